@@ -1,0 +1,153 @@
+// Shapes, strides and axes: vectors of at most kMaxNdim elements that never allocate.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+
+#include "chainerx/core/error.h"
+
+namespace chainerx {
+
+inline constexpr int8_t kMaxNdim = 10;
+
+namespace internal {
+[[noreturn]] CX_API CX_COLD void ThrowTooManyDims(int64_t ndim);
+}  // namespace internal
+
+template <typename T>
+class StackVector {
+public:
+    StackVector() = default;
+    StackVector(const StackVector& o) : n_{o.n_} { std::copy(o.begin(), o.end(), v_); }
+    StackVector(std::initializer_list<T> v) : StackVector(v.begin(), v.end()) {}
+    template <typename It>
+    StackVector(It first, It last) {
+        for (; first != last; ++first) push_back(static_cast<T>(*first));
+    }
+    StackVector& operator=(const StackVector& o) {
+        n_ = o.n_;
+        std::copy(o.begin(), o.end(), v_);
+        return *this;
+    }
+
+    static StackVector Filled(int64_t n, T value) {
+        StackVector v;
+        v.resize(n, value);
+        return v;
+    }
+
+    int8_t ndim() const { return n_; }
+    int64_t size() const { return n_; }
+    bool empty() const { return n_ == 0; }
+    T& operator[](int64_t i) { return v_[i]; }
+    const T& operator[](int64_t i) const { return v_[i]; }
+    T* begin() { return v_; }
+    T* end() { return v_ + n_; }
+    const T* begin() const { return v_; }
+    const T* end() const { return v_ + n_; }
+    T& back() { return v_[n_ - 1]; }
+    const T& back() const { return v_[n_ - 1]; }
+
+    void push_back(T value) {
+        if (n_ == kMaxNdim) internal::ThrowTooManyDims(n_ + 1);
+        v_[n_++] = value;
+    }
+    void pop_back() { --n_; }
+    void clear() { n_ = 0; }
+    void resize(int64_t n, T value = T{}) {
+        if (n > kMaxNdim) internal::ThrowTooManyDims(n);
+        for (int64_t i = n_; i < n; ++i) v_[i] = value;
+        n_ = static_cast<int8_t>(n);
+    }
+    void insert(int64_t pos, T value) {
+        push_back(value);
+        std::rotate(v_ + pos, v_ + n_ - 1, v_ + n_);
+    }
+    void erase(int64_t pos) {
+        std::copy(v_ + pos + 1, v_ + n_, v_ + pos);
+        --n_;
+    }
+
+    friend bool operator==(const StackVector& a, const StackVector& b) {
+        return a.n_ == b.n_ && std::equal(a.begin(), a.end(), b.begin());
+    }
+
+    // In the notation of a Python tuple.
+    std::string ToString() const {
+        std::string s = "(";
+        for (int64_t i = 0; i < n_; ++i) {
+            if (i != 0) s += ", ";
+            s += std::to_string(v_[i]);
+        }
+        return s + (n_ == 1 ? ",)" : ")");
+    }
+
+private:
+    int8_t n_{0};
+    T v_[kMaxNdim];  // only the first n_ are ever read
+};
+
+class Shape : public StackVector<int64_t> {
+public:
+    using StackVector::StackVector;
+    Shape(const StackVector<int64_t>& v) : StackVector{v} {}  // NOLINT: a shape is a vector
+
+    // The product of the dimensions; the caller knows that it fits (every existing array does).
+    int64_t GetTotalSize() const {
+        int64_t n = 1;
+        for (int64_t d : *this) n *= d;
+        return n;
+    }
+};
+
+// In bytes, any sign, 0 on broadcast axes.
+class Strides : public StackVector<int64_t> {
+public:
+    using StackVector::StackVector;
+    // C-contiguous strides.
+    Strides(const Shape& shape, int64_t item_size) {
+        resize(shape.ndim());
+        int64_t s = item_size;
+        for (int8_t i = shape.ndim() - 1; i >= 0; --i) {
+            (*this)[i] = s;
+            s *= std::max<int64_t>(shape[i], 1);
+        }
+    }
+};
+
+class Axes : public StackVector<int8_t> {
+public:
+    using StackVector::StackVector;
+};
+
+// nullopt means "all axes".
+using OptionalAxes = std::optional<Axes>;
+
+// Product of dims times item_size; DimensionError on a negative dim or beyond 2^63.
+CX_API int64_t CheckedNBytes(const char* op, const Shape& shape, int64_t item_size);
+
+// C order, ignoring axes of length 1; an empty array is contiguous.
+CX_API bool IsContiguous(const Shape& shape, const Strides& strides, int64_t item_size);
+
+// Resolves a negative axis; DimensionError "op: axis 3 is out of range for 2 dimensions".
+CX_API int8_t NormalizeAxis(const char* op, int64_t axis, int8_t ndim);
+
+// Resolved, sorted and free of duplicates; all axes for nullopt.
+CX_API Axes NormalizeAxes(const char* op, const OptionalAxes& axes, int8_t ndim);
+
+// DimensionError names both shapes when they don't broadcast.
+CX_API Shape BroadcastShapes(const char* op, const Shape& x1, const Shape& x2);
+
+// Strides that read `shape` as `out`, with 0 on stretched axes. The shapes must be compatible.
+CX_API Strides BroadcastStrides(const Shape& shape, const Strides& strides, const Shape& out);
+
+// The shape after reducing sorted `axes`.
+CX_API Shape ReduceShape(const Shape& shape, const Axes& axes, bool keepdims);
+
+// Whether an array of `from` can be broadcast to `to`.
+CX_API bool IsBroadcastable(const Shape& from, const Shape& to);
+
+}  // namespace chainerx

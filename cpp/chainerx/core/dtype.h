@@ -1,0 +1,262 @@
+// Element types, their promotion, and dispatch from a run-time dtype to a C++ type.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "chainerx/core/error.h"
+#include "chainerx/core/float16.h"
+
+namespace chainerx {
+
+using Complex64 = std::complex<float>;
+using Complex128 = std::complex<double>;
+
+// enumerator, C++ type, NumPy name, NumPy type character, kind
+#define CX_DTYPE_LIST(X)                                  \
+    X(kBool, bool, "bool", '?', kBool)                    \
+    X(kInt8, int8_t, "int8", 'b', kInt)                   \
+    X(kInt16, int16_t, "int16", 'h', kInt)                \
+    X(kInt32, int32_t, "int32", 'i', kInt)                \
+    X(kInt64, int64_t, "int64", 'l', kInt)                \
+    X(kUInt8, uint8_t, "uint8", 'B', kUInt)               \
+    X(kUInt16, uint16_t, "uint16", 'H', kUInt)            \
+    X(kUInt32, uint32_t, "uint32", 'I', kUInt)            \
+    X(kUInt64, uint64_t, "uint64", 'L', kUInt)            \
+    X(kFloat16, Float16, "float16", 'e', kFloat)          \
+    X(kBFloat16, BFloat16, "bfloat16", 'E', kFloat)       \
+    X(kFloat32, float, "float32", 'f', kFloat)            \
+    X(kFloat64, double, "float64", 'd', kFloat)           \
+    X(kComplex64, Complex64, "complex64", 'F', kComplex)  \
+    X(kComplex128, Complex128, "complex128", 'D', kComplex)
+
+#define CX_ENUMERATOR(Enum, Type, name, code, kind) Enum,
+enum class Dtype : int8_t { CX_DTYPE_LIST(CX_ENUMERATOR) };
+#undef CX_ENUMERATOR
+
+#define CX_COUNT(Enum, Type, name, code, kind) +1
+inline constexpr int kNumDtypes = CX_DTYPE_LIST(CX_COUNT);
+#undef CX_COUNT
+
+// In the order of promotion.
+enum class DtypeKind : int8_t { kBool, kInt, kUInt, kFloat, kComplex };
+
+namespace internal {
+
+struct DtypeInfo {
+    const char* name;
+    int8_t item_size;
+    char char_code;
+    DtypeKind kind;
+};
+
+#define CX_INFO(Enum, Type, name, code, kind) {name, sizeof(Type), code, DtypeKind::kind},
+inline constexpr DtypeInfo kDtypeInfo[] = {CX_DTYPE_LIST(CX_INFO)};
+#undef CX_INFO
+
+template <typename T>
+struct DtypeOf;
+#define CX_OF(Enum, Type, name, code, kind)         \
+    template <>                                     \
+    struct DtypeOf<Type> {                          \
+        static constexpr Dtype value = Dtype::Enum; \
+    };
+CX_DTYPE_LIST(CX_OF)
+#undef CX_OF
+
+}  // namespace internal
+
+template <typename T>
+inline constexpr Dtype kDtypeOf = internal::DtypeOf<T>::value;
+
+inline constexpr Dtype kDefaultFloat = Dtype::kFloat32;
+inline constexpr Dtype kDefaultInt = Dtype::kInt32;
+
+inline constexpr const internal::DtypeInfo& GetInfo(Dtype dtype) {
+    return internal::kDtypeInfo[static_cast<int>(dtype)];
+}
+inline constexpr int64_t GetItemSize(Dtype dtype) { return GetInfo(dtype).item_size; }
+inline constexpr DtypeKind GetKind(Dtype dtype) { return GetInfo(dtype).kind; }
+inline constexpr const char* GetDtypeName(Dtype dtype) { return GetInfo(dtype).name; }
+inline constexpr char GetCharCode(Dtype dtype) { return GetInfo(dtype).char_code; }
+inline std::string ToString(Dtype dtype) { return GetDtypeName(dtype); }
+
+inline constexpr bool IsBool(Dtype dtype) { return dtype == Dtype::kBool; }
+inline constexpr bool IsFloat(Dtype dtype) { return GetKind(dtype) == DtypeKind::kFloat; }
+inline constexpr bool IsComplex(Dtype dtype) { return GetKind(dtype) == DtypeKind::kComplex; }
+inline constexpr bool IsInt(Dtype dtype) {
+    return GetKind(dtype) == DtypeKind::kInt || GetKind(dtype) == DtypeKind::kUInt;
+}
+// Gradients flow through these.
+inline constexpr bool IsDifferentiable(Dtype dtype) {
+    return GetKind(dtype) >= DtypeKind::kFloat;
+}
+
+// Throws DtypeError for an unknown name. Accepts NumPy names, "bool_", "int", "float", and
+// one-character codes.
+CX_API Dtype GetDtype(std::string_view name);
+
+// The smallest dtype that both convert to, by the rules of docs/dtypes.md: bool yields, floats
+// beat integers of any width, complex beats floats.
+CX_API Dtype PromoteTypes(Dtype x1, Dtype x2);
+
+// The dtype in which a floating point function of `dtype` is computed: itself if it is floating or
+// complex, the default float otherwise.
+inline constexpr Dtype FloatResult(Dtype dtype) {
+    return IsDifferentiable(dtype) ? dtype : kDefaultFloat;
+}
+
+// float32 of complex64 and so on.
+inline constexpr Dtype RealDtype(Dtype dtype) {
+    return dtype == Dtype::kComplex64    ? Dtype::kFloat32
+           : dtype == Dtype::kComplex128 ? Dtype::kFloat64
+                                         : dtype;
+}
+
+// The type a kernel computes in: small integers as 32-bit ones, 16-bit floats as float.
+template <typename T>
+struct ComputeTypeOf {
+    using type = T;
+};
+template <>
+struct ComputeTypeOf<int8_t> {
+    using type = int32_t;
+};
+template <>
+struct ComputeTypeOf<int16_t> {
+    using type = int32_t;
+};
+template <>
+struct ComputeTypeOf<uint8_t> {
+    using type = uint32_t;
+};
+template <>
+struct ComputeTypeOf<uint16_t> {
+    using type = uint32_t;
+};
+template <>
+struct ComputeTypeOf<Float16> {
+    using type = float;
+};
+template <>
+struct ComputeTypeOf<BFloat16> {
+    using type = float;
+};
+template <typename T>
+using ComputeType = typename ComputeTypeOf<T>::type;
+
+template <typename T>
+inline constexpr bool kIsComplexType = IsComplex(kDtypeOf<T>);
+
+// Converts one element. Complex to real drops the imaginary part; to bool is "not zero".
+template <typename To, typename From>
+inline To Cast(From value) {
+    if constexpr (std::is_same_v<To, From>) {
+        return value;
+    } else if constexpr (kIsComplexType<From>) {
+        if constexpr (kIsComplexType<To>) {
+            return To(value);
+        } else if constexpr (std::is_same_v<To, bool>) {
+            return value != From{};
+        } else {
+            return Cast<To>(value.real());
+        }
+    } else if constexpr (std::is_same_v<From, Float16> || std::is_same_v<From, BFloat16>) {
+        return Cast<To>(static_cast<float>(value));
+    } else if constexpr (kIsComplexType<To>) {
+        return To(static_cast<typename To::value_type>(value));
+    } else if constexpr (std::is_same_v<To, Float16> || std::is_same_v<To, BFloat16>) {
+        if constexpr (std::is_same_v<From, float>) return To(value);
+        else return To(static_cast<double>(value));
+    } else if constexpr (std::is_same_v<To, bool>) {
+        return value != From{0};
+    } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+        // Out of range is undefined in C++; go through int64 as NumPy does on x86-64.
+        if constexpr (std::is_same_v<To, uint64_t>) {
+            if (value >= From(0x1p63)) {
+                return value < From(0x1p64) ? static_cast<uint64_t>(value) : uint64_t{1} << 63;
+            }
+        }
+        const bool fits = value >= From(-0x1p63) && value < From(0x1p63);
+        return static_cast<To>(fits ? static_cast<int64_t>(value) : INT64_MIN);
+    } else {
+        return static_cast<To>(value);
+    }
+}
+
+[[noreturn]] CX_API CX_COLD void ThrowUnexpectedDtype(Dtype dtype, const char* expected);
+
+// Calls f.template operator()<T>() with the C++ type of `dtype`.
+template <typename F>
+decltype(auto) VisitDtype(Dtype dtype, F&& f) {
+    switch (dtype) {
+#define CX_CASE(Enum, Type, name, code, kind) \
+    case Dtype::Enum:                         \
+        return f.template operator()<Type>();
+        CX_DTYPE_LIST(CX_CASE)
+#undef CX_CASE
+    }
+    ThrowUnexpectedDtype(dtype, "a known dtype");
+}
+
+template <typename F>
+decltype(auto) VisitFloat(Dtype dtype, F&& f) {
+    switch (dtype) {
+        case Dtype::kFloat16:
+            return f.template operator()<Float16>();
+        case Dtype::kBFloat16:
+            return f.template operator()<BFloat16>();
+        case Dtype::kFloat32:
+            return f.template operator()<float>();
+        case Dtype::kFloat64:
+            return f.template operator()<double>();
+        default:
+            ThrowUnexpectedDtype(dtype, "a floating point dtype");
+    }
+}
+
+template <typename F>
+decltype(auto) VisitInt(Dtype dtype, F&& f) {
+    switch (dtype) {
+        case Dtype::kInt8:
+            return f.template operator()<int8_t>();
+        case Dtype::kInt16:
+            return f.template operator()<int16_t>();
+        case Dtype::kInt32:
+            return f.template operator()<int32_t>();
+        case Dtype::kInt64:
+            return f.template operator()<int64_t>();
+        case Dtype::kUInt8:
+            return f.template operator()<uint8_t>();
+        case Dtype::kUInt16:
+            return f.template operator()<uint16_t>();
+        case Dtype::kUInt32:
+            return f.template operator()<uint32_t>();
+        case Dtype::kUInt64:
+            return f.template operator()<uint64_t>();
+        default:
+            ThrowUnexpectedDtype(dtype, "an integer dtype");
+    }
+}
+
+// By item size only: for kernels that move elements without looking at them.
+template <typename F>
+decltype(auto) VisitItemSize(int64_t item_size, F&& f) {
+    switch (item_size) {
+        case 1:
+            return f.template operator()<uint8_t>();
+        case 2:
+            return f.template operator()<uint16_t>();
+        case 4:
+            return f.template operator()<uint32_t>();
+        case 8:
+            return f.template operator()<uint64_t>();
+        default:
+            return f.template operator()<Complex128>();
+    }
+}
+
+}  // namespace chainerx

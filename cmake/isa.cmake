@@ -1,0 +1,92 @@
+# Instruction-set units: cpp/chainerx/native/isa/<unit>.cc, each compiled once per instruction set.
+#
+# What a unit sees (for unit "activation" built for "avx2"):
+#   CX_ISA        = avx2                   the name of the namespace everything stands in
+#   CX_ISA_AVX2   = 1                      to ask which one it is
+#   CX_UNIT_ENTRY = cx_activation_avx2     the one symbol the unit exports, a table of kernels:
+#                                              extern "C" const Table CX_UNIT_ENTRY = {...};
+# What the sources in cpp/chainerx/native/*.cc see:
+#   CX_BUILT_ISAS = X(sse4) X(avx2)        from the least to the most able, for an X macro
+#   CX_HAVE_SSE4, CX_HAVE_AVX2, ... = 1    for each one built
+#
+# Why the objects are sealed: two units of different -march instantiate the same inline functions
+# (of xsimd, of the standard library), and the linker keeps one copy, perhaps the one that needs
+# AVX-512. So each unit is linked on its own (`ld -r --force-group-allocation` dissolves the groups
+# by which copies are merged) and all its symbols but the entry are made local.
+# tools/check_isa_symbols.py proves it on the result, in <build folder>/isa/.
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
+    set(default_isas sse4 avx2 avx512)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+    set(default_isas neon)
+else()
+    message(FATAL_ERROR "chainerx: no instruction set is known for ${CMAKE_SYSTEM_PROCESSOR}")
+endif()
+set(CHAINERX_ISAS "${default_isas}" CACHE STRING
+    "Instruction sets that the float kernels are built for, separated by semicolons")
+
+set(CX_ISA_FLAGS_sse4 -msse4.2)
+set(CX_ISA_FLAGS_avx2 -mavx2 -mfma -mf16c)
+set(CX_ISA_FLAGS_avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mavx2 -mfma -mf16c)
+set(CX_ISA_FLAGS_neon)
+set(known_isas sse4 avx2 avx512 neon)  # in the order in which CX_BUILT_ISAS lists them
+
+# mold and lld have no --force-group-allocation, so the sealing asks for GNU ld by its full name.
+find_program(CHAINERX_GNU_LD NAMES ld.bfd ld)
+mark_as_advanced(CHAINERX_GNU_LD)
+if(NOT CHAINERX_GNU_LD OR NOT CMAKE_OBJCOPY)
+    message(FATAL_ERROR "chainerx: GNU ld and objcopy (binutils) are needed to build the native kernels")
+endif()
+
+# Adds the sealed objects of `source` to `target`.
+function(chainerx_add_isa_unit target source)
+    get_filename_component(unit "${source}" NAME_WE)
+    foreach(isa IN LISTS CHAINERX_ISAS)
+        string(TOUPPER "${isa}" isa_upper)
+        set(object_target isa_${unit}_${isa})
+        set(entry cx_${unit}_${isa})
+        set(sealed "${PROJECT_BINARY_DIR}/isa/${unit}.${isa}.o")
+        set(linked "${PROJECT_BINARY_DIR}/isa/${unit}.${isa}.linked.o")
+
+        add_library(${object_target} OBJECT "${source}")
+        target_link_libraries(${object_target} PRIVATE chainerx_flags chainerx_xsimd)
+        target_include_directories(${object_target} PRIVATE "${PROJECT_SOURCE_DIR}/cpp")
+        target_compile_options(${object_target} PRIVATE
+            ${CX_ISA_FLAGS_${isa}} -fno-gnu-unique)
+        target_compile_definitions(${object_target} PRIVATE CHAINERX_BUILDING
+            CX_ISA=${isa} CX_ISA_${isa_upper}=1 CX_UNIT_ENTRY=${entry})
+
+        add_custom_command(
+            OUTPUT "${sealed}"
+            COMMAND "${CHAINERX_GNU_LD}" -r --force-group-allocation
+                -o "${linked}" "$<TARGET_OBJECTS:${object_target}>"
+            COMMAND "${CMAKE_OBJCOPY}" --keep-global-symbol=${entry} "${linked}" "${sealed}"
+            COMMAND "${CMAKE_COMMAND}" -E rm "${linked}"
+            DEPENDS ${object_target} "$<TARGET_OBJECTS:${object_target}>"
+            COMMENT "Sealing ${unit} for ${isa}"
+            VERBATIM)
+        target_sources(${target} PRIVATE "${sealed}")
+        set_source_files_properties("${sealed}" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+    endforeach()
+endfunction()
+
+# Checks CHAINERX_ISAS and tells `sources` (the baseline code of the native backend) what is built.
+function(chainerx_publish_isas sources)
+    set(definitions)
+    set(table)
+    foreach(isa IN LISTS CHAINERX_ISAS)
+        if(NOT isa IN_LIST known_isas)
+            message(FATAL_ERROR "chainerx: CHAINERX_ISAS has '${isa}', known are: ${known_isas}")
+        endif()
+    endforeach()
+    foreach(isa IN LISTS known_isas)
+        if(isa IN_LIST CHAINERX_ISAS)
+            string(TOUPPER "${isa}" isa_upper)
+            list(APPEND definitions "CX_HAVE_${isa_upper}=1")
+            list(APPEND table "X(${isa})")
+        endif()
+    endforeach()
+    list(JOIN table " " table)
+    set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_DEFINITIONS
+        ${definitions} "CX_BUILT_ISAS=${table}")
+endfunction()

@@ -1,0 +1,17 @@
+"""The same ops on 16M elements: a 64 MB result, freshly made each time.
+
+What counts here is where the memory of the result comes from: pages that the operating system
+must first find and clear cost more than the arithmetic.
+"""
+
+from harness import main
+from ops import OPS, rows_of
+
+
+def rows(bench):
+    """add, exp, tanh, sum, mean over 16M elements, result freshly made."""
+    rows_of(bench, '16M', (4000, 4000), OPS)
+
+
+if __name__ == '__main__':
+    main(rows, 'ops_fresh', threads=(1, 2), rounds=7, round_seconds=0.05)

@@ -1,0 +1,143 @@
+"""Runs every benchmark and writes docs/benchmarks.md.
+
+python benchmarks/run_all.py            # some minutes; on a machine that does nothing else
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+DOCUMENT = HERE.parent / 'docs' / 'benchmarks.md'
+
+SECTIONS = [  # file, heading, what the ratio means
+    ('overhead', 'Host cost of an op, arrays of shape (2, 3) or (3, 3)', 'PyTorch'),
+    ('cpp_overhead', 'The same add from C++ and from Python', 'Python'),
+    ('indexing', 'Indexing and joining', 'NumPy'),
+    ('train', 'One training step: forward, softmax cross entropy, backward, SGD', 'PyTorch'),
+    ('ops', 'Kernels on 1M elements, float32', 'PyTorch'),
+    ('ops_fresh', 'Kernels on 16M elements, result freshly made each time', 'PyTorch'),
+]
+
+INTRODUCTION = """\
+# Benchmarks
+
+Written by `{command}`; do not edit by hand. Needs `pip install torch=={torch}` beside
+chainerx. Machine: {machine}. Python {python}, NumPy {numpy}, PyTorch {torch} (CPU).
+
+Each figure is the best of many short rounds; the libraries run in one process and take turns, so
+that a slow moment of the machine hits all of them. A **ratio** is the time of chainerx divided by
+the time of the library named in the heading: below 1, chainerx is faster. The ceilings are those of
+[budgets.toml](../benchmarks/budgets.toml); a row over its ceiling says **missed**.
+
+How the other side is written: PyTorch runs under `torch.no_grad()` where no graph is wanted; in the
+training rows it is the fastest of `nn.Sequential` with `torch.optim.SGD` (`foreach`, `fused` or
+plain) and a functional step whose update is one `torch._foreach_add_` under `no_grad`, chosen by a
+trial before the row; the choice is noted. All peers are first checked to reach the same loss.
+"""
+
+
+def cpu_name():
+    try:
+        lines = pathlib.Path('/proc/cpuinfo').read_text().splitlines()
+        name = next(line.split(': ')[1] for line in lines if line.startswith('model name'))
+        flags = next(line for line in lines if line.startswith('flags'))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+    isa = 'AVX-512' if 'avx512f' in flags else 'AVX2' if 'avx2' in flags else 'no AVX2'
+    return f'{name}, {os.cpu_count()} cores, {isa}'
+
+
+def seconds(t):
+    for unit, size in (('s', 1), ('ms', 1e-3), ('µs', 1e-6), ('ns', 1e-9)):
+        if t >= size:
+            break
+    return f'{t / size:.3g} {unit}'
+
+
+def table(results):
+    peers = list(results[0]['best'])
+    threads = len({r['threads'] for r in results}) > 1
+    head = [
+        'what',
+        *(['threads'] if threads else []),
+        *peers,
+        'ratio',
+        'ratio of medians',
+        'at most',
+    ]
+    lines = ['| ' + ' | '.join(head) + ' |', '|' + ' --- |' * len(head)]
+    for r in results:
+        peer = r['against']
+        ratio = r['best']['chainerx'] / r['best'][peer]
+        median = r['median']['chainerx'] / r['median'][peer]
+        verdict = '' if r['ceiling'] is None else f'{r["ceiling"]:g}'
+        if r['ceiling'] is not None and ratio > r['ceiling']:
+            verdict += ' **missed**'
+        cells = [r['name'], *([str(r['threads'])] if threads else [])]
+        cells += [seconds(r['best'][p]) if p in r['best'] else '' for p in peers]
+        cells += [f'{ratio:.3f}', f'{median:.3f}', verdict]
+        lines.append('| ' + ' | '.join(cells) + ' |')
+    notes = [f'{r["name"]}, {r["threads"]} thread(s): {r["note"]}.' for r in results if r['note']]
+    return '\n'.join(lines) + ''.join(f'\n\n{n}' for n in notes) + '\n'
+
+
+def run(name, folder, *arguments):
+    out = pathlib.Path(folder) / f'{name}.json'
+    command = [sys.executable, str(HERE / f'{name}.py'), '--json', str(out), *arguments]
+    code = subprocess.run(command).returncode
+    if not out.exists():
+        print(f'{name} failed (exit status {code})', file=sys.stderr)
+        return None
+    return json.loads(out.read_text())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--out', type=pathlib.Path, default=DOCUMENT)
+    parser.add_argument('--skip', action='append', default=[], help='name of a file to leave out')
+    parser.add_argument('--instructions', action='store_true', help='also count instructions')
+    args = parser.parse_args()
+
+    import numpy
+    import torch
+
+    text = INTRODUCTION.format(
+        command='python benchmarks/run_all.py',
+        machine=cpu_name(),
+        python=platform.python_version(),
+        numpy=numpy.__version__,
+        torch=torch.__version__.split('+')[0],
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        for name, heading, peer in SECTIONS:
+            if name in args.skip:
+                continue
+            results = run(name, folder)
+            text += f'\n## {heading}\n\nRatios to {peer}. `python benchmarks/{name}.py`\n\n'
+            text += table(results) if results else 'This benchmark failed to run.\n'
+
+        text += '\n## Limits\n\n| what | measured | at most |\n| --- | --- | --- |\n'
+        for name, what, unit in [
+            ('import_time', '`import chainerx`, on top of `import numpy`', 'ms'),
+            ('memory_flat', 'growth of resident memory over 100,000 training steps', 'MB'),
+        ]:
+            if name not in args.skip and (r := run(name, folder)):
+                missed = ' **missed**' if r['value'] > r['ceiling'] else ''
+                text += f'| {what} | {r["value"]:.1f} {unit} | {r["ceiling"]} {unit}{missed} |\n'
+
+        if args.instructions and (counts := run('instructions', folder)):
+            text += '\n## Instructions\n\n`python benchmarks/instructions.py`, under valgrind.\n\n'
+            text += '| what | instructions |\n| --- | --- |\n'
+            text += ''.join(f'| {k} | {v} |\n' for k, v in counts.items() if k != 'empty loop')
+    args.out.write_text(text)
+    print(f'wrote {args.out}')
+
+
+if __name__ == '__main__':
+    main()

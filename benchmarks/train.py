@@ -1,0 +1,175 @@
+"""A training step of a small network: forward, softmax cross entropy, backward, SGD update.
+
+The PyTorch side is whichever of the ways below is fastest on the row, found by a short trial:
+
+* ``module``: nn.Sequential, F.cross_entropy and torch.optim.SGD (foreach and fused are both tried);
+* ``manual``: F.linear, F.cross_entropy, torch.autograd.grad, and one torch._foreach_add_ under
+  no_grad for the whole update, which avoids the optimizer's own Python code.
+
+jax.jit of the whole step is a further peer, for information, when jax is installed.
+"""
+
+import timeit
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+import chainerx
+from harness import main, seconds
+
+LR = 0.01
+
+
+def parameters(sizes):
+    rng = np.random.default_rng(0)
+    params = []
+    for n_in, n_out in zip(sizes, sizes[1:]):
+        params.append(rng.normal(0, (2 / n_in) ** 0.5, (n_out, n_in)).astype(np.float32))
+        params.append(np.zeros(n_out, np.float32))
+    return params
+
+
+def batch(sizes, batch_size):
+    rng = np.random.default_rng(1)
+    x = rng.uniform(0, 1, (batch_size, sizes[0])).astype(np.float32)
+    return x, rng.integers(0, sizes[-1], batch_size)
+
+
+def chainerx_step(sizes, batch_size):
+    params = [chainerx.array(p).require_grad() for p in parameters(sizes)]
+    x, t = map(chainerx.array, batch(sizes, batch_size))
+    linear, relu, loss_of = chainerx.linear, chainerx.relu, chainerx.softmax_cross_entropy
+    w1, b1, w2, b2, w3, b3 = params
+
+    def step():
+        h = relu(linear(x, w1, b1))
+        h = relu(linear(h, w2, b2))
+        loss = loss_of(linear(h, w3, b3), t).mean()
+        loss.backward()
+        for param in params:
+            p = param.as_grad_stopped()
+            p -= LR * param.grad
+            param.cleargrad()
+        return loss
+
+    return step
+
+
+def torch_module_step(sizes, batch_size, **options):
+    layers = []
+    for n_in, n_out in zip(sizes, sizes[1:]):
+        layers += [torch.nn.Linear(n_in, n_out), torch.nn.ReLU()]
+    model = torch.nn.Sequential(*layers[:-1])
+    with torch.no_grad():
+        for p, value in zip(model.parameters(), parameters(sizes)):
+            p.copy_(torch.tensor(value))
+    x, t = map(torch.tensor, batch(sizes, batch_size))
+    optimizer = torch.optim.SGD(model.parameters(), lr=LR, **options)
+
+    def step():
+        loss = F.cross_entropy(model(x), t)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step
+
+
+def torch_manual_step(sizes, batch_size):
+    params = [torch.tensor(p).requires_grad_() for p in parameters(sizes)]
+    x, t = map(torch.tensor, batch(sizes, batch_size))
+    w1, b1, w2, b2, w3, b3 = params
+
+    def step():
+        h = F.linear(x, w1, b1).relu()
+        h = F.linear(h, w2, b2).relu()
+        loss = F.cross_entropy(F.linear(h, w3, b3), t)
+        grads = torch.autograd.grad(loss, params)
+        with torch.no_grad():
+            torch._foreach_add_(params, grads, alpha=-LR)
+        return loss
+
+    return step
+
+
+def jax_step(sizes, batch_size):
+    try:
+        import jax
+    except ImportError:
+        return None
+    params = [jax.numpy.asarray(p) for p in parameters(sizes)]
+    x, t = map(jax.numpy.asarray, batch(sizes, batch_size))
+
+    def loss_of(params):
+        w1, b1, w2, b2, w3, b3 = params
+        h = jax.nn.relu(x @ w1.T + b1)
+        h = jax.nn.relu(h @ w2.T + b2)
+        log_p = jax.nn.log_softmax(h @ w3.T + b3)
+        return -jax.numpy.take_along_axis(log_p, t[:, None], 1).mean()
+
+    @jax.jit
+    def update(params):
+        loss, grads = jax.value_and_grad(loss_of)(params)
+        return loss, [p - LR * g for p, g in zip(params, grads)]
+
+    def step():
+        nonlocal params
+        loss, params = update(params)
+        return loss.block_until_ready()
+
+    return step
+
+
+def fastest_torch_step(sizes, batch_size):
+    ways = {
+        'nn.Sequential, SGD(foreach)': torch_module_step(sizes, batch_size, foreach=True),
+        'nn.Sequential, SGD(fused)': torch_module_step(sizes, batch_size, fused=True),
+        'nn.Sequential, SGD(for loop)': torch_module_step(sizes, batch_size, foreach=False),
+        'functional, _foreach_add_': torch_manual_step(sizes, batch_size),
+    }
+    n = 100 if sizes[1] < 100 else 10
+    times = {}
+    for _ in range(5):
+        for name, step in ways.items():
+            times[name] = min(times.get(name, np.inf), timeit.timeit(step, number=n) / n)
+    best = min(times, key=times.get)
+    print('  torch: ' + ', '.join(f'{k} {seconds(v)}' for k, v in times.items()))
+    return best, ways[best]
+
+
+def check_same(steps, n=3):
+    """Fair play: after n steps the losses of all peers agree."""
+    losses = {peer: [float(step()) for _ in range(n)][-1] for peer, step in steps.items()}
+    values = list(losses.values())
+    if max(values) - min(values) > 1e-3 * abs(values[0]):
+        raise RuntimeError(f'the peers do not train the same network: {losses}')
+
+
+def rows(bench):
+    """Forward, loss, backward and update of three networks."""
+    configurations = [((784, 1000, 1000, 10), 100)]
+    if bench.threads == 1:
+        configurations = [((16, 16, 16, 10), 1), ((784, 8, 8, 10), 1), *configurations]
+    for sizes, batch_size in configurations:
+        chosen, torch_step = fastest_torch_step(sizes, batch_size)
+        check_same(
+            {
+                'chainerx': chainerx_step(sizes, batch_size),
+                'torch': torch_manual_step(sizes, batch_size),
+            }
+        )
+        steps = {'chainerx': chainerx_step(sizes, batch_size), 'torch': torch_step}
+        if jax := jax_step(sizes, batch_size):
+            steps['jax.jit'] = jax
+        bench.row(
+            f'{"-".join(map(str, sizes))}, batch {batch_size}',
+            {peer: 'step()' for peer in steps},
+            {peer: {'step': step} for peer, step in steps.items()},
+            note=f'PyTorch: {chosen}',
+        )
+
+
+if __name__ == '__main__':
+    main(rows, 'train', threads=(1, 2), rounds=30, round_seconds=0.02)

@@ -19,10 +19,9 @@ import time
 import timeit
 import tomllib
 
+import chainerx
 import numpy as np
 import torch
-
-import chainerx
 
 OURS = 'chainerx'
 BUDGETS = pathlib.Path(__file__).with_name('budgets.toml')
@@ -56,9 +55,8 @@ class Result:
 
 def seconds(t):
     """Formats a time: 3 digits and a unit."""
-    for unit, size in (('s', 1), ('ms', 1e-3), ('µs', 1e-6), ('ns', 1e-9)):
-        if t >= size:
-            break
+    units = [('s', 1), ('ms', 1e-3), ('µs', 1e-6), ('ns', 1e-9)]
+    unit, size = next(((u, s) for u, s in units if t >= s), units[-1])
     return f'{t / size:.3g} {unit}'
 
 

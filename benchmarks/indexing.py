@@ -1,8 +1,7 @@
 """Indexing and joining, against NumPy."""
 
-import numpy as np
-
 import chainerx
+import numpy as np
 from harness import float32, main
 
 

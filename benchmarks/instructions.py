@@ -92,7 +92,7 @@ def measure():
     if len(loops) != len(PATHS):
         sys.exit(f'expected {len(PATHS)} profiles from valgrind, found {len(loops)}')
     empty = loops[0]
-    return {name: round((n - empty) / N) for name, n in zip(PATHS, loops)}
+    return {name: round((n - empty) / N) for name, n in zip(PATHS, loops, strict=True)}
 
 
 def main():

@@ -1,6 +1,7 @@
 """Trains for 100,000 steps and looks at the resident memory of the process: it must not grow."""
 
 import argparse
+import itertools
 import json
 import os
 import pathlib
@@ -21,7 +22,7 @@ def make_step():
     chainerx.random.seed(0)
     sizes = (16, 16, 16, 10)
     params = []
-    for n_in, n_out in zip(sizes, sizes[1:]):
+    for n_in, n_out in itertools.pairwise(sizes):
         w = chainerx.random.normal(0, 0.3, (n_out, n_in)).astype('float32')
         params += [w.require_grad(), chainerx.zeros(n_out).require_grad()]
     x = chainerx.random.normal(0, 1, (4, 16)).astype('float32')

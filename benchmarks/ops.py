@@ -1,9 +1,8 @@
 """Kernels on large arrays, against PyTorch (and NumPy, for information)."""
 
+import chainerx
 import numpy as np
 import torch
-
-import chainerx
 from harness import float32, main
 
 OPS = {  # name -> (chainerx, torch, numpy)
@@ -27,7 +26,7 @@ def rows_of(bench, label, shape, ops):
     for name in ops:
         bench.row(
             f'{name}, {label}',
-            dict(zip(('chainerx', 'torch', 'numpy'), OPS[name])),
+            dict(zip(('chainerx', 'torch', 'numpy'), OPS[name], strict=True)),
             variables,
             scope={'torch': torch.no_grad},
         )

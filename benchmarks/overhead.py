@@ -4,9 +4,8 @@ The PyTorch side runs under torch.no_grad() where no graph is wanted; with a gra
 require gradients and the result, with its graph, is dropped at once, as on our side.
 """
 
-import torch
-
 import chainerx
+import torch
 from harness import float32, main
 
 # name -> (chainerx, torch); a, b: (2, 3); s, t: (3, 3)

@@ -54,9 +54,8 @@ def cpu_name():
 
 
 def seconds(t):
-    for unit, size in (('s', 1), ('ms', 1e-3), ('µs', 1e-6), ('ns', 1e-9)):
-        if t >= size:
-            break
+    units = [('s', 1), ('ms', 1e-3), ('µs', 1e-6), ('ns', 1e-9)]
+    unit, size = next(((u, s) for u, s in units if t >= s), units[-1])
     return f'{t / size:.3g} {unit}'
 
 

@@ -9,13 +9,13 @@ The PyTorch side is whichever of the ways below is fastest on the row, found by 
 jax.jit of the whole step is a further peer, for information, when jax is installed.
 """
 
+import itertools
 import timeit
 
+import chainerx
 import numpy as np
 import torch
 import torch.nn.functional as F
-
-import chainerx
 from harness import main, seconds
 
 LR = 0.01
@@ -24,7 +24,7 @@ LR = 0.01
 def parameters(sizes):
     rng = np.random.default_rng(0)
     params = []
-    for n_in, n_out in zip(sizes, sizes[1:]):
+    for n_in, n_out in itertools.pairwise(sizes):
         params.append(rng.normal(0, (2 / n_in) ** 0.5, (n_out, n_in)).astype(np.float32))
         params.append(np.zeros(n_out, np.float32))
     return params
@@ -58,11 +58,11 @@ def chainerx_step(sizes, batch_size):
 
 def torch_module_step(sizes, batch_size, **options):
     layers = []
-    for n_in, n_out in zip(sizes, sizes[1:]):
+    for n_in, n_out in itertools.pairwise(sizes):
         layers += [torch.nn.Linear(n_in, n_out), torch.nn.ReLU()]
     model = torch.nn.Sequential(*layers[:-1])
     with torch.no_grad():
-        for p, value in zip(model.parameters(), parameters(sizes)):
+        for p, value in zip(model.parameters(), parameters(sizes), strict=True):
             p.copy_(torch.tensor(value))
     x, t = map(torch.tensor, batch(sizes, batch_size))
     optimizer = torch.optim.SGD(model.parameters(), lr=LR, **options)
@@ -112,7 +112,7 @@ def jax_step(sizes, batch_size):
     @jax.jit
     def update(params):
         loss, grads = jax.value_and_grad(loss_of)(params)
-        return loss, [p - LR * g for p, g in zip(params, grads)]
+        return loss, [p - LR * g for p, g in zip(params, grads, strict=True)]
 
     def step():
         nonlocal params

@@ -8,14 +8,14 @@ the initial weights and the order of the minibatches, and the same seed gives th
 """
 
 import argparse
+import itertools
 import pathlib
 import sys
 
+import chainerx as chx
 import numpy as np
 from sklearn.datasets import load_digits
 from tqdm import tqdm
-
-import chainerx as chx
 
 N_TRAIN = 1437
 MIN_ACCURACY = 0.97
@@ -35,7 +35,7 @@ class MLP:
 
     def __init__(self, sizes):
         self.params = []
-        for n_in, n_out in zip(sizes, sizes[1:]):
+        for n_in, n_out in itertools.pairwise(sizes):
             w = chx.random.normal(0, (2 / n_in) ** 0.5, (n_out, n_in)).astype('float32')
             self.params += [w.require_grad(), chx.zeros(n_out).require_grad()]
         self.velocities = [chx.zeros_like(p) for p in self.params]
@@ -46,7 +46,7 @@ class MLP:
         return x
 
     def update(self, lr, momentum=0.9):
-        for param, v in zip(self.params, self.velocities):
+        for param, v in zip(self.params, self.velocities, strict=True):
             v *= momentum
             v -= lr * param.grad
             # A parameter is part of a graph and may not be written; its grad-stopped view may.

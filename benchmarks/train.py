@@ -6,7 +6,9 @@ The PyTorch side is whichever of the ways below is fastest on the row, found by 
 * ``manual``: F.linear, F.cross_entropy, torch.autograd.grad, and one torch._foreach_add_ under
   no_grad for the whole update, which avoids the optimizer's own Python code.
 
-jax.jit of the whole step is a further peer, for information, when jax is installed.
+Two more figures are for information: ``matmuls`` is chainerx doing the matrix products of the step
+and nothing else, the floor under any step of this size; ``jax.jit`` is the whole step compiled, when
+jax is installed.
 """
 
 import itertools
@@ -52,6 +54,21 @@ def chainerx_step(sizes, batch_size):
             p -= LR * param.grad
             param.cleargrad()
         return loss
+
+    return step
+
+
+def matmuls_step(sizes, batch_size):
+    """The products of the step: forward, gradient of the weights, gradient of the inputs."""
+    weights = [chainerx.array(p) for p in parameters(sizes)[::2]]
+    hs = [chainerx.ones((batch_size, n)) for n in sizes]
+
+    def step():
+        for i, w in enumerate(weights):
+            chainerx.dot(hs[i], w.T)
+            chainerx.dot(hs[i + 1].T, hs[i])
+            if i:
+                chainerx.dot(hs[i + 1], w)
 
     return step
 
@@ -161,6 +178,8 @@ def rows(bench):
             }
         )
         steps = {'chainerx': chainerx_step(sizes, batch_size), 'torch': torch_step}
+        if batch_size > 1:
+            steps['matmuls'] = matmuls_step(sizes, batch_size)
         if jax := jax_step(sizes, batch_size):
             steps['jax.jit'] = jax
         bench.row(

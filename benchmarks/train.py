@@ -7,7 +7,7 @@ The PyTorch side is whichever of the ways below is fastest on the row, found by 
   no_grad for the whole update, which avoids the optimizer's own Python code.
 
 Two more figures are for information: ``matmuls`` is chainerx doing the matrix products of the step
-and nothing else, the floor under any step of this size; ``jax.jit`` is the whole step compiled, when
+and nothing else, the floor under any step of this size; ``jax.jit`` is the whole step compiled, if
 jax is installed.
 """
 

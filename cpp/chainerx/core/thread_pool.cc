@@ -1,0 +1,362 @@
+#include "chainerx/core/thread_pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <memory>
+#include <new>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "chainerx/core/error.h"
+
+namespace chainerx {
+namespace {
+
+constexpr int kMaxThreads = 1024;
+
+// Kernels come in bursts, a few microseconds apart; waking a sleeper costs tens of them.
+constexpr std::chrono::microseconds kSpinTime{30};
+
+void Pause() {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+// Returns the value of `word` once it differs from `old`.
+uint32_t AwaitChange(const std::atomic<uint32_t>& word, uint32_t old, bool spin) {
+    uint32_t value = word.load(std::memory_order_acquire);
+    if (value != old) {
+        return value;
+    }
+    if (spin) {
+        const auto deadline = std::chrono::steady_clock::now() + kSpinTime;
+        do {
+            for (int i = 0; i < 32; ++i) {
+                value = word.load(std::memory_order_acquire);
+                if (value != old) {
+                    return value;
+                }
+                Pause();
+            }
+        } while (std::chrono::steady_clock::now() < deadline);
+    }
+    do {
+        word.wait(old, std::memory_order_acquire);
+        value = word.load(std::memory_order_acquire);
+    } while (value == old);
+    return value;
+}
+
+int CountAffinityCpus() {
+#ifdef __linux__
+    // The mask of a machine with more than CPU_SETSIZE CPUs doesn't fit a plain cpu_set_t.
+    constexpr int kMaxCpus = 8192;
+    if (cpu_set_t* set = CPU_ALLOC(kMaxCpus)) {
+        const size_t size = CPU_ALLOC_SIZE(kMaxCpus);
+        CPU_ZERO_S(size, set);
+        const int count = sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 0;
+        CPU_FREE(set);
+        if (count > 0) {
+            return count;
+        }
+    }
+#endif
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+// CPUs that the cgroup (version 2) of this process or one above it grants, rounded up.
+int CountCgroupCpus() {
+    double cpus = kMaxThreads;
+    std::ifstream file{"/proc/self/cgroup"};
+    for (std::string line; std::getline(file, line);) {
+        if (line.rfind("0::/", 0) != 0) {
+            continue;
+        }
+        for (std::string path = line.substr(3);; path.resize(path.find_last_of('/'))) {
+            std::ifstream limit{"/sys/fs/cgroup" + path + "/cpu.max"};
+            double quota{};
+            double period{};
+            if (limit >> quota >> period && quota > 0 &&
+                period > 0) {  // "max" in place of a quota: no limit
+                cpus = std::min(cpus, quota / period);
+            }
+            if (path.empty()) {
+                break;
+            }
+        }
+    }
+    // Inside a container the path above is often not visible, and version 1 keeps two files.
+    std::ifstream quota_file{"/sys/fs/cgroup/cpu/cpu.cfs_quota_us"};
+    std::ifstream period_file{"/sys/fs/cgroup/cpu/cpu.cfs_period_us"};
+    double quota{};
+    double period{};
+    if (quota_file >> quota && period_file >> period && quota > 0 && period > 0) {
+        cpus = std::min(cpus, quota / period);
+    }
+    return std::max(1, static_cast<int>(cpus + 0.999));
+}
+
+// An atomic, not a static local: a fork while another thread initializes it would leave its guard
+// locked in the child.
+std::atomic<int> g_cpus{0};
+
+int CountCpus() {
+    int count = g_cpus.load(std::memory_order_relaxed);
+    if (count == 0) {
+        count = std::min({CountAffinityCpus(), CountCgroupCpus(), kMaxThreads});
+        g_cpus.store(count, std::memory_order_relaxed);
+    }
+    return count;
+}
+
+int DefaultNumThreads() {
+    const char* text = std::getenv("CHAINERX_NUM_THREADS");
+    if (text == nullptr || *text == '\0') {
+        return CountCpus();
+    }
+    char* end = nullptr;
+    const long value = std::strtol(text, &end, 10);
+    if (*end != '\0' || value < 1 || value > kMaxThreads) {
+        throw ValueError{"CHAINERX_NUM_THREADS is '", text, "', expected an integer from 1 to ",
+                         kMaxThreads};
+    }
+    return static_cast<int>(value);
+}
+
+// One job at a time. A worker that is late finds the job closed and goes back to waiting, so the
+// caller waits only for workers that have really begun.
+class Pool {
+public:
+    // The pool of this process. Never freed: a worker may still be on its way out of a job that has
+    // ended.
+    static Pool* Get();
+
+    void Run(int64_t n_blocks, internal::BlockFunction function, const void* context,
+             int n_threads);
+
+    bool TryAcquire() {
+        return !busy_.load(std::memory_order_relaxed) &&
+               !busy_.exchange(true, std::memory_order_acquire);
+    }
+    void Release() { busy_.store(false, std::memory_order_release); }
+
+    void Stop();
+
+private:
+    // A line of its own, since the worker spins on it.
+    struct alignas(64) Worker {
+        std::atomic<uint32_t> signal{0};
+        std::thread thread;
+    };
+
+    static constexpr uint32_t kOpen = uint32_t{1} << 31;
+
+    int Grow(int n_workers);
+    void WorkerLoop(Worker& self);
+    void RunShare();
+
+    alignas(64) std::atomic<bool> busy_{false};
+    std::atomic<bool> stopped_{false};
+    std::atomic<bool> spin_{true};
+    std::vector<std::unique_ptr<Worker>> workers_;  // touched by the holder of busy_ only
+
+    // The job. Written while it is closed and nobody is in it, read by those who are in it.
+    internal::BlockFunction function_{};
+    const void* context_{};
+    int64_t n_blocks_{};
+    std::exception_ptr error_;
+
+    alignas(64) std::atomic<uint32_t> state_{0};  // kOpen + number of workers in the job
+    std::atomic<bool> failed_{false};
+    alignas(64) std::atomic<int64_t> next_{0};
+};
+
+std::atomic<Pool*> g_pool{nullptr};
+std::atomic<int> g_num_threads{0};  // 0: not known yet
+
+// The threads of the parent don't exist in a forked child: it leaves the parent's pool behind and
+// makes another.
+[[maybe_unused]] const int g_fork_handler =
+        pthread_atfork(nullptr, nullptr, [] { g_pool.store(nullptr, std::memory_order_relaxed); });
+
+Pool* Pool::Get() {
+    Pool* pool = g_pool.load(std::memory_order_acquire);
+    if (pool == nullptr) {
+        auto fresh = std::make_unique<Pool>();
+        if (g_pool.compare_exchange_strong(pool, fresh.get(), std::memory_order_acq_rel)) {
+            pool = fresh.release();
+        }
+    }
+    return pool;
+}
+
+int Pool::Grow(int n_workers) {
+    if (static_cast<int>(workers_.size()) < n_workers) {
+        // Signals are for the threads of the application.
+        sigset_t all;
+        sigset_t old;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &old);
+        try {
+            while (static_cast<int>(workers_.size()) < n_workers) {
+                auto worker = std::make_unique<Worker>();
+                workers_.reserve(workers_.size() + 1);
+                worker->thread = std::thread{[this, w = worker.get()] { WorkerLoop(*w); }};
+                workers_.push_back(std::move(worker));
+            }
+        } catch (const std::system_error&) {
+            // No more threads to be had: results are the same with fewer.
+        } catch (const std::bad_alloc&) {
+        }
+        pthread_sigmask(SIG_SETMASK, &old, nullptr);
+    }
+    return std::min(n_workers, static_cast<int>(workers_.size()));
+}
+
+void Pool::WorkerLoop(Worker& self) {
+    uint32_t seen = 0;
+    while (true) {
+        seen = AwaitChange(self.signal, seen, spin_.load(std::memory_order_relaxed));
+        if (stopped_.load(std::memory_order_acquire)) {
+            return;
+        }
+        uint32_t state = state_.load(std::memory_order_relaxed);
+        bool joined = false;
+        while ((state & kOpen) != 0 && !joined) {
+            joined = state_.compare_exchange_weak(state, state + 1, std::memory_order_acquire,
+                                                  std::memory_order_relaxed);
+        }
+        if (joined) {
+            RunShare();
+            if (state_.fetch_sub(1, std::memory_order_seq_cst) == 1) {
+                state_.notify_one();
+            }
+        }
+    }
+}
+
+void Pool::RunShare() {
+    try {
+        for (int64_t block; (block = next_.fetch_add(1, std::memory_order_relaxed)) < n_blocks_;) {
+            function_(context_, block);
+        }
+    } catch (...) {
+        if (!failed_.exchange(true, std::memory_order_relaxed)) {
+            error_ = std::current_exception();
+        }
+        next_.store(n_blocks_, std::memory_order_relaxed);
+    }
+}
+
+void Pool::Run(int64_t n_blocks, internal::BlockFunction function, const void* context,
+               int n_threads) {
+    const int n_workers = Grow(static_cast<int>(std::min<int64_t>(n_threads, n_blocks)) - 1);
+    // More threads than CPUs: a spinning worker would keep another from its work.
+    spin_.store(n_workers < CountCpus(), std::memory_order_relaxed);
+
+    function_ = function;
+    context_ = context;
+    n_blocks_ = n_blocks;
+    next_.store(0, std::memory_order_relaxed);
+    failed_.store(false, std::memory_order_relaxed);
+    state_.store(kOpen, std::memory_order_release);
+    for (int i = 0; i < n_workers; ++i) {
+        workers_[i]->signal.fetch_add(1, std::memory_order_seq_cst);
+        workers_[i]->signal.notify_one();
+    }
+
+    RunShare();
+
+    uint32_t state = state_.fetch_and(~kOpen, std::memory_order_acq_rel) & ~kOpen;
+    while (state != 0) {
+        state = AwaitChange(state_, state, spin_.load(std::memory_order_relaxed));
+    }
+    if (failed_.load(std::memory_order_relaxed)) {
+        const std::exception_ptr error = std::exchange(error_, nullptr);
+        Release();
+        std::rethrow_exception(error);
+    }
+    Release();
+}
+
+void Pool::Stop() {
+    // Whoever runs a job now keeps the pool and its workers; they are left to the end of the
+    // process.
+    if (!TryAcquire()) {
+        return;
+    }
+    stopped_.store(true, std::memory_order_release);
+    for (const auto& worker : workers_) {
+        worker->signal.fetch_add(1, std::memory_order_seq_cst);
+        worker->signal.notify_one();
+    }
+    for (const auto& worker : workers_) {
+        worker->thread.join();
+    }
+    workers_.clear();
+    // busy_ stays set: later calls, from other static destructors, run serially.
+}
+
+// Joins idle workers when the process ends or the library is unloaded.
+struct Shutdown {
+    ~Shutdown() {
+        if (Pool* pool = g_pool.load(std::memory_order_acquire)) {
+            pool->Stop();
+        }
+    }
+} g_shutdown;
+
+}  // namespace
+
+int GetNumThreads() {
+    int n = g_num_threads.load(std::memory_order_relaxed);
+    if (n == 0) {
+        n = DefaultNumThreads();
+        int unknown = 0;
+        if (!g_num_threads.compare_exchange_strong(unknown, n, std::memory_order_relaxed)) {
+            n = unknown;
+        }
+    }
+    return n;
+}
+
+void SetNumThreads(int n) {
+    if (n < 1 || n > kMaxThreads) {
+        throw ValueError{"set_num_threads: n is ", n, ", expected an integer from 1 to ",
+                         kMaxThreads};
+    }
+    g_num_threads.store(n, std::memory_order_relaxed);
+}
+
+namespace internal {
+
+void RunBlocks(int64_t n_blocks, BlockFunction function, const void* context) {
+    const int n_threads = GetNumThreads();
+    if (n_threads > 1 && n_blocks > 1) {
+        Pool* pool = Pool::Get();
+        if (pool->TryAcquire()) {
+            pool->Run(n_blocks, function, context, n_threads);
+            return;
+        }
+    }
+    for (int64_t block = 0; block < n_blocks; ++block) {
+        function(context, block);
+    }
+}
+
+}  // namespace internal
+}  // namespace chainerx

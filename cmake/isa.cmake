@@ -46,7 +46,6 @@ function(chainerx_add_isa_unit target source)
         set(object_target isa_${unit}_${isa})
         set(entry cx_${unit}_${isa})
         set(sealed "${PROJECT_BINARY_DIR}/isa/${unit}.${isa}.o")
-        set(linked "${PROJECT_BINARY_DIR}/isa/${unit}.${isa}.linked.o")
 
         add_library(${object_target} OBJECT "${source}")
         target_link_libraries(${object_target} PRIVATE chainerx_flags chainerx_xsimd)
@@ -59,9 +58,8 @@ function(chainerx_add_isa_unit target source)
         add_custom_command(
             OUTPUT "${sealed}"
             COMMAND "${CHAINERX_GNU_LD}" -r --force-group-allocation
-                -o "${linked}" "$<TARGET_OBJECTS:${object_target}>"
-            COMMAND "${CMAKE_OBJCOPY}" --keep-global-symbol=${entry} "${linked}" "${sealed}"
-            COMMAND "${CMAKE_COMMAND}" -E rm "${linked}"
+                -o "${sealed}" "$<TARGET_OBJECTS:${object_target}>"
+            COMMAND "${CMAKE_OBJCOPY}" --keep-global-symbol=${entry} "${sealed}"
             DEPENDS ${object_target} "$<TARGET_OBJECTS:${object_target}>"
             COMMENT "Sealing ${unit} for ${isa}"
             VERBATIM)

@@ -1,0 +1,85 @@
+"""Checks that includes point one way only, as ARCHITECTURE.md draws it.
+
+    core <- autograd <- ops <- python        core <- kernels <- {native, cuda}        ops -> kernels
+
+Run it as ``python tools/check_includes.py [folder of the sources]``. Exit status 1 and one line per
+wrong include if there is any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+#: What the files of each folder of cpp/chainerx may include from the others, besides their own.
+ALLOWED: dict[str, set[str]] = {
+    'core': set(),
+    'autograd': {'core'},
+    'kernels': {'core'},
+    'ops': {'core', 'autograd', 'kernels'},
+    'native': {'core', 'kernels'},
+    'cuda': {'core', 'kernels'},
+    'python': {'core', 'autograd', 'kernels', 'ops'},
+}
+
+#: Headers from outside that only one folder may see.
+OUTSIDE = {
+    re.compile(r'Python\.h|structmember\.h|nanobind/.*|numpy/.*'): 'python',
+    re.compile(r'xsimd/.*'): 'native',
+}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+
+
+def check_file(path: Path, root: Path) -> Iterator[str]:
+    """Yields a message for each include of ``path`` that breaks the rule."""
+    folder = path.relative_to(root).parts[0]
+    if folder not in ALLOWED:
+        yield f'{path}: folder {folder} has no place in the order; name it in {Path(__file__).name}'
+        return
+    for number, line in enumerate(path.read_text().splitlines(), start=1):
+        match = INCLUDE.match(line)
+        if match is None:
+            continue
+        quote, name = match.groups()
+        place = f'{path}:{number}'
+        if quote == '<':
+            for pattern, owner in OUTSIDE.items():
+                if pattern.fullmatch(name) and folder != owner:
+                    yield f'{place}: <{name}> belongs to {owner}/, not {folder}/'
+            continue
+        if not name.startswith('chainerx/'):
+            yield f'{place}: write "{name}" from the root, as in "chainerx/{folder}/{name}"'
+            continue
+        target = root.parent / name
+        if not target.is_file():
+            yield f'{place}: "{name}" does not exist'
+        # Tables of ops are data: each backend expands the same rows.
+        table = name.startswith('chainerx/ops/') and name.endswith('.def')
+        owner = name.split('/')[1]
+        if owner != folder and owner not in ALLOWED[folder] and not table:
+            yield f'{place}: {folder}/ may not include "{name}"'
+
+
+def check(root: Path) -> list[str]:
+    """Returns the messages for all sources below ``root``, the folder ``cpp/chainerx``."""
+    files = sorted(p for ending in ('h', 'cc', 'def') for p in root.rglob(f'*.{ending}'))
+    if not files:
+        return [f'{root}: no sources']
+    return [message for path in files for message in check_file(path, root)]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description='Check the direction of includes.')
+    default = Path(__file__).resolve().parent.parent / 'cpp' / 'chainerx'
+    parser.add_argument('root', type=Path, nargs='?', default=default)
+    messages = check(parser.parse_args().root)
+    print('\n'.join(messages) or 'includes: all point the right way')
+    return 1 if messages else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

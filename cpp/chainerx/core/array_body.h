@@ -1,0 +1,104 @@
+// What an Array points to: one pooled allocation with everything inline.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "chainerx/core/buffer.h"
+#include "chainerx/core/device.h"
+#include "chainerx/core/dims.h"
+#include "chainerx/core/dtype.h"
+#include "chainerx/core/leak_tracker.h"
+#include "chainerx/core/macro.h"
+#include "chainerx/core/pool.h"
+
+namespace chainerx::internal {
+
+struct Slot;  // autograd/graph.h: the place of an array in the graphs
+
+// Two counts. `strong`: handles that users hold. `memory`: strong handles together (one) and every
+// gradient closure that saved the array. When `strong` is gone, the autograd state goes (so that a
+// node that saved its own output is no cycle); when `memory` is gone, the body does.
+struct ArrayBody {
+    std::atomic<uint32_t> strong{1};
+    std::atomic<uint32_t> memory{1};
+    Dtype dtype;
+    bool contiguous;        // C order
+    Slot* slot{nullptr};    // null while no graph knows the array
+    void* python{nullptr};  // the one Python object of this body, not owned; guarded by the GIL
+    Device* device;
+    Buffer* buffer;  // owned
+    char* data;      // first element
+    int64_t size;    // number of elements
+    Shape shape;
+    Strides strides;
+
+    ArrayBody(const Shape& shape, Dtype dtype, Device* device, Buffer* buffer)
+        : dtype{dtype},
+          contiguous{true},
+          device{device},
+          buffer{buffer},
+          data{static_cast<char*>(buffer->data())},
+          size{shape.GetTotalSize()},
+          shape{shape},
+          strides{shape, GetItemSize(dtype)} {
+        CX_TRACK_BORN(kBody);
+    }
+    ArrayBody(const Shape& shape, const Strides& strides, Dtype dtype, Device* device,
+              Buffer* buffer, char* data)
+        : dtype{dtype},
+          contiguous{IsContiguous(shape, strides, GetItemSize(dtype))},
+          device{device},
+          buffer{buffer},
+          data{data},
+          size{shape.GetTotalSize()},
+          shape{shape},
+          strides{strides} {
+        CX_TRACK_BORN(kBody);
+    }
+
+    void* operator new(size_t size) { return PoolAlloc(size); }
+    void operator delete(void* p, size_t size) { PoolFree(p, size); }
+
+    void Ref() { strong.fetch_add(1, std::memory_order_relaxed); }
+
+    void Unref() {
+        // Nobody can add a handle if the only one is ours and no closure or slot refers to us.
+        if (strong.load(std::memory_order_acquire) == 1 && slot == nullptr &&
+            memory.load(std::memory_order_acquire) == 1) [[likely]] {
+            Destroy();
+        } else if (strong.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            DropStrong();
+        }
+    }
+
+    // A handle for a closure that saved the body; false if no strong handle is left.
+    bool TryRef() {
+        uint32_t n = strong.load(std::memory_order_relaxed);
+        while (n != 0) {
+            if (strong.compare_exchange_weak(n, n + 1, std::memory_order_acq_rel)) return true;
+        }
+        return false;
+    }
+
+    void RefMemory() { memory.fetch_add(1, std::memory_order_relaxed); }
+    void UnrefMemory() {
+        if (memory.fetch_sub(1, std::memory_order_acq_rel) == 1) Destroy();
+    }
+
+private:
+    CX_API void DropStrong();
+
+    void Destroy() {
+        CX_TRACK_DEAD(kBody);
+        buffer->Unref();
+        PoolFree(this, sizeof(ArrayBody));
+    }
+};
+
+static_assert(sizeof(ArrayBody) <= 256, "four pool grains; every operation allocates one");
+
+// autograd/graph.cc: takes the body off its slot.
+void DetachSlot(ArrayBody& body);
+
+}  // namespace chainerx::internal

@@ -1,0 +1,44 @@
+// A family of devices with one kernel table. How to write one: docs/adding_a_backend.md.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "chainerx/core/device.h"
+#include "chainerx/core/macro.h"
+
+namespace chainerx {
+
+class Context;
+
+class CX_API Backend {
+public:
+    // `kernels` has one entry per kernel id and outlives the backend.
+    Backend(Context& context, std::string name, const KernelFn* kernels);
+    virtual ~Backend();
+    Backend(const Backend&) = delete;
+    Backend& operator=(const Backend&) = delete;
+
+    Context& context() const { return context_; }
+    const std::string& name() const { return name_; }
+    const KernelFn* kernels() const { return kernels_; }
+
+    virtual int GetDeviceCount() const = 0;
+
+    // Made on first use; IndexError if there is no such device.
+    Device& GetDevice(int index);
+
+protected:
+    virtual std::unique_ptr<Device> CreateDevice(int index) = 0;
+
+private:
+    Context& context_;
+    std::string name_;
+    const KernelFn* kernels_;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<Device>> devices_;
+};
+
+}  // namespace chainerx

@@ -1,0 +1,55 @@
+// Memory of a device, intrusively counted. Arrays share it through views.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "chainerx/core/macro.h"
+
+namespace chainerx {
+
+class Device;
+
+class CX_API Buffer {
+public:
+    using Deleter = void (*)(Buffer*);
+
+    // The buffer is usually placed in front of its own data; `deleter` frees both.
+    Buffer(Device* device, void* data, int64_t nbytes, Deleter deleter, bool writable = true);
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+
+    // A buffer over memory owned by someone else. `release(owner)` runs when the last array goes,
+    // on whichever thread that happens; it must not take the GIL.
+    static Buffer* Foreign(Device* device, void* data, int64_t nbytes, void* owner,
+                           void (*release)(void* owner), bool writable);
+
+    Device* device() const { return device_; }
+    void* data() const { return data_; }
+    int64_t nbytes() const { return nbytes_; }
+    bool writable() const { return writable_; }
+
+    void Ref() { refs_.fetch_add(1, std::memory_order_relaxed); }
+    void Unref() {
+        // A sole owner needs no read-modify-write: nobody else could be adding a reference.
+        if (refs_.load(std::memory_order_acquire) == 1 ||
+            refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            Destroy();
+        }
+    }
+    uint32_t use_count() const { return refs_.load(std::memory_order_relaxed); }
+
+private:
+    void Destroy();
+
+    std::atomic<uint32_t> refs_{1};
+    bool writable_;
+    Device* device_;
+    void* data_;
+    int64_t nbytes_;
+    Deleter deleter_;
+};
+
+static_assert(sizeof(Buffer) <= 64, "the header of a pooled buffer is one cache line");
+
+}  // namespace chainerx

@@ -1,0 +1,238 @@
+#include "chainerx/core/context.h"
+
+#include <charconv>
+
+#include "chainerx/core/error.h"
+#include "chainerx/core/plugin.h"
+#include "chainerx/core/thread_state.h"
+
+namespace chainerx {
+
+using internal::t_state;
+
+namespace {
+
+std::atomic<Context*> g_default_context{nullptr};
+
+struct Factory {
+    const char* name;
+    internal::BackendFactory make;
+};
+
+std::vector<Factory>& Factories() {
+    static std::vector<Factory> factories;
+    return factories;
+}
+
+}  // namespace
+
+void internal::RegisterBackendFactory(const char* name, BackendFactory factory) {
+    Factories().push_back({name, factory});
+}
+
+Context::Context() {
+    ids_.resize(kMaxBackpropIds);
+    ids_[0].name = "<default>";
+    ids_[0].live = true;
+    native_ = &GetBackend("native");
+}
+
+Context::~Context() {
+    if (g_default_context == this) g_default_context = nullptr;
+    if (t_state.default_context == this) t_state.default_context = nullptr;
+    if (t_state.default_device != nullptr && t_state.default_device->context() == this) {
+        t_state.default_device = nullptr;
+    }
+    if (t_state.record_context == this) t_state.record_context = nullptr;
+}
+
+Backend& Context::GetBackend(std::string_view name) {
+    const std::lock_guard lock{mutex_};
+    for (const std::unique_ptr<Backend>& b : backends_) {
+        if (b->name() == name) return *b;
+    }
+    for (const Factory& f : Factories()) {
+        if (f.name == name) return *backends_.emplace_back(f.make(*this));
+    }
+    return *backends_.emplace_back(internal::LoadBackendPlugin(*this, std::string{name}));
+}
+
+Backend& Context::AddBackend(std::unique_ptr<Backend> backend) {
+    const std::lock_guard lock{mutex_};
+    for (const std::unique_ptr<Backend>& b : backends_) {
+        if (b->name() == backend->name()) {
+            throw BackendError{"backend '", b->name(), "' is registered already"};
+        }
+    }
+    return *backends_.emplace_back(std::move(backend));
+}
+
+Device& Context::GetDevice(std::string_view name) {
+    const size_t colon = name.find(':');
+    int index = 0;
+    if (colon != std::string_view::npos) {
+        const std::string_view digits = name.substr(colon + 1);
+        const char* end = digits.data() + digits.size();
+        const auto [ptr, ec] = std::from_chars(digits.data(), end, index);
+        if (ec != std::errc{} || ptr != end || index < 0) {
+            throw DeviceError{"invalid device name '", name,
+                              "': expected 'backend' or 'backend:index'"};
+        }
+    }
+    const std::string_view backend = name.substr(0, colon);
+    if (backend.empty()) {
+        throw DeviceError{"invalid device name '", name,
+                          "': expected 'backend' or 'backend:index'"};
+    }
+    return GetBackend(backend).GetDevice(index);
+}
+
+Device& Context::GetDevice(std::string_view backend_name, int index) {
+    return GetBackend(backend_name).GetDevice(index);
+}
+
+BackpropId Context::MakeBackpropId(std::string name) {
+    const std::lock_guard lock{mutex_};
+    for (int bit = 1; bit < kMaxBackpropIds; ++bit) {
+        IdState& s = ids_[static_cast<size_t>(bit)];
+        if (s.live) continue;
+        const uint32_t born = generation_.load(std::memory_order_relaxed) + 1;
+        s = IdState{};
+        s.name = std::move(name);
+        s.ordinal = next_ordinal_++;
+        s.born = born;
+        s.live = true;
+        generation_.store(born, std::memory_order_release);
+        return BackpropId{*this, bit, s.ordinal};
+    }
+    throw ChainerxError{"too many backprop ids: at most ", kMaxBackpropIds, " live at once"};
+}
+
+void Context::ReleaseBackpropId(const BackpropId& id) {
+    if (id.bit() == 0) throw ChainerxError{"the default backprop id cannot be released"};
+    CheckValidBackpropId(id);
+    const std::lock_guard lock{mutex_};
+    ids_[static_cast<size_t>(id.bit())].live = false;
+    for (IdState& s : ids_) s.connected &= ~id.mask();
+    generation_.fetch_add(1, std::memory_order_release);
+}
+
+void Context::CheckValidBackpropId(const BackpropId& id) const {
+    if (&id.context() != this) {
+        throw ContextError{"backprop id is of another context"};
+    }
+    const std::lock_guard lock{mutex_};
+    const IdState& s = ids_[static_cast<size_t>(id.bit())];
+    if (!s.live || s.ordinal != id.ordinal()) {
+        throw ChainerxError{"backprop id has expired: its scope has been left"};
+    }
+}
+
+std::string Context::GetBackpropName(const BackpropId& id) const {
+    CheckValidBackpropId(id);
+    const std::lock_guard lock{mutex_};
+    return ids_[static_cast<size_t>(id.bit())].name;
+}
+
+BackpropId Context::GetBackpropId(int bit) const {
+    const std::lock_guard lock{mutex_};
+    return BackpropId{const_cast<Context&>(*this), bit, ids_[static_cast<size_t>(bit)].ordinal};
+}
+
+uint64_t Context::ExpiredIds(uint64_t mask, uint32_t generation) const {
+    if (generation == this->generation()) return 0;
+    const std::lock_guard lock{mutex_};
+    uint64_t expired = 0;
+    for (int bit = 0; bit < kMaxBackpropIds; ++bit) {
+        const IdState& s = ids_[static_cast<size_t>(bit)];
+        if (((mask >> bit) & 1) != 0 && (!s.live || s.born > generation)) {
+            expired |= uint64_t{1} << bit;
+        }
+    }
+    return expired;
+}
+
+uint64_t Context::OuterIds(uint64_t ordinal) const {
+    if (ordinal == 0) return 0;  // nothing is older than the default id
+    const std::lock_guard lock{mutex_};
+    uint64_t mask = 0;
+    for (int bit = 0; bit < kMaxBackpropIds; ++bit) {
+        const IdState& s = ids_[static_cast<size_t>(bit)];
+        if (s.live && s.ordinal < ordinal) mask |= uint64_t{1} << bit;
+    }
+    return mask;
+}
+
+uint64_t Context::LiveIds() const {
+    const std::lock_guard lock{mutex_};
+    uint64_t mask = 0;
+    for (int bit = 0; bit < kMaxBackpropIds; ++bit) {
+        if (ids_[static_cast<size_t>(bit)].live) mask |= uint64_t{1} << bit;
+    }
+    return mask;
+}
+
+void Context::ConnectBackpropIds(uint64_t mask) {
+    const std::lock_guard lock{mutex_};
+    for (int bit = 0; bit < kMaxBackpropIds; ++bit) {
+        if (((mask >> bit) & 1) != 0) ids_[static_cast<size_t>(bit)].connected |= mask;
+    }
+}
+
+void Context::CheckBackpropAllowed(const BackpropId& id) const {
+    CheckValidBackpropId(id);
+    const std::lock_guard lock{mutex_};
+    const IdState& s = ids_[static_cast<size_t>(id.bit())];
+    if (!s.prohibited_by.empty()) {
+        throw ChainerxError{"backward: cannot backpropagate on '", s.name,
+                            "' after backpropagation on the outer '", s.prohibited_by,
+                            "' that it is connected to"};
+    }
+}
+
+void Context::SetBackpropDone(const BackpropId& id) {
+    const std::lock_guard lock{mutex_};
+    const IdState& done = ids_[static_cast<size_t>(id.bit())];
+    if ((done.connected & ~id.mask()) == 0) return;
+    for (int bit = 0; bit < kMaxBackpropIds; ++bit) {
+        IdState& s = ids_[static_cast<size_t>(bit)];
+        if (((done.connected >> bit) & 1) != 0 && s.live && s.ordinal > id.ordinal()) {
+            s.prohibited_by = done.name;
+        }
+    }
+}
+
+std::string BackpropId::GetName() const { return context_->GetBackpropName(*this); }
+void BackpropId::CheckValid() const { context_->CheckValidBackpropId(*this); }
+
+Context& GetGlobalDefaultContext() {
+    Context* c = g_default_context;
+    if (c == nullptr) throw ContextError{"no global default context is set"};
+    return *c;
+}
+
+void SetGlobalDefaultContext(Context* context) { g_default_context = context; }
+
+Context& GetDefaultContext() {
+    return t_state.default_context != nullptr ? *t_state.default_context
+                                              : GetGlobalDefaultContext();
+}
+
+void SetDefaultContext(Context* context) {
+    if (t_state.default_context != context) t_state.default_device = nullptr;
+    t_state.default_context = context;
+}
+
+ContextScope::ContextScope(Context& context)
+    : saved_context_{t_state.default_context}, saved_device_{t_state.default_device} {
+    SetDefaultContext(&context);
+}
+
+ContextScope::~ContextScope() {
+    t_state.default_context = saved_context_;
+    t_state.default_device = saved_device_;
+}
+
+Device& GetDevice(std::string_view name) { return GetDefaultContext().GetDevice(name); }
+
+}  // namespace chainerx

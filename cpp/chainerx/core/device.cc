@@ -1,0 +1,55 @@
+#include "chainerx/core/device.h"
+
+#include <memory>
+
+#include "chainerx/core/backend.h"
+#include "chainerx/core/context.h"
+#include "chainerx/core/error.h"
+#include "chainerx/core/thread_state.h"
+
+namespace chainerx {
+
+using internal::t_state;
+
+Device::Device(Backend* backend, int index)
+    : backend_{backend},
+      context_{&backend->context()},
+      kernels_{backend->kernels()},
+      index_{index},
+      name_{StrCat(backend->name(), ":", index)} {}
+
+Device::~Device() = default;
+
+void Device::CopyFromPeer(void* dst, Device& src_device, const void* src, int64_t nbytes) {
+    const std::unique_ptr<char[]> host{new char[static_cast<size_t>(nbytes)]};
+    src_device.CopyToHost(host.get(), src, nbytes);
+    CopyFromHost(dst, host.get(), nbytes);
+}
+
+Device& GetDefaultDevice() {
+    if (t_state.default_device == nullptr) {
+        t_state.default_device = &GetDefaultContext().GetNativeBackend().GetDevice(0);
+    }
+    return *t_state.default_device;
+}
+
+void SetDefaultDevice(Device* device) {
+    if (device != nullptr && device->context() != &GetDefaultContext()) {
+        throw ContextError{"set_default_device: device ", device->name(),
+                           " is not of the default context"};
+    }
+    t_state.default_device = device;
+}
+
+DeviceScope::DeviceScope(Device& device) : saved_{t_state.default_device} {
+    SetDefaultDevice(&device);
+}
+
+DeviceScope::~DeviceScope() { t_state.default_device = saved_; }
+
+void ThrowDeviceMismatch(const char* op, const Device& d1, const Device& d2) {
+    throw DeviceError{op, ": operands are on different devices, ", d1.name(), " and ", d2.name(),
+                      "; move one with to_device()"};
+}
+
+}  // namespace chainerx

@@ -1,0 +1,40 @@
+// Counts of live array bodies, graph nodes and buffers, for tests of leaks. Off by default: then
+// an object costs one predictable branch.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "chainerx/core/macro.h"
+
+namespace chainerx {
+
+struct LiveCounts {
+    int64_t bodies;
+    int64_t nodes;
+    int64_t buffers;
+};
+
+// Starts (from zero) or stops counting. Objects born before the start are not counted as they die
+// only if none of them dies while tracking, so start with a quiet library.
+CX_API void SetLeakTracking(bool enabled);
+CX_API LiveCounts GetLiveCounts();
+
+namespace internal {
+
+enum Tracked { kBody, kNode, kBuffer, kNumTracked };
+
+extern CX_API std::atomic<bool> g_tracking;
+extern CX_API std::atomic<int64_t> g_live[kNumTracked];
+
+inline void TrackLive(Tracked what, int64_t by) {
+    if (g_tracking.load(std::memory_order_relaxed)) [[unlikely]] {
+        g_live[what].fetch_add(by, std::memory_order_relaxed);
+    }
+}
+
+}  // namespace internal
+}  // namespace chainerx
+
+#define CX_TRACK_BORN(what) ::chainerx::internal::TrackLive(::chainerx::internal::what, 1)
+#define CX_TRACK_DEAD(what) ::chainerx::internal::TrackLive(::chainerx::internal::what, -1)

@@ -1,0 +1,92 @@
+#include "chainerx/core/plugin.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "chainerx/core/context.h"
+#include "chainerx/core/error.h"
+
+namespace chainerx::internal {
+namespace {
+
+// Defined where the list of kernels is known (kernels/abi.cc); core does not include it.
+uint64_t (*g_abi_hash)() = nullptr;
+
+std::vector<std::string> CandidatePaths(const std::string& name) {
+    std::vector<std::string> folders;
+    if (const char* root = std::getenv("CHAINERX_PATH")) {
+        folders.push_back(StrCat(root, "/backends"));
+    }
+    if (const char* home = std::getenv("HOME")) {
+        folders.push_back(StrCat(home, "/.chainerx/backends"));
+    }
+    Dl_info info;
+    if (dladdr(reinterpret_cast<const void*>(&CandidatePaths), &info) != 0) {
+        const std::string self = info.dli_fname;
+        folders.push_back(self.substr(0, self.rfind('/')));
+    }
+    std::vector<std::string> paths;
+    for (const std::string& f : folders) {
+        paths.push_back(StrCat(f, "/", name, ".so"));
+        paths.push_back(StrCat(f, "/lib", name, ".so"));
+    }
+    return paths;
+}
+
+void CheckName(const std::string& name) {
+    for (char c : name) {
+        const bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                        (c >= '0' && c <= '9') || c == '_' || c == '-';
+        if (!ok) throw BackendError{"invalid backend name '", name, "'"};
+    }
+}
+
+template <typename Fn>
+Fn* Symbol(void* library, const char* symbol, const std::string& path) {
+    void* p = dlsym(library, symbol);
+    if (p == nullptr) {
+        throw BackendError{"backend library ", path, " does not export '", symbol, "'"};
+    }
+    return reinterpret_cast<Fn*>(p);
+}
+
+// The library stays loaded: its kernels and deleters may be needed as long as the process lives.
+std::unique_ptr<Backend> Open(Context& context, const std::string& name, const std::string& path) {
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+        throw BackendError{"backend '", name, "': cannot load ", path, ": ", dlerror()};
+    }
+    const uint64_t built = Symbol<uint64_t()>(library, "ChainerxAbiHash", path)();
+    if (built != g_abi_hash()) {
+        throw BackendError{"backend '", name, "': ", path,
+                           " was built for another version of chainerx (ABI ", built, ", need ",
+                           g_abi_hash(), "); build it anew"};
+    }
+    Symbol<void(Backend*)>(library, "DestroyBackend", path);
+    Backend* backend = Symbol<Backend*(Context&)>(library, "CreateBackend", path)(context);
+    if (backend == nullptr) {
+        throw BackendError{"backend '", name, "': CreateBackend of ", path, " returned nothing"};
+    }
+    return std::unique_ptr<Backend>{backend};
+}
+
+}  // namespace
+
+void SetAbiHash(uint64_t (*hash)()) { g_abi_hash = hash; }
+
+std::unique_ptr<Backend> LoadBackendPlugin(Context& context, const std::string& name) {
+    CheckName(name);
+    const std::vector<std::string> paths = CandidatePaths(name);
+    for (const std::string& path : paths) {
+        if (access(path.c_str(), F_OK) == 0) return Open(context, name, path);
+    }
+    std::string tried;
+    for (const std::string& path : paths) tried += StrCat("\n  ", path);
+    throw BackendError{"backend '", name, "' is neither built in nor found as a plug-in; tried:",
+                       tried};
+}
+
+}  // namespace chainerx::internal

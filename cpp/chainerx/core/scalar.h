@@ -1,0 +1,113 @@
+// One number outside any array: a Python or C++ scalar operand. Its dtype is weak: it changes the
+// dtype of a result only when its category (integer, floating, complex) exceeds the arrays'.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "chainerx/core/dtype.h"
+
+namespace chainerx {
+
+class Scalar {
+public:
+    constexpr Scalar() : kind_{DtypeKind::kInt}, int_{0} {}
+    template <typename T>
+        requires std::is_arithmetic_v<T>
+    constexpr Scalar(T value)  // NOLINT: a number is a scalar
+        : kind_{std::is_same_v<T, bool>            ? DtypeKind::kBool
+                : std::is_floating_point_v<T>      ? DtypeKind::kFloat
+                : std::is_same_v<T, uint64_t>      ? DtypeKind::kUInt
+                                                   : DtypeKind::kInt} {
+        if constexpr (std::is_floating_point_v<T>) {
+            float_ = value;
+        } else {
+            int_ = static_cast<int64_t>(value);
+        }
+    }
+    Scalar(std::complex<double> value)  // NOLINT
+        : kind_{DtypeKind::kComplex}, float_{value.real()}, imag_{value.imag()} {}
+
+    // kUInt only for values that came as uint64_t; they may exceed int64.
+    DtypeKind kind() const { return kind_; }
+
+    // The dtype of an array made from this scalar alone.
+    Dtype dtype() const {
+        switch (kind_) {
+            case DtypeKind::kBool:
+                return Dtype::kBool;
+            case DtypeKind::kFloat:
+                return kDefaultFloat;
+            case DtypeKind::kComplex:
+                return Dtype::kComplex64;
+            case DtypeKind::kUInt:
+                return static_cast<uint64_t>(int_) > INT64_MAX ? Dtype::kUInt64 : kDefaultInt;
+            default:
+                return kDefaultInt;
+        }
+    }
+
+    template <typename T>
+    T To() const {
+        switch (kind_) {
+            case DtypeKind::kBool:
+                return Cast<T>(int_ != 0);
+            case DtypeKind::kFloat:
+                return Cast<T>(float_);
+            case DtypeKind::kComplex:
+                return Cast<T>(std::complex<double>{float_, imag_});
+            case DtypeKind::kUInt:
+                return Cast<T>(static_cast<uint64_t>(int_));
+            default:
+                return Cast<T>(int_);
+        }
+    }
+
+    Scalar operator-() const {
+        switch (kind_) {
+            case DtypeKind::kBool:
+                throw DtypeError{"negative: a bool scalar has no negative"};
+            case DtypeKind::kFloat:
+                return Scalar{-float_};
+            case DtypeKind::kComplex:
+                return Scalar{std::complex<double>{-float_, -imag_}};
+            default:
+                return Scalar{static_cast<int64_t>(-static_cast<uint64_t>(int_))};
+        }
+    }
+
+    std::string ToString() const {
+        switch (kind_) {
+            case DtypeKind::kBool:
+                return int_ != 0 ? "True" : "False";
+            case DtypeKind::kFloat:
+                return StrCat(float_);
+            case DtypeKind::kComplex:
+                return StrCat("(", float_, imag_ < 0 ? "" : "+", imag_, "j)");
+            case DtypeKind::kUInt:
+                return StrCat(static_cast<uint64_t>(int_));
+            default:
+                return StrCat(int_);
+        }
+    }
+
+private:
+    DtypeKind kind_;
+    union {
+        int64_t int_;
+        double float_;
+    };
+    double imag_{0};
+};
+
+// The dtype of an operation between an array and a scalar.
+inline Dtype ResultType(Dtype array, const Scalar& scalar) {
+    const DtypeKind kind = scalar.kind();
+    if (kind < DtypeKind::kFloat || kind <= GetKind(array)) return array;
+    if (kind == DtypeKind::kFloat) return kDefaultFloat;
+    return array == Dtype::kFloat64 ? Dtype::kComplex128 : Dtype::kComplex64;
+}
+
+}  // namespace chainerx

@@ -1,0 +1,94 @@
+#include "chainerx/core/thread_state.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "chainerx/core/error.h"
+#include "chainerx/core/pool.h"
+
+namespace chainerx::internal {
+
+constinit thread_local ThreadState t_state{};
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kUsePool = false;  // so that the sanitizer sees every free
+#else
+constexpr bool kUsePool = true;
+#endif
+
+struct ThreadCleanup {
+    bool registered{false};
+    ~ThreadCleanup() {
+        t_state.pool_limit = 0;
+        for (ThreadState::FreeList& list : t_state.pool) {
+            while (void* p = list.head) {
+                list.head = *static_cast<void**>(p);
+                std::free(p);
+            }
+            list.count = 0;
+        }
+        delete t_state.extra;
+        t_state.extra = nullptr;
+        done = true;
+    }
+    bool done{false};
+};
+
+thread_local ThreadCleanup t_cleanup;
+
+// Touching t_cleanup registers its destructor, once per thread.
+void RegisterThread() {
+    if (t_cleanup.registered || t_cleanup.done) return;
+    t_cleanup.registered = true;
+    if (kUsePool) t_state.pool_limit = ThreadState::kPoolLimit;
+}
+
+}  // namespace
+
+void* PoolAllocSlow(size_t size) {
+    RegisterThread();
+    const size_t rounded = (size + kPoolGrain - 1) / kPoolGrain * kPoolGrain;
+    void* p = rounded < size ? nullptr : std::aligned_alloc(kPoolGrain, rounded);
+    if (p == nullptr) throw OutOfMemoryError{"out of memory: ", size, " bytes asked for"};
+    return p;
+}
+
+void PoolFreeSlow(void* p, size_t /*size*/) noexcept { std::free(p); }
+
+ThreadExtra& GetThreadExtra() {
+    RegisterThread();
+    if (t_state.extra == nullptr) t_state.extra = new ThreadExtra;
+    return *t_state.extra;
+}
+
+uint64_t RecordMaskSlow(Context* context) {
+    uint64_t mask = ~uint64_t{0};
+    if (t_state.extra != nullptr) {
+        for (const BackpropMode& m : t_state.extra->modes) {
+            if (m.context == context) mask = m.enabled ? mask | m.ids : mask & ~m.ids;
+        }
+    }
+    t_state.record_context = context;
+    t_state.record_mask = mask;
+    return mask;
+}
+
+uint64_t PushBackpropMode(Context* context, uint64_t ids, bool enabled) {
+    ThreadExtra& extra = GetThreadExtra();
+    extra.modes.push_back({context, ids, enabled, extra.next_token});
+    t_state.record_context = nullptr;
+    return extra.next_token++;
+}
+
+void PopBackpropMode(uint64_t token) {
+    std::vector<BackpropMode>& modes = GetThreadExtra().modes;
+    const auto it = std::find_if(modes.begin(), modes.end(),
+                                 [&](const BackpropMode& m) { return m.token == token; });
+    if (it == modes.end()) throw ChainerxError{"backprop mode: left in another thread than entered"};
+    modes.erase(it);
+    t_state.record_context = nullptr;
+}
+
+}  // namespace chainerx::internal

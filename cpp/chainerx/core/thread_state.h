@@ -1,0 +1,76 @@
+// All that is thread-local, in one struct: default device and context, backprop modes, pools.
+// Constant-initialized and reached without a wrapper call (initial-exec), hence small.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "chainerx/core/macro.h"
+
+namespace chainerx {
+
+class Context;
+class Device;
+
+namespace internal {
+
+// One entered no_backprop_mode or force_backprop_mode.
+struct BackpropMode {
+    Context* context;
+    uint64_t ids;
+    bool enabled;
+    uint64_t token;  // identifies the scope, since scopes may be left out of order
+};
+
+// What is rarely used; made on first need, deleted when the thread ends.
+struct ThreadExtra {
+    std::vector<BackpropMode> modes;
+    uint64_t next_token{0};
+};
+
+struct ThreadState {
+    static constexpr int kNumPoolClasses = 16;
+    static constexpr uint32_t kPoolLimit = 512;
+
+    struct FreeList {
+        void* head;
+        uint32_t count;
+    };
+
+    FreeList pool[kNumPoolClasses]{};
+    uint32_t pool_limit{0};  // 0 until the thread's clean-up is registered, and after it ran
+
+    Context* default_context{nullptr};
+    Device* default_device{nullptr};
+
+    // The ids of `record_context` that operations record now; see RecordMask().
+    Context* record_context{nullptr};
+    uint64_t record_mask{~uint64_t{0}};
+
+    uint64_t node_sequence{0};
+    void* doomed_nodes{nullptr};  // autograd: nodes waiting for destruction
+    bool destroying{false};
+
+    ThreadExtra* extra{nullptr};
+};
+
+extern CX_API constinit thread_local ThreadState t_state
+        __attribute__((tls_model("initial-exec")));
+
+CX_API ThreadExtra& GetThreadExtra();
+
+// Computes the mask of a context that is not the cached one.
+CX_API uint64_t RecordMaskSlow(Context* context);
+
+// The backprop ids for which operations on arrays of `context` record a graph in this thread.
+inline uint64_t RecordMask(Context* context) {
+    if (t_state.record_context == context) [[likely]] return t_state.record_mask;
+    return RecordMaskSlow(context);
+}
+
+// Enters a mode; the token leaves it.
+CX_API uint64_t PushBackpropMode(Context* context, uint64_t ids, bool enabled);
+CX_API void PopBackpropMode(uint64_t token);
+
+}  // namespace internal
+}  // namespace chainerx

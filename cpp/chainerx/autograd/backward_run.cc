@@ -1,0 +1,271 @@
+#include "chainerx/autograd/backward_run.h"
+
+#include <algorithm>
+
+#include "chainerx/autograd/engine_ops.h"
+#include "chainerx/core/error.h"
+
+namespace chainerx {
+
+const Array& GradContext::output_grad(int i) {
+    Array& g = output_grads_[i];
+    if (!g) {
+        const internal::Slot& s = node_->outputs()[i];
+        g = internal::engine_ops::Full(s.shape, 0, s.dtype, *s.device);
+    }
+    return g;
+}
+
+void GradContext::SetInputGrad(int i, Array gx) { run_.AddInputGrad(node_, i, std::move(gx)); }
+
+namespace internal {
+
+BackwardRun::BackwardRun(const BackpropId& id, bool double_backprop,
+                         std::optional<double> loss_scale)
+    : id_{id}, bit_{id.mask()}, double_backprop_{double_backprop}, loss_scale_{loss_scale} {}
+
+BackwardRun::~BackwardRun() {
+    for (const NodeState& s : nodes_) {
+        if (s.node->claim.run.load(std::memory_order_relaxed) == this) s.node->claim.run = nullptr;
+        s.node->Unref();
+    }
+    for (const SlotState& s : slots_) {
+        if (s.slot->claim.run.load(std::memory_order_relaxed) == this) s.slot->claim.run = nullptr;
+        s.slot->Unref();
+    }
+}
+
+template <typename T>
+uint32_t BackwardRun::IndexOf(T* object, bool* is_new, size_t next) {
+    BackwardRun* owner = object->claim.run.load(std::memory_order_acquire);
+    *is_new = false;
+    if (owner == this) return object->claim.index;
+    const auto index = static_cast<uint32_t>(next);
+    if (owner == nullptr && object->claim.run.compare_exchange_strong(owner, this)) {
+        object->claim.index = index;
+        *is_new = true;
+        return index;
+    }
+    const auto [it, inserted] = contended_.try_emplace(object, index);
+    *is_new = inserted;
+    return it->second;
+}
+
+uint32_t BackwardRun::StateOf(Node* node) {
+    bool is_new;
+    const uint32_t i = IndexOf(node, &is_new, nodes_.size());
+    if (is_new) {
+        node->Ref();
+        nodes_.push_back({node, static_cast<uint32_t>(grads_.size()), false, !has_targets_});
+        grads_.resize(grads_.size() + node->n_outputs);
+    }
+    return i;
+}
+
+uint32_t BackwardRun::StateOf(Slot* slot) {
+    bool is_new;
+    const uint32_t i = IndexOf(slot, &is_new, slots_.size());
+    if (is_new) {
+        slot->Ref();
+        slots_.push_back({slot, Array{}, false, false});
+    }
+    return i;
+}
+
+bool BackwardRun::HasState(Slot* slot) {
+    return slot->claim.run.load(std::memory_order_relaxed) == this || contended_.contains(slot);
+}
+
+// Whether the creator of `slot` still has to be run for this id.
+bool BackwardRun::IsLive(Slot* slot) const {
+    return slot->node != nullptr && (slot->node->mask.load(std::memory_order_relaxed) & bit_) != 0;
+}
+
+void BackwardRun::AddTarget(Slot* slot) {
+    has_targets_ = true;
+    slots_[StateOf(slot)].target = true;
+}
+
+void BackwardRun::Accumulate(Array& sum, Array g) {
+    if (!sum) {
+        sum = std::move(g);
+        return;
+    }
+    // In place only on what this run alone has made and holds.
+    const ArrayBody* b = sum.body();
+    const bool own = b->strong.load() == 1 && b->memory.load() == 1 && b->slot == nullptr &&
+                     b->python == nullptr && b->buffer->use_count() == 1 && b->contiguous;
+    if (own && g.body()->slot == nullptr) {
+        engine_ops::AddInPlace(sum, g);
+    } else {
+        sum = engine_ops::Add(sum, g);
+    }
+}
+
+void BackwardRun::Enqueue(uint32_t state) {
+    NodeState& s = nodes_[state];
+    if (s.queued) return;
+    s.queued = true;
+    queue_.emplace_back(s.node->sequence, state);
+    std::push_heap(queue_.begin(), queue_.end());
+}
+
+void BackwardRun::AddGrad(Slot* slot, Array g) {
+    if (IsLive(slot)) {
+        const uint32_t state = StateOf(slot->node);
+        if (nodes_[state].needed) {
+            Accumulate(grads_[nodes_[state].first_grad + slot->index], std::move(g));
+            Enqueue(state);
+            return;
+        }
+    }
+    // The end of a path.
+    const bool wanted = has_targets_ ? HasState(slot) : (slot->required & bit_) != 0;
+    if (wanted || (retain_grad_ && slot->node == nullptr)) {
+        Accumulate(slots_[StateOf(slot)].grad, std::move(g));
+    }
+}
+
+void BackwardRun::AddOutput(const Array& output, Array grad) {
+    Slot* slot = output.body()->slot;
+    if (slot == nullptr) return;
+    slot->DropExpired();
+    if ((slot->live & bit_) == 0) return;
+    if (!grad) {
+        grad = engine_ops::Full(output.shape(), loss_scale_.value_or(1.0), output.dtype(),
+                                output.device());
+    }
+    slots_[StateOf(slot)].output = true;
+    if (IsLive(slot)) {
+        const uint32_t state = StateOf(slot->node);
+        Accumulate(grads_[nodes_[state].first_grad + slot->index], std::move(grad));
+        Enqueue(state);
+    } else {
+        Accumulate(slots_[StateOf(slot)].grad, std::move(grad));
+    }
+}
+
+// Marks the nodes from which a target can be reached, so that no other is run.
+void BackwardRun::FindNeeded() {
+    for (size_t i = 0; i < nodes_.size(); ++i) {  // grows as it goes
+        Node* node = nodes_[i].node;
+        for (int k = 0; k < node->n_inputs; ++k) {
+            const Edge& e = node->edges()[k];
+            if (e.slot != nullptr && (e.mask & bit_) != 0 && IsLive(e.slot)) StateOf(e.slot->node);
+        }
+    }
+    std::vector<uint32_t> order(nodes_.size());
+    for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+        return nodes_[a].node->sequence < nodes_[b].node->sequence;
+    });
+    for (uint32_t i : order) {
+        Node* node = nodes_[i].node;
+        bool needed = false;
+        for (int k = 0; k < node->n_outputs; ++k) {
+            Slot* out = node->outputs() + k;
+            needed |= HasState(out) && slots_[StateOf(out)].target;
+        }
+        for (int k = 0; k < node->n_inputs && !needed; ++k) {
+            const Edge& e = node->edges()[k];
+            if (e.slot == nullptr || (e.mask & bit_) == 0) continue;
+            needed = (HasState(e.slot) && slots_[StateOf(e.slot)].target) ||
+                     (IsLive(e.slot) && nodes_[StateOf(e.slot->node)].needed);
+        }
+        nodes_[i].needed = needed;
+    }
+}
+
+void BackwardRun::Run(bool store) {
+    store_ = store;
+    if (has_targets_) FindNeeded();
+    Context* context = &id_.context();
+    // Without double backprop, gradients are recorded only in the graphs of outer ids.
+    const uint64_t off = double_backprop_ ? 0 : ~context->OuterIds(id_.ordinal());
+    const uint64_t token = PushBackpropMode(context, off, false);
+    struct Guard {
+        uint64_t token;
+        ~Guard() { PopBackpropMode(token); }
+    } guard{token};
+
+    while (!queue_.empty()) {
+        std::pop_heap(queue_.begin(), queue_.end());
+        const uint32_t state = queue_.back().second;
+        queue_.pop_back();
+        Process(state);
+    }
+    if (!store) return;
+    for (SlotState& s : slots_) {
+        if (!s.grad || (!s.target && (s.slot->required & bit_) == 0)) continue;
+        if (loss_scale_) s.grad = engine_ops::Multiply(s.grad, 1.0 / *loss_scale_);
+        if (s.output) {
+            s.slot->SetGrad(bit_, s.grad);
+        } else {
+            s.slot->AccumulateGrad(bit_, s.grad);
+        }
+    }
+}
+
+void BackwardRun::Process(uint32_t state) {
+    Node* node = nodes_[state].node;
+    const uint32_t first = nodes_[state].first_grad;
+    nodes_[state].queued = false;
+    // The complete gradients of the outputs.
+    std::vector<Array> many;
+    Array one;
+    Array* gys = &one;
+    if (node->n_outputs > 1) {
+        many.resize(node->n_outputs);
+        gys = many.data();
+    }
+    for (int i = 0; i < node->n_outputs; ++i) {
+        gys[i] = std::move(grads_[first + static_cast<uint32_t>(i)]);
+        Slot* slot = node->outputs() + i;
+        if (gys[i] && (HasState(slot) || (slot->required & bit_) != 0 || retain_grad_)) {
+            slots_[StateOf(slot)].grad = gys[i];
+            if (retain_grad_) slot->SetGrad(bit_, gys[i]);
+        }
+    }
+    if (!nodes_[state].needed) return;
+    GradContext context{*this, bit_, node, gys};
+    for (GradFn* fn = node->fns; fn != nullptr; fn = fn->next) fn->run(fn, context);
+    if (!double_backprop_) node->ReleaseIds(bit_);
+}
+
+Array BackwardRun::Fit(Node* node, int i, Array gx) {
+    const Slot& slot = *node->edges()[i].slot;
+    if (&gx.device() != slot.device) {
+        throw GradientError{node->name, ": the gradient of input ", i, " is on ",
+                            gx.device().name(), ", the input on ", slot.device->name()};
+    }
+    if (gx.shape() != slot.shape) {
+        if (!IsBroadcastable(slot.shape, gx.shape())) {
+            throw GradientError{node->name, ": the gradient of input ", i, " has shape ",
+                                gx.shape(), ", the input ", slot.shape};
+        }
+        gx = engine_ops::SumTo(gx, slot.shape);
+    }
+    if (gx.dtype() != slot.dtype) {
+        if (!IsDifferentiable(gx.dtype())) {
+            throw GradientError{node->name, ": the gradient of input ", i, " has dtype ",
+                                gx.dtype(), ", the input ", slot.dtype};
+        }
+        gx = engine_ops::AsType(gx, slot.dtype);
+    }
+    return gx;
+}
+
+void BackwardRun::AddInputGrad(Node* node, int i, Array gx) {
+    const Edge& e = node->edges()[i];
+    if (!gx || e.slot == nullptr || (e.mask & bit_) == 0) return;
+    AddGrad(e.slot, Fit(node, i, std::move(gx)));
+}
+
+Array BackwardRun::TakeTargetGrad(Slot* slot) {
+    if (!HasState(slot)) return Array{};
+    const Array g = slots_[StateOf(slot)].grad;
+    return g && loss_scale_ ? engine_ops::Multiply(g, 1.0 / *loss_scale_) : g;
+}
+
+}  // namespace internal
+}  // namespace chainerx

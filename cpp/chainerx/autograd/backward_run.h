@@ -1,0 +1,79 @@
+// One run of backpropagation: the state that lives from its start to its end.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "chainerx/autograd/backward.h"
+#include "chainerx/autograd/graph.h"
+#include "chainerx/autograd/record.h"
+
+namespace chainerx::internal {
+
+class BackwardRun {
+public:
+    BackwardRun(const BackpropId& id, bool double_backprop, std::optional<double> loss_scale);
+    ~BackwardRun();
+    BackwardRun(const BackwardRun&) = delete;
+    BackwardRun& operator=(const BackwardRun&) = delete;
+
+    // Gradients are wanted for this array only (may be called several times).
+    void AddTarget(Slot* slot);
+    // Where gradients start; `grad` null means ones. Replaces the array's own gradient.
+    void AddOutput(const Array& output, Array grad);
+    void set_retain_grad(bool retain) { retain_grad_ = retain; }
+
+    // Runs the gradient functions. If `store`, adds the results to the arrays that require them.
+    void Run(bool store);
+
+    // The gradient of a target, null if nothing reached it.
+    Array TakeTargetGrad(Slot* slot);
+
+    void AddInputGrad(Node* node, int i, Array gx);
+
+private:
+    // A node that waits for its gradients, or a slot that ends a path or whose gradient is wanted.
+    struct NodeState {
+        Node* node;
+        uint32_t first_grad;  // in grads_
+        bool queued;
+        bool needed;
+    };
+    struct SlotState {
+        Slot* slot;
+        Array grad;
+        bool target;
+        bool output;
+    };
+
+    uint32_t StateOf(Node* node);
+    uint32_t StateOf(Slot* slot);
+    bool HasState(Slot* slot);
+    void AddGrad(Slot* slot, Array g);
+    void Accumulate(Array& sum, Array g);
+    void Enqueue(uint32_t state);
+    void FindNeeded();
+    void Process(uint32_t state);
+    Array Fit(Node* node, int i, Array gx);
+    bool IsLive(Slot* slot) const;
+
+    template <typename T>
+    uint32_t IndexOf(T* object, bool* is_new, size_t next);
+
+    BackpropId id_;
+    uint64_t bit_;
+    bool double_backprop_;
+    bool retain_grad_{false};
+    bool store_{false};
+    std::optional<double> loss_scale_;
+    bool has_targets_{false};
+    std::vector<NodeState> nodes_;
+    std::vector<SlotState> slots_;
+    std::vector<Array> grads_;
+    std::vector<std::pair<uint64_t, uint32_t>> queue_;  // heap of (sequence, state)
+    std::unordered_map<const void*, uint32_t> contended_;  // objects that another run has claimed
+};
+
+}  // namespace chainerx::internal

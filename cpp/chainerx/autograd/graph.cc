@@ -1,0 +1,174 @@
+#include "chainerx/autograd/graph.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "chainerx/autograd/engine_ops.h"
+#include "chainerx/core/error.h"
+#include "chainerx/core/leak_tracker.h"
+#include "chainerx/core/pool.h"
+
+namespace chainerx::internal {
+
+Slot::Slot(ArrayBody& body, uint64_t live)
+    : dtype{body.dtype},
+      device{body.device},
+      live{live},
+      generation{body.device->context()->generation()},
+      body{&body},
+      shape{body.shape} {}
+
+void Slot::Ref() {
+    if (node != nullptr) {
+        node->Ref();
+    } else {
+        refs.fetch_add(1, std::memory_order_relaxed);
+    }
+}
+
+void Slot::Unref() {
+    if (node != nullptr) {
+        node->Unref();
+    } else if (refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        this->~Slot();
+        PoolFree(this, sizeof(Slot));
+    }
+}
+
+Array Slot::GetGrad(uint64_t id) {
+    const std::lock_guard guard{lock};
+    if (grad.grad && grad.id == id) return grad.grad;
+    if (more_grads != nullptr) {
+        for (const GradEntry& e : *more_grads) {
+            if (e.id == id) return e.grad;
+        }
+    }
+    return Array{};
+}
+
+void Slot::SetGrad(uint64_t id, Array new_grad) {
+    // The old gradient dies after the lock is released: its destruction may take other locks.
+    GradEntry old{id, std::move(new_grad)};
+    const std::lock_guard guard{lock};
+    if (!grad.grad || grad.id == id) {
+        std::swap(grad, old);
+        return;
+    }
+    if (more_grads == nullptr) more_grads = std::make_unique<std::vector<GradEntry>>();
+    for (GradEntry& e : *more_grads) {
+        if (e.id == id) {
+            std::swap(e, old);
+            return;
+        }
+    }
+    more_grads->push_back(std::move(old));
+}
+
+void Slot::AccumulateGrad(uint64_t id, const Array& g) {
+    const Array current = GetGrad(id);
+    // Never in place: the current gradient is visible to the user.
+    SetGrad(id, current ? engine_ops::Add(current, g) : g);
+}
+
+void Slot::CheckNotExpiredSlow(const char* op) {
+    const uint32_t now = context()->generation();
+    if (context()->ExpiredIds(live, generation) != 0) {
+        throw ChainerxError{op, ": the array is in the graph of an expired backprop id; "
+                                "as_grad_stopped() gives its values without the graph"};
+    }
+    generation = now;
+}
+
+void Slot::DropExpired() {
+    const uint32_t now = context()->generation();
+    const uint64_t expired = context()->ExpiredIds(live | required, generation);
+    live &= ~expired;
+    required &= ~expired;
+    for (uint64_t left = expired; left != 0; left &= left - 1) SetGrad(left & -left, Array{});
+    generation = now;
+}
+
+Slot* MakeLeafSlot(ArrayBody& body) {
+    body.slot = new (PoolAlloc(sizeof(Slot))) Slot{body, 0};
+    return body.slot;
+}
+
+void DetachSlot(ArrayBody& body) {
+    Slot* slot = std::exchange(body.slot, nullptr);
+    GradEntry grad{};
+    std::unique_ptr<std::vector<GradEntry>> more;
+    {
+        const std::lock_guard guard{slot->lock};
+        if (slot->body == &body) {
+            slot->body = nullptr;
+            // Nobody can ask for the gradients any more, and they may hold the graph that
+            // holds this slot.
+            std::swap(grad, slot->grad);
+            more.swap(slot->more_grads);
+        }
+    }
+    slot->Unref();
+}
+
+Node* Node::Make(const char* name, Context* context, int n_inputs, int n_outputs) {
+    const size_t size = sizeof(Node) + sizeof(Edge) * static_cast<size_t>(n_inputs) +
+                        sizeof(Slot) * static_cast<size_t>(n_outputs) + kArenaSize;
+    Node* node = new (PoolAlloc(size)) Node;
+    node->refs = 1;
+    node->n_inputs = static_cast<uint16_t>(n_inputs);
+    node->n_outputs = static_cast<uint16_t>(n_outputs);
+    node->name = name;
+    node->context = context;
+    node->alloc_size = static_cast<uint32_t>(size);
+    for (int i = 0; i < n_inputs; ++i) new (node->edges() + i) Edge;
+    CX_TRACK_BORN(kNode);
+    return node;
+}
+
+void Node::DestroyFns() {
+    while (GradFn* fn = fns) {
+        fns = fn->next;
+        fn->destroy(fn);
+    }
+}
+
+void Node::DropEdges() {
+    for (int i = 0; i < n_inputs; ++i) {
+        if (Slot* slot = std::exchange(edges()[i].slot, nullptr)) slot->Unref();
+    }
+}
+
+void Node::ReleaseIds(uint64_t ids) {
+    if ((mask.fetch_and(~ids) & ~ids) != 0) return;
+    Unchain();
+}
+
+void Node::Unchain() {
+    mask = 0;
+    DestroyFns();
+    DropEdges();
+}
+
+void Node::Doom() {
+    next_doomed = static_cast<Node*>(t_state.doomed_nodes);
+    t_state.doomed_nodes = this;
+    if (t_state.destroying) return;
+    t_state.destroying = true;
+    while (auto* node = static_cast<Node*>(t_state.doomed_nodes)) {
+        t_state.doomed_nodes = node->next_doomed;
+        node->Destroy();
+    }
+    t_state.destroying = false;
+}
+
+void Node::Destroy() {
+    CX_TRACK_DEAD(kNode);
+    DestroyFns();
+    DropEdges();
+    for (int i = 0; i < n_outputs; ++i) outputs()[i].~Slot();
+    const uint32_t size = alloc_size;
+    this->~Node();
+    PoolFree(this, size);
+}
+
+}  // namespace chainerx::internal

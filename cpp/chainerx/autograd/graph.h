@@ -1,0 +1,177 @@
+// The data structures of the graph: slots, edges, nodes, gradient functions.
+//
+//   body --owns--> slot --is part of--> node --owns--> edges --own--> slots of its inputs
+//
+// A node owns its input edges, never its outputs; a gradient function owns data, never a graph.
+// So there are no reference cycles.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/macro.h"
+
+namespace chainerx::internal {
+
+struct Node;
+class BackwardRun;
+
+// Held for a few instructions.
+class SpinLock {
+public:
+    void lock() {
+        while (flag_.test_and_set(std::memory_order_acquire)) {
+        }
+    }
+    void unlock() { flag_.clear(std::memory_order_release); }
+
+private:
+    std::atomic_flag flag_{};
+};
+
+// Which backward run uses an object, and under which index. A second run that meets the object at
+// the same time keeps its own map.
+struct RunClaim {
+    std::atomic<BackwardRun*> run{nullptr};
+    uint32_t index{0};
+};
+
+struct GradEntry {
+    uint64_t id;  // one bit
+    Array grad;
+};
+
+// The place of an array in the graphs: an output of a node, or a leaf that stands alone.
+struct Slot {
+    Node* node{nullptr};            // the creator, whose part this is; null for a leaf
+    std::atomic<uint32_t> refs{1};  // of a leaf; an output is kept by its node
+    uint8_t index{0};               // which output
+    Dtype dtype;
+    Device* device;
+    std::atomic<uint64_t> live;         // ids in whose graphs the array is
+    std::atomic<uint64_t> required{0};  // ids for which require_grad() was called
+    std::atomic<uint32_t> generation;   // of the context, when `live` was last known to be valid
+    SpinLock lock;                      // guards body and grads
+    ArrayBody* body;                    // not owned; null after its last handle went
+    GradEntry grad{};                   // the usual, only one
+    std::unique_ptr<std::vector<GradEntry>> more_grads;
+    RunClaim claim;
+    Shape shape;
+
+    Slot(ArrayBody& body, uint64_t live);
+
+    Context* context() const { return device->context(); }
+    void Ref();
+    void Unref();
+
+    // The gradient of one id; null if unset.
+    Array GetGrad(uint64_t id);
+    void SetGrad(uint64_t id, Array grad);  // null clears
+    // Sets grad to f(current); `f` may run array operations.
+    void AccumulateGrad(uint64_t id, const Array& grad);
+
+    // ChainerxError if the array was in the graph of an id that has been released.
+    void CheckNotExpired(const char* op) {
+        if (generation.load(std::memory_order_relaxed) != context()->generation()) [[unlikely]] {
+            CheckNotExpiredSlow(op);
+        }
+    }
+    CX_API CX_COLD void CheckNotExpiredSlow(const char* op);
+    // Forgets expired ids, so that new ones can take their bits.
+    void DropExpired();
+};
+
+struct Edge {
+    Slot* slot{nullptr};  // owned; null if the input is in no graph that is recorded
+    uint64_t mask{0};     // ids for which the edge was recorded; later changes of the slot don't count
+};
+
+class GradContext;
+
+// A gradient function: a header, followed by a lambda with what it saved.
+struct GradFn {
+    GradFn* next;
+    void (*run)(GradFn* self, GradContext& context);
+    void (*destroy)(GradFn* self);
+    uint32_t pool_size;  // 0 if it lies in the arena of its node
+    int32_t input;       // -1 if it computes the gradients of several
+};
+
+// One operation. Followed in the same allocation by edges, output slots, and the arena.
+struct Node {
+    static constexpr uint32_t kArenaSize = 160;
+
+    std::atomic<uint32_t> refs;
+    uint16_t n_inputs;
+    uint16_t n_outputs;
+    uint64_t sequence;  // greater than that of every node it depends on
+    int64_t rank;       // length of the longest path to a leaf
+    const char* name;   // lives as long as the process
+    Context* context;
+    std::atomic<uint64_t> mask;  // ids whose backward has not run yet
+    GradFn* fns{nullptr};
+    Node* next_doomed{nullptr};
+    RunClaim claim;
+    uint32_t arena_used{0};
+    uint32_t alloc_size;
+
+    Edge* edges() { return reinterpret_cast<Edge*>(this + 1); }
+    Slot* outputs() { return reinterpret_cast<Slot*>(edges() + n_inputs); }
+    char* arena() { return reinterpret_cast<char*>(outputs() + n_outputs); }
+
+    // Slots are constructed by the caller.
+    static Node* Make(const char* name, Context* context, int n_inputs, int n_outputs);
+
+    void Ref() { refs.fetch_add(1, std::memory_order_relaxed); }
+    void Unref() {
+        if (refs.fetch_sub(1, std::memory_order_acq_rel) == 1) Doom();
+    }
+
+    template <typename Fn>
+    void AddGradFn(int input, void (*run)(GradFn*, GradContext&), Fn&& fn);
+
+    // Backward on `ids` is over. When no id is left, what was saved goes, and the edges with it.
+    void ReleaseIds(uint64_t ids);
+    // Cuts the node from its inputs.
+    void Unchain();
+
+private:
+    // Destruction is iterative: a chain of any length needs no stack.
+    CX_API void Doom();
+    void Destroy();
+    void DestroyFns();
+    void DropEdges();
+};
+
+template <typename F>
+struct GradFnOf : GradFn {
+    F f;
+};
+
+template <typename F>
+void Node::AddGradFn(int input, void (*run)(GradFn*, GradContext&), F&& f) {
+    using Fn = GradFnOf<std::decay_t<F>>;
+    static_assert(alignof(Fn) <= 16);
+    constexpr uint32_t size = (sizeof(Fn) + 15) / 16 * 16;
+    const bool fits = arena_used + size <= kArenaSize;
+    void* p = fits ? arena() + arena_used : PoolAlloc(size);
+    if (fits) arena_used += size;
+    auto* fn = new (p) Fn{{fns, run,
+                           [](GradFn* self) {
+                               const uint32_t pool_size = self->pool_size;
+                               static_cast<Fn*>(self)->~Fn();
+                               if (pool_size != 0) PoolFree(self, pool_size);
+                           },
+                           fits ? 0 : size, input},
+                          std::forward<F>(f)};
+    fns = fn;
+}
+
+// Makes the leaf slot of a body that has none.
+Slot* MakeLeafSlot(ArrayBody& body);
+
+}  // namespace chainerx::internal

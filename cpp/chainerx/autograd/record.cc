@@ -1,0 +1,163 @@
+#include "chainerx/autograd/record.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "chainerx/core/error.h"
+#include "chainerx/core/thread_state.h"
+
+namespace chainerx {
+
+using internal::ArrayBody;
+using internal::Edge;
+using internal::Node;
+using internal::Slot;
+using internal::t_state;
+
+void Record::Begin(const char* op, std::span<const ConstArrayRef> inputs,
+                   std::span<const Array> outputs, uint64_t allowed_ids) {
+    Context* context = outputs[0].device().context();
+    const uint64_t recorded = internal::RecordMask(context) & allowed_ids;
+    uint64_t mask = 0;
+    for (const ConstArrayRef& x : inputs) {
+        if (Slot* slot = x.get().body()->slot) {
+            slot->CheckNotExpired(op);
+            mask |= slot->live.load(std::memory_order_relaxed) & recorded;
+        }
+    }
+    if (mask == 0) return;
+    bool differentiable = false;
+    for (const Array& y : outputs) differentiable |= IsDifferentiable(y.dtype());
+    if (!differentiable) return;
+    if ((mask & (mask - 1)) != 0) context->ConnectBackpropIds(mask);
+
+    Node* node = Node::Make(op, context, static_cast<int>(inputs.size()),
+                            static_cast<int>(outputs.size()));
+    uint64_t sequence = t_state.node_sequence;
+    int64_t rank = 0;
+    Edge* edge = node->edges();
+    for (const ConstArrayRef& x : inputs) {
+        if (Slot* slot = x.get().body()->slot) {
+            const uint64_t m = slot->live.load(std::memory_order_relaxed) & recorded;
+            if (m != 0) {
+                slot->Ref();
+                *edge = {slot, m};
+                if (slot->node != nullptr) {
+                    sequence = std::max(sequence, slot->node->sequence);
+                    rank = std::max(rank, slot->node->rank);
+                }
+            }
+        }
+        ++edge;
+    }
+    node->sequence = t_state.node_sequence = sequence + 1;
+    node->rank = rank + 1;
+    node->mask = mask;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        ArrayBody& body = *outputs[i].body();
+        Slot* slot = new (node->outputs() + i) Slot{body, mask};
+        slot->node = node;
+        slot->index = static_cast<uint8_t>(i);
+        if (!IsDifferentiable(body.dtype)) {
+            slot->live = 0;
+            slot->body = nullptr;
+        } else {
+            body.slot = slot;
+            if (i != 0) node->Ref();
+        }
+    }
+    if (!IsDifferentiable(outputs[0].dtype())) node->Unref();  // the first took no reference
+    node_ = node;
+}
+
+Saved Record::Save(const Array& x) {
+    Saved s;
+    s.body_ = x.body();
+    s.body_->RefMemory();
+    if (x.body()->slot != nullptr) {
+        for (int i = 0; i < node_->n_inputs; ++i) {
+            Edge& e = node_->edges()[i];
+            if (e.slot != nullptr && e.slot == x.body()->slot) {
+                s.edge_ = &e;
+                break;
+            }
+        }
+    }
+    return s;
+}
+
+Saved Record::SaveOutput(const Array& y) {
+    Saved s;
+    s.body_ = y.body();
+    s.body_->RefMemory();
+    s.slot_ = y.body()->slot;
+    return s;
+}
+
+namespace {
+
+// The data of `body` again, as an array of its own.
+Array Alias(ArrayBody* body) {
+    body->buffer->Ref();
+    return internal::MakeArray(body->shape, body->strides, body->dtype, *body->device,
+                               body->buffer, body->data);
+}
+
+Array AliasOn(ArrayBody* body, Slot* slot) {
+    Array a = Alias(body);
+    slot->Ref();
+    a.body()->slot = slot;
+    slot->lock.lock();
+    if (slot->body == nullptr) slot->body = a.body();
+    slot->lock.unlock();
+    return a;
+}
+
+}  // namespace
+
+Array Saved::operator()() const {
+    Slot* slot = edge_ != nullptr ? edge_->slot : slot_;
+    const bool alive = body_->TryRef();
+    Array held{alive ? body_ : nullptr};
+    // With `memory` held by us, the body itself is valid even without strong handles; only its
+    // slot is not.
+    if (alive && body_->slot == slot) {
+        if (slot == nullptr || edge_ == nullptr ||
+            slot->live.load(std::memory_order_relaxed) == edge_->mask) {
+            return held;
+        }
+    }
+    if (slot == nullptr) return Alias(body_);
+    Array a = AliasOn(body_, slot);
+    // require_grad() after the recording, or a narrower mode during it: only what was recorded counts.
+    if (edge_ != nullptr && slot->live.load(std::memory_order_relaxed) != edge_->mask) {
+        const Array narrow = Alias(body_);
+        const ConstArrayRef in{a};
+        Record rec{"identity", std::span{&in, 1}, std::span{&narrow, 1}, edge_->mask};
+        if (rec) rec.Grad(0, [](const Array& gy) { return gy; });
+        return narrow;
+    }
+    return a;
+}
+
+bool internal::IsBackpropRequiredAny(const Array& x) {
+    const Slot* slot = x.body()->slot;
+    return slot != nullptr && (slot->live & RecordMask(x.device().context())) != 0;
+}
+
+void internal::ThrowInPlace(const char* op, const Array& x) {
+    x.body()->slot->DropExpired();
+    if (x.body()->slot->live == 0) return;  // its graphs are gone
+    throw ChainerxError{op, ": in-place operation on an array of shape ", x.shape(),
+                        " that is connected to a graph; write to x.as_grad_stopped(), or compute a "
+                        "new array"};
+}
+
+void internal::CheckInPlaceInputSlow(const char* op, const Array& x) {
+    if (!IsBackpropRequiredAny(x)) return;
+    throw ChainerxError{op, ": in-place operation with an operand of shape ", x.shape(),
+                        " that requires backprop, which would not be recorded; use "
+                        "as_grad_stopped() on it, or no_backprop_mode()"};
+}
+
+}  // namespace chainerx

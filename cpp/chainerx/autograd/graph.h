@@ -15,7 +15,11 @@
 #include "chainerx/core/array.h"
 #include "chainerx/core/macro.h"
 
-namespace chainerx::internal {
+namespace chainerx {
+
+class GradContext;
+
+namespace internal {
 
 struct Node;
 class BackwardRun;
@@ -89,8 +93,6 @@ struct Edge {
     Slot* slot{nullptr};  // owned; null if the input is in no graph that is recorded
     uint64_t mask{0};     // ids for which the edge was recorded; later changes of the slot don't count
 };
-
-class GradContext;
 
 // A gradient function: a header, followed by a lambda with what it saved.
 struct GradFn {
@@ -174,4 +176,5 @@ void Node::AddGradFn(int input, void (*run)(GradFn*, GradContext&), F&& f) {
 // Makes the leaf slot of a body that has none.
 Slot* MakeLeafSlot(ArrayBody& body);
 
-}  // namespace chainerx::internal
+}  // namespace internal
+}  // namespace chainerx

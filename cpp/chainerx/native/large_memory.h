@@ -1,0 +1,25 @@
+// Memory above the small pool: freed blocks are kept and reused, since fresh pages cost more than
+// most kernels; the largest lie on huge pages.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "chainerx/core/macro.h"
+
+namespace chainerx::native {
+
+// Aligned to 64 bytes. Gives the kept blocks back and tries again before OutOfMemoryError.
+void* AllocLarge(size_t size);
+void FreeLarge(void* p, size_t size) noexcept;
+
+struct MemoryInfo {
+    int64_t in_use;  // bytes in blocks handed out
+    int64_t cached;  // bytes kept for reuse
+    int64_t limit;   // most bytes that are kept; $CHAINERX_CACHE_LIMIT sets it
+};
+CX_API MemoryInfo GetMemoryInfo();
+CX_API void SetCacheLimit(int64_t bytes);
+CX_API void ReleaseCachedMemory();
+
+}  // namespace chainerx::native

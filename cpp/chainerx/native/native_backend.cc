@@ -1,0 +1,73 @@
+#include "chainerx/native/native_backend.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "chainerx/core/context.h"
+#include "chainerx/core/pool.h"
+#include "chainerx/native/large_memory.h"
+
+namespace chainerx::native {
+namespace {
+
+constexpr int64_t kHeader = 64;
+static_assert(sizeof(Buffer) <= kHeader);
+constexpr int64_t kSmallLimit = static_cast<int64_t>(internal::kPoolMaxSize) - kHeader;
+
+size_t BlockSize(int64_t nbytes) { return static_cast<size_t>(nbytes + kHeader); }
+
+void DeleteSmall(Buffer* b) {
+    const size_t size = BlockSize(b->nbytes());
+    b->~Buffer();
+    internal::PoolFree(b, size);
+}
+
+void DeleteLarge(Buffer* b) {
+    const size_t size = BlockSize(b->nbytes());
+    b->~Buffer();
+    FreeLarge(b, size);
+}
+
+const bool kRegistered = [] {
+    internal::RegisterBackendFactory("native", [](Context& context) -> std::unique_ptr<Backend> {
+        return std::make_unique<NativeBackend>(context);
+    });
+    return true;
+}();
+
+}  // namespace
+
+KernelTable& Kernels() {
+    static KernelTable table;
+    return table;
+}
+
+Buffer* NativeDevice::Allocate(int64_t nbytes) {
+    const bool small = nbytes <= kSmallLimit;
+    void* p = small ? internal::PoolAlloc(BlockSize(nbytes)) : AllocLarge(BlockSize(nbytes));
+    return new (p) Buffer{this, static_cast<char*>(p) + kHeader, nbytes,
+                          small ? &DeleteSmall : &DeleteLarge};
+}
+
+void NativeDevice::CopyFromHost(void* dst, const void* src, int64_t nbytes) {
+    std::memcpy(dst, src, static_cast<size_t>(nbytes));
+}
+
+void NativeDevice::CopyToHost(void* dst, const void* src, int64_t nbytes) {
+    std::memcpy(dst, src, static_cast<size_t>(nbytes));
+}
+
+int NativeBackend::GetDeviceCount() const {
+    static const int count = [] {
+        const char* limit = std::getenv("CHAINERX_TEST_NATIVE_DEVICE_LIMIT");
+        const int n = limit != nullptr ? std::atoi(limit) : kDeviceCount;
+        return n > 0 && n < kDeviceCount ? n : kDeviceCount;
+    }();
+    return count;
+}
+
+std::unique_ptr<Device> NativeBackend::CreateDevice(int index) {
+    return std::make_unique<NativeDevice>(this, index);
+}
+
+}  // namespace chainerx::native

@@ -1,0 +1,53 @@
+// The CPU: buffers are host memory, kernels run in the calling thread and the thread pool.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "chainerx/core/backend.h"
+#include "chainerx/core/device.h"
+#include "chainerx/core/macro.h"
+#include "chainerx/kernels/kernel.h"
+
+namespace chainerx::native {
+
+// Filled by the kernels' own units while the library loads. Backends that compute on host memory
+// start from a copy of it.
+CX_API KernelTable& Kernels();
+
+template <typename K>
+bool RegisterKernel(typename K::Fn* fn) {
+    Kernels().Set<K>(fn);
+    return true;
+}
+
+// Behind a function of the kernel's name in the anonymous namespace.
+#define CX_NATIVE_KERNEL(Name) \
+    [[maybe_unused]] const bool kRegistered##Name = RegisterKernel<kernels::Name>(&Name);
+
+class CX_API NativeDevice : public Device {
+public:
+    using Device::Device;
+
+    Buffer* Allocate(int64_t nbytes) override;
+    bool IsHostAccessible() const override { return true; }
+    void CopyFromHost(void* dst, const void* src, int64_t nbytes) override;
+    void CopyToHost(void* dst, const void* src, int64_t nbytes) override;
+};
+
+class CX_API NativeBackend : public Backend {
+public:
+    // Several devices on one CPU, for programs and tests that move arrays about.
+    static constexpr int kDeviceCount = 4;
+
+    explicit NativeBackend(Context& context, std::string name = "native",
+                           const KernelTable& kernels = Kernels())
+        : Backend{context, std::move(name), kernels.fns} {}
+
+    int GetDeviceCount() const override;
+
+protected:
+    std::unique_ptr<Device> CreateDevice(int index) override;
+};
+
+}  // namespace chainerx::native

@@ -1,0 +1,76 @@
+"""Comparison of arrays of NumPy and of chainerx, each in either place."""
+
+import chainerx
+import numpy
+
+
+def _as_numpy(x):
+    if isinstance(x, chainerx.ndarray):
+        x = chainerx.to_numpy(x)
+    x = numpy.asarray(x)
+    # NumPy's comparisons don't know bfloat16; float32 holds all its values.
+    return x.astype(numpy.float32) if x.dtype.name == 'bfloat16' else x
+
+
+def assert_allclose(x, y, rtol=1e-7, atol=0, equal_nan=True, err_msg='', verbose=True):
+    """Raises AssertionError unless ``|x - y| <= atol + rtol * |y|`` everywhere."""
+    numpy.testing.assert_allclose(
+        _as_numpy(x),
+        _as_numpy(y),
+        rtol=rtol,
+        atol=atol,
+        equal_nan=equal_nan,
+        err_msg=err_msg,
+        verbose=verbose,
+    )
+
+
+def assert_array_equal(x, y, err_msg='', verbose=True):
+    """Raises AssertionError unless shapes and values are the same; nan equals nan."""
+    numpy.testing.assert_array_equal(_as_numpy(x), _as_numpy(y), err_msg=err_msg, verbose=verbose)
+
+
+def _preprocess(x, y, dtype_check, strides_check):
+    """Applies the defaults of the two checks, then runs them."""
+    if strides_check is None:
+        strides_check = dtype_check is None or dtype_check
+    if dtype_check is None:
+        dtype_check = True
+    if strides_check and not dtype_check:
+        raise ValueError('strides_check=True has no meaning with dtype_check=False')
+    if dtype_check:
+        assert x.dtype == y.dtype, f'dtypes differ: {x.dtype} and {y.dtype}'
+    if strides_check:
+        assert x.strides == y.strides, f'strides differ: {x.strides} and {y.strides}'
+
+
+def assert_array_equal_ex(x, y, *args, dtype_check=None, strides_check=None, **kwargs):
+    """``assert_array_equal`` that also compares dtype and strides.
+
+    Args:
+        dtype_check (bool): False also leaves the strides out.
+        strides_check (bool): True with ``dtype_check=False`` is a ValueError.
+    """
+    _preprocess(x, y, dtype_check, strides_check)
+    assert_array_equal(x, y, *args, **kwargs)
+
+
+def assert_allclose_ex(
+    x, y, rtol=None, atol=None, *args, dtype_check=None, strides_check=None, **kwargs
+):
+    """``assert_allclose`` that also compares dtype and strides.
+
+    Args:
+        float16_rtol, float16_atol, float32_rtol, ...: Tolerance where ``x`` has that dtype; it goes
+            before ``rtol`` and ``atol``.
+    """
+    _preprocess(x, y, dtype_check, strides_check)
+    tolerances = {'rtol': 1e-7 if rtol is None else rtol, 'atol': 0 if atol is None else atol}
+    for key in list(kwargs):
+        name, _, which = key.rpartition('_')
+        if which in tolerances and name:
+            chainerx.dtype(name)  # a misspelt dtype is an error, not a tolerance that never applies
+            value = kwargs.pop(key)
+            if name == getattr(x, 'dtype', numpy.asarray(x).dtype).name:
+                tolerances[which] = value
+    assert_allclose(x, y, tolerances['rtol'], tolerances['atol'], *args, **kwargs)

@@ -1,0 +1,233 @@
+"""What a row of the table is: an op, its reference, how it is called and what must come out.
+
+A row says only what is special about its op; the loops over devices, dtypes, layouts, derivatives
+and errors are in `test_ops.py` and `test_errors.py`.
+"""
+
+import dataclasses
+import itertools
+import math
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cases import _promotion as p
+from cases._promotion import ALL, BOOL, COMPLEX, FLOATS, INTS, NUMERIC, REAL
+
+__all__ = ['ALL', 'BOOL', 'COMPLEX', 'FLOATS', 'INTS', 'NUMERIC', 'REAL']
+__all__ += ['Arg', 'Call', 'Case', 'b', 'c', 'call', 'f', 'i', 'own', 'seeded']
+
+
+@dataclasses.dataclass(frozen=True)
+class Arg:
+    """An array argument: shape, range of its values, and its dtype if it doesn't vary."""
+
+    shape: tuple
+    lo: float = -2.0
+    hi: float = 2.0
+    avoid: tuple = ()  # values never nearer than `gap` to one of these
+    gap: float = 0.15
+    distinct: bool = False  # no two values alike, for ops with kinks where they are
+    dtype: str | None = None
+    data: Any = None
+
+    def draw(self, rng, dtype):
+        """Values for this argument, as a NumPy array of `dtype` (or its own)."""
+        dtype = self.dtype or dtype
+        kind = p.category(dtype)
+        if self.data is not None:
+            return np.array(self.data).astype(np_dtype(dtype))
+        if kind == 0:
+            return rng.integers(0, 2, self.shape).astype(bool)
+        if kind == 1:
+            lo = math.ceil(self.lo) if dtype in p.SIGNED else max(0, math.ceil(self.lo))
+            values = [v for v in range(lo, math.floor(self.hi) + 1) if v not in self.avoid]
+            if self.distinct:
+                start = max(0, lo)
+                return (rng.permutation(math.prod(self.shape)).reshape(self.shape) + start).astype(
+                    dtype
+                )
+            return rng.choice(values, self.shape).astype(dtype)
+        values = self._reals(rng)
+        if kind == 3:
+            values = values + 1j * self._reals(rng)
+        return values.astype(np_dtype(dtype))
+
+    def _reals(self, rng):
+        if self.distinct:
+            n = max(1, math.prod(self.shape))
+            values = self.lo + (self.hi - self.lo) * (rng.permutation(n) + 0.5) / n
+            values = values[: math.prod(self.shape)].reshape(self.shape)
+        else:
+            values = rng.uniform(self.lo, self.hi, self.shape)
+        for point in self.avoid:
+            near = np.abs(values - point) < self.gap
+            side = np.where(values < point, -1.0, 1.0)
+            if point <= self.lo:
+                side = 1.0
+            values = np.where(near, point + side * self.gap, values)
+        return values
+
+
+def np_dtype(name):
+    if name == 'bfloat16':
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(name)
+
+
+def f(*shape, **kw):
+    """Array of each of the op's dtypes in turn."""
+    return Arg(shape, **kw)
+
+
+def own(dtype, *shape, **kw):
+    """Array of one dtype."""
+    return Arg(shape, dtype=dtype, **kw)
+
+
+def i(*shape, lo=0, hi=3, dtype='int64', **kw):
+    """Array of integers, such as indices; `hi` is the largest value."""
+    return Arg(shape, lo=lo, hi=hi, dtype=dtype, **kw)
+
+
+def b(*shape, **kw):
+    return Arg(shape, dtype='bool', **kw)
+
+
+def c(data, dtype=None):
+    """Array of given values, of each dtype in turn or of one."""
+    return Arg(np.shape(data), dtype=dtype, data=data)
+
+
+@dataclasses.dataclass(frozen=True)
+class Call:
+    args: tuple
+    kw: dict
+
+    def arrays(self):
+        """All `Arg`s, those inside lists and tuples too."""
+        for x in (*self.args, *self.kw.values()):
+            yield from _arrays(x)
+
+    def map(self, function):
+        """The call with each `Arg` replaced."""
+        args = tuple(_map(x, function) for x in self.args)
+        return Call(args, {k: _map(v, function) for k, v in self.kw.items()})
+
+    def run(self, function):
+        return function(*self.args, **self.kw)
+
+
+def _arrays(x):
+    if isinstance(x, Arg):
+        yield x
+    elif isinstance(x, (list, tuple)):
+        for y in x:
+            yield from _arrays(y)
+
+
+def _map(x, function):
+    if isinstance(x, Arg):
+        return function(x)
+    if isinstance(x, (list, tuple)) and any(True for _ in _arrays(x)):
+        return type(x)(_map(y, function) for y in x)
+    return x
+
+
+def call(*args, **kw):
+    return Call(args, kw)
+
+
+OUT = {
+    'same': p.promote,
+    'float': lambda *d: p.math(p.promote(*d)),
+    'divide': lambda *d: p.math(p.promote(*d)),
+    'abs': lambda *d: p.real(p.promote(*d)),
+    'real': lambda *d: p.real(p.math(p.promote(*d))),
+    'total': lambda *d: p.total(p.promote(*d)),
+    'bool': lambda *d: 'bool',
+    'int64': lambda *d: 'int64',
+    'first': lambda *d: d[0],
+}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Case:
+    """One row. All but the name and the reference has a default that suits most ops."""
+
+    name: str  # as reached from the module: 'add', 'random.normal'
+    ref: Callable | None = None  # NumPy or SciPy, called with float64, complex128 or int64
+    inputs: list | None = None  # short for one call
+    calls: list | None = None
+    sig: str = ''  # parameter names in order; positional and keyword calls must agree
+    dtypes: tuple = REAL  # all others must raise DtypeError ...
+    maybe: tuple = ()  # ... except these, which must do so or be right
+    out: Any = 'same'  # key of OUT, name of a dtype, or function of the arrays' dtypes
+    order: int = 2  # derivatives that exist
+    diff: tuple | None = None  # positions among the arrays that have them (None: all floats)
+    elastic: bool = False  # arguments take any shapes that broadcast
+    bools: str = 'no'  # binary ops: bool 'no', 'yes', or in a 'pair' only
+    binary: bool = False  # run all pairs of dtypes
+    scalar: bool = False  # either side may be a Python scalar
+    tol: float = 1.0  # factor on the tolerance of the dtype
+    gtol: float = 1.0  # the same for gradients
+    border: Any = ()  # {value or tuple: exact result}; pairs where 0.0 and -0.0 are both keys
+    errors: list = dataclasses.field(default_factory=list)  # (call, exception name[, text])
+    big: Call | None = None  # call that is large enough for several threads
+    huge: bool = True  # 2**62-sized inputs end at once (an error, or a view)
+    check: Callable | None = None  # check(xp, device): for what has no reference
+    layouts: bool = True
+    fn: Callable | None = None  # what to call where no one routine is: gets the arrays
+    multi: type | None = None  # list or tuple: what the op returns
+
+    def resolve(self, module):
+        """The function under test."""
+        if self.fn is not None:
+            return self.fn
+        for part in self.name.split('.'):
+            module = getattr(module, part)
+        return module
+
+    def __post_init__(self):
+        set_ = object.__setattr__
+        calls = list(self.calls or ())
+        if self.inputs is not None:
+            calls.insert(0, call(*self.inputs))
+        set_(self, 'calls', calls)
+        if isinstance(self.border, dict):
+            set_(self, 'border', tuple(self.border.items()))
+        if self.elastic:
+            set_(self, 'calls', calls + self._elastic_calls(calls[0]))
+            if self.big is None:
+                set_(self, 'big', calls[0].map(lambda a: dataclasses.replace(a, shape=(50021,))))
+
+    def _elastic_calls(self, first):
+        def shaped(*shapes):
+            it = itertools.cycle(shapes)
+            return first.map(lambda a: dataclasses.replace(a, shape=next(it)))
+
+        result = [shaped(()), shaped((0,)), shaped((2, 0, 3)), shaped((67,)), shaped((2, 1, 3, 2))]
+        if len(list(first.arrays())) > 1:
+            result += [shaped((2, 3), (3,)), shaped((3, 1), (1, 4)), shaped((), (2, 2))]
+            result += [shaped((2, 0), (1, 1)), shaped((40, 1), (1, 5)), shaped((1,), (7,))]
+        return result
+
+    def result_dtype(self, dtypes, kw):
+        """Expected dtype of the result, or None where the row doesn't say."""
+        if 'dtype' in kw and kw['dtype'] is not None:
+            return np.dtype(kw['dtype']).name if kw['dtype'] != 'bfloat16' else 'bfloat16'
+        if callable(self.out):
+            return self.out(*dtypes)
+        return OUT[self.out](*dtypes) if self.out in OUT else self.out
+
+    def __repr__(self):
+        return self.name
+
+
+def seeded(*words):
+    """Random generator whose numbers depend on the words only, not on the order of the tests."""
+    return np.random.default_rng(zlib.crc32(' '.join(map(str, words)).encode()))

@@ -1,0 +1,114 @@
+"""Functions of one real or complex number: exponentials, trigonometry, rounding."""
+
+import numpy as np
+import scipy.special
+
+from cases._table import BOOL, COMPLEX, REAL, Case, call, f
+
+INF, NAN = np.inf, np.nan
+
+
+def quiet(ref):
+    def run(*xs):
+        with np.errstate(all='ignore'):
+            return ref(*xs)
+
+    return run
+
+
+def _math(name, ref, lo=-2.0, hi=2.0, **kw):
+    kw.setdefault('maybe', COMPLEX)
+    x = f(2, 3, lo=lo, hi=hi, avoid=kw.pop('avoid', ()))
+    return Case(
+        name, quiet(ref), [x], sig='x', dtypes=BOOL + REAL, out='float', elastic=True, tol=2, **kw
+    )
+
+
+CASES = [
+    _math('sqrt', np.sqrt, 0.2, 5, border={0.0: 0.0, -1.0: NAN, INF: INF, NAN: NAN, 4.0: 2.0}),
+    _math('exp', np.exp, border={0.0: 1.0, INF: INF, -INF: 0.0, NAN: NAN, 1000.0: INF}),
+    _math('expm1', np.expm1, border={0.0: 0.0, -INF: -1.0, INF: INF, 1e-30: 1e-30, NAN: NAN}),
+    _math('exp2', np.exp2, border={0.0: 1.0, 3.0: 8.0, -INF: 0.0, INF: INF, NAN: NAN}),
+    _math('log', np.log, 0.2, 5, border={0.0: -INF, 1.0: 0.0, -1.0: NAN, INF: INF, NAN: NAN}),
+    _math('log2', np.log2, 0.2, 5, border={0.0: -INF, 8.0: 3.0, -1.0: NAN, INF: INF}),
+    _math('log10', np.log10, 0.2, 5, border={0.0: -INF, 1.0: 0.0, -1.0: NAN, INF: INF}),
+    _math('log1p', np.log1p, -0.7, 5, border={-1.0: -INF, 0.0: 0.0, 1e-30: 1e-30, -2.0: NAN}),
+    _math('erf', scipy.special.erf, border={0.0: 0.0, INF: 1.0, -INF: -1.0, NAN: NAN}),
+    _math('sin', np.sin, border={0.0: 0.0, INF: NAN, NAN: NAN}),
+    _math('cos', np.cos, border={0.0: 1.0, INF: NAN, NAN: NAN}),
+    _math('tan', np.tan, -1.2, 1.2, border={0.0: 0.0, INF: NAN}),
+    _math('arcsin', np.arcsin, -0.8, 0.8, border={0.0: 0.0, 1.5: NAN, 1.0: np.pi / 2}),
+    _math('arccos', np.arccos, -0.8, 0.8, border={1.0: 0.0, 1.5: NAN, -1.0: np.pi}),
+    _math('arctan', np.arctan, border={0.0: 0.0, INF: np.pi / 2, -INF: -np.pi / 2}),
+    _math('sinh', np.sinh, border={0.0: 0.0, INF: INF, -INF: -INF}),
+    _math('cosh', np.cosh, border={0.0: 1.0, INF: INF, -INF: INF}),
+    _math('tanh', np.tanh, border={0.0: 0.0, INF: 1.0, -INF: -1.0, NAN: NAN}),
+    _math('arcsinh', np.arcsinh, border={0.0: 0.0, INF: INF, -INF: -INF}),
+    _math('arccosh', np.arccosh, 1.3, 4, border={1.0: 0.0, 0.5: NAN, INF: INF}),
+    _math('ceil', np.ceil, avoid=(-1, 0, 1), order=0, maybe=(), border={-0.5: -0.0, INF: INF}),
+    _math('floor', np.floor, avoid=(-1, 0, 1), order=0, maybe=(), border={-0.5: -1.0, NAN: NAN}),
+    _math('fix', np.fix, avoid=(-1, 0, 1), order=0, maybe=(), border={-1.5: -1.0, 1.5: 1.0}),
+    Case(
+        'arctan2',
+        np.arctan2,
+        [f(2, 3, avoid=(0,), gap=0.3), f(2, 3, avoid=(0,), gap=0.3)],
+        sig='x1, x2',
+        dtypes=REAL,
+        maybe=BOOL,
+        out='float',
+        elastic=True,
+        binary=True,
+        bools='any',
+        tol=2,
+        border=[((0.0, -1.0), np.pi), ((-0.0, -1.0), -np.pi), ((1.0, 0.0), np.pi / 2)],
+    ),
+    Case(
+        'copysign',
+        np.copysign,
+        [f(2, 3), f(2, 3, avoid=(0,))],
+        sig='x1, x2',
+        dtypes=REAL,
+        maybe=BOOL,
+        out='float',
+        order=0,
+        elastic=True,
+        binary=True,
+        bools='any',
+        border={(1.0, -0.0): -1.0, (NAN, 1.0): NAN, (-2.0, INF): 2.0},
+    ),
+    Case(
+        'clip',
+        lambda a, a_min, a_max: np.clip(a, a_min, a_max),
+        sig='a, a_min, a_max',
+        dtypes=REAL,
+        calls=[
+            call(f(2, 3, avoid=(-1, 1)), -1, 1),
+            call(f(2, 3, avoid=(1,)), None, 1),
+            call(f(2, 3, avoid=(-1,)), -1, None),
+            call(f(), 0, 1),
+            call(f(0, 2), 0, 1),
+            call(f(67, avoid=(0, 1)), 0, 1),
+        ],
+        big=call(f(50021), -1, 1),
+        errors=[(call(f(2, 3), None, None), 'ValueError')],
+    ),
+    *(
+        Case(
+            name,
+            ref,
+            [f(2, 3)],
+            sig='x',
+            dtypes=REAL + BOOL,
+            maybe=COMPLEX,
+            out='bool',
+            order=0,
+            elastic=True,
+            border=border,
+        )
+        for name, ref, border in (
+            ('isnan', np.isnan, {NAN: True, INF: False, 0.0: False}),
+            ('isinf', np.isinf, {NAN: False, INF: True, -INF: True}),
+            ('isfinite', np.isfinite, {NAN: False, -INF: False, 1.0: True}),
+        )
+    ),
+]

@@ -1,0 +1,322 @@
+"""Changes of shape, views, joining and splitting."""
+
+import numpy as np
+
+from cases._table import ALL, Case, call, f
+
+
+def _move(name, ref, sig, calls, errors=(), **kw):
+    return Case(name, ref, sig=sig, calls=calls, dtypes=ALL, errors=list(errors), **kw)
+
+
+def _reshape(a, *shape):
+    return np.reshape(a, shape[0] if len(shape) == 1 else shape)
+
+
+def _fails(*calls, error='DimensionError'):
+    return [(bad, error) for bad in calls]
+
+
+_x, _x3 = f(2, 3), f(2, 3, 4)
+_JOIN = [
+    call([f(2, 3)]),
+    call([f(2, 3), f(2, 3)]),
+    call((f(2, 3), f(2, 3), f(2, 3))),
+    call([f(2, 3, 2)] * 2),
+    call([f(0, 3)] * 2),
+]
+
+CASES = [
+    Case(
+        'reshape',
+        _reshape,
+        calls=[
+            call(_x, (3, 2)),
+            call(_x, 3, 2),
+            call(_x, 6),
+            call(_x, -1),
+            call(_x, (-1, 2)),
+            call(_x, [6, 1]),
+            call(_x3, (4, 1, 6)),
+            call(f(), (1, 1)),
+            call(f(1), ()),
+            call(f(0, 3), (3, 0)),
+            call(f(0, 3), (0, 5)),
+        ],
+        dtypes=ALL,
+        errors=[
+            (call(_x, (4, 2)), 'DimensionError', '4'),
+            (call(_x, (-1, -1)), 'DimensionError'),
+            (call(_x, (-1, 4)), 'DimensionError'),
+            (call(_x, (-2, 3)), 'DimensionError'),
+            (call(f(0), (-1, 0)), 'DimensionError'),
+            (call(_x, (2**62, 2**62)), 'DimensionError'),
+            (call(f(1), (1,) * 11), 'DimensionError'),
+            (call(_x, 'x'), 'TypeError'),
+            (call(_x, (1.5, 4)), 'TypeError'),
+        ],
+    ),
+    _move('ravel', np.ravel, 'a', [call(_x), call(_x3), call(f()), call(f(0, 2))]),
+    _move(
+        'transpose',
+        np.transpose,
+        'a, axes=None',
+        [
+            call(_x),
+            call(_x3),
+            call(_x3, (2, 0, 1)),
+            call(_x3, axes=(-1, 0, 1)),
+            call(f()),
+            call(f(3)),
+            call(f(0, 2), (1, 0)),
+        ],
+        _fails(call(_x, (0, 2)), call(_x, (0, 0)), call(_x, (0,)), call(_x, (0, 1, 2))),
+    ),
+    _move(
+        'squeeze',
+        np.squeeze,
+        'a, axis=None',
+        [
+            call(f(1, 3, 1)),
+            call(f(1, 3, 1), 0),
+            call(f(1, 3, 1), axis=(0, -1)),
+            call(_x),
+            call(f()),
+            call(f(1, 0)),
+            call(f(1, 1)),
+        ],
+        _fails(call(_x, 0), call(f(1, 3), 2), call(f(1, 3), -3), call(f(1, 1), (0, 0))),
+    ),
+    _move(
+        'expand_dims',
+        np.expand_dims,
+        'a, axis',
+        [call(_x, 0), call(_x, 1), call(_x, 2), call(_x, axis=-1), call(_x, -3), call(f(), 0)],
+        _fails(call(_x, 3), call(_x, -4), call(f(*(1,) * 10), 0)),
+    ),
+    _move(
+        'swapaxes',
+        np.swapaxes,
+        'a, axis1, axis2',
+        [call(_x, 0, 1), call(_x3, 0, 2), call(_x3, -1, 0), call(_x3, 1, 1), call(f(0, 2), 0, 1)],
+        _fails(call(_x, 0, 2), call(_x, -3, 0), call(f(), 0, 0)),
+    ),
+    _move(
+        'moveaxis',
+        np.moveaxis,
+        'a, source, destination',
+        [call(_x3, 0, 2), call(_x3, -1, 0), call(_x3, (0, 1), (2, 0)), call(_x3, (0, 1), (-1, -2))],
+        _fails(
+            call(_x3, 3, 0),
+            call(_x3, 0, -4),
+            call(_x3, (0, 0), (1, 2)),
+            call(_x3, (0, 1), (1, 1)),
+            call(_x3, (0, 1), (2,)),
+        ),
+    ),
+    _move(
+        'rollaxis',
+        np.rollaxis,
+        'a, axis, start=0',
+        [call(_x3, 2), call(_x3, 0, 3), call(_x3, 1, start=0), call(_x3, -1, -2), call(_x3, 1, 1)],
+        _fails(call(_x3, 3), call(_x3, 0, 4), call(_x3, -4), call(_x3, 0, -4)),
+    ),
+    _move(
+        'flip',
+        lambda m, axes=None: np.flip(m, axes),
+        'm, axes=None',
+        [call(_x), call(_x, 0), call(_x, axes=-1), call(_x3, (0, 2)), call(f()), call(f(0, 2), 1)],
+        _fails(call(_x, 2), call(_x, -3), call(_x, (0, 0)), call(f(), 0)),
+    ),
+    _move(
+        'fliplr',
+        np.fliplr,
+        'm',
+        [call(_x), call(_x3), call(f(2, 0))],
+        _fails(call(f(3)), call(f())),
+    ),
+    _move('flipud', np.flipud, 'm', [call(_x), call(f(3)), call(f(0))], _fails(call(f()))),
+    _move('atleast_2d', np.atleast_2d, 'x', [call(f()), call(f(3)), call(_x), call(_x3)]),
+    _move(
+        'atleast_3d',
+        np.atleast_3d,
+        'x',
+        [call(f()), call(f(3)), call(_x), call(_x3), call(f(1, 2, 1, 2))],
+    ),
+    _move(
+        'broadcast_to',
+        np.broadcast_to,
+        'array, shape',
+        [
+            call(f(3), (2, 3)),
+            call(f(2, 1), (2, 3)),
+            call(f(), (2,)),
+            call(f(), ()),
+            call(f(1), 3),
+            call(f(1, 3), (4, 2, 3)),
+            call(f(1), (0,)),
+            call(f(0, 1), (0, 2)),
+        ],
+        [
+            (call(f(3), (2, 4)), 'DimensionError', '3|4'),
+            (call(_x, (3,)), 'DimensionError'),
+            (call(f(3), (-1, 3)), 'DimensionError'),
+            (call(f(1), (1,) * 11), 'DimensionError'),
+        ],
+    ),
+    _move(
+        'repeat',
+        np.repeat,
+        'a, repeats, axis=None',
+        [
+            call(_x, 2),
+            call(_x, 2, 0),
+            call(_x, 3, axis=-1),
+            call(_x, (1, 2, 0), 1),
+            call(_x, 0, 0),
+            call(f(), 3),
+            call(_x, [2, 1], axis=0),
+            call(f(0, 2), 2, 0),
+        ],
+        [
+            (call(_x, -1), 'DimensionError|ValueError', '-1'),
+            (call(_x, 2, 2), 'DimensionError'),
+            (call(_x, (1, 2), 1), 'DimensionError|ValueError'),
+            (call(_x, (1, -2, 0), 1), 'DimensionError|ValueError', '-2'),
+        ],
+    ),
+    Case(
+        'broadcast_arrays',
+        lambda *args: [np.array(x) for x in np.broadcast_arrays(*args)],
+        calls=[call(f(2, 3), f(3)), call(f(2, 1), f(1, 3)), call(f()), call(f(2), f(), f(3, 1))],
+        dtypes=ALL,
+        out='first',
+        multi='any',
+        errors=_fails(call(f(2), f(3))),
+    ),
+    _move(
+        'concatenate',
+        np.concatenate,
+        'arrays, axis=0',
+        [
+            *_JOIN,
+            call([f(2, 3), f(1, 3)], 0),
+            call([f(2, 1), f(2, 3)], axis=-1),
+            call([_x, f(4)], None),
+            call([f(2, 0), f(2, 3)], 1),
+            call([f(3), f(0)]),
+            call([f(2, 3, 2), f(2, 1, 2)], 1),
+        ],
+        [
+            (call([]), 'DimensionError|ValueError'),
+            (call([f(2, 3), f(2, 4)]), 'DimensionError', '3|4'),
+            (call([f(2, 3), f(3)]), 'DimensionError'),
+            (call([f(), f()]), 'DimensionError'),
+            (call([f(2, 3)], 2), 'DimensionError', '2'),
+            (call([f(2, 3)], -3), 'DimensionError', '-3'),
+            (call([f(2), None]), 'TypeError'),
+            (call(None), 'TypeError'),
+        ],
+        big=call([f(100, 301), f(200, 301)], 0),
+    ),
+    _move(
+        'stack',
+        np.stack,
+        'arrays, axis=0',
+        [*_JOIN, call([_x, _x], 1), call([_x, _x], axis=-1), call([f(), f()]), call([_x, _x], 2)],
+        [
+            *_fails(call([_x, f(2, 4)]), call([_x], 3), call([_x], -4), call([f(*((1,) * 10))])),
+            (call([]), 'DimensionError|ValueError'),
+        ],
+    ),
+    *(
+        _move(
+            name,
+            ref,
+            'arrays',
+            [*_JOIN, call([f(), f()]), call([f(3), f(3)])],
+            [
+                *_fails(call([f(2, 3), f(1, 4)])),
+                (call([]), 'DimensionError|ValueError'),
+                (call([None]), 'TypeError'),
+            ],
+        )
+        for name, ref in (('hstack', np.hstack), ('vstack', np.vstack), ('dstack', np.dstack))
+    ),
+    _move(
+        'split',
+        np.split,
+        'ary, indices_or_sections, axis=0',
+        [
+            call(f(4, 3), 2),
+            call(f(4, 3), 1),
+            call(f(4, 3), 3, 1),
+            call(f(4, 3), [1, 3]),
+            call(f(4, 3), (1,), axis=-1),
+            call(f(4), [2, 2]),
+            call(f(4), [3, 1]),
+            call(f(4), [9]),
+            call(f(4), []),
+            call(f(0, 2), 2),
+            call(f(4), 2.0),
+            call(f(4), [-1]),
+        ],
+        [
+            (call(f(4, 3), 3), 'DimensionError', '3'),
+            (call(f(4, 3), 0), 'DimensionError|ValueError'),
+            (call(f(4, 3), -1), 'DimensionError|ValueError'),
+            (call(f(4, 3), 2, 2), 'DimensionError', '2'),
+            (call(f(4), 1.5), 'ValueError'),
+            (call(f(), 1), 'DimensionError'),
+            (call(f(4), 'x'), 'TypeError'),
+        ],
+        multi=list,
+    ),
+    *(
+        _move(
+            name,
+            ref,
+            'ary, indices_or_sections',
+            [call(f(2, 2, 4), 2), call(f(2, 2, 4), [1]), *more],
+            bad,
+            multi=list,
+        )
+        for name, ref, more, bad in (
+            ('hsplit', np.hsplit, [call(f(4), 2)], _fails(call(f(), 1), call(f(4), 3))),
+            ('vsplit', np.vsplit, [call(f(4, 1), 2)], _fails(call(f(4), 2), call(f(3, 1), 2))),
+            ('dsplit', np.dsplit, [], _fails(call(f(4, 4), 2), call(f(2, 2, 3), 2))),
+        )
+    ),
+    Case(
+        'copyto',
+        lambda dst, src, casting='no', where=True: _copyto(np, dst, src, casting, where),
+        fn=lambda dst, src, casting='no', where=True: _copyto(None, dst, src, casting, where),
+        calls=[
+            call(f(2, 3), f(2, 3)),
+            call(f(2, 3), f(3)),
+            call(f(2, 3), f(2, 3), where=f(2, 3, dtype='bool')),
+            call(f(2, 3), f()),
+            call(f(0, 3), f(3)),
+        ],
+        dtypes=ALL,
+        diff=(),
+        errors=[
+            (call(f(2, 3), f(4)), 'DimensionError'),
+            (call(f(3), f(2, 3)), 'DimensionError'),
+            (call(f(3), f(3, dtype='int8')), 'DtypeError'),
+            (call(f(3), f(3), casting='safe'), 'NotImplementedError'),
+            (call(f(3), f(3), casting='nonsense'), 'ValueError'),
+        ],
+    ),
+]
+
+
+def _copyto(xp, dst, src, casting, where):
+    import chainerx
+
+    dst = dst.copy()
+    if xp is None:
+        chainerx.copyto(dst, src, casting=casting, where=where)
+    else:
+        xp.copyto(dst, src, casting='unsafe', where=where)
+    return dst

@@ -1,0 +1,96 @@
+"""Random numbers: what the seed fixes, and whether they follow their distribution."""
+
+import numpy as np
+import scipy.stats
+
+from cases._table import Case
+
+
+def _draws(xp, device):
+    return {
+        'normal': lambda n: xp.random.normal(size=n, device=device),
+        'uniform': lambda n: xp.random.uniform(size=n, device=device),
+        'integers': lambda n: xp.random.integers(0, 1000, size=n, device=device),
+        'permutation': lambda n: xp.random.permutation(n, device=device),
+    }
+
+
+def _check_seed(xp, device):
+    for name, draw in _draws(xp, device).items():
+        xp.random.seed(7)
+        first, second = draw(50), draw(50)
+        xp.random.seed(7)
+        again = draw(50)
+        xp.random.seed(8)
+        other = draw(50)
+        first, second, again, other = map(xp.to_numpy, (first, second, again, other))
+        assert (first == again).all(), name
+        assert (first != second).any(), name
+        assert (first != other).any(), name
+        assert len(np.unique(first)) > 25, name
+
+
+def _threads(xp, draw):
+    results = []
+    for threads in (1, 2, 4):
+        xp.set_num_threads(threads)
+        xp.random.seed(3)
+        results.append(xp.to_numpy(draw(100_003)))
+    xp.set_num_threads(1)
+    assert (results[0] == results[1]).all()
+    assert (results[0] == results[2]).all()
+    return results[0]
+
+
+def _check_normal(xp, device):
+    x = _threads(xp, _draws(xp, device)['normal'])
+    assert x.dtype == 'float64'
+    assert scipy.stats.kstest(x, 'norm').pvalue > 1e-4
+    xp.random.seed(1)
+    y = xp.to_numpy(xp.random.normal(3.0, 0.5, (300, 100), device=device))
+    assert y.shape == (300, 100)
+    assert scipy.stats.kstest(y.ravel(), 'norm', (3, 0.5)).pvalue > 1e-4
+    assert xp.random.normal(loc=1.0, scale=2.0, size=(0, 2)).shape == (0, 2)
+    assert abs(np.corrcoef(x[:-1], x[1:])[0, 1]) < 0.02
+
+
+def _check_uniform(xp, device):
+    x = _threads(xp, _draws(xp, device)['uniform'])
+    assert x.dtype == 'float64'
+    assert (x >= 0).all()
+    assert (x < 1).all()
+    assert scipy.stats.kstest(x, 'uniform').pvalue > 1e-4
+    y = xp.to_numpy(xp.random.uniform(-2.0, 5.0, (300, 100), device=device))
+    assert y.shape == (300, 100)
+    assert scipy.stats.kstest(y.ravel(), 'uniform', (-2, 7)).pvalue > 1e-4
+    z = xp.to_numpy(xp.random.uniform(low=1.0, high=2.0, size=4))
+    assert ((z >= 1) & (z < 2)).all()
+
+
+def _check_integers(xp, device):
+    x = _threads(xp, lambda n: xp.random.integers(-3, 4, size=n, device=device))
+    assert x.dtype.kind == 'i'
+    values, counts = np.unique(x, return_counts=True)
+    assert values.tolist() == list(range(-3, 4))
+    assert scipy.stats.chisquare(counts).pvalue > 1e-4
+    assert set(xp.to_numpy(xp.random.integers(2, size=100)).tolist()) == {0, 1}
+
+
+def _check_permutation(xp, device):
+    x = _threads(xp, _draws(xp, device)['permutation'])
+    assert (np.sort(x) == np.arange(len(x))).all()
+    assert (x != np.arange(len(x))).mean() > 0.99
+    a = xp.array([10, 20, 30, 40], device=device)
+    assert sorted(xp.random.permutation(a).tolist()) == [10, 20, 30, 40]
+    assert xp.random.permutation(0).shape == (0,)
+    firsts = [int(xp.random.permutation(5)[0]) for _ in range(2000)]
+    assert scipy.stats.chisquare(np.bincount(firsts, minlength=5)).pvalue > 1e-5
+
+
+CASES = [
+    Case('random.seed', check=_check_seed),
+    Case('random.normal', check=_check_normal),
+    Case('random.uniform', check=_check_uniform),
+    Case('random.integers', check=_check_integers),
+    Case('random.permutation', check=_check_permutation),
+]

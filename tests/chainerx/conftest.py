@@ -1,0 +1,33 @@
+"""Options and fixtures of the chainerx tests."""
+
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))  # for `cases`, whatever the import mode
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        '--device',
+        action='append',
+        default=None,
+        help='chainerx device to test, may be repeated (default: native:0)',
+    )
+
+
+def pytest_generate_tests(metafunc):
+    if 'device' in metafunc.fixturenames:
+        # Not parsed yet when this file is found only during collection.
+        names = metafunc.config.getoption('--device', default=None) or ['native:0']
+        metafunc.parametrize('device', names, indirect=True)
+
+
+@pytest.fixture
+def device(request):
+    """The device under test, made the default one."""
+    import chainerx
+
+    with chainerx.using_device(request.param):
+        yield chainerx.get_default_device()

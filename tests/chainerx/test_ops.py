@@ -1,0 +1,330 @@
+"""Runs every row of the table: values, dtypes, layouts, derivatives, errors, threads."""
+
+import inspect
+import re
+
+import chainerx as chx
+import numpy as np
+import pytest
+from cases import CASES
+from cases import _promotion as p
+from cases._harness import (
+    LAYOUTS,
+    Prepared,
+    as_list,
+    call_text,
+    compare,
+    make,
+    numerical_gradient,
+    to_numpy,
+)
+from cases._table import ALL, call, np_dtype, seeded
+
+REFERENCED = [c for c in CASES if c.ref is not None]
+CHECKED = [c for c in CASES if c.check is not None]
+
+
+def ids(cases):
+    seen = {}
+    for case in cases:
+        seen[case.name] = n = seen.get(case.name, 0) + 1
+        yield case.name if n == 1 else f'{case.name}-{n}'
+
+
+def each(cases):
+    cases = list(cases)
+    return pytest.mark.parametrize('case', cases, ids=list(ids(cases)))
+
+
+def error_classes(names):
+    found = []
+    for name in names.split('|'):
+        found.append(getattr(chx, name, None) or getattr(__import__('builtins'), name))
+    return tuple(found)
+
+
+def run(case, prepared):
+    return as_list(prepared.call.run(case.resolve(chx)))
+
+
+@each(CHECKED)
+def test_check(case, device):
+    case.check(chx, device)
+
+
+@each(REFERENCED)
+@pytest.mark.parametrize('dtype', ALL)
+def test_forward(case, dtype, device):
+    """Value, dtype, shape and device, for every layout; DtypeError where the row says so."""
+    if not any(a.dtype is None for c in case.calls for a in c.arrays()):
+        if dtype != case.dtypes[0]:
+            return  # nothing in these calls varies with the dtype
+    elif dtype not in case.dtypes:
+        prepared = Prepared(case, case.calls[0], dtype, device=device)
+        try:
+            check_forward(case, prepared)
+        except chx.DtypeError:
+            return
+        assert dtype in case.maybe, f'{case.name} accepts {dtype}'
+    for spec in case.calls:
+        arrays = list(spec.arrays())
+        for layout in LAYOUTS if arrays and case.layouts else LAYOUTS[:1]:
+            prepared = Prepared(case, spec, dtype, layout, device)
+            before = [v.copy() for v in prepared.values]
+            check_forward(case, prepared, f'{layout} ')
+            for x, old in zip(prepared.arrays, before, strict=True):
+                np.testing.assert_array_equal(to_numpy(x), old, 'an input was changed')
+
+
+def check_forward(case, prepared, where=''):
+    where = f'{case.name}({where}{call_text(prepared.spec)}) of {prepared.dtypes}'
+    result = prepared.call.run(case.resolve(chx))
+    expected_dtype = prepared.result_dtype()
+    expected = as_list(prepared.expected(expected_dtype))
+    if case.multi in (list, tuple):
+        assert type(result) is case.multi, where
+    result = as_list(result)
+    assert len(result) == len(expected), f'{where}: {len(result)} results, not {len(expected)}'
+    for y, e in zip(result, expected, strict=True):
+        assert isinstance(y, chx.ndarray), where
+        assert y.device is chx.get_default_device(), where
+        compare(y, e, expected_dtype, case.tol, where)
+
+
+@each(c for c in REFERENCED if c.binary)
+def test_mixed_dtypes(case, device):
+    """All pairs of dtypes promote by the rules, or are refused by them."""
+    for d1 in ALL:
+        for d2 in ALL:
+            bools = (d1 == 'bool') + (d2 == 'bool')
+            allowed = {'no': bools == 0, 'pair': bools != 1, 'yes': True, 'any': True}[case.bools]
+            result = p.promote(d1, d2)
+            supported = d1 in case.dtypes and d2 in case.dtypes and result in case.dtypes
+            prepared = Prepared(case, case.calls[0], d1, device=device, dtypes=(d1, d2))
+            if allowed and supported:
+                check_forward(case, prepared)
+                continue
+            try:
+                check_forward(case, prepared)
+            except chx.DtypeError:
+                continue
+            assert {d1, d2, result} & {*case.maybe}, f'{case.name} accepts {d1} with {d2}'
+
+
+@each(c for c in REFERENCED if c.scalar)
+@pytest.mark.parametrize('dtype', ALL)
+def test_scalars(case, dtype, device):
+    """A Python scalar on either side is weak: it changes the kind, never the width."""
+    arrays = list(case.calls[0].arrays())
+    for value in (2, 3.0, np.float64(3.0), True):
+        weak = float(value) if isinstance(value, np.floating) else value
+        result = p.promote(dtype, weak)
+        for spec in (call(arrays[0], value), call(value, arrays[1])):
+            prepared = Prepared(case, spec, dtype, device=device)
+            bools = (dtype == 'bool') + (value is True)
+            refused = {'no': bools > 0, 'pair': bools == 1, 'yes': False}[case.bools]
+            if refused or not {dtype, result} <= {*case.dtypes}:
+                with pytest.raises(chx.DtypeError):
+                    prepared.call.run(case.resolve(chx))
+                continue
+            prepared.call = call(
+                *(weak if x is value else x for x in prepared.call.args)
+            )  # the reference takes the Python value
+            check_forward(case, prepared)
+
+
+@each(c for c in REFERENCED if c.sig)
+def test_signature(case, device):
+    """The parameters have the documented names; positional and keyword calls agree."""
+    function = case.resolve(chx)
+    names = [part.split('=')[0].strip() for part in case.sig.split(',')]
+    if case.fn is None:
+        assert list(inspect.signature(function).parameters) == names
+        assert function.__doc__, f'{case.name} has no docstring'
+    for spec in case.calls[:8]:
+        prepared = Prepared(case, spec, 'float32' if 'float32' in case.dtypes else 'int32')
+        reference = run(case, prepared)
+        keywords = dict(zip(names, prepared.call.args, strict=False)) | prepared.call.kw
+        positional = []
+        for name in names:
+            if name not in keywords:
+                break
+            positional.append(keywords[name])
+        rest = {k: v for k, v in keywords.items() if k not in names[: len(positional)]}
+        for again in (call(**keywords), call(*positional, **rest)):
+            for y, e in zip(as_list(again.run(function)), reference, strict=True):
+                np.testing.assert_array_equal(to_numpy(y), to_numpy(e))
+    with pytest.raises(TypeError):
+        call(*prepared.call.args, **prepared.call.kw, no_such_argument=1).run(function)
+
+
+@each(c for c in REFERENCED if c.diff != ())
+def test_gradient(case, device):
+    """First derivatives of every float dtype against the reference's, and the graph they need."""
+    for dtype in p.FLOATS:
+        if dtype not in case.dtypes:
+            continue
+        for spec in case.calls:
+            check_gradient(case, spec, dtype, device)
+
+
+def check_gradient(case, spec, dtype, device):
+    prepared = Prepared(case, spec, dtype, device=device)
+    targets = prepared.differentiable()
+    where = f'{case.name}({call_text(spec)}) of {dtype}'
+    for y in run(case, prepared):
+        assert not y.is_backprop_required(), f'{where}: a graph that nobody asked for'
+    if not targets:
+        return
+    for n in targets:
+        prepared.arrays[n].require_grad()
+    with chx.no_backprop_mode():
+        for y in run(case, prepared):
+            assert not y.is_backprop_required(), f'{where}: a graph in no_backprop_mode'
+    ys = run(case, prepared)
+    if case.order == 0:
+        for y in ys:
+            assert not y.is_backprop_required(), f'{where}: connected, but has no gradient'
+        return
+    rng = seeded('gy', case.name)
+    gys = [rng.uniform(-1, 1, y.shape) for y in ys]
+    for y, gy in zip(ys, gys, strict=True):
+        assert y.is_backprop_required(), f'{where}: not connected'
+        y.grad = chx.array(gy.astype(np_dtype(dtype)), device=device)
+        gy[...] = to_numpy(y.grad).astype('f8')
+    chx.backward(ys)
+
+    def reference(values):
+        return prepared.expected('float64', values)
+
+    for n in targets:
+        gx = prepared.arrays[n].grad
+        expected = numerical_gradient(reference, prepared.values, gys, n)
+        assert gx is not None, f'{where}: no gradient in argument {n}'
+        # Differences of the reference are good to 1e-8; the dtypes add their own.
+        rtol = {'float16': 1e-2, 'bfloat16': 8e-2, 'float32': 2e-5, 'float64': 1e-6}[dtype]
+        compare(gx, expected, dtype, 1, f'{where}: gradient {n}', rtol * case.gtol)
+
+
+@each(c for c in REFERENCED if c.diff != () and c.order > 0)
+def test_double_gradient(case, device):
+    """Second derivatives, by the library's own checker (which test_autograd.py checks)."""
+    for spec in case.calls:
+        if sum(np.prod(a.shape) for a in spec.arrays()) > 80:
+            continue
+        dtype = 'float64' if 'float64' in case.dtypes else 'float32'
+        prepared = Prepared(case, spec, dtype, device=device)
+        targets = prepared.differentiable()
+        if not targets or dtype != 'float64':
+            continue
+        inputs = [prepared.arrays[n].require_grad() for n in targets]
+
+        def function(xs, prepared=prepared, targets=targets, spec=spec):
+            arrays = list(prepared.arrays)
+            for n, x in zip(targets, xs, strict=True):
+                arrays[n] = x
+            it = iter(arrays)
+            return as_list(spec.map(lambda a: next(it)).run(case.resolve(chx)))
+
+        rng = seeded('ggx', case.name)
+
+        def like(x, rng=rng):
+            return chx.array(rng.uniform(-1, 1, x.shape), device=device).require_grad()
+
+        gys = [like(y) for y in function(inputs)]
+        eps = [chx.full_like(x, 1e-4, device) for x in inputs]
+        chx.check_backward(function, inputs, gys, eps, atol=1e-6, rtol=1e-5)
+        if case.order > 1:
+            eps += [chx.full_like(x, 1e-4, device) for x in gys]
+            ggx = [like(x) for x in inputs]
+            chx.check_double_backward(function, inputs, gys, ggx, eps, atol=1e-5, rtol=1e-4)
+
+
+@each(c for c in REFERENCED if c.border)
+def test_border(case, device):
+    """Values at 0, inf and nan, alone and inside a vector, and the sign of zero."""
+    function = case.resolve(chx)
+    for dtype in ('float32', 'float64', 'float16', 'bfloat16'):
+        for point, value in case.border:
+            point = point if isinstance(point, tuple) else (point,)
+            if 0 < min(map(abs, point)) < 1e-4 and dtype in ('float16', 'bfloat16'):
+                continue  # below what the dtype can tell from zero
+            for count in (1, 37):
+                xs = [make(np.full(count, v, np_dtype(dtype)), None, device) for v in point]
+                y = to_numpy(function(*xs)).astype('f8')
+                where = f'{case.name}{point} of {dtype}, {count} elements'
+                rtol = {'float16': 1e-3, 'bfloat16': 8e-3, 'float32': 1e-6, 'float64': 1e-14}[dtype]
+                expected = np.full(count, float(value))
+                np.testing.assert_allclose(y, expected, rtol=rtol, atol=0, err_msg=where)
+                same = np.signbit(y) == np.signbit(expected)
+                assert (same | np.isnan(y) | bool(value is True)).all(), f'{where}: sign of zero'
+
+
+@each(c for c in CASES if c.errors)
+def test_errors(case, device):
+    """The documented mistakes raise the documented classes and change nothing."""
+    for spec, names, *texts in case.errors:
+        prepared = Prepared(case, spec, 'float64', device=device)
+        before = [v.copy() for v in prepared.values]
+        with pytest.raises(error_classes(names)) as info:
+            prepared.call.run(case.resolve(chx))
+        for text in texts:
+            where = f'{case.name}({call_text(spec)})'
+            assert re.search(text, str(info.value)), f'{where}: {info.value} lacks {text}'
+        for x, old in zip(prepared.arrays, before, strict=True):
+            np.testing.assert_array_equal(to_numpy(x), old)
+
+
+@each(c for c in REFERENCED if c.big is not None)
+def test_threads_give_same_bits(case, device):
+    """1, 2 and 4 threads: the same bits, forward and backward."""
+    dtype = 'float32' if 'float32' in case.dtypes else 'int32'
+    results = []
+    try:
+        for threads in (1, 2, 4):
+            chx.set_num_threads(threads)
+            prepared = Prepared(case, case.big, dtype, device=device)
+            targets = prepared.differentiable() if case.order and case.diff != () else []
+            for n in targets:
+                prepared.arrays[n].require_grad()
+            ys = run(case, prepared)
+            if targets:
+                chx.backward(ys)
+            ys += [prepared.arrays[n].grad for n in targets]
+            results.append([to_numpy(y).tobytes() for y in ys])
+    finally:
+        chx.set_num_threads(1)
+    assert results[0] == results[1], 'two threads differ from one'
+    assert results[0] == results[2], 'four threads differ from one'
+
+
+# Public callables that are no array routines: test_context_device.py, test_autograd.py.
+NOT_OPS = """
+    context_scope get_backend get_default_context get_default_device get_device
+    get_global_default_context is_available set_default_context set_default_device
+    set_global_default_context using_device get_num_threads set_num_threads
+    backprop_scope backward check_backward check_double_backward force_backprop_mode grad
+    is_backprop_required no_backprop_mode
+"""
+
+
+def test_every_op_has_a_case():
+    rows = {case.name for case in CASES}
+    missing, not_ops = [], NOT_OPS.split()
+    for prefix, module in (('', chx), ('random.', getattr(chx, 'random', None))):
+        for name in dir(module):
+            value = getattr(module, name)
+            public = not name.startswith('_') and callable(value) and not inspect.isclass(value)
+            if public and name not in not_ops and prefix + name not in rows:
+                missing.append(prefix + name)
+    assert not missing, f'no row in tests/chainerx/cases for {missing}'
+
+
+def test_every_case_has_an_op():
+    absent = []
+    for case in CASES:
+        try:
+            case.resolve(chx)
+        except AttributeError:
+            absent.append(case.name)
+    assert not absent, f'the table has rows for what does not exist: {absent}'

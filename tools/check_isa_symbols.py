@@ -1,8 +1,8 @@
 """Checks that the instruction-set units are sealed (see cmake/isa.cmake for why they must be).
 
-Each object in ``<build folder>/isa`` may define one symbol for others, the table ``cx_<unit>_<isa>``:
-no weak or unique symbol, which the linker would merge with a copy built for another machine, and no
-static initializer, which would run on a machine that lacks the instructions.
+Each object in ``<build folder>/isa`` may define one symbol for others, its table
+``cx_<unit>_<isa>``: no weak or unique symbol, which the linker would merge with a copy built for
+another machine, and no static initializer, which would run where the instructions do not exist.
 
 Run it as ``python tools/check_isa_symbols.py <build folder>``.
 """

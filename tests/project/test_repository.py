@@ -1,0 +1,152 @@
+"""What holds for the repository as a whole: direction of includes, sealing, versions, READMEs."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ROOT / 'cpp' / 'chainerx'
+
+
+def load_tool(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / 'tools' / f'{name}.py')
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_includes_point_one_way():
+    assert load_tool('check_includes').check(SOURCES) == []
+
+
+@pytest.mark.parametrize(
+    ('file', 'line', 'message'),
+    [
+        ('core/a.h', '#include "chainerx/ops/b.h"', 'core/ may not include "chainerx/ops/b.h"'),
+        ('native/a.cc', '#include "chainerx/ops/b.h"', 'native/ may not include'),
+        ('ops/a.cc', '#include "b.h"', 'write "b.h" from the root'),
+        ('ops/a.cc', '#  include <Python.h>', '<Python.h> belongs to python/'),
+        ('ops/a.cc', '#include <xsimd/xsimd.hpp>', '<xsimd/xsimd.hpp> belongs to native/'),
+        ('ops/a.cc', '#include "chainerx/ops/none.h"', '"chainerx/ops/none.h" does not exist'),
+        ('other/a.cc', '', 'folder other has no place'),
+    ],
+)
+def test_wrong_includes_are_found(tmp_path, file, line, message):
+    root = tmp_path / 'chainerx'
+    for name in ('ops/b.h', 'ops/table.def', file):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).touch()
+    (root / file).write_text(f'{line}\n')
+    messages = load_tool('check_includes').check(root)
+    assert len(messages) == 1
+    assert message in messages[0]
+
+
+def test_a_backend_may_include_the_tables_of_ops(tmp_path):
+    root = tmp_path / 'chainerx'
+    for folder in ('native', 'ops'):
+        (root / folder).mkdir(parents=True)
+    (root / 'ops' / 'table.def').touch()
+    (root / 'native' / 'a.cc').write_text('#include "chainerx/ops/table.def"\n')
+    assert load_tool('check_includes').check(root) == []
+
+
+@pytest.mark.parametrize(
+    ('source', 'fault'),
+    [
+        ('extern "C" int cx_unit_avx2; int cx_unit_avx2 = 1;', None),
+        ('extern "C" int cx_unit_avx2; int cx_unit_avx2 = 1; int leak = 1;', 'leaks leak'),
+        (
+            'extern "C" int cx_unit_avx2; inline int Weak() { return 1; } '
+            'int (*volatile use)() = Weak; int cx_unit_avx2 = 1;',
+            'leaks _Z4Weakv',
+        ),
+        (
+            'int F(); extern "C" int cx_unit_avx2; int cx_unit_avx2 = F();',
+            'has a static initializer',
+        ),
+        ('static int nothing [[maybe_unused]] = 1;', 'does not define cx_unit_avx2'),
+    ],
+)
+def test_unsealed_units_are_found(tmp_path, source, fault):
+    compiler = shutil.which('c++')
+    if compiler is None or shutil.which('readelf') is None:
+        pytest.skip('no C++ compiler here')
+    folder = tmp_path / 'isa'
+    folder.mkdir()
+    (tmp_path / 'unit.cc').write_text(source)
+    subprocess.run(
+        [compiler, '-c', str(tmp_path / 'unit.cc'), '-o', str(folder / 'unit.avx2.o')], check=True
+    )
+    messages = load_tool('check_isa_symbols').check(folder)
+    if fault is None:
+        assert messages == []
+    else:
+        assert f'unit.avx2.o: {fault}' in messages
+
+
+def test_no_sealed_unit_is_a_fault(tmp_path):
+    (message,) = load_tool('check_isa_symbols').check(tmp_path)
+    assert 'no sealed objects' in message
+
+
+def test_version_stands_in_one_place():
+    import chainerx
+
+    project = tomllib.loads((ROOT / 'pyproject.toml').read_text())['project']
+    assert chainerx.__version__ == project['version']
+    try:
+        installed = importlib.metadata.version('chainerx')
+    except importlib.metadata.PackageNotFoundError:
+        return  # run from the source tree
+    assert installed == project['version']
+
+
+def test_readme_has_exactly_two_commands():
+    blocks = re.findall(r'```sh\n(.*?)```', (ROOT / 'README.md').read_text(), re.DOTALL)
+    assert [block.count('\n') for block in blocks] == [1, 1]
+    assert 'examples/digits.py' in blocks[0]
+    assert 'pytest' in blocks[1]
+
+
+def test_readme_tour_runs():
+    (tour,) = re.findall(r'```python\n(.*?)```', (ROOT / 'README.md').read_text(), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(compile(tour, 'README.md', 'exec'), names)
+    x, w, h = (names['chx'].to_numpy(names[name].as_grad_stopped()) for name in 'xwh')
+    assert names['y'].shape == ()
+    np.testing.assert_allclose(h, 6 * w, rtol=1e-6)
+    np.testing.assert_allclose(names['chx'].to_numpy(names['z']), x @ w, rtol=1e-5)
+
+
+def test_every_folder_has_a_short_readme():
+    files = subprocess.run(
+        ['git', 'ls-files'], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.splitlines()
+    if not files:
+        pytest.skip('not a git checkout')
+    tops = {'benchmarks', 'cmake', 'docs', 'examples', 'tests', 'tools'}
+    folders = {f for f in tops if any(name.startswith(f + '/') for name in files)}
+    folders |= {'/'.join(name.split('/')[:3]) for name in files if re.match(r'cpp/\w+/\w+/', name)}
+    folders |= {'/'.join(name.split('/')[:2]) for name in files if re.match(r'python/\w+/', name)}
+    faults = []
+    for folder in sorted(folders):
+        readme = ROOT / folder / 'README.md'
+        if not readme.is_file():
+            faults.append(f'{folder}: no README.md')
+        elif (lines := readme.read_text().count('\n')) > 30:
+            faults.append(f'{folder}/README.md: {lines} lines, at most 30')
+    assert faults == []

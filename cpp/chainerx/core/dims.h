@@ -21,7 +21,7 @@ template <typename T>
 class StackVector {
 public:
     StackVector() = default;
-    StackVector(const StackVector& o) : n_{o.n_} { std::copy(o.begin(), o.end(), v_); }
+    StackVector(const StackVector& o) : n_{o.n_} { CopyFrom(o); }
     StackVector(std::initializer_list<T> v) : StackVector(v.begin(), v.end()) {}
     template <typename It>
     StackVector(It first, It last) {
@@ -29,7 +29,7 @@ public:
     }
     StackVector& operator=(const StackVector& o) {
         n_ = o.n_;
-        std::copy(o.begin(), o.end(), v_);
+        CopyFrom(o);
         return *this;
     }
 
@@ -72,7 +72,11 @@ public:
     }
 
     friend bool operator==(const StackVector& a, const StackVector& b) {
-        return a.n_ == b.n_ && std::equal(a.begin(), a.end(), b.begin());
+        if (a.n_ != b.n_) return false;
+        for (int8_t i = 0; i < a.n_; ++i) {
+            if (a.v_[i] != b.v_[i]) return false;
+        }
+        return true;
     }
 
     // In the notation of a Python tuple.
@@ -86,6 +90,15 @@ public:
     }
 
 private:
+    void CopyFrom(const StackVector& o) {
+        for (int8_t i = 0; i < n_; ++i) {
+            v_[i] = o.v_[i];
+            // Else the compiler makes this a call of memmove, which costs more than two or three
+            // elements; several of these copies are on the path of every operation.
+            asm("");
+        }
+    }
+
     int8_t n_{0};
     T v_[kMaxNdim];  // only the first n_ are ever read
 };

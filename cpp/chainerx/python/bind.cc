@@ -1,0 +1,141 @@
+#include "chainerx/python/bind.h"
+
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chainerx/core/error.h"
+
+namespace chainerx::python {
+
+Binding* Binding::first = nullptr;
+
+Binding::Binding(Kind kind, ArgSpec& spec, const char* doc, Entry entry)
+    : kind{kind}, spec{spec}, doc{doc}, entry{entry}, next{first} {
+    first = this;
+}
+
+namespace {
+
+std::string_view Trim(std::string_view s) {
+    while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
+    while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
+    return s;
+}
+
+// The parameters of "a: ndarray, axis: int | None = None) -> ndarray".
+std::vector<std::string_view> SplitParameters(std::string_view text) {
+    std::vector<std::string_view> out;
+    int depth = 0;
+    size_t begin = 0;
+    for (size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '[' || c == '(') ++depth;
+        const bool end = c == ')' && depth == 0;
+        if (end || (c == ',' && depth == 0)) {
+            const std::string_view p = Trim(text.substr(begin, i - begin));
+            if (!p.empty()) out.push_back(p);
+            begin = i + 1;
+            if (end) break;
+        }
+        if (c == ']' || (c == ')' && !end)) --depth;
+    }
+    return out;
+}
+
+std::string_view NameOf(std::string_view parameter) {
+    return Trim(parameter.substr(0, parameter.find_first_of(":=")));
+}
+
+}  // namespace
+
+void ArgSpec::Init() {
+    if (count_ != 0) return;
+    bool keyword_only = false;
+    for (std::string_view p : SplitParameters(signature_)) {
+        if (p == "*") {
+            keyword_only = true;
+            continue;
+        }
+        std::string_view name = NameOf(p);
+        if (name.front() == '*') {
+            has_varargs_ = true;
+            name.remove_prefix(1);
+        }
+        if (count_ == kMaxArgs) Py_FatalError("chainerx: too many parameters in a signature");
+        const bool required = p.find('=') == std::string_view::npos && p.front() != '*';
+        const std::string text{name};
+        names_[count_] = PyUnicode_InternFromString(text.c_str());
+        required_[count_] = required;
+        if (!keyword_only && p.front() != '*') ++n_positional_;
+        ++count_;
+        if (p.front() == '*') keyword_only = true;
+    }
+}
+
+PyObject* ArgSpec::Bind(PyObject* const* args, Py_ssize_t n, PyObject* keywords,
+                        PyObject** out) const {
+    PyObject* rest = nullptr;
+    const Py_ssize_t direct = n < n_positional_ ? n : n_positional_;
+    for (Py_ssize_t i = 0; i < direct; ++i) out[i] = args[i];
+    if (has_varargs_) {
+        rest = PyTuple_New(n - direct);
+        if (rest == nullptr) throw PythonError{};
+        for (Py_ssize_t i = direct; i < n; ++i) {
+            PyTuple_SET_ITEM(rest, i - direct, Py_NewRef(args[i]));
+        }
+        out[n_positional_] = rest;
+    } else if (n > n_positional_) {
+        PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments, got %zd", name_,
+                     n_positional_, n);
+        throw PythonError{};
+    }
+    const auto fail = [&] {
+        Py_XDECREF(rest);
+        throw PythonError{};
+    };
+    const Py_ssize_t n_keywords = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
+    for (Py_ssize_t k = 0; k < n_keywords; ++k) {
+        PyObject* key = PyTuple_GET_ITEM(keywords, k);
+        int i = 0;
+        while (i < count_ && names_[i] != key) ++i;
+        if (i == count_) {  // not interned by the caller
+            i = 0;
+            while (i < count_ && PyUnicode_Compare(names_[i], key) != 0) ++i;
+        }
+        if (i == count_ || (has_varargs_ && i == n_positional_)) {
+            PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", name_,
+                         key);
+            fail();
+        }
+        if (out[i] != nullptr) {
+            PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%U'", name_, key);
+            fail();
+        }
+        out[i] = args[n + k];
+    }
+    for (int i = 0; i < count_; ++i) {
+        if (required_[i] && out[i] == nullptr) {
+            PyErr_Format(PyExc_TypeError, "%s() missing required argument: '%U'", name_, names_[i]);
+            fail();
+        }
+    }
+    return rest;
+}
+
+const char* ArgSpec::TextSignature(bool self) const {
+    std::string s = self ? "($self" : "(";
+    for (std::string_view p : SplitParameters(signature_)) {
+        if (s.size() > 1) s += ", ";
+        s += NameOf(p);
+        if (const size_t eq = p.find('='); eq != std::string_view::npos) {
+            s += "=";
+            s += Trim(p.substr(eq + 1));
+        }
+    }
+    s += ")";
+    return strdup(s.c_str());  // lives as long as the type or function that shows it
+}
+
+}  // namespace chainerx::python

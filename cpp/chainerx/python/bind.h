@@ -1,0 +1,112 @@
+// How a routine or a method is bound: one block with name, signature, docstring and body.
+//
+//     CX_ROUTINE(sum, "a: ndarray, axis: Axis = None, keepdims: bool = False) -> ndarray", R"(...)") {
+//         return Wrap(Sum(ToArray("sum", "a", a[0]), ToAxes("sum", a[1]), ToBool(a[2], false)));
+//     }
+//
+// `a` holds one borrowed object per parameter in the order of the signature, null where the caller
+// gave none. "*dims" takes the remaining positional arguments as a tuple; what follows a "*" of its
+// own is keyword-only. From the same text come __text_signature__, the docstring and the stub.
+// A body parses, calls one routine, wraps. It throws; the entry translates to Python exceptions.
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "chainerx/core/array.h"
+
+namespace chainerx::python {
+
+// Thrown when a Python exception is already set.
+struct PythonError {};
+
+// Sets the Python exception of the C++ exception that is being handled.
+void TranslateException() noexcept;
+
+inline constexpr int kMaxArgs = 16;
+
+// A parsed signature.
+class ArgSpec {
+public:
+    ArgSpec(const char* name, const char* signature) : name_{name}, signature_{signature} {}
+
+    const char* name() const { return name_; }
+    const char* signature() const { return signature_; }
+    int count() const { return count_; }
+
+    // Interns the names; called once when the module is made.
+    void Init();
+
+    // Whether `n` positional arguments alone fill all parameters.
+    bool IsComplete(Py_ssize_t n) const { return n == count_ && !has_varargs_; }
+
+    // Binds to `out`, which has room for count() pointers, all null. Returns a new tuple for "*args" to be released
+    // after the call, or null. Throws PythonError.
+    PyObject* Bind(PyObject* const* args, Py_ssize_t n, PyObject* keywords, PyObject** out) const;
+
+    // "(a, axis=None, keepdims=False)", without annotations. `self` adds "$self".
+    const char* TextSignature(bool self) const;
+
+private:
+    const char* name_;
+    const char* signature_;
+    int count_{0};
+    int n_positional_{0};
+    int n_required_{0};  // of the positional ones
+    bool has_varargs_{false};
+    PyObject* names_[kMaxArgs]{};
+    bool required_[kMaxArgs]{};
+};
+
+using Entry = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+
+// A node in the list of all bindings.
+struct Binding {
+    enum Kind { kRoutine, kMethod, kRandom, kLinalg };
+
+    Binding(Kind kind, ArgSpec& spec, const char* doc, Entry entry);
+
+    Kind kind;
+    ArgSpec& spec;
+    const char* doc;
+    Entry entry;
+    Binding* next;
+
+    static Binding* first;
+};
+
+template <PyObject* (*kImpl)(PyObject*, PyObject* const*)>
+PyObject* CallBound(const ArgSpec& spec, PyObject* self, PyObject* const* args, Py_ssize_t n,
+                    PyObject* keywords) {
+    try {
+        if (keywords == nullptr && spec.IsComplete(n)) [[likely]] return kImpl(self, args);
+        PyObject* bound[kMaxArgs] = {};
+        struct Release {
+            PyObject* tuple;
+            ~Release() { Py_XDECREF(tuple); }
+        } release{spec.Bind(args, n, keywords, bound)};
+        return kImpl(self, bound);
+    } catch (...) {
+        TranslateException();
+        return nullptr;
+    }
+}
+
+#define CX_BIND(kind, Prefix, Name, signature, doc)                                              \
+    static PyObject* Prefix##Impl_##Name(PyObject* self, PyObject* const* a);                    \
+    static ArgSpec Prefix##Spec_##Name{#Name, signature};                                        \
+    static PyObject* Prefix##Entry_##Name(PyObject* self, PyObject* const* args, Py_ssize_t n,   \
+                                          PyObject* keywords) {                                  \
+        return CallBound<&Prefix##Impl_##Name>(Prefix##Spec_##Name, self, args, n, keywords);    \
+    }                                                                                            \
+    static const Binding Prefix##Binding_##Name{Binding::kind, Prefix##Spec_##Name, doc,         \
+                                                &Prefix##Entry_##Name};                          \
+    static PyObject* Prefix##Impl_##Name([[maybe_unused]] PyObject* self,                        \
+                                         [[maybe_unused]] PyObject* const* a)
+
+#define CX_ROUTINE(Name, signature, doc) CX_BIND(kRoutine, Routine, Name, signature, doc)
+// In the body, `self` is the ndarray object; Self(self) its array.
+#define CX_METHOD(Name, signature, doc) CX_BIND(kMethod, Method, Name, signature, doc)
+#define CX_RANDOM(Name, signature, doc) CX_BIND(kRandom, Random, Name, signature, doc)
+
+}  // namespace chainerx::python

@@ -1,0 +1,191 @@
+#include "chainerx/python/convert.h"
+
+#include <complex>
+
+#include "chainerx/core/context.h"
+#include "chainerx/core/error.h"
+
+namespace chainerx::python {
+
+const char* TypeName(PyObject* o) { return Py_TYPE(o)->tp_name; }
+
+void ThrowNotArray(const char* op, const char* name, PyObject* o) {
+    throw TypeError{op, ": ", name, " must be a chainerx.ndarray, got ", TypeName(o),
+                    "; make one with chainerx.array()"};
+}
+
+std::optional<Scalar> TryScalar(PyObject* o) {
+    if (PyFloat_Check(o)) return Scalar{PyFloat_AS_DOUBLE(o)};
+    if (o == Py_True) return Scalar{true};
+    if (o == Py_False) return Scalar{false};
+    if (PyLong_Check(o)) {
+        int overflow = 0;
+        const long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+        if (overflow == 0) return Scalar{static_cast<int64_t>(v)};
+        if (overflow > 0) {
+            const unsigned long long u = PyLong_AsUnsignedLongLong(o);
+            if (!PyErr_Occurred()) return Scalar{static_cast<uint64_t>(u)};
+        }
+        if (!PyErr_Occurred()) {
+            PyErr_SetString(PyExc_OverflowError, "Python integer does not fit in 64 bits");
+        }
+        throw PythonError{};
+    }
+    if (PyComplex_Check(o)) {
+        const Py_complex c = PyComplex_AsCComplex(o);
+        return Scalar{std::complex<double>{c.real, c.imag}};
+    }
+    if (PyObject_TypeCheck(o, Numpy().generic)) {
+        PyObject* item = PyObject_CallMethod(o, "item", nullptr);
+        if (item == nullptr) throw PythonError{};
+        std::optional<Scalar> s;
+        if (!PyObject_TypeCheck(item, Numpy().generic)) s = TryScalar(item);
+        Py_DECREF(item);
+        return s;
+    }
+    return std::nullopt;
+}
+
+Scalar ToScalar(const char* op, const char* name, PyObject* o) {
+    if (const std::optional<Scalar> s = TryScalar(o)) return *s;
+    throw TypeError{op, ": ", name, " must be a number, got ", TypeName(o)};
+}
+
+int64_t ToInt(const char* op, const char* name, PyObject* o) {
+    PyObject* index = PyNumber_Index(o);
+    if (index == nullptr) {
+        PyErr_Clear();
+        throw TypeError{op, ": ", name, " must be an integer, got ", TypeName(o)};
+    }
+    int overflow = 0;
+    const long long v = PyLong_AsLongLongAndOverflow(index, &overflow);
+    Py_DECREF(index);
+    if (overflow != 0) {
+        throw DimensionError{op, ": ", name, " does not fit in 64 bits"};
+    }
+    return v;
+}
+
+double ToDouble(const char* op, const char* name, PyObject* o) {
+    const Scalar s = ToScalar(op, name, o);
+    if (s.kind() == DtypeKind::kComplex) {
+        throw TypeError{op, ": ", name, " must be a real number, got ", TypeName(o)};
+    }
+    return s.To<double>();
+}
+
+bool ToBool(PyObject* o, bool fallback) {
+    if (o == nullptr) return fallback;
+    const int truth = PyObject_IsTrue(o);
+    if (truth < 0) throw PythonError{};
+    return truth != 0;
+}
+
+std::string_view ToString(const char* op, const char* name, PyObject* o) {
+    if (!PyUnicode_Check(o)) {
+        throw TypeError{op, ": ", name, " must be a str, got ", TypeName(o)};
+    }
+    Py_ssize_t n;
+    const char* s = PyUnicode_AsUTF8AndSize(o, &n);
+    if (s == nullptr) throw PythonError{};
+    return {s, static_cast<size_t>(n)};
+}
+
+namespace {
+
+// Calls f on each integer of a sequence; false if `o` is not one.
+template <typename F>
+bool ForEachInt(const char* op, const char* name, PyObject* o, F&& f) {
+    if (PyUnicode_Check(o) || PyBytes_Check(o) || !PySequence_Check(o) || IsNdArray(o)) {
+        return false;
+    }
+    PyObject* items = PySequence_Fast(o, name);
+    if (items == nullptr) throw PythonError{};
+    struct Release {
+        PyObject* o;
+        ~Release() { Py_DECREF(o); }
+    } release{items};
+    const Py_ssize_t n = PySequence_Fast_GET_SIZE(items);
+    for (Py_ssize_t i = 0; i < n; ++i) f(ToInt(op, name, PySequence_Fast_GET_ITEM(items, i)));
+    return true;
+}
+
+}  // namespace
+
+Shape ToShape(const char* op, const char* name, PyObject* o) {
+    Shape shape;
+    if (!ForEachInt(op, name, o, [&](int64_t d) { shape.push_back(d); })) {
+        shape.push_back(ToInt(op, name, o));
+    }
+    return shape;
+}
+
+Shape ToShapeFromArgs(const char* op, const char* name, PyObject* tuple) {
+    if (PyTuple_GET_SIZE(tuple) == 1) return ToShape(op, name, PyTuple_GET_ITEM(tuple, 0));
+    return ToShape(op, name, tuple);
+}
+
+int8_t ToAxis(const char* op, const char* name, PyObject* o) {
+    const int64_t a = ToInt(op, name, o);
+    // Beyond any rank, but what the routine says about it names the number.
+    if (a < INT8_MIN || a > INT8_MAX) {
+        throw DimensionError{op, ": ", name, " ", a, " is out of range"};
+    }
+    return static_cast<int8_t>(a);
+}
+
+std::optional<int8_t> ToOptionalAxis(const char* op, const char* name, PyObject* o) {
+    if (!Given(o)) return std::nullopt;
+    return ToAxis(op, name, o);
+}
+
+OptionalAxes ToAxes(const char* op, const char* name, PyObject* o) {
+    if (!Given(o)) return std::nullopt;
+    Axes axes;
+    const auto add = [&](int64_t a) {
+        if (a < INT8_MIN || a > INT8_MAX) {
+            throw DimensionError{op, ": ", name, " ", a, " is out of range"};
+        }
+        axes.push_back(static_cast<int8_t>(a));
+    };
+    if (!ForEachInt(op, name, o, add)) axes.push_back(ToAxis(op, name, o));
+    return axes;
+}
+
+std::vector<Array> ToArrays(const char* op, const char* name, PyObject* o) {
+    if (!PyList_Check(o) && !PyTuple_Check(o)) {
+        throw TypeError{op, ": ", name, " must be a list or tuple of chainerx.ndarray, got ",
+                        TypeName(o)};
+    }
+    std::vector<Array> arrays;
+    const Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
+    arrays.reserve(static_cast<size_t>(n));
+    for (Py_ssize_t i = 0; i < n; ++i) {
+        arrays.push_back(ToArray(op, name, PySequence_Fast_GET_ITEM(o, i)));
+    }
+    return arrays;
+}
+
+PyObject* WrapList(const std::vector<Array>& arrays) {
+    PyObject* list = PyList_New(static_cast<Py_ssize_t>(arrays.size()));
+    if (list == nullptr) throw PythonError{};
+    for (size_t i = 0; i < arrays.size(); ++i) {
+        PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), Wrap(arrays[i]));
+    }
+    return list;
+}
+
+PyObject* FromInts(const int64_t* values, int64_t n) {
+    PyObject* tuple = PyTuple_New(n);
+    if (tuple == nullptr) throw PythonError{};
+    for (int64_t i = 0; i < n; ++i) {
+        PyObject* v = PyLong_FromLongLong(values[i]);
+        if (v == nullptr) throw PythonError{};
+        PyTuple_SET_ITEM(tuple, i, v);
+    }
+    return tuple;
+}
+
+PyObject* FromShape(const Shape& shape) { return FromInts(shape.begin(), shape.size()); }
+
+}  // namespace chainerx::python

@@ -1,0 +1,76 @@
+// Python objects to arguments of routines. `op` and `name` are for the message of the TypeError.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "chainerx/core/array.h"
+#include "chainerx/python/bind.h"
+#include "chainerx/python/ndarray.h"
+
+namespace chainerx::python {
+
+// Given by the caller and not None.
+inline bool Given(PyObject* o) { return o != nullptr && o != Py_None; }
+
+[[noreturn]] CX_COLD void ThrowNotArray(const char* op, const char* name, PyObject* o);
+
+inline const Array& ToArray(const char* op, const char* name, PyObject* o) {
+    if (IsNdArray(o)) [[likely]] return Self(o);
+    ThrowNotArray(op, name, o);
+}
+
+// Python and NumPy numbers. nullopt for everything else.
+std::optional<Scalar> TryScalar(PyObject* o);
+Scalar ToScalar(const char* op, const char* name, PyObject* o);
+
+// An integer (anything with __index__).
+int64_t ToInt(const char* op, const char* name, PyObject* o);
+double ToDouble(const char* op, const char* name, PyObject* o);
+bool ToBool(PyObject* o, bool fallback);
+std::string_view ToString(const char* op, const char* name, PyObject* o);
+
+// An integer or a sequence of integers.
+Shape ToShape(const char* op, const char* name, PyObject* o);
+// For "*args": the integers themselves, or one sequence of them.
+Shape ToShapeFromArgs(const char* op, const char* name, PyObject* tuple);
+// None, an integer, or a sequence of integers.
+OptionalAxes ToAxes(const char* op, const char* name, PyObject* o);
+int8_t ToAxis(const char* op, const char* name, PyObject* o);
+std::optional<int8_t> ToOptionalAxis(const char* op, const char* name, PyObject* o);
+
+// None gives the default device.
+Device& ToDevice(PyObject* o);
+// A str or a Device.
+Device& ToDeviceOr(PyObject* o, Device& fallback);
+
+// numpy.dtype, scalar classes, Python types, names and codes.
+Dtype ToDtype(PyObject* o);
+Dtype ToDtypeOr(PyObject* o, Dtype fallback);
+// New reference to numpy.dtype.
+PyObject* FromDtype(Dtype dtype);
+
+// A list or tuple of arrays.
+std::vector<Array> ToArrays(const char* op, const char* name, PyObject* o);
+PyObject* WrapList(const std::vector<Array>& arrays);
+PyObject* FromShape(const Shape& shape);
+PyObject* FromInts(const int64_t* values, int64_t n);
+PyObject* FromScalar(const Array& x);  // the one element of `x` as a Python number
+
+// The NumPy module objects that are needed at run time, imported once.
+struct NumpyTypes {
+    PyObject* module;
+    PyTypeObject* ndarray;
+    PyTypeObject* generic;
+    PyTypeObject* dtype;
+};
+const NumpyTypes& Numpy();
+
+// Any array-like (NumPy array, buffer, list, number) through numpy.asarray. dtype none: NumPy's choice.
+// Without `copy`, shares the memory of a NumPy array if the device is native and nothing changes.
+Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, bool copy, Device& device);
+// A new reference to a NumPy array. Without `copy`, shares memory of native arrays.
+PyObject* ToNumpy(const Array& x, bool copy);
+
+}  // namespace chainerx::python

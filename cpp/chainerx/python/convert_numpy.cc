@@ -1,0 +1,197 @@
+// Arrays to and from NumPy, through the buffer protocol: no NumPy headers are needed.
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "chainerx/core/error.h"
+#include "chainerx/kernels/kernel.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/python/convert.h"
+
+namespace chainerx::python {
+namespace {
+
+class Owned {
+public:
+    explicit Owned(PyObject* o) : o_{o} {
+        if (o == nullptr) throw PythonError{};
+    }
+    Owned(const Owned&) = delete;
+    Owned& operator=(const Owned&) = delete;
+    ~Owned() { Py_DECREF(o_); }
+    PyObject* get() const { return o_; }
+
+private:
+    PyObject* o_;
+};
+
+// Py_buffers whose arrays have gone. A deleter may run on any thread, with or without the GIL, so
+// it only queues; the queue is emptied from Python threads.
+std::mutex g_mutex;
+std::vector<Py_buffer*>& Queue() {
+    static std::vector<Py_buffer*>& queue = *new std::vector<Py_buffer*>;
+    return queue;
+}
+
+int ReleaseQueued(void* = nullptr) {
+    std::vector<Py_buffer*> views;
+    {
+        const std::lock_guard lock{g_mutex};
+        views.swap(Queue());
+    }
+    for (Py_buffer* v : views) {
+        PyBuffer_Release(v);
+        delete v;
+    }
+    return 0;
+}
+
+void QueueRelease(void* owner) {
+    bool first;
+    {
+        const std::lock_guard lock{g_mutex};
+        first = Queue().empty();
+        Queue().push_back(static_cast<Py_buffer*>(owner));
+    }
+    // Runs soon in the main thread, even if nobody wraps another array.
+    if (first) Py_AddPendingCall(&ReleaseQueued, nullptr);
+}
+
+PyObject* AsNumpyArray(PyObject* o, std::optional<Dtype> dtype) {
+    const Owned function{
+            PyObject_GetAttrString(Numpy().module, dtype ? "asarray" : "asarray")};
+    if (!dtype) return PyObject_CallOneArg(function.get(), o);
+    const Owned d{FromDtype(*dtype)};
+    return PyObject_CallFunctionObjArgs(function.get(), o, d.get(), nullptr);
+}
+
+Dtype DtypeOf(PyObject* numpy_array) {
+    const Owned d{PyObject_GetAttrString(numpy_array, "dtype")};
+    return ToDtype(d.get());
+}
+
+bool IsNative(PyObject* numpy_array) {
+    const Owned d{PyObject_GetAttrString(numpy_array, "dtype")};
+    const Owned native{PyObject_GetAttrString(d.get(), "isnative")};
+    return PyObject_IsTrue(native.get()) == 1;
+}
+
+// The array's memory; bfloat16, which has no buffer format, as uint16.
+Py_buffer* GetBuffer(PyObject* numpy_array, Dtype dtype) {
+    auto* view = new Py_buffer;
+    PyObject* source = Py_NewRef(numpy_array);
+    if (dtype == Dtype::kBFloat16) {
+        Py_DECREF(source);
+        source = PyObject_CallMethod(numpy_array, "view", "s", "uint16");
+    }
+    const int ok = source == nullptr ? -1 : PyObject_GetBuffer(source, view, PyBUF_STRIDED_RO);
+    Py_XDECREF(source);
+    if (ok < 0) {
+        delete view;
+        throw PythonError{};
+    }
+    return view;
+}
+
+// The lowest address that strides reach, and the bytes from there to the end.
+void Extent(const Py_buffer& view, char** begin, int64_t* nbytes) {
+    int64_t lo = 0;
+    int64_t hi = view.itemsize;
+    for (int i = 0; i < view.ndim; ++i) {
+        if (view.shape[i] == 0) {
+            *begin = static_cast<char*>(view.buf);
+            *nbytes = 0;
+            return;
+        }
+        const int64_t span = (view.shape[i] - 1) * view.strides[i];
+        (span < 0 ? lo : hi) += span;
+    }
+    *begin = static_cast<char*>(view.buf) + lo;
+    *nbytes = hi - lo;
+}
+
+bool IsAligned(const Array& x) {
+    const auto mask = static_cast<uint64_t>(
+            IsComplex(x.dtype()) ? x.GetItemSize() / 2 : x.GetItemSize()) - 1;
+    uint64_t bits = reinterpret_cast<uintptr_t>(x.raw_data());
+    for (int64_t s : x.strides()) bits |= static_cast<uint64_t>(s);
+    return (bits & mask) == 0;
+}
+
+// Shares the memory.
+Array WrapNumpy(PyObject* numpy_array, Dtype dtype, Device& device) {
+    Py_buffer* view = GetBuffer(numpy_array, dtype);
+    char* begin;
+    int64_t nbytes;
+    Extent(*view, &begin, &nbytes);
+    Shape shape;
+    Strides strides;
+    try {
+        shape = Shape(view->shape, view->shape + view->ndim);
+        strides = Strides(view->strides, view->strides + view->ndim);
+    } catch (...) {
+        PyBuffer_Release(view);
+        delete view;
+        throw;
+    }
+    Buffer* buffer = Buffer::Foreign(&device, begin, nbytes, view, &QueueRelease,
+                                     view->readonly == 0);
+    return internal::MakeArray(shape, strides, dtype, device, buffer,
+                               static_cast<char*>(view->buf));
+}
+
+}  // namespace
+
+Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, bool copy, Device& device) {
+    ReleaseQueued();
+    PyObject* array = AsNumpyArray(o, dtype);
+    if (array == nullptr) throw PythonError{};
+    Owned owned{array};
+    if (!IsNative(array)) {  // byte-swapped: NumPy converts
+        const Owned d{FromDtype(DtypeOf(array))};
+        return FromNumpy(Owned{PyObject_CallMethod(array, "astype", "O", d.get())}.get(), dtype,
+                         copy, device);
+    }
+    const Dtype found = DtypeOf(array);
+    Device& host = device.IsHostAccessible() ? device
+                                             : device.context()->GetNativeBackend().GetDevice(0);
+    const Array shared = WrapNumpy(array, found, host);
+    if (!IsAligned(shared)) {
+        const Owned c{PyObject_CallMethod(array, "copy", nullptr)};
+        const Array aligned = WrapNumpy(c.get(), found, host);
+        return FromNumpy(c.get(), dtype, true, device);
+    }
+    if (&host == &device) return copy ? Copy(shared) : shared;
+    const Array packed = AsContiguous(shared);
+    Array y = EmptyUnchecked(packed.shape(), found, device);
+    device.CopyFromHost(y.raw_data(), packed.raw_data(), packed.GetNBytes());
+    return y;
+}
+
+PyObject* ToNumpy(const Array& x, bool copy) {
+    Array host = internal::Detached(x);
+    if (!x.device().IsHostAccessible()) {
+        const Array packed = AsContiguous(host);
+        x.device().Synchronize();
+        host = EmptyUnchecked(x.shape(), x.dtype(),
+                              x.context().GetNativeBackend().GetDevice(0));
+        x.device().CopyToHost(host.raw_data(), packed.raw_data(), packed.GetNBytes());
+    } else if (copy) {
+        host = Copy(host);
+    }
+    const bool special = host.dtype() == Dtype::kBFloat16;
+    if (special) host.body()->dtype = Dtype::kUInt16;  // our own view: nobody else sees it
+    const Owned wrapped{Wrap(host)};
+    const Owned asarray{PyObject_GetAttrString(Numpy().module, "asarray")};
+    const Owned memory{PyMemoryView_FromObject(wrapped.get())};
+    PyObject* array = PyObject_CallOneArg(asarray.get(), memory.get());
+    if (array == nullptr || !special) {
+        if (array == nullptr) throw PythonError{};
+        return array;
+    }
+    const Owned bits{array};
+    const Owned d{FromDtype(Dtype::kBFloat16)};
+    return PyObject_CallMethod(array, "view", "O", d.get());
+}
+
+}  // namespace chainerx::python

@@ -1,0 +1,71 @@
+// Class by class as in CX_ERROR_LIST. Each has a builtin beside it, so that ordinary `except`
+// clauses work: DimensionError is a ValueError too, DtypeError a TypeError, and so on.
+#include "chainerx/python/errors.h"
+
+#include <new>
+
+#include "chainerx/core/error.h"
+
+namespace chainerx::python {
+namespace {
+
+PyObject* g_base = nullptr;
+#define CX_CLASS(Name) PyObject* g_##Name = nullptr;
+CX_ERROR_LIST(CX_CLASS)
+#undef CX_CLASS
+
+PyObject* MakeClass(PyObject* module, const char* name, PyObject* builtin) {
+    const std::string full = StrCat("chainerx.", name);
+    PyObject* bases = builtin != nullptr ? PyTuple_Pack(2, g_base, builtin) : Py_NewRef(g_base);
+    PyObject* cls = PyErr_NewException(full.c_str(), bases, nullptr);
+    Py_DECREF(bases);
+    if (cls == nullptr || PyModule_AddObjectRef(module, name, cls) < 0) throw PythonError{};
+    return cls;
+}
+
+}  // namespace
+
+void InitErrors(PyObject* module) {
+    g_base = PyErr_NewException("chainerx.ChainerxError", PyExc_Exception, nullptr);
+    if (g_base == nullptr || PyModule_AddObjectRef(module, "ChainerxError", g_base) < 0) {
+        throw PythonError{};
+    }
+    g_ContextError = MakeClass(module, "ContextError", nullptr);
+    g_BackendError = MakeClass(module, "BackendError", nullptr);
+    g_DeviceError = MakeClass(module, "DeviceError", nullptr);
+    g_DimensionError = MakeClass(module, "DimensionError", PyExc_ValueError);
+    g_DtypeError = MakeClass(module, "DtypeError", PyExc_TypeError);
+    g_NotFoundError = MakeClass(module, "NotFoundError", nullptr);
+    g_NotImplementedError = MakeClass(module, "NotImplementedError", PyExc_NotImplementedError);
+    g_GradientError = MakeClass(module, "GradientError", nullptr);
+    g_GradientCheckError = MakeClass(module, "GradientCheckError", PyExc_AssertionError);
+    // These surface as the builtins alone, as documented.
+    g_IndexError = PyExc_IndexError;
+    g_ValueError = PyExc_ValueError;
+    g_TypeError = PyExc_TypeError;
+    g_OutOfMemoryError = PyExc_MemoryError;
+}
+
+void TranslateException() noexcept {
+    try {
+        throw;
+    } catch (const PythonError&) {
+    }
+#define CX_CATCH(Name)                             \
+    catch (const Name& e) {                        \
+        PyErr_SetString(g_##Name, e.what());       \
+    }
+    CX_ERROR_LIST(CX_CATCH)
+#undef CX_CATCH
+    catch (const ChainerxError& e) {
+        PyErr_SetString(g_base, e.what());
+    } catch (const std::bad_alloc&) {
+        PyErr_NoMemory();
+    } catch (const std::exception& e) {
+        PyErr_SetString(PyExc_RuntimeError, e.what());
+    } catch (...) {
+        PyErr_SetString(PyExc_RuntimeError, "chainerx: unknown C++ exception");
+    }
+}
+
+}  // namespace chainerx::python

@@ -1,0 +1,36 @@
+// Methods of ndarray that convert.
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/reduction.h"
+#include "chainerx/ops/view.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/ndarray.h"
+
+namespace chainerx::python {
+namespace {
+
+CX_METHOD(astype, "dtype: DtypeLike, copy: bool = True) -> ndarray",
+          "The values in another dtype. Differentiable if both dtypes are floating point or "
+          "complex. Without `copy`, the array itself if nothing changes.") {
+    return Wrap(AsType(Self(self), ToDtype(a[0]), ToBool(a[1], true)));
+}
+
+CX_METHOD(copy, ") -> ndarray", "A C-contiguous copy. Differentiable.") {
+    return Wrap(Copy(Self(self)));
+}
+
+CX_METHOD(view, ") -> ndarray", "A view of the whole array. Differentiable.") {
+    return Wrap(MakeView(Self(self)));
+}
+
+CX_METHOD(reshape, "*newshape: int | Sequence[int]) -> ndarray",
+          "The same elements in another shape; a view if the layout allows it. One dimension may "
+          "be -1. Differentiable.\n\nRaises:\n    DimensionError: If the sizes differ.") {
+    return Wrap(Reshape(Self(self), ToShapeFromArgs("reshape", "newshape", a[0])));
+}
+
+CX_METHOD(sum, "axis: Axis = None, keepdims: bool = False) -> ndarray", "See chainerx.sum().") {
+    return Wrap(Sum(Self(self), ToAxes("sum", "axis", a[0]), ToBool(a[1], false)));
+}
+
+}  // namespace
+}  // namespace chainerx::python

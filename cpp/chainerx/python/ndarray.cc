@@ -1,0 +1,191 @@
+// The type object, its life cycle, and its attributes. Methods stand in methods_*.cc, operators in
+// ndarray_number.cc.
+#include "chainerx/python/ndarray.h"
+
+#include <structmember.h>
+
+#include <vector>
+
+#include "chainerx/autograd/backward.h"
+#include "chainerx/core/error.h"
+#include "chainerx/core/leak_tracker.h"
+#include "chainerx/ops/view.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/device.h"
+#include "chainerx/python/ndarray_slots.h"
+
+namespace chainerx::python {
+
+PyTypeObject* g_ndarray_type = nullptr;
+
+namespace {
+
+// Wrappers that wait for their next array. Guarded by the GIL.
+constexpr int kMaxFree = 256;
+#ifdef Py_GIL_DISABLED
+constexpr bool kUseFreeList = false;
+#else
+constexpr bool kUseFreeList = true;
+#endif
+NdArray* g_free[kMaxFree];
+int g_num_free = 0;
+
+void Dealloc(PyObject* o) {
+    auto* self = reinterpret_cast<NdArray*>(o);
+    if (self->weakrefs != nullptr) PyObject_ClearWeakRefs(o);
+    if (internal::ArrayBody* body = self->body) {
+        body->python = nullptr;
+        self->body = nullptr;
+        body->Unref();
+    }
+    if (kUseFreeList && g_num_free < kMaxFree) {
+        g_free[g_num_free++] = self;
+    } else {
+        PyObject_Free(o);
+    }
+    Py_DECREF(g_ndarray_type);
+}
+
+PyObject* New(PyTypeObject*, PyObject* args, PyObject* keywords) {
+    static const char* names[] = {"shape", "dtype", "device", nullptr};
+    PyObject* shape;
+    PyObject* dtype;
+    PyObject* device = nullptr;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|O:ndarray", const_cast<char**>(names),
+                                     &shape, &dtype, &device)) {
+        return nullptr;
+    }
+    try {
+        return Wrap(Empty(ToShape("ndarray", "shape", shape), ToDtype(dtype), ToDevice(device)));
+    } catch (...) {
+        TranslateException();
+        return nullptr;
+    }
+}
+
+template <PyObject* (*kGet)(const Array&)>
+PyObject* Get(PyObject* self, void*) {
+    try {
+        return kGet(Self(self));
+    } catch (...) {
+        TranslateException();
+        return nullptr;
+    }
+}
+
+PyObject* GetGrad(const Array& x) {
+    std::optional<Array> g = x.GetGrad();
+    return g ? Wrap(std::move(*g)) : Py_NewRef(Py_None);
+}
+
+int SetGrad(PyObject* self, PyObject* value, void*) {
+    try {
+        if (!Given(value)) {
+            Self(self).ClearGrad();
+        } else {
+            Self(self).SetGrad(ToArray("grad", "value", value));
+        }
+        return 0;
+    } catch (...) {
+        TranslateException();
+        return -1;
+    }
+}
+
+PyObject* Number(int64_t v) { return PyLong_FromLongLong(v); }
+
+#define CX_GETTER(name, expr, doc) {name, &Get<[](const Array& x) -> PyObject* { return expr; }>, nullptr, doc, nullptr}
+PyGetSetDef g_getset[] = {
+        CX_GETTER("shape", FromShape(x.shape()), "Tuple of dimensions."),
+        CX_GETTER("strides", FromInts(x.strides().begin(), x.strides().size()),
+                  "Tuple of strides, in bytes."),
+        CX_GETTER("dtype", FromDtype(x.dtype()), "Element type, a numpy.dtype."),
+        CX_GETTER("device", FromDevice(x.device()), "The device that the data is on."),
+        CX_GETTER("ndim", Number(x.ndim()), "Number of dimensions."),
+        CX_GETTER("size", Number(x.GetTotalSize()), "Number of elements."),
+        CX_GETTER("itemsize", Number(x.GetItemSize()), "Bytes of one element."),
+        CX_GETTER("nbytes", Number(x.GetNBytes()), "Bytes of all elements."),
+        CX_GETTER("offset", Number(x.offset()), "Bytes from the start of the memory to the first element."),
+        CX_GETTER("data_ptr", Number(reinterpret_cast<int64_t>(x.buffer()->data())),
+                  "Address of the memory, as an int."),
+        CX_GETTER("data_size", Number(x.buffer()->nbytes()), "Bytes of the memory that the array is a view of."),
+        CX_GETTER("_debug_data_memory_address", Number(reinterpret_cast<int64_t>(x.raw_data())),
+                  "Address of the first element."),
+        CX_GETTER("is_contiguous", PyBool_FromLong(x.IsContiguous()), "Whether the layout is C-contiguous."),
+        CX_GETTER("T", Wrap(Transpose(x)), "The transposed array, a view. Differentiable."),
+        {"grad", &Get<&GetGrad>, &SetGrad,
+         "The gradient for the default backprop id; None if unset.", nullptr},
+        {nullptr, nullptr, nullptr, nullptr, nullptr}};
+#undef CX_GETTER
+
+PyMemberDef g_members[] = {
+        {"__weaklistoffset__", T_PYSSIZET, offsetof(NdArray, weakrefs), READONLY, nullptr},
+        {nullptr, 0, 0, 0, nullptr}};
+
+PyMethodDef* Methods() {
+    static std::vector<PyMethodDef> methods;
+    for (Binding* b = Binding::first; b != nullptr; b = b->next) {
+        if (b->kind != Binding::kMethod) continue;
+        b->spec.Init();
+        const std::string doc =
+                StrCat(b->spec.name(), b->spec.TextSignature(true), "\n--\n\n", b->doc);
+        methods.push_back({b->spec.name(),
+                           reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(b->entry)),
+                           METH_FASTCALL | METH_KEYWORDS, strdup(doc.c_str())});
+    }
+    methods.push_back({nullptr, nullptr, 0, nullptr});
+    return methods.data();
+}
+
+}  // namespace
+
+PyObject* Wrap(Array array) {
+    internal::ArrayBody* body = array.body();
+    if (body->python != nullptr) return Py_NewRef(static_cast<PyObject*>(body->python));
+    NdArray* o;
+    if (g_num_free > 0) {
+        o = g_free[--g_num_free];
+        PyObject_Init(reinterpret_cast<PyObject*>(o), g_ndarray_type);
+    } else {
+        o = PyObject_New(NdArray, g_ndarray_type);
+        if (o == nullptr) throw PythonError{};
+    }
+    o->weakrefs = nullptr;
+    o->body = array.Release();
+    body->python = o;
+    return reinterpret_cast<PyObject*>(o);
+}
+
+void InitNdArray(PyObject* module) {
+    std::vector<PyType_Slot> slots = {
+            {Py_tp_dealloc, reinterpret_cast<void*>(&Dealloc)},
+            {Py_tp_new, reinterpret_cast<void*>(&New)},
+            {Py_tp_getset, g_getset},
+            {Py_tp_members, g_members},
+            {Py_tp_methods, Methods()},
+            {Py_tp_hash, reinterpret_cast<void*>(&PyObject_HashNotImplemented)},
+            {Py_tp_doc, const_cast<char*>(
+                    "ndarray(shape, dtype, device=None)\n--\n\n"
+                    "An n-dimensional array on a device, uninitialized; chainerx.array() makes one "
+                    "from values.")}};
+    AddNumberSlots(slots);
+    AddSequenceSlots(slots);
+    AddBufferSlots(slots);
+    slots.push_back({0, nullptr});
+    PyType_Spec spec = {"chainerx.ndarray", sizeof(NdArray), 0,
+                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots.data()};
+    g_ndarray_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+    if (g_ndarray_type == nullptr) throw PythonError{};
+    // Set before the type is used: NumPy then leaves operators with our arrays to us.
+    PyObject* dict = g_ndarray_type->tp_dict;
+    PyDict_SetItemString(dict, "__array_ufunc__", Py_None);
+    PyObject* priority = PyFloat_FromDouble(100.0);
+    PyDict_SetItemString(dict, "__array_priority__", priority);
+    Py_DECREF(priority);
+    PyType_Modified(g_ndarray_type);
+    if (PyModule_AddObjectRef(module, "ndarray", reinterpret_cast<PyObject*>(g_ndarray_type)) < 0) {
+        throw PythonError{};
+    }
+}
+
+}  // namespace chainerx::python

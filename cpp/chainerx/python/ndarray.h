@@ -1,0 +1,30 @@
+// The Python type chainerx.ndarray.
+#pragma once
+
+#include "chainerx/core/array.h"
+#include "chainerx/python/bind.h"
+
+namespace chainerx::python {
+
+struct NdArray {
+    PyObject_HEAD
+    internal::ArrayBody* body;  // a strong handle
+    PyObject* weakrefs;
+};
+
+extern PyTypeObject* g_ndarray_type;
+
+inline bool IsNdArray(PyObject* o) { return Py_TYPE(o) == g_ndarray_type; }
+
+// The array of an object that is known to be an ndarray. A handle is one pointer, so the object's
+// own field serves as one.
+inline const Array& Self(PyObject* o) {
+    return *reinterpret_cast<const Array*>(&reinterpret_cast<NdArray*>(o)->body);
+}
+
+// A new reference to the one Python object of the array.
+PyObject* Wrap(Array array);
+
+void InitNdArray(PyObject* module);
+
+}  // namespace chainerx::python

@@ -1,0 +1,14 @@
+// The groups of type slots of ndarray, each in a file of its own.
+#pragma once
+
+#include <vector>
+
+#include "chainerx/python/bind.h"
+
+namespace chainerx::python {
+
+void AddNumberSlots(std::vector<PyType_Slot>& slots);    // ndarray_number.cc
+void AddSequenceSlots(std::vector<PyType_Slot>& slots);  // ndarray_index.cc
+void AddBufferSlots(std::vector<PyType_Slot>& slots);    // ndarray_buffer.cc
+
+}  // namespace chainerx::python

@@ -11,10 +11,9 @@ namespace {
 
 BackpropId Resolve(const char* op, const std::vector<ConstArrayRef>& arrays,
                    const std::optional<BackpropId>& id) {
-    const BackpropId bid =
-            id ? *id
-               : (arrays.empty() ? GetDefaultContext() : arrays[0].get().context())
-                         .default_backprop_id();
+    const BackpropId bid = id ? *id
+                              : (arrays.empty() ? GetDefaultContext() : arrays[0].get().context())
+                                    .default_backprop_id();
     for (const ConstArrayRef& a : arrays) {
         if (&a.get().context() != &bid.context()) {
             throw ContextError{op, ": the backprop id and an array are of different contexts"};
@@ -32,16 +31,17 @@ Array GivenGrad(const Array& output, const BackpropId& id) {
 
 void CheckGradOutput(const Array& output, const Array& grad, size_t i) {
     if (grad.shape() != output.shape()) {
-        throw GradientError{"grad: grad_outputs[", i, "] has shape ", grad.shape(),
-                            ", the output ", output.shape()};
+        throw GradientError{"grad: grad_outputs[", i, "] has shape ", grad.shape(), ", the output ",
+                            output.shape()};
     }
     if (grad.dtype() != output.dtype()) {
-        throw GradientError{"grad: grad_outputs[", i, "] has dtype ", grad.dtype(),
-                            ", the output ", output.dtype()};
+        throw GradientError{"grad: grad_outputs[", i, "] has dtype ", grad.dtype(), ", the output ",
+                            output.dtype()};
     }
     if (&grad.device() != &output.device()) {
-        throw GradientError{"grad: grad_outputs[", i, "] is on ", grad.device().name(),
-                            ", the output on ", output.device().name()};
+        throw GradientError{
+            "grad: grad_outputs[", i, "] is on ", grad.device().name(), ", the output on ",
+            output.device().name()};
     }
 }
 

@@ -27,11 +27,10 @@ CX_API void Backward(const Array& output, const std::optional<BackpropId>& id = 
 // Gradients of the outputs with respect to the inputs, nullopt where there is no path. Gradients
 // stored in arrays are left alone unless `set_grad` (inputs) or `retain_grad` (all on the way).
 CX_API std::vector<std::optional<Array>> Grad(
-        const std::vector<ConstArrayRef>& outputs, const std::vector<ConstArrayRef>& inputs,
-        const std::optional<BackpropId>& id = std::nullopt,
-        DoubleBackpropOption double_backprop = DoubleBackpropOption::kDisable,
-        bool set_grad = false, bool retain_grad = false,
-        const std::vector<std::optional<Array>>& grad_outputs = {},
-        std::optional<double> loss_scale = std::nullopt);
+    const std::vector<ConstArrayRef>& outputs, const std::vector<ConstArrayRef>& inputs,
+    const std::optional<BackpropId>& id = std::nullopt,
+    DoubleBackpropOption double_backprop = DoubleBackpropOption::kDisable, bool set_grad = false,
+    bool retain_grad = false, const std::vector<std::optional<Array>>& grad_outputs = {},
+    std::optional<double> loss_scale = std::nullopt);
 
 }  // namespace chainerx

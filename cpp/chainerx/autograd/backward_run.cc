@@ -235,20 +235,25 @@ void BackwardRun::Process(uint32_t state) {
 Array BackwardRun::Fit(Node* node, int i, Array gx) {
     const Slot& slot = *node->edges()[i].slot;
     if (&gx.device() != slot.device) {
-        throw GradientError{node->name, ": the gradient of input ", i, " is on ",
-                            gx.device().name(), ", the input on ", slot.device->name()};
+        throw GradientError{node->name,         ": the gradient of input ", i,
+                            " is on ",          gx.device().name(),         ", the input on ",
+                            slot.device->name()};
     }
     if (gx.shape() != slot.shape) {
         if (!IsBroadcastable(slot.shape, gx.shape())) {
-            throw GradientError{node->name, ": the gradient of input ", i, " has shape ",
-                                gx.shape(), ", the input ", slot.shape};
+            throw GradientError{node->name, ": the gradient of input ",
+                                i,          " has shape ",
+                                gx.shape(), ", the input ",
+                                slot.shape};
         }
         gx = engine_ops::SumTo(gx, slot.shape);
     }
     if (gx.dtype() != slot.dtype) {
         if (!IsDifferentiable(gx.dtype())) {
-            throw GradientError{node->name, ": the gradient of input ", i, " has dtype ",
-                                gx.dtype(), ", the input ", slot.dtype};
+            throw GradientError{node->name, ": the gradient of input ",
+                                i,          " has dtype ",
+                                gx.dtype(), ", the input ",
+                                slot.dtype};
         }
         gx = engine_ops::AsType(gx, slot.dtype);
     }

@@ -13,7 +13,7 @@
 namespace chainerx::internal {
 
 class BackwardRun {
-public:
+ public:
     BackwardRun(const BackpropId& id, bool double_backprop, std::optional<double> loss_scale);
     ~BackwardRun();
     BackwardRun(const BackwardRun&) = delete;
@@ -33,7 +33,7 @@ public:
 
     void AddInputGrad(Node* node, int i, Array gx);
 
-private:
+ private:
     // A node that waits for its gradients, or a slot that ends a path or whose gradient is wanted.
     struct NodeState {
         Node* node;
@@ -72,7 +72,7 @@ private:
     std::vector<NodeState> nodes_;
     std::vector<SlotState> slots_;
     std::vector<Array> grads_;
-    std::vector<std::pair<uint64_t, uint32_t>> queue_;  // heap of (sequence, state)
+    std::vector<std::pair<uint64_t, uint32_t>> queue_;     // heap of (sequence, state)
     std::unordered_map<const void*, uint32_t> contended_;  // objects that another run has claimed
 };
 

@@ -73,8 +73,9 @@ void Slot::AccumulateGrad(uint64_t id, const Array& g) {
 void Slot::CheckNotExpiredSlow(const char* op) {
     const uint32_t now = context()->generation();
     if (context()->ExpiredIds(live, generation) != 0) {
-        throw ChainerxError{op, ": the array is in the graph of an expired backprop id; "
-                                "as_grad_stopped() gives its values without the graph"};
+        throw ChainerxError{op,
+                            ": the array is in the graph of an expired backprop id; "
+                            "as_grad_stopped() gives its values without the graph"};
     }
     generation = now;
 }

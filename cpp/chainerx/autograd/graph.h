@@ -26,14 +26,14 @@ class BackwardRun;
 
 // Held for a few instructions.
 class SpinLock {
-public:
+ public:
     void lock() {
         while (flag_.test_and_set(std::memory_order_acquire)) {
         }
     }
     void unlock() { flag_.clear(std::memory_order_release); }
 
-private:
+ private:
     std::atomic_flag flag_{};
 };
 
@@ -91,7 +91,7 @@ struct Slot {
 
 struct Edge {
     Slot* slot{nullptr};  // owned; null if the input is in no graph that is recorded
-    uint64_t mask{0};     // ids for which the edge was recorded; later changes of the slot don't count
+    uint64_t mask{0};  // ids for which the edge was recorded; later changes of the slot don't count
 };
 
 // A gradient function: a header, followed by a lambda with what it saved.
@@ -141,7 +141,7 @@ struct Node {
     // Cuts the node from its inputs.
     void Unchain();
 
-private:
+ private:
     // Destruction is iterative: a chain of any length needs no stack.
     CX_API void Doom();
     void Destroy();

@@ -31,8 +31,8 @@ void Record::Begin(const char* op, std::span<const ConstArrayRef> inputs,
     if (!differentiable) return;
     if ((mask & (mask - 1)) != 0) context->ConnectBackpropIds(mask);
 
-    Node* node = Node::Make(op, context, static_cast<int>(inputs.size()),
-                            static_cast<int>(outputs.size()));
+    Node* node =
+        Node::Make(op, context, static_cast<int>(inputs.size()), static_cast<int>(outputs.size()));
     uint64_t sequence = t_state.node_sequence;
     int64_t rank = 0;
     Edge* edge = node->edges();
@@ -99,8 +99,8 @@ namespace {
 // The data of `body` again, as an array of its own.
 Array Alias(ArrayBody* body) {
     body->buffer->Ref();
-    return internal::MakeArray(body->shape, body->strides, body->dtype, *body->device,
-                               body->buffer, body->data);
+    return internal::MakeArray(body->shape, body->strides, body->dtype, *body->device, body->buffer,
+                               body->data);
 }
 
 Array AliasOn(ArrayBody* body, Slot* slot) {
@@ -129,7 +129,8 @@ Array Saved::operator()() const {
     }
     if (slot == nullptr) return Alias(body_);
     Array a = AliasOn(body_, slot);
-    // require_grad() after the recording, or a narrower mode during it: only what was recorded counts.
+    // require_grad() after the recording, or a narrower mode during it: only what was recorded
+    // counts.
     if (edge_ != nullptr && slot->live.load(std::memory_order_relaxed) != edge_->mask) {
         const Array narrow = Alias(body_);
         const ConstArrayRef in{a};

@@ -1,12 +1,14 @@
 // How a routine records its gradient:
 //
 //     if (Record rec{"matmul", {x1, x2}, y}) {  // false when nothing needs a graph
-//         rec.Grad(0, [x2 = rec.Save(x2)](const Array& gy) { return Matmul(gy, Transpose(x2())); });
-//         rec.Grad(1, [x1 = rec.Save(x1)](const Array& gy) { return Matmul(Transpose(x1()), gy); });
+//         rec.Grad(0, [x2 = rec.Save(x2)](const Array& gy) { return Matmul(gy, Transpose(x2()));
+//         }); rec.Grad(1, [x1 = rec.Save(x1)](const Array& gy) { return Matmul(Transpose(x1()),
+//         gy); });
 //     }
 //
 // One Grad per input that can have one; it runs only if that input asked for it. The engine undoes
-// broadcasting and casts to the dtype of the input, so a gradient may have the shape and dtype of y.
+// broadcasting and casts to the dtype of the input, so a gradient may have the shape and dtype of
+// y.
 #pragma once
 
 #include <initializer_list>
@@ -22,7 +24,7 @@ namespace chainerx {
 
 // An array saved for backward: its data, and how to put it back into the graph. Move-only, small.
 class CX_API Saved {
-public:
+ public:
     Saved() = default;
     Saved(Saved&& o) noexcept
         : body_{std::exchange(o.body_, nullptr)}, edge_{o.edge_}, slot_{o.slot_} {}
@@ -39,10 +41,11 @@ public:
         if (body_ != nullptr) body_->UnrefMemory();
     }
 
-    // The array as it was when recorded. It is in the graphs of the ids that the edge was recorded for.
+    // The array as it was when recorded. It is in the graphs of the ids that the edge was recorded
+    // for.
     Array operator()() const;
 
-private:
+ private:
     friend class Record;
 
     internal::ArrayBody* body_{nullptr};
@@ -52,7 +55,7 @@ private:
 
 // What a gradient function of several inputs or outputs sees.
 class CX_API GradContext {
-public:
+ public:
     // False if no gradient reached that output.
     bool HasOutputGrad(int i) const { return static_cast<bool>(output_grads_[i]); }
     // Zeros if no gradient reached that output.
@@ -66,10 +69,9 @@ public:
     int input_count() const { return node_->n_inputs; }
     int output_count() const { return node_->n_outputs; }
 
-private:
+ private:
     friend class internal::BackwardRun;
-    GradContext(internal::BackwardRun& run, uint64_t id, internal::Node* node,
-                Array* output_grads)
+    GradContext(internal::BackwardRun& run, uint64_t id, internal::Node* node, Array* output_grads)
         : run_{run}, id_{id}, node_{node}, output_grads_{output_grads} {}
 
     internal::BackwardRun& run_;
@@ -79,7 +81,7 @@ private:
 };
 
 class CX_API Record {
-public:
+ public:
     Record(const char* op, std::initializer_list<ConstArrayRef> inputs, const Array& output)
         : Record{op, std::span<const ConstArrayRef>{inputs.begin(), inputs.size()},
                  std::span<const Array>{&output, 1}} {}
@@ -106,13 +108,12 @@ public:
         if (!IsInputGradRequired(input)) return;
         using Fn = internal::GradFnOf<std::decay_t<F>>;
         node_->AddGradFn(
-                input,
-                [](internal::GradFn* self, GradContext& context) {
-                    if (!context.IsInputGradRequired(self->input)) return;
-                    context.SetInputGrad(self->input,
-                                         static_cast<Fn*>(self)->f(context.output_grad()));
-                },
-                std::forward<F>(f));
+            input,
+            [](internal::GradFn* self, GradContext& context) {
+                if (!context.IsInputGradRequired(self->input)) return;
+                context.SetInputGrad(self->input, static_cast<Fn*>(self)->f(context.output_grad()));
+            },
+            std::forward<F>(f));
     }
 
     // f: void(GradContext&), for several outputs, or gradients that share their computation.
@@ -121,11 +122,11 @@ public:
     void GradAll(F&& f) {
         using Fn = internal::GradFnOf<std::decay_t<F>>;
         node_->AddGradFn(
-                -1,
-                [](internal::GradFn* self, GradContext& context) {
-                    static_cast<Fn*>(self)->f(context);
-                },
-                std::forward<F>(f));
+            -1,
+            [](internal::GradFn* self, GradContext& context) {
+                static_cast<Fn*>(self)->f(context);
+            },
+            std::forward<F>(f));
     }
 
     // An input, or any other array of the operation.
@@ -133,7 +134,7 @@ public:
     // An output. Capturing it by value instead would make the node own the array that owns it.
     Saved SaveOutput(const Array& y);
 
-private:
+ private:
     void Begin(const char* op, std::span<const ConstArrayRef> inputs,
                std::span<const Array> outputs, uint64_t allowed_ids);
 
@@ -148,11 +149,13 @@ CX_API bool IsBackpropRequiredAny(const Array& x);
 
 // For in-place operations: `out` must be in no graph, and `x` in none that is recorded now.
 inline void CheckInPlaceOutput(const char* op, const Array& out) {
-    if (out.body()->slot != nullptr) [[unlikely]] ThrowInPlace(op, out);
+    if (out.body()->slot != nullptr) [[unlikely]]
+        ThrowInPlace(op, out);
 }
 CX_API CX_COLD void CheckInPlaceInputSlow(const char* op, const Array& x);
 inline void CheckInPlaceInput(const char* op, const Array& x) {
-    if (x.body()->slot != nullptr) [[unlikely]] CheckInPlaceInputSlow(op, x);
+    if (x.body()->slot != nullptr) [[unlikely]]
+        CheckInPlaceInputSlow(op, x);
 }
 
 }  // namespace internal

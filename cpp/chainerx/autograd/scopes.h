@@ -13,13 +13,13 @@ namespace chainerx {
 
 // Turns recording off or on for ids of one context, until destroyed in the same thread.
 class CX_API BackpropModeScope {
-public:
+ public:
     BackpropModeScope(Context& context, uint64_t ids, bool enabled);
     ~BackpropModeScope();
     BackpropModeScope(const BackpropModeScope&) = delete;
     BackpropModeScope& operator=(const BackpropModeScope&) = delete;
 
-private:
+ private:
     uint64_t token_;
 };
 
@@ -30,14 +30,13 @@ CX_API Context& ContextOf(const std::vector<BackpropId>& ids);
 
 template <bool kEnabled>
 class BasicBackpropModeScope {
-public:
+ public:
     BasicBackpropModeScope() : BasicBackpropModeScope{GetDefaultContext()} {}
-    explicit BasicBackpropModeScope(Context& context)
-        : scope_{context, ~uint64_t{0}, kEnabled} {}
+    explicit BasicBackpropModeScope(Context& context) : scope_{context, ~uint64_t{0}, kEnabled} {}
     explicit BasicBackpropModeScope(const std::vector<BackpropId>& ids)
         : scope_{internal::ContextOf(ids), internal::IdsOf(ids), kEnabled} {}
 
-private:
+ private:
     BackpropModeScope scope_;
 };
 
@@ -50,7 +49,7 @@ CX_API bool IsBackpropRequired(const BackpropId& id);
 
 // Makes a backprop id and releases it at the end.
 class CX_API BackpropScope {
-public:
+ public:
     explicit BackpropScope(std::string name, Context& context = GetDefaultContext());
     ~BackpropScope();
     BackpropScope(const BackpropScope&) = delete;
@@ -58,7 +57,7 @@ public:
 
     const BackpropId& backprop_id() const { return id_; }
 
-private:
+ private:
     BackpropId id_;
 };
 

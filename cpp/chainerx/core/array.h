@@ -23,7 +23,7 @@ struct AnyGraph {};
 enum class CopyKind : int8_t { kCopy, kView };
 
 class CX_API Array {
-public:
+ public:
     Array() = default;
     // Takes over one strong reference.
     explicit Array(internal::ArrayBody* body) : body_{body} {}
@@ -100,7 +100,7 @@ public:
     // As NumPy prints it, with shape, dtype and device.
     std::string ToString() const;
 
-private:
+ private:
     internal::ArrayBody* body_{nullptr};
 };
 
@@ -108,25 +108,25 @@ static_assert(sizeof(Array) == sizeof(void*), "a handle is passed and returned i
 
 // A `const Array&` that fits in initializer lists without touching the reference count.
 class ConstArrayRef {
-public:
+ public:
     ConstArrayRef(const Array& array) : array_{&array} {}  // NOLINT
     const Array& get() const { return *array_; }
     operator const Array&() const { return *array_; }  // NOLINT
 
-private:
+ private:
     const Array* array_;
 };
 
 // An operand of an elementwise kernel: an array, or a scalar with stride 0.
 class Operand {
-public:
-    Operand(const Array& array) : array_{&array} {}           // NOLINT
-    Operand(const Scalar& scalar) : scalar_{&scalar} {}       // NOLINT
+ public:
+    Operand(const Array& array) : array_{&array} {}      // NOLINT
+    Operand(const Scalar& scalar) : scalar_{&scalar} {}  // NOLINT
     bool is_array() const { return array_ != nullptr; }
     const Array& array() const { return *array_; }
     const Scalar& scalar() const { return *scalar_; }
 
-private:
+ private:
     const Array* array_{nullptr};
     const Scalar* scalar_{nullptr};
 };
@@ -146,9 +146,7 @@ inline Array MakeView(const Array& x, const Shape& shape, const Strides& strides
 }
 
 // The same array, outside all graphs.
-inline Array Detached(const Array& x) {
-    return MakeView(x, x.shape(), x.strides(), x.raw_data());
-}
+inline Array Detached(const Array& x) { return MakeView(x, x.shape(), x.strides(), x.raw_data()); }
 
 }  // namespace internal
 

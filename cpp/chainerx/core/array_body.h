@@ -86,7 +86,7 @@ struct ArrayBody {
         if (memory.fetch_sub(1, std::memory_order_acq_rel) == 1) Destroy();
     }
 
-private:
+ private:
     CX_API void DropStrong();
 
     void Destroy() {

@@ -15,19 +15,19 @@ struct NewAxis {};
 struct Ellipsis {};
 
 class ArrayIndex {
-public:
+ public:
     enum class Tag : int8_t { kSingle, kSlice, kNewAxis, kEllipsis };
 
-    ArrayIndex(int64_t index) : tag_{Tag::kSingle}, index_{index} {}  // NOLINT
+    ArrayIndex(int64_t index) : tag_{Tag::kSingle}, index_{index} {}      // NOLINT
     ArrayIndex(const Slice& slice) : tag_{Tag::kSlice}, slice_{slice} {}  // NOLINT
-    ArrayIndex(NewAxis) : tag_{Tag::kNewAxis} {}  // NOLINT
-    ArrayIndex(Ellipsis) : tag_{Tag::kEllipsis} {}  // NOLINT
+    ArrayIndex(NewAxis) : tag_{Tag::kNewAxis} {}                          // NOLINT
+    ArrayIndex(Ellipsis) : tag_{Tag::kEllipsis} {}                        // NOLINT
 
     Tag tag() const { return tag_; }
     int64_t index() const { return index_; }
     const Slice& slice() const { return slice_; }
 
-private:
+ private:
     Tag tag_;
     int64_t index_{0};
     Slice slice_{};

@@ -12,8 +12,8 @@ Backend::~Backend() = default;
 Device& Backend::GetDevice(int index) {
     const int count = GetDeviceCount();
     if (index < 0 || index >= count) {
-        throw IndexError{"device index ", index, " is out of range: backend '", name_, "' has ",
-                         count, count == 1 ? " device" : " devices"};
+        throw IndexError{"device index ", index, " is out of range: backend '",      name_,
+                         "' has ",        count, count == 1 ? " device" : " devices"};
     }
     const std::lock_guard lock{mutex_};
     if (devices_.empty()) devices_.resize(static_cast<size_t>(count));

@@ -14,7 +14,7 @@ namespace chainerx {
 class Context;
 
 class CX_API Backend {
-public:
+ public:
     // `kernels` has one entry per kernel id and outlives the backend.
     Backend(Context& context, std::string name, const KernelFn* kernels);
     virtual ~Backend();
@@ -30,10 +30,10 @@ public:
     // Made on first use; IndexError if there is no such device.
     Device& GetDevice(int index);
 
-protected:
+ protected:
     virtual std::unique_ptr<Device> CreateDevice(int index) = 0;
 
-private:
+ private:
     Context& context_;
     std::string name_;
     const KernelFn* kernels_;

@@ -11,7 +11,7 @@ namespace chainerx {
 class Device;
 
 class CX_API Buffer {
-public:
+ public:
     using Deleter = void (*)(Buffer*);
 
     // The buffer is usually placed in front of its own data; `deleter` frees both.
@@ -39,7 +39,7 @@ public:
     }
     uint32_t use_count() const { return refs_.load(std::memory_order_relaxed); }
 
-private:
+ private:
     void Destroy();
 
     std::atomic<uint32_t> refs_{1};

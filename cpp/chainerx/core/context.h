@@ -18,7 +18,7 @@ namespace chainerx {
 
 // Names one graph. A small value; ids are bits of a mask, so at most kMaxBackpropIds live at once.
 class CX_API BackpropId {
-public:
+ public:
     BackpropId(Context& context, int bit, uint64_t ordinal)
         : context_{&context}, ordinal_{ordinal}, bit_{static_cast<uint8_t>(bit)} {}
 
@@ -34,14 +34,14 @@ public:
         return a.context_ == b.context_ && a.ordinal_ == b.ordinal_;
     }
 
-private:
+ private:
     Context* context_;
     uint64_t ordinal_;
     uint8_t bit_;
 };
 
 class CX_API Context {
-public:
+ public:
     static constexpr int kMaxBackpropIds = 63;
 
     Context();
@@ -81,7 +81,7 @@ public:
     void CheckBackpropAllowed(const BackpropId& id) const;
     void SetBackpropDone(const BackpropId& id);
 
-private:
+ private:
     struct IdState {
         std::string name;
         uint64_t ordinal{0};
@@ -109,13 +109,13 @@ CX_API Context& GetDefaultContext();
 CX_API void SetDefaultContext(Context* context);
 
 class CX_API ContextScope {
-public:
+ public:
     explicit ContextScope(Context& context);
     ~ContextScope();
     ContextScope(const ContextScope&) = delete;
     ContextScope& operator=(const ContextScope&) = delete;
 
-private:
+ private:
     Context* saved_context_;
     Device* saved_device_;
 };

@@ -48,8 +48,9 @@ DeviceScope::DeviceScope(Device& device) : saved_{t_state.default_device} {
 DeviceScope::~DeviceScope() { t_state.default_device = saved_; }
 
 void ThrowDeviceMismatch(const char* op, const Device& d1, const Device& d2) {
-    throw DeviceError{op, ": operands are on different devices, ", d1.name(), " and ", d2.name(),
-                      "; move one with to_device()"};
+    throw DeviceError{op,        ": operands are on different devices, ",
+                      d1.name(), " and ",
+                      d2.name(), "; move one with to_device()"};
 }
 
 }  // namespace chainerx

@@ -16,7 +16,7 @@ class Context;
 using KernelFn = void (*)();
 
 class CX_API Device {
-public:
+ public:
     Device(Backend* backend, int index);
     virtual ~Device();
     Device(const Device&) = delete;
@@ -45,7 +45,7 @@ public:
     // Waits for all kernels launched so far.
     virtual void Synchronize() {}
 
-private:
+ private:
     friend class Backend;
 
     Backend* backend_;
@@ -61,13 +61,13 @@ CX_API Device& GetDefaultDevice();
 CX_API void SetDefaultDevice(Device* device);
 
 class CX_API DeviceScope {
-public:
+ public:
     explicit DeviceScope(Device& device);
     ~DeviceScope();
     DeviceScope(const DeviceScope&) = delete;
     DeviceScope& operator=(const DeviceScope&) = delete;
 
-private:
+ private:
     Device* saved_;
 };
 
@@ -75,7 +75,8 @@ private:
 CX_API CX_COLD void ThrowDeviceMismatch(const char* op, const Device& d1, const Device& d2);
 
 inline void CheckSameDevice(const char* op, const Device& d1, const Device& d2) {
-    if (&d1 != &d2) [[unlikely]] ThrowDeviceMismatch(op, d1, d2);
+    if (&d1 != &d2) [[unlikely]]
+        ThrowDeviceMismatch(op, d1, d2);
 }
 
 }  // namespace chainerx

@@ -19,7 +19,7 @@ namespace internal {
 
 template <typename T>
 class StackVector {
-public:
+ public:
     StackVector() = default;
     StackVector(const StackVector& o) : n_{o.n_} { CopyFrom(o); }
     StackVector(std::initializer_list<T> v) : StackVector(v.begin(), v.end()) {}
@@ -89,7 +89,7 @@ public:
         return s + (n_ == 1 ? ",)" : ")");
     }
 
-private:
+ private:
     void CopyFrom(const StackVector& o) {
         for (int8_t i = 0; i < n_; ++i) {
             v_[i] = o.v_[i];
@@ -104,7 +104,7 @@ private:
 };
 
 class Shape : public StackVector<int64_t> {
-public:
+ public:
     using StackVector::StackVector;
     Shape(const StackVector<int64_t>& v) : StackVector{v} {}  // NOLINT: a shape is a vector
 
@@ -118,7 +118,7 @@ public:
 
 // In bytes, any sign, 0 on broadcast axes.
 class Strides : public StackVector<int64_t> {
-public:
+ public:
     using StackVector::StackVector;
     // C-contiguous strides.
     Strides(const Shape& shape, int64_t item_size) {
@@ -132,7 +132,7 @@ public:
 };
 
 class Axes : public StackVector<int8_t> {
-public:
+ public:
     using StackVector::StackVector;
 };
 

@@ -16,21 +16,21 @@ using Complex64 = std::complex<float>;
 using Complex128 = std::complex<double>;
 
 // enumerator, C++ type, NumPy name, NumPy type character, kind
-#define CX_DTYPE_LIST(X)                                  \
-    X(kBool, bool, "bool", '?', kBool)                    \
-    X(kInt8, int8_t, "int8", 'b', kInt)                   \
-    X(kInt16, int16_t, "int16", 'h', kInt)                \
-    X(kInt32, int32_t, "int32", 'i', kInt)                \
-    X(kInt64, int64_t, "int64", 'l', kInt)                \
-    X(kUInt8, uint8_t, "uint8", 'B', kUInt)               \
-    X(kUInt16, uint16_t, "uint16", 'H', kUInt)            \
-    X(kUInt32, uint32_t, "uint32", 'I', kUInt)            \
-    X(kUInt64, uint64_t, "uint64", 'L', kUInt)            \
-    X(kFloat16, Float16, "float16", 'e', kFloat)          \
-    X(kBFloat16, BFloat16, "bfloat16", 'E', kFloat)       \
-    X(kFloat32, float, "float32", 'f', kFloat)            \
-    X(kFloat64, double, "float64", 'd', kFloat)           \
-    X(kComplex64, Complex64, "complex64", 'F', kComplex)  \
+#define CX_DTYPE_LIST(X)                                 \
+    X(kBool, bool, "bool", '?', kBool)                   \
+    X(kInt8, int8_t, "int8", 'b', kInt)                  \
+    X(kInt16, int16_t, "int16", 'h', kInt)               \
+    X(kInt32, int32_t, "int32", 'i', kInt)               \
+    X(kInt64, int64_t, "int64", 'l', kInt)               \
+    X(kUInt8, uint8_t, "uint8", 'B', kUInt)              \
+    X(kUInt16, uint16_t, "uint16", 'H', kUInt)           \
+    X(kUInt32, uint32_t, "uint32", 'I', kUInt)           \
+    X(kUInt64, uint64_t, "uint64", 'L', kUInt)           \
+    X(kFloat16, Float16, "float16", 'e', kFloat)         \
+    X(kBFloat16, BFloat16, "bfloat16", 'E', kFloat)      \
+    X(kFloat32, float, "float32", 'f', kFloat)           \
+    X(kFloat64, double, "float64", 'd', kFloat)          \
+    X(kComplex64, Complex64, "complex64", 'F', kComplex) \
     X(kComplex128, Complex128, "complex128", 'D', kComplex)
 
 #define CX_ENUMERATOR(Enum, Type, name, code, kind) Enum,
@@ -91,9 +91,7 @@ inline constexpr bool IsInt(Dtype dtype) {
     return GetKind(dtype) == DtypeKind::kInt || GetKind(dtype) == DtypeKind::kUInt;
 }
 // Gradients flow through these.
-inline constexpr bool IsDifferentiable(Dtype dtype) {
-    return GetKind(dtype) >= DtypeKind::kFloat;
-}
+inline constexpr bool IsDifferentiable(Dtype dtype) { return GetKind(dtype) >= DtypeKind::kFloat; }
 
 // Throws DtypeError for an unknown name. Accepts NumPy names, "bool_", "int", "float", and
 // one-character codes.
@@ -169,8 +167,10 @@ inline To Cast(From value) {
     } else if constexpr (kIsComplexType<To>) {
         return To(static_cast<typename To::value_type>(value));
     } else if constexpr (std::is_same_v<To, Float16> || std::is_same_v<To, BFloat16>) {
-        if constexpr (std::is_same_v<From, float>) return To(value);
-        else return To(static_cast<double>(value));
+        if constexpr (std::is_same_v<From, float>)
+            return To(value);
+        else
+            return To(static_cast<double>(value));
     } else if constexpr (std::is_same_v<To, bool>) {
         return value != From{0};
     } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {

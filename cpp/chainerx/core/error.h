@@ -43,30 +43,30 @@ std::string StrCat(const Args&... args) {
 }
 
 class CX_API ChainerxError : public std::runtime_error {
-public:
+ public:
     template <typename... Args>
     explicit ChainerxError(const Args&... args) : std::runtime_error{StrCat(args...)} {}
 };
 
 // Each class is one row: the Python side makes its exceptions from the same list.
-#define CX_ERROR_LIST(X) \
-    X(ContextError)      \
-    X(BackendError)      \
-    X(DeviceError)       \
-    X(DimensionError)    \
-    X(DtypeError)        \
-    X(IndexError)        \
-    X(ValueError)        \
-    X(TypeError)         \
-    X(NotFoundError)     \
+#define CX_ERROR_LIST(X)   \
+    X(ContextError)        \
+    X(BackendError)        \
+    X(DeviceError)         \
+    X(DimensionError)      \
+    X(DtypeError)          \
+    X(IndexError)          \
+    X(ValueError)          \
+    X(TypeError)           \
+    X(NotFoundError)       \
     X(NotImplementedError) \
-    X(OutOfMemoryError)  \
-    X(GradientError)     \
+    X(OutOfMemoryError)    \
+    X(GradientError)       \
     X(GradientCheckError)
 
 #define CX_DEFINE_ERROR(Name)                  \
     class CX_API Name : public ChainerxError { \
-    public:                                    \
+     public:                                   \
         using ChainerxError::ChainerxError;    \
     };
 CX_ERROR_LIST(CX_DEFINE_ERROR)

@@ -8,7 +8,7 @@ namespace chainerx {
 
 // IEEE 754 binary16. Conversion from float rounds to nearest, ties to even.
 class Float16 {
-public:
+ public:
     Float16() = default;
     explicit Float16(float value) : bits_{FromFloat(value)} {}
     // Through round-to-odd float, so that double -> half rounds once.
@@ -35,7 +35,7 @@ public:
         return std::bit_cast<float>(u | 1u);
     }
 
-private:
+ private:
     static uint16_t FromFloat(float value) {
         const auto u = std::bit_cast<uint32_t>(value);
         const uint32_t sign = (u >> 16) & 0x8000u;
@@ -69,7 +69,7 @@ private:
 
 // The upper half of a float. Conversion rounds to nearest, ties to even.
 class BFloat16 {
-public:
+ public:
     BFloat16() = default;
     explicit BFloat16(float value) : bits_{FromFloat(value)} {}
     explicit BFloat16(double value) : bits_{FromFloat(Float16::RoundToOdd(value))} {}
@@ -85,7 +85,7 @@ public:
     }
     uint16_t bits() const { return bits_; }
 
-private:
+ private:
     static uint16_t FromFloat(float value) {
         const auto u = std::bit_cast<uint32_t>(value);
         if ((u & 0x7fffffffu) > 0x7f800000u) return static_cast<uint16_t>((u >> 16) | 0x40u);

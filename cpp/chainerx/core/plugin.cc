@@ -61,9 +61,15 @@ std::unique_ptr<Backend> Open(Context& context, const std::string& name, const s
     }
     const uint64_t built = Symbol<uint64_t()>(library, "ChainerxAbiHash", path)();
     if (built != g_abi_hash()) {
-        throw BackendError{"backend '", name, "': ", path,
-                           " was built for another version of chainerx (ABI ", built, ", need ",
-                           g_abi_hash(), "); build it anew"};
+        throw BackendError{"backend '",
+                           name,
+                           "': ",
+                           path,
+                           " was built for another version of chainerx (ABI ",
+                           built,
+                           ", need ",
+                           g_abi_hash(),
+                           "); build it anew"};
     }
     Symbol<void(Backend*)>(library, "DestroyBackend", path);
     Backend* backend = Symbol<Backend*(Context&)>(library, "CreateBackend", path)(context);
@@ -85,8 +91,8 @@ std::unique_ptr<Backend> LoadBackendPlugin(Context& context, const std::string& 
     }
     std::string tried;
     for (const std::string& path : paths) tried += StrCat("\n  ", path);
-    throw BackendError{"backend '", name, "' is neither built in nor found as a plug-in; tried:",
-                       tried};
+    throw BackendError{"backend '", name,
+                       "' is neither built in nor found as a plug-in; tried:", tried};
 }
 
 }  // namespace chainerx::internal

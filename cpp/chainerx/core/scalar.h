@@ -12,15 +12,15 @@
 namespace chainerx {
 
 class Scalar {
-public:
+ public:
     constexpr Scalar() : kind_{DtypeKind::kInt}, int_{0} {}
     template <typename T>
         requires std::is_arithmetic_v<T>
     constexpr Scalar(T value)  // NOLINT: a number is a scalar
-        : kind_{std::is_same_v<T, bool>            ? DtypeKind::kBool
-                : std::is_floating_point_v<T>      ? DtypeKind::kFloat
-                : std::is_same_v<T, uint64_t>      ? DtypeKind::kUInt
-                                                   : DtypeKind::kInt} {
+        : kind_{std::is_same_v<T, bool>       ? DtypeKind::kBool
+                : std::is_floating_point_v<T> ? DtypeKind::kFloat
+                : std::is_same_v<T, uint64_t> ? DtypeKind::kUInt
+                                              : DtypeKind::kInt} {
         if constexpr (std::is_floating_point_v<T>) {
             float_ = value;
         } else {
@@ -93,7 +93,7 @@ public:
         }
     }
 
-private:
+ private:
     DtypeKind kind_;
     union {
         int64_t int_;

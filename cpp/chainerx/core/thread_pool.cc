@@ -140,7 +140,7 @@ int DefaultNumThreads() {
 // One job at a time. A worker that is late finds the job closed and goes back to waiting, so the
 // caller waits only for workers that have really begun.
 class Pool {
-public:
+ public:
     // The pool of this process. Never freed: a worker may still be on its way out of a job that has
     // ended.
     static Pool* Get();
@@ -156,7 +156,7 @@ public:
 
     void Stop();
 
-private:
+ private:
     // A line of its own, since the worker spins on it.
     struct alignas(64) Worker {
         std::atomic<uint32_t> signal{0};
@@ -191,7 +191,7 @@ std::atomic<int> g_num_threads{0};  // 0: not known yet
 // The threads of the parent don't exist in a forked child: it leaves the parent's pool behind and
 // makes another.
 [[maybe_unused]] const int g_fork_handler =
-        pthread_atfork(nullptr, nullptr, [] { g_pool.store(nullptr, std::memory_order_relaxed); });
+    pthread_atfork(nullptr, nullptr, [] { g_pool.store(nullptr, std::memory_order_relaxed); });
 
 Pool* Pool::Get() {
     Pool* pool = g_pool.load(std::memory_order_acquire);

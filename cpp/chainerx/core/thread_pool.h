@@ -39,9 +39,8 @@ void ParallelFor(int64_t n_blocks, const F& f) {
         return;
     }
     internal::RunBlocks(
-            n_blocks,
-            [](const void* context, int64_t block) { (*static_cast<const F*>(context))(block); },
-            &f);
+        n_blocks,
+        [](const void* context, int64_t block) { (*static_cast<const F*>(context))(block); }, &f);
 }
 
 }  // namespace chainerx

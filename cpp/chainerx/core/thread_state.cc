@@ -86,7 +86,8 @@ void PopBackpropMode(uint64_t token) {
     std::vector<BackpropMode>& modes = GetThreadExtra().modes;
     const auto it = std::find_if(modes.begin(), modes.end(),
                                  [&](const BackpropMode& m) { return m.token == token; });
-    if (it == modes.end()) throw ChainerxError{"backprop mode: left in another thread than entered"};
+    if (it == modes.end())
+        throw ChainerxError{"backprop mode: left in another thread than entered"};
     modes.erase(it);
     t_state.record_context = nullptr;
 }

@@ -54,8 +54,7 @@ struct ThreadState {
     ThreadExtra* extra{nullptr};
 };
 
-extern CX_API constinit thread_local ThreadState t_state
-        __attribute__((tls_model("initial-exec")));
+extern CX_API constinit thread_local ThreadState t_state __attribute__((tls_model("initial-exec")));
 
 CX_API ThreadExtra& GetThreadExtra();
 
@@ -64,7 +63,8 @@ CX_API uint64_t RecordMaskSlow(Context* context);
 
 // The backprop ids for which operations on arrays of `context` record a graph in this thread.
 inline uint64_t RecordMask(Context* context) {
-    if (t_state.record_context == context) [[likely]] return t_state.record_mask;
+    if (t_state.record_context == context) [[likely]]
+        return t_state.record_mask;
     return RecordMaskSlow(context);
 }
 

@@ -11,8 +11,9 @@ const bool kRegistered = [] {
 }  // namespace
 
 void ThrowNoKernel(const char* kernel, const Device& device) {
-    throw ChainerxError{"kernel ", kernel, " is not there on backend '", device.backend()->name(),
-                        "' (device ", device.name(), ")"};
+    throw ChainerxError{
+        "kernel ",     kernel, " is not there on backend '", device.backend()->name(), "' (device ",
+        device.name(), ")"};
 }
 
 }  // namespace chainerx::internal

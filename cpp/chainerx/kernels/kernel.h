@@ -23,11 +23,11 @@ enum class Id : int {
 inline constexpr int kCount = static_cast<int>(Id::kCount);
 
 // kernels::Matmul::Fn is the function type, kernels::Matmul::kId the place in the table.
-#define CX_KERNEL(Name, ...)                                   \
-    struct Name {                                              \
-        using Fn = void __VA_ARGS__;                           \
+#define CX_KERNEL(Name, ...)                                      \
+    struct Name {                                                 \
+        using Fn = void __VA_ARGS__;                              \
         static constexpr int kId = static_cast<int>(Id::k##Name); \
-        static constexpr const char* kName = #Name;            \
+        static constexpr const char* kName = #Name;               \
     };
 #include "chainerx/kernels/all.def"
 #undef CX_KERNEL
@@ -78,16 +78,17 @@ inline constexpr uint64_t kAbiHash = [] {
 template <typename K, typename... Args>
 inline void CallOn(Device& device, const Args&... args) {
     const KernelFn fn = device.kernels()[K::kId];
-    if (fn == nullptr) [[unlikely]] internal::ThrowNoKernel(K::kName, device);
+    if (fn == nullptr) [[unlikely]]
+        internal::ThrowNoKernel(K::kName, device);
     reinterpret_cast<typename K::Fn*>(fn)(args...);
 }
 
 }  // namespace chainerx
 
 // The entry points of a plug-in, once per library. `Type` is constructed from Context&.
-#define CX_BACKEND_PLUGIN(Type)                                                          \
+#define CX_BACKEND_PLUGIN(Type)                                                             \
     extern "C" CX_API uint64_t ChainerxAbiHash() { return ::chainerx::internal::kAbiHash; } \
-    extern "C" CX_API ::chainerx::Backend* CreateBackend(::chainerx::Context& context) { \
-        return new Type{context};                                                        \
-    }                                                                                    \
+    extern "C" CX_API ::chainerx::Backend* CreateBackend(::chainerx::Context& context) {    \
+        return new Type{context};                                                           \
+    }                                                                                       \
     extern "C" CX_API void DestroyBackend(::chainerx::Backend* backend) { delete backend; }

@@ -14,7 +14,7 @@ void Binary(const Operand& x1, const Operand& x2, const Array& out, F f) {
             Squashed<2>{out, x1.array()}.ForEachRun([&](auto& p, auto& s, int64_t n) {
                 for (int64_t i = 0; i < n; ++i) {
                     *reinterpret_cast<T*>(p[0] + i * s[0]) =
-                            Cast<T>(f(Cast<C>(*reinterpret_cast<T*>(p[1] + i * s[1])), b));
+                        Cast<T>(f(Cast<C>(*reinterpret_cast<T*>(p[1] + i * s[1])), b));
                 }
             });
             return;
@@ -22,8 +22,8 @@ void Binary(const Operand& x1, const Operand& x2, const Array& out, F f) {
         Squashed<3>{out, x1.array(), x2.array()}.ForEachRun([&](auto& p, auto& s, int64_t n) {
             for (int64_t i = 0; i < n; ++i) {
                 *reinterpret_cast<T*>(p[0] + i * s[0]) =
-                        Cast<T>(f(Cast<C>(*reinterpret_cast<T*>(p[1] + i * s[1])),
-                                  Cast<C>(*reinterpret_cast<T*>(p[2] + i * s[2]))));
+                    Cast<T>(f(Cast<C>(*reinterpret_cast<T*>(p[1] + i * s[1])),
+                              Cast<C>(*reinterpret_cast<T*>(p[2] + i * s[2]))));
             }
         });
     });

@@ -40,18 +40,21 @@ size_t ClassSize(int c) {
 
 bool IsMapped(size_t class_size) { return class_size >= 2 * kHugePage; }
 
-size_t MappedSize(size_t class_size) { return (class_size + kHugePage - 1) / kHugePage * kHugePage; }
+size_t MappedSize(size_t class_size) {
+    return (class_size + kHugePage - 1) / kHugePage * kHugePage;
+}
 
 // A fresh mapping, aligned to a huge page so that it can use them. null if there is no memory.
 void* Map(size_t size) {
-    void* p = mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                   -1, 0);
+    void* p =
+        mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) return nullptr;
     const auto begin = reinterpret_cast<uintptr_t>(p);
     const uintptr_t aligned = (begin + kHugePage - 1) / kHugePage * kHugePage;
     const uintptr_t end = begin + size + kHugePage;
     if (aligned != begin) munmap(p, aligned - begin);
-    if (aligned + size != end) munmap(reinterpret_cast<void*>(aligned + size), end - aligned - size);
+    if (aligned + size != end)
+        munmap(reinterpret_cast<void*>(aligned + size), end - aligned - size);
     madvise(reinterpret_cast<void*>(aligned), size, MADV_HUGEPAGE);
     return reinterpret_cast<void*>(aligned);
 }

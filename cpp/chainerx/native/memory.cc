@@ -45,7 +45,7 @@ void AsType(const Array& x, const Array& out) {
             Squashed<2>{out, x}.ForEachRun([](auto& p, auto& s, int64_t n) {
                 for (int64_t i = 0; i < n; ++i) {
                     *reinterpret_cast<To*>(p[0] + i * s[0]) =
-                            Cast<To>(*reinterpret_cast<const From*>(p[1] + i * s[1]));
+                        Cast<To>(*reinterpret_cast<const From*>(p[1] + i * s[1]));
                 }
             });
         });

@@ -45,8 +45,8 @@ KernelTable& Kernels() {
 Buffer* NativeDevice::Allocate(int64_t nbytes) {
     const bool small = nbytes <= kSmallLimit;
     void* p = small ? internal::PoolAlloc(BlockSize(nbytes)) : AllocLarge(BlockSize(nbytes));
-    return new (p) Buffer{this, static_cast<char*>(p) + kHeader, nbytes,
-                          small ? &DeleteSmall : &DeleteLarge};
+    return new (p)
+        Buffer{this, static_cast<char*>(p) + kHeader, nbytes, small ? &DeleteSmall : &DeleteLarge};
 }
 
 void NativeDevice::CopyFromHost(void* dst, const void* src, int64_t nbytes) {

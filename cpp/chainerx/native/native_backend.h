@@ -26,7 +26,7 @@ bool RegisterKernel(typename K::Fn* fn) {
     [[maybe_unused]] const bool kRegistered##Name = RegisterKernel<kernels::Name>(&Name);
 
 class CX_API NativeDevice : public Device {
-public:
+ public:
     using Device::Device;
 
     Buffer* Allocate(int64_t nbytes) override;
@@ -36,7 +36,7 @@ public:
 };
 
 class CX_API NativeBackend : public Backend {
-public:
+ public:
     // Several devices on one CPU, for programs and tests that move arrays about.
     static constexpr int kDeviceCount = 4;
 
@@ -46,7 +46,7 @@ public:
 
     int GetDeviceCount() const override;
 
-protected:
+ protected:
     std::unique_ptr<Device> CreateDevice(int index) override;
 };
 

@@ -41,7 +41,8 @@ Array CallBinary(const char*, const Array& x1, const Scalar& x2) {
     if (x1.dtype() == dtype) {
         CallOn<K>(y.device(), Operand{x1}, Operand{x2}, y);
     } else {
-        CallOn<K>(y.device(), Operand{AsType(internal::Detached(x1), dtype, false)}, Operand{x2}, y);
+        CallOn<K>(y.device(), Operand{AsType(internal::Detached(x1), dtype, false)}, Operand{x2},
+                  y);
     }
     return y;
 }

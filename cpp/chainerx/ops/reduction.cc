@@ -8,17 +8,14 @@ namespace chainerx {
 namespace {
 
 // `reduced`, which lacks `axes`, as an array of x's rank, with length 1 on them.
-Shape KeepdimsShape(const Shape& shape, const Axes& axes) {
-    return ReduceShape(shape, axes, true);
-}
+Shape KeepdimsShape(const Shape& shape, const Axes& axes) { return ReduceShape(shape, axes, true); }
 
 }  // namespace
 
 Array Sum(const Array& x, const OptionalAxes& axes, bool keepdims) {
     const Axes sorted = NormalizeAxes("sum", axes, x.ndim());
     const Dtype dtype = IsDifferentiable(x.dtype()) ? x.dtype() : Dtype::kInt64;
-    const Array reduced =
-            EmptyUnchecked(ReduceShape(x.shape(), sorted, false), dtype, x.device());
+    const Array reduced = EmptyUnchecked(ReduceShape(x.shape(), sorted, false), dtype, x.device());
     CallOn<kernels::Sum>(x.device(), x, sorted, reduced);
     Array y = reduced;
     if (keepdims) y = Reshape(reduced, KeepdimsShape(x.shape(), sorted));

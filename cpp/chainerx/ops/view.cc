@@ -129,8 +129,8 @@ Array BroadcastTo(const Array& x, const Shape& shape) {
     if (!IsBroadcastable(x.shape(), shape)) {
         throw DimensionError{"broadcast_to: shape ", x.shape(), " does not broadcast to ", shape};
     }
-    Array y = internal::MakeView(x, shape, BroadcastStrides(x.shape(), x.strides(), shape),
-                                 x.raw_data());
+    Array y =
+        internal::MakeView(x, shape, BroadcastStrides(x.shape(), x.strides(), shape), x.raw_data());
     // The engine sums the gradient back.
     if (Record rec{"broadcast_to", {x}, y}) rec.Grad(0, [](const Array& gy) { return gy; });
     return y;

@@ -21,7 +21,7 @@ namespace {
 
 // no_backprop_mode and force_backprop_mode, entered by `with`.
 class PyBackpropMode {
-public:
+ public:
     PyBackpropMode(nb::handle x, bool enabled) : enabled_{enabled} {
         std::vector<BackpropId> ids;
         Context* c;
@@ -42,7 +42,7 @@ public:
     void Enter() { scope_ = std::make_unique<BackpropModeScope>(*context_, ids_, enabled_); }
     void Exit() { scope_.reset(); }
 
-private:
+ private:
     Context* context_;
     uint64_t ids_{~uint64_t{0}};
     bool enabled_;
@@ -50,17 +50,17 @@ private:
 };
 
 class NoBackpropMode : public PyBackpropMode {
-public:
+ public:
     explicit NoBackpropMode(nb::handle x) : PyBackpropMode{x, false} {}
 };
 class ForceBackpropMode : public PyBackpropMode {
-public:
+ public:
     explicit ForceBackpropMode(nb::handle x) : PyBackpropMode{x, true} {}
 };
 
 // backprop_scope: usable once.
 class PyBackpropScope {
-public:
+ public:
     PyBackpropScope(std::string name, Context& context)
         : name_{std::move(name)}, context_{context} {}
     BackpropId Enter() {
@@ -71,7 +71,7 @@ public:
     }
     void Exit() { scope_.reset(); }
 
-private:
+ private:
     std::string name_;
     Context& context_;
     bool used_{false};
@@ -81,8 +81,8 @@ private:
 template <typename Mode>
 void BindMode(nb::module_& m, const char* class_name, const char* name) {
     nb::class_<Mode>(m, class_name)
-            .def("__enter__", [](Mode& s) { s.Enter(); })
-            .def("__exit__", [](Mode& s, nb::args) { s.Exit(); });
+        .def("__enter__", [](Mode& s) { s.Enter(); })
+        .def("__exit__", [](Mode& s, nb::args) { s.Exit(); });
     m.def(name, [](nb::handle x) { return new Mode{x}; }, nb::arg("x") = nb::none());
 }
 
@@ -107,8 +107,9 @@ nb::list PyGrad(nb::handle outputs, nb::handle inputs, std::optional<BackpropId>
     std::vector<std::optional<Array>> gys;
     if (!grad_outputs.is_none()) {
         for (nb::handle g : nb::iter(grad_outputs)) {
-            gys.push_back(g.is_none() ? std::nullopt
-                                      : std::optional<Array>{ToArray("grad", "grad_outputs", g.ptr())});
+            gys.push_back(g.is_none()
+                              ? std::nullopt
+                              : std::optional<Array>{ToArray("grad", "grad_outputs", g.ptr())});
         }
     }
     nb::list out;
@@ -124,43 +125,47 @@ nb::list PyGrad(nb::handle outputs, nb::handle inputs, std::optional<BackpropId>
 void InitBackprop(PyObject* module) {
     auto m = nb::borrow<nb::module_>(module);
     nb::class_<BackpropId>(m, "BackpropId", "Names one graph.")
-            .def_prop_ro("name", &BackpropId::GetName)
-            .def_prop_ro("context", &BackpropId::context, nb::rv_policy::reference)
-            .def("__repr__", &BackpropId::GetName)
-            .def("__eq__", [](const BackpropId& a, nb::handle b) {
-                return nb::isinstance<BackpropId>(b) && a == nb::cast<BackpropId>(b);
-            })
-            .def("__hash__", [](const BackpropId& a) { return a.ordinal(); });
+        .def_prop_ro("name", &BackpropId::GetName)
+        .def_prop_ro("context", &BackpropId::context, nb::rv_policy::reference)
+        .def("__repr__", &BackpropId::GetName)
+        .def("__eq__",
+             [](const BackpropId& a, nb::handle b) {
+                 return nb::isinstance<BackpropId>(b) && a == nb::cast<BackpropId>(b);
+             })
+        .def("__hash__", [](const BackpropId& a) { return a.ordinal(); });
     nb::class_<AnyGraph>(m, "AnyGraph");
     m.attr("anygraph") = nb::cast(AnyGraph{});
 
     BindMode<NoBackpropMode>(m, "NoBackpropMode", "no_backprop_mode");
     BindMode<ForceBackpropMode>(m, "ForceBackpropMode", "force_backprop_mode");
     nb::class_<PyBackpropScope>(m, "BackpropScope")
-            .def("__enter__", &PyBackpropScope::Enter)
-            .def("__exit__", [](PyBackpropScope& s, nb::args) { s.Exit(); });
-    m.def("backprop_scope",
-          [](std::string name, Context* context) {
-              return new PyBackpropScope{std::move(name),
-                                         context != nullptr ? *context : GetDefaultContext()};
-          },
-          nb::arg("backprop_name"), nb::arg("context") = nb::none());
-    m.def("is_backprop_required",
-          [](nb::handle x) {
-              Context* c;
-              if (x.is_none()) return IsBackpropRequired();
-              if (nb::try_cast(x, c)) return IsBackpropRequired(*c);
-              return IsBackpropRequired(nb::cast<BackpropId>(x));
-          },
-          nb::arg("x") = nb::none());
-    m.def("backward",
-          [](nb::handle outputs, std::optional<BackpropId> id, bool twice,
-             std::optional<double> loss_scale) {
-              const std::vector<Array> ys = OneOrMore("backward", "outputs", outputs);
-              Backward(Refs(ys), id, Twice(twice), loss_scale);
-          },
-          nb::arg("outputs"), nb::arg("backprop_id") = nb::none(),
-          nb::arg("enable_double_backprop") = false, nb::arg("loss_scale") = nb::none());
+        .def("__enter__", &PyBackpropScope::Enter)
+        .def("__exit__", [](PyBackpropScope& s, nb::args) { s.Exit(); });
+    m.def(
+        "backprop_scope",
+        [](std::string name, Context* context) {
+            return new PyBackpropScope{std::move(name),
+                                       context != nullptr ? *context : GetDefaultContext()};
+        },
+        nb::arg("backprop_name"), nb::arg("context") = nb::none());
+    m.def(
+        "is_backprop_required",
+        [](nb::handle x) {
+            Context* c;
+            if (x.is_none()) return IsBackpropRequired();
+            if (nb::try_cast(x, c)) return IsBackpropRequired(*c);
+            return IsBackpropRequired(nb::cast<BackpropId>(x));
+        },
+        nb::arg("x") = nb::none());
+    m.def(
+        "backward",
+        [](nb::handle outputs, std::optional<BackpropId> id, bool twice,
+           std::optional<double> loss_scale) {
+            const std::vector<Array> ys = OneOrMore("backward", "outputs", outputs);
+            Backward(Refs(ys), id, Twice(twice), loss_scale);
+        },
+        nb::arg("outputs"), nb::arg("backprop_id") = nb::none(),
+        nb::arg("enable_double_backprop") = false, nb::arg("loss_scale") = nb::none());
     m.def("grad", &PyGrad, nb::arg("outputs"), nb::arg("inputs"),
           nb::arg("backprop_id") = nb::none(), nb::arg("enable_double_backprop") = false,
           nb::arg("set_grad") = false, nb::arg("retain_grad") = false,

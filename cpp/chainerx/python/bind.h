@@ -1,6 +1,7 @@
 // How a routine or a method is bound: one block with name, signature, docstring and body.
 //
-//     CX_ROUTINE(sum, "a: ndarray, axis: Axis = None, keepdims: bool = False) -> ndarray", R"(...)") {
+//     CX_ROUTINE(sum, "a: ndarray, axis: Axis = None, keepdims: bool = False) -> ndarray",
+//     R"(...)") {
 //         return Wrap(Sum(ToArray("sum", "a", a[0]), ToAxes("sum", a[1]), ToBool(a[2], false)));
 //     }
 //
@@ -27,7 +28,7 @@ inline constexpr int kMaxArgs = 16;
 
 // A parsed signature.
 class ArgSpec {
-public:
+ public:
     ArgSpec(const char* name, const char* signature) : name_{name}, signature_{signature} {}
 
     const char* name() const { return name_; }
@@ -40,14 +41,14 @@ public:
     // Whether `n` positional arguments alone fill all parameters.
     bool IsComplete(Py_ssize_t n) const { return n == count_ && !has_varargs_; }
 
-    // Binds to `out`, which has room for count() pointers, all null. Returns a new tuple for "*args" to be released
-    // after the call, or null. Throws PythonError.
+    // Binds to `out`, which has room for count() pointers, all null. Returns a new tuple for
+    // "*args" to be released after the call, or null. Throws PythonError.
     PyObject* Bind(PyObject* const* args, Py_ssize_t n, PyObject* keywords, PyObject** out) const;
 
     // "(a, axis=None, keepdims=False)", without annotations. `self` adds "$self".
     const char* TextSignature(bool self) const;
 
-private:
+ private:
     const char* name_;
     const char* signature_;
     int count_{0};
@@ -79,7 +80,8 @@ template <PyObject* (*kImpl)(PyObject*, PyObject* const*)>
 PyObject* CallBound(const ArgSpec& spec, PyObject* self, PyObject* const* args, Py_ssize_t n,
                     PyObject* keywords) {
     try {
-        if (keywords == nullptr && spec.IsComplete(n)) [[likely]] return kImpl(self, args);
+        if (keywords == nullptr && spec.IsComplete(n)) [[likely]]
+            return kImpl(self, args);
         PyObject* bound[kMaxArgs] = {};
         struct Release {
             PyObject* tuple;
@@ -92,16 +94,16 @@ PyObject* CallBound(const ArgSpec& spec, PyObject* self, PyObject* const* args, 
     }
 }
 
-#define CX_BIND(kind, Prefix, Name, signature, doc)                                              \
-    static PyObject* Prefix##Impl_##Name(PyObject* self, PyObject* const* a);                    \
-    static ArgSpec Prefix##Spec_##Name{#Name, signature};                                        \
-    static PyObject* Prefix##Entry_##Name(PyObject* self, PyObject* const* args, Py_ssize_t n,   \
-                                          PyObject* keywords) {                                  \
-        return CallBound<&Prefix##Impl_##Name>(Prefix##Spec_##Name, self, args, n, keywords);    \
-    }                                                                                            \
-    static const Binding Prefix##Binding_##Name{Binding::kind, Prefix##Spec_##Name, doc,         \
-                                                &Prefix##Entry_##Name};                          \
-    static PyObject* Prefix##Impl_##Name([[maybe_unused]] PyObject* self,                        \
+#define CX_BIND(kind, Prefix, Name, signature, doc)                                            \
+    static PyObject* Prefix##Impl_##Name(PyObject* self, PyObject* const* a);                  \
+    static ArgSpec Prefix##Spec_##Name{#Name, signature};                                      \
+    static PyObject* Prefix##Entry_##Name(PyObject* self, PyObject* const* args, Py_ssize_t n, \
+                                          PyObject* keywords) {                                \
+        return CallBound<&Prefix##Impl_##Name>(Prefix##Spec_##Name, self, args, n, keywords);  \
+    }                                                                                          \
+    static const Binding Prefix##Binding_##Name{Binding::kind, Prefix##Spec_##Name, doc,       \
+                                                &Prefix##Entry_##Name};                        \
+    static PyObject* Prefix##Impl_##Name([[maybe_unused]] PyObject* self,                      \
                                          [[maybe_unused]] PyObject* const* a)
 
 #define CX_ROUTINE(Name, signature, doc) CX_BIND(kRoutine, Routine, Name, signature, doc)

@@ -10,8 +10,9 @@ namespace chainerx::python {
 const char* TypeName(PyObject* o) { return Py_TYPE(o)->tp_name; }
 
 void ThrowNotArray(const char* op, const char* name, PyObject* o) {
-    throw TypeError{op, ": ", name, " must be a chainerx.ndarray, got ", TypeName(o),
-                    "; make one with chainerx.array()"};
+    throw TypeError{op,          ": ",
+                    name,        " must be a chainerx.ndarray, got ",
+                    TypeName(o), "; make one with chainerx.array()"};
 }
 
 std::optional<Scalar> TryScalar(PyObject* o) {

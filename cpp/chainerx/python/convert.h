@@ -17,7 +17,8 @@ inline bool Given(PyObject* o) { return o != nullptr && o != Py_None; }
 [[noreturn]] CX_COLD void ThrowNotArray(const char* op, const char* name, PyObject* o);
 
 inline const Array& ToArray(const char* op, const char* name, PyObject* o) {
-    if (IsNdArray(o)) [[likely]] return Self(o);
+    if (IsNdArray(o)) [[likely]]
+        return Self(o);
     ThrowNotArray(op, name, o);
 }
 
@@ -67,8 +68,9 @@ struct NumpyTypes {
 };
 const NumpyTypes& Numpy();
 
-// Any array-like (NumPy array, buffer, list, number) through numpy.asarray. dtype none: NumPy's choice.
-// Without `copy`, shares the memory of a NumPy array if the device is native and nothing changes.
+// Any array-like (NumPy array, buffer, list, number) through numpy.asarray. dtype none: NumPy's
+// choice. Without `copy`, shares the memory of a NumPy array if the device is native and nothing
+// changes.
 Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, bool copy, Device& device);
 // A new reference to a NumPy array. Without `copy`, shares memory of native arrays.
 PyObject* ToNumpy(const Array& x, bool copy);

@@ -12,7 +12,7 @@ namespace chainerx::python {
 namespace {
 
 class Owned {
-public:
+ public:
     explicit Owned(PyObject* o) : o_{o} {
         if (o == nullptr) throw PythonError{};
     }
@@ -21,7 +21,7 @@ public:
     ~Owned() { Py_DECREF(o_); }
     PyObject* get() const { return o_; }
 
-private:
+ private:
     PyObject* o_;
 };
 
@@ -58,8 +58,7 @@ void QueueRelease(void* owner) {
 }
 
 PyObject* AsNumpyArray(PyObject* o, std::optional<Dtype> dtype) {
-    const Owned function{
-            PyObject_GetAttrString(Numpy().module, dtype ? "asarray" : "asarray")};
+    const Owned function{PyObject_GetAttrString(Numpy().module, dtype ? "asarray" : "asarray")};
     if (!dtype) return PyObject_CallOneArg(function.get(), o);
     const Owned d{FromDtype(*dtype)};
     return PyObject_CallFunctionObjArgs(function.get(), o, d.get(), nullptr);
@@ -111,8 +110,8 @@ void Extent(const Py_buffer& view, char** begin, int64_t* nbytes) {
 }
 
 bool IsAligned(const Array& x) {
-    const auto mask = static_cast<uint64_t>(
-            IsComplex(x.dtype()) ? x.GetItemSize() / 2 : x.GetItemSize()) - 1;
+    const auto mask =
+        static_cast<uint64_t>(IsComplex(x.dtype()) ? x.GetItemSize() / 2 : x.GetItemSize()) - 1;
     uint64_t bits = reinterpret_cast<uintptr_t>(x.raw_data());
     for (int64_t s : x.strides()) bits |= static_cast<uint64_t>(s);
     return (bits & mask) == 0;
@@ -134,8 +133,8 @@ Array WrapNumpy(PyObject* numpy_array, Dtype dtype, Device& device) {
         delete view;
         throw;
     }
-    Buffer* buffer = Buffer::Foreign(&device, begin, nbytes, view, &QueueRelease,
-                                     view->readonly == 0);
+    Buffer* buffer =
+        Buffer::Foreign(&device, begin, nbytes, view, &QueueRelease, view->readonly == 0);
     return internal::MakeArray(shape, strides, dtype, device, buffer,
                                static_cast<char*>(view->buf));
 }
@@ -153,8 +152,8 @@ Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, bool copy, Device& devi
                          copy, device);
     }
     const Dtype found = DtypeOf(array);
-    Device& host = device.IsHostAccessible() ? device
-                                             : device.context()->GetNativeBackend().GetDevice(0);
+    Device& host =
+        device.IsHostAccessible() ? device : device.context()->GetNativeBackend().GetDevice(0);
     const Array shared = WrapNumpy(array, found, host);
     if (!IsAligned(shared)) {
         const Owned c{PyObject_CallMethod(array, "copy", nullptr)};
@@ -173,8 +172,7 @@ PyObject* ToNumpy(const Array& x, bool copy) {
     if (!x.device().IsHostAccessible()) {
         const Array packed = AsContiguous(host);
         x.device().Synchronize();
-        host = EmptyUnchecked(x.shape(), x.dtype(),
-                              x.context().GetNativeBackend().GetDevice(0));
+        host = EmptyUnchecked(x.shape(), x.dtype(), x.context().GetNativeBackend().GetDevice(0));
         x.device().CopyToHost(host.raw_data(), packed.raw_data(), packed.GetNBytes());
     } else if (copy) {
         host = Copy(host);

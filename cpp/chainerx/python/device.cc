@@ -17,12 +17,13 @@ namespace {
 // The device that a Python argument names: None, a str, a Device, or (backend name, index).
 Device& Resolve(nb::handle device, nb::handle index) {
     if (index.is_none()) return ToDevice(device.ptr());
-    return GetDefaultContext().GetDevice(ToString("get_device", "backend_name", device.ptr()),
-                                         static_cast<int>(ToInt("get_device", "index", index.ptr())));
+    return GetDefaultContext().GetDevice(
+        ToString("get_device", "backend_name", device.ptr()),
+        static_cast<int>(ToInt("get_device", "index", index.ptr())));
 }
 
 class PyDeviceScope {
-public:
+ public:
     explicit PyDeviceScope(Device& device) : device_{device} {}
     Device& device() const { return device_; }
     void Enter() {
@@ -34,38 +35,41 @@ public:
         saved_ = nullptr;
     }
 
-private:
+ private:
     Device& device_;
     Device* saved_{nullptr};
 };
 
 class PyContextScope {
-public:
+ public:
     explicit PyContextScope(Context& context) : context_{context} {}
     void Enter() { scope_.emplace(context_); }
     void Exit() { scope_.reset(); }
 
-private:
+ private:
     Context& context_;
     std::optional<ContextScope> scope_;
 };
 
 void BindContext(nb::module_& m) {
-    nb::class_<Context>(m, "Context", "Owns backends and backprop ids. Lives as long as the process.")
-            // Never freed: arrays refer to its devices.
-            .def_static("_make", [] { return new Context; }, nb::rv_policy::reference)
-            .def("get_backend", &Context::GetBackend, nb::rv_policy::reference, nb::arg("backend_name"))
-            .def("get_device",
-                 [](Context& c, nb::str name, std::optional<int> index) -> Device& {
-                     return index ? c.GetDevice(name.c_str(), *index) : c.GetDevice(name.c_str());
-                 },
-                 nb::rv_policy::reference, nb::arg("device"), nb::arg("index") = nb::none())
-            .def("make_backprop_id", &Context::MakeBackpropId, nb::arg("backprop_name"))
-            .def("release_backprop_id", &Context::ReleaseBackpropId, nb::arg("backprop_id"))
-            .def("_check_valid_backprop_id", &Context::CheckValidBackpropId, nb::arg("backprop_id"));
+    nb::class_<Context>(m, "Context",
+                        "Owns backends and backprop ids. Lives as long as the process.")
+        // Never freed: arrays refer to its devices.
+        .def_static(
+            "_make", [] { return new Context; }, nb::rv_policy::reference)
+        .def("get_backend", &Context::GetBackend, nb::rv_policy::reference, nb::arg("backend_name"))
+        .def(
+            "get_device",
+            [](Context& c, nb::str name, std::optional<int> index) -> Device& {
+                return index ? c.GetDevice(name.c_str(), *index) : c.GetDevice(name.c_str());
+            },
+            nb::rv_policy::reference, nb::arg("device"), nb::arg("index") = nb::none())
+        .def("make_backprop_id", &Context::MakeBackpropId, nb::arg("backprop_name"))
+        .def("release_backprop_id", &Context::ReleaseBackpropId, nb::arg("backprop_id"))
+        .def("_check_valid_backprop_id", &Context::CheckValidBackpropId, nb::arg("backprop_id"));
     nb::class_<PyContextScope>(m, "ContextScope")
-            .def("__enter__", [](PyContextScope& s) { s.Enter(); })
-            .def("__exit__", [](PyContextScope& s, nb::args) { s.Exit(); });
+        .def("__enter__", [](PyContextScope& s) { s.Enter(); })
+        .def("__exit__", [](PyContextScope& s, nb::args) { s.Exit(); });
     m.def("context_scope", [](Context& c) { return new PyContextScope{c}; }, nb::arg("context"));
     m.def("get_default_context", &GetDefaultContext, nb::rv_policy::reference);
     m.def("set_default_context", &SetDefaultContext, nb::arg("context").none());
@@ -75,35 +79,44 @@ void BindContext(nb::module_& m) {
 
 void BindDevice(nb::module_& m) {
     nb::class_<Backend>(m, "Backend")
-            .def_prop_ro("name", &Backend::name)
-            .def_prop_ro("context", &Backend::context, nb::rv_policy::reference)
-            .def("get_device", &Backend::GetDevice, nb::rv_policy::reference, nb::arg("index") = 0)
-            .def("get_device_count", &Backend::GetDeviceCount);
+        .def_prop_ro("name", &Backend::name)
+        .def_prop_ro("context", &Backend::context, nb::rv_policy::reference)
+        .def("get_device", &Backend::GetDevice, nb::rv_policy::reference, nb::arg("index") = 0)
+        .def("get_device_count", &Backend::GetDeviceCount);
     nb::class_<Device>(m, "Device")
-            .def_prop_ro("name", &Device::name)
-            .def_prop_ro("index", &Device::index)
-            .def_prop_ro("backend", &Device::backend, nb::rv_policy::reference)
-            .def_prop_ro("context", &Device::context, nb::rv_policy::reference)
-            .def("synchronize", &Device::Synchronize)
-            .def("__repr__", &Device::name)
-            .def("__reduce__", [](const Device& d) {
-                return nb::make_tuple(nb::module_::import_("chainerx").attr("get_device"),
-                                      nb::make_tuple(d.name()));
-            });
+        .def_prop_ro("name", &Device::name)
+        .def_prop_ro("index", &Device::index)
+        .def_prop_ro("backend", &Device::backend, nb::rv_policy::reference)
+        .def_prop_ro("context", &Device::context, nb::rv_policy::reference)
+        .def("synchronize", &Device::Synchronize)
+        .def("__repr__", &Device::name)
+        .def("__reduce__", [](const Device& d) {
+            return nb::make_tuple(nb::module_::import_("chainerx").attr("get_device"),
+                                  nb::make_tuple(d.name()));
+        });
     nb::class_<PyDeviceScope>(m, "DeviceScope")
-            .def_prop_ro("device", &PyDeviceScope::device, nb::rv_policy::reference)
-            .def("__enter__", [](PyDeviceScope& s) -> PyDeviceScope& { s.Enter(); return s; },
-                 nb::rv_policy::reference)
-            .def("__exit__", [](PyDeviceScope& s, nb::args) { s.Exit(); });
-    m.def("get_backend", [](nb::str name) -> Backend& { return GetDefaultContext().GetBackend(name.c_str()); },
-          nb::rv_policy::reference, nb::arg("backend_name"));
+        .def_prop_ro("device", &PyDeviceScope::device, nb::rv_policy::reference)
+        .def(
+            "__enter__",
+            [](PyDeviceScope& s) -> PyDeviceScope& {
+                s.Enter();
+                return s;
+            },
+            nb::rv_policy::reference)
+        .def("__exit__", [](PyDeviceScope& s, nb::args) { s.Exit(); });
+    m.def(
+        "get_backend",
+        [](nb::str name) -> Backend& { return GetDefaultContext().GetBackend(name.c_str()); },
+        nb::rv_policy::reference, nb::arg("backend_name"));
     m.def("get_device", &Resolve, nb::rv_policy::reference, nb::arg("device") = nb::none(),
           nb::arg("index") = nb::none());
     m.def("get_default_device", &GetDefaultDevice, nb::rv_policy::reference);
-    m.def("set_default_device", [](nb::handle d) { SetDefaultDevice(&ToDevice(d.ptr())); },
-          nb::arg("device"));
-    m.def("using_device", [](nb::handle d, nb::handle i) { return new PyDeviceScope{Resolve(d, i)}; },
-          nb::arg("device"), nb::arg("index") = nb::none());
+    m.def(
+        "set_default_device", [](nb::handle d) { SetDefaultDevice(&ToDevice(d.ptr())); },
+        nb::arg("device"));
+    m.def(
+        "using_device", [](nb::handle d, nb::handle i) { return new PyDeviceScope{Resolve(d, i)}; },
+        nb::arg("device"), nb::arg("index") = nb::none());
 }
 
 }  // namespace

@@ -51,19 +51,22 @@ void TranslateException() noexcept {
         throw;
     } catch (const PythonError&) {
     }
-#define CX_CATCH(Name)                             \
-    catch (const Name& e) {                        \
-        PyErr_SetString(g_##Name, e.what());       \
+#define CX_CATCH(Name)                       \
+    catch (const Name& e) {                  \
+        PyErr_SetString(g_##Name, e.what()); \
     }
     CX_ERROR_LIST(CX_CATCH)
 #undef CX_CATCH
     catch (const ChainerxError& e) {
         PyErr_SetString(g_base, e.what());
-    } catch (const std::bad_alloc&) {
+    }
+    catch (const std::bad_alloc&) {
         PyErr_NoMemory();
-    } catch (const std::exception& e) {
+    }
+    catch (const std::exception& e) {
         PyErr_SetString(PyExc_RuntimeError, e.what());
-    } catch (...) {
+    }
+    catch (...) {
         PyErr_SetString(PyExc_RuntimeError, "chainerx: unknown C++ exception");
     }
 }

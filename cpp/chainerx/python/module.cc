@@ -23,14 +23,13 @@ void AddFunctions(nb::module_& m, Binding::Kind kind) {
         if (b->kind != kind) continue;
         b->spec.Init();
         const std::string doc =
-                StrCat(b->spec.name(), b->spec.TextSignature(false), "\n--\n\n", b->doc);
+            StrCat(b->spec.name(), b->spec.TextSignature(false), "\n--\n\n", b->doc);
         // Lives as long as the function, hence the process.
         auto* def = new PyMethodDef{
-                b->spec.name(),
-                reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(b->entry)),
-                METH_FASTCALL | METH_KEYWORDS, strdup(doc.c_str())};
+            b->spec.name(), reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(b->entry)),
+            METH_FASTCALL | METH_KEYWORDS, strdup(doc.c_str())};
         m.attr(b->spec.name()) =
-                nb::steal(PyCFunction_NewEx(def, nullptr, m.attr("__name__").ptr()));
+            nb::steal(PyCFunction_NewEx(def, nullptr, m.attr("__name__").ptr()));
     }
 }
 
@@ -60,15 +59,14 @@ void BindTesting(nb::module_& m) {
 NB_MODULE(_core, m) {
     using namespace chainerx::python;
     nb::set_leak_warnings(false);  // contexts and devices live as long as the process
-    nb::register_exception_translator(
-            [](const std::exception_ptr& p, void*) {
-                try {
-                    std::rethrow_exception(p);
-                } catch (const chainerx::ChainerxError&) {
-                    TranslateException();
-                } catch (const PythonError&) {
-                }
-            });
+    nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+        try {
+            std::rethrow_exception(p);
+        } catch (const chainerx::ChainerxError&) {
+            TranslateException();
+        } catch (const PythonError&) {
+        }
+    });
     try {
         InitErrors(m.ptr());
         InitNdArray(m.ptr());

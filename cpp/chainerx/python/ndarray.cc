@@ -94,33 +94,37 @@ int SetGrad(PyObject* self, PyObject* value, void*) {
 
 PyObject* Number(int64_t v) { return PyLong_FromLongLong(v); }
 
-#define CX_GETTER(name, expr, doc) {name, &Get<[](const Array& x) -> PyObject* { return expr; }>, nullptr, doc, nullptr}
+#define CX_GETTER(name, expr, doc) \
+    {name, &Get<[](const Array& x) -> PyObject* { return expr; }>, nullptr, doc, nullptr}
 PyGetSetDef g_getset[] = {
-        CX_GETTER("shape", FromShape(x.shape()), "Tuple of dimensions."),
-        CX_GETTER("strides", FromInts(x.strides().begin(), x.strides().size()),
-                  "Tuple of strides, in bytes."),
-        CX_GETTER("dtype", FromDtype(x.dtype()), "Element type, a numpy.dtype."),
-        CX_GETTER("device", FromDevice(x.device()), "The device that the data is on."),
-        CX_GETTER("ndim", Number(x.ndim()), "Number of dimensions."),
-        CX_GETTER("size", Number(x.GetTotalSize()), "Number of elements."),
-        CX_GETTER("itemsize", Number(x.GetItemSize()), "Bytes of one element."),
-        CX_GETTER("nbytes", Number(x.GetNBytes()), "Bytes of all elements."),
-        CX_GETTER("offset", Number(x.offset()), "Bytes from the start of the memory to the first element."),
-        CX_GETTER("data_ptr", Number(reinterpret_cast<int64_t>(x.buffer()->data())),
-                  "Address of the memory, as an int."),
-        CX_GETTER("data_size", Number(x.buffer()->nbytes()), "Bytes of the memory that the array is a view of."),
-        CX_GETTER("_debug_data_memory_address", Number(reinterpret_cast<int64_t>(x.raw_data())),
-                  "Address of the first element."),
-        CX_GETTER("is_contiguous", PyBool_FromLong(x.IsContiguous()), "Whether the layout is C-contiguous."),
-        CX_GETTER("T", Wrap(Transpose(x)), "The transposed array, a view. Differentiable."),
-        {"grad", &Get<&GetGrad>, &SetGrad,
-         "The gradient for the default backprop id; None if unset.", nullptr},
-        {nullptr, nullptr, nullptr, nullptr, nullptr}};
+    CX_GETTER("shape", FromShape(x.shape()), "Tuple of dimensions."),
+    CX_GETTER("strides", FromInts(x.strides().begin(), x.strides().size()),
+              "Tuple of strides, in bytes."),
+    CX_GETTER("dtype", FromDtype(x.dtype()), "Element type, a numpy.dtype."),
+    CX_GETTER("device", FromDevice(x.device()), "The device that the data is on."),
+    CX_GETTER("ndim", Number(x.ndim()), "Number of dimensions."),
+    CX_GETTER("size", Number(x.GetTotalSize()), "Number of elements."),
+    CX_GETTER("itemsize", Number(x.GetItemSize()), "Bytes of one element."),
+    CX_GETTER("nbytes", Number(x.GetNBytes()), "Bytes of all elements."),
+    CX_GETTER("offset", Number(x.offset()),
+              "Bytes from the start of the memory to the first element."),
+    CX_GETTER("data_ptr", Number(reinterpret_cast<int64_t>(x.buffer()->data())),
+              "Address of the memory, as an int."),
+    CX_GETTER("data_size", Number(x.buffer()->nbytes()),
+              "Bytes of the memory that the array is a view of."),
+    CX_GETTER("_debug_data_memory_address", Number(reinterpret_cast<int64_t>(x.raw_data())),
+              "Address of the first element."),
+    CX_GETTER("is_contiguous", PyBool_FromLong(x.IsContiguous()),
+              "Whether the layout is C-contiguous."),
+    CX_GETTER("T", Wrap(Transpose(x)), "The transposed array, a view. Differentiable."),
+    {"grad", &Get<&GetGrad>, &SetGrad, "The gradient for the default backprop id; None if unset.",
+     nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 #undef CX_GETTER
 
 PyMemberDef g_members[] = {
-        {"__weaklistoffset__", T_PYSSIZET, offsetof(NdArray, weakrefs), READONLY, nullptr},
-        {nullptr, 0, 0, 0, nullptr}};
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(NdArray, weakrefs), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
 
 PyMethodDef* Methods() {
     static std::vector<PyMethodDef> methods;
@@ -128,7 +132,7 @@ PyMethodDef* Methods() {
         if (b->kind != Binding::kMethod) continue;
         b->spec.Init();
         const std::string doc =
-                StrCat(b->spec.name(), b->spec.TextSignature(true), "\n--\n\n", b->doc);
+            StrCat(b->spec.name(), b->spec.TextSignature(true), "\n--\n\n", b->doc);
         methods.push_back({b->spec.name(),
                            reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(b->entry)),
                            METH_FASTCALL | METH_KEYWORDS, strdup(doc.c_str())});
@@ -158,16 +162,17 @@ PyObject* Wrap(Array array) {
 
 void InitNdArray(PyObject* module) {
     std::vector<PyType_Slot> slots = {
-            {Py_tp_dealloc, reinterpret_cast<void*>(&Dealloc)},
-            {Py_tp_new, reinterpret_cast<void*>(&New)},
-            {Py_tp_getset, g_getset},
-            {Py_tp_members, g_members},
-            {Py_tp_methods, Methods()},
-            {Py_tp_hash, reinterpret_cast<void*>(&PyObject_HashNotImplemented)},
-            {Py_tp_doc, const_cast<char*>(
-                    "ndarray(shape, dtype, device=None)\n--\n\n"
-                    "An n-dimensional array on a device, uninitialized; chainerx.array() makes one "
-                    "from values.")}};
+        {Py_tp_dealloc, reinterpret_cast<void*>(&Dealloc)},
+        {Py_tp_new, reinterpret_cast<void*>(&New)},
+        {Py_tp_getset, g_getset},
+        {Py_tp_members, g_members},
+        {Py_tp_methods, Methods()},
+        {Py_tp_hash, reinterpret_cast<void*>(&PyObject_HashNotImplemented)},
+        {Py_tp_doc,
+         const_cast<char*>(
+             "ndarray(shape, dtype, device=None)\n--\n\n"
+             "An n-dimensional array on a device, uninitialized; chainerx.array() makes one "
+             "from values.")}};
     AddNumberSlots(slots);
     AddSequenceSlots(slots);
     AddBufferSlots(slots);

@@ -7,8 +7,7 @@
 namespace chainerx::python {
 
 struct NdArray {
-    PyObject_HEAD
-    internal::ArrayBody* body;  // a strong handle
+    PyObject_HEAD internal::ArrayBody* body;  // a strong handle
     PyObject* weakrefs;
 };
 

@@ -31,7 +31,8 @@ int GetBuffer(PyObject* o, Py_buffer* view, int flags) {
     view->obj = nullptr;
     const Array& x = Self(o);
     if (!x.device().IsHostAccessible()) {
-        PyErr_Format(PyExc_BufferError, "the array is on %s, which the host cannot read; use to_device('native')",
+        PyErr_Format(PyExc_BufferError,
+                     "the array is on %s, which the host cannot read; use to_device('native')",
                      x.device().name().c_str());
         return -1;
     }

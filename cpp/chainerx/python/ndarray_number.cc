@@ -11,8 +11,9 @@ namespace {
 // NumPy arrays would have to be copied to a device, so that is left to the user.
 void CheckNotNumpy(const char* op, PyObject* o) {
     if (PyObject_TypeCheck(o, Numpy().ndarray)) {
-        throw TypeError{op, ": one operand is a numpy.ndarray, the other a chainerx.ndarray; "
-                            "convert with chainerx.array(x) or chainerx.to_numpy(x)"};
+        throw TypeError{op,
+                        ": one operand is a numpy.ndarray, the other a chainerx.ndarray; "
+                        "convert with chainerx.array(x) or chainerx.to_numpy(x)"};
     }
 }
 

@@ -27,22 +27,28 @@ CX_ROUTINE(array,
     return Wrap(FromNumpy(a[0], dtype, copy, ToDevice(a[3])));
 }
 
-CX_ROUTINE(empty, "shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
+CX_ROUTINE(empty,
+           "shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> "
+           "ndarray",
            "An uninitialized array; float32 by default.") {
-    return Wrap(Empty(ToShape("empty", "shape", a[0]), ToDtypeOr(a[1], kDefaultFloat),
-                      ToDevice(a[2])));
+    return Wrap(
+        Empty(ToShape("empty", "shape", a[0]), ToDtypeOr(a[1], kDefaultFloat), ToDevice(a[2])));
 }
 
-CX_ROUTINE(ones, "shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
+CX_ROUTINE(ones,
+           "shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> "
+           "ndarray",
            "An array of ones; float32 by default.") {
-    return Wrap(Ones(ToShape("ones", "shape", a[0]), ToDtypeOr(a[1], kDefaultFloat),
-                     ToDevice(a[2])));
+    return Wrap(
+        Ones(ToShape("ones", "shape", a[0]), ToDtypeOr(a[1], kDefaultFloat), ToDevice(a[2])));
 }
 
-CX_ROUTINE(zeros, "shape: ShapeLike, dtype: DtypeLike | None = None, *, device: DeviceLike | None = None) -> ndarray",
+CX_ROUTINE(zeros,
+           "shape: ShapeLike, dtype: DtypeLike | None = None, *, device: DeviceLike | None = None) "
+           "-> ndarray",
            "An array of zeros; float32 by default.") {
-    return Wrap(Zeros(ToShape("zeros", "shape", a[0]), ToDtypeOr(a[1], kDefaultFloat),
-                      ToDevice(a[2])));
+    return Wrap(
+        Zeros(ToShape("zeros", "shape", a[0]), ToDtypeOr(a[1], kDefaultFloat), ToDevice(a[2])));
 }
 
 CX_ROUTINE(to_numpy, "array: ndarray, copy: bool = True) -> numpy.ndarray",

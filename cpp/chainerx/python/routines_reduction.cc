@@ -14,7 +14,8 @@ CX_ROUTINE(sum, "a: ndarray, axis: Axis = None, keepdims: bool = False) -> ndarr
            "    axis: An axis, several, or None for all.\n"
            "    keepdims (bool): Keep reduced axes with length 1.\n"
            "Returns:\n"
-           "    ndarray: int64 for bool and integers, else the dtype of ``a``. Differentiable, any order.\n"
+           "    ndarray: int64 for bool and integers, else the dtype of ``a``. Differentiable, any "
+           "order.\n"
            "Raises:\n    DimensionError: If an axis is out of range or repeated.") {
     return Wrap(Sum(ToArray("sum", "a", a[0]), ToAxes("sum", "axis", a[1]), ToBool(a[2], false)));
 }

@@ -1,0 +1,76 @@
+// OpenBLAS, opened at run time: the library links to no BLAS and builds without one.
+#pragma once
+
+#include <complex>
+#include <string>
+
+#include "chainerx/core/macro.h"
+
+namespace chainerx {
+
+// Where to look for OpenBLAS, before the places known here; Python tells where its package is.
+// Without effect once a BLAS is open.
+CX_API void SetOpenBlasPath(const char* path);
+
+// The file that serves as BLAS and its own description, or "none" if the plain loops are in use.
+CX_API std::string GetBlasName();
+
+namespace native {
+
+// CBLAS, with its 32-bit integers. Enumerators are passed as integers.
+inline constexpr int kRowMajor = 101;
+inline constexpr int kNoTrans = 111;
+inline constexpr int kTrans = 112;
+
+// How CBLAS passes alpha and beta: real ones by value, complex ones by address.
+template <typename T>
+struct CblasScalar {
+    using Type = T;
+    static Type Pass(const T& value) { return value; }
+};
+template <typename T>
+struct CblasScalar<std::complex<T>> {
+    using Type = const std::complex<T>*;
+    static Type Pass(const std::complex<T>& value) { return &value; }
+};
+
+template <typename T>
+struct BlasRoutines {
+    using Scalar = typename CblasScalar<T>::Type;
+    void (*gemm)(int order, int trans_a, int trans_b, int m, int n, int k, Scalar alpha, const T* a,
+                 int lda, const T* b, int ldb, Scalar beta, T* c, int ldc);
+    void (*gemv)(int order, int trans, int m, int n, Scalar alpha, const T* a, int lda, const T* x,
+                 int incx, Scalar beta, T* y, int incy);
+};
+
+struct BlasLibrary {
+    void* handle;  // null: none was found, and the plain loops are used
+    std::string name;
+    const char* prefix;  // of every symbol: "scipy_" in the build on PyPI
+    BlasRoutines<float> s;
+    BlasRoutines<double> d;
+    BlasRoutines<std::complex<float>> c;
+    BlasRoutines<std::complex<double>> z;
+
+    template <typename T>
+    const BlasRoutines<T>& Routines() const {
+        if constexpr (std::is_same_v<T, float>) {
+            return s;
+        } else if constexpr (std::is_same_v<T, double>) {
+            return d;
+        } else if constexpr (std::is_same_v<T, std::complex<float>>) {
+            return c;
+        } else {
+            return z;
+        }
+    }
+};
+
+// Opens it at the first call. Throws ChainerxError if $CHAINERX_OPENBLAS names what can't be used.
+const BlasLibrary& GetBlasLibrary();
+
+// A further symbol of it, as "dgesv_" for LAPACK, or null.
+void* FindBlasSymbol(const char* name);
+
+}  // namespace native
+}  // namespace chainerx

@@ -18,7 +18,7 @@ from cases._harness import (
     numerical_gradient,
     to_numpy,
 )
-from cases._table import ALL, call, np_dtype, seeded
+from cases._table import ALL, NOT_OPS, call, np_dtype, seeded
 
 REFERENCED = [c for c in CASES if c.ref is not None]
 CHECKED = [c for c in CASES if c.check is not None]
@@ -296,16 +296,6 @@ def test_threads_give_same_bits(case, device):
         chx.set_num_threads(1)
     assert results[0] == results[1], 'two threads differ from one'
     assert results[0] == results[2], 'four threads differ from one'
-
-
-# Public callables that are no array routines: test_context_device.py, test_autograd.py.
-NOT_OPS = """
-    context_scope get_backend get_default_context get_default_device get_device
-    get_global_default_context is_available set_default_context set_default_device
-    set_global_default_context using_device get_num_threads set_num_threads
-    backprop_scope backward check_backward check_double_backward force_backprop_mode grad
-    is_backprop_required no_backprop_mode
-"""
 
 
 def test_every_op_has_a_case():

@@ -16,8 +16,18 @@ import numpy as np
 from cases import _promotion as p
 from cases._promotion import ALL, BOOL, COMPLEX, FLOATS, INTS, NUMERIC, REAL
 
-__all__ = ['ALL', 'BOOL', 'COMPLEX', 'FLOATS', 'INTS', 'NUMERIC', 'REAL']
+__all__ = ['ALL', 'BOOL', 'COMPLEX', 'FLOATS', 'INTS', 'NOT_OPS', 'NUMERIC', 'REAL']
 __all__ += ['Arg', 'Call', 'Case', 'b', 'c', 'call', 'f', 'i', 'own', 'seeded']
+
+
+# Public callables that are no array routines: test_context_device.py, test_autograd.py.
+NOT_OPS = """
+    context_scope get_backend get_default_context get_default_device get_device
+    get_global_default_context is_available set_default_context set_default_device
+    set_global_default_context using_device get_num_threads set_num_threads
+    backprop_scope backward check_backward check_double_backward force_backprop_mode grad
+    is_backprop_required no_backprop_mode
+"""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +54,7 @@ class Arg:
         if kind == 1:
             lo = math.ceil(self.lo) if dtype in p.SIGNED else max(0, math.ceil(self.lo))
             values = [v for v in range(lo, math.floor(self.hi) + 1) if v not in self.avoid]
+            values = values or [1, 2, 3]  # a range between two integers, or below zero
             if self.distinct:
                 start = max(0, lo)
                 return (rng.permutation(math.prod(self.shape)).reshape(self.shape) + start).astype(

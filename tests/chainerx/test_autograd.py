@@ -1,0 +1,661 @@
+"""The autograd engine from Python: section 4 of the contract and the rules of backprop scopes."""
+
+import gc
+
+import chainerx as chx
+import numpy as np
+import pytest
+from cases._harness import to_numpy
+
+
+def leaf(values, dtype='float32', backprop_id=None):
+    x = chx.array(values, dtype)
+    return x.require_grad(backprop_id) if backprop_id is not None else x.require_grad()
+
+
+def check(x, values):
+    np.testing.assert_allclose(to_numpy(x), values, rtol=1e-6)
+
+
+# --- require_grad, grad, backward
+
+
+def test_require_grad_returns_the_array_and_wants_floats():
+    x = chx.array([1.0, 2.0])
+    assert not x.is_grad_required()
+    assert x.require_grad() is x
+    assert x.is_grad_required()
+    assert x.is_backprop_required()
+    assert x.require_grad() is x  # again changes nothing
+    for dtype in ('bool', 'int8', 'int64', 'uint16'):
+        with pytest.raises(chx.DtypeError, match=dtype):
+            chx.zeros(2, dtype).require_grad()
+
+
+def test_grad_attribute():
+    x = chx.array([1.0, 2.0], 'float32')
+    with pytest.raises(chx.ChainerxError):
+        _ = x.grad
+    x.require_grad()
+    assert x.grad is None
+    g = chx.array([3.0, 4.0], 'float32')
+    x.grad = g
+    assert x.grad is x.grad
+    check(x.grad, [3, 4])
+    x.grad = None
+    assert x.grad is None
+    x.set_grad(g)
+    check(x.get_grad(), [3, 4])
+    x.cleargrad()
+    assert x.get_grad() is None
+    for bad in (chx.zeros(3, 'float32'), chx.zeros(2, 'float64'), chx.zeros((), 'float32')):
+        with pytest.raises(chx.GradientError):
+            x.grad = bad
+        assert x.grad is None
+    with pytest.raises(chx.GradientError):
+        x.grad = chx.zeros(2, 'float32', device='native:1')
+    with pytest.raises(TypeError):
+        x.grad = [1, 2]
+    with pytest.raises(TypeError):
+        x.grad = np.zeros(2, 'float32')
+
+
+def test_backward_defaults_to_ones_of_any_shape():
+    x = leaf([[1.0, 2.0], [3.0, 4.0]])
+    (x * x).backward()
+    check(x.grad, [[2, 4], [6, 8]])
+
+
+def test_gradients_accumulate_and_the_graph_is_freed():
+    x = leaf([1.0, 2.0])
+    y = x * 3
+    y.backward()
+    check(x.grad, [3, 3])
+    y.backward()  # nothing is left to do
+    check(x.grad, [3, 3])
+    (x * 2).backward()
+    check(x.grad, [5, 5])
+
+
+def test_visible_gradients_are_not_changed_in_place():
+    x = leaf([1.0, 2.0])
+    (x * 3).backward()
+    seen = x.grad
+    (x * 4).backward()
+    check(seen, [3, 3])
+    check(x.grad, [7, 7])
+
+
+def test_output_grad_is_used():
+    x = leaf([1.0, 2.0])
+    y = x * 3
+    y.grad = chx.array([10.0, 20.0], 'float32')
+    y.backward()
+    check(x.grad, [30, 60])
+
+
+def test_several_outputs():
+    x, z = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    chx.backward([x * z, x + x])
+    check(x.grad, [5, 6])
+    check(z.grad, [1, 2])
+    chx.backward([])
+
+
+def test_diamond_and_reuse():
+    x = leaf([2.0])
+    a = x * x
+    (a * a + a).backward()  # x**4 + x**2
+    check(x.grad, [4 * 8 + 4])
+
+
+def test_intermediate_gradients():
+    x = leaf([2.0])
+    a = x * x
+    a.require_grad()
+    (a * 3).backward()
+    check(a.grad, [3])
+    check(x.grad, [12])
+    b = x * x
+    (b * 3).backward()
+    with pytest.raises(chx.ChainerxError):
+        chx.array([1.0]).get_grad()
+
+
+def test_loss_scale():
+    x = leaf([1.0, 2.0])
+    y = (x * x).sum()
+    y.backward(loss_scale=1024.0)
+    check(x.grad, [2, 4])
+    h = leaf([1.0, 2.0], 'float16')
+    # 2**-20 * 2**-6 is zero in float16; the scale carries it through.
+    scaled = (h * 2.0**-10 * 2.0**-10).sum()
+    scaled.backward(loss_scale=2.0**16)
+    assert float(h.grad.astype('float64')[0]) == pytest.approx(2.0**-20, rel=0.1)
+    (gx,) = chx.grad([(x * x).sum()], [x], loss_scale=8.0)
+    check(gx, [2, 4])
+
+
+def test_backward_rejects_what_is_no_array():
+    for bad in (None, 1, 'x', [None], [1], np.zeros(2)):
+        with pytest.raises(TypeError):
+            chx.backward(bad)
+
+
+# --- grad
+
+
+def test_grad_leaves_no_trace():
+    x, w = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    y = x * w
+    gx, gw = chx.grad([y], [x, w])
+    check(gx, [3, 4])
+    check(gw, [1, 2])
+    assert x.grad is None
+    assert w.grad is None
+    assert y.get_grad() is None if y.is_grad_required() else True
+
+
+def test_grad_of_what_is_not_connected_is_none():
+    x, other = leaf([1.0]), leaf([2.0])
+    assert chx.grad([x * 2], [other])[0] is None
+    assert chx.grad([x * 2], []) == []
+
+
+def test_grad_outputs_and_errors():
+    x = leaf([1.0, 2.0])
+    (gx,) = chx.grad([x * 3], [x], grad_outputs=[chx.array([10.0, 100.0], 'float32')])
+    check(gx, [30, 300])
+    (gx,) = chx.grad([x * 3], [x], grad_outputs=[None])
+    check(gx, [3, 3])
+    with pytest.raises(chx.GradientError):
+        chx.grad([x * 3], [x], grad_outputs=[chx.ones(2, 'float32')] * 2)
+    with pytest.raises(chx.GradientError):
+        chx.grad([x * 3], [x], grad_outputs=[chx.ones(3, 'float32')])
+    with pytest.raises(chx.GradientError):
+        chx.grad([x * 3], [x], grad_outputs=[chx.ones(2, 'float64')])
+
+
+def test_grad_set_grad_and_retain_grad():
+    x = leaf([2.0])
+    a = (x * x).require_grad()
+    y = a * 3
+    (gx,) = chx.grad([y], [x], set_grad=True, enable_double_backprop=True)
+    check(x.grad, [12])
+    check(gx, [12])
+    assert a.grad is None
+    chx.grad([y], [x], retain_grad=True)
+    check(a.grad, [3])
+
+
+def test_grad_of_an_intermediate_that_is_also_an_output():
+    x = leaf([2.0])
+    a = x * x
+    y = a * 3
+    ga, gx = chx.grad([y, a], [a, x], enable_double_backprop=True)
+    check(ga, [4])
+    check(gx, [16])
+    (gy,) = chx.grad([y], [y])
+    check(gy, [1])
+
+
+def test_grad_stops_at_inputs_it_does_not_need():
+    x, w = leaf([2.0]), leaf([3.0])
+    a = x * x
+    (ga,) = chx.grad([a * w], [a])
+    check(ga, [3])
+    assert w.grad is None
+
+
+# --- higher derivatives
+
+
+def test_derivatives_of_any_order():
+    x = leaf([2.0], 'float64')
+    y = x * x * x * x * x
+    expected = 32.0
+    for order in range(1, 7):
+        (y,) = chx.grad([y], [x], enable_double_backprop=True)
+        expected = np.polyval(np.polyder([1, 0, 0, 0, 0, 0], order), 2.0)
+        if y is None:
+            assert order > 5
+            return
+        check(y, [expected])
+
+
+def test_double_backprop_through_backward():
+    x = leaf([3.0])
+    (x * x * x).backward(enable_double_backprop=True)
+    gx = x.grad
+    check(gx, [27])
+    assert gx.is_backprop_required()
+    x.cleargrad()
+    gx.backward()
+    check(x.grad, [18])
+
+
+def test_without_double_backprop_gradients_are_outside_the_graph():
+    x = leaf([3.0])
+    (x * x).backward()
+    assert not x.grad.is_backprop_required()
+
+
+def test_graph_stays_with_double_backprop():
+    x = leaf([3.0])
+    y = x * x
+    y.backward(enable_double_backprop=True)
+    y.backward(enable_double_backprop=True)
+    check(x.grad, [12])
+
+
+# --- modes
+
+
+def test_modes_nest_and_the_innermost_wins():
+    x = leaf([1.0])
+    assert chx.is_backprop_required()
+    with chx.no_backprop_mode():
+        assert not chx.is_backprop_required()
+        assert not x.is_backprop_required()
+        assert x.is_grad_required()
+        with chx.force_backprop_mode():
+            assert chx.is_backprop_required()
+            assert (x * 2).is_backprop_required()
+        assert not (x * 2).is_backprop_required()
+    assert (x * 2).is_backprop_required()
+
+
+def test_mode_ends_with_an_exception():
+    with pytest.raises(KeyError), chx.no_backprop_mode():
+        raise KeyError
+    assert chx.is_backprop_required()
+
+
+def test_modes_of_ids_and_contexts():
+    x = chx.array([1.0], 'float32')
+    with chx.backprop_scope('a') as a, chx.backprop_scope('b') as b:
+        x.require_grad(a).require_grad(b)
+        with chx.no_backprop_mode(a):
+            y = x * 2
+            assert not y.is_backprop_required(a)
+            assert y.is_backprop_required(b)
+            assert not chx.is_backprop_required(a)
+            assert chx.is_backprop_required(b)
+        with chx.no_backprop_mode([a, b]):
+            assert not (x * 2).is_backprop_required(chx.anygraph)
+        with chx.no_backprop_mode(chx.get_default_context()):
+            assert not (x * 2).is_backprop_required(chx.anygraph)
+            with chx.force_backprop_mode(b):
+                assert (x * 2).is_backprop_required(b)
+                assert not (x * 2).is_backprop_required(a)
+    for bad in (1, 'a', x, [1]):
+        with pytest.raises(TypeError):
+            chx.no_backprop_mode(bad).__enter__()
+
+
+def test_no_graph_is_recorded_in_no_backprop_mode():
+    x = leaf([1.0])
+    with chx.no_backprop_mode():
+        y = x * 2
+    assert not y.is_backprop_required()
+    assert not y._is_chained()
+
+
+# --- as_grad_stopped
+
+
+def test_as_grad_stopped():
+    x = leaf([1.0, 2.0])
+    y = x * 2
+    stopped = y.as_grad_stopped()
+    assert not stopped.is_backprop_required()
+    assert stopped.data_ptr == y.data_ptr
+    copy = y.as_grad_stopped(copy=True)
+    assert copy.data_ptr != y.data_ptr
+    assert not copy.is_backprop_required()
+    (y * stopped).backward()
+    check(x.grad, [4, 8])
+
+
+def test_as_grad_stopped_for_ids():
+    x = chx.array([1.0], 'float32').require_grad()
+    with chx.backprop_scope('a') as a:
+        x.require_grad(a)
+        y = x.as_grad_stopped([a])
+        assert not y.is_backprop_required(a)
+        assert y.is_backprop_required()
+        z = x.as_grad_stopped([a], copy=True)
+        assert not z.is_backprop_required(a)
+        assert z.data_ptr != x.data_ptr
+        (y * 3).backward()
+    check(x.grad, [3])
+
+
+# --- in-place protection
+
+
+@pytest.mark.parametrize(
+    'change',
+    [
+        lambda a: a.__iadd__(1),
+        lambda a: a.__isub__(1),
+        lambda a: a.__imul__(2),
+        lambda a: a.__itruediv__(2),
+        lambda a: a.fill(3),
+        lambda a: a.__setitem__(0, 1),
+        lambda a: a.__setitem__(slice(None), chx.ones(2, 'float32')),
+        lambda a: chx.copyto(a, chx.ones(2, 'float32')),
+    ],
+)
+def test_no_change_in_place_within_a_graph(change):
+    x = leaf([1.0, 2.0])
+    for target in (x, x * 2):
+        before = to_numpy(target)
+        with pytest.raises(chx.ChainerxError, match=r'in-?place|graph'):
+            change(target)
+        np.testing.assert_array_equal(to_numpy(target), before)
+
+
+def test_in_place_with_an_operand_of_a_graph():
+    x = leaf([1.0, 2.0])
+    plain = chx.zeros(2, 'float32')
+    with pytest.raises(chx.ChainerxError):
+        plain += x
+    np.testing.assert_array_equal(to_numpy(plain), [0, 0])
+
+
+# --- scopes
+
+
+def test_scopes_have_own_gradients():
+    x = chx.array([3.0], 'float32').require_grad()
+    with chx.backprop_scope('inner') as inner:
+        assert (inner.name, repr(inner)) == ('inner', 'inner')
+        assert inner.context is chx.get_default_context()
+        x.require_grad(inner)
+        y = x * x
+        y.backward(inner)
+        check(x.get_grad(inner), [6])
+        assert x.grad is None
+        x.cleargrad(inner)
+        assert x.get_grad(inner) is None
+    with pytest.raises(chx.ChainerxError):
+        x.get_grad(inner)
+
+
+def test_scope_is_single_use_and_ends():
+    scope = chx.backprop_scope('once')
+    with scope as one:
+        pass
+    with pytest.raises(chx.ChainerxError):
+        scope.__enter__()
+    x = chx.array([1.0], 'float32')
+    for use in (
+        lambda: x.require_grad(one),
+        lambda: x.is_grad_required(one),
+        lambda: x.is_backprop_required(one),
+        lambda: x.backward(one),
+        lambda: chx.backward([x], one),
+    ):
+        with pytest.raises(chx.ChainerxError):
+            use()
+
+
+def test_nested_entry_of_one_scope_is_an_error():
+    scope = chx.backprop_scope('nested')
+    with scope, pytest.raises(chx.ChainerxError):
+        scope.__enter__()
+
+
+def test_arrays_of_an_ended_scope_keep_their_values():
+    x = chx.array([3.0], 'float32')
+    with chx.backprop_scope('gone') as gone:
+        x.require_grad(gone)
+        y = x * 2
+    check(y, [6])
+    check(x, [3])
+    for use in (lambda: y.backward(gone), lambda: y.get_grad(gone)):
+        with pytest.raises(chx.ChainerxError):
+            use()
+
+
+def test_more_than_63_live_ids_is_a_clear_error():
+    context = chx.get_default_context()
+    ids = []
+
+    def make_many():
+        for n in range(80):
+            ids.append(context.make_backprop_id(f'id{n}'))
+
+    try:
+        with pytest.raises(chx.ChainerxError, match=r'6\d'):
+            make_many()
+        assert len(ids) >= 60
+    finally:
+        for one in ids:
+            context.release_backprop_id(one)
+    with chx.backprop_scope('after') as after:  # bits are used again
+        x = chx.array([2.0], 'float32').require_grad(after)
+        (x * x).backward(after)
+        check(x.get_grad(after), [4])
+
+
+def test_default_id_is_not_released():
+    context = chx.get_default_context()
+    x = leaf([1.0])
+    assert '<default>' in repr(x)
+    with chx.backprop_scope('a') as a:
+        context._check_valid_backprop_id(a)
+    with pytest.raises(chx.ChainerxError):
+        context._check_valid_backprop_id(a)
+    with pytest.raises(chx.ChainerxError):
+        context.release_backprop_id(a)
+
+
+def test_edges_keep_the_ids_they_were_recorded_with():
+    """A later require_grad(id) changes the array, not old edges."""
+    with chx.backprop_scope('late') as late:
+        x = leaf([2.0])
+        y = x * x
+        x.require_grad(late)
+        assert not y.is_backprop_required(late)
+        z = y + x
+        z.backward(late)
+        check(x.get_grad(late), [1])
+
+
+def test_outer_graph_records_the_backward_of_an_inner_one():
+    """Backward of an inner id keeps outer graphs, so that they can differentiate it."""
+    w = leaf([3.0])
+    with chx.backprop_scope('inner') as inner:
+        x = chx.array([2.0], 'float32').require_grad(inner)
+        y = x * x * w
+        (gx,) = chx.grad([y], [x], inner)
+        check(gx, [12])
+        assert gx.is_backprop_required()
+        assert not gx.is_backprop_required(inner)
+        gx.backward()
+        check(w.grad, [4])
+
+
+def test_inner_after_outer_is_an_error():
+    x = leaf([2.0])
+    with chx.backprop_scope('inner') as inner:
+        x.require_grad(inner)
+        y = x * x
+        y.backward()
+        with pytest.raises(chx.ChainerxError):
+            y.backward(inner)
+
+
+def test_backward_of_one_id_leaves_the_other():
+    with chx.backprop_scope('a') as a, chx.backprop_scope('b') as b:
+        x = chx.array([2.0], 'float32').require_grad(a).require_grad(b)
+        y = x * x
+        y.backward(b)
+        check(x.get_grad(b), [4])
+        assert x.get_grad(a) is None
+        y.backward(a)
+        check(x.get_grad(a), [4])
+        check(x.get_grad(b), [4])
+
+
+def test_foreign_backprop_id():
+    other = chx.Context()
+    foreign = other.make_backprop_id('foreign')
+    x = chx.array([1.0], 'float32')
+    with pytest.raises(chx.ChainerxError):
+        x.require_grad(foreign)
+    other.release_backprop_id(foreign)
+    with pytest.raises(chx.ChainerxError):
+        other.release_backprop_id(foreign)
+    for bad in (1, 'a', 1.5):
+        with pytest.raises(TypeError):
+            x.require_grad(bad)
+
+
+def test_anygraph():
+    x = chx.array([1.0], 'float32')
+    assert not x.is_backprop_required(chx.anygraph)
+    with chx.backprop_scope('a') as a:
+        x.require_grad(a)
+        assert x.is_backprop_required(chx.anygraph)
+        assert not x.is_backprop_required()
+
+
+# --- connection through dtype, device and views
+
+
+def test_gradient_comes_back_in_the_dtype_and_on_the_device_of_the_input():
+    x = leaf([1.0, 2.0], 'float16')
+    y = x.astype('float64') * chx.array([3.0, 4.0], 'float64')
+    y.backward()
+    assert x.grad.dtype == 'float16'
+    check(x.grad, [3, 4])
+    z = leaf([1.0, 2.0])
+    (z.to_device('native:1') * 2).backward()
+    assert z.grad.device is z.device
+    check(z.grad, [2, 2])
+    i = x.astype('int32')
+    assert not i.is_backprop_required()
+
+
+def test_mixed_dtypes_in_one_op():
+    x, w = leaf([1.0, 2.0], 'float16'), leaf([3.0, 4.0], 'float64')
+    (x * w).backward()
+    assert (x.grad.dtype, w.grad.dtype) == ('float16', 'float64')
+    check(x.grad, [3, 4])
+    check(w.grad, [1, 2])
+
+
+def test_views_and_copies_stay_connected():
+    for change in (
+        lambda x: x.view(),
+        lambda x: x.copy(),
+        lambda x: x.T,
+        lambda x: x[0],
+        lambda x: x.reshape(4),
+        lambda x: chx.array(x),
+    ):
+        x = leaf([[1.0, 2.0], [3.0, 4.0]])
+        change(x).backward()
+        assert x.grad is not None
+
+
+# --- the gradient checkers
+
+
+def square(xs):
+    return [x * x for x in xs]
+
+
+def wrong(xs):
+    """Half of the gradient is missing."""
+    return [x * x.as_grad_stopped() for x in xs]
+
+
+def double(*shape):
+    return chx.array(np.linspace(0.5, 2, int(np.prod(shape))).reshape(shape), 'float64')
+
+
+def test_check_backward():
+    x, gy = double(2, 3).require_grad(), double(2, 3)
+    eps = chx.full_like(x, 1e-4)
+    assert chx.check_backward(square, [x], [gy], [eps]) is None
+    with pytest.raises(chx.GradientCheckError):
+        chx.check_backward(wrong, [x], [gy], [eps])
+    with pytest.raises(chx.GradientCheckError):
+        chx.check_backward(square, [x], [gy], [eps], atol=1e-30, rtol=1e-30)
+    assert x.grad is None
+
+
+def test_check_double_backward():
+    x, gy, ggx = double(2, 3).require_grad(), double(2, 3).require_grad(), double(2, 3)
+    eps = [chx.full_like(x, 1e-4)] * 2
+
+    def cube(xs):
+        return [x * x * x for x in xs]
+
+    def wrong_second(xs):
+        return [x * x * x + (x - x.as_grad_stopped()) * x.as_grad_stopped() for x in xs]
+
+    assert chx.check_double_backward(cube, [x], [gy], [ggx], eps) is None
+    with pytest.raises(chx.GradientCheckError):
+        chx.check_double_backward(wrong_second, [x], [gy], [ggx], eps)
+
+
+# --- the graph as data
+
+
+def test_chained():
+    x = leaf([1.0])
+    assert (x * 2)._is_chained()
+    assert not chx.array([1.0])._is_chained()
+
+
+def test_graph_dump_names_the_operations(capfd):
+    x = leaf([1.0])
+    y = chx.exp(x * 2)
+    text = y._debug_dump_computational_graph()
+    text = (text or '') + capfd.readouterr().out
+    assert 'exp' in text
+    assert 'multiply' in text
+
+
+# --- depth and order
+
+
+def test_deep_chain():
+    x = leaf([1.0])
+    y = x
+    for _ in range(20000):
+        y = y + x
+    y.backward()
+    check(x.grad, [20001])
+
+
+def test_wide_graph():
+    x = leaf([1.0])
+    ys = [x * float(n) for n in range(300)]
+    chx.backward(ys)
+    check(x.grad, [sum(range(300))])
+
+
+def test_dropping_a_graph_without_backward():
+    x = leaf(np.ones(10))
+    y = x
+    for _ in range(1000):
+        y = y * 1.0
+    del y
+    gc.collect()
+    (x * 2).backward()
+    check(x.grad, np.full(10, 2))
+
+
+def test_backward_does_not_follow_what_is_not_required():
+    x, c = leaf([1.0]), chx.array([5.0], 'float32')
+    y = x * c
+    y.backward()
+    check(x.grad, [5])
+    with pytest.raises(chx.ChainerxError):
+        _ = c.grad

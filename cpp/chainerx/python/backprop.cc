@@ -7,9 +7,11 @@
 #include <memory>
 
 #include "chainerx/autograd/backward.h"
+#include "chainerx/autograd/check_backward.h"
 #include "chainerx/autograd/scopes.h"
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
+#include "chainerx/ops/creation.h"
 #include "chainerx/python/caster.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
@@ -120,6 +122,61 @@ nb::list PyGrad(nb::handle outputs, nb::handle inputs, std::optional<BackpropId>
     return out;
 }
 
+// A Python function from a list of arrays to arrays.
+CheckedFunction ToFunction(const char* op, const nb::callable& func) {
+    return [op, &func](const std::vector<Array>& xs) {
+        const nb::object ys = func(nb::steal(WrapList(xs)));
+        return OneOrMore(op, "the result of func", ys);
+    };
+}
+
+// Steps for each of `arrays`: given as arrays, or as one number for all elements.
+std::vector<Array> ToEps(const char* op, nb::handle eps, const std::vector<Array>& arrays) {
+    if (!PyFloat_Check(eps.ptr())) return OneOrMore(op, "eps", eps);
+    const double step = ToDouble(op, "eps", eps.ptr());
+    std::vector<Array> out;
+    for (const Array& x : arrays) {
+        out.push_back(Full(x.shape(), step, RealDtype(x.dtype()), x.device()));
+    }
+    return out;
+}
+
+void PyCheckBackward(const nb::callable& func, nb::handle inputs, nb::handle grad_outputs,
+                     nb::handle eps, double atol, double rtol, std::optional<BackpropId> id) {
+    constexpr const char* kOp = "check_backward";
+    const std::vector<Array> xs = OneOrMore(kOp, "inputs", inputs);
+    CheckBackward(ToFunction(kOp, func), xs, OneOrMore(kOp, "grad_outputs", grad_outputs),
+                  ToEps(kOp, eps, xs), atol, rtol, id);
+}
+
+void PyCheckDoubleBackward(const nb::callable& func, nb::handle inputs, nb::handle grad_outputs,
+                           nb::handle grad_grad_inputs, nb::handle eps, double atol, double rtol,
+                           std::optional<BackpropId> id) {
+    constexpr const char* kOp = "check_double_backward";
+    const std::vector<Array> xs = OneOrMore(kOp, "inputs", inputs);
+    const std::vector<Array> gys = OneOrMore(kOp, "grad_outputs", grad_outputs);
+    std::vector<Array> all = xs;
+    all.insert(all.end(), gys.begin(), gys.end());
+    CheckDoubleBackward(ToFunction(kOp, func), xs, gys,
+                        OneOrMore(kOp, "grad_grad_inputs", grad_grad_inputs), ToEps(kOp, eps, all),
+                        atol, rtol, id);
+}
+
+void BindChecks(nb::module_& m) {
+    m.def("check_backward", &PyCheckBackward, nb::arg("func"), nb::arg("inputs"),
+          nb::arg("grad_outputs"), nb::arg("eps"), nb::arg("atol") = 1e-5, nb::arg("rtol") = 1e-4,
+          nb::arg("backprop_id") = nb::none(),
+          "Compares the gradients of `func`, which takes a list of arrays and returns one, with "
+          "finite\ndifferences of step `eps` (a float, or one array per input).\n\n"
+          "Raises:\n    GradientCheckError: If one differs by more than atol + rtol * |value|.");
+    m.def("check_double_backward", &PyCheckDoubleBackward, nb::arg("func"), nb::arg("inputs"),
+          nb::arg("grad_outputs"), nb::arg("grad_grad_inputs"), nb::arg("eps"),
+          nb::arg("atol") = 1e-5, nb::arg("rtol") = 1e-4, nb::arg("backprop_id") = nb::none(),
+          "Compares second derivatives with finite differences of the first: by the inputs and "
+          "the\ngrad_outputs that have require_grad(). `eps` covers both, in this order.\n\n"
+          "Raises:\n    GradientCheckError: If one differs by more than atol + rtol * |value|.");
+}
+
 }  // namespace
 
 void InitBackprop(PyObject* module) {
@@ -170,6 +227,7 @@ void InitBackprop(PyObject* module) {
           nb::arg("backprop_id") = nb::none(), nb::arg("enable_double_backprop") = false,
           nb::arg("set_grad") = false, nb::arg("retain_grad") = false,
           nb::arg("grad_outputs") = nb::none(), nb::arg("loss_scale") = nb::none());
+    BindChecks(m);
 }
 
 }  // namespace chainerx::python

@@ -1,3 +1,83 @@
-"""NumPy-like arrays with gradients, on any device."""
+"""NumPy-like arrays with automatic differentiation, on any device."""
+
+from __future__ import annotations
+
+import builtins as _builtins
+import typing as _typing
+
+import numpy as _numpy
+from numpy import (
+    bool_,
+    complex64,
+    complex128,
+    e,
+    euler_gamma,
+    float16,
+    float32,
+    float64,
+    inf,
+    int8,
+    int16,
+    int32,
+    int64,
+    nan,
+    newaxis,
+    pi,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from numpy import dtype as dtype
 
 from chainerx._core import *  # noqa: F403
+from chainerx._core import Context as _Context
+from chainerx._core import linalg, random
+from chainerx import _core
+
+if _typing.TYPE_CHECKING:
+    from chainerx._core import ndarray
+
+__version__ = '8.0.0a1'
+
+# Names that NumPy 2 dropped, kept for existing code.
+Inf = Infinity = PINF = infty = inf
+NINF = -inf
+NAN = NaN = nan
+NZERO = -0.0
+PZERO = 0.0
+
+# As in the original; `_all_dtypes` has the others.
+all_dtypes = (bool_, int8, int16, int32, int64, uint8, float16, float32, float64)
+
+bool = _builtins.bool
+int = _builtins.int
+float = _builtins.float
+
+
+def is_available() -> _builtins.bool:
+    """Whether the compiled core can be used; always True, since it is part of the package."""
+    return True
+
+
+def _rebuild(array: _numpy.ndarray, device_name: str) -> ndarray:
+    """Unpickles an array; falls back on the default device if its own is not there."""
+    try:
+        device = get_device(device_name)  # noqa: F405
+    except (BackendError, IndexError):  # noqa: F405
+        device = get_default_device()  # noqa: F405
+    return _core.array(array, device=device)
+
+
+def __getattr__(name: str) -> _typing.Any:
+    # Imported when asked for: ml_dtypes is not needed by programs without bfloat16, pytest not
+    # without chainerx.testing.
+    if name == 'bfloat16':
+        import ml_dtypes
+
+        return ml_dtypes.bfloat16
+    if name == 'testing':
+        import importlib
+
+        return importlib.import_module('chainerx.testing')
+    raise AttributeError(f"module 'chainerx' has no attribute '{name}'")

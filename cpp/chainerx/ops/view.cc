@@ -136,10 +136,6 @@ Array BroadcastTo(const Array& x, const Shape& shape) {
     return y;
 }
 
-Array MakeView(const Array& x) {
-    Array y = internal::Detached(x);
-    if (Record rec{"view", {x}, y}) rec.Grad(0, [](const Array& gy) { return gy; });
-    return y;
-}
+Array MakeView(const Array& x) { return x.MakeView(); }
 
 }  // namespace chainerx

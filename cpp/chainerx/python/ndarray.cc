@@ -175,6 +175,7 @@ void InitNdArray(PyObject* module) {
              "from values.")}};
     AddNumberSlots(slots);
     AddSequenceSlots(slots);
+    AddProtocolSlots(slots);
     AddBufferSlots(slots);
     slots.push_back({0, nullptr});
     PyType_Spec spec = {"chainerx.ndarray", sizeof(NdArray), 0,

@@ -9,6 +9,7 @@ namespace chainerx::python {
 
 void AddNumberSlots(std::vector<PyType_Slot>& slots);    // ndarray_number.cc
 void AddSequenceSlots(std::vector<PyType_Slot>& slots);  // ndarray_index.cc
+void AddProtocolSlots(std::vector<PyType_Slot>& slots);  // ndarray_protocol.cc
 void AddBufferSlots(std::vector<PyType_Slot>& slots);    // ndarray_buffer.cc
 
 }  // namespace chainerx::python

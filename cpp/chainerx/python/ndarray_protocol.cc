@@ -1,0 +1,180 @@
+// What Python and NumPy ask an object for: repr, conversion to numbers, pickling, __array__.
+#include "chainerx/core/error.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray_slots.h"
+
+namespace chainerx::python {
+
+// The one element as a Python number: bool, int, float or complex.
+PyObject* FromScalar(const Array& x) {
+    Array host = internal::Detached(x);
+    if (!x.device().IsHostAccessible()) host = host.ToNative();
+    const char* p = host.raw_data();
+    return VisitDtype(x.dtype(), [&]<typename T>() -> PyObject* {
+        const T v = *reinterpret_cast<const T*>(p);
+        if constexpr (std::is_same_v<T, bool>) {
+            return PyBool_FromLong(v);
+        } else if constexpr (std::is_same_v<T, uint64_t>) {
+            return PyLong_FromUnsignedLongLong(v);
+        } else if constexpr (std::is_integral_v<T>) {
+            return PyLong_FromLongLong(v);
+        } else if constexpr (kIsComplexType<T>) {
+            return PyComplex_FromDoubles(v.real(), v.imag());
+        } else {
+            return PyFloat_FromDouble(Cast<double>(v));
+        }
+    });
+}
+
+namespace {
+
+void CheckSizeOne(const char* op, const Array& x) {
+    if (x.GetTotalSize() != 1) {
+        throw DimensionError{op,
+                             ": an array of shape ",
+                             x.shape(),
+                             " has ",
+                             x.GetTotalSize(),
+                             " elements, only one with a single element converts to a number"};
+    }
+}
+
+template <PyObject* (*kConvert)(PyObject*)>
+PyObject* SlotConvert(PyObject* self) {
+    try {
+        CheckSizeOne("conversion", Self(self));
+        PyObject* number = FromScalar(Self(self));
+        if (number == nullptr) return nullptr;
+        PyObject* out = kConvert(number);
+        Py_DECREF(number);
+        return out;
+    } catch (...) {
+        TranslateException();
+        return nullptr;
+    }
+}
+
+int SlotBool(PyObject* self) {
+    try {
+        CheckSizeOne("bool", Self(self));
+        PyObject* number = FromScalar(Self(self));
+        const int truth = number == nullptr ? -1 : PyObject_IsTrue(number);
+        Py_XDECREF(number);
+        return truth;
+    } catch (...) {
+        TranslateException();
+        return -1;
+    }
+}
+
+PyObject* SlotIndex(PyObject* self) {
+    try {
+        const Array& x = Self(self);
+        if (!IsInt(x.dtype()) || x.ndim() != 0) {
+            throw TypeError{"only an integer array of 0 dimensions is an index, this has dtype ",
+                            x.dtype(), " and shape ", x.shape()};
+        }
+        return FromScalar(x);
+    } catch (...) {
+        TranslateException();
+        return nullptr;
+    }
+}
+
+PyObject* SlotRepr(PyObject* self) {
+    try {
+        const std::string s = Self(self).ToString();
+        return PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size()));
+    } catch (...) {
+        TranslateException();
+        return nullptr;
+    }
+}
+
+CX_METHOD(item, ") -> bool | int | float | complex",
+          "The only element as a Python number.\n\n"
+          "Raises:\n    DimensionError: If the array has not exactly one element.") {
+    CheckSizeOne("item", Self(self));
+    return FromScalar(Self(self));
+}
+
+CX_METHOD(__complex__, ") -> complex", "The only element as a complex number.") {
+    CheckSizeOne("complex", Self(self));
+    PyObject* number = FromScalar(Self(self));
+    if (number == nullptr || PyComplex_Check(number)) return number;
+    const double v = PyFloat_AsDouble(number);
+    Py_DECREF(number);
+    return PyComplex_FromDoubles(v, 0);
+}
+
+CX_METHOD(tolist, ") -> Any", "The values as nested lists of Python numbers.") {
+    PyObject* array = ToNumpy(Self(self), false);
+    PyObject* list = PyObject_CallMethod(array, "tolist", nullptr);
+    Py_DECREF(array);
+    return list;
+}
+
+CX_METHOD(__format__, "format_spec: str) -> str",
+          "Formats the element of a single-element array as a number, any array without a "
+          "specification as by repr.") {
+    const std::string_view spec = ToString("format", "format_spec", a[0]);
+    if (spec.empty()) return SlotRepr(self);
+    if (Self(self).GetTotalSize() != 1) {
+        throw TypeError{"format: the specification '", spec,
+                        "' needs an array of one element, this has shape ", Self(self).shape()};
+    }
+    PyObject* number = FromScalar(Self(self));
+    if (number == nullptr) return nullptr;
+    PyObject* text = PyObject_Format(number, a[0]);
+    Py_DECREF(number);
+    return text;
+}
+
+CX_METHOD(__array__, "dtype: DtypeLike | None = None, copy: bool | None = None) -> numpy.ndarray",
+          "For numpy.asarray(): shares memory of native arrays unless `copy` or another `dtype`.") {
+    const bool copy = a[1] == Py_True;
+    if (!Given(a[0])) return ToNumpy(Self(self), copy);
+    PyObject* array = ToNumpy(Self(self), false);
+    PyObject* keywords = Py_BuildValue("{s:O}", "copy", copy ? Py_True : Py_False);
+    PyObject* astype = PyObject_GetAttrString(array, "astype");
+    PyObject* args = PyTuple_Pack(1, a[0]);
+    PyObject* out = astype == nullptr ? nullptr : PyObject_Call(astype, args, keywords);
+    Py_DECREF(args);
+    Py_XDECREF(astype);
+    Py_DECREF(keywords);
+    Py_DECREF(array);
+    return out;
+}
+
+CX_METHOD(__reduce__, ") -> tuple[Any, ...]",
+          "Pickles values, dtype and device; gradients and graph are dropped.") {
+    PyObject* module = PyImport_ImportModule("chainerx");
+    PyObject* rebuild = module == nullptr ? nullptr : PyObject_GetAttrString(module, "_rebuild");
+    Py_XDECREF(module);
+    if (rebuild == nullptr) return nullptr;
+    const Array& x = Self(self);
+    return Py_BuildValue("N(Ns)", rebuild, ToNumpy(x, true), x.device().name().c_str());
+}
+
+CX_METHOD(__deepcopy__, "memo: Any) -> ndarray",
+          "A copy of the values on the same device; gradients and graph are dropped.") {
+    return Wrap(Copy(internal::Detached(Self(self))));
+}
+
+CX_METHOD(__copy__, ") -> ndarray", "A copy of the values. Differentiable.") {
+    return Wrap(Copy(Self(self)));
+}
+
+}  // namespace
+
+void AddProtocolSlots(std::vector<PyType_Slot>& slots) {
+    slots.push_back({Py_nb_bool, reinterpret_cast<void*>(&SlotBool)});
+    slots.push_back({Py_nb_int, reinterpret_cast<void*>(&SlotConvert<&PyNumber_Long>)});
+    slots.push_back({Py_nb_float, reinterpret_cast<void*>(&SlotConvert<&PyNumber_Float>)});
+    slots.push_back({Py_nb_index, reinterpret_cast<void*>(&SlotIndex)});
+    slots.push_back({Py_tp_repr, reinterpret_cast<void*>(&SlotRepr)});
+}
+
+}  // namespace chainerx::python

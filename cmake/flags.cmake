@@ -22,8 +22,9 @@ add_library(chainerx_tls INTERFACE)
 target_compile_options(chainerx_tls INTERFACE -ftls-model=initial-exec)
 
 if(CHAINERX_SANITIZE)
+    # -O1 takes half of the time of -O3 to build.
     # vptr checks need type information that hidden visibility keeps apart between libraries.
-    set(sanitize "-fsanitize=${CHAINERX_SANITIZE}" -fno-sanitize-recover=undefined
+    set(sanitize -O1 "-fsanitize=${CHAINERX_SANITIZE}" -fno-sanitize-recover=undefined
         -fno-omit-frame-pointer -g)
     if(CHAINERX_SANITIZE MATCHES "undefined")
         list(APPEND sanitize -fno-sanitize=vptr)

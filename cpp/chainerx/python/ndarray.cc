@@ -93,33 +93,51 @@ int SetGrad(PyObject* self, PyObject* value, void*) {
 }
 
 PyObject* Number(int64_t v) { return PyLong_FromLongLong(v); }
+PyObject* Address(const void* p) { return PyLong_FromVoidPtr(const_cast<void*>(p)); }
 
-#define CX_GETTER(name, expr, doc) \
-    {name, &Get<[](const Array& x) -> PyObject* { return expr; }>, nullptr, doc, nullptr}
+// By way of the NumPy view of the memory, which knows all type codes.
+PyObject* ArrayInterface(const Array& x) {
+    if (!x.device().IsHostAccessible()) {
+        PyErr_Format(PyExc_AttributeError, "__array_interface__: the array is on %s, which the host cannot read",
+                     x.device().name().c_str());
+        return nullptr;
+    }
+    PyObject* array = ToNumpy(x, false);
+    PyObject* interface = PyObject_GetAttrString(array, "__array_interface__");
+    Py_DECREF(array);
+    return interface;
+}
+
+// name, annotation in the stub, value, docstring
+#define CX_ATTRIBUTES(X)                                                                         \
+    X(shape, "tuple[int, ...]", FromShape(x.shape()), "Dimensions.")                             \
+    X(strides, "tuple[int, ...]", FromInts(x.strides().begin(), x.strides().size()),             \
+      "Strides, in bytes.")                                                                      \
+    X(dtype, "numpy.dtype[Any]", FromDtype(x.dtype()), "Element type, a numpy.dtype.")           \
+    X(device, "Device", FromDevice(x.device()), "The device that the data is on.")               \
+    X(ndim, "int", Number(x.ndim()), "Number of dimensions.")                                    \
+    X(size, "int", Number(x.GetTotalSize()), "Number of elements.")                              \
+    X(itemsize, "int", Number(x.GetItemSize()), "Bytes of one element.")                         \
+    X(nbytes, "int", Number(x.GetNBytes()), "Bytes of all elements.")                            \
+    X(offset, "int", Number(x.offset()), "Bytes from the start of the memory to the first "      \
+                                         "element.")                                             \
+    X(data_ptr, "int", Address(x.buffer()->data()), "Address of the memory.")                    \
+    X(data_size, "int", Number(x.buffer()->nbytes()),                                            \
+      "Bytes of the memory that the array is a view of.")                                        \
+    X(_debug_data_memory_address, "int", Address(x.raw_data()), "Address of the first element.") \
+    X(__array_interface__, "dict[str, Any]", ArrayInterface(x),                                  \
+      "NumPy's description of the memory, which is shared.")                                     \
+    X(is_contiguous, "bool", PyBool_FromLong(x.IsContiguous()),                                  \
+      "Whether the layout is C-contiguous.")                                                     \
+    X(T, "ndarray", Wrap(Transpose(x)), "The transposed array, a view. Differentiable.")
+
+#define CX_GETTER(name, type, expr, doc) \
+    {#name, &Get<[](const Array& x) -> PyObject* { return expr; }>, nullptr, doc, nullptr},
 PyGetSetDef g_getset[] = {
-    CX_GETTER("shape", FromShape(x.shape()), "Tuple of dimensions."),
-    CX_GETTER("strides", FromInts(x.strides().begin(), x.strides().size()),
-              "Tuple of strides, in bytes."),
-    CX_GETTER("dtype", FromDtype(x.dtype()), "Element type, a numpy.dtype."),
-    CX_GETTER("device", FromDevice(x.device()), "The device that the data is on."),
-    CX_GETTER("ndim", Number(x.ndim()), "Number of dimensions."),
-    CX_GETTER("size", Number(x.GetTotalSize()), "Number of elements."),
-    CX_GETTER("itemsize", Number(x.GetItemSize()), "Bytes of one element."),
-    CX_GETTER("nbytes", Number(x.GetNBytes()), "Bytes of all elements."),
-    CX_GETTER("offset", Number(x.offset()),
-              "Bytes from the start of the memory to the first element."),
-    CX_GETTER("data_ptr", Number(reinterpret_cast<int64_t>(x.buffer()->data())),
-              "Address of the memory, as an int."),
-    CX_GETTER("data_size", Number(x.buffer()->nbytes()),
-              "Bytes of the memory that the array is a view of."),
-    CX_GETTER("_debug_data_memory_address", Number(reinterpret_cast<int64_t>(x.raw_data())),
-              "Address of the first element."),
-    CX_GETTER("is_contiguous", PyBool_FromLong(x.IsContiguous()),
-              "Whether the layout is C-contiguous."),
-    CX_GETTER("T", Wrap(Transpose(x)), "The transposed array, a view. Differentiable."),
-    {"grad", &Get<&GetGrad>, &SetGrad, "The gradient for the default backprop id; None if unset.",
-     nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+        CX_ATTRIBUTES(CX_GETTER)
+        {"grad", &Get<&GetGrad>, &SetGrad,
+         "The gradient for the default backprop id; None if unset.", nullptr},
+        {nullptr, nullptr, nullptr, nullptr, nullptr}};
 #undef CX_GETTER
 
 PyMemberDef g_members[] = {
@@ -158,6 +176,19 @@ PyObject* Wrap(Array array) {
     o->body = array.Release();
     body->python = o;
     return reinterpret_cast<PyObject*>(o);
+}
+
+PyObject* AttributeTypes() {
+#define CX_TYPE(name, type, expr, doc) #name, type,
+    static constexpr const char* kTypes[] = {CX_ATTRIBUTES(CX_TYPE) "grad", "ndarray | None"};
+#undef CX_TYPE
+    PyObject* dict = PyDict_New();
+    for (size_t i = 0; i < std::size(kTypes); i += 2) {
+        PyObject* type = PyUnicode_FromString(kTypes[i + 1]);
+        PyDict_SetItemString(dict, kTypes[i], type);
+        Py_DECREF(type);
+    }
+    return dict;
 }
 
 void InitNdArray(PyObject* module) {

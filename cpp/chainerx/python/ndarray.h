@@ -24,6 +24,9 @@ inline const Array& Self(PyObject* o) {
 // A new reference to the one Python object of the array.
 PyObject* Wrap(Array array);
 
+// A new dict from attribute names to their annotations, for the stub.
+PyObject* AttributeTypes();
+
 void InitNdArray(PyObject* module);
 
 }  // namespace chainerx::python

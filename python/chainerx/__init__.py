@@ -1,5 +1,6 @@
 """NumPy-like arrays with automatic differentiation, on any device."""
 
+# ruff: noqa: F401
 from __future__ import annotations
 
 import builtins as _builtins
@@ -30,10 +31,9 @@ from numpy import (
 )
 from numpy import dtype as dtype
 
-from chainerx._core import *  # noqa: F403
-from chainerx._core import Context as _Context
-from chainerx._core import linalg, random
 from chainerx import _core
+from chainerx._core import *  # noqa: F403
+from chainerx._core import linalg, random
 
 if _typing.TYPE_CHECKING:
     from chainerx._core import ndarray

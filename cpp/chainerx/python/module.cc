@@ -46,7 +46,7 @@ nb::list Signatures() {
 
 void BindTesting(nb::module_& m) {
     m.def("_signatures", &Signatures);
-    m.def("_attribute_types", [] { return nb::steal(AttributeTypes()); });
+    m.def("_attribute_types", [] { return nb::steal<nb::dict>(AttributeTypes()); });
     m.def("_set_leak_tracking", &SetLeakTracking, nb::arg("enabled"));
     m.def("_live_counts", [] {
         const LiveCounts c = GetLiveCounts();

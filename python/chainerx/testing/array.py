@@ -1,7 +1,8 @@
 """Comparison of arrays of NumPy and of chainerx, each in either place."""
 
-import chainerx
 import numpy
+
+import chainerx
 
 
 def _as_numpy(x):

@@ -4,8 +4,9 @@ The plain tuples hold what they always held, so that a suite written for them ke
 ``extended_`` ones and ``complex_dtypes`` add the dtypes that came later.
 """
 
-import chainerx
 import pytest
+
+import chainerx
 
 signed_integral_dtypes = ('int8', 'int16', 'int32', 'int64')
 unsigned_dtypes = ('uint8',)

@@ -2,9 +2,10 @@
 
 import functools
 
-import chainerx
 import numpy
 import pytest
+
+import chainerx
 from chainerx.testing import array
 
 
@@ -165,10 +166,11 @@ class _DeviceBuffer(numpy.ndarray):
     Called as ``(data, shape, dtype, device=None)`` or ``(shape, dtype, data, device=None)``.
     """
 
+    _owner: chainerx.ndarray  # keeps the memory
+
     def __new__(cls, *args, device=None, **kwargs):
-        args = list(args)
         if len(args) == 4:
-            device = args.pop()
+            *args, device = args  # type: ignore[assignment]
         names = ('data', 'shape', 'dtype')
         if len(args) > 1 and not isinstance(args[1], (tuple, int)):
             names = ('shape', 'dtype', 'data')

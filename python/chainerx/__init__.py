@@ -38,7 +38,8 @@ from chainerx._core import linalg, random
 if _typing.TYPE_CHECKING:
     from chainerx._core import ndarray
 
-__version__ = '8.0.0a1'
+__version__ = _core.__version__
+
 
 # Names that NumPy 2 dropped, kept for existing code.
 Inf = Infinity = PINF = infty = inf

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "chainerx/core/blocking.h"
 #include "chainerx/core/error.h"
 
 namespace chainerx {
@@ -345,8 +346,10 @@ void SetNumThreads(int n) {
 namespace internal {
 
 void RunBlocks(int64_t n_blocks, BlockFunction function, const void* context) {
+    if (n_blocks <= 0) return;
+    const BlockingScope blocking;  // several blocks are always long work
     const int n_threads = GetNumThreads();
-    if (n_threads > 1 && n_blocks > 1) {
+    if (n_threads > 1) {
         Pool* pool = Pool::Get();
         if (pool->TryAcquire()) {
             pool->Run(n_blocks, function, context, n_threads);

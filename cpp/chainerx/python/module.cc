@@ -5,12 +5,12 @@
 
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
-#include "chainerx/core/leak_tracker.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
 #include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray.h"
+#include "chainerx/python/runtime.h"
 
 namespace nb = nanobind;
 
@@ -31,27 +31,6 @@ void AddFunctions(nb::module_& m, Binding::Kind kind) {
         m.attr(b->spec.name()) =
             nb::steal(PyCFunction_NewEx(def, nullptr, m.attr("__name__").ptr()));
     }
-}
-
-// All bindings of the table, for the stub and the completeness tests.
-nb::list Signatures() {
-    static constexpr const char* kKinds[] = {"routine", "method", "random", "linalg"};
-    nb::list out;
-    for (Binding* b = Binding::first; b != nullptr; b = b->next) {
-        out.append(nb::make_tuple(kKinds[b->kind], b->spec.name(),
-                                  StrCat("(", b->spec.signature()).c_str(), b->doc));
-    }
-    return out;
-}
-
-void BindTesting(nb::module_& m) {
-    m.def("_signatures", &Signatures);
-    m.def("_attribute_types", [] { return nb::steal<nb::dict>(AttributeTypes()); });
-    m.def("_set_leak_tracking", &SetLeakTracking, nb::arg("enabled"));
-    m.def("_live_counts", [] {
-        const LiveCounts c = GetLiveCounts();
-        return nb::make_tuple(c.bodies, c.nodes, c.buffers);
-    });
 }
 
 }  // namespace
@@ -81,6 +60,7 @@ NB_MODULE(_core, m) {
     AddFunctions(random, Binding::kRandom);
     nb::module_ linalg = m.def_submodule("linalg");
     AddFunctions(linalg, Binding::kLinalg);
-    BindTesting(m);
+    InitRuntime(m.ptr());
+    m.attr("__version__") = CHAINERX_VERSION;
     chainerx::SetGlobalDefaultContext(new chainerx::Context);  // never freed
 }

@@ -1,0 +1,10 @@
+// Memory, leak tracking and the release of the GIL.
+#pragma once
+
+#include "chainerx/python/bind.h"
+
+namespace chainerx::python {
+
+void InitRuntime(PyObject* module);
+
+}  // namespace chainerx::python

@@ -18,7 +18,7 @@ def live():
 
     def counts():
         gc.collect()
-        return tuple(chx._core._get_live_counts())
+        return tuple(chx._core._live_counts())
 
     yield counts
     chx._core._set_leak_tracking(False)

@@ -301,7 +301,7 @@ def test_threads_give_same_bits(case, device):
 def test_every_op_has_a_case():
     rows = {case.name for case in CASES}
     missing, not_ops = [], NOT_OPS.split()
-    for prefix, module in (('', chx), ('random.', getattr(chx, 'random', None))):
+    for prefix, module in (('', chx), ('random.', chx.random), ('linalg.', chx.linalg)):
         for name in dir(module):
             value = getattr(module, name)
             public = not name.startswith('_') and callable(value) and not inspect.isclass(value)

@@ -21,8 +21,9 @@ namespace chainerx::python {
 // Thrown when a Python exception is already set.
 struct PythonError {};
 
-// Sets the Python exception of the C++ exception that is being handled.
-void TranslateException() noexcept;
+// Sets the Python exception of the C++ exception that is being handled. A message that does not
+// name `op`, since a helper or another routine noticed the mistake, gets it in front.
+void TranslateException(const char* op = nullptr) noexcept;
 
 inline constexpr int kMaxArgs = 16;
 
@@ -89,7 +90,7 @@ PyObject* CallBound(const ArgSpec& spec, PyObject* self, PyObject* const* args, 
         } release{spec.Bind(args, n, keywords, bound)};
         return kImpl(self, bound);
     } catch (...) {
-        TranslateException();
+        TranslateException(spec.name());
         return nullptr;
     }
 }

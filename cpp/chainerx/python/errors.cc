@@ -3,6 +3,7 @@
 #include "chainerx/python/errors.h"
 
 #include <new>
+#include <string_view>
 
 #include "chainerx/core/error.h"
 
@@ -21,6 +22,14 @@ PyObject* MakeClass(PyObject* module, const char* name, PyObject* builtin) {
     Py_DECREF(bases);
     if (cls == nullptr || PyModule_AddObjectRef(module, name, cls) < 0) throw PythonError{};
     return cls;
+}
+
+void SetError(PyObject* cls, std::string_view message, const char* op) {
+    if (op == nullptr || message.find(op) != std::string_view::npos) {
+        PyErr_SetString(cls, std::string{message}.c_str());
+    } else {
+        PyErr_SetString(cls, StrCat(op, ": ", message).c_str());
+    }
 }
 
 }  // namespace
@@ -46,25 +55,25 @@ void InitErrors(PyObject* module) {
     g_OutOfMemoryError = PyExc_MemoryError;
 }
 
-void TranslateException() noexcept {
+void TranslateException(const char* op) noexcept {
     try {
         throw;
     } catch (const PythonError&) {
     }
-#define CX_CATCH(Name)                       \
-    catch (const Name& e) {                  \
-        PyErr_SetString(g_##Name, e.what()); \
+#define CX_CATCH(Name)                    \
+    catch (const Name& e) {               \
+        SetError(g_##Name, e.what(), op); \
     }
     CX_ERROR_LIST(CX_CATCH)
 #undef CX_CATCH
     catch (const ChainerxError& e) {
-        PyErr_SetString(g_base, e.what());
+        SetError(g_base, e.what(), op);
     }
     catch (const std::bad_alloc&) {
         PyErr_NoMemory();
     }
     catch (const std::exception& e) {
-        PyErr_SetString(PyExc_RuntimeError, e.what());
+        SetError(PyExc_RuntimeError, e.what(), op);
     }
     catch (...) {
         PyErr_SetString(PyExc_RuntimeError, "chainerx: unknown C++ exception");

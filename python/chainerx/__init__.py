@@ -70,6 +70,11 @@ def _rebuild(array: _numpy.ndarray, device_name: str) -> ndarray:
     return _core.array(array, device=device)
 
 
+def _recover_device(name: str) -> Device:  # noqa: F405
+    """Unpickles a device; pickle finds functions by name only if they are written in Python."""
+    return get_device(name)  # noqa: F405
+
+
 def __getattr__(name: str) -> _typing.Any:
     # Imported when asked for: ml_dtypes is not needed by programs without bfloat16, pytest not
     # without chainerx.testing.

@@ -164,7 +164,7 @@ def test_bad_axis(case, device):
         with pytest.raises((chx.DimensionError, OverflowError, TypeError)) as info:
             run_with_axis(case, prepared, bad)
         assert isinstance(info.value, DOCUMENTED), f'{case.name}: {info.value!r} for axis {bad}'
-        if isinstance(info.value, chx.DimensionError):
+        if isinstance(info.value, chx.DimensionError) and -(2**63) <= bad < 2**63:
             assert str(bad) in str(info.value), f'{case.name}: {info.value} lacks {bad}'
     for bad in (float('nan'), 0.0, 1.5, '0', b'', object(), 1j):
         prepared = prepare(case, spec, device)

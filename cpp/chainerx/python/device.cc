@@ -56,8 +56,7 @@ void BindContext(nb::module_& m) {
     nb::class_<Context>(m, "Context",
                         "Owns backends and backprop ids. Lives as long as the process.")
         // Never freed: arrays refer to its devices.
-        .def_static(
-            "_make", [] { return new Context; }, nb::rv_policy::reference)
+        .def(nb::new_([] { return nb::cast(new Context, nb::rv_policy::reference); }))
         .def("get_backend", &Context::GetBackend, nb::rv_policy::reference, nb::arg("backend_name"))
         .def(
             "get_device",
@@ -92,7 +91,7 @@ void BindDevice(nb::module_& m) {
         .def("synchronize", &Device::Synchronize)
         .def("__repr__", &Device::name)
         .def("__reduce__", [](const Device& d) {
-            return nb::make_tuple(nb::module_::import_("chainerx").attr("get_device"),
+            return nb::make_tuple(nb::module_::import_("chainerx").attr("_recover_device"),
                                   nb::make_tuple(d.name()));
         });
     nb::class_<PyDeviceScope>(m, "DeviceScope")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import builtins as _builtins
 import typing as _typing
+from importlib.util import find_spec as _find_spec
 
 import numpy as _numpy
 from numpy import (
@@ -87,3 +88,8 @@ def __getattr__(name: str) -> _typing.Any:
 
         return importlib.import_module('chainerx.testing')
     raise AttributeError(f"module 'chainerx' has no attribute '{name}'")
+
+# The package is only located here, not imported: the library opens it at the first product.
+if _spec := _find_spec('scipy_openblas32'):
+    for _folder in _spec.submodule_search_locations or ():
+        _core._set_openblas_path(f'{_folder}/lib/libscipy_openblas.so')

@@ -122,7 +122,7 @@ template <typename T>
 int64_t CountBlocks(int64_t m, int64_t n, int64_t k) {
     constexpr double kWeight = sizeof(T) / 4.0 * (std::is_arithmetic_v<T> ? 1 : 2);
     const double work =
-            kWeight * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+        kWeight * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
     if (m == 1 || n == 1 || k == 1) {  // memory-bound: 2^17 takes about 6 us
         return std::clamp<int64_t>(static_cast<int64_t>(std::min(work, 0x1p40) * 0x1p-17), 1, 4);
     }

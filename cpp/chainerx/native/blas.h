@@ -35,7 +35,7 @@ void GemmBatch(int64_t count, bool trans_a, bool trans_b, int64_t m, int64_t n, 
     constexpr double kLarge = 1 << 22;
     constexpr double kGroup = 1 << 18;
     const double work =
-            static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k + 16);
+        static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k + 16);
     if (count == 1 || work >= kLarge) {
         for (int64_t i = 0; i < count; ++i) run(i);
         return;

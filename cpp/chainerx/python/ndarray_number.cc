@@ -6,7 +6,6 @@
 #include "chainerx/python/ndarray_slots.h"
 
 namespace chainerx::python {
-namespace {
 
 // NumPy arrays would have to be copied to a device, so that is left to the user.
 void CheckNotNumpy(const char* op, PyObject* o) {
@@ -16,6 +15,8 @@ void CheckNotNumpy(const char* op, PyObject* o) {
                         "convert with chainerx.array(x) or chainerx.to_numpy(x)"};
     }
 }
+
+namespace {
 
 #define CX_BINARY_SLOT(Name, op)                                                 \
     PyObject* Slot##Name(PyObject* l, PyObject* r) {                             \
@@ -42,6 +43,7 @@ CX_BINARY_SLOT(Multiply, "multiply")
 
 void AddNumberSlots(std::vector<PyType_Slot>& slots) {
     slots.push_back({Py_nb_add, reinterpret_cast<void*>(&SlotAdd)});
+    AddMatmulSlot(slots);
     slots.push_back({Py_nb_multiply, reinterpret_cast<void*>(&SlotMultiply)});
 }
 

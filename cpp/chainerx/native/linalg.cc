@@ -1,0 +1,172 @@
+// Products of matrices: arrays to the raw matrices of Gemm.
+#include <cstring>
+
+#include "chainerx/core/dims.h"
+#include "chainerx/native/blas.h"
+#include "chainerx/native/native_backend.h"
+
+namespace chainerx::native {
+namespace {
+
+// How Gemm can read the last two axes of an array.
+struct Layout {
+    bool trans;
+    int64_t ld;
+};
+
+// False if neither axis is contiguous. Strides are in bytes.
+bool FindLayout(const Array& x, Layout* layout) {
+    const int64_t size = x.GetItemSize();
+    const int8_t i = x.ndim() - 2;
+    const int64_t rows = x.shape()[i];
+    const int64_t cols = x.shape()[i + 1];
+    const int64_t row_stride = x.strides()[i];
+    const int64_t col_stride = x.strides()[i + 1];
+    // BLAS asks for rows at least as far apart as they are wide.
+    const auto reads = [size](int64_t rows, int64_t cols, int64_t rs, int64_t cs) {
+        return (cols <= 1 || cs == size) &&
+               (rows <= 1 || (rs % size == 0 && rs / size >= std::max<int64_t>(cols, 1)));
+    };
+    if (reads(rows, cols, row_stride, col_stride)) {
+        *layout = {false, rows <= 1 ? std::max<int64_t>(cols, 1) : row_stride / size};
+        return true;
+    }
+    if (reads(cols, rows, col_stride, row_stride)) {
+        *layout = {true, cols <= 1 ? std::max<int64_t>(rows, 1) : col_stride / size};
+        return true;
+    }
+    return false;
+}
+
+// A copy of `dtype` with contiguous matrices. Axes along which x is broadcast stay so.
+Array CopyMatrices(const Array& x, Dtype dtype) {
+    Shape shape = x.shape();
+    for (int8_t i = 0; i < x.ndim() - 2; ++i) {
+        if (x.strides()[i] == 0 && shape[i] > 1) shape[i] = 1;
+    }
+    const Array copy = EmptyUnchecked(shape, dtype, x.device());
+    CallOn<kernels::AsType>(x.device(), internal::MakeView(x, shape, x.strides(), x.raw_data()),
+                            copy);
+    return internal::MakeView(copy, x.shape(), BroadcastStrides(shape, copy.strides(), x.shape()),
+                              copy.raw_data());
+}
+
+// Byte offset of the i-th matrix.
+int64_t MatrixOffset(const Array& x, int64_t i) {
+    int64_t offset = 0;
+    for (int8_t d = x.ndim() - 3; d >= 0; --d) {
+        offset += i % x.shape()[d] * x.strides()[d];
+        i /= x.shape()[d];
+    }
+    return offset;
+}
+
+// Whether one matrix x2 serves for all, and the rows of all matrices x1 are evenly spaced: then the
+// batch is one product of a tall matrix.
+bool IsTall(const Array& x1, const Array& x2) {
+    int64_t step = x1.shape()[x1.ndim() - 2] * x1.strides()[x1.ndim() - 2];
+    for (int8_t d = x1.ndim() - 3; d >= 0; --d) {
+        const int64_t length = x1.shape()[d];
+        if (length == 1) continue;
+        if (x2.strides()[d] != 0 || x1.strides()[d] != step) return false;
+        step *= length;
+    }
+    return true;
+}
+
+template <typename T>
+void RunMatmul(const Array& x1, const Array& x2, const Array& out, bool accumulate) {
+    Layout l1;
+    Layout l2;
+    if (!FindLayout(x1, &l1))
+        return RunMatmul<T>(CopyMatrices(x1, x1.dtype()), x2, out, accumulate);
+    if (!FindLayout(x2, &l2))
+        return RunMatmul<T>(x1, CopyMatrices(x2, x2.dtype()), out, accumulate);
+    const int8_t ndim = out.ndim();
+    int64_t m = x1.shape()[ndim - 2];
+    const int64_t k = x1.shape()[ndim - 1];
+    const int64_t n = x2.shape()[ndim - 1];
+    int64_t count = 1;
+    for (int8_t i = 0; i < ndim - 2; ++i) count *= out.shape()[i];
+    if (count == 0) return;
+    if (count > 1 && !l1.trans && m > 1 && IsTall(x1, x2)) {
+        m *= count;
+        count = 1;
+    }
+    const auto* a = reinterpret_cast<const T*>(x1.raw_data());
+    const auto* b = reinterpret_cast<const T*>(x2.raw_data());
+    auto* c = reinterpret_cast<T*>(out.raw_data());
+    if (count == 1) {
+        Gemm(l1.trans, l2.trans, m, n, k, a, l1.ld, b, l2.ld, c, n, accumulate);
+        return;
+    }
+    GemmBatch<T>(count, l1.trans, l2.trans, m, n, k, l1.ld, l2.ld, n, accumulate,
+                 [&](int64_t i, const auto& run) {
+                     run(reinterpret_cast<const T*>(x1.raw_data() + MatrixOffset(x1, i)),
+                         reinterpret_cast<const T*>(x2.raw_data() + MatrixOffset(x2, i)),
+                         c + i * m * n);
+                 });
+}
+
+// False for a dtype that is computed in another one. Integers wrap, so their sign doesn't matter.
+bool TryMatmul(const Array& x1, const Array& x2, const Array& out, bool accumulate) {
+    switch (out.dtype()) {
+        case Dtype::kFloat32:
+            RunMatmul<float>(x1, x2, out, accumulate);
+            return true;
+        case Dtype::kFloat64:
+            RunMatmul<double>(x1, x2, out, accumulate);
+            return true;
+        case Dtype::kComplex64:
+            RunMatmul<Complex64>(x1, x2, out, accumulate);
+            return true;
+        case Dtype::kComplex128:
+            RunMatmul<Complex128>(x1, x2, out, accumulate);
+            return true;
+        case Dtype::kInt32:
+        case Dtype::kUInt32:
+            RunMatmul<uint32_t>(x1, x2, out, accumulate);
+            return true;
+        case Dtype::kInt64:
+        case Dtype::kUInt64:
+            RunMatmul<uint64_t>(x1, x2, out, accumulate);
+            return true;
+        default:
+            return false;
+    }
+}
+
+// 16-bit floats are summed in float32, and rounded once.
+Dtype WideDtype(Dtype dtype) { return IsFloat(dtype) ? Dtype::kFloat32 : Dtype::kUInt32; }
+
+void Matmul(const Array& x1, const Array& x2, const Array& out) {
+    if (TryMatmul(x1, x2, out, false)) [[likely]]
+        return;
+    const Dtype wide = WideDtype(out.dtype());
+    const Array y = EmptyUnchecked(out.shape(), wide, out.device());
+    TryMatmul(CopyMatrices(x1, wide), CopyMatrices(x2, wide), y, false);
+    CallOn<kernels::AsType>(out.device(), y, out);
+}
+CX_NATIVE_KERNEL(Matmul)
+
+// The bias goes first, and the product is added to it: no second pass over `out`.
+void Linear(const Array& x, const Array& w, const Array& b, const Array& out) {
+    const Array wt = internal::MakeView(w, Shape{w.shape()[1], w.shape()[0]},
+                                        Strides{w.strides()[1], w.strides()[0]}, w.raw_data());
+    const Strides rows{0, b.strides()[0]};
+    const Array bias = internal::MakeView(b, out.shape(), rows, b.raw_data());
+    const Dtype wide = out.GetItemSize() < 4 ? WideDtype(out.dtype()) : out.dtype();
+    if (wide == out.dtype()) {
+        CallOn<kernels::AsType>(out.device(), bias, out);
+        TryMatmul(x, wt, out, true);
+        return;
+    }
+    const Array y = EmptyUnchecked(out.shape(), wide, out.device());
+    CallOn<kernels::AsType>(out.device(), bias, y);
+    TryMatmul(CopyMatrices(x, wide), CopyMatrices(wt, wide), y, true);
+    CallOn<kernels::AsType>(out.device(), y, out);
+}
+CX_NATIVE_KERNEL(Linear)
+
+}  // namespace
+}  // namespace chainerx::native

@@ -1,0 +1,80 @@
+// Products of matrices.
+#include "chainerx/ops/linalg.h"
+
+#include "chainerx/python/convert.h"
+#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray_slots.h"
+
+namespace chainerx::python {
+namespace {
+
+CX_ROUTINE(
+    dot, "a: ndarray, b: ndarray) -> ndarray",
+    "Dot product, as numpy.dot.\n\n"
+    "Args:\n"
+    "    a (ndarray): Any shape and dtype.\n"
+    "    b (ndarray): Its last axis but one (the only one of a vector) has the length of the "
+    "last axis of ``a``.\n"
+    "Returns:\n"
+    "    ndarray: The remaining axes of ``a``, then those of ``b``. Differentiable, any "
+    "order.\n"
+    "Raises:\n    DimensionError: If the lengths differ.") {
+    return Wrap(Dot(ToArray("dot", "a", a[0]), ToArray("dot", "b", a[1])));
+}
+
+CX_ROUTINE(
+    matmul, "x1: ndarray, x2: ndarray) -> ndarray",
+    "Matrix product over the last two axes, as numpy.matmul; also the operator ``@``.\n\n"
+    "Args:\n"
+    "    x1 (ndarray): (..., m, k) or (k,), any dtype.\n"
+    "    x2 (ndarray): (..., k, n) or (k,). The axes before the matrix broadcast.\n"
+    "Returns:\n"
+    "    ndarray: (..., m, n), without the axis that a vector lacks. Differentiable, any "
+    "order.\n"
+    "Raises:\n    DimensionError: If the lengths differ, or an operand is 0-dimensional.\n"
+    "Note:\n"
+    "    float16 and bfloat16 are summed in float32. The result doesn't depend on the number "
+    "of threads.") {
+    return Wrap(Matmul(ToArray("matmul", "x1", a[0]), ToArray("matmul", "x2", a[1])));
+}
+
+CX_ROUTINE(linear,
+           "x: ndarray, w: ndarray, b: ndarray | None = None, n_batch_axes: int = 1) -> ndarray",
+           "A fully connected layer, ``x @ w.T + b``.\n\n"
+           "Args:\n"
+           "    x (ndarray): The axes after the first ``n_batch_axes`` are flattened to ``ins``.\n"
+           "    w (ndarray): (outs, ins).\n"
+           "    b (ndarray): (outs,), or None.\n"
+           "    n_batch_axes (int): Number of batch axes.\n"
+           "Returns:\n"
+           "    ndarray: The batch axes of ``x``, then ``outs``. Differentiable, any order.\n"
+           "Raises:\n    DimensionError: If shapes don't fit.") {
+    std::optional<Array> b;
+    if (Given(a[2])) b = ToArray("linear", "b", a[2]);
+    const int64_t n_batch_axes = a[3] == nullptr ? 1 : ToInt("linear", "n_batch_axes", a[3]);
+    return Wrap(
+        Linear(ToArray("linear", "x", a[0]), ToArray("linear", "w", a[1]), b, n_batch_axes));
+}
+
+PyObject* SlotMatmul(PyObject* l, PyObject* r) {
+    try {
+        if (IsNdArray(l) && IsNdArray(r)) return Wrap(Matmul(Self(l), Self(r)));
+        CheckNotNumpy("matmul", IsNdArray(l) ? r : l);
+        Py_RETURN_NOTIMPLEMENTED;
+    } catch (...) {
+        TranslateException();
+        return nullptr;
+    }
+}
+
+}  // namespace
+
+void AddMatmulSlot(std::vector<PyType_Slot>& slots) {
+    slots.push_back({Py_nb_matrix_multiply, reinterpret_cast<void*>(&SlotMatmul)});
+}
+
+CX_METHOD(dot, "b: ndarray) -> ndarray", "Same as :func:`chainerx.dot`.") {
+    return Wrap(Dot(Self(self), ToArray("dot", "b", a[0])));
+}
+
+}  // namespace chainerx::python

@@ -1,0 +1,41 @@
+// The thread pool and the BLAS library, as Python sees them.
+#include <algorithm>
+#include <climits>
+#include <string>
+
+#include "chainerx/core/thread_pool.h"
+#include "chainerx/native/blas_library.h"
+#include "chainerx/python/bind.h"
+#include "chainerx/python/convert.h"
+
+namespace chainerx::python {
+namespace {
+
+CX_ROUTINE(get_num_threads, ") -> int",
+           "The number of threads that one operation may use on a native device.\n\n"
+           "At first ``$CHAINERX_NUM_THREADS``, else the CPUs that this process may run on.") {
+    return PyLong_FromLong(GetNumThreads());
+}
+
+CX_ROUTINE(set_num_threads, "n: int) -> None",
+           "Sets the number of threads that one operation may use, for the whole process.\n\n"
+           "Results don't depend on it.\n\n"
+           "Args:\n    n (int): 1 to 1024.") {
+    const int64_t n = ToInt("set_num_threads", "n", a[0]);
+    SetNumThreads(static_cast<int>(std::clamp<int64_t>(n, 0, INT_MAX)));
+    Py_RETURN_NONE;
+}
+
+CX_ROUTINE(_set_openblas_path, "path: str) -> None",
+           "Where libscipy_openblas.so is; looked at when the first matrix product is computed.") {
+    SetOpenBlasPath(std::string{ToString("_set_openblas_path", "path", a[0])}.c_str());
+    Py_RETURN_NONE;
+}
+
+CX_ROUTINE(_blas_name, ") -> str",
+           "The BLAS in use, which this call opens; 'none' if none was found.") {
+    return PyUnicode_FromString(GetBlasName().c_str());
+}
+
+}  // namespace
+}  // namespace chainerx::python

@@ -102,6 +102,10 @@ PyObject* ArrayInterface(const Array& x) {
                      x.device().name().c_str());
         return nullptr;
     }
+    if (x.dtype() == Dtype::kBFloat16) {  // NumPy would take its type string for raw bytes
+        PyErr_SetString(PyExc_AttributeError, "__array_interface__: bfloat16 has no type string");
+        return nullptr;
+    }
     PyObject* array = ToNumpy(x, false);
     PyObject* interface = PyObject_GetAttrString(array, "__array_interface__");
     Py_DECREF(array);

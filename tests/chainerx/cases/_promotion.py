@@ -74,9 +74,7 @@ def math(dtype):
 
 
 def total(dtype):
-    """Result of sum and its kin."""
-    if dtype == 'uint64':
-        return 'uint64'
+    """Result of sum and its kin: all integers, unsigned ones too, add up in int64."""
     return dtype if category(dtype) >= 2 else 'int64'
 
 

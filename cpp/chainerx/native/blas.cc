@@ -52,6 +52,26 @@ void RunPlain(const Product<T>& p) {
               p.trans_b ? 1 : p.ldb, p.trans_b ? p.ldb : 1, p.c, p.ldc, p.accumulate);
 }
 
+// BLAS takes a lock, a buffer and 100 ns before its first multiplication; 128 of these take as long.
+constexpr int64_t kTinyWork = 128;
+
+template <typename T>
+void RunTiny(const Product<T>& p) {
+    const int64_t a_row = p.trans_a ? 1 : p.lda;
+    const int64_t a_col = p.trans_a ? p.lda : 1;
+    const int64_t b_row = p.trans_b ? 1 : p.ldb;
+    const int64_t b_col = p.trans_b ? p.ldb : 1;
+    for (int64_t i = 0; i < p.m; ++i) {
+        for (int64_t j = 0; j < p.n; ++j) {
+            T sum = p.accumulate ? p.c[i * p.ldc + j] : T{};
+            for (int64_t q = 0; q < p.k; ++q) {
+                sum += p.a[i * a_row + q * a_col] * p.b[q * b_row + j * b_col];
+            }
+            p.c[i * p.ldc + j] = sum;
+        }
+    }
+}
+
 // k = 1: memory-bound, and BLAS would pack both operands first.
 template <typename T>
 void RunOuter(const Product<T>& p) {
@@ -99,6 +119,11 @@ void RunBlock(const Product<T>& p) {
         RunPlain(p);
     } else {
         if constexpr (std::is_floating_point_v<T>) {
+            // Not p.m * p.n * p.k, which may overflow.
+            if (p.m <= kTinyWork && p.n <= kTinyWork / p.m && p.k <= kTinyWork / (p.m * p.n)) {
+                RunTiny(p);
+                return;
+            }
             if (p.k == 1 && (!p.trans_b || p.ldb == 1)) {
                 RunOuter(p);
                 return;

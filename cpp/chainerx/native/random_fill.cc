@@ -1,0 +1,122 @@
+// Filling arrays with random numbers. Every element is a function of its index, so blocks may be
+// computed by any thread.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "chainerx/core/thread_pool.h"
+#include "chainerx/native/native_backend.h"
+#include "chainerx/native/random.h"
+
+namespace chainerx::native {
+namespace {
+
+// Philox blocks in a block of the thread pool: some 30 to 200 us.
+constexpr int64_t kBlocksPerTask = 1 << 12;
+
+// Calls f(philox block, out, n) for runs of the elements that one Philox block gives: kPer each,
+// fewer at the end.
+template <int kPer, typename T, typename F>
+void FillBlocks(const philox::Stream& stream, T* out, int64_t n, const F& f) {
+    const int64_t n_blocks = (n + kPer - 1) / kPer;
+    ParallelFor((n_blocks + kBlocksPerTask - 1) / kBlocksPerTask, [&](int64_t task) {
+        const int64_t end = std::min(n_blocks, (task + 1) * kBlocksPerTask);
+        for (int64_t i = task * kBlocksPerTask; i < end; ++i) {
+            f(stream.Get(static_cast<uint64_t>(i)), out + i * kPer,
+              std::min<int64_t>(kPer, n - i * kPer));
+        }
+    });
+}
+
+// 16-bit floats are drawn as float32 and rounded. f<T>: void(philox block, C* of one block).
+template <typename F>
+void FillFloats(const philox::Stream& stream, const Array& out, const F& f) {
+    VisitFloat(out.dtype(), [&]<typename T>() {
+        using C = ComputeType<T>;
+        constexpr int kPer = 16 / sizeof(C);
+        FillBlocks<kPer>(stream, reinterpret_cast<T*>(out.raw_data()), out.GetTotalSize(),
+                         [&f](const philox::Block& block, T* to, int64_t n) {
+                             C values[kPer];
+                             f.template operator()<T>(block, values);
+                             for (int64_t i = 0; i < n; ++i) to[i] = Cast<T>(values[i]);
+                         });
+    });
+}
+
+// The largest T below `high`, toward `low`: what rounding must not exceed.
+template <typename T>
+ComputeType<T> LastBelow(double low, double high) {
+    using C = ComputeType<T>;
+    const T rounded = Cast<T>(high);
+    const C top = Cast<C>(rounded);
+    if (top < high || low >= high) return top;
+    if constexpr (std::is_same_v<T, C>) {
+        return std::nextafter(top, -std::numeric_limits<C>::infinity());
+    } else {
+        const uint16_t bits = rounded.bits();
+        if ((bits & 0x7fff) == 0) return Cast<C>(T::FromBits(0x8001));
+        return Cast<C>(T::FromBits(top > 0 ? bits - 1 : bits + 1));
+    }
+}
+
+void RandomUniform(uint64_t seed, uint64_t call, double low, double high, const Array& out) {
+    FillFloats({seed, call}, out, [=]<typename T>(const philox::Block& block, auto* values) {
+        using C = ComputeType<T>;
+        philox::UniformBlock(block, values);
+        const C first = static_cast<C>(low);
+        const C width = static_cast<C>(high - low);
+        const C last = LastBelow<T>(low, high);
+        for (auto* v = values; v != values + 16 / sizeof(C); ++v) {
+            *v = std::min(first + width * *v, last);
+        }
+    });
+}
+CX_NATIVE_KERNEL(RandomUniform)
+
+void RandomNormal(uint64_t seed, uint64_t call, double loc, double scale, const Array& out) {
+    FillFloats({seed, call}, out, [=]<typename T>(const philox::Block& block, auto* values) {
+        using C = ComputeType<T>;
+        philox::NormalBlock(block, values);
+        for (auto* v = values; v != values + 16 / sizeof(C); ++v) {
+            *v = static_cast<C>(loc) + static_cast<C>(scale) * *v;
+        }
+    });
+}
+CX_NATIVE_KERNEL(RandomNormal)
+
+uint64_t Bounded(uint64_t bits, uint64_t range) {
+    return range == 0 ? bits : philox::ToBounded(bits, range);
+}
+
+void RandomIntegers(uint64_t seed, uint64_t call, int64_t low, uint64_t range, const Array& out) {
+    VisitInt(out.dtype(), [&]<typename T>() {
+        FillBlocks<2>({seed, call}, reinterpret_cast<T*>(out.raw_data()), out.GetTotalSize(),
+                      [=](const philox::Block& b, T* to, int64_t n) {
+                          for (int64_t i = 0; i < n; ++i) {
+                              const uint64_t bits = philox::Join(b.v[2 * i], b.v[2 * i + 1]);
+                              to[i] =
+                                  static_cast<T>(static_cast<uint64_t>(low) + Bounded(bits, range));
+                          }
+                      });
+    });
+}
+CX_NATIVE_KERNEL(RandomIntegers)
+
+// Fisher and Yates's shuffle. Its swaps follow each other, so one thread does them.
+void RandomPermutation(uint64_t seed, uint64_t call, const Array& out) {
+    auto* p = reinterpret_cast<int64_t*>(out.raw_data());
+    const int64_t n = out.GetTotalSize();
+    for (int64_t i = 0; i < n; ++i) p[i] = i;
+    const philox::Stream stream{seed, call};
+    for (int64_t i = n - 1; i > 0; --i) {
+        const philox::Block b = stream.Get(static_cast<uint64_t>(i));
+        const uint64_t j = philox::ToBounded(philox::Join(b.v[0], b.v[1]), i + uint64_t{1});
+        std::swap(p[i], p[j]);
+    }
+}
+CX_NATIVE_KERNEL(RandomPermutation)
+
+}  // namespace
+}  // namespace chainerx::native

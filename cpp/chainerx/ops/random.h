@@ -1,0 +1,35 @@
+// Random arrays. One generator per process: the same seed gives the same numbers on any device and
+// any number of threads. Threads may draw at the same time, then in no fixed order.
+#pragma once
+
+#include <cstdint>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/macro.h"
+
+namespace chainerx::random {
+
+struct State {
+    uint64_t seed;
+    uint64_t call;  // draws since the seed was set
+};
+
+// At first from the entropy of the system.
+CX_API void Seed(uint64_t seed);
+CX_API uint64_t MakeSeed();
+CX_API State GetState();
+CX_API void SetState(const State& state);
+
+// float16, bfloat16, float32 or float64.
+CX_API Array Normal(double loc, double scale, const Shape& shape, Dtype dtype = Dtype::kFloat64,
+                    Device& device = GetDefaultDevice());
+// low <= x < high.
+CX_API Array Uniform(double low, double high, const Shape& shape, Dtype dtype = Dtype::kFloat64,
+                     Device& device = GetDefaultDevice());
+// low <= x < high, of an integer dtype that holds both ends.
+CX_API Array Integers(int64_t low, int64_t high, const Shape& shape, Dtype dtype = Dtype::kInt64,
+                      Device& device = GetDefaultDevice());
+// 0 ... n-1 in random order, int64.
+CX_API Array Permutation(int64_t n, Device& device = GetDefaultDevice());
+
+}  // namespace chainerx::random

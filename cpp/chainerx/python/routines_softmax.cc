@@ -1,0 +1,50 @@
+// Normalized exponentials, and the loss made of them.
+#include "chainerx/ops/softmax.h"
+
+#include "chainerx/python/convert.h"
+#include "chainerx/python/ndarray.h"
+
+namespace chainerx::python {
+namespace {
+
+// None is axis 1, as in the original.
+int8_t ToSoftmaxAxis(const char* op, PyObject* o) {
+    return Given(o) ? ToAxis(op, "axis", o) : int8_t{1};
+}
+
+CX_ROUTINE(softmax, "x: ndarray, axis: int | None = None) -> ndarray",
+           "Normalized exponential, ``exp(x) / sum(exp(x))`` along an axis.\n\n"
+           "Args:\n"
+           "    x (ndarray): Any real dtype; integers are computed in float32.\n"
+           "    axis (int): None is axis 1.\n"
+           "Returns:\n    ndarray: Shape of ``x``. Differentiable, any order.\n"
+           "Raises:\n    DimensionError: If ``x`` has no such axis.") {
+    return Wrap(Softmax(ToArray("softmax", "x", a[0]), ToSoftmaxAxis("softmax", a[1])));
+}
+
+CX_ROUTINE(log_softmax, "x: ndarray, axis: int | None = None) -> ndarray",
+           "Logarithm of :func:`softmax`.\n\n"
+           "Args:\n"
+           "    x (ndarray): Any real dtype; integers are computed in float32.\n"
+           "    axis (int): None is axis 1.\n"
+           "Returns:\n    ndarray: Shape of ``x``. Differentiable, any order.\n"
+           "Raises:\n    DimensionError: If ``x`` has no such axis.\n"
+           "Note:\n    Evaluated as ``(x - max) - log(sum(exp(x - max)))``; no overflow.") {
+    return Wrap(LogSoftmax(ToArray("log_softmax", "x", a[0]), ToSoftmaxAxis("log_softmax", a[1])));
+}
+
+CX_ROUTINE(softmax_cross_entropy, "x1: ndarray, x2: ndarray) -> ndarray",
+           "Cross entropy of softmax(x1) and the labels x2, per row.\n\n"
+           "Args:\n"
+           "    x1 (ndarray): (rows, classes), real.\n"
+           "    x2 (ndarray): (rows,), integers from 0 to classes - 1, or -1 to ignore the row.\n"
+           "Returns:\n"
+           "    ndarray: (rows,), ``-log(softmax(x1)[i, x2[i]])``, 0 in ignored rows. "
+           "Differentiable in ``x1``, any order.\n"
+           "Raises:\n    IndexError: If a label is out of range.") {
+    return Wrap(SoftmaxCrossEntropy(ToArray("softmax_cross_entropy", "x1", a[0]),
+                                    ToArray("softmax_cross_entropy", "x2", a[1])));
+}
+
+}  // namespace
+}  // namespace chainerx::python

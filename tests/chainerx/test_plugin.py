@@ -1,0 +1,111 @@
+"""A backend in a library of its own: built here from tests/cpp/toy_backend.cc, loaded by name."""
+
+import ctypes
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import chainerx as chx
+import numpy as np
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+def build(library, source, *options):
+    compiler = os.environ.get('CXX') or shutil.which('c++') or shutil.which('g++')
+    if compiler is None:
+        pytest.fail('the tests need a C++ compiler, as does building chainerx')
+    command = [compiler, '-std=c++20', '-O1', '-fPIC', '-shared', '-fvisibility=hidden']
+    command += ['-o', str(library), '-x', 'c++', '-', *options]
+    subprocess.run(command, input=source.encode(), check=True)
+
+
+@pytest.fixture(scope='module')
+def toy(tmp_path_factory):
+    """The path of the built library, in a folder that CHAINERX_PATH may name."""
+    library = tmp_path_factory.mktemp('chainerx_path') / 'backends' / 'toy.so'
+    library.parent.mkdir()
+    source = (ROOT / 'tests' / 'cpp' / 'toy_backend.cc').read_text()
+    lib = pathlib.Path(chx.__file__).parent / 'lib'
+    build(library, source, f'-I{ROOT / "cpp"}', f'-L{lib}', '-lchainerx')
+    return library
+
+
+@pytest.fixture
+def context(toy, monkeypatch):
+    monkeypatch.setenv('CHAINERX_PATH', str(toy.parent.parent))
+    return chx.Context()
+
+
+def test_operations_and_gradients_run_on_it(toy, context):
+    library = ctypes.CDLL(str(toy))
+    library.ToyAllocatedBytes.restype = library.ToyFills.restype = ctypes.c_int64
+    fills, allocated = library.ToyFills(), library.ToyAllocatedBytes()
+    with chx.context_scope(context), chx.using_device('toy:1'):
+        x = chx.ones((2, 3)).require_grad()
+        assert x.device.name == 'toy:1'
+        assert library.ToyFills() == fills + 1
+        assert library.ToyAllocatedBytes() == allocated + 24
+        y = (x * x).sum()
+        y.backward()
+        assert y.device is x.device
+        np.testing.assert_array_equal(chx.to_numpy(x.grad), np.full((2, 3), 2, np.float32))
+        del x, y
+    assert library.ToyAllocatedBytes() == allocated
+
+
+def test_device_count_and_backend(context):
+    backend = context.get_backend('toy')
+    assert (backend.name, backend.get_device_count()) == ('toy', 2)
+    with pytest.raises(IndexError, match='2'):
+        backend.get_device(2)
+
+
+def test_operands_on_two_backends(context):
+    with chx.context_scope(context):
+        x = chx.ones(3, device='toy:0')
+        y = chx.ones(3, device='native:0')
+        with pytest.raises(chx.DeviceError, match=r'toy:0.*native:0'):
+            x + y
+
+
+def test_unknown_name_lists_the_paths_tried(context, toy):
+    with pytest.raises(chx.BackendError, match='nowhere') as error:
+        context.get_backend('nowhere')
+    assert str(toy.parent / 'nowhere.so') in str(error.value)
+
+
+def test_name_with_a_path_in_it(context):
+    with pytest.raises(chx.BackendError, match='invalid'):
+        context.get_backend('../toy')
+
+
+def test_library_without_entry_points(context, toy):
+    build(toy.parent / 'empty.so', '')
+    with pytest.raises(chx.BackendError, match='ChainerxAbiHash'):
+        context.get_backend('empty')
+
+
+def test_library_of_another_version(context, toy):
+    source = (
+        'extern "C" [[gnu::visibility("default")]] unsigned long ChainerxAbiHash() { return 1; }'
+    )
+    build(toy.parent / 'old.so', source)
+    with pytest.raises(chx.BackendError, match=r'another version.*ABI 1'):
+        context.get_backend('old')
+
+
+def test_file_that_is_no_library(context, toy):
+    (toy.parent / 'text.so').write_text('not a library')
+    with pytest.raises(chx.BackendError, match='cannot load'):
+        context.get_backend('text')
+
+
+def test_process_ends_cleanly_with_arrays_alive(toy):
+    code = 'import chainerx as chx; x = chx.ones(3, device="toy:0"); print(x.sum())'
+    environment = {**os.environ, 'CHAINERX_PATH': str(toy.parent.parent)}
+    done = subprocess.run([sys.executable, '-c', code], env=environment, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b'')

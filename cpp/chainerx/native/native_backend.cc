@@ -5,6 +5,7 @@
 
 #include "chainerx/core/context.h"
 #include "chainerx/core/pool.h"
+#include "chainerx/native/isa.h"
 #include "chainerx/native/large_memory.h"
 
 namespace chainerx::native {
@@ -67,6 +68,7 @@ int NativeBackend::GetDeviceCount() const {
 }
 
 std::unique_ptr<Device> NativeBackend::CreateDevice(int index) {
+    CheckIsa();
     return std::make_unique<NativeDevice>(this, index);
 }
 

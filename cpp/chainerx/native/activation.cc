@@ -1,0 +1,4 @@
+#define CX_FAMILY_DEF "chainerx/ops/activation.def"
+#define CX_FAMILY_LOOPS activation_loops
+#define CX_FAMILY_HEAVY false
+#include "chainerx/native/family.h"

@@ -1,0 +1,182 @@
+// Makes the native kernels of a family out of its table. A family's unit defines CX_FAMILY_DEF (the
+// table), CX_FAMILY_LOOPS (its loops for float32 and float64) and CX_FAMILY_HEAVY, includes this once
+// and is done.
+//
+// Integers, bool and complex numbers are computed here, one by one, as the compiler vectorizes them.
+
+#include "chainerx/kernels/dtype_rule.h"
+#include "chainerx/native/elementwise.h"
+#include "chainerx/native/isa.h"
+#include "chainerx/native/native_backend.h"
+#include "chainerx/native/scalar_math.h"
+
+namespace chainerx::native {
+namespace {
+
+namespace rows {
+#define CX_APPLY(Name, rule, Result, params, ...)          \
+    struct Name {                                          \
+        static constexpr DtypeRule kRule = DtypeRule::rule; \
+        template <typename T>                              \
+        static Result Apply params {                       \
+            return static_cast<Result>(__VA_ARGS__);       \
+        }                                                  \
+    };
+#define CX_UNARY(Name, rule, gx, ...) CX_APPLY(Name, rule, T, (const T& x), __VA_ARGS__)
+#define CX_PREDICATE(Name, rule, ...) CX_APPLY(Name, rule, bool, (const T& x), __VA_ARGS__)
+#define CX_BINARY(Name, rule, gx1, gx2, ...) \
+    CX_APPLY(Name, rule, T, (const T& x1, const T& x2), __VA_ARGS__)
+#define CX_COMPARE(Name, rule, ...) \
+    CX_APPLY(Name, rule, bool, (const T& x1, const T& x2), __VA_ARGS__)
+#include CX_FAMILY_DEF
+#undef CX_UNARY
+#undef CX_PREDICATE
+#undef CX_BINARY
+#undef CX_COMPARE
+#undef CX_APPLY
+}  // namespace rows
+
+// The place of each row among those of its kind, which is its place in the FamilyLoops.
+#define CX_SKIP(...)
+#define CX_PLACE(Name, ...) Name,
+#define CX_PREDICATE CX_SKIP
+#define CX_BINARY CX_SKIP
+#define CX_COMPARE CX_SKIP
+#define CX_UNARY CX_PLACE
+namespace unary_place {
+enum : int {
+#include CX_FAMILY_DEF
+};
+}
+#undef CX_UNARY
+#undef CX_PREDICATE
+#define CX_UNARY CX_SKIP
+#define CX_PREDICATE CX_PLACE
+namespace predicate_place {
+enum : int {
+#include CX_FAMILY_DEF
+};
+}
+#undef CX_PREDICATE
+#undef CX_BINARY
+#define CX_PREDICATE CX_SKIP
+#define CX_BINARY CX_PLACE
+namespace binary_place {
+enum : int {
+#include CX_FAMILY_DEF
+};
+}
+#undef CX_BINARY
+#undef CX_COMPARE
+#define CX_BINARY CX_SKIP
+#define CX_COMPARE CX_PLACE
+namespace compare_place {
+enum : int {
+#include CX_FAMILY_DEF
+};
+}
+#undef CX_UNARY
+#undef CX_PREDICATE
+#undef CX_BINARY
+#undef CX_COMPARE
+#undef CX_SKIP
+#undef CX_PLACE
+
+// Out is T, or bool.
+template <typename Row, typename T, typename Out>
+void ScalarUnary(const void* x_data, void* out_data, int64_t n) {
+    using C = ComputeType<T>;
+    const T* x = static_cast<const T*>(x_data);
+    Out* out = static_cast<Out*>(out_data);
+    for (int64_t i = 0; i < n; ++i) {
+        out[i] = static_cast<Out>(Row::template Apply<C>(static_cast<C>(x[i])));
+    }
+}
+
+template <typename Row, typename T, typename Out>
+void ScalarBinary(const void* x1_data, int64_t step1, const void* x2_data, int64_t step2,
+                  void* out_data, int64_t n) {
+    using C = ComputeType<T>;
+    const T* x1 = static_cast<const T*>(x1_data);
+    const T* x2 = static_cast<const T*>(x2_data);
+    Out* out = static_cast<Out*>(out_data);
+    const auto apply = [](T a, T b) {
+        return static_cast<Out>(Row::template Apply<C>(static_cast<C>(a), static_cast<C>(b)));
+    };
+    if (step2 == 0) {
+        const T value = *x2;
+        for (int64_t i = 0; i < n; ++i) out[i] = apply(x1[i * step1], value);
+    } else if (step1 == 0) {
+        const T value = *x1;
+        for (int64_t i = 0; i < n; ++i) out[i] = apply(value, x2[i]);
+    } else {
+        for (int64_t i = 0; i < n; ++i) out[i] = apply(x1[i], x2[i]);
+    }
+}
+
+template <typename T>
+inline constexpr bool kInBatches = std::is_same_v<T, float> || std::is_same_v<T, double> ||
+                                   std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
+
+template <typename Row, typename T, bool kToBool>
+constexpr UnaryLoop ScalarUnaryOf() {
+    if constexpr (kInBatches<T> || !ComputesIn(Row::kRule, kDtypeOf<T>)) return nullptr;
+    else return &ScalarUnary<Row, T, std::conditional_t<kToBool, bool, T>>;
+}
+template <typename Row, typename T, bool kToBool>
+constexpr BinaryLoop ScalarBinaryOf() {
+    if constexpr (kInBatches<T> || !ComputesIn(Row::kRule, kDtypeOf<T>)) return nullptr;
+    else return &ScalarBinary<Row, T, std::conditional_t<kToBool, bool, T>>;
+}
+
+template <typename Kernel, typename Loops>
+void SetFloatLoops(Kernel& kernel, const Loops& loops) {
+    kernel.loops[static_cast<int>(Dtype::kFloat32)] = loops.f32;
+    kernel.loops[static_cast<int>(Dtype::kFloat64)] = loops.f64;
+    kernel.loops[static_cast<int>(Dtype::kFloat16)] = loops.f32;
+    kernel.loops[static_cast<int>(Dtype::kBFloat16)] = loops.f32;
+}
+
+template <typename Row, bool kToBool>
+UnaryKernel MakeUnary(const UnaryLoops& loops) {
+#define CX_LOOP(Enum, Type, name, code, kind) ScalarUnaryOf<Row, Type, kToBool>(),
+    UnaryKernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, kToBool, CX_FAMILY_HEAVY};
+#undef CX_LOOP
+    if (ComputesIn(Row::kRule, Dtype::kFloat32)) SetFloatLoops(kernel, loops);
+    return kernel;
+}
+template <typename Row, bool kToBool>
+BinaryKernel MakeBinary(const BinaryLoops& loops) {
+#define CX_LOOP(Enum, Type, name, code, kind) ScalarBinaryOf<Row, Type, kToBool>(),
+    BinaryKernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, kToBool, CX_FAMILY_HEAVY};
+#undef CX_LOOP
+    if (ComputesIn(Row::kRule, Dtype::kFloat32)) SetFloatLoops(kernel, loops);
+    return kernel;
+}
+
+#define CX_DEFINE_UNARY(Name, place, array, to_bool)                                     \
+    const UnaryKernel kKernel##Name =                                                    \
+            MakeUnary<rows::Name, to_bool>(CX_FAMILY_LOOPS().array[place::Name]);        \
+    void Name(const Array& x, const Array& out) { RunUnary(kKernel##Name, x, out); }     \
+    CX_NATIVE_KERNEL(Name)
+#define CX_DEFINE_BINARY(Name, place, array, to_bool)                                    \
+    const BinaryKernel kKernel##Name =                                                   \
+            MakeBinary<rows::Name, to_bool>(CX_FAMILY_LOOPS().array[place::Name]);       \
+    void Name(const Operand& x1, const Operand& x2, const Array& out) {                  \
+        RunBinary(kKernel##Name, x1, x2, out);                                           \
+    }                                                                                    \
+    CX_NATIVE_KERNEL(Name)
+#define CX_UNARY(Name, ...) CX_DEFINE_UNARY(Name, unary_place, unary, false)
+#define CX_PREDICATE(Name, ...) CX_DEFINE_UNARY(Name, predicate_place, predicate, true)
+#define CX_BINARY(Name, ...) CX_DEFINE_BINARY(Name, binary_place, binary, false)
+#define CX_COMPARE(Name, ...) CX_DEFINE_BINARY(Name, compare_place, compare, true)
+#include CX_FAMILY_DEF
+#undef CX_UNARY
+#undef CX_PREDICATE
+#undef CX_BINARY
+#undef CX_COMPARE
+#undef CX_DEFINE_UNARY
+#undef CX_DEFINE_BINARY
+
+}  // namespace
+}  // namespace chainerx::native

@@ -1,0 +1,147 @@
+// The SIMD batch of one instruction set, and the few moves that xsimd has no short name for.
+#pragma once
+
+#include <cstdint>
+#include <xsimd/xsimd.hpp>
+
+namespace chainerx::native {
+namespace CX_ISA {
+namespace {
+
+template <typename T>
+using Batch = xsimd::batch<T>;
+using BatchF = Batch<float>;
+using BatchD = Batch<double>;
+
+// Loads 0 < n < size elements; the other lanes are 0. Never touches memory beyond them.
+inline BatchF LoadPart(const float* x, int64_t n) {
+#if defined(CX_ISA_AVX512)
+    return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), x);
+#elif defined(CX_ISA_AVX2)
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_maskload_ps(x, _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), lane));
+#else
+    alignas(64) float part[BatchF::size] = {};
+    for (int64_t i = 0; i < n; ++i) part[i] = x[i];
+    return BatchF::load_aligned(part);
+#endif
+}
+
+inline BatchD LoadPart(const double* x, int64_t n) {
+#if defined(CX_ISA_AVX512)
+    return _mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << n) - 1), x);
+#elif defined(CX_ISA_AVX2)
+    const __m256i lane = _mm256_setr_epi64x(0, 1, 2, 3);
+    return _mm256_maskload_pd(x, _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), lane));
+#else
+    alignas(64) double part[BatchD::size] = {};
+    for (int64_t i = 0; i < n; ++i) part[i] = x[i];
+    return BatchD::load_aligned(part);
+#endif
+}
+
+// Stores the first n lanes, 0 < n < size.
+inline void StorePart(float* x, const BatchF& y, int64_t n) {
+#if defined(CX_ISA_AVX512)
+    _mm512_mask_storeu_ps(x, static_cast<__mmask16>((1u << n) - 1), y);
+#elif defined(CX_ISA_AVX2)
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    _mm256_maskstore_ps(x, _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), lane), y);
+#else
+    alignas(64) float part[BatchF::size];
+    y.store_aligned(part);
+    for (int64_t i = 0; i < n; ++i) x[i] = part[i];
+#endif
+}
+
+inline void StorePart(double* x, const BatchD& y, int64_t n) {
+#if defined(CX_ISA_AVX512)
+    _mm512_mask_storeu_pd(x, static_cast<__mmask8>((1u << n) - 1), y);
+#elif defined(CX_ISA_AVX2)
+    const __m256i lane = _mm256_setr_epi64x(0, 1, 2, 3);
+    _mm256_maskstore_pd(x, _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), lane), y);
+#else
+    alignas(64) double part[BatchD::size];
+    y.store_aligned(part);
+    for (int64_t i = 0; i < n; ++i) x[i] = part[i];
+#endif
+}
+
+struct PairD {
+    BatchD low;
+    BatchD high;
+};
+
+inline PairD Widen(const BatchF& x) {
+#if defined(CX_ISA_AVX512)
+    return {_mm512_cvtps_pd(_mm512_castps512_ps256(x)),
+            _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1))};
+#elif defined(CX_ISA_AVX2)
+    return {_mm256_cvtps_pd(_mm256_castps256_ps128(x)),
+            _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1))};
+#else
+    alignas(64) float in[BatchF::size];
+    alignas(64) double out[BatchF::size];
+    x.store_aligned(in);
+    for (size_t i = 0; i < BatchF::size; ++i) out[i] = in[i];
+    return {BatchD::load_aligned(out), BatchD::load_aligned(out + BatchD::size)};
+#endif
+}
+
+inline BatchF Narrow(const PairD& x) {
+#if defined(CX_ISA_AVX512)
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(x.low)),
+                              _mm512_cvtpd_ps(x.high), 1);
+#elif defined(CX_ISA_AVX2)
+    return _mm256_set_m128(_mm256_cvtpd_ps(x.high), _mm256_cvtpd_ps(x.low));
+#else
+    alignas(64) double in[BatchF::size];
+    alignas(64) float out[BatchF::size];
+    x.low.store_aligned(in);
+    x.high.store_aligned(in + BatchD::size);
+    for (size_t i = 0; i < BatchF::size; ++i) out[i] = static_cast<float>(in[i]);
+    return BatchF::load_aligned(out);
+#endif
+}
+
+// Calls f on each element that `where` marks, for the rare cases that have no fast way.
+template <typename T, typename F>
+inline Batch<T> PatchLanes(const Batch<T>& y, const xsimd::batch_bool<T>& where, const Batch<T>& x1,
+                           const Batch<T>& x2, F f) {
+    if (!xsimd::any(where)) return y;
+    alignas(64) T in1[Batch<T>::size];
+    alignas(64) T in2[Batch<T>::size];
+    alignas(64) T out[Batch<T>::size];
+    x1.store_aligned(in1);
+    x2.store_aligned(in2);
+    y.store_aligned(out);
+    const uint64_t mask = where.mask();
+    for (size_t i = 0; i < Batch<T>::size; ++i) {
+        if ((mask >> i & 1) != 0) out[i] = f(in1[i], in2[i]);
+    }
+    return Batch<T>::load_aligned(out);
+}
+
+// c0 + c1 x + c2 x^2 + ... in two interleaved chains, which halves the latency of Horner's rule.
+template <typename B, typename... C>
+inline B Poly(const B& x, C... coefficients) {
+    using T = typename B::value_type;
+    const T c[] = {static_cast<T>(coefficients)...};
+    constexpr int kCount = sizeof...(C);
+    if constexpr (kCount <= 4) {
+        B y = B(c[kCount - 1]);
+        for (int i = kCount - 2; i >= 0; --i) y = xsimd::fma(y, x, B(c[i]));
+        return y;
+    } else {
+        const B xx = x * x;
+        B even = B(c[(kCount - 1) & ~1]);
+        for (int i = ((kCount - 1) & ~1) - 2; i >= 0; i -= 2) even = xsimd::fma(even, xx, B(c[i]));
+        B odd = B(c[(kCount & ~1) - 1]);
+        for (int i = (kCount & ~1) - 3; i >= 1; i -= 2) odd = xsimd::fma(odd, xx, B(c[i]));
+        return xsimd::fma(odd, x, even);
+    }
+}
+
+}  // namespace
+}  // namespace CX_ISA
+}  // namespace chainerx::native

@@ -1,0 +1,259 @@
+// math:: exponentials and logarithms.
+//
+// exp and its kin: x = n ln 2 + r, |r| <= ln 2 / 2, a minimax polynomial in r (Remez, our own
+// coefficients), and 2^n in two factors, so that neither overflow nor the denormal range needs a
+// branch. Logarithms of doubles: the reduction and series of FDLIBM's e_log.c (Sun Microsystems).
+#pragma once
+
+#include "chainerx/native/isa/batch.h"
+#include "chainerx/native/isa/math_basic.h"
+
+namespace chainerx::native {
+namespace CX_ISA {
+namespace {
+namespace math {
+
+// 2^n of whole numbers in the range of normal exponents. Adding 1.5 * 2^mantissa_bits moves n to the
+// low end of the bits.
+inline BatchF Pow2(const BatchF& n) {
+    const auto bits = xsimd::bitwise_cast<uint32_t>(n + BatchF(0x1.8p23f + 127.0f));
+    return xsimd::bitwise_cast<float>(bits << 23);
+}
+inline BatchD Pow2(const BatchD& n) {
+    const auto bits = xsimd::bitwise_cast<uint64_t>(n + BatchD(0x1.8p52 + 1023.0));
+    return xsimd::bitwise_cast<double>(bits << 52);
+}
+
+// y * 2^n, rounded once, also into the denormal range; |n| up to twice the normal exponents.
+template <typename T>
+inline Batch<T> ScaleByPow2(const Batch<T>& y, const Batch<T>& n) {
+    const Batch<T> half = xsimd::nearbyint(n * Batch<T>(T(0.5)));
+    return y * Pow2(half) * Pow2(n - half);
+}
+
+// Keeps nan.
+template <typename T>
+inline Batch<T> Clamp(const Batch<T>& x, T low, T high) {
+    return MinOrSecond(Batch<T>(high), MaxOrSecond(Batch<T>(low), x));
+}
+
+// exp(r) - 1 for |r| <= ln 2 / 2.
+inline BatchF Expm1Core(const BatchF& r) {
+    return xsimd::fma(r * r,
+                      Poly(r, 0x1.0000000b9203fp-1, 0x1.5555557430e22p-3, 0x1.5554e9029c5cap-5,
+                           0x1.1110ab6ca81e4p-7, 0x1.6d43283113fb7p-10, 0x1.a17e0c00a6c6dp-13),
+                      r);
+}
+inline BatchD Expm1Core(const BatchD& r) {
+    return xsimd::fma(
+            r * r,
+            Poly(r, 0x1.0000000000000p-1, 0x1.5555555555557p-3, 0x1.5555555555558p-5,
+                 0x1.11111111100dbp-7, 0x1.6c16c16c151fcp-10, 0x1.a01a01abe8245p-13,
+                 0x1.a01a01acfb1b3p-16, 0x1.71de02312af42p-19, 0x1.27e4cccd08877p-22,
+                 0x1.af4dea43810c4p-26, 0x1.1f8b4e0fc457cp-29),
+            r);
+}
+
+template <typename T>
+struct Reduced {
+    Batch<T> n;
+    Batch<T> r;
+};
+inline Reduced<float> ReduceByLn2(const BatchF& x) {
+    const BatchF n = xsimd::nearbyint(x * BatchF(0x1.715476p+0f));
+    const BatchF r = xsimd::fma(n, BatchF(-0x1.62e400p-1f), x);
+    return {n, xsimd::fma(n, BatchF(-0x1.7f7d1cp-20f), r)};
+}
+inline Reduced<double> ReduceByLn2(const BatchD& x) {
+    const BatchD n = xsimd::nearbyint(x * BatchD(0x1.71547652b82fep+0));
+    const BatchD r = xsimd::fma(n, BatchD(-0x1.62e42fee00000p-1), x);
+    return {n, xsimd::fma(n, BatchD(-0x1.a39ef35793c76p-33), r)};
+}
+
+template <typename T>
+inline constexpr T kExpLow = sizeof(T) == 4 ? T(-105) : T(-746);
+template <typename T>
+inline constexpr T kExpHigh = sizeof(T) == 4 ? T(90) : T(711);
+// The largest whose 2^(n - 1) is a number.
+template <typename T>
+inline constexpr T kExpm1High = sizeof(T) == 4 ? T(89) : T(709.9);
+
+// exp(x) * 2^k
+template <typename T>
+inline Batch<T> ExpScaled(const Batch<T>& x, T k) {
+    const Reduced<T> reduced = ReduceByLn2(Clamp(x, kExpLow<T>, kExpHigh<T>));
+    return ScaleByPow2(Expm1Core(reduced.r) + Batch<T>(T(1)), reduced.n + Batch<T>(k));
+}
+
+template <typename T>
+inline Batch<T> Exp(const Batch<T>& x) {
+    return ExpScaled(x, T(0));
+}
+
+template <typename T>
+inline Batch<T> Expm1(const Batch<T>& x) {
+    using B = Batch<T>;
+    const Reduced<T> reduced = ReduceByLn2(Clamp(x, sizeof(T) == 4 ? T(-30) : T(-50), kExpm1High<T>));
+    // With one factor 2 put off, 2^n itself can't overflow.
+    const B scale = Pow2(reduced.n - B(T(1)));
+    const B y = xsimd::fma(scale, Expm1Core(reduced.r), scale - B(T(0.5)));
+    return Where(x == B(T(0)), x, y + y);
+}
+
+inline BatchF Exp2Core(const BatchF& r) {
+    return xsimd::fma(r,
+                      Poly(r, 0x1.62e42fef95eb1p-1, 0x1.ebfbe045fb75cp-3, 0x1.c6b08dc5e6fdfp-5,
+                           0x1.3b2a1b69d95d7p-7, 0x1.5d874c74e7e0fp-10, 0x1.4440066b62a0ep-13,
+                           0x1.00dc51f0a758fp-16),
+                      BatchF(1.0f));
+}
+inline BatchD Exp2Core(const BatchD& r) {
+    return xsimd::fma(
+            r,
+            Poly(r, 0x1.62e42fefa39efp-1, 0x1.ebfbdff82c58fp-3, 0x1.c6b08d704a0c6p-5,
+                 0x1.3b2ab6fba4e7dp-7, 0x1.5d87fe78a3f9ap-10, 0x1.430912f86a0d9p-13,
+                 0x1.ffcbfc6da7c36p-17, 0x1.62c022494b37bp-20, 0x1.b524ebcf1f14cp-24,
+                 0x1.e4cef693b7d11p-28, 0x1.e9ec237951707p-32, 0x1.c4c8d1d40259ap-36),
+            BatchD(1.0));
+}
+
+template <typename T>
+inline Batch<T> Exp2(const Batch<T>& x) {
+    const Batch<T> bounded =
+            Clamp(x, sizeof(T) == 4 ? T(-152) : T(-1077), sizeof(T) == 4 ? T(130) : T(1026));
+    const Batch<T> n = xsimd::nearbyint(bounded);
+    return ScaleByPow2(Exp2Core(bounded - n), n);
+}
+
+inline BatchF Log(const BatchF& x) { return xsimd::log(x); }
+inline BatchF Log2(const BatchF& x) { return xsimd::log2(x); }
+inline BatchF Log10(const BatchF& x) { return xsimd::log10(x); }
+
+// x = 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), for positive finite x.
+struct LogParts {
+    BatchD k;
+    BatchD f;
+};
+inline LogParts SplitForLog(const BatchD& x) {
+    using Bits = Batch<uint64_t>;
+    const auto denormal = x < BatchD(0x1p-1022);
+    const Bits moved = xsimd::bitwise_cast<uint64_t>(Where(denormal, x * BatchD(0x1p54), x)) +
+                       Bits(0x3ff0000000000000u - 0x3fe6a09e00000000u);
+    const Bits fraction = (moved & Bits(0x000fffffffffffffu)) + Bits(0x3fe6a09e00000000u);
+    // The exponent becomes the low bits of a double without a conversion from 64-bit integers.
+    const BatchD exponent = xsimd::bitwise_cast<double>((moved >> 52) | Bits(0x4330000000000000u)) -
+                            BatchD(0x1p52 + 1023.0);
+    return {Where(denormal, exponent - BatchD(54.0), exponent),
+            xsimd::bitwise_cast<double>(fraction) - BatchD(1.0)};
+}
+
+// log(1 + f) = f - f^2/2 + LogTail(f)
+inline BatchD LogTail(const BatchD& f) {
+    const BatchD s = f / (f + BatchD(2.0));
+    const BatchD z = s * s;
+    const BatchD r = z * Poly(z, 0x1.5555555555555p-1, 0x1.9999999999a3ap-2, 0x1.2492492476691p-2,
+                              0x1.c71c7201ff6fbp-3, 0x1.745cf8c29a13ap-3, 0x1.3b1c42bff7c75p-3,
+                              0x1.0fbd3d0f21720p-3, 0x1.0c1134999e017p-3);
+    return s * xsimd::fma(f * f, BatchD(0.5), r);
+}
+
+inline BatchD LogBorders(const BatchD& x, const BatchD& y) {
+    const BatchD infinity(__builtin_inf());
+    const BatchD high = Where(x == infinity, x, y);
+    const BatchD low = Where(x == BatchD(0.0), -infinity, BatchD(__builtin_nan("")));
+    return Where(x > BatchD(0.0), high, Where(x == x, low, x));
+}
+
+inline BatchD Log(const BatchD& x) {
+    const LogParts p = SplitForLog(x);
+    const BatchD half_square = p.f * p.f * BatchD(0.5);
+    const BatchD low = xsimd::fma(p.k, BatchD(0x1.a39ef35793c76p-33), LogTail(p.f));
+    const BatchD y = xsimd::fma(p.k, BatchD(0x1.62e42fee00000p-1), p.f - (half_square - low));
+    return LogBorders(x, y);
+}
+
+// log_b(x) for a base with 1 / ln b = high + low and log_b(2) = high2 + low2, where the products
+// with `high` and `high2` are exact: as FDLIBM's e_log2.c.
+inline BatchD LogOfBase(const BatchD& x, double high, double low, double high2, double low2) {
+    const LogParts p = SplitForLog(x);
+    const BatchD half_square = p.f * p.f * BatchD(0.5);
+    const BatchD f_high = xsimd::bitwise_cast<double>(
+            xsimd::bitwise_cast<uint64_t>(p.f - half_square) & Batch<uint64_t>(0xffffffff00000000u));
+    const BatchD f_low = p.f - f_high - half_square + LogTail(p.f);
+    const BatchD value = f_high * BatchD(high);
+    const BatchD value_low = xsimd::fma(f_low + f_high, BatchD(low),
+                                        xsimd::fma(f_low, BatchD(high), p.k * BatchD(low2)));
+    const BatchD whole = p.k * BatchD(high2);
+    const BatchD sum = whole + value;
+    // The parts have any order of size, so the error of their sum is kept whole (two-sum).
+    const BatchD part = sum - whole;
+    const BatchD error = (whole - (sum - part)) + (value - part);
+    return LogBorders(x, sum + (value_low + error));
+}
+inline BatchD Log2(const BatchD& x) {
+    return LogOfBase(x, 0x1.7154765200000p+0, 0x1.705fc2eefa200p-33, 1.0, 0.0);
+}
+inline BatchD Log10(const BatchD& x) {
+    return LogOfBase(x, 0x1.bcb7b15200000p-2, 0x1.b9438ca9aadd5p-36, 0x1.34413509f7000p-2,
+                     0x1.3fde623e2566bp-43);
+}
+
+template <typename T>
+inline Batch<T> Log1p(const Batch<T>& x) {
+    return Where(x == Batch<T>(T(0)), x, xsimd::log1p(x));
+}
+
+// erf(x) = x P(x^2) near 0 and 1 - exp(Q(|x|)) beyond, with P and Q minimax; Q approximates
+// log(erfc) with the weight that its error has in the result.
+inline BatchF Erf(const BatchF& x) {
+    const BatchF a = xsimd::min(BatchF(4.1f), xsimd::abs(x));
+    const BatchF small = xsimd::fma(x, Poly(x * x, 0x1.06eba820fb0f8p-3, -0x1.81274697a47cdp-2,
+                                  0x1.ce2f1807f4d2dp-4, -0x1.b82b751b5d578p-6,
+                                  0x1.5640ef1a777f5p-8, -0x1.be05b834dffbdp-11,
+                                  0x1.e0c33a336c57fp-14, -0x1.5a456c6dbd641p-17), x);
+    const BatchF q = Poly(a, 0x1.62d8a7cebbb57p-13, -0x1.212626dbfbe55p+0, -0x1.444d1e3af3915p-1,
+                          -0x1.bb4547e89faeep-4, 0x1.9aebaf4236a27p-6, -0x1.1062502653403p-8,
+                          0x1.c459124f49509p-12, -0x1.5d71dbc8635c5p-16);
+    const BatchF large = Copysign(BatchF(1.0f) - Exp(q), x);
+    const BatchF y = Where(a < BatchF(0.921875f), small, large);
+    return Where(x == x, y, x);
+}
+inline BatchD Erf(const BatchD& x) {
+    const BatchD a = xsimd::min(BatchD(6.0), xsimd::abs(x));
+    const BatchD small =
+            xsimd::fma(x, Poly(x * x, 0x1.06eba8214db69p-3, -0x1.812746b0379e6p-2, 0x1.ce2f21a042b34p-4,
+                     -0x1.b82ce31284f37p-6, 0x1.565bcd0dbd8f7p-8, -0x1.c02db3db4914dp-11,
+                     0x1.f9a321e4afa12p-14, -0x1.f4d1e4343e112p-17, 0x1.b9df30582cd90p-20,
+                     -0x1.5f1f40e25a62bp-23, 0x1.f7b99cf5acbc5p-27, -0x1.38ac22534af27p-30,
+                     0x1.06275c7524c6cp-34), x);
+    const BatchD q = Poly(
+            a - BatchD(2.0), -0x1.575b329b1f516p+2, -0x1.1ac3258a8dc2cp+2, -0x1.d8f5dece92394p-1,
+            -0x1.0dc3b5fb1095dp-6, 0x1.d406b373a1a9cp-9, -0x1.7ffcfb4712b73p-11,
+            0x1.1bc3a607b6306p-13, -0x1.5b656f6988157p-16, 0x1.0604575093501p-19,
+            0x1.b549bb4a6b150p-23, -0x1.73e645796659fp-23, 0x1.f0ae3b8de5dbcp-25,
+            -0x1.e03ef0280e36cp-27, 0x1.5a48c1b8036ddp-29, -0x1.1a080a8191677p-32,
+            -0x1.3bf20c171454ep-35, 0x1.0765298974046p-35, -0x1.6ec446fc035fcp-37,
+            0x1.5472172f5d78fp-39, -0x1.85ab8ce4c4effp-42, 0x1.95d5d246c67b5p-46);
+    const BatchD large = Copysign(BatchD(1.0) - Exp(q), x);
+    const BatchD y = Where(a < BatchD(1.0), small, large);
+    return Where(x == x, y, x);
+}
+
+// x1 == x2 covers equal infinities, whose difference is nan.
+template <typename T>
+inline Batch<T> LogAddExp(const Batch<T>& x1, const Batch<T>& x2) {
+    const Batch<T> y = Max(x1, x2) + Log1p(Exp(-Abs(x1 - x2)));
+    return Where(x1 == x2, x1 + Batch<T>(T(0x1.62e42fefa39efp-1)), y);
+}
+
+template <typename T>
+inline Batch<T> Sigmoid(const Batch<T>& x) {
+    using B = Batch<T>;
+    const B z = Exp(-Abs(x));
+    return Where(x >= B(T(0)), B(T(1)), z) / (B(T(1)) + z);
+}
+
+}  // namespace math
+}  // namespace
+}  // namespace CX_ISA
+}  // namespace chainerx::native

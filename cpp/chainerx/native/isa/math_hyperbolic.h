@@ -1,0 +1,61 @@
+// math:: hyperbolic functions and their inverses.
+#pragma once
+
+#include "chainerx/native/isa/batch.h"
+#include "chainerx/native/isa/math_basic.h"
+#include "chainerx/native/isa/math_explog.h"
+
+namespace chainerx::native {
+namespace CX_ISA {
+namespace {
+namespace math {
+
+template <typename T>
+inline Batch<T> Tanh(const Batch<T>& x) {
+    return xsimd::tanh(x);
+}
+
+// exp(|x|) / 2 and its reciprocal: the factor 1/2 goes into the exponent, so that the result
+// overflows where it must and not before.
+template <typename T>
+inline Batch<T> Cosh(const Batch<T>& x) {
+    const Batch<T> half = ExpScaled(xsimd::abs(x), T(-1));
+    return half + Batch<T>(T(0.25)) / half;
+}
+template <typename T>
+inline Batch<T> Sinh(const Batch<T>& x) {
+    using B = Batch<T>;
+    const B a = xsimd::abs(x);
+    const B half = ExpScaled(a, T(-1));
+    // Below 1 the difference would cancel.
+    const B t = Expm1(xsimd::min(B(T(1)), a));
+    const B small = (t + t / (t + B(T(1)))) * B(T(0.5));
+    return Copysign(Where(a < B(T(1)), small, half - B(T(0.25)) / half), x);
+}
+
+inline BatchD Asinh(const BatchD& x) { return xsimd::asinh(x); }
+
+// In double the logarithm of a sum near 1 keeps enough digits for a float.
+inline BatchD AsinhForFloat(const BatchD& a) {
+    const BatchD y = Log(a + xsimd::sqrt(xsimd::fma(a, a, BatchD(1.0))));
+    const BatchD series = xsimd::fma(a * a * a, BatchD(-1.0 / 6), a);
+    return Where(a < BatchD(0x1p-10), series, y);
+}
+inline BatchF Asinh(const BatchF& x) {
+    const PairD a = Widen(xsimd::abs(x));
+    return Copysign(Narrow({AsinhForFloat(a.low), AsinhForFloat(a.high)}), x);
+}
+
+template <typename T>
+inline Batch<T> Acosh(const Batch<T>& x) {
+    return xsimd::acosh(x);
+}
+template <typename T>
+inline Batch<T> Atanh(const Batch<T>& x) {
+    return Where(x == Batch<T>(T(0)), x, xsimd::atanh(x));
+}
+
+}  // namespace math
+}  // namespace
+}  // namespace CX_ISA
+}  // namespace chainerx::native

@@ -1,0 +1,4 @@
+#define CX_FAMILY_DEF "chainerx/ops/rounding.def"
+#include "chainerx/native/isa/family.h"
+
+CX_EXPORT_FAMILY

@@ -1,0 +1,42 @@
+// The innermost loops of elementwise kernels, as raw function pointers: what a family's unit of an
+// instruction set exports, and what the drivers call.
+#pragma once
+
+#include <cstdint>
+
+namespace chainerx::native {
+
+// Contiguous operands and results of one compute type. A step is 1, or 0 for one value that meets
+// all n elements. `out` may be one of the operands itself, not overlap it otherwise.
+using UnaryLoop = void (*)(const void* x, void* out, int64_t n);
+using BinaryLoop = void (*)(const void* x1, int64_t step1, const void* x2, int64_t step2, void* out,
+                            int64_t n);
+
+// One row of a table: null where the row's dtype rule excludes floats.
+struct UnaryLoops {
+    UnaryLoop f32;
+    UnaryLoop f64;
+};
+struct BinaryLoops {
+    BinaryLoop f32;
+    BinaryLoop f64;
+};
+
+// A family's rows in the order of its table; each array ends with a row of nulls. The results of
+// predicates and comparisons are bytes, 0 or 1.
+struct FamilyLoops {
+    const UnaryLoops* unary;
+    const UnaryLoops* predicate;
+    const BinaryLoops* binary;
+    const BinaryLoops* compare;
+};
+
+// Conversion of 16-bit floats, and back with rounding to nearest even.
+struct HalfLoops {
+    UnaryLoop float16_to_float32;
+    UnaryLoop float32_to_float16;
+    UnaryLoop bfloat16_to_float32;
+    UnaryLoop float32_to_bfloat16;
+};
+
+}  // namespace chainerx::native

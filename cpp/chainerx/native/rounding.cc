@@ -1,0 +1,4 @@
+#define CX_FAMILY_DEF "chainerx/ops/rounding.def"
+#define CX_FAMILY_LOOPS rounding_loops
+#define CX_FAMILY_HEAVY false
+#include "chainerx/native/family.h"

@@ -1,0 +1,226 @@
+// The namespace math of the elementwise tables, for single integers, bools and complex numbers.
+// Floats never come here: they are computed in batches (native/isa/math.h).
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <type_traits>
+
+#include "chainerx/core/dtype.h"
+
+namespace chainerx::native::math {
+
+template <typename T>
+inline T Where(bool condition, T x, T y) {
+    return condition ? x : y;
+}
+
+template <typename T>
+inline T Abs(T x) {
+    if constexpr (std::is_signed_v<T>) return x < 0 ? -x : x;
+    else return x;
+}
+template <typename T>
+inline T Sign(T x) {
+    return static_cast<T>((x > 0) - (x < 0));
+}
+template <typename T>
+inline T Max(T x1, T x2) {
+    return x1 > x2 ? x1 : x2;
+}
+template <typename T>
+inline T Min(T x1, T x2) {
+    return x1 < x2 ? x1 : x2;
+}
+// Integers have no halves, and no gradients.
+template <typename T>
+inline T TieShare(T x1, T x2) {
+    return static_cast<T>(x1 >= x2);
+}
+
+// Division by zero gives 0; the one quotient that overflows wraps.
+template <typename T>
+inline T FloorDiv(T x1, T x2) {
+    if (x2 == 0) return 0;
+    if constexpr (std::is_signed_v<T>) {
+        if (x2 == -1) return -x1;
+        const T q = x1 / x2;
+        return q - ((x1 % x2 != 0) & ((x1 < 0) != (x2 < 0)));
+    } else {
+        return x1 / x2;
+    }
+}
+template <typename T>
+inline T Fmod(T x1, T x2) {
+    if (x2 == 0) return 0;
+    if constexpr (std::is_signed_v<T>) {
+        if (x2 == -1) return 0;
+    }
+    return x1 % x2;
+}
+template <typename T>
+inline T Mod(T x1, T x2) {
+    const T r = Fmod(x1, x2);
+    if constexpr (std::is_signed_v<T>) {
+        return r != 0 && (r < 0) != (x2 < 0) ? r + x2 : r;
+    } else {
+        return r;
+    }
+}
+
+// A negative power of an integer is its truncated value: 0 unless the base is 1 or -1.
+template <typename T>
+inline T IntegerPow(T x1, T x2) {
+    if constexpr (std::is_signed_v<T>) {
+        if (x2 < 0) {
+            if (x1 == 1) return 1;
+            if (x1 == -1) return (x2 & 1) != 0 ? T(-1) : T(1);
+            return 0;
+        }
+    }
+    T y = 1;
+    while (x2 != 0) {
+        if ((x2 & 1) != 0) y *= x1;
+        x1 *= x1;
+        x2 = static_cast<T>(x2 >> 1);
+    }
+    return y;
+}
+template <typename T>
+inline T Pow(const T& x1, const T& x2) {
+    if constexpr (kIsComplexType<T>) {
+        if (x2 == T(0)) return T(1);
+        if (x1 == T(0)) return x2.real() > 0 ? T(0) : T(NAN, NAN);
+        return std::pow(x1, x2);
+    } else {
+        return IntegerPow(x1, x2);
+    }
+}
+
+template <typename T>
+inline T Invert(T x) {
+    if constexpr (std::is_same_v<T, bool>) return !x;
+    else return static_cast<T>(~x);
+}
+
+// The count may be any number; the width is that of the array's dtype, which the compute type of
+// small integers exceeds: what is shifted out of the dtype is lost in the conversion back, and a
+// right shift of the extended value is the same.
+template <typename T>
+inline T LeftShift(T x1, T x2) {
+    const bool inside = static_cast<std::make_unsigned_t<T>>(x2) < sizeof(T) * 8;
+    return inside ? static_cast<T>(x1 << x2) : T(0);
+}
+template <typename T>
+inline T RightShift(T x1, T x2) {
+    const bool inside = static_cast<std::make_unsigned_t<T>>(x2) < sizeof(T) * 8;
+    return inside ? static_cast<T>(x1 >> x2) : static_cast<T>(x1 < 0 ? T(-1) : T(0));
+}
+
+template <typename T>
+inline bool IsNan(const T& x) {
+    if constexpr (kIsComplexType<T>) return std::isnan(x.real()) || std::isnan(x.imag());
+    else return false;
+}
+template <typename T>
+inline bool IsInf(const T& x) {
+    if constexpr (kIsComplexType<T>) return std::isinf(x.real()) || std::isinf(x.imag());
+    else return false;
+}
+template <typename T>
+inline bool IsFinite(const T& x) {
+    if constexpr (kIsComplexType<T>) return std::isfinite(x.real()) && std::isfinite(x.imag());
+    else return true;
+}
+template <typename T>
+inline bool SignBit(T x) {
+    if constexpr (std::is_signed_v<T>) return x < 0;
+    else return false;
+}
+
+// Complex only: their rules exclude integers.
+template <typename T>
+inline T Sqrt(const T& x) {
+    return std::sqrt(x);
+}
+template <typename T>
+inline T Exp(const T& x) {
+    return std::exp(x);
+}
+template <typename T>
+inline T Log(const T& x) {
+    return std::log(x);
+}
+template <typename T>
+inline T Sin(const T& x) {
+    return std::sin(x);
+}
+template <typename T>
+inline T Cos(const T& x) {
+    return std::cos(x);
+}
+template <typename T>
+inline T Tan(const T& x) {
+    return std::tan(x);
+}
+template <typename T>
+inline T Sinh(const T& x) {
+    return std::sinh(x);
+}
+template <typename T>
+inline T Cosh(const T& x) {
+    return std::cosh(x);
+}
+template <typename T>
+inline T Tanh(const T& x) {
+    return std::tanh(x);
+}
+
+// Floats only: the rules of their rows exclude all that comes here.
+template <typename T>
+T Sigmoid(T x) = delete;
+template <typename T>
+T Log1p(T x) = delete;
+template <typename T>
+T Expm1(T x) = delete;
+template <typename T>
+T Exp2(T x) = delete;
+template <typename T>
+T Log2(T x) = delete;
+template <typename T>
+T Log10(T x) = delete;
+template <typename T>
+T Cbrt(T x) = delete;
+template <typename T>
+T Erf(T x) = delete;
+template <typename T>
+T Asin(T x) = delete;
+template <typename T>
+T Acos(T x) = delete;
+template <typename T>
+T Atan(T x) = delete;
+template <typename T>
+T Asinh(T x) = delete;
+template <typename T>
+T Acosh(T x) = delete;
+template <typename T>
+T Atanh(T x) = delete;
+template <typename T>
+T Ceil(T x) = delete;
+template <typename T>
+T Floor(T x) = delete;
+template <typename T>
+T Trunc(T x) = delete;
+template <typename T>
+T Rint(T x) = delete;
+template <typename T>
+T Copysign(T x1, T x2) = delete;
+template <typename T>
+T LogAddExp(T x1, T x2) = delete;
+template <typename T>
+T Atan2(T x1, T x2) = delete;
+template <typename T>
+T Hypot(T x1, T x2) = delete;
+
+}  // namespace chainerx::native::math

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -35,18 +34,13 @@ class BackwardRun {
     void AddInputGrad(Node* node, int i, Array gx);
 
  private:
-    // A node that waits for its gradients. Once it has run, the place is for another one: a long
-    // chain needs few.
+    // A node that waits for its gradients, or a slot that ends a path or whose gradient is wanted.
     struct NodeState {
-        Node* node;                           // null: free
-        Array grad;                           // of the first output
-        std::unique_ptr<Array[]> more_grads;  // of the others
+        Node* node;
+        uint32_t first_grad;  // in grads_
         bool queued;
         bool needed;
-
-        Array& GradOf(uint32_t output) { return output == 0 ? grad : more_grads[output - 1]; }
     };
-    // A slot that ends a path or whose gradient is wanted.
     struct SlotState {
         Slot* slot;
         Array grad;
@@ -62,7 +56,6 @@ class BackwardRun {
     void Enqueue(uint32_t state);
     void FindNeeded();
     void Process(uint32_t state);
-    void Forget(uint32_t state);
     Array Fit(Node* node, int i, Array gx);
     bool IsLive(Slot* slot) const;
 
@@ -73,11 +66,12 @@ class BackwardRun {
     uint64_t bit_;
     bool double_backprop_;
     bool retain_grad_{false};
+    bool store_{false};
     std::optional<double> loss_scale_;
     bool has_targets_{false};
     std::vector<NodeState> nodes_;
     std::vector<SlotState> slots_;
-    std::vector<uint32_t> free_nodes_;
+    std::vector<Array> grads_;
     std::vector<std::pair<uint64_t, uint32_t>> queue_;     // heap of (sequence, state)
     std::unordered_map<const void*, uint32_t> contended_;  // objects that another run has claimed
 };

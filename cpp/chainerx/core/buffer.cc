@@ -8,9 +8,7 @@ namespace {
 struct ForeignBuffer : Buffer {
     ForeignBuffer(Device* device, void* data, int64_t nbytes, void* owner, void (*release)(void*),
                   bool writable)
-        : Buffer{device, data, nbytes, &Delete, writable}, owner_{owner}, release_{release} {
-        foreign_ = true;
-    }
+        : Buffer{device, data, nbytes, &Delete, writable}, owner_{owner}, release_{release} {}
 
     static void Delete(Buffer* b) {
         auto* self = static_cast<ForeignBuffer*>(b);

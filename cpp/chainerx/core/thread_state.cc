@@ -1,7 +1,6 @@
 #include "chainerx/core/thread_state.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 
 #include "chainerx/core/error.h"
@@ -60,8 +59,7 @@ void PoolFreeSlow(void* p, size_t /*size*/) noexcept { std::free(p); }
 
 ThreadExtra& GetThreadExtra() {
     RegisterThread();
-    static std::atomic<uint64_t> n_threads{0};
-    if (t_state.extra == nullptr) t_state.extra = new ThreadExtra{{}, n_threads++ << 40};
+    if (t_state.extra == nullptr) t_state.extra = new ThreadExtra;
     return *t_state.extra;
 }
 
@@ -84,15 +82,14 @@ uint64_t PushBackpropMode(Context* context, uint64_t ids, bool enabled) {
     return extra.next_token++;
 }
 
-bool PopBackpropMode(uint64_t token) noexcept {
-    if (t_state.extra == nullptr) return false;
-    std::vector<BackpropMode>& modes = t_state.extra->modes;
+void PopBackpropMode(uint64_t token) {
+    std::vector<BackpropMode>& modes = GetThreadExtra().modes;
     const auto it = std::find_if(modes.begin(), modes.end(),
                                  [&](const BackpropMode& m) { return m.token == token; });
-    if (it == modes.end()) return false;
+    if (it == modes.end())
+        throw ChainerxError{"backprop mode: left in another thread than entered"};
     modes.erase(it);
     t_state.record_context = nullptr;
-    return true;
 }
 
 }  // namespace chainerx::internal

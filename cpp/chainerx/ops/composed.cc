@@ -1,0 +1,31 @@
+#include "chainerx/ops/composed.h"
+
+#include "chainerx/core/error.h"
+#include "chainerx/ops/activation.h"
+#include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/operators.h"
+
+namespace chainerx {
+
+Array Fabs(const Array& x) { return Absolute(AsType(x, FloatResult(x.dtype()), false)); }
+
+Array Clip(const Array& a, const std::optional<Scalar>& a_min, const std::optional<Scalar>& a_max) {
+    if (!a_min && !a_max) throw ValueError{"clip: a_min and a_max are both None, expected one bound"};
+    Array y = a;
+    if (a_min) y = Maximum(y, *a_min);
+    if (a_max) y = Minimum(y, *a_max);
+    return y;
+}
+
+Array ClippedRelu(const Array& x, double z) { return Minimum(Relu(x), z); }
+
+Array Softplus(const Array& x, double beta) {
+    if (beta == 1.0) return Softplus(x);
+    return Softplus(AsType(x, FloatResult(x.dtype()), false) * beta) / beta;
+}
+
+Array AbsoluteError(const Array& x1, const Array& x2) { return Absolute(x1 - x2); }
+Array SquaredError(const Array& x1, const Array& x2) { return Square(x1 - x2); }
+
+}  // namespace chainerx

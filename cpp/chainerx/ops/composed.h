@@ -1,0 +1,25 @@
+// Elementwise routines that are compositions of rows.
+#pragma once
+
+#include <optional>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/macro.h"
+#include "chainerx/core/scalar.h"
+
+namespace chainerx {
+
+// Absolute value in the float dtype of `x`.
+CX_API Array Fabs(const Array& x);
+// ValueError if there is neither bound.
+CX_API Array Clip(const Array& a, const std::optional<Scalar>& a_min,
+                  const std::optional<Scalar>& a_max);
+// min(max(x, 0), z)
+CX_API Array ClippedRelu(const Array& x, double z = 20.0);
+// log(1 + exp(beta x)) / beta
+CX_API Array Softplus(const Array& x, double beta);
+
+CX_API Array AbsoluteError(const Array& x1, const Array& x2);
+CX_API Array SquaredError(const Array& x1, const Array& x2);
+
+}  // namespace chainerx

@@ -1,0 +1,29 @@
+// Declares the routines of a family. The family's header defines CX_DECLARED_DEF and includes this.
+#include "chainerx/core/array.h"
+#include "chainerx/core/macro.h"
+#include "chainerx/core/scalar.h"
+
+namespace chainerx {
+
+#define CX_UNARY(Name, ...) CX_API Array Name(const Array& x);
+#define CX_PREDICATE(Name, ...) CX_API Array Name(const Array& x);
+#define CX_BINARY(Name, ...)                                    \
+    CX_API Array Name(const Array& x1, const Array& x2);        \
+    CX_API Array Name(const Array& x1, const Scalar& x2);       \
+    CX_API Array Name(const Scalar& x1, const Array& x2);       \
+    namespace internal {                                        \
+    CX_API void I##Name(const Array& x1, const Array& x2);      \
+    CX_API void I##Name(const Array& x1, const Scalar& x2);     \
+    }
+#define CX_COMPARE(Name, ...)                             \
+    CX_API Array Name(const Array& x1, const Array& x2);  \
+    CX_API Array Name(const Array& x1, const Scalar& x2); \
+    CX_API Array Name(const Scalar& x1, const Array& x2);
+#include CX_DECLARED_DEF
+#undef CX_UNARY
+#undef CX_PREDICATE
+#undef CX_BINARY
+#undef CX_COMPARE
+#undef CX_DECLARED_DEF
+
+}  // namespace chainerx

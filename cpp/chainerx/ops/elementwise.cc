@@ -1,0 +1,255 @@
+#include "chainerx/ops/elementwise.h"
+
+#include "chainerx/autograd/record.h"
+#include "chainerx/core/error.h"
+#include "chainerx/kernels/kernel.h"
+#include "chainerx/ops/creation.h"
+
+namespace chainerx::internal {
+namespace {
+
+using UnaryFn = void(const Array&, const Array&);
+using BinaryFn = void(const Operand&, const Operand&, const Array&);
+
+constexpr int kNumRules = static_cast<int>(DtypeRule::kAny) + 1;
+constexpr int8_t kRefused = -1;
+
+// The dtype that operands of `dtype` compute in.
+constexpr int8_t ComputeDtype(DtypeRule rule, Dtype dtype) {
+    if (ComputesIn(rule, dtype)) return static_cast<int8_t>(dtype);
+    const bool to_float =
+        (IsInt(dtype) && (rule == DtypeRule::kDivide || rule == DtypeRule::kFloat ||
+                          rule == DtypeRule::kInexact)) ||
+        (IsBool(dtype) && (rule == DtypeRule::kFloat || rule == DtypeRule::kInexact));
+    return to_float ? static_cast<int8_t>(kDefaultFloat) : kRefused;
+}
+
+struct ComputeTable {
+    int8_t dtypes[kNumRules][kNumDtypes]{};
+
+    constexpr ComputeTable() {
+        for (int r = 0; r < kNumRules; ++r) {
+            for (int d = 0; d < kNumDtypes; ++d) {
+                dtypes[r][d] = ComputeDtype(static_cast<DtypeRule>(r), static_cast<Dtype>(d));
+            }
+        }
+    }
+};
+constexpr ComputeTable kComputeTable;
+
+const char* Expected(DtypeRule rule) {
+    switch (rule) {
+        case DtypeRule::kNumeric:
+        case DtypeRule::kDivide:
+            return "a number (not bool)";
+        case DtypeRule::kReal:
+            return "a real number (neither bool nor complex)";
+        case DtypeRule::kOrdered:
+        case DtypeRule::kFloat:
+            return "a real dtype (not complex)";
+        case DtypeRule::kBits:
+            return "bool or an integer";
+        case DtypeRule::kShift:
+            return "an integer";
+        default:
+            return "another dtype";
+    }
+}
+
+[[noreturn]] CX_COLD void ThrowDtype(const ElementwiseOp& op, const char* name, Dtype dtype) {
+    throw DtypeError{op.name, ": ", name, " has dtype ", GetDtypeName(dtype), ", expected ",
+                     Expected(op.rule)};
+}
+[[noreturn]] CX_COLD void ThrowDtypes(const ElementwiseOp& op, const char* d1, const char* d2,
+                                      const char* why) {
+    throw DtypeError{op.name, ": x1 has dtype ", d1, ", x2 has dtype ", d2, ": ", why};
+}
+
+Dtype Lookup(const ElementwiseOp& op, const char* name, Dtype dtype) {
+    const int8_t d = kComputeTable.dtypes[static_cast<int>(op.rule)][static_cast<int>(dtype)];
+    if (d == kRefused) [[unlikely]]
+        ThrowDtype(op, name, dtype);
+    return static_cast<Dtype>(d);
+}
+
+bool BoolMeetsBoolOnly(DtypeRule rule) {
+    return rule == DtypeRule::kOrdered || rule == DtypeRule::kBits || rule == DtypeRule::kAny;
+}
+
+// The dtype that two arrays compute in.
+Dtype Promoted(const ElementwiseOp& op, Dtype d1, Dtype d2) {
+    if (d1 == d2) return Lookup(op, "x1", d1);
+    if (op.rule != DtypeRule::kMultiply) {
+        if (IsBool(d1) != IsBool(d2) && BoolMeetsBoolOnly(op.rule)) {
+            ThrowDtypes(op, GetDtypeName(d1), GetDtypeName(d2), "bool goes with bool only");
+        }
+        Lookup(op, "x1", d1);
+        Lookup(op, "x2", d2);
+    }
+    if (op.rule == DtypeRule::kShift && IsInt(PromoteTypes(d1, d2))) return d1;
+    const Dtype promoted = PromoteTypes(d1, d2);
+    if (kComputeTable.dtypes[static_cast<int>(op.rule)][static_cast<int>(promoted)] == kRefused) {
+        ThrowDtypes(op, GetDtypeName(d1), GetDtypeName(d2), "no dtype of this operation holds both");
+    }
+    return Lookup(op, "x1", promoted);
+}
+
+// The dtype that an array and a scalar compute in: the scalar is weak.
+Dtype Promoted(const ElementwiseOp& op, const char* name, Dtype dtype, const Scalar& scalar) {
+    const Dtype d = Lookup(op, name, dtype);
+    if (op.to_bool) return ResultType(dtype, scalar.kind() == DtypeKind::kComplex ? scalar : 0);
+    if (scalar.kind() == DtypeKind::kBool && !IsBool(dtype) && op.rule != DtypeRule::kMultiply) {
+        ThrowDtypes(op, name[1] == '1' ? GetDtypeName(dtype) : "bool (a scalar)",
+                    name[1] == '1' ? "bool (a scalar)" : GetDtypeName(dtype),
+                    "bool goes with bool only");
+    }
+    if (IsBool(dtype) && BoolMeetsBoolOnly(op.rule) && scalar.kind() != DtypeKind::kBool) {
+        ThrowDtypes(op, "bool", "a number (a scalar)", "bool goes with bool only");
+    }
+    if (scalar.kind() < DtypeKind::kFloat) return d;
+    const Dtype promoted = ResultType(dtype, scalar);
+    return promoted == dtype ? d : Lookup(op, name[1] == '1' ? "x2" : "x1", promoted);
+}
+
+// `x` itself, or a copy of another dtype that `holder` keeps.
+const Array& As(const Array& x, Dtype dtype, Array& holder) {
+    if (x.dtype() == dtype) [[likely]]
+        return x;
+    holder = AsType(Detached(x), dtype, false);
+    return holder;
+}
+
+// A shift by a count of a wider dtype must not become a small one: all counts that are no less than
+// any width, or negative, are alike.
+CX_COLD Array ClampCount(const Array& x2) {
+    const auto call = [](kernels::Id id, const Array& x, const Scalar& bound) {
+        return CallBinary({"shift", DtypeRule::kReal, static_cast<int>(id), false}, x, bound);
+    };
+    return call(kernels::Id::kMinimum,
+                GetKind(x2.dtype()) == DtypeKind::kUInt
+                    ? Detached(x2)
+                    : call(kernels::Id::kMaximum, Detached(x2), -1),
+                64);
+}
+
+// As(), for the second operand.
+const Array& AsSecond(const ElementwiseOp& op, const Array& x2, Dtype dtype, Array& holder) {
+    if (x2.dtype() == dtype) [[likely]]
+        return x2;
+    holder = AsType(op.rule == DtypeRule::kShift ? ClampCount(x2) : Detached(x2), dtype, false);
+    return holder;
+}
+
+template <typename Fn>
+Fn* KernelOf(const ElementwiseOp& op, const Device& device) {
+    const KernelFn fn = device.kernels()[op.kernel];
+    if (fn == nullptr) [[unlikely]]
+        ThrowNoKernel(op.name, device);
+    return reinterpret_cast<Fn*>(fn);
+}
+
+}  // namespace
+
+Array CallUnary(const ElementwiseOp& op, const Array& x) {
+    const Dtype dtype = Lookup(op, "x", x.dtype());
+    Array holder;
+    const Array& in = As(x, dtype, holder);
+    UnaryFn* const kernel = KernelOf<UnaryFn>(op, x.device());
+    Array y = EmptyUnchecked(x.shape(), op.to_bool ? Dtype::kBool : dtype, x.device());
+    kernel(in, y);
+    return y;
+}
+
+Array CallBinary(const ElementwiseOp& op, const Array& x1, const Array& x2) {
+    CheckSameDevice(op.name, x1.device(), x2.device());
+    const Dtype dtype = Promoted(op, x1.dtype(), x2.dtype());
+    Array holder1;
+    Array holder2;
+    const Array& in1 = As(x1, dtype, holder1);
+    const Array& in2 = AsSecond(op, x2, dtype, holder2);
+    BinaryFn* const kernel = KernelOf<BinaryFn>(op, x1.device());
+    const Dtype out_dtype = op.to_bool ? Dtype::kBool : dtype;
+    if (x1.shape() == x2.shape()) [[likely]] {
+        Array y = EmptyUnchecked(x1.shape(), out_dtype, x1.device());
+        kernel(Operand{in1}, Operand{in2}, y);
+        return y;
+    }
+    const Shape shape = BroadcastShapes(op.name, x1.shape(), x2.shape());
+    CheckedNBytes(op.name, shape, GetItemSize(out_dtype));
+    Array y = EmptyUnchecked(shape, out_dtype, x1.device());
+    kernel(Operand{in1}, Operand{in2}, y);
+    return y;
+}
+
+Array CallBinary(const ElementwiseOp& op, const Array& x1, const Scalar& x2) {
+    const Dtype dtype = Promoted(op, "x1", x1.dtype(), x2);
+    Array holder;
+    const Array& in1 = As(x1, dtype, holder);
+    BinaryFn* const kernel = KernelOf<BinaryFn>(op, x1.device());
+    Array y = EmptyUnchecked(x1.shape(), op.to_bool ? Dtype::kBool : dtype, x1.device());
+    kernel(Operand{in1}, Operand{x2}, y);
+    return y;
+}
+
+Array CallBinary(const ElementwiseOp& op, const Scalar& x1, const Array& x2) {
+    // A shifted scalar is an int64: its own dtype is weak, and that of the count says nothing.
+    Dtype dtype = Promoted(op, "x2", x2.dtype(), x1);
+    if (op.rule == DtypeRule::kShift) dtype = Dtype::kInt64;
+    Array holder;
+    const Array& in2 = As(x2, dtype, holder);
+    BinaryFn* const kernel = KernelOf<BinaryFn>(op, x2.device());
+    Array y = EmptyUnchecked(x2.shape(), op.to_bool ? Dtype::kBool : dtype, x2.device());
+    kernel(Operand{x1}, Operand{in2}, y);
+    return y;
+}
+
+namespace {
+
+// In-place results may lose width, not kind: a float does not go into an integer.
+CX_COLD void CheckInPlaceDtype(const ElementwiseOp& op, Dtype dtype, Dtype result) {
+    const auto category = [](Dtype d) {
+        return IsBool(d) ? 0 : IsInt(d) ? 1 : IsFloat(d) ? 2 : 3;
+    };
+    if (category(result) != category(dtype)) {
+        throw DtypeError{"i", op.name, ": the result has dtype ", GetDtypeName(result),
+                         ", which does not go into the dtype of x1, ", GetDtypeName(dtype)};
+    }
+}
+
+// Whether writing to `out` could change elements of `x` that are still to be read.
+bool MayOverlap(const Array& out, const Array& x) {
+    if (out.buffer() != x.buffer()) return false;
+    const bool same = out.raw_data() == x.raw_data() && out.dtype() == x.dtype() &&
+                      out.shape() == x.shape() && out.strides() == x.strides();
+    return !same;
+}
+
+}  // namespace
+
+void CallInPlace(const ElementwiseOp& op, const Array& x1, const Array& x2) {
+    CheckInPlaceOutput(op.name, x1);
+    CheckInPlaceInput(op.name, x2);
+    CheckSameDevice(op.name, x1.device(), x2.device());
+    const Dtype result = Promoted(op, x1.dtype(), x2.dtype());
+    if (result != x1.dtype()) CheckInPlaceDtype(op, x1.dtype(), result);
+    if (x1.shape() != x2.shape() && BroadcastShapes(op.name, x1.shape(), x2.shape()) != x1.shape()) {
+        throw DimensionError{"i", op.name, ": x2.shape is ", x2.shape(),
+                             ", expected one that broadcasts to x1.shape, ", x1.shape()};
+    }
+    Array holder;
+    const Array* in2 = &AsSecond(op, x2, x1.dtype(), holder);
+    if (MayOverlap(x1, *in2)) {
+        holder = Copy(Detached(*in2));
+        in2 = &holder;
+    }
+    KernelOf<BinaryFn>(op, x1.device())(Operand{x1}, Operand{*in2}, x1);
+}
+
+void CallInPlace(const ElementwiseOp& op, const Array& x1, const Scalar& x2) {
+    CheckInPlaceOutput(op.name, x1);
+    const Dtype result = Promoted(op, "x1", x1.dtype(), x2);
+    if (result != x1.dtype()) CheckInPlaceDtype(op, x1.dtype(), result);
+    KernelOf<BinaryFn>(op, x1.device())(Operand{x1}, Operand{x2}, x1);
+}
+
+}  // namespace chainerx::internal

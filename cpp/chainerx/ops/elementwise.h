@@ -1,0 +1,43 @@
+// What the routines of all elementwise families share: which dtype a row computes in, the output, the
+// call of the kernel. Not for users: they include the families' headers.
+#pragma once
+
+#include "chainerx/core/array.h"
+#include "chainerx/kernels/dtype_rule.h"
+
+namespace chainerx::internal {
+
+// What is known of a row at run time.
+struct ElementwiseOp {
+    const char* name;
+    DtypeRule rule;
+    int kernel;     // kernels::Id
+    bool to_bool;   // predicates and comparisons
+};
+
+CX_API Array CallUnary(const ElementwiseOp& op, const Array& x);
+CX_API Array CallBinary(const ElementwiseOp& op, const Array& x1, const Array& x2);
+CX_API Array CallBinary(const ElementwiseOp& op, const Array& x1, const Scalar& x2);
+CX_API Array CallBinary(const ElementwiseOp& op, const Scalar& x1, const Array& x2);
+
+// x1 = op(x1, x2). Checks that nothing of a graph is overwritten, that the result fits the shape of
+// x1, and that its dtype is of no higher kind than that of x1. Memory that both share is copied first.
+CX_API void CallInPlace(const ElementwiseOp& op, const Array& x1, const Array& x2);
+CX_API void CallInPlace(const ElementwiseOp& op, const Array& x1, const Scalar& x2);
+
+// "floor_divide" of "FloorDivide", made by the compiler.
+template <int kSize>
+struct SnakeName {
+    char text[2 * kSize]{};
+
+    constexpr SnakeName(const char (&camel)[kSize]) {  // NOLINT
+        int n = 0;
+        for (int i = 0; i < kSize - 1; ++i) {
+            const bool upper = camel[i] >= 'A' && camel[i] <= 'Z';
+            if (upper && i > 0) text[n++] = '_';
+            text[n++] = upper ? static_cast<char>(camel[i] - 'A' + 'a') : camel[i];
+        }
+    }
+};
+
+}  // namespace chainerx::internal

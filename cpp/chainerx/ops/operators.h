@@ -1,0 +1,60 @@
+// Operators between arrays and scalars.
+#pragma once
+
+#include "chainerx/core/array.h"
+#include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/bitwise.h"
+#include "chainerx/ops/logic.h"
+
+namespace chainerx {
+
+#define CX_OPERATOR(symbol, Name)                                                                \
+    inline Array operator symbol(const Array& x1, const Array& x2) { return Name(x1, x2); }      \
+    inline Array operator symbol(const Array& x1, const Scalar& x2) { return Name(x1, x2); }     \
+    inline Array operator symbol(const Scalar& x1, const Array& x2) { return Name(x1, x2); }
+#define CX_OPERATOR_ASSIGN(symbol, Name)                                        \
+    inline const Array& operator symbol(const Array& x1, const Array& x2) {     \
+        internal::I##Name(x1, x2);                                              \
+        return x1;                                                              \
+    }                                                                           \
+    inline const Array& operator symbol(const Array& x1, const Scalar& x2) {    \
+        internal::I##Name(x1, x2);                                              \
+        return x1;                                                              \
+    }
+
+CX_OPERATOR(+, Add)
+CX_OPERATOR(-, Subtract)
+CX_OPERATOR(*, Multiply)
+CX_OPERATOR(/, Divide)
+CX_OPERATOR(%, Remainder)
+CX_OPERATOR(&, BitwiseAnd)
+CX_OPERATOR(|, BitwiseOr)
+CX_OPERATOR(^, BitwiseXor)
+CX_OPERATOR(<<, LeftShift)
+CX_OPERATOR(>>, RightShift)
+CX_OPERATOR(==, Equal)
+CX_OPERATOR(!=, NotEqual)
+CX_OPERATOR(<, Less)
+CX_OPERATOR(<=, LessEqual)
+CX_OPERATOR(>, Greater)
+CX_OPERATOR(>=, GreaterEqual)
+
+CX_OPERATOR_ASSIGN(+=, Add)
+CX_OPERATOR_ASSIGN(-=, Subtract)
+CX_OPERATOR_ASSIGN(*=, Multiply)
+CX_OPERATOR_ASSIGN(/=, Divide)
+CX_OPERATOR_ASSIGN(%=, Remainder)
+CX_OPERATOR_ASSIGN(&=, BitwiseAnd)
+CX_OPERATOR_ASSIGN(|=, BitwiseOr)
+CX_OPERATOR_ASSIGN(^=, BitwiseXor)
+CX_OPERATOR_ASSIGN(<<=, LeftShift)
+CX_OPERATOR_ASSIGN(>>=, RightShift)
+
+#undef CX_OPERATOR
+#undef CX_OPERATOR_ASSIGN
+
+inline Array operator-(const Array& x) { return Negative(x); }
+inline Array operator+(const Array& x) { return Positive(x); }
+inline Array operator~(const Array& x) { return Invert(x); }
+
+}  // namespace chainerx

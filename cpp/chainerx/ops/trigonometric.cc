@@ -1,0 +1,2 @@
+#define CX_FAMILY_DEF "chainerx/ops/trigonometric.def"
+#include "chainerx/ops/define_family.h"

@@ -97,7 +97,7 @@ class Prepared:
 
         def cast(x):
             # Integer ops that give floats are computed in floats.
-            return x.astype('f8') if floating and x.dtype.kind in 'iu' else x
+            return x.astype('f8') if floating and x.dtype.kind in 'biu' else x
 
         call = self.spec.map(lambda a: a)
         converted = [to_reference(a) for a in call.arrays()]

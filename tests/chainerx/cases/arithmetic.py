@@ -47,7 +47,7 @@ def _binary(name, ref, dtypes=NUMERIC, **kw):
 _nonzero = f(2, 3, lo=-3, hi=3, avoid=(0,), gap=0.5)
 # Quotients that are not near an integer, where floor and remainder jump.
 _dividend = f(2, 3, lo=2.1, hi=2.9)
-_divisor = f(2, 3, lo=1.05, hi=1.4)
+_divisor = f(2, 3, lo=1.5, hi=2.0)
 _int_shift = f(2, 3, lo=0, hi=6)
 _base = f(2, 3, lo=0.3, hi=3)
 

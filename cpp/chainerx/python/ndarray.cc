@@ -209,6 +209,7 @@ void InitNdArray(PyObject* module) {
              "An n-dimensional array on a device, uninitialized; chainerx.array() makes one "
              "from values.")}};
     AddNumberSlots(slots);
+    AddMatmulSlot(slots);
     AddSequenceSlots(slots);
     AddProtocolSlots(slots);
     AddBufferSlots(slots);

@@ -8,15 +8,19 @@
 #include "chainerx/python/ndarray_slots.h"
 
 namespace chainerx::python {
-namespace {
-
 // NumPy arrays would have to be copied to a device, so that is left to the user.
-CX_COLD PyObject* Refuse(const char* op, PyObject* o) {
+CX_COLD void CheckNotNumpy(const char* op, PyObject* o) {
     if (PyObject_TypeCheck(o, Numpy().ndarray)) {
         throw TypeError{op,
                         ": one operand is a numpy.ndarray, the other a chainerx.ndarray; "
                         "convert with chainerx.array(x) or chainerx.to_numpy(x)"};
     }
+}
+
+namespace {
+
+PyObject* Refuse(const char* op, PyObject* o) {
+    CheckNotNumpy(op, o);
     Py_RETURN_NOTIMPLEMENTED;
 }
 

@@ -4,7 +4,7 @@ The data are the 1,797 real 8x8 digits of the UCI repository that ship inside sc
 nothing is downloaded. The split (1,437 to learn from, 360 to test on) is fixed; ``--seed`` decides
 the initial weights and the order of the minibatches, and the same seed gives the same result.
 
-    python examples/digits.py --device native:0 --out digits-result
+    python examples/digits.py --device native:0 --out result
 """
 
 import argparse
@@ -117,7 +117,7 @@ def main():
     parser.add_argument('--epochs', type=int, default=20)
     parser.add_argument('--batch-size', type=int, default=32)
     parser.add_argument('--seed', type=int, default=0)
-    parser.add_argument('--out', type=pathlib.Path, default=pathlib.Path('digits-result'))
+    parser.add_argument('--out', type=pathlib.Path, default=pathlib.Path('result'))
     parser.add_argument('--no-plots', action='store_true', help='do not write any picture')
     args = parser.parse_args()
     if args.epochs < 1 or args.batch_size < 1:

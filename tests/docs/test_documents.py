@@ -18,3 +18,39 @@ def test_code_blocks_run(name):
         source += '\n' * (line - source.count('\n')) + block[1]
     assert source.count('assert') >= 5
     exec(compile(source, str(DOCS / name), 'exec'), {'__name__': name})
+
+
+@pytest.mark.parametrize(
+    'name', ['ARCHITECTURE.md', *(f'docs/{p.name}' for p in DOCS.glob('*.md'))]
+)
+def test_files_named_in_it_exist(name):
+    root = DOCS.parent
+    text = (root / name).read_text(encoding='utf-8')
+    text = re.sub(r'^```.*?^```', '', text, flags=re.M | re.S)
+    named = set(re.findall(r'`((?:[\w.]+/)+[\w.*]+\.(?:cc|h|def|py|md|toml|cmake))`', text))
+    named |= {p.split('#')[0] for p in re.findall(r'\]\((?!http)([^)]+)\)', text)}
+    places = [root, root / 'docs', root / 'cpp/chainerx']
+    missing = [n for n in named if not any(list(p.glob(n)) or (p / n).exists() for p in places)]
+    assert not missing
+    assert named or name not in ('ARCHITECTURE.md', 'docs/README.md')  # else the pattern is off
+
+
+def quoted_blocks(text):
+    """Blocks that begin with the path of the file that they quote: (path, [chunk, ...])."""
+    for block in re.findall(r'^```\w+\n(.*?)^```', text, re.M | re.S):
+        head, _, code = block.partition('\n')
+        if match := re.fullmatch(r'(?://|#) ([\w./]+\.\w+)', head):
+            yield match[1], [c for c in re.split(r'^ *(?://|#)? *\.\.\.\n', code, flags=re.M) if c]
+
+
+@pytest.mark.parametrize('name', ['adding_an_op.md', 'adding_a_backend.md'])
+def test_quoted_code_is_in_its_file(name):
+    def normal(code):
+        return ' '.join(code.split())
+
+    blocks = list(quoted_blocks((DOCS / name).read_text(encoding='utf-8')))
+    assert len(blocks) >= 3
+    for path, chunks in blocks:
+        source = normal((DOCS.parent / path).read_text(encoding='utf-8'))
+        for chunk in chunks:
+            assert normal(chunk) in source, f'{name} quotes of {path} what is not there:\n{chunk}'

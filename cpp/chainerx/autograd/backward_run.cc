@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "chainerx/autograd/engine_ops.h"
+#include "chainerx/autograd/scopes.h"
 #include "chainerx/core/error.h"
 
 namespace chainerx {
@@ -22,23 +23,49 @@ namespace internal {
 
 BackwardRun::BackwardRun(const BackpropId& id, bool double_backprop,
                          std::optional<double> loss_scale)
-    : id_{id}, bit_{id.mask()}, double_backprop_{double_backprop}, loss_scale_{loss_scale} {}
+    : id_{id}, bit_{id.mask()}, double_backprop_{double_backprop}, loss_scale_{loss_scale} {
+    nodes_.reserve(8);
+    slots_.reserve(16);
+    queue_.reserve(8);
+}
+
+namespace {
+
+void Disclaim(RunClaim& claim, const BackwardRun* run) {
+    if (claim.run.load(std::memory_order_relaxed) == run) {
+        claim.run.store(nullptr, std::memory_order_release);
+    }
+}
+
+}  // namespace
 
 BackwardRun::~BackwardRun() {
-    for (const NodeState& s : nodes_) {
-        if (s.node->claim.run.load(std::memory_order_relaxed) == this) s.node->claim.run = nullptr;
-        s.node->Unref();
+    for (uint32_t i = 0; i < nodes_.size(); ++i) {
+        if (nodes_[i].node != nullptr) Forget(i);
     }
     for (const SlotState& s : slots_) {
-        if (s.slot->claim.run.load(std::memory_order_relaxed) == this) s.slot->claim.run = nullptr;
+        Disclaim(s.slot->claim, this);
         s.slot->Unref();
     }
 }
 
+// The run is through with a node.
+void BackwardRun::Forget(uint32_t state) {
+    Node* node = std::exchange(nodes_[state].node, nullptr);
+    free_nodes_.push_back(state);
+    if (!contended_.empty()) contended_.erase(node);
+    Disclaim(node->claim, this);
+    node->Unref();
+}
+
 template <typename T>
 uint32_t BackwardRun::IndexOf(T* object, bool* is_new, size_t next) {
-    BackwardRun* owner = object->claim.run.load(std::memory_order_acquire);
     *is_new = false;
+    if (!contended_.empty()) [[unlikely]] {
+        const auto it = contended_.find(object);
+        if (it != contended_.end()) return it->second;
+    }
+    BackwardRun* owner = object->claim.run.load(std::memory_order_acquire);
     if (owner == this) return object->claim.index;
     const auto index = static_cast<uint32_t>(next);
     if (owner == nullptr && object->claim.run.compare_exchange_strong(owner, this)) {
@@ -46,19 +73,28 @@ uint32_t BackwardRun::IndexOf(T* object, bool* is_new, size_t next) {
         *is_new = true;
         return index;
     }
-    const auto [it, inserted] = contended_.try_emplace(object, index);
-    *is_new = inserted;
-    return it->second;
+    contended_.emplace(object, index);
+    *is_new = true;
+    return index;
 }
 
 uint32_t BackwardRun::StateOf(Node* node) {
     bool is_new;
-    const uint32_t i = IndexOf(node, &is_new, nodes_.size());
-    if (is_new) {
-        node->Ref();
-        nodes_.push_back({node, static_cast<uint32_t>(grads_.size()), false, !has_targets_});
-        grads_.resize(grads_.size() + node->n_outputs);
+    const size_t next = free_nodes_.empty() ? nodes_.size() : free_nodes_.back();
+    const uint32_t i = IndexOf(node, &is_new, next);
+    if (!is_new) return i;
+    if (free_nodes_.empty()) {
+        nodes_.emplace_back();
+    } else {
+        free_nodes_.pop_back();
     }
+    node->Ref();
+    NodeState& s = nodes_[i];
+    s.node = node;
+    s.queued = false;
+    s.needed = !has_targets_;
+    s.more_grads.reset();
+    if (node->n_outputs > 1) s.more_grads = std::make_unique<Array[]>(node->n_outputs - 1);
     return i;
 }
 
@@ -78,7 +114,8 @@ bool BackwardRun::HasState(Slot* slot) {
 
 // Whether the creator of `slot` still has to be run for this id.
 bool BackwardRun::IsLive(Slot* slot) const {
-    return slot->node != nullptr && (slot->node->mask.load(std::memory_order_relaxed) & bit_) != 0;
+    return slot->node != nullptr && !slot->cut.load(std::memory_order_relaxed) &&
+           (slot->node->mask.load(std::memory_order_relaxed) & bit_) != 0;
 }
 
 void BackwardRun::AddTarget(Slot* slot) {
@@ -94,8 +131,8 @@ void BackwardRun::Accumulate(Array& sum, Array g) {
     // In place only on what this run alone has made and holds.
     const ArrayBody* b = sum.body();
     const bool own = b->strong.load() == 1 && b->memory.load() == 1 && b->slot == nullptr &&
-                     b->python == nullptr && b->buffer->use_count() == 1 && b->contiguous;
-    if (own && g.body()->slot == nullptr) {
+                     b->python == nullptr && b->buffer->IsExclusive() && b->contiguous;
+    if (own && g.body()->slot == nullptr && g.dtype() == sum.dtype()) {
         engine_ops::AddInPlace(sum, g);
     } else {
         sum = engine_ops::Add(sum, g);
@@ -114,16 +151,14 @@ void BackwardRun::AddGrad(Slot* slot, Array g) {
     if (IsLive(slot)) {
         const uint32_t state = StateOf(slot->node);
         if (nodes_[state].needed) {
-            Accumulate(grads_[nodes_[state].first_grad + slot->index], std::move(g));
+            Accumulate(nodes_[state].GradOf(slot->index), std::move(g));
             Enqueue(state);
             return;
         }
     }
     // The end of a path.
     const bool wanted = has_targets_ ? HasState(slot) : (slot->required & bit_) != 0;
-    if (wanted || (retain_grad_ && slot->node == nullptr)) {
-        Accumulate(slots_[StateOf(slot)].grad, std::move(g));
-    }
+    if (wanted) Accumulate(slots_[StateOf(slot)].grad, std::move(g));
 }
 
 void BackwardRun::AddOutput(const Array& output, Array grad) {
@@ -138,7 +173,7 @@ void BackwardRun::AddOutput(const Array& output, Array grad) {
     slots_[StateOf(slot)].output = true;
     if (IsLive(slot)) {
         const uint32_t state = StateOf(slot->node);
-        Accumulate(grads_[nodes_[state].first_grad + slot->index], std::move(grad));
+        Accumulate(nodes_[state].GradOf(slot->index), std::move(grad));
         Enqueue(state);
     } else {
         Accumulate(slots_[StateOf(slot)].grad, std::move(grad));
@@ -149,7 +184,8 @@ void BackwardRun::AddOutput(const Array& output, Array grad) {
 void BackwardRun::FindNeeded() {
     for (size_t i = 0; i < nodes_.size(); ++i) {  // grows as it goes
         Node* node = nodes_[i].node;
-        for (int k = 0; k < node->n_inputs; ++k) {
+        const NodeVisit visit{node};
+        for (uint32_t k = 0; visit && k < node->n_inputs; ++k) {
             const Edge& e = node->edges()[k];
             if (e.slot != nullptr && (e.mask & bit_) != 0 && IsLive(e.slot)) StateOf(e.slot->node);
         }
@@ -161,12 +197,14 @@ void BackwardRun::FindNeeded() {
     });
     for (uint32_t i : order) {
         Node* node = nodes_[i].node;
+        const NodeVisit visit{node};
+        if (!visit) continue;
         bool needed = false;
-        for (int k = 0; k < node->n_outputs; ++k) {
+        for (uint32_t k = 0; k < node->n_outputs; ++k) {
             Slot* out = node->outputs() + k;
             needed |= HasState(out) && slots_[StateOf(out)].target;
         }
-        for (int k = 0; k < node->n_inputs && !needed; ++k) {
+        for (uint32_t k = 0; k < node->n_inputs && !needed; ++k) {
             const Edge& e = node->edges()[k];
             if (e.slot == nullptr || (e.mask & bit_) == 0) continue;
             needed = (HasState(e.slot) && slots_[StateOf(e.slot)].target) ||
@@ -177,59 +215,62 @@ void BackwardRun::FindNeeded() {
 }
 
 void BackwardRun::Run(bool store) {
-    store_ = store;
     if (has_targets_) FindNeeded();
     Context* context = &id_.context();
     // Without double backprop, gradients are recorded only in the graphs of outer ids.
     const uint64_t off = double_backprop_ ? 0 : ~context->OuterIds(id_.ordinal());
-    const uint64_t token = PushBackpropMode(context, off, false);
-    struct Guard {
-        uint64_t token;
-        ~Guard() { PopBackpropMode(token); }
-    } guard{token};
-
+    const BackpropModeScope mode{*context, off, false};
     while (!queue_.empty()) {
         std::pop_heap(queue_.begin(), queue_.end());
         const uint32_t state = queue_.back().second;
         queue_.pop_back();
         Process(state);
     }
-    if (!store) return;
     for (SlotState& s : slots_) {
-        if (!s.grad || (!s.target && (s.slot->required & bit_) == 0)) continue;
-        if (loss_scale_) s.grad = engine_ops::Multiply(s.grad, 1.0 / *loss_scale_);
-        if (s.output) {
-            s.slot->SetGrad(bit_, s.grad);
-        } else {
+        if (s.grad && loss_scale_) s.grad = engine_ops::Multiply(s.grad, 1.0 / *loss_scale_);
+    }
+    // Last, so that a run that fails changes no gradient.
+    for (SlotState& s : slots_) {
+        if (!s.grad) continue;
+        const bool wanted = store && (s.target || (s.slot->required & bit_) != 0);
+        if (wanted && !s.output) {
             s.slot->AccumulateGrad(bit_, s.grad);
+        } else if (wanted || (retain_grad_ && s.slot->node != nullptr)) {
+            s.slot->SetGrad(bit_, s.grad);
         }
     }
 }
 
 void BackwardRun::Process(uint32_t state) {
     Node* node = nodes_[state].node;
-    const uint32_t first = nodes_[state].first_grad;
     nodes_[state].queued = false;
-    // The complete gradients of the outputs.
+    // The complete gradients of the outputs. The states may move while the functions run.
+    Array one = std::move(nodes_[state].grad);
     std::vector<Array> many;
-    Array one;
     Array* gys = &one;
     if (node->n_outputs > 1) {
-        many.resize(node->n_outputs);
+        many.push_back(std::move(one));
+        for (uint32_t i = 1; i < node->n_outputs; ++i) {
+            many.push_back(std::move(nodes_[state].GradOf(i)));
+        }
         gys = many.data();
     }
-    for (int i = 0; i < node->n_outputs; ++i) {
-        gys[i] = std::move(grads_[first + static_cast<uint32_t>(i)]);
+    for (uint32_t i = 0; i < node->n_outputs; ++i) {
         Slot* slot = node->outputs() + i;
-        if (gys[i] && (HasState(slot) || (slot->required & bit_) != 0 || retain_grad_)) {
+        if (gys[i] && (retain_grad_ || HasState(slot) || (slot->required & bit_) != 0)) {
             slots_[StateOf(slot)].grad = gys[i];
-            if (retain_grad_) slot->SetGrad(bit_, gys[i]);
         }
     }
-    if (!nodes_[state].needed) return;
-    GradContext context{*this, bit_, node, gys};
-    for (GradFn* fn = node->fns; fn != nullptr; fn = fn->next) fn->run(fn, context);
-    if (!double_backprop_) node->ReleaseIds(bit_);
+    if (nodes_[state].needed) {
+        const NodeVisit visit{node};
+        const bool ours = visit && (double_backprop_ ? (node->mask.load() & bit_) != 0
+                                                     : node->TakeIds(bit_) != 0);
+        if (ours) {
+            GradContext context{*this, bit_, node, gys};
+            for (GradFn* fn = node->fns; fn != nullptr; fn = fn->next) fn->run(fn, context);
+        }
+    }
+    Forget(state);
 }
 
 Array BackwardRun::Fit(Node* node, int i, Array gx) {
@@ -268,8 +309,7 @@ void BackwardRun::AddInputGrad(Node* node, int i, Array gx) {
 
 Array BackwardRun::TakeTargetGrad(Slot* slot) {
     if (!HasState(slot)) return Array{};
-    const Array g = slots_[StateOf(slot)].grad;
-    return g && loss_scale_ ? engine_ops::Multiply(g, 1.0 / *loss_scale_) : g;
+    return slots_[StateOf(slot)].grad;
 }
 
 }  // namespace internal

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -34,13 +35,18 @@ class BackwardRun {
     void AddInputGrad(Node* node, int i, Array gx);
 
  private:
-    // A node that waits for its gradients, or a slot that ends a path or whose gradient is wanted.
+    // A node that waits for its gradients. Once it has run, the place is for another one: a long
+    // chain needs few.
     struct NodeState {
-        Node* node;
-        uint32_t first_grad;  // in grads_
+        Node* node;                           // null: free
+        Array grad;                           // of the first output
+        std::unique_ptr<Array[]> more_grads;  // of the others
         bool queued;
         bool needed;
+
+        Array& GradOf(uint32_t output) { return output == 0 ? grad : more_grads[output - 1]; }
     };
+    // A slot that ends a path or whose gradient is wanted.
     struct SlotState {
         Slot* slot;
         Array grad;
@@ -56,6 +62,7 @@ class BackwardRun {
     void Enqueue(uint32_t state);
     void FindNeeded();
     void Process(uint32_t state);
+    void Forget(uint32_t state);
     Array Fit(Node* node, int i, Array gx);
     bool IsLive(Slot* slot) const;
 
@@ -66,12 +73,11 @@ class BackwardRun {
     uint64_t bit_;
     bool double_backprop_;
     bool retain_grad_{false};
-    bool store_{false};
     std::optional<double> loss_scale_;
     bool has_targets_{false};
     std::vector<NodeState> nodes_;
     std::vector<SlotState> slots_;
-    std::vector<Array> grads_;
+    std::vector<uint32_t> free_nodes_;
     std::vector<std::pair<uint64_t, uint32_t>> queue_;     // heap of (sequence, state)
     std::unordered_map<const void*, uint32_t> contended_;  // objects that another run has claimed
 };

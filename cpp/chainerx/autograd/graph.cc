@@ -7,6 +7,7 @@
 #include "chainerx/core/error.h"
 #include "chainerx/core/leak_tracker.h"
 #include "chainerx/core/pool.h"
+#include "chainerx/core/thread_state.h"
 
 namespace chainerx::internal {
 
@@ -46,28 +47,43 @@ Array Slot::GetGrad(uint64_t id) {
     return Array{};
 }
 
-void Slot::SetGrad(uint64_t id, Array new_grad) {
-    // The old gradient dies after the lock is released: its destruction may take other locks.
-    GradEntry old{id, std::move(new_grad)};
-    const std::lock_guard guard{lock};
-    if (!grad.grad || grad.id == id) {
-        std::swap(grad, old);
-        return;
-    }
-    if (more_grads == nullptr) more_grads = std::make_unique<std::vector<GradEntry>>();
-    for (GradEntry& e : *more_grads) {
-        if (e.id == id) {
-            std::swap(e, old);
-            return;
+Array& Slot::GradOf(uint64_t id) {
+    if (grad.grad && grad.id == id) return grad.grad;
+    if (more_grads != nullptr) {
+        for (GradEntry& e : *more_grads) {
+            if (e.id == id) return e.grad;
         }
     }
-    more_grads->push_back(std::move(old));
+    if (!grad.grad) {
+        grad.id = id;
+        return grad.grad;
+    }
+    if (more_grads == nullptr) more_grads = std::make_unique<std::vector<GradEntry>>();
+    return more_grads->emplace_back(GradEntry{id, Array{}}).grad;
+}
+
+void Slot::SetGrad(uint64_t id, Array new_grad) {
+    // The old gradient dies after the lock is released: its destruction may take other locks.
+    Array old = std::move(new_grad);
+    const std::lock_guard guard{lock};
+    std::swap(GradOf(id), old);
+}
+
+bool Slot::ReplaceGrad(uint64_t id, const Array& expected, Array& new_grad) {
+    const std::lock_guard guard{lock};
+    Array& place = GradOf(id);
+    if (place.body() != expected.body()) return false;
+    std::swap(place, new_grad);
+    return true;
 }
 
 void Slot::AccumulateGrad(uint64_t id, const Array& g) {
-    const Array current = GetGrad(id);
-    // Never in place: the current gradient is visible to the user.
-    SetGrad(id, current ? engine_ops::Add(current, g) : g);
+    while (true) {
+        const Array current = GetGrad(id);
+        // Never in place: the current gradient is visible to the user.
+        Array sum = current ? engine_ops::Add(current, g) : g;
+        if (ReplaceGrad(id, current, sum)) return;
+    }
 }
 
 void Slot::CheckNotExpiredSlow(const char* op) {
@@ -85,6 +101,8 @@ void Slot::DropExpired() {
     const uint64_t expired = context()->ExpiredIds(live | required, generation);
     live &= ~expired;
     required &= ~expired;
+    // Else the creator would come back to life under the next id that gets the same bit.
+    if (node != nullptr && expired != 0) node->ReleaseIds(expired);
     for (uint64_t left = expired; left != 0; left &= left - 1) SetGrad(left & -left, Array{});
     generation = now;
 }
@@ -100,7 +118,7 @@ void DetachSlot(ArrayBody& body) {
     std::unique_ptr<std::vector<GradEntry>> more;
     {
         const std::lock_guard guard{slot->lock};
-        if (slot->body == &body) {
+        if (slot->body == &body || slot->body == nullptr) {
             slot->body = nullptr;
             // Nobody can ask for the gradients any more, and they may hold the graph that
             // holds this slot.
@@ -116,12 +134,12 @@ Node* Node::Make(const char* name, Context* context, int n_inputs, int n_outputs
                         sizeof(Slot) * static_cast<size_t>(n_outputs) + kArenaSize;
     Node* node = new (PoolAlloc(size)) Node;
     node->refs = 1;
-    node->n_inputs = static_cast<uint16_t>(n_inputs);
-    node->n_outputs = static_cast<uint16_t>(n_outputs);
+    node->n_inputs = static_cast<uint32_t>(n_inputs);
+    node->n_outputs = static_cast<uint32_t>(n_outputs);
     node->name = name;
     node->context = context;
     node->alloc_size = static_cast<uint32_t>(size);
-    for (int i = 0; i < n_inputs; ++i) new (node->edges() + i) Edge;
+    for (uint32_t i = 0; i < node->n_inputs; ++i) new (node->edges() + i) Edge;
     CX_TRACK_BORN(kNode);
     return node;
 }
@@ -134,18 +152,56 @@ void Node::DestroyFns() {
 }
 
 void Node::DropEdges() {
-    for (int i = 0; i < n_inputs; ++i) {
+    for (uint32_t i = 0; i < n_inputs; ++i) {
         if (Slot* slot = std::exchange(edges()[i].slot, nullptr)) slot->Unref();
     }
 }
 
-void Node::ReleaseIds(uint64_t ids) {
-    if ((mask.fetch_and(~ids) & ~ids) != 0) return;
-    Unchain();
+bool Node::Enter() {
+    if (IsSole()) {
+        const uint32_t n = inside.load(std::memory_order_relaxed);
+        if ((n & kUnchained) != 0) return false;
+        inside.store(n + 1, std::memory_order_relaxed);
+        return true;
+    }
+    if ((inside.fetch_add(1) & kUnchained) == 0) return true;
+    inside.fetch_sub(1);
+    return false;
 }
 
-void Node::Unchain() {
-    mask = 0;
+void Node::Leave() {
+    uint32_t left;
+    if (IsSole()) {
+        left = inside.load(std::memory_order_relaxed) - 1;
+        inside.store(left, std::memory_order_relaxed);
+    } else {
+        left = inside.fetch_sub(1) - 1;
+    }
+    if (left == 0 && mask.load() == 0) UnchainIfIdle();
+}
+
+uint64_t Node::TakeIds(uint64_t ids) {
+    if (IsSole()) {
+        const uint64_t old = mask.load(std::memory_order_relaxed);
+        mask.store(old & ~ids, std::memory_order_relaxed);
+        return old & ids;
+    }
+    return mask.fetch_and(~ids) & ids;
+}
+
+void Node::ReleaseIds(uint64_t ids) {
+    TakeIds(ids);
+    if (mask.load() == 0) UnchainIfIdle();
+}
+
+void Node::UnchainIfIdle() {
+    if (IsSole()) {
+        if (inside.load(std::memory_order_relaxed) != 0) return;
+        inside.store(kUnchained, std::memory_order_relaxed);
+    } else {
+        uint32_t none = 0;
+        if (!inside.compare_exchange_strong(none, kUnchained)) return;
+    }
     DestroyFns();
     DropEdges();
 }
@@ -166,7 +222,7 @@ void Node::Destroy() {
     CX_TRACK_DEAD(kNode);
     DestroyFns();
     DropEdges();
-    for (int i = 0; i < n_outputs; ++i) outputs()[i].~Slot();
+    for (uint32_t i = 0; i < n_outputs; ++i) outputs()[i].~Slot();
     const uint32_t size = alloc_size;
     this->~Node();
     PoolFree(this, size);

@@ -53,8 +53,9 @@ struct GradEntry {
 struct Slot {
     Node* node{nullptr};            // the creator, whose part this is; null for a leaf
     std::atomic<uint32_t> refs{1};  // of a leaf; an output is kept by its node
-    uint8_t index{0};               // which output
+    uint32_t index{0};              // which output
     Dtype dtype;
+    std::atomic<bool> cut{false};  // unchained: backward ends here
     Device* device;
     std::atomic<uint64_t> live;         // ids in whose graphs the array is
     std::atomic<uint64_t> required{0};  // ids for which require_grad() was called
@@ -75,8 +76,12 @@ struct Slot {
     // The gradient of one id; null if unset.
     Array GetGrad(uint64_t id);
     void SetGrad(uint64_t id, Array grad);  // null clears
-    // Sets grad to f(current); `f` may run array operations.
+    // Adds; runs in several threads lose nothing.
     void AccumulateGrad(uint64_t id, const Array& grad);
+    // Swaps the gradient and `new_grad` if the gradient is still `expected` (null if unset).
+    bool ReplaceGrad(uint64_t id, const Array& expected, Array& new_grad);
+    // Its place, made if there is none. The lock must be held.
+    Array& GradOf(uint64_t id);
 
     // ChainerxError if the array was in the graph of an id that has been released.
     void CheckNotExpired(const char* op) {
@@ -104,12 +109,18 @@ struct GradFn {
 };
 
 // One operation. Followed in the same allocation by edges, output slots, and the arena.
+//
+// Edges and gradient functions are read between Enter() and Leave(). They go when no id is left in
+// `mask` and nobody is inside, so that a run in another thread, or one that a gradient function
+// starts, never sees them go.
 struct Node {
     static constexpr uint32_t kArenaSize = 160;
+    static constexpr uint32_t kUnchained = uint32_t{1} << 31;
 
     std::atomic<uint32_t> refs;
-    uint16_t n_inputs;
-    uint16_t n_outputs;
+    std::atomic<uint32_t> inside{0};  // how many have entered; kUnchained forever after
+    uint32_t n_inputs;
+    uint32_t n_outputs;
     uint64_t sequence;  // greater than that of every node it depends on
     int64_t rank;       // length of the longest path to a leaf
     const char* name;   // lives as long as the process
@@ -136,12 +147,22 @@ struct Node {
     template <typename Fn>
     void AddGradFn(int input, void (*run)(GradFn*, GradContext&), Fn&& fn);
 
-    // Backward on `ids` is over. When no id is left, what was saved goes, and the edges with it.
+    // For holders of a reference. False if there is nothing left inside.
+    CX_API bool Enter();
+    CX_API void Leave();
+
+    // Takes ids off the mask, and returns those that were on it: of several runs on one id, only
+    // one gets it. When no id is left, what was saved goes, and the edges with it.
+    CX_API uint64_t TakeIds(uint64_t ids);
     void ReleaseIds(uint64_t ids);
     // Cuts the node from its inputs.
-    void Unchain();
+    void Unchain() { ReleaseIds(~uint64_t{0}); }
 
  private:
+    // Nobody else can come here while the caller's is the only reference. Then counting needs no
+    // locked instructions.
+    bool IsSole() const { return refs.load(std::memory_order_acquire) == 1; }
+    void UnchainIfIdle();
     // Destruction is iterative: a chain of any length needs no stack.
     CX_API void Doom();
     void Destroy();
@@ -172,6 +193,21 @@ void Node::AddGradFn(int input, void (*run)(GradFn*, GradContext&), F&& f) {
                           std::forward<F>(f)};
     fns = fn;
 }
+
+// Inside a node; false if there is nothing in it any more.
+class NodeVisit {
+ public:
+    explicit NodeVisit(Node* node) : node_{node->Enter() ? node : nullptr} {}
+    ~NodeVisit() {
+        if (node_ != nullptr) node_->Leave();
+    }
+    NodeVisit(const NodeVisit&) = delete;
+    NodeVisit& operator=(const NodeVisit&) = delete;
+    explicit operator bool() const { return node_ != nullptr; }
+
+ private:
+    Node* node_;
+};
 
 // Makes the leaf slot of a body that has none.
 Slot* MakeLeafSlot(ArrayBody& body);

@@ -57,7 +57,7 @@ void Record::Begin(const char* op, std::span<const ConstArrayRef> inputs,
         ArrayBody& body = *outputs[i].body();
         Slot* slot = new (node->outputs() + i) Slot{body, mask};
         slot->node = node;
-        slot->index = static_cast<uint8_t>(i);
+        slot->index = static_cast<uint32_t>(i);
         if (!IsDifferentiable(body.dtype)) {
             slot->live = 0;
             slot->body = nullptr;
@@ -75,7 +75,7 @@ Saved Record::Save(const Array& x) {
     s.body_ = x.body();
     s.body_->RefMemory();
     if (x.body()->slot != nullptr) {
-        for (int i = 0; i < node_->n_inputs; ++i) {
+        for (uint32_t i = 0; i < node_->n_inputs; ++i) {
             Edge& e = node_->edges()[i];
             if (e.slot != nullptr && e.slot == x.body()->slot) {
                 s.edge_ = &e;

@@ -66,8 +66,8 @@ class CX_API GradContext {
     }
     // Adds; an input may be given several times.
     void SetInputGrad(int i, Array gx);
-    int input_count() const { return node_->n_inputs; }
-    int output_count() const { return node_->n_outputs; }
+    int input_count() const { return static_cast<int>(node_->n_inputs); }
+    int output_count() const { return static_cast<int>(node_->n_outputs); }
 
  private:
     friend class internal::BackwardRun;

@@ -8,7 +8,16 @@ namespace chainerx {
 BackpropModeScope::BackpropModeScope(Context& context, uint64_t ids, bool enabled)
     : token_{internal::PushBackpropMode(&context, ids, enabled)} {}
 
-BackpropModeScope::~BackpropModeScope() { internal::PopBackpropMode(token_); }
+BackpropModeScope::~BackpropModeScope() {
+    if (!left_) internal::PopBackpropMode(token_);
+}
+
+void BackpropModeScope::Leave() {
+    left_ = true;
+    if (!internal::PopBackpropMode(token_)) {
+        throw ChainerxError{"backprop mode: left in another thread than entered"};
+    }
+}
 
 Context& internal::ContextOf(const std::vector<BackpropId>& ids) {
     if (ids.empty()) throw ContextError{"backprop mode: an empty list of backprop ids"};
@@ -41,6 +50,6 @@ bool IsBackpropRequired(const BackpropId& id) {
 BackpropScope::BackpropScope(std::string name, Context& context)
     : id_{context.MakeBackpropId(std::move(name))} {}
 
-BackpropScope::~BackpropScope() { id_.context().ReleaseBackpropId(id_); }
+BackpropScope::~BackpropScope() { id_.context().TryReleaseBackpropId(id_); }
 
 }  // namespace chainerx

@@ -11,16 +11,19 @@
 
 namespace chainerx {
 
-// Turns recording off or on for ids of one context, until destroyed in the same thread.
+// Turns recording off or on for ids of one context, until left or destroyed in the same thread.
 class CX_API BackpropModeScope {
  public:
     BackpropModeScope(Context& context, uint64_t ids, bool enabled);
     ~BackpropModeScope();
+    // ChainerxError in another thread than the one that entered; the mode stays on there.
+    void Leave();
     BackpropModeScope(const BackpropModeScope&) = delete;
     BackpropModeScope& operator=(const BackpropModeScope&) = delete;
 
  private:
     uint64_t token_;
+    bool left_{false};
 };
 
 namespace internal {
@@ -51,7 +54,7 @@ CX_API bool IsBackpropRequired(const BackpropId& id);
 class CX_API BackpropScope {
  public:
     explicit BackpropScope(std::string name, Context& context = GetDefaultContext());
-    ~BackpropScope();
+    ~BackpropScope();  // does nothing if the id has been released already
     BackpropScope(const BackpropScope&) = delete;
     BackpropScope& operator=(const BackpropScope&) = delete;
 

@@ -8,7 +8,9 @@ namespace {
 struct ForeignBuffer : Buffer {
     ForeignBuffer(Device* device, void* data, int64_t nbytes, void* owner, void (*release)(void*),
                   bool writable)
-        : Buffer{device, data, nbytes, &Delete, writable}, owner_{owner}, release_{release} {}
+        : Buffer{device, data, nbytes, &Delete, writable}, owner_{owner}, release_{release} {
+        foreign_ = true;
+    }
 
     static void Delete(Buffer* b) {
         auto* self = static_cast<ForeignBuffer*>(b);

@@ -38,12 +38,17 @@ class CX_API Buffer {
         }
     }
     uint32_t use_count() const { return refs_.load(std::memory_order_relaxed); }
+    // The caller's reference is the only way to the memory.
+    bool IsExclusive() const { return !foreign_ && refs_.load(std::memory_order_acquire) == 1; }
+
+ protected:
+    bool foreign_{false};
 
  private:
     void Destroy();
 
-    std::atomic<uint32_t> refs_{1};
     bool writable_;
+    std::atomic<uint32_t> refs_{1};
     Device* device_;
     void* data_;
     int64_t nbytes_;

@@ -47,18 +47,21 @@ Context::~Context() {
 }
 
 Backend& Context::GetBackend(std::string_view name) {
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{backends_mutex_};
     for (const std::unique_ptr<Backend>& b : backends_) {
         if (b->name() == name) return *b;
     }
     for (const Factory& f : Factories()) {
-        if (f.name == name) return *backends_.emplace_back(f.make(*this));
+        if (f.name != name) continue;
+        std::unique_ptr<Backend> made = f.make(*this);  // may add others
+        return *backends_.emplace_back(std::move(made));
     }
-    return *backends_.emplace_back(internal::LoadBackendPlugin(*this, std::string{name}));
+    std::unique_ptr<Backend> loaded = internal::LoadBackendPlugin(*this, std::string{name});
+    return *backends_.emplace_back(std::move(loaded));
 }
 
 Backend& Context::AddBackend(std::unique_ptr<Backend> backend) {
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{backends_mutex_};
     for (const std::unique_ptr<Backend>& b : backends_) {
         if (b->name() == backend->name()) {
             throw BackendError{"backend '", b->name(), "' is registered already"};
@@ -111,10 +114,17 @@ BackpropId Context::MakeBackpropId(std::string name) {
 void Context::ReleaseBackpropId(const BackpropId& id) {
     if (id.bit() == 0) throw ChainerxError{"the default backprop id cannot be released"};
     CheckValidBackpropId(id);
+    TryReleaseBackpropId(id);
+}
+
+bool Context::TryReleaseBackpropId(const BackpropId& id) noexcept {
     const std::lock_guard lock{mutex_};
-    ids_[static_cast<size_t>(id.bit())].live = false;
+    IdState& released = ids_[static_cast<size_t>(id.bit())];
+    if (!released.live || released.ordinal != id.ordinal()) return false;
+    released.live = false;
     for (IdState& s : ids_) s.connected &= ~id.mask();
     generation_.fetch_add(1, std::memory_order_release);
+    return true;
 }
 
 void Context::CheckValidBackpropId(const BackpropId& id) const {

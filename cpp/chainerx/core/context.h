@@ -61,6 +61,8 @@ class CX_API Context {
     BackpropId default_backprop_id() { return BackpropId{*this, 0, 0}; }
     BackpropId MakeBackpropId(std::string name);
     void ReleaseBackpropId(const BackpropId& id);
+    // False if it has been released already.
+    bool TryReleaseBackpropId(const BackpropId& id) noexcept;
     void CheckValidBackpropId(const BackpropId& id) const;
     std::string GetBackpropName(const BackpropId& id) const;
     // The id that owns a bit now.
@@ -92,9 +94,11 @@ class CX_API Context {
         std::string prohibited_by;
     };
 
-    mutable std::mutex mutex_;
+    // Recursive, for a backend may look for others, e.g. its parent, while it is made.
+    std::recursive_mutex backends_mutex_;
     std::vector<std::unique_ptr<Backend>> backends_;
     Backend* native_;
+    mutable std::mutex mutex_;  // guards what follows
     std::vector<IdState> ids_;
     uint64_t next_ordinal_{1};
     std::atomic<uint32_t> generation_{0};

@@ -71,12 +71,18 @@ std::unique_ptr<Backend> Open(Context& context, const std::string& name, const s
                            g_abi_hash(),
                            "); build it anew"};
     }
+    // Asked for as a part of the interface; `delete` does the same, by the virtual destructor.
     Symbol<void(Backend*)>(library, "DestroyBackend", path);
     Backend* backend = Symbol<Backend*(Context&)>(library, "CreateBackend", path)(context);
     if (backend == nullptr) {
         throw BackendError{"backend '", name, "': CreateBackend of ", path, " returned nothing"};
     }
-    return std::unique_ptr<Backend>{backend};
+    std::unique_ptr<Backend> made{backend};
+    if (made->name() != name) {
+        throw BackendError{"backend '",  name, "': ", path, " makes a backend named '",
+                           made->name(), "'"};
+    }
+    return made;
 }
 
 }  // namespace

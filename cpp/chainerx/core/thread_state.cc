@@ -1,6 +1,7 @@
 #include "chainerx/core/thread_state.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 
 #include "chainerx/core/error.h"
@@ -59,7 +60,8 @@ void PoolFreeSlow(void* p, size_t /*size*/) noexcept { std::free(p); }
 
 ThreadExtra& GetThreadExtra() {
     RegisterThread();
-    if (t_state.extra == nullptr) t_state.extra = new ThreadExtra;
+    static std::atomic<uint64_t> n_threads{0};
+    if (t_state.extra == nullptr) t_state.extra = new ThreadExtra{{}, n_threads++ << 40};
     return *t_state.extra;
 }
 
@@ -82,14 +84,15 @@ uint64_t PushBackpropMode(Context* context, uint64_t ids, bool enabled) {
     return extra.next_token++;
 }
 
-void PopBackpropMode(uint64_t token) {
-    std::vector<BackpropMode>& modes = GetThreadExtra().modes;
+bool PopBackpropMode(uint64_t token) noexcept {
+    if (t_state.extra == nullptr) return false;
+    std::vector<BackpropMode>& modes = t_state.extra->modes;
     const auto it = std::find_if(modes.begin(), modes.end(),
                                  [&](const BackpropMode& m) { return m.token == token; });
-    if (it == modes.end())
-        throw ChainerxError{"backprop mode: left in another thread than entered"};
+    if (it == modes.end()) return false;
     modes.erase(it);
     t_state.record_context = nullptr;
+    return true;
 }
 
 }  // namespace chainerx::internal

@@ -25,7 +25,7 @@ struct BackpropMode {
 // What is rarely used; made on first need, deleted when the thread ends.
 struct ThreadExtra {
     std::vector<BackpropMode> modes;
-    uint64_t next_token{0};
+    uint64_t next_token;  // starts at another number in each thread
 };
 
 struct ThreadState {
@@ -68,9 +68,10 @@ inline uint64_t RecordMask(Context* context) {
     return RecordMaskSlow(context);
 }
 
-// Enters a mode; the token leaves it.
+// Enters a mode; the token leaves it. Tokens are unique in the process; leaving returns false if
+// the mode was entered in another thread, where it stays.
 CX_API uint64_t PushBackpropMode(Context* context, uint64_t ids, bool enabled);
-CX_API void PopBackpropMode(uint64_t token);
+CX_API bool PopBackpropMode(uint64_t token) noexcept;
 
 }  // namespace internal
 }  // namespace chainerx

@@ -15,16 +15,24 @@
 #include "chainerx/python/caster.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
+#include "chainerx/python/ids.h"
 
 namespace nb = nanobind;
 
 namespace chainerx::python {
 namespace {
 
-// no_backprop_mode and force_backprop_mode, entered by `with`.
+BackpropId ToScopeId(const char* op, nb::handle x) {
+    BackpropId* id = nullptr;
+    if (nb::try_cast(x, id) && id != nullptr) return *id;
+    throw TypeError{op, ": x must be None, a Context, a BackpropId or a list of BackpropIds, got ",
+                    Py_TYPE(x.ptr())->tp_name};
+}
+
+// no_backprop_mode and force_backprop_mode, entered by `with`, also several times at once.
 class PyBackpropMode {
  public:
-    PyBackpropMode(nb::handle x, bool enabled) : enabled_{enabled} {
+    PyBackpropMode(const char* name, nb::handle x, bool enabled) : enabled_{enabled} {
         std::vector<BackpropId> ids;
         Context* c;
         if (x.is_none()) {
@@ -32,32 +40,41 @@ class PyBackpropMode {
         } else if (nb::try_cast(x, c)) {
             context_ = c;
         } else {
-            if (nb::isinstance<BackpropId>(x)) {
-                ids.push_back(nb::cast<BackpropId>(x));
+            if (PyList_Check(x.ptr()) || PyTuple_Check(x.ptr())) {
+                ids = ToIds(name, "x", x.ptr());
             } else {
-                ids = nb::cast<std::vector<BackpropId>>(x);
+                ids.push_back(ToScopeId(name, x));
             }
             context_ = &internal::ContextOf(ids);
             ids_ = internal::IdsOf(ids);
         }
     }
-    void Enter() { scope_ = std::make_unique<BackpropModeScope>(*context_, ids_, enabled_); }
-    void Exit() { scope_.reset(); }
+    PyBackpropMode(const PyBackpropMode&) = delete;
+    PyBackpropMode& operator=(const PyBackpropMode&) = delete;
+    void Enter() {
+        scopes_.push_back(std::make_unique<BackpropModeScope>(*context_, ids_, enabled_));
+    }
+    void Exit() {
+        if (scopes_.empty()) throw ChainerxError{"backprop mode: left but not entered"};
+        const std::unique_ptr<BackpropModeScope> scope = std::move(scopes_.back());
+        scopes_.pop_back();
+        scope->Leave();
+    }
 
  private:
     Context* context_;
     uint64_t ids_{~uint64_t{0}};
     bool enabled_;
-    std::unique_ptr<BackpropModeScope> scope_;
+    std::vector<std::unique_ptr<BackpropModeScope>> scopes_;
 };
 
 class NoBackpropMode : public PyBackpropMode {
  public:
-    explicit NoBackpropMode(nb::handle x) : PyBackpropMode{x, false} {}
+    explicit NoBackpropMode(nb::handle x) : PyBackpropMode{"no_backprop_mode", x, false} {}
 };
 class ForceBackpropMode : public PyBackpropMode {
  public:
-    explicit ForceBackpropMode(nb::handle x) : PyBackpropMode{x, true} {}
+    explicit ForceBackpropMode(nb::handle x) : PyBackpropMode{"force_backprop_mode", x, true} {}
 };
 
 // backprop_scope: usable once.
@@ -108,6 +125,10 @@ nb::list PyGrad(nb::handle outputs, nb::handle inputs, std::optional<BackpropId>
     const std::vector<Array> xs = OneOrMore("grad", "inputs", inputs);
     std::vector<std::optional<Array>> gys;
     if (!grad_outputs.is_none()) {
+        if (!PyList_Check(grad_outputs.ptr()) && !PyTuple_Check(grad_outputs.ptr())) {
+            throw TypeError{"grad: grad_outputs must be a list or tuple of ndarray or None, got ",
+                            Py_TYPE(grad_outputs.ptr())->tp_name};
+        }
         for (nb::handle g : nb::iter(grad_outputs)) {
             gys.push_back(g.is_none()
                               ? std::nullopt
@@ -211,7 +232,7 @@ void InitBackprop(PyObject* module) {
             Context* c;
             if (x.is_none()) return IsBackpropRequired();
             if (nb::try_cast(x, c)) return IsBackpropRequired(*c);
-            return IsBackpropRequired(nb::cast<BackpropId>(x));
+            return IsBackpropRequired(ToScopeId("is_backprop_required", x));
         },
         nb::arg("x") = nb::none());
     m.def(

@@ -5,6 +5,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
+#include <memory>
+#include <vector>
+
 #include "chainerx/core/backend.h"
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
@@ -23,33 +26,42 @@ Device& Resolve(nb::handle device, nb::handle index) {
         static_cast<int>(ToInt("get_device", "index", index.ptr())));
 }
 
+// Both scopes may be entered several times at once.
 class PyDeviceScope {
  public:
     explicit PyDeviceScope(Device& device) : device_{device} {}
     Device& device() const { return device_; }
     void Enter() {
-        saved_ = &GetDefaultDevice();
+        Device& saved = GetDefaultDevice();
         SetDefaultDevice(&device_);
+        saved_.push_back(&saved);
     }
     void Exit() {
-        if (saved_ != nullptr) SetDefaultDevice(saved_);
-        saved_ = nullptr;
+        if (saved_.empty()) throw ChainerxError{"using_device: left but not entered"};
+        Device* saved = saved_.back();
+        saved_.pop_back();
+        SetDefaultDevice(saved);
     }
 
  private:
     Device& device_;
-    Device* saved_{nullptr};
+    std::vector<Device*> saved_;
 };
 
 class PyContextScope {
  public:
     explicit PyContextScope(Context& context) : context_{context} {}
-    void Enter() { scope_.emplace(context_); }
-    void Exit() { scope_.reset(); }
+    PyContextScope(const PyContextScope&) = delete;
+    PyContextScope& operator=(const PyContextScope&) = delete;
+    void Enter() { scopes_.push_back(std::make_unique<ContextScope>(context_)); }
+    void Exit() {
+        if (scopes_.empty()) throw ChainerxError{"context_scope: left but not entered"};
+        scopes_.pop_back();
+    }
 
  private:
     Context& context_;
-    std::optional<ContextScope> scope_;
+    std::vector<std::unique_ptr<ContextScope>> scopes_;
 };
 
 void BindContext(nb::module_& m) {
@@ -68,7 +80,13 @@ void BindContext(nb::module_& m) {
         .def("release_backprop_id", &Context::ReleaseBackpropId, nb::arg("backprop_id"))
         .def("_check_valid_backprop_id", &Context::CheckValidBackpropId, nb::arg("backprop_id"));
     nb::class_<PyContextScope>(m, "ContextScope")
-        .def("__enter__", [](PyContextScope& s) { s.Enter(); })
+        .def(
+            "__enter__",
+            [](PyContextScope& s) -> PyContextScope& {
+                s.Enter();
+                return s;
+            },
+            nb::rv_policy::reference)
         .def("__exit__", [](PyContextScope& s, nb::args) { s.Exit(); });
     m.def("context_scope", [](Context& c) { return new PyContextScope{c}; }, nb::arg("context"));
     m.def("get_default_context", &GetDefaultContext, nb::rv_policy::reference);
@@ -112,7 +130,11 @@ void BindDevice(nb::module_& m) {
           nb::arg("index") = nb::none());
     m.def("get_default_device", &GetDefaultDevice, nb::rv_policy::reference);
     m.def(
-        "set_default_device", [](nb::handle d) { SetDefaultDevice(&ToDevice(d.ptr())); },
+        "set_default_device",
+        [](nb::handle d) {
+            if (d.is_none()) throw TypeError{"set_default_device: device must not be None"};
+            SetDefaultDevice(&ToDevice(d.ptr()));
+        },
         nb::arg("device"));
     m.def(
         "using_device", [](nb::handle d, nb::handle i) { return new PyDeviceScope{Resolve(d, i)}; },

@@ -13,5 +13,6 @@ Device* AsDevice(PyObject* o);
 
 void InitDevice(PyObject* module);
 void InitBackprop(PyObject* module);
+void InitGraph(PyObject* module);
 
 }  // namespace chainerx::python

@@ -1,23 +1,16 @@
 // Methods of ndarray that are about gradients.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/vector.h>
 
 #include "chainerx/autograd/backward.h"
 #include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/ids.h"
 #include "chainerx/python/ndarray.h"
 
 namespace nb = nanobind;
 
 namespace chainerx::python {
 namespace {
-
-std::optional<BackpropId> ToId(const char* op, PyObject* o) {
-    if (!Given(o)) return std::nullopt;
-    BackpropId* id = nullptr;
-    if (nb::try_cast(nb::handle{o}, id) && id != nullptr) return *id;
-    throw TypeError{op, ": backprop_id must be a chainerx.BackpropId, got ", Py_TYPE(o)->tp_name};
-}
 
 bool IsAnyGraph(PyObject* o) { return Given(o) && nb::isinstance<AnyGraph>(nb::handle{o}); }
 
@@ -90,7 +83,7 @@ CX_METHOD(as_grad_stopped,
     }
     const CopyKind kind = copy ? CopyKind::kCopy : CopyKind::kView;
     if (!Given(ids)) return Wrap(Self(self).AsGradStopped(kind));
-    return Wrap(Self(self).AsGradStopped(nb::cast<std::vector<BackpropId>>(nb::handle{ids}), kind));
+    return Wrap(Self(self).AsGradStopped(ToIds("as_grad_stopped", "backprop_ids", ids), kind));
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ NB_MODULE(_core, m) {
     }
     InitDevice(m.ptr());
     InitBackprop(m.ptr());
+    InitGraph(m.ptr());
     AddFunctions(m, Binding::kRoutine);
     nb::module_ random = m.def_submodule("random");
     AddFunctions(random, Binding::kRandom);

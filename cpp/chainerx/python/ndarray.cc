@@ -32,9 +32,10 @@ int g_num_free = 0;
 
 void Dealloc(PyObject* o) {
     auto* self = reinterpret_cast<NdArray*>(o);
+    // First, for the callback of a weak reference may wrap the array again.
+    if (self->body != nullptr) self->body->python = nullptr;
     if (self->weakrefs != nullptr) PyObject_ClearWeakRefs(o);
     if (internal::ArrayBody* body = self->body) {
-        body->python = nullptr;
         self->body = nullptr;
         body->Unref();
     }
@@ -112,6 +113,15 @@ PyObject* ArrayInterface(const Array& x) {
     return interface;
 }
 
+PyObject* FlatData(const Array& x) {
+    PyObject* array = ToNumpy(x, true);
+    PyObject* flat = PyObject_CallMethod(array, "ravel", nullptr);
+    Py_DECREF(array);
+    PyObject* list = flat != nullptr ? PyObject_CallMethod(flat, "tolist", nullptr) : nullptr;
+    Py_XDECREF(flat);
+    return list;
+}
+
 // name, annotation in the stub, value, docstring
 #define CX_ATTRIBUTES(X)                                                                         \
     X(shape, "tuple[int, ...]", FromShape(x.shape()), "Dimensions.")                             \
@@ -129,6 +139,7 @@ PyObject* ArrayInterface(const Array& x) {
     X(data_size, "int", Number(x.buffer()->nbytes()),                                            \
       "Bytes of the memory that the array is a view of.")                                        \
     X(_debug_data_memory_address, "int", Address(x.raw_data()), "Address of the first element.") \
+    X(_debug_flat_data, "list[Any]", FlatData(x), "The elements in C order, as a list.")         \
     X(__array_interface__, "dict[str, Any]", ArrayInterface(x),                                  \
       "NumPy's description of the memory, which is shared.")                                     \
     X(is_contiguous, "bool", PyBool_FromLong(x.IsContiguous()),                                  \

@@ -1,0 +1,100 @@
+// chainerx.graph: which operation made an array, from what.
+#include "chainerx/autograd/graph_view.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include "chainerx/python/bind.h"
+#include "chainerx/python/caster.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/device.h"
+#include "chainerx/python/ids.h"
+
+namespace nb = nanobind;
+
+namespace chainerx::python {
+namespace {
+
+const Array& ArrayArg(const char* op, nb::handle x) { return ToArray(op, "x", x.ptr()); }
+
+CX_METHOD(_is_chained, "backprop_id: BackpropId | None = None) -> bool",
+          "Whether a recorded operation made the array.") {
+    return PyBool_FromLong(IsChained(Self(self), ToId("_is_chained", a[0])));
+}
+
+CX_METHOD(_debug_dump_computational_graph, "backprop_id: BackpropId | None = None) -> str",
+          "The operations that the array depends on, one line each.") {
+    const std::string text = DumpGraph(Self(self), ToId("_debug_dump_computational_graph", a[0]));
+    return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+}
+
+}  // namespace
+
+void InitGraph(PyObject* module) {
+    auto core = nb::borrow<nb::module_>(module);
+    nb::module_ m = core.def_submodule("graph", "The recorded graph as data.");
+    nb::class_<GraphNode>(m, "Node", "One recorded operation; keeps it alive.")
+        .def_prop_ro("name", &GraphNode::name)
+        .def_prop_ro("rank", &GraphNode::rank, "Length of the longest path to a leaf.")
+        .def_prop_ro("sequence", &GraphNode::sequence,
+                     "Greater than that of every node it depends on.")
+        .def_prop_ro("backprop_ids", &GraphNode::backprop_ids,
+                     "The ids whose backward has not run yet.")
+        .def_prop_ro("inputs", &GraphNode::inputs,
+                     "A Value per input; None where it was in no recorded graph, or released.")
+        .def_prop_ro("outputs", &GraphNode::outputs)
+        .def("unchain", &GraphNode::Unchain, "Cuts the operation from its inputs.")
+        .def("__eq__",
+             [](const GraphNode& n, nb::handle o) {
+                 return nb::isinstance<GraphNode>(o) && n == nb::cast<const GraphNode&>(o);
+             })
+        .def("__hash__", [](const GraphNode& n) { return reinterpret_cast<intptr_t>(n.id()) >> 6; })
+        .def("__repr__", [](const GraphNode& n) {
+            return nb::str("<{} #{}, rank {}>").format(n.name(), n.sequence(), n.rank());
+        });
+    nb::class_<GraphValue>(m, "Value", "The place of an array in the graphs; keeps it alive.")
+        .def_prop_ro("shape", [](const GraphValue& v) { return nb::steal(FromShape(v.shape())); })
+        .def_prop_ro("dtype", [](const GraphValue& v) { return nb::steal(FromDtype(v.dtype())); })
+        .def_prop_ro("device",
+                     [](const GraphValue& v) { return nb::steal(FromDevice(v.device())); })
+        .def_prop_ro("backprop_ids", &GraphValue::backprop_ids)
+        .def_prop_ro("creator", &GraphValue::creator, "The Node that made it; None for a leaf.")
+        .def_prop_ro("output_index", &GraphValue::output_index)
+        .def_prop_ro("array", &GraphValue::array, "The ndarray; None if nobody holds it.")
+        .def("__eq__",
+             [](const GraphValue& v, nb::handle o) {
+                 return nb::isinstance<GraphValue>(o) && v == nb::cast<const GraphValue&>(o);
+             })
+        .def("__hash__",
+             [](const GraphValue& v) { return reinterpret_cast<intptr_t>(v.id()) >> 6; })
+        .def("__repr__", [](const GraphValue& v) {
+            return nb::str("<value of shape {} of {}>")
+                .format(nb::steal(FromShape(v.shape())),
+                        v.creator() ? nb::cast(v.creator()->name()) : nb::cast("a leaf"));
+        });
+    m.def(
+        "value", [](nb::handle x) { return GetGraphValue(ArrayArg("graph.value", x)); },
+        nb::arg("x"), "The Value of an array; None if it is in no graph.");
+    m.def(
+        "creator",
+        [](nb::handle x) -> std::optional<GraphNode> {
+            const std::optional<GraphValue> v = GetGraphValue(ArrayArg("graph.creator", x));
+            return v ? v->creator() : std::nullopt;
+        },
+        nb::arg("x"), "The Node that made an array; None if it is a leaf or in no graph.");
+    m.def(
+        "unchain", [](nb::handle x) { Unchain(ArrayArg("graph.unchain", x)); }, nb::arg("x"),
+        "Makes the array a leaf: backward ends at it.");
+    m.def(
+        "dump",
+        [](nb::handle x, nb::handle id) {
+            const std::string text =
+                DumpGraph(ArrayArg("graph.dump", x), ToId("graph.dump", id.ptr()));
+            return nb::str(text.data(), text.size());
+        },
+        nb::arg("x"), nb::arg("backprop_id") = nb::none(),
+        "The operations that an array depends on, one line each.");
+}
+
+}  // namespace chainerx::python

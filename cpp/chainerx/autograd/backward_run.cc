@@ -232,7 +232,8 @@ void BackwardRun::Run(bool store) {
     // Last, so that a run that fails changes no gradient.
     for (SlotState& s : slots_) {
         if (!s.grad) continue;
-        const bool wanted = store && (s.target || (s.slot->required & bit_) != 0);
+        const bool chosen = has_targets_ ? s.target : (s.slot->required & bit_) != 0;
+        const bool wanted = store && chosen;
         if (wanted && !s.output) {
             s.slot->AccumulateGrad(bit_, s.grad);
         } else if (wanted || (retain_grad_ && s.slot->node != nullptr)) {

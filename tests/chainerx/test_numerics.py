@@ -1,0 +1,212 @@
+"""Accuracy where it is hard: extremes, long sums, whole ranges, values at any position."""
+
+import chainerx as chx
+import numpy as np
+import pytest
+import scipy.special
+from cases import CASES
+from cases._harness import make, to_numpy
+from cases._table import np_dtype, seeded
+
+ELASTIC = {c.name: c for c in CASES if c.elastic and c.ref is not None}
+
+
+@pytest.mark.parametrize('case', ELASTIC.values(), ids=str)
+def test_value_does_not_depend_on_position(case):
+    """The same bits in the middle of a vector, in its tail, alone, and with any stride."""
+    function = case.resolve(chx)
+    for dtype in ('float32', 'float64', 'float16', 'bfloat16', 'int8', 'int32'):
+        if dtype not in case.dtypes:
+            continue
+        rng = seeded(case.name, 'position')
+        args = [a for a in case.calls[0].args if hasattr(a, 'draw')]
+        rest = case.calls[0].args[len(args) :]
+        values = [make_draw(a, rng, dtype) for a in args]
+        whole = to_numpy(function(*(chx.array(v) for v in values), *rest))
+        for start in (0, 1, 5, 60, 66):
+            for stop in {start + 1, min(67, start + 9)}:
+                part = to_numpy(function(*(chx.array(v[start:stop]) for v in values), *rest))
+                assert part.tobytes() == whole[start:stop].tobytes(), (dtype, start, stop)
+        for layout in ('reversed', 'strided', 'offset'):
+            again = to_numpy(function(*(make(v, layout, None) for v in values), *rest))
+            assert again.tobytes() == whole.tobytes(), (dtype, layout)
+
+
+def make_draw(arg, rng, dtype):
+    import dataclasses
+
+    return dataclasses.replace(arg, shape=(67,)).draw(rng, dtype)
+
+
+REFERENCES = {
+    'exp': np.exp,
+    'expm1': np.expm1,
+    'exp2': np.exp2,
+    'log': np.log,
+    'log1p': np.log1p,
+    'log2': np.log2,
+    'log10': np.log10,
+    'sqrt': np.sqrt,
+    'sin': np.sin,
+    'cos': np.cos,
+    'tan': np.tan,
+    'arcsin': np.arcsin,
+    'arccos': np.arccos,
+    'arctan': np.arctan,
+    'sinh': np.sinh,
+    'cosh': np.cosh,
+    'tanh': np.tanh,
+    'arcsinh': np.arcsinh,
+    'arccosh': np.arccosh,
+    'erf': scipy.special.erf,
+    'sigmoid': scipy.special.expit,
+}
+
+
+@pytest.mark.parametrize('name', REFERENCES)
+def test_whole_range_of_float32(name):
+    """Within 4 units in the last place of the true value, over all magnitudes."""
+    rng = seeded(name)
+    x = rng.integers(0, 2**32, 40000, dtype=np.uint32).view(np.float32)
+    near = np.concatenate([rng.uniform(-s, s, 4000) for s in (1e-3, 1, 10, 90)]).astype('float32')
+    x = np.concatenate([x, near])
+    if name in ('sin', 'cos', 'tan'):
+        x = x[~(np.abs(x) > 1e4)]  # beyond, the reduction of the argument is another matter
+    with np.errstate(all='ignore'):
+        expected = REFERENCES[name](x.astype('float64'))
+        rounded = expected.astype('float32')
+    actual = to_numpy(getattr(chx, name)(chx.array(x)))
+    special = ~np.isfinite(rounded)
+    np.testing.assert_array_equal(actual[special], rounded[special])
+    ok = ~special
+    tiny = np.abs(expected) < np.finfo('float32').tiny
+    ulp = np.where(tiny, np.finfo('float32').tiny * 2**-20, np.spacing(np.abs(rounded)))
+    error = np.abs(actual[ok].astype('float64') - expected[ok]) / ulp[ok]
+    worst = error.argmax()
+    assert error.max() <= 4, f'{name}({x[ok][worst]!r}): {error.max():.1f} units'
+
+
+@pytest.mark.parametrize('dtype', ['float16', 'bfloat16', 'float32', 'float64'])
+def test_long_sums_are_accurate(dtype):
+    n = seeded('sum').uniform(0, 1, 100_000).astype(np_dtype(dtype))
+    exact = n.astype('float64').sum()
+    rtol = {'float16': 1e-3, 'bfloat16': 8e-3, 'float32': 1e-6, 'float64': 1e-14}[dtype]
+    if dtype != 'float16':  # 50,000 is near the end of its range, but inside
+        np.testing.assert_allclose(float(chx.sum(chx.array(n))), exact, rtol=rtol)
+    np.testing.assert_allclose(float(chx.mean(chx.array(n))), exact / n.size, rtol=rtol)
+    square = n.reshape(250, 400)
+    for axis in (0, 1):
+        expected = square.astype('float64').mean(axis)
+        actual = to_numpy(chx.mean(chx.array(square), axis=axis)).astype('float64')
+        np.testing.assert_allclose(actual, expected, rtol=2 * rtol)
+
+
+def test_mean_of_float16_does_not_overflow():
+    x = chx.full((70000,), 30.0, 'float16')
+    assert float(chx.mean(x)) == 30.0
+    assert float(chx.var(x)) == 0.0
+
+
+def test_variance_far_from_zero():
+    n = (seeded('var').standard_normal(10000) + 3000).astype('float32')
+    expected = n.astype('float64').var()
+    assert float(chx.var(chx.array(n))) == pytest.approx(expected, rel=1e-3)
+    assert float(chx.std(chx.array(n))) == pytest.approx(expected**0.5, rel=1e-3)
+
+
+def test_softmax_of_large_numbers():
+    x = chx.array([[1000.0, 1001.0, 999.0], [-1e30, 0.0, -1e30]], 'float32')
+    expected = scipy.special.softmax(to_numpy(x).astype('float64'), axis=1)
+    np.testing.assert_allclose(to_numpy(chx.softmax(x)), expected, rtol=1e-6, atol=1e-7)
+    log = to_numpy(chx.log_softmax(x))
+    assert np.isfinite(log[0]).all()
+    np.testing.assert_allclose(log[0], scipy.special.log_softmax([1000.0, 1001, 999]), rtol=1e-5)
+    t = chx.array([0, 1], 'int64')
+    np.testing.assert_allclose(to_numpy(chx.softmax_cross_entropy(x, t)), -log[[0, 1], [0, 1]])
+
+
+def test_logsumexp_of_extremes():
+    inf = np.inf
+    for values, expected in (
+        ([1000.0, 1000.0], 1000 + np.log(2)),
+        ([-1000.0, -1000.0], -1000 + np.log(2)),
+        ([-inf, 1.0], 1.0),
+        ([-inf, -inf], -inf),
+        ([inf, 1.0], inf),
+    ):
+        assert float(chx.logsumexp(chx.array(values))) == pytest.approx(expected)
+    assert np.isnan(float(chx.logsumexp(chx.array([np.nan, 1.0]))))
+
+
+@pytest.mark.parametrize('count', [3, 40, 1000])
+@pytest.mark.parametrize('place', [0, 1, -1])
+def test_nan_is_not_lost(count, place):
+    n = seeded('nan').standard_normal(count).astype('float32')
+    n[place] = np.nan
+    x = chx.array(n)
+    for name in ('sum', 'max', 'min', 'mean', 'var', 'prod'):
+        assert np.isnan(float(getattr(chx, name)(x))), name
+    assert int(chx.argmax(x)) == n.argmax()
+    assert int(chx.argmin(x)) == n.argmin()
+    square = chx.array(np.stack([n, np.zeros_like(n)]))
+    for name in ('max', 'min'):
+        along = to_numpy(getattr(chx, name)(square, axis=0))
+        assert np.isnan(along[place])
+        assert np.isnan(along).sum() == 1
+
+
+def test_first_of_equals_wins():
+    for dtype in ('int8', 'float32', 'bool', 'float16'):
+        n = np.array([[0, 1, 1, 0]] * 20).astype(dtype)
+        for name in ('argmax', 'argmin'):
+            for axis in (None, 0, 1):
+                expected = getattr(np, name)(n, axis=axis)
+                actual = to_numpy(getattr(chx, name)(chx.array(n), axis=axis))
+                np.testing.assert_array_equal(actual, expected)
+
+
+def test_integer_extremes():
+    for dtype in ('int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64'):
+        info = np.iinfo(dtype)
+        n = np.array([info.min, info.max, 0, 1], dtype)
+        x = chx.array(n)
+        assert int(x.max()) == info.max
+        assert int(x.min()) == info.min
+        with np.errstate(over='ignore'):
+            for function in (np.add, np.subtract, np.multiply):
+                actual = getattr(chx, function.__name__)(x, x[::-1])
+                np.testing.assert_array_equal(to_numpy(actual), function(n, n[::-1]))
+            if info.min:
+                np.testing.assert_array_equal(to_numpy(-x), -n)
+                np.testing.assert_array_equal(to_numpy(abs(x)), np.abs(n))
+                minus_one = chx.array([-1] * 4, dtype)
+                for name in ('floor_divide', 'remainder', 'fmod'):  # min // -1 traps in hardware
+                    getattr(chx, name)(x, minus_one)
+        zero = chx.zeros((4,), dtype)
+        for name in ('floor_divide', 'remainder', 'mod', 'fmod'):
+            np.testing.assert_array_equal(to_numpy(getattr(chx, name)(x, zero)), np.zeros(4))
+        largest = np.array([2**62, 2**62 + 1, 2**53 + 1]).astype(dtype)
+        np.testing.assert_array_equal(to_numpy(chx.array(largest) + 0), largest)
+
+
+def test_large_integers_are_exact():
+    n = np.array([2**62, -(2**62) + 1, 2**53 + 1], 'int64')
+    x = chx.array(n)
+    assert int(x.sum()) == int(n.sum())
+    np.testing.assert_array_equal(to_numpy(x // 3), n // 3)
+    np.testing.assert_array_equal(to_numpy(x % 7), n % 7)
+    assert to_numpy(x == x - 1).tolist() == [False] * 3
+
+
+def test_power_of_integers():
+    n = np.array([-3, -1, 0, 1, 2, 3], 'int32')
+    x = chx.array(n)
+    for exponent in (0, 1, 2, 3, 5):
+        np.testing.assert_array_equal(to_numpy(x**exponent), n**exponent)
+    assert to_numpy(x**-1).tolist() == [0, -1, 0, 1, 0, 0]
+
+
+def test_subnormal_numbers_survive():
+    x = chx.array([1e-40, -1e-42], 'float32')
+    assert (to_numpy(x * 1.0) == np.array([1e-40, -1e-42], 'float32')).all()
+    assert float((chx.array([1e-30], 'float32') * 1e-10)[0]) != 0.0

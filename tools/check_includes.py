@@ -22,6 +22,7 @@ ALLOWED: dict[str, set[str]] = {
     'ops': {'core', 'autograd', 'kernels'},
     'native': {'core', 'kernels'},
     'cuda': {'core', 'kernels'},
+    'chainerx.h': {'core', 'autograd', 'kernels', 'ops', 'native'},  # for programs
     'python': {'core', 'autograd', 'kernels', 'ops'},
 }
 

@@ -1,0 +1,82 @@
+// Backends in libraries of their own. CHAINERX_PATH names the folder that has backends/.
+#include "test.h"
+
+using namespace chainerx;
+using cxtest::Values;
+using cxtest::Vector;
+
+CX_TEST(ToyBackendComputes) {
+    Context context;
+    ContextScope scope{context};
+    Device& device = context.GetDevice("toy:1");
+    CHECK_EQ(device.name(), "toy:1");
+    CHECK(&context.GetBackend("toy") == device.backend());
+    const Array x = Full({3}, 2, Dtype::kFloat64, device);
+    x.RequireGrad();
+    Backward(Sum(Multiply(x, x)));
+    CHECK(&x.GetGrad()->device() == &device);
+    CHECK_EQ(Values(*x.GetGrad()), (std::vector<double>{4, 4, 4}));
+    CHECK_THROWS(IndexError, "2 devices", context.GetDevice("toy:2"));
+}
+
+CX_TEST(ArraysMoveBetweenBackends) {
+    Context context;
+    ContextScope scope{context};
+    Device& toy = context.GetDevice("toy:0");
+    const Array x = Vector({1, 2, 3});
+    x.RequireGrad();
+    const Array y = x.ToDevice(toy);
+    CHECK(&y.device() == &toy);
+    CHECK_EQ(Values(y), (std::vector<double>{1, 2, 3}));
+    CHECK_THROWS(DeviceError, "toy:0", Add(x, y));
+    Backward(Multiply(y, 3.0));
+    CHECK(&x.GetGrad()->device() == &x.device());
+    CHECK_EQ(Values(*x.GetGrad()), (std::vector<double>{3, 3, 3}));
+}
+
+CX_TEST(EachContextHasItsOwnBackend) {
+    Context one;
+    Context two;
+    CHECK(&one.GetBackend("toy") != &two.GetBackend("toy"));
+    CHECK(&one.GetBackend("toy").context() == &one);
+}
+
+CX_TEST(BadPluginsSayWhatIsWrong) {
+    Context context;
+    CHECK_THROWS(BackendError, "ChainerxAbiHash", context.GetBackend("no_entry"));
+    CHECK_THROWS(BackendError, "DestroyBackend", context.GetBackend("no_create"));
+    CHECK_THROWS(BackendError, "another version", context.GetBackend("wrong_abi"));
+    CHECK_THROWS(BackendError, "returned nothing", context.GetBackend("null_backend"));
+    CHECK_THROWS(BackendError, "no such hardware", context.GetBackend("throwing"));
+    CHECK_THROWS(BackendError, "a backend named 'toy'", context.GetBackend("misnamed"));
+    CHECK_THROWS(BackendError, "cannot load", context.GetBackend("text"));
+    CHECK_THROWS(BackendError, "/backends/absent.so", context.GetBackend("absent"));
+    CHECK_THROWS(BackendError, "invalid", context.GetBackend("../toy"));
+    CHECK_EQ(context.GetBackend("native").name(), "native");  // none of this did harm
+}
+
+namespace {
+
+// A backend that needs another one while it is made.
+class Child : public native::NativeBackend {
+ public:
+    explicit Child(Context& context)
+        : NativeBackend{context, "child"}, parent{context.GetBackend("toy")} {}
+    Backend& parent;
+};
+
+}  // namespace
+
+CX_TEST(BackendsOfTheProgramItself) {
+    Context context;
+    auto made = std::make_unique<Child>(context);
+    CHECK_EQ(made->parent.name(), "toy");
+    context.AddBackend(std::move(made));
+    CHECK_EQ(context.GetDevice("child:0").name(), "child:0");
+    CHECK_THROWS(BackendError, "registered", context.AddBackend(std::make_unique<Child>(context)));
+    internal::RegisterBackendFactory("nested", [](Context& c) -> std::unique_ptr<Backend> {
+        c.GetBackend("toy");  // while the look-up of "nested" goes on
+        return std::make_unique<native::NativeBackend>(c, "nested");
+    });
+    CHECK_EQ(context.GetBackend("nested").name(), "nested");
+}

@@ -1,0 +1,154 @@
+// Several threads at once; meant for ThreadSanitizer above all.
+#include <atomic>
+#include <thread>
+
+#include "test.h"
+
+using namespace chainerx;
+using cxtest::Values;
+using cxtest::Vector;
+using V = std::vector<double>;
+
+namespace {
+
+constexpr int kThreads = 4;
+
+// Runs f(thread) in all threads, which start together. An exception becomes a failure.
+template <typename F>
+void InThreads(F f) {
+    std::atomic<int> waiting{kThreads};
+    std::vector<std::string> errors(kThreads);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+        threads.emplace_back([&, t] {
+            --waiting;
+            while (waiting != 0) std::this_thread::yield();
+            try {
+                f(t);
+            } catch (const cxtest::Failure& failure) {
+                errors[static_cast<size_t>(t)] = failure.text;
+            } catch (const std::exception& e) {
+                errors[static_cast<size_t>(t)] = e.what();
+            }
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const std::string& e : errors) {
+        if (!e.empty()) cxtest::Fail(__FILE__, __LINE__, e);
+    }
+}
+
+}  // namespace
+
+CX_TEST(GraphsThatShareALeaf) {
+    constexpr int kRuns = 300;
+    const Array x = Vector({1, 2});
+    x.RequireGrad();
+    InThreads([&](int) {
+        for (int i = 0; i < kRuns; ++i) Backward(Multiply(Add(x, x), 0.5));
+    });
+    CHECK_EQ(Values(*x.GetGrad()), (V{kThreads * kRuns, kThreads * kRuns}));  // none was lost
+}
+
+CX_TEST(GraphsThatShareNodes) {
+    for (int i = 0; i < 100; ++i) {
+        const Array x = Vector({2});
+        x.RequireGrad();
+        const Array t = Multiply(x, x);
+        std::vector<Array> ys;
+        for (int n = 0; n < kThreads; ++n) ys.push_back(Multiply(t, 1.0));
+        InThreads([&](int n) {
+            Backward(ys[static_cast<size_t>(n)], std::nullopt, DoubleBackpropOption::kEnable);
+        });
+        CHECK_EQ(Values(*x.GetGrad()), V{4.0 * kThreads});
+    }
+}
+
+CX_TEST(OneGraphBackpropagatedByAll) {
+    // Without double backprop the first to come to a node takes it; the others must not fall over.
+    for (int i = 0; i < 200; ++i) {
+        const Array x = Vector({2});
+        x.RequireGrad();
+        Array y = x;
+        for (int k = 0; k < 10; ++k) y = Multiply(y, Add(x, 0.0));
+        InThreads([&](int) { Backward(y); });
+        CHECK_EQ(GetLiveCounts().nodes, 1);
+    }
+}
+
+CX_TEST(TargetsInAGraphThatAnotherThreadFrees) {
+    for (int i = 0; i < 100; ++i) {
+        const Array x = Vector({2});
+        x.RequireGrad();
+        Array y = x;
+        for (int k = 0; k < 10; ++k) y = Multiply(y, x);
+        InThreads([&](int t) {
+            if (t == 0) {
+                Backward(y);
+            } else {
+                Grad({y}, {x});
+            }
+        });
+    }
+}
+
+CX_TEST(OneGraphOfManyIds) {
+    for (int i = 0; i < 50; ++i) {
+        std::vector<std::unique_ptr<BackpropScope>> scopes;
+        const Array x = Vector({2});
+        for (int n = 0; n < kThreads; ++n) {
+            scopes.push_back(std::make_unique<BackpropScope>("id"));
+            x.RequireGrad(scopes.back()->backprop_id());
+        }
+        const Array y = Multiply(Multiply(x, x), 1.0);
+        // The order rule forbids an inner id after an outer one, unless both keep the graph.
+        InThreads([&](int n) {
+            Backward(y, scopes[static_cast<size_t>(n)]->backprop_id(),
+                     DoubleBackpropOption::kEnable);
+        });
+        for (const auto& scope : scopes) {
+            CHECK_EQ(Values(x.GetGrad(scope->backprop_id())->AsGradStopped()), V{4});
+        }
+    }
+}
+
+CX_TEST(ArraysDieInOtherThreads) {
+    const Array x = Vector({2});
+    x.RequireGrad();
+    for (int i = 0; i < 50; ++i) {
+        std::vector<Array> ys(kThreads);
+        InThreads([&](int t) {
+            Array y = x;
+            for (int k = 0; k < 20; ++k) y = Multiply(y, y);
+            ys[static_cast<size_t>(t)] = y;
+        });
+        InThreads([&](int t) { ys[static_cast<size_t>((t + 1) % kThreads)] = Array{}; });
+    }
+    CHECK_EQ(GetLiveCounts().nodes, 0);
+}
+
+CX_TEST(SavedArrayWhoseHandleDiesMeanwhile) {
+    for (int i = 0; i < 200; ++i) {
+        const Array x = Vector({3});
+        x.RequireGrad();
+        Array t = Multiply(x, 2.0);
+        Array y = Multiply(t, t);
+        InThreads([&](int n) {
+            if (n == 0) Backward(y, std::nullopt, DoubleBackpropOption::kEnable);
+            if (n == 1) t = Array{};
+        });
+        CHECK_EQ(Values(x.GetGrad()->AsGradStopped()), V{24});
+    }
+}
+
+CX_TEST(ContextIsShared) {
+    InThreads([&](int t) {
+        for (int i = 0; i < 100; ++i) {
+            BackpropScope scope{"id"};
+            const Array x = Vector({1}, GetDevice(t % 2 == 0 ? "native:1" : "native:2"));
+            x.RequireGrad(scope.backprop_id());
+            Backward(Multiply(x, x), scope.backprop_id());
+            CHECK_EQ(Values(*x.GetGrad(scope.backprop_id())), V{2});
+        }
+    });
+}

@@ -50,8 +50,11 @@ def chainerx_step(sizes, batch_size):
         loss = loss_of(linear(h, w3, b3), t).mean()
         loss.backward()
         for param in params:
+            # In place: a gradient is in no graph, and nobody else holds this one.
+            g = param.grad
+            g *= LR
             p = param.as_grad_stopped()
-            p -= LR * param.grad
+            p -= g
             param.cleargrad()
         return loss
 

@@ -67,6 +67,7 @@ def main():
             ceiling=ceiling_of('cpp_overhead', name),
             best={peer: min(t) for peer, t in series.items()},
             median={peer: statistics.median(t) for peer, t in series.items()},
+            note=f'the bindings add {seconds(min(series["Python"]) - min(series["chainerx"]))}',
         )
         results.append(result)
         figures = ', '.join(f'{p} {seconds(t)}' for p, t in result.best.items())

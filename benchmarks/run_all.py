@@ -100,6 +100,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--out', type=pathlib.Path, default=DOCUMENT)
     parser.add_argument('--skip', action='append', default=[], help='name of a file to leave out')
+    parser.add_argument('--prefix', help='of the C++ library, where chainerx is a build in place')
     parser.add_argument('--instructions', action='store_true', help='also count instructions')
     args = parser.parse_args()
 
@@ -117,7 +118,8 @@ def main():
         for name, heading, peer in SECTIONS:
             if name in args.skip:
                 continue
-            results = run(name, folder)
+            options = ['--prefix', args.prefix] if args.prefix and name == 'cpp_overhead' else []
+            results = run(name, folder, *options)
             text += f'\n## {heading}\n\nRatios to {peer}. `python benchmarks/{name}.py`\n\n'
             text += table(results) if results else 'This benchmark failed to run.\n'
 

@@ -27,6 +27,7 @@ NOT_OPS = """
     set_global_default_context using_device get_num_threads set_num_threads
     backprop_scope backward check_backward check_double_backward force_backprop_mode grad
     is_backprop_required no_backprop_mode
+    free_memory_cache get_memory_info set_memory_cache_limit
 """
 
 
@@ -177,6 +178,7 @@ class Case:
     sig: str = ''  # parameter names in order; positional and keyword calls must agree
     dtypes: tuple = REAL  # all others must raise DtypeError ...
     maybe: tuple = ()  # ... except these, which must do so or be right
+    unchecked: tuple = ()  # nothing is promised
     out: Any = 'same'  # key of OUT, name of a dtype, or function of the arrays' dtypes
     order: int = 2  # derivatives that exist
     diff: tuple | None = None  # positions among the arrays that have them (None: all floats)

@@ -53,6 +53,11 @@ _base = f(2, 3, lo=0.3, hi=3)
 
 CASES = [
     _unary('negative', np.negative, border={0.0: -0.0, INF: -INF, NAN: NAN}),
+    _unary('positive', np.positive, border={-0.0: -0.0, NAN: NAN}),
+    *(
+        _unary(name, lambda x: ~x, BOOL + INTS, order=0, x=f(2, 3, lo=0, hi=99))
+        for name in ('invert', 'bitwise_not')
+    ),
     _unary('square', np.square, border={-INF: INF, NAN: NAN}, big=call(f(3, 70001))),
     *(
         _unary(

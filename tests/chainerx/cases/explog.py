@@ -47,6 +47,10 @@ CASES = [
     _math('arccosh', np.arccosh, 1.3, 4, border={1.0: 0.0, 0.5: NAN, INF: INF}),
     _math('ceil', np.ceil, avoid=(-1, 0, 1), order=0, maybe=(), border={-0.5: -0.0, INF: INF}),
     _math('floor', np.floor, avoid=(-1, 0, 1), order=0, maybe=(), border={-0.5: -1.0, NAN: NAN}),
+    _math('cbrt', np.cbrt, 0.2, 5, border={0.0: 0.0, 8.0: 2.0, -8.0: -2.0, INF: INF, NAN: NAN}),
+    _math('arctanh', np.arctanh, -0.8, 0.8, border={0.0: 0.0, 1.0: INF, -1.0: -INF, 2.0: NAN}),
+    _math('rint', np.rint, avoid=(-1.5, -0.5, 0.5, 1.5), order=0, border={2.5: 2.0, -0.5: -0.0}),
+    _math('trunc', np.trunc, avoid=(-1, 0, 1), order=0, maybe=(), border={-1.5: -1.0, 1.5: 1.0}),
     _math('fix', np.fix, avoid=(-1, 0, 1), order=0, maybe=(), border={-1.5: -1.0, 1.5: 1.0}),
     Case(
         'arctan2',
@@ -61,6 +65,26 @@ CASES = [
         bools='any',
         tol=2,
         border=[((0.0, -1.0), np.pi), ((-0.0, -1.0), -np.pi), ((1.0, 0.0), np.pi / 2)],
+    ),
+    *(
+        Case(
+            name,
+            ref,
+            [f(2, 3, avoid=(0,), gap=0.3), f(2, 3, avoid=(0,), gap=0.3)],
+            sig='x1, x2',
+            dtypes=REAL,
+            maybe=BOOL,
+            out='float',
+            elastic=True,
+            binary=True,
+            bools='any',
+            tol=2,
+            border=border,
+        )
+        for name, ref, border in (
+            ('hypot', np.hypot, {(3.0, 4.0): 5.0, (1e30, 0.0): 1e30, (INF, NAN): INF}),
+            ('logaddexp', np.logaddexp, {(-INF, 0.0): 0.0, (-INF, -INF): -INF, (1e4, 0.0): 1e4}),
+        )
     ),
     Case(
         'copysign',
@@ -82,14 +106,14 @@ CASES = [
         sig='a, a_min, a_max',
         dtypes=REAL,
         calls=[
-            call(f(2, 3, avoid=(-1, 1)), -1, 1),
+            call(f(2, 3, avoid=(0, 1)), 0, 1),
             call(f(2, 3, avoid=(1,)), None, 1),
-            call(f(2, 3, avoid=(-1,)), -1, None),
+            call(f(2, 3, avoid=(1,)), 1, None),
             call(f(), 0, 1),
             call(f(0, 2), 0, 1),
             call(f(67, avoid=(0, 1)), 0, 1),
         ],
-        big=call(f(50021), -1, 1),
+        big=call(f(50021), 0, 1),
         errors=[(call(f(2, 3), None, None), 'ValueError')],
     ),
     *(
@@ -106,6 +130,7 @@ CASES = [
             border=border,
         )
         for name, ref, border in (
+            ('signbit', np.signbit, {-0.0: True, INF: False, -1.0: True}),
             ('isnan', np.isnan, {NAN: True, INF: False, 0.0: False}),
             ('isinf', np.isinf, {NAN: False, INF: True, -INF: True}),
             ('isfinite', np.isfinite, {NAN: False, -INF: False, 1.0: True}),

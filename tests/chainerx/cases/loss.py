@@ -3,7 +3,8 @@
 import numpy as np
 import scipy.special
 
-from cases._table import BOOL, FLOATS, INTS, Case, c, call, f, i
+from cases._promotion import SIGNED, UNSIGNED
+from cases._table import BOOL, COMPLEX, FLOATS, INTS, Case, c, call, f, i
 
 _pair = [f(2, 3, lo=0.5, hi=2), f(2, 3, lo=-2, hi=-0.5)]
 
@@ -43,7 +44,8 @@ CASES = [
         _pair,
         sig='x1, x2',
         dtypes=FLOATS,
-        maybe=INTS,
+        maybe=SIGNED,
+        unchecked=UNSIGNED,  # the difference wraps before its absolute value is taken
         elastic=True,
     ),
     Case(
@@ -52,7 +54,7 @@ CASES = [
         _pair,
         sig='x1, x2',
         dtypes=FLOATS,
-        maybe=INTS,
+        maybe=INTS + COMPLEX,
         elastic=True,
         tol=4,
     ),

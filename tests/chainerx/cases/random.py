@@ -87,7 +87,26 @@ def _check_permutation(xp, device):
     assert scipy.stats.chisquare(np.bincount(firsts, minlength=5)).pvalue > 1e-5
 
 
+def _check_state(xp, device):
+    xp.random.seed(5)
+    xp.random.normal(size=3)
+    state = xp.random.get_state()
+    first = xp.to_numpy(xp.random.normal(size=20, device=device))
+    xp.random.set_state(state)
+    again = xp.to_numpy(xp.random.normal(size=20, device=device))
+    assert (first == again).all()
+
+
+def _check_randint(xp, device):
+    xp.random.seed(4)
+    x = xp.to_numpy(xp.random.randint(-2, 3, size=500, device=device))
+    assert sorted(set(x.tolist())) == [-2, -1, 0, 1, 2]
+
+
 CASES = [
+    Case('random.get_state', check=_check_state),
+    Case('random.set_state', check=_check_state),
+    Case('random.randint', check=_check_randint),
     Case('random.seed', check=_check_seed),
     Case('random.normal', check=_check_normal),
     Case('random.uniform', check=_check_uniform),

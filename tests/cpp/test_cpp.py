@@ -2,7 +2,9 @@
 
 import os
 import pathlib
+import re
 import subprocess
+import sys
 
 import pytest
 
@@ -50,6 +52,39 @@ def test_a_failing_test_fails(build):
     )
     assert done.returncode == 1
     assert 'FAILED  ToyBackendComputes' in done.stdout
+
+
+def test_example_trains_without_python(tmp_path, cmake_dir):
+    source = ROOT / 'examples' / 'cpp'
+    run('cmake', '-G', 'Ninja', '-S', source, '-B', tmp_path, f'-DCMAKE_PREFIX_PATH={cmake_dir}')
+    run('cmake', '--build', tmp_path)
+    run(sys.executable, source / 'export_digits.py', tmp_path / 'digits.csv')
+    text = run(tmp_path / 'digits', tmp_path / 'digits.csv')
+    accuracy = re.search(r'Final test accuracy: (\S+) on 360 digits', text)
+    assert accuracy, text
+    assert float(accuracy[1]) >= 0.97
+    linked = run('ldd', tmp_path / 'digits')
+    assert 'libchainerx' in linked
+    assert 'python' not in re.sub(r'=>.*', '', linked)
+    (tmp_path / 'digits.csv').write_text('1,2,3\n')
+    done = subprocess.run([tmp_path / 'digits', tmp_path / 'digits.csv'], capture_output=True)
+    assert done.returncode == 1
+    assert b'export_digits.py' in done.stderr
+
+
+def test_folders(cmake_dir):
+    """What `python -m chainerx` prints exists, or it says why there is nothing."""
+    for option, name in (
+        ('--cmake-dir', 'chainerxConfig.cmake'),
+        ('--include-dir', 'chainerx/chainerx.h'),
+        ('--lib-dir', 'libchainerx.so'),
+    ):
+        command = [sys.executable, '-m', 'chainerx', option]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            assert (pathlib.Path(done.stdout.strip()) / name).is_file()
+        else:
+            assert 'cmake --install' in done.stderr
 
 
 def test_umbrella_header_is_complete():

@@ -35,6 +35,7 @@ from numpy import dtype as dtype
 from chainerx import _core
 from chainerx._core import *  # noqa: F403
 from chainerx._core import linalg, random
+from chainerx._io import frombuffer, fromfile, fromfunction, fromiter, fromstring, loadtxt
 
 if _typing.TYPE_CHECKING:
     from chainerx._core import ndarray

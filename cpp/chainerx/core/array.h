@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,7 +74,10 @@ class CX_API Array {
     Array AsGradStopped(const std::vector<BackpropId>& ids, CopyKind kind = CopyKind::kView) const;
 
     // Routines as methods: ops/array_methods.cc.
-    Array At(const std::vector<ArrayIndex>& indices) const;
+    Array At(std::span<const ArrayIndex> indices) const;
+    Array At(std::initializer_list<ArrayIndex> indices) const {
+        return At(std::span{indices.begin(), indices.size()});
+    }
     Array Transpose(const OptionalAxes& axes = std::nullopt) const;
     Array Reshape(const Shape& shape) const;
     Array Ravel() const;
@@ -90,7 +95,8 @@ class CX_API Array {
     Array ArgMax(std::optional<int8_t> axis = std::nullopt) const;
     Array ArgMin(std::optional<int8_t> axis = std::nullopt) const;
     Array Dot(const Array& b) const;
-    Array Take(const Array& indices, int8_t axis) const;
+    Array Take(const Array& indices, int8_t axis,
+               IndexBoundsMode mode = IndexBoundsMode::kDefault) const;
     Array Copy() const;
     Array MakeView() const;
     Array ToDevice(Device& device) const;

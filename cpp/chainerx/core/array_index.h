@@ -14,6 +14,10 @@ struct Slice {
 struct NewAxis {};
 struct Ellipsis {};
 
+// What an index of an array outside [0, length) means. kDefault is kRaise where the device can
+// raise.
+enum class IndexBoundsMode : int8_t { kDefault, kRaise, kWrap, kClip };
+
 class ArrayIndex {
  public:
     enum class Tag : int8_t { kSingle, kSlice, kNewAxis, kEllipsis };

@@ -1,7 +1,12 @@
 #include "chainerx/ops/creation.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "chainerx/autograd/record.h"
+#include "chainerx/core/error.h"
 #include "chainerx/kernels/kernel.h"
+#include "chainerx/ops/view.h"
 
 namespace chainerx {
 
@@ -33,6 +38,100 @@ Array FullLike(const Array& a, const Scalar& value, Device& device) {
 
 Array ZerosLike(const Array& a, Device& device) { return FullLike(a, 0, device); }
 Array OnesLike(const Array& a, Device& device) { return FullLike(a, 1, device); }
+
+namespace {
+
+// The length of range(start, stop, step).
+int64_t ArangeLength(const Scalar& start, const Scalar& stop, const Scalar& step) {
+    if (start.kind() < DtypeKind::kFloat && stop.kind() < DtypeKind::kFloat &&
+        step.kind() < DtypeKind::kFloat) {
+        const auto a = start.To<int64_t>();
+        const auto b = stop.To<int64_t>();
+        const auto d = step.To<int64_t>();
+        if (d == 0) throw ChainerxError{"arange: step is 0"};
+        if (d > 0 ? a >= b : a <= b) return 0;
+        // Unsigned, for the distance may exceed int64.
+        const uint64_t distance = d > 0 ? static_cast<uint64_t>(b) - static_cast<uint64_t>(a)
+                                        : static_cast<uint64_t>(a) - static_cast<uint64_t>(b);
+        const uint64_t stride = d > 0 ? static_cast<uint64_t>(d) : 0 - static_cast<uint64_t>(d);
+        const uint64_t n = (distance - 1) / stride + 1;
+        if (n > INT64_MAX) throw DimensionError{"arange: ", n, " elements are too many"};
+        return static_cast<int64_t>(n);
+    }
+    const double d = step.To<double>();
+    if (d == 0) throw ChainerxError{"arange: step is 0"};
+    const double n = std::ceil((stop.To<double>() - start.To<double>()) / d);
+    if (std::isnan(n) || n >= 0x1p62) {
+        throw DimensionError{"arange: cannot count from ", start, " to ", stop, " by ", step};
+    }
+    return n > 0 ? static_cast<int64_t>(n) : 0;
+}
+
+void CheckReal(const char* op, const Scalar& value) {
+    if (value.kind() == DtypeKind::kComplex) {
+        throw TypeError{op, ": ", value, " is not a real number"};
+    }
+}
+
+}  // namespace
+
+Array Arange(const Scalar& start, const Scalar& stop, const Scalar& step, Dtype dtype,
+             Device& device) {
+    for (const Scalar* s : {&start, &stop, &step}) CheckReal("arange", *s);
+    const Shape shape{ArangeLength(start, stop, step)};
+    if (IsBool(dtype) && shape[0] > 2) {
+        throw DtypeError{"arange: bool holds no more than 2 values, not ", shape[0]};
+    }
+    CheckedNBytes("arange", shape, GetItemSize(dtype));
+    Array y = EmptyUnchecked(shape, dtype, device);
+    if (shape[0] != 0) CallOn<kernels::Arange>(device, start, step, y);
+    return y;
+}
+
+Array Linspace(double start, double stop, int64_t num, bool endpoint, Dtype dtype, Device& device) {
+    if (num < 0) throw ChainerxError{"linspace: num is ", num, ", less than 0"};
+    CheckedNBytes("linspace", {num}, GetItemSize(dtype));
+    Array y = EmptyUnchecked({num}, dtype, device);
+    if (num == 0) return y;
+    const int64_t intervals = endpoint ? num - 1 : num;
+    const double step = intervals > 0 ? (stop - start) / static_cast<double>(intervals) : 0.0;
+    CallOn<kernels::Arange>(device, Scalar{start}, Scalar{step}, y);
+    if (endpoint && num > 1) {  // rounding may not miss it
+        const Array last =
+            internal::MakeView(y, {1}, y.strides(), y.raw_data() + (num - 1) * y.strides()[0]);
+        CallOn<kernels::Fill>(device, last, Scalar{stop});
+    }
+    return y;
+}
+
+namespace {
+
+Array ZeroMatrix(const char* op, int64_t rows, int64_t columns, Dtype dtype, Device& device) {
+    const Shape shape{rows, columns};
+    CheckedNBytes(op, shape, GetItemSize(dtype));
+    Array y = EmptyUnchecked(shape, dtype, device);
+    CallOn<kernels::Fill>(device, y, Scalar{0});
+    return y;
+}
+
+}  // namespace
+
+Array Eye(int64_t rows, int64_t columns, int64_t k, Dtype dtype, Device& device, const char* op) {
+    const Array y = ZeroMatrix(op, rows, columns, dtype, device);
+    const Array diagonal = Diagonal(y, k);
+    if (diagonal.GetTotalSize() != 0) CallOn<kernels::Fill>(device, diagonal, Scalar{1});
+    return y;
+}
+
+Array Tri(int64_t rows, int64_t columns, int64_t k, Dtype dtype, Device& device) {
+    const Array y = ZeroMatrix("tri", rows, columns, dtype, device);
+    const Array one = Full({}, 1, dtype, device);
+    k = std::clamp(k, -rows - 1, columns + 1);
+    if (y.GetTotalSize() != 0) {
+        CallOn<kernels::Triangle>(device, BroadcastTo(one, y.shape()), k, true, y);
+    }
+    return y;
+}
 
 Array AsType(const Array& x, Dtype dtype, bool copy) {
     if (!copy && x.dtype() == dtype) return x;

@@ -81,47 +81,84 @@ std::optional<Strides> ViewStrides(const Array& x, const Shape& shape) {
     return out;
 }
 
+// Strides of x for another order of its axes.
+Array Permuted(const Array& x, const Axes& perm) {
+    Shape shape;
+    Strides strides;
+    shape.resize(x.ndim());
+    strides.resize(x.ndim());
+    for (int8_t i = 0; i < x.ndim(); ++i) {
+        shape[i] = x.shape()[perm[i]];
+        strides[i] = x.strides()[perm[i]];
+    }
+    return internal::MakeView(x, shape, strides, x.raw_data());
+}
+
+Axes Inverse(const Axes& perm) {
+    Axes inverse;
+    inverse.resize(perm.ndim());
+    for (int8_t i = 0; i < perm.ndim(); ++i) inverse[perm[i]] = i;
+    return inverse;
+}
+
 }  // namespace
+
+Array internal::Permute(const Array& x, const Axes& perm) {
+    Array y = Permuted(x, perm);
+    if (Record rec{"transpose", {x}, y}) {
+        rec.Grad(0, [inverse = Inverse(perm)](const Array& gy) {
+            return internal::Permute(gy, inverse);
+        });
+    }
+    return y;
+}
 
 Array Reshape(const Array& x, const Shape& shape) {
     const Shape to = ResolveShape(x, shape);
-    const std::optional<Strides> strides = ViewStrides(x, to);
-    if (!strides) return Reshape(Copy(x), to);
-    Array y = internal::MakeView(x, to, *strides, x.raw_data());
+    Array y;
+    if (x.IsContiguous()) {
+        x.buffer()->Ref();
+        y = Array{new internal::ArrayBody{to, x.dtype(), &x.device(), x.buffer()}};
+        y.body()->data = x.raw_data();
+    } else {
+        const std::optional<Strides> strides = ViewStrides(x, to);
+        if (!strides) return Reshape(Copy(x), to);
+        y = internal::MakeView(x, to, *strides, x.raw_data());
+    }
     if (Record rec{"reshape", {x}, y}) {
         rec.Grad(0, [from = x.shape()](const Array& gy) { return Reshape(gy, from); });
     }
     return y;
 }
 
+Array Ravel(const Array& x) { return Reshape(x, {x.GetTotalSize()}); }
+
+Array Flatten(const Array& x) {
+    Array y = Ravel(x);
+    return y.buffer() == x.buffer() ? Copy(y) : y;
+}
+
 Array Transpose(const Array& x, const OptionalAxes& axes) {
     const int8_t ndim = x.ndim();
     Axes perm;
     if (!axes) {
-        for (int8_t i = ndim - 1; i >= 0; --i) perm.push_back(i);
-    } else {
-        if (axes->ndim() != ndim) {
-            throw DimensionError{"transpose: ", int64_t{axes->ndim()}, " axes for ", int64_t{ndim},
-                                 " dimensions"};
+        perm.resize(ndim);
+        for (int8_t i = 0; i < ndim; ++i) perm[i] = ndim - 1 - i;
+        return internal::Permute(x, perm);
+    }
+    if (axes->ndim() != ndim) {
+        throw DimensionError{"transpose: ", int64_t{axes->ndim()}, " axes for ", int64_t{ndim},
+                             " dimensions"};
+    }
+    uint32_t seen = 0;
+    for (int8_t a : *axes) {
+        perm.push_back(NormalizeAxis("transpose", a, ndim));
+        if ((seen >> perm.back() & 1) != 0) {
+            throw DimensionError{"transpose: duplicate axis in ", *axes};
         }
-        for (int8_t a : *axes) perm.push_back(NormalizeAxis("transpose", a, ndim));
+        seen |= 1u << perm.back();
     }
-    Shape shape;
-    Strides strides;
-    Axes inverse;
-    inverse.resize(ndim, -1);
-    for (int8_t i = 0; i < ndim; ++i) {
-        const int8_t a = perm[i];
-        if (inverse[a] != -1) throw DimensionError{"transpose: duplicate axis in ", *axes};
-        inverse[a] = i;
-        shape.push_back(x.shape()[a]);
-        strides.push_back(x.strides()[a]);
-    }
-    Array y = internal::MakeView(x, shape, strides, x.raw_data());
-    if (Record rec{"transpose", {x}, y}) {
-        rec.Grad(0, [inverse](const Array& gy) { return Transpose(gy, inverse); });
-    }
-    return y;
+    return internal::Permute(x, perm);
 }
 
 Array BroadcastTo(const Array& x, const Shape& shape) {
@@ -134,6 +171,17 @@ Array BroadcastTo(const Array& x, const Shape& shape) {
     // The engine sums the gradient back.
     if (Record rec{"broadcast_to", {x}, y}) rec.Grad(0, [](const Array& gy) { return gy; });
     return y;
+}
+
+std::vector<Array> BroadcastArrays(const std::vector<Array>& arrays) {
+    Shape shape;
+    for (const Array& x : arrays) {
+        CheckSameDevice("broadcast_arrays", arrays[0].device(), x.device());
+        shape = BroadcastShapes("broadcast_arrays", shape, x.shape());
+    }
+    std::vector<Array> out;
+    for (const Array& x : arrays) out.push_back(BroadcastTo(x, shape));
+    return out;
 }
 
 Array MakeView(const Array& x) { return x.MakeView(); }

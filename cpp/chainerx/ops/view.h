@@ -1,5 +1,9 @@
-// Routines that return another view of the same memory.
+// Routines that return another view of the same memory, or a copy in another arrangement. All
+// differentiable.
 #pragma once
+
+#include <cstdint>
+#include <vector>
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/macro.h"
@@ -8,8 +12,42 @@ namespace chainerx {
 
 // A view where the layout allows it, else a copy. One dimension may be -1.
 CX_API Array Reshape(const Array& x, const Shape& shape);
+CX_API Array Ravel(const Array& x);
+// A copy, always.
+CX_API Array Flatten(const Array& x);
 CX_API Array Transpose(const Array& x, const OptionalAxes& axes = std::nullopt);
 CX_API Array BroadcastTo(const Array& x, const Shape& shape);
+CX_API std::vector<Array> BroadcastArrays(const std::vector<Array>& arrays);
 CX_API Array MakeView(const Array& x);
+
+CX_API Array Squeeze(const Array& x, const OptionalAxes& axes = std::nullopt);
+// `axes` are those of the result.
+CX_API Array ExpandDims(const Array& x, const Axes& axes);
+CX_API Array Swapaxes(const Array& x, int8_t axis1, int8_t axis2);
+CX_API Array Moveaxis(const Array& x, const Axes& source, const Axes& destination);
+CX_API Array Rollaxis(const Array& x, int8_t axis, int8_t start = 0);
+CX_API Array Flip(const Array& x, const OptionalAxes& axes = std::nullopt, const char* op = "flip");
+CX_API Array Fliplr(const Array& x);
+CX_API Array Flipud(const Array& x);
+CX_API Array AtLeast1D(const Array& x);
+CX_API Array AtLeast2D(const Array& x);
+CX_API Array AtLeast3D(const Array& x);
+
+// ---- diagonal.cc ----
+// Diagonal k of a matrix, a view.
+CX_API Array Diagonal(const Array& x, int64_t k = 0);
+// The diagonal of a matrix, or a matrix with a vector as diagonal.
+CX_API Array Diag(const Array& x, int64_t k = 0);
+CX_API Array DiagFlat(const Array& x, int64_t k = 0);
+// Copies with zeros above, or below, diagonal k of the last two axes.
+CX_API Array Tril(const Array& x, int64_t k = 0);
+CX_API Array Triu(const Array& x, int64_t k = 0);
+// Coordinate arrays, views of broadcast vectors. `swap_first`: indexing 'xy', else 'ij'.
+CX_API std::vector<Array> Meshgrid(const std::vector<Array>& arrays, bool swap_first = true);
+
+namespace internal {
+// `perm` is known to be a permutation.
+CX_API Array Permute(const Array& x, const Axes& perm);
+}  // namespace internal
 
 }  // namespace chainerx

@@ -26,11 +26,9 @@ std::optional<Scalar> TryScalar(PyObject* o) {
         if (overflow > 0) {
             const unsigned long long u = PyLong_AsUnsignedLongLong(o);
             if (!PyErr_Occurred()) return Scalar{static_cast<uint64_t>(u)};
+            PyErr_Clear();
         }
-        if (!PyErr_Occurred()) {
-            PyErr_SetString(PyExc_OverflowError, "Python integer does not fit in 64 bits");
-        }
-        throw PythonError{};
+        throw ValueError{"a Python integer does not fit in 64 bits"};
     }
     if (PyComplex_Check(o)) {
         const Py_complex c = PyComplex_AsCComplex(o);
@@ -53,6 +51,11 @@ Scalar ToScalar(const char* op, const char* name, PyObject* o) {
 }
 
 int64_t ToInt(const char* op, const char* name, PyObject* o) {
+    if (PyLong_CheckExact(o)) [[likely]] {
+        int overflow = 0;
+        const long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+        if (overflow == 0) return v;
+    }
     PyObject* index = PyNumber_Index(o);
     if (index == nullptr) {
         PyErr_Clear();
@@ -151,6 +154,34 @@ OptionalAxes ToAxes(const char* op, const char* name, PyObject* o) {
     };
     if (!ForEachInt(op, name, o, add)) axes.push_back(ToAxis(op, name, o));
     return axes;
+}
+
+std::vector<ConstArrayRef> ToArrayRefs(const char* op, const char* name, PyObject* o) {
+    if (!PyList_Check(o) && !PyTuple_Check(o)) {
+        throw TypeError{op, ": ", name, " must be a list or tuple of chainerx.ndarray, got ",
+                        TypeName(o)};
+    }
+    std::vector<ConstArrayRef> arrays;
+    const Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
+    arrays.reserve(static_cast<size_t>(n));
+    for (Py_ssize_t i = 0; i < n; ++i) {
+        arrays.push_back(ToArray(op, name, PySequence_Fast_GET_ITEM(o, i)));
+    }
+    return arrays;
+}
+
+Array ToIndices(const char* op, const char* name, PyObject* o, Device& device) {
+    if (IsNdArray(o)) return Self(o);
+    if (!PyList_Check(o) && !PyTuple_Check(o) && !PyLong_Check(o) &&
+        !PyObject_TypeCheck(o, Numpy().ndarray) && !PyObject_TypeCheck(o, Numpy().generic)) {
+        throw TypeError{op, ": ", name, " must be integers or an array of them, got ", TypeName(o)};
+    }
+    const Array indices = FromNumpy(o, std::nullopt, false, device);
+    // An empty list has no dtype of its own.
+    if (indices.GetTotalSize() == 0 && !PyObject_TypeCheck(o, Numpy().ndarray)) {
+        return Empty(indices.shape(), Dtype::kInt64, device);
+    }
+    return indices;
 }
 
 std::vector<Array> ToArrays(const char* op, const char* name, PyObject* o) {

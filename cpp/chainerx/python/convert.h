@@ -54,6 +54,10 @@ PyObject* FromDtype(Dtype dtype);
 
 // A list or tuple of arrays.
 std::vector<Array> ToArrays(const char* op, const char* name, PyObject* o);
+// The same, borrowed from the list: for the duration of a call.
+std::vector<ConstArrayRef> ToArrayRefs(const char* op, const char* name, PyObject* o);
+// An index, a list or NumPy array of them, or an ndarray as it is.
+Array ToIndices(const char* op, const char* name, PyObject* o, Device& device);
 PyObject* WrapList(const std::vector<Array>& arrays);
 PyObject* FromShape(const Shape& shape);
 PyObject* FromInts(const int64_t* values, int64_t n);

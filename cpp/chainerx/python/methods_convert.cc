@@ -32,12 +32,6 @@ CX_METHOD(view, ") -> ndarray", "A view of the whole array. Differentiable.") {
     return Wrap(MakeView(Self(self)));
 }
 
-CX_METHOD(reshape, "*newshape: int | Sequence[int]) -> ndarray",
-          "The same elements in another shape; a view if the layout allows it. One dimension may "
-          "be -1. Differentiable.\n\nRaises:\n    DimensionError: If the sizes differ.") {
-    return Wrap(Reshape(Self(self), ToShapeFromArgs("reshape", "newshape", a[0])));
-}
-
 CX_METHOD(sum, "axis: Axis = None, keepdims: bool = False) -> ndarray", "See chainerx.sum().") {
     return Wrap(Sum(Self(self), ToAxes("sum", "axis", a[0]), ToBool(a[1], false)));
 }

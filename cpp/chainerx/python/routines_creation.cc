@@ -1,11 +1,25 @@
 // Creation routines.
 #include "chainerx/ops/creation.h"
 
+#include "chainerx/ops/view.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/device.h"
 #include "chainerx/python/ndarray.h"
 
 namespace chainerx::python {
 namespace {
+
+Array ToArrayOn(PyObject* object, PyObject* dtype, bool copy, PyObject* device) {
+    if (IsNdArray(object)) {
+        const Array& x = Self(object);
+        Device& to = ToDeviceOr(device, x.device());
+        if (&to == &x.device()) return AsType(x, ToDtypeOr(dtype, x.dtype()), copy);
+        return AsType(x, ToDtypeOr(dtype, x.dtype()), false).ToDevice(to);
+    }
+    std::optional<Dtype> d;
+    if (Given(dtype)) d = ToDtype(dtype);
+    return FromNumpy(object, d, copy, ToDevice(device));
+}
 
 CX_ROUTINE(array,
            "object: Any, dtype: DtypeLike | None = None, copy: bool = True, "
@@ -15,16 +29,34 @@ CX_ROUTINE(array,
            "    object: What numpy.asarray() takes, or an ndarray, whose graph is kept.\n"
            "    dtype: Default: as NumPy chooses.\n"
            "    copy (bool): If False, a NumPy array's memory is shared where possible.\n"
-           "    device: Default: the default device.\n"
+           "    device: Default: that of an ndarray, else the default device.\n"
            "Returns:\n    ndarray: On the device.") {
-    const bool copy = ToBool(a[2], true);
-    if (IsNdArray(a[0])) {
-        const Array& x = Self(a[0]);
-        return Wrap(AsType(x, ToDtypeOr(a[1], x.dtype()), copy));
-    }
-    std::optional<Dtype> dtype;
-    if (Given(a[1])) dtype = ToDtype(a[1]);
-    return Wrap(FromNumpy(a[0], dtype, copy, ToDevice(a[3])));
+    return Wrap(ToArrayOn(a[0], a[1], ToBool(a[2], true), a[3]));
+}
+
+CX_ROUTINE(asarray,
+           "object: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> "
+           "ndarray",
+           "As array() without a copy where none is needed: an ndarray itself, the memory of a "
+           "NumPy array.") {
+    return Wrap(ToArrayOn(a[0], a[1], false, a[2]));
+}
+
+CX_ROUTINE(asanyarray,
+           "a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
+           "The same as asarray().") {
+    return Wrap(ToArrayOn(a[0], a[1], false, a[2]));
+}
+
+CX_ROUTINE(ascontiguousarray,
+           "a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
+           "The array in C order, with at least one dimension; itself if it is so already. "
+           "Differentiable.") {
+    return Wrap(AsContiguous(AtLeast1D(ToArrayOn(a[0], a[1], false, a[2]))));
+}
+
+CX_ROUTINE(copy, "a: ndarray) -> ndarray", "A C-contiguous copy. Differentiable.") {
+    return Wrap(Copy(ToArray("copy", "a", a[0])));
 }
 
 CX_ROUTINE(empty,
@@ -49,6 +81,93 @@ CX_ROUTINE(zeros,
            "An array of zeros; float32 by default.") {
     return Wrap(
         Zeros(ToShape("zeros", "shape", a[0]), ToDtypeOr(a[1], kDefaultFloat), ToDevice(a[2])));
+}
+
+CX_ROUTINE(full,
+           "shape: ShapeLike, fill_value: float, dtype: DtypeLike | None = None, "
+           "device: DeviceLike | None = None) -> ndarray",
+           "An array of one value; without a dtype, bool, int32 or float32 as the value is. The "
+           "device may stand in the third place.") {
+    const Shape shape = ToShape("full", "shape", a[0]);
+    const Scalar value = ToScalar("full", "fill_value", a[1]);
+    if (a[3] == nullptr && Given(a[2]) && AsDevice(a[2]) != nullptr) {
+        return Wrap(Full(shape, value, ToDevice(a[2])));
+    }
+    return Wrap(Full(shape, value, ToDtypeOr(a[2], value.dtype()), ToDevice(a[3])));
+}
+
+CX_ROUTINE(empty_like, "a: ndarray, device: DeviceLike | None = None) -> ndarray",
+           "An uninitialized array of the shape and dtype of another, on the default device.") {
+    return Wrap(EmptyLike(ToArray("empty_like", "a", a[0]), ToDevice(a[1])));
+}
+
+CX_ROUTINE(full_like, "a: ndarray, fill_value: float, device: DeviceLike | None = None) -> ndarray",
+           "An array of one value with the shape and dtype of another, on the default device.") {
+    return Wrap(FullLike(ToArray("full_like", "a", a[0]), ToScalar("full_like", "fill_value", a[1]),
+                         ToDevice(a[2])));
+}
+
+CX_ROUTINE(ones_like, "a: ndarray, device: DeviceLike | None = None) -> ndarray",
+           "An array of ones with the shape and dtype of another, on the default device.") {
+    return Wrap(OnesLike(ToArray("ones_like", "a", a[0]), ToDevice(a[1])));
+}
+
+CX_ROUTINE(zeros_like, "a: ndarray, device: DeviceLike | None = None) -> ndarray",
+           "An array of zeros with the shape and dtype of another, on the default device.") {
+    return Wrap(ZerosLike(ToArray("zeros_like", "a", a[0]), ToDevice(a[1])));
+}
+
+CX_ROUTINE(arange,
+           "start: float, stop: float | None = None, step: float | None = None, "
+           "dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
+           "Evenly spaced values from `start`, or 0, up to `stop`.\n\n"
+           "Args:\n"
+           "    dtype: Default: int32 or float32 as `step` is, or as `start` if there is no step.\n"
+           "Raises:\n    ChainerxError: If `step` is 0.") {
+    const Scalar first = ToScalar("arange", "start", a[0]);
+    const Scalar step = Given(a[2]) ? ToScalar("arange", "step", a[2]) : Scalar{1};
+    const Dtype dtype = ToDtypeOr(a[3], (Given(a[2]) ? step : first).dtype());
+    if (!Given(a[1])) return Wrap(Arange(Scalar{0}, first, step, dtype, ToDevice(a[4])));
+    return Wrap(Arange(first, ToScalar("arange", "stop", a[1]), step, dtype, ToDevice(a[4])));
+}
+
+CX_ROUTINE(linspace,
+           "start: float, stop: float, num: int = 50, endpoint: bool = True, "
+           "dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
+           "`num` evenly spaced values from `start` to `stop`, the last one included if "
+           "`endpoint`; float32 by default.\n\n"
+           "Raises:\n    ChainerxError: If `num` is negative.") {
+    return Wrap(Linspace(ToDouble("linspace", "start", a[0]), ToDouble("linspace", "stop", a[1]),
+                         a[2] != nullptr ? ToInt("linspace", "num", a[2]) : 50, ToBool(a[3], true),
+                         ToDtypeOr(a[4], kDefaultFloat), ToDevice(a[5])));
+}
+
+CX_ROUTINE(identity,
+           "n: int, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
+           "The identity matrix; float32 by default.") {
+    const int64_t n = ToInt("identity", "n", a[0]);
+    return Wrap(Eye(n, n, 0, ToDtypeOr(a[1], kDefaultFloat), ToDevice(a[2]), "identity"));
+}
+
+CX_ROUTINE(eye,
+           "N: int, M: int | None = None, k: int = 0, dtype: DtypeLike | None = None, "
+           "device: DeviceLike | None = None) -> ndarray",
+           "Ones on diagonal k of a matrix of shape (N, M), zeros elsewhere; float64 by default.") {
+    const int64_t n = ToInt("eye", "N", a[0]);
+    return Wrap(Eye(n, Given(a[1]) ? ToInt("eye", "M", a[1]) : n,
+                    a[2] != nullptr ? ToInt("eye", "k", a[2]) : 0, ToDtypeOr(a[3], Dtype::kFloat64),
+                    ToDevice(a[4])));
+}
+
+CX_ROUTINE(tri,
+           "N: int, M: int | None = None, k: int = 0, dtype: DtypeLike | None = None, "
+           "device: DeviceLike | None = None) -> ndarray",
+           "Ones on and below diagonal k of a matrix of shape (N, M), zeros above; float32 by "
+           "default.") {
+    const int64_t n = ToInt("tri", "N", a[0]);
+    return Wrap(Tri(n, Given(a[1]) ? ToInt("tri", "M", a[1]) : n,
+                    a[2] != nullptr ? ToInt("tri", "k", a[2]) : 0, ToDtypeOr(a[3], kDefaultFloat),
+                    ToDevice(a[4])));
 }
 
 CX_ROUTINE(to_numpy, "array: ndarray, copy: bool = True) -> numpy.ndarray",

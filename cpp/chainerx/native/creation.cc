@@ -1,0 +1,75 @@
+// Arrays made from a rule.
+#include <algorithm>
+#include <cstring>
+
+#include "chainerx/native/native_backend.h"
+#include "chainerx/native/strided.h"
+
+namespace chainerx::native {
+namespace {
+
+void Arange(const Scalar& start, const Scalar& step, const Array& out) {
+    const int64_t n = out.GetTotalSize();
+    if (n == 0) return;
+    const bool whole = start.kind() < DtypeKind::kFloat && step.kind() < DtypeKind::kFloat;
+    VisitDtype(out.dtype(), [&]<typename T>() {
+        char* p = out.raw_data();
+        const int64_t stride = out.strides()[0];
+        if (whole) {
+            // Unsigned, since overflow wraps as in NumPy.
+            const auto first = static_cast<uint64_t>(start.To<int64_t>());
+            const auto d = static_cast<uint64_t>(step.To<int64_t>());
+            for (int64_t i = 0; i < n; ++i) {
+                const auto v = static_cast<int64_t>(first + static_cast<uint64_t>(i) * d);
+                *reinterpret_cast<T*>(p + i * stride) = Cast<T>(v);
+            }
+        } else {
+            const double first = start.To<double>();
+            const double d = step.To<double>();
+            for (int64_t i = 0; i < n; ++i) {
+                *reinterpret_cast<T*>(p + i * stride) = Cast<T>(first + static_cast<double>(i) * d);
+            }
+        }
+    });
+}
+CX_NATIVE_KERNEL(Arange)
+
+void Triangle(const Array& x, int64_t k, bool lower, const Array& out) {
+    const int8_t ndim = x.ndim();
+    const int64_t rows = x.shape()[ndim - 2];
+    const int64_t columns = x.shape()[ndim - 1];
+    if (x.GetTotalSize() == 0) return;
+    const int64_t sx = x.strides()[ndim - 1];
+    const int64_t sy = out.strides()[ndim - 1];
+    // The matrices, and in them the rows, one by one.
+    const auto without_columns = [ndim](const Array& a) {
+        Shape shape{a.shape().begin(), a.shape().end() - 1};
+        Strides strides{a.strides().begin(), a.strides().end() - 1};
+        return internal::MakeView(a, shape, strides, a.raw_data());
+    };
+    VisitItemSize(x.GetItemSize(), [&]<typename T>() {
+        int64_t r = 0;
+        const auto row = [&](const char* from, char* to) {
+            // Columns up to the diagonal, and from there on.
+            const int64_t end = std::clamp<int64_t>(r + k + (lower ? 1 : 0), 0, columns);
+            const int64_t first = lower ? 0 : end;
+            const int64_t last = lower ? end : columns;
+            for (int64_t c = 0; c < columns; ++c) {
+                if (c >= first && c < last) {
+                    std::memcpy(to + c * sy, from + c * sx, sizeof(T));
+                } else {
+                    std::memset(to + c * sy, 0, sizeof(T));
+                }
+            }
+            if (++r == rows) r = 0;
+        };
+        Squashed<2>{without_columns(x), without_columns(out)}.ForEachRun(
+            [&](auto& p, auto& s, int64_t n) {
+                for (int64_t i = 0; i < n; ++i) row(p[0] + i * s[0], p[1] + i * s[1]);
+            });
+    });
+}
+CX_NATIVE_KERNEL(Triangle)
+
+}  // namespace
+}  // namespace chainerx::native

@@ -1,0 +1,93 @@
+// Diagonals, triangles and grids.
+#include <algorithm>
+
+#include "chainerx/autograd/record.h"
+#include "chainerx/core/error.h"
+#include "chainerx/kernels/kernel.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/embed.h"
+#include "chainerx/ops/view.h"
+
+namespace chainerx {
+
+Array Diagonal(const Array& x, int64_t k) {
+    if (x.ndim() != 2) throw DimensionError{"diag: shape ", x.shape(), " has not 2 dimensions"};
+    const int64_t rows = x.shape()[0];
+    const int64_t columns = x.shape()[1];
+    k = std::clamp(k, -rows, columns);
+    const int64_t n = k >= 0 ? std::min(rows, columns - k) : std::min(rows + k, columns);
+    const auto offset = [k, n](const Strides& s) {
+        return n == 0 ? 0 : k >= 0 ? k * s[1] : -k * s[0];
+    };
+    const auto step = [](const Strides& s) { return Strides{s[0] + s[1]}; };
+    Array y =
+        internal::MakeView(x, Shape{n}, step(x.strides()), x.raw_data() + offset(x.strides()));
+    if (Record rec{"diag", {x}, y}) {
+        const Strides packed{x.shape(), x.GetItemSize()};
+        rec.Grad(0, [placement = internal::Placement{x.shape(), step(packed), offset(packed)}](
+                        const Array& gy) { return internal::Embed(gy, placement); });
+    }
+    return y;
+}
+
+Array Diag(const Array& x, int64_t k) {
+    if (x.ndim() == 2) return Diagonal(x, k);
+    if (x.ndim() != 1) {
+        throw DimensionError{"diag: shape ", x.shape(), " has neither 1 nor 2 dimensions"};
+    }
+    int64_t n;
+    if (k == INT64_MIN || __builtin_add_overflow(x.shape()[0], k < 0 ? -k : k, &n)) {
+        throw DimensionError{"diag: k ", k, " is too large"};
+    }
+    const Shape shape{n, n};
+    CheckedNBytes("diag", shape, x.GetItemSize());
+    const Strides s{shape, x.GetItemSize()};
+    return internal::Embed(x, {shape, Strides{s[0] + s[1]}, k >= 0 ? k * s[1] : -k * s[0]});
+}
+
+Array DiagFlat(const Array& x, int64_t k) { return Diag(Ravel(x), k); }
+
+namespace {
+
+Array Triangle(const char* op, const Array& x, int64_t k, bool lower) {
+    if (x.ndim() == 0) throw DimensionError{op, ": an array of shape () has no triangle"};
+    if (x.ndim() == 1) {
+        return Triangle(op, BroadcastTo(x, {x.shape()[0], x.shape()[0]}), k, lower);
+    }
+    const int64_t rows = x.shape()[x.ndim() - 2];
+    const int64_t columns = x.shape()[x.ndim() - 1];
+    k = std::clamp(k, -rows - 1, columns + 1);
+    Array y = EmptyUnchecked(x.shape(), x.dtype(), x.device());
+    CallOn<kernels::Triangle>(x.device(), x, k, lower, y);
+    if (Record rec{op, {x}, y}) {
+        rec.Grad(0, [op, k, lower](const Array& gy) { return Triangle(op, gy, k, lower); });
+    }
+    return y;
+}
+
+}  // namespace
+
+Array Tril(const Array& x, int64_t k) { return Triangle("tril", x, k, true); }
+Array Triu(const Array& x, int64_t k) { return Triangle("triu", x, k, false); }
+
+std::vector<Array> Meshgrid(const std::vector<Array>& arrays, bool swap_first) {
+    Shape shape;
+    for (const Array& x : arrays) {
+        CheckSameDevice("meshgrid", arrays[0].device(), x.device());
+        shape.push_back(x.GetTotalSize());
+    }
+    const bool swap = swap_first && arrays.size() >= 2;
+    const auto place = [swap](int8_t i) { return swap && i < 2 ? int8_t(1 - i) : i; };
+    if (swap) std::swap(shape[0], shape[1]);
+    std::vector<Array> out;
+    for (int8_t i = 0; i < shape.ndim(); ++i) {
+        const Array& x = arrays[static_cast<size_t>(i)];
+        Shape s;
+        s.resize(shape.ndim(), 1);
+        s[place(i)] = x.GetTotalSize();
+        out.push_back(BroadcastTo(Reshape(x, s), shape));
+    }
+    return out;
+}
+
+}  // namespace chainerx

@@ -1,0 +1,240 @@
+// Basic indexing: views, and writing through them.
+#include "chainerx/ops/indexing.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "chainerx/autograd/record.h"
+#include "chainerx/core/error.h"
+#include "chainerx/kernels/kernel.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/embed.h"
+#include "chainerx/ops/view.h"
+
+namespace chainerx {
+namespace {
+
+using internal::Placement;
+
+[[noreturn]] CX_COLD void ThrowOutOfRange(int64_t i, int axis, const Shape& shape) {
+    throw IndexError{"getitem: index ", i, " is out of range for axis ", axis, " of shape ", shape};
+}
+
+// Adds the item's dimension; returns the offset in elements along the axis.
+int64_t LocateSlice(const Slice& slice, int64_t n, int64_t* length) {
+    const int64_t step = slice.step;
+    if (step == 0) throw DimensionError{"getitem: the step of a slice is 0"};
+    const auto clamp = [n](int64_t i, int64_t lo, int64_t hi) {
+        return std::clamp(i < 0 ? i + n : i, lo, hi);
+    };
+    if (step > 0) {
+        const int64_t start = slice.start ? clamp(*slice.start, 0, n) : 0;
+        const int64_t stop = slice.stop ? clamp(*slice.stop, 0, n) : n;
+        *length = stop > start ? (stop - start - 1) / step + 1 : 0;
+        return *length == 0 ? 0 : start;
+    }
+    const int64_t start = slice.start ? clamp(*slice.start, -1, n - 1) : n - 1;
+    const int64_t stop = slice.stop ? clamp(*slice.stop, -1, n - 1) : -1;
+    *length = 0;
+    if (start > stop) {
+        // Unsigned, since the smallest step has no negative.
+        const auto distance = static_cast<uint64_t>(start - stop - 1);
+        *length = static_cast<int64_t>(distance / (0 - static_cast<uint64_t>(step))) + 1;
+    }
+    return *length == 0 ? 0 : start;
+}
+
+// The view of an array of `shape` and `strides` that `indices` select.
+struct Located {
+    Shape shape;
+    Strides strides;
+    int64_t offset{0};
+
+    Located(const Shape& from, const Strides& from_strides, std::span<const ArrayIndex> indices) {
+        int8_t used = 0;  // axes that the items other than "..." stand for
+        bool ellipsis = false;
+        for (const ArrayIndex& index : indices) {
+            if (index.tag() == ArrayIndex::Tag::kEllipsis) {
+                if (ellipsis) throw IndexError{"getitem: more than one '...' in an index"};
+                ellipsis = true;
+            } else if (index.tag() != ArrayIndex::Tag::kNewAxis) {
+                ++used;
+            }
+        }
+        if (used > from.ndim()) {
+            throw IndexError{"getitem: too many indices, ", static_cast<int>(used),
+                             " for an array of shape ", from};
+        }
+        int8_t axis = 0;
+        const auto keep = [&](int8_t count) {
+            for (; count > 0; --count, ++axis) {
+                shape.push_back(from[axis]);
+                strides.push_back(from_strides[axis]);
+            }
+        };
+        for (const ArrayIndex& index : indices) {
+            switch (index.tag()) {
+                case ArrayIndex::Tag::kSingle: {
+                    int64_t i = index.index();
+                    if (i < 0) i += from[axis];
+                    if (i < 0 || i >= from[axis]) ThrowOutOfRange(index.index(), axis, from);
+                    offset += i * from_strides[axis++];
+                    break;
+                }
+                case ArrayIndex::Tag::kSlice: {
+                    int64_t length;
+                    offset += LocateSlice(index.slice(), from[axis], &length) * from_strides[axis];
+                    shape.push_back(length);
+                    // With one element or none the step may be anything; it is not to overflow.
+                    strides.push_back(length > 1 ? from_strides[axis] * index.slice().step
+                                                 : from_strides[axis]);
+                    ++axis;
+                    break;
+                }
+                case ArrayIndex::Tag::kNewAxis:
+                    shape.push_back(1);
+                    strides.push_back(0);
+                    break;
+                case ArrayIndex::Tag::kEllipsis:
+                    keep(static_cast<int8_t>(from.ndim() - used));
+                    break;
+            }
+        }
+        keep(static_cast<int8_t>(from.ndim() - axis));
+    }
+};
+
+void RecordView(const Array& x, const Array& y, Placement&& placement) {
+    if (Record rec{"getitem", {x}, y}) {
+        rec.Grad(0, [placement](const Array& gy) { return internal::Embed(gy, placement); });
+    }
+}
+
+// Whether writing to `x` may change `value` before it is read.
+bool Overlaps(const Array& x, const Array& value) {
+    if (x.buffer() != value.buffer() &&
+        (x.buffer()->data() > value.buffer()->data()
+             ? static_cast<char*>(value.buffer()->data()) + value.buffer()->nbytes() <=
+                   x.buffer()->data()
+             : static_cast<char*>(x.buffer()->data()) + x.buffer()->nbytes() <=
+                   value.buffer()->data())) {
+        return false;
+    }
+    const auto range = [](const Array& a) {
+        std::pair<const char*, const char*> r{a.raw_data(), a.raw_data() + a.GetItemSize()};
+        for (int8_t i = 0; i < a.ndim(); ++i) {
+            const int64_t span = (a.shape()[i] - 1) * a.strides()[i];
+            (span < 0 ? r.first : r.second) += span;
+        }
+        return r;
+    };
+    const auto rx = range(x);
+    const auto rv = range(value);
+    return rx.first < rv.second && rv.first < rx.second;
+}
+
+int Rank(Dtype dtype) { return IsBool(dtype) ? 0 : IsInt(dtype) ? 1 : IsFloat(dtype) ? 2 : 3; }
+
+void CheckCast(const Array& x, Dtype dtype) {
+    if (Rank(dtype) > Rank(x.dtype())) {
+        throw DtypeError{"setitem: cannot write ", dtype, " into an array of ", x.dtype(),
+                         "; cast with astype()"};
+    }
+}
+
+// `value` without leading dimensions of length 1 that x has not, broadcast to x.
+Array Fit(const Array& value, const Shape& shape) {
+    Array v = internal::Detached(value);
+    if (v.shape() == shape) return v;
+    int8_t drop = 0;
+    while (v.ndim() - drop > shape.ndim() && v.shape()[drop] == 1) ++drop;
+    if (drop > 0) v = Reshape(v, Shape{v.shape().begin() + drop, v.shape().end()});
+    if (!IsBroadcastable(v.shape(), shape)) {
+        throw DimensionError{"setitem: value of shape ", value.shape(),
+                             " does not broadcast to shape ", shape};
+    }
+    return BroadcastTo(v, shape);
+}
+
+}  // namespace
+
+Array At(const Array& x, int64_t i) {
+    const Shape& from = x.shape();
+    if (from.ndim() == 0) throw IndexError{"getitem: too many indices, 1 for an array of shape ()"};
+    const int64_t n = from[0];
+    const int64_t at = i < 0 ? i + n : i;
+    if (at < 0 || at >= n) ThrowOutOfRange(i, 0, from);
+    Shape shape;
+    Strides strides;
+    shape.resize(from.ndim() - 1);
+    strides.resize(from.ndim() - 1);
+    for (int8_t k = 1; k < from.ndim(); ++k) {
+        shape[k - 1] = from[k];
+        strides[k - 1] = x.strides()[k];
+    }
+    Array y = internal::MakeView(x, shape, strides, x.raw_data() + at * x.strides()[0]);
+    if (x.body()->slot != nullptr) {
+        const Strides packed{shape, x.GetItemSize()};
+        RecordView(x, y, {from, packed, at * y.GetNBytes()});
+    }
+    return y;
+}
+
+Array At(const Array& x, std::span<const ArrayIndex> indices) {
+    const Located view{x.shape(), x.strides(), indices};
+    Array y = internal::MakeView(x, view.shape, view.strides, x.raw_data() + view.offset);
+    if (x.body()->slot != nullptr) {
+        const Located packed{x.shape(), Strides{x.shape(), x.GetItemSize()}, indices};
+        RecordView(x, y, {x.shape(), packed.strides, packed.offset});
+    }
+    return y;
+}
+
+void internal::CheckWritable(const char* op, const Array& x) {
+    CheckInPlaceOutput(op, x);
+    if (!x.buffer()->writable()) {
+        throw ChainerxError{op, ": the memory of the array of shape ", x.shape(),
+                            " is read-only; write to a copy()"};
+    }
+}
+
+Array WritableAt(const Array& x, std::span<const ArrayIndex> indices) {
+    internal::CheckWritable("setitem", x);
+    const Located view{x.shape(), x.strides(), indices};
+    return internal::MakeView(x, view.shape, view.strides, x.raw_data() + view.offset);
+}
+
+void internal::CheckScalarFits(const char* op, Dtype dtype, const Scalar& value) {
+    const int rank = value.kind() == DtypeKind::kBool    ? 0
+                     : value.kind() < DtypeKind::kFloat  ? 1
+                     : value.kind() == DtypeKind::kFloat ? 2
+                                                         : 3;
+    if (rank > std::max(Rank(dtype), 1)) {
+        throw DtypeError{op, ": cannot write ", value, " into an array of ", dtype};
+    }
+    if (rank != 1 || !IsInt(dtype)) return;
+    const bool fits = VisitInt(dtype, [&]<typename T>() {
+        if (value.kind() == DtypeKind::kUInt) return std::in_range<T>(value.To<uint64_t>());
+        return std::in_range<T>(value.To<int64_t>());
+    });
+    if (!fits) throw ValueError{op, ": ", value, " does not fit in ", dtype};
+}
+
+void Assign(const Array& x, const Array& value) {
+    internal::CheckWritable("setitem", x);
+    internal::CheckInPlaceInput("setitem", value);
+    CheckSameDevice("setitem", x.device(), value.device());
+    CheckCast(x, value.dtype());
+    Array v = Fit(value, x.shape());
+    if (x.GetTotalSize() == 0) return;
+    if (Overlaps(x, v)) v = Copy(v);
+    CallOn<kernels::AsType>(x.device(), v, x);
+}
+
+void Assign(const Array& x, const Scalar& value) {
+    internal::CheckWritable("setitem", x);
+    internal::CheckScalarFits("setitem", x.dtype(), value);
+    CallOn<kernels::Fill>(x.device(), x, value);
+}
+
+}  // namespace chainerx

@@ -1,0 +1,271 @@
+#include "chainerx/ops/manipulation.h"
+
+#include <algorithm>
+#include <new>
+
+#include "chainerx/autograd/record.h"
+#include "chainerx/core/error.h"
+#include "chainerx/kernels/kernel.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/indexing.h"
+#include "chainerx/ops/view.h"
+
+namespace chainerx {
+namespace {
+
+using Refs = std::span<const ConstArrayRef>;
+
+// More outputs than a node counts are recorded one by one.
+constexpr size_t kMaxOutputs = 250;
+// More inputs than a node counts are joined by groups.
+constexpr size_t kMaxInputs = 32768;
+
+std::vector<ConstArrayRef> RefsOf(const std::vector<Array>& arrays) {
+    return {arrays.begin(), arrays.end()};
+}
+
+// The part [begin, end) of an axis.
+Array Part(const Array& x, int8_t axis, int64_t begin, int64_t end) {
+    Shape shape = x.shape();
+    shape[axis] = end - begin;
+    return internal::MakeView(x, shape, x.strides(), x.raw_data() + begin * x.strides()[axis]);
+}
+
+Array PartInGraph(const Array& x, int8_t axis, int64_t begin, int64_t end) {
+    std::vector<ArrayIndex> index(static_cast<size_t>(axis), Slice{});
+    index.emplace_back(Slice{begin, end, 1});
+    return At(x, index);
+}
+
+void CheckNotEmpty(const char* op, Refs arrays) {
+    if (arrays.empty()) throw DimensionError{op, ": no arrays were given"};
+}
+
+Array ConcatenateOf(const char* op, const std::vector<Array>& arrays, int8_t axis) {
+    return Concatenate(RefsOf(arrays), axis, op);
+}
+
+}  // namespace
+
+Array Concatenate(Refs arrays, std::optional<int8_t> axis, const char* op) {
+    CheckNotEmpty(op, arrays);
+    if (!axis) {
+        std::vector<Array> flat;
+        for (const Array& x : arrays) flat.push_back(Ravel(x));
+        return ConcatenateOf(op, flat, 0);
+    }
+    if (arrays.size() > kMaxInputs) {
+        std::vector<Array> groups;
+        for (size_t k = 0; k < arrays.size(); k += kMaxInputs) {
+            const size_t n = std::min(kMaxInputs, arrays.size() - k);
+            groups.push_back(Concatenate(arrays.subspan(k, n), axis, op));
+        }
+        return ConcatenateOf(op, groups, *axis);
+    }
+    const Array& first = arrays[0];
+    if (first.ndim() == 0) throw DimensionError{op, ": arrays of shape () have no axis to join"};
+    const int8_t a = NormalizeAxis(op, *axis, first.ndim());
+    Shape shape = first.shape();
+    Dtype dtype = first.dtype();
+    bool same_dtype = true;
+    for (size_t k = 1; k < arrays.size(); ++k) {
+        const Array& x = arrays[k];
+        CheckSameDevice(op, first.device(), x.device());
+        bool match = x.ndim() == first.ndim();
+        for (int8_t i = 0; match && i < x.ndim(); ++i) {
+            match = i == a || x.shape()[i] == shape[i];
+        }
+        if (!match) {
+            throw DimensionError{op,
+                                 ": shape ",
+                                 x.shape(),
+                                 " of array ",
+                                 k,
+                                 " does not join shape ",
+                                 first.shape(),
+                                 " on axis ",
+                                 int64_t{a}};
+        }
+        if (__builtin_add_overflow(shape[a], x.shape()[a], &shape[a])) {
+            throw DimensionError{op, ": the joined arrays are too large to address"};
+        }
+        if (x.dtype() != dtype) {
+            dtype = PromoteTypes(dtype, x.dtype());
+            same_dtype = false;
+        }
+    }
+    CheckedNBytes(op, shape, GetItemSize(dtype));
+    Array y = EmptyUnchecked(shape, dtype, first.device());
+    if (same_dtype) {
+        CallOn<kernels::Concatenate>(y.device(), arrays, a, y);
+    } else {
+        std::vector<Array> cast;
+        for (const Array& x : arrays) cast.push_back(AsType(internal::Detached(x), dtype, false));
+        const std::vector<ConstArrayRef> refs = RefsOf(cast);
+        CallOn<kernels::Concatenate>(y.device(), Refs{refs}, a, y);
+    }
+    if (Record rec{op, arrays, std::span{&y, 1}}) {
+        int64_t begin = 0;
+        for (size_t k = 0; k < arrays.size(); ++k) {
+            const int64_t end = begin + arrays[k].get().shape()[a];
+            rec.Grad(static_cast<int>(k),
+                     [a, begin, end](const Array& gy) { return PartInGraph(gy, a, begin, end); });
+            begin = end;
+        }
+    }
+    return y;
+}
+
+Array Concatenate(const std::vector<Array>& arrays, std::optional<int8_t> axis) {
+    return Concatenate(RefsOf(arrays), axis);
+}
+
+Array Stack(Refs arrays, int8_t axis) {
+    CheckNotEmpty("stack", arrays);
+    const Array& first = arrays[0];
+    if (first.ndim() == kMaxNdim) {
+        throw DimensionError{"stack: ", first.ndim() + 1, " dimensions, the maximum is ",
+                             int64_t{kMaxNdim}};
+    }
+    const int8_t a = NormalizeAxis("stack", axis, first.ndim() + 1);
+    std::vector<Array> expanded;
+    expanded.reserve(arrays.size());
+    for (size_t k = 0; k < arrays.size(); ++k) {
+        const Array& x = arrays[k];
+        if (x.shape() != first.shape()) {
+            throw DimensionError{"stack: shape ", x.shape(),     " of array ",           k,
+                                 " is not ",      first.shape(), " as that of the first"};
+        }
+        expanded.push_back(ExpandDims(x, {a}));
+    }
+    return ConcatenateOf("stack", expanded, a);
+}
+
+Array Stack(const std::vector<Array>& arrays, int8_t axis) { return Stack(RefsOf(arrays), axis); }
+
+namespace {
+
+Array StackAtLeast(const char* op, Refs arrays, Array (*at_least)(const Array&), int8_t axis) {
+    CheckNotEmpty(op, arrays);
+    std::vector<Array> expanded;
+    for (const Array& x : arrays) expanded.push_back(at_least(x));
+    return ConcatenateOf(op, expanded, axis);
+}
+
+}  // namespace
+
+Array HStack(Refs arrays) {
+    const int8_t axis = !arrays.empty() && arrays[0].get().ndim() >= 2 ? 1 : 0;
+    return StackAtLeast("hstack", arrays, &AtLeast1D, axis);
+}
+Array VStack(Refs arrays) { return StackAtLeast("vstack", arrays, &AtLeast2D, 0); }
+Array DStack(Refs arrays) { return StackAtLeast("dstack", arrays, &AtLeast3D, 2); }
+
+std::vector<Array> Split(const Array& x, int64_t sections, int8_t axis, const char* op) {
+    const int8_t a = NormalizeAxis(op, axis, x.ndim());
+    if (sections < 1) throw DimensionError{op, ": the number of sections is ", sections};
+    const int64_t n = x.shape()[a];
+    if (n % sections != 0) {
+        throw DimensionError{op,        ": axis ",  int64_t{a}, " of shape ",
+                             x.shape(), " has no ", sections,   " equal parts"};
+    }
+    if (sections > (int64_t{1} << 32)) {
+        throw DimensionError{op, ": ", sections, " sections are too many"};
+    }
+    std::vector<int64_t> indices;
+    for (int64_t i = 1; i < sections; ++i) indices.push_back(n / sections * i);
+    return Split(x, indices, a, op);
+}
+
+std::vector<Array> Split(const Array& x, const std::vector<int64_t>& indices, int8_t axis,
+                         const char* op) {
+    const int8_t a = NormalizeAxis(op, axis, x.ndim());
+    const int64_t n = x.shape()[a];
+    bool ordered = true;  // the parts are disjoint and cover x
+    std::vector<int64_t> begins{0};
+    for (int64_t i : indices) {
+        begins.push_back(std::clamp<int64_t>(i < 0 ? i + n : i, 0, n));
+        ordered &= begins.back() >= begins[begins.size() - 2];
+    }
+    begins.push_back(n);
+    std::vector<Array> out;
+    out.reserve(begins.size() - 1);
+    const bool one_by_one = !ordered || begins.size() - 1 > kMaxOutputs;
+    for (size_t k = 0; k + 1 < begins.size(); ++k) {
+        const int64_t end = std::max(begins[k], begins[k + 1]);
+        out.push_back(one_by_one ? PartInGraph(x, a, begins[k], end) : Part(x, a, begins[k], end));
+    }
+    if (one_by_one) return out;
+    const ConstArrayRef in{x};
+    if (Record rec{op, std::span{&in, 1}, out}) {
+        rec.GradAll([a](GradContext& context) {
+            std::vector<Array> gys;
+            for (int i = 0; i < context.output_count(); ++i) gys.push_back(context.output_grad(i));
+            context.SetInputGrad(0, Concatenate(gys, a));
+        });
+    }
+    return out;
+}
+
+namespace {
+
+// Shape {before, length, after}, around an axis.
+Shape Around(const Shape& shape, int8_t axis) {
+    Shape out{1, shape[axis], 1};
+    for (int8_t i = 0; i < axis; ++i) out[0] *= shape[i];
+    for (int8_t i = axis + 1; i < shape.ndim(); ++i) out[2] *= shape[i];
+    return out;
+}
+
+}  // namespace
+
+Array Repeat(const Array& x, int64_t repeats, std::optional<int8_t> axis) {
+    if (repeats < 0) throw DimensionError{"repeat: repeats is ", repeats, ", less than 0"};
+    if (!axis) return Repeat(Ravel(x), repeats, int8_t{0});
+    const int8_t a = NormalizeAxis("repeat", *axis, x.ndim());
+    Shape shape = x.shape();
+    if (__builtin_mul_overflow(shape[a], repeats, &shape[a])) {
+        throw DimensionError{"repeat: ", repeats, " repeats of shape ", x.shape(),
+                             " are too large to address"};
+    }
+    CheckedNBytes("repeat", shape, x.GetItemSize());
+    const Shape around = Around(x.shape(), a);
+    if (x.GetTotalSize() == 0) return Reshape(x, shape);
+    const Array apart = Reshape(x, {around[0], around[1], 1, around[2]});
+    const Array y = Reshape(BroadcastTo(apart, {around[0], around[1], repeats, around[2]}), shape);
+    return y.buffer() == x.buffer() ? Copy(y) : y;
+}
+
+Array Repeat(const Array& x, const std::vector<int64_t>& repeats, std::optional<int8_t> axis) {
+    if (!axis) return Repeat(Ravel(x), repeats, int8_t{0});
+    const int8_t a = NormalizeAxis("repeat", *axis, x.ndim());
+    if (repeats.size() == 1) return Repeat(x, repeats[0], a);
+    const int64_t n = x.shape()[a];
+    if (static_cast<int64_t>(repeats.size()) != n) {
+        throw DimensionError{"repeat: ", repeats.size(), " repeats for axis ",
+                             int64_t{a}, " of shape ",   x.shape()};
+    }
+    Shape total{0};
+    for (int64_t r : repeats) {
+        if (r < 0) throw DimensionError{"repeat: repeats contain ", r, ", less than 0"};
+        if (__builtin_add_overflow(total[0], r, &total[0])) total[0] = INT64_MAX;
+    }
+    Shape shape = x.shape();
+    shape[a] = total[0];
+    CheckedNBytes("repeat", shape, x.GetItemSize());
+    CheckedNBytes("repeat", total, 8);
+    std::vector<int64_t> from;
+    try {
+        from.reserve(static_cast<size_t>(total[0]));
+    } catch (const std::bad_alloc&) {
+        throw OutOfMemoryError{"repeat: no memory for ", total[0], " indices"};
+    }
+    for (int64_t i = 0; i < n; ++i) from.insert(from.end(), static_cast<size_t>(repeats[i]), i);
+    const Array indices = EmptyUnchecked(total, Dtype::kInt64, x.device());
+    if (total[0] != 0) {
+        x.device().CopyFromHost(indices.raw_data(), from.data(), indices.GetNBytes());
+    }
+    return Take(x, indices, a);
+}
+
+}  // namespace chainerx

@@ -1,0 +1,70 @@
+// Gathering and choosing.
+#include "chainerx/core/error.h"
+#include "chainerx/ops/indexing.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/ndarray.h"
+
+namespace chainerx::python {
+namespace {
+
+IndexBoundsMode ToBoundsMode(PyObject* o) {
+    if (!Given(o)) return IndexBoundsMode::kDefault;
+    const std::string_view mode = ToString("take", "mode", o);
+    if (mode == "raise") return IndexBoundsMode::kRaise;
+    if (mode == "wrap") return IndexBoundsMode::kWrap;
+    if (mode == "clip") return IndexBoundsMode::kClip;
+    throw ValueError{"take: mode must be 'raise', 'wrap' or 'clip', got '", mode, "'"};
+}
+
+PyObject* CallTake(const Array& x, PyObject* indices, PyObject* axis, PyObject* mode) {
+    return Wrap(Take(x, ToIndices("take", "indices", indices, x.device()),
+                     ToOptionalAxis("take", "axis", axis), ToBoundsMode(mode)));
+}
+
+CX_ROUTINE(take,
+           "a: ndarray, indices: ndarray | Sequence[int] | int, axis: int | None = None, "
+           "mode: str | None = None) -> ndarray",
+           "Elements along an axis, picked by integers.\n\n"
+           "Args:\n"
+           "    a (ndarray): Any dtype.\n"
+           "    indices: Integers of any dtype and shape; negative ones count from the end.\n"
+           "    axis (int): None takes from the flattened array.\n"
+           "    mode (str): What an index out of range does: 'raise' an IndexError (default), "
+           "'wrap' around, or 'clip'.\n"
+           "Returns:\n"
+           "    ndarray: The shape of ``a`` with that of ``indices`` in the place of the axis. "
+           "Differentiable in ``a``, any order.\n"
+           "Raises:\n    IndexError: For an index out of range.\n"
+           "    DtypeError: If ``indices`` are not integers.") {
+    return CallTake(ToArray("take", "a", a[0]), a[1], a[2], a[3]);
+}
+
+CX_METHOD(
+    take,
+    "indices: ndarray | Sequence[int] | int, axis: int | None = None, mode: str | None = None) -> "
+    "ndarray",
+    "See chainerx.take().") {
+    return CallTake(Self(self), a[0], a[1], a[2]);
+}
+
+CX_ROUTINE(nonzero, "a: ndarray) -> tuple[ndarray, ...]",
+           "Indices of the elements that are not 0, one int64 array per dimension.\n\n"
+           "Raises:\n    DimensionError: If ``a`` has no dimensions.") {
+    const std::vector<Array> found = Nonzero(ToArray("nonzero", "a", a[0]));
+    PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(found.size()));
+    if (tuple == nullptr) throw PythonError{};
+    for (size_t i = 0; i < found.size(); ++i) {
+        PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), Wrap(found[i]));
+    }
+    return tuple;
+}
+
+CX_METHOD(fill, "value: float) -> None",
+          "Sets all elements to a number, in place.\n\n"
+          "Raises:\n    ChainerxError: If the array is in a graph, or read-only.") {
+    Self(self).Fill(ToScalar("fill", "value", a[0]));
+    return Py_NewRef(Py_None);
+}
+
+}  // namespace
+}  // namespace chainerx::python

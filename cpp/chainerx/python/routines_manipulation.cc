@@ -1,0 +1,198 @@
+// Joining, splitting, repeating, and views that add or drop axes.
+#include <cmath>
+
+#include "chainerx/core/error.h"
+#include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/view.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/ndarray.h"
+
+namespace chainerx::python {
+namespace {
+
+CX_ROUTINE(concatenate, "arrays: Sequence[ndarray], axis: int | None = 0) -> ndarray",
+           "Joins arrays along an existing axis.\n\n"
+           "Args:\n"
+           "    arrays: A list or tuple; all shapes agree but on the axis. Dtypes are promoted.\n"
+           "    axis (int): None joins the flattened arrays.\n"
+           "Returns:\n    ndarray: Differentiable, any order.\n"
+           "Raises:\n    DimensionError: If shapes do not fit, or there is no array.") {
+    std::optional<int8_t> axis = 0;
+    if (a[1] != nullptr) axis = ToOptionalAxis("concatenate", "axis", a[1]);
+    return Wrap(Concatenate(ToArrayRefs("concatenate", "arrays", a[0]), axis));
+}
+
+CX_ROUTINE(stack, "arrays: Sequence[ndarray], axis: int = 0) -> ndarray",
+           "Joins arrays of one shape along a new axis. Differentiable.\n\n"
+           "Raises:\n    DimensionError: If shapes differ, or there is no array.") {
+    return Wrap(Stack(ToArrayRefs("stack", "arrays", a[0]),
+                      a[1] != nullptr ? ToAxis("stack", "axis", a[1]) : int8_t{0}));
+}
+
+CX_ROUTINE(hstack, "arrays: Sequence[ndarray]) -> ndarray",
+           "Joins arrays side by side: along axis 1, or 0 if they have only one. "
+           "Differentiable.") {
+    return Wrap(HStack(ToArrayRefs("hstack", "arrays", a[0])));
+}
+
+CX_ROUTINE(vstack, "arrays: Sequence[ndarray]) -> ndarray",
+           "Joins arrays, of at least 2 dimensions or made so, along axis 0. Differentiable.") {
+    return Wrap(VStack(ToArrayRefs("vstack", "arrays", a[0])));
+}
+
+CX_ROUTINE(dstack, "arrays: Sequence[ndarray]) -> ndarray",
+           "Joins arrays, of at least 3 dimensions or made so, along axis 2. Differentiable.") {
+    return Wrap(DStack(ToArrayRefs("dstack", "arrays", a[0])));
+}
+
+PyObject* CallSplit(const char* op, const Array& x, PyObject* parts, int8_t axis) {
+    if (PyIndex_Check(parts) && !IsNdArray(parts)) {
+        return WrapList(Split(x, ToInt(op, "indices_or_sections", parts), axis, op));
+    }
+    if (PyFloat_Check(parts)) {
+        const double v = PyFloat_AS_DOUBLE(parts);
+        if (!(v == std::nearbyint(v) && std::abs(v) < 0x1p62)) {
+            throw ValueError{op, ": the number of sections must be an integer, got ", v};
+        }
+        return WrapList(Split(x, static_cast<int64_t>(v), axis, op));
+    }
+    if (PyUnicode_Check(parts) || PyBytes_Check(parts) || !PySequence_Check(parts)) {
+        throw TypeError{op, ": indices_or_sections must be an integer or a sequence of them, got ",
+                        Py_TYPE(parts)->tp_name};
+    }
+    PyObject* items = PySequence_Fast(parts, "indices_or_sections");
+    if (items == nullptr) throw PythonError{};
+    struct Release {
+        PyObject* o;
+        ~Release() { Py_DECREF(o); }
+    } release{items};
+    std::vector<int64_t> indices;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items); ++i) {
+        indices.push_back(ToInt(op, "indices_or_sections", PySequence_Fast_GET_ITEM(items, i)));
+    }
+    return WrapList(Split(x, indices, axis, op));
+}
+
+CX_ROUTINE(split,
+           "ary: ndarray, indices_or_sections: int | Sequence[int], axis: int = 0) -> "
+           "list[ndarray]",
+           "Parts of an array along an axis, as views.\n\n"
+           "Args:\n"
+           "    indices_or_sections: The number of equal parts, or where parts begin.\n"
+           "Returns:\n    list: Views. Differentiable, any order.\n"
+           "Raises:\n    DimensionError: If there are no such equal parts.") {
+    return CallSplit("split", ToArray("split", "ary", a[0]), a[1],
+                     a[2] != nullptr ? ToAxis("split", "axis", a[2]) : int8_t{0});
+}
+
+// hsplit, vsplit and dsplit need the axis that they split.
+PyObject* CallSplitOn(const char* op, PyObject* ary, PyObject* parts, int8_t axis, int8_t min) {
+    const Array& x = ToArray(op, "ary", ary);
+    if (x.ndim() < min) {
+        throw DimensionError{op,           ": shape ",   x.shape(), " has fewer than ",
+                             int64_t{min}, " dimensions"};
+    }
+    return CallSplit(op, x, parts, x.ndim() == 1 ? int8_t{0} : axis);
+}
+
+CX_ROUTINE(hsplit, "ary: ndarray, indices_or_sections: int | Sequence[int]) -> list[ndarray]",
+           "split() along axis 1, or 0 if there is only one.") {
+    return CallSplitOn("hsplit", a[0], a[1], 1, 1);
+}
+
+CX_ROUTINE(vsplit, "ary: ndarray, indices_or_sections: int | Sequence[int]) -> list[ndarray]",
+           "split() along axis 0 of an array with 2 dimensions or more.") {
+    return CallSplitOn("vsplit", a[0], a[1], 0, 2);
+}
+
+CX_ROUTINE(dsplit, "ary: ndarray, indices_or_sections: int | Sequence[int]) -> list[ndarray]",
+           "split() along axis 2 of an array with 3 dimensions or more.") {
+    return CallSplitOn("dsplit", a[0], a[1], 2, 3);
+}
+
+PyObject* CallRepeat(const Array& x, PyObject* repeats, PyObject* axis) {
+    const std::optional<int8_t> a = ToOptionalAxis("repeat", "axis", axis);
+    if (!PySequence_Check(repeats) || PyUnicode_Check(repeats) || PyBytes_Check(repeats) ||
+        IsNdArray(repeats)) {
+        return Wrap(Repeat(x, ToInt("repeat", "repeats", repeats), a));
+    }
+    PyObject* items = PySequence_Fast(repeats, "repeats");
+    if (items == nullptr) throw PythonError{};
+    struct Release {
+        PyObject* o;
+        ~Release() { Py_DECREF(o); }
+    } release{items};
+    std::vector<int64_t> counts;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items); ++i) {
+        counts.push_back(ToInt("repeat", "repeats", PySequence_Fast_GET_ITEM(items, i)));
+    }
+    return Wrap(Repeat(x, counts, a));
+}
+
+CX_ROUTINE(repeat, "a: ndarray, repeats: int | Sequence[int], axis: int | None = None) -> ndarray",
+           "Each element along an axis several times.\n\n"
+           "Args:\n"
+           "    repeats: How often, for all elements or for each.\n"
+           "    axis (int): None repeats the elements of the flattened array.\n"
+           "Returns:\n    ndarray: Differentiable, any order.") {
+    return CallRepeat(ToArray("repeat", "a", a[0]), a[1], a[2]);
+}
+
+CX_METHOD(repeat, "repeats: int | Sequence[int], axis: int | None = None) -> ndarray",
+          "See chainerx.repeat().") {
+    return CallRepeat(Self(self), a[0], a[1]);
+}
+
+CX_ROUTINE(broadcast_to, "array: ndarray, shape: ShapeLike) -> ndarray",
+           "A view of a larger shape, in which axes are repeated with stride 0. Differentiable.\n\n"
+           "Raises:\n    DimensionError: If the shapes do not fit.") {
+    return Wrap(BroadcastTo(ToArray("broadcast_to", "array", a[0]),
+                            ToShape("broadcast_to", "shape", a[1])));
+}
+
+CX_ROUTINE(broadcast_arrays, "*args: ndarray) -> list[ndarray]",
+           "Views of all arrays in the shape they broadcast to. Differentiable.") {
+    if (PyTuple_GET_SIZE(a[0]) == 0) throw TypeError{"broadcast_arrays: no arrays were given"};
+    return WrapList(BroadcastArrays(ToArrays("broadcast_arrays", "args", a[0])));
+}
+
+CX_ROUTINE(diag, "v: ndarray, k: int = 0) -> ndarray",
+           "Diagonal k of a matrix, as a view, or a matrix with that diagonal. Differentiable.\n\n"
+           "Raises:\n    DimensionError: If ``v`` has neither 1 nor 2 dimensions.") {
+    return Wrap(Diag(ToArray("diag", "v", a[0]), a[1] != nullptr ? ToInt("diag", "k", a[1]) : 0));
+}
+
+CX_ROUTINE(diagflat, "v: ndarray, k: int = 0) -> ndarray",
+           "A matrix with the flattened array as diagonal k. Differentiable.") {
+    return Wrap(DiagFlat(ToArray("diagflat", "v", a[0]),
+                         a[1] != nullptr ? ToInt("diagflat", "k", a[1]) : 0));
+}
+
+CX_ROUTINE(tril, "m: ndarray, k: int = 0) -> ndarray",
+           "A copy with zeros above diagonal k of the last two axes. Differentiable.") {
+    return Wrap(Tril(ToArray("tril", "m", a[0]), a[1] != nullptr ? ToInt("tril", "k", a[1]) : 0));
+}
+
+CX_ROUTINE(triu, "m: ndarray, k: int = 0) -> ndarray",
+           "A copy with zeros below diagonal k of the last two axes. Differentiable.") {
+    return Wrap(Triu(ToArray("triu", "m", a[0]), a[1] != nullptr ? ToInt("triu", "k", a[1]) : 0));
+}
+
+CX_ROUTINE(meshgrid, "*xi: ndarray, indexing: str = 'xy') -> list[ndarray]",
+           "Coordinates of a grid, as views of broadcast vectors. Differentiable.\n\n"
+           "Args:\n    indexing (str): 'xy', where the second axis is that of the first array, or "
+           "'ij'.") {
+    if (PyTuple_GET_SIZE(a[0]) == 0) throw TypeError{"meshgrid: no arrays were given"};
+    bool swap = true;
+    if (a[1] != nullptr) {
+        const std::string_view indexing = ToString("meshgrid", "indexing", a[1]);
+        if (indexing != "xy" && indexing != "ij") {
+            throw ValueError{"meshgrid: indexing must be 'xy' or 'ij', got '", indexing, "'"};
+        }
+        swap = indexing == "xy";
+    }
+    return WrapList(Meshgrid(ToArrays("meshgrid", "xi", a[0]), swap));
+}
+
+}  // namespace
+}  // namespace chainerx::python

@@ -1,0 +1,131 @@
+"""Arrays from files, buffers, functions and iterables: NumPy reads, and the result is wrapped."""
+
+from __future__ import annotations
+
+import typing
+
+import numpy
+
+from chainerx import _core
+
+if typing.TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+def _wrap(array: numpy.ndarray, device: typing.Any) -> _core.ndarray:
+    return _core.array(array, copy=False, device=device)
+
+
+def frombuffer(
+    buffer: typing.Any,
+    dtype: typing.Any = numpy.float32,
+    count: int = -1,
+    offset: int = 0,
+    device: typing.Any = None,
+) -> _core.ndarray:
+    """A one-dimensional array over the memory of a buffer.
+
+    Args:
+        buffer: Anything with the buffer protocol, C-contiguous. It is kept alive.
+        dtype: Of the elements.
+        count (int): Number of elements; -1 takes all that is left.
+        offset (int): Bytes to skip at the start.
+        device: Default: the default device.
+    Returns:
+        ndarray: Shares the memory on a native device, is a copy on others. Read-only if the
+        buffer is.
+    Raises:
+        ChainerxError: If the buffer has too few bytes, or a part of an element is left over.
+        TypeError: If it is no buffer.
+    """
+    dtype = _core.empty(0, dtype, 'native:0').dtype
+    with memoryview(buffer) as view:
+        size = view.nbytes
+        if not view.c_contiguous:
+            raise _core.ChainerxError('frombuffer: the buffer is not C-contiguous')
+    if not 0 <= offset <= size:
+        raise _core.ChainerxError(f'frombuffer: offset {offset} is not within {size} bytes')
+    left = size - offset
+    if count < 0 and left % dtype.itemsize:
+        raise _core.ChainerxError(
+            f'frombuffer: {left} bytes are no multiple of the {dtype.itemsize} of {dtype}'
+        )
+    if count > left // dtype.itemsize:
+        raise _core.ChainerxError(
+            f'frombuffer: {count} elements of {dtype} need more than the {left} bytes of the buffer'
+        )
+    if count < 0:
+        count = left // dtype.itemsize
+    if count == 0:
+        return _core.empty(0, dtype, device)
+    return _wrap(numpy.frombuffer(buffer, dtype, count, offset), device)
+
+
+def fromfile(
+    file: typing.Any,
+    dtype: typing.Any = float,
+    count: int = -1,
+    sep: str = '',
+    device: typing.Any = None,
+) -> _core.ndarray:
+    """Reads an array with :func:`numpy.fromfile`."""
+    return _wrap(numpy.fromfile(file, dtype=dtype, count=count, sep=sep), device)
+
+
+def fromfunction(
+    function: Callable[..., typing.Any],
+    shape: tuple[int, ...],
+    *,
+    dtype: typing.Any = float,
+    device: typing.Any = None,
+    **kwargs: typing.Any,
+) -> _core.ndarray:
+    """Calls a function on NumPy arrays of coordinates, as :func:`numpy.fromfunction`."""
+    return _wrap(numpy.fromfunction(function, shape, dtype=dtype, **kwargs), device)
+
+
+def fromiter(
+    iterable: Iterable[typing.Any], dtype: typing.Any, count: int = -1, device: typing.Any = None
+) -> _core.ndarray:
+    """Takes the elements of an iterable, as :func:`numpy.fromiter`."""
+    return _wrap(numpy.fromiter(iterable, dtype=dtype, count=count), device)
+
+
+def fromstring(
+    string: str,
+    dtype: typing.Any = float,
+    count: int = -1,
+    sep: str = '',
+    device: typing.Any = None,
+) -> _core.ndarray:
+    """Reads numbers from text with :func:`numpy.fromstring`; `sep` stands between them."""
+    return _wrap(numpy.fromstring(string, dtype=dtype, count=count, sep=sep), device)
+
+
+def loadtxt(
+    fname: typing.Any,
+    dtype: typing.Any = float,
+    comments: typing.Any = '#',
+    delimiter: str | None = None,
+    converters: typing.Any = None,
+    skiprows: int = 0,
+    usecols: typing.Any = None,
+    unpack: bool = False,
+    ndmin: int = 0,
+    encoding: str | None = None,
+    device: typing.Any = None,
+) -> _core.ndarray:
+    """Reads a text file with :func:`numpy.loadtxt`."""
+    array = numpy.loadtxt(
+        fname,
+        dtype=dtype,
+        comments=comments,
+        delimiter=delimiter,
+        converters=converters,
+        skiprows=skiprows,
+        usecols=usecols,
+        unpack=unpack,
+        ndmin=ndmin,
+        encoding=encoding,
+    )
+    return _wrap(array, device)

@@ -36,7 +36,7 @@ class Context:
     def _check_valid_backprop_id(self, backprop_id: BackpropId) -> None: ...
 
 class ContextScope:
-    def __enter__(self) -> None: ...
+    def __enter__(self) -> ContextScope: ...
 
     def __exit__(self, *args) -> None: ...
 
@@ -259,6 +259,12 @@ class ndarray:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles values, dtype and device; gradients and graph are dropped."""
+
+    def _debug_dump_computational_graph(self, backprop_id: BackpropId | None = None) -> str:
+        """The operations that the array depends on, one line each."""
+
+    def _is_chained(self, backprop_id: BackpropId | None = None) -> builtins.bool:
+        """Whether a recorded operation made the array."""
 
     def as_grad_stopped(self, backprop_ids: Sequence[BackpropId] | builtins.bool | None = None, copy: builtins.bool = False) -> ndarray:
         """The same values outside all graphs, or outside those of `backprop_ids`. A view that shares memory unless `copy`."""

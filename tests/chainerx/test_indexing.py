@@ -1,0 +1,221 @@
+"""Indexing beyond the table of ops: arrays as indices, writing, gradients of views, buffers."""
+
+import multiprocessing
+
+import chainerx as chx
+import numpy as np
+import pytest
+from cases._harness import to_numpy
+
+RNG = np.random.default_rng(3)
+N = RNG.normal(size=(4, 5, 3, 2))
+MASK = RNG.random(N.shape) > 0.6
+
+
+def indices(shape, high, dtype='int64'):
+    return RNG.integers(-high, high, shape).astype(dtype)
+
+
+ADVANCED = [
+    indices(3, 4),
+    indices((2, 3), 4, 'int8'),
+    (slice(None), indices(6, 5)),
+    (Ellipsis, indices((2, 2), 2)),
+    (indices(3, 4), indices(3, 5)),
+    (indices((2, 1), 4), indices(3, 5), slice(None), indices((), 2)),
+    (slice(None), indices(2, 5), indices((2, 2), 3)),
+    (indices(2, 4), slice(1, 3), indices(2, 3)),
+    (0, slice(None), indices(2, 3)),
+    (slice(None, None, -1), indices(2, 5), None, slice(1, None)),
+    (None, indices(2, 4)),
+    (indices(2, 4), None, indices(2, 5)),
+    (indices(0, 4), 1),
+    MASK[..., 0, 0],
+    MASK,
+    (slice(None), MASK[0, :, :, 0]),
+    (indices(int(MASK[0, :, 0, 0].sum()), 4), MASK[0, :, 0, 0]),
+    np.zeros(N.shape, bool),
+]
+
+
+def ours(index, device):
+    def convert(x):
+        return chx.array(x, device=device) if isinstance(x, np.ndarray) else x
+
+    return tuple(map(convert, index)) if isinstance(index, tuple) else convert(index)
+
+
+@pytest.mark.parametrize('index', ADVANCED, ids=range(len(ADVANCED)))
+@pytest.mark.parametrize('layout', ['plain', 'transposed'])
+def test_arrays_as_indices(index, layout, device):
+    """As NumPy does: values, the place of the new dimensions, writing, gradients."""
+    n = N
+    x = chx.array(n, device=device) if layout == 'plain' else chx.array(n.T, device=device).T
+    expected = n[index]
+    for key in (ours(index, device), index):
+        y = x[key]
+        assert y.shape == expected.shape
+        np.testing.assert_array_equal(to_numpy(y), expected)
+
+    written, reference = x.copy(), n.copy()
+    written[ours(index, device)] = -1.5
+    reference[index] = -1.5
+    np.testing.assert_array_equal(to_numpy(written), reference)
+    values = RNG.normal(size=expected.shape)
+    view, reference = chx.array(n.T.copy(), device=device).T, n.copy()
+    unique = np.zeros(N.shape, int)
+    np.add.at(unique, index, 1)
+    if unique.max(initial=0) <= 1:  # else NumPy does not say which value stays
+        view[ours(index, device)] = chx.array(values, device=device)
+        reference[index] = values
+        np.testing.assert_array_equal(to_numpy(view), reference)
+
+    x.require_grad()
+    gy = chx.array(values, device=device).require_grad()
+    (gx,) = chx.grad([x[ours(index, device)]], [x], grad_outputs=[gy], enable_double_backprop=True)
+    reference = np.zeros(N.shape)
+    np.add.at(reference, index, values)
+    np.testing.assert_allclose(to_numpy(gx), reference, atol=1e-13)
+    ggx = chx.array(N, device=device)
+    (ggy,) = chx.grad([gx], [gy], grad_outputs=[ggx])
+    np.testing.assert_array_equal(to_numpy(ggy), N[index])
+
+
+def test_lists_as_indices(device):
+    x = chx.array(N, device=device)
+    np.testing.assert_array_equal(to_numpy(x[[0, -1]]), N[[0, -1]])
+    np.testing.assert_array_equal(to_numpy(x[:, [1, 2], [0, 2]]), N[:, [1, 2], [0, 2]])
+    np.testing.assert_array_equal(to_numpy(x[[True, False, True, True]]), N[[0, 2, 3]])
+    assert x[[]].shape == (0, 5, 3, 2)
+
+
+@pytest.mark.parametrize(
+    ('index', 'text'),
+    [
+        (np.array([0, 4]), '4'),
+        (np.array([-5]), '-5'),
+        ((np.array([0]), np.array([5])), '5'),
+        (np.array([True, False]), r'\(2,\)'),
+        (np.array([0.5]), 'float64'),
+        ((np.array([0]),) * 5, '5'),
+        ((np.array([0]), Ellipsis, Ellipsis), '...'),
+        ((4, np.array([0])), '4'),
+        (True, 'bool'),
+        ({}, 'dict'),
+    ],
+    ids=str,
+)
+def test_bad_index_arrays(index, text, device):
+    x = chx.array(N, device=device)
+    with pytest.raises(IndexError, match=text):
+        x[ours(index, device)]
+    with pytest.raises(IndexError, match=text):
+        x[ours(index, device)] = 0
+    np.testing.assert_array_equal(to_numpy(x), N)
+
+
+def test_index_arrays_that_do_not_broadcast(device):
+    x = chx.array(N, device=device)
+    with pytest.raises(chx.DimensionError, match=r'\(2,\).*\(3,\)'):
+        x[ours((np.zeros(2, int), np.zeros(3, int)), device)]
+
+
+def test_what_may_be_written(device):
+    x = chx.zeros((2, 3), 'int32', device=device)
+    x[0] = [1, 2, 3]
+    x[1] = np.array([4, 5, 6], 'int8')
+    x[:, 0] = True
+    np.testing.assert_array_equal(to_numpy(x), [[1, 2, 3], [1, 5, 6]])
+    for bad in (1.5, 1j, [0.5] * 3, np.zeros(3), chx.zeros(3, 'float32', device=device)):
+        with pytest.raises(chx.DtypeError, match='int32'):
+            x[0] = bad
+    for bad in (2**31, -(2**31) - 1, 2**63):
+        with pytest.raises(ValueError, match='int32'):
+            x[0] = bad
+    for bad in ('x', None, object()):
+        with pytest.raises(TypeError):
+            x[0] = bad
+    with pytest.raises(TypeError):
+        del x[0]
+    np.testing.assert_array_equal(to_numpy(x), [[1, 2, 3], [1, 5, 6]])
+
+
+def test_arrays_in_a_graph_are_not_written(device):
+    x = chx.ones((2, 3), device=device).require_grad()
+    y = x * 2
+    value = chx.ones(3, device=device).require_grad()
+    free = chx.ones(3, device=device)
+    with chx.no_backprop_mode():
+        with pytest.raises(chx.ChainerxError, match='graph'):
+            x[0] = 1
+        free[:] = value
+    for write in (
+        lambda: y.__setitem__(0, 1),
+        lambda: y.fill(1),
+        lambda: free.__setitem__(0, value[0]),
+        lambda: y.__setitem__(chx.array([0], device=device), 1),
+        lambda: chx.array([True], device=device).__setitem__(0, y),
+    ):
+        with pytest.raises((chx.ChainerxError, chx.DtypeError)):
+            write()
+    assert float(y.sum()) == 12
+
+
+def test_iteration(device):
+    x = chx.array(N, device=device)
+    assert [float(row.sum()) for row in x] == pytest.approx(list(N.sum((1, 2, 3))))
+    assert [r.shape for r in reversed(x)] == [N.shape[1:]] * 4
+    with pytest.raises(TypeError, match='0-dimensional'):
+        iter(x[0, 0, 0, 0])
+
+
+def test_gradient_of_take_is_the_same_for_any_number_of_threads():
+    n = RNG.normal(size=(20000, 40)).astype('float32')
+    at = indices(20000, 50)
+    results = []
+    before = chx.get_num_threads()
+    try:
+        for threads in (1, 2, 4):
+            chx.set_num_threads(threads)
+            for axis, shape in ((0, (50, 40)), (1, (40, 50))):
+                x = chx.zeros(shape, 'float32').require_grad()
+                gy = chx.array(n if axis == 0 else n.T)
+                y = chx.take(x, chx.array(at), axis)
+                (gx,) = chx.grad([y], [x], grad_outputs=[gy])
+                results.append(to_numpy(gx if axis == 0 else gx.T))
+    finally:
+        chx.set_num_threads(before)
+    for result in results:
+        np.testing.assert_array_equal(result, results[0])
+    reference = np.zeros((50, 40))
+    np.add.at(reference, at, n)
+    np.testing.assert_allclose(results[0], reference, rtol=1e-4, atol=1e-3)
+
+
+def test_frombuffer_of_shared_memory():
+    raw = multiprocessing.RawArray('d', [1.0, 2.0, 3.0])
+    x = chx.frombuffer(raw, 'float64')
+    raw[1] = 7.0
+    np.testing.assert_array_equal(to_numpy(x), [1, 7, 3])
+    del raw
+    x[0] = 5.0
+    np.testing.assert_array_equal(to_numpy(x), [5, 7, 3])
+    constant = chx.frombuffer(b'\0' * 8)
+    with pytest.raises(chx.ChainerxError, match='read-only'):
+        constant[0] = 1
+    assert chx.frombuffer(b'').shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'text'),
+    [
+        ((b'abc',), '3 bytes'),
+        ((b'abcd', 'float32', 2), '2 elements'),
+        ((b'abcd', 'int8', -1, 5), 'offset 5'),
+        ((b'abcd', 'int8', -1, -1), 'offset -1'),
+        ((np.zeros((2, 2))[:, 0],), 'contiguous'),
+    ],
+)
+def test_frombuffer_errors(arguments, text):
+    with pytest.raises(chx.ChainerxError, match=text):
+        chx.frombuffer(*arguments)

@@ -154,6 +154,11 @@ void internal::ThrowInPlace(const char* op, const Array& x) {
                         "new array"};
 }
 
+void internal::ThrowReadOnly(const char* op, const Array& x) {
+    throw ChainerxError{op, ": the memory of the array of shape ", x.shape(),
+                        " is read-only; write to a copy()"};
+}
+
 void internal::CheckInPlaceInputSlow(const char* op, const Array& x) {
     if (!IsBackpropRequiredAny(x)) return;
     throw ChainerxError{op, ": in-place operation with an operand of shape ", x.shape(),

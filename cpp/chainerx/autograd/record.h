@@ -145,12 +145,15 @@ namespace internal {
 
 // Throws ChainerxError if `x` is in any graph, for then its data may be needed unchanged.
 CX_API CX_COLD void ThrowInPlace(const char* op, const Array& x);
+CX_API CX_COLD void ThrowReadOnly(const char* op, const Array& x);
 CX_API bool IsBackpropRequiredAny(const Array& x);
 
-// For in-place operations: `out` must be in no graph, and `x` in none that is recorded now.
+// For in-place operations: `out` must be in no graph and not read-only, and `x` in none that is recorded now.
 inline void CheckInPlaceOutput(const char* op, const Array& out) {
     if (out.body()->slot != nullptr) [[unlikely]]
         ThrowInPlace(op, out);
+    if (!out.buffer()->writable()) [[unlikely]]
+        ThrowReadOnly(op, out);
 }
 CX_API CX_COLD void CheckInPlaceInputSlow(const char* op, const Array& x);
 inline void CheckInPlaceInput(const char* op, const Array& x) {

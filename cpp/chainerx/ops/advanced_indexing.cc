@@ -1,6 +1,7 @@
 // Indices that are arrays: reduced to Take and its inverse along one axis.
 #include <algorithm>
 
+#include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/kernel.h"
 #include "chainerx/ops/creation.h"
@@ -148,7 +149,7 @@ Array At(const Array& x, const std::vector<IndexItem>& items) {
 }
 
 void Assign(const Array& x, const std::vector<IndexItem>& items, const Array& value) {
-    internal::CheckWritable("setitem", x);
+    internal::CheckInPlaceOutput("setitem", x);
     const Merged m = Merge(MakePlan(internal::Detached(x), items));
     Shape shape{m.view.shape().begin(), m.view.shape().begin() + m.axis};
     for (int64_t d : m.indices.shape()) shape.push_back(d);

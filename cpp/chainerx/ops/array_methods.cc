@@ -1,4 +1,5 @@
 // The methods of Array that are routines on views and copies.
+#include "chainerx/autograd/record.h"
 #include "chainerx/core/array.h"
 #include "chainerx/kernels/kernel.h"
 #include "chainerx/ops/creation.h"
@@ -24,7 +25,7 @@ Array Array::Copy() const { return chainerx::Copy(*this); }
 Array Array::AsType(Dtype dtype, bool copy) const { return chainerx::AsType(*this, dtype, copy); }
 
 void Array::Fill(const Scalar& value) const {
-    internal::CheckWritable("fill", *this);
+    internal::CheckInPlaceOutput("fill", *this);
     CallOn<kernels::Fill>(device(), *this, value);
 }
 

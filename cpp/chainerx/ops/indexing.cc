@@ -10,6 +10,7 @@
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/embed.h"
 #include "chainerx/ops/view.h"
+#include "chainerx/ops/where.h"
 
 namespace chainerx {
 namespace {
@@ -190,16 +191,8 @@ Array At(const Array& x, std::span<const ArrayIndex> indices) {
     return y;
 }
 
-void internal::CheckWritable(const char* op, const Array& x) {
-    CheckInPlaceOutput(op, x);
-    if (!x.buffer()->writable()) {
-        throw ChainerxError{op, ": the memory of the array of shape ", x.shape(),
-                            " is read-only; write to a copy()"};
-    }
-}
-
 Array WritableAt(const Array& x, std::span<const ArrayIndex> indices) {
-    internal::CheckWritable("setitem", x);
+    internal::CheckInPlaceOutput("setitem", x);
     const Located view{x.shape(), x.strides(), indices};
     return internal::MakeView(x, view.shape, view.strides, x.raw_data() + view.offset);
 }
@@ -221,7 +214,7 @@ void internal::CheckScalarFits(const char* op, Dtype dtype, const Scalar& value)
 }
 
 void Assign(const Array& x, const Array& value) {
-    internal::CheckWritable("setitem", x);
+    internal::CheckInPlaceOutput("setitem", x);
     internal::CheckInPlaceInput("setitem", value);
     CheckSameDevice("setitem", x.device(), value.device());
     CheckCast(x, value.dtype());
@@ -232,9 +225,42 @@ void Assign(const Array& x, const Array& value) {
 }
 
 void Assign(const Array& x, const Scalar& value) {
-    internal::CheckWritable("setitem", x);
+    internal::CheckInPlaceOutput("setitem", x);
     internal::CheckScalarFits("setitem", x.dtype(), value);
     CallOn<kernels::Fill>(x.device(), x, value);
+}
+
+namespace {
+
+void CheckCopyTo(const Array& dst, const Array& src) {
+    internal::CheckInPlaceOutput("copyto", dst);
+    internal::CheckInPlaceInput("copyto", src);
+    CheckSameDevice("copyto", dst.device(), src.device());
+    if (dst.dtype() != src.dtype()) {
+        throw DtypeError{"copyto: dtype of src is ", src.dtype(), ", of dst ", dst.dtype()};
+    }
+    if (!IsBroadcastable(src.shape(), dst.shape())) {
+        throw DimensionError{"copyto: src of shape ", src.shape(), " does not broadcast to ",
+                             dst.shape(), " of dst"};
+    }
+}
+
+}  // namespace
+
+void CopyTo(const Array& dst, const Array& src, bool where) {
+    CheckCopyTo(dst, src);
+    if (where) Assign(dst, src);
+}
+
+void CopyTo(const Array& dst, const Array& src, const Array& where) {
+    CheckCopyTo(dst, src);
+    CheckSameDevice("copyto", dst.device(), where.device());
+    if (!IsBroadcastable(where.shape(), dst.shape())) {
+        throw DimensionError{"copyto: where of shape ", where.shape(), " does not broadcast to ",
+                             dst.shape(), " of dst"};
+    }
+    // Chosen first, since the operands may overlap.
+    Assign(dst, Where(where, internal::Detached(src), internal::Detached(dst)));
 }
 
 }  // namespace chainerx

@@ -39,23 +39,18 @@ CX_API void Assign(const Array& x, const std::vector<IndexItem>& items, const Ar
 // Differentiable in x.
 CX_API Array Take(const Array& x, const Array& indices, std::optional<int8_t> axis,
                   IndexBoundsMode mode = IndexBoundsMode::kDefault);
-// x or y, elementwise, all broadcast together. Differentiable in x and y.
-CX_API Array Where(const Array& condition, const Array& x, const Array& y);
-CX_API Array Where(const Array& condition, const Array& x, const Scalar& y);
-CX_API Array Where(const Array& condition, const Scalar& x, const Array& y);
-CX_API Array Where(const Array& condition, const Scalar& x, const Scalar& y);
-
 // One int64 array per dimension: where x is not 0, in C order.
 CX_API std::vector<Array> Nonzero(const Array& x);
+
+// Whether an element equals `value`, or one of its elements.
+CX_API bool Contains(const Array& x, const Scalar& value);
+CX_API bool Contains(const Array& x, const Array& value);
 
 // Copies `src`, broadcast, into `dst` where `where` is true. Same dtypes.
 CX_API void CopyTo(const Array& dst, const Array& src, bool where = true);
 CX_API void CopyTo(const Array& dst, const Array& src, const Array& where);
 
 namespace internal {
-
-// ChainerxError unless the data of `x` may be written: it is in no graph and not read-only.
-CX_API void CheckWritable(const char* op, const Array& x);
 
 // DtypeError if the kind of `value` is above that of `dtype`, ValueError if it is out of its range.
 CX_API void CheckScalarFits(const char* op, Dtype dtype, const Scalar& value);

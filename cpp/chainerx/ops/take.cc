@@ -4,6 +4,7 @@
 #include "chainerx/kernels/kernel.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
+#include "chainerx/ops/logic.h"
 #include "chainerx/ops/view.h"
 
 namespace chainerx {
@@ -67,6 +68,28 @@ std::vector<Array> Nonzero(const Array& x) {
     std::vector<Array> out;
     for (int8_t i = 0; i < x.ndim(); ++i) out.push_back(At(found, i));
     return out;
+}
+
+namespace {
+
+bool AnyTrue(const Array& mask) {
+    const Array packed = AsContiguous(mask);
+    int64_t count = 0;
+    if (mask.GetTotalSize() != 0) CallOn<kernels::NonzeroCount>(mask.device(), packed, &count);
+    return count != 0;
+}
+
+}  // namespace
+
+bool Contains(const Array& x, const Scalar& value) {
+    // Comparisons cast the number to the dtype of the array; 2.5 is not in an array with a 2.
+    const bool widen = value.kind() >= DtypeKind::kFloat && !IsDifferentiable(x.dtype());
+    const Array values = widen ? AsType(internal::Detached(x), Dtype::kFloat64) : x;
+    return AnyTrue(Equal(internal::Detached(values), value));
+}
+
+bool Contains(const Array& x, const Array& value) {
+    return AnyTrue(Equal(internal::Detached(x), internal::Detached(value)));
 }
 
 }  // namespace chainerx

@@ -197,6 +197,16 @@ PyObject* Iterate(PyObject* o) {
     return PySeqIter_New(o);
 }
 
+int ContainsValue(PyObject* o, PyObject* value) {
+    try {
+        if (IsNdArray(value)) return Contains(Self(o), Self(value)) ? 1 : 0;
+        return Contains(Self(o), ToScalar("contains", "value", value)) ? 1 : 0;
+    } catch (...) {
+        TranslateException("contains");
+        return -1;
+    }
+}
+
 }  // namespace
 
 void AddSequenceSlots(std::vector<PyType_Slot>& slots) {
@@ -205,6 +215,7 @@ void AddSequenceSlots(std::vector<PyType_Slot>& slots) {
     slots.push_back({Py_mp_ass_subscript, reinterpret_cast<void*>(&SetSubscript)});
     slots.push_back({Py_sq_length, reinterpret_cast<void*>(&Length)});
     slots.push_back({Py_sq_item, reinterpret_cast<void*>(&Item)});
+    slots.push_back({Py_sq_contains, reinterpret_cast<void*>(&ContainsValue)});
     slots.push_back({Py_tp_iter, reinterpret_cast<void*>(&Iterate)});
 }
 

@@ -59,6 +59,32 @@ CX_ROUTINE(nonzero, "a: ndarray) -> tuple[ndarray, ...]",
     return tuple;
 }
 
+CX_ROUTINE(copyto,
+           "dst: ndarray, src: ndarray, casting: str = 'no', where: ndarray | bool = True) -> None",
+           "Copies ``src``, broadcast, into ``dst`` in place, where ``where`` is true.\n\n"
+           "Raises:\n"
+           "    DtypeError: If the dtypes differ.\n"
+           "    NotImplementedError: If ``casting`` is not 'no'.\n"
+           "    ChainerxError: If ``dst`` is in a graph.") {
+    const Array& dst = ToArray("copyto", "dst", a[0]);
+    const Array& src = ToArray("copyto", "src", a[1]);
+    if (a[2] != nullptr) {
+        const std::string_view casting = ToString("copyto", "casting", a[2]);
+        if (casting == "equiv" || casting == "safe" || casting == "same_kind" ||
+            casting == "unsafe") {
+            throw NotImplementedError{"copyto: casting '", casting,
+                                      "' is not implemented; cast src with astype()"};
+        }
+        if (casting != "no") throw ValueError{"copyto: unknown casting '", casting, "'"};
+    }
+    if (a[3] != nullptr && IsNdArray(a[3])) {
+        CopyTo(dst, src, Self(a[3]));
+    } else {
+        CopyTo(dst, src, ToBool(a[3], true));
+    }
+    return Py_NewRef(Py_None);
+}
+
 CX_METHOD(fill, "value: float) -> None",
           "Sets all elements to a number, in place.\n\n"
           "Raises:\n    ChainerxError: If the array is in a graph, or read-only.") {

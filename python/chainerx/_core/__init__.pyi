@@ -217,6 +217,8 @@ class ndarray:
     @property
     def _debug_data_memory_address(self) -> builtins.int: ...
     @property
+    def _debug_flat_data(self) -> list[Any]: ...
+    @property
     def __array_interface__(self) -> dict[str, Any]: ...
     @property
     def is_contiguous(self) -> builtins.bool: ...
@@ -228,12 +230,56 @@ class ndarray:
     def grad(self, value: ndarray | None) -> None: ...
     def __add__(self, other: ndarray | Scalar, /) -> ndarray: ...
     def __radd__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __iadd__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __sub__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __rsub__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __isub__(self, other: ndarray | Scalar, /) -> ndarray: ...
     def __mul__(self, other: ndarray | Scalar, /) -> ndarray: ...
     def __rmul__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __imul__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __truediv__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __rtruediv__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __itruediv__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __floordiv__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __rfloordiv__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __ifloordiv__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __mod__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __rmod__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __imod__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __pow__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __rpow__(self, other: ndarray | Scalar, /) -> ndarray: ...
     def __matmul__(self, other: ndarray | Scalar, /) -> ndarray: ...
     def __rmatmul__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __and__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __rand__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __iand__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __or__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __ror__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __ior__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __xor__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __rxor__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __ixor__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __lshift__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __rlshift__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __ilshift__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __rshift__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __rrshift__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __irshift__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __divmod__(self, other: ndarray | Scalar, /) -> tuple[ndarray, ndarray]: ...
+    def __rdivmod__(self, other: ndarray | Scalar, /) -> tuple[ndarray, ndarray]: ...
+    def __eq__(self, other: ndarray | Scalar, /) -> ndarray: ...  # type: ignore[override]
+    def __ne__(self, other: ndarray | Scalar, /) -> ndarray: ...  # type: ignore[override]
+    def __lt__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __le__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __gt__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __ge__(self, other: ndarray | Scalar, /) -> ndarray: ...
+    def __neg__(self) -> ndarray: ...
+    def __pos__(self) -> ndarray: ...
+    def __abs__(self) -> ndarray: ...
+    def __invert__(self) -> ndarray: ...
     def __len__(self) -> builtins.int: ...
     def __iter__(self) -> Iterator[ndarray]: ...
+    def __contains__(self, value: Any, /) -> builtins.bool: ...
     def __getitem__(self, key: Any, /) -> ndarray: ...
     def __setitem__(self, key: Any, value: Any, /) -> None: ...
     def __bool__(self) -> builtins.bool: ...
@@ -277,6 +323,9 @@ class ndarray:
 
     def cleargrad(self, backprop_id: BackpropId | None = None) -> None:
         """Unsets the gradient."""
+
+    def clip(self, a_min: Scalar | None, a_max: Scalar | None) -> ndarray:
+        """Limits the values to a range; see chainerx.clip."""
 
     def copy(self) -> ndarray:
         """A C-contiguous copy. Differentiable."""
@@ -363,6 +412,48 @@ def _blas_name() -> str:
 def _set_openblas_path(path: str) -> None:
     """Where libscipy_openblas.so is; looked at when the first matrix product is computed."""
 
+def abs(x: ndarray) -> ndarray:
+    """Absolute value of each element.
+
+    Args:
+        x (ndarray): Any shape, any dtype but bool.
+    Returns:
+        ndarray: Shape and dtype of ``x``. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is bool."""
+
+def absolute(x: ndarray) -> ndarray:
+    """Absolute value of each element.
+
+    Args:
+        x (ndarray): Any shape, any dtype but bool.
+    Returns:
+        ndarray: Shape and dtype of ``x``. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is bool."""
+
+def absolute_error(x1: ndarray, x2: ndarray) -> ndarray:
+    """``|x1 - x2|``.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is bool."""
+
+def add(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Sum of two operands.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is bool."""
+
 def arange(start: builtins.float, stop: builtins.float | None = None, step: builtins.float | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Evenly spaced values from `start`, or 0, up to `stop`.
 
@@ -370,6 +461,77 @@ def arange(start: builtins.float, stop: builtins.float | None = None, step: buil
         dtype: Default: int32 or float32 as `step` is, or as `start` if there is no step.
     Raises:
         ChainerxError: If `step` is 0."""
+
+def arccos(x: ndarray) -> ndarray:
+    """Inverse cosine of each element.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def arccosh(x: ndarray) -> ndarray:
+    """Inverse hyperbolic cosine of each element.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def arcsin(x: ndarray) -> ndarray:
+    """Inverse sine of each element.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def arcsinh(x: ndarray) -> ndarray:
+    """Inverse hyperbolic sine of each element.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def arctan(x: ndarray) -> ndarray:
+    """Inverse tangent of each element.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def arctan2(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Angle of the point with ordinate ``x1`` and abscissa ``x2``.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def arctanh(x: ndarray) -> ndarray:
+    """Inverse hyperbolic tangent of each element.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
 
 def array(object: Any, dtype: DtypeLike | None = None, copy: builtins.bool = True, device: DeviceLike | None = None) -> ndarray:
     """Makes an array from numbers, lists, NumPy arrays or buffers.
@@ -400,6 +562,49 @@ def atleast_2d(x: ndarray) -> ndarray:
 def atleast_3d(x: ndarray) -> ndarray:
     """The array with at least 3 dimensions, as numpy.atleast_3d. Differentiable."""
 
+def bitwise_and(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Bits that are set in both operands.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, promoted dtype. Not differentiable.
+    Raises:
+        DtypeError: If an operand is a float."""
+
+def bitwise_not(x: ndarray) -> ndarray:
+    """All bits reversed; of bool, the opposite.
+
+    Args:
+        x (ndarray): Any shape, bool or integers.
+    Returns:
+        ndarray: Shape and dtype of ``x``. Not differentiable.
+    Raises:
+        DtypeError: For floats."""
+
+def bitwise_or(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Bits that are set in an operand.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, promoted dtype. Not differentiable.
+    Raises:
+        DtypeError: If an operand is a float."""
+
+def bitwise_xor(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Bits that are set in one of the operands only.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, promoted dtype. Not differentiable.
+    Raises:
+        DtypeError: If an operand is a float."""
+
 def broadcast_arrays(*args: ndarray) -> list[ndarray]:
     """Views of all arrays in the shape they broadcast to. Differentiable."""
 
@@ -408,6 +613,49 @@ def broadcast_to(array: ndarray, shape: ShapeLike) -> ndarray:
 
     Raises:
         DimensionError: If the shapes do not fit."""
+
+def cbrt(x: ndarray) -> ndarray:
+    """Cube root of each element.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def ceil(x: ndarray) -> ndarray:
+    """The least whole number not below each element.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def clip(a: ndarray, a_min: Scalar | None, a_max: Scalar | None) -> ndarray:
+    """Limits the values to a range.
+
+    Args:
+        a (ndarray): Any shape, any real dtype.
+        a_min (scalar): Lower bound, or None.
+        a_max (scalar): Upper bound, or None.
+    Returns:
+        ndarray: Shape of ``a``. Differentiable, any order.
+    Raises:
+        ValueError: If both bounds are None."""
+
+def clipped_relu(x: ndarray, z: builtins.float = 20.0) -> ndarray:
+    """``min(max(x, 0), z)``.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+        z (float): See above.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
 
 def concatenate(arrays: Sequence[ndarray], axis: builtins.int | None = 0) -> ndarray:
     """Joins arrays along an existing axis.
@@ -423,6 +671,41 @@ def concatenate(arrays: Sequence[ndarray], axis: builtins.int | None = 0) -> nda
 def copy(a: ndarray) -> ndarray:
     """A C-contiguous copy. Differentiable."""
 
+def copysign(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """``x1`` with the sign of ``x2``.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Not differentiable.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def copyto(dst: ndarray, src: ndarray, casting: str = 'no', where: ndarray | builtins.bool = True) -> None:
+    """Copies ``src``, broadcast, into ``dst`` in place, where ``where`` is true.
+
+    Raises:
+        DtypeError: If the dtypes differ.
+        NotImplementedError: If ``casting`` is not 'no'.
+        ChainerxError: If ``dst`` is in a graph."""
+
+def cos(x: ndarray) -> ndarray:
+    """Cosine of each element.
+
+    Args:
+        x (ndarray): Any shape, any real or complex dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
+
+def cosh(x: ndarray) -> ndarray:
+    """Hyperbolic cosine of each element.
+
+    Args:
+        x (ndarray): Any shape, any real or complex dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
+
 def diag(v: ndarray, k: builtins.int = 0) -> ndarray:
     """Diagonal k of a matrix, as a view, or a matrix with that diagonal. Differentiable.
 
@@ -431,6 +714,17 @@ def diag(v: ndarray, k: builtins.int = 0) -> ndarray:
 
 def diagflat(v: ndarray, k: builtins.int = 0) -> ndarray:
     """A matrix with the flattened array as diagonal k. Differentiable."""
+
+def divide(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """True quotient of two operands.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is bool."""
 
 def dot(a: ndarray, b: ndarray) -> ndarray:
     """Dot product, as numpy.dot.
@@ -449,17 +743,97 @@ def dsplit(ary: ndarray, indices_or_sections: builtins.int | Sequence[builtins.i
 def dstack(arrays: Sequence[ndarray]) -> ndarray:
     """Joins arrays, of at least 3 dimensions or made so, along axis 2. Differentiable."""
 
+def elu(x: ndarray, alpha: builtins.float = 1.0) -> ndarray:
+    """``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+        alpha (float): See above.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
 def empty(shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """An uninitialized array; float32 by default."""
 
 def empty_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:
     """An uninitialized array of the shape and dtype of another, on the default device."""
 
+def equal(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Whether elements are equal.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: bool. Not differentiable.
+    Raises:
+        DtypeError: If bool meets another dtype."""
+
+def erf(x: ndarray) -> ndarray:
+    """Error function of each element.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def exp(x: ndarray) -> ndarray:
+    """Exponential of each element.
+
+    Args:
+        x (ndarray): Any shape, any real or complex dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
+
+def exp2(x: ndarray) -> ndarray:
+    """Two to the power of each element.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
 def expand_dims(a: ndarray, axis: builtins.int | Sequence[builtins.int]) -> ndarray:
     """A view with new axes of length 1, at these places in the result. Differentiable."""
 
+def expm1(x: ndarray) -> ndarray:
+    """``exp(x) - 1``, exact near 0.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
 def eye(N: builtins.int, M: builtins.int | None = None, k: builtins.int = 0, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Ones on diagonal k of a matrix of shape (N, M), zeros elsewhere; float64 by default."""
+
+def fabs(x: ndarray) -> ndarray:
+    """Absolute value of each element, in a float dtype.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def fix(x: ndarray) -> ndarray:
+    """Each element without its fraction.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable.
+    Raises:
+        DtypeError: If an operand is complex."""
 
 def flip(m: ndarray, axes: Axis = None) -> ndarray:
     """A view with axes reversed, all by default. Differentiable."""
@@ -469,6 +843,38 @@ def fliplr(m: ndarray) -> ndarray:
 
 def flipud(m: ndarray) -> ndarray:
     """A view with axis 0 reversed. Differentiable."""
+
+def floor(x: ndarray) -> ndarray:
+    """The greatest whole number not above each element.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def floor_divide(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Floor of the quotient; an integer by 0 gives 0.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, promoted dtype. Not differentiable.
+    Raises:
+        DtypeError: If an operand is bool."""
+
+def fmod(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Remainder with the sign of ``x1``; an integer by 0 gives 0.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is bool."""
 
 def full(shape: ShapeLike, fill_value: builtins.float, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """An array of one value; without a dtype, bool, int32 or float32 as the value is. The device may stand in the third place."""
@@ -481,14 +887,125 @@ def get_num_threads() -> builtins.int:
 
     At first ``$CHAINERX_NUM_THREADS``, else the CPUs that this process may run on."""
 
+def greater(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Whether ``x1`` is greater.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: bool. Not differentiable.
+    Raises:
+        DtypeError: If bool meets another dtype."""
+
+def greater_equal(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Whether ``x1`` is greater or equal.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: bool. Not differentiable.
+    Raises:
+        DtypeError: If bool meets another dtype."""
+
 def hsplit(ary: ndarray, indices_or_sections: builtins.int | Sequence[builtins.int]) -> list[ndarray]:
     """split() along axis 1, or 0 if there is only one."""
 
 def hstack(arrays: Sequence[ndarray]) -> ndarray:
     """Joins arrays side by side: along axis 1, or 0 if they have only one. Differentiable."""
 
+def hypot(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Length of the hypotenuse, without overflow.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
 def identity(n: builtins.int, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """The identity matrix; float32 by default."""
+
+def invert(x: ndarray) -> ndarray:
+    """All bits reversed; of bool, the opposite.
+
+    Args:
+        x (ndarray): Any shape, bool or integers.
+    Returns:
+        ndarray: Shape and dtype of ``x``. Not differentiable.
+    Raises:
+        DtypeError: For floats."""
+
+def isfinite(x: ndarray) -> ndarray:
+    """Whether each element is neither infinite nor nan.
+
+    Args:
+        x (ndarray): Any shape, any dtype.
+    Returns:
+        ndarray: bool. Not differentiable."""
+
+def isinf(x: ndarray) -> ndarray:
+    """Whether each element is infinite.
+
+    Args:
+        x (ndarray): Any shape, any dtype.
+    Returns:
+        ndarray: bool. Not differentiable."""
+
+def isnan(x: ndarray) -> ndarray:
+    """Whether each element is nan.
+
+    Args:
+        x (ndarray): Any shape, any dtype.
+    Returns:
+        ndarray: bool. Not differentiable."""
+
+def leaky_relu(x: ndarray, slope: builtins.float = 0.2) -> ndarray:
+    """``x`` where not negative, ``slope * x`` elsewhere.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+        slope (float): See above.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def left_shift(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Bits of ``x1`` moved up by ``x2``.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, dtype of ``x1``, int64 for a scalar ``x1``. Not differentiable.
+    Raises:
+        DtypeError: If an operand is no integer."""
+
+def less(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Whether ``x1`` is less.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: bool. Not differentiable.
+    Raises:
+        DtypeError: If bool meets another dtype."""
+
+def less_equal(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Whether ``x1`` is less or equal.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: bool. Not differentiable.
+    Raises:
+        DtypeError: If bool meets another dtype."""
 
 def linear(x: ndarray, w: ndarray, b: ndarray | None = None, n_batch_axes: builtins.int = 1) -> ndarray:
     """A fully connected layer, ``x @ w.T + b``.
@@ -509,6 +1026,44 @@ def linspace(start: builtins.float, stop: builtins.float, num: builtins.int = 50
     Raises:
         ChainerxError: If `num` is negative."""
 
+def log(x: ndarray) -> ndarray:
+    """Natural logarithm of each element.
+
+    Args:
+        x (ndarray): Any shape, any real or complex dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
+
+def log10(x: ndarray) -> ndarray:
+    """Logarithm to the base 10.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def log1p(x: ndarray) -> ndarray:
+    """``log(1 + x)``, exact near 0.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def log2(x: ndarray) -> ndarray:
+    """Logarithm to the base 2.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
 def log_softmax(x: ndarray, axis: builtins.int | None = None) -> ndarray:
     """Logarithm of :func:`softmax`.
 
@@ -521,6 +1076,58 @@ def log_softmax(x: ndarray, axis: builtins.int | None = None) -> ndarray:
         DimensionError: If ``x`` has no such axis.
     Note:
         Evaluated as ``(x - max) - log(sum(exp(x - max)))``; no overflow."""
+
+def logaddexp(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """``log(exp(x1) + exp(x2))`` without overflow.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def logical_and(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Whether both are not 0.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: bool. Not differentiable.
+    Raises:
+        DtypeError: If bool meets another dtype."""
+
+def logical_not(x: ndarray) -> ndarray:
+    """Whether each element is 0.
+
+    Args:
+        x (ndarray): Any shape, any dtype.
+    Returns:
+        ndarray: bool. Not differentiable."""
+
+def logical_or(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Whether one is not 0.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: bool. Not differentiable.
+    Raises:
+        DtypeError: If bool meets another dtype."""
+
+def logical_xor(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Whether just one is not 0.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: bool. Not differentiable.
+    Raises:
+        DtypeError: If bool meets another dtype."""
 
 def matmul(x1: ndarray, x2: ndarray) -> ndarray:
     """Matrix product over the last two axes, as numpy.matmul; also the operator ``@``.
@@ -535,14 +1142,66 @@ def matmul(x1: ndarray, x2: ndarray) -> ndarray:
     Note:
         float16 and bfloat16 are summed in float32. The result doesn't depend on the number of threads."""
 
+def maximum(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """The larger of two operands; nan wins. Equal arrays share the gradient, an array that equals a scalar takes it.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
 def meshgrid(*xi: ndarray, indexing: str = 'xy') -> list[ndarray]:
     """Coordinates of a grid, as views of broadcast vectors. Differentiable.
 
     Args:
         indexing (str): 'xy', where the second axis is that of the first array, or 'ij'."""
 
+def minimum(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """The smaller of two operands; nan wins. Equal arrays share the gradient, an array that equals a scalar takes it.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def mod(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Remainder with the sign of ``x2``; an integer by 0 gives 0.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is bool."""
+
 def moveaxis(a: ndarray, source: builtins.int | Sequence[builtins.int], destination: builtins.int | Sequence[builtins.int]) -> ndarray:
     """A view with axes moved to other places, the others in their order. Differentiable."""
+
+def multiply(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Product of two operands; bool is allowed.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, promoted dtype. Differentiable, any order."""
+
+def negative(x: ndarray) -> ndarray:
+    """Negative of each element.
+
+    Args:
+        x (ndarray): Any shape, any dtype but bool.
+    Returns:
+        ndarray: Shape and dtype of ``x``. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is bool."""
 
 def nonzero(a: ndarray) -> tuple[ndarray, ...]:
     """Indices of the elements that are not 0, one int64 array per dimension.
@@ -550,14 +1209,77 @@ def nonzero(a: ndarray) -> tuple[ndarray, ...]:
     Raises:
         DimensionError: If ``a`` has no dimensions."""
 
+def not_equal(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Whether elements differ.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: bool. Not differentiable.
+    Raises:
+        DtypeError: If bool meets another dtype."""
+
 def ones(shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """An array of ones; float32 by default."""
 
 def ones_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:
     """An array of ones with the shape and dtype of another, on the default device."""
 
+def positive(x: ndarray) -> ndarray:
+    """A copy of each element.
+
+    Args:
+        x (ndarray): Any shape, any dtype but bool.
+    Returns:
+        ndarray: Shape and dtype of ``x``. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is bool."""
+
+def power(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """``x1`` to the power of ``x2``; a negative power of an integer is 0.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is bool."""
+
 def ravel(a: ndarray) -> ndarray:
     """The elements in one dimension; a view if the layout allows it. Differentiable."""
+
+def reciprocal(x: ndarray) -> ndarray:
+    """One over each element.
+
+    Args:
+        x (ndarray): Any shape, any dtype but bool.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is bool."""
+
+def relu(x: ndarray) -> ndarray:
+    """``max(x, 0)``. The derivative at 0 is 1.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def remainder(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Remainder with the sign of ``x2``; an integer by 0 gives 0.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is bool."""
 
 def repeat(a: ndarray, repeats: builtins.int | Sequence[builtins.int], axis: builtins.int | None = None) -> ndarray:
     """Each element along an axis several times.
@@ -576,6 +1298,27 @@ def reshape(a: ndarray, *newshape: builtins.int | Sequence[builtins.int]) -> nda
     Raises:
         DimensionError: If the sizes differ."""
 
+def right_shift(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Bits of ``x1`` moved down by ``x2``.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, dtype of ``x1``, int64 for a scalar ``x1``. Not differentiable.
+    Raises:
+        DtypeError: If an operand is no integer."""
+
+def rint(x: ndarray) -> ndarray:
+    """The nearest whole number, of two the even one.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable.
+    Raises:
+        DtypeError: If an operand is complex."""
+
 def rollaxis(a: ndarray, axis: builtins.int, start: builtins.int = 0) -> ndarray:
     """A view with an axis moved to before `start`. Differentiable."""
 
@@ -586,6 +1329,50 @@ def set_num_threads(n: builtins.int) -> None:
 
     Args:
         n (int): 1 to 1024."""
+
+def sigmoid(x: ndarray) -> ndarray:
+    """``1 / (1 + exp(-x))``.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def sign(x: ndarray) -> ndarray:
+    """-1, 0 or 1 by the sign of each element; nan stays.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape and dtype of ``x``. Not differentiable.
+    Raises:
+        DtypeError: If an operand is bool."""
+
+def signbit(x: ndarray) -> ndarray:
+    """Whether the sign of each element is negative.
+
+    Args:
+        x (ndarray): Any shape, any dtype.
+    Returns:
+        ndarray: bool. Not differentiable."""
+
+def sin(x: ndarray) -> ndarray:
+    """Sine of each element.
+
+    Args:
+        x (ndarray): Any shape, any real or complex dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
+
+def sinh(x: ndarray) -> ndarray:
+    """Hyperbolic sine of each element.
+
+    Args:
+        x (ndarray): Any shape, any real or complex dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
 def softmax(x: ndarray, axis: builtins.int | None = None) -> ndarray:
     """Normalized exponential, ``exp(x) / sum(exp(x))`` along an axis.
@@ -609,6 +1396,17 @@ def softmax_cross_entropy(x1: ndarray, x2: ndarray) -> ndarray:
     Raises:
         IndexError: If a label is out of range."""
 
+def softplus(x: ndarray, beta: builtins.float = 1.0) -> ndarray:
+    """Smooth rectifier, ``log(1 + exp(beta * x)) / beta`` (Dugas et al., NIPS 2000).
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+        beta (float): See above.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
 def split(ary: ndarray, indices_or_sections: builtins.int | Sequence[builtins.int], axis: builtins.int = 0) -> list[ndarray]:
     """Parts of an array along an axis, as views.
 
@@ -618,6 +1416,35 @@ def split(ary: ndarray, indices_or_sections: builtins.int | Sequence[builtins.in
         list: Views. Differentiable, any order.
     Raises:
         DimensionError: If there are no such equal parts."""
+
+def sqrt(x: ndarray) -> ndarray:
+    """Square root of each element.
+
+    Args:
+        x (ndarray): Any shape, any real or complex dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
+
+def square(x: ndarray) -> ndarray:
+    """Square of each element.
+
+    Args:
+        x (ndarray): Any shape, any dtype but bool.
+    Returns:
+        ndarray: Shape and dtype of ``x``. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is bool."""
+
+def squared_error(x1: ndarray, x2: ndarray) -> ndarray:
+    """``(x1 - x2) ** 2``.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is bool."""
 
 def squeeze(a: ndarray, axis: Axis = None) -> ndarray:
     """A view without axes of length 1: all, or those given. Differentiable.
@@ -630,6 +1457,17 @@ def stack(arrays: Sequence[ndarray], axis: builtins.int = 0) -> ndarray:
 
     Raises:
         DimensionError: If shapes differ, or there is no array."""
+
+def subtract(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """Difference of two operands.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is bool."""
 
 def sum(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
     """Sum over axes.
@@ -660,6 +1498,22 @@ def take(a: ndarray, indices: ndarray | Sequence[builtins.int] | builtins.int, a
         IndexError: For an index out of range.
         DtypeError: If ``indices`` are not integers."""
 
+def tan(x: ndarray) -> ndarray:
+    """Tangent of each element.
+
+    Args:
+        x (ndarray): Any shape, any real or complex dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
+
+def tanh(x: ndarray) -> ndarray:
+    """Hyperbolic tangent of each element.
+
+    Args:
+        x (ndarray): Any shape, any real or complex dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
+
 def to_numpy(array: ndarray, copy: builtins.bool = True) -> numpy.ndarray:
     """The values as a NumPy array. Without `copy`, shares the memory of an array on a native device."""
 
@@ -678,11 +1532,42 @@ def tril(m: ndarray, k: builtins.int = 0) -> ndarray:
 def triu(m: ndarray, k: builtins.int = 0) -> ndarray:
     """A copy with zeros below diagonal k of the last two axes. Differentiable."""
 
+def true_divide(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+    """True quotient of two operands.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+    Returns:
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is bool."""
+
+def trunc(x: ndarray) -> ndarray:
+    """Each element without its fraction.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable.
+    Raises:
+        DtypeError: If an operand is complex."""
+
 def vsplit(ary: ndarray, indices_or_sections: builtins.int | Sequence[builtins.int]) -> list[ndarray]:
     """split() along axis 0 of an array with 2 dimensions or more."""
 
 def vstack(arrays: Sequence[ndarray]) -> ndarray:
     """Joins arrays, of at least 2 dimensions or made so, along axis 0. Differentiable."""
+
+def where(condition: ndarray, x: ndarray | Scalar, y: ndarray | Scalar) -> ndarray:
+    """Elements of ``x`` where ``condition`` holds, of ``y`` elsewhere.
+
+    Args:
+        condition (ndarray): Any dtype; not 0 means that it holds.
+        x (ndarray or scalar): Broadcast with the others.
+        y (ndarray or scalar): Broadcast with the others.
+    Returns:
+        ndarray: Promoted dtype of ``x`` and ``y``. Differentiable in both, any order."""
 
 def zeros(shape: ShapeLike, dtype: DtypeLike | None = None, *, device: DeviceLike | None = None) -> ndarray:
     """An array of zeros; float32 by default."""

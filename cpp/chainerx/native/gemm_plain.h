@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <complex>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 
 namespace chainerx {
@@ -20,50 +21,91 @@ inline void MultiplyAdd(std::complex<T>& sum, std::complex<T> x, std::complex<T>
            sum.imag() + (x.real() * y.imag() + x.imag() * y.real())};
 }
 
+// Numbers in one register, or one complex number.
+template <typename T>
+struct PlainVector {
+    static constexpr int kSize = 16 / sizeof(T);
+    typedef T Type __attribute__((vector_size(16)));
+};
+template <typename T>
+struct PlainVector<std::complex<T>> {
+    static constexpr int kSize = 1;
+    using Type = std::complex<T>;
+};
+
+// A tile of c that stays in registers: 4 x 2 vectors of sums over `depth` packed rows and columns.
+template <typename T>
+void PlainTile(int64_t depth, const T* a, const T* b, T* sums) {
+    constexpr int kSize = PlainVector<T>::kSize;
+    using Vector = typename PlainVector<T>::Type;
+    Vector sum[4][2] = {};
+    for (int64_t p = 0; p < depth; ++p) {
+        Vector b0;
+        Vector b1;
+        std::memcpy(&b0, b + p * 2 * kSize, sizeof b0);
+        std::memcpy(&b1, b + p * 2 * kSize + kSize, sizeof b1);
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; ++i) {
+            const Vector x = Vector{} + a[p * 4 + i];
+            MultiplyAdd(sum[i][0], x, b0);
+            MultiplyAdd(sum[i][1], x, b1);
+        }
+    }
+    std::memcpy(static_cast<void*>(sums), sum, sizeof sum);
+}
+
 // c (m x n, rows ldc apart) = or += a (m x k) times b (k x n), each addressed by two strides.
 // Each element of c is summed in the order of k, panel by panel, wherever the caller cuts m or n.
 template <typename T>
 void PlainGemm(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_row, int64_t a_col,
                const T* b, int64_t b_row, int64_t b_col, T* c, int64_t ldc, bool accumulate) {
     constexpr int64_t kRows = 4;
-    constexpr int64_t kCols = std::max<int64_t>(1, 64 / static_cast<int64_t>(sizeof(T)));
+    constexpr int64_t kCols = 2 * PlainVector<T>::kSize;
     constexpr int64_t kDepth = 256;
+    constexpr int64_t kBlockRows = 64;  // of a, packed once for all columns
     struct Panel {
         T b[kDepth * kCols];
-        T a[kDepth * kRows];
+        T a[kDepth * kBlockRows];
     };
     const auto panel = std::make_unique_for_overwrite<Panel>();
 
+    const auto pack_a = [&](int64_t i0, int64_t k0, int64_t rows, int64_t depth) {
+        for (int64_t i = 0; i < (rows + kRows - 1) / kRows * kRows; ++i) {
+            // Rows that are missing in the last tile are copies, whose sums nobody looks at.
+            const T* from = a + (i0 + std::min(i, rows - 1)) * a_row + k0 * a_col;
+            T* to = panel->a + i / kRows * kRows * depth + i % kRows;
+            for (int64_t p = 0; p < depth; ++p) to[p * kRows] = from[p * a_col];
+        }
+    };
+    const auto pack_b = [&](int64_t k0, int64_t j0, int64_t cols, int64_t depth) {
+        for (int64_t p = 0; p < depth; ++p) {
+            const T* from = b + (k0 + p) * b_row + j0 * b_col;
+            T* to = panel->b + p * kCols;
+            for (int64_t j = 0; j < cols; ++j) to[j] = from[j * b_col];
+            std::fill(to + cols, to + kCols, T{});
+        }
+    };
+    const auto store = [&](const T* sums, T* out, int64_t rows, int64_t cols, bool add) {
+        for (int64_t i = 0; i < rows; ++i) {
+            const T* from = sums + i * kCols;
+            T* to = out + i * ldc;
+            for (int64_t j = 0; j < cols; ++j) to[j] = add ? to[j] + from[j] : from[j];
+        }
+    };
+
     for (int64_t k0 = 0; k0 < k; k0 += kDepth) {
         const int64_t depth = std::min(kDepth, k - k0);
-        const bool add = accumulate || k0 > 0;
-        for (int64_t j0 = 0; j0 < n; j0 += kCols) {
-            const int64_t cols = std::min(kCols, n - j0);
-            for (int64_t p = 0; p < depth; ++p) {
-                const T* from = b + (k0 + p) * b_row + j0 * b_col;
-                T* to = panel->b + p * kCols;
-                for (int64_t j = 0; j < cols; ++j) to[j] = from[j * b_col];
-                std::fill(to + cols, to + kCols, T{});
-            }
-            for (int64_t i0 = 0; i0 < m; i0 += kRows) {
-                const int64_t rows = std::min(kRows, m - i0);
-                for (int64_t i = 0; i < kRows; ++i) {
-                    const T* from = a + (i0 + std::min(i, rows - 1)) * a_row + k0 * a_col;
-                    for (int64_t p = 0; p < depth; ++p) panel->a[p * kRows + i] = from[p * a_col];
-                }
-                T sum[kRows][kCols] = {};
-                for (int64_t p = 0; p < depth; ++p) {
-                    for (int64_t i = 0; i < kRows; ++i) {
-                        for (int64_t j = 0; j < kCols; ++j) {
-                            MultiplyAdd(sum[i][j], panel->a[p * kRows + i],
-                                        panel->b[p * kCols + j]);
-                        }
-                    }
-                }
-                for (int64_t i = 0; i < rows; ++i) {
-                    T* out = c + (i0 + i) * ldc + j0;
-                    for (int64_t j = 0; j < cols; ++j)
-                        out[j] = add ? out[j] + sum[i][j] : sum[i][j];
+        for (int64_t i0 = 0; i0 < m; i0 += kBlockRows) {
+            const int64_t rows = std::min(kBlockRows, m - i0);
+            pack_a(i0, k0, rows, depth);
+            for (int64_t j0 = 0; j0 < n; j0 += kCols) {
+                const int64_t cols = std::min(kCols, n - j0);
+                pack_b(k0, j0, cols, depth);
+                for (int64_t i = 0; i < rows; i += kRows) {
+                    T sums[kRows * kCols];
+                    PlainTile(depth, panel->a + i * depth, panel->b, sums);
+                    store(sums, c + (i0 + i) * ldc + j0, std::min(kRows, rows - i), cols,
+                          accumulate || k0 > 0);
                 }
             }
         }

@@ -4,16 +4,9 @@
 #include <complex>
 #include <string>
 
-#include "chainerx/core/macro.h"
+#include "chainerx/core/openblas.h"
 
 namespace chainerx {
-
-// Where to look for OpenBLAS, before the places known here; Python tells where its package is.
-// Without effect once a BLAS is open.
-CX_API void SetOpenBlasPath(const char* path);
-
-// The file that serves as BLAS and its own description, or "none" if the plain loops are in use.
-CX_API std::string GetBlasName();
 
 namespace native {
 

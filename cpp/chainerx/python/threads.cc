@@ -3,8 +3,8 @@
 #include <climits>
 #include <string>
 
+#include "chainerx/core/openblas.h"
 #include "chainerx/core/thread_pool.h"
-#include "chainerx/native/blas_library.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/convert.h"
 

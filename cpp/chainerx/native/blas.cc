@@ -9,6 +9,7 @@
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/native/blas_library.h"
 #include "chainerx/native/gemm_plain.h"
+#include "chainerx/native/isa.h"
 
 namespace chainerx {
 namespace native {
@@ -52,7 +53,8 @@ void RunPlain(const Product<T>& p) {
               p.trans_b ? 1 : p.ldb, p.trans_b ? p.ldb : 1, p.c, p.ldc, p.accumulate);
 }
 
-// BLAS takes a lock, a buffer and 100 ns before its first multiplication; 128 of these take as long.
+// BLAS takes a lock, a buffer and 100 ns before its first multiplication; 128 of these take as
+// long.
 constexpr int64_t kTinyWork = 128;
 
 template <typename T>
@@ -76,14 +78,15 @@ void RunTiny(const Product<T>& p) {
 template <typename T>
 void RunOuter(const Product<T>& p) {
     const int64_t step = p.trans_a ? 1 : p.lda;
-    for (int64_t i = 0; i < p.m; ++i) {
-        const T x = p.a[i * step];
-        T* row = p.c + i * p.ldc;
-        if (p.accumulate) {
-            for (int64_t j = 0; j < p.n; ++j) row[j] += x * p.b[j];
+    const auto scale = [] {
+        if constexpr (std::is_same_v<T, float>) {
+            return rows_loops().f32.scale;
         } else {
-            for (int64_t j = 0; j < p.n; ++j) row[j] = x * p.b[j];
+            return rows_loops().f64.scale;
         }
+    }();
+    for (int64_t i = 0; i < p.m; ++i) {
+        scale(p.b, p.a[i * step], p.c + i * p.ldc, p.n, p.accumulate);
     }
 }
 

@@ -92,13 +92,12 @@ void CheckIsa() {
     }
 }
 
-
 // A processor with none of them gets the first one's table; CheckIsa refuses before it is used.
-#define CX_DEFINE(family)                                                       \
-    CX_DECLARE_ENTRIES(family)                                                  \
-    const FamilyLoops& family##_loops() {                                       \
-        static const FamilyLoops* const entries[] = {CX_ENTRIES(family)};       \
-        return *entries[Chosen().isa < 0 ? 0 : Chosen().isa];                   \
+#define CX_DEFINE(family)                                                 \
+    CX_DECLARE_ENTRIES(family)                                            \
+    const FamilyLoops& family##_loops() {                                 \
+        static const FamilyLoops* const entries[] = {CX_ENTRIES(family)}; \
+        return *entries[Chosen().isa < 0 ? 0 : Chosen().isa];             \
     }
 
 #if defined(CX_HAVE_SSE4)
@@ -132,7 +131,8 @@ void CheckIsa() {
 
 #define CX_ENTRIES(f) CX_SSE4(f) CX_AVX2(f) CX_AVX512(f) CX_NEON(f)
 #define CX_DECLARE_OF(f, Type) \
-    CX_DECLARE_SSE4(f, Type) CX_DECLARE_AVX2(f, Type) CX_DECLARE_AVX512(f, Type) CX_DECLARE_NEON(f, Type)
+    CX_DECLARE_SSE4(f, Type)   \
+    CX_DECLARE_AVX2(f, Type) CX_DECLARE_AVX512(f, Type) CX_DECLARE_NEON(f, Type)
 #define CX_DECLARE_ENTRIES(f) CX_DECLARE_OF(f, FamilyLoops)
 
 CX_FAMILIES(CX_DEFINE)
@@ -140,6 +140,12 @@ CX_FAMILIES(CX_DEFINE)
 CX_DECLARE_OF(half, HalfLoops)
 const HalfLoops& half_loops() {
     static const HalfLoops* const entries[] = {CX_ENTRIES(half)};
+    return *entries[Chosen().isa < 0 ? 0 : Chosen().isa];
+}
+
+CX_DECLARE_OF(rows, RowLoops)
+const RowLoops& rows_loops() {
+    static const RowLoops* const entries[] = {CX_ENTRIES(rows)};
     return *entries[Chosen().isa < 0 ? 0 : Chosen().isa];
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "chainerx/native/loops.h"
+#include "chainerx/native/row_loops.h"
 
 namespace chainerx::native {
 
@@ -26,5 +27,6 @@ void CheckIsa();
 CX_FAMILIES(CX_DECLARE)
 #undef CX_DECLARE
 const HalfLoops& half_loops();
+const RowLoops& rows_loops();
 
 }  // namespace chainerx::native

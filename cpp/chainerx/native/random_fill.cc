@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "chainerx/core/thread_pool.h"
+#include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/random.h"
 
@@ -30,19 +31,39 @@ void FillBlocks(const philox::Stream& stream, T* out, int64_t n, const F& f) {
     });
 }
 
-// 16-bit floats are drawn as float32 and rounded. f<T>: void(philox block, C* of one block).
-template <typename F>
-void FillFloats(const philox::Stream& stream, const Array& out, const F& f) {
-    VisitFloat(out.dtype(), [&]<typename T>() {
-        using C = ComputeType<T>;
-        constexpr int kPer = 16 / sizeof(C);
-        FillBlocks<kPer>(stream, reinterpret_cast<T*>(out.raw_data()), out.GetTotalSize(),
-                         [&f](const philox::Block& block, T* to, int64_t n) {
-                             C values[kPer];
-                             f.template operator()<T>(block, values);
-                             for (int64_t i = 0; i < n; ++i) to[i] = Cast<T>(values[i]);
-                         });
+// The numbers of the blocks first, ..., first + n - 1, by the loops of the instruction set.
+template <typename C>
+using DrawLoop = void (*)(uint64_t seed, uint64_t call, uint64_t first, int64_t n, C* out);
+
+// Draws with `loop` and stores f(number). 16-bit floats are drawn as float32 and rounded.
+template <typename T, typename F>
+void FillFloats(const philox::Stream& stream, const Array& out, DrawLoop<ComputeType<T>> loop,
+                const F& f) {
+    using C = ComputeType<T>;
+    constexpr int64_t kPer = 16 / sizeof(C);
+    constexpr int64_t kChunk = 256;  // blocks: 4 KiB, which stay in the cache
+    T* to = reinterpret_cast<T*>(out.raw_data());
+    const int64_t n = out.GetTotalSize();
+    const int64_t n_blocks = (n + kPer - 1) / kPer;
+    ParallelFor((n_blocks + kBlocksPerTask - 1) / kBlocksPerTask, [&](int64_t task) {
+        alignas(64) C values[kChunk * kPer];
+        const int64_t end = std::min(n_blocks, (task + 1) * kBlocksPerTask);
+        for (int64_t i = task * kBlocksPerTask; i < end; i += kChunk) {
+            loop(stream.seed, stream.call, static_cast<uint64_t>(i), std::min(kChunk, end - i),
+                 values);
+            const int64_t count = std::min(kChunk * kPer, std::min(n, end * kPer) - i * kPer);
+            for (int64_t j = 0; j < count; ++j) to[i * kPer + j] = Cast<T>(f(values[j]));
+        }
     });
+}
+
+template <typename C>
+const RandomLoops<C>& Loops() {
+    if constexpr (std::is_same_v<C, float>) {
+        return rows_loops().f32.random;
+    } else {
+        return rows_loops().f64.random;
+    }
 }
 
 // The largest T below `high`, toward `low`: what rounding must not exceed.
@@ -62,26 +83,24 @@ ComputeType<T> LastBelow(double low, double high) {
 }
 
 void RandomUniform(uint64_t seed, uint64_t call, double low, double high, const Array& out) {
-    FillFloats({seed, call}, out, [=]<typename T>(const philox::Block& block, auto* values) {
+    VisitFloat(out.dtype(), [&]<typename T>() {
         using C = ComputeType<T>;
-        philox::UniformBlock(block, values);
         const C first = static_cast<C>(low);
         const C width = static_cast<C>(high - low);
         const C last = LastBelow<T>(low, high);
-        for (auto* v = values; v != values + 16 / sizeof(C); ++v) {
-            *v = std::min(first + width * *v, last);
-        }
+        FillFloats<T>({seed, call}, out, Loops<C>().uniform,
+                      [=](C u) { return std::min(first + width * u, last); });
     });
 }
 CX_NATIVE_KERNEL(RandomUniform)
 
 void RandomNormal(uint64_t seed, uint64_t call, double loc, double scale, const Array& out) {
-    FillFloats({seed, call}, out, [=]<typename T>(const philox::Block& block, auto* values) {
+    VisitFloat(out.dtype(), [&]<typename T>() {
         using C = ComputeType<T>;
-        philox::NormalBlock(block, values);
-        for (auto* v = values; v != values + 16 / sizeof(C); ++v) {
-            *v = static_cast<C>(loc) + static_cast<C>(scale) * *v;
-        }
+        const C mean = static_cast<C>(loc);
+        const C deviation = static_cast<C>(scale);
+        FillFloats<T>({seed, call}, out, Loops<C>().normal,
+                      [=](C z) { return mean + deviation * z; });
     });
 }
 CX_NATIVE_KERNEL(RandomNormal)

@@ -2,11 +2,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "chainerx/core/error.h"
 #include "chainerx/core/thread_pool.h"
+#include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/softmax_rows.h"
 
 namespace chainerx::native {
 namespace {
@@ -26,13 +27,13 @@ T* Data(const Array& x) {
     return reinterpret_cast<T*>(x.raw_data());
 }
 
-// Calls f<T>() for float and double, the two types that rows are computed in.
+// Calls f<T>(loops) for float and double, the two types that rows are computed in.
 template <typename F>
 void VisitWide(Dtype dtype, const F& f) {
     if (dtype == Dtype::kFloat64) {
-        f.template operator()<double>();
+        f.template operator()<double>(rows_loops().f64.softmax);
     } else {
-        f.template operator()<float>();
+        f.template operator()<float>(rows_loops().f32.softmax);
     }
 }
 
@@ -56,10 +57,10 @@ bool RunWide(const Array& x, const Array& out, const F& f) {
 
 void Softmax(const Array& x, const Array& out) {
     if (RunWide(x, out, Softmax)) return;
-    VisitWide(x.dtype(), [&]<typename T>() {
+    VisitWide(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
         const int64_t cols = x.shape()[1];
         ForEachRow(x.shape()[0], cols, [&](int64_t i) {
-            SoftmaxRow(Data<T>(x) + i * cols, Data<T>(out) + i * cols, cols);
+            loops.softmax(Data<T>(x) + i * cols, Data<T>(out) + i * cols, cols);
         });
     });
 }
@@ -67,28 +68,26 @@ CX_NATIVE_KERNEL(Softmax)
 
 void LogSoftmax(const Array& x, const Array& out) {
     if (RunWide(x, out, LogSoftmax)) return;
-    VisitWide(x.dtype(), [&]<typename T>() {
+    VisitWide(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
         const int64_t cols = x.shape()[1];
         ForEachRow(x.shape()[0], cols, [&](int64_t i) {
             const T* from = Data<T>(x) + i * cols;
-            T* to = Data<T>(out) + i * cols;
-            const RowStats<T> s = GetRowStats(from, cols);
-            for (int64_t j = 0; j < cols; ++j) to[j] = (from[j] - s.max) - s.log_sum;
+            T max;
+            T sum;
+            loops.stats(from, cols, &max, &sum);
+            loops.log_softmax(from, max, std::log(sum), Data<T>(out) + i * cols, cols);
         });
     });
 }
 CX_NATIVE_KERNEL(LogSoftmax)
 
-[[noreturn]] CX_COLD void ThrowLabel(int64_t row, int64_t label, int64_t classes) {
-    throw IndexError{"softmax_cross_entropy: x2[",
-                     row,
-                     "] is ",
-                     label,
-                     ", but x1 has ",
-                     classes,
-                     " classes; expected 0 to ",
-                     classes - 1,
-                     ", or -1 to ignore the row"};
+[[noreturn]] CX_COLD void ThrowLabel(const char* op, int64_t row, int64_t label, int64_t classes,
+                                     bool ignore) {
+    throw IndexError{op,          ": x2[",
+                     row,         "] is ",
+                     label,       ", but x1 has ",
+                     classes,     " classes; expected 0 to ",
+                     classes - 1, ignore ? ", or -1 to ignore the row" : ""};
 }
 
 void SoftmaxCrossEntropy(const Array& x, const Array& t, const Array& loss, const Array& stats) {
@@ -98,16 +97,20 @@ void SoftmaxCrossEntropy(const Array& x, const Array& t, const Array& loss, cons
         CallOn<kernels::AsType>(loss.device(), wide_loss, loss);
         return;
     }
-    VisitWide(x.dtype(), [&]<typename T>() {
+    VisitWide(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
         const int64_t cols = x.shape()[1];
         ForEachRow(x.shape()[0], cols, [&](int64_t i) {
             const int64_t label = Data<const int64_t>(t)[i];
-            if (label < -1 || label >= cols) ThrowLabel(i, label, cols);
+            if (label < -1 || label >= cols)
+                ThrowLabel("softmax_cross_entropy", i, label, cols, true);
             const T* from = Data<T>(x) + i * cols;
-            const RowStats<T> s = GetRowStats(from, cols);
-            Data<T>(stats)[2 * i] = s.max;
-            Data<T>(stats)[2 * i + 1] = s.log_sum;
-            Data<T>(loss)[i] = label < 0 ? T{0} : s.log_sum - (from[label] - s.max);
+            T max;
+            T sum;
+            loops.stats(from, cols, &max, &sum);
+            const T log_sum = std::log(sum);
+            Data<T>(stats)[2 * i] = max;
+            Data<T>(stats)[2 * i + 1] = log_sum;
+            Data<T>(loss)[i] = label < 0 ? T{0} : log_sum - (from[label] - max);
         });
     });
 }
@@ -121,7 +124,7 @@ void SoftmaxCrossEntropyGrad(const Array& x, const Array& t, const Array& stats,
         CallOn<kernels::AsType>(gx.device(), wide_gx, gx);
         return;
     }
-    VisitWide(x.dtype(), [&]<typename T>() {
+    VisitWide(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
         const int64_t cols = x.shape()[1];
         ForEachRow(x.shape()[0], cols, [&](int64_t i) {
             const int64_t label = Data<const int64_t>(t)[i];
@@ -131,24 +134,58 @@ void SoftmaxCrossEntropyGrad(const Array& x, const Array& t, const Array& stats,
                 return;
             }
             const T g = *reinterpret_cast<const T*>(gy.raw_data() + i * gy.strides()[0]);
-            const RowStats<T> s{Data<T>(stats)[2 * i], Data<T>(stats)[2 * i + 1]};
-            ScaledSoftmaxRow(Data<T>(x) + i * cols, s, g, to, cols);
+            const T* row = Data<T>(stats) + 2 * i;
+            loops.scaled(Data<T>(x) + i * cols, row[0], row[1], g, to, cols);
             to[label] -= g;
         });
     });
 }
 CX_NATIVE_KERNEL(SoftmaxCrossEntropyGrad)
 
-void OneHot(const Array& t, const Array& out) {
+void OneHot(const char* op, const Array& t, bool ignore, const Array& out) {
     CallOn<kernels::Fill>(out.device(), out, Scalar{0});
+    const int64_t cols = out.shape()[1];
     VisitFloat(out.dtype(), [&]<typename T>() {
         for (int64_t i = 0; i < t.GetTotalSize(); ++i) {
             const int64_t label = Data<const int64_t>(t)[i];
-            if (label >= 0) Data<T>(out)[i * out.shape()[1] + label] = Cast<T>(1);
+            if (ignore && label == -1) continue;
+            if (label < 0 || label >= cols) ThrowLabel(op, i, label, cols, ignore);
+            Data<T>(out)[i * cols + label] = Cast<T>(1);
         }
     });
 }
 CX_NATIVE_KERNEL(OneHot)
+
+void CountHits(const Array& y, const Array& t, const int64_t* ignore, const Array& hits,
+               const Array& counted) {
+    const Strides& strides = y.strides();
+    const int64_t n = y.shape()[2];
+    int64_t n_hits = 0;
+    int64_t n_counted = 0;
+    VisitFloat(y.dtype(), [&]<typename T>() {
+        for (int64_t i = 0; i < t.GetTotalSize(); ++i) {
+            const int64_t label = Data<const int64_t>(t)[i];
+            if (ignore != nullptr && label == *ignore) continue;
+            const char* from = y.raw_data() + i / n * strides[0] + i % n * strides[2];
+            int64_t best = 0;
+            auto largest = -std::numeric_limits<ComputeType<T>>::infinity();
+            for (int64_t j = 0; j < y.shape()[1]; ++j) {
+                const auto v =
+                    Cast<ComputeType<T>>(*reinterpret_cast<const T*>(from + j * strides[1]));
+                // The first nan counts as the largest, as in argmax.
+                if (v > largest || (std::isnan(v) && !std::isnan(largest))) {
+                    largest = v;
+                    best = j;
+                }
+            }
+            ++n_counted;
+            n_hits += best == label;
+        }
+    });
+    *Data<int64_t>(hits) = n_hits;
+    *Data<int64_t>(counted) = n_counted;
+}
+CX_NATIVE_KERNEL(CountHits)
 
 }  // namespace
 }  // namespace chainerx::native

@@ -7,13 +7,13 @@
 #include "chainerx/kernels/kernel.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/ops/explog.h"
+#include "chainerx/ops/operators.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/view.h"
 
 namespace chainerx {
 namespace {
-
-Array Minus(const Array& x1, const Array& x2) { return Add(x1, Multiply(x2, -1)); }
 
 // Transposes `axis` with the last one.
 Array MoveToLast(const Array& x, int8_t axis) {
@@ -50,7 +50,7 @@ struct Labels {
 
 Labels MakeLabels(const Array& t, const Shape& shape, Dtype dtype) {
     const Array one_hot = EmptyUnchecked(shape, dtype, t.device());
-    CallOn<kernels::OneHot>(t.device(), t, one_hot);
+    CallOn<kernels::OneHot>(t.device(), "softmax_cross_entropy", t, true, one_hot);
     return {one_hot, SumAlong(one_hot, 1)};
 }
 
@@ -65,12 +65,12 @@ Array SoftmaxCrossEntropyGrad(const Array& x, const Array& t, const Array& stats
             const Array p = Softmax(x(), 1);
             const Labels labels = MakeLabels(t, p.shape(), p.dtype());
             const Array inner = SumAlong(Multiply(ggx, p), 1);
-            return Multiply(Multiply(Column(gy()), labels.counted), Multiply(p, Minus(ggx, inner)));
+            return Multiply(Multiply(Column(gy()), labels.counted), Multiply(p, ggx - inner));
         });
         rec.Grad(1, [x = rec.Save(x), t](const Array& ggx) {
             const Array p = Softmax(x(), 1);
             const Labels labels = MakeLabels(t, p.shape(), p.dtype());
-            const Array d = Minus(Multiply(p, labels.counted), labels.one_hot);
+            const Array d = p * labels.counted - labels.one_hot;
             return Sum(Multiply(ggx, d), Axes{1});
         });
     }
@@ -86,7 +86,7 @@ Array Softmax(const Array& x, int8_t axis) {
         rec.Grad(0, [y = rec.SaveOutput(y), axis](const Array& gy) {
             const Array p = y();
             const Array g = Multiply(gy, p);
-            return Minus(g, Multiply(p, SumAlong(g, axis)));
+            return g - p * SumAlong(g, axis);
         });
     }
     return y;
@@ -96,8 +96,8 @@ Array LogSoftmax(const Array& x, int8_t axis) {
     axis = NormalizeAxis("log_softmax", axis, x.ndim());
     Array y = CallAlongAxis<kernels::LogSoftmax>(x, axis);
     if (Record rec{"log_softmax", {x}, y}) {
-        rec.Grad(0, [x = rec.Save(x), axis](const Array& gy) {
-            return Minus(gy, Multiply(Softmax(x(), axis), SumAlong(gy, axis)));
+        rec.Grad(0, [y = rec.SaveOutput(y), axis](const Array& gy) {
+            return gy - Exp(y()) * SumAlong(gy, axis);
         });
     }
     return y;

@@ -1,0 +1,100 @@
+#include "chainerx/ops/loss.h"
+
+#include "chainerx/core/error.h"
+#include "chainerx/kernels/kernel.h"
+#include "chainerx/ops/activation.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/explog.h"
+#include "chainerx/ops/operators.h"
+#include "chainerx/ops/reduction.h"
+#include "chainerx/ops/view.h"
+#include "chainerx/ops/where.h"
+
+namespace chainerx {
+namespace {
+
+void CheckLabels(const char* op, const char* name, const Array& t) {
+    if (!IsInt(t.dtype())) {
+        throw DtypeError{
+            op, ": ", name, " has dtype ", GetDtypeName(t.dtype()), ", expected integers"};
+    }
+}
+
+void CheckReal(const char* op, const char* name, const Array& x) {
+    if (IsComplex(x.dtype())) {
+        throw DtypeError{
+            op, ": ", name, " has dtype ", GetDtypeName(x.dtype()), ", expected a real one"};
+    }
+}
+
+}  // namespace
+
+Array GaussianKlDivergence(const Array& mean, const Array& ln_var) {
+    return (Square(mean) + Exp(ln_var) - ln_var - 1) * 0.5;
+}
+
+Array HuberLoss(const Array& x1, const Array& x2, double delta) {
+    const Array a = Absolute(x1 - x2);
+    return Where(a <= delta, Square(a) * 0.5, (a - delta / 2) * delta);
+}
+
+Array SigmoidCrossEntropy(const Array& x1, const Array& x2) {
+    constexpr const char* kOp = "sigmoid_cross_entropy";
+    CheckReal(kOp, "x1", x1);
+    CheckLabels(kOp, "x2", x2);
+    if (x1.shape() != x2.shape()) {
+        throw DimensionError{kOp, ": x1.shape is ", x1.shape(), ", but x2.shape is ", x2.shape()};
+    }
+    // log(1 + exp(x1)) - x1 x2: neither term overflows before the loss does.
+    return Where(x2 == -1, Scalar{0.0}, Softplus(x1) - x1 * x2);
+}
+
+Array Hinge(const Array& x1, const Array& x2, double norm) {
+    constexpr const char* kOp = "hinge";
+    CheckReal(kOp, "x1", x1);
+    CheckLabels(kOp, "x2", x2);
+    if (x1.ndim() != 2 || x2.ndim() != 1 || x1.shape()[0] != x2.shape()[0]) {
+        throw DimensionError{kOp,        ": x1.shape is ",
+                             x1.shape(), " and x2.shape is ",
+                             x2.shape(), ", expected (rows, classes) and (rows,)"};
+    }
+    CheckSameDevice(kOp, x1.device(), x2.device());
+    const Dtype dtype = FloatResult(x1.dtype());
+    const Array t = AsContiguous(AsType(x2, Dtype::kInt64, false));
+    const Array one_hot = EmptyUnchecked(x1.shape(), dtype, x1.device());
+    CallOn<kernels::OneHot>(x1.device(), kOp, t, false, one_hot);
+    const Array margin = Maximum(x1 * (1 - one_hot * 2) + 1, Scalar{0.0});
+    return norm == 1 ? margin : Power(margin, norm);
+}
+
+Array Accuracy(const Array& y, const Array& t, std::optional<int64_t> ignore_label) {
+    constexpr const char* kOp = "accuracy";
+    if (!IsFloat(y.dtype())) {
+        throw DtypeError{kOp, ": y has dtype ", GetDtypeName(y.dtype()), ", expected a real float"};
+    }
+    CheckLabels(kOp, "t", t);
+    Shape expected = y.shape();
+    if (y.ndim() >= 2) expected.erase(1);
+    if (y.ndim() < 2 || expected != t.shape()) {
+        throw DimensionError{kOp,       ": y.shape is ",
+                             y.shape(), " and t.shape is ",
+                             t.shape(), ", expected (rows, classes, ...) and (rows, ...)"};
+    }
+    CheckSameDevice(kOp, y.device(), t.device());
+    const int64_t rows = y.shape()[0];
+    const int64_t classes = y.shape()[1];
+    int64_t n = 1;
+    for (int8_t i = 2; i < y.ndim(); ++i) n *= y.shape()[i];
+    const Array y3 = Reshape(internal::Detached(y), Shape{rows, classes, n});
+    const Array labels =
+        AsContiguous(AsType(Reshape(internal::Detached(t), Shape{rows, n}), Dtype::kInt64, false));
+    const Array hits = EmptyUnchecked(Shape{}, Dtype::kInt64, y.device());
+    const Array counted = EmptyUnchecked(Shape{}, Dtype::kInt64, y.device());
+    CallOn<kernels::CountHits>(y.device(), y3, labels,
+                               ignore_label.has_value() ? &*ignore_label : nullptr, hits, counted);
+    // Counts beyond 2048 don't fit float16.
+    const Dtype wide = y.dtype() == Dtype::kFloat64 ? y.dtype() : Dtype::kFloat32;
+    return AsType(AsType(hits, wide) / AsType(Maximum(counted, Scalar{1}), wide), y.dtype(), false);
+}
+
+}  // namespace chainerx

@@ -2,39 +2,123 @@
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/kernels/kernel.h"
+#include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/reduce_output.h"
 #include "chainerx/ops/view.h"
 
 namespace chainerx {
 namespace {
 
-// `reduced`, which lacks `axes`, as an array of x's rank, with length 1 on them.
-Shape KeepdimsShape(const Shape& shape, const Axes& axes) { return ReduceShape(shape, axes, true); }
+using internal::CountReduced;
+using internal::Reduce;
+using internal::TotalDtype;
+
+// The axes that stay, then the reduced ones.
+Axes ReducedLast(int8_t ndim, const Axes& axes) {
+    Axes order;
+    int8_t k = 0;
+    for (int8_t i = 0; i < ndim; ++i) {
+        if (k < axes.ndim() && axes[k] == i) {
+            ++k;
+        } else {
+            order.push_back(i);
+        }
+    }
+    for (int8_t a : axes) order.push_back(a);
+    return order;
+}
+
+// d prod(x) / dx: the products of the other elements over `axes`.
+Array ProdGradient(const Array& x, const Axes& axes) {
+    const Axes order = ReducedLast(x.ndim(), axes);
+    const Array moved = Transpose(x, order);
+    Shape flat = ReduceShape(x.shape(), axes, false);
+    flat.push_back(CountReduced(x.shape(), axes));
+    const Array others = Reshape(internal::ProductOfOthers(Reshape(moved, flat)), moved.shape());
+    Axes inverse;
+    inverse.resize(order.ndim());
+    for (int8_t i = 0; i < order.ndim(); ++i) inverse[order[i]] = i;
+    return Transpose(others, inverse);
+}
 
 }  // namespace
 
+Array internal::ExpandReduced(const Array& y, const Shape& shape, const Axes& axes) {
+    // All axes gone: a 0-d array broadcasts as it is.
+    if (y.ndim() == 0 || y.ndim() == shape.ndim()) return BroadcastTo(y, shape);
+    return BroadcastTo(Reshape(y, ReduceShape(shape, axes, true)), shape);
+}
+
 Array Sum(const Array& x, const OptionalAxes& axes, bool keepdims) {
     const Axes sorted = NormalizeAxes("sum", axes, x.ndim());
-    const Dtype dtype = IsDifferentiable(x.dtype()) ? x.dtype() : Dtype::kInt64;
-    const Array reduced = EmptyUnchecked(ReduceShape(x.shape(), sorted, false), dtype, x.device());
-    CallOn<kernels::Sum>(x.device(), x, sorted, reduced);
-    Array y = reduced;
-    if (keepdims) y = Reshape(reduced, KeepdimsShape(x.shape(), sorted));
+    Array y = Reduce<kernels::Sum>(x, sorted, keepdims, TotalDtype(x.dtype()));
     if (Record rec{"sum", {x}, y}) {
         rec.Grad(0, [shape = x.shape(), sorted](const Array& gy) {
-            return BroadcastTo(Reshape(gy, KeepdimsShape(shape, sorted)), shape);
+            return internal::ExpandReduced(gy, shape, sorted);
         });
     }
     return y;
 }
 
+Array Prod(const Array& x, const OptionalAxes& axes, bool keepdims) {
+    const Axes sorted = NormalizeAxes("prod", axes, x.ndim());
+    Array y = Reduce<kernels::Prod>(x, sorted, keepdims, TotalDtype(x.dtype()));
+    if (Record rec{"prod", {x}, y}) {
+        rec.Grad(0, [x = rec.Save(x), sorted](const Array& gy) {
+            const Array from = x();
+            return Multiply(internal::ExpandReduced(gy, from.shape(), sorted),
+                            ProdGradient(from, sorted));
+        });
+    }
+    return y;
+}
+
+Array Mean(const Array& x, const OptionalAxes& axes, bool keepdims) {
+    const Axes sorted = NormalizeAxes("mean", axes, x.ndim());
+    Array y = Reduce<kernels::Mean>(x, sorted, keepdims, FloatResult(x.dtype()));
+    if (Record rec{"mean", {x}, y}) {
+        rec.Grad(0, [shape = x.shape(), sorted](const Array& gy) {
+            const double n = static_cast<double>(CountReduced(shape, sorted));
+            return internal::ExpandReduced(Multiply(gy, 1 / n), shape, sorted);
+        });
+    }
+    return y;
+}
+
+Array All(const Array& x, const OptionalAxes& axes, bool keepdims) {
+    return Reduce<kernels::All>(x, NormalizeAxes("all", axes, x.ndim()), keepdims, Dtype::kBool);
+}
+
+Array Any(const Array& x, const OptionalAxes& axes, bool keepdims) {
+    return Reduce<kernels::Any>(x, NormalizeAxes("any", axes, x.ndim()), keepdims, Dtype::kBool);
+}
+
+Array CountNonzero(const Array& x, const OptionalAxes& axes) {
+    return Reduce<kernels::CountNonzero>(x, NormalizeAxes("count_nonzero", axes, x.ndim()), false,
+                                         Dtype::kInt64);
+}
+
 Array internal::SumTo(const Array& x, const Shape& shape) {
-    Axes axes;
     const int8_t lead = x.ndim() - shape.ndim();
+    Axes axes;
+    bool stretched = false;
     for (int8_t i = 0; i < x.ndim(); ++i) {
-        if (i < lead || (shape[i - lead] == 1 && x.shape()[i] != 1)) axes.push_back(i);
+        if (i < lead) {
+            axes.push_back(i);
+        } else if (shape[i - lead] == 1 && x.shape()[i] != 1) {
+            axes.push_back(i);
+            stretched = true;
+        }
     }
     if (axes.empty()) return x;
-    return Reshape(Sum(x, axes), shape);
+    if (x.body()->slot != nullptr) {
+        const Array y = Sum(x, axes);
+        return stretched ? Reshape(y, shape) : y;
+    }
+    // Outside graphs the kernel writes the final shape at once.
+    Array y = EmptyUnchecked(shape, x.dtype(), x.device());
+    CallOn<kernels::Sum>(x.device(), x, axes, y);
+    return y;
 }
 
 }  // namespace chainerx

@@ -1,7 +1,6 @@
 // Methods of ndarray that convert.
 #include "chainerx/core/context.h"
 #include "chainerx/ops/creation.h"
-#include "chainerx/ops/reduction.h"
 #include "chainerx/ops/view.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
@@ -30,10 +29,6 @@ CX_METHOD(copy, ") -> ndarray", "A C-contiguous copy. Differentiable.") {
 
 CX_METHOD(view, ") -> ndarray", "A view of the whole array. Differentiable.") {
     return Wrap(MakeView(Self(self)));
-}
-
-CX_METHOD(sum, "axis: Axis = None, keepdims: bool = False) -> ndarray", "See chainerx.sum().") {
-    return Wrap(Sum(Self(self), ToAxes("sum", "axis", a[0]), ToBool(a[1], false)));
 }
 
 }  // namespace

@@ -1,0 +1,94 @@
+// Reductions: what the driver (reduce_driver.cc) and the loops (reduce_loops.h) share.
+//
+// A reduction has kept dimensions (those of the result) and reduced ones. It is done either
+// output by output, over runs of reduced elements, or row by row, when adjacent elements belong to
+// different outputs. Work is cut by shape and dtype alone, so that the bits of a result don't
+// depend on the number of threads.
+#pragma once
+
+#include <cstdint>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/dims.h"
+
+namespace chainerx::native {
+
+// Dimensions and byte strides, outermost first.
+struct Nest {
+    int8_t ndim{0};
+    int64_t dims[kMaxNdim];
+    int64_t strides[kMaxNdim];
+
+    int64_t Size() const {
+        int64_t n = 1;
+        for (int8_t i = 0; i < ndim; ++i) n *= dims[i];
+        return n;
+    }
+};
+
+// Elements that a loop takes in one go.
+inline constexpr int64_t kReduceBlock = 1024;
+// Bytes of accumulators of a row of outputs: with its cascade it stays in the first-level cache.
+inline constexpr int64_t kReduceRowBytes = 4096;
+inline constexpr int64_t ReduceColumns(int64_t item_size, int64_t acc_size) {
+    return kReduceRowBytes / (item_size > acc_size ? item_size : acc_size);
+}
+
+// Elements [begin, begin + n) of a nest, n <= kReduceBlock, adjacent to each other: where they are,
+// or gathered in `buffer`.
+const char* FetchBlock(const char* data, const Nest& nest, int64_t item_size, int64_t begin,
+                       int64_t n, char* buffer);
+
+// n items, `stride` bytes apart, side by side in `to`.
+void GatherItems(char* to, const char* from, int64_t stride, int64_t item_size, int64_t n);
+
+// The addresses of elements [begin, begin + n) of a nest.
+void FetchRows(const char* data, const Nest& nest, int64_t begin, int64_t n, const char** rows);
+
+// The loops of one reduction of one dtype. An accumulator is of the type that the loops choose;
+// `center` is what the loop subtracts first (a mean, a maximum), or null.
+struct ReduceLoops {
+    int64_t item_size{0};
+    int64_t acc_size{0};
+    // *acc = the reduction of elements [begin, begin + n) of the nest.
+    void (*run)(const char* data, const Nest& nest, int64_t begin, int64_t n, const void* center,
+                void* acc){nullptr};
+    // acc[j] = the reduction over rows [begin, begin + n) of the nest of row[j * column_stride].
+    // n_columns <= ReduceColumns(item_size, acc_size). One center per column.
+    void (*rows)(const char* data, const Nest& nest, int64_t begin, int64_t n,
+                 int64_t column_stride, int64_t n_columns, const void* center, void* acc){nullptr};
+    // acc[j] is combined with x[j], both accumulators.
+    void (*combine)(void* acc, const void* x, int64_t n){nullptr};
+    // n results. `count` elements were reduced to each.
+    void (*store)(const void* acc, int64_t n, int64_t count, const void* center, char* out,
+                  int64_t out_stride){nullptr};
+};
+
+// The loops of all dtypes for one reduction, by Dtype.
+struct ReduceTable {
+    ReduceLoops loops[kNumDtypes];
+    const ReduceLoops& operator[](Dtype dtype) const { return loops[static_cast<int>(dtype)]; }
+};
+
+// How one call is done.
+struct ReducePlan {
+    const char* x;
+    char* out;
+    Nest kept;  // strides of x
+    int64_t out_strides[kMaxNdim];
+    Nest reduced;
+    int64_t n_out;
+    int64_t n_reduced;
+    bool by_rows;  // along the last kept dimension
+
+    // `keep_order`: reduced dimensions stay in the order of the axes.
+    ReducePlan(const Array& x, const Axes& axes, const Array& out, bool keep_order = false);
+    // The same reduction into an adjacent array of items of that size, in the order of `kept`.
+    ReducePlan Into(void* to, int64_t item_size) const;
+};
+
+// `centers`: one per output, of center_size bytes, in the order of `kept`; or null.
+void RunReduce(const ReducePlan& plan, const ReduceLoops& loops, const char* centers = nullptr,
+               int64_t center_size = 0);
+
+}  // namespace chainerx::native

@@ -1,0 +1,178 @@
+// Running totals and products, and the linear recurrence that their gradients are made of.
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "chainerx/core/thread_pool.h"
+#include "chainerx/native/native_backend.h"
+#include "chainerx/native/reduce_policies.h"
+
+namespace chainerx::native {
+namespace {
+
+// Lines that run side by side.
+constexpr int64_t kColumns = 256;
+constexpr int64_t kPiece = 1 << 16;
+
+// N arrays of one shape with one axis taken out: a nest of lines.
+template <int N>
+struct Lines {
+    int8_t ndim{0};
+    int64_t dims[kMaxNdim];
+    int64_t strides[N][kMaxNdim];
+    char* data[N];
+    int64_t length;
+    int64_t steps[N];
+
+    Lines(const std::array<const Array*, N>& arrays, int8_t axis, bool reverse) {
+        const Shape& shape = arrays[0]->shape();
+        length = shape.empty() ? 1 : shape[axis];
+        for (int k = 0; k < N; ++k) {
+            data[k] = arrays[k]->raw_data();
+            steps[k] = shape.empty() ? 0 : arrays[k]->strides()[axis];
+            if (reverse) {
+                data[k] += steps[k] * (length - 1);
+                steps[k] = -steps[k];
+            }
+        }
+        for (int8_t i = 0; i < shape.ndim(); ++i) {
+            if (i == axis || shape[i] == 1) continue;
+            bool merge = ndim > 0;
+            for (int k = 0; k < N && merge; ++k) {
+                merge = strides[k][ndim - 1] == arrays[k]->strides()[i] * shape[i];
+            }
+            if (!merge) dims[ndim++] = 1;
+            dims[ndim - 1] *= shape[i];
+            for (int k = 0; k < N; ++k) strides[k][ndim - 1] = arrays[k]->strides()[i];
+        }
+    }
+
+    // Calls f(pointers, strides between lines, number of lines) for groups of at most kColumns
+    // lines, from several threads.
+    template <typename F>
+    void ForEachGroup(const F& f) const {
+        const int64_t inner = ndim == 0 ? 1 : dims[ndim - 1];
+        const int64_t n_tiles = (inner + kColumns - 1) / kColumns;
+        int64_t n_outer = 1;
+        for (int8_t i = 0; i + 1 < ndim; ++i) n_outer *= dims[i];
+        const int64_t n_blocks = n_outer * n_tiles;
+        const int64_t group = std::max<int64_t>(1, kPiece / (length * std::min(inner, kColumns)));
+        ParallelFor((n_blocks + group - 1) / group, [&](int64_t g) {
+            const int64_t end = std::min(n_blocks, (g + 1) * group);
+            for (int64_t b = g * group; b < end; ++b) {
+                const int64_t begin = b % n_tiles * kColumns;
+                int64_t outer = b / n_tiles;
+                std::array<char*, N> p;
+                std::array<int64_t, N> s{};
+                for (int k = 0; k < N; ++k) {
+                    p[k] = data[k];
+                    if (ndim != 0) {
+                        s[k] = strides[k][ndim - 1];
+                        p[k] += begin * s[k];
+                    }
+                }
+                for (int8_t i = ndim - 2; i >= 0; --i) {
+                    for (int k = 0; k < N; ++k) p[k] += outer % dims[i] * strides[k][i];
+                    outer /= dims[i];
+                }
+                f(p, s, std::min(kColumns, inner - begin));
+            }
+        });
+    }
+};
+
+// Scans `width` lines at once: acc = step(acc, x), then written.
+template <typename P, typename Out>
+void ScanLines(const std::array<char*, 2>& p, const std::array<int64_t, 2>& s, const int64_t* steps,
+               int64_t length, int64_t width) {
+    using Acc = typename P::Acc;
+    using Item = typename P::Item;
+    Acc acc[kColumns];
+    for (int64_t j = 0; j < width; ++j) acc[j] = P::Identity();
+    for (int64_t i = 0; i < length; ++i) {
+        char* out = p[0] + i * steps[0];
+        const char* x = p[1] + i * steps[1];
+        if (s[0] == sizeof(Out) && s[1] == sizeof(Item)) {
+            for (int64_t j = 0; j < width; ++j) {
+                acc[j] =
+                    P::Combine(acc[j], P::Load(reinterpret_cast<const Item*>(x)[j], NoCenter{}));
+                reinterpret_cast<Out*>(out)[j] = Cast<Out>(acc[j]);
+            }
+        } else {
+            for (int64_t j = 0; j < width; ++j) {
+                acc[j] = P::Combine(
+                    acc[j], P::Load(*reinterpret_cast<const Item*>(x + j * s[1]), NoCenter{}));
+                *reinterpret_cast<Out*>(out + j * s[0]) = Cast<Out>(acc[j]);
+            }
+        }
+    }
+}
+
+// Lines that are themselves adjacent go one by one, else cache lines would be read in pieces.
+template <typename P, typename Out>
+void Scan(const Array& x, int8_t axis, bool reverse, const Array& out) {
+    const Lines<2> lines{{&out, &x}, axis, reverse};
+    const bool one_by_one =
+        std::abs(lines.steps[1]) <= int64_t{sizeof(typename P::Item)} && lines.length > 16;
+    lines.ForEachGroup([&](auto& p, auto& s, int64_t width) {
+        if (!one_by_one) {
+            ScanLines<P, Out>(p, s, lines.steps, lines.length, width);
+            return;
+        }
+        for (int64_t j = 0; j < width; ++j) {
+            auto acc = P::Identity();
+            char* to = p[0] + j * s[0];
+            const char* from = p[1] + j * s[1];
+            for (int64_t i = 0; i < lines.length; ++i) {
+                acc = P::Combine(
+                    acc,
+                    P::Load(*reinterpret_cast<const typename P::Item*>(from + i * lines.steps[1]),
+                            NoCenter{}));
+                *reinterpret_cast<Out*>(to + i * lines.steps[0]) = Cast<Out>(acc);
+            }
+        }
+    });
+}
+
+void CumSum(const Array& x, int8_t axis, bool reverse, const Array& out) {
+    if (x.GetTotalSize() == 0) return;
+    VisitDtype(x.dtype(),
+               [&]<typename T>() { Scan<SumPolicy<T>, TotalOut<T>>(x, axis, reverse, out); });
+}
+CX_NATIVE_KERNEL(CumSum)
+
+void CumProd(const Array& x, int8_t axis, bool reverse, const Array& out) {
+    if (x.GetTotalSize() == 0) return;
+    VisitDtype(x.dtype(),
+               [&]<typename T>() { Scan<ProdPolicy<T>, TotalOut<T>>(x, axis, reverse, out); });
+}
+CX_NATIVE_KERNEL(CumProd)
+
+void LinearScan(const Array& a, const Array& x, int8_t axis, bool reverse, const Array& out) {
+    if (x.GetTotalSize() == 0) return;
+    VisitDtype(x.dtype(), [&]<typename T>() {
+        if constexpr (kIsInexactType<T>) {
+            using C = ComputeType<T>;
+            const Lines<3> lines{{&out, &a, &x}, axis, reverse};
+            lines.ForEachGroup([&](auto& p, auto& s, int64_t width) {
+                for (int64_t j = 0; j < width; ++j) {
+                    const auto at = [&](int k, int64_t i) {
+                        return reinterpret_cast<T*>(p[k] + j * s[k] + i * lines.steps[k]);
+                    };
+                    C acc = Cast<C>(*at(2, 0));
+                    *at(0, 0) = Cast<T>(acc);
+                    for (int64_t i = 1; i < lines.length; ++i) {
+                        acc = Cast<C>(*at(2, i)) + Times(Cast<C>(*at(1, i)), acc);
+                        *at(0, i) = Cast<T>(acc);
+                    }
+                }
+            });
+        } else {
+            ThrowUnexpectedDtype(x.dtype(), "a floating point or complex dtype");
+        }
+    });
+}
+CX_NATIVE_KERNEL(LinearScan)
+
+}  // namespace
+}  // namespace chainerx::native

@@ -1,0 +1,75 @@
+// Extremes and their positions.
+#include "chainerx/autograd/record.h"
+#include "chainerx/kernels/kernel.h"
+#include "chainerx/ops/logic.h"
+#include "chainerx/ops/reduce_output.h"
+#include "chainerx/ops/reduction.h"
+#include "chainerx/ops/where.h"
+
+namespace chainerx {
+namespace {
+
+void CheckOrdered(const char* op, const Array& x) {
+    if (IsComplex(x.dtype())) {
+        throw DtypeError{op, ": complex numbers have no order, a is ", x.dtype()};
+    }
+}
+
+void CheckNotEmpty(const char* op, const Array& x, const Axes& axes, const Array& y) {
+    if (x.GetTotalSize() != 0 || y.GetTotalSize() == 0) return;
+    throw DimensionError{op, ": nothing to choose from in shape ", x.shape(), " over axes ", axes};
+}
+
+template <typename K>
+Array Position(const char* op, const Array& x, std::optional<int8_t> axis) {
+    CheckOrdered(op, x);
+    const Axes sorted = axis ? Axes{NormalizeAxis(op, *axis, x.ndim())}
+                             : NormalizeAxes(op, std::nullopt, x.ndim());
+    Array y = EmptyUnchecked(ReduceShape(x.shape(), sorted, false), Dtype::kInt64, x.device());
+    CheckNotEmpty(op, x, sorted, y);
+    CallOn<K>(x.device(), x, sorted, y);
+    return y;
+}
+
+template <typename K>
+Array Extreme(const char* op, const Array& x, const OptionalAxes& axes, bool keepdims) {
+    CheckOrdered(op, x);
+    const Axes sorted = NormalizeAxes(op, axes, x.ndim());
+    Array y = internal::EmptyReduced(x, sorted, keepdims, x.dtype());
+    CheckNotEmpty(op, x, sorted, y);
+    CallOn<K>(x.device(), x, sorted, y);
+    if (Record rec{op, {x}, y}) {
+        rec.Grad(0, [sorted, x = rec.Save(x), y = rec.SaveOutput(y)](const Array& gy) {
+            const Array from = x();
+            const auto expand = [&](const Array& a) {
+                return internal::ExpandReduced(a, from.shape(), sorted);
+            };
+            return Where(Equal(from, expand(y())), expand(gy), Scalar{0});
+        });
+    }
+    return y;
+}
+
+}  // namespace
+
+Array AMax(const Array& x, const OptionalAxes& axes, bool keepdims) {
+    return Extreme<kernels::Max>("max", x, axes, keepdims);
+}
+Array AMin(const Array& x, const OptionalAxes& axes, bool keepdims) {
+    return Extreme<kernels::Min>("min", x, axes, keepdims);
+}
+
+Array ArgMax(const Array& x, std::optional<int8_t> axis) {
+    return Position<kernels::ArgMax>("argmax", x, axis);
+}
+Array ArgMin(const Array& x, std::optional<int8_t> axis) {
+    return Position<kernels::ArgMin>("argmin", x, axis);
+}
+Array NanArgMax(const Array& x, std::optional<int8_t> axis) {
+    return Position<kernels::NanArgMax>("nanargmax", x, axis);
+}
+Array NanArgMin(const Array& x, std::optional<int8_t> axis) {
+    return Position<kernels::NanArgMin>("nanargmin", x, axis);
+}
+
+}  // namespace chainerx

@@ -1,0 +1,38 @@
+// What the routines that reduce have in common: the result.
+#pragma once
+
+#include "chainerx/core/array.h"
+#include "chainerx/kernels/kernel.h"
+
+namespace chainerx::internal {
+
+// The dtype of sums and products.
+inline Dtype TotalDtype(Dtype dtype) {
+    if (IsDifferentiable(dtype) || dtype == Dtype::kUInt64) return dtype;
+    return Dtype::kInt64;
+}
+
+inline int64_t CountReduced(const Shape& shape, const Axes& axes) {
+    int64_t n = 1;
+    for (int8_t a : axes) n *= shape[a];
+    return n;
+}
+
+inline Array EmptyReduced(const Array& x, const Axes& axes, bool keepdims, Dtype dtype) {
+    const Shape shape = ReduceShape(x.shape(), axes, keepdims);
+    if (!keepdims) return EmptyUnchecked(shape, dtype, x.device());
+    // Stride 0 lets the result be broadcast back without another look at its shape.
+    Strides strides{shape, GetItemSize(dtype)};
+    for (int8_t a : axes) strides[a] = 0;
+    Buffer* buffer = x.device().Allocate(shape.GetTotalSize() * GetItemSize(dtype));
+    return MakeArray(shape, strides, dtype, x.device(), buffer, static_cast<char*>(buffer->data()));
+}
+
+template <typename K>
+Array Reduce(const Array& x, const Axes& axes, bool keepdims, Dtype dtype) {
+    Array y = EmptyReduced(x, axes, keepdims, dtype);
+    CallOn<K>(x.device(), x, axes, y);
+    return y;
+}
+
+}  // namespace chainerx::internal

@@ -35,11 +35,11 @@ void ForBlocks(int64_t n, bool is_heavy, const F& f) {
 }
 
 void ToFloat32(Dtype dtype, const void* x, void* out, int64_t n) {
-    const HalfLoops& loops = half_loops();
+    const CastLoops& loops = cast_loops();
     (dtype == Dtype::kFloat16 ? loops.float16_to_float32 : loops.bfloat16_to_float32)(x, out, n);
 }
 void FromFloat32(Dtype dtype, const void* x, void* out, int64_t n) {
-    const HalfLoops& loops = half_loops();
+    const CastLoops& loops = cast_loops();
     (dtype == Dtype::kFloat16 ? loops.float32_to_float16 : loops.float32_to_bfloat16)(x, out, n);
 }
 

@@ -137,9 +137,9 @@ void CheckIsa() {
 
 CX_FAMILIES(CX_DEFINE)
 
-CX_DECLARE_OF(half, HalfLoops)
-const HalfLoops& half_loops() {
-    static const HalfLoops* const entries[] = {CX_ENTRIES(half)};
+CX_DECLARE_OF(cast, CastLoops)
+const CastLoops& cast_loops() {
+    static const CastLoops* const entries[] = {CX_ENTRIES(cast)};
     return *entries[Chosen().isa < 0 ? 0 : Chosen().isa];
 }
 

@@ -26,7 +26,7 @@ void CheckIsa();
 #define CX_DECLARE(family) const FamilyLoops& family##_loops();
 CX_FAMILIES(CX_DECLARE)
 #undef CX_DECLARE
-const HalfLoops& half_loops();
+const CastLoops& cast_loops();
 const RowLoops& rows_loops();
 
 }  // namespace chainerx::native

@@ -31,12 +31,15 @@ struct FamilyLoops {
     const BinaryLoops* compare;
 };
 
-// Conversion of 16-bit floats, and back with rounding to nearest even.
-struct HalfLoops {
+// Conversions that need instructions of their own: 16-bit floats, back with rounding to nearest even,
+// and whole numbers by truncation, INT32_MIN for what int32 can't hold.
+struct CastLoops {
     UnaryLoop float16_to_float32;
     UnaryLoop float32_to_float16;
     UnaryLoop bfloat16_to_float32;
     UnaryLoop float32_to_bfloat16;
+    UnaryLoop float32_to_int32;
+    UnaryLoop float64_to_int32;
 };
 
 }  // namespace chainerx::native

@@ -52,7 +52,28 @@ struct Value {
     }
 };
 
+bool InStep(const Array& x, const Array& out) {
+    return x.IsContiguous() && x.shape() == out.shape();
+}
+
+// Small, contiguous, of one shape: without a walk.
+bool TryPlain(const Array& condition, const Operand& x, const Operand& y, const Array& out) {
+    if (out.GetTotalSize() > kBlock || !out.IsContiguous() || !InStep(condition, out) ||
+        !x.is_array() || !InStep(x.array(), out) || !y.is_array() || !InStep(y.array(), out)) {
+        return false;
+    }
+    const bool* c = reinterpret_cast<const bool*>(condition.raw_data());
+    VisitItemSize(out.GetItemSize(), [&]<typename T>() {
+        const T* a = reinterpret_cast<const T*>(x.array().raw_data());
+        const T* b = reinterpret_cast<const T*>(y.array().raw_data());
+        T* p = reinterpret_cast<T*>(out.raw_data());
+        for (int64_t i = 0; i < out.GetTotalSize(); ++i) p[i] = c[i] ? a[i] : b[i];
+    });
+    return true;
+}
+
 void Where(const Array& condition, const Operand& x, const Operand& y, const Array& out) {
+    if (TryPlain(condition, x, y, out)) return;
     Value value_x{x, out.dtype()};
     Value value_y{y, out.dtype()};
     const Array* const arrays[4] = {&out, &condition, x.is_array() ? &x.array() : nullptr,

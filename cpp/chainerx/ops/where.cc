@@ -8,16 +8,26 @@
 namespace chainerx {
 namespace {
 
+// `x` itself, or a copy of another dtype that `holder` keeps.
+const Array& As(const Array& x, Dtype dtype, Array& holder) {
+    if (x.dtype() == dtype) return x;
+    holder = AsType(internal::Detached(x), dtype, false);
+    return holder;
+}
+
+// The shape that all broadcast to; one that both have already costs no more than a comparison.
+Shape Broadcast(const Shape& s1, const Shape& s2) {
+    return s1 == s2 ? s1 : BroadcastShapes("where", s1, s2);
+}
+
 Array Call(const Array& condition, const Operand& x, const Operand& y, Dtype dtype,
            const Shape& shape) {
     CheckedNBytes("where", shape, GetItemSize(dtype));
-    const Array mask = AsType(internal::Detached(condition), Dtype::kBool, false);
+    Array holder;
     Array out = EmptyUnchecked(shape, dtype, condition.device());
-    CallOn<kernels::Where>(condition.device(), mask, x, y, out);
+    CallOn<kernels::Where>(condition.device(), As(condition, Dtype::kBool, holder), x, y, out);
     return out;
 }
-
-Array Cast(const Array& x, Dtype dtype) { return AsType(internal::Detached(x), dtype, false); }
 
 }  // namespace
 
@@ -25,11 +35,12 @@ Array Where(const Array& condition, const Array& x, const Array& y) {
     CheckSameDevice("where", condition.device(), x.device());
     CheckSameDevice("where", condition.device(), y.device());
     const Dtype dtype = PromoteTypes(x.dtype(), y.dtype());
-    const Shape shape = BroadcastShapes(
-        "where", BroadcastShapes("where", condition.shape(), x.shape()), y.shape());
-    const Array in_x = Cast(x, dtype);
-    const Array in_y = Cast(y, dtype);
-    Array out = Call(condition, Operand{in_x}, Operand{in_y}, dtype, shape);
+    const Shape shape = Broadcast(Broadcast(condition.shape(), x.shape()), y.shape());
+    Array holder_x;
+    Array holder_y;
+    const Operand in_x{As(x, dtype, holder_x)};
+    const Operand in_y{As(y, dtype, holder_y)};
+    Array out = Call(condition, in_x, in_y, dtype, shape);
     if (Record rec{"where", {x, y}, out}) {
         rec.Grad(0, [c = rec.Save(condition)](const Array& gy) { return Where(c(), gy, 0); });
         rec.Grad(1, [c = rec.Save(condition)](const Array& gy) { return Where(c(), 0, gy); });
@@ -40,9 +51,9 @@ Array Where(const Array& condition, const Array& x, const Array& y) {
 Array Where(const Array& condition, const Array& x, const Scalar& y) {
     CheckSameDevice("where", condition.device(), x.device());
     const Dtype dtype = ResultType(x.dtype(), y);
-    const Shape shape = BroadcastShapes("where", condition.shape(), x.shape());
-    const Array in_x = Cast(x, dtype);
-    Array out = Call(condition, Operand{in_x}, Operand{y}, dtype, shape);
+    const Shape shape = Broadcast(condition.shape(), x.shape());
+    Array holder;
+    Array out = Call(condition, Operand{As(x, dtype, holder)}, Operand{y}, dtype, shape);
     if (Record rec{"where", {x}, out}) {
         rec.Grad(0, [c = rec.Save(condition)](const Array& gy) { return Where(c(), gy, 0); });
     }
@@ -52,9 +63,9 @@ Array Where(const Array& condition, const Array& x, const Scalar& y) {
 Array Where(const Array& condition, const Scalar& x, const Array& y) {
     CheckSameDevice("where", condition.device(), y.device());
     const Dtype dtype = ResultType(y.dtype(), x);
-    const Shape shape = BroadcastShapes("where", condition.shape(), y.shape());
-    const Array in_y = Cast(y, dtype);
-    Array out = Call(condition, Operand{x}, Operand{in_y}, dtype, shape);
+    const Shape shape = Broadcast(condition.shape(), y.shape());
+    Array holder;
+    Array out = Call(condition, Operand{x}, Operand{As(y, dtype, holder)}, dtype, shape);
     if (Record rec{"where", {y}, out}) {
         rec.Grad(0, [c = rec.Save(condition)](const Array& gy) { return Where(c(), 0, gy); });
     }

@@ -60,26 +60,43 @@ inline BatchF Pow(const BatchF& x1, const BatchF& x2) {
     return PowBorders(x1, x2, Narrow({PowForFloat(a.low, b.low), PowForFloat(a.high, b.high)}));
 }
 
+// a * b - product, exactly. Without fused steps by Dekker's splitting, which overflows where
+// the caller has no use for the result.
+inline BatchD ProductError(const BatchD& a, const BatchD& b, const BatchD& product) {
 #if defined(__FMA__) || defined(__aarch64__)
+    return xsimd::fms(a, b, product);
+#else
+    const BatchD splitter(0x1p27 + 1.0);
+    const BatchD a_moved = a * splitter;
+    const BatchD a_high = a_moved - (a_moved - a);
+    const BatchD a_low = a - a_high;
+    const BatchD b_moved = b * splitter;
+    const BatchD b_high = b_moved - (b_moved - b);
+    const BatchD b_low = b - b_high;
+    return a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low);
+#endif
+}
+
 // log|x1| as a sum of two doubles, good to about 2^-66, times x2, likewise.
 inline BatchD Pow(const BatchD& x1, const BatchD& x2) {
     using xsimd::fma;
-    using xsimd::fms;
     const BatchD a = xsimd::abs(x1);
     const LogParts p = SplitForLog(a);
     // s = f / (2 + f)
     const BatchD b = p.f + BatchD(2.0);
     const BatchD b_low = p.f - (b - BatchD(2.0));
     const BatchD s = p.f / b;
-    const BatchD s_low = (xsimd::fnma(s, b, p.f) - s * b_low) / b;
+    const BatchD back = s * b;
+    const BatchD s_low = (((p.f - back) - ProductError(s, b, back)) - s * b_low) / b;
     // log(1 + f) = 2 s + 2/3 s^3 + s^5 P(s^2)
     const BatchD z = s * s;
-    const BatchD z_low = fma(s + s, s_low, fms(s, s, z));
+    const BatchD z_low = fma(s + s, s_low, ProductError(s, s, z));
     const BatchD c = z * s;
-    const BatchD c_low = fma(z_low, s, fma(z, s_low, fms(z, s, c)));
+    const BatchD c_low = fma(z_low, s, fma(z, s_low, ProductError(z, s, c)));
     const BatchD third(0x1.5555555555555p-1);
     const BatchD t = third * c;
-    const BatchD t_low = fma(third, c_low, fma(BatchD(0x1.5555555555555p-55), c, fms(third, c, t)));
+    const BatchD t_low =
+            fma(third, c_low, fma(BatchD(0x1.5555555555555p-55), c, ProductError(third, c, t)));
     const BatchD tail =
             c * z * Poly(z, 0x1.999999999999ap-2, 0x1.2492492492525p-2, 0x1.c71c71c6e9a42p-3,
                          0x1.745d177b6c6aap-3, 0x1.3b13957be1f79p-3, 0x1.1118d9a133a3cp-3,
@@ -90,25 +107,19 @@ inline BatchD Pow(const BatchD& x1, const BatchD& x2) {
     // + k ln 2; |k ln 2| is 0 or exceeds |high|
     const BatchD k_ln2 = p.k * BatchD(0x1.62e42fefa3800p-1);
     const BatchD log_high = k_ln2 + high;
-    const BatchD log_low =
-            fma(p.k, BatchD(0x1.ef35793c76730p-45), low + Where(p.k == BatchD(0.0), BatchD(0.0),
-                                                                (k_ln2 - log_high) + high));
+    const BatchD rest = Where(p.k == BatchD(0.0), BatchD(0.0), (k_ln2 - log_high) + high);
+    const BatchD log_low = fma(p.k, BatchD(0x1.ef35793c76730p-45), low + rest);
     const BatchD log = LogBorders(a, log_high);
     const BatchD product = x2 * log;
     const BatchD bounded = Clamp(product, -800.0, 800.0);
-    // Borders make inf - inf here; they have no low part.
-    const BatchD raw_low = fma(x2, log_low, fms(x2, log, product));
+    // At the borders this is inf - inf; there is no low part then.
+    const BatchD raw_low = fma(x2, log_low, ProductError(x2, log, product));
     const BatchD product_low =
             Where((bounded == product) & (xsimd::abs(raw_low) < BatchD(1.0)), raw_low, BatchD(0.0));
     const Reduced<double> reduced = ReduceByLn2(bounded);
     const BatchD power = Expm1Core(reduced.r + product_low) + BatchD(1.0);
     return PowBorders(x1, x2, ScaleByPow2(power, reduced.n));
 }
-#else
-inline BatchD Pow(const BatchD& x1, const BatchD& x2) {
-    return PowBorders(x1, x2, xsimd::pow(xsimd::abs(x1), x2));
-}
-#endif
 
 // Denormals are scaled into the normal range by the cube of a power of two.
 template <typename T>

@@ -1,4 +1,4 @@
-// Conversion between 16-bit floats and float.
+// Conversions of dtypes that need instructions of their own.
 #include "chainerx/core/float16.h"
 #include "chainerx/native/isa/batch.h"
 #include "chainerx/native/loops.h"
@@ -56,13 +56,51 @@ void Float32ToBFloat16(const void* x_data, void* out_data, int64_t n) {
     }
 }
 
+// What the processor gives for a number that does not fit, also where it converts in software.
+template <typename T>
+int32_t Truncate(T x) {
+    return x > T(sizeof(T) == 4 ? -2147483904.0 : -2147483649.0) && x < T(2147483648.0) ? static_cast<int32_t>(x) : INT32_MIN;
+}
+
+void Float32ToInt32(const void* x_data, void* out_data, int64_t n) {
+    const float* x = static_cast<const float*>(x_data);
+    int32_t* out = static_cast<int32_t*>(out_data);
+    int64_t i = 0;
+#if defined(__AVX2__)
+    for (; i + 8 <= n; i += 8) {
+        const __m256i y = _mm256_cvttps_epi32(_mm256_loadu_ps(x + i));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), y);
+    }
+#elif defined(__SSE2__)
+    for (; i + 4 <= n; i += 4) {
+        const __m128i y = _mm_cvttps_epi32(_mm_loadu_ps(x + i));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), y);
+    }
+#endif
+    for (; i < n; ++i) out[i] = Truncate(x[i]);
+}
+
+void Float64ToInt32(const void* x_data, void* out_data, int64_t n) {
+    const double* x = static_cast<const double*>(x_data);
+    int32_t* out = static_cast<int32_t*>(out_data);
+    int64_t i = 0;
+#if defined(__AVX2__)
+    for (; i + 4 <= n; i += 4) {
+        const __m128i y = _mm256_cvttpd_epi32(_mm256_loadu_pd(x + i));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), y);
+    }
+#endif
+    for (; i < n; ++i) out[i] = Truncate(x[i]);
+}
+
 }  // namespace
 }  // namespace CX_ISA
 }  // namespace chainerx::native
 
 extern "C" {
-__attribute__((visibility("hidden"))) extern const chainerx::native::HalfLoops CX_UNIT_ENTRY;
-const chainerx::native::HalfLoops CX_UNIT_ENTRY = {
+__attribute__((visibility("hidden"))) extern const chainerx::native::CastLoops CX_UNIT_ENTRY;
+const chainerx::native::CastLoops CX_UNIT_ENTRY = {
         chainerx::native::CX_ISA::Float16ToFloat32, chainerx::native::CX_ISA::Float32ToFloat16,
-        chainerx::native::CX_ISA::BFloat16ToFloat32, chainerx::native::CX_ISA::Float32ToBFloat16};
+        chainerx::native::CX_ISA::BFloat16ToFloat32, chainerx::native::CX_ISA::Float32ToBFloat16,
+        chainerx::native::CX_ISA::Float32ToInt32,    chainerx::native::CX_ISA::Float64ToInt32};
 }

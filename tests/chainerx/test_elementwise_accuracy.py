@@ -1,0 +1,163 @@
+"""Errors of the elementwise functions in units in the last place, over their whole domains.
+
+The reference is NumPy in a wider type: float64 for float32, and x87 long double for float64 where the
+machine has it.
+"""
+
+import chainerx as chx
+import numpy as np
+import pytest
+
+N = 20011
+WIDE = np.finfo(np.longdouble).nmant > 52
+
+# name, bounds of the arguments (None: the whole range), the most that the error may be
+UNARY = [
+    ('sqrt', (0, None), 0.51),
+    ('exp', (-745, 709.5), 1.5),
+    ('expm1', (-40, 709.5), 2),
+    ('exp2', (-1074, 1023.9), 1.5),
+    ('log', (0, None), 1.5),
+    ('log', (0.5, 2), 1.5),
+    ('log2', (0.5, 2), 2),
+    ('log10', (0.5, 2), 1.5),
+    ('log1p', (-0.99, 8), 1.5),
+    ('cbrt', (None, None), 1.5),
+    ('sin', (-10, 10), 1.5),
+    ('cos', (-10, 10), 1.6),
+    ('tan', (-10, 10), 2.5),
+    ('sin', (-1e9, 1e9), 1.6),
+    ('cos', (-1e9, 1e9), 1.6),
+    ('sin', (-1e30, 1e30), 1.6),
+    ('arcsin', (-1, 1), 2.5),
+    ('arccos', (-1, 1), 2),
+    ('arctan', (-5, 5), 2.8),
+    ('sinh', (-709, 709), 2.5),
+    ('sinh', (-2, 2), 2.5),
+    ('cosh', (-709, 709), 2),
+    ('tanh', (-5, 5), 2),
+    ('arcsinh', (None, None), 2),
+    ('arcsinh', (-2, 2), 2),
+    ('arccosh', (1, 5), 2.5),
+    ('arctanh', (-0.999, 0.999), 2),
+]
+BINARY = [
+    ('power', (0, 30), (-20, 20), 1.5),
+    ('power', (0.99, 1.01), (-6000, 6000), 1.5),
+    ('arctan2', (-5, 5), (-5, 5), 2.8),
+    ('hypot', (-5, 5), (-5, 5), 1.5),
+    ('hypot', (None, None), (None, None), 1.5),
+]
+
+
+def _arguments(rng, bounds, dtype):
+    """Half of them evenly in the range, half with evenly distributed exponents."""
+    info = np.finfo(dtype)
+    # As far as the float goes: exp of 709 is no float32.
+    scale = 1 if dtype == 'float64' else 88.0 / 709.0
+    low, high = (
+        None if v is None else v * (scale if abs(v) in (709, 709.5, 745) else 1) for v in bounds
+    )
+    if dtype == 'float32':
+        low, high = (v and max(-126, min(127.9, v)) if v and 1000 < abs(v) < 2000 else v
+                     for v in (low, high))
+    low = -info.max / 4 if low is None else low
+    high = info.max / 4 if high is None else high
+    even = low + (high - low) * rng.random(N)
+    exponents = rng.uniform(info.minexp, info.maxexp - 1, N)
+    spread = np.exp2(exponents) * rng.choice([-1.0, 1.0], N)
+    values = np.concatenate([even, spread[(spread >= low) & (spread <= high)]])
+    return values.astype(dtype)
+
+
+def _ulps(actual, exact):
+    """Errors in units in the last place of the results, which must be finite where the exact are."""
+    dtype = actual.dtype
+    rounded = exact.astype(dtype)
+    finite = np.isfinite(rounded)
+    np.testing.assert_array_equal(actual[~finite], rounded[~finite])
+    spacing = np.spacing(np.abs(rounded[finite])).astype(exact.dtype)
+    return np.abs(actual[finite].astype(exact.dtype) - exact[finite]) / spacing
+
+
+def _check(name, arguments, dtype, limit):
+    if dtype == 'float64' and not WIDE:
+        pytest.skip('long double is no wider than float64 here')
+    wide = np.float64 if dtype == 'float32' else np.longdouble
+    with np.errstate(all='ignore'):
+        exact = getattr(np, name)(*(x.astype(wide) for x in arguments))
+        actual = chx.to_numpy(getattr(chx, name)(*(chx.array(x) for x in arguments)))
+        errors = _ulps(actual, exact)
+    worst = int(np.argmax(errors))
+    assert errors[worst] <= limit, f'{name}: {errors[worst]:.2f} ulp'
+
+
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
+@pytest.mark.parametrize(('name', 'bounds', 'limit'), UNARY)
+def test_unary(name, bounds, limit, dtype):
+    x = _arguments(np.random.default_rng(7), bounds, dtype)
+    _check(name, [x], dtype, limit)
+
+
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
+@pytest.mark.parametrize(('name', 'bounds1', 'bounds2', 'limit'), BINARY)
+def test_binary(name, bounds1, bounds2, limit, dtype):
+    rng = np.random.default_rng(8)
+    x1, x2 = _arguments(rng, bounds1, dtype), _arguments(rng, bounds2, dtype)
+    n = min(len(x1), len(x2))
+    _check(name, [x1[:n], x2[:n]], dtype, limit)
+
+
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
+def test_erf_and_sigmoid(dtype):
+    special = pytest.importorskip('scipy.special')
+    x = _arguments(np.random.default_rng(9), (-6, 6), dtype)
+    exact = special.erf(x.astype('f8'))
+    np.testing.assert_array_max_ulp(chx.to_numpy(chx.erf(chx.array(x))), exact.astype(dtype), 3)
+    exact = special.expit(x.astype('f8'))
+    np.testing.assert_array_max_ulp(chx.to_numpy(chx.sigmoid(chx.array(x))), exact.astype(dtype), 3)
+
+
+@pytest.mark.parametrize('dtype', ['float16', 'bfloat16', 'float32', 'float64'])
+@pytest.mark.parametrize('name', ['exp', 'log', 'sin', 'tanh', 'erf', 'sqrt', 'sigmoid', 'cbrt'])
+def test_a_value_does_not_depend_on_its_place(name, dtype):
+    x = chx.array(np.random.default_rng(3).uniform(0.1, 3, 1003).astype('f4')).astype(dtype)
+    whole = chx.to_numpy(getattr(chx, name)(x))
+    for part in (slice(1, None), slice(5, 6), slice(0, 37), slice(None, None, -1), slice(0, None, 3)):
+        index = np.arange(1003)[part]
+        y = chx.take(x, chx.array(index), axis=0) if index.size > 500 else x[part]
+        assert chx.to_numpy(getattr(chx, name)(y)).tobytes() == whole[index].tobytes()
+
+
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
+def test_denormals_and_huge_numbers(dtype):
+    info = np.finfo(dtype)
+    x = np.array([info.smallest_subnormal, 5 * info.smallest_subnormal, info.tiny, info.max], dtype)
+    for name in ('log', 'log2', 'log10', 'log1p', 'cbrt', 'sin', 'tanh', 'arctan', 'expm1', 'sqrt'):
+        with np.errstate(all='ignore'):
+            exact = getattr(np, name)(x.astype(np.longdouble)).astype(dtype)
+        actual = chx.to_numpy(getattr(chx, name)(chx.array(x)))
+        np.testing.assert_array_max_ulp(actual, exact, 3)
+
+
+@pytest.mark.parametrize('dtype', ['int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32'])
+def test_integer_borders(dtype):
+    info = np.iinfo(dtype)
+    x1 = np.array([info.min, info.min, info.max, 0, 7, info.max], dtype)
+    x2 = np.array([info.max, 0, 0, 0, 0, info.min], dtype)  # info.max is -1 where unsigned
+    a, b = chx.array(x1), chx.array(x2)
+    zero = x2 == 0
+    for name in ('floor_divide', 'remainder', 'fmod'):
+        y = chx.to_numpy(getattr(chx, name)(a, b))
+        assert (y[zero] == 0).all()
+    minus_one = chx.array(np.full(6, -1).astype(dtype))
+    if info.min < 0:
+        # The one quotient that overflows wraps.
+        assert chx.to_numpy(chx.floor_divide(a, minus_one))[0] == info.min
+        assert (chx.to_numpy(chx.remainder(a, minus_one)) == 0).all()
+        assert chx.to_numpy(chx.power(a, minus_one)).tolist() == [0] * 6
+    for count in (info.bits, 2 * info.bits, 120):
+        shift = chx.array(np.full(6, count, 'int16'))
+        assert (chx.to_numpy(chx.left_shift(a, shift)) == 0).all()
+        expected = np.where(x1 < 0, -1, 0)
+        assert (chx.to_numpy(chx.right_shift(a, shift)) == expected).all()

@@ -19,6 +19,8 @@ using Refs = std::span<const ConstArrayRef>;
 constexpr size_t kMaxOutputs = 250;
 // More inputs than a node counts are joined by groups.
 constexpr size_t kMaxInputs = 32768;
+// More parts than anyone holds as arrays: each costs some hundred bytes.
+constexpr int64_t kMaxSections = int64_t{1} << 26;
 
 std::vector<ConstArrayRef> RefsOf(const std::vector<Array>& arrays) {
     return {arrays.begin(), arrays.end()};
@@ -169,7 +171,7 @@ std::vector<Array> Split(const Array& x, int64_t sections, int8_t axis, const ch
         throw DimensionError{op,        ": axis ",  int64_t{a}, " of shape ",
                              x.shape(), " has no ", sections,   " equal parts"};
     }
-    if (sections > (int64_t{1} << 32)) {
+    if (sections > kMaxSections) {
         throw DimensionError{op, ": ", sections, " sections are too many"};
     }
     std::vector<int64_t> indices;
@@ -205,6 +207,20 @@ std::vector<Array> Split(const Array& x, const std::vector<int64_t>& indices, in
         });
     }
     return out;
+}
+
+std::vector<Array> ArraySplit(const Array& x, int64_t sections, int8_t axis) {
+    const int8_t a = NormalizeAxis("array_split", axis, x.ndim());
+    if (sections < 1) throw DimensionError{"array_split: the number of sections is ", sections};
+    if (sections > kMaxSections) {
+        throw DimensionError{"array_split: ", sections, " sections are too many"};
+    }
+    const int64_t n = x.shape()[a];
+    std::vector<int64_t> indices;
+    for (int64_t i = 1; i < sections; ++i) {
+        indices.push_back(n / sections * i + std::min(i, n % sections));
+    }
+    return Split(x, indices, a, "array_split");
 }
 
 namespace {

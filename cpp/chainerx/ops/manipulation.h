@@ -26,6 +26,8 @@ CX_API std::vector<Array> Split(const Array& x, int64_t sections, int8_t axis = 
                                 const char* op = "split");
 CX_API std::vector<Array> Split(const Array& x, const std::vector<int64_t>& indices,
                                 int8_t axis = 0, const char* op = "split");
+// Parts of nearly equal length: the first ones are longer by one where it must be.
+CX_API std::vector<Array> ArraySplit(const Array& x, int64_t sections, int8_t axis = 0);
 
 // Each element of an axis (of the flattened array for nullopt) `repeats` times.
 CX_API Array Repeat(const Array& x, int64_t repeats, std::optional<int8_t> axis = std::nullopt);

@@ -85,6 +85,18 @@ CX_ROUTINE(split,
                      a[2] != nullptr ? ToAxis("split", "axis", a[2]) : int8_t{0});
 }
 
+CX_ROUTINE(array_split,
+           "ary: ndarray, indices_or_sections: int | Sequence[int], axis: int = 0) -> "
+           "list[ndarray]",
+           "As split(), but the parts need not be equal: the first ones are longer by one.") {
+    const Array& x = ToArray("array_split", "ary", a[0]);
+    const int8_t axis = a[2] != nullptr ? ToAxis("array_split", "axis", a[2]) : int8_t{0};
+    if (PyIndex_Check(a[1]) && !IsNdArray(a[1])) {
+        return WrapList(ArraySplit(x, ToInt("array_split", "indices_or_sections", a[1]), axis));
+    }
+    return CallSplit("array_split", x, a[1], axis);
+}
+
 // hsplit, vsplit and dsplit need the axis that they split.
 PyObject* CallSplitOn(const char* op, PyObject* ary, PyObject* parts, int8_t axis, int8_t min) {
     const Array& x = ToArray(op, "ary", ary);

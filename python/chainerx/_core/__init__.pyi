@@ -312,6 +312,18 @@ class ndarray:
     def _is_chained(self, backprop_id: BackpropId | None = None) -> builtins.bool:
         """Whether a recorded operation made the array."""
 
+    def all(self, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+        """See chainerx.all()."""
+
+    def any(self, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+        """See chainerx.any()."""
+
+    def argmax(self, axis: builtins.int | None = None) -> ndarray:
+        """See chainerx.argmax()."""
+
+    def argmin(self, axis: builtins.int | None = None) -> ndarray:
+        """See chainerx.argmin()."""
+
     def as_grad_stopped(self, backprop_ids: Sequence[BackpropId] | builtins.bool | None = None, copy: builtins.bool = False) -> ndarray:
         """The same values outside all graphs, or outside those of `backprop_ids`. A view that shares memory unless `copy`."""
 
@@ -329,6 +341,12 @@ class ndarray:
 
     def copy(self) -> ndarray:
         """A C-contiguous copy. Differentiable."""
+
+    def cumprod(self, axis: builtins.int | None = None) -> ndarray:
+        """See chainerx.cumprod()."""
+
+    def cumsum(self, axis: builtins.int | None = None) -> ndarray:
+        """See chainerx.cumsum()."""
 
     def dot(self, b: ndarray) -> ndarray:
         """Same as :func:`chainerx.dot`."""
@@ -360,6 +378,18 @@ class ndarray:
         Raises:
             DimensionError: If the array has not exactly one element."""
 
+    def max(self, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+        """See chainerx.max()."""
+
+    def mean(self, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+        """See chainerx.mean()."""
+
+    def min(self, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+        """See chainerx.min()."""
+
+    def prod(self, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+        """See chainerx.prod()."""
+
     def ravel(self) -> ndarray:
         """See chainerx.ravel()."""
 
@@ -384,6 +414,9 @@ class ndarray:
     def squeeze(self, axis: Axis = None) -> ndarray:
         """See chainerx.squeeze()."""
 
+    def std(self, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+        """See chainerx.std()."""
+
     def sum(self, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
         """See chainerx.sum()."""
 
@@ -401,6 +434,9 @@ class ndarray:
 
     def transpose(self, *axes: builtins.int | Sequence[builtins.int] | None) -> ndarray:
         """See chainerx.transpose(); axes are given one by one, or as a tuple."""
+
+    def var(self, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+        """See chainerx.var()."""
 
     def view(self) -> ndarray:
         """A view of the whole array. Differentiable."""
@@ -443,6 +479,16 @@ def absolute_error(x1: ndarray, x2: ndarray) -> ndarray:
     Raises:
         DtypeError: If an operand is bool."""
 
+def accuracy(y: ndarray, t: ndarray, ignore_label: builtins.int | None = None) -> ndarray:
+    """The share of correct predictions ``argmax(y, 1) == t``.
+
+    Args:
+        y (ndarray): (rows, classes, ...), float.
+        t (ndarray): (rows, ...), integers.
+        ignore_label (int): Elements with this label don't count; 0 if all have it.
+    Returns:
+        ndarray: 0-dimensional, dtype of ``y``. Not differentiable."""
+
 def add(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     """Sum of two operands.
 
@@ -453,6 +499,62 @@ def add(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
+
+def all(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    """Whether all elements over axes are true (not 0).
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
+    Returns:
+        ndarray: bool. No gradient.
+    Raises:
+        DimensionError: If an axis is out of range or repeated."""
+
+def amax(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    """See max().
+
+    Args:
+        a (ndarray): Any shape, any dtype but complex ones.
+        axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
+    Returns:
+        ndarray: In the dtype of ``a``. Differentiable, any order. Of equal extremes, each one gets the full gradient.
+    Raises:
+        DimensionError: If an axis is out of range or repeated.
+        DimensionError: If there is nothing to choose from.
+        DtypeError: If ``a`` is complex.
+    Note:
+        A NaN is the extreme."""
+
+def amin(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    """See min().
+
+    Args:
+        a (ndarray): Any shape, any dtype but complex ones.
+        axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
+    Returns:
+        ndarray: In the dtype of ``a``. Differentiable, any order. Of equal extremes, each one gets the full gradient.
+    Raises:
+        DimensionError: If an axis is out of range or repeated.
+        DimensionError: If there is nothing to choose from.
+        DtypeError: If ``a`` is complex.
+    Note:
+        A NaN is the extreme."""
+
+def any(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    """Whether any element over axes is true (not 0).
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
+    Returns:
+        ndarray: bool. No gradient.
+    Raises:
+        DimensionError: If an axis is out of range or repeated."""
 
 def arange(start: builtins.float, stop: builtins.float | None = None, step: builtins.float | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Evenly spaced values from `start`, or 0, up to `stop`.
@@ -533,6 +635,34 @@ def arctanh(x: ndarray) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
+def argmax(a: ndarray, axis: builtins.int | None = None) -> ndarray:
+    """Position of the first largest element along an axis.
+
+    Args:
+        a (ndarray): Any shape, any dtype but complex ones.
+        axis (int): The axis, or None for the flattened array.
+    Returns:
+        ndarray: int64. No gradient.
+    Raises:
+        DimensionError: If the axis is out of range, or there is nothing to choose from.
+        DtypeError: If ``a`` is complex.
+    Note:
+        A NaN is the extreme."""
+
+def argmin(a: ndarray, axis: builtins.int | None = None) -> ndarray:
+    """Position of the first smallest element along an axis.
+
+    Args:
+        a (ndarray): Any shape, any dtype but complex ones.
+        axis (int): The axis, or None for the flattened array.
+    Returns:
+        ndarray: int64. No gradient.
+    Raises:
+        DimensionError: If the axis is out of range, or there is nothing to choose from.
+        DtypeError: If ``a`` is complex.
+    Note:
+        A NaN is the extreme."""
+
 def array(object: Any, dtype: DtypeLike | None = None, copy: builtins.bool = True, device: DeviceLike | None = None) -> ndarray:
     """Makes an array from numbers, lists, NumPy arrays or buffers.
 
@@ -543,6 +673,9 @@ def array(object: Any, dtype: DtypeLike | None = None, copy: builtins.bool = Tru
         device: Default: that of an ndarray, else the default device.
     Returns:
         ndarray: On the device."""
+
+def array_split(ary: ndarray, indices_or_sections: builtins.int | Sequence[builtins.int], axis: builtins.int = 0) -> list[ndarray]:
+    """As split(), but the parts need not be equal: the first ones are longer by one."""
 
 def asanyarray(a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """The same as asarray()."""
@@ -705,6 +838,39 @@ def cosh(x: ndarray) -> ndarray:
         x (ndarray): Any shape, any real or complex dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
+
+def count_nonzero(a: ndarray, axis: Axis = None) -> ndarray:
+    """Number of elements over axes that are not 0.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        axis: An axis, several, or None for all.
+    Returns:
+        ndarray: int64. No gradient.
+    Raises:
+        DimensionError: If an axis is out of range or repeated."""
+
+def cumprod(a: ndarray, axis: builtins.int | None = None) -> ndarray:
+    """Running products along an axis.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        axis (int): The axis, or None for the flattened array.
+    Returns:
+        ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
+    Raises:
+        DimensionError: If the axis is out of range."""
+
+def cumsum(a: ndarray, axis: builtins.int | None = None) -> ndarray:
+    """Running sums along an axis.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        axis (int): The axis, or None for the flattened array.
+    Returns:
+        ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
+    Raises:
+        DimensionError: If the axis is out of range."""
 
 def diag(v: ndarray, k: builtins.int = 0) -> ndarray:
     """Diagonal k of a matrix, as a view, or a matrix with that diagonal. Differentiable.
@@ -882,6 +1048,16 @@ def full(shape: ShapeLike, fill_value: builtins.float, dtype: DtypeLike | None =
 def full_like(a: ndarray, fill_value: builtins.float, device: DeviceLike | None = None) -> ndarray:
     """An array of one value with the shape and dtype of another, on the default device."""
 
+def gaussian_kl_divergence(mean: ndarray, ln_var: ndarray) -> ndarray:
+    """KL divergence of a normal distribution from the standard one, elementwise:
+    ``(mean ** 2 + exp(ln_var) - ln_var - 1) / 2``.
+
+    Args:
+        mean (ndarray): Not bool.
+        ln_var (ndarray): Logarithm of the variance; broadcast with ``mean``.
+    Returns:
+        ndarray: Elementwise, not averaged. Differentiable, any order."""
+
 def get_num_threads() -> builtins.int:
     """The number of threads that one operation may use on a native device.
 
@@ -909,11 +1085,34 @@ def greater_equal(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     Raises:
         DtypeError: If bool meets another dtype."""
 
+def hinge(x1: ndarray, x2: ndarray, norm: builtins.float = 1.0) -> ndarray:
+    """Hinge loss of one class against the rest.
+
+    Args:
+        x1 (ndarray): (rows, classes), real.
+        x2 (ndarray): (rows,), integers from 0 to classes - 1.
+        norm (float): Exponent.
+    Returns:
+        ndarray: Shape of ``x1``, ``max(0, 1 - s * x1) ** norm``, with s 1 for the right class and -1 for the others. Differentiable in ``x1``, any order.
+    Raises:
+        IndexError: If a label is out of range."""
+
 def hsplit(ary: ndarray, indices_or_sections: builtins.int | Sequence[builtins.int]) -> list[ndarray]:
     """split() along axis 1, or 0 if there is only one."""
 
 def hstack(arrays: Sequence[ndarray]) -> ndarray:
     """Joins arrays side by side: along axis 1, or 0 if they have only one. Differentiable."""
+
+def huber_loss(x1: ndarray, x2: ndarray, delta: builtins.float) -> ndarray:
+    """Half the squared error where ``abs(x1 - x2) <= delta``, linear beyond.
+
+    Args:
+        x1 (ndarray): Not bool.
+        x2 (ndarray): Broadcast with ``x1``.
+        delta (float): Where the linear part begins.
+    Returns:
+        ndarray: Elementwise, not averaged. Differentiable, any order.
+    Source: Huber, 1964."""
 
 def hypot(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     """Length of the hypotenuse, without overflow.
@@ -1129,6 +1328,19 @@ def logical_xor(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     Raises:
         DtypeError: If bool meets another dtype."""
 
+def logsumexp(x: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    """Logarithm of the sum of exponentials over axes, without overflow.
+
+    Args:
+        x (ndarray): Any shape, any dtype but complex ones.
+        axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
+    Returns:
+        ndarray: In the dtype of ``x``, float32 for bool and integers. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis is out of range or repeated.
+        DtypeError: If ``x`` is complex."""
+
 def matmul(x1: ndarray, x2: ndarray) -> ndarray:
     """Matrix product over the last two axes, as numpy.matmul; also the operator ``@``.
 
@@ -1142,6 +1354,22 @@ def matmul(x1: ndarray, x2: ndarray) -> ndarray:
     Note:
         float16 and bfloat16 are summed in float32. The result doesn't depend on the number of threads."""
 
+def max(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    """Largest element over axes.
+
+    Args:
+        a (ndarray): Any shape, any dtype but complex ones.
+        axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
+    Returns:
+        ndarray: In the dtype of ``a``. Differentiable, any order. Of equal extremes, each one gets the full gradient.
+    Raises:
+        DimensionError: If an axis is out of range or repeated.
+        DimensionError: If there is nothing to choose from.
+        DtypeError: If ``a`` is complex.
+    Note:
+        A NaN is the extreme."""
+
 def maximum(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     """The larger of two operands; nan wins. Equal arrays share the gradient, an array that equals a scalar takes it.
 
@@ -1153,11 +1381,41 @@ def maximum(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
+def mean(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    """Arithmetic mean over axes.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
+    Returns:
+        ndarray: In the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis is out of range or repeated.
+    Note:
+        The mean of nothing is NaN."""
+
 def meshgrid(*xi: ndarray, indexing: str = 'xy') -> list[ndarray]:
     """Coordinates of a grid, as views of broadcast vectors. Differentiable.
 
     Args:
         indexing (str): 'xy', where the second axis is that of the first array, or 'ij'."""
+
+def min(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    """Smallest element over axes.
+
+    Args:
+        a (ndarray): Any shape, any dtype but complex ones.
+        axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
+    Returns:
+        ndarray: In the dtype of ``a``. Differentiable, any order. Of equal extremes, each one gets the full gradient.
+    Raises:
+        DimensionError: If an axis is out of range or repeated.
+        DimensionError: If there is nothing to choose from.
+        DtypeError: If ``a`` is complex.
+    Note:
+        A NaN is the extreme."""
 
 def minimum(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     """The smaller of two operands; nan wins. Equal arrays share the gradient, an array that equals a scalar takes it.
@@ -1193,6 +1451,46 @@ def multiply(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order."""
 
+def nanargmax(a: ndarray, axis: builtins.int | None = None) -> ndarray:
+    """Position of the first largest element along an axis.
+
+    Args:
+        a (ndarray): Any shape, any dtype but complex ones.
+        axis (int): The axis, or None for the flattened array.
+    Returns:
+        ndarray: int64. No gradient.
+    Raises:
+        DimensionError: If the axis is out of range, or there is nothing to choose from.
+        DtypeError: If ``a`` is complex.
+    Note:
+        NaN is skipped; where there is nothing else, the position is 0."""
+
+def nanargmin(a: ndarray, axis: builtins.int | None = None) -> ndarray:
+    """Position of the first smallest element along an axis.
+
+    Args:
+        a (ndarray): Any shape, any dtype but complex ones.
+        axis (int): The axis, or None for the flattened array.
+    Returns:
+        ndarray: int64. No gradient.
+    Raises:
+        DimensionError: If the axis is out of range, or there is nothing to choose from.
+        DtypeError: If ``a`` is complex.
+    Note:
+        NaN is skipped; where there is nothing else, the position is 0."""
+
+def nansum(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    """Sum over axes, NaN counted as 0.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
+    Returns:
+        ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis is out of range or repeated."""
+
 def negative(x: ndarray) -> ndarray:
     """Negative of each element.
 
@@ -1226,6 +1524,18 @@ def ones(shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike | 
 def ones_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:
     """An array of ones with the shape and dtype of another, on the default device."""
 
+def pad(array: ndarray, pad_width: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]], mode: str = 'constant', constant_values: Scalar = 0) -> ndarray:
+    """The array with elements added before and after each axis.
+
+    Args:
+        pad_width: Pairs of widths, one per axis or one for all; a number means both.
+        mode (str): 'constant', 'edge', 'reflect', 'symmetric' or 'wrap'.
+        constant_values: The value for mode 'constant'.
+    Returns:
+        ndarray: Differentiable, any order.
+    Raises:
+        DimensionError: If widths are negative or too many."""
+
 def positive(x: ndarray) -> ndarray:
     """A copy of each element.
 
@@ -1246,6 +1556,18 @@ def power(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
+
+def prod(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    """Product over axes.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
+    Returns:
+        ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis is out of range or repeated."""
 
 def ravel(a: ndarray) -> ndarray:
     """The elements in one dimension; a view if the layout allows it. Differentiable."""
@@ -1319,6 +1641,9 @@ def rint(x: ndarray) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
+def roll(a: ndarray, shift: builtins.int | Sequence[builtins.int], axis: Axis = None) -> ndarray:
+    """Elements moved along axes; those that fall off come back at the other end. Without ``axis``, in the flattened array. Differentiable."""
+
 def rollaxis(a: ndarray, axis: builtins.int, start: builtins.int = 0) -> ndarray:
     """A view with an axis moved to before `start`. Differentiable."""
 
@@ -1339,6 +1664,15 @@ def sigmoid(x: ndarray) -> ndarray:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
+
+def sigmoid_cross_entropy(x1: ndarray, x2: ndarray) -> ndarray:
+    """Cross entropy of sigmoid(x1) and the labels x2, elementwise.
+
+    Args:
+        x1 (ndarray): Real.
+        x2 (ndarray): Integers of the shape of ``x1``: 0 or 1, or -1 where the loss is 0.
+    Returns:
+        ndarray: Not averaged. Differentiable in ``x1``, any order."""
 
 def sign(x: ndarray) -> ndarray:
     """-1, 0 or 1 by the sign of each element; nan stays.
@@ -1458,6 +1792,18 @@ def stack(arrays: Sequence[ndarray], axis: builtins.int = 0) -> ndarray:
     Raises:
         DimensionError: If shapes differ, or there is no array."""
 
+def std(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    """Standard deviation of the population over axes: the root of var().
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
+    Returns:
+        ndarray: In the dtype of ``a``, float32 for bool and integers; real for complex numbers, and then without a gradient. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis is out of range or repeated."""
+
 def subtract(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     """Difference of two operands.
 
@@ -1477,7 +1823,7 @@ def sum(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarr
         axis: An axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
     Returns:
-        ndarray: int64 for bool and integers, else the dtype of ``a``. Differentiable, any order.
+        ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
@@ -1513,6 +1859,9 @@ def tanh(x: ndarray) -> ndarray:
         x (ndarray): Any shape, any real or complex dtype.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
+
+def tile(A: ndarray, reps: builtins.int | Sequence[builtins.int]) -> ndarray:
+    """The array beside itself, so many times along each axis. Differentiable."""
 
 def to_numpy(array: ndarray, copy: builtins.bool = True) -> numpy.ndarray:
     """The values as a NumPy array. Without `copy`, shares the memory of an array on a native device."""
@@ -1552,6 +1901,18 @@ def trunc(x: ndarray) -> ndarray:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable.
     Raises:
         DtypeError: If an operand is complex."""
+
+def var(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    """Variance of the population over axes, in two passes.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
+    Returns:
+        ndarray: In the dtype of ``a``, float32 for bool and integers; real for complex numbers, and then without a gradient. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis is out of range or repeated."""
 
 def vsplit(ary: ndarray, indices_or_sections: builtins.int | Sequence[builtins.int]) -> list[ndarray]:
     """split() along axis 0 of an array with 2 dimensions or more."""

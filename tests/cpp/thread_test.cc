@@ -141,6 +141,36 @@ CX_TEST(SavedArrayWhoseHandleDiesMeanwhile) {
     }
 }
 
+CX_TEST(ExpiryIsSeenByAll) {
+    for (int i = 0; i < 200; ++i) {
+        const Array x = Vector({2});
+        Array y;
+        {
+            BackpropScope scope{"gone"};
+            x.RequireGrad(scope.backprop_id());
+            y = Multiply(x, x);
+        }
+        BackpropScope next{"next"};
+        InThreads([&](int) { CHECK(!y.IsBackpropRequired(AnyGraph{})); });
+    }
+}
+
+CX_TEST(GraphIsReadWhileItGoes) {
+    for (int i = 0; i < 100; ++i) {
+        const Array x = Vector({2});
+        x.RequireGrad();
+        const Array y = Multiply(Multiply(x, x), x);
+        const GraphNode node = *GetGraphValue(y)->creator();
+        InThreads([&](int t) {
+            if (t == 0) Backward(y);
+            if (t == 1) Unchain(y);
+            if (t == 2) node.inputs();
+            if (t == 3) DumpGraph(y);
+        });
+        CHECK(!node.inputs()[0]);
+    }
+}
+
 CX_TEST(ContextIsShared) {
     InThreads([&](int t) {
         for (int i = 0; i < 100; ++i) {

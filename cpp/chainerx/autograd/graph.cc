@@ -190,8 +190,11 @@ uint64_t Node::TakeIds(uint64_t ids) {
 }
 
 void Node::ReleaseIds(uint64_t ids) {
+    // Callers may share their reference with other threads, as an array does.
+    Ref();
     TakeIds(ids);
     if (mask.load() == 0) UnchainIfIdle();
+    Unref();
 }
 
 void Node::UnchainIfIdle() {

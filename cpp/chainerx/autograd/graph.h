@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,8 @@ class BackwardRun;
 class SpinLock {
  public:
     void lock() {
-        while (flag_.test_and_set(std::memory_order_acquire)) {
+        for (int n = 0; flag_.test_and_set(std::memory_order_acquire); ++n) {
+            if (n > 100) std::this_thread::yield();  // whoever has it does not run
         }
     }
     void unlock() { flag_.clear(std::memory_order_release); }
@@ -147,13 +149,15 @@ struct Node {
     template <typename Fn>
     void AddGradFn(int input, void (*run)(GradFn*, GradContext&), Fn&& fn);
 
-    // For holders of a reference. False if there is nothing left inside.
+    // For holders of a reference of their own, which no other thread uses. False if there is
+    // nothing left inside.
     CX_API bool Enter();
     CX_API void Leave();
 
-    // Takes ids off the mask, and returns those that were on it: of several runs on one id, only
-    // one gets it. When no id is left, what was saved goes, and the edges with it.
+    // From inside: takes ids off the mask, and returns those that were on it. Of several runs on
+    // one id, only one gets it. When no id is left, what was saved goes, and the edges with it.
     CX_API uint64_t TakeIds(uint64_t ids);
+    // The same from outside.
     void ReleaseIds(uint64_t ids);
     // Cuts the node from its inputs.
     void Unchain() { ReleaseIds(~uint64_t{0}); }

@@ -87,6 +87,7 @@ std::vector<BackpropId> GraphNode::backprop_ids() const {
 
 std::vector<std::optional<GraphValue>> GraphNode::inputs() const {
     std::vector<std::optional<GraphValue>> values(node_->n_inputs);
+    const GraphNode own{node_};  // a reference of this call, for other threads may use ours
     const NodeVisit visit{node_};
     for (uint32_t i = 0; visit && i < node_->n_inputs; ++i) {
         const internal::Edge& e = node_->edges()[i];

@@ -27,14 +27,26 @@ void CheckReal(const char* op, const char* name, const Array& x) {
     }
 }
 
+void CheckNumber(const char* op, const char* name, const Array& x) {
+    CheckReal(op, name, x);
+    if (IsBool(x.dtype())) throw DtypeError{op, ": ", name, " has dtype bool, expected numbers"};
+}
+
+// Integers are computed in the default float: differences of unsigned ones would wrap.
+Array ToFloat(const Array& x) { return AsType(x, FloatResult(x.dtype()), false); }
+
 }  // namespace
 
 Array GaussianKlDivergence(const Array& mean, const Array& ln_var) {
+    CheckReal("gaussian_kl_divergence", "mean", mean);
+    CheckReal("gaussian_kl_divergence", "ln_var", ln_var);
     return (Square(mean) + Exp(ln_var) - ln_var - 1) * 0.5;
 }
 
 Array HuberLoss(const Array& x1, const Array& x2, double delta) {
-    const Array a = Absolute(x1 - x2);
+    CheckNumber("huber_loss", "x1", x1);
+    CheckNumber("huber_loss", "x2", x2);
+    const Array a = Absolute(ToFloat(x1) - ToFloat(x2));
     return Where(a <= delta, Square(a) * 0.5, (a - delta / 2) * delta);
 }
 
@@ -46,7 +58,8 @@ Array SigmoidCrossEntropy(const Array& x1, const Array& x2) {
         throw DimensionError{kOp, ": x1.shape is ", x1.shape(), ", but x2.shape is ", x2.shape()};
     }
     // log(1 + exp(x1)) - x1 x2: neither term overflows before the loss does.
-    return Where(x2 == -1, Scalar{0.0}, Softplus(x1) - x1 * x2);
+    const Array x = ToFloat(x1);
+    return Where(x2 == -1, Scalar{0.0}, Softplus(x) - x * AsType(x2, x.dtype(), false));
 }
 
 Array Hinge(const Array& x1, const Array& x2, double norm) {

@@ -115,9 +115,16 @@ CX_RANDOM(randint,
 CX_RANDOM(permutation, "x: ndarray | int, device: DeviceLike | None = None) -> ndarray",
           "A random order.\n\n"
           "Args:\n"
-          "    x: A length n, for 0 ... n-1.\n"
-          "Returns:\n    ndarray: int64.") {
-    return Wrap(random::Permutation(ToInt("permutation", "x", a[0]), ToDevice(a[1])));
+          "    x: A length n, for 0 ... n-1; or an ndarray, for its slices along the first axis.\n"
+          "    device: Of the result for a length.\n"
+          "Returns:\n    ndarray: int64, or a copy of ``x`` in another order. Differentiable.\n"
+          "Raises:\n    DimensionError: If ``x`` is 0-dimensional, or a negative length.") {
+    if (!IsNdArray(a[0])) {
+        return Wrap(random::Permutation(ToInt("permutation", "x", a[0]), ToDevice(a[1])));
+    }
+    const Array& x = Self(a[0]);
+    if (x.ndim() == 0) throw DimensionError{"permutation: x is 0-dimensional"};
+    return Wrap(x.Take(random::Permutation(x.shape()[0], x.device()), 0));
 }
 
 }  // namespace

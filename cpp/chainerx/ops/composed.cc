@@ -4,6 +4,7 @@
 #include "chainerx/ops/activation.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/operators.h"
 
 namespace chainerx {
@@ -23,6 +24,16 @@ Array ClippedRelu(const Array& x, double z) { return Minimum(Relu(x), z); }
 Array Softplus(const Array& x, double beta) {
     if (beta == 1.0) return Softplus(x);
     return Softplus(AsType(x, FloatResult(x.dtype()), false) * beta) / beta;
+}
+
+Array Crelu(const Array& x, int8_t axis) {
+    if (axis < -x.ndim() || axis >= x.ndim()) {
+        throw DimensionError{"crelu: axis is ", static_cast<int>(axis), ", expected one of x, which has ",
+                             static_cast<int>(x.ndim()), " dimensions"};
+    }
+    const Array y[] = {Relu(x), Relu(-AsType(x, FloatResult(x.dtype()), false))};
+    const ConstArrayRef parts[] = {y[0], y[1]};
+    return Concatenate(parts, axis);
 }
 
 Array AbsoluteError(const Array& x1, const Array& x2) { return Absolute(x1 - x2); }

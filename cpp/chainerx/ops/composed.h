@@ -19,6 +19,9 @@ CX_API Array ClippedRelu(const Array& x, double z = 20.0);
 // log(1 + exp(beta x)) / beta
 CX_API Array Softplus(const Array& x, double beta);
 
+// relu(x) and relu(-x), joined along `axis`.
+CX_API Array Crelu(const Array& x, int8_t axis = 1);
+
 CX_API Array AbsoluteError(const Array& x1, const Array& x2);
 CX_API Array SquaredError(const Array& x1, const Array& x2);
 

@@ -246,6 +246,17 @@ CX_ACTIVATION(softplus, "beta", 1.0,
               "Smooth rectifier, ``log(1 + exp(beta * x)) / beta`` (Dugas et al., NIPS 2000).",
               Softplus(x, p))
 
+CX_ROUTINE(crelu, "x: ndarray, axis: int = 1) -> ndarray",
+           "``relu(x)`` and ``relu(-x)``, joined along an axis (Shang et al., ICML 2016).\n\n"
+           "Args:\n"
+           "    x (ndarray): Any real dtype.\n"
+           "    axis (int): The axis that becomes twice as long.\n"
+           "Returns:\n    ndarray: The float dtype of ``x``. Differentiable, any order.\n"
+           "Raises:\n    DimensionError: If there is no such axis.") {
+    const int8_t axis = a[1] != nullptr ? ToAxis("crelu", "axis", a[1]) : int8_t{1};
+    return Wrap(Crelu(ToArray("crelu", "x", a[0]), axis));
+}
+
 #define CX_ERROR(py, Name, doc)                                                              \
     CX_ROUTINE(py, "x1: ndarray, x2: ndarray) -> ndarray", doc CX_ARGS_X1_X2                 \
                CX_PROMOTED CX_GRADIENT CX_RAISES_BOOL) {                                     \

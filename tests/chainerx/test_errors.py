@@ -117,6 +117,8 @@ def test_bad_arrays(case, device):
 
 @each_op
 def test_bad_objects(case, device):
+    if case.fn is not None:
+        return  # what Python does with the object is not ours
     for spec in first_calls(case):
         prepared = prepare(case, spec, device)
         for position in range(len(prepared.arrays)):

@@ -15,6 +15,16 @@ void ThrowNotArray(const char* op, const char* name, PyObject* o) {
                     TypeName(o), "; make one with chainerx.array()"};
 }
 
+// Cut short: an integer may have any number of digits.
+static std::string Repr(PyObject* o) {
+    PyObject* text = PyObject_Repr(o);
+    const char* utf8 = text != nullptr ? PyUnicode_AsUTF8(text) : nullptr;
+    const std::string s = utf8 != nullptr ? utf8 : "an integer";
+    Py_XDECREF(text);
+    PyErr_Clear();
+    return s.size() <= 40 ? s : s.substr(0, 37) + "...";
+}
+
 std::optional<Scalar> TryScalar(PyObject* o) {
     if (PyFloat_Check(o)) return Scalar{PyFloat_AS_DOUBLE(o)};
     if (o == Py_True) return Scalar{true};
@@ -26,9 +36,9 @@ std::optional<Scalar> TryScalar(PyObject* o) {
         if (overflow > 0) {
             const unsigned long long u = PyLong_AsUnsignedLongLong(o);
             if (!PyErr_Occurred()) return Scalar{static_cast<uint64_t>(u)};
-            PyErr_Clear();
         }
-        throw ValueError{"a Python integer does not fit in 64 bits"};
+        PyErr_Clear();
+        throw ValueError{"the number ", Repr(o), " does not fit in 64 bits"};
     }
     if (PyComplex_Check(o)) {
         const Py_complex c = PyComplex_AsCComplex(o);
@@ -65,7 +75,7 @@ int64_t ToInt(const char* op, const char* name, PyObject* o) {
     const long long v = PyLong_AsLongLongAndOverflow(index, &overflow);
     Py_DECREF(index);
     if (overflow != 0) {
-        throw DimensionError{op, ": ", name, " does not fit in 64 bits"};
+        throw DimensionError{op, ": ", name, " is ", Repr(o), ", which does not fit in 64 bits"};
     }
     return v;
 }

@@ -57,7 +57,9 @@ inline BatchF Asinh(const BatchF& x) {
 
 template <typename T>
 inline Batch<T> Acosh(const Batch<T>& x) {
-    return xsimd::acosh(x);
+    // Far below 1 its polynomial gives numbers, and inf.
+    const Batch<T> nan{std::numeric_limits<T>::quiet_NaN()};
+    return Where(x < Batch<T>(T(1)), nan, xsimd::acosh(x));
 }
 template <typename T>
 inline Batch<T> Atanh(const Batch<T>& x) {

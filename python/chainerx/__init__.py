@@ -44,7 +44,7 @@ __version__ = _core.__version__
 
 
 # Names that NumPy 2 dropped, kept for existing code.
-Inf = Infinity = PINF = infty = inf
+Inf = Infinity = PINF = infinity = infty = inf
 NINF = -inf
 NAN = NaN = nan
 NZERO = -0.0

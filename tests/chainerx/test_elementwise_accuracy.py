@@ -59,8 +59,9 @@ def _arguments(rng, bounds, dtype):
         None if v is None else v * (scale if abs(v) in (709, 709.5, 745) else 1) for v in bounds
     )
     if dtype == 'float32':
-        low, high = (v and max(-126, min(127.9, v)) if v and 1000 < abs(v) < 2000 else v
-                     for v in (low, high))
+        low, high = (
+            v and max(-126, min(127.9, v)) if v and 1000 < abs(v) < 2000 else v for v in (low, high)
+        )
     low = -info.max / 4 if low is None else low
     high = info.max / 4 if high is None else high
     even = low + (high - low) * rng.random(N)
@@ -123,7 +124,13 @@ def test_erf_and_sigmoid(dtype):
 def test_a_value_does_not_depend_on_its_place(name, dtype):
     x = chx.array(np.random.default_rng(3).uniform(0.1, 3, 1003).astype('f4')).astype(dtype)
     whole = chx.to_numpy(getattr(chx, name)(x))
-    for part in (slice(1, None), slice(5, 6), slice(0, 37), slice(None, None, -1), slice(0, None, 3)):
+    for part in (
+        slice(1, None),
+        slice(5, 6),
+        slice(0, 37),
+        slice(None, None, -1),
+        slice(0, None, 3),
+    ):
         index = np.arange(1003)[part]
         y = chx.take(x, chx.array(index), axis=0) if index.size > 500 else x[part]
         assert chx.to_numpy(getattr(chx, name)(y)).tobytes() == whole[index].tobytes()

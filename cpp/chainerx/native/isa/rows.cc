@@ -7,13 +7,18 @@ namespace chainerx::native {
 namespace CX_ISA {
 namespace {
 
+template <typename T>
+struct LaneNumbers {
+    alignas(64) T v[16]{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+};
+template <typename T>
+constexpr LaneNumbers<T> kLaneNumbers;
+
 // 0 < n < size elements, the other lanes `fill`.
 template <typename T>
 inline Batch<T> LoadFilled(const T* x, int64_t n, T fill) {
-    alignas(64) T part[Batch<T>::size];
-    for (int64_t i = 0; i < static_cast<int64_t>(Batch<T>::size); ++i)
-        part[i] = i < n ? x[i] : fill;
-    return Batch<T>::load_aligned(part);
+    const auto lane = Batch<T>::load_aligned(kLaneNumbers<T>.v);
+    return xsimd::select(lane < Batch<T>(static_cast<T>(n)), LoadPart(x, n), Batch<T>(fill));
 }
 
 template <typename T, typename F>

@@ -1,0 +1,64 @@
+"""The generator behind chainerx.random: known answers, and that its state fixes what follows."""
+
+import chainerx as chx
+import numpy as np
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def keep_state():
+    state = chx.random.get_state()
+    yield
+    chx.random.set_state(state)
+
+
+def test_philox_known_answer():
+    """Philox4x32-10 of counter 0 and key 0, from the test vectors of Random123."""
+    words = np.array([0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8], np.uint32)
+    chx.random.set_state((0, 0))
+    x = chx.to_numpy(chx.random.uniform(size=4, dtype='float32'))
+    np.testing.assert_array_equal(x, (words >> 8).astype('f4') * np.float32(2**-24))
+
+
+@pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64'])
+@pytest.mark.parametrize('name', ['uniform', 'normal'])
+def test_elements_do_not_depend_on_the_size(name, dtype):
+    draws = []
+    for size in (1, 7, 33, 5000):
+        chx.random.seed(11)
+        draws.append(chx.to_numpy(getattr(chx.random, name)(size=size, dtype=dtype)))
+    for draw in draws:
+        np.testing.assert_array_equal(draw, draws[-1][: len(draw)])
+
+
+def test_state_is_restored():
+    chx.random.seed(5)
+    chx.random.normal(size=3)
+    state = chx.random.get_state()
+    assert state == (5, 1)
+    first = chx.random.integers(0, 1 << 40, size=8).tolist()
+    chx.random.set_state(state)
+    assert chx.random.integers(0, 1 << 40, size=8).tolist() == first
+
+
+@pytest.mark.parametrize('dtype', ['float16', 'bfloat16', 'float32', 'float64'])
+def test_uniform_excludes_its_end(dtype):
+    x = chx.random.uniform(-1.0, -0.5, size=200_000, dtype=dtype)
+    values = chx.to_numpy(x).astype('f8')
+    assert values.min() >= -1
+    assert values.max() < -0.5
+
+
+def test_bad_arguments():
+    with pytest.raises(ValueError, match='low is 5 and high is 5'):
+        chx.random.integers(5, 5)
+    with pytest.raises(ValueError, match=r'300.*uint8'):
+        chx.random.integers(0, 300, size=2, dtype='uint8')
+    with pytest.raises(ValueError, match=r'scale is -1'):
+        chx.random.normal(scale=-1.0)
+    with pytest.raises(chx.DtypeError, match='int32'):
+        chx.random.uniform(size=2, dtype='int32')
+    with pytest.raises(chx.DimensionError):
+        chx.random.permutation(-1)
+    with pytest.raises(TypeError, match='state'):
+        chx.random.set_state(3)

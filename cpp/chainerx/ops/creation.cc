@@ -123,6 +123,10 @@ Array Eye(int64_t rows, int64_t columns, int64_t k, Dtype dtype, Device& device,
     return y;
 }
 
+Array Identity(int64_t n, Dtype dtype, Device& device) {
+    return Eye(n, n, 0, dtype, device, "identity");
+}
+
 Array Tri(int64_t rows, int64_t columns, int64_t k, Dtype dtype, Device& device) {
     const Array y = ZeroMatrix("tri", rows, columns, dtype, device);
     const Array one = Full({}, 1, dtype, device);

@@ -24,6 +24,7 @@ CX_API Array Linspace(double start, double stop, int64_t num, bool endpoint, Dty
 // Ones on diagonal k, zeros elsewhere.
 CX_API Array Eye(int64_t rows, int64_t columns, int64_t k, Dtype dtype,
                  Device& device = GetDefaultDevice(), const char* op = "eye");
+CX_API Array Identity(int64_t n, Dtype dtype, Device& device = GetDefaultDevice());
 // Ones on and below diagonal k.
 CX_API Array Tri(int64_t rows, int64_t columns, int64_t k, Dtype dtype,
                  Device& device = GetDefaultDevice());

@@ -209,6 +209,39 @@ std::vector<Array> Split(const Array& x, const std::vector<int64_t>& indices, in
     return out;
 }
 
+namespace {
+
+template <typename Parts>
+std::vector<Array> SplitOn(const char* op, const Array& x, const Parts& parts, int8_t axis,
+                           int8_t min_ndim) {
+    if (x.ndim() < min_ndim) {
+        throw DimensionError{
+            op, ": shape ", x.shape(), " has fewer than ", int64_t{min_ndim}, " dimensions"};
+    }
+    return Split(x, parts, x.ndim() == 1 ? int8_t{0} : axis, op);
+}
+
+}  // namespace
+
+std::vector<Array> HSplit(const Array& x, int64_t sections) {
+    return SplitOn("hsplit", x, sections, 1, 1);
+}
+std::vector<Array> HSplit(const Array& x, const std::vector<int64_t>& indices) {
+    return SplitOn("hsplit", x, indices, 1, 1);
+}
+std::vector<Array> VSplit(const Array& x, int64_t sections) {
+    return SplitOn("vsplit", x, sections, 0, 2);
+}
+std::vector<Array> VSplit(const Array& x, const std::vector<int64_t>& indices) {
+    return SplitOn("vsplit", x, indices, 0, 2);
+}
+std::vector<Array> DSplit(const Array& x, int64_t sections) {
+    return SplitOn("dsplit", x, sections, 2, 3);
+}
+std::vector<Array> DSplit(const Array& x, const std::vector<int64_t>& indices) {
+    return SplitOn("dsplit", x, indices, 2, 3);
+}
+
 std::vector<Array> ArraySplit(const Array& x, int64_t sections, int8_t axis) {
     const int8_t a = NormalizeAxis("array_split", axis, x.ndim());
     if (sections < 1) throw DimensionError{"array_split: the number of sections is ", sections};

@@ -26,6 +26,14 @@ CX_API std::vector<Array> Split(const Array& x, int64_t sections, int8_t axis = 
                                 const char* op = "split");
 CX_API std::vector<Array> Split(const Array& x, const std::vector<int64_t>& indices,
                                 int8_t axis = 0, const char* op = "split");
+// Along axis 1, or 0 if there is only one; along axis 0 of 2 or more; along axis 2 of 3 or more.
+CX_API std::vector<Array> HSplit(const Array& x, int64_t sections);
+CX_API std::vector<Array> HSplit(const Array& x, const std::vector<int64_t>& indices);
+CX_API std::vector<Array> VSplit(const Array& x, int64_t sections);
+CX_API std::vector<Array> VSplit(const Array& x, const std::vector<int64_t>& indices);
+CX_API std::vector<Array> DSplit(const Array& x, int64_t sections);
+CX_API std::vector<Array> DSplit(const Array& x, const std::vector<int64_t>& indices);
+
 // Parts of nearly equal length: the first ones are longer by one where it must be.
 CX_API std::vector<Array> ArraySplit(const Array& x, int64_t sections, int8_t axis = 0);
 

@@ -145,8 +145,8 @@ CX_ROUTINE(linspace,
 CX_ROUTINE(identity,
            "n: int, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
            "The identity matrix; float32 by default.") {
-    const int64_t n = ToInt("identity", "n", a[0]);
-    return Wrap(Eye(n, n, 0, ToDtypeOr(a[1], kDefaultFloat), ToDevice(a[2]), "identity"));
+    return Wrap(
+        Identity(ToInt("identity", "n", a[0]), ToDtypeOr(a[1], kDefaultFloat), ToDevice(a[2])));
 }
 
 CX_ROUTINE(eye,

@@ -45,16 +45,18 @@ CX_ROUTINE(dstack, "arrays: Sequence[ndarray]) -> ndarray",
     return Wrap(DStack(ToArrayRefs("dstack", "arrays", a[0])));
 }
 
-PyObject* CallSplit(const char* op, const Array& x, PyObject* parts, int8_t axis) {
+// Calls f with the number of sections, or with the indices where parts begin.
+template <typename F>
+PyObject* CallSplit(const char* op, PyObject* parts, F&& f) {
     if (PyIndex_Check(parts) && !IsNdArray(parts)) {
-        return WrapList(Split(x, ToInt(op, "indices_or_sections", parts), axis, op));
+        return WrapList(f(ToInt(op, "indices_or_sections", parts)));
     }
     if (PyFloat_Check(parts)) {
         const double v = PyFloat_AS_DOUBLE(parts);
         if (!(v == std::nearbyint(v) && std::abs(v) < 0x1p62)) {
             throw ValueError{op, ": the number of sections must be an integer, got ", v};
         }
-        return WrapList(Split(x, static_cast<int64_t>(v), axis, op));
+        return WrapList(f(static_cast<int64_t>(v)));
     }
     if (PyUnicode_Check(parts) || PyBytes_Check(parts) || !PySequence_Check(parts)) {
         throw TypeError{op, ": indices_or_sections must be an integer or a sequence of them, got ",
@@ -70,7 +72,7 @@ PyObject* CallSplit(const char* op, const Array& x, PyObject* parts, int8_t axis
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items); ++i) {
         indices.push_back(ToInt(op, "indices_or_sections", PySequence_Fast_GET_ITEM(items, i)));
     }
-    return WrapList(Split(x, indices, axis, op));
+    return WrapList(f(indices));
 }
 
 CX_ROUTINE(split,
@@ -81,8 +83,9 @@ CX_ROUTINE(split,
            "    indices_or_sections: The number of equal parts, or where parts begin.\n"
            "Returns:\n    list: Views. Differentiable, any order.\n"
            "Raises:\n    DimensionError: If there are no such equal parts.") {
-    return CallSplit("split", ToArray("split", "ary", a[0]), a[1],
-                     a[2] != nullptr ? ToAxis("split", "axis", a[2]) : int8_t{0});
+    const Array& x = ToArray("split", "ary", a[0]);
+    const int8_t axis = a[2] != nullptr ? ToAxis("split", "axis", a[2]) : int8_t{0};
+    return CallSplit("split", a[1], [&](const auto& parts) { return Split(x, parts, axis); });
 }
 
 CX_ROUTINE(array_split,
@@ -94,32 +97,26 @@ CX_ROUTINE(array_split,
     if (PyIndex_Check(a[1]) && !IsNdArray(a[1])) {
         return WrapList(ArraySplit(x, ToInt("array_split", "indices_or_sections", a[1]), axis));
     }
-    return CallSplit("array_split", x, a[1], axis);
-}
-
-// hsplit, vsplit and dsplit need the axis that they split.
-PyObject* CallSplitOn(const char* op, PyObject* ary, PyObject* parts, int8_t axis, int8_t min) {
-    const Array& x = ToArray(op, "ary", ary);
-    if (x.ndim() < min) {
-        throw DimensionError{op,           ": shape ",   x.shape(), " has fewer than ",
-                             int64_t{min}, " dimensions"};
-    }
-    return CallSplit(op, x, parts, x.ndim() == 1 ? int8_t{0} : axis);
+    return CallSplit("array_split", a[1],
+                     [&](const auto& parts) { return Split(x, parts, axis, "array_split"); });
 }
 
 CX_ROUTINE(hsplit, "ary: ndarray, indices_or_sections: int | Sequence[int]) -> list[ndarray]",
            "split() along axis 1, or 0 if there is only one.") {
-    return CallSplitOn("hsplit", a[0], a[1], 1, 1);
+    const Array& x = ToArray("hsplit", "ary", a[0]);
+    return CallSplit("hsplit", a[1], [&](const auto& parts) { return HSplit(x, parts); });
 }
 
 CX_ROUTINE(vsplit, "ary: ndarray, indices_or_sections: int | Sequence[int]) -> list[ndarray]",
            "split() along axis 0 of an array with 2 dimensions or more.") {
-    return CallSplitOn("vsplit", a[0], a[1], 0, 2);
+    const Array& x = ToArray("vsplit", "ary", a[0]);
+    return CallSplit("vsplit", a[1], [&](const auto& parts) { return VSplit(x, parts); });
 }
 
 CX_ROUTINE(dsplit, "ary: ndarray, indices_or_sections: int | Sequence[int]) -> list[ndarray]",
            "split() along axis 2 of an array with 3 dimensions or more.") {
-    return CallSplitOn("dsplit", a[0], a[1], 2, 3);
+    const Array& x = ToArray("dsplit", "ary", a[0]);
+    return CallSplit("dsplit", a[1], [&](const auto& parts) { return DSplit(x, parts); });
 }
 
 PyObject* CallRepeat(const Array& x, PyObject* repeats, PyObject* axis) {

@@ -23,8 +23,8 @@ void CastLoop(const void* x_data, void* out_data, int64_t n) {
 // Through int32, as NumPy does it on x86-64.
 template <typename From, typename To>
 void CastToSmallInt(const void* x_data, void* out_data, int64_t n) {
-    const UnaryLoop to_int32 = std::is_same_v<From, float> ? cast_loops().float32_to_int32
-                                                           : cast_loops().float64_to_int32;
+    const UnaryLoop to_int32 =
+        std::is_same_v<From, float> ? cast_loops().float32_to_int32 : cast_loops().float64_to_int32;
     const From* x = static_cast<const From*>(x_data);
     To* out = static_cast<To*>(out_data);
     int32_t tile[kTile];
@@ -42,8 +42,10 @@ constexpr bool kThroughInt32 = std::is_floating_point_v<From> && std::is_integra
 template <typename From>
 UnaryLoop LoopFrom(Dtype to) {
     return VisitDtype(to, []<typename To>() -> UnaryLoop {
-        if constexpr (kThroughInt32<From, To>) return &CastToSmallInt<From, To>;
-        else return &CastLoop<From, To>;
+        if constexpr (kThroughInt32<From, To>)
+            return &CastToSmallInt<From, To>;
+        else
+            return &CastLoop<From, To>;
     });
 }
 

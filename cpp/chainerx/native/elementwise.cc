@@ -18,9 +18,7 @@ constexpr int64_t kLongRun = 64;
 constexpr int64_t kBlock = 32 * 1024;
 constexpr int64_t kHeavyBlock = 8 * 1024;
 
-constexpr bool IsHalf(Dtype dtype) {
-    return dtype == Dtype::kFloat16 || dtype == Dtype::kBFloat16;
-}
+constexpr bool IsHalf(Dtype dtype) { return dtype == Dtype::kFloat16 || dtype == Dtype::kBFloat16; }
 
 template <typename F>
 void ForBlocks(int64_t n, bool is_heavy, const F& f) {
@@ -47,8 +45,8 @@ void FromFloat32(Dtype dtype, const void* x, void* out, int64_t n) {
 template <int N>
 struct Call {
     Walk<N> walk;
-    Dtype in_dtype;   // of all inputs
-    Dtype out_dtype;  // the same or bool
+    Dtype in_dtype;      // of all inputs
+    Dtype out_dtype;     // the same or bool
     bool contiguous[N];  // in step with the output, element for element
     bool is_scalar[N];
 };
@@ -121,8 +119,7 @@ class TileRunner {
                     p[k] = reinterpret_cast<char*>(wide[k]);
                 }
             }
-            char* const target =
-                call_.contiguous[0] ? call_.walk.data[0] + i * out_size_ : raw[0];
+            char* const target = call_.contiguous[0] ? call_.walk.data[0] + i * out_size_ : raw[0];
             p[0] = half_out ? reinterpret_cast<char*>(wide[0]) : target;
             loop_(p, steps, n);
             if (half_out) FromFloat32(call_.out_dtype, wide[0], target, n);
@@ -166,9 +163,8 @@ class TileRunner {
 
 template <int N, typename F>
 void RunStrided(const Call<N>& call, bool is_heavy, const F& loop) {
-    ForBlocks(call.walk.total, is_heavy, [&](int64_t begin, int64_t end) {
-        TileRunner<N, F>{call, loop}.Run(begin, end);
-    });
+    ForBlocks(call.walk.total, is_heavy,
+              [&](int64_t begin, int64_t end) { TileRunner<N, F>{call, loop}.Run(begin, end); });
 }
 
 bool InStep(const Array& x, const Array& out) {
@@ -180,7 +176,8 @@ bool InStep(const Array& x, const Array& out) {
 }
 
 // Everything but small contiguous arrays.
-__attribute__((noinline)) void RunUnaryGeneral(const UnaryKernel& kernel, const Array& x, const Array& out) {
+__attribute__((noinline)) void RunUnaryGeneral(const UnaryKernel& kernel, const Array& x,
+                                               const Array& out) {
     const UnaryLoop loop = kernel.loops[static_cast<int>(x.dtype())];
     if (loop == nullptr) ThrowNoLoop(x.dtype());
     const Array* const arrays[2] = {&out, &x};
@@ -205,8 +202,8 @@ struct ScalarValue {
     }
 };
 
-__attribute__((noinline)) void RunBinaryGeneral(const BinaryKernel& kernel, const Operand& x1, const Operand& x2,
-                              const Array& out) {
+__attribute__((noinline)) void RunBinaryGeneral(const BinaryKernel& kernel, const Operand& x1,
+                                                const Operand& x2, const Array& out) {
     const Dtype dtype = (x1.is_array() ? x1 : x2).array().dtype();
     const BinaryLoop loop = kernel.loops[static_cast<int>(dtype)];
     if (loop == nullptr) ThrowNoLoop(dtype);

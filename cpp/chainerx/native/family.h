@@ -1,8 +1,9 @@
 // Makes the native kernels of a family out of its table. A family's unit defines CX_FAMILY_DEF (the
-// table), CX_FAMILY_LOOPS (its loops for float32 and float64) and CX_FAMILY_HEAVY, includes this once
-// and is done.
+// table), CX_FAMILY_LOOPS (its loops for float32 and float64) and CX_FAMILY_HEAVY, includes this
+// once and is done.
 //
-// Integers, bool and complex numbers are computed here, one by one, as the compiler vectorizes them.
+// Integers, bool and complex numbers are computed here, one by one, as the compiler vectorizes
+// them.
 
 #include "chainerx/kernels/dtype_rule.h"
 #include "chainerx/native/elementwise.h"
@@ -14,13 +15,13 @@ namespace chainerx::native {
 namespace {
 
 namespace rows {
-#define CX_APPLY(Name, rule, Result, params, ...)          \
-    struct Name {                                          \
+#define CX_APPLY(Name, rule, Result, params, ...)           \
+    struct Name {                                           \
         static constexpr DtypeRule kRule = DtypeRule::rule; \
-        template <typename T>                              \
-        static Result Apply params {                       \
-            return static_cast<Result>(__VA_ARGS__);       \
-        }                                                  \
+        template <typename T>                               \
+        static Result Apply params {                        \
+            return static_cast<Result>(__VA_ARGS__);        \
+        }                                                   \
     };
 #define CX_UNARY(Name, rule, gx, ...) CX_APPLY(Name, rule, T, (const T& x), __VA_ARGS__)
 #define CX_PREDICATE(Name, rule, ...) CX_APPLY(Name, rule, bool, (const T& x), __VA_ARGS__)
@@ -47,7 +48,7 @@ namespace unary_place {
 enum : int {
 #include CX_FAMILY_DEF
 };
-}
+}  // namespace unary_place
 #undef CX_UNARY
 #undef CX_PREDICATE
 #define CX_UNARY CX_SKIP
@@ -56,7 +57,7 @@ namespace predicate_place {
 enum : int {
 #include CX_FAMILY_DEF
 };
-}
+}  // namespace predicate_place
 #undef CX_PREDICATE
 #undef CX_BINARY
 #define CX_PREDICATE CX_SKIP
@@ -65,7 +66,7 @@ namespace binary_place {
 enum : int {
 #include CX_FAMILY_DEF
 };
-}
+}  // namespace binary_place
 #undef CX_BINARY
 #undef CX_COMPARE
 #define CX_BINARY CX_SKIP
@@ -74,7 +75,7 @@ namespace compare_place {
 enum : int {
 #include CX_FAMILY_DEF
 };
-}
+}  // namespace compare_place
 #undef CX_UNARY
 #undef CX_PREDICATE
 #undef CX_BINARY
@@ -120,13 +121,17 @@ inline constexpr bool kInBatches = std::is_same_v<T, float> || std::is_same_v<T,
 
 template <typename Row, typename T, bool kToBool>
 constexpr UnaryLoop ScalarUnaryOf() {
-    if constexpr (kInBatches<T> || !ComputesIn(Row::kRule, kDtypeOf<T>)) return nullptr;
-    else return &ScalarUnary<Row, T, std::conditional_t<kToBool, bool, T>>;
+    if constexpr (kInBatches<T> || !ComputesIn(Row::kRule, kDtypeOf<T>))
+        return nullptr;
+    else
+        return &ScalarUnary<Row, T, std::conditional_t<kToBool, bool, T>>;
 }
 template <typename Row, typename T, bool kToBool>
 constexpr BinaryLoop ScalarBinaryOf() {
-    if constexpr (kInBatches<T> || !ComputesIn(Row::kRule, kDtypeOf<T>)) return nullptr;
-    else return &ScalarBinary<Row, T, std::conditional_t<kToBool, bool, T>>;
+    if constexpr (kInBatches<T> || !ComputesIn(Row::kRule, kDtypeOf<T>))
+        return nullptr;
+    else
+        return &ScalarBinary<Row, T, std::conditional_t<kToBool, bool, T>>;
 }
 
 template <typename Kernel, typename Loops>
@@ -154,17 +159,17 @@ BinaryKernel MakeBinary(const BinaryLoops& loops) {
     return kernel;
 }
 
-#define CX_DEFINE_UNARY(Name, place, array, to_bool)                                     \
-    const UnaryKernel kKernel##Name =                                                    \
-            MakeUnary<rows::Name, to_bool>(CX_FAMILY_LOOPS().array[place::Name]);        \
-    void Name(const Array& x, const Array& out) { RunUnary(kKernel##Name, x, out); }     \
+#define CX_DEFINE_UNARY(Name, place, array, to_bool)                                 \
+    const UnaryKernel kKernel##Name =                                                \
+        MakeUnary<rows::Name, to_bool>(CX_FAMILY_LOOPS().array[place::Name]);        \
+    void Name(const Array& x, const Array& out) { RunUnary(kKernel##Name, x, out); } \
     CX_NATIVE_KERNEL(Name)
-#define CX_DEFINE_BINARY(Name, place, array, to_bool)                                    \
-    const BinaryKernel kKernel##Name =                                                   \
-            MakeBinary<rows::Name, to_bool>(CX_FAMILY_LOOPS().array[place::Name]);       \
-    void Name(const Operand& x1, const Operand& x2, const Array& out) {                  \
-        RunBinary(kKernel##Name, x1, x2, out);                                           \
-    }                                                                                    \
+#define CX_DEFINE_BINARY(Name, place, array, to_bool)                          \
+    const BinaryKernel kKernel##Name =                                         \
+        MakeBinary<rows::Name, to_bool>(CX_FAMILY_LOOPS().array[place::Name]); \
+    void Name(const Operand& x1, const Operand& x2, const Array& out) {        \
+        RunBinary(kKernel##Name, x1, x2, out);                                 \
+    }                                                                          \
     CX_NATIVE_KERNEL(Name)
 #define CX_UNARY(Name, ...) CX_DEFINE_UNARY(Name, unary_place, unary, false)
 #define CX_PREDICATE(Name, ...) CX_DEFINE_UNARY(Name, predicate_place, predicate, true)

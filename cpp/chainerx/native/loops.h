@@ -31,8 +31,8 @@ struct FamilyLoops {
     const BinaryLoops* compare;
 };
 
-// Conversions that need instructions of their own: 16-bit floats, back with rounding to nearest even,
-// and whole numbers by truncation, INT32_MIN for what int32 can't hold.
+// Conversions that need instructions of their own: 16-bit floats, back with rounding to nearest
+// even, and whole numbers by truncation, INT32_MIN for what int32 can't hold.
 struct CastLoops {
     UnaryLoop float16_to_float32;
     UnaryLoop float32_to_float16;

@@ -18,8 +18,10 @@ inline T Where(bool condition, T x, T y) {
 
 template <typename T>
 inline T Abs(T x) {
-    if constexpr (std::is_signed_v<T>) return x < 0 ? -x : x;
-    else return x;
+    if constexpr (std::is_signed_v<T>)
+        return x < 0 ? -x : x;
+    else
+        return x;
 }
 template <typename T>
 inline T Sign(T x) {
@@ -100,8 +102,10 @@ inline T Pow(const T& x1, const T& x2) {
 
 template <typename T>
 inline T Invert(T x) {
-    if constexpr (std::is_same_v<T, bool>) return !x;
-    else return static_cast<T>(~x);
+    if constexpr (std::is_same_v<T, bool>)
+        return !x;
+    else
+        return static_cast<T>(~x);
 }
 
 // The count may be any number; the width is that of the array's dtype, which the compute type of
@@ -120,23 +124,31 @@ inline T RightShift(T x1, T x2) {
 
 template <typename T>
 inline bool IsNan(const T& x) {
-    if constexpr (kIsComplexType<T>) return std::isnan(x.real()) || std::isnan(x.imag());
-    else return false;
+    if constexpr (kIsComplexType<T>)
+        return std::isnan(x.real()) || std::isnan(x.imag());
+    else
+        return false;
 }
 template <typename T>
 inline bool IsInf(const T& x) {
-    if constexpr (kIsComplexType<T>) return std::isinf(x.real()) || std::isinf(x.imag());
-    else return false;
+    if constexpr (kIsComplexType<T>)
+        return std::isinf(x.real()) || std::isinf(x.imag());
+    else
+        return false;
 }
 template <typename T>
 inline bool IsFinite(const T& x) {
-    if constexpr (kIsComplexType<T>) return std::isfinite(x.real()) && std::isfinite(x.imag());
-    else return true;
+    if constexpr (kIsComplexType<T>)
+        return std::isfinite(x.real()) && std::isfinite(x.imag());
+    else
+        return true;
 }
 template <typename T>
 inline bool SignBit(T x) {
-    if constexpr (std::is_signed_v<T>) return x < 0;
-    else return false;
+    if constexpr (std::is_signed_v<T>)
+        return x < 0;
+    else
+        return false;
 }
 
 // Complex only: their rules exclude integers.

@@ -12,7 +12,8 @@ namespace chainerx {
 Array Fabs(const Array& x) { return Absolute(AsType(x, FloatResult(x.dtype()), false)); }
 
 Array Clip(const Array& a, const std::optional<Scalar>& a_min, const std::optional<Scalar>& a_max) {
-    if (!a_min && !a_max) throw ValueError{"clip: a_min and a_max are both None, expected one bound"};
+    if (!a_min && !a_max)
+        throw ValueError{"clip: a_min and a_max are both None, expected one bound"};
     Array y = a;
     if (a_min) y = Maximum(y, *a_min);
     if (a_max) y = Minimum(y, *a_max);
@@ -28,8 +29,9 @@ Array Softplus(const Array& x, double beta) {
 
 Array Crelu(const Array& x, int8_t axis) {
     if (axis < -x.ndim() || axis >= x.ndim()) {
-        throw DimensionError{"crelu: axis is ", static_cast<int>(axis), ", expected one of x, which has ",
-                             static_cast<int>(x.ndim()), " dimensions"};
+        throw DimensionError{"crelu: axis is ", static_cast<int>(axis),
+                             ", expected one of x, which has ", static_cast<int>(x.ndim()),
+                             " dimensions"};
     }
     const Array y[] = {Relu(x), Relu(-AsType(x, FloatResult(x.dtype()), false))};
     const ConstArrayRef parts[] = {y[0], y[1]};

@@ -7,13 +7,13 @@ namespace chainerx {
 
 #define CX_UNARY(Name, ...) CX_API Array Name(const Array& x);
 #define CX_PREDICATE(Name, ...) CX_API Array Name(const Array& x);
-#define CX_BINARY(Name, ...)                                    \
-    CX_API Array Name(const Array& x1, const Array& x2);        \
-    CX_API Array Name(const Array& x1, const Scalar& x2);       \
-    CX_API Array Name(const Scalar& x1, const Array& x2);       \
-    namespace internal {                                        \
-    CX_API void I##Name(const Array& x1, const Array& x2);      \
-    CX_API void I##Name(const Array& x1, const Scalar& x2);     \
+#define CX_BINARY(Name, ...)                                \
+    CX_API Array Name(const Array& x1, const Array& x2);    \
+    CX_API Array Name(const Array& x1, const Scalar& x2);   \
+    CX_API Array Name(const Scalar& x1, const Array& x2);   \
+    namespace internal {                                    \
+    CX_API void I##Name(const Array& x1, const Array& x2);  \
+    CX_API void I##Name(const Array& x1, const Scalar& x2); \
     }
 #define CX_COMPARE(Name, ...)                             \
     CX_API Array Name(const Array& x1, const Array& x2);  \

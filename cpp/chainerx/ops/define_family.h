@@ -11,8 +11,8 @@
 namespace chainerx {
 namespace {
 
-// Stands for what a gradient may mention. What it does mention is saved: an expression that compiles
-// with x absent needs no x.
+// Stands for what a gradient may mention. What it does mention is saved: an expression that
+// compiles with x absent needs no x.
 struct Absent {};
 
 template <typename G>
@@ -59,14 +59,19 @@ struct KeptNothing {
 
 template <bool kNeeded, typename X>
 auto KeepInput([[maybe_unused]] Record& rec, [[maybe_unused]] const X& x) {
-    if constexpr (!kNeeded) return KeptNothing{};
-    else if constexpr (std::is_same_v<X, Array>) return KeptArray{rec.Save(x)};
-    else return KeptScalar{x};
+    if constexpr (!kNeeded)
+        return KeptNothing{};
+    else if constexpr (std::is_same_v<X, Array>)
+        return KeptArray{rec.Save(x)};
+    else
+        return KeptScalar{x};
 }
 template <bool kNeeded>
 auto KeepOutput([[maybe_unused]] Record& rec, [[maybe_unused]] const Array& y) {
-    if constexpr (!kNeeded) return KeptNothing{};
-    else return KeptArray{rec.SaveOutput(y)};
+    if constexpr (!kNeeded)
+        return KeptNothing{};
+    else
+        return KeptArray{rec.SaveOutput(y)};
 }
 
 template <typename G, typename X1, typename X2>
@@ -79,10 +84,11 @@ void AddGrad(Record& rec, int input, const X1& x1, const X2& x2, const Array& y)
     if constexpr (kHasGrad<G, X1, X2>) {
         using A = const Array&;
         if (!rec.IsInputGradRequired(input)) return;
-        rec.Grad(input, [k1 = KeepInput<!std::is_invocable_v<G, Absent, const X2&, A, A>>(rec, x1),
-                         k2 = KeepInput<!std::is_invocable_v<G, const X1&, Absent, A, A>>(rec, x2),
-                         ky = KeepOutput<!std::is_invocable_v<G, const X1&, const X2&, Absent, A>>(
-                             rec, y)](const Array& gy) -> Array { return G{}(k1(), k2(), ky(), gy); });
+        rec.Grad(input,
+                 [k1 = KeepInput<!std::is_invocable_v<G, Absent, const X2&, A, A>>(rec, x1),
+                  k2 = KeepInput<!std::is_invocable_v<G, const X1&, Absent, A, A>>(rec, x2),
+                  ky = KeepOutput<!std::is_invocable_v<G, const X1&, const X2&, Absent, A>>(
+                      rec, y)](const Array& gy) -> Array { return G{}(k1(), k2(), ky(), gy); });
     }
 }
 
@@ -108,9 +114,9 @@ void RecordBinary(const char* name, const Scalar& x1, const Array& x2, const Arr
     }
 }
 
-#define CX_OP(Name, rule, to_bool)                                                          \
-    constexpr internal::SnakeName kName##Name{#Name};                                       \
-    constexpr internal::ElementwiseOp kOp##Name{kName##Name.text, DtypeRule::rule,          \
+#define CX_OP(Name, rule, to_bool)                                                 \
+    constexpr internal::SnakeName kName##Name{#Name};                              \
+    constexpr internal::ElementwiseOp kOp##Name{kName##Name.text, DtypeRule::rule, \
                                                 kernels::Name::kId, to_bool};
 
 #define CX_UNARY(Name, rule, gx, ...)                                                       \
@@ -122,14 +128,14 @@ void RecordBinary(const char* name, const Scalar& x1, const Array& x2, const Arr
             return gx;                                                                      \
         }                                                                                   \
     };
-#define CX_BINARY_GRAD(Struct, expression)                                                  \
-    struct Struct {                                                                         \
-        template <typename X1, typename X2, typename Y, typename G>                         \
-        auto operator()([[maybe_unused]] const X1& x1, [[maybe_unused]] const X2& x2,       \
-                        [[maybe_unused]] const Y& y, [[maybe_unused]] const G& gy) const    \
-                -> std::decay_t<decltype(expression)> {                                     \
-            return expression;                                                              \
-        }                                                                                   \
+#define CX_BINARY_GRAD(Struct, expression)                                               \
+    struct Struct {                                                                      \
+        template <typename X1, typename X2, typename Y, typename G>                      \
+        auto operator()([[maybe_unused]] const X1& x1, [[maybe_unused]] const X2& x2,    \
+                        [[maybe_unused]] const Y& y, [[maybe_unused]] const G& gy) const \
+            -> std::decay_t<decltype(expression)> {                                      \
+            return expression;                                                           \
+        }                                                                                \
     };
 #define CX_PREDICATE(Name, rule, ...) CX_OP(Name, rule, true)
 #define CX_BINARY(Name, rule, gx1, gx2, ...) \
@@ -147,31 +153,27 @@ void RecordBinary(const char* name, const Scalar& x1, const Array& x2, const Arr
 
 }  // namespace
 
-#define CX_UNARY(Name, ...)                                     \
-    Array Name(const Array& x) {                                \
-        Array y = internal::CallUnary(kOp##Name, x);            \
-        RecordUnary(kOp##Name.name, x, y, Grad##Name{});        \
-        return y;                                               \
+#define CX_UNARY(Name, ...)                              \
+    Array Name(const Array& x) {                         \
+        Array y = internal::CallUnary(kOp##Name, x);     \
+        RecordUnary(kOp##Name.name, x, y, Grad##Name{}); \
+        return y;                                        \
     }
 #define CX_PREDICATE(Name, ...) \
     Array Name(const Array& x) { return internal::CallUnary(kOp##Name, x); }
 
-#define CX_BINARY_FORM(Name, T1, T2)                                                 \
-    Array Name(const T1& x1, const T2& x2) {                                         \
-        Array y = internal::CallBinary(kOp##Name, x1, x2);                           \
-        RecordBinary<Grad1##Name, Grad2##Name>(kOp##Name.name, x1, x2, y);           \
-        return y;                                                                    \
+#define CX_BINARY_FORM(Name, T1, T2)                                       \
+    Array Name(const T1& x1, const T2& x2) {                               \
+        Array y = internal::CallBinary(kOp##Name, x1, x2);                 \
+        RecordBinary<Grad1##Name, Grad2##Name>(kOp##Name.name, x1, x2, y); \
+        return y;                                                          \
     }
-#define CX_BINARY(Name, ...)                                                         \
-    CX_BINARY_FORM(Name, Array, Array)                                               \
-    CX_BINARY_FORM(Name, Array, Scalar)                                              \
-    CX_BINARY_FORM(Name, Scalar, Array)                                              \
-    void internal::I##Name(const Array& x1, const Array& x2) {                       \
-        CallInPlace(kOp##Name, x1, x2);                                              \
-    }                                                                                \
-    void internal::I##Name(const Array& x1, const Scalar& x2) {                      \
-        CallInPlace(kOp##Name, x1, x2);                                              \
-    }
+#define CX_BINARY(Name, ...)                                                                     \
+    CX_BINARY_FORM(Name, Array, Array)                                                           \
+    CX_BINARY_FORM(Name, Array, Scalar)                                                          \
+    CX_BINARY_FORM(Name, Scalar, Array)                                                          \
+    void internal::I##Name(const Array& x1, const Array& x2) { CallInPlace(kOp##Name, x1, x2); } \
+    void internal::I##Name(const Array& x1, const Scalar& x2) { CallInPlace(kOp##Name, x1, x2); }
 
 #define CX_COMPARE_FORM(Name, T1, T2) \
     Array Name(const T1& x1, const T2& x2) { return internal::CallBinary(kOp##Name, x1, x2); }

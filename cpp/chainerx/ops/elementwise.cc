@@ -57,8 +57,8 @@ const char* Expected(DtypeRule rule) {
 }
 
 [[noreturn]] CX_COLD void ThrowDtype(const ElementwiseOp& op, const char* name, Dtype dtype) {
-    throw DtypeError{op.name, ": ", name, " has dtype ", GetDtypeName(dtype), ", expected ",
-                     Expected(op.rule)};
+    throw DtypeError{
+        op.name, ": ", name, " has dtype ", GetDtypeName(dtype), ", expected ", Expected(op.rule)};
 }
 [[noreturn]] CX_COLD void ThrowDtypes(const ElementwiseOp& op, const char* d1, const char* d2,
                                       const char* why) {
@@ -89,7 +89,8 @@ Dtype Promoted(const ElementwiseOp& op, Dtype d1, Dtype d2) {
     if (op.rule == DtypeRule::kShift && IsInt(PromoteTypes(d1, d2))) return d1;
     const Dtype promoted = PromoteTypes(d1, d2);
     if (kComputeTable.dtypes[static_cast<int>(op.rule)][static_cast<int>(promoted)] == kRefused) {
-        ThrowDtypes(op, GetDtypeName(d1), GetDtypeName(d2), "no dtype of this operation holds both");
+        ThrowDtypes(op, GetDtypeName(d1), GetDtypeName(d2),
+                    "no dtype of this operation holds both");
     }
     return Lookup(op, "x1", promoted);
 }
@@ -207,12 +208,14 @@ namespace {
 
 // In-place results may lose width, not kind: a float does not go into an integer.
 CX_COLD void CheckInPlaceDtype(const ElementwiseOp& op, Dtype dtype, Dtype result) {
-    const auto category = [](Dtype d) {
-        return IsBool(d) ? 0 : IsInt(d) ? 1 : IsFloat(d) ? 2 : 3;
-    };
+    const auto category = [](Dtype d) { return IsBool(d) ? 0 : IsInt(d) ? 1 : IsFloat(d) ? 2 : 3; };
     if (category(result) != category(dtype)) {
-        throw DtypeError{"i", op.name, ": the result has dtype ", GetDtypeName(result),
-                         ", which does not go into the dtype of x1, ", GetDtypeName(dtype)};
+        throw DtypeError{"i",
+                         op.name,
+                         ": the result has dtype ",
+                         GetDtypeName(result),
+                         ", which does not go into the dtype of x1, ",
+                         GetDtypeName(dtype)};
     }
 }
 
@@ -232,9 +235,14 @@ void CallInPlace(const ElementwiseOp& op, const Array& x1, const Array& x2) {
     CheckSameDevice(op.name, x1.device(), x2.device());
     const Dtype result = Promoted(op, x1.dtype(), x2.dtype());
     if (result != x1.dtype()) CheckInPlaceDtype(op, x1.dtype(), result);
-    if (x1.shape() != x2.shape() && BroadcastShapes(op.name, x1.shape(), x2.shape()) != x1.shape()) {
-        throw DimensionError{"i", op.name, ": x2.shape is ", x2.shape(),
-                             ", expected one that broadcasts to x1.shape, ", x1.shape()};
+    if (x1.shape() != x2.shape() &&
+        BroadcastShapes(op.name, x1.shape(), x2.shape()) != x1.shape()) {
+        throw DimensionError{"i",
+                             op.name,
+                             ": x2.shape is ",
+                             x2.shape(),
+                             ", expected one that broadcasts to x1.shape, ",
+                             x1.shape()};
     }
     Array holder;
     const Array* in2 = &AsSecond(op, x2, x1.dtype(), holder);

@@ -1,5 +1,5 @@
-// What the routines of all elementwise families share: which dtype a row computes in, the output, the
-// call of the kernel. Not for users: they include the families' headers.
+// What the routines of all elementwise families share: which dtype a row computes in, the output,
+// the call of the kernel. Not for users: they include the families' headers.
 #pragma once
 
 #include "chainerx/core/array.h"
@@ -11,8 +11,8 @@ namespace chainerx::internal {
 struct ElementwiseOp {
     const char* name;
     DtypeRule rule;
-    int kernel;     // kernels::Id
-    bool to_bool;   // predicates and comparisons
+    int kernel;    // kernels::Id
+    bool to_bool;  // predicates and comparisons
 };
 
 CX_API Array CallUnary(const ElementwiseOp& op, const Array& x);
@@ -21,7 +21,8 @@ CX_API Array CallBinary(const ElementwiseOp& op, const Array& x1, const Scalar& 
 CX_API Array CallBinary(const ElementwiseOp& op, const Scalar& x1, const Array& x2);
 
 // x1 = op(x1, x2). Checks that nothing of a graph is overwritten, that the result fits the shape of
-// x1, and that its dtype is of no higher kind than that of x1. Memory that both share is copied first.
+// x1, and that its dtype is of no higher kind than that of x1. Memory that both share is copied
+// first.
 CX_API void CallInPlace(const ElementwiseOp& op, const Array& x1, const Array& x2);
 CX_API void CallInPlace(const ElementwiseOp& op, const Array& x1, const Scalar& x2);
 

@@ -8,18 +8,18 @@
 
 namespace chainerx {
 
-#define CX_OPERATOR(symbol, Name)                                                                \
-    inline Array operator symbol(const Array& x1, const Array& x2) { return Name(x1, x2); }      \
-    inline Array operator symbol(const Array& x1, const Scalar& x2) { return Name(x1, x2); }     \
+#define CX_OPERATOR(symbol, Name)                                                            \
+    inline Array operator symbol(const Array& x1, const Array& x2) { return Name(x1, x2); }  \
+    inline Array operator symbol(const Array& x1, const Scalar& x2) { return Name(x1, x2); } \
     inline Array operator symbol(const Scalar& x1, const Array& x2) { return Name(x1, x2); }
-#define CX_OPERATOR_ASSIGN(symbol, Name)                                        \
-    inline const Array& operator symbol(const Array& x1, const Array& x2) {     \
-        internal::I##Name(x1, x2);                                              \
-        return x1;                                                              \
-    }                                                                           \
-    inline const Array& operator symbol(const Array& x1, const Scalar& x2) {    \
-        internal::I##Name(x1, x2);                                              \
-        return x1;                                                              \
+#define CX_OPERATOR_ASSIGN(symbol, Name)                                     \
+    inline const Array& operator symbol(const Array& x1, const Array& x2) {  \
+        internal::I##Name(x1, x2);                                           \
+        return x1;                                                           \
+    }                                                                        \
+    inline const Array& operator symbol(const Array& x1, const Scalar& x2) { \
+        internal::I##Name(x1, x2);                                           \
+        return x1;                                                           \
     }
 
 CX_OPERATOR(+, Add)

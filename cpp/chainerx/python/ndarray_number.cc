@@ -68,19 +68,18 @@ PyObject* UnarySlot(PyObject* x, F f) {
     }
 }
 
-#define CX_BINARY_SLOT(Name, op)                                                             \
-    PyObject* Slot##Name(PyObject* l, PyObject* r) {                                         \
-        return BinarySlot(op, l, r,                                                          \
-                          [](const auto& x1, const auto& x2) { return Name(x1, x2); });      \
+#define CX_BINARY_SLOT(Name, op)                                                                  \
+    PyObject* Slot##Name(PyObject* l, PyObject* r) {                                              \
+        return BinarySlot(op, l, r, [](const auto& x1, const auto& x2) { return Name(x1, x2); }); \
     }
 #define CX_IN_PLACE_SLOT(Name, op)                                                              \
     PyObject* SlotI##Name(PyObject* l, PyObject* r) {                                           \
         return InPlaceSlot(op, l, r,                                                            \
                            [](const Array& x1, const auto& x2) { internal::I##Name(x1, x2); }); \
     }
-#define CX_UNARY_SLOT(Name)                                                     \
-    PyObject* Slot##Name(PyObject* x) {                                         \
-        return UnarySlot(x, [](const Array& array) { return Name(array); });    \
+#define CX_UNARY_SLOT(Name)                                                  \
+    PyObject* Slot##Name(PyObject* x) {                                      \
+        return UnarySlot(x, [](const Array& array) { return Name(array); }); \
     }
 
 CX_BINARY_SLOT(Add, "add")
@@ -117,8 +116,7 @@ PyObject* SlotPower(PyObject* l, PyObject* r, PyObject* modulus) {
         PyErr_SetString(PyExc_TypeError, "power: a modulus is not supported, expected None");
         return nullptr;
     }
-    return BinarySlot("power", l, r,
-                      [](const auto& x1, const auto& x2) { return Power(x1, x2); });
+    return BinarySlot("power", l, r, [](const auto& x1, const auto& x2) { return Power(x1, x2); });
 }
 
 PyObject* SlotDivmod(PyObject* l, PyObject* r) {

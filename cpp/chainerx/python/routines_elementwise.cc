@@ -33,13 +33,13 @@ PyObject* CallBinary(const char* op, PyObject* const* a, F f) {
 }
 
 #define CX_ARGS_X "\n\nArgs:\n    x (ndarray): Any shape, "
-#define CX_ARGS_X1_X2                                                                       \
-    "\n\nArgs:\n    x1 (ndarray or scalar): Broadcast with ``x2``.\n"                       \
+#define CX_ARGS_X1_X2                                                 \
+    "\n\nArgs:\n    x1 (ndarray or scalar): Broadcast with ``x2``.\n" \
     "    x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.\n"
 #define CX_GRADIENT " Differentiable, any order.\n"
 #define CX_NO_GRADIENT " Not differentiable.\n"
 #define CX_SAME "Returns:\n    ndarray: Shape and dtype of ``x``."
-#define CX_FLOAT                                                                     \
+#define CX_FLOAT \
     "Returns:\n    ndarray: Shape of ``x``, its float dtype; float32 for integers and bool."
 #define CX_PROMOTED "Returns:\n    ndarray: Broadcast shape, promoted dtype."
 #define CX_PROMOTED_FLOAT \
@@ -50,13 +50,13 @@ PyObject* CallBinary(const char* op, PyObject* const* a, F f) {
 
 // CX_DOC below is two arguments in one, so it is expanded first.
 #define CX_UNARY(...) CX_UNARY_EXPANDED(__VA_ARGS__)
-#define CX_UNARY_EXPANDED(py, Name, doc, dtypes, result)                                \
-    CX_ROUTINE(py, "x: ndarray) -> ndarray", doc CX_ARGS_X dtypes ".\n" result) {       \
-        return Wrap(Name(ToArray(#py, "x", a[0])));                                     \
+#define CX_UNARY_EXPANDED(py, Name, doc, dtypes, result)                          \
+    CX_ROUTINE(py, "x: ndarray) -> ndarray", doc CX_ARGS_X dtypes ".\n" result) { \
+        return Wrap(Name(ToArray(#py, "x", a[0])));                               \
     }
-#define CX_BINARY(py, Name, doc, result)                                                     \
-    CX_ROUTINE(py, "x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray",                 \
-               doc CX_ARGS_X1_X2 result) {                                                   \
+#define CX_BINARY(py, Name, doc, result)                                                        \
+    CX_ROUTINE(py, "x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray",                    \
+               doc CX_ARGS_X1_X2 result) {                                                      \
         return CallBinary(#py, a, [](const auto& x1, const auto& x2) { return Name(x1, x2); }); \
     }
 
@@ -75,10 +75,8 @@ CX_UNARY(fabs, Fabs, "Absolute value of each element, in a float dtype.", "any r
          CX_FLOAT CX_GRADIENT CX_RAISES_COMPLEX)
 #undef CX_DOC
 CX_BINARY(add, Add, "Sum of two operands.", CX_PROMOTED CX_GRADIENT CX_RAISES_BOOL)
-CX_BINARY(subtract, Subtract, "Difference of two operands.",
-          CX_PROMOTED CX_GRADIENT CX_RAISES_BOOL)
-CX_BINARY(multiply, Multiply, "Product of two operands; bool is allowed.",
-          CX_PROMOTED CX_GRADIENT)
+CX_BINARY(subtract, Subtract, "Difference of two operands.", CX_PROMOTED CX_GRADIENT CX_RAISES_BOOL)
+CX_BINARY(multiply, Multiply, "Product of two operands; bool is allowed.", CX_PROMOTED CX_GRADIENT)
 CX_BINARY(divide, Divide, "True quotient of two operands.",
           CX_PROMOTED_FLOAT CX_GRADIENT CX_RAISES_BOOL)
 CX_BINARY(true_divide, Divide, "True quotient of two operands.",
@@ -172,9 +170,9 @@ CX_BINARY(bitwise_and, BitwiseAnd, "Bits that are set in both operands.", CX_DOC
 CX_BINARY(bitwise_or, BitwiseOr, "Bits that are set in an operand.", CX_DOC)
 CX_BINARY(bitwise_xor, BitwiseXor, "Bits that are set in one of the operands only.", CX_DOC)
 #undef CX_DOC
-#define CX_DOC                                                                              \
-    "Returns:\n    ndarray: Broadcast shape, dtype of ``x1``, int64 for a scalar ``x1``."   \
-    CX_NO_GRADIENT "Raises:\n    DtypeError: If an operand is no integer."
+#define CX_DOC                                                                     \
+    "Returns:\n    ndarray: Broadcast shape, dtype of ``x1``, int64 for a scalar " \
+    "``x1``." CX_NO_GRADIENT "Raises:\n    DtypeError: If an operand is no integer."
 CX_BINARY(left_shift, LeftShift, "Bits of ``x1`` moved up by ``x2``.", CX_DOC)
 CX_BINARY(right_shift, RightShift, "Bits of ``x1`` moved down by ``x2``.", CX_DOC)
 #undef CX_DOC
@@ -184,8 +182,7 @@ CX_UNARY(bitwise_not, Invert, "All bits reversed; of bool, the opposite.", CX_DO
 #undef CX_DOC
 
 // ---- comparisons and logic
-#define CX_DOC \
-    CX_BOOL CX_NO_GRADIENT "Raises:\n    DtypeError: If bool meets another dtype."
+#define CX_DOC CX_BOOL CX_NO_GRADIENT "Raises:\n    DtypeError: If bool meets another dtype."
 CX_BINARY(equal, Equal, "Whether elements are equal.", CX_DOC)
 CX_BINARY(not_equal, NotEqual, "Whether elements differ.", CX_DOC)
 CX_BINARY(greater, Greater, "Whether ``x1`` is greater.", CX_DOC)
@@ -204,8 +201,7 @@ CX_UNARY(isfinite, Isfinite, "Whether each element is neither infinite nor nan."
 CX_UNARY(signbit, Signbit, "Whether the sign of each element is negative.", CX_DOC)
 #undef CX_DOC
 
-CX_ROUTINE(where,
-           "condition: ndarray, x: ndarray | Scalar, y: ndarray | Scalar) -> ndarray",
+CX_ROUTINE(where, "condition: ndarray, x: ndarray | Scalar, y: ndarray | Scalar) -> ndarray",
            "Elements of ``x`` where ``condition`` holds, of ``y`` elsewhere.\n\n"
            "Args:\n"
            "    condition (ndarray): Any dtype; not 0 means that it holds.\n"
@@ -229,13 +225,13 @@ CX_UNARY(relu, Relu, "``max(x, 0)``. The derivative at 0 is 1.", CX_DOC)
 CX_UNARY(sigmoid, Sigmoid, "``1 / (1 + exp(-x))``.", CX_DOC)
 #undef CX_DOC
 
-#define CX_ACTIVATION(py, parameter, fallback, doc, expression)                             \
-    CX_ROUTINE(py, "x: ndarray, " parameter ": float = " #fallback ") -> ndarray",          \
-               doc CX_ARGS_X "any real dtype.\n    " parameter " (float): See above.\n"     \
-               CX_FLOAT CX_GRADIENT CX_RAISES_COMPLEX) {                                    \
-        const Array& x = ToArray(#py, "x", a[0]);                                           \
-        const double p = a[1] != nullptr ? ToDouble(#py, parameter, a[1]) : fallback;       \
-        return Wrap(expression);                                                            \
+#define CX_ACTIVATION(py, parameter, fallback, doc, expression)                                 \
+    CX_ROUTINE(py, "x: ndarray, " parameter ": float = " #fallback ") -> ndarray",              \
+               doc CX_ARGS_X "any real dtype.\n    " parameter                                  \
+                             " (float): See above.\n" CX_FLOAT CX_GRADIENT CX_RAISES_COMPLEX) { \
+        const Array& x = ToArray(#py, "x", a[0]);                                               \
+        const double p = a[1] != nullptr ? ToDouble(#py, parameter, a[1]) : fallback;           \
+        return Wrap(expression);                                                                \
     }
 CX_ACTIVATION(elu, "alpha", 1.0, "``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere.",
               Elu(x, p))
@@ -257,10 +253,10 @@ CX_ROUTINE(crelu, "x: ndarray, axis: int = 1) -> ndarray",
     return Wrap(Crelu(ToArray("crelu", "x", a[0]), axis));
 }
 
-#define CX_ERROR(py, Name, doc)                                                              \
-    CX_ROUTINE(py, "x1: ndarray, x2: ndarray) -> ndarray", doc CX_ARGS_X1_X2                 \
-               CX_PROMOTED CX_GRADIENT CX_RAISES_BOOL) {                                     \
-        return Wrap(Name(ToArray(#py, "x1", a[0]), ToArray(#py, "x2", a[1])));               \
+#define CX_ERROR(py, Name, doc)                                                \
+    CX_ROUTINE(py, "x1: ndarray, x2: ndarray) -> ndarray",                     \
+               doc CX_ARGS_X1_X2 CX_PROMOTED CX_GRADIENT CX_RAISES_BOOL) {     \
+        return Wrap(Name(ToArray(#py, "x1", a[0]), ToArray(#py, "x2", a[1]))); \
     }
 CX_ERROR(absolute_error, AbsoluteError, "``|x1 - x2|``.")
 CX_ERROR(squared_error, SquaredError, "``(x1 - x2) ** 2``.")

@@ -59,7 +59,9 @@ void Float32ToBFloat16(const void* x_data, void* out_data, int64_t n) {
 // What the processor gives for a number that does not fit, also where it converts in software.
 template <typename T>
 int32_t Truncate(T x) {
-    return x > T(sizeof(T) == 4 ? -2147483904.0 : -2147483649.0) && x < T(2147483648.0) ? static_cast<int32_t>(x) : INT32_MIN;
+    return x > T(sizeof(T) == 4 ? -2147483904.0 : -2147483649.0) && x < T(2147483648.0)
+               ? static_cast<int32_t>(x)
+               : INT32_MIN;
 }
 
 void Float32ToInt32(const void* x_data, void* out_data, int64_t n) {
@@ -100,7 +102,7 @@ void Float64ToInt32(const void* x_data, void* out_data, int64_t n) {
 extern "C" {
 __attribute__((visibility("hidden"))) extern const chainerx::native::CastLoops CX_UNIT_ENTRY;
 const chainerx::native::CastLoops CX_UNIT_ENTRY = {
-        chainerx::native::CX_ISA::Float16ToFloat32, chainerx::native::CX_ISA::Float32ToFloat16,
-        chainerx::native::CX_ISA::BFloat16ToFloat32, chainerx::native::CX_ISA::Float32ToBFloat16,
-        chainerx::native::CX_ISA::Float32ToInt32,    chainerx::native::CX_ISA::Float64ToInt32};
+    chainerx::native::CX_ISA::Float16ToFloat32,  chainerx::native::CX_ISA::Float32ToFloat16,
+    chainerx::native::CX_ISA::BFloat16ToFloat32, chainerx::native::CX_ISA::Float32ToBFloat16,
+    chainerx::native::CX_ISA::Float32ToInt32,    chainerx::native::CX_ISA::Float64ToInt32};
 }

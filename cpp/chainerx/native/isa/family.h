@@ -13,37 +13,37 @@ namespace CX_ISA {
 namespace {
 
 namespace rows {
-#define CX_UNARY(Name, rule, gx, ...)                      \
-    struct Name {                                          \
+#define CX_UNARY(Name, rule, gx, ...)                       \
+    struct Name {                                           \
         static constexpr DtypeRule kRule = DtypeRule::rule; \
-        template <typename T>                              \
-        static T Apply(const T& x) {                       \
-            return __VA_ARGS__;                            \
-        }                                                  \
+        template <typename T>                               \
+        static T Apply(const T& x) {                        \
+            return __VA_ARGS__;                             \
+        }                                                   \
     };
-#define CX_PREDICATE(Name, rule, ...)                      \
-    struct Name {                                          \
+#define CX_PREDICATE(Name, rule, ...)                       \
+    struct Name {                                           \
         static constexpr DtypeRule kRule = DtypeRule::rule; \
-        template <typename T>                              \
-        static bool Apply(const T& x) {                    \
-            return __VA_ARGS__;                            \
-        }                                                  \
+        template <typename T>                               \
+        static bool Apply(const T& x) {                     \
+            return __VA_ARGS__;                             \
+        }                                                   \
     };
-#define CX_BINARY(Name, rule, gx1, gx2, ...)               \
-    struct Name {                                          \
+#define CX_BINARY(Name, rule, gx1, gx2, ...)                \
+    struct Name {                                           \
         static constexpr DtypeRule kRule = DtypeRule::rule; \
-        template <typename T>                              \
-        static T Apply(const T& x1, const T& x2) {         \
-            return __VA_ARGS__;                            \
-        }                                                  \
+        template <typename T>                               \
+        static T Apply(const T& x1, const T& x2) {          \
+            return __VA_ARGS__;                             \
+        }                                                   \
     };
-#define CX_COMPARE(Name, rule, ...)                        \
-    struct Name {                                          \
+#define CX_COMPARE(Name, rule, ...)                         \
+    struct Name {                                           \
         static constexpr DtypeRule kRule = DtypeRule::rule; \
-        template <typename T>                              \
-        static bool Apply(const T& x1, const T& x2) {      \
-            return __VA_ARGS__;                            \
-        }                                                  \
+        template <typename T>                               \
+        static bool Apply(const T& x1, const T& x2) {       \
+            return __VA_ARGS__;                             \
+        }                                                   \
     };
 #include CX_FAMILY_DEF
 #undef CX_UNARY
@@ -62,7 +62,7 @@ namespace rows {
 #define Row UnaryRow
 constexpr UnaryLoops kUnary[] = {
 #include CX_FAMILY_DEF
-        {nullptr, nullptr}};
+    {nullptr, nullptr}};
 #undef CX_UNARY
 #undef CX_PREDICATE
 #undef Row
@@ -72,7 +72,7 @@ constexpr UnaryLoops kUnary[] = {
 #define Row PredicateRow
 constexpr UnaryLoops kPredicate[] = {
 #include CX_FAMILY_DEF
-        {nullptr, nullptr}};
+    {nullptr, nullptr}};
 #undef CX_PREDICATE
 #undef CX_BINARY
 #undef Row
@@ -82,7 +82,7 @@ constexpr UnaryLoops kPredicate[] = {
 #define Row BinaryRow
 constexpr BinaryLoops kBinary[] = {
 #include CX_FAMILY_DEF
-        {nullptr, nullptr}};
+    {nullptr, nullptr}};
 #undef CX_BINARY
 #undef CX_COMPARE
 #undef Row
@@ -92,7 +92,7 @@ constexpr BinaryLoops kBinary[] = {
 #define Row CompareRow
 constexpr BinaryLoops kCompare[] = {
 #include CX_FAMILY_DEF
-        {nullptr, nullptr}};
+    {nullptr, nullptr}};
 #undef CX_UNARY
 #undef CX_PREDICATE
 #undef CX_BINARY
@@ -105,10 +105,11 @@ constexpr BinaryLoops kCompare[] = {
 }  // namespace CX_ISA
 }  // namespace chainerx::native
 
-#define CX_EXPORT_FAMILY                                                                    \
-    extern "C" {                                                                            \
-    __attribute__((visibility("hidden"))) extern const chainerx::native::FamilyLoops CX_UNIT_ENTRY;                                  \
-    const chainerx::native::FamilyLoops CX_UNIT_ENTRY = {                                   \
-            chainerx::native::CX_ISA::kUnary, chainerx::native::CX_ISA::kPredicate,         \
-            chainerx::native::CX_ISA::kBinary, chainerx::native::CX_ISA::kCompare};         \
+#define CX_EXPORT_FAMILY                                                                 \
+    extern "C" {                                                                         \
+    __attribute__((                                                                      \
+        visibility("hidden"))) extern const chainerx::native::FamilyLoops CX_UNIT_ENTRY; \
+    const chainerx::native::FamilyLoops CX_UNIT_ENTRY = {                                \
+        chainerx::native::CX_ISA::kUnary, chainerx::native::CX_ISA::kPredicate,          \
+        chainerx::native::CX_ISA::kBinary, chainerx::native::CX_ISA::kCompare};          \
     }

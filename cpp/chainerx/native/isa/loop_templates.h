@@ -50,7 +50,7 @@ void RunBinary(const void* x1_data, int64_t step1, const void* x2_data, int64_t 
     int64_t i = 0;
     for (; i + kWidth <= n; i += kWidth) {
         Row::Apply(B::load_unaligned(x1 + i * step1), B::load_unaligned(x2 + i * step2))
-                .store_unaligned(out + i);
+            .store_unaligned(out + i);
     }
     if (i < n) {
         const B y = Row::Apply(LoadPart(x1 + i * step1, n - i), LoadPart(x2 + i * step2, n - i));

@@ -37,11 +37,15 @@ inline Batch<T> Sign(const Batch<T>& x) {
 template <typename T>
 inline Batch<T> MaxOrSecond(const Batch<T>& x1, const Batch<T>& x2) {
 #if defined(CX_ISA_AVX512)
-    if constexpr (sizeof(T) == 4) return Batch<T>(_mm512_max_ps(x1, x2));
-    else return Batch<T>(_mm512_max_pd(x1, x2));
+    if constexpr (sizeof(T) == 4)
+        return Batch<T>(_mm512_max_ps(x1, x2));
+    else
+        return Batch<T>(_mm512_max_pd(x1, x2));
 #elif defined(CX_ISA_AVX2)
-    if constexpr (sizeof(T) == 4) return Batch<T>(_mm256_max_ps(x1, x2));
-    else return Batch<T>(_mm256_max_pd(x1, x2));
+    if constexpr (sizeof(T) == 4)
+        return Batch<T>(_mm256_max_ps(x1, x2));
+    else
+        return Batch<T>(_mm256_max_pd(x1, x2));
 #else
     return Where(x1 > x2, x1, x2);
 #endif
@@ -49,11 +53,15 @@ inline Batch<T> MaxOrSecond(const Batch<T>& x1, const Batch<T>& x2) {
 template <typename T>
 inline Batch<T> MinOrSecond(const Batch<T>& x1, const Batch<T>& x2) {
 #if defined(CX_ISA_AVX512)
-    if constexpr (sizeof(T) == 4) return Batch<T>(_mm512_min_ps(x1, x2));
-    else return Batch<T>(_mm512_min_pd(x1, x2));
+    if constexpr (sizeof(T) == 4)
+        return Batch<T>(_mm512_min_ps(x1, x2));
+    else
+        return Batch<T>(_mm512_min_pd(x1, x2));
 #elif defined(CX_ISA_AVX2)
-    if constexpr (sizeof(T) == 4) return Batch<T>(_mm256_min_ps(x1, x2));
-    else return Batch<T>(_mm256_min_pd(x1, x2));
+    if constexpr (sizeof(T) == 4)
+        return Batch<T>(_mm256_min_ps(x1, x2));
+    else
+        return Batch<T>(_mm256_min_pd(x1, x2));
 #else
     return Where(x1 < x2, x1, x2);
 #endif

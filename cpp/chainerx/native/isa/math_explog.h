@@ -13,8 +13,8 @@ namespace CX_ISA {
 namespace {
 namespace math {
 
-// 2^n of whole numbers in the range of normal exponents. Adding 1.5 * 2^mantissa_bits moves n to the
-// low end of the bits.
+// 2^n of whole numbers in the range of normal exponents. Adding 1.5 * 2^mantissa_bits moves n to
+// the low end of the bits.
 inline BatchF Pow2(const BatchF& n) {
     const auto bits = xsimd::bitwise_cast<uint32_t>(n + BatchF(0x1.8p23f + 127.0f));
     return xsimd::bitwise_cast<float>(bits << 23);
@@ -45,13 +45,12 @@ inline BatchF Expm1Core(const BatchF& r) {
                       r);
 }
 inline BatchD Expm1Core(const BatchD& r) {
-    return xsimd::fma(
-            r * r,
-            Poly(r, 0x1.0000000000000p-1, 0x1.5555555555557p-3, 0x1.5555555555558p-5,
-                 0x1.11111111100dbp-7, 0x1.6c16c16c151fcp-10, 0x1.a01a01abe8245p-13,
-                 0x1.a01a01acfb1b3p-16, 0x1.71de02312af42p-19, 0x1.27e4cccd08877p-22,
-                 0x1.af4dea43810c4p-26, 0x1.1f8b4e0fc457cp-29),
-            r);
+    return xsimd::fma(r * r,
+                      Poly(r, 0x1.0000000000000p-1, 0x1.5555555555557p-3, 0x1.5555555555558p-5,
+                           0x1.11111111100dbp-7, 0x1.6c16c16c151fcp-10, 0x1.a01a01abe8245p-13,
+                           0x1.a01a01acfb1b3p-16, 0x1.71de02312af42p-19, 0x1.27e4cccd08877p-22,
+                           0x1.af4dea43810c4p-26, 0x1.1f8b4e0fc457cp-29),
+                      r);
 }
 
 template <typename T>
@@ -93,7 +92,8 @@ inline Batch<T> Exp(const Batch<T>& x) {
 template <typename T>
 inline Batch<T> Expm1(const Batch<T>& x) {
     using B = Batch<T>;
-    const Reduced<T> reduced = ReduceByLn2(Clamp(x, sizeof(T) == 4 ? T(-30) : T(-50), kExpm1High<T>));
+    const Reduced<T> reduced =
+        ReduceByLn2(Clamp(x, sizeof(T) == 4 ? T(-30) : T(-50), kExpm1High<T>));
     // With one factor 2 put off, 2^n itself can't overflow.
     const B scale = Pow2(reduced.n - B(T(1)));
     const B y = xsimd::fma(scale, Expm1Core(reduced.r), scale - B(T(0.5)));
@@ -108,19 +108,18 @@ inline BatchF Exp2Core(const BatchF& r) {
                       BatchF(1.0f));
 }
 inline BatchD Exp2Core(const BatchD& r) {
-    return xsimd::fma(
-            r,
-            Poly(r, 0x1.62e42fefa39efp-1, 0x1.ebfbdff82c58fp-3, 0x1.c6b08d704a0c6p-5,
-                 0x1.3b2ab6fba4e7dp-7, 0x1.5d87fe78a3f9ap-10, 0x1.430912f86a0d9p-13,
-                 0x1.ffcbfc6da7c36p-17, 0x1.62c022494b37bp-20, 0x1.b524ebcf1f14cp-24,
-                 0x1.e4cef693b7d11p-28, 0x1.e9ec237951707p-32, 0x1.c4c8d1d40259ap-36),
-            BatchD(1.0));
+    return xsimd::fma(r,
+                      Poly(r, 0x1.62e42fefa39efp-1, 0x1.ebfbdff82c58fp-3, 0x1.c6b08d704a0c6p-5,
+                           0x1.3b2ab6fba4e7dp-7, 0x1.5d87fe78a3f9ap-10, 0x1.430912f86a0d9p-13,
+                           0x1.ffcbfc6da7c36p-17, 0x1.62c022494b37bp-20, 0x1.b524ebcf1f14cp-24,
+                           0x1.e4cef693b7d11p-28, 0x1.e9ec237951707p-32, 0x1.c4c8d1d40259ap-36),
+                      BatchD(1.0));
 }
 
 template <typename T>
 inline Batch<T> Exp2(const Batch<T>& x) {
     const Batch<T> bounded =
-            Clamp(x, sizeof(T) == 4 ? T(-152) : T(-1077), sizeof(T) == 4 ? T(130) : T(1026));
+        Clamp(x, sizeof(T) == 4 ? T(-152) : T(-1077), sizeof(T) == 4 ? T(130) : T(1026));
     const Batch<T> n = xsimd::nearbyint(bounded);
     return ScaleByPow2(Exp2Core(bounded - n), n);
 }
@@ -178,7 +177,7 @@ inline BatchD LogOfBase(const BatchD& x, double high, double low, double high2, 
     const LogParts p = SplitForLog(x);
     const BatchD half_square = p.f * p.f * BatchD(0.5);
     const BatchD f_high = xsimd::bitwise_cast<double>(
-            xsimd::bitwise_cast<uint64_t>(p.f - half_square) & Batch<uint64_t>(0xffffffff00000000u));
+        xsimd::bitwise_cast<uint64_t>(p.f - half_square) & Batch<uint64_t>(0xffffffff00000000u));
     const BatchD f_low = p.f - f_high - half_square + LogTail(p.f);
     const BatchD value = f_high * BatchD(high);
     const BatchD value_low = xsimd::fma(f_low + f_high, BatchD(low),
@@ -207,10 +206,12 @@ inline Batch<T> Log1p(const Batch<T>& x) {
 // log(erfc) with the weight that its error has in the result.
 inline BatchF Erf(const BatchF& x) {
     const BatchF a = xsimd::min(BatchF(4.1f), xsimd::abs(x));
-    const BatchF small = xsimd::fma(x, Poly(x * x, 0x1.06eba820fb0f8p-3, -0x1.81274697a47cdp-2,
-                                  0x1.ce2f1807f4d2dp-4, -0x1.b82b751b5d578p-6,
-                                  0x1.5640ef1a777f5p-8, -0x1.be05b834dffbdp-11,
-                                  0x1.e0c33a336c57fp-14, -0x1.5a456c6dbd641p-17), x);
+    const BatchF small =
+        xsimd::fma(x,
+                   Poly(x * x, 0x1.06eba820fb0f8p-3, -0x1.81274697a47cdp-2, 0x1.ce2f1807f4d2dp-4,
+                        -0x1.b82b751b5d578p-6, 0x1.5640ef1a777f5p-8, -0x1.be05b834dffbdp-11,
+                        0x1.e0c33a336c57fp-14, -0x1.5a456c6dbd641p-17),
+                   x);
     const BatchF q = Poly(a, 0x1.62d8a7cebbb57p-13, -0x1.212626dbfbe55p+0, -0x1.444d1e3af3915p-1,
                           -0x1.bb4547e89faeep-4, 0x1.9aebaf4236a27p-6, -0x1.1062502653403p-8,
                           0x1.c459124f49509p-12, -0x1.5d71dbc8635c5p-16);
@@ -221,19 +222,21 @@ inline BatchF Erf(const BatchF& x) {
 inline BatchD Erf(const BatchD& x) {
     const BatchD a = xsimd::min(BatchD(6.0), xsimd::abs(x));
     const BatchD small =
-            xsimd::fma(x, Poly(x * x, 0x1.06eba8214db69p-3, -0x1.812746b0379e6p-2, 0x1.ce2f21a042b34p-4,
-                     -0x1.b82ce31284f37p-6, 0x1.565bcd0dbd8f7p-8, -0x1.c02db3db4914dp-11,
-                     0x1.f9a321e4afa12p-14, -0x1.f4d1e4343e112p-17, 0x1.b9df30582cd90p-20,
-                     -0x1.5f1f40e25a62bp-23, 0x1.f7b99cf5acbc5p-27, -0x1.38ac22534af27p-30,
-                     0x1.06275c7524c6cp-34), x);
-    const BatchD q = Poly(
-            a - BatchD(2.0), -0x1.575b329b1f516p+2, -0x1.1ac3258a8dc2cp+2, -0x1.d8f5dece92394p-1,
-            -0x1.0dc3b5fb1095dp-6, 0x1.d406b373a1a9cp-9, -0x1.7ffcfb4712b73p-11,
-            0x1.1bc3a607b6306p-13, -0x1.5b656f6988157p-16, 0x1.0604575093501p-19,
-            0x1.b549bb4a6b150p-23, -0x1.73e645796659fp-23, 0x1.f0ae3b8de5dbcp-25,
-            -0x1.e03ef0280e36cp-27, 0x1.5a48c1b8036ddp-29, -0x1.1a080a8191677p-32,
-            -0x1.3bf20c171454ep-35, 0x1.0765298974046p-35, -0x1.6ec446fc035fcp-37,
-            0x1.5472172f5d78fp-39, -0x1.85ab8ce4c4effp-42, 0x1.95d5d246c67b5p-46);
+        xsimd::fma(x,
+                   Poly(x * x, 0x1.06eba8214db69p-3, -0x1.812746b0379e6p-2, 0x1.ce2f21a042b34p-4,
+                        -0x1.b82ce31284f37p-6, 0x1.565bcd0dbd8f7p-8, -0x1.c02db3db4914dp-11,
+                        0x1.f9a321e4afa12p-14, -0x1.f4d1e4343e112p-17, 0x1.b9df30582cd90p-20,
+                        -0x1.5f1f40e25a62bp-23, 0x1.f7b99cf5acbc5p-27, -0x1.38ac22534af27p-30,
+                        0x1.06275c7524c6cp-34),
+                   x);
+    const BatchD q =
+        Poly(a - BatchD(2.0), -0x1.575b329b1f516p+2, -0x1.1ac3258a8dc2cp+2, -0x1.d8f5dece92394p-1,
+             -0x1.0dc3b5fb1095dp-6, 0x1.d406b373a1a9cp-9, -0x1.7ffcfb4712b73p-11,
+             0x1.1bc3a607b6306p-13, -0x1.5b656f6988157p-16, 0x1.0604575093501p-19,
+             0x1.b549bb4a6b150p-23, -0x1.73e645796659fp-23, 0x1.f0ae3b8de5dbcp-25,
+             -0x1.e03ef0280e36cp-27, 0x1.5a48c1b8036ddp-29, -0x1.1a080a8191677p-32,
+             -0x1.3bf20c171454ep-35, 0x1.0765298974046p-35, -0x1.6ec446fc035fcp-37,
+             0x1.5472172f5d78fp-39, -0x1.85ab8ce4c4effp-42, 0x1.95d5d246c67b5p-46);
     const BatchD large = Copysign(BatchD(1.0) - Exp(q), x);
     const BatchD y = Where(a < BatchD(1.0), small, large);
     return Where(x == x, y, x);

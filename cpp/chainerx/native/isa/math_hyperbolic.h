@@ -16,9 +16,10 @@ inline BatchF Tanh(const BatchF& x) {
     const BatchF a = xsimd::abs(x);
     const BatchF z = x * x;
     const BatchF small =
-            xsimd::fma(x * z, Poly(z, -0x1.5555553b8dd28p-2, 0x1.1110eaff88439p-3,
-                                   -0x1.ba095f51beea6p-5, 0x1.64b211656fa3ap-6,
-                                   -0x1.119c3ce564f44p-7, 0x1.2d50712dc3eb9p-9), x);
+        xsimd::fma(x * z,
+                   Poly(z, -0x1.5555553b8dd28p-2, 0x1.1110eaff88439p-3, -0x1.ba095f51beea6p-5,
+                        0x1.64b211656fa3ap-6, -0x1.119c3ce564f44p-7, 0x1.2d50712dc3eb9p-9),
+                   x);
     const BatchF e = Exp(MinOrSecond(BatchF(20.0f), a + a));
     const BatchF large = BatchF(1.0f) - BatchF(2.0f) / (e + BatchF(1.0f));
     return Where(a < BatchF(0.625f), small, Copysign(large, x));

@@ -39,19 +39,21 @@ inline BatchD PowForFloat(const BatchD& a, const BatchD& x2) {
     const LogParts p = SplitForLog(a);
     const BatchD s = p.f / (p.f + BatchD(2.0));
     const BatchD z = s * s;
-    const BatchD log1p = xsimd::fma(
-            s * z, Poly(z, 0x1.55555555553b0p-1, 0x1.9999999b8d912p-2, 0x1.24924622fcb46p-2,
+    const BatchD log1p =
+        xsimd::fma(s * z,
+                   Poly(z, 0x1.55555555553b0p-1, 0x1.9999999b8d912p-2, 0x1.24924622fcb46p-2,
                         0x1.c71fd31c755cfp-3, 0x1.7381dc113cfe4p-3, 0x1.5478741fb9fdfp-3),
-            s + s);
+                   s + s);
     const BatchD log2 = LogBorders(a, xsimd::fma(log1p, BatchD(0x1.71547652b82fep+0), p.k));
     const BatchD product = Clamp(x2 * log2, -200.0, 200.0);
     const BatchD n = xsimd::nearbyint(product);
     const BatchD r = product - n;
     const BatchD power =
-            xsimd::fma(r, Poly(r, 0x1.62e42fef95eb1p-1, 0x1.ebfbe045fb75cp-3, 0x1.c6b08dc5e6fdfp-5,
-                               0x1.3b2a1b69d95d7p-7, 0x1.5d874c74e7e0fp-10, 0x1.4440066b62a0ep-13,
-                               0x1.00dc51f0a758fp-16),
-                       BatchD(1.0));
+        xsimd::fma(r,
+                   Poly(r, 0x1.62e42fef95eb1p-1, 0x1.ebfbe045fb75cp-3, 0x1.c6b08dc5e6fdfp-5,
+                        0x1.3b2a1b69d95d7p-7, 0x1.5d874c74e7e0fp-10, 0x1.4440066b62a0ep-13,
+                        0x1.00dc51f0a758fp-16),
+                   BatchD(1.0));
     return power * Pow2(n);
 }
 inline BatchF Pow(const BatchF& x1, const BatchF& x2) {
@@ -96,11 +98,11 @@ inline BatchD Pow(const BatchD& x1, const BatchD& x2) {
     const BatchD third(0x1.5555555555555p-1);
     const BatchD t = third * c;
     const BatchD t_low =
-            fma(third, c_low, fma(BatchD(0x1.5555555555555p-55), c, ProductError(third, c, t)));
-    const BatchD tail =
-            c * z * Poly(z, 0x1.999999999999ap-2, 0x1.2492492492525p-2, 0x1.c71c71c6e9a42p-3,
-                         0x1.745d177b6c6aap-3, 0x1.3b13957be1f79p-3, 0x1.1118d9a133a3cp-3,
-                         0x1.df792d596b1cfp-4, 0x1.e0533c845aff3p-4);
+        fma(third, c_low, fma(BatchD(0x1.5555555555555p-55), c, ProductError(third, c, t)));
+    const BatchD tail = c * z *
+                        Poly(z, 0x1.999999999999ap-2, 0x1.2492492492525p-2, 0x1.c71c71c6e9a42p-3,
+                             0x1.745d177b6c6aap-3, 0x1.3b13957be1f79p-3, 0x1.1118d9a133a3cp-3,
+                             0x1.df792d596b1cfp-4, 0x1.e0533c845aff3p-4);
     const BatchD two_s = s + s;
     const BatchD high = two_s + t;
     const BatchD low = ((two_s - high) + t) + (s_low + s_low + t_low + tail);
@@ -115,7 +117,7 @@ inline BatchD Pow(const BatchD& x1, const BatchD& x2) {
     // At the borders this is inf - inf; there is no low part then.
     const BatchD raw_low = fma(x2, log_low, ProductError(x2, log, product));
     const BatchD product_low =
-            Where((bounded == product) & (xsimd::abs(raw_low) < BatchD(1.0)), raw_low, BatchD(0.0));
+        Where((bounded == product) & (xsimd::abs(raw_low) < BatchD(1.0)), raw_low, BatchD(0.0));
     const Reduced<double> reduced = ReduceByLn2(bounded);
     const BatchD power = Expm1Core(reduced.r + product_low) + BatchD(1.0);
     return PowBorders(x1, x2, ScaleByPow2(power, reduced.n));

@@ -1,8 +1,8 @@
 // math:: circular functions and their inverses.
 //
-// sin, cos, tan: x = n pi/2 + r with pi/2 in three parts and fused steps (Cody and Waite), which holds
-// up to kReduceLimit; beyond it the C library reduces, element by element. Floats are computed in
-// double. Polynomials are our own minimax fits (Remez).
+// sin, cos, tan: x = n pi/2 + r with pi/2 in three parts and fused steps (Cody and Waite), which
+// holds up to kReduceLimit; beyond it the C library reduces, element by element. Floats are
+// computed in double. Polynomials are our own minimax fits (Remez).
 #pragma once
 
 #include "chainerx/native/isa/batch.h"
@@ -74,8 +74,7 @@ inline BatchD QuadrantSign(const Batch<uint64_t>& n) {
 
 struct Sine {
     static BatchD Full(const Quadrant& q) {
-        return QuadrantSign(q.n) ^
-               Where(IsOdd(q.n), CosCore(q.r, q.r_low), SinCore(q.r, q.r_low));
+        return QuadrantSign(q.n) ^ Where(IsOdd(q.n), CosCore(q.r, q.r_low), SinCore(q.r, q.r_low));
     }
     static BatchD Short(const Quadrant& q) {
         return QuadrantSign(q.n) ^ Where(IsOdd(q.n), CosCoreShort(q.r), SinCoreShort(q.r));
@@ -115,8 +114,8 @@ inline BatchD Circular(const BatchD& x) {
 template <typename F>
 inline BatchF Circular(const BatchF& x) {
     const PairD wide = Widen(x);
-    const BatchF y = Narrow(
-            {F::Short(ReduceByHalfPi(wide.low)), F::Short(ReduceByHalfPi(wide.high))});
+    const BatchF y =
+        Narrow({F::Short(ReduceByHalfPi(wide.low)), F::Short(ReduceByHalfPi(wide.high))});
     return PatchLanes(y, xsimd::abs(x) > BatchF(static_cast<float>(kReduceLimit)), x, x,
                       [](float v, float) { return static_cast<float>(F::Huge(v)); });
 }
@@ -175,11 +174,11 @@ inline BatchF Asin(const BatchF& x) {
     const auto large = a > BatchF(0.5f);
     const BatchF z = Where(large, (BatchF(1.0f) - a) * BatchF(0.5f), a * a);
     const BatchF s = Where(large, xsimd::sqrt(z), a);
-    const BatchF y = xsimd::fma(s * z,
-                                Poly(z, 0x1.555554d53509ap-3, 0x1.333448c35fda7p-4,
-                                     0x1.6d55b7021ad67p-5, 0x1.fe1576dd79fb3p-6,
-                                     0x1.1687513092958p-6, 0x1.15f6f5bda1829p-5),
-                                s);
+    const BatchF y =
+        xsimd::fma(s * z,
+                   Poly(z, 0x1.555554d53509ap-3, 0x1.333448c35fda7p-4, 0x1.6d55b7021ad67p-5,
+                        0x1.fe1576dd79fb3p-6, 0x1.1687513092958p-6, 0x1.15f6f5bda1829p-5),
+                   s);
     return Copysign(Where(large, FromHalfPi(1.0f, y + y), y), x);
 }
 
@@ -200,16 +199,15 @@ inline BatchF AtanCore(const BatchF& q) {
 }
 inline BatchD AtanCore(const BatchD& q) {
     const BatchD z = q * q;
-    return xsimd::fma(
-            q * z,
-            Poly(z, -0x1.5555555555555p-2, 0x1.999999999991ep-3, -0x1.249249248db46p-3,
-                 0x1.c71c71c4f1a05p-4, -0x1.745d1700306edp-4, 0x1.3b13abddf9c2bp-4,
-                 -0x1.1110ca357c577p-4, 0x1.e1dcb139364c1p-5, -0x1.af04766ab20abp-5,
-                 0x1.855ac1dbc752cp-5, -0x1.612239e2162f7p-5, 0x1.3dcbe5eba9ba5p-5,
-                 -0x1.1596a1a3096e9p-5, 0x1.c72654b5e0ac0p-6, -0x1.4fd374f3c2a98p-6,
-                 0x1.a9e9ef9f5324dp-7, -0x1.ba167f8c90041p-8, 0x1.633583734621ap-9,
-                 -0x1.9a3997763f54ap-11, 0x1.2ce170d016b20p-13, -0x1.a31f227e28702p-17),
-            q);
+    return xsimd::fma(q * z,
+                      Poly(z, -0x1.5555555555555p-2, 0x1.999999999991ep-3, -0x1.249249248db46p-3,
+                           0x1.c71c71c4f1a05p-4, -0x1.745d1700306edp-4, 0x1.3b13abddf9c2bp-4,
+                           -0x1.1110ca357c577p-4, 0x1.e1dcb139364c1p-5, -0x1.af04766ab20abp-5,
+                           0x1.855ac1dbc752cp-5, -0x1.612239e2162f7p-5, 0x1.3dcbe5eba9ba5p-5,
+                           -0x1.1596a1a3096e9p-5, 0x1.c72654b5e0ac0p-6, -0x1.4fd374f3c2a98p-6,
+                           0x1.a9e9ef9f5324dp-7, -0x1.ba167f8c90041p-8, 0x1.633583734621ap-9,
+                           -0x1.9a3997763f54ap-11, 0x1.2ce170d016b20p-13, -0x1.a31f227e28702p-17),
+                      q);
 }
 
 template <typename T>

@@ -26,6 +26,7 @@
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/linalg.h"
 #include "chainerx/ops/logic.h"
+#include "chainerx/ops/loss.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/operators.h"
 #include "chainerx/ops/padding.h"

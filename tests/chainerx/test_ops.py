@@ -125,6 +125,8 @@ def test_scalars(case, dtype, device):
             prepared = Prepared(case, spec, dtype, device=device)
             bools = (dtype == 'bool') + (value is True)
             refused = {'no': bools > 0, 'pair': bools == 1, 'yes': False}[case.bools]
+            if {dtype, result} & {*case.maybe}:
+                continue
             if refused or not {dtype, result} <= {*case.dtypes}:
                 with pytest.raises(chx.DtypeError):
                     prepared.call.run(case.resolve(chx))
@@ -233,7 +235,10 @@ def test_double_gradient(case, device):
         def like(x, rng=rng):
             return chx.array(rng.uniform(-1, 1, x.shape), device=device).require_grad()
 
-        gys = [like(y) for y in function(inputs)]
+        ys = function(inputs)
+        if any(np.isnan(to_numpy(y)).any() for y in ys):
+            continue  # the mean of nothing has no derivatives to compare
+        gys = [like(y) for y in ys]
         eps = [chx.full_like(x, 1e-4, device) for x in inputs]
         chx.check_backward(function, inputs, gys, eps, atol=1e-6, rtol=1e-5)
         if case.order > 1:

@@ -106,7 +106,8 @@ class Prepared:
         it = iter(converted)
         mapped = call.map(lambda a: next(it))
         kw = {k: v for k, v in mapped.kw.items() if k != 'device'}
-        return self.case.ref(*mapped.args, **kw)
+        with np.errstate(all='ignore'):
+            return self.case.ref(*mapped.args, **kw)
 
     def differentiable(self):
         """Positions of the arrays with a gradient."""

@@ -74,7 +74,9 @@ def math(dtype):
 
 
 def total(dtype):
-    """Result of sum and its kin: all integers, unsigned ones too, add up in int64."""
+    """Result of sum and its kin: integers add up in int64, or in uint64 if they need it."""
+    if dtype == 'uint64':
+        return dtype
     return dtype if category(dtype) >= 2 else 'int64'
 
 

@@ -346,7 +346,7 @@ CASES = [
         'pad',
         lambda array, pad_width, mode='constant', constant_values=0: np.pad(
             array,
-            pad_width,
+            pad_width if array.ndim else 0,
             mode,
             **({'constant_values': constant_values} if mode == 'constant' else {}),
         ),

@@ -59,6 +59,8 @@ def _reduce(name, ref, dtypes, out, calls=None, errors=(), **kw):
 
 
 def _logsumexp(x, axis=None, keepdims=False):
+    if x.ndim == 0:
+        return x  # SciPy gives it a dimension
     if x.size == 0 and np.sum(x, axis=axis).size:
         return np.log(np.sum(np.exp(x), axis=axis, keepdims=keepdims))
     return scipy.special.logsumexp(x, axis=axis, keepdims=keepdims) if axis != () else x
@@ -186,6 +188,24 @@ CASES = [
         out='int64',
         order=0,
         errors=[(call(f(2, 3), axis=2), 'DimensionError')],
+        huge=False,
+    ),
+    Case(
+        'cumprod',
+        np.cumprod,
+        sig='a, axis=None',
+        calls=[
+            call(f(2, 3)),
+            call(f(2, 3), axis=0),
+            call(f(2, 3), axis=-1),
+            call(f(2, 3, 2), axis=1),
+            call(f(0)),
+            call(f(2, 0), axis=0),
+        ],
+        dtypes=ALL,
+        out='total',
+        tol=4,
+        errors=[(call(f(2, 3), axis=2), 'DimensionError', '2')],
         huge=False,
     ),
     Case(

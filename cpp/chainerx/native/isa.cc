@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "chainerx/core/error.h"
+#include "chainerx/native/reduce_isa.h"
 
 #if !defined(CX_BUILT_ISAS)
 #error "cmake/isa.cmake defines which instruction sets are built"
@@ -146,6 +147,12 @@ const CastLoops& cast_loops() {
 CX_DECLARE_OF(rows, RowLoops)
 const RowLoops& rows_loops() {
     static const RowLoops* const entries[] = {CX_ENTRIES(rows)};
+    return *entries[Chosen().isa < 0 ? 0 : Chosen().isa];
+}
+
+CX_DECLARE_OF(reduce, ReduceIsaLoops)
+const ReduceIsaLoops& reduce_loops() {
+    static const ReduceIsaLoops* const entries[] = {CX_ENTRIES(reduce)};
     return *entries[Chosen().isa < 0 ? 0 : Chosen().isa];
 }
 

@@ -6,7 +6,7 @@
 #include "chainerx/core/context.h"
 #include "chainerx/core/pool.h"
 #include "chainerx/native/isa.h"
-#include "chainerx/native/large_memory.h"
+#include "chainerx/core/host_memory.h"
 
 namespace chainerx::native {
 namespace {

@@ -42,5 +42,14 @@ void LogSumExp(const Array& x, const Axes& axes, const Array& out) {
 }
 CX_NATIVE_KERNEL(LogSumExp)
 
+[[maybe_unused]] const bool kCenterIsa =
+    UseIsa(g_table<MeanPolicy, StoreCenter>, reduce_loops().sum);
+[[maybe_unused]] const bool kVarIsa =
+    UseIsa(g_table<SquarePolicy, StoreVar>, reduce_loops().square);
+[[maybe_unused]] const bool kStdIsa =
+    UseIsa(g_table<SquarePolicy, StoreStd>, reduce_loops().square);
+[[maybe_unused]] const bool kShiftIsa =
+    UseIsa(g_table<MaxFloatPolicy, StoreShift>, reduce_loops().max);
+
 }  // namespace
 }  // namespace chainerx::native

@@ -251,6 +251,40 @@ void ReduceRuns(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
     }
 }
 
+// loops.rows() over rows [begin, begin + n) of a plan. Narrow rows that follow each other are taken
+// many at a time, as one wide row, and its parts combined in halves afterwards.
+void RunRows(const ReducePlan& plan, const ReduceLoops& loops, const char* data, int64_t begin,
+             int64_t n, int64_t width, const char* center, int64_t center_size, char* acc) {
+    constexpr int64_t kNarrow = 64;
+    const int64_t stride = plan.kept.strides[plan.kept.ndim - 1];
+    const int64_t row = width * loops.item_size;
+    int64_t k = 1;
+    while (k * width < 2 * kNarrow) k *= 2;
+    if (width >= kNarrow || n < 4 * k || stride != loops.item_size || plan.reduced.ndim != 1 ||
+        plan.reduced.strides[0] != row) {
+        loops.rows(data, plan.reduced, begin, n, stride, width, center, acc);
+        return;
+    }
+    alignas(64) char centers[4 * kNarrow * 16];
+    if (center != nullptr) {
+        for (int64_t i = 0; i < k; ++i) {
+            std::memcpy(centers + i * width * center_size, center,
+                        static_cast<size_t>(width * center_size));
+        }
+    }
+    alignas(64) char wide[4 * kNarrow * 16];
+    const Nest nest{1, {n / k}, {k * row}};
+    loops.rows(data + begin * row, nest, 0, n / k, stride, k * width,
+               center == nullptr ? nullptr : centers, wide);
+    const int64_t acc_row = width * loops.acc_size;
+    for (int64_t m = k / 2; m > 0; m /= 2) loops.combine(wide, wide + m * acc_row, m * width);
+    if (const int64_t rest = n % k; rest != 0) {
+        loops.rows(data, plan.reduced, begin + n - rest, rest, stride, width, center, acc);
+        loops.combine(wide, acc, width);
+    }
+    std::memcpy(acc, wide, static_cast<size_t>(acc_row));
+}
+
 // A row of outputs at a time.
 void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* centers,
                 int64_t center_size) {
@@ -288,8 +322,8 @@ void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
                 const int64_t w = std::min(tile, n_columns - begin);
                 const Odometer at{outer, plan.out_strides, i};
                 const char* center = center_of(i * n_columns + begin);
-                loops.rows(plan.x + at.offset() + begin * stride, plan.reduced, 0, n, stride, w,
-                           center, acc);
+                RunRows(plan, loops, plan.x + at.offset() + begin * stride, 0, n, w, center,
+                        center_size, acc);
                 loops.store(acc, w, n, center, plan.out + at.second_offset() + begin * out_stride,
                             out_stride);
             }
@@ -305,10 +339,10 @@ void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
         const int64_t first = (row - i * n_pieces) * piece;
         const int64_t begin = (k - row * n_tiles) * tile;
         const Odometer at{outer, nullptr, i};
-        loops.rows(plan.x + at.offset() + begin * stride, plan.reduced, first,
-                   std::min(piece, n - first), stride, std::min(tile, n_columns - begin),
-                   center_of(i * n_columns + begin),
-                   parts.get() + row * row_size + begin * acc_size);
+        RunRows(plan, loops, plan.x + at.offset() + begin * stride, first,
+                std::min(piece, n - first), std::min(tile, n_columns - begin),
+                center_of(i * n_columns + begin), center_size,
+                parts.get() + row * row_size + begin * acc_size);
     });
     for (int64_t i = 0; i < n_outer; ++i) {
         char* part = parts.get() + i * n_pieces * row_size;

@@ -3,6 +3,7 @@
 
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/reduce.h"
+#include "chainerx/native/reduce_isa.h"
 #include "chainerx/native/reduce_policies.h"
 
 namespace chainerx::native {
@@ -32,6 +33,18 @@ struct FamilyOf {
 
 template <template <typename> typename Policy, template <typename> typename Store>
 constinit ReduceTable g_table = MakeTable<FamilyOf<Policy, Store>::template Of>();
+
+// Takes the loops of the chosen instruction set. While the library loads.
+[[maybe_unused]] bool UseIsa(ReduceTable& table, const ReduceIsaOp& op) {
+    const auto use = [&](Dtype dtype, const ReduceIsaPair& pair) {
+        ReduceLoops& loops = table.loops[static_cast<int>(dtype)];
+        loops.run = pair.run;
+        loops.rows = pair.rows;
+    };
+    use(Dtype::kFloat32, op.float32);
+    use(Dtype::kFloat64, op.float64);
+    return true;
+}
 
 // Whether nothing but the identity comes out.
 inline bool FillIfEmpty(const Array& x, const Array& out, const Scalar& identity) {

@@ -5,6 +5,8 @@
 //     static Acc Load(Item x, Center c);
 //     static Acc Combine(Acc a, Acc b);
 //
+// and may bring its own Block() and AddRows(), in batches of an instruction set.
+//
 // Elements are dealt to lanes, which the compiler keeps in vectors. Lanes are combined in halves;
 // blocks of 16 rows of lanes in a cascade of radix 16, whose error grows with the logarithm of the
 // number of elements, as pairwise summation.
@@ -94,6 +96,10 @@ struct Loops {
 
     // lanes = the reduction of n <= kReduceBlock adjacent elements.
     static void Block(const Item* x, int64_t n, Center c, Acc* lanes) {
+        if constexpr (requires { P::template Block<kLanes>(x, n, c, lanes); }) {
+            P::template Block<kLanes>(x, n, c, lanes);
+            return;
+        }
         Acc acc[kLanes];
         for (int64_t j = 0; j < kLanes; ++j) acc[j] = P::Identity();
         int64_t i = 0;
@@ -151,6 +157,11 @@ struct Loops {
         };
         for (int64_t j = 0; j < width; ++j) acc[j] = load(0, j);
         int64_t r = 1;
+        if constexpr (requires { P::template AddRows<1>(rows, width, center, acc); }) {
+            for (; r + 4 <= n; r += 4) P::template AddRows<4>(rows + r, width, center, acc);
+            for (; r < n; ++r) P::template AddRows<1>(rows + r, width, center, acc);
+            return;
+        }
         for (; r + 4 <= n; r += 4) {
             for (int64_t j = 0; j < width; ++j) {
                 Acc a = P::Combine(acc[j], load(r, j));

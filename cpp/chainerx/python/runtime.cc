@@ -6,7 +6,7 @@
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/leak_tracker.h"
-#include "chainerx/native/large_memory.h"
+#include "chainerx/core/host_memory.h"
 #include "chainerx/python/ndarray.h"
 
 namespace nb = nanobind;
@@ -35,7 +35,7 @@ void AcquireGil(void* state) {
 constexpr BlockingHooks kGilHooks{&ReleaseGil, &AcquireGil};
 
 nb::dict MemoryInfo() {
-    const native::MemoryInfo info = native::GetMemoryInfo();
+    const chainerx::MemoryInfo info = GetMemoryInfo();
     nb::dict d;
     d["in_use"] = info.in_use;
     d["cached"] = info.cached;
@@ -50,9 +50,9 @@ void InitRuntime(PyObject* module) {
     m.def("get_memory_info", &MemoryInfo,
           "Bytes of large blocks of host memory: 'in_use', 'cached' for reuse, and the 'limit' of "
           "what is kept.");
-    m.def("set_memory_cache_limit", &native::SetCacheLimit, nb::arg("nbytes"),
+    m.def("set_memory_cache_limit", &SetCacheLimit, nb::arg("nbytes"),
           "Sets how many bytes of freed host memory are kept for reuse.");
-    m.def("free_memory_cache", &native::ReleaseCachedMemory,
+    m.def("free_memory_cache", &ReleaseCachedMemory,
           "Gives the host memory that is kept for reuse back to the system.");
     m.def("_signatures", &Signatures);
     m.def("_attribute_types", [] { return nb::steal<nb::dict>(AttributeTypes()); });

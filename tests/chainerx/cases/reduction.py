@@ -63,7 +63,9 @@ def _logsumexp(x, axis=None, keepdims=False):
         return x  # SciPy gives it a dimension
     if x.size == 0 and np.sum(x, axis=axis).size:
         return np.log(np.sum(np.exp(x), axis=axis, keepdims=keepdims))
-    return scipy.special.logsumexp(x, axis=axis, keepdims=keepdims) if axis != () else x
+    if axis == () or x.ndim == 0:  # where SciPy adds an axis
+        return x
+    return scipy.special.logsumexp(x, axis=axis, keepdims=keepdims)
 
 
 def quiet(ref):

@@ -1,4 +1,4 @@
-#include "chainerx/native/large_memory.h"
+#include "chainerx/core/host_memory.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 #include "chainerx/core/error.h"
 
-namespace chainerx::native {
+namespace chainerx {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -167,4 +167,4 @@ void ReleaseCachedMemory() {
     }
 }
 
-}  // namespace chainerx::native
+}  // namespace chainerx

@@ -7,7 +7,7 @@
 
 #include "chainerx/core/macro.h"
 
-namespace chainerx::native {
+namespace chainerx {
 
 // Aligned to 64 bytes. Gives the kept blocks back and tries again before OutOfMemoryError.
 void* AllocLarge(size_t size);
@@ -22,4 +22,4 @@ CX_API MemoryInfo GetMemoryInfo();
 CX_API void SetCacheLimit(int64_t bytes);
 CX_API void ReleaseCachedMemory();
 
-}  // namespace chainerx::native
+}  // namespace chainerx

@@ -1,5 +1,7 @@
 #include "chainerx/ops/reduction.h"
 
+#include <algorithm>
+
 #include "chainerx/autograd/record.h"
 #include "chainerx/kernels/kernel.h"
 #include "chainerx/ops/arithmetic.h"
@@ -78,7 +80,9 @@ Array Mean(const Array& x, const OptionalAxes& axes, bool keepdims) {
     Array y = Reduce<kernels::Mean>(x, sorted, keepdims, FloatResult(x.dtype()));
     if (Record rec{"mean", {x}, y}) {
         rec.Grad(0, [shape = x.shape(), sorted](const Array& gy) {
-            const double n = static_cast<double>(CountReduced(shape, sorted));
+            // No element has a gradient where none is averaged, so that 1 / 0 must not spoil sums of
+            // no gradients.
+            const auto n = static_cast<double>(std::max<int64_t>(CountReduced(shape, sorted), 1));
             return internal::ExpandReduced(Multiply(gy, 1 / n), shape, sorted);
         });
     }

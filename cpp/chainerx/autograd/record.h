@@ -148,7 +148,8 @@ CX_API CX_COLD void ThrowInPlace(const char* op, const Array& x);
 CX_API CX_COLD void ThrowReadOnly(const char* op, const Array& x);
 CX_API bool IsBackpropRequiredAny(const Array& x);
 
-// For in-place operations: `out` must be in no graph and not read-only, and `x` in none that is recorded now.
+// For in-place operations: `out` must be in no graph and not read-only, and `x` in none that is
+// recorded now.
 inline void CheckInPlaceOutput(const char* op, const Array& out) {
     if (out.body()->slot != nullptr) [[unlikely]]
         ThrowInPlace(op, out);

@@ -9,7 +9,7 @@
 namespace chainerx {
 
 struct BlockingHooks {
-    void* (*enter)();           // what it returns is given to leave
+    void* (*enter)();            // what it returns is given to leave
     void (*leave)(void* state);  // may wait
 };
 
@@ -22,7 +22,7 @@ extern CX_API std::atomic<const BlockingHooks*> g_blocking_hooks;
 
 // Must be the outermost of all scopes that hold a lock, since leaving may wait.
 class BlockingScope {
-public:
+ public:
     BlockingScope() : hooks_{g_blocking_hooks.load(std::memory_order_acquire)} {
         if (hooks_ != nullptr) state_ = hooks_->enter();
     }
@@ -32,7 +32,7 @@ public:
     BlockingScope(const BlockingScope&) = delete;
     BlockingScope& operator=(const BlockingScope&) = delete;
 
-private:
+ private:
     const BlockingHooks* hooks_;
     void* state_{nullptr};
 };

@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "chainerx/core/context.h"
+#include "chainerx/core/host_memory.h"
 #include "chainerx/core/pool.h"
 #include "chainerx/native/isa.h"
-#include "chainerx/core/host_memory.h"
 
 namespace chainerx::native {
 namespace {

@@ -23,8 +23,8 @@ void CheckNotEmpty(const char* op, const Array& x, const Axes& axes, const Array
 template <typename K>
 Array Position(const char* op, const Array& x, std::optional<int8_t> axis) {
     CheckOrdered(op, x);
-    const Axes sorted = axis ? Axes{NormalizeAxis(op, *axis, x.ndim())}
-                             : NormalizeAxes(op, std::nullopt, x.ndim());
+    const Axes sorted =
+        axis ? Axes{NormalizeAxis(op, *axis, x.ndim())} : NormalizeAxes(op, std::nullopt, x.ndim());
     Array y = EmptyUnchecked(ReduceShape(x.shape(), sorted, false), Dtype::kInt64, x.device());
     CheckNotEmpty(op, x, sorted, y);
     CallOn<K>(x.device(), x, sorted, y);

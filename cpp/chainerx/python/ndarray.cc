@@ -99,7 +99,8 @@ PyObject* Address(const void* p) { return PyLong_FromVoidPtr(const_cast<void*>(p
 // By way of the NumPy view of the memory, which knows all type codes.
 PyObject* ArrayInterface(const Array& x) {
     if (!x.device().IsHostAccessible()) {
-        PyErr_Format(PyExc_AttributeError, "__array_interface__: the array is on %s, which the host cannot read",
+        PyErr_Format(PyExc_AttributeError,
+                     "__array_interface__: the array is on %s, which the host cannot read",
                      x.device().name().c_str());
         return nullptr;
     }
@@ -133,8 +134,9 @@ PyObject* FlatData(const Array& x) {
     X(size, "int", Number(x.GetTotalSize()), "Number of elements.")                              \
     X(itemsize, "int", Number(x.GetItemSize()), "Bytes of one element.")                         \
     X(nbytes, "int", Number(x.GetNBytes()), "Bytes of all elements.")                            \
-    X(offset, "int", Number(x.offset()), "Bytes from the start of the memory to the first "      \
-                                         "element.")                                             \
+    X(offset, "int", Number(x.offset()),                                                         \
+      "Bytes from the start of the memory to the first "                                         \
+      "element.")                                                                                \
     X(data_ptr, "int", Address(x.buffer()->data()), "Address of the memory.")                    \
     X(data_size, "int", Number(x.buffer()->nbytes()),                                            \
       "Bytes of the memory that the array is a view of.")                                        \
@@ -149,10 +151,9 @@ PyObject* FlatData(const Array& x) {
 #define CX_GETTER(name, type, expr, doc) \
     {#name, &Get<[](const Array& x) -> PyObject* { return expr; }>, nullptr, doc, nullptr},
 PyGetSetDef g_getset[] = {
-        CX_ATTRIBUTES(CX_GETTER)
-        {"grad", &Get<&GetGrad>, &SetGrad,
-         "The gradient for the default backprop id; None if unset.", nullptr},
-        {nullptr, nullptr, nullptr, nullptr, nullptr}};
+    CX_ATTRIBUTES(CX_GETTER){"grad", &Get<&GetGrad>, &SetGrad,
+                             "The gradient for the default backprop id; None if unset.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 #undef CX_GETTER
 
 PyMemberDef g_members[] = {

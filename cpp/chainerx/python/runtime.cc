@@ -5,8 +5,8 @@
 
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/error.h"
-#include "chainerx/core/leak_tracker.h"
 #include "chainerx/core/host_memory.h"
+#include "chainerx/core/leak_tracker.h"
 #include "chainerx/python/ndarray.h"
 
 namespace nb = nanobind;

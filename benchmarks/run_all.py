@@ -42,6 +42,27 @@ trial before the row; the choice is noted. All peers are first checked to reach 
 """
 
 
+BUSY = """
+**The machine was busy** while this was written (load average {load:.1f} on {cores} cores). The
+best of many rounds stands that with one thread. With two threads it does not: OpenMP waits at
+barriers for threads that do not run, so the rows with two threads flatter chainerx. Run it again on
+an idle machine.
+"""
+
+
+MISSED = """
+## Why some rows miss
+
+- **C++ against Python**: the bindings add so little to the add itself (the difference of the two
+  figures) that C++ cannot take half of the whole.
+- **784-1000-1000-10**: the column `matmuls` is the matrix products of the step alone, at the speed
+  of OpenBLAS, which on this processor is that of PyTorch's library. It is most of the step, and no
+  code around it can bring the ratio below `matmuls / torch`.
+- **sum and mean over 16M elements**: the result is small, so there are no fresh pages to save; both
+  sides read 64 MB at the speed of memory.
+"""
+
+
 def cpu_name():
     try:
         lines = pathlib.Path('/proc/cpuinfo').read_text().splitlines()
@@ -60,7 +81,7 @@ def seconds(t):
 
 
 def table(results):
-    peers = list(results[0]['best'])
+    peers = list(dict.fromkeys(peer for r in results for peer in r['best']))
     threads = len({r['threads'] for r in results}) > 1
     head = [
         'what',
@@ -114,6 +135,8 @@ def main():
         numpy=numpy.__version__,
         torch=torch.__version__.split('+')[0],
     )
+    if (load := os.getloadavg()[0]) > 0.5:
+        text += BUSY.format(load=load, cores=os.cpu_count())
     with tempfile.TemporaryDirectory() as folder:
         for name, heading, peer in SECTIONS:
             if name in args.skip:
@@ -136,7 +159,7 @@ def main():
             text += '\n## Instructions\n\n`python benchmarks/instructions.py`, under valgrind.\n\n'
             text += '| what | instructions |\n| --- | --- |\n'
             text += ''.join(f'| {k} | {v} |\n' for k, v in counts.items() if k != 'empty loop')
-    args.out.write_text(text)
+    args.out.write_text(text + MISSED)
     print(f'wrote {args.out}')
 
 

@@ -80,10 +80,9 @@ Array Mean(const Array& x, const OptionalAxes& axes, bool keepdims) {
     Array y = Reduce<kernels::Mean>(x, sorted, keepdims, FloatResult(x.dtype()));
     if (Record rec{"mean", {x}, y}) {
         rec.Grad(0, [shape = x.shape(), sorted](const Array& gy) {
-            // No element has a gradient where none is averaged, so that 1 / 0 must not spoil sums
-            // of no gradients.
-            const auto n = static_cast<double>(std::max<int64_t>(CountReduced(shape, sorted), 1));
-            return internal::ExpandReduced(Multiply(gy, 1 / n), shape, sorted);
+            // Of nothing, no element is there to get an infinite share.
+            const int64_t n = std::max<int64_t>(CountReduced(shape, sorted), 1);
+            return internal::ExpandReduced(Multiply(gy, 1 / static_cast<double>(n)), shape, sorted);
         });
     }
     return y;

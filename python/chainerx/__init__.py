@@ -90,6 +90,7 @@ def __getattr__(name: str) -> _typing.Any:
         return importlib.import_module('chainerx.testing')
     raise AttributeError(f"module 'chainerx' has no attribute '{name}'")
 
+
 # The package is only located here, not imported: the library opens it at the first product.
 if _spec := _find_spec('scipy_openblas32'):
     for _folder in _spec.submodule_search_locations or ():

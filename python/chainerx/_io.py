@@ -111,7 +111,7 @@ def loadtxt(
     skiprows: int = 0,
     usecols: typing.Any = None,
     unpack: bool = False,
-    ndmin: int = 0,
+    ndmin: typing.Any = 0,
     encoding: str | None = None,
     device: typing.Any = None,
 ) -> _core.ndarray:

@@ -1,7 +1,7 @@
 """Errors of the elementwise functions in units in the last place, over their whole domains.
 
-The reference is NumPy in a wider type: float64 for float32, and x87 long double for float64 where the
-machine has it.
+The reference is NumPy in a wider type: float64 for float32, and x87 long double for float64 where
+the machine has it.
 """
 
 import chainerx as chx
@@ -72,7 +72,7 @@ def _arguments(rng, bounds, dtype):
 
 
 def _ulps(actual, exact):
-    """Errors in units in the last place of the results, which must be finite where the exact are."""
+    """Errors in units in the last place; results must be finite where the exact ones are."""
     dtype = actual.dtype
     rounded = exact.astype(dtype)
     finite = np.isfinite(rounded)

@@ -18,6 +18,8 @@ class DtypeError(ChainerxError, builtins.TypeError): ...
 class GradientCheckError(ChainerxError, builtins.AssertionError): ...
 class NotImplementedError(ChainerxError, builtins.NotImplementedError): ...
 
+__version__: str
+
 
 
 class Context:
@@ -849,6 +851,17 @@ def count_nonzero(a: ndarray, axis: Axis = None) -> ndarray:
         ndarray: int64. No gradient.
     Raises:
         DimensionError: If an axis is out of range or repeated."""
+
+def crelu(x: ndarray, axis: builtins.int = 1) -> ndarray:
+    """``relu(x)`` and ``relu(-x)``, joined along an axis (Shang et al., ICML 2016).
+
+    Args:
+        x (ndarray): Any real dtype.
+        axis (int): The axis that becomes twice as long.
+    Returns:
+        ndarray: The float dtype of ``x``. Differentiable, any order.
+    Raises:
+        DimensionError: If there is no such axis."""
 
 def cumprod(a: ndarray, axis: builtins.int | None = None) -> ndarray:
     """Running products along an axis.

@@ -39,9 +39,12 @@ def permutation(x: ndarray | builtins.int, device: DeviceLike | None = None) -> 
     """A random order.
 
     Args:
-        x: A length n, for 0 ... n-1.
+        x: A length n, for 0 ... n-1; or an ndarray, for its slices along the first axis.
+        device: Of the result for a length.
     Returns:
-        ndarray: int64."""
+        ndarray: int64, or a copy of ``x`` in another order. Differentiable.
+    Raises:
+        DimensionError: If ``x`` is 0-dimensional, or a negative length."""
 
 def randint(low: builtins.int, high: builtins.int | None = None, size: ShapeLike | None = None, dtype: DtypeLike = 'int64', device: DeviceLike | None = None) -> ndarray:
     """Same as :func:`integers`."""

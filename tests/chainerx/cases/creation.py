@@ -199,7 +199,11 @@ CASES = [
         errors=[(call(0, 1, -1), 'ChainerxError', '-1')],
         tol=4,
     ),
-    _new('identity', lambda n, dtype=None: np.identity(n), [call(3), call(0), call(2, dtype='int8')]),
+    _new(
+        'identity',
+        lambda n, dtype=None: np.identity(n),
+        [call(3), call(0), call(2, dtype='int8')],
+    ),
     _new('identity', None, [], errors=_fails(call(-1))),
     _new('eye', np.eye, [*_TRI], out='float64', errors=_fails(call(-1), call(2, -1))),
     _new('eye', lambda *a, dtype: np.eye(*a), [call(3, 2, 1, dtype='int8')]),

@@ -11,6 +11,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+import tomllib
 
 HERE = pathlib.Path(__file__).parent
 DOCUMENT = HERE.parent / 'docs' / 'benchmarks.md'
@@ -128,6 +129,7 @@ def main():
     import numpy
     import torch
 
+    original = tomllib.loads((HERE / 'budgets.toml').read_text())['original']
     text = INTRODUCTION.format(
         command='python benchmarks/run_all.py',
         machine=cpu_name(),
@@ -145,6 +147,8 @@ def main():
             results = run(name, folder, *options)
             text += f'\n## {heading}\n\nRatios to {peer}. `python benchmarks/{name}.py`\n\n'
             text += table(results) if results else 'This benchmark failed to run.\n'
+            if name in original:
+                text += f'\nOriginal ChainerX 7.8.1, measured elsewhere: {original[name]}.\n'
 
         text += '\n## Limits\n\n| what | measured | at most |\n| --- | --- | --- |\n'
         for name, what, unit in [

@@ -303,18 +303,12 @@ Array Repeat(const Array& x, const std::vector<int64_t>& repeats, std::optional<
     shape[a] = total[0];
     CheckedNBytes("repeat", shape, x.GetItemSize());
     CheckedNBytes("repeat", total, 8);
-    std::vector<int64_t> from;
-    try {
-        from.reserve(static_cast<size_t>(total[0]));
-    } catch (const std::bad_alloc&) {
-        throw OutOfMemoryError{"repeat: no memory for ", total[0], " indices"};
-    }
-    for (int64_t i = 0; i < n; ++i) from.insert(from.end(), static_cast<size_t>(repeats[i]), i);
-    const Array indices = EmptyUnchecked(total, Dtype::kInt64, x.device());
-    if (total[0] != 0) {
-        x.device().CopyFromHost(indices.raw_data(), from.data(), indices.GetNBytes());
-    }
-    return Take(x, indices, a);
+    // On the host, by the device's own allocator, which reports what it cannot have.
+    const Array indices =
+        EmptyUnchecked(total, Dtype::kInt64, x.context().GetNativeBackend().GetDevice(0));
+    auto* to = reinterpret_cast<int64_t*>(indices.raw_data());
+    for (int64_t i = 0; i < n; ++i) to = std::fill_n(to, repeats[static_cast<size_t>(i)], i);
+    return Take(x, indices.ToDevice(x.device()), a);
 }
 
 }  // namespace chainerx

@@ -17,6 +17,11 @@ constexpr int64_t kSmallLimit = static_cast<int64_t>(internal::kPoolMaxSize) - k
 
 size_t BlockSize(int64_t nbytes) { return static_cast<size_t>(nbytes + kHeader); }
 
+// memcpy may not be given the null pointers that stand for no bytes.
+void CopyBytes(void* dst, const void* src, int64_t nbytes) {
+    if (nbytes != 0) std::memcpy(dst, src, static_cast<size_t>(nbytes));
+}
+
 void DeleteSmall(Buffer* b) {
     const size_t size = BlockSize(b->nbytes());
     b->~Buffer();
@@ -51,11 +56,11 @@ Buffer* NativeDevice::Allocate(int64_t nbytes) {
 }
 
 void NativeDevice::CopyFromHost(void* dst, const void* src, int64_t nbytes) {
-    std::memcpy(dst, src, static_cast<size_t>(nbytes));
+    CopyBytes(dst, src, nbytes);
 }
 
 void NativeDevice::CopyToHost(void* dst, const void* src, int64_t nbytes) {
-    std::memcpy(dst, src, static_cast<size_t>(nbytes));
+    CopyBytes(dst, src, nbytes);
 }
 
 int NativeBackend::GetDeviceCount() const {

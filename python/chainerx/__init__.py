@@ -50,7 +50,7 @@ NAN = NaN = nan
 NZERO = -0.0
 PZERO = 0.0
 
-# As in the original; `_all_dtypes` has the others.
+# As in the original; chainerx.testing.extended_all_dtypes names the new ones too.
 all_dtypes = (bool_, int8, int16, int32, int64, uint8, float16, float32, float64)
 
 bool = _builtins.bool

@@ -115,9 +115,9 @@ static_assert(sizeof(Array) == sizeof(void*), "a handle is passed and returned i
 // A `const Array&` that fits in initializer lists without touching the reference count.
 class ConstArrayRef {
  public:
-    ConstArrayRef(const Array& array) : array_{&array} {}  // NOLINT
+    ConstArrayRef(const Array& array) : array_{&array} {}  // NOLINT: a reference like any other
     const Array& get() const { return *array_; }
-    operator const Array&() const { return *array_; }  // NOLINT
+    operator const Array&() const { return *array_; }  // NOLINT: the same
 
  private:
     const Array* array_;
@@ -126,8 +126,8 @@ class ConstArrayRef {
 // An operand of an elementwise kernel: an array, or a scalar with stride 0.
 class Operand {
  public:
-    Operand(const Array& array) : array_{&array} {}      // NOLINT
-    Operand(const Scalar& scalar) : scalar_{&scalar} {}  // NOLINT
+    Operand(const Array& array) : array_{&array} {}      // NOLINT: kernels are called with arrays
+    Operand(const Scalar& scalar) : scalar_{&scalar} {}  // NOLINT: and with numbers
     bool is_array() const { return array_ != nullptr; }
     const Array& array() const { return *array_; }
     const Scalar& scalar() const { return *scalar_; }

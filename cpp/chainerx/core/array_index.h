@@ -22,6 +22,7 @@ class ArrayIndex {
  public:
     enum class Tag : int8_t { kSingle, kSlice, kNewAxis, kEllipsis };
 
+    // Implicit, so that x.At({0, Slice{}, NewAxis{}}) reads as in Python.
     ArrayIndex(int64_t index) : tag_{Tag::kSingle}, index_{index} {}      // NOLINT
     ArrayIndex(const Slice& slice) : tag_{Tag::kSlice}, slice_{slice} {}  // NOLINT
     ArrayIndex(NewAxis) : tag_{Tag::kNewAxis} {}                          // NOLINT

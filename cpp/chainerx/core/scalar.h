@@ -27,7 +27,7 @@ class Scalar {
             int_ = static_cast<int64_t>(value);
         }
     }
-    Scalar(std::complex<double> value)  // NOLINT
+    Scalar(std::complex<double> value)  // NOLINT: as above
         : kind_{DtypeKind::kComplex}, float_{value.real()}, imag_{value.imag()} {}
 
     // kUInt only for values that came as uint64_t; they may exceed int64.

@@ -31,7 +31,8 @@ template <int kSize>
 struct SnakeName {
     char text[2 * kSize]{};
 
-    constexpr SnakeName(const char (&camel)[kSize]) {  // NOLINT
+    constexpr SnakeName(
+        const char (&camel)[kSize]) {  // NOLINT: made from a literal as template argument
         int n = 0;
         for (int i = 0; i < kSize - 1; ++i) {
             const bool upper = camel[i] >= 'A' && camel[i] <= 'Z';

@@ -58,7 +58,7 @@ void QueueRelease(void* owner) {
 }
 
 PyObject* AsNumpyArray(PyObject* o, std::optional<Dtype> dtype) {
-    const Owned function{PyObject_GetAttrString(Numpy().module, dtype ? "asarray" : "asarray")};
+    const Owned function{PyObject_GetAttrString(Numpy().module, "asarray")};
     if (!dtype) return PyObject_CallOneArg(function.get(), o);
     const Owned d{FromDtype(*dtype)};
     return PyObject_CallFunctionObjArgs(function.get(), o, d.get(), nullptr);

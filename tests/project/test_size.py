@@ -1,0 +1,24 @@
+"""The installed package stays small."""
+
+import os
+import pathlib
+import tomllib
+
+import chainerx
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+@pytest.mark.skipif(
+    'libasan' in os.environ.get('LD_PRELOAD', ''),
+    reason='a build with sanitizers is several times as large, and nobody ships it',
+)
+def test_package_is_below_its_ceiling():
+    # Unpacked, which is stricter than the compressed wheel that the ceiling is for.
+    ceiling = tomllib.loads((ROOT / 'benchmarks' / 'budgets.toml').read_text())['limits'][
+        'wheel_mb'
+    ]
+    folder = pathlib.Path(chainerx.__file__).parent
+    size = sum(f.stat().st_size for f in folder.rglob('*') if f.is_file())
+    assert size < ceiling * 1e6, f'{folder} has {size / 1e6:.1f} MB'

@@ -1,0 +1,3 @@
+"""Chainer's API on the ChainerX engine: `Variable`, `Link`, functions, optimizers, training."""
+
+__version__ = '7.8.1'

@@ -63,10 +63,7 @@ Best<E> FindInRun(const char* data, const Nest& nest, int64_t begin, int64_t n) 
         const int64_t k = std::min(kReduceBlock, end - begin);
         const auto* x =
             reinterpret_cast<const Item*>(FetchBlock(data, nest, sizeof(Item), begin, k, buffer));
-        alignas(64) Acc lanes[L::kLanes];
-        Acc value;
-        L::Block(x, k, NoCenter{}, lanes);
-        L::Fold(lanes, &value);
+        const Acc value = L::FoldedBlock(x, k, NoCenter{});
         if (!E::Replaces(value, best.value, best.index >= 0)) continue;
         for (int64_t i = 0; i < k; ++i) {
             const Acc v = Cast<Acc>(x[i]);

@@ -53,6 +53,10 @@ struct ReduceLoops {
     // *acc = the reduction of elements [begin, begin + n) of the nest.
     void (*run)(const char* data, const Nest& nest, int64_t begin, int64_t n, const void* center,
                 void* acc){nullptr};
+    // acc[j] = the reduction of the first n elements of the nest at data + j * step. One center for
+    // each.
+    void (*runs)(const char* data, int64_t step, int64_t n_runs, const Nest& nest, int64_t n,
+                 const void* centers, void* acc){nullptr};
     // acc[j] = the reduction over rows [begin, begin + n) of the nest of row[j * column_stride].
     // n_columns <= ReduceColumns(item_size, acc_size). One center per column.
     void (*rows)(const char* data, const Nest& nest, int64_t begin, int64_t n,

@@ -14,6 +14,8 @@ namespace {
 constexpr int64_t kPiece = 1 << 16;
 // The most pieces that one output is reduced from.
 constexpr int64_t kMaxPieces = 256;
+// Outputs whose accumulators are stored together.
+constexpr int64_t kRunsAtOnce = 64;
 // Below, the start of a loop costs more than its elements: then go by rows, whatever the strides.
 constexpr int64_t kShortRun = 32;
 
@@ -215,14 +217,21 @@ void ReduceRuns(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
     };
     if (n_pieces == 1) {
         const int64_t group = std::max<int64_t>(1, kPiece / n);
+        const int last = plan.kept.ndim - 1;
+        const int64_t n_inner = last < 0 ? 1 : plan.kept.dims[last];
+        const int64_t step = last < 0 ? 0 : plan.kept.strides[last];
+        const int64_t out_step = last < 0 ? 0 : plan.out_strides[last];
         ParallelFor(CeilDiv(plan.n_out, group), [&](int64_t g) {
             const int64_t begin = g * group;
             const int64_t end = std::min(plan.n_out, begin + group);
             Odometer at{plan.kept, plan.out_strides, begin};
-            alignas(16) char acc[16];
-            for (int64_t i = begin; i < end; ++i, at.Advance()) {
-                loops.run(plan.x + at.offset(), plan.reduced, 0, n, center_of(i), acc);
-                loops.store(acc, 1, n, center_of(i), plan.out + at.second_offset(), 0);
+            alignas(64) char acc[kRunsAtOnce * 16];
+            for (int64_t i = begin; i < end;) {
+                const int64_t k = std::min({kRunsAtOnce, end - i, n_inner - at.index()});
+                loops.runs(plan.x + at.offset(), step, k, plan.reduced, n, center_of(i), acc);
+                loops.store(acc, k, n, center_of(i), plan.out + at.second_offset(), out_step);
+                at.Advance(k);
+                i += k;
             }
         });
         return;
@@ -266,7 +275,9 @@ void RunRows(const ReducePlan& plan, const ReduceLoops& loops, const char* data,
         return;
     }
     alignas(64) char centers[4 * kNarrow * 16];
+    const char* wide_center = nullptr;
     if (center != nullptr) {
+        wide_center = centers;
         for (int64_t i = 0; i < k; ++i) {
             std::memcpy(centers + i * width * center_size, center,
                         static_cast<size_t>(width * center_size));
@@ -274,8 +285,7 @@ void RunRows(const ReducePlan& plan, const ReduceLoops& loops, const char* data,
     }
     alignas(64) char wide[4 * kNarrow * 16];
     const Nest nest{1, {n / k}, {k * row}};
-    loops.rows(data + begin * row, nest, 0, n / k, stride, k * width,
-               center == nullptr ? nullptr : centers, wide);
+    loops.rows(data + begin * row, nest, 0, n / k, stride, k * width, wide_center, wide);
     const int64_t acc_row = width * loops.acc_size;
     for (int64_t m = k / 2; m > 0; m /= 2) loops.combine(wide, wide + m * acc_row, m * width);
     if (const int64_t rest = n % k; rest != 0) {

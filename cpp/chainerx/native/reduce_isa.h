@@ -7,6 +7,7 @@ namespace chainerx::native {
 
 struct ReduceIsaPair {
     decltype(ReduceLoops::run) run;
+    decltype(ReduceLoops::runs) runs;
     decltype(ReduceLoops::rows) rows;
 };
 

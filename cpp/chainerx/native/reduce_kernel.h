@@ -39,6 +39,7 @@ constinit ReduceTable g_table = MakeTable<FamilyOf<Policy, Store>::template Of>(
     const auto use = [&](Dtype dtype, const ReduceIsaPair& pair) {
         ReduceLoops& loops = table.loops[static_cast<int>(dtype)];
         loops.run = pair.run;
+        loops.runs = pair.runs;
         loops.rows = pair.rows;
     };
     use(Dtype::kFloat32, op.float32);

@@ -5,7 +5,7 @@
 //     static Acc Load(Item x, Center c);
 //     static Acc Combine(Acc a, Acc b);
 //
-// and may bring its own Block() and AddRows(), in batches of an instruction set.
+// and may bring its own Block(), FoldedBlock() and AddRows(), in batches of an instruction set.
 //
 // Elements are dealt to lanes, which the compiler keeps in vectors. Lanes are combined in halves;
 // blocks of 16 rows of lanes in a cascade of radix 16, whose error grows with the logarithm of the
@@ -21,8 +21,9 @@
 namespace chainerx::native {
 namespace {
 
-// Adds up rows of `width` accumulators in levels. Level 0 is filled by the caller.
-template <typename P, int64_t kWidth>
+// Adds up rows of `width` accumulators in levels. Level 0 is filled by the caller. `kFixed`: the
+// width is kWidth always.
+template <typename P, int64_t kWidth, bool kFixed>
 class Cascade {
  public:
     using Acc = typename P::Acc;
@@ -50,23 +51,25 @@ class Cascade {
         int l = 1;
         while (counts_[l] == 0) ++l;
         const Acc* low = rows_[l];
-        for (int64_t j = 0; j < width_; ++j) out[j] = low[j];
+        for (int64_t j = 0; j < width(); ++j) out[j] = low[j];
         for (++l; l < kLevels; ++l) {
             if (counts_[l] == 0) continue;
             const Acc* row = rows_[l];
-            for (int64_t j = 0; j < width_; ++j) out[j] = P::Combine(row[j], out[j]);
+            for (int64_t j = 0; j < width(); ++j) out[j] = P::Combine(row[j], out[j]);
         }
     }
 
  private:
+    int64_t width() const { return kFixed ? kWidth : width_; }
+
     // Level l into level l + 1.
     void Merge(int l) {
         Acc* from = rows_[l];
         Acc* to = rows_[l + 1];
         if (counts_[l + 1] == 0) {
-            for (int64_t j = 0; j < width_; ++j) to[j] = from[j];
+            for (int64_t j = 0; j < width(); ++j) to[j] = from[j];
         } else {
-            for (int64_t j = 0; j < width_; ++j) to[j] = P::Combine(to[j], from[j]);
+            for (int64_t j = 0; j < width(); ++j) to[j] = P::Combine(to[j], from[j]);
         }
         counts_[l] = 0;
         ++counts_[l + 1];
@@ -89,6 +92,8 @@ struct Loops {
     static constexpr int64_t kGroup = 16;  // rows to a group of Rows()
     static_assert(kReduceBlock % kLanes == 0);
 
+    static bool IsAdjacent(const Nest& nest) { return nest.ndim == 1 && nest.strides[0] == kItem; }
+
     static Center CenterOf(const void* center) {
         if (center == nullptr) return Center{};
         return *static_cast<const Center*>(center);
@@ -110,28 +115,39 @@ struct Loops {
         for (int64_t j = 0; j < kLanes; ++j) lanes[j] = acc[j];
     }
 
-    static void Fold(Acc* lanes, Acc* out) {
+    static Acc Fold(Acc* lanes) {
         for (int64_t w = kLanes / 2; w > 0; w /= 2) {
             for (int64_t j = 0; j < w; ++j) lanes[j] = P::Combine(lanes[j], lanes[j + w]);
         }
-        *out = lanes[0];
+        return lanes[0];
+    }
+
+    static Acc FoldedBlock(const Item* x, int64_t n, const Center& c) {
+        if constexpr (requires { P::template FoldedBlock<kLanes>(x, n, c); }) {
+            return P::template FoldedBlock<kLanes>(x, n, c);
+        } else {
+            alignas(64) Acc lanes[kLanes];
+            Block(x, n, c, lanes);
+            return Fold(lanes);
+        }
     }
 
     static void Run(const char* data, const Nest& nest, int64_t begin, int64_t n,
                     const void* center, void* out) {
         alignas(64) char buffer[kReduceBlock * kItem];
+        const bool adjacent = IsAdjacent(nest);
         const auto fetch = [&](int64_t k) {
             return reinterpret_cast<const Item*>(
-                FetchBlock(data, nest, kItem, begin, k < kReduceBlock ? k : kReduceBlock, buffer));
+                adjacent ? data + begin * kItem
+                         : FetchBlock(data, nest, kItem, begin, k < kReduceBlock ? k : kReduceBlock,
+                                      buffer));
         };
         const Center c = CenterOf(center);
         if (n <= kReduceBlock) {
-            alignas(64) Acc lanes[kLanes];
-            Block(fetch(n), n, c, lanes);
-            Fold(lanes, static_cast<Acc*>(out));
+            *static_cast<Acc*>(out) = FoldedBlock(fetch(n), n, c);
             return;
         }
-        Cascade<P, kLanes> cascade{kLanes};
+        Cascade<P, kLanes, true> cascade{kLanes};
         while (n > 0) {
             const int64_t k = n < kReduceBlock ? n : kReduceBlock;
             Block(fetch(k), k, c, cascade.bottom());
@@ -141,7 +157,22 @@ struct Loops {
         }
         alignas(64) Acc lanes[kLanes];
         cascade.Finish(lanes);
-        Fold(lanes, static_cast<Acc*>(out));
+        *static_cast<Acc*>(out) = Fold(lanes);
+    }
+
+    static void Runs(const char* data, int64_t step, int64_t n_runs, const Nest& nest, int64_t n,
+                     const void* centers, void* out) {
+        const auto* center = static_cast<const Center*>(centers);
+        auto* acc = static_cast<Acc*>(out);
+        const bool adjacent = IsAdjacent(nest);
+        for (int64_t j = 0; j < n_runs; ++j, data += step) {
+            const Center* c = center == nullptr ? nullptr : center + j;
+            if (adjacent && n <= kReduceBlock) {
+                acc[j] = FoldedBlock(reinterpret_cast<const Item*>(data), n, CenterOf(c));
+            } else {
+                Run(data, nest, 0, n, c, acc + j);
+            }
+        }
     }
 
     // acc[j] = the reduction of 0 < n <= kGroup rows of adjacent items.
@@ -195,7 +226,7 @@ struct Loops {
             Group(rows, n, width, center, acc);
             return;
         }
-        Cascade<P, kColumns> cascade{width};
+        Cascade<P, kColumns, false> cascade{width};
         while (n > 0) {
             const int64_t k = n < kGroup ? n : kGroup;
             fetch(k);
@@ -214,7 +245,7 @@ struct Loops {
     }
 
     static constexpr ReduceLoops Table(decltype(ReduceLoops::store) store) {
-        return {kItem, sizeof(Acc), &Run, &Rows, &CombineAll, store};
+        return {kItem, sizeof(Acc), &Run, &Runs, &Rows, &CombineAll, store};
     }
 };
 

@@ -67,6 +67,36 @@ inline void StorePart(double* x, const BatchD& y, int64_t n) {
 #endif
 }
 
+// Marks the first n lanes.
+template <typename T>
+inline xsimd::batch_bool<T> FirstLanes(int64_t n) {
+    return xsimd::batch_bool<T>::from_mask((uint64_t{1} << n) - 1);
+}
+
+// Which lane goes to lane i when lanes [kWidth, 2 kWidth) are moved onto the first ones.
+template <size_t kWidth>
+struct UpperHalf {
+    static constexpr size_t get(size_t i, size_t) { return i < kWidth ? i + kWidth : i; }
+};
+
+// Combines the lanes of a batch in halves: lane i with lane i + size / 2, and so on.
+template <typename T, typename F>
+inline T FoldLanes(Batch<T> x, F f) {
+    using Index = xsimd::as_unsigned_integer_t<T>;
+    using Arch = typename Batch<T>::arch_type;
+    const auto step = [&]<size_t kWidth>() {
+        if constexpr (kWidth < Batch<T>::size) {
+            constexpr auto kLanes = xsimd::make_batch_constant<Index, UpperHalf<kWidth>, Arch>();
+            x = f(x, xsimd::swizzle(x, kLanes));
+        }
+    };
+    step.template operator()<8>();
+    step.template operator()<4>();
+    step.template operator()<2>();
+    step.template operator()<1>();
+    return x.get(0);
+}
+
 struct PairD {
     BatchD low;
     BatchD high;

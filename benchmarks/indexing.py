@@ -18,6 +18,20 @@ def rows(bench):
             against='numpy',
         )
 
+    x, _, x_np = float32(1_000_000)
+    i_np = rng.integers(0, 1_000_000, 1_000_000)
+    mask_np = rng.random(1_000_000) < 0.5
+    for name, index in [('x[i], 1M of 1M', i_np), ('x[mask], half of 1M', mask_np)]:
+        bench.row(
+            name,
+            {'chainerx': 'x[i]', 'numpy': 'x[i]'},
+            {
+                'chainerx': {'x': x, 'i': chainerx.array(index)},
+                'numpy': {'x': x_np, 'i': index},
+            },
+            against='numpy',
+        )
+
     x, _, x_np = float32(100, 16)
     v, _, v_np = float32(10, 16, seed=1)
     variables = {

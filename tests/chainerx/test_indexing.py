@@ -114,6 +114,46 @@ def test_bad_index_arrays(index, text, device):
     np.testing.assert_array_equal(to_numpy(x), N)
 
 
+@pytest.mark.parametrize('dtype', ['int64', 'uint64', 'int32', 'int8'])
+@pytest.mark.parametrize('shape', [(70001,), (70001, 4), (2, 70001), (3, 70001, 2)], ids=str)
+def test_take_of_many(dtype, shape, device):
+    """More indices than a block of work has; the few that count from the end are far behind."""
+    axis = shape.index(70001)
+    n = RNG.normal(size=shape).astype('float32')
+    x = chx.array(n, device=device)
+    i = RNG.integers(0, min(70001, np.iinfo(dtype).max), 70001).astype(dtype)
+    if dtype[0] == 'i':
+        i[66000] = -1
+    taken = chx.take(x, chx.array(i, device=device), axis=axis)
+    np.testing.assert_array_equal(to_numpy(taken), n.take(i.astype('int64'), axis=axis))
+    if dtype in ('int64', 'int32'):
+        for wrong in (70001, -70002):
+            i[69000] = wrong
+            with pytest.raises(IndexError, match=rf'index {wrong} is out of range .* 70001'):
+                chx.take(x, chx.array(i, device=device), axis=axis)
+
+
+@pytest.mark.parametrize('fraction', [0, 0.001, 0.5, 0.999, 1])
+@pytest.mark.parametrize('shape', [(7,), (8,), (1001,), (3, 33), (2, 0, 3), (5, 2, 70)], ids=str)
+def test_masks(fraction, shape, device):
+    mask = RNG.random(shape) < fraction
+    if fraction == 0.001 and mask.size:
+        mask.flat[-1] = True
+    n = RNG.normal(size=shape)
+    x, m = chx.array(n, device=device), chx.array(mask, device=device)
+    np.testing.assert_array_equal(to_numpy(x[m]), n[mask])
+    for ours, theirs in zip(chx.nonzero(m), mask.nonzero(), strict=True):
+        np.testing.assert_array_equal(to_numpy(ours), theirs)
+
+
+def test_true_need_not_be_one():
+    """Foreign memory may say 2 for true."""
+    n = np.frombuffer(bytes([0, 2, 0, 255, 1] + [0] * 100), bool)
+    x = chx.frombuffer(n, dtype='bool')
+    assert chx.nonzero(x)[0].tolist() == [1, 3, 4]
+    assert chx.arange(105)[x].tolist() == [1, 3, 4]
+
+
 def test_index_arrays_that_do_not_broadcast(device):
     x = chx.array(N, device=device)
     with pytest.raises(chx.DimensionError, match=r'\(2,\).*\(3,\)'):

@@ -1,4 +1,4 @@
-// Gathering and scattering along an axis, and finding nonzero elements.
+// Gathering and scattering along an axis.
 #include <algorithm>
 #include <cstring>
 
@@ -6,6 +6,7 @@
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/strided.h"
+#include "chainerx/native/walk.h"
 
 namespace chainerx::native {
 namespace {
@@ -34,13 +35,28 @@ int64_t ResolveOne(T index, int64_t length, IndexBoundsMode mode) {
     return static_cast<int64_t>(i);
 }
 
-// Reads n indices from `begin` on and brings them into [0, length).
-void Resolve(const Array& indices, int64_t begin, int64_t n, int64_t length, IndexBoundsMode mode,
-             int64_t* out) {
+// Brings n <= kChunk indices from `begin` on into [0, length). Returns where they are: in `buffer`,
+// or in the array itself if they are as they should be.
+const int64_t* Resolve(const Array& indices, int64_t begin, int64_t n, int64_t length,
+                       IndexBoundsMode mode, int64_t* buffer) {
     VisitInt(indices.dtype(), [&]<typename T>() {
         const T* p = reinterpret_cast<const T*>(indices.raw_data()) + begin;
-        for (int64_t i = 0; i < n; ++i) out[i] = ResolveOne(p[i], length, mode);
+        // Nearly always they all are in range: then no sign bit is set in either of these.
+        int64_t signs = 0;
+        for (int64_t i = 0; i < n; ++i) {
+            const auto index = static_cast<int64_t>(p[i]);
+            signs |= index | (length - 1 - index);
+        }
+        const bool good = signs >= 0;
+        if (good && sizeof(T) == sizeof(int64_t)) {
+            buffer = reinterpret_cast<int64_t*>(const_cast<T*>(p));
+        } else if (good) {
+            for (int64_t i = 0; i < n; ++i) buffer[i] = static_cast<int64_t>(p[i]);
+        } else {
+            for (int64_t i = 0; i < n; ++i) buffer[i] = ResolveOne(p[i], length, mode);
+        }
     });
+    return buffer;
 }
 
 // An array `x` taken apart along an axis beside a contiguous `y` with the indices in its place.
@@ -92,31 +108,99 @@ struct Plan {
 
     bool empty() const { return n == 0 || outer == 0 || run == 0; }
 
-    // Calls f(x, y) for each run at the given outer positions and indices.
+    // Calls f(x, y, resolved, count) for pieces of the given outer positions and indices: the runs
+    // start at x + resolved[j] * axis_x and y + j * axis_y.
     template <typename F>
     void Range(int64_t outer_begin, int64_t outer_end, int64_t begin, int64_t end,
                const F& f) const {
-        int64_t resolved[kChunk];
+        int64_t buffer[kChunk];
         for (; begin < end; begin += kChunk) {
             const int64_t count = std::min(kChunk, end - begin);
-            Resolve(indices, begin, count, length, mode, resolved);
+            const int64_t* resolved = Resolve(indices, begin, count, length, mode, buffer);
+            char* px = rest.data[0];
+            char* py = rest.data[1] + begin * axis_y;
+            int64_t at[kMaxNdim];
+            int64_t position = outer_begin;
+            for (int8_t d = ndim - 1; d >= 0; --d) {
+                at[d] = position % rest.dims[d];
+                position /= rest.dims[d];
+                px += at[d] * rest.strides[0][d];
+                py += at[d] * rest.strides[1][d];
+            }
             for (int64_t o = outer_begin; o < outer_end; ++o) {
-                char* px = rest.data[0];
-                char* py = rest.data[1] + begin * axis_y;
-                int64_t position = o;
+                f(px, py, resolved, count);
                 for (int8_t d = ndim - 1; d >= 0; --d) {
-                    const int64_t at = position % rest.dims[d];
-                    position /= rest.dims[d];
-                    px += at * rest.strides[0][d];
-                    py += at * rest.strides[1][d];
+                    px += rest.strides[0][d];
+                    py += rest.strides[1][d];
+                    if (++at[d] < rest.dims[d]) break;
+                    px -= rest.dims[d] * rest.strides[0][d];
+                    py -= rest.dims[d] * rest.strides[1][d];
+                    at[d] = 0;
                 }
-                for (int64_t j = 0; j < count; ++j) f(px + resolved[j] * axis_x, py + j * axis_y);
             }
         }
     }
 };
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Copies `count` items that lie anywhere.
+template <typename T>
+void GatherItems(const char* from, int64_t stride, const int64_t* at, int64_t count, char* to,
+                 int64_t to_stride) {
+    constexpr int64_t kSize = sizeof(T);
+    if (stride == kSize && to_stride == kSize) {
+        for (int64_t j = 0; j < count; ++j) {
+            std::memcpy(to + j * kSize, from + at[j] * kSize, kSize);
+        }
+    } else {
+        for (int64_t j = 0; j < count; ++j) {
+            std::memcpy(to + j * to_stride, from + at[j] * stride, kSize);
+        }
+    }
+}
+
+// Copies the items at indices [begin, end), checking each index on the way. Stops at the first one
+// that is out of range or counts from the end, and returns where that is.
+template <typename T, typename Index>
+int64_t GatherChecked(const T* from, int64_t length, const Index* indices, int64_t begin,
+                      int64_t end, T* to) {
+    const auto n = static_cast<uint64_t>(length);
+#pragma GCC unroll 4
+    for (; begin < end; ++begin) {
+        const auto i = static_cast<uint64_t>(static_cast<int64_t>(indices[begin]));
+        if (i >= n) [[unlikely]]
+            break;
+        to[begin] = from[i];
+    }
+    return begin;
+}
+
+// Copies `count` rows of `nbytes` that lie anywhere, side by side.
+void CopyRows(const char* from, int64_t stride, const int64_t* rows, int64_t count, int64_t nbytes,
+              char* to, int64_t to_stride) {
+    constexpr int64_t kAhead = 8;           // rows that are on their way at a time
+    constexpr int64_t kLine = 64;           // bytes
+    constexpr int64_t kPart = 16;           // bytes that are moved at a time
+    constexpr int64_t kInline = 8 * kPart;  // above, memcpy is as fast
+    const int64_t fetched = std::min(nbytes, 4 * kLine);
+    const auto prefetch = [&](int64_t j) {
+        const char* p = from + rows[j] * stride;
+        for (int64_t k = 0; k < fetched; k += kLine) __builtin_prefetch(p + k);
+    };
+    const bool by_parts = nbytes % kPart == 0 && nbytes <= kInline;
+    for (int64_t j = 0; j < std::min(count, kAhead); ++j) prefetch(j);
+    for (int64_t j = 0; j < count; ++j) {
+        if (j + kAhead < count) prefetch(j + kAhead);
+        const char* p = from + rows[j] * stride;
+        char* q = to + j * to_stride;
+        if (by_parts) {
+            for (int64_t k = 0; k < nbytes; k += kPart) std::memcpy(q + k, p + k, kPart);
+        } else {
+            std::memcpy(q, p, static_cast<size_t>(nbytes));
+        }
+    }
+}
 
 void Take(const Array& x, int8_t axis, const Array& indices, IndexBoundsMode mode,
           const Array& out) {
@@ -136,17 +220,36 @@ void Take(const Array& x, int8_t axis, const Array& indices, IndexBoundsMode mod
                        std::min(j + index_block, plan.n), f);
         });
     };
+    if (plan.run > 1 && plan.run_x == x.GetItemSize()) {
+        all([&](const char* from, char* to, const int64_t* resolved, int64_t count) {
+            CopyRows(from, plan.axis_x, resolved, count, plan.run * plan.run_x, to, plan.axis_y);
+        });
+        return;
+    }
     VisitItemSize(x.GetItemSize(), [&]<typename T>() {
         if (plan.run == 1) {
-            all([](const char* from, char* to) { std::memcpy(to, from, sizeof(T)); });
-        } else if (plan.run_x == sizeof(T)) {
-            all([nbytes = static_cast<size_t>(plan.run) * sizeof(T)](const char* from, char* to) {
-                std::memcpy(to, from, nbytes);
-            });
+            const auto gather = [&](const char* from, char* to, const int64_t* at, int64_t count) {
+                GatherItems<T>(from, plan.axis_x, at, count, to, plan.axis_y);
+            };
+            const bool adjacent = plan.axis_x == sizeof(T) && plan.axis_y == sizeof(T);
+            if (plan.outer == 1 && adjacent && indices.dtype() == Dtype::kInt64) {
+                const auto* from = reinterpret_cast<const T*>(plan.rest.data[0]);
+                const auto* at = reinterpret_cast<const int64_t*>(indices.raw_data());
+                auto* to = reinterpret_cast<T*>(plan.rest.data[1]);
+                ParallelFor(CeilDiv(plan.n, kParallel), [&](int64_t block) {
+                    const int64_t end = std::min((block + 1) * kParallel, plan.n);
+                    const int64_t begin =
+                        GatherChecked(from, plan.length, at, block * kParallel, end, to);
+                    plan.Range(0, 1, begin, end, gather);
+                });
+            } else {
+                all(gather);
+            }
         } else {
-            all([&](const char* from, char* to) {
-                for (int64_t i = 0; i < plan.run; ++i) {
-                    std::memcpy(to + i * plan.run_y, from + i * plan.run_x, sizeof(T));
+            all([&](const char* from, char* to, const int64_t* resolved, int64_t count) {
+                for (int64_t j = 0; j < count; ++j) {
+                    CopyStrided(to + j * plan.axis_y, plan.run_y, from + resolved[j] * plan.axis_x,
+                                plan.run_x, plan.run, sizeof(T));
                 }
             });
         }
@@ -165,10 +268,14 @@ void Scatter(const Array& out, int8_t axis, const Array& indices, IndexBoundsMod
     const int64_t outer_block = std::max<int64_t>(1, kParallel / (plan.n * part));
     const bool small = plan.outer * plan.n * plan.run <= kParallel;
     const auto work = [&](int64_t o, int64_t o_end, int64_t first, int64_t last) {
-        plan.Range(o, o_end, 0, plan.n, [&](char* to, char* from) {
-            for (int64_t i = first; i < last; ++i) {
-                f(*reinterpret_cast<T*>(to + i * plan.run_x),
-                  *reinterpret_cast<const T*>(from + i * plan.run_y));
+        plan.Range(o, o_end, 0, plan.n, [&](char* x0, char* y0, const int64_t* at, int64_t count) {
+            for (int64_t j = 0; j < count; ++j) {
+                char* to = x0 + at[j] * plan.axis_x;
+                const char* from = y0 + j * plan.axis_y;
+                for (int64_t i = first; i < last; ++i) {
+                    f(*reinterpret_cast<T*>(to + i * plan.run_x),
+                      *reinterpret_cast<const T*>(from + i * plan.run_y));
+                }
             }
         });
     };
@@ -205,42 +312,15 @@ CX_NATIVE_KERNEL(SetAt)
 void LinearIndex(const Array& indices, int64_t length, int64_t factor, const Array& out) {
     auto* to = reinterpret_cast<int64_t*>(out.raw_data());
     const int64_t n = indices.GetTotalSize();
-    int64_t resolved[kChunk];
+    int64_t buffer[kChunk];
     for (int64_t begin = 0; begin < n; begin += kChunk) {
         const int64_t count = std::min(kChunk, n - begin);
-        Resolve(indices, begin, count, length, IndexBoundsMode::kRaise, resolved);
+        const int64_t* resolved =
+            Resolve(indices, begin, count, length, IndexBoundsMode::kRaise, buffer);
         for (int64_t i = 0; i < count; ++i) to[begin + i] += factor * resolved[i];
     }
 }
 CX_NATIVE_KERNEL(LinearIndex)
-
-void NonzeroCount(const Array& x, int64_t* count) {
-    const auto* p = reinterpret_cast<const uint8_t*>(x.raw_data());
-    const int64_t n = x.GetTotalSize();
-    int64_t total = 0;
-    for (int64_t i = 0; i < n; ++i) total += p[i];
-    *count = total;
-}
-CX_NATIVE_KERNEL(NonzeroCount)
-
-void Nonzero(const Array& x, const Array& out) {
-    const auto* p = reinterpret_cast<const bool*>(x.raw_data());
-    auto* to = reinterpret_cast<int64_t*>(out.raw_data());
-    const int64_t count = out.shape()[1];
-    if (count == 0) return;
-    const int last = x.ndim() - 1;
-    const int64_t length = x.shape()[last];
-    int64_t index[kMaxNdim] = {};
-    for (int64_t found = 0; found < count; p += length) {
-        for (int64_t i = 0; i < length; ++i) {
-            if (!p[i]) continue;
-            for (int d = 0; d < last; ++d) to[d * count + found] = index[d];
-            to[last * count + found++] = i;
-        }
-        for (int d = last - 1; d >= 0 && ++index[d] == x.shape()[d]; --d) index[d] = 0;
-    }
-}
-CX_NATIVE_KERNEL(Nonzero)
 
 }  // namespace
 }  // namespace chainerx::native

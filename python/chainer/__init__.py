@@ -1,3 +1,38 @@
 """Chainer's API on the ChainerX engine: `Variable`, `Link`, functions, optimizers, training."""
 
+# ruff: noqa: F401
+import sys as _sys
+
+from chainer import (
+    _runtime_info,
+    backend,
+    backends,
+    configuration,
+    memory_layouts,
+    types,
+    warnings,
+)
+from chainer._environment import (
+    DebugMode,
+    get_array_types,
+    get_compute_mode,
+    get_cpu_array_types,
+    get_dtype,
+    is_arrays_compatible,
+    is_debug,
+    set_debug,
+)
+from chainer._mixed16 import _Mixed16, mixed16
+from chainer._runtime_info import print_runtime_info
+from chainer.backend import get_device, using_device
+from chainer.backends import cuda
+from chainer.backends.cuda import should_use_cudnn, should_use_cudnn_tensor_core
+from chainer.configuration import config, global_config, using_config
+
+# An alias that users import as a module too.
+_sys.modules['chainer.cuda'] = cuda
+
 __version__ = '7.8.1'
+
+# Read by `chainer.utils.experimental`.
+disable_experimental_feature_warning = False

@@ -1,0 +1,102 @@
+"""Facts about the environment and short questions to the configuration."""
+
+from __future__ import annotations
+
+import typing as tp
+import warnings
+
+import chainerx
+import numpy as np
+
+from chainer._mixed16 import mixed16
+from chainer.backends import cuda, intel64
+from chainer.configuration import config, using_config
+
+
+def get_array_types() -> tuple[type, ...]:
+    """The classes of arrays that Chainer accepts."""
+    types = get_cpu_array_types()
+    return (*types, cuda.ndarray) if cuda.available else types
+
+
+def get_cpu_array_types() -> tuple[type, ...]:
+    """Those of them that can be on the host."""
+    if intel64.is_ideep_available():
+        return (np.ndarray, intel64.mdarray, chainerx.ndarray)
+    return (np.ndarray, chainerx.ndarray)
+
+
+_KINDS: tp.Final = ((np.ndarray, intel64.mdarray), (chainerx.ndarray,), (cuda.ndarray,))
+
+
+def is_arrays_compatible(arrays: tp.Iterable[tp.Any]) -> bool:
+    """Whether all arrays are of one kind, so that one function can take them. None is ignored."""
+    arrays = [a for a in arrays if a is not None]
+    if not arrays:
+        return True
+    kind = next((k for k in _KINDS if isinstance(arrays[0], k)), None)
+    return kind is not None and all(isinstance(a, kind) for a in arrays)
+
+
+def get_dtype(dtype: tp.Any = None, map_mixed16: tp.Any = None) -> np.dtype:
+    """Resolves a dtype.
+
+    Args:
+        dtype: A dtype, `mixed16`, or None, the configured one.
+        map_mixed16: What `mixed16` stands for here; None is float16.
+
+    >>> import chainer
+    >>> chainer.get_dtype(chainer.mixed16, map_mixed16='float32')
+    dtype('float32')
+    """
+    if dtype is None:
+        dtype = config.dtype
+    if dtype is mixed16 and map_mixed16 is not None:
+        dtype = map_mixed16
+    return np.dtype(dtype)
+
+
+def is_debug() -> bool:
+    """Whether debug mode is on."""
+    return bool(config.debug)
+
+
+def set_debug(debug: bool) -> None:
+    """Turns debug mode on or off, for this thread."""
+    config.debug = debug
+
+
+def get_compute_mode() -> str | None:
+    """The configured compute mode."""
+    return config.compute_mode
+
+
+class DebugMode:
+    """Deprecated: use ``chainer.using_config('debug', ...)``."""
+
+    def __init__(self, debug: bool) -> None:
+        warnings.warn(
+            'chainer.DebugMode is deprecated. Use chainer.using_config("debug", ...) instead.',
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        self._using = using_config('debug', debug)
+
+    def __enter__(self) -> None:
+        self._using.__enter__()
+
+    def __exit__(self, *args: tp.Any) -> None:
+        self._using.__exit__(*args)
+
+
+for _object in (
+    get_array_types,
+    get_cpu_array_types,
+    is_arrays_compatible,
+    get_dtype,
+    is_debug,
+    set_debug,
+    get_compute_mode,
+    DebugMode,
+):
+    _object.__module__ = 'chainer'

@@ -1,0 +1,480 @@
+"""CuPy arrays. Everything here can be imported and named without CuPy.
+
+`available` says whether CuPy and a device are there. Without them the classes are empty stand-ins
+that nothing is an instance of, and what needs a GPU raises RuntimeError with the reason.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import typing as tp
+import warnings
+
+import chainerx
+import numpy as np
+
+from chainer import _backend, types
+from chainer.backends import intel64
+from chainer.configuration import config
+
+available = False
+cudnn_enabled = False
+_cudnn_version = -1
+_cupy_major = 0
+_resolution_error: BaseException | None = None
+cupy: tp.Any = object()
+
+try:
+    import cupy  # type: ignore[import-not-found, no-redef]
+    from cupy import ndarray
+    from cupy.cuda import Device, Event, Stream  # type: ignore[import-not-found]
+
+    _cupy_major = int(cupy.__version__.split('.')[0])
+    available = cupy.cuda.runtime.getDeviceCount() > 0
+    if not available:
+        _resolution_error = RuntimeError('there is no CUDA device')
+except Exception as e:  # whatever keeps CuPy from working is told when a GPU is asked for
+    _resolution_error = e
+
+if not available:
+
+    class ndarray:  # type: ignore[no-redef]
+        """Stands in for ``cupy.ndarray``."""
+
+        @property
+        def device(self) -> tp.Any:
+            return None
+
+        @property
+        def shape(self) -> tp.Any:
+            return None
+
+        def get(self, stream: tp.Any = None) -> tp.Any:
+            return None
+
+        def set(self, arr: np.ndarray, stream: tp.Any = None) -> None:
+            pass
+
+    class Device:  # type: ignore[no-redef]
+        """Stands in for ``cupy.cuda.Device``."""
+
+        def __init__(self, device: int | None = None) -> None:
+            pass
+
+        def __enter__(self) -> Device:
+            return self
+
+        def __exit__(self, *args: tp.Any) -> None:
+            pass
+
+    class Event:  # type: ignore[no-redef]
+        """Stands in for ``cupy.cuda.Event``."""
+
+    class Stream:  # type: ignore[no-redef]
+        """Stands in for ``cupy.cuda.Stream``."""
+
+
+cudnn: tp.Any = None
+if available:
+    try:
+        from cupy import cudnn  # type: ignore[no-redef]
+
+        _cudnn_version = cupy.cuda.cudnn.getVersion()
+        cudnn_enabled = _cudnn_version > 0
+    except (ImportError, AttributeError):
+        pass  # recent versions of CuPy come without
+
+_integer_types = (int, np.integer)
+
+
+def check_cuda_available() -> None:
+    """Raises RuntimeError, with the reason, if CuPy can't be used."""
+    if not available:
+        raise RuntimeError(
+            'CUDA environment is not correctly set up: CuPy cannot be used. '
+            f'{type(_resolution_error).__name__}: {_resolution_error}'
+        ) from _resolution_error
+
+
+class DummyDeviceType:
+    """Stands for the CPU where a ``cupy.cuda.Device`` is expected; does nothing."""
+
+    id: tp.Final = -1
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self) -> None:
+        pass
+
+    def __int__(self) -> int:
+        return -1
+
+    def __enter__(self) -> DummyDeviceType:
+        return self
+
+    def __exit__(self, *args: tp.Any) -> None:
+        pass
+
+    def use(self) -> None:
+        pass
+
+    def synchronize(self) -> None:
+        pass
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DummyDeviceType)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+
+DummyDevice = DummyDeviceType()
+
+
+class GpuDevice(_backend.Device):
+    """A device of CuPy arrays.
+
+    Args:
+        device (cupy.cuda.Device): The device that this object stands for.
+
+    Raises:
+        RuntimeError: If CuPy can't be used.
+    """
+
+    xp = cupy
+    supported_array_types = (ndarray,)
+
+    def __init__(self, device: tp.Any) -> None:
+        check_cuda_available()
+        if not isinstance(device, Device):
+            raise TypeError(f'GpuDevice: expected a cupy.cuda.Device, got {type(device)}')
+        super().__init__()
+        self.device = device
+
+    __hash__ = _backend.Device.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GpuDevice) and other.device == self.device
+
+    def __repr__(self) -> str:
+        return f'<{type(self).__name__} (cupy):{self.device.id}>'
+
+    @staticmethod
+    def from_device_id(device_id: int) -> GpuDevice:
+        """The device of that number."""
+        check_cuda_available()
+        if not (isinstance(device_id, _integer_types) and device_id >= 0):
+            raise ValueError(f'Invalid CUDA device ID: {device_id}')
+        return GpuDevice(Device(int(device_id)))
+
+    @staticmethod
+    def from_array(array: tp.Any) -> GpuDevice | None:
+        """The device of ``array`` if it is a CuPy array, else None."""
+        if isinstance(array, ndarray) and array.device is not None:
+            return GpuDevice(array.device)
+        return None
+
+    @property
+    def name(self) -> str:
+        return f'@cupy:{self.device.id}'
+
+    def create_context(self) -> tp.ContextManager[tp.Any]:
+        # A new object, for one that is entered twice forgets where it came from.
+        return Device(self.device.id)
+
+    def send_array(self, array: tp.Any) -> tp.Any:
+        return _array_to_gpu(array, self.device, None)
+
+    def use(self) -> None:
+        self.device.use()
+
+    def is_array_supported(self, array: tp.Any) -> bool:
+        return isinstance(array, ndarray) and self.device == array.device
+
+
+def get_device_from_id(device_id: int | None) -> tp.Any:
+    """The CuPy device of that number; `DummyDevice` for None and negative numbers."""
+    if device_id is None or device_id < 0:
+        return DummyDevice
+    check_cuda_available()
+    return Device(int(device_id))
+
+
+def get_device_from_array(*arrays: tp.Any) -> tp.Any:
+    """The CuPy device of the first CuPy array; `DummyDevice` if there is none."""
+    for array in arrays:
+        if isinstance(array, ndarray) and array.device is not None:
+            return array.device
+    return DummyDevice
+
+
+def get_device(*args: tp.Any) -> tp.Any:
+    """Deprecated: use `get_device_from_id` or `get_device_from_array`."""
+    warnings.warn(
+        'get_device is deprecated. Please use get_device_from_id or get_device_from_array instead.',
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    return _get_cuda_device(*args)
+
+
+def _get_cuda_device(*args: tp.Any) -> tp.Any:
+    for arg in args:
+        if isinstance(arg, _integer_types) and not isinstance(arg, bool):
+            check_cuda_available()
+            return Device(int(arg))
+        arg = getattr(arg, 'array', arg)
+        if isinstance(arg, ndarray) and arg.device is not None:
+            return arg.device
+        if available and isinstance(arg, Device):
+            return arg
+    return DummyDevice
+
+
+def _get_device_or_current(device: tp.Any) -> tp.Any:
+    check_cuda_available()
+    if device is None:
+        return Device()
+    if isinstance(device, Device):
+        return device
+    if not (isinstance(device, _integer_types) and device >= 0):
+        raise ValueError(f'Invalid CUDA device specifier: {device}')
+    return Device(int(device))
+
+
+def to_gpu(array: tp.Any, device: tp.Any = None, stream: tp.Any = None) -> tp.Any:
+    """Copies arrays to a GPU; those that are there are returned as they are.
+
+    Args:
+        array: An array, a scalar, None, or a list or tuple of them.
+        device: Number or ``cupy.cuda.Device``; None is the current device.
+        stream: Deprecated: enter the stream instead.
+    """
+    check_cuda_available()
+    if stream is not None:
+        warnings.warn(
+            'The stream option is deprecated. Please use a stream context instead.',
+            DeprecationWarning,
+            stacklevel=2,
+        )
+    device = _get_device_or_current(device)
+    return _backend._convert_arrays(array, lambda a: _array_to_gpu(a, device, stream))
+
+
+def _array_to_gpu(array: tp.Any, device: tp.Any, stream: tp.Any) -> tp.Any:
+    if array is None:
+        return None
+    if isinstance(array, chainerx.ndarray):
+        array = chainerx.to_numpy(array, copy=False)
+    elif isinstance(array, intel64.mdarray) or np.isscalar(array):
+        array = np.asarray(array)
+    if isinstance(array, ndarray) and array.device == device:
+        return array
+    if not isinstance(array, (ndarray, np.ndarray)):
+        raise TypeError(
+            f'The array sent to gpu must be an array or a scalar.\nActual type: {type(array)}.'
+        )
+    with Device(device.id):
+        if stream is None:
+            return cupy.array(array, copy=True)
+        with stream:
+            return cupy.array(array, copy=True)
+
+
+def to_cpu(array: tp.Any, stream: tp.Any = None) -> tp.Any:
+    """Converts arrays to NumPy; those that are on the host share memory with the result.
+
+    Args:
+        array: An array, a scalar, None, or a list or tuple of them.
+        stream: Where CuPy copies; None waits for the current stream.
+    """
+    from chainer.backends import _cpu
+
+    def convert(a: tp.Any) -> tp.Any:
+        return a.get(stream) if isinstance(a, ndarray) else _cpu._array_to_cpu(a)
+
+    return _backend._convert_arrays(array, convert)
+
+
+def copy(array: tp.Any, out: tp.Any = None, out_device: tp.Any = None, stream: tp.Any = None):
+    """Copies a CuPy array, to the current device, to ``out_device`` or into ``out``."""
+    check_cuda_available()
+    if stream is not None:
+        warnings.warn(
+            'The stream option is deprecated. Please use a stream context instead.',
+            DeprecationWarning,
+            stacklevel=2,
+        )
+    if out is None:
+        if out_device is None:
+            out_device = array.device
+        with _get_device_or_current(out_device):
+            out = cupy.empty_like(array)
+    with _get_cuda_device(array):
+        cupy.copyto(out, array)
+    return out
+
+
+_F = tp.TypeVar('_F', bound=tp.Callable[..., tp.Any])
+
+
+def memoize(for_each_device: bool = False) -> tp.Callable[[_F], _F]:
+    """Makes a decorator that remembers results per arguments (and device); see `clear_memo`.
+
+    Without CuPy the decorated function is the function itself.
+    """
+    return cupy.memoize(for_each_device) if available else lambda f: f
+
+
+def clear_memo() -> None:
+    """Forgets what `memoize` remembers."""
+    if available:
+        cupy.clear_memo()
+
+
+@memoize()
+def _elementwise_kernel(in_params, out_params, operation, name, options):
+    return cupy.ElementwiseKernel(in_params, out_params, operation, name, **dict(options))
+
+
+@memoize()
+def _reduction_kernel(in_params, out_params, map_expr, reduce_expr, post, identity, name, options):
+    return cupy.ReductionKernel(
+        in_params, out_params, map_expr, reduce_expr, post, identity, name, **dict(options)
+    )
+
+
+@memoize()
+def _raw_kernel(code, name, args, options):
+    return cupy.RawKernel(code, name, *args, **dict(options))
+
+
+def elementwise(in_params: str, out_params: str, operation: str, name: str, **kwargs: tp.Any):
+    """A ``cupy.ElementwiseKernel``, made once per set of arguments."""
+    check_cuda_available()
+    return _elementwise_kernel(in_params, out_params, operation, name, tuple(kwargs.items()))
+
+
+def reduce(
+    in_params: str,
+    out_params: str,
+    map_expr: str,
+    reduce_expr: str,
+    post_map_expr: str,
+    identity: tp.Any,
+    name: str,
+    **kwargs: tp.Any,
+):
+    """A ``cupy.ReductionKernel``, made once per set of arguments."""
+    check_cuda_available()
+    options = tuple(kwargs.items())
+    return _reduction_kernel(
+        in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name, options
+    )
+
+
+def raw(code: str, name: str, *args: tp.Any, **kwargs: tp.Any):
+    """A ``cupy.RawKernel``, made once per set of arguments."""
+    check_cuda_available()
+    return _raw_kernel(code, name, args, tuple(kwargs.items()))
+
+
+def fuse(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+    """``cupy.fuse``, as a decorator with or without arguments; without CuPy it changes nothing."""
+    if available:
+        return cupy.fuse(*args, **kwargs)
+    if len(args) == 1 and not kwargs and callable(args[0]):
+        return args[0]
+    return lambda f: f
+
+
+def get_array_module(*args: tp.Any) -> types.Xp:
+    """Same as `chainer.backend.get_array_module`, which is the name to use."""
+    from chainer import backend
+
+    return backend.get_array_module(*args)
+
+
+def get_max_workspace_size() -> int:
+    """Bytes that cuDNN may use per call; 0 without cuDNN."""
+    if not cudnn_enabled:
+        return 0
+    return cudnn.get_max_workspace_size()
+
+
+def set_max_workspace_size(size: int) -> None:
+    """Sets the bytes that cuDNN may use per call; nothing happens without cuDNN."""
+    if cudnn_enabled:
+        cudnn.set_max_workspace_size(size)
+
+
+_SHOULD_USE_CUDNN = {
+    '==always': {'always': True, 'auto': False, 'never': False},
+    '>=auto': {'always': True, 'auto': True, 'never': False},
+}
+_tensor_core_flag = {'always': True, 'auto': None, 'never': False}
+
+
+def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
+    """Whether ``config.use_cudnn`` allows cuDNN.
+
+    Args:
+        level: ``'==always'`` or ``'>=auto'``, the settings that allow it.
+        lowest_version: The version that is needed.
+    """
+    if not cudnn_enabled or _cudnn_version < lowest_version:
+        return False
+    return intel64._lookup(_SHOULD_USE_CUDNN, level, 'use_cudnn', config.use_cudnn)
+
+
+def should_use_cudnn_tensor_core(dtype: tp.Any) -> bool:
+    """Whether ``config.use_cudnn_tensor_core`` allows tensor cores for ``dtype``."""
+    use = intel64._lookup(
+        {'': _tensor_core_flag}, '', 'use_cudnn_tensor_core', config.use_cudnn_tensor_core
+    )
+    if use is None:
+        return cudnn_enabled and cudnn.is_tensor_core_available(dtype)
+    return use
+
+
+def get_cudnn_dropout_states() -> tp.Any:
+    """The states of cuDNN's dropout on the current device, one per thread.
+
+    Raises:
+        RuntimeError: Without cuDNN.
+    """
+    return get_cudnn_dropout_states_core(threading.get_ident())
+
+
+@functools.cache
+def _dropout_states_of(thread_id: int, device_id: int) -> tp.Any:
+    import os
+
+    # Seeds are given in the order of the first use, whichever the thread.
+    seed = int(os.environ.get('CHAINER_SEED') or np.random.randint(2**31))
+    return cudnn.DropoutStates(None, seed + _dropout_states_of.cache_info().currsize)
+
+
+def get_cudnn_dropout_states_core(thread_id: int) -> tp.Any:
+    """As `get_cudnn_dropout_states`, for the thread of that number."""
+    if not cudnn_enabled:
+        raise RuntimeError('cuDNN is not enabled.')
+    return _dropout_states_of(thread_id, Device().id)
+
+
+def _get_cudnn_tensor_layout_x(x_layout: str | None) -> tp.Any:
+    return _get_cudnn_tensor_layout(x_layout, 'CUDNN_CHANNEL_LAST_X')
+
+
+def _get_cudnn_tensor_layout_w(w_layout: str | None) -> tp.Any:
+    return _get_cudnn_tensor_layout(w_layout, 'CUDNN_CHANNEL_LAST_W')
+
+
+def _get_cudnn_tensor_layout(layout: str | None, channel_last: str) -> tp.Any:
+    if not cudnn_enabled:
+        raise RuntimeError('cuDNN is not enabled.')
+    if layout == channel_last:
+        return cupy.cuda.cudnn.CUDNN_TENSOR_NHWC
+    if layout is not None:
+        raise ValueError(f'unknown layout {layout!r}: expected None or {channel_last!r}')
+    return cupy.cuda.cudnn.CUDNN_TENSOR_NCHW

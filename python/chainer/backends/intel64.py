@@ -1,0 +1,114 @@
+"""iDeep, the CPU accelerator of Chainer v4 to v7; used only if ``ideep4py`` can be imported."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import numpy as np
+
+from chainer import _backend
+from chainer.configuration import config
+
+_error: ImportError | None = None
+try:
+    import ideep4py as ideep  # type: ignore[import-not-found]
+    from ideep4py import mdarray
+except ImportError as e:
+    _error = e
+
+    class mdarray:  # type: ignore[no-redef]
+        """Stands in for ``ideep4py.mdarray``; nothing is an instance."""
+
+
+_SHOULD_USE_IDEEP = {
+    '==always': {'always': True, 'auto': False, 'never': False},
+    '>=auto': {'always': True, 'auto': True, 'never': False},
+}
+
+
+class Intel64Device(_backend.Device):
+    """The device of iDeep arrays.
+
+    Raises:
+        RuntimeError: If iDeep is not available.
+    """
+
+    xp = np
+    supported_array_types = (np.ndarray, mdarray)
+    name = '@intel64'
+
+    def __init__(self) -> None:
+        check_ideep_available()
+        super().__init__()
+
+    __hash__ = _backend.Device.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Intel64Device)
+
+    def __repr__(self) -> str:
+        return f'<{type(self).__name__}>'
+
+    @staticmethod
+    def from_array(array: tp.Any) -> Intel64Device | None:
+        """The device if ``array`` is an iDeep array, else None."""
+        return Intel64Device() if isinstance(array, mdarray) else None
+
+    def send_array(self, array: tp.Any) -> tp.Any:
+        from chainer.backends import _cpu
+
+        if isinstance(array, mdarray):
+            return array
+        array = _cpu._array_to_cpu(array)
+        # iDeep holds nothing else; such arrays stay NumPy's, which live here too.
+        if array is not None and array.dtype == np.float32 and array.ndim in (1, 2, 4):
+            return ideep.array(array, itype=ideep.wgt_array)
+        return array
+
+    def is_array_supported(self, array: tp.Any) -> bool:
+        return isinstance(array, (np.ndarray, mdarray))
+
+
+def is_ideep_available() -> bool:
+    """Whether iDeep can be used."""
+    return _error is None
+
+
+def check_ideep_available() -> None:
+    """Raises RuntimeError, with the reason, if iDeep can't be used."""
+    if _error is not None:
+        raise RuntimeError(
+            f'iDeep is not available.\nReason: {type(_error).__name__}: {_error}'
+        ) from _error
+
+
+def should_use_ideep(level: str) -> bool:
+    """Whether ``config.use_ideep`` allows iDeep at ``level``, ``'==always'`` or ``'>=auto'``."""
+    if not is_ideep_available():
+        return False
+    return _lookup(_SHOULD_USE_IDEEP, level, 'use_ideep', config.use_ideep)
+
+
+def _lookup(table: dict[str, dict[str, tp.Any]], level: str, key: str, value: tp.Any) -> tp.Any:
+    """Reads a table of levels and settings; errors name the levels or settings that there are."""
+    if level not in table:
+        raise ValueError(
+            f'invalid {key} level: {level!r} (must be one of {", ".join(map(repr, table))})'
+        )
+    if value not in table[level]:
+        raise ValueError(
+            f'invalid {key} configuration: {value!r} '
+            '(must be either of "always", "auto", or "never")'
+        )
+    return table[level][value]
+
+
+def inputs_all_ready(inputs: tp.Sequence[tp.Any], supported_ndim: tuple[int, ...] = (2, 4)) -> bool:
+    """Whether iDeep can compute with these arrays."""
+    if not inputs or not is_ideep_available():
+        return False
+    arrays = [getattr(x, 'array', x) for x in inputs]
+    return all(
+        isinstance(a, (np.ndarray, mdarray)) and a.dtype == np.float32 and a.ndim in supported_ndim
+        for a in arrays
+    )

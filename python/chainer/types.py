@@ -1,0 +1,35 @@
+"""Names for type annotations."""
+
+from __future__ import annotations
+
+import numbers
+import typing as tp
+from types import ModuleType
+
+if tp.TYPE_CHECKING:
+    import chainerx
+    import numpy
+
+    from chainer import _backend
+    from chainer.backends import cuda
+
+# Unions of strings, so that importing this module imports nothing else.
+Xp = ModuleType
+Shape = tuple[int, ...]
+ShapeSpec = tp.Union[int, tp.Sequence[int]]  # noqa: UP007
+DTypeSpec = tp.Any
+NdArray = tp.Union['numpy.ndarray', 'cuda.ndarray', 'chainerx.ndarray']
+CudaDeviceSpec = tp.Union['cuda.Device', int, 'numpy.integer']
+DeviceSpec = tp.Union['_backend.Device', 'chainerx.Device', 'cuda.Device', str, int]
+ScalarValue = tp.Union['numpy.generic', bytes, str, memoryview, numbers.Number]
+
+
+class AbstractInitializer(tp.Protocol):
+    """What fills an array: any callable with this signature, and a `dtype`, maybe None."""
+
+    dtype: tp.Any = None
+
+    def __call__(self, array: NdArray) -> None: ...
+
+
+InitializerSpec = tp.Union[AbstractInitializer, ScalarValue, 'numpy.ndarray']

@@ -28,6 +28,8 @@ from chainer.backend import get_device, using_device
 from chainer.backends import cuda
 from chainer.backends.cuda import should_use_cudnn, should_use_cudnn_tensor_core
 from chainer.configuration import config, global_config, using_config
+from chainer.device_resident import DeviceResident
+from chainer.link_hook import LinkHook, _get_link_hooks
 
 # An alias that users import as a module too.
 _sys.modules['chainer.cuda'] = cuda

@@ -57,6 +57,7 @@ class CX_API ChainerxError : public std::runtime_error {
     X(DtypeError)          \
     X(IndexError)          \
     X(ValueError)          \
+    X(OverflowError)       \
     X(TypeError)           \
     X(NotFoundError)       \
     X(NotImplementedError) \

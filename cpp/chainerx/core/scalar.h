@@ -30,6 +30,15 @@ class Scalar {
     Scalar(std::complex<double> value)  // NOLINT: as above
         : kind_{DtypeKind::kComplex}, float_{value.real()}, imag_{value.imag()} {}
 
+    // An integer of more than 64 bits, of which only the size is kept.
+    static Scalar HugeInt(double value) {
+        Scalar s;
+        s.is_huge_ = true;
+        s.float_ = value;
+        return s;
+    }
+    bool IsHugeInt() const { return is_huge_; }
+
     // kUInt only for values that came as uint64_t; they may exceed int64.
     DtypeKind kind() const { return kind_; }
 
@@ -61,9 +70,12 @@ class Scalar {
             case DtypeKind::kUInt:
                 return Cast<T>(static_cast<uint64_t>(int_));
             default:
-                return Cast<T>(int_);
+                return is_huge_ ? Cast<T>(float_) : Cast<T>(int_);
         }
     }
+
+    // Whether bool or an integer dtype holds the number, cut to an integer.
+    CX_API bool Fits(Dtype dtype) const;
 
     Scalar operator-() const {
         switch (kind_) {
@@ -74,6 +86,7 @@ class Scalar {
             case DtypeKind::kComplex:
                 return Scalar{std::complex<double>{-float_, -imag_}};
             default:
+                if (is_huge_) return HugeInt(-float_);
                 return Scalar{static_cast<int64_t>(-static_cast<uint64_t>(int_))};
         }
     }
@@ -89,12 +102,13 @@ class Scalar {
             case DtypeKind::kUInt:
                 return StrCat(static_cast<uint64_t>(int_));
             default:
-                return StrCat(int_);
+                return is_huge_ ? StrCat(float_) : StrCat(int_);
         }
     }
 
  private:
     DtypeKind kind_;
+    bool is_huge_{false};
     union {
         int64_t int_;
         double float_;

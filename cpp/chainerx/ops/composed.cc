@@ -14,9 +14,17 @@ Array Fabs(const Array& x) { return Absolute(AsType(x, FloatResult(x.dtype()), f
 Array Clip(const Array& a, const std::optional<Scalar>& a_min, const std::optional<Scalar>& a_max) {
     if (!a_min && !a_max)
         throw ValueError{"clip: a_min and a_max are both None, expected one bound"};
+    // A bound that no element can cross is none, and need not fit the dtype.
+    const auto is_needless = [&](const Scalar& bound, bool is_low) {
+        return IsInt(a.dtype()) && bound.kind() < DtypeKind::kFloat && !bound.Fits(a.dtype()) &&
+               (bound.To<double>() < 0) == is_low;
+    };
+    const bool low = a_min && !is_needless(*a_min, true);
+    const bool high = a_max && !is_needless(*a_max, false);
+    if (!low && !high) return Copy(a);
     Array y = a;
-    if (a_min) y = Maximum(y, *a_min);
-    if (a_max) y = Minimum(y, *a_max);
+    if (low) y = Maximum(y, *a_min);
+    if (high) y = Minimum(y, *a_max);
     return y;
 }
 

@@ -6,11 +6,13 @@
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/kernel.h"
+#include "chainerx/ops/indexing.h"
 #include "chainerx/ops/view.h"
 
 namespace chainerx {
 
 Array Full(const Shape& shape, const Scalar& value, Dtype dtype, Device& device) {
+    internal::CheckIntFits("full", dtype, value);
     Array y = Empty(shape, dtype, device);
     CallOn<kernels::Fill>(device, y, value);
     return y;
@@ -83,6 +85,11 @@ Array Arange(const Scalar& start, const Scalar& stop, const Scalar& step, Dtype 
         throw DtypeError{"arange: bool holds no more than 2 values, not ", shape[0]};
     }
     CheckedNBytes("arange", shape, GetItemSize(dtype));
+    if (shape[0] != 0 && start.kind() == DtypeKind::kInt && step.kind() == DtypeKind::kInt) {
+        const auto first = start.To<int64_t>();
+        internal::CheckIntFits("arange", dtype, start);
+        internal::CheckIntFits("arange", dtype, first + (shape[0] - 1) * step.To<int64_t>());
+    }
     Array y = EmptyUnchecked(shape, dtype, device);
     if (shape[0] != 0) CallOn<kernels::Arange>(device, start, step, y);
     return y;

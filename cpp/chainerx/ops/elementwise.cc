@@ -1,9 +1,12 @@
 #include "chainerx/ops/elementwise.h"
 
+#include <algorithm>
+
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/kernel.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/ops/indexing.h"
 
 namespace chainerx::internal {
 namespace {
@@ -98,7 +101,6 @@ Dtype Promoted(const ElementwiseOp& op, Dtype d1, Dtype d2) {
 // The dtype that an array and a scalar compute in: the scalar is weak.
 Dtype Promoted(const ElementwiseOp& op, const char* name, Dtype dtype, const Scalar& scalar) {
     const Dtype d = Lookup(op, name, dtype);
-    if (op.to_bool) return ResultType(dtype, scalar.kind() == DtypeKind::kComplex ? scalar : 0);
     if (scalar.kind() == DtypeKind::kBool && !IsBool(dtype) && op.rule != DtypeRule::kMultiply) {
         ThrowDtypes(op, name[1] == '1' ? GetDtypeName(dtype) : "bool (a scalar)",
                     name[1] == '1' ? "bool (a scalar)" : GetDtypeName(dtype),
@@ -107,9 +109,44 @@ Dtype Promoted(const ElementwiseOp& op, const char* name, Dtype dtype, const Sca
     if (IsBool(dtype) && BoolMeetsBoolOnly(op.rule) && scalar.kind() != DtypeKind::kBool) {
         ThrowDtypes(op, "bool", "a number (a scalar)", "bool goes with bool only");
     }
-    if (scalar.kind() < DtypeKind::kFloat) return d;
+    if (scalar.kind() < DtypeKind::kFloat) {
+        // A shifted scalar is no number of the dtype of its count.
+        const bool is_shifted = op.rule == DtypeRule::kShift && name[1] == '2';
+        if (IsInt(d)) CheckIntFits(op.name, is_shifted ? Dtype::kInt64 : d, scalar);
+        return d;
+    }
     const Dtype promoted = ResultType(dtype, scalar);
     return promoted == dtype ? d : Lookup(op, name[1] == '1' ? "x2" : "x1", promoted);
+}
+
+bool IsLogical(const ElementwiseOp& op) {
+    constexpr kernels::Id kLogical[] = {kernels::Id::kLogicalAnd, kernels::Id::kLogicalOr,
+                                        kernels::Id::kLogicalXor};
+    return std::ranges::any_of(kLogical,
+                               [&](kernels::Id id) { return op.kernel == static_cast<int>(id); });
+}
+
+// What an array is compared with in the place of `scalar`, which is cast to the dtype of the array.
+Scalar Comparable(const ElementwiseOp& op, const Scalar& scalar) {
+    if (!IsLogical(op)) return scalar;
+    return Scalar{scalar.To<Complex128>() != Complex128{}};  // before a cast can make it 0
+}
+
+// Whether a cast would change more of the scalar than what follows its point.
+bool IsBeyond(Dtype dtype, const Scalar& scalar) {
+    return (IsInt(dtype) || IsBool(dtype)) && scalar.kind() != DtypeKind::kComplex &&
+           !scalar.Fits(dtype);
+}
+
+// As good as `x` to be compared with a number beyond its dtype, which is nan or lies on the same
+// side of all elements.
+Array StandIn(const Array& x) { return Zeros(x.shape(), Dtype::kFloat64, x.device()); }
+
+// The dtype that a comparison of an array with a scalar casts both to.
+Dtype ComparisonDtype(const ElementwiseOp& op, const char* name, Dtype dtype,
+                      const Scalar& scalar) {
+    Lookup(op, name, dtype);
+    return ResultType(dtype, scalar.kind() == DtypeKind::kComplex ? scalar : 0);
 }
 
 // `x` itself, or a copy of another dtype that `holder` keeps.
@@ -182,24 +219,56 @@ Array CallBinary(const ElementwiseOp& op, const Array& x1, const Array& x2) {
     return y;
 }
 
+namespace {
+
+Array CompareScalar(const ElementwiseOp& op, const Array& x1, const Scalar& x2) {
+    const Dtype dtype = ComparisonDtype(op, "x1", x1.dtype(), x2);
+    const Scalar with = Comparable(op, x2);
+    if (IsBeyond(dtype, with)) [[unlikely]]
+        return CompareScalar(op, StandIn(x1), with.To<double>());
+    Array holder;
+    const Array& in1 = As(x1, dtype, holder);
+    BinaryFn* const kernel = KernelOf<BinaryFn>(op, x1.device());
+    Array y = EmptyUnchecked(x1.shape(), Dtype::kBool, x1.device());
+    kernel(Operand{in1}, Operand{with}, y);
+    return y;
+}
+
+Array CompareScalar(const ElementwiseOp& op, const Scalar& x1, const Array& x2) {
+    const Dtype dtype = ComparisonDtype(op, "x2", x2.dtype(), x1);
+    const Scalar with = Comparable(op, x1);
+    if (IsBeyond(dtype, with)) [[unlikely]]
+        return CompareScalar(op, with.To<double>(), StandIn(x2));
+    Array holder;
+    const Array& in2 = As(x2, dtype, holder);
+    BinaryFn* const kernel = KernelOf<BinaryFn>(op, x2.device());
+    Array y = EmptyUnchecked(x2.shape(), Dtype::kBool, x2.device());
+    kernel(Operand{with}, Operand{in2}, y);
+    return y;
+}
+
+}  // namespace
+
 Array CallBinary(const ElementwiseOp& op, const Array& x1, const Scalar& x2) {
+    if (op.to_bool) return CompareScalar(op, x1, x2);
     const Dtype dtype = Promoted(op, "x1", x1.dtype(), x2);
     Array holder;
     const Array& in1 = As(x1, dtype, holder);
     BinaryFn* const kernel = KernelOf<BinaryFn>(op, x1.device());
-    Array y = EmptyUnchecked(x1.shape(), op.to_bool ? Dtype::kBool : dtype, x1.device());
+    Array y = EmptyUnchecked(x1.shape(), dtype, x1.device());
     kernel(Operand{in1}, Operand{x2}, y);
     return y;
 }
 
 Array CallBinary(const ElementwiseOp& op, const Scalar& x1, const Array& x2) {
+    if (op.to_bool) return CompareScalar(op, x1, x2);
     // A shifted scalar is an int64: its own dtype is weak, and that of the count says nothing.
     Dtype dtype = Promoted(op, "x2", x2.dtype(), x1);
     if (op.rule == DtypeRule::kShift) dtype = Dtype::kInt64;
     Array holder;
     const Array& in2 = As(x2, dtype, holder);
     BinaryFn* const kernel = KernelOf<BinaryFn>(op, x2.device());
-    Array y = EmptyUnchecked(x2.shape(), op.to_bool ? Dtype::kBool : dtype, x2.device());
+    Array y = EmptyUnchecked(x2.shape(), dtype, x2.device());
     kernel(Operand{x1}, Operand{in2}, y);
     return y;
 }

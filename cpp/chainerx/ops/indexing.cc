@@ -205,12 +205,13 @@ void internal::CheckScalarFits(const char* op, Dtype dtype, const Scalar& value)
     if (rank > std::max(Rank(dtype), 1)) {
         throw DtypeError{op, ": cannot write ", value, " into an array of ", dtype};
     }
-    if (rank != 1 || !IsInt(dtype)) return;
-    const bool fits = VisitInt(dtype, [&]<typename T>() {
-        if (value.kind() == DtypeKind::kUInt) return std::in_range<T>(value.To<uint64_t>());
-        return std::in_range<T>(value.To<int64_t>());
-    });
-    if (!fits) throw ValueError{op, ": ", value, " does not fit in ", dtype};
+    CheckIntFits(op, dtype, value);
+}
+
+void internal::CheckIntFits(const char* op, Dtype dtype, const Scalar& value) {
+    if (value.kind() < DtypeKind::kFloat && IsInt(dtype) && !value.Fits(dtype)) [[unlikely]] {
+        throw OverflowError{op, ": ", value, " does not fit in ", dtype};
+    }
 }
 
 void Assign(const Array& x, const Array& value) {

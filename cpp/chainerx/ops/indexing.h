@@ -52,8 +52,11 @@ CX_API void CopyTo(const Array& dst, const Array& src, const Array& where);
 
 namespace internal {
 
-// DtypeError if the kind of `value` is above that of `dtype`, ValueError if it is out of its range.
+// DtypeError if the kind of `value` is above that of `dtype`, OverflowError if it is out of its
+// range.
 CX_API void CheckScalarFits(const char* op, Dtype dtype, const Scalar& value);
+// OverflowError if `dtype` is an integer dtype and `value` an integer that it does not hold.
+CX_API void CheckIntFits(const char* op, Dtype dtype, const Scalar& value);
 
 // Indices of `x` as the kernels want them: integers, contiguous, on its device.
 CX_API Array CheckIndices(const char* op, const Array& x, const Array& indices);

@@ -4,6 +4,7 @@
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/kernel.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/ops/indexing.h"
 
 namespace chainerx {
 namespace {
@@ -51,6 +52,7 @@ Array Where(const Array& condition, const Array& x, const Array& y) {
 Array Where(const Array& condition, const Array& x, const Scalar& y) {
     CheckSameDevice("where", condition.device(), x.device());
     const Dtype dtype = ResultType(x.dtype(), y);
+    internal::CheckIntFits("where", dtype, y);
     const Shape shape = Broadcast(condition.shape(), x.shape());
     Array holder;
     Array out = Call(condition, Operand{As(x, dtype, holder)}, Operand{y}, dtype, shape);
@@ -63,6 +65,7 @@ Array Where(const Array& condition, const Array& x, const Scalar& y) {
 Array Where(const Array& condition, const Scalar& x, const Array& y) {
     CheckSameDevice("where", condition.device(), y.device());
     const Dtype dtype = ResultType(y.dtype(), x);
+    internal::CheckIntFits("where", dtype, x);
     const Shape shape = Broadcast(condition.shape(), y.shape());
     Array holder;
     Array out = Call(condition, Operand{x}, Operand{As(y, dtype, holder)}, dtype, shape);
@@ -74,6 +77,7 @@ Array Where(const Array& condition, const Scalar& x, const Array& y) {
 
 Array Where(const Array& condition, const Scalar& x, const Scalar& y) {
     const Dtype dtype = PromoteTypes(x.dtype(), y.dtype());
+    for (const Scalar* s : {&x, &y}) internal::CheckIntFits("where", dtype, *s);
     return Call(condition, Operand{x}, Operand{y}, dtype, condition.shape());
 }
 

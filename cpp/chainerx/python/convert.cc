@@ -1,6 +1,7 @@
 #include "chainerx/python/convert.h"
 
 #include <complex>
+#include <limits>
 
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
@@ -36,9 +37,12 @@ std::optional<Scalar> TryScalar(PyObject* o) {
         if (overflow > 0) {
             const unsigned long long u = PyLong_AsUnsignedLongLong(o);
             if (!PyErr_Occurred()) return Scalar{static_cast<uint64_t>(u)};
+            PyErr_Clear();
         }
+        const double value = PyLong_AsDouble(o);
+        if (!PyErr_Occurred()) return Scalar::HugeInt(value);
         PyErr_Clear();
-        throw ValueError{"the number ", Repr(o), " does not fit in 64 bits"};
+        return Scalar::HugeInt(overflow * std::numeric_limits<double>::infinity());
     }
     if (PyComplex_Check(o)) {
         const Py_complex c = PyComplex_AsCComplex(o);
@@ -56,6 +60,14 @@ std::optional<Scalar> TryScalar(PyObject* o) {
 }
 
 Scalar ToScalar(const char* op, const char* name, PyObject* o) {
+    const Scalar s = ToOperand(op, name, o);
+    if (s.IsHugeInt()) {
+        throw OverflowError{op, ": ", name, " is ", Repr(o), ", which does not fit in 64 bits"};
+    }
+    return s;
+}
+
+Scalar ToOperand(const char* op, const char* name, PyObject* o) {
     if (const std::optional<Scalar> s = TryScalar(o)) return *s;
     throw TypeError{op, ": ", name, " must be a number, got ", TypeName(o)};
 }

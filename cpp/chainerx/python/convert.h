@@ -25,6 +25,8 @@ inline const Array& ToArray(const char* op, const char* name, PyObject* o) {
 // Python and NumPy numbers. nullopt for everything else.
 std::optional<Scalar> TryScalar(PyObject* o);
 Scalar ToScalar(const char* op, const char* name, PyObject* o);
+// The same, but may be a HugeInt: for operands that stand beside an array.
+Scalar ToOperand(const char* op, const char* name, PyObject* o);
 
 // An integer (anything with __index__).
 int64_t ToInt(const char* op, const char* name, PyObject* o);

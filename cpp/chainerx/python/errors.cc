@@ -15,9 +15,13 @@ PyObject* g_base = nullptr;
 CX_ERROR_LIST(CX_CLASS)
 #undef CX_CLASS
 
-PyObject* MakeClass(PyObject* module, const char* name, PyObject* builtin) {
+// `also`: a second builtin.
+PyObject* MakeClass(PyObject* module, const char* name, PyObject* builtin,
+                    PyObject* also = nullptr) {
     const std::string full = StrCat("chainerx.", name);
-    PyObject* bases = builtin != nullptr ? PyTuple_Pack(2, g_base, builtin) : Py_NewRef(g_base);
+    PyObject* bases = builtin == nullptr ? Py_NewRef(g_base)
+                      : also == nullptr  ? PyTuple_Pack(2, g_base, builtin)
+                                         : PyTuple_Pack(3, g_base, builtin, also);
     PyObject* cls = PyErr_NewException(full.c_str(), bases, nullptr);
     Py_DECREF(bases);
     if (cls == nullptr || PyModule_AddObjectRef(module, name, cls) < 0) throw PythonError{};
@@ -44,6 +48,7 @@ void InitErrors(PyObject* module) {
     g_DeviceError = MakeClass(module, "DeviceError", nullptr);
     g_DimensionError = MakeClass(module, "DimensionError", PyExc_ValueError);
     g_DtypeError = MakeClass(module, "DtypeError", PyExc_TypeError);
+    g_OverflowError = MakeClass(module, "OverflowError", PyExc_OverflowError, PyExc_ValueError);
     g_NotFoundError = MakeClass(module, "NotFoundError", nullptr);
     g_NotImplementedError = MakeClass(module, "NotImplementedError", PyExc_NotImplementedError);
     g_GradientError = MakeClass(module, "GradientError", nullptr);

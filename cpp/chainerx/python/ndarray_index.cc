@@ -200,7 +200,7 @@ PyObject* Iterate(PyObject* o) {
 int ContainsValue(PyObject* o, PyObject* value) {
     try {
         if (IsNdArray(value)) return Contains(Self(o), Self(value)) ? 1 : 0;
-        return Contains(Self(o), ToScalar("contains", "value", value)) ? 1 : 0;
+        return Contains(Self(o), ToOperand("contains", "value", value)) ? 1 : 0;
     } catch (...) {
         TranslateException("contains");
         return -1;

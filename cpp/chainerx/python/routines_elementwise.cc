@@ -25,9 +25,9 @@ PyObject* CallBinary(const char* op, PyObject* const* a, F f) {
     if (IsNdArray(a[0])) [[likely]] {
         if (IsNdArray(a[1])) [[likely]]
             return Wrap(f(Self(a[0]), Self(a[1])));
-        return Wrap(f(Self(a[0]), ToScalar(op, "x2", a[1])));
+        return Wrap(f(Self(a[0]), ToOperand(op, "x2", a[1])));
     }
-    if (IsNdArray(a[1])) return Wrap(f(ToScalar(op, "x1", a[0]), Self(a[1])));
+    if (IsNdArray(a[1])) return Wrap(f(ToOperand(op, "x1", a[0]), Self(a[1])));
     NoArray(op, a[0], a[1]);
     return nullptr;
 }
@@ -103,7 +103,7 @@ CX_BINARY(copysign, Copysign, "``x1`` with the sign of ``x2``.",
           CX_PROMOTED_FLOAT CX_NO_GRADIENT CX_RAISES_COMPLEX)
 
 std::optional<Scalar> ToBound(const char* name, PyObject* o) {
-    return Given(o) ? std::optional<Scalar>{ToScalar("clip", name, o)} : std::nullopt;
+    return Given(o) ? std::optional<Scalar>{ToOperand("clip", name, o)} : std::nullopt;
 }
 
 CX_ROUTINE(clip, "a: ndarray, a_min: Scalar | None, a_max: Scalar | None) -> ndarray",
@@ -212,11 +212,11 @@ CX_ROUTINE(where, "condition: ndarray, x: ndarray | Scalar, y: ndarray | Scalar)
     const Array& condition = ToArray("where", "condition", a[0]);
     if (IsNdArray(a[1])) {
         if (IsNdArray(a[2])) return Wrap(Where(condition, Self(a[1]), Self(a[2])));
-        return Wrap(Where(condition, Self(a[1]), ToScalar("where", "y", a[2])));
+        return Wrap(Where(condition, Self(a[1]), ToOperand("where", "y", a[2])));
     }
-    const Scalar x = ToScalar("where", "x", a[1]);
+    const Scalar x = ToOperand("where", "x", a[1]);
     if (IsNdArray(a[2])) return Wrap(Where(condition, x, Self(a[2])));
-    return Wrap(Where(condition, x, ToScalar("where", "y", a[2])));
+    return Wrap(Where(condition, x, ToOperand("where", "y", a[2])));
 }
 
 // ---- activations

@@ -13,13 +13,13 @@ from chainer.backends import cuda, intel64
 from chainer.configuration import config, using_config
 
 
-def get_array_types() -> tuple[type, ...]:
+def get_array_types() -> tuple[tp.Any, ...]:
     """The classes of arrays that Chainer accepts."""
     types = get_cpu_array_types()
     return (*types, cuda.ndarray) if cuda.available else types
 
 
-def get_cpu_array_types() -> tuple[type, ...]:
+def get_cpu_array_types() -> tuple[tp.Any, ...]:
     """Those of them that can be on the host."""
     if intel64.is_ideep_available():
         return (np.ndarray, intel64.mdarray, chainerx.ndarray)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "chainerx/autograd/engine_ops.h"
+#include "chainerx/autograd/region.h"
 #include "chainerx/autograd/scopes.h"
 #include "chainerx/core/error.h"
 
@@ -23,7 +24,11 @@ namespace internal {
 
 BackwardRun::BackwardRun(const BackpropId& id, bool double_backprop,
                          std::optional<double> loss_scale)
-    : id_{id}, bit_{id.mask()}, double_backprop_{double_backprop}, loss_scale_{loss_scale} {
+    : id_{id},
+      bit_{id.mask()},
+      double_backprop_{double_backprop},
+      observer_{RunObserver::current()},
+      loss_scale_{loss_scale} {
     nodes_.reserve(8);
     slots_.reserve(16);
     queue_.reserve(8);
@@ -40,6 +45,7 @@ void Disclaim(RunClaim& claim, const BackwardRun* run) {
 }  // namespace
 
 BackwardRun::~BackwardRun() {
+    if (observed_ != nullptr) observed_->Unref();
     for (uint32_t i = 0; i < nodes_.size(); ++i) {
         if (nodes_[i].node != nullptr) Forget(i);
     }
@@ -220,12 +226,14 @@ void BackwardRun::Run(bool store) {
     // Without double backprop, gradients are recorded only in the graphs of outer ids.
     const uint64_t off = double_backprop_ ? 0 : ~context->OuterIds(id_.ordinal());
     const BackpropModeScope mode{*context, off, false};
+    const RegionScope no_region{nullptr};
     while (!queue_.empty()) {
         std::pop_heap(queue_.begin(), queue_.end());
         const uint32_t state = queue_.back().second;
         queue_.pop_back();
         Process(state);
     }
+    EndObserved();
     for (SlotState& s : slots_) {
         if (s.grad && loss_scale_) s.grad = engine_ops::Multiply(s.grad, 1.0 / *loss_scale_);
     }
@@ -236,7 +244,8 @@ void BackwardRun::Run(bool store) {
         const bool wanted = store && chosen;
         if (wanted && !s.output) {
             s.slot->AccumulateGrad(bit_, s.grad);
-        } else if (wanted || (retain_grad_ && s.slot->node != nullptr)) {
+        } else if (wanted ||
+                   (retain_grad_ && s.slot->node != nullptr && s.slot->body != nullptr)) {
             s.slot->SetGrad(bit_, s.grad);
         }
     }
@@ -264,14 +273,47 @@ void BackwardRun::Process(uint32_t state) {
     }
     if (nodes_[state].needed) {
         const NodeVisit visit{node};
-        const bool ours = visit && (double_backprop_ ? (node->mask.load() & bit_) != 0
-                                                     : node->TakeIds(bit_) != 0);
+        const bool keep = double_backprop_ || keep_graph_;
+        const bool ours =
+            visit && (keep ? (node->mask.load() & bit_) != 0 : node->TakeIds(bit_) != 0);
         if (ours) {
+            if (observer_ != nullptr) Observe(node, {gys, node->n_outputs});
             GradContext context{*this, bit_, node, gys};
             for (GradFn* fn = node->fns; fn != nullptr; fn = fn->next) fn->run(fn, context);
         }
     }
     Forget(state);
+}
+
+// The nodes of a region follow one another, for nothing else was recorded meanwhile.
+void BackwardRun::Observe(Node* node, std::span<Array> gys) {
+    Region* region = node->region;
+    if (region == observed_) return;
+    EndObserved();
+    if (region == nullptr) return;
+    std::vector<Array> grads;
+    for (Slot* slot : region->outputs) {
+        Array g;
+        if (slot != nullptr && slot->node == node) {
+            g = gys[slot->index];
+        } else if (slot != nullptr && slot->node != nullptr && IsLive(slot)) {
+            g = nodes_[StateOf(slot->node)].GradOf(slot->index);
+        }
+        grads.push_back(std::move(g));
+    }
+    region->Ref();
+    observed_ = region;
+    observer_->Begin(*region, grads);
+}
+
+void BackwardRun::EndObserved() {
+    if (observed_ == nullptr) return;
+    Region* region = std::exchange(observed_, nullptr);
+    struct Release {
+        Region* region;
+        ~Release() { region->Unref(); }
+    } release{region};
+    observer_->End(*region);
 }
 
 Array BackwardRun::Fit(Node* node, int i, Array gx) {
@@ -291,7 +333,7 @@ Array BackwardRun::Fit(Node* node, int i, Array gx) {
         gx = engine_ops::SumTo(gx, slot.shape);
     }
     if (gx.dtype() != slot.dtype) {
-        if (!IsDifferentiable(gx.dtype())) {
+        if (!IsDifferentiable(gx.dtype()) && IsDifferentiable(slot.dtype)) {
             throw GradientError{node->name, ": the gradient of input ",
                                 i,          " has dtype ",
                                 gx.dtype(), ", the input ",
@@ -305,7 +347,9 @@ Array BackwardRun::Fit(Node* node, int i, Array gx) {
 void BackwardRun::AddInputGrad(Node* node, int i, Array gx) {
     const Edge& e = node->edges()[i];
     if (!gx || e.slot == nullptr || (e.mask & bit_) == 0) return;
-    AddGrad(e.slot, Fit(node, i, std::move(gx)));
+    gx = Fit(node, i, std::move(gx));
+    if (observer_ != nullptr) observer_->InputGrad(*node, i, gx);
+    AddGrad(e.slot, std::move(gx));
 }
 
 Array BackwardRun::TakeTargetGrad(Slot* slot) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -13,7 +14,9 @@
 
 namespace chainerx::internal {
 
-class BackwardRun {
+class RunObserver;
+
+class CX_API BackwardRun {
  public:
     BackwardRun(const BackpropId& id, bool double_backprop, std::optional<double> loss_scale);
     ~BackwardRun();
@@ -25,6 +28,8 @@ class BackwardRun {
     // Where gradients start; `grad` null means ones. Replaces the array's own gradient.
     void AddOutput(const Array& output, Array grad);
     void set_retain_grad(bool retain) { retain_grad_ = retain; }
+    // The graph stays as it was, for another run.
+    void set_keep_graph(bool keep) { keep_graph_ = keep; }
 
     // Runs the gradient functions. If `store`, adds the results to the arrays that require them.
     void Run(bool store);
@@ -65,6 +70,8 @@ class BackwardRun {
     void Forget(uint32_t state);
     Array Fit(Node* node, int i, Array gx);
     bool IsLive(Slot* slot) const;
+    void Observe(Node* node, std::span<Array> gys);
+    void EndObserved();
 
     template <typename T>
     uint32_t IndexOf(T* object, bool* is_new, size_t next);
@@ -73,6 +80,9 @@ class BackwardRun {
     uint64_t bit_;
     bool double_backprop_;
     bool retain_grad_{false};
+    bool keep_graph_{false};
+    RunObserver* observer_{nullptr};
+    Region* observed_{nullptr};  // owned; between Begin and End of the observer
     std::optional<double> loss_scale_;
     bool has_targets_{false};
     std::vector<NodeState> nodes_;

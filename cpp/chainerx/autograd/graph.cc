@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "chainerx/autograd/engine_ops.h"
+#include "chainerx/autograd/region.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/leak_tracker.h"
 #include "chainerx/core/pool.h"
@@ -207,6 +208,7 @@ void Node::UnchainIfIdle() {
     }
     DestroyFns();
     DropEdges();
+    if (region != nullptr) region->DropInputs();
 }
 
 void Node::Doom() {
@@ -225,6 +227,10 @@ void Node::Destroy() {
     CX_TRACK_DEAD(kNode);
     DestroyFns();
     DropEdges();
+    if (region != nullptr) {
+        region->ForgetOutputs(this);
+        region->UnrefNode();
+    }
     for (uint32_t i = 0; i < n_outputs; ++i) outputs()[i].~Slot();
     const uint32_t size = alloc_size;
     this->~Node();

@@ -23,6 +23,7 @@ class GradContext;
 namespace internal {
 
 struct Node;
+struct Region;
 class BackwardRun;
 
 // Held for a few instructions.
@@ -67,6 +68,10 @@ struct Slot {
     GradEntry grad{};                   // the usual, only one
     std::unique_ptr<std::vector<GradEntry>> more_grads;
     RunClaim claim;
+    // Objects of a layer above, not owned, which clear these when they go: the variable that is at
+    // this place, and the layer's view of the place itself.
+    void* variable{nullptr};
+    void* view{nullptr};
     Shape shape;
 
     Slot(ArrayBody& body, uint64_t live);
@@ -130,7 +135,9 @@ struct Node {
     std::atomic<uint64_t> mask;  // ids whose backward has not run yet
     GradFn* fns{nullptr};
     Node* next_doomed{nullptr};
+    Region* region{nullptr};  // owned (Region::UnrefNode); null outside of functions
     RunClaim claim;
+    bool foreign_below{false};  // a region of this node or of one below keeps a foreign object
     uint32_t arena_used{0};
     uint32_t alloc_size;
 

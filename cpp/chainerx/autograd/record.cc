@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "chainerx/autograd/region.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/thread_state.h"
 
@@ -26,7 +27,9 @@ void Record::Begin(const char* op, std::span<const ConstArrayRef> inputs,
         }
     }
     if (mask == 0) return;
-    bool differentiable = false;
+    // The edges of functions do not depend on the dtype; gradients of integers are integers.
+    internal::Region* region = t_state.region;
+    bool differentiable = region != nullptr;
     for (const Array& y : outputs) differentiable |= IsDifferentiable(y.dtype());
     if (!differentiable) return;
     if ((mask & (mask - 1)) != 0) context->ConnectBackpropIds(mask);
@@ -45,6 +48,7 @@ void Record::Begin(const char* op, std::span<const ConstArrayRef> inputs,
                 if (slot->node != nullptr) {
                     sequence = std::max(sequence, slot->node->sequence);
                     rank = std::max(rank, slot->node->rank);
+                    node->foreign_below |= slot->node->foreign_below;
                 }
             }
         }
@@ -53,12 +57,17 @@ void Record::Begin(const char* op, std::span<const ConstArrayRef> inputs,
     node->sequence = t_state.node_sequence = sequence + 1;
     node->rank = rank + 1;
     node->mask = mask;
+    if (region != nullptr) {
+        region->RefNode();
+        node->region = region;
+        node->foreign_below |= region->foreign;
+    }
     for (size_t i = 0; i < outputs.size(); ++i) {
         ArrayBody& body = *outputs[i].body();
         Slot* slot = new (node->outputs() + i) Slot{body, mask};
         slot->node = node;
         slot->index = static_cast<uint32_t>(i);
-        if (!IsDifferentiable(body.dtype)) {
+        if (region == nullptr && !IsDifferentiable(body.dtype)) {
             slot->live = 0;
             slot->body = nullptr;
         } else {
@@ -66,7 +75,8 @@ void Record::Begin(const char* op, std::span<const ConstArrayRef> inputs,
             if (i != 0) node->Ref();
         }
     }
-    if (!IsDifferentiable(outputs[0].dtype())) node->Unref();  // the first took no reference
+    // The first took no reference.
+    if (outputs[0].body()->slot == nullptr) node->Unref();
     node_ = node;
 }
 

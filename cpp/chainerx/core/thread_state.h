@@ -14,6 +14,8 @@ class Device;
 
 namespace internal {
 
+struct Region;  // autograd/region.h
+
 // One entered no_backprop_mode or force_backprop_mode.
 struct BackpropMode {
     Context* context;
@@ -46,6 +48,8 @@ struct ThreadState {
     // The ids of `record_context` that operations record now; see RecordMask().
     Context* record_context{nullptr};
     uint64_t record_mask{~uint64_t{0}};
+
+    Region* region{nullptr};  // the function that is being computed; new nodes belong to it
 
     uint64_t node_sequence{0};
     void* doomed_nodes{nullptr};  // autograd: nodes waiting for destruction

@@ -8,6 +8,7 @@
 #include "chainerx/python/bind.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
+#include "chainerx/python/engine/module.h"
 #include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/runtime.h"
@@ -61,6 +62,12 @@ NB_MODULE(_core, m) {
     AddFunctions(random, Binding::kRandom);
     nb::module_ linalg = m.def_submodule("linalg");
     AddFunctions(linalg, Binding::kLinalg);
+    nb::module_ engine_module = m.def_submodule("engine", "The part of chainer that is written in C++.");
+    try {
+        engine::InitEngine(engine_module.ptr());
+    } catch (const PythonError&) {
+        throw nb::python_error();
+    }
     InitRuntime(m.ptr());
     m.attr("__version__") = CHAINERX_VERSION;
     chainerx::SetGlobalDefaultContext(new chainerx::Context);  // never freed

@@ -1,0 +1,525 @@
+#include "chainerx/python/engine/call.h"
+
+#include <structmember.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "chainerx/core/error.h"
+#include "chainerx/core/thread_state.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/engine/check_cache.h"
+#include "chainerx/python/engine/function.h"
+#include "chainerx/python/ndarray.h"
+
+namespace chainerx::python::engine {
+
+using internal::Region;
+using internal::Slot;
+using internal::t_state;
+
+namespace {
+
+PyTypeObject* g_entry_type = nullptr;
+
+// Borrowed pointers on the stack, most of the time.
+class Pointers {
+ public:
+    explicit Pointers(size_t n) : n_{n} {
+        if (n > kFew) {
+            more_.resize(n);
+            p_ = more_.data();
+        }
+        std::fill_n(p_, n, nullptr);
+    }
+    Pointers(const Pointers&) = delete;
+    Pointers& operator=(const Pointers&) = delete;
+    PyObject*& operator[](size_t i) { return p_[i]; }
+    PyObject** data() { return p_; }
+    size_t size() const { return n_; }
+
+ protected:
+    static constexpr size_t kFew = 12;
+    size_t n_;
+    PyObject* few_[kFew];
+    PyObject** p_{few_};
+    std::vector<PyObject*> more_;
+};
+
+// The same, owned.
+class Objects : public Pointers {
+ public:
+    using Pointers::Pointers;
+    ~Objects() {
+        for (size_t i = 0; i < n_; ++i) Py_XDECREF(p_[i]);
+    }
+};
+
+// Records nothing during its life.
+class NoRecordScope {
+ public:
+    explicit NoRecordScope(bool active) : active_{active} {
+        if (!active) return;
+        context_ = t_state.record_context;
+        mask_ = t_state.record_mask;
+        t_state.record_context = &GetDefaultContext();
+        t_state.record_mask = 0;
+    }
+    ~NoRecordScope() {
+        if (!active_) return;
+        t_state.record_context = context_;
+        t_state.record_mask = mask_;
+    }
+    NoRecordScope(const NoRecordScope&) = delete;
+    NoRecordScope& operator=(const NoRecordScope&) = delete;
+
+ private:
+    bool active_;
+    Context* context_{nullptr};
+    uint64_t mask_{0};
+};
+
+// One application of a function.
+class Application {
+ public:
+    Application(const char* name, size_t n_inputs) : name_{name}, variables_{n_inputs} {}
+
+    // Takes inputs; None stands for an input that is left out.
+    void SetInputs(PyObject* const* args) {
+        for (size_t i = 0; i < variables_.size(); ++i) {
+            PyObject* o = args[i];
+            if (o == Py_None) continue;
+            if (IsVariable(o)) {
+                variables_[i] = Py_NewRef(o);
+                requires_grad_ |= AsVariable(o)->requires_grad;
+            } else {
+                const Kind kind = KindOf(o);
+                if (kind == Kind::kNone) ThrowNotArray(i, o);
+                variables_[i] = MakeVariable(o, kind);
+            }
+            const Kind kind = Input(i)->cell->kind;
+            if (kind_ == Kind::kNone) kind_ = kind;
+            if (kind != kind_) ThrowMixed(kind);
+            RecordOf(name_, Input(i));
+        }
+        if (kind_ == Kind::kNone) throw TypeError{name_, ": no input is an array"};
+    }
+
+    Kind kind() const { return kind_; }
+    bool requires_grad() const { return requires_grad_; }
+    size_t size() const { return variables_.size(); }
+    VariableObject* Input(size_t i) { return AsVariable(variables_[i]); }  // null if left out
+    const Array& Record(size_t i) { return *reinterpret_cast<const Array*>(&Input(i)->body); }
+
+    void AddInputsTo(Region* region) {
+        region->kind = static_cast<uint8_t>(kind_);
+        for (size_t i = 0; i < size(); ++i) {
+            if (variables_[i] == nullptr) continue;
+            Slot* slot = SlotOf(name_, Input(i));
+            region->AddInput(slot);
+            region->rank = std::max(region->rank, internal::VisibleRank(slot));
+        }
+    }
+
+    // New references to chainerx arrays, for compose. `args` has room for size() objects.
+    void UnwrapTo(PyObject** args) {
+        for (size_t i = 0; i < size(); ++i) {
+            args[i] = variables_[i] != nullptr ? Wrap(Record(i)) : Py_NewRef(Py_None);
+        }
+    }
+
+    // The arrays as the user sees them. New tuple.
+    Ref InputTuple() {
+        Ref list = Check(PyList_New(0));
+        for (size_t i = 0; i < size(); ++i) {
+            if (variables_[i] == nullptr) continue;
+            const Ref array{ArrayOf(Input(i))};
+            if (PyList_Append(list.get(), array.get()) < 0) throw PythonError{};
+        }
+        return Check(PyList_AsTuple(list.get()));
+    }
+
+    // The variable of an output.
+    PyObject* WrapOutput(const Array& y, Region* region, std::vector<Array>& opaque) {
+        for (size_t i = 0; i < size(); ++i) {
+            if (variables_[i] != nullptr && Input(i)->body == y.body()) {
+                return Py_NewRef(variables_[i]);
+            }
+        }
+        if (region != nullptr) {
+            if (y.body()->slot == nullptr) {
+                opaque.push_back(y);
+            }
+        }
+        return NewVariable(y, kind_, requires_grad_);
+    }
+
+ private:
+    PyObject* MakeVariable(PyObject* array, Kind kind) {
+        if (kind == Kind::kChainerx && Self(array).body()->slot != nullptr &&
+            Self(array).IsBackpropRequired(AnyGraph{})) {
+            requires_grad_ = true;
+            return NewVariable(Self(array), kind, true);
+        }
+        return NewVariable(SideOf(name_, array), kind, false, array);
+    }
+    [[noreturn]] CX_COLD void ThrowNotArray(size_t i, PyObject* o) {
+        throw TypeError{name_, ": input ", i, " is a ", Py_TYPE(o)->tp_name,
+                        ", expected a Variable or an array"};
+    }
+    [[noreturn]] CX_COLD void ThrowMixed(Kind kind) {
+        throw TypeError{name_, ": incompatible array types are mixed in the inputs: ",
+                        NameOf(kind_), " and ", NameOf(kind),
+                        "; move them to one device with to_device()"};
+    }
+
+    const char* name_;
+    Objects variables_;
+    Kind kind_{Kind::kNone};
+    bool requires_grad_{false};
+};
+
+CX_COLD void CheckTypes(EntryObject* entry, Application& application, PyObject* params,
+                        CheckKey& key) {
+    const Ref arrays = application.InputTuple();
+    Check(PyObject_CallFunctionObjArgs(g_callbacks.check_types, entry->cls, params, arrays.get(),
+                                       nullptr));
+    if (key.fits()) entry->cache->Insert(key, entry->check_uses_params ? params : nullptr);
+}
+
+Ref MakeTuple(PyObject* const* items, size_t n) {
+    Ref tuple = Check(PyTuple_New(static_cast<Py_ssize_t>(n)));
+    for (size_t i = 0; i < n; ++i) PyTuple_SET_ITEM(tuple.get(), i, Py_NewRef(items[i]));
+    return tuple;
+}
+
+[[noreturn]] CX_COLD void ThrowNotComposed(const char* name, PyObject* o) {
+    throw TypeError{name, ": the function returned a ", Py_TYPE(o)->tp_name,
+                    ", expected a chainerx.ndarray or a tuple of them"};
+}
+
+const Array& Composed(const char* name, PyObject* o) {
+    if (!IsNdArray(o)) ThrowNotComposed(name, o);
+    return Self(o);
+}
+
+// An ndarray to a variable, a tuple of them to a tuple.
+PyObject* WrapOutputs(const char* name, Application& application, PyObject* result, Region* region) {
+    std::vector<Array> opaque;
+    Ref wrapped;
+    if (PyTuple_CheckExact(result)) {
+        const Py_ssize_t n = PyTuple_GET_SIZE(result);
+        wrapped = Check(PyTuple_New(n));
+        for (Py_ssize_t i = 0; i < n; ++i) {
+            const Array& y = Composed(name, PyTuple_GET_ITEM(result, i));
+            PyTuple_SET_ITEM(wrapped.get(), i, application.WrapOutput(y, region, opaque));
+        }
+    } else {
+        wrapped = Ref{application.WrapOutput(Composed(name, result), region, opaque)};
+    }
+    if (region == nullptr) return wrapped.Release();
+    if (!opaque.empty()) internal::AddOpaqueNode(name, region, opaque);
+    const auto add = [region](PyObject* variable) {
+        VariableObject* v = AsVariable(variable);
+        Slot* slot = v->body->slot;
+        if (slot == nullptr) return;
+        if (slot->variable == nullptr) slot->variable = v;
+        if (slot->node != nullptr && slot->node->region == region) region->AddOutput(slot);
+    };
+    if (PyTuple_CheckExact(wrapped.get())) {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(wrapped.get()); ++i) {
+            add(PyTuple_GET_ITEM(wrapped.get(), i));
+        }
+    } else {
+        add(wrapped.get());
+    }
+    return wrapped.Release();
+}
+
+Ref ArraysOf(PyObject* variables) {
+    if (IsVariable(variables)) {
+        const Ref array{ArrayOf(AsVariable(variables))};
+        return Check(PyTuple_Pack(1, array.get()));
+    }
+    Ref tuple = Check(PyTuple_New(PyTuple_GET_SIZE(variables)));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(variables); ++i) {
+        PyTuple_SET_ITEM(tuple.get(), i, ArrayOf(AsVariable(PyTuple_GET_ITEM(variables, i))));
+    }
+    return tuple;
+}
+
+// The attribute values of the function: parameters, then what compose has saved.
+Ref AttributeValues(EntryObject* entry, PyObject* const* params, PyObject* result) {
+    const auto n = static_cast<size_t>(entry->n_params);
+    const size_t n_saved = entry->saves ? static_cast<size_t>(PyTuple_GET_SIZE(result)) - 1 : 0;
+    Ref tuple = Check(PyTuple_New(static_cast<Py_ssize_t>(n + n_saved)));
+    for (size_t i = 0; i < n; ++i) PyTuple_SET_ITEM(tuple.get(), i, Py_NewRef(params[i]));
+    for (size_t i = 0; i < n_saved; ++i) {
+        PyTuple_SET_ITEM(tuple.get(), n + i, Py_NewRef(PyTuple_GET_ITEM(result, i + 1)));
+    }
+    return tuple;
+}
+
+PyObject* KindName(Kind kind) { return PyUnicode_FromString(NameOf(kind)); }
+
+Ref Materialize(EntryObject* entry, PyObject* values, Kind kind, PyObject* function) {
+    const Ref name{KindName(kind)};
+    return Check(PyObject_CallFunctionObjArgs(g_callbacks.materialize, entry->cls,
+                                              values != nullptr ? values : Py_None, name.get(),
+                                              function != nullptr ? function : Py_None, nullptr));
+}
+
+PyObject* Vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* keywords) {
+    auto* entry = reinterpret_cast<EntryObject*>(self);
+    try {
+        if (keywords != nullptr && PyTuple_GET_SIZE(keywords) != 0) {
+            throw TypeError{entry->name, ": no keyword arguments are taken here"};
+        }
+        return CallEntry(entry, args, static_cast<size_t>(PyVectorcall_NARGS(nargsf)));
+    } catch (...) {
+        TranslateException(entry->name);
+        return nullptr;
+    }
+}
+
+void Dealloc(PyObject* self) {
+    auto* entry = reinterpret_cast<EntryObject*>(self);
+    Py_XDECREF(entry->cls);
+    Py_XDECREF(entry->compose);
+    delete entry->cache;
+    PyTypeObject* type = Py_TYPE(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) {
+    static const char* names[] = {"cls",   "compose", "name",       "n_params",
+                                  "saves", "check",   "check_uses_params", "graph", "promotes", nullptr};
+    PyObject* cls;
+    PyObject* compose;
+    const char* name;
+    int n_params = 0;
+    int saves = 0;
+    int check = 1;
+    int check_uses_params = 0;
+    int graph = 1;
+    int promotes = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOs|ippppp:Entry", const_cast<char**>(names),
+                                     &cls, &compose, &name, &n_params, &saves, &check,
+                                     &check_uses_params, &graph, &promotes)) {
+        return nullptr;
+    }
+    PyObject* o = type->tp_alloc(type, 0);
+    if (o == nullptr) return nullptr;
+    auto* entry = reinterpret_cast<EntryObject*>(o);
+    entry->vectorcall = &Vectorcall;
+    entry->cls = Py_NewRef(cls);
+    entry->compose = Py_NewRef(compose);
+    entry->name = strdup(name);  // nodes refer to it for good
+    entry->n_params = n_params;
+    entry->saves = saves != 0;
+    entry->has_check = check != 0;
+    entry->check_uses_params = check_uses_params != 0;
+    entry->has_graph = graph != 0;
+    entry->promotes = promotes != 0;
+    entry->cache = new CheckCache;
+    Py_INCREF(o);  // regions refer to it, too
+    return o;
+}
+
+// entry.apply(function, *args): with a function object of the user's.
+PyObject* Apply(PyObject* self, PyObject* const* args, Py_ssize_t n) {
+    auto* entry = reinterpret_cast<EntryObject*>(self);
+    try {
+        if (n < 1 || !IsFunction(args[0])) throw TypeError{"apply: expected a FunctionNode"};
+        return CallEntry(entry, args + 1, static_cast<size_t>(n) - 1, args[0]);
+    } catch (...) {
+        TranslateException(entry->name);
+        return nullptr;
+    }
+}
+
+PyMethodDef g_entry_methods[] = {
+    {"apply", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Apply)), METH_FASTCALL,
+     "Calls the function, with a FunctionNode of the caller's as creator."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyMemberDef g_entry_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(EntryObject, vectorcall), READONLY, nullptr},
+    {"cls", T_OBJECT, offsetof(EntryObject, cls), READONLY, "The class of the function."},
+    {"compose", T_OBJECT, offsetof(EntryObject, compose), READONLY, "The chainerx composition."},
+    {"n_params", T_INT, offsetof(EntryObject, n_params), READONLY, "The number of parameters."},
+    {nullptr, 0, 0, 0, nullptr}};
+
+// run_native(function, inputs, method): calls the user's forward_chainerx(arrays) with arrays in the
+// graph. Returns chainer.Fallback as it is, else a tuple of variables.
+PyObject* RunNative(PyObject*, PyObject* const* args, Py_ssize_t n) {
+    try {
+        if (n != 3 || !IsFunction(args[0]) || !PyTuple_Check(args[1])) {
+            throw TypeError{"run_native: expected a FunctionNode, a tuple of Variables and a method"};
+        }
+        const char* name = Py_TYPE(args[0])->tp_name;
+        Application application{name, static_cast<size_t>(PyTuple_GET_SIZE(args[1]))};
+        application.SetInputs(&PyTuple_GET_ITEM(args[1], 0));
+        const bool enabled = GetState().enable_backprop;
+        Objects arrays{application.size()};
+        application.UnwrapTo(arrays.data());
+        const Ref tuple = MakeTuple(arrays.data(), arrays.size());
+        RegionHold hold;
+        Region* region = nullptr;
+        if (enabled) {
+            region = BindRegion(args[0], application.kind());
+            region->Ref();
+            hold.Reset(region);
+            application.AddInputsTo(region);
+        }
+        const NoRecordScope no_record{!enabled};
+        Ref result;
+        {
+            const internal::RegionScope scope{region};
+            result = Check(PyObject_CallOneArg(args[2], tuple.get()));
+        }
+        if (result.get() == g_callbacks.fallback) return result.Release();
+        if (!PyTuple_CheckExact(result.get())) {
+            throw TypeError{name, ".forward_chainerx: output must be a tuple of chainerx arrays or "
+                            "chainer.Fallback, actual: ", Py_TYPE(result.get())->tp_name};
+        }
+        return WrapOutputs(Py_TYPE(args[0])->tp_name, application, result.get(), region);
+    } catch (...) {
+        TranslateException("apply");
+        return nullptr;
+    }
+}
+
+PyMethodDef g_functions[] = {
+    {"run_native", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&RunNative)),
+     METH_FASTCALL, "Calls forward_chainerx of a function, as part of the graph."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+PyObject* MaterializeFunction(Region* region) {
+    auto* entry = static_cast<EntryObject*>(region->type);
+    if (entry == nullptr) {
+        const char* name = "chainerx";
+        for (Slot* slot : region->outputs) {
+            if (slot != nullptr && slot->node != nullptr) name = slot->node->name;
+        }
+        return Check(PyObject_CallFunction(g_callbacks.materialize, "OOsO", Py_None, Py_None, name,
+                                           Py_None)).Release();
+    }
+    return Materialize(entry, static_cast<PyObject*>(region->payload),
+                       static_cast<Kind>(region->kind), nullptr).Release();
+}
+
+PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, PyObject* function) {
+    const auto n_params = static_cast<size_t>(entry->n_params);
+    if (n_args < n_params) {
+        throw TypeError{entry->name, ": expected inputs and ", n_params, " parameters, got ", n_args,
+                        " arguments"};
+    }
+    const State& state = GetState();
+    Application application{entry->name, n_args - n_params};
+    application.SetInputs(args);
+    PyObject* const* params = args + application.size();
+
+    if (entry->has_check && state.type_check &&
+        !(entry->promotes && application.kind() == Kind::kChainerx)) {
+        CheckKey key;
+        for (size_t i = 0; i < application.size(); ++i) {
+            if (application.Input(i) != nullptr) {
+                key.Add(application.Record(i));
+            } else {
+                key.AddAbsent();
+            }
+        }
+        Ref tuple;
+        if (entry->check_uses_params) tuple = MakeTuple(params, n_params);
+        if (!key.fits() || !entry->cache->Contains(key, tuple.get())) {
+            if (!tuple) tuple = MakeTuple(params, n_params);
+            CheckTypes(entry, application, tuple.get(), key);
+        }
+    }
+
+    const bool record = state.enable_backprop && entry->has_graph;
+    const bool observed = entry->has_graph && (IsObserved(state) || function != nullptr);
+    RegionHold region;
+    if (record || observed) {
+        region.Reset(new Region);
+        region.get()->type = entry;
+        application.AddInputsTo(region.get());
+    }
+    Ref in_data;
+    if (observed) [[unlikely]] {
+        Ref f;
+        if (function == nullptr) {
+            f = Materialize(entry, MakeTuple(params, n_params).get(), application.kind(), nullptr);
+            function = f.get();
+        }
+        PinFunction(region.get(), function);
+        in_data = application.InputTuple();
+        Check(PyObject_CallFunctionObjArgs(g_callbacks.forward_begin, function, in_data.get(),
+                                           nullptr));
+    }
+
+    Objects arrays{n_args};
+    application.UnwrapTo(arrays.data());
+    for (size_t i = 0; i < n_params; ++i) arrays[application.size() + i] = Py_NewRef(params[i]);
+    Ref result;
+    {
+        const internal::RegionScope scope{record ? region.get() : nullptr};
+        const NoRecordScope no_record{!record};
+        result = Check(PyObject_Vectorcall(entry->compose, arrays.data(), n_args, nullptr));
+    }
+    PyObject* outputs = result.get();
+    if (entry->saves) {
+        if (!PyTuple_CheckExact(outputs) || PyTuple_GET_SIZE(outputs) == 0) {
+            ThrowNotComposed(entry->name, outputs);
+        }
+        outputs = PyTuple_GET_ITEM(outputs, 0);
+    }
+    if (region.get() != nullptr && (n_params != 0 || entry->saves)) {
+        Ref values = AttributeValues(entry, params, result.get());
+        if (observed) {
+            if (entry->saves) Materialize(entry, values.get(), application.kind(), function);
+        } else {
+            region.get()->payload = values.Release();
+            region.get()->release = &ReleasePayload;
+        }
+    }
+    Ref wrapped{WrapOutputs(entry->name, application, outputs, record ? region.get() : nullptr)};
+    if (observed) [[unlikely]] {
+        const Ref out_data = ArraysOf(wrapped.get());
+        Check(PyObject_CallFunctionObjArgs(g_callbacks.forward_end, function, in_data.get(),
+                                           out_data.get(), nullptr));
+    }
+    return wrapped.Release();
+}
+
+EntryObject* ToEntry(PyObject* o) {
+    if (!Py_IS_TYPE(o, g_entry_type)) {
+        throw TypeError{"expected an Entry, got ", Py_TYPE(o)->tp_name};
+    }
+    return reinterpret_cast<EntryObject*>(o);
+}
+
+void InitCall(PyObject* module) {
+    static PyType_Slot slots[] = {
+        {Py_tp_new, reinterpret_cast<void*>(&New)},
+        {Py_tp_dealloc, reinterpret_cast<void*>(&Dealloc)},
+        {Py_tp_call, reinterpret_cast<void*>(&PyVectorcall_Call)},
+        {Py_tp_members, g_entry_members},
+        {Py_tp_methods, g_entry_methods},
+        {Py_tp_doc, const_cast<char*>("A built-in function: its class and its composition.")},
+        {0, nullptr}};
+    static PyType_Spec spec = {"chainerx._core.engine.Entry", sizeof(EntryObject), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, slots};
+    PyObject* type = PyType_FromSpec(&spec);
+    if (type == nullptr || PyModule_AddObjectRef(module, "Entry", type) < 0 ||
+        PyModule_AddFunctions(module, g_functions) < 0) {
+        throw PythonError{};
+    }
+    g_entry_type = reinterpret_cast<PyTypeObject*>(type);
+}
+
+}  // namespace chainerx::python::engine

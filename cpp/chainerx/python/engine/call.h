@@ -1,0 +1,39 @@
+// The call of a function whose body is chainerx routines: unwrap, check, open a region, compose, wrap.
+#pragma once
+
+#include "chainerx/autograd/region.h"
+#include "chainerx/python/bind.h"
+#include "chainerx/python/engine/variable.h"
+
+namespace chainerx::python::engine {
+
+// A built-in function: its class, and how it is composed of chainerx routines. Callable from Python
+// with the inputs, followed by the parameters.
+struct EntryObject {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    PyObject* cls;      // a subclass of FunctionNode: attributes, type check
+    PyObject* compose;  // (*arrays, *parameters) -> an array or a tuple of them
+    const char* name;
+    int n_params;
+    bool saves;             // compose returns (outputs, *values of attributes)
+    bool has_check;         // the class checks types
+    bool check_uses_params;
+    bool has_graph;         // else the outputs have no creator
+    bool promotes;          // chainerx arrays of several dtypes may be mixed
+    struct CheckCache* cache;
+};
+
+// Makes the FunctionNode of a region that has none. New reference.
+PyObject* MaterializeFunction(internal::Region* region);
+
+// Calls `entry`; positional arguments only.
+PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args,
+                    PyObject* function = nullptr);
+
+EntryObject* ToEntry(PyObject* o);  // TypeError if it is none
+
+void InitCall(PyObject* module);
+void InitRun(PyObject* module);
+
+}  // namespace chainerx::python::engine

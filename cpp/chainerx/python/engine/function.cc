@@ -1,0 +1,488 @@
+#include "chainerx/python/engine/function.h"
+
+#include <structmember.h>
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "chainerx/autograd/record.h"
+#include "chainerx/core/error.h"
+#include "chainerx/core/thread_state.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/engine/call.h"
+#include "chainerx/python/engine/node.h"
+#include "chainerx/python/engine/traverse.h"
+#include "chainerx/python/ndarray.h"
+
+namespace chainerx::python::engine {
+
+PyTypeObject* g_function_type = nullptr;
+
+using internal::Region;
+using internal::Slot;
+
+namespace {
+
+// ---- the type -----------------------------------------------------------------------------------
+
+// Lets go of the region.
+void Unbind(FunctionObject* f) {
+    Region* region = f->region;
+    if (region == nullptr) return;
+    f->region = nullptr;
+    if (region->view == f) region->view = nullptr;
+    region->Unref();
+}
+
+int Traverse(PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(AsFunction(self)->dict);
+    return VisitInputs(AsFunction(self)->region, visit, arg);
+}
+
+int Clear(PyObject* self) {
+    Py_CLEAR(AsFunction(self)->dict);
+    Region* region = AsFunction(self)->region;
+    if (region != nullptr && region->refs.load() == 1) Unbind(AsFunction(self));
+    return 0;
+}
+
+void Dealloc(PyObject* self) {
+    PyObject_GC_UnTrack(self);
+    FunctionObject* f = AsFunction(self);
+    if (f->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
+    Py_CLEAR(f->dict);
+    Unbind(f);
+    PyTypeObject* type = Py_TYPE(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+// ---- outputs ------------------------------------------------------------------------------------
+
+// A weak reference to the node of an output: callable, as weakref.ref is.
+struct OutputRef {
+    PyObject_HEAD
+    Region* region;  // owned
+    uint32_t index;
+};
+PyTypeObject* g_output_ref_type = nullptr;
+
+void DeallocOutputRef(PyObject* self) {
+    reinterpret_cast<OutputRef*>(self)->region->Unref();
+    PyTypeObject* type = Py_TYPE(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+PyObject* CallOutputRef(PyObject* self, PyObject*, PyObject*) {
+    auto* ref = reinterpret_cast<OutputRef*>(self);
+    Slot* slot = ref->region->outputs[ref->index];
+    if (slot == nullptr) Py_RETURN_NONE;
+    try {
+        return NodeOf(slot);
+    } catch (...) {
+        TranslateException();
+        return nullptr;
+    }
+}
+
+PyObject* Inputs(PyObject* self, void*) {
+    Region* region = AsFunction(self)->region;
+    if (region == nullptr || region->inputs.empty()) Py_RETURN_NONE;
+    try {
+        Ref tuple = Check(PyTuple_New(region->inputs.size()));
+        for (uint32_t i = 0; i < region->inputs.size(); ++i) {
+            Slot* slot = region->inputs[i];
+            PyTuple_SET_ITEM(tuple.get(), i, slot != nullptr ? NodeOf(slot) : Py_NewRef(Py_None));
+        }
+        return tuple.Release();
+    } catch (...) {
+        TranslateException();
+        return nullptr;
+    }
+}
+
+PyObject* Outputs(PyObject* self, void*) {
+    Region* region = AsFunction(self)->region;
+    if (region == nullptr || region->outputs.empty()) Py_RETURN_NONE;
+    PyObject* tuple = PyTuple_New(region->outputs.size());
+    for (uint32_t i = 0; i < region->outputs.size(); ++i) {
+        auto* ref = PyObject_New(OutputRef, g_output_ref_type);
+        region->Ref();
+        ref->region = region;
+        ref->index = i;
+        PyTuple_SET_ITEM(tuple, i, reinterpret_cast<PyObject*>(ref));
+    }
+    return tuple;
+}
+
+PyObject* Rank(PyObject* self, void*) {
+    const Region* region = AsFunction(self)->region;
+    return PyLong_FromLongLong(region != nullptr ? region->rank : 0);
+}
+
+PyObject* UnchainFunction(PyObject* self, PyObject*) {
+    if (Region* region = AsFunction(self)->region) {
+        for (Slot* slot : region->outputs) {
+            if (slot != nullptr) slot->cut.store(true);
+        }
+        // The nodes are in a chain that ends at the outputs: what they refer to goes with them.
+        for (Slot* slot : region->outputs) {
+            if (slot != nullptr && slot->node != nullptr) slot->node->Unchain();
+        }
+        region->DropInputs();
+    }
+    Py_RETURN_NONE;
+}
+
+PyGetSetDef g_getset[] = {
+    {"inputs", &Inputs, nullptr, "A tuple of VariableNodes; None before the function is applied.",
+     nullptr},
+    {"outputs", &Outputs, nullptr,
+     "A tuple of weak references to VariableNodes; None before the function is applied.", nullptr},
+    {"rank", &Rank, nullptr, "The number of functions on the longest path from here to a leaf.",
+     nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyMethodDef g_methods[] = {
+    {"unchain", &UnchainFunction, METH_NOARGS, "Cuts the function from its inputs and outputs."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyMemberDef g_members[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(FunctionObject, dict), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(FunctionObject, weakrefs), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+
+// ---- functions of the user ----------------------------------------------------------------------
+
+// Names of nodes live as long as the process.
+const char* Intern(const char* name) {
+    static std::unordered_set<std::string>& names = *new std::unordered_set<std::string>;
+    return names.emplace(name).first->c_str();
+}
+
+const char* ClassName(PyObject* f) { return Intern(Py_TYPE(f)->tp_name); }
+
+// Sets the local `enable_backprop`, so that what the function computes is recorded as the run wants.
+class BackpropConfig {
+ public:
+    explicit BackpropConfig(bool enabled) {
+        if (GetState().enable_backprop == enabled) return;
+        old_ = Check(PyObject_CallOneArg(g_callbacks.set_backprop, enabled ? Py_True : Py_False));
+    }
+    ~BackpropConfig() {
+        if (!old_) return;
+        PyObject *type, *value, *traceback;
+        PyErr_Fetch(&type, &value, &traceback);
+        Py_XDECREF(PyObject_CallOneArg(g_callbacks.restore_backprop, old_.get()));
+        PyErr_Restore(type, value, traceback);
+    }
+
+ private:
+    Ref old_;
+};
+
+class GilScope {
+ public:
+    GilScope() : state_{PyGILState_Ensure()} {}
+    ~GilScope() { PyGILState_Release(state_); }
+
+ private:
+    PyGILState_STATE state_;
+};
+
+[[noreturn]] CX_COLD void ThrowBadGradient(PyObject* f, const char* what, int input, Slot* slot,
+                                           const Array* gx) {
+    const std::string place = StrCat(ClassName(f), ".backward: the gradient of input ", input, " ");
+    if (gx == nullptr) throw TypeError{place, what};
+    if (gx->shape() != slot->shape) {
+        throw ValueError{place, "has shape ", gx->shape(), ", the input ", slot->shape};
+    }
+    throw TypeError{place, "has dtype ", gx->dtype(), ", the input ", slot->dtype};
+}
+
+// The gradients that the user's backward() computes. `places` maps inputs of the node to inputs of
+// the function.
+void CallBackward(Region* region, GradContext& context, const std::vector<int>& places) {
+    const GilScope gil;
+    const Ref f{Py_NewRef(static_cast<PyObject*>(region->payload))};
+    const auto kind = static_cast<Kind>(region->kind);
+    std::vector<int> targets;
+    for (int i = 0; i < context.input_count(); ++i) {
+        if (context.IsInputGradRequired(i)) targets.push_back(i);
+    }
+    const Ref indexes = Check(PyTuple_New(static_cast<Py_ssize_t>(targets.size())));
+    const Ref no_grads = Check(PyTuple_New(static_cast<Py_ssize_t>(targets.size())));
+    for (size_t i = 0; i < targets.size(); ++i) {
+        PyTuple_SET_ITEM(indexes.get(), i, PyLong_FromLong(places[targets[i]]));
+        PyTuple_SET_ITEM(no_grads.get(), i, Py_NewRef(Py_None));
+    }
+    const Ref grads = Check(PyTuple_New(context.output_count()));
+    for (int i = 0; i < context.output_count(); ++i) {
+        PyObject* g = Py_NewRef(Py_None);
+        if (context.HasOutputGrad(i)) {
+            Py_DECREF(g);
+            const Array& gy = context.output_grad(i);
+            g = NewVariable(gy, kind, gy.body()->slot != nullptr);
+        }
+        PyTuple_SET_ITEM(grads.get(), i, g);
+    }
+    const bool record =
+        (internal::RecordMask(&GetDefaultContext()) & GraphBit()) != 0;
+    const BackpropConfig config{record};
+    static PyObject* method = PyUnicode_InternFromString("backward_accumulate");
+    const Ref result = Check(PyObject_CallMethodObjArgs(f.get(), method, indexes.get(), grads.get(),
+                                                        no_grads.get(), nullptr));
+    if (result.get() == Py_None) return;
+    if (!PyTuple_Check(result.get()) && !PyList_Check(result.get())) {
+        throw TypeError{ClassName(f.get()), ".backward: returned ", Py_TYPE(result.get())->tp_name,
+                        ", expected a tuple of Variables or None"};
+    }
+    const Py_ssize_t n = PySequence_Fast_GET_SIZE(result.get());
+    if (n != static_cast<Py_ssize_t>(targets.size())) {
+        throw ValueError{ClassName(f.get()), ".backward: number of gradients returned from backward "
+                         "is incorrect: ", n, " != expected ", targets.size()};
+    }
+    for (Py_ssize_t i = 0; i < n; ++i) {
+        PyObject* g = PySequence_Fast_GET_ITEM(result.get(), i);
+        if (g == Py_None) continue;
+        const int place = places[targets[i]];
+        Slot* slot = static_cast<uint32_t>(place) < region->inputs.size() ? region->inputs[place] : nullptr;
+        if (slot == nullptr) continue;  // unchained by backward() itself
+        if (!IsVariable(g)) {
+            ThrowBadGradient(f.get(), StrCat("is a ", Py_TYPE(g)->tp_name, ", expected a Variable or None").c_str(),
+                             place, slot, nullptr);
+        }
+        VariableObject* v = AsVariable(g);
+        if (v->cell->kind != kind) {
+            ThrowBadGradient(f.get(), StrCat("is a ", NameOf(v->cell->kind), " array, the input a ", NameOf(kind), " array").c_str(),
+                             place, slot, nullptr);
+        }
+        const Array& gx = RecordOf("backward", v);
+        if (gx.shape() != slot->shape || gx.dtype() != slot->dtype) {
+            ThrowBadGradient(f.get(), "", place, slot, &gx);
+        }
+        context.SetInputGrad(targets[i], gx);
+    }
+}
+
+// connect(function, inputs, outputs): makes the arrays that the user's forward() returned variables
+// whose creator the function is.
+PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
+    try {
+        if (n_args != 3 || !IsFunction(args[0]) || !PyTuple_Check(args[1]) || !PyTuple_Check(args[2])) {
+            throw TypeError{"connect: expected a FunctionNode, a tuple of Variables and a tuple of arrays"};
+        }
+        PyObject* f = args[0];
+        const Py_ssize_t n_inputs = PyTuple_GET_SIZE(args[1]);
+        const Py_ssize_t n_outputs = PyTuple_GET_SIZE(args[2]);
+        bool requires_grad = false;
+        std::vector<Slot*> slots;
+        std::vector<ConstArrayRef> inputs;
+        std::vector<int> places;
+        const bool enabled = GetState().enable_backprop;
+        for (Py_ssize_t i = 0; i < n_inputs; ++i) {
+            VariableObject* v = AsVariable(PyTuple_GET_ITEM(args[1], i));
+            requires_grad |= v->requires_grad;
+            if (!enabled) continue;
+            Slot* slot = nullptr;
+            try {
+                slot = SlotOf("connect", v);
+                inputs.emplace_back(RecordOf("connect", v));
+                places.push_back(static_cast<int>(i));
+            } catch (const TypeError&) {  // object arrays and the like
+            }
+            slots.push_back(slot);
+        }
+        std::vector<Array> arrays;
+        std::vector<Array> records;
+        Kind kind = Kind::kNumpy;
+        for (Py_ssize_t i = 0; i < n_outputs; ++i) {
+            PyObject* o = PyTuple_GET_ITEM(args[2], i);
+            kind = KindOf(o);
+            Array y;
+            try {
+                y = SideOf("connect", o);
+                records.push_back(y);
+            } catch (const TypeError&) {
+            }
+            arrays.push_back(std::move(y));
+        }
+        if (enabled && !records.empty()) {
+            Region* region = BindRegion(f, kind);
+            region->Ref();
+            RegionHold hold;
+            hold.Reset(region);
+            for (Slot* slot : slots) {
+                region->AddInput(slot);
+                if (slot != nullptr) region->rank = std::max(region->rank, internal::VisibleRank(slot));
+            }
+            const internal::RegionScope scope{region};
+            const char* name = ClassName(f);
+            if (Record rec{name, inputs, records}) {
+                rec.GradAll([region, places](GradContext& context) {
+                    CallBackward(region, context, places);
+                });
+            } else {
+                internal::AddOpaqueNode(name, region, records);
+            }
+            for (const Array& y : records) region->AddOutput(y.body()->slot);
+        }
+        Ref result = Check(PyTuple_New(n_outputs));
+        for (Py_ssize_t i = 0; i < n_outputs; ++i) {
+            PyObject* o = PyTuple_GET_ITEM(args[2], i);
+            PyTuple_SET_ITEM(result.get(), i,
+                             arrays[i] ? NewVariable(arrays[i], kind, requires_grad, o)
+                                       : NewForeignVariable(o, kind));
+        }
+        return result.Release();
+    } catch (...) {
+        TranslateException("connect");
+        return nullptr;
+    }
+}
+
+// retained(function, index, array, is_output): the variable at an input or output, over `array`.
+PyObject* Retained(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
+    try {
+        if (n_args != 4 || !IsFunction(args[0])) throw TypeError{"retained: expected a FunctionNode"};
+        Region* region = AsFunction(args[0])->region;
+        const auto index = static_cast<uint32_t>(ToInt("retained", "index", args[1]));
+        const bool is_output = args[3] == Py_True;
+        Slot* slot = nullptr;
+        if (region != nullptr) {
+            internal::SlotList& list = is_output ? region->outputs : region->inputs;
+            if (index < list.size()) slot = list[index];
+        }
+        const Kind kind = KindOf(args[2]);
+        if (slot != nullptr) return VariableAt(slot, kind, args[2]);
+        try {
+            return NewVariable(SideOf("retained", args[2]), kind, false, args[2]);
+        } catch (const TypeError&) {
+            return NewForeignVariable(args[2], kind);
+        }
+    } catch (...) {
+        TranslateException("retained");
+        return nullptr;
+    }
+}
+
+// pin(function): the graph keeps this very object, with what the user has done to it.
+PyObject* PinObject(PyObject*, PyObject* f) {
+    if (!IsFunction(f)) {
+        PyErr_SetString(PyExc_TypeError, "pin: expected a FunctionNode");
+        return nullptr;
+    }
+    Region* region = AsFunction(f)->region;
+    if (region != nullptr && region->nodes.load() != 0) PinFunction(region, f);
+    Py_RETURN_NONE;
+}
+
+PyMethodDef g_functions[] = {
+    {"pin", &PinObject, METH_O, "Makes the graph keep this very function object."},
+    {"connect", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Connect)), METH_FASTCALL,
+     "Makes the arrays that a function computed variables of which it is the creator."},
+    {"retained", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Retained)), METH_FASTCALL,
+     "The variable of an input or output that a function retained."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+void ReleasePayload(Region& region) noexcept {
+    auto* o = static_cast<PyObject*>(region.payload);
+    region.payload = nullptr;
+    ReleaseObject(o);
+}
+
+Region* BindRegion(PyObject* function, Kind kind) {
+    FunctionObject* f = AsFunction(function);
+    if (f->region != nullptr) Unbind(f);  // applied again
+    auto* region = new Region;
+    region->foreign = true;
+    region->kind = static_cast<uint8_t>(kind);
+    region->payload = Py_NewRef(function);
+    region->release = &ReleasePayload;
+    region->view = function;
+    f->region = region;
+    return region;
+}
+
+void PinFunction(Region* region, PyObject* function) {
+    FunctionObject* f = AsFunction(function);
+    if (f->region != region) {
+        Unbind(f);
+        f->region = region;
+        region->Ref();
+        region->view = function;
+    }
+    if (region->payload == function) return;
+    const Ref old{static_cast<PyObject*>(region->payload)};
+    region->payload = Py_NewRef(function);
+    region->release = &ReleasePayload;
+    region->foreign = true;
+}
+
+PyObject* FunctionOf(Region* region) {
+    if (region->view != nullptr) return Py_NewRef(static_cast<PyObject*>(region->view));
+    PyObject* f = MaterializeFunction(region);
+    AsFunction(f)->region = region;
+    region->Ref();
+    region->view = f;
+    return f;
+}
+
+PyObject* CreatorOf(Slot* slot) {
+    if (slot->node == nullptr || slot->cut.load()) Py_RETURN_NONE;
+    return FunctionOf(internal::RegionOf(slot->node));
+}
+
+Ref InputArrays(Region& region) {
+    Ref tuple = Check(PyTuple_New(region.inputs.size()));
+    for (uint32_t i = 0; i < region.inputs.size(); ++i) {
+        Slot* slot = region.inputs[i];
+        const Ref v{slot != nullptr ? VariableAt(slot, static_cast<Kind>(region.kind), nullptr) : nullptr};
+        PyTuple_SET_ITEM(tuple.get(), i, v ? ArrayOf(AsVariable(v.get())) : Py_NewRef(Py_None));
+    }
+    return tuple;
+}
+
+Ref GradientArrays(std::span<const Array> grads, Kind kind) {
+    Ref tuple = Check(PyTuple_New(static_cast<Py_ssize_t>(grads.size())));
+    for (size_t i = 0; i < grads.size(); ++i) {
+        PyTuple_SET_ITEM(tuple.get(), i, grads[i] ? ToKind(grads[i], kind) : Py_NewRef(Py_None));
+    }
+    return tuple;
+}
+
+void InitFunction(PyObject* module) {
+    static PyType_Slot slots[] = {
+        {Py_tp_new, reinterpret_cast<void*>(&PyType_GenericNew)},
+        {Py_tp_dealloc, reinterpret_cast<void*>(&Dealloc)},
+        {Py_tp_traverse, reinterpret_cast<void*>(&Traverse)},
+        {Py_tp_clear, reinterpret_cast<void*>(&Clear)},
+        {Py_tp_members, g_members},
+        {Py_tp_getset, g_getset},
+        {Py_tp_methods, g_methods},
+        {Py_tp_doc, const_cast<char*>("The part of chainer.FunctionNode that is written in C++.")},
+        {0, nullptr}};
+    static PyType_Spec spec = {"chainerx._core.engine.FunctionNode", sizeof(FunctionObject), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
+    PyObject* type = PyType_FromSpec(&spec);
+    if (type == nullptr || PyModule_AddObjectRef(module, "FunctionNode", type) < 0) {
+        throw PythonError{};
+    }
+    g_function_type = reinterpret_cast<PyTypeObject*>(type);
+    static PyType_Slot ref_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(&DeallocOutputRef)},
+                                      {Py_tp_call, reinterpret_cast<void*>(&CallOutputRef)},
+                                      {0, nullptr}};
+    static PyType_Spec ref_spec = {"chainerx._core.engine.OutputRef", sizeof(OutputRef), 0,
+                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, ref_slots};
+    g_output_ref_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&ref_spec));
+    if (g_output_ref_type == nullptr || PyModule_AddFunctions(module, g_functions) < 0) {
+        throw PythonError{};
+    }
+}
+
+}  // namespace chainerx::python::engine

@@ -1,0 +1,63 @@
+// FunctionNode, the C++ part: the Python object of a region.
+#pragma once
+
+#include <vector>
+
+#include "chainerx/autograd/region.h"
+#include "chainerx/python/bind.h"
+#include "chainerx/python/engine/variable.h"
+
+namespace chainerx::python::engine {
+
+struct FunctionObject {
+    PyObject_HEAD
+    PyObject* dict;
+    PyObject* weakrefs;
+    internal::Region* region;  // owned; null before the function is applied
+};
+
+extern PyTypeObject* g_function_type;
+
+inline bool IsFunction(PyObject* o) { return PyObject_TypeCheck(o, g_function_type); }
+inline FunctionObject* AsFunction(PyObject* o) { return reinterpret_cast<FunctionObject*>(o); }
+
+// The function object of a region, made if there is none. New reference.
+PyObject* FunctionOf(internal::Region* region);
+// That of the creator of a place; None for a leaf. New reference.
+PyObject* CreatorOf(internal::Slot* slot);
+
+// Holds a region while a function is applied. If no node came of it, the region has no reason to keep
+// its payload, which may refer to it.
+class RegionHold {
+ public:
+    RegionHold() = default;
+    RegionHold(const RegionHold&) = delete;
+    RegionHold& operator=(const RegionHold&) = delete;
+    ~RegionHold() {
+        if (region_ == nullptr) return;
+        if (region_->nodes.load() == 0) region_->DropPayload();
+        region_->Unref();
+    }
+    // Takes over a reference.
+    void Reset(internal::Region* region) { region_ = region; }
+    internal::Region* get() const { return region_; }
+
+ private:
+    internal::Region* region_{nullptr};
+};
+
+// A region whose payload is `function`, which is bound to it.
+internal::Region* BindRegion(PyObject* function, Kind kind);
+// Releases a payload that is a Python object.
+void ReleasePayload(internal::Region& region) noexcept;
+
+// The arrays of the region's inputs and the given gradients, as hooks see them. New tuples.
+Ref InputArrays(internal::Region& region);
+Ref GradientArrays(std::span<const Array> grads, Kind kind);
+
+// The function object becomes what the region keeps, with its hooks and whatever else it has.
+void PinFunction(internal::Region* region, PyObject* function);
+
+void InitFunction(PyObject* module);
+
+}  // namespace chainerx::python::engine

@@ -1,0 +1,20 @@
+#include "chainerx/python/engine/module.h"
+
+#include "chainerx/python/engine/call.h"
+#include "chainerx/python/engine/function.h"
+#include "chainerx/python/engine/node.h"
+#include "chainerx/python/engine/state.h"
+#include "chainerx/python/engine/variable.h"
+
+namespace chainerx::python::engine {
+
+void InitEngine(PyObject* module) {
+    InitState(module);
+    InitVariable(module);
+    InitNode(module);
+    InitFunction(module);
+    InitCall(module);
+    InitRun(module);
+}
+
+}  // namespace chainerx::python::engine

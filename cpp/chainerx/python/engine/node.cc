@@ -1,0 +1,206 @@
+#include "chainerx/python/engine/node.h"
+
+#include <structmember.h>
+
+#include "chainerx/autograd/graph_view.h"
+#include "chainerx/autograd/region.h"
+#include "chainerx/core/error.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/engine/function.h"
+#include "chainerx/python/engine/variable.h"
+
+namespace chainerx::python::engine {
+
+using internal::Slot;
+
+namespace {
+
+struct NodeObject {
+    PyObject_HEAD
+    PyObject* weakrefs;
+    Slot* slot;      // owned
+    PyObject* name;  // null: that of the variable
+};
+
+PyTypeObject* g_node_type = nullptr;
+
+NodeObject* AsNode(PyObject* o) { return reinterpret_cast<NodeObject*>(o); }
+
+PyObject* NewNode(Slot* slot) {
+    auto* type = reinterpret_cast<PyTypeObject*>(g_callbacks.node_class);
+    PyObject* o = type->tp_alloc(type, 0);
+    if (o == nullptr) throw PythonError{};
+    slot->Ref();
+    AsNode(o)->slot = slot;
+    return o;
+}
+
+PyObject* New(PyTypeObject*, PyObject* args, PyObject* keywords) {
+    static const char* names[] = {"variable", "name", nullptr};
+    PyObject* variable;
+    PyObject* name = nullptr;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!|O:VariableNode",
+                                     const_cast<char**>(names), g_variable_type, &variable, &name)) {
+        return nullptr;
+    }
+    try {
+        PyObject* o = NewNode(SlotOf("VariableNode", AsVariable(variable)));
+        if (Given(name)) AsNode(o)->name = Py_NewRef(name);
+        return o;
+    } catch (...) {
+        TranslateException();
+        return nullptr;
+    }
+}
+
+void Dealloc(PyObject* self) {
+    NodeObject* n = AsNode(self);
+    if (n->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
+    if (n->slot != nullptr) {
+        if (n->slot->view == n) n->slot->view = nullptr;
+        n->slot->Unref();
+    }
+    Py_XDECREF(n->name);
+    PyTypeObject* type = Py_TYPE(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+template <PyObject* (*kGet)(Slot*)>
+PyObject* Get(PyObject* self, void*) {
+    try {
+        return kGet(AsNode(self)->slot);
+    } catch (...) {
+        TranslateException();
+        return nullptr;
+    }
+}
+
+PyObject* VariableOrNone(Slot* slot) {
+    auto* v = static_cast<PyObject*>(slot->variable);
+    return Py_NewRef(v != nullptr ? v : Py_None);
+}
+
+// Of the creator if there is one: else arrays of one kind only are in use at a leaf.
+Kind KindAt(Slot* slot) {
+    if (slot->variable != nullptr) return static_cast<VariableObject*>(slot->variable)->cell->kind;
+    if (slot->node != nullptr && slot->node->region != nullptr) {
+        return static_cast<Kind>(slot->node->region->kind);
+    }
+    return Kind::kChainerx;
+}
+
+PyObject* GetVariable(Slot* slot) {
+    PyObject* v = VariableAt(slot, KindAt(slot), nullptr);
+    if (v == nullptr) {
+        throw ChainerxError{"VariableNode.get_variable: the array of this node, of shape ",
+                            slot->shape, ", is gone; only data that a function retained is kept"};
+    }
+    return v;
+}
+
+PyObject* Data(Slot* slot) {
+    const Ref v{VariableAt(slot, KindAt(slot), nullptr)};
+    if (!v) Py_RETURN_NONE;
+    return ArrayOf(AsVariable(v.get()));
+}
+
+PyObject* Grad(Slot* slot, bool as_variable) {
+    PyObject* v = static_cast<PyObject*>(slot->variable);
+    if (v != nullptr) return PyObject_GetAttrString(v, as_variable ? "grad_var" : "grad");
+    Array g = slot->GetGrad(GraphBit());
+    if (!g) Py_RETURN_NONE;
+    if (!as_variable) return ToKind(g, KindAt(slot));
+    return NewVariable(std::move(g), KindAt(slot), true);
+}
+
+PyObject* Name(PyObject* self, void*) {
+    NodeObject* n = AsNode(self);
+    if (n->name != nullptr) return Py_NewRef(n->name);
+    auto* v = static_cast<VariableObject*>(n->slot->variable);
+    return Py_NewRef(v != nullptr && v->name != nullptr ? v->name : Py_None);
+}
+
+int SetName(PyObject* self, PyObject* name, void*) {
+    Py_XSETREF(AsNode(self)->name, Given(name) ? Py_NewRef(name) : nullptr);
+    return 0;
+}
+
+PyGetSetDef g_getset[] = {
+    {"shape", &Get<[](Slot* s) { return FromShape(s->shape); }>, nullptr, "Dimensions.", nullptr},
+    {"dtype", &Get<[](Slot* s) { return FromDtype(s->dtype); }>, nullptr, "Element type.", nullptr},
+    {"rank", &Get<[](Slot* s) { return PyLong_FromLongLong(internal::VisibleRank(s)); }>, nullptr,
+     "The number of functions on the longest path to a leaf.", nullptr},
+    {"requires_grad", &Get<[](Slot* s) { return PyBool_FromLong((s->live.load() & GraphBit()) != 0); }>,
+     nullptr, "Whether gradients flow through here.", nullptr},
+    {"_creator_node", &Get<&CreatorOf>, nullptr, "The FunctionNode that made it, or None.", nullptr},
+    {"data", &Get<&Data>, nullptr, "The array, or None if nobody keeps it.", nullptr},
+    {"grad", &Get<[](Slot* s) { return Grad(s, false); }>, nullptr, "The gradient array, or None.",
+     nullptr},
+    {"grad_var", &Get<[](Slot* s) { return Grad(s, true); }>, nullptr, "The gradient, or None.",
+     nullptr},
+    {"name", &Name, &SetName, "The name of the variable.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+template <PyObject* (*kGet)(Slot*)>
+PyObject* Method(PyObject* self, PyObject*) {
+    return Get<kGet>(self, nullptr);
+}
+
+PyObject* Unchain(PyObject* self, PyObject*) {
+    AsNode(self)->slot->cut.store(true);
+    Py_RETURN_NONE;
+}
+
+PyMethodDef g_methods[] = {
+    {"get_variable", &Method<&GetVariable>, METH_NOARGS,
+     "The variable at this place; a new one if nobody holds the old one any more."},
+    {"get_variable_or_none", &Method<&VariableOrNone>, METH_NOARGS,
+     "The variable at this place; None if nobody holds it any more."},
+    {"unchain", &Unchain, METH_NOARGS, "Forgets the creator: backward ends here."},
+    {nullptr, nullptr, 0, nullptr}};
+
+Py_hash_t Hash(PyObject* self) {
+    return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(AsNode(self)->slot) >> 4);
+}
+
+PyObject* Compare(PyObject* l, PyObject* r, int op) {
+    if (Py_TYPE(l) != Py_TYPE(r) || (op != Py_EQ && op != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
+    return PyBool_FromLong((AsNode(l)->slot == AsNode(r)->slot) == (op == Py_EQ));
+}
+
+PyMemberDef g_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(NodeObject, weakrefs), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+
+}  // namespace
+
+PyObject* NodeOf(Slot* slot) {
+    if (slot->view != nullptr) return Py_NewRef(static_cast<PyObject*>(slot->view));
+    PyObject* o = NewNode(slot);
+    slot->view = o;
+    return o;
+}
+
+void InitNode(PyObject* module) {
+    static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(&New)},
+                                  {Py_tp_dealloc, reinterpret_cast<void*>(&Dealloc)},
+                                  {Py_tp_members, g_members},
+                                  {Py_tp_getset, g_getset},
+                                  {Py_tp_methods, g_methods},
+                                  {Py_tp_hash, reinterpret_cast<void*>(&Hash)},
+                                  {Py_tp_richcompare, reinterpret_cast<void*>(&Compare)},
+                                  {Py_tp_doc, const_cast<char*>(
+                                                  "The place of a variable in the graph, which this "
+                                                  "object keeps alive; the array it does not.")},
+                                  {0, nullptr}};
+    static PyType_Spec spec = {"chainerx._core.engine.VariableNode", sizeof(NodeObject), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+    PyObject* type = PyType_FromSpec(&spec);
+    if (type == nullptr || PyModule_AddObjectRef(module, "VariableNode", type) < 0) {
+        throw PythonError{};
+    }
+    g_node_type = reinterpret_cast<PyTypeObject*>(type);
+}
+
+}  // namespace chainerx::python::engine

@@ -1,0 +1,207 @@
+// Backward and grad over variables, and who looks on.
+#include <optional>
+#include <vector>
+
+#include "chainerx/autograd/backward_run.h"
+#include "chainerx/autograd/engine_ops.h"
+#include "chainerx/autograd/region.h"
+#include "chainerx/core/error.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/engine/call.h"
+#include "chainerx/python/engine/function.h"
+#include "chainerx/python/engine/variable.h"
+
+namespace chainerx::python::engine {
+
+using internal::BackwardRun;
+using internal::Node;
+using internal::Region;
+using internal::Slot;
+
+namespace {
+
+// Calls hooks and looks for NaN, at the borders of functions.
+class Observer : public internal::RunObserver {
+ public:
+    explicit Observer(const State& state) : state_{state}, saved_{current()} {
+        if (IsObserved(state)) set_current(this);
+    }
+    ~Observer() override { set_current(saved_); }
+    Observer(const Observer&) = delete;
+    Observer& operator=(const Observer&) = delete;
+
+    void Begin(Region& region, std::span<const Array> grads) override {
+        function_ = Ref{};
+        if (!Matters(region)) return;
+        function_ = Ref{FunctionOf(&region)};
+        in_data_ = InputArrays(region);
+        out_grad_ = GradientArrays(grads, static_cast<Kind>(region.kind));
+        Call(g_callbacks.backward_begin);
+    }
+
+    void InputGrad(Node& node, int input, const Array& grad) override {
+        if (!state_.debug || node.region == nullptr) return;
+        const Ref f{FunctionOf(node.region)};
+        const Ref index{PyLong_FromLong(input)};
+        const Ref array{ToKind(grad, static_cast<Kind>(node.region->kind))};
+        Check(PyObject_CallFunctionObjArgs(g_callbacks.backward_gradient, f.get(), index.get(),
+                                           array.get(), nullptr));
+    }
+
+    void End(Region&) override {
+        if (!function_) return;
+        Call(g_callbacks.backward_end);
+        function_ = Ref{};
+    }
+
+ private:
+    // Without hooks for all, only functions that somebody has put a hook on.
+    bool Matters(const Region& region) const {
+        const bool all = state_.debug || (state_.hooks != nullptr && PyDict_GET_SIZE(state_.hooks) != 0);
+        return all || region.view != nullptr || region.foreign;
+    }
+    void Call(PyObject* callback) {
+        Check(PyObject_CallFunctionObjArgs(callback, function_.get(), in_data_.get(),
+                                           out_grad_.get(), nullptr));
+    }
+
+    const State& state_;
+    RunObserver* saved_;
+    Ref function_;
+    Ref in_data_;
+    Ref out_grad_;
+};
+
+std::optional<double> ToScale(const char* op, PyObject* o) {
+    if (!Given(o)) return std::nullopt;
+    return ToDouble(op, "loss_scale", o);
+}
+
+// Where backpropagation starts: the gradient that the output has, else ones.
+Array Seed(const char* op, VariableObject* v, Slot* slot, const std::optional<double>& scale) {
+    if (Array g = slot->GetGrad(GraphBit())) return g;
+    const Array& y = RecordOf(op, v);
+    if (y.GetTotalSize() != 1 && v->cell->kind != Kind::kChainerx) {
+        throw ValueError{op, ": the output has shape ", y.shape(),
+                         " and no gradient to start from; set its grad, or reduce it to one element"};
+    }
+    return internal::engine_ops::Full(y.shape(), scale.value_or(1.0), y.dtype(), y.device());
+}
+
+VariableObject* ToVariable(const char* op, const char* name, PyObject* o) {
+    if (!IsVariable(o)) {
+        throw TypeError{op, ": ", name, " has a ", Py_TYPE(o)->tp_name, ", expected a Variable"};
+    }
+    return AsVariable(o);
+}
+
+// backward(outputs, retain_grad, enable_double_backprop, loss_scale)
+PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) {
+    try {
+        if (n != 4 || !PyTuple_Check(args[0])) throw TypeError{"backward: expected a tuple of Variables"};
+        const bool retain = ToBool(args[1], false);
+        const bool twice = ToBool(args[2], false);
+        const std::optional<double> scale = ToScale("backward", args[3]);
+        const State& state = GetState();
+        Observer observer{state};
+        const BackpropId id = GetDefaultContext().default_backprop_id();
+        BackwardRun run{id, twice, std::nullopt};
+        run.set_keep_graph(true);
+        run.set_retain_grad(retain);
+        std::vector<Slot*> slots;
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args[0]); ++i) {
+            VariableObject* v = ToVariable("backward", "outputs", PyTuple_GET_ITEM(args[0], i));
+            Slot* slot = SlotOf("backward", v);
+            // Outputs that no gradient flows to have nothing to start.
+            if ((slot->live.load() & GraphBit()) == 0) continue;
+            Array seed = Seed("backward", v, slot, scale);
+            if (slot->node != nullptr) {
+                slots.push_back(slot);
+                if (retain) slot->SetGrad(GraphBit(), seed);
+            }
+            run.AddOutput(RecordOf("backward", v), std::move(seed));
+        }
+        run.Run(true);
+        if (!retain) {
+            for (Slot* slot : slots) slot->SetGrad(GraphBit(), Array{});
+        }
+        Py_RETURN_NONE;
+    } catch (...) {
+        TranslateException("backward");
+        return nullptr;
+    }
+}
+
+// grad(outputs, inputs, grad_outputs, set_grad, retain_grad, enable_double_backprop, loss_scale):
+// a list of Variables or None
+PyObject* RunGrad(PyObject*, PyObject* const* args, Py_ssize_t n) {
+    try {
+        if (n != 7) throw TypeError{"grad: expected 7 arguments"};
+        const std::optional<double> scale = ToScale("grad", args[6]);
+        const bool set = ToBool(args[3], false);
+        const bool twice = ToBool(args[5], false);
+        const State& state = GetState();
+        Observer observer{state};
+        const BackpropId id = GetDefaultContext().default_backprop_id();
+        BackwardRun run{id, twice, std::nullopt};
+        run.set_keep_graph(true);
+        run.set_retain_grad(ToBool(args[4], false));
+        const Py_ssize_t n_inputs = PyTuple_GET_SIZE(args[1]);
+        std::vector<Slot*> targets;
+        for (Py_ssize_t i = 0; i < n_inputs; ++i) {
+            VariableObject* v = ToVariable("grad", "inputs", PyTuple_GET_ITEM(args[1], i));
+            Slot* slot = SlotOf("grad", v);
+            const bool live = (slot->live.load() & GraphBit()) != 0;
+            if (live) run.AddTarget(slot);
+            targets.push_back(live ? slot : nullptr);
+        }
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args[0]); ++i) {
+            VariableObject* v = ToVariable("grad", "outputs", PyTuple_GET_ITEM(args[0], i));
+            SlotOf("grad", v);
+            const Array& y = RecordOf("grad", v);
+            PyObject* given = PyTuple_Check(args[2]) ? PyTuple_GET_ITEM(args[2], i) : Py_None;
+            Array seed;
+            if (given != Py_None) {
+                seed = RecordOf("grad", ToVariable("grad", "grad_outputs", given));
+                if (seed.shape() != y.shape()) {
+                    throw ValueError{"grad: grad_outputs[", i, "] has shape ", seed.shape(),
+                                     ", the output ", y.shape()};
+                }
+                if (seed.dtype() != y.dtype()) {
+                    throw TypeError{"grad: grad_outputs[", i, "] has dtype ", seed.dtype(),
+                                    ", the output ", y.dtype()};
+                }
+            } else {
+                seed = internal::engine_ops::Full(y.shape(), scale.value_or(1.0), y.dtype(), y.device());
+            }
+            run.AddOutput(y, std::move(seed));
+        }
+        run.Run(set);
+        Ref list = Check(PyList_New(n_inputs));
+        for (Py_ssize_t i = 0; i < n_inputs; ++i) {
+            Array g = targets[i] != nullptr ? run.TakeTargetGrad(targets[i]) : Array{};
+            VariableObject* v = AsVariable(PyTuple_GET_ITEM(args[1], i));
+            PyList_SET_ITEM(list.get(), i,
+                            g ? NewVariable(std::move(g), v->cell->kind, true) : Py_NewRef(Py_None));
+        }
+        return list.Release();
+    } catch (...) {
+        TranslateException("grad");
+        return nullptr;
+    }
+}
+
+PyMethodDef g_functions[] = {
+    {"backward", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&RunBackward)),
+     METH_FASTCALL, "Backpropagates from variables; the graph stays."},
+    {"grad", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&RunGrad)), METH_FASTCALL,
+     "Gradients of outputs with respect to inputs; the graph stays."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+void InitRun(PyObject* module) {
+    if (PyModule_AddFunctions(module, g_functions) < 0) throw PythonError{};
+}
+
+}  // namespace chainerx::python::engine

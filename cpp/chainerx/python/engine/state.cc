@@ -1,0 +1,128 @@
+#include "chainerx/python/engine/state.h"
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+namespace chainerx::python::engine {
+
+Callbacks g_callbacks{};
+bool g_local_hooks = false;
+
+namespace {
+
+constinit thread_local State t_engine;
+std::atomic<uint64_t> g_generation{0};
+
+void Refresh(State& state) {
+    state.generation = g_generation.load(std::memory_order_relaxed);
+    if (g_callbacks.read_config == nullptr) return;
+    const Ref values = Check(PyObject_CallNoArgs(g_callbacks.read_config));
+    int backprop, check, debug;
+    if (!PyArg_ParseTuple(values.get(), "ppp", &backprop, &check, &debug)) throw PythonError{};
+    state.enable_backprop = backprop != 0;
+    state.type_check = check != 0;
+    state.debug = debug != 0;
+}
+
+std::mutex g_mutex;
+std::vector<PyObject*>& Queue() {
+    static std::vector<PyObject*>& queue = *new std::vector<PyObject*>;
+    return queue;
+}
+
+int ReleaseQueued(void*) {
+    std::vector<PyObject*> objects;
+    {
+        const std::lock_guard lock{g_mutex};
+        objects.swap(Queue());
+    }
+    for (PyObject* o : objects) Py_DECREF(o);
+    return 0;
+}
+
+PyObject* ConfigChanged(PyObject*, PyObject* everywhere) {
+    if (PyObject_IsTrue(everywhere) == 1) {
+        g_generation.fetch_add(1);
+    } else {
+        t_engine.generation = ~uint64_t{0};
+    }
+    Py_RETURN_NONE;
+}
+
+PyObject* SetHooks(PyObject*, PyObject* dict) {
+    if (!PyDict_Check(dict)) {
+        PyErr_SetString(PyExc_TypeError, "set_hooks: expected a dict");
+        return nullptr;
+    }
+    Py_XSETREF(t_engine.hooks, Py_NewRef(dict));
+    Py_RETURN_NONE;
+}
+
+PyObject* UseLocalHooks(PyObject*, PyObject*) {
+    g_local_hooks = true;
+    Py_RETURN_NONE;
+}
+
+PyObject* SetCallbacks(PyObject*, PyObject* args, PyObject* keywords) {
+#define CX_NAMES(X)                                                                              \
+    X(read_config) X(check_types) X(materialize) X(forward_begin) X(forward_end)                 \
+    X(backward_begin) X(backward_end) X(backward_gradient) X(set_backprop) X(restore_backprop)   \
+    X(variable_class) X(node_class) X(getitem) X(matmul) X(fallback)
+    if (PyTuple_GET_SIZE(args) != 0 || keywords == nullptr) {
+        PyErr_SetString(PyExc_TypeError, "set_callbacks: keyword arguments only");
+        return nullptr;
+    }
+#define CX_SET(name)                                                                \
+    if (PyObject* o = PyDict_GetItemString(keywords, #name)) {                      \
+        Py_XSETREF(g_callbacks.name, Py_NewRef(o));                                 \
+    }
+    CX_NAMES(CX_SET)
+#undef CX_SET
+#undef CX_NAMES
+    Py_RETURN_NONE;
+}
+
+PyMethodDef g_methods[] = {
+    {"config_changed", &ConfigChanged, METH_O,
+     "Mirrors the configuration anew before the next function, in all threads or in this one."},
+    {"set_hooks", &SetHooks, METH_O, "The dict of this thread's function hooks."},
+    {"use_local_hooks", &UseLocalHooks, METH_NOARGS, "From now on functions may have own hooks."},
+    {"set_callbacks", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&SetCallbacks)),
+     METH_VARARGS | METH_KEYWORDS, "What Python does for the engine."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+State& GetState() {
+    State& state = t_engine;
+    if (state.generation != g_generation.load(std::memory_order_relaxed)) [[unlikely]]
+        Refresh(state);
+    return state;
+}
+
+bool IsObserved(const State& state) {
+    return state.debug || g_local_hooks ||
+           (state.hooks != nullptr && PyDict_GET_SIZE(state.hooks) != 0);
+}
+
+void ReleaseObject(PyObject* o) noexcept {
+    if (o == nullptr || Py_IsInitialized() == 0) return;
+    if (PyGILState_Check() != 0) {
+        Py_DECREF(o);
+        return;
+    }
+    bool first;
+    {
+        const std::lock_guard lock{g_mutex};
+        first = Queue().empty();
+        Queue().push_back(o);
+    }
+    if (first) Py_AddPendingCall(&ReleaseQueued, nullptr);
+}
+
+void InitState(PyObject* module) {
+    if (PyModule_AddFunctions(module, g_methods) < 0) throw PythonError{};
+}
+
+}  // namespace chainerx::python::engine

@@ -1,0 +1,84 @@
+// What is thread-local in chainer: the mirror of the configuration, and the function hooks.
+#pragma once
+
+#include <cstdint>
+
+#include "chainerx/core/error.h"
+#include "chainerx/python/bind.h"
+
+namespace chainerx::python::engine {
+
+struct State {
+    bool enable_backprop{true};
+    bool type_check{true};
+    bool debug{false};
+    uint64_t generation{~uint64_t{0}};  // of the global configuration, when last mirrored
+    PyObject* hooks{nullptr};           // the dict of chainer.get_function_hooks(); owned
+};
+
+// Refreshed when the global configuration has changed.
+State& GetState();
+
+// Hooks, debug mode: functions take the way on which somebody looks.
+bool IsObserved(const State& state);
+
+// What Python does for the engine. Set once, when chainer is imported.
+struct Callbacks {
+    PyObject* read_config;        // () -> (enable_backprop, type_check, debug)
+    PyObject* check_types;        // (cls, params, arrays) -> None; raises InvalidType
+    PyObject* materialize;        // (cls or None, values, kind or name, function or None) -> function
+    PyObject* forward_begin;      // (function, in_data)
+    PyObject* forward_end;        // (function, in_data, out_data)
+    PyObject* backward_begin;     // (function, in_data, out_grad)
+    PyObject* backward_end;       // (function, in_data, out_grad)
+    PyObject* backward_gradient;  // (function, input index, array)
+    PyObject* set_backprop;       // (bool) -> the old local value, or a marker of its absence
+    PyObject* restore_backprop;   // (old value)
+    PyObject* variable_class;
+    PyObject* node_class;
+    PyObject* getitem;  // (variable, slices)
+    PyObject* matmul;   // (left, right)
+    PyObject* fallback; // chainer.Fallback
+};
+extern Callbacks g_callbacks;
+
+// Sticky: whether any function ever had a hook of its own.
+extern bool g_local_hooks;
+
+// An owned reference.
+class Ref {
+ public:
+    Ref() = default;
+    explicit Ref(PyObject* o) : o_{o} {}
+    Ref(Ref&& r) noexcept : o_{r.Release()} {}
+    Ref& operator=(Ref r) noexcept {
+        PyObject* o = o_;
+        o_ = r.o_;
+        r.o_ = o;
+        return *this;
+    }
+    ~Ref() { Py_XDECREF(o_); }
+    PyObject* get() const { return o_; }
+    PyObject* Release() {
+        PyObject* o = o_;
+        o_ = nullptr;
+        return o;
+    }
+    explicit operator bool() const { return o_ != nullptr; }
+
+ private:
+    PyObject* o_{nullptr};
+};
+
+// The result of a call of the C API, new; throws if it failed.
+inline Ref Check(PyObject* o) {
+    if (o == nullptr) throw PythonError{};
+    return Ref{o};
+}
+
+// Releases an object on whichever thread, now if the GIL is held, else soon.
+void ReleaseObject(PyObject* o) noexcept;
+
+void InitState(PyObject* module);
+
+}  // namespace chainerx::python::engine

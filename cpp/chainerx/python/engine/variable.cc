@@ -1,0 +1,380 @@
+#include "chainerx/python/engine/variable.h"
+
+#include <structmember.h>
+
+#include "chainerx/autograd/region.h"
+#include "chainerx/core/error.h"
+#include "chainerx/core/pool.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/engine/node.h"
+#include "chainerx/python/engine/traverse.h"
+#include "chainerx/python/ndarray.h"
+
+namespace chainerx::python::engine {
+
+PyTypeObject* g_variable_type = nullptr;
+
+using internal::ArrayBody;
+using internal::Slot;
+
+namespace {
+
+Cell* NewCell(Kind kind, PyObject* object) {  // takes over the reference
+    return new (internal::PoolAlloc(sizeof(Cell))) Cell{1, 0, kind, object};
+}
+
+void UnrefCell(Cell* cell) {
+    if (cell == nullptr || --cell->refs != 0) return;
+    Py_XDECREF(cell->object);
+    internal::PoolFree(cell, sizeof(Cell));
+}
+
+void MakeLeaf(ArrayBody& body, bool requires_grad) {
+    Slot* slot = body.slot != nullptr ? body.slot : internal::MakeLeafSlot(body);
+    if (requires_grad) {
+        slot->live |= GraphBit();
+        slot->required |= GraphBit();
+    }
+}
+
+// Drops the record; the slot forgets the variable.
+void DropRecord(VariableObject* v) {
+    ArrayBody* body = v->body;
+    if (body == nullptr) return;
+    v->body = nullptr;
+    if (body->slot != nullptr && body->slot->variable == v) body->slot->variable = nullptr;
+    body->Unref();
+}
+
+void SetRecord(VariableObject* v, Array record) {
+    v->body = record.Release();
+    v->version = v->cell->version;
+    Slot* slot = v->body->slot;
+    if (slot != nullptr && slot->variable == nullptr) slot->variable = v;
+}
+
+// The cell got another array: a new record at the old place in the graph.
+void Rebind(const char* op, VariableObject* v) {
+    Array fresh = SideOf(op, v->cell->object);
+    ArrayBody* old = v->body;
+    if (Slot* slot = old->slot) {
+        old->slot = nullptr;
+        slot->lock.lock();
+        if (slot->body == old || slot->body == nullptr) slot->body = fresh.body();
+        slot->shape = fresh.shape();
+        slot->dtype = fresh.dtype();
+        slot->device = &fresh.device();
+        slot->lock.unlock();
+        fresh.body()->slot = slot;
+    }
+    v->body = fresh.Release();
+    v->version = v->cell->version;
+    old->Unref();
+}
+
+CX_COLD void ThrowUninitialized(const char* op) {
+    throw TypeError{op, ": the variable is uninitialized (its array is None); assign its array, or "
+                        "call initialize() of a Parameter"};
+}
+
+void MakeRecord(const char* op, VariableObject* v) {
+    Cell* cell = v->cell;
+    if (cell->object == Py_None) ThrowUninitialized(op);
+    if (v->body != nullptr) {
+        Rebind(op, v);
+    } else {
+        SetRecord(v, SideOf(op, cell->object));
+    }
+}
+
+// ---- the type -----------------------------------------------------------------------------------
+
+PyObject* New(PyTypeObject* type, PyObject*, PyObject*) {
+    PyObject* o = type->tp_alloc(type, 0);
+    if (o == nullptr) return nullptr;
+    VariableObject* v = AsVariable(o);
+    v->cell = NewCell(Kind::kNumpy, Py_NewRef(Py_None));
+    v->requires_grad = true;
+    return o;
+}
+
+void CheckName(PyObject* name) {
+    if (name != nullptr && name != Py_None && !PyUnicode_Check(name)) {
+        PyErr_Format(PyExc_TypeError, "Variable: name is %.200s, expected a str or None",
+                     Py_TYPE(name)->tp_name);
+        throw PythonError{};
+    }
+}
+
+[[noreturn]] CX_COLD void ThrowNotSupported(PyObject* data) {
+    PyErr_Format(PyExc_TypeError,
+                 "Variable: data is %.200s, expected numpy.ndarray, chainerx.ndarray or None",
+                 Py_TYPE(data)->tp_name);
+    throw PythonError{};
+}
+
+void Initialize(VariableObject* v, PyObject* data, PyObject* name, PyObject* grad,
+                bool requires_grad) {
+    CheckName(name);
+    DropRecord(v);
+    UnrefCell(v->cell);
+    v->cell = nullptr;
+    Py_CLEAR(v->grad_var);
+    Py_XSETREF(v->name, Given(name) ? Py_NewRef(name) : nullptr);
+    v->requires_grad = requires_grad;
+    if (!Given(data)) {
+        v->cell = NewCell(Kind::kNumpy, Py_NewRef(Py_None));
+    } else {
+        const Kind kind = KindOf(data);
+        if (kind == Kind::kNone) {
+            v->cell = NewCell(Kind::kNumpy, Py_NewRef(Py_None));
+            ThrowNotSupported(data);
+        }
+        if (kind == Kind::kChainerx && Self(data).body()->slot != nullptr &&
+            Self(data).IsBackpropRequired(AnyGraph{})) {
+            v->cell = NewCell(kind, nullptr);
+            if (!requires_grad) {
+                throw ValueError{"Variable: requires_grad is False, but the array is part of a "
+                                 "graph; use data.as_grad_stopped()"};
+            }
+            SetRecord(v, Self(data));
+        } else {
+            v->cell = NewCell(kind, Py_NewRef(data));
+        }
+    }
+    if (Given(grad)) {
+        if (PyObject_SetAttrString(reinterpret_cast<PyObject*>(v), "grad", grad) < 0) {
+            throw PythonError{};
+        }
+    }
+}
+
+int Init(PyObject* self, PyObject* args, PyObject* keywords) {
+    static const char* names[] = {"data", "name", "grad", "requires_grad", "layout", nullptr};
+    PyObject* data = nullptr;
+    PyObject* name = nullptr;
+    PyObject* grad = nullptr;
+    PyObject* layout = nullptr;
+    int requires_grad = 1;
+    if (keywords != nullptr && PyDict_GetItemString(keywords, "volatile") != nullptr) {
+        PyErr_SetString(PyExc_ValueError,
+                        "Variable: volatile is not supported anymore; use "
+                        "chainer.using_config('enable_backprop', False)");
+        return -1;
+    }
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O$OOpO:Variable", const_cast<char**>(names),
+                                     &data, &name, &grad, &requires_grad, &layout)) {
+        return -1;
+    }
+    try {
+        if (Given(layout)) {
+            throw ValueError{"Variable: layout is not None; memory layouts other than C order are "
+                             "not supported"};
+        }
+        Initialize(AsVariable(self), data, name, grad, requires_grad != 0);
+        return 0;
+    } catch (...) {
+        TranslateException();
+        return -1;
+    }
+}
+
+int Clear(PyObject* self) {
+    VariableObject* v = AsVariable(self);
+    Py_CLEAR(v->dict);
+    Py_CLEAR(v->grad_var);
+    DropRecord(v);
+    if (v->cell != nullptr && v->cell->refs == 1) {
+        PyObject* object = v->cell->object;
+        v->cell->object = Py_NewRef(Py_None);
+        Py_XDECREF(object);
+    }
+    return 0;
+}
+
+int Traverse(PyObject* self, visitproc visit, void* arg) {
+    VariableObject* v = AsVariable(self);
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(v->dict);
+    Py_VISIT(v->grad_var);
+    if (v->cell != nullptr && v->cell->refs == 1) Py_VISIT(v->cell->object);
+    return VisitGraph(v->body, visit, arg);
+}
+
+void Dealloc(PyObject* self) {
+    VariableObject* v = AsVariable(self);
+    PyObject_GC_UnTrack(self);
+    if (v->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
+    Py_CLEAR(v->dict);
+    Py_CLEAR(v->grad_var);
+    Py_CLEAR(v->name);
+    DropRecord(v);
+    UnrefCell(v->cell);
+    PyTypeObject* type = Py_TYPE(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+PyObject* Alloc() {
+    auto* type = reinterpret_cast<PyTypeObject*>(g_callbacks.variable_class);
+    PyObject* o = type->tp_alloc(type, 0);
+    if (o == nullptr) throw PythonError{};
+    return o;
+}
+
+PyMemberDef g_members[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(VariableObject, dict), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(VariableObject, weakrefs), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+
+}  // namespace
+
+Kind KindOf(PyObject* o) {
+    if (PyObject_TypeCheck(o, Numpy().ndarray)) return Kind::kNumpy;
+    if (IsNdArray(o)) return Kind::kChainerx;
+    return Kind::kNone;
+}
+
+const char* NameOf(Kind kind) {
+    return kind == Kind::kNumpy ? "numpy" : kind == Kind::kChainerx ? "chainerx" : "no array";
+}
+
+Array SideOf(const char* op, PyObject* array) {
+    if (IsNdArray(array)) return internal::Detached(Self(array));
+    try {
+        return FromNumpy(array, std::nullopt, false, GetDefaultContext().GetNativeBackend().GetDevice(0));
+    } catch (const PythonError&) {
+        PyErr_Clear();
+    } catch (const ChainerxError&) {
+    }
+    PyObject* dtype = PyObject_GetAttrString(array, "dtype");
+    const Ref text = dtype != nullptr ? Ref{PyObject_Str(dtype)} : Ref{};
+    Py_XDECREF(dtype);
+    PyErr_Clear();
+    throw TypeError{op, ": chainerx can't hold an array of dtype ",
+                    text ? PyUnicode_AsUTF8(text.get()) : "?",
+                    " (or of so many dimensions); only a FunctionNode of your own can take it"};
+}
+
+const Array& RecordOf(const char* op, VariableObject* v) {
+    if (v->body == nullptr || v->version != v->cell->version) [[unlikely]]
+        MakeRecord(op, v);
+    if (v->body->slot == nullptr && v->requires_grad) {
+        MakeLeaf(*v->body, true);
+        v->body->slot->variable = v;
+    }
+    return *reinterpret_cast<const Array*>(&v->body);
+}
+
+Slot* SlotOf(const char* op, VariableObject* v) {
+    RecordOf(op, v);
+    if (v->body->slot == nullptr) MakeLeaf(*v->body, false);
+    Slot* slot = v->body->slot;
+    if (slot->variable == nullptr) slot->variable = v;
+    return slot;
+}
+
+Slot* CurrentSlot(const VariableObject* v) { return v->body != nullptr ? v->body->slot : nullptr; }
+
+PyObject* ArrayOf(VariableObject* v) {
+    Cell* cell = v->cell;
+    if (cell->object == nullptr) {
+        // An object of its own, so that the record may get a place in a graph later.
+        cell->object = ToKind(*reinterpret_cast<const Array*>(&v->body), cell->kind);
+    }
+    return Py_NewRef(cell->object);
+}
+
+PyObject* ToKind(const Array& x, Kind kind) {
+    return kind == Kind::kNumpy ? ToNumpy(x, false) : Wrap(internal::Detached(x));
+}
+
+PyObject* NewVariable(Array record, Kind kind, bool requires_grad, PyObject* object) {
+    PyObject* o = Alloc();
+    VariableObject* v = AsVariable(o);
+    v->cell = NewCell(kind, Py_XNewRef(object));
+    v->requires_grad = requires_grad;
+    SetRecord(v, std::move(record));
+    return o;
+}
+
+PyObject* NewForeignVariable(PyObject* object, Kind kind) {
+    PyObject* o = Alloc();
+    VariableObject* v = AsVariable(o);
+    v->cell = NewCell(kind, Py_NewRef(object));
+    v->requires_grad = false;
+    return o;
+}
+
+PyObject* VariableAt(Slot* slot, Kind kind, PyObject* array) {
+    auto* v = static_cast<VariableObject*>(slot->variable);
+    if (v != nullptr) {
+        const bool same = array == nullptr || v->cell->object == array;
+        if (same && v->version == v->cell->version) return Py_NewRef(reinterpret_cast<PyObject*>(v));
+    }
+    Array record;
+    if (array != nullptr) {
+        record = SideOf("variable", array);
+    } else {
+        slot->lock.lock();
+        const bool alive = slot->body != nullptr && slot->body->TryRef();
+        if (alive) record = Array{slot->body};
+        slot->lock.unlock();
+        if (!alive) return nullptr;
+    }
+    if (record.body()->slot == nullptr) {
+        slot->Ref();
+        record.body()->slot = slot;
+        slot->lock.lock();
+        if (slot->body == nullptr) slot->body = record.body();
+        slot->lock.unlock();
+    }
+    return NewVariable(std::move(record), kind, (slot->live.load() & GraphBit()) != 0, array);
+}
+
+void ResetCell(VariableObject* v, Kind kind, PyObject* object) {
+    DropRecord(v);
+    Py_CLEAR(v->grad_var);
+    UnrefCell(v->cell);
+    v->cell = NewCell(kind, object);
+}
+
+PyObject* GradVariable(VariableObject* v) {
+    Slot* slot = CurrentSlot(v);
+    Array g = slot != nullptr ? slot->GetGrad(GraphBit()) : Array{};
+    if (slot != nullptr && !g) {
+        Py_CLEAR(v->grad_var);
+    } else if (g && (v->grad_var == nullptr || AsVariable(v->grad_var)->body != g.body())) {
+        PyObject* fresh = NewVariable(std::move(g), v->cell->kind, true);
+        Py_XSETREF(v->grad_var, fresh);
+    }
+    return Py_NewRef(v->grad_var != nullptr ? v->grad_var : Py_None);
+}
+
+void InitVariable(PyObject* module) {
+    static PyType_Slot slots[64] = {
+        {Py_tp_new, reinterpret_cast<void*>(&New)},
+        {Py_tp_init, reinterpret_cast<void*>(&Init)},
+        {Py_tp_dealloc, reinterpret_cast<void*>(&Dealloc)},
+        {Py_tp_traverse, reinterpret_cast<void*>(&Traverse)},
+        {Py_tp_clear, reinterpret_cast<void*>(&Clear)},
+        {Py_tp_members, g_members},
+        {Py_tp_getset, VariableAttributes()},
+        {Py_tp_methods, VariableMethods()},
+        {Py_tp_hash, reinterpret_cast<void*>(&PyObject_HashNotImplemented)},
+        {Py_tp_doc, const_cast<char*>("The part of chainer.Variable that is written in C++.")},
+    };
+    PyType_Slot* next = slots + 10;
+    AddOperatorSlots(next);
+    *next = {0, nullptr};
+    static PyType_Spec spec = {"chainerx._core.engine.Variable", sizeof(VariableObject), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
+    PyObject* type = PyType_FromSpec(&spec);
+    if (type == nullptr || PyModule_AddObjectRef(module, "Variable", type) < 0) {
+        throw PythonError{};
+    }
+    g_variable_type = reinterpret_cast<PyTypeObject*>(type);
+    AddOperatorFunctions(module);
+}
+
+}  // namespace chainerx::python::engine

@@ -1,0 +1,87 @@
+// The type of variables, and how other files of the engine use them.
+#pragma once
+
+#include <cstdint>
+
+#include "chainerx/autograd/graph.h"
+#include "chainerx/core/array.h"
+#include "chainerx/core/context.h"
+#include "chainerx/python/bind.h"
+#include "chainerx/python/engine/state.h"
+
+namespace chainerx::python::engine {
+
+enum class Kind : uint8_t { kNone, kNumpy, kChainerx };
+
+// The storage of a variable, shared by its copies.
+struct Cell {
+    uint32_t refs;
+    uint32_t version;  // grows with each assignment
+    Kind kind;
+    PyObject* object;  // the array that the user sees; None: uninitialized; null: made when asked for
+};
+
+struct VariableObject {
+    PyObject_HEAD
+    PyObject* dict;
+    PyObject* weakrefs;
+    Cell* cell;
+    // The record: a chainerx array over the cell's memory, whose slot is the variable's place in the
+    // graph. Null until needed, and where chainerx can't hold the array. Owned.
+    internal::ArrayBody* body;
+    uint32_t version;  // of the cell, when the record was made
+    bool requires_grad;
+    PyObject* name;      // null: None
+    PyObject* grad_var;  // the last that was given out or set; null: none
+};
+
+extern PyTypeObject* g_variable_type;  // the C base
+
+inline bool IsVariable(PyObject* o) { return PyObject_TypeCheck(o, g_variable_type); }
+inline VariableObject* AsVariable(PyObject* o) { return reinterpret_cast<VariableObject*>(o); }
+
+// The id of the graph of all variables.
+inline uint64_t GraphBit() { return 1; }
+
+// What kind of array the object is; kNone if none.
+Kind KindOf(PyObject* o);
+const char* NameOf(Kind kind);
+
+// The record, made if there is none. `op` is for the errors.
+const Array& RecordOf(const char* op, VariableObject* v);
+// The same with a place in the graph, even if no gradient is wanted.
+internal::Slot* SlotOf(const char* op, VariableObject* v);
+// The place if there is one.
+internal::Slot* CurrentSlot(const VariableObject* v);
+
+// A chainerx array over the memory of an array of any kind, outside all graphs. TypeError if
+// chainerx can't hold it.
+Array SideOf(const char* op, PyObject* array);
+// The array that the user sees. New reference; None if uninitialized.
+PyObject* ArrayOf(VariableObject* v);
+// As an array of that kind, sharing memory. New reference.
+PyObject* ToKind(const Array& x, Kind kind);
+
+// A new variable of chainer's class with `record`. `object` is the user's array if there is one.
+PyObject* NewVariable(Array record, Kind kind, bool requires_grad, PyObject* object = nullptr);
+// A new variable over an array that only Python can hold.
+PyObject* NewForeignVariable(PyObject* object, Kind kind);
+
+// The variable at a place of the graph: the one that is there, or a new one over `array` (or, if
+// null, over the array that is there). New reference; null without error if there is none.
+PyObject* VariableAt(internal::Slot* slot, Kind kind, PyObject* array);
+
+// Another array in a cell of its own (takes over the reference), outside the graph.
+void ResetCell(VariableObject* v, Kind kind, PyObject* object);
+
+// For `grad`: None or a variable. New reference.
+PyObject* GradVariable(VariableObject* v);
+
+void AddOperatorSlots(PyType_Slot*& slot);        // variable_operators.cc
+void AddOperatorFunctions(PyObject* module);      // the same
+PyGetSetDef* VariableAttributes();                // variable_attributes.cc
+PyMethodDef* VariableMethods();                   // the same
+
+void InitVariable(PyObject* module);
+
+}  // namespace chainerx::python::engine

@@ -1,0 +1,291 @@
+// Attributes and methods of Variable that are in C++.
+#include "chainerx/autograd/engine_ops.h"
+#include "chainerx/autograd/graph_view.h"
+#include "chainerx/autograd/region.h"
+#include "chainerx/core/error.h"
+#include "chainerx/core/pool.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/engine/function.h"
+#include "chainerx/python/engine/node.h"
+#include "chainerx/python/engine/variable.h"
+#include "chainerx/python/ndarray.h"
+
+namespace chainerx::python::engine {
+
+using internal::Slot;
+
+namespace {
+
+template <PyObject* (*kGet)(VariableObject*)>
+PyObject* Get(PyObject* self, void*) {
+    try {
+        return kGet(AsVariable(self));
+    } catch (...) {
+        TranslateException();
+        return nullptr;
+    }
+}
+
+template <void (*kSet)(VariableObject*, PyObject*)>
+int Set(PyObject* self, PyObject* value, void*) {
+    try {
+        if (value == nullptr) throw TypeError{"Variable: the attribute can't be deleted"};
+        kSet(AsVariable(self), value);
+        return 0;
+    } catch (...) {
+        TranslateException();
+        return -1;
+    }
+}
+
+bool HasRecord(const VariableObject* v) {
+    return v->body != nullptr && v->version == v->cell->version;
+}
+
+// From the record if there is one, else from the array.
+template <typename F>
+PyObject* Property(VariableObject* v, const char* name, F f) {
+    if (HasRecord(v)) return f(*reinterpret_cast<const Array*>(&v->body));
+    if (v->cell->object == Py_None) {
+        PyErr_Format(PyExc_AttributeError, "Variable.%s: the variable is uninitialized", name);
+        return nullptr;
+    }
+    return PyObject_GetAttrString(v->cell->object, name);
+}
+
+PyObject* GetShape(VariableObject* v) {
+    return Property(v, "shape", [](const Array& x) { return FromShape(x.shape()); });
+}
+PyObject* GetNdim(VariableObject* v) {
+    return Property(v, "ndim", [](const Array& x) { return PyLong_FromLong(x.ndim()); });
+}
+PyObject* GetSize(VariableObject* v) {
+    return Property(v, "size", [](const Array& x) { return PyLong_FromLongLong(x.GetTotalSize()); });
+}
+PyObject* GetDtype(VariableObject* v) {
+    return Property(v, "dtype", [](const Array& x) { return FromDtype(x.dtype()); });
+}
+
+PyObject* GetRequiresGrad(VariableObject* v) { return PyBool_FromLong(v->requires_grad); }
+
+// The array may be of another kind, shape and dtype. What was saved for backward stays as it was.
+void SetArray(VariableObject* v, PyObject* value) {
+    Cell* cell = v->cell;
+    if (value != Py_None) {
+        const Kind kind = KindOf(value);
+        if (kind == Kind::kNone) {
+            throw TypeError{"Variable.array: got a ", Py_TYPE(value)->tp_name,
+                            ", expected numpy.ndarray, chainerx.ndarray or None"};
+        }
+        const bool chainerx = kind == Kind::kChainerx ||
+                              (cell->kind == Kind::kChainerx && cell->object != Py_None);
+        const bool connected =
+            kind == Kind::kChainerx && Self(value).IsBackpropRequired(AnyGraph{});
+        if (chainerx && (v->requires_grad || connected) && cell->object != Py_None) {
+            throw ValueError{
+                "Variable.array: a chainerx array that requires a gradient can't be replaced; write "
+                "into it (x.array[...] = values), or make a new Variable"};
+        }
+        cell->kind = kind;
+    }
+    Ref old{cell->object};
+    cell->object = Py_NewRef(value);
+    ++cell->version;
+    if (v->body == nullptr) return;
+    if (value == Py_None) {
+        Slot* slot = v->body->slot;
+        if (slot != nullptr && slot->variable == v) slot->variable = nullptr;
+        internal::ArrayBody* body = v->body;
+        v->body = nullptr;
+        body->Unref();
+    } else {
+        RecordOf("Variable.array", v);
+    }
+}
+
+PyObject* GetName(VariableObject* v) { return Py_NewRef(v->name != nullptr ? v->name : Py_None); }
+
+void SetName(VariableObject* v, PyObject* value) {
+    Py_XSETREF(v->name, Given(value) ? Py_NewRef(value) : nullptr);
+}
+
+PyObject* GetGrad(VariableObject* v) {
+    const Ref g{GradVariable(v)};
+    if (g.get() == Py_None) Py_RETURN_NONE;
+    return ArrayOf(AsVariable(g.get()));
+}
+
+void CheckGrad(VariableObject* v, const Array& g, Kind kind) {
+    if (v->cell->kind != kind) {
+        throw TypeError{"Variable.grad: the gradient is a ", NameOf(kind), " array, the data a ",
+                        NameOf(v->cell->kind), " array"};
+    }
+    const Array& x = RecordOf("Variable.grad", v);
+    if (g.shape() != x.shape()) {
+        throw ValueError{"Variable.grad: shape of data and grad mismatch: grad: ", g.shape(),
+                         " != data: ", x.shape()};
+    }
+    if (g.dtype() != x.dtype()) {
+        throw TypeError{"Variable.grad: dtype of data and grad mismatch: grad: ", g.dtype(),
+                        " != data: ", x.dtype()};
+    }
+    CheckSameDevice("Variable.grad", x.device(), g.device());
+}
+
+void SetGradVariable(VariableObject* v, PyObject* value) {
+    if (value == Py_None) {
+        if (Slot* slot = CurrentSlot(v)) slot->SetGrad(GraphBit(), Array{});
+        Py_CLEAR(v->grad_var);
+        return;
+    }
+    if (!IsVariable(value)) {
+        throw TypeError{"Variable.grad_var: got a ", Py_TYPE(value)->tp_name,
+                        ", expected a Variable or None"};
+    }
+    VariableObject* g = AsVariable(value);
+    if (v->cell->object == Py_None) {  // kept for when there is an array
+        Py_XSETREF(v->grad_var, Py_NewRef(value));
+        return;
+    }
+    const Array& record = RecordOf("Variable.grad_var", g);
+    CheckGrad(v, record, g->cell->kind);
+    SlotOf("Variable.grad_var", v)->SetGrad(GraphBit(), record);
+    Py_XSETREF(v->grad_var, Py_NewRef(value));
+}
+
+void SetGrad(VariableObject* v, PyObject* value) {
+    if (value == Py_None) {
+        SetGradVariable(v, value);
+        return;
+    }
+    const Kind kind = KindOf(value);
+    if (kind == Kind::kNone) {
+        throw TypeError{"Variable.grad: type of grad is invalid: got ", Py_TYPE(value)->tp_name,
+                        ", expected an array of the kind of the data, or None"};
+    }
+    if (v->grad_var != nullptr && AsVariable(v->grad_var)->cell->object == value) {
+        SetGradVariable(v, Ref{Py_NewRef(v->grad_var)}.get());
+        return;
+    }
+    const Ref g{NewVariable(SideOf("Variable.grad", value), kind, true, value)};
+    SetGradVariable(v, g.get());
+}
+
+PyObject* GetNode(VariableObject* v) { return NodeOf(SlotOf("Variable.node", v)); }
+
+PyObject* GetCreator(VariableObject* v) {
+    Slot* slot = CurrentSlot(v);
+    return slot != nullptr ? CreatorOf(slot) : Py_NewRef(Py_None);
+}
+
+PyObject* GetRank(VariableObject* v) {
+    const Slot* slot = CurrentSlot(v);
+    return PyLong_FromLongLong(slot != nullptr ? internal::VisibleRank(slot) : 0);
+}
+
+PyObject* GetKind(VariableObject* v) {
+    if (v->cell->object == Py_None) Py_RETURN_NONE;
+    return PyUnicode_FromString(NameOf(v->cell->kind));
+}
+
+PyObject* GetRecord(VariableObject* v) { return Wrap(RecordOf("Variable", v)); }
+
+PyGetSetDef g_getset[] = {
+    {"array", &Get<&ArrayOf>, &Set<&SetArray>,
+     "The array: the very object that was given, or the one that a function computed.", nullptr},
+    {"data", &Get<&ArrayOf>, &Set<&SetArray>, "The same as ``array``.", nullptr},
+    {"shape", &Get<&GetShape>, nullptr, "Dimensions.", nullptr},
+    {"ndim", &Get<&GetNdim>, nullptr, "Number of dimensions.", nullptr},
+    {"size", &Get<&GetSize>, nullptr, "Number of elements.", nullptr},
+    {"dtype", &Get<&GetDtype>, nullptr, "Element type.", nullptr},
+    {"requires_grad", &Get<&GetRequiresGrad>, nullptr, "Whether gradients flow to this variable.",
+     nullptr},
+    {"name", &Get<&GetName>, &Set<&SetName>, "A name for printing, or None.", nullptr},
+    {"grad", &Get<&GetGrad>, &Set<&SetGrad>, "The gradient array, or None.", nullptr},
+    {"grad_var", &Get<&GradVariable>, &Set<&SetGradVariable>, "The gradient as a variable, or None.",
+     nullptr},
+    {"node", &Get<&GetNode>, nullptr, "The VariableNode: the place in the graph.", nullptr},
+    {"_creator_node", &Get<&GetCreator>, nullptr, "The FunctionNode that computed it, or None.",
+     nullptr},
+    {"rank", &Get<&GetRank>, nullptr, "The number of functions on the longest path to a leaf.",
+     nullptr},
+    {"_kind", &Get<&GetKind>, nullptr, "'numpy', 'chainerx', or None if uninitialized.", nullptr},
+    {"_record", &Get<&GetRecord>, nullptr, "The chainerx array that is in the graph.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyObject* ClearGrad(PyObject* self, PyObject*) {
+    return Set<&SetGrad>(self, Py_None, nullptr) < 0 ? nullptr : Py_NewRef(Py_None);
+}
+
+PyObject* Unchain(PyObject* self, PyObject*) {
+    if (Slot* slot = CurrentSlot(AsVariable(self))) slot->cut.store(true);
+    Py_RETURN_NONE;
+}
+
+// Another variable over the same cell, with a record, a gradient and attributes of its own.
+PyObject* Share(PyObject* self, PyObject* other) {
+    try {
+        if (!IsVariable(other)) throw TypeError{"_share: expected a Variable"};
+        VariableObject* v = AsVariable(self);
+        VariableObject* copy = AsVariable(other);
+        if (v->cell->object == nullptr) Ref{ArrayOf(v)};
+        Cell* old = copy->cell;
+        copy->cell = v->cell;
+        ++v->cell->refs;
+        if (--old->refs == 0) {
+            Py_XDECREF(old->object);
+            internal::PoolFree(old, sizeof(Cell));
+        }
+        copy->requires_grad = v->requires_grad;
+        SetName(copy, v->name != nullptr ? v->name : Py_None);
+        const Ref g{GradVariable(v)};
+        SetGradVariable(copy, g.get());
+        Py_RETURN_NONE;
+    } catch (...) {
+        TranslateException("copy");
+        return nullptr;
+    }
+}
+
+// Another array in a cell of its own, outside the graph, and no gradient: for moves between devices.
+PyObject* Replace(PyObject* self, PyObject* array) {
+    try {
+        const Kind kind = KindOf(array);
+        if (kind == Kind::kNone && array != Py_None) {
+            throw TypeError{"got a ", Py_TYPE(array)->tp_name, ", expected an array or None"};
+        }
+        ResetCell(AsVariable(self), kind == Kind::kNone ? Kind::kNumpy : kind, Py_NewRef(array));
+        Py_RETURN_NONE;
+    } catch (...) {
+        TranslateException("_replace");
+        return nullptr;
+    }
+}
+
+// Takes over the place in the graph that another variable over the same array has.
+PyObject* Adopt(PyObject* self, PyObject* other) {
+    VariableObject* v = AsVariable(self);
+    VariableObject* o = AsVariable(other);
+    std::swap(v->body, o->body);
+    std::swap(v->version, o->version);
+    for (VariableObject* x : {v, o}) {
+        if (x->body != nullptr && x->body->slot != nullptr) x->body->slot->variable = x;
+    }
+    v->version = v->cell->version;
+    Py_RETURN_NONE;
+}
+
+PyMethodDef g_methods[] = {
+    {"_replace", &Replace, METH_O, "Gives the variable another array, outside the graph."},
+    {"_adopt", &Adopt, METH_O, "Takes over another variable's place in the graph."},
+    {"cleargrad", &ClearGrad, METH_NOARGS, "Drops the gradient."},
+    {"unchain", &Unchain, METH_NOARGS, "Forgets the creator: backward ends here."},
+    {"_share", &Share, METH_O, "Makes another variable share the storage of this one."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+PyGetSetDef* VariableAttributes() { return g_getset; }
+PyMethodDef* VariableMethods() { return g_methods; }
+
+}  // namespace chainerx::python::engine

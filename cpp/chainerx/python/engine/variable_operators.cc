@@ -1,0 +1,195 @@
+// Operators of Variable: each is a function of chainer, chosen by what the other operand is.
+#include "chainerx/core/error.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/engine/call.h"
+#include "chainerx/python/engine/variable.h"
+#include "chainerx/python/ndarray.h"
+
+namespace chainerx::python::engine {
+namespace {
+
+// The functions of one operator: of two variables; of a variable and a constant on either side,
+// which are Python callables where no entry can do it alone.
+struct Functions {
+    EntryObject* variables;
+    PyObject* constant;          // (variable, number)
+    PyObject* from_constant;     // (variable, number), for number op variable
+};
+
+#define CX_OPERATORS(X) \
+    X(Add, add) X(Subtract, subtract) X(Multiply, multiply) X(Divide, divide) \
+    X(FloorDivide, floor_divide) X(Power, power)
+
+#define CX_DECLARE(Name, name) Functions g_##name{};
+CX_OPERATORS(CX_DECLARE)
+#undef CX_DECLARE
+EntryObject* g_negative = nullptr;
+EntryObject* g_absolute = nullptr;
+
+bool IsNumber(PyObject* o) {
+    return PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) ||
+           PyObject_TypeCheck(o, Numpy().generic);
+}
+
+// A raw array is a constant of the variable's dtype.
+Ref CastConstant(VariableObject* v, PyObject* array) {
+    if (KindOf(array) != Kind::kNumpy || v->cell->kind != Kind::kNumpy) return Ref{Py_NewRef(array)};
+    const Dtype dtype = RecordOf("operator", v).dtype();
+    const Ref wanted{FromDtype(dtype)};
+    const Ref found = Check(PyObject_GetAttrString(array, "dtype"));
+    const int same = PyObject_RichCompareBool(found.get(), wanted.get(), Py_EQ);
+    if (same != 0) return Ref{Py_NewRef(array)};
+    return Check(PyObject_CallMethod(array, "astype", "O", wanted.get()));
+}
+
+PyObject* Binary(const Functions& f, PyObject* l, PyObject* r) {
+    if (f.variables == nullptr) Py_RETURN_NOTIMPLEMENTED;
+    try {
+        const bool left = IsVariable(l);
+        if (left && IsVariable(r)) [[likely]] {
+            PyObject* args[] = {l, r};
+            return CallEntry(f.variables, args, 2);
+        }
+        PyObject* v = left ? l : r;
+        PyObject* other = left ? r : l;
+        if (IsNumber(other)) {
+            PyObject* args[] = {v, other};
+            return PyObject_Vectorcall(left ? f.constant : f.from_constant, args, 2, nullptr);
+        }
+        if (KindOf(other) == Kind::kNone) Py_RETURN_NOTIMPLEMENTED;
+        const Ref constant = CastConstant(AsVariable(v), other);
+        PyObject* args[] = {left ? v : constant.get(), left ? constant.get() : v};
+        return CallEntry(f.variables, args, 2);
+    } catch (...) {
+        TranslateException();
+        return nullptr;
+    }
+}
+
+PyObject* Unary(EntryObject* entry, PyObject* x) {
+    try {
+        if (entry == nullptr) throw TypeError{"Variable: chainer.functions was not imported"};
+        return CallEntry(entry, &x, 1);
+    } catch (...) {
+        TranslateException();
+        return nullptr;
+    }
+}
+
+#define CX_SLOT(Name, name) \
+    PyObject* Slot##Name(PyObject* l, PyObject* r) { return Binary(g_##name, l, r); }
+CX_SLOT(Add, add)
+CX_SLOT(Subtract, subtract)
+CX_SLOT(Multiply, multiply)
+CX_SLOT(Divide, divide)
+CX_SLOT(FloorDivide, floor_divide)
+#undef CX_SLOT
+
+PyObject* SlotPower(PyObject* l, PyObject* r, PyObject* modulus) {
+    if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+    return Binary(g_power, l, r);
+}
+PyObject* SlotNegative(PyObject* x) { return Unary(g_negative, x); }
+PyObject* SlotAbsolute(PyObject* x) { return Unary(g_absolute, x); }
+
+PyObject* SlotMatmul(PyObject* l, PyObject* r) {
+    if (g_callbacks.matmul == nullptr) Py_RETURN_NOTIMPLEMENTED;
+    for (PyObject* o : {l, r}) {
+        if (!IsVariable(o) && KindOf(o) == Kind::kNone) Py_RETURN_NOTIMPLEMENTED;
+    }
+    PyObject* args[] = {l, r};
+    return PyObject_Vectorcall(g_callbacks.matmul, args, 2, nullptr);
+}
+
+PyObject* Subscript(PyObject* x, PyObject* slices) {
+    PyObject* args[] = {x, slices};
+    return PyObject_Vectorcall(g_callbacks.getitem, args, 2, nullptr);
+}
+
+Py_ssize_t Length(PyObject* x) {
+    try {
+        const Array& record = RecordOf("len", AsVariable(x));
+        if (record.ndim() == 0) throw TypeError{"len: the variable has no dimensions"};
+        return record.shape()[0];
+    } catch (...) {
+        TranslateException();
+        return -1;
+    }
+}
+
+int Truth(PyObject*) {
+    PyErr_SetString(PyExc_TypeError,
+                    "Variables cannot be evaluated as Python bool; use `array` instead");
+    return -1;
+}
+
+PyObject* Compare(PyObject*, PyObject*, int op) {
+    static constexpr const char* kNames[] = {"<", "<=", "==", "!=", ">", ">="};
+    PyErr_Format(PyExc_TypeError,
+                 "Variables do not support %s operator; you could use `array` instead", kNames[op]);
+    return nullptr;
+}
+
+// set_operator(name, variables, constant, from_constant)
+PyObject* SetOperator(PyObject*, PyObject* args) {
+    const char* name;
+    PyObject* variables;
+    PyObject* constant = nullptr;
+    PyObject* from_constant = nullptr;
+    if (!PyArg_ParseTuple(args, "sO|OO", &name, &variables, &constant, &from_constant)) {
+        return nullptr;
+    }
+    try {
+        EntryObject* entry = ToEntry(variables);
+        const std::string_view wanted{name};
+        Py_INCREF(variables);
+        if (wanted == "negative") {
+            g_negative = entry;
+        } else if (wanted == "absolute") {
+            g_absolute = entry;
+#define CX_SET(Name, name)                                                        \
+    }                                                                             \
+    else if (wanted == #name) {                                                   \
+        g_##name = {entry, Py_XNewRef(constant), Py_XNewRef(from_constant)};
+            CX_OPERATORS(CX_SET)
+#undef CX_SET
+        } else {
+            throw ValueError{"set_operator: there is no operator ", name};
+        }
+        Py_RETURN_NONE;
+    } catch (...) {
+        TranslateException();
+        return nullptr;
+    }
+}
+
+PyMethodDef g_functions[] = {
+    {"set_operator", &SetOperator, METH_VARARGS, "The functions that an operator calls."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+void AddOperatorSlots(PyType_Slot*& slot) {
+    const auto add = [&slot](int id, auto* function) {
+        *slot++ = {id, reinterpret_cast<void*>(function)};
+    };
+    add(Py_nb_add, &SlotAdd);
+    add(Py_nb_subtract, &SlotSubtract);
+    add(Py_nb_multiply, &SlotMultiply);
+    add(Py_nb_true_divide, &SlotDivide);
+    add(Py_nb_floor_divide, &SlotFloorDivide);
+    add(Py_nb_power, &SlotPower);
+    add(Py_nb_matrix_multiply, &SlotMatmul);
+    add(Py_nb_negative, &SlotNegative);
+    add(Py_nb_absolute, &SlotAbsolute);
+    add(Py_nb_bool, &Truth);
+    add(Py_mp_subscript, &Subscript);
+    add(Py_mp_length, &Length);
+    add(Py_tp_richcompare, &Compare);
+}
+
+void AddOperatorFunctions(PyObject* module) {
+    if (PyModule_AddFunctions(module, g_functions) < 0) throw PythonError{};
+}
+
+}  // namespace chainerx::python::engine

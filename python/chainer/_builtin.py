@@ -1,0 +1,164 @@
+"""How the functions of `chainer.functions` are declared.
+
+A function is a class at its v7 path: its attributes, its type check, and its composition of
+chainerx routines, from which the engine makes both directions::
+
+    class LeakyReLU(BuiltinFunction):
+        attributes = {'slope': 0.2}
+
+        def check_type_forward(self, in_types):
+            type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == 'f')
+
+        @staticmethod
+        def compose(x, slope):
+            return chainerx.leaky_relu(x, slope)
+
+    def leaky_relu(x, slope=0.2):
+        return LeakyReLU.call(x, slope)
+
+``call`` takes inputs (None for one that is left out), then a value for each attribute. It costs no
+object of the class: that is made when somebody looks at ``y.creator`` or a hook is on.
+"""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+from chainer import _engine, variable
+from chainer.function_node import FunctionNode
+from chainerx._core import engine
+
+
+class BuiltinFunction(FunctionNode):
+    """Base of the functions that are compositions of chainerx routines.
+
+    Class attributes of a subclass:
+
+    - ``attributes``: names of the parameters after the inputs, with their defaults.
+    - ``saved``: names of what ``compose`` computes besides the outputs; it returns
+      ``(outputs, value, ...)`` then.
+    - ``check_uses_attributes``: whether the type check looks at attributes (default: if there are
+      any); it is not repeated for dtypes and shapes that have passed.
+    - ``has_graph``: False where outputs have no creator.
+    - ``promotes``: chainerx arrays of several dtypes may be mixed, so they skip the check.
+    """
+
+    attributes: tp.ClassVar[dict[str, tp.Any]] = {}
+    saved: tp.ClassVar[tuple[str, ...]] = ()
+    attribute_names: tp.ClassVar[tuple[str, ...]] = ()
+    check_uses_attributes: tp.ClassVar[bool | None] = None
+    has_graph: tp.ClassVar[bool] = True
+    promotes: tp.ClassVar[bool] = False
+    call: tp.ClassVar[tp.Any]
+    compose: tp.ClassVar[tp.Callable[..., tp.Any]]
+
+    def __init_subclass__(cls, **kwargs: tp.Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if 'compose' not in cls.__dict__:
+            return
+        cls.attribute_names = (*cls.attributes, *cls.saved)
+        uses = cls.check_uses_attributes
+        cls.call = engine.Entry(
+            cls,
+            cls.compose,
+            cls.__name__,
+            n_params=len(cls.attributes),
+            saves=bool(cls.saved),
+            check=cls.check_type_forward is not FunctionNode.check_type_forward,
+            check_uses_params=bool(cls.attributes) if uses is None else uses,
+            graph=cls.has_graph,
+            promotes=cls.promotes,
+        )
+
+    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
+        names = list(self.attributes)
+        if len(args) > len(names):
+            raise TypeError(
+                f'{type(self).__name__}: takes {len(names)} arguments ({", ".join(names)}), got '
+                f'{len(args)}'
+            )
+        values = {**self.attributes, **dict(zip(names, args, strict=False)), **kwargs}
+        if unknown := set(values) - set(names):
+            raise TypeError(f'{type(self).__name__}: unknown argument {sorted(unknown)[0]!r}')
+        for name, value in values.items():
+            setattr(self, name, value)
+
+    def _params(self) -> tuple[tp.Any, ...]:
+        return tuple(getattr(self, name) for name in self.attributes)
+
+    def apply(self, inputs: tp.Sequence[tp.Any]) -> tuple[variable.Variable, ...]:
+        """See `FunctionNode.apply`; this object becomes the creator."""
+        if _is_rewritten(type(self)):
+            return super().apply(inputs)
+        outputs = self.call.apply(self, *inputs, *self._params())
+        return outputs if isinstance(outputs, tuple) else (outputs,)
+
+    def forward(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+        """The outputs as arrays; for subclasses that build on it. Keeps all inputs."""
+        self.retain_inputs(range(len(inputs)))
+        on_numpy = not isinstance(inputs[0], chainerx.ndarray)
+        arrays = [x if x is None or not on_numpy else _to_side(x) for x in inputs]
+        result = self.compose(*arrays, *self._params())
+        if self.saved:
+            result, *values = result
+            for name, value in zip(self.saved, values, strict=True):
+                setattr(self, name, _engine.to_kind(value, 'numpy') if on_numpy else value)
+        outputs = result if isinstance(result, tuple) else (result,)
+        return tuple(_engine.to_kind(y, 'numpy') if on_numpy else y for y in outputs)
+
+    def forward_chainerx(self, inputs: tuple[tp.Any, ...]) -> tp.Any:
+        """The outputs of the composition, part of the graph."""
+        if type(self).forward is not BuiltinFunction.forward:
+            return super().forward_chainerx(inputs)
+        result = self.compose(*inputs, *self._params())
+        if self.saved:
+            result, *values = result
+            for name, value in zip(self.saved, values, strict=True):
+                setattr(self, name, value)
+        return result if isinstance(result, tuple) else (result,)
+
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[tp.Any, ...]
+    ) -> tp.Any:
+        """The gradients of the composition; for subclasses that build on it."""
+        inputs = self.get_retained_inputs()
+        fresh = BuiltinFunction.__new__(_plain(type(self)))
+        fresh.__dict__.update({name: getattr(self, name) for name in self.attributes})
+        outputs = fresh.apply(inputs)
+        from chainer import config
+
+        return variable.grad(
+            [y for y, g in zip(outputs, grad_outputs, strict=True) if g is not None],
+            [inputs[i] for i in target_input_indexes],
+            [g for g in grad_outputs if g is not None],
+            enable_double_backprop=config.enable_backprop,
+        )
+
+
+class Operation(FunctionNode):
+    """A chainerx routine that was called outside of any function, in a drawing of the graph."""
+
+    name: str = 'chainerx'
+
+    @property
+    def label(self) -> str:
+        return self.name
+
+
+_METHODS = ('forward', 'forward_cpu', 'forward_gpu', 'forward_chainerx', 'backward')
+
+
+def _plain(cls: type[BuiltinFunction]) -> type[BuiltinFunction]:
+    """The built-in class that a class of the user's derives from."""
+    return next(c for c in cls.__mro__ if 'compose' in c.__dict__)
+
+
+def _is_rewritten(cls: type[BuiltinFunction]) -> bool:
+    base = _plain(cls)
+    return any(getattr(cls, name) is not getattr(base, name) for name in _METHODS)
+
+
+def _to_side(array: tp.Any) -> chainerx.ndarray:
+    with chainerx.using_device('native:0'):
+        return chainerx.array(array, copy=False)

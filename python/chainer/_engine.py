@@ -1,0 +1,160 @@
+"""Joins the C++ engine with Python: configuration, type checks, function objects, hooks.
+
+The engine calls what is registered at the end of this file; it never imports anything itself.
+"""
+
+from __future__ import annotations
+
+import traceback
+import typing as tp
+
+import numpy as np
+
+import chainerx
+from chainer import configuration
+from chainer.utils import type_check
+from chainerx._core import engine
+
+if tp.TYPE_CHECKING:
+    from chainer.function_node import FunctionNode
+
+_UNSET = object()
+
+
+def _notify(config: object) -> None:
+    engine.config_changed(config is configuration.global_config)
+
+
+def read_config() -> tuple[bool, bool, bool]:
+    config = configuration.config
+    return config.enable_backprop, config.type_check, config.debug
+
+
+def set_backprop(enabled: bool) -> tp.Any:
+    """Sets this thread's ``enable_backprop`` and returns what `restore_backprop` needs."""
+    values = configuration.config._local.__dict__
+    old = values.get('enable_backprop', _UNSET)
+    values['enable_backprop'] = enabled
+    engine.config_changed(False)
+    return old
+
+
+def restore_backprop(old: tp.Any) -> None:
+    values = configuration.config._local.__dict__
+    if old is _UNSET:
+        values.pop('enable_backprop', None)
+    else:
+        values['enable_backprop'] = old
+    engine.config_changed(False)
+
+
+def to_kind(value: tp.Any, kind: str) -> tp.Any:
+    """An attribute of a function, its arrays as the user of that kind of array expects them."""
+    if kind == 'numpy' and isinstance(value, chainerx.ndarray):
+        return chainerx.to_numpy(value, copy=False)
+    return value
+
+
+def materialize(
+    cls: tp.Any, values: tuple[tp.Any, ...] | None, kind: str | None, function: tp.Any
+) -> FunctionNode:
+    """The function object of a region: made when somebody asks, from what the call left behind."""
+    if cls is None:
+        from chainer._builtin import Operation
+
+        operation = Operation()
+        operation.name = tp.cast(str, kind)
+        return operation
+    f = function if function is not None else cls.__new__(cls)
+    if values is not None:
+        for name, value in zip(cls.attribute_names, values, strict=False):
+            setattr(f, name, to_kind(value, tp.cast(str, kind)))
+    return f
+
+
+def check_types(cls: tp.Any, params: tuple[tp.Any, ...], arrays: tuple[tp.Any, ...]) -> None:
+    """Raises `InvalidType` if the class does not accept the arrays."""
+    check_function_types(materialize(cls, params, None, None), arrays)
+
+
+def check_function_types(function: FunctionNode, arrays: tuple[tp.Any, ...]) -> None:
+    """The type check of a function: quick if it passes, with all of the text if not."""
+    types = type_check.get_light_types(arrays)
+    with type_check.get_function_check_context(function):
+        try:
+            with type_check.light_mode:
+                function.check_type_forward(types)
+                return
+        except type_check.InvalidType:
+            pass
+        function.check_type_forward(type_check.get_types(arrays, 'in_types', False))
+
+
+def hooks_of(function: FunctionNode) -> list[tp.Any]:
+    """The hooks that see the function: those of the thread, then its own."""
+    from chainer.function_hook import get_function_hooks
+
+    local = function._local_function_hooks
+    hooks = list(get_function_hooks().values())
+    return hooks + list(local.values()) if local else hooks
+
+
+def forward_begin(function: FunctionNode, in_data: tuple[tp.Any, ...]) -> None:
+    if configuration.config.debug:
+        function.stack = traceback.extract_stack()
+    for hook in hooks_of(function):
+        hook.forward_preprocess(function, in_data)
+
+
+def forward_end(
+    function: FunctionNode, in_data: tuple[tp.Any, ...], out_data: tuple[tp.Any, ...]
+) -> None:
+    for hook in hooks_of(function):
+        hook.forward_postprocess(function, in_data)
+    if configuration.config.debug:
+        from chainer import _diagnostics
+
+        _diagnostics.check_forward(function, in_data, out_data)
+
+
+def backward_begin(
+    function: FunctionNode, in_data: tuple[tp.Any, ...], out_grad: tuple[tp.Any, ...]
+) -> None:
+    for hook in hooks_of(function):
+        hook.backward_preprocess(function, in_data, out_grad)
+
+
+def backward_end(
+    function: FunctionNode, in_data: tuple[tp.Any, ...], out_grad: tuple[tp.Any, ...]
+) -> None:
+    for hook in hooks_of(function):
+        hook.backward_postprocess(function, in_data, out_grad)
+
+
+def backward_gradient(function: FunctionNode, index: int, grad: tp.Any) -> None:
+    """In debug mode: each gradient that a function has computed."""
+    from chainer import _diagnostics
+
+    _diagnostics.check_backward(function, index, grad)
+
+
+def has_nan(array: tp.Any) -> bool:
+    """Whether a floating-point array has a NaN in it."""
+    x = chainerx.to_numpy(array, copy=False) if isinstance(array, chainerx.ndarray) else array
+    return x.dtype.kind in 'fc' and bool(np.isnan(x).any())
+
+
+configuration._notify = _notify
+engine.config_changed(True)
+engine.set_callbacks(
+    read_config=read_config,
+    set_backprop=set_backprop,
+    restore_backprop=restore_backprop,
+    materialize=materialize,
+    check_types=check_types,
+    forward_begin=forward_begin,
+    forward_end=forward_end,
+    backward_begin=backward_begin,
+    backward_end=backward_end,
+    backward_gradient=backward_gradient,
+)

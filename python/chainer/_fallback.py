@@ -1,0 +1,71 @@
+"""Keeps the books of functions that left the fast path of chainerx arrays."""
+
+from __future__ import annotations
+
+import collections
+import typing as tp
+import warnings
+
+from chainer import configuration
+from chainer.warnings import PerformanceWarning
+
+
+class _Fallback:
+    """What ``forward_chainerx`` returns to say: compute this with NumPy or CuPy instead."""
+
+    def __repr__(self) -> str:
+        return 'Fallback'
+
+
+Fallback: tp.Final = _Fallback()
+
+_counts: collections.Counter[tuple[str, str, str]] = collections.Counter()
+
+
+def note(function: str, shapes: str, reason: str) -> None:
+    """Counts a fallback; warns or raises as ``chainer.config.chainerx_fallback`` says.
+
+    Raises:
+        RuntimeError: If fallbacks are forbidden (``'error'``).
+    """
+    mode = configuration.config.chainerx_fallback
+    if mode == 'error':
+        raise RuntimeError(
+            f'{function}: no chainerx implementation for inputs {shapes} ({reason}), and '
+            "chainer.config.chainerx_fallback is 'error'"
+        )
+    _counts[function, shapes, reason] += 1
+    if mode == 'warn':
+        text = f'{function}: computed outside of chainerx for inputs {shapes} ({reason})'
+        warnings.warn(text, PerformanceWarning, stacklevel=4)
+    elif mode != 'allow':
+        raise ValueError(
+            f"chainer.config.chainerx_fallback: expected 'allow', 'warn' or 'error', got {mode!r}"
+        )
+
+
+class FallbackReport(list[tuple[str, str, str, int]]):
+    """Rows of (function, input shapes, reason, count), most frequent first; prints as a table."""
+
+    def __str__(self) -> str:
+        if not self:
+            return 'no function has left the fast path of chainerx'
+        rows = [('count', 'function', 'inputs', 'reason')]
+        rows += [(str(n), function, shapes, reason) for function, shapes, reason, n in self]
+        widths = [max(len(row[i]) for row in rows) for i in range(3)]
+        return '\n'.join(
+            '  '.join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[3]])
+            for row in rows
+        )
+
+
+def fallback_report(reset: bool = False) -> FallbackReport:
+    """Which functions left the fast path of chainerx arrays, with what inputs, why, and how often.
+
+    Args:
+        reset (bool): Whether to count from zero afterwards.
+    """
+    report = FallbackReport((*key, n) for key, n in _counts.most_common())
+    if reset:
+        _counts.clear()
+    return report

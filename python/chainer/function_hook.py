@@ -1,0 +1,70 @@
+"""Hooks that see every function, or one, forward and backward."""
+
+from __future__ import annotations
+
+import threading
+import typing as tp
+from collections import OrderedDict
+
+from chainerx._core import engine
+
+if tp.TYPE_CHECKING:
+    from chainer.function_node import FunctionNode
+
+_thread = threading.local()
+
+
+def get_function_hooks() -> OrderedDict[str, FunctionHook]:
+    """The hooks of this thread that see all functions, by name."""
+    try:
+        return _thread.hooks
+    except AttributeError:
+        hooks: OrderedDict[str, FunctionHook] = OrderedDict()
+        _thread.hooks = hooks
+        engine.set_hooks(hooks)
+        return hooks
+
+
+class FunctionHook:
+    """Base of hooks. Used in a ``with`` block it sees all functions that this thread runs there.
+
+    ``function.add_hook(hook)`` adds it to one function instead. ``in_data`` are the input arrays (in
+    backward, None where the array is not kept), ``out_grad`` the gradients of the outputs. Hooks
+    fire at functions of chainer, not at the chainerx routines that they are made of.
+    """
+
+    name: str = 'FunctionHook'
+
+    def __enter__(self) -> tp.Any:
+        hooks = get_function_hooks()
+        if self.name in hooks:
+            raise KeyError(f'hook {self.name} already exists')
+        hooks[self.name] = self
+        self.added(None)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        get_function_hooks()[self.name].deleted(None)
+        del get_function_hooks()[self.name]
+
+    def added(self, function: FunctionNode | None) -> None:
+        """Called when the hook is added; ``function`` is None if to all of them."""
+
+    def deleted(self, function: FunctionNode | None) -> None:
+        """Called before the hook is removed."""
+
+    def forward_preprocess(self, function: FunctionNode, in_data: tuple[tp.Any, ...]) -> None:
+        """Called before a function computes."""
+
+    def forward_postprocess(self, function: FunctionNode, in_data: tuple[tp.Any, ...]) -> None:
+        """Called after a function has computed."""
+
+    def backward_preprocess(
+        self, function: FunctionNode, in_data: tuple[tp.Any, ...], out_grad: tuple[tp.Any, ...]
+    ) -> None:
+        """Called before the gradients of a function are computed."""
+
+    def backward_postprocess(
+        self, function: FunctionNode, in_data: tuple[tp.Any, ...], out_grad: tuple[tp.Any, ...]
+    ) -> None:
+        """Called after the gradients of a function have been computed."""

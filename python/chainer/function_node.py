@@ -1,0 +1,337 @@
+"""`FunctionNode`: a differentiable function, written by the user or built in."""
+
+from __future__ import annotations
+
+import typing as tp
+from collections import OrderedDict
+
+import chainerx
+from chainer import _engine, _fallback, backend, configuration, variable
+from chainer.function_hook import FunctionHook
+from chainerx._core import engine
+
+
+class FunctionNode(engine.FunctionNode):
+    """Base of differentiable functions.
+
+    A subclass overrides ``forward`` (or ``forward_cpu``, ``forward_gpu``, ``forward_chainerx``) and
+    ``backward``, and is used by ``MyFunction(...).apply((x, ...))``, which returns a tuple of
+    variables. Arrays go into ``forward`` and a tuple of arrays comes out; variables go into
+    ``backward`` and come out, so that it is differentiable itself.
+
+    Attributes:
+        inputs: Tuple of `VariableNode`; None before `apply`.
+        outputs: Tuple of weak references to `VariableNode`; None before `apply`.
+        rank (int): The number of functions on the longest path from here to a leaf.
+        stack: In debug mode, where the function was called.
+        chainerx_device: The device of chainerx inputs while they are seen as NumPy arrays.
+    """
+
+    chainerx_device: tp.Any = None
+    stack: tp.Any = None
+    is_elementwise: bool = False
+    lazy_grad_sum: bool = False
+
+    _input_indexes_to_retain: tp.Sequence[int] | None = None
+    _output_indexes_to_retain: tp.Sequence[int] | None = None
+    _retained_inputs: tuple[tuple[int, tp.Any], ...] = ()
+    _retained_outputs: tuple[tuple[int, tp.Any], ...] = ()
+    _local_function_hooks: OrderedDict[str, FunctionHook] | None = None
+
+    @property
+    def label(self) -> str:
+        """What drawings and messages call the function."""
+        return type(self).__name__
+
+    @property
+    def _impl_name(self) -> str:
+        return type(self).__name__
+
+    def __call__(self, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+        name = type(self).__name__
+        raise RuntimeError(
+            f'A function object ({name}) which is derived from chainer.FunctionNode has been called '
+            'as if it were a callable. Use apply() method instead.'
+        )
+
+    # ---- application ----
+
+    def apply(self, inputs: tp.Sequence[tp.Any]) -> tuple[variable.Variable, ...]:
+        """Computes the outputs, and records the function if a graph is being built.
+
+        Args:
+            inputs: Variables or arrays, all of one kind and device.
+
+        Returns:
+            tuple of Variable: One per array that ``forward`` returned.
+
+        Raises:
+            TypeError: If kinds of arrays are mixed, or ``forward`` returns no tuple of arrays.
+            InvalidType: If ``check_type_forward`` refuses the inputs.
+        """
+        inputs = tuple(inputs)
+        in_data = tuple(variable.as_array(x) for x in inputs)
+        _check_one_kind(self, 'input', in_data)
+        variables = tuple(variable.as_variable(x) for x in inputs)
+        if not isinstance(in_data[0], chainerx.ndarray):
+            outputs = self._compute(in_data)
+            return self._connect(variables, in_data, outputs, outputs)
+
+        if type(self).forward_chainerx is not FunctionNode.forward_chainerx:
+            hooks = _engine.hooks_of(self)
+            for hook in hooks:
+                hook.forward_preprocess(self, in_data)
+            native = engine.run_native(self, variables, self.forward_chainerx)
+            if native is not _fallback.Fallback:
+                for hook in hooks:
+                    hook.forward_postprocess(self, in_data)
+                if configuration.config.debug:
+                    _check_nan(self, in_data, tuple(y.array for y in native))
+                return native
+            reason = 'forward_chainerx returned Fallback'
+        else:
+            reason = 'no forward_chainerx'
+        shapes = ', '.join(str(x.shape) for x in in_data)
+        _fallback.note(type(self).__name__, shapes, reason)
+        device = backend.get_device_from_array(*in_data)
+        self.chainerx_device = device
+        outputs = self._compute(tuple(backend.from_chx(x) for x in in_data))
+        converted = tuple(device.send(y) for y in outputs)
+        return self._connect(variables, in_data, outputs, converted)
+
+    def _compute(self, in_data: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+        """Calls ``forward``, with checks and hooks around it."""
+        self._input_indexes_to_retain = None
+        self._output_indexes_to_retain = None
+        config = configuration.config
+        if config.type_check and type(self).check_type_forward is not _NO_CHECK:
+            _engine.check_function_types(self, in_data)
+        hooks = _engine.hooks_of(self)
+        if config.debug:
+            _engine.forward_begin(self, in_data)
+        else:
+            for hook in hooks:
+                hook.forward_preprocess(self, in_data)
+        outputs = self.forward(in_data)
+        if type(outputs) is not tuple:
+            raise TypeError(
+                f'forward output must be a tuple ({self.label})\nActual: {type(outputs)}'
+            )
+        if not all(isinstance(y, backend.get_array_types()) for y in outputs):
+            types = tuple(map(type, outputs))
+            raise TypeError(
+                'forward output must be a tuple of ndarrays.\n'
+                f'Function: {self.label}\nActual output types: {types}'
+            )
+        _check_one_kind(self, 'output', outputs)
+        for hook in hooks:
+            hook.forward_postprocess(self, in_data)
+        if config.debug:
+            _check_nan(self, in_data, outputs)
+        return outputs
+
+    def _connect(
+        self,
+        variables: tuple[variable.Variable, ...],
+        in_data: tuple[tp.Any, ...],
+        outputs: tuple[tp.Any, ...],
+        converted: tuple[tp.Any, ...],
+    ) -> tuple[variable.Variable, ...]:
+        if configuration.config.enable_backprop:
+            self._retained_inputs = _select(
+                self, 'inputs', self._input_indexes_to_retain, in_data
+            )
+            self._retained_outputs = _select(
+                self, 'outputs', self._output_indexes_to_retain, converted
+            )
+        return engine.connect(self, variables, converted)
+
+    # ---- what subclasses override ----
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        """Checks dtypes and shapes of the inputs with `chainer.utils.type_check.expect`."""
+
+    def check_layout_forward(self, inputs: tp.Any) -> None:
+        """Does nothing: there is one memory layout."""
+
+    def forward(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+        """Computes the outputs from arrays of NumPy or CuPy."""
+        assert inputs
+        from chainer.backends import cuda
+
+        if any(isinstance(x, cuda.ndarray) for x in inputs):
+            return self.forward_gpu(inputs)
+        return self.forward_cpu(inputs)
+
+    def forward_cpu(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+        """Computes the outputs from NumPy arrays."""
+        raise NotImplementedError(f'{type(self).__name__} has neither forward nor forward_cpu')
+
+    def forward_gpu(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+        """Computes the outputs from CuPy arrays."""
+        raise NotImplementedError(f'{type(self).__name__} has neither forward nor forward_gpu')
+
+    def forward_chainerx(self, inputs: tuple[tp.Any, ...]) -> tp.Any:
+        """Computes the outputs from chainerx arrays, which record their own gradients.
+
+        Returns:
+            tuple of chainerx.ndarray; or ``chainer.Fallback``: compute it with ``forward`` instead.
+        """
+        return _fallback.Fallback
+
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[tp.Any, ...]
+    ) -> tp.Any:
+        """Computes the gradients of some inputs.
+
+        Args:
+            target_input_indexes (tuple of int): Which.
+            grad_outputs (tuple of Variable or None): The gradients of the outputs.
+
+        Returns:
+            tuple of Variable or None: One per index.
+        """
+        return (None,) * len(target_input_indexes)
+
+    def backward_accumulate(
+        self,
+        target_input_indexes: tuple[int, ...],
+        grad_outputs: tuple[tp.Any, ...],
+        grad_inputs: tuple[tp.Any, ...],
+    ) -> tp.Any:
+        """Computes gradients and adds them to those that the inputs have already."""
+        gxs = self.backward(target_input_indexes, grad_outputs)
+        if all(g is None for g in grad_inputs):
+            return gxs
+        return tuple(
+            g if gx is None else gx if g is None else gx + g
+            for gx, g in zip(gxs, grad_inputs, strict=True)
+        )
+
+    # ---- what forward may keep for backward ----
+
+    def retain_inputs(self, indexes: tp.Sequence[int]) -> None:
+        """Called in ``forward``: keeps inputs for backward. None are kept by default."""
+        self._input_indexes_to_retain = indexes
+
+    def retain_outputs(self, indexes: tp.Sequence[int]) -> None:
+        """Called in ``forward``: keeps outputs for backward. None are kept by default."""
+        self._output_indexes_to_retain = indexes
+
+    def get_retained_inputs(self) -> tuple[variable.Variable, ...]:
+        """The inputs that ``forward`` kept, in the order of its indexes."""
+        return tuple(engine.retained(self, i, x, False) for i, x in self._retained_inputs)
+
+    def get_retained_outputs(self) -> tuple[variable.Variable, ...]:
+        """The outputs that ``forward`` kept; one that nobody holds any more is made anew."""
+        return tuple(engine.retained(self, i, y, True) for i, y in self._retained_outputs)
+
+    @property
+    def output_data(self) -> tuple[tp.Any, ...] | None:
+        """The output arrays.
+
+        Raises:
+            RuntimeError: If one is gone.
+        """
+        if self.outputs is None:
+            return None
+        data = []
+        kept = dict(self._retained_outputs)
+        for i, ref in enumerate(self.outputs):
+            node = ref()
+            array = kept.get(i) if node is None else node.data
+            if array is None:
+                raise RuntimeError('retained output data is gone')
+            data.append(array)
+        return tuple(data)
+
+    @property
+    def input_layouts(self) -> tuple[None, ...] | None:
+        """The memory layouts of the inputs: None, which is C order."""
+        return None if self.inputs is None else (None,) * len(self.inputs)
+
+    @property
+    def output_layouts(self) -> tuple[None, ...] | None:
+        """The memory layouts of the outputs: None, which is C order."""
+        return None if self.outputs is None else (None,) * len(self.outputs)
+
+    # ---- hooks ----
+
+    @property
+    def local_function_hooks(self) -> OrderedDict[str, FunctionHook]:
+        """The hooks of this function alone, by name."""
+        if self._local_function_hooks is None:
+            self._local_function_hooks = OrderedDict()
+        return self._local_function_hooks
+
+    def add_hook(self, hook: FunctionHook, name: str | None = None) -> None:
+        """Adds a hook that sees this function only."""
+        if not isinstance(hook, FunctionHook):
+            raise TypeError(f'FunctionNode.add_hook: expected a FunctionHook, got {type(hook)}')
+        name = hook.name if name is None else name
+        if name in self.local_function_hooks:
+            raise KeyError(f'hook {name} already exists')
+        self.local_function_hooks[name] = hook
+        engine.use_local_hooks()
+        engine.pin(self)
+        hook.added(self)
+
+    def delete_hook(self, name: str) -> None:
+        """Removes a hook of this function."""
+        if name not in self.local_function_hooks:
+            raise KeyError(f'hook {name} does not exist')
+        self.local_function_hooks[name].deleted(self)
+        del self.local_function_hooks[name]
+
+
+_NO_CHECK = FunctionNode.check_type_forward
+
+
+def _select(
+    function: FunctionNode, what: str, indexes: tp.Sequence[int] | None, arrays: tuple[tp.Any, ...]
+) -> tuple[tuple[int, tp.Any], ...]:
+    if indexes is None:
+        return ()
+    for i in indexes:
+        if not -len(arrays) <= i < len(arrays):
+            raise IndexError(
+                f'{function.label}.retain_{what}: index {i} is out of range, there are '
+                f'{len(arrays)} {what}'
+            )
+    return tuple((i % len(arrays), arrays[i]) for i in indexes)
+
+
+def _check_one_kind(function: FunctionNode, what: str, arrays: tuple[tp.Any, ...]) -> None:
+    if what == 'input' and not arrays:
+        raise TypeError(f'{function.label}: apply() needs at least one input')
+    if not chainer_is_arrays_compatible(arrays):
+        types = ', '.join(str(type(x)) for x in arrays)
+        raise TypeError(
+            f'incompatible array types are mixed in the forward {what} ({function.label}).\n'
+            f'Actual: {types}'
+        )
+
+
+def chainer_is_arrays_compatible(arrays: tuple[tp.Any, ...]) -> bool:
+    """Whether all are arrays of one kind."""
+    kinds = {_kind(x) for x in arrays}
+    return len(kinds) <= 1 and None not in kinds
+
+
+def _kind(x: tp.Any) -> str | None:
+    if isinstance(x, chainerx.ndarray):
+        return 'chainerx'
+    if isinstance(x, backend.get_cpu_array_types()):
+        return 'numpy'
+    return 'cupy' if isinstance(x, backend.get_array_types()) else None
+
+
+def _check_nan(
+    function: FunctionNode, in_data: tuple[tp.Any, ...], outputs: tuple[tp.Any, ...]
+) -> None:
+    from chainer import _diagnostics
+
+    _diagnostics.check_forward(function, in_data, outputs)
+
+
+engine.set_callbacks(fallback=_fallback.Fallback)

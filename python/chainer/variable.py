@@ -1,0 +1,728 @@
+"""`Variable`, `Parameter`, `VariableNode`: arrays with a place in the graph.
+
+The storage and the graph are C++ (`chainerx._core.engine`); here stands what is not called once per
+operation.
+"""
+
+from __future__ import annotations
+
+import copy
+import typing as tp
+
+import numpy as np
+
+import chainerx
+from chainer import _engine, backend, configuration
+from chainerx._core import engine
+
+if tp.TYPE_CHECKING:
+    from chainer.function_node import FunctionNode
+
+
+def as_variable(obj: tp.Any) -> Variable:
+    """A variable over an array, which wants no gradient of its own; a variable as it is.
+
+    Args:
+        obj (array or Variable): A chainerx array that is part of a graph stays so.
+    """
+    if isinstance(obj, Variable):
+        return obj
+    connected = isinstance(obj, chainerx.ndarray) and obj.is_backprop_required(chainerx.anygraph)
+    return Variable(obj, requires_grad=connected)
+
+
+def as_array(obj: tp.Any) -> tp.Any:
+    """The array of a variable; any other object as it is."""
+    return obj.array if isinstance(obj, Variable) else obj
+
+
+def _describe(array: tp.Any) -> str:
+    shape = ', '.join(map(str, array.shape))
+    return f'({shape}), {array.dtype}' if shape else str(array.dtype)
+
+
+class _Creator:
+    """What variables and nodes have in common: the function that computed them."""
+
+    _creator_node: FunctionNode | None
+
+    @property
+    def creator(self) -> tp.Any:
+        """The function that computed it: the ``Function`` of an old-style one; None for a leaf."""
+        node = self.creator_node
+        return getattr(node, 'function', node)
+
+    @creator.setter
+    def creator(self, function: tp.Any) -> None:
+        self.set_creator(function)
+
+    @property
+    def creator_node(self) -> FunctionNode | None:
+        """The `FunctionNode` that computed it; None for a leaf."""
+        return self._creator_node
+
+    @creator_node.setter
+    def creator_node(self, function: FunctionNode | None) -> None:
+        self.set_creator_node(function)
+
+    def set_creator(self, creator: tp.Any) -> None:
+        """Makes a function (of either style) the creator; None makes a leaf."""
+        self.set_creator_node(getattr(creator, 'node', creator))
+
+    def set_creator_node(self, creator_node: FunctionNode | None) -> None:
+        raise NotImplementedError
+
+
+class VariableNode(_Creator, engine.VariableNode):
+    """The place of a variable in the graph.
+
+    It keeps the graph below it alive, not the array. Two nodes are equal if they are the same place.
+
+    Attributes:
+        data: The array; None if neither a variable nor a function keeps it.
+        grad, grad_var: The gradient, or None.
+        rank (int): The number of functions on the longest path to a leaf.
+    """
+
+    __slots__ = ()
+
+    @property
+    def label(self) -> str:
+        """Shape and dtype, for drawings."""
+        return _describe(self)
+
+    def set_creator_node(self, creator_node: FunctionNode | None) -> None:
+        """See `Variable.set_creator_node`; the variable must be alive."""
+        if creator_node is None:
+            self.unchain()
+        else:
+            self.get_variable().set_creator_node(creator_node)
+
+    def retain_data(self) -> None:
+        """Does nothing: what functions need for backward, they keep themselves."""
+
+
+class Variable(_Creator, engine.Variable):
+    """An array whose computations are recorded, so that gradients can flow back through them.
+
+    Args:
+        data (array or None): numpy.ndarray, or chainerx.ndarray. ``array`` is this very object.
+        name (str): For printing.
+        grad (array): The initial gradient.
+        requires_grad (bool): Whether gradients flow to it.
+
+    Raises:
+        TypeError: If ``data`` is no array.
+        ValueError: If ``data`` is part of a chainerx graph and ``requires_grad`` is False.
+    """
+
+    __array_priority__ = 200
+
+    # ---- printing ----
+
+    def __repr__(self) -> str:
+        return self._to_string(repr)
+
+    def __str__(self) -> str:
+        return self._to_string(str)
+
+    def _to_string(self, convert: tp.Callable[[tp.Any], str]) -> str:
+        prefix = f'variable {self.name}' if self.name else 'variable'
+        array = self.array
+        if array is None:
+            return f'{prefix}(None)'
+        if isinstance(array, chainerx.ndarray):
+            array = chainerx.to_numpy(array)
+        if convert is str:
+            text = np.array2string(array, separator=' ', prefix=prefix + '(')
+        else:
+            text = np.array2string(array, separator=', ', prefix=prefix + '(')
+        return f'{prefix}({text})'
+
+    @property
+    def label(self) -> str:
+        """Shape and dtype, for drawings."""
+        return _describe(self)
+
+    def summary(self) -> str:
+        """Its name, or its address."""
+        return f'<variable {self.name}>' if self.name else f'<variable at 0x{id(self):x}>'
+
+    def debug_print(self) -> str:
+        """A description of several lines: device, shape, dtype, statistics of data and gradient."""
+        array, grad = self.array, None if self.array is None else self.grad
+        if array is None:
+            rows: dict[str, tp.Any] = dict.fromkeys(
+                ('device', 'backend', 'shape', 'dtype', 'statistics', 'grad')
+            )
+        else:
+            device = 'CPU' if self.xp is np else self.device
+            rows = {
+                'device': device,
+                'backend': type(array),
+                'shape': array.shape,
+                'dtype': array.dtype,
+                'statistics': _statistics(array),
+                'grad': None if grad is None else _statistics(grad),
+            }
+        return '\n'.join([self.summary(), *(f'- {key}: {value}' for key, value in rows.items())])
+
+    # ---- copies, pickles ----
+
+    def __copy__(self) -> tp.Any:
+        """Another variable that shares storage and attributes, with a gradient of its own."""
+        new = type(self).__new__(type(self))
+        self._share(new)
+        new.__dict__.update(self.__dict__)
+        return new
+
+    def __deepcopy__(self, memo: dict[int, tp.Any]) -> tp.Any:
+        """The values, gradient and attributes, outside of the graph."""
+        new = type(self).__new__(type(self))
+        memo[id(self)] = new
+        _restore(
+            new,
+            copy.deepcopy(self.array, memo),
+            self.name,
+            copy.deepcopy(_grad_or_none(self), memo),
+            self.requires_grad,
+        )
+        new.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return new
+
+    def __reduce__(self) -> tuple[tp.Any, ...]:
+        state = (self.array, self.name, _grad_or_none(self), self.requires_grad)
+        return _create_variable, (type(self), *state), self.__dict__ or None
+
+    # ---- the array ----
+
+    def __iter__(self) -> tp.Iterator[tp.Any]:
+        return (self[i] for i in range(len(self)))
+
+    def __pos__(self) -> tp.Any:
+        return self
+
+    @property
+    def raw_array(self) -> tp.Any:
+        """The same as ``array``."""
+        return self.array
+
+    @property
+    def chx_array(self) -> chainerx.ndarray:
+        """The chainerx array that is part of the graph.
+
+        Raises:
+            ValueError: If the variable holds another kind of array.
+        """
+        if self._kind != 'chainerx':
+            raise ValueError(
+                f'Variable.chx_array: the variable holds a {self._kind} array; use to_chx()'
+            )
+        return self._record
+
+    @property
+    def xp(self) -> tp.Any:
+        """The module of the array: numpy or chainerx."""
+        return self.device.xp
+
+    @property
+    def device(self) -> tp.Any:
+        """The device of the array; the CPU if there is none."""
+        array = self.array
+        return backend.CpuDevice() if array is None else backend.get_device_from_array(array)
+
+    @property
+    def layout(self) -> None:
+        """The memory layout: None, which is C order, the only one."""
+
+    def as_layout(self, layout: None) -> tp.Any:
+        """Itself: None is the only layout."""
+        if layout is not None:
+            raise ValueError(f'Variable.as_layout: layout is {layout!r}, only None is supported')
+        return self
+
+    def item(self) -> tp.Any:
+        """The one element, as a Python number.
+
+        Raises:
+            ValueError: If there is not exactly one.
+        """
+        return self.array.item()
+
+    @property
+    def T(self) -> Variable:
+        """The transposed variable."""
+        return self.transpose()
+
+    def reshape(self, *shape: tp.Any) -> Variable:
+        """See `chainer.functions.reshape`; the shape as integers or as one tuple."""
+        from chainer import functions as F
+
+        return F.reshape(self, shape[0] if len(shape) == 1 else shape)
+
+    def transpose(self, *axes: tp.Any) -> Variable:
+        """See `chainer.functions.transpose`; the axes as integers or as one tuple, or None."""
+        from chainer import functions as F
+
+        if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], tuple | list)):
+            axes = axes[0]
+        return F.transpose(self, axes or None)
+
+    def mean(self, axis: tp.Any = None, *, weights: tp.Any = None, keepdims: bool = False) -> tp.Any:
+        """See `chainer.functions.average`."""
+        from chainer import functions as F
+
+        return F.average(self, axis, weights, keepdims)
+
+    def copydata(self, var: Variable) -> None:
+        """Copies the values of another variable, across devices if need be.
+
+        An uninitialized `Parameter` on one side is initialized with the shape of the other.
+        """
+        source = var.array
+        if source is None:
+            if self.array is None:
+                return
+            _as_parameter('copydata', var).initialize(self.shape)
+            source = var.array
+        elif self.array is None:
+            _as_parameter('copydata', self).initialize(source.shape)
+        backend.copyto(self.array, source)
+
+    # ---- gradients ----
+
+    def zerograd(self) -> None:
+        """Sets the gradient to zeros. Deprecated: `cleargrad` costs less."""
+        self.grad = None if self.array is None else self.xp.zeros_like(self.array)
+
+    def addgrad(self, var: Variable) -> None:
+        """Adds the gradient of another variable, which may be on another device."""
+        grad = var.grad
+        if grad is None:
+            return
+        if self.array is None:
+            _as_parameter('addgrad', self).initialize(grad.shape)
+        mine = _grad_or_none(self)
+        if backend.get_device_from_array(grad) != self.device:
+            grad = self.device.send(grad)
+            self.grad = grad if mine is None else mine + grad
+        elif mine is None:
+            self.grad = grad.copy()
+        else:
+            self.grad = mine + grad
+
+    def backward(
+        self,
+        retain_grad: bool = False,
+        enable_double_backprop: bool = False,
+        loss_scale: float | None = None,
+    ) -> None:
+        """Backpropagates: adds to the gradients of all leaves that this variable depends on.
+
+        The graph stays, so that it can be looked at or gone through again.
+
+        Args:
+            retain_grad (bool): Whether variables on the way keep their gradients, too.
+            enable_double_backprop (bool): Whether gradients are themselves part of the graph.
+            loss_scale (float): The gradient to start from, where the variable has none; gradients
+                are this many times larger then. Default: 1.
+
+        Raises:
+            ValueError: If there are several elements (of a NumPy array) and no gradient to start
+                from.
+        """
+        engine.backward((self,), retain_grad, enable_double_backprop, loss_scale)
+
+    def unchain_backward(self) -> None:
+        """Cuts all functions that this variable depends on from the graph."""
+        todo = [self.creator_node]
+        while todo:
+            function = todo.pop()
+            if function is None or function.inputs is None:
+                continue
+            todo += [x.creator_node for x in function.inputs if x is not None]
+            function.unchain()
+        self.unchain()
+
+    def set_creator_node(self, creator_node: FunctionNode | None) -> None:
+        """Makes a function that has been applied the creator; None makes a leaf."""
+        if creator_node is None:
+            self.unchain()
+            return
+        if creator_node.inputs is None:
+            raise ValueError(
+                f'Variable.set_creator_node: {creator_node.label} has no inputs; apply it first'
+            )
+        inputs = tuple(x.get_variable() for x in creator_node.inputs)
+        (new,) = engine.connect(creator_node, inputs, (self.array,))
+        self._adopt(new)
+
+    def retain_data(self) -> None:
+        """Does nothing: what functions need for backward, they keep themselves."""
+
+    # ---- devices ----
+
+    def to_device(self, device: tp.Any) -> None:
+        """Moves data and gradient to a device, in place; the variable becomes a leaf.
+
+        Raises:
+            RuntimeError: If a function computed the variable: use `chainer.functions.copy`.
+        """
+        device = chainer_get_device(device)
+        if self.array is None or device == self.device:
+            return
+        if self.creator_node is not None:
+            raise RuntimeError(
+                f'Variable.to_device: the variable was computed by {self.creator_node.label}; move '
+                'it with chainer.functions.copy, which gradients flow through'
+            )
+        array, grad = device.send((self.array, _grad_or_none(self)))
+        self._replace(array)
+        if grad is not None:
+            self.grad = grad
+
+    def to_cpu(self) -> None:
+        """Moves it to ``@numpy``."""
+        self.to_device(backend.CpuDevice())
+
+    def to_gpu(self, device: int | None = None) -> None:
+        """Moves it to a device of CuPy, by default the current one."""
+        from chainer.backends import cuda
+
+        cuda.check_cuda_available()
+        self.to_device(f'@cupy:{cuda.Device().id if device is None else device}')
+
+    def to_intel64(self) -> None:
+        """Moves it to ``@intel64``."""
+        self.to_device('@intel64')
+
+    def to_chx(self) -> None:
+        """Makes its array a chainerx array that shares memory, if it is none."""
+        if self.array is not None and self._kind != 'chainerx':
+            self.to_device(backend.ChainerxDevice.from_fallback_device(self.device))
+
+    def from_chx(self) -> None:
+        """Makes its array, if it is a chainerx array, one of NumPy or CuPy that shares memory."""
+        if self._kind == 'chainerx':
+            self.to_device(self.device.fallback_device)
+
+
+def chainer_get_device(spec: tp.Any) -> tp.Any:
+    """`chainer.get_device`, under a name that arguments do not hide."""
+    return backend.get_device(spec)
+
+
+def _statistics(array: tp.Any) -> str:
+    x = chainerx.to_numpy(array) if isinstance(array, chainerx.ndarray) else array
+    if x.size == 0:
+        return 'empty'
+    return f'mean={float(x.mean()):.8f}, std={float(x.std()):.8f}'
+
+
+def _grad_or_none(variable: tp.Any) -> tp.Any:
+    """The gradient, also of parameters where reading it is an error."""
+    return None if variable.array is None else variable.grad
+
+
+def _restore(new: tp.Any, array: tp.Any, name: tp.Any, grad: tp.Any, requires_grad: bool) -> None:
+    engine.Variable.__init__(new, array, name=name, requires_grad=requires_grad)
+    if grad is not None:
+        new.grad = grad
+
+
+def _create_variable(
+    cls: type[Variable], array: tp.Any, name: tp.Any, grad: tp.Any, requires_grad: bool
+) -> Variable:
+    new = cls.__new__(cls)
+    _restore(new, array, name, grad, requires_grad)
+    return new
+
+
+def _as_parameter(op: str, variable: Variable) -> Parameter:
+    if not isinstance(variable, Parameter):
+        raise TypeError(f'Variable.{op}: the variable is uninitialized, and no Parameter')
+    return variable
+
+
+class Parameter(Variable):
+    """A variable that an optimizer updates; it may get its shape later.
+
+    Args:
+        initializer (Initializer, array or float): Makes the values; None stands for NaN.
+        shape (tuple of int): None leaves it uninitialized until `initialize`, except when
+            ``initializer`` is an array, which then becomes the data.
+        name (str): For printing.
+
+    Attributes:
+        initializer: What makes the values.
+        update_rule: What the optimizer does with it; None without one.
+        loss_scale: What its gradient has been multiplied with, or None.
+    """
+
+    # As class attributes, for a parameter costs nothing it does not use.
+    initializer: tp.Any = None
+    update_rule: tp.Any = None
+    loss_scale: float | None = None
+    # What fills the gradient of a parameter that gets its shape later: NaN, until cleared.
+    _grad_initializer: tp.Any = None
+    _initial_device: tp.Any = None
+
+    def __init__(
+        self,
+        initializer: tp.Any = None,
+        shape: tp.Any = None,
+        name: str | None = None,
+        *,
+        layout: None = None,
+    ) -> None:
+        from chainer import initializers
+
+        if initializer is None:
+            initializer = initializers.NaN()
+        elif np.isscalar(initializer):
+            initializer = initializers.Constant(initializer)
+        is_array = isinstance(initializer, np.ndarray | chainerx.ndarray)
+        if shape is None:
+            super().__init__(initializer if is_array else None, name=name, layout=layout)
+            if not is_array:
+                self._grad_initializer = initializers.NaN()
+        else:
+            if is_array:
+                initializer = initializers.Constant(initializer)
+            data = initializers.generate_array(initializer, _to_shape(shape), np)
+            super().__init__(data, name=name, layout=layout)
+            self.grad = np.full_like(data, np.nan)
+        self.initializer = initializer
+
+    def __reduce__(self) -> tuple[tp.Any, ...]:
+        state = (self.array, self.name, _grad_or_none(self), self.requires_grad)
+        return _create_variable, (type(self), *state), self.__dict__ or None
+
+    @property
+    def is_initialized(self) -> bool:
+        """Whether it has an array."""
+        return self.array is not None
+
+    @property
+    def dtype(self) -> np.dtype[tp.Any]:  # type: ignore[override]
+        """The dtype that it has or, uninitialized, will have."""
+        if self.array is not None:
+            return super().dtype
+        from chainer import _environment
+
+        return _environment.get_dtype(getattr(self.initializer, 'dtype', None))
+
+    @property
+    def device(self) -> tp.Any:
+        """The device that it is on or, uninitialized, will be on."""
+        if self.array is None and self._initial_device is not None:
+            return self._initial_device
+        return super().device
+
+    @property
+    def _grad_valid(self) -> bool:
+        return self.array is not None or self._grad_initializer is None
+
+    @property
+    def grad(self) -> tp.Any:  # type: ignore[override]
+        """The gradient array, or None.
+
+        Raises:
+            RuntimeError: If it is uninitialized and the gradient was neither set nor cleared.
+        """
+        if self.array is None and self._grad_initializer is not None:
+            raise RuntimeError(
+                'Parameter.grad: the parameter is uninitialized; set the gradient or call '
+                'cleargrad() before reading it'
+            )
+        return engine.Variable.grad.__get__(self)
+
+    @grad.setter
+    def grad(self, value: tp.Any) -> None:
+        if self.array is None:
+            self._grad_initializer = value
+            return
+        engine.Variable.grad.__set__(self, value)
+
+    def cleargrad(self) -> None:
+        """Drops the gradient; an uninitialized parameter will start without one."""
+        if self.array is None:
+            self._grad_initializer = None
+        else:
+            super().cleargrad()
+
+    def zerograd(self) -> None:
+        """Sets the gradient to zeros, also that of an uninitialized parameter, once it has one."""
+        if self.array is None:
+            self._grad_initializer = 0
+        else:
+            super().zerograd()
+
+    def initialize(self, shape: tp.Any) -> None:
+        """Makes an array of that shape with the initializer, on the parameter's device."""
+        from chainer import initializers
+
+        device = self.device
+        shape = _to_shape(shape)
+        array = initializers.generate_array(self.initializer, shape, device.xp, device=device)
+        fill = self._grad_initializer
+        self._set_initial(array)
+        if fill is None:
+            return
+        if np.isscalar(fill):
+            fill = initializers.Constant(fill)
+        if isinstance(fill, np.ndarray | chainerx.ndarray):
+            self.grad = fill
+        else:
+            self.grad = initializers.generate_array(
+                fill, shape, device.xp, dtype=array.dtype, device=device
+            )
+
+    def _set_initial(self, array: tp.Any) -> None:
+        if self.array is None:
+            # Into the shared cell: copies of an uninitialized parameter are initialized with it.
+            self.array = array
+        else:
+            self._replace(array)
+
+    def update(self) -> None:
+        """Updates the values with its update rule, if it has one."""
+        if self.update_rule is not None:
+            self.update_rule.update(self)
+
+    def to_device(self, device: tp.Any) -> None:
+        """Moves data and gradient; an uninitialized parameter will be made there."""
+        device = chainer_get_device(device)
+        if self.array is None:
+            self._initial_device = device
+        else:
+            super().to_device(device)
+
+    def to_chx(self) -> None:
+        """Makes its array a chainerx array that shares memory, if it is none."""
+        if self.array is None:
+            if not isinstance(self.device, backend.ChainerxDevice):
+                self.to_device(backend.ChainerxDevice.from_fallback_device(self.device))
+        else:
+            super().to_chx()
+
+    def from_chx(self) -> None:
+        """Makes its array, if it is a chainerx array, one of NumPy or CuPy that shares memory."""
+        if self.array is None:
+            if isinstance(self.device, backend.ChainerxDevice):
+                self.to_device(self.device.fallback_device)
+        else:
+            super().from_chx()
+
+
+def _to_shape(shape: tp.Any) -> tuple[int, ...]:
+    return (int(shape),) if np.isscalar(shape) else tuple(shape)  # type: ignore[call-overload]
+
+
+def _check_sequence(op: str, name: str, value: tp.Any) -> None:
+    if not isinstance(value, tuple | list):
+        raise TypeError(f'{op}: {name} must be a tuple or a list, not {type(value)}')
+
+
+def grad(
+    outputs: tp.Sequence[Variable],
+    inputs: tp.Sequence[Variable],
+    grad_outputs: tp.Sequence[Variable | None] | None = None,
+    grad_inputs: tp.Sequence[Variable | None] | None = None,
+    set_grad: bool = False,
+    retain_grad: bool = False,
+    enable_double_backprop: bool = False,
+    loss_scale: float | None = None,
+) -> list[Variable | None]:
+    """Gradients of ``outputs`` with respect to ``inputs``; the gradients they have are left alone.
+
+    Args:
+        outputs, inputs (list of Variable): Any variables of one graph.
+        grad_outputs (list of Variable or None): Where gradients start; ones where None.
+        grad_inputs (list of Variable or None): Added to the results.
+        set_grad (bool): Whether the inputs get the gradients, too.
+        retain_grad (bool): Whether variables on the way get theirs.
+        enable_double_backprop (bool): Whether the results are part of the graph.
+        loss_scale (float): What gradients start from instead of ones.
+
+    Returns:
+        list: One Variable per input, None where no path leads from the outputs.
+
+    Raises:
+        TypeError: If ``outputs`` or ``inputs`` is no list or tuple.
+        ValueError: If lengths or shapes do not match.
+    """
+    _check_sequence('grad', 'outputs', outputs)
+    _check_sequence('grad', 'inputs', inputs)
+    if grad_outputs is not None:
+        _check_sequence('grad', 'grad_outputs', grad_outputs)
+        if len(outputs) != len(grad_outputs):
+            raise ValueError(
+                f'grad: grad_outputs must be of the same length as outputs: len(outputs) = '
+                f'{len(outputs)}, len(grad_outputs) = {len(grad_outputs)}'
+            )
+    if grad_inputs is not None:
+        _check_sequence('grad', 'grad_inputs', grad_inputs)
+        if len(inputs) != len(grad_inputs):
+            raise ValueError(
+                f'grad: grad_inputs must be of the same length as inputs: len(inputs) = '
+                f'{len(inputs)}, len(grad_inputs) = {len(grad_inputs)}'
+            )
+    _check_kinds('grad', (*outputs, *inputs))
+    seeds = None if grad_outputs is None else tuple(grad_outputs)
+    results = engine.grad(
+        tuple(outputs),
+        tuple(inputs),
+        seeds,
+        set_grad and grad_inputs is None,
+        retain_grad,
+        enable_double_backprop,
+        loss_scale,
+    )
+    if grad_inputs is not None:
+        with configuration.using_config('enable_backprop', enable_double_backprop):
+            for i, g in enumerate(grad_inputs):
+                if g is not None:
+                    results[i] = g if results[i] is None else results[i] + g
+        if set_grad:
+            for x, g in zip(inputs, results, strict=True):
+                x.grad_var = g
+    return results
+
+
+def backward(
+    outputs: tp.Sequence[Variable],
+    grad_outputs: tp.Sequence[Variable | None] | None = None,
+    *,
+    enable_double_backprop: bool = False,
+) -> None:
+    """Backpropagates from several variables at once; see `Variable.backward`.
+
+    Args:
+        outputs (list of Variable): Where to start.
+        grad_outputs (list of Variable or None): The gradients to start from, which the outputs get.
+    """
+    _check_sequence('backward', 'outputs', outputs)
+    _check_kinds('backward', outputs)
+    if grad_outputs is not None:
+        _check_sequence('backward', 'grad_outputs', grad_outputs)
+        if len(outputs) != len(grad_outputs):
+            raise ValueError(
+                f'backward: grad_outputs must be of the same length as outputs: len(outputs) = '
+                f'{len(outputs)}, len(grad_outputs) = {len(grad_outputs)}'
+            )
+        for y, g in zip(outputs, grad_outputs, strict=True):
+            y.grad_var = g
+        outputs = [y for y, g in zip(outputs, grad_outputs, strict=True) if g is not None]
+    engine.backward(tuple(outputs), False, enable_double_backprop, None)
+
+
+def _check_kinds(op: str, variables: tp.Iterable[tp.Any]) -> None:
+    kinds = {v._kind for v in variables if isinstance(v, Variable)} - {None}
+    if len(kinds) > 1:
+        error = ValueError if op == 'backward' else TypeError
+        raise error(f'{op}: the variables hold different kinds of arrays: {sorted(kinds)}')
+
+
+engine.set_callbacks(variable_class=Variable, node_class=VariableNode)
+_ = _engine  # joins Python and the engine

@@ -29,6 +29,11 @@ from chainer.backends import cuda
 from chainer.backends.cuda import should_use_cudnn, should_use_cudnn_tensor_core
 from chainer.configuration import config, global_config, using_config
 from chainer.device_resident import DeviceResident
+from chainer._fallback import Fallback, fallback_report
+from chainer.function_hook import FunctionHook, get_function_hooks
+from chainer.function_node import FunctionNode
+from chainer.variable import Parameter, Variable, as_array, as_variable, backward, grad
+from chainer import functions
 from chainer.link_hook import LinkHook, _get_link_hooks
 
 # An alias that users import as a module too.

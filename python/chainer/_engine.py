@@ -8,8 +8,6 @@ from __future__ import annotations
 import traceback
 import typing as tp
 
-import numpy as np
-
 import chainerx
 from chainer import configuration
 from chainer.utils import type_check
@@ -101,7 +99,7 @@ def hooks_of(function: FunctionNode) -> list[tp.Any]:
 
 def forward_begin(function: FunctionNode, in_data: tuple[tp.Any, ...]) -> None:
     if configuration.config.debug:
-        function.stack = traceback.extract_stack()
+        function.stack = traceback.extract_stack()[:-1]
     for hook in hooks_of(function):
         hook.forward_preprocess(function, in_data)
 
@@ -112,9 +110,9 @@ def forward_end(
     for hook in hooks_of(function):
         hook.forward_postprocess(function, in_data)
     if configuration.config.debug:
-        from chainer import _diagnostics
+        from chainer import _debug
 
-        _diagnostics.check_forward(function, in_data, out_data)
+        _debug.check_forward(function, in_data, out_data)
 
 
 def backward_begin(
@@ -133,15 +131,9 @@ def backward_end(
 
 def backward_gradient(function: FunctionNode, index: int, grad: tp.Any) -> None:
     """In debug mode: each gradient that a function has computed."""
-    from chainer import _diagnostics
+    from chainer import _debug
 
-    _diagnostics.check_backward(function, index, grad)
-
-
-def has_nan(array: tp.Any) -> bool:
-    """Whether a floating-point array has a NaN in it."""
-    x = chainerx.to_numpy(array, copy=False) if isinstance(array, chainerx.ndarray) else array
-    return x.dtype.kind in 'fc' and bool(np.isnan(x).any())
+    _debug.check_backward(function, index, grad)
 
 
 configuration._notify = _notify

@@ -6,7 +6,7 @@ import typing as tp
 from collections import OrderedDict
 
 import chainerx
-from chainer import _engine, _fallback, backend, configuration, variable
+from chainer import _engine, _environment, _fallback, backend, configuration, variable
 from chainer.function_hook import FunctionHook
 from chainerx._core import engine
 
@@ -117,7 +117,7 @@ class FunctionNode(engine.FunctionNode):
             raise TypeError(
                 f'forward output must be a tuple ({self.label})\nActual: {type(outputs)}'
             )
-        if not all(isinstance(y, backend.get_array_types()) for y in outputs):
+        if not all(isinstance(y, _environment.get_array_types()) for y in outputs):
             types = tuple(map(type, outputs))
             raise TypeError(
                 'forward output must be a tuple of ndarrays.\n'
@@ -304,7 +304,7 @@ def _select(
 def _check_one_kind(function: FunctionNode, what: str, arrays: tuple[tp.Any, ...]) -> None:
     if what == 'input' and not arrays:
         raise TypeError(f'{function.label}: apply() needs at least one input')
-    if not chainer_is_arrays_compatible(arrays):
+    if not _environment.is_arrays_compatible(arrays):
         types = ', '.join(str(type(x)) for x in arrays)
         raise TypeError(
             f'incompatible array types are mixed in the forward {what} ({function.label}).\n'
@@ -312,26 +312,12 @@ def _check_one_kind(function: FunctionNode, what: str, arrays: tuple[tp.Any, ...
         )
 
 
-def chainer_is_arrays_compatible(arrays: tuple[tp.Any, ...]) -> bool:
-    """Whether all are arrays of one kind."""
-    kinds = {_kind(x) for x in arrays}
-    return len(kinds) <= 1 and None not in kinds
-
-
-def _kind(x: tp.Any) -> str | None:
-    if isinstance(x, chainerx.ndarray):
-        return 'chainerx'
-    if isinstance(x, backend.get_cpu_array_types()):
-        return 'numpy'
-    return 'cupy' if isinstance(x, backend.get_array_types()) else None
-
-
 def _check_nan(
     function: FunctionNode, in_data: tuple[tp.Any, ...], outputs: tuple[tp.Any, ...]
 ) -> None:
-    from chainer import _diagnostics
+    from chainer import _debug
 
-    _diagnostics.check_forward(function, in_data, outputs)
+    _debug.check_forward(function, in_data, outputs)
 
 
 engine.set_callbacks(fallback=_fallback.Fallback)

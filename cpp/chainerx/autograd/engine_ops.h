@@ -3,17 +3,18 @@
 #pragma once
 
 #include "chainerx/core/array.h"
+#include "chainerx/core/macro.h"
 
 namespace chainerx::internal::engine_ops {
 
-Array Add(const Array& x1, const Array& x2);
+CX_API Array Add(const Array& x1, const Array& x2);
 // x1 += x2, both outside any graph and of one shape and dtype; x1 is seen by nobody else.
 void AddInPlace(const Array& x1, const Array& x2);
-Array Multiply(const Array& x, double factor);
+CX_API Array Multiply(const Array& x, double factor);
 // Undoes broadcasting.
-Array SumTo(const Array& x, const Shape& shape);
-Array AsType(const Array& x, Dtype dtype);
-Array Full(const Shape& shape, double value, Dtype dtype, Device& device);
-Array Copy(const Array& x);
+CX_API Array SumTo(const Array& x, const Shape& shape);
+CX_API Array AsType(const Array& x, Dtype dtype);
+CX_API Array Full(const Shape& shape, double value, Dtype dtype, Device& device);
+CX_API Array Copy(const Array& x);
 
 }  // namespace chainerx::internal::engine_ops

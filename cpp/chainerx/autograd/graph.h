@@ -53,7 +53,7 @@ struct GradEntry {
 };
 
 // The place of an array in the graphs: an output of a node, or a leaf that stands alone.
-struct Slot {
+struct CX_API Slot {
     Node* node{nullptr};            // the creator, whose part this is; null for a leaf
     std::atomic<uint32_t> refs{1};  // of a leaf; an output is kept by its node
     uint32_t index{0};              // which output
@@ -120,7 +120,7 @@ struct GradFn {
 // Edges and gradient functions are read between Enter() and Leave(). They go when no id is left in
 // `mask` and nobody is inside, so that a run in another thread, or one that a gradient function
 // starts, never sees them go.
-struct Node {
+struct CX_API Node {
     static constexpr uint32_t kArenaSize = 160;
     static constexpr uint32_t kUnchained = uint32_t{1} << 31;
 
@@ -221,7 +221,7 @@ class NodeVisit {
 };
 
 // Makes the leaf slot of a body that has none.
-Slot* MakeLeafSlot(ArrayBody& body);
+CX_API Slot* MakeLeafSlot(ArrayBody& body);
 
 }  // namespace internal
 }  // namespace chainerx

@@ -144,6 +144,7 @@ PyGetSetDef g_getset[] = {
      "A tuple of weak references to VariableNodes; None before the function is applied.", nullptr},
     {"rank", &Rank, nullptr, "The number of functions on the longest path from here to a leaf.",
      nullptr},
+    {"__dict__", &PyObject_GenericGetDict, &PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyMethodDef g_methods[] = {

@@ -211,6 +211,7 @@ PyGetSetDef g_getset[] = {
      nullptr},
     {"_kind", &Get<&GetKind>, nullptr, "'numpy', 'chainerx', or None if uninitialized.", nullptr},
     {"_record", &Get<&GetRecord>, nullptr, "The chainerx array that is in the graph.", nullptr},
+    {"__dict__", &PyObject_GenericGetDict, &PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyObject* ClearGrad(PyObject* self, PyObject*) {

@@ -25,6 +25,7 @@ CX_OPERATORS(CX_DECLARE)
 #undef CX_DECLARE
 EntryObject* g_negative = nullptr;
 EntryObject* g_absolute = nullptr;
+EntryObject* g_getitem = nullptr;  // with a tuple of basic indices
 
 bool IsNumber(PyObject* o) {
     return PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) ||
@@ -101,7 +102,31 @@ PyObject* SlotMatmul(PyObject* l, PyObject* r) {
     return PyObject_Vectorcall(g_callbacks.matmul, args, 2, nullptr);
 }
 
+bool IsBasicIndex(PyObject* o) {
+    return PyLong_CheckExact(o) || PySlice_Check(o) || o == Py_None || o == Py_Ellipsis;
+}
+
+// What is no array goes straight to the function.
+bool IsBasicTuple(PyObject* o) {
+    if (!PyTuple_CheckExact(o)) return false;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); ++i) {
+        if (!IsBasicIndex(PyTuple_GET_ITEM(o, i))) return false;
+    }
+    return true;
+}
+
 PyObject* Subscript(PyObject* x, PyObject* slices) {
+    if (g_getitem != nullptr && (IsBasicIndex(slices) || IsBasicTuple(slices))) [[likely]] {
+        try {
+            const Ref tuple = PyTuple_CheckExact(slices) ? Ref{Py_NewRef(slices)}
+                                                         : Check(PyTuple_Pack(1, slices));
+            PyObject* args[] = {x, tuple.get()};
+            return CallEntry(g_getitem, args, 2);
+        } catch (...) {
+            TranslateException("get_item");
+            return nullptr;
+        }
+    }
     PyObject* args[] = {x, slices};
     return PyObject_Vectorcall(g_callbacks.getitem, args, 2, nullptr);
 }
@@ -147,6 +172,8 @@ PyObject* SetOperator(PyObject*, PyObject* args) {
             g_negative = entry;
         } else if (wanted == "absolute") {
             g_absolute = entry;
+        } else if (wanted == "getitem") {
+            g_getitem = entry;
 #define CX_SET(Name, name)                                                        \
     }                                                                             \
     else if (wanted == #name) {                                                   \

@@ -1,0 +1,36 @@
+"""The rectifier."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.utils import type_check
+
+
+class ReLU(BuiltinFunction):
+    """See `relu`."""
+
+    is_elementwise = True
+    compose = staticmethod(chainerx.relu)
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x',))
+        type_check.expect(in_types[0].dtype.kind == 'f')
+
+
+def relu(x: tp.Any) -> variable.Variable:
+    """The rectifier, ``max(x, 0)``, elementwise.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order; the gradient at 0 is 0.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+    """
+    return ReLU.call(x)

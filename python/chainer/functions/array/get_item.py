@@ -1,0 +1,58 @@
+"""Indexing."""
+
+from __future__ import annotations
+
+import operator
+import typing as tp
+
+import numpy as np
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainerx._core import engine
+
+
+class GetItem(BuiltinFunction):
+    """See `get_item`; ``slices`` is a tuple."""
+
+    attributes: tp.ClassVar = {'slices': ()}
+
+    compose = staticmethod(operator.getitem)
+
+
+def get_item(x: tp.Any, slices: tp.Any) -> variable.Variable:
+    """``x[slices]``, as NumPy has it.
+
+    Args:
+        x (Variable or array): Any shape and dtype.
+        slices: Integers, slices, None, Ellipsis, arrays or lists of integers or of bool, or a tuple
+            of such.
+
+    Returns:
+        Variable: A view where only integers, slices, None and Ellipsis are used, else a copy.
+        Differentiable, any order.
+
+    Raises:
+        IndexError: If an index is out of range.
+    """
+    if isinstance(slices, list):
+        slices = _list_to_index(slices)
+    if not isinstance(slices, tuple):
+        slices = (slices,)
+    if any(isinstance(s, variable.Variable | list) for s in slices):
+        slices = tuple(
+            s.array if isinstance(s, variable.Variable) else np.asarray(s) if isinstance(s, list) else s
+            for s in slices
+        )
+    return GetItem.call(x, slices)
+
+
+def _list_to_index(slices: list[tp.Any]) -> tp.Any:
+    """A list is an array of indices, unless it has slices in it."""
+    if any(isinstance(s, slice) or s is None or s is Ellipsis for s in slices):
+        return tuple(slices)
+    return np.asarray(slices)
+
+
+engine.set_callbacks(getitem=get_item)
+engine.set_operator('getitem', GetItem.call)

@@ -1,0 +1,256 @@
+"""Arithmetic, and the operators of variables."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import numpy as np
+
+import chainerx
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.utils import type_check
+from chainerx._core import engine
+
+
+def _convert_value_to_string(value: tp.Any) -> str:
+    """A constant as labels print it: negative ones in parentheses, arrays by name."""
+    if isinstance(value, variable.Variable):
+        value = value.array
+    if np.isscalar(value):
+        return f'({value})' if value < 0 else str(value)  # type: ignore[operator]
+    if isinstance(value, np.ndarray | chainerx.ndarray):
+        return 'constant array'
+    raise TypeError(
+        'Value must be a scalar, an array or a Variable.\nActual: ' + str(type(value))
+    )
+
+
+class _Unary(BuiltinFunction):
+    is_elementwise = True
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check.expect(in_types.size() == 1)
+
+
+class _Binary(BuiltinFunction):
+    is_elementwise = True
+    promotes = True
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('lhs', 'rhs'))
+        lhs, rhs = in_types
+        type_check.expect(lhs.dtype == rhs.dtype)
+        type_check.expect_broadcast_shapes(lhs.shape, rhs.shape)
+
+
+class _FloatBinary(_Binary):
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('lhs', 'rhs'))
+        lhs, rhs = in_types
+        type_check.expect(lhs.dtype.kind == 'f', lhs.dtype == rhs.dtype)
+        type_check.expect_broadcast_shapes(lhs.shape, rhs.shape)
+
+
+class _Constant(_Unary):
+    """One operand is a number, `value`; it does not change a floating-point dtype."""
+
+    attributes: tp.ClassVar = {'value': None}
+    check_uses_attributes = False
+    value: tp.Any
+    _format: str
+
+    @property
+    def label(self) -> str:
+        return self._format.format(_convert_value_to_string(self.value))
+
+
+class _FloatConstant(_Constant):
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x',))
+        type_check.expect(in_types[0].dtype.kind == 'f')
+
+
+class Neg(_Unary):
+    label = '__neg__'
+    compose = staticmethod(chainerx.negative)
+
+
+class Absolute(_Unary):
+    label = '|_|'
+    compose = staticmethod(chainerx.absolute)
+
+
+class Add(_Binary):
+    label = '_ + _'
+    compose = staticmethod(chainerx.add)
+
+
+class AddConstant(_Constant):
+    _format = '_ + {}'
+    compose = staticmethod(chainerx.add)
+
+
+class MultiAdd(BuiltinFunction):
+    """The sum of any number of arrays."""
+
+    is_elementwise = True
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        for x in in_types:
+            type_check.expect(x.dtype == in_types[0].dtype)
+        type_check.expect_broadcast_shapes(*[x.shape for x in in_types])
+
+    @staticmethod
+    def compose(x: chainerx.ndarray, *others: chainerx.ndarray) -> chainerx.ndarray:
+        if not others:
+            return x.copy()
+        for other in others:
+            x = x + other
+        return x
+
+
+class Sub(_Binary):
+    label = '_ - _'
+    compose = staticmethod(chainerx.subtract)
+
+
+class SubFromConstant(_Constant):
+    _format = '{} - _'
+
+    @staticmethod
+    def compose(x: chainerx.ndarray, value: tp.Any) -> chainerx.ndarray:
+        return value - x
+
+
+class Mul(_Binary):
+    label = '_ * _'
+    compose = staticmethod(chainerx.multiply)
+
+
+class MulConstant(_Constant):
+    _format = '_ * {}'
+    compose = staticmethod(chainerx.multiply)
+
+
+class Div(_FloatBinary):
+    label = '_ / _'
+    compose = staticmethod(chainerx.divide)
+
+
+class DivFromConstant(_FloatConstant):
+    _format = '{} / _'
+
+    @staticmethod
+    def compose(x: chainerx.ndarray, value: tp.Any) -> chainerx.ndarray:
+        return value / x
+
+
+class PowVarVar(_FloatBinary):
+    label = '_ ** _'
+    compose = staticmethod(chainerx.power)
+
+
+class PowVarConst(_FloatConstant):
+    _format = '_ ** {}'
+    compose = staticmethod(chainerx.power)
+
+
+class PowConstVar(_FloatConstant):
+    _format = '{} ** _'
+
+    @staticmethod
+    def compose(x: chainerx.ndarray, value: tp.Any) -> chainerx.ndarray:
+        return value**x
+
+
+class _FloorDivide(_Binary):
+    has_graph = False
+    compose = staticmethod(chainerx.floor_divide)
+
+
+class _FloorDivideConstant(_Constant):
+    has_graph = False
+    compose = staticmethod(chainerx.floor_divide)
+
+
+class _FloorDivideFromConstant(_Constant):
+    has_graph = False
+
+    @staticmethod
+    def compose(x: chainerx.ndarray, value: tp.Any) -> chainerx.ndarray:
+        return value // x
+
+
+def _sub_constant(x: variable.Variable, value: tp.Any) -> variable.Variable:
+    return AddConstant.call(x, -value)
+
+
+def _div_constant(x: variable.Variable, value: tp.Any) -> variable.Variable:
+    # As v7: one division for all elements.
+    return MulConstant.call(x, 1.0 / value)
+
+
+engine.set_operator('add', Add.call, AddConstant.call, AddConstant.call)
+engine.set_operator('subtract', Sub.call, _sub_constant, SubFromConstant.call)
+engine.set_operator('multiply', Mul.call, MulConstant.call, MulConstant.call)
+engine.set_operator('divide', Div.call, _div_constant, DivFromConstant.call)
+engine.set_operator(
+    'floor_divide', _FloorDivide.call, _FloorDivideConstant.call, _FloorDivideFromConstant.call
+)
+engine.set_operator('power', PowVarVar.call, PowVarConst.call, PowConstVar.call)
+engine.set_operator('negative', Neg.call)
+engine.set_operator('absolute', Absolute.call)
+
+
+def add(*xs: tp.Any) -> variable.Variable:
+    """The sum of variables, elementwise, with broadcasting.
+
+    Args:
+        *xs (Variable, array or float): One or more, of one dtype.
+
+    Returns:
+        Variable: Differentiable in all of them, any order.
+
+    Raises:
+        InvalidType: If dtypes differ or shapes do not broadcast.
+    """
+    if len(xs) == 2:
+        left, right = xs
+        if isinstance(left, variable.Variable) or isinstance(right, variable.Variable):
+            return left + right
+        return variable.as_variable(left) + right
+    if not xs:
+        raise TypeError('add: expected at least one argument')
+    return MultiAdd.call(*xs)
+
+
+def absolute(self: tp.Any) -> variable.Variable:
+    """The absolute value, elementwise. Differentiable, except at 0, where the gradient is 0."""
+    return Absolute.call(self)
+
+
+# The operators under the names that v7 had for them.
+def sub(self: tp.Any, rhs: tp.Any) -> variable.Variable:
+    """``self - rhs``, elementwise."""
+    return variable.as_variable(self) - rhs
+
+
+def mul(self: tp.Any, rhs: tp.Any) -> variable.Variable:
+    """``self * rhs``, elementwise."""
+    return variable.as_variable(self) * rhs
+
+
+def div(self: tp.Any, rhs: tp.Any) -> variable.Variable:
+    """``self / rhs``, elementwise."""
+    return variable.as_variable(self) / rhs
+
+
+def neg(self: tp.Any) -> variable.Variable:
+    """``-self``, elementwise."""
+    return Neg.call(self)
+
+
+def pow(self: tp.Any, rhs: tp.Any) -> variable.Variable:
+    """``self ** rhs``, elementwise."""
+    return variable.as_variable(self) ** rhs

@@ -35,6 +35,9 @@ from chainer.function_node import FunctionNode
 from chainer.variable import Parameter, Variable, as_array, as_variable, backward, grad
 from chainer import functions
 from chainer.link_hook import LinkHook, _get_link_hooks
+from chainer.link import Chain, ChainList, Link
+from chainer.sequential import Sequential
+from chainer._diagnostics import report_missing_gradients
 
 # An alias that users import as a module too.
 _sys.modules['chainer.cuda'] = cuda

@@ -1,0 +1,48 @@
+"""The path of the link in whose forward an error arose; worked out only once there is an error."""
+
+from __future__ import annotations
+
+import contextlib
+import traceback
+from types import CodeType
+from typing import TYPE_CHECKING
+
+from chainer.utils import type_check
+
+if TYPE_CHECKING:
+    from chainer.link import Link
+
+_PREFIX = 'In link '
+
+
+def add_path(error: Exception, link: Link, call: CodeType) -> None:
+    """Say in an error where in `link` it arose.
+
+    Each link on the way up calls this, and each knows more of the path: the last one's word stands.
+    The links below are found in the traceback, so nothing is kept while there is no error.
+
+    Args:
+        error: What is passing through `link`.
+        link: The link that was called.
+        call: Code of `Link.__call__`.
+    """
+    with contextlib.suppress(Exception):  # a link may be half made; its own error counts
+        _add_path(error, link, call)
+
+
+def _add_path(error: Exception, link: Link, call: CodeType) -> None:
+    frames = traceback.walk_tb(error.__traceback__)
+    called = [frame.f_locals['self'] for frame, _ in frames if frame.f_code is call]
+    inner = called[-1]
+    if inner is link:
+        place = f'{link.name} ({type(link).__name__})' if link.name else type(link).__name__
+    else:
+        path = next((path for path, below in link.namedlinks() if below is inner), None)
+        if path is None:
+            return  # called here, but not a part of this link
+        place = f'{path} ({type(inner).__name__}) of {type(link).__name__}'
+    if isinstance(error, type_check.InvalidType):
+        error.link = place
+        return
+    notes = getattr(error, '__notes__', [])
+    error.__notes__ = [note for note in notes if not note.startswith(_PREFIX)] + [_PREFIX + place]

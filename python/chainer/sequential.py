@@ -1,0 +1,223 @@
+"""`Sequential`: layers called one after the other."""
+
+from __future__ import annotations
+
+import copy
+import copyreg
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Self
+
+from chainer.link import ChainList, Link, _check_mode, _tree_str
+
+
+class Sequential(ChainList):
+    """A link that calls layers in order, each with what the one before returned.
+
+    A tuple is passed on as several arguments. Layers are links and any other callables; only links
+    are children, numbered among themselves: the parameter of the second link is ``/1/W`` wherever
+    it stands.
+
+    Args:
+        layers: Callables.
+    """
+
+    def __init__(self, *layers: Callable[..., Any]) -> None:
+        super().__init__()
+        self._layers: list[Callable[..., Any]] = []
+        self._set_layers([_check_layer(layer) for layer in layers])
+
+    def _set_layers(self, layers: list[Callable[..., Any]]) -> None:
+        self._layers = layers
+        self._children = [layer for layer in layers if isinstance(layer, Link)]
+        self._rename()
+
+    def forward(self, *x: Any) -> Any:
+        """Call the layers."""
+        if not self._layers:
+            raise RuntimeError('Sequential does not have any layer.')
+        for layer in self._layers:
+            x = layer(*x) if isinstance(x, tuple) else layer(x)
+        return x
+
+    # -- a list of layers
+
+    def __len__(self) -> int:
+        return len(self._layers)
+
+    def __getitem__(self, i: Any) -> Any:
+        """Return the layer at an index, or a list of those in a slice."""
+        return self._layers[i]
+
+    def __setitem__(self, i: Any, layer: Any) -> None:
+        layers = self._layers.copy()
+        if isinstance(i, slice):
+            layers[i] = [_check_layer(one) for one in layer]
+        else:
+            if i >= len(layers):
+                raise ValueError(f'{i} should be less than {len(layers)}')
+            layers[i] = _check_layer(layer)
+        self._set_layers(layers)
+
+    def __delitem__(self, i: Any) -> None:
+        layers = self._layers.copy()
+        del layers[i]
+        self._set_layers(layers)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._layers)
+
+    def __reversed__(self) -> Iterator[Any]:
+        return reversed(self._layers)
+
+    def __contains__(self, item: Any) -> bool:
+        return item in self._layers
+
+    def __add__(self, other: Any) -> Sequential:
+        return Sequential(*self, *_check_sequential(other))
+
+    def __iadd__(self, other: Any) -> Self:
+        self.extend(_check_sequential(other))
+        return self
+
+    def append(self, layer: Callable[..., Any]) -> None:
+        """Add a layer at the end."""
+        self.insert(len(self), layer)
+
+    def add_link(self, link: Callable[..., Any]) -> None:
+        """Add a layer at the end."""
+        self.append(link)
+
+    def extend(self, sequential: Iterable[Callable[..., Any]]) -> None:
+        """Add layers at the end."""
+        self._set_layers([*self._layers, *map(_check_layer, sequential)])
+
+    def insert(self, i: int, layer: Callable[..., Any]) -> None:
+        """Insert a layer before an index."""
+        if not -len(self) <= i <= len(self):
+            raise IndexError(f'Index out of range: {i}')
+        layers = self._layers.copy()
+        layers.insert(i, _check_layer(layer))
+        self._set_layers(layers)
+
+    def remove(self, layer: Callable[..., Any]) -> None:
+        """Remove the first layer that equals the one given.
+
+        Raises:
+            ValueError: If there is none.
+        """
+        if layer not in self:
+            raise ValueError(f'There is no layer object that is same as {layer}')
+        del self[self.index(layer)]
+
+    def remove_by_layer_type(self, type_name: str) -> None:
+        """Remove all layers of a type, as named by :meth:`count_by_layer_type`."""
+        self._set_layers([layer for layer in self if _type_name(layer) != type_name])
+
+    def pop(self, i: int = -1) -> Callable[..., Any]:
+        """Remove and return the layer at an index."""
+        layer = self[i]
+        del self[i]
+        return layer
+
+    def clear(self) -> None:
+        """Remove all layers."""
+        self._set_layers([])
+
+    def index(self, layer: Any, start: int | None = None, end: int | None = None) -> int:
+        """Return the first index of a layer, from `start` to before `end`."""
+        return self._layers.index(
+            layer, 0 if start is None else start, len(self) if end is None else end
+        )
+
+    def count(self, layer: Any) -> int:
+        """Count the layers that equal the one given."""
+        return self._layers.count(layer)
+
+    def count_by_layer_type(self, type_name: str) -> int:
+        """Count the layers of a type: the name of a class, or of a function."""
+        return sum(_type_name(layer) == type_name for layer in self)
+
+    def flatten(self) -> Sequential:
+        """Return a Sequential in which those nested are replaced by their layers."""
+        layers: list[Callable[..., Any]] = []
+        for layer in self:
+            layers += layer.flatten() if isinstance(layer, Sequential) else [layer]
+        return Sequential(*layers)
+
+    # -- a link
+
+    def copy(self, mode: str = 'share') -> Self:
+        """Copy the links as :meth:`Link.copy` does; layers that are no links are shared."""
+        _check_mode(mode)
+        return super().copy(mode)
+
+    def _copy_children(self, mode: str) -> None:
+        self._set_layers([x.copy(mode) if isinstance(x, Link) else x for x in self._layers])
+
+    def copyparams(self, link: Link, copy_persistent: bool = True) -> None:
+        if not isinstance(link, Sequential):
+            raise ValueError(
+                'Objects other than Sequential object cannot be copied to a Sequential object.'
+            )
+        super().copyparams(link, copy_persistent)
+
+    def __str__(self) -> str:
+        return _tree_str(self, ((str(i), _layer_str(x)) for i, x in enumerate(self._layers)))
+
+    def __reduce__(self) -> Any:
+        if any(_is_lambda(layer) for layer in self):
+            raise ValueError(
+                'This Sequential object has at least one lambda function as its component. A '
+                'lambda function can not be pickled: use functools.partial or a named function '
+                'instead, or the external package "dill".'
+            )
+        return copyreg.__newobj__, (type(self),), self.__dict__  # type: ignore[attr-defined]
+
+    # Copies in memory need no pickling of layers, so that lambdas are no obstacle.
+
+    def __copy__(self) -> Self:
+        ret = self.__class__.__new__(self.__class__)
+        ret.__dict__.update(self.__dict__)
+        return ret
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        ret = self.__class__.__new__(self.__class__)
+        memo[id(self)] = ret
+        ret.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return ret
+
+
+def _check_layer(layer: Any) -> Callable[..., Any]:
+    if not callable(layer):
+        raise ValueError(
+            f'All elements of the argument should be callable. But given {layer} is not callable.'
+        )
+    return layer
+
+
+def _check_sequential(other: Any) -> Sequential:
+    if not isinstance(other, Sequential):
+        raise ValueError(
+            'add (+) operator supports only objects of Sequential class, '
+            f'but {type(other)} is given.'
+        )
+    return other
+
+
+def _is_lambda(layer: Any) -> bool:
+    return getattr(layer, '__name__', '') == '<lambda>'
+
+
+def _type_name(layer: Any) -> str:
+    return type(layer).__name__ if isinstance(layer, Link) else getattr(layer, '__name__', '')
+
+
+def _layer_str(layer: Any) -> str:
+    if _is_lambda(layer):
+        # The code says more than an address; it is not there for what was typed at a prompt.
+        try:
+            return inspect.getsource(layer).splitlines()[0].strip().rstrip(',')
+        except (OSError, TypeError):
+            pass
+    return str(layer)

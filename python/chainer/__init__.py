@@ -10,6 +10,7 @@ from chainer import (
     configuration,
     memory_layouts,
     types,
+    utils,
     warnings,
 )
 from chainer._environment import (

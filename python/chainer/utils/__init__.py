@@ -1,1 +1,112 @@
-"""Helpers of functions and links that users' own functions and links need too."""
+"""Helpers of functions and links, which users' own functions and links need too."""
+
+# ruff: noqa: F401
+from __future__ import annotations
+
+import collections
+import contextlib
+import typing as tp
+from collections import abc as collections_abc
+
+import numpy as np
+
+import chainer
+from chainer.utils import (
+    _collections,
+    argument,
+    array,
+    cache,
+    conv,
+    conv_nd,
+    conv_nd_kernel,
+    error,
+    imgproc,
+    meta,
+    precision,
+    type_check,
+)
+from chainer.utils.array import size_of_shape, sum_to
+from chainer.utils.conv import get_conv_outsize, get_deconv_outsize
+from chainer.utils.error import _format_array_props
+from chainer.utils.experimental import experimental
+from chainer.utils.meta import enable_final, final
+from chainer.utils.nondeterministic import nondeterministic
+
+if tp.TYPE_CHECKING:
+    from chainer.utils import sparse, walker_alias
+    from chainer.utils.sparse import CooMatrix, get_order, to_coo
+    from chainer.utils.walker_alias import WalkerAlias
+
+# Imported when asked for: these need Variables and device residents, which need this package.
+_LAZY = {
+    'CooMatrix': 'sparse',
+    'get_order': 'sparse',
+    'sparse': 'sparse',
+    'to_coo': 'sparse',
+    'WalkerAlias': 'walker_alias',
+    'walker_alias': 'walker_alias',
+}
+
+
+def __getattr__(name: str) -> tp.Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'chainer.utils' has no attribute '{name}'")
+    import importlib
+
+    module = importlib.import_module(f'chainer.utils.{_LAZY[name]}')
+    return module if name == _LAZY[name] else getattr(module, name)
+
+
+def force_array(x: tp.Any, dtype: tp.Any = None) -> tp.Any:
+    """Makes an array of a scalar, and casts to ``dtype`` if it is given; else returns ``x``.
+
+    NumPy's functions return scalars where one would expect arrays without dimensions.
+    """
+    if np.isscalar(x):
+        return np.array(x, dtype)
+    return x if dtype is None else x.astype(dtype, copy=False)
+
+
+def force_type(dtype: tp.Any, value: tp.Any) -> tp.Any:
+    """Casts a scalar or an array to ``dtype``; what has it already is returned as it is."""
+    dtype = np.dtype(dtype)
+    if np.isscalar(value):
+        return dtype.type(value)
+    return value if value.dtype == dtype else value.astype(dtype, copy=False)
+
+
+@contextlib.contextmanager
+def tempdir(**kwargs: tp.Any) -> tp.Iterator[str]:
+    """A context with a temporary directory, which is removed with all that is in it.
+
+    Args:
+        kwargs: As ``tempfile.mkdtemp`` takes them: `suffix`, `prefix`, `dir`.
+    """
+    import tempfile
+
+    with tempfile.TemporaryDirectory(**kwargs) as path:
+        yield path
+
+
+def _check_arrays_forward_compatible(arrays: tp.Sequence, label: str | None = None) -> None:
+    """Raises TypeError if inputs of a function are of more than one array library."""
+    if not chainer.is_arrays_compatible(arrays):
+        where = '' if label is None else f' ({label})'
+        kinds = ', '.join(str(type(a)) for a in arrays)
+        raise TypeError(
+            f'incompatible array types are mixed in the forward input{where}.\nActual: {kinds}'
+        )
+
+
+def _raise_from(exc_type: type[Exception], message: str, orig_exc: BaseException) -> tp.NoReturn:
+    raise exc_type(message) from orig_exc
+
+
+def _repr_with_named_data(inst: tp.Any, **kwargs: tp.Any) -> str:
+    """A representation with the class and some values of an object."""
+    cls = type(inst)
+    return f'<{" ".join([f"{cls.__module__}.{cls.__name__}", *_pairs(kwargs)])}>'
+
+
+def _pairs(values: dict[str, tp.Any]) -> list[str]:
+    return [f'{name}={value}' for name, value in values.items()]

@@ -1,0 +1,20 @@
+"""The warning of experimental features."""
+
+from __future__ import annotations
+
+import warnings
+
+import chainer
+
+
+def experimental(api_name: str) -> None:
+    """Warns that a feature may change; to be called by the feature, with its name.
+
+    ``chainer.disable_experimental_feature_warning = True`` turns these warnings off.
+    """
+    if not chainer.disable_experimental_feature_warning:
+        warnings.warn(
+            f'{api_name} is experimental. The interface can change in the future.',
+            FutureWarning,
+            stacklevel=2,
+        )

@@ -1,0 +1,84 @@
+"""Samples of a discrete distribution."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import numpy as np
+
+from chainer import device_resident
+from chainer.backends import cuda
+
+
+class WalkerAlias(device_resident.DeviceResident):
+    """Draws integers with given probabilities, in constant time per sample.
+
+    Each integer has a slot; a slot is shared with at most one other, its alias. A sample picks a
+    slot, and then the integer or its alias.
+
+    Args:
+        probs: Probabilities of 0, 1, ...; they need not sum to one.
+
+    Source: Walker, ACM Transactions on Mathematical Software 3 (1977).
+    """
+
+    def __init__(self, probs: tp.Any) -> None:
+        super().__init__()
+        prob = np.array(probs, np.float32)
+        prob /= np.sum(prob)
+        n = len(prob)
+        threshold = np.empty(n, np.float32)
+        values = np.zeros((n, 2), np.int32)
+        unshared = 0  # the first slot without an alias
+        for slot, i in enumerate(np.argsort(prob, kind='stable')):
+            rest = float(prob[i]) * n
+            while rest > 1 and unshared < slot:
+                values[unshared, 1] = i
+                rest -= 1 - float(threshold[unshared])
+                unshared += 1
+            threshold[slot] = rest
+            values[slot, 0] = i
+        self.threshold = threshold
+        self.values = values.ravel()
+
+    @property
+    def use_gpu(self) -> bool:
+        """Whether samples are CuPy arrays."""
+        return cuda.available and self.xp is cuda.cupy
+
+    def device_resident_accept(self, visitor: tp.Any) -> None:
+        super().device_resident_accept(visitor)
+        self.threshold = visitor.visit_array(self.threshold)
+        self.values = visitor.visit_array(self.values)
+
+    def sample(self, shape: int | tuple[int, ...]) -> tp.Any:
+        """Draws samples.
+
+        Args:
+            shape: Shape of the result.
+
+        Returns:
+            Array of int32, of the kind and on the device of this object.
+        """
+        return self.sample_gpu(shape) if self.use_gpu else self.sample_xp(self.xp, shape)
+
+    def sample_xp(self, xp: tp.Any, shape: int | tuple[int, ...]) -> tp.Any:
+        """As `sample`, for NumPy and ChainerX; both draw from `numpy.random`."""
+        threshold, values = self.device.send((self.threshold, self.values))
+        if xp is not np:
+            threshold, values = (cuda.to_cpu(a) for a in (threshold, values))
+        place = np.random.uniform(0, 1, shape) * len(threshold)
+        return self.device.send(_pick(threshold, values, np.asarray(place, np.float32)))
+
+    def sample_gpu(self, shape: int | tuple[int, ...]) -> tp.Any:
+        """As `sample`, for CuPy."""
+        cuda.check_cuda_available()
+        place = cuda.cupy.random.uniform(0, len(self.threshold), shape, np.float32)
+        return _pick(self.threshold, self.values, place)
+
+
+def _pick(threshold: tp.Any, values: tp.Any, place: tp.Any) -> tp.Any:
+    # The whole part is the slot; rounding may have made it one too many.
+    slot = place.astype(np.int32).clip(0, len(threshold) - 1)
+    alias = (threshold[slot] < place - slot).astype(np.int32)
+    return values[slot * 2 + alias]

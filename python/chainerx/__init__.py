@@ -32,9 +32,15 @@ from numpy import (
 )
 from numpy import dtype as dtype
 
-from chainerx import _core
-from chainerx._core import *  # noqa: F403
-from chainerx._core import linalg, random
+try:
+    from chainerx import _core
+    from chainerx._core import *  # noqa: F403
+    from chainerx._core import linalg, random
+except ImportError as _error:
+    raise ImportError(
+        f'the compiled part of chainerx is missing beside {__file__} or broken: {_error}. '
+        'Install it anew: "pip install --force-reinstall chainerx", or "pip install ." in a clone.'
+    ) from _error
 from chainerx._io import frombuffer, fromfile, fromfunction, fromiter, fromstring, loadtxt
 
 if _typing.TYPE_CHECKING:

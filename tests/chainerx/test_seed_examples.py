@@ -2,6 +2,9 @@
 
 import inspect
 import pathlib
+import shutil
+import subprocess
+import sys
 
 import chainerx as chx
 import numpy as np
@@ -147,6 +150,19 @@ def test_c5_build_switches():
     cmake += list(ROOT.glob('cmake/*.cmake'))
     text = ''.join(p.read_text() for p in cmake)
     assert 'CHAINERX_BUILD_CUDA' in text
+
+
+def test_c6_broken_installation(tmp_path):
+    assert chx.is_available() is True
+    package = pathlib.Path(chx.__file__).parent
+    shutil.copytree(package, tmp_path / 'chainerx', ignore=shutil.ignore_patterns('*.so', '*.pyc'))
+    code = f'import sys; sys.path.insert(0, {str(tmp_path)!r}); import chainerx'
+    result = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+    assert result.returncode != 0
+    message = result.stderr.splitlines()[-1]
+    assert message.startswith('ImportError: the compiled part of chainerx is missing')
+    assert str(tmp_path) in message
+    assert 'pip install' in message
 
 
 def test_c10_training_with_chainerx_alone():

@@ -1,0 +1,81 @@
+"""Comparison and layout of arrays of any backend."""
+
+import numpy
+
+import chainer
+from chainer._numerical_grad import _to_numpy
+
+
+def _worst_element(x: numpy.ndarray, y: numpy.ndarray, atol: float, rtol: float) -> list[str]:
+    """Lines on the element that is farthest beyond its tolerance."""
+    x, y = numpy.broadcast_arrays(x, y)
+    if x.dtype.kind not in 'fciub' or y.dtype.kind not in 'fciub' or x.size == 0:
+        return []
+    wide = numpy.complex128 if 'c' in (x.dtype.kind, y.dtype.kind) else numpy.float64
+    with numpy.errstate(all='ignore'):
+        error = numpy.abs(x.astype(wide) - y.astype(wide))
+        tolerance = atol + rtol * numpy.abs(y.astype(wide))
+        excess = numpy.where(x == y, -numpy.inf, error - tolerance)
+        # A nan on one side only goes before any number.
+        excess[numpy.isnan(excess)] = numpy.inf
+        excess[numpy.isnan(x.astype(wide)) & numpy.isnan(y.astype(wide))] = -numpy.inf
+        i = numpy.unravel_index(int(excess.argmax()), excess.shape)
+        relative = error[i] / numpy.abs(y.astype(wide)[i])
+    return [
+        f'  i: {tuple(map(int, i))}',
+        f'  x[i]: {x[i]}',
+        f'  y[i]: {y[i]}',
+        f'  relative error[i]: {relative}',
+        f'  absolute error[i]: {error[i]}',
+        f'  relative tolerance * |y[i]|: {tolerance[i] - atol}',
+        f'  absolute tolerance: {atol}',
+        f'  total tolerance: {tolerance[i]}',
+    ]
+
+
+def assert_allclose(x, y, atol=1e-5, rtol=1e-4, verbose=True):
+    """Raises AssertionError unless ``|x - y| <= atol + rtol * |y|`` everywhere.
+
+    Args:
+        x, y (arrays, Variables or scalars): Of any backends; dtypes are not compared.
+        atol (float): Absolute tolerance.
+        rtol (float): Relative tolerance.
+        verbose (bool): Whether NumPy's part of the message shows the values.
+    """
+    x, y = _to_numpy(x), _to_numpy(y)
+    try:
+        numpy.testing.assert_allclose(x, y, atol=atol, rtol=rtol, verbose=verbose)
+    except AssertionError as error:
+        lines = [
+            f'{error}',
+            '',
+            'assert_allclose failed:',
+            f'  shape: {x.shape} {y.shape}',
+            f'  dtype: {x.dtype} {y.dtype}',
+        ]
+        if x.shape == y.shape or x.ndim == 0 or y.ndim == 0:
+            lines += _worst_element(x, y, atol, rtol)
+        for name, value in (('x: ', x), ('y: ', y)):
+            lines.append(name + numpy.array2string(value, prefix=name))
+        raise AssertionError('\n'.join(lines) + '\n') from None
+
+
+def _as_noncontiguous_array(array):
+    """An equal array, on the same device, whose elements do not lie side by side.
+
+    Lists and tuples are mapped; None, 0-d and empty arrays, which have no other layout, are
+    returned as they are.
+    """
+    if array is None:
+        return None
+    if isinstance(array, (list, tuple)):
+        return type(array)(map(_as_noncontiguous_array, array))
+    if array.size <= 1:
+        return array
+    device = chainer.backend.get_device_from_array(array)
+    with chainer.using_device(device):
+        wide = device.xp.zeros((*array.shape[:-1], array.shape[-1] * 2), dtype=array.dtype)
+    # Every second element of the last axis, and each axis backwards.
+    view = wide[(slice(None, None, -1),) * (array.ndim - 1) + (slice(None, None, -2),)]
+    view[...] = array
+    return view

@@ -1,0 +1,31 @@
+"""Round trips through files."""
+
+import importlib
+import os
+import tempfile
+
+
+def save_and_load(src, dst, filename, saver, loader):
+    """Saves one object to a file in a temporary folder and loads another from it.
+
+    Args:
+        src, dst (serializable): Links, optimizers, ...
+        filename (str): Name in the folder.
+        saver, loader (callables): Called with the path and the object.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, filename)
+        saver(path, src)
+        loader(path, dst)
+
+
+def save_and_load_npz(src, dst):
+    """``save_and_load`` in NumPy's format."""
+    npz = importlib.import_module('chainer.serializers.npz')
+    save_and_load(src, dst, 'tmp.npz', npz.save_npz, npz.load_npz)
+
+
+def save_and_load_hdf5(src, dst):
+    """``save_and_load`` in HDF5; needs h5py."""
+    hdf5 = importlib.import_module('chainer.serializers.hdf5')
+    save_and_load(src, dst, 'tmp.h5', hdf5.save_hdf5, hdf5.load_hdf5)

@@ -1,0 +1,17 @@
+"""Skips what this machine can't run."""
+
+import pytest
+
+
+def pytest_collection_modifyitems(items):
+    from chainer.backends import cuda, intel64
+
+    missing = {
+        'gpu': not cuda.available,
+        'cudnn': not cuda.cudnn_enabled,
+        'ideep': not intel64.is_ideep_available(),
+    }
+    for item in items:
+        for name in missing:
+            if missing[name] and item.get_closest_marker(name):
+                item.add_marker(pytest.mark.skip(reason=f'needs {name}'))

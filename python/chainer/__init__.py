@@ -8,11 +8,14 @@ from chainer import (
     backend,
     backends,
     configuration,
+    function_hooks,
+    functions,
     memory_layouts,
     types,
     utils,
     warnings,
 )
+from chainer._diagnostics import report_missing_gradients
 from chainer._environment import (
     DebugMode,
     get_array_types,
@@ -23,6 +26,7 @@ from chainer._environment import (
     is_debug,
     set_debug,
 )
+from chainer._fallback import Fallback, fallback_report
 from chainer._mixed16 import _Mixed16, mixed16
 from chainer._runtime_info import print_runtime_info
 from chainer.backend import get_device, using_device
@@ -30,15 +34,13 @@ from chainer.backends import cuda
 from chainer.backends.cuda import should_use_cudnn, should_use_cudnn_tensor_core
 from chainer.configuration import config, global_config, using_config
 from chainer.device_resident import DeviceResident
-from chainer._fallback import Fallback, fallback_report
+from chainer.function import Function, FunctionAdapter, force_backprop_mode, no_backprop_mode
 from chainer.function_hook import FunctionHook, get_function_hooks
 from chainer.function_node import FunctionNode
-from chainer.variable import Parameter, Variable, as_array, as_variable, backward, grad
-from chainer import functions
-from chainer.link_hook import LinkHook, _get_link_hooks
 from chainer.link import Chain, ChainList, Link
+from chainer.link_hook import LinkHook, _get_link_hooks
 from chainer.sequential import Sequential
-from chainer._diagnostics import report_missing_gradients
+from chainer.variable import Parameter, Variable, as_array, as_variable, backward, grad
 
 # An alias that users import as a module too.
 _sys.modules['chainer.cuda'] = cuda

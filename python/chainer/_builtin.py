@@ -25,9 +25,10 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+from chainerx._core import engine
+
 from chainer import _engine, variable
 from chainer.function_node import FunctionNode
-from chainerx._core import engine
 
 
 class BuiltinFunction(FunctionNode):

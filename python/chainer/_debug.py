@@ -6,16 +6,13 @@ import pathlib
 import traceback
 import typing as tp
 
-import numpy as np
-
 import chainerx
+import numpy as np
 
 if tp.TYPE_CHECKING:
     from chainer.function_node import FunctionNode
 
-_PACKAGES = tuple(
-    str(pathlib.Path(tp.cast(str, module)).parent) for module in (__file__, chainerx.__file__)
-)
+_PACKAGES = tuple(str(pathlib.Path(module).parent) for module in (__file__, chainerx.__file__))
 
 
 def check_forward(
@@ -48,8 +45,8 @@ def check_backward(function: FunctionNode, index: int, grad: tp.Any) -> None:
     for what, test in (('NaN', np.isnan), ('inf', np.isinf)):
         if _has(test, grad):
             raise RuntimeError(
-                f'{what} is detected on backward computation of {function.label}: gradient of input '
-                f'{index}, {_describe(grad)}{_where(function.stack)}'
+                f'{what} is detected on backward computation of {function.label}: gradient of '
+                f'input {index}, {_describe(grad)}{_where(function.stack)}'
             )
 
 

@@ -9,9 +9,10 @@ import traceback
 import typing as tp
 
 import chainerx
+from chainerx._core import engine
+
 from chainer import configuration
 from chainer.utils import type_check
-from chainerx._core import engine
 
 if tp.TYPE_CHECKING:
     from chainer.function_node import FunctionNode

@@ -28,9 +28,9 @@ def get_function_hooks() -> OrderedDict[str, FunctionHook]:
 class FunctionHook:
     """Base of hooks. Used in a ``with`` block it sees all functions that this thread runs there.
 
-    ``function.add_hook(hook)`` adds it to one function instead. ``in_data`` are the input arrays (in
-    backward, None where the array is not kept), ``out_grad`` the gradients of the outputs. Hooks
-    fire at functions of chainer, not at the chainerx routines that they are made of.
+    ``function.add_hook(hook)`` adds it to one function instead. ``in_data`` are the input arrays
+    (in backward, None where the array is not kept), ``out_grad`` the gradients of the outputs.
+    Hooks fire at functions of chainer, not at the chainerx routines that they are made of.
     """
 
     name: str = 'FunctionHook'

@@ -6,9 +6,10 @@ import typing as tp
 from collections import OrderedDict
 
 import chainerx
+from chainerx._core import engine
+
 from chainer import _engine, _environment, _fallback, backend, configuration, variable
 from chainer.function_hook import FunctionHook
-from chainerx._core import engine
 
 
 class FunctionNode(engine.FunctionNode):
@@ -50,8 +51,8 @@ class FunctionNode(engine.FunctionNode):
     def __call__(self, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
         name = type(self).__name__
         raise RuntimeError(
-            f'A function object ({name}) which is derived from chainer.FunctionNode has been called '
-            'as if it were a callable. Use apply() method instead.'
+            f'A function object ({name}) which is derived from chainer.FunctionNode has been '
+            'called as if it were a callable. Use apply() method instead.'
         )
 
     # ---- application ----
@@ -138,9 +139,7 @@ class FunctionNode(engine.FunctionNode):
         converted: tuple[tp.Any, ...],
     ) -> tuple[variable.Variable, ...]:
         if configuration.config.enable_backprop:
-            self._retained_inputs = _select(
-                self, 'inputs', self._input_indexes_to_retain, in_data
-            )
+            self._retained_inputs = _select(self, 'inputs', self._input_indexes_to_retain, in_data)
             self._retained_outputs = _select(
                 self, 'outputs', self._output_indexes_to_retain, converted
             )

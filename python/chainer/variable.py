@@ -9,11 +9,11 @@ from __future__ import annotations
 import copy
 import typing as tp
 
-import numpy as np
-
 import chainerx
-from chainer import _engine, backend, configuration
+import numpy as np
 from chainerx._core import engine
+
+from chainer import _engine, backend, configuration
 
 if tp.TYPE_CHECKING:
     from chainer.function_node import FunctionNode
@@ -76,7 +76,7 @@ class _Creator:
 class VariableNode(_Creator, engine.VariableNode):
     """The place of a variable in the graph.
 
-    It keeps the graph below it alive, not the array. Two nodes are equal if they are the same place.
+    It keeps the graph below it alive, not the array. Nodes of one place are equal.
 
     Attributes:
         data: The array; None if neither a variable nor a function keeps it.
@@ -265,10 +265,12 @@ class Variable(_Creator, engine.Variable):
         from chainer import functions as F
 
         if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], tuple | list)):
-            axes = axes[0]
+            return F.transpose(self, axes[0])
         return F.transpose(self, axes or None)
 
-    def mean(self, axis: tp.Any = None, *, weights: tp.Any = None, keepdims: bool = False) -> tp.Any:
+    def mean(
+        self, axis: tp.Any = None, *, weights: tp.Any = None, keepdims: bool = False
+    ) -> tp.Any:
         """See `chainer.functions.average`."""
         from chainer import functions as F
 
@@ -504,7 +506,7 @@ class Parameter(Variable):
         return self.array is not None
 
     @property
-    def dtype(self) -> np.dtype[tp.Any]:  # type: ignore[override]
+    def dtype(self) -> np.dtype[tp.Any]:
         """The dtype that it has or, uninitialized, will have."""
         if self.array is not None:
             return super().dtype
@@ -524,7 +526,7 @@ class Parameter(Variable):
         return self.array is not None or self._grad_initializer is None
 
     @property
-    def grad(self) -> tp.Any:  # type: ignore[override]
+    def grad(self) -> tp.Any:
         """The gradient array, or None.
 
         Raises:
@@ -616,7 +618,7 @@ class Parameter(Variable):
 
 
 def _to_shape(shape: tp.Any) -> tuple[int, ...]:
-    return (int(shape),) if np.isscalar(shape) else tuple(shape)  # type: ignore[call-overload]
+    return tuple(shape) if hasattr(shape, '__iter__') else (int(shape),)
 
 
 def _check_sequence(op: str, name: str, value: tp.Any) -> None:
@@ -718,7 +720,7 @@ def backward(
 
 
 def _check_kinds(op: str, variables: tp.Iterable[tp.Any]) -> None:
-    kinds = {v._kind for v in variables if isinstance(v, Variable)} - {None}
+    kinds = {v._kind for v in variables if isinstance(v, Variable) and v._kind}
     if len(kinds) > 1:
         error = ValueError if op == 'backward' else TypeError
         raise error(f'{op}: the variables hold different kinds of arrays: {sorted(kinds)}')

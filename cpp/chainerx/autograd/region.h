@@ -48,13 +48,13 @@ class SlotList {
     std::unique_ptr<Slot*[]> more_;
 };
 
-// Two counts, as in ArrayBody: `nodes`, the nodes of the region, and `refs`, which also counts views
-// of it. When the last node goes, the region lets go of its payload; so the payload may keep the
-// region, and there is no cycle.
+// Two counts, as in ArrayBody: `nodes`, the nodes of the region, and `refs`, which also counts
+// views of it. When the last node goes, the region lets go of its payload; so the payload may keep
+// the region, and there is no cycle.
 struct CX_API Region {
     std::atomic<uint32_t> nodes{0};
     std::atomic<uint32_t> refs{1};
-    int64_t rank{0};    // length of the longest path to a leaf, counted in functions
+    int64_t rank{0};      // length of the longest path to a leaf, counted in functions
     bool foreign{false};  // the payload may be part of reference cycles of the layer above
     uint8_t kind{0};      // for the layer above
     // The layer above: what the function is (borrowed), what it keeps (released with the last

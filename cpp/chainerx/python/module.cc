@@ -62,7 +62,8 @@ NB_MODULE(_core, m) {
     AddFunctions(random, Binding::kRandom);
     nb::module_ linalg = m.def_submodule("linalg");
     AddFunctions(linalg, Binding::kLinalg);
-    nb::module_ engine_module = m.def_submodule("engine", "The part of chainer that is written in C++.");
+    nb::module_ engine_module =
+        m.def_submodule("engine", "The part of chainer that is written in C++.");
     try {
         engine::InitEngine(engine_module.ptr());
     } catch (const PythonError&) {

@@ -164,13 +164,13 @@ class Application {
         return NewVariable(SideOf(name_, array), kind, false, array);
     }
     [[noreturn]] CX_COLD void ThrowNotArray(size_t i, PyObject* o) {
-        throw TypeError{name_, ": input ", i, " is a ", Py_TYPE(o)->tp_name,
-                        ", expected a Variable or an array"};
+        throw TypeError{name_,    ": input ",          i,
+                        " is a ", Py_TYPE(o)->tp_name, ", expected a Variable or an array"};
     }
     [[noreturn]] CX_COLD void ThrowMixed(Kind kind) {
-        throw TypeError{name_, ": incompatible array types are mixed in the inputs: ",
-                        NameOf(kind_), " and ", NameOf(kind),
-                        "; move them to one device with to_device()"};
+        throw TypeError{name_,         ": incompatible array types are mixed in the inputs: ",
+                        NameOf(kind_), " and ",
+                        NameOf(kind),  "; move them to one device with to_device()"};
     }
 
     const char* name_;
@@ -204,7 +204,8 @@ const Array& Composed(const char* name, PyObject* o) {
 }
 
 // An ndarray to a variable, a tuple of them to a tuple.
-PyObject* WrapOutputs(const char* name, Application& application, PyObject* result, Region* region) {
+PyObject* WrapOutputs(const char* name, Application& application, PyObject* result,
+                      Region* region) {
     std::vector<Array> opaque;
     Ref wrapped;
     if (PyTuple_CheckExact(result)) {
@@ -293,8 +294,8 @@ void Dealloc(PyObject* self) {
 }
 
 PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) {
-    static const char* names[] = {"cls",   "compose", "name",       "n_params",
-                                  "saves", "check",   "check_uses_params", "graph", "promotes", nullptr};
+    static const char* names[] = {"cls",   "compose",           "name",  "n_params", "saves",
+                                  "check", "check_uses_params", "graph", "promotes", nullptr};
     PyObject* cls;
     PyObject* compose;
     const char* name;
@@ -351,12 +352,13 @@ PyMemberDef g_entry_members[] = {
     {"n_params", T_INT, offsetof(EntryObject, n_params), READONLY, "The number of parameters."},
     {nullptr, 0, 0, 0, nullptr}};
 
-// run_native(function, inputs, method): calls the user's forward_chainerx(arrays) with arrays in the
-// graph. Returns chainer.Fallback as it is, else a tuple of variables.
+// run_native(function, inputs, method): calls the user's forward_chainerx(arrays) with arrays in
+// the graph. Returns chainer.Fallback as it is, else a tuple of variables.
 PyObject* RunNative(PyObject*, PyObject* const* args, Py_ssize_t n) {
     try {
         if (n != 3 || !IsFunction(args[0]) || !PyTuple_Check(args[1])) {
-            throw TypeError{"run_native: expected a FunctionNode, a tuple of Variables and a method"};
+            throw TypeError{
+                "run_native: expected a FunctionNode, a tuple of Variables and a method"};
         }
         const char* name = Py_TYPE(args[0])->tp_name;
         Application application{name, static_cast<size_t>(PyTuple_GET_SIZE(args[1]))};
@@ -381,8 +383,10 @@ PyObject* RunNative(PyObject*, PyObject* const* args, Py_ssize_t n) {
         }
         if (result.get() == g_callbacks.fallback) return result.Release();
         if (!PyTuple_CheckExact(result.get())) {
-            throw TypeError{name, ".forward_chainerx: output must be a tuple of chainerx arrays or "
-                            "chainer.Fallback, actual: ", Py_TYPE(result.get())->tp_name};
+            throw TypeError{name,
+                            ".forward_chainerx: output must be a tuple of chainerx arrays or "
+                            "chainer.Fallback, actual: ",
+                            Py_TYPE(result.get())->tp_name};
         }
         return WrapOutputs(Py_TYPE(args[0])->tp_name, application, result.get(), region);
     } catch (...) {
@@ -406,17 +410,20 @@ PyObject* MaterializeFunction(Region* region) {
             if (slot != nullptr && slot->node != nullptr) name = slot->node->name;
         }
         return Check(PyObject_CallFunction(g_callbacks.materialize, "OOsO", Py_None, Py_None, name,
-                                           Py_None)).Release();
+                                           Py_None))
+            .Release();
     }
     return Materialize(entry, static_cast<PyObject*>(region->payload),
-                       static_cast<Kind>(region->kind), nullptr).Release();
+                       static_cast<Kind>(region->kind), nullptr)
+        .Release();
 }
 
 PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, PyObject* function) {
     const auto n_params = static_cast<size_t>(entry->n_params);
     if (n_args < n_params) {
-        throw TypeError{entry->name, ": expected inputs and ", n_params, " parameters, got ", n_args,
-                        " arguments"};
+        throw TypeError{entry->name, ": expected inputs and ",
+                        n_params,    " parameters, got ",
+                        n_args,      " arguments"};
     }
     const State& state = GetState();
     Application application{entry->name, n_args - n_params};

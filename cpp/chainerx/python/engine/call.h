@@ -1,4 +1,5 @@
-// The call of a function whose body is chainerx routines: unwrap, check, open a region, compose, wrap.
+// The call of a function whose body is chainerx routines: unwrap, check, open a region, compose,
+// wrap.
 #pragma once
 
 #include "chainerx/autograd/region.h"
@@ -10,17 +11,16 @@ namespace chainerx::python::engine {
 // A built-in function: its class, and how it is composed of chainerx routines. Callable from Python
 // with the inputs, followed by the parameters.
 struct EntryObject {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
+    PyObject_HEAD vectorcallfunc vectorcall;
     PyObject* cls;      // a subclass of FunctionNode: attributes, type check
     PyObject* compose;  // (*arrays, *parameters) -> an array or a tuple of them
     const char* name;
     int n_params;
-    bool saves;             // compose returns (outputs, *values of attributes)
-    bool has_check;         // the class checks types
+    bool saves;      // compose returns (outputs, *values of attributes)
+    bool has_check;  // the class checks types
     bool check_uses_params;
-    bool has_graph;         // else the outputs have no creator
-    bool promotes;          // chainerx arrays of several dtypes may be mixed
+    bool has_graph;  // else the outputs have no creator
+    bool promotes;   // chainerx arrays of several dtypes may be mixed
     struct CheckCache* cache;
 };
 

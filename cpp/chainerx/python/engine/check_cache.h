@@ -1,5 +1,5 @@
-// Remembers for which dtypes and shapes a function's type check has passed, so that the check itself,
-// which is Python, runs once for each.
+// Remembers for which dtypes and shapes a function's type check has passed, so that the check
+// itself, which is Python, runs once for each.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ class CheckKey {
             fits_ = false;
             return;
         }
-        words_[size_++] = static_cast<int64_t>(x.dtype()) | (static_cast<int64_t>(n) << 8) | (1 << 16);
+        words_[size_++] =
+            static_cast<int64_t>(x.dtype()) | (static_cast<int64_t>(n) << 8) | (1 << 16);
         for (int i = 0; i < n; ++i) words_[size_++] = x.shape()[i];
     }
     void AddAbsent() {
@@ -27,7 +28,8 @@ class CheckKey {
     bool fits() const { return fits_; }
     uint64_t Hash() const {
         uint64_t h = 0xcbf29ce484222325;
-        for (int i = 0; i < size_; ++i) h = (h ^ static_cast<uint64_t>(words_[i])) * 0x9e3779b97f4a7c15;
+        for (int i = 0; i < size_; ++i)
+            h = (h ^ static_cast<uint64_t>(words_[i])) * 0x9e3779b97f4a7c15;
         return h ^ (h >> 29);
     }
     friend bool operator==(const CheckKey& a, const CheckKey& b) {

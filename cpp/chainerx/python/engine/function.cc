@@ -63,8 +63,7 @@ void Dealloc(PyObject* self) {
 
 // A weak reference to the node of an output: callable, as weakref.ref is.
 struct OutputRef {
-    PyObject_HEAD
-    Region* region;  // owned
+    PyObject_HEAD Region* region;  // owned
     uint32_t index;
 };
 PyTypeObject* g_output_ref_type = nullptr;
@@ -166,7 +165,8 @@ const char* Intern(const char* name) {
 
 const char* ClassName(PyObject* f) { return Intern(Py_TYPE(f)->tp_name); }
 
-// Sets the local `enable_backprop`, so that what the function computes is recorded as the run wants.
+// Sets the local `enable_backprop`, so that what the function computes is recorded as the run
+// wants.
 class BackpropConfig {
  public:
     explicit BackpropConfig(bool enabled) {
@@ -230,8 +230,7 @@ void CallBackward(Region* region, GradContext& context, const std::vector<int>& 
         }
         PyTuple_SET_ITEM(grads.get(), i, g);
     }
-    const bool record =
-        (internal::RecordMask(&GetDefaultContext()) & GraphBit()) != 0;
+    const bool record = (internal::RecordMask(&GetDefaultContext()) & GraphBit()) != 0;
     const BackpropConfig config{record};
     static PyObject* method = PyUnicode_InternFromString("backward_accumulate");
     const Ref result = Check(PyObject_CallMethodObjArgs(f.get(), method, indexes.get(), grads.get(),
@@ -243,22 +242,30 @@ void CallBackward(Region* region, GradContext& context, const std::vector<int>& 
     }
     const Py_ssize_t n = PySequence_Fast_GET_SIZE(result.get());
     if (n != static_cast<Py_ssize_t>(targets.size())) {
-        throw ValueError{ClassName(f.get()), ".backward: number of gradients returned from backward "
-                         "is incorrect: ", n, " != expected ", targets.size()};
+        throw ValueError{ClassName(f.get()),
+                         ".backward: number of gradients returned from backward "
+                         "is incorrect: ",
+                         n, " != expected ", targets.size()};
     }
     for (Py_ssize_t i = 0; i < n; ++i) {
         PyObject* g = PySequence_Fast_GET_ITEM(result.get(), i);
         if (g == Py_None) continue;
         const int place = places[targets[i]];
-        Slot* slot = static_cast<uint32_t>(place) < region->inputs.size() ? region->inputs[place] : nullptr;
+        Slot* slot =
+            static_cast<uint32_t>(place) < region->inputs.size() ? region->inputs[place] : nullptr;
         if (slot == nullptr) continue;  // unchained by backward() itself
         if (!IsVariable(g)) {
-            ThrowBadGradient(f.get(), StrCat("is a ", Py_TYPE(g)->tp_name, ", expected a Variable or None").c_str(),
-                             place, slot, nullptr);
+            ThrowBadGradient(
+                f.get(),
+                StrCat("is a ", Py_TYPE(g)->tp_name, ", expected a Variable or None").c_str(),
+                place, slot, nullptr);
         }
         VariableObject* v = AsVariable(g);
         if (v->cell->kind != kind) {
-            ThrowBadGradient(f.get(), StrCat("is a ", NameOf(v->cell->kind), " array, the input a ", NameOf(kind), " array").c_str(),
+            ThrowBadGradient(f.get(),
+                             StrCat("is a ", NameOf(v->cell->kind), " array, the input a ",
+                                    NameOf(kind), " array")
+                                 .c_str(),
                              place, slot, nullptr);
         }
         const Array& gx = RecordOf("backward", v);
@@ -273,8 +280,10 @@ void CallBackward(Region* region, GradContext& context, const std::vector<int>& 
 // whose creator the function is.
 PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
     try {
-        if (n_args != 3 || !IsFunction(args[0]) || !PyTuple_Check(args[1]) || !PyTuple_Check(args[2])) {
-            throw TypeError{"connect: expected a FunctionNode, a tuple of Variables and a tuple of arrays"};
+        if (n_args != 3 || !IsFunction(args[0]) || !PyTuple_Check(args[1]) ||
+            !PyTuple_Check(args[2])) {
+            throw TypeError{
+                "connect: expected a FunctionNode, a tuple of Variables and a tuple of arrays"};
         }
         PyObject* f = args[0];
         const Py_ssize_t n_inputs = PyTuple_GET_SIZE(args[1]);
@@ -318,7 +327,8 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
             hold.Reset(region);
             for (Slot* slot : slots) {
                 region->AddInput(slot);
-                if (slot != nullptr) region->rank = std::max(region->rank, internal::VisibleRank(slot));
+                if (slot != nullptr)
+                    region->rank = std::max(region->rank, internal::VisibleRank(slot));
             }
             const internal::RegionScope scope{region};
             const char* name = ClassName(f);
@@ -348,7 +358,8 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
 // retained(function, index, array, is_output): the variable at an input or output, over `array`.
 PyObject* Retained(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
     try {
-        if (n_args != 4 || !IsFunction(args[0])) throw TypeError{"retained: expected a FunctionNode"};
+        if (n_args != 4 || !IsFunction(args[0]))
+            throw TypeError{"retained: expected a FunctionNode"};
         Region* region = AsFunction(args[0])->region;
         const auto index = static_cast<uint32_t>(ToInt("retained", "index", args[1]));
         const bool is_output = args[3] == Py_True;
@@ -383,10 +394,11 @@ PyObject* PinObject(PyObject*, PyObject* f) {
 
 PyMethodDef g_functions[] = {
     {"pin", &PinObject, METH_O, "Makes the graph keep this very function object."},
-    {"connect", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Connect)), METH_FASTCALL,
+    {"connect", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Connect)),
+     METH_FASTCALL,
      "Makes the arrays that a function computed variables of which it is the creator."},
-    {"retained", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Retained)), METH_FASTCALL,
-     "The variable of an input or output that a function retained."},
+    {"retained", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Retained)),
+     METH_FASTCALL, "The variable of an input or output that a function retained."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
@@ -443,7 +455,8 @@ Ref InputArrays(Region& region) {
     Ref tuple = Check(PyTuple_New(region.inputs.size()));
     for (uint32_t i = 0; i < region.inputs.size(); ++i) {
         Slot* slot = region.inputs[i];
-        const Ref v{slot != nullptr ? VariableAt(slot, static_cast<Kind>(region.kind), nullptr) : nullptr};
+        const Ref v{slot != nullptr ? VariableAt(slot, static_cast<Kind>(region.kind), nullptr)
+                                    : nullptr};
         PyTuple_SET_ITEM(tuple.get(), i, v ? ArrayOf(AsVariable(v.get())) : Py_NewRef(Py_None));
     }
     return tuple;
@@ -469,7 +482,8 @@ void InitFunction(PyObject* module) {
         {Py_tp_doc, const_cast<char*>("The part of chainer.FunctionNode that is written in C++.")},
         {0, nullptr}};
     static PyType_Spec spec = {"chainerx._core.engine.FunctionNode", sizeof(FunctionObject), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                               slots};
     PyObject* type = PyType_FromSpec(&spec);
     if (type == nullptr || PyModule_AddObjectRef(module, "FunctionNode", type) < 0) {
         throw PythonError{};
@@ -479,7 +493,8 @@ void InitFunction(PyObject* module) {
                                       {Py_tp_call, reinterpret_cast<void*>(&CallOutputRef)},
                                       {0, nullptr}};
     static PyType_Spec ref_spec = {"chainerx._core.engine.OutputRef", sizeof(OutputRef), 0,
-                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, ref_slots};
+                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                   ref_slots};
     g_output_ref_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&ref_spec));
     if (g_output_ref_type == nullptr || PyModule_AddFunctions(module, g_functions) < 0) {
         throw PythonError{};

@@ -10,8 +10,7 @@
 namespace chainerx::python::engine {
 
 struct FunctionObject {
-    PyObject_HEAD
-    PyObject* dict;
+    PyObject_HEAD PyObject* dict;
     PyObject* weakrefs;
     internal::Region* region;  // owned; null before the function is applied
 };
@@ -26,8 +25,8 @@ PyObject* FunctionOf(internal::Region* region);
 // That of the creator of a place; None for a leaf. New reference.
 PyObject* CreatorOf(internal::Slot* slot);
 
-// Holds a region while a function is applied. If no node came of it, the region has no reason to keep
-// its payload, which may refer to it.
+// Holds a region while a function is applied. If no node came of it, the region has no reason to
+// keep its payload, which may refer to it.
 class RegionHold {
  public:
     RegionHold() = default;

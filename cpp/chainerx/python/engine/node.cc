@@ -16,8 +16,7 @@ using internal::Slot;
 namespace {
 
 struct NodeObject {
-    PyObject_HEAD
-    PyObject* weakrefs;
+    PyObject_HEAD PyObject* weakrefs;
     Slot* slot;      // owned
     PyObject* name;  // null: that of the variable
 };
@@ -39,8 +38,8 @@ PyObject* New(PyTypeObject*, PyObject* args, PyObject* keywords) {
     static const char* names[] = {"variable", "name", nullptr};
     PyObject* variable;
     PyObject* name = nullptr;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!|O:VariableNode",
-                                     const_cast<char**>(names), g_variable_type, &variable, &name)) {
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!|O:VariableNode", const_cast<char**>(names),
+                                     g_variable_type, &variable, &name)) {
         return nullptr;
     }
     try {
@@ -131,9 +130,11 @@ PyGetSetDef g_getset[] = {
     {"dtype", &Get<[](Slot* s) { return FromDtype(s->dtype); }>, nullptr, "Element type.", nullptr},
     {"rank", &Get<[](Slot* s) { return PyLong_FromLongLong(internal::VisibleRank(s)); }>, nullptr,
      "The number of functions on the longest path to a leaf.", nullptr},
-    {"requires_grad", &Get<[](Slot* s) { return PyBool_FromLong((s->live.load() & GraphBit()) != 0); }>,
-     nullptr, "Whether gradients flow through here.", nullptr},
-    {"_creator_node", &Get<&CreatorOf>, nullptr, "The FunctionNode that made it, or None.", nullptr},
+    {"requires_grad",
+     &Get<[](Slot* s) { return PyBool_FromLong((s->live.load() & GraphBit()) != 0); }>, nullptr,
+     "Whether gradients flow through here.", nullptr},
+    {"_creator_node", &Get<&CreatorOf>, nullptr, "The FunctionNode that made it, or None.",
+     nullptr},
     {"data", &Get<&Data>, nullptr, "The array, or None if nobody keeps it.", nullptr},
     {"grad", &Get<[](Slot* s) { return Grad(s, false); }>, nullptr, "The gradient array, or None.",
      nullptr},
@@ -183,17 +184,17 @@ PyObject* NodeOf(Slot* slot) {
 }
 
 void InitNode(PyObject* module) {
-    static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(&New)},
-                                  {Py_tp_dealloc, reinterpret_cast<void*>(&Dealloc)},
-                                  {Py_tp_members, g_members},
-                                  {Py_tp_getset, g_getset},
-                                  {Py_tp_methods, g_methods},
-                                  {Py_tp_hash, reinterpret_cast<void*>(&Hash)},
-                                  {Py_tp_richcompare, reinterpret_cast<void*>(&Compare)},
-                                  {Py_tp_doc, const_cast<char*>(
-                                                  "The place of a variable in the graph, which this "
-                                                  "object keeps alive; the array it does not.")},
-                                  {0, nullptr}};
+    static PyType_Slot slots[] = {
+        {Py_tp_new, reinterpret_cast<void*>(&New)},
+        {Py_tp_dealloc, reinterpret_cast<void*>(&Dealloc)},
+        {Py_tp_members, g_members},
+        {Py_tp_getset, g_getset},
+        {Py_tp_methods, g_methods},
+        {Py_tp_hash, reinterpret_cast<void*>(&Hash)},
+        {Py_tp_richcompare, reinterpret_cast<void*>(&Compare)},
+        {Py_tp_doc, const_cast<char*>("The place of a variable in the graph, which this "
+                                      "object keeps alive; the array it does not.")},
+        {0, nullptr}};
     static PyType_Spec spec = {"chainerx._core.engine.VariableNode", sizeof(NodeObject), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
     PyObject* type = PyType_FromSpec(&spec);

@@ -57,7 +57,8 @@ class Observer : public internal::RunObserver {
  private:
     // Without hooks for all, only functions that somebody has put a hook on.
     bool Matters(const Region& region) const {
-        const bool all = state_.debug || (state_.hooks != nullptr && PyDict_GET_SIZE(state_.hooks) != 0);
+        const bool all =
+            state_.debug || (state_.hooks != nullptr && PyDict_GET_SIZE(state_.hooks) != 0);
         return all || region.view != nullptr || region.foreign;
     }
     void Call(PyObject* callback) {
@@ -82,8 +83,9 @@ Array Seed(const char* op, VariableObject* v, Slot* slot, const std::optional<do
     if (Array g = slot->GetGrad(GraphBit())) return g;
     const Array& y = RecordOf(op, v);
     if (y.GetTotalSize() != 1 && v->cell->kind != Kind::kChainerx) {
-        throw ValueError{op, ": the output has shape ", y.shape(),
-                         " and no gradient to start from; set its grad, or reduce it to one element"};
+        throw ValueError{
+            op, ": the output has shape ", y.shape(),
+            " and no gradient to start from; set its grad, or reduce it to one element"};
     }
     return internal::engine_ops::Full(y.shape(), scale.value_or(1.0), y.dtype(), y.device());
 }
@@ -98,7 +100,8 @@ VariableObject* ToVariable(const char* op, const char* name, PyObject* o) {
 // backward(outputs, retain_grad, enable_double_backprop, loss_scale)
 PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) {
     try {
-        if (n != 4 || !PyTuple_Check(args[0])) throw TypeError{"backward: expected a tuple of Variables"};
+        if (n != 4 || !PyTuple_Check(args[0]))
+            throw TypeError{"backward: expected a tuple of Variables"};
         const bool retain = ToBool(args[1], false);
         const bool twice = ToBool(args[2], false);
         const std::optional<double> scale = ToScale("backward", args[3]);
@@ -164,15 +167,16 @@ PyObject* RunGrad(PyObject*, PyObject* const* args, Py_ssize_t n) {
             if (given != Py_None) {
                 seed = RecordOf("grad", ToVariable("grad", "grad_outputs", given));
                 if (seed.shape() != y.shape()) {
-                    throw ValueError{"grad: grad_outputs[", i, "] has shape ", seed.shape(),
-                                     ", the output ", y.shape()};
+                    throw ValueError{"grad: grad_outputs[", i,        "] has shape ", seed.shape(),
+                                     ", the output ",       y.shape()};
                 }
                 if (seed.dtype() != y.dtype()) {
-                    throw TypeError{"grad: grad_outputs[", i, "] has dtype ", seed.dtype(),
-                                    ", the output ", y.dtype()};
+                    throw TypeError{"grad: grad_outputs[", i,        "] has dtype ", seed.dtype(),
+                                    ", the output ",       y.dtype()};
                 }
             } else {
-                seed = internal::engine_ops::Full(y.shape(), scale.value_or(1.0), y.dtype(), y.device());
+                seed = internal::engine_ops::Full(y.shape(), scale.value_or(1.0), y.dtype(),
+                                                  y.device());
             }
             run.AddOutput(y, std::move(seed));
         }
@@ -181,8 +185,9 @@ PyObject* RunGrad(PyObject*, PyObject* const* args, Py_ssize_t n) {
         for (Py_ssize_t i = 0; i < n_inputs; ++i) {
             Array g = targets[i] != nullptr ? run.TakeTargetGrad(targets[i]) : Array{};
             VariableObject* v = AsVariable(PyTuple_GET_ITEM(args[1], i));
-            PyList_SET_ITEM(list.get(), i,
-                            g ? NewVariable(std::move(g), v->cell->kind, true) : Py_NewRef(Py_None));
+            PyList_SET_ITEM(
+                list.get(), i,
+                g ? NewVariable(std::move(g), v->cell->kind, true) : Py_NewRef(Py_None));
         }
         return list.Release();
     } catch (...) {

@@ -24,21 +24,21 @@ bool IsObserved(const State& state);
 
 // What Python does for the engine. Set once, when chainer is imported.
 struct Callbacks {
-    PyObject* read_config;        // () -> (enable_backprop, type_check, debug)
-    PyObject* check_types;        // (cls, params, arrays) -> None; raises InvalidType
-    PyObject* materialize;        // (cls or None, values, kind or name, function or None) -> function
-    PyObject* forward_begin;      // (function, in_data)
-    PyObject* forward_end;        // (function, in_data, out_data)
-    PyObject* backward_begin;     // (function, in_data, out_grad)
-    PyObject* backward_end;       // (function, in_data, out_grad)
+    PyObject* read_config;     // () -> (enable_backprop, type_check, debug)
+    PyObject* check_types;     // (cls, params, arrays) -> None; raises InvalidType
+    PyObject* materialize;     // (cls or None, values, kind or name, function or None) -> function
+    PyObject* forward_begin;   // (function, in_data)
+    PyObject* forward_end;     // (function, in_data, out_data)
+    PyObject* backward_begin;  // (function, in_data, out_grad)
+    PyObject* backward_end;    // (function, in_data, out_grad)
     PyObject* backward_gradient;  // (function, input index, array)
     PyObject* set_backprop;       // (bool) -> the old local value, or a marker of its absence
     PyObject* restore_backprop;   // (old value)
     PyObject* variable_class;
     PyObject* node_class;
-    PyObject* getitem;  // (variable, slices)
-    PyObject* matmul;   // (left, right)
-    PyObject* fallback; // chainer.Fallback
+    PyObject* getitem;   // (variable, slices)
+    PyObject* matmul;    // (left, right)
+    PyObject* fallback;  // chainer.Fallback
 };
 extern Callbacks g_callbacks;
 

@@ -14,8 +14,8 @@ using internal::Slot;
 namespace {
 
 // Goes through nodes from newest to oldest and counts the references that it finds. A node is older
-// than all that refer to it, so when its turn comes its count is complete; if that is all there are,
-// then nobody from outside can reach it.
+// than all that refer to it, so when its turn comes its count is complete; if that is all there
+// are, then nobody from outside can reach it.
 class Walk {
  public:
     Walk(visitproc visit, void* arg) : visit_{visit}, arg_{arg} {}

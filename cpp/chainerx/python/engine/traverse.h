@@ -1,5 +1,5 @@
-// What Python's cycle collector sees of the graph: functions that users wrote, which only the visited
-// object keeps alive, by way of nodes that nobody else refers to.
+// What Python's cycle collector sees of the graph: functions that users wrote, which only the
+// visited object keeps alive, by way of nodes that nobody else refers to.
 #pragma once
 
 #include "chainerx/autograd/region.h"

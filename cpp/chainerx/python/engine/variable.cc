@@ -73,8 +73,9 @@ void Rebind(const char* op, VariableObject* v) {
 }
 
 CX_COLD void ThrowUninitialized(const char* op) {
-    throw TypeError{op, ": the variable is uninitialized (its array is None); assign its array, or "
-                        "call initialize() of a Parameter"};
+    throw TypeError{op,
+                    ": the variable is uninitialized (its array is None); assign its array, or "
+                    "call initialize() of a Parameter"};
 }
 
 void MakeRecord(const char* op, VariableObject* v) {
@@ -134,8 +135,9 @@ void Initialize(VariableObject* v, PyObject* data, PyObject* name, PyObject* gra
             Self(data).IsBackpropRequired(AnyGraph{})) {
             v->cell = NewCell(kind, nullptr);
             if (!requires_grad) {
-                throw ValueError{"Variable: requires_grad is False, but the array is part of a "
-                                 "graph; use data.as_grad_stopped()"};
+                throw ValueError{
+                    "Variable: requires_grad is False, but the array is part of a "
+                    "graph; use data.as_grad_stopped()"};
             }
             SetRecord(v, Self(data));
         } else {
@@ -168,8 +170,9 @@ int Init(PyObject* self, PyObject* args, PyObject* keywords) {
     }
     try {
         if (Given(layout)) {
-            throw ValueError{"Variable: layout is not None; memory layouts other than C order are "
-                             "not supported"};
+            throw ValueError{
+                "Variable: layout is not None; memory layouts other than C order are "
+                "not supported"};
         }
         Initialize(AsVariable(self), data, name, grad, requires_grad != 0);
         return 0;
@@ -242,7 +245,8 @@ const char* NameOf(Kind kind) {
 Array SideOf(const char* op, PyObject* array) {
     if (IsNdArray(array)) return internal::Detached(Self(array));
     try {
-        return FromNumpy(array, std::nullopt, false, GetDefaultContext().GetNativeBackend().GetDevice(0));
+        return FromNumpy(array, std::nullopt, false,
+                         GetDefaultContext().GetNativeBackend().GetDevice(0));
     } catch (const PythonError&) {
         PyErr_Clear();
     } catch (const ChainerxError&) {
@@ -310,7 +314,8 @@ PyObject* VariableAt(Slot* slot, Kind kind, PyObject* array) {
     auto* v = static_cast<VariableObject*>(slot->variable);
     if (v != nullptr) {
         const bool same = array == nullptr || v->cell->object == array;
-        if (same && v->version == v->cell->version) return Py_NewRef(reinterpret_cast<PyObject*>(v));
+        if (same && v->version == v->cell->version)
+            return Py_NewRef(reinterpret_cast<PyObject*>(v));
     }
     Array record;
     if (array != nullptr) {
@@ -368,7 +373,8 @@ void InitVariable(PyObject* module) {
     AddOperatorSlots(next);
     *next = {0, nullptr};
     static PyType_Spec spec = {"chainerx._core.engine.Variable", sizeof(VariableObject), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                               slots};
     PyObject* type = PyType_FromSpec(&spec);
     if (type == nullptr || PyModule_AddObjectRef(module, "Variable", type) < 0) {
         throw PythonError{};

@@ -18,16 +18,16 @@ struct Cell {
     uint32_t refs;
     uint32_t version;  // grows with each assignment
     Kind kind;
-    PyObject* object;  // the array that the user sees; None: uninitialized; null: made when asked for
+    PyObject*
+        object;  // the array that the user sees; None: uninitialized; null: made when asked for
 };
 
 struct VariableObject {
-    PyObject_HEAD
-    PyObject* dict;
+    PyObject_HEAD PyObject* dict;
     PyObject* weakrefs;
     Cell* cell;
-    // The record: a chainerx array over the cell's memory, whose slot is the variable's place in the
-    // graph. Null until needed, and where chainerx can't hold the array. Owned.
+    // The record: a chainerx array over the cell's memory, whose slot is the variable's place in
+    // the graph. Null until needed, and where chainerx can't hold the array. Owned.
     internal::ArrayBody* body;
     uint32_t version;  // of the cell, when the record was made
     bool requires_grad;
@@ -77,10 +77,10 @@ void ResetCell(VariableObject* v, Kind kind, PyObject* object);
 // For `grad`: None or a variable. New reference.
 PyObject* GradVariable(VariableObject* v);
 
-void AddOperatorSlots(PyType_Slot*& slot);        // variable_operators.cc
-void AddOperatorFunctions(PyObject* module);      // the same
-PyGetSetDef* VariableAttributes();                // variable_attributes.cc
-PyMethodDef* VariableMethods();                   // the same
+void AddOperatorSlots(PyType_Slot*& slot);    // variable_operators.cc
+void AddOperatorFunctions(PyObject* module);  // the same
+PyGetSetDef* VariableAttributes();            // variable_attributes.cc
+PyMethodDef* VariableMethods();               // the same
 
 void InitVariable(PyObject* module);
 

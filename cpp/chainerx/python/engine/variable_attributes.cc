@@ -60,7 +60,8 @@ PyObject* GetNdim(VariableObject* v) {
     return Property(v, "ndim", [](const Array& x) { return PyLong_FromLong(x.ndim()); });
 }
 PyObject* GetSize(VariableObject* v) {
-    return Property(v, "size", [](const Array& x) { return PyLong_FromLongLong(x.GetTotalSize()); });
+    return Property(v, "size",
+                    [](const Array& x) { return PyLong_FromLongLong(x.GetTotalSize()); });
 }
 PyObject* GetDtype(VariableObject* v) {
     return Property(v, "dtype", [](const Array& x) { return FromDtype(x.dtype()); });
@@ -77,13 +78,14 @@ void SetArray(VariableObject* v, PyObject* value) {
             throw TypeError{"Variable.array: got a ", Py_TYPE(value)->tp_name,
                             ", expected numpy.ndarray, chainerx.ndarray or None"};
         }
-        const bool chainerx = kind == Kind::kChainerx ||
-                              (cell->kind == Kind::kChainerx && cell->object != Py_None);
+        const bool chainerx =
+            kind == Kind::kChainerx || (cell->kind == Kind::kChainerx && cell->object != Py_None);
         const bool connected =
             kind == Kind::kChainerx && Self(value).IsBackpropRequired(AnyGraph{});
         if (chainerx && (v->requires_grad || connected) && cell->object != Py_None) {
             throw ValueError{
-                "Variable.array: a chainerx array that requires a gradient can't be replaced; write "
+                "Variable.array: a chainerx array that requires a gradient can't be replaced; "
+                "write "
                 "into it (x.array[...] = values), or make a new Variable"};
         }
         cell->kind = kind;
@@ -202,8 +204,8 @@ PyGetSetDef g_getset[] = {
      nullptr},
     {"name", &Get<&GetName>, &Set<&SetName>, "A name for printing, or None.", nullptr},
     {"grad", &Get<&GetGrad>, &Set<&SetGrad>, "The gradient array, or None.", nullptr},
-    {"grad_var", &Get<&GradVariable>, &Set<&SetGradVariable>, "The gradient as a variable, or None.",
-     nullptr},
+    {"grad_var", &Get<&GradVariable>, &Set<&SetGradVariable>,
+     "The gradient as a variable, or None.", nullptr},
     {"node", &Get<&GetNode>, nullptr, "The VariableNode: the place in the graph.", nullptr},
     {"_creator_node", &Get<&GetCreator>, nullptr, "The FunctionNode that computed it, or None.",
      nullptr},
@@ -248,7 +250,8 @@ PyObject* Share(PyObject* self, PyObject* other) {
     }
 }
 
-// Another array in a cell of its own, outside the graph, and no gradient: for moves between devices.
+// Another array in a cell of its own, outside the graph, and no gradient: for moves between
+// devices.
 PyObject* Replace(PyObject* self, PyObject* array) {
     try {
         const Kind kind = KindOf(array);

@@ -12,13 +12,14 @@ namespace {
 // which are Python callables where no entry can do it alone.
 struct Functions {
     EntryObject* variables;
-    PyObject* constant;          // (variable, number)
-    PyObject* from_constant;     // (variable, number), for number op variable
+    PyObject* constant;       // (variable, number)
+    PyObject* from_constant;  // (variable, number), for number op variable
 };
 
-#define CX_OPERATORS(X) \
-    X(Add, add) X(Subtract, subtract) X(Multiply, multiply) X(Divide, divide) \
-    X(FloorDivide, floor_divide) X(Power, power)
+#define CX_OPERATORS(X)                                                                        \
+    X(Add, add)                                                                                \
+    X(Subtract, subtract) X(Multiply, multiply) X(Divide, divide) X(FloorDivide, floor_divide) \
+        X(Power, power)
 
 #define CX_DECLARE(Name, name) Functions g_##name{};
 CX_OPERATORS(CX_DECLARE)
@@ -34,7 +35,8 @@ bool IsNumber(PyObject* o) {
 
 // A raw array is a constant of the variable's dtype.
 Ref CastConstant(VariableObject* v, PyObject* array) {
-    if (KindOf(array) != Kind::kNumpy || v->cell->kind != Kind::kNumpy) return Ref{Py_NewRef(array)};
+    if (KindOf(array) != Kind::kNumpy || v->cell->kind != Kind::kNumpy)
+        return Ref{Py_NewRef(array)};
     const Dtype dtype = RecordOf("operator", v).dtype();
     const Ref wanted{FromDtype(dtype)};
     const Ref found = Check(PyObject_GetAttrString(array, "dtype"));
@@ -174,9 +176,9 @@ PyObject* SetOperator(PyObject*, PyObject* args) {
             g_absolute = entry;
         } else if (wanted == "getitem") {
             g_getitem = entry;
-#define CX_SET(Name, name)                                                        \
-    }                                                                             \
-    else if (wanted == #name) {                                                   \
+#define CX_SET(Name, name)      \
+    }                           \
+    else if (wanted == #name) { \
         g_##name = {entry, Py_XNewRef(constant), Py_XNewRef(from_constant)};
             CX_OPERATORS(CX_SET)
 #undef CX_SET

@@ -6,10 +6,10 @@ import operator
 import typing as tp
 
 import numpy as np
+from chainerx._core import engine
 
 from chainer import variable
 from chainer._builtin import BuiltinFunction
-from chainerx._core import engine
 
 
 class GetItem(BuiltinFunction):
@@ -41,7 +41,11 @@ def get_item(x: tp.Any, slices: tp.Any) -> variable.Variable:
         slices = (slices,)
     if any(isinstance(s, variable.Variable | list) for s in slices):
         slices = tuple(
-            s.array if isinstance(s, variable.Variable) else np.asarray(s) if isinstance(s, list) else s
+            s.array
+            if isinstance(s, variable.Variable)
+            else np.asarray(s)
+            if isinstance(s, list)
+            else s
             for s in slices
         )
     return GetItem.call(x, slices)

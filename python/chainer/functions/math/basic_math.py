@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import typing as tp
 
-import numpy as np
-
 import chainerx
+import numpy as np
+from chainerx._core import engine
+
 from chainer import variable
 from chainer._builtin import BuiltinFunction
 from chainer.utils import type_check
-from chainerx._core import engine
 
 
 def _convert_value_to_string(value: tp.Any) -> str:
@@ -18,12 +18,10 @@ def _convert_value_to_string(value: tp.Any) -> str:
     if isinstance(value, variable.Variable):
         value = value.array
     if np.isscalar(value):
-        return f'({value})' if value < 0 else str(value)  # type: ignore[operator]
+        return f'({value})' if value < 0 else f'{value}'  # type: ignore[operator, str-bytes-safe]
     if isinstance(value, np.ndarray | chainerx.ndarray):
         return 'constant array'
-    raise TypeError(
-        'Value must be a scalar, an array or a Variable.\nActual: ' + str(type(value))
-    )
+    raise TypeError('Value must be a scalar, an array or a Variable.\nActual: ' + str(type(value)))
 
 
 class _Unary(BuiltinFunction):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+
 from chainer import variable
 from chainer._builtin import BuiltinFunction
 from chainer.utils import type_check

@@ -1,4 +1,5 @@
 // Arrays to and from NumPy, through the buffer protocol: no NumPy headers are needed.
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <vector>
@@ -28,6 +29,7 @@ class Owned {
 // Py_buffers whose arrays have gone. A deleter may run on any thread, with or without the GIL, so
 // it only queues; the queue is emptied from Python threads.
 std::mutex g_mutex;
+std::atomic<bool> g_queued{false};
 std::vector<Py_buffer*>& Queue() {
     static std::vector<Py_buffer*>& queue = *new std::vector<Py_buffer*>;
     return queue;
@@ -38,6 +40,7 @@ int ReleaseQueued(void* = nullptr) {
     {
         const std::lock_guard lock{g_mutex};
         views.swap(Queue());
+        g_queued.store(false, std::memory_order_relaxed);
     }
     for (Py_buffer* v : views) {
         PyBuffer_Release(v);
@@ -52,6 +55,7 @@ void QueueRelease(void* owner) {
         const std::lock_guard lock{g_mutex};
         first = Queue().empty();
         Queue().push_back(static_cast<Py_buffer*>(owner));
+        g_queued.store(true, std::memory_order_relaxed);
     }
     // Runs soon in the main thread, even if nobody wraps another array.
     if (first) Py_AddPendingCall(&ReleaseQueued, nullptr);
@@ -117,9 +121,8 @@ bool IsAligned(const Array& x) {
     return (bits & mask) == 0;
 }
 
-// Shares the memory.
-Array WrapNumpy(PyObject* numpy_array, Dtype dtype, Device& device) {
-    Py_buffer* view = GetBuffer(numpy_array, dtype);
+// Shares the memory; takes over the view.
+Array WrapView(Py_buffer* view, Dtype dtype, Device& device) {
     char* begin;
     int64_t nbytes;
     Extent(*view, &begin, &nbytes);
@@ -139,10 +142,77 @@ Array WrapNumpy(PyObject* numpy_array, Dtype dtype, Device& device) {
                                static_cast<char*>(view->buf));
 }
 
+Array WrapNumpy(PyObject* numpy_array, Dtype dtype, Device& device) {
+    return WrapView(GetBuffer(numpy_array, dtype), dtype, device);
+}
+
+// The dtype of a buffer format in native byte order.
+std::optional<Dtype> FromFormat(const char* format) {
+    if (format == nullptr) return std::nullopt;
+    if (format[0] == 'Z' && format[1] != 0 && format[2] == 0) {
+        if (format[1] == 'f') return Dtype::kComplex64;
+        if (format[1] == 'd') return Dtype::kComplex128;
+        return std::nullopt;
+    }
+    if (format[0] == 0 || format[1] != 0) return std::nullopt;
+    switch (format[0]) {
+        case '?':
+            return Dtype::kBool;
+        case 'b':
+            return Dtype::kInt8;
+        case 'h':
+            return Dtype::kInt16;
+        case 'i':
+            return Dtype::kInt32;
+        case 'l':
+        case 'q':
+            return Dtype::kInt64;
+        case 'B':
+            return Dtype::kUInt8;
+        case 'H':
+            return Dtype::kUInt16;
+        case 'I':
+            return Dtype::kUInt32;
+        case 'L':
+        case 'Q':
+            return Dtype::kUInt64;
+        case 'e':
+            return Dtype::kFloat16;
+        case 'f':
+            return Dtype::kFloat32;
+        case 'd':
+            return Dtype::kFloat64;
+        default:
+            return std::nullopt;
+    }
+}
+
+// What most arrays are: plain numbers in native order, aligned. Null for all others.
+Array TryWrap(PyObject* o, Device& device) {
+    if (Py_TYPE(o) != Numpy().ndarray || !device.IsHostAccessible()) return Array{};
+    auto* view = new Py_buffer;
+    if (PyObject_GetBuffer(o, view, PyBUF_STRIDED_RO | PyBUF_FORMAT) < 0) {
+        PyErr_Clear();
+        delete view;
+        return Array{};
+    }
+    const std::optional<Dtype> dtype = FromFormat(view->format);
+    if (!dtype || view->ndim > kMaxNdim) {
+        PyBuffer_Release(view);
+        delete view;
+        return Array{};
+    }
+    Array x = WrapView(view, *dtype, device);
+    return IsAligned(x) ? x : Array{};
+}
+
 }  // namespace
 
 Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, bool copy, Device& device) {
-    ReleaseQueued();
+    if (g_queued.load(std::memory_order_relaxed)) ReleaseQueued();
+    if (!dtype && !copy) {
+        if (Array x = TryWrap(o, device)) return x;
+    }
     PyObject* array = AsNumpyArray(o, dtype);
     if (array == nullptr) throw PythonError{};
     Owned owned{array};
@@ -180,6 +250,15 @@ PyObject* ToNumpy(const Array& x, bool copy) {
     const bool special = host.dtype() == Dtype::kBFloat16;
     if (special) host.body()->dtype = Dtype::kUInt16;  // our own view: nobody else sees it
     const Owned wrapped{Wrap(host)};
+    if (!special && host.IsContiguous() && host.GetTotalSize() != 0) {  // the quick way
+        const Owned shape{FromShape(host.shape())};
+        const Owned dtype{FromDtype(host.dtype())};
+        PyObject* args[] = {shape.get(), dtype.get(), wrapped.get()};
+        PyObject* array =
+            PyObject_Vectorcall(reinterpret_cast<PyObject*>(Numpy().ndarray), args, 3, nullptr);
+        if (array == nullptr) throw PythonError{};
+        return array;
+    }
     const Owned asarray{PyObject_GetAttrString(Numpy().module, "asarray")};
     const Owned memory{PyMemoryView_FromObject(wrapped.get())};
     PyObject* array = PyObject_CallOneArg(asarray.get(), memory.get());

@@ -244,6 +244,13 @@ const char* NameOf(Kind kind) {
 
 Array SideOf(const char* op, PyObject* array) {
     if (IsNdArray(array)) return internal::Detached(Self(array));
+    // NumPy's own arithmetic leaves masked elements out; ours would not.
+    const bool masked = Py_TYPE(array) != Numpy().ndarray && PyObject_HasAttrString(array, "mask");
+    if (masked) {
+        throw TypeError{op, ": the array is a ", Py_TYPE(array)->tp_name,
+                        ", whose mask chainerx does not know; only a FunctionNode of your own can "
+                        "take it, or use its filled()"};
+    }
     try {
         return FromNumpy(array, std::nullopt, false,
                          GetDefaultContext().GetNativeBackend().GetDevice(0));

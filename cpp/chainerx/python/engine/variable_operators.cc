@@ -16,10 +16,10 @@ struct Functions {
     PyObject* from_constant;  // (variable, number), for number op variable
 };
 
-#define CX_OPERATORS(X)                                                                        \
-    X(Add, add)                                                                                \
-    X(Subtract, subtract) X(Multiply, multiply) X(Divide, divide) X(FloorDivide, floor_divide) \
-        X(Power, power)
+#define CX_OPERATORS(X)   \
+    X(Add, add)           \
+    X(Subtract, subtract) \
+    X(Multiply, multiply) X(Divide, divide) X(FloorDivide, floor_divide) X(Power, power)
 
 #define CX_DECLARE(Name, name) Functions g_##name{};
 CX_OPERATORS(CX_DECLARE)

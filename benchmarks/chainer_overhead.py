@@ -1,0 +1,179 @@
+"""Host cost of chainer on chainerx: functions on variables, a network as a Chain, user functions.
+
+The peer of the rows is PyTorch with a graph; that of the user's function is chainerx's own figure
+divided by real Chainer 7.8.1, which runs in an environment of its own (numpy 1.23) and is named by
+``$CHAINER_V7_PYTHON``; without it the row is left out.
+"""
+
+import itertools
+import os
+import subprocess
+import sys
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+import chainerx
+import numpy as np
+import torch
+from harness import Result, ceiling_of, float32, main
+
+FUNCTIONS = {  # name -> (chainer, torch)
+    'F.add': ('add(x, y)', 'add(x, y)'),
+    'F.relu': ('relu(x)', 'relu(x)'),
+    'x[0]': ('x[0]', 'x[0]'),
+    'x * 2.0': ('x * 2.0', 'x * 2.0'),
+}
+
+KINDS = {'chainerx': chainerx.array, 'numpy': lambda a: a}
+
+
+def functions(bench):
+    (_, tx, nx), (_, ty, ny) = float32(2, 3), float32(2, 3, seed=1)
+    theirs = {'x': tx.requires_grad_(), 'y': ty.requires_grad_()}
+    theirs.update(add=torch.add, relu=torch.relu)
+    for kind, convert in KINDS.items():
+        ours = {'x': chainer.Variable(convert(nx)), 'y': chainer.Variable(convert(ny))}
+        ours.update(add=F.add, relu=F.relu)
+        for name, (our, their) in FUNCTIONS.items():
+            bench.row(
+                f'{name}, {kind}',
+                {'chainerx': our, 'torch': their},
+                {'chainerx': ours, 'torch': theirs},
+            )
+
+
+class MLP(chainer.Chain):
+    def __init__(self, sizes):
+        super().__init__()
+        with self.init_scope():
+            self.l1 = L.Linear(sizes[0], sizes[1])
+            self.l2 = L.Linear(sizes[1], sizes[2])
+            self.l3 = L.Linear(sizes[2], sizes[3])
+
+    def forward(self, x):
+        h = F.relu(self.l1(x))
+        h = F.relu(self.l2(h))
+        return self.l3(h)
+
+
+def networks(bench):
+    for sizes in ((16, 16, 16, 10), (784, 8, 8, 10)):
+        rng = np.random.default_rng(0)
+        x = rng.uniform(0, 1, (1, sizes[0])).astype(np.float32)
+        t = rng.integers(0, sizes[-1], 1)
+        layers = []
+        for n_in, n_out in itertools.pairwise(sizes):
+            layers += [torch.nn.Linear(n_in, n_out), torch.nn.ReLU()]
+        their_model = torch.nn.Sequential(*layers[:-1])
+        tx, tt = torch.tensor(x), torch.tensor(t)
+
+        def their_step(model=their_model, tx=tx, tt=tt):
+            loss = torch.nn.functional.cross_entropy(model(tx), tt)
+            model.zero_grad(set_to_none=True)
+            loss.backward()
+            return loss
+
+        for kind, convert in KINDS.items():
+            model = MLP(sizes)
+            for p, theirs in zip(
+                (model.l1.W, model.l1.b, model.l2.W, model.l2.b, model.l3.W, model.l3.b),
+                their_model.parameters(),
+                strict=True,
+            ):
+                p.array[...] = theirs.detach().numpy()
+            if kind == 'chainerx':
+                model.to_device('native:0')
+            ours = convert(x), convert(t.astype(np.int32))
+
+            def step(model=model, x=ours[0], t=ours[1]):
+                loss = F.softmax_cross_entropy(model(x), t)
+                model.cleargrads()
+                loss.backward()
+                return loss
+
+            difference = abs(float(step().item()) - float(their_step()))
+            if difference > 1e-5:
+                raise RuntimeError(f'the peers do not compute the same: {difference}')
+            name = '-'.join(map(str, sizes))
+            variables = {'chainerx': {'step': step}, 'torch': {'step': their_step}}
+            statements = {'chainerx': 'step()', 'torch': 'step()'}
+            bench.row(f'Chain {name}, {kind}', statements, variables)
+            with chainer.function_hooks.TimerHook() as hook:
+
+                def clear(hook=hook):
+                    hook.call_history.clear()
+
+                variables['chainerx']['clear'] = clear
+                bench.row(
+                    f'Chain {name}, {kind}, TimerHook',
+                    {'chainerx': 'step(); clear()', 'torch': 'step()'},
+                    variables,
+                )
+
+
+# Runs here and in Chainer v7: a function of the user's, forward and backward.
+ROUND_TRIP = """
+import sys, time, numpy as np, chainer
+class Multiply(chainer.FunctionNode):
+    def forward(self, inputs):
+        self.retain_inputs((0, 1))
+        return inputs[0] * inputs[1],
+    def backward(self, indexes, grad_outputs):
+        a, b = self.get_retained_inputs()
+        return grad_outputs[0] * b, grad_outputs[0] * a
+a, b, g = (np.ones((2, 3), np.float32) for _ in range(3))
+x, y = chainer.Variable(a), chainer.Variable(b)
+def step():
+    z, = Multiply().apply((x, y))
+    z.grad = g
+    x.cleargrad()
+    y.cleargrad()
+    z.backward()
+best = 1e9
+for _ in range(20):
+    start = time.perf_counter()
+    for _ in range(100):
+        step()
+    best = min(best, (time.perf_counter() - start) / 100)
+print(best)
+"""
+
+
+def user_function(bench):
+    """Two processes, in turn: the two Chainers can't be in one."""
+    v7 = os.environ.get('CHAINER_V7_PYTHON')
+    if not v7:
+        print('user FunctionNode: left out, $CHAINER_V7_PYTHON is not set')
+        return
+    name = 'user FunctionNode, round trip'
+    times = {'chainerx': [], 'chainer 7.8.1': []}
+    for _ in range(3):
+        for peer, python in zip(times, (sys.executable, v7), strict=True):
+            environment = dict(os.environ)
+            if peer != 'chainerx':
+                environment.pop('PYTHONPATH', None)
+            output = subprocess.run(
+                [python, '-W', 'ignore', '-c', ROUND_TRIP],
+                capture_output=True,
+                text=True,
+                check=True,
+                env=environment,
+            ).stdout
+            times[peer].append(float(output))
+    best = {peer: min(t) for peer, t in times.items()}
+    median = {peer: sorted(t)[1] for peer, t in times.items()}
+    against = 'chainer 7.8.1'
+    ceiling = ceiling_of(bench.section, name)
+    bench.add(Result(bench.section, name, 1, against, ceiling, best, median))
+
+
+def rows(bench):
+    """Functions on variables, networks as Chains, and a user's function."""
+    functions(bench)
+    networks(bench)
+    user_function(bench)
+
+
+if __name__ == '__main__':
+    main(rows, 'chainer_overhead', rounds=40)

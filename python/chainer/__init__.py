@@ -10,6 +10,7 @@ from chainer import (
     configuration,
     function_hooks,
     functions,
+    initializers,
     memory_layouts,
     types,
     utils,
@@ -37,6 +38,7 @@ from chainer.device_resident import DeviceResident
 from chainer.function import Function, FunctionAdapter, force_backprop_mode, no_backprop_mode
 from chainer.function_hook import FunctionHook, get_function_hooks
 from chainer.function_node import FunctionNode
+from chainer.initializer import Initializer
 from chainer.link import Chain, ChainList, Link
 from chainer.link_hook import LinkHook, _get_link_hooks
 from chainer.sequential import Sequential

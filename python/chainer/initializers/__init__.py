@@ -1,0 +1,89 @@
+"""Initializers of parameters.
+
+They draw from `numpy.random` (or from ``rng``) on every device but CuPy's, so that a seed gives the
+same weights everywhere, those of Chainer v7.
+"""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+import numpy as np
+
+import chainer
+from chainer import backend, types
+from chainer.backends import cuda
+from chainer.initializers.constant import (  # noqa: F401
+    Constant,
+    Identity,
+    NaN,
+    One,
+    Zero,
+)
+from chainer.initializers.normal import GlorotNormal, HeNormal, LeCunNormal, Normal  # noqa: F401
+from chainer.initializers.orthogonal import Orthogonal  # noqa: F401
+from chainer.initializers.sampling import (  # noqa: F401
+    DownsamplingConvFilter,
+    UpsamplingDeconvFilter,
+)
+from chainer.initializers.uniform import (  # noqa: F401
+    GlorotUniform,
+    HeUniform,
+    LeCunUniform,
+    Uniform,
+)
+
+
+def generate_array(
+    initializer: types.AbstractInitializer,
+    shape: types.ShapeSpec,
+    xp: types.Xp,
+    dtype: tp.Any = None,
+    device: tp.Any = None,
+) -> tp.Any:
+    """Makes an array and fills it.
+
+    Args:
+        initializer: What fills it: any callable that takes an array.
+        shape: Shape of the array.
+        xp: Its module.
+        dtype: Its dtype; None is that of the initializer, or else the configured one.
+        device: Its device; None is the current one of ``xp``.
+
+    Raises:
+        ValueError: If dtypes of the initializer and ``dtype`` differ, or ``xp`` and ``device`` do
+            not go together.
+    """
+    own = getattr(initializer, 'dtype', None)
+    if dtype is not None and own is not None and np.dtype(dtype) != np.dtype(own):
+        raise ValueError(f'dtype mismatch: {dtype} != {own}')
+    dtype = chainer.get_dtype(own if dtype is None else dtype)
+    if device is None:
+        device = backend._guess_device_from_array_module(xp)
+    else:
+        device = chainer.get_device(device)
+        if device.xp is not xp:
+            raise ValueError('xp and device arguments are inconsistent.')
+    if xp is chainerx:
+        # Filled as a NumPy array, which is all that an initializer of the user's needs to know.
+        array = np.empty(shape, dtype)
+        initializer(array)
+        return device.send(array)
+    with chainer.using_device(device):
+        array = xp.empty(shape, dtype=dtype)
+        initializer(array)
+    return array
+
+
+def _get_initializer(initializer: tp.Any) -> tp.Any:
+    """An initializer from what may stand for one: None, a value, an array, a callable."""
+    if initializer is None:
+        return LeCunNormal()
+    if np.isscalar(initializer) or isinstance(
+        initializer, (np.ndarray, chainerx.ndarray, cuda.ndarray)
+    ):
+        return Constant(initializer)
+    if not callable(initializer):
+        raise TypeError(f'invalid type of initializer: {type(initializer)}')
+    return initializer

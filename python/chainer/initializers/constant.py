@@ -1,0 +1,86 @@
+"""Initializers without randomness."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+import numpy as np
+
+from chainer import backend, initializer, types
+from chainer.backends import cuda
+
+
+class Identity(initializer.Initializer):
+    """Fills a square matrix with ``scale`` on the diagonal, and zero elsewhere.
+
+    Args:
+        scale: Value on the diagonal.
+        dtype: The dtype of the arrays that it is for; None is any.
+    """
+
+    def __init__(self, scale: tp.Any = 1.0, dtype: tp.Any = None) -> None:
+        self.scale = scale
+        super().__init__(dtype)
+
+    def __call__(self, array: types.NdArray) -> None:
+        self._check(array)
+        if array.ndim != 2 or array.shape[0] != array.shape[1]:
+            raise ValueError(
+                'Identity matrix initialization can only be used for 2D squared matrices. '
+                f'Actual shape: {array.shape}'
+            )
+        backend.copyto(array, (np.eye(len(array)) * self.scale).astype(array.dtype))
+
+
+class _Constant(initializer.Initializer):
+    fill_value: tp.Any = None
+
+    def __init__(self, dtype: tp.Any = None) -> None:
+        if not (
+            np.isscalar(self.fill_value)
+            or isinstance(self.fill_value, (np.ndarray, chainerx.ndarray, cuda.ndarray))
+        ):
+            raise ValueError(
+                'fill_value must be either scalar, numpy.ndarray, cupy.ndarray or '
+                f'chainerx.ndarray. Actual: {type(self.fill_value)}'
+            )
+        super().__init__(dtype)
+
+    def __call__(self, array: types.NdArray) -> None:
+        self._check(array)
+        value = self.fill_value
+        if np.isscalar(value):
+            value = np.asarray(value)
+        backend.copyto(array, value.astype(array.dtype))
+
+
+class Constant(_Constant):
+    """Fills with a value.
+
+    Args:
+        fill_value: A scalar, or an array that can be broadcast to the arrays to fill.
+        dtype: The dtype of the arrays that it is for; None is any.
+    """
+
+    def __init__(self, fill_value: tp.Any, dtype: tp.Any = None) -> None:
+        self.fill_value = fill_value
+        super().__init__(dtype)
+
+
+class Zero(_Constant):
+    """Fills with zero."""
+
+    fill_value = 0.0
+
+
+class One(_Constant):
+    """Fills with one."""
+
+    fill_value = 1.0
+
+
+class NaN(_Constant):
+    """Fills with NaN."""
+
+    fill_value = np.nan

@@ -440,6 +440,28 @@ def _create_variable(
     return new
 
 
+def _recover_parameter(
+    array: tp.Any,
+    name: tp.Any,
+    grad: tp.Any,
+    grad_valid: bool,
+    initializer: tp.Any,
+    update_rule: tp.Any,
+    device: tp.Any,
+) -> Parameter:
+    """What pickles of parameters written by Chainer v7 call."""
+    new = Parameter.__new__(Parameter)
+    _restore(new, array, name, grad, True)
+    new.initializer = initializer
+    new.update_rule = update_rule
+    if not grad_valid:
+        from chainer import initializers
+
+        new._grad_initializer = initializers.NaN()
+    new.to_device(device)
+    return new
+
+
 def _as_parameter(op: str, variable: Variable) -> Parameter:
     if not isinstance(variable, Parameter):
         raise TypeError(f'Variable.{op}: the variable is uninitialized, and no Parameter')

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 import chainer
-from chainer import _link_errors, backend, device_resident, link_hook
+from chainer import _link_errors, backend, device_resident, initializers, link_hook
 from chainer.link_hook import _entered
 from chainer.variable import Parameter, Variable
 
@@ -162,8 +162,6 @@ class Link(device_resident.DeviceResident):
         """
         self.__check_new(name, 'parameter')
         if initializer is None:
-            from chainer import initializers
-
             initializer = initializers.NaN(dtype)
         with self.init_scope():
             setattr(self, name, Parameter(initializer, shape))

@@ -27,7 +27,7 @@ import typing as tp
 import chainerx
 from chainerx._core import engine
 
-from chainer import _engine, variable
+from chainer import _engine, configuration, variable
 from chainer.function_node import FunctionNode
 
 
@@ -126,14 +126,14 @@ class BuiltinFunction(FunctionNode):
         inputs = self.get_retained_inputs()
         fresh = BuiltinFunction.__new__(_plain(type(self)))
         fresh.__dict__.update({name: getattr(self, name) for name in self.attributes})
-        outputs = fresh.apply(inputs)
-        from chainer import config
-
+        differentiable = configuration.config.enable_backprop
+        with configuration.using_config('enable_backprop', True):
+            outputs = fresh.apply(inputs)
         return variable.grad(
             [y for y, g in zip(outputs, grad_outputs, strict=True) if g is not None],
             [inputs[i] for i in target_input_indexes],
             [g for g in grad_outputs if g is not None],
-            enable_double_backprop=config.enable_backprop,
+            enable_double_backprop=differentiable,
         )
 
 

@@ -1,0 +1,293 @@
+"""Every row of the table: values, dtypes, layouts, derivatives, creators, memory, errors."""
+
+import gc
+import importlib
+import inspect
+import pkgutil
+import re
+
+import chainer
+import chainer.functions
+import chainerx
+import numpy as np
+import pytest
+from chainer import Variable
+from chainer._builtin import BuiltinFunction
+from functions.cases import CASES
+from functions.cases._harness import (
+    KINDS,
+    LAYOUTS,
+    Prepared,
+    as_numpy,
+    check_gradients,
+    compare,
+    lay,
+)
+from functions.cases._table import InvalidType
+
+
+def each(cases):
+    cases = list(cases)
+    return pytest.mark.parametrize('case', cases, ids=[c.name for c in cases])
+
+
+on_each_kind = pytest.mark.parametrize('kind', KINDS)
+REFERENCED = [case for case in CASES if case.ref is not None]
+# Gradients in these are compared with those in float64.
+NARROW = ('float16', 'float32')
+
+
+def first_dtype(case):
+    return 'float32' if 'float32' in case.dtypes else case.dtypes[0]
+
+
+@each(REFERENCED)
+@on_each_kind
+def test_values(case, kind):
+    """Against the reference, for all calls and dtypes, from Variables and from arrays."""
+    for spec in case.calls:
+        for dtype in case.dtypes:
+            prepared = Prepared(case, spec, dtype, kind)
+            expected = prepared.expected()
+            for given in (prepared.variables(), prepared.arrays)[: 1 if case.fn else 2]:
+                ys = prepared.call(given)
+                assert all(isinstance(y, Variable) for y in ys), prepared.where
+                assert len(ys) == len(expected), prepared.where
+                for y, e in zip(ys, expected, strict=True):
+                    compare(y.array, e, prepared.result_dtype(), kind, case.tol, prepared.where)
+            for x, old in zip(prepared.arrays, prepared.values, strict=True):
+                np.testing.assert_array_equal(
+                    as_numpy(x), old, err_msg=f'input of {prepared.where}'
+                )
+
+
+@each(c for c in REFERENCED if c.layouts)
+@on_each_kind
+def test_layouts(case, kind):
+    """Transposed, negative strides, gaps, broadcast: the same values and gradients."""
+    dtype = first_dtype(case)
+    for layout in LAYOUTS:
+        prepared = Prepared(case, case.calls[0], dtype, kind, layout)
+        ys = prepared.call(prepared.variables())
+        for y, e in zip(ys, prepared.expected(), strict=True):
+            compare(y.array, e, prepared.result_dtype(), kind, case.tol, prepared.where)
+
+
+@each(c for c in CASES if c.order)
+@on_each_kind
+def test_gradients(case, kind):
+    """First and second derivatives against differences, in float64."""
+    for spec in case.calls:
+        prepared = Prepared(case, spec, 'float64', kind)
+        targets = prepared.differentiable()
+
+        def function(*xs, prepared=prepared, targets=targets):
+            given = prepared.variables()
+            for n, x in zip(targets, xs, strict=True):
+                given[n] = x
+            return prepared.call(given)
+
+        values = [prepared.values[n] for n in targets]
+        check_gradients(function, values, kind, case.order, 1e-6 * case.gtol, prepared.where)
+
+
+@each(c for c in CASES if c.order)
+@on_each_kind
+def test_gradients_in_other_dtypes(case, kind):
+    """Gradients have dtype, shape and kind of their variables, and the values of float64's."""
+    for dtype in [d for d in NARROW if d in case.dtypes]:
+        prepared = Prepared(case, case.calls[0], dtype, kind)
+        results = {}
+        for computed in (dtype, 'float64'):
+            arrays = [
+                lay(x.astype(computed), 'contiguous', kind) if x.dtype == dtype else a
+                for x, a in zip(prepared.values, prepared.arrays, strict=True)
+            ]
+            xs = [a if prepared.is_param(n) else Variable(a) for n, a in enumerate(arrays)]
+            ys = prepared.call(xs)
+            for y in ys:
+                y.grad = lay(np.ones(y.shape, y.dtype), 'contiguous', kind)
+            chainer.backward(list(ys))
+            results[computed] = [xs[n].grad for n in prepared.differentiable()]
+        for gx, expected in zip(results[dtype], results['float64'], strict=True):
+            where = f'gradient of {prepared.where}'
+            compare(gx, as_numpy(expected), dtype, kind, 4 * case.gtol, where)
+
+
+@each(CASES)
+@on_each_kind
+def test_creator(case, kind):
+    """The class, label, attributes and inputs that v7 shows; none where no graph is built."""
+    for number, spec in enumerate(case.calls):
+        prepared = Prepared(case, spec, first_dtype(case), kind)
+        variables = prepared.variables()
+        ys = prepared.call(variables)
+        with chainer.using_config('enable_backprop', False):
+            assert all(y.creator is None for y in prepared.call(variables)), prepared.where
+        if case.cls is None:
+            assert all(y.creator is None for y in ys), prepared.where
+            continue
+        f = ys[0].creator
+        assert type(f) is case.creator_class(), prepared.where
+        assert f.label == (case.label or type(f).__name__), prepared.where
+        for name, value in dict(case.attributes_of(number)).items():
+            np.testing.assert_array_equal(getattr(f, name), value, f'{prepared.where}: {name}')
+        assert all(y.creator is f for y in ys), prepared.where
+        assert len(f.outputs) == len(ys)
+        assert [ref() for ref in f.outputs] == [y.node for y in ys]
+        if case.direct:
+            nodes = [x.node for x in variables if isinstance(x, Variable)]
+            assert list(f.inputs) == nodes, prepared.where
+
+
+def attributes_of(function):
+    return [getattr(function, name) for name in function.attributes]
+
+
+@each(c for c in CASES if c.cls is not None and c.direct)
+@on_each_kind
+def test_class_by_itself(case, kind):
+    """An object that the user makes gives the same, and is the creator; so does a subclass."""
+    cls = case.creator_class()
+
+    class Subclass(cls):
+        def forward(self, inputs):
+            self.seen = len(inputs)
+            return super().forward(inputs)
+
+    for spec in case.calls:
+        prepared = Prepared(case, spec, first_dtype(case), kind)
+        xs = [x for x in prepared.variables() if isinstance(x, Variable)]
+        expected = prepared.call(prepared.variables())
+        values = attributes_of(expected[0].creator)
+        for made in (cls, Subclass):
+            f = made(*values)
+            ys = f.apply(xs)
+            assert type(ys) is tuple, prepared.where
+            for y, e in zip(ys, expected, strict=True):
+                assert y.creator is f, prepared.where
+                assert type(y.array) is type(e.array), prepared.where
+                np.testing.assert_array_equal(as_numpy(y.array), as_numpy(e.array), prepared.where)
+            if made is Subclass:
+                assert f.seen == len(xs)
+
+
+@each(c for c in CASES if c.cls is not None and c.direct and c.order)
+def test_gradients_of_subclass(case):
+    """One that overrides forward has the gradients of its base."""
+    cls = case.creator_class()
+
+    class Subclass(cls):
+        def forward(self, inputs):
+            return super().forward(inputs)
+
+    prepared = Prepared(case, case.calls[0], 'float64')
+    targets = prepared.differentiable()
+    results = []
+    values = attributes_of(prepared.call(prepared.variables())[0].creator)
+    for overridden in (False, True):
+        xs = [x for x in prepared.variables() if isinstance(x, Variable)]
+        ys = Subclass(*values).apply(xs) if overridden else prepared.call(xs)
+        gys = [y * 0 + 2.0 for y in ys]
+        gxs = chainer.grad(list(ys), [xs[n] for n in targets], gys, enable_double_backprop=True)
+        results.append([as_numpy(gx.array) for gx in gxs])
+    for gx, expected in zip(results[1], results[0], strict=True):
+        np.testing.assert_allclose(gx, expected, rtol=1e-12, err_msg=prepared.where)
+
+
+def in_use():
+    gc.collect()
+    return chainerx.get_memory_info()['in_use']
+
+
+def size_of(*specs):
+    """Bytes of arrays; made for the purpose, as blocks are rounded up."""
+    before = in_use()
+    held = [chainerx.empty(shape, dtype) for shape, dtype in specs]
+    size = in_use() - before
+    del held
+    return size
+
+
+@each(c for c in CASES if c.cls is not None)
+def test_kept_memory(case):
+    """What lives on for backward is no more than in v7, while the outputs live and after that."""
+    start = in_use()
+    prepared = Prepared(case, case.big_call(), 'float32', 'native')
+    ys = prepared.call(prepared.variables())
+    specs = {f'x{n}': (x.shape, x.dtype) for n, x in enumerate(prepared.arrays)}
+    specs |= {f'y{n}': (y.shape, y.dtype) for n, y in enumerate(ys)}
+    prepared.arrays.clear()
+    kept = set(case.keeps.split())
+    more = [((case.keeps_bytes(*(x.shape for x in prepared.values)),), 'uint8')]
+    outputs = {name for name in specs if name[0] == 'y'}
+    limit = size_of(*(specs[name] for name in kept | outputs), *more)
+    used = in_use() - start
+    assert used <= limit, f'{prepared.where}: with its outputs {used} bytes, in v7 {limit}'
+    if all(y.dtype.kind == 'f' for y in ys):
+        ys = tuple(y + 1.0 for y in ys)  # keeps nothing
+        limit = size_of(*(specs[name] for name in (*kept, *outputs)), *more)
+        used = in_use() - start
+        assert used <= limit, f'{prepared.where}: {used} bytes, in v7 {limit}'
+
+
+def refused(case):
+    """Calls with integers and bools where only floats are taken."""
+    for dtype in ('int32', 'bool'):
+        varies = any(arg.dtype is None for arg in case.calls[0].arrays())
+        if varies and dtype not in case.dtypes and case.refuses:
+            yield case.calls[0], InvalidType, '', dtype
+
+
+@each(CASES)
+@on_each_kind
+def test_errors(case, kind):
+    """The mistakes that a row lists, and dtypes that it doesn't."""
+    listed = [
+        (spec, *rest, 'float32') for spec, *rest in case.bad if kind in rest[2:] or not rest[2:]
+    ]
+    for spec, error, text, *_, dtype in [*listed, *refused(case)]:
+        prepared = Prepared(case, spec, dtype, kind)
+        with pytest.raises(error) as info:
+            prepared.call(prepared.variables())
+        assert re.search(text, str(info.value)), f'{prepared.where}: {info.value} lacks {text}'
+
+
+@each(CASES)
+def test_mixed_kinds(case):
+    """NumPy and chainerx arrays don't mix in one call."""
+    prepared = Prepared(case, case.calls[0], first_dtype(case))
+    given = prepared.variables()
+    inputs = [n for n in range(len(given)) if not prepared.is_param(n)]
+    if len(inputs) < 2:
+        return
+    given[inputs[-1]] = Variable(chainerx.array(prepared.values[inputs[-1]]))
+    with pytest.raises(TypeError):
+        prepared.call(given)
+
+
+def test_every_function_has_a_row():
+    names = {case.name for case in CASES}
+    module = chainer.functions
+    public = [
+        n for n in dir(module) if not n.startswith('_') and inspect.isfunction(getattr(module, n))
+    ]
+    missing = [n for n in public if n not in names]
+    assert public
+    assert not missing, f'no row in tests/chainer/functions/cases for {missing}'
+
+
+def test_every_class_has_a_row():
+    rows = {case.creator_class() for case in CASES if case.cls is not None}
+    missing = []
+    for info in pkgutil.walk_packages(chainer.functions.__path__, 'chainer.functions.'):
+        for name, cls in vars(importlib.import_module(info.name)).items():
+            declared = inspect.isclass(cls) and cls.__module__ == info.name
+            if (
+                declared
+                and issubclass(cls, BuiltinFunction)
+                and 'compose' in vars(cls)
+                and (not name.startswith('_') and cls not in rows)
+            ):
+                missing.append(cls)
+    assert not missing, f'no row in tests/chainer/functions/cases for {missing}'

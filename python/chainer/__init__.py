@@ -41,7 +41,16 @@ from chainer.function_node import FunctionNode
 from chainer.initializer import Initializer
 from chainer.link import Chain, ChainList, Link
 from chainer.link_hook import LinkHook, _get_link_hooks
+from chainer.reporter import (
+    DictSummary,
+    Reporter,
+    Summary,
+    get_current_reporter,
+    report,
+    report_scope,
+)
 from chainer.sequential import Sequential
+from chainer.serializer import AbstractSerializer, Deserializer, Serializer
 from chainer.variable import Parameter, Variable, as_array, as_variable, backward, grad
 
 # An alias that users import as a module too.

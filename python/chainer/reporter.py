@@ -1,0 +1,271 @@
+"""Values that are observed while training, and their statistics."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import threading
+import typing as tp
+import warnings
+
+import chainerx
+import numpy as np
+
+from chainer import backend, configuration, variable
+from chainer import serializer as serializer_module
+
+
+class _ThreadLocal(threading.local):
+    def __init__(self) -> None:
+        self.reporters: list[Reporter] = []
+
+
+_thread_local = _ThreadLocal()
+
+
+def _get_reporters() -> list[Reporter]:
+    return _thread_local.reporters
+
+
+class Reporter:
+    """Collects values that are reported anywhere below, such as in the forward of a link.
+
+    Values of an observer, such as a link, get its name as a prefix. In a ``with`` block the
+    reporter is the current one of the thread.
+
+    Attributes:
+        observation (dict): What was reported, by name.
+
+    >>> import chainer
+    >>> reporter, model = chainer.Reporter(), chainer.Link()
+    >>> reporter.add_observer('model', model)
+    >>> with reporter:
+    ...     chainer.report({'loss': 0.5}, model)
+    >>> reporter.observation
+    {'model/loss': 0.5}
+    """
+
+    def __init__(self) -> None:
+        self._observer_names: dict[int, str] = {}
+        self.observation: dict[str, tp.Any] = {}
+
+    def __enter__(self) -> Reporter:
+        """Makes the reporter the current one."""
+        _get_reporters().append(self)
+        return self
+
+    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
+        _get_reporters().pop()
+
+    @contextlib.contextmanager
+    def scope(self, observation: dict[str, tp.Any]) -> tp.Iterator[None]:
+        """A context in which the reporter is current and collects into ``observation``."""
+        old = self.observation
+        self.observation = observation
+        try:
+            with self:
+                yield
+        finally:
+            self.observation = old
+
+    def add_observer(self, name: str, observer: tp.Any) -> None:
+        """Names an object whose values may be reported."""
+        self._observer_names[id(observer)] = name
+
+    def add_observers(self, prefix: str, observers: tp.Iterable[tuple[str, tp.Any]]) -> None:
+        """Names objects, given as pairs of name and object; ``prefix`` is put before each name."""
+        for name, observer in observers:
+            self._observer_names[id(observer)] = prefix + name
+
+    def report(self, values: dict[str, tp.Any], observer: tp.Any = None) -> None:
+        """Takes values into `observation`.
+
+        Variables, and arrays of ChainerX, are kept without their graph, unless
+        ``config.keep_graph_on_report`` is set.
+
+        Args:
+            values: Values by name.
+            observer: The object that they are of.
+
+        Raises:
+            KeyError: For an observer without a name.
+        """
+        if not configuration.config.keep_graph_on_report:
+            values = {name: _copy_variable(value) for name, value in values.items()}
+        if observer is None:
+            self.observation.update(values)
+            return
+        if id(observer) not in self._observer_names:
+            raise KeyError('Given observer is not registered to the reporter.')
+        prefix = self._observer_names[id(observer)]
+        for name, value in values.items():
+            self.observation[f'{prefix}/{name}'] = value
+
+
+def _copy_variable(value: tp.Any) -> tp.Any:
+    if isinstance(value, chainerx.ndarray):
+        return value.as_grad_stopped()
+    if not isinstance(value, variable.Variable):
+        return value
+    array = value.array
+    if isinstance(array, chainerx.ndarray):
+        array = array.as_grad_stopped()
+    return variable.Variable(array, name=value.name, requires_grad=value.requires_grad)
+
+
+def get_current_reporter() -> Reporter:
+    """The current reporter of the thread.
+
+    Raises:
+        IndexError: If there is none.
+    """
+    reporters = _get_reporters()
+    if not reporters:
+        raise IndexError('no reporter is current in this thread; enter one with a with block')
+    return reporters[-1]
+
+
+def report(values: dict[str, tp.Any], observer: tp.Any = None) -> None:
+    """Reports values to the current reporter; nothing happens if there is none.
+
+    Args:
+        values: Values by name.
+        observer: The object that they are of; its name becomes a prefix. A link reports ``self``.
+    """
+    reporters = _get_reporters()
+    if reporters:
+        reporters[-1].report(values, observer)
+
+
+@contextlib.contextmanager
+def report_scope(observation: dict[str, tp.Any]) -> tp.Iterator[None]:
+    """A context in which the current reporter collects into ``observation``."""
+    with get_current_reporter().scope(observation):
+        yield
+
+
+def _to_number(value: tp.Any) -> tp.Any:
+    """A value to add up: single numbers in double precision, arrays as they are, no graph."""
+    if isinstance(value, variable.Variable):
+        value = value.array
+    if isinstance(value, chainerx.ndarray):
+        value = value.as_grad_stopped()
+        return value if value.ndim else value.astype('float64')
+    if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0 and value.dtype.kind != 'c':
+        return np.float64(value)
+    return value
+
+
+class Summary:
+    """Mean and standard deviation of numbers, or of arrays element by element, with weights."""
+
+    def __init__(self) -> None:
+        self._x: tp.Any = 0.0
+        self._x2: tp.Any = 0.0
+        self._n: tp.Any = 0
+
+    def add(self, value: tp.Any, weight: tp.Any = 1) -> None:
+        """Takes in a value.
+
+        Args:
+            value: A number, an array of any kind, or a Variable.
+            weight: How often it counts: a number or an array of one.
+        """
+        value, weight = _to_number(value), _to_number(weight)
+        with _device_context(value):
+            # Not in place: the first array that comes in is not ours.
+            self._x = self._x + weight * value
+            self._x2 = self._x2 + weight * value * value
+            self._n = self._n + weight
+
+    def compute_mean(self) -> tp.Any:
+        """The mean.
+
+        Raises:
+            ZeroDivisionError: If there is no value.
+        """
+        with _device_context(self._x):
+            return self._x / self._n
+
+    def make_statistics(self) -> tuple[tp.Any, tp.Any]:
+        """The mean and the standard deviation (that of the values as a whole population).
+
+        Raises:
+            ZeroDivisionError: If there is no value.
+        """
+        mean = self.compute_mean()
+        xp = backend.get_array_module(mean)
+        with _device_context(self._x):
+            # Rounding may make the difference negative.
+            variance = xp.maximum(self._x2 / self._n - mean * mean, 0.0)
+            return mean, xp.sqrt(variance)
+
+    def serialize(self, serializer: serializer_module.AbstractSerializer) -> None:
+        """Saves or loads the sums."""
+        try:
+            sums = [serializer(name, getattr(self, name)) for name in ('_x', '_x2', '_n')]
+        except KeyError:
+            warnings.warn('The previous statistics are not saved.', stacklevel=2)
+        else:
+            self._x, self._x2, self._n = sums
+
+
+def _device_context(array: tp.Any) -> tp.ContextManager[tp.Any]:
+    """A context of the device of an array, on which CuPy would compute."""
+    return backend.get_device_from_array(array).create_context()
+
+
+class DictSummary:
+    """Statistics of dictionaries of values, one `Summary` per name."""
+
+    def __init__(self) -> None:
+        self._summaries: collections.defaultdict[tp.Any, Summary] = collections.defaultdict(Summary)
+
+    def add(self, d: dict[str, tp.Any]) -> None:
+        """Takes in values.
+
+        Args:
+            d: Numbers, arrays of no dimensions, or Variables of such, by name; or pairs of one and
+                its weight. Anything else is left out.
+        """
+        for name, value in d.items():
+            weight: tp.Any = 1
+            if isinstance(value, tuple) and len(value) == 2:
+                value, weight = value
+            if _is_scalar(value) and _is_scalar(weight):
+                self._summaries[name].add(value, weight)
+
+    def compute_mean(self) -> dict[str, tp.Any]:
+        """The means by name."""
+        return {name: summary.compute_mean() for name, summary in self._summaries.items()}
+
+    def make_statistics(self) -> dict[str, tp.Any]:
+        """The means by name, and the standard deviations by name with ``.std`` after it."""
+        statistics = {}
+        for name, summary in self._summaries.items():
+            statistics[name], statistics[f'{name}.std'] = summary.make_statistics()
+        return statistics
+
+    def serialize(self, serializer: serializer_module.AbstractSerializer) -> None:
+        """Saves or loads the sums; names are saved as one string of JSON."""
+        import json
+
+        if isinstance(serializer, serializer_module.Serializer):
+            serializer('_names', json.dumps(list(self._summaries)))
+            for index, summary in enumerate(self._summaries.values()):
+                summary.serialize(serializer['_summaries'][str(index)])
+            return
+        self._summaries.clear()
+        try:
+            names = json.loads(str(serializer('_names', '')))
+        except KeyError:
+            warnings.warn('The names of statistics are not saved.', stacklevel=2)
+            return
+        for index, name in enumerate(names):
+            self._summaries[name].serialize(serializer['_summaries'][str(index)])
+
+
+def _is_scalar(value: tp.Any) -> bool:
+    if isinstance(value, (str, bytes)):
+        return False
+    return np.isscalar(value) or getattr(value, 'ndim', -1) == 0

@@ -30,11 +30,13 @@ def read_config() -> tuple[bool, bool, bool]:
 
 
 def set_backprop(enabled: bool) -> tp.Any:
-    """Sets this thread's ``enable_backprop`` and returns what `restore_backprop` needs."""
+    """Sets this thread's ``enable_backprop`` and returns what `restore_backprop` needs.
+
+    The engine, which calls this, changes its copy itself.
+    """
     values = configuration.config._local.__dict__
     old = values.get('enable_backprop', _UNSET)
     values['enable_backprop'] = enabled
-    engine.config_changed(False)
     return old
 
 
@@ -44,7 +46,6 @@ def restore_backprop(old: tp.Any) -> None:
         values.pop('enable_backprop', None)
     else:
         values['enable_backprop'] = old
-    engine.config_changed(False)
 
 
 def to_kind(value: tp.Any, kind: str) -> tp.Any:

@@ -169,12 +169,14 @@ const char* ClassName(PyObject* f) { return Intern(Py_TYPE(f)->tp_name); }
 // wants.
 class BackpropConfig {
  public:
-    explicit BackpropConfig(bool enabled) {
-        if (GetState().enable_backprop == enabled) return;
+    explicit BackpropConfig(bool enabled) : state_{GetState()} {
+        if (state_.enable_backprop == enabled) return;
         old_ = Check(PyObject_CallOneArg(g_callbacks.set_backprop, enabled ? Py_True : Py_False));
+        state_.enable_backprop = enabled;
     }
     ~BackpropConfig() {
         if (!old_) return;
+        state_.enable_backprop = !state_.enable_backprop;
         PyObject *type, *value, *traceback;
         PyErr_Fetch(&type, &value, &traceback);
         Py_XDECREF(PyObject_CallOneArg(g_callbacks.restore_backprop, old_.get()));
@@ -182,6 +184,7 @@ class BackpropConfig {
     }
 
  private:
+    State& state_;
     Ref old_;
 };
 

@@ -33,8 +33,7 @@ __all__ = [
 
 
 def _array_of(x: tp.Any) -> tp.Any:
-    kind: tp.Any = getattr(chainer, 'Variable', ())
-    return x.array if isinstance(x, kind) else x
+    return x.array if isinstance(x, chainer.Variable) else x
 
 
 def copyto(dst: tp.Any, src: tp.Any) -> None:

@@ -241,6 +241,18 @@ def test_get_device_from_array():
     assert cuda.get_device_from_array(y) == cuda.DummyDevice
 
 
+@pytest.mark.parametrize('name', ['@numpy', 'native:1'])
+def test_variables(name):
+    device = chainer.get_device(name)
+    x = chainer.Variable(device.send(np.ones(2, 'f')))
+    assert backend.get_array_module(x) is device.xp
+    assert backend.get_device_from_array(x) == device
+    assert not chainer.is_arrays_compatible([x])
+    for convert in (device.send, backend.to_chx, backend.from_chx, cuda.to_cpu):
+        with pytest.raises(TypeError, match='Variable'):
+            convert(x)
+
+
 def test_guess_device_from_array_module():
     assert backend._guess_device_from_array_module(np) == backend.CpuDevice()
     with chainerx.using_device('native:1'):

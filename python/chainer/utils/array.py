@@ -48,7 +48,7 @@ def sum_to(x: tp.Any, shape: tuple[int, ...]) -> tp.Any:
     """
     if x.shape == shape:
         return x
-    if isinstance(x, getattr(chainer, 'Variable', ())):
+    if isinstance(x, chainer.Variable):
         raise TypeError(
             'chainer.utils.sum_to does not support Variable input. '
             'Use chainer.functions.sum_to instead.'

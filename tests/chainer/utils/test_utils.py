@@ -78,6 +78,29 @@ def test_sum_to_the_same_shape():
     assert utils.sum_to(X, X.shape) is X
 
 
+def test_sum_to_of_a_variable():
+    x = chainer.Variable(X)
+    assert utils.sum_to(x, X.shape) is x
+    with pytest.raises(TypeError, match=r'Use chainer.functions.sum_to instead'):
+        utils.sum_to(x, (3,))
+
+
+def test_cached_property_of_variables():
+    class Model:
+        def __init__(self):
+            self.x = chainer.Variable(X)
+
+        @cache.cached_property
+        def y(self):
+            return self.x * 2
+
+    model = Model()
+    with chainer.no_backprop_mode():
+        assert model.y.creator is None
+    assert model.y.creator is not None
+    assert model.y is model.y
+
+
 @pytest.mark.parametrize('shape', [(4,), (2,), (1, 2, 3), (3, 3)])
 def test_sum_to_another_shape(shape):
     with pytest.raises(ValueError, match=r'sum_to: shape .* cannot be broadcast to \(2, 3\)'):

@@ -62,3 +62,14 @@ def test_bad_arguments():
         chx.random.permutation(-1)
     with pytest.raises(TypeError, match='state'):
         chx.random.set_state(3)
+
+
+@pytest.mark.parametrize('draw', [chx.random.uniform, chx.random.normal])
+def test_numbers_of_a_key_leave_the_generator_alone(draw):
+    state = chx.random.get_state()
+    x, again, other = (chx.to_numpy(draw(size=100, key=key)) for key in (7, 7, 2**64 - 1))
+    assert (x == again).all()
+    assert (x != other).all()
+    assert chx.random.get_state() == state
+    with pytest.raises(ValueError, match='key'):
+        draw(size=1, key=2**64)

@@ -16,6 +16,7 @@ std::atomic<uint64_t> g_call{0};
 
 // The state for one draw, which advances the generator.
 State Draw() { return {g_seed.load(), g_call.fetch_add(1)}; }
+State Draw(std::optional<uint64_t> key) { return key ? State{*key, 0} : Draw(); }
 
 Array MakeFloats(const char* op, const Shape& shape, Dtype dtype, Device& device) {
     if (!IsFloat(dtype)) {
@@ -46,22 +47,24 @@ void SetState(const State& state) {
     g_call.store(state.call);
 }
 
-Array Normal(double loc, double scale, const Shape& shape, Dtype dtype, Device& device) {
+Array Normal(double loc, double scale, const Shape& shape, Dtype dtype, Device& device,
+             std::optional<uint64_t> key) {
     CheckFinite("normal", "loc", loc);
     CheckFinite("normal", "scale", scale);
     if (scale < 0) throw ValueError{"normal: scale is ", scale, ", expected at least 0"};
     Array out = MakeFloats("normal", shape, dtype, device);
-    const State s = Draw();
+    const State s = Draw(key);
     CallOn<kernels::RandomNormal>(device, s.seed, s.call, loc, scale, out);
     return out;
 }
 
-Array Uniform(double low, double high, const Shape& shape, Dtype dtype, Device& device) {
+Array Uniform(double low, double high, const Shape& shape, Dtype dtype, Device& device,
+              std::optional<uint64_t> key) {
     CheckFinite("uniform", "low", low);
     CheckFinite("uniform", "high", high);
     CheckFinite("uniform", "high - low", high - low);
     Array out = MakeFloats("uniform", shape, dtype, device);
-    const State s = Draw();
+    const State s = Draw(key);
     CallOn<kernels::RandomUniform>(device, s.seed, s.call, low, high, out);
     return out;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/macro.h"
@@ -20,12 +21,13 @@ CX_API uint64_t MakeSeed();
 CX_API State GetState();
 CX_API void SetState(const State& state);
 
-// float16, bfloat16, float32 or float64.
+// float16, bfloat16, float32 or float64. With a key, the numbers depend on it alone: neither the
+// generator's state counts, nor does it change.
 CX_API Array Normal(double loc, double scale, const Shape& shape, Dtype dtype = Dtype::kFloat64,
-                    Device& device = GetDefaultDevice());
+                    Device& device = GetDefaultDevice(), std::optional<uint64_t> key = {});
 // low <= x < high.
 CX_API Array Uniform(double low, double high, const Shape& shape, Dtype dtype = Dtype::kFloat64,
-                     Device& device = GetDefaultDevice());
+                     Device& device = GetDefaultDevice(), std::optional<uint64_t> key = {});
 // low <= x < high, of an integer dtype that holds both ends.
 CX_API Array Integers(int64_t low, int64_t high, const Shape& shape, Dtype dtype = Dtype::kInt64,
                       Device& device = GetDefaultDevice());

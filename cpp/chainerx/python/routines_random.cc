@@ -24,6 +24,11 @@ uint64_t ToUint64(const char* op, const char* name, PyObject* o) {
     return value;
 }
 
+std::optional<uint64_t> ToKey(const char* op, PyObject* o) {
+    if (!Given(o)) return std::nullopt;
+    return ToUint64(op, "key", o);
+}
+
 CX_RANDOM(seed, "seed: int | None = None) -> None",
           "Starts the random number generator anew.\n\n"
           "Args:\n"
@@ -53,33 +58,41 @@ CX_RANDOM(set_state, "state: tuple[int, int]) -> None", "Goes back to a state of
 
 CX_RANDOM(normal,
           "loc: float = 0.0, scale: float = 1.0, size: ShapeLike | None = None, "
-          "dtype: DtypeLike = 'float64', device: DeviceLike | None = None) -> ndarray",
+          "dtype: DtypeLike = 'float64', device: DeviceLike | None = None, "
+          "key: int | None = None) -> ndarray",
           "Numbers from a normal distribution.\n\n"
           "Args:\n"
           "    loc (float): Mean.\n"
           "    scale (float): Standard deviation, at least 0.\n"
           "    size: Shape; None gives a 0-dimensional array.\n"
           "    dtype: A real float dtype.\n"
+          "    key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator "
+          "stays as it is.\n"
           "Returns:\n    ndarray: Independent numbers.\n"
           "Source: Box, Muller, 1958, on Philox4x32-10 (Salmon et al., SC 2011).") {
     return Wrap(random::Normal(ToDoubleOr("normal", "loc", a[0], 0),
                                ToDoubleOr("normal", "scale", a[1], 1), ToSize("normal", a[2]),
-                               ToDtypeOr(a[3], Dtype::kFloat64), ToDevice(a[4])));
+                               ToDtypeOr(a[3], Dtype::kFloat64), ToDevice(a[4]),
+                               ToKey("normal", a[5])));
 }
 
 CX_RANDOM(uniform,
           "low: float = 0.0, high: float = 1.0, size: ShapeLike | None = None, "
-          "dtype: DtypeLike = 'float64', device: DeviceLike | None = None) -> ndarray",
+          "dtype: DtypeLike = 'float64', device: DeviceLike | None = None, "
+          "key: int | None = None) -> ndarray",
           "Numbers evenly distributed in ``low <= x < high``.\n\n"
           "Args:\n"
           "    low (float): Least value.\n"
           "    high (float): End of the range, excluded.\n"
           "    size: Shape; None gives a 0-dimensional array.\n"
           "    dtype: A real float dtype.\n"
+          "    key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator "
+          "stays as it is.\n"
           "Returns:\n    ndarray: Independent numbers.") {
     return Wrap(random::Uniform(ToDoubleOr("uniform", "low", a[0], 0),
                                 ToDoubleOr("uniform", "high", a[1], 1), ToSize("uniform", a[2]),
-                                ToDtypeOr(a[3], Dtype::kFloat64), ToDevice(a[4])));
+                                ToDtypeOr(a[3], Dtype::kFloat64), ToDevice(a[4]),
+                                ToKey("uniform", a[5])));
 }
 
 PyObject* DrawIntegers(const char* op, PyObject* const* a) {

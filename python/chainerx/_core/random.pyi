@@ -23,7 +23,7 @@ def integers(low: builtins.int, high: builtins.int | None = None, size: ShapeLik
     Raises:
         ValueError: If the range is empty or beyond the dtype."""
 
-def normal(loc: builtins.float = 0.0, scale: builtins.float = 1.0, size: ShapeLike | None = None, dtype: DtypeLike = 'float64', device: DeviceLike | None = None) -> ndarray:
+def normal(loc: builtins.float = 0.0, scale: builtins.float = 1.0, size: ShapeLike | None = None, dtype: DtypeLike = 'float64', device: DeviceLike | None = None, key: builtins.int | None = None) -> ndarray:
     """Numbers from a normal distribution.
 
     Args:
@@ -31,6 +31,7 @@ def normal(loc: builtins.float = 0.0, scale: builtins.float = 1.0, size: ShapeLi
         scale (float): Standard deviation, at least 0.
         size: Shape; None gives a 0-dimensional array.
         dtype: A real float dtype.
+        key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator stays as it is.
     Returns:
         ndarray: Independent numbers.
     Source: Box, Muller, 1958, on Philox4x32-10 (Salmon et al., SC 2011)."""
@@ -60,7 +61,7 @@ def seed(seed: builtins.int | None = None) -> None:
 def set_state(state: tuple[builtins.int, builtins.int]) -> None:
     """Goes back to a state of the generator."""
 
-def uniform(low: builtins.float = 0.0, high: builtins.float = 1.0, size: ShapeLike | None = None, dtype: DtypeLike = 'float64', device: DeviceLike | None = None) -> ndarray:
+def uniform(low: builtins.float = 0.0, high: builtins.float = 1.0, size: ShapeLike | None = None, dtype: DtypeLike = 'float64', device: DeviceLike | None = None, key: builtins.int | None = None) -> ndarray:
     """Numbers evenly distributed in ``low <= x < high``.
 
     Args:
@@ -68,5 +69,6 @@ def uniform(low: builtins.float = 0.0, high: builtins.float = 1.0, size: ShapeLi
         high (float): End of the range, excluded.
         size: Shape; None gives a 0-dimensional array.
         dtype: A real float dtype.
+        key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator stays as it is.
     Returns:
         ndarray: Independent numbers."""

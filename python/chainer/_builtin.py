@@ -25,6 +25,7 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+import numpy as np
 from chainerx._core import engine
 
 from chainer import _engine, configuration, variable
@@ -163,3 +164,14 @@ def _is_rewritten(cls: type[BuiltinFunction]) -> bool:
 def _to_side(array: tp.Any) -> chainerx.ndarray:
     with chainerx.using_device('native:0'):
         return chainerx.array(array, copy=False)
+
+
+def _on_device_of(x: chainerx.ndarray, array: tp.Any) -> chainerx.ndarray:
+    """An array among the attributes, as the composition needs it."""
+    if isinstance(array, chainerx.ndarray):
+        return array
+    return chainerx.array(array, device=x.device, copy=False)
+
+
+def _to_numpy(array: tp.Any) -> np.ndarray:
+    return chainerx.to_numpy(array) if isinstance(array, chainerx.ndarray) else np.asarray(array)

@@ -102,6 +102,8 @@ def hooks_of(function: FunctionNode) -> list[tp.Any]:
 def forward_begin(function: FunctionNode, in_data: tuple[tp.Any, ...]) -> None:
     if configuration.config.debug:
         function.stack = traceback.extract_stack()[:-1]
+        if (check := getattr(function, '_check_in_debug_mode', None)) is not None:
+            check(in_data)
     for hook in hooks_of(function):
         hook.forward_preprocess(function, in_data)
 

@@ -1,0 +1,43 @@
+"""Arrays in another dtype."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+import numpy as np
+
+import chainer
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.utils import type_check
+
+
+class Cast(BuiltinFunction):
+    """See `cast`; the attribute ``type`` is the dtype."""
+
+    attributes: tp.ClassVar = {'type': None}
+    check_uses_attributes = False
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x',))
+
+    @staticmethod
+    def compose(x: chainerx.ndarray, dtype: tp.Any) -> chainerx.ndarray:
+        return x.astype(dtype)
+
+
+def cast(x: tp.Any, typ: tp.Any) -> variable.Variable:
+    """The values in another dtype.
+
+    Args:
+        x (Variable or array): Any shape and dtype.
+        typ (dtype): What `chainer.get_dtype` takes; `chainer.mixed16` stands for float16.
+
+    Returns:
+        Variable: ``x`` itself if it has the dtype. Differentiable, any order, if both dtypes are
+        floats.
+    """
+    if x.dtype == typ:
+        return variable.as_variable(x)
+    return Cast.call(x, np.dtype(np.float16) if typ is chainer.mixed16 else np.dtype(typ))

@@ -1,0 +1,68 @@
+"""Arrays one behind the other."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.utils import type_check
+
+
+class Concat(BuiltinFunction):
+    """See `concat`."""
+
+    attributes: tp.ClassVar = {'axis': 1}
+    axis: int
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check.expect(in_types.size() > 0)
+        ndim = type_check.eval(in_types[0].ndim)
+        if self.axis >= 0:
+            type_check.expect(in_types[0].ndim > type_check.make_variable(self.axis, 'axis'))
+        else:
+            type_check.expect(-in_types[0].ndim <= self.axis)
+        for i in range(1, type_check.eval(in_types.size())):
+            type_check.expect(
+                in_types[0].dtype == in_types[i].dtype, in_types[0].ndim == in_types[i].ndim
+            )
+            for d in range(ndim):
+                if d != self.axis % ndim:
+                    type_check.expect(in_types[0].shape[d] == in_types[i].shape[d])
+
+    @staticmethod
+    def compose(*xs_axis: tp.Any) -> chainerx.ndarray:
+        return chainerx.concatenate(xs_axis[:-1], xs_axis[-1])
+
+
+def concat(xs: tp.Sequence[tp.Any], axis: int = 1) -> variable.Variable:
+    """Joins arrays along an axis that they have.
+
+    Args:
+        xs (sequence of Variable or array): One or more, of one dtype and number of axes; other
+            axes of the same length.
+        axis (int): See above; negative ones count from the end.
+
+    Returns:
+        Variable: Differentiable in all of them, any order.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit, or there is no array.
+        TypeError: If ``axis`` is no integer, or ``xs`` no sequence.
+    """
+    check_sequence('concat', xs)
+    if not isinstance(axis, int):
+        raise TypeError(f'concat: axis is {axis!r}, expected an int')
+    return Concat.call(*xs, axis)
+
+
+def check_sequence(op: str, xs: tp.Any) -> None:
+    """Raises TypeError for a variable or an array in the place of a sequence of them, and
+    `InvalidType` for an empty one.
+    """
+    if isinstance(xs, variable.Variable) or hasattr(xs, 'dtype'):
+        raise TypeError(f'{op}: xs is a {type(xs).__name__}, expected a list or tuple')
+    if not len(xs):
+        type_check.expect(type_check.make_variable(0, 'in_types.size') > 0)

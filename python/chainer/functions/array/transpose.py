@@ -1,0 +1,38 @@
+"""Axes in another order."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.utils import type_check
+
+
+class Transpose(BuiltinFunction):
+    """See `transpose`."""
+
+    attributes: tp.ClassVar = {'axes': None}
+    check_uses_attributes = False
+    compose = staticmethod(chainerx.transpose)
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check.expect(in_types.size() == 1)
+
+
+def transpose(x: tp.Any, axes: tp.Any = None) -> variable.Variable:
+    """The axes in another order.
+
+    Args:
+        x (Variable or array): Any shape and dtype.
+        axes (tuple of int): For each axis of the result the one of ``x``; None reverses them.
+
+    Returns:
+        Variable: A view. Differentiable, any order.
+
+    Raises:
+        ValueError: If ``axes`` is not a permutation of the axes of ``x``.
+    """
+    return Transpose.call(x, axes)

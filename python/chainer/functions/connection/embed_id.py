@@ -1,0 +1,65 @@
+"""Rows of a table, picked by number."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction, _to_numpy
+from chainer.utils import type_check
+
+
+class EmbedIDFunction(BuiltinFunction):
+    """See `embed_id`."""
+
+    attributes: tp.ClassVar = {'ignore_label': None}
+    check_uses_attributes = False
+    ignore_label: int | None
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check.expect(in_types.size() == 2)
+        ids, w = in_types
+        type_check.expect(ids.dtype.kind == 'i', ids.ndim >= 1)
+        type_check.expect(w.dtype.kind == 'f', w.ndim == 2)
+
+    def _check_in_debug_mode(self, in_data: tuple[tp.Any, ...]) -> None:
+        ids, w = (_to_numpy(x) for x in in_data)
+        bad = (ids < 0) | (ids >= len(w))
+        if self.ignore_label is not None:
+            bad &= ids != self.ignore_label
+        if bad.any():
+            raise ValueError(
+                f'embed_id: x has {ids[bad][0]}, expected 0 to {len(w) - 1}'
+                + ('' if self.ignore_label is None else f', or ignore_label {self.ignore_label}')
+            )
+
+    @staticmethod
+    def compose(
+        ids: chainerx.ndarray, w: chainerx.ndarray, ignore_label: int | None
+    ) -> chainerx.ndarray:
+        if ignore_label is None:
+            return chainerx.take(w, ids, 0)
+        ignored = ids == ignore_label
+        rows = chainerx.take(w, chainerx.where(ignored, 0, ids), 0)
+        return chainerx.where(chainerx.expand_dims(ignored, -1), 0, rows)
+
+
+def embed_id(x: tp.Any, W: tp.Any, ignore_label: int | None = None) -> variable.Variable:
+    """Rows of ``W``, picked by number.
+
+    Args:
+        x (Variable or array): Integers, any shape but (). Negative ones count from the end.
+        W (Variable or array): (rows, columns), a float dtype.
+        ignore_label (int): The row of this number is 0, and gets no gradient.
+
+    Returns:
+        Variable: The shape of ``x``, then columns. Differentiable in ``W``, any order.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        IndexError: If there is no such row.
+        ValueError: In debug mode, if an integer is not from 0 to rows - 1.
+    """
+    return EmbedIDFunction.call(x, W, ignore_label)

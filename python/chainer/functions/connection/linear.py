@@ -1,0 +1,76 @@
+"""The fully connected layer."""
+
+from __future__ import annotations
+
+import math
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.functions.array import reshape
+from chainer.utils import type_check
+
+
+class LinearFunction(BuiltinFunction):
+    """See `linear`; of matrices only."""
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        n_in = type_check.eval(in_types.size())
+        type_check.expect(n_in >= 2, n_in <= 3)
+        type_check._argname(in_types[:2], ('x', 'W'))
+        x, w = in_types[:2]
+        type_check.expect(
+            x.dtype.kind == 'f',
+            w.dtype.kind == 'f',
+            x.ndim == 2,
+            w.ndim == 2,
+            x.shape[1] == w.shape[1],
+        )
+        if n_in == 3:
+            type_check._argname((in_types[2],), ('b',))
+            b = in_types[2]
+            type_check.expect(b.dtype == x.dtype, b.ndim == 1, b.shape[0] == w.shape[0])
+
+    @staticmethod
+    def compose(
+        x: chainerx.ndarray, w: chainerx.ndarray, b: chainerx.ndarray | None = None
+    ) -> chainerx.ndarray:
+        y = chainerx.linear(x, w, b)
+        # Weights of another precision do not change that of the data.
+        return y if y.dtype == x.dtype else y.astype(x.dtype)
+
+
+def linear(x: tp.Any, W: tp.Any, b: tp.Any = None, n_batch_axes: int = 1) -> variable.Variable:
+    """A fully connected layer, ``x @ W.T + b``.
+
+    Args:
+        x (Variable or array): Batch axes, then axes that count as one of length ``ins``; a float
+            dtype.
+        W (Variable or array): (outs, ins).
+        b (Variable or array): (outs,), or None.
+        n_batch_axes (int): The number of batch axes, at least 1.
+
+    Returns:
+        Variable: The batch axes of ``x``, then ``outs``; the dtype of ``x``. Differentiable in
+        all of them, any order.
+
+    Raises:
+        InvalidType: If shapes do not fit, or dtypes are no floats.
+        ValueError: If ``n_batch_axes`` is not positive.
+    """
+    if n_batch_axes > 1:
+        batch = x.shape[:n_batch_axes]
+        y = LinearFunction.call(_flatten(x, n_batch_axes), W, b)
+        return reshape.reshape(y, (*batch, y.shape[1]))
+    if n_batch_axes <= 0:
+        raise ValueError(f'linear: n_batch_axes is {n_batch_axes}, expected at least 1')
+    if x.ndim > 2:
+        x = _flatten(x, 1)
+    return LinearFunction.call(x, W, b)
+
+
+def _flatten(x: tp.Any, n_batch_axes: int) -> variable.Variable:
+    shape = x.shape
+    return reshape.reshape(x, (math.prod(shape[:n_batch_axes]), math.prod(shape[n_batch_axes:])))

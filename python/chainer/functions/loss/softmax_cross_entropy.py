@@ -1,0 +1,193 @@
+"""Cross entropy of softmax scores and labels."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+import numpy as np
+
+from chainer import _engine, variable
+from chainer._builtin import BuiltinFunction, _on_device_of, _to_numpy, _to_side
+from chainer.utils import type_check
+
+
+class SoftmaxCrossEntropy(BuiltinFunction):
+    """See `softmax_cross_entropy`.
+
+    Attributes:
+        y: The softmax of the scores; None without ``cache_score``.
+    """
+
+    attributes: tp.ClassVar = {
+        'normalize': True,
+        'cache_score': True,
+        'class_weight': None,
+        'ignore_label': -1,
+        'reduce': 'mean',
+        'soft_target_loss': 'cross-entropy',
+    }
+    saved = ('_x',)
+    check_uses_attributes = False
+    cache_score: bool
+    ignore_label: int
+    _x: tp.Any = None
+
+    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
+        super().__init__(*args, **kwargs)
+        _check_options(**{name: getattr(self, name) for name in _CHECKED})
+
+    @property
+    def y(self) -> tp.Any:
+        if not self.cache_score or self._x is None:
+            return None
+        if isinstance(self._x, chainerx.ndarray):
+            return chainerx.softmax(self._x, axis=1)
+        return _engine.to_kind(chainerx.softmax(_to_side(self._x), axis=1), 'numpy')
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x', 't'))
+        x, t = in_types
+        type_check.expect(x.dtype.kind == 'f')
+        if type_check.eval(t.dtype.kind) == 'f':
+            type_check.expect(x.ndim >= 2, x.shape == t.shape)
+        else:
+            type_check.expect(
+                t.dtype.kind == 'i',
+                t.ndim == x.ndim - 1,
+                x.shape[0] == t.shape[0],
+                x.shape[2:] == t.shape[1:],
+            )
+
+    def _check_in_debug_mode(self, in_data: tuple[tp.Any, ...]) -> None:
+        x, t = in_data
+        labels = _to_numpy(t)
+        if labels.dtype.kind == 'f':
+            return
+        bad = ((labels < 0) | (labels >= x.shape[1])) & (labels != self.ignore_label)
+        if bad.any():
+            raise ValueError(
+                f'softmax_cross_entropy: t has {labels[bad][0]}, expected 0 to '
+                f'{x.shape[1] - 1}, or ignore_label {self.ignore_label}'
+            )
+
+    @staticmethod
+    def compose(
+        x: chainerx.ndarray,
+        t: chainerx.ndarray,
+        normalize: bool,
+        cache_score: bool,
+        class_weight: tp.Any,
+        ignore_label: int,
+        reduce: str,
+        soft_target_loss: str,
+    ) -> tuple[tp.Any, ...]:
+        if t.dtype.kind == 'f':
+            return _soft(x, t, reduce, soft_target_loss), x.as_grad_stopped()
+        rows, labels = x, t
+        if x.ndim != 2:
+            rows = chainerx.moveaxis(x, 1, -1).reshape(t.size, x.shape[1])
+            labels = t.reshape(-1)
+        if ignore_label != -1:
+            # -2 is out of range for the routine, as -1 is here.
+            labels = chainerx.where(
+                labels == ignore_label, -1, chainerx.where(labels == -1, -2, labels)
+            )
+        loss = chainerx.softmax_cross_entropy(rows, labels)
+        if class_weight is not None:
+            weight = _on_device_of(x, class_weight)
+            if weight.size != x.shape[1]:
+                raise ValueError(
+                    f'softmax_cross_entropy: class_weight has length {weight.size}, but x has '
+                    f'{x.shape[1]} classes'
+                )
+            loss = loss * chainerx.take(weight, chainerx.maximum(labels, 0), 0)
+            if loss.dtype != x.dtype:
+                loss = loss.astype(x.dtype)
+        if reduce == 'no':
+            return (loss if x.ndim == 2 else loss.reshape(t.shape)), x.as_grad_stopped()
+        # Counts and sums soon leave the range of float16.
+        half = x.dtype == np.float16
+        total = (loss.astype('float32') if half else loss).sum()
+        if normalize:
+            mean = total / chainerx.maximum((labels >= 0).sum(), 1)
+        else:
+            mean = total * (1.0 / max(len(x), 1))
+        return (mean.astype(x.dtype) if half else mean), x.as_grad_stopped()
+
+
+_CHECKED = ('class_weight', 'reduce', 'soft_target_loss')
+
+
+def _soft(x: chainerx.ndarray, t: chainerx.ndarray, reduce: str, kind: str) -> chainerx.ndarray:
+    t = t.as_grad_stopped()
+    loss = -(t * chainerx.log_softmax(x, axis=1)).sum(axis=1)
+    if kind == 'kl-divergence':
+        # 0 log 0 is 0.
+        positive = t > 0
+        loss = loss + (t * chainerx.log(chainerx.where(positive, t, 1))).sum(axis=1)
+    return loss if reduce == 'no' else loss.sum() * (1.0 / max(loss.size, 1))
+
+
+def _check_options(class_weight: tp.Any, reduce: str, soft_target_loss: str) -> None:
+    if reduce not in ('mean', 'no'):
+        raise ValueError(f"softmax_cross_entropy: reduce is {reduce!r}, expected 'mean' or 'no'")
+    if soft_target_loss not in ('cross-entropy', 'kl-divergence'):
+        raise ValueError(
+            f'softmax_cross_entropy: soft_target_loss is {soft_target_loss!r}, expected '
+            "'cross-entropy' or 'kl-divergence'"
+        )
+    if class_weight is not None:
+        if isinstance(class_weight, variable.Variable):
+            raise ValueError('softmax_cross_entropy: class_weight is a Variable, expected an array')
+        if class_weight.ndim != 1:
+            raise ValueError(
+                f'softmax_cross_entropy: class_weight has {class_weight.ndim} axes, expected 1'
+            )
+        if class_weight.dtype.kind != 'f':
+            raise ValueError(
+                f'softmax_cross_entropy: class_weight has dtype {class_weight.dtype}, expected a '
+                'float'
+            )
+
+
+def softmax_cross_entropy(
+    x: tp.Any,
+    t: tp.Any,
+    normalize: bool = True,
+    cache_score: bool = True,
+    class_weight: tp.Any = None,
+    ignore_label: int = -1,
+    reduce: str = 'mean',
+    enable_double_backprop: bool = False,
+    soft_target_loss: str = 'cross-entropy',
+) -> variable.Variable:
+    """The cross entropy of ``softmax(x, axis=1)`` and labels.
+
+    Args:
+        x (Variable or array): Scores, (rows, classes, ...), a float dtype.
+        t (Variable or array): Labels, (rows, ...), integers from 0 to classes - 1; or the
+            distribution wanted, of the shape of ``x``, floats.
+        normalize (bool): Whether the mean is over the labels that are not ignored; else the sum is
+            divided by the number of rows.
+        cache_score (bool): Whether ``y.creator.y`` is the softmax; costs nothing.
+        class_weight (array): (classes,), floats: factors of the losses, by label.
+        ignore_label (int): Elements with this label have loss 0.
+        reduce (str): 'mean', or 'no' for the losses themselves.
+        enable_double_backprop (bool): Without effect: it always is.
+        soft_target_loss (str): What is computed for distributions: 'cross-entropy' or
+            'kl-divergence'; averaged over all positions, unweighted.
+
+    Returns:
+        Variable: One number, or one per label. Differentiable in ``x``, any order.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        IndexError: If a label is out of range (in debug mode: ValueError).
+        ValueError: For an unknown ``reduce`` or ``soft_target_loss``, or a bad ``class_weight``.
+    """
+    if class_weight is not None or reduce != 'mean' or soft_target_loss != 'cross-entropy':
+        _check_options(class_weight, reduce, soft_target_loss)
+    return SoftmaxCrossEntropy.call(
+        x, t, normalize, cache_score, class_weight, ignore_label, reduce, soft_target_loss
+    )

@@ -1,0 +1,101 @@
+"""Dropout."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+import numpy as np
+
+from chainer import configuration, variable
+from chainer._builtin import BuiltinFunction, _on_device_of
+from chainer.utils import argument, type_check
+
+
+class Dropout(BuiltinFunction):
+    """See `dropout`.
+
+    Attributes:
+        mask: What the input was multiplied by.
+    """
+
+    attributes: tp.ClassVar = {'dropout_ratio': 0.5, 'mask': None, 'return_mask': False}
+    saved = ('mask',)
+    check_uses_attributes = False
+    dropout_ratio: float
+    mask: tp.Any
+
+    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
+        super().__init__(*args, **kwargs)
+        _check_ratio(self.dropout_ratio)
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x',))
+        type_check.expect(in_types[0].dtype.kind == 'f')
+
+    @staticmethod
+    def compose(
+        x: chainerx.ndarray, ratio: float, mask: tp.Any, return_mask: bool
+    ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
+        mask = _draw(x, ratio) if mask is None else _on_device_of(x, mask)
+        return x * mask, mask
+
+
+def _check_ratio(ratio: float) -> None:
+    if not 0.0 <= ratio < 1.0:
+        raise ValueError(f'dropout: ratio is {ratio}, expected 0 <= ratio < 1')
+
+
+def draw_key() -> int:
+    """A key for `chainerx.random`, so that `numpy.random.seed` makes the numbers repeatable."""
+    return int(np.random.random_sample() * 2**53)
+
+
+def _draw(x: chainerx.ndarray, ratio: float) -> chainerx.ndarray:
+    numbers = chainerx.random.uniform(0, 1, x.shape, 'float32', x.device, draw_key())
+    kept = numbers >= ratio
+    return kept.astype(x.dtype) * (1.0 / (1.0 - ratio))
+
+
+def dropout(
+    x: tp.Any,
+    ratio: float = 0.5,
+    *,
+    mask: tp.Any = None,
+    return_mask: bool = False,
+    **removed: tp.Any,
+) -> tp.Any:
+    """In training, sets elements to 0 at random and scales the others by ``1 / (1 - ratio)``.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+        ratio (float): The probability of a 0, from 0 to below 1.
+        mask (array): Factors of the elements, instead of random ones.
+        return_mask (bool): Whether the factors are returned, too.
+
+    Returns:
+        Variable, or a tuple of it and the mask: ``x`` itself (and None) where
+        ``chainer.config.train`` is False. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+        ValueError: If ``ratio`` is out of range.
+
+    Note:
+        The numbers come from a generator of its own, whose key is drawn from `numpy.random`.
+    Source: Srivastava et al., JMLR 2014.
+    """
+    if removed:
+        argument.check_unexpected_kwargs(
+            removed, train='train argument is not supported anymore. Use chainer.using_config'
+        )
+        argument.assert_kwargs_empty(removed)
+    if not configuration.config.train:
+        x = variable.as_variable(x)
+        return (x, None) if return_mask else x
+    _check_ratio(ratio)
+    if not return_mask:
+        return Dropout.call(x, ratio, mask, False)
+    f = Dropout(ratio, mask, True)
+    (y,) = f.apply((x,))
+    return y, f.mask

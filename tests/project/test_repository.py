@@ -122,10 +122,22 @@ def test_readme_has_exactly_two_commands():
     assert 'pytest' in blocks[1]
 
 
-def test_readme_tour_runs():
-    (tour,) = re.findall(r'```python\n(.*?)```', (ROOT / 'README.md').read_text(), re.DOTALL)
+def run_tour(index: int) -> dict[str, Any]:
+    tours = re.findall(r'```python\n(.*?)```', (ROOT / 'README.md').read_text(), re.DOTALL)
     names: dict[str, Any] = {}
-    exec(compile(tour, 'README.md', 'exec'), names)
+    exec(compile(tours[index], 'README.md', 'exec'), names)
+    return names
+
+
+def test_readme_tour_of_chainer_runs():
+    names = run_tour(1)
+    assert names['loss'].creator.label == 'SoftmaxCrossEntropy'
+    assert names['model'].l1.W.grad.shape == (100, 784)
+    assert str(names['model'].l1.W.array.device) == 'native:0'
+
+
+def test_readme_tour_runs():
+    names = run_tour(0)
     x, w, h = (names['chx'].to_numpy(names[name].as_grad_stopped()) for name in 'xwh')
     assert names['y'].shape == ()
     np.testing.assert_allclose(h, 6 * w, rtol=1e-6)

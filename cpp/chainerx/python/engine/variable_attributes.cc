@@ -72,6 +72,7 @@ PyObject* GetRequiresGrad(VariableObject* v) { return PyBool_FromLong(v->require
 // The array may be of another kind, shape and dtype. What was saved for backward stays as it was.
 void SetArray(VariableObject* v, PyObject* value) {
     Cell* cell = v->cell;
+    if (value == cell->object) return;  // what `x.array -= y` does in the end
     if (value != Py_None) {
         const Kind kind = KindOf(value);
         if (kind == Kind::kNone) {

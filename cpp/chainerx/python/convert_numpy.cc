@@ -26,8 +26,8 @@ class Owned {
     PyObject* o_;
 };
 
-// Py_buffers whose arrays have gone. A deleter may run on any thread, with or without the GIL, so
-// it only queues; the queue is emptied from Python threads.
+// Py_buffers whose arrays have gone. A deleter may run on any thread, with or without the GIL, and
+// must not wait for it: without, it queues; the queue is emptied from Python threads.
 std::mutex g_mutex;
 std::atomic<bool> g_queued{false};
 std::vector<Py_buffer*>& Queue() {
@@ -49,7 +49,14 @@ int ReleaseQueued(void* = nullptr) {
     return 0;
 }
 
-void QueueRelease(void* owner) {
+void ReleaseOrQueue(void* owner) {
+    if (Py_IsInitialized() == 0) return;  // the arrays went with the interpreter
+    if (PyGILState_Check() != 0) {
+        auto* view = static_cast<Py_buffer*>(owner);
+        PyBuffer_Release(view);
+        delete view;
+        return;
+    }
     bool first;
     {
         const std::lock_guard lock{g_mutex};
@@ -137,7 +144,7 @@ Array WrapView(Py_buffer* view, Dtype dtype, Device& device) {
         throw;
     }
     Buffer* buffer =
-        Buffer::Foreign(&device, begin, nbytes, view, &QueueRelease, view->readonly == 0);
+        Buffer::Foreign(&device, begin, nbytes, view, &ReleaseOrQueue, view->readonly == 0);
     return internal::MakeArray(shape, strides, dtype, device, buffer,
                                static_cast<char*>(view->buf));
 }

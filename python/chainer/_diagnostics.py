@@ -120,7 +120,7 @@ class _Graph:
         seen = set()
         waiting = [root.creator_node] if root.creator_node is not None else []
         while waiting:
-            function = waiting.pop()
+            function: Any = waiting.pop()
             if function in seen:
                 continue
             seen.add(function)

@@ -1,0 +1,102 @@
+"""`Linear`: the fully connected layer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, Self
+
+import chainer
+from chainer import initializers
+from chainer.functions.connection.linear import linear
+from chainer.link import Link
+
+
+class Linear(Link):
+    """Fully connected layer, ``x @ W.T + b``.
+
+    Args:
+        in_size: Columns of `W`. None, or left out (`in_size` is then what is given for `out_size`):
+            taken from the first input.
+        out_size: Rows of `W`.
+        nobias: Whether there is no `b`.
+        initialW: Initializer of `W`; `LeCunNormal` by default.
+        initial_bias: Initializer of `b`; 0 by default.
+
+    Attributes:
+        W (Parameter): Weight, ``(out_size, in_size)``.
+        b (Parameter): Bias, ``(out_size,)``, or None.
+    """
+
+    def __init__(
+        self,
+        in_size: int | None,
+        out_size: int | None = None,
+        nobias: bool = False,
+        initialW: Any = None,
+        initial_bias: Any = None,
+    ) -> None:
+        super().__init__()
+        if out_size is None:
+            in_size, out_size = None, in_size
+        self.in_size = in_size
+        self.out_size = out_size
+        with self.init_scope():
+            self.W = chainer.Parameter(initializers._get_initializer(initialW))
+            if in_size is not None:
+                self._initialize_params(in_size)
+            if nobias:
+                self.b = None
+            else:
+                bias = initializers._get_initializer(0 if initial_bias is None else initial_bias)
+                self.b = chainer.Parameter(bias, out_size)
+
+    def _initialize_params(self, in_size: int) -> None:
+        self.W.initialize((self.out_size, in_size))
+
+    @staticmethod
+    def _in_size_of(x: Any, n_batch_axes: int = 1) -> int:
+        return math.prod(x.shape[n_batch_axes:])
+
+    @classmethod
+    def from_params(cls, W: Any, b: Any = None, nobias: bool = False) -> Self:
+        """Make the link from a weight and a bias, of which it takes copies.
+
+        Raises:
+            ValueError: If the sizes of `W` and `b` differ.
+        """
+        out_size, in_size = W.shape
+        if b is not None and out_size != b.size:
+            raise ValueError(
+                f'`out_size` does not match the size of `b`: W.shape is {W.shape}, b.size {b.size}'
+            )
+        return cls(
+            in_size,
+            out_size,
+            nobias,
+            initialW=_as_array(W),
+            initial_bias=None if b is None else _as_array(b),
+        )
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        yield 'in_size', self.in_size
+        yield 'out_size', self.out_size
+        yield 'nobias', self.b is None
+
+    def forward(self, x: Any, n_batch_axes: int = 1) -> chainer.Variable:
+        """Apply the layer.
+
+        Args:
+            x: Input; its axes after the first `n_batch_axes` are flattened.
+            n_batch_axes: How many axes of `x` stay.
+        Returns:
+            Variable: ``x.shape[:n_batch_axes] + (out_size,)``.
+        """
+        if self.W.array is None:
+            self._initialize_params(self._in_size_of(x, n_batch_axes))
+        return linear(x, self.W, self.b, n_batch_axes=n_batch_axes)
+
+
+def _as_array(x: Any) -> Any:
+    return x.array if isinstance(x, chainer.Variable) else x

@@ -26,16 +26,16 @@ def get_cpu_array_types() -> tuple[tp.Any, ...]:
     return (np.ndarray, chainerx.ndarray)
 
 
-_KINDS: tp.Final = ((np.ndarray, intel64.mdarray), (chainerx.ndarray,), (cuda.ndarray,))
+_LIBRARIES: tp.Final = ((np.ndarray, intel64.mdarray), (chainerx.ndarray,), (cuda.ndarray,))
 
 
 def is_arrays_compatible(arrays: tp.Iterable[tp.Any]) -> bool:
     """Whether all arrays are of one kind, so that one function can take them. None is ignored."""
-    arrays = [a for a in arrays if a is not None]
-    if not arrays:
+    classes = {type(a) for a in arrays}
+    classes.discard(type(None))
+    if classes == {np.ndarray} or not classes:  # most often
         return True
-    kind = next((k for k in _KINDS if isinstance(arrays[0], k)), None)
-    return kind is not None and all(isinstance(a, kind) for a in arrays)
+    return any(all(issubclass(c, library) for c in classes) for library in _LIBRARIES)
 
 
 def get_dtype(dtype: tp.Any = None, map_mixed16: tp.Any = None) -> np.dtype:

@@ -500,7 +500,10 @@ def expect(*bool_exprs: tp.Any) -> None:
 
 def same_types(*arrays: tp.Any) -> bool:
     """Whether all arrays are of one array library."""
-    return all(x is not None for x in arrays) and chainer.is_arrays_compatible(arrays)
+    for array in arrays:
+        if array is None:
+            return False
+    return chainer.is_arrays_compatible(arrays)
 
 
 def eval(exp: tp.Any) -> tp.Any:

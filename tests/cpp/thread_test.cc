@@ -182,3 +182,38 @@ CX_TEST(ContextIsShared) {
         }
     });
 }
+
+CX_TEST(LargeKernelsShareThePool) {
+    // One caller at a time gets the workers, the others compute alone; all get the same bits.
+    const int n_before = GetNumThreads();
+    SetNumThreads(3);
+    const Array x = Linspace(-1, 1, 200000, true, Dtype::kFloat32);
+    const Array a = Reshape(x, {400, 500});
+    const auto compute = [&] {
+        const Array y = Exp(x);
+        const Array z = Add(Matmul(a, Transpose(a)), Sum(Multiply(x, y)));
+        return Values(
+            AsType(Concatenate(std::vector<Array>{Ravel(z), y, Sum(a, Axes{1}), Sum(a, Axes{0})}),
+                   Dtype::kFloat64));
+    };
+    const V expected = compute();
+    InThreads([&](int) {
+        for (int i = 0; i < 5; ++i) CHECK(compute() == expected);
+    });
+    InThreads([&](int t) {
+        for (int n = 1; n <= 3; ++n) {
+            if (t == 0) SetNumThreads(n);
+            CHECK(compute() == expected);
+        }
+    });
+    SetNumThreads(n_before);
+}
+
+CX_TEST(LeavesCollectGradientsOfLargeArrays) {
+    const Array x = Linspace(0, 99999, 100000, true, Dtype::kFloat64);
+    x.RequireGrad();
+    InThreads([&](int) {
+        for (int i = 0; i < 5; ++i) Backward(Sum(Multiply(x, x)));
+    });
+    CHECK(Values(*x.GetGrad()) == Values(Multiply(x.AsGradStopped(), 2.0 * 5 * kThreads)));
+}

@@ -7,11 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import chainer
+
 HERE = Path(__file__).parent
 
 
 def test_with_a_stand_in_for_cupy():
-    path = os.pathsep.join(filter(None, [str(HERE / 'stand_in'), os.environ.get('PYTHONPATH')]))
+    # PYTHONPATH may be relative to another folder.
+    package = str(Path(chainer.__file__).parents[1])
+    path = os.pathsep.join([str(HERE / 'stand_in'), package])
     result = subprocess.run(
         [sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', 'with_stand_in.py'],
         cwd=HERE,

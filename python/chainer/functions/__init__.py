@@ -10,8 +10,41 @@ from chainer.functions.array.reshape import reshape
 from chainer.functions.array.transpose import transpose
 from chainer.functions.connection.embed_id import embed_id
 from chainer.functions.connection.linear import linear
+from chainer.functions.evaluation.accuracy import accuracy
+from chainer.functions.evaluation.binary_accuracy import binary_accuracy
 from chainer.functions.loss.mean_squared_error import mean_squared_error
 from chainer.functions.loss.softmax_cross_entropy import softmax_cross_entropy
+from chainer.functions.loss.squared_error import squared_difference, squared_error
+from chainer.functions.math.arctanh import arctanh
+from chainer.functions.math.average import average
+from chainer.functions.math.average import average as mean
 from chainer.functions.math.basic_math import absolute, add
-from chainer.functions.math.sum import sum
+from chainer.functions.math.batch_l2_norm_squared import batch_l2_norm_squared
+from chainer.functions.math.bias import bias
+from chainer.functions.math.ceil import ceil
+from chainer.functions.math.clip import clip
+from chainer.functions.math.cumprod import cumprod
+from chainer.functions.math.cumsum import cumsum
+from chainer.functions.math.erf import erf
+from chainer.functions.math.exponential import exp, log, log2, log10
+from chainer.functions.math.exponential_m1 import expm1
+from chainer.functions.math.fix import fix
+from chainer.functions.math.floor import floor
+from chainer.functions.math.fmod import fmod
+from chainer.functions.math.hyperbolic import cosh, sinh
+from chainer.functions.math.identity import identity
+from chainer.functions.math.linear_interpolate import linear_interpolate
+from chainer.functions.math.logarithm_1p import log1p
+from chainer.functions.math.logsumexp import logsumexp
+from chainer.functions.math.matmul import batch_matmul, matmul
+from chainer.functions.math.maximum import maximum
+from chainer.functions.math.minimum import minimum
+from chainer.functions.math.minmax import argmax, argmin, max, min
+from chainer.functions.math.prod import prod
+from chainer.functions.math.scale import scale
+from chainer.functions.math.sign import sign
+from chainer.functions.math.sqrt import rsqrt, sqrt
+from chainer.functions.math.square import square
+from chainer.functions.math.sum import sum, sum_to
+from chainer.functions.math.trigonometric import arccos, arcsin, arctan, arctan2, cos, sin, tan
 from chainer.functions.noise.dropout import dropout

@@ -8,24 +8,30 @@ import chainerx
 
 from chainer import variable
 from chainer._builtin import BuiltinFunction
-from chainer.utils import type_check
+from chainer.functions.math._reduction import Reduction, to_axes
 
 
-class Sum(BuiltinFunction):
+class Sum(Reduction):
     """See `sum`."""
 
-    attributes: tp.ClassVar = {'axis': None, 'keepdims': False}
-    axis: tuple[int, ...] | None
     compose = staticmethod(chainerx.sum)
 
-    def check_type_forward(self, in_types: tp.Any) -> None:
-        type_check._argname(in_types, ('x',))
-        type_check.expect(in_types[0].dtype.kind == 'f')
-        for axis in self.axis or ():
-            if axis >= 0:
-                type_check.expect(axis < in_types[0].ndim)
-            else:
-                type_check.expect(-axis - 1 < in_types[0].ndim)
+
+class SumTo(BuiltinFunction):
+    """See `sum_to`."""
+
+    attributes: tp.ClassVar = {'shape': ()}
+    check_uses_attributes = False
+
+    @staticmethod
+    def compose(x: chainerx.ndarray, shape: tuple[int, ...]) -> chainerx.ndarray:
+        lead = x.ndim - len(shape)
+        if lead < 0 or any(n not in (1, m) for n, m in zip(shape, x.shape[lead:], strict=True)):
+            raise ValueError(f'sum_to: shape {shape} does not broadcast to that of x, {x.shape}')
+        axes = [n for n, m in enumerate(shape, lead) if m == 1 and x.shape[n] != 1]
+        if axes:
+            x = x.sum(tuple(axes), keepdims=True)
+        return x.sum(tuple(range(lead))) if lead else x
 
 
 def sum(
@@ -45,16 +51,21 @@ def sum(
         InvalidType: If the dtype is not a float, or an axis does not exist.
         ValueError: If an axis is given twice.
     """
-    if axis is not None:
-        axis = _to_axes('sum', axis)
-    return Sum.call(x, axis, keepdims)
+    return Sum.call(x, to_axes('sum', axis), keepdims)
 
 
-def _to_axes(op: str, axis: tp.Any) -> tuple[int, ...]:
-    if isinstance(axis, int):
-        return (axis,)
-    if not isinstance(axis, tuple) or not all(isinstance(a, int) for a in axis):
-        raise TypeError(f'{op}: axis is {axis!r}, expected None, an int or a tuple of int')
-    if len(set(axis)) != len(axis):
-        raise ValueError(f'{op}: axis {axis} names one axis twice')
-    return axis
+def sum_to(x: tp.Any, shape: tp.Sequence[int]) -> variable.Variable:
+    """The sum along the axes that broadcasting to the shape of ``x`` would make or lengthen.
+
+    Args:
+        x (Variable or array): Any shape, any numeric dtype.
+        shape (tuple of int): One that broadcasts to that of ``x``.
+
+    Returns:
+        Variable: ``x`` itself if it has the shape. Differentiable, any order.
+
+    Raises:
+        ValueError: If the shape does not broadcast to that of ``x``.
+    """
+    shape = tuple(shape)
+    return variable.as_variable(x) if x.shape == shape else SumTo.call(x, shape)

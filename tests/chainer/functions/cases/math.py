@@ -4,7 +4,7 @@ import operator
 
 import chainerx
 import numpy as np
-from functions.cases._table import NUMBERS, Case, InvalidType, call, f, own
+from functions.cases._table import NUMBERS, Case, InvalidType, c, call, f, own
 
 _PAIR = [f(3, 4), f(3, 4)]
 _DTYPES_DIFFER = (call(f(3), own('float16', 3)), InvalidType, r'dtype', 'numpy')
@@ -23,6 +23,89 @@ def constant(name, fn, cls, label, value, **kw):
     """An operator on a variable and a number."""
     return Case(name, fn=fn, ref=fn, cls=f'math.basic_math.{cls}', label=label, elastic=True,
                 attributes={'value': value}, **({'inputs': [f(3, 4)]} | kw))  # fmt: skip
+
+
+def unary(name, ref, cls, keeps, **kw):
+    """A function of one float array, element by element."""
+    kw = {'inputs': [f(3, 4)], 'label': name} | kw
+    return Case(name, ref=ref, cls=f'math.{cls}', keeps=keeps, elastic=True, **kw)
+
+
+def _mean(x, axis=None, keepdims=False):
+    return np.mean(x, axis=axis, keepdims=keepdims)
+
+
+def _average(x, axis=None, weights=None, keepdims=False):
+    axis = axis[0] if isinstance(axis, tuple) else axis
+    return np.average(x, axis=axis, weights=weights, keepdims=keepdims)
+
+
+def _logsumexp(x, axis=None):
+    from scipy.special import logsumexp
+
+    return logsumexp(x, axis=axis)
+
+
+def _erf(x):
+    from scipy.special import erf
+
+    return erf(x)
+
+
+def _sum_to(x, shape):
+    lead = x.ndim - len(shape)
+    axes = tuple(range(lead)) + tuple(lead + n for n, m in enumerate(shape) if m == 1)
+    return x.sum(axis=axes).reshape(shape)
+
+
+def _aligned(x, y, axis):
+    return y.reshape((1,) * axis + y.shape + (1,) * (x.ndim - axis - y.ndim))
+
+
+def _transposed(x, flag):
+    return np.swapaxes(x, -1, -2) if flag and x.ndim > 1 else x
+
+
+def _matmul(a, b, transa=False, transb=False):
+    return np.matmul(_transposed(a, transa), _transposed(b, transb))
+
+
+def _batch_matmul(a, b, transa=False, transb=False):
+    a, b = (x if x.ndim == 3 else x[:, :, None] for x in (a, b))
+    return _matmul(a, b, transa, transb)
+
+
+_POSITIVE = [f(3, 4, lo=0.3)]
+# No two elements are alike, of one array or of both.
+_DISTINCT = [f(3, 4, distinct=True), f(3, 4, distinct=True, lo=-1.97, hi=2.03)]
+_EXTREMES = [
+    call(f(3, 4, distinct=True), 1),
+    call(f(2, 3, 4, distinct=True)),
+    call(f(2, 3, 4, distinct=True), (-1, 0), True),
+    call(f(), keepdims=True),
+    call(f(0, 3), 1),
+    call(f(3, 4), ()),
+]
+_REDUCTIONS = [*_EXTREMES, call(f(3, 0), axis=1, keepdims=True)]
+_SCANS = [
+    call(f(3, 4, distinct=True), 1),
+    call(f(3, 4, distinct=True)),
+    call(f(2, 3, 4, distinct=True), axis=-3),
+    call(f(1)),
+]
+_BAD_AXES = [
+    (call(f(3), 1), InvalidType, 'ndim'),
+    (call(f(3), -2), InvalidType, 'ndim'),
+    (call(f(3, 4), (0, 0)), ValueError, 'twice'),
+    (call(f(3), 1.0), TypeError, 'axis'),
+    (call(f(3), [0]), TypeError, 'axis'),
+]
+_BAD_AXIS = [
+    (call(f(3), 1), InvalidType, 'ndim'),
+    (call(f(3), -2), InvalidType, 'ndim'),
+    (call(f(3), (0,)), TypeError, 'axis'),
+    (call(f(3), 1.0), TypeError, 'axis'),
+]
 
 
 CASES = [
@@ -62,9 +145,143 @@ CASES = [
              inputs=[f(3, 4, avoid=(0,))]),
     constant('2 ** x', lambda x: 2**x, 'PowConstVar', '2 ** _', 2, keeps='x0 y0'),
     Case('sum', ref=lambda x, axis=None, keepdims=False: np.sum(x, axis=axis, keepdims=keepdims),
-         calls=[call(f(3, 4), 1), call(f(2, 3, 4)), call(f(2, 3, 4), (-1, 0), True), call(f()),
-                call(f(3, 0), axis=1, keepdims=True), call(f(3, 4), ())],
-         cls='math.sum.Sum', attributes={'axis': (1,), 'keepdims': False},
-         bad=[(call(f(3), 1), InvalidType, 'in_types|x'), (call(f(3), -2), InvalidType, ''),
-              (call(f(3, 4), (0, 0)), ValueError, 'twice'), (call(f(3), 1.0), TypeError, 'axis')]),
+         calls=_REDUCTIONS, cls='math.sum.Sum', attributes={'axis': (1,), 'keepdims': False},
+         bad=_BAD_AXES),
+    Case('prod', ref=lambda x, axis=None, keepdims=False: np.prod(x, axis=axis, keepdims=keepdims),
+         calls=[*_REDUCTIONS, call(c([[0.0, 2.0, 3.0], [0.0, 0.0, 1.5]]), 1)],
+         cls='math.prod.Prod', attributes={'axis': (1,), 'keepdims': False}, keeps='x0 y0',
+         bad=_BAD_AXES),
+    Case('max', ref=lambda x, axis=None, keepdims=False: np.max(x, axis=axis, keepdims=keepdims),
+         calls=_EXTREMES, cls='math.minmax.Max', attributes={'axis': (1,), 'keepdims': False},
+         keeps='x0 y0', bad=[*_BAD_AXES, (call(f(0)), ValueError, '')]),
+    Case('min', ref=lambda x, axis=None, keepdims=False: np.min(x, axis=axis, keepdims=keepdims),
+         calls=_EXTREMES, cls='math.minmax.Min', attributes={'axis': (1,), 'keepdims': False},
+         keeps='x0 y0', bad=[*_BAD_AXES, (call(f(0)), ValueError, '')]),
+    Case('argmax', ref=np.argmax, calls=_SCANS, out='int32', order=0, cls='math.minmax.ArgMax',
+         attributes={'axis': 1}, bad=_BAD_AXIS),
+    Case('argmin', ref=np.argmin, calls=_SCANS, out='int32', order=0, cls='math.minmax.ArgMin',
+         attributes={'axis': 1}, bad=_BAD_AXIS),
+    Case('cumsum', ref=np.cumsum, calls=_SCANS, cls='math.cumsum.Cumsum', attributes={'axis': 1},
+         bad=_BAD_AXIS, tol=4),
+    Case('cumprod', ref=np.cumprod, cls='math.cumprod.Cumprod', keeps='x0 y0',
+         calls=[*_SCANS, call(c([[1.0, 0.0, 2.0], [2.0, 0.0, 0.0]]), 1)],
+         attributes={'axis': 1}, bad=_BAD_AXIS, tol=4),
+    Case('logsumexp', ref=_logsumexp, tol=4, cls='math.logsumexp.LogSumExp', keeps='x0 y0',
+         calls=[call(f(3, 4), 1), call(f(2, 3, 4)), call(f(2, 3, 4), (-1, 0)), call(f())],
+         attributes={'axis': (1,)},
+         bad=_BAD_AXES),
+    Case('average', ref=_mean, cls='math.average.Mean', tol=2,
+         calls=[call(f(3, 4), 1), call(f(2, 3, 4)), call(f(2, 3, 4), (-1, 0), keepdims=True),
+                call(f())],
+         attributes={'axis': (1,), 'keepdims': False, 'multiplier': 0.25},
+         bad=[*_BAD_AXES, (call(f(0)), ZeroDivisionError, '')]),
+    Case('average', ref=_average, cls='math.basic_math.Div', label='_ / _', direct=False, tol=4,
+         calls=[call(f(3, 4), 1, f(4, lo=0.5)), call(f(3, 4), weights=f(3, 4, lo=0.5)),
+                call(f(2, 3, 4), -2, f(3, lo=0.5), True), call(f(2, 3), (0,), f(2, lo=0.5))],
+         keeps='x0 x0 x0 x0 y0 y0', refuses=False,
+         bad=[(call(f(3, 4), 1, f(3)), InvalidType, ''),
+              (call(f(3, 4), (0, 1), f(3, 4)), ValueError, 'one axis')]),
+    Case('mean', ref=_mean, cls='math.average.Mean', inputs=[f(3, 4), 0], tol=2,
+         attributes={'axis': (0,), 'keepdims': False, 'multiplier': 1 / 3}),
+    Case('sum_to', ref=_sum_to, cls='math.sum.SumTo', attributes={'shape': (4,)},
+         calls=[call(f(3, 4), (4,)), call(f(3, 4), (3, 1)), call(f(2, 3, 4), [3, 1]),
+                call(f(3, 4), ()), call(f(2, 0), (1, 1)), call(f(3, 4), (1, 4))],
+         big=call(f(99, 99), (99,)), refuses=False,
+         bad=[(call(f(3, 4), (3,)), ValueError, 'broadcast'),
+              (call(f(3), (3, 3)), ValueError, 'broadcast'), (call(f(3), 3), TypeError, '')]),
+
+    unary('sin', np.sin, 'trigonometric.Sin', 'x0'),
+    unary('cos', np.cos, 'trigonometric.Cos', 'x0'),
+    unary('tan', np.tan, 'trigonometric.Tan', 'x0', inputs=[f(3, 4, lo=-1.2, hi=1.2)], tol=2),
+    unary('arcsin', np.arcsin, 'trigonometric.Arcsin', 'x0', inputs=[f(3, 4, lo=-0.9, hi=0.9)]),
+    unary('arccos', np.arccos, 'trigonometric.Arccos', 'x0', inputs=[f(3, 4, lo=-0.9, hi=0.9)]),
+    unary('arctan', np.arctan, 'trigonometric.Arctan', 'x0'),
+    unary('arctanh', np.arctanh, 'arctanh.Arctanh', 'x0', label='Arctanh',
+          inputs=[f(3, 4, lo=-0.9, hi=0.9)]),
+    unary('sinh', np.sinh, 'hyperbolic.Sinh', 'x0'),
+    unary('cosh', np.cosh, 'hyperbolic.Cosh', 'x0'),
+    unary('exp', np.exp, 'exponential.Exp', 'y0'),
+    unary('expm1', np.expm1, 'exponential_m1.Expm1', 'y0'),
+    unary('log', np.log, 'exponential.Log', 'x0', inputs=_POSITIVE),
+    unary('log2', np.log2, 'exponential.Log2', 'x0', inputs=_POSITIVE),
+    unary('log10', np.log10, 'exponential.Log10', 'x0', inputs=_POSITIVE),
+    unary('log1p', np.log1p, 'logarithm_1p.Log1p', 'x0', inputs=[f(3, 4, lo=-0.5)]),
+    unary('sqrt', np.sqrt, 'sqrt.Sqrt', 'y0', inputs=_POSITIVE),
+    unary('rsqrt', lambda x: 1 / np.sqrt(x), 'basic_math.DivFromConstant', 'x0 y0',
+          label='1.0 / _', attributes={'value': 1.0}, direct=False, inputs=_POSITIVE, tol=2),
+    unary('square', np.square, 'square.Square', 'x0'),
+    unary('erf', _erf, 'erf.Erf', 'x0'),
+    Case('sign', ref=np.sign, inputs=[f(3, 4)], elastic=True, order=0, dtypes=NUMBERS,
+         refuses=False),
+    Case('floor', ref=np.floor, inputs=[f(3, 4)], elastic=True, order=0, dtypes=NUMBERS,
+         refuses=False),
+    Case('ceil', ref=np.ceil, inputs=[f(3, 4)], elastic=True, order=0, dtypes=NUMBERS,
+         refuses=False),
+    Case('fix', ref=np.fix, inputs=[f(3, 4)], elastic=True, order=0, dtypes=NUMBERS,
+         refuses=False),
+    Case('clip', ref=np.clip, cls='math.clip.Clip', attributes={'x_min': -1.0, 'x_max': 0.5},
+         calls=[call(f(3, 4, avoid=(-1, 0.5)), -1.0, 0.5), call(f(3, avoid=(0,)), None, 0),
+                call(f(3, avoid=(0,)), np.float64(0), None), call(f(0), 0, 1), call(f(), -3, 3)],
+         keeps='x0', keeps_bytes=lambda x: 4 * np.prod(x),
+         bad=[(call(f(3), 1, 0), ValueError, 'x_min is 1'),
+                          (call(f(3), None, None), ValueError, 'None')]),
+
+    Case('maximum', ref=np.maximum, inputs=_DISTINCT, elastic=True, cls='math.maximum.Maximum',
+         keeps='x0 x1', bad=[_DTYPES_DIFFER, _SHAPES_DIFFER]),
+    Case('minimum', ref=np.minimum, inputs=_DISTINCT, elastic=True, cls='math.minimum.Minimum',
+         keeps='x0 x1', bad=[_DTYPES_DIFFER, _SHAPES_DIFFER]),
+    Case('arctan2', ref=np.arctan2, inputs=[f(3, 4), f(3, 4, avoid=(0,), gap=0.4)], elastic=True,
+         cls='math.trigonometric.Arctan2', label='arctan2', keeps='x0 x1', bad=[_SHAPES_DIFFER]),
+    Case('fmod', ref=np.fmod, inputs=[f(3, 4, lo=0.1, hi=0.9), f(3, 4, lo=1.1, hi=1.9)],
+         calls=[call(c([7.3, -7.3, 5.5]), c([2.0, 2.0, -3.0]))], elastic=True,
+         cls='math.fmod.Fmod', label='fmod', keeps='x0 x1', bad=[_DTYPES_DIFFER, _SHAPES_DIFFER]),
+    Case('linear_interpolate', ref=lambda p, x, y: p * x + (1 - p) * y, tol=4,
+         inputs=[f(3, 4, lo=0, hi=1), f(3, 4), f(3, 4)],
+         calls=[call(f(), f(), f()), call(f(0), f(0), f(0))], keeps='x0 x1 x2',
+         cls='math.linear_interpolate.LinearInterpolate',
+         bad=[(call(f(3), f(1), f(3)), InvalidType, 'shape'),
+              (call(own('float16', 3), f(3), f(3)), InvalidType, 'dtype')]),
+    Case('identity', ref=lambda *xs: xs, calls=[call(f(3, 4)), call(f(2), f(0), f())],
+         dtypes=(*NUMBERS, 'bool'), cls='math.identity.Identity', keeps='x0'),  # a view
+    Case('batch_l2_norm_squared', ref=lambda x: np.square(x).reshape(len(x), -1).sum(1), tol=4,
+         calls=[call(f(3, 4)), call(f(2, 3, 4)), call(f(2, 0))], keeps='x0',
+         cls='math.batch_l2_norm_squared.BatchL2NormSquared',
+         bad=[(call(f(3)), InvalidType, 'ndim')]),
+    Case('bias', ref=lambda x, y, axis=1: x + _aligned(x, y, axis), dtypes=NUMBERS, refuses=False,
+         calls=[call(f(2, 3, 4), f(3)), call(f(2, 3, 4), f(3, 4)), call(f(2, 3), f(2), 0),
+                call(f(2, 3), f(2, 3), axis=0), call(f(2, 3), f())],
+         cls='math.basic_math.Add', label='_ + _', direct=False,
+         bad=[(call(f(2, 3), f(4)), InvalidType, 'shape'), (call(f(2, 3), f(3), 2), ValueError, ''),
+              (call(f(2, 3), f(3), -1), ValueError, 'axis')]),
+    Case('scale', ref=lambda x, y, axis=1: x * _aligned(x, y, axis), dtypes=NUMBERS, refuses=False,
+         calls=[call(f(2, 3, 4), f(3)), call(f(2, 3, 4), f(3, 4)), call(f(2, 3), f(2), 0),
+                call(f(2, 3), f(2, 3), axis=0), call(f(2, 3), f())],
+         cls='math.basic_math.Mul', label='_ * _', direct=False, keeps='x0 x1',
+         bad=[(call(f(2, 3), f(4)), InvalidType, 'shape'),
+              (call(f(2, 3), f(3), 2), ValueError, '')]),
+
+    Case('matmul', ref=_matmul, tol=8, cls='math.matmul.MatMul', keeps='x0 x1',
+         calls=[call(f(3, 4), f(4, 2)), call(f(4, 3), f(2, 4), True, True), call(f(4), f(4)),
+                call(f(4), f(4, 3)), call(f(3, 4), f(4)), call(f(2, 3, 4), f(4)),
+                call(f(4), f(2, 4, 3)), call(f(2, 1, 3, 4), f(5, 4, 2)),
+                call(f(2, 4, 3), f(2, 4, 5), transa=True), call(f(4), f(3, 4), True, True),
+                call(f(2, 3, 4), f(2, 3, 4), transb=True), call(f(3, 0), f(0, 2)),
+                call(f(0, 3), f(3, 2)), call(f(0, 2, 3), f(3, 2))],
+         attributes={'transa': False, 'transb': False, 'transc': False, 'dtype': None},
+         bad=[(call(f(3, 4), f(3, 4)), InvalidType, r'a\.shape\[-1\] == b\.shape\[-2\]'),
+              (call(f(), f(4)), InvalidType, 'ndim'), (call(f(4), f(3)), InvalidType, 'shape'),
+              (call(f(2, 3, 4), f(3, 4, 5)), InvalidType, 'shape')]),
+    Case('x @ z', fn=operator.matmul, ref=np.matmul, tol=8, cls='math.matmul.MatMul',
+         calls=[call(f(3, 4), f(4, 2)), call(f(2, 3, 4), f(4))], keeps='x0 x1',
+         bad=[(call(f(3, 4), f(3, 4)), InvalidType, 'shape')]),
+    Case('batch_matmul', ref=_batch_matmul, tol=8, cls='math.matmul.BatchMatMul', keeps='x0 x1',
+         calls=[call(f(2, 3, 4), f(2, 4, 5)), call(f(2, 4), f(2, 4), True),
+                call(f(2, 4, 3), f(2, 5, 4), True, True), call(f(2, 3, 4), f(2, 4)),
+                call(f(2, 3), f(2, 4), transb=True), call(f(0, 3, 4), f(0, 4, 5))],
+         attributes={'transa': False, 'transb': False},
+         bad=[(call(f(2, 4), f(2, 4)), InvalidType, 'shape'),
+              (call(f(4), f(4)), InvalidType, 'ndim'),
+              (call(f(2, 3, 4), f(3, 4, 5)), InvalidType, 'shape'),
+              (call(f(2, 3, 4), f(2, 3, 4)), InvalidType, 'shape'),
+              (call(f(2, 3, 4), own('float64', 2, 4, 3)), InvalidType, 'dtype')]),
 ]  # fmt: skip

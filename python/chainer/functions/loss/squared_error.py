@@ -1,0 +1,43 @@
+"""Squares of differences."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.utils import type_check
+
+
+class SquaredError(BuiltinFunction):
+    """See `squared_error`."""
+
+    is_elementwise = True
+    compose = staticmethod(chainerx.squared_error)
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x0', 'x1'))
+        x0, x1 = in_types
+        type_check.expect(x0.dtype.kind == 'f', x0.dtype == x1.dtype, x0.shape == x1.shape)
+
+
+def squared_error(x0: tp.Any, x1: tp.Any) -> variable.Variable:
+    """``(x0 - x1) ** 2``, elementwise; not averaged, unlike `mean_squared_error`.
+
+    Args:
+        x0, x1 (Variable or array): One shape and one float dtype.
+
+    Returns:
+        Variable: Differentiable in both, any order.
+
+    Raises:
+        InvalidType: If shapes or dtypes differ, or the dtype is not a float.
+    """
+    return SquaredError.call(x0, x1)
+
+
+def squared_difference(x1: tp.Any, x2: tp.Any) -> variable.Variable:
+    """Another name of `squared_error`."""
+    return squared_error(x1, x2)

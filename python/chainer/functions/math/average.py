@@ -1,0 +1,64 @@
+"""Means along axes."""
+
+from __future__ import annotations
+
+import math
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer.functions.math._reduction import Reduction, to_axes
+from chainer.functions.math.sum import sum
+
+
+class Mean(Reduction):
+    """The mean; ``multiplier`` is what the sum is multiplied by."""
+
+    saved = ('multiplier',)
+
+    @staticmethod
+    def compose(
+        x: chainerx.ndarray, axis: tuple[int, ...] | None, keepdims: bool
+    ) -> tuple[chainerx.ndarray, float]:
+        multiplier = 1.0 / (x.size if axis is None else math.prod(x.shape[a] for a in axis))
+        return chainerx.mean(x, axis, keepdims), multiplier
+
+
+def average(
+    x: tp.Any,
+    axis: int | tuple[int, ...] | None = None,
+    weights: tp.Any = None,
+    keepdims: bool = False,
+) -> variable.Variable:
+    """The mean along axes, weighted or not.
+
+    Args:
+        x (Variable or array): Any float dtype; with weights, it is converted to theirs.
+        axis (int or tuple of int): The axes to average along; None stands for all.
+        weights (Variable or array): Of the length of the axis; of the shape of ``x`` if it is None.
+        keepdims (bool): Whether the axes stay, with length 1.
+
+    Returns:
+        Variable: Differentiable in ``x`` and ``weights``, any order.
+
+    Raises:
+        InvalidType: If the dtype is not a float, an axis does not exist, or weights do not fit.
+        ValueError: If an axis is given twice, or several axes together with weights.
+        ZeroDivisionError: If there is nothing to average.
+    """
+    axes = to_axes('average', axis)
+    if weights is None:
+        return Mean.call(x, axes, keepdims)
+    if axes is not None and len(axes) != 1:
+        raise ValueError(f'average: axis is {axes}, expected one axis with weights')
+    from chainer import functions as F
+
+    x, weights = variable.as_variable(x), variable.as_variable(weights)
+    if axes is not None:
+        shape = [1] * x.ndim
+        shape[axes[0]] = x.shape[axes[0]]
+        weights = F.reshape(weights, tuple(shape))
+    weighted = F.cast(x, weights.dtype) * F.broadcast_to(weights, x.shape)
+    divisor = sum(F.broadcast_to(weights, x.shape), axes, keepdims)
+    return sum(weighted, axes, keepdims) / divisor

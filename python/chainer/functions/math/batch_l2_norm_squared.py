@@ -1,0 +1,38 @@
+"""Squared lengths of the examples of a batch."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.utils import type_check
+
+
+class BatchL2NormSquared(BuiltinFunction):
+    """See `batch_l2_norm_squared`."""
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x',))
+        type_check.expect(in_types[0].dtype.kind == 'f', in_types[0].ndim >= 2)
+
+    @staticmethod
+    def compose(x: chainerx.ndarray) -> chainerx.ndarray:
+        return chainerx.square(x).sum(tuple(range(1, x.ndim)))
+
+
+def batch_l2_norm_squared(x: tp.Any) -> variable.Variable:
+    """The sum of squares over all axes but the first.
+
+    Args:
+        x (Variable or array): At least 2-d, any float dtype.
+
+    Returns:
+        Variable: 1-d. Differentiable, any order.
+
+    Raises:
+        InvalidType: If the dtype is not a float, or there is one axis only.
+    """
+    return BatchL2NormSquared.call(x)

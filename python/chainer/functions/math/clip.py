@@ -1,0 +1,51 @@
+"""Limits."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer.functions._elementwise import FloatUnary
+
+
+class Clip(FloatUnary):
+    """See `clip`."""
+
+    attributes: tp.ClassVar = {'x_min': None, 'x_max': None}
+    check_uses_attributes = False
+    compose = staticmethod(chainerx.clip)
+
+    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
+        super().__init__(*args, **kwargs)
+        _check_limits(self.x_min, self.x_max)
+
+    x_min: float | None
+    x_max: float | None
+
+
+def _check_limits(x_min: float | None, x_max: float | None) -> None:
+    if x_min is None and x_max is None:
+        raise ValueError('clip: x_min and x_max are both None, expected a number')
+    if x_min is not None and x_max is not None and x_min > x_max:
+        raise ValueError(f'clip: x_min is {x_min}, expected at most x_max, {x_max}')
+
+
+def clip(x: tp.Any, x_min: float | None, x_max: float | None) -> variable.Variable:
+    """Elements below ``x_min`` and above ``x_max`` become these.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+        x_min, x_max (float): The limits; None for no limit on one side.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable: the gradient is that of the output from
+        limit to limit, and 0 outside.
+
+    Raises:
+        InvalidType: If the dtype is not a float.
+        ValueError: If there is no limit, or ``x_min`` is above ``x_max``.
+    """
+    _check_limits(x_min, x_max)
+    return Clip.call(x, x_min, x_max)

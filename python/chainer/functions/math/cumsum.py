@@ -1,0 +1,32 @@
+"""Sums up to each element."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer.functions.math._reduction import Scan, to_axis
+
+
+class Cumsum(Scan):
+    """See `cumsum`."""
+
+    compose = staticmethod(chainerx.cumsum)
+
+
+def cumsum(x: tp.Any, axis: int | None = None) -> variable.Variable:
+    """The sums of the elements up to and with each, along an axis.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+        axis (int): None stands for all elements in C order; the result is 1-d then.
+
+    Returns:
+        Variable: Of the dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If the dtype is not a float, or the axis does not exist.
+    """
+    return Cumsum.call(x, to_axis('cumsum', axis))

@@ -1,0 +1,22 @@
+"""Exponential minus one."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer.functions._elementwise import FloatUnary
+
+
+class Expm1(FloatUnary):
+    """See `expm1`."""
+
+    label = 'expm1'
+    compose = staticmethod(chainerx.expm1)
+
+
+def expm1(x: tp.Any) -> variable.Variable:
+    """``exp(x) - 1``, elementwise, precise near 0. Any float dtype; differentiable, any order."""
+    return Expm1.call(x)

@@ -1,0 +1,30 @@
+"""Rounding towards 0."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+
+
+class _Fix(BuiltinFunction):
+    has_graph = False
+
+    @staticmethod
+    def compose(x: chainerx.ndarray) -> chainerx.ndarray:
+        return chainerx.fix(x) if x.dtype.kind == 'f' else x.copy()
+
+
+def fix(x: tp.Any) -> variable.Variable:
+    """The integer part, elementwise.
+
+    Args:
+        x (Variable or array): Any shape, any real dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. It has no creator: its gradient would be 0 everywhere.
+    """
+    return _Fix.call(x)

@@ -1,0 +1,30 @@
+"""Rounding down."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+
+
+class _Floor(BuiltinFunction):
+    has_graph = False
+
+    @staticmethod
+    def compose(x: chainerx.ndarray) -> chainerx.ndarray:
+        return chainerx.floor(x) if x.dtype.kind == 'f' else x.copy()
+
+
+def floor(x: tp.Any) -> variable.Variable:
+    """The largest integer that is not above, elementwise.
+
+    Args:
+        x (Variable or array): Any shape, any real dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. It has no creator: its gradient would be 0 everywhere.
+    """
+    return _Floor.call(x)

@@ -1,0 +1,33 @@
+"""The remainder of a division, as C has it."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer.functions._elementwise import FloatBinary
+
+
+class Fmod(FloatBinary):
+    """See `fmod`."""
+
+    names = ('x', 'divisor')
+    label = 'fmod'
+    compose = staticmethod(chainerx.fmod)
+
+
+def fmod(x: tp.Any, divisor: tp.Any) -> variable.Variable:
+    """The remainder of ``x / divisor`` rounded towards 0, elementwise, with broadcasting.
+
+    Args:
+        x, divisor (Variable or array): One float dtype. The result has the sign of ``x``.
+
+    Returns:
+        Variable: Differentiable in both, where it does not jump.
+
+    Raises:
+        InvalidType: If dtypes differ or are not floats, or shapes do not broadcast.
+    """
+    return Fmod.call(x, divisor)

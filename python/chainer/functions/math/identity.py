@@ -1,0 +1,33 @@
+"""The identity."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+
+
+class Identity(BuiltinFunction):
+    """See `identity`."""
+
+    is_elementwise = True
+
+    @staticmethod
+    def compose(*xs: chainerx.ndarray) -> tuple[chainerx.ndarray, ...]:
+        return tuple(x[...] for x in xs)
+
+
+def identity(*inputs: tp.Any) -> variable.Variable | tuple[variable.Variable, ...]:
+    """Its inputs, as another place in the graph.
+
+    Args:
+        *inputs (Variable or array): One or more, of any shapes and dtypes.
+
+    Returns:
+        Variable or tuple of Variable: Over the same memory. Differentiable, any order.
+    """
+    outputs = Identity.call(*inputs)
+    return outputs[0] if len(inputs) == 1 else outputs

@@ -1,0 +1,34 @@
+"""The logarithm of a sum of exponentials."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer.functions.math._reduction import Reduction, to_axes
+
+
+class LogSumExp(Reduction):
+    """See `logsumexp`."""
+
+    attributes: tp.ClassVar = {'axis': None}
+    compose = staticmethod(chainerx.logsumexp)
+
+
+def logsumexp(x: tp.Any, axis: int | tuple[int, ...] | None = None) -> variable.Variable:
+    """``log(sum(exp(x)))`` along axes, without overflow.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+        axis (int or tuple of int): The axes to sum along; None stands for all.
+
+    Returns:
+        Variable: Of the dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If the dtype is not a float, or an axis does not exist.
+        ValueError: If an axis is given twice.
+    """
+    return LogSumExp.call(x, to_axes('logsumexp', axis))

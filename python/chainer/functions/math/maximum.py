@@ -1,0 +1,31 @@
+"""The larger of two."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer.functions._elementwise import FloatBinary
+
+
+class Maximum(FloatBinary):
+    """See `maximum`."""
+
+    compose = staticmethod(chainerx.maximum)
+
+
+def maximum(x1: tp.Any, x2: tp.Any) -> variable.Variable:
+    """The larger of two elements, with broadcasting; NaN if one is NaN.
+
+    Args:
+        x1, x2 (Variable or array): One float dtype.
+
+    Returns:
+        Variable: Differentiable in both, any order; equal elements share the gradient.
+
+    Raises:
+        InvalidType: If dtypes differ or are not floats, or shapes do not broadcast.
+    """
+    return Maximum.call(x1, x2)

@@ -1,0 +1,87 @@
+"""Extremes along axes, and where they are."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer.functions.math._reduction import Reduction, Scan, to_axes, to_axis
+
+
+class Max(Reduction):
+    """See `max`."""
+
+    compose = staticmethod(chainerx.amax)
+
+
+class Min(Reduction):
+    """See `min`."""
+
+    compose = staticmethod(chainerx.amin)
+
+
+class ArgMax(Scan):
+    """See `argmax`."""
+
+    @staticmethod
+    def compose(x: chainerx.ndarray, axis: int | None) -> chainerx.ndarray:
+        return chainerx.argmax(x, axis).astype('int32')
+
+
+class ArgMin(Scan):
+    """See `argmin`."""
+
+    @staticmethod
+    def compose(x: chainerx.ndarray, axis: int | None) -> chainerx.ndarray:
+        return chainerx.argmin(x, axis).astype('int32')
+
+
+def max(
+    x: tp.Any, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
+) -> variable.Variable:
+    """The largest element along axes.
+
+    Args:
+        x (Variable or array): Not empty, any float dtype.
+        axis (int or tuple of int): The axes to search; None stands for all.
+        keepdims (bool): Whether these stay, with length 1.
+
+    Returns:
+        Variable: Of the dtype of ``x``. Differentiable, any order: the whole gradient flows to each
+        of several largest ones.
+
+    Raises:
+        InvalidType: If the dtype is not a float, or an axis does not exist.
+        ValueError: If an axis is given twice.
+    """
+    return Max.call(x, to_axes('max', axis), keepdims)
+
+
+def min(
+    x: tp.Any, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
+) -> variable.Variable:
+    """The smallest element along axes; see `max`."""
+    return Min.call(x, to_axes('min', axis), keepdims)
+
+
+def argmax(x: tp.Any, axis: int | None = None) -> variable.Variable:
+    """The index of the (first) largest element along an axis.
+
+    Args:
+        x (Variable or array): Not empty, any float dtype.
+        axis (int): None stands for all elements in C order.
+
+    Returns:
+        Variable: int32; no gradient flows back.
+
+    Raises:
+        InvalidType: If the dtype is not a float, or the axis does not exist.
+    """
+    return ArgMax.call(x, to_axis('argmax', axis))
+
+
+def argmin(x: tp.Any, axis: int | None = None) -> variable.Variable:
+    """The index of the (first) smallest element along an axis; see `argmax`."""
+    return ArgMin.call(x, to_axis('argmin', axis))

@@ -1,0 +1,36 @@
+"""Products along axes."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer.functions.math._reduction import Reduction, to_axes
+
+
+class Prod(Reduction):
+    """See `prod`."""
+
+    compose = staticmethod(chainerx.prod)
+
+
+def prod(
+    x: tp.Any, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
+) -> variable.Variable:
+    """The product along axes.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+        axis (int or tuple of int): The axes to multiply along; None stands for all.
+        keepdims (bool): Whether these stay, with length 1.
+
+    Returns:
+        Variable: Of the dtype of ``x``. Differentiable, any order, where elements are 0, too.
+
+    Raises:
+        InvalidType: If the dtype is not a float, or an axis does not exist.
+        ValueError: If an axis is given twice.
+    """
+    return Prod.call(x, to_axes('prod', axis), keepdims)

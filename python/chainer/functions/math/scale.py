@@ -1,0 +1,28 @@
+"""Scale along axes."""
+
+from __future__ import annotations
+
+import typing as tp
+
+from chainer import variable
+from chainer.functions.math.bias import align
+
+
+def scale(x: tp.Any, y: tp.Any, axis: int = 1) -> variable.Variable:
+    """``x`` times ``y``, whose first axis is put beside the axis ``axis`` of ``x``.
+
+    Args:
+        x (Variable or array): Any dtype.
+        y (Variable or array): Of shape ``x.shape[axis : axis + y.ndim]`` and of the dtype of ``x``.
+        axis (int): Not negative.
+
+    Returns:
+        Variable: Shape of ``x``. Differentiable in both, any order.
+
+    Raises:
+        InvalidType: If shapes or dtypes do not fit.
+        ValueError: If ``axis`` is negative, or ``y`` has too many axes.
+    """
+    from chainer import functions as F
+
+    return variable.as_variable(x) * F.broadcast_to(align('scale', x, y, axis), x.shape)

@@ -1,0 +1,30 @@
+"""Signs."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+
+
+class _Sign(BuiltinFunction):
+    has_graph = False
+
+    @staticmethod
+    def compose(x: chainerx.ndarray) -> chainerx.ndarray:
+        return chainerx.sign(x)
+
+
+def sign(x: tp.Any) -> variable.Variable:
+    """-1, 0 or 1 as the element is below, at or above 0.
+
+    Args:
+        x (Variable or array): Any shape, any real dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. It has no creator: its gradient would be 0 everywhere.
+    """
+    return _Sign.call(x)

@@ -1,0 +1,119 @@
+"""Trigonometric functions."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.functions._elementwise import FloatUnary
+from chainer.utils import type_check
+
+
+class Sin(FloatUnary):
+    """See `sin`."""
+
+    label = 'sin'
+    compose = staticmethod(chainerx.sin)
+
+
+class Cos(FloatUnary):
+    """See `cos`."""
+
+    label = 'cos'
+    compose = staticmethod(chainerx.cos)
+
+
+class Tan(FloatUnary):
+    """See `tan`."""
+
+    label = 'tan'
+    compose = staticmethod(chainerx.tan)
+
+
+class Arcsin(FloatUnary):
+    """See `arcsin`."""
+
+    label = 'arcsin'
+    compose = staticmethod(chainerx.arcsin)
+
+
+class Arccos(FloatUnary):
+    """See `arccos`."""
+
+    label = 'arccos'
+    compose = staticmethod(chainerx.arccos)
+
+
+class Arctan(FloatUnary):
+    """See `arctan`."""
+
+    label = 'arctan'
+    compose = staticmethod(chainerx.arctan)
+
+
+class Arctan2(BuiltinFunction):
+    """See `arctan2`."""
+
+    is_elementwise = True
+    label = 'arctan2'
+    compose = staticmethod(chainerx.arctan2)
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x1', 'x2'))
+        x1, x2 = in_types
+        type_check.expect(x1.dtype.kind == 'f', x2.dtype.kind == 'f')
+        type_check.expect_broadcast_shapes(x1.shape, x2.shape)
+
+
+def sin(x: tp.Any) -> variable.Variable:
+    """The sine, elementwise. Any float dtype; differentiable, any order."""
+    return Sin.call(x)
+
+
+def cos(x: tp.Any) -> variable.Variable:
+    """The cosine, elementwise. Any float dtype; differentiable, any order."""
+    return Cos.call(x)
+
+
+def tan(x: tp.Any) -> variable.Variable:
+    """The tangent, elementwise. Any float dtype; differentiable, any order."""
+    return Tan.call(x)
+
+
+def arcsin(x: tp.Any) -> variable.Variable:
+    """The inverse sine, elementwise, NaN outside of [-1, 1].
+
+    Any float dtype; differentiable, any order, inside the interval.
+    """
+    return Arcsin.call(x)
+
+
+def arccos(x: tp.Any) -> variable.Variable:
+    """The inverse cosine, elementwise, NaN outside of [-1, 1].
+
+    Any float dtype; differentiable, any order, inside the interval.
+    """
+    return Arccos.call(x)
+
+
+def arctan(x: tp.Any) -> variable.Variable:
+    """The inverse tangent, elementwise. Any float dtype; differentiable, any order."""
+    return Arctan.call(x)
+
+
+def arctan2(x1: tp.Any, x2: tp.Any) -> variable.Variable:
+    """The angle of the point ``(x2, x1)``, in (-pi, pi], elementwise, with broadcasting.
+
+    Args:
+        x1, x2 (Variable or array): Any float dtypes.
+
+    Returns:
+        Variable: Differentiable in both, any order, except at the origin.
+
+    Raises:
+        InvalidType: If a dtype is not a float, or shapes do not broadcast.
+    """
+    return Arctan2.call(x1, x2)

@@ -532,15 +532,20 @@ class Chain(Link):
         with self.init_scope():
             setattr(self, name, link)
 
-    def _named_children(self) -> list[tuple[str, Link]]:
+    def _sorted_children(self) -> tuple[str, ...]:
         order = self._child_order
         if len(order) != len(self._children):
             order = self.__dict__['_child_order'] = tuple(sorted(self._children))
-        attributes = self.__dict__
-        return [(name, c) for name in order if isinstance(c := attributes.get(name), Link)]
+        return order
+
+    def _named_children(self) -> list[tuple[str, Link]]:
+        get = self.__dict__.get
+        names = self._sorted_children()
+        return [(name, child) for name in names if isinstance(child := get(name), Link)]
 
     def _children_list(self) -> list[Link]:
-        return [child for _, child in self._named_children()]
+        get = self.__dict__.get
+        return [child for name in self._sorted_children() if isinstance(child := get(name), Link)]
 
     def _copy_children(self, mode: str) -> None:
         self._children = set(self._children)

@@ -209,13 +209,9 @@ class Link(device_resident.DeviceResident):
         return ()
 
     def _own_params(self) -> list[tuple[str, Parameter]]:
-        get = self.__dict__.get
-        # A hook may have put something else there for the time of a forward.
-        return [
-            (name, param)
-            for name in self._sorted_params()
-            if isinstance(param := get(name), Parameter)
-        ]
+        # A hook may have put something else in the place of a parameter for the time of a forward.
+        values = ((name, self.__dict__[name]) for name in self._sorted_params())
+        return [(name, value) for name, value in values if isinstance(value, Parameter)]
 
     def _sorted_params(self) -> tuple[str, ...]:
         order = self._param_order
@@ -230,17 +226,15 @@ class Link(device_resident.DeviceResident):
         return iter(params)
 
     def _collect_params(self, params: list[Parameter], include_uninit: bool) -> None:
-        # Runs in every step of training: no generators.
-        get = self.__dict__.get
-        for name in self._sorted_params():
-            param = get(name)
+        # Runs in every step of training: no generators, and no calls that can be spared.
+        order = self._param_order
+        if len(order) != len(self._params):
+            order = self._sorted_params()
+        attributes = self.__dict__
+        for name in order:
+            param = attributes[name]
             if isinstance(param, Parameter) and (include_uninit or param.is_initialized):
                 params.append(param)
-        for child in self._children_list():
-            if type(child).params is Link.params:
-                child._collect_params(params, include_uninit)
-            else:
-                params += child.params(include_uninit)
 
     def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
         """Iterate over pairs of path, such as ``/l1/W``, and parameter."""
@@ -539,13 +533,25 @@ class Chain(Link):
         return order
 
     def _named_children(self) -> list[tuple[str, Link]]:
-        get = self.__dict__.get
-        names = self._sorted_children()
-        return [(name, child) for name in names if isinstance(child := get(name), Link)]
+        values = ((name, self.__dict__[name]) for name in self._sorted_children())
+        return [(name, value) for name, value in values if isinstance(value, Link)]
 
     def _children_list(self) -> list[Link]:
-        get = self.__dict__.get
-        return [child for name in self._sorted_children() if isinstance(child := get(name), Link)]
+        attributes = self.__dict__
+        children = []
+        for name in self._sorted_children():
+            child = attributes[name]
+            if isinstance(child, Link):
+                children.append(child)
+        return children
+
+    def _collect_params(self, params: list[Parameter], include_uninit: bool) -> None:
+        super()._collect_params(params, include_uninit)
+        attributes = self.__dict__
+        for name in self._sorted_children():
+            child = attributes[name]
+            if isinstance(child, Link):
+                _collect_params_of(child, params, include_uninit)
 
     def _copy_children(self, mode: str) -> None:
         self._children = set(self._children)
@@ -619,9 +625,21 @@ class ChainList(Link, MutableSequence):
     def _children_list(self) -> list[Link]:
         return self._children
 
+    def _collect_params(self, params: list[Parameter], include_uninit: bool) -> None:
+        super()._collect_params(params, include_uninit)
+        for child in self._children:
+            _collect_params_of(child, params, include_uninit)
+
     def _copy_children(self, mode: str) -> None:
         self._children = [child.copy(mode) for child in self._children]
         self._rename()
+
+
+def _collect_params_of(link: Link, params: list[Parameter], include_uninit: bool) -> None:
+    if type(link).params is Link.params:
+        link._collect_params(params, include_uninit)
+    else:  # the user's own choice of parameters
+        params += link.params(include_uninit)
 
 
 def _tree_str(link: Link, layers: Iterable[tuple[str, Any]]) -> str:

@@ -326,6 +326,16 @@ def test_walks_without_uninitialized_parameters():
     assert len(list(net.params())) == 4
 
 
+@pytest.mark.parametrize('make', [lambda link: Chain(a=link), ChainList])
+def test_a_child_may_choose_its_parameters(make):
+    class Frozen(Link):
+        def params(self, include_uninit=True):
+            return (p for p in super().params(include_uninit) if p.name != 'x')
+
+    link = Frozen(x=2, y=2)
+    assert list(make(link).params()) == [link.y]
+
+
 def test_indices_are_in_the_order_of_numbers():
     names = [name for name, _ in ChainList(*[Link(b=1) for _ in range(12)]).namedparams()]
     assert names == [f'/{i}/b' for i in range(12)]

@@ -11,6 +11,7 @@ from chainer import (
     function_hooks,
     functions,
     initializers,
+    link_hooks,
     links,
     memory_layouts,
     types,

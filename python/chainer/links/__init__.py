@@ -1,6 +1,9 @@
 """Links: functions with parameters, and models made of them."""
 
+from chainer.links.connection.bias import Bias
 from chainer.links.connection.embed_id import EmbedID
 from chainer.links.connection.linear import Linear
+from chainer.links.connection.scale import Scale
+from chainer.links.model.classifier import Classifier
 
-__all__ = ['EmbedID', 'Linear']
+__all__ = ['Bias', 'Classifier', 'EmbedID', 'Linear', 'Scale']

@@ -1,0 +1,64 @@
+"""What hooks that normalize a weight have in common."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import chainer
+from chainer import link_hook
+from chainer.link import Link
+
+
+class WeightHook(link_hook.LinkHook):
+    """Puts another Variable in the place of a weight for the time of a forward."""
+
+    def __init__(self, weight_name: str, name: str | None) -> None:
+        self.weight_name = weight_name
+        self._originals: list[chainer.Variable] = []
+        if name is not None:
+            self.name = name
+
+    def normalize_weight(self, link: Link) -> chainer.Variable:
+        """Compute the Variable that is used instead of the weight."""
+        raise NotImplementedError
+
+    def __enter__(self) -> NoReturn:
+        raise NotImplementedError(
+            f'This hook is not supposed to be used as context manager. ({self.name}: give it to a '
+            'link with add_hook)'
+        )
+
+    def __exit__(self, *_: object) -> NoReturn:
+        raise NotImplementedError
+
+    def added(self, link: Link | None) -> None:
+        if not isinstance(getattr(link, self.weight_name, None), chainer.Parameter):
+            raise ValueError(
+                f"Weight '{self.weight_name}' does not exist! ({self.name} added to "
+                f'{type(link).__name__})'
+            )
+
+    def forward_preprocess(self, args: Any) -> None:
+        link = args.link
+        weight = used = getattr(link, self.weight_name)
+        if isinstance(weight, chainer.Parameter):  # else the link calls itself
+            if not weight.is_initialized:
+                size = getattr(link, '_in_size_of', _channels)(*args.args, **args.kwargs)
+                link._initialize_params(size)
+            used = self.normalize_weight(link)
+        # A stack, for such a link, and because one hook may serve several links.
+        self._originals.append(weight)
+        setattr(link, self.weight_name, used)
+
+    def forward_postprocess(self, args: Any) -> None:
+        self._restore(args.link)
+
+    def _forward_aborted(self, link: Link) -> None:
+        self._restore(link)
+
+    def _restore(self, link: Link) -> None:
+        setattr(link, self.weight_name, self._originals.pop())
+
+
+def _channels(x: Any, *_: Any, **__: Any) -> int:
+    return x.shape[1]

@@ -1,0 +1,137 @@
+"""`SpectralNormalization`: a weight divided by its largest singular value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import chainer
+from chainer import backend, functions
+from chainer.link import Link
+from chainer.link_hooks._weight import WeightHook
+
+# Their weights have the axis of outputs second.
+_DECONVOLUTIONS = {'Deconvolution2D', 'DeconvolutionND'}
+
+
+def l2normalize(xp: Any, v: Any, eps: float) -> Any:
+    """Return an array divided by its norm plus `eps`."""
+    return v / (xp.sqrt((v * v).sum()) + eps)
+
+
+def update_approximate_vectors(
+    weight_matrix: chainer.Variable, u: Any, n_power_iteration: int, eps: float
+) -> tuple[Any, Any]:
+    """Improve the guess `u` of the first left singular vector by power iteration.
+
+    Returns:
+        The left vector and the right one, arrays.
+    """
+    w = weight_matrix.array
+    xp = backend.get_array_module(w)
+    for _ in range(n_power_iteration):
+        v = l2normalize(xp, xp.dot(u, w), eps)
+        u = l2normalize(xp, xp.dot(w, v), eps)
+    return u, v
+
+
+def calculate_max_singular_value(weight_matrix: Any, u: Any, v: Any) -> chainer.Variable:
+    """Return ``u @ W @ v``, which is differentiable in `W`."""
+    return functions.matmul(functions.matmul(u, weight_matrix), v)
+
+
+class SpectralNormalization(WeightHook):
+    """Divides the weight of a link by its largest singular value, estimated anew in each forward.
+
+    The link gets a persistent value, `W_u`, the guess of the left singular vector. It moves on in
+    training only.
+
+    Args:
+        n_power_iteration: Steps of power iteration per forward, positive.
+        eps: Added to norms.
+        use_gamma: Whether the link gets a parameter `gamma`, which multiplies the weight.
+        factor: The weight is scaled so that its largest singular value is this; 1 by default.
+        weight_name: Which parameter.
+        name: Of the hook.
+    Source: Miyato et al., Spectral Normalization for Generative Adversarial Networks, ICLR 2018.
+    """
+
+    name = 'SpectralNormalization'
+
+    def __init__(
+        self,
+        n_power_iteration: int = 1,
+        eps: float = 1e-6,
+        use_gamma: bool = False,
+        factor: float | None = None,
+        weight_name: str = 'W',
+        name: str | None = None,
+    ) -> None:
+        assert n_power_iteration > 0, f'n_power_iteration is {n_power_iteration}'
+        super().__init__(weight_name, name)
+        self.n_power_iteration = n_power_iteration
+        self.eps = eps
+        self.use_gamma = use_gamma
+        self.factor = factor
+        self.vector_name = f'{weight_name}_u'
+        self.axis = 0
+
+    def added(self, link: Link | None) -> None:
+        super().added(link)
+        if getattr(link, self.weight_name).is_initialized:
+            self._prepare_parameters(link)
+
+    def deleted(self, link: Link | None) -> None:
+        for name in [self.vector_name, *(['gamma'] if self.use_gamma else [])]:
+            if hasattr(link, name):
+                delattr(link, name)
+        link.__dict__.pop(self._right_name, None)
+
+    @property
+    def _right_name(self) -> str:
+        return f'_{self.weight_name}_v'
+
+    def _prepare_parameters(self, link: Any) -> None:
+        w = self._matrix(link)
+        if not hasattr(link, self.vector_name):
+            u = np.random.normal(size=w.shape[0]).astype(w.dtype)
+            link.add_persistent(self.vector_name, link.device.send(u))
+        if self.use_gamma and not hasattr(link, 'gamma'):
+            # NumPy has no singular values of half precision.
+            host = backend.CpuDevice().send(w.array)
+            work = host.astype(np.promote_types(host.dtype, np.float32))
+            largest = np.linalg.svd(work, compute_uv=False)[0]
+            with link.init_scope():
+                link.gamma = chainer.Parameter(np.asarray(largest, host.dtype))
+
+    def _matrix(self, link: Link) -> chainer.Variable:
+        is_deconvolution = any(c.__name__ in _DECONVOLUTIONS for c in type(link).__mro__)
+        self.axis = 1 if is_deconvolution else 0
+        return self.reshape_W(getattr(link, self.weight_name))
+
+    def reshape_W(self, W: chainer.Variable) -> chainer.Variable:
+        """Return the weight as a matrix with one row per output."""
+        if self.axis != 0:
+            others = [axis for axis in range(W.ndim) if axis != self.axis]
+            W = functions.transpose(W, (self.axis, *others))
+        return W if W.ndim == 2 else functions.reshape(W, (W.shape[0], -1))
+
+    def normalize_weight(self, link: Any) -> chainer.Variable:
+        """Compute the weight that is used in this forward."""
+        self._prepare_parameters(link)
+        matrix = self._matrix(link)
+        u = getattr(link, self.vector_name)
+        if chainer.config.in_recomputing and self._right_name in link.__dict__:
+            # The forward that is repeated has moved `u` on already.
+            v = link.__dict__[self._right_name]
+        else:
+            u, v = update_approximate_vectors(matrix, u, self.n_power_iteration, self.eps)
+            if chainer.config.train:
+                backend.copyto(getattr(link, self.vector_name), u)
+                link.__dict__[self._right_name] = v
+        sigma: Any = calculate_max_singular_value(matrix, u, v)
+        if self.factor is not None:
+            sigma = sigma / self.factor
+        weight = getattr(link, self.weight_name) / sigma
+        return weight * link.gamma if self.use_gamma else weight

@@ -1,0 +1,45 @@
+"""`Bias`: an offset that broadcasts from an axis on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import chainer
+from chainer.functions.math.bias import bias
+from chainer.link import Link
+
+
+class Bias(Link):
+    """Elementwise sum of the input and an offset, as in :func:`chainer.functions.bias`.
+
+    Args:
+        axis: First axis of the input that the offset goes along.
+        shape: Shape of the offset. None: it is given as the second input.
+
+    Attributes:
+        b (Parameter): The offset; only if `shape` is given.
+    """
+
+    def __init__(self, axis: int = 1, shape: Any = None) -> None:
+        super().__init__()
+        self.axis = axis
+        if shape is not None:
+            with self.init_scope():
+                self.b = chainer.Parameter(0, shape)
+
+    def forward(self, *xs: Any) -> chainer.Variable:
+        """Add the offset: `b`, or the second of two inputs."""
+        x, b = _operands(self, xs, 'b')
+        return bias(x, b, self.axis)
+
+
+def _operands(link: Link, xs: tuple[Any, ...], name: str) -> tuple[Any, Any]:
+    """The input and the other operand, which is a parameter or a second input."""
+    own = (getattr(link, name),) if hasattr(link, name) else ()
+    if len(xs) + len(own) != 2:
+        has = f'has a parameter {name}' if own else f'has no parameter {name}'
+        raise ValueError(
+            f'{type(link).__name__} {has}: it takes {2 - len(own)} inputs, not {len(xs)}'
+        )
+    x, other = xs + own
+    return x, other

@@ -1,0 +1,71 @@
+"""`Classifier`: a predictor with a loss and an accuracy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import chainer
+from chainer import reporter
+from chainer.functions.evaluation.accuracy import accuracy
+from chainer.functions.loss.softmax_cross_entropy import softmax_cross_entropy
+from chainer.link import Chain
+
+
+class Classifier(Chain):
+    """Computes a loss of what a predictor says, and reports loss and accuracy.
+
+    Args:
+        predictor: A link, or another callable.
+        lossfun: Called with prediction and label.
+        accfun: The same, for the accuracy; None for none.
+        label_key: Which argument is the label: an index of the positional ones, or a keyword.
+
+    Attributes:
+        compute_accuracy (bool): Whether the accuracy is computed.
+        y, loss, accuracy: Of the last call.
+    """
+
+    compute_accuracy = True
+
+    def __init__(
+        self,
+        predictor: Callable[..., Any],
+        lossfun: Callable[..., Any] = softmax_cross_entropy,
+        accfun: Callable[..., Any] = accuracy,
+        label_key: int | str = -1,
+    ) -> None:
+        if not isinstance(label_key, int | str):
+            raise TypeError(f'label_key must be int or str, but is {type(label_key)}')
+        super().__init__()
+        self.lossfun = lossfun
+        self.accfun = accfun
+        self.y: Any = None
+        self.loss: Any = None
+        self.accuracy: Any = None
+        self.label_key = label_key
+        with self.init_scope():
+            self.predictor = predictor
+
+    def forward(self, *args: Any, **kwargs: Any) -> chainer.Variable:
+        """Compute the loss; all arguments but the label go to the predictor."""
+        key = self.label_key
+        if isinstance(key, int):
+            if not -len(args) <= key < len(args):
+                raise ValueError(f'Label key {key} is out of bounds')
+            t = args[key]
+            args = args[:key] + args[key + 1 :] if key != -1 else args[:-1]
+        else:
+            if key not in kwargs:
+                raise ValueError(f'Label key "{key}" is not found')
+            t = kwargs.pop(key)
+
+        # Not kept over an error.
+        self.y = self.loss = self.accuracy = None
+        self.y = self.predictor(*args, **kwargs)
+        self.loss = self.lossfun(self.y, t)
+        reporter.report({'loss': self.loss}, self)
+        if self.compute_accuracy:
+            self.accuracy = self.accfun(self.y, t)
+            reporter.report({'accuracy': self.accuracy}, self)
+        return self.loss

@@ -1,11 +1,16 @@
 #include "chainerx/ops/composed.h"
 
+#include <vector>
+
+#include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/ops/activation.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/ops/logic.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/operators.h"
+#include "chainerx/ops/where.h"
 
 namespace chainerx {
 
@@ -28,7 +33,17 @@ Array Clip(const Array& a, const std::optional<Scalar>& a_min, const std::option
     return y;
 }
 
-Array ClippedRelu(const Array& x, double z) { return Minimum(Relu(x), z); }
+Array ClippedRelu(const Array& x, double z) {
+    const Array a = AsType(x, FloatResult(x.dtype()), false);
+    Array y = Minimum(Relu(internal::Detached(a)), z);
+    if (Record rec{"clipped_relu", {a}, y}) {
+        rec.Grad(0, [a = rec.Save(a), z](const Array& gy) {
+            const Array x = a();
+            return Where(LogicalAnd(x > 0, x < z), gy, Scalar{0});
+        });
+    }
+    return y;
+}
 
 Array Softplus(const Array& x, double beta) {
     if (beta == 1.0) return Softplus(x);
@@ -41,9 +56,40 @@ Array Crelu(const Array& x, int8_t axis) {
                              ", expected one of x, which has ", static_cast<int>(x.ndim()),
                              " dimensions"};
     }
-    const Array y[] = {Relu(x), Relu(-AsType(x, FloatResult(x.dtype()), false))};
-    const ConstArrayRef parts[] = {y[0], y[1]};
-    return Concatenate(parts, axis);
+    const Array a = AsType(x, FloatResult(x.dtype()), false);
+    const Array detached = internal::Detached(a);
+    const Array both[] = {Relu(detached), Relu(-detached)};
+    const ConstArrayRef parts[] = {both[0], both[1]};
+    Array y = Concatenate(parts, axis);
+    if (Record rec{"crelu", {a}, y}) {
+        rec.Grad(0, [a = rec.Save(a), axis](const Array& gy) {
+            const std::vector<Array> parts = Split(gy, 2, axis);
+            return ReluGrad(a(), parts[0]) - ReluGrad(-a(), parts[1]);
+        });
+    }
+    return y;
+}
+
+Array Prelu(const Array& x, const Array& slope) { return LeakyRelu(x, slope); }
+
+Array Swish(const Array& x, const Array& beta) {
+    const Dtype dtype = FloatResult(PromoteTypes(x.dtype(), beta.dtype()));
+    const Array a = AsType(x, dtype, false);
+    const Array b = AsType(beta, dtype, false);
+    const Array detached = internal::Detached(a);
+    Array y = detached * Sigmoid(detached * internal::Detached(b));
+    if (Record rec{"swish", {a, b}, y}) {
+        rec.Grad(0, [a = rec.Save(a), b = rec.Save(b)](const Array& gy) {
+            const Array t = a() * b();
+            const Array s = Sigmoid(t);
+            return gy * s * (t * (1 - s) + 1);
+        });
+        rec.Grad(1, [a = rec.Save(a), b = rec.Save(b)](const Array& gy) {
+            const Array x = a();
+            return SigmoidGrad(Sigmoid(x * b()), gy * Square(x));
+        });
+    }
+    return y;
 }
 
 Array AbsoluteError(const Array& x1, const Array& x2) { return Absolute(x1 - x2); }

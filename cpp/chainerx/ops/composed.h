@@ -19,6 +19,10 @@ CX_API Array ClippedRelu(const Array& x, double z = 20.0);
 // log(1 + exp(beta x)) / beta
 CX_API Array Softplus(const Array& x, double beta);
 
+// Leaky rectifier whose slope is an array.
+CX_API Array Prelu(const Array& x, const Array& slope);
+// x * sigmoid(beta x). The inputs are all that is kept for backward.
+CX_API Array Swish(const Array& x, const Array& beta);
 // relu(x) and relu(-x), joined along `axis`.
 CX_API Array Crelu(const Array& x, int8_t axis = 1);
 

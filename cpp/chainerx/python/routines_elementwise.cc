@@ -242,6 +242,22 @@ CX_ACTIVATION(softplus, "beta", 1.0,
               "Smooth rectifier, ``log(1 + exp(beta * x)) / beta`` (Dugas et al., NIPS 2000).",
               Softplus(x, p))
 
+CX_ROUTINE(prelu, "x: ndarray, slope: ndarray) -> ndarray",
+           "``x`` where not negative, ``slope * x`` elsewhere (He et al., ICCV 2015).\n\n"
+           "Args:\n"
+           "    x (ndarray): Any shape, any real dtype.\n"
+           "    slope (ndarray): Broadcast with ``x``.\n" CX_PROMOTED CX_GRADIENT) {
+    return Wrap(Prelu(ToArray("prelu", "x", a[0]), ToArray("prelu", "slope", a[1])));
+}
+
+CX_ROUTINE(swish, "x: ndarray, beta: ndarray) -> ndarray",
+           "``x * sigmoid(beta * x)`` (Ramachandran et al., 2017).\n\n"
+           "Args:\n"
+           "    x (ndarray): Any shape, any real dtype.\n"
+           "    beta (ndarray): Broadcast with ``x``.\n" CX_PROMOTED CX_GRADIENT) {
+    return Wrap(Swish(ToArray("swish", "x", a[0]), ToArray("swish", "beta", a[1])));
+}
+
 CX_ROUTINE(crelu, "x: ndarray, axis: int = 1) -> ndarray",
            "``relu(x)`` and ``relu(-x)``, joined along an axis (Shang et al., ICML 2016).\n\n"
            "Args:\n"

@@ -1571,6 +1571,15 @@ def power(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     Raises:
         DtypeError: If an operand is bool."""
 
+def prelu(x: ndarray, slope: ndarray) -> ndarray:
+    """``x`` where not negative, ``slope * x`` elsewhere (He et al., ICCV 2015).
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+        slope (ndarray): Broadcast with ``x``.
+    Returns:
+        ndarray: Broadcast shape, promoted dtype. Differentiable, any order."""
+
 def prod(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
     """Product over axes.
 
@@ -1843,6 +1852,15 @@ def sum(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarr
 
 def swapaxes(a: ndarray, axis1: builtins.int, axis2: builtins.int) -> ndarray:
     """A view with two axes exchanged. Differentiable."""
+
+def swish(x: ndarray, beta: ndarray) -> ndarray:
+    """``x * sigmoid(beta * x)`` (Ramachandran et al., 2017).
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+        beta (ndarray): Broadcast with ``x``.
+    Returns:
+        ndarray: Broadcast shape, promoted dtype. Differentiable, any order."""
 
 def take(a: ndarray, indices: ndarray | Sequence[builtins.int] | builtins.int, axis: builtins.int | None = None, mode: str | None = None) -> ndarray:
     """Elements along an axis, picked by integers.

@@ -1,7 +1,21 @@
 """Differentiable functions on variables and arrays."""
 
 # ruff: noqa: F401
+from chainer.functions.activation.clipped_relu import clipped_relu, relu6
+from chainer.functions.activation.crelu import crelu
+from chainer.functions.activation.elu import elu
+from chainer.functions.activation.hard_sigmoid import hard_sigmoid
+from chainer.functions.activation.leaky_relu import leaky_relu
+from chainer.functions.activation.log_softmax import log_softmax
+from chainer.functions.activation.prelu import prelu
 from chainer.functions.activation.relu import relu
+from chainer.functions.activation.rrelu import rrelu
+from chainer.functions.activation.selu import selu
+from chainer.functions.activation.sigmoid import sigmoid
+from chainer.functions.activation.softmax import softmax
+from chainer.functions.activation.softplus import softplus
+from chainer.functions.activation.swish import swish
+from chainer.functions.activation.tanh import tanh
 from chainer.functions.array.broadcast import broadcast, broadcast_to
 from chainer.functions.array.cast import cast
 from chainer.functions.array.concat import concat

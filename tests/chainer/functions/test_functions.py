@@ -186,8 +186,9 @@ def test_gradients_of_subclass(case):
     results = []
     values = attributes_of(prepared.call(prepared.variables())[0].creator)
     for overridden in (False, True):
-        xs = [x for x in prepared.variables() if isinstance(x, Variable)]
-        ys = Subclass(*values).apply(xs) if overridden else prepared.call(xs)
+        given = prepared.variables()
+        xs = [x for x in given if isinstance(x, Variable)]
+        ys = Subclass(*values).apply(xs) if overridden else prepared.call(given)
         gys = [y * 0 + 2.0 for y in ys]
         gxs = chainer.grad(list(ys), [xs[n] for n in targets], gys, enable_double_backprop=True)
         results.append([as_numpy(gx.array) for gx in gxs])

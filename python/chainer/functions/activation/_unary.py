@@ -1,0 +1,34 @@
+"""What most activations have in common."""
+
+from __future__ import annotations
+
+import typing as tp
+
+from chainer._builtin import BuiltinFunction
+from chainer.utils import type_check
+
+
+class FloatUnary(BuiltinFunction):
+    """A function of one array of floats."""
+
+    check_uses_attributes = False
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x',))
+        type_check.expect(in_types[0].dtype.kind == 'f')
+
+
+class AlongAxis(BuiltinFunction):
+    """A function of one array of floats along an axis."""
+
+    attributes: tp.ClassVar = {'axis': 1}
+    axis: int
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x',))
+        (x,) = in_types
+        type_check.expect(x.dtype.kind == 'f')
+        if self.axis >= 0:
+            type_check.expect(x.ndim > self.axis)
+        else:
+            type_check.expect(x.ndim >= -self.axis)

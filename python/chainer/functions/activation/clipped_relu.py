@@ -1,0 +1,44 @@
+"""The rectifier with an upper bound."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer.functions.activation._unary import FloatUnary
+
+
+class ClippedReLU(FloatUnary):
+    """See `clipped_relu`."""
+
+    attributes: tp.ClassVar = {'cap': 20.0}
+    compose = staticmethod(chainerx.clipped_relu)
+
+
+def clipped_relu(x: tp.Any, z: float = 20.0) -> variable.Variable:
+    """``min(max(x, 0), z)``, elementwise.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+        z (float): The upper bound.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+        TypeError: If ``z`` is no float.
+    """
+    if not isinstance(z, float):
+        raise TypeError(f'clipped_relu: z is {z!r}, expected a float')
+    return ClippedReLU.call(x, z)
+
+
+def relu6(x: tp.Any) -> variable.Variable:
+    """``min(max(x, 0), 6)``, elementwise; see `clipped_relu`.
+
+    Source: Krizhevsky, Convolutional deep belief networks on CIFAR-10, 2010.
+    """
+    return ClippedReLU.call(x, 6.0)

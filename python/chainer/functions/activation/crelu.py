@@ -1,0 +1,37 @@
+"""The concatenated rectifier."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer.functions.activation._unary import AlongAxis
+
+
+class CReLU(AlongAxis):
+    """See `crelu`."""
+
+    compose = staticmethod(chainerx.crelu)
+
+
+def crelu(x: tp.Any, axis: int = 1) -> variable.Variable:
+    """``relu(x)`` and ``relu(-x)``, joined along an axis.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+        axis (int): See above; negative ones count from the end.
+
+    Returns:
+        Variable: Twice as long along the axis. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype, or has no such axis.
+        TypeError: If ``axis`` is no integer.
+
+    Source: Shang et al., ICML 2016.
+    """
+    if not isinstance(axis, int):
+        raise TypeError(f'crelu: axis is {axis!r}, expected an int')
+    return CReLU.call(x, axis)

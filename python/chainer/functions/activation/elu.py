@@ -1,0 +1,35 @@
+"""The exponential linear unit."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer.functions.activation._unary import FloatUnary
+
+
+class ELU(FloatUnary):
+    """See `elu`."""
+
+    attributes: tp.ClassVar = {'alpha': 1.0}
+    compose = staticmethod(chainerx.elu)
+
+
+def elu(x: tp.Any, alpha: float = 1.0) -> variable.Variable:
+    """``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+        alpha (float): See above.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+
+    Source: Clevert et al., ICLR 2016.
+    """
+    return ELU.call(x, float(alpha))

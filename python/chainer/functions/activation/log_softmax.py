@@ -1,0 +1,35 @@
+"""Logarithms of normalized exponentials."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer.functions.activation._unary import AlongAxis
+
+
+class LogSoftmax(AlongAxis):
+    """See `log_softmax`."""
+
+    compose = staticmethod(chainerx.log_softmax)
+
+
+def log_softmax(x: tp.Any, axis: int = 1) -> variable.Variable:
+    """The logarithm of `softmax`, ``x - log(sum(exp(x)))`` along an axis.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+        axis (int): See above; negative ones count from the end.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype, or has no such axis.
+
+    Note:
+        No overflow or underflow: the greatest element is subtracted first.
+    """
+    return LogSoftmax.call(x, axis)

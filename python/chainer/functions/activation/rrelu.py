@@ -1,0 +1,100 @@
+"""The rectifier with a random slope."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import configuration
+from chainer._builtin import BuiltinFunction, _on_device_of
+from chainer.functions.noise.dropout import draw_key
+from chainer.utils import argument, type_check
+
+
+class RReLU(BuiltinFunction):
+    """See `rrelu`.
+
+    Attributes:
+        r: The slopes.
+    """
+
+    attributes: tp.ClassVar = {'lower': 1.0 / 8, 'upper': 1.0 / 3, 'r': None}
+    saved = ('r',)
+    lower: float
+    upper: float
+    r: tp.Any
+
+    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
+        super().__init__(*args, **kwargs)
+        _check_range(self.lower, self.upper)
+
+    # Not repeated for inputs that have passed, and slopes differ from call to call.
+    check_uses_attributes = False
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == 'f')
+
+    @staticmethod
+    def compose(
+        x: chainerx.ndarray, lower: float, upper: float, r: tp.Any
+    ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
+        if r is not None:
+            r = _on_device_of(x, r)
+        elif configuration.config.train:
+            r = chainerx.random.uniform(lower, upper, x.shape, x.dtype, x.device, draw_key())
+        else:
+            r = chainerx.full(x.shape, (lower + upper) / 2, x.dtype, x.device)
+        return chainerx.prelu(x, r), r
+
+
+def _check_range(lower: float, upper: float) -> None:
+    if not 0.0 <= lower < 1.0 or not 0.0 <= upper < 1.0 or lower >= upper:
+        raise ValueError(f'rrelu: l is {lower} and u is {upper}, expected 0 <= l < u < 1')
+
+
+def rrelu(
+    x: tp.Any,
+    l: float = 1.0 / 8,  # noqa: E741
+    u: float = 1.0 / 3,
+    *,
+    r: tp.Any = None,
+    return_r: bool | None = None,
+    **removed: tp.Any,
+) -> tp.Any:
+    """``x`` where not negative, ``r * x`` elsewhere, with slopes ``l <= r < u`` at random.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+        l (float): The least slope, at least 0.
+        u (float): The end of the range, below 1.
+        r (array): The slopes, instead of random ones; the shape and dtype of ``x``.
+        return_r (bool): Whether the slopes are returned, too.
+
+    Returns:
+        Variable, or a tuple of it and the slopes: Where ``chainer.config.train`` is False all
+        slopes are ``(l + u) / 2``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype, or ``r`` does not fit.
+        ValueError: If the range is empty or not within 0 and 1.
+
+    Source: Xu et al., 2015.
+    """
+    if removed:
+        argument.check_unexpected_kwargs(
+            removed, train='train argument is not supported anymore. Use chainer.using_config'
+        )
+        argument.assert_kwargs_empty(removed)
+    _check_range(l, u)
+    if r is not None:
+        name = type_check.make_variable
+        type_check.expect(
+            name(x.shape, 'x.shape') == name(r.shape, 'r.shape'),
+            name(x.dtype, 'x.dtype') == name(r.dtype, 'r.dtype'),
+        )
+    if not return_r:
+        return RReLU.call(x, l, u, r)
+    f = RReLU(l, u, r)
+    (y,) = f.apply((x,))
+    return y, f.r

@@ -1,0 +1,35 @@
+"""Normalized exponentials."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer.functions.activation._unary import AlongAxis
+
+
+class Softmax(AlongAxis):
+    """See `softmax`."""
+
+    compose = staticmethod(chainerx.softmax)
+
+
+def softmax(x: tp.Any, axis: int = 1) -> variable.Variable:
+    """Normalized exponentials, ``exp(x) / sum(exp(x))`` along an axis.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+        axis (int): See above; negative ones count from the end.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype, or has no such axis.
+
+    Note:
+        No overflow: the greatest element is subtracted first.
+    """
+    return Softmax.call(x, axis)

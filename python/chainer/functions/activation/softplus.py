@@ -1,0 +1,43 @@
+"""The smooth rectifier."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer.functions.activation._unary import FloatUnary
+
+
+class Softplus(FloatUnary):
+    """See `softplus`."""
+
+    attributes: tp.ClassVar = {'beta': 1.0}
+    beta: float
+    compose = staticmethod(chainerx.softplus)
+
+    @property
+    def beta_inv(self) -> float:
+        """The inverse of ``beta``."""
+        return 1.0 / self.beta
+
+
+def softplus(x: tp.Any, beta: float = 1.0) -> variable.Variable:
+    """The smooth rectifier, ``log(1 + exp(beta * x)) / beta``, elementwise.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+        beta (float): Sharpness.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+
+    Note:
+        Evaluated as ``max(x, 0) + log1p(exp(-|x|))``; no overflow for large ``x``.
+    Source: Dugas et al., NIPS 2000.
+    """
+    return Softplus.call(x, float(beta))

@@ -1,0 +1,31 @@
+"""The hyperbolic tangent."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer.functions.activation._unary import FloatUnary
+
+
+class Tanh(FloatUnary):
+    """See `tanh`."""
+
+    compose = staticmethod(chainerx.tanh)
+
+
+def tanh(x: tp.Any) -> variable.Variable:
+    """The hyperbolic tangent, elementwise.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+    """
+    return Tanh.call(x)

@@ -178,3 +178,72 @@ def test_type_check():
 def test_contains_nan():
     assert backend._contains_nan(cuda.to_gpu(HOST * np.nan))
     assert not backend._contains_nan(cuda.to_gpu(HOST))
+
+
+def make_link():
+    link = chainer.Link()
+    link.add_persistent('state', HOST.copy())
+    link.add_persistent('count', 3)
+    return chainer.Chain(child=link)
+
+
+def assert_on(net, spec):
+    device = chainer.get_device(spec)
+    for link in net.links():
+        assert link.device == device
+    assert backend.get_device_from_array(net.child.state) == device
+    np.testing.assert_array_equal(values(net.child.state), HOST)
+    assert net.child.count == 3
+
+
+def test_links_to_gpu():
+    net = make_link()
+    with pytest.warns(DeprecationWarning, match=r"to_gpu is deprecated.*'@cupy:0'") as caught:
+        assert net.to_gpu() is net
+    assert caught[0].filename == __file__
+    assert_on(net, '@cupy:0')
+    assert net.xp is cupy
+    with (
+        pytest.warns(DeprecationWarning, match="'@cupy:1'"),
+        pytest.warns(RuntimeWarning, match=r"@cupy:0 there; use to_device\('@cupy:1'\)"),
+    ):
+        net.to_gpu(1)
+    assert_on(net, '@cupy:0')
+    net.to_device('@cupy:1')
+    assert_on(net, '@cupy:1')
+    with pytest.warns(DeprecationWarning, match="'@numpy'"):
+        net.to_cpu()
+    assert_on(net, '@numpy')
+    with chainer.using_device('@cupy:1'), pytest.warns(DeprecationWarning, match="'@cupy:1'"):
+        net.to_gpu()
+    assert_on(net, '@cupy:1')
+
+
+def test_an_overridden_to_gpu_is_called():
+    calls = []
+    with pytest.warns(DeprecationWarning, match="Overriding method 'to_gpu'"):
+
+        class Old(chainer.Link):
+            def to_gpu(self, device=None):
+                calls.append(device)
+                with pytest.warns(DeprecationWarning, match='to_gpu is deprecated'):
+                    return super().to_gpu(device)
+
+    net = chainer.Chain(child=Old())
+    net.to_device('@cupy:1')
+    assert calls == [1]
+    assert net.child.device == chainer.get_device('@cupy:1')
+    net.to_device('native:0')
+    assert calls == [1]
+
+
+def test_timer_hook_uses_events():
+    link = chainer.Link()
+    link.forward = lambda x: x
+    link.to_device('@cupy:0')
+    hook = chainer.link_hooks.TimerHook()
+    with hook:
+        link(1)
+    ((name, seconds),) = hook.call_history
+    assert name == 'Link'
+    assert 0 < seconds < 60

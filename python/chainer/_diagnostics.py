@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from chainer import variable
 from chainer.function_hook import FunctionHook
 from chainer.link import Link
@@ -142,22 +144,32 @@ class _Graph:
         cuts = {}
         for param, grad in zip(params, grads, strict=True):
             if grad is None:
-                functions = self._stops(param.node, visits.functions)
-                places = ', '.join(dict.fromkeys(map(_name, functions))) or 'an unknown function'
-                cuts[param.node] = f'the gradient stops at {places}'
+                cuts[param.node] = 'the gradient stops ' + self._place(param.node, visits.functions)
         return cuts
 
-    def _stops(self, leaf: Any, visited: set[Any]) -> list[Any]:
-        """The functions on the way to a leaf that got a gradient and passed none on."""
+    def _place(self, leaf: Any, visited: set[Any]) -> str:
+        """Where, on the ways to a leaf, a function got a gradient and the next one did not."""
         leading: set[Any] = set()
-        stops = []
+        places: dict[str, None] = {}  # as an ordered set
+        integers: dict[str, None] = {}
         for function in sorted(self.functions, key=lambda f: f.rank):
-            on_the_way = [n for n in function.inputs if n == leaf or n.creator_node in leading]
-            if on_the_way:
-                leading.add(function)
-                if function in visited and not any(n.creator_node in visited for n in on_the_way):
-                    stops.append(function)
-        return stops
+            nodes = [n for n in function.inputs if n == leaf or n.creator_node in leading]
+            if not nodes:
+                continue
+            leading.add(function)
+            if any(n.creator_node in visited for n in nodes):
+                continue
+            integers |= {
+                f'{node.dtype} in {_name(function)}': None
+                for node in nodes
+                if np.dtype(node.dtype).kind not in 'fc'
+            }
+            if function in visited:
+                below = [n.creator_node for n in nodes]
+                names = ['the parameter' if f is None else _name(f) for f in below]
+                places[f'between {_name(function)} and {", ".join(names)}'] = None
+        place = '; '.join(places) or 'at the loss'
+        return f'{place} (no gradient passes {", ".join(integers)})' if integers else place
 
 
 class _Visits(FunctionHook):

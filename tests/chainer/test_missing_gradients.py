@@ -50,7 +50,7 @@ def test_nothing_is_missing(device, backward):
     net, loss = run(lambda h: h * 2, device)
     net.cleargrads()
     if backward:
-        loss.backward(retain_grad=True)
+        loss.backward()
     reasons, report = found(net, loss)
     assert reasons == {}
     assert str(report) == 'All 4 parameters of Net get a gradient.'
@@ -82,9 +82,27 @@ def test_a_function_without_gradient_cuts_the_chain(device):
     net.cleargrads()
     reasons, report = found(net, loss)
     assert list(reasons) == ['/a/W', '/a/b']
-    assert all(reason.startswith('the gradient stops at NoGradient') for reason in reasons.values())
+    place = 'between NoGradient (rank 2) and ReLU (rank 1)'
+    assert set(reasons.values()) == {f'the gradient stops {place}'}
     assert report.ends == []
     assert all(param.grad is None for param in net.params())
+
+
+@pytest.mark.parametrize('device', DEVICES)
+@pytest.mark.parametrize('dtype', ['i', '?'])
+def test_integers_cut_the_chain(device, dtype):
+    net, loss = run(lambda h: F.cast(F.cast(h, dtype), 'f'), device)
+    net.cleargrads()
+    reasons, _ = found(net, loss)
+    assert list(reasons) == ['/a/W', '/a/b']
+    name = np.dtype(dtype).name
+    assert reasons['/a/W'] == (
+        'the gradient stops between LinearFunction (rank 4) and Cast (rank 3) '
+        f'(no gradient passes {name} in Cast (rank 3))'
+    )
+    loss.backward()
+    assert [path for path, param in net.namedparams() if param.grad is None] == ['/a/W', '/a/b']
+    assert list(found(net, loss)[0]) == ['/a/W', '/a/b']
 
 
 def test_a_function_without_gradient_on_one_of_two_ways():

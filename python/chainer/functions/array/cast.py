@@ -24,6 +24,8 @@ class Cast(BuiltinFunction):
 
     @staticmethod
     def compose(x: chainerx.ndarray, dtype: tp.Any) -> chainerx.ndarray:
+        if np.dtype(dtype).kind not in 'fc':
+            x = x.as_grad_stopped()  # the creator stays, the gradient ends here
         return x.astype(dtype)
 
 

@@ -188,6 +188,29 @@ class BackpropConfig {
     Ref old_;
 };
 
+// Leaves it to `enable_backprop` alone whether functions are recorded: backward() may switch it on
+// for a graph of its own, also in a run that records nothing.
+class RecordScope {
+ public:
+    RecordScope()
+        : context_{internal::t_state.record_context}, mask_{internal::t_state.record_mask} {
+        Context& context = GetDefaultContext();
+        const uint64_t mask = internal::RecordMask(&context);
+        internal::t_state.record_context = &context;
+        internal::t_state.record_mask = mask | GraphBit();
+    }
+    ~RecordScope() {
+        internal::t_state.record_context = context_;
+        internal::t_state.record_mask = mask_;
+    }
+    RecordScope(const RecordScope&) = delete;
+    RecordScope& operator=(const RecordScope&) = delete;
+
+ private:
+    Context* context_;
+    uint64_t mask_;
+};
+
 class GilScope {
  public:
     GilScope() : state_{PyGILState_Ensure()} {}
@@ -235,6 +258,7 @@ void CallBackward(Region* region, GradContext& context, const std::vector<int>& 
     }
     const bool record = (internal::RecordMask(&GetDefaultContext()) & GraphBit()) != 0;
     const BackpropConfig config{record};
+    const RecordScope recorded;
     static PyObject* method = PyUnicode_InternFromString("backward_accumulate");
     const Ref result = Check(PyObject_CallMethodObjArgs(f.get(), method, indexes.get(), grads.get(),
                                                         no_grads.get(), nullptr));
@@ -275,7 +299,8 @@ void CallBackward(Region* region, GradContext& context, const std::vector<int>& 
         if (gx.shape() != slot->shape || gx.dtype() != slot->dtype) {
             ThrowBadGradient(f.get(), "", place, slot, &gx);
         }
-        context.SetInputGrad(targets[i], gx);
+        context.SetInputGrad(targets[i],
+                             record || gx.body()->slot == nullptr ? gx : gx.AsGradStopped());
     }
 }
 

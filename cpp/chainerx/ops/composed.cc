@@ -27,9 +27,18 @@ Array Clip(const Array& a, const std::optional<Scalar>& a_min, const std::option
     const bool low = a_min && !is_needless(*a_min, true);
     const bool high = a_max && !is_needless(*a_max, false);
     if (!low && !high) return Copy(a);
-    Array y = a;
+    Array y = internal::Detached(a);
     if (low) y = Maximum(y, *a_min);
     if (high) y = Minimum(y, *a_max);
+    if (Record rec{"clip", {a}, y}) {
+        // Keeps `a` alone, where two recorded operations would keep what is between them, too.
+        rec.Grad(0, [a = rec.Save(a), low, high, a_min, a_max](const Array& gy) {
+            const Array x = a();
+            if (!low) return Where(x <= *a_max, gy, Scalar{0});
+            if (!high) return Where(x >= *a_min, gy, Scalar{0});
+            return Where(LogicalAnd(x >= *a_min, x <= *a_max), gy, Scalar{0});
+        });
+    }
     return y;
 }
 

@@ -39,6 +39,7 @@ from chainer.functions.math.ceil import ceil
 from chainer.functions.math.clip import clip
 from chainer.functions.math.cumprod import cumprod
 from chainer.functions.math.cumsum import cumsum
+from chainer.functions.math.einsum import einsum
 from chainer.functions.math.erf import erf
 from chainer.functions.math.exponential import exp, log, log2, log10
 from chainer.functions.math.exponential_m1 import expm1
@@ -60,5 +61,6 @@ from chainer.functions.math.sign import sign
 from chainer.functions.math.sqrt import rsqrt, sqrt
 from chainer.functions.math.square import square
 from chainer.functions.math.sum import sum, sum_to
+from chainer.functions.math.tensordot import tensordot
 from chainer.functions.math.trigonometric import arccos, arcsin, arctan, arctan2, cos, sin, tan
 from chainer.functions.noise.dropout import dropout

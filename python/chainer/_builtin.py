@@ -124,7 +124,10 @@ class BuiltinFunction(FunctionNode):
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[tp.Any, ...]
     ) -> tp.Any:
         """The gradients of the composition; for subclasses that build on it."""
-        inputs = self.get_retained_inputs()
+        # None are retained if the function was made a creator by hand.
+        inputs = self.get_retained_inputs() or tuple(
+            x.get_variable() for x in tp.cast(tuple, self.inputs)
+        )
         fresh = BuiltinFunction.__new__(_plain(type(self)))
         fresh.__dict__.update({name: getattr(self, name) for name in self.attributes})
         differentiable = configuration.config.enable_backprop

@@ -101,7 +101,7 @@ def hooks_of(function: FunctionNode) -> list[tp.Any]:
 
 def forward_begin(function: FunctionNode, in_data: tuple[tp.Any, ...]) -> None:
     if configuration.config.debug:
-        function.stack = traceback.extract_stack()[:-1]
+        function.stack = traceback.StackSummary.from_list(traceback.extract_stack()[:-1])
         if (check := getattr(function, '_check_in_debug_mode', None)) is not None:
             check(in_data)
     for hook in hooks_of(function):
@@ -119,9 +119,18 @@ def forward_end(
         _debug.check_forward(function, in_data, out_data)
 
 
+def _add_retained(function: FunctionNode, in_data: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+    """What a function of the user's has kept itself, though its variable may be gone."""
+    if not function._retained_inputs:
+        return in_data
+    kept = dict(function._retained_inputs)
+    return tuple(kept.get(i, x) for i, x in enumerate(in_data))
+
+
 def backward_begin(
     function: FunctionNode, in_data: tuple[tp.Any, ...], out_grad: tuple[tp.Any, ...]
 ) -> None:
+    in_data = _add_retained(function, in_data)
     for hook in hooks_of(function):
         hook.backward_preprocess(function, in_data, out_grad)
 
@@ -129,6 +138,7 @@ def backward_begin(
 def backward_end(
     function: FunctionNode, in_data: tuple[tp.Any, ...], out_grad: tuple[tp.Any, ...]
 ) -> None:
+    in_data = _add_retained(function, in_data)
     for hook in hooks_of(function):
         hook.backward_postprocess(function, in_data, out_grad)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import typing as tp
 from collections import OrderedDict
 
@@ -55,6 +56,10 @@ class FunctionNode(engine.FunctionNode):
             'called as if it were a callable. Use apply() method instead.'
         )
 
+    def __reduce__(self) -> tuple[tp.Any, ...]:
+        # Copies and pickles have the attributes, but no place in the graph.
+        return copyreg.__newobj__, (type(self),), self.__dict__ or None  # type: ignore[attr-defined]
+
     # ---- application ----
 
     def apply(self, inputs: tp.Sequence[tp.Any]) -> tuple[variable.Variable, ...]:
@@ -70,6 +75,8 @@ class FunctionNode(engine.FunctionNode):
             TypeError: If kinds of arrays are mixed, or ``forward`` returns no tuple of arrays.
             InvalidType: If ``check_type_forward`` refuses the inputs.
         """
+        if isinstance(inputs, variable.Variable):
+            raise TypeError(f'{self.label}.apply: got a Variable, expected a tuple of them')
         inputs = tuple(inputs)
         in_data = tuple(variable.as_array(x) for x in inputs)
         _check_one_kind(self, 'input', in_data)

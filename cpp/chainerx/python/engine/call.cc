@@ -124,7 +124,9 @@ class Application {
     // New references to chainerx arrays, for compose. `args` has room for size() objects.
     void UnwrapTo(PyObject** args) {
         for (size_t i = 0; i < size(); ++i) {
-            args[i] = variables_[i] != nullptr ? Wrap(Record(i)) : Py_NewRef(Py_None);
+            // Hooks may have assigned the array.
+            args[i] =
+                variables_[i] != nullptr ? Wrap(RecordOf(name_, Input(i))) : Py_NewRef(Py_None);
         }
     }
 
@@ -265,9 +267,14 @@ PyObject* KindName(Kind kind) { return PyUnicode_FromString(NameOf(kind)); }
 
 Ref Materialize(EntryObject* entry, PyObject* values, Kind kind, PyObject* function) {
     const Ref name{KindName(kind)};
-    return Check(PyObject_CallFunctionObjArgs(g_callbacks.materialize, entry->cls,
-                                              values != nullptr ? values : Py_None, name.get(),
-                                              function != nullptr ? function : Py_None, nullptr));
+    Ref f = Check(PyObject_CallFunctionObjArgs(g_callbacks.materialize, entry->cls,
+                                               values != nullptr ? values : Py_None, name.get(),
+                                               function != nullptr ? function : Py_None, nullptr));
+    if (!IsFunction(f.get())) {
+        throw TypeError{entry->name, ": its class makes a ", Py_TYPE(f.get())->tp_name,
+                        ", expected a FunctionNode"};
+    }
+    return f;
 }
 
 PyObject* Vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* keywords) {
@@ -457,8 +464,8 @@ PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, Py
         application.AddInputsTo(region.get());
     }
     Ref in_data;
+    Ref f;  // the region may let go of it meanwhile
     if (observed) [[unlikely]] {
-        Ref f;
         if (function == nullptr) {
             f = Materialize(entry, MakeTuple(params, n_params).get(), application.kind(), nullptr);
             function = f.get();

@@ -53,7 +53,8 @@ struct CheckCache {
         const Place& p = places_[key.Hash() % kSize];
         if (!p.used || !(p.key == key)) return false;
         if (params == nullptr) return true;
-        const int same = PyObject_RichCompareBool(p.params, params, Py_EQ);
+        const Ref known{Py_NewRef(p.params)};  // comparing may run code that comes here again
+        const int same = PyObject_RichCompareBool(known.get(), params, Py_EQ);
         if (same < 0) PyErr_Clear();  // arrays don't compare to a bool: check again
         return same > 0;
     }

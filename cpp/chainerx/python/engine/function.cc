@@ -51,6 +51,8 @@ int Clear(PyObject* self) {
 void Dealloc(PyObject* self) {
     PyObject_GC_UnTrack(self);
     FunctionObject* f = AsFunction(self);
+    // First: nobody may find it there any more.
+    if (f->region != nullptr && f->region->view == f) f->region->view = nullptr;
     if (f->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
     Py_CLEAR(f->dict);
     Unbind(f);
@@ -58,6 +60,23 @@ void Dealloc(PyObject* self) {
     type->tp_free(self);
     Py_DECREF(type);
 }
+
+// Keeps an object of the graph, for what runs meanwhile may be code of the user's.
+template <typename T>
+class Hold {
+ public:
+    explicit Hold(T* object) : object_{object} {
+        if (object != nullptr) object->Ref();
+    }
+    ~Hold() {
+        if (object_ != nullptr) object_->Unref();
+    }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+ private:
+    T* object_;
+};
 
 // ---- outputs ------------------------------------------------------------------------------------
 
@@ -91,9 +110,11 @@ PyObject* Inputs(PyObject* self, void*) {
     Region* region = AsFunction(self)->region;
     if (region == nullptr || region->inputs.empty()) Py_RETURN_NONE;
     try {
-        Ref tuple = Check(PyTuple_New(region->inputs.size()));
-        for (uint32_t i = 0; i < region->inputs.size(); ++i) {
-            Slot* slot = region->inputs[i];
+        const Hold<Region> hold{region};  // the collector may run code of the user's
+        const uint32_t n = region->inputs.size();
+        Ref tuple = Check(PyTuple_New(n));
+        for (uint32_t i = 0; i < n; ++i) {
+            Slot* slot = i < region->inputs.size() ? region->inputs[i] : nullptr;
             PyTuple_SET_ITEM(tuple.get(), i, slot != nullptr ? NodeOf(slot) : Py_NewRef(Py_None));
         }
         return tuple.Release();
@@ -105,7 +126,8 @@ PyObject* Inputs(PyObject* self, void*) {
 
 PyObject* Outputs(PyObject* self, void*) {
     Region* region = AsFunction(self)->region;
-    if (region == nullptr || region->outputs.empty()) Py_RETURN_NONE;
+    // Neither before it is applied nor after it is unchained.
+    if (region == nullptr || region->inputs.empty()) Py_RETURN_NONE;
     PyObject* tuple = PyTuple_New(region->outputs.size());
     for (uint32_t i = 0; i < region->outputs.size(); ++i) {
         auto* ref = PyObject_New(OutputRef, g_output_ref_type);
@@ -124,8 +146,9 @@ PyObject* Rank(PyObject* self, void*) {
 
 PyObject* UnchainFunction(PyObject* self, PyObject*) {
     if (Region* region = AsFunction(self)->region) {
+        const Hold<Region> hold{region};  // what dies below may run code of the user's
         for (Slot* slot : region->outputs) {
-            if (slot != nullptr) slot->cut.store(true);
+            if (slot != nullptr) Cut(slot);
         }
         // The nodes are in a chain that ends at the outputs: what they refer to goes with them.
         for (Slot* slot : region->outputs) {
@@ -230,9 +253,15 @@ class GilScope {
     throw TypeError{place, "has dtype ", gx->dtype(), ", the input ", slot->dtype};
 }
 
-// The gradients that the user's backward() computes. `places` maps inputs of the node to inputs of
-// the function.
-void CallBackward(Region* region, GradContext& context, const std::vector<int>& places) {
+// Which inputs and outputs of the function are those of its node: all that chainerx can hold.
+struct Places {
+    std::vector<int> inputs;
+    std::vector<int> outputs;
+    Py_ssize_t n_outputs;
+};
+
+// The gradients that the user's backward() computes.
+void CallBackward(Region* region, GradContext& context, const Places& places) {
     const GilScope gil;
     const Ref f{Py_NewRef(static_cast<PyObject*>(region->payload))};
     const auto kind = static_cast<Kind>(region->kind);
@@ -243,18 +272,19 @@ void CallBackward(Region* region, GradContext& context, const std::vector<int>& 
     const Ref indexes = Check(PyTuple_New(static_cast<Py_ssize_t>(targets.size())));
     const Ref no_grads = Check(PyTuple_New(static_cast<Py_ssize_t>(targets.size())));
     for (size_t i = 0; i < targets.size(); ++i) {
-        PyTuple_SET_ITEM(indexes.get(), i, PyLong_FromLong(places[targets[i]]));
+        PyTuple_SET_ITEM(indexes.get(), i, PyLong_FromLong(places.inputs[targets[i]]));
         PyTuple_SET_ITEM(no_grads.get(), i, Py_NewRef(Py_None));
     }
-    const Ref grads = Check(PyTuple_New(context.output_count()));
+    const Ref grads = Check(PyTuple_New(places.n_outputs));
+    for (Py_ssize_t i = 0; i < places.n_outputs; ++i) {
+        PyTuple_SET_ITEM(grads.get(), i, Py_NewRef(Py_None));
+    }
     for (int i = 0; i < context.output_count(); ++i) {
-        PyObject* g = Py_NewRef(Py_None);
-        if (context.HasOutputGrad(i)) {
-            Py_DECREF(g);
-            const Array& gy = context.output_grad(i);
-            g = NewVariable(gy, kind, gy.body()->slot != nullptr);
-        }
-        PyTuple_SET_ITEM(grads.get(), i, g);
+        if (!context.HasOutputGrad(i)) continue;
+        const Array& gy = context.output_grad(i);
+        PyObject* g = NewVariable(gy, kind, gy.body()->slot != nullptr);
+        Py_DECREF(Py_None);
+        PyTuple_SET_ITEM(grads.get(), places.outputs[i], g);
     }
     const bool record = (internal::RecordMask(&GetDefaultContext()) & GraphBit()) != 0;
     const BackpropConfig config{record};
@@ -262,7 +292,6 @@ void CallBackward(Region* region, GradContext& context, const std::vector<int>& 
     static PyObject* method = PyUnicode_InternFromString("backward_accumulate");
     const Ref result = Check(PyObject_CallMethodObjArgs(f.get(), method, indexes.get(), grads.get(),
                                                         no_grads.get(), nullptr));
-    if (result.get() == Py_None) return;
     if (!PyTuple_Check(result.get()) && !PyList_Check(result.get())) {
         throw TypeError{ClassName(f.get()), ".backward: returned ", Py_TYPE(result.get())->tp_name,
                         ", expected a tuple of Variables or None"};
@@ -277,7 +306,7 @@ void CallBackward(Region* region, GradContext& context, const std::vector<int>& 
     for (Py_ssize_t i = 0; i < n; ++i) {
         PyObject* g = PySequence_Fast_GET_ITEM(result.get(), i);
         if (g == Py_None) continue;
-        const int place = places[targets[i]];
+        const int place = places.inputs[targets[i]];
         Slot* slot =
             static_cast<uint32_t>(place) < region->inputs.size() ? region->inputs[place] : nullptr;
         if (slot == nullptr) continue;  // unchained by backward() itself
@@ -319,9 +348,12 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
         bool requires_grad = false;
         std::vector<Slot*> slots;
         std::vector<ConstArrayRef> inputs;
-        std::vector<int> places;
+        Places places{{}, {}, n_outputs};
         const bool enabled = GetState().enable_backprop;
         for (Py_ssize_t i = 0; i < n_inputs; ++i) {
+            if (!IsVariable(PyTuple_GET_ITEM(args[1], i))) {
+                throw TypeError{"connect: input ", i, " is no Variable"};
+            }
             VariableObject* v = AsVariable(PyTuple_GET_ITEM(args[1], i));
             requires_grad |= v->requires_grad;
             if (!enabled) continue;
@@ -329,7 +361,7 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
             try {
                 slot = SlotOf("connect", v);
                 inputs.emplace_back(RecordOf("connect", v));
-                places.push_back(static_cast<int>(i));
+                places.inputs.push_back(static_cast<int>(i));
             } catch (const TypeError&) {  // object arrays and the like
             }
             slots.push_back(slot);
@@ -340,10 +372,12 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
         for (Py_ssize_t i = 0; i < n_outputs; ++i) {
             PyObject* o = PyTuple_GET_ITEM(args[2], i);
             kind = KindOf(o);
+            if (kind == Kind::kNone) throw TypeError{"connect: output ", i, " is no array"};
             Array y;
             try {
                 y = SideOf("connect", o);
                 records.push_back(y);
+                places.outputs.push_back(static_cast<int>(i));
             } catch (const TypeError&) {
             }
             arrays.push_back(std::move(y));
@@ -367,7 +401,7 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
             } else {
                 internal::AddOpaqueNode(name, region, records);
             }
-            for (const Array& y : records) region->AddOutput(y.body()->slot);
+            for (const Array& y : arrays) region->AddOutput(y ? y.body()->slot : nullptr);
         }
         Ref result = Check(PyTuple_New(n_outputs));
         for (Py_ssize_t i = 0; i < n_outputs; ++i) {
@@ -397,6 +431,8 @@ PyObject* Retained(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
             if (index < list.size()) slot = list[index];
         }
         const Kind kind = KindOf(args[2]);
+        if (kind == Kind::kNone) throw TypeError{"retained: expected an array"};
+        const Hold<Slot> hold{slot};
         if (slot != nullptr) return VariableAt(slot, kind, args[2]);
         try {
             return NewVariable(SideOf("retained", args[2]), kind, false, args[2]);
@@ -467,7 +503,16 @@ void PinFunction(Region* region, PyObject* function) {
 
 PyObject* FunctionOf(Region* region) {
     if (region->view != nullptr) return Py_NewRef(static_cast<PyObject*>(region->view));
+    // Applied again meanwhile: its attributes are about the last time, but it is the creator.
+    if (region->foreign && region->payload != nullptr) {
+        return Py_NewRef(static_cast<PyObject*>(region->payload));
+    }
     PyObject* f = MaterializeFunction(region);
+    Unbind(AsFunction(f));
+    if (region->view != nullptr) {  // materializing it has run code of the user's
+        Py_DECREF(f);
+        return Py_NewRef(static_cast<PyObject*>(region->view));
+    }
     AsFunction(f)->region = region;
     region->Ref();
     region->view = f;
@@ -480,9 +525,11 @@ PyObject* CreatorOf(Slot* slot) {
 }
 
 Ref InputArrays(Region& region) {
-    Ref tuple = Check(PyTuple_New(region.inputs.size()));
-    for (uint32_t i = 0; i < region.inputs.size(); ++i) {
-        Slot* slot = region.inputs[i];
+    const uint32_t n = region.inputs.size();
+    Ref tuple = Check(PyTuple_New(n));
+    for (uint32_t i = 0; i < n; ++i) {
+        Slot* slot = i < region.inputs.size() ? region.inputs[i] : nullptr;
+        const Hold<Slot> hold{slot};
         const Ref v{slot != nullptr ? VariableAt(slot, static_cast<Kind>(region.kind), nullptr)
                                     : nullptr};
         PyTuple_SET_ITEM(tuple.get(), i, v ? ArrayOf(AsVariable(v.get())) : Py_NewRef(Py_None));

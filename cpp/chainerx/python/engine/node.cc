@@ -27,6 +27,7 @@ NodeObject* AsNode(PyObject* o) { return reinterpret_cast<NodeObject*>(o); }
 
 PyObject* NewNode(Slot* slot) {
     auto* type = reinterpret_cast<PyTypeObject*>(g_callbacks.node_class);
+    if (type == nullptr) throw ChainerxError{"VariableNode: chainer was not imported"};
     PyObject* o = type->tp_alloc(type, 0);
     if (o == nullptr) throw PythonError{};
     slot->Ref();
@@ -54,11 +55,10 @@ PyObject* New(PyTypeObject*, PyObject* args, PyObject* keywords) {
 
 void Dealloc(PyObject* self) {
     NodeObject* n = AsNode(self);
+    // First: nobody may find it there any more.
+    if (n->slot != nullptr && n->slot->view == n) n->slot->view = nullptr;
     if (n->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
-    if (n->slot != nullptr) {
-        if (n->slot->view == n) n->slot->view = nullptr;
-        n->slot->Unref();
-    }
+    if (n->slot != nullptr) n->slot->Unref();
     Py_XDECREF(n->name);
     PyTypeObject* type = Py_TYPE(self);
     type->tp_free(self);
@@ -76,7 +76,7 @@ PyObject* Get(PyObject* self, void*) {
 }
 
 PyObject* VariableOrNone(Slot* slot) {
-    auto* v = static_cast<PyObject*>(slot->variable);
+    auto* v = reinterpret_cast<PyObject*>(LivingVariable(slot));
     return Py_NewRef(v != nullptr ? v : Py_None);
 }
 
@@ -105,7 +105,7 @@ PyObject* Data(Slot* slot) {
 }
 
 PyObject* Grad(Slot* slot, bool as_variable) {
-    PyObject* v = static_cast<PyObject*>(slot->variable);
+    auto* v = reinterpret_cast<PyObject*>(LivingVariable(slot));
     if (v != nullptr) return PyObject_GetAttrString(v, as_variable ? "grad_var" : "grad");
     Array g = slot->GetGrad(GraphBit());
     if (!g) Py_RETURN_NONE;
@@ -149,7 +149,7 @@ PyObject* Method(PyObject* self, PyObject*) {
 }
 
 PyObject* Unchain(PyObject* self, PyObject*) {
-    AsNode(self)->slot->cut.store(true);
+    Cut(AsNode(self)->slot);
     Py_RETURN_NONE;
 }
 

@@ -24,19 +24,17 @@ namespace {
 class Observer : public internal::RunObserver {
  public:
     explicit Observer(const State& state) : state_{state}, saved_{current()} {
-        if (IsObserved(state)) set_current(this);
+        set_current(IsObserved(state) ? this : nullptr);
     }
     ~Observer() override { set_current(saved_); }
     Observer(const Observer&) = delete;
     Observer& operator=(const Observer&) = delete;
 
     void Begin(Region& region, std::span<const Array> grads) override {
-        function_ = Ref{};
         if (!Matters(region)) return;
-        function_ = Ref{FunctionOf(&region)};
-        in_data_ = InputArrays(region);
-        out_grad_ = GradientArrays(grads, static_cast<Kind>(region.kind));
-        Call(g_callbacks.backward_begin);
+        open_.push_back({&region, Ref{FunctionOf(&region)}, InputArrays(region),
+                         GradientArrays(grads, static_cast<Kind>(region.kind))});
+        Call(g_callbacks.backward_begin, open_.back());
     }
 
     void InputGrad(Node& node, int input, const Array& grad) override {
@@ -48,29 +46,43 @@ class Observer : public internal::RunObserver {
                                            array.get(), nullptr));
     }
 
-    void End(Region&) override {
-        if (!function_) return;
-        Call(g_callbacks.backward_end);
-        function_ = Ref{};
+    void End(Region& region) override {
+        // Above it may be those of runs that have failed.
+        size_t n = open_.size();
+        while (n != 0 && open_[n - 1].region != &region) --n;
+        if (n == 0) return;
+        const Open last = std::move(open_[n - 1]);
+        open_.resize(n - 1);
+        Call(g_callbacks.backward_end, last);
     }
 
  private:
+    struct Open {
+        Region* region;
+        Ref function;
+        Ref in_data;
+        Ref out_grad;
+    };
+
     // Without hooks for all, only functions that somebody has put a hook on.
     bool Matters(const Region& region) const {
         const bool all =
             state_.debug || (state_.hooks != nullptr && PyDict_GET_SIZE(state_.hooks) != 0);
         return all || region.view != nullptr || region.foreign;
     }
-    void Call(PyObject* callback) {
-        Check(PyObject_CallFunctionObjArgs(callback, function_.get(), in_data_.get(),
-                                           out_grad_.get(), nullptr));
+    static void Call(PyObject* callback, const Open& open) {
+        // What it refers to lives on, whatever the hooks do.
+        const Ref function{Py_NewRef(open.function.get())};
+        const Ref in_data{Py_NewRef(open.in_data.get())};
+        const Ref out_grad{Py_NewRef(open.out_grad.get())};
+        Check(PyObject_CallFunctionObjArgs(callback, function.get(), in_data.get(), out_grad.get(),
+                                           nullptr));
     }
 
     const State& state_;
     RunObserver* saved_;
-    Ref function_;
-    Ref in_data_;
-    Ref out_grad_;
+    // Several where a function's backward starts a run of chainerx's.
+    std::vector<Open> open_;
 };
 
 std::optional<double> ToScale(const char* op, PyObject* o) {
@@ -115,8 +127,13 @@ PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) {
         for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args[0]); ++i) {
             VariableObject* v = ToVariable("backward", "outputs", PyTuple_GET_ITEM(args[0], i));
             Slot* slot = SlotOf("backward", v);
-            // Outputs that no gradient flows to have nothing to start.
+            // Outputs that no gradient flows to have nothing to start, nor have leaves.
             if ((slot->live.load() & GraphBit()) == 0) continue;
+            const bool leaf = slot->node == nullptr || slot->cut.load();
+            if (leaf && v->cell->kind == Kind::kNumpy && !slot->GetGrad(GraphBit()) &&
+                RecordOf("backward", v).GetTotalSize() != 1) {
+                continue;
+            }
             Array seed = Seed("backward", v, slot, scale);
             if (slot->node != nullptr) {
                 slots.push_back(slot);
@@ -140,6 +157,14 @@ PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) {
 PyObject* RunGrad(PyObject*, PyObject* const* args, Py_ssize_t n) {
     try {
         if (n != 7) throw TypeError{"grad: expected 7 arguments"};
+        if (!PyTuple_Check(args[0]) || !PyTuple_Check(args[1])) {
+            throw TypeError{"grad: expected tuples of Variables"};
+        }
+        const bool seeded = PyTuple_Check(args[2]);
+        if (seeded && PyTuple_GET_SIZE(args[2]) != PyTuple_GET_SIZE(args[0])) {
+            throw ValueError{"grad: ", PyTuple_GET_SIZE(args[2]), " grad_outputs for ",
+                             PyTuple_GET_SIZE(args[0]), " outputs"};
+        }
         const std::optional<double> scale = ToScale("grad", args[6]);
         const bool set = ToBool(args[3], false);
         const bool twice = ToBool(args[5], false);
@@ -162,7 +187,7 @@ PyObject* RunGrad(PyObject*, PyObject* const* args, Py_ssize_t n) {
             VariableObject* v = ToVariable("grad", "outputs", PyTuple_GET_ITEM(args[0], i));
             SlotOf("grad", v);
             const Array& y = RecordOf("grad", v);
-            PyObject* given = PyTuple_Check(args[2]) ? PyTuple_GET_ITEM(args[2], i) : Py_None;
+            PyObject* given = seeded ? PyTuple_GET_ITEM(args[2], i) : Py_None;
             Array seed;
             if (given != Py_None) {
                 seed = RecordOf("grad", ToVariable("grad", "grad_outputs", given));

@@ -37,13 +37,15 @@ void MakeLeaf(ArrayBody& body, bool requires_grad) {
     }
 }
 
-// Drops the record; the slot forgets the variable.
-void DropRecord(VariableObject* v) {
-    ArrayBody* body = v->body;
-    if (body == nullptr) return;
-    v->body = nullptr;
-    if (body->slot != nullptr && body->slot->variable == v) body->slot->variable = nullptr;
-    body->Unref();
+// The slot forgets the variable.
+void Forget(VariableObject* v) {
+    Slot* slot = CurrentSlot(v);
+    if (slot != nullptr && slot->variable == v) slot->variable = nullptr;
+}
+
+Array TakeRecord(VariableObject* v) {
+    ArrayBody* body = std::exchange(v->body, nullptr);
+    return body != nullptr ? Array{body} : Array{};
 }
 
 void SetRecord(VariableObject* v, Array record) {
@@ -117,31 +119,32 @@ void CheckName(PyObject* name) {
 void Initialize(VariableObject* v, PyObject* data, PyObject* name, PyObject* grad,
                 bool requires_grad) {
     CheckName(name);
-    DropRecord(v);
-    UnrefCell(v->cell);
-    v->cell = nullptr;
-    Py_CLEAR(v->grad_var);
+    // Called again it makes another variable of it. What goes may run code of the user's, so that
+    // the variable is always whole.
+    if (v->body != nullptr || v->cell->object != Py_None) {
+        ResetCell(v, Kind::kNumpy, Py_NewRef(Py_None));
+    }
     Py_XSETREF(v->name, Given(name) ? Py_NewRef(name) : nullptr);
     v->requires_grad = requires_grad;
-    if (!Given(data)) {
-        v->cell = NewCell(Kind::kNumpy, Py_NewRef(Py_None));
-    } else {
+    if (Given(data)) {
         const Kind kind = KindOf(data);
-        if (kind == Kind::kNone) {
-            v->cell = NewCell(Kind::kNumpy, Py_NewRef(Py_None));
-            ThrowNotSupported(data);
-        }
+        if (kind == Kind::kNone) ThrowNotSupported(data);
         if (kind == Kind::kChainerx && Self(data).body()->slot != nullptr &&
             Self(data).IsBackpropRequired(AnyGraph{})) {
-            v->cell = NewCell(kind, nullptr);
             if (!requires_grad) {
                 throw ValueError{
                     "Variable: requires_grad is False, but the array is part of a "
                     "graph; use data.as_grad_stopped()"};
             }
+            v->cell->kind = kind;
+            v->cell->object = nullptr;
+            Py_DECREF(Py_None);
             SetRecord(v, Self(data));
         } else {
-            v->cell = NewCell(kind, Py_NewRef(data));
+            v->cell->kind = kind;
+            v->cell->object = Py_NewRef(data);
+            Py_DECREF(Py_None);
+            ++v->cell->version;
         }
     }
     if (Given(grad)) {
@@ -186,12 +189,11 @@ int Clear(PyObject* self) {
     VariableObject* v = AsVariable(self);
     Py_CLEAR(v->dict);
     Py_CLEAR(v->grad_var);
-    DropRecord(v);
     if (v->cell != nullptr && v->cell->refs == 1) {
-        PyObject* object = v->cell->object;
-        v->cell->object = Py_NewRef(Py_None);
-        Py_XDECREF(object);
+        const Ref object{std::exchange(v->cell->object, Py_NewRef(Py_None))};
     }
+    Forget(v);
+    const Array record = TakeRecord(v);
     return 0;
 }
 
@@ -207,19 +209,23 @@ int Traverse(PyObject* self, visitproc visit, void* arg) {
 void Dealloc(PyObject* self) {
     VariableObject* v = AsVariable(self);
     PyObject_GC_UnTrack(self);
+    Py_TRASHCAN_BEGIN(self, Dealloc);
+    Forget(v);  // first: nobody may find it there any more
     if (v->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
     Py_CLEAR(v->dict);
     Py_CLEAR(v->grad_var);
     Py_CLEAR(v->name);
-    DropRecord(v);
+    TakeRecord(v);
     UnrefCell(v->cell);
     PyTypeObject* type = Py_TYPE(self);
     type->tp_free(self);
     Py_DECREF(type);
+    Py_TRASHCAN_END
 }
 
 PyObject* Alloc() {
     auto* type = reinterpret_cast<PyTypeObject*>(g_callbacks.variable_class);
+    if (type == nullptr) throw ChainerxError{"Variable: chainer was not imported"};
     PyObject* o = type->tp_alloc(type, 0);
     if (o == nullptr) throw PythonError{};
     return o;
@@ -318,7 +324,7 @@ PyObject* NewForeignVariable(PyObject* object, Kind kind) {
 }
 
 PyObject* VariableAt(Slot* slot, Kind kind, PyObject* array) {
-    auto* v = static_cast<VariableObject*>(slot->variable);
+    VariableObject* v = LivingVariable(slot);
     if (v != nullptr) {
         const bool same = array == nullptr || v->cell->object == array;
         if (same && v->version == v->cell->version)
@@ -345,10 +351,12 @@ PyObject* VariableAt(Slot* slot, Kind kind, PyObject* array) {
 }
 
 void ResetCell(VariableObject* v, Kind kind, PyObject* object) {
-    DropRecord(v);
-    Py_CLEAR(v->grad_var);
-    UnrefCell(v->cell);
-    v->cell = NewCell(kind, object);
+    // Whole again before anything goes, which may run code of the user's.
+    Forget(v);
+    Cell* cell = std::exchange(v->cell, NewCell(kind, object));
+    const Ref grad{std::exchange(v->grad_var, nullptr)};
+    const Array record = TakeRecord(v);
+    UnrefCell(cell);
 }
 
 PyObject* GradVariable(VariableObject* v) {

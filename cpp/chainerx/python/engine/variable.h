@@ -51,6 +51,16 @@ const char* NameOf(Kind kind);
 const Array& RecordOf(const char* op, VariableObject* v);
 // The same with a place in the graph, even if no gradient is wanted.
 internal::Slot* SlotOf(const char* op, VariableObject* v);
+// Makes the place a leaf: backward ends there, and leaves its gradient.
+inline void Cut(internal::Slot* slot) {
+    slot->cut.store(true);
+    if ((slot->live.load() & GraphBit()) != 0) slot->required |= GraphBit();
+}
+// The variable at a place; null if there is none, or if it is about to go.
+inline VariableObject* LivingVariable(const internal::Slot* slot) {
+    auto* v = static_cast<VariableObject*>(slot->variable);
+    return v != nullptr && Py_REFCNT(v) > 0 ? v : nullptr;
+}
 // The place if there is one.
 internal::Slot* CurrentSlot(const VariableObject* v);
 

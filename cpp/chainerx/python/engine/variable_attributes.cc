@@ -29,7 +29,10 @@ PyObject* Get(PyObject* self, void*) {
 template <void (*kSet)(VariableObject*, PyObject*)>
 int Set(PyObject* self, PyObject* value, void*) {
     try {
-        if (value == nullptr) throw TypeError{"Variable: the attribute can't be deleted"};
+        if (value == nullptr) {
+            PyErr_SetString(PyExc_AttributeError, "Variable: the attribute can't be deleted");
+            return -1;
+        }
         kSet(AsVariable(self), value);
         return 0;
     } catch (...) {
@@ -222,7 +225,7 @@ PyObject* ClearGrad(PyObject* self, PyObject*) {
 }
 
 PyObject* Unchain(PyObject* self, PyObject*) {
-    if (Slot* slot = CurrentSlot(AsVariable(self))) slot->cut.store(true);
+    if (Slot* slot = CurrentSlot(AsVariable(self))) Cut(slot);
     Py_RETURN_NONE;
 }
 
@@ -269,6 +272,13 @@ PyObject* Replace(PyObject* self, PyObject* array) {
 
 // Takes over the place in the graph that another variable over the same array has.
 PyObject* Adopt(PyObject* self, PyObject* other) {
+    if (!IsVariable(other) || AsVariable(other)->body == nullptr) {
+        PyErr_SetString(PyExc_TypeError, "_adopt: expected a Variable in the graph");
+        return nullptr;
+    }
+    for (PyObject* o : {self, other}) {
+        if (AsVariable(o)->cell->object == nullptr) Ref{ArrayOf(AsVariable(o))};
+    }
     VariableObject* v = AsVariable(self);
     VariableObject* o = AsVariable(other);
     std::swap(v->body, o->body);

@@ -129,6 +129,10 @@ PyObject* Subscript(PyObject* x, PyObject* slices) {
             return nullptr;
         }
     }
+    if (g_callbacks.getitem == nullptr) {
+        PyErr_SetString(PyExc_TypeError, "Variable: chainer was not imported");
+        return nullptr;
+    }
     PyObject* args[] = {x, slices};
     return PyObject_Vectorcall(g_callbacks.getitem, args, 2, nullptr);
 }

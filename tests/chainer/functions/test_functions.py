@@ -30,6 +30,8 @@ def each(cases):
     return pytest.mark.parametrize('case', cases, ids=[c.name for c in cases])
 
 
+# A row of batch_matmul, which is deprecated.
+pytestmark = pytest.mark.filterwarnings('ignore:batch_matmul')
 on_each_kind = pytest.mark.parametrize('kind', KINDS)
 REFERENCED = [case for case in CASES if case.ref is not None]
 # Gradients in these are compared with those in float64.
@@ -198,6 +200,51 @@ def test_gradients_of_subclass(case):
         expected = gradients(False, differentiable)
         for gx, e in zip(gradients(True, differentiable), expected, strict=True):
             np.testing.assert_allclose(gx, e, rtol=1e-12, err_msg=prepared.where)
+
+
+class Recorder(chainer.FunctionHook):
+    """Notes which functions it sees, and the arrays that they get."""
+
+    name = 'Recorder'
+
+    def __init__(self):
+        self.forward, self.backward = [], []
+
+    def forward_postprocess(self, function, in_data):
+        self.forward.append((function, in_data))
+
+    def backward_postprocess(self, function, in_data, out_grad):
+        self.backward.append((function, out_grad))
+
+
+@each(c for c in CASES if c.cls is not None)
+@on_each_kind
+@pytest.mark.parametrize('debug', [False, True], ids=['hook', 'debug'])
+def test_hooks(case, kind, debug):
+    """A hook sees the creator with its attributes, forward and backward; results stay."""
+    prepared = Prepared(case, case.calls[0], first_dtype(case), kind)
+    variables = prepared.variables()
+    expected = prepared.call(variables)
+    array_type = np.ndarray if kind == 'numpy' else chainerx.ndarray
+    with Recorder() as hook, chainer.using_config('debug', debug):
+        ys = prepared.call(variables)
+        f, in_data = hook.forward[-1]
+        assert ys[0].creator is f, prepared.where
+        assert len(in_data) == len(f.inputs), prepared.where
+        assert all(isinstance(x, array_type) for x in in_data), prepared.where
+        if case.order:
+            for y in ys:
+                y.grad = lay(np.ones(y.shape, y.dtype), 'contiguous', kind)
+            chainer.backward(list(ys))
+            g, out_grad = hook.backward[0]
+            assert g is f, prepared.where
+            assert len(out_grad) == len(ys), prepared.where
+    for name in f.attribute_names:
+        np.testing.assert_array_equal(
+            as_numpy(getattr(f, name)), as_numpy(getattr(expected[0].creator, name)), prepared.where
+        )
+    for y, e in zip(ys, expected, strict=True):
+        np.testing.assert_array_equal(as_numpy(y.array), as_numpy(e.array), prepared.where)
 
 
 def in_use():

@@ -1,0 +1,178 @@
+"""What rows of the table can't say of functions.math: dtypes that mix, ties, borders, identity."""
+
+import chainer
+import chainer.functions as F
+import chainerx
+import numpy as np
+import pytest
+from chainer import Variable
+from chainer.functions.math.clip import Clip
+from chainer.functions.math.matmul import MatMul
+from chainer.functions.math.minmax import ArgMax, Max
+
+
+def numpy_array(values, dtype='float32'):
+    return np.array(values, dtype)
+
+
+def native_array(values, dtype='float32'):
+    return chainerx.array(np.array(values, dtype), device='native:0')
+
+
+@pytest.fixture(params=[numpy_array, native_array], ids=['numpy', 'native'])
+def array(request):
+    return request.param
+
+
+def gradients(function, *arrays):
+    """Of the sum of the outputs."""
+    xs = [Variable(x) for x in arrays]
+    F.sum(function(*xs)).backward()
+    return [None if x.grad is None else chainerx.to_numpy(chainerx.array(x.grad)) for x in xs]
+
+
+def values_of(y):
+    return chainerx.to_numpy(chainerx.array(y.array)).tolist()
+
+
+@pytest.mark.parametrize('dtypes', [('float32', 'float16'), ('float16', 'float64')])
+def test_matmul_of_two_dtypes(array, dtypes):
+    a, b = array(np.ones((2, 3)), dtypes[0]), array(np.ones((3, 4)), dtypes[1])
+    y = F.matmul(a, b)
+    assert y.dtype == np.promote_types(*dtypes)
+    assert y.shape == (2, 4)
+    for gx, x, total in zip(gradients(F.matmul, a, b), (a, b), (4, 2), strict=True):
+        assert gx.dtype == x.dtype
+        np.testing.assert_array_equal(gx, np.full(x.shape, total))
+
+
+def test_matmul_class_transposes_and_converts(array):
+    a, b = array(np.arange(6).reshape(2, 3)), array(np.arange(12).reshape(3, 4))
+    (y,) = MatMul(transc=True, dtype=np.dtype('float64')).apply((Variable(a), b))
+    assert y.dtype == np.float64
+    expected = (np.arange(6).reshape(2, 3) @ np.arange(12).reshape(3, 4)).T
+    np.testing.assert_array_equal(values_of(y), expected)
+
+
+def test_matmul_operator_takes_arrays_on_either_side(array):
+    x, a = Variable(array(np.ones((2, 3)))), array(np.ones((3, 2)))
+    for y in (x @ a, Variable(a) @ x.array, x.__rmatmul__(a)):
+        assert isinstance(y, Variable)
+        assert type(y.creator) is MatMul
+    with pytest.raises(TypeError):
+        x @ 'a'
+    with pytest.raises(TypeError):
+        x @ 2.0
+
+
+def test_batch_matmul_is_deprecated(array):
+    with pytest.warns(DeprecationWarning, match='matmul'):
+        F.batch_matmul(array(np.ones((2, 3, 4))), array(np.ones((2, 4, 3))))
+
+
+def test_several_extremes_get_the_whole_gradient_each(array):
+    assert gradients(F.max, array([1, 2, 2]))[0].tolist() == [0, 1, 1]
+    assert gradients(F.min, array([1, 1, 2]))[0].tolist() == [1, 1, 0]
+    assert values_of(F.argmax(array([1, 2, 2]))) == 1
+    assert values_of(F.argmin(array([1, 1, 2]))) == 0
+
+
+def test_equal_elements_share_the_gradient(array):
+    for function in (F.maximum, F.minimum):
+        g1, g2 = gradients(function, array([1, 3]), array([1, 3]))
+        assert (g1 + g2).tolist() == [1, 1]
+
+
+def test_nan_wins(array):
+    x, y = array([np.nan, 1]), array([1, np.nan])
+    assert np.isnan(values_of(F.maximum(x, y))).all()
+    assert np.isnan(values_of(F.minimum(x, y))).all()
+
+
+def test_clip_passes_gradients_at_the_limits(array):
+    assert gradients(lambda x: F.clip(x, 0, 1), array([-1, 0, 0.5, 1, 2]))[0].tolist() == [
+        0, 1, 1, 1, 0,
+    ]  # fmt: skip
+    assert gradients(lambda x: F.clip(x, None, 1), array([1, 2]))[0].tolist() == [1, 0]
+    assert gradients(lambda x: F.clip(x, 1, None), array([0, 1]))[0].tolist() == [0, 1]
+
+
+def test_products_with_zeros_have_gradients(array):
+    assert gradients(F.prod, array([1, 0, 2]))[0].tolist() == [0, 2, 0]
+    assert gradients(F.prod, array([0, 0, 2]))[0].tolist() == [0, 0, 0]
+    assert gradients(F.cumprod, array([1, 0, 2, 3]))[0].tolist() == [1, 9, 0, 0]
+
+
+def test_borders_of_exponentials(array):
+    inf = np.inf
+    assert values_of(F.logsumexp(array([-inf, 0]))) == 0
+    assert gradients(F.logsumexp, array([-inf, 0]))[0].tolist() == [0, 1]
+    assert values_of(F.logsumexp(array([1000, 1000]))) == pytest.approx(1000 + np.log(2))
+    assert values_of(F.log(array([0, 1]))) == [-inf, 0]
+    assert np.isnan(values_of(F.sqrt(array([-1])))[0])
+    assert gradients(lambda x: 0**x, array([0, 1]))[0].tolist() == [0, 0]
+    assert gradients(lambda x: x**2, array([0, 1]))[0].tolist() == [0, 2]
+
+
+def test_linear_interpolate_is_exact_at_the_ends(array):
+    x, y = array([1e8, 3]), array([1, 0.1])
+    assert values_of(F.linear_interpolate(array([1, 1]), x, y)) == values_of(Variable(x))
+    assert values_of(F.linear_interpolate(array([0, 0]), x, y)) == values_of(Variable(y))
+
+
+def test_sum_to_returns_what_has_the_shape(array):
+    x = Variable(array(np.ones((2, 3))))
+    assert F.sum_to(x, (2, 3)) is x
+    assert F.sum_to(x.array, (2, 3)).array is x.array
+
+
+def test_identity_shares_memory():
+    x = Variable(np.zeros(3))
+    y = F.identity(x)
+    assert y is not x
+    assert np.shares_memory(y.array, x.array)
+    ys = F.identity(x, y)
+    assert isinstance(ys, tuple)
+    assert ys[0].creator is ys[1].creator
+
+
+@pytest.mark.parametrize('dtype', ['int8', 'uint8', 'int64', 'bool'])
+@pytest.mark.parametrize('function', [F.floor, F.ceil, F.fix])
+def test_rounding_leaves_integers(array, function, dtype):
+    x = array([0, 1, 1], dtype)
+    y = function(x)
+    assert y.dtype == dtype
+    assert values_of(y) == np.array([0, 1, 1], dtype).tolist()
+
+
+def test_average_converts_to_the_dtype_of_weights(array):
+    x, w = array([[1, 2], [3, 4]], 'int32'), array([1, 3])
+    y = F.average(x, 0, w)
+    assert y.dtype == np.float32
+    assert values_of(y) == [2.5, 3.5]
+
+
+def test_classes_check_their_attributes():
+    assert Max(1).axis == (1,)
+    assert Max(None, True).keepdims
+    with pytest.raises(ValueError, match='twice'):
+        Max((0, 0))
+    with pytest.raises(TypeError, match='axis'):
+        ArgMax((0,))
+    with pytest.raises(ValueError, match='x_min'):
+        Clip(1, 0)
+    with pytest.raises(TypeError, match='unknown'):
+        Max(axes=1)
+
+
+def test_functions_of_integers_have_no_gradient(array):
+    x = Variable(array([[1, 5], [7, 2]]))
+    for y in (F.argmax(x, 1), F.accuracy(x, array([1, 0], 'int32'))):
+        assert y.creator is not None
+        F.sum(F.cast(y, 'float32')).backward()
+        assert x.grad is None
+
+
+def test_no_type_check(array):
+    with chainer.using_config('type_check', False):
+        assert values_of(F.square(array([2], 'int32'))) == [4]

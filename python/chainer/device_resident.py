@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
@@ -36,7 +37,7 @@ class DeviceResident:
                 warnings.warn(
                     f'Overriding method {name!r}: override device_resident_accept instead.',
                     DeprecationWarning,
-                    stacklevel=2 if type(cls) is type else 3,  # a metaclass is in between
+                    stacklevel=_level_of_class_statement(),
                 )
         cls._overridden_to_methods = tuple(
             name
@@ -212,6 +213,15 @@ class _FromChxVisitor(DeviceResidentsVisitor):
 
     def visit_variable(self, param: Variable) -> None:
         param.from_chx()
+
+
+def _level_of_class_statement() -> int:
+    # Subclasses' __init_subclass__ and the metaclass are in between.
+    level, frame = 1, sys._getframe(1)
+    while frame.f_code.co_name == '__init_subclass__' or frame.f_globals['__name__'] == 'abc':
+        assert frame.f_back is not None
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def _warn_deprecated(name: str, spec: str) -> None:

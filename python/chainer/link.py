@@ -48,6 +48,14 @@ class Link(device_resident.DeviceResident):
     _param_order: tuple[str, ...] = ()
     __init_done = False
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # A base behind Link may be what computes, as in ``class Mine(Link, Layer)``.
+        for base in cls.__mro__[cls.__mro__.index(Link) + 1 :]:
+            if '__call__' in base.__dict__:
+                cls.forward = base.__dict__['__call__']
+                break
+
     def __init__(self, **params: Any) -> None:
         super().__init__()
         self._params: set[str] = set()

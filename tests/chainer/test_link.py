@@ -222,6 +222,25 @@ def test_call_may_be_overridden():
     assert Derived()(1) == 20
 
 
+def test_a_base_behind_link_may_be_what_computes():
+    class Layer:
+        def __call__(self, x):
+            return x + 1
+
+    class Both(Link, Layer):
+        def forward(self, x):
+            return -x
+
+    class Derived(Both):
+        pass
+
+    for cls in (type('Mine', (Link, Layer), {}), Both, Derived):
+        assert cls()(1) == 2
+        with chainer.link_hooks.TimerHook() as hook:
+            cls()(1)
+        assert [name for name, _ in hook.call_history] == [cls.__name__]
+
+
 def test_forward_may_be_an_attribute():
     link = Link()
     link.forward = lambda x: -x

@@ -45,8 +45,19 @@ inline void StorePart(float* x, const BatchF& y, int64_t n) {
 #if defined(CX_ISA_AVX512)
     _mm512_mask_storeu_ps(x, static_cast<__mmask16>((1u << n) - 1), y);
 #elif defined(CX_ISA_AVX2)
-    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    _mm256_maskstore_ps(x, _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), lane), y);
+    // In parts: the masked store of AVX2 is slow on AMD (softmax of 5 columns: 8 % more time).
+    __m128 part = _mm256_castps256_ps128(y);
+    if ((n & 4) != 0) {
+        _mm_storeu_ps(x, part);
+        part = _mm256_extractf128_ps(y, 1);
+        x += 4;
+    }
+    if ((n & 2) != 0) {
+        _mm_storel_pi(reinterpret_cast<__m64*>(x), part);
+        part = _mm_movehl_ps(part, part);
+        x += 2;
+    }
+    if ((n & 1) != 0) _mm_store_ss(x, part);
 #else
     alignas(64) float part[BatchF::size];
     y.store_aligned(part);
@@ -58,8 +69,13 @@ inline void StorePart(double* x, const BatchD& y, int64_t n) {
 #if defined(CX_ISA_AVX512)
     _mm512_mask_storeu_pd(x, static_cast<__mmask8>((1u << n) - 1), y);
 #elif defined(CX_ISA_AVX2)
-    const __m256i lane = _mm256_setr_epi64x(0, 1, 2, 3);
-    _mm256_maskstore_pd(x, _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), lane), y);
+    __m128d part = _mm256_castpd256_pd128(y);
+    if ((n & 2) != 0) {
+        _mm_storeu_pd(x, part);
+        part = _mm256_extractf128_pd(y, 1);
+        x += 2;
+    }
+    if ((n & 1) != 0) _mm_store_sd(x, part);
 #else
     alignas(64) double part[BatchD::size];
     y.store_aligned(part);

@@ -65,13 +65,15 @@ void Softmax(const T* x, T* y, int64_t n) {
         e.store_unaligned(y + i);
         sum += e;
     }
+    // The rest stays in a register: a load right behind a masked store has to wait for it.
+    Batch<T> rest(T(0));
     if (i < n) {
-        const Batch<T> e = math::Exp(LoadFilled(x + i, n - i, kMinusInfinity<T>) - max);
-        StorePart(y + i, e, n - i);
-        sum += e;
+        rest = math::Exp(LoadFilled(x + i, n - i, kMinusInfinity<T>) - max);
+        sum += rest;
     }
     const Batch<T> scale(T(1) / xsimd::reduce_add(sum));
-    ForRow(y, y, n, [&](const Batch<T>& e) { return e * scale; });
+    ForRow(y, y, i, [&](const Batch<T>& e) { return e * scale; });
+    if (i < n) StorePart(y + i, rest * scale, n - i);
 }
 
 template <typename T>

@@ -1,21 +1,12 @@
-"""The autograd engine from Python: section 4 of the contract and the rules of backprop scopes."""
+"""The autograd engine from Python: section 4 of the contract."""
 
 import gc
 
 import chainerx as chx
 import numpy as np
 import pytest
+from cases._arrays import check, leaf
 from cases._harness import to_numpy
-
-
-def leaf(values, dtype='float32', backprop_id=None):
-    x = chx.array(values, dtype)
-    return x.require_grad(backprop_id) if backprop_id is not None else x.require_grad()
-
-
-def check(x, values):
-    np.testing.assert_allclose(to_numpy(x), values, rtol=1e-6)
-
 
 # --- require_grad, grad, backward
 
@@ -248,59 +239,6 @@ def test_graph_stays_with_double_backprop():
     check(x.grad, [12])
 
 
-# --- modes
-
-
-def test_modes_nest_and_the_innermost_wins():
-    x = leaf([1.0])
-    assert chx.is_backprop_required()
-    with chx.no_backprop_mode():
-        assert not chx.is_backprop_required()
-        assert not x.is_backprop_required()
-        assert x.is_grad_required()
-        with chx.force_backprop_mode():
-            assert chx.is_backprop_required()
-            assert (x * 2).is_backprop_required()
-        assert not (x * 2).is_backprop_required()
-    assert (x * 2).is_backprop_required()
-
-
-def test_mode_ends_with_an_exception():
-    with pytest.raises(KeyError), chx.no_backprop_mode():
-        raise KeyError
-    assert chx.is_backprop_required()
-
-
-def test_modes_of_ids_and_contexts():
-    x = chx.array([1.0], 'float32')
-    with chx.backprop_scope('a') as a, chx.backprop_scope('b') as b:
-        x.require_grad(a).require_grad(b)
-        with chx.no_backprop_mode(a):
-            y = x * 2
-            assert not y.is_backprop_required(a)
-            assert y.is_backprop_required(b)
-            assert not chx.is_backprop_required(a)
-            assert chx.is_backprop_required(b)
-        with chx.no_backprop_mode([a, b]):
-            assert not (x * 2).is_backprop_required(chx.anygraph)
-        with chx.no_backprop_mode(chx.get_default_context()):
-            assert not (x * 2).is_backprop_required(chx.anygraph)
-            with chx.force_backprop_mode(b):
-                assert (x * 2).is_backprop_required(b)
-                assert not (x * 2).is_backprop_required(a)
-    for bad in (1, 'a', x, [1]):
-        with pytest.raises(TypeError):
-            chx.no_backprop_mode(bad).__enter__()
-
-
-def test_no_graph_is_recorded_in_no_backprop_mode():
-    x = leaf([1.0])
-    with chx.no_backprop_mode():
-        y = x * 2
-    assert not y.is_backprop_required()
-    assert not y._is_chained()
-
-
 # --- as_grad_stopped
 
 
@@ -364,165 +302,6 @@ def test_in_place_with_an_operand_of_a_graph():
     np.testing.assert_array_equal(to_numpy(plain), [0, 0])
 
 
-# --- scopes
-
-
-def test_scopes_have_own_gradients():
-    x = chx.array([3.0], 'float32').require_grad()
-    with chx.backprop_scope('inner') as inner:
-        assert (inner.name, repr(inner)) == ('inner', 'inner')
-        assert inner.context is chx.get_default_context()
-        x.require_grad(inner)
-        y = x * x
-        y.backward(inner)
-        check(x.get_grad(inner), [6])
-        assert x.grad is None
-        x.cleargrad(inner)
-        assert x.get_grad(inner) is None
-    with pytest.raises(chx.ChainerxError):
-        x.get_grad(inner)
-
-
-def test_scope_is_single_use_and_ends():
-    scope = chx.backprop_scope('once')
-    with scope as one:
-        pass
-    with pytest.raises(chx.ChainerxError):
-        scope.__enter__()
-    x = chx.array([1.0], 'float32')
-    for use in (
-        lambda: x.require_grad(one),
-        lambda: x.is_grad_required(one),
-        lambda: x.is_backprop_required(one),
-        lambda: x.backward(one),
-        lambda: chx.backward([x], one),
-    ):
-        with pytest.raises(chx.ChainerxError):
-            use()
-
-
-def test_nested_entry_of_one_scope_is_an_error():
-    scope = chx.backprop_scope('nested')
-    with scope, pytest.raises(chx.ChainerxError):
-        scope.__enter__()
-
-
-def test_arrays_of_an_ended_scope_keep_their_values():
-    x = chx.array([3.0], 'float32')
-    with chx.backprop_scope('gone') as gone:
-        x.require_grad(gone)
-        y = x * 2
-    check(y, [6])
-    check(x, [3])
-    for use in (lambda: y.backward(gone), lambda: y.get_grad(gone)):
-        with pytest.raises(chx.ChainerxError):
-            use()
-
-
-def test_more_than_63_live_ids_is_a_clear_error():
-    context = chx.get_default_context()
-    ids = []
-
-    def make_many():
-        for n in range(80):
-            ids.append(context.make_backprop_id(f'id{n}'))
-
-    try:
-        with pytest.raises(chx.ChainerxError, match=r'6\d'):
-            make_many()
-        assert len(ids) >= 60
-    finally:
-        for one in ids:
-            context.release_backprop_id(one)
-    with chx.backprop_scope('after') as after:  # bits are used again
-        x = chx.array([2.0], 'float32').require_grad(after)
-        (x * x).backward(after)
-        check(x.get_grad(after), [4])
-
-
-def test_default_id_is_not_released():
-    context = chx.get_default_context()
-    x = leaf([1.0])
-    assert '<default>' in repr(x)
-    with chx.backprop_scope('a') as a:
-        context._check_valid_backprop_id(a)
-    with pytest.raises(chx.ChainerxError):
-        context._check_valid_backprop_id(a)
-    with pytest.raises(chx.ChainerxError):
-        context.release_backprop_id(a)
-
-
-def test_edges_keep_the_ids_they_were_recorded_with():
-    """A later require_grad(id) changes the array, not old edges."""
-    with chx.backprop_scope('late') as late:
-        x = leaf([2.0])
-        y = x * x
-        x.require_grad(late)
-        assert not y.is_backprop_required(late)
-        z = y + x
-        z.backward(late)
-        check(x.get_grad(late), [1])
-
-
-def test_outer_graph_records_the_backward_of_an_inner_one():
-    """Backward of an inner id keeps outer graphs, so that they can differentiate it."""
-    w = leaf([3.0])
-    with chx.backprop_scope('inner') as inner:
-        x = chx.array([2.0], 'float32').require_grad(inner)
-        y = x * x * w
-        (gx,) = chx.grad([y], [x], inner)
-        check(gx, [12])
-        assert gx.is_backprop_required()
-        assert not gx.is_backprop_required(inner)
-        gx.backward()
-        check(w.grad, [4])
-
-
-def test_inner_after_outer_is_an_error():
-    x = leaf([2.0])
-    with chx.backprop_scope('inner') as inner:
-        x.require_grad(inner)
-        y = x * x
-        y.backward()
-        with pytest.raises(chx.ChainerxError):
-            y.backward(inner)
-
-
-def test_backward_of_one_id_leaves_the_other():
-    with chx.backprop_scope('a') as a, chx.backprop_scope('b') as b:
-        x = chx.array([2.0], 'float32').require_grad(a).require_grad(b)
-        y = x * x
-        y.backward(b)
-        check(x.get_grad(b), [4])
-        assert x.get_grad(a) is None
-        y.backward(a)
-        check(x.get_grad(a), [4])
-        check(x.get_grad(b), [4])
-
-
-def test_foreign_backprop_id():
-    other = chx.Context()
-    foreign = other.make_backprop_id('foreign')
-    x = chx.array([1.0], 'float32')
-    with pytest.raises(chx.ChainerxError):
-        x.require_grad(foreign)
-    other.release_backprop_id(foreign)
-    with pytest.raises(chx.ChainerxError):
-        other.release_backprop_id(foreign)
-    for bad in (1, 'a', 1.5):
-        with pytest.raises(TypeError):
-            x.require_grad(bad)
-
-
-def test_anygraph():
-    x = chx.array([1.0], 'float32')
-    assert not x.is_backprop_required(chx.anygraph)
-    with chx.backprop_scope('a') as a:
-        x.require_grad(a)
-        assert x.is_backprop_required(chx.anygraph)
-        assert not x.is_backprop_required()
-
-
 # --- connection through dtype, device and views
 
 
@@ -560,48 +339,6 @@ def test_views_and_copies_stay_connected():
         x = leaf([[1.0, 2.0], [3.0, 4.0]])
         change(x).backward()
         assert x.grad is not None
-
-
-# --- the gradient checkers
-
-
-def square(xs):
-    return [x * x for x in xs]
-
-
-def wrong(xs):
-    """Half of the gradient is missing."""
-    return [x * x.as_grad_stopped() for x in xs]
-
-
-def double(*shape):
-    return chx.array(np.linspace(0.5, 2, int(np.prod(shape))).reshape(shape), 'float64')
-
-
-def test_check_backward():
-    x, gy = double(2, 3).require_grad(), double(2, 3)
-    eps = chx.full_like(x, 1e-4)
-    assert chx.check_backward(square, [x], [gy], [eps]) is None
-    with pytest.raises(chx.GradientCheckError):
-        chx.check_backward(wrong, [x], [gy], [eps])
-    with pytest.raises(chx.GradientCheckError):
-        chx.check_backward(square, [x], [gy], [eps], atol=1e-30, rtol=1e-30)
-    assert x.grad is None
-
-
-def test_check_double_backward():
-    x, gy, ggx = double(2, 3).require_grad(), double(2, 3).require_grad(), double(2, 3)
-    eps = [chx.full_like(x, 1e-4)] * 2
-
-    def cube(xs):
-        return [x * x * x for x in xs]
-
-    def wrong_second(xs):
-        return [x * x * x + (x - x.as_grad_stopped()) * x.as_grad_stopped() for x in xs]
-
-    assert chx.check_double_backward(cube, [x], [gy], [ggx], eps) is None
-    with pytest.raises(chx.GradientCheckError):
-        chx.check_double_backward(wrong_second, [x], [gy], [ggx], eps)
 
 
 # --- the graph as data

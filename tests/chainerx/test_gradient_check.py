@@ -102,3 +102,42 @@ def test_backprop_id():
 def test_wrong_arguments(error, text, func, grad_outputs, eps):
     with pytest.raises(error, match=text):
         chx.check_backward(func, [leaf([1.0])], grad_outputs, eps)
+
+
+def square(xs):
+    return [x * x for x in xs]
+
+
+def wrong(xs):
+    """Half of the gradient is missing."""
+    return [x * x.as_grad_stopped() for x in xs]
+
+
+def double(*shape):
+    return chx.array(np.linspace(0.5, 2, int(np.prod(shape))).reshape(shape), 'float64')
+
+
+def test_check_backward():
+    x, gy = double(2, 3).require_grad(), double(2, 3)
+    eps = chx.full_like(x, 1e-4)
+    assert chx.check_backward(square, [x], [gy], [eps]) is None
+    with pytest.raises(chx.GradientCheckError):
+        chx.check_backward(wrong, [x], [gy], [eps])
+    with pytest.raises(chx.GradientCheckError):
+        chx.check_backward(square, [x], [gy], [eps], atol=1e-30, rtol=1e-30)
+    assert x.grad is None
+
+
+def test_check_double_backward():
+    x, gy, ggx = double(2, 3).require_grad(), double(2, 3).require_grad(), double(2, 3)
+    eps = [chx.full_like(x, 1e-4)] * 2
+
+    def cube(xs):
+        return [x * x * x for x in xs]
+
+    def wrong_second(xs):
+        return [x * x * x + (x - x.as_grad_stopped()) * x.as_grad_stopped() for x in xs]
+
+    assert chx.check_double_backward(cube, [x], [gy], [ggx], eps) is None
+    with pytest.raises(chx.GradientCheckError):
+        chx.check_double_backward(wrong_second, [x], [gy], [ggx], eps)

@@ -1,0 +1,190 @@
+"""Operators of `chainerx.ndarray`: values and dtypes, in place, and what they refuse."""
+
+import operator
+
+import chainerx as chx
+import numpy as np
+import pytest
+from cases._arrays import filled, same
+from cases._harness import to_numpy
+
+BINARY = {
+    '+': operator.add,
+    '-': operator.sub,
+    '*': operator.mul,
+    '/': operator.truediv,
+    '//': operator.floordiv,
+    '%': operator.mod,
+    '**': operator.pow,
+}
+BITS = {'&': operator.and_, '|': operator.or_, '^': operator.xor}
+SHIFTS = {'<<': operator.lshift, '>>': operator.rshift}
+COMPARE = {'==': operator.eq, '!=': operator.ne, '<': operator.lt, '<=': operator.le}
+COMPARE |= {'>': operator.gt, '>=': operator.ge}
+IN_PLACE = {'+': operator.iadd, '-': operator.isub, '*': operator.imul, '/': operator.itruediv}
+IN_PLACE |= {'//': operator.ifloordiv, '%': operator.imod, '&': operator.iand, '|': operator.ior}
+IN_PLACE |= {'^': operator.ixor, '<<': operator.ilshift, '>>': operator.irshift}
+
+
+@pytest.mark.parametrize('symbol', BINARY | BITS | SHIFTS | COMPARE)
+def test_binary_operators(symbol):
+    function = (BINARY | BITS | SHIFTS | COMPARE)[symbol]
+    dtype = 'int32' if symbol in BITS | SHIFTS else 'float64'
+    n1, n2 = np.array([[5, 1, 4]] * 2, dtype), np.array([2, 3, 4], dtype)
+    x1, x2 = chx.array(n1), chx.array(n2)
+    same(function(x1, x2), function(n1, n2))
+    same(function(x2, x1), function(n2, n1))
+    same(function(x1, 3), function(n1, 3))
+    if symbol not in SHIFTS:
+        same(function(7, x2), function(7, n2))
+        same(function(x1, np.int64(3)), function(n1, 3))
+    if dtype == 'float64':
+        same(function(x1, 2.5), function(n1, 2.5))
+        same(function(2.5, x2), function(2.5, n2))
+        same(function(x1, np.float64(2.5)), function(n1, 2.5))
+    else:
+        with pytest.raises(chx.DtypeError):
+            function(x1, 2.5)
+    if symbol == '<<':
+        same(2 << x2, 2 << n2)
+
+
+@pytest.mark.parametrize('symbol', IN_PLACE)
+def test_in_place_operators(symbol):
+    function = IN_PLACE[symbol]
+    dtype = 'int32' if symbol in ['&', '|', '^', '<<', '>>'] else 'float64'
+    n, m = np.array([[5, 1, 4]] * 2, dtype), np.array([2, 3, 1], dtype)
+    for operand in (chx.array(m), 2):
+        x, expected = chx.array(n), n.copy()
+        view = x[:]
+        result = function(x, operand)
+        assert result is x
+        same(x, function(expected, m if isinstance(operand, chx.ndarray) else operand))
+        same(view, to_numpy(x))
+    base, expected = chx.array(n), n.copy()
+    part, expected_part = base[:, ::-2], expected[:, ::-2]
+    function(part, chx.array(m[:2]))
+    function(expected_part, m[:2])
+    same(base, expected)
+    with pytest.raises(chx.DimensionError):
+        function(chx.array(n), chx.array(m[:2]))
+    with pytest.raises(chx.DimensionError):  # the result would be larger than the target
+        function(chx.array(m), chx.array(n))
+
+
+def test_in_place_rules_of_dtypes():
+    i4, f2, b = chx.array([4], 'int32'), chx.array([4], 'float16'), chx.array([True])
+    for bad in (2.5, chx.array([2.5]), f2):
+        with pytest.raises(chx.DtypeError):
+            i4 += bad
+    with pytest.raises(chx.DtypeError):
+        i4 /= 2
+    for bad in (1, True, chx.array([1]), b):
+        with pytest.raises(chx.DtypeError):
+            b += bad
+    b *= b
+    same(b, [True])
+    i4 += chx.array([2**40 + 1], 'int64')  # wraps
+    same(i4, [5])
+    f2 += chx.array([1.0], 'float64')
+    assert f2.dtype == 'float16'
+    same(f2, [5])
+
+
+def test_overlapping_operands():
+    for step in (1, -1):
+        n = np.arange(100.0)
+        x = chx.array(n)
+        a, b = (x[1:], x[:-1]) if step == 1 else (x[:-1], x[1:])
+        a += b
+        na, nb = (n[1:], n[:-1]) if step == 1 else (n[:-1], n[1:])
+        na += nb.copy()
+        same(x, n)
+    n = np.arange(16.0).reshape(4, 4)
+    x = chx.array(n)
+    x *= x.T
+    same(x, n * n.T)
+    x = chx.array(n)
+    x[...] = x[::-1]
+    same(x, n[::-1])
+
+
+def test_power_in_place_rebinds():
+    x = y = chx.array([2.0, 3.0])
+    x **= 2
+    same(x, [4, 9])
+    same(y, [2, 3])
+
+
+def test_unary_operators():
+    x = chx.array([[-1.5, 2.0]])
+    same(-x, [[1.5, -2.0]])
+    same(abs(x), [[1.5, 2.0]])
+    same(+x, [[-1.5, 2.0]])
+    with pytest.raises(chx.DtypeError):
+        -chx.array([True])
+
+
+def test_matmul_operator():
+    x, n = filled(2, 3)
+    same(x @ x.T, n @ n.T)
+    same(x @ chx.array([1, 2, 3], 'float32'), n @ [1, 2, 3])
+    with pytest.raises(chx.DimensionError):
+        x @ x
+    with pytest.raises(TypeError):
+        x @ 2
+
+
+def test_comparison_with_what_is_no_array():
+    x = chx.array([1.0, 2.0])
+    assert (x == None) is False or isinstance(x == None, chx.ndarray)  # noqa: E711
+    assert (x != 'text') is True
+    with pytest.raises(TypeError):
+        x < 'text'  # noqa: B015
+    assert x is not None
+
+
+OPERATORS = [*BINARY.values(), *COMPARE.values(), operator.matmul]
+
+
+@pytest.mark.parametrize('function', OPERATORS, ids=lambda f: f.__name__)
+def test_numpy_operands_are_refused_with_the_fix(function):
+    x, n = chx.array([[1.0, 2.0], [3.0, 4.0]]), np.ones((2, 2))
+    for a, b in ((x, n), (n, x)):
+        with pytest.raises(TypeError, match=r'chainerx\.array'):
+            function(a, b)
+    before = to_numpy(x)
+    if function in BINARY.values() and function is not operator.pow:
+        with pytest.raises(TypeError, match=r'chainerx\.array'):
+            IN_PLACE[next(s for s, f in BINARY.items() if f is function)](x, n)
+    same(x, before)
+    with pytest.raises(TypeError):
+        np.add(n, x)
+    with pytest.raises(TypeError):
+        np.exp(x)
+
+
+@pytest.mark.parametrize('function', [operator.add, operator.mul, operator.sub, operator.matmul])
+def test_operators_refuse_other_objects(function):
+    x = chx.array([1.0])
+    for other in (None, 'x', [1.0], (1.0,), object(), {}):
+        with pytest.raises(TypeError):
+            function(x, other)
+        with pytest.raises(TypeError):
+            function(other, x)
+
+    class Other:
+        __array_priority__ = 1000
+
+        def __radd__(self, x):
+            return 'mine'
+
+    assert x + Other() == 'mine'
+
+
+def test_scalars_out_of_range():
+    x = chx.array([1, 2], 'int32')
+    for value in (-(2**63) - 1, 2**64, 2**70, -(2**70)):
+        with pytest.raises((chx.ChainerxError, OverflowError, ValueError)):
+            x + value
+    same(x, [1, 2])

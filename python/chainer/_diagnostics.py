@@ -119,6 +119,8 @@ class _Graph:
         self.root = root
         self.functions: list[Any] = []
         self.leaves: dict[Any, str] = {}
+        if root.node in paths:
+            self.leaves[root.node] = 'the loss itself'
         seen = set()
         waiting = [root.creator_node] if root.creator_node is not None else []
         while waiting:

@@ -136,6 +136,13 @@ def test_a_loss_that_is_no_scalar():
     assert list(found(net, y)[0]) == ['/a/W', '/a/b']
 
 
+def test_a_loss_that_is_a_parameter():
+    link = chainer.Link(x=2, y=2)
+    reasons, _ = found(link, link.x)
+    assert list(reasons) == ['/y']
+    assert found(chainer.Link(), link.x)[0] == {}
+
+
 def test_wrong_arguments():
     net, loss = run(lambda h: h)
     with pytest.raises(TypeError, match='model must be a Link, not Variable'):

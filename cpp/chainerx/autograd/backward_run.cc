@@ -332,7 +332,9 @@ Array BackwardRun::Fit(Node* node, int i, Array gx) {
         gx = engine_ops::SumTo(gx, slot.shape);
     }
     if (gx.dtype() != slot.dtype) {
-        if (!IsDifferentiable(gx.dtype()) && IsDifferentiable(slot.dtype)) {
+        // In functions a cast to integers has gradients, too.
+        const bool strict = node->region == nullptr && IsDifferentiable(slot.dtype);
+        if (strict && !IsDifferentiable(gx.dtype())) {
             throw GradientError{node->name, ": the gradient of input ",
                                 i,          " has dtype ",
                                 gx.dtype(), ", the input ",

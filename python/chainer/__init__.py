@@ -14,6 +14,7 @@ from chainer import (
     link_hooks,
     links,
     memory_layouts,
+    serializers,
     types,
     utils,
     warnings,

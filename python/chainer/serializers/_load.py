@@ -1,0 +1,173 @@
+"""The deserializer of all formats, and loading as a whole or not at all."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import numpy as np
+
+from chainer import serializer, variable
+from chainer.serializers import _values
+
+_Names: tp.TypeAlias = 'str | tp.Callable[[str], bool]'
+
+
+class Reader(tp.Protocol):
+    """The values in a file."""
+
+    name: str
+
+    def __contains__(self, key: str) -> bool: ...
+
+    def describe(self, key: str) -> tuple[np.dtype[tp.Any], tuple[int, ...]] | None:
+        """Dtype and shape of an array, without reading it; None if None is stored.
+
+        Raises:
+            ValueError: If the file is damaged.
+        """
+        ...
+
+    def read(self, key: str, sized: bool) -> np.ndarray:
+        """The array.
+
+        Args:
+            key: Its key.
+            sized: Whether the target has that size. Else the reader protects the memory.
+        """
+        ...
+
+
+class Deserializer(serializer.Deserializer):
+    """Loads from a reader. See `chainer.serializers.NpzDeserializer`."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        path: str = '',
+        strict: bool = True,
+        ignore_names: _Names | tp.Collection[_Names] | None = None,
+    ) -> None:
+        self._reader = reader
+        self.path = path
+        self.strict = strict
+        if ignore_names is None:
+            ignore_names = ()
+        elif isinstance(ignore_names, str) or callable(ignore_names):
+            ignore_names = (ignore_names,)
+        is_collection = isinstance(ignore_names, list | tuple | set | frozenset)
+        if not is_collection or not all(isinstance(n, str) or callable(n) for n in ignore_names):
+            raise ValueError('ignore_names needs to be a callable, string or list of them.')
+        self.ignore_names = ignore_names
+        self._undo: _Undo | None = None
+
+    def __getitem__(self, key: str) -> tp.Any:
+        child = object.__new__(type(self))
+        child.__dict__.update(self.__dict__)
+        child.path = f'{self.path}{key.strip("/")}/'
+        return child
+
+    def _is_ignored(self, key: str) -> bool:
+        return any(
+            name == key if isinstance(name, str) else name(key) for name in self.ignore_names
+        )
+
+    def __call__(self, key: str, value: tp.Any) -> tp.Any:
+        key = self.path + key.lstrip('/')
+        reader = self._reader
+        if self._is_ignored(key):
+            return value
+        if self._undo is not None:
+            self._undo.key = key
+        if key not in reader:
+            if self.strict:
+                raise KeyError(f'{key!r} is not in {reader.name}')
+            return value
+
+        def where() -> str:
+            return f'{key!r} of {reader.name}'
+
+        try:
+            found = reader.describe(key)
+            if found is None:
+                return None
+            is_array = _values.is_array(value)
+            if is_array:
+                _values.check_array(value, *found, where)
+            loaded = reader.read(key, sized=is_array)
+        except (ValueError, OSError) as error:
+            if str(error).startswith(where()):
+                raise
+            raise ValueError(f'{where()} cannot be read: {error}') from error
+        if is_array:
+            if self._undo is not None:
+                self._undo.save(value)
+            _values.fill(value, loaded)
+            return value
+        return loaded if value is None else _values.to_scalar(value, loaded, where)
+
+
+def load_whole(deserializer: Deserializer, obj: tp.Any) -> None:
+    """Loads into an object; when that fails the object is as it was."""
+    undo = deserializer._undo = _Undo(obj)
+    try:
+        deserializer.load(obj)
+    except BaseException as error:
+        undo.restore()
+        if undo.key and repr(undo.key) not in str(error):
+            error.add_note(f'while loading {undo.key!r} of {deserializer._reader.name}')
+        raise
+    finally:
+        deserializer._undo = None
+
+
+class _Undo:
+    """What loading may change: arrays, and attributes of all that is serialized with an object.
+
+    Values of other kinds, inside objects that have no method ``serialize``, are not remembered.
+    """
+
+    def __init__(self, obj: tp.Any) -> None:
+        self.key = ''
+        self._arrays: dict[int, tuple[tp.Any, np.ndarray]] = {}
+        self._containers: list[tuple[tp.Any, tp.Any]] = []
+        self._uninitialized: list[variable.Parameter] = []
+        seen: dict[int, tp.Any] = {}
+        stack = [obj]
+        while stack:
+            x = stack.pop()
+            if id(x) in seen:
+                continue
+            seen[id(x)] = x  # kept alive: an id may not be used again during the walk
+            if isinstance(x, variable.Parameter):
+                if not x.is_initialized:
+                    self._uninitialized.append(x)
+                stack.append(x.update_rule)
+            elif isinstance(x, dict):
+                self._containers.append((x, dict(x)))
+                stack.extend(x.values())
+            elif isinstance(x, list):
+                self._containers.append((x, list(x)))
+                stack.extend(x)
+            elif isinstance(x, tuple):
+                stack.extend(x)
+            elif hasattr(x, 'serialize'):
+                stack.append(getattr(x, '__dict__', None))
+
+    def save(self, array: tp.Any) -> None:
+        """Remembers an array that is about to be written."""
+        if id(array) not in self._arrays:
+            self._arrays[id(array)] = array, np.array(_values.to_numpy(self.key, array))
+
+    def restore(self) -> None:
+        # Backwards, for the same memory may have been written through two arrays.
+        for array, old in reversed(self._arrays.values()):
+            _values.fill(array, old)
+        for param in self._uninitialized:
+            if param.is_initialized:
+                param.array = None
+        for container, old in self._containers:
+            if isinstance(container, dict):
+                container.clear()
+                container.update(old)
+            else:
+                container[:] = old

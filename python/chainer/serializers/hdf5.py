@@ -1,0 +1,185 @@
+"""Snapshots in the HDF5 format, with the layout of Chainer v7. Needs h5py."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import typing as tp
+
+import numpy as np
+
+from chainer import serializer
+from chainer.serializers import _file, _load, _values
+
+_available: bool = importlib.util.find_spec('h5py') is not None
+
+# deflate, shuffle, fletcher32, lzf: what h5py writes. Others would load plug-ins.
+_FILTERS: tp.Final = (1, 2, 3, 32000)
+
+
+def _h5py() -> tp.Any:
+    # On use, for its import takes longer than that of all else here.
+    if not _available:
+        raise RuntimeError('h5py is not installed on your environment. HDF5 needs it: use npz')
+    return importlib.import_module('h5py')
+
+
+class HDF5Serializer(serializer.Serializer):
+    """Saves into an HDF5 group: a group for each child, a dataset for each value.
+
+    Args:
+        group (h5py.Group): Where to write.
+        compression (int): Level of gzip for arrays of more than one element.
+    """
+
+    def __init__(self, group: tp.Any, compression: int | None = 4) -> None:
+        _h5py()
+        self.group = group
+        self.compression = compression
+
+    def __getitem__(self, key: str) -> HDF5Serializer:
+        return HDF5Serializer(self.group.require_group(key.strip('/')), self.compression)
+
+    def __call__(self, key: str, value: tp.Any) -> tp.Any:
+        """Makes a dataset of a value; an empty one of None.
+
+        Raises:
+            TypeError: If it can't be saved.
+        """
+        h5py = _h5py()
+        key = key.lstrip('/')
+        if value is None:
+            self.group.create_dataset(key, data=h5py.Empty('f'))
+            return value
+        array = _values.to_numpy(key, value)
+        if array.dtype.kind == 'U':
+            if array.shape:
+                raise TypeError(f'{key!r} cannot be saved: HDF5 takes no array of strings here')
+            self.group.create_dataset(key, data=array.item(), dtype=h5py.string_dtype())
+            return value
+        if array.dtype == _values.BFLOAT16:
+            array = array.view('V2')
+        compression = self.compression if array.size > 1 else None
+        self.group.create_dataset(key, data=array, compression=compression)
+        return value
+
+
+def save_hdf5(filename: _file.PathOrFile, obj: tp.Any, compression: int | None = 4) -> None:
+    """Saves an object to a file in the HDF5 format.
+
+    A path is replaced in one step, when all is written.
+
+    Args:
+        filename: Path, or a binary file.
+        obj: A link, an optimizer, ...
+        compression: Level of gzip.
+
+    Raises:
+        RuntimeError: If h5py is not installed.
+        TypeError: If a value can't be saved. The old file is kept.
+    """
+    h5py = _h5py()
+
+    def write(file: tp.Any) -> None:
+        with h5py.File(file, 'w') as group:
+            HDF5Serializer(group, compression).save(obj)
+
+    if _file.is_path(filename):
+        with _file.replaced(filename) as path:
+            write(path)
+    else:
+        write(filename)
+
+
+class Reader:
+    """The arrays under an HDF5 group, by path."""
+
+    def __init__(self, group: tp.Any, name: str) -> None:
+        self.name = name
+        self._group = group
+        self._h5py = _h5py()
+
+    def _find(self, key: str) -> tp.Any:
+        """The dataset, or None. Links out of the tree, to other files or back, are not followed."""
+        group = self._group
+        for part in key.split('/'):
+            if not isinstance(group, self._h5py.Group) or part in ('', '.', '..'):
+                return None
+            if not isinstance(group.get(part, getlink=True), self._h5py.HardLink):
+                return None
+            group = group[part]
+        return group if isinstance(group, self._h5py.Dataset) else None
+
+    def __contains__(self, key: str) -> bool:
+        return self._group is not None and self._find(key) is not None
+
+    def describe(self, key: str) -> tuple[np.dtype[tp.Any], tuple[int, ...]] | None:
+        dataset = self._find(key)
+        if dataset.shape is None:
+            return None
+        dtype = dataset.dtype
+        if dtype.kind == 'O' and self._h5py.check_string_dtype(dtype) and dataset.shape == ():
+            return np.dtype('U'), ()
+        if dtype.kind not in 'biufcSV' or (dtype.kind == 'V' and dtype.str != '|V2'):
+            raise ValueError(f'its dtype {dtype} is none that is saved')
+        plist = dataset.id.get_create_plist()
+        filters = [plist.get_filter(i)[0] for i in range(plist.get_nfilters())]
+        if dataset.is_virtual or dataset.external or any(f not in _FILTERS for f in filters):
+            raise ValueError('its data are in other files, or need a plug-in')
+        if dataset.chunks:
+            # A chunk is unpacked as a whole.
+            _values.check_growth(dtype, dataset.chunks, _values.n_bytes(dtype, dataset.shape))
+        if dtype.kind == 'V' and _values.BFLOAT16 is not None:
+            dtype = _values.BFLOAT16
+        return dtype, dataset.shape
+
+    def read(self, key: str, sized: bool) -> np.ndarray:
+        dataset = self._find(key)
+        if dataset.dtype.kind == 'O':
+            return np.array(dataset.asstr()[()])
+        if not sized:
+            _values.check_growth(dataset.dtype, dataset.shape, dataset.id.get_storage_size())
+        array = np.asarray(dataset[()])
+        if array.dtype.kind == 'V' and _values.BFLOAT16 is not None:
+            return array.view(_values.BFLOAT16)
+        return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder('='))
+
+
+class HDF5Deserializer(_load.Deserializer):
+    """Loads from an HDF5 group.
+
+    Args:
+        group (h5py.Group): Where to read; None is empty.
+        strict: Whether a missing key is an error; else the old value stays.
+    """
+
+    def __init__(
+        self, group: tp.Any, strict: bool = True, path: str = '', ignore_names: tp.Any = None
+    ) -> None:
+        name = 'an empty group' if group is None else repr(getattr(group.file, 'filename', group))
+        super().__init__(Reader(group, name), path, strict, ignore_names)
+        self.group = group
+
+
+def load_hdf5(
+    filename: _file.PathOrFile,
+    obj: tp.Any,
+    path: str = '',
+    strict: bool = True,
+    ignore_names: tp.Any = None,
+) -> None:
+    """Loads an object from a file in the HDF5 format; arguments as in `load_npz`.
+
+    Links to other files are not followed. Yet the HDF5 library itself, which is large, parses the
+    file: for files from strangers the other formats are the safer choice.
+
+    Raises:
+        KeyError: If a key is missing.
+        OSError: If it is no HDF5 file.
+        RuntimeError: If h5py is not installed.
+        TypeError: If a dtype can't be cast to that of the target.
+        ValueError: If a shape is not that of the target, or a dataset is damaged.
+    """
+    h5py = _h5py()
+    with h5py.File(filename, 'r') as group:
+        _load.load_whole(HDF5Deserializer(group, strict, path, ignore_names), obj)

@@ -15,8 +15,9 @@ class Sequential(ChainList):
     """A link that calls layers in order, each with what the one before returned.
 
     A tuple is passed on as several arguments. Layers are links and any other callables; only links
-    are children, numbered among themselves: the parameter of the second link is ``/1/W`` wherever
-    it stands.
+    are children, numbered among themselves. Their numbers are those of Chainer v7, which snapshots
+    of it name, and they do not follow the order of the layers: with a link first, the last link
+    added is child 1.
 
     Args:
         layers: Callables.
@@ -25,12 +26,21 @@ class Sequential(ChainList):
     def __init__(self, *layers: Callable[..., Any]) -> None:
         super().__init__()
         self._layers: list[Callable[..., Any]] = []
-        self._set_layers([_check_layer(layer) for layer in layers])
+        self.extend(layers)
 
-    def _set_layers(self, layers: list[Callable[..., Any]]) -> None:
-        self._layers = layers
-        self._children = [layer for layer in layers if isinstance(layer, Link)]
-        self._rename()
+    def _insert(self, i: int, layer: Callable[..., Any]) -> None:
+        if isinstance(layer, Link):
+            # The rule of v7, without which its snapshots would fill layers with values of others.
+            links = (k for k, x in enumerate(self._layers[:i]) if isinstance(x, Link))
+            self._children.insert(next(links, 0) + 1 if i else 0, layer)
+        self._layers.insert(i, layer)
+
+    def _delete(self, i: int) -> None:
+        layer = self._layers.pop(i)
+        for k, child in enumerate(self._children):
+            if child is layer:
+                del self._children[k]
+                break
 
     def forward(self, *x: Any) -> Any:
         """Call the layers."""
@@ -53,16 +63,22 @@ class Sequential(ChainList):
         layers = self._layers.copy()
         if isinstance(i, slice):
             layers[i] = [_check_layer(one) for one in layer]
+            self._layers, self._children = [], []
+            self.extend(layers)
         else:
             if i >= len(layers):
                 raise ValueError(f'{i} should be less than {len(layers)}')
-            layers[i] = _check_layer(layer)
-        self._set_layers(layers)
+            i = range(len(layers))[i]
+            _check_layer(layer)
+            self._delete(i)
+            self._insert(i, layer)
+            self._rename()
 
     def __delitem__(self, i: Any) -> None:
-        layers = self._layers.copy()
-        del layers[i]
-        self._set_layers(layers)
+        indices = range(len(self))[i]
+        for k in sorted(indices if isinstance(i, slice) else [indices], reverse=True):
+            self._delete(k)
+        self._rename()
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._layers)
@@ -90,15 +106,16 @@ class Sequential(ChainList):
 
     def extend(self, sequential: Iterable[Callable[..., Any]]) -> None:
         """Add layers at the end."""
-        self._set_layers([*self._layers, *map(_check_layer, sequential)])
+        for layer in [_check_layer(layer) for layer in sequential]:
+            self._insert(len(self), layer)
+        self._rename()
 
     def insert(self, i: int, layer: Callable[..., Any]) -> None:
         """Insert a layer before an index."""
         if not -len(self) <= i <= len(self):
             raise IndexError(f'Index out of range: {i}')
-        layers = self._layers.copy()
-        layers.insert(i, _check_layer(layer))
-        self._set_layers(layers)
+        self._insert(i if i >= 0 else len(self) + i, _check_layer(layer))
+        self._rename()
 
     def remove(self, layer: Callable[..., Any]) -> None:
         """Remove the first layer that equals the one given.
@@ -112,7 +129,9 @@ class Sequential(ChainList):
 
     def remove_by_layer_type(self, type_name: str) -> None:
         """Remove all layers of a type, as named by :meth:`count_by_layer_type`."""
-        self._set_layers([layer for layer in self if _type_name(layer) != type_name])
+        for i in reversed(range(len(self))):
+            if _type_name(self[i]) == type_name:
+                del self[i]
 
     def pop(self, i: int = -1) -> Callable[..., Any]:
         """Remove and return the layer at an index."""
@@ -122,7 +141,7 @@ class Sequential(ChainList):
 
     def clear(self) -> None:
         """Remove all layers."""
-        self._set_layers([])
+        del self[:]
 
     def index(self, layer: Any, start: int | None = None, end: int | None = None) -> int:
         """Return the first index of a layer, from `start` to before `end`."""
@@ -150,10 +169,14 @@ class Sequential(ChainList):
     def copy(self, mode: str = 'share') -> Self:
         """Copy the links as :meth:`Link.copy` does; layers that are no links are shared."""
         _check_mode(mode)
-        return super().copy(mode)
+        ret = super().copy(mode)
+        layers = ret._layers
+        ret._layers, ret._children = [], []
+        ret.extend(layers)  # numbers the links as if they were added in this order
+        return ret
 
     def _copy_children(self, mode: str) -> None:
-        self._set_layers([x.copy(mode) if isinstance(x, Link) else x for x in self._layers])
+        self._layers = [x.copy(mode) if isinstance(x, Link) else x for x in self._layers]
 
     def copyparams(self, link: Link, copy_persistent: bool = True) -> None:
         if not isinstance(link, Sequential):

@@ -133,7 +133,7 @@ def test_repeat(mode):
     assert type(layers) is chainer.Sequential
     assert len(layers) == 3
     assert link not in layers
-    assert names(layers) == ['0', '1', '2']
+    assert names(layers) == ['0', '2', '1']  # as in v7
     for layer in layers:
         assert (layer.W.array is link.W.array) is (mode == 'share')
         assert np.array_equal(layer.W.array, link.W.array) is (mode != 'init')

@@ -320,3 +320,55 @@ def test_repeat_nests():
     seq = make().repeat(2)
     assert [type(layer) for layer in seq] == [Sequential, Sequential]
     assert paths(seq) == ['/0', '/0/0', '/0/1', '/1', '/1/0', '/1/1']
+
+
+def _linear(number):
+    link = L.Linear(1, 1)
+    link.W.array[...] = number
+    return link
+
+
+def _numbers(layers):
+    return [int(link.W.array.item()) for link in layers.children()]
+
+
+# How Chainer v7 numbers the links 1, 2, ... among layers, of which '-' are no links.
+@pytest.mark.parametrize(
+    ('pattern', 'expected'),
+    [
+        ('1', [1]),
+        ('1-2', [1, 2]),
+        ('-1-2', [1, 2]),
+        ('1-23', [1, 3, 2]),
+        ('1-2-3-4', [1, 4, 3, 2]),
+        ('123-456', [1, 6, 5, 4, 3, 2]),
+        ('-123', [1, 2, 3]),
+        ('-1234', [1, 2, 4, 3]),
+        ('--1234', [1, 2, 3, 4]),
+    ],
+)
+def test_numbers_of_links_are_those_of_v7(pattern, expected):
+    layers = chainer.Sequential(*[F.relu if c == '-' else _linear(int(c)) for c in pattern])
+    assert _numbers(layers) == expected
+    assert [link.name for link in layers.children()] == [str(i) for i in range(len(expected))]
+    assert _numbers(layers.copy('copy')) == expected
+
+
+def test_numbers_of_links_after_changes_are_those_of_v7():
+    def layers():
+        return chainer.Sequential(_linear(1), F.relu, _linear(2), _linear(4))
+
+    assert _numbers(layers()) == [1, 4, 2]
+    changed = layers()
+    changed.insert(-1, _linear(3))
+    assert _numbers(changed) == [1, 3, 4, 2]
+    changed[1] = _linear(9)
+    assert _numbers(changed) == [1, 9, 3, 4, 2]
+    changed[4] = F.relu
+    assert _numbers(changed) == [1, 9, 3, 2]
+    del changed[0]
+    assert _numbers(changed) == [9, 3, 2]
+    assert _numbers(changed.copy()) == [9, 3, 2]
+    changed.insert(0, _linear(5))
+    assert _numbers(changed) == [5, 9, 3, 2]
+    assert _numbers(changed.copy('copy')) == [5, 3, 2, 9]

@@ -169,11 +169,9 @@ def _to_side(array: tp.Any) -> chainerx.ndarray:
         return chainerx.array(array, copy=False)
 
 
-def _on_device_of(x: chainerx.ndarray, array: tp.Any) -> chainerx.ndarray:
-    """An array among the attributes, as the composition needs it."""
-    if isinstance(array, chainerx.ndarray):
-        return array
-    return chainerx.array(array, device=x.device, copy=False)
+def _as_chainerx(array: tp.Any) -> chainerx.ndarray:
+    """An array among the attributes, as the composition needs it; on the device where it is."""
+    return array if isinstance(array, chainerx.ndarray) else _to_side(array)
 
 
 def _to_numpy(array: tp.Any) -> np.ndarray:

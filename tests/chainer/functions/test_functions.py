@@ -192,7 +192,7 @@ def test_gradients_of_subclass(case):
         ys = Subclass(*values).apply(xs) if overridden else prepared.call(given)
         gys = [Variable(np.full(y.shape, 2, y.dtype)) for y in ys]
         gxs = chainer.grad(
-            list(ys), [xs[n] for n in targets], gys, enable_double_backprop=differentiable
+            list(ys), [given[n] for n in targets], gys, enable_double_backprop=differentiable
         )
         return [gx.array for gx in gxs]
 

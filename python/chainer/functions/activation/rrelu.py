@@ -7,7 +7,7 @@ import typing as tp
 import chainerx
 
 from chainer import configuration
-from chainer._builtin import BuiltinFunction, _on_device_of
+from chainer._builtin import BuiltinFunction, _as_chainerx
 from chainer.functions.noise.dropout import draw_key
 from chainer.utils import argument, type_check
 
@@ -40,7 +40,7 @@ class RReLU(BuiltinFunction):
         x: chainerx.ndarray, lower: float, upper: float, r: tp.Any
     ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
         if r is not None:
-            r = _on_device_of(x, r)
+            r = _as_chainerx(r)
         elif configuration.config.train:
             r = chainerx.random.uniform(lower, upper, x.shape, x.dtype, x.device, draw_key())
         else:

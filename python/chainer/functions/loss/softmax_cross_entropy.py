@@ -8,7 +8,7 @@ import chainerx
 import numpy as np
 
 from chainer import _engine, variable
-from chainer._builtin import BuiltinFunction, _on_device_of, _to_numpy, _to_side
+from chainer._builtin import BuiltinFunction, _as_chainerx, _to_numpy, _to_side
 from chainer.utils import type_check
 
 
@@ -95,7 +95,7 @@ class SoftmaxCrossEntropy(BuiltinFunction):
             )
         loss = chainerx.softmax_cross_entropy(rows, labels)
         if class_weight is not None:
-            weight = _on_device_of(x, class_weight)
+            weight = _as_chainerx(class_weight)
             if weight.size != x.shape[1]:
                 raise ValueError(
                     f'softmax_cross_entropy: class_weight has length {weight.size}, but x has '

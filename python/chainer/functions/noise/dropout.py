@@ -8,7 +8,7 @@ import chainerx
 import numpy as np
 
 from chainer import configuration, variable
-from chainer._builtin import BuiltinFunction, _on_device_of
+from chainer._builtin import BuiltinFunction, _as_chainerx
 from chainer.utils import argument, type_check
 
 
@@ -37,7 +37,7 @@ class Dropout(BuiltinFunction):
     def compose(
         x: chainerx.ndarray, ratio: float, mask: tp.Any, return_mask: bool
     ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
-        mask = _draw(x, ratio) if mask is None else _on_device_of(x, mask)
+        mask = _draw(x, ratio) if mask is None else _as_chainerx(mask)
         return x * mask, mask
 
 

@@ -22,6 +22,12 @@ def along_axis(name, ref, cls, **kw):
                      (call(f(3, 4), axis=-3), InvalidType, 'ndim')], **kw)  # fmt: skip
 
 
+def maxout(x, pool_size, axis=1):
+    axis %= x.ndim
+    shape = (*x.shape[:axis], -1, pool_size, *x.shape[axis + 1 :])
+    return x.reshape(shape).max(axis + 1)
+
+
 def channels(w, x):
     return w.reshape((1, *w.shape, *(1,) * (x.ndim - 1 - w.ndim)))
 
@@ -87,6 +93,11 @@ CASES = [
          bad=_BAD_CHANNELS),
     Case('prelu', ref=lambda x, w: rectified(x, channels(w, x)), calls=_CHANNELS,
          cls='activation.prelu.PReLUFunction', keeps='x0 x1', bad=_BAD_CHANNELS),
+    Case('maxout', ref=maxout, cls='math.minmax.Max', direct=False, keeps='x0 y0',
+         calls=[call(f(3, 4, distinct=True), 2), call(f(2, 6, 3, distinct=True), 3, axis=1),
+                call(f(4, 3, distinct=True), 4, axis=-2)],
+         bad=[(call(f(3, 4), 3), InvalidType, 'pool_size'), (call(f(3, 4), 0), ValueError, 'pool'),
+              (call(f(3, 4), 2, axis=2), IndexError, '')]),
     Case('rrelu', ref=lambda x, r: rectified(x, r), calls=[call(f(3, 4, avoid=(0,)), r=f(3, 4))],
          params=(1,), cls='activation.rrelu.RReLU', keeps='x0 x1',
          attributes={'lower': 1 / 8, 'upper': 1 / 3},

@@ -2,9 +2,42 @@
 
 import chainer
 import numpy as np
-from functions.cases._table import NUMBERS, Case, InvalidType, call, f, own
+from functions.cases._table import NUMBERS, Case, InvalidType, b, c, call, f, i, own
 
 EVERY = (*NUMBERS, 'bool')
+
+
+def permutate(x, indices, axis=0, inv=False):
+    return np.take(x, np.argsort(indices) if inv else indices, axis)
+
+
+def pad_sequence(xs, length=None, padding=0):
+    length = length or max(map(len, xs))
+    y = np.full((len(xs), length, *xs[0].shape[1:]), padding, xs[0].dtype)
+    for row, x in zip(y, xs, strict=True):
+        row[: len(x)] = x
+    return y
+
+
+def transpose_sequence(xs):
+    return tuple(np.stack([x[t] for x in xs if t < len(x)]) for t in range(len(xs[0])))
+
+
+def joined(name, cls, ref, good, bad, **kw):
+    """A function of a list of arrays."""
+    return Case(name, ref=ref, dtypes=EVERY, refuses=False, cls=f'array.{name}.{cls}',
+                calls=[call([f(*shape) for shape in shapes]) for shapes in good],
+                bad=[*[(call([f(*shape) for shape in shapes]), InvalidType, '') for shapes in bad],
+                     (call([f(2, 3), own('float16', 2, 3)]), InvalidType, 'dtype'),
+                     (call([]), InvalidType, 'size'), (call(f(2, 3)), TypeError, 'xs')],
+                **kw)  # fmt: skip
+
+
+def view(name, cls, ref, calls, bad=(), **kw):
+    """A function whose result shares the memory of its input."""
+    return Case(name, ref=ref, dtypes=EVERY, refuses=False, cls=f'array.{name}.{cls}', calls=calls,
+                **{'keeps': 'x0', 'bad': list(bad)} | kw)  # fmt: skip
+
 
 CASES = [
     Case('reshape', ref=lambda x, shape: x.reshape(shape), dtypes=EVERY, refuses=False,
@@ -23,7 +56,8 @@ CASES = [
          bad=[(call(f(3, 4), (0, 0)), ValueError, ''), (call(f(3, 4), (0,)), ValueError, '')]),
     Case('cast', ref=lambda x, typ: x, out='float64', dtypes=('float16', 'float32'), refuses=False,
          calls=[call(f(3, 4), 'float64'), call(f(), np.float64)], cls='array.cast.Cast',
-         direct=False, attributes={'type': np.dtype('float64')}, bad=[(call(f(3), 'zz'), TypeError, 'zz')]),
+         direct=False, attributes={'type': np.dtype('float64')},
+         bad=[(call(f(3), 'zz'), TypeError, 'zz')]),
     Case('cast', ref=lambda x, typ: x, out='float16', dtypes=('int32', 'bool'), refuses=False,
          calls=[call(f(3, 4), chainer.mixed16)], cls='array.cast.Cast', order=0),
     Case('broadcast', ref=lambda *xs: tuple(np.broadcast_arrays(*xs)), dtypes=EVERY, refuses=False,
@@ -47,6 +81,141 @@ CASES = [
               (call([f(3, 4), own('float16', 3, 4)]), InvalidType, 'dtype'),
               (call([], 0), InvalidType, 'size'), (call(f(3, 4)), TypeError, 'xs'),
               (call([f(3, 4)], 1.0), TypeError, 'axis')]),
+    view('expand_dims', 'ExpandDims', np.expand_dims,
+         [call(f(3, 4), 0), call(f(3, 4), -1), call(f(3, 4), axis=1), call(f(), -1)],
+         [(call(f(3), 2), InvalidType, 'ndim'), (call(f(3), -3), InvalidType, 'ndim')],
+         attributes=[{'axis': 0}, {'axis': -1}]),
+    Case('flatten', ref=np.ravel, dtypes=EVERY, refuses=False, cls='array.reshape.Reshape',
+         calls=[call(f(3, 4)), call(f()), call(f(0, 2))], keeps='x0', direct=False,
+         attributes={'shape': (12,)}),
+    view('flip', 'Flip', np.flip,
+         [call(f(3, 4), 0), call(f(3, 4), -1), call(f(2, 3, 4), axis=1), call(f(0), 0)],
+         [(call(f(3), 1), InvalidType, 'ndim'), (call(f(3), -2), InvalidType, 'ndim'),
+          (call(f(), 0), InvalidType, 'ndim'), (call(f(3), 0.0), TypeError, 'axis')],
+         attributes={'axis': 0}),
+    view('fliplr', 'FlipLR', np.fliplr, [call(f(3, 4)), call(f(2, 3, 4))],
+         [(call(f(3)), InvalidType, 'ndim')]),
+    view('flipud', 'FlipUD', np.flipud, [call(f(3, 4)), call(f(3))],
+         [(call(f()), InvalidType, 'ndim')]),
+    joined('hstack', 'Hstack', np.hstack,
+           [[(3, 4), (3, 2)], [(3,), (2,)], [(), ()], [(2, 3, 4), (2, 0, 4)]],
+           [[(2, 3), (3, 3)], [(2, 3), (2,)]], big=call([f(48, 64), f(48, 32)])),
+    joined('vstack', 'Vstack', np.vstack,
+           [[(4, 3), (2, 3)], [(3,), (3,)], [(), ()], [(2, 3, 4), (0, 3, 4)]],
+           [[(2, 3), (2, 2)], [(3,), (2,)], [(2, 3), (3,)]], big=call([f(64, 48), f(32, 48)])),
+    joined('dstack', 'Dstack', np.dstack,
+           [[(2, 3, 4), (2, 3, 1)], [(2, 3), (2, 3)], [(3,), (3,)], [(), ()]],
+           [[(2, 3, 4), (2, 2, 4)], [(2, 3), (2,)]], big=call([f(48, 64), f(48, 64)])),
+    joined('stack', 'Stack', np.stack, [[(3, 4), (3, 4)], [(), ()], [(0, 2)]],
+           [[(2, 3), (3,)], [(2, 3), (3, 2)]], big=call([f(48, 64), f(48, 64)]),
+           attributes={'axis': 0}),
+    Case('stack', ref=lambda xs, axis: np.stack(xs, axis), cls='array.stack.Stack',
+         calls=[call([f(3, 4), f(3, 4)], 1), call([f(3, 4), f(3, 4)], axis=-1)], refuses=False,
+         attributes=[{'axis': 1}, {'axis': -1}],
+         bad=[(call([f(3), f(3)], 2), InvalidType, 'ndim'),
+              (call([f(3), f(3)], -3), InvalidType, 'ndim')]),
+    view('separate', 'Separate', lambda x, axis=0: tuple(np.moveaxis(x, axis, 0)),
+         [call(f(3, 4)), call(f(3, 4), 1), call(f(3, 1, 2), axis=-2), call(f(3))],
+         [(call(f(3, 4), 2), InvalidType, 'ndim'), (call(f()), InvalidType, 'ndim')],
+         attributes=[{'axis': 0}, {'axis': 1}]),
+    view('split_axis', 'SplitAxis',
+         lambda x, parts, axis, force_tuple=True: tuple(np.split(x, parts, axis)),
+         [call(f(3, 4), 2, 1), call(f(3, 4), [1, 3], 1), call(f(3, 4), (0, 2), -2),
+          call(f(3, 4), np.array([1, 2]), axis=0), call(f(3, 4), 1, 0, force_tuple=False),
+          call(f(3, 4), [], 0), call(f(3, 4), [-1], 1)],
+         [(call(f(3, 4), 3, 1), InvalidType, 'sections'),
+          (call(f(3, 4), 2, 2), InvalidType, 'ndim'),
+          (call(f(3, 4), [5], 1), InvalidType, 'max_index'), (call(f(3), 0, 0), ValueError, '0'),
+          (call(f(3), 1.0, 0), TypeError, '1.0')],
+         attributes=[{'indices': None, 'sections': 2, 'axis': 1},
+                     {'indices': (1, 3), 'sections': None}]),
+    view('squeeze', 'Squeeze', np.squeeze,
+         [call(f(1, 3, 1)), call(f(1, 3, 1), 0), call(f(1, 3, 1), axis=(0, -1)), call(f(2, 3), ())],
+         [(call(f(1, 3), 1), ValueError, ''), (call(f(1, 3), 2), InvalidType, 'ndim'),
+          (call(f(1, 3), -3), InvalidType, 'ndim'), (call(f(1, 3), 0.0), TypeError, 'axis'),
+          (call(f(1, 3), (0, 0)), ValueError, '')],
+         attributes=[{'axis': None}, {'axis': (0,)}], big=call(f(1, 300, 1))),
+    view('swapaxes', 'Swapaxes', np.swapaxes,
+         [call(f(2, 3, 4), 0, 2), call(f(2, 3, 4), -1, axis2=0), call(f(2, 3), 1, 1)],
+         [(call(f(2, 3), 0, 2), ValueError, ''), (call(f(2, 3), -3, 0), ValueError, '')],
+         attributes={'axis1': 0, 'axis2': 2}),
+    view('moveaxis', 'Moveaxis', np.moveaxis,
+         [call(f(2, 3, 4), 0, 2), call(f(2, 3, 4), (0, 1), (2, 0)), call(f(2, 3, 4), [-1], [0])],
+         [(call(f(2, 3), 2, 0), InvalidType, 'ndim'), (call(f(2, 3), 0, -3), InvalidType, 'ndim'),
+          (call(f(2, 3), (0, 0), (0, 1)), ValueError, ''),
+          (call(f(2, 3), (0, 1), 1), ValueError, ''),
+          (call(f(2, 3), 0, 1.0), TypeError, 'destination')],
+         attributes={'source': (0,), 'destination': (2,)}),
+    view('rollaxis', 'Rollaxis', np.rollaxis,
+         [call(f(2, 3, 4), 2), call(f(2, 3, 4), 1, 3), call(f(2, 3, 4), -1, start=1)],
+         [(call(f(2, 3), 2), InvalidType, 'ndim'), (call(f(2, 3), 0, 3), InvalidType, 'ndim'),
+          (call(f(2, 3), 1.0), TypeError, 'axis')],
+         attributes=[{'axis': 2, 'start': 0}, {'axis': 1, 'start': 3}]),
+    Case('tile', ref=np.tile, dtypes=EVERY, refuses=False, cls='array.tile.Tile',
+         calls=[call(f(3, 4), 2), call(f(3, 4), (2, 1)), call(f(3), (2, 1, 3)), call(f(3), 0),
+                call(f(2, 2, 2), (3,)), call(f(), 3)],
+         attributes=[{'reps': (2,)}, {'reps': (2, 1)}],
+         bad=[(call(f(3), [2]), TypeError, 'reps'), (call(f(3), (1, -1)), ValueError, '-1')]),
+    Case('repeat', ref=np.repeat, dtypes=EVERY, refuses=False, cls='array.repeat.Repeat',
+         calls=[call(f(3, 4), 2), call(f(3, 4), 2, axis=1), call(f(3, 4), (1, 2, 0), axis=0),
+                call(f(3, 4), 0, -1), call(f(), 2)], keeps='x0',
+         attributes=[{'repeats': (2,), 'axis': None}, {'axis': 1}, {'repeats': (1, 2, 0)}],
+         bad=[(call(f(3), [2]), TypeError, 'repeats'), (call(f(3), -1), ValueError, '-1'),
+              (call(f(3), (1, 2), axis=0), ValueError, ''), (call(f(3), 2, axis=1), ValueError, ''),
+              (call(f(3), 2, axis=1.0), TypeError, 'axis')]),
+    Case('where', ref=np.where, dtypes=EVERY, refuses=False, cls='array.where.Where', params=(0,),
+         calls=[call(b(3, 4), f(3, 4), f(3, 4)), call(b(4), f(3, 4), f(3, 1)),
+                call(b(2, 3), f(), f(3))], keeps='x0',
+         bad=[(call(own('int32', 3), f(3), f(3)), InvalidType, 'condition'),
+              (call(b(3), f(3), f(2)), InvalidType, 'shape'),
+              (call(b(2), f(3), f(3)), InvalidType, 'condition'),
+              (call(b(3), f(3), own('float16', 3)), InvalidType, 'dtype')]),
+    view('diagonal', 'Diagonal', np.diagonal,
+         [call(f(3, 4)), call(f(4, 3), 1), call(f(2, 3, 4), -1, 1, 2), call(f(3, 4), offset=5),
+          call(f(2, 3, 4), axis1=-1, axis2=0), call(f(3, 4), -3), call(f(0, 2))],
+         [(call(f(3)), InvalidType, 'ndim'), (call(f(2, 3), 0, 0, 2), InvalidType, 'ndim'),
+          (call(f(2, 3), 0, 1, 1), ValueError, '')],
+         attributes=[{'offset': 0, 'axis1': 0, 'axis2': 1}, {'offset': 1}]),
+    Case('select_item', ref=lambda x, t: np.take_along_axis(x, t[:, None], 1)[:, 0], refuses=False,
+         dtypes=EVERY, calls=[call(f(3, 4), i(3)), call(f(3, 4), c([-1, 3, 0], 'int8'))],
+         cls='array.select_item.SelectItem', keeps='x1',
+         bad=[(call(f(3, 4), own('float32', 3)), InvalidType, 'kind'),
+              (call(f(3, 4), i(2)), InvalidType, 'shape'), (call(f(3), i(3)), InvalidType, 'ndim'),
+              (call(f(2, 3), c([0, 3], 'int32')), IndexError, '3')]),
+    Case('permutate', ref=permutate, params=(1,), dtypes=EVERY, refuses=False, direct=False,
+         calls=[call(f(3, 4), c([2, 0, 1], 'int32')), call(f(3, 4), c([2, 0, 1, 3], 'int64'), 1),
+                call(f(3, 4), c([2, 0, 1], 'int32'), inv=True),
+                call(f(4, 3), c([2, 0, 1], 'int32'), axis=-1, inv=True)],
+         cls='array.permutate.Permutate', attributes=[{'axis': 0, 'inv': False}, {'axis': 1}],
+         big=call(f(300, 4), c(np.arange(300)[::-1], 'int64')), keeps='x1',
+         bad=[(call(f(3), c([0, 3, 1], 'int32')), IndexError, '3'),
+              (call(f(3), own('float32', 3)), ValueError, 'float32'),
+              (call(f(3), i(3, 1)), ValueError, 'axes'),
+              (call(f(3), i(3), axis=1), InvalidType, 'ndim')]),
+    Case('pad', ref=np.pad, cls='array.pad.Pad',
+         calls=[call(f(3, 4), 1, 'constant'), call(f(3, 4), (1, 2), mode='edge'),
+                call(f(3, 4), ((1, 2), (0, 1)), 'constant', constant_values=2.0),
+                call(f(3, 4), 2, 'constant', constant_values=((1, 2), (3, 4))),
+                call(f(3, 4), 1, 'reflect'), call(f(3, 4), 1, 'symmetric'),
+                call(f(3, 4), ((1, 2), (2, 1)), 'wrap')],
+         attributes=[{'mode': 'constant', 'keywords': {}, 'pad_width': 1, 'pad_bw': (1, 1)}],
+         bad=[(call(f(3), 1, 'mean'), ValueError, 'mean'), (call(f(3), -1, 'edge'), ValueError, ''),
+              (call(f(3), (1, 2, 3), 'edge'), ValueError, ''),
+              (call(f(3), 1, 'edge', constant_values=1), ValueError, 'constant_values')]),
+    Case('pad_sequence', ref=pad_sequence, dtypes=EVERY, refuses=False,
+         calls=[call([f(2), f(3)]), call([f(2, 2), f(3, 2), f(0, 2)], length=4, padding=1),
+                call((f(3),))],
+         cls='array.pad_sequence.PadSequence', big=call([f(300), f(200)]),
+         attributes=[{'length': None, 'padding': 0}, {'length': 4, 'padding': 1}],
+         bad=[(call([f(2, 2), f(3, 3)]), InvalidType, 'shape'),
+              (call([f(2), f(3)], length=2), InvalidType, 'shape'), (call([]), InvalidType, 'size'),
+              (call([f()]), InvalidType, 'ndim'),
+              (call([f(2), own('float16', 2)]), InvalidType, 'dtype')]),
+    Case('transpose_sequence', ref=transpose_sequence, dtypes=EVERY, refuses=False,
+         calls=[call([f(3), f(2), f(1)]), call([f(3, 2), f(3, 2)]), call([f(2), f(0)])],
+         cls='array.transpose_sequence.TransposeSequence', big=call([f(9, 300), f(7, 300)]),
+         bad=[(call([f(2), f(3)]), InvalidType, 'shape'),
+              (call([f(2), own('float16', 2)]), InvalidType, 'dtype')]),
     Case('get_item', ref=lambda x, slices: x[slices], dtypes=(*NUMBERS, 'bool'),
          cls='array.get_item.GetItem', attributes={'slices': (1,)}, keeps='x0',  # a view
          calls=[call(f(3, 4), 1), call(f(3, 4), (slice(None, None, -2), None, 2)),

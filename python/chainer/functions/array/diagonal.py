@@ -1,0 +1,60 @@
+"""Diagonals."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.utils import type_check
+
+
+class Diagonal(BuiltinFunction):
+    """See `diagonal`."""
+
+    attributes: tp.ClassVar = {'offset': 0, 'axis1': 0, 'axis2': 1}
+    offset: int
+    axis1: int
+    axis2: int
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x',))
+        (x,) = in_types
+        for axis in (self.axis1, self.axis2):
+            type_check.expect(x.ndim > axis if axis >= 0 else x.ndim >= -axis)
+
+    @staticmethod
+    def compose(x: chainerx.ndarray, offset: int, axis1: int, axis2: int) -> chainerx.ndarray:
+        x = chainerx.moveaxis(x, (axis1, axis2), (-2, -1))
+        rows, columns = x.shape[-2:]
+        start, n = (
+            (offset, min(rows, columns - offset))
+            if offset >= 0
+            else (-offset * columns, min(rows + offset, columns))
+        )
+        if n <= 0:
+            start, n = 0, 0
+        # In C order, the next element is one row and one column on.
+        flat = x.reshape((*x.shape[:-2], rows * columns))
+        return flat[..., start : start + n * (columns + 1) : columns + 1][..., :n]
+
+
+def diagonal(x: tp.Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> variable.Variable:
+    """A diagonal of the matrices along two axes.
+
+    Args:
+        x (Variable or array): At least 2 axes, any dtype.
+        offset (int): Which diagonal: 0 is the main one, those above it are positive.
+        axis1 (int): The axis of rows.
+        axis2 (int): The axis of columns.
+
+    Returns:
+        Variable: The other axes, then the diagonal. Differentiable, any order.
+
+    Raises:
+        InvalidType: If there is no such axis.
+        ValueError: If both are one.
+    """
+    return Diagonal.call(x, offset, axis1, axis2)

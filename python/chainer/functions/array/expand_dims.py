@@ -1,0 +1,40 @@
+"""Axes of length 1."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.utils import type_check
+
+
+class ExpandDims(BuiltinFunction):
+    """See `expand_dims`."""
+
+    attributes: tp.ClassVar = {'axis': 0}
+    axis: int
+    compose = staticmethod(chainerx.expand_dims)
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x',))
+        (x,) = in_types
+        type_check.expect(x.ndim >= (self.axis if self.axis >= 0 else -self.axis - 1))
+
+
+def expand_dims(x: tp.Any, axis: int) -> variable.Variable:
+    """A new axis of length 1.
+
+    Args:
+        x (Variable or array): Any shape and dtype.
+        axis (int): Where it stands in the result; negative ones count from the end.
+
+    Returns:
+        Variable: A view. Differentiable, any order.
+
+    Raises:
+        InvalidType: If the result can't have such an axis.
+    """
+    return ExpandDims.call(x, int(axis))

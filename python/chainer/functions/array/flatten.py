@@ -1,0 +1,21 @@
+"""Arrays with one axis."""
+
+from __future__ import annotations
+
+import typing as tp
+
+from chainer import variable
+from chainer.functions.array.reshape import reshape
+
+
+def flatten(x: tp.Any) -> variable.Variable:
+    """The elements of an array along one axis, in C order.
+
+    Args:
+        x (Variable or array): Any shape and dtype.
+
+    Returns:
+        Variable: ``x`` itself if it has one axis; else a view where strides allow it.
+        Differentiable, any order.
+    """
+    return reshape(x, (x.size,))

@@ -1,0 +1,53 @@
+"""Axes moved to other places."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.utils import type_check
+
+
+class Moveaxis(BuiltinFunction):
+    """See `moveaxis`; both attributes are tuples."""
+
+    attributes: tp.ClassVar = {'source': (), 'destination': ()}
+    source: tuple[int, ...]
+    destination: tuple[int, ...]
+    compose = staticmethod(chainerx.moveaxis)
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x',))
+        (x,) = in_types
+        for axis in (*self.source, *self.destination):
+            type_check.expect(x.ndim > axis if axis >= 0 else x.ndim >= -axis)
+
+
+def moveaxis(x: tp.Any, source: tp.Any, destination: tp.Any) -> variable.Variable:
+    """Moves axes to other places; the others keep their order.
+
+    Args:
+        x (Variable or array): Any dtype.
+        source (int or tuple of int): The axes.
+        destination (int or tuple of int): For each of them its place.
+
+    Returns:
+        Variable: A view. Differentiable, any order.
+
+    Raises:
+        InvalidType: If there is no such axis.
+        ValueError: If an axis is named twice, or numbers of axes and places differ.
+        TypeError: If these are no integers.
+    """
+    return Moveaxis.call(x, _to_axes('source', source), _to_axes('destination', destination))
+
+
+def _to_axes(name: str, axes: tp.Any) -> tuple[int, ...]:
+    if isinstance(axes, int):
+        return (axes,)
+    if not isinstance(axes, tuple | list) or not all(isinstance(a, int) for a in axes):
+        raise TypeError(f'moveaxis: {name} is {axes!r}, expected an int or a tuple of int')
+    return tuple(axes)

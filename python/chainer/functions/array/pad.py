@@ -1,0 +1,76 @@
+"""Arrays with a margin."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+import numpy as np
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.utils import type_check
+
+
+class Pad(BuiltinFunction):
+    """See `pad`.
+
+    Attributes:
+        keywords (dict): Further arguments.
+    """
+
+    attributes: tp.ClassVar = {'pad_width': 0, 'mode': 'constant', 'keywords': {}}
+    check_uses_attributes = False
+    pad_width: tp.Any
+
+    @property
+    def pad_bw(self) -> np.ndarray:
+        """The widths as a pair, or a pair for each axis."""
+        width = np.asarray(self.pad_width)
+        return np.broadcast_to(width, (2,)) if width.ndim == 0 else width
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x',))
+        type_check.expect(in_types[0].dtype.kind == 'f')
+
+    @staticmethod
+    def compose(
+        x: chainerx.ndarray, pad_width: tp.Any, mode: str, keywords: dict[str, tp.Any]
+    ) -> chainerx.ndarray:
+        values = keywords.get('constant_values', 0)
+        if np.ndim(values) == 0:
+            return chainerx.pad(x, pad_width, mode, values)
+        widths = np.broadcast_to(pad_width, (x.ndim, 2)).tolist()
+        for axis, pair in enumerate(np.broadcast_to(values, (x.ndim, 2)).tolist()):
+            for side in (0, 1):
+                width = np.zeros((x.ndim, 2), int)
+                width[axis, side] = widths[axis][side]
+                x = chainerx.pad(x, width.tolist(), mode, pair[side])
+        return x
+
+
+_MODES = ('constant', 'edge', 'reflect', 'symmetric', 'wrap')
+
+
+def pad(x: tp.Any, pad_width: tp.Any, mode: str, **keywords: tp.Any) -> variable.Variable:
+    """An array with elements added before and after each axis.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+        pad_width: Pairs of widths, one per axis or one for all; a number means both.
+        mode (str): 'constant', 'edge', 'reflect', 'symmetric' or 'wrap', as in `numpy.pad`.
+        constant_values: The value for mode 'constant' (default: 0); may be given for each axis
+            and side, too.
+
+    Returns:
+        Variable: Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+        ValueError: If widths do not fit, or there is no such mode or keyword.
+    """
+    if mode not in _MODES:
+        raise ValueError(f'pad: mode is {mode!r}, expected one of {", ".join(_MODES)}')
+    if unknown := set(keywords) - ({'constant_values'} if mode == 'constant' else set()):
+        raise ValueError(f'pad: mode {mode!r} takes no {sorted(unknown)[0]!r}')
+    return Pad.call(x, pad_width, mode, keywords)

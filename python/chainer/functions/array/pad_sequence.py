@@ -1,0 +1,59 @@
+"""Arrays of several lengths in one."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.functions.array.concat import check_sequence
+from chainer.utils import type_check
+
+
+class PadSequence(BuiltinFunction):
+    """See `pad_sequence`."""
+
+    attributes: tp.ClassVar = {'length': None, 'padding': 0}
+    length: int | None
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check.expect(in_types.size() > 0)
+        first = in_types[0]
+        type_check.expect(first.ndim > 0)
+        for x in in_types:
+            type_check.expect(x.dtype == first.dtype, x.shape[1:] == first.shape[1:])
+            if self.length is not None:
+                type_check.expect(x.shape[0] <= self.length)
+
+    @staticmethod
+    def compose(*args: tp.Any) -> chainerx.ndarray:
+        *xs, length, padding = args
+        if length is None:
+            length = max(len(x) for x in xs)
+        rest = [(0, 0)] * (xs[0].ndim - 1)
+        return chainerx.stack(
+            [chainerx.pad(x, [(0, length - len(x)), *rest], 'constant', padding) for x in xs]
+        )
+
+
+def pad_sequence(
+    xs: tp.Sequence[tp.Any], length: int | None = None, padding: float = 0
+) -> variable.Variable:
+    """Arrays of several lengths, stacked and padded at their ends.
+
+    Args:
+        xs (sequence of Variable or array): One or more, of one dtype; they agree in all axes but
+            the first.
+        length (int): The length of the result along its second axis; None takes the greatest.
+        padding (float): What is added.
+
+    Returns:
+        Variable: (number of arrays, length, ...). Differentiable in all of them, any order.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit, or there is no array.
+    """
+    check_sequence('pad_sequence', xs)
+    return PadSequence.call(*xs, length, padding)

@@ -1,0 +1,67 @@
+"""Arrays in another order."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+import numpy as np
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction, _as_chainerx, _to_numpy
+from chainer.utils import type_check
+
+
+class Permutate(BuiltinFunction):
+    """See `permutate`."""
+
+    attributes: tp.ClassVar = {'indices': None, 'axis': 0, 'inv': False}
+    check_uses_attributes = False
+    indices: tp.Any
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x',))
+
+    def _check_in_debug_mode(self, in_data: tuple[tp.Any, ...]) -> None:
+        indices = np.sort(_to_numpy(self.indices))
+        if (indices != np.arange(len(indices))).any():
+            raise ValueError('permutate: indices are no permutation of 0 to n - 1')
+
+    @staticmethod
+    def compose(x: chainerx.ndarray, indices: tp.Any, axis: int, inv: bool) -> chainerx.ndarray:
+        if inv:
+            order = _to_numpy(indices)
+            indices = np.empty_like(order)
+            indices[order] = np.arange(len(order))
+            indices = chainerx.array(indices, device=x.device)
+        return chainerx.take(x, _as_chainerx(indices), axis)
+
+
+def permutate(x: tp.Any, indices: tp.Any, axis: int = 0, inv: bool = False) -> variable.Variable:
+    """An array in another order along an axis.
+
+    Args:
+        x (Variable or array): Any dtype.
+        indices (Variable or array): (length of the axis,), integers: for each place the old one.
+        axis (int): See above.
+        inv (bool): Whether ``indices`` say for each old place the new one instead.
+
+    Returns:
+        Variable: Differentiable in ``x``, any order.
+
+    Raises:
+        InvalidType: If there is no such axis.
+        IndexError: If an index is out of range.
+        ValueError: If ``indices`` have several axes or another dtype; in debug mode, if they are
+            no permutation.
+    """
+    indices = variable.as_array(indices)
+    if indices.ndim != 1 or indices.dtype.kind != 'i':
+        raise ValueError(
+            f'permutate: indices are of dtype {indices.dtype} with {indices.ndim} axes, expected '
+            'integers with one axis'
+        )
+    if not -x.ndim <= axis < x.ndim:
+        ndim = type_check.make_variable(x.ndim, 'x.ndim')
+        type_check.expect(ndim > axis if axis >= 0 else ndim >= -axis)
+    return Permutate.call(x, indices, axis, inv)

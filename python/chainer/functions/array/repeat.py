@@ -1,0 +1,49 @@
+"""Elements repeated."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.functions.array.tile import to_counts
+from chainer.utils import type_check
+
+
+class Repeat(BuiltinFunction):
+    """See `repeat`; ``repeats`` is a tuple."""
+
+    attributes: tp.ClassVar = {'repeats': (), 'axis': None}
+    check_uses_attributes = False
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check.expect(in_types.size() == 1)
+
+    @staticmethod
+    def compose(
+        x: chainerx.ndarray, repeats: tuple[int, ...], axis: int | None
+    ) -> chainerx.ndarray:
+        return chainerx.repeat(x, repeats[0] if len(repeats) == 1 else repeats, axis)
+
+
+def repeat(x: tp.Any, repeats: int | tuple[int, ...], axis: int | None = None) -> variable.Variable:
+    """The elements, each several times.
+
+    Args:
+        x (Variable or array): Any shape and dtype.
+        repeats (int or tuple of int): How often: all elements, or each along the axis.
+        axis (int): See above; None takes the flattened array.
+
+    Returns:
+        Variable: Differentiable, any order.
+
+    Raises:
+        TypeError: If ``repeats`` or ``axis`` is none of these.
+        ValueError: If one of ``repeats`` is negative, their number does not fit, or there is no
+            such axis.
+    """
+    if axis is not None and not isinstance(axis, int):
+        raise TypeError(f'repeat: axis is {axis!r}, expected None or an int')
+    return Repeat.call(x, to_counts('repeat', 'repeats', repeats), axis)

@@ -1,0 +1,48 @@
+"""One element of each row."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction, _to_numpy
+from chainer.utils import type_check
+
+
+class SelectItem(BuiltinFunction):
+    """See `select_item`."""
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x', 't'))
+        x, t = in_types
+        type_check.expect(t.dtype.kind == 'i', x.ndim == 2, t.ndim == 1, x.shape[0] == t.shape[0])
+
+    def _check_in_debug_mode(self, in_data: tuple[tp.Any, ...]) -> None:
+        x, t = in_data
+        t = _to_numpy(t)
+        if ((t < 0) | (t >= x.shape[1])).any():
+            raise ValueError(f'select_item: t has numbers beyond 0 to {x.shape[1] - 1}')
+
+    @staticmethod
+    def compose(x: chainerx.ndarray, t: chainerx.ndarray) -> chainerx.ndarray:
+        return x[chainerx.arange(len(x), dtype='int64', device=x.device), t]
+
+
+def select_item(x: tp.Any, t: tp.Any) -> variable.Variable:
+    """One element of each row, ``x[i, t[i]]``.
+
+    Args:
+        x (Variable or array): (rows, columns), any dtype.
+        t (Variable or array): (rows,), integers.
+
+    Returns:
+        Variable: (rows,). Differentiable in ``x``, any order.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        IndexError: If there is no such column.
+        ValueError: The same, and for negative numbers, in debug mode.
+    """
+    return SelectItem.call(x, t)

@@ -1,0 +1,52 @@
+"""Arrays without axes of length 1."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.utils import type_check
+
+
+class Squeeze(BuiltinFunction):
+    """See `squeeze`."""
+
+    attributes: tp.ClassVar = {'axis': None}
+    axis: tuple[int, ...] | None
+    compose = staticmethod(chainerx.squeeze)
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check.expect(in_types.size() == 1)
+        (x,) = in_types
+        for axis in self.axis or ():
+            if axis >= 0:
+                type_check.expect(x.ndim > axis)
+            else:
+                type_check.expect(-x.ndim <= axis)
+
+
+def squeeze(x: tp.Any, axis: int | tuple[int, ...] | None = None) -> variable.Variable:
+    """Leaves out axes of length 1.
+
+    Args:
+        x (Variable or array): Any dtype.
+        axis (int or tuple of int): Which; None stands for all of length 1.
+
+    Returns:
+        Variable: A view. Differentiable, any order.
+
+    Raises:
+        InvalidType: If there is no such axis.
+        ValueError: If its length is not 1.
+        TypeError: If ``axis`` is none of the above.
+    """
+    if isinstance(axis, int):
+        axis = (axis,)
+    elif axis is not None and not (
+        isinstance(axis, tuple) and all(isinstance(a, int) for a in axis)
+    ):
+        raise TypeError(f'squeeze: axis is {axis!r}, expected None, an int or a tuple of int')
+    return Squeeze.call(x, axis)

@@ -1,0 +1,50 @@
+"""Arrays along a new axis."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.functions.array.concat import check_sequence
+from chainer.utils import type_check
+
+
+class Stack(BuiltinFunction):
+    """See `stack`."""
+
+    attributes: tp.ClassVar = {'axis': 0}
+    axis: int
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check.expect(in_types.size() > 0)
+        first = in_types[0]
+        if self.axis >= 0:
+            type_check.expect(first.ndim >= self.axis)
+        else:
+            type_check.expect(-first.ndim - 1 <= self.axis)
+        for x in in_types[1:]:
+            type_check.expect(x.dtype == first.dtype, x.shape == first.shape)
+
+    @staticmethod
+    def compose(*xs_axis: tp.Any) -> chainerx.ndarray:
+        return chainerx.stack(xs_axis[:-1], xs_axis[-1])
+
+
+def stack(xs: tp.Sequence[tp.Any], axis: int = 0) -> variable.Variable:
+    """Joins arrays along a new axis.
+
+    Args:
+        xs (sequence of Variable or array): One or more, of one dtype and shape.
+        axis (int): Where it stands in the result; negative ones count from the end.
+
+    Returns:
+        Variable: Differentiable in all of them, any order.
+
+    Raises:
+        InvalidType: If dtypes or shapes differ, there is no array, or no such axis.
+    """
+    check_sequence('stack', xs)
+    return Stack.call(*xs, axis)

@@ -1,0 +1,39 @@
+"""Two axes exchanged."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.utils import type_check
+
+
+class Swapaxes(BuiltinFunction):
+    """See `swapaxes`."""
+
+    attributes: tp.ClassVar = {'axis1': 0, 'axis2': 0}
+    check_uses_attributes = False
+    compose = staticmethod(chainerx.swapaxes)
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check.expect(in_types.size() == 1)
+
+
+def swapaxes(x: tp.Any, axis1: int, axis2: int) -> variable.Variable:
+    """Exchanges two axes.
+
+    Args:
+        x (Variable or array): Any dtype.
+        axis1 (int): The one.
+        axis2 (int): The other; negative ones count from the end.
+
+    Returns:
+        Variable: A view. Differentiable, any order.
+
+    Raises:
+        ValueError: If there is no such axis.
+    """
+    return Swapaxes.call(x, axis1, axis2)

@@ -1,0 +1,51 @@
+"""Arrays repeated as a whole."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.utils import type_check
+
+
+class Tile(BuiltinFunction):
+    """See `tile`; ``reps`` is a tuple."""
+
+    attributes: tp.ClassVar = {'reps': ()}
+    check_uses_attributes = False
+    compose = staticmethod(chainerx.tile)
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check.expect(in_types.size() == 1)
+
+
+def tile(x: tp.Any, reps: int | tuple[int, ...]) -> variable.Variable:
+    """An array repeated along its axes.
+
+    Args:
+        x (Variable or array): Any shape and dtype.
+        reps (int or tuple of int): How often along each axis. The last one stands for the last
+            axis; missing ones are 1, axes are added if there are too many.
+
+    Returns:
+        Variable: Differentiable, any order.
+
+    Raises:
+        TypeError: If ``reps`` is neither.
+        ValueError: If one of them is negative.
+    """
+    return Tile.call(x, to_counts('tile', 'reps', reps))
+
+
+def to_counts(op: str, name: str, counts: tp.Any) -> tuple[int, ...]:
+    """A tuple of integers that are not negative, from one or a tuple of them."""
+    if isinstance(counts, int):
+        counts = (counts,)
+    elif not isinstance(counts, tuple) or not all(isinstance(n, int) for n in counts):
+        raise TypeError(f'{op}: {name} is {counts!r}, expected an int or a tuple of int')
+    if any(n < 0 for n in counts):
+        raise ValueError(f'{op}: {name} is {counts}, expected no negative numbers')
+    return counts

@@ -1,0 +1,48 @@
+"""Arrays one below the other."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.functions.array.concat import check_sequence
+from chainer.utils import type_check
+
+
+class Vstack(BuiltinFunction):
+    """See `vstack`."""
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check.expect(in_types.size() > 0)
+        first = in_types[0]
+        ndim = type_check.eval(first.ndim)
+        for x in in_types[1:]:
+            type_check.expect(first.dtype == x.dtype, first.ndim == x.ndim)
+            if ndim == 1:
+                type_check.expect(first.shape == x.shape)
+            for d in range(1, ndim):
+                type_check.expect(first.shape[d] == x.shape[d])
+
+    @staticmethod
+    def compose(*xs: chainerx.ndarray) -> chainerx.ndarray:
+        return chainerx.vstack(xs)
+
+
+def vstack(xs: tp.Sequence[tp.Any]) -> variable.Variable:
+    """Joins arrays along the first axis; arrays of one axis count as rows.
+
+    Args:
+        xs (sequence of Variable or array): One or more, of one dtype and number of axes; other
+            axes of the same length.
+
+    Returns:
+        Variable: Differentiable in all of them, any order.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit, or there is no array.
+    """
+    check_sequence('vstack', xs)
+    return Vstack.call(*xs)

@@ -1,0 +1,60 @@
+"""A choice of elements."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+import numpy as np
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction, _as_chainerx
+from chainer.utils import type_check
+
+
+class Where(BuiltinFunction):
+    """See `where`."""
+
+    attributes: tp.ClassVar = {'condition': None}
+    check_uses_attributes = False
+    condition: tp.Any
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x', 'y'))
+        x, y = in_types
+        type_check.expect(x.dtype == y.dtype)
+        type_check.expect_broadcast_shapes(x.shape, y.shape)
+
+    @staticmethod
+    def compose(x: chainerx.ndarray, y: chainerx.ndarray, condition: tp.Any) -> chainerx.ndarray:
+        try:
+            return chainerx.where(_as_chainerx(condition), x, y)
+        except chainerx.DimensionError:
+            name = type_check.make_variable
+            type_check.expect_broadcast_shapes(
+                name(condition.shape, 'condition.shape'),
+                name(x.shape, 'x.shape'),
+                name(y.shape, 'y.shape'),
+            )
+            raise
+
+
+def where(condition: tp.Any, x: tp.Any, y: tp.Any) -> variable.Variable:
+    """Elements of ``x`` where the condition holds, of ``y`` elsewhere.
+
+    Args:
+        condition (Variable or array): bool.
+        x (Variable or array): Any dtype.
+        y (Variable or array): The dtype of ``x``. All three broadcast.
+
+    Returns:
+        Variable: Differentiable in ``x`` and ``y``, any order.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+    """
+    condition = variable.as_array(condition)
+    if condition.dtype != bool:
+        dtype = type_check.make_variable(condition.dtype, 'condition.dtype')
+        type_check.expect(dtype == np.bool_)
+    return Where.call(x, y, condition)

@@ -89,3 +89,4 @@ from chainer.functions.math.sum import sum, sum_to
 from chainer.functions.math.tensordot import tensordot
 from chainer.functions.math.trigonometric import arccos, arcsin, arctan, arctan2, cos, sin, tan
 from chainer.functions.noise.dropout import dropout
+from chainer.functions.util.forget import forget

@@ -1,0 +1,97 @@
+"""Memory for time: intermediate arrays are computed again for backward."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+import chainer
+from chainer import configuration, variable
+from chainer.function_node import FunctionNode
+
+
+class Forget(FunctionNode):
+    """See `forget`."""
+
+    def __init__(self, func: tp.Callable[..., tp.Any]) -> None:
+        if not callable(func):
+            raise TypeError(f'forget: func is a {type(func).__name__}, expected a callable')
+        self.func = func
+
+    def apply(self, inputs: tp.Sequence[tp.Any]) -> tuple[variable.Variable, ...]:
+        """See `FunctionNode.apply`; chainerx arrays stay what they are."""
+        variables = tuple(variable.as_variable(x) for x in inputs)
+        in_data = tuple(x.array for x in variables)
+        if not all(isinstance(x, chainerx.ndarray) for x in in_data):
+            return super().apply(inputs)
+        outputs = self._compute(in_data)
+        return self._connect(variables, in_data, outputs, outputs)
+
+    def forward(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+        self.retain_inputs(tuple(range(len(inputs))))
+        with configuration.using_config('enable_backprop', False):
+            return tuple(y.array for y in self._call([_leaf(x) for x in inputs]))
+
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[tp.Any, ...]
+    ) -> tp.Any:
+        if configuration.config.enable_backprop:
+            raise RuntimeError(
+                'forget: double backpropagation is not supported: gradients of parameters inside '
+                'func would be lost'
+            )
+        xs = [_leaf(x.array) for x in self.get_retained_inputs()]
+        with (
+            configuration.using_config('in_recomputing', True),
+            configuration.using_config('enable_backprop', True),
+        ):
+            ys = self._call(xs)
+        chainer.backward(list(ys), list(grad_outputs))
+        return tuple(xs[i].grad_var for i in target_input_indexes)
+
+    def _call(self, xs: list[variable.Variable]) -> tuple[variable.Variable, ...]:
+        ys = self.func(*xs)
+        ys = ys if isinstance(ys, tuple) else (ys,)
+        for n, y in enumerate(ys):
+            if not isinstance(y, variable.Variable):
+                raise RuntimeError(
+                    f'forget: output {n} of func is a {type(y).__name__}, expected a Variable or a '
+                    'tuple of them'
+                )
+        return ys
+
+
+def _leaf(array: tp.Any) -> variable.Variable:
+    """A variable of no graph but its own."""
+    if isinstance(array, chainerx.ndarray):
+        array = array.as_grad_stopped()
+    return variable.Variable(array)
+
+
+def forget(func: tp.Callable[..., tp.Any], *xs: tp.Any) -> tp.Any:
+    """Calls a function, and forgets all but its inputs and outputs; backward computes it anew.
+
+    Args:
+        func (callable): Takes Variables, returns a Variable or a tuple of them. It is called once
+            more in backward, where ``chainer.config.in_recomputing`` is True; it must do the same
+            then.
+        xs (Variable or array): Its arguments.
+
+    Returns:
+        Variable or tuple of Variable: What ``func`` returns. Differentiable once in ``xs`` and the
+        parameters that ``func`` uses.
+
+    Raises:
+        TypeError: If ``func`` is not callable.
+        RuntimeError: If it returns something else; in backward, with ``enable_double_backprop``.
+
+    Source: Chen et al., Training deep nets with sublinear memory cost, 2016.
+    """
+    f = Forget(func)
+    if not xs:
+        with configuration.using_config('enable_backprop', False):
+            ys = f._call([])
+    else:
+        ys = f.apply(xs)
+    return ys[0] if len(ys) == 1 else ys

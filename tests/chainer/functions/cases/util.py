@@ -1,0 +1,9 @@
+"""Rows of chainer.functions.util."""
+
+from functions.cases._table import Case, call, f
+
+CASES = [
+    Case('forget', ref=lambda g, *xs: g(*xs), order=1, refuses=False, keeps='x0 x1', direct=False,
+         calls=[call(lambda x, z: x * z + x, f(3, 4), f(3, 4)), call(lambda x: (x * x, -x), f())],
+         cls='util.forget.Forget', bad=[(call(1, f(3)), TypeError, 'func')]),
+]  # fmt: skip

@@ -14,6 +14,9 @@ from chainer import (
     link_hooks,
     links,
     memory_layouts,
+    optimizer,
+    optimizer_hooks,
+    optimizers,
     serializers,
     types,
     utils,
@@ -44,6 +47,7 @@ from chainer.function_node import FunctionNode
 from chainer.initializer import Initializer
 from chainer.link import Chain, ChainList, Link
 from chainer.link_hook import LinkHook, _get_link_hooks
+from chainer.optimizer import GradientMethod, Optimizer, UpdateRule
 from chainer.reporter import (
     DictSummary,
     Reporter,

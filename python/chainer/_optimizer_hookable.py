@@ -1,0 +1,90 @@
+"""Lists of hooks that run before and after an update."""
+
+from __future__ import annotations
+
+import typing as tp
+import warnings
+
+Timing = tp.Literal['pre', 'post', 'auto']
+Hook = tp.Callable[..., tp.Any]
+
+_TIMINGS: tp.Final = ('pre', 'post')
+
+
+class _Hookable:
+    """The hooks of an update rule."""
+
+    def __init__(self, invalid_timing_fallback: bool = False) -> None:
+        self._pre_update_hooks: dict[str, Hook] = {}
+        self._post_update_hooks: dict[str, Hook] = {}
+        self._invalid_timing_fallback = invalid_timing_fallback
+
+    def __bool__(self) -> bool:
+        return bool(self._pre_update_hooks or self._post_update_hooks)
+
+    def add_hook(self, hook: Hook, name: str | None = None, timing: str = 'auto') -> None:
+        """Adds a hook.
+
+        Args:
+            hook (callable): May have attributes ``name`` and ``timing``.
+            name (str): Default: the hook's name.
+            timing (str): ``'pre'``, ``'post'``, or ``'auto'``: what the hook says, else ``'pre'``.
+
+        Raises:
+            KeyError: If there is a hook of that name.
+        """
+        if not callable(hook):
+            raise TypeError('hook function must be callable')
+        if timing not in (*_TIMINGS, 'auto'):
+            raise ValueError("timing must be one of ('pre', 'post', 'auto')")
+        if timing == 'auto':
+            timing = getattr(hook, 'timing', 'pre')
+            if timing not in _TIMINGS:
+                warnings.warn(
+                    "Hook timing attribute not in ('pre', 'post'), defaulting timing to 'pre'.",
+                    stacklevel=3,
+                )
+                timing = 'pre'
+        name = str(
+            name or getattr(hook, 'name', None) or getattr(hook, '__name__', type(hook).__name__)
+        )
+        if name in self._pre_update_hooks or name in self._post_update_hooks:
+            raise KeyError(f'hook "{name}" already exists')
+        self._of(timing)[name] = hook
+
+    def remove_hook(self, name: str) -> None:
+        """Removes a hook by its name.
+
+        Raises:
+            KeyError: If there is none.
+        """
+        for hooks in (self._pre_update_hooks, self._post_update_hooks):
+            if name in hooks:
+                del hooks[name]
+                return
+        raise KeyError(name)
+
+    def call_hooks(self, timing: str, args: tuple[tp.Any, ...]) -> None:
+        """Calls the hooks of a timing, in the order in which they were added."""
+        for hook in tuple(self._of(timing).values()):
+            self.call_hook(hook, args)
+
+    def call_hook(self, hook: Hook, args: tuple[tp.Any, ...]) -> None:
+        """Calls one hook."""
+        hook(*args)
+
+    def _of(self, timing: str) -> dict[str, Hook]:
+        if timing not in _TIMINGS:
+            raise ValueError("timing must be either 'pre' or 'post'")
+        return self._pre_update_hooks if timing == 'pre' else self._post_update_hooks
+
+
+class _OptimizerHookable(_Hookable):
+    """The hooks of an optimizer, which says how each is called."""
+
+    def __init__(self, optimizer: tp.Any) -> None:
+        super().__init__(invalid_timing_fallback=True)
+        self.optimizer = optimizer
+
+    def call_hook(self, hook: Hook, args: tuple[tp.Any, ...]) -> None:
+        self.optimizer.call_hook(hook)

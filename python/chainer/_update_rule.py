@@ -1,0 +1,339 @@
+"""How one parameter is updated: the base of the rules of optimizers."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as tp
+
+import chainerx
+import numpy as np
+
+from chainer import _fallback, backend
+from chainer._hyperparameter import Hyperparameter
+from chainer._optimizer_hookable import Hook, _Hookable
+from chainer.backends import cuda
+from chainer.serializer import AbstractSerializer, Deserializer
+from chainer.variable import Parameter
+
+_CORES: tp.Final = ('update_core_cpu', 'update_core_gpu', 'update_core_chainerx')
+# A subclass that overrides one of these computes something that only it knows.
+_UNFUSING: tp.Final = frozenset((*_CORES, 'update', 'update_core', 'fused_call', 'step'))
+
+
+class UpdateRule:
+    """Updates one parameter, and keeps the state that this needs.
+
+    A subclass has `init_state`, and `update_core` or its variants by kind of array. Where it has no
+    `update_core_chainerx`, that for NumPy or CuPy arrays works on views of the chainerx arrays.
+
+    Args:
+        parent_hyperparam (Hyperparameter): Whose values hold where the rule sets none of its own.
+
+    Attributes:
+        enabled (bool): Whether `update` does anything.
+        hyperparam (Hyperparameter): The rule's own values.
+        t (int): The number of updates.
+    """
+
+    is_elementwise = False
+    # Name of a routine that updates many parameters in one call (`fused_call` says with what
+    # numbers, `fused_states` with what arrays); None if only `update` can.
+    fused: tp.ClassVar[str | None] = None
+
+    def __init__(self, parent_hyperparam: Hyperparameter | None = None) -> None:
+        self._state: dict[str, tp.Any] | None = None
+        self.enabled = True
+        self.hyperparam = Hyperparameter(parent_hyperparam)
+        self.t = 0
+        self._use_fp32_update = False
+        self._fp32_param: tp.Any = None
+        self._hookable = _Hookable()
+
+    def __init_subclass__(cls, **kwargs: tp.Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own = vars(cls)
+        if 'fused' not in own and not _UNFUSING.isdisjoint(own):
+            cls.fused = None
+        overrides_one = any(name in own for name in _CORES[:2])
+        if overrides_one and not any(name in own for name in (_CORES[2], 'step')):
+            # Its rule holds for chainerx arrays, too.
+            cls.update_core_chainerx = UpdateRule.update_core_chainerx  # type: ignore[method-assign]
+
+    @property
+    def state(self) -> dict[str, tp.Any] | None:
+        """What the rule remembers, by name; None before the first update."""
+        return self._state
+
+    def add_hook(self, hook: Hook, name: str | None = None, timing: str = 'auto') -> None:
+        """Adds a function that is called as ``hook(rule, param)`` in each update.
+
+        Args:
+            hook (callable): May have attributes ``name`` and ``timing``.
+            name (str): Default: the hook's name.
+            timing (str): ``'pre'``, ``'post'``, or ``'auto'``: what the hook says, else ``'pre'``.
+        """
+        self._hookable.add_hook(hook, name, timing)
+
+    def remove_hook(self, name: str) -> None:
+        """Removes a hook by its name."""
+        self._hookable.remove_hook(name)
+
+    def use_fp32_update(self, flag: bool = True) -> None:
+        """Updates a parameter of 16 bits through a float32 copy that keeps what it cannot hold."""
+        self._use_fp32_update = flag
+        if not flag:
+            self._fp32_param = None
+
+    # ---- updates ----
+
+    def update(self, param: tp.Any) -> None:
+        """Updates the parameter by its gradient, which is freed of its loss scale first.
+
+        Raises:
+            TypeError: If the parameter's dtype has no gradients.
+            ValueError: If a state has another shape than the parameter.
+        """
+        if not self.enabled:
+            return
+        self.t += 1
+        with _without_graph(param):
+            unscale(param)
+            if self._use_fp32_update and _is_float16(param):
+                self._update_by_fp32(param)
+            else:
+                self._update(param)
+
+    def _update(self, param: tp.Any) -> None:
+        if param.array is not None:
+            self._prepare_states(param)
+        if self._hookable:
+            self._hookable.call_hooks('pre', (self, param))
+            self.update_core(param)
+            self._hookable.call_hooks('post', (self, param))
+        else:
+            self.update_core(param)
+
+    def _update_by_fp32(self, param: tp.Any) -> None:
+        array, grad = param.array, param.grad
+        copy = self._fp32_param
+        if copy is None or copy.shape != array.shape or copy.device != param.device:
+            copy = self._fp32_param = Parameter(array.astype(np.float32), name=param.name)
+        else:
+            # Values that somebody else has written since, such as a loaded snapshot, count.
+            xp, wide = param.xp, copy.array
+            copy.array[...] = xp.where(wide.astype(array.dtype) == array, wide, array)
+        copy.grad = None if grad is None else grad.astype(np.float32)
+        self._update(copy)
+        array[...] = copy.array.astype(array.dtype)
+        copy.grad = None
+
+    def update_core(self, param: tp.Any) -> None:
+        """Updates the parameter; without states, hooks and all else that `update` looks after."""
+        if isinstance(param.array, chainerx.ndarray):
+            self.update_core_chainerx(param)
+        elif cuda.available and isinstance(param.array, cuda.ndarray):
+            self.update_core_gpu(param)
+        else:
+            self.update_core_cpu(param)
+
+    def update_core_cpu(self, param: tp.Any) -> None:
+        """Updates a parameter of NumPy arrays."""
+        raise NotImplementedError(f'{type(self).__name__}.update_core_cpu is not implemented')
+
+    def update_core_gpu(self, param: tp.Any) -> None:
+        """Updates a parameter of CuPy arrays."""
+        raise NotImplementedError(f'{type(self).__name__}.update_core_gpu is not implemented')
+
+    def update_core_chainerx(self, param: tp.Any) -> None:
+        """Updates a parameter of chainerx arrays: by the rule for NumPy or CuPy, on views.
+
+        Raises:
+            RuntimeError: If ``chainer.config.chainerx_fallback`` forbids that.
+        """
+        array = param.array
+        _fallback.note(
+            type(self).__name__,
+            f'{array.shape} {array.dtype}',
+            'the update rule has no update_core_chainerx',
+        )
+        view = Parameter(backend.from_chx(array), name=param.name)
+        view.grad = backend.from_chx(param.grad)
+        given, state = view.array, self._state or {}
+        views = {key: _from_chx(value) for key, value in state.items()}
+        self._state = dict(views)
+        try:
+            if isinstance(given, np.ndarray):
+                self.update_core_cpu(view)
+            else:
+                self.update_core_gpu(view)
+            changed = self._state
+        finally:
+            self._state = state
+        for key, value in changed.items():
+            if value is not views.get(key):
+                state[key] = backend.to_chx(value) if _is_array(value) else value
+        if view.array is not given:
+            array[...] = backend.to_chx(view.array)
+
+    # ---- states ----
+
+    def init_state(self, param: tp.Any) -> None:
+        """Makes the arrays in ``state`` that the rule needs for the parameter. Overridden."""
+
+    def _initial_states(self, param: tp.Any) -> dict[str, tp.Any]:
+        """What `init_state` makes of a parameter; what the rule has stays."""
+        state = self._state
+        self._state = {}
+        try:
+            with backend.using_device(param.device):
+                self.init_state(param)
+            return self._state
+        finally:
+            self._state = state
+
+    def _prepare_states(self, param: tp.Any) -> None:
+        """Makes the states if there are none, and brings them to the device of the parameter."""
+        array = param.array
+        state = self._state
+        if state is None:
+            if array.dtype.kind not in 'fcV':
+                raise TypeError(
+                    f'{type(self).__name__}: parameter {param.name!r} is of dtype {array.dtype}; '
+                    'only floats are updated by gradients'
+                )
+            # With the attribute set, for a rule may read it while it initializes.
+            self._state = {}
+            self._state = self._initial_states(param)
+            return
+        for key, value in state.items():
+            if type(value) is type(array) and not isinstance(value, chainerx.ndarray):
+                pass
+            elif _is_array(value) and backend.get_device_from_array(value) != param.device:
+                state[key] = value = param.device.send(value)
+            if self.is_elementwise and getattr(value, 'shape', array.shape) != array.shape:
+                raise ValueError(
+                    f'{type(self).__name__}: state {key!r} of parameter {param.name!r} is of shape '
+                    f'{value.shape}, the parameter of shape {array.shape}'
+                )
+
+    # ---- serialization ----
+
+    def serialize(self, serializer: AbstractSerializer) -> None:
+        """Saves or loads ``t`` and the states. Nothing changes if loading fails."""
+        self._serialize(serializer, None)
+
+    def _serialize(self, serializer: AbstractSerializer, param: tp.Any) -> None:
+        """The same; if the parameter is known, what is loaded must fit it."""
+        if not isinstance(serializer, Deserializer):
+            serializer('t', self.t)
+            for key, value in (self._state or {}).items():
+                serializer(key, value)
+            return
+        t = _as_int(serializer('t', self.t))
+        state = self._load_states(serializer, param, is_new=t == 0)
+        self.t, self._state, self._fp32_param = t, state, None
+
+    def _load_states(
+        self, serializer: Deserializer, param: tp.Any, is_new: bool
+    ) -> dict[str, tp.Any] | None:
+        owner = type(self).__name__
+        if self._use_fp32_update and param is not None and _is_float16(param):
+            param = Parameter(param.array.astype(np.float32), name=param.name)
+        if self._state is not None:
+            expected, has_shapes = self._state, True
+        elif param is not None and param.array is not None:
+            expected, has_shapes = self._initial_states(param), True
+        else:
+            # Only the names are of use: a parameter of any shape will do.
+            expected = self._initial_states(Parameter(np.zeros((1,), np.float32)))
+            has_shapes = False
+        state: dict[str, tp.Any] = {}
+        missing = []
+        for key, old in expected.items():
+            try:
+                value = serializer(key, None)
+            except KeyError:
+                # What has not been updated was saved without states.
+                if not is_new:
+                    raise
+                return self._state
+            if value is None:
+                missing.append(key)
+            else:
+                state[key] = _fit(owner, key, value, old) if has_shapes else value
+        if not missing:
+            return state
+        if has_shapes and len(missing) < len(expected):
+            return {key: state.get(key, old) for key, old in expected.items()}
+        return self._state
+
+
+class _NullContext:
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *args: object) -> None:
+        pass
+
+
+_null_context: tp.Final = _NullContext()
+
+
+def _without_graph(param: tp.Any) -> contextlib.AbstractContextManager[tp.Any]:
+    """A context in which arrays of the parameter's kind are computed, outside of any graph."""
+    array = param.array
+    if isinstance(array, chainerx.ndarray):
+        return chainerx.no_backprop_mode()
+    if cuda.available and isinstance(array, cuda.ndarray):
+        return backend.using_device(param.device)
+    return _null_context
+
+
+def unscale(param: tp.Any) -> None:
+    """Divides the gradient by its loss scale, once.
+
+    Another array takes its place, for parameters may share a gradient.
+    """
+    scale = param.loss_scale
+    if scale is None:
+        return
+    param.loss_scale = None
+    if param.array is not None and (grad := param.grad) is not None:
+        with _without_graph(param):
+            param.grad = grad / float(scale)
+
+
+def _is_float16(param: tp.Any) -> bool:
+    array = param.array
+    return array is not None and array.dtype.itemsize == 2 and array.dtype.kind in 'fV'
+
+
+def _is_array(value: tp.Any) -> bool:
+    return isinstance(value, np.ndarray | chainerx.ndarray | cuda.ndarray)
+
+
+def _from_chx(value: tp.Any) -> tp.Any:
+    return backend.from_chx(value) if isinstance(value, chainerx.ndarray) else value
+
+
+def _as_int(value: tp.Any) -> tp.Any:
+    return int(value) if isinstance(value, np.ndarray | np.generic) else value
+
+
+def _fit(owner: str, key: str, value: tp.Any, old: tp.Any) -> tp.Any:
+    """The loaded value on the device and with the dtype of the one whose place it takes."""
+    if not (_is_array(old) and _is_array(value)):
+        return value
+    if value.shape != old.shape:
+        raise ValueError(
+            f'{owner}: state {key!r} was saved with shape {value.shape}, expected {old.shape}'
+        )
+    if not np.can_cast(value.dtype, old.dtype, 'same_kind'):
+        raise TypeError(
+            f'{owner}: state {key!r} was saved with dtype {value.dtype}, expected {old.dtype}'
+        )
+    value = value.astype(old.dtype, copy=False)
+    return backend.get_device_from_array(old).send(value)
+
+
+UpdateRule.__module__ = 'chainer.optimizer'

@@ -1,0 +1,45 @@
+"""Clipping by the norm of all gradients."""
+
+from __future__ import annotations
+
+import math
+import typing as tp
+
+from chainer._hyperparameter import NON_NEGATIVE
+from chainer.optimizer_hooks._gradient import changing, squared_norm
+
+
+class GradientClipping:
+    """Scales all gradients so that their norm, taken together, is at most ``threshold``.
+
+    Args:
+        threshold (float): Largest norm.
+    """
+
+    name = 'GradientClipping'
+    timing = 'pre'
+
+    def __init__(self, threshold: float) -> None:
+        NON_NEGATIVE.check(self.name, 'threshold', threshold)
+        self.threshold = threshold
+
+    def __call__(self, opt: tp.Any) -> None:
+        # A parameter in two places has one gradient.
+        params = list({id(param): param for param in opt.target.params(False)}.values())
+        norm = math.sqrt(_sum_sqnorm_grads(params))
+        if not norm > self.threshold and not math.isnan(norm):
+            return
+        rate = float(self.threshold) / norm
+        for param in params:
+            with changing(param) as (_, _, g):
+                if g is not None:
+                    param.grad = g * rate
+
+
+def _sum_sqnorm_grads(params: tp.Iterable[tp.Any]) -> float:
+    total = 0.0
+    for param in params:
+        with changing(param) as (_, _, g):
+            if g is not None:
+                total += float(squared_norm(g))
+    return total

@@ -1,0 +1,45 @@
+"""Layer-wise adaptive rate scaling."""
+
+from __future__ import annotations
+
+import typing as tp
+
+from chainer._hyperparameter import FINITE, NON_NEGATIVE
+from chainer.optimizer_hooks._gradient import changing, norm
+
+
+class GradientLARS:
+    """Scales the gradient of a parameter to the parameter's norm; then comes weight decay.
+
+    Args:
+        threshold (float): A parameter with a norm up to this has its gradient as it is.
+        weight_decay (float): Coefficient.
+        eps (float): Keeps the denominator from 0.
+
+    Source: You et al., arXiv:1708.03888.
+    """
+
+    name = 'GradientLARS'
+    call_for_each_param = True
+    timing = 'pre'
+
+    def __init__(
+        self, threshold: float = 0.01, weight_decay: float = 0.0, eps: float = 1e-9
+    ) -> None:
+        NON_NEGATIVE.check(self.name, 'threshold', threshold)
+        FINITE.check(self.name, 'weight_decay', weight_decay)
+        NON_NEGATIVE.check(self.name, 'eps', eps)
+        self.threshold = threshold
+        self.weight_decay = weight_decay
+        self.eps = eps
+
+    def __call__(self, rule: tp.Any, param: tp.Any) -> None:
+        with changing(param) as (xp, p, g):
+            if g is None:
+                return
+            p_norm, g_norm = norm(xp, p), norm(xp, g)
+            decay = float(self.weight_decay)
+            rate = 1.0
+            if p_norm > self.threshold:
+                rate = p_norm / (float(self.eps) + g_norm + decay * p_norm)
+            param.grad = rate * (g + decay * p)

@@ -9,7 +9,7 @@ import zlib
 
 import numpy as np
 
-from chainer.serializers import _npy, _values
+from chainer.serializers import _file, _npy, _values
 
 # What damaged archives make zipfile raise.
 _ERRORS: tp.Final = (
@@ -51,6 +51,7 @@ class Reader:
     def __init__(self, archive: zipfile.ZipFile, name: str) -> None:
         self.name = name
         self._archive = archive
+        self._size = _file.size_of(tp.cast(tp.BinaryIO, archive.fp))
         self._members: dict[str, zipfile.ZipInfo] = {}
         for info in archive.infolist():
             if info.filename.endswith('.npy'):
@@ -68,6 +69,8 @@ class Reader:
             raise ValueError('it is encrypted')
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ValueError(f'its compression method {info.compress_type} is not that of npz')
+        if info.compress_size > self._size - info.header_offset:
+            raise ValueError(f'it claims {info.compress_size} bytes of a file of {self._size}')
         if info.file_size > _MAX_DEFLATE * (info.compress_size + 1):
             raise ValueError(f'{info.compress_size} bytes cannot unpack to {info.file_size}')
         return self._archive.open(info)

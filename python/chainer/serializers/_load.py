@@ -78,15 +78,15 @@ class Deserializer(serializer.Deserializer):
             return value
         if self._undo is not None:
             self._undo.key = key
-        if key not in reader:
-            if self.strict:
-                raise KeyError(f'{key!r} is not in {reader.name}')
-            return value
 
         def where() -> str:
             return f'{key!r} of {reader.name}'
 
         try:
+            if key not in reader:
+                if self.strict:
+                    raise KeyError(f'{key!r} is not in {reader.name}')
+                return value
             found = reader.describe(key)
             if found is None:
                 return None

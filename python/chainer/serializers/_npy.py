@@ -15,7 +15,7 @@ _MAX_HEADER: tp.Final = 10_000
 # A pattern rather than `ast.literal_eval`, which nested brackets can crash.
 _HEADER: tp.Final = re.compile(
     r"\s*\{\s*'descr':\s*'([<>|=]?[A-Za-z?]\d*)'\s*,\s*'fortran_order':\s*(True|False)\s*,"
-    r"\s*'shape':\s*\(((?:\d{1,19}L?\s*,?\s*)*)\)\s*,?\s*\}\s*"
+    r"\s*'shape':\s*\(([0-9L,\s]{0,700})\)\s*,?\s*\}\s*"
 )
 
 # None as v7 stored it: the pickle of an array that holds None. NumPy 2 would write names in it
@@ -67,7 +67,7 @@ def read_header(stream: tp.IO[bytes]) -> Header:
         raise ValueError(f'its dtype {descr!r} is none that is saved')
     if dtype.kind == 'V' and _values.BFLOAT16 is not None:
         dtype = _values.BFLOAT16  # NumPy writes no name for it
-    shape = tuple(int(n) for n in re.findall(r'\d+', dims))
+    shape = tuple(int(n) for n in re.findall(r'[0-9]+', dims))
     _values.n_bytes(dtype, shape)
     return Header(dtype, shape, fortran == 'True', 8 + width + length)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import typing as tp
@@ -15,6 +16,18 @@ _available: bool = importlib.util.find_spec('h5py') is not None
 
 # deflate, shuffle, fletcher32, lzf: what h5py writes. Others would load plug-ins.
 _FILTERS: tp.Final = (1, 2, 3, 32000)
+
+
+# What damaged files make h5py raise.
+_ERRORS: tp.Final = (
+    AttributeError,
+    KeyError,
+    NotImplementedError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    TypeError,
+)
 
 
 def _h5py() -> tp.Any:
@@ -91,8 +104,20 @@ def save_hdf5(filename: _file.PathOrFile, obj: tp.Any, compression: int | None =
         write(filename)
 
 
+@contextlib.contextmanager
+def _guarded() -> tp.Iterator[None]:
+    try:
+        yield
+    except _ERRORS as error:
+        raise ValueError(f'the file is damaged: {error}') from error
+
+
 class Reader:
-    """The arrays under an HDF5 group, by path."""
+    """The arrays under an HDF5 group, by path.
+
+    Raises:
+        ValueError: If the file is damaged.
+    """
 
     def __init__(self, group: tp.Any, name: str) -> None:
         self.name = name
@@ -111,10 +136,14 @@ class Reader:
         return group if isinstance(group, self._h5py.Dataset) else None
 
     def __contains__(self, key: str) -> bool:
-        return self._group is not None and self._find(key) is not None
+        with _guarded():
+            return self._group is not None and self._find(key) is not None
 
     def describe(self, key: str) -> tuple[np.dtype[tp.Any], tuple[int, ...]] | None:
-        dataset = self._find(key)
+        with _guarded():
+            return self._describe(self._find(key))
+
+    def _describe(self, dataset: tp.Any) -> tuple[np.dtype[tp.Any], tuple[int, ...]] | None:
         if dataset.shape is None:
             return None
         dtype = dataset.dtype
@@ -134,12 +163,13 @@ class Reader:
         return dtype, dataset.shape
 
     def read(self, key: str, sized: bool) -> np.ndarray:
-        dataset = self._find(key)
-        if dataset.dtype.kind == 'O':
-            return np.array(dataset.asstr()[()])
-        if not sized:
-            _values.check_growth(dataset.dtype, dataset.shape, dataset.id.get_storage_size())
-        array = np.asarray(dataset[()])
+        with _guarded():
+            dataset = self._find(key)
+            if dataset.dtype.kind == 'O':
+                return np.array(dataset.asstr()[()])
+            if not sized:
+                _values.check_growth(dataset.dtype, dataset.shape, dataset.id.get_storage_size())
+            array = np.asarray(dataset[()])
         if array.dtype.kind == 'V' and _values.BFLOAT16 is not None:
             return array.view(_values.BFLOAT16)
         return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder('='))
@@ -181,5 +211,11 @@ def load_hdf5(
         ValueError: If a shape is not that of the target, or a dataset is damaged.
     """
     h5py = _h5py()
-    with h5py.File(filename, 'r') as group:
+    try:
+        file = h5py.File(filename, 'r')
+    except FileNotFoundError:
+        raise
+    except (OSError, RuntimeError, ValueError) as error:
+        raise OSError(f'{_file.name_of(filename)} is no HDF5 file: {error}') from error
+    with file as group:
         _load.load_whole(HDF5Deserializer(group, strict, path, ignore_names), obj)

@@ -1,8 +1,10 @@
 #include "chainerx/ops/loss.h"
 
+#include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/kernel.h"
 #include "chainerx/ops/activation.h"
+#include "chainerx/ops/composed.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/operators.h"
@@ -46,8 +48,22 @@ Array GaussianKlDivergence(const Array& mean, const Array& ln_var) {
 Array HuberLoss(const Array& x1, const Array& x2, double delta) {
     CheckNumber("huber_loss", "x1", x1);
     CheckNumber("huber_loss", "x2", x2);
-    const Array a = Absolute(ToFloat(x1) - ToFloat(x2));
-    return Where(a <= delta, Square(a) * 0.5, (a - delta / 2) * delta);
+    const Array f1 = ToFloat(x1);
+    const Array f2 = ToFloat(x2);
+    const Array a = Absolute(internal::Detached(f1) - internal::Detached(f2));
+    Array y = Where(a <= delta, Square(a) * 0.5, (a - delta / 2) * delta);
+    if (Record rec{"huber_loss", {f1, f2}, y}) {
+        const auto grad = [delta](const Saved& f1, const Saved& f2, const Array& gy) {
+            return gy * Clip(f1() - f2(), Scalar{-delta}, Scalar{delta});
+        };
+        rec.Grad(0, [grad, f1 = rec.Save(f1), f2 = rec.Save(f2)](const Array& gy) {
+            return grad(f1, f2, gy);
+        });
+        rec.Grad(1, [grad, f1 = rec.Save(f1), f2 = rec.Save(f2)](const Array& gy) {
+            return -grad(f1, f2, gy);
+        });
+    }
+    return y;
 }
 
 Array SigmoidCrossEntropy(const Array& x1, const Array& x2) {

@@ -51,9 +51,17 @@ from chainer.functions.connection.embed_id import embed_id
 from chainer.functions.connection.linear import linear
 from chainer.functions.evaluation.accuracy import accuracy
 from chainer.functions.evaluation.binary_accuracy import binary_accuracy
+from chainer.functions.loss.absolute_error import absolute_error
+from chainer.functions.loss.contrastive import contrastive
+from chainer.functions.loss.hinge import hinge
+from chainer.functions.loss.huber_loss import huber_loss
+from chainer.functions.loss.mean_absolute_error import mean_absolute_error
 from chainer.functions.loss.mean_squared_error import mean_squared_error
+from chainer.functions.loss.sigmoid_cross_entropy import sigmoid_cross_entropy
 from chainer.functions.loss.softmax_cross_entropy import softmax_cross_entropy
 from chainer.functions.loss.squared_error import squared_difference, squared_error
+from chainer.functions.loss.triplet import triplet
+from chainer.functions.loss.vae import bernoulli_nll, gaussian_kl_divergence, gaussian_nll
 from chainer.functions.math.arctanh import arctanh
 from chainer.functions.math.average import average
 from chainer.functions.math.average import average as mean
@@ -89,4 +97,6 @@ from chainer.functions.math.sum import sum, sum_to
 from chainer.functions.math.tensordot import tensordot
 from chainer.functions.math.trigonometric import arccos, arcsin, arctan, arctan2, cos, sin, tan
 from chainer.functions.noise.dropout import dropout
+from chainer.functions.noise.gaussian import gaussian
+from chainer.functions.noise.gumbel_softmax import gumbel_softmax
 from chainer.functions.util.forget import forget

@@ -23,6 +23,51 @@ def softmax_cross_entropy(x, t, normalize=True, class_weight=None, ignore_label=
     return loss.sum() / max(counted.sum() if normalize else len(x), 1)
 
 
+def reduced(loss, count, reduce):
+    return loss if reduce == 'no' else loss.sum() / count
+
+
+def sigmoid_cross_entropy(x, t, normalize=True, reduce='mean'):
+    loss = np.where(t == -1, 0, np.logaddexp(x, 0) - x * t)
+    return reduced(loss, max((t != -1).sum() if normalize else len(x), 1) if x.ndim else 1, reduce)
+
+
+def huber_loss(x, t, delta, reduce='sum'):
+    d = np.abs(x - t)
+    loss = np.where(d <= delta, d * d / 2, delta * (d - delta / 2))
+    return loss if reduce == 'no' else loss.sum(1)
+
+
+def hinge(x, t, norm='L1', reduce='mean'):
+    sign = np.where(np.arange(x.shape[1]) == t[:, None], 1, -1)
+    return reduced(np.maximum(0, 1 - sign * x) ** int(norm[1]), len(x), reduce)
+
+
+def contrastive(x0, x1, y, margin=1, reduce='mean'):
+    d = np.sqrt(((x0 - x1) ** 2).sum(1))
+    return reduced(np.where(y == 1, d * d, np.maximum(0, margin - d) ** 2) / 2, len(y), reduce)
+
+
+def triplet(a, p, n, margin=0.2, reduce='mean'):
+    d = ((a - p) ** 2).sum(1) - ((a - n) ** 2).sum(1)
+    return reduced(np.maximum(0, d + margin), len(a), reduce)
+
+
+def _vae(name, ref, n, **kw):
+    """A sum of a composition of other functions."""
+    args = [f(3, 4)] * n
+    ways = {'sum': np.sum, 'mean': np.mean, 'no': lambda x: x}
+    return Case(name, ref=lambda *xs, reduce='sum': ways[reduce](ref(*xs)), direct=False, tol=4,
+                refuses=False, calls=[call(*args), call(*args, reduce='sum')], cls='math.sum.Sum',
+                bad=[(call(*args, reduce='x'), ValueError, "'x'"),
+                     (call(f(3), *[f(2)] * (n - 1)), (InvalidType, ValueError), 'shape')],
+                **kw)  # fmt: skip
+
+
+_BINARY = c([[0, 1, -1], [1, 1, 0]], 'int32')
+_LABELS = c([0, 2], 'int32')
+_SCORES = f(2, 3, avoid=(-1, 1))
+_PAIRS = c([0, 1, 0], 'int32')
 _BAD = [(call(f(3), f(1)), InvalidType, 'shape'),
         (call(f(3), own('float16', 3)), InvalidType, 'dtype')]  # fmt: skip
 _T = c([0, 3, -1], 'int32')
@@ -71,4 +116,70 @@ CASES = [
          cls='loss.squared_error.SquaredError', bad=_BAD),
     Case('squared_difference', ref=lambda x, y: np.square(x - y), tol=4, keeps='x0 x1',
          inputs=[f(3, 4), f(3, 4)], cls='loss.squared_error.SquaredError', bad=_BAD),
+    Case('absolute_error', ref=lambda x, y: np.abs(x - y), keeps='x0', bad=_BAD,
+         calls=[call(f(3, 4, lo=1), f(3, 4, hi=0.8)), call(f(lo=1), f(hi=0)), call(f(0), f(0))],
+         cls='loss.absolute_error.AbsoluteError'),
+    Case('mean_absolute_error', ref=lambda x, y: np.abs(x - y).mean(), keeps='x0', bad=_BAD,
+         calls=[call(f(3, 4, lo=1), f(3, 4, hi=0.8)), call(f(lo=1), f(hi=0)), call(f(0), f(0))],
+         cls='loss.mean_absolute_error.MeanAbsoluteError'),
+    Case('sigmoid_cross_entropy', ref=sigmoid_cross_entropy, diff=(0,), keeps='x0 x1',
+         keeps_bytes=lambda x, *_: int(np.prod(x)),
+         cls='loss.sigmoid_cross_entropy.SigmoidCrossEntropy',
+         calls=[call(f(2, 3), _BINARY), call(f(2, 3), _BINARY, normalize=False),
+                call(f(2, 3), _BINARY, reduce='no'), call(f(2), c([-1, -1], 'int8')),
+                call(f(), c(1, 'int64'), reduce='no')],
+         attributes=[{'normalize': True, 'reduce': 'mean'}, {'normalize': False}, {'reduce': 'no'}],
+         big=call(f(300, 4), own('int32', 300, 4, lo=-1, hi=1)),
+         bad=[(call(f(3), own('int32', 2)), InvalidType, 'shape'),
+              (call(f(3), own('float32', 3)), InvalidType, 'kind'),
+              (call(f(3), own('uint8', 3)), InvalidType, 'kind'),
+              (call(f(3), own('int32', 3), reduce='sum'), ValueError, 'sum')]),
+    Case('huber_loss', ref=huber_loss, keeps='x0 x1',
+         calls=[call(f(2, 3, lo=1), f(2, 3, hi=0), 0.5),
+                call(f(2, 3, lo=0, hi=0.4), f(2, 3, lo=0, hi=0.4), 0.5),
+                call(f(2, 3, 4), f(2, 3, 4), 9.0), call(f(3, lo=1), f(3, hi=0), 0.5, reduce='no')],
+         cls='loss.huber_loss.HuberLoss',
+         attributes=[{'delta': 0.5, 'reduce': 'sum_along_second_axis'}, {}, {}, {'reduce': 'no'}],
+         bad=[(call(f(3, 2), f(3, 1), 1.0), InvalidType, 'shape'),
+              (call(f(3), own('float16', 3), 1.0), InvalidType, 'dtype'),
+              (call(f(3), f(3), 1.0), ValueError, 'axis'),
+              (call(f(3), f(3), 1.0, reduce='mean'), ValueError, 'mean')]),
+    Case('hinge', ref=hinge, diff=(0,), keeps='x0 x1',
+         keeps_bytes=lambda x, *_: 4 * int(np.prod(x)),
+         calls=[call(_SCORES, _LABELS), call(_SCORES, _LABELS, norm='L2'),
+                call(_SCORES, _LABELS, reduce='no'), call(_SCORES, _LABELS, 'L2', 'no')],
+         cls='loss.hinge.Hinge', attributes=[{'norm': 'L1', 'reduce': 'mean'}, {'norm': 'L2'}],
+         big=call(f(300, 40), own('int32', 300, lo=0)),
+         bad=[(call(f(3, 4), own('int32', 2)), InvalidType, 'shape'),
+              (call(f(3, 4), own('float32', 3)), InvalidType, 'kind'),
+              (call(f(3), own('int32', 3)), InvalidType, 'ndim'),
+              (call(f(2, 3), c([0, 3], 'int32')), IndexError, '3'),
+              (call(_SCORES, _LABELS, norm='L3'), NotImplementedError, 'L3'),
+              (call(_SCORES, _LABELS, reduce='sum'), ValueError, 'sum')]),
+    Case('contrastive', ref=contrastive, diff=(0, 1), keeps='x0 x1 x2',
+         calls=[call(f(3, 4), f(3, 4), _PAIRS), call(f(3, 4), f(3, 4), _PAIRS, margin=9),
+                call(f(3, 4), f(3, 4), _PAIRS, reduce='no')],
+         cls='loss.contrastive.Contrastive',
+         attributes=[{'margin': 1, 'reduce': 'mean'}, {'margin': 9}, {'reduce': 'no'}],
+         big=call(f(30, 400), f(30, 400), own('int32', 30, lo=0, hi=1)),
+         bad=[(call(f(3, 4), f(3, 2), _PAIRS), InvalidType, 'shape'),
+              (call(f(3, 4), f(3, 4), own('float32', 3)), InvalidType, 'kind'),
+              (call(f(3, 4), f(3, 4), own('int32', 2)), InvalidType, 'shape'),
+              (call(f(3, 4), f(3, 4), _PAIRS, margin=0), ValueError, 'margin'),
+              (call(f(3, 4), f(3, 4), _PAIRS, reduce='sum'), ValueError, 'sum')]),
+    Case('triplet', ref=triplet, keeps='x0 x1 x2',
+         calls=[call(f(3, 4), f(3, 4), f(3, 4)), call(f(3, 4), f(3, 4), f(3, 4), margin=9),
+                call(f(3, 4), f(3, 4), f(3, 4), reduce='no')],
+         cls='loss.triplet.Triplet', tol=4,
+         attributes=[{'margin': 0.2, 'reduce': 'mean'}, {'margin': 9}, {'reduce': 'no'}],
+         big=call(f(30, 400), f(30, 400), f(30, 400)),
+         bad=[(call(f(3, 4), f(3, 2), f(3, 4)), InvalidType, 'shape'),
+              (call(f(3, 4), f(3, 4), own('float16', 3, 4)), InvalidType, 'dtype'),
+              (call(f(3, 4), f(3, 4), f(3, 4), margin=0), ValueError, 'margin'),
+              (call(f(3, 4), f(3, 4), f(3, 4), reduce='sum'), ValueError, 'sum')]),
+    _vae('bernoulli_nll', lambda x, y: np.logaddexp(y, 0) - x * y, 2, keeps='x0 x1'),
+    _vae('gaussian_kl_divergence', lambda m, v: (m * m + np.exp(v) - v - 1) / 2, 2, keeps='x0 x1'),
+    _vae('gaussian_nll',
+         lambda x, m, v: (v + np.log(2 * np.pi) + (x - m) ** 2 / np.exp(v)) / 2, 3,
+         keeps='x0 x1 x2', keeps_bytes=lambda x, *_: 4 * int(np.prod(x))),
 ]  # fmt: skip

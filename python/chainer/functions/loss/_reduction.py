@@ -1,0 +1,35 @@
+"""What losses have in common."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+import numpy as np
+
+from chainer import variable
+
+
+def check_reduce(op: str, reduce: str, allowed: tuple[str, ...] = ('mean', 'no')) -> None:
+    if reduce not in allowed:
+        expected = ', '.join(map(repr, allowed[:-1])) + f' or {allowed[-1]!r}'
+        raise ValueError(f'{op}: reduce is {reduce!r}, expected {expected}')
+
+
+def mean(losses: chainerx.ndarray, count: tp.Any) -> chainerx.ndarray:
+    """The sum over ``count``, a number or an array; counts and sums soon leave the range of
+    float16.
+    """
+    if losses.dtype != np.float16:
+        return losses.sum() / count
+    return (losses.astype('float32').sum() / count).astype('float16')
+
+
+def reduce_variable(loss: variable.Variable, reduce: str) -> variable.Variable:
+    """The sum or mean of a variable, or itself."""
+    from chainer.functions.math import average
+    from chainer.functions.math import sum as sum_
+
+    if reduce == 'sum':
+        return sum_.sum(loss)
+    return average.average(loss) if reduce == 'mean' else loss

@@ -1,0 +1,90 @@
+"""The contrastive loss of pairs."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.functions.loss._reduction import check_reduce, mean
+from chainer.utils import type_check
+
+
+class Contrastive(BuiltinFunction):
+    """See `contrastive`."""
+
+    attributes: tp.ClassVar = {'margin': 1, 'reduce': 'mean'}
+    check_uses_attributes = False
+    margin: float
+    reduce: str
+
+    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
+        super().__init__(*args, **kwargs)
+        check_margin('contrastive', self.margin)
+        check_reduce('contrastive', self.reduce)
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x0', 'x1', 'y'))
+        x0, x1, y = in_types
+        type_check.expect(
+            x0.dtype.kind == 'f',
+            x0.dtype == x1.dtype,
+            y.dtype.kind == 'i',
+            x0.shape == x1.shape,
+            x1.ndim == 2,
+            y.ndim == 1,
+            x1.shape[0] == y.shape[0],
+        )
+
+    @staticmethod
+    def compose(
+        x0: chainerx.ndarray,
+        x1: chainerx.ndarray,
+        y: chainerx.ndarray,
+        margin: float,
+        reduce: str,
+    ) -> chainerx.ndarray:
+        squared = chainerx.squared_error(x0, x1).sum(axis=1)
+        same = y == 1
+        # The root has no derivative at 0, where its gradient is taken for 0.
+        apart = squared > 0
+        distance = chainerx.where(apart, chainerx.sqrt(chainerx.where(apart, squared, 1)), 0)
+        rest = chainerx.square(chainerx.relu(margin - distance))
+        losses = chainerx.where(same, squared, rest) * 0.5
+        return losses if reduce == 'no' else mean(losses, max(len(y), 1))
+
+
+def check_margin(op: str, margin: float) -> None:
+    if margin <= 0:
+        raise ValueError(f'{op}: margin is {margin}, expected a positive number')
+
+
+def contrastive(
+    x0: tp.Any, x1: tp.Any, y: tp.Any, margin: float = 1, reduce: str = 'mean'
+) -> variable.Variable:
+    """The contrastive loss: pulls pairs of one class together, pushes others apart.
+
+    With the distance ``d`` of a pair it is ``d ** 2 / 2`` for those of one class, and
+    ``max(0, margin - d) ** 2 / 2`` for others.
+
+    Args:
+        x0 (Variable or array): (rows, features), a float dtype.
+        x1 (Variable or array): Same shape and dtype.
+        y (Variable or array): (rows,), integers: 1 for a pair of one class, 0 for others.
+        margin (float): See above; positive.
+        reduce (str): 'mean', or 'no' for the losses themselves.
+
+    Returns:
+        Variable: One number, or (rows,). Differentiable in ``x0`` and ``x1``, any order.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: For an unknown ``reduce``, or if ``margin`` is not positive.
+
+    Source: Hadsell et al., CVPR 2006.
+    """
+    check_margin('contrastive', margin)
+    check_reduce('contrastive', reduce)
+    return Contrastive.call(x0, x1, y, margin, reduce)

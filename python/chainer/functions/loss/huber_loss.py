@@ -1,0 +1,62 @@
+"""The loss of Huber."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.functions.loss._reduction import check_reduce
+from chainer.utils import type_check
+
+_REDUCE = ('sum_along_second_axis', 'no')
+
+
+class HuberLoss(BuiltinFunction):
+    """See `huber_loss`."""
+
+    attributes: tp.ClassVar = {'delta': 1.0, 'reduce': 'sum_along_second_axis'}
+    check_uses_attributes = False
+    reduce: str
+
+    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
+        super().__init__(*args, **kwargs)
+        check_reduce('huber_loss', self.reduce, _REDUCE)
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x', 't'))
+        x, t = in_types
+        type_check.expect(x.dtype.kind == 'f', x.dtype == t.dtype, x.shape == t.shape)
+
+    @staticmethod
+    def compose(
+        x: chainerx.ndarray, t: chainerx.ndarray, delta: float, reduce: str
+    ) -> chainerx.ndarray:
+        losses = chainerx.huber_loss(x, t, delta)
+        return losses if reduce == 'no' else losses.sum(axis=1)
+
+
+def huber_loss(
+    x: tp.Any, t: tp.Any, delta: float, reduce: str = 'sum_along_second_axis'
+) -> variable.Variable:
+    """Half the squared difference where it is at most ``delta``, linear beyond.
+
+    Args:
+        x (Variable or array): Any float dtype.
+        t (Variable or array): Same shape and dtype.
+        delta (float): Where the linear part begins.
+        reduce (str): 'sum_along_second_axis', or 'no' for the losses themselves.
+
+    Returns:
+        Variable: Differentiable in both, any order.
+
+    Raises:
+        InvalidType: If dtypes or shapes differ, or are no floats.
+        ValueError: For an unknown ``reduce``, or if there is no second axis to sum along.
+
+    Source: Huber, 1964.
+    """
+    check_reduce('huber_loss', reduce, _REDUCE)
+    return HuberLoss.call(x, t, delta, reduce)

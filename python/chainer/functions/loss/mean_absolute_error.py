@@ -1,0 +1,40 @@
+"""The mean of absolute differences."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.utils import type_check
+
+
+class MeanAbsoluteError(BuiltinFunction):
+    """See `mean_absolute_error`."""
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x0', 'x1'))
+        x0, x1 = in_types
+        type_check.expect(x0.dtype.kind == 'f', x0.dtype == x1.dtype, x0.shape == x1.shape)
+
+    @staticmethod
+    def compose(x0: chainerx.ndarray, x1: chainerx.ndarray) -> chainerx.ndarray:
+        return chainerx.absolute_error(x0, x1).mean()
+
+
+def mean_absolute_error(x0: tp.Any, x1: tp.Any) -> variable.Variable:
+    """The mean of ``|x0 - x1|`` over all elements.
+
+    Args:
+        x0 (Variable or array): Any shape, any float dtype.
+        x1 (Variable or array): Same shape and dtype.
+
+    Returns:
+        Variable: One number. Differentiable in both, any order.
+
+    Raises:
+        InvalidType: If dtypes or shapes differ, or are no floats.
+    """
+    return MeanAbsoluteError.call(x0, x1)

@@ -1,0 +1,32 @@
+"""Samples near those of a categorical distribution, differentiable in its parameters."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import numpy as np
+
+from chainer import variable
+from chainer.functions.activation.softmax import softmax
+
+
+def gumbel_softmax(log_pi: tp.Any, tau: float = 0.1, axis: int = 1) -> variable.Variable:
+    """``softmax((log_pi + g) / tau)``, where ``g`` are samples of the Gumbel distribution.
+
+    Args:
+        log_pi (Variable or array): The logarithms of the probabilities of the classes; any float
+            dtype.
+        tau (float): The temperature: the lower, the nearer to one class.
+        axis (int): The axis of classes.
+
+    Returns:
+        Variable: Shape and dtype of ``log_pi``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``log_pi`` is not of a float dtype, or has no such axis.
+
+    Source: Jang et al., ICLR 2017.
+    """
+    log_pi = variable.as_variable(log_pi)
+    noise = np.random.gumbel(size=log_pi.shape).astype(log_pi.dtype)
+    return softmax((log_pi + log_pi.device.send(noise)) * (1 / tau), axis=axis)

@@ -1,0 +1,118 @@
+"""Random numbers of functions: their distribution, their seed, training and test."""
+
+import chainer
+import chainer.functions as F
+import chainerx
+import numpy as np
+import pytest
+from chainer import Variable
+
+on_each_kind = pytest.mark.parametrize('make', [np.array, chainerx.array], ids=['numpy', 'native'])
+
+
+def as_numpy(x):
+    return chainerx.to_numpy(x) if isinstance(x, chainerx.ndarray) else x
+
+
+def ones(make, *shape, dtype='float32'):
+    return Variable(make(np.ones(shape, dtype)))
+
+
+def parts(make):
+    """Functions of a variable that return a variable and its random numbers."""
+    zeros = ones(make, 50, 40) * 0
+    return {
+        'dropout': lambda x: F.dropout(x, 0.25, return_mask=True),
+        'rrelu': lambda x: F.rrelu(x, return_r=True),
+        'gaussian': lambda x: F.gaussian(x, zeros, return_eps=True),
+    }
+
+
+@on_each_kind
+@pytest.mark.parametrize('name', ['dropout', 'rrelu', 'gaussian'])
+def test_the_seed_of_numpy_is_the_seed(make, name):
+    function = parts(make)[name]
+    x = ones(make, 50, 40)
+    results = []
+    for seed in (1, 1, 2):
+        np.random.seed(seed)
+        y, numbers = function(x)
+        _, next_numbers = function(x)
+        assert type(numbers) is type(x.array)
+        assert (as_numpy(numbers) != as_numpy(next_numbers)).any()
+        results.append((as_numpy(y.array), as_numpy(numbers)))
+    (y0, n0), (y1, n1), (_, n2) = results
+    np.testing.assert_array_equal(y0, y1)
+    np.testing.assert_array_equal(n0, n1)
+    assert (n0 != n2).any()
+
+
+def test_chainerx_random_numbers_are_left_alone():
+    state = chainerx.random.get_state()
+    F.dropout(ones(np.array, 10))
+    assert chainerx.random.get_state() == state
+
+
+@on_each_kind
+@pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64'])
+@pytest.mark.parametrize('ratio', [0.0, 0.25, 0.9])
+def test_dropout(make, dtype, ratio):
+    np.random.seed(0)
+    x = ones(make, 400, 100, dtype=dtype)
+    y = F.dropout(x, ratio)
+    assert y.dtype == dtype
+    mask = as_numpy(y.creator.mask)
+    np.testing.assert_array_equal(as_numpy(y.array), mask)
+    scale = np.dtype(dtype).type(1 / (1 - ratio))
+    assert set(np.unique(mask)) <= {0, scale}
+    assert abs((mask == 0).mean() - ratio) < 0.01
+    y.grad = make(np.full(y.shape, 2, dtype))
+    y.backward()
+    np.testing.assert_array_equal(as_numpy(x.grad), 2 * mask)
+
+
+def test_dropout_outside_of_training_is_the_variable_itself():
+    x = ones(np.array, 3)
+    with chainer.using_config('train', False):
+        assert F.dropout(x, 1.0) is x
+        assert F.dropout(x, return_mask=True) == (x, None)
+        assert isinstance(F.dropout(x.array), Variable)
+
+
+@on_each_kind
+def test_dropout_returns_its_mask_without_a_graph(make):
+    with chainer.using_config('enable_backprop', False):
+        y, mask = F.dropout(ones(make, 30), return_mask=True)
+    assert y.creator is None
+    np.testing.assert_array_equal(as_numpy(y.array), as_numpy(mask))
+
+
+@on_each_kind
+def test_rrelu(make):
+    np.random.seed(0)
+    x = Variable(make(np.full((100, 100), -1, 'float32')))
+    slopes = -as_numpy(F.rrelu(x, 0.2, 0.6).array)
+    assert 0.2 <= slopes.min() < 0.21
+    assert 0.59 < slopes.max() <= 0.6
+    assert abs(slopes.mean() - 0.4) < 0.01
+    with chainer.using_config('train', False):
+        np.testing.assert_allclose(as_numpy(F.rrelu(x, 0.2, 0.6).array), -0.4, rtol=1e-6)
+
+
+@on_each_kind
+def test_gaussian(make):
+    np.random.seed(0)
+    mean = ones(make, 200, 200)
+    y = as_numpy(F.gaussian(mean, mean * np.float32(np.log(4.0)).item()).array)
+    assert abs(y.mean() - 1) < 0.05
+    assert abs(y.std() - 2) < 0.05
+
+
+@on_each_kind
+def test_gumbel_softmax(make):
+    np.random.seed(0)
+    p = np.array([0.1, 0.2, 0.7], 'float32')
+    y = F.gumbel_softmax(Variable(make(np.log(np.tile(p, (20000, 1))))), tau=0.01)
+    values = as_numpy(y.array)
+    np.testing.assert_allclose(values.sum(1), 1, rtol=1e-5)
+    np.testing.assert_allclose(np.bincount(values.argmax(1)) / 20000, p, atol=0.02)

@@ -97,6 +97,15 @@ def test_clip_passes_gradients_at_the_limits(array):
     assert gradients(lambda x: F.clip(x, 1, None), array([0, 1]))[0].tolist() == [0, 1]
 
 
+def test_rounding_ends_the_graph(array):
+    x = Variable(array([1.5, 2.5]))
+    for y in (F.floor(x), F.sign(x), x // 2, x // x, 2 // x):
+        assert y.creator is None
+        assert not y.requires_grad
+        F.sum(y * x).backward()
+        assert y.grad is None
+
+
 def test_products_with_zeros_have_gradients(array):
     assert gradients(F.prod, array([1, 0, 2]))[0].tolist() == [0, 2, 0]
     assert gradients(F.prod, array([0, 0, 2]))[0].tolist() == [0, 0, 0]

@@ -107,6 +107,7 @@ class Application {
 
     Kind kind() const { return kind_; }
     bool requires_grad() const { return requires_grad_; }
+    void DropRequiresGrad() { requires_grad_ = false; }
     size_t size() const { return variables_.size(); }
     VariableObject* Input(size_t i) { return AsVariable(variables_[i]); }  // null if left out
     const Array& Record(size_t i) { return *reinterpret_cast<const Array*>(&Input(i)->body); }
@@ -462,6 +463,8 @@ PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, Py
         region.Reset(new Region);
         region.get()->type = entry;
         application.AddInputsTo(region.get());
+    } else if (!entry->has_graph) {
+        application.DropRequiresGrad();
     }
     Ref in_data;
     Ref f;  // the region may let go of it meanwhile

@@ -222,6 +222,7 @@ CX_ROUTINE(where, "condition: ndarray, x: ndarray | Scalar, y: ndarray | Scalar)
 // ---- activations
 #define CX_DOC "any real dtype", CX_FLOAT CX_GRADIENT CX_RAISES_COMPLEX
 CX_UNARY(relu, Relu, "``max(x, 0)``. The derivative at 0 is 1.", CX_DOC)
+CX_UNARY(_relu, Rectify, "``max(x, 0)``. The derivative at 0 is 0, as chainer has it.", CX_DOC)
 CX_UNARY(sigmoid, Sigmoid, "``1 / (1 + exp(-x))``.", CX_DOC)
 #undef CX_DOC
 

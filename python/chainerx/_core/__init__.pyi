@@ -448,6 +448,16 @@ class ndarray:
 def _blas_name() -> str:
     """The BLAS in use, which this call opens; 'none' if none was found."""
 
+def _relu(x: ndarray) -> ndarray:
+    """``max(x, 0)``. The derivative at 0 is 0, as chainer has it.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
 def _set_openblas_path(path: str) -> None:
     """Where libscipy_openblas.so is; looked at when the first matrix product is computed."""
 

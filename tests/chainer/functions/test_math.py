@@ -97,6 +97,10 @@ def test_clip_passes_gradients_at_the_limits(array):
     assert gradients(lambda x: F.clip(x, 1, None), array([0, 1]))[0].tolist() == [0, 1]
 
 
+def test_relu_passes_no_gradient_at_0(array):
+    assert gradients(F.relu, array([-1, -0.0, 0, 1]))[0].tolist() == [0, 0, 0, 1]
+
+
 def test_rounding_ends_the_graph(array):
     x = Variable(array([1.5, 2.5]))
     for y in (F.floor(x), F.sign(x), x // 2, x // x, 2 // x):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typing as tp
 
-import chainerx
+from chainerx._core import _relu
 
 from chainer import variable
 from chainer._builtin import BuiltinFunction
@@ -15,7 +15,8 @@ class ReLU(BuiltinFunction):
     """See `relu`."""
 
     is_elementwise = True
-    compose = staticmethod(chainerx.relu)
+    # Unlike chainerx.relu, it keeps y instead of x; the derivative at 0 differs for that.
+    compose = staticmethod(_relu)
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('x',))

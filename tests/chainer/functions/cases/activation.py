@@ -59,7 +59,7 @@ _SLOPES = np.linspace(0.1, 0.3, 12).reshape(3, 4)
 CASES = [
     # Where v7 kept y, chainerx may keep x: not more.
     Case('relu', ref=lambda x: np.maximum(x, 0), inputs=[f(3, 4, avoid=(0,))], elastic=True,
-         cls='activation.relu.ReLU', keeps='x0'),
+         cls='activation.relu.ReLU', keeps='y0'),
     float_unary('sigmoid', scipy.special.expit, 'sigmoid.Sigmoid', keeps='y0'),
     float_unary('tanh', np.tanh, 'tanh.Tanh', keeps='y0'),
     float_unary('leaky_relu', lambda x, slope=0.2: rectified(x, slope), 'leaky_relu.LeakyReLU',

@@ -219,7 +219,7 @@ class UpdateRule:
     # ---- serialization ----
 
     def serialize(self, serializer: AbstractSerializer) -> None:
-        """Saves or loads ``t`` and the states. Nothing changes if loading fails."""
+        """Saves or loads ``t`` and the states."""
         self._serialize(serializer, None)
 
     def _serialize(self, serializer: AbstractSerializer, param: tp.Any) -> None:
@@ -229,43 +229,36 @@ class UpdateRule:
             for key, value in (self._state or {}).items():
                 serializer(key, value)
             return
-        t = _as_int(serializer('t', self.t))
-        state = self._load_states(serializer, param, is_new=t == 0)
+        t = serializer('t', self.t)
+        t = int(t) if isinstance(t, np.ndarray | np.generic) else t
+        try:
+            state = self._load_states(serializer, param)
+        except KeyError:
+            # What had not been updated was saved without states.
+            if t != 0:
+                raise
+            state = None
         self.t, self._state, self._fp32_param = t, state, None
 
     def _load_states(
-        self, serializer: Deserializer, param: tp.Any, is_new: bool
+        self, serializer: AbstractSerializer, param: tp.Any
     ) -> dict[str, tp.Any] | None:
-        owner = type(self).__name__
-        if self._use_fp32_update and param is not None and _is_float16(param):
-            param = Parameter(param.array.astype(np.float32), name=param.name)
         if self._state is not None:
-            expected, has_shapes = self._state, True
+            expected = self._state
         elif param is not None and param.array is not None:
-            expected, has_shapes = self._initial_states(param), True
+            if self._use_fp32_update and _is_float16(param):
+                param = Parameter(param.array.astype(np.float32), name=param.name)
+            expected = self._initial_states(param)
         else:
             # Only the names are of use: a parameter of any shape will do.
-            expected = self._initial_states(Parameter(np.zeros((1,), np.float32)))
-            has_shapes = False
-        state: dict[str, tp.Any] = {}
-        missing = []
+            names = self._initial_states(Parameter(np.zeros((1,), np.float32)))
+            loaded = {key: serializer(key, None) for key in names}
+            return None if any(value is None for value in loaded.values()) else loaded
+        state = {}
         for key, old in expected.items():
-            try:
-                value = serializer(key, None)
-            except KeyError:
-                # What has not been updated was saved without states.
-                if not is_new:
-                    raise
-                return self._state
-            if value is None:
-                missing.append(key)
-            else:
-                state[key] = _fit(owner, key, value, old) if has_shapes else value
-        if not missing:
-            return state
-        if has_shapes and len(missing) < len(expected):
-            return {key: state.get(key, old) for key, old in expected.items()}
-        return self._state
+            value = serializer(key, old)
+            state[key] = old if value is None else value
+        return state
 
 
 class _NullContext:
@@ -314,26 +307,6 @@ def _is_array(value: tp.Any) -> bool:
 
 def _from_chx(value: tp.Any) -> tp.Any:
     return backend.from_chx(value) if isinstance(value, chainerx.ndarray) else value
-
-
-def _as_int(value: tp.Any) -> tp.Any:
-    return int(value) if isinstance(value, np.ndarray | np.generic) else value
-
-
-def _fit(owner: str, key: str, value: tp.Any, old: tp.Any) -> tp.Any:
-    """The loaded value on the device and with the dtype of the one whose place it takes."""
-    if not (_is_array(old) and _is_array(value)):
-        return value
-    if value.shape != old.shape:
-        raise ValueError(
-            f'{owner}: state {key!r} was saved with shape {value.shape}, expected {old.shape}'
-        )
-    if not np.can_cast(value.dtype, old.dtype, 'same_kind'):
-        raise TypeError(
-            f'{owner}: state {key!r} was saved with dtype {value.dtype}, expected {old.dtype}'
-        )
-    value = value.astype(old.dtype, copy=False)
-    return backend.get_device_from_array(old).send(value)
 
 
 UpdateRule.__module__ = 'chainer.optimizer'

@@ -9,7 +9,7 @@ import warnings
 from chainer import backend, optimizer_hooks
 from chainer._hyperparameter import Hyperparameter, HyperparameterProxy, Interval
 from chainer._optimizer_hookable import Hook, _Hookable, _OptimizerHookable
-from chainer._update_rule import UpdateRule, _as_int, unscale
+from chainer._update_rule import UpdateRule, unscale
 from chainer.link import Link
 from chainer.serializer import AbstractSerializer, Deserializer
 
@@ -138,36 +138,19 @@ class Optimizer:
     # ---- serialization ----
 
     def serialize(self, serializer: AbstractSerializer) -> None:
-        """Saves or loads ``t``, ``epoch`` and the states of the rules, not the parameters.
-
-        Nothing changes if loading fails.
-        """
+        """Saves or loads ``t``, ``epoch`` and the states of the rules, not the parameters."""
         self._check_set_up()
-        rules = [
-            (path, param, param.update_rule)
-            for path, param in self.target.namedparams()
-            if param.update_rule is not None
-        ]
-        if not isinstance(serializer, Deserializer):
-            serializer('t', self.t)
-            serializer('epoch', self.epoch)
-            for path, _, rule in rules:
+        t, epoch = serializer('t', self.t), serializer('epoch', self.epoch)
+        for path, param in self.target.namedparams():
+            rule = param.update_rule
+            if rule is None:
+                continue
+            if type(rule).serialize is UpdateRule.serialize:
+                rule._serialize(serializer[path], param)
+            else:
                 rule.serialize(serializer[path])
-            return
-        before = [(rule, rule.t, rule._state, rule._fp32_param) for _, _, rule in rules]
-        t = _as_int(serializer('t', self.t))
-        epoch = _as_int(serializer('epoch', self.epoch))
-        try:
-            for path, param, rule in rules:
-                if type(rule).serialize is UpdateRule.serialize:
-                    rule._serialize(serializer[path], param)
-                else:
-                    rule.serialize(serializer[path])
-        except BaseException:
-            for rule, *values in before:
-                rule.t, rule._state, rule._fp32_param = values
-            raise
-        self.t, self.epoch = t, epoch
+        if isinstance(serializer, Deserializer):
+            self.t, self.epoch = int(t), int(epoch)
 
     # ---- loss scaling ----
 
@@ -366,7 +349,7 @@ class GradientMethod(Optimizer):
                         'update_rule',
                         stacklevel=3,
                     )
-            elif rule.enabled and not param._grad_valid:
+            elif rule.enabled and param.array is None and callable(param._grad_initializer):
                 raise RuntimeError(
                     f'{type(self).__name__}.update: parameter {self._path_of(param)} is '
                     'uninitialized; call the link once, or its cleargrads()'

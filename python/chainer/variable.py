@@ -333,7 +333,10 @@ class Variable(_Creator, engine.Variable):
             ValueError: If there are several elements (of a NumPy array) and no gradient to start
                 from.
         """
+        is_scaled = loss_scale is not None and self.grad is None
         engine.backward((self,), retain_grad, enable_double_backprop, loss_scale)
+        if is_scaled:
+            _set_loss_scale(self, tp.cast(float, loss_scale))
 
     def unchain_backward(self) -> None:
         """Cuts all functions that this variable depends on from the graph."""
@@ -407,6 +410,24 @@ class Variable(_Creator, engine.Variable):
         """Makes its array, if it is a chainerx array, one of NumPy or CuPy that shares memory."""
         if self._kind == 'chainerx':
             self.to_device(self.device.fallback_device)
+
+
+def _set_loss_scale(output: Variable, scale: float) -> None:
+    """Tells the parameters below what their gradients have been multiplied with."""
+    todo = [output.creator_node]
+    seen = {}  # which keeps them alive, and so their ids
+    while todo:
+        function = todo.pop()
+        if function is None or function.inputs is None or id(function) in seen:
+            continue
+        seen[id(function)] = function
+        for x in function.inputs:
+            if x is None:
+                continue
+            if x.creator_node is not None:
+                todo.append(x.creator_node)
+            elif isinstance(leaf := x.get_variable_or_none(), Parameter):
+                leaf.loss_scale = scale
 
 
 def chainer_get_device(spec: tp.Any) -> tp.Any:

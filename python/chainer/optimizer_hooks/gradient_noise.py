@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typing as tp
 
+import chainerx
 import numpy as np
 
 from chainer._hyperparameter import NON_NEGATIVE
@@ -22,10 +23,10 @@ def exponential_decay_noise(
         opt (UpdateRule): Has ``t``.
     """
     std = np.sqrt(hook.eta / np.power(1 + opt.t, 0.55))
-    if hasattr(xp, 'random'):
-        return xp.random.normal(0, std, shape).astype(dtype)
-    # chainerx has no state to draw from; so the same seed is the same noise on every device.
-    return xp.array(np.random.normal(0, std, shape), dtype)
+    if xp is chainerx:
+        # So that the same seed is the same noise on every device.
+        return chainerx.array(np.random.normal(0, std, shape), dtype)
+    return xp.random.normal(0, std, shape).astype(dtype)
 
 
 class GradientNoise:

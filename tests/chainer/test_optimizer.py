@@ -1,0 +1,735 @@
+"""`Optimizer`, `GradientMethod`, `UpdateRule`: what all optimizers have in common."""
+
+from __future__ import annotations
+
+import warnings
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+import chainerx
+import numpy as np
+import pytest
+from chainer import optimizer as optimizer_module
+from chainer import optimizers
+from chainer.optimizer import GradientMethod, Hyperparameter, Optimizer, UpdateRule
+from chainer.optimizer_hooks import GradientClipping, GradientHardClipping, Lasso, WeightDecay
+from chainer.serializers import DictionarySerializer, NpzDeserializer
+
+DEVICES = ['@numpy', 'native:0']
+
+
+@pytest.fixture(params=DEVICES)
+def device(request):
+    return request.param
+
+
+class Net(chainer.Chain):
+    """Two layers, the second without a shape at first, and a loss."""
+
+    def __init__(self, n_in=2):
+        super().__init__()
+        with self.init_scope():
+            self.l = L.Linear(n_in, 1, initialW=1)
+            self.m = L.Linear(None, 2)
+
+    def loss(self, x):
+        return F.sum(self.l(x))
+
+
+def ones(net, *shape):
+    return net.xp.ones(shape or (1, 2), 'f')
+
+
+def to_list(array):
+    return array.tolist()
+
+
+def sgd(net):
+    return optimizers.SGD(1).setup(net)
+
+
+# ---- hyperparameters ----
+
+
+def test_hyperparameter():
+    parent = Hyperparameter()
+    parent.a = 1
+    child = Hyperparameter(parent)
+    child.b = 2
+    assert (child.a, child.parent, child.get_dict()) == (1, parent, {'a': 1, 'b': 2})
+    assert repr(child) == 'Hyperparameter(a=1, b=2)'
+    child.a = 5
+    assert (child.a, parent.a) == (5, 1)
+    with pytest.raises(AttributeError, match="no hyperparameter 'c'"):
+        _ = child.c
+
+
+def test_hyperparameter_proxy():
+    class Mine(GradientMethod):
+        rate = optimizer_module.HyperparameterProxy('rate')
+
+    mine = Mine()
+    mine.rate = 3
+    assert mine.hyperparam.rate == mine.rate == 3
+    assert Mine.rate.__doc__ == 'Alias to ``self.hyperparam.rate``'
+
+
+# ---- set up ----
+
+
+@pytest.mark.parametrize(
+    'use',
+    [
+        lambda o: o.update(),
+        lambda o: o.update(lambda: None),
+        lambda o: o.add_hook(WeightDecay(0.1)),
+        lambda o: o.remove_hook('WeightDecay'),
+        lambda o: o.call_hooks(),
+        lambda o: o.serialize(DictionarySerializer()),
+        lambda o: o.reallocate_cleared_grads(),
+    ],
+)
+def test_use_before_setup(use):
+    with pytest.raises(
+        RuntimeError, match=r'Optimizer is not set up. Call `setup` method. \(SGD\)'
+    ):
+        use(optimizers.SGD())
+
+
+def test_setup():
+    with pytest.raises(TypeError, match='optimization target must be a link, not int'):
+        optimizers.SGD().setup(3)
+    net = Net()
+    optimizer = optimizers.SGD()
+    assert optimizer.setup(net) is optimizer
+    rules = [param.update_rule for param in net.params()]
+    assert len({id(rule) for rule in rules}) == 4
+    # Again: all from the beginning.
+    optimizer.t, optimizer.epoch = 5, 2
+    optimizer.add_hook(WeightDecay(0.1))
+    optimizer.setup(net)
+    assert (optimizer.t, optimizer.epoch) == (0, 0)
+    optimizer.add_hook(WeightDecay(0.1))
+    assert net.l.W.update_rule is not rules[0]
+
+
+def test_abstract_methods():
+    with pytest.raises(NotImplementedError, match=r'Optimizer\.update'):
+        Optimizer().setup(chainer.Link()).update()
+    with pytest.raises(NotImplementedError, match=r'GradientMethod\.create_update_rule'):
+        GradientMethod().setup(Net())
+    rule, param = UpdateRule(), chainer.Parameter(np.ones(2, 'f'))
+    param.grad = np.ones(2, 'f')
+    with pytest.raises(NotImplementedError, match=r'UpdateRule\.update_core_cpu'):
+        rule.update(param)
+    with pytest.raises(NotImplementedError, match=r'UpdateRule\.update_core_gpu'):
+        rule.update_core_gpu(param)
+
+
+def test_parameters_added_after_setup():
+    net = Net()
+    optimizer = sgd(net)
+    with net.l.init_scope():
+        net.l.W = chainer.Parameter(np.ones((1, 2), 'f'))
+    with net.init_scope():
+        net.z = chainer.Parameter(np.ones(2, 'f'))
+    net.m.W.update_rule = None  # on purpose: no warning
+    net.cleargrads()
+    with pytest.warns(UserWarning, match='came into the link') as caught:
+        optimizer.update(net.loss, ones(net))
+    texts = [str(w.message) for w in caught]
+    assert len(texts) == 2
+    for path, text in zip(('/z', '/l/W'), texts, strict=True):
+        assert f'SGD.update: parameter {path} came into the link after setup' in text
+    assert to_list(net.l.W.array) == [[1, 1]]
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        optimizer.update(net.loss, ones(net))  # once is enough
+        optimizer.setup(net)
+        optimizer.update(net.loss, ones(net))
+    assert to_list(net.l.W.array) == [[0, 0]]
+
+
+# ---- updates ----
+
+
+def test_update_with_loss(device):
+    net = Net().to_device(device)
+    optimizer = sgd(net)
+    net.l.W.grad = ones(net) * 100  # to be cleared
+    optimizer.update(net.loss, x=ones(net))
+    assert to_list(net.l.W.array) == [[0, 0]]
+    assert to_list(net.l.b.array) == [-1]
+    assert optimizer.t == net.l.W.update_rule.t == net.m.W.update_rule.t == 1
+    assert not net.m.W.is_initialized
+    # Without a loss gradients are taken as they are.
+    optimizer.update()
+    assert to_list(net.l.W.array) == [[-1, -1]]
+
+
+def test_gradients_accumulate(device):
+    net = Net().to_device(device)
+    optimizer = sgd(net)
+    net.cleargrads()
+    for _ in range(3):
+        net.loss(ones(net)).backward()
+    optimizer.update()
+    assert to_list(net.l.W.array) == [[-2, -2]]
+
+
+def test_zerograds():
+    net = Net()
+    optimizer = sgd(net)
+    with pytest.warns(DeprecationWarning, match='use_cleargrads is deprecated'):
+        optimizer.use_cleargrads(False)
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        optimizer.update(lambda: F.sum(net.l.W))
+    assert to_list(net.l.b.grad) == [0]
+    assert to_list(net.l.W.array) == [[0, 0]]
+
+
+def test_uninitialized_parameter():
+    net = Net()
+    optimizer = sgd(net)
+    net.l.cleargrads()
+    with pytest.raises(RuntimeError, match=r'SGD\.update: parameter /m/W is uninitialized'):
+        optimizer.update()
+    assert optimizer.t == net.l.W.update_rule.t == 0
+    net.m.W.update_rule.enabled = False
+    optimizer.update()
+    net.m.W.update_rule = None
+    optimizer.update()
+
+
+def test_reallocate_cleared_grads(device):
+    net = Net().to_device(device)
+    optimizer = optimizers.MomentumSGD(lr=1, momentum=0.5).setup(net)
+    optimizer.update(net.loss, ones(net))
+    net.cleargrads()
+    optimizer.update()
+    # Momentum goes on without a gradient.
+    assert to_list(net.l.W.array) == [[-0.5, -0.5]]
+    assert to_list(net.l.W.grad) == [[0, 0]]
+    assert net.l.W.grad.dtype == np.float32
+    assert net.device.is_array_supported(net.l.W.grad)
+
+
+def test_shared_link_makes_one_step(device):
+    net = chainer.Chain(a=L.Linear(2, 1, initialW=1))
+    net.add_link('b', net.a)
+    net.to_device(device)
+    optimizer = sgd(net)
+    optimizer.add_hook(WeightDecay(1))
+    optimizer.update(lambda: F.sum(net.a(ones(net))))
+    assert net.a.W.update_rule.t == 1
+    assert to_list(net.a.W.array) == [[-1, -1]]
+
+
+@pytest.mark.parametrize(
+    ('hook', 'step'),
+    [
+        (None, 4.0),
+        (Lasso(1), 5.0),
+        (WeightDecay(1), 5.0),
+        (GradientHardClipping(0, 3), 3.0),
+        (GradientClipping(2), 1.0),
+    ],
+)
+@pytest.mark.parametrize('scale', [None, 8.0])
+def test_shared_gradient_is_changed_once(device, hook, step, scale):
+    # Two parameters of two elements each, with one array as their gradient, which the user keeps.
+    net = chainer.Link()
+    with net.init_scope():
+        net.a, net.b = (chainer.Parameter(np.ones(2, 'f')) for _ in 'ab')
+    net.to_device(device)
+    optimizer = sgd(net)
+    if hook:
+        optimizer.add_hook(hook)
+    kept = net.device.send(np.full(2, 4 * (scale or 1), 'f'))
+    for param in net.params():
+        param.grad = kept
+        param.loss_scale = scale
+    optimizer.update()
+    assert to_list(net.a.array) == to_list(net.b.array) == [1 - step] * 2
+    assert to_list(kept) == [4 * (scale or 1)] * 2
+
+
+def test_gradients_of_leaf_shared_by_engine(device):
+    net = chainer.Link()
+    with net.init_scope():
+        net.a, net.b = (chainer.Parameter(np.ones(2, 'f')) for _ in 'ab')
+    net.to_device(device)
+    optimizer = sgd(net)
+    optimizer.set_loss_scale(16.0)
+    optimizer.update(lambda: F.sum(net.a + net.b))
+    assert to_list(net.a.array) == to_list(net.b.array) == [0, 0]
+
+
+def test_disable_update(device):
+    net = Net().to_device(device)
+    optimizer = sgd(net)
+    net.l.disable_update()
+    optimizer.update(net.loss, ones(net))
+    assert (optimizer.t, net.l.W.update_rule.t) == (1, 0)
+    assert to_list(net.l.W.array) == [[1, 1]]
+    net.l.enable_update()
+    optimizer.update(net.loss, ones(net))
+    assert to_list(net.l.W.array) == [[0, 0]]
+
+
+def test_array_identity_is_kept(device):
+    net = Net().to_device(device)
+    optimizer = optimizers.Adam().setup(net)
+    array = net.l.W.array
+    optimizer.update(net.loss, ones(net))
+    assert net.l.W.array is array
+
+
+def test_updates_are_no_part_of_a_graph(device):
+    net = Net().to_device(device)
+    optimizer = optimizers.Adam().setup(net)
+    optimizer.add_hook(WeightDecay(0.1))
+    optimizer.update(net.loss, ones(net))
+    if device != '@numpy':
+        arrays = [net.l.W.array, net.l.W.grad, *net.l.W.update_rule.state.values()]
+        assert not any(array.is_backprop_required(chainerx.anygraph) for array in arrays)
+    assert net.l.W.creator is None
+    assert net.l.W.requires_grad
+
+
+def test_new_epoch():
+    optimizer = sgd(Net())
+    optimizer.new_epoch()
+    with pytest.raises(RuntimeError, match='invalid new_epoch call with auto=True'):
+        optimizer.new_epoch(auto=True)
+    optimizer.use_auto_new_epoch = True
+    with pytest.raises(RuntimeError, match='duplicated new_epoch with the updater'):
+        optimizer.new_epoch()
+    optimizer.new_epoch(auto=True)
+    assert optimizer.epoch == 2
+
+
+# ---- loss scaling ----
+
+
+def test_static_loss_scale(device):
+    net = Net().to_device(device)
+    optimizer = sgd(net)
+    optimizer.set_loss_scale(4.0)
+    seen = []
+    optimizer.add_hook(lambda o: seen.append(to_list(o.target.l.W.grad)), name='look')
+    optimizer.update(net.loss, ones(net))
+    assert seen == [[[1, 1]]]  # hooks see what the rules use
+    assert to_list(net.l.W.array) == [[0, 0]]
+    # By hand, and without an optimizer's knowledge.
+    net.cleargrads()
+    net.loss(ones(net)).backward(loss_scale=32.0)
+    assert net.l.W.loss_scale == net.l.b.loss_scale == 32.0
+    assert net.m.W.loss_scale is None
+    optimizer.update()
+    assert to_list(net.l.W.array) == [[-1, -1]]
+    # A gradient is divided once.
+    optimizer.update()
+    assert to_list(net.l.W.array) == [[-2, -2]]
+
+
+def test_loss_scale_of_all_layers(device):
+    net = chainer.Sequential(L.Linear(2, 3), F.relu, L.Linear(3, 3), F.tanh, L.Linear(3, 1))
+    net.to_device(device)
+    net.cleargrads()
+    y = F.sum(net(ones(net)))
+    y.backward(loss_scale=2.0)
+    assert [param.loss_scale for param in net.params()] == [2.0] * 6
+
+
+def test_rule_alone_undoes_the_loss_scale(device):
+    net = Net().to_device(device)
+    net.cleargrads()
+    net.loss(ones(net)).backward(loss_scale=4.0)
+    net.l.W.update_rule = optimizers.SGD(1).create_update_rule()
+    net.l.W.update()
+    assert to_list(net.l.W.array) == [[0, 0]]
+
+
+def test_bad_loss_scales():
+    optimizer = sgd(Net())
+    for bad in (0, -1, float('nan'), float('inf')):
+        with pytest.raises(ValueError, match='loss_scale must be a positive number'):
+            optimizer.set_loss_scale(bad)
+        with pytest.raises(ValueError, match='loss_scale must be a positive number'):
+            optimizer.loss_scaling(scale=bad)
+    for bad in (0, -1):
+        with pytest.raises(ValueError, match='interval must be greater than or equal to 1'):
+            optimizer.loss_scaling(interval=bad)
+    assert not optimizer._loss_scaling_is_dynamic
+
+
+def test_dynamic_loss_scale(device):
+    net = Net().to_device(device)
+    optimizer = sgd(net)
+    optimizer.loss_scaling(interval=2, scale=16.0)
+    factor = {'value': 1.0}
+    scales, steps = [], []
+    for bad in (0, 0, 0, 1, 0, 1, 0, 0, 0):
+        factor['value'] = float('nan') if bad else 1.0
+
+        def loss():
+            return net.loss(ones(net)) * factor['value']
+
+        if bad:
+            with pytest.warns(UserWarning, match=r'Non finite number found in param.grad of /l/W'):
+                optimizer.update(loss)
+            assert not optimizer.is_safe_to_update()
+        else:
+            optimizer.update(loss)
+            assert optimizer.is_safe_to_update()
+        scales.append(optimizer._loss_scale)
+        steps.append(net.l.W.update_rule.t)
+    root = 2**0.5
+    expected = [32, 64, 128, 64, 64 * root, 32 * root, 64, 64 * root, 128]
+    assert scales == pytest.approx(expected)
+    assert steps == [1, 2, 3, 3, 4, 4, 5, 6, 7]
+    assert optimizer.t == 9
+    np.testing.assert_allclose(to_list(net.l.W.array), [[-6, -6]])
+
+
+def test_dynamic_loss_scale_without_a_loss(device):
+    net = Net().to_device(device)
+    optimizer = sgd(net)
+    optimizer.loss_scaling(scale=4.0)
+    net.cleargrads()
+    net.l.W.grad = ones(net) * float('inf')
+    with pytest.warns(UserWarning, match='Non finite'):
+        optimizer.update()
+    assert to_list(net.l.W.array) == [[1, 1]]
+    assert optimizer._loss_scale == 2
+
+
+def test_limits_of_the_loss_scale():
+    optimizer = sgd(Net())
+    optimizer.loss_scaling(scale=50000.0)
+    optimizer.update_loss_scale()
+    assert optimizer._loss_scale == 65504
+    optimizer.set_loss_scale(1.5)
+    optimizer._loss_scaling_isnan = True
+    optimizer.update_loss_scale()
+    assert optimizer._loss_scale == 1
+
+
+def test_nan_under_a_static_loss_scale():
+    # Nobody asked to look for them.
+    net = Net()
+    optimizer = sgd(net)
+    optimizer.set_loss_scale(2.0)
+    net.cleargrads()
+    net.l.W.grad = np.full((1, 2), np.nan, 'f')
+    optimizer.update()
+    assert np.isnan(net.l.W.array).all()
+
+
+# ---- float32 copies ----
+
+
+def half(device):
+    link = chainer.Link()
+    with link.init_scope():
+        link.W = chainer.Parameter(np.array([1, 2], 'e'))
+    return link.to_device(device)
+
+
+def test_fp32_update_keeps_small_steps(device):
+    link = half(device)
+    optimizer = optimizers.SGD(2.0**-13)
+    optimizer.use_fp32_update()
+    optimizer.setup(link)
+    for _ in range(4):
+        link.W.grad = link.xp.ones(2, 'e')
+        optimizer.update()
+    # One step alone would be lost between numbers that are 2 ** -11 apart below 1.
+    assert to_list(link.W.array) == [1 - 2.0**-11, 2]
+    assert link.W.dtype == link.W.grad.dtype == np.float16
+
+
+def test_fp32_update_sees_written_values(device):
+    link = half(device)
+    optimizer = optimizers.SGD(2.0**-14)
+    optimizer.use_fp32_update()
+    optimizer.setup(link)
+    link.W.grad = link.xp.ones(2, 'e')
+    optimizer.update()
+    link.W.array[0] = 7
+    optimizer.update()
+    assert to_list(link.W.array) == [7, 2]
+    copy = link.W.update_rule._fp32_param.array
+    assert to_list(copy) == [7 - 2.0**-14, 2 - 2.0**-13]
+
+
+def test_fp32_update_on_and_off():
+    link = half('@numpy')
+    optimizer = optimizers.SGD().setup(link)
+    optimizer.use_fp32_update()
+    assert link.W.update_rule._use_fp32_update
+    link.W.grad = np.ones(2, 'e')
+    optimizer.update()
+    optimizer.use_fp32_update(False)
+    assert link.W.update_rule._fp32_param is None
+    wide = Net()
+    optimizer = optimizers.SGD()
+    optimizer.use_fp32_update()
+    optimizer.setup(wide).update(wide.loss, ones(wide))
+    assert wide.l.W.update_rule._fp32_param is None
+
+
+# ---- rules of the user ----
+
+
+class CountingRule(UpdateRule):
+    """For NumPy arrays only: adds the state, then the gradient; replaces the state."""
+
+    def init_state(self, param):
+        with chainer.using_device(param.device):
+            self.state['v'] = param.xp.ones_like(param.array)
+        self.state['n'] = 0
+
+    def update_core_cpu(self, param):
+        if param.array is None:
+            return
+        assert type(param.array) is np.ndarray
+        assert type(self.state['v']) is np.ndarray
+        param.array += self.state['v'] + param.grad
+        self.state['v'] = self.state['v'] * 2
+        self.state['n'] += 1
+
+
+def test_rule_of_the_user(device):
+    net = Net().to_device(device)
+    param = net.l.W
+    param.update_rule = CountingRule()
+    chainer.fallback_report(reset=True)
+    for _ in range(2):
+        param.grad = ones(net)
+        param.update()
+    assert to_list(param.array) == [[6, 6]]
+    state = param.update_rule.state
+    assert net.device.is_array_supported(state['v'])
+    assert to_list(state['v']) == [[4, 4]]
+    assert state['n'] == 2
+    report = chainer.fallback_report(reset=True)
+    if device == '@numpy':
+        assert not report
+    else:
+        assert report[0][0] == 'CountingRule'
+        assert report[0][3] == 2
+        with (
+            chainer.using_config('chainerx_fallback', 'error'),
+            pytest.raises(RuntimeError, match='CountingRule: no chainerx implementation'),
+        ):
+            param.update()
+
+
+def test_rule_that_replaces_the_array(device):
+    class Rule(UpdateRule):
+        def update_core_cpu(self, param):
+            param.array = param.array * 2
+
+    net = Net().to_device(device)
+    net.l.W.update_rule = Rule()
+    net.l.W.grad = ones(net)
+    net.l.W.update()
+    assert to_list(net.l.W.array) == [[2, 2]]
+
+
+def test_rule_with_an_update_core_for_all(device):
+    class Rule(UpdateRule):
+        def update_core(self, param):
+            param.array[...] = 5
+
+    net = Net().to_device(device)
+    net.l.W.update_rule = Rule()
+    net.l.W.grad = ones(net)
+    net.l.W.update()
+    assert to_list(net.l.W.array) == [[5, 5]]
+
+
+def test_rule_overriding_part_of_a_built_in_one(device):
+    class Rule(optimizers.adam.AdamRule):
+        def update_core_cpu(self, param):
+            param.array[...] = 5
+
+    net = Net().to_device(device)
+    net.l.W.update_rule = Rule()
+    net.l.W.grad = ones(net)
+    net.l.W.update()
+    assert to_list(net.l.W.array) == [[5, 5]]
+
+
+def test_optimizer_of_the_user(device):
+    class Mine(GradientMethod):
+        def create_update_rule(self):
+            return CountingRule(self.hyperparam)
+
+    net = Net().to_device(device)
+    optimizer = Mine().setup(net)
+    optimizer.update(net.loss, ones(net))
+    assert to_list(net.l.W.array) == [[3, 3]]
+
+
+def test_state_of_rule():
+    rule = UpdateRule()
+    assert rule.state is None
+    rule.update_core = lambda param: None
+    rule.update(chainer.Parameter(np.ones(2, 'f')))
+    assert rule.state == {}
+
+
+# ---- saving and loading ----
+
+
+def saved(optimizer):
+    serializer = DictionarySerializer()
+    optimizer.serialize(serializer)
+    return serializer.target
+
+
+def test_saved_keys():
+    net = Net()
+    optimizer = optimizers.Adam().setup(net)
+    ts = {'l/W/t', 'l/b/t', 'm/W/t', 'm/b/t'}
+    assert saved(optimizer).keys() == {'t', 'epoch'} | ts
+    optimizer.update(net.loss, ones(net))
+    states = {f'{path}/{key}' for path in ('l/W', 'l/b', 'm/b') for key in 'mv'}
+    assert saved(optimizer).keys() == {'t', 'epoch'} | ts | states
+
+
+@pytest.mark.parametrize('is_used', [False, True])
+@pytest.mark.parametrize('name', ['SGD', 'MomentumSGD', 'AMSBound', 'SMORMS3'])
+def test_round_trip(name, is_used, device):
+    def make():
+        net = Net()
+        net.m(np.ones((1, 3), 'f'))
+        net.to_device(device)
+        return net, getattr(optimizers, name)().setup(net)
+
+    net, optimizer = make()
+    for _ in range(3):
+        optimizer.update(net.loss, ones(net))
+    optimizer.new_epoch()
+    other_net, other = make()
+    if is_used:
+        other.update(other_net.loss, ones(net) * 2)
+    other_net.copyparams(net)
+    other.serialize(NpzDeserializer(saved(optimizer)))
+    assert (other.t, other.epoch) == (3, 1)
+    assert type(other.t) is int
+    for o, n in ((optimizer, net), (other, other_net)):
+        o.update(n.loss, ones(n))
+    for a, b in zip(net.params(), other_net.params(), strict=True):
+        assert to_list(a.array) == to_list(b.array)
+        assert a.update_rule.t == b.update_rule.t == 4
+
+
+def test_load_before_initialization():
+    # States of a parameter whose shape is not yet known.
+    net = Net()
+    net.m(np.ones((1, 3), 'f'))
+    optimizer = optimizers.Adam().setup(net)
+    optimizer.update(net.loss, ones(net))
+    other = optimizers.Adam().setup(Net())
+    other.serialize(NpzDeserializer(saved(optimizer)))
+    rule = other.target.m.W.update_rule
+    assert rule.state['m'].shape == (2, 3)
+    assert rule.t == 1
+
+
+def test_load_states_that_were_not_there():
+    # Of an optimizer that was saved before its first step.
+    net = Net()
+    optimizer = optimizers.Adam().setup(net)
+    fresh = saved(optimizer)
+    optimizer.update(net.loss, ones(net))
+    optimizer.serialize(NpzDeserializer(fresh))
+    assert net.l.W.update_rule.state is None
+    assert net.l.W.update_rule.t == optimizer.t == 0
+
+
+def test_load_missing_and_wrong_states():
+    net = Net()
+    optimizer = optimizers.Adam().setup(net)
+    net.m.disable_update()
+    optimizer.update(net.loss, ones(net))
+    good = saved(optimizer)
+    for change, error, text in (
+        ({'l/W/m': None}, KeyError, 'l/W/m'),
+        ({'t': None}, KeyError, "'t'"),
+        ({'l/W/m': np.ones((3, 3), 'f')}, ValueError, r'l/W/m.*\(3, 3\).*\(1, 2\)'),
+        ({'l/W/m': np.ones((1, 2), 'c8')}, TypeError, r'l/W/m.*complex64.*float32'),
+        ({'l/W/v': np.array([['a', 'b']])}, TypeError, r'l/W/v.*<U1.*float32'),
+    ):
+        bad = {k: v for k, v in (good | change).items() if v is not None}
+        other = optimizers.Adam().setup(Net())
+        with pytest.raises(error, match=text):
+            other.serialize(NpzDeserializer(bad))
+        assert other.target.l.W.update_rule.state is None
+    # Not strict: what is missing begins anew.
+    other = optimizers.Adam().setup(Net())
+    bad = {k: v for k, v in good.items() if k != 'l/W/m'}
+    other.serialize(NpzDeserializer(bad, strict=False))
+    rule = other.target.l.W.update_rule
+    assert rule.t == 1
+    assert to_list(rule.state['m']) == [[0, 0]]
+    assert to_list(rule.state['v']) == to_list(net.l.W.update_rule.state['v'])
+
+
+def test_load_forgets_the_fp32_copy(device):
+    link = half(device)
+    optimizer = optimizers.MomentumSGD()
+    optimizer.use_fp32_update()
+    optimizer.setup(link)
+    link.W.grad = link.xp.ones(2, 'e')
+    optimizer.update()
+    values = saved(optimizer)
+    assert values['W/v'].dtype == np.float32
+    optimizer.serialize(NpzDeserializer(values))
+    assert link.W.update_rule._fp32_param is None
+    other = optimizers.MomentumSGD()
+    other.use_fp32_update()
+    other.setup(half(device)).serialize(NpzDeserializer(values))
+    assert other.target.W.update_rule.state['v'].dtype == np.float32
+
+
+def test_rule_with_its_own_serialize():
+    class Rule(CountingRule):
+        def serialize(self, serializer):
+            super().serialize(serializer)
+            self.extra = serializer('extra', getattr(self, 'extra', 0))
+
+    link = half('@numpy')
+    optimizer = sgd(link)
+    link.W.update_rule = Rule()
+    link.W.update_rule.extra = 9
+    values = saved(optimizer)
+    assert values['W/extra'] == 9
+    link.W.update_rule = Rule()
+    optimizer.serialize(NpzDeserializer(values))
+    assert link.W.update_rule.extra == 9
+
+
+# ---- old names ----
+
+
+@pytest.mark.parametrize(
+    ('name', 'args'),
+    [
+        ('WeightDecay', (0.1,)),
+        ('Lasso', (0.1,)),
+        ('GradientClipping', (1,)),
+        ('GradientHardClipping', (-1, 1)),
+        ('GradientNoise', (0.1,)),
+    ],
+)
+def test_deprecated_hooks(name, args):
+    with pytest.warns(DeprecationWarning, match=optimizer_module.make_deprecation_message(name)):
+        hook = getattr(optimizer_module, name)(*args)
+    assert isinstance(hook, getattr(chainer.optimizer_hooks, name))

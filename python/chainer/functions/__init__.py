@@ -20,6 +20,7 @@ from chainer.functions.activation.tanh import tanh
 from chainer.functions.array.broadcast import broadcast, broadcast_to
 from chainer.functions.array.cast import cast
 from chainer.functions.array.concat import concat
+from chainer.functions.array.copy import copy
 from chainer.functions.array.diagonal import diagonal
 from chainer.functions.array.dstack import dstack
 from chainer.functions.array.expand_dims import expand_dims

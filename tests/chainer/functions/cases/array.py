@@ -81,6 +81,8 @@ CASES = [
               (call([f(3, 4), own('float16', 3, 4)]), InvalidType, 'dtype'),
               (call([], 0), InvalidType, 'size'), (call(f(3, 4)), TypeError, 'xs'),
               (call([f(3, 4)], 1.0), TypeError, 'axis')]),
+    Case('copy', fn=lambda x: chainer.functions.copy(x, x.device), ref=lambda x: x, dtypes=EVERY,
+         refuses=False, inputs=[f(3, 4)], elastic=True, cls='array.copy.Copy', direct=False),
     view('expand_dims', 'ExpandDims', np.expand_dims,
          [call(f(3, 4), 0), call(f(3, 4), -1), call(f(3, 4), axis=1), call(f(), -1)],
          [(call(f(3), 2), InvalidType, 'ndim'), (call(f(3), -3), InvalidType, 'ndim')],

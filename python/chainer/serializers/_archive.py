@@ -94,12 +94,12 @@ class Reader:
             )
         return header.dtype, header.shape
 
-    def read(self, key: str, sized: bool) -> np.ndarray:
+    def read(self, key: str, expected: int) -> np.ndarray:
         try:
             with self._open(key) as stream:
                 dtype, shape, fortran, _ = _npy.read_header(stream)
-                if not sized:
-                    _values.check_growth(dtype, shape, self._members[key].compress_size)
+                stored = self._members[key].compress_size
+                _values.check_growth(dtype, shape, stored, expected)
                 array = np.empty(shape[::-1] if fortran else shape, dtype)
                 _fill_from(stream, array)
         except _ERRORS as error:

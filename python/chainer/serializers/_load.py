@@ -27,12 +27,13 @@ class Reader(tp.Protocol):
         """
         ...
 
-    def read(self, key: str, sized: bool) -> np.ndarray:
+    def read(self, key: str, expected: int) -> np.ndarray:
         """The array.
 
         Args:
             key: Its key.
-            sized: Whether the target has that size. Else the reader protects the memory.
+            expected: How many bytes may well be right. A reader refuses to make far more than that
+                of a file that is small.
         """
         ...
 
@@ -93,7 +94,9 @@ class Deserializer(serializer.Deserializer):
             is_array = _values.is_array(value)
             if is_array:
                 _values.check_array(value, *found, where)
-            loaded = reader.read(key, sized=is_array)
+            # States of optimizers are of the size of a parameter, and may well be all zero.
+            expected = 0 if self._undo is None else self._undo.largest
+            loaded = reader.read(key, _values.n_bytes(*found) if is_array else expected)
         except (ValueError, OSError) as error:
             if str(error).startswith(where()):
                 raise
@@ -123,11 +126,16 @@ def load_whole(deserializer: Deserializer, obj: tp.Any) -> None:
 class _Undo:
     """What loading may change: arrays, and attributes of all that is serialized with an object.
 
+    Attributes:
+        key: What was loaded last.
+        largest: Bytes of the largest parameter.
+
     Values of other kinds, inside objects that have no method ``serialize``, are not remembered.
     """
 
     def __init__(self, obj: tp.Any) -> None:
         self.key = ''
+        self.largest = 0
         self._arrays: dict[int, tuple[tp.Any, np.ndarray]] = {}
         self._containers: list[tuple[tp.Any, tp.Any]] = []
         self._uninitialized: list[variable.Parameter] = []
@@ -139,7 +147,9 @@ class _Undo:
                 continue
             seen[id(x)] = x  # kept alive: an id may not be used again during the walk
             if isinstance(x, variable.Parameter):
-                if not x.is_initialized:
+                if x.is_initialized:
+                    self.largest = max(self.largest, x.array.nbytes)
+                else:
                     self._uninitialized.append(x)
                 stack.append(x.update_rule)
             elif isinstance(x, dict):

@@ -67,10 +67,10 @@ def n_bytes(dtype: np.dtype[tp.Any], shape: _Shape) -> int:
     return math.prod(shape) * dtype.itemsize
 
 
-def check_growth(dtype: np.dtype[tp.Any], shape: _Shape, stored: int) -> None:
-    """Refuses to unpack far more than a file holds, for a value of unknown size."""
+def check_growth(dtype: np.dtype[tp.Any], shape: _Shape, stored: int, expected: int) -> None:
+    """Refuses to unpack far more than a file holds, unless it is about what is expected."""
     size = n_bytes(dtype, shape)
-    if size > _MAX_UNCHECKED and size > _MAX_RATIO * stored:
+    if size > max(_MAX_UNCHECKED, 2 * expected) and size > _MAX_RATIO * stored:
         raise ValueError(
             f'{stored} bytes would unpack to {size} (shape {shape}, {dtype}), and the target has '
             'no shape to compare with; initialize it first if that is right'

@@ -157,18 +157,18 @@ class Reader:
             raise ValueError('its data are in other files, or need a plug-in')
         if dataset.chunks:
             # A chunk is unpacked as a whole.
-            _values.check_growth(dtype, dataset.chunks, _values.n_bytes(dtype, dataset.shape))
+            _values.check_growth(dtype, dataset.chunks, _values.n_bytes(dtype, dataset.shape), 0)
         if dtype.kind == 'V' and _values.BFLOAT16 is not None:
             dtype = _values.BFLOAT16
         return dtype, dataset.shape
 
-    def read(self, key: str, sized: bool) -> np.ndarray:
+    def read(self, key: str, expected: int) -> np.ndarray:
         with _guarded():
             dataset = self._find(key)
             if dataset.dtype.kind == 'O':
                 return np.array(dataset.asstr()[()])
-            if not sized:
-                _values.check_growth(dataset.dtype, dataset.shape, dataset.id.get_storage_size())
+            stored = dataset.id.get_storage_size()
+            _values.check_growth(dataset.dtype, dataset.shape, stored, expected)
             array = np.asarray(dataset[()])
         if array.dtype.kind == 'V' and _values.BFLOAT16 is not None:
             return array.view(_values.BFLOAT16)

@@ -98,7 +98,7 @@ class _MappingReader:
         array = _values.to_numpy(key, value)
         return array.dtype, array.shape
 
-    def read(self, key: str, sized: bool) -> np.ndarray:
+    def read(self, key: str, expected: int) -> np.ndarray:
         return np.array(_values.to_numpy(key, self._arrays[key]))
 
 

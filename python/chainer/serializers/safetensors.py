@@ -142,7 +142,7 @@ class Reader:
         text = self._others[key]
         return None if text is None else (np.array(text).dtype, ())
 
-    def read(self, key: str, sized: bool) -> np.ndarray:
+    def read(self, key: str, expected: int) -> np.ndarray:
         if key not in self._entries:
             return np.array(self._others[key])
         dtype, shape, begin = self._entries[key]

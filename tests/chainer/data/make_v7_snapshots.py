@@ -9,6 +9,7 @@ With our `chainer` on the path, ``write FOLDER`` makes the files to check. The t
 this module for the models, so it keeps to what both have.
 """
 
+import functools
 import pathlib
 import sys
 
@@ -16,10 +17,9 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 import numpy as np
-from chainer import serializers
+from chainer import optimizers, serializers
 
 HERE = pathlib.Path(__file__).parent
-SUFFIXES = '.npz', '.h5'
 
 
 class Net(chainer.Chain):
@@ -66,11 +66,63 @@ class Scaled(chainer.Chain):
             self.scale = L.Scale(1, (3,), bias_term=True)
 
 
-MODELS = {'net': Net, 'lazy': Lazy, 'sequential': sequential, 'scaled': Scaled}
+class Optimized:
+    """An optimizer after two steps, its states then overwritten with what `fill` gives."""
+
+    def __init__(self, name):
+        model = chainer.Chain(a=L.Linear(2, 3), b=L.Linear(3, 1))
+        self.optimizer = getattr(optimizers, name)().setup(model)
+        for _ in range(2):
+            for param in model.params():
+                param.grad = np.ones_like(param.array)
+            self.optimizer.update()
+
+    def serialize(self, serializer):
+        self.optimizer.serialize(serializer)
+
+    def namedstates(self):
+        for path, param in self.optimizer.target.namedparams():
+            for key, state in param.update_rule.state.items():
+                yield path + '/' + key, state
+
+
+OPTIMIZERS = [
+    'AMSBound',
+    'AMSGrad',
+    'AdaBound',
+    'AdaDelta',
+    'AdaGrad',
+    'Adam',
+    'AdamW',
+    'CorrectedMomentumSGD',
+    'MSVAG',
+    'MomentumSGD',
+    'NesterovAG',
+    'RMSprop',
+    'RMSpropGraves',
+    'SGD',
+    'SMORMS3',
+]
+LINKS = {'net': Net, 'lazy': Lazy, 'sequential': sequential, 'scaled': Scaled}
+MODELS = LINKS | {name: functools.partial(Optimized, name) for name in OPTIMIZERS}
+# Names of files. In HDF5, which takes 25 KB for the least, only one optimizer.
+FILES = [f'v7_{name}.npz' for name in MODELS] + [f'v7_{name}.h5' for name in [*LINKS, 'Adam']]
+
+
+def model_of(file):
+    """Makes the model that is in a file."""
+    return MODELS[file.removeprefix('v7_').partition('.')[0]]()
 
 
 def fill(link):
     """Gives each array values that depend on its name alone, with bits in all places."""
+    if isinstance(link, Optimized):
+        for path, state in link.namedstates():
+            state[...] = np.random.RandomState(sum(map(ord, path))).random_sample(state.shape)
+        link.optimizer.t, link.optimizer.epoch = 12, 3
+        for i, param in enumerate(link.optimizer.target.params()):
+            param.update_rule.t = 5 + i
+        return link
     for path, param in sorted(link.namedparams()):
         if param.array is not None:
             rng = np.random.RandomState(sum(map(ord, path)))
@@ -84,6 +136,8 @@ def fill(link):
 
 def clear(link):
     """Makes all values differ from what `fill` gives."""
+    if isinstance(link, Optimized):
+        return link
     for param in link.params():
         if param.array is not None:
             param.array[...] = -77
@@ -94,7 +148,12 @@ def clear(link):
 
 
 def values(link):
-    """All values of a link by path."""
+    """All values of a link or optimizer by path."""
+    if isinstance(link, Optimized):
+        result = dict(link.namedstates())
+        for path, param in link.optimizer.target.namedparams():
+            result[path + '/t'] = param.update_rule.t
+        return result | {'t': link.optimizer.t, 'epoch': link.optimizer.epoch}
     result = {path: param.array for path, param in link.namedparams()}
     for path, child in link.namedlinks():
         for name in child._persistent:
@@ -116,24 +175,22 @@ def same(a, b):
 
 
 def write(folder):
-    for name, make in MODELS.items():
-        for suffix in SUFFIXES:
-            save = serializers.save_npz if suffix == '.npz' else serializers.save_hdf5
-            save(str(folder / f'v7_{name}{suffix}'), fill(make()))
+    for file in FILES:
+        save = serializers.save_npz if file.endswith('.npz') else serializers.save_hdf5
+        save(str(folder / file), fill(model_of(file)))
 
 
 def check(folder):
-    for name, make in MODELS.items():
-        expected = values(fill(make()))
-        for suffix in SUFFIXES:
-            load = serializers.load_npz if suffix == '.npz' else serializers.load_hdf5
-            link = clear(make())
-            load(str(folder / f'v7_{name}{suffix}'), link)
-            actual = values(link)
-            wrong = [k for k in expected if not same(expected[k], actual[k])]
-            if wrong or expected.keys() != actual.keys():
-                sys.exit(f'{name}{suffix}: {wrong} differ')
-            print(f'{name}{suffix}: {len(expected)} values are equal')
+    for file in FILES:
+        load = serializers.load_npz if file.endswith('.npz') else serializers.load_hdf5
+        expected = values(fill(model_of(file)))
+        link = clear(model_of(file))
+        load(str(folder / file), link)
+        actual = values(link)
+        wrong = [k for k in expected if not same(expected[k], actual[k])]
+        if wrong or expected.keys() != actual.keys():
+            sys.exit(f'{file}: {wrong} differ')
+        print(f'{file}: {len(expected)} values are equal')
 
 
 if __name__ == '__main__':

@@ -225,11 +225,19 @@ def test_a_bomb_for_a_target_of_known_size():
 
 
 def test_a_bomb_for_a_target_of_unknown_size():
-    content = bomb(1 << 25)
-    peak = peak_of_failure(content, One(), 'would unpack to 134217728')
+    content = bomb((1 << 24) + 1)
+    peak = peak_of_failure(content, One(), 'would unpack to 67108868')
     assert peak < 1 << 20
+    # A state of an optimizer is of the size of a parameter, and may well be all zero.
+    net = chainer.Chain(x=chainer.Chain())
+    with net.init_scope():
+        net.w = chainer.Parameter(np.ones((1 << 24) + 1, 'f'))
+    net.state = One()
+    net.serialize = net.state.serialize
+    serializers.load_npz(io.BytesIO(content), net)
+    assert net.state.x.shape == ((1 << 24) + 1,)
     # Initialized first, it is what the user wants.
-    target = One(np.ones(1 << 25, 'f'))
+    target = One(np.ones((1 << 24) + 1, 'f'))
     serializers.load_npz(io.BytesIO(content), target)
     assert not target.x.any()
 

@@ -37,6 +37,7 @@ from chainer.functions.array.permutate import permutate
 from chainer.functions.array.repeat import repeat
 from chainer.functions.array.reshape import reshape
 from chainer.functions.array.rollaxis import rollaxis
+from chainer.functions.array.scatter_add import scatter_add
 from chainer.functions.array.select_item import select_item
 from chainer.functions.array.separate import separate
 from chainer.functions.array.split_axis import split_axis

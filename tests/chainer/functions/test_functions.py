@@ -231,7 +231,8 @@ def test_hooks(case, kind, debug):
         f, in_data = hook.forward[-1]
         assert ys[0].creator is f, prepared.where
         assert len(in_data) == len(f.inputs), prepared.where
-        assert all(isinstance(x, array_type) for x in in_data), prepared.where
+        if isinstance(f, BuiltinFunction):  # others may fall back to NumPy
+            assert all(isinstance(x, array_type) for x in in_data), prepared.where
         if case.order:
             for y in ys:
                 y.grad = lay(np.ones(y.shape, y.dtype), 'contiguous', kind)

@@ -66,7 +66,7 @@ def copy(x: tp.Any, dst: tp.Any) -> variable.Variable:
         where the kind changes.
     """
     if isinstance(dst, int):
-        device = backend.CpuDevice() if dst < 0 else cuda.GpuDevice.from_device_id(dst)
+        device: tp.Any = backend.CpuDevice() if dst < 0 else cuda.GpuDevice.from_device_id(dst)
     else:
         device = backend.get_device(dst)
     x = variable.as_variable(x)

@@ -19,6 +19,12 @@ def pad_sequence(xs, length=None, padding=0):
     return y
 
 
+def scatter_add(a, slices, b):
+    y = a.copy()
+    np.add.at(y, slices, b)
+    return y
+
+
 def transpose_sequence(xs):
     return tuple(np.stack([x[t] for x in xs if t < len(x)]) for t in range(len(xs[0])))
 
@@ -194,6 +200,14 @@ CASES = [
               (call(f(3), own('float32', 3)), ValueError, 'float32'),
               (call(f(3), i(3, 1)), ValueError, 'axes'),
               (call(f(3), i(3), axis=1), InvalidType, 'ndim')]),
+    Case('scatter_add', ref=scatter_add, dtypes=NUMBERS, refuses=False, direct=False,
+         calls=[call(f(3, 4), 1, f(4)), call(f(3, 4), (slice(None), -1), f(3)),
+                call(f(3, 4), np.array([0, 2, 0]), f(3, 4)), call(f(3, 4), [0, 0], f(2, 4)),
+                call(f(3, 4), (slice(None, None, -2), np.array([1, 1])), f(2, 2))],
+         cls='array.scatter_add.ScatterAdd', attributes=[{'slices': (1,)}],
+         big=call(f(300, 40), 1, f(40)),
+         bad=[(call(f(3, 4), 0, f(3)), ValueError, 'shape'), (call(f(3), 3, f()), IndexError, '3'),
+              (call(f(3), 0, own('float16')), InvalidType, 'dtype')]),
     Case('pad', ref=np.pad, cls='array.pad.Pad',
          calls=[call(f(3, 4), 1, 'constant'), call(f(3, 4), (1, 2), mode='edge'),
                 call(f(3, 4), ((1, 2), (0, 1)), 'constant', constant_values=2.0),

@@ -1,0 +1,70 @@
+"""Values added at indices."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import numpy as np
+
+from chainer import variable
+from chainer._builtin import _to_numpy
+from chainer.function_node import FunctionNode
+from chainer.functions.array.get_item import get_item
+from chainer.utils import type_check
+
+
+class ScatterAdd(FunctionNode):
+    """See `scatter_add`; ``slices`` is a tuple."""
+
+    def __init__(self, slices: tp.Any) -> None:
+        self.slices = slices if isinstance(slices, tuple) else (slices,)
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('a', 'b'))
+        a, b = in_types
+        type_check.expect(a.dtype == b.dtype)
+
+    def forward(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+        a, b = inputs
+        slices = tuple(_to_index(s) for s in self.slices)
+        shape = a[slices].shape
+        if shape != b.shape:
+            raise ValueError(f'scatter_add: a[slices] has shape {shape}, but b has {b.shape}')
+        a = a.copy()
+        np.add.at(a, slices, b)
+        return (a,)
+
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[tp.Any, ...]
+    ) -> tp.Any:
+        (gy,) = grad_outputs
+        return tuple(gy if i == 0 else get_item(gy, self.slices) for i in target_input_indexes)
+
+
+def _to_index(index: tp.Any) -> tp.Any:
+    if isinstance(index, slice) or index is None or index is Ellipsis:
+        return index
+    return np.asarray(_to_numpy(variable.as_array(index))) if hasattr(index, 'dtype') else index
+
+
+def scatter_add(a: tp.Any, slices: tp.Any, b: tp.Any) -> variable.Variable:
+    """A copy of ``a``, with ``b`` added to ``a[slices]``; an element picked twice gets both.
+
+    Args:
+        a (Variable or array): Any shape and dtype.
+        slices: What `get_item` takes.
+        b (Variable or array): The shape of ``a[slices]``, the dtype of ``a``.
+
+    Returns:
+        Variable: Shape of ``a``. Differentiable in ``a`` and ``b``, any order.
+
+    Raises:
+        InvalidType: If dtypes differ.
+        ValueError: If ``b`` is of another shape.
+        IndexError: If an index is out of range.
+
+    Note:
+        Computed by NumPy; chainerx arrays fall back to it.
+    """
+    (y,) = ScatterAdd(slices).apply((a, b))
+    return y

@@ -5,17 +5,15 @@ from __future__ import annotations
 import typing as tp
 
 from chainer._builtin import BuiltinFunction
+from chainer.functions import _elementwise
 from chainer.utils import type_check
 
 
-class FloatUnary(BuiltinFunction):
+class FloatUnary(_elementwise.FloatUnary):
     """A function of one array of floats."""
 
+    is_elementwise = False  # as in v7
     check_uses_attributes = False
-
-    def check_type_forward(self, in_types: tp.Any) -> None:
-        type_check._argname(in_types, ('x',))
-        type_check.expect(in_types[0].dtype.kind == 'f')
 
 
 class AlongAxis(BuiltinFunction):

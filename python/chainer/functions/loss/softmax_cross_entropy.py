@@ -5,10 +5,10 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
-import numpy as np
 
 from chainer import _engine, variable
 from chainer._builtin import BuiltinFunction, _as_chainerx, _to_numpy, _to_side
+from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.utils import type_check
 
 
@@ -106,14 +106,8 @@ class SoftmaxCrossEntropy(BuiltinFunction):
                 loss = loss.astype(x.dtype)
         if reduce == 'no':
             return (loss if x.ndim == 2 else loss.reshape(t.shape)), x.as_grad_stopped()
-        # Counts and sums soon leave the range of float16.
-        half = x.dtype == np.float16
-        total = (loss.astype('float32') if half else loss).sum()
-        if normalize:
-            mean = total / chainerx.maximum((labels >= 0).sum(), 1)
-        else:
-            mean = total * (1.0 / max(len(x), 1))
-        return (mean.astype(x.dtype) if half else mean), x.as_grad_stopped()
+        count = chainerx.maximum((labels >= 0).sum(), 1) if normalize else max(len(x), 1)
+        return mean(loss, count), x.as_grad_stopped()
 
 
 _CHECKED = ('class_weight', 'reduce', 'soft_target_loss')
@@ -126,12 +120,11 @@ def _soft(x: chainerx.ndarray, t: chainerx.ndarray, reduce: str, kind: str) -> c
         # 0 log 0 is 0.
         positive = t > 0
         loss = loss + (t * chainerx.log(chainerx.where(positive, t, 1))).sum(axis=1)
-    return loss if reduce == 'no' else loss.sum() * (1.0 / max(loss.size, 1))
+    return loss if reduce == 'no' else mean(loss, max(loss.size, 1))
 
 
 def _check_options(class_weight: tp.Any, reduce: str, soft_target_loss: str) -> None:
-    if reduce not in ('mean', 'no'):
-        raise ValueError(f"softmax_cross_entropy: reduce is {reduce!r}, expected 'mean' or 'no'")
+    check_reduce('softmax_cross_entropy', reduce)
     if soft_target_loss not in ('cross-entropy', 'kl-divergence'):
         raise ValueError(
             f'softmax_cross_entropy: soft_target_loss is {soft_target_loss!r}, expected '

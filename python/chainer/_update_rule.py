@@ -39,6 +39,8 @@ class UpdateRule:
     # Name of a routine that updates many parameters in one call (`fused_call` says with what
     # numbers, `fused_states` with what arrays); None if only `update` can.
     fused: tp.ClassVar[str | None] = None
+    # Names of the arrays in `state` that the formula takes, in order, shaped like the parameter.
+    fused_states: tuple[str, ...] = ()
 
     def __init__(self, parent_hyperparam: Hyperparameter | None = None) -> None:
         self._state: dict[str, tp.Any] | None = None
@@ -206,11 +208,11 @@ class UpdateRule:
             self._state = self._initial_states(param)
             return
         for key, value in state.items():
-            if type(value) is type(array) and not isinstance(value, chainerx.ndarray):
+            if type(value) is type(array) and _same_place(value, array):
                 pass
             elif _is_array(value) and backend.get_device_from_array(value) != param.device:
                 state[key] = value = param.device.send(value)
-            if self.is_elementwise and getattr(value, 'shape', array.shape) != array.shape:
+            if key in self.fused_states and value.shape != array.shape:
                 raise ValueError(
                     f'{type(self).__name__}: state {key!r} of parameter {param.name!r} is of shape '
                     f'{value.shape}, the parameter of shape {array.shape}'
@@ -303,6 +305,13 @@ def _is_float16(param: tp.Any) -> bool:
 
 def _is_array(value: tp.Any) -> bool:
     return isinstance(value, np.ndarray | chainerx.ndarray | cuda.ndarray)
+
+
+def _same_place(x: tp.Any, y: tp.Any) -> bool:
+    """Whether two arrays of one type are on one device: the quick answer, for the usual cases."""
+    if isinstance(x, np.ndarray):
+        return True
+    return isinstance(x, chainerx.ndarray) and x.device is y.device
 
 
 def _from_chx(value: tp.Any) -> tp.Any:

@@ -584,6 +584,50 @@ def test_state_of_rule():
     assert rule.state == {}
 
 
+def test_states_beside_those_of_the_formula(device):
+    class Rule(optimizers.adam.AdamRule):
+        def init_state(self, param):
+            super().init_state(param)
+            self.state['norm'] = param.xp.zeros((), 'f')
+            self.state['name'] = 'x'
+
+    net = Net().to_device(device)
+    net.l.W.update_rule = Rule()
+    for _ in range(2):
+        net.l.W.grad = ones(net)
+        net.l.W.update()
+    assert list(net.l.W.update_rule.state) == ['m', 'v', 'norm', 'name']
+
+
+# ---- training ----
+
+
+@pytest.mark.parametrize('name', ['SGD', 'MomentumSGD', 'Adam', 'AMSBound', 'RMSprop', 'SMORMS3'])
+def test_training_on_both_kinds_of_arrays(name):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(32, 4)).astype('f')
+    t = (x[:, :2] * x[:, 2:]).sum(1, keepdims=True).astype('f')
+    results = []
+    for device in DEVICES:
+        np.random.seed(1)
+        net = chainer.Sequential(L.Linear(4, 16), F.tanh, L.Linear(None, 1)).to_device(device)
+        optimizer = getattr(optimizers, name)().setup(net)
+        optimizer.add_hook(WeightDecay(1e-4))
+        optimizer.add_hook(GradientClipping(5.0))
+
+        def loss(net=net, device=device):
+            device = chainer.get_device(device)
+            return F.mean_squared_error(net(device.send(x)), device.send(t))
+
+        first = float(loss().array)
+        for _ in range(30):
+            optimizer.update(loss)
+        assert float(loss().array) < first
+        results.append([chainer.get_device('@numpy').send(p.array) for p in net.params()])
+    for a, b in zip(*results, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
+
+
 # ---- saving and loading ----
 
 

@@ -482,6 +482,26 @@ def test_fused_routines_of_adam(name, routine):
     assert rule.fused_call(np.dtype('f'))[0] == routine
 
 
+@pytest.mark.parametrize('name', STATES)
+def test_fused_key(name):
+    optimizer = getattr(optimizers, name)()
+    a, b = optimizer.create_update_rule(), optimizer.create_update_rule()
+    assert a.fused_key() == b.fused_key()
+    key = next(iter(optimizer.hyperparam.get_dict()))
+    setattr(optimizer, key, 0.125)
+    assert a.fused_key() == b.fused_key()
+    b.t += 1
+    assert a.fused_key() != b.fused_key()
+    b.t = a.t
+    setattr(b.hyperparam, key, 0.25)
+    assert a.fused_key() != b.fused_key()
+    b = optimizer.create_update_rule()
+    b.update_core = print
+    assert a.fused_key() != b.fused_key()
+    other = getattr(optimizers, name)().create_update_rule()
+    assert a.fused_key() != other.fused_key()
+
+
 @pytest.mark.parametrize('method', ['update', 'update_core', 'update_core_cpu', 'step'])
 def test_overriding_rules_are_not_fused(method):
     calls = []

@@ -147,6 +147,10 @@ class AdamRule(FormulaRule):
             name = 'adabound'
         return name, *call[1:]
 
+    def fused_key(self) -> tp.Hashable:
+        """What rules have in common that make the same call; see `FormulaRule`."""
+        return super().fused_key(), getattr(self, 'initial_alpha', None)
+
     @staticmethod
     def step(xp: tp.Any, p: tp.Any, g: tp.Any, m: tp.Any, v: tp.Any, *more: tp.Any) -> None:
         """Updates parameter and states in place; ``more`` is ``vhat``, or not, and the numbers."""

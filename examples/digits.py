@@ -7,27 +7,10 @@ the initial weights and the order of the minibatches, and the same seed gives th
     python examples/digits.py --device native:0 --out result
 """
 
-import argparse
 import itertools
-import pathlib
-import sys
 
 import chainerx as chx
-import numpy as np
-from sklearn.datasets import load_digits
-from tqdm import tqdm
-
-N_TRAIN = 1437
-MIN_ACCURACY = 0.97
-
-
-def load_data():
-    """Returns (x_train, t_train, x_test, t_test); which digit is where never changes."""
-    digits = load_digits()
-    order = np.random.RandomState(0).permutation(len(digits.target))
-    x = (digits.data[order] / 16).astype(np.float32)
-    t = digits.target[order].astype(np.int64)
-    return tuple(chx.array(a) for a in (x[:N_TRAIN], t[:N_TRAIN], x[N_TRAIN:], t[N_TRAIN:]))
+from _digits import load_data, parse_args, report, run_epochs
 
 
 class MLP:
@@ -56,29 +39,15 @@ class MLP:
 
 
 def train(model, x, t, epochs, batch_size, base_lr=0.1):
-    """Trains with a progress bar; returns the mean loss of each epoch."""
-    losses = []
-    bar = tqdm(total=epochs * len(x), unit=' samples', unit_scale=True)
-    for epoch in range(epochs):
-        order = chx.random.permutation(len(x))
-        lr = base_lr * (1 - epoch / epochs)
-        total_loss = total_hits = 0.0
-        for i in range(0, len(x), batch_size):
-            batch = order[i : i + batch_size]
-            xb, tb = x.take(batch, axis=0), t.take(batch, axis=0)
-            y = model(xb)
-            loss = chx.softmax_cross_entropy(y, tb).mean()
-            loss.backward()
-            model.update(lr)
-            total_loss += float(loss) * len(xb)
-            total_hits += float(chx.accuracy(y.as_grad_stopped(), tb)) * len(xb)
-        losses.append(total_loss / len(x))
-        bar.set_description(f'epoch {epoch + 1}/{epochs}', refresh=False)
-        status = f'loss {losses[-1]:.4f}, accuracy {total_hits / len(x):.4f}'
-        bar.set_postfix_str(status, refresh=False)
-        bar.update(len(x))
-    bar.close()
-    return losses
+    def step(batch, ahead):
+        xb, tb = x.take(batch, axis=0), t.take(batch, axis=0)
+        y = model(xb)
+        loss = chx.softmax_cross_entropy(y, tb).mean()
+        loss.backward()
+        model.update(base_lr * ahead)
+        return float(loss), float(chx.accuracy(y.as_grad_stopped(), tb))
+
+    return run_epochs(step, chx.random.permutation, epochs, batch_size)
 
 
 def predict(model, x):
@@ -86,61 +55,14 @@ def predict(model, x):
         return chx.to_numpy(model(x).argmax(axis=1))
 
 
-def save_plots(out, losses, confusion, accuracy):
-    import matplotlib
-
-    matplotlib.use('Agg')
-    import matplotlib.pyplot as plt
-
-    out.mkdir(parents=True, exist_ok=True)
-    fig, ax = plt.subplots(figsize=(6, 4), layout='constrained')
-    ax.semilogy(range(1, len(losses) + 1), losses, marker='o', markersize=3)
-    ax.set(xlabel='epoch', ylabel='mean training loss', title='Learning handwritten digits')
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.grid(True, which='both', alpha=0.3)
-    fig.savefig(out / 'loss.png', dpi=120)
-
-    fig, ax = plt.subplots(figsize=(6, 5.5), layout='constrained')
-    image = ax.imshow(confusion, cmap='Blues')
-    for (row, column), count in np.ndenumerate(confusion):
-        color = 'white' if count > confusion.max() / 2 else 'black'
-        ax.text(column, row, count or '', ha='center', va='center', color=color)
-    ax.set(xticks=range(10), yticks=range(10), xlabel='predicted', ylabel='true digit')
-    ax.set_title(f'{confusion.sum()} test digits, accuracy {accuracy:.4f}')
-    fig.colorbar(image, shrink=0.8)
-    fig.savefig(out / 'confusion.png', dpi=120)
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('--device', default='native:0', help='where to train, e.g. cuda:0')
-    parser.add_argument('--epochs', type=int, default=20)
-    parser.add_argument('--batch-size', type=int, default=32)
-    parser.add_argument('--seed', type=int, default=0)
-    parser.add_argument('--out', type=pathlib.Path, default=pathlib.Path('result'))
-    parser.add_argument('--no-plots', action='store_true', help='do not write any picture')
-    args = parser.parse_args()
-    if args.epochs < 1 or args.batch_size < 1:
-        parser.error('--epochs and --batch-size must be at least 1')
-
+    args = parse_args(__doc__.split('\n')[0], 'native:0 or cuda:0')
     chx.set_default_device(args.device)
     chx.random.seed(args.seed)
-    x_train, t_train, x_test, t_test = load_data()
+    x_train, t_train, x_test, t_test = (chx.array(a) for a in load_data())
     model = MLP((64, 128, 64, 10))
     losses = train(model, x_train, t_train, args.epochs, args.batch_size)
-
-    truth, guess = chx.to_numpy(t_test), predict(model, x_test)
-    accuracy = float((truth == guess).mean())
-    if not args.no_plots:
-        confusion = np.zeros((10, 10), int)
-        np.add.at(confusion, (truth, guess), 1)
-        save_plots(args.out, losses, confusion, accuracy)
-        print(f'Pictures: {args.out / "loss.png"} and {args.out / "confusion.png"}')
-    print(f'Final test accuracy: {accuracy:.4f} on {len(truth)} digits (device {args.device})')
-    if accuracy < MIN_ACCURACY:
-        sys.exit(
-            f'The test accuracy is {accuracy:.4f}, below the {MIN_ACCURACY} that it must reach.'
-        )
+    report(args, losses, chx.to_numpy(t_test), predict(model, x_test))
 
 
 if __name__ == '__main__':

@@ -8,7 +8,7 @@ import weakref
 
 import chainerx
 
-from chainer import backend, configuration, variable
+from chainer import _environment, backend, configuration, variable
 from chainer.function_node import FunctionNode
 
 
@@ -88,13 +88,12 @@ def _to_fallback(array: tp.Any) -> tp.Any:
 
 
 def _to_variable(adapter: FunctionAdapter, i: int, gx: tp.Any, device: tp.Any) -> tp.Any:
-    try:
-        return variable.as_variable(gx if device is None else device.send(gx))
-    except TypeError:
+    if not isinstance(gx, (variable.Variable, *_environment.get_array_types())):
         raise TypeError(
             f'{adapter.label}.backward: the gradient of input {i} is a {type(gx)}, expected an '
             'array or None'
-        ) from None
+        )
+    return variable.as_variable(gx if device is None else device.send(gx))
 
 
 class Function:
@@ -102,7 +101,8 @@ class Function:
 
     A subclass overrides ``forward`` and ``backward`` (or their ``_cpu`` and ``_gpu`` forms).
     Calling an instance returns a variable, or a tuple if there are several outputs. All inputs
-    are kept for backward, unless ``retain_inputs`` is called in ``forward``. New code uses `FunctionNode`.
+    are kept for backward, unless ``retain_inputs`` is called in ``forward``. New code uses
+    `FunctionNode`.
     """
 
     _node: weakref.ref[FunctionAdapter] | None = None

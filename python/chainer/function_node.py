@@ -85,10 +85,9 @@ class FunctionNode(engine.FunctionNode):
             outputs = self._compute(in_data)
             return self._connect(variables, in_data, outputs, outputs)
 
+        hooks = None
         if type(self).forward_chainerx is not FunctionNode.forward_chainerx:
-            hooks = _engine.hooks_of(self)
-            for hook in hooks:
-                hook.forward_preprocess(self, in_data)
+            hooks = self._begin(in_data)
             native = engine.run_native(self, variables, self.forward_chainerx)
             if native is not _fallback.Fallback:
                 for hook in hooks:
@@ -103,14 +102,13 @@ class FunctionNode(engine.FunctionNode):
         _fallback.note(type(self).__name__, shapes, reason)
         device = backend.get_device_from_array(*in_data)
         self.chainerx_device = device
-        outputs = self._compute(tuple(backend.from_chx(x) for x in in_data))
+        arrays = tuple(backend.from_chx(x) for x in in_data)
+        outputs = self._compute(arrays, hooks)
         converted = tuple(device.send(y) for y in outputs)
         return self._connect(variables, in_data, outputs, converted)
 
-    def _compute(self, in_data: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
-        """Calls ``forward``, with checks and hooks around it."""
-        self._input_indexes_to_retain = None
-        self._output_indexes_to_retain = None
+    def _begin(self, in_data: tuple[tp.Any, ...]) -> list[FunctionHook]:
+        """Checks inputs, and tells the hooks that will also hear of the end."""
         config = configuration.config
         if config.type_check and type(self).check_type_forward is not _NO_CHECK:
             _engine.check_function_types(self, in_data)
@@ -120,6 +118,16 @@ class FunctionNode(engine.FunctionNode):
         else:
             for hook in hooks:
                 hook.forward_preprocess(self, in_data)
+        return hooks
+
+    def _compute(
+        self, in_data: tuple[tp.Any, ...], hooks: list[FunctionHook] | None = None
+    ) -> tuple[tp.Any, ...]:
+        """Calls ``forward``, with checks and hooks around it; with hooks, these have begun."""
+        self._input_indexes_to_retain = None
+        self._output_indexes_to_retain = None
+        if hooks is None:
+            hooks = self._begin(in_data)
         outputs = self.forward(in_data)
         if type(outputs) is not tuple:
             raise TypeError(
@@ -134,7 +142,7 @@ class FunctionNode(engine.FunctionNode):
         _check_one_kind(self, 'output', outputs)
         for hook in hooks:
             hook.forward_postprocess(self, in_data)
-        if config.debug:
+        if configuration.config.debug:
             _check_nan(self, in_data, outputs)
         return outputs
 

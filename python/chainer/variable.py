@@ -359,6 +359,7 @@ class Variable(_Creator, engine.Variable):
                 f'Variable.set_creator_node: {creator_node.label} has no inputs; apply it first'
             )
         inputs = tuple(x.get_variable() for x in creator_node.inputs)
+        engine.pin(creator_node)  # of what it has computed it stays the creator
         (new,) = engine.connect(creator_node, inputs, (self.array,))
         self._adopt(new)
 

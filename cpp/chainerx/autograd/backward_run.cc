@@ -20,6 +20,8 @@ const Array& GradContext::output_grad(int i) {
 
 void GradContext::SetInputGrad(int i, Array gx) { run_.AddInputGrad(node_, i, std::move(gx)); }
 
+bool GradContext::IsOnTheWay(internal::Slot* slot) const { return run_.IsOnTheWay(slot); }
+
 namespace internal {
 
 BackwardRun::BackwardRun(const BackpropId& id, bool double_backprop,
@@ -186,6 +188,11 @@ void BackwardRun::AddOutput(const Array& output, Array grad) {
     }
 }
 
+bool BackwardRun::IsOnTheWay(Slot* slot) {
+    if (HasState(slot) && slots_[StateOf(slot)].target) return true;
+    return IsLive(slot) && nodes_[StateOf(slot->node)].needed;
+}
+
 // Marks the nodes from which a target can be reached, so that no other is run.
 void BackwardRun::FindNeeded() {
     for (size_t i = 0; i < nodes_.size(); ++i) {  // grows as it goes
@@ -213,8 +220,7 @@ void BackwardRun::FindNeeded() {
         for (uint32_t k = 0; k < node->n_inputs && !needed; ++k) {
             const Edge& e = node->edges()[k];
             if (e.slot == nullptr || (e.mask & bit_) == 0) continue;
-            needed = (HasState(e.slot) && slots_[StateOf(e.slot)].target) ||
-                     (IsLive(e.slot) && nodes_[StateOf(e.slot->node)].needed);
+            needed = IsOnTheWay(e.slot);
         }
         nodes_[i].needed = needed;
     }
@@ -277,7 +283,7 @@ void BackwardRun::Process(uint32_t state) {
             visit && (keep ? (node->mask.load() & bit_) != 0 : node->TakeIds(bit_) != 0);
         if (ours) {
             if (observer_ != nullptr) Observe(node, {gys, node->n_outputs});
-            GradContext context{*this, bit_, node, gys};
+            GradContext context{*this, bit_, node, gys, has_targets_};
             for (GradFn* fn = node->fns; fn != nullptr; fn = fn->next) fn->run(fn, context);
         }
     }

@@ -38,6 +38,8 @@ class CX_API BackwardRun {
     Array TakeTargetGrad(Slot* slot);
 
     void AddInputGrad(Node* node, int i, Array gx);
+    // Whether a target is there or further down.
+    bool IsOnTheWay(Slot* slot);
 
  private:
     // A node that waits for its gradients. Once it has run, the place is for another one: a long

@@ -62,7 +62,7 @@ class CX_API GradContext {
     const Array& output_grad(int i = 0);
     bool IsInputGradRequired(int i) const {
         const internal::Edge& e = node_->edges()[i];
-        return e.slot != nullptr && (e.mask & id_) != 0;
+        return e.slot != nullptr && (e.mask & id_) != 0 && (!has_targets_ || IsOnTheWay(e.slot));
     }
     // Adds; an input may be given several times.
     void SetInputGrad(int i, Array gx);
@@ -71,13 +71,17 @@ class CX_API GradContext {
 
  private:
     friend class internal::BackwardRun;
-    GradContext(internal::BackwardRun& run, uint64_t id, internal::Node* node, Array* output_grads)
-        : run_{run}, id_{id}, node_{node}, output_grads_{output_grads} {}
+    GradContext(internal::BackwardRun& run, uint64_t id, internal::Node* node, Array* output_grads,
+                bool has_targets)
+        : run_{run}, id_{id}, node_{node}, output_grads_{output_grads}, has_targets_{has_targets} {}
+    // Of a run with targets: whether one of them can be reached by way of an input.
+    bool IsOnTheWay(internal::Slot* slot) const;
 
     internal::BackwardRun& run_;
     uint64_t id_;
     internal::Node* node_;
     Array* output_grads_;
+    bool has_targets_;
 };
 
 class CX_API Record {

@@ -1,0 +1,621 @@
+"""Variables over NumPy and chainerx arrays."""
+
+import copy
+import pickle
+
+import chainer
+import chainer.functions as F
+import chainerx
+import numpy as np
+import pytest
+from chainer import Variable
+from chainer.utils import type_check
+
+KINDS = ['numpy', 'native:0']
+
+
+@pytest.fixture(params=KINDS)
+def make(request):
+    """Makes an array of the kind under test."""
+    if request.param == 'numpy':
+        return np.array
+    return lambda x, dtype=None: chainerx.array(np.array(x, dtype), device='native:0')
+
+
+def to_numpy(x):
+    return chainerx.to_numpy(x) if isinstance(x, chainerx.ndarray) else x
+
+
+def assert_equal(x, expected):
+    np.testing.assert_array_equal(to_numpy(x), expected)
+
+
+A = np.arange(6, dtype='f').reshape(2, 3) + 1
+
+
+# ---- construction, identity, printing ----
+
+
+def test_array_is_the_very_object(make):
+    a = make(A)
+    x = Variable(a)
+    assert x.array is a
+    assert x.data is a
+    assert x.raw_array is a
+    F.relu(x)
+    assert x.array is a
+    assert x.array is x.array
+
+
+def test_output_array_is_made_once(make):
+    y = F.relu(Variable(make(A)))
+    assert y.array is y.array
+    assert type(y.array) is type(make(A))
+    # It is a view, not a copy: what is written into it is seen.
+    y.array[...] = 5
+    assert_equal((y * 1).array, np.full_like(A, 5))
+
+
+def test_a_variable_of_a_numpy_array_does_not_copy():
+    a = A.copy()
+    x = Variable(a)
+    y = x * 1
+    a += 1
+    assert_equal((x * 1).array, A + 1)
+    assert_equal(y.array, A)
+
+
+def test_attributes(make):
+    x = Variable(make(A), name='x')
+    assert (x.shape, x.ndim, x.size, x.dtype, len(x)) == ((2, 3), 2, 6, np.float32, 2)
+    assert (x.name, x.label, x.requires_grad, x.rank) == ('x', '(2, 3), float32', True, 0)
+    assert x.creator is None
+    assert x.creator_node is None
+    assert x.grad is None
+    assert x.grad_var is None
+    assert x.layout is None
+    assert x.as_layout(None) is x
+    assert +x is x
+    assert x.summary() == '<variable x>'
+    assert x.xp is (np if isinstance(x.array, np.ndarray) else chainerx)
+    assert x.device == chainer.backend.get_device_from_array(x.array)
+    assert Variable(make(np.float32(2.5).reshape(()))).item() == 2.5
+    assert Variable(make(1.0)).label == 'float64'
+
+
+def test_printing(make):
+    x = Variable(make(A))
+    assert repr(x) == 'variable([[1., 2., 3.],\n          [4., 5., 6.]])'
+    assert str(x) == 'variable([[1. 2. 3.]\n          [4. 5. 6.]])'
+    x.name = 'x'
+    assert repr(x) == 'variable x([[1., 2., 3.],\n            [4., 5., 6.]])'
+    assert repr(Variable(None)) == 'variable(None)'
+    assert str(Variable(None, name='n')) == 'variable n(None)'
+    assert Variable(make(A)).summary().startswith('<variable at 0x')
+
+
+def test_debug_print():
+    assert Variable(A, name='x', grad=A).debug_print() == (
+        "<variable x>\n- device: CPU\n- backend: <class 'numpy.ndarray'>\n- shape: (2, 3)\n"
+        '- dtype: float32\n- statistics: mean=3.50000000, std=1.70782518\n'
+        '- grad: mean=3.50000000, std=1.70782518'
+    )
+    assert Variable(None, name='x').debug_print() == (
+        '<variable x>\n- device: None\n- backend: None\n- shape: None\n- dtype: None\n'
+        '- statistics: None\n- grad: None'
+    )
+    assert 'statistics: empty' in Variable(A[:0]).debug_print()
+    assert 'device: native:0' in Variable(chainerx.array(A)).debug_print()
+
+
+@pytest.mark.parametrize('data', [[1.0], 1.0, 1, 'x', np.float32(1), object(), (A,)])
+def test_data_that_is_no_array(data):
+    with pytest.raises(TypeError, match='expected numpy'):
+        Variable(data)
+
+
+def test_arguments():
+    with pytest.raises(TypeError):
+        Variable(A, 'x')
+    with pytest.raises(TypeError):
+        Variable(A, foo=1)
+    with pytest.raises(ValueError, match='using_config'):
+        Variable(A, volatile=True)
+    with pytest.raises(ValueError, match='layout'):
+        Variable(A, layout=1)
+    with pytest.raises(TypeError, match='name'):
+        Variable(A, name=3)
+
+
+def test_connected_array_needs_a_gradient():
+    a = chainerx.array(A).require_grad()
+    with pytest.raises(ValueError, match='as_grad_stopped'):
+        Variable(a, requires_grad=False)
+    assert not Variable(a.as_grad_stopped(), requires_grad=False).requires_grad
+    x = Variable(a)
+    F.sum(x * 2).backward()
+    assert_equal(x.grad, np.full_like(A, 2))
+    assert_equal(a.grad, np.full_like(A, 2))
+
+
+def test_the_users_chainerx_array_stays_out_of_the_graph():
+    a = chainerx.array(A)
+    F.sum(Variable(a) * 2).backward()
+    assert not a.is_backprop_required()
+    a += 1  # allowed
+
+
+def test_not_a_number_and_not_comparable(make):
+    x = Variable(make(A))
+    with pytest.raises(TypeError, match='bool'):
+        bool(x)
+    for compare in (
+        lambda: x == x,
+        lambda: x != x,
+        lambda: x < x,
+        lambda: x <= 1,
+        lambda: x > x,
+        lambda: x >= None,
+    ):
+        with pytest.raises(TypeError, match='do not support'):
+            compare()
+    with pytest.raises(TypeError, match='unhashable'):
+        hash(x)
+    with pytest.raises(TypeError):
+        len(Variable(make(1.0)))
+    with pytest.raises(TypeError):
+        float(x)
+
+
+# ---- None ----
+
+
+def test_none():
+    x = Variable(None)
+    assert x.array is None
+    assert x.grad is None
+    assert x.grad_var is None
+    assert x.creator is None
+    assert x.rank == 0
+    assert x.xp is np
+    for name in ('shape', 'dtype', 'ndim', 'size', 'label'):
+        with pytest.raises(AttributeError):
+            getattr(x, name)
+    for use in (len, F.relu, lambda v: v + 1, lambda v: v.backward(), lambda v: v.node):
+        with pytest.raises(TypeError, match='uninitialized'):
+            use(x)
+    x.array = A
+    assert x.shape == (2, 3)
+    x.array = None
+    assert x.array is None
+    assert repr(x) == 'variable(None)'
+
+
+# ---- assignment ----
+
+
+def test_assign_in_a_graph_numpy():
+    # What was saved for backward stays; the place in the graph does, too.
+    x = Variable(A.copy())
+    y = x * x
+    node = x.node
+    x.array = A * 10
+    assert x.node is node
+    y.grad = np.ones_like(A)
+    y.backward()
+    assert_equal(x.grad, 2 * A)
+    x.cleargrad()
+    F.sum(x * x).backward()
+    assert_equal(x.grad, 20 * A)
+
+
+def test_assign_to_an_output_numpy():
+    x = Variable(A.copy())
+    h = x * 3
+    h.array = A + 100
+    assert h.creator is not None
+    y = F.sum(h * h)
+    y.backward()
+    assert_equal(x.grad, 3 * 2 * (A + 100))
+
+
+def test_assign_other_shape_and_dtype_numpy():
+    x = Variable(A)
+    x.array = np.zeros((4,), 'd')
+    assert (x.shape, x.dtype) == ((4,), np.float64)
+    F.sum(x * x).backward()
+    assert x.grad.shape == (4,)
+
+
+def test_assign_chainerx_is_an_error():
+    a = chainerx.array(A)
+    x = Variable(a)
+    for other in (chainerx.array(A), A):
+        with pytest.raises(ValueError, match=r'x.array\[...\] = values'):
+            x.array = other
+    assert x.array is a
+    x.array[...] = 7
+    assert_equal(a, np.full_like(A, 7))
+    y = Variable(A)
+    with pytest.raises(ValueError, match="can't be replaced"):
+        y.array = chainerx.array(A)
+    free = Variable(a, requires_grad=False)
+    other = chainerx.array(A)
+    free.array = other
+    assert free.array is other
+
+
+@pytest.mark.parametrize('value', [[1.0], 1.0, Variable(A)])
+def test_assign_no_array(value):
+    x = Variable(A)
+    with pytest.raises(TypeError, match='expected numpy'):
+        x.array = value
+    assert x.array is A
+
+
+# ---- gradients ----
+
+
+def test_grad_is_the_very_object(make):
+    x = Variable(make(A))
+    g = make(A + 1)
+    x.grad = g
+    assert x.grad is g
+    assert x.grad_var.array is g
+    assert x.node.grad is g
+    gv = Variable(make(A))
+    x.grad_var = gv
+    assert x.grad_var is gv
+    x.cleargrad()
+    assert x.grad is None
+    assert x.grad_var is None
+    assert Variable(make(A), grad=g).grad is g
+
+
+def test_bad_gradients(make):
+    x = Variable(make(A))
+    for bad, error in [
+        (make(A[0]), ValueError),
+        (make(A.astype('d')), TypeError),
+        ([1.0], TypeError),
+        (1.0, TypeError),
+        (A if isinstance(x.array, chainerx.ndarray) else chainerx.array(A), TypeError),
+    ]:
+        with pytest.raises(error, match='grad'):
+            x.grad = bad
+        with pytest.raises(error, match='grad'):
+            Variable(make(A), grad=bad)
+    with pytest.raises(TypeError, match='grad_var'):
+        x.grad_var = A
+    with pytest.raises(ValueError, match='shape'):
+        x.grad_var = Variable(make(A[0]))
+    assert x.grad is None
+
+
+def test_zerograd_addgrad_copydata(make):
+    x, y = Variable(make(A)), Variable(make(A * 2))
+    x.zerograd()
+    assert_equal(x.grad, np.zeros_like(A))
+    x.addgrad(y)  # without gradient: nothing
+    y.grad = make(A)
+    x.addgrad(y)
+    x.addgrad(y)
+    assert_equal(x.grad, 2 * A)
+    x.cleargrad()
+    x.addgrad(y)
+    assert_equal(x.grad, A)
+    assert x.grad is not y.grad
+    a = x.array
+    x.copydata(y)
+    assert x.array is a
+    assert_equal(a, 2 * A)
+    with pytest.raises(TypeError, match='no Parameter'):
+        Variable(None).copydata(x)
+    Variable(None).copydata(Variable(None))
+
+
+def test_integer_variables(make):
+    x = Variable(make(np.arange(3)))
+    y = x + x
+    assert y.creator is not None
+    assert y.requires_grad
+    y.grad = make(np.array([1, 2, 3]))
+    y.backward()
+    assert_equal(x.grad, [2, 4, 6])
+    assert x.grad.dtype == np.int64
+    assert F.cast(x, 'f').creator is not None
+
+
+def test_requires_grad_false(make):
+    x = Variable(make(A), requires_grad=False)
+    y = F.sum(x * x)
+    assert y.creator is not None
+    assert not y.requires_grad
+    y.backward()
+    assert x.grad is None
+    z = F.sum(x * Variable(make(A)))
+    assert z.requires_grad
+    z.backward()
+    assert x.grad is None
+
+
+# ---- operators ----
+
+OPERATORS = {
+    'add': lambda x, y: x + y,
+    'sub': lambda x, y: x - y,
+    'mul': lambda x, y: x * y,
+    'div': lambda x, y: x / y,
+    'floordiv': lambda x, y: x // y,
+    'pow': lambda x, y: x**y,
+}
+
+
+@pytest.mark.parametrize('op', OPERATORS.values(), ids=OPERATORS)
+def test_operators(make, op):
+    a, b = A, A[::-1] / 2
+    x, y = make(a), make(b)
+    expected = op(a, b)
+    for left, right in ((Variable(x), Variable(y)), (Variable(x), y), (x, Variable(y))):
+        z = op(left, right)
+        assert type(z) is Variable
+        assert z.dtype == np.float32
+        np.testing.assert_allclose(to_numpy(z.array), expected, rtol=1e-5)
+    for scalar in (2, 2.0, np.float32(2), np.int64(2)):
+        for z, e in ((op(Variable(x), scalar), op(a, 2)), (op(scalar, Variable(x)), op(2, a))):
+            assert z.dtype == np.float32
+            np.testing.assert_allclose(to_numpy(z.array), e, rtol=1e-5)
+    for bad in (None, [1.0], 'x', object()):
+        with pytest.raises(TypeError):
+            op(Variable(x), bad)
+        with pytest.raises(TypeError):
+            op(bad, Variable(x))
+
+
+def test_inplace_operators_make_new_variables(make):
+    a = make(A)
+    x = y = Variable(a)
+    x += 1
+    assert x is not y
+    assert_equal(a, A)
+
+
+def test_more_operators(make):
+    x = Variable(make(-A))
+    assert_equal((-x).array, A)
+    assert_equal(abs(x).array, A)
+    assert_equal((x @ x.T).array, A @ A.T)
+    assert_equal(x.reshape(3, 2).array, -A.reshape(3, 2))
+    assert_equal(x.reshape((6,)).array, -A.ravel())
+    assert_equal(x.transpose(1, 0).array, -A.T)
+    assert_equal(x.transpose().array, -A.T)
+    assert_equal(x.transpose(None).array, -A.T)
+    assert_equal(x[0].array, -A[0])
+    assert_equal(x[1, ..., None].array, -A[1, ..., None])
+    assert [to_numpy(row.array).tolist() for row in x] == (-A).tolist()
+    np.testing.assert_allclose(to_numpy(x.mean().array), -A.mean())
+    np.testing.assert_allclose(to_numpy(x.mean(axis=0).array), -A.mean(axis=0))
+    with pytest.raises(IndexError):
+        x[2]
+
+
+def test_numpy_arrays_yield_to_variables():
+    for y in (A + Variable(A), A * Variable(A), np.float32(2) * Variable(A)):
+        assert isinstance(y, Variable)
+    assert Variable.__array_priority__ == 200
+
+
+def test_mixed_kinds():
+    x, y = Variable(A), Variable(chainerx.array(A))
+    for call in (lambda: x + y, lambda: y * x, lambda: y + A, lambda: x - chainerx.array(A)):
+        with pytest.raises(TypeError, match='mixed'):
+            call()
+
+
+def test_mixed_devices():
+    x = Variable(chainerx.array(A, device='native:0'))
+    y = Variable(chainerx.array(A, device='native:1'))
+    with pytest.raises(chainerx.DeviceError):
+        x + y
+
+
+def test_mixed_dtypes():
+    x, y = A, A.astype('d')
+    with pytest.raises(type_check.InvalidType, match=r'float32 != float64'):
+        Variable(x) + Variable(y)
+    z = Variable(chainerx.array(x)) + Variable(chainerx.array(y))
+    assert z.dtype == np.float64
+
+
+def test_shapes_that_do_not_broadcast(make):
+    with pytest.raises(ValueError if make is not np.array else type_check.InvalidType):
+        Variable(make(A)) + Variable(make(A.T))
+
+
+# ---- arrays that are not plain ----
+
+
+def test_read_only():
+    a = A.copy()
+    a.flags.writeable = False
+    x = Variable(a)
+    y = F.sum(x * x)
+    y.backward()
+    assert x.array is a
+    assert_equal(x.grad, 2 * A)
+
+
+@pytest.mark.parametrize('how', ['swapped', 'unaligned', 'strided', 'subclass'])
+def test_arrays_in_odd_memory(how):
+    if how == 'swapped':
+        a = A.astype('>f4')
+    elif how == 'unaligned':
+        a = np.zeros(25, 'u1')[1:].view('f4').reshape(2, 3)
+        a[...] = A
+    elif how == 'strided':
+        a = np.repeat(A[::-1], 2, axis=1)[::-1, ::2]
+    else:
+        a = A.view(np.matrix)
+    x = Variable(a)
+    assert x.array is a
+    y = F.sum(F.relu(x) + x)
+    assert float(y.array) == 2 * A.sum()
+    y.backward()
+    assert_equal(x.grad, np.full_like(A, 2))
+
+
+FOREIGN = {
+    'object': np.array([1, 'a', None], dtype=object),
+    'structured': np.zeros(3, dtype=[('a', 'f4')]),
+    'longdouble': np.zeros(3, dtype='g'),
+    'text': np.array(['a']),
+    'dates': np.array(['2020-01-01'], dtype='M8[D]'),
+    '40 dimensions': np.zeros((1,) * 12, 'f'),
+    'masked': np.ma.masked_array(A, mask=A > 3),
+}
+
+
+@pytest.mark.parametrize('array', FOREIGN.values(), ids=FOREIGN)
+def test_arrays_that_chainerx_cannot_hold(array):
+    x = Variable(array)
+    assert x.array is array
+    assert x.shape == array.shape
+    assert x.dtype == array.dtype
+    assert x.grad is None
+    for use in (F.relu, lambda v: v + v, lambda v: v * 2, F.sum):
+        with pytest.raises(TypeError, match='FunctionNode of your own'):
+            use(x)
+    assert copy.copy(x).array is array
+
+    class Same(chainer.FunctionNode):
+        def forward(self, xs):
+            return xs
+
+    (y,) = Same().apply((x,))
+    assert y.array is array
+    assert y.creator is None
+
+
+# ---- copies, pickles ----
+
+
+def test_copy_shares_the_array(make):
+    x = Variable(make(A), name='x', grad=make(A))
+    x.attribute = 5
+    c = copy.copy(x)
+    assert type(c) is Variable
+    assert c.array is x.array
+    assert c.node is not x.node
+    assert c.grad is x.grad
+    assert (c.name, c.attribute, c.requires_grad) == ('x', 5, True)
+    x.cleargrad()
+    assert c.grad is not None
+
+
+def test_copy_shares_assignments():
+    x = Variable(A)
+    c = copy.copy(x)
+    new = A + 1
+    c.array = new
+    assert x.array is new
+    F.sum(x * x).backward()
+    assert_equal(x.grad, 2 * new)
+    assert c.grad is None
+    x = Variable(None)
+    c = copy.copy(x)
+    x.array = A
+    assert c.array is A
+
+
+def test_copy_of_an_output_is_a_leaf(make):
+    y = Variable(make(A)) * 2
+    c = copy.copy(y)
+    assert c.creator is None
+    assert c.rank == 0
+    assert y.creator is not None
+
+
+def test_deepcopy_and_pickle(make):
+    x = Variable(make(A), name='x', grad=make(A + 1))
+    x.attribute = [1]
+    y = x * 2
+    for c in (copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
+        assert c.array is not x.array
+        assert type(c.array) is type(x.array)
+        assert_equal(c.array, A)
+        assert_equal(c.grad, A + 1)
+        assert (c.name, c.attribute, c.requires_grad) == ('x', [1], True)
+        assert c.attribute is not x.attribute
+    for c in (copy.deepcopy(y), pickle.loads(pickle.dumps(y))):
+        assert c.creator is None
+        assert_equal(c.array, 2 * A)
+    for c in (copy.deepcopy(Variable(None)), pickle.loads(pickle.dumps(Variable(None)))):
+        assert c.array is None
+    fixed = pickle.loads(pickle.dumps(Variable(make(A), requires_grad=False)))
+    assert not fixed.requires_grad
+
+
+def test_deepcopy_keeps_identities():
+    x = Variable(A)
+    a, b = copy.deepcopy([x, x])
+    assert a is b
+
+
+class Sub(Variable):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.extra = 1
+
+
+def test_subclasses(make):
+    x = Sub(make(A))
+    y = F.sum(x * x)
+    assert type(y) is Variable
+    y.backward()
+    assert_equal(x.grad, 2 * A)
+    assert y.creator.inputs[0].creator_node.inputs[0].get_variable() is x
+    assert type(copy.copy(x)) is Sub
+    assert pickle.loads(pickle.dumps(x)).extra == 1
+
+
+# ---- devices ----
+
+
+def test_to_device():
+    a = A.copy()
+    x = Variable(a, grad=A + 1)
+    x.to_device('native:0')
+    assert x.xp is chainerx
+    assert_equal(x.array, A)
+    assert_equal(x.grad, A + 1)
+    x.to_chx()
+    x.from_chx()
+    assert isinstance(x.array, np.ndarray)
+    assert np.shares_memory(x.array, a)
+    x.to_chx()
+    x.to_cpu()
+    assert isinstance(x.array, np.ndarray)
+    x.from_chx()
+    x.to_device('@numpy')
+    y = x * 2
+    with pytest.raises(RuntimeError, match=r'chainer.functions.copy'):
+        y.to_device('native:0')
+    with pytest.raises(ValueError, match='to_chx'):
+        _ = x.chx_array
+    x.to_chx()
+    F.sum(x * x).backward()
+    assert x.chx_array.is_backprop_required()
+
+
+def test_as_variable_and_as_array(make):
+    a = make(A)
+    x = chainer.as_variable(a)
+    assert x.array is a
+    assert not x.requires_grad
+    assert chainer.as_variable(x) is x
+    assert chainer.as_array(x) is a
+    assert chainer.as_array(5) == 5
+    connected = chainerx.array(A).require_grad()
+    assert chainer.as_variable(connected).requires_grad
+    with pytest.raises(TypeError):
+        chainer.as_variable(5)

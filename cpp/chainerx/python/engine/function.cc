@@ -269,6 +269,7 @@ void CallBackward(Region* region, GradContext& context, const Places& places) {
     for (int i = 0; i < context.input_count(); ++i) {
         if (context.IsInputGradRequired(i)) targets.push_back(i);
     }
+    if (targets.empty()) return;
     const Ref indexes = Check(PyTuple_New(static_cast<Py_ssize_t>(targets.size())));
     const Ref no_grads = Check(PyTuple_New(static_cast<Py_ssize_t>(targets.size())));
     for (size_t i = 0; i < targets.size(); ++i) {

@@ -1,0 +1,429 @@
+"""Backpropagation: Variable.backward, chainer.backward, chainer.grad."""
+
+import gc
+import weakref
+
+import chainer
+import chainer.functions as F
+import chainerx
+import numpy as np
+import pytest
+from chainer import FunctionNode, Variable
+
+A = np.arange(6, dtype='f').reshape(2, 3) + 1
+ONES = np.ones_like(A)
+
+
+@pytest.fixture(params=['numpy', 'native:0'])
+def make(request):
+    if request.param == 'numpy':
+        return np.array
+    return lambda x: chainerx.array(np.array(x), device='native:0')
+
+
+def to_numpy(x):
+    x = chainer.as_array(x)
+    return chainerx.to_numpy(x) if isinstance(x, chainerx.ndarray) else x
+
+
+def assert_equal(x, expected):
+    assert x is not None
+    np.testing.assert_array_equal(to_numpy(x), expected)
+
+
+def test_accumulation(make):
+    x = Variable(make(A))
+    y = F.sum(x * x + x)
+    y.backward()
+    assert_equal(x.grad, 2 * A + 1)
+    assert y.grad is None
+    y.backward()  # the graph stays
+    assert_equal(x.grad, 4 * A + 2)
+    assert y.creator.inputs[0].creator.label == '_ + _'
+    x.cleargrad()
+    y.backward()
+    assert_equal(x.grad, 2 * A + 1)
+
+
+def test_gradients_that_a_user_holds_are_not_written_into(make):
+    x = Variable(make(A))
+    y = F.sum(x * 2)
+    y.backward()
+    g = x.grad
+    y.backward()
+    assert_equal(g, 2 * ONES)
+    assert_equal(x.grad, 4 * ONES)
+    mine = make(A)
+    x.grad = mine
+    y.backward()
+    assert_equal(mine, A)
+
+
+def test_retain_grad(make):
+    x = Variable(make(A))
+    h = x * 2
+    y = F.sum(h)
+    y.backward()
+    assert h.grad is None
+    y.backward(retain_grad=True)
+    assert_equal(h.grad, ONES)
+    assert_equal(y.grad, 1)
+
+
+def test_several_elements(make):
+    x = Variable(make(A))
+    y = x * 2
+    if isinstance(x.array, np.ndarray):
+        with pytest.raises(ValueError, match='no gradient to start from'):
+            y.backward()
+        assert x.grad is None
+    else:
+        y.backward()
+        assert_equal(x.grad, 2 * ONES)
+        x.cleargrad()
+    y.grad = make(A)
+    y.backward()
+    assert_equal(x.grad, 2 * A)
+    assert y.grad is None
+    one = Variable(make(A[:1, :1]))
+    (one * 3).backward()
+    assert_equal(one.grad, [[3]])
+
+
+def test_backward_of_a_leaf():
+    x = Variable(A)
+    x.backward()
+    assert x.grad is None
+    x = Variable(A[:1, :1])
+    x.backward()
+    assert_equal(x.grad, [[1]])
+    x = Variable(A, grad=A)
+    x.backward()
+    assert_equal(x.grad, A)
+    fixed = Variable(A, requires_grad=False)
+    fixed.backward()
+    assert fixed.grad is None
+
+
+def test_loss_scale(make):
+    x = Variable(make(A))
+    F.sum(x * 2).backward(loss_scale=4)
+    assert_equal(x.grad, 8 * ONES)
+    x.cleargrad()
+    y = x * 2
+    y.grad = make(A)
+    y.backward(loss_scale=4)  # it has a gradient
+    assert_equal(x.grad, 2 * A)
+    (g,) = chainer.grad([F.sum(x * 2)], [x], loss_scale=4)
+    assert_equal(g, 8 * ONES)
+
+
+@pytest.mark.parametrize('order', [1, 2, 3, 4])
+def test_any_order(make, order):
+    x = Variable(make(A))
+    y = x * x * x * x
+    expected = A**4
+    for i in range(order):
+        (y,) = chainer.grad([y], [x], enable_double_backprop=True)
+        expected = expected * (4 - i) / A
+    np.testing.assert_allclose(to_numpy(y), expected, rtol=1e-5)
+    assert x.grad is None
+
+
+def test_double_backprop_by_backward(make):
+    x = Variable(make(A))
+    F.sum(x * x * x).backward(enable_double_backprop=True)
+    gx = x.grad_var
+    assert gx.creator is not None
+    x.cleargrad()
+    F.sum(gx * gx).backward()
+    assert_equal(x.grad, 36 * A**3)
+    x.cleargrad()
+    F.sum(x * x).backward()
+    assert x.grad_var.creator is None
+
+
+def test_backward_inside_backward():
+    class Checkpoint(FunctionNode):
+        """Computes the middle part anew."""
+
+        def forward(self, xs):
+            self.retain_inputs((0,))
+            with chainer.no_backprop_mode():
+                return (self.inner(Variable(xs[0])).array,)
+
+        @staticmethod
+        def inner(x):
+            return F.relu(x * w) * x
+
+        def backward(self, indexes, gys):
+            (x,) = self.get_retained_inputs()
+            fresh = Variable(x.array)
+            with chainer.force_backprop_mode():
+                y = self.inner(fresh)
+            y.grad_var = gys[0]
+            y.backward()
+            return (fresh.grad_var,)
+
+    w = Variable(A)
+    x = Variable(A.copy())
+    (y,) = Checkpoint().apply((x,))
+    F.sum(y * w).backward()
+    assert_equal(x.grad, 2 * A * A * A)
+    # w gets a gradient from the outer and the inner run.
+    np.testing.assert_allclose(w.grad, A**3 + A**3)
+
+
+def test_leaves_reached_on_several_paths(make):
+    x = Variable(make(A))
+    h = x + x
+    y = F.sum(h * h + x * h)
+    y.backward()
+    assert_equal(x.grad, 12 * A)
+
+
+# ---- chainer.grad ----
+
+
+def test_grad_leaves_gradients_alone(make):
+    x = Variable(make(A), grad=make(A))
+    h = x * 2
+    y = F.sum(h * h)
+    gx, gh = chainer.grad([y], [x, h])
+    assert_equal(gx, 8 * A)
+    assert_equal(gh, 4 * A)
+    assert_equal(x.grad, A)
+    assert h.grad is None
+    assert gx.creator is None
+
+
+def test_grad_arguments(make):
+    x = Variable(make(A))
+    other = Variable(make(A))
+    y, z = x * 2, x * 3
+    (g,) = chainer.grad([y, z], [x], [Variable(make(A)), None])
+    assert_equal(g, 2 * A + 3)
+    assert chainer.grad([y], [other]) == [None]
+    assert chainer.grad([F.sum(y)], [x, other])[1] is None
+    (g,) = chainer.grad([F.sum(y)], [x], grad_inputs=[Variable(make(A))])
+    assert_equal(g, A + 2)
+    (g,) = chainer.grad([F.sum(y)], [other], grad_inputs=[Variable(make(A))])
+    assert_equal(g, A)
+    h = y * 1
+    chainer.grad([F.sum(h)], [x], set_grad=True, retain_grad=True)
+    assert_equal(x.grad, 2 * ONES)
+    assert_equal(h.grad, ONES)
+    assert chainer.grad([], [x]) == [None]
+    assert chainer.grad([F.sum(y)], []) == []
+
+
+def test_grad_errors(make):
+    x = Variable(make(A))
+    y = F.sum(x * 2)
+    for outputs, inputs in ((y, [x]), ([y], x), (None, [x])):
+        with pytest.raises(TypeError, match='must be a tuple or a list'):
+            chainer.grad(outputs, inputs)
+    for outputs, inputs in (([5], [x]), ([y], [make(A)]), ([y], [None])):
+        with pytest.raises(TypeError, match='expected a Variable'):
+            chainer.grad(outputs, inputs)
+    with pytest.raises(ValueError, match='same length'):
+        chainer.grad([y], [x], [])
+    with pytest.raises(ValueError, match='same length'):
+        chainer.grad([y], [x], None, [])
+    with pytest.raises(ValueError, match='shape'):
+        chainer.grad([y], [x], [Variable(make(A))])
+    with pytest.raises(TypeError, match='dtype'):
+        chainer.grad([y], [x], [Variable(make(np.ones((), 'd')))])
+    with pytest.raises(TypeError, match='different kinds'):
+        chainer.grad([F.sum(Variable(A)), F.sum(Variable(chainerx.array(A)))], [x])
+
+
+def test_grad_runs_only_what_is_needed(make):
+    ran = []
+
+    class Note(FunctionNode):
+        def __init__(self, name):
+            self.name = name
+
+        def forward(self, xs):
+            return (xs[0] * 2,)
+
+        def backward(self, indexes, gys):
+            ran.append(self.name)
+            return (gys[0] * 2,)
+
+    x, y = Variable(make(A)), Variable(make(A))
+    (a,) = Note('a').apply((x,))
+    (b,) = Note('b').apply((y,))
+    (c,) = Note('c').apply((a,))
+    z = F.sum(a * b + c)
+    (g,) = chainer.grad([z], [y])
+    assert ran == ['b']
+    assert_equal(g, 2 * 2 * A)
+    ran.clear()
+    chainer.grad([z], [a])
+    assert ran == ['c']
+
+
+# ---- chainer.backward ----
+
+
+def test_backward_of_several(make):
+    x = Variable(make(A))
+    y, z = F.sum(x * 2), x * 3
+    chainer.backward([y, z], [Variable(make(np.ones((), 'f'))), Variable(make(A))])
+    assert_equal(x.grad, 2 + 3 * A)
+    x.cleargrad()
+    y2 = F.sum(x * x)
+    chainer.backward([F.sum(x * 2), y2], enable_double_backprop=True)
+    assert x.grad_var.creator is not None
+    x.cleargrad()
+    chainer.backward([F.sum(x * 2), F.sum(x * 3)], [Variable(make(np.ones((), 'f'))), None])
+    assert_equal(x.grad, 2 * ONES)
+    chainer.backward([])
+
+
+def test_backward_errors(make):
+    y = F.sum(Variable(make(A)))
+    for bad in (y, None, iter([y])):
+        with pytest.raises(TypeError, match='must be a tuple or a list'):
+            chainer.backward(bad)
+    with pytest.raises(TypeError, match='expected a Variable'):
+        chainer.backward([5])
+    with pytest.raises(ValueError, match='same length'):
+        chainer.backward([y], [])
+    with pytest.raises(ValueError, match='different kinds'):
+        chainer.backward([F.sum(Variable(A)), F.sum(Variable(chainerx.array(A)))])
+
+
+# ---- unchaining ----
+
+
+def test_unchain(make):
+    x = Variable(make(A))
+    h = x * 2
+    y = F.sum(h * h)
+    h.unchain()
+    assert h.creator is None
+    y.backward()
+    assert x.grad is None
+    assert_equal(h.grad, 4 * A)  # it is a leaf now
+
+
+def test_unchain_backward(make):
+    x = Variable(make(A))
+    h = F.relu(x * 2)
+    y = F.sum(h)
+    f = h.creator
+    y.unchain_backward()
+    for v in (h, y):
+        assert v.creator is None
+    assert f.inputs is None
+    y.backward()
+    assert x.grad is None
+
+
+def test_unchain_backward_frees_what_was_saved():
+    x = Variable(A)
+    y = F.sum(F.relu(x * 2) * 3)
+    f = weakref.ref(y.creator)
+    h = weakref.ref(y.creator.inputs[0].creator)
+    y.unchain_backward()
+    gc.collect()
+    assert f() is None
+    assert h() is None
+    y.backward()
+
+
+# ---- modes ----
+
+
+def test_modes(make):
+    x = Variable(make(A))
+    y = x * 2
+    with chainer.no_backprop_mode():
+        z = y * 3
+        assert z.creator is None
+        assert not z.requires_grad or z.rank == 0
+        with chainer.force_backprop_mode():
+            w = F.sum(y * 3)
+            assert w.creator is not None
+        assert (y * 3).creator is None
+        w.backward()  # a graph that is there may be gone through
+    assert_equal(x.grad, 6 * ONES)
+    x.cleargrad()
+    with chainer.using_config('enable_backprop', False):
+        z = F.sum(y * 3)
+    assert z.creator is None
+    z.backward()
+    assert x.grad is None
+    assert chainer.grad([z], [x]) == [None]
+
+
+def test_config_inside_backward(make):
+    seen = []
+
+    class Look(FunctionNode):
+        def forward(self, xs):
+            return (xs[0] * 1,)
+
+        def backward(self, indexes, gys):
+            seen.append(chainer.config.enable_backprop)
+            return gys
+
+    x = Variable(make(A))
+    (y,) = Look().apply((x,))
+    z = F.sum(y)
+    z.backward()
+    z.backward(enable_double_backprop=True)
+    with chainer.no_backprop_mode():
+        z.backward()
+    chainer.global_config.enable_backprop = False
+    try:
+        z.backward(enable_double_backprop=True)
+    finally:
+        chainer.global_config.enable_backprop = True
+    assert seen == [False, True, False, True]
+    assert 'enable_backprop' not in chainer.config._local.__dict__
+
+
+def test_changes_of_config_in_backward_do_not_stick(make):
+    class Change(FunctionNode):
+        def forward(self, xs):
+            return (xs[0] * 1,)
+
+        def backward(self, indexes, gys):
+            with chainer.using_config('enable_backprop', True):
+                assert (gys[0] * 2).creator is None or chainer.config.enable_backprop
+            return gys
+
+    x = Variable(make(A))
+    (y,) = Change().apply((x,))
+    F.sum(y).backward()
+    assert (x * 2).creator is not None
+    assert_equal(x.grad, ONES)
+
+
+def test_failed_runs_leave_everything_usable(make):
+    class Fails(FunctionNode):
+        def forward(self, xs):
+            return (xs[0] * 2,)
+
+        def backward(self, indexes, gys):
+            if fail:
+                raise KeyError('once')
+            return (gys[0] * 2,)
+
+    fail = True
+    x = Variable(make(A), grad=make(A))
+    (h,) = Fails().apply((x * 1,))
+    y = F.sum(h * x)
+    for _ in range(3):
+        with pytest.raises(KeyError, match='once'):
+            y.backward()
+        with pytest.raises(KeyError, match='once'):
+            chainer.grad([y], [x])
+    assert_equal(x.grad, A)
+    fail = False
+    y.backward()
+    assert_equal(x.grad, A + 4 * A)

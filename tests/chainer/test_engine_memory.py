@@ -1,0 +1,356 @@
+"""Graphs are freed when nobody looks any more, and not before."""
+
+import gc
+import threading
+import weakref
+
+import chainer
+import chainer.functions as F
+import chainerx
+import numpy as np
+import pytest
+from chainer import Chain, FunctionNode, Parameter, Variable
+
+A = np.arange(6, dtype='f').reshape(2, 3) + 1
+
+
+@pytest.fixture(params=['numpy', 'native:0'])
+def make(request):
+    if request.param == 'numpy':
+        return np.array
+    return lambda x: chainerx.array(np.array(x), device='native:0')
+
+
+class Live:
+    """Counts what lives in the core. Whatever is made inside must be gone in the end."""
+
+    def __enter__(self):
+        gc.collect()
+        chainerx._core._set_leak_tracking(True)
+        self.before = self.counts()
+        return self
+
+    def __exit__(self, *error):
+        gc.collect()
+        after = self.counts()
+        chainerx._core._set_leak_tracking(False)
+        if error[0] is None:
+            assert after == self.before
+
+    @staticmethod
+    def counts():
+        return tuple(chainerx._core._live_counts())
+
+
+class Double(FunctionNode):
+    def forward(self, xs):
+        self.retain_inputs((0,))
+        self.retain_outputs((0,))
+        return (xs[0] * 2,)
+
+    def backward(self, indexes, gys):
+        return (gys[0] * 2,)
+
+
+@pytest.fixture(autouse=True)
+def warm_up():
+    # Constants of the library are made once.
+    for make in (np.array, chainerx.array):
+        step(make)
+        step(make, debug=True)
+
+
+def step(make, debug=False):
+    x = Variable(make(A))
+    with chainer.using_config('debug', debug):
+        (h,) = Double().apply((F.relu(x * 2) + x,))
+        y = F.sum(h * h)
+        y.backward(retain_grad=True)
+    chainer.grad([y], [x], enable_double_backprop=True)
+    assert y.creator.inputs[0].creator_node.inputs[0].creator.inputs is not None
+
+
+def test_counts_see_what_lives(make):
+    live = Live()
+    live.__enter__()
+    y = F.relu(Variable(make(A)))
+    with pytest.raises(AssertionError):
+        live.__exit__(None)
+    del y
+
+
+def test_steps(make):
+    with Live():
+        for debug in (False, True):
+            for _ in range(3):
+                step(make, debug)
+
+
+def test_no_collector_is_needed(make):
+    # Reference counts alone free the graph of one step.
+    gc.collect()
+    gc.disable()
+    try:
+        chainerx._core._set_leak_tracking(True)
+        before = Live.counts()
+        x = Variable(make(A))
+        (h,) = Double().apply((F.relu(x),))
+        y = F.sum(h)
+        y.backward()
+        f = weakref.ref(h.creator)
+        del x, h, y
+        assert f() is None
+        assert Live.counts() == before
+    finally:
+        chainerx._core._set_leak_tracking(False)
+        gc.enable()
+
+
+class Fails(FunctionNode):
+    def __init__(self, where):
+        self.where = where
+
+    def check_type_forward(self, in_types):
+        if self.where == 'check':
+            raise KeyError('mine')
+
+    def forward(self, xs):
+        self.retain_inputs((0,))
+        if self.where == 'forward':
+            raise KeyError('mine')
+        if self.where == 'list':
+            return list(xs)
+        return (xs[0] * 2,)
+
+    def backward(self, indexes, gys):
+        if self.where == 'backward':
+            raise KeyError('mine')
+        return {'none': None, 'two': (gys[0],) * 2, 'shape': (F.sum(gys[0]),)}[self.where]
+
+
+@pytest.mark.parametrize('where', ['check', 'forward', 'list', 'backward', 'none', 'two', 'shape'])
+def test_errors_leak_nothing(make, where):
+    with Live():
+        for _ in range(3):
+            x = Variable(make(A))
+            h = x * 2
+            with pytest.raises((KeyError, TypeError, ValueError)):
+                F.sum(Fails(where).apply((h,))[0] * x).backward()
+            F.sum(h).backward()
+            np.testing.assert_array_equal(chainer.backend.CpuDevice().send(x.grad), 2)
+            del x, h
+
+
+def test_errors_of_hooks_leak_nothing(make):
+    class Raises(chainer.FunctionHook):
+        def __init__(self, moment):
+            setattr(self, moment, self.run)
+
+        def run(self, *args):
+            raise KeyError('hook')
+
+    with Live():
+        for moment in ('forward_preprocess', 'forward_postprocess', 'backward_preprocess'):
+            for _ in range(2):
+                x = Variable(make(A))
+                with pytest.raises(KeyError, match='hook'), Raises(moment):
+                    F.sum(Double().apply((F.relu(x),))[0]).backward()
+                del x
+
+
+# ---- cycles ----
+
+
+class Cycle(Chain):
+    """link -> variable -> node -> function -> link"""
+
+    class Function(Double):
+        pass
+
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.W = Parameter(A.copy())
+
+    def forward(self):
+        f = Cycle.Function()
+        f.link = self
+        (y,) = f.apply((self.W * 1,))
+        self.z = F.sum(y * 3)
+        return self.z
+
+
+def test_cycle_through_a_link_is_collected_and_not_before(make):
+    with Live():
+        link = Cycle()
+        link.to_device('@numpy' if make is np.array else 'native:0')
+        link().backward()
+        refs = [weakref.ref(link), weakref.ref(link.z)]
+        gc.collect()
+        assert all(r() is not None for r in refs)
+        z = link.z
+        del link
+        gc.collect()
+        # The function that z comes from keeps the link.
+        assert all(r() is not None for r in refs)
+        z.backward()
+        node = z.node
+        del z
+        gc.collect()
+        assert all(r() is not None for r in refs)
+        assert node.get_variable_or_none().rank == 4
+        del node
+        gc.collect()
+        assert all(r() is None for r in refs)
+
+
+@pytest.mark.xfail(strict=True, reason='the collector does not see nodes that have two owners')
+def test_cycle_that_comes_back_twice():
+    link = Cycle()
+    link()
+    link.y = link.z.creator.inputs[0].get_variable_or_none() or link.z * 1
+    ref = weakref.ref(link)
+    del link
+    gc.collect()
+    assert ref() is None
+
+
+def test_cycles_of_one(make):
+    with Live():
+        x = Variable(make(A))
+        x.me = x
+        x.grad_var = Variable(make(A))
+        x.grad_var.x = x
+        (y,) = Double().apply((x,))
+        y.creator.me = y.creator
+        y.creator.y = y
+        refs = [weakref.ref(y), weakref.ref(y.creator), weakref.ref(x)]
+        gc.collect()
+        assert y.creator.y is y
+        del x, y
+        gc.collect()
+        assert all(r() is None for r in refs)
+
+
+def test_cycle_between_two_graphs(make):
+    with Live():
+        x = Variable(make(A))
+        (y,) = Double().apply((x,))
+        (z,) = Double().apply((x * 3,))
+        y.creator.other = z
+        z.creator.other = y
+        refs = [weakref.ref(y), weakref.ref(z)]
+        del y
+        gc.collect()
+        assert z.creator.other.creator.other is z
+        del z
+        gc.collect()
+        assert all(r() is None for r in refs)
+        del x
+
+
+def test_cycle_through_a_hook(make):
+    class Keeps(chainer.FunctionHook):
+        def forward_postprocess(self, function, in_data):
+            self.function = function
+
+    with Live():
+        hook = Keeps()
+        f = Double()
+        f.add_hook(hook)
+        (y,) = f.apply((Variable(make(A)),))
+        hook.y = y
+        refs = [weakref.ref(o) for o in (f, hook, y)]
+        del f, y
+        gc.collect()
+        assert hook.function.outputs[0]().get_variable() is hook.y
+        del hook
+        gc.collect()
+        assert all(r() is None for r in refs)
+
+
+def test_cycle_through_a_builtin_function(make):
+    with Live():
+        y = F.relu(Variable(make(A)))
+        f = y.creator
+        f.y = y
+        refs = [weakref.ref(f), weakref.ref(y)]
+        del y
+        gc.collect()
+        assert f.y.creator is f
+        del f
+        gc.collect()
+        assert refs[1]() is None
+
+
+def test_cleared_cycle_with_a_destructor(make):
+    seen = []
+
+    class Last(Double):
+        def __del__(self):
+            seen.append((self.y.array is not None, self.inputs is not None))
+
+    (y,) = Last().apply((Variable(make(A)),))
+    y.creator.y = y
+    del y
+    gc.collect()
+    assert seen == [(True, True)]
+
+
+# ---- large graphs ----
+
+
+@pytest.mark.slow
+def test_a_million_nodes():
+    x = Variable(np.ones(1, 'f'))
+    y = x
+    for _ in range(1_000_000):
+        y = y + x
+    y.backward()
+    assert x.grad[0] == 1_000_001
+    assert y.rank == 1_000_000
+    del y
+
+
+def test_a_long_chain_of_a_users_functions():
+    class Next(FunctionNode):
+        def forward(self, xs):
+            return (xs[0] + 1,)
+
+        def backward(self, indexes, gys):
+            return gys
+
+    with Live():
+        x = y = Variable(np.ones(1, 'f'))
+        n = 20_000
+        for _ in range(n):
+            (y,) = Next().apply((y,))
+        y.backward()
+        assert x.grad[0] == 1
+        assert y.rank == n
+        del y, x
+
+
+def test_unchain_backward_of_a_long_chain():
+    with Live():
+        x = y = Variable(np.ones(1, 'f'))
+        for _ in range(50_000):
+            y = y * 1
+        y.unchain_backward()
+        assert y.creator is None
+        del x, y
+
+
+def test_graphs_of_threads(make):
+    def work():
+        for _ in range(20):
+            step(make)
+
+    work()
+    with Live():
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        del threads, t

@@ -65,8 +65,8 @@ def read_header(stream: tp.IO[bytes]) -> Header:
         raise ValueError(f'its dtype {descr!r} is unknown') from None
     if dtype.kind not in 'biufcSUVO' or (dtype.kind == 'V' and dtype.itemsize != 2):
         raise ValueError(f'its dtype {descr!r} is none that is saved')
-    if dtype.kind == 'V' and _values.BFLOAT16 is not None:
-        dtype = _values.BFLOAT16  # NumPy writes no name for it
+    if dtype.kind == 'V':
+        dtype = _values.bfloat16()  # NumPy writes no name for it
     shape = tuple(int(n) for n in re.findall(r'[0-9]+', dims))
     _values.n_bytes(dtype, shape)
     return Header(dtype, shape, fortran == 'True', 8 + width + length)

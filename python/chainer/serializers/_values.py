@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import typing as tp
 
@@ -11,19 +12,19 @@ import numpy as np
 from chainer import backend
 from chainer.backends import _cpu, cuda, intel64
 
-try:
-    from ml_dtypes import bfloat16 as _bfloat16
-
-    BFLOAT16: np.dtype[tp.Any] | None = np.dtype(_bfloat16)
-except ImportError:
-    BFLOAT16 = None
-
 _Shape: tp.TypeAlias = 'tuple[int, ...]'
 
 # A member may unpack to this many times its size in the file, or to this many bytes, when nothing
 # but the file says how large it is.
 _MAX_RATIO: tp.Final = 100
 _MAX_UNCHECKED: tp.Final = 1 << 26
+
+
+@functools.cache
+def bfloat16() -> np.dtype[tp.Any]:
+    import ml_dtypes  # not above, for the import of chainer should be quick
+
+    return np.dtype(ml_dtypes.bfloat16)
 
 
 def is_array(value: tp.Any) -> bool:
@@ -97,10 +98,10 @@ def check_array(
 
 def _can_cast(source: np.dtype[tp.Any], target: tp.Any) -> bool:
     target = np.dtype(target)
-    if source == BFLOAT16:
-        return target == BFLOAT16 or target.kind in 'fc'
-    if target == BFLOAT16:
-        return source.kind in 'biuf'
+    if source.kind == 'V' or target.kind == 'V':
+        if source == bfloat16():
+            return target == bfloat16() or target.kind in 'fc'
+        return target == bfloat16() and source.kind in 'biuf'
     return np.can_cast(source, target, 'same_kind')
 
 

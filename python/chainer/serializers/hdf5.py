@@ -70,7 +70,7 @@ class HDF5Serializer(serializer.Serializer):
                 raise TypeError(f'{key!r} cannot be saved: HDF5 takes no array of strings here')
             self.group.create_dataset(key, data=array.item(), dtype=h5py.string_dtype())
             return value
-        if array.dtype == _values.BFLOAT16:
+        if array.dtype.kind == 'V' and array.dtype == _values.bfloat16():
             array = array.view('V2')
         compression = self.compression if array.size > 1 else None
         self.group.create_dataset(key, data=array, compression=compression)
@@ -158,8 +158,8 @@ class Reader:
         if dataset.chunks:
             # A chunk is unpacked as a whole.
             _values.check_growth(dtype, dataset.chunks, _values.n_bytes(dtype, dataset.shape), 0)
-        if dtype.kind == 'V' and _values.BFLOAT16 is not None:
-            dtype = _values.BFLOAT16
+        if dtype.kind == 'V':
+            dtype = _values.bfloat16()
         return dtype, dataset.shape
 
     def read(self, key: str, expected: int) -> np.ndarray:
@@ -170,8 +170,8 @@ class Reader:
             stored = dataset.id.get_storage_size()
             _values.check_growth(dataset.dtype, dataset.shape, stored, expected)
             array = np.asarray(dataset[()])
-        if array.dtype.kind == 'V' and _values.BFLOAT16 is not None:
-            return array.view(_values.BFLOAT16)
+        if array.dtype.kind == 'V':
+            return array.view(_values.bfloat16())
         return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder('='))
 
 

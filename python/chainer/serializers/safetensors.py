@@ -6,6 +6,7 @@ scalars and None. Other programs read the files; the keys are those of the npz f
 
 from __future__ import annotations
 
+import functools
 import json
 import typing as tp
 
@@ -14,20 +15,23 @@ import numpy as np
 from chainer.serializers import _file, _load, _values
 from chainer.serializers.npz import _is_none, serialize
 
-_DTYPES: tp.Final[dict[str, np.dtype[tp.Any]]] = {
-    'BOOL': np.dtype('?'),
-    **{f'I{8 * n}': np.dtype(f'<i{n}') for n in (1, 2, 4, 8)},
-    **{f'U{8 * n}': np.dtype(f'<u{n}') for n in (1, 2, 4, 8)},
-    **{f'F{8 * n}': np.dtype(f'<f{n}') for n in (2, 4, 8)},
-    'C64': np.dtype('<c8'),
-    **({} if _values.BFLOAT16 is None else {'BF16': _values.BFLOAT16}),
-}
-_NAMES: tp.Final = {dtype: name for name, dtype in _DTYPES.items()}
 # Room for 100,000 arrays. JSON takes some ten times that once it is parsed.
 _MAX_HEADER: tp.Final = 1 << 24
 _METADATA: tp.Final = '__metadata__'
 # The format has arrays of numbers only. What else a snapshot holds stands in the metadata, as JSON.
 _OURS: tp.Final = 'chainer'
+
+
+@functools.cache
+def _dtypes() -> dict[str, np.dtype[tp.Any]]:
+    return {
+        'BOOL': np.dtype('?'),
+        **{f'I{8 * n}': np.dtype(f'<i{n}') for n in (1, 2, 4, 8)},
+        **{f'U{8 * n}': np.dtype(f'<u{n}') for n in (1, 2, 4, 8)},
+        **{f'F{8 * n}': np.dtype(f'<f{n}') for n in (2, 4, 8)},
+        'BF16': _values.bfloat16(),
+        'C64': np.dtype('<c8'),
+    }
 
 
 def save_safetensors(
@@ -47,6 +51,7 @@ def save_safetensors(
     """
     if metadata and (_OURS in metadata or not all(isinstance(x, str) for x in metadata.values())):
         raise TypeError(f'metadata must map strings to strings, and not have the key {_OURS!r}')
+    names = {dtype: name for name, dtype in _dtypes().items()}
     values = obj if isinstance(obj, dict) else serialize(obj)
     arrays: dict[str, np.ndarray] = {}
     others: dict[str, str | None] = {}
@@ -57,7 +62,7 @@ def save_safetensors(
         array = _values.to_numpy(key, value)
         if array.dtype.kind == 'U' and array.shape == ():
             others[key] = array.item()
-        elif array.dtype.newbyteorder('<') in _NAMES and key != _METADATA:
+        elif array.dtype.newbyteorder('<') in names and key != _METADATA:
             little = array.dtype.newbyteorder('<')
             arrays[key] = np.ascontiguousarray(array.astype(little, copy=False)).reshape(
                 array.shape
@@ -74,7 +79,7 @@ def save_safetensors(
     for key in keys:
         begin, end = end, end + arrays[key].nbytes
         header[key] = {
-            'dtype': _NAMES[arrays[key].dtype],
+            'dtype': names[arrays[key].dtype],
             'shape': list(arrays[key].shape),
             'data_offsets': [begin, end],
         }
@@ -179,14 +184,15 @@ def _parse_entry(key: str, entry: tp.Any) -> tuple[np.dtype[tp.Any], tuple[int, 
     if not isinstance(entry, dict) or entry.keys() != {'dtype', 'shape', 'data_offsets'}:
         raise ValueError(f'{key!r} must have dtype, shape and data_offsets')
     name, shape, offsets = entry['dtype'], entry['shape'], entry['data_offsets']
-    if not isinstance(name, str) or name not in _DTYPES:
-        raise ValueError(f'{key!r} has dtype {str(name)[:40]!r}, expected one of {[*_DTYPES]}')
+    if not isinstance(name, str) or name not in _dtypes():
+        raise ValueError(f'{key!r} has dtype {str(name)[:40]!r}, expected one of {[*_dtypes()]}')
+    dtype = _dtypes()[name]
     if not _is_sizes(shape) or not _is_sizes(offsets) or len(offsets) != 2:
         raise ValueError(f'{key!r}: shape and data_offsets must be lists of sizes')
-    size = _values.n_bytes(_DTYPES[name], tuple(shape))
+    size = _values.n_bytes(dtype, tuple(shape))
     if offsets[1] - offsets[0] != size:
         raise ValueError(f'{key!r} has {size} bytes by its shape, but data_offsets {offsets}')
-    return _DTYPES[name], tuple(shape), *offsets
+    return dtype, tuple(shape), *offsets
 
 
 def _is_sizes(value: tp.Any) -> bool:

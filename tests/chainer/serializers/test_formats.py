@@ -373,3 +373,66 @@ def test_the_content_tells_the_format_not_the_name(path):
     assert loaded.values == {'x': 4}
     with pytest.raises(TypeError, match='must be a path or a binary file, not int'):
         serializers.load(3, loaded)
+
+
+# ---- objects other than links ----
+
+
+def optimizer_state(optimizer):
+    rules = {path: param.update_rule for path, param in optimizer.target.namedparams()}
+    states = {
+        path: (rule.t, {key: np.array(x) for key, x in rule.state.items()})
+        for path, rule in rules.items()
+    }
+    return str((optimizer.t, optimizer.epoch, states))
+
+
+def trained(n_updates):
+    optimizer = chainer.optimizers.Adam().setup(chainer.Sequential(L.Linear(2, 2), L.Linear(2, 2)))
+    for i in range(n_updates):
+        for param in optimizer.target.params():
+            param.grad = np.full_like(param.array, i + 1)
+        optimizer.update()
+    return optimizer
+
+
+def test_an_optimizer_with_its_model(path):
+    class Both:
+        def __init__(self, n_updates):
+            self.optimizer = trained(n_updates)
+
+        def serialize(self, serializer):
+            self.optimizer.target.serialize(serializer['model'])
+            self.optimizer.serialize(serializer['optimizer'])
+
+    source, target = Both(3), Both(1)
+    serializers.save(path, source)
+    serializers.load(path, target)
+    assert optimizer_state(target.optimizer) == optimizer_state(source.optimizer)
+    # The last key of the file is wrong: all that came before it is taken back.
+    values = serializers.npz.serialize(source)
+    values['optimizer/1/b/v'] = np.ones(5)
+    serializers.save(path, Keyed(**values))
+    target = Both(1)
+    before = optimizer_state(target.optimizer)
+    weights = [p.array.tobytes() for p in target.optimizer.target.params()]
+    with pytest.raises(ValueError, match=r'\(5,\)'):
+        serializers.load(path, target)
+    assert optimizer_state(target.optimizer) == before
+    assert [p.array.tobytes() for p in target.optimizer.target.params()] == weights
+    serializers.save(path, source)
+    serializers.load(path, target)
+    for optimizer in (source.optimizer, target.optimizer):
+        for param in optimizer.target.params():
+            param.grad = np.ones_like(param.array)
+        optimizer.update()
+    assert optimizer_state(target.optimizer) == optimizer_state(source.optimizer)
+
+
+def test_a_summary(path):
+    summary, other = chainer.DictSummary(), chainer.DictSummary()
+    summary.add({'loss': 2.0, 'main/accuracy': 0.5})
+    summary.add({'loss': 4.0})
+    serializers.save(path, summary)
+    serializers.load(path, other)
+    assert other.compute_mean() == summary.compute_mean() == {'loss': 3.0, 'main/accuracy': 0.5}

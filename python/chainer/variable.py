@@ -596,6 +596,8 @@ class Parameter(Variable):
             self._grad_initializer = None
         else:
             engine.Variable.cleargrad(self)  # a third of what super() takes, in every step
+            if self.loss_scale is not None:
+                self.loss_scale = None
 
     def zerograd(self) -> None:
         """Sets the gradient to zeros, also that of an uninitialized parameter, once it has one."""

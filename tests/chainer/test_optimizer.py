@@ -353,6 +353,17 @@ def test_rule_alone_undoes_the_loss_scale(device):
     assert to_list(net.l.W.array) == [[0, 0]]
 
 
+def test_cleared_gradients_have_no_loss_scale(device):
+    net = Net().to_device(device)
+    optimizer = sgd(net)
+    net.cleargrads()
+    net.loss(ones(net)).backward(loss_scale=4.0)
+    net.cleargrads()
+    net.loss(ones(net)).backward()
+    optimizer.update()
+    assert to_list(net.l.W.array) == [[0, 0]]
+
+
 def test_bad_loss_scales():
     optimizer = sgd(Net())
     for bad in (0, -1, float('nan'), float('inf')):

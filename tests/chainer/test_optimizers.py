@@ -234,6 +234,33 @@ def test_fp32_update(name, device):
 
 
 @pytest.mark.parametrize('name', STATES)
+def test_bfloat16(name):
+    # Through float32 copies: what float32 has, rounded. Directly: near that.
+    wide = getattr(optimizers, name)(eps=0.01) if name == 'RMSprop' else getattr(optimizers, name)()
+    wide.setup(link_of('f', 'native:0'))
+    results = []
+    for use in (True, False):
+        narrow = type(wide)()
+        for key, value in wide.hyperparam.get_dict().items():
+            setattr(narrow.hyperparam, key, value)
+        narrow.use_fp32_update(use)
+        link = chainer.Link()
+        with link.init_scope():
+            link.p = chainer.Parameter(chainerx.array(START, 'bfloat16'))
+        narrow.setup(link)
+        for grad in GRADS:
+            link.p.grad = chainerx.array(grad, 'bfloat16')
+            narrow.update()
+            assert link.p.dtype == link.p.array.dtype == narrow.target.p.grad.dtype
+        assert link.p.array.dtype.name == 'bfloat16'
+        results.append(link.p.array.tolist())
+    for grad in GRADS:
+        step(wide, grad)
+    assert results[0] == wide.target.p.array.astype('bfloat16').tolist()
+    np.testing.assert_allclose(results[1], results[0], rtol=0.1, atol=0.01)
+
+
+@pytest.mark.parametrize('name', STATES)
 def test_frozen_and_gradientless(name):
     link = chainer.Link()
     with link.init_scope():

@@ -156,13 +156,14 @@ class AdamRule(FormulaRule):
         """Updates parameter and states in place; ``more`` is ``vhat``, or not, and the numbers."""
         *vhat, alpha_t, beta1, beta2, eps, eta, rate, low, high = more
         dtype = p.dtype
-        if dtype == np.float16:
+        is_narrow = dtype.itemsize == 2
+        if is_narrow:
             # The averages of squares of small numbers are 0 there.
             g, m16, v16 = g.astype(np.float32), m, v
             m, v = m.astype(np.float32), v.astype(np.float32)
         m += (1 - beta1) * (g - m)
         v += (1 - beta2) * (g * g - v)
-        if dtype == np.float16:
+        if is_narrow:
             m16[...] = m.astype(dtype)
             v16[...] = v.astype(dtype)
         largest = v

@@ -23,7 +23,7 @@ namespace {
 // Calls hooks and looks for NaN, at the borders of functions.
 class Observer : public internal::RunObserver {
  public:
-    explicit Observer(const State& state) : state_{state}, saved_{current()} {
+    explicit Observer(const State& state) : state_{state}, debug_{state.debug}, saved_{current()} {
         set_current(IsObserved(state) ? this : nullptr);
     }
     ~Observer() override { set_current(saved_); }
@@ -38,7 +38,7 @@ class Observer : public internal::RunObserver {
     }
 
     void InputGrad(Node& node, int input, const Array& grad) override {
-        if (!state_.debug || node.region == nullptr) return;
+        if (!debug_ || node.region == nullptr) return;
         const Ref f{FunctionOf(node.region)};
         const Ref index{PyLong_FromLong(input)};
         const Ref array{ToKind(grad, static_cast<Kind>(node.region->kind))};
@@ -66,8 +66,7 @@ class Observer : public internal::RunObserver {
 
     // Without hooks for all, only functions that somebody has put a hook on.
     bool Matters(const Region& region) const {
-        const bool all =
-            state_.debug || (state_.hooks != nullptr && PyDict_GET_SIZE(state_.hooks) != 0);
+        const bool all = debug_ || (state_.hooks != nullptr && PyDict_GET_SIZE(state_.hooks) != 0);
         return all || region.view != nullptr || region.foreign;
     }
     static void Call(PyObject* callback, const Open& open) {
@@ -80,6 +79,7 @@ class Observer : public internal::RunObserver {
     }
 
     const State& state_;
+    const bool debug_;  // of the run, whatever functions set for themselves
     RunObserver* saved_;
     // Several where a function's backward starts a run of chainerx's.
     std::vector<Open> open_;

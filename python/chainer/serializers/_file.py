@@ -38,9 +38,9 @@ def replaced(path: Path) -> tp.Iterator[str]:
     if old is not None and not stat.S_ISREG(old.st_mode):
         yield target
         return
-    folder, name = os.path.split(target)
+    folder = os.path.dirname(target)
     # Not by `tempfile`, whose files only their owner may read: the process's umask decides.
-    temporary = os.path.join(folder, f'.{name[:100]}.{os.urandom(8).hex()}.tmp')
+    temporary = os.path.join(folder, f'.{os.urandom(8).hex()}.tmp')
     os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     try:
         yield temporary

@@ -343,6 +343,13 @@ def test_an_error_while_writing_keeps_the_old_file(path, monkeypatch):
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 
 
+def test_the_longest_name(path):
+    longest = path.with_name('ö' * 120 + path.suffix)
+    serializers.save(longest, Bag(x=1))
+    serializers.load(longest, loaded := Bag(x=0))
+    assert loaded.values == {'x': 1}
+
+
 def test_no_folder(path):
     with pytest.raises(FileNotFoundError):
         serializers.save(path.parent / 'none' / path.name, Bag(x=1))

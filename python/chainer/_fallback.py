@@ -44,6 +44,11 @@ def note(function: str, shapes: str, reason: str) -> None:
         )
 
 
+def count(function: str, shapes: str, reason: str) -> None:
+    """Counts what left the fast path by the user's own wish; nothing more."""
+    _counts[function, shapes, reason] += 1
+
+
 class FallbackReport(list[tuple[str, str, str, int]]):
     """Rows of (function, input shapes, reason, count), most frequent first; prints as a table."""
 

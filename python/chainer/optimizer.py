@@ -6,7 +6,7 @@ import collections.abc
 import typing as tp
 import warnings
 
-from chainer import backend, optimizer_hooks
+from chainer import _fused_update, backend, optimizer_hooks
 from chainer._hyperparameter import Hyperparameter, HyperparameterProxy, Interval
 from chainer._optimizer_hookable import Hook, _Hookable, _OptimizerHookable
 from chainer._update_rule import UpdateRule, unscale
@@ -232,6 +232,7 @@ class GradientMethod(Optimizer):
 
     # Between what hyperparameters may be, by name.
     _limits: tp.ClassVar[dict[str, Interval] | None] = None
+    _plan: tp.Any = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -242,7 +243,7 @@ class GradientMethod(Optimizer):
 
     def __getstate__(self) -> dict[str, tp.Any]:
         # Of objects of this process.
-        return {key: value for key, value in self.__dict__.items() if key != '_managed'}
+        return {k: v for k, v in self.__dict__.items() if k not in ('_managed', '_plan')}
 
     def setup(self, link: Link) -> tp.Self:
         """Begins to optimize a link: all of its parameters get update rules.
@@ -333,8 +334,9 @@ class GradientMethod(Optimizer):
         loss.backward(loss_scale=self._loss_scale)
 
     def _update_params(self, params: list[tp.Any]) -> None:
-        for param in params:
-            param.update()
+        if not _fused_update.update(self, params):
+            for param in params:
+                param.update()
 
     def _check_params(self, params: list[tp.Any]) -> None:
         managed = getattr(self, '_managed', None)

@@ -11,6 +11,11 @@
 #include "chainerx/core/error.h"
 
 namespace chainerx {
+
+// kernels/update.h, which only those see that update parameters.
+enum class UpdateRule : int;
+struct UpdateItem;
+
 namespace kernels {
 
 enum class Id : int {

@@ -5,6 +5,7 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/native/reduce_isa.h"
+#include "chainerx/native/update_loops.h"
 
 #if !defined(CX_BUILT_ISAS)
 #error "cmake/isa.cmake defines which instruction sets are built"
@@ -153,6 +154,12 @@ const RowLoops& rows_loops() {
 CX_DECLARE_OF(reduce, ReduceIsaLoops)
 const ReduceIsaLoops& reduce_loops() {
     static const ReduceIsaLoops* const entries[] = {CX_ENTRIES(reduce)};
+    return *entries[Chosen().isa < 0 ? 0 : Chosen().isa];
+}
+
+CX_DECLARE_OF(update, UpdateLoops)
+const UpdateLoops& update_loops() {
+    static const UpdateLoops* const entries[] = {CX_ENTRIES(update)};
     return *entries[Chosen().isa < 0 ? 0 : Chosen().isa];
 }
 

@@ -4,6 +4,7 @@
 #include "chainerx/python/engine/function.h"
 #include "chainerx/python/engine/node.h"
 #include "chainerx/python/engine/state.h"
+#include "chainerx/python/engine/update.h"
 #include "chainerx/python/engine/variable.h"
 
 namespace chainerx::python::engine {
@@ -15,6 +16,7 @@ void InitEngine(PyObject* module) {
     InitFunction(module);
     InitCall(module);
     InitRun(module);
+    InitUpdate(module);
 }
 
 }  // namespace chainerx::python::engine

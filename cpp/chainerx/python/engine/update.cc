@@ -1,0 +1,250 @@
+// UpdatePlan: one step of an optimizer for all parameters of a model in one call.
+#include <string_view>
+#include <vector>
+
+#include "chainerx/core/error.h"
+#include "chainerx/kernels/kernel.h"
+#include "chainerx/kernels/update.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/engine/update.h"
+#include "chainerx/python/engine/variable.h"
+
+namespace chainerx::python::engine {
+namespace {
+
+struct Rule {
+    const char* name;
+    int n_states;
+    int n_numbers;
+};
+
+constexpr Rule kRules[] = {
+#define CX_UPDATE(Name, name, n_states, n_numbers, ...) {name, n_states, n_numbers},
+#include "chainerx/ops/update.def"
+#undef CX_UPDATE
+};
+
+// A parameter, the dict of its rule's state, and what both were when the plan was made.
+struct Place {
+    VariableObject* param;  // owned
+    PyObject* state;        // owned; a dict
+    uint32_t version;
+    Array side;                          // over the parameter's memory, outside of the graph
+    PyObject* arrays[kMaxUpdateStates];  // owned: the values of the state
+    Array states[kMaxUpdateStates];
+};
+
+struct PlanObject {
+    PyObject_HEAD UpdateRule rule;
+    PyObject* keys;  // tuple of names of states
+    Device* device;
+    std::vector<Place>* places;
+};
+
+int FindRule(std::string_view name) {
+    for (int i = 0; i < static_cast<int>(UpdateRule::kCount); ++i) {
+        if (name == kRules[i].name) return i;
+    }
+    throw ValueError{"UpdatePlan: there is no rule ", name};
+}
+
+// Whether the kernel can work on it in place.
+bool IsPlain(const Array& x) {
+    return x.IsContiguous() && x.buffer()->writable() &&
+           (x.dtype() == Dtype::kFloat32 || x.dtype() == Dtype::kFloat64);
+}
+
+bool IsLike(const Array& x, const Array& y) {
+    return x.shape() == y.shape() && x.dtype() == y.dtype() && &x.device() == &y.device();
+}
+
+void Release(Place& place) {
+    Py_XDECREF(reinterpret_cast<PyObject*>(place.param));
+    Py_XDECREF(place.state);
+    for (PyObject* o : place.arrays) Py_XDECREF(o);
+}
+
+int Clear(PyObject* self) {
+    auto* plan = reinterpret_cast<PlanObject*>(self);
+    if (plan->places == nullptr) return 0;
+    std::vector<Place> places;
+    places.swap(*plan->places);
+    for (Place& place : places) Release(place);
+    return 0;
+}
+
+int Traverse(PyObject* self, visitproc visit, void* arg) {
+    auto* plan = reinterpret_cast<PlanObject*>(self);
+    Py_VISIT(Py_TYPE(self));
+    if (plan->places == nullptr) return 0;
+    for (const Place& place : *plan->places) {
+        Py_VISIT(reinterpret_cast<PyObject*>(place.param));
+        Py_VISIT(place.state);
+    }
+    return 0;
+}
+
+void Dealloc(PyObject* self) {
+    PyObject_GC_UnTrack(self);
+    Clear(self);
+    auto* plan = reinterpret_cast<PlanObject*>(self);
+    delete plan->places;
+    Py_XDECREF(plan->keys);
+    PyTypeObject* type = Py_TYPE(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+// Adds one parameter. False if the kernel can't update it.
+bool AddPlace(PlanObject* plan, PyObject* param, PyObject* state) {
+    if (!IsVariable(param) || !PyDict_Check(state)) {
+        throw TypeError{"UpdatePlan: expected pairs of a Parameter and a dict"};
+    }
+    VariableObject* v = AsVariable(param);
+    if (v->cell->object == Py_None) return false;
+    Place place{};
+    RecordOf("UpdatePlan", v);
+    place.version = v->cell->version;
+    place.side = internal::Detached(*reinterpret_cast<const Array*>(&v->body));
+    if (!IsPlain(place.side)) return false;
+    if (plan->device == nullptr) plan->device = &place.side.device();
+    if (plan->device != &place.side.device()) return false;
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(plan->keys); ++k) {
+        PyObject* array = PyDict_GetItemWithError(state, PyTuple_GET_ITEM(plan->keys, k));
+        if (array == nullptr || KindOf(array) != v->cell->kind) return false;
+        Array side = SideOf("UpdatePlan", array);
+        if (!IsPlain(side) || !IsLike(side, place.side)) return false;
+        place.arrays[k] = array;
+        place.states[k] = std::move(side);
+    }
+    for (PyObject* array : place.arrays) Py_XINCREF(array);
+    place.param = AsVariable(Py_NewRef(param));
+    place.state = Py_NewRef(state);
+    plan->places->push_back(std::move(place));
+    return true;
+}
+
+// UpdatePlan(rule, keys, pairs); ValueError if a parameter can't be updated by the kernel.
+PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
+    const char* name;
+    PyObject* keys;
+    PyObject* pairs;
+    if (!PyArg_ParseTuple(args, "sO!O!:UpdatePlan", &name, &PyTuple_Type, &keys, &PyList_Type,
+                          &pairs)) {
+        return nullptr;
+    }
+    Ref self{type->tp_alloc(type, 0)};
+    if (!self) return nullptr;
+    auto* plan = reinterpret_cast<PlanObject*>(self.get());
+    try {
+        const int rule = FindRule(name);
+        if (PyTuple_GET_SIZE(keys) != kRules[rule].n_states) {
+            throw ValueError{
+                "UpdatePlan: ",         name,    " has ", kRules[rule].n_states, " states, got ",
+                PyTuple_GET_SIZE(keys), " names"};
+        }
+        plan->rule = static_cast<UpdateRule>(rule);
+        plan->keys = Py_NewRef(keys);
+        plan->places = new std::vector<Place>;
+        for (Py_ssize_t i = 0; i < PyList_GET_SIZE(pairs); ++i) {
+            PyObject* pair = PyList_GET_ITEM(pairs, i);
+            if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
+                throw TypeError{"UpdatePlan: expected pairs of a Parameter and a dict"};
+            }
+            if (!AddPlace(plan, PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1))) {
+                throw ValueError{"UpdatePlan: parameter ", i,
+                                 " is not a contiguous array of float32 or float64, with states "
+                                 "like it, on the device of the others"};
+            }
+        }
+        return self.Release();
+    } catch (...) {
+        TranslateException("UpdatePlan");
+        return nullptr;
+    }
+}
+
+// Whether parameter and state are the arrays that the plan was made for.
+bool IsCurrent(const PlanObject* plan, const Place& place) {
+    const VariableObject* v = place.param;
+    if (v->cell->version != place.version || v->body == nullptr ||
+        v->body->data != place.side.raw_data()) {
+        return false;
+    }
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(plan->keys); ++k) {
+        if (PyDict_GetItemWithError(place.state, PyTuple_GET_ITEM(plan->keys, k)) !=
+            place.arrays[k]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// step(numbers) -> whether it was done. False, and nothing changed, if the plan is out of date, or
+// a gradient is missing or of another layout.
+PyObject* Step(PyObject* self, PyObject* numbers) {
+    auto* plan = reinterpret_cast<PlanObject*>(self);
+    try {
+        const Rule& rule = kRules[static_cast<int>(plan->rule)];
+        if (!PyTuple_Check(numbers) || PyTuple_GET_SIZE(numbers) != rule.n_numbers) {
+            throw TypeError{"UpdatePlan.step: expected a tuple of ", rule.n_numbers, " numbers"};
+        }
+        double values[16];
+        for (int i = 0; i < rule.n_numbers; ++i) {
+            values[i] = ToDouble("UpdatePlan.step", "numbers", PyTuple_GET_ITEM(numbers, i));
+        }
+        std::vector<UpdateItem> items;
+        std::vector<Array> grads;  // alive while the kernel runs
+        items.reserve(plan->places->size());
+        grads.reserve(plan->places->size());
+        for (const Place& place : *plan->places) {
+            if (!IsCurrent(plan, place)) Py_RETURN_FALSE;
+            internal::Slot* slot = CurrentSlot(place.param);
+            Array g = slot != nullptr ? slot->GetGrad(GraphBit()) : Array{};
+            if (!g || !g.IsContiguous() || !IsLike(g, place.side)) Py_RETURN_FALSE;
+            UpdateItem item{place.side.dtype(),
+                            place.side.GetTotalSize(),
+                            place.side.raw_data(),
+                            g.raw_data(),
+                            {}};
+            for (int k = 0; k < rule.n_states; ++k) item.states[k] = place.states[k].raw_data();
+            items.push_back(item);
+            grads.push_back(std::move(g));
+        }
+        if (!items.empty()) {
+            CallOn<kernels::UpdateParameters>(
+                *plan->device, plan->rule, static_cast<const UpdateItem*>(items.data()),
+                static_cast<int64_t>(items.size()), static_cast<const double*>(values));
+        }
+        Py_RETURN_TRUE;
+    } catch (...) {
+        TranslateException("UpdatePlan.step");
+        return nullptr;
+    }
+}
+
+PyMethodDef g_methods[] = {
+    {"step", &Step, METH_O, "Updates all parameters; False, and nothing done, if it can't."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+void InitUpdate(PyObject* module) {
+    static PyType_Slot slots[] = {
+        {Py_tp_new, reinterpret_cast<void*>(&New)},
+        {Py_tp_dealloc, reinterpret_cast<void*>(&Dealloc)},
+        {Py_tp_traverse, reinterpret_cast<void*>(&Traverse)},
+        {Py_tp_clear, reinterpret_cast<void*>(&Clear)},
+        {Py_tp_methods, g_methods},
+        {Py_tp_doc, const_cast<char*>("UpdatePlan(rule, keys, pairs of Parameter and state): one "
+                                      "step of an optimizer for all of them in one call.")},
+        {0, nullptr}};
+    static PyType_Spec spec = {"chainerx._core.engine.UpdatePlan", sizeof(PlanObject), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
+    PyObject* type = PyType_FromSpec(&spec);
+    if (type == nullptr || PyModule_AddObjectRef(module, "UpdatePlan", type) < 0) {
+        throw PythonError{};
+    }
+}
+
+}  // namespace chainerx::python::engine

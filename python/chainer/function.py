@@ -9,6 +9,7 @@ import weakref
 import chainerx
 
 from chainer import _environment, backend, configuration, variable
+from chainer.function_hook import FunctionHook  # noqa: F401  (v7 has it here, too)
 from chainer.function_node import FunctionNode
 
 

@@ -11,6 +11,7 @@ from chainerx._core import engine
 
 from chainer import _engine, _environment, _fallback, backend, configuration, variable
 from chainer.function_hook import FunctionHook
+from chainer.variable import grad  # noqa: F401  (v7 has it here, too)
 
 
 class FunctionNode(engine.FunctionNode):

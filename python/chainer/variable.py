@@ -41,6 +41,26 @@ def _describe(array: tp.Any) -> str:
     return f'({shape}), {array.dtype}' if shape else str(array.dtype)
 
 
+def variable_repr(var: Variable) -> str:
+    """What `repr` shows: name and values."""
+    return _to_string(var, ', ')
+
+
+def variable_str(var: Variable) -> str:
+    """What `str` shows: name and values, without commas."""
+    return _to_string(var, ' ')
+
+
+def _to_string(var: Variable, separator: str) -> str:
+    prefix = f'variable {var.name}' if var.name else 'variable'
+    array = var.array
+    if array is None:
+        return f'{prefix}(None)'
+    if isinstance(array, chainerx.ndarray):
+        array = chainerx.to_numpy(array)
+    return f'{prefix}({np.array2string(array, separator=separator, prefix=prefix + "(")})'
+
+
 class _Creator:
     """What variables and nodes have in common: the function that computed them."""
 
@@ -121,23 +141,10 @@ class Variable(_Creator, engine.Variable):
     # ---- printing ----
 
     def __repr__(self) -> str:
-        return self._to_string(repr)
+        return variable_repr(self)
 
     def __str__(self) -> str:
-        return self._to_string(str)
-
-    def _to_string(self, convert: tp.Callable[[tp.Any], str]) -> str:
-        prefix = f'variable {self.name}' if self.name else 'variable'
-        array = self.array
-        if array is None:
-            return f'{prefix}(None)'
-        if isinstance(array, chainerx.ndarray):
-            array = chainerx.to_numpy(array)
-        if convert is str:
-            text = np.array2string(array, separator=' ', prefix=prefix + '(')
-        else:
-            text = np.array2string(array, separator=', ', prefix=prefix + '(')
-        return f'{prefix}({text})'
+        return variable_str(self)
 
     @property
     def label(self) -> str:

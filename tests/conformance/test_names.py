@@ -1,0 +1,90 @@
+"""Every public name of Chainer v7 exists, with its parameters and members, or is listed as pending.
+
+A line of chainer_v7.txt is ``class Name(parameters): members``, ``def name(parameters)``, ``module
+name`` or ``value name``, under its ``[module]``. Members are those that no base class has.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pathlib
+import re
+
+HERE = pathlib.Path(__file__).parent
+LINE = re.compile(r'(?P<kind>\w+) (?P<name>\w+)(?:\((?P<params>.*?)\))?(?:: (?P<members>.*))?')
+
+
+def inventory():
+    """Yields (module, match of a line)."""
+    module = ''
+    for line in (HERE / 'chainer_v7.txt').read_text().splitlines():
+        if line.startswith('['):
+            module = line[1:-1]
+        elif line:
+            match = LINE.fullmatch(line)
+            assert match, line
+            yield module, match
+
+
+def pending():
+    lines = (HERE / 'pending.txt').read_text().splitlines()
+    return [line.split('  # ')[0].strip() for line in lines if line and not line.startswith('#')]
+
+
+def find_missing():
+    """The items of the inventory that the package has not: 'module.Name', 'module.Name.member'
+    or 'module.Name(parameter)'."""
+    modules = {}
+    for module, item in inventory():
+        if module not in modules:
+            try:
+                modules[module] = importlib.import_module(module)
+            except ImportError:
+                modules[module] = None
+        place = f'{module}.{item["name"]}'
+        found = getattr(modules[module], item['name'], None) if modules[module] else None
+        if found is None and not hasattr(modules[module], item['name']):
+            yield place
+            continue
+        for member in (item['members'] or '').split():
+            if not hasattr(found, member) and member not in getattr(found, '__annotations__', {}):
+                yield f'{place}.{member}'
+        yield from missing_parameters(place, found, item['params'])
+
+
+def missing_parameters(place, found, params):
+    """Names and order of the positional parameters; what v7 took as ** is not in the inventory."""
+    wanted = [p for p in (params or '').split(', ') if p and not p.startswith('*')]
+    if not wanted:
+        return
+    try:
+        signature = inspect.signature(found)
+    except (TypeError, ValueError):  # C types have none
+        return
+    have = [n for n, p in signature.parameters.items() if p.kind != p.VAR_KEYWORD]
+    kinds = [p.kind for p in signature.parameters.values()]
+    if any(kind in (inspect.Parameter.VAR_POSITIONAL,) for kind in kinds):
+        return  # declared by a table
+    for i, name in enumerate(wanted):
+        place_here = have.index(name) if name in have else None
+        by_keyword = name in have and kinds[have.index(name)] == inspect.Parameter.KEYWORD_ONLY
+        if place_here != i and not by_keyword:
+            yield f'{place}({name})'
+
+
+def covered(item, patterns):
+    """A pending line stands for an item, or with a final * for all that begin like it."""
+    return any(item == p or (p.endswith('*') and item.startswith(p[:-1])) for p in patterns)
+
+
+def test_names_are_there_or_pending():
+    patterns = pending()
+    unexpected = [item for item in find_missing() if not covered(item, patterns)]
+    assert unexpected == []
+
+
+def test_pending_names_are_not_there():
+    missing = list(find_missing())
+    stale = [p for p in pending() if not any(covered(item, [p]) for item in missing)]
+    assert stale == []

@@ -21,7 +21,7 @@ SECTIONS = [  # file, heading, what the ratio means
     ('cpp_overhead', 'The same add from C++ and from Python', 'Python'),
     ('indexing', 'Indexing and joining', 'NumPy'),
     ('train', 'One training step: forward, softmax cross entropy, backward, SGD', 'PyTorch'),
-    ('chainer_overhead', 'Chainer on chainerx: functions, Chains, functions of the user', 'PyTorch'),
+    ('chainer_overhead', 'Chainer: functions, Chains, functions of the user', 'PyTorch'),
     ('ops', 'Kernels on 1M elements, float32', 'PyTorch'),
     ('ops_fresh', 'Kernels on 16M elements, result freshly made each time', 'PyTorch'),
 ]

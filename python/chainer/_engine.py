@@ -5,6 +5,7 @@ The engine calls what is registered at the end of this file; it never imports an
 
 from __future__ import annotations
 
+import gc
 import traceback
 import typing as tp
 
@@ -150,6 +151,12 @@ def backward_gradient(function: FunctionNode, index: int, grad: tp.Any) -> None:
     _debug.check_backward(function, index, grad)
 
 
+def _on_collection(phase: str, info: dict[str, int]) -> None:
+    # Young ones only see the upper part of a graph: else a long chain costs its length each time.
+    engine.collection_starts(phase == 'stop' or info['generation'] == 2)
+
+
+gc.callbacks.append(_on_collection)
 configuration._notify = _notify
 engine.config_changed(True)
 engine.set_callbacks(

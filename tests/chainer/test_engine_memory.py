@@ -331,6 +331,20 @@ def test_a_long_chain_of_a_users_functions():
         del y, x
 
 
+def test_cycle_through_a_long_chain(make):
+    x = Variable(make(A))
+    (y,) = Double().apply((x,))
+    f = y.creator
+    for _ in range(2000):
+        (y,) = Double().apply((y,))
+    f.y = y
+    ref = weakref.ref(f)
+    del f, y
+    gc.collect(0)
+    gc.collect()
+    assert ref() is None
+
+
 def test_unchain_backward_of_a_long_chain():
     with Live():
         x = y = Variable(np.ones(1, 'f'))

@@ -13,6 +13,10 @@ using internal::Slot;
 
 namespace {
 
+// Young collections are frequent, and a variable at the end of a long chain is always young.
+constexpr int kMaxYoung = 500;
+bool g_full_collection = true;
+
 // Goes through nodes from newest to oldest and counts the references that it finds. A node is older
 // than all that refer to it, so when its turn comes its count is complete; if that is all there
 // are, then nobody from outside can reach it.
@@ -29,7 +33,8 @@ class Walk {
     }
 
     int Run() {
-        while (!queue_.empty()) {
+        // What is not reported is kept: the next full collection sees it.
+        for (int left = g_full_collection ? -1 : kMaxYoung; !queue_.empty() && left != 0; --left) {
             std::pop_heap(queue_.begin(), queue_.end());
             Node* node = queue_.back().second;
             queue_.pop_back();
@@ -73,6 +78,8 @@ class Walk {
 };
 
 }  // namespace
+
+void SetFullCollection(bool full) { g_full_collection = full; }
 
 int VisitGraph(const ArrayBody* body, visitproc visit, void* arg) {
     if (body == nullptr || body->slot == nullptr) return 0;

@@ -12,4 +12,7 @@ int VisitGraph(const internal::ArrayBody* body, visitproc visit, void* arg);
 // From a region of which the visited object holds the only reference.
 int VisitInputs(internal::Region* region, visitproc visit, void* arg);
 
+// Whether the collector is about to look at all generations. The same until it is through.
+void SetFullCollection(bool full);
+
 }  // namespace chainerx::python::engine

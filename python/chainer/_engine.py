@@ -152,11 +152,19 @@ def backward_gradient(function: FunctionNode, index: int, grad: tp.Any) -> None:
 
 
 def _on_collection(phase: str, info: dict[str, int]) -> None:
-    # Young ones only see the upper part of a graph: else a long chain costs its length each time.
-    engine.collection_starts(phase == 'stop' or info['generation'] == 2)
+    # Only where all objects are looked at can the engine tell who owns a part of the graph.
+    full = phase == 'start' and info['generation'] == 2 and gc.get_freeze_count() == 0
+    engine.collection(full)
 
 
-gc.callbacks.append(_on_collection)
+def _learn_how_the_collector_works() -> None:
+    probe = engine.CollectorProbe()
+    gc.collect(0)
+    del probe
+    gc.callbacks.append(_on_collection)
+
+
+_learn_how_the_collector_works()
 configuration._notify = _notify
 engine.config_changed(True)
 engine.set_callbacks(

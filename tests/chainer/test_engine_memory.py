@@ -204,7 +204,6 @@ def test_cycle_through_a_link_is_collected_and_not_before(make):
         assert all(r() is None for r in refs)
 
 
-@pytest.mark.xfail(strict=True, reason='the collector does not see nodes that have two owners')
 def test_cycle_that_comes_back_twice():
     link = Cycle()
     link()

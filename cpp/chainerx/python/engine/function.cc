@@ -38,7 +38,7 @@ void Unbind(FunctionObject* f) {
 int Traverse(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(AsFunction(self)->dict);
-    return VisitInputs(AsFunction(self)->region, visit, arg);
+    return VisitRegion(self, AsFunction(self)->region, visit, arg);
 }
 
 int Clear(PyObject* self) {
@@ -457,14 +457,7 @@ PyObject* PinObject(PyObject*, PyObject* f) {
     Py_RETURN_NONE;
 }
 
-PyObject* CollectionStarts(PyObject*, PyObject* full) {
-    SetFullCollection(full == Py_True);
-    Py_RETURN_NONE;
-}
-
 PyMethodDef g_functions[] = {
-    {"collection_starts", &CollectionStarts, METH_O,
-     "Whether the collector is about to look at all generations."},
     {"pin", &PinObject, METH_O, "Makes the graph keep this very function object."},
     {"connect", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Connect)),
      METH_FASTCALL,

@@ -4,6 +4,7 @@
 #include "chainerx/python/engine/function.h"
 #include "chainerx/python/engine/node.h"
 #include "chainerx/python/engine/state.h"
+#include "chainerx/python/engine/traverse.h"
 #include "chainerx/python/engine/update.h"
 #include "chainerx/python/engine/variable.h"
 
@@ -11,6 +12,7 @@ namespace chainerx::python::engine {
 
 void InitEngine(PyObject* module) {
     InitState(module);
+    InitTraverse(module);
     InitVariable(module);
     InitNode(module);
     InitFunction(module);

@@ -7,6 +7,7 @@
 #include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/function.h"
+#include "chainerx/python/engine/traverse.h"
 #include "chainerx/python/engine/variable.h"
 
 namespace chainerx::python::engine {
@@ -53,7 +54,13 @@ PyObject* New(PyTypeObject*, PyObject* args, PyObject* keywords) {
     }
 }
 
+int Traverse(PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    return VisitSlot(self, AsNode(self)->slot, visit, arg);
+}
+
 void Dealloc(PyObject* self) {
+    PyObject_GC_UnTrack(self);
     NodeObject* n = AsNode(self);
     // First: nobody may find it there any more.
     if (n->slot != nullptr && n->slot->view == n) n->slot->view = nullptr;
@@ -187,6 +194,7 @@ void InitNode(PyObject* module) {
     static PyType_Slot slots[] = {
         {Py_tp_new, reinterpret_cast<void*>(&New)},
         {Py_tp_dealloc, reinterpret_cast<void*>(&Dealloc)},
+        {Py_tp_traverse, reinterpret_cast<void*>(&Traverse)},
         {Py_tp_members, g_members},
         {Py_tp_getset, g_getset},
         {Py_tp_methods, g_methods},
@@ -196,7 +204,8 @@ void InitNode(PyObject* module) {
                                       "object keeps alive; the array it does not.")},
         {0, nullptr}};
     static PyType_Spec spec = {"chainerx._core.engine.VariableNode", sizeof(NodeObject), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                               slots};
     PyObject* type = PyType_FromSpec(&spec);
     if (type == nullptr || PyModule_AddObjectRef(module, "VariableNode", type) < 0) {
         throw PythonError{};

@@ -65,13 +65,14 @@ PyObject* UseLocalHooks(PyObject*, PyObject*) {
 }
 
 PyObject* SetCallbacks(PyObject*, PyObject* args, PyObject* keywords) {
-#define CX_NAMES(X)                                                                       \
-    X(read_config)                                                                        \
-    X(check_types)                                                                        \
-    X(materialize)                                                                        \
-    X(forward_begin)                                                                      \
-    X(forward_end) X(backward_begin) X(backward_end) X(backward_gradient) X(set_backprop) \
-        X(restore_backprop) X(variable_class) X(node_class) X(getitem) X(matmul) X(fallback)
+#define CX_NAMES(X)                                                                            \
+    X(read_config)                                                                             \
+    X(check_types)                                                                             \
+    X(materialize)                                                                             \
+    X(forward_begin)                                                                           \
+    X(forward_end)                                                                             \
+    X(backward_begin) X(backward_end) X(backward_gradient) X(set_backprop) X(restore_backprop) \
+        X(variable_class) X(node_class) X(getitem) X(matmul) X(fallback)
     if (PyTuple_GET_SIZE(args) != 0 || keywords == nullptr) {
         PyErr_SetString(PyExc_TypeError, "set_callbacks: keyword arguments only");
         return nullptr;

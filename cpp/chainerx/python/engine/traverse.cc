@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace chainerx::python::engine {
@@ -13,38 +14,169 @@ using internal::Slot;
 
 namespace {
 
+PyObject* PayloadOf(const Region* region) {
+    return region->foreign ? static_cast<PyObject*>(region->payload) : nullptr;
+}
+
+bool IsForeign(const Slot* slot) {
+    return slot != nullptr && slot->node != nullptr && slot->node->foreign_below;
+}
+
+// ---- a collection of all generations ------------------------------------------------------------
+
+// The visit function of the pass that subtracts; null if it is not known.
+visitproc g_subtract = nullptr;
+
+// What a full collection has found so far. Guarded by the GIL.
+struct Collection {
+    bool active{false};
+    std::unordered_set<const void*> owners;  // that were visited in this pass of subtraction
+    std::unordered_map<const Node*, uint32_t> nodes;
+    std::unordered_map<const Region*, uint32_t> region_nodes;
+    std::unordered_map<const Region*, uint32_t> region_refs;
+    visitproc mark{nullptr};  // of a later pass
+    std::unordered_set<const void*> marked;
+
+    void Clear() {
+        owners.clear();
+        nodes.clear();
+        region_nodes.clear();
+        region_refs.clear();
+        mark = nullptr;
+        marked.clear();
+    }
+};
+
+Collection g_collection;
+
+// Counts references; goes on from what has got all that it has.
+class Count {
+ public:
+    Count(const void* owner, visitproc visit, void* arg) : visit_{visit}, arg_{arg} {
+        // The collector subtracts again when finalizers have run.
+        if (!c_.owners.insert(owner).second) {
+            c_.Clear();
+            c_.owners.insert(owner);
+        }
+    }
+
+    void Found(const Slot* slot) {
+        if (IsForeign(slot) && ++c_.nodes[slot->node] == slot->node->refs.load()) {
+            complete_.push_back(slot->node);
+        }
+    }
+
+    void Found(Region* region) {
+        if (++c_.region_refs[region] != region->refs.load()) return;
+        for (const Slot* slot : region->inputs) Found(slot);
+    }
+
+    int Run() {
+        while (!complete_.empty()) {
+            Node* node = complete_.back();
+            complete_.pop_back();
+            for (uint32_t i = 0; i < node->n_inputs; ++i) Found(node->edges()[i].slot);
+            Region* region = node->region;
+            if (region == nullptr) continue;
+            Found(region);
+            if (++c_.region_nodes[region] != region->nodes.load()) continue;
+            if (PyObject* payload = PayloadOf(region)) {
+                if (const int result = visit_(payload, arg_)) return result;
+            }
+        }
+        return 0;
+    }
+
+ private:
+    Collection& c_{g_collection};
+    visitproc visit_;
+    void* arg_;
+    std::vector<Node*> complete_;
+};
+
+// Visits all that can be reached and was not in this pass.
+class Mark {
+ public:
+    Mark(visitproc visit, void* arg) : visit_{visit}, arg_{arg} {
+        if (c_.mark == visit) return;
+        c_.mark = visit;
+        c_.marked.clear();
+    }
+
+    void Reach(const Slot* slot) {
+        if (IsForeign(slot) && c_.marked.insert(slot->node).second) todo_.push_back(slot->node);
+    }
+
+    void Reach(Region* region) {
+        if (!c_.marked.insert(region).second) return;
+        regions_.push_back(region);
+        for (const Slot* slot : region->inputs) Reach(slot);
+    }
+
+    int Run() {
+        while (!todo_.empty()) {
+            Node* node = todo_.back();
+            todo_.pop_back();
+            for (uint32_t i = 0; i < node->n_inputs; ++i) Reach(node->edges()[i].slot);
+            if (node->region != nullptr) Reach(node->region);
+        }
+        for (const Region* region : regions_) {
+            if (PyObject* payload = PayloadOf(region)) {
+                if (const int result = visit_(payload, arg_)) return result;
+            }
+        }
+        return 0;
+    }
+
+ private:
+    Collection& c_{g_collection};
+    visitproc visit_;
+    void* arg_;
+    std::vector<Node*> todo_;
+    std::vector<Region*> regions_;
+};
+
+template <typename T>
+int VisitInFull(const void* owner, T* thing, visitproc visit, void* arg) {
+    if (visit == g_subtract) {
+        Count count{owner, visit, arg};
+        count.Found(thing);
+        return count.Run();
+    }
+    Mark mark{visit, arg};
+    mark.Reach(thing);
+    return mark.Run();
+}
+
+// ---- any other visit ----------------------------------------------------------------------------
+
 // Young collections are frequent, and a variable at the end of a long chain is always young.
 constexpr int kMaxYoung = 500;
-bool g_full_collection = true;
 
-// Goes through nodes from newest to oldest and counts the references that it finds. A node is older
-// than all that refer to it, so when its turn comes its count is complete; if that is all there
-// are, then nobody from outside can reach it.
+// What one object alone keeps alive: the others may be of an older generation, which is not looked
+// at. Goes through nodes from newest to oldest and counts the references that it finds. A node is
+// older than all that refer to it, so when its turn comes its count is complete; if that is all
+// there are, then nobody from outside can reach it.
 class Walk {
  public:
     Walk(visitproc visit, void* arg) : visit_{visit}, arg_{arg} {}
 
     void Found(const Slot* slot) {
-        Node* node = slot != nullptr ? slot->node : nullptr;
-        if (node == nullptr || !node->foreign_below) return;
-        if (found_[node]++ != 0) return;
-        queue_.emplace_back(node->sequence, node);
+        if (!IsForeign(slot) || found_[slot->node]++ != 0) return;
+        queue_.emplace_back(slot->node->sequence, slot->node);
         std::push_heap(queue_.begin(), queue_.end());
     }
 
     int Run() {
         // What is not reported is kept: the next full collection sees it.
-        for (int left = g_full_collection ? -1 : kMaxYoung; !queue_.empty() && left != 0; --left) {
+        for (int left = kMaxYoung; !queue_.empty() && left != 0; --left) {
             std::pop_heap(queue_.begin(), queue_.end());
             Node* node = queue_.back().second;
             queue_.pop_back();
             if (node->refs.load() != found_[node]) continue;
-            for (uint32_t i = 0; i < node->n_inputs; ++i) {
-                if (const Slot* slot = node->edges()[i].slot) Found(slot);
-            }
-            if (node->region != nullptr) {
-                if (const int result = FoundRegion(node->region)) return result;
-            }
+            for (uint32_t i = 0; i < node->n_inputs; ++i) Found(node->edges()[i].slot);
+            if (node->region == nullptr) continue;
+            if (const int result = FoundRegion(node->region)) return result;
         }
         return 0;
     }
@@ -53,22 +185,16 @@ class Walk {
     int FoundRegion(Region* region) {
         const uint32_t n = ++regions_[region];
         if (n != region->nodes.load()) return 0;
-        auto* payload = region->foreign ? static_cast<PyObject*>(region->payload) : nullptr;
-        uint32_t known = n;
-        if (region->view != nullptr) {
-            // The function itself refers to the region, and may be held by others.
-            if (region->view != payload || Py_REFCNT(payload) != 1) {
-                return Visit(payload);
-            }
-            ++known;
-        }
-        if (region->refs.load() == known) {
+        PyObject* payload = PayloadOf(region);
+        // The function itself refers to the region, and may be held by others.
+        const bool held =
+            region->view != nullptr && (region->view != payload || Py_REFCNT(payload) != 1);
+        const uint32_t known = n + (region->view != nullptr ? 1 : 0);
+        if (!held && region->refs.load() == known) {
             for (const Slot* slot : region->inputs) Found(slot);
         }
-        return Visit(payload);
+        return payload != nullptr ? visit_(payload, arg_) : 0;
     }
-
-    int Visit(PyObject* o) { return o != nullptr ? visit_(o, arg_) : 0; }
 
     visitproc visit_;
     void* arg_;
@@ -77,25 +203,76 @@ class Walk {
     std::vector<std::pair<uint64_t, Node*>> queue_;
 };
 
+// ---- when the collector runs --------------------------------------------------------------------
+
+// An object that learns which function the collector subtracts with: the first that visits it.
+struct Probe {
+    PyObject_HEAD
+};
+
+int TraverseProbe(PyObject* self, visitproc visit, void* arg) {
+    if (g_subtract == nullptr) g_subtract = visit;
+    Py_VISIT(Py_TYPE(self));
+    return 0;
+}
+
+void DeallocProbe(PyObject* self) {
+    PyObject_GC_UnTrack(self);
+    PyTypeObject* type = Py_TYPE(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+// collection(full): a collection of all objects there are begins, or any ends.
+PyObject* SetCollection(PyObject*, PyObject* full) {
+    g_collection.Clear();
+#ifndef Py_GIL_DISABLED
+    g_collection.active = full == Py_True && g_subtract != nullptr;
+#endif
+    Py_RETURN_NONE;
+}
+
+PyMethodDef g_functions[] = {
+    {"collection", &SetCollection, METH_O,
+     "Says that a collection of all objects there are begins (True), or that any ends."},
+    {nullptr, nullptr, 0, nullptr}};
+
 }  // namespace
 
-void SetFullCollection(bool full) { g_full_collection = full; }
+int VisitGraph(const void* owner, const ArrayBody* body, visitproc visit, void* arg) {
+    if (body == nullptr || !IsForeign(body->slot) || body->strong.load() != 1) return 0;
+    return VisitSlot(owner, body->slot, visit, arg);
+}
 
-int VisitGraph(const ArrayBody* body, visitproc visit, void* arg) {
-    if (body == nullptr || body->slot == nullptr) return 0;
-    const Slot* slot = body->slot;
-    if (slot->node == nullptr || !slot->node->foreign_below) return 0;
-    if (body->strong.load() != 1) return 0;
+int VisitSlot(const void* owner, const Slot* slot, visitproc visit, void* arg) {
+    if (!IsForeign(slot)) return 0;
+    if (g_collection.active) return VisitInFull(owner, slot, visit, arg);
     Walk walk{visit, arg};
     walk.Found(slot);
     return walk.Run();
 }
 
-int VisitInputs(Region* region, visitproc visit, void* arg) {
-    if (region == nullptr || region->refs.load() != 1) return 0;
+int VisitRegion(const void* owner, Region* region, visitproc visit, void* arg) {
+    if (region == nullptr) return 0;
+    if (g_collection.active) return VisitInFull(owner, region, visit, arg);
+    if (region->refs.load() != 1) return 0;
     Walk walk{visit, arg};
     for (const Slot* slot : region->inputs) walk.Found(slot);
     return walk.Run();
+}
+
+void InitTraverse(PyObject* module) {
+    static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(&PyType_GenericNew)},
+                                  {Py_tp_traverse, reinterpret_cast<void*>(&TraverseProbe)},
+                                  {Py_tp_dealloc, reinterpret_cast<void*>(&DeallocProbe)},
+                                  {0, nullptr}};
+    static PyType_Spec spec = {"chainerx._core.engine.CollectorProbe", sizeof(Probe), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
+    PyObject* type = PyType_FromSpec(&spec);
+    if (type == nullptr || PyModule_AddObjectRef(module, "CollectorProbe", type) < 0 ||
+        PyModule_AddFunctions(module, g_functions) < 0) {
+        throw PythonError{};
+    }
 }
 
 }  // namespace chainerx::python::engine

@@ -1,5 +1,11 @@
-// What Python's cycle collector sees of the graph: functions that users wrote, which only the
-// visited object keeps alive, by way of nodes that nobody else refers to.
+// What Python's cycle collector sees of the graph: functions that users wrote, which visited
+// objects alone keep alive, by way of nodes that nobody else refers to.
+//
+// The collector first visits, from each of its objects, what that refers to, and subtracts. A node
+// of the graph is none of its objects, so its references to Python objects are reported by its
+// owners (variables, variable nodes, functions): once in all, when the last of them has been
+// visited, and only if they are all the node has. In later passes each owner that is alive reports
+// all it can reach.
 #pragma once
 
 #include "chainerx/autograd/region.h"
@@ -7,12 +13,13 @@
 
 namespace chainerx::python::engine {
 
-// From an array of which the visited object holds the only handle.
-int VisitGraph(const internal::ArrayBody* body, visitproc visit, void* arg);
-// From a region of which the visited object holds the only reference.
-int VisitInputs(internal::Region* region, visitproc visit, void* arg);
+// `owner` holds the only handle of the array.
+int VisitGraph(const void* owner, const internal::ArrayBody* body, visitproc visit, void* arg);
+// `owner` holds one reference to the slot.
+int VisitSlot(const void* owner, const internal::Slot* slot, visitproc visit, void* arg);
+// `owner` holds one reference to the region.
+int VisitRegion(const void* owner, internal::Region* region, visitproc visit, void* arg);
 
-// Whether the collector is about to look at all generations. The same until it is through.
-void SetFullCollection(bool full);
+void InitTraverse(PyObject* module);
 
 }  // namespace chainerx::python::engine

@@ -203,7 +203,7 @@ int Traverse(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(v->dict);
     Py_VISIT(v->grad_var);
     if (v->cell != nullptr && v->cell->refs == 1) Py_VISIT(v->cell->object);
-    return VisitGraph(v->body, visit, arg);
+    return VisitGraph(self, v->body, visit, arg);
 }
 
 void Dealloc(PyObject* self) {

@@ -1,0 +1,193 @@
+"""Cycles of Python objects through the graph, of random shapes: what nobody can reach is collected,
+and what somebody can reach is not touched."""
+
+import gc
+import random
+import weakref
+
+import chainer
+import chainer.functions as F
+import numpy as np
+import pytest
+from chainer import Variable
+
+
+class Function(chainer.FunctionNode):
+    def forward(self, inputs):
+        return (sum(inputs),) * 2
+
+    def backward(self, indexes, grad_outputs):
+        return tuple(grad_outputs[0] for _ in indexes)
+
+
+class Box:
+    pass
+
+
+class World:
+    """Objects that refer to one another: functions, variables, nodes of variables, boxes."""
+
+    def __init__(self, rng):
+        self.rng = rng
+        self.objects = []  # all that could be held from outside
+        self.refs = []  # (holder, held), through attributes
+        self.creators = {}  # variable or node -> function
+        self.functions = {}  # function -> functions it depends on
+
+    def build(self, n):
+        leaf = Variable(np.ones(2, 'f'))
+        variables = [leaf]
+        self.creators[id(leaf)] = None
+        for _ in range(n):
+            inputs = [self.rng.choice(variables) for _ in range(self.rng.randint(1, 2))]
+            function = Function()
+            outputs = function.apply(inputs)
+            self.functions[id(function)] = {
+                c for x in inputs if (c := self.creators[id(x)]) is not None
+            }
+            self.objects.append(function)
+            for y in outputs:
+                if self.rng.random() < 0.4:  # with a built-in function above
+                    y = F.relu(y) * 2.0
+                self.creators[id(y)] = id(function)
+                variables.append(y)
+                self.objects.append(y)
+                if self.rng.random() < 0.3:
+                    node = y.node
+                    self.creators[id(node)] = id(function)
+                    self.objects.append(node)
+        self.objects += [Box() for _ in range(3)]
+        holders = [o for o in self.objects if not isinstance(o, chainer.variable.VariableNode)]
+        for k in range(2 * n):
+            holder, held = self.rng.choice(holders), self.rng.choice(self.objects)
+            setattr(holder, f'ref{k}', held)
+            self.refs.append((id(holder), id(held)))
+
+    def reachable(self, held):
+        found, todo = set(), [id(o) for o in held]
+        while todo:
+            o = todo.pop()
+            if o in found or o is None:
+                continue
+            found.add(o)
+            todo += [b for a, b in self.refs if a == o]
+            todo += [self.creators.get(o)]
+            todo += self.functions.get(o, ())
+        return found
+
+
+@pytest.mark.parametrize('seed', range(150))
+def test_random_cycles(seed):
+    rng = random.Random(seed)
+    world = World(rng)
+    gc.disable()
+    try:
+        world.build(rng.randint(1, 8))
+        if seed % 3 == 0:
+            gc.collect()  # all of it is old
+        held = rng.sample(world.objects, rng.randint(0, 2))
+        alive = world.reachable(held)
+        watched = [
+            (weakref.ref(o), id(o) in alive, len(vars(o)) if hasattr(o, '__dict__') else 0)
+            for o in world.objects
+        ]
+        del world.objects[:]
+        for generation in (0, 1, 2):
+            gc.collect(generation)
+            for ref, is_alive, size in watched:
+                o = ref()
+                if is_alive:
+                    assert o is not None
+                    assert not hasattr(o, '__dict__') or len(vars(o)) >= size
+                del o
+        assert [ref() is not None for ref, *_ in watched] == [a for _, a, _ in watched]
+    finally:
+        gc.enable()
+
+
+def cycle():
+    """A link-like object whose function refers to it; two of its variables own one node."""
+    box, function = Box(), Function()
+    function.box = box
+    box.y, _ = function.apply((Variable(np.ones(2, 'f')),))
+    box.z = F.sum(box.y)
+    return box, weakref.ref(function)
+
+
+def test_two_owners():
+    box, ref = cycle()
+    del box
+    gc.collect()
+    assert ref() is None
+
+
+def test_one_owner_that_is_alive():
+    box, ref = cycle()
+    z = box.z
+    del box
+    gc.collect()
+    assert ref().box.z is z
+    z.backward()
+    del z
+    gc.collect()
+    assert ref() is None
+
+
+def test_frozen_owner():
+    box, ref = cycle()
+    z = box.z
+    gc.collect()
+    gc.freeze()
+    try:
+        del box
+        w = F.sum(z.creator.inputs[0].get_variable() * 2)
+        gc.collect()
+        assert ref().box.z is z
+        del w
+    finally:
+        gc.unfreeze()
+    del z
+    gc.collect()
+    assert ref() is None
+
+
+def test_owner_that_is_saved_by_its_finalizer():
+    saved = []
+
+    class Finalized(Box):
+        def __del__(self):
+            saved.append(self)
+
+    box, ref = cycle()
+    box.more = Finalized()
+    box.more.box = box
+    del box
+    gc.collect()
+    # The collector has cleared weak references to what it was about to throw away.
+    function = saved[0].box.y.creator
+    assert function.box is saved[0].box
+    ref = weakref.ref(function)
+    del function
+    saved[0].box.z.backward()
+    saved.clear()
+    gc.collect()
+    assert ref() is None
+
+
+def test_what_the_collector_is_asked_meanwhile():
+    """Other users of traversal, such as gc.get_referents, find the same as ever."""
+    seen = []
+
+    def look(phase, info):
+        if phase == 'start':
+            seen.append(gc.get_referents(z))
+
+    box, ref = cycle()
+    z = box.z
+    gc.callbacks.append(look)
+    try:
+        gc.collect()
+    finally:
+        gc.callbacks.remove(look)
+    assert seen
+    assert ref().box is box

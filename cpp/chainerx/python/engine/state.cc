@@ -65,25 +65,34 @@ PyObject* UseLocalHooks(PyObject*, PyObject*) {
 }
 
 PyObject* SetCallbacks(PyObject*, PyObject* args, PyObject* keywords) {
-#define CX_NAMES(X)                                                                            \
-    X(read_config)                                                                             \
-    X(check_types)                                                                             \
-    X(materialize)                                                                             \
-    X(forward_begin)                                                                           \
-    X(forward_end)                                                                             \
-    X(backward_begin) X(backward_end) X(backward_gradient) X(set_backprop) X(restore_backprop) \
-        X(variable_class) X(node_class) X(getitem) X(matmul) X(fallback)
+    struct Name {
+        const char* name;
+        PyObject** callback;
+    };
+#define CX_NAME(name)            \
+    {                            \
+        #name, &g_callbacks.name \
+    }
+    const Name names[] = {
+        CX_NAME(read_config),    CX_NAME(check_types),
+        CX_NAME(materialize),    CX_NAME(forward_begin),
+        CX_NAME(forward_end),    CX_NAME(backward_begin),
+        CX_NAME(backward_end),   CX_NAME(backward_gradient),
+        CX_NAME(set_backprop),   CX_NAME(restore_backprop),
+        CX_NAME(variable_class), CX_NAME(node_class),
+        CX_NAME(getitem),        CX_NAME(matmul),
+        CX_NAME(fallback),
+    };
+#undef CX_NAME
     if (PyTuple_GET_SIZE(args) != 0 || keywords == nullptr) {
         PyErr_SetString(PyExc_TypeError, "set_callbacks: keyword arguments only");
         return nullptr;
     }
-#define CX_SET(name)                                           \
-    if (PyObject* o = PyDict_GetItemString(keywords, #name)) { \
-        Py_XSETREF(g_callbacks.name, Py_NewRef(o));            \
+    for (const Name& n : names) {
+        if (PyObject* o = PyDict_GetItemString(keywords, n.name)) {
+            Py_XSETREF(*n.callback, Py_NewRef(o));
+        }
     }
-    CX_NAMES(CX_SET)
-#undef CX_SET
-#undef CX_NAMES
     Py_RETURN_NONE;
 }
 

@@ -22,6 +22,7 @@ SECTIONS = [  # file, heading, what the ratio means
     ('indexing', 'Indexing and joining', 'NumPy'),
     ('train', 'One training step: forward, softmax cross entropy, backward, SGD', 'PyTorch'),
     ('chainer_overhead', 'Chainer: functions, Chains, functions of the user', 'PyTorch'),
+    ('chainer_train', 'Training steps of Chains; updates of optimizers alone', 'PyTorch'),
     ('ops', 'Kernels on 1M elements, float32', 'PyTorch'),
     ('ops_fresh', 'Kernels on 16M elements, result freshly made each time', 'PyTorch'),
 ]

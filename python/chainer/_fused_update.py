@@ -26,6 +26,37 @@ class Plan:
         self.signature = name, keys
         pairs = [(p, state or {}) for p, state in zip(params, self.states, strict=True)]
         self.engine_plan = engine.UpdatePlan(name, keys, pairs)
+        self.alpha = getattr(rules[0], 'initial_alpha', None)
+        # With what `repeat` tells that nothing has been done to a rule.
+        self.parts = [
+            (p, rule, rule.__dict__, len(rule.__dict__), state, rule.hyperparam, rule._hookable)
+            for p, rule, state in zip(params, rules, self.states, strict=True)
+        ]
+
+    def is_untouched(self, params: list[tp.Any]) -> bool:
+        """Whether parameters and rules are what they were, but for the number of updates."""
+        if len(params) != len(self.parts):
+            return False
+        t, alpha = self.rules[0].t, self.alpha
+        for p, (q, rule, d, size, state, hyperparam, hookable) in zip(
+            params, self.parts, strict=True
+        ):
+            if (
+                p is not q
+                or p.update_rule is not rule
+                or p.loss_scale is not None
+                or d['t'] != t
+                or d['_state'] is not state
+                or not d['enabled']
+                or len(d) != size
+                or d['hyperparam'] is not hyperparam
+                or len(hyperparam.__dict__) != 1
+                or hookable._pre_update_hooks
+                or hookable._post_update_hooks
+                or (alpha is not None and d['initial_alpha'] != alpha)
+            ):
+                return False
+        return True
 
     def fits(self, params: list[tp.Any], rules: list[tp.Any], call: tp.Any) -> bool:
         return (
@@ -38,6 +69,25 @@ class Plan:
                 )
             )
         )
+
+
+def repeat(optimizer: tp.Any, params: list[tp.Any]) -> bool:
+    """One step as the last one, quickly. False, and nothing done, if anything has changed."""
+    plan = optimizer._plan
+    if plan is None or not plan.is_untouched(params):
+        return False
+    rules = plan.rules
+    first = rules[0]
+    first.t += 1
+    try:
+        call = first.fused_call(params[0].dtype)
+    finally:
+        first.t -= 1
+    if call is None or call[:2] != plan.signature or not plan.engine_plan.step(call[2]):
+        return False
+    for rule in rules:
+        rule.t += 1
+    return True
 
 
 def update(optimizer: tp.Any, params: list[tp.Any]) -> bool:

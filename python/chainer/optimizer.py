@@ -309,6 +309,10 @@ class GradientMethod(Optimizer):
         if lossfun is not None:
             self._compute_gradients(lossfun, args, kwds)
         params = _distinct(self.target.params())
+        # Nothing to do but the step: no hooks, and (as the plan finds) no gradient is missing.
+        if self._plan is not None and self._is_plain() and _fused_update.repeat(self, params):
+            self.t += 1
+            return
         self._check_params(params)
         self.reallocate_cleared_grads()
         self.check_nan_in_grads()
@@ -322,6 +326,14 @@ class GradientMethod(Optimizer):
         self.reallocate_cleared_grads()
         self.call_hooks('post')
         self.update_loss_scale()
+
+    def _is_plain(self) -> bool:
+        """Whether an update has no parts but the step itself."""
+        cls = type(self)
+        overridden = any(
+            getattr(cls, name) is not getattr(GradientMethod, name) for name in _PARTS_OF_UPDATE
+        )
+        return not (overridden or self._hookable or self._loss_scaling_is_dynamic)
 
     def _compute_gradients(self, lossfun: tp.Any, args: tp.Any, kwds: tp.Any) -> None:
         loss = lossfun(*args, **kwds)
@@ -359,6 +371,17 @@ class GradientMethod(Optimizer):
 
     def _path_of(self, param: tp.Any) -> str:
         return next(path for path, other in self.target.namedparams() if other is param)
+
+
+# What `GradientMethod.update` calls besides the step.
+_PARTS_OF_UPDATE: tp.Final = (
+    'reallocate_cleared_grads',
+    'check_nan_in_grads',
+    'call_hooks',
+    'is_safe_to_update',
+    'update_loss_scale',
+    '_update_params',
+)
 
 
 def _distinct(params: collections.abc.Iterable[tp.Any]) -> list[tp.Any]:

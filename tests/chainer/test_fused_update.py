@@ -64,6 +64,7 @@ def train(kind, make, dtype, n=6):
 def one_by_one(monkeypatch):
     def switch():
         monkeypatch.setattr(_fused_update, 'update', lambda *_: False)
+        monkeypatch.setattr(_fused_update, 'repeat', lambda *_: False)
 
     return switch
 
@@ -72,13 +73,20 @@ def one_by_one(monkeypatch):
 def calls(monkeypatch):
     """What update() answers: whether each update was one call."""
     answers = []
-    update = _fused_update.update
+    update, repeat = _fused_update.update, _fused_update.repeat
 
     def spy(*args):
         answers.append(update(*args))
         return answers[-1]
 
+    def spy_repeat(*args):
+        done = repeat(*args)
+        if done:
+            answers.append(done)
+        return done
+
     monkeypatch.setattr(_fused_update, 'update', spy)
+    monkeypatch.setattr(_fused_update, 'repeat', spy_repeat)
     return answers
 
 

@@ -58,9 +58,9 @@ MISSED = """
 
 - **C++ against Python**: the bindings add so little to the add itself (the difference of the two
   figures) that C++ cannot take half of the whole.
-- **784-1000-1000-10**, also as a Chain: the column `matmuls` is the matrix products of the step alone, at the speed
-  of OpenBLAS, which on this processor is that of PyTorch's library. It is most of the step, and no
-  code around it can bring the ratio below `matmuls / torch`.
+- **784-1000-1000-10**, also as a Chain: the column `matmuls` is the matrix products of the step
+  alone, at the speed of OpenBLAS, which on this processor is that of PyTorch's library. It is most
+  of the step, and no code around it can bring the ratio below `matmuls / torch`.
 - **sum and mean over 16M elements**: the result is small, so there are no fresh pages to save; both
   sides read 64 MB at the speed of memory.
 """

@@ -28,7 +28,7 @@ import chainerx
 import numpy as np
 from chainerx._core import engine
 
-from chainer import _engine, configuration, variable
+from chainer import _engine, backend, configuration, variable
 from chainer.function_node import FunctionNode
 
 
@@ -99,15 +99,15 @@ class BuiltinFunction(FunctionNode):
     def forward(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
         """The outputs as arrays; for subclasses that build on it. Keeps all inputs."""
         self.retain_inputs(range(len(inputs)))
-        on_numpy = not isinstance(inputs[0], chainerx.ndarray)
-        arrays = [x if x is None or not on_numpy else _to_side(x) for x in inputs]
+        kind = engine.kind(inputs[0])
+        arrays = [x if x is None else _as_chainerx(x) for x in inputs]
         result = self.compose(*arrays, *self._params())
         if self.saved:
             result, *values = result
             for name, value in zip(self.saved, values, strict=True):
-                setattr(self, name, _engine.to_kind(value, 'numpy') if on_numpy else value)
+                setattr(self, name, _engine.to_kind(value, kind))
         outputs = result if isinstance(result, tuple) else (result,)
-        return tuple(_engine.to_kind(y, 'numpy') if on_numpy else y for y in outputs)
+        return tuple(_engine.to_kind(y, kind) for y in outputs)
 
     def forward_chainerx(self, inputs: tuple[tp.Any, ...]) -> tp.Any:
         """The outputs of the composition, part of the graph."""
@@ -164,15 +164,16 @@ def _is_rewritten(cls: type[BuiltinFunction]) -> bool:
     return any(getattr(cls, name) is not getattr(base, name) for name in _METHODS)
 
 
-def _to_side(array: tp.Any) -> chainerx.ndarray:
-    with chainerx.using_device('native:0'):
-        return chainerx.array(array, copy=False)
-
-
 def _as_chainerx(array: tp.Any) -> chainerx.ndarray:
-    """An array among the attributes, as the composition needs it; on the device where it is."""
-    return array if isinstance(array, chainerx.ndarray) else _to_side(array)
+    """An array as the composition needs it; on the device where it is, over the same memory."""
+    if isinstance(array, chainerx.ndarray):
+        return array
+    if engine.kind(array) is None:
+        return chainerx.array(array, device='native:0')
+    return engine.side(array)
 
 
 def _to_numpy(array: tp.Any) -> np.ndarray:
-    return chainerx.to_numpy(array) if isinstance(array, chainerx.ndarray) else np.asarray(array)
+    """An array of any kind, or a number, on the host; not to be written to."""
+    on_host = engine.kind(array) in ('numpy', None)
+    return np.asarray(array) if on_host else backend.CpuDevice().send(array)

@@ -49,11 +49,11 @@ def restore_backprop(old: tp.Any) -> None:
         values['enable_backprop'] = old
 
 
-def to_kind(value: tp.Any, kind: str) -> tp.Any:
+def to_kind(value: tp.Any, kind: str | None) -> tp.Any:
     """An attribute of a function, its arrays as the user of that kind of array expects them."""
-    if kind == 'numpy' and isinstance(value, chainerx.ndarray):
-        return chainerx.to_numpy(value, copy=False)
-    return value
+    if kind is None or not isinstance(value, chainerx.ndarray):
+        return value
+    return engine.to_kind(value, kind)
 
 
 def materialize(
@@ -69,7 +69,7 @@ def materialize(
     f = function if function is not None else cls.__new__(cls)
     if values is not None:
         for name, value in zip(cls.attribute_names, values, strict=False):
-            setattr(f, name, to_kind(value, tp.cast(str, kind)))
+            setattr(f, name, to_kind(value, kind))
     return f
 
 

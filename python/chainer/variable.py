@@ -56,8 +56,7 @@ def _to_string(var: Variable, separator: str) -> str:
     array = var.array
     if array is None:
         return f'{prefix}(None)'
-    if isinstance(array, chainerx.ndarray):
-        array = chainerx.to_numpy(array)
+    array = backend.CpuDevice().send(array)
     return f'{prefix}({np.array2string(array, separator=separator, prefix=prefix + "(")})'
 
 
@@ -229,7 +228,7 @@ class Variable(_Creator, engine.Variable):
 
     @property
     def xp(self) -> tp.Any:
-        """The module of the array: numpy or chainerx."""
+        """The module of the array: numpy, cupy or chainerx."""
         return self.device.xp
 
     @property
@@ -444,7 +443,7 @@ def chainer_get_device(spec: tp.Any) -> tp.Any:
 
 
 def _statistics(array: tp.Any) -> str:
-    x = chainerx.to_numpy(array) if isinstance(array, chainerx.ndarray) else array
+    x = backend.CpuDevice().send(array)
     if x.size == 0:
         return 'empty'
     return f'mean={float(x.mean()):.8f}, std={float(x.std()):.8f}'
@@ -534,7 +533,7 @@ class Parameter(Variable):
             initializer = initializers.NaN()
         elif np.isscalar(initializer):
             initializer = initializers.Constant(initializer)
-        is_array = isinstance(initializer, np.ndarray | chainerx.ndarray)
+        is_array = engine.kind(initializer) is not None
         if shape is None:
             super().__init__(initializer if is_array else None, name=name, layout=layout)
             if not is_array:
@@ -626,7 +625,7 @@ class Parameter(Variable):
             return
         if np.isscalar(fill):
             fill = initializers.Constant(fill)
-        if isinstance(fill, np.ndarray | chainerx.ndarray):
+        if engine.kind(fill) is not None:
             self.grad = fill
         else:
             self.grad = initializers.generate_array(

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/foreign.h"
 #include "chainerx/kernels/kernel.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/python/convert.h"
@@ -103,36 +104,8 @@ Py_buffer* GetBuffer(PyObject* numpy_array, Dtype dtype) {
     return view;
 }
 
-// The lowest address that strides reach, and the bytes from there to the end.
-void Extent(const Py_buffer& view, char** begin, int64_t* nbytes) {
-    int64_t lo = 0;
-    int64_t hi = view.itemsize;
-    for (int i = 0; i < view.ndim; ++i) {
-        if (view.shape[i] == 0) {
-            *begin = static_cast<char*>(view.buf);
-            *nbytes = 0;
-            return;
-        }
-        const int64_t span = (view.shape[i] - 1) * view.strides[i];
-        (span < 0 ? lo : hi) += span;
-    }
-    *begin = static_cast<char*>(view.buf) + lo;
-    *nbytes = hi - lo;
-}
-
-bool IsAligned(const Array& x) {
-    const auto mask =
-        static_cast<uint64_t>(IsComplex(x.dtype()) ? x.GetItemSize() / 2 : x.GetItemSize()) - 1;
-    uint64_t bits = reinterpret_cast<uintptr_t>(x.raw_data());
-    for (int64_t s : x.strides()) bits |= static_cast<uint64_t>(s);
-    return (bits & mask) == 0;
-}
-
 // Shares the memory; takes over the view.
 Array WrapView(Py_buffer* view, Dtype dtype, Device& device) {
-    char* begin;
-    int64_t nbytes;
-    Extent(*view, &begin, &nbytes);
     Shape shape;
     Strides strides;
     try {
@@ -143,10 +116,8 @@ Array WrapView(Py_buffer* view, Dtype dtype, Device& device) {
         delete view;
         throw;
     }
-    Buffer* buffer =
-        Buffer::Foreign(&device, begin, nbytes, view, &ReleaseOrQueue, view->readonly == 0);
-    return internal::MakeArray(shape, strides, dtype, device, buffer,
-                               static_cast<char*>(view->buf));
+    return internal::WrapForeign(view->buf, shape, strides, dtype, device, {view, &ReleaseOrQueue},
+                                 view->readonly == 0);
 }
 
 Array WrapNumpy(PyObject* numpy_array, Dtype dtype, Device& device) {
@@ -210,7 +181,7 @@ Array TryWrap(PyObject* o, Device& device) {
         return Array{};
     }
     Array x = WrapView(view, *dtype, device);
-    return IsAligned(x) ? x : Array{};
+    return internal::IsAligned(x) ? x : Array{};
 }
 
 }  // namespace
@@ -232,7 +203,7 @@ Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, bool copy, Device& devi
     Device& host =
         device.IsHostAccessible() ? device : device.context()->GetNativeBackend().GetDevice(0);
     const Array shared = WrapNumpy(array, found, host);
-    if (!IsAligned(shared)) {
+    if (!internal::IsAligned(shared)) {
         const Owned c{PyObject_CallMethod(array, "copy", nullptr)};
         const Array aligned = WrapNumpy(c.get(), found, host);
         return FromNumpy(c.get(), dtype, true, device);

@@ -6,6 +6,7 @@ import typing as tp
 
 import chainerx
 import numpy as np
+from chainerx._core import engine
 
 from chainer import _backend
 from chainer.backends import _cpu, cuda, intel64
@@ -122,7 +123,10 @@ def _array_to_chainerx(array: tp.Any, device: chainerx.Device | None = None) -> 
     if isinstance(array, chainerx.ndarray):
         return array if device is None or array.device is device else array.to_device(device)
     if isinstance(array, cuda.ndarray):
-        return _cupy_to_chainerx(array, device)
+        if device is not None and device.backend.name != 'cuda':
+            return chainerx.array(array.get(), device=device)
+        x = engine.side(array)
+        return x if device is None else x.to_device(device)
     if isinstance(array, intel64.mdarray):
         array = np.asarray(array)
     if isinstance(array, np.ndarray):
@@ -130,11 +134,6 @@ def _array_to_chainerx(array: tp.Any, device: chainerx.Device | None = None) -> 
     if np.isscalar(array):
         return chainerx.asarray(array, device=device)
     raise TypeError(f'Array cannot be converted into chainerx.ndarray\nActual type: {type(array)}.')
-
-
-def _cupy_to_chainerx(array: tp.Any, device: chainerx.Device | None) -> tp.Any:
-    # TODO(3): share the memory through DLPack, once there is a CUDA backend to share it with.
-    return chainerx.array(array.get(), device=device or f'cuda:{array.device.id}')
 
 
 def _array_from_chainerx(array: tp.Any) -> tp.Any:
@@ -150,8 +149,8 @@ def _array_from_chainerx(array: tp.Any) -> tp.Any:
     if name == 'native':
         return chainerx.to_numpy(array, copy=False)
     if name == 'cuda':
-        # TODO(3): as above.
-        return cuda.to_gpu(chainerx.to_numpy(array, copy=False), device=array.device.index)
+        cuda.check_cuda_available()
+        return engine.to_kind(array, 'cupy')
     raise RuntimeError(
         f'Only arrays on native or cuda devices can be converted. Actual: {array.device}'
     )

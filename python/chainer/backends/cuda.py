@@ -13,6 +13,7 @@ import warnings
 
 import chainerx
 import numpy as np
+from chainerx._core import engine
 
 from chainer import _backend, types
 from chainer.backends import intel64
@@ -77,6 +78,7 @@ if not available:
 
 cudnn: tp.Any = None
 if available:
+    engine.set_cupy(cupy)
     try:
         from cupy import cudnn  # type: ignore[no-redef]
 

@@ -344,6 +344,7 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
                 "connect: expected a FunctionNode, a tuple of Variables and a tuple of arrays"};
         }
         PyObject* f = args[0];
+        const char* name = ClassName(f);
         const Py_ssize_t n_inputs = PyTuple_GET_SIZE(args[1]);
         const Py_ssize_t n_outputs = PyTuple_GET_SIZE(args[2]);
         bool requires_grad = false;
@@ -360,8 +361,8 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
             if (!enabled) continue;
             Slot* slot = nullptr;
             try {
-                slot = SlotOf("connect", v);
-                inputs.emplace_back(RecordOf("connect", v));
+                slot = SlotOf(name, v);
+                inputs.emplace_back(RecordOf(name, v));
                 places.inputs.push_back(static_cast<int>(i));
             } catch (const TypeError&) {  // object arrays and the like
             }
@@ -374,16 +375,16 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
             PyObject* o = PyTuple_GET_ITEM(args[2], i);
             kind = KindOf(o);
             if (kind == Kind::kNone) throw TypeError{"connect: output ", i, " is no array"};
-            Array y;
+            arrays.emplace_back();
+            if (!enabled) continue;
             try {
-                y = SideOf("connect", o);
-                records.push_back(y);
+                arrays.back() = SideOf(name, o);
+                records.push_back(arrays.back());
                 places.outputs.push_back(static_cast<int>(i));
             } catch (const TypeError&) {
             }
-            arrays.push_back(std::move(y));
         }
-        if (enabled && !records.empty()) {
+        if (!records.empty()) {
             Region* region = BindRegion(f, kind);
             region->Ref();
             RegionHold hold;
@@ -394,7 +395,6 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
                     region->rank = std::max(region->rank, internal::VisibleRank(slot));
             }
             const internal::RegionScope scope{region};
-            const char* name = ClassName(f);
             if (Record rec{name, inputs, records}) {
                 rec.GradAll([region, places](GradContext& context) {
                     CallBackward(region, context, places);
@@ -407,9 +407,11 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
         Ref result = Check(PyTuple_New(n_outputs));
         for (Py_ssize_t i = 0; i < n_outputs; ++i) {
             PyObject* o = PyTuple_GET_ITEM(args[2], i);
-            PyTuple_SET_ITEM(result.get(), i,
-                             arrays[i] ? NewVariable(arrays[i], kind, requires_grad, o)
-                                       : NewForeignVariable(o, kind));
+            // What chainerx can't hold, object arrays and the like, is never differentiated.
+            PyTuple_SET_ITEM(
+                result.get(), i,
+                arrays[i] ? NewVariable(arrays[i], kind, requires_grad, o)
+                          : NewUnrecordedVariable(o, kind, requires_grad && !enabled));
         }
         return result.Release();
     } catch (...) {
@@ -438,7 +440,7 @@ PyObject* Retained(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
         try {
             return NewVariable(SideOf("retained", args[2]), kind, false, args[2]);
         } catch (const TypeError&) {
-            return NewForeignVariable(args[2], kind);
+            return NewUnrecordedVariable(args[2], kind, false);
         }
     } catch (...) {
         TranslateException("retained");

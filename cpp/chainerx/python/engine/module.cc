@@ -1,6 +1,7 @@
 #include "chainerx/python/engine/module.h"
 
 #include "chainerx/python/engine/call.h"
+#include "chainerx/python/engine/cupy.h"
 #include "chainerx/python/engine/function.h"
 #include "chainerx/python/engine/node.h"
 #include "chainerx/python/engine/state.h"
@@ -13,6 +14,7 @@ namespace chainerx::python::engine {
 void InitEngine(PyObject* module) {
     InitState(module);
     InitTraverse(module);
+    InitCupy(module);
     InitVariable(module);
     InitNode(module);
     InitFunction(module);

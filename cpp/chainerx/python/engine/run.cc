@@ -130,7 +130,7 @@ PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) {
             // Outputs that no gradient flows to have nothing to start, nor have leaves.
             if ((slot->live.load() & GraphBit()) == 0) continue;
             const bool leaf = slot->node == nullptr || slot->cut.load();
-            if (leaf && v->cell->kind == Kind::kNumpy && !slot->GetGrad(GraphBit()) &&
+            if (leaf && v->cell->kind != Kind::kChainerx && !slot->GetGrad(GraphBit()) &&
                 RecordOf("backward", v).GetTotalSize() != 1) {
                 continue;
             }

@@ -6,6 +6,7 @@
 #include "chainerx/core/error.h"
 #include "chainerx/core/pool.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/engine/cupy.h"
 #include "chainerx/python/engine/node.h"
 #include "chainerx/python/engine/traverse.h"
 #include "chainerx/python/ndarray.h"
@@ -111,7 +112,8 @@ void CheckName(PyObject* name) {
 
 [[noreturn]] CX_COLD void ThrowNotSupported(PyObject* data) {
     PyErr_Format(PyExc_TypeError,
-                 "Variable: data is %.200s, expected numpy.ndarray, chainerx.ndarray or None",
+                 "Variable: data is %.200s, expected numpy.ndarray, cupy.ndarray, "
+                 "chainerx.ndarray or None",
                  Py_TYPE(data)->tp_name);
     throw PythonError{};
 }
@@ -231,6 +233,66 @@ PyObject* Alloc() {
     return o;
 }
 
+// NumPy's own arithmetic leaves masked elements out; ours would not.
+void CheckUnmasked(const char* op, PyObject* array) {
+    if (Py_TYPE(array) == Numpy().ndarray || !PyObject_HasAttrString(array, "mask")) return;
+    throw TypeError{op, ": the array is a ", Py_TYPE(array)->tp_name,
+                    ", whose mask chainerx does not know; only a FunctionNode of your own can "
+                    "take it, or use its filled()"};
+}
+
+[[noreturn]] CX_COLD void ThrowCannotHold(const char* op, PyObject* array) {
+    PyObject* dtype = PyObject_GetAttrString(array, "dtype");
+    const Ref text = dtype != nullptr ? Ref{PyObject_Str(dtype)} : Ref{};
+    Py_XDECREF(dtype);
+    PyErr_Clear();
+    throw TypeError{op, ": chainerx can't hold an array of dtype ",
+                    text ? PyUnicode_AsUTF8(text.get()) : "?",
+                    " (or of so many dimensions); only a FunctionNode of your own can take it"};
+}
+
+// kind(array): the name of its kind, or None.
+PyObject* KindFunction(PyObject*, PyObject* array) {
+    const Kind kind = KindOf(array);
+    if (kind == Kind::kNone) Py_RETURN_NONE;
+    return PyUnicode_FromString(NameOf(kind));
+}
+
+PyObject* SideFunction(PyObject*, PyObject* array) {
+    try {
+        if (KindOf(array) == Kind::kNone) {
+            throw TypeError{"side: got a ", Py_TYPE(array)->tp_name, ", expected an array"};
+        }
+        return Wrap(SideOf("side", array));
+    } catch (...) {
+        TranslateException("side");
+        return nullptr;
+    }
+}
+
+// to_kind(array, kind)
+PyObject* ToKindFunction(PyObject*, PyObject* const* args, Py_ssize_t n) {
+    try {
+        if (n != 2) throw TypeError{"to_kind: expected an array and the name of a kind"};
+        const std::string_view name = ToString("to_kind", "kind", args[1]);
+        for (const Kind kind : {Kind::kNumpy, Kind::kChainerx, Kind::kCupy}) {
+            if (name == NameOf(kind)) return ToKind(ToArray("to_kind", "array", args[0]), kind);
+        }
+        throw ValueError{"to_kind: got ", name, ", expected numpy, chainerx or cupy"};
+    } catch (...) {
+        TranslateException("to_kind");
+        return nullptr;
+    }
+}
+
+PyMethodDef g_functions[] = {
+    {"kind", &KindFunction, METH_O, "'numpy', 'cupy', 'chainerx'; None for what is no array."},
+    {"side", &SideFunction, METH_O,
+     "A chainerx array over the memory of an array of any kind, outside all graphs."},
+    {"to_kind", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&ToKindFunction)),
+     METH_FASTCALL, "A chainerx array as an array of that kind, over the same memory."},
+    {nullptr, nullptr, 0, nullptr}};
+
 PyMemberDef g_members[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(VariableObject, dict), READONLY, nullptr},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(VariableObject, weakrefs), READONLY, nullptr},
@@ -241,36 +303,30 @@ PyMemberDef g_members[] = {
 Kind KindOf(PyObject* o) {
     if (PyObject_TypeCheck(o, Numpy().ndarray)) return Kind::kNumpy;
     if (IsNdArray(o)) return Kind::kChainerx;
+    if (IsCupy(o)) return Kind::kCupy;
     return Kind::kNone;
 }
 
 const char* NameOf(Kind kind) {
-    return kind == Kind::kNumpy ? "numpy" : kind == Kind::kChainerx ? "chainerx" : "no array";
+    static constexpr const char* kNames[] = {"no array", "numpy", "chainerx", "cupy"};
+    return kNames[static_cast<int>(kind)];
 }
 
 Array SideOf(const char* op, PyObject* array) {
     if (IsNdArray(array)) return internal::Detached(Self(array));
-    // NumPy's own arithmetic leaves masked elements out; ours would not.
-    const bool masked = Py_TYPE(array) != Numpy().ndarray && PyObject_HasAttrString(array, "mask");
-    if (masked) {
-        throw TypeError{op, ": the array is a ", Py_TYPE(array)->tp_name,
-                        ", whose mask chainerx does not know; only a FunctionNode of your own can "
-                        "take it, or use its filled()"};
-    }
+    const bool cupy = IsCupy(array);
+    if (!cupy) CheckUnmasked(op, array);
     try {
-        return FromNumpy(array, std::nullopt, false,
-                         GetDefaultContext().GetNativeBackend().GetDevice(0));
+        return cupy ? FromCupy(op, array)
+                    : FromNumpy(array, std::nullopt, false,
+                                GetDefaultContext().GetNativeBackend().GetDevice(0));
     } catch (const PythonError&) {
         PyErr_Clear();
+    } catch (const BackendError&) {
+        throw;
     } catch (const ChainerxError&) {
     }
-    PyObject* dtype = PyObject_GetAttrString(array, "dtype");
-    const Ref text = dtype != nullptr ? Ref{PyObject_Str(dtype)} : Ref{};
-    Py_XDECREF(dtype);
-    PyErr_Clear();
-    throw TypeError{op, ": chainerx can't hold an array of dtype ",
-                    text ? PyUnicode_AsUTF8(text.get()) : "?",
-                    " (or of so many dimensions); only a FunctionNode of your own can take it"};
+    ThrowCannotHold(op, array);
 }
 
 const Array& RecordOf(const char* op, VariableObject* v) {
@@ -303,7 +359,8 @@ PyObject* ArrayOf(VariableObject* v) {
 }
 
 PyObject* ToKind(const Array& x, Kind kind) {
-    return kind == Kind::kNumpy ? ToNumpy(x, false) : Wrap(internal::Detached(x));
+    if (kind == Kind::kNumpy) return ToNumpy(x, false);
+    return kind == Kind::kCupy ? ToCupy(x) : Wrap(internal::Detached(x));
 }
 
 PyObject* NewVariable(Array record, Kind kind, bool requires_grad, PyObject* object) {
@@ -315,11 +372,11 @@ PyObject* NewVariable(Array record, Kind kind, bool requires_grad, PyObject* obj
     return o;
 }
 
-PyObject* NewForeignVariable(PyObject* object, Kind kind) {
+PyObject* NewUnrecordedVariable(PyObject* object, Kind kind, bool requires_grad) {
     PyObject* o = Alloc();
     VariableObject* v = AsVariable(o);
     v->cell = NewCell(kind, Py_NewRef(object));
-    v->requires_grad = false;
+    v->requires_grad = requires_grad;
     return o;
 }
 
@@ -391,7 +448,8 @@ void InitVariable(PyObject* module) {
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
                                slots};
     PyObject* type = PyType_FromSpec(&spec);
-    if (type == nullptr || PyModule_AddObjectRef(module, "Variable", type) < 0) {
+    if (type == nullptr || PyModule_AddObjectRef(module, "Variable", type) < 0 ||
+        PyModule_AddFunctions(module, g_functions) < 0) {
         throw PythonError{};
     }
     g_variable_type = reinterpret_cast<PyTypeObject*>(type);

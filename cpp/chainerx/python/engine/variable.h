@@ -11,7 +11,7 @@
 
 namespace chainerx::python::engine {
 
-enum class Kind : uint8_t { kNone, kNumpy, kChainerx };
+enum class Kind : uint8_t { kNone, kNumpy, kChainerx, kCupy };
 
 // The storage of a variable, shared by its copies.
 struct Cell {
@@ -65,7 +65,7 @@ inline VariableObject* LivingVariable(const internal::Slot* slot) {
 internal::Slot* CurrentSlot(const VariableObject* v);
 
 // A chainerx array over the memory of an array of any kind, outside all graphs. TypeError if
-// chainerx can't hold it.
+// chainerx can't hold it; BackendError for a CuPy array where there is no backend cuda.
 Array SideOf(const char* op, PyObject* array);
 // The array that the user sees. New reference; None if uninitialized.
 PyObject* ArrayOf(VariableObject* v);
@@ -74,8 +74,9 @@ PyObject* ToKind(const Array& x, Kind kind);
 
 // A new variable of chainer's class with `record`. `object` is the user's array if there is one.
 PyObject* NewVariable(Array record, Kind kind, bool requires_grad, PyObject* object = nullptr);
-// A new variable over an array that only Python can hold.
-PyObject* NewForeignVariable(PyObject* object, Kind kind);
+// A new variable over an array that nothing has a record of, for only Python can hold it, or for
+// nobody wants a graph.
+PyObject* NewUnrecordedVariable(PyObject* object, Kind kind, bool requires_grad);
 
 // The variable at a place of the graph: the one that is there, or a new one over `array` (or, if
 // null, over the array that is there). New reference; null without error if there is none.

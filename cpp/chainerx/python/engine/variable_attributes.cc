@@ -80,7 +80,7 @@ void SetArray(VariableObject* v, PyObject* value) {
         const Kind kind = KindOf(value);
         if (kind == Kind::kNone) {
             throw TypeError{"Variable.array: got a ", Py_TYPE(value)->tp_name,
-                            ", expected numpy.ndarray, chainerx.ndarray or None"};
+                            ", expected numpy.ndarray, cupy.ndarray, chainerx.ndarray or None"};
         }
         const bool chainerx =
             kind == Kind::kChainerx || (cell->kind == Kind::kChainerx && cell->object != Py_None);
@@ -215,7 +215,7 @@ PyGetSetDef g_getset[] = {
      nullptr},
     {"rank", &Get<&GetRank>, nullptr, "The number of functions on the longest path to a leaf.",
      nullptr},
-    {"_kind", &Get<&GetKind>, nullptr, "'numpy', 'chainerx', or None if uninitialized.", nullptr},
+    {"_kind", &Get<&GetKind>, nullptr, "'numpy', 'cupy', 'chainerx', or None if uninitialized.", nullptr},
     {"_record", &Get<&GetRecord>, nullptr, "The chainerx array that is in the graph.", nullptr},
     {"__dict__", &PyObject_GenericGetDict, &PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};

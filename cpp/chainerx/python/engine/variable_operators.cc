@@ -35,8 +35,8 @@ bool IsNumber(PyObject* o) {
 
 // A raw array is a constant of the variable's dtype.
 Ref CastConstant(VariableObject* v, PyObject* array) {
-    if (KindOf(array) != Kind::kNumpy || v->cell->kind != Kind::kNumpy)
-        return Ref{Py_NewRef(array)};
+    const Kind kind = KindOf(array);
+    if (kind == Kind::kChainerx || kind != v->cell->kind) return Ref{Py_NewRef(array)};
     const Dtype dtype = RecordOf("operator", v).dtype();
     const Ref wanted{FromDtype(dtype)};
     const Ref found = Check(PyObject_GetAttrString(array, "dtype"));

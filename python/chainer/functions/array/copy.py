@@ -8,8 +8,16 @@ import chainerx
 
 from chainer import backend, variable
 from chainer._builtin import BuiltinFunction
-from chainer.backends import _chainerx, cuda
 from chainer.function_node import FunctionNode
+
+
+def _side_device(device: tp.Any) -> chainerx.Device:
+    """Where chainerx computes on arrays of a device."""
+    if isinstance(device, backend.ChainerxDevice):
+        return device.device
+    if isinstance(device, backend.GpuDevice):
+        return chainerx.get_device('cuda', device.device.id)
+    return chainerx.get_device('native', 0)
 
 
 class Copy(BuiltinFunction):
@@ -20,12 +28,12 @@ class Copy(BuiltinFunction):
 
     @staticmethod
     def compose(x: chainerx.ndarray, out_device: tp.Any) -> chainerx.ndarray:
-        device = getattr(out_device, 'device', x.device)
-        return x.copy() if device == x.device else x.to_device(device)
+        device = _side_device(out_device)
+        return x.copy() if device is x.device else x.to_device(device)
 
 
 class _CopyToKind(FunctionNode):
-    """Between NumPy arrays and chainerx arrays of the native device, which share memory."""
+    """Between chainerx arrays and those of NumPy or CuPy on the same device: it shares memory."""
 
     def __init__(self, out_device: tp.Any) -> None:
         self.out_device = out_device
@@ -66,16 +74,18 @@ def copy(x: tp.Any, dst: tp.Any) -> variable.Variable:
         where the kind changes.
     """
     if isinstance(dst, int):
-        device: tp.Any = backend.CpuDevice() if dst < 0 else cuda.GpuDevice.from_device_id(dst)
+        device: tp.Any = backend.get_device('@numpy' if dst < 0 else dst)
     else:
         device = backend.get_device(dst)
     x = variable.as_variable(x)
-    native = _chainerx.ChainerxDevice(chainerx.get_device('native:0'))
-    from_chainerx = isinstance(x.device, _chainerx.ChainerxDevice)
-    to_chainerx = isinstance(device, _chainerx.ChainerxDevice)
-    if from_chainerx == to_chainerx:
+    if x.device.xp is device.xp:
         return Copy.call(x, device)
-    if from_chainerx and x.device != native:
-        x = Copy.call(x, native)
-    (y,) = _CopyToKind(native if to_chainerx else device).apply((x,))
-    return Copy.call(y, device) if to_chainerx and device != native else y
+    side = backend.ChainerxDevice(_side_device(device))
+    if x.device.xp is not chainerx:
+        here = backend.ChainerxDevice(_side_device(x.device))
+        (x,) = _CopyToKind(here).apply((x,))
+    if x.device != side:
+        x = Copy.call(x, side)
+    if device.xp is not chainerx:
+        (x,) = _CopyToKind(device).apply((x,))
+    return x

@@ -10,6 +10,7 @@ from chainerx._core import engine
 
 from chainer import variable
 from chainer._builtin import BuiltinFunction
+from chainer.backends import cuda
 
 
 class GetItem(BuiltinFunction):
@@ -39,15 +40,8 @@ def get_item(x: tp.Any, slices: tp.Any) -> variable.Variable:
         slices = _list_to_index(slices)
     if not isinstance(slices, tuple):
         slices = (slices,)
-    if any(isinstance(s, variable.Variable | list) for s in slices):
-        slices = tuple(
-            s.array
-            if isinstance(s, variable.Variable)
-            else np.asarray(s)
-            if isinstance(s, list)
-            else s
-            for s in slices
-        )
+    if any(isinstance(s, variable.Variable | list | cuda.ndarray) for s in slices):
+        slices = tuple(map(_to_index, slices))
     return GetItem.call(x, slices)
 
 
@@ -56,6 +50,12 @@ def _list_to_index(slices: list[tp.Any]) -> tp.Any:
     if any(isinstance(s, slice) or s is None or s is Ellipsis for s in slices):
         return tuple(slices)
     return np.asarray(slices)
+
+
+def _to_index(index: tp.Any) -> tp.Any:
+    """A variable or list as an array; what chainerx does not know as an array that it does."""
+    index = np.asarray(index) if isinstance(index, list) else variable.as_array(index)
+    return engine.side(index) if isinstance(index, cuda.ndarray) else index
 
 
 engine.set_callbacks(getitem=get_item)

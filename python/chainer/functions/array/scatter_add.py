@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import typing as tp
 
-import numpy as np
+from chainerx._core import engine
 
-from chainer import variable
-from chainer._builtin import _to_numpy
+from chainer import backend, variable
 from chainer.function_node import FunctionNode
 from chainer.functions.array.get_item import get_item
 from chainer.utils import type_check
@@ -26,12 +25,13 @@ class ScatterAdd(FunctionNode):
 
     def forward(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
         a, b = inputs
-        slices = tuple(_to_index(s) for s in self.slices)
+        xp = backend.get_array_module(a)
+        slices = tuple(_to_index(s, xp) for s in self.slices)
         shape = a[slices].shape
         if shape != b.shape:
             raise ValueError(f'scatter_add: a[slices] has shape {shape}, but b has {b.shape}')
         a = a.copy()
-        np.add.at(a, slices, b)
+        xp.add.at(a, slices, b)
         return (a,)
 
     def backward(
@@ -41,10 +41,9 @@ class ScatterAdd(FunctionNode):
         return tuple(gy if i == 0 else get_item(gy, self.slices) for i in target_input_indexes)
 
 
-def _to_index(index: tp.Any) -> tp.Any:
-    if isinstance(index, slice) or index is None or index is Ellipsis:
-        return index
-    return np.asarray(_to_numpy(variable.as_array(index))) if hasattr(index, 'dtype') else index
+def _to_index(index: tp.Any, xp: tp.Any) -> tp.Any:
+    index = variable.as_array(index)
+    return index if engine.kind(index) is None else xp.asarray(backend.from_chx(index))
 
 
 def scatter_add(a: tp.Any, slices: tp.Any, b: tp.Any) -> variable.Variable:
@@ -64,7 +63,7 @@ def scatter_add(a: tp.Any, slices: tp.Any, b: tp.Any) -> variable.Variable:
         IndexError: If an index is out of range.
 
     Note:
-        Computed by NumPy; chainerx arrays fall back to it.
+        Computed by NumPy or CuPy; chainerx arrays fall back to it.
     """
     (y,) = ScatterAdd(slices).apply((a, b))
     return y

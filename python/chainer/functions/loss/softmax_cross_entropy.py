@@ -5,9 +5,10 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+from chainerx._core import engine
 
 from chainer import _engine, variable
-from chainer._builtin import BuiltinFunction, _as_chainerx, _to_numpy, _to_side
+from chainer._builtin import BuiltinFunction, _as_chainerx, _to_numpy
 from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.utils import type_check
 
@@ -41,9 +42,7 @@ class SoftmaxCrossEntropy(BuiltinFunction):
     def y(self) -> tp.Any:
         if not self.cache_score or self._x is None:
             return None
-        if isinstance(self._x, chainerx.ndarray):
-            return chainerx.softmax(self._x, axis=1)
-        return _engine.to_kind(chainerx.softmax(_to_side(self._x), axis=1), 'numpy')
+        return _engine.to_kind(chainerx.softmax(_as_chainerx(self._x), axis=1), engine.kind(self._x))
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('x', 't'))

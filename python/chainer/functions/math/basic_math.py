@@ -19,7 +19,7 @@ def _convert_value_to_string(value: tp.Any) -> str:
         value = value.array
     if np.isscalar(value):
         return f'({value})' if value < 0 else f'{value}'  # type: ignore[operator, str-bytes-safe]
-    if isinstance(value, np.ndarray | chainerx.ndarray):
+    if engine.kind(value) is not None:
         return 'constant array'
     raise TypeError('Value must be a scalar, an array or a Variable.\nActual: ' + str(type(value)))
 

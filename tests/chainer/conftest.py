@@ -1,6 +1,12 @@
-"""Skips what this machine can't run."""
+"""Skips what this machine can't run; lets tests import `devices`."""
+
+import pathlib
+import sys
 
 import pytest
+
+if (_here := str(pathlib.Path(__file__).parent)) not in sys.path:
+    sys.path.append(_here)
 
 
 def pytest_collection_modifyitems(items):

@@ -9,21 +9,15 @@ import chainerx
 import numpy as np
 import pytest
 from chainer import FunctionNode, Variable
+from devices import DEVICES, maker, to_numpy
 
 A = np.arange(6, dtype='f').reshape(2, 3) + 1
 ONES = np.ones_like(A)
 
 
-@pytest.fixture(params=['numpy', 'native:0'])
+@pytest.fixture(params=DEVICES)
 def make(request):
-    if request.param == 'numpy':
-        return np.array
-    return lambda x: chainerx.array(np.array(x), device='native:0')
-
-
-def to_numpy(x):
-    x = chainer.as_array(x)
-    return chainerx.to_numpy(x) if isinstance(x, chainerx.ndarray) else x
+    return maker(request.param)
 
 
 def assert_equal(x, expected):
@@ -73,7 +67,7 @@ def test_retain_grad(make):
 def test_several_elements(make):
     x = Variable(make(A))
     y = x * 2
-    if isinstance(x.array, np.ndarray):
+    if x.xp is not chainerx:
         with pytest.raises(ValueError, match='no gradient to start from'):
             y.backward()
         assert x.grad is None

@@ -10,15 +10,14 @@ import chainerx
 import numpy as np
 import pytest
 from chainer import Chain, FunctionNode, Parameter, Variable
+from devices import DEVICES, maker
 
 A = np.arange(6, dtype='f').reshape(2, 3) + 1
 
 
-@pytest.fixture(params=['numpy', 'native:0'])
+@pytest.fixture(params=DEVICES)
 def make(request):
-    if request.param == 'numpy':
-        return np.array
-    return lambda x: chainerx.array(np.array(x), device='native:0')
+    return maker(request.param)
 
 
 class Live:
@@ -183,7 +182,7 @@ class Cycle(Chain):
 def test_cycle_through_a_link_is_collected_and_not_before(make):
     with Live():
         link = Cycle()
-        link.to_device('@numpy' if make is np.array else 'native:0')
+        link.to_device(chainer.backend.get_device_from_array(make(A)))
         link().backward()
         refs = [weakref.ref(link), weakref.ref(link.z)]
         gc.collect()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from chainer import gradient_check, testing
 from chainer.gradient_check import NondifferentiableError, numerical_grad
+from devices import DEVICES
 
 G1 = np.ones(2, 'f')
 
@@ -15,7 +16,7 @@ def seed():
     np.random.seed(0)
 
 
-@pytest.fixture(params=['@numpy', 'native:0'])
+@pytest.fixture(params=DEVICES)
 def device(request):
     return chainer.get_device(request.param)
 

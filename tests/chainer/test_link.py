@@ -11,8 +11,7 @@ import pytest
 from chainer import Chain, ChainList, Link, Parameter, Variable
 from chainer import links as L
 from chainer.backend import CpuDevice
-
-DEVICES = ['@numpy', 'native:0']
+from devices import DEVICES
 
 
 @pytest.fixture(params=DEVICES)

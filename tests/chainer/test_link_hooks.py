@@ -15,8 +15,7 @@ from chainer import functions as F
 from chainer import links as L
 from chainer.link_hooks import SpectralNormalization, TimerHook, WeightStandardization
 from chainer.link_hooks import spectral_normalization as sn
-
-DEVICES = ['@numpy', 'native:0']
+from devices import DEVICES
 
 
 @pytest.fixture(params=DEVICES)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from chainer import functions as F
 from chainer import links as L
+from devices import DEVICES
 
-DEVICES = ['@numpy', 'native:0']
 X = np.array([[1, 2, 3], [3, 2, 1]], 'f')
 T = np.array([0, 1], 'i')
 

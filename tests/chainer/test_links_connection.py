@@ -9,8 +9,7 @@ from chainer import functions as F
 from chainer import links as L
 from chainer.initializers import Constant, LeCunNormal, Normal
 from chainer.utils.type_check import InvalidType
-
-DEVICES = ['@numpy', 'native:0']
+from devices import DEVICES
 
 
 @pytest.fixture(params=DEVICES)

@@ -8,8 +8,7 @@ import pytest
 from chainer import functions as F
 from chainer import links as L
 from chainer.utils.type_check import InvalidType
-
-DEVICES = ['@numpy', 'native:0']
+from devices import DEVICES
 
 
 @pytest.fixture(params=DEVICES)

@@ -8,8 +8,7 @@ import pytest
 from chainer import Chain
 from chainer import functions as F
 from chainer import links as L
-
-DEVICES = ['@numpy', 'native:0']
+from devices import DEVICES
 
 
 class NoGradient(chainer.FunctionNode):

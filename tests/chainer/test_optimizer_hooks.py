@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import chainer
-import chainerx
 import numpy as np
 import pytest
 from chainer import optimizer_hooks as hooks
 from chainer import optimizers
-
-DEVICES = ['@numpy', 'native:0']
+from devices import DEVICES
 
 
 @pytest.fixture(params=DEVICES)
@@ -29,7 +27,7 @@ def link_of(dtype, device):
 
 
 def values(array):
-    return chainerx.to_numpy(array) if isinstance(array, chainerx.ndarray) else array
+    return chainer.backend.CpuDevice().send(array)
 
 
 def gradients(link):

@@ -11,8 +11,7 @@ import chainerx as chx
 import numpy as np
 import pytest
 from chainer import gradient_check, testing
-
-DEVICES = ['@numpy', 'native:0']
+from devices import DEVICES
 
 
 @pytest.fixture(params=DEVICES)

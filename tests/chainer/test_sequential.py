@@ -12,8 +12,7 @@ import pytest
 from chainer import ChainList, Link, Sequential
 from chainer import functions as F
 from chainer import links as L
-
-DEVICES = ['@numpy', 'native:0']
+from devices import DEVICES
 
 
 def double(x):

@@ -10,20 +10,13 @@ import numpy as np
 import pytest
 from chainer import Variable
 from chainer.utils import type_check
+from devices import DEVICES, maker, to_numpy
 
-KINDS = ['numpy', 'native:0']
 
-
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=DEVICES)
 def make(request):
     """Makes an array of the kind under test."""
-    if request.param == 'numpy':
-        return np.array
-    return lambda x, dtype=None: chainerx.array(np.array(x, dtype), device='native:0')
-
-
-def to_numpy(x):
-    return chainerx.to_numpy(x) if isinstance(x, chainerx.ndarray) else x
+    return maker(request.param)
 
 
 def assert_equal(x, expected):
@@ -77,7 +70,7 @@ def test_attributes(make):
     assert x.as_layout(None) is x
     assert +x is x
     assert x.summary() == '<variable x>'
-    assert x.xp is (np if isinstance(x.array, np.ndarray) else chainerx)
+    assert x.xp is chainer.backend.get_array_module(x.array)
     assert x.device == chainer.backend.get_device_from_array(x.array)
     assert Variable(make(np.float32(2.5).reshape(()))).item() == 2.5
     assert Variable(make(1.0)).label == 'float64'
@@ -428,8 +421,9 @@ def test_mixed_dtypes():
 
 
 def test_shapes_that_do_not_broadcast(make):
-    with pytest.raises(ValueError if make is not np.array else type_check.InvalidType):
-        Variable(make(A)) + Variable(make(A.T))
+    x = Variable(make(A))
+    with pytest.raises(ValueError if x.xp is chainerx else type_check.InvalidType):
+        x + Variable(make(A.T))
 
 
 # ---- arrays that are not plain ----

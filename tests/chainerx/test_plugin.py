@@ -2,8 +2,6 @@
 
 import ctypes
 import os
-import pathlib
-import shutil
 import subprocess
 import sys
 
@@ -11,27 +9,11 @@ import chainerx as chx
 import numpy as np
 import pytest
 
-ROOT = pathlib.Path(__file__).parents[2]
-
-
-def build(library, source, *options):
-    compiler = os.environ.get('CXX') or shutil.which('c++') or shutil.which('g++')
-    if compiler is None:
-        pytest.fail('the tests need a C++ compiler, as does building chainerx')
-    command = [compiler, '-std=c++20', '-O1', '-fPIC', '-shared', '-fvisibility=hidden']
-    command += ['-o', str(library), '-x', 'c++', '-', *options]
-    subprocess.run(command, input=source.encode(), check=True)
-
 
 @pytest.fixture(scope='module')
-def toy(tmp_path_factory):
+def toy(build_backend):
     """The path of the built library, in a folder that CHAINERX_PATH may name."""
-    library = tmp_path_factory.mktemp('chainerx_path') / 'backends' / 'toy.so'
-    library.parent.mkdir()
-    source = (ROOT / 'tests' / 'cpp' / 'toy_backend.cc').read_text()
-    lib = pathlib.Path(chx.__file__).parent / 'lib'
-    build(library, source, f'-I{ROOT / "cpp"}', f'-L{lib}', '-lchainerx')
-    return library
+    return build_backend('toy')
 
 
 @pytest.fixture
@@ -83,17 +65,17 @@ def test_name_with_a_path_in_it(context):
         context.get_backend('../toy')
 
 
-def test_library_without_entry_points(context, toy):
-    build(toy.parent / 'empty.so', '')
+def test_library_without_entry_points(context, toy, build_library):
+    build_library(toy.parent / 'empty.so', '')
     with pytest.raises(chx.BackendError, match='ChainerxAbiHash'):
         context.get_backend('empty')
 
 
-def test_library_of_another_version(context, toy):
+def test_library_of_another_version(context, toy, build_library):
     source = (
         'extern "C" [[gnu::visibility("default")]] unsigned long ChainerxAbiHash() { return 1; }'
     )
-    build(toy.parent / 'old.so', source)
+    build_library(toy.parent / 'old.so', source)
     with pytest.raises(chx.BackendError, match=r'another version.*ABI 1'):
         context.get_backend('old')
 

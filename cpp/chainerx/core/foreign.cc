@@ -29,8 +29,8 @@ Array WrapForeign(void* data, const Shape& shape, const Strides& strides, Dtype 
                   Device& device, Owner owner, bool writable) {
     auto* first = static_cast<char*>(data);
     const Extent extent = ExtentOf(first, shape, strides, GetItemSize(dtype));
-    Buffer* buffer = Buffer::Foreign(&device, extent.begin, extent.nbytes, owner.owner,
-                                     owner.release, writable);
+    Buffer* buffer =
+        Buffer::Foreign(&device, extent.begin, extent.nbytes, owner.owner, owner.release, writable);
     return MakeArray(shape, strides, dtype, device, buffer, first);
 }
 

@@ -267,7 +267,8 @@ def _array_to_gpu(array: tp.Any, device: tp.Any, stream: tp.Any) -> tp.Any:
     if array is None:
         return None
     if isinstance(array, chainerx.ndarray):
-        array = chainerx.to_numpy(array, copy=False)
+        on_gpu = array.device.backend.name == 'cuda'
+        array = engine.to_kind(array, 'cupy' if on_gpu else 'numpy')
     elif isinstance(array, intel64.mdarray) or np.isscalar(array):
         array = np.asarray(array)
     if isinstance(array, ndarray) and array.device == device:

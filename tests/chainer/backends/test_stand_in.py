@@ -1,4 +1,7 @@
-"""The code for CuPy, run where there is no CuPy, on a stand-in for it."""
+"""The code for CuPy, run where there is no CuPy, on a stand-in for it.
+
+With the backend cuda, which is built here of tests/cpp/toy_backend.cc, and without.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +11,43 @@ import sys
 from pathlib import Path
 
 import chainer
+import pytest
 
 HERE = Path(__file__).parent
+TESTS_ON_DEVICES = [
+    str(HERE.parent / path) for path in ('functions', *sorted(HERE.parent.glob('test_*.py')))
+]
 
 
-def test_with_a_stand_in_for_cupy():
+def run(*args, folder=HERE, **environment):
     # PYTHONPATH may be relative to another folder.
     package = str(Path(chainer.__file__).parents[1])
     path = os.pathsep.join([str(HERE / 'stand_in'), package])
     result = subprocess.run(
-        [sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', 'with_stand_in.py'],
-        cwd=HERE,
-        env=os.environ | {'PYTHONPATH': path},
+        [sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', *args],
+        cwd=folder,
+        env=os.environ | {'PYTHONPATH': path} | environment,
         capture_output=True,
         text=True,
         check=False,
     )
     assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+@pytest.fixture(scope='module')
+def cuda_path(build_backend):
+    return str(build_backend('cuda').parents[1])
+
+
+def test_without_the_backend():
+    run('with_stand_in.py')
+
+
+def test_with_the_backend(cuda_path):
+    run('with_backend.py', CHAINERX_PATH=cuda_path)
+
+
+def test_all_that_runs_on_devices(cuda_path):
+    """Functions, variables, links, optimizers: what is tested on each device is on CuPy's, too."""
+    assert ' passed' in run(*TESTS_ON_DEVICES, '-k', 'cupy', CHAINERX_PATH=cuda_path)

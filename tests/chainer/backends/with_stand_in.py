@@ -13,7 +13,7 @@ HOST = np.arange(6, dtype='f').reshape(2, 3)
 
 
 def values(x):
-    return x.data if isinstance(x, cupy.ndarray) else chainer.backend.CpuDevice().send(x)
+    return x.get() if isinstance(x, cupy.ndarray) else chainer.backend.CpuDevice().send(x)
 
 
 def test_names():
@@ -79,7 +79,7 @@ def test_send_and_copyto(source, target):
     backend.copyto(z, x)
     np.testing.assert_array_equal(values(z), HOST)
     np.testing.assert_array_equal(cuda.to_cpu(x), HOST)
-    np.testing.assert_array_equal(cuda.to_gpu(x, 1).data, HOST)
+    np.testing.assert_array_equal(cuda.to_gpu(x, 1).get(), HOST)
     assert cuda.to_gpu(x, device=1).device.id == 1
 
 
@@ -101,13 +101,13 @@ def test_copy():
     assert cuda.copy(x, out_device=0).device.id == 0
     out = cuda.to_gpu(HOST * 0)
     assert cuda.copy(x, out=out) is out
-    np.testing.assert_array_equal(out.data, HOST)
+    np.testing.assert_array_equal(out.get(), HOST)
 
 
 def test_copyto_of_a_scalar():
     x = cuda.to_gpu(HOST)
     backend.copyto(x, 7)
-    assert (x.data == 7).all()
+    assert (x.get() == 7).all()
 
 
 def test_get_array_module():
@@ -167,7 +167,7 @@ def test_initializers():
     x = initializers.generate_array(initializers.Normal(2), (2, 3), cupy, 'f', device='@cupy:1')
     assert x.device.id == 1
     assert x.dtype == np.float32
-    assert x.data.std() > 0
+    assert x.get().std() > 0
 
 
 def test_type_check():
@@ -247,3 +247,31 @@ def test_timer_hook_uses_events():
     ((name, seconds),) = hook.call_history
     assert name == 'Link'
     assert 0 < seconds < 60
+
+
+class Square(chainer.FunctionNode):
+    def forward_gpu(self, inputs):
+        (x,) = inputs
+        assert type(x) is cupy.ndarray
+        return (x * x,)
+
+
+def test_variables_without_the_backend():
+    """They hold arrays; what needs chainerx says what it lacks."""
+    a = cuda.to_gpu(HOST)
+    x = chainer.Variable(a)
+    assert x.array is a
+    assert x.xp is cupy
+    assert x.device.name == '@cupy:0'
+    assert (x.shape, x.dtype, x.ndim, x.size) == ((2, 3), np.float32, 2, 6)
+    assert repr(x).startswith('variable([[0., 1., 2.]')
+    with chainer.no_backprop_mode():
+        (y,) = Square().apply((x,))
+    assert type(y.array) is cupy.ndarray
+    assert y.requires_grad
+    for call in (lambda: x + x, lambda: Square().apply((x,)), lambda: x.node):
+        with pytest.raises(chainerx.BackendError, match='with its backend cuda, which can') as info:
+            call()
+        assert 'cuda.so' in str(info.value)
+    x.to_cpu()
+    np.testing.assert_array_equal((x + x).array, HOST + HOST)

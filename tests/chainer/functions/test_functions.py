@@ -14,6 +14,7 @@ from chainer import Variable
 from chainer._builtin import BuiltinFunction
 from functions.cases import CASES
 from functions.cases._harness import (
+    ARRAY_TYPES,
     KINDS,
     LAYOUTS,
     Prepared,
@@ -225,14 +226,13 @@ def test_hooks(case, kind, debug):
     prepared = Prepared(case, case.calls[0], first_dtype(case), kind)
     variables = prepared.variables()
     expected = prepared.call(variables)
-    array_type = np.ndarray if kind == 'numpy' else chainerx.ndarray
     with Recorder() as hook, chainer.using_config('debug', debug):
         ys = prepared.call(variables)
         f, in_data = hook.forward[-1]
         assert ys[0].creator is f, prepared.where
         assert len(in_data) == len(f.inputs), prepared.where
         if isinstance(f, BuiltinFunction):  # others may fall back to NumPy
-            assert all(isinstance(x, array_type) for x in in_data), prepared.where
+            assert all(isinstance(x, ARRAY_TYPES[kind]) for x in in_data), prepared.where
         if case.order:
             for y in ys:
                 y.grad = lay(np.ones(y.shape, y.dtype), 'contiguous', kind)

@@ -1,5 +1,5 @@
-// Both directions go through CuPy's own description of its memory (`cupy.cuda.MemoryPointer`):
-// DLPack would say the same with two capsules and a synchronization of streams per array.
+// Both directions go through CuPy's own description of its memory (`cupy.cuda.MemoryPointer`); see
+// the last section of ARCHITECTURE.md for why not through DLPack.
 #include "chainerx/python/engine/cupy.h"
 
 #include "chainerx/core/context.h"

@@ -408,10 +408,9 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
         for (Py_ssize_t i = 0; i < n_outputs; ++i) {
             PyObject* o = PyTuple_GET_ITEM(args[2], i);
             // What chainerx can't hold, object arrays and the like, is never differentiated.
-            PyTuple_SET_ITEM(
-                result.get(), i,
-                arrays[i] ? NewVariable(arrays[i], kind, requires_grad, o)
-                          : NewUnrecordedVariable(o, kind, requires_grad && !enabled));
+            PyTuple_SET_ITEM(result.get(), i,
+                             arrays[i] ? NewVariable(arrays[i], kind, requires_grad, o)
+                                       : NewUnrecordedVariable(o, kind, requires_grad && !enabled));
         }
         return result.Release();
     } catch (...) {

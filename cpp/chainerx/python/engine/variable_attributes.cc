@@ -215,7 +215,8 @@ PyGetSetDef g_getset[] = {
      nullptr},
     {"rank", &Get<&GetRank>, nullptr, "The number of functions on the longest path to a leaf.",
      nullptr},
-    {"_kind", &Get<&GetKind>, nullptr, "'numpy', 'cupy', 'chainerx', or None if uninitialized.", nullptr},
+    {"_kind", &Get<&GetKind>, nullptr, "'numpy', 'cupy', 'chainerx', or None if uninitialized.",
+     nullptr},
     {"_record", &Get<&GetRecord>, nullptr, "The chainerx array that is in the graph.", nullptr},
     {"__dict__", &PyObject_GenericGetDict, &PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};

@@ -42,7 +42,8 @@ class SoftmaxCrossEntropy(BuiltinFunction):
     def y(self) -> tp.Any:
         if not self.cache_score or self._x is None:
             return None
-        return _engine.to_kind(chainerx.softmax(_as_chainerx(self._x), axis=1), engine.kind(self._x))
+        y = chainerx.softmax(_as_chainerx(self._x), axis=1)
+        return _engine.to_kind(y, engine.kind(self._x))
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('x', 't'))

@@ -4,11 +4,13 @@ import chainer
 import chainerx
 import numpy as np
 from chainer import Variable
+from chainer.backends import cuda
 from functions.cases._table import Arg, seeded
 
 from cases._harness import RTOL, make, wide
 
-KINDS = ('numpy', 'native')
+KINDS = ('numpy', 'native', *(('cupy',) if cuda.available else ()))
+ARRAY_TYPES = {'numpy': np.ndarray, 'native': chainerx.ndarray, 'cupy': cuda.ndarray}
 LAYOUTS = ('transposed', 'reversed', 'strided', 'broadcast')
 
 
@@ -16,22 +18,23 @@ def lay(values, layout, kind):
     """An array of a kind with these values (those of its first slice, if broadcast)."""
     if kind == 'native':
         return make(values, layout, 'native:0')
+    xp = cuda.cupy if kind == 'cupy' else np
     if layout == 'transposed':
-        return np.array(values.T, order='C').T
-    if layout == 'reversed':
+        return xp.array(np.array(values.T, order='C')).T
+    if layout == 'reversed' and values.ndim:
         flip = (slice(None, None, -1),) * values.ndim
-        return np.ascontiguousarray(values[flip])[flip] if values.ndim else values.copy()
+        return xp.array(np.ascontiguousarray(values[flip]))[flip]
     if layout == 'strided' and values.ndim:
         wide_ = np.zeros((*values.shape[:-1], 2 * values.shape[-1] + 1), values.dtype)
         wide_[..., 1::2] = values
-        return wide_[..., 1::2]
+        return xp.array(wide_)[..., 1::2]
     if layout == 'broadcast' and values.ndim and values.shape[0]:
-        return np.broadcast_to(values[:1].copy(), values.shape)
-    return np.array(values)
+        return xp.broadcast_to(xp.array(values[:1]), values.shape)
+    return xp.array(values)
 
 
 def as_numpy(x):
-    return chainerx.to_numpy(x) if isinstance(x, chainerx.ndarray) else x
+    return chainer.backend.CpuDevice().send(x) if isinstance(x, chainer.get_array_types()) else x
 
 
 class Prepared:
@@ -88,7 +91,7 @@ def call_text(spec):
 
 def compare(actual, expected, dtype, kind, factor, where):
     """Kind of array, shape, dtype and values; the tolerance is that of the dtype times `factor`."""
-    assert isinstance(actual, np.ndarray if kind == 'numpy' else chainerx.ndarray), where
+    assert isinstance(actual, ARRAY_TYPES[kind]), where
     expected = np.asarray(expected)
     assert actual.shape == expected.shape, f'{where}: shape {actual.shape} != {expected.shape}'
     assert actual.dtype == np.dtype(dtype), f'{where}: dtype {actual.dtype} != {dtype}'

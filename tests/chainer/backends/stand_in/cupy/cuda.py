@@ -26,8 +26,31 @@ class Device:
         _current[-1] = self.id
 
 
+class UnownedMemory:
+    """Memory of somebody else, kept alive by its owner."""
+
+    def __init__(self, ptr, size, owner, device_id=-1):
+        assert device_id >= 0
+        self.ptr, self.size, self.device_id = ptr, size, device_id
+        self._owner = owner
+
+
+class MemoryPointer:
+    def __init__(self, mem, offset):
+        assert 0 <= offset <= mem.size
+        self.mem, self.ptr, self.device_id = mem, mem.ptr + offset, mem.device_id
+
+    def __add__(self, offset):
+        return MemoryPointer(self.mem, self.ptr - self.mem.ptr + offset)
+
+
+class _NullStream:
+    def synchronize(self):
+        pass
+
+
 class Stream:
-    pass
+    null = _NullStream()
 
 
 class Event:

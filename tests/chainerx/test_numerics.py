@@ -125,6 +125,48 @@ def test_softmax_of_large_numbers():
     np.testing.assert_allclose(to_numpy(chx.softmax_cross_entropy(x, t)), -log[[0, 1], [0, 1]])
 
 
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
+@pytest.mark.parametrize('columns', [1, 2, 7, 8, 9, 31, 32, 33, 40, 67])
+def test_rows_of_softmax(dtype, columns):
+    """All numbers of columns: right, and the same bits for a row wherever it stands."""
+    rng = np.random.default_rng(columns)
+    x = rng.normal(0, 5, (19, columns)).astype(dtype)
+    x[3, 0] = np.nan
+    x[4] = -np.inf
+    x[5, -1] = np.inf
+    t = np.arange(19) % columns
+    t[7] = -1
+    rtol = 1e-5 if dtype == 'float32' else 1e-13
+    wide = x.astype('float64')
+    with np.errstate(invalid='ignore'):
+        log_softmax = scipy.special.log_softmax(wide, axis=1)
+        log_softmax[5] = np.nan  # SciPy has numbers there; inf - inf is none
+    losses = np.where(t < 0, 0, -log_softmax[np.arange(19), t])
+
+    def gradient(scores, labels):
+        scores = chx.array(scores).require_grad()
+        weights = chx.arange(1, len(labels) + 1, dtype=dtype)
+        (g,) = chx.grad([(chx.softmax_cross_entropy(scores, labels) * weights).sum()], [scores])
+        return g / chx.expand_dims(weights, 1)
+
+    hits = (t[:, None] == np.arange(columns)).astype('float64')
+    gradients = np.where(t[:, None] < 0, 0, np.exp(log_softmax) - hits)
+    routines = {
+        'softmax': (lambda x, t: chx.softmax(chx.array(x), axis=1), np.exp(log_softmax)),
+        'log_softmax': (lambda x, t: chx.log_softmax(chx.array(x), axis=1), log_softmax),
+        'loss': (lambda x, t: chx.softmax_cross_entropy(chx.array(x), t), losses),
+        'gradient': (gradient, gradients),
+    }
+    for name, (f, expected) in routines.items():
+        whole = to_numpy(f(x, chx.array(t)))
+        np.testing.assert_allclose(whole, expected, rtol=rtol, atol=rtol, err_msg=name)
+        if name == 'gradient':
+            continue  # its weights differ
+        for start, stop in ((0, 1), (2, 12), (10, 19)):
+            part = to_numpy(f(x[start:stop], chx.array(t[start:stop])))
+            assert part.tobytes() == whole[start:stop].tobytes(), (name, start, stop)
+
+
 def test_logsumexp_of_extremes():
     inf = np.inf
     for values, expected in (

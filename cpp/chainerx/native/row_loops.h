@@ -5,17 +5,18 @@
 
 namespace chainerx::native {
 
-// One row of a normalized exponential, of at least one element.
+// Normalized exponentials of `rows` contiguous rows of n > 0 elements.
 template <typename T>
 struct SoftmaxLoops {
-    // Sets the maximum, and the sum of exp(x - max).
-    void (*stats)(const T* x, int64_t n, T* max, T* sum);
+    // Per row: the maximum, and log sum exp(x - max).
+    void (*stats)(const T* x, int64_t rows, int64_t n, T* stats);
     // y = exp(x - max) / sum exp(x - max)
-    void (*softmax)(const T* x, T* y, int64_t n);
+    void (*softmax)(const T* x, int64_t rows, int64_t n, T* y);
     // y = (x - max) - log_sum
-    void (*log_softmax)(const T* x, T max, T log_sum, T* y, int64_t n);
-    // y = scale exp((x - max) - log_sum)
-    void (*scaled)(const T* x, T max, T log_sum, T scale, T* y, int64_t n);
+    void (*log_softmax)(const T* x, int64_t rows, int64_t n, T* y);
+    // y = scale[step * row] exp((x - max) - log_sum)
+    void (*scaled)(const T* x, const T* stats, const T* scale, int64_t step, int64_t rows,
+                   int64_t n, T* y);
 };
 
 // The numbers of the Philox blocks first, ..., first + n - 1 (native/random.h): 16 bytes of each.

@@ -1,4 +1,4 @@
-// Normalized exponentials, row by row.
+// Normalized exponentials of rows.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -12,14 +12,13 @@
 namespace chainerx::native {
 namespace {
 
-// Calls f(row) for all rows, some ten thousand elements to a block.
+// Calls f(first row, number of rows), some eight thousand elements to a block.
 template <typename F>
-void ForEachRow(int64_t rows, int64_t cols, const F& f) {
-    const int64_t step = std::max<int64_t>(1, 8192 / std::max<int64_t>(cols, 1));
-    ParallelFor((rows + step - 1) / step, [&](int64_t block) {
-        const int64_t end = std::min(rows, (block + 1) * step);
-        for (int64_t i = block * step; i < end; ++i) f(i);
-    });
+void ForRows(const Array& x, const F& f) {
+    const int64_t rows = x.shape()[0];
+    const int64_t step = std::max<int64_t>(1, 8192 / std::max<int64_t>(x.shape()[1], 1));
+    ParallelFor((rows + step - 1) / step,
+                [&](int64_t block) { f(block * step, std::min(step, rows - block * step)); });
 }
 
 template <typename T>
@@ -59,8 +58,8 @@ void Softmax(const Array& x, const Array& out) {
     if (RunWide(x, out, Softmax)) return;
     VisitWide(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
         const int64_t cols = x.shape()[1];
-        ForEachRow(x.shape()[0], cols, [&](int64_t i) {
-            loops.softmax(Data<T>(x) + i * cols, Data<T>(out) + i * cols, cols);
+        ForRows(x, [&](int64_t first, int64_t count) {
+            loops.softmax(Data<T>(x) + first * cols, count, cols, Data<T>(out) + first * cols);
         });
     });
 }
@@ -70,12 +69,8 @@ void LogSoftmax(const Array& x, const Array& out) {
     if (RunWide(x, out, LogSoftmax)) return;
     VisitWide(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
         const int64_t cols = x.shape()[1];
-        ForEachRow(x.shape()[0], cols, [&](int64_t i) {
-            const T* from = Data<T>(x) + i * cols;
-            T max;
-            T sum;
-            loops.stats(from, cols, &max, &sum);
-            loops.log_softmax(from, max, std::log(sum), Data<T>(out) + i * cols, cols);
+        ForRows(x, [&](int64_t first, int64_t count) {
+            loops.log_softmax(Data<T>(x) + first * cols, count, cols, Data<T>(out) + first * cols);
         });
     });
 }
@@ -99,18 +94,16 @@ void SoftmaxCrossEntropy(const Array& x, const Array& t, const Array& loss, cons
     }
     VisitWide(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
         const int64_t cols = x.shape()[1];
-        ForEachRow(x.shape()[0], cols, [&](int64_t i) {
-            const int64_t label = Data<const int64_t>(t)[i];
-            if (label < -1 || label >= cols)
-                ThrowLabel("softmax_cross_entropy", i, label, cols, true);
-            const T* from = Data<T>(x) + i * cols;
-            T max;
-            T sum;
-            loops.stats(from, cols, &max, &sum);
-            const T log_sum = std::log(sum);
-            Data<T>(stats)[2 * i] = max;
-            Data<T>(stats)[2 * i + 1] = log_sum;
-            Data<T>(loss)[i] = label < 0 ? T{0} : log_sum - (from[label] - max);
+        ForRows(x, [&](int64_t first, int64_t count) {
+            loops.stats(Data<T>(x) + first * cols, count, cols, Data<T>(stats) + 2 * first);
+            for (int64_t i = first; i < first + count; ++i) {
+                const int64_t label = Data<const int64_t>(t)[i];
+                if (label < -1 || label >= cols)
+                    ThrowLabel("softmax_cross_entropy", i, label, cols, true);
+                const T* row = Data<T>(stats) + 2 * i;
+                Data<T>(loss)[i] =
+                    label < 0 ? T{0} : row[1] - (Data<T>(x)[i * cols + label] - row[0]);
+            }
         });
     });
 }
@@ -126,17 +119,20 @@ void SoftmaxCrossEntropyGrad(const Array& x, const Array& t, const Array& stats,
     }
     VisitWide(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
         const int64_t cols = x.shape()[1];
-        ForEachRow(x.shape()[0], cols, [&](int64_t i) {
-            const int64_t label = Data<const int64_t>(t)[i];
-            T* to = Data<T>(gx) + i * cols;
-            if (label < 0) {
-                std::fill_n(to, cols, T{0});
-                return;
+        const int64_t step = gy.strides()[0] / gy.GetItemSize();
+        ForRows(x, [&](int64_t first, int64_t count) {
+            const T* g = Data<T>(gy) + step * first;
+            T* to = Data<T>(gx) + first * cols;
+            loops.scaled(Data<T>(x) + first * cols, Data<T>(stats) + 2 * first, g, step, count,
+                         cols, to);
+            for (int64_t i = 0; i < count; ++i, to += cols) {
+                const int64_t label = Data<const int64_t>(t)[first + i];
+                if (label < 0) {
+                    std::fill_n(to, cols, T{0});
+                } else {
+                    to[label] -= g[step * i];
+                }
             }
-            const T g = *reinterpret_cast<const T*>(gy.raw_data() + i * gy.strides()[0]);
-            const T* row = Data<T>(stats) + 2 * i;
-            loops.scaled(Data<T>(x) + i * cols, row[0], row[1], g, to, cols);
-            to[label] -= g;
         });
     });
 }

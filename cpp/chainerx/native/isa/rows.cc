@@ -1,90 +1,12 @@
 // Loops of routines that are no elementwise family: rows of softmax, random numbers, outer
 // products.
 #include "chainerx/native/isa/math.h"
+#include "chainerx/native/isa/softmax_rows.h"
 #include "chainerx/native/row_loops.h"
 
 namespace chainerx::native {
 namespace CX_ISA {
 namespace {
-
-template <typename T>
-struct LaneNumbers {
-    alignas(64) T v[16]{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-};
-template <typename T>
-constexpr LaneNumbers<T> kLaneNumbers;
-
-// 0 < n < size elements, the other lanes `fill`.
-template <typename T>
-inline Batch<T> LoadFilled(const T* x, int64_t n, T fill) {
-    const auto lane = Batch<T>::load_aligned(kLaneNumbers<T>.v);
-    return xsimd::select(lane < Batch<T>(static_cast<T>(n)), LoadPart(x, n), Batch<T>(fill));
-}
-
-template <typename T, typename F>
-inline void ForRow(const T* x, T* y, int64_t n, const F& f) {
-    constexpr int64_t kSize = Batch<T>::size;
-    int64_t i = 0;
-    for (; i + kSize <= n; i += kSize) f(Batch<T>::load_unaligned(x + i)).store_unaligned(y + i);
-    if (i < n) StorePart(y + i, f(LoadPart(x + i, n - i)), n - i);
-}
-
-template <typename T>
-constexpr T kMinusInfinity = -static_cast<T>(__builtin_inf());
-
-template <typename T>
-T MaxOfRow(const T* x, int64_t n) {
-    constexpr int64_t kSize = Batch<T>::size;
-    Batch<T> max(kMinusInfinity<T>);
-    int64_t i = 0;
-    for (; i + kSize <= n; i += kSize) max = xsimd::max(max, Batch<T>::load_unaligned(x + i));
-    if (i < n) max = xsimd::max(max, LoadFilled(x + i, n - i, kMinusInfinity<T>));
-    return xsimd::reduce_max(max);
-}
-
-template <typename T>
-void RowStats(const T* x, int64_t n, T* max_out, T* sum_out) {
-    constexpr int64_t kSize = Batch<T>::size;
-    const T max = MaxOfRow(x, n);
-    Batch<T> sum(T(0));
-    int64_t i = 0;
-    for (; i + kSize <= n; i += kSize) sum += math::Exp(Batch<T>::load_unaligned(x + i) - max);
-    if (i < n) sum += math::Exp(LoadFilled(x + i, n - i, kMinusInfinity<T>) - max);
-    *max_out = max;
-    *sum_out = xsimd::reduce_add(sum);
-}
-
-template <typename T>
-void Softmax(const T* x, T* y, int64_t n) {
-    constexpr int64_t kSize = Batch<T>::size;
-    const T max = MaxOfRow(x, n);
-    Batch<T> sum(T(0));
-    int64_t i = 0;
-    for (; i + kSize <= n; i += kSize) {
-        const Batch<T> e = math::Exp(Batch<T>::load_unaligned(x + i) - max);
-        e.store_unaligned(y + i);
-        sum += e;
-    }
-    // The rest stays in a register: a load right behind a masked store has to wait for it.
-    Batch<T> rest(T(0));
-    if (i < n) {
-        rest = math::Exp(LoadFilled(x + i, n - i, kMinusInfinity<T>) - max);
-        sum += rest;
-    }
-    const Batch<T> scale(T(1) / xsimd::reduce_add(sum));
-    ForRow(y, y, i, [&](const Batch<T>& e) { return e * scale; });
-    if (i < n) StorePart(y + i, rest * scale, n - i);
-}
-
-template <typename T>
-void LogSoftmax(const T* x, T max, T log_sum, T* y, int64_t n) {
-    ForRow(x, y, n, [=](const Batch<T>& b) { return (b - max) - log_sum; });
-}
-
-template <typename T>
-void ScaledSoftmax(const T* x, T max, T log_sum, T scale, T* y, int64_t n) {
-    ForRow(x, y, n, [=](const Batch<T>& b) { return math::Exp((b - max) - log_sum) * scale; });
-}
 
 template <typename T>
 void Scale(const T* x, T factor, T* y, int64_t n, bool add) {
@@ -224,8 +146,9 @@ void Normal(uint64_t seed, uint64_t call, uint64_t first, int64_t n, T* out) {
 }
 
 template <typename T>
-constexpr RowLoopsOf<T> kLoops = {
-    {RowStats<T>, Softmax<T>, LogSoftmax<T>, ScaledSoftmax<T>}, {Uniform<T>, Normal<T>}, Scale<T>};
+constexpr RowLoopsOf<T> kLoops = {{SoftmaxStats<T>, Softmax<T>, LogSoftmax<T>, ScaledSoftmax<T>},
+                                  {Uniform<T>, Normal<T>},
+                                  Scale<T>};
 
 }  // namespace
 }  // namespace CX_ISA

@@ -29,6 +29,10 @@ set(CX_ISA_FLAGS_sse4 -msse4.2)
 set(CX_ISA_FLAGS_avx2 -mavx2 -mfma -mf16c)
 set(CX_ISA_FLAGS_avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512cd -mavx2 -mfma -mf16c)
 set(CX_ISA_FLAGS_neon)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # Its own header of AVX-512 reads a variable that it leaves undefined by design.
+    list(APPEND CX_ISA_FLAGS_avx512 -Wno-uninitialized -Wno-maybe-uninitialized)
+endif()
 set(known_isas sse4 avx2 avx512 neon)  # in the order in which CX_BUILT_ISAS lists them
 
 # mold and lld have no --force-group-allocation, so the sealing asks for GNU ld by its full name.

@@ -277,6 +277,7 @@ class FunctionNode(engine.FunctionNode):
         """The hooks of this function alone, by name."""
         if self._local_function_hooks is None:
             self._local_function_hooks = OrderedDict()
+        engine.observe(self, True)  # whoever asks may put something in
         return self._local_function_hooks
 
     def add_hook(self, hook: FunctionHook, name: str | None = None) -> None:
@@ -287,16 +288,17 @@ class FunctionNode(engine.FunctionNode):
         if name in self.local_function_hooks:
             raise KeyError(f'hook {name} already exists')
         self.local_function_hooks[name] = hook
-        engine.use_local_hooks()
-        engine.pin(self)
         hook.added(self)
 
     def delete_hook(self, name: str) -> None:
         """Removes a hook of this function."""
-        if name not in self.local_function_hooks:
+        hooks = self._local_function_hooks
+        if not hooks or name not in hooks:
             raise KeyError(f'hook {name} does not exist')
-        self.local_function_hooks[name].deleted(self)
-        del self.local_function_hooks[name]
+        hooks[name].deleted(self)
+        del hooks[name]
+        if not hooks:
+            engine.observe(self, False)
 
 
 _NO_CHECK = FunctionNode.check_type_forward

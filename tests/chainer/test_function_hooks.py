@@ -1,5 +1,6 @@
 """Hooks of functions: order, arguments, and the hooks that come with chainer."""
 
+import copy
 import io
 
 import chainer
@@ -8,6 +9,7 @@ import chainerx
 import numpy as np
 import pytest
 from chainer import FunctionNode, Variable, function_hooks
+from chainer._builtin import BuiltinFunction
 
 A = np.arange(3, dtype='f') + 1
 
@@ -135,6 +137,60 @@ def test_local_hooks(x):
     y.creator.add_hook(late)  # the graph keeps it
     F.sum(y).backward()
     assert [row[1] for row in late.log] == ['added', 'bpre', 'bpost']
+
+
+def test_functions_without_hooks_are_not_observed(x):
+    made = []
+
+    class Twice(BuiltinFunction):
+        def __new__(cls):
+            made.append(cls)
+            return super().__new__(cls)
+
+        @staticmethod
+        def compose(x):
+            return x * 2
+
+    f = Mul()
+    f.add_hook(Log())
+    (h,) = f.apply((x, x))
+    F.sum(Twice.call(h)).backward()
+    assert f.local_function_hooks['Log'].log[-1][1] == 'bpost'
+    assert not made  # the object, which hooks would see
+    y = Twice.call(x)
+    y.creator.add_hook(Log())
+    F.sum(y * Twice.call(x)).backward()
+    assert len(made) == 1
+
+
+def test_deleted_hooks(x):
+    y = F.relu(x)
+    z = F.sum(y * y)
+    hook = Log()
+    y.creator.add_hook(hook)
+    z.backward()
+    y.creator.delete_hook('Log')
+    z.backward()
+    assert [row[1] for row in hook.log] == ['added', 'bpre', 'bpost', 'deleted']
+    y.creator.add_hook(hook)
+    z.backward()
+    assert [row[1] for row in hook.log[4:]] == ['added', 'bpre', 'bpost']
+
+
+def test_hooks_of_copies(x):
+    f, hook = Mul(), Log()
+    f.add_hook(hook)
+    f = copy.copy(f)
+    F.sum(f.apply((x, x))[0]).backward()
+    assert [row[1] for row in hook.log] == ['added', 'fpre', 'fpost', 'bpre', 'bpost']
+
+
+def test_hook_that_is_put_into_the_dict(x):
+    y = F.relu(x)
+    hook = Log()
+    y.creator.local_function_hooks['Log'] = hook
+    F.sum(y).backward()
+    assert [row[1] for row in hook.log] == ['bpre', 'bpost']
 
 
 def test_the_same_hook_twice():

@@ -42,7 +42,7 @@ Array Compute(Region* region, const Array& x) {
 
 class Recorder : public RunObserver {
  public:
-    Recorder() { set_current(this); }
+    explicit Recorder(bool all) : RunObserver{all} { set_current(this); }
     ~Recorder() override { set_current(nullptr); }
     void Begin(Region& region, std::span<const Array> grads) override {
         text += "begin " + std::to_string(region.rank) + " " + std::to_string(Values(grads[0])[0]) +
@@ -121,12 +121,23 @@ CX_TEST(ObserverSeesRegionsFromTheLastToTheFirst) {
     const Held f;
     const Held g;
     const Array y = Compute(g.region, Multiply(Compute(f.region, x), 3.0));
-    Recorder log;
+    Recorder log{true};
     Backward(y);
     // The multiplication between them belongs to no region; its rank is that of its node.
     CHECK_EQ(log.text,
              "begin 3 1.000000\nmultiply 1\nmultiply 0\nexp 0\nend 3\nmultiply 0\n"
              "begin 0 3.000000\nmultiply 1\nmultiply 0\nexp 0\nend 0\n");
+}
+
+CX_TEST(ObserversOfSingleRegionsSeeTheseOnly) {
+    const Array x = Vector({0});
+    x.RequireGrad();
+    const Held f, g;
+    const Array y = Compute(g.region, Compute(f.region, x));
+    g.region->observed = true;
+    Recorder log{false};
+    Backward(y);
+    CHECK_EQ(log.text, "begin 1 1.000000\nend 1\n");
 }
 
 CX_TEST(OpaqueNodesMakeOutputsWithoutGradients) {

@@ -295,7 +295,7 @@ void BackwardRun::Observe(Node* node, std::span<Array> gys) {
     Region* region = node->region;
     if (region == observed_) return;
     EndObserved();
-    if (region == nullptr) return;
+    if (region == nullptr || !(observer_->all() || region->observed)) return;
     std::vector<Array> grads;
     for (Slot* slot : region->outputs) {
         Array g;
@@ -355,7 +355,7 @@ void BackwardRun::AddInputGrad(Node* node, int i, Array gx) {
     const Edge& e = node->edges()[i];
     if (!gx || e.slot == nullptr || (e.mask & bit_) == 0) return;
     gx = Fit(node, i, std::move(gx));
-    if (observer_ != nullptr) observer_->InputGrad(*node, i, gx);
+    if (observer_ != nullptr && observer_->all()) observer_->InputGrad(*node, i, gx);
     AddGrad(e.slot, std::move(gx));
 }
 

@@ -54,9 +54,10 @@ class SlotList {
 struct CX_API Region {
     std::atomic<uint32_t> nodes{0};
     std::atomic<uint32_t> refs{1};
-    int64_t rank{0};      // length of the longest path to a leaf, counted in functions
-    bool foreign{false};  // the payload may be part of reference cycles of the layer above
-    uint8_t kind{0};      // for the layer above
+    int64_t rank{0};       // length of the longest path to a leaf, counted in functions
+    bool foreign{false};   // the payload may be part of reference cycles of the layer above
+    bool observed{false};  // an observer of runs is told of this one, even if not of all
+    uint8_t kind{0};       // for the layer above
     // The layer above: what the function is (borrowed), what it keeps (released with the last
     // node), and its view of the region, not owned.
     void* type{nullptr};
@@ -119,6 +120,8 @@ CX_API int64_t VisibleRank(const Slot* slot);
 // Sees the regions that a backward run goes through; for hooks and debugging.
 class CX_API RunObserver {
  public:
+    // `all`: every region and every gradient, not only regions that are `observed`.
+    explicit RunObserver(bool all) : all_{all} {}
     // Thread-local; null where nobody looks. Runs take it when they start.
     static RunObserver* current();
     static void set_current(RunObserver* observer);
@@ -128,6 +131,11 @@ class CX_API RunObserver {
     virtual void Begin(Region& region, std::span<const Array> output_grads) = 0;
     virtual void InputGrad(Node& node, int input, const Array& grad) = 0;
     virtual void End(Region& region) = 0;
+
+    bool all() const { return all_; }
+
+ private:
+    bool all_;
 };
 
 }  // namespace chainerx::internal

@@ -178,6 +178,14 @@ PyMemberDef g_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(FunctionObject, weakrefs), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
+// ---- hooks of one function ----------------------------------------------------------------------
+
+bool HasHooks(const FunctionObject* f) {
+    static PyObject* name = PyUnicode_InternFromString("_local_function_hooks");
+    PyObject* hooks = f->dict != nullptr ? PyDict_GetItem(f->dict, name) : nullptr;
+    return hooks != nullptr && PyDict_Check(hooks) && PyDict_GET_SIZE(hooks) != 0;
+}
+
 // ---- functions of the user ----------------------------------------------------------------------
 
 // Names of nodes live as long as the process.
@@ -447,6 +455,20 @@ PyObject* Retained(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
     }
 }
 
+// observe(function, whether): a function in the graph has hooks of its own, so that the graph keeps
+// this very object; or it has none any more.
+PyObject* Observe(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
+    if (n_args != 2 || !IsFunction(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "observe: expected a FunctionNode and a bool");
+        return nullptr;
+    }
+    Region* region = AsFunction(args[0])->region;
+    if (region == nullptr) Py_RETURN_NONE;
+    region->observed = args[1] == Py_True;
+    if (region->observed && region->nodes.load() != 0) PinFunction(region, args[0]);
+    Py_RETURN_NONE;
+}
+
 // pin(function): the graph keeps this very object, with what the user has done to it.
 PyObject* PinObject(PyObject*, PyObject* f) {
     if (!IsFunction(f)) {
@@ -459,6 +481,8 @@ PyObject* PinObject(PyObject*, PyObject* f) {
 }
 
 PyMethodDef g_functions[] = {
+    {"observe", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Observe)),
+     METH_FASTCALL, "Says whether a function has hooks of its own; if so, the graph keeps it."},
     {"pin", &PinObject, METH_O, "Makes the graph keep this very function object."},
     {"connect", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Connect)),
      METH_FASTCALL,
@@ -480,6 +504,7 @@ Region* BindRegion(PyObject* function, Kind kind) {
     if (f->region != nullptr) Unbind(f);  // applied again
     auto* region = new Region;
     region->foreign = true;
+    region->observed = HasHooks(f);
     region->kind = static_cast<uint8_t>(kind);
     region->payload = Py_NewRef(function);
     region->release = &ReleasePayload;
@@ -495,6 +520,7 @@ void PinFunction(Region* region, PyObject* function) {
         f->region = region;
         region->Ref();
         region->view = function;
+        region->observed = HasHooks(f);
     }
     if (region->payload == function) return;
     const Ref old{static_cast<PyObject*>(region->payload)};

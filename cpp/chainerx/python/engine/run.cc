@@ -23,15 +23,15 @@ namespace {
 // Calls hooks and looks for NaN, at the borders of functions.
 class Observer : public internal::RunObserver {
  public:
-    explicit Observer(const State& state) : state_{state}, debug_{state.debug}, saved_{current()} {
-        set_current(IsObserved(state) ? this : nullptr);
+    explicit Observer(const State& state)
+        : RunObserver{IsObserved(state)}, debug_{state.debug}, saved_{current()} {
+        set_current(this);
     }
     ~Observer() override { set_current(saved_); }
     Observer(const Observer&) = delete;
     Observer& operator=(const Observer&) = delete;
 
     void Begin(Region& region, std::span<const Array> grads) override {
-        if (!Matters(region)) return;
         open_.push_back({&region, Ref{FunctionOf(&region)}, InputArrays(region),
                          GradientArrays(grads, static_cast<Kind>(region.kind))});
         Call(g_callbacks.backward_begin, open_.back());
@@ -64,11 +64,6 @@ class Observer : public internal::RunObserver {
         Ref out_grad;
     };
 
-    // Without hooks for all, only functions that somebody has put a hook on.
-    bool Matters(const Region& region) const {
-        const bool all = debug_ || (state_.hooks != nullptr && PyDict_GET_SIZE(state_.hooks) != 0);
-        return all || region.view != nullptr || region.foreign;
-    }
     static void Call(PyObject* callback, const Open& open) {
         // What it refers to lives on, whatever the hooks do.
         const Ref function{Py_NewRef(open.function.get())};
@@ -78,7 +73,6 @@ class Observer : public internal::RunObserver {
                                            nullptr));
     }
 
-    const State& state_;
     const bool debug_;  // of the run, whatever functions set for themselves
     RunObserver* saved_;
     // Several where a function's backward starts a run of chainerx's.

@@ -7,7 +7,6 @@
 namespace chainerx::python::engine {
 
 Callbacks g_callbacks{};
-bool g_local_hooks = false;
 
 namespace {
 
@@ -59,11 +58,6 @@ PyObject* SetHooks(PyObject*, PyObject* dict) {
     Py_RETURN_NONE;
 }
 
-PyObject* UseLocalHooks(PyObject*, PyObject*) {
-    g_local_hooks = true;
-    Py_RETURN_NONE;
-}
-
 PyObject* SetCallbacks(PyObject*, PyObject* args, PyObject* keywords) {
     struct Name {
         const char* name;
@@ -100,7 +94,6 @@ PyMethodDef g_methods[] = {
     {"config_changed", &ConfigChanged, METH_O,
      "Mirrors the configuration anew before the next function, in all threads or in this one."},
     {"set_hooks", &SetHooks, METH_O, "The dict of this thread's function hooks."},
-    {"use_local_hooks", &UseLocalHooks, METH_NOARGS, "From now on functions may have own hooks."},
     {"set_callbacks", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&SetCallbacks)),
      METH_VARARGS | METH_KEYWORDS, "What Python does for the engine."},
     {nullptr, nullptr, 0, nullptr}};
@@ -115,8 +108,7 @@ State& GetState() {
 }
 
 bool IsObserved(const State& state) {
-    return state.debug || g_local_hooks ||
-           (state.hooks != nullptr && PyDict_GET_SIZE(state.hooks) != 0);
+    return state.debug || (state.hooks != nullptr && PyDict_GET_SIZE(state.hooks) != 0);
 }
 
 void ReleaseObject(PyObject* o) noexcept {

@@ -19,7 +19,8 @@ struct State {
 // Refreshed when the global configuration has changed.
 State& GetState();
 
-// Hooks, debug mode: functions take the way on which somebody looks.
+// Hooks for all, debug mode: functions take the way on which somebody looks. Hooks of single
+// functions are the business of their regions (`observed`).
 bool IsObserved(const State& state);
 
 // What Python does for the engine. Set once, when chainer is imported.
@@ -41,9 +42,6 @@ struct Callbacks {
     PyObject* fallback;  // chainer.Fallback
 };
 extern Callbacks g_callbacks;
-
-// Sticky: whether any function ever had a hook of its own.
-extern bool g_local_hooks;
 
 // An owned reference.
 class Ref {

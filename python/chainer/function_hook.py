@@ -21,7 +21,7 @@ def get_function_hooks() -> OrderedDict[str, FunctionHook]:
     except AttributeError:
         hooks: OrderedDict[str, FunctionHook] = OrderedDict()
         _thread.hooks = hooks
-        engine.set_hooks(hooks)
+        _thread.until = engine.set_hooks(hooks)
         return hooks
 
 

@@ -1,7 +1,10 @@
 """Hooks of functions: order, arguments, and the hooks that come with chainer."""
 
 import copy
+import gc
 import io
+import threading
+import weakref
 
 import chainer
 import chainer.functions as F
@@ -191,6 +194,23 @@ def test_hook_that_is_put_into_the_dict(x):
     y.creator.local_function_hooks['Log'] = hook
     F.sum(y).backward()
     assert [row[1] for row in hook.log] == ['bpre', 'bpost']
+
+
+def test_hooks_go_with_their_thread():
+    hook = Log()
+
+    def work():
+        hook.__enter__()
+        F.sum(Variable(A)).backward()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert [row[1] for row in hook.log] == ['added', 'fpre', 'fpost', 'bpre', 'bpost']
+    ref = weakref.ref(hook)
+    del hook, work, thread
+    gc.collect()
+    assert ref() is None
 
 
 def test_the_same_hook_twice():

@@ -49,13 +49,19 @@ PyObject* ConfigChanged(PyObject*, PyObject* everywhere) {
     Py_RETURN_NONE;
 }
 
+// Python ends the thread, and what is local to it; the GIL is held.
+void ForgetHooks(PyObject* capsule) {
+    if (PyCapsule_GetPointer(capsule, nullptr) == t_engine.hooks) Py_CLEAR(t_engine.hooks);
+}
+
 PyObject* SetHooks(PyObject*, PyObject* dict) {
     if (!PyDict_Check(dict)) {
         PyErr_SetString(PyExc_TypeError, "set_hooks: expected a dict");
         return nullptr;
     }
-    Py_XSETREF(t_engine.hooks, Py_NewRef(dict));
-    Py_RETURN_NONE;
+    PyObject* capsule = PyCapsule_New(dict, nullptr, &ForgetHooks);
+    if (capsule != nullptr) Py_XSETREF(t_engine.hooks, Py_NewRef(dict));
+    return capsule;
 }
 
 PyObject* SetCallbacks(PyObject*, PyObject* args, PyObject* keywords) {
@@ -93,7 +99,9 @@ PyObject* SetCallbacks(PyObject*, PyObject* args, PyObject* keywords) {
 PyMethodDef g_methods[] = {
     {"config_changed", &ConfigChanged, METH_O,
      "Mirrors the configuration anew before the next function, in all threads or in this one."},
-    {"set_hooks", &SetHooks, METH_O, "The dict of this thread's function hooks."},
+    {"set_hooks", &SetHooks, METH_O, 
+     "The dict of this thread's function hooks. They are forgotten when the result goes, which the "
+     "thread is to keep."},
     {"set_callbacks", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&SetCallbacks)),
      METH_VARARGS | METH_KEYWORDS, "What Python does for the engine."},
     {nullptr, nullptr, 0, nullptr}};

@@ -25,6 +25,7 @@ void Refresh(State& state) {
 }
 
 std::mutex g_mutex;
+bool g_release_is_pending = false;
 std::vector<PyObject*>& Queue() {
     static std::vector<PyObject*>& queue = *new std::vector<PyObject*>;
     return queue;
@@ -35,6 +36,7 @@ int ReleaseQueued(void*) {
     {
         const std::lock_guard lock{g_mutex};
         objects.swap(Queue());
+        g_release_is_pending = false;
     }
     for (PyObject* o : objects) Py_DECREF(o);
     return 0;
@@ -99,7 +101,7 @@ PyObject* SetCallbacks(PyObject*, PyObject* args, PyObject* keywords) {
 PyMethodDef g_methods[] = {
     {"config_changed", &ConfigChanged, METH_O,
      "Mirrors the configuration anew before the next function, in all threads or in this one."},
-    {"set_hooks", &SetHooks, METH_O, 
+    {"set_hooks", &SetHooks, METH_O,
      "The dict of this thread's function hooks. They are forgotten when the result goes, which the "
      "thread is to keep."},
     {"set_callbacks", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&SetCallbacks)),
@@ -125,13 +127,11 @@ void ReleaseObject(PyObject* o) noexcept {
         Py_DECREF(o);
         return;
     }
-    bool first;
-    {
-        const std::lock_guard lock{g_mutex};
-        first = Queue().empty();
-        Queue().push_back(o);
-    }
-    if (first) Py_AddPendingCall(&ReleaseQueued, nullptr);
+    const std::lock_guard lock{g_mutex};
+    Queue().push_back(o);
+    // Python takes few calls at a time; if it refuses this one, the next object asks again.
+    if (!g_release_is_pending)
+        g_release_is_pending = Py_AddPendingCall(&ReleaseQueued, nullptr) == 0;
 }
 
 void InitState(PyObject* module) {

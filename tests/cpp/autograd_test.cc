@@ -108,6 +108,38 @@ CX_TEST(GradientWithItsOwnGraphIsNoCycle) {
     CHECK(IsChained(*x.GetGrad()));  // x holds its gradient, whose graph holds x's place
 }
 
+// Every test counts what is left of it.
+CX_TEST(GradientsThatHoldTheirOwnArraysAreNoCycle) {
+    const Array x = Vector({2});
+    x.RequireGrad();
+    x.SetGrad(x);
+    CHECK_EQ(Values(*x.GetGrad()), V{2});
+    const Array y = Vector({3});
+    const Array z = Vector({4});
+    y.RequireGrad();
+    z.RequireGrad();
+    y.SetGrad(Multiply(z, 2.0));
+    z.SetGrad(y);
+    y.SetGrad(z);
+    x.SetGrad(y);  // leads into a ring, but is not part of it
+    CHECK_EQ(Values(*x.GetGrad()->GetGrad()->GetGrad()), V{3});
+}
+
+CX_TEST(GradientsOfArraysThatAreGoneAreNotKept) {
+    Array y;
+    {
+        const Array x = Vector({2});
+        x.RequireGrad();
+        Array h = Exp(x);
+        h.RequireGrad();
+        y = Multiply(h, h);
+        h = Array{};
+        Backward(y, std::nullopt, DoubleBackpropOption::kEnable);
+        CHECK(IsChained(*x.GetGrad()));
+    }
+    Backward(y, std::nullopt, DoubleBackpropOption::kEnable);
+}
+
 CX_TEST(ThirdDerivative) {
     const Array x = Vector({2});
     x.RequireGrad();

@@ -92,6 +92,7 @@ void Array::SetGrad(const Array& grad, const std::optional<BackpropId>& id) cons
         throw GradientError{"grad: the gradient is on ", grad.device().name(), ", the array on ",
                             device().name()};
     }
+    internal::TakePlace(*body());
     slot->SetGrad(bid.mask(), grad);
 }
 

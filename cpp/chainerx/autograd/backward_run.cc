@@ -250,7 +250,7 @@ void BackwardRun::Run(bool store) {
         const bool wanted = store && chosen;
         if (wanted && !s.output) {
             s.slot->AccumulateGrad(bit_, s.grad);
-        } else if (wanted || (retain_grad_ && s.slot->node != nullptr && s.slot->body != nullptr)) {
+        } else if (wanted || (retain_grad_ && s.slot->node != nullptr)) {
             s.slot->SetGrad(bit_, s.grad);
         }
     }

@@ -63,15 +63,39 @@ Array& Slot::GradOf(uint64_t id) {
     return more_grads->emplace_back(GradEntry{id, Array{}}).grad;
 }
 
+Array Slot::OutOfRing(Array g) {
+    if (!g || g.body()->slot == nullptr) return g;
+    std::vector<Slot*> found{g.body()->slot};  // what the gradient keeps, as far as it matters here
+    for (size_t i = 0; i < found.size() && found[i] != this; ++i) {
+        const std::lock_guard guard{found[i]->lock};
+        const auto add = [&found](const Array& next) {
+            Slot* slot = next ? next.body()->slot : nullptr;
+            if (slot != nullptr && std::find(found.begin(), found.end(), slot) == found.end()) {
+                found.push_back(slot);
+            }
+        };
+        add(found[i]->grad.grad);
+        if (found[i]->more_grads == nullptr) continue;
+        for (const GradEntry& e : *found[i]->more_grads) add(e.grad);
+    }
+    if (std::find(found.begin(), found.end(), this) == found.end()) return g;
+    Array other = Detached(g);
+    g.body()->slot->Ref();
+    other.body()->slot = g.body()->slot;
+    return other;
+}
+
 void Slot::SetGrad(uint64_t id, Array new_grad) {
     // The old gradient dies after the lock is released: its destruction may take other locks.
-    Array old = std::move(new_grad);
+    Array old = OutOfRing(std::move(new_grad));
     const std::lock_guard guard{lock};
-    std::swap(GradOf(id), old);
+    if (body != nullptr) std::swap(GradOf(id), old);
 }
 
 bool Slot::ReplaceGrad(uint64_t id, const Array& expected, Array& new_grad) {
+    new_grad = OutOfRing(std::move(new_grad));
     const std::lock_guard guard{lock};
+    if (body == nullptr) return true;
     Array& place = GradOf(id);
     if (place.body() != expected.body()) return false;
     std::swap(place, new_grad);
@@ -106,6 +130,11 @@ void Slot::DropExpired() {
     if (node != nullptr && expired != 0) node->ReleaseIds(expired);
     for (uint64_t left = expired; left != 0; left &= left - 1) SetGrad(left & -left, Array{});
     generation = now;
+}
+
+void TakePlace(ArrayBody& body) {
+    const std::lock_guard guard{body.slot->lock};
+    if (body.slot->body == nullptr) body.slot->body = &body;
 }
 
 Slot* MakeLeafSlot(ArrayBody& body) {

@@ -3,7 +3,9 @@
 //   body --owns--> slot --is part of--> node --owns--> edges --own--> slots of its inputs
 //
 // A node owns its input edges, never its outputs; a gradient function owns data, never a graph.
-// So there are no reference cycles.
+// Gradients lie in the slot, but belong to its body: they go with it, and a slot without a body takes
+// none. Where a gradient would keep that very body, it is another body at the same place. So there
+// are no reference cycles that stay.
 #pragma once
 
 #include <atomic>
@@ -82,13 +84,15 @@ struct CX_API Slot {
 
     // The gradient of one id; null if unset.
     Array GetGrad(uint64_t id);
-    void SetGrad(uint64_t id, Array grad);  // null clears
+    void SetGrad(uint64_t id, Array grad);  // null clears; nothing happens after the body has gone
     // Adds; runs in several threads lose nothing.
     void AccumulateGrad(uint64_t id, const Array& grad);
     // Swaps the gradient and `new_grad` if the gradient is still `expected` (null if unset).
     bool ReplaceGrad(uint64_t id, const Array& expected, Array& new_grad);
     // Its place, made if there is none. The lock must be held.
     Array& GradOf(uint64_t id);
+    // For a gradient that leads to this slot by way of gradients, another array at its place.
+    Array OutOfRing(Array g);
 
     // ChainerxError if the array was in the graph of an id that has been released.
     void CheckNotExpired(const char* op) {
@@ -220,6 +224,8 @@ class NodeVisit {
     Node* node_;
 };
 
+// The body becomes that of its slot if it shares the slot with one that has gone.
+CX_API void TakePlace(ArrayBody& body);
 // Makes the leaf slot of a body that has none.
 CX_API Slot* MakeLeafSlot(ArrayBody& body);
 

@@ -56,6 +56,14 @@ void SetRecord(VariableObject* v, Array record) {
     if (slot != nullptr && slot->variable == nullptr) slot->variable = v;
 }
 
+// Whether the variable is over the array, or over another one at the same place in the graph.
+bool IsRecord(PyObject* variable, const Array& x) {
+    if (variable == nullptr) return false;
+    const ArrayBody* body = AsVariable(variable)->body;
+    return body == x.body() ||
+           (body != nullptr && body->slot != nullptr && body->slot == x.body()->slot);
+}
+
 // The cell got another array: a new record at the old place in the graph.
 void Rebind(const char* op, VariableObject* v) {
     Array fresh = SideOf(op, v->cell->object);
@@ -344,6 +352,7 @@ Slot* SlotOf(const char* op, VariableObject* v) {
     if (v->body->slot == nullptr) MakeLeaf(*v->body, false);
     Slot* slot = v->body->slot;
     if (slot->variable == nullptr) slot->variable = v;
+    if (slot->body == nullptr) internal::TakePlace(*v->body);
     return slot;
 }
 
@@ -400,9 +409,7 @@ PyObject* VariableAt(Slot* slot, Kind kind, PyObject* array) {
     if (record.body()->slot == nullptr) {
         slot->Ref();
         record.body()->slot = slot;
-        slot->lock.lock();
-        if (slot->body == nullptr) slot->body = record.body();
-        slot->lock.unlock();
+        internal::TakePlace(*record.body());
     }
     return NewVariable(std::move(record), kind, (slot->live.load() & GraphBit()) != 0, array);
 }
@@ -421,7 +428,7 @@ PyObject* GradVariable(VariableObject* v) {
     Array g = slot != nullptr ? slot->GetGrad(GraphBit()) : Array{};
     if (slot != nullptr && !g) {
         Py_CLEAR(v->grad_var);
-    } else if (g && (v->grad_var == nullptr || AsVariable(v->grad_var)->body != g.body())) {
+    } else if (g && !IsRecord(v->grad_var, g)) {
         PyObject* fresh = NewVariable(std::move(g), v->cell->kind, true);
         Py_XSETREF(v->grad_var, fresh);
     }

@@ -1,6 +1,7 @@
 #include "chainerx/python/engine/traverse.h"
 
 #include <algorithm>
+#include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -22,6 +23,22 @@ bool IsForeign(const Slot* slot) {
     return slot != nullptr && slot->node != nullptr && slot->node->foreign_below;
 }
 
+// The gradient that belongs to a body, or null. Others of the same slot are nobody's.
+const ArrayBody* GradientOf(const ArrayBody* body) {
+    Slot* slot = body->slot;
+    if (slot == nullptr || slot->body != body) return nullptr;
+    const std::lock_guard guard{slot->lock};
+    return slot->grad.grad.body();
+}
+
+// Whether functions that users wrote are below an array, or below its gradient.
+bool IsForeign(const ArrayBody* body) {
+    for (; body != nullptr && body->slot != nullptr; body = GradientOf(body)) {
+        if (IsForeign(body->slot)) return true;
+    }
+    return false;
+}
+
 // ---- a collection of all generations ------------------------------------------------------------
 
 // The visit function of the pass that subtracts; null if it is not known.
@@ -31,6 +48,7 @@ visitproc g_subtract = nullptr;
 struct Collection {
     bool active{false};
     std::unordered_set<const void*> owners;  // that were visited in this pass of subtraction
+    std::unordered_map<const ArrayBody*, uint32_t> bodies;
     std::unordered_map<const Node*, uint32_t> nodes;
     std::unordered_map<const Region*, uint32_t> region_nodes;
     std::unordered_map<const Region*, uint32_t> region_refs;
@@ -39,6 +57,7 @@ struct Collection {
 
     void Clear() {
         owners.clear();
+        bodies.clear();
         nodes.clear();
         region_nodes.clear();
         region_refs.clear();
@@ -57,6 +76,14 @@ class Count {
         if (!c_.owners.insert(owner).second) {
             c_.Clear();
             c_.owners.insert(owner);
+        }
+    }
+
+    void Found(const ArrayBody* body) {
+        // Gradients make no rings of bodies.
+        while (IsForeign(body) && ++c_.bodies[body] == body->strong.load()) {
+            Found(body->slot);
+            body = GradientOf(body);
         }
     }
 
@@ -101,6 +128,13 @@ class Mark {
         if (c_.mark == visit) return;
         c_.mark = visit;
         c_.marked.clear();
+    }
+
+    void Reach(const ArrayBody* body) {
+        while (IsForeign(body) && c_.marked.insert(body).second) {
+            Reach(body->slot);
+            body = GradientOf(body);
+        }
     }
 
     void Reach(const Slot* slot) {
@@ -240,7 +274,11 @@ PyMethodDef g_functions[] = {
 }  // namespace
 
 int VisitGraph(const void* owner, const ArrayBody* body, visitproc visit, void* arg) {
-    if (body == nullptr || !IsForeign(body->slot) || body->strong.load() != 1) return 0;
+    if (body == nullptr || body->slot == nullptr) return 0;
+    if (g_collection.active) {
+        return IsForeign(body) ? VisitInFull(owner, body, visit, arg) : 0;
+    }
+    if (body->strong.load() != 1) return 0;
     return VisitSlot(owner, body->slot, visit, arg);
 }
 

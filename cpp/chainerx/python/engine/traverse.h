@@ -13,7 +13,7 @@
 
 namespace chainerx::python::engine {
 
-// `owner` holds the only handle of the array.
+// `owner` holds one handle of the array.
 int VisitGraph(const void* owner, const internal::ArrayBody* body, visitproc visit, void* arg);
 // `owner` holds one reference to the slot.
 int VisitSlot(const void* owner, const internal::Slot* slot, visitproc visit, void* arg);

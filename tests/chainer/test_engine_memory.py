@@ -267,6 +267,31 @@ def test_cycle_through_a_hook(make):
         assert all(r() is None for r in refs)
 
 
+@pytest.mark.parametrize('before', [False, True])
+def test_cycle_through_a_hook_of_a_builtin_function(make, before):
+    class Keeps(chainer.FunctionHook):
+        name = 'Keeps'
+
+    with Live():
+        hook = Keeps()
+        y = F.relu(Variable(make(A)))
+        if before:
+            hook.z = F.sum(y * 2)
+            y.creator.add_hook(hook)
+        else:
+            y.creator.add_hook(hook)
+            hook.z = F.sum(y * 2)
+        refs = [weakref.ref(hook), weakref.ref(hook.z)]
+        del hook
+        gc.collect()
+        assert y.creator.local_function_hooks['Keeps'].z.rank == 3
+        del y
+        gc.collect()
+        assert all(r() is None for r in refs)
+    with Live():  # and no other function suffers
+        test_cycle_through_a_builtin_function(make)
+
+
 def test_cycle_through_a_builtin_function(make):
     with Live():
         y = F.relu(Variable(make(A)))

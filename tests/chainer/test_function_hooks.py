@@ -199,16 +199,16 @@ def test_hook_that_is_put_into_the_dict(x):
 def test_hooks_go_with_their_thread():
     hook = Log()
 
-    def work():
+    def work(hook):
         hook.__enter__()
         F.sum(Variable(A)).backward()
 
-    thread = threading.Thread(target=work)
+    thread = threading.Thread(target=work, args=(hook,))
     thread.start()
     thread.join()
     assert [row[1] for row in hook.log] == ['added', 'fpre', 'fpost', 'bpre', 'bpost']
     ref = weakref.ref(hook)
-    del hook, work, thread
+    del hook, thread
     gc.collect()
     assert ref() is None
 

@@ -3,9 +3,9 @@
 //   body --owns--> slot --is part of--> node --owns--> edges --own--> slots of its inputs
 //
 // A node owns its input edges, never its outputs; a gradient function owns data, never a graph.
-// Gradients lie in the slot, but belong to its body: they go with it, and a slot without a body takes
-// none. Where a gradient would keep that very body, it is another body at the same place. So there
-// are no reference cycles that stay.
+// Gradients lie in the slot, but belong to its body: they go with it, and a slot without a body
+// takes none. Where a gradient would keep that very body, it is another body at the same place. So
+// there are no reference cycles that stay.
 #pragma once
 
 #include <atomic>

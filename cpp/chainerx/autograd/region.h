@@ -57,6 +57,7 @@ struct CX_API Region {
     int64_t rank{0};       // length of the longest path to a leaf, counted in functions
     bool foreign{false};   // the payload may be part of reference cycles of the layer above
     bool observed{false};  // an observer of runs is told of this one, even if not of all
+    bool late{false};      // became foreign when nodes above it had been recorded
     uint8_t kind{0};       // for the layer above
     // The layer above: what the function is (borrowed), what it keeps (released with the last
     // node), and its view of the region, not owned.

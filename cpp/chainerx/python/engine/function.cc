@@ -496,6 +496,7 @@ PyMethodDef g_functions[] = {
 void ReleasePayload(Region& region) noexcept {
     auto* o = static_cast<PyObject*>(region.payload);
     region.payload = nullptr;
+    ForgetForeign(&region);
     ReleaseObject(o);
 }
 
@@ -526,7 +527,7 @@ void PinFunction(Region* region, PyObject* function) {
     const Ref old{static_cast<PyObject*>(region->payload)};
     region->payload = Py_NewRef(function);
     region->release = &ReleasePayload;
-    region->foreign = true;
+    BecomeForeign(region);
 }
 
 PyObject* FunctionOf(Region* region) {

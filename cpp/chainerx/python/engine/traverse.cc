@@ -1,6 +1,7 @@
 #include "chainerx/python/engine/traverse.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
@@ -19,8 +20,16 @@ PyObject* PayloadOf(const Region* region) {
     return region->foreign ? static_cast<PyObject*>(region->payload) : nullptr;
 }
 
-bool IsForeign(const Slot* slot) {
+// Regions that became foreign when nodes above them had been recorded, which do not know.
+std::atomic<int> g_late{0};
+
+bool IsKnownForeign(const Slot* slot) {
     return slot != nullptr && slot->node != nullptr && slot->node->foreign_below;
+}
+
+bool IsForeign(const Slot* slot) {
+    return slot != nullptr && slot->node != nullptr &&
+           (slot->node->foreign_below || g_late.load(std::memory_order_relaxed) != 0);
 }
 
 // The gradient that belongs to a body, or null. Others of the same slot are nobody's.
@@ -196,7 +205,7 @@ class Walk {
     Walk(visitproc visit, void* arg) : visit_{visit}, arg_{arg} {}
 
     void Found(const Slot* slot) {
-        if (!IsForeign(slot) || found_[slot->node]++ != 0) return;
+        if (!IsKnownForeign(slot) || found_[slot->node]++ != 0) return;
         queue_.emplace_back(slot->node->sequence, slot->node);
         std::push_heap(queue_.begin(), queue_.end());
     }
@@ -273,6 +282,19 @@ PyMethodDef g_functions[] = {
 
 }  // namespace
 
+void BecomeForeign(Region* region) {
+    if (region->foreign) return;
+    region->foreign = true;
+    if (region->nodes.load() == 0) return;
+    region->late = true;
+    ++g_late;
+}
+
+void ForgetForeign(Region* region) {
+    if (region->late) --g_late;
+    region->late = false;
+}
+
 int VisitGraph(const void* owner, const ArrayBody* body, visitproc visit, void* arg) {
     if (body == nullptr || body->slot == nullptr) return 0;
     if (g_collection.active) {
@@ -283,8 +305,10 @@ int VisitGraph(const void* owner, const ArrayBody* body, visitproc visit, void* 
 }
 
 int VisitSlot(const void* owner, const Slot* slot, visitproc visit, void* arg) {
-    if (!IsForeign(slot)) return 0;
-    if (g_collection.active) return VisitInFull(owner, slot, visit, arg);
+    if (g_collection.active) {
+        return IsForeign(slot) ? VisitInFull(owner, slot, visit, arg) : 0;
+    }
+    if (!IsKnownForeign(slot)) return 0;
     Walk walk{visit, arg};
     walk.Found(slot);
     return walk.Run();

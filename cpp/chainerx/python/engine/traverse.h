@@ -20,6 +20,10 @@ int VisitSlot(const void* owner, const internal::Slot* slot, visitproc visit, vo
 // `owner` holds one reference to the region.
 int VisitRegion(const void* owner, internal::Region* region, visitproc visit, void* arg);
 
+// The payload of the region is a function from now on; or it goes.
+void BecomeForeign(internal::Region* region);
+void ForgetForeign(internal::Region* region);
+
 void InitTraverse(PyObject* module);
 
 }  // namespace chainerx::python::engine

@@ -205,6 +205,9 @@ class Variable(_Creator, engine.Variable):
     def __iter__(self) -> tp.Iterator[tp.Any]:
         return (self[i] for i in range(len(self)))
 
+    def __reversed__(self) -> tp.Iterator[tp.Any]:
+        return (self[i] for i in reversed(range(len(self))))
+
     def __pos__(self) -> tp.Any:
         return self
 
@@ -313,11 +316,11 @@ class Variable(_Creator, engine.Variable):
         mine = _grad_or_none(self)
         if backend.get_device_from_array(grad) != self.device:
             grad = self.device.send(grad)
-            self.grad = grad if mine is None else mine + grad
+            self.grad = grad if mine is None else _add(mine, grad)
         elif mine is None:
             self.grad = grad.copy()
         else:
-            self.grad = mine + grad
+            self.grad = _add(mine, grad)
 
     def backward(
         self,
@@ -417,6 +420,11 @@ class Variable(_Creator, engine.Variable):
         """Makes its array, if it is a chainerx array, one of NumPy or CuPy that shares memory."""
         if self._kind == 'chainerx':
             self.to_device(self.device.fallback_device)
+
+
+def _add(a: tp.Any, b: tp.Any) -> tp.Any:
+    total = a + b
+    return np.asarray(total) if isinstance(total, np.generic) else total  # of arrays without axes
 
 
 def _set_loss_scale(output: Variable, scale: float) -> None:
@@ -673,6 +681,10 @@ def _to_shape(shape: tp.Any) -> tuple[int, ...]:
     return tuple(shape) if hasattr(shape, '__iter__') else (int(shape),)
 
 
+def _as_gradient(g: tp.Any) -> Variable | None:
+    return g if g is None or not engine.kind(g) else as_variable(g)
+
+
 def _check_sequence(op: str, name: str, value: tp.Any) -> None:
     if not isinstance(value, tuple | list):
         raise TypeError(f'{op}: {name} must be a tuple or a list, not {type(value)}')
@@ -692,9 +704,10 @@ def grad(
 
     Args:
         outputs, inputs (list of Variable): Any variables of one graph.
-        grad_outputs (list of Variable or None): Where gradients start; ones where None.
-        grad_inputs (list of Variable or None): Added to the results.
-        set_grad (bool): Whether the inputs get the gradients, too.
+        grad_outputs (list of Variable, array or None): Where gradients start; ones where None.
+        grad_inputs (list of Variable, array or None): Added to the results.
+        set_grad (bool): Whether the results become the gradients of the inputs, in place of those
+            that they have.
         retain_grad (bool): Whether variables on the way get theirs.
         enable_double_backprop (bool): Whether the results are part of the graph.
         loss_scale (float): What gradients start from instead of ones.
@@ -723,12 +736,11 @@ def grad(
                 f'{len(inputs)}, len(grad_inputs) = {len(grad_inputs)}'
             )
     _check_kinds('grad', (*outputs, *inputs))
-    seeds = None if grad_outputs is None else tuple(grad_outputs)
+    seeds = None if grad_outputs is None else tuple(map(_as_gradient, grad_outputs))
     results = engine.grad(
         tuple(outputs),
         tuple(inputs),
         seeds,
-        set_grad and grad_inputs is None,
         retain_grad,
         enable_double_backprop,
         loss_scale,
@@ -737,10 +749,11 @@ def grad(
         with configuration.using_config('enable_backprop', enable_double_backprop):
             for i, g in enumerate(grad_inputs):
                 if g is not None:
+                    g = _as_gradient(g)
                     results[i] = g if results[i] is None else results[i] + g
-        if set_grad:
-            for x, g in zip(inputs, results, strict=True):
-                x.grad_var = g
+    if set_grad:
+        for x, g in zip(inputs, results, strict=True):
+            x.grad_var = g
     return results
 
 

@@ -207,8 +207,33 @@ def test_grad_arguments(make):
     chainer.grad([F.sum(h)], [x], set_grad=True, retain_grad=True)
     assert_equal(x.grad, 2 * ONES)
     assert_equal(h.grad, ONES)
+    assert_equal(chainer.grad([y], [x], [make(A)])[0], 2 * A)  # arrays will do
+    (g,) = chainer.grad([F.sum(y)], [x], grad_inputs=[make(A)])
+    assert_equal(g, A + 2)
     assert chainer.grad([], [x]) == [None]
     assert chainer.grad([F.sum(y)], []) == []
+
+
+def test_grad_sets_gradients_in_place_of_those_that_are_there(make):
+    x, w = Variable(make(A)), Variable(make(A), requires_grad=False)
+    other = chainer.Parameter(make(A))
+    other.grad = make(np.full_like(A, np.nan))  # as parameters have at first
+    y = F.sum(x * w + other)
+    x.grad = make(A)
+    gx, go = chainer.grad([y], [x, other], set_grad=True)
+    assert x.grad_var is gx
+    assert_equal(x.grad, A)
+    assert_equal(other.grad, ONES)
+    assert go is other.grad_var
+    other.cleargrad()
+    z = Variable(make(A))
+    w.grad = make(A)
+    z.grad = make(A)
+    assert chainer.grad([y], [w, z], set_grad=True) == [None, None]
+    assert w.grad is None
+    assert z.grad is None
+    assert_equal(x.grad, A)  # not asked for
+    assert other.grad is None
 
 
 def test_grad_errors(make):
@@ -419,3 +444,85 @@ def test_failed_runs_leave_everything_usable(make):
     fail = False
     y.backward()
     assert_equal(x.grad, A + 4 * A)
+
+
+class Twice(FunctionNode):
+    """``x * 2, x * 3`` in one node."""
+
+    def forward(self, inputs):
+        (x,) = inputs
+        return x * 2, x * 3
+
+    def backward(self, indexes, grads):
+        gy, gz = grads
+        SEEN.append((gy is None, gz is None))
+        return (F.add(*(g * k for g, k in ((gy, 2), (gz, 3)) if g is not None)),)
+
+
+SEEN = []
+
+
+def test_gradients_given_to_all_outputs_of_a_function_count(make):
+    del SEEN[:]
+    for function in (lambda x: Twice().apply((x,)), lambda x: F.separate(F.stack([x * 2, x * 3]))):
+        for first in (0, 1):
+            x = Variable(make(A))
+            outputs = function(x)
+            outputs[0].grad, outputs[1].grad = make(A), make(10 * A)
+            outputs[first].backward()
+            assert_equal(x.grad, 32 * A)
+            assert [y.grad for y in outputs] == [None, None]  # used up
+    assert SEEN == [(False, False)] * 2
+
+
+def test_given_gradients_of_outputs_that_others_depend_on(make):
+    x = Variable(make(A))
+    a, b = Twice().apply((x,))
+    a.grad, b.grad = make(100 * A), make(10 * A)
+    y = F.sum(a)
+    y.backward()
+    assert_equal(x.grad, 30 * A + 2)  # what flows to `a` replaces what it has
+    assert_equal(a.grad, 100 * A)
+    assert b.grad is None
+    x.cleargrad()
+    b.grad = make(10 * A)
+    y.backward(retain_grad=True)
+    assert_equal(x.grad, 30 * A + 2)
+    assert_equal(a.grad, ONES)
+    assert_equal(b.grad, 10 * A)
+
+
+def test_given_gradients_elsewhere_do_not_count(make):
+    x = Variable(make(A))
+    a, b = Twice().apply((x,))
+    c, _ = Twice().apply((x,))
+    b.grad = c.grad = make(10 * A)
+    assert_equal(chainer.grad([F.sum(a)], [x])[0], 2 * ONES)
+    assert_equal(c.grad, 10 * A)
+    b.cleargrad()
+    F.sum(a).backward()
+    assert_equal(x.grad, 2 * ONES)
+
+
+def test_given_gradients_in_several_layers(make):
+    x = Variable(make(A))
+    outputs = [x]
+    for _ in range(3):
+        outputs = [y for x in outputs for y in F.separate(F.stack([x * 2, x * 3]))]
+    weights = [8, 12, 12, 18, 12, 18, 18, 27]
+    for i, y in enumerate(outputs):
+        y.grad = make(np.full_like(A, i + 1))
+    outputs[3].backward()
+    # The other half of the graph is not below outputs[3].
+    assert_equal(x.grad, sum(w * (i + 1) for i, w in list(enumerate(weights))[2:4]) * ONES)
+
+
+def test_given_gradients_with_double_backprop(make):
+    x = Variable(make(A))
+    a, b = F.separate(F.stack([x * x, x * 3]))
+    a.grad, b.grad = make(A), make(10 * A)
+    gb = b.grad_var
+    a.backward(enable_double_backprop=True)
+    (g,) = chainer.grad([x.grad_var], [gb])
+    assert_equal(x.grad, 2 * A * A + 30 * A)
+    assert_equal(g, 3 * ONES)

@@ -234,8 +234,10 @@ void BackwardRun::Run(bool store) {
     const BackpropModeScope mode{*context, off, false};
     const RegionScope no_region{nullptr};
     while (!queue_.empty()) {
+        const uint32_t state = queue_.front().second;
+        // Another node of the function may be first now.
+        if (use_given_grads_ && AddGivenGrads(nodes_[state].node)) continue;
         std::pop_heap(queue_.begin(), queue_.end());
-        const uint32_t state = queue_.back().second;
         queue_.pop_back();
         Process(state);
     }
@@ -254,6 +256,31 @@ void BackwardRun::Run(bool store) {
             s.slot->SetGrad(bit_, s.grad);
         }
     }
+    for (Slot* slot : given_) {
+        if (!retain_grad_) slot->SetGrad(bit_, Array{});
+    }
+}
+
+// What uses the outputs of a function is newer than all of its nodes. So when the first of them is
+// due, no other gradient will flow to any output.
+bool BackwardRun::AddGivenGrads(Node* node) {
+    Region* region = node->region;
+    if (region == nullptr || region->outputs.size() < 2) return false;
+    if (!complete_.insert(region).second) return false;
+    bool added = false;
+    for (Slot* slot : region->outputs) {
+        if (slot == nullptr || !IsLive(slot)) continue;
+        Array g = slot->GetGrad(bit_);
+        if (!g) continue;
+        const uint32_t state = StateOf(slot->node);
+        if (nodes_[state].GradOf(slot->index)) continue;
+        nodes_[state].GradOf(slot->index) = std::move(g);
+        Enqueue(state);
+        slots_[StateOf(slot)].output = true;
+        given_.push_back(slot);
+        added = true;
+    }
+    return added;
 }
 
 void BackwardRun::Process(uint32_t state) {

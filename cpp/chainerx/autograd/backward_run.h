@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "chainerx/autograd/backward.h"
@@ -14,6 +15,7 @@
 
 namespace chainerx::internal {
 
+struct Region;
 class RunObserver;
 
 class CX_API BackwardRun {
@@ -30,6 +32,9 @@ class CX_API BackwardRun {
     void set_retain_grad(bool retain) { retain_grad_ = retain; }
     // The graph stays as it was, for another run.
     void set_keep_graph(bool keep) { keep_graph_ = keep; }
+    // Where the run comes to a function with several outputs, gradients that users have set on
+    // those that none flows to count, too; they are used up unless gradients are retained.
+    void set_use_given_grads(bool use) { use_given_grads_ = use; }
 
     // Runs the gradient functions. If `store`, adds the results to the arrays that require them.
     void Run(bool store);
@@ -70,6 +75,7 @@ class CX_API BackwardRun {
     void FindNeeded();
     void Process(uint32_t state);
     void Forget(uint32_t state);
+    bool AddGivenGrads(Node* node);
     Array Fit(Node* node, int i, Array gx);
     bool IsLive(Slot* slot) const;
     void Observe(Node* node, std::span<Array> gys);
@@ -83,6 +89,7 @@ class CX_API BackwardRun {
     bool double_backprop_;
     bool retain_grad_{false};
     bool keep_graph_{false};
+    bool use_given_grads_{false};
     RunObserver* observer_{nullptr};
     Region* observed_{nullptr};  // owned; between Begin and End of the observer
     std::optional<double> loss_scale_;
@@ -92,6 +99,8 @@ class CX_API BackwardRun {
     std::vector<uint32_t> free_nodes_;
     std::vector<std::pair<uint64_t, uint32_t>> queue_;     // heap of (sequence, state)
     std::unordered_map<const void*, uint32_t> contended_;  // objects that another run has claimed
+    std::unordered_set<const Region*> complete_;           // their given gradients were added
+    std::vector<Slot*> given_;                             // the outputs whose gradients they were
 };
 
 }  // namespace chainerx::internal

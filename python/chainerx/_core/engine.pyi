@@ -126,7 +126,6 @@ def grad(
     outputs: tuple[Any, ...],
     inputs: tuple[Any, ...],
     grad_outputs: tuple[Any, ...] | None,
-    set_grad: bool,
     retain_grad: bool,
     enable_double_backprop: bool,
     loss_scale: float | None,

@@ -117,6 +117,7 @@ PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) {
         BackwardRun run{id, twice, std::nullopt};
         run.set_keep_graph(true);
         run.set_retain_grad(retain);
+        run.set_use_given_grads(true);
         std::vector<Slot*> slots;
         for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args[0]); ++i) {
             VariableObject* v = ToVariable("backward", "outputs", PyTuple_GET_ITEM(args[0], i));
@@ -146,11 +147,11 @@ PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) {
     }
 }
 
-// grad(outputs, inputs, grad_outputs, set_grad, retain_grad, enable_double_backprop, loss_scale):
-// a list of Variables or None
+// grad(outputs, inputs, grad_outputs, retain_grad, enable_double_backprop, loss_scale): a list of
+// Variables or None
 PyObject* RunGrad(PyObject*, PyObject* const* args, Py_ssize_t n) {
     try {
-        if (n != 7) throw TypeError{"grad: expected 7 arguments"};
+        if (n != 6) throw TypeError{"grad: expected 6 arguments"};
         if (!PyTuple_Check(args[0]) || !PyTuple_Check(args[1])) {
             throw TypeError{"grad: expected tuples of Variables"};
         }
@@ -159,15 +160,14 @@ PyObject* RunGrad(PyObject*, PyObject* const* args, Py_ssize_t n) {
             throw ValueError{"grad: ", PyTuple_GET_SIZE(args[2]), " grad_outputs for ",
                              PyTuple_GET_SIZE(args[0]), " outputs"};
         }
-        const std::optional<double> scale = ToScale("grad", args[6]);
-        const bool set = ToBool(args[3], false);
-        const bool twice = ToBool(args[5], false);
+        const std::optional<double> scale = ToScale("grad", args[5]);
+        const bool twice = ToBool(args[4], false);
         const State& state = GetState();
         Observer observer{state};
         const BackpropId id = GetDefaultContext().default_backprop_id();
         BackwardRun run{id, twice, std::nullopt};
         run.set_keep_graph(true);
-        run.set_retain_grad(ToBool(args[4], false));
+        run.set_retain_grad(ToBool(args[3], false));
         const Py_ssize_t n_inputs = PyTuple_GET_SIZE(args[1]);
         std::vector<Slot*> targets;
         for (Py_ssize_t i = 0; i < n_inputs; ++i) {
@@ -199,7 +199,7 @@ PyObject* RunGrad(PyObject*, PyObject* const* args, Py_ssize_t n) {
             }
             run.AddOutput(y, std::move(seed));
         }
-        run.Run(set);
+        run.Run(false);
         Ref list = Check(PyList_New(n_inputs));
         for (Py_ssize_t i = 0; i < n_inputs; ++i) {
             Array g = targets[i] != nullptr ? run.TakeTargetGrad(targets[i]) : Array{};

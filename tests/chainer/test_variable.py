@@ -365,6 +365,31 @@ def test_operators(make, op):
             op(bad, Variable(x))
 
 
+@pytest.mark.parametrize('true', [True, np.True_])
+def test_bool_constants_are_numbers(make, true):
+    x = Variable(make(A))
+    for y, expected in (
+        (x + true, A + 1), (true + x, A + 1), (x - true, A - 1), (true - x, 1 - A), (x * true, A),
+        (true * x, A), (x / True, A), (true / x, 1 / A), (x**true, A), (true**x, A ** 0),
+        (x // true, A // 1), (true // x, 1 // A),
+    ):  # fmt: skip
+        assert y.dtype == np.float32
+        np.testing.assert_allclose(to_numpy(y.array), expected, rtol=1e-6)
+
+
+def test_addgrad_without_dimensions(make):
+    x, y = Variable(make(1.0)), Variable(make(2.0))
+    x.grad, y.grad = make(3.0), make(4.0)
+    x.addgrad(y)  # sums of NumPy are no arrays here
+    assert_equal(x.grad, 7)
+
+
+def test_reversed(make):
+    x = Variable(make(A))
+    assert_equal(F.stack(list(reversed(x))), A[::-1])
+    assert list(reversed(Variable(make(A[:0])))) == []
+
+
 def test_inplace_operators_make_new_variables(make):
     a = make(A)
     x = y = Variable(a)

@@ -1,4 +1,6 @@
 // Operators of Variable: each is a function of chainer, chosen by what the other operand is.
+#include <string_view>
+
 #include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/call.h"
@@ -33,6 +35,10 @@ bool IsNumber(PyObject* o) {
            PyObject_TypeCheck(o, Numpy().generic);
 }
 
+bool IsBool(PyObject* o) {
+    return PyBool_Check(o) || std::string_view{Py_TYPE(o)->tp_name}.starts_with("numpy.bool");
+}
+
 // A raw array is a constant of the variable's dtype.
 Ref CastConstant(VariableObject* v, PyObject* array) {
     const Kind kind = KindOf(array);
@@ -56,7 +62,10 @@ PyObject* Binary(const Functions& f, PyObject* l, PyObject* r) {
         PyObject* v = left ? l : r;
         PyObject* other = left ? r : l;
         if (IsNumber(other)) {
-            PyObject* args[] = {v, other};
+            // chainerx multiplies numbers by a bool, but does nothing else with both.
+            const Ref number = IsBool(other) && &f != &g_multiply ? Check(PyNumber_Long(other))
+                                                                  : Ref{Py_NewRef(other)};
+            PyObject* args[] = {v, number.get()};
             return PyObject_Vectorcall(left ? f.constant : f.from_constant, args, 2, nullptr);
         }
         if (KindOf(other) == Kind::kNone) Py_RETURN_NOTIMPLEMENTED;

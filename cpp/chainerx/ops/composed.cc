@@ -73,7 +73,7 @@ Array Crelu(const Array& x, int8_t axis) {
     if (Record rec{"crelu", {a}, y}) {
         rec.Grad(0, [a = rec.Save(a), axis](const Array& gy) {
             const std::vector<Array> parts = Split(gy, 2, axis);
-            return ReluGrad(a(), parts[0]) - ReluGrad(-a(), parts[1]);
+            return RectifyGrad(a(), parts[0]) - RectifyGrad(-a(), parts[1]);
         });
     }
     return y;

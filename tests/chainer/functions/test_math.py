@@ -101,6 +101,23 @@ def test_relu_passes_no_gradient_at_0(array):
     assert gradients(F.relu, array([-1, -0.0, 0, 1]))[0].tolist() == [0, 0, 0, 1]
 
 
+@pytest.mark.parametrize('slope', [0.5, 0.0, -0.5])
+def test_leaky_relu_has_derivative_slope_at_0(array, slope):
+    (g,) = gradients(lambda x: F.leaky_relu(x, slope), array([-1, -0.0, 0, 1]))
+    assert g.tolist() == [slope, slope, slope, 1]
+
+
+def test_crelu_passes_no_gradient_at_0(array):
+    assert gradients(lambda x: F.crelu(x, 0), array([-1, -0.0, 0, 1]))[0].tolist() == [-1, 0, 0, 1]
+
+
+def test_get_item_with_an_empty_list(array):
+    x = Variable(array([[1, 2], [3, 4]]))
+    assert x[[]].shape == (0, 2)
+    assert x[:, []].shape == (2, 0)
+    assert x[[], [0]].shape == (0,)
+
+
 def test_rounding_ends_the_graph(array):
     x = Variable(array([1.5, 2.5]))
     for y in (F.floor(x), F.sign(x), x // 2, x // x, 2 // x):

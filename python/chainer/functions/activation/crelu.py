@@ -24,7 +24,7 @@ def crelu(x: tp.Any, axis: int = 1) -> variable.Variable:
         axis (int): See above; negative ones count from the end.
 
     Returns:
-        Variable: Twice as long along the axis. Differentiable, any order.
+        Variable: Twice as long along the axis. Differentiable, any order; the gradient at 0 is 0.
 
     Raises:
         InvalidType: If ``x`` is not of a float dtype, or has no such axis.

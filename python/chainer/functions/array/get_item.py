@@ -49,12 +49,17 @@ def _list_to_index(slices: list[tp.Any]) -> tp.Any:
     """A list is an array of indices, unless it has slices in it."""
     if any(isinstance(s, slice) or s is None or s is Ellipsis for s in slices):
         return tuple(slices)
-    return np.asarray(slices)
+    return _to_array(slices)
+
+
+def _to_array(index: list[tp.Any]) -> np.ndarray:
+    array = np.asarray(index)
+    return array if array.size else array.astype(np.intp)  # an empty list has no dtype
 
 
 def _to_index(index: tp.Any) -> tp.Any:
     """A variable or list as an array; what chainerx does not know as an array that it does."""
-    index = np.asarray(index) if isinstance(index, list) else variable.as_array(index)
+    index = _to_array(index) if isinstance(index, list) else variable.as_array(index)
     return engine.side(index) if isinstance(index, cuda.ndarray) else index
 
 

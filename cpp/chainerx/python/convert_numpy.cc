@@ -1,89 +1,40 @@
 // Arrays to and from NumPy, through the buffer protocol: no NumPy headers are needed.
-#include <atomic>
 #include <cstring>
-#include <mutex>
-#include <vector>
 
 #include "chainerx/core/error.h"
 #include "chainerx/core/foreign.h"
 #include "chainerx/kernels/kernel.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/deferred.h"
+#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 namespace {
 
-class Owned {
- public:
-    explicit Owned(PyObject* o) : o_{o} {
-        if (o == nullptr) throw PythonError{};
-    }
-    Owned(const Owned&) = delete;
-    Owned& operator=(const Owned&) = delete;
-    ~Owned() { Py_DECREF(o_); }
-    PyObject* get() const { return o_; }
-
- private:
-    PyObject* o_;
-};
-
-// Py_buffers whose arrays have gone. A deleter may run on any thread, with or without the GIL, and
-// must not wait for it: without, it queues; the queue is emptied from Python threads.
-std::mutex g_mutex;
-std::atomic<bool> g_queued{false};
-std::vector<Py_buffer*>& Queue() {
-    static std::vector<Py_buffer*>& queue = *new std::vector<Py_buffer*>;
-    return queue;
-}
-
-int ReleaseQueued(void* = nullptr) {
-    std::vector<Py_buffer*> views;
-    {
-        const std::lock_guard lock{g_mutex};
-        views.swap(Queue());
-        g_queued.store(false, std::memory_order_relaxed);
-    }
-    for (Py_buffer* v : views) {
-        PyBuffer_Release(v);
-        delete v;
-    }
-    return 0;
-}
-
-void ReleaseOrQueue(void* owner) {
-    if (Py_IsInitialized() == 0) return;  // the arrays went with the interpreter
-    if (PyGILState_Check() != 0) {
-        auto* view = static_cast<Py_buffer*>(owner);
+void ReleaseView(void* owner) {
+    ReleaseWithGil(owner, [](void* o) {
+        auto* view = static_cast<Py_buffer*>(o);
         PyBuffer_Release(view);
         delete view;
-        return;
-    }
-    bool first;
-    {
-        const std::lock_guard lock{g_mutex};
-        first = Queue().empty();
-        Queue().push_back(static_cast<Py_buffer*>(owner));
-        g_queued.store(true, std::memory_order_relaxed);
-    }
-    // Runs soon in the main thread, even if nobody wraps another array.
-    if (first) Py_AddPendingCall(&ReleaseQueued, nullptr);
+    });
 }
 
 PyObject* AsNumpyArray(PyObject* o, std::optional<Dtype> dtype) {
-    const Owned function{PyObject_GetAttrString(Numpy().module, "asarray")};
+    const Ref function = Check(PyObject_GetAttrString(Numpy().module, "asarray"));
     if (!dtype) return PyObject_CallOneArg(function.get(), o);
-    const Owned d{FromDtype(*dtype)};
+    const Ref d = Check(FromDtype(*dtype));
     return PyObject_CallFunctionObjArgs(function.get(), o, d.get(), nullptr);
 }
 
 Dtype DtypeOf(PyObject* numpy_array) {
-    const Owned d{PyObject_GetAttrString(numpy_array, "dtype")};
+    const Ref d = Check(PyObject_GetAttrString(numpy_array, "dtype"));
     return ToDtype(d.get());
 }
 
 bool IsNative(PyObject* numpy_array) {
-    const Owned d{PyObject_GetAttrString(numpy_array, "dtype")};
-    const Owned native{PyObject_GetAttrString(d.get(), "isnative")};
+    const Ref d = Check(PyObject_GetAttrString(numpy_array, "dtype"));
+    const Ref native = Check(PyObject_GetAttrString(d.get(), "isnative"));
     return PyObject_IsTrue(native.get()) == 1;
 }
 
@@ -116,7 +67,7 @@ Array WrapView(Py_buffer* view, Dtype dtype, Device& device) {
         delete view;
         throw;
     }
-    return internal::WrapForeign(view->buf, shape, strides, dtype, device, {view, &ReleaseOrQueue},
+    return internal::WrapForeign(view->buf, shape, strides, dtype, device, {view, &ReleaseView},
                                  view->readonly == 0);
 }
 
@@ -187,16 +138,16 @@ Array TryWrap(PyObject* o, Device& device) {
 }  // namespace
 
 Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, bool copy, Device& device) {
-    if (g_queued.load(std::memory_order_relaxed)) ReleaseQueued();
+    ReleaseDeferred();
     if (!dtype && !copy) {
         if (Array x = TryWrap(o, device)) return x;
     }
     PyObject* array = AsNumpyArray(o, dtype);
     if (array == nullptr) throw PythonError{};
-    Owned owned{array};
+    const Ref owned{array};
     if (!IsNative(array)) {  // byte-swapped: NumPy converts
-        const Owned d{FromDtype(DtypeOf(array))};
-        return FromNumpy(Owned{PyObject_CallMethod(array, "astype", "O", d.get())}.get(), dtype,
+        const Ref d = Check(FromDtype(DtypeOf(array)));
+        return FromNumpy(Check(PyObject_CallMethod(array, "astype", "O", d.get())).get(), dtype,
                          copy, device);
     }
     const Dtype found = DtypeOf(array);
@@ -204,7 +155,7 @@ Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, bool copy, Device& devi
         device.IsHostAccessible() ? device : device.context()->GetNativeBackend().GetDevice(0);
     const Array shared = WrapNumpy(array, found, host);
     if (!internal::IsAligned(shared)) {
-        const Owned c{PyObject_CallMethod(array, "copy", nullptr)};
+        const Ref c = Check(PyObject_CallMethod(array, "copy", nullptr));
         const Array aligned = WrapNumpy(c.get(), found, host);
         return FromNumpy(c.get(), dtype, true, device);
     }
@@ -227,25 +178,25 @@ PyObject* ToNumpy(const Array& x, bool copy) {
     }
     const bool special = host.dtype() == Dtype::kBFloat16;
     if (special) host.body()->dtype = Dtype::kUInt16;  // our own view: nobody else sees it
-    const Owned wrapped{Wrap(host)};
+    const Ref wrapped = Check(Wrap(host));
     if (!special && host.IsContiguous() && host.GetTotalSize() != 0) {  // the quick way
-        const Owned shape{FromShape(host.shape())};
-        const Owned dtype{FromDtype(host.dtype())};
+        const Ref shape = Check(FromShape(host.shape()));
+        const Ref dtype = Check(FromDtype(host.dtype()));
         PyObject* args[] = {shape.get(), dtype.get(), wrapped.get()};
         PyObject* array =
             PyObject_Vectorcall(reinterpret_cast<PyObject*>(Numpy().ndarray), args, 3, nullptr);
         if (array == nullptr) throw PythonError{};
         return array;
     }
-    const Owned asarray{PyObject_GetAttrString(Numpy().module, "asarray")};
-    const Owned memory{PyMemoryView_FromObject(wrapped.get())};
+    const Ref asarray = Check(PyObject_GetAttrString(Numpy().module, "asarray"));
+    const Ref memory = Check(PyMemoryView_FromObject(wrapped.get()));
     PyObject* array = PyObject_CallOneArg(asarray.get(), memory.get());
     if (array == nullptr || !special) {
         if (array == nullptr) throw PythonError{};
         return array;
     }
-    const Owned bits{array};
-    const Owned d{FromDtype(Dtype::kBFloat16)};
+    const Ref bits = Check(array);
+    const Ref d = Check(FromDtype(Dtype::kBFloat16));
     return PyObject_CallMethod(array, "view", "O", d.get());
 }
 

@@ -303,6 +303,15 @@ class ndarray:
     def __deepcopy__(self, memo: Any) -> ndarray:
         """A copy of the values on the same device; gradients and graph are dropped."""
 
+    def __dlpack__(self, *, stream: builtins.int | None = None, max_version: tuple[builtins.int, builtins.int] | None = None, dl_device: tuple[builtins.int, builtins.int] | None = None, copy: builtins.bool | None = None) -> Any:
+        """A capsule of the DLPack protocol, by which other libraries take the array without a copy. Gradients and graph stay behind.
+
+        Raises:
+            BufferError: If the array can't be shared in the way that was asked for."""
+
+    def __dlpack_device__(self) -> tuple[builtins.int, builtins.int]:
+        """The device as DLPack numbers it: (1, 0) for the CPU, (2, n) for cuda:n."""
+
     def __format__(self, format_spec: str) -> str:
         """Formats the element of a single-element array as a number, any array without a specification as by repr."""
 
@@ -1065,6 +1074,20 @@ def fmod(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
+
+def from_dlpack(x: Any, *, device: DeviceLike | None = None, copy: builtins.bool | None = None) -> ndarray:
+    """The array of another library, through the DLPack protocol: of PyTorch, NumPy, CuPy, JAX, ...
+
+    Args:
+        x: An object with a method __dlpack__, or a capsule that such a method returned.
+        device: Default: where the memory is.
+        copy (bool): None shares memory unless `device` is another; False never copies, True always.
+    Returns:
+        ndarray: In no graph. Read-only if the memory is.
+    Raises:
+        BufferError: If it is on a device of another kind, was taken before, or is not aligned.
+        DtypeError: If there is no such dtype.
+        ValueError: If `copy` is False and a copy is needed."""
 
 def full(shape: ShapeLike, fill_value: builtins.float, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """An array of one value; without a dtype, bool, int32 or float32 as the value is. The device may stand in the third place."""

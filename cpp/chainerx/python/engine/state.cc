@@ -1,8 +1,8 @@
 #include "chainerx/python/engine/state.h"
 
 #include <atomic>
-#include <mutex>
-#include <vector>
+
+#include "chainerx/python/deferred.h"
 
 namespace chainerx::python::engine {
 
@@ -22,24 +22,6 @@ void Refresh(State& state) {
     state.enable_backprop = backprop != 0;
     state.type_check = check != 0;
     state.debug = debug != 0;
-}
-
-std::mutex g_mutex;
-bool g_release_is_pending = false;
-std::vector<PyObject*>& Queue() {
-    static std::vector<PyObject*>& queue = *new std::vector<PyObject*>;
-    return queue;
-}
-
-int ReleaseQueued(void*) {
-    std::vector<PyObject*> objects;
-    {
-        const std::lock_guard lock{g_mutex};
-        objects.swap(Queue());
-        g_release_is_pending = false;
-    }
-    for (PyObject* o : objects) Py_DECREF(o);
-    return 0;
 }
 
 PyObject* ConfigChanged(PyObject*, PyObject* everywhere) {
@@ -122,16 +104,8 @@ bool IsObserved(const State& state) {
 }
 
 void ReleaseObject(PyObject* o) noexcept {
-    if (o == nullptr || Py_IsInitialized() == 0) return;
-    if (PyGILState_Check() != 0) {
-        Py_DECREF(o);
-        return;
-    }
-    const std::lock_guard lock{g_mutex};
-    Queue().push_back(o);
-    // Python takes few calls at a time; if it refuses this one, the next object asks again.
-    if (!g_release_is_pending)
-        g_release_is_pending = Py_AddPendingCall(&ReleaseQueued, nullptr) == 0;
+    if (o == nullptr) return;
+    ReleaseWithGil(o, [](void* owner) { Py_DECREF(static_cast<PyObject*>(owner)); });
 }
 
 void InitState(PyObject* module) {

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "chainerx/core/error.h"
 #include "chainerx/python/bind.h"
+#include "chainerx/python/ref.h"
 
 namespace chainerx::python::engine {
 
@@ -42,37 +42,6 @@ struct Callbacks {
     PyObject* fallback;  // chainer.Fallback
 };
 extern Callbacks g_callbacks;
-
-// An owned reference.
-class Ref {
- public:
-    Ref() = default;
-    explicit Ref(PyObject* o) : o_{o} {}
-    Ref(Ref&& r) noexcept : o_{r.Release()} {}
-    Ref& operator=(Ref r) noexcept {
-        PyObject* o = o_;
-        o_ = r.o_;
-        r.o_ = o;
-        return *this;
-    }
-    ~Ref() { Py_XDECREF(o_); }
-    PyObject* get() const { return o_; }
-    PyObject* Release() {
-        PyObject* o = o_;
-        o_ = nullptr;
-        return o;
-    }
-    explicit operator bool() const { return o_ != nullptr; }
-
- private:
-    PyObject* o_{nullptr};
-};
-
-// The result of a call of the C API, new; throws if it failed.
-inline Ref Check(PyObject* o) {
-    if (o == nullptr) throw PythonError{};
-    return Ref{o};
-}
 
 // Releases an object on whichever thread, now if the GIL is held, else soon.
 void ReleaseObject(PyObject* o) noexcept;

@@ -1,0 +1,57 @@
+#include "chainerx/python/deferred.h"
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "chainerx/python/bind.h"
+
+namespace chainerx::python {
+namespace {
+
+struct Waiting {
+    void* owner;
+    void (*release)(void* owner);
+};
+
+std::mutex g_mutex;
+std::atomic<bool> g_any{false};
+bool g_is_asked{false};  // whether Python will call Drain
+
+std::vector<Waiting>& Queue() {
+    static std::vector<Waiting>& queue = *new std::vector<Waiting>;  // for arrays that go at exit
+    return queue;
+}
+
+int Drain(void*) {
+    std::vector<Waiting> all;
+    {
+        const std::lock_guard lock{g_mutex};
+        all.swap(Queue());
+        g_any.store(false, std::memory_order_relaxed);
+        g_is_asked = false;
+    }
+    for (const Waiting& w : all) w.release(w.owner);
+    return 0;
+}
+
+}  // namespace
+
+void ReleaseWithGil(void* owner, void (*release)(void* owner)) noexcept {
+    if (Py_IsInitialized() == 0) return;
+    if (PyGILState_Check() != 0) {
+        release(owner);
+        return;
+    }
+    const std::lock_guard lock{g_mutex};
+    Queue().push_back({owner, release});
+    g_any.store(true, std::memory_order_relaxed);
+    // Python takes few calls at a time; if it refuses this one, the next owner asks again.
+    if (!g_is_asked) g_is_asked = Py_AddPendingCall(&Drain, nullptr) == 0;
+}
+
+void ReleaseDeferred() {
+    if (g_any.load(std::memory_order_relaxed)) Drain(nullptr);
+}
+
+}  // namespace chainerx::python

@@ -1,0 +1,264 @@
+"""DLPack: memory shared with other libraries: NumPy, PyTorch where it is, odd producers."""
+
+import gc
+import threading
+import weakref
+
+import chainerx as chx
+import numpy as np
+import pytest
+
+DTYPES = [d for d in chx.testing.all_dtypes if d != 'bfloat16']
+A = np.arange(12, dtype='float32').reshape(3, 4)
+
+
+class Other:
+    """What a library that knows DLPack looks like, over a NumPy array."""
+
+    def __init__(self, array, **changes):
+        self.array = array
+        self.changes = changes
+        self.asked = []
+
+    def __dlpack_device__(self):
+        return self.changes.get('device', (1, 0))
+
+    def __dlpack__(self, **keywords):
+        self.asked.append(keywords)
+        if self.changes.get('old') and keywords:
+            raise TypeError('unexpected keyword argument')
+        return self.array.__dlpack__(**keywords)
+
+
+@pytest.mark.parametrize('dtype', DTYPES)
+def test_all_dtypes_both_ways(dtype):
+    x = chx.array(A).astype(dtype)
+    y = np.from_dlpack(x)
+    assert y.dtype == x.dtype
+    np.testing.assert_array_equal(y, chx.to_numpy(x))
+    back = chx.from_dlpack(A.astype(dtype))
+    assert back.dtype == x.dtype
+    np.testing.assert_array_equal(chx.to_numpy(back), A.astype(dtype))
+
+
+def test_bfloat16():
+    x = chx.array(A).astype('bfloat16')
+    again = chx.from_dlpack(x)
+    assert again.dtype == x.dtype
+    np.testing.assert_array_equal(chx.to_numpy(again.astype('float32')), A)
+
+
+@pytest.mark.parametrize(
+    'view',
+    [
+        lambda x: x,
+        lambda x: x.T,
+        lambda x: x[::-1],
+        lambda x: x[:, 1::2],
+        lambda x: x[1, 2],
+        lambda x: x[:0],
+        lambda x: x[None, :, None],
+    ],
+)
+def test_layouts_both_ways(view):
+    x = view(chx.array(A))
+    np.testing.assert_array_equal(np.from_dlpack(x), view(A))
+    y = chx.from_dlpack(np.asarray(view(A.copy())))
+    assert y.shape == view(A).shape
+    np.testing.assert_array_equal(chx.to_numpy(y), view(A))
+
+
+def test_memory_is_shared():
+    x = chx.array(A)
+    y = np.from_dlpack(x)
+    x[0, 0] = 100
+    assert y[0, 0] == 100
+    a = A.copy()
+    z = chx.from_dlpack(a)
+    z[1, 1] = 50
+    assert a[1, 1] == 50
+
+
+def test_memory_lives_while_it_is_used():
+    a = A.copy()
+    gone = weakref.ref(a)
+    x = chx.from_dlpack(a)
+    y = x[1:] * 1
+    view = x[1:]
+    del a, x
+    gc.collect()
+    assert gone() is not None
+    np.testing.assert_array_equal(chx.to_numpy(view), chx.to_numpy(y))
+    del view
+    gc.collect()
+    assert gone() is None
+    b = np.from_dlpack(chx.array(A) + 1)
+    gc.collect()
+    np.testing.assert_array_equal(b, A + 1)
+
+
+def test_nothing_leaks():
+    def counts():
+        gc.collect()
+        return tuple(chx._core._live_counts())
+
+    chx._core._set_leak_tracking(True)
+    try:
+        before = counts()
+        x = chx.array(A)
+        x.__dlpack__()  # nobody takes it
+        x.__dlpack__(max_version=(1, 0))
+        y = chx.from_dlpack(np.from_dlpack(x))
+        del x, y
+        assert counts() == before
+    finally:
+        chx._core._set_leak_tracking(False)
+
+
+def test_it_goes_on_another_thread():
+    a = A.copy()
+    gone = weakref.ref(a)
+    held = [chx.from_dlpack(a)]
+    del a
+    thread = threading.Thread(target=held.clear)
+    thread.start()
+    thread.join()
+    chx.from_dlpack(A.copy())
+    gc.collect()
+    assert gone() is None
+
+
+def test_read_only_memory():
+    a = A.copy()
+    a.flags.writeable = False
+    try:
+        x = chx.from_dlpack(a)
+    except BufferError:
+        pytest.skip('this NumPy cannot say that memory is read-only')
+    with pytest.raises(chx.ChainerxError, match='read-only'):
+        x[0, 0] = 1
+    assert not np.from_dlpack(x).flags.writeable
+    with pytest.raises(BufferError, match='read-only'):
+        x.__dlpack__()
+    x.__dlpack__(copy=True)
+
+
+def test_gradients_stay_behind():
+    x = chx.array(A).require_grad()
+    y = x * 2
+    z = chx.from_dlpack(y)
+    assert not z.is_backprop_required()
+    np.testing.assert_array_equal(np.from_dlpack(y), A * 2)
+
+
+def test_a_capsule_is_taken_once():
+    capsule = chx.array(A).__dlpack__(max_version=(1, 0))
+    np.testing.assert_array_equal(chx.to_numpy(chx.from_dlpack(capsule)), A)
+    with pytest.raises(BufferError, match='named used_dltensor_versioned'):
+        chx.from_dlpack(capsule)
+
+
+def test_versions():
+    x = chx.array(A)
+    assert 'dltensor_versioned' in repr(x.__dlpack__(max_version=(1, 0)))
+    assert 'dltensor_versioned' in repr(x.__dlpack__(max_version=(2, 3)))
+    for version in (None, (0, 8)):
+        assert '"dltensor"' in repr(x.__dlpack__(max_version=version))
+
+
+def test_producers():
+    new, old = Other(A.copy()), Other(A.copy(), old=True)
+    for other in (new, old):
+        np.testing.assert_array_equal(chx.to_numpy(chx.from_dlpack(other)), A)
+        np.testing.assert_array_equal(chx.to_numpy(chx.from_dlpack(other, copy=False)), A)
+    assert new.asked == [{'max_version': (1, 0)}, {'max_version': (1, 0), 'copy': False}]
+    assert old.asked[1] == {}
+
+    class Broken(Other):
+        def __dlpack__(self, **keywords):
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        chx.from_dlpack(Broken(A))
+
+
+def test_device_and_copy():
+    a = A.copy()
+    x = chx.from_dlpack(a, device='native:1')
+    assert x.device.name == 'native:1'
+    assert chx.from_dlpack(a, device='native:0').device.name == 'native:0'
+    with pytest.raises(ValueError, match=r'copy is False.*native:0.*native:1'):
+        chx.from_dlpack(a, device='native:1', copy=False)
+    y = chx.from_dlpack(a, copy=True)
+    y[0, 0] = -1
+    assert a[0, 0] == 0
+    with chx.using_device('native:1'):
+        assert chx.from_dlpack(a).device.name == 'native:1'
+
+
+def test_device_numbers():
+    x = chx.array(A)
+    assert x.__dlpack_device__() == (1, 0)
+    assert chx.array(A, device='native:1').__dlpack_device__() == (1, 0)
+    x.__dlpack__(dl_device=(1, 0), copy=False)
+
+
+@pytest.mark.parametrize(
+    ('call', 'error', 'text'),
+    [
+        (lambda x: chx.from_dlpack(3), TypeError, 'x is a int, expected an object with __dlpack__'),
+        (lambda x: x.__dlpack__(stream=1), BufferError, 'native:0 has none'),
+        (lambda x: x.__dlpack__(dl_device=(2, 0)), BufferError, r'on device \(2, 0\)'),
+        (lambda x: x.__dlpack__(dl_device=3), TypeError, 'dl_device is a int'),
+        (lambda x: x.__dlpack__(max_version=(1,)), TypeError, 'max_version is a tuple'),
+        (lambda x: chx.from_dlpack(np.zeros((1,) * 11)), chx.DimensionError, '11'),
+    ],
+)
+def test_errors(call, error, text):
+    with pytest.raises(error, match=text):
+        call(chx.array(A))
+
+
+def test_unaligned_memory():
+    raw = np.zeros(A.nbytes + 1, 'int8')
+    a = raw[1:].view('float32')
+    try:
+        capsule = a.__dlpack__()
+    except BufferError:
+        pytest.skip('this NumPy does not export it')
+    with pytest.raises(BufferError, match='not aligned to elements of float32'):
+        chx.from_dlpack(capsule)
+
+
+def test_other_backends(build_backend, monkeypatch):
+    monkeypatch.setenv('CHAINERX_PATH', str(build_backend('cuda').parents[1]))
+    with chx.context_scope(chx.Context()):
+        x = chx.array(A, device='cuda:1')
+        assert x.__dlpack_device__() == (2, 1)
+        y = chx.from_dlpack(x)
+        assert y.device is x.device
+        y[0, 0] = 7
+        assert float(x[0, 0]) == 7
+        host = chx.from_dlpack(x.__dlpack__(dl_device=(1, 0), max_version=(1, 0)))
+        assert host.device.name == 'native:0'
+        with pytest.raises(BufferError, match='without a copy'):
+            x.__dlpack__(dl_device=(1, 0), copy=False)
+        x.__dlpack__(stream=1)
+        del x, y, host
+    monkeypatch.setenv('CHAINERX_PATH', str(build_backend('toy').parents[1]))
+    with chx.context_scope(chx.Context()):
+        with pytest.raises(BufferError, match='backend toy of toy:0 .* use to_device'):
+            chx.ones(3, device='toy:0').__dlpack__()
+
+
+def test_pytorch():
+    torch = pytest.importorskip('torch')
+    t = torch.arange(6.0).reshape(2, 3)
+    x = chx.from_dlpack(t)
+    x *= 2
+    assert t[1, 2] == 10
+    y = torch.from_dlpack(chx.array(A).T)
+    np.testing.assert_array_equal(y.numpy(), A.T)
+    assert torch.from_dlpack(chx.array(A).astype('bfloat16')).dtype is torch.bfloat16
+    b = chx.from_dlpack(t.to(torch.bfloat16))
+    assert b.dtype.name == 'bfloat16'

@@ -17,8 +17,9 @@ namespace {
 // The matrices transposed.
 Array SwapLast(const Array& x) {
     Axes axes;
-    for (int8_t i = 0; i < x.ndim(); ++i) axes.push_back(i);
-    std::swap(axes[x.ndim() - 2], axes[x.ndim() - 1]);
+    for (int8_t i = 0; i < x.ndim() - 2; ++i) axes.push_back(i);
+    axes.push_back(static_cast<int8_t>(x.ndim() - 1));
+    axes.push_back(static_cast<int8_t>(x.ndim() - 2));
     return Transpose(x, axes);
 }
 

@@ -590,12 +590,15 @@ class Parameter(Variable):
         Raises:
             RuntimeError: If it is uninitialized and the gradient was neither set nor cleared.
         """
-        if self.array is None and self._grad_initializer is not None:
+        given = self._grad_initializer
+        if given is None or self.array is not None:
+            return engine.Variable.grad.__get__(self)
+        if callable(given):
             raise RuntimeError(
                 'Parameter.grad: the parameter is uninitialized; set the gradient or call '
                 'cleargrad() before reading it'
             )
-        return engine.Variable.grad.__get__(self)
+        return None if np.isscalar(given) else given  # zerograd(): there are no zeros yet
 
     @grad.setter
     def grad(self, value: tp.Any) -> None:

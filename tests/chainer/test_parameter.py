@@ -87,6 +87,20 @@ def test_dtype_by_config():
     assert Parameter(initializers.Constant(1, dtype='d')).dtype == np.float64
 
 
+def test_reading_the_gradient_of_uninitialized():
+    x = Parameter()
+    with pytest.raises(RuntimeError, match='uninitialized'):
+        x.grad  # noqa: B018
+    x.zerograd()
+    assert x.grad is None
+    assert x.grad_var is None
+    x.addgrad(x)  # nothing to add
+    assert not x.is_initialized
+    given = np.ones(2, 'f')
+    x.grad = given
+    assert x.grad is given
+
+
 def test_uninitialized_on_a_device():
     p = Parameter(5)
     p.to_device('native:1')

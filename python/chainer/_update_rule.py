@@ -13,6 +13,7 @@ from chainer._hyperparameter import Hyperparameter
 from chainer._optimizer_hookable import Hook, _Hookable
 from chainer.backends import cuda
 from chainer.serializer import AbstractSerializer, Deserializer
+from chainer.utils import force_array
 from chainer.variable import Parameter
 
 _CORES: tp.Final = ('update_core_cpu', 'update_core_gpu', 'update_core_chainerx')
@@ -295,7 +296,7 @@ def unscale(param: tp.Any) -> None:
     param.loss_scale = None
     if param.array is not None and (grad := param.grad) is not None:
         with _without_graph(param):
-            param.grad = grad / float(scale)
+            param.grad = force_array(grad / float(scale))
 
 
 def _is_float16(param: tp.Any) -> bool:

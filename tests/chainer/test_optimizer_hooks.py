@@ -320,3 +320,38 @@ def test_loss_scale_does_not_matter(scale, device):
             optimizer.update()
             results.append(np.concatenate([values(p.array).ravel() for p in link.params()]))
         np.testing.assert_allclose(*results, rtol=1e-5)
+
+
+@pytest.mark.parametrize('loss_scale', [None, 4.0])
+@pytest.mark.parametrize(('name', 'kwargs', 'expected'), [
+    ('WeightDecay', {'rate': 0.25}, 3.5),
+    ('Lasso', {'rate': 0.25}, 3.25),
+    ('GradientClipping', {'threshold': 2}, 2),
+    ('GradientHardClipping', {'lower_bound': -1, 'upper_bound': 2}, 2),
+    ('GradientLARS', {}, 2),
+    ('GradientNoise', {'eta': 0, 'noise_func': lambda xp, shape, dtype, *_: xp.ones(shape, dtype)}, 4),
+])  # fmt: skip
+def test_parameters_without_dimensions(name, kwargs, expected, loss_scale, device):
+    link = chainer.Link()
+    with link.init_scope():
+        link.a = chainer.Parameter(np.array(2, 'f'))
+    link.to_device(device)
+    optimizer = optimizers.SGD(1).setup(link)
+    optimizer.add_hook(getattr(hooks, name)(**kwargs))
+    link.a.cleargrad()
+    (link.a * 3).backward(loss_scale=loss_scale)
+    optimizer.update()
+    np.testing.assert_allclose(values(link.a.grad), expected, rtol=1e-6)
+    np.testing.assert_allclose(values(link.a.array), 2 - expected, rtol=1e-6)
+
+
+def test_lars_of_small_gradients_in_float16(device):
+    link = link_of('float16', device)
+    small = np.array([[6e-8, -6e-8], [0, 0]], 'float16')
+    for grad, expected in ((small, [1.6, -1.6, 0, 0]), (0 * small, [0, 0, 0, 0])):
+        link.a.grad = chainer.get_device(device).send(grad)
+        optimizer = optimizers.SGD(0).setup(link)
+        optimizer.add_hook(hooks.GradientLARS())
+        optimizer.update()
+        np.testing.assert_allclose(values(link.a.grad).ravel(), expected, rtol=1e-2)
+        assert link.a.grad.dtype == np.float16

@@ -7,6 +7,7 @@ import typing as tp
 
 from chainer._hyperparameter import NON_NEGATIVE
 from chainer.optimizer_hooks._gradient import changing, squared_norm
+from chainer.utils import force_array
 
 
 class GradientClipping:
@@ -33,7 +34,7 @@ class GradientClipping:
         for param in params:
             with changing(param) as (_, _, g):
                 if g is not None:
-                    param.grad = g * rate
+                    param.grad = force_array(g * rate)
 
 
 def _sum_sqnorm_grads(params: tp.Iterable[tp.Any]) -> float:

@@ -6,6 +6,7 @@ import typing as tp
 
 from chainer._hyperparameter import FINITE
 from chainer.optimizer_hooks._gradient import changing
+from chainer.utils import force_array
 
 
 class GradientHardClipping:
@@ -32,4 +33,6 @@ class GradientHardClipping:
     def __call__(self, rule: tp.Any, param: tp.Any) -> None:
         with changing(param) as (xp, _, g):
             if g is not None:
-                param.grad = xp.clip(g, float(self.lower_bound), float(self.upper_bound))
+                param.grad = force_array(
+                    xp.clip(g, float(self.lower_bound), float(self.upper_bound))
+                )

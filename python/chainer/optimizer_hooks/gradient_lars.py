@@ -6,6 +6,7 @@ import typing as tp
 
 from chainer._hyperparameter import FINITE, NON_NEGATIVE
 from chainer.optimizer_hooks._gradient import changing, norm
+from chainer.utils import force_array
 
 
 class GradientLARS:
@@ -42,4 +43,7 @@ class GradientLARS:
             rate = 1.0
             if p_norm > self.threshold:
                 rate = p_norm / (float(self.eps) + g_norm + decay * p_norm)
-            param.grad = rate * (g + decay * p)
+            new = g + decay * p
+            if g.dtype.itemsize == 2:  # where the rate of a small gradient would be infinite
+                new = new.astype('float32')
+            param.grad = force_array(rate * new, g.dtype)

@@ -9,6 +9,7 @@ import numpy as np
 
 from chainer._hyperparameter import NON_NEGATIVE
 from chainer.optimizer_hooks._gradient import changing
+from chainer.utils import force_array
 
 
 def exponential_decay_noise(
@@ -53,4 +54,4 @@ class GradientNoise:
     def __call__(self, rule: tp.Any, param: tp.Any) -> None:
         with changing(param) as (xp, _, g):
             if g is not None:
-                param.grad = g + self.noise_func(xp, g.shape, g.dtype, self, rule)
+                param.grad = force_array(g + self.noise_func(xp, g.shape, g.dtype, self, rule))

@@ -6,6 +6,7 @@ import typing as tp
 
 from chainer._hyperparameter import FINITE
 from chainer.optimizer_hooks._gradient import changing
+from chainer.utils import force_array
 
 
 class Lasso:
@@ -26,4 +27,4 @@ class Lasso:
     def __call__(self, rule: tp.Any, param: tp.Any) -> None:
         with changing(param) as (xp, p, g):
             if g is not None:
-                param.grad = g + float(self.rate) * xp.sign(p)
+                param.grad = force_array(g + float(self.rate) * xp.sign(p))

@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import chainer
 import chainer.functions as F
@@ -526,3 +527,28 @@ def test_given_gradients_with_double_backprop(make):
     (g,) = chainer.grad([x.grad_var], [gb])
     assert_equal(x.grad, 2 * A * A + 30 * A)
     assert_equal(g, 3 * ONES)
+
+
+@pytest.mark.parametrize('enable', [False, True])
+def test_backprop_modes_may_be_entered_again(enable, make):
+    x = Variable(make(A))
+    mode = chainer.force_backprop_mode() if enable else chainer.no_backprop_mode()
+
+    def records():
+        return (x * 2).creator is not None
+
+    with chainer.using_config('enable_backprop', not enable):
+        for _ in range(2):
+            with mode:
+                assert records() is enable
+                with mode:
+                    assert records() is enable
+                assert records() is enable
+                with ThreadPoolExecutor(1) as other, mode:
+                    assert other.submit(records).result()  # the mode of this thread only
+            assert records() is not enable
+        with pytest.raises(KeyError), mode:
+            raise KeyError
+        assert records() is not enable
+        assert mode(records)() is enable  # a decorator, too
+    assert records()

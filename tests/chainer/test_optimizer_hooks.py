@@ -329,7 +329,7 @@ def test_loss_scale_does_not_matter(scale, device):
     ('GradientClipping', {'threshold': 2}, 2),
     ('GradientHardClipping', {'lower_bound': -1, 'upper_bound': 2}, 2),
     ('GradientLARS', {}, 2),
-    ('GradientNoise', {'eta': 0, 'noise_func': lambda xp, shape, dtype, *_: xp.ones(shape, dtype)}, 4),
+    ('GradientNoise', {'eta': 0, 'noise_func': lambda xp, shape, *_: xp.ones(shape, 'f')}, 4),
 ])  # fmt: skip
 def test_parameters_without_dimensions(name, kwargs, expected, loss_scale, device):
     link = chainer.Link()

@@ -15,7 +15,8 @@ class CX_API Buffer {
     using Deleter = void (*)(Buffer*);
 
     // The buffer is usually placed in front of its own data; `deleter` frees both.
-    Buffer(Device* device, void* data, int64_t nbytes, Deleter deleter, bool writable = true);
+    Buffer(Device* device, void* data, int64_t nbytes, Deleter deleter)
+        : Buffer{device, data, nbytes, deleter, true, false} {}
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
 
@@ -42,11 +43,13 @@ class CX_API Buffer {
     bool IsExclusive() const { return !foreign_ && refs_.load(std::memory_order_acquire) == 1; }
 
  protected:
-    bool foreign_{false};
+    Buffer(Device* device, void* data, int64_t nbytes, Deleter deleter, bool writable,
+           bool foreign);
 
  private:
     void Destroy();
 
+    bool foreign_;
     bool writable_;
     std::atomic<uint32_t> refs_{1};
     Device* device_;

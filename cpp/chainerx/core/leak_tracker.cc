@@ -14,7 +14,8 @@ void SetLeakTracking(bool enabled) {
 
 LiveCounts GetLiveCounts() {
     using namespace internal;
-    return {g_live[kBody].load(), g_live[kNode].load(), g_live[kBuffer].load()};
+    return {g_live[kBody].load(), g_live[kNode].load(), g_live[kBuffer].load(),
+            g_live[kBytes].load()};
 }
 
 }  // namespace chainerx

@@ -1,5 +1,5 @@
-// Counts of live array bodies, graph nodes and buffers, for tests of leaks. Off by default: then
-// an object costs one predictable branch.
+// Counts of live array bodies, graph nodes and buffers, for tests of leaks and of what graphs keep.
+// Off by default: then an object costs one predictable branch.
 #pragma once
 
 #include <atomic>
@@ -13,6 +13,7 @@ struct LiveCounts {
     int64_t bodies;
     int64_t nodes;
     int64_t buffers;
+    int64_t bytes;  // in buffers, but for memory of others
 };
 
 // Starts (from zero) or stops counting. Objects born before the start are not counted as they die
@@ -22,7 +23,7 @@ CX_API LiveCounts GetLiveCounts();
 
 namespace internal {
 
-enum Tracked { kBody, kNode, kBuffer, kNumTracked };
+enum Tracked { kBody, kNode, kBuffer, kBytes, kNumTracked };
 
 extern CX_API std::atomic<bool> g_tracking;
 extern CX_API std::atomic<int64_t> g_live[kNumTracked];

@@ -59,7 +59,7 @@ void InitRuntime(PyObject* module) {
     m.def("_set_leak_tracking", &SetLeakTracking, nb::arg("enabled"));
     m.def("_live_counts", [] {
         const LiveCounts c = GetLiveCounts();
-        return nb::make_tuple(c.bodies, c.nodes, c.buffers);
+        return nb::make_tuple(c.bodies, c.nodes, c.buffers, c.bytes);
     });
     SetBlockingHooks(&kGilHooks);
 }

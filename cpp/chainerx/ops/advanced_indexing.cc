@@ -1,24 +1,32 @@
 // Indices that are arrays: reduced to Take and its inverse along one axis.
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/kernel.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
+#include "chainerx/ops/take.h"
 #include "chainerx/ops/view.h"
 
 namespace chainerx {
 namespace {
 
-// x[basic part], and one index array for each of some axes of it.
+// What picks elements along an axis: an array of integers, or a number; or, along several axes, a
+// bool array. The caller's arrays are kept for backward, in place of those made of them.
+struct Pick {
+    Array array;
+    int64_t index{0};
+};
+
+// x[basic part], and what picks elements along some axes of it.
 struct Plan {
     Array view;
     std::vector<int8_t> axes;
-    std::vector<Array> indices;
+    std::vector<Pick> picks;
 };
-
-Array IndexArray(int64_t i, Device& device) { return Full({}, i, Dtype::kInt64, device); }
 
 int Consumes(const IndexItem& item) {
     if (item.array) return IsBool(item.array.dtype()) ? item.array.ndim() : 1;
@@ -37,11 +45,13 @@ Plan MakePlan(const Array& x, const std::vector<IndexItem>& items) {
     int axis = 0;     // of x
     int8_t kept = 0;  // of the view
     bool ellipsis = false;
-    const auto add = [&](const Array& indices) {
-        plan.axes.push_back(kept++);
-        plan.indices.push_back(indices);
-        basic.emplace_back(Slice{});
-        ++axis;
+    const auto add = [&](Pick pick, int8_t n_axes) {
+        plan.picks.push_back(std::move(pick));
+        for (int8_t i = 0; i < n_axes; ++i) {
+            plan.axes.push_back(kept++);
+            basic.emplace_back(Slice{});
+            ++axis;
+        }
     };
     for (const IndexItem& item : items) {
         if (item.array && IsBool(item.array.dtype())) {
@@ -53,14 +63,14 @@ Plan MakePlan(const Array& x, const std::vector<IndexItem>& items) {
                     "getitem: a bool index of shape ", mask.shape(), " does not match ", part,
                     " of an array of shape ",          x.shape()};
             }
-            for (const Array& indices : Nonzero(mask)) add(indices);
+            add({internal::Detached(mask)}, mask.ndim());
         } else if (item.array) {
             if (!IsInt(item.array.dtype())) {
                 throw IndexError{"getitem: an index array must be of integers or bool, got ",
                                  item.array.dtype()};
             }
             CheckSameDevice("getitem", x.device(), item.array.device());
-            add(item.array);
+            add({internal::Detached(item.array)}, 1);
         } else if (item.basic.tag() == ArrayIndex::Tag::kSingle) {
             const int64_t i = item.basic.index();
             const int64_t n = x.shape()[axis];
@@ -68,7 +78,7 @@ Plan MakePlan(const Array& x, const std::vector<IndexItem>& items) {
                 throw IndexError{"getitem: index ", i,        " is out of range for axis ", axis,
                                  " of shape ",      x.shape()};
             }
-            add(IndexArray(i, x.device()));
+            add({{}, i}, 1);
         } else if (item.basic.tag() == ArrayIndex::Tag::kEllipsis) {
             if (ellipsis) throw IndexError{"getitem: more than one '...' in an index"};
             ellipsis = true;
@@ -90,12 +100,12 @@ struct Merged {
     Array permuted;
     Array view;  // of permuted, unless its layout forces a copy
     int8_t axis;
-    Array indices;
+    Shape lengths;  // of the axes
 };
 
 Merged Merge(const Plan& plan) {
     const Array& x = plan.view;
-    if (plan.axes.size() == 1) return {x, x, plan.axes[0], plan.indices[0]};
+    if (plan.axes.size() == 1) return {x, x, plan.axes[0], {x.shape()[plan.axes[0]]}};
     const bool neighbours =
         plan.axes.back() - plan.axes.front() + 1 == static_cast<int>(plan.axes.size());
     const int8_t axis = neighbours ? plan.axes[0] : int8_t{0};
@@ -113,52 +123,82 @@ Merged Merge(const Plan& plan) {
     m.permuted = Transpose(x, order);
     Shape shape{m.permuted.shape().begin(), m.permuted.shape().begin() + axis};
     int64_t length = 1;
-    Shape common;
-    for (size_t k = 0; k < plan.axes.size(); ++k) {
-        length *= x.shape()[plan.axes[k]];
-        common = BroadcastShapes("getitem", common, plan.indices[k].shape());
+    for (int8_t i : plan.axes) {
+        m.lengths.push_back(x.shape()[i]);
+        length *= x.shape()[i];
     }
     shape.push_back(length);
     const auto merged_end = axis + static_cast<int64_t>(plan.axes.size());
     for (int64_t i = merged_end; i < x.ndim(); ++i) shape.push_back(m.permuted.shape()[i]);
     m.view = Reshape(m.permuted, shape);
+    return m;
+}
+
+// Indices along axes of `lengths` that are merged into one.
+Array Positions(const std::vector<Pick>& picks, const Shape& lengths, Device& device) {
+    std::vector<Array> indices;
+    for (const Pick& pick : picks) {
+        if (!pick.array) {
+            indices.push_back(Full({}, pick.index, Dtype::kInt64, device));
+        } else if (IsBool(pick.array.dtype())) {
+            for (Array& along : Nonzero(pick.array)) indices.push_back(std::move(along));
+        } else {
+            indices.push_back(pick.array);
+        }
+    }
+    if (indices.size() == 1) return AsContiguous(indices[0]);
+    Shape common;
+    for (const Array& i : indices) common = BroadcastShapes("getitem", common, i.shape());
     CheckedNBytes("getitem", common, 8);
-    m.indices = Zeros(common, Dtype::kInt64, x.device());
+    Array positions = Zeros(common, Dtype::kInt64, device);
     int64_t factor = 1;
-    for (size_t k = plan.axes.size(); k-- > 0;) {
-        const Array indices =
-            AsContiguous(BroadcastTo(internal::Detached(plan.indices[k]), common));
-        const int64_t n = x.shape()[plan.axes[k]];
-        if (n == 0 && indices.GetTotalSize() != 0) {
+    for (size_t k = indices.size(); k-- > 0;) {
+        const Array along = AsContiguous(BroadcastTo(indices[k], common));
+        const int64_t n = lengths[static_cast<int8_t>(k)];
+        if (n == 0 && along.GetTotalSize() != 0) {
             throw IndexError{"getitem: index into an axis of length 0"};
         }
-        CallOn<kernels::LinearIndex>(x.device(), indices, n, factor, m.indices);
+        CallOn<kernels::LinearIndex>(device, along, n, factor, positions);
         factor *= n;
     }
-    return m;
+    return positions;
+}
+
+// The dimensions that stand where the arrays stood.
+int PickedNdim(const std::vector<Pick>& picks) {
+    int ndim = 0;
+    for (const Pick& pick : picks) {
+        if (pick.array)
+            ndim = std::max<int>(ndim, IsBool(pick.array.dtype()) ? 1 : pick.array.ndim());
+    }
+    return ndim;
 }
 
 }  // namespace
 
 Array At(const Array& x, const std::vector<IndexItem>& items) {
-    const Merged m = Merge(MakePlan(x, items));
-    if (m.view.ndim() - 1 + m.indices.ndim() > kMaxNdim) {
-        internal::ThrowTooManyDims(m.view.ndim() - 1 + m.indices.ndim());
-    }
-    return Take(m.view, m.indices, m.axis, IndexBoundsMode::kRaise);
+    Plan plan = MakePlan(x, items);
+    const Merged m = Merge(plan);
+    const int ndim = m.view.ndim() - 1 + PickedNdim(plan.picks);
+    if (ndim > kMaxNdim) internal::ThrowTooManyDims(ndim);
+    return internal::TakeBy(
+        m.view, m.axis, [picks = std::move(plan.picks), lengths = m.lengths, device = &x.device()] {
+            return Positions(picks, lengths, *device);
+        });
 }
 
 void Assign(const Array& x, const std::vector<IndexItem>& items, const Array& value) {
     internal::CheckInPlaceOutput("setitem", x);
-    const Merged m = Merge(MakePlan(internal::Detached(x), items));
+    const Plan plan = MakePlan(internal::Detached(x), items);
+    const Merged m = Merge(plan);
+    const Array indices = Positions(plan.picks, m.lengths, x.device());
     Shape shape{m.view.shape().begin(), m.view.shape().begin() + m.axis};
-    for (int64_t d : m.indices.shape()) shape.push_back(d);
+    for (int64_t d : indices.shape()) shape.push_back(d);
     for (int8_t i = m.axis + 1; i < m.view.ndim(); ++i) shape.push_back(m.view.shape()[i]);
     CheckedNBytes("setitem", shape, x.GetItemSize());
     const Array values = EmptyUnchecked(shape, x.dtype(), x.device());
     Assign(values, value);
     if (values.GetTotalSize() == 0) return;
-    const Array indices = internal::CheckIndices("setitem", m.view, m.indices);
     if (m.view.shape()[m.axis] == 0) {
         throw IndexError{"setitem: index into an axis of length 0"};
     }

@@ -10,24 +10,42 @@
 
 namespace chainerx {
 
-Array Diagonal(const Array& x, int64_t k) {
-    if (x.ndim() != 2) throw DimensionError{"diag: shape ", x.shape(), " has not 2 dimensions"};
-    const int64_t rows = x.shape()[0];
-    const int64_t columns = x.shape()[1];
+Array Diagonal(const Array& x, int64_t k, int8_t axis1, int8_t axis2) {
+    axis1 = NormalizeAxis("diagonal", axis1, x.ndim());
+    axis2 = NormalizeAxis("diagonal", axis2, x.ndim());
+    if (axis1 == axis2) {
+        throw DimensionError{"diagonal: axis1 and axis2 are both ", static_cast<int>(axis1)};
+    }
+    const int64_t rows = x.shape()[axis1];
+    const int64_t columns = x.shape()[axis2];
     k = std::clamp(k, -rows, columns);
     const int64_t n = k >= 0 ? std::min(rows, columns - k) : std::min(rows + k, columns);
-    const auto offset = [k, n](const Strides& s) {
-        return n == 0 ? 0 : k >= 0 ? k * s[1] : -k * s[0];
+    const auto offset = [k, n, axis1, axis2](const Strides& s) {
+        return n == 0 ? 0 : k >= 0 ? k * s[axis2] : -k * s[axis1];
     };
-    const auto step = [](const Strides& s) { return Strides{s[0] + s[1]}; };
-    Array y =
-        internal::MakeView(x, Shape{n}, step(x.strides()), x.raw_data() + offset(x.strides()));
-    if (Record rec{"diag", {x}, y}) {
+    // The other dimensions, followed by the diagonal's.
+    const auto others_and = [axis1, axis2]<typename D>(const D& dims, int64_t last) {
+        D result;
+        for (int8_t i = 0; i < dims.ndim(); ++i) {
+            if (i != axis1 && i != axis2) result.push_back(dims[i]);
+        }
+        result.push_back(last);
+        return result;
+    };
+    const auto strides = [&](const Strides& s) { return others_and(s, s[axis1] + s[axis2]); };
+    Array y = internal::MakeView(x, others_and(x.shape(), n), strides(x.strides()),
+                                 x.raw_data() + offset(x.strides()));
+    if (Record rec{"diagonal", {x}, y}) {
         const Strides packed{x.shape(), x.GetItemSize()};
-        rec.Grad(0, [placement = internal::Placement{x.shape(), step(packed), offset(packed)}](
+        rec.Grad(0, [placement = internal::Placement{x.shape(), strides(packed), offset(packed)}](
                         const Array& gy) { return internal::Embed(gy, placement); });
     }
     return y;
+}
+
+Array Diagonal(const Array& x, int64_t k) {
+    if (x.ndim() != 2) throw DimensionError{"diag: shape ", x.shape(), " has not 2 dimensions"};
+    return Diagonal(x, k, 0, 1);
 }
 
 Array Diag(const Array& x, int64_t k) {

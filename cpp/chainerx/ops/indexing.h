@@ -39,6 +39,10 @@ CX_API void Assign(const Array& x, const std::vector<IndexItem>& items, const Ar
 // Differentiable in x.
 CX_API Array Take(const Array& x, const Array& indices, std::optional<int8_t> axis,
                   IndexBoundsMode mode = IndexBoundsMode::kDefault);
+// x[i, t[i]] for each row i. Differentiable in x.
+CX_API Array SelectItem(const Array& x, const Array& t);
+// Rows of `w`; zeros, without a gradient, where `ids` has `ignore_label`. Differentiable in w.
+CX_API Array EmbedId(const Array& ids, const Array& w, int64_t ignore_label);
 // One int64 array per dimension: where x is not 0, in C order.
 CX_API std::vector<Array> Nonzero(const Array& x);
 
@@ -58,7 +62,7 @@ CX_API void CheckScalarFits(const char* op, Dtype dtype, const Scalar& value);
 // OverflowError if `dtype` is an integer dtype and `value` an integer that it does not hold.
 CX_API void CheckIntFits(const char* op, Dtype dtype, const Scalar& value);
 
-// Indices of `x` as the kernels want them: integers, contiguous, on its device.
+// Indices of `x`, outside all graphs, if they are integers on its device.
 CX_API Array CheckIndices(const char* op, const Array& x, const Array& indices);
 
 }  // namespace internal

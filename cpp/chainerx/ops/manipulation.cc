@@ -8,6 +8,7 @@
 #include "chainerx/kernels/kernel.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
+#include "chainerx/ops/take.h"
 #include "chainerx/ops/view.h"
 
 namespace chainerx {
@@ -303,12 +304,16 @@ Array Repeat(const Array& x, const std::vector<int64_t>& repeats, std::optional<
     shape[a] = total[0];
     CheckedNBytes("repeat", shape, x.GetItemSize());
     CheckedNBytes("repeat", total, 8);
-    // On the host, by the device's own allocator, which reports what it cannot have.
-    const Array indices =
-        EmptyUnchecked(total, Dtype::kInt64, x.context().GetNativeBackend().GetDevice(0));
-    auto* to = reinterpret_cast<int64_t*>(indices.raw_data());
-    for (int64_t i = 0; i < n; ++i) to = std::fill_n(to, repeats[static_cast<size_t>(i)], i);
-    return Take(x, indices.ToDevice(x.device()), a);
+    return internal::TakeBy(x, a, [repeats, total, device = &x.device()] {
+        // On the host, by the device's own allocator, which reports what it cannot have.
+        const Array indices = EmptyUnchecked(total, Dtype::kInt64,
+                                             device->context()->GetNativeBackend().GetDevice(0));
+        auto* to = reinterpret_cast<int64_t*>(indices.raw_data());
+        for (size_t i = 0; i < repeats.size(); ++i) {
+            to = std::fill_n(to, repeats[i], static_cast<int64_t>(i));
+        }
+        return indices.ToDevice(*device);
+    });
 }
 
 }  // namespace chainerx

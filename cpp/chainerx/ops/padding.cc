@@ -7,6 +7,7 @@
 #include "chainerx/ops/embed.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/take.h"
 #include "chainerx/ops/view.h"
 
 namespace chainerx {
@@ -38,11 +39,13 @@ Array PadAxis(const Array& x, int8_t axis, int64_t before, int64_t after, PadMod
         throw DimensionError{"pad: axis ", int64_t{axis}, " of shape ", x.shape(),
                              " is empty, only mode 'constant' can extend it"};
     }
-    const Array host = EmptyUnchecked({before + n + after}, Dtype::kInt64,
-                                      x.context().GetNativeBackend().GetDevice(0));
-    auto* p = reinterpret_cast<int64_t*>(host.raw_data());
-    for (int64_t i = -before; i < n + after; ++i) *p++ = Source(i, n, mode);
-    return Take(x, host.ToDevice(x.device()), axis);
+    return internal::TakeBy(x, axis, [n, before, after, mode, device = &x.device()] {
+        const Array host = EmptyUnchecked({before + n + after}, Dtype::kInt64,
+                                          device->context()->GetNativeBackend().GetDevice(0));
+        auto* p = reinterpret_cast<int64_t*>(host.raw_data());
+        for (int64_t i = -before; i < n + after; ++i) *p++ = Source(i, n, mode);
+        return host.ToDevice(*device);
+    });
 }
 
 // The copy of x in the middle of an array of one value.

@@ -11,6 +11,7 @@
 #include "chainerx/ops/operators.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/view.h"
+#include "chainerx/ops/where.h"
 
 namespace chainerx {
 namespace {
@@ -104,11 +105,51 @@ Array LogSoftmax(const Array& x, int8_t axis) {
 }
 
 Array SoftmaxCrossEntropy(const Array& x1, const Array& x2) {
-    constexpr const char* kOp = "softmax_cross_entropy";
     if (x1.ndim() != 2 || x2.ndim() != 1 || x1.shape()[0] != x2.shape()[0]) {
+        throw DimensionError{"softmax_cross_entropy: x1.shape is ", x1.shape(), " and x2.shape is ",
+                             x2.shape(), ", expected (rows, classes) and (rows,)"};
+    }
+    return SoftmaxCrossEntropy(x1, x2, -1);
+}
+
+namespace {
+
+// (n, classes, ...) as a matrix with one row per label. Differentiable.
+Array ToRows(const Array& x) {
+    if (x.ndim() == 2) return AsContiguous(x);
+    Axes order{0};
+    for (int8_t i = 2; i < x.ndim(); ++i) order.push_back(i);
+    order.push_back(1);
+    const int64_t classes = x.shape()[1];
+    int64_t rows = x.shape()[0];
+    for (int8_t i = 2; i < x.ndim(); ++i) rows *= x.shape()[i];
+    return Reshape(Transpose(x, order), Shape{rows, classes});
+}
+
+Array FromRows(const Array& rows, const Shape& shape) {
+    if (shape.ndim() == 2) return rows;
+    Shape moved{shape[0]};
+    Axes order{0, static_cast<int8_t>(shape.ndim() - 1)};
+    for (int8_t i = 2; i < shape.ndim(); ++i) {
+        moved.push_back(shape[i]);
+        order.push_back(static_cast<int8_t>(i - 1));
+    }
+    moved.push_back(shape[1]);
+    return Transpose(Reshape(rows, moved), order);
+}
+
+Array AsVector(const Array& x) { return x.ndim() == 1 ? x : Ravel(x); }
+
+}  // namespace
+
+Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label) {
+    constexpr const char* kOp = "softmax_cross_entropy";
+    Shape expected = x1.shape();
+    if (x1.ndim() >= 2) expected.erase(1);
+    if (x1.ndim() < 2 || x2.shape() != expected) {
         throw DimensionError{kOp,        ": x1.shape is ",
                              x1.shape(), " and x2.shape is ",
-                             x2.shape(), ", expected (rows, classes) and (rows,)"};
+                             x2.shape(), ", expected (rows, classes, ...) and (rows, ...)"};
     }
     if (!IsInt(x2.dtype())) {
         throw DtypeError{kOp, ": x2 has dtype ", GetDtypeName(x2.dtype()), ", expected integers"};
@@ -117,17 +158,26 @@ Array SoftmaxCrossEntropy(const Array& x1, const Array& x2) {
     if (IsComplex(dtype))
         throw DtypeError{kOp, ": x1 has dtype ", GetDtypeName(dtype), ", expected a real one"};
     CheckSameDevice(kOp, x1.device(), x2.device());
-    const int64_t rows = x1.shape()[0];
     // The cast is part of the graph: the derivatives below are those of a float array.
-    const Array x = AsContiguous(AsType(x1, dtype, false));
-    const Array t = AsContiguous(AsType(x2, Dtype::kInt64, false));
+    const Array x = AsType(x1, dtype, false);
+    // The caller's labels are kept, not the numbers that the kernels are given.
+    const auto labels = [given = internal::Detached(x2), ignore_label] {
+        const Array t = AsContiguous(AsType(AsVector(given), Dtype::kInt64, false));
+        if (ignore_label == -1) return t;
+        // -2 is out of range for the kernel, as -1 is here.
+        return Where(t == ignore_label, Scalar{-1}, Where(t == -1, Scalar{-2}, t));
+    };
     const Dtype wide = dtype == Dtype::kFloat64 ? dtype : Dtype::kFloat32;
-    Array y = EmptyUnchecked(Shape{rows}, dtype, x1.device());
+    const int64_t rows = x2.GetTotalSize();
+    Array y = EmptyUnchecked(x2.shape(), dtype, x1.device());
     const Array stats = EmptyUnchecked(Shape{rows, 2}, wide, x1.device());
-    CallOn<kernels::SoftmaxCrossEntropy>(x1.device(), x, t, y, stats);
+    CallOn<kernels::SoftmaxCrossEntropy>(x1.device(), ToRows(internal::Detached(x)), labels(),
+                                         AsVector(y), stats);
     if (Record rec{kOp, {x}, y}) {
-        rec.Grad(0, [x = rec.Save(x), t, stats](const Array& gy) {
-            return SoftmaxCrossEntropyGrad(x(), t, stats, gy);
+        rec.Grad(0, [x = rec.Save(x), labels, stats](const Array& gy) {
+            const Array scores = x();
+            return FromRows(SoftmaxCrossEntropyGrad(ToRows(scores), labels(), stats, AsVector(gy)),
+                            scores.shape());
         });
     }
     return y;

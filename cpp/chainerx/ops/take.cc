@@ -1,19 +1,20 @@
 // Gathering along an axis, choosing, and finding nonzero elements.
+#include "chainerx/ops/take.h"
+
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/kernel.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/logic.h"
+#include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/view.h"
+#include "chainerx/ops/where.h"
 
 namespace chainerx {
-namespace {
-
-// Zeros of `shape` with gy added at the indices: the gradient of Take.
-Array AddAtZeros(const Array& gy, const Shape& shape, int8_t axis, const Array& indices,
-                 IndexBoundsMode mode) {
-    const Array packed = AsContiguous(internal::Detached(gy));
+Array internal::TakeGrad(const Array& gy, const Shape& shape, int8_t axis, const Array& indices,
+                         IndexBoundsMode mode) {
+    const Array packed = AsContiguous(Detached(gy));
     Array gx = Zeros(shape, gy.dtype(), gy.device());
     if (gy.GetTotalSize() != 0) {
         CallOn<kernels::AddAt>(gy.device(), gx, axis, indices, mode, packed);
@@ -25,34 +26,73 @@ Array AddAtZeros(const Array& gy, const Shape& shape, int8_t axis, const Array& 
     return gx;
 }
 
-}  // namespace
-
 Array internal::CheckIndices(const char* op, const Array& x, const Array& indices) {
     if (!IsInt(indices.dtype())) {
         throw DtypeError{op, ": indices must be of an integer dtype, got ", indices.dtype()};
     }
     CheckSameDevice(op, x.device(), indices.device());
-    if (indices.IsContiguous() && indices.body()->slot == nullptr) return indices;
-    return AsContiguous(Detached(indices));
+    return indices.body()->slot == nullptr ? indices : Detached(indices);
+}
+
+Array internal::TakeValues(const Array& x, const Array& indices, int8_t axis,
+                           IndexBoundsMode mode) {
+    Shape shape{x.shape().begin(), x.shape().begin() + axis};
+    for (int64_t d : indices.shape()) shape.push_back(d);
+    for (int8_t i = axis + 1; i < x.ndim(); ++i) shape.push_back(x.shape()[i]);
+    CheckedNBytes("take", shape, x.GetItemSize());
+    if (x.shape()[axis] == 0 && indices.GetTotalSize() != 0) {
+        throw IndexError{"take: cannot take from axis ", static_cast<int>(axis), " of shape ",
+                         x.shape(), ", which is empty"};
+    }
+    Array y = EmptyUnchecked(shape, x.dtype(), x.device());
+    if (indices.GetTotalSize() != 0) CallOn<kernels::Take>(x.device(), x, axis, indices, mode, y);
+    return y;
 }
 
 Array Take(const Array& x, const Array& indices, std::optional<int8_t> axis, IndexBoundsMode mode) {
     if (!axis) return Take(Ravel(x), indices, int8_t{0}, mode);
     const int8_t a = NormalizeAxis("take", *axis, x.ndim());
     const Array idx = internal::CheckIndices("take", x, indices);
-    Shape shape{x.shape().begin(), x.shape().begin() + a};
-    for (int64_t d : idx.shape()) shape.push_back(d);
-    for (int8_t i = a + 1; i < x.ndim(); ++i) shape.push_back(x.shape()[i]);
-    CheckedNBytes("take", shape, x.GetItemSize());
-    if (x.shape()[a] == 0 && idx.GetTotalSize() != 0) {
-        throw IndexError{"take: cannot take from axis ", static_cast<int>(a), " of shape ",
-                         x.shape(), ", which is empty"};
+    // The memory of the caller's array is kept, not that of a contiguous copy.
+    return internal::TakeBy(x, a, [idx] { return AsContiguous(idx); }, mode);
+}
+
+Array SelectItem(const Array& x, const Array& t) {
+    constexpr const char* kOp = "select_item";
+    if (x.ndim() != 2 || t.ndim() != 1 || x.shape()[0] != t.shape()[0]) {
+        throw DimensionError{kOp,       ": x.shape is ",
+                             x.shape(), " and t.shape is ",
+                             t.shape(), ", expected (rows, columns) and (rows,)"};
     }
-    Array y = EmptyUnchecked(shape, x.dtype(), x.device());
-    if (idx.GetTotalSize() != 0) CallOn<kernels::Take>(x.device(), x, a, idx, mode, y);
-    if (Record rec{"take", {x}, y}) {
-        rec.Grad(0, [shape = x.shape(), a, idx, mode](const Array& gy) {
-            return AddAtZeros(gy, shape, a, idx, mode);
+    const int64_t rows = x.shape()[0];
+    const int64_t columns = x.shape()[1];
+    if (columns == 0 && rows != 0) throw IndexError{kOp, ": x of shape ", x.shape(), " is empty"};
+    const auto positions = [rows, columns, t = internal::CheckIndices(kOp, x, t)] {
+        const Array first = Arange(Scalar{0}, Scalar{rows}, Scalar{1}, Dtype::kInt64, t.device());
+        const Array out = Zeros(t.shape(), Dtype::kInt64, t.device());
+        CallOn<kernels::LinearIndex>(t.device(), first, rows, columns, out);
+        CallOn<kernels::LinearIndex>(t.device(), AsContiguous(t), columns, 1, out);
+        return out;
+    };
+    return internal::TakeBy(Ravel(x), 0, positions);
+}
+
+Array EmbedId(const Array& ids, const Array& w, int64_t ignore_label) {
+    constexpr const char* kOp = "embed_id";
+    const Array given = internal::CheckIndices(kOp, w, ids);
+    const auto ignored = [ignore_label](const Array& ids) {
+        return ExpandDims(Equal(ids, Scalar{ignore_label}), Axes{static_cast<int8_t>(ids.ndim())});
+    };
+    const auto rows = [ignore_label](const Array& ids) {
+        return AsContiguous(Where(Equal(ids, Scalar{ignore_label}), Scalar{0}, ids));
+    };
+    const Array found =
+        internal::TakeValues(internal::Detached(w), rows(given), 0, IndexBoundsMode::kRaise);
+    Array y = Where(ignored(given), Scalar{0}, found);
+    if (Record rec{kOp, {w}, y}) {
+        rec.Grad(0, [shape = w.shape(), given, ignored, rows](const Array& gy) {
+            return internal::TakeGrad(Where(ignored(given), Scalar{0}, gy), shape, 0, rows(given),
+                                      IndexBoundsMode::kRaise);
         });
     }
     return y;

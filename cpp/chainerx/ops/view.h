@@ -36,6 +36,8 @@ CX_API Array AtLeast3D(const Array& x);
 // ---- diagonal.cc ----
 // Diagonal k of a matrix, a view.
 CX_API Array Diagonal(const Array& x, int64_t k = 0);
+// The other dimensions, followed by that of the diagonal along two axes. A view. Differentiable.
+CX_API Array Diagonal(const Array& x, int64_t k, int8_t axis1, int8_t axis2);
 // The diagonal of a matrix, or a matrix with a vector as diagonal.
 CX_API Array Diag(const Array& x, int64_t k = 0);
 CX_API Array DiagFlat(const Array& x, int64_t k = 0);

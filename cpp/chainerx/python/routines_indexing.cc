@@ -47,6 +47,17 @@ CX_METHOD(
     return CallTake(Self(self), a[0], a[1], a[2]);
 }
 
+CX_ROUTINE(_select_item, "x: ndarray, t: ndarray) -> ndarray",
+           "``x[i, t[i]]`` for each row ``i``, for chainer.") {
+    return Wrap(SelectItem(ToArray("select_item", "x", a[0]), ToArray("select_item", "t", a[1])));
+}
+
+CX_ROUTINE(_embed_id, "ids: ndarray, w: ndarray, ignore_label: int) -> ndarray",
+           "Rows of ``w``, zeros where ``ids`` has ``ignore_label``, for chainer.") {
+    return Wrap(EmbedId(ToArray("embed_id", "ids", a[0]), ToArray("embed_id", "w", a[1]),
+                        ToInt("embed_id", "ignore_label", a[2])));
+}
+
 CX_ROUTINE(nonzero, "a: ndarray) -> tuple[ndarray, ...]",
            "Indices of the elements that are not 0, one int64 array per dimension.\n\n"
            "Raises:\n    DimensionError: If ``a`` has no dimensions.") {

@@ -171,6 +171,16 @@ CX_ROUTINE(diag, "v: ndarray, k: int = 0) -> ndarray",
     return Wrap(Diag(ToArray("diag", "v", a[0]), a[1] != nullptr ? ToInt("diag", "k", a[1]) : 0));
 }
 
+CX_ROUTINE(_diagonal, "x: ndarray, offset: int, axis1: int, axis2: int) -> ndarray",
+           "A view of the diagonal along two axes, as the last dimension, for chainer.") {
+    const Array& x = ToArray("diagonal", "x", a[0]);
+    const auto axis = [&](const char* name, PyObject* o) {
+        return NormalizeAxis("diagonal", ToInt("diagonal", name, o), x.ndim());
+    };
+    return Wrap(
+        Diagonal(x, ToInt("diagonal", "offset", a[1]), axis("axis1", a[2]), axis("axis2", a[3])));
+}
+
 CX_ROUTINE(diagflat, "v: ndarray, k: int = 0) -> ndarray",
            "A matrix with the flattened array as diagonal k. Differentiable.") {
     return Wrap(DiagFlat(ToArray("diagflat", "v", a[0]),

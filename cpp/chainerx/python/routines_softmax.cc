@@ -46,5 +46,12 @@ CX_ROUTINE(softmax_cross_entropy, "x1: ndarray, x2: ndarray) -> ndarray",
                                     ToArray("softmax_cross_entropy", "x2", a[1])));
 }
 
+CX_ROUTINE(_softmax_cross_entropy, "x: ndarray, t: ndarray, ignore_label: int) -> ndarray",
+           "Cross entropy of softmax(x) along axis 1 and the labels t, for chainer.") {
+    constexpr const char* kOp = "softmax_cross_entropy";
+    return Wrap(SoftmaxCrossEntropy(ToArray(kOp, "x", a[0]), ToArray(kOp, "t", a[1]),
+                                    ToInt(kOp, "ignore_label", a[2])));
+}
+
 }  // namespace
 }  // namespace chainerx::python

@@ -457,6 +457,12 @@ class ndarray:
 def _blas_name() -> str:
     """The BLAS in use, which this call opens; 'none' if none was found."""
 
+def _diagonal(x: ndarray, offset: builtins.int, axis1: builtins.int, axis2: builtins.int) -> ndarray:
+    """A view of the diagonal along two axes, as the last dimension, for chainer."""
+
+def _embed_id(ids: ndarray, w: ndarray, ignore_label: builtins.int) -> ndarray:
+    """Rows of ``w``, zeros where ``ids`` has ``ignore_label``, for chainer."""
+
 def _relu(x: ndarray) -> ndarray:
     """``max(x, 0)``. The derivative at 0 is 0, as chainer has it.
 
@@ -467,8 +473,14 @@ def _relu(x: ndarray) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
+def _select_item(x: ndarray, t: ndarray) -> ndarray:
+    """``x[i, t[i]]`` for each row ``i``, for chainer."""
+
 def _set_openblas_path(path: str) -> None:
     """Where libscipy_openblas.so is; looked at when the first matrix product is computed."""
+
+def _softmax_cross_entropy(x: ndarray, t: ndarray, ignore_label: builtins.int) -> ndarray:
+    """Cross entropy of softmax(x) along axis 1 and the labels t, for chainer."""
 
 def abs(x: ndarray) -> ndarray:
     """Absolute value of each element.

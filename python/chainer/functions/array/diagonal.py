@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+from chainerx._core import _diagonal
 
 from chainer import variable
 from chainer._builtin import BuiltinFunction
@@ -27,18 +28,7 @@ class Diagonal(BuiltinFunction):
 
     @staticmethod
     def compose(x: chainerx.ndarray, offset: int, axis1: int, axis2: int) -> chainerx.ndarray:
-        x = chainerx.moveaxis(x, (axis1, axis2), (-2, -1))
-        rows, columns = x.shape[-2:]
-        start, n = (
-            (offset, min(rows, columns - offset))
-            if offset >= 0
-            else (-offset * columns, min(rows + offset, columns))
-        )
-        if n <= 0:
-            start, n = 0, 0
-        # In C order, the next element is one row and one column on.
-        flat = x.reshape((*x.shape[:-2], rows * columns))
-        return flat[..., start : start + n * (columns + 1) : columns + 1][..., :n]
+        return _diagonal(x, offset, axis1, axis2)
 
 
 def diagonal(x: tp.Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> variable.Variable:

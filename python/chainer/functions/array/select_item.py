@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+from chainerx._core import _select_item
 
 from chainer import variable
 from chainer._builtin import BuiltinFunction, _to_numpy
@@ -27,7 +28,7 @@ class SelectItem(BuiltinFunction):
 
     @staticmethod
     def compose(x: chainerx.ndarray, t: chainerx.ndarray) -> chainerx.ndarray:
-        return x[chainerx.arange(len(x), dtype='int64', device=x.device), t]
+        return _select_item(x, t)
 
 
 def select_item(x: tp.Any, t: tp.Any) -> variable.Variable:

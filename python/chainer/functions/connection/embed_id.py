@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+from chainerx._core import _embed_id
 
 from chainer import variable
 from chainer._builtin import BuiltinFunction, _to_numpy
@@ -41,9 +42,7 @@ class EmbedIDFunction(BuiltinFunction):
     ) -> chainerx.ndarray:
         if ignore_label is None:
             return chainerx.take(w, ids, 0)
-        ignored = ids == ignore_label
-        rows = chainerx.take(w, chainerx.where(ignored, 0, ids), 0)
-        return chainerx.where(chainerx.expand_dims(ignored, -1), 0, rows)
+        return _embed_id(ids, w, ignore_label)
 
 
 def embed_id(x: tp.Any, W: tp.Any, ignore_label: int | None = None) -> variable.Variable:

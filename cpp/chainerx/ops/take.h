@@ -1,0 +1,32 @@
+// Gathering along an axis, for routines that can make their indices again in backward.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "chainerx/autograd/record.h"
+#include "chainerx/core/array.h"
+#include "chainerx/core/macro.h"
+
+namespace chainerx::internal {
+
+// Elements of `x` along `axis`, outside all graphs. The indices are as kernels want them.
+Array TakeValues(const Array& x, const Array& indices, int8_t axis, IndexBoundsMode mode);
+// Zeros of `shape`, with gy added at the indices. Differentiable in gy.
+Array TakeGrad(const Array& gy, const Shape& shape, int8_t axis, const Array& indices,
+               IndexBoundsMode mode);
+
+// Take(x, indices(), axis). Keeps the function for backward, not what it returns.
+template <typename F>
+Array TakeBy(const Array& x, int8_t axis, F indices,
+             IndexBoundsMode mode = IndexBoundsMode::kRaise) {
+    Array y = TakeValues(x, indices(), axis, mode);
+    if (Record rec{"take", {x}, y}) {
+        rec.Grad(0, [shape = x.shape(), axis, indices = std::move(indices), mode](const Array& gy) {
+            return TakeGrad(gy, shape, axis, indices(), mode);
+        });
+    }
+    return y;
+}
+
+}  // namespace chainerx::internal

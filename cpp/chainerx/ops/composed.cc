@@ -56,7 +56,25 @@ Array ClippedRelu(const Array& x, double z) {
 
 Array Softplus(const Array& x, double beta) {
     if (beta == 1.0) return Softplus(x);
-    return Softplus(AsType(x, FloatResult(x.dtype()), false) * beta) / beta;
+    const Array a = AsType(x, FloatResult(x.dtype()), false);
+    Array y = Softplus(internal::Detached(a) * beta) / beta;
+    if (Record rec{"softplus", {a}, y}) {
+        rec.Grad(0, [a = rec.Save(a), beta](const Array& gy) { return gy * Sigmoid(a() * beta); });
+    }
+    return y;
+}
+
+Array Elu(const Array& x, double alpha) {
+    if (!(alpha >= 0)) return Elu(x, Scalar{alpha});
+    const Array a = AsType(x, FloatResult(x.dtype()), false);
+    Array y = Elu(internal::Detached(a), Scalar{alpha});
+    if (Record rec{"elu", {a}, y}) {
+        rec.Grad(0, [y = rec.SaveOutput(y), alpha](const Array& gy) {
+            const Array e = y();
+            return Where(e > 0, gy, gy * (e + alpha));
+        });
+    }
+    return y;
 }
 
 Array Crelu(const Array& x, int8_t axis) {
@@ -102,6 +120,17 @@ Array Swish(const Array& x, const Array& beta) {
 }
 
 Array AbsoluteError(const Array& x1, const Array& x2) { return Absolute(x1 - x2); }
-Array SquaredError(const Array& x1, const Array& x2) { return Square(x1 - x2); }
+
+Array SquaredError(const Array& x1, const Array& x2) {
+    Array y = Square(internal::Detached(x1) - internal::Detached(x2));
+    if (Record rec{"squared_error", {x1, x2}, y}) {
+        rec.GradAll([x1 = rec.Save(x1), x2 = rec.Save(x2)](GradContext& context) {
+            const Array gx = context.output_grad() * 2 * (x1() - x2());
+            if (context.IsInputGradRequired(0)) context.SetInputGrad(0, gx);
+            if (context.IsInputGradRequired(1)) context.SetInputGrad(1, -gx);
+        });
+    }
+    return y;
+}
 
 }  // namespace chainerx

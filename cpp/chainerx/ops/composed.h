@@ -18,6 +18,9 @@ CX_API Array Clip(const Array& a, const std::optional<Scalar>& a_min,
 CX_API Array ClippedRelu(const Array& x, double z = 20.0);
 // log(1 + exp(beta x)) / beta
 CX_API Array Softplus(const Array& x, double beta);
+// As the row of this name, but for alpha >= 0 the result is what is kept for backward: the next
+// operation is likely to keep it anyway.
+CX_API Array Elu(const Array& x, double alpha);
 
 // Leaky rectifier whose slope is an array.
 CX_API Array Prelu(const Array& x, const Array& slope);
@@ -27,6 +30,7 @@ CX_API Array Swish(const Array& x, const Array& beta);
 CX_API Array Crelu(const Array& x, int8_t axis = 1);
 
 CX_API Array AbsoluteError(const Array& x1, const Array& x2);
+// The inputs are all that is kept for backward.
 CX_API Array SquaredError(const Array& x1, const Array& x2);
 
 }  // namespace chainerx

@@ -75,7 +75,17 @@ Array SigmoidCrossEntropy(const Array& x1, const Array& x2) {
     }
     // log(1 + exp(x1)) - x1 x2: neither term overflows before the loss does.
     const Array x = ToFloat(x1);
-    return Where(x2 == -1, Scalar{0.0}, Softplus(x) - x * AsType(x2, x.dtype(), false));
+    const Array detached = internal::Detached(x);
+    const Array t = internal::Detached(x2);
+    Array y =
+        Where(t == -1, Scalar{0.0}, Softplus(detached) - detached * AsType(t, x.dtype(), false));
+    if (Record rec{kOp, {x}, y}) {
+        rec.Grad(0, [x = rec.Save(x), t](const Array& gy) {
+            const Array p = Sigmoid(x());
+            return gy * Where(t == -1, Scalar{0.0}, p - AsType(t, p.dtype(), false));
+        });
+    }
+    return y;
 }
 
 Array Hinge(const Array& x1, const Array& x2, double norm) {
@@ -88,12 +98,25 @@ Array Hinge(const Array& x1, const Array& x2, double norm) {
                              x2.shape(), ", expected (rows, classes) and (rows,)"};
     }
     CheckSameDevice(kOp, x1.device(), x2.device());
-    const Dtype dtype = FloatResult(x1.dtype());
-    const Array t = AsContiguous(AsType(x2, Dtype::kInt64, false));
-    const Array one_hot = EmptyUnchecked(x1.shape(), dtype, x1.device());
-    CallOn<kernels::OneHot>(x1.device(), kOp, t, false, one_hot);
-    const Array margin = Maximum(x1 * (1 - one_hot * 2) + 1, Scalar{0.0});
-    return norm == 1 ? margin : Power(margin, norm);
+    const Array x = AsType(x1, FloatResult(x1.dtype()), false);
+    const Array t = internal::Detached(x2);
+    const auto slopes = [shape = x.shape(), dtype = x.dtype()](const Array& t) {
+        const Array one_hot = EmptyUnchecked(shape, dtype, t.device());
+        CallOn<kernels::OneHot>(t.device(), "hinge", AsContiguous(AsType(t, Dtype::kInt64, false)),
+                                false, one_hot);
+        return 1 - one_hot * 2;
+    };
+    const Array margin = Maximum(internal::Detached(x) * slopes(t) + 1, Scalar{0.0});
+    Array y = norm == 1 ? margin : Power(margin, norm);
+    if (Record rec{kOp, {x}, y}) {
+        rec.Grad(0, [x = rec.Save(x), t, slopes, norm](const Array& gy) {
+            const Array s = slopes(t);
+            const Array margin = x() * s + 1;
+            if (norm == 1) return gy * Where(margin > 0, s, Scalar{0.0});
+            return gy * s * norm * Power(Maximum(margin, Scalar{0.0}), norm - 1);
+        });
+    }
+    return y;
 }
 
 Array Accuracy(const Array& y, const Array& t, std::optional<int64_t> ignore_label) {

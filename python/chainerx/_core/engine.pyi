@@ -112,6 +112,17 @@ class Entry:
     def __call__(self, *args: Any) -> Any: ...
     def apply(self, function: Any, *args: Any) -> Any: ...
 
+class WithGradient:
+    def __init__(
+        self,
+        name: str,
+        compose: Callable[..., Any],
+        gradient: Callable[..., tuple[Any, ...]],
+        n_params: int = ...,
+        keeps: str = ...,
+    ) -> None: ...
+    def __call__(self, *args: Any) -> Any: ...
+
 def backward(
     outputs: tuple[Any, ...],
     retain_grad: bool,

@@ -10,6 +10,7 @@
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/check_cache.h"
 #include "chainerx/python/engine/function.h"
+#include "chainerx/python/engine/scopes.h"
 #include "chainerx/python/ndarray.h"
 
 namespace chainerx::python::engine {
@@ -53,30 +54,6 @@ class Objects : public Pointers {
     ~Objects() {
         for (size_t i = 0; i < n_; ++i) Py_XDECREF(p_[i]);
     }
-};
-
-// Records nothing during its life.
-class NoRecordScope {
- public:
-    explicit NoRecordScope(bool active) : active_{active} {
-        if (!active) return;
-        context_ = t_state.record_context;
-        mask_ = t_state.record_mask;
-        t_state.record_context = &GetDefaultContext();
-        t_state.record_mask = 0;
-    }
-    ~NoRecordScope() {
-        if (!active_) return;
-        t_state.record_context = context_;
-        t_state.record_mask = mask_;
-    }
-    NoRecordScope(const NoRecordScope&) = delete;
-    NoRecordScope& operator=(const NoRecordScope&) = delete;
-
- private:
-    bool active_;
-    Context* context_{nullptr};
-    uint64_t mask_{0};
 };
 
 // One application of a function.

@@ -12,6 +12,7 @@
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/call.h"
 #include "chainerx/python/engine/node.h"
+#include "chainerx/python/engine/scopes.h"
 #include "chainerx/python/engine/traverse.h"
 #include "chainerx/python/ndarray.h"
 
@@ -240,15 +241,6 @@ class RecordScope {
  private:
     Context* context_;
     uint64_t mask_;
-};
-
-class GilScope {
- public:
-    GilScope() : state_{PyGILState_Ensure()} {}
-    ~GilScope() { PyGILState_Release(state_); }
-
- private:
-    PyGILState_STATE state_;
 };
 
 [[noreturn]] CX_COLD void ThrowBadGradient(PyObject* f, const char* what, int input, Slot* slot,

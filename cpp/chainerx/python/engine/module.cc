@@ -3,6 +3,7 @@
 #include "chainerx/python/engine/call.h"
 #include "chainerx/python/engine/cupy.h"
 #include "chainerx/python/engine/function.h"
+#include "chainerx/python/engine/gradient.h"
 #include "chainerx/python/engine/node.h"
 #include "chainerx/python/engine/state.h"
 #include "chainerx/python/engine/traverse.h"
@@ -19,6 +20,7 @@ void InitEngine(PyObject* module) {
     InitNode(module);
     InitFunction(module);
     InitCall(module);
+    InitGradient(module);
     InitRun(module);
     InitUpdate(module);
 }

@@ -5,17 +5,26 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+from chainerx._core import engine
 
 from chainer import variable
 from chainer.functions.activation._unary import FloatUnary
 
 
+def _compute(x: chainerx.ndarray) -> chainerx.ndarray:
+    return chainerx.clipped_relu(x * 0.2 + 0.5, 1.0)
+
+
+def _gradient(
+    gy: chainerx.ndarray, needed: tp.Any, inputs: tuple[chainerx.ndarray, ...], y: None
+) -> tuple[chainerx.ndarray, ...]:
+    return (chainerx.where(chainerx.absolute(inputs[0]) < 2.5, gy * 0.2, 0),)
+
+
 class HardSigmoid(FloatUnary):
     """See `hard_sigmoid`."""
 
-    @staticmethod
-    def compose(x: chainerx.ndarray) -> chainerx.ndarray:
-        return chainerx.clipped_relu(x * 0.2 + 0.5, 1.0)
+    compose = staticmethod(engine.WithGradient('hard_sigmoid', _compute, _gradient))
 
 
 def hard_sigmoid(x: tp.Any) -> variable.Variable:

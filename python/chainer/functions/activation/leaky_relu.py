@@ -5,9 +5,26 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+from chainerx._core import engine
 
 from chainer import variable
 from chainer.functions.activation._unary import FloatUnary
+
+
+# Unlike chainerx.leaky_relu, it has derivative ``slope`` at 0, as v7.
+def _gradient(
+    gy: chainerx.ndarray,
+    needed: tp.Any,
+    inputs: tuple[chainerx.ndarray, ...],
+    y: chainerx.ndarray | None,
+    slope: float,
+) -> tuple[chainerx.ndarray, ...]:
+    x = inputs[0] if y is None else y
+    return (chainerx.where(x > 0, gy, gy * slope),)
+
+
+_rising = engine.WithGradient('leaky_relu', chainerx.leaky_relu, _gradient, 1, keeps='y')
+_falling = engine.WithGradient('leaky_relu', chainerx.leaky_relu, _gradient, 1, keeps='x')
 
 
 class LeakyReLU(FloatUnary):
@@ -15,10 +32,10 @@ class LeakyReLU(FloatUnary):
 
     attributes: tp.ClassVar = {'slope': 0.2}
 
-    # Unlike chainerx.leaky_relu, it has derivative ``slope`` at 0, as v7.
     @staticmethod
     def compose(x: chainerx.ndarray, slope: float) -> chainerx.ndarray:
-        return chainerx.where(x > 0, x, x * slope)
+        # A falling line doesn't tell the sign of x.
+        return _rising(x, slope) if slope >= 0 else _falling(x, slope)
 
 
 def leaky_relu(x: tp.Any, slope: float = 0.2) -> variable.Variable:

@@ -5,11 +5,22 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+from chainerx._core import engine
 
 from chainer import configuration
 from chainer._builtin import BuiltinFunction, _as_chainerx
 from chainer.functions.noise.dropout import draw_key
 from chainer.utils import argument, type_check
+
+
+def _gradient(
+    gy: chainerx.ndarray, needed: tp.Any, inputs: tp.Any, y: chainerx.ndarray, r: chainerx.ndarray
+) -> tuple[chainerx.ndarray, ...]:
+    return (chainerx.where(y >= 0, gy, gy * r),)
+
+
+# For slopes that are not negative: then the result tells the sign of x.
+_rectify = engine.WithGradient('rrelu', chainerx.prelu, _gradient, n_params=1, keeps='y')
 
 
 class RReLU(BuiltinFunction):
@@ -39,13 +50,16 @@ class RReLU(BuiltinFunction):
     def compose(
         x: chainerx.ndarray, lower: float, upper: float, r: tp.Any
     ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
+        rectify: tp.Any = _rectify
         if r is not None:
             r = _as_chainerx(r)
+            if (r < 0).any():
+                rectify = chainerx.prelu
         elif configuration.config.train:
             r = chainerx.random.uniform(lower, upper, x.shape, x.dtype, x.device, draw_key())
         else:
             r = chainerx.full(x.shape, (lower + upper) / 2, x.dtype, x.device)
-        return chainerx.prelu(x, r), r
+        return rectify(x, r), r
 
 
 def _check_range(lower: float, upper: float) -> None:

@@ -6,10 +6,33 @@ import typing as tp
 
 import chainerx
 import numpy as np
+from chainerx._core import engine
 
 from chainer import variable
 from chainer._builtin import BuiltinFunction, _as_chainerx, _to_numpy
 from chainer.utils import type_check
+
+
+def _place(x: chainerx.ndarray, indices: chainerx.ndarray, axis: int) -> chainerx.ndarray:
+    order = _to_numpy(indices)
+    inverse = np.empty_like(order)
+    inverse[order] = np.arange(len(order))
+    return chainerx.take(x, chainerx.array(inverse, device=x.device), axis)
+
+
+def _gradient(
+    gy: chainerx.ndarray,
+    needed: tp.Any,
+    inputs: tp.Any,
+    y: None,
+    indices: chainerx.ndarray,
+    axis: int,
+) -> tuple[chainerx.ndarray, ...]:
+    return (chainerx.take(gy, indices, axis),)
+
+
+# Keeps the caller's indices, not their inverse.
+_take_inverse = engine.WithGradient('permutate', _place, _gradient, n_params=2, keeps='')
 
 
 class Permutate(BuiltinFunction):
@@ -29,12 +52,8 @@ class Permutate(BuiltinFunction):
 
     @staticmethod
     def compose(x: chainerx.ndarray, indices: tp.Any, axis: int, inv: bool) -> chainerx.ndarray:
-        if inv:
-            order = _to_numpy(indices)
-            indices = np.empty_like(order)
-            indices[order] = np.arange(len(order))
-            indices = chainerx.array(indices, device=x.device)
-        return chainerx.take(x, _as_chainerx(indices), axis)
+        indices = _as_chainerx(indices)
+        return _take_inverse(x, indices, axis) if inv else chainerx.take(x, indices, axis)
 
 
 def permutate(x: tp.Any, indices: tp.Any, axis: int = 0, inv: bool = False) -> variable.Variable:

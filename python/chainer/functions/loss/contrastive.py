@@ -5,11 +5,46 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+from chainerx._core import engine
 
 from chainer import variable
 from chainer._builtin import BuiltinFunction
 from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.utils import type_check
+
+
+def _compute(
+    x0: chainerx.ndarray,
+    x1: chainerx.ndarray,
+    y: chainerx.ndarray,
+    margin: float,
+    reduce: str,
+) -> chainerx.ndarray:
+    squared = chainerx.squared_error(x0, x1).sum(axis=1)
+    rest = chainerx.square(chainerx.relu(margin - chainerx.sqrt(squared)))
+    losses = chainerx.where(y == 1, squared, rest) * 0.5
+    return losses if reduce == 'no' else mean(losses, max(len(y), 1))
+
+
+def _gradient(
+    gy: chainerx.ndarray,
+    needed: tuple[bool, ...],
+    inputs: tuple[chainerx.ndarray, ...],
+    _: None,
+    margin: float,
+    reduce: str,
+) -> tuple[chainerx.ndarray | None, ...]:
+    x0, x1, y = inputs
+    difference = x0 - x1
+    squared = chainerx.square(difference).sum(axis=1)
+    # The distance has no derivative at 0, where it is taken for 0.
+    apart = squared > 0
+    distance = chainerx.sqrt(chainerx.where(apart, squared, 1))
+    pushed = chainerx.where(apart, -chainerx.relu(margin - distance) / distance, 0)
+    if reduce == 'mean':
+        gy = gy / max(len(y), 1)
+    gx = difference * chainerx.expand_dims(gy * chainerx.where(y == 1, 1, pushed), 1)
+    return gx, -gx if needed[1] else None, None
 
 
 class Contrastive(BuiltinFunction):
@@ -38,22 +73,7 @@ class Contrastive(BuiltinFunction):
             x1.shape[0] == y.shape[0],
         )
 
-    @staticmethod
-    def compose(
-        x0: chainerx.ndarray,
-        x1: chainerx.ndarray,
-        y: chainerx.ndarray,
-        margin: float,
-        reduce: str,
-    ) -> chainerx.ndarray:
-        squared = chainerx.squared_error(x0, x1).sum(axis=1)
-        same = y == 1
-        # The root has no derivative at 0, where its gradient is taken for 0.
-        apart = squared > 0
-        distance = chainerx.where(apart, chainerx.sqrt(chainerx.where(apart, squared, 1)), 0)
-        rest = chainerx.square(chainerx.relu(margin - distance))
-        losses = chainerx.where(same, squared, rest) * 0.5
-        return losses if reduce == 'no' else mean(losses, max(len(y), 1))
+    compose = staticmethod(engine.WithGradient('contrastive', _compute, _gradient, n_params=2))
 
 
 def check_margin(op: str, margin: float) -> None:

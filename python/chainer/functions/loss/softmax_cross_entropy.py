@@ -5,10 +5,11 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
-from chainerx._core import engine
+from chainerx._core import _softmax_cross_entropy, engine
 
 from chainer import _engine, variable
 from chainer._builtin import BuiltinFunction, _as_chainerx, _to_numpy
+from chainer._gradients import recomputed
 from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.utils import type_check
 
@@ -83,34 +84,44 @@ class SoftmaxCrossEntropy(BuiltinFunction):
         soft_target_loss: str,
     ) -> tuple[tp.Any, ...]:
         if t.dtype.kind == 'f':
-            return _soft(x, t, reduce, soft_target_loss), x.as_grad_stopped()
-        rows, labels = x, t
-        if x.ndim != 2:
-            rows = chainerx.moveaxis(x, 1, -1).reshape(t.size, x.shape[1])
-            labels = t.reshape(-1)
-        if ignore_label != -1:
-            # -2 is out of range for the routine, as -1 is here.
-            labels = chainerx.where(
-                labels == ignore_label, -1, chainerx.where(labels == -1, -2, labels)
-            )
-        loss = chainerx.softmax_cross_entropy(rows, labels)
-        if class_weight is not None:
-            weight = _as_chainerx(class_weight)
-            if weight.size != x.shape[1]:
-                raise ValueError(
-                    f'softmax_cross_entropy: class_weight has length {weight.size}, but x has '
-                    f'{x.shape[1]} classes'
-                )
-            loss = loss * chainerx.take(weight, chainerx.maximum(labels, 0), 0)
-            if loss.dtype != x.dtype:
-                loss = loss.astype(x.dtype)
-        if reduce == 'no':
-            return (loss if x.ndim == 2 else loss.reshape(t.shape)), x.as_grad_stopped()
-        count = chainerx.maximum((labels >= 0).sum(), 1) if normalize else max(len(x), 1)
-        return mean(loss, count), x.as_grad_stopped()
+            loss = _soft(x, t, reduce, soft_target_loss)
+        else:
+            hard = _hard if cache_score else _hard_again
+            loss = hard(x, t, normalize, class_weight, ignore_label, reduce)
+        return loss, x.as_grad_stopped()
 
 
 _CHECKED = ('class_weight', 'reduce', 'soft_target_loss')
+
+
+def _hard(
+    x: chainerx.ndarray,
+    t: chainerx.ndarray,
+    normalize: bool,
+    class_weight: tp.Any,
+    ignore_label: int,
+    reduce: str,
+) -> chainerx.ndarray:
+    loss = _softmax_cross_entropy(x, t, ignore_label)
+    if class_weight is not None:
+        weight = _as_chainerx(class_weight)
+        if weight.size != x.shape[1]:
+            raise ValueError(
+                f'softmax_cross_entropy: class_weight has length {weight.size}, but x has '
+                f'{x.shape[1]} classes'
+            )
+        # The loss of an ignored label is 0 already.
+        loss = loss * chainerx.take(weight, t, 0, 'clip')
+        if loss.dtype != x.dtype:
+            loss = loss.astype(x.dtype)
+    if reduce == 'no':
+        return loss
+    count = chainerx.maximum((t != ignore_label).sum(), 1) if normalize else max(len(x), 1)
+    return mean(loss, count)
+
+
+# Keeps nothing but scores and labels.
+_hard_again = recomputed('softmax_cross_entropy', _hard, n_params=4)
 
 
 def _soft(x: chainerx.ndarray, t: chainerx.ndarray, reduce: str, kind: str) -> chainerx.ndarray:

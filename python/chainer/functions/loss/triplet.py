@@ -5,12 +5,51 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+from chainerx._core import engine
 
 from chainer import variable
 from chainer._builtin import BuiltinFunction
 from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.functions.loss.contrastive import check_margin
 from chainer.utils import type_check
+
+
+def _compute(
+    anchor: chainerx.ndarray,
+    positive: chainerx.ndarray,
+    negative: chainerx.ndarray,
+    margin: float,
+    reduce: str,
+) -> chainerx.ndarray:
+    losses = chainerx.relu(_excess(anchor, positive, negative) + margin)
+    return losses if reduce == 'no' else mean(losses, max(len(anchor), 1))
+
+
+def _excess(
+    anchor: chainerx.ndarray, positive: chainerx.ndarray, negative: chainerx.ndarray
+) -> chainerx.ndarray:
+    """``|a - p|^2 - |a - n|^2`` of each row, as one product."""
+    return ((negative - positive) * (anchor * 2 - positive - negative)).sum(axis=1)
+
+
+def _gradient(
+    gy: chainerx.ndarray,
+    needed: tuple[bool, ...],
+    inputs: tuple[chainerx.ndarray, ...],
+    y: None,
+    margin: float,
+    reduce: str,
+) -> tuple[chainerx.ndarray | None, ...]:
+    anchor, positive, negative = inputs
+    if reduce == 'mean':
+        gy = gy / max(len(anchor), 1)
+    excess = _excess(*(x.as_grad_stopped() for x in inputs))
+    scale = chainerx.expand_dims(chainerx.where(excess + margin >= 0, gy * 2, 0), 1)
+    return (
+        (negative - positive) * scale if needed[0] else None,
+        (positive - anchor) * scale if needed[1] else None,
+        (anchor - negative) * scale if needed[2] else None,
+    )
 
 
 class Triplet(BuiltinFunction):
@@ -33,18 +72,7 @@ class Triplet(BuiltinFunction):
         for x in (positive, negative):
             type_check.expect(x.dtype == anchor.dtype, x.shape == anchor.shape)
 
-    @staticmethod
-    def compose(
-        anchor: chainerx.ndarray,
-        positive: chainerx.ndarray,
-        negative: chainerx.ndarray,
-        margin: float,
-        reduce: str,
-    ) -> chainerx.ndarray:
-        # |a - p|^2 - |a - n|^2, as one product.
-        excess = (negative - positive) * (anchor * 2 - positive - negative)
-        losses = chainerx.relu(excess.sum(axis=1) + margin)
-        return losses if reduce == 'no' else mean(losses, max(len(anchor), 1))
+    compose = staticmethod(engine.WithGradient('triplet', _compute, _gradient, n_params=2))
 
 
 def triplet(

@@ -59,6 +59,7 @@ def average(
         shape = [1] * x.ndim
         shape[axes[0]] = x.shape[axes[0]]
         weights = F.reshape(weights, tuple(shape))
-    weighted = F.cast(x, weights.dtype) * F.broadcast_to(weights, x.shape)
-    divisor = sum(F.broadcast_to(weights, x.shape), axes, keepdims)
-    return sum(weighted, axes, keepdims) / divisor
+    weighted = sum(F.cast(x, weights.dtype) * F.broadcast_to(weights, x.shape), axes, keepdims)
+    # One number, whatever the shape of x.
+    divisor = sum(weights, None)
+    return weighted / F.broadcast_to(divisor, weighted.shape)

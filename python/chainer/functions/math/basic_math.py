@@ -102,7 +102,7 @@ class MultiAdd(BuiltinFunction):
     @staticmethod
     def compose(x: chainerx.ndarray, *others: chainerx.ndarray) -> chainerx.ndarray:
         if not others:
-            return x.copy()
+            return x[...]
         for other in others:
             x = x + other
         return x

@@ -6,10 +6,17 @@ import string
 import typing as tp
 
 import chainerx
+from chainerx._core import _diagonal
 
 from chainer import variable
 from chainer._builtin import BuiltinFunction
-from chainer.functions.math._contraction import Label, contract, permute
+from chainer.functions.math._contraction import (
+    Label,
+    chain,
+    long_chain,
+    permute,
+    sum_out,
+)
 from chainer.utils import type_check
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
@@ -64,25 +71,29 @@ def _labels(subscripts: str, ndim: int) -> list[Label]:
     return [*head, *range(extra - 1, -1, -1), *tail]
 
 
-def _diagonal(x: chainerx.ndarray, labels: list[Label]) -> tuple[chainerx.ndarray, list[Label]]:
+def _diagonals(x: chainerx.ndarray, labels: list[Label]) -> tuple[chainerx.ndarray, list[Label]]:
     """Takes the diagonal along axes of one label."""
     for name in [n for n in labels if labels.count(n) > 1]:
         while labels.count(name) > 1:
             i = labels.index(name)
             j = labels.index(name, i + 1)
-            others = [k for k in range(x.ndim) if k not in (i, j)]
-            n = x.shape[i]
-            x = x.transpose([*others, i, j])
-            x = x.reshape((*x.shape[:-2], n * n))[..., :: n + 1]
-            labels = [*(labels[k] for k in others), name]
+            x = _diagonal(x, 0, i, j)
+            labels = [*(n for k, n in enumerate(labels) if k not in (i, j)), name]
     return x, labels
 
 
-def _sum_out(
-    x: chainerx.ndarray, labels: list[Label], kept: set[Label]
-) -> tuple[chainerx.ndarray, list[Label]]:
-    axes = tuple(n for n, name in enumerate(labels) if name not in kept)
-    return (x.sum(axes), [n for n in labels if n in kept]) if axes else (x, labels)
+def _labels_of_products(labels: list[list[Label]], out: list[Label]) -> list[list[Label]]:
+    """What is left after each product from left to right, in the order of a matrix product."""
+    kept: list[list[Label]] = []
+    left = labels[0]
+    for n, right in enumerate(labels[1:], 2):
+        later = {*out, *(name for names in labels[n:] for name in names)}
+        both = [name for name in left if name in right]
+        both += [name for name in left if name not in right]
+        both += [name for name in right if name not in left]
+        left = [name for name in both if name in later] if n < len(labels) else out
+        kept.append(left)
+    return kept
 
 
 class EinSum(BuiltinFunction):
@@ -112,19 +123,17 @@ class EinSum(BuiltinFunction):
         n_dots = 0
         terms = []
         for x, subscripts in zip(xs, in_subs.split(','), strict=True):
-            labels = _labels(subscripts, x.ndim)
-            n_dots = max(n_dots, sum(isinstance(n, int) for n in labels))
-            terms.append(_diagonal(x, labels))
+            names = _labels(subscripts, x.ndim)
+            n_dots = max(n_dots, sum(isinstance(n, int) for n in names))
+            terms.append(_diagonals(x, names))
         out = _labels(out_sub, len(out_sub.replace('@', '')) + n_dots)
-        y, y_labels = terms[0]
-        for n, (x, labels) in enumerate(terms[1:], 2):
-            later = {*out, *(name for _, names in terms[n:] for name in names)}
-            y, y_labels = _sum_out(y, y_labels, later | set(labels))
-            x, labels = _sum_out(x, labels, later | set(y_labels))
-            y, y_labels = contract(y, y_labels, x, labels, later)
-        y, y_labels = _sum_out(y, y_labels, set(out))
-        y = permute(y, y_labels, out)
-        return y[...] if y is xs[0] else y
+        arrays = [x for x, _ in terms]
+        labels = [names for _, names in terms]
+        if len(arrays) == 1:
+            y = permute(*sum_out(arrays[0], labels[0], out), out)
+            return y[...] if y is xs[0] else y
+        multiply = chain if len(arrays) == 2 else long_chain
+        return multiply(*arrays, labels, _labels_of_products(labels, out))
 
 
 def einsum(*operands: tp.Any) -> variable.Variable:

@@ -9,7 +9,7 @@ import chainerx
 
 from chainer import variable
 from chainer._builtin import BuiltinFunction
-from chainer.functions.math._contraction import contract
+from chainer.functions.math._contraction import product
 from chainer.utils import type_check
 
 Axes = tp.Any  # int, or a pair of ints or of sequences of int
@@ -59,7 +59,10 @@ class TensorDot(BuiltinFunction):
         b_labels: list[tp.Any] = [('b', n) for n in range(b.ndim)]
         for n, m in zip(a_axes, b_axes, strict=True):
             b_labels[m] = a_labels[n]
-        y, _ = contract(a, a_labels, b, b_labels, ())
+        out = [n for n in a_labels if n not in b_labels] + [
+            n for n in b_labels if n not in a_labels
+        ]
+        y = product(a, b, a_labels, b_labels, out)
         return y if dtype is None else y.astype(dtype)
 
 

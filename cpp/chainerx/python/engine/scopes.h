@@ -1,0 +1,47 @@
+// What holds for the life of an object: the GIL, and that nothing is recorded.
+#pragma once
+
+#include <cstdint>
+
+#include "chainerx/core/context.h"
+#include "chainerx/core/thread_state.h"
+#include "chainerx/python/bind.h"
+
+namespace chainerx::python::engine {
+
+class GilScope {
+ public:
+    GilScope() : state_{PyGILState_Ensure()} {}
+    ~GilScope() { PyGILState_Release(state_); }
+    GilScope(const GilScope&) = delete;
+    GilScope& operator=(const GilScope&) = delete;
+
+ private:
+    PyGILState_STATE state_;
+};
+
+// Records nothing during its life.
+class NoRecordScope {
+ public:
+    explicit NoRecordScope(bool active = true) : active_{active} {
+        if (!active) return;
+        context_ = internal::t_state.record_context;
+        mask_ = internal::t_state.record_mask;
+        internal::t_state.record_context = &GetDefaultContext();
+        internal::t_state.record_mask = 0;
+    }
+    ~NoRecordScope() {
+        if (!active_) return;
+        internal::t_state.record_context = context_;
+        internal::t_state.record_mask = mask_;
+    }
+    NoRecordScope(const NoRecordScope&) = delete;
+    NoRecordScope& operator=(const NoRecordScope&) = delete;
+
+ private:
+    bool active_;
+    Context* context_{nullptr};
+    uint64_t mask_{0};
+};
+
+}  // namespace chainerx::python::engine

@@ -1,4 +1,4 @@
-"""Every row of the table: values, dtypes, layouts, derivatives, creators, memory, errors."""
+"""Every row of the table: values, dtypes, layouts, derivatives, creators, errors."""
 
 import importlib
 import inspect
@@ -246,42 +246,6 @@ def test_hooks(case, kind, debug):
         )
     for y, e in zip(ys, expected, strict=True):
         np.testing.assert_array_equal(as_numpy(y.array), as_numpy(e.array), prepared.where)
-
-
-def in_use():
-    # Without the garbage collector's help: nothing here may be a cycle.
-    return chainerx.get_memory_info()['in_use']
-
-
-def size_of(*specs):
-    """Bytes of arrays; made for the purpose, as blocks are rounded up."""
-    before = in_use()
-    held = [chainerx.empty(shape, dtype) for shape, dtype in specs]
-    size = in_use() - before
-    del held
-    return size
-
-
-@each(c for c in CASES if c.cls is not None)
-def test_kept_memory(case):
-    """What lives on for backward is no more than in v7, while the outputs live and after that."""
-    start = in_use()
-    prepared = Prepared(case, case.big_call(), 'float32', 'native')
-    ys = prepared.call(prepared.variables())
-    specs = {f'x{n}': (x.shape, x.dtype) for n, x in enumerate(prepared.arrays)}
-    specs |= {f'y{n}': (y.shape, y.dtype) for n, y in enumerate(ys)}
-    prepared.arrays.clear()
-    kept = set(case.keeps.split())
-    more = [((case.keeps_bytes(*(x.shape for x in prepared.values)),), 'uint8')]
-    outputs = {name for name in specs if name[0] == 'y'}
-    limit = size_of(*(specs[name] for name in kept | outputs), *more)
-    used = in_use() - start
-    assert used <= limit, f'{prepared.where}: with its outputs {used} bytes, in v7 {limit}'
-    if all(y.dtype.kind == 'f' for y in ys):
-        ys = tuple(y + 1.0 for y in ys)  # keeps nothing
-        limit = size_of(*(specs[name] for name in (*kept, *outputs)), *more)
-        used = in_use() - start
-        assert used <= limit, f'{prepared.where}: {used} bytes, in v7 {limit}'
 
 
 def refused(case):

@@ -1,4 +1,4 @@
-"""What a row of the table is: a function, its reference, its class, and what it may keep.
+"""What a row of the table is: a function, its reference and its class.
 
 A row says only what is special about its function; the loops over kinds of arrays, dtypes, layouts
 and derivatives are in `test_functions.py`. Arguments are written as in the table of chainerx.
@@ -38,8 +38,6 @@ class Case:
     )
     label: str | None = None  # the name of the class, if not given
     attributes: Any = ()  # of the creator: a dict for the first call, or a list of one per call
-    keeps: str = ''  # the arrays that v7's function kept for backward: 'x0 y0', say
-    keeps_bytes: Callable = lambda *shapes: 0  # what else it kept, from the shapes of the inputs
     params: tuple = ()  # positions of arrays that are parameters: never given as Variables
     direct: bool = True  # the class takes the arrays as they are given, and is used by itself
     elastic: bool = False  # arguments take any shapes that broadcast

@@ -1,0 +1,73 @@
+"""No function keeps more memory for backward than that of Chainer v7.8.1 did."""
+
+import functools
+import gc
+import json
+import pathlib
+import tracemalloc
+
+import chainer
+import chainerx
+import pytest
+from functions.cases._harness import lay
+from functions.cases._retained import HELD, calls_to_measure, numpy_bytes, retained
+from functions.cases._table import Case, call, f
+
+V7 = json.loads(
+    (pathlib.Path(__file__).parents[1] / 'data' / 'v7_retained.json').read_text(encoding='utf-8')
+)
+CALLS = {key: (case, spec) for key, case, spec in calls_to_measure()}
+
+# A row of batch_matmul, which is deprecated.
+pytestmark = pytest.mark.filterwarnings('ignore:batch_matmul')
+
+
+def allocated():
+    # Without the garbage collector's help: nothing here may be a cycle.
+    return chainerx._core._live_counts()[3] + numpy_bytes()
+
+
+@pytest.fixture(scope='module')
+def counting():
+    gc.collect()
+    gc.freeze()
+    tracemalloc.start()
+    chainerx._core._set_leak_tracking(True)
+    yield
+    chainerx._core._set_leak_tracking(False)
+    tracemalloc.stop()
+    gc.unfreeze()
+
+
+@pytest.mark.parametrize('kind', ['numpy', 'native'])
+@pytest.mark.parametrize('key', CALLS)
+def test_no_more_than_in_v7(key, kind, counting):
+    make = functools.partial(lay, layout='contiguous', kind=kind)
+    figures = retained(*CALLS[key], make, allocated)
+    for held, ours, v7 in zip(HELD, figures, V7[key], strict=True):
+        assert ours <= v7, f'{key}, where the caller holds {held}: {ours} bytes, in v7 {v7}'
+
+
+def test_figures_are_of_these_calls():
+    assert set(V7) == set(CALLS)
+
+
+class KeepsTwice(chainer.FunctionNode):
+    def forward(self, inputs):
+        self.retain_inputs((0,))
+        self.copy = inputs[0].copy()
+        return (inputs[0] * 2,)
+
+
+@pytest.mark.parametrize('kind', ['numpy', 'native'])
+def test_what_is_kept_is_seen(kind, counting):
+    size = 30 * 40 * 4
+
+    def measured(function):
+        case = Case('', fn=function, calls=[call(f(30, 40))])
+        make = functools.partial(lay, layout='contiguous', kind=kind)
+        return [n // size for n in retained(case, case.calls[0], make, allocated)]
+
+    assert measured(lambda x: x + 1) == [2, 1, 0, 1]
+    assert measured(lambda x: chainer.functions.exp(x) * x) == [3, 3, 2, 2]
+    assert measured(lambda x: KeepsTwice().apply((x,))[0]) == [3, 3, 2, 2]

@@ -18,36 +18,6 @@ from chainer.utils import type_check
 if tp.TYPE_CHECKING:
     from chainer.function_node import FunctionNode
 
-_UNSET = object()
-
-
-def _notify(config: object) -> None:
-    engine.config_changed(config is configuration.global_config)
-
-
-def read_config() -> tuple[bool, bool, bool]:
-    config = configuration.config
-    return config.enable_backprop, config.type_check, config.debug
-
-
-def set_backprop(enabled: bool) -> tp.Any:
-    """Sets this thread's ``enable_backprop`` and returns what `restore_backprop` needs.
-
-    The engine, which calls this, changes its copy itself.
-    """
-    values = configuration.config._local.__dict__
-    old = values.get('enable_backprop', _UNSET)
-    values['enable_backprop'] = enabled
-    return old
-
-
-def restore_backprop(old: tp.Any) -> None:
-    values = configuration.config._local.__dict__
-    if old is _UNSET:
-        values.pop('enable_backprop', None)
-    else:
-        values['enable_backprop'] = old
-
 
 def to_kind(value: tp.Any, kind: str | None) -> tp.Any:
     """An attribute of a function, its arrays as the user of that kind of array expects them."""
@@ -165,12 +135,8 @@ def _learn_how_the_collector_works() -> None:
 
 
 _learn_how_the_collector_works()
-configuration._notify = _notify
-engine.config_changed(True)
+engine.set_config(configuration.config)
 engine.set_callbacks(
-    read_config=read_config,
-    set_backprop=set_backprop,
-    restore_backprop=restore_backprop,
     materialize=materialize,
     check_types=check_types,
     forward_begin=forward_begin,

@@ -1,24 +1,19 @@
 """Configuration: one global object and thread-local values on top of it.
 
-Any name can be a key. The engine keeps a copy of the keys that it reads on its fast paths; it
-learns of changes through `_notify`.
+Any name can be a key. The thread-local part is in C++ (`engine.LocalConfig`), for many functions
+read it; the engine keeps a copy of the keys that it reads on its fast paths.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-import threading
-import types
 import typing as tp
 
 import numpy as np
+from chainerx._core import engine
 
 from chainer._mixed16 import mixed16
-
-
-def _notify(config: object) -> None:
-    """Called with the configuration object after each change; the engine replaces it."""
 
 
 def _check(name: str, value: tp.Any) -> None:
@@ -64,18 +59,18 @@ class GlobalConfig:
     def __setattr__(self, name: str, value: tp.Any) -> None:
         _check(name, value)
         object.__setattr__(self, name, value)
-        _notify(self)
+        engine.config_changed()
 
     def __delattr__(self, name: str) -> None:
         object.__delattr__(self, name)
-        _notify(self)
+        engine.config_changed()
 
     def show(self, file: tp.TextIO | None = None) -> None:
         """Prints keys and values, one per line, sorted, to ``file`` (standard output)."""
         _print_attrs(self, self.__dict__, file)
 
 
-class LocalConfig:
+class LocalConfig(engine.LocalConfig):
     """Values of the running thread; what it has not set is read from ``global_config``.
 
     ``chainer.config`` is the object in use. ``del config.key`` uncovers the global value.
@@ -84,29 +79,9 @@ class LocalConfig:
         AttributeError: Reading a key that is set nowhere; deleting one that the thread has not set.
     """
 
-    _global: GlobalConfig
-    _local: threading.local
+    __slots__ = ()
 
-    def __init__(self, global_config: GlobalConfig) -> None:
-        object.__setattr__(self, '_global', global_config)
-        object.__setattr__(self, '_local', threading.local())
-
-    def __getattr__(self, name: str) -> tp.Any:
-        if name in ('_global', '_local'):  # an object that __init__ has not seen, as in copying
-            raise AttributeError(name)
-        values = self._local.__dict__
-        if name in values:
-            return values[name]
-        return getattr(self._global, name)
-
-    def __setattr__(self, name: str, value: tp.Any) -> None:
-        _check(name, value)
-        setattr(self._local, name, value)
-        _notify(self)
-
-    def __delattr__(self, name: str) -> None:
-        delattr(self._local, name)
-        _notify(self)
+    _check = staticmethod(_check)
 
     def show(self, file: tp.TextIO | None = None) -> None:
         """Prints keys and values in effect, one per line, sorted, to ``file``."""
@@ -118,41 +93,6 @@ def _print_attrs(obj: object, keys: tp.Iterable[str], file: tp.TextIO | None) ->
     width = max(map(len, keys), default=0)
     for key in keys:
         print(f'{key:<{width}} {getattr(obj, key)}', file=file or sys.stdout)
-
-
-_UNSET: tp.Final = object()
-
-
-class _ConfigContext:
-    """What `using_config` returns: sets the value on entry, puts back what was there on exit."""
-
-    def __init__(self, config: LocalConfig | GlobalConfig, name: str, value: tp.Any) -> None:
-        self.config = config
-        self.name = name
-        self.value = value
-        self._old_values: list[tp.Any] = []
-
-    def __enter__(self) -> None:
-        own = self.config if isinstance(self.config, GlobalConfig) else self.config._local
-        # A list, for the same object may be entered again inside itself.
-        self._old_values.append(own.__dict__.get(self.name, _UNSET))
-        try:
-            setattr(self.config, self.name, self.value)
-        except BaseException:
-            self._old_values.pop()
-            raise
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: types.TracebackType | None,
-    ) -> None:
-        old = self._old_values.pop()
-        if old is _UNSET:
-            delattr(self.config, self.name)
-        else:
-            setattr(self.config, self.name, old)
 
 
 def _flag(name: str, default: bool) -> bool:
@@ -205,7 +145,7 @@ config = LocalConfig(global_config)
 
 def using_config(
     name: str, value: tp.Any, config: LocalConfig | GlobalConfig = config
-) -> _ConfigContext:
+) -> engine.ConfigContext:
     """Sets a configuration value inside a ``with`` block; by default for this thread only.
 
     >>> import chainer
@@ -213,4 +153,4 @@ def using_config(
     ...     chainer.config.train
     False
     """
-    return _ConfigContext(config, name, value)
+    return engine.using_config(name, value, config)

@@ -2,46 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
-import threading
 import typing as tp
 import weakref
 
-import chainerx
+from chainerx._core import engine
 
-from chainer import _environment, backend, configuration, variable
+from chainer import _environment, backend, variable
 from chainer.function_hook import FunctionHook  # noqa: F401  (v7 has it here, too)
 from chainer.function_node import FunctionNode
 
 
-class _BackpropMode(threading.local, contextlib.ContextDecorator):
-    """May be entered again, also inside itself and by other threads."""
-
-    def __init__(self, enable: bool) -> None:
-        self._enable = enable
-        self._entered: list[tuple[tp.Any, tp.Any]] = []
-
-    def __enter__(self) -> None:
-        config = configuration.using_config('enable_backprop', self._enable)
-        mode = chainerx.force_backprop_mode() if self._enable else chainerx.no_backprop_mode()
-        config.__enter__()
-        mode.__enter__()
-        self._entered.append((config, mode))
-
-    def __exit__(self, *error: object) -> None:
-        config, mode = self._entered.pop()
-        mode.__exit__(*error)
-        config.__exit__(*error)
-
-
-def no_backprop_mode() -> _BackpropMode:
+def no_backprop_mode() -> engine.ConfigContext:
     """Inside the ``with`` block no graph is recorded, by chainer and by chainerx alike."""
-    return _BackpropMode(False)
+    return engine.backprop_mode(False)
 
 
-def force_backprop_mode() -> _BackpropMode:
+def force_backprop_mode() -> engine.ConfigContext:
     """Inside the ``with`` block graphs are recorded, even within `no_backprop_mode`."""
-    return _BackpropMode(True)
+    return engine.backprop_mode(True)
 
 
 class FunctionAdapter(FunctionNode):

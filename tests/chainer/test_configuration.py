@@ -9,8 +9,10 @@ import pickle
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import chainer
+import chainerx
 import numpy as np
 import pytest
 from chainer import configuration
@@ -188,16 +190,120 @@ def test_using_config_of_the_global_object(config):
     assert config.debug is False
 
 
-def test_notify(config, monkeypatch):
-    seen: list = []
-    monkeypatch.setattr(configuration, '_notify', seen.append)
-    config.key = 1
-    del config.key
-    config._global.key = 2
-    del config._global.key
-    with chainer.using_config('key', 3, config):
-        pass
-    assert seen == [config, config, config._global, config._global, config, config]
+def test_the_engine_follows():
+    """Functions see each change of what the engine has a copy of."""
+
+    def records():
+        return chainer.functions.relu(chainer.Variable(np.ones(2, 'f'))).creator is not None
+
+    for config in (chainer.config, chainer.global_config):
+        for value in (False, True, False):
+            config.enable_backprop = value
+            assert records() is value
+            assert in_thread(records) is (value or config is chainer.config)
+            chainer.config.train = chainer.config.train  # another key makes no difference
+            assert records() is value
+            with chainer.using_config('enable_backprop', not value, config):
+                assert records() is not value
+            with chainer.force_backprop_mode(), chainer.no_backprop_mode():
+                assert not records()
+            with chainer.no_backprop_mode(), chainer.force_backprop_mode():
+                assert records()
+            assert records() is value
+        if config is chainer.config:
+            del config.enable_backprop
+        else:
+            config.enable_backprop = True
+        assert records()
+    del chainer.config.train
+    with chainer.using_config('enable_backprop', 0):
+        assert not records()
+    assert 'enable_backprop' not in chainer.config._local.__dict__
+
+
+def test_backprop_modes_are_those_of_chainerx():
+    mode = chainer.no_backprop_mode()
+    with mode as entered:
+        assert entered is None
+        assert not chainerx.is_backprop_required()
+        with chainer.force_backprop_mode(), mode, mode:
+            assert not chainerx.is_backprop_required()
+            assert chainer.config.enable_backprop is False
+        assert not chainerx.is_backprop_required()
+    assert chainerx.is_backprop_required()
+    assert chainer.config.enable_backprop is True
+    with pytest.raises(ZeroDivisionError), mode:
+        raise ZeroDivisionError
+    assert chainerx.is_backprop_required()
+    with pytest.raises(chainerx.ChainerxError, match='left but not entered'):
+        mode.__exit__(None, None, None)
+
+
+def test_one_context_in_several_threads(config):
+    """Each thread leaves what it has entered."""
+    using = chainer.using_config('debug', 1, config)
+    other = threading.Event(), threading.Event()
+
+    def work():
+        config.debug = 3
+        with using:
+            other[0].set()
+            assert other[1].wait(60)
+        return config.debug
+
+    with ThreadPoolExecutor(1) as pool:
+        result = pool.submit(work)
+        assert other[0].wait(60)
+        with pytest.raises(chainerx.ChainerxError, match='left but not entered'):
+            using.__exit__(None, None, None)
+        config.debug = 2
+        with using:
+            other[1].set()
+            assert result.result() == 3
+            assert config.debug == 1
+        assert config.debug == 2
+
+
+def test_context_as_a_decorator(config):
+    @chainer.using_config('debug', 1, config)
+    def read(*args, **kwargs):
+        """Docstring."""
+        return config.debug, args, kwargs
+
+    assert read(5, a=6) == (1, (5,), {'a': 6})
+    assert read.__doc__ == 'Docstring.'
+    assert config.debug is False
+
+
+def test_keys_named_like_methods(config):
+    config.show = 5
+    assert callable(config.show)
+    assert config._local.show == 5
+
+
+def test_keys_made_at_run_time(config):
+    config._global.key = 1
+    name = ''.join(['k', 'ey'])
+    with chainer.using_config(name, 2, config):
+        assert getattr(config, ''.join(['ke', 'y'])) == 2
+    setattr(config, name, 3)
+    assert config.key == 3
+    delattr(config, name)
+    assert config.key == 1
+    with pytest.raises(AttributeError, match=r'config\.key is not set in this thread'):
+        del config.key
+    with pytest.raises(TypeError, match='using_config'):
+        chainer.using_config(5, 1)
+
+
+def test_errors_of_what_is_no_configuration():
+    for other in (5, None):
+        with pytest.raises((TypeError, AttributeError)), chainer.using_config('train', 1, other):
+            pass
+    with pytest.raises(AttributeError):
+        _ = configuration.LocalConfig.__new__(configuration.LocalConfig).train
+    with pytest.raises(TypeError, match='pickle'):
+        copy.copy(chainer.config)
 
 
 @pytest.mark.parametrize('value', ['float32', np.float16, np.dtype('d'), np.int32, chainer.mixed16])

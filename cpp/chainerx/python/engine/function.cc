@@ -11,6 +11,7 @@
 #include "chainerx/core/thread_state.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/call.h"
+#include "chainerx/python/engine/config.h"
 #include "chainerx/python/engine/node.h"
 #include "chainerx/python/engine/scopes.h"
 #include "chainerx/python/engine/traverse.h"
@@ -196,29 +197,6 @@ const char* Intern(const char* name) {
 }
 
 const char* ClassName(PyObject* f) { return Intern(Py_TYPE(f)->tp_name); }
-
-// Sets the local `enable_backprop`, so that what the function computes is recorded as the run
-// wants.
-class BackpropConfig {
- public:
-    explicit BackpropConfig(bool enabled) : state_{GetState()} {
-        if (state_.enable_backprop == enabled) return;
-        old_ = Check(PyObject_CallOneArg(g_callbacks.set_backprop, enabled ? Py_True : Py_False));
-        state_.enable_backprop = enabled;
-    }
-    ~BackpropConfig() {
-        if (!old_) return;
-        state_.enable_backprop = !state_.enable_backprop;
-        PyObject *type, *value, *traceback;
-        PyErr_Fetch(&type, &value, &traceback);
-        Py_XDECREF(PyObject_CallOneArg(g_callbacks.restore_backprop, old_.get()));
-        PyErr_Restore(type, value, traceback);
-    }
-
- private:
-    State& state_;
-    Ref old_;
-};
 
 // Leaves it to `enable_backprop` alone whether functions are recorded: backward() may switch it on
 // for a graph of its own, also in a run that records nothing.

@@ -1,6 +1,7 @@
 #include "chainerx/python/engine/module.h"
 
 #include "chainerx/python/engine/call.h"
+#include "chainerx/python/engine/config.h"
 #include "chainerx/python/engine/cupy.h"
 #include "chainerx/python/engine/function.h"
 #include "chainerx/python/engine/gradient.h"
@@ -14,6 +15,7 @@ namespace chainerx::python::engine {
 
 void InitEngine(PyObject* module) {
     InitState(module);
+    InitConfig(module);
     InitTraverse(module);
     InitCupy(module);
     InitVariable(module);

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "chainerx/python/deferred.h"
+#include "chainerx/python/engine/config.h"
 
 namespace chainerx::python::engine {
 
@@ -15,21 +16,11 @@ std::atomic<uint64_t> g_generation{0};
 
 void Refresh(State& state) {
     state.generation = g_generation.load(std::memory_order_relaxed);
-    if (g_callbacks.read_config == nullptr) return;
-    const Ref values = Check(PyObject_CallNoArgs(g_callbacks.read_config));
-    int backprop, check, debug;
-    if (!PyArg_ParseTuple(values.get(), "ppp", &backprop, &check, &debug)) throw PythonError{};
-    state.enable_backprop = backprop != 0;
-    state.type_check = check != 0;
-    state.debug = debug != 0;
+    ReadConfig(state);
 }
 
-PyObject* ConfigChanged(PyObject*, PyObject* everywhere) {
-    if (PyObject_IsTrue(everywhere) == 1) {
-        g_generation.fetch_add(1);
-    } else {
-        t_engine.generation = ~uint64_t{0};
-    }
+PyObject* ConfigChanged(PyObject*, PyObject*) {
+    g_generation.fetch_add(1);
     Py_RETURN_NONE;
 }
 
@@ -58,14 +49,10 @@ PyObject* SetCallbacks(PyObject*, PyObject* args, PyObject* keywords) {
         #name, &g_callbacks.name \
     }
     const Name names[] = {
-        CX_NAME(read_config),    CX_NAME(check_types),
-        CX_NAME(materialize),    CX_NAME(forward_begin),
-        CX_NAME(forward_end),    CX_NAME(backward_begin),
-        CX_NAME(backward_end),   CX_NAME(backward_gradient),
-        CX_NAME(set_backprop),   CX_NAME(restore_backprop),
-        CX_NAME(variable_class), CX_NAME(node_class),
-        CX_NAME(getitem),        CX_NAME(matmul),
-        CX_NAME(fallback),
+        CX_NAME(check_types),       CX_NAME(materialize),    CX_NAME(forward_begin),
+        CX_NAME(forward_end),       CX_NAME(backward_begin), CX_NAME(backward_end),
+        CX_NAME(backward_gradient), CX_NAME(variable_class), CX_NAME(node_class),
+        CX_NAME(getitem),           CX_NAME(matmul),         CX_NAME(fallback),
     };
 #undef CX_NAME
     if (PyTuple_GET_SIZE(args) != 0 || keywords == nullptr) {
@@ -81,8 +68,8 @@ PyObject* SetCallbacks(PyObject*, PyObject* args, PyObject* keywords) {
 }
 
 PyMethodDef g_methods[] = {
-    {"config_changed", &ConfigChanged, METH_O,
-     "Mirrors the configuration anew before the next function, in all threads or in this one."},
+    {"config_changed", &ConfigChanged, METH_NOARGS,
+     "Mirrors the configuration anew before the next function, in all threads."},
     {"set_hooks", &SetHooks, METH_O,
      "The dict of this thread's function hooks. They are forgotten when the result goes, which the "
      "thread is to keep."},
@@ -98,6 +85,8 @@ State& GetState() {
         Refresh(state);
     return state;
 }
+
+void InvalidateState() { t_engine.generation = ~uint64_t{0}; }
 
 bool IsObserved(const State& state) {
     return state.debug || (state.hooks != nullptr && PyDict_GET_SIZE(state.hooks) != 0);

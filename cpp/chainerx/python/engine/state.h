@@ -16,8 +16,10 @@ struct State {
     PyObject* hooks{nullptr};           // the dict of chainer.get_function_hooks(); owned
 };
 
-// Refreshed when the global configuration has changed.
+// Refreshed when the configuration has changed.
 State& GetState();
+// Of this thread: has it read anew.
+void InvalidateState();
 
 // Hooks for all, debug mode: functions take the way on which somebody looks. Hooks of single
 // functions are the business of their regions (`observed`).
@@ -25,7 +27,6 @@ bool IsObserved(const State& state);
 
 // What Python does for the engine. Set once, when chainer is imported.
 struct Callbacks {
-    PyObject* read_config;     // () -> (enable_backprop, type_check, debug)
     PyObject* check_types;     // (cls, params, arrays) -> None; raises InvalidType
     PyObject* materialize;     // (cls or None, values, kind or name, function or None) -> function
     PyObject* forward_begin;   // (function, in_data)
@@ -33,8 +34,6 @@ struct Callbacks {
     PyObject* backward_begin;  // (function, in_data, out_grad)
     PyObject* backward_end;    // (function, in_data, out_grad)
     PyObject* backward_gradient;  // (function, input index, array)
-    PyObject* set_backprop;       // (bool) -> the old local value, or a marker of its absence
-    PyObject* restore_backprop;   // (old value)
     PyObject* variable_class;
     PyObject* node_class;
     PyObject* getitem;   // (variable, slices)

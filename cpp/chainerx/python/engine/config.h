@@ -1,0 +1,29 @@
+// chainer.config: values of the running thread over values of all. Read in many functions, and set
+// around many.
+#pragma once
+
+#include "chainerx/python/bind.h"
+#include "chainerx/python/engine/state.h"
+
+namespace chainerx::python::engine {
+
+// The mirror of `chainer.config` is read anew. Nothing before chainer is imported.
+void ReadConfig(State& state);
+
+// Sets `enable_backprop` of the running thread during its life, both there and in the mirror.
+class BackpropConfig {
+ public:
+    explicit BackpropConfig(bool enabled);
+    ~BackpropConfig();
+    BackpropConfig(const BackpropConfig&) = delete;
+    BackpropConfig& operator=(const BackpropConfig&) = delete;
+
+ private:
+    State& state_;
+    bool changed_;
+    Ref old_;  // null: not set
+};
+
+void InitConfig(PyObject* module);
+
+}  // namespace chainerx::python::engine

@@ -198,7 +198,7 @@ class Variable(_Creator, engine.Variable):
 
     def __reduce__(self) -> tuple[tp.Any, ...]:
         state = (self.array, self.name, _grad_or_none(self), self.requires_grad)
-        return _create_variable, (type(self), *state), self.__dict__ or None
+        return _unpickle, (type(self), *state), self.__dict__ or None
 
     # ---- the array ----
 
@@ -468,11 +468,20 @@ def _restore(new: tp.Any, array: tp.Any, name: tp.Any, grad: tp.Any, requires_gr
         new.grad = grad
 
 
-def _create_variable(
+def _unpickle(
     cls: type[Variable], array: tp.Any, name: tp.Any, grad: tp.Any, requires_grad: bool
 ) -> Variable:
     new = cls.__new__(cls)
     _restore(new, array, name, grad, requires_grad)
+    return new
+
+
+def _create_variable(
+    array: tp.Any, name: tp.Any, grad: tp.Any, requires_grad: bool, device: tp.Any
+) -> Variable:
+    """What pickles of variables written by Chainer v7 call."""
+    new = _unpickle(Variable, array, name, grad, requires_grad)
+    new.to_device(device)
     return new
 
 
@@ -556,7 +565,7 @@ class Parameter(Variable):
 
     def __reduce__(self) -> tuple[tp.Any, ...]:
         state = (self.array, self.name, _grad_or_none(self), self.requires_grad)
-        return _create_variable, (type(self), *state), self.__dict__ or None
+        return _unpickle, (type(self), *state), self.__dict__ or None
 
     @property
     def is_initialized(self) -> bool:

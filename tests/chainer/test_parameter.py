@@ -1,6 +1,7 @@
 """Parameters: initialization, now or later."""
 
 import copy
+import pathlib
 import pickle
 
 import chainer
@@ -181,3 +182,23 @@ def test_parameter_in_a_graph():
     np.testing.assert_array_equal(p.grad, x.array)
     assert isinstance(p, Variable)
     assert type(p * x) is Variable
+
+
+def test_pickles_of_v7():
+    path = pathlib.Path(__file__).parent / 'data' / 'v7_variables.pkl'
+    x, p, fixed, y, later = pickle.loads(path.read_bytes())
+    for v, cls, name in ((x, Variable, 'x'), (p, Parameter, 'p')):
+        assert type(v) is cls
+        assert v.name == name
+        assert v.requires_grad
+        assert v.array.tolist() == [1, 2]
+        assert v.grad.tolist() == [3, 4]
+    assert not fixed.requires_grad
+    assert fixed.array.tolist() == [1, 2]
+    assert y.array.tolist() == [2, 4]
+    assert y.creator is None
+    assert (later.name, later.is_initialized) == ('later', False)
+    later.initialize((2,))
+    assert later.array.tolist() == [1.5, 1.5]
+    F.sum(x * p).backward()
+    assert p.grad.tolist() == [4, 6]

@@ -2,7 +2,7 @@
 
 Run it where Chainer 7.8.1 with numpy < 1.24 and h5py is installed:
 
-    python tests/chainer/data/make_v7_snapshots.py make             # writes v7_*.npz, v7_*.h5 here
+    python tests/chainer/data/make_v7_snapshots.py make             # writes v7_*.* here
     python tests/chainer/data/make_v7_snapshots.py check FOLDER     # loads those in FOLDER
 
 With our `chainer` on the path, ``write FOLDER`` makes the files to check. The tests import
@@ -11,6 +11,7 @@ this module for the models, so it keeps to what both have.
 
 import functools
 import pathlib
+import pickle
 import sys
 
 import chainer
@@ -193,10 +194,20 @@ def check(folder):
         print(f'{file}: {len(expected)} values are equal')
 
 
+def variables():
+    x = chainer.Variable(np.array([1, 2], 'f'), name='x')
+    x.grad = np.array([3, 4], 'f')
+    p = chainer.Parameter(np.array([1, 2], 'f'), name='p')
+    p.grad = np.array([3, 4], 'f')
+    fixed = chainer.Variable(np.array([1, 2], 'i'), requires_grad=False)
+    return [x, p, fixed, x * 2, chainer.Parameter(1.5, name='later')]
+
+
 if __name__ == '__main__':
     if sys.argv[1] == 'make':
         assert chainer.__version__ == '7.8.1'
         assert hasattr(F, 'convolution_2d'), 'this is not the original Chainer'
         write(HERE)
+        (HERE / 'v7_variables.pkl').write_bytes(pickle.dumps(variables(), protocol=2))
     else:
         {'write': write, 'check': check}[sys.argv[1]](pathlib.Path(sys.argv[2]))

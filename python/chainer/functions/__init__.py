@@ -21,6 +21,7 @@ from chainer.functions.array.broadcast import broadcast, broadcast_to
 from chainer.functions.array.cast import cast
 from chainer.functions.array.concat import concat
 from chainer.functions.array.copy import copy
+from chainer.functions.array.depth2space import depth2space
 from chainer.functions.array.diagonal import diagonal
 from chainer.functions.array.dstack import dstack
 from chainer.functions.array.expand_dims import expand_dims
@@ -40,6 +41,8 @@ from chainer.functions.array.rollaxis import rollaxis
 from chainer.functions.array.scatter_add import scatter_add
 from chainer.functions.array.select_item import select_item
 from chainer.functions.array.separate import separate
+from chainer.functions.array.space2depth import space2depth
+from chainer.functions.array.spatial_transformer_grid import spatial_transformer_grid
 from chainer.functions.array.split_axis import split_axis
 from chainer.functions.array.squeeze import squeeze
 from chainer.functions.array.stack import stack

@@ -11,6 +11,23 @@ def permutate(x, indices, axis=0, inv=False):
     return np.take(x, np.argsort(indices) if inv else indices, axis)
 
 
+def depth2space(x, r):
+    n, c, h, w = x.shape
+    y = np.empty((n, c // r**2, h * r, w * r))
+    for k, part in enumerate(np.split(x, r * r, 1)):
+        y[:, :, k // r :: r, k % r :: r] = part
+    return y
+
+
+def space2depth(x, r):
+    return np.concatenate([x[:, :, i::r, j::r] for i in range(r) for j in range(r)], 1)
+
+
+def spatial_transformer_grid(theta, output_shape):
+    ys, xs = np.meshgrid(*(np.linspace(-1, 1, n) for n in output_shape), indexing='ij')
+    return np.einsum('nij,jhw->nihw', theta, np.stack([xs, ys, np.ones_like(xs)]))
+
+
 def pad_sequence(xs, length=None, padding=0):
     length = length or max(map(len, xs))
     y = np.full((len(xs), length, *xs[0].shape[1:]), padding, xs[0].dtype)
@@ -105,6 +122,34 @@ CASES = [
          [(call(f(3)), InvalidType, 'ndim')]),
     view('flipud', 'FlipUD', np.flipud, [call(f(3, 4)), call(f(3))],
          [(call(f()), InvalidType, 'ndim')]),
+    Case('depth2space', ref=depth2space, cls='array.depth2space.Depth2Space', attributes={'r': 2},
+         calls=[call(f(2, 8, 3, 2), 2), call(f(1, 9, 1, 2), r=3), call(f(2, 3, 2, 2), 1),
+                call(f(0, 4, 2, 2), 2)],
+         big=call(f(2, 64, 16, 16), 2),
+         bad=[(call(f(2, 7, 3, 3), 2), InvalidType, 'shape'),
+              (call(f(2, 4, 3), 2), InvalidType, 'ndim'),
+              (call(f(2, 4, 3, 3), 0), ValueError, 'r is 0'),
+              (call(f(2, 4, 3, 3), 2.0), TypeError, 'r is 2.0')]),
+    Case('space2depth', ref=space2depth, cls='array.space2depth.Space2Depth', attributes={'r': 2},
+         calls=[call(f(2, 3, 4, 6), 2), call(f(1, 1, 3, 6), r=3), call(f(2, 3, 2, 2), 1),
+                call(f(0, 3, 2, 2), 2)],
+         big=call(f(2, 16, 32, 32), 2),
+         bad=[(call(f(2, 3, 4, 5), 2), InvalidType, 'shape'),
+              (call(f(2, 3, 5, 4), 2), InvalidType, 'shape'),
+              (call(f(2, 4, 4), 2), InvalidType, 'ndim'),
+              (call(f(2, 4, 4, 4), -2), ValueError, 'r is -2')]),
+    Case('spatial_transformer_grid', ref=spatial_transformer_grid, tol=2,
+         cls='array.spatial_transformer_grid.SpatialTransformerGrid',
+         attributes={'output_shape': (4, 5)},
+         calls=[call(f(2, 2, 3), (4, 5)), call(f(1, 2, 3), [1, 3]), call(f(2, 2, 3), (0, 3)),
+                call(f(0, 2, 3), (2, 2))],
+         big=call(f(50, 2, 3), (40, 40)),
+         bad=[(call(f(2, 3, 3), (4, 5)), InvalidType, 'shape'),
+              (call(f(2, 2, 2), (4, 5)), InvalidType, 'shape'),
+              (call(f(2, 3), (4, 5)), InvalidType, 'ndim'),
+              (call(f(2, 2, 3), (4, 5, 6)), ValueError, 'output_shape'),
+              (call(f(2, 2, 3), (4, 5), use_cudnn=False), ValueError, 'use_cudnn'),
+              (call(f(2, 2, 3), (4, 5), foo=1), TypeError, 'foo')]),
     joined('hstack', 'Hstack', np.hstack,
            [[(3, 4), (3, 2)], [(3,), (2,)], [(), ()], [(2, 3, 4), (2, 0, 4)]],
            [[(2, 3), (3, 3)], [(2, 3), (2,)]], big=call([f(48, 64), f(48, 32)])),

@@ -56,6 +56,13 @@ from chainer.functions.connection.embed_id import embed_id
 from chainer.functions.connection.linear import linear
 from chainer.functions.evaluation.accuracy import accuracy
 from chainer.functions.evaluation.binary_accuracy import binary_accuracy
+from chainer.functions.evaluation.classification_summary import (
+    classification_summary,
+    f1_score,
+    precision,
+    recall,
+)
+from chainer.functions.evaluation.r2_score import r2_score
 from chainer.functions.loss.absolute_error import absolute_error
 from chainer.functions.loss.contrastive import contrastive
 from chainer.functions.loss.hinge import hinge

@@ -71,7 +71,9 @@ class Prepared:
             ys = mapped.run(self.case.ref)
         return tuple(ys) if isinstance(ys, (tuple, list)) else (ys,)
 
-    def result_dtype(self):
+    def result_dtype(self, n=0):
+        if isinstance(self.case.out, tuple):
+            return self.case.out[n]
         if self.case.out is not None:
             return self.case.out
         some = [d for d, a in zip(self.dtypes, self.spec.arrays(), strict=True) if a.dtype is None]

@@ -1,0 +1,131 @@
+"""Precision, recall and F score of each class."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+import numpy as np
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.utils import type_check
+
+
+class ClassificationSummary(BuiltinFunction):
+    """See `classification_summary`."""
+
+    attributes: tp.ClassVar = {'label_num': None, 'beta': 1.0, 'ignore_label': -1}
+    check_uses_attributes = False
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('y', 't'))
+        y, t = in_types
+        type_check.expect(y.dtype.kind == 'f', t.dtype.kind == 'i', y.ndim >= 2)
+        ndim = type_check.eval(t.ndim)
+        type_check.expect(
+            y.ndim >= ndim, y.shape[0] == t.shape[0], y.shape[2 : ndim + 1] == t.shape[1:]
+        )
+        for axis in range(ndim + 1, type_check.eval(y.ndim)):
+            type_check.expect(y.shape[axis] == 1)
+
+    @staticmethod
+    def compose(
+        y: chainerx.ndarray,
+        t: chainerx.ndarray,
+        label_num: int | None,
+        beta: float,
+        ignore_label: int,
+    ) -> tuple[chainerx.ndarray, ...]:
+        # Counted on the host, where the number of classes must be known, too.
+        predicted = chainerx.to_numpy(y.as_grad_stopped().argmax(1)).ravel()
+        labels = chainerx.to_numpy(t).ravel()
+        if label_num is None:
+            label_num = int(labels.max(initial=-1)) + 1
+        kept = labels != ignore_label
+        predicted, labels = predicted[kept], labels[kept]
+        if (labels < 0).any():
+            raise ValueError(
+                f'classification_summary: t has label {labels.min()}, expected no negative ones '
+                f'but ignore_label={ignore_label}'
+            )
+
+        def count(values: np.ndarray) -> np.ndarray:
+            return np.bincount(values, minlength=label_num)[:label_num]
+
+        support = count(labels)
+        right = count(labels[predicted == labels])
+        with np.errstate(invalid='ignore'):
+            precision = right / count(predicted)
+            recall = right / support
+            weight = beta * beta
+            fbeta = (1 + weight) * precision * recall / (weight * precision + recall)
+        results = (precision, recall, fbeta, support.astype('int64'))
+        return tuple(chainerx.array(x, device=y.device) for x in results)
+
+
+def classification_summary(
+    y: tp.Any,
+    t: tp.Any,
+    label_num: int | None = None,
+    beta: float = 1.0,
+    ignore_label: int = -1,
+) -> tuple[variable.Variable, ...]:
+    """How well each class is found: precision, recall, F score, and its number of examples.
+
+    Precision is the fraction of those taken for the class that are of it, recall the fraction of
+    those of the class that are taken for it, and the F score
+    ``(1 + beta**2) * precision * recall / (beta**2 * precision + recall)``. Each is NaN where its
+    denominator is 0.
+
+    Args:
+        y (Variable or array): Scores; classes are on axis 1, a float dtype.
+        t (Variable or array): Labels, a signed integer dtype; the shape of ``y`` without axis 1.
+        label_num (int): The number of classes in the result; None for all that ``t`` has.
+        beta (float): The weight of recall in the F score.
+        ignore_label (int): Examples with this label are not counted.
+
+    Returns:
+        tuple of Variable: Precision, recall, F score (float64) and support (int64), each
+        (classes,). No gradient flows back.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If a label is negative and not ``ignore_label``.
+    """
+    return ClassificationSummary.call(y, t, label_num, beta, ignore_label)
+
+
+def precision(
+    y: tp.Any, t: tp.Any, label_num: int | None = None, ignore_label: int = -1
+) -> tuple[variable.Variable, variable.Variable]:
+    """Precision and support of each class; see `classification_summary`."""
+    summary = ClassificationSummary.call(y, t, label_num, 1.0, ignore_label)
+    return summary[0], summary[3]
+
+
+def recall(
+    y: tp.Any, t: tp.Any, label_num: int | None = None, ignore_label: int = -1
+) -> tuple[variable.Variable, variable.Variable]:
+    """Recall and support of each class; see `classification_summary`."""
+    summary = ClassificationSummary.call(y, t, label_num, 1.0, ignore_label)
+    return summary[1], summary[3]
+
+
+def fbeta_score(
+    y: tp.Any,
+    t: tp.Any,
+    label_num: int | None = None,
+    beta: float = 1.0,
+    ignore_label: int = -1,
+) -> tuple[variable.Variable, variable.Variable]:
+    """F score and support of each class; see `classification_summary`."""
+    summary = ClassificationSummary.call(y, t, label_num, beta, ignore_label)
+    return summary[2], summary[3]
+
+
+def f1_score(
+    y: tp.Any, t: tp.Any, label_num: int | None = None, ignore_label: int = -1
+) -> tuple[variable.Variable, variable.Variable]:
+    """F score, with ``beta`` 1, and support of each class; see `classification_summary`."""
+    return fbeta_score(y, t, label_num, 1.0, ignore_label)

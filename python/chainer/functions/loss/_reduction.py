@@ -25,6 +25,16 @@ def mean(losses: chainerx.ndarray, count: tp.Any) -> chainerx.ndarray:
     return (losses.astype('float32').sum() / count).astype('float16')
 
 
+def centered(x: chainerx.ndarray) -> chainerx.ndarray:
+    """The rows of a matrix less their mean; float16 becomes float32, for sums."""
+    x = x.astype('float32') if x.dtype == np.float16 else x
+    return x - x.mean(0)
+
+
+def half_squared_sum(x: chainerx.ndarray) -> chainerx.ndarray:
+    return chainerx.square(x).sum() * 0.5
+
+
 def reduce_variable(loss: variable.Variable, reduce: str) -> variable.Variable:
     """The sum or mean of a variable, or itself."""
     from chainer.functions.math import average

@@ -64,6 +64,17 @@ def _vae(name, ref, n, **kw):
                 **kw)  # fmt: skip
 
 
+def cross_covariance(y, z, reduce='half_squared_sum'):
+    covariance = (y - y.mean(0)).T @ (z - z.mean(0)) / len(y)
+    return covariance if reduce == 'no' else (covariance**2).sum() / 2
+
+
+def decov(h, reduce='half_squared_sum'):
+    covariance = (h - h.mean(0)).T @ (h - h.mean(0)) / len(h)
+    np.fill_diagonal(covariance, 0)
+    return covariance if reduce == 'no' else (covariance**2).sum() / 2
+
+
 _BINARY = c([[0, 1, -1], [1, 1, 0]], 'int32')
 _LABELS = c([0, 2], 'int32')
 _SCORES = f(2, 3, avoid=(-1, 1))
@@ -174,6 +185,19 @@ CASES = [
               (call(f(3, 4), f(3, 4), own('float16', 3, 4)), InvalidType, 'dtype'),
               (call(f(3, 4), f(3, 4), f(3, 4), margin=0), ValueError, 'margin'),
               (call(f(3, 4), f(3, 4), f(3, 4), reduce='sum'), ValueError, 'sum')]),
+    Case('cross_covariance', ref=cross_covariance, cls='loss.cross_covariance.CrossCovariance',
+         tol=4,
+         calls=[call(f(5, 3), f(5, 2)), call(f(5, 3), f(5, 2), reduce='no'),
+                call(f(1, 3), f(1, 2))],
+         attributes=[{'reduce': 'half_squared_sum'}, {'reduce': 'no'}],
+         bad=[(call(f(4, 3), f(3, 2)), InvalidType, 'shape'),
+              (call(f(3), f(3)), InvalidType, 'ndim'),
+              (call(f(4, 3), own('float16', 4, 2)), InvalidType, 'dtype'),
+              (call(f(4, 3), f(4, 2), 'mean'), ValueError, 'mean')]),
+    Case('decov', ref=decov, cls='loss.decov.DeCov', tol=4,
+         calls=[call(f(5, 3)), call(f(5, 3), reduce='no'), call(f(1, 3))],
+         attributes=[{'reduce': 'half_squared_sum'}, {'reduce': 'no'}],
+         bad=[(call(f(3)), InvalidType, 'ndim'), (call(f(4, 3), 'mean'), ValueError, 'mean')]),
     _vae('bernoulli_nll', lambda x, y: np.logaddexp(y, 0) - x * y, 2),
     _vae('gaussian_kl_divergence', lambda m, v: (m * m + np.exp(v) - v - 1) / 2, 2),
     _vae('gaussian_nll',

@@ -1,0 +1,61 @@
+"""A penalty on the covariance of features."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer.functions.loss._reduction import centered, check_reduce, half_squared_sum
+from chainer.utils import type_check
+
+_REDUCE = ('half_squared_sum', 'no')
+
+
+class DeCov(BuiltinFunction):
+    """See `decov`."""
+
+    attributes: tp.ClassVar = {'reduce': 'half_squared_sum'}
+    check_uses_attributes = False
+    reduce: str
+
+    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
+        super().__init__(*args, **kwargs)
+        check_reduce('decov', self.reduce, _REDUCE)
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('h',))
+        (h,) = in_types
+        type_check.expect(h.dtype.kind == 'f', h.ndim == 2)
+
+    @staticmethod
+    def compose(h: chainerx.ndarray, reduce: str) -> chainerx.ndarray:
+        centered_h = centered(h)
+        covariance = chainerx.matmul(centered_h.T, centered_h) / len(h)
+        covariance = covariance - chainerx.diag(chainerx.diag(covariance))
+        loss = covariance if reduce == 'no' else half_squared_sum(covariance)
+        return loss.astype(h.dtype)
+
+
+def decov(h: tp.Any, reduce: str = 'half_squared_sum') -> variable.Variable:
+    """The DeCov loss: the covariance of different features over a minibatch.
+
+    Args:
+        h (Variable or array): (N, features), a float dtype.
+        reduce (str): 'half_squared_sum' for half the sum of squares, 'no' for the covariance
+            itself.
+
+    Returns:
+        Variable: One number, or (features, features) with zeros on the diagonal. Differentiable,
+        any order.
+
+    Raises:
+        InvalidType: If ``h`` is no such array.
+        ValueError: For an unknown ``reduce``.
+
+    Source: Cogswell et al., ICLR 2016.
+    """
+    check_reduce('decov', reduce, _REDUCE)
+    return DeCov.call(h, reduce)

@@ -113,4 +113,5 @@ from chainer.functions.math.trigonometric import arccos, arcsin, arctan, arctan2
 from chainer.functions.noise.dropout import dropout
 from chainer.functions.noise.gaussian import gaussian
 from chainer.functions.noise.gumbel_softmax import gumbel_softmax
+from chainer.functions.normalization.l2_normalization import normalize
 from chainer.functions.util.forget import forget

@@ -1,0 +1,61 @@
+"""Vectors of length 1."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+import numpy as np
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer._gradients import recomputed
+from chainer.functions.math._reduction import expect_axis, to_axes
+from chainer.utils import type_check
+
+
+def _compute(x: chainerx.ndarray, eps: float, axis: tuple[int, ...] | None) -> chainerx.ndarray:
+    # Squares soon leave the range of float16.
+    wide = x.astype('float32') if x.dtype == np.float16 else x
+    squared = chainerx.square(wide).sum(axis, keepdims=True)
+    # The root has no derivative at 0, where its gradient is taken for 0.
+    some = squared > 0
+    norm = chainerx.where(some, chainerx.sqrt(chainerx.where(some, squared, 1)), 0)
+    return (wide / (norm + eps)).astype(x.dtype)
+
+
+class NormalizeL2(BuiltinFunction):
+    """See `normalize`; ``axis`` is a tuple, or None."""
+
+    attributes: tp.ClassVar = {'eps': 1e-5, 'axis': (1,)}
+    eps: float
+    axis: tuple[int, ...] | None
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x',))
+        (x,) = in_types
+        type_check.expect(x.dtype.kind == 'f')
+        for axis in self.axis or ():
+            expect_axis(axis, x)
+
+    compose = staticmethod(recomputed('normalize', _compute, n_params=2))
+
+
+def normalize(x: tp.Any, eps: float = 1e-5, axis: tp.Any = 1) -> variable.Variable:
+    """Divides vectors by their Euclidean norm, plus ``eps``.
+
+    Args:
+        x (Variable or array): Any shape with these axes, any float dtype.
+        eps (float): Keeps vectors of zeros what they are.
+        axis (int, tuple of int or None): What makes up a vector; None for all axes.
+
+    Returns:
+        Variable: ``x / (norm(x) + eps)``. Differentiable, any order; at 0 the gradient of the norm
+        is taken for 0.
+
+    Raises:
+        InvalidType: If there is no such axis, or the dtype is no float.
+        TypeError: If ``axis`` is something else.
+        ValueError: If it names one axis twice.
+    """
+    return NormalizeL2.call(x, eps, to_axes('normalize', axis))

@@ -114,4 +114,7 @@ from chainer.functions.noise.dropout import dropout
 from chainer.functions.noise.gaussian import gaussian
 from chainer.functions.noise.gumbel_softmax import gumbel_softmax
 from chainer.functions.normalization.l2_normalization import normalize
+from chainer.functions.rnn.lstm import lstm
+from chainer.functions.rnn.slstm import slstm
+from chainer.functions.rnn.tree_lstm import tree_lstm
 from chainer.functions.util.forget import forget

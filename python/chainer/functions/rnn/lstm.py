@@ -1,0 +1,78 @@
+"""The long short-term memory."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer._gradients import recomputed
+from chainer.functions.rnn._gates import split_gates
+from chainer.utils import type_check
+
+
+def _compute_cell(c_prev: chainerx.ndarray, x: chainerx.ndarray) -> chainerx.ndarray:
+    a, i, f, _ = split_gates(x)
+    n = len(x)
+    c = chainerx.tanh(a) * chainerx.sigmoid(i) + chainerx.sigmoid(f) * c_prev[:n]
+    return c if n == len(c_prev) else chainerx.concatenate([c, c_prev[n:]], 0)
+
+
+def _compute_output(c: chainerx.ndarray, x: chainerx.ndarray) -> chainerx.ndarray:
+    *_, o = split_gates(x)
+    return chainerx.sigmoid(o) * chainerx.tanh(c[: len(x)])
+
+
+# Neither keeps its gates.
+_cell = recomputed('lstm', _compute_cell)
+_output = recomputed('lstm', _compute_output)
+
+
+class LSTM(BuiltinFunction):
+    """See `lstm`."""
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('c', 'x'))
+        c, x = in_types
+        type_check.expect(
+            c.dtype.kind == 'f',
+            x.dtype == c.dtype,
+            c.ndim >= 2,
+            x.ndim >= 2,
+            c.ndim == x.ndim,
+        )
+        type_check.expect(x.shape[0] <= c.shape[0], x.shape[1] == 4 * c.shape[1])
+        for i in range(2, type_check.eval(c.ndim)):
+            type_check.expect(x.shape[i] == c.shape[i])
+
+    @staticmethod
+    def compose(
+        c_prev: chainerx.ndarray, x: chainerx.ndarray
+    ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
+        c = _cell(c_prev, x)
+        return c, _output(c, x)
+
+
+def lstm(c_prev: tp.Any, x: tp.Any) -> tuple[variable.Variable, variable.Variable]:
+    """A step of a long short-term memory.
+
+    With gates ``a``, ``i``, ``f``, ``o`` taken from ``x``, it is
+    ``c = tanh(a) * sigmoid(i) + sigmoid(f) * c_prev``, ``h = sigmoid(o) * tanh(c)``.
+
+    Args:
+        c_prev (Variable or array): The cell before; (N, units, ...), a float dtype.
+        x (Variable or array): (M, 4 * units, ...) with ``M <= N``, the same dtype; the gates of a
+            unit stand side by side. Cells beyond the first ``M`` stay as they were.
+
+    Returns:
+        tuple of Variable: ``c``, the shape of ``c_prev``, and ``h``, (M, units, ...).
+        Differentiable in both, any order.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+
+    Source: Hochreiter and Schmidhuber, Neural Computation 1997; Gers et al., 2000.
+    """
+    return LSTM.call(c_prev, x)

@@ -1,0 +1,103 @@
+"""The long short-term memory that joins two others."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer._gradients import recomputed
+from chainer.functions.rnn._gates import split_gates
+from chainer.utils import type_check
+
+
+def _compute_cell(
+    c_prev1: chainerx.ndarray,
+    c_prev2: chainerx.ndarray,
+    x1: chainerx.ndarray,
+    x2: chainerx.ndarray,
+) -> chainerx.ndarray:
+    a1, i1, f1, _ = split_gates(x1)
+    a2, i2, f2, _ = split_gates(x2)
+    c = chainerx.tanh(a1) * chainerx.sigmoid(i1) + chainerx.sigmoid(f1) * c_prev1
+    return c + chainerx.tanh(a2) * chainerx.sigmoid(i2) + chainerx.sigmoid(f2) * c_prev2
+
+
+def _compute_output(
+    c: chainerx.ndarray, x1: chainerx.ndarray, x2: chainerx.ndarray
+) -> chainerx.ndarray:
+    *_, o1 = split_gates(x1)
+    *_, o2 = split_gates(x2)
+    return chainerx.sigmoid(o1 + o2) * chainerx.tanh(c)
+
+
+# Neither keeps its gates.
+_cell = recomputed('slstm', _compute_cell)
+_output = recomputed('slstm', _compute_output)
+
+
+class SLSTM(BuiltinFunction):
+    """See `slstm`."""
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('c_prev1', 'c_prev2', 'x1', 'x2'))
+        c1, c2, x1, x2 = in_types
+        type_check.expect(
+            c1.dtype.kind == 'f',
+            c2.dtype == c1.dtype,
+            x1.dtype == c1.dtype,
+            x2.dtype == c1.dtype,
+            c1.ndim >= 2,
+            c2.ndim >= 2,
+            c1.shape == c2.shape,
+            x1.ndim == c1.ndim,
+            x2.ndim == c1.ndim,
+        )
+        type_check.expect(
+            c1.shape[0] == x1.shape[0],
+            c1.shape[0] == x2.shape[0],
+            x1.shape[1] == 4 * c1.shape[1],
+            x2.shape[1] == 4 * c2.shape[1],
+        )
+        for i in range(2, type_check.eval(c1.ndim)):
+            type_check.expect(x1.shape[i] == c1.shape[i], x2.shape[i] == c1.shape[i])
+
+    @staticmethod
+    def compose(
+        c_prev1: chainerx.ndarray,
+        c_prev2: chainerx.ndarray,
+        x1: chainerx.ndarray,
+        x2: chainerx.ndarray,
+    ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
+        c = _cell(c_prev1, c_prev2, x1, x2)
+        return c, _output(c, x1, x2)
+
+
+def slstm(
+    c_prev1: tp.Any, c_prev2: tp.Any, x1: tp.Any, x2: tp.Any
+) -> tuple[variable.Variable, variable.Variable]:
+    """A step of a long short-term memory with two pasts, for sequences and trees.
+
+    With gates ``a1``, ``i1``, ``f1``, ``o1`` taken from ``x1``, and so on, it is
+    ``c = sum(tanh(a) * sigmoid(i) + sigmoid(f) * c_prev)`` over both, and
+    ``h = sigmoid(o1 + o2) * tanh(c)``.
+
+    Args:
+        c_prev1 (Variable or array): A cell before; (N, units, ...), a float dtype.
+        c_prev2 (Variable or array): The other; same shape and dtype.
+        x1 (Variable or array): (N, 4 * units, ...), the same dtype; the gates of a unit stand side
+            by side.
+        x2 (Variable or array): Same shape and dtype.
+
+    Returns:
+        tuple of Variable: ``c`` and ``h``, the shape of ``c_prev1``. Differentiable in all inputs,
+        any order.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+
+    Source: Zhu et al., ICML 2015.
+    """
+    return SLSTM.call(c_prev1, c_prev2, x1, x2)

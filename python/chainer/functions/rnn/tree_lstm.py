@@ -1,0 +1,72 @@
+"""The long short-term memory of a node in a tree."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction
+from chainer._gradients import recomputed
+from chainer.utils import type_check
+
+
+def _compute_cell(*inputs: chainerx.ndarray) -> chainerx.ndarray:
+    *cells, x = inputs
+    a, i, _, *forget = chainerx.split(x, 3 + len(cells), 1)
+    c = chainerx.tanh(a) * chainerx.sigmoid(i)
+    for f, cell in zip(forget, cells, strict=True):
+        c = c + chainerx.sigmoid(f) * cell
+    return c
+
+
+def _compute_output(c: chainerx.ndarray, x: chainerx.ndarray, n_gates: int) -> chainerx.ndarray:
+    o = chainerx.split(x, n_gates, 1)[2]
+    return chainerx.sigmoid(o) * chainerx.tanh(c)
+
+
+# Neither keeps its gates.
+_cell = recomputed('tree_lstm', _compute_cell)
+_output = recomputed('tree_lstm', _compute_output, n_params=1)
+
+
+class TreeLSTM(BuiltinFunction):
+    """See `tree_lstm`."""
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check.expect(in_types.size() >= 2)
+        n = type_check.eval(in_types.size()) - 1
+        cells, x = in_types[:n], in_types[n]
+        for c in cells:
+            type_check.expect(c.dtype.kind == 'f', c.ndim >= 2, x.dtype == c.dtype)
+            type_check.expect(c.ndim == x.ndim, x.shape[0] == c.shape[0])
+            type_check.expect(x.shape[1] == (3 + n) * c.shape[1], x.shape[2:] == c.shape[2:])
+
+    @staticmethod
+    def compose(*inputs: chainerx.ndarray) -> tuple[chainerx.ndarray, chainerx.ndarray]:
+        c = _cell(*inputs)
+        return c, _output(c, inputs[-1], len(inputs) + 2)
+
+
+def tree_lstm(*inputs: tp.Any) -> tuple[variable.Variable, variable.Variable]:
+    """A step of a long short-term memory whose past is a number of children.
+
+    With gates ``a``, ``i``, ``o``, ``f1``, ... taken from ``x``, it is
+    ``c = tanh(a) * sigmoid(i) + sigmoid(f1) * c1 + ...``, ``h = sigmoid(o) * tanh(c)``.
+
+    Args:
+        inputs (Variables or arrays): The cells of the children, ``c1``, ..., ``cn``: (N, units,
+            ...), a float dtype. Then ``x``: (N, (3 + n) * units, ...), the same dtype; the gates
+            follow each other on axis 1.
+
+    Returns:
+        tuple of Variable: ``c`` and ``h``, the shape of ``c1``. Differentiable in all inputs, any
+        order.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit, or there are less than two inputs.
+
+    Source: Tai et al., ACL 2015.
+    """
+    return TreeLSTM.call(*inputs)

@@ -52,8 +52,10 @@ from chainer.functions.array.transpose import transpose
 from chainer.functions.array.transpose_sequence import transpose_sequence
 from chainer.functions.array.vstack import vstack
 from chainer.functions.array.where import where
+from chainer.functions.connection.bilinear import bilinear
 from chainer.functions.connection.embed_id import embed_id
 from chainer.functions.connection.linear import linear
+from chainer.functions.connection.shift import shift
 from chainer.functions.evaluation.accuracy import accuracy
 from chainer.functions.evaluation.binary_accuracy import binary_accuracy
 from chainer.functions.evaluation.classification_summary import (

@@ -88,6 +88,41 @@ def test_dropout_returns_its_mask_without_a_graph(make):
 
 
 @on_each_kind
+@pytest.mark.parametrize('ratio', [0.0, 0.25, 1.0])
+def test_zoneout(make, ratio):
+    np.random.seed(0)
+    h, x = ones(make, 400, 100), ones(make, 400, 100) * 2
+    y = F.zoneout(h, x, ratio)
+    old = as_numpy(y.creator.flag_h)
+    np.testing.assert_array_equal(as_numpy(y.array), np.where(old, 1, 2))
+    np.testing.assert_array_equal(as_numpy(y.creator.flag_x), ~old)
+    assert abs(old.mean() - ratio) < 0.01
+    with chainer.using_config('train', False):
+        np.testing.assert_allclose(as_numpy(F.zoneout(h, x, ratio).array), 2 - ratio, rtol=1e-6)
+
+
+@on_each_kind
+@pytest.mark.parametrize('batchwise', [False, True])
+def test_simplified_dropconnect(make, batchwise):
+    np.random.seed(0)
+    x, w = ones(make, 30, 40), ones(make, 50, 40)
+    y = F.simplified_dropconnect(x, w, ratio=0.25, use_batchwise_mask=batchwise)
+    mask = as_numpy(y.creator.mask)
+    assert mask.dtype == bool
+    assert mask.shape == ((30, 50, 40) if batchwise else (50, 40))
+    assert abs(mask.mean() - 0.75) < 0.03
+    expected = np.broadcast_to(mask.sum(-1) / 0.75, (30, 50))
+    np.testing.assert_allclose(as_numpy(y.array), expected, rtol=1e-5)
+    y.grad = make(np.ones((30, 50), 'float32'))
+    y.backward()  # with the same mask, though it is computed again
+    np.testing.assert_allclose(
+        as_numpy(w.grad), np.broadcast_to(mask / 0.75, (30, 50, 40)).sum(0), rtol=1e-5
+    )
+    y = F.simplified_dropconnect(x, w, train=False, use_batchwise_mask=batchwise)
+    np.testing.assert_allclose(as_numpy(y.array), 40, rtol=1e-6)
+
+
+@on_each_kind
 def test_rrelu(make):
     np.random.seed(0)
     x = Variable(make(np.full((100, 100), -1, 'float32')))

@@ -1,0 +1,127 @@
+"""The fully connected layer with random weights left out."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._builtin import BuiltinFunction, _as_chainerx
+from chainer._gradients import recomputed
+from chainer.functions.noise.dropout import draw_key
+from chainer.utils import type_check
+
+
+def _compute(
+    x: chainerx.ndarray, w: chainerx.ndarray, mask: chainerx.ndarray, ratio: float
+) -> chainerx.ndarray:
+    outs, ins = w.shape
+    n = len(x)
+    weights = w * (mask.astype(x.dtype) * (1.0 / (1.0 - ratio)))
+    if mask.ndim == 2:
+        return chainerx.matmul(x.reshape(n, ins), weights.T)
+    return chainerx.matmul(weights, x.reshape(n, ins, 1)).reshape(n, outs)
+
+
+# Does not keep the weights of each example.
+_product = recomputed('simplified_dropconnect', _compute, n_params=1)
+
+
+class SimplifiedDropconnect(BuiltinFunction):
+    """See `simplified_dropconnect`.
+
+    Attributes:
+        mask: Which weights are there.
+    """
+
+    attributes: tp.ClassVar = {'ratio': 0.5, 'mask': None, 'use_batchwise_mask': True}
+    saved = ('mask',)
+    ratio: float
+    mask: tp.Any
+    use_batchwise_mask: bool
+
+    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
+        super().__init__(*args, **kwargs)
+        _check_ratio(self.ratio)
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        n_in = type_check.eval(in_types.size())
+        type_check.expect(n_in >= 2, n_in <= 3)
+        type_check._argname(in_types[:2], ('x', 'W'))
+        x, w = in_types[:2]
+        type_check.expect(
+            x.dtype.kind == 'f',
+            w.dtype == x.dtype,
+            x.ndim >= 2,
+            w.ndim == 2,
+            type_check.prod(x.shape[1:]) == w.shape[1],
+        )
+        if n_in == 3:
+            type_check._argname((in_types[2],), ('b',))
+            b = in_types[2]
+            type_check.expect(b.dtype == x.dtype, b.ndim == 1, b.shape[0] == w.shape[0])
+        if self.mask is not None:
+            mask = type_check.make_variable(self.mask.shape, 'mask.shape')
+            shape = type_check.eval(w.shape)
+            if self.use_batchwise_mask:
+                shape = (type_check.eval(x.shape[0]), *shape)
+            type_check.expect(mask == type_check.make_variable(shape, str(shape)))
+
+    @staticmethod
+    def compose(*args: tp.Any) -> tuple[chainerx.ndarray, chainerx.ndarray]:
+        x, w, *b, ratio, mask, use_batchwise_mask = args
+        if mask is None:
+            shape = (len(x), *w.shape) if use_batchwise_mask else w.shape
+            numbers = chainerx.random.uniform(0, 1, shape, 'float32', x.device, draw_key())
+            mask = numbers >= ratio
+        else:
+            mask = _as_chainerx(mask)
+        y = _product(x, w, mask, ratio)
+        for each in b:
+            y = y if each is None else y + each
+        return y, mask
+
+
+def _check_ratio(ratio: float) -> None:
+    if not 0.0 <= ratio < 1.0:
+        raise ValueError(f'simplified_dropconnect: ratio is {ratio}, expected 0 <= ratio < 1')
+
+
+def simplified_dropconnect(
+    x: tp.Any,
+    W: tp.Any,
+    b: tp.Any = None,
+    ratio: float = 0.5,
+    train: bool = True,
+    mask: tp.Any = None,
+    use_batchwise_mask: bool = True,
+) -> variable.Variable:
+    """A fully connected layer that leaves out weights at random, and scales the others.
+
+    Args:
+        x (Variable or array): (N, ...), of ``ins`` features in all, a float dtype.
+        W (Variable or array): (outs, ins), the same dtype.
+        b (Variable or array): (outs,), or None.
+        ratio (float): The probability to leave a weight out, from 0 to below 1. The others are
+            divided by ``1 - ratio``.
+        train (bool): Whether weights are left out; ``chainer.config.train`` does not matter.
+        mask (Variable or array): Which weights are there, instead of random ones: (N, outs, ins),
+            or (outs, ins).
+        use_batchwise_mask (bool): Whether each example has a mask of its own.
+
+    Returns:
+        Variable: (N, outs). Differentiable in ``x``, ``W`` and ``b``, any order.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If ``ratio`` is out of range.
+
+    Note:
+        The numbers come from a generator of its own, whose key is drawn from `numpy.random`.
+    Source: Wan et al., ICML 2013, with one mask for weights instead of a distribution of outputs.
+    """
+    ratio = ratio if train else 0
+    _check_ratio(ratio)
+    mask = variable.as_array(mask) if mask is not None else None
+    return SimplifiedDropconnect.call(x, W, b, ratio, mask, use_batchwise_mask)

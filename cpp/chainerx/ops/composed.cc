@@ -121,11 +121,24 @@ Array Swish(const Array& x, const Array& beta) {
 
 Array AbsoluteError(const Array& x1, const Array& x2) { return Absolute(x1 - x2); }
 
+namespace {
+
+// The gradient of a sum is one number, broadcast: outside of graphs, without its dimensions.
+Array WithoutBroadcasting(const Array& gy) {
+    if (gy.body()->slot != nullptr || gy.GetTotalSize() == 0) return gy;
+    for (int64_t stride : gy.strides()) {
+        if (stride != 0) return gy;
+    }
+    return internal::MakeView(gy, Shape{}, Strides{}, gy.raw_data());
+}
+
+}  // namespace
+
 Array SquaredError(const Array& x1, const Array& x2) {
     Array y = Square(internal::Detached(x1) - internal::Detached(x2));
     if (Record rec{"squared_error", {x1, x2}, y}) {
         rec.GradAll([x1 = rec.Save(x1), x2 = rec.Save(x2)](GradContext& context) {
-            const Array gx = context.output_grad() * 2 * (x1() - x2());
+            const Array gx = (x1() - x2()) * (WithoutBroadcasting(context.output_grad()) * 2);
             if (context.IsInputGradRequired(0)) context.SetInputGrad(0, gx);
             if (context.IsInputGradRequired(1)) context.SetInputGrad(1, -gx);
         });

@@ -1,6 +1,8 @@
 // Gathering along an axis, choosing, and finding nonzero elements.
 #include "chainerx/ops/take.h"
 
+#include <algorithm>
+
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/kernel.h"
@@ -68,9 +70,8 @@ Array SelectItem(const Array& x, const Array& t) {
     const int64_t columns = x.shape()[1];
     if (columns == 0 && rows != 0) throw IndexError{kOp, ": x of shape ", x.shape(), " is empty"};
     const auto positions = [rows, columns, t = internal::CheckIndices(kOp, x, t)] {
-        const Array first = Arange(Scalar{0}, Scalar{rows}, Scalar{1}, Dtype::kInt64, t.device());
-        const Array out = Zeros(t.shape(), Dtype::kInt64, t.device());
-        CallOn<kernels::LinearIndex>(t.device(), first, rows, columns, out);
+        const Array out = Arange(Scalar{0}, Scalar{rows * columns},
+                                 Scalar{std::max<int64_t>(columns, 1)}, Dtype::kInt64, t.device());
         CallOn<kernels::LinearIndex>(t.device(), AsContiguous(t), columns, 1, out);
         return out;
     };

@@ -205,9 +205,6 @@ class Variable(_Creator, engine.Variable):
     def __iter__(self) -> tp.Iterator[tp.Any]:
         return (self[i] for i in range(len(self)))
 
-    def __reversed__(self) -> tp.Iterator[tp.Any]:
-        return (self[i] for i in reversed(range(len(self))))
-
     def __pos__(self) -> tp.Any:
         return self
 

@@ -384,6 +384,24 @@ def test_addgrad_without_dimensions(make):
     assert_equal(x.grad, 7)
 
 
+def test_numpy_takes_it_for_a_sequence(make):
+    x = Variable(make(A))
+    y = np.sum(x)
+    assert type(y) is Variable
+    assert_equal(y, A.sum())
+    y.backward()
+    assert_equal(x.grad, np.ones_like(A))
+    assert np.asarray(x).shape == A.shape  # of variables
+    assert np.asarray(x[0, 0]).shape == ()
+    assert np.asarray(Variable(make(A[:0]))).shape == (0,)
+    assert_equal(np.dot(x, x.T)[1, 0], A[1] @ A[0])
+    for z in (np.float32(2) * x, x * np.int64(2)):
+        assert type(z) is Variable
+        assert_equal(z, 2 * A)
+    with pytest.raises(TypeError):
+        x[0] + [1]
+
+
 def test_reversed(make):
     x = Variable(make(A))
     assert_equal(F.stack(list(reversed(x))), A[::-1])

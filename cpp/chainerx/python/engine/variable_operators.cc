@@ -146,6 +146,12 @@ PyObject* Subscript(PyObject* x, PyObject* slices) {
     return PyObject_Vectorcall(g_callbacks.getitem, args, 2, nullptr);
 }
 
+// Makes it a sequence, which NumPy and `reversed` ask for.
+PyObject* Item(PyObject* x, Py_ssize_t i) {
+    const Ref index{PyLong_FromSsize_t(i)};
+    return index ? Subscript(x, index.get()) : nullptr;
+}
+
 Py_ssize_t Length(PyObject* x) {
     try {
         const Array& record = RecordOf("len", AsVariable(x));
@@ -227,6 +233,8 @@ void AddOperatorSlots(PyType_Slot*& slot) {
     add(Py_nb_bool, &Truth);
     add(Py_mp_subscript, &Subscript);
     add(Py_mp_length, &Length);
+    add(Py_sq_item, &Item);
+    add(Py_sq_length, &Length);
     add(Py_tp_richcompare, &Compare);
 }
 

@@ -61,6 +61,7 @@ void InitErrors(PyObject* module) {
 }
 
 void TranslateException(const char* op) noexcept {
+    if (op != nullptr && op[0] == '_' && op[1] != '_') ++op;  // a routine behind a public function
     try {
         throw;
     } catch (const PythonError&) {

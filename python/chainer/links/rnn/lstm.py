@@ -1,0 +1,169 @@
+"""`LSTM` and `StatelessLSTM`: layers with a long short-term memory."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, cast
+
+import chainerx
+import numpy as np
+
+import chainer
+from chainer import initializers, variable
+from chainer.functions.array.concat import concat
+from chainer.functions.rnn.lstm import lstm
+from chainer.link import Chain
+from chainer.links.connection.linear import Linear
+
+
+class LSTMBase(Chain):
+    """What `LSTM` and `StatelessLSTM` have in common: the gates, made of input and output."""
+
+    def __init__(
+        self,
+        in_size: int | None,
+        out_size: int | None = None,
+        lateral_init: Any = None,
+        upward_init: Any = None,
+        bias_init: Any = None,
+        forget_bias_init: Any = None,
+    ) -> None:
+        if out_size is None:
+            in_size, out_size = None, in_size
+        assert out_size is not None
+        super().__init__()
+        self.state_size = out_size
+        self.lateral_init = lateral_init
+        self.upward_init = upward_init
+        self.bias_init = 0 if bias_init is None else bias_init
+        self.forget_bias_init = 1 if forget_bias_init is None else forget_bias_init
+        with self.init_scope():
+            self.upward = Linear(in_size, 4 * out_size, initialW=0)
+            self.lateral = Linear(out_size, 4 * out_size, initialW=0, nobias=True)
+        # The gates of a unit stand side by side: a, i, f, o.
+        b = cast(chainer.Parameter, self.upward.b)
+        bias = np.empty((out_size, 4), b.dtype)
+        for gate in range(4):
+            init = self.forget_bias_init if gate == 2 else self.bias_init
+            initializers._get_initializer(init)(bias[:, gate])
+        _assign(b, bias.ravel())
+        if in_size is not None:
+            self._initialize_weights()
+
+    def _initialize_weights(self) -> None:
+        """Draws the weights a quarter at a time, so that their scale is that of one gate."""
+        layers = ((self.lateral, self.lateral_init), (self.upward, self.upward_init))
+        weights = [np.empty(layer.W.shape, layer.W.dtype) for layer, _ in layers]
+        for start in range(0, 4 * self.state_size, self.state_size):
+            for weight, (_, init) in zip(weights, layers, strict=True):
+                initializers._get_initializer(init)(weight[start : start + self.state_size])
+        for weight, (layer, _) in zip(weights, layers, strict=True):
+            _assign(layer.W, weight)
+
+    def _step(self, c: Any, h: Any, x: Any) -> tuple[Any, Any]:
+        """The next cell and output; None stands for zeros."""
+        if self.upward.W.array is None:
+            with chainer.using_device(self.device):
+                self.upward._initialize_params(math.prod(x.shape[1:]))
+                self._initialize_weights()
+        gates = self.upward(x)
+        if h is not None:
+            gates = gates + self.lateral(h)
+        if c is None:
+            zeros = np.zeros((x.shape[0], self.state_size), gates.dtype)
+            c = variable.Variable(self.device.send(zeros))
+        return lstm(c, gates)
+
+
+def _assign(param: chainer.Parameter, values: np.ndarray) -> None:
+    param.array[...] = param.device.send(values)
+
+
+def _moved(state: Any, visitor: Any) -> Any:
+    if state.creator_node is not None:
+        array = state.array
+        is_chainerx = isinstance(array, chainerx.ndarray)
+        state = variable.Variable(array.as_grad_stopped() if is_chainerx else array)
+    visitor.visit_variable(state)
+    return state
+
+
+class StatelessLSTM(LSTMBase):
+    """A long short-term memory whose state is given and returned; see `LSTM`."""
+
+    def forward(self, c: Any, h: Any, x: Any) -> tuple[Any, Any]:
+        """Apply the layer.
+
+        Args:
+            c (Variable or array): The cell before, ``(N, out_size)``; None for zeros.
+            h (Variable or array): The output before, ``(N, out_size)``; None for zeros.
+            x (Variable or array): ``(N, in_size)``, or anything of as many elements.
+
+        Returns:
+            tuple of Variable: The next ``c`` and ``h``.
+        """
+        return self._step(c, h, x)
+
+
+class LSTM(LSTMBase):
+    """A fully connected layer with a long short-term memory, which keeps its state.
+
+    Args:
+        in_size: Features of the input. None, or left out (`in_size` is then what is given for
+            `out_size`): taken from the first input.
+        out_size: Features of the output.
+        lateral_init: Initializer of the weights of the output before; `LeCunNormal` by default.
+        upward_init: Initializer of the weights of the input; `LeCunNormal` by default.
+        bias_init: Initializer of the biases, but that of the forget gate; 0 by default.
+        forget_bias_init: Initializer of the bias of the forget gate; 1 by default.
+
+    Attributes:
+        upward (Linear): From the input to the gates; those of a unit stand side by side.
+        lateral (Linear): From the output before to the gates; without bias.
+        c (Variable): The cell, or None.
+        h (Variable): The output before, or None.
+    """
+
+    c: Any = None
+    h: Any = None
+
+    def device_resident_accept(self, visitor: Any) -> None:
+        """Moves the state, too, as values: gradients do not flow from one device to the other."""
+        super().device_resident_accept(visitor)
+        self.c, self.h = (None if x is None else _moved(x, visitor) for x in (self.c, self.h))
+
+    def set_state(self, c: Any, h: Any) -> None:
+        """Sets the state: Variables, ``(N, out_size)``; they move to the device of the link."""
+        for name, value in (('c', c), ('h', h)):
+            if not isinstance(value, variable.Variable):
+                raise TypeError(f'LSTM: {name} is a {type(value).__name__}, expected a Variable')
+            value.to_device(self.device)
+        self.c, self.h = c, h
+
+    def reset_state(self) -> None:
+        """Forgets the state: the next input starts a new sequence."""
+        self.c = self.h = None
+
+    def forward(self, x: Any) -> Any:
+        """Apply the layer to the next element of the sequences.
+
+        Args:
+            x (Variable or array): ``(N, in_size)``. With fewer rows than the input before, the
+                state of the others stays.
+
+        Returns:
+            Variable: ``(N, out_size)``.
+
+        Raises:
+            TypeError: If there are more rows than before.
+        """
+        h, n, rest = self.h, x.shape[0], None
+        if h is not None and h.shape[0] != n:
+            if h.shape[0] < n:
+                raise TypeError(
+                    f'LSTM: x has {n} rows, expected no more than the {h.shape[0]} of the state'
+                )
+            h, rest = h[:n], h[n:]
+        self.c, y = self._step(self.c, h, x)
+        self.h = y if rest is None else concat([y, rest], 0)
+        return y

@@ -8,7 +8,8 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self
 
-from chainer.link import ChainList, Link, _check_mode, _tree_str
+from chainer._link import Link, _check_mode, _tree_str
+from chainer.link import ChainList
 
 
 class Sequential(ChainList):

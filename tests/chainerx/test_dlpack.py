@@ -246,9 +246,11 @@ def test_other_backends(build_backend, monkeypatch):
         x.__dlpack__(stream=1)
         del x, y, host
     monkeypatch.setenv('CHAINERX_PATH', str(build_backend('toy').parents[1]))
-    with chx.context_scope(chx.Context()):
-        with pytest.raises(BufferError, match='backend toy of toy:0 .* use to_device'):
-            chx.ones(3, device='toy:0').__dlpack__()
+    with (
+        chx.context_scope(chx.Context()),
+        pytest.raises(BufferError, match=r'backend toy of toy:0 .* use to_device'),
+    ):
+        chx.ones(3, device='toy:0').__dlpack__()
 
 
 def test_pytorch():

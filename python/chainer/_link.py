@@ -1,0 +1,512 @@
+"""`Link`: parameters with names, and all walks over trees of links.
+
+The public module is `chainer.link`, which has the links with children.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+import chainer
+from chainer import _link_errors, backend, device_resident, initializers, link_hook
+from chainer.link_hook import _entered
+from chainer.variable import Parameter, Variable
+
+if TYPE_CHECKING:
+    from chainer.sequential import Sequential
+
+# Stands for the hooks of a link whose __init__ has not run: true, so that a call takes the slow
+# way, which finds out.
+_UNKNOWN: Any = object()
+
+
+class Link(device_resident.DeviceResident):
+    """A callable with parameters.
+
+    Parameters are registered by assigning them inside ``with self.init_scope():``. Other values
+    that are saved with the link are registered by :meth:`add_persistent` or
+    :meth:`register_persistent`. Calling a link runs its hooks and its `forward`.
+
+    Args:
+        params: A shape, or a pair of shape and dtype, of each parameter to make; filled with NaN.
+    """
+
+    if TYPE_CHECKING:
+        forward: Callable[..., Any]
+
+    name: str | None
+    _local_link_hooks: dict[str, link_hook.LinkHook] | None = _UNKNOWN
+    _within_init_scope = False
+    _param_order: tuple[str, ...] = ()
+    __init_done = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # A base behind Link may be what computes, as in ``class Mine(Link, Layer)``.
+        for base in cls.__mro__[cls.__mro__.index(Link) + 1 :]:
+            if '__call__' in base.__dict__:
+                cls.forward = base.__dict__['__call__']
+                break
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__()
+        self._params: set[str] = set()
+        self._persistent: set[str] = set()
+        self._local_link_hooks = None
+        self.name = None
+        # Pickles of v7 have this name too.
+        self.__init_done = True
+        for name, value in params.items():
+            self.add_param(name, *_shape_and_dtype(value))
+
+    def __check_init_done(self) -> None:
+        if not self.__init_done:
+            raise RuntimeError(
+                f'Link.__init__() has not been called. ({type(self).__name__}.__init__ must start '
+                'with super().__init__())'
+            )
+
+    def __str__(self) -> str:
+        specs = ', '.join(f'{name}={value}' for name, value in self.printable_specs)
+        return f'{type(self).__name__}({specs})'
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+        """Pairs of name and value that `str` shows."""
+        return iter(())
+
+    @property
+    def local_link_hooks(self) -> dict[str, link_hook.LinkHook]:
+        """The hooks of this link by name, in the order in which they run."""
+        if self._local_link_hooks is None or self._local_link_hooks is _UNKNOWN:
+            self._local_link_hooks = {}
+        return self._local_link_hooks
+
+    @property
+    def within_init_scope(self) -> bool:
+        """Whether an assigned parameter would be registered now."""
+        return self._within_init_scope
+
+    @contextlib.contextmanager
+    def init_scope(self) -> Iterator[None]:
+        """Return a context in which assigned parameters, and links in a `Chain`, are registered."""
+        self.__check_init_done()
+        outer = self._within_init_scope
+        self._within_init_scope = True
+        try:
+            yield
+        finally:
+            self._within_init_scope = outer
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            if self._local_link_hooks or _entered:
+                return self.__call_with_hooks(args, kwargs)
+            if kwargs or len(args) != 1:
+                return self.forward(*args, **kwargs)
+            # The usual call; spelled out it takes 100 ns less.
+            (x,) = args
+            return self.forward(x)
+        except Exception as error:
+            _link_errors.add_path(error, self, Link.__call__.__code__)
+            raise
+
+    def __call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        self.__check_init_done()
+        # A hook of the link's own takes the place of an entered one of the same name.
+        hooks = list((link_hook._get_link_hooks() | self.local_link_hooks).values())
+        started = []
+        try:
+            before = link_hook._ForwardPreprocessCallbackArgs(self, 'forward', args, kwargs)
+            for hook in hooks:
+                hook.forward_preprocess(before)
+                started.append(hook)
+            out = self.forward(*args, **kwargs)
+        except BaseException:
+            for hook in reversed(started):
+                hook._forward_aborted(self)
+            raise
+        after = link_hook._ForwardPostprocessCallbackArgs(self, 'forward', args, kwargs, out)
+        for hook in hooks:
+            hook.forward_postprocess(after)
+        return out
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._within_init_scope and isinstance(value, Parameter):
+            value.name = name
+            if self._device is not device_resident.DeviceResident._device:
+                value.to_device(self._device)
+            self._params.add(name)
+            self.__dict__['_param_order'] = ()
+            self._persistent.discard(name)
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        super().__delattr__(name)
+        self._params.discard(name)
+        self._param_order = ()
+        self._persistent.discard(name)
+
+    def add_param(
+        self, name: str, shape: Any = None, dtype: Any = np.float32, initializer: Any = None
+    ) -> None:
+        """Make a parameter and register it.
+
+        Args:
+            name: Attribute to make.
+            shape: An int or ints; None for a parameter that is initialized later.
+            dtype: Of the values, if no initializer is given.
+            initializer: What :class:`chainer.Parameter` takes; NaN by default.
+        Raises:
+            AttributeError: If the attribute exists.
+        """
+        self.__check_new(name, 'parameter')
+        if initializer is None:
+            initializer = initializers.NaN(dtype)
+        with self.init_scope():
+            setattr(self, name, Parameter(initializer, shape))
+
+    def add_persistent(self, name: str, value: Any) -> None:
+        """Make an attribute that is saved, copied and moved with the link but not trained.
+
+        Raises:
+            AttributeError: If the attribute exists.
+        """
+        self.__check_new(name, 'persistent value')
+        self._persistent.add(name)
+        super().__setattr__(name, value)
+
+    def register_persistent(self, name: str) -> None:
+        """Make an existing attribute one that is saved, copied and moved with the link.
+
+        Raises:
+            AttributeError: If there is no such attribute.
+        """
+        if not hasattr(self, name):
+            raise AttributeError(
+                f'cannot register non-existent attribute {name} as a persistent value'
+            )
+        self._persistent.add(name)
+        self._params.discard(name)
+        self._param_order = ()
+
+    def __check_new(self, name: str, kind: str) -> None:
+        self.__check_init_done()
+        if name in self.__dict__:
+            raise AttributeError(f'cannot register a new {kind} {name}: attribute exists')
+
+    @classmethod
+    def from_params(cls, *args: Any, **kwargs: Any) -> Self:
+        """Make a link from the arrays of its parameters. Only some links have this."""
+        raise NotImplementedError('This link does not implement `from_params`.')
+
+    # -- the tree
+
+    def _children_list(self) -> Sequence[Link]:
+        return ()
+
+    def _named_children(self) -> Iterable[tuple[str, Link]]:
+        return ()
+
+    def _own_params(self) -> list[tuple[str, Parameter]]:
+        # A hook may have put something else in the place of a parameter for the time of a forward.
+        values = ((name, self.__dict__[name]) for name in self._sorted_params())
+        return [(name, value) for name, value in values if isinstance(value, Parameter)]
+
+    def _sorted_params(self) -> tuple[str, ...]:
+        order = self._param_order
+        if len(order) != len(self._params):
+            order = self.__dict__['_param_order'] = tuple(sorted(self._params))
+        return order
+
+    def params(self, include_uninit: bool = True) -> Iterator[Parameter]:
+        """Iterate over all parameters, those of descendants too; a shared one comes again."""
+        params: list[Parameter] = []
+        self._collect_params(params, include_uninit)
+        return iter(params)
+
+    def _collect_params(self, params: list[Parameter], include_uninit: bool) -> None:
+        # Runs in every step of training: no generators, and no calls that can be spared.
+        order = self._param_order
+        if len(order) != len(self._params):
+            order = self._sorted_params()
+        attributes = self.__dict__
+        for name in order:
+            param = attributes[name]
+            if isinstance(param, Parameter) and (include_uninit or param.is_initialized):
+                params.append(param)
+
+    def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
+        """Iterate over pairs of path, such as ``/l1/W``, and parameter."""
+        for name, param in self._own_params():
+            if include_uninit or param.is_initialized:
+                yield '/' + name, param
+        for name, child in self._named_children():
+            for path, param in child.namedparams(include_uninit):
+                yield f'/{name}{path}', param
+
+    def links(self, skipself: bool = False) -> Iterator[Link]:
+        """Iterate over this link and all descendants, parents first."""
+        if not skipself:
+            yield self
+        for child in self._children_list():
+            yield from child.links()
+
+    def namedlinks(self, skipself: bool = False) -> Iterator[tuple[str, Link]]:
+        """Iterate over pairs of path, ``/`` for this link, and link, parents first."""
+        if not skipself:
+            yield '/', self
+        for name, child in self._named_children():
+            path = '/' + name
+            yield path, child
+            for below, link in child.namedlinks(skipself=True):
+                yield path + below, link
+
+    def children(self) -> Iterator[Link]:
+        """Iterate over the direct children."""
+        return iter(self._children_list())
+
+    def copy(self, mode: str = 'share') -> Self:
+        """Copy the tree of links.
+
+        Args:
+            mode: ``'share'`` for new parameters, without gradients, over the same arrays,
+                ``'copy'`` for a deep copy, ``'init'`` for one that is then initialized anew.
+        """
+        _check_mode(mode)
+        if mode == 'share':
+            ret = copy.copy(self)
+            ret._params = set(self._params)
+            ret._persistent = set(self._persistent)
+            if self._local_link_hooks:
+                ret._local_link_hooks = dict(self._local_link_hooks)
+            for name, param in self._own_params():
+                ret.__dict__[name] = param = copy.copy(param)
+                param.cleargrad()
+            ret._copy_children(mode)
+        else:
+            ret = copy.deepcopy(self)
+            if mode == 'init':
+                for param in ret.params(include_uninit=False):
+                    if param.initializer is None or callable(param.initializer):
+                        param.initialize(param.shape)  # else it was made from an array
+        ret.name = None
+        return ret
+
+    def _copy_children(self, mode: str) -> None:
+        """Put copies in the place of the children, of which this is a shallow copy."""
+
+    def device_resident_accept(self, visitor: device_resident.DeviceResidentsVisitor) -> None:
+        super().device_resident_accept(visitor)
+        for _, param in self._own_params():
+            visitor.visit_variable(param)
+        attributes = self.__dict__
+        for name in sorted(self._persistent):
+            value = attributes.get(name)
+            if isinstance(value, Variable):
+                visitor.visit_variable(value)
+            elif isinstance(value, chainer.get_array_types()):
+                attributes[name] = visitor.visit_array(value)
+        for child in self._children_list():
+            child.device_resident_accept(visitor)
+
+    def copyparams(self, link: Link, copy_persistent: bool = True) -> None:
+        """Copy values of parameters from a link of the same structure.
+
+        Args:
+            link: Must have all parameters of this one; more does not matter.
+            copy_persistent: Whether persistent values are copied too.
+        Raises:
+            KeyError: If a parameter, a persistent value or a child is missing there.
+        """
+        _check_link(link, 'copy parameters')
+        for name, param in self._own_params():
+            source = link._find(name, Parameter, 'parameter')
+            try:
+                param.copydata(source)
+            except ValueError as error:
+                raise ValueError(
+                    f'cannot copy parameter {name} of {type(link).__name__} to '
+                    f'{type(self).__name__}: {error}'
+                ) from None
+        if copy_persistent:
+            array_types = chainer.get_array_types()
+            attributes = self.__dict__
+            for name in sorted(self._persistent):
+                value = link._find(name, object, 'persistent value')
+                target = attributes.get(name)
+                if isinstance(value, array_types) and isinstance(target, array_types):
+                    backend.copyto(target, value)
+                else:
+                    attributes[name] = copy.deepcopy(value)
+        for name, child in self._named_children():
+            child.copyparams(link._find_child(name), copy_persistent)
+
+    def addgrads(self, link: Link) -> None:
+        """Add the gradients of a link of the same structure to those of this one.
+
+        Raises:
+            KeyError: If a parameter or a child is missing there.
+        """
+        _check_link(link, 'add gradients')
+        for name, param in self._own_params():
+            param.addgrad(link._find(name, Parameter, 'parameter'))
+        for name, child in self._named_children():
+            child.addgrads(link._find_child(name))
+
+    def _find(self, name: str, kind: type, what: str) -> Any:
+        value = self.__dict__.get(name, _UNKNOWN)
+        if value is _UNKNOWN or not isinstance(value, kind):
+            raise KeyError(f'{type(self).__name__} has no {what} {name!r}')
+        return value
+
+    def _find_child(self, name: str) -> Link:
+        children = dict(self._named_children())
+        if name not in children:
+            there = ', '.join(children) or 'none'
+            raise KeyError(f'{type(self).__name__} has no child {name!r} (it has: {there})')
+        return children[name]
+
+    def cleargrads(self) -> None:
+        """Set the gradients of all parameters to None."""
+        for param in self.params():
+            param.cleargrad()
+
+    def zerograds(self) -> None:
+        """Set the gradients of all parameters to zero. Deprecated: use :meth:`cleargrads`."""
+        warnings.warn(
+            'Link.zerograds is deprecated. Use Link.cleargrads instead.',
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        for param in self.params():
+            param.zerograd()
+
+    def enable_update(self) -> None:
+        """Let optimizers update the parameters again."""
+        self.__set_update(True)
+
+    def disable_update(self) -> None:
+        """Keep optimizers from updating the parameters."""
+        self.__set_update(False)
+
+    def __set_update(self, enabled: bool) -> None:
+        for param in self.params():
+            if (rule := param.update_rule) is not None:
+                rule.enabled = enabled
+
+    @property
+    def update_enabled(self) -> bool:
+        """Whether an optimizer would update at least one parameter."""
+        return any(
+            param.update_rule is not None and param.update_rule.enabled for param in self.params()
+        )
+
+    def serialize(self, serializer: Any) -> None:
+        """Save to a serializer, or load from a deserializer, parameters and persistent values.
+
+        A parameter that is not initialized yet takes its shape from what is loaded.
+        """
+        attributes = self.__dict__
+        for name, param in self._own_params():
+            initialized = param.is_initialized
+            data = serializer(name, param.array if initialized else None)
+            if not initialized and data is not None:
+                param.initialize(np.shape(data))
+                backend.copyto(param.array, data if hasattr(data, 'dtype') else np.asarray(data))
+        for name in sorted(self._persistent):
+            attributes[name] = serializer(name, attributes[name])
+        for name, child in self._named_children():
+            child.serialize(serializer[name])
+
+    def repeat(self, n_repeat: int, mode: str = 'init') -> Sequential:
+        """Return a :class:`chainer.Sequential` of copies of this link.
+
+        Args:
+            n_repeat: How many.
+            mode: As in :meth:`copy`.
+        """
+        _check_mode(mode)
+        return chainer.Sequential(*[self.copy(mode) for _ in range(n_repeat)])
+
+    def count_params(self) -> int:
+        """Count the elements of all parameters; warns of each that is not initialized."""
+        size = 0
+        for path, param in self.namedparams():
+            if param.is_initialized:
+                size += param.size
+            else:
+                warnings.warn(
+                    f"Parameter '{path}' has not been initialized, so the resulting count will "
+                    'not include the number of parameters in it.',
+                    stacklevel=2,
+                )
+        return size
+
+    def add_hook(self, hook: link_hook.LinkHook, name: str | None = None) -> Self:
+        """Register a hook for this link alone, under its own name by default. Returns the link.
+
+        Raises:
+            KeyError: If the name is taken.
+        """
+        if not isinstance(hook, link_hook.LinkHook):
+            raise TypeError(f'Hook must be of type LinkHook, not {type(hook).__name__}')
+        name = hook.name if name is None else name
+        hooks = self.local_link_hooks
+        if name in hooks:
+            raise KeyError(f'Hook {name} already exists')
+        hook.added(self)
+        hooks[name] = hook
+        return self
+
+    def delete_hook(self, name: str) -> None:
+        """Take a hook off.
+
+        Raises:
+            KeyError: If there is none of this name.
+        """
+        hooks = self.local_link_hooks
+        if name not in hooks:
+            raise KeyError(f'Hook {name} does not exist')
+        hooks.pop(name).deleted(self)
+
+
+def _collect_params_of(link: Link, params: list[Parameter], include_uninit: bool) -> None:
+    if type(link).params is Link.params:
+        link._collect_params(params, include_uninit)
+    else:  # the user's own choice of parameters
+        params += link.params(include_uninit)
+
+
+def _tree_str(link: Link, layers: Iterable[tuple[str, Any]]) -> str:
+    lines = [f'  ({name}): {layer},'.replace('\n', '\n  ') for name, layer in layers]
+    return '\n'.join([f'{type(link).__name__}(', *lines, ')']) if lines else Link.__str__(link)
+
+
+def _check_link(link: Any, purpose: str = 'register a non-link object as a child') -> None:
+    if not isinstance(link, Link):
+        raise TypeError(f'cannot {purpose}: {type(link).__name__} is no Link')
+
+
+def _check_mode(mode: str) -> None:
+    if mode not in ('init', 'copy', 'share'):
+        raise ValueError(
+            f"The 'mode' argument should be either 'init','copy', or 'share'. But {mode} was given."
+        )
+
+
+def _shape_and_dtype(value: Any) -> tuple[Any, Any]:
+    """Split what `Link(x=...)` takes: a shape, or a pair of shape and dtype."""
+    is_pair = isinstance(value, tuple) and len(value) == 2
+    if is_pair and not all(isinstance(x, int | np.integer) for x in value):
+        return value
+    return value, np.float32
+
+
+Link.__module__ = 'chainer.link'

@@ -109,6 +109,20 @@ void SoftmaxCrossEntropy(const Array& x, const Array& t, const Array& loss, cons
 }
 CX_NATIVE_KERNEL(SoftmaxCrossEntropy)
 
+void MeanOfLabelled(const Array& loss, const Array& t, const Array& mean, const Array& scale) {
+    const int64_t n = t.GetTotalSize();
+    const auto* labels = Data<const int64_t>(t);
+    const int64_t counted = std::max<int64_t>(1, n - std::count(labels, labels + n, -1));
+    VisitFloat(loss.dtype(), [&]<typename T>() {
+        double sum = 0;
+        for (int64_t i = 0; i < n; ++i) sum += Cast<double>(Data<T>(loss)[i]);
+        *Data<T>(mean) = Cast<T>(sum / static_cast<double>(counted));
+    });
+    VisitFloat(scale.dtype(),
+               [&]<typename T>() { *Data<T>(scale) = Cast<T>(1 / static_cast<double>(counted)); });
+}
+CX_NATIVE_KERNEL(MeanOfLabelled)
+
 void SoftmaxCrossEntropyGrad(const Array& x, const Array& t, const Array& stats, const Array& gy,
                              const Array& gx) {
     if (IsHalf(x)) {

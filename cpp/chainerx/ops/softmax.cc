@@ -109,7 +109,7 @@ Array SoftmaxCrossEntropy(const Array& x1, const Array& x2) {
         throw DimensionError{"softmax_cross_entropy: x1.shape is ", x1.shape(), " and x2.shape is ",
                              x2.shape(), ", expected (rows, classes) and (rows,)"};
     }
-    return SoftmaxCrossEntropy(x1, x2, -1);
+    return SoftmaxCrossEntropy(x1, x2, -1, false);
 }
 
 namespace {
@@ -142,7 +142,7 @@ Array AsVector(const Array& x) { return x.ndim() == 1 ? x : Ravel(x); }
 
 }  // namespace
 
-Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label) {
+Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label, bool mean) {
     constexpr const char* kOp = "softmax_cross_entropy";
     Shape expected = x1.shape();
     if (x1.ndim() >= 2) expected.erase(1);
@@ -171,8 +171,24 @@ Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label
     const int64_t rows = x2.GetTotalSize();
     Array y = EmptyUnchecked(x2.shape(), dtype, x1.device());
     const Array stats = EmptyUnchecked(Shape{rows, 2}, wide, x1.device());
-    CallOn<kernels::SoftmaxCrossEntropy>(x1.device(), ToRows(internal::Detached(x)), labels(),
-                                         AsVector(y), stats);
+    const Array t = labels();
+    CallOn<kernels::SoftmaxCrossEntropy>(x1.device(), ToRows(internal::Detached(x)), t, AsVector(y),
+                                         stats);
+    if (mean) {
+        const Array losses = std::exchange(y, EmptyUnchecked(Shape{}, dtype, x1.device()));
+        const Array scale = EmptyUnchecked(Shape{}, wide, x1.device());
+        CallOn<kernels::MeanOfLabelled>(x1.device(), losses, t, y, scale);
+        if (Record rec{kOp, {x}, y}) {
+            rec.Grad(0, [x = rec.Save(x), labels, stats, scale](const Array& gy) {
+                const Array scores = x();
+                const Array g = AsType(Multiply(gy, scale), scores.dtype(), false);
+                const Array gys = BroadcastTo(g, Shape{stats.shape()[0]});
+                return FromRows(SoftmaxCrossEntropyGrad(ToRows(scores), labels(), stats, gys),
+                                scores.shape());
+            });
+        }
+        return y;
+    }
     if (Record rec{kOp, {x}, y}) {
         rec.Grad(0, [x = rec.Save(x), labels, stats](const Array& gy) {
             const Array scores = x();

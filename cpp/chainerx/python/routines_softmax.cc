@@ -46,11 +46,13 @@ CX_ROUTINE(softmax_cross_entropy, "x1: ndarray, x2: ndarray) -> ndarray",
                                     ToArray("softmax_cross_entropy", "x2", a[1])));
 }
 
-CX_ROUTINE(_softmax_cross_entropy, "x: ndarray, t: ndarray, ignore_label: int) -> ndarray",
-           "Cross entropy of softmax(x) along axis 1 and the labels t, for chainer.") {
+CX_ROUTINE(
+    _softmax_cross_entropy, "x: ndarray, t: ndarray, ignore_label: int, mean: bool) -> ndarray",
+    "Cross entropy of softmax(x) along axis 1 and the labels t, for chainer; or its mean over "
+    "the labels that are not ignored.") {
     constexpr const char* kOp = "softmax_cross_entropy";
     return Wrap(SoftmaxCrossEntropy(ToArray(kOp, "x", a[0]), ToArray(kOp, "t", a[1]),
-                                    ToInt(kOp, "ignore_label", a[2])));
+                                    ToInt(kOp, "ignore_label", a[2]), ToBool(a[3], false)));
 }
 
 }  // namespace

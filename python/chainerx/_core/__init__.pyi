@@ -479,8 +479,8 @@ def _select_item(x: ndarray, t: ndarray) -> ndarray:
 def _set_openblas_path(path: str) -> None:
     """Where libscipy_openblas.so is; looked at when the first matrix product is computed."""
 
-def _softmax_cross_entropy(x: ndarray, t: ndarray, ignore_label: builtins.int) -> ndarray:
-    """Cross entropy of softmax(x) along axis 1 and the labels t, for chainer."""
+def _softmax_cross_entropy(x: ndarray, t: ndarray, ignore_label: builtins.int, mean: builtins.bool) -> ndarray:
+    """Cross entropy of softmax(x) along axis 1 and the labels t, for chainer; or its mean over the labels that are not ignored."""
 
 def abs(x: ndarray) -> ndarray:
     """Absolute value of each element.

@@ -102,7 +102,9 @@ def _hard(
     ignore_label: int,
     reduce: str,
 ) -> chainerx.ndarray:
-    loss = _softmax_cross_entropy(x, t, ignore_label)
+    if normalize and class_weight is None and reduce == 'mean':
+        return _softmax_cross_entropy(x, t, ignore_label, True)
+    loss = _softmax_cross_entropy(x, t, ignore_label, False)
     if class_weight is not None:
         weight = _as_chainerx(class_weight)
         if weight.size != x.shape[1]:

@@ -1,6 +1,5 @@
 #include "chainerx/core/buffer.h"
 
-#include "chainerx/core/leak_tracker.h"
 
 namespace chainerx {
 namespace {
@@ -22,21 +21,8 @@ struct ForeignBuffer : Buffer {
 
 }  // namespace
 
-Buffer::Buffer(Device* device, void* data, int64_t nbytes, Deleter deleter, bool writable,
-               bool foreign)
-    : foreign_{foreign},
-      writable_{writable},
-      device_{device},
-      data_{data},
-      nbytes_{nbytes},
-      deleter_{deleter} {
-    CX_TRACK_BORN(kBuffer);
-    if (!foreign) internal::TrackLive(internal::kBytes, nbytes);
-}
-
 void Buffer::Destroy() {
-    CX_TRACK_DEAD(kBuffer);
-    if (!foreign_) internal::TrackLive(internal::kBytes, -nbytes_);
+    Track(-1);
     deleter_(this);
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "chainerx/core/leak_tracker.h"
 #include "chainerx/core/macro.h"
 
 namespace chainerx {
@@ -43,11 +44,23 @@ class CX_API Buffer {
     bool IsExclusive() const { return !foreign_ && refs_.load(std::memory_order_acquire) == 1; }
 
  protected:
-    Buffer(Device* device, void* data, int64_t nbytes, Deleter deleter, bool writable,
-           bool foreign);
+    Buffer(Device* device, void* data, int64_t nbytes, Deleter deleter, bool writable, bool foreign)
+        : foreign_{foreign},
+          writable_{writable},
+          device_{device},
+          data_{data},
+          nbytes_{nbytes},
+          deleter_{deleter} {
+        Track(1);
+    }
 
  private:
     void Destroy();
+    void Track(int64_t by) const {
+        if (internal::g_tracking.load(std::memory_order_relaxed)) [[unlikely]] {
+            internal::TrackBuffer(foreign_ ? 0 : nbytes_, by);
+        }
+    }
 
     bool foreign_;
     bool writable_;

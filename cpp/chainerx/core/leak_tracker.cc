@@ -12,6 +12,11 @@ void SetLeakTracking(bool enabled) {
     internal::g_tracking = enabled;
 }
 
+void internal::TrackBuffer(int64_t nbytes, int64_t by) {
+    g_live[kBuffer].fetch_add(by, std::memory_order_relaxed);
+    g_live[kBytes].fetch_add(by * nbytes, std::memory_order_relaxed);
+}
+
 LiveCounts GetLiveCounts() {
     using namespace internal;
     return {g_live[kBody].load(), g_live[kNode].load(), g_live[kBuffer].load(),

@@ -34,6 +34,9 @@ inline void TrackLive(Tracked what, int64_t by) {
     }
 }
 
+// Of `nbytes` of our own memory, born (1) or dead (-1).
+CX_API CX_COLD void TrackBuffer(int64_t nbytes, int64_t by);
+
 }  // namespace internal
 }  // namespace chainerx
 

@@ -20,14 +20,14 @@ __all__ = ['ALL', 'BOOL', 'COMPLEX', 'FLOATS', 'INTS', 'NOT_OPS', 'NUMERIC', 'RE
 __all__ += ['Arg', 'Call', 'Case', 'b', 'c', 'call', 'f', 'i', 'own', 'seeded']
 
 
-# Public callables that are no array routines: test_context_device.py, test_autograd.py.
+# Public callables that are no array routines: test_context_device.py, test_autograd.py, test_dlpack.py.
 NOT_OPS = """
     context_scope get_backend get_default_context get_default_device get_device
     get_global_default_context is_available set_default_context set_default_device
     set_global_default_context using_device get_num_threads set_num_threads
     backprop_scope backward check_backward check_double_backward force_backprop_mode grad
     is_backprop_required no_backprop_mode
-    free_memory_cache get_memory_info set_memory_cache_limit
+    from_dlpack free_memory_cache get_memory_info set_memory_cache_limit
 """
 
 

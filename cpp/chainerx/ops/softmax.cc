@@ -1,6 +1,7 @@
 #include "chainerx/ops/softmax.h"
 
 #include <utility>
+#include <vector>
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
@@ -140,6 +141,21 @@ Array FromRows(const Array& rows, const Shape& shape) {
 
 Array AsVector(const Array& x) { return x.ndim() == 1 ? x : Ravel(x); }
 
+// In the caller's terms: the kernel knows other numbers.
+CX_COLD void ThrowLabel(const char* op, const Array& t, int64_t classes, int64_t ignore_label) {
+    const Array labels = AsContiguous(AsType(internal::Detached(t), Dtype::kInt64, false));
+    std::vector<int64_t> values(static_cast<size_t>(labels.GetTotalSize()));
+    labels.device().CopyToHost(values.data(), labels.raw_data(), labels.GetNBytes());
+    for (const int64_t label : values) {
+        if (label == ignore_label || (label >= 0 && label < classes)) continue;
+        throw IndexError{op,           ": x2 has ",
+                         label,        ", but x1 has ",
+                         classes,      " classes; expected 0 to ",
+                         classes - 1,  ", or ",
+                         ignore_label, " to ignore the row"};
+    }
+}
+
 }  // namespace
 
 Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label, bool mean) {
@@ -172,8 +188,13 @@ Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label
     Array y = EmptyUnchecked(x2.shape(), dtype, x1.device());
     const Array stats = EmptyUnchecked(Shape{rows, 2}, wide, x1.device());
     const Array t = labels();
-    CallOn<kernels::SoftmaxCrossEntropy>(x1.device(), ToRows(internal::Detached(x)), t, AsVector(y),
-                                         stats);
+    try {
+        CallOn<kernels::SoftmaxCrossEntropy>(x1.device(), ToRows(internal::Detached(x)), t,
+                                             AsVector(y), stats);
+    } catch (const IndexError&) {
+        if (ignore_label != -1) ThrowLabel(kOp, x2, x1.shape()[1], ignore_label);
+        throw;
+    }
     if (mean) {
         const Array losses = std::exchange(y, EmptyUnchecked(Shape{}, dtype, x1.device()));
         const Array scale = EmptyUnchecked(Shape{}, wide, x1.device());

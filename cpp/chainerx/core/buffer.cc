@@ -1,6 +1,5 @@
 #include "chainerx/core/buffer.h"
 
-
 namespace chainerx {
 namespace {
 

@@ -20,7 +20,8 @@ __all__ = ['ALL', 'BOOL', 'COMPLEX', 'FLOATS', 'INTS', 'NOT_OPS', 'NUMERIC', 'RE
 __all__ += ['Arg', 'Call', 'Case', 'b', 'c', 'call', 'f', 'i', 'own', 'seeded']
 
 
-# Public callables that are no array routines: test_context_device.py, test_autograd.py, test_dlpack.py.
+# Public callables that are no array routines; test_context_device.py, test_autograd.py and
+# test_dlpack.py have them.
 NOT_OPS = """
     context_scope get_backend get_default_context get_default_device get_device
     get_global_default_context is_available set_default_context set_default_device

@@ -23,6 +23,8 @@ FUNCTIONS = {  # name -> (chainer, torch)
     'F.relu': ('relu(x)', 'relu(x)'),
     'x[0]': ('x[0]', 'x[0]'),
     'x * 2.0': ('x * 2.0', 'x * 2.0'),
+    'F.dropout': ('dropout(x)', 'dropout(x)'),
+    'F.softmax_cross_entropy': ('loss(x, t)', 'loss(x, t)'),
 }
 
 KINDS = {'chainerx': chainerx.array, 'numpy': lambda a: a}
@@ -31,16 +33,32 @@ KINDS = {'chainerx': chainerx.array, 'numpy': lambda a: a}
 def functions(bench):
     (_, tx, nx), (_, ty, ny) = float32(2, 3), float32(2, 3, seed=1)
     theirs = {'x': tx.requires_grad_(), 'y': ty.requires_grad_()}
-    theirs.update(add=torch.add, relu=torch.relu)
+    nt = np.array([0, 2], np.int32)
+    theirs.update(
+        add=torch.add,
+        relu=torch.relu,
+        dropout=torch.nn.functional.dropout,
+        loss=torch.nn.functional.cross_entropy,
+        t=torch.tensor(nt.astype(np.int64)),
+    )
     for kind, convert in KINDS.items():
         ours = {'x': chainer.Variable(convert(nx)), 'y': chainer.Variable(convert(ny))}
-        ours.update(add=F.add, relu=F.relu)
+        ours.update(add=F.add, relu=F.relu, dropout=F.dropout)
+        ours.update(loss=F.softmax_cross_entropy, t=convert(nt))
         for name, (our, their) in FUNCTIONS.items():
             bench.row(
                 f'{name}, {kind}',
                 {'chainerx': our, 'torch': their},
                 {'chainerx': ours, 'torch': theirs},
             )
+
+
+def scopes(bench):
+    bench.row(
+        'no_backprop_mode',
+        {'chainerx': 'with scope(): pass', 'torch': 'with scope(): pass'},
+        {'chainerx': {'scope': chainer.no_backprop_mode}, 'torch': {'scope': torch.no_grad}},
+    )
 
 
 class MLP(chainer.Chain):
@@ -92,7 +110,7 @@ def networks(bench):
                 loss.backward()
                 return loss
 
-            difference = abs(float(step().item()) - float(their_step()))
+            difference = abs(float(step().item()) - their_step().item())
             if difference > 1e-5:
                 raise RuntimeError(f'the peers do not compute the same: {difference}')
             name = '-'.join(map(str, sizes))
@@ -171,6 +189,7 @@ def user_function(bench):
 def rows(bench):
     """Functions on variables, networks as Chains, and a user's function."""
     functions(bench)
+    scopes(bench)
     networks(bench)
     user_function(bench)
 

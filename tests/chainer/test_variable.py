@@ -1,4 +1,4 @@
-"""Variables over NumPy and chainerx arrays."""
+"""Variables over arrays of all kinds."""
 
 import copy
 import pickle

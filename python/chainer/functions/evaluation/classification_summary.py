@@ -92,6 +92,9 @@ def classification_summary(
     Raises:
         InvalidType: If dtypes or shapes do not fit.
         ValueError: If a label is negative and not ``ignore_label``.
+
+    Note:
+        Counted by NumPy: arrays of another device are copied to the host.
     """
     return ClassificationSummary.call(y, t, label_num, beta, ignore_label)
 

@@ -17,6 +17,10 @@ inline T Where(bool condition, T x, T y) {
 }
 
 template <typename T>
+inline T Negate(const T& x) {
+    return static_cast<T>(-x);
+}
+template <typename T>
 inline T Abs(T x) {
     if constexpr (std::is_signed_v<T>)
         return x < 0 ? -x : x;

@@ -13,6 +13,11 @@ inline Batch<T> Where(const xsimd::batch_bool<T>& condition, const Batch<T>& x, 
     return xsimd::select(condition, x, y);
 }
 
+// Not `-x`: for AVX-512 xsimd has 0 - x, which loses the sign of zero.
+template <typename T>
+inline Batch<T> Negate(const Batch<T>& x) {
+    return x ^ Batch<T>(T(-0.0));
+}
 template <typename T>
 inline Batch<T> Abs(const Batch<T>& x) {
     return xsimd::abs(x);

@@ -27,7 +27,7 @@ inline Batch<T> PowBorders(const Batch<T>& x1, const Batch<T>& x2, const Batch<T
     const B a = xsimd::abs(x1);
     B y = Where((a == one) & (xsimd::abs(x2) == infinity), one, magnitude);
     const auto negative = Copysign(one, x1) < zero;
-    y = Where(negative & IsOddInteger(x2), -y, y);
+    y = Where(negative & IsOddInteger(x2), Negate(y), y);
     const auto imaginary = (x1 < zero) & (a < infinity) & (xsimd::trunc(x2) != x2);
     y = Where(imaginary, B(T(__builtin_nan(""))), y);
     y = Where((x1 == x1) & (x2 == x2), y, x1 + x2);

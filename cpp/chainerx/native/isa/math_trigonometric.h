@@ -95,7 +95,7 @@ struct Cosine {
 struct Tangent {
     static BatchD Quotient(const Quadrant& q, const BatchD& sine, const BatchD& cosine) {
         const auto odd = IsOdd(q.n);
-        return Where(odd, -cosine, sine) / Where(odd, sine, cosine);
+        return Where(odd, Negate(cosine), sine) / Where(odd, sine, cosine);
     }
     static BatchD Full(const Quadrant& q) {
         return Quotient(q, SinCore(q.r, q.r_low), CosCore(q.r, q.r_low));

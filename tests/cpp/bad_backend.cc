@@ -1,7 +1,7 @@
 // Libraries that are no backends, one defect per macro; see CMakeLists.txt.
 #include "chainerx/core/backend.h"
 #include "chainerx/core/error.h"
-#include "chainerx/kernels/kernel.h"
+#include "chainerx/kernels/plugin.h"
 
 extern "C" {
 #if !defined(NO_ENTRY)

@@ -1,6 +1,8 @@
 #include "chainerx/core/device.h"
 
 #include <memory>
+#include <mutex>
+#include <vector>
 
 #include "chainerx/core/backend.h"
 #include "chainerx/core/context.h"
@@ -11,14 +13,50 @@ namespace chainerx {
 
 using internal::t_state;
 
+namespace {
+
+constexpr KernelFn kNoKernels[kKernelTableSize]{};
+
+// All devices of the process, and whether their kernels are hidden.
+struct Devices {
+    std::mutex mutex;
+    std::vector<Device*> all;
+    bool hidden{false};
+};
+
+// Never destroyed: contexts may outlive every static.
+Devices& GetDevices() {
+    static auto* const devices = new Devices;
+    return *devices;
+}
+
+}  // namespace
+
 Device::Device(Backend* backend, int index)
     : backend_{backend},
       context_{&backend->context()},
       kernels_{backend->kernels()},
       index_{index},
-      name_{StrCat(backend->name(), ":", index)} {}
+      name_{StrCat(backend->name(), ":", index)} {
+    Devices& devices = GetDevices();
+    const std::lock_guard lock{devices.mutex};
+    devices.all.push_back(this);
+    if (devices.hidden) kernels_ = kNoKernels;
+}
 
-Device::~Device() = default;
+Device::~Device() {
+    const std::lock_guard lock{GetDevices().mutex};
+    std::erase(GetDevices().all, this);
+}
+
+void internal::HideKernels(bool hidden) {
+    Devices& devices = GetDevices();
+    const std::lock_guard lock{devices.mutex};
+    devices.hidden = hidden;
+    for (Device* device : devices.all) {
+        device->kernels_ = hidden ? kNoKernels : device->backend()->kernels();
+    }
+}
 
 void Device::CopyFromPeer(void* dst, Device& src_device, const void* src, int64_t nbytes) {
     const std::unique_ptr<char[]> host{new char[static_cast<size_t>(nbytes)]};

@@ -1,6 +1,7 @@
 // A device: where buffers live and which kernels compute on them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -15,6 +16,20 @@ class Context;
 // A kernel with its signature erased; kernels/kernel.h restores it.
 using KernelFn = void (*)();
 
+// A table of kernels has a range of ids for each family, so that a kernel more in one moves none in
+// another.
+inline constexpr int kKernelsPerFamily = 64;
+inline constexpr int kMaxKernelFamilies = 32;
+inline constexpr int kKernelTableSize = kKernelsPerFamily * kMaxKernelFamilies;
+
+class Device;
+
+namespace internal {
+// Whether the devices show a table of nulls instead of their kernels, those to come too. For
+// kernels/hook.h.
+CX_API void HideKernels(bool hidden);
+}  // namespace internal
+
 class CX_API Device {
  public:
     Device(Backend* backend, int index);
@@ -26,7 +41,8 @@ class CX_API Device {
     Context* context() const { return context_; }
     int index() const { return index_; }
     const std::string& name() const { return name_; }  // "native:0"
-    const KernelFn* kernels() const { return kernels_; }
+    // By kernel id. Those of the backend, or nulls while hooks are installed (kernels/hook.h).
+    const KernelFn* kernels() const { return kernels_.load(std::memory_order_relaxed); }
 
     // Uninitialized memory, aligned to 64 bytes, owned by the caller (one reference). Any nbytes
     // >= 0. Throws OutOfMemoryError.
@@ -47,10 +63,11 @@ class CX_API Device {
 
  private:
     friend class Backend;
+    friend void internal::HideKernels(bool hidden);
 
     Backend* backend_;
     Context* context_;
-    const KernelFn* kernels_;
+    std::atomic<const KernelFn*> kernels_;
     int index_;
     std::string name_;
 };

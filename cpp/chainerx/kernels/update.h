@@ -1,28 +1,8 @@
-// What the kernel of optimizers works on.
 #pragma once
 
-#include <cstdint>
+#include "chainerx/kernels/update_rule.h"
 
-#include "chainerx/core/dtype.h"
-
-namespace chainerx {
-
-enum class UpdateRule : int {
-#define CX_UPDATE(Name, ...) k##Name,
-#include "chainerx/ops/update.def"
-#undef CX_UPDATE
-    kCount
-};
-
-inline constexpr int kMaxUpdateStates = 3;
-
-// One parameter: contiguous memory of one float dtype.
-struct UpdateItem {
-    Dtype dtype;
-    int64_t size;
-    char* param;
-    const char* grad;
-    char* states[kMaxUpdateStates];
-};
-
-}  // namespace chainerx
+#define CX_KERNEL_FAMILY update
+#define CX_KERNEL_FAMILY_NUMBER 8
+#define CX_KERNEL_DEF "chainerx/kernels/update.def"
+#include "chainerx/kernels/declare_family.h"

@@ -1,3 +1,5 @@
+#include "chainerx/kernels/activation.h"
+
 #define CX_FAMILY_DEF "chainerx/ops/activation.def"
 #define CX_FAMILY_LOOPS activation_loops
 #define CX_FAMILY_HEAVY false

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "chainerx/core/thread_pool.h"
+#include "chainerx/kernels/reduction.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/reduce.h"
 #include "chainerx/native/reduce_policies.h"

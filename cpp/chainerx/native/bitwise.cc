@@ -1,3 +1,4 @@
+#include "chainerx/kernels/bitwise.h"
 #include "chainerx/native/loops.h"
 
 namespace chainerx::native {

@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "chainerx/core/thread_pool.h"
+#include "chainerx/kernels/memory.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/walk.h"

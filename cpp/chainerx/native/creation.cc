@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "chainerx/kernels/creation.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/strided.h"
 

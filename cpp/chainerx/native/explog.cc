@@ -1,3 +1,5 @@
+#include "chainerx/kernels/explog.h"
+
 #define CX_FAMILY_DEF "chainerx/ops/explog.def"
 #define CX_FAMILY_LOOPS explog_loops
 #define CX_FAMILY_HEAVY true

@@ -1,3 +1,5 @@
+#include "chainerx/kernels/hyperbolic.h"
+
 #define CX_FAMILY_DEF "chainerx/ops/hyperbolic.def"
 #define CX_FAMILY_LOOPS hyperbolic_loops
 #define CX_FAMILY_HEAVY true

@@ -4,6 +4,7 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/core/thread_pool.h"
+#include "chainerx/kernels/indexing.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/strided.h"
 #include "chainerx/native/walk.h"

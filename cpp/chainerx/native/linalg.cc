@@ -2,6 +2,8 @@
 #include <cstring>
 
 #include "chainerx/core/dims.h"
+#include "chainerx/kernels/linalg.h"
+#include "chainerx/kernels/memory.h"
 #include "chainerx/native/blas.h"
 #include "chainerx/native/native_backend.h"
 

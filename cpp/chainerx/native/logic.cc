@@ -1,3 +1,5 @@
+#include "chainerx/kernels/logic.h"
+
 #define CX_FAMILY_DEF "chainerx/ops/logic.def"
 #define CX_FAMILY_LOOPS logic_loops
 #define CX_FAMILY_HEAVY false

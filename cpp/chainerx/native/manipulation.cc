@@ -2,6 +2,8 @@
 #include <cstring>
 
 #include "chainerx/core/thread_pool.h"
+#include "chainerx/kernels/manipulation.h"
+#include "chainerx/kernels/memory.h"
 #include "chainerx/native/native_backend.h"
 
 namespace chainerx::native {

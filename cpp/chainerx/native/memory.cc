@@ -1,6 +1,7 @@
 // Filling.
 #include <algorithm>
 
+#include "chainerx/kernels/memory.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/strided.h"
 

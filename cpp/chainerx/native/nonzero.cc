@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "chainerx/kernels/indexing.h"
 #include "chainerx/native/native_backend.h"
 
 namespace chainerx::native {

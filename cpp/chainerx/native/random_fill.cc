@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "chainerx/core/thread_pool.h"
+#include "chainerx/kernels/random.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/random.h"

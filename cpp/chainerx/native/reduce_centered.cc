@@ -2,6 +2,7 @@
 #include <limits>
 #include <memory>
 
+#include "chainerx/kernels/reduction.h"
 #include "chainerx/native/reduce_kernel.h"
 
 namespace chainerx::native {

@@ -1,4 +1,5 @@
 // Extremes.
+#include "chainerx/kernels/reduction.h"
 #include "chainerx/native/reduce_kernel.h"
 
 namespace chainerx::native {

@@ -1,6 +1,7 @@
 // From a policy to a kernel: tables of loops by dtype, and the way from a call to the driver.
 #pragma once
 
+#include "chainerx/kernels/memory.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/reduce.h"
 #include "chainerx/native/reduce_isa.h"

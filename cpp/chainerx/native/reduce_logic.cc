@@ -1,4 +1,5 @@
 // Truth values.
+#include "chainerx/kernels/reduction.h"
 #include "chainerx/native/reduce_kernel.h"
 
 namespace chainerx::native {

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "chainerx/core/thread_pool.h"
+#include "chainerx/kernels/reduction.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/reduce_policies.h"
 

@@ -6,6 +6,8 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/core/thread_pool.h"
+#include "chainerx/kernels/memory.h"
+#include "chainerx/kernels/softmax.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
 

@@ -1,3 +1,5 @@
+#include "chainerx/kernels/trigonometric.h"
+
 #define CX_FAMILY_DEF "chainerx/ops/trigonometric.def"
 #define CX_FAMILY_LOOPS trigonometric_loops
 #define CX_FAMILY_HEAVY true

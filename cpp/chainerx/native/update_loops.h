@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "chainerx/kernels/update.h"
+#include "chainerx/kernels/update_rule.h"
 
 namespace chainerx::native {
 

@@ -1,6 +1,7 @@
 // Choosing between two operands, element by element. Looks at bits only, so one loop per item size.
 #include "chainerx/core/scalar.h"
 #include "chainerx/core/thread_pool.h"
+#include "chainerx/kernels/where.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/walk.h"
 

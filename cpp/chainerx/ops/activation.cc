@@ -1,2 +1,4 @@
+#include "chainerx/kernels/activation.h"
+
 #define CX_FAMILY_DEF "chainerx/ops/activation.def"
 #include "chainerx/ops/define_family.h"

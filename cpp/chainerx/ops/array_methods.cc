@@ -1,7 +1,7 @@
 // The methods of Array that are routines on views and copies.
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/array.h"
-#include "chainerx/kernels/kernel.h"
+#include "chainerx/kernels/memory.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/view.h"

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "chainerx/autograd/record.h"
-#include "chainerx/kernels/kernel.h"
 #include "chainerx/ops/elementwise.h"
 #include "chainerx/ops/gradient_terms.h"
 
@@ -117,7 +116,7 @@ void RecordBinary(const char* name, const Scalar& x1, const Array& x2, const Arr
 #define CX_OP(Name, rule, to_bool)                                                 \
     constexpr internal::SnakeName kName##Name{#Name};                              \
     constexpr internal::ElementwiseOp kOp##Name{kName##Name.text, DtypeRule::rule, \
-                                                kernels::Name::kId, to_bool};
+                                                &kernels::Name::kInfo, to_bool};
 
 #define CX_UNARY(Name, rule, gx, ...)                                                       \
     CX_OP(Name, rule, false)                                                                \

@@ -4,15 +4,21 @@
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
-#include "chainerx/kernels/kernel.h"
+#include "chainerx/kernels/arithmetic.h"
+#include "chainerx/kernels/logic.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
 
 namespace chainerx::internal {
 namespace {
 
-using UnaryFn = void(const Array&, const Array&);
-using BinaryFn = void(const Operand&, const Operand&, const Array&);
+void CallKernelOf(const ElementwiseOp& op, const Array& x, const Array& y) {
+    CallKernel<void(const Array&, const Array&)>(*op.kernel, y.device(), x, y);
+}
+void CallKernelOf(const ElementwiseOp& op, const Operand& x1, const Operand& x2, const Array& y) {
+    CallKernel<void(const Operand&, const Operand&, const Array&)>(*op.kernel, y.device(), x1, x2,
+                                                                   y);
+}
 
 constexpr int kNumRules = static_cast<int>(DtypeRule::kAny) + 1;
 constexpr int8_t kRefused = -1;
@@ -120,10 +126,9 @@ Dtype Promoted(const ElementwiseOp& op, const char* name, Dtype dtype, const Sca
 }
 
 bool IsLogical(const ElementwiseOp& op) {
-    constexpr kernels::Id kLogical[] = {kernels::Id::kLogicalAnd, kernels::Id::kLogicalOr,
-                                        kernels::Id::kLogicalXor};
-    return std::ranges::any_of(kLogical,
-                               [&](kernels::Id id) { return op.kernel == static_cast<int>(id); });
+    constexpr const KernelInfo* kLogical[] = {
+        &kernels::LogicalAnd::kInfo, &kernels::LogicalOr::kInfo, &kernels::LogicalXor::kInfo};
+    return std::ranges::find(kLogical, op.kernel) != std::end(kLogical);
 }
 
 // What an array is compared with in the place of `scalar`, which is cast to the dtype of the array.
@@ -160,13 +165,13 @@ const Array& As(const Array& x, Dtype dtype, Array& holder) {
 // A shift by a count of a wider dtype must not become a small one: all counts that are no less than
 // any width, or negative, are alike.
 CX_COLD Array ClampCount(const Array& x2) {
-    const auto call = [](kernels::Id id, const Array& x, const Scalar& bound) {
-        return CallBinary({"shift", DtypeRule::kReal, static_cast<int>(id), false}, x, bound);
+    const auto call = [](const KernelInfo& kernel, const Array& x, const Scalar& bound) {
+        return CallBinary({"shift", DtypeRule::kReal, &kernel, false}, x, bound);
     };
-    return call(kernels::Id::kMinimum,
+    return call(kernels::Minimum::kInfo,
                 GetKind(x2.dtype()) == DtypeKind::kUInt
                     ? Detached(x2)
-                    : call(kernels::Id::kMaximum, Detached(x2), -1),
+                    : call(kernels::Maximum::kInfo, Detached(x2), -1),
                 64);
 }
 
@@ -178,23 +183,14 @@ const Array& AsSecond(const ElementwiseOp& op, const Array& x2, Dtype dtype, Arr
     return holder;
 }
 
-template <typename Fn>
-Fn* KernelOf(const ElementwiseOp& op, const Device& device) {
-    const KernelFn fn = device.kernels()[op.kernel];
-    if (fn == nullptr) [[unlikely]]
-        ThrowNoKernel(op.name, device);
-    return reinterpret_cast<Fn*>(fn);
-}
-
 }  // namespace
 
 Array CallUnary(const ElementwiseOp& op, const Array& x) {
     const Dtype dtype = Lookup(op, "x", x.dtype());
     Array holder;
     const Array& in = As(x, dtype, holder);
-    UnaryFn* const kernel = KernelOf<UnaryFn>(op, x.device());
     Array y = EmptyUnchecked(x.shape(), op.to_bool ? Dtype::kBool : dtype, x.device());
-    kernel(in, y);
+    CallKernelOf(op, in, y);
     return y;
 }
 
@@ -205,17 +201,16 @@ Array CallBinary(const ElementwiseOp& op, const Array& x1, const Array& x2) {
     Array holder2;
     const Array& in1 = As(x1, dtype, holder1);
     const Array& in2 = AsSecond(op, x2, dtype, holder2);
-    BinaryFn* const kernel = KernelOf<BinaryFn>(op, x1.device());
     const Dtype out_dtype = op.to_bool ? Dtype::kBool : dtype;
     if (x1.shape() == x2.shape()) [[likely]] {
         Array y = EmptyUnchecked(x1.shape(), out_dtype, x1.device());
-        kernel(Operand{in1}, Operand{in2}, y);
+        CallKernelOf(op, Operand{in1}, Operand{in2}, y);
         return y;
     }
     const Shape shape = BroadcastShapes(op.name, x1.shape(), x2.shape());
     CheckedNBytes(op.name, shape, GetItemSize(out_dtype));
     Array y = EmptyUnchecked(shape, out_dtype, x1.device());
-    kernel(Operand{in1}, Operand{in2}, y);
+    CallKernelOf(op, Operand{in1}, Operand{in2}, y);
     return y;
 }
 
@@ -228,9 +223,8 @@ Array CompareScalar(const ElementwiseOp& op, const Array& x1, const Scalar& x2) 
         return CompareScalar(op, StandIn(x1), with.To<double>());
     Array holder;
     const Array& in1 = As(x1, dtype, holder);
-    BinaryFn* const kernel = KernelOf<BinaryFn>(op, x1.device());
     Array y = EmptyUnchecked(x1.shape(), Dtype::kBool, x1.device());
-    kernel(Operand{in1}, Operand{with}, y);
+    CallKernelOf(op, Operand{in1}, Operand{with}, y);
     return y;
 }
 
@@ -241,9 +235,8 @@ Array CompareScalar(const ElementwiseOp& op, const Scalar& x1, const Array& x2) 
         return CompareScalar(op, with.To<double>(), StandIn(x2));
     Array holder;
     const Array& in2 = As(x2, dtype, holder);
-    BinaryFn* const kernel = KernelOf<BinaryFn>(op, x2.device());
     Array y = EmptyUnchecked(x2.shape(), Dtype::kBool, x2.device());
-    kernel(Operand{with}, Operand{in2}, y);
+    CallKernelOf(op, Operand{with}, Operand{in2}, y);
     return y;
 }
 
@@ -254,9 +247,8 @@ Array CallBinary(const ElementwiseOp& op, const Array& x1, const Scalar& x2) {
     const Dtype dtype = Promoted(op, "x1", x1.dtype(), x2);
     Array holder;
     const Array& in1 = As(x1, dtype, holder);
-    BinaryFn* const kernel = KernelOf<BinaryFn>(op, x1.device());
     Array y = EmptyUnchecked(x1.shape(), dtype, x1.device());
-    kernel(Operand{in1}, Operand{x2}, y);
+    CallKernelOf(op, Operand{in1}, Operand{x2}, y);
     return y;
 }
 
@@ -267,9 +259,8 @@ Array CallBinary(const ElementwiseOp& op, const Scalar& x1, const Array& x2) {
     if (op.rule == DtypeRule::kShift) dtype = Dtype::kInt64;
     Array holder;
     const Array& in2 = As(x2, dtype, holder);
-    BinaryFn* const kernel = KernelOf<BinaryFn>(op, x2.device());
     Array y = EmptyUnchecked(x2.shape(), dtype, x2.device());
-    kernel(Operand{x1}, Operand{in2}, y);
+    CallKernelOf(op, Operand{x1}, Operand{in2}, y);
     return y;
 }
 
@@ -319,14 +310,14 @@ void CallInPlace(const ElementwiseOp& op, const Array& x1, const Array& x2) {
         holder = Copy(Detached(*in2));
         in2 = &holder;
     }
-    KernelOf<BinaryFn>(op, x1.device())(Operand{x1}, Operand{*in2}, x1);
+    CallKernelOf(op, Operand{x1}, Operand{*in2}, x1);
 }
 
 void CallInPlace(const ElementwiseOp& op, const Array& x1, const Scalar& x2) {
     CheckInPlaceOutput(op.name, x1);
     const Dtype result = Promoted(op, "x1", x1.dtype(), x2);
     if (result != x1.dtype()) CheckInPlaceDtype(op, x1.dtype(), result);
-    KernelOf<BinaryFn>(op, x1.device())(Operand{x1}, Operand{x2}, x1);
+    CallKernelOf(op, Operand{x1}, Operand{x2}, x1);
 }
 
 }  // namespace chainerx::internal

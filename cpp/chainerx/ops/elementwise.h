@@ -4,6 +4,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/kernels/dtype_rule.h"
+#include "chainerx/kernels/kernel.h"
 
 namespace chainerx::internal {
 
@@ -11,7 +12,7 @@ namespace chainerx::internal {
 struct ElementwiseOp {
     const char* name;
     DtypeRule rule;
-    int kernel;    // kernels::Id
+    const KernelInfo* kernel;
     bool to_bool;  // predicates and comparisons
 };
 

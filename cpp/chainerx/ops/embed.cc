@@ -1,7 +1,7 @@
 #include "chainerx/ops/embed.h"
 
 #include "chainerx/autograd/record.h"
-#include "chainerx/kernels/kernel.h"
+#include "chainerx/kernels/memory.h"
 #include "chainerx/ops/creation.h"
 
 namespace chainerx::internal {

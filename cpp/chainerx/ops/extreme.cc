@@ -1,6 +1,6 @@
 // Extremes and their positions.
 #include "chainerx/autograd/record.h"
-#include "chainerx/kernels/kernel.h"
+#include "chainerx/kernels/reduction.h"
 #include "chainerx/ops/logic.h"
 #include "chainerx/ops/reduce_output.h"
 #include "chainerx/ops/reduction.h"

@@ -6,7 +6,7 @@
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
-#include "chainerx/kernels/kernel.h"
+#include "chainerx/kernels/memory.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/embed.h"
 #include "chainerx/ops/view.h"

@@ -5,7 +5,8 @@
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
-#include "chainerx/kernels/kernel.h"
+#include "chainerx/kernels/arithmetic.h"
+#include "chainerx/kernels/linalg.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/reduction.h"
@@ -251,7 +252,7 @@ Array Linear(const Array& x, const Array& w, const std::optional<Array>& b, int6
         flat ? y
              : internal::MakeView(y, Shape{rows, outs},
                                   Strides(Shape{rows, outs}, GetItemSize(dtype)), y.raw_data());
-    if (b.has_value() && x.device().kernels()[kernels::Linear::kId] != nullptr) {
+    if (b.has_value() && HasKernel<kernels::Linear>(x.device())) {
         CallOn<kernels::Linear>(x.device(), x2, wc, prepare(*b), y2);
     } else {
         CallOn<kernels::Matmul>(x.device(), x2, Transpose(internal::Detached(wc)), y2);

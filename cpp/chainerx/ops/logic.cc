@@ -1,2 +1,4 @@
+#include "chainerx/kernels/logic.h"
+
 #define CX_FAMILY_DEF "chainerx/ops/logic.def"
 #include "chainerx/ops/define_family.h"

@@ -2,7 +2,7 @@
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
-#include "chainerx/kernels/kernel.h"
+#include "chainerx/kernels/softmax.h"
 #include "chainerx/ops/activation.h"
 #include "chainerx/ops/composed.h"
 #include "chainerx/ops/creation.h"

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "chainerx/core/error.h"
-#include "chainerx/kernels/kernel.h"
+#include "chainerx/kernels/random.h"
 
 namespace chainerx::random {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "chainerx/autograd/record.h"
-#include "chainerx/kernels/kernel.h"
+#include "chainerx/kernels/reduction.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/reduce_output.h"
 #include "chainerx/ops/view.h"

@@ -1,2 +1,4 @@
+#include "chainerx/kernels/rounding.h"
+
 #define CX_FAMILY_DEF "chainerx/ops/rounding.def"
 #include "chainerx/ops/define_family.h"

@@ -1,6 +1,7 @@
 // Running totals and products, and the gradient of a product.
 #include "chainerx/autograd/record.h"
-#include "chainerx/kernels/kernel.h"
+#include "chainerx/kernels/memory.h"
+#include "chainerx/kernels/reduction.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/reduce_output.h"
 #include "chainerx/ops/reduction.h"

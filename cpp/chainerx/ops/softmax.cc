@@ -5,7 +5,7 @@
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
-#include "chainerx/kernels/kernel.h"
+#include "chainerx/kernels/softmax.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/explog.h"

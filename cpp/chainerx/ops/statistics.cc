@@ -1,6 +1,6 @@
 // Variance, log-sum-exp and the like: reductions of what depends on their result.
 #include "chainerx/autograd/record.h"
-#include "chainerx/kernels/kernel.h"
+#include "chainerx/kernels/reduction.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/logic.h"

@@ -3,7 +3,6 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/core/foreign.h"
-#include "chainerx/kernels/kernel.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/deferred.h"

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "chainerx/core/error.h"
-#include "chainerx/kernels/kernel.h"
 #include "chainerx/kernels/update.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/update.h"

@@ -1,0 +1,104 @@
+#include "chainerx/kernels/hook.h"
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "chainerx/core/backend.h"
+#include "chainerx/core/error.h"
+
+namespace chainerx {
+
+namespace internal {
+
+struct HookList {
+    std::vector<std::shared_ptr<KernelHook>> hooks;  // the innermost first
+};
+
+}  // namespace internal
+
+namespace {
+
+using internal::HookList;
+
+// A list is never changed, but replaced: calls under way keep theirs.
+struct Installed {
+    std::mutex mutex;
+    std::shared_ptr<const HookList> list = std::make_shared<const HookList>();
+};
+
+// Never destroyed: threads may call kernels while the process ends.
+Installed& GetInstalled() {
+    static auto* const installed = new Installed;
+    return *installed;
+}
+
+std::shared_ptr<const HookList> CurrentList() {
+    const std::lock_guard lock{GetInstalled().mutex};
+    return GetInstalled().list;
+}
+
+template <typename F>
+bool Replace(F&& change) {
+    Installed& installed = GetInstalled();
+    std::shared_ptr<const HookList> old;  // may run destructors of hooks: not under the lock
+    const std::lock_guard lock{installed.mutex};
+    auto list = std::make_shared<HookList>(*installed.list);
+    if (!change(list->hooks)) return false;
+    old = std::exchange(installed.list, std::move(list));
+    internal::HideKernels(!installed.list->hooks.empty());
+    return true;
+}
+
+thread_local const KernelCall* t_current = nullptr;
+
+}  // namespace
+
+KernelCall::KernelCall(const KernelCallData& data, const HookList& hooks)
+    : data_{data}, hooks_{hooks}, next_{hooks.hooks.size()}, parent_{t_current} {
+    t_current = this;
+}
+
+KernelCall::~KernelCall() { t_current = parent_; }
+
+void KernelCall::Proceed() {
+    if (next_ != 0) {
+        hooks_.hooks[--next_]->Run(*this);
+        return;
+    }
+    data_.invoke(data_.device.backend()->kernels()[data_.kernel.id], data_.operands);
+}
+
+KernelHook::~KernelHook() = default;
+
+void InstallKernelHook(std::shared_ptr<KernelHook> hook) {
+    Replace([&](auto& hooks) {
+        hooks.push_back(std::move(hook));
+        return true;
+    });
+}
+
+bool RemoveKernelHook(const KernelHook* hook) {
+    return Replace([&](auto& hooks) {
+        const auto it = std::ranges::find_if(hooks, [&](const auto& h) { return h.get() == hook; });
+        if (it == hooks.end()) return false;
+        hooks.erase(it);
+        return true;
+    });
+}
+
+void internal::CallHooked(const KernelCallData& call) {
+    if (call.device.backend()->kernels()[call.kernel.id] == nullptr) {
+        throw ChainerxError{"kernel ",
+                            call.kernel.name,
+                            " is not there on backend '",
+                            call.device.backend()->name(),
+                            "' (device ",
+                            call.device.name(),
+                            ")"};
+    }
+    const std::shared_ptr<const HookList> hooks = CurrentList();
+    KernelCall{call, *hooks}.Proceed();
+}
+
+}  // namespace chainerx

@@ -1,0 +1,93 @@
+// Code around every call of a kernel: what profiling, capture and checking hang on.
+//
+// While no hook is installed, a call costs what it costs without this file. A hook that is
+// installed hides the kernels of all devices behind nulls; the check for an absent kernel, which
+// each call makes anyway, then leads here.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/macro.h"
+#include "chainerx/kernels/kernel.h"
+
+namespace chainerx {
+
+class KernelHook;
+
+namespace internal {
+struct HookList;
+}  // namespace internal
+
+// A call on its way through the hooks.
+class CX_API KernelCall {
+ public:
+    const KernelInfo& kernel() const { return data_.kernel; }
+    Device& device() const { return data_.device; }
+    // Whether another kernel makes this call.
+    bool is_nested() const { return parent_ != nullptr; }
+
+    // The address of an operand, of the type that its descriptor tells: an Array, an Operand, a
+    // std::span<const ConstArrayRef>, or the value of an attribute.
+    const void* operand(int i) const { return data_.operands[i]; }
+    // f(const OperandInfo&, const Array&), for all operands that are arrays.
+    template <typename F>
+    void ForEachArray(F&& f) const;
+
+    // Goes on: the next hook, at last the kernel. A hook calls it once, or not at all.
+    void Proceed();
+
+ private:
+    friend void internal::CallHooked(const KernelCallData& call);
+    KernelCall(const KernelCallData& data, const internal::HookList& hooks);
+    ~KernelCall();
+
+    const KernelCallData& data_;
+    const internal::HookList& hooks_;
+    size_t next_{0};
+    const KernelCall* parent_;
+};
+
+class CX_API KernelHook {
+ public:
+    virtual ~KernelHook();
+    // Called in the thread that calls the kernel, by several threads at once. What it throws goes
+    // to whoever called the operation, as what a kernel throws.
+    virtual void Run(KernelCall& call) = 0;
+};
+
+// The last one installed is the outermost. For all devices and all threads.
+CX_API void InstallKernelHook(std::shared_ptr<KernelHook> hook);
+// False if it is not installed. Calls that are under way end with it.
+CX_API bool RemoveKernelHook(const KernelHook* hook);
+
+template <typename F>
+void KernelCall::ForEachArray(F&& f) const {
+    int i = 0;
+    for (const OperandInfo& info : kernel().operands()) {
+        const void* const p = operand(i++);
+        switch (info.kind) {
+            case OperandKind::kArray:
+                f(info, *static_cast<const Array*>(p));
+                break;
+            case OperandKind::kArrayOrScalar:
+                if (const auto* x = static_cast<const Operand*>(p); x->is_array()) {
+                    f(info, x->array());
+                }
+                break;
+            case OperandKind::kArrays:
+                for (const ConstArrayRef& x :
+                     *static_cast<const std::span<const ConstArrayRef>*>(p)) {
+                    f(info, x.get());
+                }
+                break;
+            case OperandKind::kValue:
+                break;
+        }
+    }
+}
+
+}  // namespace chainerx

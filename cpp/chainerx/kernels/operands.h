@@ -1,0 +1,70 @@
+// The operands of kernel rows as types, and what follows from a row: function type and descriptor.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "chainerx/core/array.h"
+#include "chainerx/kernels/kernel.h"
+
+namespace chainerx::kernels {
+
+// A string as a template argument.
+template <size_t kSize>
+struct Text {
+    char text[kSize]{};
+    consteval Text(const char (&s)[kSize]) {  // NOLINT: made from a literal
+        for (size_t i = 0; i < kSize; ++i) text[i] = s[i];
+    }
+};
+
+template <OperandRole kRole, Text kName>
+struct ArrayOperand {
+    using Type = const Array&;
+    static constexpr OperandInfo kInfo{kRole, OperandKind::kArray, "Array", kName.text};
+};
+
+// An input that may be a scalar instead, as if broadcast with stride 0.
+template <Text kName>
+struct ArrayOrScalarOperand {
+    using Type = const Operand&;
+    static constexpr OperandInfo kInfo{OperandRole::kIn, OperandKind::kArrayOrScalar, "Operand",
+                                       kName.text};
+};
+
+// Any number of inputs.
+template <Text kName>
+struct ArraysOperand {
+    using Type = std::span<const ConstArrayRef>;
+    static constexpr OperandInfo kInfo{OperandRole::kIn, OperandKind::kArrays, "Array...",
+                                       kName.text};
+};
+
+template <OperandRole kRole, typename T, Text kType, Text kName>
+struct ValueOperand {
+    using Type = std::conditional_t<std::is_scalar_v<T>, T, const T&>;
+    static constexpr OperandInfo kInfo{kRole, OperandKind::kValue, kType.text, kName.text};
+};
+
+template <typename... Operands>
+struct Signature {
+    using Fn = void(typename Operands::Type...);
+    static constexpr OperandInfo kOperands[] = {Operands::kInfo...};
+
+    static constexpr KernelInfo Info(const char* name, const char* family, int id) {
+        uint64_t h = internal::HashText(0xcbf29ce484222325u, name);
+        for (const OperandInfo& operand : kOperands) {
+            h = internal::HashText(h, operand.type) * 31 + static_cast<uint64_t>(operand.role);
+        }
+        return {name, family, id, h, kOperands, static_cast<int>(sizeof...(Operands))};
+    }
+};
+
+// The kernels of the family with that number, where it has been declared. Two families of one
+// number do not compile where all are known (table.cc).
+template <int kNumber>
+struct FamilyAt;
+
+}  // namespace chainerx::kernels

@@ -1,0 +1,6 @@
+#pragma once
+
+#define CX_KERNEL_FAMILY random
+#define CX_KERNEL_FAMILY_NUMBER 5
+#define CX_KERNEL_DEF "chainerx/kernels/random.def"
+#include "chainerx/kernels/declare_family.h"

@@ -388,6 +388,48 @@ def test_copies_that_outlive_the_variable(make):
         del y
 
 
+@pytest.mark.parametrize('how', ['none', 'init', 'other', 'grad', 'del', 'copydata'])
+def test_what_a_variable_gives_up_is_freed(make, how):
+    """Its record too, though the variable and its node live on."""
+    with Live() as live:
+        v = Variable(make(A))
+        node = v.node
+        F.relu(v)  # makes the record
+        if how == 'grad':
+            gc.collect()
+            before = live.counts()
+            v.grad = make(A + 1)
+            v.grad = None
+            gc.collect()
+            assert live.counts() == before
+            del v, node
+        elif how == 'other':
+            v = Variable(np.array(A))
+            F.relu(v)
+            first = weakref.ref(v.array)
+            v.array = A + 1
+            gc.collect()
+            assert first() is None
+            np.testing.assert_array_equal(F.relu(v).array, A + 1)
+            del v, node
+        else:
+            empty = Variable(None)
+            if how == 'none':
+                v.array = None
+            elif how == 'init':
+                v.__init__(None)
+            elif how == 'copydata':
+                v.array = None
+                v.copydata(empty)
+            else:
+                del v
+            del node
+            gc.collect()
+            # An empty variable has nothing in the core.
+            assert live.counts() == live.before
+    assert live.counts() == live.before
+
+
 class Critic(Chain):
     def __init__(self, function):
         super().__init__()

@@ -79,6 +79,31 @@ def test_copy_share():
     assert [name for name, _ in net.namedlinks()] == LINK_PATHS
 
 
+def test_what_is_registered_in_a_copy_stays_there():
+    net = Net()
+    other = net.copy()
+    before = set(net._persistent), dict(net.__dict__)
+    other.add_persistent('more', 1)
+    other.extra = 2
+    other.register_persistent('extra')
+    del other.state
+    assert (net._persistent, net.__dict__) == before
+    data: dict = {}
+    net.serialize(Saver(data))
+    assert list(data) == SAVED
+    data = {}
+    other.serialize(Saver(data))
+    assert {'more', 'extra'} <= set(data)
+    assert 'state' not in data
+    # And the other way round.
+    third = net.copy()
+    net.add_persistent('late', 3)
+    net.add_param('q', 2)
+    data = {}
+    third.serialize(Saver(data))
+    assert list(data) == SAVED
+
+
 @pytest.mark.parametrize('mode', ['copy', 'init'])
 def test_deep_copies(mode):
     net = Net()
@@ -333,6 +358,38 @@ def test_serialize(device):
     if device.xp is np:
         pairs = zip(arrays, net.params(), strict=True)
         assert all(array is param.array for array, param in pairs)
+
+
+def test_a_persistent_value_becomes_a_parameter_and_back(device):
+    # Saved once, as what it is now; moved, trained and copied as that too.
+    net = Net()
+    with net.init_scope():
+        net.state = Parameter(np.full(2, 7, 'f'))
+    net.to_device(device)
+    data: dict = {}
+    net.serialize(Saver(data))
+    assert sorted(data) == sorted(SAVED)
+    np.testing.assert_array_equal(data['state'], [7, 7])
+    assert '/state' in dict(net.namedparams())
+    net.copyparams(net.copy('copy'))
+    net.serialize(Loader(data | {'state': np.full(2, 8, 'f')}))
+    assert type(net.state) is Parameter
+    assert_values(net.state, [8, 8])
+    assert net.state.device == device
+    net.state = np.ones(2, 'f')
+    net.register_persistent('state')
+    data = {}
+    net.serialize(Saver(data))
+    assert sorted(data) == sorted(SAVED)
+    assert '/state' not in dict(net.namedparams())
+
+
+def test_an_attribute_that_goes_is_not_saved():
+    net = Net()
+    del net.state, net.a
+    data: dict = {}
+    net.serialize(Saver(data))
+    assert sorted(data) == sorted(set(SAVED) - {'a', 'state'})
 
 
 def test_serialize_uninitialized(device):

@@ -200,12 +200,18 @@ def test_summary_of_weights_that_are_arrays():
     assert summary.compute_mean() == 2
 
 
-def test_summary_of_equal_values_has_no_negative_variance():
-    summary = chainer.Summary()
-    for _ in range(10):
-        summary.add(0.1)
-    _, std = summary.make_statistics()
-    assert 0 <= std < 1e-8
+@pytest.mark.parametrize('make', [float, np.float64, np.array, chainerx.array])
+def test_summary_of_equal_values_has_no_negative_variance(make):
+    negative = 0
+    for value in (0.1, 0.7, 1.1, 1e3 / 3):
+        for n in range(1, 20):
+            summary = chainer.Summary()
+            for _ in range(n):
+                summary.add(make(value))
+            mean, std = summary.make_statistics()
+            negative += float(summary._x2 / n - mean * mean) < 0  # seven 0.7s are
+            assert 0 <= float(std) < 1e-7 * value, (value, n)
+    assert negative > 5
 
 
 def test_summary_keeps_no_graph():

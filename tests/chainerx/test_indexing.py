@@ -259,3 +259,33 @@ def test_frombuffer_of_shared_memory():
 def test_frombuffer_errors(arguments, text):
     with pytest.raises(chx.ChainerxError, match=text):
         chx.frombuffer(*arguments)
+
+
+def ends(n):
+    near = {0, 1, n - 1, n, n + 1, -1, -n, -n - 1, -n - 2, 100, -100}
+    return [None, *sorted(near), 2**62, -(2**62), 2**63 - 1, -(2**63)]
+
+
+@pytest.mark.parametrize('n', [0, 1, 2, 5])
+def test_every_slice(n, device):
+    """As of a list: ends far outside either way, all steps; read, written, and its gradient."""
+    values = list(range(n))
+    x = chx.arange(n, dtype='float64', device=device)
+    for start in ends(n):
+        for stop in ends(n):
+            for step in (None, 1, 2, 3, 100, 2**62, -1, -2, -3, -100, -(2**62), -(2**63) + 1):
+                key = slice(start, stop, step)
+                expected = values[key]
+                assert x[key].tolist() == expected, key
+                assert x[key].shape == (len(expected),), key
+    for key in (slice(3, -100, -1), slice(-100, 100, 2), slice(None, None, -2), slice(100, 0, -1)):
+        y = x.copy()
+        y[key] = -1
+        expected = np.arange(n, dtype='float64')
+        expected[key] = -1
+        np.testing.assert_array_equal(to_numpy(y), expected, str(key))
+        w = x.copy().require_grad()
+        (gx,) = chx.grad([w[key]], [w], grad_outputs=[x[key]])
+        expected = np.zeros(n)
+        expected[key] = np.arange(n)[key]
+        np.testing.assert_array_equal(to_numpy(gx), expected, str(key))

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import itertools
 import pkgutil
 import re
 
@@ -114,6 +115,37 @@ def test_gradients_in_other_dtypes(case, kind):
         for gx, expected in zip(results[dtype], results['float64'], strict=True):
             where = f'gradient of {prepared.where}'
             compare(gx, as_numpy(expected), dtype, kind, 4 * case.gtol, where)
+
+
+@each(c for c in REFERENCED if c.order)
+def test_gradients_of_some_inputs(case):
+    """Where the others are arrays, or need none: the same bits as where all have one."""
+    for spec in case.calls:
+        prepared = Prepared(case, spec, 'float64')
+        targets = prepared.differentiable()
+        if not 2 <= len(targets) <= 4:
+            continue
+
+        def gradients(chosen, rest, prepared=prepared, targets=targets):
+            given = prepared.variables()
+            for n in {*targets} - {*chosen}:
+                given[n] = rest(prepared.arrays[n])
+            ys = prepared.call(given)
+            for k, y in enumerate(ys):
+                y.grad = np.full(y.shape, k + 1.0, y.dtype)
+            chainer.backward(list(ys))
+            for n in {*targets} - {*chosen}:
+                assert getattr(given[n], 'grad', None) is None, prepared.where
+            return [given[n].grad for n in chosen]
+
+        whole = dict(zip(targets, gradients(targets, None), strict=True))
+        for count in range(1, len(targets)):
+            for chosen in itertools.combinations(targets, count):
+                for rest in (lambda x: x, lambda x: Variable(x, requires_grad=False)):
+                    found = gradients(chosen, rest)
+                    for n, gx in zip(chosen, found, strict=True):
+                        where = f'{prepared.where}: input {n}, gradients of {chosen} alone'
+                        np.testing.assert_array_equal(gx, whole[n], err_msg=where)
 
 
 @each(CASES)

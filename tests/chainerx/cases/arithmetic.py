@@ -48,6 +48,14 @@ _nonzero = f(2, 3, lo=-3, hi=3, avoid=(0,), gap=0.5)
 # Quotients that are not near an integer, where floor and remainder jump.
 _dividend = f(2, 3, lo=2.1, hi=2.9)
 _divisor = f(2, 3, lo=1.5, hi=2.0)
+# Where floor and truncation differ.
+_SIGNS = [
+    call(f(2, 3, lo=-2.9, hi=-2.1), _divisor),
+    call(_dividend, f(2, 3, lo=-2.0, hi=-1.5)),
+    call(f(2, 3, lo=-2.9, hi=-2.1), f(2, 3, lo=-2.0, hi=-1.5)),
+]
+# The other argument is the larger one.
+_SWAPPED = [call(f(2, 3, lo=-4, hi=-0.5), f(2, 3, lo=0, hi=3))]
 _int_shift = f(2, 3, lo=0, hi=6)
 _base = f(2, 3, lo=0.3, hi=3)
 
@@ -118,6 +126,7 @@ CASES = [
             zero_where_int(np.remainder),
             REAL,
             xs=[_dividend, _divisor],
+            calls=_SIGNS,
             border={(7.0, 3.0): 1.0, (-7.0, 3.0): 2.0, (7.0, -3.0): -2.0, (5.0, 0.0): NAN},
         )
         for name in ('remainder', 'mod')
@@ -128,6 +137,7 @@ CASES = [
         REAL,
         scalar=False,
         xs=[_dividend, _divisor],
+        calls=_SIGNS,
         border={(7.0, 3.0): 1.0, (-7.0, 3.0): -1.0, (7.0, -3.0): 1.0, (5.0, 0.0): NAN},
     ),
     _binary(
@@ -153,6 +163,7 @@ CASES = [
         BOOL + REAL,
         bools='pair',
         xs=[f(2, 3, lo=0, hi=3), f(2, 3, lo=-4, hi=-0.5)],
+        calls=_SWAPPED,
         border={(1.0, NAN): NAN, (NAN, 1.0): NAN, (-INF, 1.0): 1.0, (3.0, 2.0): 3.0},
     ),
     _binary(
@@ -161,6 +172,7 @@ CASES = [
         BOOL + REAL,
         bools='pair',
         xs=[f(2, 3, lo=0, hi=3), f(2, 3, lo=-4, hi=-0.5)],
+        calls=_SWAPPED,
         border={(1.0, NAN): NAN, (NAN, 1.0): NAN, (-INF, 1.0): -INF, (3.0, 2.0): 2.0},
     ),
     *(

@@ -82,6 +82,9 @@ _PAIRS = c([0, 1, 0], 'int32')
 _BAD = [(call(f(3), f(1)), InvalidType, 'shape'),
         (call(f(3), own('float16', 3)), InvalidType, 'dtype')]  # fmt: skip
 _T = c([0, 3, -1], 'int32')
+_IGNORED = c([-1, -1, -1], 'int32')
+_FAR = c([0, -100, 2], 'int32')  # an ignored label that is no index at all
+_ABOVE = c([255, 255, 3], 'int32')
 _T2 = c([[0, 3], [-1, 2], [1, 1]], 'int64')
 _SOFT = f(3, 4, lo=0, hi=1)
 _SCE = {'cls': 'loss.softmax_cross_entropy.SoftmaxCrossEntropy', 'diff': (0,)}
@@ -107,7 +110,12 @@ CASES = [
               (call(f(3, 4), _T, soft_target_loss='x'), ValueError, 'soft_target_loss')]),
     Case('softmax_cross_entropy', ref=softmax_cross_entropy, **_SCE, params=(2,),
          calls=[call(f(3, 4), _T, class_weight=f(4, lo=0.5, hi=2)),
-                call(f(3, 4, 2), _T2, class_weight=f(4, lo=0.5, hi=2), reduce='no')],
+                call(f(3, 4, 2), _T2, class_weight=f(4, lo=0.5, hi=2), reduce='no'),
+                call(f(3, 4), _IGNORED, class_weight=f(4, lo=0.5, hi=2)),
+                call(f(3, 4), _IGNORED, class_weight=f(4, lo=0.5, hi=2), normalize=False),
+                call(f(3, 4), _IGNORED, class_weight=f(4, lo=0.5, hi=2), reduce='no'),
+                call(f(3, 4), _FAR, class_weight=f(4, lo=0.5, hi=2), ignore_label=-100),
+                call(f(3, 4), _ABOVE, class_weight=f(4, lo=0.5, hi=2), ignore_label=255)],
          big=call(f(300, 40), own('int32', 300, lo=0), class_weight=f(40)), refuses=False,
          bad=[(call(f(3, 4), _T, class_weight=f(3)), ValueError, 'length 3'),
               (call(f(3, 4), _T, class_weight=f(1, 4)), ValueError, 'axes'),

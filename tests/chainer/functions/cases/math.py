@@ -317,6 +317,7 @@ CASES = [
     Case('einsum', ref=np.einsum, tol=8, cls='math.einsum.EinSum',
          calls=[call('ij,j,i', f(3, 4), f(4), f(3)),
                 call('ij,jk,kl->il', f(2, 3), f(3, 4), f(4, 2)),
+                call('ij,jk,kl,l->i', f(2, 3), f(3, 4), f(4, 2), f(2)),
                 call('bi,ij,bj->b', f(5, 3), f(3, 4), f(5, 4)),
                 call('i,i,i->i', f(3), f(3), f(3))]),
 ]  # fmt: skip

@@ -171,7 +171,8 @@ class FunctionNode(engine.FunctionNode):
 
     def forward(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
         """Computes the outputs from arrays of NumPy or CuPy."""
-        assert inputs
+        if not inputs:
+            raise TypeError(f'{self.label}: there are no inputs')
         from chainer.backends import cuda
 
         if any(isinstance(x, cuda.ndarray) for x in inputs):

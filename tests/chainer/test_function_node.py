@@ -177,13 +177,20 @@ def test_backward_that_returns_something_else(make, result, error, message):
     assert chainer.config.enable_backprop
 
 
-@pytest.mark.parametrize('result', [lambda g: [g * 2], lambda g: (None,)])
-def test_backward_that_returns_enough(make, result):
+def test_backward_may_return_a_list(make):
     x = Variable(make(A))
-    (y,) = user(backward=lambda s, i, g: result(g[0]))().apply((x,))
+    (y,) = user(backward=lambda s, i, g: [g[0] * 2])().apply((x,))
     F.sum(y).backward()
-    if x.grad is not None:
-        np.testing.assert_array_equal(to_numpy(x.grad), np.full_like(A, 2))
+    np.testing.assert_array_equal(to_numpy(x.grad), np.full_like(A, 2))
+
+
+def test_backward_may_return_no_gradient(make):
+    x = Variable(make(A))
+    (y,) = user(backward=lambda s, i, g: (None,))().apply((x,))
+    F.sum(y).backward()
+    assert x.grad is None
+    F.sum(y + x).backward()  # what comes another way is not lost
+    np.testing.assert_array_equal(to_numpy(x.grad), np.ones_like(A))
 
 
 def test_gradient_of_another_kind():

@@ -50,9 +50,18 @@ def test_only_required_inputs_are_checked():
 
 @pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64', 'complex64', 'complex128'])
 def test_dtypes(dtype):
+    """As exact as the dtype: eps is a power of two, so that a square has no error of its own."""
     x, gy = leaf([1.0, -2.0], dtype), plain([1.0, 0.5], dtype)
-    eps = {'float16': 2**-4, 'float32': 2**-7, 'complex64': 2**-7}.get(dtype, 1e-4)
-    chx.check_backward(lambda xs: [xs[0] * xs[0]], [x], [gy], eps, rtol=1e-2)
+    eps, tol = (2**-7, 1e-6) if dtype in ('float32', 'complex64') else (2**-10, 1e-12)
+    if dtype == 'float16':
+        eps, tol = 2**-4, 2**-9
+    chx.check_backward(lambda xs: [xs[0] * xs[0]], [x], [gy], eps, atol=0, rtol=tol)
+
+    def almost(xs):
+        return [xs[0] * xs[0] + (xs[0] - xs[0].as_grad_stopped()) * (10 * tol)]
+
+    with pytest.raises(chx.GradientCheckError):
+        chx.check_backward(almost, [x], [gy], eps, atol=0, rtol=tol)
 
 
 def test_gradients_by_a_real_and_a_complex_input():

@@ -116,31 +116,63 @@ def test_mutations_of_members():
     assert 0 < sum(results) < len(results)
 
 
+def damaged_hdf5(content):
+    yield from mutations(content, 150, 3)
+    for i in range(0, len(content), 97):
+        yield content[:i]
+
+
 HDF5_CODE = """
-import io, sys
+import pathlib, sys
 sys.path.insert(0, sys.argv[1])
 import test_hostile as t
 from chainer import serializers
-for m in t.mutations(t.saved('hdf5'), 150, 3):
-    t.check(serializers.load_hdf5, m)
-content = t.saved('hdf5')
-for i in range(0, len(content), 97):
-    t.check(serializers.load_hdf5, content[:i])
-print('survived')
+contents = list(t.damaged_hdf5(pathlib.Path(sys.argv[2]).read_bytes()))
+for i in range(int(sys.argv[3]), len(contents)):
+    print(i, flush=True)
+    print(t.check(serializers.load_hdf5, contents[i]))
+"""
+
+# Reads all that a loader of such a file may ask for, without chainer.
+H5PY_CODE = """
+import io, sys
+import h5py
+def visit(name, item):
+    if isinstance(item, h5py.Dataset):
+        item.dtype, item.shape, item[()]
+try:
+    with h5py.File(io.BytesIO(sys.stdin.buffer.read()), 'r') as file:
+        file.visititems(visit)
+except Exception:
+    pass
 """
 
 
-def test_mutations_of_hdf5():
-    # In another process: what the HDF5 library does with damaged files is beyond us.
+def test_mutations_of_hdf5(tmp_path):
+    """In other processes, for the HDF5 library itself dies of some files; those don't count."""
     pytest.importorskip('h5py')
-    command = [sys.executable, '-c', HDF5_CODE, os.path.dirname(__file__)]
+    file = tmp_path / 'saved.h5'
+    file.write_bytes(saved('hdf5'))
+    contents = list(damaged_hdf5(file.read_bytes()))
     path = os.pathsep.join([os.path.dirname(os.path.dirname(chainer.__file__)), *sys.path])
-    done = subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, 'PYTHONPATH': path}
-    )
-    if done.returncode < 0:
-        pytest.skip(f'the HDF5 library died of signal {-done.returncode}')
-    assert done.stdout == 'survived\n', done.stderr
+    env = {**os.environ, 'PYTHONPATH': path}
+    results, excused, start = [], [], 0
+    while start < len(contents):
+        command = [sys.executable, '-c', HDF5_CODE, os.path.dirname(__file__), file, str(start)]
+        done = subprocess.run(command, capture_output=True, text=True, env=env)
+        words = done.stdout.split()
+        results += words[1::2]
+        if done.returncode == 0:
+            break
+        assert done.returncode < 0, done.stderr
+        dead = int(words[-1 if len(words) % 2 else -2])
+        alone = subprocess.run([sys.executable, '-c', H5PY_CODE], input=contents[dead], env=env)
+        assert alone.returncode < 0, f'loading file {dead} dies of signal {-done.returncode}'
+        excused.append(dead)
+        start = dead + 1
+    assert len(results) + len(excused) == len(contents)
+    assert len(excused) < 5
+    assert {*results} == {'True', 'False'}
 
 
 # ---- archives that claim too much ----

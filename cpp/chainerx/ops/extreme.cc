@@ -4,6 +4,7 @@
 #include "chainerx/ops/logic.h"
 #include "chainerx/ops/reduce_output.h"
 #include "chainerx/ops/reduction.h"
+#include "chainerx/ops/view.h"
 #include "chainerx/ops/where.h"
 
 namespace chainerx {
@@ -31,20 +32,30 @@ Array Position(const char* op, const Array& x, std::optional<int8_t> axis) {
     return y;
 }
 
+// Where the extreme `y` is, seen with the shape of x; in place of a NaN, where x is one.
+Array IsExtreme(const Array& x, const Array& y) {
+    return IsFloat(x.dtype()) ? LogicalOr(Equal(x, y), Isnan(x)) : Equal(x, y);
+}
+
+enum class Ties { kShare, kAll };
+
 template <typename K>
-Array Extreme(const char* op, const Array& x, const OptionalAxes& axes, bool keepdims) {
+Array Extreme(const char* op, const Array& x, const OptionalAxes& axes, bool keepdims, Ties ties) {
     CheckOrdered(op, x);
     const Axes sorted = NormalizeAxes(op, axes, x.ndim());
     Array y = internal::EmptyReduced(x, sorted, keepdims, x.dtype());
     CheckNotEmpty(op, x, sorted, y);
     CallOn<K>(x.device(), x, sorted, y);
     if (Record rec{op, {x}, y}) {
-        rec.Grad(0, [sorted, x = rec.Save(x), y = rec.SaveOutput(y)](const Array& gy) {
+        rec.Grad(0, [sorted, ties, x = rec.Save(x), y = rec.SaveOutput(y)](const Array& gy) {
             const Array from = x();
             const auto expand = [&](const Array& a) {
                 return internal::ExpandReduced(a, from.shape(), sorted);
             };
-            return Where(Equal(from, expand(y())), expand(gy), Scalar{0});
+            const Array chosen = IsExtreme(from, expand(y()));
+            if (ties == Ties::kAll) return Where(chosen, expand(gy), Scalar{0});
+            const Array count = Reshape(CountNonzero(chosen, sorted), gy.shape());
+            return Where(chosen, expand(internal::DivideByCount(gy, count)), Scalar{0});
         });
     }
     return y;
@@ -53,10 +64,16 @@ Array Extreme(const char* op, const Array& x, const OptionalAxes& axes, bool kee
 }  // namespace
 
 Array AMax(const Array& x, const OptionalAxes& axes, bool keepdims) {
-    return Extreme<kernels::Max>("max", x, axes, keepdims);
+    return Extreme<kernels::Max>("max", x, axes, keepdims, Ties::kShare);
 }
 Array AMin(const Array& x, const OptionalAxes& axes, bool keepdims) {
-    return Extreme<kernels::Min>("min", x, axes, keepdims);
+    return Extreme<kernels::Min>("min", x, axes, keepdims, Ties::kShare);
+}
+Array AMaxEach(const Array& x, const OptionalAxes& axes, bool keepdims) {
+    return Extreme<kernels::Max>("max", x, axes, keepdims, Ties::kAll);
+}
+Array AMinEach(const Array& x, const OptionalAxes& axes, bool keepdims) {
+    return Extreme<kernels::Min>("min", x, axes, keepdims, Ties::kAll);
 }
 
 Array ArgMax(const Array& x, std::optional<int8_t> axis) {

@@ -12,6 +12,11 @@ inline Dtype TotalDtype(Dtype dtype) {
     return Dtype::kInt64;
 }
 
+// The dtype that holds counts and sums of what `dtype` holds.
+inline Dtype WideDtype(Dtype dtype) {
+    return IsFloat(dtype) && GetItemSize(dtype) < 4 ? Dtype::kFloat32 : dtype;
+}
+
 inline int64_t CountReduced(const Shape& shape, const Axes& axes) {
     int64_t n = 1;
     for (int8_t a : axes) n *= shape[a];

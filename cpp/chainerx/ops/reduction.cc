@@ -5,6 +5,7 @@
 #include "chainerx/autograd/record.h"
 #include "chainerx/kernels/reduction.h"
 #include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/creation.h"
 #include "chainerx/ops/reduce_output.h"
 #include "chainerx/ops/view.h"
 
@@ -51,6 +52,16 @@ Array internal::ExpandReduced(const Array& y, const Shape& shape, const Axes& ax
     return BroadcastTo(Reshape(y, ReduceShape(shape, axes, true)), shape);
 }
 
+Array internal::DivideByCount(const Array& gy, const Array& n) {
+    const Dtype wide = WideDtype(gy.dtype());
+    return AsType(Divide(AsType(gy, wide, false), AsType(n, RealDtype(wide))), gy.dtype(), false);
+}
+
+Array internal::DivideByCount(const Array& gy, int64_t n) {
+    const Array wide = AsType(gy, WideDtype(gy.dtype()), false);
+    return AsType(Multiply(wide, 1 / static_cast<double>(n)), gy.dtype(), false);
+}
+
 Array Sum(const Array& x, const OptionalAxes& axes, bool keepdims) {
     const Axes sorted = NormalizeAxes("sum", axes, x.ndim());
     Array y = Reduce<kernels::Sum>(x, sorted, keepdims, TotalDtype(x.dtype()));
@@ -82,7 +93,7 @@ Array Mean(const Array& x, const OptionalAxes& axes, bool keepdims) {
         rec.Grad(0, [shape = x.shape(), sorted](const Array& gy) {
             // Of nothing, no element is there to get an infinite share.
             const int64_t n = std::max<int64_t>(CountReduced(shape, sorted), 1);
-            return internal::ExpandReduced(Multiply(gy, 1 / static_cast<double>(n)), shape, sorted);
+            return internal::ExpandReduced(internal::DivideByCount(gy, n), shape, sorted);
         });
     }
     return y;

@@ -15,10 +15,14 @@ CX_API Array Sum(const Array& x, const OptionalAxes& axes = std::nullopt, bool k
 CX_API Array NanSum(const Array& x, const OptionalAxes& axes = std::nullopt, bool keepdims = false);
 CX_API Array Prod(const Array& x, const OptionalAxes& axes = std::nullopt, bool keepdims = false);
 
-// NaN if there is any; DimensionError if there is nothing. Of equal extremes each one gets the full
-// gradient.
+// NaN if there is any; DimensionError if there is nothing. Equal extremes share the gradient, and
+// so do several NaN; with Each, every one gets all of it.
 CX_API Array AMax(const Array& x, const OptionalAxes& axes = std::nullopt, bool keepdims = false);
 CX_API Array AMin(const Array& x, const OptionalAxes& axes = std::nullopt, bool keepdims = false);
+CX_API Array AMaxEach(const Array& x, const OptionalAxes& axes = std::nullopt,
+                      bool keepdims = false);
+CX_API Array AMinEach(const Array& x, const OptionalAxes& axes = std::nullopt,
+                      bool keepdims = false);
 
 // In the dtype of x, float32 for bool and integers.
 CX_API Array Mean(const Array& x, const OptionalAxes& axes = std::nullopt, bool keepdims = false);
@@ -52,6 +56,10 @@ CX_API Array SumTo(const Array& x, const Shape& shape);
 // gx of a reduction seen with the shape of x: `y` (or a gradient of it) lacks `axes`, or has them
 // with length 1. A view.
 CX_API Array ExpandReduced(const Array& y, const Shape& shape, const Axes& axes);
+
+// gy / n, where the dtype may be too narrow for n.
+CX_API Array DivideByCount(const Array& gy, const Array& n);
+CX_API Array DivideByCount(const Array& gy, int64_t n);
 
 // The products of all other elements along the last axis, also where there are zeros.
 CX_API Array ProductOfOthers(const Array& x);

@@ -2,10 +2,12 @@
 #include "chainerx/autograd/record.h"
 #include "chainerx/kernels/reduction.h"
 #include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/creation.h"
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/logic.h"
 #include "chainerx/ops/reduce_output.h"
 #include "chainerx/ops/reduction.h"
+#include "chainerx/ops/view.h"
 #include "chainerx/ops/where.h"
 
 namespace chainerx {
@@ -20,10 +22,15 @@ void CheckSpreadGradient(const char* op, const Array& x) {
     }
 }
 
-// (x - mean) / n
-Array Deviation(const Array& x, const Axes& axes) {
-    const double n = static_cast<double>(internal::CountReduced(x.shape(), axes));
-    return Multiply(Subtract(x, Mean(x, axes, true)), 1 / n);
+// The gradient of a spread, (x - mean) / n * slope. Narrow floats can't hold 1 / n, nor the mean.
+Array SpreadGradient(const Array& x, const Axes& axes, const Array& slope) {
+    const Dtype wide = internal::WideDtype(x.dtype());
+    const Array from = AsType(x, wide, false);
+    const int64_t n = internal::CountReduced(x.shape(), axes);
+    const Array factor = internal::DivideByCount(AsType(slope, wide, false), n);
+    return AsType(
+        Multiply(ExpandReduced(factor, x.shape(), axes), Subtract(from, Mean(from, axes, true))),
+        x.dtype(), false);
 }
 
 }  // namespace
@@ -48,9 +55,7 @@ Array Var(const Array& x, const OptionalAxes& axes, bool keepdims) {
         internal::Reduce<kernels::Var>(x, sorted, keepdims, RealDtype(FloatResult(x.dtype())));
     if (Record rec{"var", {x}, y}) {
         rec.Grad(0, [sorted, x = rec.Save(x)](const Array& gy) {
-            const Array from = x();
-            return Multiply(ExpandReduced(Multiply(gy, 2.0), from.shape(), sorted),
-                            Deviation(from, sorted));
+            return SpreadGradient(x(), sorted, Multiply(gy, 2.0));
         });
     }
     return y;
@@ -63,9 +68,7 @@ Array Std(const Array& x, const OptionalAxes& axes, bool keepdims) {
         internal::Reduce<kernels::Std>(x, sorted, keepdims, RealDtype(FloatResult(x.dtype())));
     if (Record rec{"std", {x}, y}) {
         rec.Grad(0, [sorted, x = rec.Save(x), y = rec.SaveOutput(y)](const Array& gy) {
-            const Array from = x();
-            return Multiply(ExpandReduced(Divide(gy, y()), from.shape(), sorted),
-                            Deviation(from, sorted));
+            return SpreadGradient(x(), sorted, Divide(gy, y()));
         });
     }
     return y;
@@ -80,8 +83,11 @@ Array LogSumExp(const Array& x, const OptionalAxes& axes, bool keepdims) {
     if (Record rec{"logsumexp", {x}, y}) {
         rec.Grad(0, [sorted, x = rec.Save(x), y = rec.SaveOutput(y)](const Array& gy) {
             const Array from = x();
-            return Multiply(ExpandReduced(gy, from.shape(), sorted),
-                            Exp(Subtract(from, ExpandReduced(y(), from.shape(), sorted))));
+            const Array e = Exp(Subtract(from, ExpandReduced(y(), from.shape(), sorted)));
+            if (e.GetTotalSize() == 0) return e;
+            // Where elements are so large that y can't hold the logarithm, they don't add up to 1.
+            const Array share = Divide(gy, Reshape(Sum(e, sorted), gy.shape()));
+            return Multiply(ExpandReduced(share, from.shape(), sorted), e);
         });
     }
     return y;

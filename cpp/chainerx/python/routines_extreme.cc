@@ -4,16 +4,19 @@
 namespace chainerx::python {
 namespace {
 
-#define CX_EXTREME(py, Name, says)                                                            \
-    CX_REDUCTION(py, Name, a, says, CX_NO_COMPLEX,                                            \
-                 "In the dtype of ``a``. Differentiable, any order. Of equal extremes, each " \
-                 "one gets the full gradient.",                                               \
-                 "\n    DimensionError: If there is nothing to choose from.\n"                \
+#define CX_EXTREME(py, Name, says, ties)                                       \
+    CX_REDUCTION(py, Name, a, says, CX_NO_COMPLEX,                             \
+                 "In the dtype of ``a``. Differentiable, any order. " ties,    \
+                 "\n    DimensionError: If there is nothing to choose from.\n" \
                  "    DtypeError: If ``a`` is complex.\nNote:\n    A NaN is the extreme.")
-CX_EXTREME(max, AMax, "Largest element over axes.")
-CX_EXTREME(amax, AMax, "See max().")
-CX_EXTREME(min, AMin, "Smallest element over axes.")
-CX_EXTREME(amin, AMin, "See min().")
+#define CX_TIES "Equal extremes, or several NaN, share the gradient."
+#define CX_TIES_EACH "Of equal extremes, or several NaN, each one gets the full gradient."
+CX_EXTREME(max, AMax, "Largest element over axes.", CX_TIES)
+CX_EXTREME(amax, AMax, "See max().", CX_TIES)
+CX_EXTREME(_max, AMaxEach, "As max(), with the gradient that chainer has.", CX_TIES_EACH)
+CX_EXTREME(min, AMin, "Smallest element over axes.", CX_TIES)
+CX_EXTREME(amin, AMin, "See min().", CX_TIES)
+CX_EXTREME(_min, AMinEach, "As min(), with the gradient that chainer has.", CX_TIES_EACH)
 
 #define CX_TRUTH(py, Name, says) \
     CX_REDUCTION(py, Name, a, says, CX_ANY_DTYPE, "bool. No gradient.", "")

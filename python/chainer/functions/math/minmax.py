@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+from chainerx import _core
 
 from chainer import variable
 from chainer.functions.math._reduction import Reduction, Scan, to_axes, to_axis
@@ -13,13 +14,13 @@ from chainer.functions.math._reduction import Reduction, Scan, to_axes, to_axis
 class Max(Reduction):
     """See `max`."""
 
-    compose = staticmethod(chainerx.amax)
+    compose = staticmethod(_core._max)
 
 
 class Min(Reduction):
     """See `min`."""
 
-    compose = staticmethod(chainerx.amin)
+    compose = staticmethod(_core._min)
 
 
 class ArgMax(Scan):

@@ -39,11 +39,6 @@ template <typename T>
 inline T Min(T x1, T x2) {
     return x1 < x2 ? x1 : x2;
 }
-// Integers have no halves, and no gradients.
-template <typename T>
-inline T TieShare(T x1, T x2) {
-    return static_cast<T>(x1 >= x2);
-}
 
 // Division by zero gives 0; the one quotient that overflows wraps.
 template <typename T>
@@ -232,6 +227,10 @@ template <typename T>
 T Rint(T x) = delete;
 template <typename T>
 T Copysign(T x1, T x2) = delete;
+template <typename T>
+T MaximumShare(T x1, T x2) = delete;
+template <typename T>
+T MinimumShare(T x1, T x2) = delete;
 template <typename T>
 T LogAddExp(T x1, T x2) = delete;
 template <typename T>

@@ -113,7 +113,7 @@ Array Swish(const Array& x, const Array& beta) {
         });
         rec.Grad(1, [a = rec.Save(a), b = rec.Save(b)](const Array& gy) {
             const Array x = a();
-            return SigmoidGrad(Sigmoid(x * b()), gy * Square(x));
+            return x * SigmoidGrad(Sigmoid(x * b()), gy * x);  // far left 0 * x, not 0 * inf
         });
     }
     return y;

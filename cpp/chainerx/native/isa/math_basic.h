@@ -82,10 +82,22 @@ inline Batch<T> Min(const Batch<T>& x1, const Batch<T>& x2) {
     return Where(x1 == x1, MinOrSecond(x1, x2), x1);
 }
 
-// The share of x1 in the gradient of maximum(x1, x2): 1, 0, or one half of a tie.
+// The share of x1 in the gradient of maximum(x1, x2) and minimum(x1, x2): 1, 0, or one half of a
+// tie. A nan is beyond all numbers, and ties with another.
 template <typename T>
-inline Batch<T> TieShare(const Batch<T>& x1, const Batch<T>& x2) {
-    return Where(x1 > x2, Batch<T>(T(1)), Where(x1 == x2, Batch<T>(T(0.5)), Batch<T>(T(0))));
+inline Batch<T> Share(const Batch<T>& x1, const Batch<T>& x2, const xsimd::batch_bool<T>& wins) {
+    const auto nan1 = x1 != x1;
+    const auto nan2 = x2 != x2;
+    return Where((x1 == x2) | (nan1 & nan2), Batch<T>(T(0.5)),
+                 Where(nan1 | (wins & !nan2), Batch<T>(T(1)), Batch<T>(T(0))));
+}
+template <typename T>
+inline Batch<T> MaximumShare(const Batch<T>& x1, const Batch<T>& x2) {
+    return Share(x1, x2, x1 > x2);
+}
+template <typename T>
+inline Batch<T> MinimumShare(const Batch<T>& x1, const Batch<T>& x2) {
+    return Share(x1, x2, x1 < x2);
 }
 
 template <typename T>

@@ -1,6 +1,10 @@
 // All that a C++ program needs, in one include.
 #pragma once
 
+#include "chainerx/core/macro.h"
+
+// Else one error of macro.h says why, instead of hundreds of others.
+#if __cplusplus >= 202002L
 #include "chainerx/autograd/backward.h"
 #include "chainerx/autograd/check_backward.h"
 #include "chainerx/autograd/graph_view.h"
@@ -17,6 +21,7 @@
 #include "chainerx/kernels/kernel.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/ops/activation.h"
+#include "chainerx/ops/aliases.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/bitwise.h"
 #include "chainerx/ops/composed.h"
@@ -37,3 +42,4 @@
 #include "chainerx/ops/trigonometric.h"
 #include "chainerx/ops/view.h"
 #include "chainerx/ops/where.h"
+#endif

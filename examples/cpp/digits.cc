@@ -46,19 +46,6 @@ Digits Load(const char* path) {
     return digits;
 }
 
-template <typename T>
-cx::Array FromHost(const std::vector<T>& values, const cx::Shape& shape) {
-    cx::Array x = cx::Empty(shape, cx::kDtypeOf<T>);
-    x.device().CopyFromHost(x.raw_data(), values.data(), x.GetNBytes());
-    return x;
-}
-
-std::vector<float> ToHost(const cx::Array& x) {
-    std::vector<float> out(static_cast<size_t>(x.GetTotalSize()));
-    x.device().CopyToHost(out.data(), x.raw_data(), x.GetNBytes());
-    return out;
-}
-
 struct Batch {
     cx::Array x;
     cx::Array t;
@@ -72,7 +59,7 @@ Batch Gather(const Digits& digits, const int64_t* rows, int64_t n) {
         pixels.insert(pixels.end(), first, first + kPixels);
         labels.push_back(digits.labels[static_cast<size_t>(rows[i])]);
     }
-    return {FromHost(pixels, {n, kPixels}), FromHost(labels, {n})};
+    return {cx::Array::FromHost(pixels, {n, kPixels}), cx::Array::FromHost(labels)};
 }
 
 // Linear layers with ReLU between them, and gradient descent with momentum.
@@ -83,7 +70,7 @@ class Mlp {
             const double scale = std::sqrt(2.0 / static_cast<double>(sizes[i]));
             AddParameter(
                 cx::random::Normal(0, scale, {sizes[i + 1], sizes[i]}, cx::Dtype::kFloat32));
-            AddParameter(cx::Zeros({sizes[i + 1]}, cx::Dtype::kFloat32));
+            AddParameter(cx::Zeros({sizes[i + 1]}));
         }
     }
 
@@ -107,7 +94,7 @@ class Mlp {
  private:
     void AddParameter(const cx::Array& parameter) {
         parameters_.push_back(parameter.RequireGrad());
-        velocities_.push_back(cx::ZerosLike(parameter, parameter.device()));
+        velocities_.push_back(cx::ZerosLike(parameter));
     }
 
     std::vector<cx::Array> parameters_;
@@ -117,14 +104,9 @@ class Mlp {
 double Accuracy(const Mlp& model, const Digits& digits, const std::vector<int64_t>& rows) {
     const cx::NoBackpropModeScope scope;
     const auto n = static_cast<int64_t>(rows.size());
-    const std::vector<float> y = ToHost(model(Gather(digits, rows.data(), n).x));
-    int64_t hits = 0;
-    for (int64_t i = 0; i < n; ++i) {
-        const auto row = y.begin() + i * 10;
-        const int64_t guess = std::max_element(row, row + 10) - row;
-        hits += guess == digits.labels[static_cast<size_t>(rows[static_cast<size_t>(i)])] ? 1 : 0;
-    }
-    return static_cast<double>(hits) / static_cast<double>(n);
+    const Batch batch = Gather(digits, rows.data(), n);
+    const cx::Array hits = cx::ArgMax(model(batch.x), 1) == batch.t;
+    return static_cast<double>(cx::CountNonzero(hits).Item<int64_t>()) / static_cast<double>(n);
 }
 
 int Run(const char* path, const char* device) {
@@ -153,7 +135,7 @@ int Run(const char* path, const char* device) {
             const cx::Array loss = cx::Sum(losses) * (1.0 / static_cast<double>(n));
             cx::Backward(loss);
             model.Update(learning_rate);
-            total += ToHost(loss)[0] * static_cast<double>(n);
+            total += loss.Item<double>() * static_cast<double>(n);
         }
         const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
         std::printf("epoch %2d/%d  loss %.4f  accuracy %.4f  %.0f samples/s\n", epoch + 1, kEpochs,

@@ -15,7 +15,7 @@ CX_TEST(HandlesCount) {
         const Array copy = x;
         CHECK_EQ(body->strong.load(), 2u);
         const Array moved = std::move(x);
-        CHECK(!x);
+        CHECK(x.is_null());
         CHECK_EQ(body->strong.load(), 2u);
         x = moved;
         CHECK_EQ(body->strong.load(), 3u);

@@ -52,19 +52,11 @@ std::string Text(const T& value) {
 // A float64 vector.
 inline chainerx::Array Vector(const std::vector<double>& values,
                               chainerx::Device& device = chainerx::GetDefaultDevice()) {
-    const chainerx::Shape shape{static_cast<int64_t>(values.size())};
-    chainerx::Array x = chainerx::Empty(shape, chainerx::Dtype::kFloat64, device);
-    device.CopyFromHost(x.raw_data(), values.data(), x.GetNBytes());
-    return x;
+    return chainerx::Array::FromHost(values, {static_cast<int64_t>(values.size())}, device);
 }
 
 // The elements of a float64 array, in C order.
-inline std::vector<double> Values(const chainerx::Array& x) {
-    const chainerx::Array packed = chainerx::Copy(x.AsGradStopped());
-    std::vector<double> out(static_cast<size_t>(x.GetTotalSize()));
-    x.device().CopyToHost(out.data(), packed.raw_data(), packed.GetNBytes());
-    return out;
-}
+inline std::vector<double> Values(const chainerx::Array& x) { return x.ToHost<double>(); }
 
 }  // namespace cxtest
 

@@ -54,10 +54,18 @@ def test_a_failing_test_fails(build):
     assert 'FAILED  ToyBackendComputes' in done.stdout
 
 
-def test_example_trains_without_python(tmp_path, cmake_dir):
+def test_examples_run_without_python(tmp_path, cmake_dir):
     source = ROOT / 'examples' / 'cpp'
     run('cmake', '-G', 'Ninja', '-S', source, '-B', tmp_path, f'-DCMAKE_PREFIX_PATH={cmake_dir}')
     run('cmake', '--build', tmp_path)
+    tour = run(tmp_path / 'tour')
+    assert '17 80 48.5 1\n' in tour
+    assert 'array([ 0.,  3., 12.]' in tour
+    w, b = map(float, re.search(r'w = (\S+), b = (\S+)\n', tour).groups())
+    assert w == pytest.approx(2, abs=1e-3)
+    assert b == pytest.approx(1, abs=1e-3)
+    assert 'matmul' in tour
+    assert '(2, 3)' in tour
     run(sys.executable, source / 'export_digits.py', tmp_path / 'digits.csv')
     text = run(tmp_path / 'digits', tmp_path / 'digits.csv')
     accuracy = re.search(r'Final test accuracy: (\S+) on 360 digits', text)
@@ -85,6 +93,52 @@ def test_folders(cmake_dir):
             assert (pathlib.Path(done.stdout.strip()) / name).is_file()
         else:
             assert 'cmake --install' in done.stderr
+
+
+def test_cpp17_is_one_error(tmp_path, cmake_dir):
+    compiler = os.environ.get('CXX', 'c++')
+    include = next(p for p in pathlib.Path(cmake_dir).parents if (p / 'include/chainerx').is_dir())
+    (tmp_path / 'a.cc').write_text('#include "chainerx/chainerx.h"\nint main() {}\n')
+    done = subprocess.run(
+        [compiler, '-std=c++17', f'-I{include}/include', '-fsyntax-only', tmp_path / 'a.cc'],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert done.stderr.count('error:') == 1, done.stderr
+    assert 'chainerx needs C++20: compile with -std=c++20' in done.stderr
+
+
+def test_names_are_those_of_python():
+    """broadcast_to is BroadcastTo; what C++ has in another form is listed here."""
+    import chainerx
+
+    other_form = {
+        # Array::FromHost, Array::AsContiguous, x.ToHost
+        *('array', 'asarray', 'asanyarray', 'ascontiguousarray', 'to_numpy', 'from_dlpack'),
+        # scopes are classes; memory is that of host_memory.h; the context has its backends
+        *('backprop_scope', 'context_scope', 'force_backprop_mode', 'no_backprop_mode'),
+        *('using_device', 'free_memory_cache', 'set_memory_cache_limit', 'get_backend'),
+    }
+    folder = ROOT / 'cpp' / 'chainerx'
+    names = set()
+    for header in folder.rglob('*.h'):
+        text = header.read_text()
+        names |= set(re.findall(r'^\s*(?:CX_API|inline) +[\w:<>]+&? +(\w+)\(', text, re.M))
+        names |= set(re.findall(r'^CX_ALIAS\((\w+),', text, re.M))
+    for table in (folder / 'ops').glob('*.def'):
+        names |= set(re.findall(r'^CX_\w+\((\w+),', table.read_text(), re.M))
+    names = {name.lower() for name in names}
+    functions = {
+        name
+        for name in dir(chainerx)
+        if not name.startswith('_') and type(getattr(chainerx, name)).__name__ == type(len).__name__
+    }
+    assert len(functions) > 150
+    missing = sorted(n for n in functions - other_form if n.replace('_', '') not in names)
+    assert not missing
+    assert other_form <= set(dir(chainerx))
 
 
 def test_umbrella_header_is_complete():

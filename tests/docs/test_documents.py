@@ -45,7 +45,12 @@ def quoted_blocks(text):
 
 @pytest.mark.parametrize(
     ('name', 'quotes'),
-    [('adding_an_op.md', 3), ('adding_a_backend.md', 3), ('adding_a_function.md', 2)],
+    [
+        ('adding_an_op.md', 3),
+        ('adding_a_backend.md', 3),
+        ('adding_a_function.md', 2),
+        ('cpp.md', 1),
+    ],
 )
 def test_quoted_code_is_in_its_file(name, quotes):
     def normal(code):

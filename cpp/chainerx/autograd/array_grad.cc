@@ -64,7 +64,7 @@ std::optional<Array> Array::GetGrad(const std::optional<BackpropId>& id) const {
     const BackpropId bid = Resolve("grad", *this, id);
     Slot* slot = CurrentSlot(*this);
     Array g = slot != nullptr ? slot->GetGrad(bid.mask()) : Array{};
-    if (g) return g;
+    if (!g.is_null()) return g;
     if (slot == nullptr || (slot->required & bid.mask()) == 0) {
         throw ChainerxError{"grad: no gradient is required of this array of shape ", shape(),
                             " for backprop id '", bid.GetName(), "'; call require_grad() first"};

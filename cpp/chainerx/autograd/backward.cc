@@ -100,7 +100,7 @@ std::vector<std::optional<Array>> Grad(const std::vector<ConstArrayRef>& outputs
     run.Run(set_grad);
     for (size_t i = 0; i < inputs.size(); ++i) {
         if (slots[i] == nullptr) continue;
-        if (Array g = run.TakeTargetGrad(slots[i])) grads[i] = std::move(g);
+        if (Array g = run.TakeTargetGrad(slots[i]); !g.is_null()) grads[i] = std::move(g);
     }
     if (!twice) bid.context().SetBackpropDone(bid);
     return grads;

@@ -11,7 +11,7 @@ namespace chainerx {
 
 const Array& GradContext::output_grad(int i) {
     Array& g = output_grads_[i];
-    if (!g) {
+    if (g.is_null()) {
         const internal::Slot& s = node_->outputs()[i];
         g = internal::engine_ops::Full(s.shape, 0, s.dtype, *s.device);
     }
@@ -132,7 +132,7 @@ void BackwardRun::AddTarget(Slot* slot) {
 }
 
 void BackwardRun::Accumulate(Array& sum, Array g) {
-    if (!sum) {
+    if (sum.is_null()) {
         sum = std::move(g);
         return;
     }
@@ -174,7 +174,7 @@ void BackwardRun::AddOutput(const Array& output, Array grad) {
     if (slot == nullptr) return;
     slot->DropExpired();
     if ((slot->live & bit_) == 0) return;
-    if (!grad) {
+    if (grad.is_null()) {
         grad = engine_ops::Full(output.shape(), loss_scale_.value_or(1.0), output.dtype(),
                                 output.device());
     }
@@ -243,11 +243,12 @@ void BackwardRun::Run(bool store) {
     }
     EndObserved();
     for (SlotState& s : slots_) {
-        if (s.grad && loss_scale_) s.grad = engine_ops::Multiply(s.grad, 1.0 / *loss_scale_);
+        if (!s.grad.is_null() && loss_scale_)
+            s.grad = engine_ops::Multiply(s.grad, 1.0 / *loss_scale_);
     }
     // Last, so that a run that fails changes no gradient.
     for (SlotState& s : slots_) {
-        if (!s.grad) continue;
+        if (s.grad.is_null()) continue;
         const bool chosen = has_targets_ ? s.target : (s.slot->required & bit_) != 0;
         const bool wanted = store && chosen;
         if (wanted && !s.output) {
@@ -271,9 +272,9 @@ bool BackwardRun::AddGivenGrads(Node* node) {
     for (Slot* slot : region->outputs) {
         if (slot == nullptr || !IsLive(slot)) continue;
         Array g = slot->GetGrad(bit_);
-        if (!g) continue;
+        if (g.is_null()) continue;
         const uint32_t state = StateOf(slot->node);
-        if (nodes_[state].GradOf(slot->index)) continue;
+        if (!nodes_[state].GradOf(slot->index).is_null()) continue;
         nodes_[state].GradOf(slot->index) = std::move(g);
         Enqueue(state);
         slots_[StateOf(slot)].output = true;
@@ -299,7 +300,7 @@ void BackwardRun::Process(uint32_t state) {
     }
     for (uint32_t i = 0; i < node->n_outputs; ++i) {
         Slot* slot = node->outputs() + i;
-        if (gys[i] && (retain_grad_ || HasState(slot) || (slot->required & bit_) != 0)) {
+        if (!gys[i].is_null() && (retain_grad_ || HasState(slot) || (slot->required & bit_) != 0)) {
             slots_[StateOf(slot)].grad = gys[i];
         }
     }
@@ -380,7 +381,7 @@ Array BackwardRun::Fit(Node* node, int i, Array gx) {
 
 void BackwardRun::AddInputGrad(Node* node, int i, Array gx) {
     const Edge& e = node->edges()[i];
-    if (!gx || e.slot == nullptr || (e.mask & bit_) == 0) return;
+    if (gx.is_null() || e.slot == nullptr || (e.mask & bit_) == 0) return;
     gx = Fit(node, i, std::move(gx));
     if (observer_ != nullptr && observer_->all()) observer_->InputGrad(*node, i, gx);
     AddGrad(e.slot, std::move(gx));

@@ -39,7 +39,7 @@ void Slot::Unref() {
 
 Array Slot::GetGrad(uint64_t id) {
     const std::lock_guard guard{lock};
-    if (grad.grad && grad.id == id) return grad.grad;
+    if (!grad.grad.is_null() && grad.id == id) return grad.grad;
     if (more_grads != nullptr) {
         for (const GradEntry& e : *more_grads) {
             if (e.id == id) return e.grad;
@@ -49,13 +49,13 @@ Array Slot::GetGrad(uint64_t id) {
 }
 
 Array& Slot::GradOf(uint64_t id) {
-    if (grad.grad && grad.id == id) return grad.grad;
+    if (!grad.grad.is_null() && grad.id == id) return grad.grad;
     if (more_grads != nullptr) {
         for (GradEntry& e : *more_grads) {
             if (e.id == id) return e.grad;
         }
     }
-    if (!grad.grad) {
+    if (grad.grad.is_null()) {
         grad.id = id;
         return grad.grad;
     }
@@ -64,12 +64,12 @@ Array& Slot::GradOf(uint64_t id) {
 }
 
 Array Slot::OutOfRing(Array g) {
-    if (!g || g.body()->slot == nullptr) return g;
+    if (g.is_null() || g.body()->slot == nullptr) return g;
     std::vector<Slot*> found{g.body()->slot};  // what the gradient keeps, as far as it matters here
     for (size_t i = 0; i < found.size() && found[i] != this; ++i) {
         const std::lock_guard guard{found[i]->lock};
         const auto add = [&found](const Array& next) {
-            Slot* slot = next ? next.body()->slot : nullptr;
+            Slot* slot = next.is_null() ? nullptr : next.body()->slot;
             if (slot != nullptr && std::find(found.begin(), found.end(), slot) == found.end()) {
                 found.push_back(slot);
             }
@@ -106,7 +106,7 @@ void Slot::AccumulateGrad(uint64_t id, const Array& g) {
     while (true) {
         const Array current = GetGrad(id);
         // Never in place: the current gradient is visible to the user.
-        Array sum = current ? engine_ops::Add(current, g) : g;
+        Array sum = current.is_null() ? g : engine_ops::Add(current, g);
         if (ReplaceGrad(id, current, sum)) return;
     }
 }

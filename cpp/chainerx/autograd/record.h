@@ -57,7 +57,7 @@ class CX_API Saved {
 class CX_API GradContext {
  public:
     // False if no gradient reached that output.
-    bool HasOutputGrad(int i) const { return static_cast<bool>(output_grads_[i]); }
+    bool HasOutputGrad(int i) const { return !output_grads_[i].is_null(); }
     // Zeros if no gradient reached that output.
     const Array& output_grad(int i = 0);
     bool IsInputGradRequired(int i) const {

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +22,37 @@
 #include "chainerx/core/scalar.h"
 
 namespace chainerx {
+
+namespace internal {
+
+// The dtype of a C++ type: `long long` is int64 as well as int64_t is.
+template <typename T>
+constexpr Dtype HostDtype() {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+        constexpr bool kSigned = std::is_signed_v<T>;
+        switch (sizeof(T)) {
+            case 1:
+                return kSigned ? Dtype::kInt8 : Dtype::kUInt8;
+            case 2:
+                return kSigned ? Dtype::kInt16 : Dtype::kUInt16;
+            case 4:
+                return kSigned ? Dtype::kInt32 : Dtype::kUInt32;
+            default:
+                return kSigned ? Dtype::kInt64 : Dtype::kUInt64;
+        }
+    } else {
+        return kDtypeOf<T>;
+    }
+}
+
+// Contiguous values in host memory: a vector (not of bool), an array, a span.
+template <typename R>
+concept HostValues = requires(const R& values) {
+    { *std::data(values) };
+    { std::size(values) };
+};
+
+}  // namespace internal
 
 struct AnyGraph {};
 enum class CopyKind : int8_t { kCopy, kView };
@@ -41,9 +74,31 @@ class CX_API Array {
         if (body_ != nullptr) body_->Unref();
     }
 
-    explicit operator bool() const { return body_ != nullptr; }
+    // A handle that was default-constructed, or moved from, has no array.
+    bool is_null() const { return body_ == nullptr; }
+    // `if (a == b)` is neither "all equal" nor "not null": say All(a == b).Item<bool>(), or
+    // is_null().
+    explicit operator bool() const = delete;
     internal::ArrayBody* body() const { return body_; }
     internal::ArrayBody* Release() { return std::exchange(body_, nullptr); }
+
+    // An array of these values in C order, of the dtype of their type, on any device; without a
+    // shape, of one dimension. DimensionError if the shape takes another number of them.
+    template <internal::HostValues R>
+    static Array FromHost(const R& values, const Shape& shape, Device& device = GetDefaultDevice());
+    template <internal::HostValues R>
+    static Array FromHost(const R& values) {
+        return FromHost(values, Shape{static_cast<int64_t>(std::size(values))});
+    }
+    static Array FromHost(const std::vector<bool>& values, const Shape& shape,
+                          Device& device = GetDefaultDevice());
+    // The values in C order, converted as AsType() does; complex ones only to complex types, else
+    // DtypeError. Waits for the device.
+    template <typename T>
+    std::vector<T> ToHost() const;
+    // The value of an array of one element; DimensionError if there are more, or none.
+    template <typename T>
+    T Item() const;
 
     const Shape& shape() const { return body_->shape; }
     const Strides& strides() const { return body_->strides; }
@@ -110,6 +165,11 @@ class CX_API Array {
     internal::ArrayBody* body_{nullptr};
 };
 
+// As ToString().
+CX_API std::ostream& operator<<(std::ostream& out, const Array& x);
+CX_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
+CX_API std::ostream& operator<<(std::ostream& out, Dtype dtype);
+
 static_assert(sizeof(Array) == sizeof(void*), "a handle is passed and returned in a register");
 
 // A `const Array&` that fits in initializer lists without touching the reference count.
@@ -139,6 +199,13 @@ class Operand {
 
 namespace internal {
 
+// ops/transfer.cc. `values` are `count` elements of `dtype`, in C order.
+CX_API Array ArrayFromHost(const void* values, size_t count, Dtype dtype, const Shape& shape,
+                           Device& device);
+// As many elements of `dtype` as `x` has; `op` for the errors.
+CX_API void ArrayToHost(const char* op, const Array& x, Dtype dtype, void* values);
+CX_API CX_COLD void ThrowNotOneElement(const Array& x);
+
 // A new array over `buffer`, whose reference it takes over, at `data` inside it.
 inline Array MakeArray(const Shape& shape, const Strides& strides, Dtype dtype, Device& device,
                        Buffer* buffer, char* data) {
@@ -155,6 +222,40 @@ inline Array MakeView(const Array& x, const Shape& shape, const Strides& strides
 inline Array Detached(const Array& x) { return MakeView(x, x.shape(), x.strides(), x.raw_data()); }
 
 }  // namespace internal
+
+template <internal::HostValues R>
+Array Array::FromHost(const R& values, const Shape& shape, Device& device) {
+    using T = std::remove_cvref_t<decltype(*std::data(values))>;
+    return internal::ArrayFromHost(std::data(values), std::size(values), internal::HostDtype<T>(),
+                                   shape, device);
+}
+
+inline Array Array::FromHost(const std::vector<bool>& values, const Shape& shape, Device& device) {
+    const std::vector<char> bytes(values.begin(), values.end());
+    return internal::ArrayFromHost(bytes.data(), bytes.size(), Dtype::kBool, shape, device);
+}
+
+template <typename T>
+std::vector<T> Array::ToHost() const {
+    const auto n = static_cast<size_t>(GetTotalSize());
+    if constexpr (std::is_same_v<T, bool>) {  // a vector of bits
+        std::vector<char> bytes(n);
+        internal::ArrayToHost("to_host", *this, Dtype::kBool, bytes.data());
+        return {bytes.begin(), bytes.end()};
+    } else {
+        std::vector<T> values(n);
+        internal::ArrayToHost("to_host", *this, internal::HostDtype<T>(), values.data());
+        return values;
+    }
+}
+
+template <typename T>
+T Array::Item() const {
+    if (GetTotalSize() != 1) internal::ThrowNotOneElement(*this);
+    T value;
+    internal::ArrayToHost("item", *this, internal::HostDtype<T>(), &value);
+    return value;
+}
 
 // Uninitialized, C-contiguous. The shape must be valid (sizes of existing arrays are).
 inline Array EmptyUnchecked(const Shape& shape, Dtype dtype, Device& device) {

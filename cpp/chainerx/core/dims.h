@@ -134,6 +134,9 @@ class Strides : public StackVector<int64_t> {
 class Axes : public StackVector<int8_t> {
  public:
     using StackVector::StackVector;
+    Axes() = default;
+    // NOLINT: Sum(x, 1) is what everybody writes. What does not fit is out of range of any array.
+    Axes(int axis) : Axes{static_cast<int8_t>(std::clamp(axis, -128, 127))} {}  // NOLINT
 };
 
 // nullopt means "all axes".

@@ -17,10 +17,10 @@ class Scalar {
     template <typename T>
         requires std::is_arithmetic_v<T>
     constexpr Scalar(T value)  // NOLINT: a number is a scalar
-        : kind_{std::is_same_v<T, bool>       ? DtypeKind::kBool
-                : std::is_floating_point_v<T> ? DtypeKind::kFloat
-                : std::is_same_v<T, uint64_t> ? DtypeKind::kUInt
-                                              : DtypeKind::kInt} {
+        : kind_{std::is_same_v<T, bool>                   ? DtypeKind::kBool
+                : std::is_floating_point_v<T>             ? DtypeKind::kFloat
+                : std::is_unsigned_v<T> && sizeof(T) == 8 ? DtypeKind::kUInt
+                                                          : DtypeKind::kInt} {
         if constexpr (std::is_floating_point_v<T>) {
             float_ = value;
         } else {

@@ -30,7 +30,7 @@ struct Plan {
 };
 
 int Consumes(const IndexItem& item) {
-    if (item.array) return IsBool(item.array.dtype()) ? item.array.ndim() : 1;
+    if (!item.array.is_null()) return IsBool(item.array.dtype()) ? item.array.ndim() : 1;
     const ArrayIndex::Tag tag = item.basic.tag();
     return tag == ArrayIndex::Tag::kSingle || tag == ArrayIndex::Tag::kSlice ? 1 : 0;
 }
@@ -55,7 +55,7 @@ Plan MakePlan(const Array& x, const std::vector<IndexItem>& items) {
         }
     };
     for (const IndexItem& item : items) {
-        if (item.array && IsBool(item.array.dtype())) {
+        if (!item.array.is_null() && IsBool(item.array.dtype())) {
             const Array& mask = item.array;
             CheckSameDevice("getitem", x.device(), mask.device());
             const Shape part{x.shape().begin() + axis, x.shape().begin() + axis + mask.ndim()};
@@ -65,7 +65,7 @@ Plan MakePlan(const Array& x, const std::vector<IndexItem>& items) {
                     " of an array of shape ",          x.shape()};
             }
             add({internal::Detached(mask)}, mask.ndim());
-        } else if (item.array) {
+        } else if (!item.array.is_null()) {
             if (!IsInt(item.array.dtype())) {
                 throw IndexError{"getitem: an index array must be of integers or bool, got ",
                                  item.array.dtype()};
@@ -139,7 +139,7 @@ Merged Merge(const Plan& plan) {
 Array Positions(const std::vector<Pick>& picks, const Shape& lengths, Device& device) {
     std::vector<Array> indices;
     for (const Pick& pick : picks) {
-        if (!pick.array) {
+        if (pick.array.is_null()) {
             indices.push_back(Full({}, pick.index, Dtype::kInt64, device));
         } else if (IsBool(pick.array.dtype())) {
             for (Array& along : Nonzero(pick.array)) indices.push_back(std::move(along));
@@ -169,7 +169,7 @@ Array Positions(const std::vector<Pick>& picks, const Shape& lengths, Device& de
 int PickedNdim(const std::vector<Pick>& picks) {
     int ndim = 0;
     for (const Pick& pick : picks) {
-        if (pick.array)
+        if (!pick.array.is_null())
             ndim = std::max<int>(ndim, IsBool(pick.array.dtype()) ? 1 : pick.array.ndim());
     }
     return ndim;

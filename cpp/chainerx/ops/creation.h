@@ -9,25 +9,52 @@ namespace chainerx {
 CX_API Array Full(const Shape& shape, const Scalar& value, Dtype dtype,
                   Device& device = GetDefaultDevice());
 CX_API Array Full(const Shape& shape, const Scalar& value, Device& device = GetDefaultDevice());
-CX_API Array Zeros(const Shape& shape, Dtype dtype, Device& device = GetDefaultDevice());
-CX_API Array Ones(const Shape& shape, Dtype dtype, Device& device = GetDefaultDevice());
+CX_API Array Zeros(const Shape& shape, Dtype dtype = kDefaultFloat,
+                   Device& device = GetDefaultDevice());
+CX_API Array Ones(const Shape& shape, Dtype dtype = kDefaultFloat,
+                  Device& device = GetDefaultDevice());
 CX_API Array EmptyLike(const Array& a, Device& device);
 CX_API Array FullLike(const Array& a, const Scalar& value, Device& device);
 CX_API Array ZerosLike(const Array& a, Device& device);
 CX_API Array OnesLike(const Array& a, Device& device);
+// On the device of `a`.
+inline Array EmptyLike(const Array& a) { return EmptyLike(a, a.device()); }
+inline Array FullLike(const Array& a, const Scalar& value) {
+    return FullLike(a, value, a.device());
+}
+inline Array ZerosLike(const Array& a) { return ZerosLike(a, a.device()); }
+inline Array OnesLike(const Array& a) { return OnesLike(a, a.device()); }
 
-// n values from `start` on. Integers are exact; anything else is computed in double.
+// From `start` up to `stop`. Integers are exact; anything else is computed in double.
 CX_API Array Arange(const Scalar& start, const Scalar& stop, const Scalar& step, Dtype dtype,
                     Device& device = GetDefaultDevice());
-CX_API Array Linspace(double start, double stop, int64_t num, bool endpoint, Dtype dtype,
-                      Device& device = GetDefaultDevice());
+// Without a step, 1; without a start, 0; without a dtype, the default one of the last number that
+// is given: int32 or float32.
+inline Array Arange(const Scalar& start, const Scalar& stop, const Scalar& step) {
+    return Arange(start, stop, step, step.dtype());
+}
+inline Array Arange(const Scalar& start, const Scalar& stop) {
+    return Arange(start, stop, 1, start.dtype());
+}
+inline Array Arange(const Scalar& stop) { return Arange(0, stop, 1, stop.dtype()); }
+inline Array Arange(const Scalar& stop, Dtype dtype, Device& device = GetDefaultDevice()) {
+    return Arange(0, stop, 1, dtype, device);
+}
+CX_API Array Linspace(double start, double stop, int64_t num = 50, bool endpoint = true,
+                      Dtype dtype = kDefaultFloat, Device& device = GetDefaultDevice());
 // Ones on diagonal k, zeros elsewhere.
 CX_API Array Eye(int64_t rows, int64_t columns, int64_t k, Dtype dtype,
                  Device& device = GetDefaultDevice(), const char* op = "eye");
-CX_API Array Identity(int64_t n, Dtype dtype, Device& device = GetDefaultDevice());
+inline Array Eye(int64_t n, Dtype dtype = Dtype::kFloat64, Device& device = GetDefaultDevice()) {
+    return Eye(n, n, 0, dtype, device);
+}
+CX_API Array Identity(int64_t n, Dtype dtype = kDefaultFloat, Device& device = GetDefaultDevice());
 // Ones on and below diagonal k.
 CX_API Array Tri(int64_t rows, int64_t columns, int64_t k, Dtype dtype,
                  Device& device = GetDefaultDevice());
+inline Array Tri(int64_t n, Dtype dtype = kDefaultFloat, Device& device = GetDefaultDevice()) {
+    return Tri(n, n, 0, dtype, device);
+}
 
 // C-contiguous, differentiable.
 CX_API Array Copy(const Array& x);

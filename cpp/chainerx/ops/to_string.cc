@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -191,5 +192,9 @@ std::string Array::ToString() const {
     return StrCat("array(", values, ", shape=", shape(), ", dtype=", dtype(), ", device='",
                   device().name(), "'", BackpropNames(*this), ")");
 }
+
+std::ostream& operator<<(std::ostream& out, const Array& x) { return out << x.ToString(); }
+std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << shape.ToString(); }
+std::ostream& operator<<(std::ostream& out, Dtype dtype) { return out << ToString(dtype); }
 
 }  // namespace chainerx

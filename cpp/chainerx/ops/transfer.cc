@@ -38,6 +38,32 @@ Array Array::ToDevice(Device& device) const {
     return y;
 }
 
+Array internal::ArrayFromHost(const void* values, size_t count, Dtype dtype, const Shape& shape,
+                              Device& device) {
+    CheckedNBytes("from_host", shape, chainerx::GetItemSize(dtype));
+    if (static_cast<size_t>(shape.GetTotalSize()) != count) {
+        throw DimensionError{"from_host: ", count,          " values for an array of shape ",
+                             shape,         ", which has ", shape.GetTotalSize()};
+    }
+    Array y = EmptyUnchecked(shape, dtype, device);
+    if (count != 0) device.CopyFromHost(y.raw_data(), values, y.GetNBytes());
+    return y;
+}
+
+void internal::ArrayToHost(const char* op, const Array& x, Dtype dtype, void* values) {
+    if (IsComplex(x.dtype()) && !IsComplex(dtype)) {
+        throw DtypeError{op, ": an array of dtype ", x.dtype(), " has no values of dtype ", dtype};
+    }
+    const Array packed = AsContiguous(AsType(Detached(x), dtype, false));
+    if (packed.GetTotalSize() == 0) return;
+    packed.device().CopyToHost(values, packed.raw_data(), packed.GetNBytes());
+}
+
+void internal::ThrowNotOneElement(const Array& x) {
+    throw DimensionError{"item: an array of shape ", x.shape(), " has ", x.GetTotalSize(),
+                         " elements, expected 1"};
+}
+
 Array Array::ToNative() const { return ToDevice(context().GetNativeBackend().GetDevice(0)); }
 
 Array Array::MakeView() const {

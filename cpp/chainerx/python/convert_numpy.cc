@@ -139,7 +139,7 @@ Array TryWrap(PyObject* o, Device& device) {
 Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, bool copy, Device& device) {
     ReleaseDeferred();
     if (!dtype && !copy) {
-        if (Array x = TryWrap(o, device)) return x;
+        if (Array x = TryWrap(o, device); !x.is_null()) return x;
     }
     PyObject* array = AsNumpyArray(o, dtype);
     if (array == nullptr) throw PythonError{};

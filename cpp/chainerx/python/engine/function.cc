@@ -380,15 +380,16 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
             } else {
                 internal::AddOpaqueNode(name, region, records);
             }
-            for (const Array& y : arrays) region->AddOutput(y ? y.body()->slot : nullptr);
+            for (const Array& y : arrays) region->AddOutput(y.is_null() ? nullptr : y.body()->slot);
         }
         Ref result = Check(PyTuple_New(n_outputs));
         for (Py_ssize_t i = 0; i < n_outputs; ++i) {
             PyObject* o = PyTuple_GET_ITEM(args[2], i);
             // What chainerx can't hold, object arrays and the like, is never differentiated.
             PyTuple_SET_ITEM(result.get(), i,
-                             arrays[i] ? NewVariable(arrays[i], kind, requires_grad, o)
-                                       : NewUnrecordedVariable(o, kind, requires_grad && !enabled));
+                             arrays[i].is_null()
+                                 ? NewUnrecordedVariable(o, kind, requires_grad && !enabled)
+                                 : NewVariable(arrays[i], kind, requires_grad, o));
         }
         return result.Release();
     } catch (...) {
@@ -539,7 +540,8 @@ Ref InputArrays(Region& region) {
 Ref GradientArrays(std::span<const Array> grads, Kind kind) {
     Ref tuple = Check(PyTuple_New(static_cast<Py_ssize_t>(grads.size())));
     for (size_t i = 0; i < grads.size(); ++i) {
-        PyTuple_SET_ITEM(tuple.get(), i, grads[i] ? ToKind(grads[i], kind) : Py_NewRef(Py_None));
+        PyTuple_SET_ITEM(tuple.get(), i,
+                         grads[i].is_null() ? Py_NewRef(Py_None) : ToKind(grads[i], kind));
     }
     return tuple;
 }

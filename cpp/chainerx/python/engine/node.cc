@@ -115,7 +115,7 @@ PyObject* Grad(Slot* slot, bool as_variable) {
     auto* v = reinterpret_cast<PyObject*>(LivingVariable(slot));
     if (v != nullptr) return PyObject_GetAttrString(v, as_variable ? "grad_var" : "grad");
     Array g = slot->GetGrad(GraphBit());
-    if (!g) Py_RETURN_NONE;
+    if (g.is_null()) Py_RETURN_NONE;
     if (!as_variable) return ToKind(g, KindAt(slot));
     return NewVariable(std::move(g), KindAt(slot), true);
 }

@@ -86,7 +86,7 @@ std::optional<double> ToScale(const char* op, PyObject* o) {
 
 // Where backpropagation starts: the gradient that the output has, else ones.
 Array Seed(const char* op, VariableObject* v, Slot* slot, const std::optional<double>& scale) {
-    if (Array g = slot->GetGrad(GraphBit())) return g;
+    if (Array g = slot->GetGrad(GraphBit()); !g.is_null()) return g;
     const Array& y = RecordOf(op, v);
     if (y.GetTotalSize() != 1 && v->cell->kind != Kind::kChainerx) {
         throw ValueError{
@@ -125,7 +125,7 @@ PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) {
             // Outputs that no gradient flows to have nothing to start, nor have leaves.
             if ((slot->live.load() & GraphBit()) == 0) continue;
             const bool leaf = slot->node == nullptr || slot->cut.load();
-            if (leaf && v->cell->kind != Kind::kChainerx && !slot->GetGrad(GraphBit()) &&
+            if (leaf && v->cell->kind != Kind::kChainerx && slot->GetGrad(GraphBit()).is_null() &&
                 RecordOf("backward", v).GetTotalSize() != 1) {
                 continue;
             }
@@ -206,7 +206,7 @@ PyObject* RunGrad(PyObject*, PyObject* const* args, Py_ssize_t n) {
             VariableObject* v = AsVariable(PyTuple_GET_ITEM(args[1], i));
             PyList_SET_ITEM(
                 list.get(), i,
-                g ? NewVariable(std::move(g), v->cell->kind, true) : Py_NewRef(Py_None));
+                g.is_null() ? Py_NewRef(Py_None) : NewVariable(std::move(g), v->cell->kind, true));
         }
         return list.Release();
     } catch (...) {

@@ -200,7 +200,7 @@ PyObject* Step(PyObject* self, PyObject* numbers) {
             if (!IsCurrent(plan, place)) Py_RETURN_FALSE;
             internal::Slot* slot = CurrentSlot(place.param);
             Array g = slot != nullptr ? slot->GetGrad(GraphBit()) : Array{};
-            if (!g || !g.IsContiguous() || !IsLike(g, place.side)) Py_RETURN_FALSE;
+            if (g.is_null() || !g.IsContiguous() || !IsLike(g, place.side)) Py_RETURN_FALSE;
             UpdateItem item{place.side.dtype(),
                             place.side.GetTotalSize(),
                             place.side.raw_data(),

@@ -426,9 +426,9 @@ void ResetCell(VariableObject* v, Kind kind, PyObject* object) {
 PyObject* GradVariable(VariableObject* v) {
     Slot* slot = CurrentSlot(v);
     Array g = slot != nullptr ? slot->GetGrad(GraphBit()) : Array{};
-    if (slot != nullptr && !g) {
+    if (slot != nullptr && g.is_null()) {
         Py_CLEAR(v->grad_var);
-    } else if (g && !IsRecord(v->grad_var, g)) {
+    } else if (!g.is_null() && !IsRecord(v->grad_var, g)) {
         PyObject* fresh = NewVariable(std::move(g), v->cell->kind, true);
         Py_XSETREF(v->grad_var, fresh);
     }

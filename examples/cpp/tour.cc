@@ -1,0 +1,59 @@
+// A tour of chainerx without Python: arrays, gradients, a network that learns.
+#include <iostream>
+#include <vector>
+
+#include "chainerx/chainerx.h"
+
+namespace cx = chainerx;
+
+// Arrays come from values in host memory, and go back.
+void Arrays() {
+    const cx::Array x = cx::Array::FromHost(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
+    std::cout << x << "\n";
+    const cx::Array y = cx::Sum(x * x + 1, 1);            // over axis 1
+    const std::vector<float> values = y.ToHost<float>();  // {17, 80}
+    const double mean = cx::Mean(y).Item<double>();       // of one element
+    const bool same = cx::All(y == y).Item<bool>();       // arrays are no conditions
+    std::cout << values[0] << " " << values[1] << " " << mean << " " << same << "\n";
+}
+
+// Gradients, and gradients of gradients.
+void Gradients() {
+    const cx::Array x = cx::Arange(3, cx::Dtype::kFloat32).RequireGrad();
+    cx::Backward(cx::Sum(x * x * x));
+    std::cout << *x.GetGrad() << "\n";  // 3 x^2
+    const cx::Array y = cx::Sum(cx::Tanh(x));
+    const cx::Array g = *cx::Grad({y}, {x}, {}, cx::DoubleBackpropOption::kEnable)[0];
+    std::cout << *cx::Grad({cx::Sum(g)}, {x})[0] << "\n";
+}
+
+// Fits y = 2 x + 1 by gradient descent.
+void Train() {
+    const cx::Array x = cx::Linspace(-1, 1, 64).Reshape({64, 1});
+    const cx::Array t = x * 2 + 1;
+    const cx::Array w = cx::Zeros({1, 1}).RequireGrad();
+    const cx::Array b = cx::Zeros({1}).RequireGrad();
+    for (int step = 0; step < 200; ++step) {
+        const cx::Array error = cx::Linear(x, w, b) - t;
+        cx::Backward(cx::Mean(error * error));
+        for (const cx::Array& p : {w, b}) {
+            // A parameter is part of a graph and may not be written; its grad-stopped view may.
+            p.AsGradStopped() -= *p.GetGrad() * 0.1;
+            p.ClearGrad();
+        }
+    }
+    std::cout << "w = " << w.Item<float>() << ", b = " << b.Item<float>() << "\n";
+}
+
+int main() {
+    cx::Context context;  // owns the devices; arrays may not outlive it
+    cx::SetGlobalDefaultContext(&context);
+    Arrays();
+    Gradients();
+    Train();
+    try {
+        cx::Matmul(cx::Zeros({2, 3}), cx::Zeros({4, 5}));
+    } catch (const cx::DimensionError& e) {
+        std::cout << e.what() << "\n";
+    }
+}

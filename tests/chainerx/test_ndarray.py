@@ -1,8 +1,11 @@
 """`chainerx.ndarray`: attributes, methods, and that the whole surface is there."""
 
+import ctypes
 import inspect
+import warnings
 
 import chainerx as chx
+import chainerx.testing
 import numpy as np
 import pytest
 from cases import _promotion as p
@@ -98,6 +101,23 @@ def test_constructor():
         ('bfloat16', 'bfloat16'),
         ('complex64', 'complex64'),
         ('uint64', 'uint64'),
+        ('f4', 'float32'),
+        ('<f8', 'float64'),
+        ('=i2', 'int16'),
+        ('|b1', 'bool'),
+        ('c8', 'complex64'),
+        ('half', 'float16'),
+        ('single', 'float32'),
+        ('double', 'float64'),
+        ('longlong', 'int64'),
+        ('intp', 'int64'),
+        ('q', 'int64'),
+        ('ubyte', 'uint8'),
+        (b'f4', 'float32'),
+        (complex, 'complex128'),
+        (np.longlong, 'int64'),
+        (ctypes.c_uint16, 'uint16'),
+        (np.ones(1, 'f4')[:0].dtype, 'float32'),
     ],
     ids=str,
 )
@@ -105,10 +125,78 @@ def test_dtype_specifiers(specifier, name):
     assert chx.zeros(1, specifier).dtype.name == name
 
 
-@pytest.mark.parametrize('bad', ['nonsense', '', np.dtype('S3'), np.dtype('O'), np.dtype('M8[s]')])
+def test_every_spelling_of_numpy_everywhere():
+    """All names and codes that NumPy has for these dtypes, wherever a dtype is taken."""
+    names = [name for name in dir(np) if isinstance(getattr(np, name), type)]
+    names += [code + size for code in 'biufc' for size in ('1', '2', '4', '8', '16')]
+    names += [order + name for order in '=|<' for name in ('i4', 'f8', 'u2')]
+    names += [*np.typecodes['All']]
+    supported = {np.dtype(d) for d in chx.testing.extended_all_dtypes}
+    tried = 0
+    for spelling in names:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter('error')
+                dtype = np.dtype(spelling)
+        except (TypeError, DeprecationWarning):
+            continue
+        if dtype not in supported:
+            with pytest.raises(chx.DtypeError):
+                chx.zeros(1, spelling)
+            continue
+        tried += 1
+        for made in (
+            chx.ndarray((1,), spelling),
+            chx.zeros(1).astype(spelling),
+            chx.array([1], spelling),
+            chx.array(np.ones(1), dtype=spelling),
+            chx.asarray(chx.zeros(1), spelling),
+            chx.empty(1, spelling),
+            chx.full((1,), 1, spelling),
+            chx.arange(1, dtype=spelling),
+            chx.eye(1, dtype=spelling),
+            chx.frombuffer(np.zeros(16, 'u1'), spelling),
+            chx.fromiter([1], spelling),
+        ):
+            assert made.dtype == dtype, spelling
+    assert tried > 60
+
+
+@pytest.mark.parametrize(
+    'bad',
+    [
+        'nonsense',
+        '',
+        'i16',
+        'f4,f4',
+        '(2,)f4',
+        'longdouble',
+        np.dtype('S3'),
+        np.dtype('O'),
+        np.dtype('M8[s]'),
+        object,
+        str,
+        [('a', 'f4')],
+    ],
+    ids=str,
+)
 def test_bad_dtypes(bad):
     with pytest.raises(chx.DtypeError):
         chx.zeros(1, bad)
+
+
+@pytest.mark.parametrize('bad', [3, ('f4',), chx, lambda: 0], ids=str)
+def test_what_is_no_dtype(bad):
+    with pytest.raises(TypeError, match='dtype must be'):
+        chx.zeros(1, bad)
+
+
+@pytest.mark.parametrize('bad', ['>f4', '>i8', np.dtype('>u2')], ids=str)
+def test_swapped_byte_order_is_refused(bad):
+    with pytest.raises(chx.DtypeError, match='byte order'):
+        chx.zeros(1, bad)
+    with pytest.raises(chx.DtypeError, match='byte order'):
+        chx.zeros(1).astype(bad)
 
 
 def test_byte_swapped_data_is_converted():

@@ -1,6 +1,7 @@
 // Between chainerx dtypes and numpy.dtype. bfloat16 is the one of the package ml_dtypes.
 #include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 namespace {
@@ -29,22 +30,50 @@ PyObject* NumpyDtype(Dtype dtype) {
     return cached;
 }
 
+std::optional<Dtype> FromName(std::string_view name) {
+    for (int i = 0; i < kNumDtypes; ++i) {
+        const auto d = static_cast<Dtype>(i);
+        if (name == GetDtypeName(d)) return d;
+    }
+    return std::nullopt;
+}
+
+// The name of a numpy.dtype, which says nothing of its byte order.
+std::string NameOf(PyObject* dtype) {
+    const Ref name = Check(PyObject_GetAttrString(dtype, "name"));
+    const char* text = PyUnicode_AsUTF8(name.get());
+    if (text == nullptr) throw PythonError{};
+    return text;
+}
+
 Dtype FromNumpyDtype(PyObject* o) {
     for (int i = 0; i < kNumDtypes; ++i) {
         if (g_dtypes[i] == o) return static_cast<Dtype>(i);  // NumPy's own are singletons
     }
-    PyObject* name = PyObject_GetAttrString(o, "name");
-    if (name == nullptr) throw PythonError{};
-    const char* text = PyUnicode_AsUTF8(name);
-    std::optional<Dtype> found;
-    for (int i = 0; text != nullptr && i < kNumDtypes; ++i) {
-        const auto d = static_cast<Dtype>(i);
-        if (std::string_view{text} == GetDtypeName(d)) found = d;
+    const std::string name = NameOf(o);
+    const std::optional<Dtype> found = FromName(name);
+    if (!found) throw DtypeError{"unsupported dtype: ", name};
+    const Ref native = Check(PyObject_GetAttrString(o, "isnative"));
+    if (native.get() != Py_True) {
+        throw DtypeError{"unsupported dtype: ", name,
+                         " of swapped byte order; arrays are in the order of the machine, '", name,
+                         "'"};
     }
-    const std::string shown = text != nullptr ? text : "?";
-    Py_DECREF(name);
-    if (!found) throw DtypeError{"unsupported dtype: ", shown};
     return *found;
+}
+
+// All that NumPy understands: 'f4', '<f8', 'double', ctypes, objects with an attribute dtype.
+Dtype FromSpelling(PyObject* o) {
+    const Ref d{PyObject_CallOneArg(reinterpret_cast<PyObject*>(Numpy().dtype), o)};
+    if (d.get() != nullptr) return FromNumpyDtype(d.get());
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) throw PythonError{};
+    PyErr_Clear();
+    if (PyUnicode_Check(o)) {
+        throw DtypeError{"unknown dtype name: '", ToString("dtype", "dtype", o), "'"};
+    }
+    throw TypeError{"dtype must be a dtype, a type or a name, got ",
+                    PyType_Check(o) ? "the type " : "",
+                    (PyType_Check(o) ? reinterpret_cast<PyTypeObject*>(o) : Py_TYPE(o))->tp_name};
 }
 
 }  // namespace
@@ -68,21 +97,25 @@ PyObject* FromDtype(Dtype dtype) { return Py_NewRef(NumpyDtype(dtype)); }
 
 Dtype ToDtype(PyObject* o) {
     if (PyObject_TypeCheck(o, Numpy().dtype)) return FromNumpyDtype(o);
-    if (PyUnicode_Check(o)) return GetDtype(ToString("dtype", "dtype", o));
+    if (PyUnicode_Check(o)) {
+        const std::string_view name = ToString("dtype", "dtype", o);
+        if (const std::optional<Dtype> d = FromName(name)) return *d;
+        if (name == "E")
+            return Dtype::kBFloat16;  // the code in ml_dtypes, which NumPy can't look up
+        return FromSpelling(o);
+    }
     if (o == reinterpret_cast<PyObject*>(&PyBool_Type)) return Dtype::kBool;
     if (o == reinterpret_cast<PyObject*>(&PyLong_Type)) return Dtype::kInt64;
     if (o == reinterpret_cast<PyObject*>(&PyFloat_Type)) return Dtype::kFloat64;
     if (o == reinterpret_cast<PyObject*>(&PyComplex_Type)) return Dtype::kComplex128;
-    if (PyType_Check(o) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(o), Numpy().generic)) {
-        PyObject* d = PyObject_CallOneArg(reinterpret_cast<PyObject*>(Numpy().dtype), o);
-        if (d == nullptr) throw PythonError{};
-        struct Release {
-            PyObject* o;
-            ~Release() { Py_DECREF(o); }
-        } release{d};
-        return FromNumpyDtype(d);
-    }
-    throw TypeError{"dtype must be a dtype, a type or a name, got ", Py_TYPE(o)->tp_name};
+    // NumPy's default, which is not the one here.
+    if (o == Py_None) throw TypeError{"dtype must be a dtype, a type or a name, got NoneType"};
+    return FromSpelling(o);
+}
+
+Dtype DtypeOfData(PyObject* numpy_dtype) {
+    if (const std::optional<Dtype> d = FromName(NameOf(numpy_dtype))) return *d;
+    return FromNumpyDtype(numpy_dtype);
 }
 
 Dtype ToDtypeOr(PyObject* o, Dtype fallback) { return Given(o) ? ToDtype(o) : fallback; }

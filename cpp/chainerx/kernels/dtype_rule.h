@@ -17,7 +17,7 @@ enum class DtypeRule : int8_t {
     kDivide,    // as kNumeric; integers compute in the default float
     kFloat,     // floats; integers and bool compute in the default float
     kInexact,   // floats and complex; integers and bool compute in the default float
-    kBits,      // integers, and bool with bool
+    kBits,      // integers and bool
     kShift,     // integers; the result has the dtype of x1
     kAny        // all; bool only with bool
 };

@@ -82,7 +82,7 @@ Dtype Lookup(const ElementwiseOp& op, const char* name, Dtype dtype) {
 }
 
 bool BoolMeetsBoolOnly(DtypeRule rule) {
-    return rule == DtypeRule::kOrdered || rule == DtypeRule::kBits || rule == DtypeRule::kAny;
+    return rule == DtypeRule::kOrdered || rule == DtypeRule::kAny;
 }
 
 // The dtype that two arrays compute in.
@@ -107,13 +107,19 @@ Dtype Promoted(const ElementwiseOp& op, Dtype d1, Dtype d2) {
 // The dtype that an array and a scalar compute in: the scalar is weak.
 Dtype Promoted(const ElementwiseOp& op, const char* name, Dtype dtype, const Scalar& scalar) {
     const Dtype d = Lookup(op, name, dtype);
-    if (scalar.kind() == DtypeKind::kBool && !IsBool(dtype) && op.rule != DtypeRule::kMultiply) {
+    if (scalar.kind() == DtypeKind::kBool && !IsBool(dtype) && op.rule != DtypeRule::kMultiply &&
+        op.rule != DtypeRule::kBits) {
         ThrowDtypes(op, name[1] == '1' ? GetDtypeName(dtype) : "bool (a scalar)",
                     name[1] == '1' ? "bool (a scalar)" : GetDtypeName(dtype),
                     "bool goes with bool only");
     }
     if (IsBool(dtype) && BoolMeetsBoolOnly(op.rule) && scalar.kind() != DtypeKind::kBool) {
         ThrowDtypes(op, "bool", "a number (a scalar)", "bool goes with bool only");
+    }
+    if (op.rule == DtypeRule::kBits && IsBool(dtype) &&
+        (scalar.kind() == DtypeKind::kInt || scalar.kind() == DtypeKind::kUInt)) {
+        CheckIntFits(op.name, kDefaultInt, scalar);
+        return kDefaultInt;
     }
     if (scalar.kind() < DtypeKind::kFloat) {
         // A shifted scalar is no number of the dtype of its count.

@@ -68,6 +68,13 @@ def promote(*operands):
     return result
 
 
+def bits(*operands):
+    """The same where bool yields to numbers, too."""
+    result = promote(*operands)
+    numbers = [x for x in operands if isinstance(x, int) and not isinstance(x, bool)]
+    return 'int32' if result == 'bool' and numbers else result
+
+
 def math(dtype):
     """Floats and complex stay, all else becomes the default float."""
     return dtype if category(dtype) >= 2 else 'float32'

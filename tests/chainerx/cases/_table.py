@@ -164,6 +164,7 @@ OUT = {
     'total': lambda *d: p.total(p.promote(*d)),
     'bool': lambda *d: 'bool',
     'int64': lambda *d: 'int64',
+    'bits': p.bits,
     'first': lambda *d: d[0],
 }
 

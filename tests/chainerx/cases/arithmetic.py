@@ -176,7 +176,9 @@ CASES = [
         border={(1.0, NAN): NAN, (NAN, 1.0): NAN, (-INF, 1.0): -INF, (3.0, 2.0): 2.0},
     ),
     *(
-        _binary(name, ref, BOOL + INTS, bools='pair', order=0, xs=[f(2, 3, lo=0, hi=99)] * 2)
+        _binary(
+            name, ref, BOOL + INTS, bools='yes', order=0, out='bits', xs=[f(2, 3, lo=0, hi=99)] * 2
+        )
         for name, ref in (
             ('bitwise_and', np.bitwise_and),
             ('bitwise_or', np.bitwise_or),

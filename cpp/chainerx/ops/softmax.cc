@@ -1,5 +1,6 @@
 #include "chainerx/ops/softmax.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -17,32 +18,39 @@
 namespace chainerx {
 namespace {
 
-// Transposes `axis` with the last one.
-Array MoveToLast(const Array& x, int8_t axis) {
-    Axes axes;
-    for (int8_t i = 0; i < x.ndim(); ++i) axes.push_back(i);
-    std::swap(axes[axis], axes[x.ndim() - 1]);
-    return Transpose(x, axes);
-}
-
-// Applies a kernel for rows of a matrix along any axis, outside the graph.
+// Applies a kernel for rows of a matrix along any axes together, outside the graph.
 template <typename K>
-Array CallAlongAxis(const Array& x, int8_t axis) {
+Array CallAlongAxes(const Array& x, const Axes& axes) {
     const Dtype dtype = FloatResult(x.dtype());
     if (IsComplex(dtype))
         throw DtypeError{"softmax: x has dtype ", GetDtypeName(dtype), ", expected a real one"};
-    const Array moved = MoveToLast(AsType(internal::Detached(x), dtype, false), axis);
-    Array y = EmptyUnchecked(moved.shape(), dtype, x.device());
-    if (x.GetTotalSize() > 0) {
-        const int64_t cols = moved.shape().back();
-        const Shape matrix{x.GetTotalSize() / cols, cols};
-        CallOn<K>(x.device(), Reshape(moved.IsContiguous() ? moved : Copy(moved), matrix),
-                  Reshape(y, matrix));
+    Array y = EmptyUnchecked(x.shape(), dtype, x.device());
+    if (x.GetTotalSize() == 0) return y;
+    Axes order;
+    int64_t cols = 1;
+    for (int8_t i = 0; i < x.ndim(); ++i) {
+        if (std::ranges::find(axes, i) == axes.end()) order.push_back(i);
     }
-    return axis == x.ndim() - 1 ? y : MoveToLast(y, axis);
+    for (int8_t a : axes) {
+        order.push_back(a);
+        cols *= x.shape()[a];
+    }
+    const Shape matrix{x.GetTotalSize() / cols, cols};
+    const Array in = AsType(internal::Detached(x), dtype, false);
+    if (std::ranges::is_sorted(order)) {
+        CallOn<K>(x.device(), Reshape(AsContiguous(in), matrix), Reshape(y, matrix));
+        return y;
+    }
+    const Array rows = Copy(Transpose(in, order));
+    const Array out = EmptyUnchecked(rows.shape(), dtype, x.device());
+    CallOn<K>(x.device(), Reshape(rows, matrix), Reshape(out, matrix));
+    Axes inverse = order;
+    for (int8_t i = 0; i < x.ndim(); ++i) inverse[order[i]] = i;
+    CallOn<kernels::AsType>(x.device(), Transpose(out, inverse), y);
+    return y;
 }
 
-Array SumAlong(const Array& x, int8_t axis) { return Sum(x, Axes{axis}, true); }
+Array SumAlong(const Array& x, const Axes& axes) { return Sum(x, axes, true); }
 
 // What all orders of derivatives of the loss are made of. x is (rows, classes), t int64.
 struct Labels {
@@ -53,7 +61,7 @@ struct Labels {
 Labels MakeLabels(const Array& t, const Shape& shape, Dtype dtype) {
     const Array one_hot = EmptyUnchecked(shape, dtype, t.device());
     CallOn<kernels::OneHot>(t.device(), "softmax_cross_entropy", t, true, one_hot);
-    return {one_hot, SumAlong(one_hot, 1)};
+    return {one_hot, SumAlong(one_hot, {1})};
 }
 
 Array Column(const Array& x) { return Reshape(x, Shape{x.shape()[0], 1}); }
@@ -64,13 +72,13 @@ Array SoftmaxCrossEntropyGrad(const Array& x, const Array& t, const Array& stats
     CallOn<kernels::SoftmaxCrossEntropyGrad>(x.device(), x, t, stats, gy, gx);
     if (Record rec{"softmax_cross_entropy_grad", {x, gy}, gx}) {
         rec.Grad(0, [x = rec.Save(x), gy = rec.Save(gy), t](const Array& ggx) {
-            const Array p = Softmax(x(), 1);
+            const Array p = Softmax(x());
             const Labels labels = MakeLabels(t, p.shape(), p.dtype());
-            const Array inner = SumAlong(Multiply(ggx, p), 1);
+            const Array inner = SumAlong(Multiply(ggx, p), {1});
             return Multiply(Multiply(Column(gy()), labels.counted), Multiply(p, ggx - inner));
         });
         rec.Grad(1, [x = rec.Save(x), t](const Array& ggx) {
-            const Array p = Softmax(x(), 1);
+            const Array p = Softmax(x());
             const Labels labels = MakeLabels(t, p.shape(), p.dtype());
             const Array d = p * labels.counted - labels.one_hot;
             return Sum(Multiply(ggx, d), Axes{1});
@@ -81,25 +89,25 @@ Array SoftmaxCrossEntropyGrad(const Array& x, const Array& t, const Array& stats
 
 }  // namespace
 
-Array Softmax(const Array& x, int8_t axis) {
-    axis = NormalizeAxis("softmax", axis, x.ndim());
-    Array y = CallAlongAxis<kernels::Softmax>(x, axis);
+Array Softmax(const Array& x, const Axes& axes) {
+    const Axes along = NormalizeAxes("softmax", axes, x.ndim());
+    Array y = CallAlongAxes<kernels::Softmax>(x, along);
     if (Record rec{"softmax", {x}, y}) {
-        rec.Grad(0, [y = rec.SaveOutput(y), axis](const Array& gy) {
+        rec.Grad(0, [y = rec.SaveOutput(y), along](const Array& gy) {
             const Array p = y();
             const Array g = Multiply(gy, p);
-            return g - p * SumAlong(g, axis);
+            return g - p * SumAlong(g, along);
         });
     }
     return y;
 }
 
-Array LogSoftmax(const Array& x, int8_t axis) {
-    axis = NormalizeAxis("log_softmax", axis, x.ndim());
-    Array y = CallAlongAxis<kernels::LogSoftmax>(x, axis);
+Array LogSoftmax(const Array& x, const Axes& axes) {
+    const Axes along = NormalizeAxes("log_softmax", axes, x.ndim());
+    Array y = CallAlongAxes<kernels::LogSoftmax>(x, along);
     if (Record rec{"log_softmax", {x}, y}) {
-        rec.Grad(0, [y = rec.SaveOutput(y), axis](const Array& gy) {
-            return gy - Exp(y()) * SumAlong(gy, axis);
+        rec.Grad(0, [y = rec.SaveOutput(y), along](const Array& gy) {
+            return gy - Exp(y()) * SumAlong(gy, along);
         });
     }
     return y;

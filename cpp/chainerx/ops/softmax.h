@@ -8,9 +8,10 @@
 
 namespace chainerx {
 
-// exp(x) / sum exp(x) along `axis`. Integers are computed in the default float dtype.
-CX_API Array Softmax(const Array& x, int8_t axis = 1);
-CX_API Array LogSoftmax(const Array& x, int8_t axis = 1);
+// exp(x) / sum exp(x), the sum taken over all `axes` together. Integers are computed in the default
+// float dtype.
+CX_API Array Softmax(const Array& x, const Axes& axes = {1});
+CX_API Array LogSoftmax(const Array& x, const Axes& axes = {1});
 
 // -log softmax(x1)[i, x2[i]] for each row i of x1, or 0 where x2[i] is -1. x2 is a vector of
 // integers; IndexError for other labels out of range.

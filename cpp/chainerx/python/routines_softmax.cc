@@ -8,29 +8,28 @@ namespace chainerx::python {
 namespace {
 
 // None is axis 1, as in the original.
-int8_t ToSoftmaxAxis(const char* op, PyObject* o) {
-    return Given(o) ? ToAxis(op, "axis", o) : int8_t{1};
+Axes ToSoftmaxAxes(const char* op, PyObject* o) { return ToAxes(op, "axis", o).value_or(Axes{1}); }
+
+CX_ROUTINE(
+    softmax, "x: ndarray, axis: Axis = None) -> ndarray",
+    "Normalized exponential, ``exp(x) / sum(exp(x))`` along an axis, or several together.\n\n"
+    "Args:\n"
+    "    x (ndarray): Any real dtype; integers are computed in float32.\n"
+    "    axis (int or tuple of ints): What the sum is taken over; None is axis 1.\n"
+    "Returns:\n    ndarray: Shape of ``x``, C-contiguous. Differentiable, any order.\n"
+    "Raises:\n    DimensionError: If ``x`` has no such axis.") {
+    return Wrap(Softmax(ToArray("softmax", "x", a[0]), ToSoftmaxAxes("softmax", a[1])));
 }
 
-CX_ROUTINE(softmax, "x: ndarray, axis: int | None = None) -> ndarray",
-           "Normalized exponential, ``exp(x) / sum(exp(x))`` along an axis.\n\n"
-           "Args:\n"
-           "    x (ndarray): Any real dtype; integers are computed in float32.\n"
-           "    axis (int): None is axis 1.\n"
-           "Returns:\n    ndarray: Shape of ``x``. Differentiable, any order.\n"
-           "Raises:\n    DimensionError: If ``x`` has no such axis.") {
-    return Wrap(Softmax(ToArray("softmax", "x", a[0]), ToSoftmaxAxis("softmax", a[1])));
-}
-
-CX_ROUTINE(log_softmax, "x: ndarray, axis: int | None = None) -> ndarray",
+CX_ROUTINE(log_softmax, "x: ndarray, axis: Axis = None) -> ndarray",
            "Logarithm of :func:`softmax`.\n\n"
            "Args:\n"
            "    x (ndarray): Any real dtype; integers are computed in float32.\n"
-           "    axis (int): None is axis 1.\n"
-           "Returns:\n    ndarray: Shape of ``x``. Differentiable, any order.\n"
+           "    axis (int or tuple of ints): What the sum is taken over; None is axis 1.\n"
+           "Returns:\n    ndarray: Shape of ``x``, C-contiguous. Differentiable, any order.\n"
            "Raises:\n    DimensionError: If ``x`` has no such axis.\n"
            "Note:\n    Evaluated as ``(x - max) - log(sum(exp(x - max)))``; no overflow.") {
-    return Wrap(LogSoftmax(ToArray("log_softmax", "x", a[0]), ToSoftmaxAxis("log_softmax", a[1])));
+    return Wrap(LogSoftmax(ToArray("log_softmax", "x", a[0]), ToSoftmaxAxes("log_softmax", a[1])));
 }
 
 CX_ROUTINE(softmax_cross_entropy, "x1: ndarray, x2: ndarray) -> ndarray",

@@ -31,7 +31,10 @@ def _crelu(x, axis=1):
 
 
 def _with_axis(reference):
-    return lambda x, axis=None: reference(x, 1 if axis is None else axis)
+    def along(x, axis=None):
+        return reference(x, 1 if axis is None else tuple(axis) if np.iterable(axis) else axis)
+
+    return along
 
 
 _AXIS_CALLS = [
@@ -43,12 +46,21 @@ _AXIS_CALLS = [
     call(f(0, 3)),
     call(f(3, 70)),
     call(f(2, 3), axis=None),
+    call(f(2, 3, 2), axis=(1, 2)),
+    call(f(2, 3, 2), axis=[2, 0]),
+    call(f(2, 3, 2), axis=(-2,)),
+    call(f(2, 3, 2, 3), axis=(0, 2)),
+    call(f(2, 3), axis=()),
+    call(f(), axis=()),
+    call(f(2, 0, 3), axis=(0, 2)),
 ]
 _AXIS_ERRORS = [
     (call(f(3)), 'DimensionError'),
     (call(f()), 'DimensionError'),
     (call(f(2, 3), axis=2), 'DimensionError', '2'),
     (call(f(2, 3), axis=-3), 'DimensionError', '-3'),
+    (call(f(2, 3), axis=(0, 0)), 'DimensionError', '0'),
+    (call(f(2, 3), axis=(0, 2)), 'DimensionError', '2'),
     (call(f(2, 3), axis='1'), 'TypeError'),
     (call(f(2, 3), axis=float('nan')), 'TypeError'),
 ]

@@ -17,16 +17,14 @@ class FloatUnary(_elementwise.FloatUnary):
 
 
 class AlongAxis(BuiltinFunction):
-    """A function of one array of floats along an axis."""
+    """A function of one array of floats along an axis, or several together."""
 
     attributes: tp.ClassVar = {'axis': 1}
-    axis: int
+    axis: int | tuple[int, ...]
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('x',))
         (x,) = in_types
         type_check.expect(x.dtype.kind == 'f')
-        if self.axis >= 0:
-            type_check.expect(x.ndim > self.axis)
-        else:
-            type_check.expect(x.ndim >= -self.axis)
+        for axis in self.axis if isinstance(self.axis, tuple) else (self.axis,):
+            type_check.expect(x.ndim > axis if axis >= 0 else x.ndim >= -axis)

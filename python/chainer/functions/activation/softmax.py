@@ -16,12 +16,13 @@ class Softmax(AlongAxis):
     compose = staticmethod(chainerx.softmax)
 
 
-def softmax(x: tp.Any, axis: int = 1) -> variable.Variable:
+def softmax(x: tp.Any, axis: int | tuple[int, ...] = 1) -> variable.Variable:
     """Normalized exponentials, ``exp(x) / sum(exp(x))`` along an axis.
 
     Args:
         x (Variable or array): Any shape, any float dtype.
-        axis (int): See above; negative ones count from the end.
+        axis (int or tuple of ints): See above; negative ones count from the end, and the sum is
+            taken over several together.
 
     Returns:
         Variable: Shape and dtype of ``x``. Differentiable, any order.

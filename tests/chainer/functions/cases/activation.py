@@ -86,6 +86,14 @@ CASES = [
     along_axis('softmax', lambda x, axis=1: scipy.special.softmax(x, axis),
                'Softmax'),
     along_axis('log_softmax', lambda x, axis=1: scipy.special.log_softmax(x, axis), 'LogSoftmax'),
+    *(
+        Case(name, ref=ref, cls=f'activation.{name}.{cls}', attributes={'axis': (0, -1)},
+             calls=[call(f(2, 3, 4), axis=(0, -1))],
+             bad=[(call(f(3, 4), axis=(0, 2)), InvalidType, 'x.ndim > 2'),
+                  (call(f(3, 4), axis=(0, 0)), ValueError, 'duplicate')])
+        for name, ref, cls in (('softmax', scipy.special.softmax, 'Softmax'),
+                               ('log_softmax', scipy.special.log_softmax, 'LogSoftmax'))
+    ),
     along_axis('crelu', crelu, 'CReLU'),
     Case('swish', ref=swish, calls=_CHANNELS, cls='activation.swish.Swish',
          bad=_BAD_CHANNELS),

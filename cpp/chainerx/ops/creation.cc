@@ -70,6 +70,11 @@ int64_t ArangeLength(const Scalar& start, const Scalar& stop, const Scalar& step
     return n > 0 ? static_cast<int64_t>(n) : 0;
 }
 
+// What `value` becomes as an element of an integer array.
+int64_t ToElement(Dtype dtype, const Scalar& value) {
+    return VisitInt(dtype, [&]<typename T>() { return static_cast<int64_t>(value.To<T>()); });
+}
+
 void CheckReal(const char* op, const Scalar& value) {
     if (value.kind() == DtypeKind::kComplex) {
         throw TypeError{op, ": ", value, " is not a real number"};
@@ -92,7 +97,17 @@ Array Arange(const Scalar& start, const Scalar& stop, const Scalar& step, Dtype 
         internal::CheckIntFits("arange", dtype, first + (shape[0] - 1) * step.To<int64_t>());
     }
     Array y = EmptyUnchecked(shape, dtype, device);
-    if (shape[0] != 0) CallOn<kernels::Arange>(device, start, step, y);
+    if (shape[0] == 0) return y;
+    if (IsInt(dtype) && (start.kind() == DtypeKind::kFloat || step.kind() == DtypeKind::kFloat)) {
+        // As in NumPy: integers apart by what is between the first two.
+        const int64_t first = ToElement(dtype, start);
+        const int64_t second = ToElement(dtype, start.To<double>() + step.To<double>());
+        const auto apart =
+            static_cast<int64_t>(static_cast<uint64_t>(second) - static_cast<uint64_t>(first));
+        CallOn<kernels::Arange>(device, Scalar{first}, Scalar{apart}, y);
+    } else {
+        CallOn<kernels::Arange>(device, start, step, y);
+    }
     return y;
 }
 

@@ -43,7 +43,9 @@ _SHAPE_ERRORS = [
 
 def _arange(start, stop=None, step=None, dtype=None):
     values = (
-        np.arange(start) if stop is None else np.arange(start, stop, 1 if step is None else step)
+        np.arange(start)
+        if stop is None
+        else np.arange(start, stop, 1 if step is None else step, dtype)
     )
     return values
 
@@ -179,6 +181,10 @@ CASES = [
             call(0),
             call(5, dtype='int8'),
             call(1, 5, 2, dtype='float64'),
+            call(-2.2, 3.4, dtype='int32'),
+            call(0, 5, 0.5, dtype='int32'),
+            call(2.5, -4, -1.5, dtype='int16'),
+            call(0.5, 200, 1.25, dtype='uint8'),
         )
     ),
     _new('arange', _arange, [], errors=[(call(0, 5, 0), 'ChainerxError', '0')]),

@@ -125,9 +125,14 @@ Array Accuracy(const Array& y, const Array& t, std::optional<int64_t> ignore_lab
         throw DtypeError{kOp, ": y has dtype ", GetDtypeName(y.dtype()), ", expected a real float"};
     }
     CheckLabels(kOp, "t", t);
+    // Axes of length 1 at the end don't count, on either side.
+    const auto significant = [](Shape shape) {
+        while (shape.ndim() > 1 && shape.back() == 1) shape.pop_back();
+        return shape;
+    };
     Shape expected = y.shape();
     if (y.ndim() >= 2) expected.erase(1);
-    if (y.ndim() < 2 || expected != t.shape()) {
+    if (y.ndim() < 2 || t.ndim() < 1 || significant(expected) != significant(t.shape())) {
         throw DimensionError{kOp,       ": y.shape is ",
                              y.shape(), " and t.shape is ",
                              t.shape(), ", expected (rows, classes, ...) and (rows, ...)"};

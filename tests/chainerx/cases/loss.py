@@ -30,7 +30,7 @@ def _hinge(x1, x2, norm=1.0):
 
 
 def _accuracy(y, t, ignore_label=None):
-    hit = y.argmax(1) == t
+    hit = y.argmax(1).reshape(t.shape) == t
     if ignore_label is None:
         return hit.mean()
     kept = t != ignore_label
@@ -137,12 +137,21 @@ CASES = [
         [
             call(f(4, 3, distinct=True), c([0, 1, -1, 2], 'int32'), ignore_label=-1),
             call(f(2, 3, distinct=True), c([1, 1], 'int64'), 1),
+            call(f(4, 3, 1, 1, distinct=True), i(4, hi=2)),
+            call(f(4, 3, 2, 1, distinct=True), i(4, 2, hi=2)),
+            call(f(4, 3, distinct=True), i(4, 1, 1, hi=2)),
+            call(f(1, 3, 1, distinct=True), i(1, hi=2)),
         ],
         sig='y, t, ignore_label=None',
         dtypes=FLOATS,
         maybe=INTS,
         order=0,
         layouts=False,
-        errors=[(call(f(4, 3), f(4)), 'DtypeError'), (call(f(4, 3), i(3)), 'DimensionError')],
+        errors=[
+            (call(f(4, 3), f(4)), 'DtypeError'),
+            (call(f(4, 3), i(3)), 'DimensionError'),
+            (call(f(4, 3, 2), i(4)), 'DimensionError'),
+            (call(f(1, 3), i()), 'DimensionError'),
+        ],
     ),
 ]

@@ -6,6 +6,7 @@ import pickle
 import weakref
 
 import chainerx as chx
+import chainerx.testing
 import numpy as np
 import pytest
 from cases import _promotion as p
@@ -25,6 +26,30 @@ def test_numpy_round_trip(dtype):
         for back in (to_numpy(x), np.asarray(x), np.array(x)):
             assert back.dtype == view.dtype
             np.testing.assert_array_equal(back, view)
+
+
+@pytest.mark.parametrize(
+    'view',
+    [
+        np.ones((4, 1)).T,
+        np.ones((3, 4))[:, :1],
+        np.ones((3, 4))[1:2],
+        np.ones((5, 4, 3))[:1, :, :1],
+        np.ones((0, 4))[:, ::2],
+        np.ones((4, 0, 3)).T,
+        np.lib.stride_tricks.as_strided(np.ones(1), (1, 1), (56, 16)),
+        np.ones((2, 1, 3), 'f4')[:, ::-1],
+    ],
+    ids=lambda view: str(view.shape),
+)
+def test_strides_that_no_element_depends_on(view):
+    """NumPy hides them from buffers."""
+    for x in (chx.asarray(view), chx.array(view, copy=False)):
+        assert x.strides == view.strides
+        assert chx.to_numpy(x, copy=False).strides == view.strides
+        assert x.shape == view.shape
+        assert to_numpy(x + 1).tolist() == (view + 1).tolist()
+    assert chx.testing._fromnumpy(view, keepstrides=True).strides == view.strides
 
 
 def test_array_protocol():

@@ -1,4 +1,5 @@
 // Arrays to and from NumPy, through the buffer protocol: no NumPy headers are needed.
+#include <algorithm>
 #include <cstring>
 
 #include "chainerx/core/error.h"
@@ -28,7 +29,7 @@ PyObject* AsNumpyArray(PyObject* o, std::optional<Dtype> dtype) {
 
 Dtype DtypeOf(PyObject* numpy_array) {
     const Ref d = Check(PyObject_GetAttrString(numpy_array, "dtype"));
-    return ToDtype(d.get());
+    return DtypeOfData(d.get());
 }
 
 bool IsNative(PyObject* numpy_array) {
@@ -54,13 +55,22 @@ Py_buffer* GetBuffer(PyObject* numpy_array, Dtype dtype) {
     return view;
 }
 
-// Shares the memory; takes over the view.
-Array WrapView(Py_buffer* view, Dtype dtype, Device& device) {
+// NumPy tells buffers other strides than the array has, where no element depends on them.
+void RestoreStrides(PyObject* numpy_array, const Shape& shape, Strides& strides) {
+    if (std::ranges::none_of(shape, [](int64_t n) { return n <= 1; })) return;
+    const Ref own = Check(PyObject_GetAttrString(numpy_array, "strides"));
+    const Shape given = ToShape("asarray", "strides", own.get());
+    strides = Strides(given.begin(), given.end());
+}
+
+// Shares the memory of an array; takes over its view.
+Array WrapView(PyObject* numpy_array, Py_buffer* view, Dtype dtype, Device& device) {
     Shape shape;
     Strides strides;
     try {
         shape = Shape(view->shape, view->shape + view->ndim);
         strides = Strides(view->strides, view->strides + view->ndim);
+        RestoreStrides(numpy_array, shape, strides);
     } catch (...) {
         PyBuffer_Release(view);
         delete view;
@@ -71,7 +81,7 @@ Array WrapView(Py_buffer* view, Dtype dtype, Device& device) {
 }
 
 Array WrapNumpy(PyObject* numpy_array, Dtype dtype, Device& device) {
-    return WrapView(GetBuffer(numpy_array, dtype), dtype, device);
+    return WrapView(numpy_array, GetBuffer(numpy_array, dtype), dtype, device);
 }
 
 // The dtype of a buffer format in native byte order.
@@ -130,7 +140,7 @@ Array TryWrap(PyObject* o, Device& device) {
         delete view;
         return Array{};
     }
-    Array x = WrapView(view, *dtype, device);
+    Array x = WrapView(o, view, *dtype, device);
     return internal::IsAligned(x) ? x : Array{};
 }
 
@@ -178,7 +188,9 @@ PyObject* ToNumpy(const Array& x, bool copy) {
     const bool special = host.dtype() == Dtype::kBFloat16;
     if (special) host.body()->dtype = Dtype::kUInt16;  // our own view: nobody else sees it
     const Ref wrapped = Check(Wrap(host));
-    if (!special && host.IsContiguous() && host.GetTotalSize() != 0) {  // the quick way
+    // NumPy would choose other strides for axes that no element depends on.
+    const bool plain = host.strides() == Strides(host.shape(), host.GetItemSize());
+    if (!special && plain && host.GetTotalSize() != 0) {  // the quick way
         const Ref shape = Check(FromShape(host.shape()));
         const Ref dtype = Check(FromDtype(host.dtype()));
         PyObject* args[] = {shape.get(), dtype.get(), wrapped.get()};

@@ -134,8 +134,18 @@ class _Target:
         return _like(self.origin + delta * direction, self.array, self.dtype)
 
     def rounded(self, direction: numpy.ndarray, eps: float) -> numpy.ndarray:
-        """The direction that it is really moved along, its elements having been rounded."""
-        high, low = (_to_float64(self.moved(direction, delta)) for delta in (eps, -eps))
+        """The direction that it is really moved along, its elements having been rounded.
+
+        Infinities and nan don't move; there a gradient must be what differences give, nan.
+        """
+        high, low = (
+            numpy.where(
+                numpy.isfinite(self.origin),
+                _to_float64(self.moved(direction, delta)),
+                delta * direction,
+            )
+            for delta in (eps, -eps)
+        )
         return (high - low) / (2 * eps)
 
     def slope(self, direction: numpy.ndarray) -> float:
@@ -240,7 +250,9 @@ class _CheckBackward:
 
     def _backward_gradients(self):
         """The gradients of inputs and parameters by one backward; completes ``gys``."""
-        xs = tuple(None if x is None else chainer.Variable(x) for x in self.xs)
+        xs = tuple(
+            None if x is None else chainer.Variable(x, requires_grad=_is_float(x)) for x in self.xs
+        )
         params = self.params
         if self.is_immutable_params:
             params = tuple(chainer.Parameter(p) for p in params)

@@ -247,6 +247,30 @@ def test_right_gradients(device):
         gradient_check.check_double_backward(square('right'), x, gy, gy, dtype=dtype, **tolerance)
 
 
+def test_integers_have_no_gradient(device):
+    x, gy, i = send(device, X.astype('f8'), GY.astype('f8'), np.array([3, -1, 2]))
+
+    def function(x, i):
+        assert i.dtype.kind == 'i'
+        return F.cast(i, x.dtype) * x * x if device.xp is np else i * x * x
+
+    ggx = send(device, np.array([0.5, 2.0, -1.0]))
+    gradient_check.check_backward(function, (x, i), gy)
+    gradient_check.check_double_backward(function, (x, i), gy, (ggx, None))
+
+
+@pytest.mark.filterwarnings('error')
+@pytest.mark.parametrize('value', [np.nan, np.inf])
+def test_gradients_at_what_is_not_finite(device, value):
+    """Differences are nan, and so has to be the gradient: a check that can't tell must not pass."""
+    x, gy = send(device, np.array([1.0, value, -3.0]), GY.astype('f8'))
+    with np.errstate(all='ignore'):
+        gradient_check.check_backward(lambda x: F.sin(x) if np.isinf(value) else x * x, x, gy)
+        for function in (lambda x: x * 2, lambda x: F.where(F.cast(x, '?'), x * 3, x)):
+            with pytest.raises(AssertionError, match=r'numeric nan, backward [-0-9]'):
+                gradient_check.check_backward(function, x, gy)
+
+
 @pytest.mark.parametrize('dtype', [None, np.float64])
 @pytest.mark.parametrize('what', ['factor', 'sign', 'nan', 'none', 'one element'])
 def test_wrong_gradients(device, what, dtype):

@@ -98,6 +98,46 @@ def test_options_are_of_the_instance():
     assert Product.check_forward_options is None
 
 
+@pytest.mark.parametrize('base', [testing.FunctionTestCase, function_link.FunctionTestBase])
+def test_name_is_known_before_the_test(config, base):
+    seen = []
+
+    class Case(base):
+        forward, generate_inputs = Product.forward, Product.generate_inputs
+        forward_expected = Product.forward_expected
+
+        def before_test(self, test_name):
+            seen.append((self.test_name, test_name))
+
+    for test in FUNCTION_TESTS:
+        case = Case() if base is function_link.FunctionTestBase else Case(f'test_{test}')
+        assert case.test_name is None
+        getattr(case, f'run_test_{test}')(config)
+        assert seen.pop() == (f'test_{test}', f'test_{test}')
+
+
+def test_layouts_reach_the_comparison(config):
+    """What forward and forward_expected return is compared as it is."""
+    seen = []
+
+    class Case(Product):
+        def forward(self, inputs, device):
+            y = inputs[0].array
+            return chainer.Variable(y[:, ::-1]), chainer.Variable(y[:, ::2])
+
+        def forward_expected(self, inputs):
+            return inputs[0][:, ::-1], inputs[0][:, ::2]
+
+        def check_forward_outputs(self, outputs, expected_outputs):
+            seen.extend([y.strides for y in (*outputs, *expected_outputs)])
+            super().check_forward_outputs(outputs, expected_outputs)
+
+    for contiguous, strides in (('C', [(12, -4), (12, 8)]), (None, [(-24, 8), (-24, -16)])):
+        run(make(Case, contiguous=contiguous), 'forward', config)
+        assert seen == strides * 2
+        seen.clear()
+
+
 def test_order_and_arguments_of_the_methods(config):
     log = []
 

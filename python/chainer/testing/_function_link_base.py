@@ -172,6 +172,7 @@ class _TestBase:
     _option_names: ClassVar[tuple[str, ...]]
 
     backend_config: Any = None
+    test_name: str | None = None
     check_forward_options: Any = None
     contiguous: str | None = None
     dodge_nondifferentiable = False
@@ -190,6 +191,7 @@ class _TestBase:
         if skip is not None and getattr(self, skip):
             raise unittest.SkipTest(f'{skip} is set')
         self.backend_config = backend_config
+        self.test_name = test_name
         self.before_test(test_name)
 
     def generate_inputs(self):

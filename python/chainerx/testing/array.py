@@ -41,7 +41,7 @@ def _preprocess(x, y, dtype_check, strides_check):
         raise ValueError('strides_check=True has no meaning with dtype_check=False')
     if dtype_check:
         assert x.dtype == y.dtype, f'dtypes differ: {x.dtype} and {y.dtype}'
-    if strides_check and numpy.prod(x.shape):  # an empty array's strides mean nothing
+    if strides_check and numpy.prod(x.shape):  # NumPy's versions differ on those of empty arrays
         assert x.strides == y.strides, f'strides differ: {x.strides} and {y.strides}'
 
 

@@ -66,8 +66,11 @@ def _compare(check, actual, expected):
         )
         check(actual, expected)
         return
-    if isinstance(actual, numpy.ndarray):
-        raise AssertionError('the body returned a numpy array under xp=chainerx')
+    if isinstance(actual, (numpy.ndarray, numpy.generic)):
+        raise AssertionError(f'the body returned {type(actual)} under xp=chainerx')
+    assert type(actual) is type(expected), (
+        f'{actual!r} is {type(actual)}, but {expected!r} is {type(expected)}'
+    )
     assert actual == expected, f'{actual!r} != {expected!r}'
 
 
@@ -110,8 +113,9 @@ def numpy_chainerx_allclose(
 ):
     """Decorator: runs the test with ``xp=chainerx`` and ``xp=numpy`` and compares what they return.
 
-    The results are arrays, equal scalars, or lists and tuples of them; chainerx's must be on the
-    default device. An error passes only if both modules raise, each one of ``accept_error``.
+    The results are arrays, equal scalars of one type, or lists and tuples of them; chainerx's
+    arrays must be on the default device. An error passes only if both modules raise, each one of
+    ``accept_error``.
 
     Args:
         name (str): The argument of the test that takes the module.

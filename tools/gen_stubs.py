@@ -82,6 +82,11 @@ def _functions(kind: str) -> str:
     return '\n'.join(_function(n, _signature(s, False), d, '') for n, s, d in rows)
 
 
+def _aliases() -> str:
+    rows = sorted(r for r in _core._signatures() if r[0] == 'alias')
+    return '\n' + ''.join(f'{alias} = {routine}\n' for _, alias, routine, _ in rows)
+
+
 def _ndarray() -> str:
     members = vars(_core.ndarray)
     out = ['class ndarray:']
@@ -148,6 +153,7 @@ def stubs() -> dict[str, str]:
         + _ndarray()
         + '\n'
         + _functions('routine')
+        + _aliases()
     )
     sub = HEADER + 'from chainerx._core import Axis, DeviceLike, DtypeLike, ShapeLike, ndarray\n\n'
     return {

@@ -48,8 +48,8 @@ def attempt(case, call, where):
 
 def mentions(text, name):
     """The name of the op, or of what it is another name for."""
-    aliases = {'mod': 'remainder', 'absolute': 'abs', 'true_divide': 'divide'}
-    aliases |= {'amax': 'max', 'amin': 'min', 'fabs': 'abs'}
+    aliases = {'mod': 'remainder', 'abs': 'absolute', 'true_divide': 'divide'}
+    aliases |= {'amax': 'max', 'amin': 'min', 'fabs': 'abs', 'bitwise_not': 'invert'}
     text = text.lower().replace('_', '')
     names = (name, aliases.get(name, name))
     return any(n.rpartition('.')[2].replace('_', '') in text for n in names)
@@ -146,8 +146,9 @@ def test_bad_parameters(case, device):
             for bad in BAD_VALUES:
                 where = f'{case.name} with {name}={bad!r}'
                 attempt(case, Call(call.args, call.kw | {name: bad}), where)
-        with pytest.raises((TypeError, chx.ChainerxError, AttributeError)):
-            Call((), {}).run(case.resolve(chx))
+        if case.name != 'meshgrid':  # as in NumPy, of nothing there is an empty list
+            with pytest.raises((TypeError, chx.ChainerxError, AttributeError)):
+                Call((), {}).run(case.resolve(chx))
         attempt(case, Call(call.args + (object(),) * 9, {}), f'{case.name} with 9 more arguments')
         check_unchanged(prepared, case.name)
 

@@ -10,6 +10,7 @@
 namespace chainerx::python {
 
 Binding* Binding::first = nullptr;
+Alias* Alias::first = nullptr;
 
 Binding::Binding(Kind kind, ArgSpec& spec, const char* doc, Entry entry)
     : kind{kind}, spec{spec}, doc{doc}, entry{entry}, next{first} {

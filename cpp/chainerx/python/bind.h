@@ -77,6 +77,19 @@ struct Binding {
     static Binding* first;
 };
 
+// Another name of a routine, for the same object.
+struct Alias {
+    Alias(const char* alias, const char* routine) : alias{alias}, routine{routine}, next{first} {
+        first = this;
+    }
+
+    const char* alias;
+    const char* routine;
+    Alias* next;
+
+    static Alias* first;
+};
+
 template <PyObject* (*kImpl)(PyObject*, PyObject* const*)>
 PyObject* CallBound(const ArgSpec& spec, PyObject* self, PyObject* const* args, Py_ssize_t n,
                     PyObject* keywords) {
@@ -108,6 +121,7 @@ PyObject* CallBound(const ArgSpec& spec, PyObject* self, PyObject* const* args, 
                                          [[maybe_unused]] PyObject* const* a)
 
 #define CX_ROUTINE(Name, signature, doc) CX_BIND(kRoutine, Routine, Name, signature, doc)
+#define CX_ALIAS(Name, Routine) static const Alias Alias_##Name{#Name, #Routine};
 // In the body, `self` is the ndarray object; Self(self) its array.
 #define CX_METHOD(Name, signature, doc) CX_BIND(kMethod, Method, Name, signature, doc)
 #define CX_RANDOM(Name, signature, doc) CX_BIND(kRandom, Random, Name, signature, doc)

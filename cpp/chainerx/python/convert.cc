@@ -5,6 +5,7 @@
 
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
+#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 
@@ -144,6 +145,18 @@ Shape ToShape(const char* op, const char* name, PyObject* o) {
         shape.push_back(ToInt(op, name, o));
     }
     return shape;
+}
+
+std::optional<std::vector<int64_t>> TryInts(const char* op, const char* name, PyObject* o) {
+    Ref list;
+    if (IsNdArray(o) || PyObject_TypeCheck(o, Numpy().ndarray)) {
+        list = Check(PyObject_CallMethod(o, "tolist", nullptr));
+        if (!PyList_Check(list.get())) return std::nullopt;  // no dimensions
+        o = list.get();
+    }
+    std::vector<int64_t> values;
+    if (!ForEachInt(op, name, o, [&](int64_t v) { values.push_back(v); })) return std::nullopt;
+    return values;
 }
 
 Shape ToShapeFromArgs(const char* op, const char* name, PyObject* tuple) {

@@ -38,6 +38,8 @@ std::string_view ToString(const char* op, const char* name, PyObject* o);
 Shape ToShape(const char* op, const char* name, PyObject* o);
 // For "*args": the integers themselves, or one sequence of them.
 Shape ToShapeFromArgs(const char* op, const char* name, PyObject* tuple);
+// A sequence of integers, or an array of them with a dimension; nullopt for anything else.
+std::optional<std::vector<int64_t>> TryInts(const char* op, const char* name, PyObject* o);
 // None, an integer, or a sequence of integers.
 OptionalAxes ToAxes(const char* op, const char* name, PyObject* o);
 int8_t ToAxis(const char* op, const char* name, PyObject* o);
@@ -48,8 +50,10 @@ Device& ToDevice(PyObject* o);
 // A str or a Device.
 Device& ToDeviceOr(PyObject* o, Device& fallback);
 
-// numpy.dtype, scalar classes, Python types, names and codes.
+// All that numpy.dtype() takes, in the byte order of the machine.
 Dtype ToDtype(PyObject* o);
+// Of the elements of a NumPy array, in any byte order.
+Dtype DtypeOfData(PyObject* numpy_dtype);
 Dtype ToDtypeOr(PyObject* o, Dtype fallback);
 // New reference to numpy.dtype.
 PyObject* FromDtype(Dtype dtype);

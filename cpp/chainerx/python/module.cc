@@ -34,6 +34,10 @@ void AddFunctions(nb::module_& m, Binding::Kind kind) {
     }
 }
 
+void AddAliases(nb::module_& m) {
+    for (Alias* a = Alias::first; a != nullptr; a = a->next) m.attr(a->alias) = m.attr(a->routine);
+}
+
 }  // namespace
 }  // namespace chainerx::python
 
@@ -58,6 +62,7 @@ NB_MODULE(_core, m) {
     InitBackprop(m.ptr());
     InitGraph(m.ptr());
     AddFunctions(m, Binding::kRoutine);
+    AddAliases(m);
     nb::module_ random = m.def_submodule("random");
     AddFunctions(random, Binding::kRandom);
     nb::module_ linalg = m.def_submodule("linalg");

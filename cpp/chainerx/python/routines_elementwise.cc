@@ -65,8 +65,8 @@ PyObject* CallBinary(const char* op, PyObject* const* a, F f) {
 CX_UNARY(negative, Negative, "Negative of each element.", CX_DOC)
 CX_UNARY(positive, Positive, "A copy of each element.", CX_DOC)
 CX_UNARY(square, Square, "Square of each element.", CX_DOC)
-CX_UNARY(abs, Absolute, "Absolute value of each element.", CX_DOC)
 CX_UNARY(absolute, Absolute, "Absolute value of each element.", CX_DOC)
+CX_ALIAS(abs, absolute)
 CX_UNARY(reciprocal, Reciprocal, "One over each element.", "any dtype but bool",
          CX_FLOAT CX_GRADIENT CX_RAISES_BOOL)
 CX_UNARY(sign, Sign, "-1, 0 or 1 by the sign of each element; nan stays.", "any real dtype",
@@ -79,14 +79,12 @@ CX_BINARY(subtract, Subtract, "Difference of two operands.", CX_PROMOTED CX_GRAD
 CX_BINARY(multiply, Multiply, "Product of two operands; bool is allowed.", CX_PROMOTED CX_GRADIENT)
 CX_BINARY(divide, Divide, "True quotient of two operands.",
           CX_PROMOTED_FLOAT CX_GRADIENT CX_RAISES_BOOL)
-CX_BINARY(true_divide, Divide, "True quotient of two operands.",
-          CX_PROMOTED_FLOAT CX_GRADIENT CX_RAISES_BOOL)
+CX_ALIAS(true_divide, divide)
 CX_BINARY(floor_divide, FloorDivide, "Floor of the quotient; an integer by 0 gives 0.",
           CX_PROMOTED CX_NO_GRADIENT CX_RAISES_BOOL)
 CX_BINARY(remainder, Remainder, "Remainder with the sign of ``x2``; an integer by 0 gives 0.",
           CX_PROMOTED CX_GRADIENT CX_RAISES_BOOL)
-CX_BINARY(mod, Remainder, "Remainder with the sign of ``x2``; an integer by 0 gives 0.",
-          CX_PROMOTED CX_GRADIENT CX_RAISES_BOOL)
+CX_ALIAS(mod, remainder)
 CX_BINARY(fmod, Fmod, "Remainder with the sign of ``x1``; an integer by 0 gives 0.",
           CX_PROMOTED CX_GRADIENT CX_RAISES_BOOL)
 CX_BINARY(power, Power, "``x1`` to the power of ``x2``; a negative power of an integer is 0.",
@@ -178,7 +176,7 @@ CX_BINARY(right_shift, RightShift, "Bits of ``x1`` moved down by ``x2``.", CX_DO
 #undef CX_DOC
 #define CX_DOC "bool or integers", CX_SAME CX_NO_GRADIENT "Raises:\n    DtypeError: For floats."
 CX_UNARY(invert, Invert, "All bits reversed; of bool, the opposite.", CX_DOC)
-CX_UNARY(bitwise_not, Invert, "All bits reversed; of bool, the opposite.", CX_DOC)
+CX_ALIAS(bitwise_not, invert)
 #undef CX_DOC
 
 // ---- comparisons and logic

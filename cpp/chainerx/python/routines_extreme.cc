@@ -12,10 +12,10 @@ namespace {
 #define CX_TIES "Equal extremes, or several NaN, share the gradient."
 #define CX_TIES_EACH "Of equal extremes, or several NaN, each one gets the full gradient."
 CX_EXTREME(max, AMax, "Largest element over axes.", CX_TIES)
-CX_EXTREME(amax, AMax, "See max().", CX_TIES)
+CX_ALIAS(amax, max)
 CX_EXTREME(_max, AMaxEach, "As max(), with the gradient that chainer has.", CX_TIES_EACH)
 CX_EXTREME(min, AMin, "Smallest element over axes.", CX_TIES)
-CX_EXTREME(amin, AMin, "See min().", CX_TIES)
+CX_ALIAS(amin, min)
 CX_EXTREME(_min, AMinEach, "As min(), with the gradient that chainer has.", CX_TIES_EACH)
 
 #define CX_TRUTH(py, Name, says) \

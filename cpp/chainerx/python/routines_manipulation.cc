@@ -1,5 +1,6 @@
 // Joining, splitting, repeating, and views that add or drop axes.
 #include <cmath>
+#include <type_traits>
 
 #include "chainerx/core/error.h"
 #include "chainerx/ops/manipulation.h"
@@ -48,9 +49,6 @@ CX_ROUTINE(dstack, "arrays: Sequence[ndarray]) -> ndarray",
 // Calls f with the number of sections, or with the indices where parts begin.
 template <typename F>
 PyObject* CallSplit(const char* op, PyObject* parts, F&& f) {
-    if (PyIndex_Check(parts) && !IsNdArray(parts)) {
-        return WrapList(f(ToInt(op, "indices_or_sections", parts)));
-    }
     if (PyFloat_Check(parts)) {
         const double v = PyFloat_AS_DOUBLE(parts);
         if (!(v == std::nearbyint(v) && std::abs(v) < 0x1p62)) {
@@ -58,31 +56,22 @@ PyObject* CallSplit(const char* op, PyObject* parts, F&& f) {
         }
         return WrapList(f(static_cast<int64_t>(v)));
     }
-    if (PyUnicode_Check(parts) || PyBytes_Check(parts) || !PySequence_Check(parts)) {
-        throw TypeError{op, ": indices_or_sections must be an integer or a sequence of them, got ",
-                        Py_TYPE(parts)->tp_name};
+    if (const auto indices = TryInts(op, "indices_or_sections", parts)) {
+        return WrapList(f(*indices));
     }
-    PyObject* items = PySequence_Fast(parts, "indices_or_sections");
-    if (items == nullptr) throw PythonError{};
-    struct Release {
-        PyObject* o;
-        ~Release() { Py_DECREF(o); }
-    } release{items};
-    std::vector<int64_t> indices;
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items); ++i) {
-        indices.push_back(ToInt(op, "indices_or_sections", PySequence_Fast_GET_ITEM(items, i)));
-    }
-    return WrapList(f(indices));
+    return WrapList(f(ToInt(op, "indices_or_sections", parts)));
 }
 
-CX_ROUTINE(split,
-           "ary: ndarray, indices_or_sections: int | Sequence[int], axis: int = 0) -> "
-           "list[ndarray]",
-           "Parts of an array along an axis, as views.\n\n"
-           "Args:\n"
-           "    indices_or_sections: The number of equal parts, or where parts begin.\n"
-           "Returns:\n    list: Views. Differentiable, any order.\n"
-           "Raises:\n    DimensionError: If there are no such equal parts.") {
+CX_ROUTINE(
+    split,
+    "ary: ndarray, indices_or_sections: int | Sequence[int], axis: int = 0) -> "
+    "list[ndarray]",
+    "Parts of an array along an axis, as views.\n\n"
+    "Args:\n"
+    "    indices_or_sections: The number of equal parts, or a sequence or array of the indices\n"
+    "        where parts begin.\n"
+    "Returns:\n    list: Views. Differentiable, any order.\n"
+    "Raises:\n    DimensionError: If there are no such equal parts.") {
     const Array& x = ToArray("split", "ary", a[0]);
     const int8_t axis = a[2] != nullptr ? ToAxis("split", "axis", a[2]) : int8_t{0};
     return CallSplit("split", a[1], [&](const auto& parts) { return Split(x, parts, axis); });
@@ -94,11 +83,13 @@ CX_ROUTINE(array_split,
            "As split(), but the parts need not be equal: the first ones are longer by one.") {
     const Array& x = ToArray("array_split", "ary", a[0]);
     const int8_t axis = a[2] != nullptr ? ToAxis("array_split", "axis", a[2]) : int8_t{0};
-    if (PyIndex_Check(a[1]) && !IsNdArray(a[1])) {
-        return WrapList(ArraySplit(x, ToInt("array_split", "indices_or_sections", a[1]), axis));
-    }
-    return CallSplit("array_split", a[1],
-                     [&](const auto& parts) { return Split(x, parts, axis, "array_split"); });
+    return CallSplit("array_split", a[1], [&](const auto& parts) {
+        if constexpr (std::is_same_v<decltype(parts), const int64_t&>) {
+            return ArraySplit(x, parts, axis);
+        } else {
+            return Split(x, parts, axis, "array_split");
+        }
+    });
 }
 
 CX_ROUTINE(hsplit, "ary: ndarray, indices_or_sections: int | Sequence[int]) -> list[ndarray]",
@@ -121,27 +112,16 @@ CX_ROUTINE(dsplit, "ary: ndarray, indices_or_sections: int | Sequence[int]) -> l
 
 PyObject* CallRepeat(const Array& x, PyObject* repeats, PyObject* axis) {
     const std::optional<int8_t> a = ToOptionalAxis("repeat", "axis", axis);
-    if (!PySequence_Check(repeats) || PyUnicode_Check(repeats) || PyBytes_Check(repeats) ||
-        IsNdArray(repeats)) {
-        return Wrap(Repeat(x, ToInt("repeat", "repeats", repeats), a));
+    if (const auto counts = TryInts("repeat", "repeats", repeats)) {
+        return Wrap(Repeat(x, *counts, a));
     }
-    PyObject* items = PySequence_Fast(repeats, "repeats");
-    if (items == nullptr) throw PythonError{};
-    struct Release {
-        PyObject* o;
-        ~Release() { Py_DECREF(o); }
-    } release{items};
-    std::vector<int64_t> counts;
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items); ++i) {
-        counts.push_back(ToInt("repeat", "repeats", PySequence_Fast_GET_ITEM(items, i)));
-    }
-    return Wrap(Repeat(x, counts, a));
+    return Wrap(Repeat(x, ToInt("repeat", "repeats", repeats), a));
 }
 
 CX_ROUTINE(repeat, "a: ndarray, repeats: int | Sequence[int], axis: int | None = None) -> ndarray",
            "Each element along an axis several times.\n\n"
            "Args:\n"
-           "    repeats: How often, for all elements or for each.\n"
+           "    repeats: How often: one number, or a sequence or array of one for each element.\n"
            "    axis (int): None repeats the elements of the flattened array.\n"
            "Returns:\n    ndarray: Differentiable, any order.") {
     return CallRepeat(ToArray("repeat", "a", a[0]), a[1], a[2]);
@@ -201,7 +181,6 @@ CX_ROUTINE(meshgrid, "*xi: ndarray, indexing: str = 'xy') -> list[ndarray]",
            "Coordinates of a grid, as views of broadcast vectors. Differentiable.\n\n"
            "Args:\n    indexing (str): 'xy', where the second axis is that of the first array, or "
            "'ij'.") {
-    if (PyTuple_GET_SIZE(a[0]) == 0) throw TypeError{"meshgrid: no arrays were given"};
     bool swap = true;
     if (a[1] != nullptr) {
         const std::string_view indexing = ToString("meshgrid", "indexing", a[1]);

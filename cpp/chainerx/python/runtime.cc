@@ -22,6 +22,9 @@ nb::list Signatures() {
         out.append(nb::make_tuple(kKinds[b->kind], b->spec.name(),
                                   StrCat("(", b->spec.signature()).c_str(), b->doc));
     }
+    for (Alias* a = Alias::first; a != nullptr; a = a->next) {
+        out.append(nb::make_tuple("alias", a->alias, a->routine, ""));
+    }
     return out;
 }
 

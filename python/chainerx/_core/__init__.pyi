@@ -21,8 +21,6 @@ class OverflowError(ChainerxError, builtins.OverflowError, builtins.ValueError):
 
 __version__: str
 
-
-
 class Context:
     """Owns backends and backprop ids. Lives as long as the process."""
 
@@ -117,54 +115,30 @@ class BackpropId:
     def __hash__(self) -> builtins.int: ...
 
 class AnyGraph:
-    pass
+    """The class of chainerx.anygraph."""
 
 anygraph: AnyGraph = ...
 
 class NoBackpropMode:
+    """See chainerx.no_backprop_mode()."""
+
     def __enter__(self) -> None: ...
 
     def __exit__(self, *args) -> None: ...
-
-def no_backprop_mode(x: object | None = None) -> NoBackpropMode: ...
 
 class ForceBackpropMode:
+    """See chainerx.force_backprop_mode()."""
+
     def __enter__(self) -> None: ...
 
     def __exit__(self, *args) -> None: ...
 
-def force_backprop_mode(x: object | None = None) -> ForceBackpropMode: ...
-
 class BackpropScope:
+    """See chainerx.backprop_scope()."""
+
     def __enter__(self) -> BackpropId: ...
 
     def __exit__(self, *args) -> None: ...
-
-def backprop_scope(backprop_name: str, context: Context | None = None) -> BackpropScope: ...
-
-def is_backprop_required(x: object | None = None) -> builtins.bool: ...
-
-def backward(outputs: object, backprop_id: BackpropId | None = None, enable_double_backprop: builtins.bool = False, loss_scale: builtins.float | None = None) -> None: ...
-
-def grad(outputs: object, inputs: object, backprop_id: BackpropId | None = None, enable_double_backprop: builtins.bool = False, set_grad: builtins.bool = False, retain_grad: builtins.bool = False, grad_outputs: object | None = None, loss_scale: builtins.float | None = None) -> list: ...
-
-def check_backward(func: Callable, inputs: object, grad_outputs: object, eps: object, atol: builtins.float = 1e-05, rtol: builtins.float = 0.0001, backprop_id: BackpropId | None = None) -> None:
-    """
-    Compares the gradients of `func`, which takes a list of arrays and returns one, with finite
-    differences of step `eps` (a builtins.float, or one array per input).
-
-    Raises:
-        GradientCheckError: If one differs by more than atol + rtol * |value|.
-    """
-
-def check_double_backward(func: Callable, inputs: object, grad_outputs: object, grad_grad_inputs: object, eps: object, atol: builtins.float = 1e-05, rtol: builtins.float = 0.0001, backprop_id: BackpropId | None = None) -> None:
-    """
-    Compares second derivatives with finite differences of the first: by the inputs and the
-    grad_outputs that have require_grad(). `eps` covers both, in this order.
-
-    Raises:
-        GradientCheckError: If one differs by more than atol + rtol * |value|.
-    """
 
 def get_memory_info() -> dict:
     """
@@ -463,38 +437,6 @@ def _diagonal(x: ndarray, offset: builtins.int, axis1: builtins.int, axis2: buil
 def _embed_id(ids: ndarray, w: ndarray, ignore_label: builtins.int) -> ndarray:
     """Rows of ``w``, zeros where ``ids`` has ``ignore_label``, for chainer."""
 
-def _max(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
-    """As max(), with the gradient that chainer has.
-
-    Args:
-        a (ndarray): Any shape, any dtype but complex ones.
-        axis: An axis, several, or None for all.
-        keepdims (bool): Keep reduced axes with length 1.
-    Returns:
-        ndarray: In the dtype of ``a``. Differentiable, any order. Of equal extremes, or several NaN, each one gets the full gradient.
-    Raises:
-        DimensionError: If an axis is out of range or repeated.
-        DimensionError: If there is nothing to choose from.
-        DtypeError: If ``a`` is complex.
-    Note:
-        A NaN is the extreme."""
-
-def _min(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
-    """As min(), with the gradient that chainer has.
-
-    Args:
-        a (ndarray): Any shape, any dtype but complex ones.
-        axis: An axis, several, or None for all.
-        keepdims (bool): Keep reduced axes with length 1.
-    Returns:
-        ndarray: In the dtype of ``a``. Differentiable, any order. Of equal extremes, or several NaN, each one gets the full gradient.
-    Raises:
-        DimensionError: If an axis is out of range or repeated.
-        DimensionError: If there is nothing to choose from.
-        DtypeError: If ``a`` is complex.
-    Note:
-        A NaN is the extreme."""
-
 def _relu(x: ndarray) -> ndarray:
     """``max(x, 0)``. The derivative at 0 is 0, as chainer has it.
 
@@ -513,16 +455,6 @@ def _set_openblas_path(path: str) -> None:
 
 def _softmax_cross_entropy(x: ndarray, t: ndarray, ignore_label: builtins.int, mean: builtins.bool) -> ndarray:
     """Cross entropy of softmax(x) along axis 1 and the labels t, for chainer; or its mean over the labels that are not ignored."""
-
-def abs(x: ndarray) -> ndarray:
-    """Absolute value of each element.
-
-    Args:
-        x (ndarray): Any shape, any dtype but bool.
-    Returns:
-        ndarray: Shape and dtype of ``x``. Differentiable, any order.
-    Raises:
-        DtypeError: If an operand is bool."""
 
 def absolute(x: ndarray) -> ndarray:
     """Absolute value of each element.
@@ -577,38 +509,6 @@ def all(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarr
         ndarray: bool. No gradient.
     Raises:
         DimensionError: If an axis is out of range or repeated."""
-
-def amax(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
-    """See max().
-
-    Args:
-        a (ndarray): Any shape, any dtype but complex ones.
-        axis: An axis, several, or None for all.
-        keepdims (bool): Keep reduced axes with length 1.
-    Returns:
-        ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes, or several NaN, share the gradient.
-    Raises:
-        DimensionError: If an axis is out of range or repeated.
-        DimensionError: If there is nothing to choose from.
-        DtypeError: If ``a`` is complex.
-    Note:
-        A NaN is the extreme."""
-
-def amin(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
-    """See min().
-
-    Args:
-        a (ndarray): Any shape, any dtype but complex ones.
-        axis: An axis, several, or None for all.
-        keepdims (bool): Keep reduced axes with length 1.
-    Returns:
-        ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes, or several NaN, share the gradient.
-    Raises:
-        DimensionError: If an axis is out of range or repeated.
-        DimensionError: If there is nothing to choose from.
-        DtypeError: If ``a`` is complex.
-    Note:
-        A NaN is the extreme."""
 
 def any(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
     """Whether any element over axes is true (not 0).
@@ -761,6 +661,33 @@ def atleast_2d(x: ndarray) -> ndarray:
 def atleast_3d(x: ndarray) -> ndarray:
     """The array with at least 3 dimensions, as numpy.atleast_3d. Differentiable."""
 
+def backprop_scope(backprop_name: str, context: Context | None = None) -> BackpropScope:
+    """A block, entered by ``with``, that has a graph of its own.
+
+    Args:
+        backprop_name (str): Of the id, for messages.
+        context (Context): Default: the default context.
+    Returns:
+        BackpropScope: A context manager that gives the :class:`BackpropId`; can be entered once. At the
+            end the id is released, and graphs of it are gone.
+    Raises:
+        ChainerxError: When it is entered, if it was before, or if all ids are in use."""
+
+def backward(outputs: ndarray | Sequence[ndarray], backprop_id: BackpropId | None = None, enable_double_backprop: builtins.bool = False, loss_scale: builtins.float | None = None) -> None:
+    """Backpropagates from arrays to all that they were computed from.
+
+    The gradients of leaves with ``require_grad()`` are added to what they have.
+
+    Args:
+        outputs (ndarray or list of ndarrays): Where to start, from their ``grad``, or ones if unset.
+        backprop_id (BackpropId): The graph; None is the default one of the context.
+        enable_double_backprop (bool): Whether to record what is computed, so that the gradients can be
+            differentiated. The graph stays; otherwise it is released.
+        loss_scale (float): The gradients that the outputs lack are this instead of 1, and results are
+            divided by it.
+    Raises:
+        GradientError: If a gradient does not fit its array. All is as before."""
+
 def bitwise_and(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     """Bits that are set in both operands.
 
@@ -771,16 +698,6 @@ def bitwise_and(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
         ndarray: Broadcast shape, promoted dtype. Not differentiable.
     Raises:
         DtypeError: If an operand is a float."""
-
-def bitwise_not(x: ndarray) -> ndarray:
-    """All bits reversed; of bool, the opposite.
-
-    Args:
-        x (ndarray): Any shape, bool or integers.
-    Returns:
-        ndarray: Shape and dtype of ``x``. Not differentiable.
-    Raises:
-        DtypeError: For floats."""
 
 def bitwise_or(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     """Bits that are set in an operand.
@@ -832,6 +749,37 @@ def ceil(x: ndarray) -> ndarray:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable.
     Raises:
         DtypeError: If an operand is complex."""
+
+def check_backward(func: Callable[[list[ndarray]], ndarray | Sequence[ndarray]], inputs: ndarray | Sequence[ndarray], grad_outputs: ndarray | Sequence[ndarray], eps: builtins.float | Sequence[ndarray], atol: builtins.float = 1e-5, rtol: builtins.float = 1e-4, backprop_id: BackpropId | None = None) -> None:
+    """Compares the gradients of a function with differences of its results.
+
+    Args:
+        func (callable): From a list of arrays to an array or several.
+        inputs (list of ndarrays): Where. Those with ``require_grad()`` are checked; others, such as
+            integers, are passed on.
+        grad_outputs (list of ndarrays): Weights of the results.
+        eps (float or list of ndarrays): How far to go from the inputs.
+        atol, rtol (float): How far gradients may be from differences, ``atol + rtol * |difference|``.
+        backprop_id (BackpropId): The graph; None is the default one of the context.
+    Raises:
+        GradientCheckError: If one is farther away; names input, element and both values.
+        ChainerxError: If no input has ``require_grad()``."""
+
+def check_double_backward(func: Callable[[list[ndarray]], ndarray | Sequence[ndarray]], inputs: ndarray | Sequence[ndarray], grad_outputs: ndarray | Sequence[ndarray], grad_grad_inputs: ndarray | Sequence[ndarray], eps: builtins.float | Sequence[ndarray], atol: builtins.float = 1e-5, rtol: builtins.float = 1e-4, backprop_id: BackpropId | None = None) -> None:
+    """Compares the second gradients of a function with differences of its first ones.
+
+    Args:
+        func (callable): From a list of arrays to an array or several.
+        inputs (list of ndarrays): Where. Second gradients are checked by those with ``require_grad()``.
+        grad_outputs (list of ndarrays): Weights of the results; second gradients are checked by
+            those with ``require_grad()``, too.
+        grad_grad_inputs (list of ndarrays): Weights of the first gradients.
+        eps (float or list of ndarrays): How far to go from the inputs, and from the grad_outputs.
+        atol, rtol (float): How far gradients may be from differences, ``atol + rtol * |difference|``.
+        backprop_id (BackpropId): The graph; None is the default one of the context.
+    Raises:
+        GradientCheckError: If one is farther away; names input, element and both values.
+        ChainerxError: If no input has ``require_grad()``."""
 
 def clip(a: ndarray, a_min: Scalar | None, a_max: Scalar | None) -> ndarray:
     """Limits the values to a range.
@@ -1119,6 +1067,19 @@ def fmod(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     Raises:
         DtypeError: If an operand is bool."""
 
+def force_backprop_mode(x: Context | BackpropId | Sequence[BackpropId] | None = None, *, context: Context | None = None, backprop_id: BackpropId | None = None, backprop_ids: Sequence[BackpropId] | None = None) -> ForceBackpropMode:
+    """A block, entered by ``with``, in which this thread records graphs, even inside :func:`no_backprop_mode`.
+
+    Args:
+        x (Context, BackpropId or list of BackpropIds): Which graphs; None is all of the default context.
+        context (Context), backprop_id (BackpropId), backprop_ids (list of BackpropIds): The same by
+            kind, in the place of ``x``.
+    Returns:
+        ForceBackpropMode: A context manager; can be entered again, and inside others. The innermost one counts.
+    Raises:
+        TypeError: If two of the arguments were given.
+        ChainerxError: If an id is released."""
+
 def from_dlpack(x: Any, *, device: DeviceLike | None = None, copy: builtins.bool | None = None) -> ndarray:
     """The array of another library, through the DLPack protocol: of PyTorch, NumPy, CuPy, JAX, ...
 
@@ -1153,6 +1114,27 @@ def get_num_threads() -> builtins.int:
     """The number of threads that one operation may use on a native device.
 
     At first ``$CHAINERX_NUM_THREADS``, else the CPUs that this process may run on."""
+
+def grad(outputs: ndarray | Sequence[ndarray], inputs: ndarray | Sequence[ndarray], backprop_id: BackpropId | None = None, enable_double_backprop: builtins.bool = False, set_grad: builtins.bool = False, retain_grad: builtins.bool = False, grad_outputs: Sequence[ndarray | None] | None = None, loss_scale: builtins.float | None = None) -> list[ndarray | None]:
+    """The gradients of some arrays by others, without touching any ``grad``.
+
+    Args:
+        outputs (ndarray or list of ndarrays): What is differentiated; their sum, weighted by
+            ``grad_outputs``.
+        inputs (ndarray or list of ndarrays): By what.
+        backprop_id (BackpropId): The graph; None is the default one of the context.
+        enable_double_backprop (bool): Whether to record what is computed, so that the gradients can be
+            differentiated. The graph stays; otherwise it is released.
+        set_grad (bool): Whether to set the ``grad`` of the inputs, too.
+        retain_grad (bool): Whether to set that of all arrays between, too.
+        grad_outputs (list of ndarrays): One per output; None, or nothing at all, is ones.
+        loss_scale (float): The gradients that the outputs lack are this instead of 1, and results are
+            divided by it.
+    Returns:
+        list: One gradient per input, of its shape and dtype; None if no output depends on it.
+            Differentiable with ``enable_double_backprop``.
+    Raises:
+        GradientError: If ``grad_outputs`` do not fit the outputs."""
 
 def greater(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     """Whether ``x1`` is greater.
@@ -1228,6 +1210,19 @@ def invert(x: ndarray) -> ndarray:
         ndarray: Shape and dtype of ``x``. Not differentiable.
     Raises:
         DtypeError: For floats."""
+
+def is_backprop_required(x: Context | BackpropId | None = None, *, context: Context | None = None, backprop_id: BackpropId | None = None) -> builtins.bool:
+    """Whether the modes of this thread let operations be recorded in a graph.
+
+    Args:
+        x (Context or BackpropId): The graph; a context stands for its default one, and None for the
+            default context.
+        context (Context), backprop_id (BackpropId): The same by kind, in the place of ``x``.
+    Returns:
+        bool: False inside :func:`no_backprop_mode`.
+    Raises:
+        TypeError: If two of the arguments were given.
+        ChainerxError: If an id is released."""
 
 def isfinite(x: ndarray) -> ndarray:
     """Whether each element is neither infinite nor nan.
@@ -1354,14 +1349,14 @@ def log2(x: ndarray) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
-def log_softmax(x: ndarray, axis: builtins.int | None = None) -> ndarray:
+def log_softmax(x: ndarray, axis: Axis = None) -> ndarray:
     """Logarithm of :func:`softmax`.
 
     Args:
         x (ndarray): Any real dtype; integers are computed in float32.
-        axis (int): None is axis 1.
+        axis (int or tuple of ints): What the sum is taken over; None is axis 1.
     Returns:
-        ndarray: Shape of ``x``. Differentiable, any order.
+        ndarray: Shape of ``x``, C-contiguous. Differentiable, any order.
     Raises:
         DimensionError: If ``x`` has no such axis.
     Note:
@@ -1453,7 +1448,7 @@ def max(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarr
         axis: An axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
     Returns:
-        ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes, or several NaN, share the gradient.
+        ndarray: In the dtype of ``a``. Differentiable, any order. Of equal extremes, each one gets the full gradient.
     Raises:
         DimensionError: If an axis is out of range or repeated.
         DimensionError: If there is nothing to choose from.
@@ -1500,7 +1495,7 @@ def min(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarr
         axis: An axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
     Returns:
-        ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes, or several NaN, share the gradient.
+        ndarray: In the dtype of ``a``. Differentiable, any order. Of equal extremes, each one gets the full gradient.
     Raises:
         DimensionError: If an axis is out of range or repeated.
         DimensionError: If there is nothing to choose from.
@@ -1518,17 +1513,6 @@ def minimum(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
-
-def mod(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
-    """Remainder with the sign of ``x2``; an integer by 0 gives 0.
-
-    Args:
-        x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-    Returns:
-        ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
-    Raises:
-        DtypeError: If an operand is bool."""
 
 def moveaxis(a: ndarray, source: builtins.int | Sequence[builtins.int], destination: builtins.int | Sequence[builtins.int]) -> ndarray:
     """A view with axes moved to other places, the others in their order. Differentiable."""
@@ -1591,6 +1575,19 @@ def negative(x: ndarray) -> ndarray:
         ndarray: Shape and dtype of ``x``. Differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
+
+def no_backprop_mode(x: Context | BackpropId | Sequence[BackpropId] | None = None, *, context: Context | None = None, backprop_id: BackpropId | None = None, backprop_ids: Sequence[BackpropId] | None = None) -> NoBackpropMode:
+    """A block, entered by ``with``, in which this thread records no graph.
+
+    Args:
+        x (Context, BackpropId or list of BackpropIds): Which graphs; None is all of the default context.
+        context (Context), backprop_id (BackpropId), backprop_ids (list of BackpropIds): The same by
+            kind, in the place of ``x``.
+    Returns:
+        NoBackpropMode: A context manager; can be entered again, and inside others. The innermost one counts.
+    Raises:
+        TypeError: If two of the arguments were given.
+        ChainerxError: If an id is released."""
 
 def nonzero(a: ndarray) -> tuple[ndarray, ...]:
     """Indices of the elements that are not 0, one int64 array per dimension.
@@ -1707,7 +1704,7 @@ def repeat(a: ndarray, repeats: builtins.int | Sequence[builtins.int], axis: bui
     """Each element along an axis several times.
 
     Args:
-        repeats: How often, for all elements or for each.
+        repeats: How often: one number, or a sequence or array of one for each element.
         axis (int): None repeats the elements of the flattened array.
     Returns:
         ndarray: Differentiable, any order."""
@@ -1808,14 +1805,14 @@ def sinh(x: ndarray) -> ndarray:
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def softmax(x: ndarray, axis: builtins.int | None = None) -> ndarray:
-    """Normalized exponential, ``exp(x) / sum(exp(x))`` along an axis.
+def softmax(x: ndarray, axis: Axis = None) -> ndarray:
+    """Normalized exponential, ``exp(x) / sum(exp(x))`` along an axis, or several together.
 
     Args:
         x (ndarray): Any real dtype; integers are computed in float32.
-        axis (int): None is axis 1.
+        axis (int or tuple of ints): What the sum is taken over; None is axis 1.
     Returns:
-        ndarray: Shape of ``x``. Differentiable, any order.
+        ndarray: Shape of ``x``, C-contiguous. Differentiable, any order.
     Raises:
         DimensionError: If ``x`` has no such axis."""
 
@@ -1845,7 +1842,8 @@ def split(ary: ndarray, indices_or_sections: builtins.int | Sequence[builtins.in
     """Parts of an array along an axis, as views.
 
     Args:
-        indices_or_sections: The number of equal parts, or where parts begin.
+        indices_or_sections: The number of equal parts, or a sequence or array of the indices
+            where parts begin.
     Returns:
         list: Views. Differentiable, any order.
     Raises:
@@ -1990,17 +1988,6 @@ def tril(m: ndarray, k: builtins.int = 0) -> ndarray:
 def triu(m: ndarray, k: builtins.int = 0) -> ndarray:
     """A copy with zeros below diagonal k of the last two axes. Differentiable."""
 
-def true_divide(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
-    """True quotient of two operands.
-
-    Args:
-        x1 (ndarray or scalar): Broadcast with ``x2``.
-        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
-    Returns:
-        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable, any order.
-    Raises:
-        DtypeError: If an operand is bool."""
-
 def trunc(x: ndarray) -> ndarray:
     """Each element without its fraction.
 
@@ -2044,3 +2031,10 @@ def zeros(shape: ShapeLike, dtype: DtypeLike | None = None, *, device: DeviceLik
 
 def zeros_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:
     """An array of zeros with the shape and dtype of another, on the default device."""
+
+abs = absolute
+amax = max
+amin = min
+bitwise_not = invert
+mod = remainder
+true_divide = divide

@@ -260,6 +260,10 @@ CASES = [
             call(f(0, 2), 2),
             call(f(4), 2.0),
             call(f(4), [-1]),
+            call(f(4), np.array([1, 3], 'int8')),
+            call(f(4), np.array([], int)),
+            call(f(4), np.array(2)),
+            call(f(4), np.int32(2)),
         ],
         [
             (call(f(4, 3), 3), 'DimensionError', '3'),
@@ -277,7 +281,7 @@ CASES = [
             name,
             ref,
             'ary, indices_or_sections',
-            [call(f(2, 2, 4), 2), call(f(2, 2, 4), [1]), *more],
+            [call(f(2, 2, 4), 2), call(f(2, 2, 4), [1]), call(f(2, 2, 4), np.array([1])), *more],
             bad,
             multi=list,
         )
@@ -292,7 +296,15 @@ CASES = [
         'array_split',
         np.array_split,
         'ary, indices_or_sections, axis=0',
-        [call(f(5, 2), 3), call(f(4), 2), call(f(2), 3), call(f(3, 4), 3, 1), call(f(4), [1, 3])],
+        [
+            call(f(5, 2), 3),
+            call(f(4), 2),
+            call(f(2), 3),
+            call(f(3, 4), 3, 1),
+            call(f(4), [1, 3]),
+            call(f(5), np.array([1, 3])),
+            call(f(5), np.array(3)),
+        ],
         [
             (call(f(4), 0), 'DimensionError', '0'),
             (call(f(4), 2, 1), 'DimensionError', '1'),

@@ -6,6 +6,7 @@
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
+#include "chainerx/kernels/memory.h"
 #include "chainerx/kernels/softmax.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"

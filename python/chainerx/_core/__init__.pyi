@@ -437,6 +437,38 @@ def _diagonal(x: ndarray, offset: builtins.int, axis1: builtins.int, axis2: buil
 def _embed_id(ids: ndarray, w: ndarray, ignore_label: builtins.int) -> ndarray:
     """Rows of ``w``, zeros where ``ids`` has ``ignore_label``, for chainer."""
 
+def _max(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    """As max(), with the gradient that chainer has.
+
+    Args:
+        a (ndarray): Any shape, any dtype but complex ones.
+        axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
+    Returns:
+        ndarray: In the dtype of ``a``. Differentiable, any order. Of equal extremes, or several NaN, each one gets the full gradient.
+    Raises:
+        DimensionError: If an axis is out of range or repeated.
+        DimensionError: If there is nothing to choose from.
+        DtypeError: If ``a`` is complex.
+    Note:
+        A NaN is the extreme."""
+
+def _min(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    """As min(), with the gradient that chainer has.
+
+    Args:
+        a (ndarray): Any shape, any dtype but complex ones.
+        axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
+    Returns:
+        ndarray: In the dtype of ``a``. Differentiable, any order. Of equal extremes, or several NaN, each one gets the full gradient.
+    Raises:
+        DimensionError: If an axis is out of range or repeated.
+        DimensionError: If there is nothing to choose from.
+        DtypeError: If ``a`` is complex.
+    Note:
+        A NaN is the extreme."""
+
 def _relu(x: ndarray) -> ndarray:
     """``max(x, 0)``. The derivative at 0 is 0, as chainer has it.
 
@@ -1448,7 +1480,7 @@ def max(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarr
         axis: An axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
     Returns:
-        ndarray: In the dtype of ``a``. Differentiable, any order. Of equal extremes, each one gets the full gradient.
+        ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes, or several NaN, share the gradient.
     Raises:
         DimensionError: If an axis is out of range or repeated.
         DimensionError: If there is nothing to choose from.
@@ -1495,7 +1527,7 @@ def min(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarr
         axis: An axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
     Returns:
-        ndarray: In the dtype of ``a``. Differentiable, any order. Of equal extremes, each one gets the full gradient.
+        ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes, or several NaN, share the gradient.
     Raises:
         DimensionError: If an axis is out of range or repeated.
         DimensionError: If there is nothing to choose from.

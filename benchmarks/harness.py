@@ -21,7 +21,11 @@ import tomllib
 
 import chainerx
 import numpy as np
-import torch
+
+try:
+    import torch
+except ImportError:  # what is compared with NumPy alone runs without
+    torch = None
 
 OURS = 'chainerx'
 BUDGETS = pathlib.Path(__file__).with_name('budgets.toml')
@@ -69,7 +73,8 @@ def ceiling_of(section, name):
 
 
 def set_threads(n):
-    torch.set_num_threads(n)
+    if torch is not None:
+        torch.set_num_threads(n)
     chainerx.set_num_threads(n)
 
 
@@ -169,4 +174,4 @@ def main(rows, section, threads=(1,), rounds=30, round_seconds=0.002):
 def float32(*shape, seed=0):
     """The same random numbers for every library: (chainerx, torch, numpy)."""
     a = np.random.default_rng(seed).uniform(0.5, 1.5, shape).astype(np.float32)
-    return chainerx.array(a), torch.tensor(a), a.copy()
+    return chainerx.array(a), torch and torch.tensor(a), a.copy()

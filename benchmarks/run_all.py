@@ -20,6 +20,7 @@ SECTIONS = [  # file, heading, what the ratio means
     ('overhead', 'Host cost of an op, arrays of shape (2, 3) or (3, 3)', 'PyTorch'),
     ('cpp_overhead', 'The same add from C++ and from Python', 'Python'),
     ('indexing', 'Indexing and joining', 'NumPy'),
+    ('layouts', 'Layouts: arrays of 2000 x 2000', 'NumPy'),
     ('train', 'One training step: forward, softmax cross entropy, backward, SGD', 'PyTorch'),
     ('chainer_overhead', 'Chainer: functions, Chains, functions of the user', 'PyTorch'),
     ('chainer_train', 'Training steps of Chains; updates of optimizers alone', 'PyTorch'),

@@ -131,6 +131,25 @@ void BackwardRun::AddTarget(Slot* slot) {
     slots_[StateOf(slot)].target = true;
 }
 
+namespace {
+
+// Whether every place of one stretch of memory belongs to one element, in whatever order.
+bool IsDense(const ArrayBody& b) {
+    bool found[kMaxNdim] = {};
+    int64_t expected = GetItemSize(b.dtype);
+    for (int8_t n = b.shape.ndim(); n > 0; --n) {
+        int8_t i = 0;
+        while (i < b.shape.ndim() && (found[i] || (b.shape[i] > 1 && b.strides[i] != expected)))
+            ++i;
+        if (i == b.shape.ndim()) return false;
+        found[i] = true;
+        expected *= b.shape[i];
+    }
+    return true;
+}
+
+}  // namespace
+
 void BackwardRun::Accumulate(Array& sum, Array g) {
     if (sum.is_null()) {
         sum = std::move(g);
@@ -139,7 +158,8 @@ void BackwardRun::Accumulate(Array& sum, Array g) {
     // In place only on what this run alone has made and holds.
     const ArrayBody* b = sum.body();
     const bool own = b->strong.load() == 1 && b->memory.load() == 1 && b->slot == nullptr &&
-                     b->python == nullptr && b->buffer->IsExclusive() && b->contiguous;
+                     b->python == nullptr && b->buffer->IsExclusive() &&
+                     (b->contiguous || IsDense(*b));
     if (own && g.body()->slot == nullptr && g.dtype() == sum.dtype()) {
         engine_ops::AddInPlace(sum, g);
     } else {

@@ -2,11 +2,10 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/memory.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/walk.h"
+#include "chainerx/native/tiles.h"
 
 namespace chainerx::native {
 namespace {
@@ -62,47 +61,18 @@ UnaryLoop LoopOf(Dtype from, Dtype to) {
     return VisitDtype(from, [to]<typename From>() { return LoopFrom<From>(to); });
 }
 
-// Elements begin to end in C order. Runs of one element's stride need no tile.
-void CastRange(const Walk<2>& walk, UnaryLoop loop, int64_t in_size, int64_t out_size,
-               int64_t begin, int64_t end) {
-    alignas(64) char tile_in[kTile * sizeof(Complex128)];
-    alignas(64) char tile_out[kTile * sizeof(Complex128)];
-    const int64_t in_stride = walk.run_stride(1);
-    const int64_t out_stride = walk.run_stride(0);
-    Cursor<2> cursor{walk, begin};
-    while (begin < end) {
-        int64_t n = std::min(cursor.left(), end - begin);
-        if (loop == nullptr) {
-            CopyStrided(cursor.p[0], out_stride, cursor.p[1], in_stride, n, in_size);
-        } else if (in_stride == in_size && out_stride == out_size) {
-            loop(cursor.p[1], cursor.p[0], n);
-        } else {
-            n = std::min(n, kTile);
-            CopyStrided(tile_in, in_size, cursor.p[1], in_stride, n, in_size);
-            loop(tile_in, tile_out, n);
-            CopyStrided(cursor.p[0], out_stride, tile_out, out_size, n, out_size);
-        }
-        cursor.Advance(n);
-        begin += n;
-    }
-}
-
 void AsType(const Array& x, const Array& out) {
-    const UnaryLoop loop = LoopOf(x.dtype(), out.dtype());
     const Array* const arrays[2] = {&out, &x};
     char* const values[2] = {nullptr, nullptr};
-    const Walk<2> walk{out.shape(), arrays, values};
-    const int64_t in_size = x.GetItemSize();
-    const int64_t out_size = out.GetItemSize();
-    if (walk.total == 0) return;
-    if (walk.total <= 2 * kBlock) {
-        CastRange(walk, loop, in_size, out_size, 0, walk.total);
-        return;
+    Walk<2> walk{out.shape(), arrays, values, AxisOrder::kByStride};
+    const LoopTraits<2> traits{{out.GetItemSize(), x.GetItemSize()}, false, INT64_MAX};
+    const UnaryLoop loop = LoopOf(x.dtype(), out.dtype());
+    if (loop == nullptr) {
+        RunTiles(walk, traits, kBlock, CopyLoop{});
+    } else {
+        RunTiles(walk, traits, kBlock,
+                 [loop](char* const* p, const int64_t*, int64_t n) { loop(p[1], p[0], n); });
     }
-    ParallelFor((walk.total + kBlock - 1) / kBlock, [&](int64_t i) {
-        CastRange(walk, loop, in_size, out_size, i * kBlock,
-                  std::min(walk.total, (i + 1) * kBlock));
-    });
 }
 CX_NATIVE_KERNEL(AsType)
 

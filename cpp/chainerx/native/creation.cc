@@ -4,7 +4,7 @@
 
 #include "chainerx/kernels/creation.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/strided.h"
+#include "chainerx/native/walk.h"
 
 namespace chainerx::native {
 namespace {
@@ -64,10 +64,10 @@ void Triangle(const Array& x, int64_t k, bool lower, const Array& out) {
             }
             if (++r == rows) r = 0;
         };
-        Squashed<2>{without_columns(x), without_columns(out)}.ForEachRun(
-            [&](auto& p, auto& s, int64_t n) {
-                for (int64_t i = 0; i < n; ++i) row(p[0] + i * s[0], p[1] + i * s[1]);
-            });
+        const Walk<2> walk{AxisOrder::kGiven, without_columns(x), without_columns(out)};
+        ForEachRun(walk, [&](auto& p, auto& s, int64_t n) {
+            for (int64_t i = 0; i < n; ++i) row(p[0] + i * s[0], p[1] + i * s[1]);
+        });
     });
 }
 CX_NATIVE_KERNEL(Triangle)

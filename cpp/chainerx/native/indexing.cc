@@ -5,8 +5,8 @@
 #include "chainerx/core/error.h"
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/indexing.h"
+#include "chainerx/native/copy_block.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/strided.h"
 #include "chainerx/native/walk.h"
 
 namespace chainerx::native {
@@ -71,11 +71,11 @@ struct Plan {
     int64_t axis_x;    // its stride in x
     int64_t axis_y;    // stride of an index in y
     int64_t outer{1};  // positions
-    int8_t ndim;       // of the outer dimensions
+    int ndim;          // of the outer dimensions
     int64_t run{1};
     int64_t run_x{0};
     int64_t run_y{0};
-    Squashed<2> rest;
+    Walk<2> rest;
 
     Plan(const Array& x, int8_t axis, const Array& indices, IndexBoundsMode mode, const Array& y)
         : indices{indices},
@@ -83,7 +83,7 @@ struct Plan {
           n{indices.GetTotalSize()},
           length{x.shape()[axis]},
           axis_x{x.strides()[axis]},
-          rest{Without(x, axis, 1), Without(y, axis, indices.ndim())} {
+          rest{AxisOrder::kGiven, Without(x, axis, 1), Without(y, axis, indices.ndim())} {
         axis_y = y.GetItemSize();
         for (int8_t i = axis + 1; i < x.ndim(); ++i) axis_y *= x.shape()[i];
         ndim = rest.ndim;
@@ -93,7 +93,7 @@ struct Plan {
             run_x = rest.strides[0][ndim];
             run_y = rest.strides[1][ndim];
         }
-        for (int8_t i = 0; i < ndim; ++i) outer *= rest.dims[i];
+        for (int i = 0; i < ndim; ++i) outer *= rest.dims[i];
     }
 
     static Array Without(const Array& x, int8_t axis, int8_t count) {
@@ -122,7 +122,7 @@ struct Plan {
             char* py = rest.data[1] + begin * axis_y;
             int64_t at[kMaxNdim];
             int64_t position = outer_begin;
-            for (int8_t d = ndim - 1; d >= 0; --d) {
+            for (int d = ndim - 1; d >= 0; --d) {
                 at[d] = position % rest.dims[d];
                 position /= rest.dims[d];
                 px += at[d] * rest.strides[0][d];
@@ -130,7 +130,7 @@ struct Plan {
             }
             for (int64_t o = outer_begin; o < outer_end; ++o) {
                 f(px, py, resolved, count);
-                for (int8_t d = ndim - 1; d >= 0; --d) {
+                for (int d = ndim - 1; d >= 0; --d) {
                     px += rest.strides[0][d];
                     py += rest.strides[1][d];
                     if (++at[d] < rest.dims[d]) break;

@@ -3,7 +3,7 @@
 
 #include "chainerx/kernels/memory.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/strided.h"
+#include "chainerx/native/walk.h"
 
 namespace chainerx::native {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 void Fill(const Array& out, const Scalar& value) {
     VisitDtype(out.dtype(), [&]<typename T>() {
         const T v = value.To<T>();
-        Squashed<1>{out}.ForEachRun([v](auto& p, auto& s, int64_t n) {
+        ForEachRun(Walk<1>{AxisOrder::kByStride, out}, [v](auto& p, auto& s, int64_t n) {
             if (s[0] == sizeof(T)) {
                 std::fill_n(reinterpret_cast<T*>(p[0]), n, v);
             } else {

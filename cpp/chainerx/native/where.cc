@@ -1,44 +1,57 @@
 // Choosing between two operands, element by element. Looks at bits only, so one loop per item size.
+#include <cstring>
+#include <type_traits>
+
 #include "chainerx/core/scalar.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/where.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/walk.h"
+#include "chainerx/native/tiles.h"
 
 namespace chainerx::native {
 namespace {
 
 constexpr int64_t kBlock = 32 * 1024;
 
+// Bits of both operands, so that no branch depends on a condition that nobody can foresee.
 template <typename T>
-void WhereRun(const Cursor<4>& c, const Walk<4>& walk, int64_t n) {
-    constexpr int64_t kSize = sizeof(T);
-    const int64_t s[4] = {walk.run_stride(0), walk.run_stride(1), walk.run_stride(2),
-                          walk.run_stride(3)};
-    if (s[0] == kSize && s[1] == 1 && s[2] == kSize && s[3] == kSize) {
-        T* out = reinterpret_cast<T*>(c.p[0]);
-        const bool* condition = reinterpret_cast<const bool*>(c.p[1]);
-        const T* x = reinterpret_cast<const T*>(c.p[2]);
-        const T* y = reinterpret_cast<const T*>(c.p[3]);
-        for (int64_t i = 0; i < n; ++i) out[i] = condition[i] ? x[i] : y[i];
-        return;
-    }
-    for (int64_t i = 0; i < n; ++i) {
-        const bool condition = *reinterpret_cast<const bool*>(c.p[1] + i * s[1]);
-        std::memcpy(c.p[0] + i * s[0], condition ? c.p[2] + i * s[2] : c.p[3] + i * s[3], kSize);
+T Choose(uint8_t condition, const T& x, const T& y) {
+    if constexpr (std::is_integral_v<T>) {
+        const T mask = static_cast<T>(-static_cast<T>(condition != 0));
+        return static_cast<T>((x & mask) | (y & ~mask));
+    } else {
+        return condition != 0 ? x : y;
     }
 }
 
-void WhereRange(const Walk<4>& walk, int64_t item_size, int64_t begin, int64_t end) {
-    Cursor<4> cursor{walk, begin};
-    VisitItemSize(item_size, [&]<typename T>() {
-        while (begin < end) {
-            const int64_t n = std::min(cursor.left(), end - begin);
-            WhereRun<T>(cursor, walk, n);
-            cursor.Advance(n);
-            begin += n;
-        }
-    });
+template <typename T, bool kStepX, bool kStepY>
+void ChooseRun(const uint8_t* condition, const T* x, const T* y, T* out, int64_t n) {
+    const T x0 = *x;
+    const T y0 = *y;
+    for (int64_t i = 0; i < n; ++i) {
+        out[i] = Choose(condition[i], kStepX ? x[i] : x0, kStepY ? y[i] : y0);
+    }
+}
+
+// Of n > 0 elements; a step is 0 or 1.
+template <typename T>
+void WhereRun(const char* conditions, int64_t step, const char* x_data, int64_t step_x,
+              const char* y_data, int64_t step_y, char* out_data, int64_t n) {
+    const auto* condition = reinterpret_cast<const uint8_t*>(conditions);
+    const T* x = reinterpret_cast<const T*>(x_data);
+    const T* y = reinterpret_cast<const T*>(y_data);
+    T* out = reinterpret_cast<T*>(out_data);
+    if (step == 0) {
+        CopyStrided(out_data, sizeof(T), *condition != 0 ? x_data : y_data,
+                    (*condition != 0 ? step_x : step_y) * int64_t{sizeof(T)}, n, sizeof(T));
+    } else if (step_x != 0 && step_y != 0) {
+        ChooseRun<T, true, true>(condition, x, y, out, n);
+    } else if (step_x != 0) {
+        ChooseRun<T, true, false>(condition, x, y, out, n);
+    } else if (step_y != 0) {
+        ChooseRun<T, false, true>(condition, x, y, out, n);
+    } else {
+        ChooseRun<T, false, false>(condition, x, y, out, n);
+    }
 }
 
 struct Value {
@@ -63,12 +76,11 @@ bool TryPlain(const Array& condition, const Operand& x, const Operand& y, const 
         !x.is_array() || !InStep(x.array(), out) || !y.is_array() || !InStep(y.array(), out)) {
         return false;
     }
-    const bool* c = reinterpret_cast<const bool*>(condition.raw_data());
+    const int64_t n = out.GetTotalSize();
+    if (n == 0) return true;
     VisitItemSize(out.GetItemSize(), [&]<typename T>() {
-        const T* a = reinterpret_cast<const T*>(x.array().raw_data());
-        const T* b = reinterpret_cast<const T*>(y.array().raw_data());
-        T* p = reinterpret_cast<T*>(out.raw_data());
-        for (int64_t i = 0; i < out.GetTotalSize(); ++i) p[i] = c[i] ? a[i] : b[i];
+        WhereRun<T>(condition.raw_data(), 1, x.array().raw_data(), 1, y.array().raw_data(), 1,
+                    out.raw_data(), n);
     });
     return true;
 }
@@ -80,15 +92,13 @@ void Where(const Array& condition, const Operand& x, const Operand& y, const Arr
     const Array* const arrays[4] = {&out, &condition, x.is_array() ? &x.array() : nullptr,
                                     y.is_array() ? &y.array() : nullptr};
     char* const values[4] = {nullptr, nullptr, value_x.bytes, value_y.bytes};
-    const Walk<4> walk{out.shape(), arrays, values};
-    const int64_t item_size = out.GetItemSize();
-    if (walk.total == 0) return;
-    if (walk.total <= 2 * kBlock) {
-        WhereRange(walk, item_size, 0, walk.total);
-        return;
-    }
-    ParallelFor((walk.total + kBlock - 1) / kBlock, [&](int64_t i) {
-        WhereRange(walk, item_size, i * kBlock, std::min(walk.total, (i + 1) * kBlock));
+    Walk<4> walk{out.shape(), arrays, values, AxisOrder::kByStride};
+    const int64_t size = out.GetItemSize();
+    const LoopTraits<4> traits{{size, 1, size, size}, true, INT64_MAX};
+    VisitItemSize(size, [&]<typename T>() {
+        RunTiles(walk, traits, kBlock, [](char* const* p, const int64_t* steps, int64_t n) {
+            WhereRun<T>(p[1], steps[1], p[2], steps[2], p[3], steps[3], p[0], n);
+        });
     });
 }
 CX_NATIVE_KERNEL(Where)

@@ -8,6 +8,7 @@
 #include "chainerx/kernels/creation.h"
 #include "chainerx/kernels/memory.h"
 #include "chainerx/ops/indexing.h"
+#include "chainerx/ops/layout.h"
 #include "chainerx/ops/view.h"
 
 namespace chainerx {
@@ -162,7 +163,7 @@ Array Tri(int64_t rows, int64_t columns, int64_t k, Dtype dtype, Device& device)
 
 Array AsType(const Array& x, Dtype dtype, bool copy) {
     if (!copy && x.dtype() == dtype) return x;
-    Array y = EmptyUnchecked(x.shape(), dtype, x.device());
+    Array y = internal::EmptyResult(x, dtype);
     CallOn<kernels::AsType>(x.device(), x, y);
     // The engine casts the gradient back.
     if (Record rec{"astype", {x}, y}) rec.Grad(0, [](const Array& gy) { return gy; });

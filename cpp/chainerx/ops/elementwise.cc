@@ -8,6 +8,7 @@
 #include "chainerx/kernels/logic.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
+#include "chainerx/ops/layout.h"
 
 namespace chainerx::internal {
 namespace {
@@ -195,7 +196,7 @@ Array CallUnary(const ElementwiseOp& op, const Array& x) {
     const Dtype dtype = Lookup(op, "x", x.dtype());
     Array holder;
     const Array& in = As(x, dtype, holder);
-    Array y = EmptyUnchecked(x.shape(), op.to_bool ? Dtype::kBool : dtype, x.device());
+    Array y = EmptyResult(x, op.to_bool ? Dtype::kBool : dtype);
     CallKernelOf(op, in, y);
     return y;
 }
@@ -209,13 +210,13 @@ Array CallBinary(const ElementwiseOp& op, const Array& x1, const Array& x2) {
     const Array& in2 = AsSecond(op, x2, dtype, holder2);
     const Dtype out_dtype = op.to_bool ? Dtype::kBool : dtype;
     if (x1.shape() == x2.shape()) [[likely]] {
-        Array y = EmptyUnchecked(x1.shape(), out_dtype, x1.device());
+        Array y = EmptyResult(x1.shape(), x1, x2, out_dtype);
         CallKernelOf(op, Operand{in1}, Operand{in2}, y);
         return y;
     }
     const Shape shape = BroadcastShapes(op.name, x1.shape(), x2.shape());
     CheckedNBytes(op.name, shape, GetItemSize(out_dtype));
-    Array y = EmptyUnchecked(shape, out_dtype, x1.device());
+    Array y = EmptyResult(shape, x1, x2, out_dtype);
     CallKernelOf(op, Operand{in1}, Operand{in2}, y);
     return y;
 }
@@ -229,7 +230,7 @@ Array CompareScalar(const ElementwiseOp& op, const Array& x1, const Scalar& x2) 
         return CompareScalar(op, StandIn(x1), with.To<double>());
     Array holder;
     const Array& in1 = As(x1, dtype, holder);
-    Array y = EmptyUnchecked(x1.shape(), Dtype::kBool, x1.device());
+    Array y = EmptyResult(x1, Dtype::kBool);
     CallKernelOf(op, Operand{in1}, Operand{with}, y);
     return y;
 }
@@ -241,7 +242,7 @@ Array CompareScalar(const ElementwiseOp& op, const Scalar& x1, const Array& x2) 
         return CompareScalar(op, with.To<double>(), StandIn(x2));
     Array holder;
     const Array& in2 = As(x2, dtype, holder);
-    Array y = EmptyUnchecked(x2.shape(), Dtype::kBool, x2.device());
+    Array y = EmptyResult(x2, Dtype::kBool);
     CallKernelOf(op, Operand{with}, Operand{in2}, y);
     return y;
 }
@@ -253,7 +254,7 @@ Array CallBinary(const ElementwiseOp& op, const Array& x1, const Scalar& x2) {
     const Dtype dtype = Promoted(op, "x1", x1.dtype(), x2);
     Array holder;
     const Array& in1 = As(x1, dtype, holder);
-    Array y = EmptyUnchecked(x1.shape(), dtype, x1.device());
+    Array y = EmptyResult(x1, dtype);
     CallKernelOf(op, Operand{in1}, Operand{x2}, y);
     return y;
 }
@@ -265,7 +266,7 @@ Array CallBinary(const ElementwiseOp& op, const Scalar& x1, const Array& x2) {
     if (op.rule == DtypeRule::kShift) dtype = Dtype::kInt64;
     Array holder;
     const Array& in2 = As(x2, dtype, holder);
-    Array y = EmptyUnchecked(x2.shape(), dtype, x2.device());
+    Array y = EmptyResult(x2, dtype);
     CallKernelOf(op, Operand{x1}, Operand{in2}, y);
     return y;
 }

@@ -1,10 +1,13 @@
 #include "chainerx/ops/where.h"
 
+#include <algorithm>
+
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/where.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
+#include "chainerx/ops/layout.h"
 
 namespace chainerx {
 namespace {
@@ -25,7 +28,12 @@ Array Call(const Array& condition, const Operand& x, const Operand& y, Dtype dty
            const Shape& shape) {
     CheckedNBytes("where", shape, GetItemSize(dtype));
     Array holder;
-    Array out = EmptyUnchecked(shape, dtype, condition.device());
+    const Array* const operands[] = {&condition, x.is_array() ? &x.array() : nullptr,
+                                     y.is_array() ? &y.array() : nullptr};
+    const bool plain = std::ranges::all_of(
+        operands, [](const Array* a) { return a == nullptr || a->IsContiguous(); });
+    Array out = plain ? EmptyUnchecked(shape, dtype, condition.device())
+                      : internal::EmptyInOrderOf(shape, dtype, condition.device(), operands);
     CallOn<kernels::Where>(condition.device(), As(condition, Dtype::kBool, holder), x, y, out);
     return out;
 }

@@ -4,6 +4,7 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/update.h"
+#include "chainerx/ops/creation.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/update.h"
 #include "chainerx/python/engine/variable.h"
@@ -180,7 +181,7 @@ bool IsCurrent(const PlanObject* plan, const Place& place) {
 }
 
 // step(numbers) -> whether it was done. False, and nothing changed, if the plan is out of date, or
-// a gradient is missing or of another layout.
+// a gradient is missing or of another shape.
 PyObject* Step(PyObject* self, PyObject* numbers) {
     auto* plan = reinterpret_cast<PlanObject*>(self);
     try {
@@ -200,7 +201,8 @@ PyObject* Step(PyObject* self, PyObject* numbers) {
             if (!IsCurrent(plan, place)) Py_RETURN_FALSE;
             internal::Slot* slot = CurrentSlot(place.param);
             Array g = slot != nullptr ? slot->GetGrad(GraphBit()) : Array{};
-            if (g.is_null() || !g.IsContiguous() || !IsLike(g, place.side)) Py_RETURN_FALSE;
+            if (g.is_null() || !IsLike(g, place.side)) Py_RETURN_FALSE;
+            if (!g.IsContiguous()) g = AsContiguous(internal::Detached(g));
             UpdateItem item{place.side.dtype(),
                             place.side.GetTotalSize(),
                             place.side.raw_data(),

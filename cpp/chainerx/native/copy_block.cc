@@ -1,0 +1,179 @@
+#include "chainerx/native/copy_block.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "chainerx/core/dtype.h"
+
+namespace chainerx::native {
+namespace {
+
+constexpr int64_t kLine = 64;  // bytes of a line of the cache
+
+// The vectors that every processor of the architecture has.
+template <typename T>
+struct Vector {
+    static constexpr int kLanes = 16 / sizeof(T);
+    typedef T Type __attribute__((vector_size(16)));  // NOLINT: `using` can't say this
+
+    static Type Load(const char* p) {
+        Type v;
+        std::memcpy(&v, p, sizeof(v));
+        return v;
+    }
+    static void Store(char* p, const Type& v) { std::memcpy(p, &v, sizeof(v)); }
+
+    // a[0], b[0], a[1], b[1], ...: the first or second half of it.
+    template <int kFirst, size_t... I>
+    static Type Zip(const Type& a, const Type& b, std::index_sequence<I...>) {
+#if defined(__clang__)
+        return __builtin_shufflevector(a, b, Lane(kFirst, I)...);
+#else
+        return __builtin_shuffle(a, b, Type{static_cast<T>(Lane(kFirst, I))...});
+#endif
+    }
+    template <size_t... I>
+    static Type Reverse(const Type& a, std::index_sequence<I...>) {
+#if defined(__clang__)
+        return __builtin_shufflevector(a, a, (kLanes - 1 - static_cast<int>(I))...);
+#else
+        return __builtin_shuffle(a, Type{static_cast<T>(kLanes - 1 - I)...});
+#endif
+    }
+    static Type Reverse(const Type& a) { return Reverse(a, std::make_index_sequence<kLanes>{}); }
+    static constexpr int Lane(int first, size_t i) {
+        return static_cast<int>(i / 2) + first + (i % 2 != 0 ? kLanes : 0);
+    }
+    static Type ZipLow(const Type& a, const Type& b) {
+        return Zip<0>(a, b, std::make_index_sequence<kLanes>{});
+    }
+    static Type ZipHigh(const Type& a, const Type& b) {
+        return Zip<kLanes / 2>(a, b, std::make_index_sequence<kLanes>{});
+    }
+};
+
+// to[r * to_row + c] = from[c * from_line + r] for a square of as many items as a vector has lanes.
+template <typename T>
+[[gnu::always_inline]] inline void TransposeSquare(char* to, int64_t to_row, const char* from,
+                                                   int64_t from_line) {
+    using V = Vector<T>;
+    constexpr int kLanes = V::kLanes;
+    typename V::Type v[kLanes];
+#pragma GCC unroll 16
+    for (int i = 0; i < kLanes; ++i) v[i] = V::Load(from + i * from_line);
+    // Each pass doubles the number of lines that a vector has one item after the other of.
+#pragma GCC unroll 4
+    for (int pass = 1; pass < kLanes; pass *= 2) {
+        typename V::Type w[kLanes];
+#pragma GCC unroll 8
+        for (int i = 0; i < kLanes / 2; ++i) {
+            w[2 * i] = V::ZipLow(v[i], v[i + kLanes / 2]);
+            w[2 * i + 1] = V::ZipHigh(v[i], v[i + kLanes / 2]);
+        }
+#pragma GCC unroll 16
+        for (int i = 0; i < kLanes; ++i) v[i] = w[i];
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < kLanes; ++i) V::Store(to + i * to_row, v[i]);
+}
+
+template <typename T>
+void CopyItems(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t n) {
+    constexpr int64_t kSize = sizeof(T);
+    if (dst_stride == kSize && src_stride == kSize) {
+        std::memcpy(dst, src, static_cast<size_t>(n * kSize));
+    } else if (dst_stride == kSize && src_stride == 0) {
+        T value;
+        std::memcpy(&value, src, kSize);
+        std::fill_n(reinterpret_cast<T*>(dst), n, value);
+    } else if (dst_stride == kSize && src_stride == -kSize) {
+        int64_t i = 0;
+        if constexpr (kSize <= 8) {
+            using V = Vector<T>;
+            for (; i + V::kLanes <= n; i += V::kLanes) {
+                const char* from = src - (i + V::kLanes - 1) * kSize;
+                V::Store(dst + i * kSize, V::Reverse(V::Load(from)));
+            }
+        }
+        for (; i < n; ++i) std::memcpy(dst + i * kSize, src - i * kSize, kSize);
+    } else if (dst_stride == kSize) {
+        for (int64_t i = 0; i < n; ++i) std::memcpy(dst + i * kSize, src + i * src_stride, kSize);
+    } else {
+        for (int64_t i = 0; i < n; ++i) {
+            std::memcpy(dst + i * dst_stride, src + i * src_stride, kSize);
+        }
+    }
+}
+
+template <typename T>
+void CopyRows(char* dst, const char* src, const BlockCopy& b) {
+    for (int64_t r = 0; r < b.rows; ++r) {
+        CopyItems<T>(dst + r * b.dst_row, b.dst_column, src + r * b.src_row, b.src_column,
+                     b.columns);
+    }
+}
+
+// Items that are adjacent along the rows of src and along the columns of dst. All that a line of
+// the cache has is taken while it is there.
+template <typename T>
+void Transpose(char* dst, const char* src, const BlockCopy& b) {
+    constexpr int64_t kSize = sizeof(T);
+    constexpr int64_t kLanes = Vector<T>::kLanes;
+    constexpr int64_t kRows = kLine / kSize;
+    for (int64_t r = 0; r < b.rows; r += kRows) {
+        const int64_t n = std::min(kRows, b.rows - r);
+        const int64_t whole = n / kLanes * kLanes;
+        int64_t c = 0;
+        for (; c + kLanes <= b.columns; c += kLanes) {
+            char* to = dst + r * b.dst_row + c * kSize;
+            const char* from = src + r * kSize + c * b.src_column;
+            int64_t i = 0;
+            for (; i < whole; i += kLanes) {
+                TransposeSquare<T>(to + i * b.dst_row, b.dst_row, from + i * kSize, b.src_column);
+            }
+            for (; i < n; ++i) {
+                CopyItems<T>(to + i * b.dst_row, kSize, from + i * kSize, b.src_column, kLanes);
+            }
+        }
+        for (int64_t i = 0; i < n && c < b.columns; ++i) {
+            CopyItems<T>(dst + (r + i) * b.dst_row + c * kSize, kSize,
+                         src + (r + i) * kSize + c * b.src_column, b.src_column, b.columns - c);
+        }
+    }
+}
+
+BlockCopy Turned(const BlockCopy& b) {
+    return {b.columns, b.rows, b.dst_column, b.dst_row, b.src_column, b.src_row};
+}
+
+}  // namespace
+
+void CopyBlock(char* dst, const char* src, BlockCopy b, int64_t item_size) {
+    VisitItemSize(item_size, [&]<typename T>() {
+        constexpr int64_t kSize = sizeof(T);
+        if (b.rows == 1) {
+            CopyItems<T>(dst, b.dst_column, src, b.src_column, b.columns);
+            return;
+        }
+        // Long loops, and writes side by side.
+        const bool few = b.columns < 8 && b.columns < b.rows;
+        if ((b.dst_row == kSize && b.dst_column != kSize) || (few && b.dst_column != kSize)) {
+            b = Turned(b);
+        }
+        if constexpr (kSize <= 8) {
+            if (b.dst_column == kSize && b.src_row == kSize && b.src_column != kSize) {
+                Transpose<T>(dst, src, b);
+                return;
+            }
+        }
+        if (b.columns < 8 && b.columns < b.rows) {
+            CopyRows<T>(dst, src, Turned(b));
+        } else {
+            CopyRows<T>(dst, src, b);
+        }
+    });
+}
+
+}  // namespace chainerx::native

@@ -1,0 +1,238 @@
+"""Operands of any memory layout: values, and the memory order of results, against NumPy.
+
+Sides lie around the borders of tiles: lines of the cache, vectors, and what counts as a long run.
+"""
+
+import chainerx as chx
+import hypothesis
+import numpy as np
+import pytest
+from cases._harness import to_numpy
+from hypothesis import strategies as st
+
+quick = hypothesis.settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(hypothesis.HealthCheck),
+)
+DTYPES = ['bool', 'int8', 'float16', 'float32', 'int64', 'float64', 'complex64', 'complex128']
+SIDES = [0, 1, 2, 3, 7, 8, 9, 16, 17, 63, 64, 65, 129, 520, 2049]
+MOST = 30_000  # elements
+
+
+def values(shape, dtype, seed):
+    """Whole numbers that every dtype can hold, in an order that repeats."""
+    n = np.random.default_rng(seed).integers(0, 2 if dtype == 'bool' else 50, shape)
+    return n.astype(dtype)
+
+
+@st.composite
+def shapes(draw):
+    shape = []
+    for _ in range(draw(st.integers(0, 4))):
+        room = MOST // max(1, int(np.prod(shape)))
+        shape.append(draw(st.sampled_from([s for s in SIDES if s <= room])))
+    return tuple(draw(st.permutations(shape)))
+
+
+@st.composite
+def views(draw, shape, dtype):
+    """An array of `shape` over memory of any layout, in NumPy and in chainerx."""
+    ndim = len(shape)
+    order = draw(st.one_of(st.just(tuple(range(ndim))), st.permutations(range(ndim))))
+    steps = [draw(st.sampled_from([1, 1, 1, -1, 2, -2, 3])) for _ in range(ndim)]
+    spread = [side > 0 and draw(st.integers(0, 7)) == 0 for side in shape]
+    sides = [1 if b else side for side, b in zip(shape, spread, strict=True)]
+    lead = 0  # axes that broadcasting adds
+    while lead < ndim and sides[lead] == 1 and draw(st.booleans()):
+        lead += 1
+    base = values([sides[i] * abs(steps[i]) for i in order], dtype, draw(st.integers(0, 9)))
+    back = np.argsort(order)
+    key = tuple(slice(None, None, step) for step in steps)
+
+    def view(x, spread_to):
+        x = x.transpose(tuple(int(i) for i in back))[key]
+        if any(spread[lead:]):
+            x = spread_to(x, shape)
+        return x.reshape(x.shape[lead:]) if lead and all(s == 1 for s in x.shape[:lead]) else x
+
+    return view(base, np.broadcast_to), view(chx.array(base), chx.broadcast_to)
+
+
+def check(y, n):
+    n = np.asarray(n)
+    assert y.shape == n.shape
+    assert y.dtype == n.dtype
+    np.testing.assert_array_equal(to_numpy(y), n)
+
+
+def check_order(y, n):
+    """Whether the axes lie in memory in the same order."""
+    n = np.asarray(n)
+    assert y.shape == n.shape
+    if n.size:  # elsewhere strides mean nothing
+        ours = [s for s, side in zip(y.strides, n.shape, strict=True) if side > 1]
+        assert ours == [abs(s) for s, side in zip(n.strides, n.shape, strict=True) if side > 1]
+
+
+def draw_operands(data, count, dtype=None):
+    dtype = dtype or data.draw(st.sampled_from(DTYPES))
+    shape = data.draw(shapes())
+    return shape, dtype, [data.draw(views(shape, dtype)) for _ in range(count)]
+
+
+@quick
+@hypothesis.given(st.data())
+def test_unary(data):
+    _, dtype, [(n, x)] = draw_operands(data, 1)
+    if dtype != 'bool':
+        check(-x, -n)
+        check_order(-x, -n)
+    check(x.copy(), n.copy())
+    assert x.copy().is_contiguous
+    check(chx.isnan(x), np.isnan(n))
+    check_order(chx.isnan(x), np.isnan(n))
+
+
+@quick
+@hypothesis.given(st.data())
+def test_binary(data):
+    _, dtype, [(n1, x1), (n2, x2)] = draw_operands(data, 2)
+    with np.errstate(all='ignore'):
+        for y, n in [(x1 != x2, n1 != n2), (x1 * x2, n1 * n2)]:
+            check(y, n)
+            check_order(y, n)
+    if dtype != 'bool':
+        check(x1 + 3, n1 + np.asarray(3, dtype))
+        check(3 - x1, np.asarray(3, dtype) - n1)
+
+
+@quick
+@hypothesis.given(st.data())
+def test_where(data):
+    shape, dtype, [(n1, x1), (n2, x2)] = draw_operands(data, 2)
+    c, k = data.draw(views(shape, 'bool'))
+    y, n = chx.where(k, x1, x2), np.where(c, n1, n2)
+    check(y, n)
+    check_order(y, n)
+    one = np.asarray(1, dtype)
+    check(chx.where(k, x1, 1), np.where(c, n1, one))
+    check(chx.where(k, 1, x1), np.where(c, one, n1))
+
+
+@quick
+@hypothesis.given(st.data())
+def test_astype(data):
+    _, _, [(n, x)] = draw_operands(data, 1, data.draw(st.sampled_from(DTYPES[:-2])))
+    dtype = data.draw(st.sampled_from(DTYPES))
+    with np.errstate(all='ignore'):
+        check(x.astype(dtype), n.astype(dtype))
+    if all(s != 0 for s, side in zip(n.strides, n.shape, strict=True) if side > 1):
+        check_order(x.astype(dtype), n.astype(dtype))  # NumPy puts broadcast axes inside here
+
+
+@quick
+@hypothesis.given(st.data())
+def test_writing(data):
+    """In-place operations and assignments go to any layout that names no place twice."""
+    shape, dtype, [(n, x)] = draw_operands(data, 1)
+    if not shape:
+        return
+    order = data.draw(st.permutations(range(len(shape))))
+    steps = [data.draw(st.sampled_from([1, -1, 2])) for _ in shape]
+    base = values([shape[i] * abs(steps[i]) for i in order], dtype, 11)
+    back = tuple(int(i) for i in np.argsort(order))
+    key = tuple(slice(None, None, step) for step in steps)
+    ours = chx.array(base)
+    for array, operand in ((base, n), (ours, x)):
+        to = array.transpose(back)[key]
+        with np.errstate(all='ignore'):
+            to *= operand
+    check(ours, base)
+    base.transpose(back)[key][...] = n
+    ours.transpose(back)[key][...] = x
+    check(ours, base)
+    base.transpose(back)[key].fill(1)
+    ours.transpose(back)[key].fill(1)
+    check(ours, base)
+
+
+@quick
+@hypothesis.given(st.data())
+def test_reductions(data):
+    """Whole numbers, so that sums are exact in every order."""
+    _, _, [(n, x)] = draw_operands(
+        data, 1, data.draw(st.sampled_from(['bool', 'int8', 'float32', 'int64', 'float64']))
+    )
+    if n.size == 0:
+        return
+    axis = data.draw(st.one_of(st.none(), st.sampled_from([None, *range(n.ndim)])))
+    check(x.sum(axis=axis), n.sum(axis=axis).astype(x.sum(axis=axis).dtype))
+    check(x.max(axis=axis), n.max(axis=axis))
+    check(x.argmax(axis=axis), n.argmax(axis=axis))
+    check(x.argmin(axis=axis), n.argmin(axis=axis))
+    if n.ndim > 1:
+        axes = tuple(data.draw(st.permutations(range(n.ndim)))[: data.draw(st.integers(1, n.ndim))])
+        check(x.min(axis=axes), n.min(axis=axes))
+
+
+@quick
+@hypothesis.given(st.data())
+def test_results_as_operands(data):
+    """What is not in C order goes everywhere: views, products, indexing, gradients, interchange."""
+    _, _, [(n, x)] = draw_operands(data, 1, 'float64')
+    n, x = np.asarray(n + 1), x + 1
+    check(x.reshape(-1), n.reshape(-1))
+    check(x.ravel(), n.ravel())
+    check(chx.cumsum(x), np.cumsum(n))
+    np.testing.assert_array_equal(np.asarray(x), n)
+    np.testing.assert_array_equal(np.from_dlpack(x), n)
+    check(chx.from_dlpack(n), n)
+    if n.ndim == 2:
+        check(x.dot(x.T), n.dot(n.T))
+        check(x.T.dot(x), n.T.dot(n))
+    if n.ndim and n.shape[0]:
+        check(x[[0, -1]], n[[0, -1]])
+        check(x[x > 7], n[n > 7])
+    v = x.copy().require_grad()
+    view = v.transpose() * 2
+    (view * view + chx.transpose(x)).backward()
+    np.testing.assert_array_equal(to_numpy(v.grad), 8 * n)
+
+
+@pytest.mark.parametrize('threads', [1, 2, 3])
+@pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64'])
+def test_bits_depend_neither_on_threads_nor_on_layout(threads, dtype):
+    """Large enough for several blocks of work in each case of the tiles."""
+    rng = np.random.default_rng(5)
+    n = rng.uniform(0.5, 2, (700, 301)).astype(dtype)
+    x, t = chx.array(n), chx.array(np.ascontiguousarray(n.T)).T
+    strided = chx.array(np.repeat(n, 3, axis=1))[:, ::3]
+    narrow = chx.array(n.reshape(-1, 7))
+    before = chx.get_num_threads()
+    try:
+        chx.set_num_threads(1)
+        expected = to_numpy(chx.exp(x) * x)
+        chx.set_num_threads(threads)
+        for a in (x, t, strided, x[::-1, ::-1].copy()[::-1, ::-1]):
+            for b in (x, t, strided):
+                np.testing.assert_array_equal(to_numpy(chx.exp(a) * b), expected)
+        y = chx.exp(narrow[:, ::-1]) * narrow[:, ::-1]
+        np.testing.assert_array_equal(to_numpy(y)[:, ::-1].reshape(n.shape), expected)
+    finally:
+        chx.set_num_threads(before)
+
+
+def test_conflicting_operands_give_c_order():
+    x = chx.ones((3, 4))
+    t = chx.ones((4, 3)).T
+    assert (t + t).T.is_contiguous
+    assert (t + 1).T.is_contiguous
+    assert (x + t).is_contiguous
+    assert (t + x).is_contiguous
+    assert (t + chx.ones(4)).T.is_contiguous  # what is broadcast has no say
+    assert chx.where(t > 0, t, t).T.is_contiguous
+    assert t.astype('float64').T.is_contiguous
+    assert t.copy().is_contiguous

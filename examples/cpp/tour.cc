@@ -46,7 +46,7 @@ void Train() {
 }
 
 int main() {
-    cx::Context context;  // owns the devices; arrays may not outlive it
+    cx::Context context;  // owns the devices; arrays are of no use without it
     cx::SetGlobalDefaultContext(&context);
     Arrays();
     Gradients();

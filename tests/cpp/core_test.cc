@@ -1,4 +1,6 @@
 // Handles, buffers, devices and contexts.
+#include <atomic>
+#include <memory>
 #include <thread>
 
 #include "test.h"
@@ -122,4 +124,57 @@ CX_TEST(TooLargeShapes) {
     CHECK_THROWS(DimensionError, "empty", Empty({int64_t{1} << 62, 4}, Dtype::kFloat32));
     CHECK_THROWS(DimensionError, "", Empty({-1}, Dtype::kFloat32));
     CHECK_THROWS(OutOfMemoryError, "", Empty({int64_t{1} << 50}, Dtype::kInt8));
+}
+
+CX_TEST(AnArrayThatOutlivesItsContextIsAnError) {
+    Array x;
+    Array y;
+    Array view;
+    {
+        Context context;
+        const ContextScope scope{context};
+        x = Vector({1, 2}).RequireGrad();
+        y = x * x;
+        view = Transpose(Reshape(Vector({1, 2, 3, 4}), {2, 2}));
+        Backward(Sum(y));
+    }
+    constexpr const char* kWhy = "context";
+    CHECK_THROWS(ContextError, kWhy, view + 1);
+    CHECK_THROWS(ContextError, "native:0 has been destroyed", Exp(view));
+    CHECK_THROWS(ContextError, kWhy, x * 2);
+    CHECK_THROWS(ContextError, kWhy, Reshape(x, {2, 1}));
+    CHECK_THROWS(ContextError, kWhy, Backward(y));
+    CHECK_THROWS(ContextError, kWhy, Grad({y}, {x}));
+    CHECK_THROWS(ContextError, kWhy, x.RequireGrad());
+    CHECK_THROWS(ContextError, kWhy, x.GetGrad());
+    CHECK_THROWS(ContextError, kWhy, view.ToHost<double>());
+    CHECK_THROWS(ContextError, kWhy, view.ToNative());
+    CHECK_THROWS(ContextError, kWhy, view.ToString());
+    CHECK_THROWS(ContextError, kWhy, view.ToDevice(GetDefaultDevice()));
+    CHECK_THROWS(ContextError, kWhy, view += 1);
+    CHECK_THROWS(ContextError, kWhy, y.context().MakeBackpropId("x"));
+    // The next context has nothing to do with it.
+    Context context;
+    const ContextScope scope{context};
+    CHECK_EQ(Values(Vector({1}) + 1), (std::vector<double>{2}));
+    CHECK_THROWS(ChainerxError, "", view + Vector({1, 2}));
+}
+
+CX_TEST(AnotherThreadForgetsADestroyedContext) {
+    auto context = std::make_unique<Context>();
+    std::atomic<int> step{0};
+    double sum = 0;
+    std::thread thread{[&] {
+        SetDefaultContext(context.get());
+        sum += Sum(Ones({2})).Item<double>();
+        step = 1;
+        while (step != 2) std::this_thread::yield();
+        sum += Sum(Ones({3})).Item<double>();  // in the global one
+        SetDefaultContext(nullptr);
+    }};
+    while (step != 1) std::this_thread::yield();
+    context.reset();
+    step = 2;
+    thread.join();
+    CHECK_EQ(sum, 5.0);
 }

@@ -13,6 +13,7 @@ using internal::Slot;
 namespace {
 
 BackpropId Resolve(const char* op, const Array& x, const std::optional<BackpropId>& id) {
+    x.device().CheckAlive(op);
     if (!id) return x.context().default_backprop_id();
     if (&id->context() != &x.context()) {
         throw ContextError{op, ": the backprop id and the array are of different contexts"};

@@ -112,6 +112,7 @@ void Slot::AccumulateGrad(uint64_t id, const Array& g) {
 }
 
 void Slot::CheckNotExpiredSlow(const char* op) {
+    device->CheckAlive(op);
     const uint32_t now = context()->generation();
     if (context()->ExpiredIds(live, generation) != 0) {
         throw ChainerxError{op,
@@ -159,7 +160,7 @@ void DetachSlot(ArrayBody& body) {
     slot->Unref();
 }
 
-Node* Node::Make(const char* name, Context* context, int n_inputs, int n_outputs) {
+Node* Node::Make(const char* name, int n_inputs, int n_outputs) {
     const size_t size = sizeof(Node) + sizeof(Edge) * static_cast<size_t>(n_inputs) +
                         sizeof(Slot) * static_cast<size_t>(n_outputs) + kArenaSize;
     Node* node = new (PoolAlloc(size)) Node;
@@ -167,7 +168,6 @@ Node* Node::Make(const char* name, Context* context, int n_inputs, int n_outputs
     node->n_inputs = static_cast<uint32_t>(n_inputs);
     node->n_outputs = static_cast<uint32_t>(n_outputs);
     node->name = name;
-    node->context = context;
     node->alloc_size = static_cast<uint32_t>(size);
     for (uint32_t i = 0; i < node->n_inputs; ++i) new (node->edges() + i) Edge;
     CX_TRACK_BORN(kNode);

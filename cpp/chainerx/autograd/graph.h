@@ -135,7 +135,6 @@ struct CX_API Node {
     uint64_t sequence;  // greater than that of every node it depends on
     int64_t rank;       // length of the longest path to a leaf
     const char* name;   // lives as long as the process
-    Context* context;
     std::atomic<uint64_t> mask;  // ids whose backward has not run yet
     GradFn* fns{nullptr};
     Node* next_doomed{nullptr};
@@ -150,7 +149,7 @@ struct CX_API Node {
     char* arena() { return reinterpret_cast<char*>(outputs() + n_outputs); }
 
     // Slots are constructed by the caller.
-    static Node* Make(const char* name, Context* context, int n_inputs, int n_outputs);
+    static Node* Make(const char* name, int n_inputs, int n_outputs);
 
     void Ref() { refs.fetch_add(1, std::memory_order_relaxed); }
     void Unref() {

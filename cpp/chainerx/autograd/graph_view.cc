@@ -82,7 +82,7 @@ int64_t GraphNode::rank() const { return node_->rank; }
 uint64_t GraphNode::sequence() const { return node_->sequence; }
 
 std::vector<BackpropId> GraphNode::backprop_ids() const {
-    return IdsOf(*node_->context, node_->mask.load());
+    return IdsOf(*node_->outputs()[0].context(), node_->mask.load());
 }
 
 std::vector<std::optional<GraphValue>> GraphNode::inputs() const {

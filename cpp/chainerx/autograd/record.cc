@@ -34,8 +34,7 @@ void Record::Begin(const char* op, std::span<const ConstArrayRef> inputs,
     if (!differentiable) return;
     if ((mask & (mask - 1)) != 0) context->ConnectBackpropIds(mask);
 
-    Node* node =
-        Node::Make(op, context, static_cast<int>(inputs.size()), static_cast<int>(outputs.size()));
+    Node* node = Node::Make(op, static_cast<int>(inputs.size()), static_cast<int>(outputs.size()));
     uint64_t sequence = t_state.node_sequence;
     int64_t rank = 0;
     Edge* edge = node->edges();

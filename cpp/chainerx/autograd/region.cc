@@ -34,8 +34,7 @@ int64_t VisibleRank(const Slot* slot) {
 }
 
 void AddOpaqueNode(const char* name, Region* region, std::span<const Array> outputs) {
-    Node* node =
-        Node::Make(name, outputs[0].device().context(), 0, static_cast<int>(outputs.size()));
+    Node* node = Node::Make(name, 0, static_cast<int>(outputs.size()));
     uint64_t sequence = t_state.node_sequence;
     node->rank = 0;
     node->foreign_below = region->foreign;

@@ -22,4 +22,14 @@ Device& Backend::GetDevice(int index) {
     return *device;
 }
 
+void Backend::Retire() noexcept {
+    {
+        const std::lock_guard lock{mutex_};
+        for (const std::unique_ptr<Device>& device : devices_) {
+            if (device != nullptr) device->Retire();
+        }
+    }
+    OnRetired();
+}
+
 }  // namespace chainerx

@@ -32,8 +32,15 @@ class CX_API Backend {
 
  protected:
     virtual std::unique_ptr<Device> CreateDevice(int index) = 0;
+    // The context has been destroyed. Backend and devices stay, for arrays may still refer to them
+    // and free their memory, but nothing is computed any more: release what that does not need.
+    virtual void OnRetired() noexcept {}
 
  private:
+    friend class Context;
+
+    void Retire() noexcept;
+
     Context& context_;
     std::string name_;
     const KernelFn* kernels_;

@@ -1,5 +1,6 @@
 #include "chainerx/core/context.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "chainerx/core/error.h"
@@ -24,6 +25,23 @@ std::vector<Factory>& Factories() {
     return factories;
 }
 
+// Contexts that are alive, and the backends of those that are not.
+struct Contexts {
+    std::mutex mutex;
+    std::vector<const Context*> alive;
+    std::vector<std::unique_ptr<Backend>> retired;
+};
+
+// Never destroyed: arrays in static storage may be freed after it would be.
+Contexts& GetContexts() {
+    static auto* const contexts = new Contexts;
+    return *contexts;
+}
+
+// How many have been destroyed. A thread whose default context may be among them has another
+// number.
+std::atomic<uint32_t> g_destroyed{0};
+
 }  // namespace
 
 void internal::RegisterBackendFactory(const char* name, BackendFactory factory) {
@@ -35,18 +53,39 @@ Context::Context() {
     ids_[0].name = "<default>";
     ids_[0].live = true;
     native_ = &GetBackend("native");
+    const std::lock_guard lock{GetContexts().mutex};
+    GetContexts().alive.push_back(this);
+}
+
+Context::Context(DestroyedTag) : native_{nullptr}, generation_{UINT32_MAX} {
+    ids_.resize(kMaxBackpropIds);
+}
+
+Context& Context::Destroyed() {
+    static Context* const destroyed = new Context{DestroyedTag{}};
+    return *destroyed;
+}
+
+void Context::ThrowDestroyed() {
+    throw ContextError{"the context has been destroyed; arrays may not outlive it"};
 }
 
 Context::~Context() {
+    for (const std::unique_ptr<Backend>& b : backends_) b->Retire();
+    {
+        Contexts& contexts = GetContexts();
+        const std::lock_guard lock{contexts.mutex};
+        std::erase(contexts.alive, this);
+        std::ranges::move(backends_, std::back_inserter(contexts.retired));
+        g_destroyed.fetch_add(1, std::memory_order_release);
+    }
     if (g_default_context == this) g_default_context = nullptr;
     if (t_state.default_context == this) t_state.default_context = nullptr;
-    if (t_state.default_device != nullptr && t_state.default_device->context() == this) {
-        t_state.default_device = nullptr;
-    }
     if (t_state.record_context == this) t_state.record_context = nullptr;
 }
 
 Backend& Context::GetBackend(std::string_view name) {
+    if (this == &Destroyed()) ThrowDestroyed();
     const std::lock_guard lock{backends_mutex_};
     for (const std::unique_ptr<Backend>& b : backends_) {
         if (b->name() == name) return *b;
@@ -95,6 +134,7 @@ Device& Context::GetDevice(std::string_view backend_name, int index) {
 }
 
 BackpropId Context::MakeBackpropId(std::string name) {
+    if (this == &Destroyed()) ThrowDestroyed();
     const std::lock_guard lock{mutex_};
     for (int bit = 1; bit < kMaxBackpropIds; ++bit) {
         IdState& s = ids_[static_cast<size_t>(bit)];
@@ -131,6 +171,7 @@ void Context::CheckValidBackpropId(const BackpropId& id) const {
     if (&id.context() != this) {
         throw ContextError{"backprop id is of another context"};
     }
+    if (this == &Destroyed()) ThrowDestroyed();
     const std::lock_guard lock{mutex_};
     const IdState& s = ids_[static_cast<size_t>(id.bit())];
     if (!s.live || s.ordinal != id.ordinal()) {
@@ -151,6 +192,7 @@ BackpropId Context::GetBackpropId(int bit) const {
 
 uint64_t Context::ExpiredIds(uint64_t mask, uint32_t generation) const {
     if (generation == this->generation()) return 0;
+    if (this == &Destroyed()) return mask;
     const std::lock_guard lock{mutex_};
     uint64_t expired = 0;
     for (int bit = 0; bit < kMaxBackpropIds; ++bit) {
@@ -224,6 +266,14 @@ Context& GetGlobalDefaultContext() {
 void SetGlobalDefaultContext(Context* context) { g_default_context = context; }
 
 Context& GetDefaultContext() {
+    const uint32_t destroyed = g_destroyed.load(std::memory_order_acquire);
+    if (t_state.contexts_destroyed != destroyed) [[unlikely]] {
+        Contexts& contexts = GetContexts();
+        const std::lock_guard lock{contexts.mutex};
+        const auto it = std::ranges::find(contexts.alive, t_state.default_context);
+        if (it == contexts.alive.end()) t_state.default_context = nullptr;
+        t_state.contexts_destroyed = destroyed;
+    }
     return t_state.default_context != nullptr ? *t_state.default_context
                                               : GetGlobalDefaultContext();
 }
@@ -240,6 +290,7 @@ ContextScope::ContextScope(Context& context)
 
 ContextScope::~ContextScope() {
     t_state.default_context = saved_context_;
+    t_state.contexts_destroyed = UINT32_MAX;  // it may have gone meanwhile
     t_state.default_device = saved_device_;
 }
 

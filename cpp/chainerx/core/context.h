@@ -1,5 +1,6 @@
 // A context owns backends (hence devices) and the backprop ids of the graphs on their arrays.
-// Arrays must not outlive it; Python keeps every context until the process ends.
+// An array that outlives it can be destroyed, and nothing else: ContextError. Python keeps every
+// context until the process ends.
 #pragma once
 
 #include <atomic>
@@ -51,7 +52,11 @@ class CX_API Context {
 
     // Built-in, registered, or loaded from a plug-in. BackendError says what was looked for.
     Backend& GetBackend(std::string_view name);
-    Backend& GetNativeBackend() { return *native_; }
+    Backend& GetNativeBackend() {
+        if (native_ == nullptr) [[unlikely]]
+            ThrowDestroyed();
+        return *native_;
+    }
     // "native:0", or "native" for index 0.
     Device& GetDevice(std::string_view name);
     Device& GetDevice(std::string_view backend_name, int index);
@@ -83,7 +88,14 @@ class CX_API Context {
     void CheckBackpropAllowed(const BackpropId& id) const;
     void SetBackpropDone(const BackpropId& id);
 
+    // What devices have in the place of a context that has been destroyed. It has no backends, and
+    // all ids have expired.
+    static Context& Destroyed();
+
  private:
+    struct DestroyedTag {};
+    explicit Context(DestroyedTag);
+    [[noreturn]] CX_COLD static void ThrowDestroyed();
     struct IdState {
         std::string name;
         uint64_t ordinal{0};

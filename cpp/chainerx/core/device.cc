@@ -54,8 +54,21 @@ void internal::HideKernels(bool hidden) {
     const std::lock_guard lock{devices.mutex};
     devices.hidden = hidden;
     for (Device* device : devices.all) {
-        device->kernels_ = hidden ? kNoKernels : device->backend()->kernels();
+        const bool retired = device->context_ == &Context::Destroyed();
+        device->kernels_ = hidden || retired ? kNoKernels : device->backend()->kernels();
     }
+}
+
+void Device::Retire() {
+    const std::lock_guard lock{GetDevices().mutex};
+    context_ = &Context::Destroyed();
+    kernels_ = kNoKernels;
+}
+
+void Device::CheckAlive(const char* op) const {
+    if (context_ != &Context::Destroyed()) return;
+    throw ContextError{op, ": the context of device ", name_,
+                       " has been destroyed; arrays may not outlive it"};
 }
 
 void Device::CopyFromPeer(void* dst, Device& src_device, const void* src, int64_t nbytes) {
@@ -65,7 +78,8 @@ void Device::CopyFromPeer(void* dst, Device& src_device, const void* src, int64_
 }
 
 Device& GetDefaultDevice() {
-    if (t_state.default_device == nullptr) {
+    if (t_state.default_device == nullptr ||
+        t_state.default_device->context() == &Context::Destroyed()) {
         t_state.default_device = &GetDefaultContext().GetNativeBackend().GetDevice(0);
     }
     return *t_state.default_device;

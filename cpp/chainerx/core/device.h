@@ -61,9 +61,15 @@ class CX_API Device {
     // Waits for all kernels launched so far.
     virtual void Synchronize() {}
 
+    // ContextError in the name of `op` if the context of the device has been destroyed.
+    void CheckAlive(const char* op) const;
+
  private:
     friend class Backend;
     friend void internal::HideKernels(bool hidden);
+
+    // Its context goes: from now on it computes nothing.
+    void Retire();
 
     Backend* backend_;
     Context* context_;

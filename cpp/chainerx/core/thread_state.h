@@ -43,6 +43,7 @@ struct ThreadState {
     uint32_t pool_limit{0};  // 0 until the thread's clean-up is registered, and after it ran
 
     Context* default_context{nullptr};
+    uint32_t contexts_destroyed{0};  // of all, when the default context was last known to be alive
     Device* default_device{nullptr};
 
     // The ids of `record_context` that operations record now; see RecordMask().

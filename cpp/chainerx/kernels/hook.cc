@@ -88,6 +88,7 @@ bool RemoveKernelHook(const KernelHook* hook) {
 }
 
 void internal::CallHooked(const KernelCallData& call) {
+    call.device.CheckAlive(call.kernel.name);
     if (call.device.backend()->kernels()[call.kernel.id] == nullptr) {
         throw ChainerxError{"kernel ",
                             call.kernel.name,

@@ -24,6 +24,7 @@ void CopyAcross(const Array& from, const Array& to) {
 }  // namespace
 
 Array Array::ToDevice(Device& device) const {
+    this->device().CheckAlive("to_device");
     if (&device == &this->device()) return MakeView();
     if (device.context() != this->device().context()) {
         throw ContextError{"to_device: device ", device.name(), " and the array on ",
@@ -40,6 +41,7 @@ Array Array::ToDevice(Device& device) const {
 
 Array internal::ArrayFromHost(const void* values, size_t count, Dtype dtype, const Shape& shape,
                               Device& device) {
+    device.CheckAlive("from_host");
     CheckedNBytes("from_host", shape, chainerx::GetItemSize(dtype));
     if (static_cast<size_t>(shape.GetTotalSize()) != count) {
         throw DimensionError{"from_host: ", count,          " values for an array of shape ",
@@ -51,6 +53,7 @@ Array internal::ArrayFromHost(const void* values, size_t count, Dtype dtype, con
 }
 
 void internal::ArrayToHost(const char* op, const Array& x, Dtype dtype, void* values) {
+    x.device().CheckAlive(op);
     if (IsComplex(x.dtype()) && !IsComplex(dtype)) {
         throw DtypeError{op, ": an array of dtype ", x.dtype(), " has no values of dtype ", dtype};
     }

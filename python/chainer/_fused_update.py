@@ -149,4 +149,4 @@ def _step(optimizer: tp.Any, params: list[tp.Any], rules: list[tp.Any], call: tp
         return str(error)
     if plan.engine_plan.step(call[2]):
         return None
-    return 'a gradient is missing, or its layout is not that of the parameter'
+    return 'a gradient is missing, is laid out unlike its parameter, or shares memory with one'

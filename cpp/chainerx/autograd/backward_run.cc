@@ -158,7 +158,7 @@ void BackwardRun::Accumulate(Array& sum, Array g) {
     // In place only on what this run alone has made and holds.
     const ArrayBody* b = sum.body();
     const bool own = b->strong.load() == 1 && b->memory.load() == 1 && b->slot == nullptr &&
-                     b->python == nullptr && b->buffer->IsExclusive() &&
+                     b->python == nullptr && b->buffer->IsExclusive() && !b->read_only &&
                      (b->contiguous || IsDense(*b));
     if (own && g.body()->slot == nullptr && g.dtype() == sum.dtype()) {
         engine_ops::AddInPlace(sum, g);

@@ -105,8 +105,11 @@ bool Slot::ReplaceGrad(uint64_t id, const Array& expected, Array& new_grad) {
 void Slot::AccumulateGrad(uint64_t id, const Array& g) {
     while (true) {
         const Array current = GetGrad(id);
-        // Never in place: the current gradient is visible to the user.
-        Array sum = current.is_null() ? g : engine_ops::Add(current, g);
+        // Never in place: the current gradient is visible to the user. Who may write to it, too, so
+        // that of a sum gets memory for each element.
+        Array sum = !current.is_null()    ? engine_ops::Add(current, g)
+                    : g.body()->read_only ? engine_ops::Copy(g)
+                                          : g;
         if (ReplaceGrad(id, current, sum)) return;
     }
 }

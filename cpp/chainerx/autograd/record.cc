@@ -37,6 +37,9 @@ void Record::Begin(const char* op, std::span<const ConstArrayRef> inputs,
     Node* node = Node::Make(op, static_cast<int>(inputs.size()), static_cast<int>(outputs.size()));
     uint64_t sequence = t_state.node_sequence;
     int64_t rank = 0;
+    for (size_t i = 0; i < std::min<size_t>(inputs.size(), kKnownInputs); ++i) {
+        inputs_[i] = inputs[i].get().body();
+    }
     Edge* edge = node->edges();
     for (const ConstArrayRef& x : inputs) {
         if (Slot* slot = x.get().body()->slot) {
@@ -83,11 +86,19 @@ Saved Record::Save(const Array& x) {
     Saved s;
     s.body_ = x.body();
     s.body_->RefMemory();
+    s.node_ = node_;
+    s.version_ = x.buffer()->version();
+    const uint32_t n = node_->n_inputs;
+    for (uint32_t i = 0; i < std::min(n, kKnownInputs); ++i) {
+        if (inputs_[i] == x.body()) {
+            s.place_ = static_cast<int32_t>(i);
+            return s;
+        }
+    }
     if (x.body()->slot != nullptr) {
-        for (uint32_t i = 0; i < node_->n_inputs; ++i) {
-            Edge& e = node_->edges()[i];
-            if (e.slot != nullptr && e.slot == x.body()->slot) {
-                s.edge_ = &e;
+        for (uint32_t i = 0; i < n; ++i) {
+            if (node_->edges()[i].slot == x.body()->slot) {
+                s.place_ = static_cast<int32_t>(i);
                 break;
             }
         }
@@ -99,7 +110,10 @@ Saved Record::SaveOutput(const Array& y) {
     Saved s;
     s.body_ = y.body();
     s.body_->RefMemory();
-    s.slot_ = y.body()->slot;
+    s.node_ = node_;
+    s.version_ = y.buffer()->version();
+    if (const Slot* slot = y.body()->slot)
+        s.place_ = Saved::kOutput - static_cast<int32_t>(slot->index);
     return s;
 }
 
@@ -108,8 +122,10 @@ namespace {
 // The data of `body` again, as an array of its own.
 Array Alias(ArrayBody* body) {
     body->buffer->Ref();
-    return internal::MakeArray(body->shape, body->strides, body->dtype, *body->device, body->buffer,
-                               body->data);
+    Array a = internal::MakeArray(body->shape, body->strides, body->dtype, *body->device,
+                                  body->buffer, body->data);
+    a.body()->read_only = body->read_only;
+    return a;
 }
 
 Array AliasOn(ArrayBody* body, Slot* slot) {
@@ -125,14 +141,19 @@ Array AliasOn(ArrayBody* body, Slot* slot) {
 }  // namespace
 
 Array Saved::operator()() const {
-    Slot* slot = edge_ != nullptr ? edge_->slot : slot_;
+    if (body_->buffer->version() != version_) [[unlikely]]
+        ThrowWritten();
+    const Edge* edge = place_ >= 0 ? node_->edges() + place_ : nullptr;
+    Slot* slot = edge != nullptr     ? edge->slot
+                 : place_ <= kOutput ? node_->outputs() + (kOutput - place_)
+                                     : nullptr;
     const bool alive = body_->TryRef();
     Array held{alive ? body_ : nullptr};
     // With `memory` held by us, the body itself is valid even without strong handles; only its
     // slot is not.
     if (alive && body_->slot == slot) {
-        if (slot == nullptr || edge_ == nullptr ||
-            slot->live.load(std::memory_order_relaxed) == edge_->mask) {
+        if (slot == nullptr || edge == nullptr ||
+            slot->live.load(std::memory_order_relaxed) == edge->mask) {
             return held;
         }
     }
@@ -140,14 +161,43 @@ Array Saved::operator()() const {
     Array a = AliasOn(body_, slot);
     // require_grad() after the recording, or a narrower mode during it: only what was recorded
     // counts.
-    if (edge_ != nullptr && slot->live.load(std::memory_order_relaxed) != edge_->mask) {
+    if (edge != nullptr && slot->live.load(std::memory_order_relaxed) != edge->mask) {
         const Array narrow = Alias(body_);
         const ConstArrayRef in{a};
-        Record rec{"identity", std::span{&in, 1}, std::span{&narrow, 1}, edge_->mask};
+        Record rec{"identity", std::span{&in, 1}, std::span{&narrow, 1}, edge->mask};
         if (rec) rec.Grad(0, [](const Array& gy) { return gy; });
         return narrow;
     }
     return a;
+}
+
+namespace {
+
+[[noreturn]] CX_COLD void ThrowWrittenOperand(const char* op, const std::string& operand,
+                                              const Shape& shape, Dtype dtype) {
+    throw GradientError{op,
+                        ": ",
+                        operand,
+                        ", of shape ",
+                        shape,
+                        " and dtype ",
+                        dtype,
+                        ", has been written in place since the forward computation, whose values "
+                        "the gradient needs; write to a copy() of it, or before that computation"};
+}
+
+}  // namespace
+
+void Saved::ThrowWritten() const {
+    const std::string operand = place_ >= 0            ? StrCat("input ", place_)
+                                : place_ == kNeither   ? "an operand"
+                                : node_->n_outputs > 1 ? StrCat("output ", kOutput - place_)
+                                                       : "the output";
+    ThrowWrittenOperand(node_->name, operand, body_->shape, body_->dtype);
+}
+
+void KeptOperand::ThrowWritten() const {
+    ThrowWrittenOperand(op_, name_, array_.shape(), array_.dtype());
 }
 
 bool internal::IsBackpropRequiredAny(const Array& x) {
@@ -164,6 +214,12 @@ void internal::ThrowInPlace(const char* op, const Array& x) {
 }
 
 void internal::ThrowReadOnly(const char* op, const Array& x) {
+    if (x.body()->read_only) {
+        throw ChainerxError{
+            op,          ": several elements of the array of shape ",
+            x.shape(),   ", or of one that it is a view of, share memory (its strides are ",
+            x.strides(), "), so it is read-only; write to a copy()"};
+    }
     throw ChainerxError{op, ": the memory of the array of shape ", x.shape(),
                         " is read-only; write to a copy()"};
 }

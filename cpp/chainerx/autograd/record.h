@@ -22,35 +22,71 @@
 
 namespace chainerx {
 
-// An array saved for backward: its data, and how to put it back into the graph. Move-only, small.
+// An array saved for backward: its data, and how to put it back into the graph. Small. Lives in a
+// gradient function of the node that saved it.
 class CX_API Saved {
  public:
     Saved() = default;
     Saved(Saved&& o) noexcept
-        : body_{std::exchange(o.body_, nullptr)}, edge_{o.edge_}, slot_{o.slot_} {}
-    Saved(const Saved& o) : body_{o.body_}, edge_{o.edge_}, slot_{o.slot_} {
+        : body_{std::exchange(o.body_, nullptr)},
+          node_{o.node_},
+          version_{o.version_},
+          place_{o.place_} {}
+    Saved(const Saved& o) : body_{o.body_}, node_{o.node_}, version_{o.version_}, place_{o.place_} {
         if (body_ != nullptr) body_->RefMemory();
     }
     Saved& operator=(Saved o) noexcept {
         std::swap(body_, o.body_);
-        edge_ = o.edge_;
-        slot_ = o.slot_;
+        node_ = o.node_;
+        version_ = o.version_;
+        place_ = o.place_;
         return *this;
     }
     ~Saved() {
         if (body_ != nullptr) body_->UnrefMemory();
     }
 
-    // The array as it was when recorded. It is in the graphs of the ids that the edge was recorded
-    // for.
+    // The array as it was when recorded; GradientError if it has been written in place since. It is
+    // in the graphs of the ids that the edge was recorded for.
     Array operator()() const;
 
  private:
     friend class Record;
 
+    // An input has its number. Below, output k is kOutput - k.
+    static constexpr int32_t kNeither = -1;
+    static constexpr int32_t kOutput = -2;
+
+    [[noreturn]] CX_COLD void ThrowWritten() const;
+
     internal::ArrayBody* body_{nullptr};
-    internal::Edge* edge_{nullptr};  // of a saved input; part of the node that holds this
-    internal::Slot* slot_{nullptr};  // of a saved output
+    internal::Node* node_{nullptr};
+    uint32_t version_{0};  // of the buffer
+    int32_t place_{kNeither};
+};
+static_assert(sizeof(Saved) == 24, "two gradient functions with two each fit into a node's arena");
+
+// An operand that has no gradient and is read again in backward: labels, indices. Outside all
+// graphs. Each use throws GradientError if it has been written in place since.
+class CX_API KeptOperand {
+ public:
+    // The names live as long as the process.
+    KeptOperand(const char* op, const char* name, const Array& x)
+        : op_{op}, name_{name}, array_{internal::Detached(x)}, version_{x.buffer()->version()} {}
+
+    const Array& operator()() const {
+        if (array_.buffer()->version() != version_) [[unlikely]]
+            ThrowWritten();
+        return array_;
+    }
+
+ private:
+    [[noreturn]] CX_COLD void ThrowWritten() const;
+
+    const char* op_;
+    const char* name_;
+    Array array_;
+    uint32_t version_;
 };
 
 // What a gradient function of several inputs or outputs sees.
@@ -142,7 +178,11 @@ class CX_API Record {
     void Begin(const char* op, std::span<const ConstArrayRef> inputs,
                std::span<const Array> outputs, uint64_t allowed_ids);
 
+    // Of the first inputs, for Save() to know them.
+    static constexpr uint32_t kKnownInputs = 3;
+
     internal::Node* node_{nullptr};
+    const internal::ArrayBody* inputs_[kKnownInputs];
 };
 
 namespace internal {
@@ -153,11 +193,12 @@ CX_API CX_COLD void ThrowReadOnly(const char* op, const Array& x);
 CX_API bool IsBackpropRequiredAny(const Array& x);
 
 // For in-place operations: `out` must be in no graph and not read-only, and `x` in none that is
-// recorded now.
+// recorded now. Once all is checked, the operation calls out.buffer()->MarkWritten(), and then a
+// kernel.
 inline void CheckInPlaceOutput(const char* op, const Array& out) {
     if (out.body()->slot != nullptr) [[unlikely]]
         ThrowInPlace(op, out);
-    if (!out.buffer()->writable()) [[unlikely]]
+    if (!out.IsWritable()) [[unlikely]]
         ThrowReadOnly(op, out);
 }
 CX_API CX_COLD void CheckInPlaceInputSlow(const char* op, const Array& x);

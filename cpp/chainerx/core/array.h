@@ -114,6 +114,7 @@ class CX_API Array {
     int64_t GetItemSize() const { return chainerx::GetItemSize(body_->dtype); }
     int64_t GetNBytes() const { return body_->size * GetItemSize(); }
     bool IsContiguous() const { return body_->contiguous; }
+    bool IsWritable() const { return !body_->read_only && body_->buffer->writable(); }
 
     // Gradients: autograd/array_grad.cc. Without an id: the default one of the context.
     const Array& RequireGrad(const std::optional<BackpropId>& id = std::nullopt) const;
@@ -215,7 +216,9 @@ inline Array MakeArray(const Shape& shape, const Strides& strides, Dtype dtype, 
 // Another layout over the memory of `x`, outside all graphs.
 inline Array MakeView(const Array& x, const Shape& shape, const Strides& strides, char* data) {
     x.buffer()->Ref();
-    return MakeArray(shape, strides, x.dtype(), x.device(), x.buffer(), data);
+    Array y = MakeArray(shape, strides, x.dtype(), x.device(), x.buffer(), data);
+    y.body()->read_only = x.body()->read_only;
+    return y;
 }
 
 // The same array, outside all graphs.

@@ -24,6 +24,7 @@ struct ArrayBody {
     std::atomic<uint32_t> memory{1};
     Dtype dtype;
     bool contiguous;        // C order
+    bool read_only{false};  // elements share memory, or it is a view of such an array
     Slot* slot{nullptr};    // null while no graph knows the array
     void* python{nullptr};  // the one Python object of this body, not owned; guarded by the GIL
     Device* device;

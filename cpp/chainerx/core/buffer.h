@@ -31,6 +31,14 @@ class CX_API Buffer {
     int64_t nbytes() const { return nbytes_; }
     bool writable() const { return writable_; }
 
+    // Counts writes in place, of views of all kinds; what backward reads again has to be of the
+    // version that it was saved with. Writes of others (NumPy) to shared memory are not seen.
+    uint32_t version() const { return version_.load(std::memory_order_relaxed); }
+    void MarkWritten() {
+        // Lost counts do no harm: they are those of writes at the same time.
+        version_.store(version() + 1, std::memory_order_relaxed);
+    }
+
     void Ref() { refs_.fetch_add(1, std::memory_order_relaxed); }
     void Unref() {
         // A sole owner needs no read-modify-write: nobody else could be adding a reference.
@@ -65,6 +73,7 @@ class CX_API Buffer {
     bool foreign_;
     bool writable_;
     std::atomic<uint32_t> refs_{1};
+    std::atomic<uint32_t> version_{0};
     Device* device_;
     void* data_;
     int64_t nbytes_;

@@ -27,8 +27,8 @@ void NonzeroCount(const Array& x, int64_t* count) {
 }
 CX_NATIVE_KERNEL(NonzeroCount)
 
-// Writes the positions of the true ones among p[0], ..., p[n - 1] to `to`, which has room for
-// `room`, at least as many. Returns how many there are.
+// Writes the positions of the first `room` true ones among p[0], ..., p[n - 1] to `to`, and returns
+// how many there are.
 int64_t FindTrue(const uint8_t* p, int64_t n, int64_t* to, int64_t room) {
     constexpr int64_t kStep = 8;
     int64_t found = 0;
@@ -44,12 +44,12 @@ int64_t FindTrue(const uint8_t* p, int64_t n, int64_t* to, int64_t room) {
                 found += p[i + k] != 0;
             }
         } else {
-            for (int64_t k = 0; k < kStep; ++k) {
+            for (int64_t k = 0; k < kStep && found < room; ++k) {
                 if (p[i + k] != 0) to[found++] = i + k;
             }
         }
     }
-    for (; i < n; ++i) {
+    for (; i < n && found < room; ++i) {
         if (p[i] != 0) to[found++] = i;
     }
     return found;
@@ -63,7 +63,9 @@ void Nonzero(const Array& x, const Array& out) {
     const int last = x.ndim() - 1;
     const int64_t length = x.shape()[last];
     int64_t index[kMaxNdim] = {};
-    for (int64_t found = 0; found < count; p += length) {
+    const uint8_t* const end = p + x.GetTotalSize();
+    int64_t found = 0;
+    for (; found < count && p < end; p += length) {
         const int64_t begin = found;
         found += FindTrue(p, length, to + last * count + found, count - found);
         for (int d = 0; d < last; ++d) {
@@ -71,6 +73,8 @@ void Nonzero(const Array& x, const Array& out) {
         }
         for (int d = last - 1; d >= 0 && ++index[d] == x.shape()[d]; --d) index[d] = 0;
     }
+    // Fewer than were counted, if another thread has written to the array meanwhile.
+    for (int d = 0; d <= last; ++d) std::fill(to + d * count + found, to + (d + 1) * count, 0);
 }
 CX_NATIVE_KERNEL(Nonzero)
 

@@ -143,6 +143,9 @@ void SoftmaxCrossEntropyGrad(const Array& x, const Array& t, const Array& stats,
                          cols, to);
             for (int64_t i = 0; i < count; ++i, to += cols) {
                 const int64_t label = Data<const int64_t>(t)[first + i];
+                // Checked in forward, but the memory may be written to by others.
+                if (label < -1 || label >= cols) [[unlikely]]
+                    ThrowLabel("softmax_cross_entropy", first + i, label, cols, true);
                 if (label < 0) {
                     std::fill_n(to, cols, T{0});
                 } else {

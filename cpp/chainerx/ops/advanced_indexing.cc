@@ -1,10 +1,12 @@
 // Indices that are arrays: reduced to Take and its inverse along one axis.
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
+#include "chainerx/core/overlap.h"
 #include "chainerx/kernels/indexing.h"
 #include "chainerx/kernels/memory.h"
 #include "chainerx/ops/creation.h"
@@ -18,7 +20,7 @@ namespace {
 // What picks elements along an axis: an array of integers, or a number; or, along several axes, a
 // bool array. The caller's arrays are kept for backward, in place of those made of them.
 struct Pick {
-    Array array;
+    std::optional<KeptOperand> array;
     int64_t index{0};
 };
 
@@ -64,14 +66,14 @@ Plan MakePlan(const Array& x, const std::vector<IndexItem>& items) {
                     "getitem: a bool index of shape ", mask.shape(), " does not match ", part,
                     " of an array of shape ",          x.shape()};
             }
-            add({internal::Detached(mask)}, mask.ndim());
+            add({KeptOperand{"getitem", "the bool index", mask}}, mask.ndim());
         } else if (!item.array.is_null()) {
             if (!IsInt(item.array.dtype())) {
                 throw IndexError{"getitem: an index array must be of integers or bool, got ",
                                  item.array.dtype()};
             }
             CheckSameDevice("getitem", x.device(), item.array.device());
-            add({internal::Detached(item.array)}, 1);
+            add({KeptOperand{"getitem", "the index array", item.array}}, 1);
         } else if (item.basic.tag() == ArrayIndex::Tag::kSingle) {
             const int64_t i = item.basic.index();
             const int64_t n = x.shape()[axis];
@@ -79,7 +81,7 @@ Plan MakePlan(const Array& x, const std::vector<IndexItem>& items) {
                 throw IndexError{"getitem: index ", i,        " is out of range for axis ", axis,
                                  " of shape ",      x.shape()};
             }
-            add({{}, i}, 1);
+            add({std::nullopt, i}, 1);
         } else if (item.basic.tag() == ArrayIndex::Tag::kEllipsis) {
             if (ellipsis) throw IndexError{"getitem: more than one '...' in an index"};
             ellipsis = true;
@@ -139,12 +141,15 @@ Merged Merge(const Plan& plan) {
 Array Positions(const std::vector<Pick>& picks, const Shape& lengths, Device& device) {
     std::vector<Array> indices;
     for (const Pick& pick : picks) {
-        if (pick.array.is_null()) {
+        if (!pick.array) {
             indices.push_back(Full({}, pick.index, Dtype::kInt64, device));
-        } else if (IsBool(pick.array.dtype())) {
-            for (Array& along : Nonzero(pick.array)) indices.push_back(std::move(along));
+            continue;
+        }
+        const Array& array = (*pick.array)();
+        if (IsBool(array.dtype())) {
+            for (Array& along : Nonzero(array)) indices.push_back(std::move(along));
         } else {
-            indices.push_back(pick.array);
+            indices.push_back(array);
         }
     }
     if (indices.size() == 1) return AsContiguous(indices[0]);
@@ -169,8 +174,9 @@ Array Positions(const std::vector<Pick>& picks, const Shape& lengths, Device& de
 int PickedNdim(const std::vector<Pick>& picks) {
     int ndim = 0;
     for (const Pick& pick : picks) {
-        if (!pick.array.is_null())
-            ndim = std::max<int>(ndim, IsBool(pick.array.dtype()) ? 1 : pick.array.ndim());
+        if (!pick.array) continue;
+        const Array& array = (*pick.array)();
+        ndim = std::max<int>(ndim, IsBool(array.dtype()) ? 1 : array.ndim());
     }
     return ndim;
 }
@@ -192,7 +198,8 @@ void Assign(const Array& x, const std::vector<IndexItem>& items, const Array& va
     internal::CheckInPlaceOutput("setitem", x);
     const Plan plan = MakePlan(internal::Detached(x), items);
     const Merged m = Merge(plan);
-    const Array indices = Positions(plan.picks, m.lengths, x.device());
+    Array indices = Positions(plan.picks, m.lengths, x.device());
+    if (internal::MayShareMemory(x, indices)) indices = Copy(indices);
     Shape shape{m.view.shape().begin(), m.view.shape().begin() + m.axis};
     for (int64_t d : indices.shape()) shape.push_back(d);
     for (int8_t i = m.axis + 1; i < m.view.ndim(); ++i) shape.push_back(m.view.shape()[i]);
@@ -203,6 +210,7 @@ void Assign(const Array& x, const std::vector<IndexItem>& items, const Array& va
     if (m.view.shape()[m.axis] == 0) {
         throw IndexError{"setitem: index into an axis of length 0"};
     }
+    x.buffer()->MarkWritten();
     CallOn<kernels::SetAt>(x.device(), m.view, m.axis, indices, IndexBoundsMode::kRaise, values);
     if (m.view.buffer() != m.permuted.buffer()) {
         CallOn<kernels::AsType>(x.device(), Reshape(m.view, m.permuted.shape()), m.permuted);

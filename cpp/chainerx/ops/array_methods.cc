@@ -27,6 +27,7 @@ Array Array::AsType(Dtype dtype, bool copy) const { return chainerx::AsType(*thi
 void Array::Fill(const Scalar& value) const {
     internal::CheckInPlaceOutput("fill", *this);
     internal::CheckIntFits("fill", dtype(), value);
+    buffer()->MarkWritten();
     CallOn<kernels::Fill>(device(), *this, value);
 }
 

@@ -4,6 +4,7 @@
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
+#include "chainerx/core/overlap.h"
 #include "chainerx/kernels/arithmetic.h"
 #include "chainerx/kernels/logic.h"
 #include "chainerx/ops/creation.h"
@@ -286,14 +287,6 @@ CX_COLD void CheckInPlaceDtype(const ElementwiseOp& op, Dtype dtype, Dtype resul
     }
 }
 
-// Whether writing to `out` could change elements of `x` that are still to be read.
-bool MayOverlap(const Array& out, const Array& x) {
-    if (out.buffer() != x.buffer()) return false;
-    const bool same = out.raw_data() == x.raw_data() && out.dtype() == x.dtype() &&
-                      out.shape() == x.shape() && out.strides() == x.strides();
-    return !same;
-}
-
 }  // namespace
 
 void CallInPlace(const ElementwiseOp& op, const Array& x1, const Array& x2) {
@@ -313,10 +306,11 @@ void CallInPlace(const ElementwiseOp& op, const Array& x1, const Array& x2) {
     }
     Array holder;
     const Array* in2 = &AsSecond(op, x2, x1.dtype(), holder);
-    if (MayOverlap(x1, *in2)) {
+    if (MustCopy(x1, *in2)) {
         holder = Copy(Detached(*in2));
         in2 = &holder;
     }
+    x1.buffer()->MarkWritten();
     CallKernelOf(op, Operand{x1}, Operand{*in2}, x1);
 }
 
@@ -324,6 +318,7 @@ void CallInPlace(const ElementwiseOp& op, const Array& x1, const Scalar& x2) {
     CheckInPlaceOutput(op.name, x1);
     const Dtype result = Promoted(op, "x1", x1.dtype(), x2);
     if (result != x1.dtype()) CheckInPlaceDtype(op, x1.dtype(), result);
+    x1.buffer()->MarkWritten();
     CallKernelOf(op, Operand{x1}, Operand{x2}, x1);
 }
 

@@ -6,6 +6,7 @@
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
+#include "chainerx/core/overlap.h"
 #include "chainerx/kernels/memory.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/embed.h"
@@ -111,29 +112,6 @@ void RecordView(const Array& x, const Array& y, Placement&& placement) {
     }
 }
 
-// Whether writing to `x` may change `value` before it is read.
-bool Overlaps(const Array& x, const Array& value) {
-    if (x.buffer() != value.buffer() &&
-        (x.buffer()->data() > value.buffer()->data()
-             ? static_cast<char*>(value.buffer()->data()) + value.buffer()->nbytes() <=
-                   x.buffer()->data()
-             : static_cast<char*>(x.buffer()->data()) + x.buffer()->nbytes() <=
-                   value.buffer()->data())) {
-        return false;
-    }
-    const auto range = [](const Array& a) {
-        std::pair<const char*, const char*> r{a.raw_data(), a.raw_data() + a.GetItemSize()};
-        for (int8_t i = 0; i < a.ndim(); ++i) {
-            const int64_t span = (a.shape()[i] - 1) * a.strides()[i];
-            (span < 0 ? r.first : r.second) += span;
-        }
-        return r;
-    };
-    const auto rx = range(x);
-    const auto rv = range(value);
-    return rx.first < rv.second && rv.first < rx.second;
-}
-
 int Rank(Dtype dtype) { return IsBool(dtype) ? 0 : IsInt(dtype) ? 1 : IsFloat(dtype) ? 2 : 3; }
 
 void CheckCast(const Array& x, Dtype dtype) {
@@ -221,13 +199,15 @@ void Assign(const Array& x, const Array& value) {
     CheckCast(x, value.dtype());
     Array v = Fit(value, x.shape());
     if (x.GetTotalSize() == 0) return;
-    if (Overlaps(x, v)) v = Copy(v);
+    if (internal::MustCopy(x, v)) v = Copy(v);
+    x.buffer()->MarkWritten();
     CallOn<kernels::AsType>(x.device(), v, x);
 }
 
 void Assign(const Array& x, const Scalar& value) {
     internal::CheckInPlaceOutput("setitem", x);
     internal::CheckScalarFits("setitem", x.dtype(), value);
+    x.buffer()->MarkWritten();
     CallOn<kernels::Fill>(x.device(), x, value);
 }
 

@@ -62,8 +62,5 @@ CX_API void CheckScalarFits(const char* op, Dtype dtype, const Scalar& value);
 // OverflowError if `dtype` is an integer dtype and `value` an integer that it does not hold.
 CX_API void CheckIntFits(const char* op, Dtype dtype, const Scalar& value);
 
-// Indices of `x`, outside all graphs, if they are integers on its device.
-CX_API Array CheckIndices(const char* op, const Array& x, const Array& indices);
-
 }  // namespace internal
 }  // namespace chainerx

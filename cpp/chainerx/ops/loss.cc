@@ -76,12 +76,14 @@ Array SigmoidCrossEntropy(const Array& x1, const Array& x2) {
     // log(1 + exp(x1)) - x1 x2: neither term overflows before the loss does.
     const Array x = ToFloat(x1);
     const Array detached = internal::Detached(x);
-    const Array t = internal::Detached(x2);
-    Array y =
-        Where(t == -1, Scalar{0.0}, Softplus(detached) - detached * AsType(t, x.dtype(), false));
+    const KeptOperand kept{kOp, "x2", x2};
+    const Array& labels = kept();
+    Array y = Where(labels == -1, Scalar{0.0},
+                    Softplus(detached) - detached * AsType(labels, x.dtype(), false));
     if (Record rec{kOp, {x}, y}) {
-        rec.Grad(0, [x = rec.Save(x), t](const Array& gy) {
+        rec.Grad(0, [x = rec.Save(x), kept](const Array& gy) {
             const Array p = Sigmoid(x());
+            const Array& t = kept();
             return gy * Where(t == -1, Scalar{0.0}, p - AsType(t, p.dtype(), false));
         });
     }
@@ -99,18 +101,18 @@ Array Hinge(const Array& x1, const Array& x2, double norm) {
     }
     CheckSameDevice(kOp, x1.device(), x2.device());
     const Array x = AsType(x1, FloatResult(x1.dtype()), false);
-    const Array t = internal::Detached(x2);
+    const KeptOperand t{kOp, "x2", x2};
     const auto slopes = [shape = x.shape(), dtype = x.dtype()](const Array& t) {
         const Array one_hot = EmptyUnchecked(shape, dtype, t.device());
         CallOn<kernels::OneHot>(t.device(), "hinge", AsContiguous(AsType(t, Dtype::kInt64, false)),
                                 false, one_hot);
         return 1 - one_hot * 2;
     };
-    const Array margin = Maximum(internal::Detached(x) * slopes(t) + 1, Scalar{0.0});
+    const Array margin = Maximum(internal::Detached(x) * slopes(t()) + 1, Scalar{0.0});
     Array y = norm == 1 ? margin : Power(margin, norm);
     if (Record rec{kOp, {x}, y}) {
         rec.Grad(0, [x = rec.Save(x), t, slopes, norm](const Array& gy) {
-            const Array s = slopes(t);
+            const Array s = slopes(t());
             const Array margin = x() * s + 1;
             if (norm == 1) return gy * Where(margin > 0, s, Scalar{0.0});
             return gy * s * norm * Power(Maximum(margin, Scalar{0.0}), norm - 1);

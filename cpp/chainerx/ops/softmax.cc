@@ -72,15 +72,16 @@ Array SoftmaxCrossEntropyGrad(const Array& x, const Array& t, const Array& stats
     Array gx = EmptyUnchecked(x.shape(), x.dtype(), x.device());
     CallOn<kernels::SoftmaxCrossEntropyGrad>(x.device(), x, t, stats, gy, gx);
     if (Record rec{"softmax_cross_entropy_grad", {x, gy}, gx}) {
-        rec.Grad(0, [x = rec.Save(x), gy = rec.Save(gy), t](const Array& ggx) {
+        const KeptOperand labelled{"softmax_cross_entropy", "x2", t};
+        rec.Grad(0, [x = rec.Save(x), gy = rec.Save(gy), labelled](const Array& ggx) {
             const Array p = Softmax(x());
-            const Labels labels = MakeLabels(t, p.shape(), p.dtype());
+            const Labels labels = MakeLabels(labelled(), p.shape(), p.dtype());
             const Array inner = SumAlong(Multiply(ggx, p), {1});
             return Multiply(Multiply(Column(gy()), labels.counted), Multiply(p, ggx - inner));
         });
-        rec.Grad(1, [x = rec.Save(x), t](const Array& ggx) {
+        rec.Grad(1, [x = rec.Save(x), labelled](const Array& ggx) {
             const Array p = Softmax(x());
-            const Labels labels = MakeLabels(t, p.shape(), p.dtype());
+            const Labels labels = MakeLabels(labelled(), p.shape(), p.dtype());
             const Array d = p * labels.counted - labels.one_hot;
             return Sum(Multiply(ggx, d), Axes{1});
         });
@@ -186,8 +187,8 @@ Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label
     // The cast is part of the graph: the derivatives below are those of a float array.
     const Array x = AsType(x1, dtype, false);
     // The caller's labels are kept, not the numbers that the kernels are given.
-    const auto labels = [given = internal::Detached(x2), ignore_label] {
-        const Array t = AsContiguous(AsType(AsVector(given), Dtype::kInt64, false));
+    const auto labels = [given = KeptOperand{kOp, "x2", x2}, ignore_label] {
+        const Array t = AsContiguous(AsType(AsVector(given()), Dtype::kInt64, false));
         if (ignore_label == -1) return t;
         // -2 is out of range for the kernel, as -1 is here.
         return Where(t == ignore_label, Scalar{-1}, Where(t == -1, Scalar{-2}, t));

@@ -22,18 +22,19 @@ Array internal::TakeGrad(const Array& gy, const Shape& shape, int8_t axis, const
         CallOn<kernels::AddAt>(gy.device(), gx, axis, indices, mode, packed);
     }
     if (Record rec{"take_grad", {gy}, gx}) {
-        rec.Grad(
-            0, [axis, indices, mode](const Array& ggx) { return Take(ggx, indices, axis, mode); });
+        rec.Grad(0, [axis, indices = KeptOperand{"take", "indices", indices},
+                     mode](const Array& ggx) { return Take(ggx, indices(), axis, mode); });
     }
     return gx;
 }
 
-Array internal::CheckIndices(const char* op, const Array& x, const Array& indices) {
+KeptOperand internal::CheckIndices(const char* op, const char* name, const Array& x,
+                                   const Array& indices) {
     if (!IsInt(indices.dtype())) {
-        throw DtypeError{op, ": indices must be of an integer dtype, got ", indices.dtype()};
+        throw DtypeError{op, ": ", name, " must be of an integer dtype, got ", indices.dtype()};
     }
     CheckSameDevice(op, x.device(), indices.device());
-    return indices.body()->slot == nullptr ? indices : Detached(indices);
+    return {op, name, indices};
 }
 
 Array internal::TakeValues(const Array& x, const Array& indices, int8_t axis,
@@ -54,9 +55,13 @@ Array internal::TakeValues(const Array& x, const Array& indices, int8_t axis,
 Array Take(const Array& x, const Array& indices, std::optional<int8_t> axis, IndexBoundsMode mode) {
     if (!axis) return Take(Ravel(x), indices, int8_t{0}, mode);
     const int8_t a = NormalizeAxis("take", *axis, x.ndim());
-    const Array idx = internal::CheckIndices("take", x, indices);
     // The memory of the caller's array is kept, not that of a contiguous copy.
-    return internal::TakeBy(x, a, [idx] { return AsContiguous(idx); }, mode);
+    return internal::TakeBy(
+        x, a,
+        [kept = internal::CheckIndices("take", "indices", x, indices)] {
+            return AsContiguous(kept());
+        },
+        mode);
 }
 
 Array SelectItem(const Array& x, const Array& t) {
@@ -69,7 +74,8 @@ Array SelectItem(const Array& x, const Array& t) {
     const int64_t rows = x.shape()[0];
     const int64_t columns = x.shape()[1];
     if (columns == 0 && rows != 0) throw IndexError{kOp, ": x of shape ", x.shape(), " is empty"};
-    const auto positions = [rows, columns, t = internal::CheckIndices(kOp, x, t)] {
+    const auto positions = [rows, columns, kept = internal::CheckIndices(kOp, "t", x, t)] {
+        const Array& t = kept();
         const Array out = Arange(Scalar{0}, Scalar{rows * columns},
                                  Scalar{std::max<int64_t>(columns, 1)}, Dtype::kInt64, t.device());
         CallOn<kernels::LinearIndex>(t.device(), AsContiguous(t), columns, 1, out);
@@ -80,7 +86,7 @@ Array SelectItem(const Array& x, const Array& t) {
 
 Array EmbedId(const Array& ids, const Array& w, int64_t ignore_label) {
     constexpr const char* kOp = "embed_id";
-    const Array given = internal::CheckIndices(kOp, w, ids);
+    const KeptOperand given = internal::CheckIndices(kOp, "ids", w, ids);
     const auto ignored = [ignore_label](const Array& ids) {
         return ExpandDims(Equal(ids, Scalar{ignore_label}), Axes{static_cast<int8_t>(ids.ndim())});
     };
@@ -88,12 +94,12 @@ Array EmbedId(const Array& ids, const Array& w, int64_t ignore_label) {
         return AsContiguous(Where(Equal(ids, Scalar{ignore_label}), Scalar{0}, ids));
     };
     const Array found =
-        internal::TakeValues(internal::Detached(w), rows(given), 0, IndexBoundsMode::kRaise);
-    Array y = Where(ignored(given), Scalar{0}, found);
+        internal::TakeValues(internal::Detached(w), rows(given()), 0, IndexBoundsMode::kRaise);
+    Array y = Where(ignored(given()), Scalar{0}, found);
     if (Record rec{kOp, {w}, y}) {
         rec.Grad(0, [shape = w.shape(), given, ignored, rows](const Array& gy) {
-            return internal::TakeGrad(Where(ignored(given), Scalar{0}, gy), shape, 0, rows(given),
-                                      IndexBoundsMode::kRaise);
+            return internal::TakeGrad(Where(ignored(given()), Scalar{0}, gy), shape, 0,
+                                      rows(given()), IndexBoundsMode::kRaise);
         });
     }
     return y;

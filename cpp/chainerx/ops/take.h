@@ -10,6 +10,9 @@
 
 namespace chainerx::internal {
 
+// Indices of `x`, kept for backward, if they are integers on its device.
+KeptOperand CheckIndices(const char* op, const char* name, const Array& x, const Array& indices);
+
 // Elements of `x` along `axis`, outside all graphs. The indices are as kernels want them.
 Array TakeValues(const Array& x, const Array& indices, int8_t axis, IndexBoundsMode mode);
 // Zeros of `shape`, with gy added at the indices. Differentiable in gy.

@@ -120,6 +120,7 @@ Array Reshape(const Array& x, const Shape& shape) {
         x.buffer()->Ref();
         y = Array{new internal::ArrayBody{to, x.dtype(), &x.device(), x.buffer()}};
         y.body()->data = x.raw_data();
+        y.body()->read_only = x.body()->read_only;
     } else {
         const std::optional<Strides> strides = ViewStrides(x, to);
         if (!strides) return Reshape(Copy(x), to);
@@ -168,6 +169,10 @@ Array BroadcastTo(const Array& x, const Shape& shape) {
     }
     Array y =
         internal::MakeView(x, shape, BroadcastStrides(x.shape(), x.strides(), shape), x.raw_data());
+    // As in NumPy: a write to one element would be one to several.
+    for (int8_t i = 0; i < shape.ndim(); ++i) {
+        y.body()->read_only |= y.strides()[i] == 0 && shape[i] > 1;
+    }
     // The engine sums the gradient back.
     if (Record rec{"broadcast_to", {x}, y}) rec.Grad(0, [](const Array& gy) { return gy; });
     return y;

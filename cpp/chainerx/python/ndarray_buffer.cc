@@ -41,7 +41,7 @@ int GetBuffer(PyObject* o, Py_buffer* view, int flags) {
                         "bfloat16 has no buffer format; use chainerx.to_numpy(x)");
         return -1;
     }
-    if ((flags & PyBUF_WRITABLE) == PyBUF_WRITABLE && !x.buffer()->writable()) {
+    if ((flags & PyBUF_WRITABLE) == PyBUF_WRITABLE && !x.IsWritable()) {
         PyErr_SetString(PyExc_BufferError, "the memory of the array is read-only");
         return -1;
     }
@@ -68,7 +68,7 @@ int GetBuffer(PyObject* o, Py_buffer* view, int flags) {
     view->buf = x.raw_data();
     view->len = x.GetNBytes();
     view->itemsize = x.GetItemSize();
-    view->readonly = x.buffer()->writable() ? 0 : 1;
+    view->readonly = x.IsWritable() ? 0 : 1;
     view->ndim = x.ndim();
     view->format = (flags & PyBUF_FORMAT) != 0 ? layout->format : nullptr;
     view->shape = (flags & PyBUF_ND) != 0 ? layout->shape : nullptr;

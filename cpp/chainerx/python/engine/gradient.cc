@@ -54,6 +54,7 @@ struct Backward {
     Kept params;
     std::vector<Saved> inputs;
     Saved output;
+    std::vector<KeptOperand> arrays;  // among the parameters
 
     void operator()(GradContext& context) const {
         const GilScope gil;
@@ -67,6 +68,7 @@ struct Backward {
             PyTuple_SET_ITEM(needed.get(), i, PyBool_FromLong(context.IsInputGradRequired(i)));
         }
         if (!any) return;
+        for (const KeptOperand& array : arrays) array();
         const Ref xs = Check(PyTuple_New(static_cast<Py_ssize_t>(inputs.size())));
         for (size_t i = 0; i < inputs.size(); ++i) {
             PyTuple_SET_ITEM(xs.get(), i, Wrap(inputs[i]()));
@@ -126,7 +128,12 @@ PyObject* Call(WithGradientObject* self, PyObject* const* args, Py_ssize_t n_arg
         for (int i = 0; i < self->n_params; ++i) {
             PyTuple_SET_ITEM(params.get(), i, Py_NewRef(args[n_inputs + i]));
         }
-        Backward backward{Kept{reinterpret_cast<PyObject*>(self)}, Kept{params.get()}, {}, Saved{}};
+        Backward backward{
+            Kept{reinterpret_cast<PyObject*>(self)}, Kept{params.get()}, {}, Saved{}, {}};
+        for (int i = 0; i < self->n_params; ++i) {
+            if (!IsNdArray(args[n_inputs + i])) continue;
+            backward.arrays.emplace_back(self->name, "a parameter", Self(args[n_inputs + i]));
+        }
         if (self->keeps_inputs) {
             for (const ConstArrayRef& x : inputs) backward.inputs.push_back(rec.Save(x.get()));
         }

@@ -1,8 +1,10 @@
 // UpdatePlan: one step of an optimizer for all parameters of a model in one call.
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/overlap.h"
 #include "chainerx/kernels/update.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/python/convert.h"
@@ -39,7 +41,35 @@ struct PlanObject {
     PyObject* keys;  // tuple of names of states
     Device* device;
     std::vector<Place>* places;
+    std::vector<internal::Extent>* written;  // by a step, in the order of addresses
 };
+
+internal::Extent ExtentOf(const Array& x) { return {x.raw_data(), x.raw_data() + x.GetNBytes()}; }
+
+// Whether a step writes to what a contiguous array reads.
+bool IsWritten(const PlanObject* plan, const Array& x) {
+    const internal::Extent e = ExtentOf(x);
+    const auto it = std::upper_bound(
+        plan->written->begin(), plan->written->end(), e.begin,
+        [](const char* address, const internal::Extent& w) { return address < w.end; });
+    return it != plan->written->end() && it->begin < e.end;
+}
+
+// Fills in what a step writes. False if it would write twice to one place.
+bool FindWritten(PlanObject* plan, int n_states) {
+    const auto add = [plan](const Array& x) {
+        if (x.GetTotalSize() != 0) plan->written->push_back(ExtentOf(x));
+    };
+    for (const Place& place : *plan->places) {
+        add(place.side);
+        for (int k = 0; k < n_states; ++k) add(place.states[k]);
+    }
+    std::sort(plan->written->begin(), plan->written->end(),
+              [](const auto& a, const auto& b) { return a.begin < b.begin; });
+    return std::adjacent_find(plan->written->begin(), plan->written->end(),
+                              [](const auto& a, const auto& b) { return b.begin < a.end; }) ==
+           plan->written->end();
+}
 
 int FindRule(std::string_view name) {
     for (int i = 0; i < static_cast<int>(UpdateRule::kCount); ++i) {
@@ -50,7 +80,7 @@ int FindRule(std::string_view name) {
 
 // Whether the kernel can work on it in place.
 bool IsPlain(const Array& x) {
-    return x.IsContiguous() && x.buffer()->writable() &&
+    return x.IsContiguous() && x.IsWritable() &&
            (x.dtype() == Dtype::kFloat32 || x.dtype() == Dtype::kFloat64);
 }
 
@@ -89,6 +119,7 @@ void Dealloc(PyObject* self) {
     Clear(self);
     auto* plan = reinterpret_cast<PlanObject*>(self);
     delete plan->places;
+    delete plan->written;
     Py_XDECREF(plan->keys);
     PyTypeObject* type = Py_TYPE(self);
     type->tp_free(self);
@@ -146,6 +177,7 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
         plan->rule = static_cast<UpdateRule>(rule);
         plan->keys = Py_NewRef(keys);
         plan->places = new std::vector<Place>;
+        plan->written = new std::vector<internal::Extent>;
         for (Py_ssize_t i = 0; i < PyList_GET_SIZE(pairs); ++i) {
             PyObject* pair = PyList_GET_ITEM(pairs, i);
             if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
@@ -156,6 +188,9 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
                                  " is not a contiguous array of float32 or float64, with states "
                                  "like it, on the device of the others"};
             }
+        }
+        if (!FindWritten(plan, kRules[rule].n_states)) {
+            throw ValueError{"UpdatePlan: parameters or states share memory"};
         }
         return self.Release();
     } catch (...) {
@@ -203,6 +238,7 @@ PyObject* Step(PyObject* self, PyObject* numbers) {
             Array g = slot != nullptr ? slot->GetGrad(GraphBit()) : Array{};
             if (g.is_null() || !IsLike(g, place.side)) Py_RETURN_FALSE;
             if (!g.IsContiguous()) g = AsContiguous(internal::Detached(g));
+            if (IsWritten(plan, g)) Py_RETURN_FALSE;
             UpdateItem item{place.side.dtype(),
                             place.side.GetTotalSize(),
                             place.side.raw_data(),
@@ -211,6 +247,10 @@ PyObject* Step(PyObject* self, PyObject* numbers) {
             for (int k = 0; k < rule.n_states; ++k) item.states[k] = place.states[k].raw_data();
             items.push_back(item);
             grads.push_back(std::move(g));
+        }
+        for (const Place& place : *plan->places) {
+            place.side.buffer()->MarkWritten();
+            for (int k = 0; k < rule.n_states; ++k) place.states[k].buffer()->MarkWritten();
         }
         if (!items.empty()) {
             CallOn<kernels::UpdateParameters>(

@@ -13,7 +13,8 @@ if typing.TYPE_CHECKING:
 
 
 def _wrap(array: numpy.ndarray, device: typing.Any) -> _core.ndarray:
-    return _core.array(array, copy=False, device=device)
+    """Over the memory of an array that nobody else has, unless bytes may be no proper bools."""
+    return _core.array(array, copy=array.dtype == bool, device=device)
 
 
 def frombuffer(
@@ -37,6 +38,7 @@ def frombuffer(
     Raises:
         ChainerxError: If the buffer has too few bytes, or a part of an element is left over.
         TypeError: If it is no buffer.
+        ValueError: If bools have bytes other than 0 and 1.
     """
     dtype = _core.empty(0, dtype, 'native:0').dtype
     with memoryview(buffer) as view:
@@ -58,7 +60,8 @@ def frombuffer(
         count = left // dtype.itemsize
     if count == 0:
         return _core.empty(0, dtype, device)
-    return _wrap(numpy.frombuffer(buffer, dtype, count, offset), device)
+    array = numpy.frombuffer(buffer, dtype, count, offset)
+    return _core.array(array, copy=False, device=device)
 
 
 def fromfile(

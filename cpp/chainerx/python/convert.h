@@ -78,10 +78,17 @@ struct NumpyTypes {
 };
 const NumpyTypes& Numpy();
 
+enum class Sharing {
+    kNever,
+    // If the device is native and nothing changes. ValueError for bools that are neither 0 nor 1,
+    // which need a copy.
+    kWherePossible,
+    // The same, but such bools are copied: for arrays that are read once.
+    kUnlessOddBools
+};
 // Any array-like (NumPy array, buffer, list, number) through numpy.asarray. dtype none: NumPy's
-// choice. Without `copy`, shares the memory of a NumPy array if the device is native and nothing
-// changes.
-Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, bool copy, Device& device);
+// choice.
+Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, Sharing sharing, Device& device);
 // A new reference to a NumPy array. Without `copy`, shares memory of native arrays.
 PyObject* ToNumpy(const Array& x, bool copy);
 

@@ -4,6 +4,7 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/core/foreign.h"
+#include "chainerx/ops/bool_bytes.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/deferred.h"
@@ -144,12 +145,24 @@ Array TryWrap(PyObject* o, Device& device) {
     return internal::IsAligned(x) ? x : Array{};
 }
 
+// `x` as an array over the memory of a NumPy array, or a copy of it.
+Array Share(const Array& x, Sharing sharing) {
+    if (sharing == Sharing::kNever) return internal::CopyPlain(x);
+    if (internal::HasPlainBools(x)) return x;
+    if (sharing == Sharing::kUnlessOddBools) return internal::CopyPlain(x);
+    throw ValueError{"the memory of the bool array of shape ", x.shape(),
+                     " holds bytes other than 0 and 1, so it can't be shared; copy it with "
+                     "chainerx.array(x)"};
+}
+
 }  // namespace
 
-Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, bool copy, Device& device) {
+Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, Sharing sharing, Device& device) {
     ReleaseDeferred();
-    if (!dtype && !copy) {
-        if (Array x = TryWrap(o, device); !x.is_null()) return x;
+    if (!dtype && sharing != Sharing::kNever) {
+        if (Array x = TryWrap(o, device); !x.is_null()) {
+            return IsBool(x.dtype()) ? Share(x, sharing) : x;
+        }
     }
     PyObject* array = AsNumpyArray(o, dtype);
     if (array == nullptr) throw PythonError{};
@@ -157,7 +170,7 @@ Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, bool copy, Device& devi
     if (!IsNative(array)) {  // byte-swapped: NumPy converts
         const Ref d = Check(FromDtype(DtypeOf(array)));
         return FromNumpy(Check(PyObject_CallMethod(array, "astype", "O", d.get())).get(), dtype,
-                         copy, device);
+                         sharing, device);
     }
     const Dtype found = DtypeOf(array);
     Device& host =
@@ -165,11 +178,10 @@ Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, bool copy, Device& devi
     const Array shared = WrapNumpy(array, found, host);
     if (!internal::IsAligned(shared)) {
         const Ref c = Check(PyObject_CallMethod(array, "copy", nullptr));
-        const Array aligned = WrapNumpy(c.get(), found, host);
-        return FromNumpy(c.get(), dtype, true, device);
+        return FromNumpy(c.get(), dtype, Sharing::kNever, device);
     }
-    if (&host == &device) return copy ? Copy(shared) : shared;
-    const Array packed = AsContiguous(shared);
+    if (&host == &device) return Share(shared, sharing);
+    const Array packed = IsBool(found) ? internal::CopyPlain(shared) : AsContiguous(shared);
     Array y = EmptyUnchecked(packed.shape(), found, device);
     device.CopyFromHost(y.raw_data(), packed.raw_data(), packed.GetNBytes());
     return y;

@@ -5,6 +5,7 @@
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/foreign.h"
+#include "chainerx/ops/bool_bytes.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/deferred.h"
@@ -174,7 +175,7 @@ PyObject* MakeCapsule(const Array& x, bool copied) {
     managed.deleter = &Export<Managed>::Delete;
     if constexpr (requires { managed.flags; }) {
         managed.version = kVersion;
-        managed.flags = (x.buffer()->writable() ? 0 : kReadOnly) | (copied ? kIsCopied : 0);
+        managed.flags = (x.IsWritable() ? 0 : kReadOnly) | (copied ? kIsCopied : 0);
     }
     for (int8_t i = 0; i < x.ndim(); ++i) {
         out->shape[i] = x.shape()[i];
@@ -247,7 +248,7 @@ CX_METHOD(__dlpack__,
     if (version && version->device_type >= 1) {
         return MakeCapsule<DLManagedTensorVersioned>(given, copied);
     }
-    if (!given.buffer()->writable()) {
+    if (!given.IsWritable()) {
         ThrowBufferError(
             "__dlpack__: the memory is read-only, which version 0 of the protocol "
             "can't say; ask with max_version=(1, 0) or copy=True");
@@ -353,7 +354,8 @@ CX_ROUTINE(from_dlpack,
            "    BufferError: If it is on a device of another kind, was taken before, or is not "
            "aligned.\n"
            "    DtypeError: If there is no such dtype.\n"
-           "    ValueError: If `copy` is False and a copy is needed.") {
+           "    ValueError: If `copy` is False and a copy is needed; without a copy, if bools have "
+           "other bytes than 0 and 1.") {
     ReleaseDeferred();
     const bool is_capsule = PyCapsule_CheckExact(a[0]) != 0;
     if (!is_capsule && !PyObject_HasAttrString(a[0], "__dlpack__")) {
@@ -367,8 +369,13 @@ CX_ROUTINE(from_dlpack,
         throw ValueError{"from_dlpack: copy is False, but the memory is on ", x.device().name(),
                          " and device is ", device.name()};
     }
-    if (moves) return Wrap(x.ToDevice(device));
-    return Wrap(a[2] == Py_True ? Copy(x) : x);
+    const bool copies = moves || a[2] == Py_True;
+    if (!copies && !internal::HasPlainBools(x)) {
+        throw ValueError{"from_dlpack: the memory of the bool array of shape ", x.shape(),
+                         " holds bytes other than 0 and 1, so it can't be shared; pass copy=True"};
+    }
+    const Array own = copies && (!moves || IsBool(x.dtype())) ? internal::CopyPlain(x) : x;
+    return Wrap(moves ? own.ToDevice(device) : own);
 }
 
 }  // namespace

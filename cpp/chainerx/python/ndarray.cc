@@ -57,7 +57,9 @@ PyObject* New(PyTypeObject*, PyObject* args, PyObject* keywords) {
         return nullptr;
     }
     try {
-        return Wrap(Empty(ToShape("ndarray", "shape", shape), ToDtype(dtype), ToDevice(device)));
+        const Array x = Empty(ToShape("ndarray", "shape", shape), ToDtype(dtype), ToDevice(device));
+        if (IsBool(x.dtype())) x.Fill(false);  // any byte may lie there
+        return Wrap(x);
     } catch (...) {
         TranslateException();
         return nullptr;

@@ -131,7 +131,7 @@ Array ToValue(const Array& x, PyObject* o) {
         throw TypeError{"setitem: the array is on ", x.device().name(),
                         ", the value on the host; convert it with chainerx.array()"};
     }
-    return FromNumpy(o, std::nullopt, false, x.device());
+    return FromNumpy(o, std::nullopt, Sharing::kUnlessOddBools, x.device());
 }
 
 int SetSubscript(PyObject* o, PyObject* index, PyObject* value) {

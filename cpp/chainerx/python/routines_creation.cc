@@ -18,7 +18,13 @@ Array ToArrayOn(PyObject* object, PyObject* dtype, bool copy, PyObject* device) 
     }
     std::optional<Dtype> d;
     if (Given(dtype)) d = ToDtype(dtype);
-    return FromNumpy(object, d, copy, ToDevice(device));
+    return FromNumpy(object, d, copy ? Sharing::kNever : Sharing::kWherePossible, ToDevice(device));
+}
+
+// Any byte may lie in memory that is used again, but a bool is 0 or 1.
+PyObject* WrapEmpty(const Array& x) {
+    if (IsBool(x.dtype())) x.Fill(false);
+    return Wrap(x);
 }
 
 CX_ROUTINE(array,
@@ -38,7 +44,9 @@ CX_ROUTINE(asarray,
            "object: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> "
            "ndarray",
            "As array() without a copy where none is needed: an ndarray itself, the memory of a "
-           "NumPy array.") {
+           "NumPy array.\n\n"
+           "Raises:\n"
+           "    ValueError: If the memory of bools holds bytes other than 0 and 1; use array().") {
     return Wrap(ToArrayOn(a[0], a[1], false, a[2]));
 }
 
@@ -63,7 +71,7 @@ CX_ROUTINE(empty,
            "shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> "
            "ndarray",
            "An uninitialized array; float32 by default.") {
-    return Wrap(
+    return WrapEmpty(
         Empty(ToShape("empty", "shape", a[0]), ToDtypeOr(a[1], kDefaultFloat), ToDevice(a[2])));
 }
 
@@ -98,7 +106,7 @@ CX_ROUTINE(full,
 
 CX_ROUTINE(empty_like, "a: ndarray, device: DeviceLike | None = None) -> ndarray",
            "An uninitialized array of the shape and dtype of another, on the default device.") {
-    return Wrap(EmptyLike(ToArray("empty_like", "a", a[0]), ToDevice(a[1])));
+    return WrapEmpty(EmptyLike(ToArray("empty_like", "a", a[0]), ToDevice(a[1])));
 }
 
 CX_ROUTINE(full_like, "a: ndarray, fill_value: float, device: DeviceLike | None = None) -> ndarray",

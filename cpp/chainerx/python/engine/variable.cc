@@ -326,12 +326,14 @@ Array SideOf(const char* op, PyObject* array) {
     if (!cupy) CheckUnmasked(op, array);
     try {
         return cupy ? FromCupy(op, array)
-                    : FromNumpy(array, std::nullopt, false,
+                    : FromNumpy(array, std::nullopt, Sharing::kWherePossible,
                                 GetDefaultContext().GetNativeBackend().GetDevice(0));
     } catch (const PythonError&) {
         PyErr_Clear();
     } catch (const BackendError&) {
         throw;
+    } catch (const ValueError& e) {
+        throw ValueError{op, ": ", e.what()};
     } catch (const ChainerxError&) {
     }
     ThrowCannotHold(op, array);

@@ -1,0 +1,30 @@
+#include "chainerx/ops/bool_bytes.h"
+
+#include "chainerx/kernels/indexing.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/logic.h"
+
+namespace chainerx::internal {
+namespace {
+
+// The bytes of a bool array as numbers, over the same memory.
+Array Bytes(const Array& x) {
+    Array bytes = Detached(x);
+    bytes.body()->dtype = Dtype::kUInt8;  // of equal size; nobody else sees this array
+    return bytes;
+}
+
+}  // namespace
+
+bool HasPlainBools(const Array& x) {
+    if (!IsBool(x.dtype()) || x.GetTotalSize() == 0) return true;
+    int64_t odd = 0;
+    CallOn<kernels::NonzeroCount>(x.device(), AsContiguous(Greater(Bytes(x), Scalar{1})), &odd);
+    return odd == 0;
+}
+
+Array CopyPlain(const Array& x) {
+    return IsBool(x.dtype()) ? NotEqual(Bytes(x), Scalar{0}) : Copy(Detached(x));
+}
+
+}  // namespace chainerx::internal

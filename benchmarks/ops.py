@@ -32,9 +32,29 @@ def rows_of(bench, label, shape, ops):
         )
 
 
+def rows_by_numbers(bench):
+    """Operators with a number, which NumPy has ways of its own for."""
+    x, _, x_np = float32(1000, 1000)
+    k_np = np.arange(1_000_000) % 1000 - 500
+    for name, array, array_np in [
+        *((f'x ** {exponent}', x, x_np) for exponent in (2, 0.5, -1)),
+        ('k // 3, int64', chainerx.array(k_np), k_np),
+        ('k % 3, int64', chainerx.array(k_np), k_np),
+        ('k // 3, int32', chainerx.array(k_np, 'int32'), k_np.astype('int32')),
+    ]:
+        statement = name.partition(',')[0]
+        bench.row(
+            f'{name}, 1M',
+            {'chainerx': statement, 'numpy': statement},
+            {'chainerx': {statement[0]: array}, 'numpy': {statement[0]: array_np}},
+            against='numpy',
+        )
+
+
 def rows(bench):
-    """add, exp, tanh, sum, mean over 1M elements."""
+    """add, exp, tanh, sum, mean over 1M elements; powers and quotients with a number."""
     rows_of(bench, '1M', (1000, 1000), OPS)
+    rows_by_numbers(bench)
 
 
 if __name__ == '__main__':

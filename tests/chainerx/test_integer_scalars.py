@@ -55,6 +55,30 @@ def message(name, dtype):
     return rf'{name}: (-?[0-9e+.]+|-?inf) does not fit in {dtype}'
 
 
+def edges(dtype):
+    """Numbers around each power of two, where dividing by multiplication goes wrong if anywhere."""
+    info = np.iinfo(dtype)
+    near = {2**k + d for k in range(info.bits) for d in (-1, 0, 1)} | {3, 5, 7, 10, info.max // 3}
+    return [v for v in sorted(near | {-v for v in near}) if info.min <= v <= info.max]
+
+
+@pytest.mark.parametrize('dtype', INTS)
+@pytest.mark.parametrize('name', ['floor_divide', 'remainder'])
+def test_division_by_one_number(name, dtype, device):
+    info = np.iinfo(dtype)
+    rng = np.random.default_rng(0)
+    some = rng.integers(info.min, info.max, 100, dtype, endpoint=True)
+    n = np.concatenate([np.array(edges(dtype), dtype), some])
+    x = chx.array(n, device=device)
+    spread = chx.array(np.repeat(n, 2), device=device)[::2]
+    for divisor in [*edges(dtype), *map(int, some[:30])]:
+        with np.errstate(all='ignore'):
+            expected = getattr(np, name)(n, np.array(divisor, dtype)) if divisor else 0 * n
+        for a in (x, spread, x[:1], x[:-3]):
+            got = to_numpy(getattr(chx, name)(a, divisor))
+            np.testing.assert_array_equal(got, expected[: a.size], f'by {divisor}')
+
+
 @pytest.mark.parametrize('dtype', INTS)
 @pytest.mark.parametrize('name', ARITHMETIC)
 def test_arithmetic_refuses(name, dtype, device):

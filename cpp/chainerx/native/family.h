@@ -25,8 +25,20 @@ namespace rows {
     };
 #define CX_UNARY(Name, rule, gx, ...) CX_APPLY(Name, rule, T, (const T& x), __VA_ARGS__)
 #define CX_PREDICATE(Name, rule, ...) CX_APPLY(Name, rule, bool, (const T& x), __VA_ARGS__)
-#define CX_BINARY(Name, rule, gx1, gx2, ...) \
-    CX_APPLY(Name, rule, T, (const T& x1, const T& x2), __VA_ARGS__)
+// WithScalar() exists where the expression knows loops of its own for one value of x2.
+#define CX_BINARY(Name, rule, gx1, gx2, ...)                                                     \
+    struct Name {                                                                                \
+        static constexpr DtypeRule kRule = DtypeRule::rule;                                      \
+        template <typename T>                                                                    \
+        static T Apply(const T& x1, const T& x2) {                                               \
+            return static_cast<T>(__VA_ARGS__);                                                  \
+        }                                                                                        \
+        template <typename T, typename X2>                                                       \
+        static auto WithScalar([[maybe_unused]] const T& x1, [[maybe_unused]] const X2& x2)      \
+            -> std::enable_if_t<std::is_same_v<decltype(__VA_ARGS__), BinaryLoop>, BinaryLoop> { \
+            return __VA_ARGS__;                                                                  \
+        }                                                                                        \
+    };
 #define CX_COMPARE(Name, rule, ...) \
     CX_APPLY(Name, rule, bool, (const T& x1, const T& x2), __VA_ARGS__)
 #include CX_FAMILY_DEF
@@ -83,6 +95,10 @@ enum : int {
 #undef CX_SKIP
 #undef CX_PLACE
 
+template <typename Row, typename T>
+concept HasScalarLoop = std::is_integral_v<T> && !std::is_same_v<T, bool> &&
+                        requires(T x) { Row::WithScalar(x, math::AnyScalar{}); };
+
 // Out is T, or bool.
 template <typename Row, typename T, typename Out>
 void ScalarUnary(const void* x_data, void* out_data, int64_t n) {
@@ -106,6 +122,9 @@ void ScalarBinary(const void* x1_data, int64_t step1, const void* x2_data, int64
     };
     if (step2 == 0) {
         const T value = *x2;
+        if constexpr (HasScalarLoop<Row, T>) {
+            if (step1 == 1) return Row::WithScalar(T{}, math::AnyScalar{})(x1, 1, x2, 0, out, n);
+        }
         for (int64_t i = 0; i < n; ++i) out[i] = apply(x1[i * step1], value);
     } else if (step1 == 0) {
         const T value = *x1;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "chainerx/core/error.h"
+#include "chainerx/native/divide_loops.h"
 #include "chainerx/native/reduce_isa.h"
 #include "chainerx/native/update_loops.h"
 
@@ -154,6 +155,12 @@ const RowLoops& rows_loops() {
 CX_DECLARE_OF(reduce, ReduceIsaLoops)
 const ReduceIsaLoops& reduce_loops() {
     static const ReduceIsaLoops* const entries[] = {CX_ENTRIES(reduce)};
+    return *entries[Chosen().isa < 0 ? 0 : Chosen().isa];
+}
+
+CX_DECLARE_OF(divide, DivideLoops)
+const DivideLoops& divide_loops() {
+    static const DivideLoops* const entries[] = {CX_ENTRIES(divide)};
     return *entries[Chosen().isa < 0 ? 0 : Chosen().isa];
 }
 

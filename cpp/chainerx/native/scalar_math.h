@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "chainerx/core/dtype.h"
+#include "chainerx/native/divide_loops.h"
 
 namespace chainerx::native::math {
 
@@ -51,6 +52,16 @@ inline T FloorDiv(T x1, T x2) {
     } else {
         return x1 / x2;
     }
+}
+// Which loops divide integers by the one value of x2, for which AnyScalar stands.
+struct AnyScalar {};
+template <typename T>
+inline BinaryLoop FloorDiv(T, AnyScalar) {
+    return divide_loops().floor[static_cast<int>(kDtypeOf<T>)];
+}
+template <typename T>
+inline BinaryLoop Mod(T, AnyScalar) {
+    return divide_loops().remainder[static_cast<int>(kDtypeOf<T>)];
 }
 template <typename T>
 inline T Fmod(T x1, T x2) {

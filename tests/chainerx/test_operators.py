@@ -116,6 +116,59 @@ def test_power_in_place_rebinds():
     same(y, [2, 3])
 
 
+POWERS = [2, 2.0, 1, 1.0, 0.5, -1, -1.0, np.float64(2)]
+
+
+@pytest.mark.parametrize('exponent', POWERS, ids=repr)
+@pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64'])
+def test_powers_have_the_bits_of_numpy(dtype, exponent):
+    """NumPy has ways of its own for these: (-0.0) ** 0.5 is -0.0, and (-inf) ** 0.5 is nan."""
+    n = np.array([0.0, -0.0, 1, -1, 2.5, 3, 7, np.inf, -np.inf, np.nan, 3e-5, 1e4], dtype)
+    x = chx.array(n)
+    with np.errstate(all='ignore'):
+        expected = n ** float(exponent)
+    for y in (x**exponent, chx.power(x, exponent)):
+        assert y.dtype == dtype
+        assert to_numpy(y).tobytes() == expected.tobytes()
+
+
+def test_powers_of_integers():
+    n = np.array([-3, 0, 2, 127], 'int8')
+    x = chx.array(n)
+    for exponent in (1, 2):
+        y = x**exponent
+        assert y.dtype == 'int8'
+        same(y, n**exponent)
+    same(x**-1, [0, 0, 0, 0])
+    for exponent in (2.0, 0.5, -1.0):
+        y = x**exponent
+        assert y.dtype == 'float32'
+        with np.errstate(all='ignore'):
+            np.testing.assert_allclose(to_numpy(y), n.astype('float32') ** exponent, rtol=1e-6)
+    for exponent in (2, 2.0, 0.5):
+        with pytest.raises(chx.DtypeError, match=r'power|bool'):
+            chx.array([True]) ** exponent
+    with pytest.raises(chx.DtypeError):
+        x**True
+
+
+@pytest.mark.parametrize('exponent', POWERS, ids=repr)
+def test_powers_have_all_derivatives(exponent):
+    x = chx.array([0.5, 1.25, 3.0]).require_grad()
+    (e,) = [float(exponent)]
+    y, factor = x**exponent, 1.0
+    for order in range(1, 4):
+        (y,) = chx.grad([y], [x], enable_double_backprop=True)
+        factor *= e - order + 1
+        expected = factor * to_numpy(x) ** (e - order)
+        if y is None:  # connected no more: the derivative of a constant
+            assert factor == 0
+            break
+        np.testing.assert_allclose(to_numpy(y), expected, rtol=1e-12)
+    gy = chx.array([1.0, -2.0, 0.5]).require_grad()
+    chx.check_double_backward(lambda xs: xs[0] ** exponent, [x], [gy], [chx.ones_like(x)], 1e-4)
+
+
 def test_unary_operators():
     x = chx.array([[-1.5, 2.0]])
     same(-x, [[1.5, -2.0]])

@@ -1,4 +1,43 @@
 #include "chainerx/kernels/arithmetic.h"
 
+#include "chainerx/core/array.h"
+#include "chainerx/core/scalar.h"
+
+namespace chainerx {
+namespace {
+
+struct Grad1Power;
+Array Shortcut(const Grad1Power&, const Array& x, const Scalar& exponent);
+
+}  // namespace
+}  // namespace chainerx
+
 #define CX_FAMILY_DEF "chainerx/ops/arithmetic.def"
 #include "chainerx/ops/define_family.h"
+
+namespace chainerx {
+namespace {
+
+// The exponents that NumPy's operator has its own ways for, with the same bits: the square root of
+// -0 is -0, of -inf nan.
+Array Shortcut(const Grad1Power&, const Array& x, const Scalar& exponent) {
+    if (exponent.kind() == DtypeKind::kBool || exponent.kind() == DtypeKind::kComplex ||
+        IsBool(x.dtype())) {
+        return Array{};
+    }
+    const auto value = exponent.To<double>();
+    const bool is_known = value == 2 || value == 1 || value == 0.5 || value == -1;
+    if (!is_known) return Array{};
+    if (IsInt(x.dtype())) {
+        if (exponent.kind() == DtypeKind::kFloat) {
+            return Shortcut(Grad1Power{}, AsType(x, kDefaultFloat), exponent);
+        }
+        if (value < 0) return Array{};
+    }
+    if (value == 2) return Square(x);
+    if (value == 1) return Positive(x);
+    return value < 0 ? Reciprocal(x) : Sqrt(x);
+}
+
+}  // namespace
+}  // namespace chainerx

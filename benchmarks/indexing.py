@@ -51,6 +51,18 @@ def rows(bench):
             per=per,
         )
 
+    pair = [float32(1000, 500, seed=i) for i in range(2)]
+    for axis in (1, 2):
+        bench.row(
+            f'stack two 1000 x 500, axis={axis}',
+            {'chainerx': f'stack(pair, {axis})', 'numpy': f'stack(pair, {axis})'},
+            {
+                'chainerx': {'stack': chainerx.stack, 'pair': [p[0] for p in pair]},
+                'numpy': {'stack': np.stack, 'pair': [p[2] for p in pair]},
+            },
+            against='numpy',
+        )
+
     parts = [float32(5, 3, seed=i) for i in range(100)]
     bench.row(
         'concatenate 100 small arrays',

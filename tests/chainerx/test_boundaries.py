@@ -287,6 +287,26 @@ def test_elementwise(name, layout, device):
 
 
 @pytest.mark.parametrize('dtype', ['int8', 'float16', 'float32', 'float64', 'complex128'])
+def test_arrays_that_are_joined(dtype, device):
+    """On every axis: short and long rows, some of them not contiguous, one or many blocks."""
+    shapes = [(1, 1), (3, 5), (100, 163), (7, 40_000), (4097, 9)]
+    for shape, n, axis in itertools.product(shapes, (1, 2, 3), (0, 1, 2)):
+        values = (np.arange(np.prod(shape)) % 1021).reshape(shape)
+        parts = [(values + i).astype(dtype) for i in range(n)]
+        xs = [chx.array(p, device=device) for p in parts]
+        if n == 3:
+            xs[1] = chx.array(parts[1].T.copy(), device=device).T
+        what = f'{n} of {shape} on axis {axis}'
+        same(chx.stack(xs, axis), np.stack(parts, axis), what)
+        if axis < 2:
+            xs[0], parts[0] = (
+                xs[0][:0] if axis == 0 else xs[0][:, :1],
+                (parts[0][:0] if axis == 0 else parts[0][:, :1]),
+            )
+            same(chx.concatenate(xs, axis), np.concatenate(parts, axis), what)
+
+
+@pytest.mark.parametrize('dtype', ['int8', 'float16', 'float32', 'float64', 'complex128'])
 def test_copies_between_layouts(dtype, device):
     for rows, columns in [(1, 65), (3, 63), (17, 16), (63, 65), (64, 64), (127, 129), (513, 257)]:
         v = (np.arange(rows * columns) % 121).astype(dtype).reshape(rows, columns)

@@ -236,3 +236,29 @@ def test_conflicting_operands_give_c_order():
     assert chx.where(t > 0, t, t).T.is_contiguous
     assert t.astype('float64').T.is_contiguous
     assert t.copy().is_contiguous
+
+
+@pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64', 'int32'])
+@pytest.mark.parametrize('size', [63, 64, 65, 1023, 1024, 1025, 65535, 65536, 65537, 140_000])
+def test_first_extreme(dtype, size):
+    """Ties, NaN and infinities on both sides of where a search goes on."""
+    n = np.zeros(size, dtype)
+    for place in {0, 1, size // 2, size - 2, size - 1, min(size, 1024) - 1, min(size, 65536) - 1}:
+        for first, second in [(1, 1), (1, 2), (2, 1)]:
+            n[:] = 0
+            n[-1], n[place] = second, first
+            for a in (n, np.repeat(n, 2)[::2], -n):
+                x = chx.array(np.repeat(a, 2))[::2]
+                assert int(x.argmax()) == int(chx.array(a).argmax()) == a.argmax()
+                assert int(x.argmin()) == a.argmin()
+            table = np.stack([n, n, -n], axis=1)
+            check(chx.array(table).argmax(axis=0), table.argmax(axis=0))
+            check(chx.array(np.repeat(table, 2, 1))[:, ::2].argmin(axis=0), table.argmin(axis=0))
+        if dtype != 'int32':
+            n[place] = np.nan
+            assert int(chx.array(n).argmax()) == int(chx.array(n).argmin()) == place
+            n[:] = np.nan
+            n[place] = -np.inf  # no more than what stands for nothing
+            assert int(chx.nanargmax(chx.array(n))) == place
+            n[place] = np.inf
+            assert int(chx.nanargmin(chx.array(n))) == place

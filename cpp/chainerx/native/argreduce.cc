@@ -4,8 +4,10 @@
 
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/reduction.h"
+#include "chainerx/native/copy_block.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/reduce.h"
+#include "chainerx/native/reduce_isa.h"
 #include "chainerx/native/reduce_policies.h"
 
 namespace chainerx::native {
@@ -19,6 +21,8 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 // What is looked for: the largest or the smallest, with NaN above all or ignored.
 template <typename T, bool kLargest, bool kIgnoresNan>
 struct Extreme {
+    static constexpr bool kFindsLargest = kLargest;
+    static constexpr bool kSkipsNan = kIgnoresNan;
     using Item = T;
     using Acc = std::conditional_t<std::is_same_v<T, bool>, uint32_t, ComputeType<T>>;
     using Center = NoCenter;
@@ -52,27 +56,68 @@ struct Best {
     }
 };
 
-// Among elements [begin, begin + n). A block is searched only if its extreme wins.
+// The place of the first of n elements that `matches`, n if there is none.
+template <typename Item, typename F>
+int64_t FindFirst(const Item* x, int64_t n, const F& matches) {
+    constexpr int64_t kStep = 64;  // a loop without an exit, which the compiler vectorizes
+    int64_t i = 0;
+    for (; i + kStep <= n; i += kStep) {
+        uint32_t found = 0;
+        for (int64_t j = 0; j < kStep; ++j) found |= static_cast<uint32_t>(matches(x[i + j]));
+        if (found != 0) break;
+    }
+    while (i < n && !matches(x[i])) ++i;
+    return i;
+}
+
 template <typename E>
-Best<E> FindInRun(const char* data, const Nest& nest, int64_t begin, int64_t n) {
+int64_t FindValue(const typename E::Item* x, int64_t n, typename E::Acc value) {
     using Acc = typename E::Acc;
     using Item = typename E::Item;
-    using L = Loops<E>;
+    if (IsNan(value)) return FindFirst(x, n, [](const Item& v) { return IsNan(Cast<Acc>(v)); });
+    return FindFirst(x, n, [value](const Item& v) { return Cast<Acc>(v) == value; });
+}
+
+// The extreme of n <= kReduceBlock adjacent elements.
+template <typename E>
+typename E::Acc ExtremeOf(const typename E::Item* x, int64_t n) {
+    using Item = typename E::Item;
+    constexpr bool kIsSingle = std::is_same_v<Item, float>;
+    if constexpr (!E::kSkipsNan && (kIsSingle || std::is_same_v<Item, double>)) {
+        const ReduceIsaOp& op = E::kFindsLargest ? reduce_loops().max : reduce_loops().min;
+        const Nest nest{1, {n}, {sizeof(Item)}};
+        Item value;
+        (kIsSingle ? op.float32 : op.float64)
+            .run(reinterpret_cast<const char*>(x), nest, 0, n, nullptr, &value);
+        return value;
+    } else {
+        return Loops<E>::FoldedBlock(x, n, NoCenter{});
+    }
+}
+
+// Among elements [begin, begin + n). Only the block whose extreme wins is searched, at the end;
+// where NaNs are ignored, a block may have no extreme, so each one that seems to win is.
+template <typename E>
+Best<E> FindInRun(const char* data, const Nest& nest, int64_t begin, int64_t n) {
+    using Item = typename E::Item;
     alignas(64) char buffer[kReduceBlock * sizeof(Item)];
+    const int64_t end = begin + n;
+    const auto fetch = [&](int64_t at) {
+        return reinterpret_cast<const Item*>(
+            FetchBlock(data, nest, sizeof(Item), at, std::min(kReduceBlock, end - at), buffer));
+    };
     Best<E> best{E::Identity()};
-    for (const int64_t end = begin + n; begin < end; begin += kReduceBlock) {
-        const int64_t k = std::min(kReduceBlock, end - begin);
-        const auto* x =
-            reinterpret_cast<const Item*>(FetchBlock(data, nest, sizeof(Item), begin, k, buffer));
-        const Acc value = L::FoldedBlock(x, k, NoCenter{});
+    for (int64_t at = begin; at < end; at += kReduceBlock) {
+        const int64_t k = std::min(kReduceBlock, end - at);
+        const Item* x = fetch(at);
+        const auto value = ExtremeOf<E>(x, k);
         if (!E::Replaces(value, best.value, best.index >= 0)) continue;
-        for (int64_t i = 0; i < k; ++i) {
-            const Acc v = Cast<Acc>(x[i]);
-            if ((v == value) | (IsNan(v) & IsNan(value))) {
-                best = {value, begin + i};
-                break;
-            }
-        }
+        const int64_t place = E::kSkipsNan ? FindValue<E>(x, k, value) : 0;
+        if (place < k) best = {value, at + place};
+    }
+    if (!E::kSkipsNan) {
+        const int64_t at = best.index;
+        best.index += FindValue<E>(fetch(at), std::min(kReduceBlock, end - at), best.value);
     }
     return best;
 }
@@ -127,11 +172,14 @@ void FindByRuns(const ReducePlan& plan) {
 }
 
 // A row of up to kColumns outputs.
-template <typename E, bool kAdjacent>
+template <typename E>
 void FindInRows(const char* data, const Nest& nest, int64_t n, int64_t stride, int64_t width,
                 char* out, int64_t out_stride) {
     using Acc = typename E::Acc;
     using Index = typename E::Index;
+    using Item = typename E::Item;
+    constexpr int64_t kRows = 16;  // that are fetched at a time
+    alignas(64) char buffer[kRows * kColumns * sizeof(Item)];
     alignas(64) Acc best[kColumns];
     alignas(64) Index index[kColumns];
     Best<E> total[kColumns];
@@ -142,16 +190,21 @@ void FindInRows(const char* data, const Nest& nest, int64_t n, int64_t stride, i
         const int64_t n_part = std::min(kPart, n - begin);
         for (int64_t j = 0; j < width; ++j) best[j] = E::Identity();
         for (int64_t j = 0; j < width; ++j) index[j] = -1;
-        const char* rows[16];
+        const char* rows[kRows];
         for (int64_t r = 0; r < n_part; ++r) {
-            if (r % 16 == 0) {
-                FetchRows(data, nest, begin + r, std::min<int64_t>(16, n_part - r), rows);
+            if (r % kRows == 0) {
+                const int64_t n_rows = std::min(kRows, n_part - r);
+                FetchRows(data, nest, begin + r, n_rows, rows);
+                for (int64_t i = 0; i < n_rows && stride != sizeof(Item); ++i) {
+                    char* to = buffer + i * kColumns * int64_t{sizeof(Item)};
+                    CopyStrided(to, sizeof(Item), rows[i], stride, width, sizeof(Item));
+                    rows[i] = to;
+                }
             }
-            const char* row = rows[r % 16];
+            const Item* row = reinterpret_cast<const Item*>(rows[r % kRows]);
             const auto at = static_cast<Index>(r);
             for (int64_t j = 0; j < width; ++j) {
-                const Acc v = Cast<Acc>(*reinterpret_cast<const typename E::Item*>(
-                    row + j * (kAdjacent ? int64_t{sizeof(typename E::Item)} : stride)));
+                const Acc v = Cast<Acc>(row[j]);
                 const bool replaces = E::Replaces(v, best[j], index[j] >= 0);
                 best[j] = replaces ? v : best[j];
                 index[j] = replaces ? at : index[j];
@@ -181,13 +234,8 @@ void FindByRows(const ReducePlan& plan) {
             const int64_t begin = k % n_tiles * tile;
             const Place at{plan, k / n_tiles * n_columns + begin};
             const int64_t width = std::min(tile, n_columns - begin);
-            if (stride == sizeof(typename E::Item)) {
-                FindInRows<E, true>(at.x, plan.reduced, plan.n_reduced, stride, width, at.out,
-                                    plan.out_strides[last]);
-            } else {
-                FindInRows<E, false>(at.x, plan.reduced, plan.n_reduced, stride, width, at.out,
-                                     plan.out_strides[last]);
-            }
+            FindInRows<E>(at.x, plan.reduced, plan.n_reduced, stride, width, at.out,
+                          plan.out_strides[last]);
         }
     });
 }

@@ -39,9 +39,6 @@ inline constexpr int64_t ReduceColumns(int64_t item_size, int64_t acc_size) {
 const char* FetchBlock(const char* data, const Nest& nest, int64_t item_size, int64_t begin,
                        int64_t n, char* buffer);
 
-// n items, `stride` bytes apart, side by side in `to`.
-void GatherItems(char* to, const char* from, int64_t stride, int64_t item_size, int64_t n);
-
 // The addresses of elements [begin, begin + n) of a nest.
 void FetchRows(const char* data, const Nest& nest, int64_t begin, int64_t n, const char** rows);
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "chainerx/core/thread_pool.h"
+#include "chainerx/native/copy_block.h"
 #include "chainerx/native/reduce.h"
 
 namespace chainerx::native {
@@ -62,13 +63,6 @@ class Odometer {
     int64_t index_[kMaxNdim];
 };
 
-template <typename T>
-void GatherRun(char* to, const char* from, int64_t stride, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) {
-        std::memcpy(to + i * static_cast<int64_t>(sizeof(T)), from + i * stride, sizeof(T));
-    }
-}
-
 // One dimension on its way into a plan.
 struct Dim {
     int64_t size;
@@ -120,17 +114,13 @@ const char* FetchBlock(const char* data, const Nest& nest, int64_t item_size, in
         if (stride == item_size) {
             std::memcpy(to, data + at.offset(), static_cast<size_t>(k * item_size));
         } else {
-            GatherItems(to, data + at.offset(), stride, item_size, k);
+            CopyStrided(to, item_size, data + at.offset(), stride, k, item_size);
         }
         at.Advance(k);
         to += k * item_size;
         n -= k;
     }
     return buffer;
-}
-
-void GatherItems(char* to, const char* from, int64_t stride, int64_t item_size, int64_t n) {
-    VisitItemSize(item_size, [&]<typename T>() { GatherRun<T>(to, from, stride, n); });
 }
 
 void FetchRows(const char* data, const Nest& nest, int64_t begin, int64_t n, const char** rows) {

@@ -16,6 +16,7 @@
 #include <type_traits>
 
 #include "chainerx/core/dtype.h"
+#include "chainerx/native/copy_block.h"
 #include "chainerx/native/reduce.h"
 
 namespace chainerx::native {
@@ -217,7 +218,7 @@ struct Loops {
             if (stride == kItem) return;
             for (int64_t r = 0; r < k; ++r) {
                 char* to = buffer + r * kColumns * kItem;
-                GatherItems(to, rows[r], stride, kItem, width);
+                CopyStrided(to, kItem, rows[r], stride, width, kItem);
                 rows[r] = to;
             }
         };

@@ -1,5 +1,9 @@
 // Several threads at once; meant for ThreadSanitizer above all.
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <mutex>
+#include <set>
 #include <thread>
 
 #include "test.h"
@@ -206,6 +210,42 @@ CX_TEST(LargeKernelsShareThePool) {
             CHECK(compute() == expected);
         }
     });
+    SetNumThreads(n_before);
+}
+
+CX_TEST(NoMoreThreadsThanAskedFor) {
+    // Workers of an earlier, larger job are awake or asleep; a smaller one must not get them all.
+    const int n_before = GetNumThreads();
+    const auto count_threads = [](int64_t n_blocks) {
+        std::mutex mutex;
+        std::set<std::thread::id> ids;
+        std::atomic<int64_t> done{0};
+        ParallelFor(n_blocks, [&](int64_t) {
+            {
+                const std::lock_guard lock{mutex};
+                ids.insert(std::this_thread::get_id());
+            }
+            std::this_thread::sleep_for(std::chrono::microseconds{200});
+            ++done;
+        });
+        CHECK_EQ(done.load(), n_blocks);
+        return ids.size();
+    };
+    for (int i = 0; i < 20; ++i) {
+        SetNumThreads(6);
+        const size_t many = count_threads(24);
+        CHECK(many >= 1 && many <= 6);
+        if (i % 2 == 0) std::this_thread::sleep_for(std::chrono::milliseconds{2});
+        SetNumThreads(2);
+        const size_t few = count_threads(12);
+        CHECK(few >= 1 && few <= 2);
+        SetNumThreads(1);
+        CHECK_EQ(count_threads(3), size_t{1});
+    }
+    SetNumThreads(6);
+    size_t most = 0;
+    for (int i = 0; i < 50 && most < 6; ++i) most = std::max(most, count_threads(60));
+    CHECK_EQ(most, size_t{6});  // all of them are woken
     SetNumThreads(n_before);
 }
 

@@ -3,6 +3,11 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#ifdef __linux__
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <atomic>
@@ -37,28 +42,29 @@ void Pause() {
 #endif
 }
 
+// Looks at `word` until it differs from `old`, or for a while. Returns what it saw last.
+uint32_t Spin(const std::atomic<uint32_t>& word, uint32_t old) {
+    const auto deadline = std::chrono::steady_clock::now() + kSpinTime;
+    do {
+        for (int i = 0; i < 32; ++i) {
+            const uint32_t value = word.load(std::memory_order_acquire);
+            if (value != old) {
+                return value;
+            }
+            Pause();
+        }
+    } while (std::chrono::steady_clock::now() < deadline);
+    return old;
+}
+
 // Returns the value of `word` once it differs from `old`.
 uint32_t AwaitChange(const std::atomic<uint32_t>& word, uint32_t old, bool spin) {
     uint32_t value = word.load(std::memory_order_acquire);
-    if (value != old) {
-        return value;
-    }
-    if (spin) {
-        const auto deadline = std::chrono::steady_clock::now() + kSpinTime;
-        do {
-            for (int i = 0; i < 32; ++i) {
-                value = word.load(std::memory_order_acquire);
-                if (value != old) {
-                    return value;
-                }
-                Pause();
-            }
-        } while (std::chrono::steady_clock::now() < deadline);
-    }
-    do {
+    if (value == old && spin) value = Spin(word, old);
+    while (value == old) {
         word.wait(old, std::memory_order_acquire);
         value = word.load(std::memory_order_acquire);
-    } while (value == old);
+    }
     return value;
 }
 
@@ -138,6 +144,20 @@ int DefaultNumThreads() {
     return static_cast<int>(value);
 }
 
+#ifdef __linux__
+// Sleeps while `word` is `old`, or less.
+void Sleep(std::atomic<uint32_t>& word, uint32_t old) {
+    syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, old, nullptr, nullptr, 0);
+}
+// Ends the sleep of at most n threads, with one call of the system.
+void Wake(std::atomic<uint32_t>& word, int n) {
+    syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, n, nullptr, nullptr, 0);
+}
+#else
+void Sleep(std::atomic<uint32_t>& word, uint32_t old) { word.wait(old); }
+void Wake(std::atomic<uint32_t>& word, int) { word.notify_all(); }
+#endif
+
 // One job at a time. A worker that is late finds the job closed and goes back to waiting, so the
 // caller waits only for workers that have really begun.
 class Pool {
@@ -158,22 +178,26 @@ class Pool {
     void Stop();
 
  private:
-    // A line of its own, since the worker spins on it.
-    struct alignas(64) Worker {
-        std::atomic<uint32_t> signal{0};
-        std::thread thread;
-    };
-
+    // A state: kOpen, how many workers may join the job, how many are in it.
     static constexpr uint32_t kOpen = uint32_t{1} << 31;
+    static constexpr int kRoomShift = 16;
+    static constexpr uint32_t kInside = (uint32_t{1} << kRoomShift) - 1;
+    static_assert(kMaxThreads < 1 << (31 - kRoomShift));
 
     int Grow(int n_workers);
-    void WorkerLoop(Worker& self);
+    void WorkerLoop();
+    uint32_t AwaitSignal(uint32_t seen);
+    void WakeWorkers(int n);
     void RunShare();
 
     alignas(64) std::atomic<bool> busy_{false};
     std::atomic<bool> stopped_{false};
     std::atomic<bool> spin_{true};
-    std::vector<std::unique_ptr<Worker>> workers_;  // touched by the holder of busy_ only
+    std::vector<std::thread> workers_;  // touched by the holder of busy_ only
+
+    // All workers wait for it to change, so that one call wakes them together.
+    alignas(64) std::atomic<uint32_t> signal_{0};
+    std::atomic<int> sleepers_{0};
 
     // The job. Written while it is closed and nobody is in it, read by those who are in it.
     internal::BlockFunction function_{};
@@ -181,7 +205,7 @@ class Pool {
     int64_t n_blocks_{};
     std::exception_ptr error_;
 
-    alignas(64) std::atomic<uint32_t> state_{0};  // kOpen + number of workers in the job
+    alignas(64) std::atomic<uint32_t> state_{0};
     std::atomic<bool> failed_{false};
     alignas(64) std::atomic<int64_t> next_{0};
 };
@@ -214,10 +238,8 @@ int Pool::Grow(int n_workers) {
         pthread_sigmask(SIG_SETMASK, &all, &old);
         try {
             while (static_cast<int>(workers_.size()) < n_workers) {
-                auto worker = std::make_unique<Worker>();
                 workers_.reserve(workers_.size() + 1);
-                worker->thread = std::thread{[this, w = worker.get()] { WorkerLoop(*w); }};
-                workers_.push_back(std::move(worker));
+                workers_.emplace_back([this] { WorkerLoop(); });
             }
         } catch (const std::system_error&) {
             // No more threads to be had: results are the same with fewer.
@@ -228,22 +250,44 @@ int Pool::Grow(int n_workers) {
     return std::min(n_workers, static_cast<int>(workers_.size()));
 }
 
-void Pool::WorkerLoop(Worker& self) {
+void Pool::WakeWorkers(int n) {
+    // Either a worker that goes to sleep sees the new signal, or we see the sleeper.
+    signal_.fetch_add(1, std::memory_order_seq_cst);
+    const int sleepers = sleepers_.load(std::memory_order_seq_cst);
+    const int awake = static_cast<int>(workers_.size()) - sleepers;
+    if (n > awake) Wake(signal_, n - awake);
+}
+
+// Returns the signal once it differs from `seen`.
+uint32_t Pool::AwaitSignal(uint32_t seen) {
+    uint32_t signal = seen;
+    if (spin_.load(std::memory_order_relaxed) && (signal = Spin(signal_, seen)) != seen) {
+        return signal;
+    }
+    sleepers_.fetch_add(1, std::memory_order_seq_cst);
+    while ((signal = signal_.load(std::memory_order_seq_cst)) == seen) Sleep(signal_, seen);
+    sleepers_.fetch_sub(1, std::memory_order_relaxed);
+    return signal;
+}
+
+void Pool::WorkerLoop() {
     uint32_t seen = 0;
     while (true) {
-        seen = AwaitChange(self.signal, seen, spin_.load(std::memory_order_relaxed));
+        seen = AwaitSignal(seen);
         if (stopped_.load(std::memory_order_acquire)) {
             return;
         }
+        // More may be awake than the job asks for: those of an earlier one, and those that spin.
         uint32_t state = state_.load(std::memory_order_relaxed);
         bool joined = false;
-        while ((state & kOpen) != 0 && !joined) {
+        while ((state & kOpen) != 0 && (state & kInside) < ((state & ~kOpen) >> kRoomShift) &&
+               !joined) {
             joined = state_.compare_exchange_weak(state, state + 1, std::memory_order_acquire,
                                                   std::memory_order_relaxed);
         }
         if (joined) {
             RunShare();
-            if (state_.fetch_sub(1, std::memory_order_seq_cst) == 1) {
+            if ((state_.fetch_sub(1, std::memory_order_seq_cst) & kInside) == 1) {
                 state_.notify_one();
             }
         }
@@ -274,15 +318,14 @@ void Pool::Run(int64_t n_blocks, internal::BlockFunction function, const void* c
     n_blocks_ = n_blocks;
     next_.store(0, std::memory_order_relaxed);
     failed_.store(false, std::memory_order_relaxed);
-    state_.store(kOpen, std::memory_order_release);
-    for (int i = 0; i < n_workers; ++i) {
-        workers_[i]->signal.fetch_add(1, std::memory_order_seq_cst);
-        workers_[i]->signal.notify_one();
-    }
+    state_.store(kOpen + (static_cast<uint32_t>(n_workers) << kRoomShift),
+                 std::memory_order_release);
+    if (n_workers > 0) WakeWorkers(n_workers);
 
     RunShare();
 
-    uint32_t state = state_.fetch_and(~kOpen, std::memory_order_acq_rel) & ~kOpen;
+    // Closed, and without room.
+    uint32_t state = state_.fetch_and(kInside, std::memory_order_acq_rel) & kInside;
     while (state != 0) {
         state = AwaitChange(state_, state, spin_.load(std::memory_order_relaxed));
     }
@@ -301,12 +344,9 @@ void Pool::Stop() {
         return;
     }
     stopped_.store(true, std::memory_order_release);
-    for (const auto& worker : workers_) {
-        worker->signal.fetch_add(1, std::memory_order_seq_cst);
-        worker->signal.notify_one();
-    }
-    for (const auto& worker : workers_) {
-        worker->thread.join();
+    WakeWorkers(kMaxThreads);
+    for (std::thread& worker : workers_) {
+        worker.join();
     }
     workers_.clear();
     // busy_ stays set: later calls, from other static destructors, run serially.

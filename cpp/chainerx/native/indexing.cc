@@ -36,25 +36,19 @@ int64_t ResolveOne(T index, int64_t length, IndexBoundsMode mode) {
     return static_cast<int64_t>(i);
 }
 
-// Brings n <= kChunk indices from `begin` on into [0, length). Returns where they are: in `buffer`,
-// or in the array itself if they are as they should be.
+// Brings n <= kChunk indices from `begin` on into [0, length). What is checked is what is used: the
+// array itself may change meanwhile, if another thread writes to it.
 const int64_t* Resolve(const Array& indices, int64_t begin, int64_t n, int64_t length,
                        IndexBoundsMode mode, int64_t* buffer) {
     VisitInt(indices.dtype(), [&]<typename T>() {
         const T* p = reinterpret_cast<const T*>(indices.raw_data()) + begin;
+        for (int64_t i = 0; i < n; ++i) buffer[i] = static_cast<int64_t>(p[i]);
         // Nearly always they all are in range: then no sign bit is set in either of these.
         int64_t signs = 0;
+        for (int64_t i = 0; i < n; ++i) signs |= buffer[i] | (length - 1 - buffer[i]);
+        if (signs >= 0) return;
         for (int64_t i = 0; i < n; ++i) {
-            const auto index = static_cast<int64_t>(p[i]);
-            signs |= index | (length - 1 - index);
-        }
-        const bool good = signs >= 0;
-        if (good && sizeof(T) == sizeof(int64_t)) {
-            buffer = reinterpret_cast<int64_t*>(const_cast<T*>(p));
-        } else if (good) {
-            for (int64_t i = 0; i < n; ++i) buffer[i] = static_cast<int64_t>(p[i]);
-        } else {
-            for (int64_t i = 0; i < n; ++i) buffer[i] = ResolveOne(p[i], length, mode);
+            buffer[i] = ResolveOne(static_cast<T>(buffer[i]), length, mode);
         }
     });
     return buffer;

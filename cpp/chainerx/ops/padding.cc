@@ -129,7 +129,8 @@ Array Tile(const Array& x, const Shape& repeats) {
         grown[i] *= counts[i];
         y = Reshape(BroadcastTo(Reshape(y, {before, 1, rest}), {before, counts[i], rest}), grown);
     }
-    return y.buffer() == x.buffer() ? Copy(y) : y;
+    // Of the repeated axes, the first is repeated by strides alone.
+    return y.buffer() == x.buffer() || y.body()->read_only ? Copy(y) : y;
 }
 
 Array Roll(const Array& x, const std::vector<int64_t>& shifts, const OptionalAxes& axes) {

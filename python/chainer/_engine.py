@@ -94,7 +94,7 @@ def _add_retained(function: FunctionNode, in_data: tuple[tp.Any, ...]) -> tuple[
     """What a function of the user's has kept itself, though its variable may be gone."""
     if not function._retained_inputs:
         return in_data
-    kept = dict(function._retained_inputs)
+    kept = {i: x for i, x, _ in function._retained_inputs}
     return tuple(kept.get(i, x) for i, x in enumerate(in_data))
 
 

@@ -9,7 +9,7 @@ from chainerx._core import engine
 
 from chainer import _environment, backend, variable
 from chainer.function_hook import FunctionHook  # noqa: F401  (v7 has it here, too)
-from chainer.function_node import FunctionNode
+from chainer.function_node import FunctionNode, check_unwritten
 
 
 def no_backprop_mode() -> engine.ConfigContext:
@@ -54,11 +54,13 @@ class FunctionAdapter(FunctionNode):
     def backward(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[tp.Any, ...]
     ) -> tp.Any:
-        retained = dict(self._retained_inputs)
+        check_unwritten(self, 'input', self._retained_inputs)
+        check_unwritten(self, 'output', self._retained_outputs)
+        retained = {i: x for i, x, _ in self._retained_inputs}
         n_inputs = len(tp.cast(tuple, self.inputs))
         in_data = tuple(_to_fallback(retained.get(i)) for i in range(n_inputs))
         out_grad = tuple(None if g is None else _to_fallback(g.array) for g in grad_outputs)
-        self._function._outputs = {i: _to_fallback(y) for i, y in self._retained_outputs}
+        self._function._outputs = {i: _to_fallback(y) for i, y, _ in self._retained_outputs}
         try:
             gxs = self._function.backward(in_data, out_grad)
         finally:

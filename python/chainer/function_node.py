@@ -37,8 +37,9 @@ class FunctionNode(engine.FunctionNode):
 
     _input_indexes_to_retain: tp.Sequence[int] | None = None
     _output_indexes_to_retain: tp.Sequence[int] | None = None
-    _retained_inputs: tuple[tuple[int, tp.Any], ...] = ()
-    _retained_outputs: tuple[tuple[int, tp.Any], ...] = ()
+    # Number, array, and the version of its memory.
+    _retained_inputs: tuple[tuple[int, tp.Any, int], ...] = ()
+    _retained_outputs: tuple[tuple[int, tp.Any, int], ...] = ()
     _local_function_hooks: OrderedDict[str, FunctionHook] | None = None
 
     @property
@@ -235,12 +236,22 @@ class FunctionNode(engine.FunctionNode):
         self._output_indexes_to_retain = indexes
 
     def get_retained_inputs(self) -> tuple[variable.Variable, ...]:
-        """The inputs that ``forward`` kept, in the order of its indexes."""
-        return tuple(engine.retained(self, i, x, False) for i, x in self._retained_inputs)
+        """The inputs that ``forward`` kept, in the order of its indexes.
+
+        Raises:
+            GradientError: If chainerx has written to one in place since.
+        """
+        check_unwritten(self, 'input', self._retained_inputs)
+        return tuple(engine.retained(self, i, x, False) for i, x, _ in self._retained_inputs)
 
     def get_retained_outputs(self) -> tuple[variable.Variable, ...]:
-        """The outputs that ``forward`` kept; one that nobody holds any more is made anew."""
-        return tuple(engine.retained(self, i, y, True) for i, y in self._retained_outputs)
+        """The outputs that ``forward`` kept; one that nobody holds any more is made anew.
+
+        Raises:
+            GradientError: If chainerx has written to one in place since.
+        """
+        check_unwritten(self, 'output', self._retained_outputs)
+        return tuple(engine.retained(self, i, y, True) for i, y, _ in self._retained_outputs)
 
     @property
     def output_data(self) -> tuple[tp.Any, ...] | None:
@@ -252,7 +263,7 @@ class FunctionNode(engine.FunctionNode):
         if self.outputs is None:
             return None
         data = []
-        kept = dict(self._retained_outputs)
+        kept = {i: y for i, y, _ in self._retained_outputs}
         for i, ref in enumerate(self.outputs):
             node = ref()
             array = kept.get(i) if node is None else node.data
@@ -307,7 +318,7 @@ _NO_CHECK = FunctionNode.check_type_forward
 
 def _select(
     function: FunctionNode, what: str, indexes: tp.Sequence[int] | None, arrays: tuple[tp.Any, ...]
-) -> tuple[tuple[int, tp.Any], ...]:
+) -> tuple[tuple[int, tp.Any, int], ...]:
     if indexes is None:
         return ()
     for i in indexes:
@@ -316,7 +327,20 @@ def _select(
                 f'{function.label}.retain_{what}: index {i} is out of range, there are '
                 f'{len(arrays)} {what}'
             )
-    return tuple((i % len(arrays), arrays[i]) for i in indexes)
+    return tuple((i % len(arrays), arrays[i], engine.version(arrays[i])) for i in indexes)
+
+
+def check_unwritten(
+    function: FunctionNode, what: str, retained: tuple[tuple[int, tp.Any, int], ...]
+) -> None:
+    """GradientError if chainerx has written in place to what a function retained."""
+    for i, array, version in retained:
+        if engine.version(array) != version:
+            raise chainerx.GradientError(
+                f'{function.label}: {what} {i}, of shape {array.shape} and dtype {array.dtype}, '
+                'which is retained for backward, has been written in place since the forward '
+                'computation; write to a copy() of it, or before that computation'
+            )
 
 
 def _check_one_kind(function: FunctionNode, what: str, arrays: tuple[tp.Any, ...]) -> None:

@@ -156,6 +156,7 @@ def test_broadcast_arrays_are_read_only(device):
     check_read_only(chx.broadcast_to(a[:1], (1 << 20,)))
     check_read_only(chx.broadcast_arrays(a, chx.zeros((4, 3), device=device))[0])
     check_read_only(chx.broadcast_to(chx.array(1.5, device=device), (3, 2)))
+    check_read_only(chx.meshgrid(a, a)[0])
     same = chx.broadcast_to(a, (1, 3))  # each element has its own memory
     same += 1
     assert a.tolist() == [2, 3, 4]
@@ -207,6 +208,25 @@ def test_foreign_memory_that_overlaps_itself(shape, strides, overlaps):
         expected = n + 1
         x += 1
         np.testing.assert_array_equal(n, expected)
+
+
+def test_repeated_elements_have_memory_of_their_own(device):
+    x = chx.array([1.0, 2.0], device=device)
+    for y in (
+        chx.tile(x, (3, 2)),
+        chx.tile(x, (3, 1)),
+        chx.tile(x[:1], 3),
+        chx.repeat(x[:1], 3),
+        chx.repeat(x, 2, axis=0),
+        chx.pad(x, 2, 'edge'),
+        chx.full_like(chx.broadcast_to(x, (3, 2)), 1),
+        chx.broadcast_to(x, (3, 2)).astype('float64'),
+        chx.broadcast_to(x, (3, 2)).flatten(),
+    ):
+        expected = to_numpy(y) + 1
+        y += 1
+        np.testing.assert_array_equal(to_numpy(y), expected)
+    assert x.tolist() == [1, 2]
 
 
 def test_gradients_may_be_written_to(device):

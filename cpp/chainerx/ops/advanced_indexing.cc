@@ -210,8 +210,16 @@ void Assign(const Array& x, const std::vector<IndexItem>& items, const Array& va
     if (m.view.shape()[m.axis] == 0) {
         throw IndexError{"setitem: index into an axis of length 0"};
     }
+    try {
+        CallOn<kernels::SetAt>(x.device(), m.view, m.axis, indices, IndexBoundsMode::kRaise,
+                               values);
+    } catch (const IndexError&) {  // nothing is written then
+        throw;
+    } catch (...) {
+        x.buffer()->MarkWritten();
+        throw;
+    }
     x.buffer()->MarkWritten();
-    CallOn<kernels::SetAt>(x.device(), m.view, m.axis, indices, IndexBoundsMode::kRaise, values);
     if (m.view.buffer() != m.permuted.buffer()) {
         CallOn<kernels::AsType>(x.device(), Reshape(m.view, m.permuted.shape()), m.permuted);
     }

@@ -679,7 +679,10 @@ def asanyarray(a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None
     """The same as asarray()."""
 
 def asarray(object: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """As array() without a copy where none is needed: an ndarray itself, the memory of a NumPy array."""
+    """As array() without a copy where none is needed: an ndarray itself, the memory of a NumPy array.
+
+    Raises:
+        ValueError: If the memory of bools holds bytes other than 0 and 1; use array()."""
 
 def ascontiguousarray(a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """The array in C order, with at least one dimension; itself if it is so already. Differentiable."""
@@ -1124,7 +1127,7 @@ def from_dlpack(x: Any, *, device: DeviceLike | None = None, copy: builtins.bool
     Raises:
         BufferError: If it is on a device of another kind, was taken before, or is not aligned.
         DtypeError: If there is no such dtype.
-        ValueError: If `copy` is False and a copy is needed."""
+        ValueError: If `copy` is False and a copy is needed; without a copy, if bools have other bytes than 0 and 1."""
 
 def full(shape: ShapeLike, fill_value: builtins.float, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """An array of one value; without a dtype, bool, int32 or float32 as the value is. The device may stand in the third place."""

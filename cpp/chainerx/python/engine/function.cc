@@ -398,6 +398,11 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
     }
 }
 
+// version(array): how often chainerx has written in place to the memory; 0 for arrays of others.
+PyObject* Version(PyObject*, PyObject* array) {
+    return PyLong_FromUnsignedLong(IsNdArray(array) ? Self(array).buffer()->version() : 0);
+}
+
 // retained(function, index, array, is_output): the variable at an input or output, over `array`.
 PyObject* Retained(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
     try {
@@ -460,6 +465,8 @@ PyMethodDef g_functions[] = {
      "Makes the arrays that a function computed variables of which it is the creator."},
     {"retained", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Retained)),
      METH_FASTCALL, "The variable of an input or output that a function retained."},
+    {"version", &Version, METH_O,
+     "How often chainerx has written in place to an array's memory; 0 for arrays of others."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -41,6 +41,7 @@ except ImportError as _error:
         f'the compiled part of chainerx is missing beside {__file__} or broken: {_error}. '
         'Install it anew: "pip install --force-reinstall chainerx", or "pip install ." in a clone.'
     ) from _error
+from chainerx import profiler
 from chainerx._io import frombuffer, fromfile, fromfunction, fromiter, fromstring, loadtxt
 
 if _typing.TYPE_CHECKING:

@@ -11,7 +11,8 @@ namespace {
 // x * x, whose gradient uses the output: gx = 2 * gy * y / x.
 Array SquareByOutput(const Array& x) {
     Array y = Multiply(x.AsGradStopped(), x.AsGradStopped());
-    if (Record rec{"square", {x}, y}) {
+    static constexpr OpInfo kOp{"square"};
+    if (Record rec{kOp, {x}, y}) {
         rec.Grad(0, [x = rec.Save(x), y = rec.SaveOutput(y)](const Array& gy) {
             CHECK_EQ(Values(y()), Values(Multiply(x(), x())));
             return Multiply(Multiply(gy, x()), 2.0);
@@ -155,7 +156,8 @@ CX_TEST(BackwardWithinBackward) {
     const Array x = Vector({3});
     x.RequireGrad();
     Array y = Multiply(x.AsGradStopped(), x.AsGradStopped());
-    if (Record rec{"recompute", {x}, y}) {
+    static constexpr OpInfo kOp{"recompute"};
+    if (Record rec{kOp, {x}, y}) {
         rec.Grad(0, [data = x.AsGradStopped()](const Array& gy) {
             ForceBackpropModeScope scope;
             const Array again = data.AsGradStopped();
@@ -177,7 +179,8 @@ CX_TEST(BackwardThroughTheNodeThatRuns) {
     Array y = Vector({9});
     const Array* output = &y;
     int n_run = 0;
-    if (Record rec{"selfish", {x}, y}) {
+    static constexpr OpInfo kOp{"selfish"};
+    if (Record rec{kOp, {x}, y}) {
         rec.Grad(0, [&n_run, output](const Array& gy) {
             ++n_run;
             Backward(*output);
@@ -193,7 +196,8 @@ CX_TEST(FailedBackwardChangesNoGradient) {
     const Array x = Vector({3});
     x.RequireGrad();
     Array y = Vector({9});
-    if (Record rec{"fails", {x}, y}) {
+    static constexpr OpInfo kOp{"fails"};
+    if (Record rec{kOp, {x}, y}) {
         rec.Grad(0, [](const Array&) -> Array { throw ValueError{"on purpose"}; });
     }
     CHECK_THROWS(ValueError, "on purpose", Backward(Add(Multiply(x, 2.0), y)));
@@ -206,7 +210,8 @@ CX_TEST(WrongGradientShapeNamesOpAndInput) {
     const Array x = Vector({3, 4});
     x.RequireGrad();
     Array y = Vector({9});
-    if (Record rec{"crooked", {x}, y}) {
+    static constexpr OpInfo kOp{"crooked"};
+    if (Record rec{kOp, {x}, y}) {
         rec.Grad(0, [](const Array&) { return Vector({1, 2, 3}); });
     }
     CHECK_THROWS(GradientError, "crooked: the gradient of input 0 has shape (3,)", Backward(y));
@@ -222,7 +227,8 @@ CX_TEST(ManyInputsAndOutputs) {
     std::vector<Array> ys(300);
     for (Array& y : ys) y = Vector({0});
     const std::vector<ConstArrayRef> refs{xs.begin(), xs.end()};
-    if (Record rec{"many", refs, ys}) {
+    static constexpr OpInfo kOp{"many"};
+    if (Record rec{kOp, refs, ys}) {
         rec.GradAll([](GradContext& context) {
             CHECK(!context.HasOutputGrad(0));
             for (int i = 0; i < context.input_count(); ++i) {

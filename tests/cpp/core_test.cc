@@ -70,7 +70,8 @@ CX_TEST(BackwardNeverWritesToForeignMemory) {
     std::vector<Array> ys;
     for (int i = 0; i < 2; ++i) {
         Array y = Vector({0, 0});
-        if (Record rec{"foreign", {x}, y}) rec.Grad(0, [&](const Array&) { return foreign(); });
+        static constexpr OpInfo kOp{"foreign"};
+        if (Record rec{kOp, {x}, y}) rec.Grad(0, [&](const Array&) { return foreign(); });
         ys.push_back(y);
     }
     Backward(Add(ys[0], ys[1]));

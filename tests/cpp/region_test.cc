@@ -49,7 +49,7 @@ class Recorder : public RunObserver {
                 "\n";
     }
     void InputGrad(Node& node, int input, const Array&) override {
-        text += std::string{node.name} + " " + std::to_string(input) + "\n";
+        text += std::string{node.op->name} + " " + std::to_string(input) + "\n";
     }
     void End(Region& region) override { text += "end " + std::to_string(region.rank) + "\n"; }
     std::string text;
@@ -146,7 +146,7 @@ CX_TEST(OpaqueNodesMakeOutputsWithoutGradients) {
     const Held f;
     f.region->AddInput(x.body()->slot);
     const Array y = Vector({3});
-    AddOpaqueNode("argmax", f.region, std::span{&y, 1});
+    AddOpaqueNode(UserOp("argmax"), f.region, std::span{&y, 1});
     f.region->AddOutput(y.body()->slot);
     CHECK_EQ(VisibleRank(y.body()->slot), 1);
     CHECK(!y.IsBackpropRequired());

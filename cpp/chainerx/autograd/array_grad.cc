@@ -119,7 +119,8 @@ Array Array::AsGradStopped(const std::vector<BackpropId>& ids, CopyKind kind) co
     const Array y = AsGradStopped(kind);
     const ConstArrayRef in{*this};
     // An identity with a smaller mask: the remaining graphs go on.
-    Record rec{"as_grad_stopped", std::span{&in, 1}, std::span{&y, 1}, ~stopped};
+    static constexpr OpInfo kOp{"as_grad_stopped", nullptr, Batching::kElementwise};
+    Record rec{kOp, std::span{&in, 1}, std::span{&y, 1}, ~stopped};
     if (rec) rec.Grad(0, [](const Array& gy) { return gy; });
     return y;
 }

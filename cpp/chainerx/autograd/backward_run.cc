@@ -372,15 +372,18 @@ void BackwardRun::EndObserved() {
 Array BackwardRun::Fit(Node* node, int i, Array gx) {
     const Slot& slot = *node->edges()[i].slot;
     if (&gx.device() != slot.device) {
-        throw GradientError{node->name,         ": the gradient of input ", i,
+        throw GradientError{node->op->name,     ": the gradient of input ", i,
                             " is on ",          gx.device().name(),         ", the input on ",
                             slot.device->name()};
     }
     if (gx.shape() != slot.shape) {
         if (!IsBroadcastable(slot.shape, gx.shape())) {
-            throw GradientError{node->name, ": the gradient of input ",
-                                i,          " has shape ",
-                                gx.shape(), ", the input ",
+            throw GradientError{node->op->name,
+                                ": the gradient of input ",
+                                i,
+                                " has shape ",
+                                gx.shape(),
+                                ", the input ",
                                 slot.shape};
         }
         gx = engine_ops::SumTo(gx, slot.shape);
@@ -389,9 +392,12 @@ Array BackwardRun::Fit(Node* node, int i, Array gx) {
         // In functions a cast to integers has gradients, too.
         const bool strict = node->region == nullptr && IsDifferentiable(slot.dtype);
         if (strict && !IsDifferentiable(gx.dtype())) {
-            throw GradientError{node->name, ": the gradient of input ",
-                                i,          " has dtype ",
-                                gx.dtype(), ", the input ",
+            throw GradientError{node->op->name,
+                                ": the gradient of input ",
+                                i,
+                                " has dtype ",
+                                gx.dtype(),
+                                ", the input ",
                                 slot.dtype};
         }
         gx = engine_ops::AsType(gx, slot.dtype);

@@ -163,14 +163,14 @@ void DetachSlot(ArrayBody& body) {
     slot->Unref();
 }
 
-Node* Node::Make(const char* name, int n_inputs, int n_outputs) {
+Node* Node::Make(const OpInfo* op, int n_inputs, int n_outputs) {
     const size_t size = sizeof(Node) + sizeof(Edge) * static_cast<size_t>(n_inputs) +
                         sizeof(Slot) * static_cast<size_t>(n_outputs) + kArenaSize;
     Node* node = new (PoolAlloc(size)) Node;
     node->refs = 1;
     node->n_inputs = static_cast<uint32_t>(n_inputs);
     node->n_outputs = static_cast<uint32_t>(n_outputs);
-    node->name = name;
+    node->op = op;
     node->alloc_size = static_cast<uint32_t>(size);
     for (uint32_t i = 0; i < node->n_inputs; ++i) new (node->edges() + i) Edge;
     CX_TRACK_BORN(kNode);

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "chainerx/autograd/op_info.h"
 #include "chainerx/core/array.h"
 #include "chainerx/core/macro.h"
 
@@ -134,7 +135,7 @@ struct CX_API Node {
     uint32_t n_outputs;
     uint64_t sequence;  // greater than that of every node it depends on
     int64_t rank;       // length of the longest path to a leaf
-    const char* name;   // lives as long as the process
+    const OpInfo* op;   // a constant
     std::atomic<uint64_t> mask;  // ids whose backward has not run yet
     GradFn* fns{nullptr};
     Node* next_doomed{nullptr};
@@ -149,7 +150,7 @@ struct CX_API Node {
     char* arena() { return reinterpret_cast<char*>(outputs() + n_outputs); }
 
     // Slots are constructed by the caller.
-    static Node* Make(const char* name, int n_inputs, int n_outputs);
+    static Node* Make(const OpInfo* op, int n_inputs, int n_outputs);
 
     void Ref() { refs.fetch_add(1, std::memory_order_relaxed); }
     void Unref() {

@@ -77,7 +77,7 @@ GraphNode& GraphNode::operator=(GraphNode o) noexcept {
     return *this;
 }
 
-const char* GraphNode::name() const { return node_->name; }
+const OpInfo& GraphNode::op() const { return *node_->op; }
 int64_t GraphNode::rank() const { return node_->rank; }
 uint64_t GraphNode::sequence() const { return node_->sequence; }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "chainerx/autograd/op_info.h"
 #include "chainerx/core/array.h"
 #include "chainerx/core/context.h"
 #include "chainerx/core/macro.h"
@@ -59,7 +60,8 @@ class CX_API GraphNode {
     GraphNode& operator=(GraphNode o) noexcept;
     ~GraphNode();
 
-    const char* name() const;
+    const char* name() const { return op().name; }
+    const OpInfo& op() const;
     int64_t rank() const;       // length of the longest path to a leaf
     uint64_t sequence() const;  // greater than that of every node it depends on
     // Those whose backward has not run yet.

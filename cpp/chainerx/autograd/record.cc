@@ -15,14 +15,14 @@ using internal::Node;
 using internal::Slot;
 using internal::t_state;
 
-void Record::Begin(const char* op, std::span<const ConstArrayRef> inputs,
+void Record::Begin(const OpInfo& op, std::span<const ConstArrayRef> inputs,
                    std::span<const Array> outputs, uint64_t allowed_ids) {
     Context* context = outputs[0].device().context();
     const uint64_t recorded = internal::RecordMask(context) & allowed_ids;
     uint64_t mask = 0;
     for (const ConstArrayRef& x : inputs) {
         if (Slot* slot = x.get().body()->slot) {
-            slot->CheckNotExpired(op);
+            slot->CheckNotExpired(op.name);
             mask |= slot->live.load(std::memory_order_relaxed) & recorded;
         }
     }
@@ -34,7 +34,7 @@ void Record::Begin(const char* op, std::span<const ConstArrayRef> inputs,
     if (!differentiable) return;
     if ((mask & (mask - 1)) != 0) context->ConnectBackpropIds(mask);
 
-    Node* node = Node::Make(op, static_cast<int>(inputs.size()), static_cast<int>(outputs.size()));
+    Node* node = Node::Make(&op, static_cast<int>(inputs.size()), static_cast<int>(outputs.size()));
     uint64_t sequence = t_state.node_sequence;
     int64_t rank = 0;
     for (size_t i = 0; i < std::min<size_t>(inputs.size(), kKnownInputs); ++i) {
@@ -119,6 +119,8 @@ Saved Record::SaveOutput(const Array& y) {
 
 namespace {
 
+constexpr OpInfo kIdentity{"identity", nullptr, Batching::kElementwise};
+
 // The data of `body` again, as an array of its own.
 Array Alias(ArrayBody* body) {
     body->buffer->Ref();
@@ -164,7 +166,7 @@ Array Saved::operator()() const {
     if (edge != nullptr && slot->live.load(std::memory_order_relaxed) != edge->mask) {
         const Array narrow = Alias(body_);
         const ConstArrayRef in{a};
-        Record rec{"identity", std::span{&in, 1}, std::span{&narrow, 1}, edge->mask};
+        Record rec{kIdentity, std::span{&in, 1}, std::span{&narrow, 1}, edge->mask};
         if (rec) rec.Grad(0, [](const Array& gy) { return gy; });
         return narrow;
     }

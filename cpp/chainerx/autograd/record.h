@@ -1,9 +1,14 @@
 // How a routine records its gradient:
 //
-//     if (Record rec{"matmul", {x1, x2}, y}) {  // false when nothing needs a graph
-//         rec.Grad(0, [x2 = rec.Save(x2)](const Array& gy) { return Matmul(gy, Transpose(x2()));
-//         }); rec.Grad(1, [x1 = rec.Save(x1)](const Array& gy) { return Matmul(Transpose(x1()),
-//         gy); });
+//     constexpr OpInfo kMatmul{"matmul", &kernels::Matmul::kInfo};
+//
+//     if (Record rec{kMatmul, {x1, x2}, y}) {  // false when nothing needs a graph
+//         rec.Grad(0, [x2 = rec.Save(x2)](const Array& gy) {
+//             return Matmul(gy, Transpose(x2()));
+//         });
+//         rec.Grad(1, [x1 = rec.Save(x1)](const Array& gy) {
+//             return Matmul(Transpose(x1()), gy);
+//         });
 //     }
 //
 // One Grad per input that can have one; it runs only if that input asked for it. The engine undoes
@@ -17,6 +22,7 @@
 #include <utility>
 
 #include "chainerx/autograd/graph.h"
+#include "chainerx/autograd/op_info.h"
 #include "chainerx/core/array.h"
 #include "chainerx/core/macro.h"
 
@@ -122,10 +128,11 @@ class CX_API GradContext {
 
 class CX_API Record {
  public:
-    Record(const char* op, std::initializer_list<ConstArrayRef> inputs, const Array& output)
+    // Nodes keep the address of `op`: it is a constant.
+    Record(const OpInfo& op, std::initializer_list<ConstArrayRef> inputs, const Array& output)
         : Record{op, std::span<const ConstArrayRef>{inputs.begin(), inputs.size()},
                  std::span<const Array>{&output, 1}} {}
-    Record(const char* op, std::span<const ConstArrayRef> inputs, std::span<const Array> outputs,
+    Record(const OpInfo& op, std::span<const ConstArrayRef> inputs, std::span<const Array> outputs,
            uint64_t allowed_ids = ~uint64_t{0}) {
         for (const ConstArrayRef& x : inputs) {
             if (x.get().body()->slot != nullptr) {
@@ -175,7 +182,7 @@ class CX_API Record {
     Saved SaveOutput(const Array& y);
 
  private:
-    void Begin(const char* op, std::span<const ConstArrayRef> inputs,
+    void Begin(const OpInfo& op, std::span<const ConstArrayRef> inputs,
                std::span<const Array> outputs, uint64_t allowed_ids);
 
     // Of the first inputs, for Save() to know them.

@@ -33,8 +33,8 @@ int64_t VisibleRank(const Slot* slot) {
     return node->region != nullptr ? node->region->rank + 1 : node->rank;
 }
 
-void AddOpaqueNode(const char* name, Region* region, std::span<const Array> outputs) {
-    Node* node = Node::Make(name, 0, static_cast<int>(outputs.size()));
+void AddOpaqueNode(const OpInfo& op, Region* region, std::span<const Array> outputs) {
+    Node* node = Node::Make(&op, 0, static_cast<int>(outputs.size()));
     uint64_t sequence = t_state.node_sequence;
     node->rank = 0;
     node->foreign_below = region->foreign;

@@ -99,7 +99,7 @@ struct CX_API Region {
 };
 
 // Makes `outputs`, which are in no graph, outputs of the region without gradients.
-CX_API void AddOpaqueNode(const char* name, Region* region, std::span<const Array> outputs);
+CX_API void AddOpaqueNode(const OpInfo& op, Region* region, std::span<const Array> outputs);
 // The region of a node; one of its own if it was recorded in none.
 CX_API Region* RegionOf(Node* node);
 

@@ -47,7 +47,7 @@ struct KernelInfo {
     const OperandInfo* operand_data;
     int operand_count;
 
-    std::span<const OperandInfo> operands() const {
+    constexpr std::span<const OperandInfo> operands() const {
         return {operand_data, static_cast<size_t>(operand_count)};
     }
 };

@@ -6,6 +6,13 @@
 #include "chainerx/ops/view.h"
 
 namespace chainerx {
+namespace {
+
+constexpr OpInfo kSqueeze{"squeeze", nullptr, Batching::kAxes};
+constexpr OpInfo kExpandDims{"expand_dims", nullptr, Batching::kAxes};
+constexpr OpInfo kFlip{"flip", nullptr, Batching::kAxes};
+
+}  // namespace
 
 Array Squeeze(const Array& x, const OptionalAxes& axes) {
     Axes drop;
@@ -30,7 +37,7 @@ Array Squeeze(const Array& x, const OptionalAxes& axes) {
         strides.push_back(x.strides()[i]);
     }
     Array y = internal::MakeView(x, shape, strides, x.raw_data());
-    if (Record rec{"squeeze", {x}, y}) {
+    if (Record rec{kSqueeze, {x}, y}) {
         rec.Grad(0, [from = x.shape()](const Array& gy) { return Reshape(gy, from); });
     }
     return y;
@@ -53,7 +60,7 @@ Array ExpandDims(const Array& x, const Axes& axes) {
         if (!is_new) ++from;
     }
     Array y = internal::MakeView(x, shape, strides, x.raw_data());
-    if (Record rec{"expand_dims", {x}, y}) {
+    if (Record rec{kExpandDims, {x}, y}) {
         rec.Grad(0, [from = x.shape()](const Array& gy) { return Reshape(gy, from); });
     }
     return y;
@@ -118,7 +125,7 @@ Array Flip(const Array& x, const OptionalAxes& axes, const char* op) {
         strides[a] = -strides[a];
     }
     Array y = internal::MakeView(x, x.shape(), strides, data);
-    if (Record rec{"flip", {x}, y}) {
+    if (Record rec{kFlip, {x}, y}) {
         rec.Grad(0, [flipped](const Array& gy) { return Flip(gy, flipped, "flip"); });
     }
     return y;

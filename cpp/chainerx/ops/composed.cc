@@ -13,6 +13,17 @@
 #include "chainerx/ops/where.h"
 
 namespace chainerx {
+namespace {
+
+constexpr OpInfo kClip{"clip", nullptr, Batching::kElementwise};
+constexpr OpInfo kClippedRelu{"clipped_relu", nullptr, Batching::kElementwise};
+constexpr OpInfo kSoftplus{"softplus", nullptr, Batching::kElementwise};
+constexpr OpInfo kElu{"elu", nullptr, Batching::kElementwise};
+constexpr OpInfo kCrelu{"crelu", nullptr, Batching::kAxes};
+constexpr OpInfo kSwish{"swish", nullptr, Batching::kElementwise};
+constexpr OpInfo kSquaredError{"squared_error", nullptr, Batching::kElementwise};
+
+}  // namespace
 
 Array Fabs(const Array& x) { return Absolute(AsType(x, FloatResult(x.dtype()), false)); }
 
@@ -30,7 +41,7 @@ Array Clip(const Array& a, const std::optional<Scalar>& a_min, const std::option
     Array y = internal::Detached(a);
     if (low) y = Maximum(y, *a_min);
     if (high) y = Minimum(y, *a_max);
-    if (Record rec{"clip", {a}, y}) {
+    if (Record rec{kClip, {a}, y}) {
         // Keeps `a` alone, where two recorded operations would keep what is between them, too.
         rec.Grad(0, [a = rec.Save(a), low, high, a_min, a_max](const Array& gy) {
             const Array x = a();
@@ -45,7 +56,7 @@ Array Clip(const Array& a, const std::optional<Scalar>& a_min, const std::option
 Array ClippedRelu(const Array& x, double z) {
     const Array a = AsType(x, FloatResult(x.dtype()), false);
     Array y = Minimum(Relu(internal::Detached(a)), z);
-    if (Record rec{"clipped_relu", {a}, y}) {
+    if (Record rec{kClippedRelu, {a}, y}) {
         rec.Grad(0, [a = rec.Save(a), z](const Array& gy) {
             const Array x = a();
             return Where(LogicalAnd(x > 0, x < z), gy, Scalar{0});
@@ -58,7 +69,7 @@ Array Softplus(const Array& x, double beta) {
     if (beta == 1.0) return Softplus(x);
     const Array a = AsType(x, FloatResult(x.dtype()), false);
     Array y = Softplus(internal::Detached(a) * beta) / beta;
-    if (Record rec{"softplus", {a}, y}) {
+    if (Record rec{kSoftplus, {a}, y}) {
         rec.Grad(0, [a = rec.Save(a), beta](const Array& gy) { return gy * Sigmoid(a() * beta); });
     }
     return y;
@@ -68,7 +79,7 @@ Array Elu(const Array& x, double alpha) {
     if (!(alpha >= 0)) return Elu(x, Scalar{alpha});
     const Array a = AsType(x, FloatResult(x.dtype()), false);
     Array y = Elu(internal::Detached(a), Scalar{alpha});
-    if (Record rec{"elu", {a}, y}) {
+    if (Record rec{kElu, {a}, y}) {
         rec.Grad(0, [y = rec.SaveOutput(y), alpha](const Array& gy) {
             const Array e = y();
             return Where(e > 0, gy, gy * (e + alpha));
@@ -88,7 +99,7 @@ Array Crelu(const Array& x, int8_t axis) {
     const Array both[] = {Relu(detached), Relu(-detached)};
     const ConstArrayRef parts[] = {both[0], both[1]};
     Array y = Concatenate(parts, axis);
-    if (Record rec{"crelu", {a}, y}) {
+    if (Record rec{kCrelu, {a}, y}) {
         rec.Grad(0, [a = rec.Save(a), axis](const Array& gy) {
             const std::vector<Array> parts = Split(gy, 2, axis);
             return RectifyGrad(a(), parts[0]) - RectifyGrad(-a(), parts[1]);
@@ -105,7 +116,7 @@ Array Swish(const Array& x, const Array& beta) {
     const Array b = AsType(beta, dtype, false);
     const Array detached = internal::Detached(a);
     Array y = detached * Sigmoid(detached * internal::Detached(b));
-    if (Record rec{"swish", {a, b}, y}) {
+    if (Record rec{kSwish, {a, b}, y}) {
         rec.Grad(0, [a = rec.Save(a), b = rec.Save(b)](const Array& gy) {
             const Array t = a() * b();
             const Array s = Sigmoid(t);
@@ -136,7 +147,7 @@ Array WithoutBroadcasting(const Array& gy) {
 
 Array SquaredError(const Array& x1, const Array& x2) {
     Array y = Square(internal::Detached(x1) - internal::Detached(x2));
-    if (Record rec{"squared_error", {x1, x2}, y}) {
+    if (Record rec{kSquaredError, {x1, x2}, y}) {
         rec.GradAll([x1 = rec.Save(x1), x2 = rec.Save(x2)](GradContext& context) {
             const Array gx = (x1() - x2()) * (WithoutBroadcasting(context.output_grad()) * 2);
             if (context.IsInputGradRequired(0)) context.SetInputGrad(0, gx);

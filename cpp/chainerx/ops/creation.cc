@@ -12,6 +12,12 @@
 #include "chainerx/ops/view.h"
 
 namespace chainerx {
+namespace {
+
+constexpr OpInfo kAsType{"astype", &kernels::AsType::kInfo, Batching::kElementwise};
+constexpr OpInfo kCopy{"copy", &kernels::AsType::kInfo, Batching::kElementwise};
+
+}  // namespace
 
 Array Full(const Shape& shape, const Scalar& value, Dtype dtype, Device& device) {
     internal::CheckIntFits("full", dtype, value);
@@ -166,14 +172,14 @@ Array AsType(const Array& x, Dtype dtype, bool copy) {
     Array y = internal::EmptyResult(x, dtype);
     CallOn<kernels::AsType>(x.device(), x, y);
     // The engine casts the gradient back.
-    if (Record rec{"astype", {x}, y}) rec.Grad(0, [](const Array& gy) { return gy; });
+    if (Record rec{kAsType, {x}, y}) rec.Grad(0, [](const Array& gy) { return gy; });
     return y;
 }
 
 Array Copy(const Array& x) {
     Array y = EmptyUnchecked(x.shape(), x.dtype(), x.device());
     CallOn<kernels::AsType>(x.device(), x, y);
-    if (Record rec{"copy", {x}, y}) rec.Grad(0, [](const Array& gy) { return gy; });
+    if (Record rec{kCopy, {x}, y}) rec.Grad(0, [](const Array& gy) { return gy; });
     return y;
 }
 

@@ -1,11 +1,13 @@
 // Defines the routines of a family, with their gradients, out of its table. Include it once, with
 // CX_FAMILY_DEF naming the table.
+#include <span>
 #include <type_traits>
 #include <utility>
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/ops/elementwise.h"
 #include "chainerx/ops/gradient_terms.h"
+#include "chainerx/ops/view.h"
 
 namespace chainerx {
 namespace {
@@ -19,11 +21,11 @@ inline constexpr bool kHasGrad1 =
     !std::is_same_v<std::invoke_result_t<G, const Array&, const Array&, const Array&>, NoGrad>;
 
 template <typename G>
-void RecordUnary(const char* name, const Array& x, const Array& y, G) {
+void RecordUnary(const OpInfo& op, const Array& x, const Array& y, G) {
     if constexpr (kHasGrad1<G>) {
         constexpr bool kNeedsX = !std::is_invocable_v<G, Absent, const Array&, const Array&>;
         constexpr bool kNeedsY = !std::is_invocable_v<G, const Array&, Absent, const Array&>;
-        if (Record rec{name, {x}, y}) {
+        if (Record rec{op, {x}, y}) {
             if constexpr (kNeedsX && kNeedsY) {
                 rec.Grad(0, [sx = rec.Save(x), sy = rec.SaveOutput(y)](const Array& gy) -> Array {
                     return G{}(sx(), sy(), gy);
@@ -92,24 +94,24 @@ void AddGrad(Record& rec, int input, const X1& x1, const X2& x2, const Array& y)
 }
 
 template <typename G1, typename G2>
-void RecordBinary(const char* name, const Array& x1, const Array& x2, const Array& y) {
+void RecordBinary(const OpInfo& op, const Array& x1, const Array& x2, const Array& y) {
     if constexpr (kHasGrad<G1, Array, Array> || kHasGrad<G2, Array, Array>) {
-        if (Record rec{name, {x1, x2}, y}) {
+        if (Record rec{op, {x1, x2}, y}) {
             AddGrad<G1>(rec, 0, x1, x2, y);
             AddGrad<G2>(rec, 1, x1, x2, y);
         }
     }
 }
 template <typename G1, typename>
-void RecordBinary(const char* name, const Array& x1, const Scalar& x2, const Array& y) {
+void RecordBinary(const OpInfo& op, const Array& x1, const Scalar& x2, const Array& y) {
     if constexpr (kHasGrad<G1, Array, Scalar>) {
-        if (Record rec{name, {x1}, y}) AddGrad<G1>(rec, 0, x1, x2, y);
+        if (Record rec{op, {x1}, y}) AddGrad<G1>(rec, 0, x1, x2, y);
     }
 }
 template <typename, typename G2>
-void RecordBinary(const char* name, const Scalar& x1, const Array& x2, const Array& y) {
+void RecordBinary(const OpInfo& op, const Scalar& x1, const Array& x2, const Array& y) {
     if constexpr (kHasGrad<G2, Scalar, Array>) {
-        if (Record rec{name, {x2}, y}) AddGrad<G2>(rec, 0, x1, x2, y);
+        if (Record rec{op, {x2}, y}) AddGrad<G2>(rec, 0, x1, x2, y);
     }
 }
 
@@ -119,20 +121,67 @@ Array Shortcut(const Grad1&, const Array&, const Scalar&) {
     return Array{};
 }
 
-#define CX_OP(Name, rule, to_bool)                                                 \
-    constexpr internal::SnakeName kName##Name{#Name};                              \
-    constexpr internal::ElementwiseOp kOp##Name{kName##Name.text, DtypeRule::rule, \
-                                                &kernels::Name::kInfo, to_bool};
+// A gradient expression is linear in gy, so with the tangent of its input in the place of gy it is
+// that input's part of the tangent of y.
+template <typename G>
+Array ForwardUnary(std::span<const Array> x, const Array& y, std::span<const Array> tangents) {
+    internal::CheckForward(x, y, tangents, 1);
+    if (tangents[0].body() == nullptr) return {};
+    return G{}(x[0], y, tangents[0]);
+}
+
+template <typename G>
+Array ForwardPart(std::span<const Array> x, const Array& y, const Array& tangent) {
+    if constexpr (kHasGrad<G, Array, Array>) {
+        if (tangent.body() != nullptr) {
+            return G{}(x[0], x[1], y, BroadcastTo(tangent, y.shape()));
+        }
+    }
+    return {};
+}
+
+template <typename G1, typename G2>
+Array ForwardBinary(std::span<const Array> x, const Array& y, std::span<const Array> tangents) {
+    internal::CheckForward(x, y, tangents, 2);
+    const Array part1 = ForwardPart<G1>(x, y, tangents[0]);
+    const Array part2 = ForwardPart<G2>(x, y, tangents[1]);
+    if (part1.body() == nullptr) return part2;
+    return part2.body() == nullptr ? part1 : part1 + part2;
+}
+
+template <typename G>
+constexpr ForwardDerivative* ForwardOf() {
+    if constexpr (kHasGrad1<G>)
+        return &ForwardUnary<G>;
+    else
+        return nullptr;
+}
+template <typename G1, typename G2>
+constexpr ForwardDerivative* ForwardOf() {
+    if constexpr (kHasGrad<G1, Array, Array> || kHasGrad<G2, Array, Array>)
+        return &ForwardBinary<G1, G2>;
+    else
+        return nullptr;
+}
+
+// `forward`: null for an operation without a gradient.
+#define CX_OP(Name, rule, to_bool, forward)                                                     \
+    constexpr internal::SnakeName kName##Name{#Name};                                           \
+    constexpr internal::ElementwiseOp kOp##Name{                                                \
+        {kName##Name.text, &kernels::Name::kInfo, Batching::kElementwise, (forward) != nullptr, \
+         forward},                                                                              \
+        DtypeRule::rule,                                                                        \
+        to_bool};
 
 #define CX_UNARY(Name, rule, gx, ...)                                                       \
-    CX_OP(Name, rule, false)                                                                \
     struct Grad##Name {                                                                     \
         template <typename X, typename Y, typename G>                                       \
         auto operator()([[maybe_unused]] const X& x, [[maybe_unused]] const Y& y,           \
                         [[maybe_unused]] const G& gy) const -> std::decay_t<decltype(gx)> { \
             return gx;                                                                      \
         }                                                                                   \
-    };
+    };                                                                                      \
+    CX_OP(Name, rule, false, ForwardOf<Grad##Name>())
 #define CX_BINARY_GRAD(Struct, expression)                                               \
     struct Struct {                                                                      \
         template <typename X1, typename X2, typename Y, typename G>                      \
@@ -142,12 +191,12 @@ Array Shortcut(const Grad1&, const Array&, const Scalar&) {
             return expression;                                                           \
         }                                                                                \
     };
-#define CX_PREDICATE(Name, rule, ...) CX_OP(Name, rule, true)
+#define CX_PREDICATE(Name, rule, ...) CX_OP(Name, rule, true, nullptr)
 #define CX_BINARY(Name, rule, gx1, gx2, ...) \
-    CX_OP(Name, rule, false)                 \
     CX_BINARY_GRAD(Grad1##Name, gx1)         \
-    CX_BINARY_GRAD(Grad2##Name, gx2)
-#define CX_COMPARE(Name, rule, ...) CX_OP(Name, rule, true)
+    CX_BINARY_GRAD(Grad2##Name, gx2)         \
+    CX_OP(Name, rule, false, (ForwardOf<Grad1##Name, Grad2##Name>()))
+#define CX_COMPARE(Name, rule, ...) CX_OP(Name, rule, true, nullptr)
 #include CX_FAMILY_DEF
 #undef CX_UNARY
 #undef CX_PREDICATE
@@ -158,20 +207,20 @@ Array Shortcut(const Grad1&, const Array&, const Scalar&) {
 
 }  // namespace
 
-#define CX_UNARY(Name, ...)                              \
-    Array Name(const Array& x) {                         \
-        Array y = internal::CallUnary(kOp##Name, x);     \
-        RecordUnary(kOp##Name.name, x, y, Grad##Name{}); \
-        return y;                                        \
+#define CX_UNARY(Name, ...)                          \
+    Array Name(const Array& x) {                     \
+        Array y = internal::CallUnary(kOp##Name, x); \
+        RecordUnary(kOp##Name, x, y, Grad##Name{});  \
+        return y;                                    \
     }
 #define CX_PREDICATE(Name, ...) \
     Array Name(const Array& x) { return internal::CallUnary(kOp##Name, x); }
 
-#define CX_BINARY_FORM(Name, T1, T2)                                       \
-    Array Name(const T1& x1, const T2& x2) {                               \
-        Array y = internal::CallBinary(kOp##Name, x1, x2);                 \
-        RecordBinary<Grad1##Name, Grad2##Name>(kOp##Name.name, x1, x2, y); \
-        return y;                                                          \
+#define CX_BINARY_FORM(Name, T1, T2)                                  \
+    Array Name(const T1& x1, const T2& x2) {                          \
+        Array y = internal::CallBinary(kOp##Name, x1, x2);            \
+        RecordBinary<Grad1##Name, Grad2##Name>(kOp##Name, x1, x2, y); \
+        return y;                                                     \
     }
 #define CX_BINARY(Name, ...)                                                                     \
     CX_BINARY_FORM(Name, Array, Array)                                                           \

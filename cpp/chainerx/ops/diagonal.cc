@@ -9,6 +9,13 @@
 #include "chainerx/ops/view.h"
 
 namespace chainerx {
+namespace {
+
+constexpr OpInfo kDiagonal{"diagonal", nullptr, Batching::kAxes};
+constexpr OpInfo kTril{"tril", &kernels::Triangle::kInfo, Batching::kElementwise};
+constexpr OpInfo kTriu{"triu", &kernels::Triangle::kInfo, Batching::kElementwise};
+
+}  // namespace
 
 Array Diagonal(const Array& x, int64_t k, int8_t axis1, int8_t axis2) {
     axis1 = NormalizeAxis("diagonal", axis1, x.ndim());
@@ -35,7 +42,7 @@ Array Diagonal(const Array& x, int64_t k, int8_t axis1, int8_t axis2) {
     const auto strides = [&](const Strides& s) { return others_and(s, s[axis1] + s[axis2]); };
     Array y = internal::MakeView(x, others_and(x.shape(), n), strides(x.strides()),
                                  x.raw_data() + offset(x.strides()));
-    if (Record rec{"diagonal", {x}, y}) {
+    if (Record rec{kDiagonal, {x}, y}) {
         const Strides packed{x.shape(), x.GetItemSize()};
         rec.Grad(0, [placement = internal::Placement{x.shape(), strides(packed), offset(packed)}](
                         const Array& gy) { return internal::Embed(gy, placement); });
@@ -67,8 +74,8 @@ Array DiagFlat(const Array& x, int64_t k) { return Diag(Ravel(x), k); }
 
 namespace {
 
-Array Triangle(const char* op, const Array& x, int64_t k, bool lower) {
-    if (x.ndim() == 0) throw DimensionError{op, ": an array of shape () has no triangle"};
+Array Triangle(const OpInfo& op, const Array& x, int64_t k, bool lower) {
+    if (x.ndim() == 0) throw DimensionError{op.name, ": an array of shape () has no triangle"};
     if (x.ndim() == 1) {
         return Triangle(op, BroadcastTo(x, {x.shape()[0], x.shape()[0]}), k, lower);
     }
@@ -78,15 +85,15 @@ Array Triangle(const char* op, const Array& x, int64_t k, bool lower) {
     Array y = EmptyUnchecked(x.shape(), x.dtype(), x.device());
     CallOn<kernels::Triangle>(x.device(), x, k, lower, y);
     if (Record rec{op, {x}, y}) {
-        rec.Grad(0, [op, k, lower](const Array& gy) { return Triangle(op, gy, k, lower); });
+        rec.Grad(0, [&op, k, lower](const Array& gy) { return Triangle(op, gy, k, lower); });
     }
     return y;
 }
 
 }  // namespace
 
-Array Tril(const Array& x, int64_t k) { return Triangle("tril", x, k, true); }
-Array Triu(const Array& x, int64_t k) { return Triangle("triu", x, k, false); }
+Array Tril(const Array& x, int64_t k) { return Triangle(kTril, x, k, true); }
+Array Triu(const Array& x, int64_t k) { return Triangle(kTriu, x, k, false); }
 
 std::vector<Array> Meshgrid(const std::vector<Array>& arrays, bool swap_first) {
     Shape shape;

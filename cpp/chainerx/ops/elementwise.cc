@@ -174,7 +174,7 @@ const Array& As(const Array& x, Dtype dtype, Array& holder) {
 // any width, or negative, are alike.
 CX_COLD Array ClampCount(const Array& x2) {
     const auto call = [](const KernelInfo& kernel, const Array& x, const Scalar& bound) {
-        return CallBinary({"shift", DtypeRule::kReal, &kernel, false}, x, bound);
+        return CallBinary({{"shift", &kernel}, DtypeRule::kReal, false}, x, bound);
     };
     return call(kernels::Minimum::kInfo,
                 GetKind(x2.dtype()) == DtypeKind::kUInt
@@ -192,6 +192,34 @@ const Array& AsSecond(const ElementwiseOp& op, const Array& x2, Dtype dtype, Arr
 }
 
 }  // namespace
+
+void CheckForward(std::span<const Array> x, const Array& y, std::span<const Array> tangents,
+                  size_t arity) {
+    if (x.size() != arity || tangents.size() != arity) {
+        throw ChainerxError{"forward derivative: ", x.size(), " inputs and ", tangents.size(),
+                            " tangents, expected ", arity,    " of each"};
+    }
+    for (size_t i = 0; i < arity; ++i) {
+        if (BroadcastShapes("forward derivative", x[i].shape(), y.shape()) != y.shape()) {
+            throw DimensionError{"forward derivative: input ",
+                                 i,
+                                 " has shape ",
+                                 x[i].shape(),
+                                 ", which does not broadcast to that of y, ",
+                                 y.shape()};
+        }
+        if (tangents[i].body() != nullptr && tangents[i].shape() != x[i].shape()) {
+            throw DimensionError{"forward derivative: tangent ",
+                                 i,
+                                 " has shape ",
+                                 tangents[i].shape(),
+                                 ", input ",
+                                 i,
+                                 " has ",
+                                 x[i].shape()};
+        }
+    }
+}
 
 Array CallUnary(const ElementwiseOp& op, const Array& x) {
     const Dtype dtype = Lookup(op, "x", x.dtype());

@@ -2,6 +2,9 @@
 // the call of the kernel. Not for users: they include the families' headers.
 #pragma once
 
+#include <span>
+
+#include "chainerx/autograd/op_info.h"
 #include "chainerx/core/array.h"
 #include "chainerx/kernels/dtype_rule.h"
 #include "chainerx/kernels/kernel.h"
@@ -9,10 +12,8 @@
 namespace chainerx::internal {
 
 // What is known of a row at run time.
-struct ElementwiseOp {
-    const char* name;
+struct ElementwiseOp : OpInfo {
     DtypeRule rule;
-    const KernelInfo* kernel;
     bool to_bool;  // predicates and comparisons
 };
 
@@ -26,6 +27,11 @@ CX_API Array CallBinary(const ElementwiseOp& op, const Scalar& x1, const Array& 
 // first.
 CX_API void CallInPlace(const ElementwiseOp& op, const Array& x1, const Array& x2);
 CX_API void CallInPlace(const ElementwiseOp& op, const Array& x1, const Scalar& x2);
+
+// Checks the operands of a forward derivative: so many arrays that broadcast to y, and tangents of
+// their shapes.
+CX_API void CheckForward(std::span<const Array> x, const Array& y, std::span<const Array> tangents,
+                         size_t arity);
 
 // "floor_divide" of "FloorDivide", made by the compiler.
 template <int kSize>

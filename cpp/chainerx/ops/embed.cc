@@ -5,6 +5,12 @@
 #include "chainerx/ops/creation.h"
 
 namespace chainerx::internal {
+namespace {
+
+constexpr OpInfo kEmbed{"embed"};
+constexpr OpInfo kExtract{"extract"};
+
+}  // namespace
 
 Array Embed(const Array& x, const Placement& placement) {
     Array y = EmptyUnchecked(placement.shape, x.dtype(), x.device());
@@ -14,7 +20,7 @@ Array Embed(const Array& x, const Placement& placement) {
             MakeView(y, x.shape(), placement.strides, y.raw_data() + placement.offset);
         CallOn<kernels::AsType>(x.device(), x, part);
     }
-    if (Record rec{"embed", {x}, y}) {
+    if (Record rec{kEmbed, {x}, y}) {
         rec.Grad(0, [placement, shape = x.shape()](const Array& gy) {
             return Extract(gy, placement, shape);
         });
@@ -25,7 +31,7 @@ Array Embed(const Array& x, const Placement& placement) {
 Array Extract(const Array& x, const Placement& placement, const Shape& shape) {
     const Array packed = AsContiguous(x);
     Array y = MakeView(packed, shape, placement.strides, packed.raw_data() + placement.offset);
-    if (Record rec{"extract", {packed}, y}) {
+    if (Record rec{kExtract, {packed}, y}) {
         rec.Grad(0, [placement](const Array& gy) { return Embed(gy, placement); });
     }
     return y;

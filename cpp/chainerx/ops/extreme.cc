@@ -10,6 +10,9 @@
 namespace chainerx {
 namespace {
 
+constexpr OpInfo kMax{"max", &kernels::Max::kInfo, Batching::kAxes};
+constexpr OpInfo kMin{"min", &kernels::Min::kInfo, Batching::kAxes};
+
 void CheckOrdered(const char* op, const Array& x) {
     if (IsComplex(x.dtype())) {
         throw DtypeError{op, ": complex numbers have no order, a is ", x.dtype()};
@@ -40,11 +43,12 @@ Array IsExtreme(const Array& x, const Array& y) {
 enum class Ties { kShare, kAll };
 
 template <typename K>
-Array Extreme(const char* op, const Array& x, const OptionalAxes& axes, bool keepdims, Ties ties) {
-    CheckOrdered(op, x);
-    const Axes sorted = NormalizeAxes(op, axes, x.ndim());
+Array Extreme(const OpInfo& op, const Array& x, const OptionalAxes& axes, bool keepdims,
+              Ties ties) {
+    CheckOrdered(op.name, x);
+    const Axes sorted = NormalizeAxes(op.name, axes, x.ndim());
     Array y = internal::EmptyReduced(x, sorted, keepdims, x.dtype());
-    CheckNotEmpty(op, x, sorted, y);
+    CheckNotEmpty(op.name, x, sorted, y);
     CallOn<K>(x.device(), x, sorted, y);
     if (Record rec{op, {x}, y}) {
         rec.Grad(0, [sorted, ties, x = rec.Save(x), y = rec.SaveOutput(y)](const Array& gy) {
@@ -64,16 +68,16 @@ Array Extreme(const char* op, const Array& x, const OptionalAxes& axes, bool kee
 }  // namespace
 
 Array AMax(const Array& x, const OptionalAxes& axes, bool keepdims) {
-    return Extreme<kernels::Max>("max", x, axes, keepdims, Ties::kShare);
+    return Extreme<kernels::Max>(kMax, x, axes, keepdims, Ties::kShare);
 }
 Array AMin(const Array& x, const OptionalAxes& axes, bool keepdims) {
-    return Extreme<kernels::Min>("min", x, axes, keepdims, Ties::kShare);
+    return Extreme<kernels::Min>(kMin, x, axes, keepdims, Ties::kShare);
 }
 Array AMaxEach(const Array& x, const OptionalAxes& axes, bool keepdims) {
-    return Extreme<kernels::Max>("max", x, axes, keepdims, Ties::kAll);
+    return Extreme<kernels::Max>(kMax, x, axes, keepdims, Ties::kAll);
 }
 Array AMinEach(const Array& x, const OptionalAxes& axes, bool keepdims) {
-    return Extreme<kernels::Min>("min", x, axes, keepdims, Ties::kAll);
+    return Extreme<kernels::Min>(kMin, x, axes, keepdims, Ties::kAll);
 }
 
 Array ArgMax(const Array& x, std::optional<int8_t> axis) {

@@ -16,6 +16,8 @@
 namespace chainerx {
 namespace {
 
+constexpr OpInfo kGetitem{"getitem"};
+
 using internal::Placement;
 
 [[noreturn]] CX_COLD void ThrowOutOfRange(int64_t i, int axis, const Shape& shape) {
@@ -107,7 +109,7 @@ struct Located {
 };
 
 void RecordView(const Array& x, const Array& y, Placement&& placement) {
-    if (Record rec{"getitem", {x}, y}) {
+    if (Record rec{kGetitem, {x}, y}) {
         rec.Grad(0, [placement](const Array& gy) { return internal::Embed(gy, placement); });
     }
 }

@@ -15,6 +15,10 @@
 namespace chainerx {
 namespace {
 
+constexpr OpInfo kMatmul{"matmul", &kernels::Matmul::kInfo};
+constexpr OpInfo kDot{"dot", &kernels::Matmul::kInfo};
+constexpr OpInfo kLinear{"linear", &kernels::Linear::kInfo};
+
 // The matrices transposed.
 Array SwapLast(const Array& x) {
     Axes axes;
@@ -142,8 +146,8 @@ Array MatmulGrad2(const Array& gy, const Array& x1, int8_t ndim2) {
     return ndim2 == 1 ? RemoveAxis(gx, gx.ndim() - 1) : gx;
 }
 
-Array RecordedMatmul(const char* op, const Array& x1, const Array& x2) {
-    Array y = ComputeMatmul(op, x1, x2);
+Array RecordedMatmul(const OpInfo& op, const Array& x1, const Array& x2) {
+    Array y = ComputeMatmul(op.name, x1, x2);
     if (Record rec{op, {x1, x2}, y}) {
         if (x1.ndim() == 2 && x2.ndim() == 2) {
             rec.Grad(0,
@@ -207,12 +211,12 @@ Array Matmul(const Array& x1, const Array& x2) {
         throw DimensionError{"matmul: ", x1.ndim() == 0 ? "x1" : "x2",
                              " is 0-dimensional, expected at least 1 dimension; use multiply"};
     }
-    return RecordedMatmul("matmul", x1, x2);
+    return RecordedMatmul(kMatmul, x1, x2);
 }
 
 Array Dot(const Array& a, const Array& b) {
     if (a.ndim() == 0 || b.ndim() == 0) return Multiply(a, b);
-    if (b.ndim() <= 2) return RecordedMatmul("dot", a, b);
+    if (b.ndim() <= 2) return RecordedMatmul(kDot, a, b);
     // Of many matrices b: their columns side by side are one matrix.
     const int8_t axis = b.ndim() - 2;
     if (a.shape().back() != b.shape()[axis]) ThrowInner("dot", a, b, a.ndim() - 1, axis);
@@ -226,7 +230,7 @@ Array Dot(const Array& a, const Array& b) {
         cols *= b.shape()[i];
     }
     const Array b2 = Reshape(Transpose(b, axes), Shape{b.shape()[axis], cols});
-    return Reshape(RecordedMatmul("dot", a, b2), shape);
+    return Reshape(RecordedMatmul(kDot, a, b2), shape);
 }
 
 Array Linear(const Array& x, const Array& w, const std::optional<Array>& b, int64_t n_batch_axes) {
@@ -274,9 +278,9 @@ Array Linear(const Array& x, const Array& w, const std::optional<Array>& b, int6
         }
     };
     if (b.has_value()) {
-        record(Record{"linear", {x, w, *b}, y});
+        record(Record{kLinear, {x, w, *b}, y});
     } else {
-        record(Record{"linear", {x, w}, y});
+        record(Record{kLinear, {x, w}, y});
     }
     return y;
 }

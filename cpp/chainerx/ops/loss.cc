@@ -15,6 +15,10 @@
 namespace chainerx {
 namespace {
 
+constexpr OpInfo kHuberLoss{"huber_loss", nullptr, Batching::kElementwise};
+constexpr OpInfo kSigmoidCrossEntropy{"sigmoid_cross_entropy", nullptr, Batching::kElementwise};
+constexpr OpInfo kHinge{"hinge"};
+
 void CheckLabels(const char* op, const char* name, const Array& t) {
     if (!IsInt(t.dtype())) {
         throw DtypeError{
@@ -52,7 +56,7 @@ Array HuberLoss(const Array& x1, const Array& x2, double delta) {
     const Array f2 = ToFloat(x2);
     const Array a = Absolute(internal::Detached(f1) - internal::Detached(f2));
     Array y = Where(a <= delta, Square(a) * 0.5, (a - delta / 2) * delta);
-    if (Record rec{"huber_loss", {f1, f2}, y}) {
+    if (Record rec{kHuberLoss, {f1, f2}, y}) {
         const auto grad = [delta](const Saved& f1, const Saved& f2, const Array& gy) {
             return gy * Clip(f1() - f2(), Scalar{-delta}, Scalar{delta});
         };
@@ -80,7 +84,7 @@ Array SigmoidCrossEntropy(const Array& x1, const Array& x2) {
     const Array& labels = kept();
     Array y = Where(labels == -1, Scalar{0.0},
                     Softplus(detached) - detached * AsType(labels, x.dtype(), false));
-    if (Record rec{kOp, {x}, y}) {
+    if (Record rec{kSigmoidCrossEntropy, {x}, y}) {
         rec.Grad(0, [x = rec.Save(x), kept](const Array& gy) {
             const Array p = Sigmoid(x());
             const Array& t = kept();
@@ -110,7 +114,7 @@ Array Hinge(const Array& x1, const Array& x2, double norm) {
     };
     const Array margin = Maximum(internal::Detached(x) * slopes(t()) + 1, Scalar{0.0});
     Array y = norm == 1 ? margin : Power(margin, norm);
-    if (Record rec{kOp, {x}, y}) {
+    if (Record rec{kHinge, {x}, y}) {
         rec.Grad(0, [x = rec.Save(x), t, slopes, norm](const Array& gy) {
             const Array s = slopes(t());
             const Array margin = x() * s + 1;

@@ -14,6 +14,9 @@
 namespace chainerx {
 namespace {
 
+constexpr OpInfo kConcatenate{"concatenate", &kernels::Concatenate::kInfo, Batching::kAxes};
+constexpr OpInfo kSplit{"split", nullptr, Batching::kAxes};
+
 using Refs = std::span<const ConstArrayRef>;
 
 // More outputs than a node counts are recorded one by one.
@@ -107,7 +110,7 @@ Array Concatenate(Refs arrays, std::optional<int8_t> axis, const char* op) {
         const std::vector<ConstArrayRef> refs = RefsOf(cast);
         CallOn<kernels::Concatenate>(y.device(), Refs{refs}, a, y);
     }
-    if (Record rec{op, arrays, std::span{&y, 1}}) {
+    if (Record rec{kConcatenate, arrays, std::span{&y, 1}}) {
         int64_t begin = 0;
         for (size_t k = 0; k < arrays.size(); ++k) {
             const int64_t end = begin + arrays[k].get().shape()[a];
@@ -200,7 +203,7 @@ std::vector<Array> Split(const Array& x, const std::vector<int64_t>& indices, in
     }
     if (one_by_one) return out;
     const ConstArrayRef in{x};
-    if (Record rec{op, std::span{&in, 1}, out}) {
+    if (Record rec{kSplit, std::span{&in, 1}, out}) {
         rec.GradAll([a](GradContext& context) {
             std::vector<Array> gys;
             for (int i = 0; i < context.output_count(); ++i) gys.push_back(context.output_grad(i));

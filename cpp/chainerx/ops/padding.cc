@@ -13,6 +13,8 @@
 namespace chainerx {
 namespace {
 
+constexpr OpInfo kPad{"pad"};
+
 // Where the element at `i` of a padded axis comes from; the axis itself is [0, n).
 int64_t Source(int64_t i, int64_t n, PadMode mode) {
     const auto modulo = [](int64_t a, int64_t b) { return (a % b + b) % b; };
@@ -61,7 +63,7 @@ Array PadConstant(const Array& x, const Shape& shape,
             internal::MakeView(y, x.shape(), placement.strides, y.raw_data() + placement.offset);
         CallOn<kernels::AsType>(x.device(), x, part);
     }
-    if (Record rec{"pad", {x}, y}) {
+    if (Record rec{kPad, {x}, y}) {
         rec.Grad(0, [placement, inner = x.shape()](const Array& gy) {
             return internal::Extract(gy, placement, inner);
         });

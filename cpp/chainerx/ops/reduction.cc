@@ -12,6 +12,10 @@
 namespace chainerx {
 namespace {
 
+constexpr OpInfo kSum{"sum", &kernels::Sum::kInfo, Batching::kAxes};
+constexpr OpInfo kProd{"prod", &kernels::Prod::kInfo, Batching::kAxes};
+constexpr OpInfo kMean{"mean", &kernels::Mean::kInfo, Batching::kAxes};
+
 using internal::CountReduced;
 using internal::Reduce;
 using internal::TotalDtype;
@@ -65,7 +69,7 @@ Array internal::DivideByCount(const Array& gy, int64_t n) {
 Array Sum(const Array& x, const OptionalAxes& axes, bool keepdims) {
     const Axes sorted = NormalizeAxes("sum", axes, x.ndim());
     Array y = Reduce<kernels::Sum>(x, sorted, keepdims, TotalDtype(x.dtype()));
-    if (Record rec{"sum", {x}, y}) {
+    if (Record rec{kSum, {x}, y}) {
         rec.Grad(0, [shape = x.shape(), sorted](const Array& gy) {
             return internal::ExpandReduced(gy, shape, sorted);
         });
@@ -76,7 +80,7 @@ Array Sum(const Array& x, const OptionalAxes& axes, bool keepdims) {
 Array Prod(const Array& x, const OptionalAxes& axes, bool keepdims) {
     const Axes sorted = NormalizeAxes("prod", axes, x.ndim());
     Array y = Reduce<kernels::Prod>(x, sorted, keepdims, TotalDtype(x.dtype()));
-    if (Record rec{"prod", {x}, y}) {
+    if (Record rec{kProd, {x}, y}) {
         rec.Grad(0, [x = rec.Save(x), sorted](const Array& gy) {
             const Array from = x();
             return Multiply(internal::ExpandReduced(gy, from.shape(), sorted),
@@ -89,7 +93,7 @@ Array Prod(const Array& x, const OptionalAxes& axes, bool keepdims) {
 Array Mean(const Array& x, const OptionalAxes& axes, bool keepdims) {
     const Axes sorted = NormalizeAxes("mean", axes, x.ndim());
     Array y = Reduce<kernels::Mean>(x, sorted, keepdims, FloatResult(x.dtype()));
-    if (Record rec{"mean", {x}, y}) {
+    if (Record rec{kMean, {x}, y}) {
         rec.Grad(0, [shape = x.shape(), sorted](const Array& gy) {
             // Of nothing, no element is there to get an infinite share.
             const int64_t n = std::max<int64_t>(CountReduced(shape, sorted), 1);

@@ -10,6 +10,11 @@
 namespace chainerx {
 namespace {
 
+constexpr OpInfo kShift{"shift", nullptr, Batching::kAxes};
+constexpr OpInfo kLinearScan{"linear_scan", &kernels::LinearScan::kInfo, Batching::kAxes};
+constexpr OpInfo kCumSum{"cumsum", &kernels::CumSum::kInfo, Batching::kAxes};
+constexpr OpInfo kCumProd{"cumprod", &kernels::CumProd::kInfo, Batching::kAxes};
+
 using internal::TotalDtype;
 
 Array Slice(const Array& x, int8_t axis, int64_t begin, int64_t end) {
@@ -28,7 +33,7 @@ Array Shift(const Array& x, int8_t axis, int64_t by, double fill) {
         CallOn<kernels::AsType>(x.device(), Slice(x, axis, from, from + n - 1),
                                 Slice(y, axis, 1 - from, n - from));
     }
-    if (Record rec{"shift", {x}, y}) {
+    if (Record rec{kShift, {x}, y}) {
         rec.Grad(0, [axis, by](const Array& gy) { return Shift(gy, axis, -by, 0); });
     }
     return y;
@@ -39,7 +44,7 @@ Array LinearScan(const Array& a, const Array& x, int8_t axis, bool reverse) {
     Array s = EmptyUnchecked(x.shape(), x.dtype(), x.device());
     CallOn<kernels::LinearScan>(x.device(), a, x, axis, reverse, s);
     const int64_t next = reverse ? -1 : 1;
-    if (Record rec{"linear_scan", {a, x}, s}) {
+    if (Record rec{kLinearScan, {a, x}, s}) {
         const auto to_x = [axis, reverse, next](const Array& a, const Array& gs) {
             return LinearScan(Shift(a, axis, -next, 0), gs, axis, !reverse);
         };
@@ -54,7 +59,7 @@ Array LinearScan(const Array& a, const Array& x, int8_t axis, bool reverse) {
 Array CumSum(const Array& x, int8_t axis, bool reverse) {
     Array y = EmptyUnchecked(x.shape(), TotalDtype(x.dtype()), x.device());
     CallOn<kernels::CumSum>(x.device(), x, axis, reverse, y);
-    if (Record rec{"cumsum", {x}, y}) {
+    if (Record rec{kCumSum, {x}, y}) {
         rec.Grad(0, [axis, reverse](const Array& gy) { return CumSum(gy, axis, !reverse); });
     }
     return y;
@@ -63,7 +68,7 @@ Array CumSum(const Array& x, int8_t axis, bool reverse) {
 Array CumProd(const Array& x, int8_t axis, bool reverse) {
     Array y = EmptyUnchecked(x.shape(), TotalDtype(x.dtype()), x.device());
     CallOn<kernels::CumProd>(x.device(), x, axis, reverse, y);
-    if (Record rec{"cumprod", {x}, y}) {
+    if (Record rec{kCumProd, {x}, y}) {
         // y[i] depends on x[k] for k <= i through the product of the others, so that
         //     gx[k] = prod(x[:k]) * sum over i >= k of gy[i] prod(x[k+1:i+1]):
         // no division, hence right for zeros too.

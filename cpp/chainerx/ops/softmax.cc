@@ -19,6 +19,13 @@
 namespace chainerx {
 namespace {
 
+constexpr OpInfo kSoftmaxCrossEntropyGrad{"softmax_cross_entropy_grad",
+                                          &kernels::SoftmaxCrossEntropyGrad::kInfo};
+constexpr OpInfo kSoftmax{"softmax", &kernels::Softmax::kInfo, Batching::kAxes};
+constexpr OpInfo kLogSoftmax{"log_softmax", &kernels::LogSoftmax::kInfo, Batching::kAxes};
+constexpr OpInfo kSoftmaxCrossEntropy{"softmax_cross_entropy",
+                                      &kernels::SoftmaxCrossEntropy::kInfo};
+
 // Applies a kernel for rows of a matrix along any axes together, outside the graph.
 template <typename K>
 Array CallAlongAxes(const Array& x, const Axes& axes) {
@@ -71,7 +78,7 @@ Array Column(const Array& x) { return Reshape(x, Shape{x.shape()[0], 1}); }
 Array SoftmaxCrossEntropyGrad(const Array& x, const Array& t, const Array& stats, const Array& gy) {
     Array gx = EmptyUnchecked(x.shape(), x.dtype(), x.device());
     CallOn<kernels::SoftmaxCrossEntropyGrad>(x.device(), x, t, stats, gy, gx);
-    if (Record rec{"softmax_cross_entropy_grad", {x, gy}, gx}) {
+    if (Record rec{kSoftmaxCrossEntropyGrad, {x, gy}, gx}) {
         const KeptOperand labelled{"softmax_cross_entropy", "x2", t};
         rec.Grad(0, [x = rec.Save(x), gy = rec.Save(gy), labelled](const Array& ggx) {
             const Array p = Softmax(x());
@@ -94,7 +101,7 @@ Array SoftmaxCrossEntropyGrad(const Array& x, const Array& t, const Array& stats
 Array Softmax(const Array& x, const Axes& axes) {
     const Axes along = NormalizeAxes("softmax", axes, x.ndim());
     Array y = CallAlongAxes<kernels::Softmax>(x, along);
-    if (Record rec{"softmax", {x}, y}) {
+    if (Record rec{kSoftmax, {x}, y}) {
         rec.Grad(0, [y = rec.SaveOutput(y), along](const Array& gy) {
             const Array p = y();
             const Array g = Multiply(gy, p);
@@ -107,7 +114,7 @@ Array Softmax(const Array& x, const Axes& axes) {
 Array LogSoftmax(const Array& x, const Axes& axes) {
     const Axes along = NormalizeAxes("log_softmax", axes, x.ndim());
     Array y = CallAlongAxes<kernels::LogSoftmax>(x, along);
-    if (Record rec{"log_softmax", {x}, y}) {
+    if (Record rec{kLogSoftmax, {x}, y}) {
         rec.Grad(0, [y = rec.SaveOutput(y), along](const Array& gy) {
             return gy - Exp(y()) * SumAlong(gy, along);
         });
@@ -209,7 +216,7 @@ Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label
         const Array losses = std::exchange(y, EmptyUnchecked(Shape{}, dtype, x1.device()));
         const Array scale = EmptyUnchecked(Shape{}, wide, x1.device());
         CallOn<kernels::MeanOfLabelled>(x1.device(), losses, t, y, scale);
-        if (Record rec{kOp, {x}, y}) {
+        if (Record rec{kSoftmaxCrossEntropy, {x}, y}) {
             rec.Grad(0, [x = rec.Save(x), labels, stats, scale](const Array& gy) {
                 const Array scores = x();
                 const Array g = AsType(Multiply(gy, scale), scores.dtype(), false);
@@ -220,7 +227,7 @@ Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label
         }
         return y;
     }
-    if (Record rec{kOp, {x}, y}) {
+    if (Record rec{kSoftmaxCrossEntropy, {x}, y}) {
         rec.Grad(0, [x = rec.Save(x), labels, stats](const Array& gy) {
             const Array scores = x();
             return FromRows(SoftmaxCrossEntropyGrad(ToRows(scores), labels(), stats, AsVector(gy)),

@@ -13,6 +13,11 @@
 namespace chainerx {
 namespace {
 
+constexpr OpInfo kNanSum{"nansum", &kernels::NanSum::kInfo, Batching::kAxes};
+constexpr OpInfo kVar{"var", &kernels::Var::kInfo, Batching::kAxes};
+constexpr OpInfo kStd{"std", &kernels::Std::kInfo, Batching::kAxes};
+constexpr OpInfo kLogSumExp{"logsumexp", &kernels::LogSumExp::kInfo, Batching::kAxes};
+
 using internal::ExpandReduced;
 
 // The spread of complex numbers is a real function, which has no complex derivative.
@@ -39,7 +44,7 @@ Array NanSum(const Array& x, const OptionalAxes& axes, bool keepdims) {
     const Axes sorted = NormalizeAxes("nansum", axes, x.ndim());
     Array y =
         internal::Reduce<kernels::NanSum>(x, sorted, keepdims, internal::TotalDtype(x.dtype()));
-    if (Record rec{"nansum", {x}, y}) {
+    if (Record rec{kNanSum, {x}, y}) {
         rec.Grad(0, [sorted, x = rec.Save(x)](const Array& gy) {
             const Array from = internal::Detached(x());
             return Where(Isnan(from), Scalar{0}, ExpandReduced(gy, from.shape(), sorted));
@@ -53,7 +58,7 @@ Array Var(const Array& x, const OptionalAxes& axes, bool keepdims) {
     const Axes sorted = NormalizeAxes("var", axes, x.ndim());
     Array y =
         internal::Reduce<kernels::Var>(x, sorted, keepdims, RealDtype(FloatResult(x.dtype())));
-    if (Record rec{"var", {x}, y}) {
+    if (Record rec{kVar, {x}, y}) {
         rec.Grad(0, [sorted, x = rec.Save(x)](const Array& gy) {
             return SpreadGradient(x(), sorted, Multiply(gy, 2.0));
         });
@@ -66,7 +71,7 @@ Array Std(const Array& x, const OptionalAxes& axes, bool keepdims) {
     const Axes sorted = NormalizeAxes("std", axes, x.ndim());
     Array y =
         internal::Reduce<kernels::Std>(x, sorted, keepdims, RealDtype(FloatResult(x.dtype())));
-    if (Record rec{"std", {x}, y}) {
+    if (Record rec{kStd, {x}, y}) {
         rec.Grad(0, [sorted, x = rec.Save(x), y = rec.SaveOutput(y)](const Array& gy) {
             return SpreadGradient(x(), sorted, Divide(gy, y()));
         });
@@ -80,7 +85,7 @@ Array LogSumExp(const Array& x, const OptionalAxes& axes, bool keepdims) {
     }
     const Axes sorted = NormalizeAxes("logsumexp", axes, x.ndim());
     Array y = internal::Reduce<kernels::LogSumExp>(x, sorted, keepdims, FloatResult(x.dtype()));
-    if (Record rec{"logsumexp", {x}, y}) {
+    if (Record rec{kLogSumExp, {x}, y}) {
         rec.Grad(0, [sorted, x = rec.Save(x), y = rec.SaveOutput(y)](const Array& gy) {
             const Array from = x();
             const Array e = Exp(Subtract(from, ExpandReduced(y(), from.shape(), sorted)));

@@ -14,6 +14,13 @@
 #include "chainerx/ops/where.h"
 
 namespace chainerx {
+namespace {
+
+constexpr OpInfo kTakeGrad{"take_grad", &kernels::AddAt::kInfo};
+constexpr OpInfo kEmbedId{"embed_id", &kernels::Take::kInfo};
+
+}  // namespace
+
 Array internal::TakeGrad(const Array& gy, const Shape& shape, int8_t axis, const Array& indices,
                          IndexBoundsMode mode) {
     const Array packed = AsContiguous(Detached(gy));
@@ -21,7 +28,7 @@ Array internal::TakeGrad(const Array& gy, const Shape& shape, int8_t axis, const
     if (gy.GetTotalSize() != 0) {
         CallOn<kernels::AddAt>(gy.device(), gx, axis, indices, mode, packed);
     }
-    if (Record rec{"take_grad", {gy}, gx}) {
+    if (Record rec{kTakeGrad, {gy}, gx}) {
         rec.Grad(0, [axis, indices = KeptOperand{"take", "indices", indices},
                      mode](const Array& ggx) { return Take(ggx, indices(), axis, mode); });
     }
@@ -96,7 +103,7 @@ Array EmbedId(const Array& ids, const Array& w, int64_t ignore_label) {
     const Array found =
         internal::TakeValues(internal::Detached(w), rows(given()), 0, IndexBoundsMode::kRaise);
     Array y = Where(ignored(given()), Scalar{0}, found);
-    if (Record rec{kOp, {w}, y}) {
+    if (Record rec{kEmbedId, {w}, y}) {
         rec.Grad(0, [shape = w.shape(), given, ignored, rows](const Array& gy) {
             return internal::TakeGrad(Where(ignored(given()), Scalar{0}, gy), shape, 0,
                                       rows(given()), IndexBoundsMode::kRaise);

@@ -7,8 +7,11 @@
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/array.h"
 #include "chainerx/core/macro.h"
+#include "chainerx/kernels/indexing.h"
 
 namespace chainerx::internal {
+
+inline constexpr OpInfo kTake{"take", &kernels::Take::kInfo, Batching::kAxes};
 
 // Indices of `x`, kept for backward, if they are integers on its device.
 KeptOperand CheckIndices(const char* op, const char* name, const Array& x, const Array& indices);
@@ -24,7 +27,7 @@ template <typename F>
 Array TakeBy(const Array& x, int8_t axis, F indices,
              IndexBoundsMode mode = IndexBoundsMode::kRaise) {
     Array y = TakeValues(x, indices(), axis, mode);
-    if (Record rec{"take", {x}, y}) {
+    if (Record rec{kTake, {x}, y}) {
         rec.Grad(0, [shape = x.shape(), axis, indices = std::move(indices), mode](const Array& gy) {
             return TakeGrad(gy, shape, axis, indices(), mode);
         });

@@ -8,6 +8,9 @@
 namespace chainerx {
 namespace {
 
+constexpr OpInfo kToDevice{"to_device", nullptr, Batching::kElementwise};
+constexpr OpInfo kView{"view", nullptr, Batching::kElementwise};
+
 void CopyAcross(const Array& from, const Array& to) {
     Device& src = from.device();
     Device& dst = to.device();
@@ -33,7 +36,7 @@ Array Array::ToDevice(Device& device) const {
     const Array packed = AsContiguous(internal::Detached(*this));
     Array y = EmptyUnchecked(shape(), dtype(), device);
     CopyAcross(packed, y);
-    if (Record rec{"to_device", {*this}, y}) {
+    if (Record rec{kToDevice, {*this}, y}) {
         rec.Grad(0, [from = &this->device()](const Array& gy) { return gy.ToDevice(*from); });
     }
     return y;
@@ -71,7 +74,7 @@ Array Array::ToNative() const { return ToDevice(context().GetNativeBackend().Get
 
 Array Array::MakeView() const {
     Array y = internal::Detached(*this);
-    if (Record rec{"view", {*this}, y}) rec.Grad(0, [](const Array& gy) { return gy; });
+    if (Record rec{kView, {*this}, y}) rec.Grad(0, [](const Array& gy) { return gy; });
     return y;
 }
 

@@ -9,6 +9,10 @@
 namespace chainerx {
 namespace {
 
+constexpr OpInfo kTranspose{"transpose", nullptr, Batching::kAxes};
+constexpr OpInfo kReshape{"reshape", nullptr, Batching::kShape};
+constexpr OpInfo kBroadcastTo{"broadcast_to", nullptr, Batching::kShape};
+
 // Resolves a -1 and checks the size.
 Shape ResolveShape(const Array& x, const Shape& shape) {
     Shape out = shape;
@@ -105,7 +109,7 @@ Axes Inverse(const Axes& perm) {
 
 Array internal::Permute(const Array& x, const Axes& perm) {
     Array y = Permuted(x, perm);
-    if (Record rec{"transpose", {x}, y}) {
+    if (Record rec{kTranspose, {x}, y}) {
         rec.Grad(0, [inverse = Inverse(perm)](const Array& gy) {
             return internal::Permute(gy, inverse);
         });
@@ -126,7 +130,7 @@ Array Reshape(const Array& x, const Shape& shape) {
         if (!strides) return Reshape(Copy(x), to);
         y = internal::MakeView(x, to, *strides, x.raw_data());
     }
-    if (Record rec{"reshape", {x}, y}) {
+    if (Record rec{kReshape, {x}, y}) {
         rec.Grad(0, [from = x.shape()](const Array& gy) { return Reshape(gy, from); });
     }
     return y;
@@ -174,7 +178,7 @@ Array BroadcastTo(const Array& x, const Shape& shape) {
         y.body()->read_only |= y.strides()[i] == 0 && shape[i] > 1;
     }
     // The engine sums the gradient back.
-    if (Record rec{"broadcast_to", {x}, y}) rec.Grad(0, [](const Array& gy) { return gy; });
+    if (Record rec{kBroadcastTo, {x}, y}) rec.Grad(0, [](const Array& gy) { return gy; });
     return y;
 }
 

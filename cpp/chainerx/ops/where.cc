@@ -12,6 +12,8 @@
 namespace chainerx {
 namespace {
 
+constexpr OpInfo kWhere{"where", &kernels::Where::kInfo, Batching::kElementwise};
+
 // `x` itself, or a copy of another dtype that `holder` keeps.
 const Array& As(const Array& x, Dtype dtype, Array& holder) {
     if (x.dtype() == dtype) return x;
@@ -50,7 +52,7 @@ Array Where(const Array& condition, const Array& x, const Array& y) {
     const Operand in_x{As(x, dtype, holder_x)};
     const Operand in_y{As(y, dtype, holder_y)};
     Array out = Call(condition, in_x, in_y, dtype, shape);
-    if (Record rec{"where", {x, y}, out}) {
+    if (Record rec{kWhere, {x, y}, out}) {
         rec.Grad(0, [c = rec.Save(condition)](const Array& gy) { return Where(c(), gy, 0); });
         rec.Grad(1, [c = rec.Save(condition)](const Array& gy) { return Where(c(), 0, gy); });
     }
@@ -64,7 +66,7 @@ Array Where(const Array& condition, const Array& x, const Scalar& y) {
     const Shape shape = Broadcast(condition.shape(), x.shape());
     Array holder;
     Array out = Call(condition, Operand{As(x, dtype, holder)}, Operand{y}, dtype, shape);
-    if (Record rec{"where", {x}, out}) {
+    if (Record rec{kWhere, {x}, out}) {
         rec.Grad(0, [c = rec.Save(condition)](const Array& gy) { return Where(c(), gy, 0); });
     }
     return out;
@@ -77,7 +79,7 @@ Array Where(const Array& condition, const Scalar& x, const Array& y) {
     const Shape shape = Broadcast(condition.shape(), y.shape());
     Array holder;
     Array out = Call(condition, Operand{x}, Operand{As(y, dtype, holder)}, dtype, shape);
-    if (Record rec{"where", {y}, out}) {
+    if (Record rec{kWhere, {y}, out}) {
         rec.Grad(0, [c = rec.Save(condition)](const Array& gy) { return Where(c(), 0, gy); });
     }
     return out;

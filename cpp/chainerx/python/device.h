@@ -14,5 +14,6 @@ Device* AsDevice(PyObject* o);
 void InitDevice(PyObject* module);
 void InitBackprop(PyObject* module);
 void InitGraph(PyObject* module);
+void InitKernels(PyObject* module);
 
 }  // namespace chainerx::python

@@ -5,6 +5,8 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include "chainerx/core/error.h"
+#include "chainerx/kernels/kernel.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/caster.h"
 #include "chainerx/python/convert.h"
@@ -29,6 +31,19 @@ CX_METHOD(_debug_dump_computational_graph, "backprop_id: BackpropId | None = Non
     return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
 }
 
+std::optional<Array> Forward(const GraphNode& node, const std::vector<Array>& x, const Array& y,
+                             const std::vector<nb::object>& tangents) {
+    if (node.op().forward == nullptr) {
+        throw ChainerxError{node.name(), ": its forward derivative is not known"};
+    }
+    std::vector<Array> t;
+    for (const nb::object& tangent : tangents) {
+        t.push_back(tangent.is_none() ? Array{} : ArrayArg("forward_derivative", tangent));
+    }
+    Array ty = node.op().forward(x, y, t);
+    return ty.body() != nullptr ? std::optional{std::move(ty)} : std::nullopt;
+}
+
 }  // namespace
 
 void InitGraph(PyObject* module) {
@@ -44,6 +59,31 @@ void InitGraph(PyObject* module) {
         .def_prop_ro("inputs", &GraphNode::inputs,
                      "A Value per input; None where it was in no recorded graph, or released.")
         .def_prop_ro("outputs", &GraphNode::outputs)
+        .def_prop_ro(
+            "kernel",
+            [](const GraphNode& n) {
+                return n.op().kernel != nullptr ? std::optional{n.op().kernel->name} : std::nullopt;
+            },
+            "The name of the kernel that computes it; None for views and compositions.")
+        .def_prop_ro(
+            "batching",
+            [](const GraphNode& n) {
+                constexpr const char* kNames[] = {"unknown", "elementwise", "axes", "shape"};
+                return kNames[static_cast<int>(n.op().batching)];
+            },
+            "How it applies to a batch of its inputs along axis 0: 'elementwise', as it is; "
+            "'axes', "
+            "with arguments that are axes one higher; 'shape', with the batch in front of the "
+            "shape "
+            "that is an argument; or 'unknown'.")
+        .def_prop_ro(
+            "has_forward_derivative", [](const GraphNode& n) { return n.op().forward != nullptr; },
+            "Whether forward_derivative() can be called.")
+        .def("forward_derivative", &Forward, nb::arg("x"), nb::arg("y"), nb::arg("tangents"),
+             "The change of y = op(*x) for small changes of the inputs.\n\n"
+             "Args:\n    x (list of ndarray): The inputs.\n    y (ndarray): The output.\n"
+             "    tangents (list of ndarray or None): The change of each input; None for none.\n\n"
+             "Returns:\n    ndarray or None: Of the shape of y; None where y does not change.")
         .def("unchain", &GraphNode::Unchain, "Cuts the operation from its inputs.")
         .def("__eq__",
              [](const GraphNode& n, nb::handle o) {

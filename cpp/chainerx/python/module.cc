@@ -61,6 +61,7 @@ NB_MODULE(_core, m) {
     InitDevice(m.ptr());
     InitBackprop(m.ptr());
     InitGraph(m.ptr());
+    InitKernels(m.ptr());
     AddFunctions(m, Binding::kRoutine);
     AddAliases(m);
     nb::module_ random = m.def_submodule("random");

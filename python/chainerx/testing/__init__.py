@@ -30,6 +30,7 @@ from chainerx.testing.helper import (
     numpy_chainerx_allclose,
     numpy_chainerx_array_equal,
 )
+from chainerx.testing.kernels import check_kernels, forward_derivative
 
 __all__ = [
     '_DeviceBuffer',
@@ -39,6 +40,7 @@ __all__ = [
     'assert_allclose_ex',
     'assert_array_equal',
     'assert_array_equal_ex',
+    'check_kernels',
     'complex_dtypes',
     'extended_all_dtypes',
     'extended_float_dtypes',
@@ -46,6 +48,7 @@ __all__ = [
     'extended_numeric_dtypes',
     'extended_unsigned_dtypes',
     'float_dtypes',
+    'forward_derivative',
     'ignore',
     'integral_dtypes',
     'nonfloat_dtypes',

@@ -199,7 +199,7 @@ PyObject* WrapOutputs(const char* name, Application& application, PyObject* resu
         wrapped = Ref{application.WrapOutput(Composed(name, result), region, opaque)};
     }
     if (region == nullptr) return wrapped.Release();
-    if (!opaque.empty()) internal::AddOpaqueNode(name, region, opaque);
+    if (!opaque.empty()) internal::AddOpaqueNode(UserOp(name), region, opaque);
     const auto add = [region](PyObject* variable) {
         VariableObject* v = AsVariable(variable);
         Slot* slot = v->body->slot;
@@ -301,7 +301,7 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) {
     entry->vectorcall = &Vectorcall;
     entry->cls = Py_NewRef(cls);
     entry->compose = Py_NewRef(compose);
-    entry->name = strdup(name);  // nodes refer to it for good
+    entry->name = strdup(name);
     entry->n_params = n_params;
     entry->saves = saves != 0;
     entry->has_check = check != 0;
@@ -392,7 +392,7 @@ PyObject* MaterializeFunction(Region* region) {
     if (entry == nullptr) {
         const char* name = "chainerx";
         for (Slot* slot : region->outputs) {
-            if (slot != nullptr && slot->node != nullptr) name = slot->node->name;
+            if (slot != nullptr && slot->node != nullptr) name = slot->node->op->name;
         }
         return Check(PyObject_CallFunction(g_callbacks.materialize, "OOsO", Py_None, Py_None, name,
                                            Py_None))

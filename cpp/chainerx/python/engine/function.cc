@@ -3,7 +3,6 @@
 #include <structmember.h>
 
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "chainerx/autograd/record.h"
@@ -190,13 +189,8 @@ bool HasHooks(const FunctionObject* f) {
 
 // ---- functions of the user ----------------------------------------------------------------------
 
-// Names of nodes live as long as the process.
-const char* Intern(const char* name) {
-    static std::unordered_set<std::string>& names = *new std::unordered_set<std::string>;
-    return names.emplace(name).first->c_str();
-}
-
-const char* ClassName(PyObject* f) { return Intern(Py_TYPE(f)->tp_name); }
+const OpInfo& ClassOp(PyObject* f) { return UserOp(Py_TYPE(f)->tp_name); }
+const char* ClassName(PyObject* f) { return ClassOp(f).name; }
 
 // Leaves it to `enable_backprop` alone whether functions are recorded: backward() may switch it on
 // for a graph of its own, also in a run that records nothing.
@@ -322,7 +316,8 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
                 "connect: expected a FunctionNode, a tuple of Variables and a tuple of arrays"};
         }
         PyObject* f = args[0];
-        const char* name = ClassName(f);
+        const OpInfo& op = ClassOp(f);
+        const char* name = op.name;
         const Py_ssize_t n_inputs = PyTuple_GET_SIZE(args[1]);
         const Py_ssize_t n_outputs = PyTuple_GET_SIZE(args[2]);
         bool requires_grad = false;
@@ -373,12 +368,12 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
                     region->rank = std::max(region->rank, internal::VisibleRank(slot));
             }
             const internal::RegionScope scope{region};
-            if (Record rec{name, inputs, records}) {
+            if (Record rec{op, inputs, records}) {
                 rec.GradAll([region, places](GradContext& context) {
                     CallBackward(region, context, places);
                 });
             } else {
-                internal::AddOpaqueNode(name, region, records);
+                internal::AddOpaqueNode(op, region, records);
             }
             for (const Array& y : arrays) region->AddOutput(y.is_null() ? nullptr : y.body()->slot);
         }

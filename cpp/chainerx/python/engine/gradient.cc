@@ -123,7 +123,7 @@ PyObject* Call(WithGradientObject* self, PyObject* const* args, Py_ssize_t n_arg
     if (y.body()->slot != nullptr) {
         throw ChainerxError{self->name, ": the result is an input"};
     }
-    if (Record rec{self->name, inputs, std::span{&y, 1}}) {
+    if (Record rec{UserOp(self->name), inputs, std::span{&y, 1}}) {
         const Ref params = Check(PyTuple_New(self->n_params));
         for (int i = 0; i < self->n_params; ++i) {
             PyTuple_SET_ITEM(params.get(), i, Py_NewRef(args[n_inputs + i]));
@@ -174,7 +174,7 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) {
     self->vectorcall = &Vectorcall;
     self->compose = Py_NewRef(compose);
     self->gradient = Py_NewRef(gradient);
-    self->name = strdup(name);  // nodes refer to it for good
+    self->name = UserOp(name).name;
     self->n_params = n_params;
     self->keeps_inputs = std::strchr(keeps, 'x') != nullptr;
     self->keeps_output = std::strchr(keeps, 'y') != nullptr;

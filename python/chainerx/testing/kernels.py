@@ -1,0 +1,54 @@
+"""Checks around kernels, and what is known of single operations."""
+
+from __future__ import annotations
+
+import contextlib
+import typing
+
+import chainerx
+from chainerx._core import kernels
+
+if typing.TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+
+@contextlib.contextmanager
+def check_kernels() -> Iterator[None]:
+    """Checks every call of a kernel in the block, on all devices and in all threads.
+
+    Operands are on the device and inside of their memory, outputs are writable and overlap no other
+    operand, elementwise operands broadcast and have one dtype, bools are 0 or 1. For who writes a
+    backend or an operation: a violation is a :class:`~chainerx.ChainerxError` that names kernel and
+    operand.
+    """
+    validator = kernels.Validator()
+    validator.install()
+    try:
+        yield
+    finally:
+        validator.remove()
+
+
+def forward_derivative(
+    function: Callable[..., chainerx.ndarray],
+    inputs: Sequence[chainerx.ndarray],
+    tangents: Sequence[chainerx.ndarray | None],
+) -> chainerx.ndarray | None:
+    """The change of ``function(*inputs)`` for small changes of the inputs, of one operation.
+
+    Args:
+        function: Calls one differentiable operation on the inputs.
+        inputs (list of ndarray): Arrays of floats.
+        tangents (list of ndarray or None): The change of each input; None for none.
+    Returns:
+        ndarray or None: Of the shape of the result; None where it does not change.
+    Raises:
+        ChainerxError: If the function is not one operation, or its forward derivative is not known.
+    """
+    leaves = [x.as_grad_stopped().require_grad() for x in inputs]
+    y = function(*leaves)
+    node = chainerx.graph.creator(y)
+    sources = [] if node is None else [value and value.array for value in node.inputs]
+    if len(sources) != len(leaves) or any(s is not x for s, x in zip(sources, leaves, strict=True)):
+        raise chainerx.ChainerxError('forward_derivative: not one operation on these inputs')
+    return node.forward_derivative(inputs, y.as_grad_stopped(), tangents)

@@ -11,12 +11,14 @@
 namespace chainerx {
 namespace {
 
+constexpr OpInfo kScaledPower{"scaled_power", nullptr, Batching::kElementwise};
+
 // c * x^e, and 0 where c == 0. One operation with derivatives of its own: those of where() would be
 // 0 at c == 0, where the one by c is not, and those of the product 0 * inf at x == 0.
 Array ScaledPower(const Array& c, const Array& x, const Array& e) {
     Array y = Where(internal::Detached(c) == 0, 0,
                     internal::Detached(c) * Power(internal::Detached(x), internal::Detached(e)));
-    if (Record rec{"scaled_power", {c, x, e}, y}) {
+    if (Record rec{kScaledPower, {c, x, e}, y}) {
         rec.Grad(0, [x = rec.Save(x), c = rec.Save(c), e = rec.Save(e)](const Array& gy) {
             // Without a derivative at 0^-1, as the one in the other order.
             const Array pole = (c() == 0) & (x() == 0);

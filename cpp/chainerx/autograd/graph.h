@@ -133,9 +133,9 @@ struct CX_API Node {
     std::atomic<uint32_t> inside{0};  // how many have entered; kUnchained forever after
     uint32_t n_inputs;
     uint32_t n_outputs;
-    uint64_t sequence;  // greater than that of every node it depends on
-    int64_t rank;       // length of the longest path to a leaf
-    const OpInfo* op;   // a constant
+    uint64_t sequence;           // greater than that of every node it depends on
+    int64_t rank;                // length of the longest path to a leaf
+    const OpInfo* op;            // a constant
     std::atomic<uint64_t> mask;  // ids whose backward has not run yet
     GradFn* fns{nullptr};
     Node* next_doomed{nullptr};

@@ -195,7 +195,7 @@ void Saved::ThrowWritten() const {
                                 : place_ == kNeither   ? "an operand"
                                 : node_->n_outputs > 1 ? StrCat("output ", kOutput - place_)
                                                        : "the output";
-    ThrowWrittenOperand(node_->name, operand, body_->shape, body_->dtype);
+    ThrowWrittenOperand(node_->op->name, operand, body_->shape, body_->dtype);
 }
 
 void KeptOperand::ThrowWritten() const {

@@ -227,7 +227,7 @@ constexpr ForwardDerivative* ForwardOf() {
     Array Name(const Array& x1, const Scalar& x2) {                                              \
         if (Array y = Shortcut(Grad1##Name{}, x1, x2); y.body() != nullptr) return y;            \
         Array y = internal::CallBinary(kOp##Name, x1, x2);                                       \
-        RecordBinary<Grad1##Name, Grad2##Name>(kOp##Name.name, x1, x2, y);                       \
+        RecordBinary<Grad1##Name, Grad2##Name>(kOp##Name, x1, x2, y);                       \
         return y;                                                                                \
     }                                                                                            \
                                                                                                  \

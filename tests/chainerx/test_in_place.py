@@ -119,6 +119,65 @@ def test_wraps_of_other_dtypes_overlap():
     )
 
 
+def random_view(rng, n):
+    """By slices of any step, transposed."""
+    key = []
+    for length in n.shape:
+        start, stop = sorted(int(i) for i in rng.integers(0, length + 1, 2))
+        key.append(slice(start, stop, int(rng.integers(1, 4))))
+    view = n[tuple(key)].transpose(rng.permutation(n.ndim))
+    return view[tuple(slice(None, None, int(i)) for i in rng.choice([-1, 1], n.ndim))]
+
+
+@pytest.mark.parametrize('seed', range(6))
+def test_random_views_of_one_memory(seed):
+    """Wraps of it, as if all were read before anything is written."""
+    rng = np.random.default_rng(seed)
+    operations = [
+        lambda x, y: x.__iadd__(y),
+        lambda x, y: x.__imul__(y),
+        lambda x, y: x.__setitem__(Ellipsis, y),
+    ]
+    for _ in range(300):
+        shape = rng.integers(3, 7, rng.integers(1, 4))
+        start = rng.integers(0, 5, shape)
+        memory, expected = start.copy(), start.copy()
+        state = rng.bit_generator.state
+        target, operand = random_view(rng, memory), random_view(rng, memory)
+        rng.bit_generator.state = state
+        target_np = random_view(rng, expected)
+        if target.size == 0:
+            continue
+        if operand.shape != target.shape:
+            operand = memory[(slice(1),) * memory.ndim]
+        operation = operations[rng.integers(len(operations))]
+        operation(target_np, operand.copy())
+        operation(chx.asarray(target), chx.asarray(operand))
+        np.testing.assert_array_equal(memory, expected)
+
+
+@pytest.mark.parametrize('seed', range(4))
+def test_random_index_is_the_target_itself(seed, device):
+    rng = np.random.default_rng(seed)
+    for _ in range(100):
+        n = int(rng.integers(1, 40))
+        start = rng.integers(-4, 4, n)
+        x, expected = chx.array(start, device=device), start.copy()
+        here, there = random_view(rng, np.arange(n)), random_view(rng, np.arange(n))
+        if here.size == 0 or there.size == 0:
+            continue
+        views = [slice(v[0], None, v[1] - v[0] if v.size > 1 else 1) for v in (here, there)]
+        target, index = x[views[0]], x[views[1]]
+        target_np, index_np = expected[views[0]], expected[views[1]].copy()
+        if np.abs(index_np + 0.5).max() > len(target_np):
+            with pytest.raises(IndexError):
+                target[index] = n
+            continue
+        target[index] = n
+        target_np[index_np] = n
+        np.testing.assert_array_equal(to_numpy(x), expected)
+
+
 # ---- elements that share memory ------------------------------------------------------------------
 
 
@@ -227,6 +286,24 @@ def test_repeated_elements_have_memory_of_their_own(device):
         y += 1
         np.testing.assert_array_equal(to_numpy(y), expected)
     assert x.tolist() == [1, 2]
+
+
+def test_random_strides():
+    rng = np.random.default_rng(5)
+    seen = {True: 0, False: 0}
+    for _ in range(3000):
+        ndim = int(rng.integers(1, 5))
+        shape = [int(i) for i in rng.integers(1, 5, ndim)]
+        strides = [int(i) for i in rng.integers(0, 12, ndim)]
+        places = {
+            sum(i * s for i, s in zip(index, strides, strict=True)) for index in np.ndindex(*shape)
+        }
+        n = np.lib.stride_tricks.as_strided(np.zeros(200), shape, [8 * s for s in strides])
+        overlaps = len(places) < n.size
+        x = chx.asarray(n)
+        assert np.asarray(x).flags.writeable != overlaps, (shape, strides)
+        seen[overlaps] += 1
+    assert min(seen.values()) > 300
 
 
 def test_gradients_may_be_written_to(device):

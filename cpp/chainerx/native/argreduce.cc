@@ -85,7 +85,7 @@ typename E::Acc ExtremeOf(const typename E::Item* x, int64_t n) {
     constexpr bool kIsSingle = std::is_same_v<Item, float>;
     if constexpr (!E::kSkipsNan && (kIsSingle || std::is_same_v<Item, double>)) {
         const ReduceIsaOp& op = E::kFindsLargest ? reduce_loops().max : reduce_loops().min;
-        const Nest nest{1, {n}, {sizeof(Item)}};
+        const Nest nest = Line(n, sizeof(Item));
         Item value;
         (kIsSingle ? op.float32 : op.float64)
             .run(reinterpret_cast<const char*>(x), nest, 0, n, nullptr, &value);
@@ -126,20 +126,6 @@ void Store(char* out, int64_t index) {
     *reinterpret_cast<int64_t*>(out) = std::max<int64_t>(index, 0);
 }
 
-// The address of output `i`, and of its first element.
-struct Place {
-    const char* x;
-    char* out;
-    Place(const ReducePlan& plan, int64_t i) : x{plan.x}, out{plan.out} {
-        for (int8_t d = plan.kept.ndim - 1; d >= 0; --d) {
-            const int64_t at = i % plan.kept.dims[d];
-            i /= plan.kept.dims[d];
-            x += at * plan.kept.strides[d];
-            out += at * plan.out_strides[d];
-        }
-    }
-};
-
 template <typename E>
 void FindByRuns(const ReducePlan& plan) {
     const int64_t n = plan.n_reduced;
@@ -149,8 +135,8 @@ void FindByRuns(const ReducePlan& plan) {
         ParallelFor(CeilDiv(plan.n_out, group), [&](int64_t g) {
             const int64_t end = std::min(plan.n_out, (g + 1) * group);
             for (int64_t i = g * group; i < end; ++i) {
-                const Place at{plan, i};
-                Store(at.out, FindInRun<E>(at.x, plan.reduced, 0, n).index);
+                const Cursor<2> at{plan.kept, i};
+                Store(at.p[1], FindInRun<E>(at.p[0], plan.reduced, 0, n).index);
             }
         });
         return;
@@ -158,7 +144,7 @@ void FindByRuns(const ReducePlan& plan) {
     const std::unique_ptr<Best<E>[]> parts{new Best<E>[static_cast<size_t>(plan.n_out * n_pieces)]};
     ParallelFor(plan.n_out * n_pieces, [&](int64_t k) {
         const int64_t begin = k % n_pieces * kPiece;
-        parts[k] = FindInRun<E>(Place{plan, k / n_pieces}.x, plan.reduced, begin,
+        parts[k] = FindInRun<E>(Cursor<2>{plan.kept, k / n_pieces}.p[0], plan.reduced, begin,
                                 std::min(kPiece, n - begin));
     });
     for (int64_t i = 0; i < plan.n_out; ++i) {
@@ -167,7 +153,7 @@ void FindByRuns(const ReducePlan& plan) {
             const Best<E>& part = parts[i * n_pieces + p];
             best.Take(part.value, part.index);
         }
-        Store(Place{plan, i}.out, best.index);
+        Store(Cursor<2>{plan.kept, i}.p[1], best.index);
     }
 }
 
@@ -219,9 +205,8 @@ void FindInRows(const char* data, const Nest& nest, int64_t n, int64_t stride, i
 
 template <typename E>
 void FindByRows(const ReducePlan& plan) {
-    const int last = plan.kept.ndim - 1;
-    const int64_t n_columns = plan.kept.dims[last];
-    const int64_t stride = plan.kept.strides[last];
+    const int64_t n_columns = plan.kept.run_length();
+    const int64_t stride = plan.kept.run_stride(0);
     // Narrow enough for several threads, wide enough for whole cache lines.
     const int64_t tile = std::clamp<int64_t>(CeilDiv(n_columns, 4), 64, kColumns);
     const int64_t n_tiles = CeilDiv(n_columns, tile);
@@ -232,10 +217,10 @@ void FindByRows(const ReducePlan& plan) {
         const int64_t end = std::min(n_blocks, (g + 1) * group);
         for (int64_t k = g * group; k < end; ++k) {
             const int64_t begin = k % n_tiles * tile;
-            const Place at{plan, k / n_tiles * n_columns + begin};
+            const Cursor<2> at{plan.kept, k / n_tiles * n_columns + begin};
             const int64_t width = std::min(tile, n_columns - begin);
-            FindInRows<E>(at.x, plan.reduced, plan.n_reduced, stride, width, at.out,
-                          plan.out_strides[last]);
+            FindInRows<E>(at.p[0], plan.reduced, plan.n_reduced, stride, width, at.p[1],
+                          plan.kept.run_stride(1));
         }
     });
 }
@@ -243,7 +228,7 @@ void FindByRows(const ReducePlan& plan) {
 template <bool kLargest, bool kIgnoresNan>
 void Find(const Array& x, const Axes& axes, const Array& out) {
     if (out.GetTotalSize() == 0) return;
-    const ReducePlan plan{x, axes, out, true};
+    const ReducePlan plan{x, axes, out, AxisOrder::kGiven};
     VisitDtype(x.dtype(), [&]<typename T>() {
         if constexpr (!kIsComplexType<T>) {
             using E = Extreme<T, kLargest, kIgnoresNan && kIsFloatingType<T>>;

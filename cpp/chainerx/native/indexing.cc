@@ -65,11 +65,10 @@ struct Plan {
     int64_t axis_x;    // its stride in x
     int64_t axis_y;    // stride of an index in y
     int64_t outer{1};  // positions
-    int ndim;          // of the outer dimensions
     int64_t run{1};
     int64_t run_x{0};
     int64_t run_y{0};
-    Walk<2> rest;
+    Walk<2> rest;  // from position to position
 
     Plan(const Array& x, int8_t axis, const Array& indices, IndexBoundsMode mode, const Array& y)
         : indices{indices},
@@ -80,14 +79,13 @@ struct Plan {
           rest{AxisOrder::kGiven, Without(x, axis, 1), Without(y, axis, indices.ndim())} {
         axis_y = y.GetItemSize();
         for (int8_t i = axis + 1; i < x.ndim(); ++i) axis_y *= x.shape()[i];
-        ndim = rest.ndim;
-        if (ndim > 0 && rest.strides[1][ndim - 1] == y.GetItemSize() && axis_y != y.GetItemSize()) {
-            --ndim;
-            run = rest.dims[ndim];
-            run_x = rest.strides[0][ndim];
-            run_y = rest.strides[1][ndim];
+        if (rest.ndim > 0 && rest.run_stride(1) == y.GetItemSize() && axis_y != y.GetItemSize()) {
+            run = rest.run_length();
+            run_x = rest.run_stride(0);
+            run_y = rest.run_stride(1);
+            --rest.ndim;
         }
-        for (int i = 0; i < ndim; ++i) outer *= rest.dims[i];
+        for (int i = 0; i < rest.ndim; ++i) outer *= rest.dims[i];
     }
 
     static Array Without(const Array& x, int8_t axis, int8_t count) {
@@ -112,26 +110,9 @@ struct Plan {
         for (; begin < end; begin += kChunk) {
             const int64_t count = std::min(kChunk, end - begin);
             const int64_t* resolved = Resolve(indices, begin, count, length, mode, buffer);
-            char* px = rest.data[0];
-            char* py = rest.data[1] + begin * axis_y;
-            int64_t at[kMaxNdim];
-            int64_t position = outer_begin;
-            for (int d = ndim - 1; d >= 0; --d) {
-                at[d] = position % rest.dims[d];
-                position /= rest.dims[d];
-                px += at[d] * rest.strides[0][d];
-                py += at[d] * rest.strides[1][d];
-            }
-            for (int64_t o = outer_begin; o < outer_end; ++o) {
-                f(px, py, resolved, count);
-                for (int d = ndim - 1; d >= 0; --d) {
-                    px += rest.strides[0][d];
-                    py += rest.strides[1][d];
-                    if (++at[d] < rest.dims[d]) break;
-                    px -= rest.dims[d] * rest.strides[0][d];
-                    py -= rest.dims[d] * rest.strides[1][d];
-                    at[d] = 0;
-                }
+            Cursor<2> at{rest, outer_begin};
+            for (int64_t o = outer_begin; o < outer_end; ++o, at.Advance(1)) {
+                f(at.p[0], at.p[1] + begin * axis_y, resolved, count);
             }
         }
     }

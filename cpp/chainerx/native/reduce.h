@@ -10,21 +10,19 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/dims.h"
+#include "chainerx/native/walk.h"
 
 namespace chainerx::native {
 
-// Dimensions and byte strides, outermost first.
-struct Nest {
-    int8_t ndim{0};
-    int64_t dims[kMaxNdim];
-    int64_t strides[kMaxNdim];
+// The reduced dimensions of an array; where an element of the result begins is told beside it.
+using Nest = Walk<1>;
 
-    int64_t Size() const {
-        int64_t n = 1;
-        for (int8_t i = 0; i < ndim; ++i) n *= dims[i];
-        return n;
-    }
-};
+// n elements, `stride` bytes apart.
+inline Nest Line(int64_t n, int64_t stride) {
+    Nest nest;
+    nest.Add(n, {stride});
+    return nest;
+}
 
 // Elements that a loop takes in one go.
 inline constexpr int64_t kReduceBlock = 1024;
@@ -73,17 +71,15 @@ struct ReduceTable {
 
 // How one call is done.
 struct ReducePlan {
-    const char* x;
-    char* out;
-    Nest kept;  // strides of x
-    int64_t out_strides[kMaxNdim];
+    Walk<2> kept;  // by x and the result
     Nest reduced;
     int64_t n_out;
     int64_t n_reduced;
     bool by_rows;  // along the last kept dimension
 
-    // `keep_order`: reduced dimensions stay in the order of the axes.
-    ReducePlan(const Array& x, const Axes& axes, const Array& out, bool keep_order = false);
+    // `order` is that of the reduced dimensions.
+    ReducePlan(const Array& x, const Axes& axes, const Array& out,
+               AxisOrder order = AxisOrder::kByStride);
     // The same reduction into an adjacent array of items of that size, in the order of `kept`.
     ReducePlan Into(void* to, int64_t item_size) const;
 };

@@ -62,7 +62,7 @@ inline void Reduce(const Array& x, const Axes& axes, const Array& out, const Red
     // All of a small adjacent array: most reductions of a training step's loss are this.
     if (x.IsContiguous() && out.GetTotalSize() == 1 && n <= kReduceBlock && n > 0) [[likely]] {
         alignas(16) char acc[16];
-        const Nest nest{1, {n}, {loops.item_size}};
+        const Nest nest = Line(n, loops.item_size);
         loops.run(x.raw_data(), nest, 0, n, nullptr, acc);
         loops.store(acc, 1, n, nullptr, out.raw_data(), 0);
         return;

@@ -93,7 +93,9 @@ struct Loops {
     static constexpr int64_t kGroup = 16;  // rows to a group of Rows()
     static_assert(kReduceBlock % kLanes == 0);
 
-    static bool IsAdjacent(const Nest& nest) { return nest.ndim == 1 && nest.strides[0] == kItem; }
+    static bool IsAdjacent(const Nest& nest) {
+        return nest.ndim == 1 && nest.strides[0][0] == kItem;
+    }
 
     static Center CenterOf(const void* center) {
         if (center == nullptr) return Center{};

@@ -7,6 +7,7 @@
 #include "chainerx/kernels/reduction.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/reduce_policies.h"
+#include "chainerx/native/walk.h"
 
 namespace chainerx::native {
 namespace {
@@ -15,13 +16,10 @@ namespace {
 constexpr int64_t kColumns = 256;
 constexpr int64_t kPiece = 1 << 16;
 
-// N arrays of one shape with one axis taken out: a nest of lines.
+// N arrays of one shape with one axis taken out: a walk from line to line.
 template <int N>
 struct Lines {
-    int8_t ndim{0};
-    int64_t dims[kMaxNdim];
-    int64_t strides[N][kMaxNdim];
-    char* data[N];
+    Walk<N> walk;
     int64_t length;
     int64_t steps[N];
 
@@ -29,52 +27,43 @@ struct Lines {
         const Shape& shape = arrays[0]->shape();
         length = shape.empty() ? 1 : shape[axis];
         for (int k = 0; k < N; ++k) {
-            data[k] = arrays[k]->raw_data();
+            walk.data[k] = arrays[k]->raw_data();
             steps[k] = shape.empty() ? 0 : arrays[k]->strides()[axis];
             if (reverse) {
-                data[k] += steps[k] * (length - 1);
+                walk.data[k] += steps[k] * (length - 1);
                 steps[k] = -steps[k];
             }
         }
         for (int8_t i = 0; i < shape.ndim(); ++i) {
-            if (i == axis || shape[i] == 1) continue;
-            bool merge = ndim > 0;
-            for (int k = 0; k < N && merge; ++k) {
-                merge = strides[k][ndim - 1] == arrays[k]->strides()[i] * shape[i];
-            }
-            if (!merge) dims[ndim++] = 1;
-            dims[ndim - 1] *= shape[i];
-            for (int k = 0; k < N; ++k) strides[k][ndim - 1] = arrays[k]->strides()[i];
+            if (i == axis) continue;
+            int64_t s[N];
+            for (int k = 0; k < N; ++k) s[k] = arrays[k]->strides()[i];
+            walk.Add(shape[i], s);
         }
+        walk.Arrange(AxisOrder::kByStride);
+        walk.EnsureAxis();
     }
 
     // Calls f(pointers, strides between lines, number of lines) for groups of at most kColumns
     // lines, from several threads.
     template <typename F>
     void ForEachGroup(const F& f) const {
-        const int64_t inner = ndim == 0 ? 1 : dims[ndim - 1];
+        const int64_t inner = walk.run_length();
         const int64_t n_tiles = (inner + kColumns - 1) / kColumns;
-        int64_t n_outer = 1;
-        for (int8_t i = 0; i + 1 < ndim; ++i) n_outer *= dims[i];
-        const int64_t n_blocks = n_outer * n_tiles;
+        Walk<N> outer = walk;
+        --outer.ndim;
+        const int64_t n_blocks = walk.total / inner * n_tiles;
         const int64_t group = std::max<int64_t>(1, kPiece / (length * std::min(inner, kColumns)));
         ParallelFor((n_blocks + group - 1) / group, [&](int64_t g) {
             const int64_t end = std::min(n_blocks, (g + 1) * group);
             for (int64_t b = g * group; b < end; ++b) {
                 const int64_t begin = b % n_tiles * kColumns;
-                int64_t outer = b / n_tiles;
+                const Cursor<N> at{outer, b / n_tiles};
                 std::array<char*, N> p;
-                std::array<int64_t, N> s{};
+                std::array<int64_t, N> s;
                 for (int k = 0; k < N; ++k) {
-                    p[k] = data[k];
-                    if (ndim != 0) {
-                        s[k] = strides[k][ndim - 1];
-                        p[k] += begin * s[k];
-                    }
-                }
-                for (int8_t i = ndim - 2; i >= 0; --i) {
-                    for (int k = 0; k < N; ++k) p[k] += outer % dims[i] * strides[k][i];
-                    outer /= dims[i];
+                    s[k] = walk.run_stride(k);
+                    p[k] = at.p[k] + begin * s[k];
                 }
                 f(p, s, std::min(kColumns, inner - begin));
             }

@@ -145,6 +145,39 @@ CX_TEST(SavedArrayWhoseHandleDiesMeanwhile) {
     }
 }
 
+CX_TEST(ClosureOutlivesTheHandleThatDiesMeanwhile) {
+    // What a closure does that makes its array a handle again, and goes: at no moment may the
+    // thread that drops the other handle take itself for the last one.
+    constexpr int kRuns = 200000;
+    std::atomic<internal::ArrayBody*> given{nullptr};
+    std::atomic<bool> stop{false};
+    int wrong = 0;
+    std::thread closure{[&] {
+        while (!stop) {
+            internal::ArrayBody* body = given.exchange(nullptr);
+            if (body == nullptr) continue;
+            const bool alive = body->TryRef();
+            const Array handle{alive ? body : nullptr};
+            body->UnrefMemory();
+            if (alive && handle.shape() != Shape{3}) ++wrong;
+        }
+    }};
+    for (int i = 0; i < kRuns; ++i) {
+        Array x = Empty({3}, Dtype::kFloat32);
+        x.body()->RefMemory();
+        given = x.body();
+        for (int spin = i % 64; spin > 0 && given != nullptr; --spin) {
+        }
+        x = Array{};
+        while (given != nullptr) {
+        }
+    }
+    stop = true;
+    closure.join();
+    CHECK_EQ(wrong, 0);
+    CHECK_EQ(GetLiveCounts().bodies, 0);
+}
+
 CX_TEST(ExpiryIsSeenByAll) {
     for (int i = 0; i < 200; ++i) {
         const Array x = Vector({2});

@@ -6,6 +6,7 @@
 #include "chainerx/autograd/region.h"
 #include "chainerx/autograd/scopes.h"
 #include "chainerx/core/error.h"
+#include "chainerx/core/interrupt.h"
 
 namespace chainerx {
 
@@ -37,6 +38,9 @@ BackwardRun::BackwardRun(const BackpropId& id, bool double_backprop,
 }
 
 namespace {
+
+// Some 20 us, if none of them has much to do. Kernels that have ask for themselves.
+constexpr uint32_t kNodesPerCheck = 64;
 
 void Disclaim(RunClaim& claim, const BackwardRun* run) {
     if (claim.run.load(std::memory_order_relaxed) == run) {
@@ -157,9 +161,8 @@ void BackwardRun::Accumulate(Array& sum, Array g) {
     }
     // In place only on what this run alone has made and holds.
     const ArrayBody* b = sum.body();
-    const bool own = b->strong.load() == 1 && b->memory.load() == 1 && b->slot == nullptr &&
-                     b->python == nullptr && b->buffer->IsExclusive() && !b->read_only &&
-                     (b->contiguous || IsDense(*b));
+    const bool own = b->IsSole() && b->slot == nullptr && b->python == nullptr &&
+                     b->buffer->IsExclusive() && !b->read_only && (b->contiguous || IsDense(*b));
     if (own && g.body()->slot == nullptr && g.dtype() == sum.dtype()) {
         engine_ops::AddInPlace(sum, g);
     } else {
@@ -216,6 +219,7 @@ bool BackwardRun::IsOnTheWay(Slot* slot) {
 // Marks the nodes from which a target can be reached, so that no other is run.
 void BackwardRun::FindNeeded() {
     for (size_t i = 0; i < nodes_.size(); ++i) {  // grows as it goes
+        if (i % kNodesPerCheck == kNodesPerCheck - 1) CheckInterrupt();
         Node* node = nodes_[i].node;
         const NodeVisit visit{node};
         for (uint32_t k = 0; visit && k < node->n_inputs; ++k) {
@@ -253,7 +257,8 @@ void BackwardRun::Run(bool store) {
     const uint64_t off = double_backprop_ ? 0 : ~context->OuterIds(id_.ordinal());
     const BackpropModeScope mode{*context, off, false};
     const RegionScope no_region{nullptr};
-    while (!queue_.empty()) {
+    for (uint32_t n = 1; !queue_.empty(); ++n) {
+        if (n % kNodesPerCheck == 0) CheckInterrupt();
         const uint32_t state = queue_.front().second;
         // Another node of the function may be first now.
         if (use_given_grads_ && AddGivenGrads(nodes_[state].node)) continue;
@@ -266,7 +271,8 @@ void BackwardRun::Run(bool store) {
         if (!s.grad.is_null() && loss_scale_)
             s.grad = engine_ops::Multiply(s.grad, 1.0 / *loss_scale_);
     }
-    // Last, so that a run that fails changes no gradient.
+    // Last, so that a run that fails changes no gradient, and one that is stopped here changes all.
+    const NoInterruptScope all_of_them;
     for (SlotState& s : slots_) {
         if (s.grad.is_null()) continue;
         const bool chosen = has_targets_ ? s.target : (s.slot->required & bit_) != 0;

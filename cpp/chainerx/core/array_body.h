@@ -16,12 +16,17 @@ namespace chainerx::internal {
 
 struct Slot;  // autograd/graph.h: the place of an array in the graphs
 
-// Two counts. `strong`: handles that users hold. `memory`: strong handles together (one) and every
-// gradient closure that saved the array. When `strong` is gone, the autograd state goes (so that a
-// node that saved its own output is no cycle); when `memory` is gone, the body does.
+// Two counts. Strong: handles that users hold. Memory: strong handles together (one) and every
+// gradient closure that saved the array. When no strong one is left, the autograd state goes (so
+// that a node that saved its own output is no cycle); when no memory one is left, the body does.
+//
+// Both lie in one word, for a closure may turn its memory count into a handle at any moment: only
+// who sees both at once knows that nobody else is left.
 struct ArrayBody {
-    std::atomic<uint32_t> strong{1};
-    std::atomic<uint32_t> memory{1};
+    static constexpr uint64_t kStrong = 1;
+    static constexpr uint64_t kMemory = uint64_t{1} << 32;
+
+    std::atomic<uint64_t> counts{kStrong + kMemory};
     Dtype dtype;
     bool contiguous;        // C order
     bool read_only{false};  // elements share memory, or it is a view of such an array
@@ -61,33 +66,41 @@ struct ArrayBody {
     void* operator new(size_t size) { return PoolAlloc(size); }
     void operator delete(void* p, size_t size) { PoolFree(p, size); }
 
-    void Ref() { strong.fetch_add(1, std::memory_order_relaxed); }
+    uint32_t StrongCount() const { return StrongOf(counts.load(std::memory_order_relaxed)); }
+
+    // The caller's handle is the only one, and no closure has saved the body.
+    bool IsSole() const { return counts.load(std::memory_order_acquire) == kStrong + kMemory; }
+
+    void Ref() { counts.fetch_add(kStrong, std::memory_order_relaxed); }
 
     void Unref() {
         // Nobody can add a handle if the only one is ours and no closure or slot refers to us.
-        if (strong.load(std::memory_order_acquire) == 1 && slot == nullptr &&
-            memory.load(std::memory_order_acquire) == 1) [[likely]] {
+        if (IsSole() && slot == nullptr) [[likely]] {
             Destroy();
-        } else if (strong.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        } else if (StrongOf(counts.fetch_sub(kStrong, std::memory_order_acq_rel)) == 1) {
             DropStrong();
         }
     }
 
     // A handle for a closure that saved the body; false if no strong handle is left.
     bool TryRef() {
-        uint32_t n = strong.load(std::memory_order_relaxed);
-        while (n != 0) {
-            if (strong.compare_exchange_weak(n, n + 1, std::memory_order_acq_rel)) return true;
+        uint64_t n = counts.load(std::memory_order_relaxed);
+        while (StrongOf(n) != 0) {
+            if (counts.compare_exchange_weak(n, n + kStrong, std::memory_order_acq_rel)) {
+                return true;
+            }
         }
         return false;
     }
 
-    void RefMemory() { memory.fetch_add(1, std::memory_order_relaxed); }
+    void RefMemory() { counts.fetch_add(kMemory, std::memory_order_relaxed); }
     void UnrefMemory() {
-        if (memory.fetch_sub(1, std::memory_order_acq_rel) == 1) Destroy();
+        if (counts.fetch_sub(kMemory, std::memory_order_acq_rel) < 2 * kMemory) Destroy();
     }
 
  private:
+    static uint32_t StrongOf(uint64_t counts) { return static_cast<uint32_t>(counts); }
+
     CX_API void DropStrong();
 
     void Destroy() {

@@ -15,20 +15,18 @@ Device& Backend::GetDevice(int index) {
         throw IndexError{"device index ", index, " is out of range: backend '",      name_,
                          "' has ",        count, count == 1 ? " device" : " devices"};
     }
-    const std::lock_guard lock{mutex_};
-    if (devices_.empty()) devices_.resize(static_cast<size_t>(count));
-    std::unique_ptr<Device>& device = devices_[static_cast<size_t>(index)];
-    if (device == nullptr) device = CreateDevice(index);
-    return *device;
+    const auto find = [&] {
+        return devices_.Find([&](const Device& d) { return d.index() == index; });
+    };
+    if (Device* made = find()) return *made;
+    const std::lock_guard lock{internal::CreationMutex()};
+    if (Device* made = find()) return *made;  // meanwhile
+    std::unique_ptr<Device> device = CreateDevice(index);
+    return devices_.Add(std::move(device));
 }
 
 void Backend::Retire() noexcept {
-    {
-        const std::lock_guard lock{mutex_};
-        for (const std::unique_ptr<Device>& device : devices_) {
-            if (device != nullptr) device->Retire();
-        }
-    }
+    devices_.ForEach([](Device& device) { device.Retire(); });
     OnRetired();
 }
 

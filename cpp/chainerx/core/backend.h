@@ -2,11 +2,10 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
-#include <vector>
 
 #include "chainerx/core/device.h"
+#include "chainerx/core/fork_mutex.h"
 #include "chainerx/core/macro.h"
 
 namespace chainerx {
@@ -44,8 +43,7 @@ class CX_API Backend {
     Context& context_;
     std::string name_;
     const KernelFn* kernels_;
-    std::mutex mutex_;
-    std::vector<std::unique_ptr<Device>> devices_;
+    internal::GrowingList<Device> devices_;
 };
 
 }  // namespace chainerx

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/fork_mutex.h"
 #include "chainerx/core/plugin.h"
 #include "chainerx/core/thread_state.h"
 
@@ -14,6 +15,8 @@ using internal::t_state;
 namespace {
 
 std::atomic<Context*> g_default_context{nullptr};
+
+internal::ForkMutex g_ids_mutex;  // over the backprop ids of all contexts
 
 struct Factory {
     const char* name;
@@ -27,7 +30,7 @@ std::vector<Factory>& Factories() {
 
 // Contexts that are alive, and the backends of those that are not.
 struct Contexts {
-    std::mutex mutex;
+    internal::ForkMutex mutex;
     std::vector<const Context*> alive;
     std::vector<std::unique_ptr<Backend>> retired;
 };
@@ -71,12 +74,14 @@ void Context::ThrowDestroyed() {
 }
 
 Context::~Context() {
-    for (const std::unique_ptr<Backend>& b : backends_) b->Retire();
+    backends_.ForEach([](Backend& b) { b.Retire(); });
     {
         Contexts& contexts = GetContexts();
         const std::lock_guard lock{contexts.mutex};
         std::erase(contexts.alive, this);
-        std::ranges::move(backends_, std::back_inserter(contexts.retired));
+        while (std::unique_ptr<Backend> b = backends_.TakeLast()) {
+            contexts.retired.push_back(std::move(b));
+        }
         g_destroyed.fetch_add(1, std::memory_order_release);
     }
     if (g_default_context == this) g_default_context = nullptr;
@@ -84,29 +89,28 @@ Context::~Context() {
     if (t_state.record_context == this) t_state.record_context = nullptr;
 }
 
+Backend* Context::FindBackend(std::string_view name) const {
+    return backends_.Find([&](const Backend& b) { return b.name() == name; });
+}
+
 Backend& Context::GetBackend(std::string_view name) {
+    if (Backend* made = FindBackend(name)) return *made;
     if (this == &Destroyed()) ThrowDestroyed();
-    const std::lock_guard lock{backends_mutex_};
-    for (const std::unique_ptr<Backend>& b : backends_) {
-        if (b->name() == name) return *b;
-    }
+    // A backend may look for others, e.g. its parent, while it is made.
+    const std::lock_guard lock{internal::CreationMutex()};
+    if (Backend* made = FindBackend(name)) return *made;  // meanwhile
     for (const Factory& f : Factories()) {
-        if (f.name != name) continue;
-        std::unique_ptr<Backend> made = f.make(*this);  // may add others
-        return *backends_.emplace_back(std::move(made));
+        if (f.name == name) return backends_.Add(f.make(*this));
     }
-    std::unique_ptr<Backend> loaded = internal::LoadBackendPlugin(*this, std::string{name});
-    return *backends_.emplace_back(std::move(loaded));
+    return backends_.Add(internal::LoadBackendPlugin(*this, std::string{name}));
 }
 
 Backend& Context::AddBackend(std::unique_ptr<Backend> backend) {
-    const std::lock_guard lock{backends_mutex_};
-    for (const std::unique_ptr<Backend>& b : backends_) {
-        if (b->name() == backend->name()) {
-            throw BackendError{"backend '", b->name(), "' is registered already"};
-        }
+    const std::lock_guard lock{internal::CreationMutex()};
+    if (FindBackend(backend->name()) != nullptr) {
+        throw BackendError{"backend '", backend->name(), "' is registered already"};
     }
-    return *backends_.emplace_back(std::move(backend));
+    return backends_.Add(std::move(backend));
 }
 
 Device& Context::GetDevice(std::string_view name) {
@@ -135,7 +139,7 @@ Device& Context::GetDevice(std::string_view backend_name, int index) {
 
 BackpropId Context::MakeBackpropId(std::string name) {
     if (this == &Destroyed()) ThrowDestroyed();
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{g_ids_mutex};
     for (int bit = 1; bit < kMaxBackpropIds; ++bit) {
         IdState& s = ids_[static_cast<size_t>(bit)];
         if (s.live) continue;
@@ -158,7 +162,7 @@ void Context::ReleaseBackpropId(const BackpropId& id) {
 }
 
 bool Context::TryReleaseBackpropId(const BackpropId& id) noexcept {
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{g_ids_mutex};
     IdState& released = ids_[static_cast<size_t>(id.bit())];
     if (!released.live || released.ordinal != id.ordinal()) return false;
     released.live = false;
@@ -172,7 +176,7 @@ void Context::CheckValidBackpropId(const BackpropId& id) const {
         throw ContextError{"backprop id is of another context"};
     }
     if (this == &Destroyed()) ThrowDestroyed();
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{g_ids_mutex};
     const IdState& s = ids_[static_cast<size_t>(id.bit())];
     if (!s.live || s.ordinal != id.ordinal()) {
         throw ChainerxError{"backprop id has expired: its scope has been left"};
@@ -181,19 +185,19 @@ void Context::CheckValidBackpropId(const BackpropId& id) const {
 
 std::string Context::GetBackpropName(const BackpropId& id) const {
     CheckValidBackpropId(id);
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{g_ids_mutex};
     return ids_[static_cast<size_t>(id.bit())].name;
 }
 
 BackpropId Context::GetBackpropId(int bit) const {
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{g_ids_mutex};
     return BackpropId{const_cast<Context&>(*this), bit, ids_[static_cast<size_t>(bit)].ordinal};
 }
 
 uint64_t Context::ExpiredIds(uint64_t mask, uint32_t generation) const {
     if (generation == this->generation()) return 0;
     if (this == &Destroyed()) return mask;
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{g_ids_mutex};
     uint64_t expired = 0;
     for (int bit = 0; bit < kMaxBackpropIds; ++bit) {
         const IdState& s = ids_[static_cast<size_t>(bit)];
@@ -206,7 +210,7 @@ uint64_t Context::ExpiredIds(uint64_t mask, uint32_t generation) const {
 
 uint64_t Context::OuterIds(uint64_t ordinal) const {
     if (ordinal == 0) return 0;  // nothing is older than the default id
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{g_ids_mutex};
     uint64_t mask = 0;
     for (int bit = 0; bit < kMaxBackpropIds; ++bit) {
         const IdState& s = ids_[static_cast<size_t>(bit)];
@@ -216,7 +220,7 @@ uint64_t Context::OuterIds(uint64_t ordinal) const {
 }
 
 uint64_t Context::LiveIds() const {
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{g_ids_mutex};
     uint64_t mask = 0;
     for (int bit = 0; bit < kMaxBackpropIds; ++bit) {
         if (ids_[static_cast<size_t>(bit)].live) mask |= uint64_t{1} << bit;
@@ -225,7 +229,7 @@ uint64_t Context::LiveIds() const {
 }
 
 void Context::ConnectBackpropIds(uint64_t mask) {
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{g_ids_mutex};
     for (int bit = 0; bit < kMaxBackpropIds; ++bit) {
         if (((mask >> bit) & 1) != 0) ids_[static_cast<size_t>(bit)].connected |= mask;
     }
@@ -233,7 +237,7 @@ void Context::ConnectBackpropIds(uint64_t mask) {
 
 void Context::CheckBackpropAllowed(const BackpropId& id) const {
     CheckValidBackpropId(id);
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{g_ids_mutex};
     const IdState& s = ids_[static_cast<size_t>(id.bit())];
     if (!s.prohibited_by.empty()) {
         throw ChainerxError{"backward: cannot backpropagate on '", s.name,
@@ -243,7 +247,7 @@ void Context::CheckBackpropAllowed(const BackpropId& id) const {
 }
 
 void Context::SetBackpropDone(const BackpropId& id) {
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{g_ids_mutex};
     const IdState& done = ids_[static_cast<size_t>(id.bit())];
     if ((done.connected & ~id.mask()) == 0) return;
     for (int bit = 0; bit < kMaxBackpropIds; ++bit) {

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -106,11 +105,11 @@ class CX_API Context {
         std::string prohibited_by;
     };
 
-    // Recursive, for a backend may look for others, e.g. its parent, while it is made.
-    std::recursive_mutex backends_mutex_;
-    std::vector<std::unique_ptr<Backend>> backends_;
+    Backend* FindBackend(std::string_view name) const;
+
+    internal::GrowingList<Backend> backends_;
     Backend* native_;
-    mutable std::mutex mutex_;  // guards what follows
+    // What follows is guarded by one lock for all contexts.
     std::vector<IdState> ids_;
     uint64_t next_ordinal_{1};
     std::atomic<uint32_t> generation_{0};

@@ -7,6 +7,7 @@
 #include "chainerx/core/backend.h"
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
+#include "chainerx/core/fork_mutex.h"
 #include "chainerx/core/thread_state.h"
 
 namespace chainerx {
@@ -19,7 +20,7 @@ constexpr KernelFn kNoKernels[kKernelTableSize]{};
 
 // All devices of the process, and whether their kernels are hidden.
 struct Devices {
-    std::mutex mutex;
+    internal::ForkMutex mutex;
     std::vector<Device*> all;
     bool hidden{false};
 };

@@ -73,4 +73,10 @@ class CX_API ChainerxError : public std::runtime_error {
 CX_ERROR_LIST(CX_DEFINE_ERROR)
 #undef CX_DEFINE_ERROR
 
+// The program asked long work to stop (core/interrupt.h).
+class CX_API InterruptedError : public ChainerxError {
+ public:
+    using ChainerxError::ChainerxError;
+};
+
 }  // namespace chainerx

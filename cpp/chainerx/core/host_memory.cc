@@ -3,12 +3,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <mutex>
-#include <vector>
+#include <new>
+#include <optional>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/fork_mutex.h"
 
 namespace chainerx {
 namespace {
@@ -64,25 +67,78 @@ int64_t DefaultLimit() {
     return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 4;
 }
 
+// A block that is kept. The links lie in the blocks themselves, for whoever frees one may have run
+// out of memory.
+struct Kept {
+    Kept* next;
+    int size_class;
+};
+
 struct Cache {
-    std::mutex mutex;
-    std::vector<void*> free[kNumClasses];
-    int64_t in_use{0};
-    int64_t cached{0};
-    int64_t limit{DefaultLimit()};
+    struct Class {
+        Kept* head;
+        uint64_t last_use;
+    };
+    Class classes[kNumClasses];
+    uint64_t now;  // counts uses
+    int64_t in_use;
+    int64_t cached;
+    std::optional<int64_t> limit;  // null: the default, not asked for yet
+
+    int64_t Limit() {
+        if (!limit) limit = DefaultLimit();
+        return *limit;
+    }
+
+    void Push(void* p, int c) {
+        classes[c].head = new (p) Kept{classes[c].head, c};
+        cached += static_cast<int64_t>(ClassSize(c));
+    }
+
+    Kept* Pop(int c) {
+        Kept* block = classes[c].head;
+        classes[c].head = block->next;
+        cached -= static_cast<int64_t>(ClassSize(c));
+        return block;
+    }
+
+    // Takes out blocks until `most` bytes are left, from the class that has not been used for the
+    // longest time first. Returns them as a list.
+    Kept* Evict(int64_t most) {
+        Kept* evicted = nullptr;
+        while (cached > most) {
+            int oldest = -1;
+            for (int c = 0; c < kNumClasses; ++c) {
+                if (classes[c].head == nullptr) continue;
+                if (oldest < 0 || classes[c].last_use < classes[oldest].last_use) oldest = c;
+            }
+            while (cached > most && classes[oldest].head != nullptr) {
+                Kept* block = Pop(oldest);
+                block->next = evicted;
+                evicted = block;
+            }
+        }
+        return evicted;
+    }
 };
 
 // Never destroyed: arrays in static storage may be freed after it would be.
-Cache& GetCache() {
-    static Cache& cache = *new Cache;
-    return cache;
-}
+constinit Cache g_cache{};
+internal::ForkMutex g_mutex;
 
 void GiveBack(void* p, size_t class_size) {
     if (IsMapped(class_size)) {
         munmap(p, MappedSize(class_size));
     } else {
         std::free(p);
+    }
+}
+
+void GiveBackAll(Kept* blocks) {
+    while (blocks != nullptr) {
+        Kept* next = blocks->next;
+        GiveBack(blocks, ClassSize(blocks->size_class));
+        blocks = next;
     }
 }
 
@@ -99,16 +155,11 @@ void* AllocLarge(size_t size) {
     }
     const int c = ClassOf(size);
     const size_t class_size = ClassSize(c);
-    Cache& cache = GetCache();
     {
-        const std::lock_guard lock{cache.mutex};
-        cache.in_use += static_cast<int64_t>(class_size);
-        if (!cache.free[c].empty()) {
-            void* p = cache.free[c].back();
-            cache.free[c].pop_back();
-            cache.cached -= static_cast<int64_t>(class_size);
-            return p;
-        }
+        const std::lock_guard lock{g_mutex};
+        g_cache.in_use += static_cast<int64_t>(class_size);
+        g_cache.classes[c].last_use = ++g_cache.now;
+        if (g_cache.classes[c].head != nullptr) return g_cache.Pop(c);
     }
     void* p = Fresh(class_size);
     if (p == nullptr) {
@@ -116,8 +167,8 @@ void* AllocLarge(size_t size) {
         p = Fresh(class_size);
     }
     if (p == nullptr) {
-        const std::lock_guard lock{cache.mutex};
-        cache.in_use -= static_cast<int64_t>(class_size);
+        const std::lock_guard lock{g_mutex};
+        g_cache.in_use -= static_cast<int64_t>(class_size);
         throw OutOfMemoryError{"out of memory: ", size, " bytes asked for"};
     }
     return p;
@@ -127,44 +178,43 @@ void FreeLarge(void* p, size_t size) noexcept {
     const int c = ClassOf(size);
     const size_t class_size = ClassSize(c);
     const auto bytes = static_cast<int64_t>(class_size);
-    Cache& cache = GetCache();
+    Kept* evicted = nullptr;
+    bool kept = false;
     {
-        const std::lock_guard lock{cache.mutex};
-        cache.in_use -= bytes;
-        if (kCache && cache.cached + bytes <= cache.limit) {
-            cache.free[c].push_back(p);
-            cache.cached += bytes;
-            return;
+        const std::lock_guard lock{g_mutex};
+        g_cache.in_use -= bytes;
+        g_cache.classes[c].last_use = ++g_cache.now;
+        if (kCache && bytes <= g_cache.Limit()) {
+            evicted = g_cache.Evict(g_cache.Limit() - bytes);
+            g_cache.Push(p, c);
+            kept = true;
         }
     }
-    GiveBack(p, class_size);
+    if (!kept) GiveBack(p, class_size);
+    GiveBackAll(evicted);
 }
 
 MemoryInfo GetMemoryInfo() {
-    Cache& cache = GetCache();
-    const std::lock_guard lock{cache.mutex};
-    return {cache.in_use, cache.cached, cache.limit};
+    const std::lock_guard lock{g_mutex};
+    return {g_cache.in_use, g_cache.cached, g_cache.Limit()};
 }
 
-void SetCacheLimit(int64_t bytes) {
+namespace {
+
+void ShrinkCache(int64_t most, bool set_limit) {
+    Kept* evicted;
     {
-        const std::lock_guard lock{GetCache().mutex};
-        GetCache().limit = bytes;
+        const std::lock_guard lock{g_mutex};
+        if (set_limit) g_cache.limit = most;
+        evicted = g_cache.Evict(std::max<int64_t>(most, 0));
     }
-    if (bytes < GetMemoryInfo().cached) ReleaseCachedMemory();
+    GiveBackAll(evicted);
 }
 
-void ReleaseCachedMemory() {
-    Cache& cache = GetCache();
-    for (int c = 0; c < kNumClasses; ++c) {
-        std::vector<void*> blocks;
-        {
-            const std::lock_guard lock{cache.mutex};
-            blocks.swap(cache.free[c]);
-            cache.cached -= static_cast<int64_t>(ClassSize(c) * blocks.size());
-        }
-        for (void* p : blocks) GiveBack(p, ClassSize(c));
-    }
-}
+}  // namespace
+
+void SetCacheLimit(int64_t bytes) { ShrinkCache(bytes, true); }
+
+void ReleaseCachedMemory() { ShrinkCache(0, false); }
 
 }  // namespace chainerx

@@ -1,5 +1,6 @@
 // Memory above the small pool: freed blocks are kept and reused, since fresh pages cost more than
-// most kernels; the largest lie on huge pages.
+// most kernels; the largest lie on huge pages. Above the limit, the sizes that have not been used
+// for the longest time make room.
 #pragma once
 
 #include <cstddef>

@@ -25,6 +25,7 @@
 
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/error.h"
+#include "chainerx/core/interrupt.h"
 
 namespace chainerx {
 namespace {
@@ -188,7 +189,7 @@ class Pool {
     void WorkerLoop();
     uint32_t AwaitSignal(uint32_t seen);
     void WakeWorkers(int n);
-    void RunShare();
+    bool RunShare();
 
     alignas(64) std::atomic<bool> busy_{false};
     std::atomic<bool> stopped_{false};
@@ -271,6 +272,7 @@ uint32_t Pool::AwaitSignal(uint32_t seen) {
 }
 
 void Pool::WorkerLoop() {
+    internal::SetInterruptFlag(&failed_);
     uint32_t seen = 0;
     while (true) {
         seen = AwaitSignal(seen);
@@ -294,16 +296,24 @@ void Pool::WorkerLoop() {
     }
 }
 
-void Pool::RunShare() {
+// Whether it was interrupted, which is for the caller of the pool to know.
+bool Pool::RunShare() {
     try {
         for (int64_t block; (block = next_.fetch_add(1, std::memory_order_relaxed)) < n_blocks_;) {
             function_(context_, block);
+            internal::CheckInterrupt();
         }
+        return false;
+    } catch (const InterruptedError&) {
+        failed_.store(true, std::memory_order_relaxed);
+        next_.store(n_blocks_, std::memory_order_relaxed);
+        return true;
     } catch (...) {
         if (!failed_.exchange(true, std::memory_order_relaxed)) {
             error_ = std::current_exception();
         }
         next_.store(n_blocks_, std::memory_order_relaxed);
+        return false;
     }
 }
 
@@ -322,7 +332,7 @@ void Pool::Run(int64_t n_blocks, internal::BlockFunction function, const void* c
                  std::memory_order_release);
     if (n_workers > 0) WakeWorkers(n_workers);
 
-    RunShare();
+    const bool interrupted = RunShare();
 
     // Closed, and without room.
     uint32_t state = state_.fetch_and(kInside, std::memory_order_acq_rel) & kInside;
@@ -332,6 +342,8 @@ void Pool::Run(int64_t n_blocks, internal::BlockFunction function, const void* c
     if (failed_.load(std::memory_order_relaxed)) {
         const std::exception_ptr error = std::exchange(error_, nullptr);
         Release();
+        // Comes first: whoever interrupts has set an error of its own, which must not be lost.
+        if (interrupted) throw InterruptedError{"interrupted"};
         std::rethrow_exception(error);
     }
     Release();
@@ -398,6 +410,7 @@ void RunBlocks(int64_t n_blocks, BlockFunction function, const void* context) {
     }
     for (int64_t block = 0; block < n_blocks; ++block) {
         function(context, block);
+        CheckInterrupt();
     }
 }
 

@@ -30,8 +30,9 @@ CX_API void RunBlocks(int64_t n_blocks, BlockFunction function, const void* cont
 //
 // Called from within a block, or while another thread uses the pool, it runs all blocks in the
 // calling thread: it never waits for a thread that it can't be sure of. The first exception of a
-// block ends the loop early and is thrown here. In a forked child the pool is made anew; a block
-// itself must not fork.
+// block ends the loop early and is thrown here, and so does an interrupt (core/interrupt.h): blocks
+// of more than a millisecond ask CheckInterrupt() themselves. In a forked child the pool is made
+// anew; a block itself must not fork.
 template <typename F>
 void ParallelFor(int64_t n_blocks, const F& f) {
     if (n_blocks == 1) {

@@ -6,6 +6,7 @@
 
 #include "chainerx/core/backend.h"
 #include "chainerx/core/error.h"
+#include "chainerx/core/fork_mutex.h"
 
 namespace chainerx {
 
@@ -23,7 +24,7 @@ using internal::HookList;
 
 // A list is never changed, but replaced: calls under way keep theirs.
 struct Installed {
-    std::mutex mutex;
+    internal::ForkMutex mutex;
     std::shared_ptr<const HookList> list = std::make_shared<const HookList>();
 };
 

@@ -2,8 +2,10 @@
 
 #include <atomic>
 #include <mutex>
+#include <new>
 #include <vector>
 
+#include "chainerx/core/fork_mutex.h"
 #include "chainerx/python/bind.h"
 
 namespace chainerx::python {
@@ -14,7 +16,7 @@ struct Waiting {
     void (*release)(void* owner);
 };
 
-std::mutex g_mutex;
+internal::ForkMutex g_mutex;
 std::atomic<bool> g_any{false};
 bool g_is_asked{false};  // whether Python will call Drain
 
@@ -44,7 +46,11 @@ void ReleaseWithGil(void* owner, void (*release)(void* owner)) noexcept {
         return;
     }
     const std::lock_guard lock{g_mutex};
-    Queue().push_back({owner, release});
+    try {
+        Queue().push_back({owner, release});
+    } catch (const std::bad_alloc&) {
+        return;  // what the owner has stays where it is; there is nobody to tell
+    }
     g_any.store(true, std::memory_order_relaxed);
     // Python takes few calls at a time; if it refuses this one, the next owner asks again.
     if (!g_is_asked) g_is_asked = Py_AddPendingCall(&Drain, nullptr) == 0;

@@ -65,6 +65,8 @@ void TranslateException(const char* op) noexcept {
     try {
         throw;
     } catch (const PythonError&) {
+    } catch (const InterruptedError&) {  // Python's handler of the signal has set its error
+        if (PyErr_Occurred() == nullptr) PyErr_SetNone(PyExc_KeyboardInterrupt);
     }
 #define CX_CATCH(Name)                    \
     catch (const Name& e) {               \

@@ -1,11 +1,17 @@
 #include "chainerx/python/runtime.h"
 
+#include <cxxabi.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
 
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/host_memory.h"
+#include "chainerx/core/interrupt.h"
 #include "chainerx/core/leak_tracker.h"
 #include "chainerx/python/ndarray.h"
 
@@ -32,10 +38,38 @@ nb::list Signatures() {
 void* ReleaseGil() { return PyGILState_Check() != 0 ? PyEval_SaveThread() : nullptr; }
 
 void AcquireGil(void* state) {
-    if (state != nullptr) PyEval_RestoreThread(static_cast<PyThreadState*>(state));
+    if (state == nullptr) return;
+    try {
+        PyEval_RestoreThread(static_cast<PyThreadState*>(state));
+    } catch (abi::__forced_unwind&) {
+        // The interpreter is going, and Python ends its daemon threads as they come back. Nothing
+        // above this call must run then; the process ends soon.
+        while (true) pause();
+    }
 }
 
 constexpr BlockingHooks kGilHooks{&ReleaseGil, &AcquireGil};
+
+std::atomic<pthread_t> g_main_thread;
+
+// Python handles signals on its main thread alone. The error of a handler, KeyboardInterrupt for
+// one, waits in the state of the thread until TranslateException finds it.
+bool HandleSignals() {
+    if (pthread_equal(pthread_self(), g_main_thread.load(std::memory_order_relaxed)) == 0) {
+        return false;
+    }
+    const PyGILState_STATE gil = PyGILState_Ensure();
+    const bool stop = PyErr_Occurred() == nullptr && PyErr_CheckSignals() != 0;
+    PyGILState_Release(gil);
+    return stop;
+}
+
+void InitInterrupt() {
+    const nb::object main = nb::module_::import_("threading").attr("main_thread")();
+    g_main_thread = static_cast<pthread_t>(nb::cast<uintptr_t>(main.attr("ident")));
+    pthread_atfork(nullptr, nullptr, [] { g_main_thread = pthread_self(); });
+    SetInterruptHook(&HandleSignals);
+}
 
 nb::dict MemoryInfo() {
     const chainerx::MemoryInfo info = GetMemoryInfo();
@@ -65,6 +99,7 @@ void InitRuntime(PyObject* module) {
         return nb::make_tuple(c.bodies, c.nodes, c.buffers, c.bytes);
     });
     SetBlockingHooks(&kGilHooks);
+    InitInterrupt();
 }
 
 }  // namespace chainerx::python

@@ -90,7 +90,7 @@ class Count {
 
     void Found(const ArrayBody* body) {
         // Gradients make no rings of bodies.
-        while (IsForeign(body) && ++c_.bodies[body] == body->strong.load()) {
+        while (IsForeign(body) && ++c_.bodies[body] == body->StrongCount()) {
             Found(body->slot);
             body = GradientOf(body);
         }
@@ -300,7 +300,7 @@ int VisitGraph(const void* owner, const ArrayBody* body, visitproc visit, void* 
     if (g_collection.active) {
         return IsForeign(body) ? VisitInFull(owner, body, visit, arg) : 0;
     }
-    if (body->strong.load() != 1) return 0;
+    if (body->StrongCount() != 1) return 0;
     return VisitSlot(owner, body->slot, visit, arg);
 }
 

@@ -1,0 +1,90 @@
+// Locks that a forked child finds free: a thread that held one in the parent is not there to give
+// it back.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "chainerx/core/macro.h"
+
+namespace chainerx::internal {
+
+// For short sections: fork waits until nobody is inside. Lives as long as the process.
+class CX_API ForkMutex {
+ public:
+    ForkMutex();
+    ForkMutex(const ForkMutex&) = delete;
+    ForkMutex& operator=(const ForkMutex&) = delete;
+    void lock() { mutex_.lock(); }
+    void unlock() { mutex_.unlock(); }
+
+ private:
+    static void LockAll();
+    static void UnlockAll();
+    static void UnlockUpTo(const ForkMutex* end);
+
+    std::mutex mutex_;
+    ForkMutex* next_;
+};
+
+// Held while backends and devices are made, which may take long and call back: so fork does not
+// wait for it, and a child gets another one. What it guards must be whole at every moment, as a
+// GrowingList is.
+std::recursive_mutex& CreationMutex();
+
+// Owns what is added, at its front, by one store: who reads it needs no lock.
+template <typename T>
+class GrowingList {
+ public:
+    GrowingList() = default;
+    ~GrowingList() {
+        while (TakeLast() != nullptr) {
+        }
+    }
+    GrowingList(const GrowingList&) = delete;
+    GrowingList& operator=(const GrowingList&) = delete;
+
+    // One writer at a time.
+    T& Add(std::unique_ptr<T> value) {
+        Node* head = head_.load(std::memory_order_relaxed);
+        auto* node = new Node{std::move(value), head};
+        head_.store(node, std::memory_order_release);
+        return *node->value;
+    }
+
+    template <typename F>
+    void ForEach(F&& f) const {
+        for (Node* n = head_.load(std::memory_order_acquire); n != nullptr; n = n->next) {
+            f(*n->value);
+        }
+    }
+
+    // For when nobody reads any more. Null if there is none.
+    std::unique_ptr<T> TakeLast() {
+        const std::unique_ptr<Node> node{head_.load()};
+        if (node == nullptr) return nullptr;
+        head_ = node->next;
+        return std::move(node->value);
+    }
+
+    // The first for which `matches`, or null.
+    template <typename F>
+    T* Find(F&& matches) const {
+        for (Node* n = head_.load(std::memory_order_acquire); n != nullptr; n = n->next) {
+            if (matches(*n->value)) return n->value.get();
+        }
+        return nullptr;
+    }
+
+ private:
+    struct Node {
+        std::unique_ptr<T> value;
+        Node* next;
+    };
+
+    std::atomic<Node*> head_{nullptr};
+};
+
+}  // namespace chainerx::internal

@@ -12,19 +12,19 @@ using cxtest::Vector;
 CX_TEST(HandlesCount) {
     Array x = Vector({1, 2});
     internal::ArrayBody* body = x.body();
-    CHECK_EQ(body->strong.load(), 1u);
+    CHECK_EQ(body->StrongCount(), 1u);
     {
         const Array copy = x;
-        CHECK_EQ(body->strong.load(), 2u);
+        CHECK_EQ(body->StrongCount(), 2u);
         const Array moved = std::move(x);
         CHECK(x.is_null());
-        CHECK_EQ(body->strong.load(), 2u);
+        CHECK_EQ(body->StrongCount(), 2u);
         x = moved;
-        CHECK_EQ(body->strong.load(), 3u);
+        CHECK_EQ(body->StrongCount(), 3u);
     }
-    CHECK_EQ(body->strong.load(), 1u);
+    CHECK_EQ(body->StrongCount(), 1u);
     x = *&x;  // assignment to itself
-    CHECK_EQ(body->strong.load(), 1u);
+    CHECK_EQ(body->StrongCount(), 1u);
     CHECK_EQ(Values(x), (std::vector<double>{1, 2}));
 }
 

@@ -148,14 +148,17 @@ CX_TEST(SavedArrayWhoseHandleDiesMeanwhile) {
 CX_TEST(ClosureOutlivesTheHandleThatDiesMeanwhile) {
     // What a closure does that makes its array a handle again, and goes: at no moment may the
     // thread that drops the other handle take itself for the last one.
-    constexpr int kRuns = 200000;
+    constexpr int kRuns = 20000;
     std::atomic<internal::ArrayBody*> given{nullptr};
     std::atomic<bool> stop{false};
     int wrong = 0;
     std::thread closure{[&] {
         while (!stop) {
             internal::ArrayBody* body = given.exchange(nullptr);
-            if (body == nullptr) continue;
+            if (body == nullptr) {
+                std::this_thread::yield();
+                continue;
+            }
             const bool alive = body->TryRef();
             const Array handle{alive ? body : nullptr};
             body->UnrefMemory();
@@ -169,8 +172,7 @@ CX_TEST(ClosureOutlivesTheHandleThatDiesMeanwhile) {
         for (int spin = i % 64; spin > 0 && given != nullptr; --spin) {
         }
         x = Array{};
-        while (given != nullptr) {
-        }
+        while (given != nullptr) std::this_thread::yield();
     }
     stop = true;
     closure.join();

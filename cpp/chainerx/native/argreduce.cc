@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "chainerx/core/interrupt.h"
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/reduction.h"
 #include "chainerx/native/copy_block.h"
@@ -178,6 +179,7 @@ void FindInRows(const char* data, const Nest& nest, int64_t n, int64_t stride, i
         for (int64_t j = 0; j < width; ++j) index[j] = -1;
         const char* rows[kRows];
         for (int64_t r = 0; r < n_part; ++r) {
+            if (r % 4096 == 4095) internal::CheckInterrupt();
             if (r % kRows == 0) {
                 const int64_t n_rows = std::min(kRows, n_part - r);
                 FetchRows(data, nest, begin + r, n_rows, rows);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "chainerx/core/interrupt.h"
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/native/blas_library.h"
 #include "chainerx/native/gemm_plain.h"
@@ -36,6 +37,15 @@ struct Product {
         p.m = end - begin;
         p.a += trans_a ? begin : begin * lda;
         p.c += begin * ldc;
+        return p;
+    }
+    // The part of the sums from begin to end; all but the first are added to what is there.
+    Product Depth(int64_t begin, int64_t end) const {
+        Product p = *this;
+        p.k = end - begin;
+        p.a += trans_a ? begin * lda : begin;
+        p.b += trans_b ? begin : begin * ldb;
+        p.accumulate = accumulate || begin != 0;
         return p;
     }
     Product Cols(int64_t begin, int64_t end) const {
@@ -116,6 +126,34 @@ void RunBlas(const Product<T>& p, const BlasRoutines<T>& blas) {
     }
 }
 
+// BLAS, which knows no interrupts, gets a part of some ten milliseconds at a time. To cut k costs
+// nothing, for it packs the operands in shorter pieces anyway; to cut m or n packs one of them
+// again. A function of shape and dtype alone, as CountBlocks.
+template <typename T>
+void RunParts(const Product<T>& p, const BlasRoutines<T>& blas) {
+    constexpr int64_t kWork = int64_t{1} << (sizeof(T) <= 4 ? 29 : sizeof(T) <= 8 ? 28 : 26);
+    constexpr int64_t kShortest = 512;
+    constexpr int64_t kUnit = 64;
+    const auto part = [=](int64_t length, int64_t others) {
+        if (length <= kWork / others) return length;
+        const int64_t count = (length - 1) / std::max(kShortest, kWork / others) + 1;
+        return ((length - 1) / count / kUnit + 1) * kUnit;
+    };
+    const int64_t k = part(p.k, p.m <= kWork / p.n ? p.m * p.n : kWork);
+    const int64_t m = part(p.m, p.n <= kWork / k ? p.n * k : kWork);
+    const int64_t n = part(p.n, m * k);
+    for (int64_t j = 0; j < p.n; j += n) {
+        const Product<T> columns = p.Cols(j, std::min(p.n, j + n));
+        for (int64_t i = 0; i < p.m; i += m) {
+            const Product<T> block = columns.Rows(i, std::min(p.m, i + m));
+            for (int64_t q = 0; q < p.k; q += k) {
+                if (i + j + q != 0) internal::CheckInterrupt();
+                RunBlas(block.Depth(q, std::min(p.k, q + k)), blas);
+            }
+        }
+    }
+}
+
 template <typename T>
 void RunBlock(const Product<T>& p) {
     if constexpr (std::is_integral_v<T>) {
@@ -138,7 +176,7 @@ void RunBlock(const Product<T>& p) {
         if (library.handle == nullptr || largest > INT_MAX) {
             RunPlain(p);
         } else {
-            RunBlas(p, library.Routines<T>());
+            RunParts(p, library.Routines<T>());
         }
     }
 }

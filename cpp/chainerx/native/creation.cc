@@ -2,12 +2,23 @@
 #include <algorithm>
 #include <cstring>
 
+#include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/creation.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/walk.h"
 
 namespace chainerx::native {
 namespace {
+
+// Calls f(begin, end) for [0, n) in parts.
+template <typename F>
+void InParts(int64_t n, const F& f) {
+    constexpr int64_t kPart = 1 << 18;
+    for (int64_t begin = 0; begin < n; begin += kPart) {
+        if (begin != 0) internal::CheckInterrupt();
+        f(begin, std::min(n, begin + kPart));
+    }
+}
 
 void Arange(const Scalar& start, const Scalar& step, const Array& out) {
     const int64_t n = out.GetTotalSize();
@@ -20,16 +31,21 @@ void Arange(const Scalar& start, const Scalar& step, const Array& out) {
             // Unsigned, since overflow wraps as in NumPy.
             const auto first = static_cast<uint64_t>(start.To<int64_t>());
             const auto d = static_cast<uint64_t>(step.To<int64_t>());
-            for (int64_t i = 0; i < n; ++i) {
-                const auto v = static_cast<int64_t>(first + static_cast<uint64_t>(i) * d);
-                *reinterpret_cast<T*>(p + i * stride) = Cast<T>(v);
-            }
+            InParts(n, [&](int64_t begin, int64_t end) {
+                for (int64_t i = begin; i < end; ++i) {
+                    const auto v = static_cast<int64_t>(first + static_cast<uint64_t>(i) * d);
+                    *reinterpret_cast<T*>(p + i * stride) = Cast<T>(v);
+                }
+            });
         } else {
             const double first = start.To<double>();
             const double d = step.To<double>();
-            for (int64_t i = 0; i < n; ++i) {
-                *reinterpret_cast<T*>(p + i * stride) = Cast<T>(first + static_cast<double>(i) * d);
-            }
+            InParts(n, [&](int64_t begin, int64_t end) {
+                for (int64_t i = begin; i < end; ++i) {
+                    *reinterpret_cast<T*>(p + i * stride) =
+                        Cast<T>(first + static_cast<double>(i) * d);
+                }
+            });
         }
     });
 }
@@ -48,6 +64,7 @@ void Triangle(const Array& x, int64_t k, bool lower, const Array& out) {
         Strides strides{a.strides().begin(), a.strides().end() - 1};
         return internal::MakeView(a, shape, strides, a.raw_data());
     };
+    constexpr int64_t kShortRow = 1 << 10;
     VisitItemSize(x.GetItemSize(), [&]<typename T>() {
         int64_t r = 0;
         const auto row = [&](const char* from, char* to) {
@@ -63,6 +80,7 @@ void Triangle(const Array& x, int64_t k, bool lower, const Array& out) {
                 }
             }
             if (++r == rows) r = 0;
+            if (columns > kShortRow || r % kShortRow == 0) internal::CheckInterrupt();
         };
         const Walk<2> walk{AxisOrder::kGiven, without_columns(x), without_columns(out)};
         ForEachRun(walk, [&](auto& p, auto& s, int64_t n) {

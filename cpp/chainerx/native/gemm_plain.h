@@ -7,6 +7,8 @@
 #include <cstring>
 #include <memory>
 
+#include "chainerx/core/interrupt.h"
+
 namespace chainerx {
 namespace native {
 
@@ -100,6 +102,7 @@ void PlainGemm(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_row, int64
             pack_a(i0, k0, rows, depth);
             for (int64_t j0 = 0; j0 < n; j0 += kCols) {
                 const int64_t cols = std::min(kCols, n - j0);
+                if (j0 % (32 * kCols) == 31 * kCols) internal::CheckInterrupt();
                 pack_b(k0, j0, cols, depth);
                 for (int64_t i = 0; i < rows; i += kRows) {
                     T sums[kRows * kCols];

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/interrupt.h"
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/indexing.h"
 #include "chainerx/native/copy_block.h"
@@ -107,12 +108,18 @@ struct Plan {
     void Range(int64_t outer_begin, int64_t outer_end, int64_t begin, int64_t end,
                const F& f) const {
         int64_t buffer[kChunk];
+        int64_t work = 0;
         for (; begin < end; begin += kChunk) {
             const int64_t count = std::min(kChunk, end - begin);
             const int64_t* resolved = Resolve(indices, begin, count, length, mode, buffer);
             Cursor<2> at{rest, outer_begin};
             for (int64_t o = outer_begin; o < outer_end; ++o, at.Advance(1)) {
                 f(at.p[0], at.p[1] + begin * axis_y, resolved, count);
+                work += count * run;
+                if (work > kParallel) {
+                    work = 0;
+                    internal::CheckInterrupt();
+                }
             }
         }
     }
@@ -294,6 +301,7 @@ void LinearIndex(const Array& indices, int64_t length, int64_t factor, const Arr
         const int64_t* resolved =
             Resolve(indices, begin, count, length, IndexBoundsMode::kRaise, buffer);
         for (int64_t i = 0; i < count; ++i) to[begin + i] += factor * resolved[i];
+        if (begin % (128 * kChunk) == 127 * kChunk) internal::CheckInterrupt();
     }
 }
 CX_NATIVE_KERNEL(LinearIndex)

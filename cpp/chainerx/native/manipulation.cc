@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "chainerx/core/interrupt.h"
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/manipulation.h"
 #include "chainerx/kernels/memory.h"
@@ -15,6 +16,7 @@ namespace {
 constexpr int64_t kParallelBytes = 512 * 1024;
 // Of the output, that all arrays are copied to before the next one.
 constexpr int64_t kBlockBytes = 32 * 1024;
+constexpr int64_t kPartBytes = 4 << 20;  // between two looks at interrupts
 
 // An array, and where its part of each row of the output begins.
 struct Piece {
@@ -27,6 +29,16 @@ struct Piece {
 void CopyRows(const Piece& piece, int64_t begin, int64_t end, int64_t row) {
     const char* from = piece.from + begin * piece.nbytes;
     char* to = piece.to + begin * row;
+    if (piece.nbytes > kPartBytes) {
+        for (int64_t i = begin; i < end; ++i, from += piece.nbytes, to += row) {
+            for (int64_t k = 0; k < piece.nbytes; k += kPartBytes) {
+                const int64_t n = std::min(kPartBytes, piece.nbytes - k);
+                std::memcpy(to + k, from + k, static_cast<size_t>(n));
+                internal::CheckInterrupt();
+            }
+        }
+        return;
+    }
     const auto copy = [&](auto size) {
         for (int64_t i = begin; i < end; ++i, from += size, to += row) {
             std::memcpy(to, from, static_cast<size_t>(size));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/indexing.h"
 #include "chainerx/native/native_backend.h"
 
@@ -15,7 +16,8 @@ void NonzeroCount(const Array& x, int64_t* count) {
     constexpr int64_t kLanes = 64;
     int64_t total = 0;
     int64_t i = 0;
-    while (i + kLanes <= n) {
+    for (int64_t round = 1; i + kLanes <= n; ++round) {
+        if (round % 64 == 0) internal::CheckInterrupt();  // after each MiB
         uint8_t lanes[kLanes] = {};
         for (int r = 0; r < 255 && i + kLanes <= n; ++r, i += kLanes) {
             for (int64_t j = 0; j < kLanes; ++j) lanes[j] += static_cast<uint8_t>(p[i + j] != 0);
@@ -29,7 +31,7 @@ CX_NATIVE_KERNEL(NonzeroCount)
 
 // Writes the positions of the first `room` true ones among p[0], ..., p[n - 1] to `to`, and returns
 // how many there are.
-int64_t FindTrue(const uint8_t* p, int64_t n, int64_t* to, int64_t room) {
+int64_t FindTruePart(const uint8_t* p, int64_t n, int64_t* to, int64_t room) {
     constexpr int64_t kStep = 8;
     int64_t found = 0;
     int64_t i = 0;
@@ -51,6 +53,20 @@ int64_t FindTrue(const uint8_t* p, int64_t n, int64_t* to, int64_t room) {
     }
     for (; i < n && found < room; ++i) {
         if (p[i] != 0) to[found++] = i;
+    }
+    return found;
+}
+
+// The same, for any length.
+int64_t FindTrue(const uint8_t* p, int64_t n, int64_t* to, int64_t room) {
+    constexpr int64_t kPart = 1 << 18;
+    if (n <= kPart) return FindTruePart(p, n, to, room);
+    int64_t found = 0;
+    for (int64_t begin = 0; begin < n && found < room; begin += kPart) {
+        internal::CheckInterrupt();
+        const int64_t end =
+            found + FindTruePart(p + begin, std::min(kPart, n - begin), to + found, room - found);
+        for (; found < end; ++found) to[found] += begin;
     }
     return found;
 }

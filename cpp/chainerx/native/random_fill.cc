@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "chainerx/core/interrupt.h"
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/random.h"
 #include "chainerx/native/isa.h"
@@ -134,6 +135,7 @@ void RandomPermutation(uint64_t seed, uint64_t call, const Array& out) {
         const philox::Block b = stream.Get(static_cast<uint64_t>(i));
         const uint64_t j = philox::ToBounded(philox::Join(b.v[0], b.v[1]), i + uint64_t{1});
         std::swap(p[i], p[j]);
+        if (i % (1 << 14) == 0) internal::CheckInterrupt();
     }
 }
 CX_NATIVE_KERNEL(RandomPermutation)

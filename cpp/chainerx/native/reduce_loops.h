@@ -16,6 +16,7 @@
 #include <type_traits>
 
 #include "chainerx/core/dtype.h"
+#include "chainerx/core/interrupt.h"
 #include "chainerx/native/copy_block.h"
 #include "chainerx/native/reduce.h"
 
@@ -45,6 +46,7 @@ class Cascade {
             Merge(l);
             ++l;
         } while (counts_[l] == kRadix && l + 1 < kLevels);
+        if (l > 2) internal::CheckInterrupt();  // after each 256 groups
     }
 
     // Combines all levels, the lowest first, into `out`.

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "chainerx/core/interrupt.h"
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/reduction.h"
 #include "chainerx/native/native_backend.h"
@@ -15,6 +16,12 @@ namespace {
 // Lines that run side by side.
 constexpr int64_t kColumns = 256;
 constexpr int64_t kPiece = 1 << 16;
+
+// In a line that may be long, behind step i.
+void CheckAfterSteps(int64_t i) {
+    constexpr int64_t kSteps = 1 << 14;
+    if (i % kSteps == kSteps - 1) internal::CheckInterrupt();
+}
 
 // N arrays of one shape with one axis taken out: a walk from line to line.
 template <int N>
@@ -80,6 +87,7 @@ void ScanLines(const std::array<char*, 2>& p, const std::array<int64_t, 2>& s, c
     Acc acc[kColumns];
     for (int64_t j = 0; j < width; ++j) acc[j] = P::Identity();
     for (int64_t i = 0; i < length; ++i) {
+        CheckAfterSteps(i);
         char* out = p[0] + i * steps[0];
         const char* x = p[1] + i * steps[1];
         if (s[0] == sizeof(Out) && s[1] == sizeof(Item)) {
@@ -114,6 +122,7 @@ void Scan(const Array& x, int8_t axis, bool reverse, const Array& out) {
             char* to = p[0] + j * s[0];
             const char* from = p[1] + j * s[1];
             for (int64_t i = 0; i < lines.length; ++i) {
+                CheckAfterSteps(i);
                 acc = P::Combine(
                     acc,
                     P::Load(*reinterpret_cast<const typename P::Item*>(from + i * lines.steps[1]),
@@ -152,6 +161,7 @@ void LinearScan(const Array& a, const Array& x, int8_t axis, bool reverse, const
                     C acc = Cast<C>(*at(2, 0));
                     *at(0, 0) = Cast<T>(acc);
                     for (int64_t i = 1; i < lines.length; ++i) {
+                        CheckAfterSteps(i);
                         acc = Cast<C>(*at(2, i)) + Times(Cast<C>(*at(1, i)), acc);
                         *at(0, i) = Cast<T>(acc);
                     }

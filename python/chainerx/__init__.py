@@ -84,6 +84,10 @@ def _recover_device(name: str) -> Device:  # noqa: F405
     return get_device(name)  # noqa: F405
 
 
+def _recover_backend(name: str) -> Backend:  # noqa: F405
+    return get_backend(name)  # noqa: F405
+
+
 def __getattr__(name: str) -> _typing.Any:
     # Imported when asked for: ml_dtypes is not needed by programs without bfloat16, pytest not
     # without chainerx.testing.

@@ -12,6 +12,7 @@
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/copies.h"
 
 namespace nb = nanobind;
 
@@ -67,8 +68,13 @@ class PyContextScope {
 void BindContext(nb::module_& m) {
     nb::class_<Context>(m, "Context",
                         "Owns backends and backprop ids. Lives as long as the process.")
-        // Never freed: arrays refer to its devices.
-        .def(nb::new_([] { return nb::cast(new Context, nb::rv_policy::reference); }))
+        // Never freed, for arrays refer to its devices: the object keeps itself.
+        .def("__init__",
+             [](nb::pointer_and_handle<Context> self) {
+                 new (self.p) Context;
+                 self.h.inc_ref();
+             })
+        .def("__reduce__", &RefuseCopies)
         .def("get_backend", &Context::GetBackend, nb::rv_policy::reference, nb::arg("backend_name"))
         .def(
             "get_device",
@@ -80,6 +86,7 @@ void BindContext(nb::module_& m) {
         .def("release_backprop_id", &Context::ReleaseBackpropId, nb::arg("backprop_id"))
         .def("_check_valid_backprop_id", &Context::CheckValidBackpropId, nb::arg("backprop_id"));
     nb::class_<PyContextScope>(m, "ContextScope")
+        .def("__reduce__", &RefuseCopies)
         .def(
             "__enter__",
             [](PyContextScope& s) -> PyContextScope& {
@@ -97,6 +104,11 @@ void BindContext(nb::module_& m) {
 
 void BindDevice(nb::module_& m) {
     nb::class_<Backend>(m, "Backend")
+        .def("__reduce__",
+             [](const Backend& b) {
+                 return nb::make_tuple(nb::module_::import_("chainerx").attr("_recover_backend"),
+                                       nb::make_tuple(b.name()));
+             })
         .def_prop_ro("name", &Backend::name)
         .def_prop_ro("context", &Backend::context, nb::rv_policy::reference)
         .def("get_device", &Backend::GetDevice, nb::rv_policy::reference, nb::arg("index") = 0)
@@ -113,6 +125,7 @@ void BindDevice(nb::module_& m) {
                                   nb::make_tuple(d.name()));
         });
     nb::class_<PyDeviceScope>(m, "DeviceScope")
+        .def("__reduce__", &RefuseCopies)
         .def_prop_ro("device", &PyDeviceScope::device, nb::rv_policy::reference)
         .def(
             "__enter__",

@@ -10,6 +10,7 @@
 #include "chainerx/python/bind.h"
 #include "chainerx/python/caster.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/copies.h"
 #include "chainerx/python/device.h"
 #include "chainerx/python/ids.h"
 
@@ -50,6 +51,7 @@ void InitGraph(PyObject* module) {
     auto core = nb::borrow<nb::module_>(module);
     nb::module_ m = core.def_submodule("graph", "The recorded graph as data.");
     nb::class_<GraphNode>(m, "Node", "One recorded operation; keeps it alive.")
+        .def("__reduce__", &RefuseCopies)
         .def_prop_ro("name", &GraphNode::name)
         .def_prop_ro("rank", &GraphNode::rank, "Length of the longest path to a leaf.")
         .def_prop_ro("sequence", &GraphNode::sequence,
@@ -94,6 +96,7 @@ void InitGraph(PyObject* module) {
             return nb::str("<{} #{}, rank {}>").format(n.name(), n.sequence(), n.rank());
         });
     nb::class_<GraphValue>(m, "Value", "The place of an array in the graphs; keeps it alive.")
+        .def("__reduce__", &RefuseCopies)
         .def_prop_ro("shape", [](const GraphValue& v) { return nb::steal(FromShape(v.shape())); })
         .def_prop_ro("dtype", [](const GraphValue& v) { return nb::steal(FromDtype(v.dtype())); })
         .def_prop_ro("device",

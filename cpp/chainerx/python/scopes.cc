@@ -9,6 +9,7 @@
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/copies.h"
 #include "chainerx/python/device.h"
 #include "chainerx/python/ids.h"
 
@@ -208,6 +209,7 @@ CX_ROUTINE(backprop_scope, "backprop_name: str, context: Context | None = None) 
 template <typename Mode>
 void BindMode(nb::module_& m, const char* name, const char* doc) {
     nb::class_<Mode>(m, name, doc)
+        .def("__reduce__", &RefuseCopies)
         .def("__enter__", [](Mode& s) { s.Enter(); })
         .def("__exit__", [](Mode& s, nb::args) { s.Exit(); });
 }
@@ -217,6 +219,7 @@ void BindMode(nb::module_& m, const char* name, const char* doc) {
 void InitBackprop(PyObject* module) {
     auto m = nb::borrow<nb::module_>(module);
     nb::class_<BackpropId>(m, "BackpropId", "Names one graph.")
+        .def("__reduce__", &RefuseCopies)
         .def_prop_ro("name", &BackpropId::GetName)
         .def_prop_ro("context", &BackpropId::context, nb::rv_policy::reference)
         .def("__repr__", &BackpropId::GetName)
@@ -225,12 +228,14 @@ void InitBackprop(PyObject* module) {
                  return nb::isinstance<BackpropId>(b) && a == nb::cast<BackpropId>(b);
              })
         .def("__hash__", [](const BackpropId& a) { return a.ordinal(); });
-    nb::class_<AnyGraph>(m, "AnyGraph", "The class of chainerx.anygraph.");
+    nb::class_<AnyGraph>(m, "AnyGraph", "The class of chainerx.anygraph.")
+        .def("__reduce__", [](const AnyGraph&) { return "anygraph"; });  // found by its name
     m.attr("anygraph") = nb::cast(AnyGraph{});
 
     BindMode<NoBackpropMode>(m, "NoBackpropMode", "See chainerx.no_backprop_mode().");
     BindMode<ForceBackpropMode>(m, "ForceBackpropMode", "See chainerx.force_backprop_mode().");
     nb::class_<PyBackpropScope>(m, "BackpropScope", "See chainerx.backprop_scope().")
+        .def("__reduce__", &RefuseCopies)
         .def("__enter__", &PyBackpropScope::Enter)
         .def("__exit__", [](PyBackpropScope& s, nb::args) { s.Exit(); });
 }

@@ -1,0 +1,15 @@
+// Classes of nanobind whose instances can neither be copied nor pickled.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "chainerx/core/error.h"
+
+namespace chainerx::python {
+
+// Their __reduce__: without it Python would make an instance that has nothing inside.
+inline nanobind::object RefuseCopies(nanobind::handle self) {
+    throw TypeError{"cannot copy or pickle a ", Py_TYPE(self.ptr())->tp_name};
+}
+
+}  // namespace chainerx::python

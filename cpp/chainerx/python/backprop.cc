@@ -16,10 +16,6 @@ std::vector<Array> OneOrMore(const char* op, const char* name, PyObject* o) {
     return ToArrays(op, name, o);
 }
 
-std::vector<ConstArrayRef> Refs(const std::vector<Array>& arrays) {
-    return {arrays.begin(), arrays.end()};
-}
-
 DoubleBackpropOption ToTwice(PyObject* o) {
     return ToBool(o, false) ? DoubleBackpropOption::kEnable : DoubleBackpropOption::kDisable;
 }

@@ -126,14 +126,9 @@ bool ForEachInt(const char* op, const char* name, PyObject* o, F&& f) {
     if (PyUnicode_Check(o) || PyBytes_Check(o) || !PySequence_Check(o) || IsNdArray(o)) {
         return false;
     }
-    PyObject* items = PySequence_Fast(o, name);
-    if (items == nullptr) throw PythonError{};
-    struct Release {
-        PyObject* o;
-        ~Release() { Py_DECREF(o); }
-    } release{items};
-    const Py_ssize_t n = PySequence_Fast_GET_SIZE(items);
-    for (Py_ssize_t i = 0; i < n; ++i) f(ToInt(op, name, PySequence_Fast_GET_ITEM(items, i)));
+    const Ref sequence = Check(PySequence_Fast(o, name));
+    const Items items{sequence.get()};
+    for (Py_ssize_t i = 0; i < items.size(); ++i) f(ToInt(op, name, items[i]));
     return true;
 }
 
@@ -191,20 +186,6 @@ OptionalAxes ToAxes(const char* op, const char* name, PyObject* o) {
     return axes;
 }
 
-std::vector<ConstArrayRef> ToArrayRefs(const char* op, const char* name, PyObject* o) {
-    if (!PyList_Check(o) && !PyTuple_Check(o)) {
-        throw TypeError{op, ": ", name, " must be a list or tuple of chainerx.ndarray, got ",
-                        TypeName(o)};
-    }
-    std::vector<ConstArrayRef> arrays;
-    const Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
-    arrays.reserve(static_cast<size_t>(n));
-    for (Py_ssize_t i = 0; i < n; ++i) {
-        arrays.push_back(ToArray(op, name, PySequence_Fast_GET_ITEM(o, i)));
-    }
-    return arrays;
-}
-
 Array ToIndices(const char* op, const char* name, PyObject* o, Device& device) {
     if (IsNdArray(o)) return Self(o);
     if (!PyList_Check(o) && !PyTuple_Check(o) && !PyLong_Check(o) &&
@@ -230,7 +211,7 @@ std::vector<Array> ToArrays(const char* op, const char* name, PyObject* o) {
     std::vector<Array> arrays;
     const Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
     arrays.reserve(static_cast<size_t>(n));
-    for (Py_ssize_t i = 0; i < n; ++i) {
+    for (Py_ssize_t i = 0; i < n; ++i) {  // runs no Python code
         arrays.push_back(ToArray(op, name, PySequence_Fast_GET_ITEM(o, i)));
     }
     return arrays;

@@ -58,10 +58,11 @@ Dtype ToDtypeOr(PyObject* o, Dtype fallback);
 // New reference to numpy.dtype.
 PyObject* FromDtype(Dtype dtype);
 
-// A list or tuple of arrays.
+// A list or tuple of arrays. They are held, for another thread may empty the list meanwhile.
 std::vector<Array> ToArrays(const char* op, const char* name, PyObject* o);
-// The same, borrowed from the list: for the duration of a call.
-std::vector<ConstArrayRef> ToArrayRefs(const char* op, const char* name, PyObject* o);
+inline std::vector<ConstArrayRef> Refs(const std::vector<Array>& arrays) {
+    return {arrays.begin(), arrays.end()};
+}
 // An index, a list or NumPy array of them, or an ndarray as it is.
 Array ToIndices(const char* op, const char* name, PyObject* o, Device& device);
 PyObject* WrapList(const std::vector<Array>& arrays);

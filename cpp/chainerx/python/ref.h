@@ -1,6 +1,8 @@
 // References that are released at the end of a block.
 #pragma once
 
+#include <memory>
+
 #include "chainerx/python/bind.h"
 
 namespace chainerx::python {
@@ -28,6 +30,32 @@ class Ref {
 
  private:
     PyObject* o_{nullptr};
+};
+
+// The items of a list or tuple as they are now. To call into Python, to allocate one of its
+// objects, or to wait for its lock lets others change a list.
+class Items {
+ public:
+    explicit Items(PyObject* o) : size_{PySequence_Fast_GET_SIZE(o)} {
+        PyObject** items = PySequence_Fast_ITEMS(o);
+        if (PyTuple_Check(o)) {
+            owner_ = Ref{Py_NewRef(o)};
+            items_ = items;
+            return;
+        }
+        list_ = std::make_unique<Ref[]>(static_cast<size_t>(size_));
+        for (Py_ssize_t i = 0; i < size_; ++i) list_[i] = Ref{Py_NewRef(items[i])};
+    }
+    Py_ssize_t size() const { return size_; }
+    PyObject* operator[](Py_ssize_t i) const {
+        return items_ != nullptr ? items_[i] : list_[i].get();
+    }
+
+ private:
+    Py_ssize_t size_;
+    PyObject* const* items_{nullptr};  // of a tuple, which never changes
+    Ref owner_;
+    std::unique_ptr<Ref[]> list_;
 };
 
 // The result of a call of the C API, new; throws if it failed.

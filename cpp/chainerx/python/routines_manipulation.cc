@@ -18,32 +18,33 @@ CX_ROUTINE(concatenate, "arrays: Sequence[ndarray], axis: int | None = 0) -> nda
            "    axis (int): None joins the flattened arrays.\n"
            "Returns:\n    ndarray: Differentiable, any order.\n"
            "Raises:\n    DimensionError: If shapes do not fit, or there is no array.") {
+    const std::vector<Array> arrays = ToArrays("concatenate", "arrays", a[0]);
     std::optional<int8_t> axis = 0;
     if (a[1] != nullptr) axis = ToOptionalAxis("concatenate", "axis", a[1]);
-    return Wrap(Concatenate(ToArrayRefs("concatenate", "arrays", a[0]), axis));
+    return Wrap(Concatenate(arrays, axis));
 }
 
 CX_ROUTINE(stack, "arrays: Sequence[ndarray], axis: int = 0) -> ndarray",
            "Joins arrays of one shape along a new axis. Differentiable.\n\n"
            "Raises:\n    DimensionError: If shapes differ, or there is no array.") {
-    return Wrap(Stack(ToArrayRefs("stack", "arrays", a[0]),
-                      a[1] != nullptr ? ToAxis("stack", "axis", a[1]) : int8_t{0}));
+    const std::vector<Array> arrays = ToArrays("stack", "arrays", a[0]);
+    return Wrap(Stack(arrays, a[1] != nullptr ? ToAxis("stack", "axis", a[1]) : int8_t{0}));
 }
 
 CX_ROUTINE(hstack, "arrays: Sequence[ndarray]) -> ndarray",
            "Joins arrays side by side: along axis 1, or 0 if they have only one. "
            "Differentiable.") {
-    return Wrap(HStack(ToArrayRefs("hstack", "arrays", a[0])));
+    return Wrap(HStack(Refs(ToArrays("hstack", "arrays", a[0]))));
 }
 
 CX_ROUTINE(vstack, "arrays: Sequence[ndarray]) -> ndarray",
            "Joins arrays, of at least 2 dimensions or made so, along axis 0. Differentiable.") {
-    return Wrap(VStack(ToArrayRefs("vstack", "arrays", a[0])));
+    return Wrap(VStack(Refs(ToArrays("vstack", "arrays", a[0]))));
 }
 
 CX_ROUTINE(dstack, "arrays: Sequence[ndarray]) -> ndarray",
            "Joins arrays, of at least 3 dimensions or made so, along axis 2. Differentiable.") {
-    return Wrap(DStack(ToArrayRefs("dstack", "arrays", a[0])));
+    return Wrap(DStack(Refs(ToArrays("dstack", "arrays", a[0]))));
 }
 
 // Calls f with the number of sections, or with the indices where parts begin.

@@ -3,6 +3,7 @@
 #include "chainerx/ops/padding.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
+#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 namespace {
@@ -29,14 +30,12 @@ std::vector<std::pair<int64_t, int64_t>> ToWidths(PyObject* o, int8_t ndim) {
         }
         widths.emplace_back(w[0], w[w.ndim() - 1]);
     };
-    const bool empty = (PyTuple_Check(o) || PyList_Check(o)) && PySequence_Fast_GET_SIZE(o) == 0;
-    if (empty && ndim == 0) return widths;
-    const bool nested = (PyTuple_Check(o) || PyList_Check(o)) && PySequence_Fast_GET_SIZE(o) > 0 &&
-                        !PyIndex_Check(PySequence_Fast_GET_ITEM(o, 0));
-    if (nested) {
-        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i) {
-            pair(PySequence_Fast_GET_ITEM(o, i));
-        }
+    if (PyTuple_Check(o) || PyList_Check(o)) {
+        const Items items{o};
+        if (items.size() == 0 && ndim == 0) return widths;
+        const bool nested = items.size() > 0 && !PyIndex_Check(items[0]);
+        for (Py_ssize_t i = 0; nested && i < items.size(); ++i) pair(items[i]);
+        if (!nested) pair(o);
     } else {
         pair(o);
     }

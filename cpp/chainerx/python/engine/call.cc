@@ -87,7 +87,6 @@ class Application {
     void DropRequiresGrad() { requires_grad_ = false; }
     size_t size() const { return variables_.size(); }
     VariableObject* Input(size_t i) { return AsVariable(variables_[i]); }  // null if left out
-    const Array& Record(size_t i) { return *reinterpret_cast<const Array*>(&Input(i)->body); }
 
     void AddInputsTo(Region* region) {
         region->kind = static_cast<uint8_t>(kind_);
@@ -202,7 +201,7 @@ PyObject* WrapOutputs(const char* name, Application& application, PyObject* resu
     if (!opaque.empty()) internal::AddOpaqueNode(UserOp(name), region, opaque);
     const auto add = [region](PyObject* variable) {
         VariableObject* v = AsVariable(variable);
-        Slot* slot = v->body->slot;
+        Slot* slot = CurrentSlot(v);
         if (slot == nullptr) return;
         if (slot->variable == nullptr) slot->variable = v;
         if (slot->node != nullptr && slot->node->region == region) region->AddOutput(slot);
@@ -398,9 +397,8 @@ PyObject* MaterializeFunction(Region* region) {
                                            Py_None))
             .Release();
     }
-    return Materialize(entry, static_cast<PyObject*>(region->payload),
-                       static_cast<Kind>(region->kind), nullptr)
-        .Release();
+    const Ref values{Py_XNewRef(static_cast<PyObject*>(region->payload))};
+    return Materialize(entry, values.get(), static_cast<Kind>(region->kind), nullptr).Release();
 }
 
 PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, PyObject* function) {
@@ -420,7 +418,7 @@ PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, Py
         CheckKey key;
         for (size_t i = 0; i < application.size(); ++i) {
             if (application.Input(i) != nullptr) {
-                key.Add(application.Record(i));
+                key.Add(RecordOf(entry->name, application.Input(i)));
             } else {
                 key.AddAbsent();
             }

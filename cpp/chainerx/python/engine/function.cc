@@ -2,6 +2,7 @@
 
 #include <structmember.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -62,23 +63,6 @@ void Dealloc(PyObject* self) {
     Py_DECREF(type);
 }
 
-// Keeps an object of the graph, for what runs meanwhile may be code of the user's.
-template <typename T>
-class Hold {
- public:
-    explicit Hold(T* object) : object_{object} {
-        if (object != nullptr) object->Ref();
-    }
-    ~Hold() {
-        if (object_ != nullptr) object_->Unref();
-    }
-    Hold(const Hold&) = delete;
-    Hold& operator=(const Hold&) = delete;
-
- private:
-    T* object_;
-};
-
 // ---- outputs ------------------------------------------------------------------------------------
 
 // A weak reference to the node of an output: callable, as weakref.ref is.
@@ -97,7 +81,8 @@ void DeallocOutputRef(PyObject* self) {
 
 PyObject* CallOutputRef(PyObject* self, PyObject*, PyObject*) {
     auto* ref = reinterpret_cast<OutputRef*>(self);
-    Slot* slot = ref->region->outputs[ref->index];
+    internal::SlotList& outputs = ref->region->outputs;
+    Slot* slot = ref->index < outputs.size() ? outputs[ref->index] : nullptr;
     if (slot == nullptr) Py_RETURN_NONE;
     try {
         return NodeOf(slot);
@@ -129,15 +114,19 @@ PyObject* Outputs(PyObject* self, void*) {
     Region* region = AsFunction(self)->region;
     // Neither before it is applied nor after it is unchained.
     if (region == nullptr || region->inputs.empty()) Py_RETURN_NONE;
-    PyObject* tuple = PyTuple_New(region->outputs.size());
-    for (uint32_t i = 0; i < region->outputs.size(); ++i) {
+    const Hold<Region> hold{region};  // the collector may run code of the user's
+    const uint32_t n = region->outputs.size();
+    Ref tuple{PyTuple_New(n)};
+    if (!tuple) return nullptr;
+    for (uint32_t i = 0; i < n; ++i) {
         auto* ref = PyObject_New(OutputRef, g_output_ref_type);
+        if (ref == nullptr) return nullptr;
         region->Ref();
         ref->region = region;
         ref->index = i;
-        PyTuple_SET_ITEM(tuple, i, reinterpret_cast<PyObject*>(ref));
+        PyTuple_SET_ITEM(tuple.get(), i, reinterpret_cast<PyObject*>(ref));
     }
-    return tuple;
+    return tuple.Release();
 }
 
 PyObject* Rank(PyObject* self, void*) {
@@ -269,7 +258,8 @@ void CallBackward(Region* region, GradContext& context, const Places& places) {
         throw TypeError{ClassName(f.get()), ".backward: returned ", Py_TYPE(result.get())->tp_name,
                         ", expected a tuple of Variables or None"};
     }
-    const Py_ssize_t n = PySequence_Fast_GET_SIZE(result.get());
+    const Items gxs{result.get()};
+    const Py_ssize_t n = gxs.size();
     if (n != static_cast<Py_ssize_t>(targets.size())) {
         throw ValueError{ClassName(f.get()),
                          ".backward: number of gradients returned from backward "
@@ -277,12 +267,13 @@ void CallBackward(Region* region, GradContext& context, const Places& places) {
                          n, " != expected ", targets.size()};
     }
     for (Py_ssize_t i = 0; i < n; ++i) {
-        PyObject* g = PySequence_Fast_GET_ITEM(result.get(), i);
+        PyObject* g = gxs[i];
         if (g == Py_None) continue;
         const int place = places.inputs[targets[i]];
         Slot* slot =
             static_cast<uint32_t>(place) < region->inputs.size() ? region->inputs[place] : nullptr;
         if (slot == nullptr) continue;  // unchained by backward() itself
+        const Hold<Slot> hold{slot};
         if (!IsVariable(g)) {
             ThrowBadGradient(
                 f.get(),
@@ -297,7 +288,7 @@ void CallBackward(Region* region, GradContext& context, const Places& places) {
                                  .c_str(),
                              place, slot, nullptr);
         }
-        const Array& gx = RecordOf("backward", v);
+        const Array gx = RecordOf("backward", v);
         if (gx.shape() != slot->shape || gx.dtype() != slot->dtype) {
             ThrowBadGradient(f.get(), "", place, slot, &gx);
         }
@@ -321,8 +312,9 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
         const Py_ssize_t n_inputs = PyTuple_GET_SIZE(args[1]);
         const Py_ssize_t n_outputs = PyTuple_GET_SIZE(args[2]);
         bool requires_grad = false;
-        std::vector<Slot*> slots;
-        std::vector<ConstArrayRef> inputs;
+        // What the Python code of arrays does meanwhile takes nothing away.
+        std::vector<std::unique_ptr<const Hold<Slot>>> slots;
+        std::vector<Array> inputs;
         Places places{{}, {}, n_outputs};
         const bool enabled = GetState().enable_backprop;
         for (Py_ssize_t i = 0; i < n_inputs; ++i) {
@@ -335,11 +327,11 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
             Slot* slot = nullptr;
             try {
                 slot = SlotOf(name, v);
-                inputs.emplace_back(RecordOf(name, v));
+                inputs.push_back(RecordOf(name, v));
                 places.inputs.push_back(static_cast<int>(i));
             } catch (const TypeError&) {  // object arrays and the like
             }
-            slots.push_back(slot);
+            slots.push_back(std::make_unique<const Hold<Slot>>(slot));
         }
         std::vector<Array> arrays;
         std::vector<Array> records;
@@ -362,13 +354,14 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
             region->Ref();
             RegionHold hold;
             hold.Reset(region);
-            for (Slot* slot : slots) {
+            for (const auto& held : slots) {
+                Slot* slot = held->get();
                 region->AddInput(slot);
                 if (slot != nullptr)
                     region->rank = std::max(region->rank, internal::VisibleRank(slot));
             }
             const internal::RegionScope scope{region};
-            if (Record rec{op, inputs, records}) {
+            if (Record rec{op, Refs(inputs), records}) {
                 rec.GradAll([region, places](GradContext& context) {
                     CallBackward(region, context, places);
                 });
@@ -509,6 +502,7 @@ PyObject* FunctionOf(Region* region) {
     if (region->foreign && region->payload != nullptr) {
         return Py_NewRef(static_cast<PyObject*>(region->payload));
     }
+    const Hold<Region> hold{region};
     PyObject* f = MaterializeFunction(region);
     Unbind(AsFunction(f));
     if (region->view != nullptr) {  // materializing it has run code of the user's

@@ -27,6 +27,7 @@ PyTypeObject* g_node_type = nullptr;
 NodeObject* AsNode(PyObject* o) { return reinterpret_cast<NodeObject*>(o); }
 
 PyObject* NewNode(Slot* slot) {
+    const Hold<Slot> hold{slot};
     auto* type = reinterpret_cast<PyTypeObject*>(g_callbacks.node_class);
     if (type == nullptr) throw ChainerxError{"VariableNode: chainer was not imported"};
     PyObject* o = type->tp_alloc(type, 0);
@@ -185,9 +186,11 @@ PyMemberDef g_members[] = {
 
 PyObject* NodeOf(Slot* slot) {
     if (slot->view != nullptr) return Py_NewRef(static_cast<PyObject*>(slot->view));
-    PyObject* o = NewNode(slot);
-    slot->view = o;
-    return o;
+    const Hold<Slot> hold{slot};
+    Ref node{NewNode(slot)};
+    if (slot->view != nullptr) return Py_NewRef(static_cast<PyObject*>(slot->view));  // meanwhile
+    slot->view = node.get();
+    return node.Release();
 }
 
 void InitNode(PyObject* module) {

@@ -1,4 +1,5 @@
 // Backward and grad over variables, and who looks on.
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -87,7 +88,7 @@ std::optional<double> ToScale(const char* op, PyObject* o) {
 // Where backpropagation starts: the gradient that the output has, else ones.
 Array Seed(const char* op, VariableObject* v, Slot* slot, const std::optional<double>& scale) {
     if (Array g = slot->GetGrad(GraphBit()); !g.is_null()) return g;
-    const Array& y = RecordOf(op, v);
+    const Array y = RecordOf(op, v);
     if (y.GetTotalSize() != 1 && v->cell->kind != Kind::kChainerx) {
         throw ValueError{
             op, ": the output has shape ", y.shape(),
@@ -118,10 +119,11 @@ PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) {
         run.set_keep_graph(true);
         run.set_retain_grad(retain);
         run.set_use_given_grads(true);
-        std::vector<Slot*> slots;
+        std::vector<std::unique_ptr<const Hold<Slot>>> slots;
         for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args[0]); ++i) {
             VariableObject* v = ToVariable("backward", "outputs", PyTuple_GET_ITEM(args[0], i));
-            Slot* slot = SlotOf("backward", v);
+            auto held = std::make_unique<const Hold<Slot>>(SlotOf("backward", v));
+            Slot* slot = held->get();
             // Outputs that no gradient flows to have nothing to start, nor have leaves.
             if ((slot->live.load() & GraphBit()) == 0) continue;
             const bool leaf = slot->node == nullptr || slot->cut.load();
@@ -131,14 +133,15 @@ PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) {
             }
             Array seed = Seed("backward", v, slot, scale);
             if (slot->node != nullptr) {
-                slots.push_back(slot);
                 if (retain) slot->SetGrad(GraphBit(), seed);
+                slots.push_back(std::move(held));
             }
-            run.AddOutput(RecordOf("backward", v), std::move(seed));
+            const Array y = RecordOf("backward", v);
+            run.AddOutput(y, std::move(seed));
         }
         run.Run(true);
         if (!retain) {
-            for (Slot* slot : slots) slot->SetGrad(GraphBit(), Array{});
+            for (const auto& held : slots) held->get()->SetGrad(GraphBit(), Array{});
         }
         Py_RETURN_NONE;
     } catch (...) {
@@ -180,7 +183,7 @@ PyObject* RunGrad(PyObject*, PyObject* const* args, Py_ssize_t n) {
         for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args[0]); ++i) {
             VariableObject* v = ToVariable("grad", "outputs", PyTuple_GET_ITEM(args[0], i));
             SlotOf("grad", v);
-            const Array& y = RecordOf("grad", v);
+            const Array y = RecordOf("grad", v);
             PyObject* given = seeded ? PyTuple_GET_ITEM(args[2], i) : Py_None;
             Array seed;
             if (given != Py_None) {

@@ -28,11 +28,11 @@ constexpr Rule kRules[] = {
 
 // A parameter, the dict of its rule's state, and what both were when the plan was made.
 struct Place {
-    VariableObject* param;  // owned
-    PyObject* state;        // owned; a dict
+    Ref param;
+    Ref state;  // a dict
     uint32_t version;
-    Array side;                          // over the parameter's memory, outside of the graph
-    PyObject* arrays[kMaxUpdateStates];  // owned: the values of the state
+    Array side;                    // over the parameter's memory, outside of the graph
+    Ref arrays[kMaxUpdateStates];  // the values of the state
     Array states[kMaxUpdateStates];
 };
 
@@ -88,18 +88,11 @@ bool IsLike(const Array& x, const Array& y) {
     return x.shape() == y.shape() && x.dtype() == y.dtype() && &x.device() == &y.device();
 }
 
-void Release(Place& place) {
-    Py_XDECREF(reinterpret_cast<PyObject*>(place.param));
-    Py_XDECREF(place.state);
-    for (PyObject* o : place.arrays) Py_XDECREF(o);
-}
-
 int Clear(PyObject* self) {
     auto* plan = reinterpret_cast<PlanObject*>(self);
     if (plan->places == nullptr) return 0;
-    std::vector<Place> places;
+    std::vector<Place> places;  // goes when the plan is whole again
     places.swap(*plan->places);
-    for (Place& place : places) Release(place);
     return 0;
 }
 
@@ -108,8 +101,8 @@ int Traverse(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(Py_TYPE(self));
     if (plan->places == nullptr) return 0;
     for (const Place& place : *plan->places) {
-        Py_VISIT(reinterpret_cast<PyObject*>(place.param));
-        Py_VISIT(place.state);
+        Py_VISIT(place.param.get());
+        Py_VISIT(place.state.get());
     }
     return 0;
 }
@@ -134,23 +127,22 @@ bool AddPlace(PlanObject* plan, PyObject* param, PyObject* state) {
     VariableObject* v = AsVariable(param);
     if (v->cell->object == Py_None) return false;
     Place place{};
-    RecordOf("UpdatePlan", v);
-    place.version = v->cell->version;
-    place.side = internal::Detached(*reinterpret_cast<const Array*>(&v->body));
+    place.side = internal::Detached(RecordOf("UpdatePlan", v));
+    place.version = v->version;
     if (!IsPlain(place.side)) return false;
     if (plan->device == nullptr) plan->device = &place.side.device();
     if (plan->device != &place.side.device()) return false;
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(plan->keys); ++k) {
-        PyObject* array = PyDict_GetItemWithError(state, PyTuple_GET_ITEM(plan->keys, k));
-        if (array == nullptr || KindOf(array) != v->cell->kind) return false;
-        Array side = SideOf("UpdatePlan", array);
+        Ref array{Py_XNewRef(PyDict_GetItemWithError(state, PyTuple_GET_ITEM(plan->keys, k)))};
+        if (!array && PyErr_Occurred() != nullptr) throw PythonError{};
+        if (!array || KindOf(array.get()) != v->cell->kind) return false;
+        Array side = SideOf("UpdatePlan", array.get());
         if (!IsPlain(side) || !IsLike(side, place.side)) return false;
-        place.arrays[k] = array;
+        place.arrays[k] = std::move(array);
         place.states[k] = std::move(side);
     }
-    for (PyObject* array : place.arrays) Py_XINCREF(array);
-    place.param = AsVariable(Py_NewRef(param));
-    place.state = Py_NewRef(state);
+    place.param = Ref{Py_NewRef(param)};
+    place.state = Ref{Py_NewRef(state)};
     plan->places->push_back(std::move(place));
     return true;
 }
@@ -178,8 +170,9 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
         plan->keys = Py_NewRef(keys);
         plan->places = new std::vector<Place>;
         plan->written = new std::vector<internal::Extent>;
-        for (Py_ssize_t i = 0; i < PyList_GET_SIZE(pairs); ++i) {
-            PyObject* pair = PyList_GET_ITEM(pairs, i);
+        const Items items{pairs};
+        for (Py_ssize_t i = 0; i < items.size(); ++i) {
+            PyObject* pair = items[i];
             if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
                 throw TypeError{"UpdatePlan: expected pairs of a Parameter and a dict"};
             }
@@ -201,16 +194,16 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
 
 // Whether parameter and state are the arrays that the plan was made for.
 bool IsCurrent(const PlanObject* plan, const Place& place) {
-    const VariableObject* v = place.param;
+    const VariableObject* v = AsVariable(place.param.get());
     if (v->cell->version != place.version || v->body == nullptr ||
         v->body->data != place.side.raw_data()) {
         return false;
     }
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(plan->keys); ++k) {
-        if (PyDict_GetItemWithError(place.state, PyTuple_GET_ITEM(plan->keys, k)) !=
-            place.arrays[k]) {
-            return false;
-        }
+        PyObject* array =
+            PyDict_GetItemWithError(place.state.get(), PyTuple_GET_ITEM(plan->keys, k));
+        if (array == nullptr && PyErr_Occurred() != nullptr) throw PythonError{};
+        if (array != place.arrays[k].get()) return false;
     }
     return true;
 }
@@ -234,7 +227,7 @@ PyObject* Step(PyObject* self, PyObject* numbers) {
         grads.reserve(plan->places->size());
         for (const Place& place : *plan->places) {
             if (!IsCurrent(plan, place)) Py_RETURN_FALSE;
-            internal::Slot* slot = CurrentSlot(place.param);
+            internal::Slot* slot = CurrentSlot(AsVariable(place.param.get()));
             Array g = slot != nullptr ? slot->GetGrad(GraphBit()) : Array{};
             if (g.is_null() || !IsLike(g, place.side)) Py_RETURN_FALSE;
             if (!g.IsContiguous()) g = AsContiguous(internal::Detached(g));

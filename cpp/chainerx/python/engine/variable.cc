@@ -65,8 +65,7 @@ bool IsRecord(PyObject* variable, const Array& x) {
 }
 
 // The cell got another array: a new record at the old place in the graph.
-void Rebind(const char* op, VariableObject* v) {
-    Array fresh = SideOf(op, v->cell->object);
+void Rebind(VariableObject* v, Array fresh) {
     ArrayBody* old = v->body;
     if (Slot* slot = old->slot) {
         old->slot = nullptr;
@@ -90,12 +89,16 @@ CX_COLD void ThrowUninitialized(const char* op) {
 }
 
 void MakeRecord(const char* op, VariableObject* v) {
-    Cell* cell = v->cell;
-    if (cell->object == Py_None) ThrowUninitialized(op);
-    if (v->body != nullptr) {
-        Rebind(op, v);
-    } else {
-        SetRecord(v, SideOf(op, cell->object));
+    while (v->body == nullptr || v->version != v->cell->version) {
+        if (v->cell->object == Py_None) ThrowUninitialized(op);
+        const Ref object{Py_NewRef(v->cell->object)};
+        Array fresh = SideOf(op, object.get());
+        if (v->cell->object != object.get()) continue;  // code of the user's has run meanwhile
+        if (v->body != nullptr) {
+            Rebind(v, std::move(fresh));
+        } else {
+            SetRecord(v, std::move(fresh));
+        }
     }
 }
 
@@ -361,12 +364,18 @@ Slot* SlotOf(const char* op, VariableObject* v) {
 Slot* CurrentSlot(const VariableObject* v) { return v->body != nullptr ? v->body->slot : nullptr; }
 
 PyObject* ArrayOf(VariableObject* v) {
-    Cell* cell = v->cell;
-    if (cell->object == nullptr) {
+    while (v->cell->object == nullptr) {
         // An object of its own, so that the record may get a place in a graph later.
-        cell->object = ToKind(*reinterpret_cast<const Array*>(&v->body), cell->kind);
+        const Cell* cell = v->cell;
+        const Array record = *reinterpret_cast<const Array*>(&v->body);
+        Ref array{ToKind(record, cell->kind)};
+        if (!array) throw PythonError{};
+        // To make it may have run code of the user's.
+        if (v->cell->object == nullptr && v->body == record.body()) {
+            v->cell->object = array.Release();
+        }
     }
-    return Py_NewRef(cell->object);
+    return Py_NewRef(v->cell->object);
 }
 
 PyObject* ToKind(const Array& x, Kind kind) {

@@ -47,7 +47,8 @@ inline uint64_t GraphBit() { return 1; }
 Kind KindOf(PyObject* o);
 const char* NameOf(Kind kind);
 
-// The record, made if there is none. `op` is for the errors.
+// The record, made if there is none. `op` is for the errors. It is the variable's own handle, so
+// copy it where Python code may run before its last use.
 const Array& RecordOf(const char* op, VariableObject* v);
 // The same with a place in the graph, even if no gradient is wanted.
 internal::Slot* SlotOf(const char* op, VariableObject* v);
@@ -56,6 +57,25 @@ inline void Cut(internal::Slot* slot) {
     slot->cut.store(true);
     if ((slot->live.load() & GraphBit()) != 0) slot->required |= GraphBit();
 }
+// Keeps a place or a region, for what runs meanwhile may be code of the user's: whatever calls into
+// Python or allocates one of its objects, which the collector uses for its own calls.
+template <typename T>
+class Hold {
+ public:
+    explicit Hold(T* object) : object_{object} {
+        if (object != nullptr) object->Ref();
+    }
+    ~Hold() {
+        if (object_ != nullptr) object_->Unref();
+    }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+    T* get() const { return object_; }
+
+ private:
+    T* object_;
+};
+
 // The variable at a place; null if there is none, or if it is about to go.
 inline VariableObject* LivingVariable(const internal::Slot* slot) {
     auto* v = static_cast<VariableObject*>(slot->variable);

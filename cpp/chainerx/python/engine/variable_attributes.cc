@@ -153,7 +153,7 @@ void SetGradVariable(VariableObject* v, PyObject* value) {
         Py_XSETREF(v->grad_var, Py_NewRef(value));
         return;
     }
-    const Array& record = RecordOf("Variable.grad_var", g);
+    const Array record = RecordOf("Variable.grad_var", g);
     CheckGrad(v, record, g->cell->kind);
     SlotOf("Variable.grad_var", v)->SetGrad(GraphBit(), record);
     Py_XSETREF(v->grad_var, Py_NewRef(value));

@@ -62,7 +62,8 @@ def test_gradients_accumulate_and_the_graph_is_freed():
     y = x * 3
     y.backward()
     check(x.grad, [3, 3])
-    y.backward()  # nothing is left to do
+    with pytest.raises(chx.GradientError, match='released'):
+        y.backward()
     check(x.grad, [3, 3])
     (x * 2).backward()
     check(x.grad, [5, 5])

@@ -1,4 +1,6 @@
 // What the graph owns and frees, in one thread.
+#include <utility>
+
 #include "test.h"
 
 using namespace chainerx;
@@ -81,7 +83,7 @@ CX_TEST(BackwardFreesWhatWasSaved) {
     CHECK_EQ(GetLiveCounts().bodies, 3);  // x, y and the gradient of x
     CHECK_EQ(GetLiveCounts().nodes, 1);
     x.ClearGrad();
-    Backward(y);  // nothing is left to run
+    CHECK_THROWS(GradientError, "released at operation 'multiply'", Backward(y));
     CHECK(!x.GetGrad());
 }
 
@@ -173,7 +175,7 @@ CX_TEST(BackwardWithinBackward) {
 }
 
 CX_TEST(BackwardThroughTheNodeThatRuns) {
-    // A gradient function that backpropagates through its own node: it is not run twice.
+    // A gradient function that backpropagates through its own node: it is told, and not run twice.
     const Array x = Vector({3});
     x.RequireGrad();
     Array y = Vector({9});
@@ -183,7 +185,7 @@ CX_TEST(BackwardThroughTheNodeThatRuns) {
     if (Record rec{kOp, {x}, y}) {
         rec.Grad(0, [&n_run, output](const Array& gy) {
             ++n_run;
-            Backward(*output);
+            CHECK_THROWS(GradientError, "released at operation 'selfish'", Backward(*output));
             return Multiply(gy, 6.0);
         });
     }
@@ -204,6 +206,44 @@ CX_TEST(FailedBackwardChangesNoGradient) {
     CHECK(!x.GetGrad());
     Backward(Multiply(x, 2.0));
     CHECK_EQ(Values(*x.GetGrad()), V{2});
+}
+
+CX_TEST(FailedBackwardKeepsTheGraph) {
+    const Array x = Vector({3});
+    x.RequireGrad();
+    Array y = Vector({9});
+    static constexpr OpInfo kOp{"fails"};
+    bool fails = true;
+    if (Record rec{kOp, {x}, y}) {
+        rec.Grad(0, [&fails](const Array& gy) -> Array {
+            if (std::exchange(fails, false)) throw ValueError{"on purpose"};
+            return Multiply(gy, 6.0);
+        });
+    }
+    {
+        const Array z = Multiply(Multiply(y, x), 2.0);
+        CHECK_THROWS(ValueError, "on purpose", Backward(z));
+        Backward(z);
+        CHECK_EQ(Values(*x.GetGrad()), V{2 * (9 + 3 * 6)});
+        CHECK_THROWS(GradientError, "released", Backward(z));
+    }
+    y = Array{};
+    CHECK_EQ(GetLiveCounts().nodes, 0);
+}
+
+CX_TEST(UnchainedWhileItFailsStaysUnchained) {
+    const Array x = Vector({3});
+    x.RequireGrad();
+    Array y = Vector({9});
+    static constexpr OpInfo kOp{"fails"};
+    if (Record rec{kOp, {x}, y}) {
+        rec.Grad(0, [](const Array&) -> Array { throw ValueError{"on purpose"}; });
+    }
+    const Array z = Multiply(y, 2.0);
+    CHECK_THROWS(ValueError, "on purpose", Backward(z));
+    GetGraphValue(y)->creator()->Unchain();
+    Backward(z);
+    CHECK(!x.GetGrad());
 }
 
 CX_TEST(WrongGradientShapeNamesOpAndInput) {

@@ -94,6 +94,7 @@ void Array::SetGrad(const Array& grad, const std::optional<BackpropId>& id) cons
                             device().name()};
     }
     internal::TakePlace(*body());
+    slot->required |= bid.mask();
     slot->SetGrad(bid.mask(), grad);
 }
 

@@ -94,6 +94,8 @@ std::vector<std::optional<Array>> Grad(const std::vector<ConstArrayRef>& outputs
         if (!grad_outputs.empty() && grad_outputs[i]) {
             g = *grad_outputs[i];
             CheckGradOutput(outputs[i], g, i);
+        } else {
+            g = GivenGrad(outputs[i], bid);
         }
         run.AddOutput(outputs[i], std::move(g));
     }

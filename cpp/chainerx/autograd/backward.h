@@ -14,7 +14,8 @@ enum class DoubleBackpropOption : bool { kDisable, kEnable };
 
 // Adds to the gradients of all arrays with require_grad() that the outputs depend on. An output
 // without a gradient gets ones, times `loss_scale`; resulting gradients are divided by it. Frees
-// the graph unless double backprop is enabled; a second call then does nothing.
+// the graph unless double backprop is enabled, and at its very end: if it fails, all is as before.
+// To go through what has been freed is a GradientError.
 CX_API void Backward(const std::vector<ConstArrayRef>& outputs,
                      const std::optional<BackpropId>& id = std::nullopt,
                      DoubleBackpropOption double_backprop = DoubleBackpropOption::kDisable,
@@ -24,7 +25,8 @@ CX_API void Backward(const Array& output, const std::optional<BackpropId>& id = 
                      DoubleBackpropOption double_backprop = DoubleBackpropOption::kDisable,
                      std::optional<double> loss_scale = std::nullopt);
 
-// Gradients of the outputs with respect to the inputs, nullopt where there is no path. Gradients
+// Gradients of the outputs with respect to the inputs, nullopt where there is no path. Like
+// Backward, starts from the outputs' own gradients where `grad_outputs` has none. Gradients
 // stored in arrays are left alone unless `set_grad` (inputs) or `retain_grad` (all on the way).
 CX_API std::vector<std::optional<Array>> Grad(
     const std::vector<ConstArrayRef>& outputs, const std::vector<ConstArrayRef>& inputs,

@@ -30,6 +30,7 @@ BackwardRun::BackwardRun(const BackpropId& id, bool double_backprop,
     : id_{id},
       bit_{id.mask()},
       double_backprop_{double_backprop},
+      stays_{double_backprop},
       observer_{RunObserver::current()},
       loss_scale_{loss_scale} {
     nodes_.reserve(8);
@@ -52,6 +53,11 @@ void Disclaim(RunClaim& claim, const BackwardRun* run) {
 
 BackwardRun::~BackwardRun() {
     if (observed_ != nullptr) observed_->Unref();
+    for (Node* node : taken_) {  // it has failed
+        node->GiveBackIds(bit_);
+        node->Leave();
+        node->Unref();
+    }
     for (uint32_t i = 0; i < nodes_.size(); ++i) {
         if (nodes_[i].node != nullptr) Forget(i);
     }
@@ -115,7 +121,7 @@ uint32_t BackwardRun::StateOf(Slot* slot) {
     const uint32_t i = IndexOf(slot, &is_new, slots_.size());
     if (is_new) {
         slot->Ref();
-        slots_.push_back({slot, Array{}, false, false});
+        slots_.push_back({slot, {}, {}, {}, false, false});
     }
     return i;
 }
@@ -127,7 +133,19 @@ bool BackwardRun::HasState(Slot* slot) {
 // Whether the creator of `slot` still has to be run for this id.
 bool BackwardRun::IsLive(Slot* slot) const {
     return slot->node != nullptr && !slot->cut.load(std::memory_order_relaxed) &&
-           (slot->node->mask.load(std::memory_order_relaxed) & bit_) != 0;
+           (slot->node->mask.load(std::memory_order_acquire) & bit_) != 0;
+}
+
+// Beyond an array whose creator was released, nothing is known any more: the gradients there would
+// silently lack what comes by this way.
+void BackwardRun::CheckNotSpent(Slot* slot) const {
+    if (slot->node == nullptr || !slot->node->IsSpent(bit_)) return;
+    if (slot->cut.load(std::memory_order_relaxed)) return;
+    throw GradientError{"backward: the graph was released at operation '", slot->node->op->name,
+                        "', whose result has shape ", slot->shape,
+                        ", by an earlier backward, or is in use by one in another thread; "
+                        "enable_double_backprop=True there keeps the graph, as_grad_stopped() on "
+                        "the array ends it there"};
 }
 
 void BackwardRun::AddTarget(Slot* slot) {
@@ -188,6 +206,7 @@ void BackwardRun::AddGrad(Slot* slot, Array g) {
         }
     }
     // The end of a path.
+    if (!has_targets_) CheckNotSpent(slot);
     const bool wanted = has_targets_ ? HasState(slot) : (slot->required & bit_) != 0;
     if (wanted) Accumulate(slots_[StateOf(slot)].grad, std::move(g));
 }
@@ -207,6 +226,7 @@ void BackwardRun::AddOutput(const Array& output, Array grad) {
         Accumulate(nodes_[state].GradOf(slot->index), std::move(grad));
         Enqueue(state);
     } else {
+        if (!slots_[StateOf(slot)].target) CheckNotSpent(slot);
         Accumulate(slots_[StateOf(slot)].grad, std::move(grad));
     }
 }
@@ -224,7 +244,12 @@ void BackwardRun::FindNeeded() {
         const NodeVisit visit{node};
         for (uint32_t k = 0; visit && k < node->n_inputs; ++k) {
             const Edge& e = node->edges()[k];
-            if (e.slot != nullptr && (e.mask & bit_) != 0 && IsLive(e.slot)) StateOf(e.slot->node);
+            if (e.slot == nullptr || (e.mask & bit_) == 0) continue;
+            if (IsLive(e.slot)) {
+                StateOf(e.slot->node);
+            } else if (!HasState(e.slot) || !slots_[StateOf(e.slot)].target) {
+                CheckNotSpent(e.slot);
+            }
         }
     }
     std::vector<uint32_t> order(nodes_.size());
@@ -271,20 +296,30 @@ void BackwardRun::Run(bool store) {
         if (!s.grad.is_null() && loss_scale_)
             s.grad = engine_ops::Multiply(s.grad, 1.0 / *loss_scale_);
     }
-    // Last, so that a run that fails changes no gradient, and one that is stopped here changes all.
-    const NoInterruptScope all_of_them;
+    // Last, and all sums first, so that a run that fails changes no gradient.
+    const auto is_wanted = [&](const SlotState& s) {
+        return store && !s.grad.is_null() &&
+               (has_targets_ ? s.target : (s.slot->required & bit_) != 0);
+    };
     for (SlotState& s : slots_) {
-        if (s.grad.is_null()) continue;
-        const bool chosen = has_targets_ ? s.target : (s.slot->required & bit_) != 0;
-        const bool wanted = store && chosen;
-        if (wanted && !s.output) {
-            s.slot->AccumulateGrad(bit_, s.grad);
-        } else if (wanted || (retain_grad_ && s.slot->node != nullptr)) {
+        if (!is_wanted(s) || s.output) continue;
+        s.before = s.slot->GetGrad(bit_);
+        s.sum = Slot::SumOfGrads(s.before, s.grad);
+    }
+    const NoInterruptScope all_of_them;  // whoever stops it here gets all
+    for (SlotState& s : slots_) {
+        if (!s.sum.is_null()) {
+            if (!s.slot->ReplaceGrad(bit_, s.before, s.sum)) s.slot->AccumulateGrad(bit_, s.grad);
+        } else if (is_wanted(s) || (!s.grad.is_null() && retain_grad_ && s.slot->node != nullptr)) {
             s.slot->SetGrad(bit_, s.grad);
         }
     }
     for (Slot* slot : given_) {
         if (!retain_grad_) slot->SetGrad(bit_, Array{});
+    }
+    for (Node* node : std::exchange(taken_, {})) {
+        node->Leave();
+        node->Unref();
     }
 }
 
@@ -310,6 +345,27 @@ bool BackwardRun::AddGivenGrads(Node* node) {
     return added;
 }
 
+// Whether the gradient functions of a node are this run's to call; then it is inside. If the graph
+// does not stay, it is so until its end, so that nothing is lost if it fails.
+bool BackwardRun::Take(Node* node) {
+    if (!stays_) {  // first, since it may fail
+        if (taken_.empty()) taken_.reserve(16);
+        taken_.push_back(nullptr);
+    }
+    if (node->Enter()) {
+        if (stays_ && (node->mask.load() & bit_) != 0) return true;
+        if (!stays_ && node->TakeIds(bit_)) {
+            node->Ref();
+            taken_.back() = node;
+            return true;
+        }
+        node->Leave();
+    }
+    if (!stays_) taken_.pop_back();
+    CheckNotSpent(node->outputs());
+    return false;
+}
+
 void BackwardRun::Process(uint32_t state) {
     Node* node = nodes_[state].node;
     nodes_[state].queued = false;
@@ -330,16 +386,16 @@ void BackwardRun::Process(uint32_t state) {
             slots_[StateOf(slot)].grad = gys[i];
         }
     }
-    if (nodes_[state].needed) {
-        const NodeVisit visit{node};
-        const bool keep = double_backprop_ || keep_graph_;
-        const bool ours =
-            visit && (keep ? (node->mask.load() & bit_) != 0 : node->TakeIds(bit_) != 0);
-        if (ours) {
-            if (observer_ != nullptr) Observe(node, {gys, node->n_outputs});
-            GradContext context{*this, bit_, node, gys, has_targets_};
-            for (GradFn* fn = node->fns; fn != nullptr; fn = fn->next) fn->run(fn, context);
-        }
+    if (nodes_[state].needed && Take(node)) {
+        struct Visit {
+            Node* node;
+            ~Visit() {
+                if (node != nullptr) node->Leave();
+            }
+        } visit{stays_ ? node : nullptr};
+        if (observer_ != nullptr) Observe(node, {gys, node->n_outputs});
+        GradContext context{*this, bit_, node, gys, has_targets_};
+        for (GradFn* fn = node->fns; fn != nullptr; fn = fn->next) fn->run(fn, context);
     }
     Forget(state);
 }

@@ -31,7 +31,7 @@ class CX_API BackwardRun {
     void AddOutput(const Array& output, Array grad);
     void set_retain_grad(bool retain) { retain_grad_ = retain; }
     // The graph stays as it was, for another run.
-    void set_keep_graph(bool keep) { keep_graph_ = keep; }
+    void set_keep_graph(bool keep) { stays_ = double_backprop_ || keep; }
     // Where the run comes to a function with several outputs, gradients that users have set on
     // those that none flows to count, too; they are used up unless gradients are retained.
     void set_use_given_grads(bool use) { use_given_grads_ = use; }
@@ -62,6 +62,8 @@ class CX_API BackwardRun {
     struct SlotState {
         Slot* slot;
         Array grad;
+        Array before;  // what the array has already, and what it will have
+        Array sum;
         bool target;
         bool output;
     };
@@ -74,6 +76,8 @@ class CX_API BackwardRun {
     void Enqueue(uint32_t state);
     void FindNeeded();
     void Process(uint32_t state);
+    bool Take(Node* node);
+    void CheckNotSpent(Slot* slot) const;
     void Forget(uint32_t state);
     bool AddGivenGrads(Node* node);
     Array Fit(Node* node, int i, Array gx);
@@ -87,8 +91,8 @@ class CX_API BackwardRun {
     BackpropId id_;
     uint64_t bit_;
     bool double_backprop_;
+    bool stays_;  // the graph
     bool retain_grad_{false};
-    bool keep_graph_{false};
     bool use_given_grads_{false};
     RunObserver* observer_{nullptr};
     Region* observed_{nullptr};  // owned; between Begin and End of the observer
@@ -100,6 +104,7 @@ class CX_API BackwardRun {
     std::vector<std::pair<uint64_t, uint32_t>> queue_;     // heap of (sequence, state)
     std::unordered_map<const void*, uint32_t> contended_;  // objects that another run has claimed
     std::unordered_set<const Region*> complete_;           // their given gradients were added
+    std::vector<Node*> taken_;                             // released when the run has succeeded
     std::vector<Slot*> given_;                             // the outputs whose gradients they were
 };
 

@@ -102,14 +102,17 @@ bool Slot::ReplaceGrad(uint64_t id, const Array& expected, Array& new_grad) {
     return true;
 }
 
+Array Slot::SumOfGrads(const Array& current, const Array& g) {
+    // Never in place: the current gradient is visible to the user. Who may write to it, too, so
+    // that of a sum gets memory for each element.
+    if (!current.is_null()) return engine_ops::Add(current, g);
+    return g.body()->read_only ? engine_ops::Copy(g) : g;
+}
+
 void Slot::AccumulateGrad(uint64_t id, const Array& g) {
     while (true) {
         const Array current = GetGrad(id);
-        // Never in place: the current gradient is visible to the user. Who may write to it, too, so
-        // that of a sum gets memory for each element.
-        Array sum = !current.is_null()    ? engine_ops::Add(current, g)
-                    : g.body()->read_only ? engine_ops::Copy(g)
-                                          : g;
+        Array sum = SumOfGrads(current, g);
         if (ReplaceGrad(id, current, sum)) return;
     }
 }
@@ -213,19 +216,31 @@ void Node::Leave() {
     if (left == 0 && mask.load() == 0) UnchainIfIdle();
 }
 
-uint64_t Node::TakeIds(uint64_t ids) {
+bool Node::TakeIds(uint64_t ids) {
     if (IsSole()) {
         const uint64_t old = mask.load(std::memory_order_relaxed);
+        if ((old & ids) == 0) return false;
         mask.store(old & ~ids, std::memory_order_relaxed);
-        return old & ids;
+        spent.store(spent.load(std::memory_order_relaxed) | ids, std::memory_order_relaxed);
+        return true;
     }
-    return mask.fetch_and(~ids) & ids;
+    // First, so that whoever finds the mask empty finds this set.
+    if ((spent.fetch_or(ids) & ids) != 0) return false;
+    if ((mask.fetch_and(~ids) & ids) != 0) return true;
+    spent.fetch_and(~ids);
+    return false;
+}
+
+void Node::GiveBackIds(uint64_t ids) {
+    // Not if somebody has released them meanwhile.
+    if ((spent.fetch_and(~ids) & ids) != 0) mask.fetch_or(ids);
 }
 
 void Node::ReleaseIds(uint64_t ids) {
     // Callers may share their reference with other threads, as an array does.
     Ref();
-    TakeIds(ids);
+    spent.fetch_and(~ids);
+    mask.fetch_and(~ids);
     if (mask.load() == 0) UnchainIfIdle();
     Unref();
 }

@@ -86,6 +86,8 @@ struct CX_API Slot {
     // The gradient of one id; null if unset.
     Array GetGrad(uint64_t id);
     void SetGrad(uint64_t id, Array grad);  // null clears; nothing happens after the body has gone
+    // What a gradient (null if unset) becomes when another one is added.
+    static Array SumOfGrads(const Array& current, const Array& grad);
     // Adds; runs in several threads lose nothing.
     void AccumulateGrad(uint64_t id, const Array& grad);
     // Swaps the gradient and `new_grad` if the gradient is still `expected` (null if unset).
@@ -133,10 +135,11 @@ struct CX_API Node {
     std::atomic<uint32_t> inside{0};  // how many have entered; kUnchained forever after
     uint32_t n_inputs;
     uint32_t n_outputs;
-    uint64_t sequence;           // greater than that of every node it depends on
-    int64_t rank;                // length of the longest path to a leaf
-    const OpInfo* op;            // a constant
-    std::atomic<uint64_t> mask;  // ids whose backward has not run yet
+    uint64_t sequence;               // greater than that of every node it depends on
+    int64_t rank;                    // length of the longest path to a leaf
+    const OpInfo* op;                // a constant
+    std::atomic<uint64_t> mask;      // ids whose backward has not run yet
+    std::atomic<uint64_t> spent{0};  // those whose backward has
     GradFn* fns{nullptr};
     Node* next_doomed{nullptr};
     Region* region{nullptr};  // owned (Region::UnrefNode); null outside of functions
@@ -165,10 +168,14 @@ struct CX_API Node {
     CX_API bool Enter();
     CX_API void Leave();
 
-    // From inside: takes ids off the mask, and returns those that were on it. Of several runs on
-    // one id, only one gets it. When no id is left, what was saved goes, and the edges with it.
-    CX_API uint64_t TakeIds(uint64_t ids);
-    // The same from outside.
+    // From inside: takes ids off the mask, marks them as spent, and returns whether they were on
+    // it. Of several runs on one id, only one gets it. When no id is left and nobody is inside,
+    // what was saved goes, and the edges with it: a run leaves at its end, or gives the ids back if
+    // it fails.
+    CX_API bool TakeIds(uint64_t ids);
+    CX_API void GiveBackIds(uint64_t ids);
+    bool IsSpent(uint64_t ids) const { return (spent.load(std::memory_order_relaxed) & ids) != 0; }
+    // Takes ids off the mask without a run.
     void ReleaseIds(uint64_t ids);
     // Cuts the node from its inputs.
     void Unchain() { ReleaseIds(~uint64_t{0}); }

@@ -36,7 +36,9 @@ Axes ReducedLast(int8_t ndim, const Axes& axes) {
 }
 
 // d prod(x) / dx: the products of the other elements over `axes`.
-Array ProdGradient(const Array& x, const Axes& axes) {
+Array ProdGradient(const Array& given, const Axes& axes) {
+    // Products of some may be beyond 16 bits where those of all others are not.
+    const Array x = AsType(given, internal::WideDtype(given.dtype()), false);
     const Axes order = ReducedLast(x.ndim(), axes);
     const Array moved = Transpose(x, order);
     Shape flat = ReduceShape(x.shape(), axes, false);
@@ -45,7 +47,7 @@ Array ProdGradient(const Array& x, const Axes& axes) {
     Axes inverse;
     inverse.resize(order.ndim());
     for (int8_t i = 0; i < order.ndim(); ++i) inverse[order[i]] = i;
-    return Transpose(others, inverse);
+    return AsType(Transpose(others, inverse), given.dtype(), false);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/logic.h"
 #include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/reduce_output.h"
 #include "chainerx/ops/view.h"
 #include "chainerx/ops/where.h"
 
@@ -23,11 +24,14 @@ constexpr OpInfo kEmbedId{"embed_id", &kernels::Take::kInfo};
 
 Array internal::TakeGrad(const Array& gy, const Shape& shape, int8_t axis, const Array& indices,
                          IndexBoundsMode mode) {
-    const Array packed = AsContiguous(Detached(gy));
-    Array gx = Zeros(shape, gy.dtype(), gy.device());
+    // Many small terms would be lost in a sum of 16 bits.
+    const Dtype wide = WideDtype(gy.dtype());
+    const Array packed = AsContiguous(AsType(Detached(gy), wide, false));
+    Array gx = Zeros(shape, wide, gy.device());
     if (gy.GetTotalSize() != 0) {
         CallOn<kernels::AddAt>(gy.device(), gx, axis, indices, mode, packed);
     }
+    gx = AsType(gx, gy.dtype(), false);
     if (Record rec{kTakeGrad, {gy}, gx}) {
         rec.Grad(0, [axis, indices = KeptOperand{"take", "indices", indices},
                      mode](const Array& ggx) { return Take(ggx, indices(), axis, mode); });

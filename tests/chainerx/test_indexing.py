@@ -262,6 +262,103 @@ def test_frombuffer_errors(arguments, text):
         chx.frombuffer(*arguments)
 
 
+SEPARATED = [
+    (slice(None), [0, 1, 0], ..., [0, 1, 2]),
+    (slice(None), [0, 1, 0], ..., 2),
+    (slice(None), 1, ..., [0, 1, 2]),
+    ([0, 1], ..., [0, 1], [2, 3]),
+    ([[0], [1]], [0, 1], ..., [0, 3]),
+    (..., [0, 1, 0], [0, 1, 2]),
+    (slice(None), [0, 1, 0], [0, 1, 2], ...),
+    (slice(None), [0, 1, 0], None, [0, 1, 2]),
+    (None, [0, 1], [0, 1], ..., None, 1),
+    (slice(None), np.array([[True, False, True, True], [False] * 4, [True] * 4])),
+    (0, ..., np.array([[True, False, True, True], [False] * 4, [True] * 4])),
+]
+
+
+@pytest.mark.parametrize('index', SEPARATED)
+def test_ellipsis_for_no_axis_separates_indices(index, device):
+    """Where the picked dimensions stand, when '...' between indices stands for nothing."""
+    n = np.arange(24.0).reshape(2, 3, 4)
+    x = chx.array(n, device=device)
+    np.testing.assert_array_equal(to_numpy(x[index]), n[index])
+    n[index] = np.arange(n[index].size).reshape(n[index].shape)
+    x[index] = chx.array(n[index], device=device)
+    np.testing.assert_array_equal(to_numpy(x), n)
+
+
+OUT_OF_RANGE = [7, -4, 3, 2**62, -(2**63)]
+
+
+@pytest.mark.parametrize('bad', OUT_OF_RANGE)
+@pytest.mark.parametrize('dtype', ['int8', 'int32', 'int64', 'uint64'])
+def test_index_out_of_range_of_what_is_empty(bad, dtype, device):
+    """Nothing would be read or written, and it is an error still."""
+    if not np.iinfo(dtype).min <= bad <= np.iinfo(dtype).max:
+        return
+    i = chx.array([0, bad], dtype=dtype, device=device)
+    x = chx.zeros((3, 0), device=device)
+    with pytest.raises(IndexError):
+        x[i]
+    with pytest.raises(IndexError):
+        x[i] = 1
+    with pytest.raises(IndexError):
+        x.T[:, i]
+    with pytest.raises(IndexError):
+        chx.zeros((3, 3, 0), device=device)[i, i]
+    with pytest.raises(IndexError):
+        chx.zeros((3, 3, 0), device=device)[i, i] = 1
+    with pytest.raises(IndexError):
+        chx.take(x, i, axis=0)
+    with pytest.raises(IndexError):
+        chx._core._embed_id(i, x, -1)
+    assert x[chx.array([0, 2], dtype=dtype, device=device)].shape == (2, 0)
+    assert chx.take(x, i, axis=0, mode='clip').shape == (2, 0)
+
+
+@pytest.mark.parametrize('n', [2, 511, 512, 513, 5000, 70000])
+@pytest.mark.parametrize('columns', [None, 1, 3, 200])
+def test_a_bad_index_writes_nothing(n, columns, device):
+    if n * (columns or 1) > 1_100_000:
+        return
+    shape = (n,) if columns is None else (n, columns)
+    x = chx.zeros(shape, 'float32', device=device)
+    for at in (0, n // 2, n - 1):
+        indices = np.arange(n)
+        indices[at] = n
+        for value in (1, chx.ones(shape, 'float32', device=device)):
+            with pytest.raises(IndexError, match=f'index {n} is out of range'):
+                x[chx.array(indices, device=device)] = value
+            assert not x.any()
+    if columns is not None:
+        with pytest.raises(IndexError):
+            x[:, chx.array([0, columns], device=device)] = 1
+        with pytest.raises(IndexError):
+            x[chx.array(np.arange(n), device=device), chx.array([columns], device=device)] = 1
+        with pytest.raises(IndexError):
+            x.T[:, chx.array(indices, device=device)] = 1
+        assert not x.any()
+
+
+@pytest.mark.parametrize(('dtype', 'large'), [('float16', 5000), ('bfloat16', 4096)])
+def test_gradients_of_16_bits_are_summed_in_32(dtype, large, device):
+    i = np.zeros(large, 'int64')
+    x = chx.ones((2, 1), dtype=dtype, device=device).require_grad()
+    expected = [[float(np.float16(large))], [0]]
+    x[chx.array(i, device=device)].sum().backward()
+    assert x.grad.tolist() == expected
+    x.cleargrad()
+    x.take(chx.array(i, device=device), axis=0).sum().backward()
+    assert x.grad.tolist() == expected
+    x.cleargrad()
+    x[chx.array(i, device=device), chx.array(i, device=device)].sum().backward()
+    assert x.grad.tolist() == expected
+    x.cleargrad()
+    chx.broadcast_to(x[:1], (large, 1)).sum().backward()
+    assert x.grad.tolist() == expected
+
+
 def ends(n):
     near = {0, 1, n - 1, n, n + 1, -1, -n, -n - 1, -n - 2, 100, -100}
     return [None, *sorted(near), 2**62, -(2**62), 2**63 - 1, -(2**63)]

@@ -55,6 +55,17 @@ const int64_t* Resolve(const Array& indices, int64_t begin, int64_t n, int64_t l
     return buffer;
 }
 
+// IndexError if one is out of range, before anything is written, or where there is nothing to
+// write.
+void CheckAll(const Array& indices, int64_t length, IndexBoundsMode mode) {
+    if (mode == IndexBoundsMode::kWrap || mode == IndexBoundsMode::kClip) return;
+    const int64_t n = indices.GetTotalSize();
+    int64_t buffer[kChunk];
+    for (int64_t begin = 0; begin < n; begin += kChunk) {
+        Resolve(indices, begin, std::min(kChunk, n - begin), length, mode, buffer);
+    }
+}
+
 // An array `x` taken apart along an axis beside a contiguous `y` with the indices in its place.
 // What the two have in common is split into outer positions and runs: a run is contiguous in y, or
 // one element.
@@ -188,7 +199,10 @@ void CopyRows(const char* from, int64_t stride, const int64_t* rows, int64_t cou
 void Take(const Array& x, int8_t axis, const Array& indices, IndexBoundsMode mode,
           const Array& out) {
     const Plan plan{x, axis, indices, mode, out};
-    if (plan.empty()) return;
+    if (plan.empty()) {
+        CheckAll(indices, plan.length, mode);
+        return;
+    }
     const auto all = [&](const auto& f) {
         const int64_t per_index = plan.run;
         const int64_t index_block =
@@ -245,6 +259,8 @@ template <typename T, typename F>
 void Scatter(const Array& out, int8_t axis, const Array& indices, IndexBoundsMode mode,
              const Array& x, const F& f) {
     const Plan plan{out, axis, indices, mode, x};
+    // A single chunk is resolved before its elements are written, in each block of work.
+    if (plan.empty() || plan.n > kChunk) CheckAll(indices, plan.length, mode);
     if (plan.empty()) return;
     const int64_t part = std::max<int64_t>(64, CeilDiv(plan.run, 16));
     const int64_t parts = CeilDiv(plan.run, part);

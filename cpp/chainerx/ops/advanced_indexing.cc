@@ -29,6 +29,7 @@ struct Plan {
     Array view;
     std::vector<int8_t> axes;
     std::vector<Pick> picks;
+    bool split{false};  // something else stands between two picks, be it '...' for no axis at all
 };
 
 int Consumes(const IndexItem& item) {
@@ -48,7 +49,10 @@ Plan MakePlan(const Array& x, const std::vector<IndexItem>& items) {
     int axis = 0;     // of x
     int8_t kept = 0;  // of the view
     bool ellipsis = false;
+    bool other = false;  // after the last pick
     const auto add = [&](Pick pick, int8_t n_axes) {
+        plan.split |= other && !plan.picks.empty();
+        other = false;
         plan.picks.push_back(std::move(pick));
         for (int8_t i = 0; i < n_axes; ++i) {
             plan.axes.push_back(kept++);
@@ -85,10 +89,12 @@ Plan MakePlan(const Array& x, const std::vector<IndexItem>& items) {
         } else if (item.basic.tag() == ArrayIndex::Tag::kEllipsis) {
             if (ellipsis) throw IndexError{"getitem: more than one '...' in an index"};
             ellipsis = true;
+            other = true;
             basic.push_back(item.basic);
             axis += x.ndim() - used;
             kept = static_cast<int8_t>(kept + x.ndim() - used);
         } else {
+            other = true;
             basic.push_back(item.basic);
             axis += Consumes(item);
             ++kept;
@@ -109,9 +115,7 @@ struct Merged {
 Merged Merge(const Plan& plan) {
     const Array& x = plan.view;
     if (plan.axes.size() == 1) return {x, x, plan.axes[0], {x.shape()[plan.axes[0]]}};
-    const bool neighbours =
-        plan.axes.back() - plan.axes.front() + 1 == static_cast<int>(plan.axes.size());
-    const int8_t axis = neighbours ? plan.axes[0] : int8_t{0};
+    const int8_t axis = plan.split ? int8_t{0} : plan.axes[0];
     const auto is_indexed = [&](int8_t i) {
         return std::find(plan.axes.begin(), plan.axes.end(), i) != plan.axes.end();
     };
@@ -206,7 +210,7 @@ void Assign(const Array& x, const std::vector<IndexItem>& items, const Array& va
     CheckedNBytes("setitem", shape, x.GetItemSize());
     const Array values = EmptyUnchecked(shape, x.dtype(), x.device());
     Assign(values, value);
-    if (values.GetTotalSize() == 0) return;
+    if (indices.GetTotalSize() == 0) return;
     if (m.view.shape()[m.axis] == 0) {
         throw IndexError{"setitem: index into an axis of length 0"};
     }

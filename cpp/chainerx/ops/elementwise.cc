@@ -1,12 +1,14 @@
 #include "chainerx/ops/elementwise.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/overlap.h"
 #include "chainerx/kernels/arithmetic.h"
 #include "chainerx/kernels/logic.h"
+#include "chainerx/ops/comparison.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/layout.h"
@@ -98,7 +100,7 @@ Dtype Promoted(const ElementwiseOp& op, Dtype d1, Dtype d2) {
         Lookup(op, "x2", d2);
     }
     if (op.rule == DtypeRule::kShift && IsInt(PromoteTypes(d1, d2))) return d1;
-    const Dtype promoted = PromoteTypes(d1, d2);
+    const Dtype promoted = op.to_bool ? ComparisonDtype(d1, d2) : PromoteTypes(d1, d2);
     if (kComputeTable.dtypes[static_cast<int>(op.rule)][static_cast<int>(promoted)] == kRefused) {
         ThrowDtypes(op, GetDtypeName(d1), GetDtypeName(d2),
                     "no dtype of this operation holds both");
@@ -139,13 +141,12 @@ bool IsLogical(const ElementwiseOp& op) {
     return std::ranges::find(kLogical, op.kernel) != std::end(kLogical);
 }
 
-// What an array is compared with in the place of `scalar`, which is cast to the dtype of the array.
+// What an array is compared with in the place of `scalar`, which is cast.
 Scalar Comparable(const ElementwiseOp& op, const Scalar& scalar) {
     if (!IsLogical(op)) return scalar;
     return Scalar{scalar.To<Complex128>() != Complex128{}};  // before a cast can make it 0
 }
 
-// Whether a cast would change more of the scalar than what follows its point.
 bool IsBeyond(Dtype dtype, const Scalar& scalar) {
     return (IsInt(dtype) || IsBool(dtype)) && scalar.kind() != DtypeKind::kComplex &&
            !scalar.Fits(dtype);
@@ -156,10 +157,15 @@ bool IsBeyond(Dtype dtype, const Scalar& scalar) {
 Array StandIn(const Array& x) { return Zeros(x.shape(), Dtype::kFloat64, x.device()); }
 
 // The dtype that a comparison of an array with a scalar casts both to.
-Dtype ComparisonDtype(const ElementwiseOp& op, const char* name, Dtype dtype,
-                      const Scalar& scalar) {
+Dtype CheckedComparisonDtype(const ElementwiseOp& op, const char* name, Dtype dtype,
+                             const Scalar& scalar) {
     Lookup(op, name, dtype);
-    return ResultType(dtype, scalar.kind() == DtypeKind::kComplex ? scalar : 0);
+    const Dtype both = ComparisonDtype(dtype, scalar);
+    if (both != dtype) Lookup(op, name[1] == '1' ? "x2" : "x1", both);
+    if (scalar.IsHugeInt() && !IsInt(both) && std::isinf(scalar.To<double>())) {
+        throw OverflowError{op.name, ": an integer is too large for the dtype ", both};
+    }
+    return both;
 }
 
 // `x` itself, or a copy of another dtype that `holder` keeps.
@@ -233,6 +239,10 @@ Array CallUnary(const ElementwiseOp& op, const Array& x) {
 Array CallBinary(const ElementwiseOp& op, const Array& x1, const Array& x2) {
     CheckSameDevice(op.name, x1.device(), x2.device());
     const Dtype dtype = Promoted(op, x1.dtype(), x2.dtype());
+    if (dtype == Dtype::kFloat64 && op.to_bool && IsInt(x1.dtype()) && IsInt(x2.dtype()) &&
+        !IsLogical(op)) [[unlikely]] {
+        return CompareWithUInt64(op, x1, x2);
+    }
     Array holder1;
     Array holder2;
     const Array& in1 = As(x1, dtype, holder1);
@@ -253,8 +263,8 @@ Array CallBinary(const ElementwiseOp& op, const Array& x1, const Array& x2) {
 namespace {
 
 Array CompareScalar(const ElementwiseOp& op, const Array& x1, const Scalar& x2) {
-    const Dtype dtype = ComparisonDtype(op, "x1", x1.dtype(), x2);
     const Scalar with = Comparable(op, x2);
+    const Dtype dtype = CheckedComparisonDtype(op, "x1", x1.dtype(), with);
     if (IsBeyond(dtype, with)) [[unlikely]]
         return CompareScalar(op, StandIn(x1), with.To<double>());
     Array holder;
@@ -265,8 +275,8 @@ Array CompareScalar(const ElementwiseOp& op, const Array& x1, const Scalar& x2) 
 }
 
 Array CompareScalar(const ElementwiseOp& op, const Scalar& x1, const Array& x2) {
-    const Dtype dtype = ComparisonDtype(op, "x2", x2.dtype(), x1);
     const Scalar with = Comparable(op, x1);
+    const Dtype dtype = CheckedComparisonDtype(op, "x2", x2.dtype(), with);
     if (IsBeyond(dtype, with)) [[unlikely]]
         return CompareScalar(op, with.To<double>(), StandIn(x2));
     Array holder;

@@ -140,10 +140,7 @@ bool AnyTrue(const Array& mask) {
 }  // namespace
 
 bool Contains(const Array& x, const Scalar& value) {
-    // Comparisons cast the number to the dtype of the array; 2.5 is not in an array with a 2.
-    const bool widen = value.kind() >= DtypeKind::kFloat && !IsDifferentiable(x.dtype());
-    const Array values = widen ? AsType(internal::Detached(x), Dtype::kFloat64) : x;
-    return AnyTrue(Equal(internal::Detached(values), value));
+    return AnyTrue(Equal(internal::Detached(x), value));
 }
 
 bool Contains(const Array& x, const Array& value) {

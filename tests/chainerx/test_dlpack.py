@@ -1,5 +1,6 @@
 """DLPack: memory shared with other libraries: NumPy, PyTorch where it is, odd producers."""
 
+import ctypes
 import gc
 import threading
 import weakref
@@ -155,6 +156,20 @@ def test_a_capsule_is_taken_once():
     capsule = chx.array(A).__dlpack__(max_version=(1, 0))
     np.testing.assert_array_equal(chx.to_numpy(chx.from_dlpack(capsule)), A)
     with pytest.raises(BufferError, match='named used_dltensor_versioned'):
+        chx.from_dlpack(capsule)
+
+
+@pytest.mark.parametrize('dims', [(0, 2**62, 2**62), (2**62, 0, 2), (0, -1, 1), (2**61, 4, 4)])
+def test_shapes_that_are_none(dims):
+    """Another library may say anything."""
+    capsule = np.zeros((1, 1, 1)).__dlpack__()
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    at_shape = pointer(capsule, b'dltensor') + 24  # after data, device, ndim and dtype
+    shape = ctypes.cast(at_shape, ctypes.POINTER(ctypes.POINTER(ctypes.c_int64)))[0]
+    for i, n in enumerate(dims):
+        shape[i] = n
+    with pytest.raises(chx.DimensionError, match='from_dlpack'):
         chx.from_dlpack(capsule)
 
 

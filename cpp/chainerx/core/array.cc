@@ -7,6 +7,11 @@ void internal::ArrayBody::DropStrong() {
     UnrefMemory();
 }
 
+void internal::ThrowTooLarge(const Shape& shape, Dtype dtype) {
+    throw DimensionError{"an array of shape ", shape, " and dtype ", GetDtypeName(dtype),
+                         " is too large to address"};
+}
+
 Array Empty(const Shape& shape, Dtype dtype, Device& device) {
     CheckedNBytes("empty", shape, GetItemSize(dtype));
     return EmptyUnchecked(shape, dtype, device);

@@ -260,9 +260,25 @@ T Array::Item() const {
     return value;
 }
 
-// Uninitialized, C-contiguous. The shape must be valid (sizes of existing arrays are).
+namespace internal {
+
+[[noreturn]] CX_API CX_COLD void ThrowTooLarge(const Shape& shape, Dtype dtype);
+
+// Of a shape that an array has; it may be too large for items of another dtype.
+inline int64_t NBytesOf(const Shape& shape, Dtype dtype) {
+    int64_t nbytes;
+    const int64_t size = shape.GetTotalSize();
+    if (__builtin_mul_overflow(size, int64_t{GetItemSize(dtype)}, &nbytes)) [[unlikely]] {
+        ThrowTooLarge(shape, dtype);
+    }
+    return nbytes;
+}
+
+}  // namespace internal
+
+// Uninitialized, C-contiguous. The shape must be valid (those of existing arrays are).
 inline Array EmptyUnchecked(const Shape& shape, Dtype dtype, Device& device) {
-    Buffer* buffer = device.Allocate(shape.GetTotalSize() * GetItemSize(dtype));
+    Buffer* buffer = device.Allocate(internal::NBytesOf(shape, dtype));
     return Array{new internal::ArrayBody{shape, dtype, &device, buffer}};
 }
 

@@ -44,6 +44,7 @@ Array EmptyInOrderOf(const Shape& shape, Dtype dtype, Device& device,
                      std::span<const Array* const> operands) {
     const int64_t total = shape.GetTotalSize();
     if (total == 0) return EmptyUnchecked(shape, dtype, device);
+    const int64_t nbytes = NBytesOf(shape, dtype);
     const OperandStrides given{shape, operands};
     Axes order;  // innermost first
     for (int8_t axis = shape.ndim() - 1; axis >= 0; --axis) {
@@ -63,7 +64,7 @@ Array EmptyInOrderOf(const Shape& shape, Dtype dtype, Device& device,
         strides[axis] = step;
         step *= shape[axis];
     }
-    Buffer* buffer = device.Allocate(step);
+    Buffer* buffer = device.Allocate(nbytes);
     return MakeArray(shape, strides, dtype, device, buffer, static_cast<char*>(buffer->data()));
 }
 

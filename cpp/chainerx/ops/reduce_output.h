@@ -29,7 +29,7 @@ inline Array EmptyReduced(const Array& x, const Axes& axes, bool keepdims, Dtype
     // Stride 0 lets the result be broadcast back without another look at its shape.
     Strides strides{shape, GetItemSize(dtype)};
     for (int8_t a : axes) strides[a] = 0;
-    Buffer* buffer = x.device().Allocate(shape.GetTotalSize() * GetItemSize(dtype));
+    Buffer* buffer = x.device().Allocate(NBytesOf(shape, dtype));
     return MakeArray(shape, strides, dtype, x.device(), buffer, static_cast<char*>(buffer->data()));
 }
 

@@ -31,12 +31,15 @@ Shape ResolveShape(const Array& x, const Shape& shape) {
     const int64_t size = x.GetTotalSize();
     if (unknown >= 0 && known != 0 && size % known == 0) {
         out[unknown] = size / known;
+        // The other dimensions of nothing may be anything.
+        if (size == 0) CheckedNBytes("reshape", out, x.GetItemSize());
         return out;
     }
     if (unknown >= 0 || known != size) {
         throw DimensionError{"reshape: cannot reshape an array of shape ", x.shape(), " into ",
                              shape};
     }
+    if (size == 0) CheckedNBytes("reshape", out, x.GetItemSize());
     return out;
 }
 

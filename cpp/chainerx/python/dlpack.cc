@@ -283,6 +283,7 @@ Array Take(PyObject* capsule) {
     const Dtype dtype = FromDlDtype(t.dtype);
     Device& device = FromDlDevice(t.device);
     const Shape shape{t.shape, t.shape + t.ndim};
+    CheckedNBytes("from_dlpack", shape, GetItemSize(dtype));
     Strides strides{shape, GetItemSize(dtype)};
     if (t.strides != nullptr) {
         strides.clear();

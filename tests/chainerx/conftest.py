@@ -15,6 +15,11 @@ def pytest_addoption(parser):
         default=None,
         help='chainerx device to test, may be repeated (default: native:0)',
     )
+    parser.addoption(
+        '--whole-table',
+        action='store_true',
+        help='run derivatives and threads of the op table, too, under each lower instruction set',
+    )
 
 
 def pytest_generate_tests(metafunc):

@@ -1,0 +1,124 @@
+"""The op table under every instruction set that is built and that this processor has.
+
+The process of the tests has the best one; each other gets a process of its own.
+"""
+
+import functools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+FOLDER = pathlib.Path(__file__).parent
+SETS = ('sse4', 'avx2', 'avx512', 'neon')
+
+
+def child(name, *arguments, timeout=3000):
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, 'CHAINERX_ISA': name},
+        cwd=FOLDER,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+
+
+@functools.cache
+def available():
+    """From the least to the most able."""
+    return [name for name in SETS if child(name, '-c', 'import chainerx').returncode == 0]
+
+
+def test_unknown_and_missing_sets_are_errors():
+    for name in {'avx3', *SETS} - {*available()}:
+        done = child(name, '-c', 'import chainerx; chainerx.ones(1)')
+        assert done.returncode == 1, done.stderr
+        assert f"CHAINERX_ISA is '{name}'" in done.stderr
+
+
+@pytest.mark.parametrize('name', SETS)
+def test_table(name, request):
+    if name not in available()[:-1]:
+        pytest.skip('not here, or what all other tests run on')
+    files = ['test_ops.py', 'test_elementwise_accuracy.py', 'test_derivatives.py']
+    options = ['-q', '-x', '-p', 'no:cacheprovider', '-p', 'no:randomly']
+    if not request.config.getoption('--whole-table', default=False):
+        # What the float loops compute; those of other dtypes are built once.
+        options += ['-k', 'border or accuracy or derivatives or (forward and (float32 or float64))']
+    done = child(name, '-m', 'pytest', *options, *files)
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
+    assert ' passed' in done.stdout
+
+
+# Prints for each row of the table, dtype and call a digest of the results and of the gradients.
+DIGESTS = """
+import hashlib, json, sys
+import chainerx as chx
+from cases import CASES
+from cases._harness import Prepared, as_list, to_numpy
+
+found = {}
+for case in CASES:
+    if case.ref is None:
+        continue
+    for dtype in ('float16', 'float32', 'float64', 'int32', 'complex64'):
+        if dtype not in case.dtypes:
+            continue
+        for spec in [*case.calls[:2], *([case.big] if case.big is not None else [])]:
+            prepared = Prepared(case, spec, dtype, device=chx.get_default_device())
+            targets = prepared.differentiable() if case.order and case.diff != () else []
+            for n in targets:
+                prepared.arrays[n].require_grad()
+            ys = as_list(prepared.call.run(case.resolve(chx)))
+            if targets:
+                chx.backward(ys)
+            ys += [prepared.arrays[n].grad for n in targets]
+            digest = found.setdefault(case.name, hashlib.sha256())
+            for y in ys:
+                digest.update(to_numpy(y).tobytes())
+json.dump({name: digest.hexdigest() for name, digest in found.items()}, sys.stdout)
+"""
+
+
+@functools.cache
+def digests(name):
+    done = child(name, '-W', 'ignore', '-c', DIGESTS)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout)
+
+
+def differing(name1, name2):
+    one, other = digests(name1), digests(name2)
+    assert one.keys() == other.keys()
+    assert len(one) > 150
+    return {name for name in one if one[name] != other[name]}
+
+
+# Rows are summed by the lanes of a batch.
+BY_LANES = {'softmax', 'log_softmax', 'softmax_cross_entropy'}
+# What has no polynomial in it needs no fused multiply-add either.
+PLAIN = """
+    add subtract multiply divide true_divide floor_divide remainder negative square absolute
+    sign sqrt maximum minimum fmod ceil floor rint trunc fix equal less sum nansum prod mean var
+    std max min argmax cumsum cumprod matmul dot tensordot einsum where take transpose
+    concatenate astype relu leaky_relu clip squared_error absolute_error
+"""
+
+
+def test_avx2_and_avx512_give_the_same_bits():
+    if not {'avx2', 'avx512'} <= {*available()}:
+        pytest.skip('one of them is not here')
+    assert differing('avx2', 'avx512') <= BY_LANES
+
+
+def test_sse4_differs_in_functions_only():
+    if 'sse4' not in available()[:-1]:
+        pytest.skip('there is nothing to compare')
+    known = digests('sse4').keys()
+    assert sum(name in known for name in PLAIN.split()) > 30
+    assert not differing('sse4', available()[-1]) & {*PLAIN.split()}

@@ -435,6 +435,7 @@ def test_second_derivative_is_guarded_too(device):
 def test_labels_in_foreign_memory():
     """Nobody can see that NumPy writes to them; then they must be out of range with an error."""
     x = chx.array(RNG.normal(size=(5000, 3))).require_grad()
+    few = x[:3]
     for bad in (10**10, -(10**10), 3, -2):
         t = RNG.integers(0, 3, 5000)
         y = chx.softmax_cross_entropy(x, chx.asarray(t))
@@ -442,7 +443,7 @@ def test_labels_in_foreign_memory():
         with pytest.raises(IndexError, match=str(bad)):
             y.sum().backward()
         i = RNG.integers(0, 3, 5000)
-        for f in (lambda i: chx.take(x, i, 1), lambda i: x[:, i], lambda i: x[i, i]):
+        for f in (lambda i: chx.take(few, i, 1), lambda i: few[:, i], lambda i: few[i, i]):
             i[:] = 1
             y = f(chx.asarray(i))
             i[:] = bad * 10_000

@@ -64,6 +64,7 @@ def test_index_that_went_bad():
 
 
 def test_a_failed_graph_dies_with_its_array():
+    gc.collect()  # what other tests have left
     chx._core._set_leak_tracking(True)
     try:
         before = tuple(chx._core._live_counts())

@@ -14,6 +14,7 @@ import pathlib
 import re
 import sys
 import textwrap
+import types
 
 from chainerx import _core
 from nanobind.stubgen import StubGen
@@ -34,6 +35,7 @@ TYPES = """\
 Scalar = builtins.bool | builtins.int | builtins.float | complex
 Axis = builtins.int | Sequence[builtins.int] | None
 ShapeLike = builtins.int | Sequence[builtins.int]
+Indices = builtins.int | Sequence[builtins.int] | ndarray | numpy.ndarray
 DtypeLike = Any
 DeviceLike = str | Device
 
@@ -131,23 +133,37 @@ def _errors() -> str:
     return '\n'.join(line for _, line in sorted(out)) + '\n\n'
 
 
-def _nanobind() -> str:
-    generator = StubGen(_core, include_private=True)
-    for name, value in vars(_core).items():
-        if type(value).__module__ == 'nanobind' or isinstance(value, _core.AnyGraph):
+def _bound(value: object) -> object:
+    """What nanobind bound, behind a function or method that shows its signature to inspect."""
+    function = getattr(value, '__func__', value)
+    behind = getattr(function, '__self__', None)
+    return behind if type(behind).__module__ == 'nanobind' else value
+
+
+class _Generator(StubGen):
+    def put(self, value: object, name: str | None = None, parent: object | None = None) -> None:
+        super().put(_bound(value), name, parent)
+
+
+def _nanobind(module: types.ModuleType) -> str:
+    generator = _Generator(module, include_private=True)
+    for name, value in vars(module).items():
+        if type(_bound(value)).__module__ == 'nanobind' or isinstance(value, _core.AnyGraph):
             generator.put(value, name=name)
     text = generator.get()
     # The names that nanobind imports are defined or imported above.
     text = re.sub(r'^(from|import) .*?(\(\n.*?\n\)|$)\n', '', text, flags=re.M | re.S)
+    text = re.sub(r'chainerx\.(?:_core\.)?(?:graph\.)?(?=[A-Z]|ndarray\b)', '', text)
     return _qualify(text)
 
 
 def stubs() -> dict[str, str]:
     """The text of each stub, by file name."""
-    main = HEADER + 'from . import linalg as linalg, random as random\n\n' + _errors()
+    main = HEADER + 'from . import graph as graph, linalg as linalg, random as random\n\n'
+    main += _errors()
     main += (
         '__version__: str\n\n'
-        + _nanobind()
+        + _nanobind(_core)
         + '\n'
         + TYPES
         + _ndarray()
@@ -156,8 +172,10 @@ def stubs() -> dict[str, str]:
         + _aliases()
     )
     sub = HEADER + 'from chainerx._core import Axis, DeviceLike, DtypeLike, ShapeLike, ndarray\n\n'
+    graph = HEADER + 'from chainerx._core import BackpropId, Device, ndarray\n\n'
     return {
         '__init__.pyi': main,
+        'graph.pyi': graph + _nanobind(_core.graph),
         'random.pyi': sub + _functions('random'),
         'linalg.pyi': sub + _functions('linalg'),
     }

@@ -35,7 +35,7 @@ from numpy import dtype as dtype
 try:
     from chainerx import _core
     from chainerx._core import *  # noqa: F403
-    from chainerx._core import linalg, random
+    from chainerx._core import graph, linalg, random
 except ImportError as _error:
     raise ImportError(
         f'the compiled part of chainerx is missing beside {__file__} or broken: {_error}. '
@@ -45,7 +45,10 @@ from chainerx import profiler
 from chainerx._io import frombuffer, fromfile, fromfunction, fromiter, fromstring, loadtxt
 
 if _typing.TYPE_CHECKING:
+    from chainerx import testing
     from chainerx._core import ndarray
+
+    bfloat16: type[_typing.Any]
 
 __version__ = _core.__version__
 
@@ -88,18 +91,20 @@ def _recover_backend(name: str) -> Backend:  # noqa: F405
     return get_backend(name)  # noqa: F405
 
 
-def __getattr__(name: str) -> _typing.Any:
-    # Imported when asked for: ml_dtypes is not needed by programs without bfloat16, pytest not
-    # without chainerx.testing.
-    if name == 'bfloat16':
-        import ml_dtypes
+if not _typing.TYPE_CHECKING:  # else any name would be good
 
-        return ml_dtypes.bfloat16
-    if name == 'testing':
-        import importlib
+    def __getattr__(name: str) -> _typing.Any:
+        # Imported when asked for: ml_dtypes is not needed by programs without bfloat16, pytest not
+        # without chainerx.testing.
+        if name == 'bfloat16':
+            import ml_dtypes
 
-        return importlib.import_module('chainerx.testing')
-    raise AttributeError(f"module 'chainerx' has no attribute '{name}'")
+            return ml_dtypes.bfloat16
+        if name == 'testing':
+            import importlib
+
+            return importlib.import_module('chainerx.testing')
+        raise AttributeError(f"module 'chainerx' has no attribute '{name}'")
 
 
 # The package is only located here, not imported: the library opens it at the first product.

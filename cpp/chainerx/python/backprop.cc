@@ -66,7 +66,7 @@ CX_ROUTINE(grad,
            "backprop_id: BackpropId | None = None, enable_double_backprop: bool = False, "
            "set_grad: bool = False, retain_grad: bool = False, "
            "grad_outputs: Sequence[ndarray | None] | None = None, "
-           "loss_scale: float | None = None) -> list[ndarray | None]",
+           "loss_scale: float | None = None) -> list[Any]",
            "The gradients of some arrays by others, without touching any ``grad``.\n\n"
            "Args:\n"
            "    outputs (ndarray or list of ndarrays): What is differentiated; their sum, weighted "

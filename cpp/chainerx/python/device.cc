@@ -75,17 +75,27 @@ void BindContext(nb::module_& m) {
                  self.h.inc_ref();
              })
         .def("__reduce__", &RefuseCopies)
-        .def("get_backend", &Context::GetBackend, nb::rv_policy::reference, nb::arg("backend_name"))
+        .def("get_backend", &Context::GetBackend, nb::rv_policy::reference, nb::arg("backend_name"),
+             "A backend by name, such as 'native'; loaded if it is a plug-in.\n\n"
+             "Raises:\n    BackendError: If there is none.")
         .def(
             "get_device",
             [](Context& c, nb::str name, std::optional<int> index) -> Device& {
                 return index ? c.GetDevice(name.c_str(), *index) : c.GetDevice(name.c_str());
             },
-            nb::rv_policy::reference, nb::arg("device"), nb::arg("index") = nb::none())
-        .def("make_backprop_id", &Context::MakeBackpropId, nb::arg("backprop_name"))
-        .def("release_backprop_id", &Context::ReleaseBackpropId, nb::arg("backprop_id"))
+            nb::rv_policy::reference, nb::arg("device"), nb::arg("index") = nb::none(),
+            "A device by name, such as 'native:0', or by the name of its backend and an "
+            "index.\n\n"
+            "Raises:\n    BackendError: If there is no such backend.\n"
+            "    IndexError: If the backend has no such device.")
+        .def("make_backprop_id", &Context::MakeBackpropId, nb::arg("backprop_name"),
+             "A new id, to be released. See chainerx.backprop_scope(), which does both.\n\n"
+             "Raises:\n    ChainerxError: If all ids are in use.")
+        .def("release_backprop_id", &Context::ReleaseBackpropId, nb::arg("backprop_id"),
+             "Ends the graph of an id; nothing is recorded for it any more.\n\n"
+             "Raises:\n    ChainerxError: If it is the default id, or released.")
         .def("_check_valid_backprop_id", &Context::CheckValidBackpropId, nb::arg("backprop_id"));
-    nb::class_<PyContextScope>(m, "ContextScope")
+    nb::class_<PyContextScope>(m, "ContextScope", "See chainerx.context_scope().")
         .def("__reduce__", &RefuseCopies)
         .def(
             "__enter__",
@@ -95,38 +105,59 @@ void BindContext(nb::module_& m) {
             },
             nb::rv_policy::reference)
         .def("__exit__", [](PyContextScope& s, nb::args) { s.Exit(); });
-    m.def("context_scope", [](Context& c) { return new PyContextScope{c}; }, nb::arg("context"));
-    m.def("get_default_context", &GetDefaultContext, nb::rv_policy::reference);
-    m.def("set_default_context", &SetDefaultContext, nb::arg("context").none());
-    m.def("get_global_default_context", &GetGlobalDefaultContext, nb::rv_policy::reference);
-    m.def("set_global_default_context", &SetGlobalDefaultContext, nb::arg("context").none());
+    m.def(
+        "context_scope", [](Context& c) { return new PyContextScope{c}; }, nb::arg("context"),
+        "A block, entered by ``with``, in which a context is the default of this thread.\n\n"
+        "Args:\n    context (Context): Which.\n"
+        "Returns:\n    ContextScope: A context manager; can be entered again, and inside others.");
+    m.def("get_default_context", &GetDefaultContext, nb::rv_policy::reference,
+          "The default context of this thread; the global one, if none was set.\n\n"
+          "Returns:\n    Context: Of devices that are named, and of new graphs.\n"
+          "Raises:\n    ContextError: If there is neither.");
+    m.def("set_default_context", &SetDefaultContext, nb::arg("context").none(),
+          "Sets the default context of this thread, and with it the default device anew.\n\n"
+          "Args:\n    context (Context): None goes back to the global one.");
+    m.def("get_global_default_context", &GetGlobalDefaultContext, nb::rv_policy::reference,
+          "The default context of threads that have set none.\n\n"
+          "Returns:\n    Context: At first the one that the process starts with.\n"
+          "Raises:\n    ContextError: If it was set to None.");
+    m.def("set_global_default_context", &SetGlobalDefaultContext, nb::arg("context").none(),
+          "Sets the default context of threads that have set none.\n\n"
+          "Args:\n    context (Context): None leaves such threads without one.");
 }
 
 void BindDevice(nb::module_& m) {
-    nb::class_<Backend>(m, "Backend")
+    nb::class_<Backend>(m, "Backend",
+                        "A kind of devices, with its kernels. See chainerx.get_backend().")
         .def("__reduce__",
              [](const Backend& b) {
                  return nb::make_tuple(nb::module_::import_("chainerx").attr("_recover_backend"),
                                        nb::make_tuple(b.name()));
              })
-        .def_prop_ro("name", &Backend::name)
-        .def_prop_ro("context", &Backend::context, nb::rv_policy::reference)
-        .def("get_device", &Backend::GetDevice, nb::rv_policy::reference, nb::arg("index") = 0)
-        .def("get_device_count", &Backend::GetDeviceCount);
-    nb::class_<Device>(m, "Device")
-        .def_prop_ro("name", &Device::name)
-        .def_prop_ro("index", &Device::index)
-        .def_prop_ro("backend", &Device::backend, nb::rv_policy::reference)
-        .def_prop_ro("context", &Device::context, nb::rv_policy::reference)
-        .def("synchronize", &Device::Synchronize)
+        .def_prop_ro("name", &Backend::name, "Such as 'native'.")
+        .def_prop_ro("context", &Backend::context, nb::rv_policy::reference, "Its owner.")
+        .def("get_device", &Backend::GetDevice, nb::rv_policy::reference, nb::arg("index") = 0,
+             "The device of an index.\n\nRaises:\n    IndexError: If there is none.")
+        .def("get_device_count", &Backend::GetDeviceCount, "How many devices there are.");
+    nb::class_<Device>(m, "Device",
+                       "What owns the memory of arrays and computes on them. Devices are compared "
+                       "by identity, and "
+                       "pickled by name.\nSee chainerx.get_device().")
+        .def_prop_ro("name", &Device::name, "Such as 'native:0': of the backend, and the index.")
+        .def_prop_ro("index", &Device::index, "Its number in the backend.")
+        .def_prop_ro("backend", &Device::backend, nb::rv_policy::reference, "Its owner.")
+        .def_prop_ro("context", &Device::context, nb::rv_policy::reference, "That of the backend.")
+        .def("synchronize", &Device::Synchronize,
+             "Waits until all that was started on the device is done.")
         .def("__repr__", &Device::name)
         .def("__reduce__", [](const Device& d) {
             return nb::make_tuple(nb::module_::import_("chainerx").attr("_recover_device"),
                                   nb::make_tuple(d.name()));
         });
-    nb::class_<PyDeviceScope>(m, "DeviceScope")
+    nb::class_<PyDeviceScope>(m, "DeviceScope", "See chainerx.using_device().")
         .def("__reduce__", &RefuseCopies)
-        .def_prop_ro("device", &PyDeviceScope::device, nb::rv_policy::reference)
+        .def_prop_ro("device", &PyDeviceScope::device, nb::rv_policy::reference,
+                     "The default device inside.")
         .def(
             "__enter__",
             [](PyDeviceScope& s) -> PyDeviceScope& {
@@ -138,20 +169,49 @@ void BindDevice(nb::module_& m) {
     m.def(
         "get_backend",
         [](nb::str name) -> Backend& { return GetDefaultContext().GetBackend(name.c_str()); },
-        nb::rv_policy::reference, nb::arg("backend_name"));
+        nb::rv_policy::reference, nb::arg("backend_name"),
+        "A backend of the default context by name, such as 'native'; loaded if it is a plug-in.\n\n"
+        "Args:\n    backend_name (str): 'native', 'cuda', or the name of a library in "
+        "$CHAINERX_PATH/backends.\n"
+        "Returns:\n    Backend: The same object each time.\n"
+        "Raises:\n    BackendError: If there is none.");
     m.def("get_device", &Resolve, nb::rv_policy::reference, nb::arg("device") = nb::none(),
-          nb::arg("index") = nb::none());
-    m.def("get_default_device", &GetDefaultDevice, nb::rv_policy::reference);
+          nb::arg("index") = nb::none(),
+          nb::sig("def get_device(device: str | Device | None = None, index: int | None = None) -> "
+                  "Device"),
+          "A device by name.\n\n"
+          "Args:\n"
+          "    device (str or Device): 'native:1', 'native' (the first one), a device itself, or "
+          "None: the default\n        device. With an index, the name of the backend.\n"
+          "    index (int): Of the device in the backend.\n"
+          "Returns:\n    Device: The same object each time.\n"
+          "Raises:\n    BackendError: If there is no such backend.\n"
+          "    IndexError: If the backend has no such device.\n"
+          "    DeviceError: If the name can't be read.");
+    m.def("get_default_device", &GetDefaultDevice, nb::rv_policy::reference,
+          "The device of this thread on which arrays are made, unless another one is given.\n\n"
+          "Returns:\n    Device: At first native:0.");
     m.def(
         "set_default_device",
         [](nb::handle d) {
             if (d.is_none()) throw TypeError{"set_default_device: device must not be None"};
             SetDefaultDevice(&ToDevice(d.ptr()));
         },
-        nb::arg("device"));
+        nb::arg("device"), nb::sig("def set_default_device(device: str | Device) -> None"),
+        "Sets the default device of this thread.\n\n"
+        "Args:\n    device (str or Device): Which.\n"
+        "Raises:\n    ContextError: If it is of another context than the default one.");
     m.def(
         "using_device", [](nb::handle d, nb::handle i) { return new PyDeviceScope{Resolve(d, i)}; },
-        nb::arg("device"), nb::arg("index") = nb::none());
+        nb::arg("device"), nb::arg("index") = nb::none(),
+        nb::sig("def using_device(device: str | Device, index: int | None = None) -> DeviceScope"),
+        "A block, entered by ``with``, in which a device is the default of this thread.\n\n"
+        "Args:\n"
+        "    device (str or Device): As for get_device().\n"
+        "    index (int): As for get_device().\n"
+        "Returns:\n    DeviceScope: A context manager; can be entered again, and inside others.\n"
+        "Raises:\n    BackendError: If there is no such backend.\n"
+        "    IndexError: If the backend has no such device.");
 }
 
 }  // namespace

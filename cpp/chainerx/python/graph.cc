@@ -52,7 +52,7 @@ void InitGraph(PyObject* module) {
     nb::module_ m = core.def_submodule("graph", "The recorded graph as data.");
     nb::class_<GraphNode>(m, "Node", "One recorded operation; keeps it alive.")
         .def("__reduce__", &RefuseCopies)
-        .def_prop_ro("name", &GraphNode::name)
+        .def_prop_ro("name", &GraphNode::name, "Of the operation.")
         .def_prop_ro("rank", &GraphNode::rank, "Length of the longest path to a leaf.")
         .def_prop_ro("sequence", &GraphNode::sequence,
                      "Greater than that of every node it depends on.")
@@ -60,7 +60,7 @@ void InitGraph(PyObject* module) {
                      "The ids whose backward has not run yet.")
         .def_prop_ro("inputs", &GraphNode::inputs,
                      "A Value per input; None where it was in no recorded graph, or released.")
-        .def_prop_ro("outputs", &GraphNode::outputs)
+        .def_prop_ro("outputs", &GraphNode::outputs, "A Value per output.")
         .def_prop_ro(
             "kernel",
             [](const GraphNode& n) {
@@ -97,13 +97,19 @@ void InitGraph(PyObject* module) {
         });
     nb::class_<GraphValue>(m, "Value", "The place of an array in the graphs; keeps it alive.")
         .def("__reduce__", &RefuseCopies)
-        .def_prop_ro("shape", [](const GraphValue& v) { return nb::steal(FromShape(v.shape())); })
-        .def_prop_ro("dtype", [](const GraphValue& v) { return nb::steal(FromDtype(v.dtype())); })
-        .def_prop_ro("device",
-                     [](const GraphValue& v) { return nb::steal(FromDevice(v.device())); })
-        .def_prop_ro("backprop_ids", &GraphValue::backprop_ids)
+        .def_prop_ro(
+            "shape", [](const GraphValue& v) { return nb::steal(FromShape(v.shape())); },
+            nb::for_getter(nb::sig("def shape(self) -> tuple[int, ...]")), "Of the array.")
+        .def_prop_ro(
+            "dtype", [](const GraphValue& v) { return nb::steal(FromDtype(v.dtype())); },
+            nb::for_getter(nb::sig("def dtype(self) -> numpy.dtype")), "Of the array.")
+        .def_prop_ro(
+            "device", [](const GraphValue& v) { return nb::steal(FromDevice(v.device())); },
+            nb::for_getter(nb::sig("def device(self) -> Device")), "Of the array.")
+        .def_prop_ro("backprop_ids", &GraphValue::backprop_ids, "The graphs that it is part of.")
         .def_prop_ro("creator", &GraphValue::creator, "The Node that made it; None for a leaf.")
-        .def_prop_ro("output_index", &GraphValue::output_index)
+        .def_prop_ro("output_index", &GraphValue::output_index,
+                     "Its place among the outputs of its creator.")
         .def_prop_ro("array", &GraphValue::array, "The ndarray; None if nobody holds it.")
         .def("__eq__",
              [](const GraphValue& v, nb::handle o) {
@@ -118,17 +124,19 @@ void InitGraph(PyObject* module) {
         });
     m.def(
         "value", [](nb::handle x) { return GetGraphValue(ArrayArg("graph.value", x)); },
-        nb::arg("x"), "The Value of an array; None if it is in no graph.");
+        nb::arg("x"), nb::sig("def value(x: ndarray) -> Value | None"),
+        "The Value of an array; None if it is in no graph.");
     m.def(
         "creator",
         [](nb::handle x) -> std::optional<GraphNode> {
             const std::optional<GraphValue> v = GetGraphValue(ArrayArg("graph.creator", x));
             return v ? v->creator() : std::nullopt;
         },
-        nb::arg("x"), "The Node that made an array; None if it is a leaf or in no graph.");
+        nb::arg("x"), nb::sig("def creator(x: ndarray) -> Node | None"),
+        "The Node that made an array; None if it is a leaf or in no graph.");
     m.def(
         "unchain", [](nb::handle x) { Unchain(ArrayArg("graph.unchain", x)); }, nb::arg("x"),
-        "Makes the array a leaf: backward ends at it.");
+        nb::sig("def unchain(x: ndarray) -> None"), "Makes the array a leaf: backward ends at it.");
     m.def(
         "dump",
         [](nb::handle x, nb::handle id) {
@@ -137,6 +145,7 @@ void InitGraph(PyObject* module) {
             return nb::str(text.data(), text.size());
         },
         nb::arg("x"), nb::arg("backprop_id") = nb::none(),
+        nb::sig("def dump(x: ndarray, backprop_id: BackpropId | None = None) -> str"),
         "The operations that an array depends on, one line each.");
 }
 

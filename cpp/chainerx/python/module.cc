@@ -64,9 +64,9 @@ NB_MODULE(_core, m) {
     InitKernels(m.ptr());
     AddFunctions(m, Binding::kRoutine);
     AddAliases(m);
-    nb::module_ random = m.def_submodule("random");
+    nb::module_ random = m.def_submodule("random", "Random numbers, on the device.");
     AddFunctions(random, Binding::kRandom);
-    nb::module_ linalg = m.def_submodule("linalg");
+    nb::module_ linalg = m.def_submodule("linalg", "Linear algebra.");
     AddFunctions(linalg, Binding::kLinalg);
     nb::module_ engine_module =
         m.def_submodule("engine", "The part of chainer that is written in C++.");
@@ -76,6 +76,8 @@ NB_MODULE(_core, m) {
         throw nb::python_error();
     }
     InitRuntime(m.ptr());
+    Describe(m.ptr());
+    Describe(m.attr("graph").ptr());
     m.attr("__version__") = CHAINERX_VERSION;
     chainerx::SetGlobalDefaultContext(new chainerx::Context);  // never freed
 }

@@ -27,6 +27,20 @@ PyObject* WrapEmpty(const Array& x) {
     return Wrap(x);
 }
 
+#define CX_ARG_SHAPE "    shape (int or tuple of ints): Of the array.\n"
+#define CX_ARG_DTYPE(fallback) "    dtype: All that numpy.dtype() takes. Default: " fallback ".\n"
+#define CX_ARG_DEVICE \
+    "    device (str or Device): Default: the default device, whatever that of others is.\n"
+#define CX_ARG_LIKE "    a (ndarray): Whose shape and dtype count.\n"
+#define CX_ARGS_MATRIX                                             \
+    "    N (int): The number of rows.\n"                           \
+    "    M (int): The number of columns. Default: that of rows.\n" \
+    "    k (int): The diagonal: 0 begins at (0, 0), 1 at (0, 1), -1 at (1, 0).\n"
+#define CX_NEW "Returns:\n    ndarray: C-contiguous, in no graph.\n"
+#define CX_RAISES_SHAPE                                                                          \
+    "Raises:\n    DimensionError: If a size is negative or there are more than 10 dimensions.\n" \
+    "    MemoryError: If there is not so much memory."
+
 CX_ROUTINE(array,
            "object: Any, dtype: DtypeLike | None = None, copy: bool = True, "
            "device: DeviceLike | None = None) -> ndarray",
@@ -70,7 +84,8 @@ CX_ROUTINE(copy, "a: ndarray) -> ndarray", "A C-contiguous copy. Differentiable.
 CX_ROUTINE(empty,
            "shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> "
            "ndarray",
-           "An uninitialized array; float32 by default.") {
+           "An uninitialized array.\n\nArgs:\n" CX_ARG_SHAPE CX_ARG_DTYPE("float32")
+               CX_ARG_DEVICE CX_NEW CX_RAISES_SHAPE) {
     return WrapEmpty(
         Empty(ToShape("empty", "shape", a[0]), ToDtypeOr(a[1], kDefaultFloat), ToDevice(a[2])));
 }
@@ -78,7 +93,8 @@ CX_ROUTINE(empty,
 CX_ROUTINE(ones,
            "shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> "
            "ndarray",
-           "An array of ones; float32 by default.") {
+           "An array of ones.\n\nArgs:\n" CX_ARG_SHAPE CX_ARG_DTYPE("float32")
+               CX_ARG_DEVICE CX_NEW CX_RAISES_SHAPE) {
     return Wrap(
         Ones(ToShape("ones", "shape", a[0]), ToDtypeOr(a[1], kDefaultFloat), ToDevice(a[2])));
 }
@@ -86,7 +102,8 @@ CX_ROUTINE(ones,
 CX_ROUTINE(zeros,
            "shape: ShapeLike, dtype: DtypeLike | None = None, *, device: DeviceLike | None = None) "
            "-> ndarray",
-           "An array of zeros; float32 by default.") {
+           "An array of zeros.\n\nArgs:\n" CX_ARG_SHAPE CX_ARG_DTYPE("float32")
+               CX_ARG_DEVICE CX_NEW CX_RAISES_SHAPE) {
     return Wrap(
         Zeros(ToShape("zeros", "shape", a[0]), ToDtypeOr(a[1], kDefaultFloat), ToDevice(a[2])));
 }
@@ -94,8 +111,10 @@ CX_ROUTINE(zeros,
 CX_ROUTINE(full,
            "shape: ShapeLike, fill_value: float, dtype: DtypeLike | None = None, "
            "device: DeviceLike | None = None) -> ndarray",
-           "An array of one value; without a dtype, bool, int32 or float32 as the value is. The "
-           "device may stand in the third place.") {
+           "An array of one value.\n\nArgs:\n" CX_ARG_SHAPE
+           "    fill_value (number): The value.\n" CX_ARG_DTYPE("bool, int32 or float32, as the value is")
+           "    device (str or Device): Default: the default device. It may stand in the third place.\n"
+           CX_NEW CX_RAISES_SHAPE "\n    OverflowError: If the dtype does not hold the value.") {
     const Shape shape = ToShape("full", "shape", a[0]);
     const Scalar value = ToScalar("full", "fill_value", a[1]);
     if (a[3] == nullptr && Given(a[2]) && AsDevice(a[2]) != nullptr) {
@@ -105,33 +124,46 @@ CX_ROUTINE(full,
 }
 
 CX_ROUTINE(empty_like, "a: ndarray, device: DeviceLike | None = None) -> ndarray",
-           "An uninitialized array of the shape and dtype of another, on the default device.") {
+           "An uninitialized array of the shape and dtype of another, on the default "
+           "device.\n\nArgs:\n" CX_ARG_LIKE CX_ARG_DEVICE CX_NEW) {
     return WrapEmpty(EmptyLike(ToArray("empty_like", "a", a[0]), ToDevice(a[1])));
 }
 
 CX_ROUTINE(full_like, "a: ndarray, fill_value: float, device: DeviceLike | None = None) -> ndarray",
-           "An array of one value with the shape and dtype of another, on the default device.") {
+           "An array of one value with the shape and dtype of another, on the default "
+           "device.\n\nArgs:\n" CX_ARG_LIKE
+           "    fill_value (number): The value.\n" CX_ARG_DEVICE CX_NEW
+           "Raises:\n    OverflowError: If the dtype does not hold the value.") {
     return Wrap(FullLike(ToArray("full_like", "a", a[0]), ToScalar("full_like", "fill_value", a[1]),
                          ToDevice(a[2])));
 }
 
 CX_ROUTINE(ones_like, "a: ndarray, device: DeviceLike | None = None) -> ndarray",
-           "An array of ones with the shape and dtype of another, on the default device.") {
+           "An array of ones with the shape and dtype of another, on the default "
+           "device.\n\nArgs:\n" CX_ARG_LIKE CX_ARG_DEVICE CX_NEW) {
     return Wrap(OnesLike(ToArray("ones_like", "a", a[0]), ToDevice(a[1])));
 }
 
 CX_ROUTINE(zeros_like, "a: ndarray, device: DeviceLike | None = None) -> ndarray",
-           "An array of zeros with the shape and dtype of another, on the default device.") {
+           "An array of zeros with the shape and dtype of another, on the default "
+           "device.\n\nArgs:\n" CX_ARG_LIKE CX_ARG_DEVICE CX_NEW) {
     return Wrap(ZerosLike(ToArray("zeros_like", "a", a[0]), ToDevice(a[1])));
 }
 
-CX_ROUTINE(arange,
-           "start: float, stop: float | None = None, step: float | None = None, "
-           "dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
-           "Evenly spaced values from `start`, or 0, up to `stop`.\n\n"
-           "Args:\n"
-           "    dtype: Default: int32 or float32 as `step` is, or as `start` if there is no step.\n"
-           "Raises:\n    ChainerxError: If `step` is 0.") {
+CX_ROUTINE(
+    arange,
+    "start: float, stop: float | None = None, step: float | None = None, "
+    "dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
+    "Evenly spaced values from `start`, or 0, up to `stop`.\n\n"
+    "Args:\n"
+    "    start (number): The first value; the end, if ``stop`` is not given.\n"
+    "    stop (number): The end, which is not reached.\n"
+    "    step (number): What is between two values; 1 by default, may be negative.\n" CX_ARG_DTYPE(
+        "int32 or float32 as ``step`` is, or as ``start`` if there is no step") CX_ARG_DEVICE
+    "Returns:\n    ndarray: One dimension, in no graph. Integers count by whole steps, as in "
+    "NumPy.\n"
+    "Raises:\n    ChainerxError: If `step` is 0.\n"
+    "    OverflowError: If the dtype does not hold an end.") {
     const Scalar first = ToScalar("arange", "start", a[0]);
     const Scalar step = Given(a[2]) ? ToScalar("arange", "step", a[2]) : Scalar{1};
     const Dtype dtype = ToDtypeOr(a[3], (Given(a[2]) ? step : first).dtype());
@@ -142,25 +174,35 @@ CX_ROUTINE(arange,
 CX_ROUTINE(linspace,
            "start: float, stop: float, num: int = 50, endpoint: bool = True, "
            "dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
-           "`num` evenly spaced values from `start` to `stop`, the last one included if "
-           "`endpoint`; float32 by default.\n\n"
+           "Evenly spaced values from `start` to `stop`.\n\n"
+           "Args:\n"
+           "    start (float): The first value.\n"
+           "    stop (float): The end.\n"
+           "    num (int): How many values.\n"
+           "    endpoint (bool): Whether the last one is ``stop``.\n" CX_ARG_DTYPE("float32")
+               CX_ARG_DEVICE
+           "Returns:\n    ndarray: One dimension, in no graph.\n"
            "Raises:\n    ChainerxError: If `num` is negative.") {
     return Wrap(Linspace(ToDouble("linspace", "start", a[0]), ToDouble("linspace", "stop", a[1]),
                          a[2] != nullptr ? ToInt("linspace", "num", a[2]) : 50, ToBool(a[3], true),
                          ToDtypeOr(a[4], kDefaultFloat), ToDevice(a[5])));
 }
 
-CX_ROUTINE(identity,
-           "n: int, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
-           "The identity matrix; float32 by default.") {
+CX_ROUTINE(
+    identity,
+    "n: int, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
+    "The identity matrix.\n\nArgs:\n    n (int): The number of rows and columns.\n" CX_ARG_DTYPE(
+        "float32") CX_ARG_DEVICE CX_NEW CX_RAISES_SHAPE) {
     return Wrap(
         Identity(ToInt("identity", "n", a[0]), ToDtypeOr(a[1], kDefaultFloat), ToDevice(a[2])));
 }
 
-CX_ROUTINE(eye,
-           "N: int, M: int | None = None, k: int = 0, dtype: DtypeLike | None = None, "
-           "device: DeviceLike | None = None) -> ndarray",
-           "Ones on diagonal k of a matrix of shape (N, M), zeros elsewhere; float64 by default.") {
+CX_ROUTINE(
+    eye,
+    "N: int, M: int | None = None, k: int = 0, dtype: DtypeLike | None = None, "
+    "device: DeviceLike | None = None) -> ndarray",
+    "Ones on diagonal k of a matrix of shape (N, M), zeros elsewhere.\n\nArgs:\n" CX_ARGS_MATRIX
+        CX_ARG_DTYPE("float64") CX_ARG_DEVICE CX_NEW CX_RAISES_SHAPE) {
     const int64_t n = ToInt("eye", "N", a[0]);
     return Wrap(Eye(n, Given(a[1]) ? ToInt("eye", "M", a[1]) : n,
                     a[2] != nullptr ? ToInt("eye", "k", a[2]) : 0, ToDtypeOr(a[3], Dtype::kFloat64),
@@ -170,8 +212,9 @@ CX_ROUTINE(eye,
 CX_ROUTINE(tri,
            "N: int, M: int | None = None, k: int = 0, dtype: DtypeLike | None = None, "
            "device: DeviceLike | None = None) -> ndarray",
-           "Ones on and below diagonal k of a matrix of shape (N, M), zeros above; float32 by "
-           "default.") {
+           "Ones on and below diagonal k of a matrix of shape (N, M), zeros "
+           "above.\n\nArgs:\n" CX_ARGS_MATRIX CX_ARG_DTYPE("float32")
+               CX_ARG_DEVICE CX_NEW CX_RAISES_SHAPE) {
     const int64_t n = ToInt("tri", "N", a[0]);
     return Wrap(Tri(n, Given(a[1]) ? ToInt("tri", "M", a[1]) : n,
                     a[2] != nullptr ? ToInt("tri", "k", a[2]) : 0, ToDtypeOr(a[3], kDefaultFloat),

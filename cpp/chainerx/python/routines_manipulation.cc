@@ -65,7 +65,7 @@ PyObject* CallSplit(const char* op, PyObject* parts, F&& f) {
 
 CX_ROUTINE(
     split,
-    "ary: ndarray, indices_or_sections: int | Sequence[int], axis: int = 0) -> "
+    "ary: ndarray, indices_or_sections: Indices, axis: int = 0) -> "
     "list[ndarray]",
     "Parts of an array along an axis, as views.\n\n"
     "Args:\n"
@@ -79,9 +79,10 @@ CX_ROUTINE(
 }
 
 CX_ROUTINE(array_split,
-           "ary: ndarray, indices_or_sections: int | Sequence[int], axis: int = 0) -> "
+           "ary: ndarray, indices_or_sections: Indices, axis: int = 0) -> "
            "list[ndarray]",
-           "As split(), but the parts need not be equal: the first ones are longer by one.") {
+           "As split(), but the parts need not be equal: the first ones are longer by one. "
+           "Differentiable.") {
     const Array& x = ToArray("array_split", "ary", a[0]);
     const int8_t axis = a[2] != nullptr ? ToAxis("array_split", "axis", a[2]) : int8_t{0};
     return CallSplit("array_split", a[1], [&](const auto& parts) {
@@ -93,20 +94,20 @@ CX_ROUTINE(array_split,
     });
 }
 
-CX_ROUTINE(hsplit, "ary: ndarray, indices_or_sections: int | Sequence[int]) -> list[ndarray]",
-           "split() along axis 1, or 0 if there is only one.") {
+CX_ROUTINE(hsplit, "ary: ndarray, indices_or_sections: Indices) -> list[ndarray]",
+           "split() along axis 1, or 0 if there is only one. Differentiable.") {
     const Array& x = ToArray("hsplit", "ary", a[0]);
     return CallSplit("hsplit", a[1], [&](const auto& parts) { return HSplit(x, parts); });
 }
 
-CX_ROUTINE(vsplit, "ary: ndarray, indices_or_sections: int | Sequence[int]) -> list[ndarray]",
-           "split() along axis 0 of an array with 2 dimensions or more.") {
+CX_ROUTINE(vsplit, "ary: ndarray, indices_or_sections: Indices) -> list[ndarray]",
+           "split() along axis 0 of an array with 2 dimensions or more. Differentiable.") {
     const Array& x = ToArray("vsplit", "ary", a[0]);
     return CallSplit("vsplit", a[1], [&](const auto& parts) { return VSplit(x, parts); });
 }
 
-CX_ROUTINE(dsplit, "ary: ndarray, indices_or_sections: int | Sequence[int]) -> list[ndarray]",
-           "split() along axis 2 of an array with 3 dimensions or more.") {
+CX_ROUTINE(dsplit, "ary: ndarray, indices_or_sections: Indices) -> list[ndarray]",
+           "split() along axis 2 of an array with 3 dimensions or more. Differentiable.") {
     const Array& x = ToArray("dsplit", "ary", a[0]);
     return CallSplit("dsplit", a[1], [&](const auto& parts) { return DSplit(x, parts); });
 }
@@ -119,7 +120,7 @@ PyObject* CallRepeat(const Array& x, PyObject* repeats, PyObject* axis) {
     return Wrap(Repeat(x, ToInt("repeat", "repeats", repeats), a));
 }
 
-CX_ROUTINE(repeat, "a: ndarray, repeats: int | Sequence[int], axis: int | None = None) -> ndarray",
+CX_ROUTINE(repeat, "a: ndarray, repeats: Indices, axis: int | None = None) -> ndarray",
            "Each element along an axis several times.\n\n"
            "Args:\n"
            "    repeats: How often: one number, or a sequence or array of one for each element.\n"
@@ -128,7 +129,7 @@ CX_ROUTINE(repeat, "a: ndarray, repeats: int | Sequence[int], axis: int | None =
     return CallRepeat(ToArray("repeat", "a", a[0]), a[1], a[2]);
 }
 
-CX_METHOD(repeat, "repeats: int | Sequence[int], axis: int | None = None) -> ndarray",
+CX_METHOD(repeat, "repeats: Indices, axis: int | None = None) -> ndarray",
           "See chainerx.repeat().") {
     return CallRepeat(Self(self), a[0], a[1]);
 }

@@ -84,11 +84,12 @@ nb::dict MemoryInfo() {
 
 void InitRuntime(PyObject* module) {
     auto m = nb::borrow<nb::module_>(module);
-    m.def("get_memory_info", &MemoryInfo,
-          "Bytes of large blocks of host memory: 'in_use', 'cached' for reuse, and the 'limit' of "
-          "what is kept.");
+    m.def("get_memory_info", &MemoryInfo, nb::sig("def get_memory_info() -> dict[str, int]"),
+          "Bytes of large blocks of host memory.\n\n"
+          "Returns:\n    dict: 'in_use', 'cached' for reuse, and the 'limit' of what is kept.");
     m.def("set_memory_cache_limit", &SetCacheLimit, nb::arg("nbytes"),
-          "Sets how many bytes of freed host memory are kept for reuse.");
+          "Sets how many bytes of freed host memory are kept for reuse.\n\n"
+          "Args:\n    nbytes (int): 0 keeps nothing.");
     m.def("free_memory_cache", &ReleaseCachedMemory,
           "Gives the host memory that is kept for reuse back to the system.");
     m.def("_signatures", &Signatures);

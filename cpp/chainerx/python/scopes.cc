@@ -218,10 +218,10 @@ void BindMode(nb::module_& m, const char* name, const char* doc) {
 
 void InitBackprop(PyObject* module) {
     auto m = nb::borrow<nb::module_>(module);
-    nb::class_<BackpropId>(m, "BackpropId", "Names one graph.")
+    nb::class_<BackpropId>(m, "BackpropId", "Names one graph. See chainerx.backprop_scope().")
         .def("__reduce__", &RefuseCopies)
-        .def_prop_ro("name", &BackpropId::GetName)
-        .def_prop_ro("context", &BackpropId::context, nb::rv_policy::reference)
+        .def_prop_ro("name", &BackpropId::GetName, "As given to chainerx.backprop_scope().")
+        .def_prop_ro("context", &BackpropId::context, nb::rv_policy::reference, "Its owner.")
         .def("__repr__", &BackpropId::GetName)
         .def("__eq__",
              [](const BackpropId& a, nb::handle b) {

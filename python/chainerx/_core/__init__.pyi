@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy
 
-from . import linalg as linalg, random as random
+from . import graph as graph, linalg as linalg, random as random
 
 class ChainerxError(builtins.Exception): ...
 class BackendError(ChainerxError): ...
@@ -26,97 +26,226 @@ class Context:
 
     def __init__(self) -> None: ...
 
-    def __reduce__(self) -> object: ...
+    def get_backend(self, backend_name: str) -> Backend:
+        """
+        A backend by name, such as 'native'; loaded if it is a plug-in.
 
-    def get_backend(self, backend_name: str) -> Backend: ...
+        Raises:
+            BackendError: If there is none.
+        """
 
-    def get_device(self, device: str, index: builtins.int | None = None) -> Device: ...
+    def get_device(self, device: str, index: builtins.int | None = None) -> Device:
+        """
+        A device by name, such as 'native:0', or by the name of its backend and an index.
 
-    def make_backprop_id(self, backprop_name: str) -> BackpropId: ...
+        Raises:
+            BackendError: If there is no such backend.
+            IndexError: If the backend has no such device.
+        """
 
-    def release_backprop_id(self, backprop_id: BackpropId) -> None: ...
+    def make_backprop_id(self, backprop_name: str) -> BackpropId:
+        """
+        A new id, to be released. See chainerx.backprop_scope(), which does both.
+
+        Raises:
+            ChainerxError: If all ids are in use.
+        """
+
+    def release_backprop_id(self, backprop_id: BackpropId) -> None:
+        """
+        Ends the graph of an id; nothing is recorded for it any more.
+
+        Raises:
+            ChainerxError: If it is the default id, or released.
+        """
 
     def _check_valid_backprop_id(self, backprop_id: BackpropId) -> None: ...
 
 class ContextScope:
-    def __reduce__(self) -> object: ...
+    """See chainerx.context_scope()."""
 
     def __enter__(self) -> ContextScope: ...
 
     def __exit__(self, *args) -> None: ...
 
-def context_scope(context: Context) -> ContextScope: ...
+def context_scope(context: Context) -> ContextScope:
+    """
+    A block, entered by ``with``, in which a context is the default of this thread.
 
-def get_default_context() -> Context: ...
+    Args:
+        context (Context): Which.
+    Returns:
+        ContextScope: A context manager; can be entered again, and inside others.
+    """
 
-def set_default_context(context: Context | None) -> None: ...
+def get_default_context() -> Context:
+    """
+    The default context of this thread; the global one, if none was set.
 
-def get_global_default_context() -> Context: ...
+    Returns:
+        Context: Of devices that are named, and of new graphs.
+    Raises:
+        ContextError: If there is neither.
+    """
 
-def set_global_default_context(context: Context | None) -> None: ...
+def set_default_context(context: Context | None) -> None:
+    """
+    Sets the default context of this thread, and with it the default device anew.
+
+    Args:
+        context (Context): None goes back to the global one.
+    """
+
+def get_global_default_context() -> Context:
+    """
+    The default context of threads that have set none.
+
+    Returns:
+        Context: At first the one that the process starts with.
+    Raises:
+        ContextError: If it was set to None.
+    """
+
+def set_global_default_context(context: Context | None) -> None:
+    """
+    Sets the default context of threads that have set none.
+
+    Args:
+        context (Context): None leaves such threads without one.
+    """
 
 class Backend:
-    def __reduce__(self) -> tuple: ...
+    """A kind of devices, with its kernels. See chainerx.get_backend()."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Such as 'native'."""
 
     @property
-    def context(self) -> Context: ...
+    def context(self) -> Context:
+        """Its owner."""
 
-    def get_device(self, index: builtins.int = 0) -> Device: ...
+    def get_device(self, index: builtins.int = 0) -> Device:
+        """
+        The device of an index.
 
-    def get_device_count(self) -> builtins.int: ...
+        Raises:
+            IndexError: If there is none.
+        """
+
+    def get_device_count(self) -> builtins.int:
+        """How many devices there are."""
 
 class Device:
-    @property
-    def name(self) -> str: ...
+    """
+    What owns the memory of arrays and computes on them. Devices are compared by identity, and pickled by name.
+    See chainerx.get_device().
+    """
 
     @property
-    def index(self) -> builtins.int: ...
+    def name(self) -> str:
+        """Such as 'native:0': of the backend, and the index."""
 
     @property
-    def backend(self) -> Backend: ...
+    def index(self) -> builtins.int:
+        """Its number in the backend."""
 
     @property
-    def context(self) -> Context: ...
+    def backend(self) -> Backend:
+        """Its owner."""
 
-    def synchronize(self) -> None: ...
+    @property
+    def context(self) -> Context:
+        """That of the backend."""
+
+    def synchronize(self) -> None:
+        """Waits until all that was started on the device is done."""
 
     def __repr__(self) -> str: ...
 
     def __reduce__(self) -> tuple: ...
 
 class DeviceScope:
-    def __reduce__(self) -> object: ...
+    """See chainerx.using_device()."""
 
     @property
-    def device(self) -> Device: ...
+    def device(self) -> Device:
+        """The default device inside."""
 
     def __enter__(self) -> DeviceScope: ...
 
     def __exit__(self, *args) -> None: ...
 
-def get_backend(backend_name: str) -> Backend: ...
+def get_backend(backend_name: str) -> Backend:
+    """
+    A backend of the default context by name, such as 'native'; loaded if it is a plug-in.
 
-def get_device(device: object | None = None, index: object | None = None) -> Device: ...
+    Args:
+        backend_name (str): 'native', 'cuda', or the name of a library in $CHAINERX_PATH/backends.
+    Returns:
+        Backend: The same object each time.
+    Raises:
+        BackendError: If there is none.
+    """
 
-def get_default_device() -> Device: ...
+def get_device(device: str | Device | None = None, index: builtins.int | None = None) -> Device:
+    """
+    A device by name.
 
-def set_default_device(device: object) -> None: ...
+    Args:
+        device (str or Device): 'native:1', 'native' (the first one), a device itself, or None: the default
+            device. With an index, the name of the backend.
+        index (builtins.int): Of the device in the backend.
+    Returns:
+        Device: The same object each time.
+    Raises:
+        BackendError: If there is no such backend.
+        IndexError: If the backend has no such device.
+        DeviceError: If the name can't be read.
+    """
 
-def using_device(device: object, index: object | None = None) -> DeviceScope: ...
+def get_default_device() -> Device:
+    """
+    The device of this thread on which arrays are made, unless another one is given.
+
+    Returns:
+        Device: At first native:0.
+    """
+
+def set_default_device(device: str | Device) -> None:
+    """
+    Sets the default device of this thread.
+
+    Args:
+        device (str or Device): Which.
+    Raises:
+        ContextError: If it is of another context than the default one.
+    """
+
+def using_device(device: str | Device, index: builtins.int | None = None) -> DeviceScope:
+    """
+    A block, entered by ``with``, in which a device is the default of this thread.
+
+    Args:
+        device (str or Device): As for get_device().
+        index (builtins.int): As for get_device().
+    Returns:
+        DeviceScope: A context manager; can be entered again, and inside others.
+    Raises:
+        BackendError: If there is no such backend.
+        IndexError: If the backend has no such device.
+    """
 
 class BackpropId:
-    """Names one graph."""
-
-    def __reduce__(self) -> object: ...
+    """Names one graph. See chainerx.backprop_scope()."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """As given to chainerx.backprop_scope()."""
 
     @property
-    def context(self) -> Context: ...
+    def context(self) -> Context:
+        """Its owner."""
 
     def __repr__(self) -> str: ...
 
@@ -127,14 +256,10 @@ class BackpropId:
 class AnyGraph:
     """The class of chainerx.anygraph."""
 
-    def __reduce__(self) -> str: ...
-
 anygraph: AnyGraph = ...
 
 class NoBackpropMode:
     """See chainerx.no_backprop_mode()."""
-
-    def __reduce__(self) -> object: ...
 
     def __enter__(self) -> None: ...
 
@@ -143,8 +268,6 @@ class NoBackpropMode:
 class ForceBackpropMode:
     """See chainerx.force_backprop_mode()."""
 
-    def __reduce__(self) -> object: ...
-
     def __enter__(self) -> None: ...
 
     def __exit__(self, *args) -> None: ...
@@ -152,19 +275,25 @@ class ForceBackpropMode:
 class BackpropScope:
     """See chainerx.backprop_scope()."""
 
-    def __reduce__(self) -> object: ...
-
     def __enter__(self) -> BackpropId: ...
 
     def __exit__(self, *args) -> None: ...
 
-def get_memory_info() -> dict:
+def get_memory_info() -> dict[str, builtins.int]:
     """
-    Bytes of large blocks of host memory: 'in_use', 'cached' for reuse, and the 'limit' of what is kept.
+    Bytes of large blocks of host memory.
+
+    Returns:
+        dict: 'in_use', 'cached' for reuse, and the 'limit' of what is kept.
     """
 
 def set_memory_cache_limit(nbytes: builtins.int) -> None:
-    """Sets how many bytes of freed host memory are kept for reuse."""
+    """
+    Sets how many bytes of freed host memory are kept for reuse.
+
+    Args:
+        nbytes (builtins.int): 0 keeps nothing.
+    """
 
 def free_memory_cache() -> None:
     """Gives the host memory that is kept for reuse back to the system."""
@@ -180,6 +309,7 @@ def _live_counts() -> tuple: ...
 Scalar = builtins.bool | builtins.int | builtins.float | complex
 Axis = builtins.int | Sequence[builtins.int] | None
 ShapeLike = builtins.int | Sequence[builtins.int]
+Indices = builtins.int | Sequence[builtins.int] | ndarray | numpy.ndarray
 DtypeLike = Any
 DeviceLike = str | Device
 
@@ -397,7 +527,7 @@ class ndarray:
     def ravel(self) -> ndarray:
         """See chainerx.ravel()."""
 
-    def repeat(self, repeats: builtins.int | Sequence[builtins.int], axis: builtins.int | None = None) -> ndarray:
+    def repeat(self, repeats: Indices, axis: builtins.int | None = None) -> ndarray:
         """See chainerx.repeat()."""
 
     def require_grad(self, backprop_id: BackpropId | None = None) -> ndarray:
@@ -576,9 +706,16 @@ def arange(start: builtins.float, stop: builtins.float | None = None, step: buil
     """Evenly spaced values from `start`, or 0, up to `stop`.
 
     Args:
-        dtype: Default: int32 or float32 as `step` is, or as `start` if there is no step.
+        start (number): The first value; the end, if ``stop`` is not given.
+        stop (number): The end, which is not reached.
+        step (number): What is between two values; 1 by default, may be negative.
+        dtype: All that numpy.dtype() takes. Default: int32 or float32 as ``step`` is, or as ``start`` if there is no step.
+        device (str or Device): Default: the default device, whatever that of others is.
+    Returns:
+        ndarray: One dimension, in no graph. Integers count by whole steps, as in NumPy.
     Raises:
-        ChainerxError: If `step` is 0."""
+        ChainerxError: If `step` is 0.
+        OverflowError: If the dtype does not hold an end."""
 
 def arccos(x: ndarray) -> ndarray:
     """Inverse cosine of each element.
@@ -690,8 +827,8 @@ def array(object: Any, dtype: DtypeLike | None = None, copy: builtins.bool = Tru
     Returns:
         ndarray: On the device."""
 
-def array_split(ary: ndarray, indices_or_sections: builtins.int | Sequence[builtins.int], axis: builtins.int = 0) -> list[ndarray]:
-    """As split(), but the parts need not be equal: the first ones are longer by one."""
+def array_split(ary: ndarray, indices_or_sections: Indices, axis: builtins.int = 0) -> list[ndarray]:
+    """As split(), but the parts need not be equal: the first ones are longer by one. Differentiable."""
 
 def asanyarray(a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """The same as asarray()."""
@@ -981,8 +1118,8 @@ def dot(a: ndarray, b: ndarray) -> ndarray:
     Raises:
         DimensionError: If the lengths differ."""
 
-def dsplit(ary: ndarray, indices_or_sections: builtins.int | Sequence[builtins.int]) -> list[ndarray]:
-    """split() along axis 2 of an array with 3 dimensions or more."""
+def dsplit(ary: ndarray, indices_or_sections: Indices) -> list[ndarray]:
+    """split() along axis 2 of an array with 3 dimensions or more. Differentiable."""
 
 def dstack(arrays: Sequence[ndarray]) -> ndarray:
     """Joins arrays, of at least 3 dimensions or made so, along axis 2. Differentiable."""
@@ -999,10 +1136,26 @@ def elu(x: ndarray, alpha: builtins.float = 1.0) -> ndarray:
         DtypeError: If an operand is complex."""
 
 def empty(shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """An uninitialized array; float32 by default."""
+    """An uninitialized array.
+
+    Args:
+        shape (int or tuple of ints): Of the array.
+        dtype: All that numpy.dtype() takes. Default: float32.
+        device (str or Device): Default: the default device, whatever that of others is.
+    Returns:
+        ndarray: C-contiguous, in no graph.
+    Raises:
+        DimensionError: If a size is negative or there are more than 10 dimensions.
+        MemoryError: If there is not so much memory."""
 
 def empty_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:
-    """An uninitialized array of the shape and dtype of another, on the default device."""
+    """An uninitialized array of the shape and dtype of another, on the default device.
+
+    Args:
+        a (ndarray): Whose shape and dtype count.
+        device (str or Device): Default: the default device, whatever that of others is.
+    Returns:
+        ndarray: C-contiguous, in no graph."""
 
 def equal(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     """Whether elements are equal.
@@ -1057,7 +1210,19 @@ def expm1(x: ndarray) -> ndarray:
         DtypeError: If an operand is complex."""
 
 def eye(N: builtins.int, M: builtins.int | None = None, k: builtins.int = 0, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Ones on diagonal k of a matrix of shape (N, M), zeros elsewhere; float64 by default."""
+    """Ones on diagonal k of a matrix of shape (N, M), zeros elsewhere.
+
+    Args:
+        N (int): The number of rows.
+        M (int): The number of columns. Default: that of rows.
+        k (int): The diagonal: 0 begins at (0, 0), 1 at (0, 1), -1 at (1, 0).
+        dtype: All that numpy.dtype() takes. Default: float64.
+        device (str or Device): Default: the default device, whatever that of others is.
+    Returns:
+        ndarray: C-contiguous, in no graph.
+    Raises:
+        DimensionError: If a size is negative or there are more than 10 dimensions.
+        MemoryError: If there is not so much memory."""
 
 def fabs(x: ndarray) -> ndarray:
     """Absolute value of each element, in a float dtype.
@@ -1148,10 +1313,31 @@ def from_dlpack(x: Any, *, device: DeviceLike | None = None, copy: builtins.bool
         ValueError: If `copy` is False and a copy is needed; without a copy, if bools have other bytes than 0 and 1."""
 
 def full(shape: ShapeLike, fill_value: builtins.float, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """An array of one value; without a dtype, bool, int32 or float32 as the value is. The device may stand in the third place."""
+    """An array of one value.
+
+    Args:
+        shape (int or tuple of ints): Of the array.
+        fill_value (number): The value.
+        dtype: All that numpy.dtype() takes. Default: bool, int32 or float32, as the value is.
+        device (str or Device): Default: the default device. It may stand in the third place.
+    Returns:
+        ndarray: C-contiguous, in no graph.
+    Raises:
+        DimensionError: If a size is negative or there are more than 10 dimensions.
+        MemoryError: If there is not so much memory.
+        OverflowError: If the dtype does not hold the value."""
 
 def full_like(a: ndarray, fill_value: builtins.float, device: DeviceLike | None = None) -> ndarray:
-    """An array of one value with the shape and dtype of another, on the default device."""
+    """An array of one value with the shape and dtype of another, on the default device.
+
+    Args:
+        a (ndarray): Whose shape and dtype count.
+        fill_value (number): The value.
+        device (str or Device): Default: the default device, whatever that of others is.
+    Returns:
+        ndarray: C-contiguous, in no graph.
+    Raises:
+        OverflowError: If the dtype does not hold the value."""
 
 def gaussian_kl_divergence(mean: ndarray, ln_var: ndarray) -> ndarray:
     """KL divergence of a normal distribution from the standard one, elementwise:
@@ -1168,7 +1354,7 @@ def get_num_threads() -> builtins.int:
 
     At first ``$CHAINERX_NUM_THREADS``, else the CPUs that this process may run on."""
 
-def grad(outputs: ndarray | Sequence[ndarray], inputs: ndarray | Sequence[ndarray], backprop_id: BackpropId | None = None, enable_double_backprop: builtins.bool = False, set_grad: builtins.bool = False, retain_grad: builtins.bool = False, grad_outputs: Sequence[ndarray | None] | None = None, loss_scale: builtins.float | None = None) -> list[ndarray | None]:
+def grad(outputs: ndarray | Sequence[ndarray], inputs: ndarray | Sequence[ndarray], backprop_id: BackpropId | None = None, enable_double_backprop: builtins.bool = False, set_grad: builtins.bool = False, retain_grad: builtins.bool = False, grad_outputs: Sequence[ndarray | None] | None = None, loss_scale: builtins.float | None = None) -> list[Any]:
     """The gradients of some arrays by others, without touching any ``grad``.
 
     Args:
@@ -1223,8 +1409,8 @@ def hinge(x1: ndarray, x2: ndarray, norm: builtins.float = 1.0) -> ndarray:
     Raises:
         IndexError: If a label is out of range."""
 
-def hsplit(ary: ndarray, indices_or_sections: builtins.int | Sequence[builtins.int]) -> list[ndarray]:
-    """split() along axis 1, or 0 if there is only one."""
+def hsplit(ary: ndarray, indices_or_sections: Indices) -> list[ndarray]:
+    """split() along axis 1, or 0 if there is only one. Differentiable."""
 
 def hstack(arrays: Sequence[ndarray]) -> ndarray:
     """Joins arrays side by side: along axis 1, or 0 if they have only one. Differentiable."""
@@ -1252,7 +1438,17 @@ def hypot(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
         DtypeError: If an operand is complex."""
 
 def identity(n: builtins.int, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """The identity matrix; float32 by default."""
+    """The identity matrix.
+
+    Args:
+        n (int): The number of rows and columns.
+        dtype: All that numpy.dtype() takes. Default: float32.
+        device (str or Device): Default: the default device, whatever that of others is.
+    Returns:
+        ndarray: C-contiguous, in no graph.
+    Raises:
+        DimensionError: If a size is negative or there are more than 10 dimensions.
+        MemoryError: If there is not so much memory."""
 
 def invert(x: ndarray) -> ndarray:
     """All bits reversed; of bool, the opposite.
@@ -1359,8 +1555,17 @@ def linear(x: ndarray, w: ndarray, b: ndarray | None = None, n_batch_axes: built
         DimensionError: If shapes don't fit."""
 
 def linspace(start: builtins.float, stop: builtins.float, num: builtins.int = 50, endpoint: builtins.bool = True, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """`num` evenly spaced values from `start` to `stop`, the last one included if `endpoint`; float32 by default.
+    """Evenly spaced values from `start` to `stop`.
 
+    Args:
+        start (float): The first value.
+        stop (float): The end.
+        num (int): How many values.
+        endpoint (bool): Whether the last one is ``stop``.
+        dtype: All that numpy.dtype() takes. Default: float32.
+        device (str or Device): Default: the default device, whatever that of others is.
+    Returns:
+        ndarray: One dimension, in no graph.
     Raises:
         ChainerxError: If `num` is negative."""
 
@@ -1660,10 +1865,26 @@ def not_equal(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
         DtypeError: If bool meets another dtype."""
 
 def ones(shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """An array of ones; float32 by default."""
+    """An array of ones.
+
+    Args:
+        shape (int or tuple of ints): Of the array.
+        dtype: All that numpy.dtype() takes. Default: float32.
+        device (str or Device): Default: the default device, whatever that of others is.
+    Returns:
+        ndarray: C-contiguous, in no graph.
+    Raises:
+        DimensionError: If a size is negative or there are more than 10 dimensions.
+        MemoryError: If there is not so much memory."""
 
 def ones_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:
-    """An array of ones with the shape and dtype of another, on the default device."""
+    """An array of ones with the shape and dtype of another, on the default device.
+
+    Args:
+        a (ndarray): Whose shape and dtype count.
+        device (str or Device): Default: the default device, whatever that of others is.
+    Returns:
+        ndarray: C-contiguous, in no graph."""
 
 def pad(array: ndarray, pad_width: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]], mode: str = 'constant', constant_values: Scalar = 0) -> ndarray:
     """The array with elements added before and after each axis.
@@ -1753,7 +1974,7 @@ def remainder(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     Raises:
         DtypeError: If an operand is bool."""
 
-def repeat(a: ndarray, repeats: builtins.int | Sequence[builtins.int], axis: builtins.int | None = None) -> ndarray:
+def repeat(a: ndarray, repeats: Indices, axis: builtins.int | None = None) -> ndarray:
     """Each element along an axis several times.
 
     Args:
@@ -1891,7 +2112,7 @@ def softplus(x: ndarray, beta: builtins.float = 1.0) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
-def split(ary: ndarray, indices_or_sections: builtins.int | Sequence[builtins.int], axis: builtins.int = 0) -> list[ndarray]:
+def split(ary: ndarray, indices_or_sections: Indices, axis: builtins.int = 0) -> list[ndarray]:
     """Parts of an array along an axis, as views.
 
     Args:
@@ -2033,7 +2254,19 @@ def transpose(a: ndarray, axes: Axis = None) -> ndarray:
         DimensionError: If ``axes`` is not a permutation."""
 
 def tri(N: builtins.int, M: builtins.int | None = None, k: builtins.int = 0, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """Ones on and below diagonal k of a matrix of shape (N, M), zeros above; float32 by default."""
+    """Ones on and below diagonal k of a matrix of shape (N, M), zeros above.
+
+    Args:
+        N (int): The number of rows.
+        M (int): The number of columns. Default: that of rows.
+        k (int): The diagonal: 0 begins at (0, 0), 1 at (0, 1), -1 at (1, 0).
+        dtype: All that numpy.dtype() takes. Default: float32.
+        device (str or Device): Default: the default device, whatever that of others is.
+    Returns:
+        ndarray: C-contiguous, in no graph.
+    Raises:
+        DimensionError: If a size is negative or there are more than 10 dimensions.
+        MemoryError: If there is not so much memory."""
 
 def tril(m: ndarray, k: builtins.int = 0) -> ndarray:
     """A copy with zeros above diagonal k of the last two axes. Differentiable."""
@@ -2063,8 +2296,8 @@ def var(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarr
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
-def vsplit(ary: ndarray, indices_or_sections: builtins.int | Sequence[builtins.int]) -> list[ndarray]:
-    """split() along axis 0 of an array with 2 dimensions or more."""
+def vsplit(ary: ndarray, indices_or_sections: Indices) -> list[ndarray]:
+    """split() along axis 0 of an array with 2 dimensions or more. Differentiable."""
 
 def vstack(arrays: Sequence[ndarray]) -> ndarray:
     """Joins arrays, of at least 2 dimensions or made so, along axis 0. Differentiable."""
@@ -2080,10 +2313,26 @@ def where(condition: ndarray, x: ndarray | Scalar, y: ndarray | Scalar) -> ndarr
         ndarray: Promoted dtype of ``x`` and ``y``. Differentiable in both, any order."""
 
 def zeros(shape: ShapeLike, dtype: DtypeLike | None = None, *, device: DeviceLike | None = None) -> ndarray:
-    """An array of zeros; float32 by default."""
+    """An array of zeros.
+
+    Args:
+        shape (int or tuple of ints): Of the array.
+        dtype: All that numpy.dtype() takes. Default: float32.
+        device (str or Device): Default: the default device, whatever that of others is.
+    Returns:
+        ndarray: C-contiguous, in no graph.
+    Raises:
+        DimensionError: If a size is negative or there are more than 10 dimensions.
+        MemoryError: If there is not so much memory."""
 
 def zeros_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:
-    """An array of zeros with the shape and dtype of another, on the default device."""
+    """An array of zeros with the shape and dtype of another, on the default device.
+
+    Args:
+        a (ndarray): Whose shape and dtype count.
+        device (str or Device): Default: the default device, whatever that of others is.
+    Returns:
+        ndarray: C-contiguous, in no graph."""
 
 abs = absolute
 amax = max

@@ -1,0 +1,90 @@
+// Signatures that inspect can read, for the functions and methods that nanobind binds: its own are
+// in a form that only nanobind knows. Each is replaced by a builtin that passes calls on, and that
+// has __text_signature__ and the plain docstring.
+#include <nanobind/nanobind.h>
+
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "chainerx/core/error.h"
+#include "chainerx/python/bind.h"
+#include "chainerx/python/device.h"
+
+namespace nb = nanobind;
+
+namespace chainerx::python {
+namespace {
+
+PyObject* PassOn(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+    return PyObject_Vectorcall(self, args, static_cast<size_t>(n), keywords);
+}
+
+bool IsBoundByNanobind(nb::handle o) {
+    const std::string_view type = Py_TYPE(o.ptr())->tp_name;
+    return type == "nanobind.nb_func" || type == "nanobind.nb_method";
+}
+
+// "def f(x: int = \0) -> int" with the default in its place.
+std::string WithDefaults(const char* signature, nb::handle defaults) {
+    std::string out;
+    for (const char* c = signature; *c != 0; ++c) {
+        if (*c != '\\') {
+            out += *c;
+            continue;
+        }
+        const auto k = static_cast<Py_ssize_t>(*++c - '0');
+        out += nb::repr(nb::borrow<nb::tuple>(defaults)[k]).c_str();
+    }
+    return out;
+}
+
+// What a function of the table has, from what nanobind knows of the first overload.
+nb::object Described(nb::handle function, const char* name, nb::handle module) {
+    const auto overloads = nb::cast<nb::tuple>(function.attr("__nb_signature__"));
+    const auto first = nb::cast<nb::tuple>(overloads[0]);
+    const std::string signature =
+        WithDefaults(nb::cast<const char*>(nb::handle(first[0])), nb::handle(first[2]));
+    const ArgSpec spec{name, signature.c_str() + signature.find('(') + 1};
+    const nb::handle doc = nb::handle(first[1]);
+    const std::string text = StrCat(name, spec.TextSignature(false), "\n--\n\n",
+                                    doc.is_none() ? "" : nb::cast<const char*>(doc));
+    // Live as long as the function, hence the process.
+    auto* def = new PyMethodDef{
+        strdup(name), reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&PassOn)),
+        METH_FASTCALL | METH_KEYWORDS, strdup(text.c_str())};
+    return nb::steal(PyCFunction_NewEx(def, function.ptr(), module.attr("__name__").ptr()));
+}
+
+// Calls f(name, value) for what a module or class had when this began.
+template <typename F>
+void ForEachMember(nb::handle owner, const F& f) {
+    const nb::object members = owner.attr("__dict__");
+    for (nb::handle key : nb::steal<nb::list>(PyMapping_Keys(members.ptr()))) {
+        const nb::object value = members[key];
+        f(nb::cast<const char*>(key), value);
+    }
+}
+
+void DescribeMethods(nb::handle type, nb::handle module) {
+    ForEachMember(type, [&](const char* name, nb::handle member) {
+        if (name[0] == '_' || !IsBoundByNanobind(member)) return;
+        const nb::object function = Described(member, name, module);
+        type.attr(name) = nb::steal(PyInstanceMethod_New(function.ptr()));
+    });
+}
+
+}  // namespace
+
+void Describe(PyObject* module) {
+    const nb::handle m{module};
+    ForEachMember(m, [&](const char* name, nb::handle member) {
+        if (IsBoundByNanobind(member)) {
+            m.attr(name) = Described(member, name, m);
+        } else if (PyType_Check(member.ptr()) && nb::type_check(member)) {
+            DescribeMethods(member, m);
+        }
+    });
+}
+
+}  // namespace chainerx::python

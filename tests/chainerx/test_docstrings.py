@@ -1,0 +1,118 @@
+"""Each public function, class, method and property says what it is, and how it is called."""
+
+import inspect
+import re
+import types
+
+import chainerx as chx
+import pytest
+from cases import CASES
+
+MODULES = {
+    'chainerx': chx,
+    'chainerx.graph': chx.graph,
+    'chainerx.linalg': chx.linalg,
+    'chainerx.random': chx.random,
+}
+PROPERTIES = (property, types.GetSetDescriptorType, types.MemberDescriptorType)
+
+
+def members():
+    for module_name, module in MODULES.items():
+        for name, value in vars(module).items():
+            if name.startswith('_') or isinstance(value, types.ModuleType):
+                continue
+            if isinstance(value, type):
+                if not value.__module__.startswith('chainerx'):
+                    continue  # of NumPy or Python
+                for member, what in vars(value).items():
+                    if not member.startswith('_'):
+                        yield f'{module_name}.{name}.{member}', what
+            elif not callable(value):
+                continue
+            yield f'{module_name}.{name}', value
+
+
+MEMBERS = dict(members())
+
+
+def test_all_are_looked_at():
+    assert len(MEMBERS) > 300
+    for name in (
+        'chainerx.grad',
+        'chainerx.Device.name',
+        'chainerx.Context.get_device',
+        'chainerx.ndarray.T',
+        'chainerx.ndarray.sum',
+        'chainerx.no_backprop_mode',
+        'chainerx.graph.Node.inputs',
+        'chainerx.random.normal',
+        'chainerx.frombuffer',
+    ):
+        assert name in MEMBERS, name
+    for name, module in MODULES.items():
+        assert module.__doc__, name
+
+
+@pytest.mark.parametrize('name', MEMBERS)
+def test_docstring(name):
+    text = inspect.getdoc(MEMBERS[name])
+    assert text, f'{name} has no docstring'
+    first = text.splitlines()[0]
+    assert len(first) > 5, f'{name}: {first!r}'
+    assert len(max(text.splitlines(), key=len)) <= 200, name
+
+
+@pytest.mark.parametrize(
+    'name',
+    [n for n, v in MEMBERS.items() if not isinstance(v, PROPERTIES) and not isinstance(v, type)],
+)
+def test_signature(name):
+    function = MEMBERS[name]
+    signature = inspect.signature(function)
+    text = inspect.getdoc(function)
+    # What stands under Args are parameters, and those of the signature.
+    if 'Args:' in text:
+        described = [
+            word.strip(' `*')
+            for line in text.split('Args:')[1].split('Returns:')[0].split('Raises:')[0].splitlines()
+            if line.startswith('    ') and not line.startswith('     ') and ':' in line
+            for word in line.partition(':')[0].partition('(')[0].split(',')
+        ]
+        parameters = {p.lower() for p in signature.parameters}
+        for word in described:
+            assert word.lower() in parameters, f'{name}{signature} describes {word!r}'
+
+
+@pytest.mark.parametrize(
+    'case', [c for c in CASES if c.order and c.ref and c.diff != () and c.fn is None], ids=str
+)
+def test_docstrings_say_what_is_differentiable(case):
+    text = inspect.getdoc(case.resolve(chx))
+    assert re.search('differentiable|gradient', text, re.I), f'{case.name}: {text}'
+
+
+def test_methods_of_objects_have_signatures():
+    for bound, parameters in (
+        (chx.zeros(1).sum, ['axis', 'keepdims']),
+        (chx.get_default_context().get_device, ['device', 'index']),
+        (chx.get_default_device().synchronize, []),
+    ):
+        assert list(inspect.signature(bound).parameters) == parameters
+
+
+def test_calls_of_described_functions():
+    """They are passed on: by position, by keyword, with the errors that they had."""
+    context = chx.get_default_context()
+    assert context.get_device('native', 1) is context.get_device(device='native', index=1)
+    assert chx.get_device('native', index=1) is chx.get_device('native:1')
+    for bad in (
+        lambda: context.get_device(),
+        lambda: context.get_device('native', 1, 2),
+        lambda: chx.get_device(name='native'),
+        lambda: chx.Context.get_device('native'),
+    ):
+        with pytest.raises(TypeError):
+            bad()
+    with pytest.raises(IndexError):
+        chx.get_device('native', 99)

@@ -1,0 +1,75 @@
+"""What type checkers see: the tours of README.md are right, and names that do not exist are not."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+@pytest.fixture
+def check(tmp_path):
+    """Runs mypy on a program; the lines that it complains about, with what it says."""
+    pytest.importorskip('mypy', reason='mypy is for developers')
+
+    def run(source):
+        path = tmp_path / 'program.py'
+        path.write_text(source)
+        done = subprocess.run(
+            [sys.executable, '-m', 'mypy', '--follow-imports=silent', '--check-untyped-defs', path],
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+        )
+        found = re.findall(r'program\.py:(\d+): error: (.*)', done.stdout)
+        assert bool(found) == bool(done.returncode), done.stdout + done.stderr
+        return [(int(line), message) for line, message in found]
+
+    return run
+
+
+def test_tours_are_right(check):
+    blocks = re.findall(r'```python\n(.*?)```', (ROOT / 'README.md').read_text(), re.S)
+    assert len(blocks) >= 2
+    for block in blocks:
+        assert check(block) == []
+
+
+def test_what_is_wrong_is_found(check):
+    lines = [
+        'import chainerx as chx',
+        'chx.foo',
+        'chx.zeros(2).foo',
+        'chx.random.foo',
+        'chx.linalg.foo',
+        'chx.graph.foo',
+        'chx.get_device(1.5)',
+        'chx.get_default_device().foo',
+        'chx.no_backprop_mode(backprop_id=1)',
+        'chx.zeros(2).sum(axes=1)',
+        'chx.softmax([1.0])',
+        'chx.backward()',
+        'chx.testing.foo',
+    ]
+    assert sorted({line for line, _ in check('\n'.join(lines) + '\n')}) == [
+        *range(2, len(lines) + 1)
+    ]
+
+
+def test_what_is_right_is_accepted(check):
+    lines = [
+        'import chainerx as chx',
+        'chx.abs(chx.zeros((2, 3), "f4")).sum(axis=(0, 1)).item()',
+        'chx.array([1, 2], chx.bfloat16).astype(chx.float32)',
+        'chx.softmax(chx.zeros((2, 3)), (0, 1))',
+        'chx.split(chx.zeros(4), chx.array([1, 2]))',
+        'with chx.using_device("native", 1) as scope: scope.device.synchronize()',
+        'node = chx.graph.creator(chx.zeros(1))',
+        'chx.testing.assert_allclose(chx.zeros(1), chx.zeros(1))',
+        'chx.true_divide(1.0, chx.ones(3)) ** 2 // 3 @ chx.ones(3)',
+        'chx.Inf, chx.newaxis, chx.pi',
+    ]
+    assert check('\n'.join(lines) + '\n') == []

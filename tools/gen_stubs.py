@@ -153,13 +153,14 @@ def _nanobind(module: types.ModuleType) -> str:
     text = generator.get()
     # The names that nanobind imports are defined or imported above.
     text = re.sub(r'^(from|import) .*?(\(\n.*?\n\)|$)\n', '', text, flags=re.M | re.S)
-    text = re.sub(r'chainerx\.(?:_core\.)?(?:graph\.)?(?=[A-Z]|ndarray\b)', '', text)
+    text = re.sub(r'chainerx\.(?:_core\.)?(?:graph\.|kernels\.)?(?=[A-Z]|ndarray\b)', '', text)
     return _qualify(text)
 
 
 def stubs() -> dict[str, str]:
     """The text of each stub, by file name."""
-    main = HEADER + 'from . import graph as graph, linalg as linalg, random as random\n\n'
+    main = HEADER + 'from . import graph as graph, kernels as kernels\n'
+    main += 'from . import linalg as linalg, random as random\n\n'
     main += _errors()
     main += (
         '__version__: str\n\n'
@@ -176,6 +177,7 @@ def stubs() -> dict[str, str]:
     return {
         '__init__.pyi': main,
         'graph.pyi': graph + _nanobind(_core.graph),
+        'kernels.pyi': HEADER + _nanobind(_core.kernels),
         'random.pyi': sub + _functions('random'),
         'linalg.pyi': sub + _functions('linalg'),
     }

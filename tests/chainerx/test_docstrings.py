@@ -11,6 +11,7 @@ from cases import CASES
 MODULES = {
     'chainerx': chx,
     'chainerx.graph': chx.graph,
+    'chainerx.kernels': chx.kernels,
     'chainerx.linalg': chx.linalg,
     'chainerx.random': chx.random,
 }

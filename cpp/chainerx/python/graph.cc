@@ -73,11 +73,10 @@ void InitGraph(PyObject* module) {
                 constexpr const char* kNames[] = {"unknown", "elementwise", "axes", "shape"};
                 return kNames[static_cast<int>(n.op().batching)];
             },
-            "How it applies to a batch of its inputs along axis 0: 'elementwise', as it is; "
-            "'axes', "
-            "with arguments that are axes one higher; 'shape', with the batch in front of the "
-            "shape "
-            "that is an argument; or 'unknown'.")
+            "How it applies to a batch of its inputs along axis 0.\n\n"
+            "'elementwise': as it is; 'axes': with arguments that are axes one higher; 'shape': "
+            "with "
+            "the batch in\nfront of the shape that is an argument; or 'unknown'.")
         .def_prop_ro(
             "has_forward_derivative", [](const GraphNode& n) { return n.op().forward != nullptr; },
             "Whether forward_derivative() can be called.")

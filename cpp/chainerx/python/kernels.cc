@@ -83,7 +83,7 @@ void InitKernels(PyObject* module) {
                 return rows;
             },
             "(name, family, calls, seconds, seconds without the kernels that it called) of each.")
-        .def("reset", &KernelProfiler::Reset);
+        .def("reset", &KernelProfiler::Reset, "Forgets what was counted.");
     nb::class_<KernelValidator, KernelHook>(m, "Validator", "Checks the operands of each call.")
         .def(nb::init<>());
 }

@@ -78,6 +78,7 @@ NB_MODULE(_core, m) {
     InitRuntime(m.ptr());
     Describe(m.ptr());
     Describe(m.attr("graph").ptr());
+    Describe(m.attr("kernels").ptr());
     m.attr("__version__") = CHAINERX_VERSION;
     chainerx::SetGlobalDefaultContext(new chainerx::Context);  // never freed
 }

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy
 
-from . import graph as graph, linalg as linalg, random as random
+from . import graph as graph, kernels as kernels
+from . import linalg as linalg, random as random
 
 class ChainerxError(builtins.Exception): ...
 class BackendError(ChainerxError): ...

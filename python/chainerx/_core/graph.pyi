@@ -12,6 +12,7 @@ from chainerx._core import BackpropId, Device, ndarray
 
 
 
+
 class Node:
     """One recorded operation; keeps it alive."""
 
@@ -40,6 +41,38 @@ class Node:
     @property
     def outputs(self) -> list[Value]:
         """A Value per output."""
+
+    @property
+    def kernel(self) -> str | None:
+        """
+        The name of the kernel that computes it; None for views and compositions.
+        """
+
+    @property
+    def batching(self) -> str:
+        """
+        How it applies to a batch of its inputs along axis 0.
+
+        'elementwise': as it is; 'axes': with arguments that are axes one higher; 'shape': with the batch in
+        front of the shape that is an argument; or 'unknown'.
+        """
+
+    @property
+    def has_forward_derivative(self) -> builtins.bool:
+        """Whether forward_derivative() can be called."""
+
+    def forward_derivative(self, x: Sequence[ndarray], y: ndarray, tangents: Sequence[object]) -> ndarray | None:
+        """
+        The change of y = op(*x) for small changes of the inputs.
+
+        Args:
+            x (list of ndarray): The inputs.
+            y (ndarray): The output.
+            tangents (list of ndarray or None): The change of each input; None for none.
+
+        Returns:
+            ndarray or None: Of the shape of y; None where y does not change.
+        """
 
     def unchain(self) -> None:
         """Cuts the operation from its inputs."""

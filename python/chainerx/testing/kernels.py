@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import operator
 import typing
 
 import chainerx
@@ -49,6 +50,7 @@ def forward_derivative(
     y = function(*leaves)
     node = chainerx.graph.creator(y)
     sources = [] if node is None else [value and value.array for value in node.inputs]
-    if len(sources) != len(leaves) or any(s is not x for s, x in zip(sources, leaves, strict=True)):
+    is_one = len(sources) == len(leaves) and all(map(operator.is_, sources, leaves))
+    if node is None or not is_one:
         raise chainerx.ChainerxError('forward_derivative: not one operation on these inputs')
     return node.forward_derivative(inputs, y.as_grad_stopped(), tangents)

@@ -154,6 +154,8 @@ def _nanobind(module: types.ModuleType) -> str:
     # The names that nanobind imports are defined or imported above.
     text = re.sub(r'^(from|import) .*?(\(\n.*?\n\)|$)\n', '', text, flags=re.M | re.S)
     text = re.sub(r'chainerx\.(?:_core\.)?(?:graph\.|kernels\.)?(?=[A-Z]|ndarray\b)', '', text)
+    # What refuses to be pickled is bound as if it returned something.
+    text = re.sub(r'(def __reduce__\(self.*?\) -> )object', r'\1Any', text)
     return _qualify(text)
 
 

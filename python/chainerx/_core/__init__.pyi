@@ -27,6 +27,8 @@ class Context:
 
     def __init__(self) -> None: ...
 
+    def __reduce__(self) -> Any: ...
+
     def get_backend(self, backend_name: str) -> Backend:
         """
         A backend by name, such as 'native'; loaded if it is a plug-in.
@@ -64,6 +66,8 @@ class Context:
 
 class ContextScope:
     """See chainerx.context_scope()."""
+
+    def __reduce__(self) -> Any: ...
 
     def __enter__(self) -> ContextScope: ...
 
@@ -118,6 +122,8 @@ def set_global_default_context(context: Context | None) -> None:
 class Backend:
     """A kind of devices, with its kernels. See chainerx.get_backend()."""
 
+    def __reduce__(self) -> tuple: ...
+
     @property
     def name(self) -> str:
         """Such as 'native'."""
@@ -168,6 +174,8 @@ class Device:
 
 class DeviceScope:
     """See chainerx.using_device()."""
+
+    def __reduce__(self) -> Any: ...
 
     @property
     def device(self) -> Device:
@@ -240,6 +248,8 @@ def using_device(device: str | Device, index: builtins.int | None = None) -> Dev
 class BackpropId:
     """Names one graph. See chainerx.backprop_scope()."""
 
+    def __reduce__(self) -> Any: ...
+
     @property
     def name(self) -> str:
         """As given to chainerx.backprop_scope()."""
@@ -257,10 +267,14 @@ class BackpropId:
 class AnyGraph:
     """The class of chainerx.anygraph."""
 
+    def __reduce__(self) -> str: ...
+
 anygraph: AnyGraph = ...
 
 class NoBackpropMode:
     """See chainerx.no_backprop_mode()."""
+
+    def __reduce__(self) -> Any: ...
 
     def __enter__(self) -> None: ...
 
@@ -269,12 +283,16 @@ class NoBackpropMode:
 class ForceBackpropMode:
     """See chainerx.force_backprop_mode()."""
 
+    def __reduce__(self) -> Any: ...
+
     def __enter__(self) -> None: ...
 
     def __exit__(self, *args) -> None: ...
 
 class BackpropScope:
     """See chainerx.backprop_scope()."""
+
+    def __reduce__(self) -> Any: ...
 
     def __enter__(self) -> BackpropId: ...
 

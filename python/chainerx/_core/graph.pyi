@@ -16,6 +16,8 @@ from chainerx._core import BackpropId, Device, ndarray
 class Node:
     """One recorded operation; keeps it alive."""
 
+    def __reduce__(self) -> Any: ...
+
     @property
     def name(self) -> str:
         """Of the operation."""
@@ -85,6 +87,8 @@ class Node:
 
 class Value:
     """The place of an array in the graphs; keeps it alive."""
+
+    def __reduce__(self) -> Any: ...
 
     @property
     def shape(self) -> tuple[builtins.int, ...]:

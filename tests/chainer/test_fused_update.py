@@ -24,7 +24,8 @@ MAKE = {
     'AMSBound': lambda: optimizers.Adam(0.1, amsgrad=True, adabound=True),
     'MSVAG': lambda: optimizers.MSVAG(0.1),
 }
-SHAPES = [(), (3,), (7, 5), (0, 4), (300,), (130, 131)]
+# The last ones together are more than one block of work, and end in the middle of one.
+SHAPES = [(), (3,), (7, 5), (0, 4), (300,), (130, 131), (151, 157)]
 
 
 def make_model(kind, dtype='float32'):
@@ -237,3 +238,18 @@ def test_results_do_not_depend_on_threads():
     for other in results[1:]:
         for x, y in zip(results[0], other, strict=True):
             np.testing.assert_array_equal(x, y)
+
+
+@pytest.mark.parametrize('kind', ['numpy', 'chainerx'])
+def test_a_loss_scale_is_seen(kind, calls):
+    """Of gradients that come after steps without one: they are freed of it, and of it alone."""
+    model, optimizer = warm(kind=kind)
+    other, expected = warm(kind=kind)
+    for param in model.params():
+        grad = chainer.backend.CpuDevice().send(param.grad)
+        param.grad = param.device.send(np.asarray(grad * 8))
+        param.loss_scale = 8
+    optimizer.update()
+    expected.update()
+    for x, y in zip(values(model), values(other), strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-6)

@@ -355,3 +355,33 @@ def test_lars_of_small_gradients_in_float16(device):
         optimizer.update()
         np.testing.assert_allclose(values(link.a.grad).ravel(), expected, rtol=1e-2)
         assert link.a.grad.dtype == np.float16
+
+
+def test_a_parameter_in_two_places_has_one_gradient(device):
+    # Else its norm would count twice, and it would be clipped twice.
+    link = chainer.Chain()
+    with link.init_scope():
+        link.p = chainer.Parameter(np.zeros(2, 'f'))
+        link.l = chainer.Link()
+    with link.l.init_scope():
+        link.l.p = link.p
+    link.to_device(device)
+    for threshold, expected in ((5, [3, 4]), (4.9, [3 * 0.98, 4 * 0.98]), (1, [0.6, 0.8])):
+        link.p.grad = chainer.get_device(device).send(np.array([3, 4], 'f'))
+        optimizer = optimizers.SGD(0).setup(link)
+        optimizer.add_hook(hooks.GradientClipping(threshold))
+        optimizer.update()
+        np.testing.assert_allclose(values(link.p.grad), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(('threshold', 'expected'), [(5, 1.0), (np.nextafter(5, 0), 0.5)])
+def test_lars_leaves_gradients_of_parameters_up_to_the_threshold(threshold, expected, device):
+    link = chainer.Link()
+    with link.init_scope():
+        link.p = chainer.Parameter(np.array([3, 4], 'f'))
+    link.to_device(device)
+    link.p.grad = chainer.get_device(device).send(np.array([6, 8], 'f'))
+    optimizer = optimizers.SGD(0).setup(link)
+    optimizer.add_hook(hooks.GradientLARS(threshold=threshold, eps=0))
+    optimizer.update()
+    np.testing.assert_allclose(values(link.p.grad), np.array([6, 8]) * expected, rtol=1e-6)

@@ -397,3 +397,75 @@ def test_backward_does_not_follow_what_is_not_required():
     check(x.grad, [5])
     with pytest.raises(chx.ChainerxError):
         _ = c.grad
+
+
+# --- graphs of many shapes
+
+
+@pytest.mark.parametrize('seed', range(20))
+def test_random_graphs(seed):
+    """Paths of all lengths between two nodes, operands in either order; against dual numbers."""
+    rng = np.random.default_rng(seed)
+    x = leaf(0.3, 'float64')
+    ours, values, slopes = [x], [0.3], [1.0]
+    for _ in range(30):
+        i, j = (int(k) for k in rng.integers(max(0, len(ours) - 12), len(ours), 2))
+        match rng.integers(4):
+            case 0:
+                ours.append(chx.sin(ours[i]))
+                slopes.append(np.cos(values[i]) * slopes[i])
+                values.append(np.sin(values[i]))
+            case 1:
+                ours.append(ours[i] * ours[j])
+                slopes.append(values[i] * slopes[j] + values[j] * slopes[i])
+                values.append(values[i] * values[j])
+            case 2:
+                ours.append(ours[i] - ours[j] * 0.5)
+                slopes.append(slopes[i] - slopes[j] * 0.5)
+                values.append(values[i] - values[j] * 0.5)
+            case 3:
+                first, second = chx.split(chx.stack([ours[i], ours[j]]), 2)
+                ours.append((first * 2 + second).reshape(()))
+                slopes.append(2 * slopes[i] + slopes[j])
+                values.append(2 * values[i] + values[j])
+    used = sorted({int(k) for k in rng.integers(1, len(ours), 4)})
+    outputs = [ours[k] for k in used]
+    expected = sum(slopes[k] for k in used)
+    (gx,) = chx.grad(outputs, [x], enable_double_backprop=True)
+    np.testing.assert_allclose(float(gx), expected, rtol=1e-9, atol=1e-9)
+    chx.backward(outputs)  # which frees each node as it goes
+    np.testing.assert_allclose(float(x.grad), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_gradients_given_by_the_user_are_not_written_to():
+    """Nor is what the gradient of a view shares with them, when another path adds to it."""
+    for view in (lambda x: x.reshape(3, 2), lambda x: x.T, lambda x: x[::-1], lambda x: x + 0.0):
+        x = leaf([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+        w = x * 3
+        y = view(x)
+        gy = chx.ones(y.shape, 'float32')
+        (gx,) = chx.grad([w, y], [x], grad_outputs=[chx.ones_like(w), gy])
+        check(gx, np.full((2, 3), 4))
+        check(gy, np.ones(y.shape))
+        w = x * 3
+        y = view(x)
+        y.grad = gy
+        chx.backward([w, y])
+        check(gy, np.ones(y.shape))
+        check(x.grad, np.full((2, 3), 4))
+
+
+def test_backward_starts_from_the_gradient_that_is_there_and_leaves_it():
+    x = leaf([1.0, 2.0])
+    x.grad = chx.array([3.0, 4.0], 'float32')
+    x.backward()
+    check(x.grad, [3, 4])
+    x.cleargrad()
+    x.backward()
+    check(x.grad, [1, 1])
+    x.cleargrad()
+    y = (x * 2).require_grad()
+    y.grad = chx.array([3.0, 4.0], 'float32')
+    y.backward()
+    check(y.grad, [3, 4])
+    check(x.grad, [6, 8])

@@ -214,3 +214,26 @@ def test_anygraph():
         x.require_grad(a)
         assert x.is_backprop_required(chx.anygraph)
         assert not x.is_backprop_required()
+
+
+def test_an_id_has_nothing_of_the_one_before():
+    """Scopes one after another get the same place; arrays of the first are in no graph of it."""
+    with chx.backprop_scope('first') as first:
+        x = chx.ones(2).require_grad(first)
+        y = x * 2
+        y.backward(first)
+        kept = chx.ones(2).require_grad(first)
+    for n in range(70):  # more than there are at once
+        with chx.backprop_scope(f'scope {n}') as now:
+            for old in (x, y, kept):
+                assert not old.is_backprop_required(now)
+                assert not old.is_grad_required(now)
+                with pytest.raises(chx.ChainerxError):
+                    old.get_grad(now)
+                assert not (old * 3).is_backprop_required(now)
+            other = chx.ones(2).require_grad(now)
+            (other * kept.as_grad_stopped()).backward(now)
+            assert other.get_grad(now).tolist() == [1, 1]
+            kept.require_grad(now)
+            assert (kept * 2).is_backprop_required(now)
+            assert kept.get_grad(now) is None

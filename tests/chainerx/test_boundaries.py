@@ -17,7 +17,7 @@ from cases._table import np_dtype, seeded
 PIECE = 1 << 16
 
 # Elements of a vector, a tile, a block, a piece of work. The sizes of all tests come from here.
-EDGES = [2**k for k in range(2, 18)]
+EDGES = [2**k for k in range(2, 19)]
 # Numbers of pieces, of which some are odd at one or the other halving.
 PIECES = [2, 3, 5, 6, 7, 9]
 SMALL = sorted({e + d for e in EDGES if e <= 1024 for d in (-1, 0, 1)} | {0, 1, 2})
@@ -29,7 +29,7 @@ WIDTHS = [1, 2, 3, 5, 31, 32, 33, 63, 64, 65, 127, 129, 255, 257, 511, 512, 513,
 LENGTHS = [1, 2, 15, 16, 17, 31, 33, 64, 65, 127, 128, 129, 255, 257, 1024, 1025, 4097, 16385]
 
 # Sizes in the sources that no test can reach, and that are no sizes of arrays.
-BEYOND = {1 << 30: 'indices of 32 bits', 1 << 19: 'bytes: 2^17 elements of 4 bytes'}
+BEYOND = {1 << 30: 'indices of 32 bits', 1 << 19: 'bytes: 2^17 of 4', 1 << 22: 'bytes: 2^18 of 16'}
 
 DTYPES = ['float32', 'float64', 'float16', 'bfloat16', 'int8', 'int64', 'uint8', 'bool']
 
@@ -199,6 +199,35 @@ def test_two_axes_around_a_third(device):
             same(chx.max(x, axes), v.max(axes), f'max of {shape} over {axes}')
 
 
+def scattered(v, device):
+    """An array of which no two dimensions can be seen as one."""
+    wide = np.full([2 * d + 1 for d in v.shape], 7, v.dtype)
+    key = tuple(slice(0, 2 * d, 2) for d in v.shape)
+    wide[key] = v
+    return chx.array(wide, device=device)[key]
+
+
+def test_dimensions_that_do_not_merge(device):
+    """Outputs in groups, blocks and lines that end in the middle of a dimension."""
+    for shape in [(5, 70, 40), (3, 65, 2, 9), (2, 3, 4, 5), (9, 63, 33), (3, 129, 7), (70, 3, 65)]:
+        v = dense(int(np.prod(shape)), 'float32').reshape(shape)
+        v.flat[v.size // 3] = 5
+        x = scattered(v, device)
+        for axis in range(len(shape)):
+            what = f'{shape} along {axis}'
+            same(chx.sum(x, axis), v.sum(axis, dtype='int64'), f'sum of {what}')
+            same(chx.max(x, axis), v.max(axis), f'max of {what}')
+            same(chx.argmax(x, axis), v.argmax(axis), f'argmax of {what}')
+            same(chx.cumsum(x, axis), v.cumsum(axis, dtype='int64'), f'cumsum of {what}')
+            same(chx.take(x, chx.array([1, 0], device=device), axis), v.take([1, 0], axis), what)
+            same(chx.flip(x, axis).copy(), np.flip(v, axis), f'flip of {what}')
+        for axes in itertools.combinations(range(len(shape)), 2):
+            same(chx.sum(x, axes), v.sum(axes, dtype='int64'), f'sum of {shape} over {axes}')
+        same(x + x, v + v, f'add of {shape}')
+        same(x.reshape(-1), v.reshape(-1), f'reshape of {shape}')
+        same(x[x > 2], v[v > 2], f'mask of {shape}')
+
+
 def test_the_most_pieces(device):
     """More than 256 pieces: they grow instead."""
     for n in (256 * PIECE - 1, 256 * PIECE, 256 * PIECE + 1, 257 * PIECE + 1):
@@ -330,6 +359,16 @@ def test_copies_between_layouts(dtype, device):
 
 
 @pytest.mark.parametrize('dtype', ['int8', 'float32', 'complex128'])
+def test_joined_arrays(dtype, device):
+    for n in SIZES[:: 1 if dtype == 'float32' else 5]:
+        v = dense(n, dtype)
+        x = chx.array(v, device=device)
+        same(chx.concatenate([x, x[:3], x]), np.concatenate([v, v[:3], v]), f'concatenate of {n}')
+        same(chx.stack([x, x], 1), np.stack([v, v], 1), f'stack of {n}')
+        same(chx.stack([x, x[::-1]]), np.stack([v, v[::-1]]), f'stack of {n}')
+
+
+@pytest.mark.parametrize('dtype', ['int8', 'float32', 'complex128'])
 def test_rows_that_are_taken(dtype, device):
     """Indices in chunks, rows of all lengths, as many as a piece of work has."""
     for n, width in [(511, 1), (512, 3), (513, 8), (1025, 16), (PIECE + 1, 1), (300, 257), (9, 0)]:
@@ -392,13 +431,22 @@ def test_products_of_matrices(dtype, device):
         a = seeded('a', m, k).integers(-2, 3, (m, k))
         b = seeded('b', k, n).integers(-2, 3, (k, n))
         expected = a @ b
-        for trans_a, trans_b in itertools.product((False, True), repeat=2):
-            x1 = chx.array(np.ascontiguousarray(a.T if trans_a else a).astype(dtype), device=device)
-            x2 = chx.array(np.ascontiguousarray(b.T if trans_b else b).astype(dtype), device=device)
-            x1, x2 = x1.T if trans_a else x1, x2.T if trans_b else x2
-            what = f'({m}, {k}) by ({k}, {n}), transposed: {trans_a}, {trans_b}'
+        ways = itertools.product((False, True), repeat=3)
+        for trans_a, trans_b, gap in ways:
+            x1 = laid(a.astype(dtype), trans_a, gap, device)
+            x2 = laid(b.astype(dtype), trans_b, gap, device)
+            what = f'({m}, {k}) by ({k}, {n}), transposed: {trans_a}, {trans_b}, gaps: {gap}'
             same(x1 @ x2, expected, what)
         same(x1[::-1] @ x2, expected[::-1], f'{what}, reversed')
+
+
+def laid(values, transposed, gap, device):
+    """A matrix by columns or rows, each of which may be longer than what is seen of it."""
+    values = values.T if transposed else values
+    wide = np.full((values.shape[0], values.shape[1] + 3 * gap), 7, values.dtype)
+    wide[:, : values.shape[1]] = values
+    x = chx.array(wide, device=device)[:, : values.shape[1]]
+    return x.T if transposed else x
 
 
 def test_batches_of_products(device):

@@ -221,3 +221,51 @@ def test_cycles_through_python_are_collected():
     del holder
     gc.collect()
     assert ref() is None
+
+
+@pytest.fixture
+def cache():
+    """An empty cache of host memory, with a limit that the tests may change."""
+    before = chx.get_memory_info()['limit']
+    chx.free_memory_cache()
+    yield
+    chx.set_memory_cache_limit(before)
+
+
+def test_memory_info(cache):
+    """Large blocks are in use, then kept for reuse, then given back."""
+    assert set(chx.get_memory_info()) == {'in_use', 'cached', 'limit'}
+    before = chx.get_memory_info()
+    assert before['cached'] == 0
+    assert before['limit'] >= 1 << 20
+    n = 4 << 20
+    x = chx.empty(n, 'uint8')
+    used = chx.get_memory_info()['in_use'] - before['in_use']
+    assert n <= used <= 1.25 * n
+    assert chx.get_memory_info()['cached'] == 0
+    address = x.data_ptr
+    del x
+    assert chx.get_memory_info() == {**before, 'cached': used}
+    x = chx.empty(n, 'uint8')
+    assert x.data_ptr == address
+    assert chx.get_memory_info()['cached'] == 0
+    del x
+    chx.free_memory_cache()
+    assert chx.get_memory_info() == before
+
+
+def test_memory_cache_limit(cache):
+    n = 1 << 20
+    before = chx.get_memory_info()['in_use']
+    chx.set_memory_cache_limit(3 * n)
+    assert chx.get_memory_info()['limit'] == 3 * n
+    blocks = [chx.empty(n, 'uint8') for _ in range(6)]
+    del blocks
+    assert chx.get_memory_info()['in_use'] == before
+    assert n <= chx.get_memory_info()['cached'] <= 3 * n
+    chx.set_memory_cache_limit(n // 2)
+    assert chx.get_memory_info()['cached'] <= n // 2
+    chx.set_memory_cache_limit(0)
+    x = chx.empty(n, 'uint8')
+    del x
+    assert chx.get_memory_info()['cached'] == 0

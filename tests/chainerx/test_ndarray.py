@@ -360,3 +360,22 @@ def test_methods_have_signatures_and_docstrings():
             assert method.__doc__, f'{name} has no docstring'
         if not name.startswith('_') and callable(method):
             assert inspect.signature(method), name
+
+
+def test_axes_of_length_one_may_have_any_stride():
+    n = np.arange(24).reshape(2, 3, 4)
+    x = chx.array(n)
+    for key in ((slice(1), slice(1), slice(2)), (slice(1), 1), (0, slice(1, 2)), (slice(2), 0, 0)):
+        assert x[key].is_contiguous is n[key].flags.c_contiguous, key
+    assert x[:1, :1, :2].is_contiguous
+    assert not x[:, :1].is_contiguous
+    assert x[:0, ::2].is_contiguous
+
+
+@pytest.mark.parametrize('shape', [(0, 2**62, 2**62), (2**62, 0, 2**62), (2**62, 2**62, 0)])
+def test_empty_shapes_that_cannot_be_addressed(shape):
+    for make in (chx.zeros, chx.empty, chx.ones, lambda s: chx.full(s, 1)):
+        with pytest.raises(chx.DimensionError, match='too large to address'):
+            make(shape)
+    with pytest.raises(chx.DimensionError):
+        chx.broadcast_to(chx.zeros((0, 1, 1) if shape[0] == 0 else (1, 1, 1)), shape)

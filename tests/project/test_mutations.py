@@ -1,0 +1,47 @@
+"""The list of `tools/mutate.py` fits the sources as they are now."""
+
+import importlib.util
+import pathlib
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / 'tools' / f'{name}.py')
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+mutate = load('mutate')
+MUTATIONS = mutate.read()
+
+
+@pytest.mark.parametrize('mutation', MUTATIONS, ids=str)
+def test_each_applies_to_one_place(mutation):
+    changed = mutation.applied(ROOT)
+    assert changed != (ROOT / mutation.path).read_text()
+    files = [word for word in mutation.tests if word.startswith('tests/')]
+    assert files
+    for name in files:
+        assert (ROOT / name.partition('::')[0]).exists(), name
+
+
+def test_they_are_many_and_everywhere():
+    assert len(MUTATIONS) == len({*map(str, MUTATIONS)}) >= 60
+    parts = ('core', 'autograd', 'ops', 'native', 'python/engine')
+    for folder in [*(f'cpp/chainerx/{part}/' for part in parts), 'python/chainer/']:
+        assert sum(m.path.startswith(folder) for m in MUTATIONS) >= 5, folder
+
+
+@pytest.mark.parametrize(('old', 'count'), [('nowhere to be found', 0), ('import', 2)])
+def test_a_text_that_does_not_name_one_place(tmp_path, old, count):
+    (tmp_path / 'file.py').write_text('import a\nimport b\n')
+    with pytest.raises(ValueError, match=f'occurs {count} times'):
+        mutate.Mutation('file.py', old, 'x', []).applied(tmp_path)
+    with pytest.raises(ValueError, match='becomes'):
+        mutate.Mutation('file.py', 'import a', 'import a', []).applied(tmp_path)

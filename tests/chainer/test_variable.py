@@ -656,3 +656,50 @@ def test_as_variable_and_as_array(make):
     assert chainer.as_variable(connected).requires_grad
     with pytest.raises(TypeError):
         chainer.as_variable(5)
+
+
+def test_rank_of_a_graph_of_chainerx():
+    x = chainerx.ones(2).require_grad()
+    deep = chainerx.exp(chainerx.exp(x))
+    for y in (deep * x, x * deep):
+        assert Variable(y).rank == 3
+        assert F.relu(Variable(y)).rank == 4
+
+
+def test_rank_is_that_of_the_longest_path(make):
+    x = Variable(make(A))
+    deep = F.exp(F.exp(x))
+    for y in (deep * x, x * deep, F.maximum(deep, x), F.maximum(x, deep), F.stack([x, deep, x])):
+        assert y.rank == y.creator.rank + 1 == 3
+
+
+def test_requires_grad_of_one_input_is_enough(make):
+    x, constant = Variable(make(A)), Variable(make(A), requires_grad=False)
+    for y in (x * constant, constant * x, F.maximum(x, constant), F.maximum(constant, x)):
+        assert y.requires_grad
+        x.cleargrad()
+        F.sum(y).backward()
+        assert x.grad is not None
+        assert constant.grad is None
+    assert not (constant * constant).requires_grad
+
+
+@pytest.mark.parametrize('shape', [(3, 2), (2, 1), (1, 3), (6,), (2, 3, 1), ()])
+def test_grad_of_another_shape(make, shape):
+    x = Variable(make(A))
+    x.grad = old = make(A)
+    with pytest.raises(ValueError, match='shape of data and grad mismatch'):
+        x.grad = make(np.ones(shape, 'f'))
+    assert x.grad is old
+    with pytest.raises(ValueError, match='shape of data and grad mismatch'):
+        x.grad_var = Variable(make(np.ones(shape, 'f')))
+    assert x.grad is old
+
+
+def test_a_type_check_does_not_depend_on_what_was_called_before():
+    # Of a shape that no other test has: what has passed for one byte order holds for the other.
+    for first in ('>f4', '<f4'):
+        shape = (7, 1, 3, 1) if first == '>f4' else (7, 1, 3, 2)
+        a, b = np.ones(shape, first), np.ones(shape, first).astype('f')
+        for x, y in ((a, b), (b, a)):
+            np.testing.assert_array_equal((Variable(x) + y).array, 2)

@@ -1,0 +1,135 @@
+"""What must hold after a call."""
+
+import warnings
+
+import chainerx as chx
+import numpy as np
+
+from fuzz.worlds import World
+
+# What chainerx raises for bad arguments. Errors of the user's own objects are ValueErrors here.
+DOCUMENTED = (chx.ChainerxError, TypeError, ValueError, IndexError, MemoryError, BufferError)
+DOCUMENTED += (OverflowError, AttributeError, ZeroDivisionError)
+
+# Where the function of this name in NumPy is another one, or its values are not ours.
+DIFFERENT = {
+    'empty': 'values are not set',
+    'empty_like': 'values are not set',
+    'ndarray.view': 'reinterprets memory in NumPy',
+    'reciprocal': 'of integers it is an integer in NumPy',
+    'strides': 'an axis of length 1 may have any',
+    'linspace': 'integers are rounded down in NumPy, toward 0 here',
+}
+RTOL = {'float16': 2e-2, 'float32': 2e-4, 'float64': 1e-9, 'complex64': 2e-4, 'complex128': 1e-9}
+
+
+class TookLong(Exception):
+    """The time for one call is over, and it has noticed."""
+
+
+class Finding(Exception):
+    """Something is wrong."""
+
+
+def outcome(draft, world):
+    """What the call gives, or the error that it raises."""
+    try:
+        with warnings.catch_warnings(), np.errstate(all='ignore'):
+            warnings.simplefilter('ignore')
+            return draft.run(world), None
+    except TookLong:
+        raise
+    except Exception as error:
+        return None, error
+
+
+def check(draft):
+    """Makes the call in both worlds. Returns what became of it.
+
+    Raises:
+        Finding: If an error is not a documented one or has changed an array, or if values differ.
+    """
+    ours = World(chx, draft.blocks)
+    before = ours.contents()
+    result, error = outcome(draft, ours)
+    after = ours.contents()
+    if error is not None:
+        of_numpy = 'Inconsistent object during array creation' in str(error)
+        if not isinstance(error, DOCUMENTED) and not of_numpy:
+            raise Finding(f'{type(error).__name__} is not documented: {error}') from error
+        # Python's own, where a sequence claims to be long, has none.
+        if not str(error).strip() and type(error) is not MemoryError:
+            raise Finding(f'{type(error).__name__} has no message')
+        if after != before and 'mine' not in str(error) and draft.exact:
+            raise Finding(f'arrays changed, though it raised {type(error).__name__}: {error}')
+    if not draft.has_twin or draft.name in DIFFERENT or draft.name.startswith('random.'):
+        return 'raised' if error else 'returned'
+    theirs = World(np, draft.blocks)
+    theirs_before = theirs.contents()
+    try:
+        expected, their_error = outcome(draft, theirs)
+    except TookLong:
+        return 'returned'
+    if error is not None:
+        return 'raised' if their_error else 'refused'  # what NumPy does
+    if their_error is not None:
+        return 'returned, not in NumPy'
+    # Integers beyond 2^10 are computed in float32 here, in float64 or float16 there.
+    large = any(b.values.dtype.kind in 'iu' and not in_range(b.values) for b in draft.blocks)
+    compare(result, expected, 'the result', large)
+    if draft.exact:
+        for k, (x, e) in enumerate(zip(ours.whole, theirs.whole, strict=True)):
+            compare(x, e, f'block{k}')
+        if after == before and theirs.contents() != theirs_before:
+            raise Finding('NumPy has written, chainerx has not')
+    return 'compared'
+
+
+def in_range(values):
+    return bool(((values < 1024) & (values > -1024)).all()) if values.itemsize > 1 else True
+
+
+def compare(x, expected, what, large=False):
+    if isinstance(x, list | tuple) and isinstance(expected, list | tuple):
+        if len(x) != len(expected):
+            raise Finding(f'{what}: {len(x)} items, NumPy has {len(expected)}')
+        for n, (a, b) in enumerate(zip(x, expected, strict=True)):
+            compare(a, b, f'{what}[{n}]', large)
+        return
+    if isinstance(x, chx.ndarray) and isinstance(expected, np.ndarray | np.generic):
+        if x.shape != expected.shape:
+            raise Finding(f'{what}: shape {x.shape}, NumPy {expected.shape}')
+        if x.size < 1 << 16 and not (large and x.dtype != expected.dtype):
+            compare_values(chx.to_numpy(x), np.asarray(expected), what)
+    elif isinstance(x, bool | int | float | complex) and np.isscalar(expected):
+        compare_values(np.asarray(x), np.asarray(expected), what)
+
+
+def compare_values(x, expected, what):
+    if 'bfloat16' in (x.dtype.name, expected.dtype.name):
+        return
+    kinds = x.dtype.kind + expected.dtype.kind
+    if x.dtype != expected.dtype and ('f' not in kinds and 'c' not in kinds):
+        return  # of other widths
+    if kinds[0] == 'b':
+        x, expected = x.view('u1') != 0, expected.view('u1') != 0
+        if not np.array_equal(x, expected):
+            raise Finding(f'{what}: {x.tolist()}, NumPy {expected.tolist()}')
+        return
+    rtols = [RTOL[d.name] for d in (x.dtype, expected.dtype) if d.name in RTOL]
+    if not rtols:
+        same = x == expected
+    else:
+        a, b = x.astype('c16'), expected.astype('c16')
+        finite = np.isfinite(a) & np.isfinite(b)
+        scale = np.abs(np.where(finite, b, 0)).max(initial=0) + 1
+        with np.errstate(all='ignore'):
+            close = np.abs(a - b) <= max(rtols) * scale
+        if 'c' in kinds or 'float16' in (x.dtype.name, expected.dtype.name):
+            same = close | ~finite  # which of the parts is infinite, and when, is not ours to say
+        else:
+            same = np.where(finite, close, (a == b) | (np.isnan(a) & np.isnan(b)))
+    if not same.all():
+        at = tuple(int(i) for i in np.argwhere(~np.asarray(same))[0])
+        text = f'{what}: {x[at]} {x.dtype} at {at}, NumPy {expected[at]} {expected.dtype}'
+        raise Finding(f'{text}; {x.tolist()}, NumPy {expected.tolist()}'[:600])

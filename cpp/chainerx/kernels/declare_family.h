@@ -18,6 +18,8 @@
 
 // The rows of elementwise operations (ops/*.def) are kernels, too.
 #define CX_UNARY(Name, ...) CX_KERNEL(Name, IN(x), OUT_OR_SAME(out))
+#define CX_UNARY_ATTR(Name, rule, attr, ...) \
+    CX_KERNEL(Name, IN(x), ATTR(double, attr), OUT_OR_SAME(out))
 #define CX_PREDICATE(Name, ...) CX_KERNEL(Name, IN(x), OUT_OR_SAME(out))
 #define CX_BINARY(Name, ...) CX_KERNEL(Name, IN_OR_SCALAR(x1), IN_OR_SCALAR(x2), OUT_OR_SAME(out))
 #define CX_COMPARE(Name, ...) CX_KERNEL(Name, IN_OR_SCALAR(x1), IN_OR_SCALAR(x2), OUT_OR_SAME(out))
@@ -73,6 +75,7 @@ struct FamilyAt<CX_KERNEL_FAMILY_NUMBER> {
 #undef ATTR
 #undef HOST_OUT
 #undef CX_UNARY
+#undef CX_UNARY_ATTR
 #undef CX_PREDICATE
 #undef CX_BINARY
 #undef CX_COMPARE

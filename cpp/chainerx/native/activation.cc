@@ -1,6 +1,6 @@
 #include "chainerx/kernels/activation.h"
 
+#define CX_FAMILY activation
 #define CX_FAMILY_DEF "chainerx/ops/activation.def"
-#define CX_FAMILY_LOOPS activation_loops
 #define CX_FAMILY_HEAVY false
 #include "chainerx/native/family.h"

@@ -1,99 +1,25 @@
-// Makes the native kernels of a family out of its table. A family's unit defines CX_FAMILY_DEF (the
-// table), CX_FAMILY_LOOPS (its loops for float32 and float64) and CX_FAMILY_HEAVY, includes this
-// once and is done.
+// Makes the native kernels of a family out of its table. A family's unit defines CX_FAMILY (its
+// name), CX_FAMILY_DEF (the table) and CX_FAMILY_HEAVY, includes this once and is done.
 //
 // Integers, bool and complex numbers are computed here, one by one, as the compiler vectorizes
 // them.
 
-#include "chainerx/kernels/dtype_rule.h"
 #include "chainerx/native/elementwise.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/scalar_math.h"
 
+#define CX_ROWS_NAMESPACE baseline
+#include "chainerx/native/rows.h"
+
 namespace chainerx::native {
+
+// The family's loops in the chosen instruction set (native/isa.cc).
+const CX_FAMILY_LOOPS& CX_JOIN(CX_FAMILY, _loops)();
+
 namespace {
 
-namespace rows {
-#define CX_APPLY(Name, rule, Result, params, ...)           \
-    struct Name {                                           \
-        static constexpr DtypeRule kRule = DtypeRule::rule; \
-        template <typename T>                               \
-        static Result Apply params {                        \
-            return static_cast<Result>(__VA_ARGS__);        \
-        }                                                   \
-    };
-#define CX_UNARY(Name, rule, gx, ...) CX_APPLY(Name, rule, T, (const T& x), __VA_ARGS__)
-#define CX_PREDICATE(Name, rule, ...) CX_APPLY(Name, rule, bool, (const T& x), __VA_ARGS__)
-// WithScalar() exists where the expression knows loops of its own for one value of x2.
-#define CX_BINARY(Name, rule, gx1, gx2, ...)                                                     \
-    struct Name {                                                                                \
-        static constexpr DtypeRule kRule = DtypeRule::rule;                                      \
-        template <typename T>                                                                    \
-        static T Apply(const T& x1, const T& x2) {                                               \
-            return static_cast<T>(__VA_ARGS__);                                                  \
-        }                                                                                        \
-        template <typename T, typename X2>                                                       \
-        static auto WithScalar([[maybe_unused]] const T& x1, [[maybe_unused]] const X2& x2)      \
-            -> std::enable_if_t<std::is_same_v<decltype(__VA_ARGS__), BinaryLoop>, BinaryLoop> { \
-            return __VA_ARGS__;                                                                  \
-        }                                                                                        \
-    };
-#define CX_COMPARE(Name, rule, ...) \
-    CX_APPLY(Name, rule, bool, (const T& x1, const T& x2), __VA_ARGS__)
-#include CX_FAMILY_DEF
-#undef CX_UNARY
-#undef CX_PREDICATE
-#undef CX_BINARY
-#undef CX_COMPARE
-#undef CX_APPLY
-}  // namespace rows
-
-// The place of each row among those of its kind, which is its place in the FamilyLoops.
-#define CX_SKIP(...)
-#define CX_PLACE(Name, ...) Name,
-#define CX_PREDICATE CX_SKIP
-#define CX_BINARY CX_SKIP
-#define CX_COMPARE CX_SKIP
-#define CX_UNARY CX_PLACE
-namespace unary_place {
-enum : int {
-#include CX_FAMILY_DEF
-};
-}  // namespace unary_place
-#undef CX_UNARY
-#undef CX_PREDICATE
-#define CX_UNARY CX_SKIP
-#define CX_PREDICATE CX_PLACE
-namespace predicate_place {
-enum : int {
-#include CX_FAMILY_DEF
-};
-}  // namespace predicate_place
-#undef CX_PREDICATE
-#undef CX_BINARY
-#define CX_PREDICATE CX_SKIP
-#define CX_BINARY CX_PLACE
-namespace binary_place {
-enum : int {
-#include CX_FAMILY_DEF
-};
-}  // namespace binary_place
-#undef CX_BINARY
-#undef CX_COMPARE
-#define CX_BINARY CX_SKIP
-#define CX_COMPARE CX_PLACE
-namespace compare_place {
-enum : int {
-#include CX_FAMILY_DEF
-};
-}  // namespace compare_place
-#undef CX_UNARY
-#undef CX_PREDICATE
-#undef CX_BINARY
-#undef CX_COMPARE
-#undef CX_SKIP
-#undef CX_PLACE
+namespace rows = baseline::rows;
 
 template <typename Row, typename T>
 concept HasScalarLoop = std::is_integral_v<T> && !std::is_same_v<T, bool> &&
@@ -178,27 +104,35 @@ BinaryKernel MakeBinary(const BinaryLoops& loops) {
     return kernel;
 }
 
-#define CX_DEFINE_UNARY(Name, place, array, to_bool)                                 \
-    const UnaryKernel kKernel##Name =                                                \
-        MakeUnary<rows::Name, to_bool>(CX_FAMILY_LOOPS().array[place::Name]);        \
-    void Name(const Array& x, const Array& out) { RunUnary(kKernel##Name, x, out); } \
+#define CX_LOOPS_OF(Name) CX_JOIN(CX_FAMILY, _loops)().Name
+#define CX_DEFINE_UNARY(Name, to_bool)                                                   \
+    const UnaryKernel kKernel##Name = MakeUnary<rows::Name, to_bool>(CX_LOOPS_OF(Name)); \
+    void Name(const Array& x, const Array& out) { RunUnary(kKernel##Name, x, out); }     \
     CX_NATIVE_KERNEL(Name)
-#define CX_DEFINE_BINARY(Name, place, array, to_bool)                          \
-    const BinaryKernel kKernel##Name =                                         \
-        MakeBinary<rows::Name, to_bool>(CX_FAMILY_LOOPS().array[place::Name]); \
-    void Name(const Operand& x1, const Operand& x2, const Array& out) {        \
-        RunBinary(kKernel##Name, x1, x2, out);                                 \
-    }                                                                          \
+#define CX_DEFINE_BINARY(Name, to_bool)                                                    \
+    const BinaryKernel kKernel##Name = MakeBinary<rows::Name, to_bool>(CX_LOOPS_OF(Name)); \
+    void Name(const Operand& x1, const Operand& x2, const Array& out) {                    \
+        RunBinary(kKernel##Name, x1, x2, out);                                             \
+    }                                                                                      \
     CX_NATIVE_KERNEL(Name)
-#define CX_UNARY(Name, ...) CX_DEFINE_UNARY(Name, unary_place, unary, false)
-#define CX_PREDICATE(Name, ...) CX_DEFINE_UNARY(Name, predicate_place, predicate, true)
-#define CX_BINARY(Name, ...) CX_DEFINE_BINARY(Name, binary_place, binary, false)
-#define CX_COMPARE(Name, ...) CX_DEFINE_BINARY(Name, compare_place, compare, true)
+#define CX_UNARY(Name, ...) CX_DEFINE_UNARY(Name, false)
+#define CX_PREDICATE(Name, ...) CX_DEFINE_UNARY(Name, true)
+#define CX_BINARY(Name, ...) CX_DEFINE_BINARY(Name, false)
+#define CX_COMPARE(Name, ...) CX_DEFINE_BINARY(Name, true)
+// One value that meets all elements: what a binary loop does with a scalar.
+#define CX_UNARY_ATTR(Name, ...)                                                         \
+    const BinaryKernel kKernel##Name = MakeBinary<rows::Name, false>(CX_LOOPS_OF(Name)); \
+    void Name(const Array& x, double attr, const Array& out) {                           \
+        RunBinary(kKernel##Name, Operand{x}, Operand{Scalar{attr}}, out);                \
+    }                                                                                    \
+    CX_NATIVE_KERNEL(Name)
 #include CX_FAMILY_DEF
 #undef CX_UNARY
 #undef CX_PREDICATE
 #undef CX_BINARY
 #undef CX_COMPARE
+#undef CX_UNARY_ATTR
+#undef CX_LOOPS_OF
 #undef CX_DEFINE_UNARY
 #undef CX_DEFINE_BINARY
 

@@ -1,6 +1,6 @@
 #include "chainerx/kernels/hyperbolic.h"
 
+#define CX_FAMILY hyperbolic
 #define CX_FAMILY_DEF "chainerx/ops/hyperbolic.def"
-#define CX_FAMILY_LOOPS hyperbolic_loops
 #define CX_FAMILY_HEAVY true
 #include "chainerx/native/family.h"

@@ -95,79 +95,47 @@ void CheckIsa() {
     }
 }
 
-// A processor with none of them gets the first one's table; CheckIsa refuses before it is used.
-#define CX_DEFINE(family)                                                 \
-    CX_DECLARE_ENTRIES(family)                                            \
-    const FamilyLoops& family##_loops() {                                 \
-        static const FamilyLoops* const entries[] = {CX_ENTRIES(family)}; \
-        return *entries[Chosen().isa < 0 ? 0 : Chosen().isa];             \
-    }
+// Every unit of native/isa, and the table that it exports: CX_UNIT(isa, unit, Type).
+#define CX_UNITS(CX_UNIT, isa)                                    \
+    CX_UNIT(isa, activation, struct FamilyLoops_activation)       \
+    CX_UNIT(isa, arithmetic, struct FamilyLoops_arithmetic)       \
+    CX_UNIT(isa, explog, struct FamilyLoops_explog)               \
+    CX_UNIT(isa, hyperbolic, struct FamilyLoops_hyperbolic)       \
+    CX_UNIT(isa, logic, struct FamilyLoops_logic)                 \
+    CX_UNIT(isa, rounding, struct FamilyLoops_rounding)           \
+    CX_UNIT(isa, trigonometric, struct FamilyLoops_trigonometric) \
+    CX_UNIT(isa, cast, CastLoops)                                 \
+    CX_UNIT(isa, divide, DivideLoops)                             \
+    CX_UNIT(isa, reduce, ReduceIsaLoops)                          \
+    CX_UNIT(isa, rows, RowLoops)                                  \
+    CX_UNIT(isa, update, UpdateLoops)
 
-#if defined(CX_HAVE_SSE4)
-#define CX_SSE4(f) &cx_##f##_sse4,
-#define CX_DECLARE_SSE4(f, Type) extern "C" const Type cx_##f##_sse4;
-#else
-#define CX_SSE4(f)
-#define CX_DECLARE_SSE4(f, Type)
-#endif
-#if defined(CX_HAVE_AVX2)
-#define CX_AVX2(f) &cx_##f##_avx2,
-#define CX_DECLARE_AVX2(f, Type) extern "C" const Type cx_##f##_avx2;
-#else
-#define CX_AVX2(f)
-#define CX_DECLARE_AVX2(f, Type)
-#endif
-#if defined(CX_HAVE_AVX512)
-#define CX_AVX512(f) &cx_##f##_avx512,
-#define CX_DECLARE_AVX512(f, Type) extern "C" const Type cx_##f##_avx512;
-#else
-#define CX_AVX512(f)
-#define CX_DECLARE_AVX512(f, Type)
-#endif
-#if defined(CX_HAVE_NEON)
-#define CX_NEON(f) &cx_##f##_neon,
-#define CX_DECLARE_NEON(f, Type) extern "C" const Type cx_##f##_neon;
-#else
-#define CX_NEON(f)
-#define CX_DECLARE_NEON(f, Type)
-#endif
+#define CX_DECLARE(isa, unit, Type) extern "C" const Type cx_##unit##_##isa;
+#define X(isa) CX_UNITS(CX_DECLARE, isa)
+CX_BUILT_ISAS
+#undef X
 
-#define CX_ENTRIES(f) CX_SSE4(f) CX_AVX2(f) CX_AVX512(f) CX_NEON(f)
-#define CX_DECLARE_OF(f, Type) \
-    CX_DECLARE_SSE4(f, Type)   \
-    CX_DECLARE_AVX2(f, Type) CX_DECLARE_AVX512(f, Type) CX_DECLARE_NEON(f, Type)
-#define CX_DECLARE_ENTRIES(f) CX_DECLARE_OF(f, FamilyLoops)
+namespace {
 
-CX_FAMILIES(CX_DEFINE)
+struct Units {
+#define CX_MEMBER(isa, unit, Type) const Type* unit;
+    CX_UNITS(CX_MEMBER, )
+};
 
-CX_DECLARE_OF(cast, CastLoops)
-const CastLoops& cast_loops() {
-    static const CastLoops* const entries[] = {CX_ENTRIES(cast)};
-    return *entries[Chosen().isa < 0 ? 0 : Chosen().isa];
-}
+constexpr Units kUnits[] = {
+#define CX_ADDRESS(isa, unit, Type) &cx_##unit##_##isa,
+#define X(isa) {CX_UNITS(CX_ADDRESS, isa)},
+    CX_BUILT_ISAS
+#undef X
+};
 
-CX_DECLARE_OF(rows, RowLoops)
-const RowLoops& rows_loops() {
-    static const RowLoops* const entries[] = {CX_ENTRIES(rows)};
-    return *entries[Chosen().isa < 0 ? 0 : Chosen().isa];
-}
+// A processor with none of them gets the first one's tables; CheckIsa refuses before they are used.
+const Units& ChosenUnits() { return kUnits[Chosen().isa < 0 ? 0 : Chosen().isa]; }
 
-CX_DECLARE_OF(reduce, ReduceIsaLoops)
-const ReduceIsaLoops& reduce_loops() {
-    static const ReduceIsaLoops* const entries[] = {CX_ENTRIES(reduce)};
-    return *entries[Chosen().isa < 0 ? 0 : Chosen().isa];
-}
+}  // namespace
 
-CX_DECLARE_OF(divide, DivideLoops)
-const DivideLoops& divide_loops() {
-    static const DivideLoops* const entries[] = {CX_ENTRIES(divide)};
-    return *entries[Chosen().isa < 0 ? 0 : Chosen().isa];
-}
-
-CX_DECLARE_OF(update, UpdateLoops)
-const UpdateLoops& update_loops() {
-    static const UpdateLoops* const entries[] = {CX_ENTRIES(update)};
-    return *entries[Chosen().isa < 0 ? 0 : Chosen().isa];
-}
+#define CX_ACCESSOR(isa, unit, Type) \
+    const Type& unit##_loops() { return *ChosenUnits().unit; }
+CX_UNITS(CX_ACCESSOR, )
 
 }  // namespace chainerx::native

@@ -13,19 +13,7 @@ const char* IsaName();
 // Throws ChainerxError if $CHAINERX_ISA named one that is not built or that this processor lacks.
 void CheckIsa();
 
-// The loops of a family in the chosen instruction set.
-#define CX_FAMILIES(X) \
-    X(arithmetic)      \
-    X(explog)          \
-    X(trigonometric)   \
-    X(hyperbolic)      \
-    X(rounding)        \
-    X(activation)      \
-    X(logic)
-
-#define CX_DECLARE(family) const FamilyLoops& family##_loops();
-CX_FAMILIES(CX_DECLARE)
-#undef CX_DECLARE
+// The loops of a unit in the chosen instruction set; those of the families: native/family.h.
 const CastLoops& cast_loops();
 const RowLoops& rows_loops();
 

@@ -12,7 +12,8 @@ using UnaryLoop = void (*)(const void* x, void* out, int64_t n);
 using BinaryLoop = void (*)(const void* x1, int64_t step1, const void* x2, int64_t step2, void* out,
                             int64_t n);
 
-// One row of a table: null where the row's dtype rule excludes floats.
+// One row of a table: null where the row's dtype rule excludes floats. The results of predicates
+// and comparisons are bytes, 0 or 1.
 struct UnaryLoops {
     UnaryLoop f32;
     UnaryLoop f64;
@@ -20,15 +21,6 @@ struct UnaryLoops {
 struct BinaryLoops {
     BinaryLoop f32;
     BinaryLoop f64;
-};
-
-// A family's rows in the order of its table; each array ends with a row of nulls. The results of
-// predicates and comparisons are bytes, 0 or 1.
-struct FamilyLoops {
-    const UnaryLoops* unary;
-    const UnaryLoops* predicate;
-    const BinaryLoops* binary;
-    const BinaryLoops* compare;
 };
 
 // Conversions that need instructions of their own: 16-bit floats, back with rounding to nearest

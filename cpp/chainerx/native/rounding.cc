@@ -1,6 +1,6 @@
 #include "chainerx/kernels/rounding.h"
 
+#define CX_FAMILY rounding
 #define CX_FAMILY_DEF "chainerx/ops/rounding.def"
-#define CX_FAMILY_LOOPS rounding_loops
 #define CX_FAMILY_HEAVY false
 #include "chainerx/native/family.h"

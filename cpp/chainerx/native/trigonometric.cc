@@ -1,6 +1,6 @@
 #include "chainerx/kernels/trigonometric.h"
 
+#define CX_FAMILY trigonometric
 #define CX_FAMILY_DEF "chainerx/ops/trigonometric.def"
-#define CX_FAMILY_LOOPS trigonometric_loops
 #define CX_FAMILY_HEAVY true
 #include "chainerx/native/family.h"

@@ -76,9 +76,12 @@ Array Softplus(const Array& x, double beta) {
 }
 
 Array Elu(const Array& x, double alpha) {
-    if (!(alpha >= 0)) return Elu(x, Scalar{alpha});
+    if (IsComplex(x.dtype())) {
+        throw DtypeError{"elu: x has dtype ", x.dtype(), ", expected a real dtype (not complex)"};
+    }
+    if (!(alpha >= 0)) return EluOfX(x, alpha);
     const Array a = AsType(x, FloatResult(x.dtype()), false);
-    Array y = Elu(internal::Detached(a), Scalar{alpha});
+    Array y = EluOfX(internal::Detached(a), alpha);
     if (Record rec{kElu, {a}, y}) {
         rec.Grad(0, [y = rec.SaveOutput(y), alpha](const Array& gy) {
             const Array e = y();
@@ -107,8 +110,6 @@ Array Crelu(const Array& x, int8_t axis) {
     }
     return y;
 }
-
-Array Prelu(const Array& x, const Array& slope) { return LeakyRelu(x, slope); }
 
 Array Swish(const Array& x, const Array& beta) {
     const Dtype dtype = FloatResult(PromoteTypes(x.dtype(), beta.dtype()));

@@ -6,6 +6,7 @@
 namespace chainerx {
 
 #define CX_UNARY(Name, ...) CX_API Array Name(const Array& x);
+#define CX_UNARY_ATTR(Name, rule, attr, ...) CX_API Array Name(const Array& x, double attr);
 #define CX_PREDICATE(Name, ...) CX_API Array Name(const Array& x);
 #define CX_BINARY(Name, ...)                                \
     CX_API Array Name(const Array& x1, const Array& x2);    \
@@ -21,6 +22,7 @@ namespace chainerx {
     CX_API Array Name(const Scalar& x1, const Array& x2);
 #include CX_DECLARED_DEF
 #undef CX_UNARY
+#undef CX_UNARY_ATTR
 #undef CX_PREDICATE
 #undef CX_BINARY
 #undef CX_COMPARE

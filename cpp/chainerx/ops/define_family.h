@@ -75,6 +75,19 @@ auto KeepOutput([[maybe_unused]] Record& rec, [[maybe_unused]] const Array& y) {
         return KeptArray{rec.SaveOutput(y)};
 }
 
+// A gradient that also sees the attribute of its operation.
+template <typename G>
+void RecordUnaryAttr(const OpInfo& op, const Array& x, const Array& y, double attr) {
+    using A = const Array&;
+    constexpr bool kNeedsX = !std::is_invocable_v<G, Absent, A, A, double>;
+    constexpr bool kNeedsY = !std::is_invocable_v<G, A, Absent, A, double>;
+    if (Record rec{op, {x}, y}) {
+        rec.Grad(0,
+                 [kx = KeepInput<kNeedsX>(rec, x), ky = KeepOutput<kNeedsY>(rec, y),
+                  attr](const Array& gy) -> Array { return G{}(kx(), ky(), gy, attr); });
+    }
+}
+
 template <typename G, typename X1, typename X2>
 inline constexpr bool kHasGrad =
     !std::is_same_v<std::invoke_result_t<G, const X1&, const X2&, const Array&, const Array&>,
@@ -164,13 +177,11 @@ constexpr ForwardDerivative* ForwardOf() {
         return nullptr;
 }
 
-// `forward`: null for an operation without a gradient.
-#define CX_OP(Name, rule, to_bool, forward)                                                     \
-    constexpr internal::SnakeName kName##Name{#Name};                                           \
-    constexpr internal::ElementwiseOp kOp##Name{                                                \
-        {kName##Name.text, &kernels::Name::kInfo, Batching::kElementwise, (forward) != nullptr, \
-         forward},                                                                              \
-        DtypeRule::rule,                                                                        \
+#define CX_OP(Name, rule, to_bool, has_gradient, forward)                                         \
+    constexpr internal::SnakeName kName##Name{#Name};                                             \
+    constexpr internal::ElementwiseOp kOp##Name{                                                  \
+        {kName##Name.text, &kernels::Name::kInfo, Batching::kElementwise, has_gradient, forward}, \
+        DtypeRule::rule,                                                                          \
         to_bool};
 
 #define CX_UNARY(Name, rule, gx, ...)                                                       \
@@ -181,7 +192,17 @@ constexpr ForwardDerivative* ForwardOf() {
             return gx;                                                                      \
         }                                                                                   \
     };                                                                                      \
-    CX_OP(Name, rule, false, ForwardOf<Grad##Name>())
+    CX_OP(Name, rule, false, kHasGrad1<Grad##Name>, ForwardOf<Grad##Name>())
+#define CX_UNARY_ATTR(Name, rule, attr, gx, ...)                                          \
+    struct Grad##Name {                                                                   \
+        template <typename X, typename Y, typename G>                                     \
+        auto operator()([[maybe_unused]] const X& x, [[maybe_unused]] const Y& y,         \
+                        [[maybe_unused]] const G& gy, [[maybe_unused]] double attr) const \
+            -> std::decay_t<decltype(gx)> {                                               \
+            return gx;                                                                    \
+        }                                                                                 \
+    };                                                                                    \
+    CX_OP(Name, rule, false, true, nullptr)
 #define CX_BINARY_GRAD(Struct, expression)                                               \
     struct Struct {                                                                      \
         template <typename X1, typename X2, typename Y, typename G>                      \
@@ -191,14 +212,16 @@ constexpr ForwardDerivative* ForwardOf() {
             return expression;                                                           \
         }                                                                                \
     };
-#define CX_PREDICATE(Name, rule, ...) CX_OP(Name, rule, true, nullptr)
-#define CX_BINARY(Name, rule, gx1, gx2, ...) \
-    CX_BINARY_GRAD(Grad1##Name, gx1)         \
-    CX_BINARY_GRAD(Grad2##Name, gx2)         \
-    CX_OP(Name, rule, false, (ForwardOf<Grad1##Name, Grad2##Name>()))
-#define CX_COMPARE(Name, rule, ...) CX_OP(Name, rule, true, nullptr)
+#define CX_PREDICATE(Name, rule, ...) CX_OP(Name, rule, true, false, nullptr)
+#define CX_BINARY(Name, rule, gx1, gx2, ...)                                     \
+    CX_BINARY_GRAD(Grad1##Name, gx1)                                             \
+    CX_BINARY_GRAD(Grad2##Name, gx2)                                             \
+    CX_OP(Name, rule, false, (ForwardOf<Grad1##Name, Grad2##Name>() != nullptr), \
+          (ForwardOf<Grad1##Name, Grad2##Name>()))
+#define CX_COMPARE(Name, rule, ...) CX_OP(Name, rule, true, false, nullptr)
 #include CX_FAMILY_DEF
 #undef CX_UNARY
+#undef CX_UNARY_ATTR
 #undef CX_PREDICATE
 #undef CX_BINARY
 #undef CX_COMPARE
@@ -212,6 +235,12 @@ constexpr ForwardDerivative* ForwardOf() {
         Array y = internal::CallUnary(kOp##Name, x); \
         RecordUnary(kOp##Name, x, y, Grad##Name{});  \
         return y;                                    \
+    }
+#define CX_UNARY_ATTR(Name, ...)                            \
+    Array Name(const Array& x, double attr) {               \
+        Array y = internal::CallUnary(kOp##Name, x, attr);  \
+        RecordUnaryAttr<Grad##Name>(kOp##Name, x, y, attr); \
+        return y;                                           \
     }
 #define CX_PREDICATE(Name, ...) \
     Array Name(const Array& x) { return internal::CallUnary(kOp##Name, x); }
@@ -227,7 +256,7 @@ constexpr ForwardDerivative* ForwardOf() {
     Array Name(const Array& x1, const Scalar& x2) {                                              \
         if (Array y = Shortcut(Grad1##Name{}, x1, x2); y.body() != nullptr) return y;            \
         Array y = internal::CallBinary(kOp##Name, x1, x2);                                       \
-        RecordBinary<Grad1##Name, Grad2##Name>(kOp##Name, x1, x2, y);                       \
+        RecordBinary<Grad1##Name, Grad2##Name>(kOp##Name, x1, x2, y);                            \
         return y;                                                                                \
     }                                                                                            \
                                                                                                  \
@@ -243,6 +272,7 @@ constexpr ForwardDerivative* ForwardOf() {
     CX_COMPARE_FORM(Name, Scalar, Array)
 #include CX_FAMILY_DEF
 #undef CX_UNARY
+#undef CX_UNARY_ATTR
 #undef CX_PREDICATE
 #undef CX_BINARY
 #undef CX_BINARY_FORM

@@ -236,6 +236,15 @@ Array CallUnary(const ElementwiseOp& op, const Array& x) {
     return y;
 }
 
+Array CallUnary(const ElementwiseOp& op, const Array& x, double attr) {
+    const Dtype dtype = Lookup(op, "x", x.dtype());
+    Array holder;
+    const Array& in = As(x, dtype, holder);
+    Array y = EmptyResult(x, dtype);
+    CallKernel<void(const Array&, double, const Array&)>(*op.kernel, y.device(), in, attr, y);
+    return y;
+}
+
 Array CallBinary(const ElementwiseOp& op, const Array& x1, const Array& x2) {
     CheckSameDevice(op.name, x1.device(), x2.device());
     const Dtype dtype = Promoted(op, x1.dtype(), x2.dtype());

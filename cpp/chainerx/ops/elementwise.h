@@ -18,6 +18,7 @@ struct ElementwiseOp : OpInfo {
 };
 
 CX_API Array CallUnary(const ElementwiseOp& op, const Array& x);
+CX_API Array CallUnary(const ElementwiseOp& op, const Array& x, double attr);
 CX_API Array CallBinary(const ElementwiseOp& op, const Array& x1, const Array& x2);
 CX_API Array CallBinary(const ElementwiseOp& op, const Array& x1, const Scalar& x2);
 CX_API Array CallBinary(const ElementwiseOp& op, const Scalar& x1, const Array& x2);

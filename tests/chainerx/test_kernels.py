@@ -369,3 +369,30 @@ def test_operations_with_axes_batch(name, device):
         assert chx.graph.creator(y).batching == 'axes'
         parts = [to_numpy(function(chx.array(v, device=device), **kw)) for v in values]
         np.testing.assert_allclose(to_numpy(y), np.stack(parts), 1e-12)
+
+
+# ---- operations with an attribute ----------------------------------------------------------------
+
+
+def test_attribute_is_no_operand():
+    assert TABLE['LeakyRelu'][1] == [
+        ('in', 'Array', 'x'),
+        ('attr', 'double', 'slope'),
+        ('out_or_same', 'Array', 'out'),
+    ]
+
+
+@pytest.mark.parametrize('dtype', ['float16', 'bfloat16', 'float32', 'float64'])
+def test_elu_of_any_alpha(dtype, device):
+    """The gradient keeps y where alpha allows, else x: the same values."""
+    values = np.linspace(-2, 2, 9)
+    for alpha in (-1.5, -0.0, 0.5, 2.0):
+        x = chx.array(values, device=device).astype(dtype).require_grad()
+        y = chx.elu(x, alpha)
+        y.sum().backward()
+        low = values <= 0
+        tol = {'float16': 2e-3, 'bfloat16': 2e-2, 'float32': 1e-6, 'float64': 1e-12}[dtype]
+        expected = np.where(low, alpha * np.expm1(values), values)
+        np.testing.assert_allclose(to_numpy(y).astype('f8'), expected, tol, tol)
+        slope = np.where(low, alpha * np.exp(values), 1)
+        np.testing.assert_allclose(to_numpy(x.grad).astype('f8'), slope, tol, 4 * tol)

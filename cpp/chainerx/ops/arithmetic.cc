@@ -2,6 +2,10 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/scalar.h"
+#include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/explog.h"
+#include "chainerx/ops/power.h"
+#include "chainerx/ops/rounding.h"
 
 namespace chainerx {
 namespace {

@@ -1,19 +1,12 @@
-// What the gradient expressions of the elementwise tables may use: all elementwise routines, the
-// operators, and some constants. Operands that are scalars stay scalars.
+// What the gradient expressions of all elementwise tables may use: operators, Where, and some
+// constants. Routines of other families are included by the family whose gradients call them: so a
+// new row rebuilds its callers, not all tables. Operands that are scalars stay scalars.
 #pragma once
 
-#include <cmath>
-
-#include "chainerx/ops/activation.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
-#include "chainerx/ops/explog.h"
-#include "chainerx/ops/hyperbolic.h"
 #include "chainerx/ops/logic.h"
 #include "chainerx/ops/operators.h"
-#include "chainerx/ops/power.h"
-#include "chainerx/ops/rounding.h"
-#include "chainerx/ops/trigonometric.h"
 #include "chainerx/ops/where.h"
 
 namespace chainerx {
@@ -42,8 +35,6 @@ struct NoGrad {};
 [[maybe_unused]] bool operator>=(const Scalar& x1, const Scalar& x2) {
     return x1.To<double>() >= x2.To<double>();
 }
-[[maybe_unused]] Scalar Log(const Scalar& x) { return std::log(x.To<double>()); }
-[[maybe_unused]] Scalar Expm1(const Scalar& x) { return std::expm1(x.To<double>()); }
 [[maybe_unused]] Array Where(bool condition, const Scalar& x, const Array& y) {
     return condition ? FullLike(y, x, y.device()) : y;
 }
@@ -64,19 +55,6 @@ struct NoGrad {};
 }
 [[maybe_unused]] Array MinimumGrad(const Array& x, const Scalar& other, const Array& gy) {
     return other == other ? Where(x > other, 0, gy) : Where(Isnan(x), gy, 0);
-}
-
-// The derivative of y = x1^x2 by x2, y log(x1). At x1 == 0 the plain formula gives 0 * inf, and so
-// does its derivative; there y <= 1 tells x2 >= 0, and the exponent of a constant need not be kept.
-[[maybe_unused]] Array PowerByExponent(const Array& x1, const Array& y) {
-    Array zero = x1 == 0;
-    if (!IsComplex(y.dtype())) zero = zero & (y <= 1);
-    return y * Log(AsType(Where(zero, 1, x1), y.dtype(), false));
-}
-[[maybe_unused]] Array PowerByExponent(const Scalar& x1, const Array& y) {
-    if (x1.kind() == DtypeKind::kComplex) return y * Scalar{std::log(x1.To<Complex128>())};
-    if (x1 == 0) return Where(y <= 1, 0, y * Log(x1));
-    return y * Log(x1);
 }
 
 }  // namespace

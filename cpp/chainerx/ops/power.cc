@@ -1,5 +1,7 @@
 #include "chainerx/ops/power.h"
 
+#include <cmath>
+
 #include "chainerx/autograd/record.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
@@ -47,6 +49,19 @@ Array PowerByBase(const Array& x1, const Scalar& x2) {
     const double exponent = x2.To<double>();
     if (exponent == 0) return FullLike(x1, 0, x1.device());
     return Power(x1, exponent - 1) * exponent;
+}
+
+// At x1 == 0 the plain formula gives 0 * inf, and so
+// does its derivative; there y <= 1 tells x2 >= 0, and the exponent of a constant need not be kept.
+Array PowerByExponent(const Array& x1, const Array& y) {
+    Array zero = x1 == 0;
+    if (!IsComplex(y.dtype())) zero = zero & (y <= 1);
+    return y * Log(AsType(Where(zero, 1, x1), y.dtype(), false));
+}
+Array PowerByExponent(const Scalar& x1, const Array& y) {
+    if (x1.kind() == DtypeKind::kComplex) return y * Scalar{std::log(x1.To<Complex128>())};
+    const Scalar log = std::log(x1.To<double>());
+    return x1.To<double>() == 0 ? Where(y <= 1, 0, y * log) : y * log;
 }
 
 }  // namespace chainerx

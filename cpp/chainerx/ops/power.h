@@ -1,4 +1,4 @@
-// The derivative of powers, which needs care where a factor is 0.
+// The derivatives of powers, which need care where a factor is 0.
 #pragma once
 
 #include "chainerx/core/array.h"
@@ -11,5 +11,9 @@ namespace chainerx {
 // both, any order.
 CX_API Array PowerByBase(const Array& x1, const Array& x2);
 CX_API Array PowerByBase(const Array& x1, const Scalar& x2);
+
+// y log(x1), the derivative of y = x1^x2 by x2, and 0 at x1 == 0, where y is not infinite.
+CX_API Array PowerByExponent(const Array& x1, const Array& y);
+CX_API Array PowerByExponent(const Scalar& x1, const Array& y);
 
 }  // namespace chainerx

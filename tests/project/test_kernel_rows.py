@@ -1,0 +1,36 @@
+"""What follows from the rows of kernels: their page, and what one more compiles again."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+def run(*command):
+    done = subprocess.run(
+        [sys.executable, *map(str, command)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_page_of_kernels_is_current():
+    run(ROOT / 'tools' / 'gen_kernel_docs.py', '--check')
+
+
+def test_new_kernel_rebuilds_its_family_and_the_table():
+    build = pathlib.Path(os.environ.get('CHAINERX_BUILD_DIR', ROOT / 'build'))
+    if not (build / '.ninja_deps').is_file() or shutil.which('ninja') is None:
+        pytest.skip('needs a build by ninja')
+    lines = run(ROOT / 'tools' / 'count_rebuilds.py', '--check', build).splitlines()
+    assert len(lines) >= 18
+    for line in lines:
+        assert '1 table' in line, line
+        family, count = line.split(' of ')[0].split(': ')
+        # memory (fill, copy) and arithmetic are what all else is made of.
+        assert family in ('memory', 'arithmetic', 'logic') or int(count) <= 25, line

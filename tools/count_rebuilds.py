@@ -20,7 +20,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1] / 'cpp'
 KERNELS = ROOT / 'chainerx' / 'kernels'
-INCLUDE = re.compile(r'^\s*#\s*(?:include|define CX_KERNEL_DEF|define CX_\w+_DEF)\s+"([^"]+)"', re.M)
+INCLUDE = re.compile(
+    r'^\s*#\s*(?:include|define CX_KERNEL_DEF|define CX_\w+_DEF)\s+"([^"]+)"', re.M
+)
 
 
 def families() -> dict[str, str]:
@@ -49,12 +51,19 @@ def dependents(build: Path) -> dict[str, set[str]]:
     return found
 
 
+def rows_of_a_family(source: str) -> bool:
+    return 'chainerx/ops/define_family.h' in (ROOT / source).read_text()
+
+
 def reason(family: str, rows: str, source: str) -> str | None:
     """Why a source may depend on the rows: it is the family's, the table, or asks for them."""
     if source == 'chainerx/kernels/table.cc':
         return 'table'
     if Path(source).stem == family:
         return 'family'
+    operators = INCLUDE.findall((ROOT / 'chainerx/ops/operators.h').read_text())
+    if f'chainerx/ops/{family}.h' in operators and rows_of_a_family(source):
+        return 'user'  # gradient expressions are made of operators
     # Its own includes, and those of the headers that it includes and that are not for all.
     wanted = {f'chainerx/kernels/{family}.h', rows, f'chainerx/ops/{family}.h'}
     seen, todo = set(), [source]

@@ -17,9 +17,11 @@ SETS = ('sse4', 'avx2', 'avx512', 'neon')
 
 
 def child(name, *arguments, timeout=3000):
+    given = [p for p in os.environ.get('PYTHONPATH', '').split(os.pathsep) if p]
+    path = os.pathsep.join(os.path.abspath(p) for p in (FOLDER, *given))
     return subprocess.run(
         [sys.executable, *arguments],
-        env={**os.environ, 'CHAINERX_ISA': name},
+        env={**os.environ, 'CHAINERX_ISA': name, 'PYTHONPATH': path},
         cwd=FOLDER,
         capture_output=True,
         text=True,

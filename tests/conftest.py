@@ -27,19 +27,41 @@ def build_library():
 
 @pytest.fixture(scope='session')
 def build_backend(build_library, tmp_path_factory):
-    """Builds the backend of tests/cpp/toy_backend.cc, under a name of the caller's choice.
+    """Builds a backend of tests/cpp, by default toy_backend.cc, under a name of one's choice.
 
-    It computes on host memory. The path of the library is in a folder that CHAINERX_PATH may name.
+    That one computes on host memory. The path of the library is in a folder that CHAINERX_PATH may
+    name.
     """
     import chainerx
 
-    def build(name):
+    def build(name, file='toy_backend.cc'):
         library = tmp_path_factory.mktemp('chainerx_path') / 'backends' / f'{name}.so'
         library.parent.mkdir()
-        source = (ROOT / 'tests' / 'cpp' / 'toy_backend.cc').read_text()
+        source = (ROOT / 'tests' / 'cpp' / file).read_text()
         lib = pathlib.Path(chainerx.__file__).parent / 'lib'
         source = source.replace('"toy"', f'"{name}"')
         build_library(library, source, f'-I{ROOT / "cpp"}', f'-L{lib}', '-lchainerx')
         return library
 
     return build
+
+
+@pytest.fixture(scope='session')
+def async_toy(build_backend):
+    """The name of the devices whose kernels run later, on memory that the host can't touch.
+
+    They are there for the default context from now on.
+    """
+    import chainerx
+
+    library = build_backend('async_toy', 'async_backend.cc')
+    before = os.environ.get('CHAINERX_PATH')
+    os.environ['CHAINERX_PATH'] = str(library.parent.parent)
+    try:
+        chainerx.get_device('async_toy:0')  # a library stays loaded
+    finally:
+        if before is None:
+            del os.environ['CHAINERX_PATH']
+        else:
+            os.environ['CHAINERX_PATH'] = before
+    return 'async_toy'

@@ -36,5 +36,7 @@ def device(request):
     """The device under test, made the default one."""
     import chainerx
 
+    if request.param.startswith('async_toy'):
+        request.getfixturevalue('async_toy')
     with chainerx.using_device(request.param):
         yield chainerx.get_default_device()

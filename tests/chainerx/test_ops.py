@@ -48,6 +48,12 @@ def run(case, prepared):
     return as_list(prepared.call.run(case.resolve(chx)))
 
 
+def run_to_the_end(case, prepared, device):
+    """Kernels may run later, and tell then what is wrong."""
+    prepared.call.run(case.resolve(chx))
+    device.synchronize()
+
+
 @each(CHECKED)
 def test_check(case, device):
     case.check(chx, device)
@@ -304,7 +310,7 @@ def test_errors(case, device):
         prepared = Prepared(case, spec, 'float64', device=device)
         before = [v.copy() for v in prepared.values]
         with pytest.raises(error_classes(names)) as info:
-            prepared.call.run(case.resolve(chx))
+            run_to_the_end(case, prepared, device)
         for text in texts:
             where = f'{case.name}({call_text(spec)})'
             assert re.search(text, str(info.value)), f'{where}: {info.value} lacks {text}'

@@ -44,7 +44,7 @@ class ToyDevice : public chainerx::Device {
     void CopyFromHost(void* dst, const void* src, int64_t nbytes) override {
         std::memcpy(dst, src, static_cast<size_t>(nbytes));
     }
-    void CopyToHost(void* dst, const void* src, int64_t nbytes) override {
+    void ReadToHost(void* dst, const void* src, int64_t nbytes) override {
         std::memcpy(dst, src, static_cast<size_t>(nbytes));
     }
 };

@@ -5,7 +5,9 @@
 namespace chainerx {
 
 Backend::Backend(Context& context, std::string name, const KernelFn* kernels)
-    : context_{context}, name_{std::move(name)}, kernels_{kernels} {}
+    : context_{context},
+      name_{std::move(name)},
+      kernels_{kernels != nullptr ? kernels : internal::kNoKernels} {}
 
 Backend::~Backend() = default;
 

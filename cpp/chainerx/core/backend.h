@@ -11,11 +11,13 @@
 namespace chainerx {
 
 class Context;
+struct KernelCallData;  // kernels/kernel.h
 
 class CX_API Backend {
  public:
-    // `kernels` has one entry per kernel id and outlives the backend.
-    Backend(Context& context, std::string name, const KernelFn* kernels);
+    // `kernels` has one entry per kernel id and outlives the backend. Without it, all calls come to
+    // Launch.
+    Backend(Context& context, std::string name, const KernelFn* kernels = nullptr);
     virtual ~Backend();
     Backend(const Backend&) = delete;
     Backend& operator=(const Backend&) = delete;
@@ -23,6 +25,11 @@ class CX_API Backend {
     Context& context() const { return context_; }
     const std::string& name() const { return name_; }
     const KernelFn* kernels() const { return kernels_; }
+
+    // A call of a kernel that the table has not. Operands are erased and may be kept as a KeptCall:
+    // for backends that do the same with all calls, such as to send them elsewhere. The default is
+    // a ChainerxError.
+    virtual void Launch(const KernelCallData& call);
 
     virtual int GetDeviceCount() const = 0;
 
@@ -37,6 +44,7 @@ class CX_API Backend {
 
  private:
     friend class Context;
+    friend struct internal::LayoutAccess;
 
     void Retire() noexcept;
 

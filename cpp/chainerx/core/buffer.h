@@ -11,6 +11,10 @@ namespace chainerx {
 
 class Device;
 
+namespace internal {
+struct LayoutAccess;  // kernels/layout.h
+}
+
 class CX_API Buffer {
  public:
     using Deleter = void (*)(Buffer*);
@@ -30,6 +34,8 @@ class CX_API Buffer {
     void* data() const { return data_; }
     int64_t nbytes() const { return nbytes_; }
     bool writable() const { return writable_; }
+    // Tells whose buffer it is.
+    Deleter deleter() const { return deleter_; }
 
     // Counts writes in place, of views of all kinds; what backward reads again has to be of the
     // version that it was saved with. Writes of others (NumPy) to shared memory are not seen.
@@ -63,6 +69,8 @@ class CX_API Buffer {
     }
 
  private:
+    friend struct internal::LayoutAccess;
+
     void Destroy();
     void Track(int64_t by) const {
         if (internal::g_tracking.load(std::memory_order_relaxed)) [[unlikely]] {

@@ -1,13 +1,19 @@
 #include "chainerx/core/device.h"
 
+#include <algorithm>
+#include <atomic>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "chainerx/core/backend.h"
+#include "chainerx/core/blocking.h"
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/fork_mutex.h"
+#include "chainerx/core/kernel_error.h"
+#include "chainerx/core/stream.h"
 #include "chainerx/core/thread_state.h"
 
 namespace chainerx {
@@ -15,8 +21,6 @@ namespace chainerx {
 using internal::t_state;
 
 namespace {
-
-constexpr KernelFn kNoKernels[kKernelTableSize]{};
 
 // All devices of the process, and whether their kernels are hidden.
 struct Devices {
@@ -33,16 +37,30 @@ Devices& GetDevices() {
 
 }  // namespace
 
+// What kernels have reported and no thread has heard of yet.
+struct Device::Reports {
+    struct Report {
+        uint64_t thread;
+        std::exception_ptr error;
+    };
+    std::mutex mutex;
+    std::vector<Report> list;
+    std::atomic<bool> any{false};
+
+    Reports() { list.reserve(16); }
+};
+
 Device::Device(Backend* backend, int index)
     : backend_{backend},
       context_{&backend->context()},
       kernels_{backend->kernels()},
       index_{index},
+      reports_{std::make_unique<Reports>()},
       name_{StrCat(backend->name(), ":", index)} {
     Devices& devices = GetDevices();
     const std::lock_guard lock{devices.mutex};
     devices.all.push_back(this);
-    if (devices.hidden) kernels_ = kNoKernels;
+    if (devices.hidden) kernels_ = internal::kNoKernels;
 }
 
 Device::~Device() {
@@ -50,20 +68,22 @@ Device::~Device() {
     std::erase(GetDevices().all, this);
 }
 
+const KernelFn internal::kNoKernels[kKernelTableSize]{};
+
 void internal::HideKernels(bool hidden) {
     Devices& devices = GetDevices();
     const std::lock_guard lock{devices.mutex};
     devices.hidden = hidden;
     for (Device* device : devices.all) {
         const bool retired = device->context_ == &Context::Destroyed();
-        device->kernels_ = hidden || retired ? kNoKernels : device->backend()->kernels();
+        device->kernels_ = hidden || retired ? internal::kNoKernels : device->backend()->kernels();
     }
 }
 
 void Device::Retire() {
     const std::lock_guard lock{GetDevices().mutex};
     context_ = &Context::Destroyed();
-    kernels_ = kNoKernels;
+    kernels_ = internal::kNoKernels;
 }
 
 void Device::CheckAlive(const char* op) const {
@@ -76,6 +96,82 @@ void Device::CopyFromPeer(void* dst, Device& src_device, const void* src, int64_
     const std::unique_ptr<char[]> host{new char[static_cast<size_t>(nbytes)]};
     src_device.CopyToHost(host.get(), src, nbytes);
     CopyFromHost(dst, host.get(), nbytes);
+}
+
+Stream& Device::NewStream() { throw NotImplementedError{"device ", name_, " has no streams"}; }
+
+void Device::CopyToHost(void* dst, const void* src, int64_t nbytes) {
+    if (default_stream_ == nullptr) {
+        ReadToHost(dst, src, nbytes);
+    } else {
+        CheckAlive("copy_to_host");
+        const internal::BlockingScope blocking;
+        ReadToHost(dst, src, nbytes);
+    }
+    ThrowReported();
+}
+
+void Device::Synchronize() {
+    if (default_stream_ != nullptr) {
+        CheckAlive("synchronize");
+        const internal::BlockingScope blocking;
+        Wait(nullptr);
+    }
+    ThrowReported();
+}
+
+void Device::Synchronize(Stream& stream) {
+    if (&stream.device() != this) {
+        throw DeviceError{"synchronize: the stream is of device ", stream.device().name(),
+                          ", not of ", name_};
+    }
+    CheckAlive("synchronize");
+    {
+        const internal::BlockingScope blocking;
+        Wait(&stream);
+    }
+    ThrowReported();
+}
+
+void Device::Report(const KernelError& error) noexcept {
+    if (error.kind == KernelError::Kind::kNone) return;
+    Report(error.thread, std::make_exception_ptr(KernelCheckError{error}));
+}
+
+void Device::Report(uint64_t thread, std::exception_ptr error) noexcept {
+    const std::lock_guard lock{reports_->mutex};
+    // What follows the first error of a thread may well be its consequence.
+    for (const Reports::Report& r : reports_->list) {
+        if (r.thread == thread) return;
+    }
+    try {
+        reports_->list.push_back({thread, error});
+    } catch (...) {  // there is room for some
+        reports_->list.back() = {thread, error};
+    }
+    reports_->any = true;
+}
+
+void Device::ThrowReported() {
+    if (!reports_->any) return;
+    std::exception_ptr error;
+    {
+        const uint64_t self = internal::GetThreadToken();
+        const std::lock_guard lock{reports_->mutex};
+        std::vector<Reports::Report>& list = reports_->list;
+        auto it = std::find_if(list.begin(), list.end(),
+                               [&](const Reports::Report& r) { return r.thread == self; });
+        if (it == list.end()) {
+            it = std::find_if(list.begin(), list.end(), [](const Reports::Report& r) {
+                return !internal::IsThreadAlive(r.thread);
+            });
+        }
+        if (it == list.end()) return;
+        error = std::move(it->error);
+        list.erase(it);
+        reports_->any = !list.empty();
+    }
+    std::rethrow_exception(error);
 }
 
 Device& GetDefaultDevice() {

@@ -9,12 +9,12 @@
 // What a row is made of.
 #define IN(name) ArrayOperand<OperandRole::kIn, #name>
 #define IN_OR_SCALAR(name) ArrayOrScalarOperand<#name>
-#define IN_LIST(name) ArraysOperand<#name>
+#define IN_LIST(name) ArraysOperand<OperandRole::kIn, #name>
+#define INOUT_LIST(name) ArraysOperand<OperandRole::kInOut, #name>
 #define OUT(name) ArrayOperand<OperandRole::kOut, #name>
 #define OUT_OR_SAME(name) ArrayOperand<OperandRole::kOutSame, #name>
 #define INOUT(name) ArrayOperand<OperandRole::kInOut, #name>
-#define ATTR(Type, name) ValueOperand<OperandRole::kAttr, Type, #Type, #name>
-#define HOST_OUT(Type, name) ValueOperand<OperandRole::kHostOut, Type*, #Type "*", #name>
+#define ATTR(Type, name) ValueOperand<Type, #Type, #name>
 
 // The rows of elementwise operations (ops/*.def) are kernels, too.
 #define CX_UNARY(Name, ...) CX_KERNEL(Name, IN(x), OUT_OR_SAME(out))
@@ -28,6 +28,9 @@
 #define CX_TEXT(name) CX_TEXT_OF(name)
 #define CX_JOIN_OF(a, b) a##b
 #define CX_JOIN(a, b) CX_JOIN_OF(a, b)
+
+// Each library that includes this has its own.
+#pragma GCC visibility push(hidden)
 
 namespace chainerx::kernels {
 
@@ -66,14 +69,16 @@ struct FamilyAt<CX_KERNEL_FAMILY_NUMBER> {
 
 }  // namespace chainerx::kernels
 
+#pragma GCC visibility pop
+
 #undef IN
 #undef IN_OR_SCALAR
 #undef IN_LIST
+#undef INOUT_LIST
 #undef OUT
 #undef OUT_OR_SAME
 #undef INOUT
 #undef ATTR
-#undef HOST_OUT
 #undef CX_UNARY
 #undef CX_UNARY_ATTR
 #undef CX_PREDICATE

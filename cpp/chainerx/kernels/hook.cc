@@ -67,7 +67,12 @@ void KernelCall::Proceed() {
         hooks_.hooks[--next_]->Run(*this);
         return;
     }
-    data_.invoke(data_.device.backend()->kernels()[data_.kernel.id], data_.operands);
+    Backend& backend = *data_.device.backend();
+    if (const KernelFn fn = backend.kernels()[data_.kernel.id]) {
+        data_.invoke(fn, data_.operands);
+    } else {
+        backend.Launch(data_);
+    }
 }
 
 KernelHook::~KernelHook() = default;
@@ -88,17 +93,14 @@ bool RemoveKernelHook(const KernelHook* hook) {
     });
 }
 
+void Backend::Launch(const KernelCallData& call) {
+    throw ChainerxError{"kernel ", call.kernel.name, " is not there on backend '",
+                        name_,     "' (device ",     call.device.name(),
+                        ")"};
+}
+
 void internal::CallHooked(const KernelCallData& call) {
     call.device.CheckAlive(call.kernel.name);
-    if (call.device.backend()->kernels()[call.kernel.id] == nullptr) {
-        throw ChainerxError{"kernel ",
-                            call.kernel.name,
-                            " is not there on backend '",
-                            call.device.backend()->name(),
-                            "' (device ",
-                            call.device.name(),
-                            ")"};
-    }
     const std::shared_ptr<const HookList> hooks = CurrentList();
     KernelCall{call, *hooks}.Proceed();
 }

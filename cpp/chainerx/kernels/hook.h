@@ -27,6 +27,8 @@ class CX_API KernelCall {
  public:
     const KernelInfo& kernel() const { return data_.kernel; }
     Device& device() const { return data_.device; }
+    // For a KeptCall.
+    const KernelCallData& data() const { return data_; }
     // Whether another kernel makes this call.
     bool is_nested() const { return parent_ != nullptr; }
 

@@ -25,7 +25,6 @@ enum class OperandRole : int8_t {
     kOutSame,  // the same, but may be an input itself: each element is read before it is written
     kInOut,    // read and written, or written in part
     kAttr,     // a value of the host
-    kHostOut,  // a value returned to the host: whoever calls such a kernel waits for the device
 };
 
 enum class OperandKind : int8_t { kArray, kArrayOrScalar, kArrays, kValue };
@@ -35,6 +34,10 @@ struct OperandInfo {
     OperandKind kind;
     const char* type;  // in C++, as the row spells it
     const char* name;
+    // Of a value: its size, and how to copy it to uninitialized memory aligned for any type. It is
+    // not destroyed there.
+    size_t size{0};
+    void (*copy)(void* to, const void* from){nullptr};
 };
 
 // The descriptor of a kernel: all that is known of it without its code.
@@ -101,12 +104,56 @@ struct KernelCaller<void(Params...)> {
     }
 };
 
+// The library's own descriptor of a kernel that has the name and the signature of `built`; null if
+// there is none.
+CX_API const KernelInfo* FindKernel(const KernelInfo& built);
+// ChainerxError instead of null.
+CX_API CX_COLD const KernelInfo& FindKernelOrThrow(const KernelInfo& built);
+
+// That a library or program calls or implements a kernel, as it was built.
+struct KernelUse {
+    const KernelInfo* built;
+    const KernelInfo* found;
+    const KernelUse* next;
+};
+
+#ifdef CHAINERX_BUILDING
+template <typename K>
+constexpr const KernelInfo& InfoOf() {
+    return K::kInfo;
+}
+#else
+// Outside of the library no ids are compiled in: it may be another version of it that is loaded.
+#pragma GCC visibility push(hidden)
+inline const KernelUse* g_kernel_uses = nullptr;  // those of this library or program
+
+struct ListedUse : KernelUse {
+    explicit ListedUse(const KernelInfo& built)
+        : KernelUse{&built, FindKernel(built), g_kernel_uses} {
+        g_kernel_uses = this;
+    }
+};
+
+// Made when it is loaded.
+template <typename K>
+struct UseOf {
+    static inline const ListedUse use{K::kInfo};
+};
+
+template <typename K>
+const KernelInfo& InfoOf() {
+    const KernelInfo* found = UseOf<K>::use.found;  // null as well while statics are being made
+    return found != nullptr ? *found : FindKernelOrThrow(K::kInfo);
+}
+#pragma GCC visibility pop
+#endif
+
 }  // namespace internal
 
 // Calls the kernel of `device`; ChainerxError if its backend has none.
 template <typename K, typename... Args>
 [[gnu::always_inline]] inline void CallOn(Device& device, const Args&... args) {
-    internal::KernelCaller<typename K::Fn>::Call(K::kInfo, device, args...);
+    internal::KernelCaller<typename K::Fn>::Call(internal::InfoOf<K>(), device, args...);
 }
 
 // The same for a kernel that is known at run time only. `Fn` is its function type.
@@ -119,7 +166,7 @@ template <typename Fn, typename... Args>
 // Whether a routine that can do without the kernel may call it.
 template <typename K>
 bool HasKernel(const Device& device) {
-    return device.backend()->kernels()[K::kInfo.id] != nullptr;
+    return device.backend()->kernels()[internal::InfoOf<K>().id] != nullptr;
 }
 
 // Every kernel of the library, by id.
@@ -132,11 +179,11 @@ struct KernelTable {
 
     template <typename K>
     void Set(typename K::Fn* fn) {
-        fns[K::kInfo.id] = reinterpret_cast<KernelFn>(fn);
+        fns[internal::InfoOf<K>().id] = reinterpret_cast<KernelFn>(fn);
     }
     template <typename K>
     typename K::Fn* Get() const {
-        return reinterpret_cast<typename K::Fn*>(fns[K::kInfo.id]);
+        return reinterpret_cast<typename K::Fn*>(fns[internal::InfoOf<K>().id]);
     }
 };
 

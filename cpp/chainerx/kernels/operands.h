@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <type_traits>
 
@@ -34,18 +35,25 @@ struct ArrayOrScalarOperand {
                                        kName.text};
 };
 
-// Any number of inputs.
-template <Text kName>
+// Any number of arrays.
+template <OperandRole kRole, Text kName>
 struct ArraysOperand {
     using Type = std::span<const ConstArrayRef>;
-    static constexpr OperandInfo kInfo{OperandRole::kIn, OperandKind::kArrays, "Array...",
-                                       kName.text};
+    static constexpr OperandInfo kInfo{kRole, OperandKind::kArrays, "Array...", kName.text};
 };
 
-template <OperandRole kRole, typename T, Text kType, Text kName>
+// A value of the host; a call may be kept (kernels/kept_call.h), so it must not point to others
+// that go.
+template <typename T, Text kType, Text kName>
 struct ValueOperand {
     using Type = std::conditional_t<std::is_scalar_v<T>, T, const T&>;
-    static constexpr OperandInfo kInfo{kRole, OperandKind::kValue, kType.text, kName.text};
+    static_assert(std::is_trivially_destructible_v<T>, "an attribute is copied, never destroyed");
+    static constexpr OperandInfo kInfo{OperandRole::kAttr,
+                                       OperandKind::kValue,
+                                       kType.text,
+                                       kName.text,
+                                       sizeof(T),
+                                       [](void* to, const void* from) { new (to) T{*static_cast<const T*>(from)}; }};
 };
 
 template <typename... Operands>

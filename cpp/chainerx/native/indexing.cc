@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "chainerx/core/error.h"
 #include "chainerx/core/interrupt.h"
+#include "chainerx/core/kernel_error.h"
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/indexing.h"
 #include "chainerx/native/copy_block.h"
@@ -16,12 +16,16 @@ namespace {
 constexpr int64_t kChunk = 512;           // indices that are resolved at a time, on the stack
 constexpr int64_t kParallel = 64 * 1024;  // elements per block of work
 
-[[noreturn]] CX_COLD void ThrowIndex(const std::string& index, int64_t length) {
-    throw IndexError{"index ", index, " is out of range for an axis of length ", length};
-}
+// What an index has to fit, and who says so if it does not.
+struct Bound {
+    const char* op;
+    int64_t length;
+    IndexBoundsMode mode;
+};
 
 template <typename T>
-int64_t ResolveOne(T index, int64_t length, IndexBoundsMode mode) {
+int64_t ResolveOne(T index, int64_t position, const Bound& bound) {
+    const auto [op, length, mode] = bound;
     using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
     const auto n = static_cast<Wide>(length);
     auto i = static_cast<Wide>(index);
@@ -32,24 +36,27 @@ int64_t ResolveOne(T index, int64_t length, IndexBoundsMode mode) {
         i = std::clamp(i, Wide{0}, n - 1);
     } else {
         if (i < 0) i += n;
-        if (i < 0 || i >= n) ThrowIndex(std::to_string(index), length);
+        if (i < 0 || i >= n) {
+            Fail(KernelError::Index(op, "indices", position, static_cast<int64_t>(index), length,
+                                    !std::is_signed_v<T>));
+        }
     }
     return static_cast<int64_t>(i);
 }
 
 // Brings n <= kChunk indices from `begin` on into [0, length). What is checked is what is used: the
 // array itself may change meanwhile, if another thread writes to it.
-const int64_t* Resolve(const Array& indices, int64_t begin, int64_t n, int64_t length,
-                       IndexBoundsMode mode, int64_t* buffer) {
+const int64_t* Resolve(const Array& indices, int64_t begin, int64_t n, const Bound& bound,
+                       int64_t* buffer) {
     VisitInt(indices.dtype(), [&]<typename T>() {
         const T* p = reinterpret_cast<const T*>(indices.raw_data()) + begin;
         for (int64_t i = 0; i < n; ++i) buffer[i] = static_cast<int64_t>(p[i]);
         // Nearly always they all are in range: then no sign bit is set in either of these.
         int64_t signs = 0;
-        for (int64_t i = 0; i < n; ++i) signs |= buffer[i] | (length - 1 - buffer[i]);
+        for (int64_t i = 0; i < n; ++i) signs |= buffer[i] | (bound.length - 1 - buffer[i]);
         if (signs >= 0) return;
         for (int64_t i = 0; i < n; ++i) {
-            buffer[i] = ResolveOne(static_cast<T>(buffer[i]), length, mode);
+            buffer[i] = ResolveOne(static_cast<T>(buffer[i]), begin + i, bound);
         }
     });
     return buffer;
@@ -57,12 +64,12 @@ const int64_t* Resolve(const Array& indices, int64_t begin, int64_t n, int64_t l
 
 // IndexError if one is out of range, before anything is written, or where there is nothing to
 // write.
-void CheckAll(const Array& indices, int64_t length, IndexBoundsMode mode) {
-    if (mode == IndexBoundsMode::kWrap || mode == IndexBoundsMode::kClip) return;
+void CheckAll(const Array& indices, const Bound& bound) {
+    if (bound.mode == IndexBoundsMode::kWrap || bound.mode == IndexBoundsMode::kClip) return;
     const int64_t n = indices.GetTotalSize();
     int64_t buffer[kChunk];
     for (int64_t begin = 0; begin < n; begin += kChunk) {
-        Resolve(indices, begin, std::min(kChunk, n - begin), length, mode, buffer);
+        Resolve(indices, begin, std::min(kChunk, n - begin), bound, buffer);
     }
 }
 
@@ -71,9 +78,8 @@ void CheckAll(const Array& indices, int64_t length, IndexBoundsMode mode) {
 // one element.
 struct Plan {
     const Array& indices;
-    IndexBoundsMode mode;
+    Bound bound;
     int64_t n;         // indices
-    int64_t length;    // of the axis
     int64_t axis_x;    // its stride in x
     int64_t axis_y;    // stride of an index in y
     int64_t outer{1};  // positions
@@ -82,11 +88,11 @@ struct Plan {
     int64_t run_y{0};
     Walk<2> rest;  // from position to position
 
-    Plan(const Array& x, int8_t axis, const Array& indices, IndexBoundsMode mode, const Array& y)
+    Plan(const char* op, const Array& x, int8_t axis, const Array& indices, IndexBoundsMode mode,
+         const Array& y)
         : indices{indices},
-          mode{mode},
+          bound{op, x.shape()[axis], mode},
           n{indices.GetTotalSize()},
-          length{x.shape()[axis]},
           axis_x{x.strides()[axis]},
           rest{AxisOrder::kGiven, Without(x, axis, 1), Without(y, axis, indices.ndim())} {
         axis_y = y.GetItemSize();
@@ -122,7 +128,7 @@ struct Plan {
         int64_t work = 0;
         for (; begin < end; begin += kChunk) {
             const int64_t count = std::min(kChunk, end - begin);
-            const int64_t* resolved = Resolve(indices, begin, count, length, mode, buffer);
+            const int64_t* resolved = Resolve(indices, begin, count, bound, buffer);
             Cursor<2> at{rest, outer_begin};
             for (int64_t o = outer_begin; o < outer_end; ++o, at.Advance(1)) {
                 f(at.p[0], at.p[1] + begin * axis_y, resolved, count);
@@ -196,11 +202,11 @@ void CopyRows(const char* from, int64_t stride, const int64_t* rows, int64_t cou
     }
 }
 
-void Take(const Array& x, int8_t axis, const Array& indices, IndexBoundsMode mode,
+void Take(const char* op, const Array& x, int8_t axis, const Array& indices, IndexBoundsMode mode,
           const Array& out) {
-    const Plan plan{x, axis, indices, mode, out};
+    const Plan plan{op, x, axis, indices, mode, out};
     if (plan.empty()) {
-        CheckAll(indices, plan.length, mode);
+        CheckAll(indices, plan.bound);
         return;
     }
     const auto all = [&](const auto& f) {
@@ -236,7 +242,7 @@ void Take(const Array& x, int8_t axis, const Array& indices, IndexBoundsMode mod
                 ParallelFor(CeilDiv(plan.n, kParallel), [&](int64_t block) {
                     const int64_t end = std::min((block + 1) * kParallel, plan.n);
                     const int64_t begin =
-                        GatherChecked(from, plan.length, at, block * kParallel, end, to);
+                        GatherChecked(from, plan.bound.length, at, block * kParallel, end, to);
                     plan.Range(0, 1, begin, end, gather);
                 });
             } else {
@@ -256,11 +262,11 @@ CX_NATIVE_KERNEL(Take)
 
 // The order of indices counts, so threads share out positions and parts of runs.
 template <typename T, typename F>
-void Scatter(const Array& out, int8_t axis, const Array& indices, IndexBoundsMode mode,
-             const Array& x, const F& f) {
-    const Plan plan{out, axis, indices, mode, x};
+void Scatter(const char* op, const Array& out, int8_t axis, const Array& indices,
+             IndexBoundsMode mode, const Array& x, const F& f) {
+    const Plan plan{op, out, axis, indices, mode, x};
     // A single chunk is resolved before its elements are written, in each block of work.
-    if (plan.empty() || plan.n > kChunk) CheckAll(indices, plan.length, mode);
+    if (plan.empty() || plan.n > kChunk) CheckAll(indices, plan.bound);
     if (plan.empty()) return;
     const int64_t part = std::max<int64_t>(64, CeilDiv(plan.run, 16));
     const int64_t parts = CeilDiv(plan.run, part);
@@ -289,33 +295,34 @@ void Scatter(const Array& out, int8_t axis, const Array& indices, IndexBoundsMod
     });
 }
 
-void AddAt(const Array& out, int8_t axis, const Array& indices, IndexBoundsMode mode,
-           const Array& x) {
+void AddAt(const char* op, const Array& out, int8_t axis, const Array& indices,
+           IndexBoundsMode mode, const Array& x) {
     VisitDtype(out.dtype(), [&]<typename T>() {
         using C = ComputeType<T>;
-        Scatter<T>(out, axis, indices, mode, x, [](T& to, const T& from) {
+        Scatter<T>(op, out, axis, indices, mode, x, [](T& to, const T& from) {
             to = Cast<T>(static_cast<C>(Cast<C>(to) + Cast<C>(from)));
         });
     });
 }
 CX_NATIVE_KERNEL(AddAt)
 
-void SetAt(const Array& out, int8_t axis, const Array& indices, IndexBoundsMode mode,
-           const Array& x) {
+void SetAt(const char* op, const Array& out, int8_t axis, const Array& indices,
+           IndexBoundsMode mode, const Array& x) {
     VisitItemSize(out.GetItemSize(), [&]<typename T>() {
-        Scatter<T>(out, axis, indices, mode, x, [](T& to, const T& from) { to = from; });
+        Scatter<T>(op, out, axis, indices, mode, x, [](T& to, const T& from) { to = from; });
     });
 }
 CX_NATIVE_KERNEL(SetAt)
 
-void LinearIndex(const Array& indices, int64_t length, int64_t factor, const Array& out) {
+void LinearIndex(const char* op, const Array& indices, int64_t length, int64_t factor,
+                 const Array& out) {
+    const Bound bound{op, length, IndexBoundsMode::kRaise};
     auto* to = reinterpret_cast<int64_t*>(out.raw_data());
     const int64_t n = indices.GetTotalSize();
     int64_t buffer[kChunk];
     for (int64_t begin = 0; begin < n; begin += kChunk) {
         const int64_t count = std::min(kChunk, n - begin);
-        const int64_t* resolved =
-            Resolve(indices, begin, count, length, IndexBoundsMode::kRaise, buffer);
+        const int64_t* resolved = Resolve(indices, begin, count, bound, buffer);
         for (int64_t i = 0; i < count; ++i) to[begin + i] += factor * resolved[i];
         if (begin % (128 * kChunk) == 127 * kChunk) internal::CheckInterrupt();
     }

@@ -59,7 +59,7 @@ void NativeDevice::CopyFromHost(void* dst, const void* src, int64_t nbytes) {
     CopyBytes(dst, src, nbytes);
 }
 
-void NativeDevice::CopyToHost(void* dst, const void* src, int64_t nbytes) {
+void NativeDevice::ReadToHost(void* dst, const void* src, int64_t nbytes) {
     CopyBytes(dst, src, nbytes);
 }
 

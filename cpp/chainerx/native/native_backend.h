@@ -32,7 +32,9 @@ class CX_API NativeDevice : public Device {
     Buffer* Allocate(int64_t nbytes) override;
     bool IsHostAccessible() const override { return true; }
     void CopyFromHost(void* dst, const void* src, int64_t nbytes) override;
-    void CopyToHost(void* dst, const void* src, int64_t nbytes) override;
+
+ protected:
+    void ReadToHost(void* dst, const void* src, int64_t nbytes) override;
 };
 
 class CX_API NativeBackend : public Backend {

@@ -10,7 +10,7 @@ namespace chainerx::native {
 namespace {
 
 // Any byte but 0 is true: foreign memory may have others than 1.
-void NonzeroCount(const Array& x, int64_t* count) {
+void NonzeroCount(const Array& x, const Array& count) {
     const auto* p = reinterpret_cast<const uint8_t*>(x.raw_data());
     const int64_t n = x.GetTotalSize();
     constexpr int64_t kLanes = 64;
@@ -25,7 +25,7 @@ void NonzeroCount(const Array& x, int64_t* count) {
         for (const uint8_t lane : lanes) total += lane;
     }
     for (; i < n; ++i) total += p[i] != 0;
-    *count = total;
+    *reinterpret_cast<int64_t*>(count.raw_data()) = total;
 }
 CX_NATIVE_KERNEL(NonzeroCount)
 

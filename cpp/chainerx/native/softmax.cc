@@ -3,8 +3,9 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
-#include "chainerx/core/error.h"
+#include "chainerx/core/kernel_error.h"
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/memory.h"
 #include "chainerx/kernels/softmax.h"
@@ -78,19 +79,11 @@ void LogSoftmax(const Array& x, const Array& out) {
 }
 CX_NATIVE_KERNEL(LogSoftmax)
 
-[[noreturn]] CX_COLD void ThrowLabel(const char* op, int64_t row, int64_t label, int64_t classes,
-                                     bool ignore) {
-    throw IndexError{op,          ": x2[",
-                     row,         "] is ",
-                     label,       ", but x1 has ",
-                     classes,     " classes; expected 0 to ",
-                     classes - 1, ignore ? ", or -1 to ignore the row" : ""};
-}
-
-void SoftmaxCrossEntropy(const Array& x, const Array& t, const Array& loss, const Array& stats) {
+void SoftmaxCrossEntropy(const Array& x, const Array& t, int64_t ignore, const Array& loss,
+                         const Array& stats) {
     if (IsHalf(x)) {
         const Array wide_loss = EmptyUnchecked(loss.shape(), Dtype::kFloat32, loss.device());
-        SoftmaxCrossEntropy(ToFloat32(x), t, wide_loss, stats);
+        SoftmaxCrossEntropy(ToFloat32(x), t, ignore, wide_loss, stats);
         CallOn<kernels::AsType>(loss.device(), wide_loss, loss);
         return;
     }
@@ -100,21 +93,27 @@ void SoftmaxCrossEntropy(const Array& x, const Array& t, const Array& loss, cons
             loops.stats(Data<T>(x) + first * cols, count, cols, Data<T>(stats) + 2 * first);
             for (int64_t i = first; i < first + count; ++i) {
                 const int64_t label = Data<const int64_t>(t)[i];
-                if (label < -1 || label >= cols)
-                    ThrowLabel("softmax_cross_entropy", i, label, cols, true);
+                if (label == ignore) {
+                    Data<T>(loss)[i] = T{0};
+                    continue;
+                }
+                if (label < 0 || label >= cols) {
+                    Fail(
+                        KernelError::Label("softmax_cross_entropy", "x2", i, label, cols, &ignore));
+                }
                 const T* row = Data<T>(stats) + 2 * i;
-                Data<T>(loss)[i] =
-                    label < 0 ? T{0} : row[1] - (Data<T>(x)[i * cols + label] - row[0]);
+                Data<T>(loss)[i] = row[1] - (Data<T>(x)[i * cols + label] - row[0]);
             }
         });
     });
 }
 CX_NATIVE_KERNEL(SoftmaxCrossEntropy)
 
-void MeanOfLabelled(const Array& loss, const Array& t, const Array& mean, const Array& scale) {
+void MeanOfLabelled(const Array& loss, const Array& t, int64_t ignore, const Array& mean,
+                    const Array& scale) {
     const int64_t n = t.GetTotalSize();
     const auto* labels = Data<const int64_t>(t);
-    const int64_t counted = std::max<int64_t>(1, n - std::count(labels, labels + n, -1));
+    const int64_t counted = std::max<int64_t>(1, n - std::count(labels, labels + n, ignore));
     VisitFloat(loss.dtype(), [&]<typename T>() {
         double sum = 0;
         for (int64_t i = 0; i < n; ++i) sum += Cast<double>(Data<T>(loss)[i]);
@@ -125,11 +124,11 @@ void MeanOfLabelled(const Array& loss, const Array& t, const Array& mean, const 
 }
 CX_NATIVE_KERNEL(MeanOfLabelled)
 
-void SoftmaxCrossEntropyGrad(const Array& x, const Array& t, const Array& stats, const Array& gy,
-                             const Array& gx) {
+void SoftmaxCrossEntropyGrad(const Array& x, const Array& t, int64_t ignore, const Array& stats,
+                             const Array& gy, const Array& gx) {
     if (IsHalf(x)) {
         const Array wide_gx = EmptyUnchecked(gx.shape(), Dtype::kFloat32, gx.device());
-        SoftmaxCrossEntropyGrad(ToFloat32(x), t, stats, ToFloat32(gy), wide_gx);
+        SoftmaxCrossEntropyGrad(ToFloat32(x), t, ignore, stats, ToFloat32(gy), wide_gx);
         CallOn<kernels::AsType>(gx.device(), wide_gx, gx);
         return;
     }
@@ -144,9 +143,11 @@ void SoftmaxCrossEntropyGrad(const Array& x, const Array& t, const Array& stats,
             for (int64_t i = 0; i < count; ++i, to += cols) {
                 const int64_t label = Data<const int64_t>(t)[first + i];
                 // Checked in forward, but the memory may be written to by others.
-                if (label < -1 || label >= cols) [[unlikely]]
-                    ThrowLabel("softmax_cross_entropy", first + i, label, cols, true);
-                if (label < 0) {
+                if (label != ignore && (label < 0 || label >= cols)) [[unlikely]] {
+                    Fail(KernelError::Label("softmax_cross_entropy", "x2", first + i, label, cols,
+                                            &ignore));
+                }
+                if (label == ignore) {
                     std::fill_n(to, cols, T{0});
                 } else {
                     to[label] -= g[step * i];
@@ -157,22 +158,25 @@ void SoftmaxCrossEntropyGrad(const Array& x, const Array& t, const Array& stats,
 }
 CX_NATIVE_KERNEL(SoftmaxCrossEntropyGrad)
 
-void OneHot(const char* op, const Array& t, bool ignore, const Array& out) {
+void OneHot(const char* op, const Array& t, const std::optional<int64_t>& ignore,
+            const Array& out) {
     CallOn<kernels::Fill>(out.device(), out, Scalar{0});
     const int64_t cols = out.shape()[1];
     VisitFloat(out.dtype(), [&]<typename T>() {
         for (int64_t i = 0; i < t.GetTotalSize(); ++i) {
             const int64_t label = Data<const int64_t>(t)[i];
-            if (ignore && label == -1) continue;
-            if (label < 0 || label >= cols) ThrowLabel(op, i, label, cols, ignore);
+            if (label == ignore) continue;
+            if (label < 0 || label >= cols) {
+                Fail(KernelError::Label(op, "x2", i, label, cols, ignore ? &*ignore : nullptr));
+            }
             Data<T>(out)[i * cols + label] = Cast<T>(1);
         }
     });
 }
 CX_NATIVE_KERNEL(OneHot)
 
-void CountHits(const Array& y, const Array& t, const int64_t* ignore, const Array& hits,
-               const Array& counted) {
+void CountHits(const Array& y, const Array& t, const std::optional<int64_t>& ignore,
+               const Array& hits, const Array& counted) {
     const Strides& strides = y.strides();
     const int64_t n = y.shape()[2];
     int64_t n_hits = 0;
@@ -180,7 +184,7 @@ void CountHits(const Array& y, const Array& t, const int64_t* ignore, const Arra
     VisitFloat(y.dtype(), [&]<typename T>() {
         for (int64_t i = 0; i < t.GetTotalSize(); ++i) {
             const int64_t label = Data<const int64_t>(t)[i];
-            if (ignore != nullptr && label == *ignore) continue;
+            if (label == ignore) continue;
             const char* from = y.raw_data() + i / n * strides[0] + i % n * strides[2];
             int64_t best = 0;
             auto largest = -std::numeric_limits<ComputeType<T>>::infinity();

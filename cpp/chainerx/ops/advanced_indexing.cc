@@ -142,7 +142,8 @@ Merged Merge(const Plan& plan) {
 }
 
 // Indices along axes of `lengths` that are merged into one.
-Array Positions(const std::vector<Pick>& picks, const Shape& lengths, Device& device) {
+Array Positions(const char* op, const std::vector<Pick>& picks, const Shape& lengths,
+                Device& device) {
     std::vector<Array> indices;
     for (const Pick& pick : picks) {
         if (!pick.array) {
@@ -158,17 +159,17 @@ Array Positions(const std::vector<Pick>& picks, const Shape& lengths, Device& de
     }
     if (indices.size() == 1) return AsContiguous(indices[0]);
     Shape common;
-    for (const Array& i : indices) common = BroadcastShapes("getitem", common, i.shape());
-    CheckedNBytes("getitem", common, 8);
+    for (const Array& i : indices) common = BroadcastShapes(op, common, i.shape());
+    CheckedNBytes(op, common, 8);
     Array positions = Zeros(common, Dtype::kInt64, device);
     int64_t factor = 1;
     for (size_t k = indices.size(); k-- > 0;) {
         const Array along = AsContiguous(BroadcastTo(indices[k], common));
         const int64_t n = lengths[static_cast<int8_t>(k)];
         if (n == 0 && along.GetTotalSize() != 0) {
-            throw IndexError{"getitem: index into an axis of length 0"};
+            throw IndexError{op, ": index into an axis of length 0"};
         }
-        CallOn<kernels::LinearIndex>(device, along, n, factor, positions);
+        CallOn<kernels::LinearIndex>(device, op, along, n, factor, positions);
         factor *= n;
     }
     return positions;
@@ -193,8 +194,9 @@ Array At(const Array& x, const std::vector<IndexItem>& items) {
     const int ndim = m.view.ndim() - 1 + PickedNdim(plan.picks);
     if (ndim > kMaxNdim) internal::ThrowTooManyDims(ndim);
     return internal::TakeBy(
-        m.view, m.axis, [picks = std::move(plan.picks), lengths = m.lengths, device = &x.device()] {
-            return Positions(picks, lengths, *device);
+        "getitem", m.view, m.axis,
+        [picks = std::move(plan.picks), lengths = m.lengths, device = &x.device()] {
+            return Positions("getitem", picks, lengths, *device);
         });
 }
 
@@ -202,7 +204,7 @@ void Assign(const Array& x, const std::vector<IndexItem>& items, const Array& va
     internal::CheckInPlaceOutput("setitem", x);
     const Plan plan = MakePlan(internal::Detached(x), items);
     const Merged m = Merge(plan);
-    Array indices = Positions(plan.picks, m.lengths, x.device());
+    Array indices = Positions("setitem", plan.picks, m.lengths, x.device());
     if (internal::MayShareMemory(x, indices)) indices = Copy(indices);
     Shape shape{m.view.shape().begin(), m.view.shape().begin() + m.axis};
     for (int64_t d : indices.shape()) shape.push_back(d);
@@ -215,8 +217,8 @@ void Assign(const Array& x, const std::vector<IndexItem>& items, const Array& va
         throw IndexError{"setitem: index into an axis of length 0"};
     }
     try {
-        CallOn<kernels::SetAt>(x.device(), m.view, m.axis, indices, IndexBoundsMode::kRaise,
-                               values);
+        CallOn<kernels::SetAt>(x.device(), "setitem", m.view, m.axis, indices,
+                               IndexBoundsMode::kRaise, values);
     } catch (const IndexError&) {  // nothing is written then
         throw;
     } catch (...) {

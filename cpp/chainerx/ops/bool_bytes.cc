@@ -1,8 +1,8 @@
 #include "chainerx/ops/bool_bytes.h"
 
-#include "chainerx/kernels/indexing.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/logic.h"
+#include "chainerx/ops/take.h"
 
 namespace chainerx::internal {
 namespace {
@@ -18,9 +18,7 @@ Array Bytes(const Array& x) {
 
 bool HasPlainBools(const Array& x) {
     if (!IsBool(x.dtype()) || x.GetTotalSize() == 0) return true;
-    int64_t odd = 0;
-    CallOn<kernels::NonzeroCount>(x.device(), AsContiguous(Greater(Bytes(x), Scalar{1})), &odd);
-    return odd == 0;
+    return CountTrue(AsContiguous(Greater(Bytes(x), Scalar{1}))) == 0;
 }
 
 Array CopyPlain(const Array& x) {

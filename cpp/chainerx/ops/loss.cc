@@ -95,7 +95,7 @@ Array SigmoidCrossEntropy(const Array& x1, const Array& x2) {
 }
 
 Array Hinge(const Array& x1, const Array& x2, double norm) {
-    constexpr const char* kOp = "hinge";
+    static constexpr const char* kOp = "hinge";
     CheckReal(kOp, "x1", x1);
     CheckLabels(kOp, "x2", x2);
     if (x1.ndim() != 2 || x2.ndim() != 1 || x1.shape()[0] != x2.shape()[0]) {
@@ -108,8 +108,8 @@ Array Hinge(const Array& x1, const Array& x2, double norm) {
     const KeptOperand t{kOp, "x2", x2};
     const auto slopes = [shape = x.shape(), dtype = x.dtype()](const Array& t) {
         const Array one_hot = EmptyUnchecked(shape, dtype, t.device());
-        CallOn<kernels::OneHot>(t.device(), "hinge", AsContiguous(AsType(t, Dtype::kInt64, false)),
-                                false, one_hot);
+        CallOn<kernels::OneHot>(t.device(), kOp, AsContiguous(AsType(t, Dtype::kInt64, false)),
+                                std::nullopt, one_hot);
         return 1 - one_hot * 2;
     };
     const Array margin = Maximum(internal::Detached(x) * slopes(t()) + 1, Scalar{0.0});
@@ -153,8 +153,7 @@ Array Accuracy(const Array& y, const Array& t, std::optional<int64_t> ignore_lab
         AsContiguous(AsType(Reshape(internal::Detached(t), Shape{rows, n}), Dtype::kInt64, false));
     const Array hits = EmptyUnchecked(Shape{}, Dtype::kInt64, y.device());
     const Array counted = EmptyUnchecked(Shape{}, Dtype::kInt64, y.device());
-    CallOn<kernels::CountHits>(y.device(), y3, labels,
-                               ignore_label.has_value() ? &*ignore_label : nullptr, hits, counted);
+    CallOn<kernels::CountHits>(y.device(), y3, labels, ignore_label, hits, counted);
     // Counts beyond 2048 don't fit float16.
     const Dtype wide = y.dtype() == Dtype::kFloat64 ? y.dtype() : Dtype::kFloat32;
     return AsType(AsType(hits, wide) / AsType(Maximum(counted, Scalar{1}), wide), y.dtype(), false);

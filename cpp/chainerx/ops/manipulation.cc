@@ -307,7 +307,7 @@ Array Repeat(const Array& x, const std::vector<int64_t>& repeats, std::optional<
     shape[a] = total[0];
     CheckedNBytes("repeat", shape, x.GetItemSize());
     CheckedNBytes("repeat", total, 8);
-    return internal::TakeBy(x, a, [repeats, total, device = &x.device()] {
+    return internal::TakeBy("repeat", x, a, [repeats, total, device = &x.device()] {
         // On the host, by the device's own allocator, which reports what it cannot have.
         const Array indices = EmptyUnchecked(total, Dtype::kInt64,
                                              device->context()->GetNativeBackend().GetDevice(0));

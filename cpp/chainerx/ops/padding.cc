@@ -41,7 +41,7 @@ Array PadAxis(const Array& x, int8_t axis, int64_t before, int64_t after, PadMod
         throw DimensionError{"pad: axis ", int64_t{axis}, " of shape ", x.shape(),
                              " is empty, only mode 'constant' can extend it"};
     }
-    return internal::TakeBy(x, axis, [n, before, after, mode, device = &x.device()] {
+    return internal::TakeBy("pad", x, axis, [n, before, after, mode, device = &x.device()] {
         const Array host = EmptyUnchecked({before + n + after}, Dtype::kInt64,
                                           device->context()->GetNativeBackend().GetDevice(0));
         auto* p = reinterpret_cast<int64_t*>(host.raw_data());

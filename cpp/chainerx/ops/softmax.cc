@@ -1,8 +1,8 @@
 #include "chainerx/ops/softmax.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
-#include <vector>
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
@@ -14,7 +14,6 @@
 #include "chainerx/ops/operators.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/view.h"
-#include "chainerx/ops/where.h"
 
 namespace chainerx {
 namespace {
@@ -66,29 +65,30 @@ struct Labels {
     Array counted;  // (rows, 1): 0 in ignored rows, else 1
 };
 
-Labels MakeLabels(const Array& t, const Shape& shape, Dtype dtype) {
+Labels MakeLabels(const Array& t, int64_t ignore, const Shape& shape, Dtype dtype) {
     const Array one_hot = EmptyUnchecked(shape, dtype, t.device());
-    CallOn<kernels::OneHot>(t.device(), "softmax_cross_entropy", t, true, one_hot);
+    CallOn<kernels::OneHot>(t.device(), "softmax_cross_entropy", t, std::optional{ignore}, one_hot);
     return {one_hot, SumAlong(one_hot, {1})};
 }
 
 Array Column(const Array& x) { return Reshape(x, Shape{x.shape()[0], 1}); }
 
 // gy * (softmax(x) - one_hot(t)), in one pass over x; differentiable in x and gy.
-Array SoftmaxCrossEntropyGrad(const Array& x, const Array& t, const Array& stats, const Array& gy) {
+Array SoftmaxCrossEntropyGrad(const Array& x, const Array& t, int64_t ignore, const Array& stats,
+                              const Array& gy) {
     Array gx = EmptyUnchecked(x.shape(), x.dtype(), x.device());
-    CallOn<kernels::SoftmaxCrossEntropyGrad>(x.device(), x, t, stats, gy, gx);
+    CallOn<kernels::SoftmaxCrossEntropyGrad>(x.device(), x, t, ignore, stats, gy, gx);
     if (Record rec{kSoftmaxCrossEntropyGrad, {x, gy}, gx}) {
         const KeptOperand labelled{"softmax_cross_entropy", "x2", t};
-        rec.Grad(0, [x = rec.Save(x), gy = rec.Save(gy), labelled](const Array& ggx) {
+        rec.Grad(0, [x = rec.Save(x), gy = rec.Save(gy), labelled, ignore](const Array& ggx) {
             const Array p = Softmax(x());
-            const Labels labels = MakeLabels(labelled(), p.shape(), p.dtype());
+            const Labels labels = MakeLabels(labelled(), ignore, p.shape(), p.dtype());
             const Array inner = SumAlong(Multiply(ggx, p), {1});
             return Multiply(Multiply(Column(gy()), labels.counted), Multiply(p, ggx - inner));
         });
-        rec.Grad(1, [x = rec.Save(x), labelled](const Array& ggx) {
+        rec.Grad(1, [x = rec.Save(x), labelled, ignore](const Array& ggx) {
             const Array p = Softmax(x());
-            const Labels labels = MakeLabels(labelled(), p.shape(), p.dtype());
+            const Labels labels = MakeLabels(labelled(), ignore, p.shape(), p.dtype());
             const Array d = p * labels.counted - labels.one_hot;
             return Sum(Multiply(ggx, d), Axes{1});
         });
@@ -158,21 +158,6 @@ Array FromRows(const Array& rows, const Shape& shape) {
 
 Array AsVector(const Array& x) { return x.ndim() == 1 ? x : Ravel(x); }
 
-// In the caller's terms: the kernel knows other numbers.
-CX_COLD void ThrowLabel(const char* op, const Array& t, int64_t classes, int64_t ignore_label) {
-    const Array labels = AsContiguous(AsType(internal::Detached(t), Dtype::kInt64, false));
-    std::vector<int64_t> values(static_cast<size_t>(labels.GetTotalSize()));
-    labels.device().CopyToHost(values.data(), labels.raw_data(), labels.GetNBytes());
-    for (const int64_t label : values) {
-        if (label == ignore_label || (label >= 0 && label < classes)) continue;
-        throw IndexError{op,           ": x2 has ",
-                         label,        ", but x1 has ",
-                         classes,      " classes; expected 0 to ",
-                         classes - 1,  ", or ",
-                         ignore_label, " to ignore the row"};
-    }
-}
-
 }  // namespace
 
 Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label, bool mean) {
@@ -193,44 +178,38 @@ Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label
     CheckSameDevice(kOp, x1.device(), x2.device());
     // The cast is part of the graph: the derivatives below are those of a float array.
     const Array x = AsType(x1, dtype, false);
-    // The caller's labels are kept, not the numbers that the kernels are given.
-    const auto labels = [given = KeptOperand{kOp, "x2", x2}, ignore_label] {
-        const Array t = AsContiguous(AsType(AsVector(given()), Dtype::kInt64, false));
-        if (ignore_label == -1) return t;
-        // -2 is out of range for the kernel, as -1 is here.
-        return Where(t == ignore_label, Scalar{-1}, Where(t == -1, Scalar{-2}, t));
+    // The caller's labels are kept, not a copy of them.
+    const auto labels = [given = KeptOperand{kOp, "x2", x2}] {
+        return AsContiguous(AsType(AsVector(given()), Dtype::kInt64, false));
     };
     const Dtype wide = dtype == Dtype::kFloat64 ? dtype : Dtype::kFloat32;
     const int64_t rows = x2.GetTotalSize();
     Array y = EmptyUnchecked(x2.shape(), dtype, x1.device());
     const Array stats = EmptyUnchecked(Shape{rows, 2}, wide, x1.device());
     const Array t = labels();
-    try {
-        CallOn<kernels::SoftmaxCrossEntropy>(x1.device(), ToRows(internal::Detached(x)), t,
-                                             AsVector(y), stats);
-    } catch (const IndexError&) {
-        if (ignore_label != -1) ThrowLabel(kOp, x2, x1.shape()[1], ignore_label);
-        throw;
-    }
+    CallOn<kernels::SoftmaxCrossEntropy>(x1.device(), ToRows(internal::Detached(x)), t,
+                                         ignore_label, AsVector(y), stats);
     if (mean) {
         const Array losses = std::exchange(y, EmptyUnchecked(Shape{}, dtype, x1.device()));
         const Array scale = EmptyUnchecked(Shape{}, wide, x1.device());
-        CallOn<kernels::MeanOfLabelled>(x1.device(), losses, t, y, scale);
+        CallOn<kernels::MeanOfLabelled>(x1.device(), losses, t, ignore_label, y, scale);
         if (Record rec{kSoftmaxCrossEntropy, {x}, y}) {
-            rec.Grad(0, [x = rec.Save(x), labels, stats, scale](const Array& gy) {
+            rec.Grad(0, [x = rec.Save(x), labels, ignore_label, stats, scale](const Array& gy) {
                 const Array scores = x();
                 const Array g = AsType(Multiply(gy, scale), scores.dtype(), false);
                 const Array gys = BroadcastTo(g, Shape{stats.shape()[0]});
-                return FromRows(SoftmaxCrossEntropyGrad(ToRows(scores), labels(), stats, gys),
-                                scores.shape());
+                return FromRows(
+                    SoftmaxCrossEntropyGrad(ToRows(scores), labels(), ignore_label, stats, gys),
+                    scores.shape());
             });
         }
         return y;
     }
     if (Record rec{kSoftmaxCrossEntropy, {x}, y}) {
-        rec.Grad(0, [x = rec.Save(x), labels, stats](const Array& gy) {
+        rec.Grad(0, [x = rec.Save(x), labels, ignore_label, stats](const Array& gy) {
             const Array scores = x();
-            return FromRows(SoftmaxCrossEntropyGrad(ToRows(scores), labels(), stats, AsVector(gy)),
+            return FromRows(SoftmaxCrossEntropyGrad(ToRows(scores), labels(), ignore_label, stats,
+                                                    AsVector(gy)),
                             scores.shape());
         });
     }

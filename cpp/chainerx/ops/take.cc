@@ -29,7 +29,7 @@ Array internal::TakeGrad(const Array& gy, const Shape& shape, int8_t axis, const
     const Array packed = AsContiguous(AsType(Detached(gy), wide, false));
     Array gx = Zeros(shape, wide, gy.device());
     if (gy.GetTotalSize() != 0) {
-        CallOn<kernels::AddAt>(gy.device(), gx, axis, indices, mode, packed);
+        CallOn<kernels::AddAt>(gy.device(), "take_grad", gx, axis, indices, mode, packed);
     }
     gx = AsType(gx, gy.dtype(), false);
     if (Record rec{kTakeGrad, {gy}, gx}) {
@@ -48,7 +48,7 @@ KeptOperand internal::CheckIndices(const char* op, const char* name, const Array
     return {op, name, indices};
 }
 
-Array internal::TakeValues(const Array& x, const Array& indices, int8_t axis,
+Array internal::TakeValues(const char* op, const Array& x, const Array& indices, int8_t axis,
                            IndexBoundsMode mode) {
     Shape shape{x.shape().begin(), x.shape().begin() + axis};
     for (int64_t d : indices.shape()) shape.push_back(d);
@@ -59,7 +59,9 @@ Array internal::TakeValues(const Array& x, const Array& indices, int8_t axis,
                          x.shape(), ", which is empty"};
     }
     Array y = EmptyUnchecked(shape, x.dtype(), x.device());
-    if (indices.GetTotalSize() != 0) CallOn<kernels::Take>(x.device(), x, axis, indices, mode, y);
+    if (indices.GetTotalSize() != 0) {
+        CallOn<kernels::Take>(x.device(), op, x, axis, indices, mode, y);
+    }
     return y;
 }
 
@@ -68,7 +70,7 @@ Array Take(const Array& x, const Array& indices, std::optional<int8_t> axis, Ind
     const int8_t a = NormalizeAxis("take", *axis, x.ndim());
     // The memory of the caller's array is kept, not that of a contiguous copy.
     return internal::TakeBy(
-        x, a,
+        "take", x, a,
         [kept = internal::CheckIndices("take", "indices", x, indices)] {
             return AsContiguous(kept());
         },
@@ -76,7 +78,7 @@ Array Take(const Array& x, const Array& indices, std::optional<int8_t> axis, Ind
 }
 
 Array SelectItem(const Array& x, const Array& t) {
-    constexpr const char* kOp = "select_item";
+    static constexpr const char* kOp = "select_item";
     if (x.ndim() != 2 || t.ndim() != 1 || x.shape()[0] != t.shape()[0]) {
         throw DimensionError{kOp,       ": x.shape is ",
                              x.shape(), " and t.shape is ",
@@ -89,14 +91,14 @@ Array SelectItem(const Array& x, const Array& t) {
         const Array& t = kept();
         const Array out = Arange(Scalar{0}, Scalar{rows * columns},
                                  Scalar{std::max<int64_t>(columns, 1)}, Dtype::kInt64, t.device());
-        CallOn<kernels::LinearIndex>(t.device(), AsContiguous(t), columns, 1, out);
+        CallOn<kernels::LinearIndex>(t.device(), kOp, AsContiguous(t), columns, 1, out);
         return out;
     };
-    return internal::TakeBy(Ravel(x), 0, positions);
+    return internal::TakeBy(kOp, Ravel(x), 0, positions);
 }
 
 Array EmbedId(const Array& ids, const Array& w, int64_t ignore_label) {
-    constexpr const char* kOp = "embed_id";
+    static constexpr const char* kOp = "embed_id";
     const KeptOperand given = internal::CheckIndices(kOp, "ids", w, ids);
     const auto ignored = [ignore_label](const Array& ids) {
         return ExpandDims(Equal(ids, Scalar{ignore_label}), Axes{static_cast<int8_t>(ids.ndim())});
@@ -105,7 +107,7 @@ Array EmbedId(const Array& ids, const Array& w, int64_t ignore_label) {
         return AsContiguous(Where(Equal(ids, Scalar{ignore_label}), Scalar{0}, ids));
     };
     const Array found =
-        internal::TakeValues(internal::Detached(w), rows(given()), 0, IndexBoundsMode::kRaise);
+        internal::TakeValues(kOp, internal::Detached(w), rows(given()), 0, IndexBoundsMode::kRaise);
     Array y = Where(ignored(given()), Scalar{0}, found);
     if (Record rec{kEmbedId, {w}, y}) {
         rec.Grad(0, [shape = w.shape(), given, ignored, rows](const Array& gy) {
@@ -116,11 +118,19 @@ Array EmbedId(const Array& ids, const Array& w, int64_t ignore_label) {
     return y;
 }
 
+int64_t internal::CountTrue(const Array& mask) {
+    if (mask.GetTotalSize() == 0) return 0;
+    const Array count = EmptyUnchecked({}, Dtype::kInt64, mask.device());
+    CallOn<kernels::NonzeroCount>(mask.device(), mask, count);
+    int64_t n;
+    mask.device().CopyToHost(&n, count.raw_data(), sizeof(n));
+    return n;
+}
+
 std::vector<Array> Nonzero(const Array& x) {
     if (x.ndim() == 0) throw DimensionError{"nonzero: an array of shape () has no positions"};
     const Array mask = AsContiguous(AsType(internal::Detached(x), Dtype::kBool, false));
-    int64_t count = 0;
-    if (mask.GetTotalSize() != 0) CallOn<kernels::NonzeroCount>(x.device(), mask, &count);
+    const int64_t count = internal::CountTrue(mask);
     const Array found = EmptyUnchecked({x.ndim(), count}, Dtype::kInt64, x.device());
     if (count != 0) CallOn<kernels::Nonzero>(x.device(), mask, found);
     std::vector<Array> out;
@@ -130,12 +140,7 @@ std::vector<Array> Nonzero(const Array& x) {
 
 namespace {
 
-bool AnyTrue(const Array& mask) {
-    const Array packed = AsContiguous(mask);
-    int64_t count = 0;
-    if (mask.GetTotalSize() != 0) CallOn<kernels::NonzeroCount>(mask.device(), packed, &count);
-    return count != 0;
-}
+bool AnyTrue(const Array& mask) { return internal::CountTrue(AsContiguous(mask)) != 0; }
 
 }  // namespace
 

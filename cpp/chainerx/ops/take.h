@@ -16,17 +16,21 @@ inline constexpr OpInfo kTake{"take", &kernels::Take::kInfo, Batching::kAxes};
 // Indices of `x`, kept for backward, if they are integers on its device.
 KeptOperand CheckIndices(const char* op, const char* name, const Array& x, const Array& indices);
 
+// How many elements of a contiguous bool array are true. The host waits for the device.
+int64_t CountTrue(const Array& mask);
+
 // Elements of `x` along `axis`, outside all graphs. The indices are as kernels want them.
-Array TakeValues(const Array& x, const Array& indices, int8_t axis, IndexBoundsMode mode);
+Array TakeValues(const char* op, const Array& x, const Array& indices, int8_t axis,
+                 IndexBoundsMode mode);
 // Zeros of `shape`, with gy added at the indices. Differentiable in gy.
 Array TakeGrad(const Array& gy, const Shape& shape, int8_t axis, const Array& indices,
                IndexBoundsMode mode);
 
-// Take(x, indices(), axis). Keeps the function for backward, not what it returns.
+// Take(x, indices(), axis), for `op`. Keeps the function for backward, not what it returns.
 template <typename F>
-Array TakeBy(const Array& x, int8_t axis, F indices,
+Array TakeBy(const char* op, const Array& x, int8_t axis, F indices,
              IndexBoundsMode mode = IndexBoundsMode::kRaise) {
-    Array y = TakeValues(x, indices(), axis, mode);
+    Array y = TakeValues(op, x, indices(), axis, mode);
     if (Record rec{kTake, {x}, y}) {
         rec.Grad(0, [shape = x.shape(), axis, indices = std::move(indices), mode](const Array& gy) {
             return TakeGrad(gy, shape, axis, indices(), mode);

@@ -147,8 +147,9 @@ void BindDevice(nb::module_& m) {
         .def_prop_ro("index", &Device::index, "Its number in the backend.")
         .def_prop_ro("backend", &Device::backend, nb::rv_policy::reference, "Its owner.")
         .def_prop_ro("context", &Device::context, nb::rv_policy::reference, "That of the backend.")
-        .def("synchronize", &Device::Synchronize,
-             "Waits until all that was started on the device is done.")
+        .def(
+            "synchronize", [](Device& d) { d.Synchronize(); },
+            "Waits until all that was started on the device is done.")
         .def("__repr__", &Device::name)
         .def("__reduce__", [](const Device& d) {
             return nb::make_tuple(nb::module_::import_("chainerx").attr("_recover_device"),

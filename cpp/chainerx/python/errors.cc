@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/kernel_error.h"
 
 namespace chainerx::python {
 namespace {
@@ -67,6 +68,9 @@ void TranslateException(const char* op) noexcept {
     } catch (const PythonError&) {
     } catch (const InterruptedError&) {  // Python's handler of the signal has set its error
         if (PyErr_Occurred() == nullptr) PyErr_SetNone(PyExc_KeyboardInterrupt);
+    } catch (const KernelCheckError& e) {
+        // It may be of an earlier operation, which it names, and not of the one that waited.
+        SetError(g_IndexError, e.what(), nullptr);
     }
 #define CX_CATCH(Name)                    \
     catch (const Name& e) {               \

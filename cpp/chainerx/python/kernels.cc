@@ -36,8 +36,6 @@ const char* NameOf(OperandRole role) {
             return "inout";
         case OperandRole::kAttr:
             return "attr";
-        case OperandRole::kHostOut:
-            return "host_out";
     }
     return "";
 }

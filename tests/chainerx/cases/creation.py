@@ -99,17 +99,27 @@ def _check_array(xp, device):
     assert xp.copy(g).is_backprop_required()
 
 
+def _shares_memory(xp, device):
+    """Whether host and device use the same memory; else there are copies instead of views."""
+    try:
+        memoryview(xp.empty(1, device=device))
+    except BufferError:
+        return False
+    return True
+
+
 def _check_share(xp, device):
+    shares = _shares_memory(xp, device)
     n = np.arange(6.0).reshape(2, 3)
     a = xp.array(n, copy=False)
     n[0, 0] = 42
-    assert float(a[0, 0]) == 42
+    assert float(a[0, 0]) == (42 if shares else 0)
     back = xp.to_numpy(a, copy=False)
     back[1, 1] = 43
-    assert float(a[1, 1]) == 43
+    assert float(a[1, 1]) == (43 if shares else 4)
     own = xp.to_numpy(a)
     own[:] = 0
-    assert float(a[1, 1]) == 43
+    assert float(a[1, 1]) == (43 if shares else 4)
 
 
 def _check_contiguous(xp, device):
@@ -128,7 +138,7 @@ def _check_files(xp, device):
     same(xp.to_numpy(xp.frombuffer(n, dtype='float32', count=-1, offset=8)), n[2:])
     shared = xp.frombuffer(n)
     n[0] = 9
-    assert float(shared[0]) == 9
+    assert float(shared[0]) == (9 if _shares_memory(xp, device) else 0)
     with tempfile.NamedTemporaryFile() as file:
         n.astype('float64').tofile(file.name)
         same(xp.to_numpy(xp.fromfile(file.name, device=device)), n)

@@ -1,0 +1,78 @@
+#include "chainerx/core/kernel_error.h"
+
+#include <atomic>
+#include <mutex>
+#include <unordered_set>
+
+#include "chainerx/core/fork_mutex.h"
+
+namespace chainerx {
+
+std::string KernelError::ToString() const {
+    switch (kind) {
+        case Kind::kIndex:
+            return StrCat(op, ": index ", value, " is out of range for an axis of length ", bound);
+        case Kind::kUnsignedIndex:
+            return StrCat(op, ": index ", static_cast<uint64_t>(value),
+                          " is out of range for an axis of length ", bound);
+        case Kind::kLabel: {
+            std::string text =
+                StrCat(op, ": ", argument, "[", position, "] is ", value, ", but x1 has ", bound,
+                       " classes; expected 0 to ", bound - 1);
+            if (may_ignore) text += StrCat(", or ", ignored, " to ignore the row");
+            return text;
+        }
+        case Kind::kNone:
+            break;
+    }
+    return "no error";
+}
+
+void Fail(const KernelError& error) { throw KernelCheckError{error}; }
+
+namespace internal {
+namespace {
+
+struct LiveThreads {
+    ForkMutex mutex;
+    std::unordered_set<uint64_t> tokens;
+};
+
+// Never destroyed: threads may end after it would be.
+LiveThreads& GetLiveThreads() {
+    static LiveThreads& threads = *new LiveThreads;
+    return threads;
+}
+
+struct ThreadToken {
+    uint64_t value;
+
+    ThreadToken() {
+        static std::atomic<uint64_t> next{1};
+        value = next++;
+        LiveThreads& threads = GetLiveThreads();
+        const std::lock_guard lock{threads.mutex};
+        threads.tokens.insert(value);
+    }
+    ~ThreadToken() {
+        LiveThreads& threads = GetLiveThreads();
+        const std::lock_guard lock{threads.mutex};
+        threads.tokens.erase(value);
+    }
+};
+
+}  // namespace
+
+uint64_t GetThreadToken() {
+    thread_local const ThreadToken token;
+    return token.value;
+}
+
+bool IsThreadAlive(uint64_t token) {
+    LiveThreads& threads = GetLiveThreads();
+    const std::lock_guard lock{threads.mutex};
+    return threads.tokens.contains(token);
+}
+
+}  // namespace internal
+}  // namespace chainerx

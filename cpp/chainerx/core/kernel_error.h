@@ -1,0 +1,68 @@
+// What kernels find wrong in the values of their operands: an index or a label out of range.
+//
+// Where kernels are synchronous, it is thrown at once. Elsewhere the kernel leaves it in the memory
+// of its device, is otherwise harmless (it touches nothing out of bounds; what it writes is
+// unspecified), and the thread that launched it gets the same exception at its next
+// synchronization.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "chainerx/core/error.h"
+#include "chainerx/core/macro.h"
+
+namespace chainerx {
+
+// Plain data, so that a device can hold one. `op` and `argument` are literals of the host.
+struct KernelError {
+    enum class Kind : int32_t { kNone, kIndex, kUnsignedIndex, kLabel };
+
+    Kind kind{Kind::kNone};
+    bool may_ignore{false};   // kLabel: `ignored` marks rows that don't count
+    const char* op{nullptr};  // the routine, as users know it
+    const char* argument{nullptr};
+    int64_t position{0};  // of the value in the argument, in C order
+    int64_t value{0};
+    int64_t bound{0};  // expected were values below
+    int64_t ignored{0};
+    uint64_t thread{0};  // which launched the kernel: internal::GetThreadToken()
+
+    static KernelError Index(const char* op, const char* argument, int64_t position, int64_t index,
+                             int64_t length, bool is_unsigned = false) {
+        const Kind kind = is_unsigned ? Kind::kUnsignedIndex : Kind::kIndex;
+        return {kind, false, op, argument, position, index, length};
+    }
+    static KernelError Label(const char* op, const char* argument, int64_t position, int64_t label,
+                             int64_t classes, const int64_t* ignored) {
+        return {Kind::kLabel, ignored != nullptr,
+                op,           argument,
+                position,     label,
+                classes,      ignored != nullptr ? *ignored : 0};
+    }
+
+    CX_API std::string ToString() const;
+};
+
+// The exception of a KernelError. Its message names the operation already.
+class CX_API KernelCheckError : public IndexError {
+ public:
+    explicit KernelCheckError(const KernelError& error)
+        : IndexError{error.ToString()}, error_{error} {}
+    const KernelError& error() const { return error_; }
+
+ private:
+    KernelError error_;
+};
+
+// What a synchronous kernel does with it.
+[[noreturn]] CX_API CX_COLD void Fail(const KernelError& error);
+
+namespace internal {
+
+// Names this thread for as long as it lives; no other thread ever has the same.
+CX_API uint64_t GetThreadToken();
+CX_API bool IsThreadAlive(uint64_t token);
+
+}  // namespace internal
+}  // namespace chainerx

@@ -1,0 +1,51 @@
+// A copy of a kernel call, to be made later, elsewhere, or again.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/macro.h"
+#include "chainerx/kernels/kernel.h"
+
+namespace chainerx {
+
+class CX_API KeptCall {
+ public:
+    // `map` gives the Array to keep for each array among the operands, in their order: the very
+    // array, which then lives as long as this, or another that stands for it.
+    template <typename F>
+    KeptCall(const KernelCallData& call, F&& map) : KeptCall{call} {
+        Keep(call, [](void* f, const Array& x) -> Array { return (*static_cast<F*>(f))(x); }, &map);
+    }
+    KeptCall(const KeptCall&) = delete;
+    KeptCall& operator=(const KeptCall&) = delete;
+
+    const KernelInfo& kernel() const { return kernel_; }
+    // The call again, for a device of the arrays.
+    KernelCallData On(Device& device) const { return {kernel_, device, operands_.data(), invoke_}; }
+    // With any implementation of the kernel.
+    void Run(KernelFn fn) const { invoke_(fn, operands_.data()); }
+
+ private:
+    using Map = Array (*)(void* f, const Array& x);
+
+    explicit KeptCall(const KernelCallData& call) : kernel_{call.kernel}, invoke_{call.invoke} {}
+    void Keep(const KernelCallData& call, Map map, void* f);
+
+    const KernelInfo& kernel_;
+    void (*invoke_)(KernelFn fn, const void* const* operands);
+    std::vector<const void*> operands_;
+    // What they point to, at addresses that stay.
+    std::deque<Array> arrays_;
+    std::deque<Scalar> scalars_;
+    std::deque<Operand> mixed_;
+    std::deque<std::vector<ConstArrayRef>> lists_;
+    std::deque<std::span<const ConstArrayRef>> spans_;
+    std::unique_ptr<std::byte[]> values_;
+};
+
+}  // namespace chainerx

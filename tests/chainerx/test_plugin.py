@@ -67,16 +67,17 @@ def test_name_with_a_path_in_it(context):
 
 def test_library_without_entry_points(context, toy, build_library):
     build_library(toy.parent / 'empty.so', '')
-    with pytest.raises(chx.BackendError, match='ChainerxAbiHash'):
+    with pytest.raises(chx.BackendError, match='ChainerxPlugin'):
         context.get_backend('empty')
 
 
 def test_library_of_another_version(context, toy, build_library):
     source = (
-        'extern "C" [[gnu::visibility("default")]] unsigned long ChainerxAbiHash() { return 1; }'
+        'extern "C" [[gnu::visibility("default")]] const void* ChainerxPlugin() '
+        '{ static const unsigned contract = 0; return &contract; }'
     )
     build_library(toy.parent / 'old.so', source)
-    with pytest.raises(chx.BackendError, match=r'another version.*ABI 1'):
+    with pytest.raises(chx.BackendError, match=r'another version.*contract 0, need 1'):
         context.get_backend('old')
 
 

@@ -43,16 +43,39 @@ CX_TEST(EachContextHasItsOwnBackend) {
 
 CX_TEST(BadPluginsSayWhatIsWrong) {
     Context context;
-    CHECK_THROWS(BackendError, "ChainerxAbiHash", context.GetBackend("no_entry"));
-    CHECK_THROWS(BackendError, "DestroyBackend", context.GetBackend("no_create"));
-    CHECK_THROWS(BackendError, "another version", context.GetBackend("wrong_abi"));
-    CHECK_THROWS(BackendError, "returned nothing", context.GetBackend("null_backend"));
+    CHECK_THROWS(BackendError, "does not export 'ChainerxPlugin'", context.GetBackend("no_entry"));
+    CHECK_THROWS(BackendError, "returned nothing", context.GetBackend("no_info"));
+    CHECK_THROWS(BackendError, "plug-in contract 2, need 1", context.GetBackend("wrong_contract"));
+    CHECK_THROWS(BackendError, "in which Buffer is laid out differently",
+                 context.GetBackend("wrong_layout"));
+    CHECK_THROWS(BackendError, "in which KernelError is laid out differently",
+                 context.GetBackend("lacks_layout"));
+    CHECK_THROWS(BackendError, "Forgotten is gone", context.GetBackend("unknown_kernel"));
+    CHECK_THROWS(BackendError, "made nothing", context.GetBackend("null_backend"));
     CHECK_THROWS(BackendError, "no such hardware", context.GetBackend("throwing"));
     CHECK_THROWS(BackendError, "a backend named 'toy'", context.GetBackend("misnamed"));
     CHECK_THROWS(BackendError, "cannot load", context.GetBackend("text"));
     CHECK_THROWS(BackendError, "/backends/absent.so", context.GetBackend("absent"));
     CHECK_THROWS(BackendError, "invalid", context.GetBackend("../toy"));
     CHECK_EQ(context.GetBackend("native").name(), "native");  // none of this did harm
+}
+
+CX_TEST(APluginOfThePreviousContractLoads) {
+    Context context;
+    ContextScope scope{context};
+    Device& device = context.GetDevice("previous:0");
+    const Array x = Full({3}, 2, Dtype::kFloat64, device);
+    CHECK_EQ(Values(x), (std::vector<double>{2, 2, 2}));
+    // Its own kernels are found under today's numbers, and so are native's for it.
+    const Array at = Full({1}, 1, Dtype::kInt64, device);
+    CHECK_EQ(Values(Take(x, at, 0)), (std::vector<double>{-2}));
+    CHECK_EQ(Values(Sum(Multiply(x, x))), (std::vector<double>{12}));
+}
+
+CX_TEST(APluginWithAChangedKernelSaysWhichOne) {
+    Context context;
+    CHECK_THROWS(BackendError, "Fill has other operands now", context.GetBackend("changed"));
+    CHECK_EQ(context.GetBackend("previous").name(), "previous");  // others are not concerned
 }
 
 namespace {

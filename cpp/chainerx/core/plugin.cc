@@ -12,8 +12,7 @@
 namespace chainerx::internal {
 namespace {
 
-// Defined where the list of kernels is known (kernels/abi.cc); core does not include it.
-uint64_t (*g_abi_hash)() = nullptr;
+PluginMaker g_make_plugin = nullptr;
 
 std::vector<std::string> CandidatePaths(const std::string& name) {
     std::vector<std::string> folders;
@@ -59,23 +58,13 @@ std::unique_ptr<Backend> Open(Context& context, const std::string& name, const s
     if (library == nullptr) {
         throw BackendError{"backend '", name, "': cannot load ", path, ": ", dlerror()};
     }
-    const uint64_t built = Symbol<uint64_t()>(library, "ChainerxAbiHash", path)();
-    if (built != g_abi_hash()) {
-        throw BackendError{"backend '",
-                           name,
-                           "': ",
-                           path,
-                           " was built for another version of chainerx (ABI ",
-                           built,
-                           ", need ",
-                           g_abi_hash(),
-                           "); build it anew"};
+    const void* info = Symbol<const void*()>(library, "ChainerxPlugin", path)();
+    if (info == nullptr) {
+        throw BackendError{"backend '", name, "': ChainerxPlugin of ", path, " returned nothing"};
     }
-    // Asked for as a part of the interface; `delete` does the same, by the virtual destructor.
-    Symbol<void(Backend*)>(library, "DestroyBackend", path);
-    Backend* backend = Symbol<Backend*(Context&)>(library, "CreateBackend", path)(context);
+    Backend* backend = g_make_plugin(context, info, path);
     if (backend == nullptr) {
-        throw BackendError{"backend '", name, "': CreateBackend of ", path, " returned nothing"};
+        throw BackendError{"backend '", name, "': ", path, " made nothing"};
     }
     std::unique_ptr<Backend> made{backend};
     if (made->name() != name) {
@@ -87,7 +76,7 @@ std::unique_ptr<Backend> Open(Context& context, const std::string& name, const s
 
 }  // namespace
 
-void SetAbiHash(uint64_t (*hash)()) { g_abi_hash = hash; }
+void SetPluginMaker(PluginMaker make) { g_make_plugin = make; }
 
 std::unique_ptr<Backend> LoadBackendPlugin(Context& context, const std::string& name) {
     CheckName(name);

@@ -11,11 +11,13 @@
 namespace chainerx::internal {
 
 // Opens <folder>/<name>.so, or lib<name>.so, where folder is $CHAINERX_PATH/backends,
-// $HOME/.chainerx/backends, or the one of this library; checks the ABI; calls CreateBackend.
+// $HOME/.chainerx/backends, or the one of this library; has what it tells of itself checked.
 // BackendError lists every path tried, or what is wrong with the library.
 std::unique_ptr<Backend> LoadBackendPlugin(Context& context, const std::string& name);
 
-// Called once at load by the unit that knows the kernel list (kernels/abi.cc).
-void SetAbiHash(uint64_t (*hash)());
+// Makes the backend of what ChainerxPlugin() of the library at `path` returned. Set once by the
+// unit that knows kernels (kernels/plugin.cc), which core does not include.
+using PluginMaker = Backend* (*)(Context& context, const void* info, const std::string& path);
+void SetPluginMaker(PluginMaker make);
 
 }  // namespace chainerx::internal

@@ -5,9 +5,22 @@
 #include <cstddef>
 
 #include "chainerx/core/macro.h"
+#ifdef CHAINERX_BUILDING
 #include "chainerx/core/thread_state.h"
+#endif
 
 namespace chainerx::internal {
+
+// For code outside of the library, which thread state is not compiled into.
+CX_API void* PoolAllocOutside(size_t size);
+CX_API void PoolFreeOutside(void* p, size_t size) noexcept;
+
+#ifndef CHAINERX_BUILDING
+
+inline void* PoolAlloc(size_t size) { return PoolAllocOutside(size); }
+inline void PoolFree(void* p, size_t size) noexcept { PoolFreeOutside(p, size); }
+
+#else
 
 inline constexpr size_t kPoolGrain = 64;
 inline constexpr size_t kPoolMaxSize = kPoolGrain * ThreadState::kNumPoolClasses;
@@ -43,5 +56,7 @@ inline void PoolFree(void* p, size_t size) noexcept {
     }
     PoolFreeSlow(p, size);
 }
+
+#endif
 
 }  // namespace chainerx::internal

@@ -58,6 +58,9 @@ void* PoolAllocSlow(size_t size) {
 
 void PoolFreeSlow(void* p, size_t /*size*/) noexcept { std::free(p); }
 
+void* PoolAllocOutside(size_t size) { return PoolAlloc(size); }
+void PoolFreeOutside(void* p, size_t size) noexcept { PoolFree(p, size); }
+
 ThreadExtra& GetThreadExtra() {
     RegisterThread();
     static std::atomic<uint64_t> n_threads{0};

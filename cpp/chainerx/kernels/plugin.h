@@ -1,42 +1,44 @@
-// The entry points of a backend in a library of its own.
+// The contract of a backend in a library of its own: what the library tells of itself when it is
+// loaded. docs/adding_a_backend.md has the rest.
+//
+// Kernels are found by name and signature when the library is loaded, so a plug-in that was built
+// before there were others, or when they were numbered otherwise, goes on to work; one that uses a
+// kernel whose operands have changed since is refused, with the name of the kernel. The classes
+// that it derives from or looks into must be laid out as they were (kernels/layout.h). All the rest
+// of the library is reached by symbols.
 #pragma once
 
 #include <cstdint>
-#include <utility>
 
 #include "chainerx/core/backend.h"
-#include "chainerx/core/buffer.h"
-#include "chainerx/kernels/all.h"
+#include "chainerx/core/context.h"
 #include "chainerx/kernels/kernel.h"
+#include "chainerx/kernels/layout.h"
 
-namespace chainerx::internal {
+namespace chainerx {
 
-// FNV-1a over the version, the signatures of all kernels and the sizes that a plug-in compiles in.
-inline constexpr uint64_t kAbiHash = [] {
-    uint64_t h = HashText(0xcbf29ce484222325u, "chainerx 1");
-    [&]<int... kNumbers>(std::integer_sequence<int, kNumbers...>) {
-        const auto add = [&]<int kNumber>() {
-            if constexpr (requires { kernels::FamilyAt<kNumber>::kKernels; }) {
-                for (const KernelInfo* k : kernels::FamilyAt<kNumber>::kKernels) {
-                    h = (h * 31 + k->signature_hash) * 31 + static_cast<uint64_t>(k->id);
-                }
-            }
-        };
-        (add.template operator()<kNumbers>(), ...);
-    }(std::make_integer_sequence<int, kMaxKernelFamilies>{});
-    h = h * 31 + sizeof(ArrayBody);
-    h = h * 31 + sizeof(Buffer);
-    h = h * 31 + sizeof(Device);
-    h = h * 31 + sizeof(Backend);
-    return h;
-}();
+// What ChainerxPlugin() returns. The number says what follows it.
+inline constexpr uint32_t kPluginContract = 1;
 
-}  // namespace chainerx::internal
+struct PluginInfo {
+    uint32_t contract;
+    uint32_t layout_count;
+    const LayoutInfo* layouts;
+    const internal::KernelUse* uses;  // a list
+    Backend* (*create)(Context& context);
+};
 
-// Once per library. `Type` is constructed from Context&.
-#define CX_BACKEND_PLUGIN(Type)                                                             \
-    extern "C" CX_API uint64_t ChainerxAbiHash() { return ::chainerx::internal::kAbiHash; } \
-    extern "C" CX_API ::chainerx::Backend* CreateBackend(::chainerx::Context& context) {    \
-        return new Type{context};                                                           \
-    }                                                                                       \
-    extern "C" CX_API void DestroyBackend(::chainerx::Backend* backend) { delete backend; }
+}  // namespace chainerx
+
+// The entry point, once per library. `Type` is constructed from Context&.
+#define CX_BACKEND_PLUGIN(Type)                                                                 \
+    extern "C" CX_API const ::chainerx::PluginInfo* ChainerxPlugin() {                          \
+        static const auto layouts = ::chainerx::internal::LayoutAccess::All();                  \
+        static const ::chainerx::PluginInfo info{                                               \
+            ::chainerx::kPluginContract, static_cast<uint32_t>(layouts.size()), layouts.data(), \
+            ::chainerx::internal::g_kernel_uses,                                                \
+            [](::chainerx::Context& context) -> ::chainerx::Backend* {                          \
+                return new Type{context};                                                       \
+            }};                                                                                 \
+        return &info;                                                                           \
+    }

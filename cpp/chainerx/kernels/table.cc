@@ -1,10 +1,10 @@
 // The one place that knows every kernel.
+#include <string_view>
 #include <vector>
 
-#include "chainerx/core/plugin.h"
+#include "chainerx/core/error.h"
 #include "chainerx/kernels/all.h"
 #include "chainerx/kernels/kernel.h"
-#include "chainerx/kernels/plugin.h"
 
 namespace chainerx {
 namespace {
@@ -23,17 +23,26 @@ std::vector<const KernelInfo*> Collect(std::integer_sequence<int, kNumbers...>) 
     return all;
 }
 
-const bool kRegistered = [] {
-    internal::SetAbiHash([]() { return internal::kAbiHash; });
-    return true;
-}();
-
 }  // namespace
 
 std::span<const KernelInfo* const> GetKernels() {
     static const std::vector<const KernelInfo*> kernels =
         Collect(std::make_integer_sequence<int, kMaxKernelFamilies>{});
     return kernels;
+}
+
+const KernelInfo* internal::FindKernel(const KernelInfo& built) {
+    for (const KernelInfo* kernel : GetKernels()) {
+        if (std::string_view{kernel->name} != built.name) continue;
+        return kernel->signature_hash == built.signature_hash ? kernel : nullptr;
+    }
+    return nullptr;
+}
+
+const KernelInfo& internal::FindKernelOrThrow(const KernelInfo& built) {
+    if (const KernelInfo* found = FindKernel(built)) return *found;
+    throw ChainerxError{"kernel ", built.name,
+                        " has other operands now, or is gone; build anew what uses it"};
 }
 
 }  // namespace chainerx

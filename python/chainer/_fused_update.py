@@ -83,7 +83,9 @@ def repeat(optimizer: tp.Any, params: list[tp.Any]) -> bool:
         call = first.fused_call(params[0].dtype)
     finally:
         first.t -= 1
-    if call is None or call[:2] != plan.signature or not plan.engine_plan.step(call[2]):
+    if call is None or call[:2] != plan.signature:
+        return False
+    if not plan.engine_plan.step(first.t + 1, call[2]):
         return False
     for rule in rules:
         rule.t += 1
@@ -139,14 +141,15 @@ def _step(optimizer: tp.Any, params: list[tp.Any], rules: list[tp.Any], call: tp
     """None if it was done; else why not."""
     if call is None:
         return f'{type(rules[0]).__name__} has a formula of its own'
+    t = rules[0].t + 1
     plan = optimizer._plan
-    if plan is not None and plan.fits(params, rules, call) and plan.engine_plan.step(call[2]):
+    if plan is not None and plan.fits(params, rules, call) and plan.engine_plan.step(t, call[2]):
         return None
     try:
         plan = optimizer._plan = Plan(params, rules, call)
     except ValueError as error:
         optimizer._plan = None
         return str(error)
-    if plan.engine_plan.step(call[2]):
+    if plan.engine_plan.step(t, call[2]):
         return None
     return 'a gradient is missing, is laid out unlike its parameter, or shares memory with one'

@@ -18,7 +18,12 @@ from chainer.variable import Parameter
 
 _CORES: tp.Final = ('update_core_cpu', 'update_core_gpu', 'update_core_chainerx')
 # A subclass that overrides one of these computes something that only it knows.
-_UNFUSING: tp.Final = frozenset((*_CORES, 'update', 'update_core', 'fused_call', 'step'))
+_UNFUSING: tp.Final = frozenset(
+    (
+        *(*_CORES, 'update', 'update_core', 'step'),
+        *('fused_call', '_numbers', '_settings', 'alpha_t', 'bounds'),
+    )
+)
 
 
 class UpdateRule:

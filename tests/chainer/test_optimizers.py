@@ -481,9 +481,11 @@ def test_fused_call():
     for name in STATES:
         rule = getattr(optimizers, name)().create_update_rule()
         rule.t = 1
-        _, states, numbers = rule.fused_call(np.dtype('f'))
+        _, states, settings = rule.fused_call(np.dtype('f'))
+        numbers = rule._numbers()
         assert list(states) == STATES[name]
-        assert all(type(number) in (float, bool) for number in numbers)
+        assert all(type(number) in (float, bool) for number in (*numbers, *settings))
+        assert len(numbers) == len(settings)
         # The same numbers that the formula takes.
         p, g = np.ones(2, 'f'), np.ones(2, 'f')
         rule.t = 0

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "chainerx/core/context_closer.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/core/plugin.h"
@@ -17,6 +18,8 @@ namespace {
 std::atomic<Context*> g_default_context{nullptr};
 
 internal::ForkMutex g_ids_mutex;  // over the backprop ids of all contexts
+
+std::atomic<internal::ContextCloser> g_closers[8];
 
 struct Factory {
     const char* name;
@@ -51,6 +54,14 @@ void internal::RegisterBackendFactory(const char* name, BackendFactory factory) 
     Factories().push_back({name, factory});
 }
 
+void internal::RegisterContextCloser(ContextCloser closer) {
+    for (auto& place : g_closers) {
+        ContextCloser none = nullptr;
+        if (place.compare_exchange_strong(none, closer)) return;
+    }
+    throw ChainerxError{"too many closers of contexts"};
+}
+
 Context::Context() {
     ids_.resize(kMaxBackpropIds);
     ids_[0].name = "<default>";
@@ -74,6 +85,9 @@ void Context::ThrowDestroyed() {
 }
 
 Context::~Context() {
+    for (const auto& closer : g_closers) {
+        if (const internal::ContextCloser close = closer.load()) close(*this);
+    }
     backends_.ForEach([](Backend& b) { b.Retire(); });
     {
         Contexts& contexts = GetContexts();

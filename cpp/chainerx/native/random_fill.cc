@@ -1,6 +1,7 @@
 // Filling arrays with random numbers. Every element is a function of its index, so blocks may be
 // computed by any thread.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -31,6 +32,12 @@ void FillBlocks(const philox::Stream& stream, T* out, int64_t n, const F& f) {
               std::min<int64_t>(kPer, n - i * kPer));
         }
     });
+}
+
+// Threads may draw from one generator at the same time.
+philox::Stream NextCall(const Array& state) {
+    auto* words = reinterpret_cast<uint64_t*>(state.raw_data());
+    return {std::atomic_ref{words[0]}.load(), std::atomic_ref{words[1]}.fetch_add(1)};
 }
 
 // The numbers of the blocks first, ..., first + n - 1, by the loops of the instruction set.
@@ -84,25 +91,26 @@ ComputeType<T> LastBelow(double low, double high) {
     }
 }
 
-void RandomUniform(uint64_t seed, uint64_t call, double low, double high, const Array& out) {
+void RandomUniform(const Array& state, double low, double high, const Array& out) {
+    const philox::Stream stream = NextCall(state);
     VisitFloat(out.dtype(), [&]<typename T>() {
         using C = ComputeType<T>;
         const C first = static_cast<C>(low);
         const C width = static_cast<C>(high - low);
         const C last = LastBelow<T>(low, high);
-        FillFloats<T>({seed, call}, out, Loops<C>().uniform,
+        FillFloats<T>(stream, out, Loops<C>().uniform,
                       [=](C u) { return std::min(first + width * u, last); });
     });
 }
 CX_NATIVE_KERNEL(RandomUniform)
 
-void RandomNormal(uint64_t seed, uint64_t call, double loc, double scale, const Array& out) {
+void RandomNormal(const Array& state, double loc, double scale, const Array& out) {
+    const philox::Stream stream = NextCall(state);
     VisitFloat(out.dtype(), [&]<typename T>() {
         using C = ComputeType<T>;
         const C mean = static_cast<C>(loc);
         const C deviation = static_cast<C>(scale);
-        FillFloats<T>({seed, call}, out, Loops<C>().normal,
-                      [=](C z) { return mean + deviation * z; });
+        FillFloats<T>(stream, out, Loops<C>().normal, [=](C z) { return mean + deviation * z; });
     });
 }
 CX_NATIVE_KERNEL(RandomNormal)
@@ -111,9 +119,10 @@ uint64_t Bounded(uint64_t bits, uint64_t range) {
     return range == 0 ? bits : philox::ToBounded(bits, range);
 }
 
-void RandomIntegers(uint64_t seed, uint64_t call, int64_t low, uint64_t range, const Array& out) {
+void RandomIntegers(const Array& state, int64_t low, uint64_t range, const Array& out) {
+    const philox::Stream stream = NextCall(state);
     VisitInt(out.dtype(), [&]<typename T>() {
-        FillBlocks<2>({seed, call}, reinterpret_cast<T*>(out.raw_data()), out.GetTotalSize(),
+        FillBlocks<2>(stream, reinterpret_cast<T*>(out.raw_data()), out.GetTotalSize(),
                       [=](const philox::Block& b, T* to, int64_t n) {
                           for (int64_t i = 0; i < n; ++i) {
                               const uint64_t bits = philox::Join(b.v[2 * i], b.v[2 * i + 1]);
@@ -126,11 +135,11 @@ void RandomIntegers(uint64_t seed, uint64_t call, int64_t low, uint64_t range, c
 CX_NATIVE_KERNEL(RandomIntegers)
 
 // Fisher and Yates's shuffle. Its swaps follow each other, so one thread does them.
-void RandomPermutation(uint64_t seed, uint64_t call, const Array& out) {
+void RandomPermutation(const Array& state, const Array& out) {
     auto* p = reinterpret_cast<int64_t*>(out.raw_data());
     const int64_t n = out.GetTotalSize();
     for (int64_t i = 0; i < n; ++i) p[i] = i;
-    const philox::Stream stream{seed, call};
+    const philox::Stream stream = NextCall(state);
     for (int64_t i = n - 1; i > 0; --i) {
         const philox::Block b = stream.Get(static_cast<uint64_t>(i));
         const uint64_t j = philox::ToBounded(philox::Join(b.v[0], b.v[1]), i + uint64_t{1});

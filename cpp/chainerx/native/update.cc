@@ -1,5 +1,6 @@
 // One step of an optimizer for many parameters.
 #include <algorithm>
+#include <span>
 
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/update.h"
@@ -12,39 +13,69 @@ namespace {
 
 constexpr int64_t kBlock = 16 * 1024;
 
-// Elements begin to end of one parameter.
-void Update(UpdateRule rule, const UpdateItem& item, int64_t begin, int64_t end,
-            const double* numbers) {
-    const int64_t offset = begin * GetItemSize(item.dtype);
-    char* states[kMaxUpdateStates];
-    for (int k = 0; k < kMaxUpdateStates; ++k) {
-        states[k] = item.states[k] != nullptr ? item.states[k] + offset : nullptr;
-    }
-    const UpdateLoops& loops = update_loops();
-    const UpdateLoop loop = item.dtype == Dtype::kFloat32 ? loops.f32[static_cast<int>(rule)]
-                                                          : loops.f64[static_cast<int>(rule)];
-    loop(item.param + offset, item.grad + offset, states, end - begin, numbers);
-}
+using Arrays = std::span<const ConstArrayRef>;
 
-void UpdateParameters(UpdateRule rule, const UpdateItem* items, int64_t n, const double* numbers) {
+struct Lists {
+    UpdateRule rule;
+    const double* numbers;
+    Arrays grads;
+    Arrays states;
+    Arrays params;
+    size_t n_states;  // of each parameter
+
+    int64_t size(size_t i) const { return params[i].get().GetTotalSize(); }
+
+    // Elements begin to end of one parameter.
+    void Update(size_t i, int64_t begin, int64_t end) const {
+        const Array& param = params[i].get();
+        const int64_t offset = begin * param.GetItemSize();
+        char* s[kMaxUpdateStates] = {};
+        for (size_t k = 0; k < n_states; ++k) {
+            s[k] = states[i * n_states + k].get().raw_data() + offset;
+        }
+        const UpdateLoops& loops = update_loops();
+        const UpdateLoop loop = param.dtype() == Dtype::kFloat32
+                                    ? loops.f32[static_cast<int>(rule)]
+                                    : loops.f64[static_cast<int>(rule)];
+        loop(param.raw_data() + offset, grads[i].get().raw_data() + offset, s, end - begin,
+             numbers);
+    }
+};
+
+void UpdateNumbers(UpdateRule rule, const Array& settings, const Array& step,
+                   const Array& numbers) {
+    auto* t = reinterpret_cast<double*>(step.raw_data());
+    *t += 1;
+    FillUpdateNumbers(rule, reinterpret_cast<const double*>(settings.raw_data()), *t,
+                      reinterpret_cast<double*>(numbers.raw_data()), numbers.GetTotalSize());
+}
+CX_NATIVE_KERNEL(UpdateNumbers)
+
+void UpdateParameters(UpdateRule rule, const Array& numbers, Arrays grads, Arrays states,
+                      Arrays params) {
+    const size_t n = params.size();
+    if (n == 0) return;
+    const Lists lists{rule,   reinterpret_cast<const double*>(numbers.raw_data()),
+                      grads,  states,
+                      params, states.size() / n};
     int64_t total = 0;
-    for (int64_t i = 0; i < n; ++i) total += items[i].size;
+    for (size_t i = 0; i < n; ++i) total += lists.size(i);
     if (total <= 2 * kBlock) {
-        for (int64_t i = 0; i < n; ++i) Update(rule, items[i], 0, items[i].size, numbers);
+        for (size_t i = 0; i < n; ++i) lists.Update(i, 0, lists.size(i));
         return;
     }
     // Blocks of all elements together, so that small parameters share one and large ones are cut.
     ParallelFor((total + kBlock - 1) / kBlock, [&](int64_t block) {
         int64_t begin = block * kBlock;
         int64_t left = std::min(kBlock, total - begin);
-        for (int64_t i = 0; left > 0; ++i) {
-            const int64_t size = items[i].size;
+        for (size_t i = 0; left > 0; ++i) {
+            const int64_t size = lists.size(i);
             if (begin >= size) {
                 begin -= size;
                 continue;
             }
             const int64_t count = std::min(left, size - begin);
-            Update(rule, items[i], begin, begin + count, numbers);
+            lists.Update(i, begin, begin + count);
             left -= count;
             begin = 0;
         }

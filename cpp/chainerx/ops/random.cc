@@ -1,22 +1,125 @@
 #include "chainerx/ops/random.h"
 
-#include <atomic>
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <random>
+#include <vector>
 
+#include "chainerx/core/blocking.h"
+#include "chainerx/core/context_closer.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/random.h"
 
 namespace chainerx::random {
 namespace {
 
-std::atomic<uint64_t> g_seed{MakeSeed()};
-std::atomic<uint64_t> g_call{0};
+// Held for moments, but while a device is waited for: then whoever else wants it lets go of what a
+// BlockingScope is about.
+class Lock {
+ public:
+    explicit Lock(std::mutex& mutex) : lock_{mutex, std::try_to_lock} {
+        if (lock_.owns_lock()) return;
+        const internal::BlockingScope blocking;
+        lock_.lock();
+    }
 
-// The state for one draw, which advances the generator.
-State Draw() { return {g_seed.load(), g_call.fetch_add(1)}; }
-State Draw(std::optional<uint64_t> key) { return key ? State{*key, 0} : Draw(); }
+ private:
+    std::unique_lock<std::mutex> lock_;
+};
+
+static_assert(sizeof(State) == 2 * sizeof(uint64_t), "as kernels have it");
+
+Array MakeState(Device& device) { return EmptyUnchecked({2}, Dtype::kUInt64, device); }
+
+void Write(const Array& to, const State& state) {
+    to.device().CopyFromHost(to.raw_data(), &state, sizeof(state));
+}
+
+class Generator {
+ public:
+    void Set(const State& state) {
+        const Lock lock{mutex_};
+        here_ = state;
+        // In place, for the steps that were recorded there.
+        if (home_ != nullptr) Write(*home_, state);
+    }
+
+    State Get() {
+        const Lock lock{mutex_};
+        return Read();
+    }
+
+    // The state in the memory of a device.
+    Array On(Device& device) {
+        const Lock lock{mutex_};
+        if (home_ != nullptr && &home_->device() == &device) return *home_;
+        here_ = Read();
+        home_ = nullptr;
+        auto it =
+            std::ranges::find_if(states_, [&](const Array& s) { return &s.device() == &device; });
+        if (it == states_.end()) it = states_.insert(it, MakeState(device));
+        Write(*it, here_);
+        home_ = &*it;
+        return *home_;
+    }
+
+    // Takes all that is of a context away from its devices.
+    void Leave(Context& context) {
+        const Lock lock{mutex_};
+        if (home_ != nullptr && &home_->context() == &context) {
+            LeaveHome();
+        }
+        Device* const device = home_ != nullptr ? &home_->device() : nullptr;
+        std::erase_if(states_, [&](const Array& s) { return &s.context() == &context; });
+        for (Array& s : states_) {
+            if (&s.device() == device) home_ = &s;
+        }
+    }
+
+ private:
+    // Contexts end without exceptions. An error that kernels of this thread have left is thrown
+    // once, and has nobody left to hear it.
+    void LeaveHome() noexcept {
+        for (int i = 0; i < 2; ++i) {
+            try {
+                here_ = Read();
+                break;
+            } catch (const ChainerxError&) {
+            }
+        }
+        home_ = nullptr;
+    }
+
+    State Read() {
+        State state = here_;
+        if (home_ != nullptr) home_->device().CopyToHost(&state, home_->raw_data(), sizeof(state));
+        return state;
+    }
+
+    std::mutex mutex_;
+    State here_{MakeSeed(), 0};   // if it is nowhere else
+    std::vector<Array> states_;   // one per device where it has been
+    const Array* home_{nullptr};  // of these
+};
+
+// Never destroyed: numbers may be drawn while the process ends.
+Generator& GetGenerator() {
+    static auto* const generator = [] {
+        internal::RegisterContextCloser([](Context& context) { GetGenerator().Leave(context); });
+        return new Generator;
+    }();
+    return *generator;
+}
+
+// The state for one draw.
+Array StateOn(Device& device, std::optional<uint64_t> key = std::nullopt) {
+    if (!key) return GetGenerator().On(device);
+    Array state = MakeState(device);
+    Write(state, {*key, 0});
+    return state;
+}
 
 Array MakeFloats(const char* op, const Shape& shape, Dtype dtype, Device& device) {
     if (!IsFloat(dtype)) {
@@ -40,12 +143,9 @@ uint64_t MakeSeed() {
 
 void Seed(uint64_t seed) { SetState({seed, 0}); }
 
-State GetState() { return {g_seed.load(), g_call.load()}; }
+State GetState() { return GetGenerator().Get(); }
 
-void SetState(const State& state) {
-    g_seed.store(state.seed);
-    g_call.store(state.call);
-}
+void SetState(const State& state) { GetGenerator().Set(state); }
 
 Array Normal(double loc, double scale, const Shape& shape, Dtype dtype, Device& device,
              std::optional<uint64_t> key) {
@@ -53,8 +153,7 @@ Array Normal(double loc, double scale, const Shape& shape, Dtype dtype, Device& 
     CheckFinite("normal", "scale", scale);
     if (scale < 0) throw ValueError{"normal: scale is ", scale, ", expected at least 0"};
     Array out = MakeFloats("normal", shape, dtype, device);
-    const State s = Draw(key);
-    CallOn<kernels::RandomNormal>(device, s.seed, s.call, loc, scale, out);
+    CallOn<kernels::RandomNormal>(device, StateOn(device, key), loc, scale, out);
     return out;
 }
 
@@ -64,8 +163,7 @@ Array Uniform(double low, double high, const Shape& shape, Dtype dtype, Device& 
     CheckFinite("uniform", "high", high);
     CheckFinite("uniform", "high - low", high - low);
     Array out = MakeFloats("uniform", shape, dtype, device);
-    const State s = Draw(key);
-    CallOn<kernels::RandomUniform>(device, s.seed, s.call, low, high, out);
+    CallOn<kernels::RandomUniform>(device, StateOn(device, key), low, high, out);
     return out;
 }
 
@@ -89,17 +187,15 @@ Array Integers(int64_t low, int64_t high, const Shape& shape, Dtype dtype, Devic
     });
     CheckedNBytes("integers", shape, GetItemSize(dtype));
     Array out = EmptyUnchecked(shape, dtype, device);
-    const State s = Draw();
     const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
-    CallOn<kernels::RandomIntegers>(device, s.seed, s.call, low, range, out);
+    CallOn<kernels::RandomIntegers>(device, StateOn(device), low, range, out);
     return out;
 }
 
 Array Permutation(int64_t n, Device& device) {
     CheckedNBytes("permutation", Shape{n}, sizeof(int64_t));
     Array out = EmptyUnchecked(Shape{n}, Dtype::kInt64, device);
-    const State s = Draw();
-    CallOn<kernels::RandomPermutation>(device, s.seed, s.call, out);
+    CallOn<kernels::RandomPermutation>(device, StateOn(device), out);
     return out;
 }
 

@@ -1,5 +1,9 @@
 // Random arrays. One generator per process: the same seed gives the same numbers on any device and
 // any number of threads. Threads may draw at the same time, then in no fixed order.
+//
+// It lives in the memory of the device that drew last, and the kernels there count: a step of
+// kernel calls that is recorded and run again draws new numbers, as if it had been called again.
+// Drawing on another device, and asking for the state, wait for that device.
 #pragma once
 
 #include <cstdint>

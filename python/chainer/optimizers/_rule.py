@@ -38,11 +38,18 @@ class FormulaRule(optimizer.UpdateRule):
         """The numbers of the formula, for the update number ``t``."""
         raise NotImplementedError
 
+    def _settings(self) -> tuple[float, ...]:
+        """What the numbers are made of, but for ``t``: the kernels count updates themselves.
+
+        In the same order (`FillUpdateNumbers` in kernels/update_rule.h has the formulas).
+        """
+        return self._numbers()
+
     def _check_dtype(self, dtype: tp.Any) -> None:
         """Raises an error if a number of the formula does not work in a dtype."""
 
     def fused_call(self, dtype: tp.Any) -> tuple[str, tuple[str, ...], tuple[float, ...]] | None:
-        """What the update number ``t`` computes: routine, names of states, numbers.
+        """What an update computes: routine, names of states, settings.
 
         None if only `update_core` can say.
 
@@ -52,7 +59,7 @@ class FormulaRule(optimizer.UpdateRule):
         if self.fused is None or not _UNFUSING.isdisjoint(self.__dict__):
             return None
         self._check_dtype(dtype)
-        return self.fused, self.fused_states, self._numbers()
+        return self.fused, self.fused_states, self._settings()
 
     def fused_key(self) -> tp.Hashable:
         """A key that rules have in common if `fused_call` says the same, without asking it."""

@@ -113,9 +113,8 @@ class AdamRule(FormulaRule):
                 "Can't determine the bounds of AdaBound optimizer because the update steps have "
                 'not been started.'
             )
-        hp = self.hyperparam
-        final_lr = float(hp.final_lr * hp.alpha / self.initial_alpha)
-        span = float(hp.gamma) * self.t
+        final_lr = self._final_rate
+        span = float(self.hyperparam.gamma) * self.t
         return final_lr * (1 - 1 / (span + 1)), final_lr * (1 + 1 / span)
 
     def _numbers(self) -> tuple[float, ...]:
@@ -130,6 +129,20 @@ class AdamRule(FormulaRule):
         else:
             low, high = -math.inf, math.inf
         return self.alpha_t, beta1, beta2, eps, eta, rate, low, high
+
+    def _settings(self) -> tuple[float, ...]:
+        hp = self.hyperparam
+        plain = as_float(hp, 'alpha', 'beta1', 'beta2', 'eps', 'eta', 'weight_decay_rate')
+        if not hp.adabound:
+            return *plain, -math.inf, math.inf
+        if not hasattr(self, 'initial_alpha'):  # the flag was set later
+            self._set_initial_alpha()
+        return *plain, self._final_rate, float(hp.gamma)
+
+    @property
+    def _final_rate(self) -> float:
+        hp = self.hyperparam
+        return float(hp.final_lr * hp.alpha / self.initial_alpha)
 
     def _check_dtype(self, dtype: tp.Any) -> None:
         # That of what is computed in between.

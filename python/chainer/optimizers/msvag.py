@@ -50,6 +50,10 @@ class MSVAGRule(FormulaRule):
         # In the first step the variance is unknown, and rho is 1.
         return lr, beta, eta, rate, 1 - power, min(rho, 0.9999)
 
+    def _settings(self) -> tuple[float, ...]:
+        plain = as_float(self.hyperparam, 'lr', 'beta', 'eta', 'weight_decay_rate')
+        return *plain, 0.0, 0.0  # two follow from beta and the number of the update
+
     @staticmethod
     def step(
         xp: tp.Any,

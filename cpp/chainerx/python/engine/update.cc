@@ -1,5 +1,7 @@
 // UpdatePlan: one step of an optimizer for all parameters of a model in one call.
 #include <algorithm>
+#include <cstring>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -42,6 +44,12 @@ struct PlanObject {
     Device* device;
     std::vector<Place>* places;
     std::vector<internal::Extent>* written;  // by a step, in the order of addresses
+    // On the device, made in the first step; and what the host knows to be there.
+    Array settings;
+    Array step;
+    Array numbers;
+    double host_settings[16];
+    double host_step;
 };
 
 internal::Extent ExtentOf(const Array& x) { return {x.raw_data(), x.raw_data() + x.GetNBytes()}; }
@@ -113,6 +121,7 @@ void Dealloc(PyObject* self) {
     auto* plan = reinterpret_cast<PlanObject*>(self);
     delete plan->places;
     delete plan->written;
+    for (Array* x : {&plan->settings, &plan->step, &plan->numbers}) *x = Array{};
     Py_XDECREF(plan->keys);
     PyTypeObject* type = Py_TYPE(self);
     type->tp_free(self);
@@ -208,23 +217,50 @@ bool IsCurrent(const PlanObject* plan, const Place& place) {
     return true;
 }
 
-// step(numbers) -> whether it was done. False, and nothing changed, if the plan is out of date, or
-// a gradient is missing or of another shape.
-PyObject* Step(PyObject* self, PyObject* numbers) {
+// Sees to it that the device has the settings, and step t - 1. Most often it has.
+void Upload(PlanObject* plan, const double* settings, int n, double t) {
+    Device& device = *plan->device;
+    const bool is_new = plan->step.is_null();
+    if (is_new) {
+        plan->settings = EmptyUnchecked({n}, Dtype::kFloat64, device);
+        plan->numbers = EmptyUnchecked({n}, Dtype::kFloat64, device);
+        plan->step = EmptyUnchecked({}, Dtype::kFloat64, device);
+    }
+    const size_t nbytes = static_cast<size_t>(n) * sizeof(double);
+    if (is_new || std::memcmp(plan->host_settings, settings, nbytes) != 0) {
+        std::memcpy(plan->host_settings, settings, nbytes);
+        device.CopyFromHost(plan->settings.raw_data(), settings, static_cast<int64_t>(nbytes));
+    }
+    if (is_new || plan->host_step != t - 1) {
+        plan->host_step = t - 1;
+        device.CopyFromHost(plan->step.raw_data(), &plan->host_step, sizeof(double));
+    }
+}
+
+// step(t, settings) -> whether it was done. False, and nothing changed, if the plan is out of date,
+// or a gradient is missing or of another shape.
+PyObject* Step(PyObject* self, PyObject* const* args, Py_ssize_t n_args) {
     auto* plan = reinterpret_cast<PlanObject*>(self);
     try {
         const Rule& rule = kRules[static_cast<int>(plan->rule)];
-        if (!PyTuple_Check(numbers) || PyTuple_GET_SIZE(numbers) != rule.n_numbers) {
-            throw TypeError{"UpdatePlan.step: expected a tuple of ", rule.n_numbers, " numbers"};
+        if (n_args != 2 || !PyTuple_Check(args[1]) || PyTuple_GET_SIZE(args[1]) != rule.n_numbers) {
+            throw TypeError{"UpdatePlan.step: expected the number of the update and a tuple of ",
+                            rule.n_numbers, " numbers"};
         }
-        double values[16];
+        const double t = ToDouble("UpdatePlan.step", "t", args[0]);
+        double settings[16];
         for (int i = 0; i < rule.n_numbers; ++i) {
-            values[i] = ToDouble("UpdatePlan.step", "numbers", PyTuple_GET_ITEM(numbers, i));
+            settings[i] = ToDouble("UpdatePlan.step", "settings", PyTuple_GET_ITEM(args[1], i));
         }
-        std::vector<UpdateItem> items;
-        std::vector<Array> grads;  // alive while the kernel runs
-        items.reserve(plan->places->size());
-        grads.reserve(plan->places->size());
+        std::vector<ConstArrayRef> params;
+        std::vector<ConstArrayRef> states;
+        std::vector<ConstArrayRef> grads;
+        std::vector<Array> held;  // gradients, alive while the kernel is called
+        const size_t n = plan->places->size();
+        params.reserve(n);
+        states.reserve(n * static_cast<size_t>(rule.n_states));
+        grads.reserve(n);
+        held.reserve(n);
         for (const Place& place : *plan->places) {
             if (!IsCurrent(plan, place)) Py_RETURN_FALSE;
             internal::Slot* slot = CurrentSlot(AsVariable(place.param.get()));
@@ -232,23 +268,22 @@ PyObject* Step(PyObject* self, PyObject* numbers) {
             if (g.is_null() || !IsLike(g, place.side)) Py_RETURN_FALSE;
             if (!g.IsContiguous()) g = AsContiguous(internal::Detached(g));
             if (IsWritten(plan, g)) Py_RETURN_FALSE;
-            UpdateItem item{place.side.dtype(),
-                            place.side.GetTotalSize(),
-                            place.side.raw_data(),
-                            g.raw_data(),
-                            {}};
-            for (int k = 0; k < rule.n_states; ++k) item.states[k] = place.states[k].raw_data();
-            items.push_back(item);
-            grads.push_back(std::move(g));
+            params.emplace_back(place.side);
+            for (int k = 0; k < rule.n_states; ++k) states.emplace_back(place.states[k]);
+            grads.emplace_back(held.emplace_back(std::move(g)));
         }
         for (const Place& place : *plan->places) {
             place.side.buffer()->MarkWritten();
             for (int k = 0; k < rule.n_states; ++k) place.states[k].buffer()->MarkWritten();
         }
-        if (!items.empty()) {
-            CallOn<kernels::UpdateParameters>(
-                *plan->device, plan->rule, static_cast<const UpdateItem*>(items.data()),
-                static_cast<int64_t>(items.size()), static_cast<const double*>(values));
+        if (n != 0) {
+            Upload(plan, settings, rule.n_numbers, t);
+            CallOn<kernels::UpdateNumbers>(*plan->device, plan->rule, plan->settings, plan->step,
+                                           plan->numbers);
+            plan->host_step = t;
+            using Arrays = std::span<const ConstArrayRef>;
+            CallOn<kernels::UpdateParameters>(*plan->device, plan->rule, plan->numbers,
+                                              Arrays{grads}, Arrays{states}, Arrays{params});
         }
         Py_RETURN_TRUE;
     } catch (...) {
@@ -258,7 +293,8 @@ PyObject* Step(PyObject* self, PyObject* numbers) {
 }
 
 PyMethodDef g_methods[] = {
-    {"step", &Step, METH_O, "Updates all parameters; False, and nothing done, if it can't."},
+    {"step", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Step)), METH_FASTCALL,
+     "Updates all parameters; False, and nothing done, if it can't."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

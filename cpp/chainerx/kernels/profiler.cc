@@ -42,7 +42,9 @@ void KernelProfiler::Run(KernelCall& call) {
     if (outer != nullptr) outer->inner += total;
 
     const std::lock_guard lock{mutex_};
-    const auto it = std::ranges::find(rows_, &call.kernel(), &Row::kernel);
+    // By id: a plug-in that calls kernels has descriptors of its own.
+    const auto it =
+        std::ranges::find(rows_, call.kernel().id, [](const Row& r) { return r.kernel->id; });
     Row& row = it != rows_.end() ? *it : rows_.emplace_back(Row{&call.kernel(), 0, 0, 0});
     ++row.calls;
     row.total += total;

@@ -660,8 +660,8 @@ def test_as_variable_and_as_array(make):
 
 def test_rank_of_a_graph_of_chainerx():
     x = chainerx.ones(2).require_grad()
-    deep = chainerx.exp(chainerx.exp(x))
-    for y in (deep * x, x * deep):
+    deep, short = chainerx.exp(chainerx.exp(x)), x * 2
+    for y in (deep * x, x * deep, deep * short, short * deep):
         assert Variable(y).rank == 3
         assert F.relu(Variable(y)).rank == 4
 
@@ -669,7 +669,8 @@ def test_rank_of_a_graph_of_chainerx():
 def test_rank_is_that_of_the_longest_path(make):
     x = Variable(make(A))
     deep = F.exp(F.exp(x))
-    for y in (deep * x, x * deep, F.maximum(deep, x), F.maximum(x, deep), F.stack([x, deep, x])):
+    short = x * 2
+    for y in (deep * x, x * deep, F.maximum(deep, short), short * deep, F.stack([x, deep, short])):
         assert y.rank == y.creator.rank + 1 == 3
 
 

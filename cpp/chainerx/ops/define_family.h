@@ -93,6 +93,9 @@ inline constexpr bool kHasGrad =
     !std::is_same_v<std::invoke_result_t<G, const X1&, const X2&, const Array&, const Array&>,
                     NoGrad>;
 
+template <typename G1, typename G2>
+inline constexpr bool kHasAnyGrad = kHasGrad<G1, Array, Array> || kHasGrad<G2, Array, Array>;
+
 template <typename G, typename X1, typename X2>
 void AddGrad(Record& rec, int input, const X1& x1, const X2& x2, const Array& y) {
     if constexpr (kHasGrad<G, X1, X2>) {
@@ -108,7 +111,7 @@ void AddGrad(Record& rec, int input, const X1& x1, const X2& x2, const Array& y)
 
 template <typename G1, typename G2>
 void RecordBinary(const OpInfo& op, const Array& x1, const Array& x2, const Array& y) {
-    if constexpr (kHasGrad<G1, Array, Array> || kHasGrad<G2, Array, Array>) {
+    if constexpr (kHasAnyGrad<G1, G2>) {
         if (Record rec{op, {x1, x2}, y}) {
             AddGrad<G1>(rec, 0, x1, x2, y);
             AddGrad<G2>(rec, 1, x1, x2, y);
@@ -171,7 +174,7 @@ constexpr ForwardDerivative* ForwardOf() {
 }
 template <typename G1, typename G2>
 constexpr ForwardDerivative* ForwardOf() {
-    if constexpr (kHasGrad<G1, Array, Array> || kHasGrad<G2, Array, Array>)
+    if constexpr (kHasAnyGrad<G1, G2>)
         return &ForwardBinary<G1, G2>;
     else
         return nullptr;
@@ -213,10 +216,10 @@ constexpr ForwardDerivative* ForwardOf() {
         }                                                                                \
     };
 #define CX_PREDICATE(Name, rule, ...) CX_OP(Name, rule, true, false, nullptr)
-#define CX_BINARY(Name, rule, gx1, gx2, ...)                                     \
-    CX_BINARY_GRAD(Grad1##Name, gx1)                                             \
-    CX_BINARY_GRAD(Grad2##Name, gx2)                                             \
-    CX_OP(Name, rule, false, (ForwardOf<Grad1##Name, Grad2##Name>() != nullptr), \
+#define CX_BINARY(Name, rule, gx1, gx2, ...)                          \
+    CX_BINARY_GRAD(Grad1##Name, gx1)                                  \
+    CX_BINARY_GRAD(Grad2##Name, gx2)                                  \
+    CX_OP(Name, rule, false, (kHasAnyGrad<Grad1##Name, Grad2##Name>), \
           (ForwardOf<Grad1##Name, Grad2##Name>()))
 #define CX_COMPARE(Name, rule, ...) CX_OP(Name, rule, true, false, nullptr)
 #include CX_FAMILY_DEF

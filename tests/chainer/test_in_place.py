@@ -202,9 +202,9 @@ def test_one_call_updates_no_shared_memory():
     b = chainer.Parameter(memory[4:])
     plan = engine.UpdatePlan('sgd', (), [(a, {}), (b, {})])
     a.grad, b.grad = np.ones(4, 'float32'), memory[2:4]
-    assert not plan.step((0.5,))
+    assert not plan.step(1, (0.5,))
     b.grad = np.ones(2, 'float32')
-    assert plan.step((0.5,))
+    assert plan.step(1, (0.5,))
     assert memory.tolist() == [0.5] * 6
 
 

@@ -207,13 +207,13 @@ def test_plan_refuses_what_it_cannot_do():
     with pytest.raises(ValueError, match='parameter 0'):
         engine.UpdatePlan('sgd', (), [(chainer.Parameter(), {})])
     plan = engine.UpdatePlan('sgd', (), [(p, {})])
-    assert plan.step((0.1,)) is False  # no gradient
+    assert plan.step(1, (0.1,)) is False  # no gradient
     with pytest.raises(TypeError, match='1 numbers'):
-        plan.step(())
+        plan.step(1, ())
     with pytest.raises(TypeError):
-        plan.step(('x',))
+        plan.step(1, ('x',))
     p.grad = np.ones(3, 'f')
-    assert plan.step((0.5,)) is True
+    assert plan.step(1, (0.5,)) is True
     np.testing.assert_array_equal(p.array, np.full(3, 0.5, 'f'))
 
 

@@ -210,7 +210,7 @@ CX_API CX_COLD void ThrowNotOneElement(const Array& x);
 // A new array over `buffer`, whose reference it takes over, at `data` inside it.
 inline Array MakeArray(const Shape& shape, const Strides& strides, Dtype dtype, Device& device,
                        Buffer* buffer, char* data) {
-    return Array{new ArrayBody{shape, strides, dtype, &device, buffer, data}};
+    return Array{ArrayBody::Make(buffer, shape, strides, dtype, &device, data)};
 }
 
 // Another layout over the memory of `x`, outside all graphs.
@@ -279,7 +279,7 @@ inline int64_t NBytesOf(const Shape& shape, Dtype dtype) {
 // Uninitialized, C-contiguous. The shape must be valid (those of existing arrays are).
 inline Array EmptyUnchecked(const Shape& shape, Dtype dtype, Device& device) {
     Buffer* buffer = device.Allocate(internal::NBytesOf(shape, dtype));
-    return Array{new internal::ArrayBody{shape, dtype, &device, buffer}};
+    return Array{internal::ArrayBody::Make(buffer, shape, dtype, &device)};
 }
 
 // Uninitialized, C-contiguous. DimensionError for negative or too large shapes.

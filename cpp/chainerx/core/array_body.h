@@ -39,7 +39,7 @@ struct ArrayBody {
     Shape shape;
     Strides strides;
 
-    ArrayBody(const Shape& shape, Dtype dtype, Device* device, Buffer* buffer)
+    ArrayBody(Buffer* buffer, const Shape& shape, Dtype dtype, Device* device)
         : dtype{dtype},
           contiguous{true},
           device{device},
@@ -50,8 +50,8 @@ struct ArrayBody {
           strides{shape, GetItemSize(dtype)} {
         CX_TRACK_BORN(kBody);
     }
-    ArrayBody(const Shape& shape, const Strides& strides, Dtype dtype, Device* device,
-              Buffer* buffer, char* data)
+    ArrayBody(Buffer* buffer, const Shape& shape, const Strides& strides, Dtype dtype,
+              Device* device, char* data)
         : dtype{dtype},
           contiguous{IsContiguous(shape, strides, GetItemSize(dtype))},
           device{device},
@@ -61,6 +61,20 @@ struct ArrayBody {
           shape{shape},
           strides{strides} {
         CX_TRACK_BORN(kBody);
+    }
+
+    // Takes over a reference to `buffer`, also where there is no memory for the body.
+    template <typename... Args>
+    static ArrayBody* Make(Buffer* buffer, const Args&... args) {
+        struct Guard {
+            Buffer* buffer;
+            ~Guard() {
+                if (buffer != nullptr) buffer->Unref();
+            }
+        } guard{buffer};
+        auto* body = new ArrayBody{buffer, args...};
+        guard.buffer = nullptr;
+        return body;
     }
 
     void* operator new(size_t size) { return PoolAlloc(size); }

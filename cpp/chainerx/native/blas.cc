@@ -103,6 +103,7 @@ void RunOuter(const Product<T>& p) {
 template <typename T>
 void RunBlas(const Product<T>& p, const BlasRoutines<T>& blas) {
     using S = CblasScalar<T>;
+    const BlasCall call;
     const T alpha{1};
     const T beta{p.accumulate ? T{1} : T{0}};
     const auto m = static_cast<int>(p.m);

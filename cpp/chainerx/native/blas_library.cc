@@ -1,11 +1,15 @@
 #include "chainerx/native/blas_library.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "chainerx/core/error.h"
@@ -125,10 +129,41 @@ const BlasLibrary& GetBlasLibrary() {
         // locked in a forked child.
         std::unique_ptr<BlasLibrary> loaded = Load();
         if (g_library.compare_exchange_strong(library, loaded.get(), std::memory_order_acq_rel)) {
+            BlasCall::WatchTheEnd();
             library = loaded.release();
         }
     }
     return *library;
+}
+
+std::atomic<uint32_t> BlasCall::running_{0};
+
+namespace {
+
+// The thread that ends the process may still compute, in what runs at exit.
+thread_local bool t_ends_process = false;
+
+}  // namespace
+
+void BlasCall::WatchTheEnd() {
+    std::atexit(&AwaitAll);
+    // Of those that run in the parent none will end in the child.
+    pthread_atfork(nullptr, nullptr, [] { running_.store(0, std::memory_order_relaxed); });
+}
+
+void BlasCall::AwaitAll() {
+    t_ends_process = true;
+    running_.fetch_or(kEnding, std::memory_order_seq_cst);
+    // Calls are parts of some ten milliseconds; whatever else happens, the process ends.
+    for (int i = 0; i < 10'000 && running_.load(std::memory_order_seq_cst) != kEnding; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    }
+}
+
+void BlasCall::Park() {
+    if (t_ends_process) return;
+    running_.fetch_sub(1, std::memory_order_seq_cst);
+    while (true) pause();
 }
 
 void* FindBlasSymbol(const char* name) {

@@ -1,7 +1,9 @@
 // OpenBLAS, opened at run time: the library links to no BLAS and builds without one.
 #pragma once
 
+#include <atomic>
 #include <complex>
+#include <cstdint>
 #include <string>
 
 #include "chainerx/core/openblas.h"
@@ -61,6 +63,30 @@ struct BlasLibrary {
 
 // Opens it at the first call. Throws ChainerxError if $CHAINERX_OPENBLAS names what can't be used.
 const BlasLibrary& GetBlasLibrary();
+
+// Stands around every call of it. OpenBLAS frees its memory when the process ends, so the end waits
+// for the calls that run, and a thread that begins one then never comes back.
+class BlasCall {
+ public:
+    BlasCall() {
+        if (running_.fetch_add(1, std::memory_order_seq_cst) >= kEnding) [[unlikely]]
+            Park();
+    }
+    ~BlasCall() { running_.fetch_sub(1, std::memory_order_seq_cst); }
+    BlasCall(const BlasCall&) = delete;
+    BlasCall& operator=(const BlasCall&) = delete;
+
+    // At the first call of the library.
+    static void WatchTheEnd();
+
+ private:
+    static constexpr uint32_t kEnding = uint32_t{1} << 31;
+
+    static void Park();
+    static void AwaitAll();
+
+    static std::atomic<uint32_t> running_;  // how many, and kEnding
+};
 
 // A further symbol of it, as "dgesv_" for LAPACK, or null.
 void* FindBlasSymbol(const char* name);

@@ -125,7 +125,7 @@ Array Reshape(const Array& x, const Shape& shape) {
     Array y;
     if (x.IsContiguous()) {
         x.buffer()->Ref();
-        y = Array{new internal::ArrayBody{to, x.dtype(), &x.device(), x.buffer()}};
+        y = Array{internal::ArrayBody::Make(x.buffer(), to, x.dtype(), &x.device())};
         y.body()->data = x.raw_data();
         y.body()->read_only = x.body()->read_only;
     } else {

@@ -192,10 +192,7 @@ Array ToIndices(const char* op, const char* name, PyObject* o, Device& device) {
         !PyObject_TypeCheck(o, Numpy().ndarray) && !PyObject_TypeCheck(o, Numpy().generic)) {
         throw TypeError{op, ": ", name, " must be integers or an array of them, got ", TypeName(o)};
     }
-    // Not shared, for backward may need them again, and would not see what NumPy writes to them.
-    const bool is_array = PyObject_TypeCheck(o, Numpy().ndarray);
-    const Array indices =
-        FromNumpy(o, std::nullopt, is_array ? Sharing::kNever : Sharing::kUnlessOddBools, device);
+    const Array indices = FromNumpy(o, std::nullopt, Sharing::kUnlessOddBools, device);
     // An empty list has no dtype of its own.
     if (indices.GetTotalSize() == 0 && !PyObject_TypeCheck(o, Numpy().ndarray)) {
         return Empty(indices.shape(), Dtype::kInt64, device);

@@ -71,7 +71,7 @@ CX_ROUTINE(nonzero, "a: ndarray) -> tuple[ndarray, ...]",
 }
 
 CX_ROUTINE(copyto,
-           "dst: ndarray, src: ndarray, casting: str = 'no', where: ndarray | bool = True) -> None",
+           "dst: ndarray, src: ndarray, casting: str = 'no', where: ArrayLike = True) -> None",
            "Copies ``src``, broadcast, into ``dst`` in place, where ``where`` is true.\n\n"
            "Raises:\n"
            "    DtypeError: If the dtypes differ.\n"
@@ -88,8 +88,11 @@ CX_ROUTINE(copyto,
         }
         if (casting != "no") throw ValueError{"copyto: unknown casting '", casting, "'"};
     }
-    if (a[3] != nullptr && IsNdArray(a[3])) {
-        CopyTo(dst, src, Self(a[3]));
+    if (PyObject* where = a[3]; where != nullptr && IsNdArray(where)) {
+        CopyTo(dst, src, Self(where));
+    } else if (where != nullptr && (PyList_Check(where) || PyTuple_Check(where) ||
+                                    PyObject_TypeCheck(where, Numpy().ndarray))) {
+        CopyTo(dst, src, FromNumpy(where, std::nullopt, Sharing::kUnlessOddBools, dst.device()));
     } else {
         CopyTo(dst, src, ToBool(a[3], true));
     }

@@ -1038,7 +1038,7 @@ def copysign(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
-def copyto(dst: ndarray, src: ndarray, casting: str = 'no', where: ndarray | builtins.bool = True) -> None:
+def copyto(dst: ndarray, src: ndarray, casting: str = 'no', where: ArrayLike = True) -> None:
     """Copies ``src``, broadcast, into ``dst`` in place, where ``where`` is true.
 
     Raises:

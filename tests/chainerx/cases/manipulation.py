@@ -393,6 +393,8 @@ CASES = [
             call(f(2, 3), f(2, 3)),
             call(f(2, 3), f(3)),
             call(f(2, 3), f(2, 3), where=f(2, 3, dtype='bool')),
+            call(f(2, 3), f(2, 3), where=[True, False, True]),
+            call(f(2, 3), f(2, 3), where=np.array([[False], [True]])),
             call(f(2, 3), f()),
             call(f(0, 3), f(3)),
         ],

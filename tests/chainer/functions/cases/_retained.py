@@ -34,12 +34,6 @@ NOT_IN_V7 = {
     'softmax(<2x3x4>, axis=[0, -1])': 'v7 takes no tuple',
     'log_softmax(<32x48x64>, axis=[0, -1])': 'v7 takes no tuple',
     'log_softmax(<2x3x4>, axis=[0, -1])': 'v7 takes no tuple',
-    'softmax_cross_entropy(<3x4>, <3 int32 [-1, -1, -1]>, class_weight=<4>)': 'not measured in v7 yet',  # noqa: E501
-    'softmax_cross_entropy(<3x4>, <3 int32 [-1, -1, -1]>, class_weight=<4>, normalize=False)': 'not measured in v7 yet',  # noqa: E501
-    "softmax_cross_entropy(<3x4>, <3 int32 [-1, -1, -1]>, class_weight=<4>, reduce='no')": 'not measured in v7 yet',  # noqa: E501
-    'softmax_cross_entropy(<3x4>, <3 int32 [0, -100, 2]>, class_weight=<4>, ignore_label=-100)': 'not measured in v7 yet',  # noqa: E501
-    'softmax_cross_entropy(<3x4>, <3 int32 [255, 255, 3]>, class_weight=<4>, ignore_label=255)': 'not measured in v7 yet',  # noqa: E501
-    "einsum('ij,jk,kl,l->i', <2x3>, <3x4>, <4x2>, <2>)": 'not measured in v7 yet',
     'dropout(<>, mask=<>)': 'fails: its mask is a number then',
     'rrelu(<2x3>, r=<2x3>)': 'wrong gradients where slopes are negative',
     'permutate(<4x3>, <3 int32 [2, 0, 1]>, axis=-1, inv=True)': 'the result has another shape',

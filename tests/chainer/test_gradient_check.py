@@ -2,6 +2,7 @@
 
 import chainer
 import chainer.functions as F
+import chainerx
 import numpy as np
 import pytest
 from chainer import gradient_check, testing
@@ -252,7 +253,7 @@ def test_integers_have_no_gradient(device):
 
     def function(x, i):
         assert i.dtype.kind == 'i'
-        return F.cast(i, x.dtype) * x * x if device.xp is np else i * x * x
+        return i * x * x if device.xp is chainerx else F.cast(i, x.dtype) * x * x
 
     ggx = send(device, np.array([0.5, 2.0, -1.0]))
     gradient_check.check_backward(function, (x, i), gy)

@@ -12,6 +12,14 @@ from chainerx._core import engine
 from devices import DEVICES, maker, to_numpy
 
 RNG = np.random.default_rng(4)
+# CuPy's arrays have no flag that makes them read-only.
+WITH_FLAG = [d for d in DEVICES if not d.startswith('@cupy')]
+
+
+def is_ours(device):
+    """Whether chainerx sees what is written to arrays of a device."""
+    return not device.startswith('@')
+
 
 LABELLED = {
     'softmax_cross_entropy': (F.softmax_cross_entropy, (5, 3), (5,)),
@@ -39,14 +47,14 @@ LABELLED = {
 @pytest.mark.parametrize(('f', 'x_shape', 't_shape'), LABELLED.values(), ids=LABELLED)
 @pytest.mark.parametrize('beyond', [10**9, -(10**9)])
 def test_labels_are_written(f, x_shape, t_shape, beyond, device):
-    """Never out of bounds: chainerx sees that it has written; what NumPy does, it must survive."""
+    """Never out of bounds: chainerx sees that it has written; what others do, it must survive."""
     array = maker(device)
     x = chainer.Parameter(array(RNG.normal(size=x_shape), 'float32'))
     values = RNG.permutation(3) if 'permutate' in str(f.__code__.co_names) else None
     t = array(RNG.integers(0, 2, t_shape) if values is None else values, 'int64')
     y = f(x, t)
     t += beyond
-    if device == '@numpy':
+    if not is_ours(device):
         with contextlib.suppress(IndexError):
             y.backward()
     else:
@@ -137,13 +145,13 @@ def test_updates_do_no_harm(make, device):
         link.cleargrads()
         loss.backward()
         optimizer.update()
-    if device != '@numpy':
+    if is_ours(device):
         with pytest.raises(chainerx.GradientError, match='written in place'):
             loss.backward()
     optimizer.update(lambda: F.softmax_cross_entropy(link(x), t))
 
 
-@pytest.mark.parametrize('device', DEVICES)
+@pytest.mark.parametrize('device', WITH_FLAG)
 def test_broadcast_arrays_are_read_only(device):
     x = chainer.Parameter(maker(device)([1.0, 2.0, 3.0], 'float32'))
     for y in (
@@ -175,7 +183,7 @@ def test_update_of_shared_memory(make, device):
         memory = np.linspace(1, 2, 6, dtype='float32')
         link = chainer.Link()
         with link.init_scope():
-            wrap = (lambda n: n) if device == '@numpy' else chainerx.asarray
+            wrap = (lambda n: n) if not is_ours(device) else chainerx.asarray
             link.a = chainer.Parameter(wrap(memory[:4]))
             link.b = chainer.Parameter(wrap(memory[2:]))
             link.c = chainer.Parameter(wrap(np.ones(4, 'float32')))

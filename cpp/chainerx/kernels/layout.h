@@ -92,6 +92,7 @@ struct LayoutAccess {
             .CX_DATA(foreign_)
             .CX_DATA(writable_)
             .CX_DATA(refs_)
+            .CX_DATA(version_)
             .CX_DATA(device_)
             .CX_DATA(data_)
             .CX_DATA(nbytes_)
@@ -106,6 +107,7 @@ struct LayoutAccess {
             .CX_DATA(kernels_)
             .CX_DATA(index_)
             .CX_DATA(default_stream_)
+            .CX_DATA(reports_)
             .CX_DATA(name_)
             .Virtual(&T::NewStream)
             .Virtual(&T::Allocate)
@@ -143,9 +145,12 @@ struct LayoutAccess {
     static uint64_t OfArrayBody() {
         using T = ArrayBody;
         return LayoutHash::Of<T>()
+            .CX_DATA(counts)
             .CX_DATA(dtype)
             .CX_DATA(contiguous)
+            .CX_DATA(read_only)
             .CX_DATA(slot)
+            .CX_DATA(python)
             .CX_DATA(device)
             .CX_DATA(buffer)
             .CX_DATA(data)
@@ -161,7 +166,14 @@ struct LayoutAccess {
             h += LayoutHash::Of<T>().CX_DATA(name).CX_DATA(id).CX_DATA(signature_hash).h;
         }
         using T = OperandInfo;
-        return h + LayoutHash::Of<T>().CX_DATA(role).CX_DATA(kind).CX_DATA(type).CX_DATA(copy).h;
+        return h + LayoutHash::Of<T>()
+                       .CX_DATA(role)
+                       .CX_DATA(kind)
+                       .CX_DATA(type)
+                       .CX_DATA(name)
+                       .CX_DATA(size)
+                       .CX_DATA(copy)
+                       .h;
     }
     static uint64_t OfKernelCallData() {
         using T = KernelCallData;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/overlap.h"
 
 namespace chainerx {
 namespace {
@@ -20,24 +21,6 @@ template <typename... Args>
 [[noreturn]] CX_COLD void Throw(const KernelCall& call, const OperandInfo& info,
                                 const Args&... what) {
     throw ChainerxError{"kernel ", call.kernel().name, ": operand ", info.name, " ", what...};
-}
-
-// The first and the last address of the elements; `end` is behind the last byte.
-struct Range {
-    const char* begin;
-    const char* end;
-    bool Meets(const Range& o) const { return begin < o.end && o.begin < end; }
-};
-
-Range RangeOf(const Array& x) {
-    if (x.GetTotalSize() == 0) return {x.raw_data(), x.raw_data()};
-    const char* begin = x.raw_data();
-    const char* last = begin;
-    for (int8_t i = 0; i < x.ndim(); ++i) {
-        const int64_t span = (x.shape()[i] - 1) * x.strides()[i];
-        (span < 0 ? begin : last) += span;
-    }
-    return {begin, last + x.GetItemSize()};
 }
 
 // The address of each element, sorted; nothing for arrays too large to compare element by element.
@@ -60,7 +43,7 @@ std::vector<const char*> Places(const Array& x) {
 // Whether two arrays share a byte. False also where it can't be told: large arrays with gaps.
 bool ShareMemory(const Array& x, const Array& y) {
     if (x.GetTotalSize() == 0 || y.GetTotalSize() == 0) return false;
-    if (!RangeOf(x).Meets(RangeOf(y))) return false;
+    if (!internal::MayShareMemory(x, y)) return false;
     if (x.IsContiguous() && y.IsContiguous()) return true;
     const std::vector<const char*> a = Places(x);
     const std::vector<const char*> b = Places(y);
@@ -77,13 +60,8 @@ bool ShareMemory(const Array& x, const Array& y) {
     return false;
 }
 
-bool IsSame(const Array& x, const Array& y) {
-    return x.raw_data() == y.raw_data() && x.dtype() == y.dtype() && x.shape() == y.shape() &&
-           x.strides() == y.strides();
-}
-
 void CheckArray(const KernelCall& call, const OperandInfo& info, const Array& x) {
-    if (x.body() == nullptr) Throw(call, info, "is a null array");
+    if (x.is_null()) Throw(call, info, "is a null array");
     if (&x.device() != &call.device()) {
         Throw(call, info, "is on ", x.device().name(), ", the kernel is called on ",
               call.device().name());
@@ -95,7 +73,8 @@ void CheckArray(const KernelCall& call, const OperandInfo& info, const Array& x)
     }
     if (size == 0) return;
     const auto* const data = static_cast<const char*>(x.buffer()->data());
-    const Range range = RangeOf(x);
+    const internal::Extent range =
+        internal::ExtentOf(x.raw_data(), x.shape(), x.strides(), x.GetItemSize());
     if (range.begin < data || range.end > data + x.buffer()->nbytes()) {
         Throw(call, info, "of shape ", x.shape(), " lies outside of its buffer of ",
               x.buffer()->nbytes(), " bytes");
@@ -112,14 +91,8 @@ void CheckArray(const KernelCall& call, const OperandInfo& info, const Array& x)
 
 void CheckOutput(const KernelCall& call, const OperandInfo& info, const Array& x) {
     if (x.GetTotalSize() == 0) return;
-    if (!x.buffer()->writable()) Throw(call, info, "is written, but its memory is read-only");
-    const std::vector<const char*> places = Places(x);
-    bool repeats = false;
-    for (int8_t i = 0; i < x.ndim(); ++i) repeats |= x.shape()[i] > 1 && x.strides()[i] == 0;
-    for (size_t i = 1; i < places.size(); ++i) {
-        repeats |= places[i] < places[i - 1] + x.GetItemSize();
-    }
-    if (repeats) {
+    if (!x.IsWritable()) Throw(call, info, "is written, but its memory is read-only");
+    if (internal::OverlapsItself(x.shape(), x.strides(), x.GetItemSize())) {
         Throw(call, info, "is written, but has several elements in one place: shape ", x.shape(),
               ", strides ", x.strides());
     }
@@ -162,7 +135,7 @@ void KernelValidator::Run(KernelCall& call) {
         for (const Given& x : operands) {
             if (&x == &out) continue;
             if (may_be_same && !IsWritten(*x.info)) CheckElementwise(call, x, out);
-            if (may_be_same && IsSame(*x.array, *out.array)) continue;
+            if (may_be_same && internal::IsSamePlace(*x.array, *out.array)) continue;
             if (ShareMemory(*x.array, *out.array)) {
                 Throw(call, *out.info, "shares memory with operand ", x.info->name);
             }

@@ -28,7 +28,6 @@ struct OpInfo {
     const char* name;
     const KernelInfo* kernel{nullptr};  // the one that computes it; null for views and compositions
     Batching batching{Batching::kUnknown};
-    bool has_gradient{true};
     ForwardDerivative* forward{nullptr};  // null where it is not known
 };
 

@@ -26,8 +26,6 @@ inline constexpr int kKernelsPerFamily = 64;
 inline constexpr int kMaxKernelFamilies = 32;
 inline constexpr int kKernelTableSize = kKernelsPerFamily * kMaxKernelFamilies;
 
-class Device;
-
 namespace internal {
 // Whether the devices show a table of nulls instead of their kernels, those to come too. For
 // kernels/hook.h.

@@ -51,16 +51,10 @@ bool Replace(F&& change) {
     return true;
 }
 
-thread_local const KernelCall* t_current = nullptr;
-
 }  // namespace
 
 KernelCall::KernelCall(const KernelCallData& data, const HookList& hooks)
-    : data_{data}, hooks_{hooks}, next_{hooks.hooks.size()}, parent_{t_current} {
-    t_current = this;
-}
-
-KernelCall::~KernelCall() { t_current = parent_; }
+    : data_{data}, hooks_{hooks}, next_{hooks.hooks.size()} {}
 
 void KernelCall::Proceed() {
     if (next_ != 0) {

@@ -29,8 +29,6 @@ class CX_API KernelCall {
     Device& device() const { return data_.device; }
     // For a KeptCall.
     const KernelCallData& data() const { return data_; }
-    // Whether another kernel makes this call.
-    bool is_nested() const { return parent_ != nullptr; }
 
     // The address of an operand, of the type that its descriptor tells: an Array, an Operand, a
     // std::span<const ConstArrayRef>, or the value of an attribute.
@@ -45,12 +43,10 @@ class CX_API KernelCall {
  private:
     friend void internal::CallHooked(const KernelCallData& call);
     KernelCall(const KernelCallData& data, const internal::HookList& hooks);
-    ~KernelCall();
 
     const KernelCallData& data_;
     const internal::HookList& hooks_;
-    size_t next_{0};
-    const KernelCall* parent_;
+    size_t next_;
 };
 
 class CX_API KernelHook {

@@ -25,9 +25,7 @@ class CX_API KeptCall {
     KeptCall& operator=(const KeptCall&) = delete;
 
     const KernelInfo& kernel() const { return kernel_; }
-    // The call again, for a device of the arrays.
-    KernelCallData On(Device& device) const { return {kernel_, device, operands_.data(), invoke_}; }
-    // With any implementation of the kernel.
+    // The call again, with any implementation of the kernel.
     void Run(KernelFn fn) const { invoke_(fn, operands_.data()); }
 
  private:

@@ -131,10 +131,22 @@ void RecordBinary(const OpInfo& op, const Scalar& x1, const Array& x2, const Arr
     }
 }
 
-// A quicker way to the same result for some scalars, null for all others. Families overload it.
-template <typename Grad1>
-Array Shortcut(const Grad1&, const Array&, const Scalar&) {
-    return Array{};
+// A quicker way to the same result for some operands, null for all others. Families overload it.
+struct NoShortcut {};
+template <typename Grad1, typename X1, typename X2>
+NoShortcut Shortcut(const Grad1&, const X1&, const X2&) {
+    return {};
+}
+
+template <typename G1, typename G2, typename X1, typename X2>
+Array CallAndRecord(const internal::ElementwiseOp& op, const X1& x1, const X2& x2) {
+    using Quick = decltype(Shortcut(G1{}, x1, x2));
+    if constexpr (!std::is_same_v<Quick, NoShortcut>) {
+        if (Quick y = Shortcut(G1{}, x1, x2); !y.is_null()) return y;
+    }
+    Array y = internal::CallBinary(op, x1, x2);
+    RecordBinary<G1, G2>(op, x1, x2, y);
+    return y;
 }
 
 // A gradient expression is linear in gy, so with the tangent of its input in the place of gy it is
@@ -142,14 +154,14 @@ Array Shortcut(const Grad1&, const Array&, const Scalar&) {
 template <typename G>
 Array ForwardUnary(std::span<const Array> x, const Array& y, std::span<const Array> tangents) {
     internal::CheckForward(x, y, tangents, 1);
-    if (tangents[0].body() == nullptr) return {};
+    if (tangents[0].is_null()) return {};
     return G{}(x[0], y, tangents[0]);
 }
 
 template <typename G>
 Array ForwardPart(std::span<const Array> x, const Array& y, const Array& tangent) {
     if constexpr (kHasGrad<G, Array, Array>) {
-        if (tangent.body() != nullptr) {
+        if (!tangent.is_null()) {
             return G{}(x[0], x[1], y, BroadcastTo(tangent, y.shape()));
         }
     }
@@ -161,8 +173,8 @@ Array ForwardBinary(std::span<const Array> x, const Array& y, std::span<const Ar
     internal::CheckForward(x, y, tangents, 2);
     const Array part1 = ForwardPart<G1>(x, y, tangents[0]);
     const Array part2 = ForwardPart<G2>(x, y, tangents[1]);
-    if (part1.body() == nullptr) return part2;
-    return part2.body() == nullptr ? part1 : part1 + part2;
+    if (part1.is_null()) return part2;
+    return part2.is_null() ? part1 : part1 + part2;
 }
 
 template <typename G>
@@ -180,11 +192,11 @@ constexpr ForwardDerivative* ForwardOf() {
         return nullptr;
 }
 
-#define CX_OP(Name, rule, to_bool, has_gradient, forward)                                         \
-    constexpr internal::SnakeName kName##Name{#Name};                                             \
-    constexpr internal::ElementwiseOp kOp##Name{                                                  \
-        {kName##Name.text, &kernels::Name::kInfo, Batching::kElementwise, has_gradient, forward}, \
-        DtypeRule::rule,                                                                          \
+#define CX_OP(Name, rule, to_bool, forward)                                         \
+    constexpr internal::SnakeName kName##Name{#Name};                               \
+    constexpr internal::ElementwiseOp kOp##Name{                                    \
+        {kName##Name.text, &kernels::Name::kInfo, Batching::kElementwise, forward}, \
+        DtypeRule::rule,                                                            \
         to_bool};
 
 #define CX_UNARY(Name, rule, gx, ...)                                                       \
@@ -195,7 +207,7 @@ constexpr ForwardDerivative* ForwardOf() {
             return gx;                                                                      \
         }                                                                                   \
     };                                                                                      \
-    CX_OP(Name, rule, false, kHasGrad1<Grad##Name>, ForwardOf<Grad##Name>())
+    CX_OP(Name, rule, false, ForwardOf<Grad##Name>())
 #define CX_UNARY_ATTR(Name, rule, attr, gx, ...)                                          \
     struct Grad##Name {                                                                   \
         template <typename X, typename Y, typename G>                                     \
@@ -205,7 +217,7 @@ constexpr ForwardDerivative* ForwardOf() {
             return gx;                                                                    \
         }                                                                                 \
     };                                                                                    \
-    CX_OP(Name, rule, false, true, nullptr)
+    CX_OP(Name, rule, false, nullptr)
 #define CX_BINARY_GRAD(Struct, expression)                                               \
     struct Struct {                                                                      \
         template <typename X1, typename X2, typename Y, typename G>                      \
@@ -215,13 +227,12 @@ constexpr ForwardDerivative* ForwardOf() {
             return expression;                                                           \
         }                                                                                \
     };
-#define CX_PREDICATE(Name, rule, ...) CX_OP(Name, rule, true, false, nullptr)
-#define CX_BINARY(Name, rule, gx1, gx2, ...)                          \
-    CX_BINARY_GRAD(Grad1##Name, gx1)                                  \
-    CX_BINARY_GRAD(Grad2##Name, gx2)                                  \
-    CX_OP(Name, rule, false, (kHasAnyGrad<Grad1##Name, Grad2##Name>), \
-          (ForwardOf<Grad1##Name, Grad2##Name>()))
-#define CX_COMPARE(Name, rule, ...) CX_OP(Name, rule, true, false, nullptr)
+#define CX_PREDICATE(Name, rule, ...) CX_OP(Name, rule, true, nullptr)
+#define CX_BINARY(Name, rule, gx1, gx2, ...) \
+    CX_BINARY_GRAD(Grad1##Name, gx1)         \
+    CX_BINARY_GRAD(Grad2##Name, gx2)         \
+    CX_OP(Name, rule, false, (ForwardOf<Grad1##Name, Grad2##Name>()))
+#define CX_COMPARE(Name, rule, ...) CX_OP(Name, rule, true, nullptr)
 #include CX_FAMILY_DEF
 #undef CX_UNARY
 #undef CX_UNARY_ATTR
@@ -248,21 +259,13 @@ constexpr ForwardDerivative* ForwardOf() {
 #define CX_PREDICATE(Name, ...) \
     Array Name(const Array& x) { return internal::CallUnary(kOp##Name, x); }
 
-#define CX_BINARY_FORM(Name, T1, T2)                                  \
-    Array Name(const T1& x1, const T2& x2) {                          \
-        Array y = internal::CallBinary(kOp##Name, x1, x2);            \
-        RecordBinary<Grad1##Name, Grad2##Name>(kOp##Name, x1, x2, y); \
-        return y;                                                     \
+#define CX_BINARY_FORM(Name, T1, T2)                                       \
+    Array Name(const T1& x1, const T2& x2) {                               \
+        return CallAndRecord<Grad1##Name, Grad2##Name>(kOp##Name, x1, x2); \
     }
 #define CX_BINARY(Name, ...)                                                                     \
     CX_BINARY_FORM(Name, Array, Array)                                                           \
-    Array Name(const Array& x1, const Scalar& x2) {                                              \
-        if (Array y = Shortcut(Grad1##Name{}, x1, x2); y.body() != nullptr) return y;            \
-        Array y = internal::CallBinary(kOp##Name, x1, x2);                                       \
-        RecordBinary<Grad1##Name, Grad2##Name>(kOp##Name, x1, x2, y);                            \
-        return y;                                                                                \
-    }                                                                                            \
-                                                                                                 \
+    CX_BINARY_FORM(Name, Array, Scalar)                                                          \
     CX_BINARY_FORM(Name, Scalar, Array)                                                          \
     void internal::I##Name(const Array& x1, const Array& x2) { CallInPlace(kOp##Name, x1, x2); } \
     void internal::I##Name(const Array& x1, const Scalar& x2) { CallInPlace(kOp##Name, x1, x2); }

@@ -214,7 +214,7 @@ void CheckForward(std::span<const Array> x, const Array& y, std::span<const Arra
                                  ", which does not broadcast to that of y, ",
                                  y.shape()};
         }
-        if (tangents[i].body() != nullptr && tangents[i].shape() != x[i].shape()) {
+        if (!tangents[i].is_null() && tangents[i].shape() != x[i].shape()) {
             throw DimensionError{"forward derivative: tangent ",
                                  i,
                                  " has shape ",

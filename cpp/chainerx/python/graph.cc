@@ -42,7 +42,7 @@ std::optional<Array> Forward(const GraphNode& node, const std::vector<Array>& x,
         t.push_back(tangent.is_none() ? Array{} : ArrayArg("forward_derivative", tangent));
     }
     Array ty = node.op().forward(x, y, t);
-    return ty.body() != nullptr ? std::optional{std::move(ty)} : std::nullopt;
+    return ty.is_null() ? std::nullopt : std::optional{std::move(ty)};
 }
 
 }  // namespace

@@ -203,3 +203,37 @@ def test_threads_share_a_device(device):
         t.join()
     for n, g in enumerate(results):
         np.testing.assert_array_equal(g, np.full(100, 2.0 * n))
+
+
+def test_fork_beside_a_thread_that_waits_for_the_device(build_backend):
+    """It waits inside of the generator's lock, which fork takes."""
+    library = build_backend('async_toy', 'async_backend.cc')
+    code = """
+import os, threading
+import chainerx as chx
+chx.ones(3, device='async_toy:0')
+stop = False
+
+def move():
+    while not stop:
+        for device in ('async_toy:0', 'native:0'):
+            with chx.using_device(device):
+                chx.random.normal(size=3)
+
+threads = [threading.Thread(target=move) for _ in range(2)]
+for t in threads:
+    t.start()
+for _ in range(100):
+    child = os.fork()
+    if child == 0:
+        os._exit(0)  # without the threads of the device
+    assert os.waitpid(child, 0)[1] == 0
+stop = True
+for t in threads:
+    t.join()
+"""
+    environment = {**os.environ, 'CHAINERX_PATH': str(library.parent.parent)}
+    done = subprocess.run(
+        [sys.executable, '-c', code], env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,4 +1,7 @@
 // Several threads at once; meant for ThreadSanitizer above all.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -6,6 +9,8 @@
 #include <set>
 #include <thread>
 
+#include "chainerx/core/kernel_error.h"
+#include "chainerx/kernels/profiler.h"
 #include "test.h"
 
 using namespace chainerx;
@@ -306,4 +311,37 @@ CX_TEST(LeavesCollectGradientsOfLargeArrays) {
         for (int i = 0; i < 5; ++i) Backward(Sum(Multiply(x, x)));
     });
     CHECK(Values(*x.GetGrad()) == Values(Multiply(x.AsGradStopped(), 2.0 * 5 * kThreads)));
+}
+
+// What a thread that is not there in the child held is free there.
+CX_TEST(ForkBesideThreadsThatHoldLocks) {
+    KernelProfiler profiler;
+    Device& device = GetDefaultDevice();
+    const auto use_all = [&](int round) {
+        UserOp(("op" + std::to_string(round % 1000)).c_str());
+        random::SetState(random::GetState());
+        device.Report(internal::GetThreadToken(), std::make_exception_ptr(ChainerxError{"noted"}));
+        CHECK_THROWS(ChainerxError, "noted", device.Synchronize());
+        profiler.Reset();
+    };
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+        threads.emplace_back([&] {
+            for (int round = 0; !stop; ++round) use_all(round);
+        });
+    }
+    int status = 0;
+    for (int i = 0; i < 200 && status == 0; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            use_all(i);
+            _exit(0);
+        }
+        waitpid(child, &status, 0);
+    }
+    stop = true;
+    for (std::thread& thread : threads) thread.join();
+    CHECK_EQ(status, 0);
 }

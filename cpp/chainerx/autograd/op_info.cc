@@ -4,11 +4,13 @@
 #include <mutex>
 #include <string>
 
+#include "chainerx/core/fork_mutex.h"
+
 namespace chainerx {
 
 const OpInfo& UserOp(const char* name) {
     struct Ops {
-        std::mutex mutex;
+        internal::ForkMutex mutex;
         std::map<std::string, OpInfo, std::less<>> by_name;
     };
     static Ops& ops = *new Ops;  // nodes refer to them as long as the process lives

@@ -43,11 +43,16 @@ struct Device::Reports {
         uint64_t thread;
         std::exception_ptr error;
     };
-    std::mutex mutex;
     std::vector<Report> list;
     std::atomic<bool> any{false};
 
     Reports() { list.reserve(16); }
+
+    // One for all devices, for it outlives them: nobody is inside but after an error.
+    static internal::ForkMutex& Mutex() {
+        static auto* const mutex = new internal::ForkMutex;
+        return *mutex;
+    }
 };
 
 Device::Device(Backend* backend, int index)
@@ -139,7 +144,7 @@ void Device::Report(const KernelError& error) noexcept {
 }
 
 void Device::Report(uint64_t thread, std::exception_ptr error) noexcept {
-    const std::lock_guard lock{reports_->mutex};
+    const std::lock_guard lock{Reports::Mutex()};
     // What follows the first error of a thread may well be its consequence.
     for (const Reports::Report& r : reports_->list) {
         if (r.thread == thread) return;
@@ -157,7 +162,7 @@ void Device::ThrowReported() {
     std::exception_ptr error;
     {
         const uint64_t self = internal::GetThreadToken();
-        const std::lock_guard lock{reports_->mutex};
+        const std::lock_guard lock{Reports::Mutex()};
         std::vector<Reports::Report>& list = reports_->list;
         auto it = std::find_if(list.begin(), list.end(),
                                [&](const Reports::Report& r) { return r.thread == self; });

@@ -11,13 +11,15 @@
 
 namespace chainerx::internal {
 
-// For short sections: fork waits until nobody is inside. Lives as long as the process.
+// For sections that end by themselves: fork waits until nobody is inside, and whoever forks may
+// hold what a BlockingScope gives up. Lives as long as the process.
 class CX_API ForkMutex {
  public:
     ForkMutex();
     ForkMutex(const ForkMutex&) = delete;
     ForkMutex& operator=(const ForkMutex&) = delete;
     void lock() { mutex_.lock(); }
+    bool try_lock() { return mutex_.try_lock(); }
     void unlock() { mutex_.unlock(); }
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -84,7 +85,7 @@ Buffer* StreamPool::Allocate(int64_t nbytes) {
         }
         try {
             block = new Block{data, c, home};
-        } catch (...) {
+        } catch (...) {  // nobody else knows of the memory
             FreeBlock(data, ClassSize(c));
             throw;
         }
@@ -94,10 +95,9 @@ Buffer* StreamPool::Allocate(int64_t nbytes) {
         const std::lock_guard lock{mutex_};
         in_use_ += ClassSize(c);
         return buffer;
-    } catch (...) {
+    } catch (...) {  // the block is free again
         const std::lock_guard lock{mutex_};
         block->next = std::exchange(free_[c], block);
-        cached_ += ClassSize(c);
         throw;
     }
 }
@@ -127,7 +127,6 @@ void StreamPool::Free(Block* block) noexcept {
     for (Use& use : block->uses) use.ticket = use.stream->Mark();
     const std::lock_guard lock{mutex_};
     in_use_ -= ClassSize(block->size_class);
-    cached_ += ClassSize(block->size_class);
     Block*& list = block->uses.empty() ? free_[block->size_class] : pending_;
     block->next = std::exchange(list, block);
 }
@@ -135,7 +134,6 @@ void StreamPool::Free(Block* block) noexcept {
 StreamPool::Block* StreamPool::TakeFree(int c, Stream* home) noexcept {
     for (Block** p = &free_[c]; *p != nullptr; p = &(*p)->next) {
         if ((*p)->home != home) continue;
-        cached_ -= ClassSize(c);
         return std::exchange(*p, (*p)->next);
     }
     return nullptr;
@@ -163,7 +161,6 @@ StreamPool::Block* StreamPool::TakeAll() noexcept {
             block->next = std::exchange(all, block);
         }
     }
-    cached_ = 0;
     return all;
 }
 
@@ -179,11 +176,6 @@ void StreamPool::Release() {
 int64_t StreamPool::bytes_in_use() const {
     const std::lock_guard lock{mutex_};
     return in_use_;
-}
-
-int64_t StreamPool::bytes_cached() const {
-    const std::lock_guard lock{mutex_};
-    return cached_;
 }
 
 }  // namespace chainerx

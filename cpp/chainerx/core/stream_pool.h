@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 
 #include "chainerx/core/buffer.h"
+#include "chainerx/core/fork_mutex.h"
 #include "chainerx/core/macro.h"
 #include "chainerx/core/stream.h"
 
@@ -33,7 +33,6 @@ class CX_API StreamPool {
     void Release();
 
     int64_t bytes_in_use() const;
-    int64_t bytes_cached() const;
 
  protected:
     // Memory of the device, aligned to 64 bytes, or null; `nbytes` is a multiple of 256.
@@ -57,9 +56,8 @@ class CX_API StreamPool {
     Block* TakeAll() noexcept;
 
     Device& device_;
-    mutable std::mutex mutex_;
+    internal::ForkMutex& mutex_{*new internal::ForkMutex};  // which is for good
     int64_t in_use_{0};
-    int64_t cached_{0};
     // Lists that run through the blocks: freeing never allocates.
     Block* free_[kNumClasses]{};
     Block* pending_{nullptr};

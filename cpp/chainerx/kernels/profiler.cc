@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
+
+#include "chainerx/core/fork_mutex.h"
 
 namespace chainerx {
 namespace {
@@ -27,6 +30,12 @@ Frame* ParentOf(const KernelProfiler* profiler) {
     return frame;
 }
 
+// Over the rows of all profilers: it outlives them.
+internal::ForkMutex& Mutex() {
+    static auto* const mutex = new internal::ForkMutex;
+    return *mutex;
+}
+
 }  // namespace
 
 void KernelProfiler::Run(KernelCall& call) {
@@ -41,7 +50,7 @@ void KernelProfiler::Run(KernelCall& call) {
     const double total = Now() - frame.start;
     if (outer != nullptr) outer->inner += total;
 
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{Mutex()};
     // By id: a plug-in that calls kernels has descriptors of its own.
     const auto it =
         std::ranges::find(rows_, call.kernel().id, [](const Row& r) { return r.kernel->id; });
@@ -54,7 +63,7 @@ void KernelProfiler::Run(KernelCall& call) {
 std::vector<KernelProfiler::Row> KernelProfiler::rows() const {
     std::vector<Row> rows;
     {
-        const std::lock_guard lock{mutex_};
+        const std::lock_guard lock{Mutex()};
         rows = rows_;
     }
     std::ranges::sort(rows, std::greater{}, &Row::self);
@@ -62,7 +71,7 @@ std::vector<KernelProfiler::Row> KernelProfiler::rows() const {
 }
 
 void KernelProfiler::Reset() {
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{Mutex()};
     rows_.clear();
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
 #include "chainerx/core/macro.h"
@@ -32,7 +31,6 @@ class CX_API KernelProfiler : public KernelHook {
 
  private:
     const bool synchronize_;
-    mutable std::mutex mutex_;
     std::vector<Row> rows_;
 };
 

@@ -5,29 +5,17 @@
 #include <limits>
 #include <mutex>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/context_closer.h"
 #include "chainerx/core/error.h"
+#include "chainerx/core/fork_mutex.h"
 #include "chainerx/kernels/random.h"
 
 namespace chainerx::random {
 namespace {
-
-// Held for moments, but while a device is waited for: then whoever else wants it lets go of what a
-// BlockingScope is about.
-class Lock {
- public:
-    explicit Lock(std::mutex& mutex) : lock_{mutex, std::try_to_lock} {
-        if (lock_.owns_lock()) return;
-        const internal::BlockingScope blocking;
-        lock_.lock();
-    }
-
- private:
-    std::unique_lock<std::mutex> lock_;
-};
 
 static_assert(sizeof(State) == 2 * sizeof(uint64_t), "as kernels have it");
 
@@ -40,45 +28,66 @@ void Write(const Array& to, const State& state) {
 class Generator {
  public:
     void Set(const State& state) {
-        const Lock lock{mutex_};
-        here_ = state;
-        // In place, for the steps that were recorded there.
-        if (home_ != nullptr) Write(*home_, state);
+        Locked(nullptr, [&] {
+            here_ = state;
+            // In place, for the steps that were recorded there.
+            if (home_ != nullptr) Write(*home_, state);
+        });
     }
 
     State Get() {
-        const Lock lock{mutex_};
-        return Read();
+        return Locked(nullptr, [&] { return Read(); });
     }
 
     // The state in the memory of a device.
     Array On(Device& device) {
-        const Lock lock{mutex_};
-        if (home_ != nullptr && &home_->device() == &device) return *home_;
-        here_ = Read();
-        home_ = nullptr;
-        auto it =
-            std::ranges::find_if(states_, [&](const Array& s) { return &s.device() == &device; });
-        if (it == states_.end()) it = states_.insert(it, MakeState(device));
-        Write(*it, here_);
-        home_ = &*it;
-        return *home_;
+        return Locked(&device, [&] {
+            if (home_device() == &device) return *home_;
+            here_ = Read();
+            home_ = nullptr;
+            auto it = std::ranges::find_if(states_,
+                                           [&](const Array& s) { return &s.device() == &device; });
+            if (it == states_.end()) it = states_.insert(it, MakeState(device));
+            Write(*it, here_);
+            home_ = &*it;
+            return *home_;
+        });
     }
 
     // Takes all that is of a context away from its devices.
     void Leave(Context& context) {
-        const Lock lock{mutex_};
-        if (home_ != nullptr && &home_->context() == &context) {
-            LeaveHome();
-        }
-        Device* const device = home_ != nullptr ? &home_->device() : nullptr;
-        std::erase_if(states_, [&](const Array& s) { return &s.context() == &context; });
-        for (Array& s : states_) {
-            if (&s.device() == device) home_ = &s;
-        }
+        Locked(nullptr, [&] {
+            if (home_ != nullptr && &home_->context() == &context) LeaveHome();
+            Device* const device = home_device();
+            std::erase_if(states_, [&](const Array& s) { return &s.context() == &context; });
+            for (Array& s : states_) {
+                if (&s.device() == device) home_ = &s;
+            }
+        });
     }
 
  private:
+    // f() under the lock, which takes the state to a device, or, if null, to the host. If a device
+    // may have to be waited for, that is inside of a BlockingScope: whoever wants the lock
+    // meanwhile, and fork does, may have what the scope needs to end.
+    template <typename F>
+    std::invoke_result_t<F> Locked(const Device* to, const F& f) {
+        {
+            const std::unique_lock lock{mutex_, std::try_to_lock};
+            const Device* const from = lock.owns_lock() ? home_device() : nullptr;
+            if (lock.owns_lock() && (from == to || !(IsLate(from) || IsLate(to)))) return f();
+        }
+        const internal::BlockingScope blocking;
+        const std::lock_guard lock{mutex_};
+        return f();
+    }
+
+    // Null where the state is on no device.
+    Device* home_device() const { return home_ != nullptr ? &home_->device() : nullptr; }
+    static bool IsLate(const Device* device) {
+        return device != nullptr && device->default_stream() != nullptr;
+    }
+
     // Contexts end without exceptions. An error that kernels of this thread have left is thrown
     // once, and has nobody left to hear it.
     void LeaveHome() noexcept {
@@ -98,7 +107,7 @@ class Generator {
         return state;
     }
 
-    std::mutex mutex_;
+    internal::ForkMutex mutex_;
     State here_{MakeSeed(), 0};   // if it is nowhere else
     std::vector<Array> states_;   // one per device where it has been
     const Array* home_{nullptr};  // of these

@@ -183,7 +183,7 @@ const Array& Composed(const char* name, PyObject* o) {
 }
 
 // An ndarray to a variable, a tuple of them to a tuple.
-PyObject* WrapOutputs(const char* name, Application& application, PyObject* result,
+PyObject* WrapOutputs(const OpInfo& op, Application& application, PyObject* result,
                       Region* region) {
     std::vector<Array> opaque;
     Ref wrapped;
@@ -191,14 +191,14 @@ PyObject* WrapOutputs(const char* name, Application& application, PyObject* resu
         const Py_ssize_t n = PyTuple_GET_SIZE(result);
         wrapped = Check(PyTuple_New(n));
         for (Py_ssize_t i = 0; i < n; ++i) {
-            const Array& y = Composed(name, PyTuple_GET_ITEM(result, i));
+            const Array& y = Composed(op.name, PyTuple_GET_ITEM(result, i));
             PyTuple_SET_ITEM(wrapped.get(), i, application.WrapOutput(y, region, opaque));
         }
     } else {
-        wrapped = Ref{application.WrapOutput(Composed(name, result), region, opaque)};
+        wrapped = Ref{application.WrapOutput(Composed(op.name, result), region, opaque)};
     }
     if (region == nullptr) return wrapped.Release();
-    if (!opaque.empty()) internal::AddOpaqueNode(UserOp(name), region, opaque);
+    if (!opaque.empty()) internal::AddOpaqueNode(op, region, opaque);
     const auto add = [region](PyObject* variable) {
         VariableObject* v = AsVariable(variable);
         Slot* slot = CurrentSlot(v);
@@ -248,7 +248,7 @@ Ref Materialize(EntryObject* entry, PyObject* values, Kind kind, PyObject* funct
                                                values != nullptr ? values : Py_None, name.get(),
                                                function != nullptr ? function : Py_None, nullptr));
     if (!IsFunction(f.get())) {
-        throw TypeError{entry->name, ": its class makes a ", Py_TYPE(f.get())->tp_name,
+        throw TypeError{entry->op->name, ": its class makes a ", Py_TYPE(f.get())->tp_name,
                         ", expected a FunctionNode"};
     }
     return f;
@@ -258,11 +258,11 @@ PyObject* Vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
     auto* entry = reinterpret_cast<EntryObject*>(self);
     try {
         if (keywords != nullptr && PyTuple_GET_SIZE(keywords) != 0) {
-            throw TypeError{entry->name, ": no keyword arguments are taken here"};
+            throw TypeError{entry->op->name, ": no keyword arguments are taken here"};
         }
         return CallEntry(entry, args, static_cast<size_t>(PyVectorcall_NARGS(nargsf)));
     } catch (...) {
-        TranslateException(entry->name);
+        TranslateException(entry->op->name);
         return nullptr;
     }
 }
@@ -300,7 +300,7 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) {
     entry->vectorcall = &Vectorcall;
     entry->cls = Py_NewRef(cls);
     entry->compose = Py_NewRef(compose);
-    entry->name = strdup(name);
+    entry->op = &UserOp(name);
     entry->n_params = n_params;
     entry->saves = saves != 0;
     entry->has_check = check != 0;
@@ -319,7 +319,7 @@ PyObject* Apply(PyObject* self, PyObject* const* args, Py_ssize_t n) {
         if (n < 1 || !IsFunction(args[0])) throw TypeError{"apply: expected a FunctionNode"};
         return CallEntry(entry, args + 1, static_cast<size_t>(n) - 1, args[0]);
     } catch (...) {
-        TranslateException(entry->name);
+        TranslateException(entry->op->name);
         return nullptr;
     }
 }
@@ -344,8 +344,8 @@ PyObject* RunNative(PyObject*, PyObject* const* args, Py_ssize_t n) {
             throw TypeError{
                 "run_native: expected a FunctionNode, a tuple of Variables and a method"};
         }
-        const char* name = Py_TYPE(args[0])->tp_name;
-        Application application{name, static_cast<size_t>(PyTuple_GET_SIZE(args[1]))};
+        const OpInfo& op = ClassOp(args[0]);
+        Application application{op.name, static_cast<size_t>(PyTuple_GET_SIZE(args[1]))};
         application.SetInputs(&PyTuple_GET_ITEM(args[1], 0));
         const bool enabled = GetState().enable_backprop;
         Objects arrays{application.size()};
@@ -367,12 +367,12 @@ PyObject* RunNative(PyObject*, PyObject* const* args, Py_ssize_t n) {
         }
         if (result.get() == g_callbacks.fallback) return result.Release();
         if (!PyTuple_CheckExact(result.get())) {
-            throw TypeError{name,
+            throw TypeError{op.name,
                             ".forward_chainerx: output must be a tuple of chainerx arrays or "
                             "chainer.Fallback, actual: ",
                             Py_TYPE(result.get())->tp_name};
         }
-        return WrapOutputs(Py_TYPE(args[0])->tp_name, application, result.get(), region);
+        return WrapOutputs(op, application, result.get(), region);
     } catch (...) {
         TranslateException("apply");
         return nullptr;
@@ -404,12 +404,12 @@ PyObject* MaterializeFunction(Region* region) {
 PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, PyObject* function) {
     const auto n_params = static_cast<size_t>(entry->n_params);
     if (n_args < n_params) {
-        throw TypeError{entry->name, ": expected inputs and ",
-                        n_params,    " parameters, got ",
-                        n_args,      " arguments"};
+        throw TypeError{entry->op->name, ": expected inputs and ",
+                        n_params,        " parameters, got ",
+                        n_args,          " arguments"};
     }
     const State& state = GetState();
-    Application application{entry->name, n_args - n_params};
+    Application application{entry->op->name, n_args - n_params};
     application.SetInputs(args);
     PyObject* const* params = args + application.size();
 
@@ -418,7 +418,7 @@ PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, Py
         CheckKey key;
         for (size_t i = 0; i < application.size(); ++i) {
             if (application.Input(i) != nullptr) {
-                key.Add(RecordOf(entry->name, application.Input(i)));
+                key.Add(RecordOf(entry->op->name, application.Input(i)));
             } else {
                 key.AddAbsent();
             }
@@ -466,7 +466,7 @@ PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, Py
     PyObject* outputs = result.get();
     if (entry->saves) {
         if (!PyTuple_CheckExact(outputs) || PyTuple_GET_SIZE(outputs) == 0) {
-            ThrowNotComposed(entry->name, outputs);
+            ThrowNotComposed(entry->op->name, outputs);
         }
         outputs = PyTuple_GET_ITEM(outputs, 0);
     }
@@ -479,7 +479,7 @@ PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, Py
             region.get()->release = &ReleasePayload;
         }
     }
-    Ref wrapped{WrapOutputs(entry->name, application, outputs, record ? region.get() : nullptr)};
+    Ref wrapped{WrapOutputs(*entry->op, application, outputs, record ? region.get() : nullptr)};
     if (observed) [[unlikely]] {
         const Ref out_data = ArraysOf(wrapped.get());
         Check(PyObject_CallFunctionObjArgs(g_callbacks.forward_end, function, in_data.get(),

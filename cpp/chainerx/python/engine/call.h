@@ -14,7 +14,7 @@ struct EntryObject {
     PyObject_HEAD vectorcallfunc vectorcall;
     PyObject* cls;      // a subclass of FunctionNode: attributes, type check
     PyObject* compose;  // (*arrays, *parameters) -> an array or a tuple of them
-    const char* name;
+    const OpInfo* op;
     int n_params;
     bool saves;      // compose returns (outputs, *values of attributes)
     bool has_check;  // the class checks types

@@ -2,7 +2,6 @@
 
 #include <structmember.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -178,7 +177,6 @@ bool HasHooks(const FunctionObject* f) {
 
 // ---- functions of the user ----------------------------------------------------------------------
 
-const OpInfo& ClassOp(PyObject* f) { return UserOp(Py_TYPE(f)->tp_name); }
 const char* ClassName(PyObject* f) { return ClassOp(f).name; }
 
 // Leaves it to `enable_backprop` alone whether functions are recorded: backward() may switch it on
@@ -313,7 +311,7 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
         const Py_ssize_t n_outputs = PyTuple_GET_SIZE(args[2]);
         bool requires_grad = false;
         // What the Python code of arrays does meanwhile takes nothing away.
-        std::vector<std::unique_ptr<const Hold<Slot>>> slots;
+        std::vector<Hold<Slot>> slots;
         std::vector<Array> inputs;
         Places places{{}, {}, n_outputs};
         const bool enabled = GetState().enable_backprop;
@@ -331,7 +329,7 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
                 places.inputs.push_back(static_cast<int>(i));
             } catch (const TypeError&) {  // object arrays and the like
             }
-            slots.push_back(std::make_unique<const Hold<Slot>>(slot));
+            slots.emplace_back(slot);
         }
         std::vector<Array> arrays;
         std::vector<Array> records;
@@ -355,7 +353,7 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
             RegionHold hold;
             hold.Reset(region);
             for (const auto& held : slots) {
-                Slot* slot = held->get();
+                Slot* slot = held.get();
                 region->AddInput(slot);
                 if (slot != nullptr)
                     region->rank = std::max(region->rank, internal::VisibleRank(slot));

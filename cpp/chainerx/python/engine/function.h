@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "chainerx/autograd/op_info.h"
 #include "chainerx/autograd/region.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/engine/variable.h"
@@ -44,6 +45,9 @@ class RegionHold {
  private:
     internal::Region* region_{nullptr};
 };
+
+// The operation that a function of a user's class is in the graph.
+inline const OpInfo& ClassOp(PyObject* f) { return UserOp(Py_TYPE(f)->tp_name); }
 
 // A region whose payload is `function`, which is bound to it.
 internal::Region* BindRegion(PyObject* function, Kind kind);

@@ -22,7 +22,7 @@ struct WithGradientObject {
     PyObject_HEAD vectorcallfunc vectorcall;
     PyObject* compose;   // (*arrays, *parameters) -> array
     PyObject* gradient;  // (gy, needed, arrays, y, *parameters) -> one array or None per input
-    const char* name;
+    const OpInfo* op;
     int n_params;
     bool keeps_inputs;
     bool keeps_output;
@@ -44,7 +44,7 @@ class Kept {
 };
 
 [[noreturn]] CX_COLD void ThrowBadResult(const WithGradientObject* self, PyObject* o) {
-    throw TypeError{self->name, ": the gradient is a ", Py_TYPE(o)->tp_name,
+    throw TypeError{self->op->name, ": the gradient is a ", Py_TYPE(o)->tp_name,
                     ", expected a tuple of an array or None per input"};
 }
 
@@ -96,11 +96,11 @@ struct Backward {
 
 PyObject* Call(WithGradientObject* self, PyObject* const* args, Py_ssize_t n_args) {
     const Py_ssize_t n_inputs = n_args - self->n_params;
-    if (n_inputs < 1) throw TypeError{self->name, ": too few arguments, ", n_args};
+    if (n_inputs < 1) throw TypeError{self->op->name, ": too few arguments, ", n_args};
     std::vector<ConstArrayRef> inputs;
     for (Py_ssize_t i = 0; i < n_inputs; ++i) {
         if (!IsNdArray(args[i])) {
-            throw TypeError{self->name,
+            throw TypeError{self->op->name,
                             ": input ",
                             i,
                             " is a ",
@@ -116,14 +116,14 @@ PyObject* Call(WithGradientObject* self, PyObject* const* args, Py_ssize_t n_arg
             Check(PyObject_Vectorcall(self->compose, args, static_cast<size_t>(n_args), nullptr));
     }
     if (!IsNdArray(result.get())) {
-        throw TypeError{self->name, ": the result is a ", Py_TYPE(result.get())->tp_name,
+        throw TypeError{self->op->name, ": the result is a ", Py_TYPE(result.get())->tp_name,
                         ", expected a chainerx.ndarray"};
     }
     const Array& y = Self(result.get());
     if (y.body()->slot != nullptr) {
-        throw ChainerxError{self->name, ": the result is an input"};
+        throw ChainerxError{self->op->name, ": the result is an input"};
     }
-    if (Record rec{UserOp(self->name), inputs, std::span{&y, 1}}) {
+    if (Record rec{*self->op, inputs, std::span{&y, 1}}) {
         const Ref params = Check(PyTuple_New(self->n_params));
         for (int i = 0; i < self->n_params; ++i) {
             PyTuple_SET_ITEM(params.get(), i, Py_NewRef(args[n_inputs + i]));
@@ -132,7 +132,7 @@ PyObject* Call(WithGradientObject* self, PyObject* const* args, Py_ssize_t n_arg
             Kept{reinterpret_cast<PyObject*>(self)}, Kept{params.get()}, {}, Saved{}, {}};
         for (int i = 0; i < self->n_params; ++i) {
             if (!IsNdArray(args[n_inputs + i])) continue;
-            backward.arrays.emplace_back(self->name, "a parameter", Self(args[n_inputs + i]));
+            backward.arrays.emplace_back(self->op->name, "a parameter", Self(args[n_inputs + i]));
         }
         if (self->keeps_inputs) {
             for (const ConstArrayRef& x : inputs) backward.inputs.push_back(rec.Save(x.get()));
@@ -147,11 +147,11 @@ PyObject* Vectorcall(PyObject* o, PyObject* const* args, size_t nargsf, PyObject
     auto* self = reinterpret_cast<WithGradientObject*>(o);
     try {
         if (keywords != nullptr && PyTuple_GET_SIZE(keywords) != 0) {
-            throw TypeError{self->name, ": no keyword arguments are taken here"};
+            throw TypeError{self->op->name, ": no keyword arguments are taken here"};
         }
         return Call(self, args, PyVectorcall_NARGS(nargsf));
     } catch (...) {
-        TranslateException(self->name);
+        TranslateException(self->op->name);
         return nullptr;
     }
 }
@@ -174,7 +174,7 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) {
     self->vectorcall = &Vectorcall;
     self->compose = Py_NewRef(compose);
     self->gradient = Py_NewRef(gradient);
-    self->name = UserOp(name).name;
+    self->op = &UserOp(name);
     self->n_params = n_params;
     self->keeps_inputs = std::strchr(keeps, 'x') != nullptr;
     self->keeps_output = std::strchr(keeps, 'y') != nullptr;

@@ -1,5 +1,4 @@
 // Backward and grad over variables, and who looks on.
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -119,11 +118,11 @@ PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) {
         run.set_keep_graph(true);
         run.set_retain_grad(retain);
         run.set_use_given_grads(true);
-        std::vector<std::unique_ptr<const Hold<Slot>>> slots;
+        std::vector<Hold<Slot>> slots;
         for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args[0]); ++i) {
             VariableObject* v = ToVariable("backward", "outputs", PyTuple_GET_ITEM(args[0], i));
-            auto held = std::make_unique<const Hold<Slot>>(SlotOf("backward", v));
-            Slot* slot = held->get();
+            Hold<Slot> held{SlotOf("backward", v)};
+            Slot* slot = held.get();
             // Outputs that no gradient flows to have nothing to start, nor have leaves.
             if ((slot->live.load() & GraphBit()) == 0) continue;
             const bool leaf = slot->node == nullptr || slot->cut.load();
@@ -141,7 +140,7 @@ PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) {
         }
         run.Run(true);
         if (!retain) {
-            for (const auto& held : slots) held->get()->SetGrad(GraphBit(), Array{});
+            for (const auto& held : slots) held.get()->SetGrad(GraphBit(), Array{});
         }
         Py_RETURN_NONE;
     } catch (...) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "chainerx/autograd/graph.h"
 #include "chainerx/core/array.h"
@@ -51,7 +52,7 @@ const char* NameOf(Kind kind);
 // copy it where Python code may run before its last use.
 const Array& RecordOf(const char* op, VariableObject* v);
 // The same with a place in the graph, even if no gradient is wanted.
-internal::Slot* SlotOf(const char* op, VariableObject* v);
+[[gnu::returns_nonnull]] internal::Slot* SlotOf(const char* op, VariableObject* v);
 // Makes the place a leaf: backward ends there, and leaves its gradient.
 inline void Cut(internal::Slot* slot) {
     slot->cut.store(true);
@@ -68,8 +69,8 @@ class Hold {
     ~Hold() {
         if (object_ != nullptr) object_->Unref();
     }
-    Hold(const Hold&) = delete;
-    Hold& operator=(const Hold&) = delete;
+    Hold(Hold&& o) noexcept : object_{std::exchange(o.object_, nullptr)} {}
+    Hold& operator=(Hold&&) = delete;
     T* get() const { return object_; }
 
  private:

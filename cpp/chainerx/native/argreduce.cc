@@ -7,6 +7,7 @@
 #include "chainerx/kernels/reduction.h"
 #include "chainerx/native/copy_block.h"
 #include "chainerx/native/native_backend.h"
+#include "chainerx/native/parts.h"
 #include "chainerx/native/reduce.h"
 #include "chainerx/native/reduce_isa.h"
 #include "chainerx/native/reduce_policies.h"
@@ -16,8 +17,6 @@ namespace {
 
 constexpr int64_t kPiece = 1 << 16;
 constexpr int64_t kColumns = 512;
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // What is looked for: the largest or the smallest, with NaN above all or ignored.
 template <typename T, bool kLargest, bool kIgnoresNan>

@@ -221,7 +221,7 @@ void Gemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const T* 
         RunBlock(p);
         return;
     }
-    const int64_t n_units = (length + kUnit - 1) / kUnit;
+    const int64_t n_units = CeilDiv(length, kUnit);
     const int64_t n_cuts = std::min(n_blocks, n_units);
     ParallelFor(n_cuts, [&](int64_t i) {
         const int64_t begin = n_units * i / n_cuts * kUnit;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "chainerx/core/thread_pool.h"
+#include "chainerx/native/parts.h"
 
 namespace chainerx {
 namespace native {
@@ -41,7 +42,7 @@ void GemmBatch(int64_t count, bool trans_a, bool trans_b, int64_t m, int64_t n, 
         return;
     }
     const auto group = std::max<int64_t>(1, static_cast<int64_t>(kGroup / std::max(work, 1.0)));
-    ParallelFor((count + group - 1) / group, [&](int64_t g) {
+    ParallelFor(CeilDiv(count, group), [&](int64_t g) {
         const int64_t end = std::min(count, (g + 1) * group);
         for (int64_t i = g * group; i < end; ++i) run(i);
     });

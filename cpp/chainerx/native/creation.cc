@@ -5,20 +5,11 @@
 #include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/creation.h"
 #include "chainerx/native/native_backend.h"
+#include "chainerx/native/parts.h"
 #include "chainerx/native/walk.h"
 
 namespace chainerx::native {
 namespace {
-
-// Calls f(begin, end) for [0, n) in parts.
-template <typename F>
-void InParts(int64_t n, const F& f) {
-    constexpr int64_t kPart = 1 << 18;
-    for (int64_t begin = 0; begin < n; begin += kPart) {
-        if (begin != 0) internal::CheckInterrupt();
-        f(begin, std::min(n, begin + kPart));
-    }
-}
 
 void Arange(const Scalar& start, const Scalar& step, const Array& out) {
     const int64_t n = out.GetTotalSize();

@@ -50,10 +50,6 @@ void RunStrided(Walk<N>& walk, Dtype in_dtype, Dtype out_dtype, bool is_heavy, c
     });
 }
 
-bool InStep(const Array& x, const Array& out) {
-    return x.IsContiguous() && x.shape() == out.shape();
-}
-
 [[noreturn]] CX_COLD void ThrowNoLoop(Dtype dtype) {
     ThrowUnexpectedDtype(dtype, "a dtype that the rule of this kernel computes in");
 }

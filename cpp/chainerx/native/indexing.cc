@@ -8,6 +8,7 @@
 #include "chainerx/kernels/indexing.h"
 #include "chainerx/native/copy_block.h"
 #include "chainerx/native/native_backend.h"
+#include "chainerx/native/parts.h"
 #include "chainerx/native/walk.h"
 
 namespace chainerx::native {
@@ -141,8 +142,6 @@ struct Plan {
         }
     }
 };
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Copies `count` items that lie anywhere.
 template <typename T>

@@ -9,6 +9,7 @@
 #include "chainerx/kernels/manipulation.h"
 #include "chainerx/kernels/memory.h"
 #include "chainerx/native/native_backend.h"
+#include "chainerx/native/parts.h"
 
 namespace chainerx::native {
 namespace {
@@ -122,7 +123,7 @@ void Concatenate(std::span<const ConstArrayRef> arrays, int8_t axis, const Array
         to += nbytes;
     }
     const int64_t rows = std::max<int64_t>(1, kBlockBytes / row);  // of a block
-    const int64_t blocks = (outer + rows - 1) / rows;
+    const int64_t blocks = CeilDiv(outer, rows);
     // A block of one row may be large, and is cut between arrays.
     const auto n = static_cast<int64_t>(pieces.size());
     const int64_t cuts = rows == 1 ? n : 1;

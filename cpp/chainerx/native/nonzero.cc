@@ -5,11 +5,12 @@
 #include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/indexing.h"
 #include "chainerx/native/native_backend.h"
+#include "chainerx/native/parts.h"
 
 namespace chainerx::native {
 namespace {
 
-// Any byte but 0 is true: foreign memory may have others than 1.
+// Counted in lanes of a byte, which hold 255 rounds.
 void NonzeroCount(const Array& x, const Array& count) {
     const auto* p = reinterpret_cast<const uint8_t*>(x.raw_data());
     const int64_t n = x.GetTotalSize();
@@ -59,15 +60,14 @@ int64_t FindTruePart(const uint8_t* p, int64_t n, int64_t* to, int64_t room) {
 
 // The same, for any length.
 int64_t FindTrue(const uint8_t* p, int64_t n, int64_t* to, int64_t room) {
-    constexpr int64_t kPart = 1 << 18;
-    if (n <= kPart) return FindTruePart(p, n, to, room);
     int64_t found = 0;
-    for (int64_t begin = 0; begin < n && found < room; begin += kPart) {
-        internal::CheckInterrupt();
-        const int64_t end =
-            found + FindTruePart(p + begin, std::min(kPart, n - begin), to + found, room - found);
-        for (; found < end; ++found) to[found] += begin;
-    }
+    InParts(n, [&](int64_t begin, int64_t end) {
+        const int64_t count = FindTruePart(p + begin, end - begin, to + found, room - found);
+        if (begin != 0) {
+            for (int64_t i = 0; i < count; ++i) to[found + i] += begin;
+        }
+        found += count;
+    });
     return found;
 }
 

@@ -12,6 +12,7 @@
 #include "chainerx/kernels/random.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
+#include "chainerx/native/parts.h"
 #include "chainerx/native/random.h"
 
 namespace chainerx::native {
@@ -24,8 +25,8 @@ constexpr int64_t kBlocksPerTask = 1 << 12;
 // fewer at the end.
 template <int kPer, typename T, typename F>
 void FillBlocks(const philox::Stream& stream, T* out, int64_t n, const F& f) {
-    const int64_t n_blocks = (n + kPer - 1) / kPer;
-    ParallelFor((n_blocks + kBlocksPerTask - 1) / kBlocksPerTask, [&](int64_t task) {
+    const int64_t n_blocks = CeilDiv(n, kPer);
+    ParallelFor(CeilDiv(n_blocks, kBlocksPerTask), [&](int64_t task) {
         const int64_t end = std::min(n_blocks, (task + 1) * kBlocksPerTask);
         for (int64_t i = task * kBlocksPerTask; i < end; ++i) {
             f(stream.Get(static_cast<uint64_t>(i)), out + i * kPer,
@@ -53,8 +54,8 @@ void FillFloats(const philox::Stream& stream, const Array& out, DrawLoop<Compute
     constexpr int64_t kChunk = 256;  // blocks: 4 KiB, which stay in the cache
     T* to = reinterpret_cast<T*>(out.raw_data());
     const int64_t n = out.GetTotalSize();
-    const int64_t n_blocks = (n + kPer - 1) / kPer;
-    ParallelFor((n_blocks + kBlocksPerTask - 1) / kBlocksPerTask, [&](int64_t task) {
+    const int64_t n_blocks = CeilDiv(n, kPer);
+    ParallelFor(CeilDiv(n_blocks, kBlocksPerTask), [&](int64_t task) {
         alignas(64) C values[kChunk * kPer];
         const int64_t end = std::min(n_blocks, (task + 1) * kBlocksPerTask);
         for (int64_t i = task * kBlocksPerTask; i < end; i += kChunk) {

@@ -6,6 +6,7 @@
 
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/native/copy_block.h"
+#include "chainerx/native/parts.h"
 #include "chainerx/native/reduce.h"
 
 namespace chainerx::native {
@@ -19,8 +20,6 @@ constexpr int64_t kMaxPieces = 256;
 constexpr int64_t kRunsAtOnce = 64;
 // Below, the start of a loop costs more than its elements: then go by rows, whatever the strides.
 constexpr int64_t kShortRun = 32;
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // The position of element `i` of a nest that begins at `data`.
 Cursor<1> At(const Nest& nest, const char* data, int64_t i) {

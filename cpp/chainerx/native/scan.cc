@@ -7,6 +7,7 @@
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/reduction.h"
 #include "chainerx/native/native_backend.h"
+#include "chainerx/native/parts.h"
 #include "chainerx/native/reduce_policies.h"
 #include "chainerx/native/walk.h"
 
@@ -56,12 +57,12 @@ struct Lines {
     template <typename F>
     void ForEachGroup(const F& f) const {
         const int64_t inner = walk.run_length();
-        const int64_t n_tiles = (inner + kColumns - 1) / kColumns;
+        const int64_t n_tiles = CeilDiv(inner, kColumns);
         Walk<N> outer = walk;
         --outer.ndim;
         const int64_t n_blocks = walk.total / inner * n_tiles;
         const int64_t group = std::max<int64_t>(1, kPiece / (length * std::min(inner, kColumns)));
-        ParallelFor((n_blocks + group - 1) / group, [&](int64_t g) {
+        ParallelFor(CeilDiv(n_blocks, group), [&](int64_t g) {
             const int64_t end = std::min(n_blocks, (g + 1) * group);
             for (int64_t b = g * group; b < end; ++b) {
                 const int64_t begin = b % n_tiles * kColumns;

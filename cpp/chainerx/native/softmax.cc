@@ -11,6 +11,7 @@
 #include "chainerx/kernels/softmax.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
+#include "chainerx/native/parts.h"
 
 namespace chainerx::native {
 namespace {
@@ -20,7 +21,7 @@ template <typename F>
 void ForRows(const Array& x, const F& f) {
     const int64_t rows = x.shape()[0];
     const int64_t step = std::max<int64_t>(1, 8192 / std::max<int64_t>(x.shape()[1], 1));
-    ParallelFor((rows + step - 1) / step,
+    ParallelFor(CeilDiv(rows, step),
                 [&](int64_t block) { f(block * step, std::min(step, rows - block * step)); });
 }
 

@@ -18,6 +18,7 @@
 
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/native/copy_block.h"
+#include "chainerx/native/parts.h"
 #include "chainerx/native/walk.h"
 
 namespace chainerx::native {
@@ -84,8 +85,6 @@ class Tiles {
 
  private:
     static constexpr int64_t kLine = 64;  // bytes of a line of the cache
-
-    static int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
     // Takes the axis along which the memory of an operand goes, if not along the last one, to the
     // place before it. Returns the size of the operand's items, 0 if there is none.

@@ -6,6 +6,7 @@
 #include "chainerx/kernels/update.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
+#include "chainerx/native/parts.h"
 #include "chainerx/native/update_loops.h"
 
 namespace chainerx::native {
@@ -65,7 +66,7 @@ void UpdateParameters(UpdateRule rule, const Array& numbers, Arrays grads, Array
         return;
     }
     // Blocks of all elements together, so that small parameters share one and large ones are cut.
-    ParallelFor((total + kBlock - 1) / kBlock, [&](int64_t block) {
+    ParallelFor(CeilDiv(total, kBlock), [&](int64_t block) {
         int64_t begin = block * kBlock;
         int64_t left = std::min(kBlock, total - begin);
         for (size_t i = 0; left > 0; ++i) {

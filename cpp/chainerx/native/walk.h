@@ -20,6 +20,11 @@ enum class AxisOrder : int8_t {
     kByStride,  // as they lie in memory, forwards: where every order gives the same
 };
 
+// Whether `x` goes along with an output that is contiguous: no walk is needed.
+inline bool InStep(const Array& x, const Array& out) {
+    return x.IsContiguous() && x.shape() == out.shape();
+}
+
 template <int N>
 struct Walk {
     int ndim{0};

@@ -66,10 +66,6 @@ struct Value {
     }
 };
 
-bool InStep(const Array& x, const Array& out) {
-    return x.IsContiguous() && x.shape() == out.shape();
-}
-
 // Small, contiguous, of one shape: without a walk.
 bool TryPlain(const Array& condition, const Operand& x, const Operand& y, const Array& out) {
     if (out.GetTotalSize() > kBlock || !out.IsContiguous() || !InStep(condition, out) ||

@@ -50,8 +50,8 @@ Array GaussianKlDivergence(const Array& mean, const Array& ln_var) {
 }
 
 Array HuberLoss(const Array& x1, const Array& x2, double delta) {
-    CheckNumber("huber_loss", "x1", x1);
-    CheckNumber("huber_loss", "x2", x2);
+    CheckNumber(kHuberLoss.name, "x1", x1);
+    CheckNumber(kHuberLoss.name, "x2", x2);
     const Array f1 = ToFloat(x1);
     const Array f2 = ToFloat(x2);
     const Array a = Absolute(internal::Detached(f1) - internal::Detached(f2));
@@ -71,7 +71,7 @@ Array HuberLoss(const Array& x1, const Array& x2, double delta) {
 }
 
 Array SigmoidCrossEntropy(const Array& x1, const Array& x2) {
-    constexpr const char* kOp = "sigmoid_cross_entropy";
+    constexpr const char* kOp = kSigmoidCrossEntropy.name;
     CheckReal(kOp, "x1", x1);
     CheckLabels(kOp, "x2", x2);
     if (x1.shape() != x2.shape()) {
@@ -95,7 +95,7 @@ Array SigmoidCrossEntropy(const Array& x1, const Array& x2) {
 }
 
 Array Hinge(const Array& x1, const Array& x2, double norm) {
-    static constexpr const char* kOp = "hinge";
+    constexpr const char* kOp = kHinge.name;
     CheckReal(kOp, "x1", x1);
     CheckLabels(kOp, "x2", x2);
     if (x1.ndim() != 2 || x2.ndim() != 1 || x1.shape()[0] != x2.shape()[0]) {
@@ -108,8 +108,9 @@ Array Hinge(const Array& x1, const Array& x2, double norm) {
     const KeptOperand t{kOp, "x2", x2};
     const auto slopes = [shape = x.shape(), dtype = x.dtype()](const Array& t) {
         const Array one_hot = EmptyUnchecked(shape, dtype, t.device());
-        CallOn<kernels::OneHot>(t.device(), kOp, AsContiguous(AsType(t, Dtype::kInt64, false)),
-                                std::nullopt, one_hot);
+        CallOn<kernels::OneHot>(t.device(), kHinge.name,
+                                AsContiguous(AsType(t, Dtype::kInt64, false)), std::nullopt,
+                                one_hot);
         return 1 - one_hot * 2;
     };
     const Array margin = Maximum(internal::Detached(x) * slopes(t()) + 1, Scalar{0.0});

@@ -161,7 +161,7 @@ Array AsVector(const Array& x) { return x.ndim() == 1 ? x : Ravel(x); }
 }  // namespace
 
 Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label, bool mean) {
-    constexpr const char* kOp = "softmax_cross_entropy";
+    constexpr const char* kOp = kSoftmaxCrossEntropy.name;
     Shape expected = x1.shape();
     if (x1.ndim() >= 2) expected.erase(1);
     if (x1.ndim() < 2 || x2.shape() != expected) {

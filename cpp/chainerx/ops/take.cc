@@ -29,7 +29,7 @@ Array internal::TakeGrad(const Array& gy, const Shape& shape, int8_t axis, const
     const Array packed = AsContiguous(AsType(Detached(gy), wide, false));
     Array gx = Zeros(shape, wide, gy.device());
     if (gy.GetTotalSize() != 0) {
-        CallOn<kernels::AddAt>(gy.device(), "take_grad", gx, axis, indices, mode, packed);
+        CallOn<kernels::AddAt>(gy.device(), kTakeGrad.name, gx, axis, indices, mode, packed);
     }
     gx = AsType(gx, gy.dtype(), false);
     if (Record rec{kTakeGrad, {gy}, gx}) {
@@ -98,7 +98,7 @@ Array SelectItem(const Array& x, const Array& t) {
 }
 
 Array EmbedId(const Array& ids, const Array& w, int64_t ignore_label) {
-    static constexpr const char* kOp = "embed_id";
+    constexpr const char* kOp = kEmbedId.name;
     const KeptOperand given = internal::CheckIndices(kOp, "ids", w, ids);
     const auto ignored = [ignore_label](const Array& ids) {
         return ExpandDims(Equal(ids, Scalar{ignore_label}), Axes{static_cast<int8_t>(ids.ndim())});

@@ -28,6 +28,9 @@ constexpr Rule kRules[] = {
 #undef CX_UPDATE
 };
 
+constexpr int kMaxNumbers = std::ranges::max(kRules, {}, &Rule::n_numbers).n_numbers;
+static_assert(std::ranges::max(kRules, {}, &Rule::n_states).n_states == kMaxUpdateStates);
+
 // A parameter, the dict of its rule's state, and what both were when the plan was made.
 struct Place {
     Ref param;
@@ -48,7 +51,7 @@ struct PlanObject {
     Array settings;
     Array step;
     Array numbers;
-    double host_settings[16];
+    double host_settings[kMaxNumbers];
     double host_step;
 };
 

@@ -221,7 +221,7 @@ void Assign(const Array& x, const std::vector<IndexItem>& items, const Array& va
                                IndexBoundsMode::kRaise, values);
     } catch (const IndexError&) {  // nothing is written then
         throw;
-    } catch (...) {
+    } catch (...) {  // stopped on the way: some may be written
         x.buffer()->MarkWritten();
         throw;
     }

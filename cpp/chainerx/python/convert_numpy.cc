@@ -1,6 +1,7 @@
 // Arrays to and from NumPy, through the buffer protocol: no NumPy headers are needed.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "chainerx/core/error.h"
 #include "chainerx/core/foreign.h"
@@ -146,7 +147,7 @@ Array TryWrap(PyObject* o, Device& device) {
 }
 
 // `x` as an array over the memory of a NumPy array, or a copy of it.
-Array Share(const Array& x, Sharing sharing) {
+Array Share(Array x, Sharing sharing) {
     if (sharing == Sharing::kNever) return internal::CopyPlain(x);
     if (internal::HasPlainBools(x)) return x;
     if (sharing == Sharing::kUnlessOddBools) return internal::CopyPlain(x);
@@ -160,9 +161,7 @@ Array Share(const Array& x, Sharing sharing) {
 Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, Sharing sharing, Device& device) {
     ReleaseDeferred();
     if (!dtype && sharing != Sharing::kNever) {
-        if (Array x = TryWrap(o, device); !x.is_null()) {
-            return IsBool(x.dtype()) ? Share(x, sharing) : x;
-        }
+        if (Array x = TryWrap(o, device); !x.is_null()) return Share(std::move(x), sharing);
     }
     PyObject* array = AsNumpyArray(o, dtype);
     if (array == nullptr) throw PythonError{};

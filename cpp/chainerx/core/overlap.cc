@@ -84,13 +84,16 @@ class Search {
 }  // namespace
 
 bool OverlapsItself(const Shape& shape, const Strides& strides, int64_t item_size) {
-    Axis axes[kMaxNdim];
+    Axis axes[kMaxNdim];  // the shortest stride first
     int n = 0;
     for (int8_t i = 0; i < shape.ndim(); ++i) {
         if (shape[i] == 0) return false;
-        if (shape[i] > 1) axes[n++] = {std::abs(strides[i]), shape[i] - 1};
+        if (shape[i] == 1) continue;
+        const Axis axis{std::abs(strides[i]), shape[i] - 1};
+        int at = n++;
+        for (; at > 0 && axes[at - 1].stride > axis.stride; --at) axes[at] = axes[at - 1];
+        axes[at] = axis;
     }
-    std::sort(axes, axes + n, [](const Axis& a, const Axis& b) { return a.stride < b.stride; });
     if (n > 0 && axes[0].stride == 0) return true;
     // Nearly always each axis steps over all that the shorter strides reach.
     int64_t extent = item_size;

@@ -142,7 +142,8 @@ def _bound(value: object) -> object:
 
 class _Generator(StubGen):
     def put(self, value: object, name: str | None = None, parent: object | None = None) -> None:
-        super().put(_bound(value), name, parent)
+        if name != '__slotnames__':  # left by copyreg, if one was to be pickled
+            super().put(_bound(value), name, parent)
 
 
 def _nanobind(module: types.ModuleType) -> str:

@@ -18,7 +18,11 @@ def generator():
     return module
 
 
-def test_stubs_are_current(generator):
+def test_stubs_are_current(generator, monkeypatch):
+    import chainerx
+
+    # copyreg leaves it in each class of which an object was to be pickled.
+    monkeypatch.setattr(chainerx.Backend, '__slotnames__', [], raising=False)
     for name, text in generator.stubs().items():
         path = generator.FOLDER / name
         assert path.read_text() == text, f'{path}: run {sys.executable} tools/gen_stubs.py'

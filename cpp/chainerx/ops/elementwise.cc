@@ -85,6 +85,12 @@ Dtype Lookup(const ElementwiseOp& op, const char* name, Dtype dtype) {
     return static_cast<Dtype>(d);
 }
 
+// Whether operands of `dtype` need no conversion.
+bool IsComputedIn(const ElementwiseOp& op, Dtype dtype) {
+    return kComputeTable.dtypes[static_cast<int>(op.rule)][static_cast<int>(dtype)] ==
+           static_cast<int8_t>(dtype);
+}
+
 bool BoolMeetsBoolOnly(DtypeRule rule) {
     return rule == DtypeRule::kOrdered || rule == DtypeRule::kAny;
 }
@@ -228,6 +234,11 @@ void CheckForward(std::span<const Array> x, const Array& y, std::span<const Arra
 }
 
 Array CallUnary(const ElementwiseOp& op, const Array& x) {
+    if (IsComputedIn(op, x.dtype())) [[likely]] {
+        Array y = EmptyResult(x, op.to_bool ? Dtype::kBool : x.dtype());
+        CallKernelOf(op, x, y);
+        return y;
+    }
     const Dtype dtype = Lookup(op, "x", x.dtype());
     Array holder;
     const Array& in = As(x, dtype, holder);
@@ -245,8 +256,9 @@ Array CallUnary(const ElementwiseOp& op, const Array& x, double attr) {
     return y;
 }
 
-Array CallBinary(const ElementwiseOp& op, const Array& x1, const Array& x2) {
-    CheckSameDevice(op.name, x1.device(), x2.device());
+namespace {
+
+Array CallMixed(const ElementwiseOp& op, const Array& x1, const Array& x2) {
     const Dtype dtype = Promoted(op, x1.dtype(), x2.dtype());
     if (dtype == Dtype::kFloat64 && op.to_bool && IsInt(x1.dtype()) && IsInt(x2.dtype()) &&
         !IsLogical(op)) [[unlikely]] {
@@ -257,16 +269,24 @@ Array CallBinary(const ElementwiseOp& op, const Array& x1, const Array& x2) {
     const Array& in1 = As(x1, dtype, holder1);
     const Array& in2 = AsSecond(op, x2, dtype, holder2);
     const Dtype out_dtype = op.to_bool ? Dtype::kBool : dtype;
-    if (x1.shape() == x2.shape()) [[likely]] {
-        Array y = EmptyResult(x1.shape(), x1, x2, out_dtype);
-        CallKernelOf(op, Operand{in1}, Operand{in2}, y);
-        return y;
-    }
     const Shape shape = BroadcastShapes(op.name, x1.shape(), x2.shape());
     CheckedNBytes(op.name, shape, GetItemSize(out_dtype));
     Array y = EmptyResult(shape, x1, x2, out_dtype);
     CallKernelOf(op, Operand{in1}, Operand{in2}, y);
     return y;
+}
+
+}  // namespace
+
+Array CallBinary(const ElementwiseOp& op, const Array& x1, const Array& x2) {
+    CheckSameDevice(op.name, x1.device(), x2.device());
+    const Dtype dtype = x1.dtype();
+    if (dtype == x2.dtype() && IsComputedIn(op, dtype) && x1.shape() == x2.shape()) [[likely]] {
+        Array y = EmptyResult(x1.shape(), x1, x2, op.to_bool ? Dtype::kBool : dtype);
+        CallKernelOf(op, Operand{x1}, Operand{x2}, y);
+        return y;
+    }
+    return CallMixed(op, x1, x2);
 }
 
 namespace {
@@ -300,6 +320,11 @@ Array CompareScalar(const ElementwiseOp& op, const Scalar& x1, const Array& x2) 
 Array CallBinary(const ElementwiseOp& op, const Array& x1, const Scalar& x2) {
     if (op.to_bool) return CompareScalar(op, x1, x2);
     const Dtype dtype = Promoted(op, "x1", x1.dtype(), x2);
+    if (dtype == x1.dtype()) [[likely]] {
+        Array y = EmptyResult(x1, dtype);
+        CallKernelOf(op, Operand{x1}, Operand{x2}, y);
+        return y;
+    }
     Array holder;
     const Array& in1 = As(x1, dtype, holder);
     Array y = EmptyResult(x1, dtype);

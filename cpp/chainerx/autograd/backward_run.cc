@@ -53,13 +53,13 @@ void Disclaim(RunClaim& claim, const BackwardRun* run) {
 
 BackwardRun::~BackwardRun() {
     if (observed_ != nullptr) observed_->Unref();
+    for (uint32_t i = 0; i < nodes_.size(); ++i) {
+        if (nodes_[i].node != nullptr) Forget(i);
+    }
     for (Node* node : taken_) {  // it has failed
         node->GiveBackIds(bit_);
         node->Leave();
         node->Unref();
-    }
-    for (uint32_t i = 0; i < nodes_.size(); ++i) {
-        if (nodes_[i].node != nullptr) Forget(i);
     }
     for (const SlotState& s : slots_) {
         Disclaim(s.slot->claim, this);
@@ -69,49 +69,55 @@ BackwardRun::~BackwardRun() {
 
 // The run is through with a node.
 void BackwardRun::Forget(uint32_t state) {
-    Node* node = std::exchange(nodes_[state].node, nullptr);
-    free_nodes_.push_back(state);
-    if (!contended_.empty()) contended_.erase(node);
+    NodeState& s = nodes_[state];
+    Node* node = std::exchange(s.node, nullptr);
+    const bool taken = s.taken;
+    s.next_free = std::exchange(free_node_, state);
+    if (!contended_.empty()) [[unlikely]]
+        contended_.erase(node);
     Disclaim(node->claim, this);
-    node->Unref();
+    if (!taken) node->Unref();
 }
 
 template <typename T>
 uint32_t BackwardRun::IndexOf(T* object, bool* is_new, size_t next) {
-    *is_new = false;
-    if (!contended_.empty()) [[unlikely]] {
-        const auto it = contended_.find(object);
-        if (it != contended_.end()) return it->second;
-    }
-    BackwardRun* owner = object->claim.run.load(std::memory_order_acquire);
-    if (owner == this) return object->claim.index;
     const auto index = static_cast<uint32_t>(next);
-    if (owner == nullptr && object->claim.run.compare_exchange_strong(owner, this)) {
-        object->claim.index = index;
-        *is_new = true;
-        return index;
+    *is_new = false;
+    if (contended_.empty()) [[likely]] {
+        BackwardRun* owner = object->claim.run.load(std::memory_order_acquire);
+        if (owner == this) return object->claim.index;
+        if (owner == nullptr && object->claim.run.compare_exchange_strong(owner, this)) {
+            object->claim.index = index;
+            *is_new = true;
+            return index;
+        }
+    } else if (object->claim.run.load(std::memory_order_acquire) == this) {
+        return object->claim.index;
     }
-    contended_.emplace(object, index);
-    *is_new = true;
-    return index;
+    return ContendedIndexOf(object, is_new, index);
+}
+
+uint32_t BackwardRun::ContendedIndexOf(const void* object, bool* is_new, uint32_t next) {
+    const auto [it, added] = contended_.emplace(object, next);
+    *is_new = added;
+    return it->second;
 }
 
 uint32_t BackwardRun::StateOf(Node* node) {
     bool is_new;
-    const size_t next = free_nodes_.empty() ? nodes_.size() : free_nodes_.back();
-    const uint32_t i = IndexOf(node, &is_new, next);
+    const uint32_t i = IndexOf(node, &is_new, free_node_ == kNoNode ? nodes_.size() : free_node_);
     if (!is_new) return i;
-    if (free_nodes_.empty()) {
+    if (free_node_ == kNoNode) {
         nodes_.emplace_back();
     } else {
-        free_nodes_.pop_back();
+        free_node_ = nodes_[i].next_free;
     }
     node->Ref();
     NodeState& s = nodes_[i];
     s.node = node;
     s.queued = false;
     s.needed = !has_targets_;
-    s.more_grads.reset();
+    s.taken = false;
     if (node->n_outputs > 1) s.more_grads = std::make_unique<Array[]>(node->n_outputs - 1);
     return i;
 }
@@ -172,11 +178,15 @@ bool IsDense(const ArrayBody& b) {
 
 }  // namespace
 
-void BackwardRun::Accumulate(Array& sum, Array g) {
+void BackwardRun::Accumulate(Array& sum, Array&& g) {
     if (sum.is_null()) {
-        sum = std::move(g);
-        return;
+        std::swap(sum, g);
+    } else {
+        AddTo(sum, g);
     }
+}
+
+void BackwardRun::AddTo(Array& sum, const Array& g) {
     // In place only on what this run alone has made and holds.
     const ArrayBody* b = sum.body();
     const bool own = b->IsSole() && b->slot == nullptr && b->python == nullptr &&
@@ -196,7 +206,7 @@ void BackwardRun::Enqueue(uint32_t state) {
     std::push_heap(queue_.begin(), queue_.end());
 }
 
-void BackwardRun::AddGrad(Slot* slot, Array g) {
+void BackwardRun::AddGrad(Slot* slot, Array&& g) {
     if (IsLive(slot)) {
         const uint32_t state = StateOf(slot->node);
         if (nodes_[state].needed) {
@@ -347,7 +357,8 @@ bool BackwardRun::AddGivenGrads(Node* node) {
 
 // Whether the gradient functions of a node are this run's to call; then it is inside. If the graph
 // does not stay, it is so until its end, so that nothing is lost if it fails.
-bool BackwardRun::Take(Node* node) {
+bool BackwardRun::Take(uint32_t state) {
+    Node* node = nodes_[state].node;
     if (!stays_) {  // first, since it may fail
         if (taken_.empty()) taken_.reserve(16);
         taken_.push_back(nullptr);
@@ -355,8 +366,8 @@ bool BackwardRun::Take(Node* node) {
     if (node->Enter()) {
         if (stays_ && (node->mask.load() & bit_) != 0) return true;
         if (!stays_ && node->TakeIds(bit_)) {
-            node->Ref();
             taken_.back() = node;
+            nodes_[state].taken = true;
             return true;
         }
         node->Leave();
@@ -386,7 +397,7 @@ void BackwardRun::Process(uint32_t state) {
             slots_[StateOf(slot)].grad = gys[i];
         }
     }
-    if (nodes_[state].needed && Take(node)) {
+    if (nodes_[state].needed && Take(state)) {
         struct Visit {
             Node* node;
             ~Visit() {
@@ -431,7 +442,7 @@ void BackwardRun::EndObserved() {
     observer_->End(*region);
 }
 
-Array BackwardRun::Fit(Node* node, int i, Array gx) {
+Array BackwardRun::Fit(Node* node, int i, Array&& gx) {
     const Slot& slot = *node->edges()[i].slot;
     if (&gx.device() != slot.device) {
         throw GradientError{node->op->name,     ": the gradient of input ", i,
@@ -464,13 +475,15 @@ Array BackwardRun::Fit(Node* node, int i, Array gx) {
         }
         gx = engine_ops::AsType(gx, slot.dtype);
     }
-    return gx;
+    return std::move(gx);
 }
 
-void BackwardRun::AddInputGrad(Node* node, int i, Array gx) {
+void BackwardRun::AddInputGrad(Node* node, int i, Array&& gx) {
     const Edge& e = node->edges()[i];
     if (gx.is_null() || e.slot == nullptr || (e.mask & bit_) == 0) return;
-    gx = Fit(node, i, std::move(gx));
+    const bool fits = gx.dtype() == e.slot->dtype && gx.shape() == e.slot->shape &&
+                      &gx.device() == e.slot->device;
+    if (!fits) gx = Fit(node, i, std::move(gx));
     if (observer_ != nullptr && observer_->all()) observer_->InputGrad(*node, i, gx);
     AddGrad(e.slot, std::move(gx));
 }

@@ -42,19 +42,23 @@ class CX_API BackwardRun {
     // The gradient of a target, null if nothing reached it.
     Array TakeTargetGrad(Slot* slot);
 
-    void AddInputGrad(Node* node, int i, Array gx);
+    void AddInputGrad(Node* node, int i, Array&& gx);
     // Whether a target is there or further down.
     bool IsOnTheWay(Slot* slot);
 
  private:
+    static constexpr uint32_t kNoNode = ~uint32_t{0};
+
     // A node that waits for its gradients. Once it has run, the place is for another one: a long
     // chain needs few.
     struct NodeState {
         Node* node;                           // null: free
         Array grad;                           // of the first output
         std::unique_ptr<Array[]> more_grads;  // of the others
+        uint32_t next_free;                   // of the places that are
         bool queued;
         bool needed;
+        bool taken;  // the reference to the node is that of `taken_`
 
         Array& GradOf(uint32_t output) { return output == 0 ? grad : more_grads[output - 1]; }
     };
@@ -71,22 +75,24 @@ class CX_API BackwardRun {
     uint32_t StateOf(Node* node);
     uint32_t StateOf(Slot* slot);
     bool HasState(Slot* slot);
-    void AddGrad(Slot* slot, Array g);
-    void Accumulate(Array& sum, Array g);
+    void AddGrad(Slot* slot, Array&& g);
+    void Accumulate(Array& sum, Array&& g);
+    void AddTo(Array& sum, const Array& g);
     void Enqueue(uint32_t state);
     void FindNeeded();
     void Process(uint32_t state);
-    bool Take(Node* node);
+    bool Take(uint32_t state);
     void CheckNotSpent(Slot* slot) const;
     void Forget(uint32_t state);
     bool AddGivenGrads(Node* node);
-    Array Fit(Node* node, int i, Array gx);
+    Array Fit(Node* node, int i, Array&& gx);
     bool IsLive(Slot* slot) const;
     void Observe(Node* node, std::span<Array> gys);
     void EndObserved();
 
     template <typename T>
     uint32_t IndexOf(T* object, bool* is_new, size_t next);
+    CX_COLD uint32_t ContendedIndexOf(const void* object, bool* is_new, uint32_t next);
 
     BackpropId id_;
     uint64_t bit_;
@@ -100,7 +106,7 @@ class CX_API BackwardRun {
     bool has_targets_{false};
     std::vector<NodeState> nodes_;
     std::vector<SlotState> slots_;
-    std::vector<uint32_t> free_nodes_;
+    uint32_t free_node_{kNoNode};                          // the first of a list
     std::vector<std::pair<uint64_t, uint32_t>> queue_;     // heap of (sequence, state)
     std::unordered_map<const void*, uint32_t> contended_;  // objects that another run has claimed
     std::unordered_set<const Region*> complete_;           // their given gradients were added

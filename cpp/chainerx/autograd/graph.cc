@@ -12,29 +12,9 @@
 
 namespace chainerx::internal {
 
-Slot::Slot(ArrayBody& body, uint64_t live)
-    : dtype{body.dtype},
-      device{body.device},
-      live{live},
-      generation{body.device->context()->generation()},
-      body{&body},
-      shape{body.shape} {}
-
-void Slot::Ref() {
-    if (node != nullptr) {
-        node->Ref();
-    } else {
-        refs.fetch_add(1, std::memory_order_relaxed);
-    }
-}
-
-void Slot::Unref() {
-    if (node != nullptr) {
-        node->Unref();
-    } else if (refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-        this->~Slot();
-        PoolFree(this, sizeof(Slot));
-    }
+void Slot::DestroyLeaf() {
+    this->~Slot();
+    PoolFree(this, sizeof(Slot));
 }
 
 Array Slot::GetGrad(uint64_t id) {
@@ -166,20 +146,6 @@ void DetachSlot(ArrayBody& body) {
     slot->Unref();
 }
 
-Node* Node::Make(const OpInfo* op, int n_inputs, int n_outputs) {
-    const size_t size = sizeof(Node) + sizeof(Edge) * static_cast<size_t>(n_inputs) +
-                        sizeof(Slot) * static_cast<size_t>(n_outputs) + kArenaSize;
-    Node* node = new (PoolAlloc(size)) Node;
-    node->refs = 1;
-    node->n_inputs = static_cast<uint32_t>(n_inputs);
-    node->n_outputs = static_cast<uint32_t>(n_outputs);
-    node->op = op;
-    node->alloc_size = static_cast<uint32_t>(size);
-    for (uint32_t i = 0; i < node->n_inputs; ++i) new (node->edges() + i) Edge;
-    CX_TRACK_BORN(kNode);
-    return node;
-}
-
 void Node::DestroyFns() {
     while (GradFn* fn = fns) {
         fns = fn->next;
@@ -272,8 +238,10 @@ void Node::Doom() {
 
 void Node::Destroy() {
     CX_TRACK_DEAD(kNode);
-    DestroyFns();
-    DropEdges();
+    if ((inside.load(std::memory_order_relaxed) & kUnchained) == 0) {
+        DestroyFns();
+        DropEdges();
+    }
     if (region != nullptr) {
         region->ForgetOutputs(this);
         region->UnrefNode();

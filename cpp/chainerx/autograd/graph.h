@@ -17,7 +17,9 @@
 
 #include "chainerx/autograd/op_info.h"
 #include "chainerx/core/array.h"
+#include "chainerx/core/leak_tracker.h"
 #include "chainerx/core/macro.h"
+#include "chainerx/core/pool.h"
 
 namespace chainerx {
 
@@ -77,11 +79,17 @@ struct CX_API Slot {
     void* view{nullptr};
     Shape shape;
 
-    Slot(ArrayBody& body, uint64_t live);
+    Slot(ArrayBody& body, uint64_t live)
+        : dtype{body.dtype},
+          device{body.device},
+          live{live},
+          generation{body.device->context()->generation()},
+          body{&body},
+          shape{body.shape} {}
 
     Context* context() const { return device->context(); }
-    void Ref();
-    void Unref();
+    inline void Ref();
+    inline void Unref();
 
     // The gradient of one id; null if unset.
     Array GetGrad(uint64_t id);
@@ -106,6 +114,9 @@ struct CX_API Slot {
     CX_API CX_COLD void CheckNotExpiredSlow(const char* op);
     // Forgets expired ids, so that new ones can take their bits.
     void DropExpired();
+
+ private:
+    void DestroyLeaf();
 };
 
 struct Edge {
@@ -152,8 +163,8 @@ struct CX_API Node {
     Slot* outputs() { return reinterpret_cast<Slot*>(edges() + n_inputs); }
     char* arena() { return reinterpret_cast<char*>(outputs() + n_outputs); }
 
-    // Slots are constructed by the caller.
-    static Node* Make(const OpInfo* op, int n_inputs, int n_outputs);
+    // Edges and slots are constructed by the caller.
+    static Node* Make(const OpInfo* op, size_t n_inputs, size_t n_outputs);
 
     void Ref() { refs.fetch_add(1, std::memory_order_relaxed); }
     void Unref() {
@@ -191,6 +202,35 @@ struct CX_API Node {
     void DestroyFns();
     void DropEdges();
 };
+
+inline void Slot::Ref() {
+    if (node != nullptr) {
+        node->Ref();
+    } else {
+        refs.fetch_add(1, std::memory_order_relaxed);
+    }
+}
+
+inline void Slot::Unref() {
+    if (node != nullptr) {
+        node->Unref();
+    } else if (refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        DestroyLeaf();
+    }
+}
+
+inline Node* Node::Make(const OpInfo* op, size_t n_inputs, size_t n_outputs) {
+    const size_t size =
+        sizeof(Node) + sizeof(Edge) * n_inputs + sizeof(Slot) * n_outputs + kArenaSize;
+    Node* node = new (PoolAlloc(size)) Node;
+    node->refs.store(1, std::memory_order_relaxed);  // nobody else knows it yet
+    node->n_inputs = static_cast<uint32_t>(n_inputs);
+    node->n_outputs = static_cast<uint32_t>(n_outputs);
+    node->op = op;
+    node->alloc_size = static_cast<uint32_t>(size);
+    CX_TRACK_BORN(kNode);
+    return node;
+}
 
 template <typename F>
 struct GradFnOf : GradFn {

@@ -29,48 +29,50 @@ void Record::Begin(const OpInfo& op, std::span<const ConstArrayRef> inputs,
     if (mask == 0) return;
     // The edges of functions do not depend on the dtype; gradients of integers are integers.
     internal::Region* region = t_state.region;
-    bool differentiable = region != nullptr;
-    for (const Array& y : outputs) differentiable |= IsDifferentiable(y.dtype());
-    if (!differentiable) return;
+    if (region == nullptr &&
+        std::ranges::none_of(outputs, [](const Array& y) { return IsDifferentiable(y.dtype()); })) {
+        return;
+    }
     if ((mask & (mask - 1)) != 0) context->ConnectBackpropIds(mask);
 
-    Node* node = Node::Make(&op, static_cast<int>(inputs.size()), static_cast<int>(outputs.size()));
+    Node* const node = Node::Make(&op, inputs.size(), outputs.size());
     uint64_t sequence = t_state.node_sequence;
     int64_t rank = 0;
-    for (size_t i = 0; i < std::min<size_t>(inputs.size(), kKnownInputs); ++i) {
-        inputs_[i] = inputs[i].get().body();
-    }
-    Edge* edge = node->edges();
-    for (const ConstArrayRef& x : inputs) {
-        if (Slot* slot = x.get().body()->slot) {
-            const uint64_t m = slot->live.load(std::memory_order_relaxed) & recorded;
-            if (m != 0) {
-                slot->Ref();
-                *edge = {slot, m};
-                if (slot->node != nullptr) {
-                    sequence = std::max(sequence, slot->node->sequence);
-                    rank = std::max(rank, slot->node->rank);
-                    node->foreign_below |= slot->node->foreign_below;
-                }
-            }
+    bool foreign_below = false;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        const ArrayBody* x = inputs[i].get().body();
+        if (i < kKnownInputs) inputs_[i] = x;
+        Slot* slot = x->slot;
+        const uint64_t m =
+            slot == nullptr ? 0 : slot->live.load(std::memory_order_relaxed) & recorded;
+        if (m == 0) {
+            new (node->edges() + i) Edge;
+            continue;
         }
-        ++edge;
+        new (node->edges() + i) Edge{slot, m};
+        slot->Ref();
+        if (const Node* creator = slot->node) {
+            sequence = std::max(sequence, creator->sequence);
+            rank = std::max(rank, creator->rank);
+            foreign_below |= creator->foreign_below;
+        }
     }
     node->sequence = t_state.node_sequence = sequence + 1;
     node->rank = rank + 1;
-    node->mask = mask;
+    node->mask.store(mask, std::memory_order_relaxed);
     if (region != nullptr) {
         region->RefNode();
         node->region = region;
-        node->foreign_below |= region->foreign;
+        foreign_below |= region->foreign;
     }
+    node->foreign_below = foreign_below;
     for (size_t i = 0; i < outputs.size(); ++i) {
         ArrayBody& body = *outputs[i].body();
         Slot* slot = new (node->outputs() + i) Slot{body, mask};
         slot->node = node;
         slot->index = static_cast<uint32_t>(i);
         if (region == nullptr && !IsDifferentiable(body.dtype)) {
-            slot->live = 0;
+            slot->live.store(0, std::memory_order_relaxed);
             slot->body = nullptr;
         } else {
             body.slot = slot;

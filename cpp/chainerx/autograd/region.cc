@@ -34,7 +34,7 @@ int64_t VisibleRank(const Slot* slot) {
 }
 
 void AddOpaqueNode(const OpInfo& op, Region* region, std::span<const Array> outputs) {
-    Node* node = Node::Make(&op, 0, static_cast<int>(outputs.size()));
+    Node* node = Node::Make(&op, 0, outputs.size());
     uint64_t sequence = t_state.node_sequence;
     node->rank = 0;
     node->foreign_below = region->foreign;

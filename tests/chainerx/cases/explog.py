@@ -19,6 +19,8 @@ def quiet(ref):
 def _math(name, ref, lo=-2.0, hi=2.0, **kw):
     kw.setdefault('maybe', COMPLEX)
     x = f(2, 3, lo=lo, hi=hi, avoid=kw.pop('avoid', ()))
+    if 0.0 in kw.get('border', ()):  # the odd ones keep the sign of zero
+        kw['border'] = [*kw['border'].items(), (-0.0, quiet(ref)(-0.0))]
     return Case(
         name, quiet(ref), [x], sig='x', dtypes=BOOL + REAL, out='float', elastic=True, tol=2, **kw
     )

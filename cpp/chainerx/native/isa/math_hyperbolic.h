@@ -22,7 +22,7 @@ inline BatchF Tanh(const BatchF& x) {
                    x);
     const BatchF e = Exp(MinOrSecond(BatchF(20.0f), a + a));
     const BatchF large = BatchF(1.0f) - BatchF(2.0f) / (e + BatchF(1.0f));
-    return Where(a < BatchF(0.625f), small, Copysign(large, x));
+    return Copysign(Where(a < BatchF(0.625f), small, large), x);
 }
 
 // exp(|x|) / 2 and its reciprocal: the factor 1/2 goes into the exponent, so that the result

@@ -35,6 +35,13 @@ ADVANCED = [
     (slice(None), MASK[0, :, :, 0]),
     (indices(int(MASK[0, :, 0, 0].sum()), 4), MASK[0, :, 0, 0]),
     np.zeros(N.shape, bool),
+    True,
+    np.True_,
+    np.array(False),
+    (slice(None), np.array(True), 1),
+    (True, indices(3, 4)),
+    (np.bool_(True), Ellipsis, True),
+    (2, True, slice(1, 3), MASK[0, 0, :, 0]),
 ]
 
 
@@ -100,7 +107,6 @@ def test_lists_as_indices(device):
         ((np.array([0]),) * 5, '5'),
         ((np.array([0]), Ellipsis, Ellipsis), '...'),
         ((4, np.array([0])), '4'),
-        (True, 'bool'),
         ({}, 'dict'),
     ],
     ids=str,
@@ -313,6 +319,13 @@ def test_index_out_of_range_of_what_is_empty(bad, dtype, device):
         chx.take(x, i, axis=0)
     with pytest.raises(IndexError):
         chx._core._embed_id(i, x, -1)
+    none = chx.array([], dtype=dtype, device=device)  # broadcast with it, no index is left
+    one = chx.array(bad, dtype=dtype, device=device)
+    for key in ((none, one), (one, none), (slice(None), i[1:], none), (i, none[:, None])):
+        with pytest.raises(IndexError):
+            chx.zeros((3, 3, 3), device=device)[key]
+        with pytest.raises(IndexError):
+            chx.zeros((3, 3, 3), device=device)[key] = 1
     assert x[chx.array([0, 2], dtype=dtype, device=device)].shape == (2, 0)
     assert chx.take(x, i, axis=0, mode='clip').shape == (2, 0)
 
@@ -387,3 +400,24 @@ def test_every_slice(n, device):
         expected = np.zeros(n)
         expected[key] = np.arange(n)[key]
         np.testing.assert_array_equal(to_numpy(gx), expected, str(key))
+
+
+def test_masks_of_arrays_without_dimensions(device):
+    """What code for any rank does: pick, write and clear by a comparison."""
+    x = chx.array(3.0, device=device)
+    assert x[x > 2].tolist() == [3.0]
+    assert x[x > 3].tolist() == []
+    x[x > 3] = 7
+    assert x.item() == 3
+    x[x > 2] = chx.array([5.0], device=device)
+    assert x.item() == 5
+    with pytest.raises(ValueError, match='broadcast'):
+        x[x > 2] = chx.array([1.0, 2.0], device=device)
+    y = chx.array(3.0, device=device).require_grad()
+    mask = y > 2
+    (g,) = chx.grad([y[mask] * 2], [y])
+    assert (g.shape, g.item()) == ((), 2)
+    z = y[mask]
+    mask &= False
+    with pytest.raises(chx.GradientError, match='bool index'):
+        z.backward()

@@ -18,7 +18,8 @@ namespace chainerx {
 namespace {
 
 // What picks elements along an axis: an array of integers, or a number; or, along several axes, a
-// bool array. The caller's arrays are kept for backward, in place of those made of them.
+// bool array. One without dimensions stands for an axis of its own, of length 1. The caller's
+// arrays are kept for backward, in place of those made of them.
 struct Pick {
     std::optional<KeptOperand> array;
     int64_t index{0};
@@ -59,13 +60,17 @@ Plan MakePlan(const Array& x, const std::vector<IndexItem>& items) {
             basic.emplace_back(Slice{});
             ++axis;
         }
+        if (n_axes == 0) {
+            plan.axes.push_back(kept++);
+            basic.emplace_back(NewAxis{});
+        }
     };
     for (const IndexItem& item : items) {
         if (!item.array.is_null() && IsBool(item.array.dtype())) {
             const Array& mask = item.array;
             CheckSameDevice("getitem", x.device(), mask.device());
             const Shape part{x.shape().begin() + axis, x.shape().begin() + axis + mask.ndim()};
-            if (mask.ndim() == 0 || mask.shape() != part) {
+            if (mask.shape() != part) {
                 throw IndexError{
                     "getitem: a bool index of shape ", mask.shape(), " does not match ", part,
                     " of an array of shape ",          x.shape()};
@@ -152,7 +157,8 @@ Array Positions(const char* op, const std::vector<Pick>& picks, const Shape& len
         }
         const Array& array = (*pick.array)();
         if (IsBool(array.dtype())) {
-            for (Array& along : Nonzero(array)) indices.push_back(std::move(along));
+            const Array mask = array.ndim() == 0 ? Reshape(array, {1}) : array;
+            for (Array& along : Nonzero(mask)) indices.push_back(std::move(along));
         } else {
             indices.push_back(array);
         }
@@ -164,12 +170,16 @@ Array Positions(const char* op, const std::vector<Pick>& picks, const Shape& len
     Array positions = Zeros(common, Dtype::kInt64, device);
     int64_t factor = 1;
     for (size_t k = indices.size(); k-- > 0;) {
-        const Array along = AsContiguous(BroadcastTo(indices[k], common));
         const int64_t n = lengths[static_cast<int8_t>(k)];
-        if (n == 0 && along.GetTotalSize() != 0) {
+        if (n == 0 && indices[k].GetTotalSize() != 0) {
             throw IndexError{op, ": index into an axis of length 0"};
         }
+        const Array along = AsContiguous(BroadcastTo(indices[k], common));
         CallOn<kernels::LinearIndex>(device, op, along, n, factor, positions);
+        if (along.GetTotalSize() == 0 && indices[k].GetTotalSize() != 0) {  // for its check alone
+            const Array unused = Zeros(indices[k].shape(), Dtype::kInt64, device);
+            CallOn<kernels::LinearIndex>(device, op, AsContiguous(indices[k]), n, 1, unused);
+        }
         factor *= n;
     }
     return positions;

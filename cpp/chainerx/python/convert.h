@@ -75,6 +75,7 @@ struct NumpyTypes {
     PyObject* module;
     PyTypeObject* ndarray;
     PyTypeObject* generic;
+    PyTypeObject* bool_;
     PyTypeObject* dtype;
 };
 const NumpyTypes& Numpy();

@@ -87,6 +87,7 @@ const NumpyTypes& Numpy() {
         };
         t.ndarray = type("ndarray");
         t.generic = type("generic");
+        t.bool_ = type("bool_");
         t.dtype = type("dtype");
         return t;
     }();

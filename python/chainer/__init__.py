@@ -7,6 +7,7 @@ from chainer import (
     _runtime_info,
     backend,
     backends,
+    computational_graph,
     configuration,
     function_hooks,
     functions,

@@ -1,6 +1,8 @@
 """Drawings of graphs."""
 
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 
 import chainer.computational_graph as c
@@ -26,6 +28,11 @@ def y(request):
 def normalized(dot):
     ids = {}
     return re.sub(r'\b\d{6,}\b', lambda m: f'n{ids.setdefault(m[0], len(ids))}', dot)
+
+
+def test_the_module_comes_with_the_package():
+    code = 'import chainer; chainer.computational_graph.build_computational_graph'
+    subprocess.run([sys.executable, '-c', code], check=True)
 
 
 def test_nodes_and_edges(y):

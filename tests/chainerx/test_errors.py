@@ -169,7 +169,7 @@ def test_bad_axis(case, device):
         assert isinstance(info.value, DOCUMENTED), f'{case.name}: {info.value!r} for axis {bad}'
         if isinstance(info.value, chx.DimensionError) and -(2**63) <= bad < 2**63:
             assert str(bad) in str(info.value), f'{case.name}: {info.value} lacks {bad}'
-    for bad in (float('nan'), 0.0, 1.5, '0', b'', object(), 1j):
+    for bad in (float('nan'), 0.0, 1.5, '0', b'', object(), 1j, True):
         prepared = prepare(case, spec, device)
         if 'indices' in case.sig:
             prepared.call = Call(prepared.call.args[:2], prepared.call.kw)

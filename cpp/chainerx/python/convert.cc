@@ -81,6 +81,7 @@ int64_t ToInt(const char* op, const char* name, PyObject* o) {
     }
     PyObject* index = PyNumber_Index(o);
     if (index == nullptr) {
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw PythonError{};
         PyErr_Clear();
         throw TypeError{op, ": ", name, " must be an integer, got ", TypeName(o)};
     }
@@ -91,6 +92,11 @@ int64_t ToInt(const char* op, const char* name, PyObject* o) {
         throw DimensionError{op, ": ", name, " is ", Repr(o), ", which does not fit in 64 bits"};
     }
     return v;
+}
+
+int64_t ToIntNotBool(const char* op, const char* name, PyObject* o) {
+    if (PyBool_Check(o)) throw TypeError{op, ": ", name, " must be an integer, got bool"};
+    return ToInt(op, name, o);
 }
 
 double ToDouble(const char* op, const char* name, PyObject* o) {
@@ -121,14 +127,14 @@ std::string_view ToString(const char* op, const char* name, PyObject* o) {
 namespace {
 
 // Calls f on each integer of a sequence; false if `o` is not one.
-template <typename F>
+template <auto kConvert = &ToIntNotBool, typename F>
 bool ForEachInt(const char* op, const char* name, PyObject* o, F&& f) {
     if (PyUnicode_Check(o) || PyBytes_Check(o) || !PySequence_Check(o) || IsNdArray(o)) {
         return false;
     }
     const Ref sequence = Check(PySequence_Fast(o, name));
     const Items items{sequence.get()};
-    for (Py_ssize_t i = 0; i < items.size(); ++i) f(ToInt(op, name, items[i]));
+    for (Py_ssize_t i = 0; i < items.size(); ++i) f(kConvert(op, name, items[i]));
     return true;
 }
 
@@ -137,7 +143,7 @@ bool ForEachInt(const char* op, const char* name, PyObject* o, F&& f) {
 Shape ToShape(const char* op, const char* name, PyObject* o) {
     Shape shape;
     if (!ForEachInt(op, name, o, [&](int64_t d) { shape.push_back(d); })) {
-        shape.push_back(ToInt(op, name, o));
+        shape.push_back(ToIntNotBool(op, name, o));
     }
     return shape;
 }
@@ -150,7 +156,9 @@ std::optional<std::vector<int64_t>> TryInts(const char* op, const char* name, Py
         o = list.get();
     }
     std::vector<int64_t> values;
-    if (!ForEachInt(op, name, o, [&](int64_t v) { values.push_back(v); })) return std::nullopt;
+    if (!ForEachInt<&ToInt>(op, name, o, [&](int64_t v) { values.push_back(v); })) {
+        return std::nullopt;
+    }
     return values;
 }
 
@@ -160,7 +168,7 @@ Shape ToShapeFromArgs(const char* op, const char* name, PyObject* tuple) {
 }
 
 int8_t ToAxis(const char* op, const char* name, PyObject* o) {
-    const int64_t a = ToInt(op, name, o);
+    const int64_t a = ToIntNotBool(op, name, o);
     // Beyond any rank, but what the routine says about it names the number.
     if (a < INT8_MIN || a > INT8_MAX) {
         throw DimensionError{op, ": ", name, " ", a, " is out of range"};

@@ -1,5 +1,6 @@
 """Fixtures for all tests."""
 
+import gc
 import os
 import pathlib
 import shutil
@@ -8,6 +9,13 @@ import subprocess
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[1]
+
+
+@pytest.fixture(scope='module', autouse=True)
+def small_heap():
+    """Collections visit what the tests of a module make, not all that was there before."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope='session')

@@ -132,7 +132,7 @@ def backward_gradient(function: FunctionNode, index: int, grad: tp.Any) -> None:
 
 def _on_collection(phase: str, info: dict[str, int]) -> None:
     # Only where all objects are looked at can the engine tell who owns a part of the graph.
-    full = phase == 'start' and info['generation'] == 2 and gc.get_freeze_count() == 0
+    full = phase == 'start' and info['generation'] == 2
     engine.collection(full)
 
 

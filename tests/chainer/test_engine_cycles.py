@@ -33,13 +33,15 @@ class World:
         self.refs = []  # (holder, held), through attributes or as a gradient
         self.creators = {}  # variable or node -> function
         self.functions = {}  # function -> functions it depends on
+        self.variables = []
 
     def build(self, n):
         leaf = Variable(np.ones(2, 'f'))
-        variables = [leaf]
         self.creators[id(leaf)] = None
+        variables = [leaf]
         for _ in range(n):
-            inputs = [self.rng.choice(variables) for _ in range(self.rng.randint(1, 2))]
+            choices = self.variables + variables
+            inputs = [self.rng.choice(choices) for _ in range(self.rng.randint(1, 2))]
             function = Function()
             outputs = function.apply(inputs)
             self.functions[id(function)] = {
@@ -61,10 +63,11 @@ class World:
                 x.grad_var = self.rng.choice(variables)
                 self.refs.append((id(x), id(x.grad_var)))
         self.objects += [Box() for _ in range(3)]
+        self.variables += variables
         holders = [o for o in self.objects if not isinstance(o, chainer.variable.VariableNode)]
-        for k in range(2 * n):
+        for _ in range(2 * n):
             holder, held = self.rng.choice(holders), self.rng.choice(self.objects)
-            setattr(holder, f'ref{k}', held)
+            setattr(holder, f'ref{len(self.refs)}', held)
             self.refs.append((id(holder), id(held)))
 
     def reachable(self, held):
@@ -79,6 +82,17 @@ class World:
             todo += self.functions.get(o, ())
         return found
 
+    def watch(self, held):
+        """Lets go of all objects but some. What there was of each: reference, alive, attributes."""
+        alive = self.reachable(held)
+        watched = [
+            (weakref.ref(o), id(o) in alive, len(vars(o)) if hasattr(o, '__dict__') else 0)
+            for o in self.objects
+        ]
+        self.objects.clear()
+        self.variables.clear()
+        return watched
+
 
 @pytest.mark.parametrize('seed', range(200))
 def test_random_cycles(seed):
@@ -90,12 +104,7 @@ def test_random_cycles(seed):
         if seed % 3 == 0:
             gc.collect()  # all of it is old
         held = rng.sample(world.objects, rng.randint(0, 2))
-        alive = world.reachable(held)
-        watched = [
-            (weakref.ref(o), id(o) in alive, len(vars(o)) if hasattr(o, '__dict__') else 0)
-            for o in world.objects
-        ]
-        del world.objects[:]
+        watched = world.watch(held)
         for generation in (0, 1, 2):
             gc.collect(generation)
             for ref, is_alive, size in watched:
@@ -107,6 +116,28 @@ def test_random_cycles(seed):
         assert [ref() is not None for ref, *_ in watched] == [a for _, a, _ in watched]
     finally:
         gc.enable()
+
+
+def test_random_cycles_where_some_are_frozen():
+    """A frozen ring lives, and all that it refers to; the rest is collected as ever."""
+    worlds = []
+    for seed in range(100):
+        rng = random.Random(seed)
+        world = World(rng)
+        world.build(rng.randint(1, 4))
+        ring = Box()
+        ring.refs = [ring, *world.objects]
+        gc.freeze()
+        world.build(rng.randint(1, 8))
+        watched = world.watch(ring.refs)
+        del ring
+        gc.collect()
+        assert [ref() is not None for ref, *_ in watched] == [a for _, a, _ in watched]
+        worlds.append(watched)
+    assert any(not alive for watched in worlds for _, alive, _ in watched)
+    gc.unfreeze()
+    gc.collect()
+    assert not [ref for watched in worlds for ref, *_ in watched if ref() is not None]
 
 
 def cycle():

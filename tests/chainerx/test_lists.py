@@ -10,15 +10,6 @@ import numpy as np
 import pytest
 
 
-@pytest.fixture(autouse=True)
-def small_heap():
-    """Collections look at what a test makes, not at all that the suite has loaded."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
 class Biter:
     """An integer that empties the list it is in when it is read."""
 

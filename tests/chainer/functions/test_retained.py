@@ -30,13 +30,11 @@ def allocated():
 @pytest.fixture(scope='module')
 def counting():
     gc.collect()
-    gc.freeze()
     tracemalloc.start()
     chainerx._core._set_leak_tracking(True)
     yield
     chainerx._core._set_leak_tracking(False)
     tracemalloc.stop()
-    gc.unfreeze()
 
 
 @pytest.mark.parametrize('kind', ['numpy', 'native'])

@@ -18,6 +18,8 @@ import os, signal, sys, time
 import chainerx as chx
 import numpy as np
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+
 def interrupted(work):
     print('start', flush=True)
     try:

@@ -43,6 +43,13 @@ namespace {
 // Some 20 us, if none of them has much to do. Kernels that have ask for themselves.
 constexpr uint32_t kNodesPerCheck = 64;
 
+// Before an object is claimed: without memory for its place, the claim would outlive the run.
+template <typename T>
+void MakeRoom(std::vector<T>& places) {
+    if (places.size() == places.capacity()) [[unlikely]]
+        places.reserve(2 * places.size());
+}
+
 void Disclaim(RunClaim& claim, const BackwardRun* run) {
     if (claim.run.load(std::memory_order_relaxed) == run) {
         claim.run.store(nullptr, std::memory_order_release);
@@ -105,6 +112,7 @@ uint32_t BackwardRun::ContendedIndexOf(const void* object, bool* is_new, uint32_
 
 uint32_t BackwardRun::StateOf(Node* node) {
     bool is_new;
+    MakeRoom(nodes_);
     const uint32_t i = IndexOf(node, &is_new, free_node_ == kNoNode ? nodes_.size() : free_node_);
     if (!is_new) return i;
     if (free_node_ == kNoNode) {
@@ -124,6 +132,7 @@ uint32_t BackwardRun::StateOf(Node* node) {
 
 uint32_t BackwardRun::StateOf(Slot* slot) {
     bool is_new;
+    MakeRoom(slots_);
     const uint32_t i = IndexOf(slot, &is_new, slots_.size());
     if (is_new) {
         slot->Ref();

@@ -140,7 +140,13 @@ void Device::Synchronize(Stream& stream) {
 
 void Device::Report(const KernelError& error) noexcept {
     if (error.kind == KernelError::Kind::kNone) return;
-    Report(error.thread, std::make_exception_ptr(KernelCheckError{error}));
+    std::exception_ptr e;
+    try {
+        e = std::make_exception_ptr(KernelCheckError{error});
+    } catch (...) {  // no memory for its text
+        e = std::current_exception();
+    }
+    Report(error.thread, std::move(e));
 }
 
 void Device::Report(uint64_t thread, std::exception_ptr error) noexcept {

@@ -2,6 +2,8 @@
 // clauses work: DimensionError is a ValueError too, DtypeError a TypeError, and so on.
 #include "chainerx/python/errors.h"
 
+#include <nanobind/nanobind.h>
+
 #include <new>
 #include <string_view>
 
@@ -29,11 +31,11 @@ PyObject* MakeClass(PyObject* module, const char* name, PyObject* builtin,
     return cls;
 }
 
-void SetError(PyObject* cls, std::string_view message, const char* op) {
-    if (op == nullptr || message.find(op) != std::string_view::npos) {
-        PyErr_SetString(cls, std::string{message}.c_str());
+void SetError(PyObject* cls, const char* message, const char* op) {
+    if (op == nullptr || std::string_view{message}.find(op) != std::string_view::npos) {
+        PyErr_SetString(cls, message);
     } else {
-        PyErr_SetString(cls, StrCat(op, ": ", message).c_str());
+        PyErr_Format(cls, "%s: %s", op, message);
     }
 }
 
@@ -66,6 +68,8 @@ void TranslateException(const char* op) noexcept {
     try {
         throw;
     } catch (const PythonError&) {
+    } catch (nanobind::python_error& e) {
+        e.restore();
     } catch (const InterruptedError&) {  // Python's handler of the signal has set its error
         if (PyErr_Occurred() == nullptr) PyErr_SetNone(PyExc_KeyboardInterrupt);
     } catch (const KernelCheckError& e) {

@@ -240,10 +240,10 @@ Ref AttributeValues(EntryObject* entry, PyObject* const* params, PyObject* resul
     return tuple;
 }
 
-PyObject* KindName(Kind kind) { return PyUnicode_FromString(NameOf(kind)); }
+Ref KindName(Kind kind) { return Check(PyUnicode_FromString(NameOf(kind))); }
 
 Ref Materialize(EntryObject* entry, PyObject* values, Kind kind, PyObject* function) {
-    const Ref name{KindName(kind)};
+    const Ref name = KindName(kind);
     Ref f = Check(PyObject_CallFunctionObjArgs(g_callbacks.materialize, entry->cls,
                                                values != nullptr ? values : Py_None, name.get(),
                                                function != nullptr ? function : Py_None, nullptr));

@@ -40,7 +40,7 @@ class Observer : public internal::RunObserver {
     void InputGrad(Node& node, int input, const Array& grad) override {
         if (!debug_ || node.region == nullptr) return;
         const Ref f{FunctionOf(node.region)};
-        const Ref index{PyLong_FromLong(input)};
+        const Ref index = Check(PyLong_FromLong(input));
         const Ref array{ToKind(grad, static_cast<Kind>(node.region->kind))};
         Check(PyObject_CallFunctionObjArgs(g_callbacks.backward_gradient, f.get(), index.get(),
                                            array.get(), nullptr));

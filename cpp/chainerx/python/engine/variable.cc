@@ -20,8 +20,9 @@ using internal::Slot;
 
 namespace {
 
-Cell* NewCell(Kind kind, PyObject* object) {  // takes over the reference
-    return new (internal::PoolAlloc(sizeof(Cell))) Cell{1, 0, kind, object};
+Cell* NewCell(Kind kind, Ref object) {
+    void* p = internal::PoolAlloc(sizeof(Cell));
+    return new (p) Cell{1, 0, kind, object.Release()};
 }
 
 void UnrefCell(Cell* cell) {
@@ -105,12 +106,17 @@ void MakeRecord(const char* op, VariableObject* v) {
 // ---- the type -----------------------------------------------------------------------------------
 
 PyObject* New(PyTypeObject* type, PyObject*, PyObject*) {
-    PyObject* o = type->tp_alloc(type, 0);
-    if (o == nullptr) return nullptr;
-    VariableObject* v = AsVariable(o);
-    v->cell = NewCell(Kind::kNumpy, Py_NewRef(Py_None));
-    v->requires_grad = true;
-    return o;
+    Ref o{type->tp_alloc(type, 0)};
+    if (!o) return nullptr;
+    try {
+        VariableObject* v = AsVariable(o.get());
+        v->cell = NewCell(Kind::kNumpy, Ref{Py_NewRef(Py_None)});
+        v->requires_grad = true;
+        return o.Release();
+    } catch (...) {
+        TranslateException();
+        return nullptr;
+    }
 }
 
 void CheckName(PyObject* name) {
@@ -135,7 +141,7 @@ void Initialize(VariableObject* v, PyObject* data, PyObject* name, PyObject* gra
     // Called again it makes another variable of it. What goes may run code of the user's, so that
     // the variable is always whole.
     if (v->body != nullptr || v->cell->object != Py_None) {
-        ResetCell(v, Kind::kNumpy, Py_NewRef(Py_None));
+        ResetCell(v, Kind::kNumpy, Ref{Py_NewRef(Py_None)});
     }
     Py_XSETREF(v->name, Given(name) ? Py_NewRef(name) : nullptr);
     v->requires_grad = requires_grad;
@@ -236,12 +242,10 @@ void Dealloc(PyObject* self) {
     Py_TRASHCAN_END
 }
 
-PyObject* Alloc() {
+Ref Alloc() {
     auto* type = reinterpret_cast<PyTypeObject*>(g_callbacks.variable_class);
     if (type == nullptr) throw ChainerxError{"Variable: chainer was not imported"};
-    PyObject* o = type->tp_alloc(type, 0);
-    if (o == nullptr) throw PythonError{};
-    return o;
+    return Check(type->tp_alloc(type, 0));
 }
 
 // NumPy's own arithmetic leaves masked elements out; ours would not.
@@ -253,12 +257,11 @@ void CheckUnmasked(const char* op, PyObject* array) {
 }
 
 [[noreturn]] CX_COLD void ThrowCannotHold(const char* op, PyObject* array) {
-    PyObject* dtype = PyObject_GetAttrString(array, "dtype");
-    const Ref text = dtype != nullptr ? Ref{PyObject_Str(dtype)} : Ref{};
-    Py_XDECREF(dtype);
+    const Ref dtype{PyObject_GetAttrString(array, "dtype")};
+    const Ref text{dtype ? PyObject_Str(dtype.get()) : nullptr};
+    const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
     PyErr_Clear();
-    throw TypeError{op, ": chainerx can't hold an array of dtype ",
-                    text ? PyUnicode_AsUTF8(text.get()) : "?",
+    throw TypeError{op, ": chainerx can't hold an array of dtype ", utf8 != nullptr ? utf8 : "?",
                     " (or of so many dimensions); only a FunctionNode of your own can take it"};
 }
 
@@ -332,12 +335,17 @@ Array SideOf(const char* op, PyObject* array) {
                     : FromNumpy(array, std::nullopt, Sharing::kWherePossible,
                                 GetDefaultContext().GetNativeBackend().GetDevice(0));
     } catch (const PythonError&) {
+        // That there is no memory, or that the user wants to stop, says nothing of the array.
+        if (PyErr_ExceptionMatches(PyExc_Exception) == 0 ||
+            PyErr_ExceptionMatches(PyExc_MemoryError) != 0) {
+            throw;
+        }
         PyErr_Clear();
-    } catch (const BackendError&) {
-        throw;
     } catch (const ValueError& e) {
         throw ValueError{op, ": ", e.what()};
-    } catch (const ChainerxError&) {
+    } catch (const DtypeError&) {
+    } catch (const DimensionError&) {
+    } catch (const TypeError&) {
     }
     ThrowCannotHold(op, array);
 }
@@ -384,20 +392,20 @@ PyObject* ToKind(const Array& x, Kind kind) {
 }
 
 PyObject* NewVariable(Array record, Kind kind, bool requires_grad, PyObject* object) {
-    PyObject* o = Alloc();
-    VariableObject* v = AsVariable(o);
-    v->cell = NewCell(kind, Py_XNewRef(object));
+    Ref o = Alloc();
+    VariableObject* v = AsVariable(o.get());
+    v->cell = NewCell(kind, Ref{Py_XNewRef(object)});
     v->requires_grad = requires_grad;
     SetRecord(v, std::move(record));
-    return o;
+    return o.Release();
 }
 
 PyObject* NewUnrecordedVariable(PyObject* object, Kind kind, bool requires_grad) {
-    PyObject* o = Alloc();
-    VariableObject* v = AsVariable(o);
-    v->cell = NewCell(kind, Py_NewRef(object));
+    Ref o = Alloc();
+    VariableObject* v = AsVariable(o.get());
+    v->cell = NewCell(kind, Ref{Py_NewRef(object)});
     v->requires_grad = requires_grad;
-    return o;
+    return o.Release();
 }
 
 PyObject* VariableAt(Slot* slot, Kind kind, PyObject* array) {
@@ -425,10 +433,10 @@ PyObject* VariableAt(Slot* slot, Kind kind, PyObject* array) {
     return NewVariable(std::move(record), kind, (slot->live.load() & GraphBit()) != 0, array);
 }
 
-void ResetCell(VariableObject* v, Kind kind, PyObject* object) {
+void ResetCell(VariableObject* v, Kind kind, Ref object) {
     // Whole again before anything goes, which may run code of the user's.
+    Cell* cell = std::exchange(v->cell, NewCell(kind, std::move(object)));
     Forget(v);
-    Cell* cell = std::exchange(v->cell, NewCell(kind, object));
     const Ref grad{std::exchange(v->grad_var, nullptr)};
     const Array record = TakeRecord(v);
     UnrefCell(cell);

@@ -9,6 +9,7 @@
 #include "chainerx/core/context.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/engine/state.h"
+#include "chainerx/python/ref.h"
 
 namespace chainerx::python::engine {
 
@@ -103,8 +104,8 @@ PyObject* NewUnrecordedVariable(PyObject* object, Kind kind, bool requires_grad)
 // null, over the array that is there). New reference; null without error if there is none.
 PyObject* VariableAt(internal::Slot* slot, Kind kind, PyObject* array);
 
-// Another array in a cell of its own (takes over the reference), outside the graph.
-void ResetCell(VariableObject* v, Kind kind, PyObject* object);
+// Another array in a cell of its own, outside the graph.
+void ResetCell(VariableObject* v, Kind kind, Ref object);
 
 // For `grad`: None or a variable. New reference.
 PyObject* GradVariable(VariableObject* v);

@@ -263,7 +263,8 @@ PyObject* Replace(PyObject* self, PyObject* array) {
         if (kind == Kind::kNone && array != Py_None) {
             throw TypeError{"got a ", Py_TYPE(array)->tp_name, ", expected an array or None"};
         }
-        ResetCell(AsVariable(self), kind == Kind::kNone ? Kind::kNumpy : kind, Py_NewRef(array));
+        ResetCell(AsVariable(self), kind == Kind::kNone ? Kind::kNumpy : kind,
+                  Ref{Py_NewRef(array)});
         Py_RETURN_NONE;
     } catch (...) {
         TranslateException("_replace");
@@ -277,8 +278,13 @@ PyObject* Adopt(PyObject* self, PyObject* other) {
         PyErr_SetString(PyExc_TypeError, "_adopt: expected a Variable in the graph");
         return nullptr;
     }
-    for (PyObject* o : {self, other}) {
-        if (AsVariable(o)->cell->object == nullptr) Ref{ArrayOf(AsVariable(o))};
+    try {
+        for (PyObject* o : {self, other}) {
+            if (AsVariable(o)->cell->object == nullptr) Ref{ArrayOf(AsVariable(o))};
+        }
+    } catch (...) {
+        TranslateException("_adopt");
+        return nullptr;
     }
     VariableObject* v = AsVariable(self);
     VariableObject* o = AsVariable(other);

@@ -1,0 +1,70 @@
+"""A child of test_out_of_memory.py: python -m out_of_memory LIBRARY table|training.
+
+Lets each request for memory fail that a piece of work makes, alone and with all that follow, and
+expects a MemoryError, and that the work can be done afterwards.
+"""
+
+import ctypes
+import faulthandler
+import gc
+import sys
+import threading
+
+import chainerx as chx
+
+from out_of_memory import work
+
+NEVER = 2**31
+
+
+class Failing:
+    def __init__(self, path):
+        self.library = ctypes.CDLL(path)
+        self.library.fail_begin.argtypes = [ctypes.c_long, ctypes.c_long]
+        self.library.fail_end.restype = ctypes.c_long
+        assert self.library.fail_init() >= 3
+
+    def run(self, f, first, last):
+        """How many requests there were, and what was raised."""
+        results = []
+
+        def attempt():
+            error = None
+            self.library.fail_begin(first, last)
+            try:
+                f()
+            except BaseException as e:
+                error = e
+            results.append((self.library.fail_end(), error))
+
+        # In a thread of its own, whose pools are empty.
+        thread = threading.Thread(target=attempt)
+        thread.start()
+        thread.join()
+        return results[0]
+
+    def sweep(self, name, f):
+        f()
+        total, error = self.run(f, NEVER, NEVER)
+        assert error is None, (name, error)
+        failed = 0
+        for last in (None, NEVER):
+            for n in range(1, total + 1):
+                _, error = self.run(f, n, last or n)
+                # Where another way needs less, none may be needed.
+                assert error is None or isinstance(error, MemoryError), (name, n, last, error)
+                failed += error is not None
+        f()
+        return failed
+
+
+def main(path, what):
+    faulthandler.enable()
+    chx.set_memory_cache_limit(0)
+    gc.disable()
+    failing = Failing(path)
+    print(sum(failing.sweep(name, f) for name, f in getattr(work, what)()))
+
+
+if __name__ == '__main__':
+    main(*sys.argv[1:])

@@ -1,0 +1,45 @@
+"""Every request for memory may fail: a MemoryError, and all is as usable as before."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).parent
+ASAN = 'libasan' in os.environ.get('LD_PRELOAD', '')
+
+pytestmark = pytest.mark.skipif(ASAN, reason='the sanitizer has an allocator of its own')
+
+
+@pytest.fixture(scope='module')
+def failing_malloc(tmp_path_factory):
+    compiler = shutil.which('cc') or shutil.which('g++')
+    if compiler is None:
+        pytest.skip('there is no C compiler')
+    library = tmp_path_factory.mktemp('failing') / 'failing_malloc.so'
+    source = HERE / 'out_of_memory' / 'failing_malloc.c'
+    command = [compiler, '-x', 'c', '-O1', '-shared', '-fPIC', str(source), '-o', str(library)]
+    subprocess.run(command, check=True)
+    return library
+
+
+@pytest.mark.parametrize(('what', 'least'), [('table', 5000), ('training', 2000)])
+def test_each_request_fails(failing_malloc, what, least):
+    done = subprocess.run(
+        [sys.executable, '-m', 'out_of_memory', str(failing_malloc), what],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+        env={
+            **os.environ,
+            'LD_PRELOAD': str(failing_malloc),
+            'PYTHONPATH': os.pathsep.join([str(HERE), *filter(None, sys.path)]),
+            'CHAINERX_NUM_THREADS': '1',
+        },
+    )
+    assert done.returncode == 0, (done.returncode, done.stderr[-3000:])
+    assert int(done.stdout) >= least, 'few requests have failed'

@@ -78,6 +78,23 @@ def test_an_element_empties_its_list(name):
         np.testing.assert_array_equal(chx.to_numpy(actual), chx.to_numpy(expected))
 
 
+class Raiser:
+    def __init__(self, error):
+        self.error = error
+
+    def __index__(self):
+        raise self.error
+
+
+@pytest.mark.parametrize('error', [KeyboardInterrupt, MemoryError, ZeroDivisionError])
+@pytest.mark.parametrize('name', READERS)
+def test_an_element_raises(name, error):
+    """What stops a conversion is not told as a mistake of type."""
+    call, values = READERS[name]
+    with pytest.raises(error):
+        call([Raiser(error()), *values[1:]])
+
+
 def test_a_list_of_pairs_is_emptied():
     pairs = []
 

@@ -55,6 +55,7 @@ struct CheckCache {
         if (params == nullptr) return true;
         const Ref known{Py_NewRef(p.params)};  // comparing may run code that comes here again
         const int same = PyObject_RichCompareBool(known.get(), params, Py_EQ);
+        if (same < 0 && PyErr_ExceptionMatches(PyExc_Exception) == 0) throw PythonError{};
         if (same < 0) PyErr_Clear();  // arrays don't compare to a bool: check again
         return same > 0;
     }

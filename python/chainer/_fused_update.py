@@ -72,7 +72,10 @@ class Plan:
 
 
 def repeat(optimizer: tp.Any, params: list[tp.Any]) -> bool:
-    """One step as the last one, quickly. False, and nothing done, if anything has changed."""
+    """One step as the last one, quickly, which the optimizer counts, too.
+
+    False, and nothing done, if anything has changed.
+    """
     plan = optimizer._plan
     if plan is None or not plan.is_untouched(params):
         return False
@@ -85,11 +88,7 @@ def repeat(optimizer: tp.Any, params: list[tp.Any]) -> bool:
         first.t -= 1
     if call is None or call[:2] != plan.signature:
         return False
-    if not plan.engine_plan.step(first.t + 1, call[2]):
-        return False
-    for rule in rules:
-        rule.t += 1
-    return True
+    return plan.engine_plan.step(first.t + 1, call[2], rules, optimizer, optimizer.t + 1)
 
 
 def update(optimizer: tp.Any, params: list[tp.Any]) -> bool:
@@ -108,8 +107,6 @@ def update(optimizer: tp.Any, params: list[tp.Any]) -> bool:
             first.t -= 1
         reason = _step(optimizer, params, rules, call)
     if reason is None:
-        for rule in rules:
-            rule.t += 1
         return True
     if reason:
         _fallback.count(f'{type(optimizer).__name__}.update', f'{len(params)} parameters', reason)
@@ -143,13 +140,17 @@ def _step(optimizer: tp.Any, params: list[tp.Any], rules: list[tp.Any], call: tp
         return f'{type(rules[0]).__name__} has a formula of its own'
     t = rules[0].t + 1
     plan = optimizer._plan
-    if plan is not None and plan.fits(params, rules, call) and plan.engine_plan.step(t, call[2]):
+    if (
+        plan is not None
+        and plan.fits(params, rules, call)
+        and plan.engine_plan.step(t, call[2], rules)
+    ):
         return None
     try:
         plan = optimizer._plan = Plan(params, rules, call)
     except ValueError as error:
         optimizer._plan = None
         return str(error)
-    if plan.engine_plan.step(t, call[2]):
+    if plan.engine_plan.step(t, call[2], rules):
         return None
     return 'a gradient is missing, is laid out unlike its parameter, or shares memory with one'

@@ -311,7 +311,6 @@ class GradientMethod(Optimizer):
         params = _distinct(self.target.params())
         # Nothing to do but the step: no hooks, and (as the plan finds) no gradient is missing.
         if self._plan is not None and self._is_plain() and _fused_update.repeat(self, params):
-            self.t += 1
             return
         self._check_params(params)
         self.reallocate_cleared_grads()

@@ -1,5 +1,7 @@
 """Updates of all parameters in one call: the same bits as one by one, and when not taken."""
 
+import signal
+
 import chainer
 import chainerx
 import numpy as np
@@ -215,6 +217,49 @@ def test_plan_refuses_what_it_cannot_do():
     p.grad = np.ones(3, 'f')
     assert plan.step(1, (0.5,)) is True
     np.testing.assert_array_equal(p.array, np.full(3, 0.5, 'f'))
+
+
+@pytest.mark.parametrize('kind', ['numpy', 'chainerx'])
+def test_an_interrupted_step_is_whole(kind):
+    class Stop(Exception):
+        pass
+
+    def stop(*_):
+        raise Stop
+
+    model = chainer.Link()
+    with model.init_scope():
+        for i in range(4):
+            setattr(model, f'p{i}', chainer.Parameter(np.zeros(1_500_000, 'f')))
+    if kind == 'chainerx':
+        model.to_device('native:0')
+    optimizer = optimizers.MomentumSGD(lr=1, momentum=1).setup(model)
+    for p in model.params():
+        p.grad = model.xp.ones(p.shape, 'float32')
+    optimizer.update()
+    optimizer.update()  # from now on, the plan is there
+    stopped = 0
+    old = signal.signal(signal.SIGALRM, stop)
+    try:
+        for i in range(30):
+            try:
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, 0.0005 * (1 + i % 10))
+                    optimizer.update()
+                finally:
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+            except Stop:
+                stopped += 1
+            t = optimizer.t
+            assert {p.update_rule.t for p in model.params()} == {t}
+            for p in model.params():
+                state = p.update_rule.state['v']
+                assert (float(state.min()), float(state.max())) == (-t, -t)
+                expected = -t * (t + 1) / 2
+                assert (float(p.array.min()), float(p.array.max())) == (expected, expected)
+    finally:
+        signal.signal(signal.SIGALRM, old)
+    assert stopped
 
 
 def test_read_only_parameters_are_refused():

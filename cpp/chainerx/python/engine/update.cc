@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/interrupt.h"
 #include "chainerx/core/overlap.h"
 #include "chainerx/kernels/update.h"
 #include "chainerx/ops/creation.h"
@@ -240,15 +241,26 @@ void Upload(PlanObject* plan, const double* settings, int n, double t) {
     }
 }
 
-// step(t, settings) -> whether it was done. False, and nothing changed, if the plan is out of date,
-// or a gradient is missing or of another shape.
+// Says to what belongs to the step that it was done.
+void SetCount(PyObject* o, PyObject* t) {
+    static PyObject* name = PyUnicode_InternFromString("t");
+    if (PyObject_SetAttr(o, name, t) < 0) throw PythonError{};
+}
+
+// step(t, settings, rules=[], optimizer=None, optimizer_t=None) -> whether it was done. False, and
+// nothing changed, if the plan is out of date, or a gradient is missing or of another shape. With
+// the parameters the attributes t of rules and optimizer are set, for a signal that comes now is
+// handled afterwards: whoever stops the program with Ctrl-C finds a whole step, or none.
 PyObject* Step(PyObject* self, PyObject* const* args, Py_ssize_t n_args) {
     auto* plan = reinterpret_cast<PlanObject*>(self);
     try {
         const Rule& rule = kRules[static_cast<int>(plan->rule)];
-        if (n_args != 2 || !PyTuple_Check(args[1]) || PyTuple_GET_SIZE(args[1]) != rule.n_numbers) {
-            throw TypeError{"UpdatePlan.step: expected the number of the update and a tuple of ",
-                            rule.n_numbers, " numbers"};
+        if ((n_args != 2 && n_args != 3 && n_args != 5) || !PyTuple_Check(args[1]) ||
+            PyTuple_GET_SIZE(args[1]) != rule.n_numbers || (n_args > 2 && !PyList_Check(args[2]))) {
+            throw TypeError{"UpdatePlan.step: expected the number of the update, a tuple of ",
+                            rule.n_numbers,
+                            " numbers, a list of rules, and an optimizer with the "
+                            "number of its update"};
         }
         const double t = ToDouble("UpdatePlan.step", "t", args[0]);
         double settings[16];
@@ -275,6 +287,7 @@ PyObject* Step(PyObject* self, PyObject* const* args, Py_ssize_t n_args) {
             for (int k = 0; k < rule.n_states; ++k) states.emplace_back(place.states[k]);
             grads.emplace_back(held.emplace_back(std::move(g)));
         }
+        const internal::NoInterruptScope all_of_them;
         for (const Place& place : *plan->places) {
             place.side.buffer()->MarkWritten();
             for (int k = 0; k < rule.n_states; ++k) place.states[k].buffer()->MarkWritten();
@@ -288,6 +301,11 @@ PyObject* Step(PyObject* self, PyObject* const* args, Py_ssize_t n_args) {
             CallOn<kernels::UpdateParameters>(*plan->device, plan->rule, plan->numbers,
                                               Arrays{grads}, Arrays{states}, Arrays{params});
         }
+        if (n_args > 2) {
+            const Items rules{args[2]};
+            for (Py_ssize_t i = 0; i < rules.size(); ++i) SetCount(rules[i], args[0]);
+        }
+        if (n_args > 4) SetCount(args[3], args[4]);
         Py_RETURN_TRUE;
     } catch (...) {
         TranslateException("UpdatePlan.step");

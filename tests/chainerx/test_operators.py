@@ -241,3 +241,36 @@ def test_scalars_out_of_range():
         with pytest.raises((chx.ChainerxError, OverflowError, ValueError)):
             x + value
     same(x, [1, 2])
+
+
+WIDER = [
+    ('int8', 'int16', 100, 300),
+    ('int8', 'int64', -7, 2**40),
+    ('int32', 'int64', 7, 2**32 + 2),
+    ('uint8', 'uint16', 200, 257),
+    ('float16', 'float32', 1, 1e6),
+    ('float16', 'float32', 6e4, 1e5),
+    ('float16', 'float32', 6e4, 1e-5),
+    ('float32', 'float64', 1, 1e300),
+    ('complex64', 'complex128', 1 + 1j, 1e300),
+]
+
+
+@pytest.mark.parametrize('symbol', IN_PLACE)
+@pytest.mark.parametrize(('dtype', 'wider', 'a', 'b'), WIDER)
+def test_in_place_with_what_the_target_can_not_hold(symbol, dtype, wider, a, b):
+    """The result goes into the dtype of the target, the operand does not."""
+    n, m = np.array([a, a], dtype), np.array([[b, 3]], wider)
+    x, y = chx.array(n), chx.array(m)[0]
+    f = IN_PLACE[symbol]
+    try:
+        with np.errstate(all='ignore'):
+            n = f(n, m[0])
+    except TypeError:
+        with pytest.raises(chx.DtypeError):
+            f(x, y)
+        return
+    before = x
+    x = f(x, y)
+    assert x is before
+    np.testing.assert_array_equal(chx.to_numpy(x), n)

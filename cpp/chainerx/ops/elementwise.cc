@@ -376,6 +376,10 @@ void CallInPlace(const ElementwiseOp& op, const Array& x1, const Array& x2) {
                              ", expected one that broadcasts to x1.shape, ",
                              x1.shape()};
     }
+    if (result != x1.dtype()) {  // x2 may not fit into the dtype of x1, though the result does
+        Assign(x1, CallBinary(op, Detached(x1), Detached(x2)));
+        return;
+    }
     Array holder;
     const Array* in2 = &AsSecond(op, x2, x1.dtype(), holder);
     if (MustCopy(x1, *in2)) {

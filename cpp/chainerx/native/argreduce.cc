@@ -26,9 +26,17 @@ struct Extreme {
     using Item = T;
     using Acc = std::conditional_t<std::is_same_v<T, bool>, uint32_t, ComputeType<T>>;
     using Center = NoCenter;
-    // As wide as the value, so that a vector of both is regular.
-    using Index = std::conditional_t<sizeof(Acc) == 8, int64_t, int32_t>;
+    using Index = ArgIndex<Acc>;
+    // Those with loops of each instruction set.
+    static constexpr bool kIsIsa = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
+    static const auto& isa_loops() {
+        if constexpr (std::is_same_v<T, float>) {
+            return reduce_loops().arg_float32;
+        } else {
+            return reduce_loops().arg_float64;
+        }
+    }
     static Acc Identity() { return kLargest ? LowestOf<Acc>() : HighestOf<Acc>(); }
     static Acc Load(T x, NoCenter) {
         const Acc v = Cast<Acc>(x);
@@ -74,32 +82,26 @@ template <typename E>
 int64_t FindValue(const typename E::Item* x, int64_t n, typename E::Acc value) {
     using Acc = typename E::Acc;
     using Item = typename E::Item;
-    if (IsNan(value)) return FindFirst(x, n, [](const Item& v) { return IsNan(Cast<Acc>(v)); });
-    return FindFirst(x, n, [value](const Item& v) { return Cast<Acc>(v) == value; });
-}
-
-// The extreme of n <= kReduceBlock adjacent elements.
-template <typename E>
-typename E::Acc ExtremeOf(const typename E::Item* x, int64_t n) {
-    using Item = typename E::Item;
-    constexpr bool kIsSingle = std::is_same_v<Item, float>;
-    if constexpr (!E::kSkipsNan && (kIsSingle || std::is_same_v<Item, double>)) {
-        const ReduceIsaOp& op = E::kFindsLargest ? reduce_loops().max : reduce_loops().min;
-        const Nest nest = Line(n, sizeof(Item));
-        Item value;
-        (kIsSingle ? op.float32 : op.float64)
-            .run(reinterpret_cast<const char*>(x), nest, 0, n, nullptr, &value);
-        return value;
+    if constexpr (E::kIsIsa) {
+        return E::isa_loops().find(x, n, value);
     } else {
-        return Loops<E>::FoldedBlock(x, n, NoCenter{});
+        if (IsNan(value)) return FindFirst(x, n, [](const Item& v) { return IsNan(Cast<Acc>(v)); });
+        return FindFirst(x, n, [value](const Item& v) { return Cast<Acc>(v) == value; });
     }
 }
 
-// Among elements [begin, begin + n). Only the block whose extreme wins is searched, at the end;
-// where NaNs are ignored, a block may have no extreme, so each one that seems to win is.
+// Among elements [begin, begin + n), n <= kPiece.
 template <typename E>
 Best<E> FindInRun(const char* data, const Nest& nest, int64_t begin, int64_t n) {
     using Item = typename E::Item;
+    constexpr bool kFindsPlaces = E::kIsIsa && !E::kSkipsNan;
+    if constexpr (kFindsPlaces) {
+        if (Loops<E>::IsAdjacent(nest)) {
+            const Item* x = reinterpret_cast<const Item*>(data) + begin;
+            const int64_t place = E::isa_loops().extreme[E::kFindsLargest](x, n);
+            return {x[place], begin + place};
+        }
+    }
     alignas(64) char buffer[kReduceBlock * sizeof(Item)];
     const int64_t end = begin + n;
     const auto fetch = [&](int64_t at) {
@@ -110,12 +112,19 @@ Best<E> FindInRun(const char* data, const Nest& nest, int64_t begin, int64_t n) 
     for (int64_t at = begin; at < end; at += kReduceBlock) {
         const int64_t k = std::min(kReduceBlock, end - at);
         const Item* x = fetch(at);
-        const auto value = ExtremeOf<E>(x, k);
-        if (!E::Replaces(value, best.value, best.index >= 0)) continue;
-        const int64_t place = E::kSkipsNan ? FindValue<E>(x, k, value) : 0;
-        if (place < k) best = {value, at + place};
+        if constexpr (kFindsPlaces) {
+            const int64_t place = E::isa_loops().extreme[E::kFindsLargest](x, k);
+            best.Take(x[place], at + place);
+        } else {
+            const auto value = Loops<E>::FoldedBlock(x, k, NoCenter{});
+            if (!E::Replaces(value, best.value, best.index >= 0)) continue;
+            // Where NaNs are ignored, a block may have no extreme, so each one that seems to win is
+            // searched; else the last winner, at the end.
+            const int64_t place = E::kSkipsNan ? FindValue<E>(x, k, value) : 0;
+            if (place < k) best = {value, at + place};
+        }
     }
-    if (!E::kSkipsNan) {
+    if constexpr (!kFindsPlaces && !E::kSkipsNan) {
         const int64_t at = best.index;
         best.index += FindValue<E>(fetch(at), std::min(kReduceBlock, end - at), best.value);
     }
@@ -134,9 +143,10 @@ void FindByRuns(const ReducePlan& plan) {
         const int64_t group = std::max<int64_t>(1, kPiece / n);
         ParallelFor(CeilDiv(plan.n_out, group), [&](int64_t g) {
             const int64_t end = std::min(plan.n_out, (g + 1) * group);
+            Cursor<2> at{plan.kept, g * group};
             for (int64_t i = g * group; i < end; ++i) {
-                const Cursor<2> at{plan.kept, i};
                 Store(at.p[1], FindInRun<E>(at.p[0], plan.reduced, 0, n).index);
+                at.Advance(1);
             }
         });
         return;
@@ -157,6 +167,22 @@ void FindByRuns(const ReducePlan& plan) {
     }
 }
 
+// Row number `at`, of n elements, joins the extremes of the rows before it.
+template <typename E>
+void TakeRow(const typename E::Item* row, int64_t n, typename E::Index at, typename E::Acc* best,
+             typename E::Index* index) {
+    if constexpr (E::kIsIsa) {
+        E::isa_loops().take_row[E::kFindsLargest][E::kSkipsNan](row, n, at, best, index);
+    } else {
+        for (int64_t j = 0; j < n; ++j) {
+            const auto v = Cast<typename E::Acc>(row[j]);
+            const bool surpasses = Surpasses<E::kFindsLargest, E::kSkipsNan>(v, best[j]);
+            best[j] = surpasses ? v : best[j];
+            index[j] = surpasses ? at : index[j];
+        }
+    }
+}
+
 // A row of up to kColumns outputs.
 template <typename E>
 void FindInRows(const char* data, const Nest& nest, int64_t n, int64_t stride, int64_t width,
@@ -174,8 +200,6 @@ void FindInRows(const char* data, const Nest& nest, int64_t n, int64_t stride, i
     for (int64_t j = 0; j < width; ++j) total[j].value = E::Identity();
     for (int64_t begin = 0; begin < n; begin += kPart) {
         const int64_t n_part = std::min(kPart, n - begin);
-        for (int64_t j = 0; j < width; ++j) best[j] = E::Identity();
-        for (int64_t j = 0; j < width; ++j) index[j] = -1;
         const char* rows[kRows];
         for (int64_t r = 0; r < n_part; ++r) {
             if (r % 4096 == 4095) internal::CheckInterrupt();
@@ -189,17 +213,14 @@ void FindInRows(const char* data, const Nest& nest, int64_t n, int64_t stride, i
                 }
             }
             const Item* row = reinterpret_cast<const Item*>(rows[r % kRows]);
-            const auto at = static_cast<Index>(r);
-            for (int64_t j = 0; j < width; ++j) {
-                const Acc v = Cast<Acc>(row[j]);
-                const bool replaces = E::Replaces(v, best[j], index[j] >= 0);
-                best[j] = replaces ? v : best[j];
-                index[j] = replaces ? at : index[j];
+            if (r == 0) {
+                for (int64_t j = 0; j < width; ++j) best[j] = Cast<Acc>(row[j]);
+                std::fill_n(index, width, Index{0});
+            } else {
+                TakeRow<E>(row, width, static_cast<Index>(r), best, index);
             }
         }
-        for (int64_t j = 0; j < width; ++j) {
-            total[j].Take(best[j], index[j] < 0 ? -1 : begin + index[j]);
-        }
+        for (int64_t j = 0; j < width; ++j) total[j].Take(best[j], begin + index[j]);
     }
     for (int64_t j = 0; j < width; ++j) Store(out + j * out_stride, total[j].index);
 }

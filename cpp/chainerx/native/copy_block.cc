@@ -117,16 +117,19 @@ void CopyItems(char* dst, int64_t dst_stride, const char* src, int64_t src_strid
         T value;
         std::memcpy(&value, src, kSize);
         std::fill_n(reinterpret_cast<T*>(dst), n, value);
-    } else if (dst_stride == kSize && src_stride == -kSize) {
+    } else if (std::abs(dst_stride) == kSize && src_stride == -dst_stride) {
         int64_t i = 0;
         if constexpr (kSize <= 8) {
             using V = Vector<T>;
+            // The lowest address of a vector's items.
+            const int64_t last = (V::kLanes - 1) * kSize;
+            char* const to = dst_stride < 0 ? dst - last : dst;
+            const char* const from = src_stride < 0 ? src - last : src;
             for (; i + V::kLanes <= n; i += V::kLanes) {
-                const char* from = src - (i + V::kLanes - 1) * kSize;
-                V::Store(dst + i * kSize, V::Reverse(V::Load(from)));
+                V::Store(to + i * dst_stride, V::Reverse(V::Load(from + i * src_stride)));
             }
         }
-        for (; i < n; ++i) std::memcpy(dst + i * kSize, src - i * kSize, kSize);
+        for (; i < n; ++i) std::memcpy(dst + i * dst_stride, src + i * src_stride, kSize);
     } else if (dst_stride == kSize) {
         int64_t i = 0;
         if constexpr (kSize == 4) {

@@ -51,6 +51,14 @@ bool IsNan(T x) {
     }
 }
 
+// Whether `v` takes the place of `best`, the extreme of what came before it; a NaN is above all, or
+// ignored.
+template <bool kLargest, bool kIgnoresNan, typename T>
+bool Surpasses(T v, T best) {
+    const bool beats = kLargest ? v > best : v < best;
+    return beats | (kIgnoresNan ? !IsNan(v) & IsNan(best) : IsNan(v) & !IsNan(best));
+}
+
 template <typename T>
 bool IsNonzero(T x) {
     return Cast<ComputeType<T>>(x) != ComputeType<T>{};

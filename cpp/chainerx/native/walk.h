@@ -119,13 +119,18 @@ struct Walk {
     int64_t run_stride(int k) const { return strides[k][ndim - 1]; }
 
  private:
-    // The first operand that moves decides on direction and order.
+    // The direction of most operands, or else of the first that moves: the others are copied.
     bool IsBackward(int i) const {
-        for (int k = 0; k < N; ++k) {
-            if (strides[k][i] != 0) return strides[k][i] < 0;
+        int forward = 0;
+        int first = 0;
+        for (int k = N - 1; k >= 0; --k) {
+            if (strides[k][i] == 0) continue;
+            first = strides[k][i] < 0 ? -1 : 1;
+            forward += first;
         }
-        return false;
+        return forward != 0 ? forward < 0 : first < 0;
     }
+    // The first operand whose strides differ decides on the order.
     bool IsInside(int i, int j) const {
         for (int k = 0; k < N; ++k) {
             const int64_t a = std::abs(strides[k][i]);

@@ -137,6 +137,147 @@ struct BatchPolicy : P {
     }
 };
 
+// `matches` is for a batch or an element.
+template <typename T, typename F>
+int64_t FindFirst(const T* x, int64_t n, const F& matches) {
+    using B = Batch<T>;
+    constexpr int64_t kSize = B::size;
+    const auto at = [&](int64_t i) { return matches(B::load_unaligned(x + i)); };
+    int64_t i = 0;
+    for (; i + 4 * kSize <= n; i += 4 * kSize) {
+        if (xsimd::any((at(i) | at(i + kSize)) | (at(i + 2 * kSize) | at(i + 3 * kSize)))) break;
+    }
+    for (; i + kSize <= n; i += kSize) {
+        const auto found = at(i);
+        if (xsimd::any(found)) return i + __builtin_ctzll(found.mask());
+    }
+    while (i < n && !matches(x[i])) ++i;
+    return i;
+}
+
+template <typename T>
+int64_t Find(const T* x, int64_t n, T value) {
+    return FindFirst(x, n, [value](const auto& v) { return v == value; });
+}
+
+// A batch of extremes, each of the elements that came to its lane, and where they stand.
+template <bool kLargest, typename T>
+struct Extremes {
+    using B = Batch<T>;
+    using Index = Batch<ArgIndex<T>>;
+
+    B value;
+    Index index;
+
+    static auto Beats(const B& a, const B& b) {
+        if constexpr (kLargest) {
+            return a > b;
+        } else {
+            return a < b;
+        }
+    }
+    // Elements that come after those before.
+    void Take(const B& v, const Index& at) {
+        const auto beats = Beats(v, value);
+        value = xsimd::select(beats, v, value);
+        index = xsimd::select(xsimd::batch_bool_cast<ArgIndex<T>>(beats), at, index);
+    }
+    // Elements that came between those before.
+    void Join(const Extremes& o) {
+        const auto first = xsimd::batch_bool_cast<T>(o.index < index);
+        const auto beats = Beats(o.value, value) | ((o.value == value) & first);
+        value = xsimd::select(beats, o.value, value);
+        index = xsimd::select(xsimd::batch_bool_cast<ArgIndex<T>>(beats), o.index, index);
+    }
+    int64_t First() const {
+        T values[B::size];
+        ArgIndex<T> indices[B::size];
+        value.store_unaligned(values);
+        index.store_unaligned(indices);
+        size_t best = 0;
+        for (size_t i = 1; i < B::size; ++i) {
+            const bool beats = kLargest ? values[i] > values[best] : values[i] < values[best];
+            if (beats || (values[i] == values[best] && indices[i] < indices[best])) best = i;
+        }
+        return indices[best];
+    }
+};
+
+template <bool kLargest, typename T>
+int64_t FindExtreme(const T* x, int64_t n) {
+    using B = Batch<T>;
+    using Index = Batch<ArgIndex<T>>;
+    using Found = Extremes<kLargest, T>;
+    constexpr int64_t kSize = B::size;
+    constexpr int64_t kBatches = 4;  // hide the latency of a comparison and a selection
+    constexpr int64_t kPrefetch = 2048;
+    const auto is_nan = [](const auto& v) { return v != v; };
+    if (n < kSize) {
+        int64_t best = 0;
+        for (int64_t i = 0; i < n; ++i) {
+            if (x[i] != x[i]) return i;
+            if (kLargest ? x[i] > x[best] : x[i] < x[best]) best = i;
+        }
+        return best;
+    }
+    ArgIndex<T> places[kSize];
+    for (int64_t i = 0; i < kSize; ++i) places[i] = static_cast<ArgIndex<T>>(i);
+    const Index lane = Index::load_unaligned(places);
+    const auto at = [&](int64_t i) { return lane + Index(static_cast<ArgIndex<T>>(i)); };
+    Found found{B::load_unaligned(x), lane};
+    auto nan = is_nan(found.value);
+    int64_t i = kSize;
+    if (n >= kBatches * kSize) {
+        Found part[kBatches];
+        for (int64_t k = 0; k < kBatches; ++k) part[k] = {B::load_unaligned(x + k * kSize), at(0)};
+        for (int64_t k = 1; k < kBatches; ++k) nan = nan | is_nan(part[k].value);
+        Index first = lane;  // of the elements of part[0]
+        for (i = kBatches * kSize; i + kBatches * kSize <= n; i += kBatches * kSize) {
+            first += Index(static_cast<ArgIndex<T>>(kBatches * kSize));
+            for (int64_t k = 0; k < kBatches * kSize * int64_t{sizeof(T)}; k += 64) {
+                __builtin_prefetch(reinterpret_cast<const char*>(x + i) + kPrefetch + k);
+            }
+#pragma GCC unroll 4
+            for (int64_t k = 0; k < kBatches; ++k) {
+                const B v = B::load_unaligned(x + i + k * kSize);
+                nan = nan | is_nan(v);
+                part[k].Take(v, first);
+            }
+        }
+        for (int64_t k = 1; k < kBatches; ++k) {
+            part[k].index += Index(static_cast<ArgIndex<T>>(k * kSize));
+            part[0].Join(part[k]);
+        }
+        found = part[0];
+    }
+    for (; i < n; i += kSize) {
+        const int64_t from = i + kSize <= n ? i : n - kSize;  // some may be taken twice
+        const B v = B::load_unaligned(x + from);
+        nan = nan | is_nan(v);
+        found.Take(v, at(from));
+    }
+    return xsimd::any(nan) ? FindFirst(x, n, is_nan) : found.First();
+}
+
+template <bool kLargest, bool kIgnoresNan, typename T>
+void TakeRow(const T* __restrict row, int64_t n, ArgIndex<T> at, T* __restrict best,
+             ArgIndex<T>* __restrict index) {
+    for (int64_t j = 0; j < n; ++j) {
+        const T v = row[j];
+        const T b = best[j];
+        const ArgIndex<T> i = index[j];
+        const bool surpasses = Surpasses<kLargest, kIgnoresNan>(v, b);
+        best[j] = surpasses ? v : b;
+        index[j] = surpasses ? at : i;
+    }
+}
+
+template <typename T>
+constexpr ArgIsaLoops<T> kArgLoops = {{FindExtreme<false, T>, FindExtreme<true, T>},
+                                      Find<T>,
+                                      {{TakeRow<false, false, T>, TakeRow<false, true, T>},
+                                       {TakeRow<true, false, T>, TakeRow<true, true, T>}}};
+
 template <template <typename> typename Policy>
 constexpr ReduceIsaOp MakeOp() {
     using F = Loops<BatchPolicy<Policy<float>>>;
@@ -154,5 +295,7 @@ const chainerx::native::ReduceIsaLoops CX_UNIT_ENTRY = {
     chainerx::native::CX_ISA::MakeOp<chainerx::native::CX_ISA::BatchSum>(),
     chainerx::native::CX_ISA::MakeOp<chainerx::native::CX_ISA::BatchMax>(),
     chainerx::native::CX_ISA::MakeOp<chainerx::native::CX_ISA::BatchMin>(),
-    chainerx::native::CX_ISA::MakeOp<chainerx::native::CX_ISA::BatchSquare>()};
+    chainerx::native::CX_ISA::MakeOp<chainerx::native::CX_ISA::BatchSquare>(),
+    chainerx::native::CX_ISA::kArgLoops<float>,
+    chainerx::native::CX_ISA::kArgLoops<double>};
 }

@@ -153,6 +153,20 @@ def test_arrays_may_go_before_kernels_have_run(device):
     np.testing.assert_array_equal(chx.to_numpy(x), np.arange(1000))
 
 
+@pytest.mark.parametrize('keep', ['y = x', 'c = chx.Context(); c.get_device("async_toy:1")'])
+def test_exit_while_kernels_wait(build_backend, keep):
+    library = build_backend('async_toy', 'async_backend.cc')
+    code = (
+        'import chainerx as chx; x = chx.ones((300, 300), device="async_toy:0")\n'
+        'for _ in range(200): x = x @ x * 1e-3\n'
+    )
+    environment = {**os.environ, 'CHAINERX_PATH': str(library.parent.parent)}
+    done = subprocess.run(
+        [sys.executable, '-c', code + keep], env=environment, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, '')
+
+
 def test_memory_runs_out_with_an_error(device):
     with pytest.raises(MemoryError, match='async_toy'):
         chx.empty(1 << 40, dtype='int8')

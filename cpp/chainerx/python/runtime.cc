@@ -34,8 +34,11 @@ nb::list Signatures() {
     return out;
 }
 
-// Work in C++ threads that have no Python state needs no release.
-void* ReleaseGil() { return PyGILState_Check() != 0 ? PyEval_SaveThread() : nullptr; }
+// Work in C++ threads that have no Python state needs no release; nor does what waits when Python
+// has ended, and says that everybody holds its lock.
+void* ReleaseGil() {
+    return Py_IsInitialized() != 0 && PyGILState_Check() != 0 ? PyEval_SaveThread() : nullptr;
+}
 
 void AcquireGil(void* state) {
     if (state == nullptr) return;
@@ -58,6 +61,7 @@ bool HandleSignals() {
     if (pthread_equal(pthread_self(), g_main_thread.load(std::memory_order_relaxed)) == 0) {
         return false;
     }
+    if (Py_IsInitialized() == 0) return false;
     const PyGILState_STATE gil = PyGILState_Ensure();
     const bool stop = PyErr_Occurred() == nullptr && PyErr_CheckSignals() != 0;
     PyGILState_Release(gil);

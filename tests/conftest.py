@@ -1,5 +1,6 @@
 """Fixtures for all tests."""
 
+import functools
 import gc
 import os
 import pathlib
@@ -38,10 +39,11 @@ def build_backend(build_library, tmp_path_factory):
     """Builds a backend of tests/cpp, by default toy_backend.cc, under a name of one's choice.
 
     That one computes on host memory. The path of the library is in a folder that CHAINERX_PATH may
-    name.
+    name; who asks again gets the same.
     """
     import chainerx
 
+    @functools.cache
     def build(name, file='toy_backend.cc'):
         library = tmp_path_factory.mktemp('chainerx_path') / 'backends' / f'{name}.so'
         library.parent.mkdir()
@@ -63,13 +65,7 @@ def async_toy(build_backend):
     import chainerx
 
     library = build_backend('async_toy', 'async_backend.cc')
-    before = os.environ.get('CHAINERX_PATH')
-    os.environ['CHAINERX_PATH'] = str(library.parent.parent)
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv('CHAINERX_PATH', str(library.parent.parent))
         chainerx.get_device('async_toy:0')  # a library stays loaded
-    finally:
-        if before is None:
-            del os.environ['CHAINERX_PATH']
-        else:
-            os.environ['CHAINERX_PATH'] = before
     return 'async_toy'

@@ -77,12 +77,12 @@ def test_forward(case, dtype, device):
         assert dtype in case.maybe, f'{case.name} accepts {dtype}'
     for spec in case.calls:
         arrays = list(spec.arrays())
+        prepared = None
         for layout in LAYOUTS if arrays and case.layouts else LAYOUTS[:1]:
-            prepared = Prepared(case, spec, dtype, layout, device)
-            before = [v.copy() for v in prepared.values]
+            prepared = Prepared(case, spec, dtype, layout, device, like=prepared)
             check_forward(case, prepared, f'{layout} ')
-            for x, old in zip(prepared.arrays, before, strict=True):
-                np.testing.assert_array_equal(to_numpy(x), old, 'an input was changed')
+            for x, old in zip(prepared.arrays, prepared.values, strict=True):
+                assert to_numpy(x).tobytes() == old.tobytes(), f'{case.name} changed an input'
 
 
 def check_forward(case, prepared, where=''):
@@ -339,6 +339,30 @@ def test_threads_give_same_bits(case, device):
         chx.set_num_threads(1)
     assert results[0] == results[1], 'two threads differ from one'
     assert results[0] == results[2], 'four threads differ from one'
+
+
+@pytest.mark.parametrize(
+    ('actual', 'expected', 'dtype'),
+    [
+        ([1.0, 2.0], [1.0, 2.001], 'float32'),
+        ([1.0, 2.0], [1.0, np.inf], 'float32'),
+        ([1.0, np.inf], [1.0, 2.0], 'float64'),
+        ([1.0, np.nan], [1.0, 2.0], 'float64'),
+        ([1.0, 2.0], [1.0, np.nan], 'float64'),
+        ([-np.inf, 2.0], [np.inf, 2.0], 'float64'),
+        ([1, 2], [1, 3], 'int8'),
+        ([True], [False], 'bool'),
+        ([1, 2], [[1, 2]], 'int32'),
+    ],
+)
+def test_what_is_wrong_is_seen(actual, expected, dtype, device):
+    """The comparison by which all rows are judged."""
+    right = chx.array(actual, dtype=dtype)
+    compare(right, to_numpy(right), dtype, 1, 'same')
+    with pytest.raises(AssertionError, match='other'):
+        compare(right, expected, dtype, 1, 'other')
+    with pytest.raises(AssertionError, match='dtype'):
+        compare(right, actual, 'uint16', 1, 'other')
 
 
 def test_every_op_has_a_case():

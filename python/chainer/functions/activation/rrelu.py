@@ -51,14 +51,14 @@ class RReLU(BuiltinFunction):
         x: chainerx.ndarray, lower: float, upper: float, r: tp.Any
     ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
         rectify: tp.Any = _rectify
-        if r is not None:
+        if not configuration.config.train:
+            r = chainerx.full(x.shape, (lower + upper) / 2, x.dtype, x.device)
+        elif r is not None:
             r = _as_chainerx(r)
             if (r < 0).any():
                 rectify = chainerx.prelu
-        elif configuration.config.train:
-            r = chainerx.random.uniform(lower, upper, x.shape, x.dtype, x.device, draw_key())
         else:
-            r = chainerx.full(x.shape, (lower + upper) / 2, x.dtype, x.device)
+            r = chainerx.random.uniform(lower, upper, x.shape, x.dtype, x.device, draw_key())
         return rectify(x, r), r
 
 
@@ -82,12 +82,12 @@ def rrelu(
         x (Variable or array): Any shape, any float dtype.
         l (float): The least slope, at least 0.
         u (float): The end of the range, below 1.
-        r (array): The slopes, instead of random ones; the shape and dtype of ``x``.
+        r (array): The slopes in training, instead of random ones; the shape and dtype of ``x``.
         return_r (bool): Whether the slopes are returned, too.
 
     Returns:
         Variable, or a tuple of it and the slopes: Where ``chainer.config.train`` is False all
-        slopes are ``(l + u) / 2``. Differentiable, any order.
+        slopes are ``(l + u) / 2``, those of ``r`` too. Differentiable, any order.
 
     Raises:
         InvalidType: If ``x`` is not of a float dtype, or ``r`` does not fit.

@@ -62,8 +62,8 @@ def zoneout(h: tp.Any, x: tp.Any, ratio: float = 0.5, **removed: tp.Any) -> vari
         ratio (float): The probability of the old state, from 0 to 1.
 
     Returns:
-        Variable: ``ratio * h + (1 - ratio) * x``, what to expect, where ``chainer.config.train``
-        is False. Differentiable in both, any order.
+        Variable: ``x`` itself where ``chainer.config.train`` is False. Differentiable in both, any
+        order.
 
     Raises:
         InvalidType: If dtypes or shapes differ, or are no floats.
@@ -81,4 +81,4 @@ def zoneout(h: tp.Any, x: tp.Any, ratio: float = 0.5, **removed: tp.Any) -> vari
     _check_ratio(ratio)
     if configuration.config.train:
         return Zoneout.call(h, x, ratio, None)
-    return variable.as_variable(h) * ratio + variable.as_variable(x) * (1 - ratio)
+    return variable.as_variable(x)

@@ -405,3 +405,50 @@ def test_import_is_light():
     heavy = ['scipy', 'matplotlib', 'h5py', 'pytest', 'unittest', 'google', 'pkg_resources', 'PIL']
     result = python(f'import chainer, sys; print([m for m in {heavy} if m in sys.modules])')
     assert result.stdout == '[]\n', result.stderr
+
+
+@pytest.mark.parametrize('xp', [np, chainerx], ids=lambda xp: xp.__name__)
+def test_modes_of_chainerx(xp):
+    """No function claims to be the creator of what backward can't reach."""
+
+    class Twice(chainer.FunctionNode):
+        def forward(self, inputs):
+            return (inputs[0] * 2,)
+
+        def backward(self, indexes, grad_outputs):
+            return (grad_outputs[0] * 2,)
+
+    class Native(Twice):
+        forward_chainerx = Twice.forward
+
+    class Old(chainer.Function):
+        def forward(self, inputs):
+            return (inputs[0] * 2,)
+
+        def backward(self, inputs, grad_outputs):
+            return (grad_outputs[0] * 2,)
+
+    x = chainer.Variable(xp.ones(2, 'float32'))
+    for f in (
+        chainer.functions.exp,
+        lambda x: x * 2,
+        lambda x: x[0],
+        lambda x: Twice().apply((x,))[0],
+        lambda x: Native().apply((x,))[0],
+        Old(),
+        chainer.functions.argmax,
+    ):
+        recorded = f(x).creator is not None
+        assert recorded
+        with chainerx.no_backprop_mode():
+            assert f(x).creator is None
+            with chainerx.force_backprop_mode():
+                assert f(x).creator is not None
+            with chainer.using_config('enable_backprop', False), chainerx.force_backprop_mode():
+                assert f(x).creator is None
+        with chainerx.no_backprop_mode(chainerx.Context()):  # of others
+            assert f(x).creator is not None
+    with chainerx.no_backprop_mode():
+        y = chainer.functions.sum(chainer.functions.exp(x))
+        y.backward()
+    assert x.grad is None

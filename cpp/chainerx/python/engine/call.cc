@@ -347,7 +347,7 @@ PyObject* RunNative(PyObject*, PyObject* const* args, Py_ssize_t n) {
         const OpInfo& op = ClassOp(args[0]);
         Application application{op.name, static_cast<size_t>(PyTuple_GET_SIZE(args[1]))};
         application.SetInputs(&PyTuple_GET_ITEM(args[1], 0));
-        const bool enabled = GetState().enable_backprop;
+        const bool enabled = Records(GetState());
         Objects arrays{application.size()};
         application.UnwrapTo(arrays.data());
         const Ref tuple = MakeTuple(arrays.data(), arrays.size());
@@ -431,7 +431,7 @@ PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, Py
         }
     }
 
-    const bool record = state.enable_backprop && entry->has_graph;
+    const bool record = entry->has_graph && Records(state);
     const bool observed = entry->has_graph && (IsObserved(state) || function != nullptr);
     RegionHold region;
     if (record || observed) {

@@ -314,7 +314,7 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
         std::vector<Hold<Slot>> slots;
         std::vector<Array> inputs;
         Places places{{}, {}, n_outputs};
-        const bool enabled = GetState().enable_backprop;
+        const bool enabled = Records(GetState());
         for (Py_ssize_t i = 0; i < n_inputs; ++i) {
             if (!IsVariable(PyTuple_GET_ITEM(args[1], i))) {
                 throw TypeError{"connect: input ", i, " is no Variable"};

@@ -1,4 +1,4 @@
-// What holds for the life of an object: the GIL, and that nothing is recorded.
+// What holds for the life of an object: the GIL, and that nothing is recorded; whether it is, now.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,8 @@
 #include "chainerx/core/context.h"
 #include "chainerx/core/thread_state.h"
 #include "chainerx/python/bind.h"
+#include "chainerx/python/engine/state.h"
+#include "chainerx/python/engine/variable.h"
 
 namespace chainerx::python::engine {
 
@@ -43,5 +45,10 @@ class NoRecordScope {
     Context* context_{nullptr};
     uint64_t mask_{0};
 };
+
+// Whether functions are recorded: the configuration wants it, and no mode of chainerx forbids it.
+inline bool Records(const State& state) {
+    return state.enable_backprop && (internal::RecordMask(&GetDefaultContext()) & GraphBit()) != 0;
+}
 
 }  // namespace chainerx::python::engine

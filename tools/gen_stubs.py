@@ -36,6 +36,7 @@ Scalar = builtins.bool | builtins.int | builtins.float | complex
 Axis = builtins.int | Sequence[builtins.int] | None
 ShapeLike = builtins.int | Sequence[builtins.int]
 Indices = builtins.int | Sequence[builtins.int] | ndarray | numpy.ndarray
+ArrayLike = Any
 DtypeLike = Any
 DeviceLike = str | Device
 

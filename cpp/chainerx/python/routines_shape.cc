@@ -24,7 +24,8 @@ Shape NewShape(PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
     if (n == 0) throw TypeError{"reshape() missing required argument: 'newshape'"};
     if (n == 1) return ToShape("reshape", "newshape", args[0]);
     Shape shape;
-    for (Py_ssize_t i = 0; i < n; ++i) shape.push_back(ToIntNotBool("reshape", "newshape", args[i]));
+    for (Py_ssize_t i = 0; i < n; ++i)
+        shape.push_back(ToIntNotBool("reshape", "newshape", args[i]));
     return shape;
 }
 

@@ -178,4 +178,12 @@ class UpdatePlan:
     def __init__(
         self, rule: str, keys: tuple[str, ...], pairs: list[tuple[Any, dict[str, Any]]], /
     ) -> None: ...
-    def step(self, t: int, settings: tuple[float, ...], /) -> bool: ...
+    def step(
+        self,
+        t: int,
+        settings: tuple[float, ...],
+        rules: list[Any] = ...,
+        optimizer: Any = ...,
+        optimizer_t: int = ...,
+        /,
+    ) -> bool: ...

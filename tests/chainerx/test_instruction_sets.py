@@ -111,8 +111,8 @@ BY_LANES = {'softmax', 'log_softmax', 'softmax_cross_entropy'}
 PLAIN = """
     add subtract multiply divide true_divide floor_divide remainder negative square absolute
     sign sqrt maximum minimum fmod ceil floor rint trunc fix equal less sum nansum prod mean var
-    std max min argmax cumsum cumprod matmul dot tensordot einsum where take transpose
-    concatenate astype relu leaky_relu clip squared_error absolute_error
+    std max min argmax cumsum cumprod matmul dot where take transpose
+    concatenate relu leaky_relu clip squared_error absolute_error
 """
 
 
@@ -125,6 +125,5 @@ def test_avx2_and_avx512_give_the_same_bits():
 def test_sse4_differs_in_functions_only():
     if 'sse4' not in available()[:-1]:
         pytest.skip('there is nothing to compare')
-    known = digests('sse4').keys()
-    assert sum(name in known for name in PLAIN.split()) > 30
+    assert digests('sse4').keys() >= {*PLAIN.split()}
     assert not differing('sse4', available()[-1]) & {*PLAIN.split()}

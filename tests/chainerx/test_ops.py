@@ -11,30 +11,19 @@ from cases import CASES
 from cases import _promotion as p
 from cases._harness import (
     LAYOUTS,
+    REFERENCED,
     Prepared,
     as_list,
     call_text,
     compare,
+    each,
     make,
     numerical_gradient,
     to_numpy,
 )
 from cases._table import ALL, NOT_OPS, call, np_dtype, seeded
 
-REFERENCED = [c for c in CASES if c.ref is not None]
 CHECKED = [c for c in CASES if c.check is not None]
-
-
-def ids(cases):
-    seen = {}
-    for case in cases:
-        seen[case.name] = n = seen.get(case.name, 0) + 1
-        yield case.name if n == 1 else f'{case.name}-{n}'
-
-
-def each(cases):
-    cases = list(cases)
-    return pytest.mark.parametrize('case', cases, ids=list(ids(cases)))
 
 
 def error_classes(names):

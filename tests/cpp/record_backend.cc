@@ -1,14 +1,11 @@
 // A backend that remembers the kernel calls of a step and makes them again, as a capture does. It
 // computes with native's kernels on host memory.
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <vector>
 
 #include "chainerx/core/backend.h"
 #include "chainerx/core/context.h"
-#include "chainerx/core/error.h"
 #include "chainerx/kernels/kept_call.h"
 #include "chainerx/kernels/plugin.h"
 #include "chainerx/native/native_backend.h"
@@ -16,7 +13,6 @@
 namespace {
 
 using chainerx::Array;
-using chainerx::Buffer;
 using chainerx::Context;
 using chainerx::Device;
 using chainerx::KeptCall;
@@ -25,29 +21,6 @@ using chainerx::KernelCallData;
 std::vector<std::unique_ptr<KeptCall>> calls;  // of the recorded step, which lives in one thread
 bool recording = false;
 bool inside = false;  // kernels call others, which are no calls of the step
-
-class RecordDevice : public Device {
- public:
-    using Device::Device;
-
-    Buffer* Allocate(int64_t nbytes) override {
-        void* data = std::aligned_alloc(64, static_cast<size_t>((nbytes + 64) / 64 * 64));
-        if (data == nullptr) throw chainerx::OutOfMemoryError{nbytes, " bytes asked for"};
-        return new Buffer{this, data, nbytes, [](Buffer* buffer) {
-                              std::free(buffer->data());
-                              delete buffer;
-                          }};
-    }
-    bool IsHostAccessible() const override { return true; }
-    void CopyFromHost(void* dst, const void* src, int64_t nbytes) override {
-        std::memcpy(dst, src, static_cast<size_t>(nbytes));
-    }
-
- protected:
-    void ReadToHost(void* dst, const void* src, int64_t nbytes) override {
-        std::memcpy(dst, src, static_cast<size_t>(nbytes));
-    }
-};
 
 class RecordBackend : public chainerx::Backend {
  public:
@@ -68,7 +41,7 @@ class RecordBackend : public chainerx::Backend {
 
  protected:
     std::unique_ptr<Device> CreateDevice(int index) override {
-        return std::make_unique<RecordDevice>(this, index);
+        return std::make_unique<chainerx::native::NativeDevice>(this, index);
     }
 };
 

@@ -4,11 +4,14 @@ import functools
 
 import chainerx as chx
 import numpy as np
+import pytest
 
+from cases import CASES
 from cases import _promotion as p
 from cases._table import Arg, np_dtype, seeded
 
 LAYOUTS = ('contiguous', 'transposed', 'reversed', 'strided', 'offset', 'broadcast')
+REFERENCED = [case for case in CASES if case.ref is not None]
 # Half a unit in the last place for one rounding, with room for a few.
 RTOL = {
     'float16': 1e-3,
@@ -18,6 +21,19 @@ RTOL = {
     'complex64': 2e-6,
     'complex128': 2e-13,
 }
+
+
+def ids(cases):
+    seen = {}
+    for case in cases:
+        seen[case.name] = n = seen.get(case.name, 0) + 1
+        yield case.name if n == 1 else f'{case.name}-{n}'
+
+
+def each(cases):
+    """Runs a test for each of these rows."""
+    cases = list(cases)
+    return pytest.mark.parametrize('case', cases, ids=list(ids(cases)))
 
 
 def make(values, layout, device):

@@ -90,6 +90,15 @@ inline constexpr bool IsComplex(Dtype dtype) { return GetKind(dtype) == DtypeKin
 inline constexpr bool IsInt(Dtype dtype) {
     return GetKind(dtype) == DtypeKind::kInt || GetKind(dtype) == DtypeKind::kUInt;
 }
+// What a dtype is a kind of, integers with and without sign alike: values go upwards without a
+// cast.
+enum class DtypeCategory : int8_t { kBool, kInt, kFloat, kComplex };
+inline constexpr DtypeCategory GetCategory(DtypeKind kind) {
+    const int step =
+        kind > DtypeKind::kInt ? 1 : 0;  // the kinds are ordered, with one more integer
+    return static_cast<DtypeCategory>(static_cast<int>(kind) - step);
+}
+inline constexpr DtypeCategory GetCategory(Dtype dtype) { return GetCategory(GetKind(dtype)); }
 // Gradients flow through these.
 inline constexpr bool IsDifferentiable(Dtype dtype) { return GetKind(dtype) >= DtypeKind::kFloat; }
 

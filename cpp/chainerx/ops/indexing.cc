@@ -114,10 +114,8 @@ void RecordView(const Array& x, const Array& y, Placement&& placement) {
     }
 }
 
-int Rank(Dtype dtype) { return IsBool(dtype) ? 0 : IsInt(dtype) ? 1 : IsFloat(dtype) ? 2 : 3; }
-
 void CheckCast(const Array& x, Dtype dtype) {
-    if (Rank(dtype) > Rank(x.dtype())) {
+    if (GetCategory(dtype) > GetCategory(x.dtype())) {
         throw DtypeError{"setitem: cannot write ", dtype, " into an array of ", x.dtype(),
                          "; cast with astype()"};
     }
@@ -178,11 +176,8 @@ Array WritableAt(const Array& x, std::span<const ArrayIndex> indices) {
 }
 
 void internal::CheckScalarFits(const char* op, Dtype dtype, const Scalar& value) {
-    const int rank = value.kind() == DtypeKind::kBool    ? 0
-                     : value.kind() < DtypeKind::kFloat  ? 1
-                     : value.kind() == DtypeKind::kFloat ? 2
-                                                         : 3;
-    if (rank > std::max(Rank(dtype), 1)) {
+    // Whole numbers 0 and 1 go into bool.
+    if (GetCategory(value.kind()) > std::max(GetCategory(dtype), DtypeCategory::kInt)) {
         throw DtypeError{op, ": cannot write ", value, " into an array of ", dtype};
     }
     CheckIntFits(op, dtype, value);

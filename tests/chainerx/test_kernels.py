@@ -231,6 +231,7 @@ def test_forward_derivatives(device):
         seen.add(node.name)
         check_forward_derivative(case, spec, prepared, device)
     assert {'exp', 'add', 'power', 'arctan2', 'tanh', 'hypot', 'maximum'} <= seen
+    assert {'clamp', 'leaky_relu', 'elu'} <= seen
     assert len(seen) >= 40, seen
 
 
@@ -290,6 +291,31 @@ def test_forward_derivative_refuses():
         forward_derivative(lambda x: x * 2, [x], [x])
     with pytest.raises(chx.DimensionError, match=r'tangent 0 has shape \(3,\)'):
         forward_derivative(chx.exp, [x], [chx.ones(3)])
+
+
+def test_attributes_are_part_of_the_node():
+    x = chx.array([-1.0, 2.0], dtype='float64').require_grad()
+    for function, attributes, slopes in (
+        (lambda: chx.leaky_relu(x, slope=0.25), {'slope': 0.25}, [0.25, 1]),
+        (lambda: chx.elu(x, alpha=0.5), {'alpha': 0.5}, [0.5 * np.exp(-1.0), 1]),
+        (lambda: chx.elu(x, alpha=-0.5), {'alpha': -0.5}, [-0.5 * np.exp(-1.0), 1]),
+        (lambda: chx.exp(x), {}, [np.exp(-1.0), np.exp(2.0)]),
+    ):
+        y = function()
+        node = chx.graph.creator(y)
+        assert node.attributes == attributes
+        inputs, values = [x.as_grad_stopped()], y.as_grad_stopped()
+        tangent = chx.array([1.0, 1.0], dtype='float64')
+        t = node.forward_derivative(inputs, values, [tangent])
+        np.testing.assert_allclose(to_numpy(t), slopes, 1e-12)
+        assert node.forward_derivative(inputs, values, [None]) is None
+        y.sum().backward()
+        np.testing.assert_allclose(to_numpy(x.grad), slopes, 1e-12)
+        x.cleargrad()
+        assert node.attributes == {}
+        if attributes:
+            with pytest.raises(chx.ChainerxError, match='0 attributes, expected 1; backward has'):
+                node.forward_derivative(inputs, values, [tangent])
 
 
 def test_node_tells_kernel_and_batching():

@@ -141,3 +141,51 @@ CX_TEST(ValidatorNamesKernelAndOperand) {
         CallOn<AsType>(Native(), there, y);
     }));
 }
+
+// A scalar may stand in any place of a row of three.
+CX_TEST(TernaryRowTakesScalarsAnywhere) {
+    using V = std::vector<double>;
+    const Array a = cxtest::Vector({-3, 0.5, 3, 8});
+    const Array low = cxtest::Vector({-1, 1, 0, 9});
+    const Array high = cxtest::Vector({1, 2, 2, 7});
+    const auto check = [&](const auto& x1, const auto& x2, const auto& x3, const V& expected,
+                           const std::vector<V>& grads) {
+        CHECK_EQ(cxtest::Values(Clamp(x1, x2, x3)), expected);
+        std::vector<Array> leaves;
+        const auto leaf = [&](const auto& x) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(x)>, Array>) {
+                return leaves.emplace_back(Copy(x)).RequireGrad();
+            } else {
+                return x;
+            }
+        };
+        const auto l1 = leaf(x1);
+        const auto l2 = leaf(x2);
+        const auto l3 = leaf(x3);
+        Backward(Sum(Clamp(l1, l2, l3)));
+        CHECK_EQ(leaves.size(), grads.size());
+        for (size_t i = 0; i < grads.size(); ++i) {
+            CHECK_EQ(cxtest::Values(*leaves[i].GetGrad()), grads[i]);
+        }
+    };
+    const Scalar zero{0};
+    const Scalar one{1};
+    check(a, low, high, {-1, 1, 2, 7}, {{0, 0, 0, 0}, {1, 1, 0, 0}, {0, 0, 1, 1}});
+    check(a, low, one, {-1, 1, 1, 1}, {{0, 0, 0, 0}, {1, 1, 0, 0}});
+    check(a, zero, high, {0, 0.5, 2, 7}, {{0, 1, 0, 0}, {0, 0, 1, 1}});
+    check(a, zero, one, {0, 0.5, 1, 1}, {{0, 1, 0, 0}});
+    check(zero, low, high, {0, 1, 0, 7}, {{0, 1, 0, 0}, {0, 0, 0, 1}});
+    check(zero, low, one, {0, 1, 0, 1}, {{0, 1, 0, 0}});
+    check(one, zero, high, {1, 1, 1, 1}, {{0, 0, 0, 0}});
+    CHECK_EQ(Clamp(Arange(4), Scalar{0.5}, one).dtype(), Dtype::kFloat32);
+    CHECK_EQ(Clamp(Arange(4), low, one).dtype(), Dtype::kFloat64);
+    CHECK_THROWS(DtypeError, "clamp: x1 has dtype int32, x3 has dtype bool: bool goes with bool",
+                 Clamp(Arange(2), zero, Full({2}, true, Dtype::kBool)));
+    CHECK_THROWS(DtypeError, "x2 is a number of dtype int32: bool goes with bool only",
+                 Clamp(Full({2}, true, Dtype::kBool), zero, Scalar{true}));
+    CHECK_THROWS(OverflowError, "clamp: 300 does not fit in int8",
+                 Clamp(Zeros({2}, Dtype::kInt8), zero, Scalar{300}));
+    CHECK_THROWS(DimensionError, "clamp", Clamp(a, cxtest::Vector({1, 2}), one));
+    CHECK_THROWS(DtypeError, "clamp: x2 has dtype complex64, expected a real dtype",
+                 Clamp(a, Zeros({4}, Dtype::kComplex64), one));
+}

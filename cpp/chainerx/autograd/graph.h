@@ -130,7 +130,7 @@ struct GradFn {
     void (*run)(GradFn* self, GradContext& context);
     void (*destroy)(GradFn* self);
     uint32_t pool_size;  // 0 if it lies in the arena of its node
-    int32_t input;       // -1 if it computes the gradients of several
+    int32_t input;       // -1 if it computes the gradients of several; see also Attributes
 };
 
 // One operation. Followed in the same allocation by edges, output slots, and the arena.
@@ -235,6 +235,14 @@ inline Node* Node::Make(const OpInfo* op, size_t n_inputs, size_t n_outputs) {
 template <typename F>
 struct GradFnOf : GradFn {
     F f;
+};
+
+// The attributes of an operation lie among the gradient functions of its node, and go with them.
+struct Attributes {
+    static constexpr size_t kMax = 4;
+    static constexpr int32_t kInput = -2;  // in the place of an input
+    uint32_t count;
+    double values[kMax];
 };
 
 template <typename F>

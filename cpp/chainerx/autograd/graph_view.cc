@@ -96,6 +96,17 @@ std::vector<std::optional<GraphValue>> GraphNode::inputs() const {
     return values;
 }
 
+std::vector<double> GraphNode::attributes() const {
+    const GraphNode own{node_};
+    const NodeVisit visit{node_};
+    for (internal::GradFn* fn = visit ? node_->fns : nullptr; fn != nullptr; fn = fn->next) {
+        if (fn->input != internal::Attributes::kInput) continue;
+        const auto& a = static_cast<internal::GradFnOf<internal::Attributes>*>(fn)->f;
+        return {a.values, a.values + a.count};
+    }
+    return {};
+}
+
 std::vector<GraphValue> GraphNode::outputs() const {
     std::vector<GraphValue> values;
     for (uint32_t i = 0; i < node_->n_outputs; ++i) {

@@ -62,7 +62,9 @@ class CX_API GraphNode {
 
     const char* name() const { return op().name; }
     const OpInfo& op() const;
-    int64_t rank() const;       // length of the longest path to a leaf
+    int64_t rank() const;  // length of the longest path to a leaf
+    // Those that were recorded, in the order of the kernel's; none once backward has released them.
+    std::vector<double> attributes() const;
     uint64_t sequence() const;  // greater than that of every node it depends on
     // Those whose backward has not run yet.
     std::vector<BackpropId> backprop_ids() const;

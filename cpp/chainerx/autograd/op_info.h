@@ -19,10 +19,16 @@ enum class Batching : int8_t {
     kShape         // as it is, where the shape that is an argument begins with the batch
 };
 
-// The change of y = op(x...) for small changes of the inputs. A tangent that is a null array is
-// zero; so is a null result. Array operations, so it is differentiable itself.
-using ForwardDerivative = Array(std::span<const Array> x, const Array& y,
-                                std::span<const Array> tangents);
+// What a forward derivative is of. A tangent that is a null array is zero.
+struct ForwardInputs {
+    std::span<const Array> x;
+    const Array& y;
+    std::span<const Array> tangents;     // one for each of x
+    std::span<const double> attributes;  // those of the node
+};
+// The change of y = op(x..., attributes...) for small changes of the inputs; null if there is none.
+// Array operations, so it is differentiable itself.
+using ForwardDerivative = Array(const ForwardInputs& f);
 
 struct OpInfo {
     const char* name;

@@ -16,6 +16,7 @@
 // y.
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
 #include <span>
 #include <type_traits>
@@ -174,6 +175,15 @@ class CX_API Record {
                 static_cast<Fn*>(self)->f(context);
             },
             std::forward<F>(f));
+    }
+
+    // What graph views show as the attributes of the kernel, and forward derivatives read. In the
+    // order of the kernel's operands.
+    void SetAttributes(std::initializer_list<double> values) {
+        internal::Attributes attributes{static_cast<uint32_t>(values.size()), {}};
+        std::copy_n(values.begin(), values.size(), attributes.values);
+        node_->AddGradFn(
+            internal::Attributes::kInput, [](internal::GradFn*, GradContext&) {}, attributes);
     }
 
     // An input, or any other array of the operation.

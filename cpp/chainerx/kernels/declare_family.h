@@ -23,6 +23,8 @@
 #define CX_PREDICATE(Name, ...) CX_KERNEL(Name, IN(x), OUT_OR_SAME(out))
 #define CX_BINARY(Name, ...) CX_KERNEL(Name, IN_OR_SCALAR(x1), IN_OR_SCALAR(x2), OUT_OR_SAME(out))
 #define CX_COMPARE(Name, ...) CX_KERNEL(Name, IN_OR_SCALAR(x1), IN_OR_SCALAR(x2), OUT_OR_SAME(out))
+#define CX_TERNARY(Name, ...) \
+    CX_KERNEL(Name, IN_OR_SCALAR(x1), IN_OR_SCALAR(x2), IN_OR_SCALAR(x3), OUT_OR_SAME(out))
 
 #define CX_TEXT_OF(name) #name
 #define CX_TEXT(name) CX_TEXT_OF(name)
@@ -84,6 +86,7 @@ struct FamilyAt<CX_KERNEL_FAMILY_NUMBER> {
 #undef CX_PREDICATE
 #undef CX_BINARY
 #undef CX_COMPARE
+#undef CX_TERNARY
 #undef CX_TEXT_OF
 #undef CX_TEXT
 #undef CX_JOIN_OF

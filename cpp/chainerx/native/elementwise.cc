@@ -1,6 +1,7 @@
 #include "chainerx/native/elementwise.h"
 
 #include <cstring>
+#include <optional>
 
 #include "chainerx/core/scalar.h"
 #include "chainerx/native/isa.h"
@@ -128,6 +129,29 @@ void RunBinary(const BinaryKernel& kernel, const Operand& x1, const Operand& x2,
         }
     }
     RunBinaryGeneral(kernel, x1, x2, out);
+}
+
+void RunTernary(const TernaryKernel& kernel, const Operand& x1, const Operand& x2,
+                const Operand& x3, const Array& out) {
+    const Dtype dtype = (x1.is_array() ? x1 : x2.is_array() ? x2 : x3).array().dtype();
+    const TernaryLoop loop = kernel.loops[static_cast<int>(dtype)];
+    if (loop == nullptr) ThrowNoLoop(dtype);
+    const Operand* const xs[3] = {&x1, &x2, &x3};
+    const Array* arrays[4] = {&out};
+    std::optional<ScalarValue> scalars[3];
+    char* values[4] = {};
+    for (int k = 0; k < 3; ++k) {
+        if (xs[k]->is_array()) {
+            arrays[k + 1] = &xs[k]->array();
+        } else {
+            values[k + 1] = scalars[k].emplace(xs[k]->scalar(), dtype).bytes;
+        }
+    }
+    Walk<4> walk{out.shape(), arrays, values, AxisOrder::kByStride};
+    RunStrided(walk, dtype, out.dtype(), kernel.is_heavy,
+               [loop](char* const* p, const int64_t* steps, int64_t n) {
+                   loop(p[1], steps[1], p[2], steps[2], p[3], steps[3], p[0], n);
+               });
 }
 
 }  // namespace chainerx::native

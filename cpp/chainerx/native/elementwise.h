@@ -13,17 +13,21 @@ namespace chainerx::native {
 // floats are the ones of float32, around which the driver converts.
 struct UnaryKernel {
     UnaryLoop loops[kNumDtypes];
-    bool is_predicate;
     bool is_heavy;  // many instructions per element: worth more threads sooner
 };
 struct BinaryKernel {
     BinaryLoop loops[kNumDtypes];
-    bool is_comparison;
+    bool is_heavy;
+};
+struct TernaryKernel {
+    TernaryLoop loops[kNumDtypes];
     bool is_heavy;
 };
 
-// The dtypes and shapes are those that kernels/elementwise.def says.
+// The inputs are of one dtype in which the row computes, and broadcast to `out`.
 void RunUnary(const UnaryKernel& kernel, const Array& x, const Array& out);
 void RunBinary(const BinaryKernel& kernel, const Operand& x1, const Operand& x2, const Array& out);
+void RunTernary(const TernaryKernel& kernel, const Operand& x1, const Operand& x2,
+                const Operand& x3, const Array& out);
 
 }  // namespace chainerx::native

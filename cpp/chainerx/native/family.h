@@ -60,6 +60,29 @@ void ScalarBinary(const void* x1_data, int64_t step1, const void* x2_data, int64
     }
 }
 
+template <typename Row, typename T>
+void ScalarTernary(const void* x1_data, int64_t step1, const void* x2_data, int64_t step2,
+                   const void* x3_data, int64_t step3, void* out_data, int64_t n) {
+    using C = ComputeType<T>;
+    const T* x1 = static_cast<const T*>(x1_data);
+    const T* x2 = static_cast<const T*>(x2_data);
+    const T* x3 = static_cast<const T*>(x3_data);
+    T* out = static_cast<T*>(out_data);
+    const auto apply = [](T a, T b, T c) {
+        return static_cast<T>(
+            Row::template Apply<C>(static_cast<C>(a), static_cast<C>(b), static_cast<C>(c)));
+    };
+    if (step1 == 1 && step2 == 0 && step3 == 0) {
+        const T value2 = *x2;
+        const T value3 = *x3;
+        for (int64_t i = 0; i < n; ++i) out[i] = apply(x1[i], value2, value3);
+    } else if (step1 == 1 && step2 == 1 && step3 == 1) {
+        for (int64_t i = 0; i < n; ++i) out[i] = apply(x1[i], x2[i], x3[i]);
+    } else {
+        for (int64_t i = 0; i < n; ++i) out[i] = apply(x1[i * step1], x2[i * step2], x3[i * step3]);
+    }
+}
+
 template <typename T>
 inline constexpr bool kInBatches = std::is_same_v<T, float> || std::is_same_v<T, double> ||
                                    std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
@@ -79,6 +102,14 @@ constexpr BinaryLoop ScalarBinaryOf() {
         return &ScalarBinary<Row, T, std::conditional_t<kToBool, bool, T>>;
 }
 
+template <typename Row, typename T>
+constexpr TernaryLoop ScalarTernaryOf() {
+    if constexpr (kInBatches<T> || !ComputesIn(Row::kRule, kDtypeOf<T>))
+        return nullptr;
+    else
+        return &ScalarTernary<Row, T>;
+}
+
 template <typename Kernel, typename Loops>
 void SetFloatLoops(Kernel& kernel, const Loops& loops) {
     kernel.loops[static_cast<int>(Dtype::kFloat32)] = loops.f32;
@@ -90,7 +121,7 @@ void SetFloatLoops(Kernel& kernel, const Loops& loops) {
 template <typename Row, bool kToBool>
 UnaryKernel MakeUnary(const UnaryLoops& loops) {
 #define CX_LOOP(Enum, Type, name, code, kind) ScalarUnaryOf<Row, Type, kToBool>(),
-    UnaryKernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, kToBool, CX_FAMILY_HEAVY};
+    UnaryKernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, CX_FAMILY_HEAVY};
 #undef CX_LOOP
     if (ComputesIn(Row::kRule, Dtype::kFloat32)) SetFloatLoops(kernel, loops);
     return kernel;
@@ -98,7 +129,16 @@ UnaryKernel MakeUnary(const UnaryLoops& loops) {
 template <typename Row, bool kToBool>
 BinaryKernel MakeBinary(const BinaryLoops& loops) {
 #define CX_LOOP(Enum, Type, name, code, kind) ScalarBinaryOf<Row, Type, kToBool>(),
-    BinaryKernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, kToBool, CX_FAMILY_HEAVY};
+    BinaryKernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, CX_FAMILY_HEAVY};
+#undef CX_LOOP
+    if (ComputesIn(Row::kRule, Dtype::kFloat32)) SetFloatLoops(kernel, loops);
+    return kernel;
+}
+
+template <typename Row>
+[[maybe_unused]] TernaryKernel MakeTernary(const TernaryLoops& loops) {
+#define CX_LOOP(Enum, Type, name, code, kind) ScalarTernaryOf<Row, Type>(),
+    TernaryKernel kernel{{CX_DTYPE_LIST(CX_LOOP)}, CX_FAMILY_HEAVY};
 #undef CX_LOOP
     if (ComputesIn(Row::kRule, Dtype::kFloat32)) SetFloatLoops(kernel, loops);
     return kernel;
@@ -126,7 +166,14 @@ BinaryKernel MakeBinary(const BinaryLoops& loops) {
         RunBinary(kKernel##Name, Operand{x}, Operand{Scalar{attr}}, out);                \
     }                                                                                    \
     CX_NATIVE_KERNEL(Name)
+#define CX_TERNARY(Name, ...)                                                              \
+    const TernaryKernel kKernel##Name = MakeTernary<rows::Name>(CX_LOOPS_OF(Name));        \
+    void Name(const Operand& x1, const Operand& x2, const Operand& x3, const Array& out) { \
+        RunTernary(kKernel##Name, x1, x2, x3, out);                                        \
+    }                                                                                      \
+    CX_NATIVE_KERNEL(Name)
 #include CX_FAMILY_DEF
+#undef CX_TERNARY
 #undef CX_UNARY
 #undef CX_PREDICATE
 #undef CX_BINARY

@@ -11,6 +11,8 @@ namespace chainerx::native {
 using UnaryLoop = void (*)(const void* x, void* out, int64_t n);
 using BinaryLoop = void (*)(const void* x1, int64_t step1, const void* x2, int64_t step2, void* out,
                             int64_t n);
+using TernaryLoop = void (*)(const void* x1, int64_t step1, const void* x2, int64_t step2,
+                             const void* x3, int64_t step3, void* out, int64_t n);
 
 // One row of a table: null where the row's dtype rule excludes floats. The results of predicates
 // and comparisons are bytes, 0 or 1.
@@ -21,6 +23,10 @@ struct UnaryLoops {
 struct BinaryLoops {
     BinaryLoop f32;
     BinaryLoop f64;
+};
+struct TernaryLoops {
+    TernaryLoop f32;
+    TernaryLoop f64;
 };
 
 // Conversions that need instructions of their own: 16-bit floats, back with rounding to nearest

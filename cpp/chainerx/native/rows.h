@@ -19,12 +19,14 @@ struct CX_FAMILY_LOOPS {
 #define CX_PREDICATE(Name, ...) UnaryLoops Name;
 #define CX_BINARY(Name, ...) BinaryLoops Name;
 #define CX_COMPARE(Name, ...) BinaryLoops Name;
+#define CX_TERNARY(Name, ...) TernaryLoops Name;
 #include CX_FAMILY_DEF
 #undef CX_UNARY
 #undef CX_UNARY_ATTR
 #undef CX_PREDICATE
 #undef CX_BINARY
 #undef CX_COMPARE
+#undef CX_TERNARY
 };
 
 namespace CX_ROWS_NAMESPACE {
@@ -45,6 +47,8 @@ namespace rows {
 #define CX_PREDICATE(Name, rule, ...) CX_ROW(Name, rule, bool, (const T& x), __VA_ARGS__)
 #define CX_COMPARE(Name, rule, ...) \
     CX_ROW(Name, rule, bool, (const T& x1, const T& x2), __VA_ARGS__)
+#define CX_TERNARY(Name, rule, gx1, gx2, gx3, ...) \
+    CX_ROW(Name, rule, T, (const T& x1, const T& x2, const T& x3), __VA_ARGS__)
 // WithScalar() exists where the expression knows loops of its own for one value of x2.
 #define CX_BINARY(Name, rule, gx1, gx2, ...)                                                     \
     struct Name {                                                                                \
@@ -65,6 +69,7 @@ namespace rows {
 #undef CX_PREDICATE
 #undef CX_BINARY
 #undef CX_COMPARE
+#undef CX_TERNARY
 #undef CX_ROW
 
 }  // namespace rows

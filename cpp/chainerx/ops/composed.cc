@@ -4,9 +4,11 @@
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
+#include "chainerx/kernels/activation.h"
 #include "chainerx/ops/activation.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/ops/elementwise.h"
 #include "chainerx/ops/logic.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/operators.h"
@@ -18,7 +20,15 @@ namespace {
 constexpr OpInfo kClip{"clip", nullptr, Batching::kElementwise};
 constexpr OpInfo kClippedRelu{"clipped_relu", nullptr, Batching::kElementwise};
 constexpr OpInfo kSoftplus{"softplus", nullptr, Batching::kElementwise};
-constexpr OpInfo kElu{"elu", nullptr, Batching::kElementwise};
+
+Array EluGrad(const Array& y, double alpha, const Array& gy) {
+    return Where(y > 0, gy, gy * (y + alpha));
+}
+Array EluForward(const ForwardInputs& f) {
+    internal::CheckForward(f, 1, 1);
+    return f.tangents[0].is_null() ? Array{} : EluGrad(f.y, f.attributes[0], f.tangents[0]);
+}
+constexpr OpInfo kElu{"elu", &kernels::EluOfX::kInfo, Batching::kElementwise, &EluForward};
 constexpr OpInfo kCrelu{"crelu", nullptr, Batching::kAxes};
 constexpr OpInfo kSwish{"swish", nullptr, Batching::kElementwise};
 constexpr OpInfo kSquaredError{"squared_error", nullptr, Batching::kElementwise};
@@ -38,16 +48,12 @@ Array Clip(const Array& a, const std::optional<Scalar>& a_min, const std::option
     const bool low = a_min && !is_needless(*a_min, true);
     const bool high = a_max && !is_needless(*a_max, false);
     if (!low && !high) return Copy(a);
-    Array y = internal::Detached(a);
-    if (low) y = Maximum(y, *a_min);
-    if (high) y = Minimum(y, *a_max);
+    if (low && high) return Clamp(a, *a_min, *a_max);
+    Array y = low ? Maximum(internal::Detached(a), *a_min) : Minimum(internal::Detached(a), *a_max);
     if (Record rec{kClip, {a}, y}) {
-        // Keeps `a` alone, where two recorded operations would keep what is between them, too.
-        rec.Grad(0, [a = rec.Save(a), low, high, a_min, a_max](const Array& gy) {
+        rec.Grad(0, [a = rec.Save(a), low, bound = low ? *a_min : *a_max](const Array& gy) {
             const Array x = a();
-            if (!low) return Where(x <= *a_max, gy, Scalar{0});
-            if (!high) return Where(x >= *a_min, gy, Scalar{0});
-            return Where(LogicalAnd(x >= *a_min, x <= *a_max), gy, Scalar{0});
+            return Where(low ? x >= bound : x <= bound, gy, Scalar{0});
         });
     }
     return y;
@@ -55,7 +61,7 @@ Array Clip(const Array& a, const std::optional<Scalar>& a_min, const std::option
 
 Array ClippedRelu(const Array& x, double z) {
     const Array a = AsType(x, FloatResult(x.dtype()), false);
-    Array y = Minimum(Relu(internal::Detached(a)), z);
+    Array y = Clamp(internal::Detached(a), 0, z);
     if (Record rec{kClippedRelu, {a}, y}) {
         rec.Grad(0, [a = rec.Save(a), z](const Array& gy) {
             const Array x = a();
@@ -83,10 +89,9 @@ Array Elu(const Array& x, double alpha) {
     const Array a = AsType(x, FloatResult(x.dtype()), false);
     Array y = EluOfX(internal::Detached(a), alpha);
     if (Record rec{kElu, {a}, y}) {
-        rec.Grad(0, [y = rec.SaveOutput(y), alpha](const Array& gy) {
-            const Array e = y();
-            return Where(e > 0, gy, gy * (e + alpha));
-        });
+        rec.Grad(
+            0, [y = rec.SaveOutput(y), alpha](const Array& gy) { return EluGrad(y(), alpha, gy); });
+        rec.SetAttributes({alpha});
     }
     return y;
 }

@@ -20,12 +20,24 @@ namespace chainerx {
     CX_API Array Name(const Array& x1, const Array& x2);  \
     CX_API Array Name(const Array& x1, const Scalar& x2); \
     CX_API Array Name(const Scalar& x1, const Array& x2);
+#define CX_TERNARY_FORM(Name, T1, T2, T3) \
+    CX_API Array Name(const T1& x1, const T2& x2, const T3& x3);
+#define CX_TERNARY(Name, ...)                    \
+    CX_TERNARY_FORM(Name, Array, Array, Array)   \
+    CX_TERNARY_FORM(Name, Array, Array, Scalar)  \
+    CX_TERNARY_FORM(Name, Array, Scalar, Array)  \
+    CX_TERNARY_FORM(Name, Array, Scalar, Scalar) \
+    CX_TERNARY_FORM(Name, Scalar, Array, Array)  \
+    CX_TERNARY_FORM(Name, Scalar, Array, Scalar) \
+    CX_TERNARY_FORM(Name, Scalar, Scalar, Array)
 #include CX_DECLARED_DEF
 #undef CX_UNARY
 #undef CX_UNARY_ATTR
 #undef CX_PREDICATE
 #undef CX_BINARY
 #undef CX_COMPARE
+#undef CX_TERNARY
+#undef CX_TERNARY_FORM
 #undef CX_DECLARED_DEF
 
 }  // namespace chainerx

@@ -1,6 +1,10 @@
 // Defines the routines of a family, with their gradients, out of its table. Include it once, with
 // CX_FAMILY_DEF naming the table.
+//
+// Rows of any arity are treated alike. An operand is an array, which is an input in the graph, or a
+// Scalar, or an attribute, which is a double; attributes come last.
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -12,124 +16,157 @@
 namespace chainerx {
 namespace {
 
+template <typename X>
+inline constexpr bool kIsInput = std::is_same_v<X, Array>;
+template <typename X>
+inline constexpr bool kIsAttribute = std::is_same_v<X, double>;
+
+// ---- gradients: a G for each operand, called with the operands, y and gy ------------------------
+
+// The gradient of an attribute.
+struct NoGradient {
+    NoGrad operator()(const auto&...) const { return {}; }
+};
+
+template <typename G, typename X, typename... Xs>
+constexpr bool HasGrad() {
+    if constexpr (kIsInput<X>) {
+        using Result = std::invoke_result_t<G, const Xs&..., const Array&, const Array&>;
+        return !std::is_same_v<Result, NoGrad>;
+    } else {
+        return false;
+    }
+}
+
 // Stands for what a gradient may mention. What it does mention is saved: an expression that
 // compiles with x absent needs no x.
 struct Absent {};
 
-template <typename G>
-inline constexpr bool kHasGrad1 =
-    !std::is_same_v<std::invoke_result_t<G, const Array&, const Array&, const Array&>, NoGrad>;
+template <size_t kPlace, typename G, typename... Args>
+inline constexpr bool kMentions = []<size_t... kI>(std::index_sequence<kI...>) {
+    return !std::is_invocable_v<G, std::conditional_t<kI == kPlace, Absent, const Args&>...>;
+}(std::index_sequence_for<Args...>{});
 
-template <typename G>
-void RecordUnary(const OpInfo& op, const Array& x, const Array& y, G) {
-    if constexpr (kHasGrad1<G>) {
-        constexpr bool kNeedsX = !std::is_invocable_v<G, Absent, const Array&, const Array&>;
-        constexpr bool kNeedsY = !std::is_invocable_v<G, const Array&, Absent, const Array&>;
-        if (Record rec{op, {x}, y}) {
-            if constexpr (kNeedsX && kNeedsY) {
-                rec.Grad(0, [sx = rec.Save(x), sy = rec.SaveOutput(y)](const Array& gy) -> Array {
-                    return G{}(sx(), sy(), gy);
-                });
-            } else if constexpr (kNeedsX) {
-                rec.Grad(0, [sx = rec.Save(x)](const Array& gy) -> Array {
-                    return G{}(sx(), Absent{}, gy);
-                });
-            } else if constexpr (kNeedsY) {
-                rec.Grad(0, [sy = rec.SaveOutput(y)](const Array& gy) -> Array {
-                    return G{}(Absent{}, sy(), gy);
-                });
-            } else {
-                rec.Grad(0, [](const Array& gy) -> Array { return G{}(Absent{}, Absent{}, gy); });
-            }
-        }
-    }
-}
-
-// An operand of a binary operation, kept for its gradient: an array, a scalar, or nothing.
+// An argument of a gradient, kept for it: an array, a number, or nothing.
 struct KeptArray {
     Saved saved;
     Array operator()() const { return saved(); }
 };
-struct KeptScalar {
-    Scalar scalar;
-    const Scalar& operator()() const { return scalar; }
+template <typename X>
+struct KeptNumber {
+    X number;
+    const X& operator()() const { return number; }
 };
 struct KeptNothing {
     Absent operator()() const { return {}; }
 };
 
-template <bool kNeeded, typename X>
-auto KeepInput([[maybe_unused]] Record& rec, [[maybe_unused]] const X& x) {
+template <bool kNeeded, bool kIsOutput, typename X>
+auto Keep([[maybe_unused]] Record& rec, [[maybe_unused]] const X& x) {
     if constexpr (!kNeeded)
         return KeptNothing{};
-    else if constexpr (std::is_same_v<X, Array>)
-        return KeptArray{rec.Save(x)};
+    else if constexpr (kIsInput<X>)
+        return KeptArray{kIsOutput ? rec.SaveOutput(x) : rec.Save(x)};
     else
-        return KeptScalar{x};
-}
-template <bool kNeeded>
-auto KeepOutput([[maybe_unused]] Record& rec, [[maybe_unused]] const Array& y) {
-    if constexpr (!kNeeded)
-        return KeptNothing{};
-    else
-        return KeptArray{rec.SaveOutput(y)};
+        return KeptNumber<X>{x};
 }
 
-// A gradient that also sees the attribute of its operation.
-template <typename G>
-void RecordUnaryAttr(const OpInfo& op, const Array& x, const Array& y, double attr) {
-    using A = const Array&;
-    constexpr bool kNeedsX = !std::is_invocable_v<G, Absent, A, A, double>;
-    constexpr bool kNeedsY = !std::is_invocable_v<G, A, Absent, A, double>;
-    if (Record rec{op, {x}, y}) {
-        rec.Grad(0,
-                 [kx = KeepInput<kNeedsX>(rec, x), ky = KeepOutput<kNeedsY>(rec, y),
-                  attr](const Array& gy) -> Array { return G{}(kx(), ky(), gy, attr); });
+// A gradient with all that it mentions but gy.
+template <typename G, typename... Kept>
+struct KeptGrad {
+    std::tuple<Kept...> kept;
+
+    Array operator()(const Array& gy) const {
+        return std::apply([&](const auto&... k) -> Array { return G{}(k()..., gy); }, kept);
     }
+};
+template <typename G, size_t... kI, typename... Args>
+auto KeepFor(Record& rec, std::index_sequence<kI...>, const Args&... args) {
+    const auto make = []<typename... Kept>(Kept... kept) {
+        return KeptGrad<G, Kept...>{{std::move(kept)...}};
+    };
+    return make(Keep<kMentions<kI, G, Args..., Array>, kI + 1 == sizeof...(Args)>(rec, args)...);
 }
 
-template <typename G, typename X1, typename X2>
-inline constexpr bool kHasGrad =
-    !std::is_same_v<std::invoke_result_t<G, const X1&, const X2&, const Array&, const Array&>,
-                    NoGrad>;
-
-template <typename G1, typename G2>
-inline constexpr bool kHasAnyGrad = kHasGrad<G1, Array, Array> || kHasGrad<G2, Array, Array>;
-
-template <typename G, typename X1, typename X2>
-void AddGrad(Record& rec, int input, const X1& x1, const X2& x2, const Array& y) {
-    if constexpr (kHasGrad<G, X1, X2>) {
-        using A = const Array&;
-        if (!rec.IsInputGradRequired(input)) return;
-        rec.Grad(input,
-                 [k1 = KeepInput<!std::is_invocable_v<G, Absent, const X2&, A, A>>(rec, x1),
-                  k2 = KeepInput<!std::is_invocable_v<G, const X1&, Absent, A, A>>(rec, x2),
-                  ky = KeepOutput<!std::is_invocable_v<G, const X1&, const X2&, Absent, A>>(
-                      rec, y)](const Array& gy) -> Array { return G{}(k1(), k2(), ky(), gy); });
-    }
-}
-
-template <typename G1, typename G2>
-void RecordBinary(const OpInfo& op, const Array& x1, const Array& x2, const Array& y) {
-    if constexpr (kHasAnyGrad<G1, G2>) {
-        if (Record rec{op, {x1, x2}, y}) {
-            AddGrad<G1>(rec, 0, x1, x2, y);
-            AddGrad<G2>(rec, 1, x1, x2, y);
+// Of the operand X among all, which is input number `next` if it is one.
+template <typename G, typename X, typename... Xs>
+void AddGrad(Record& rec, [[maybe_unused]] int& next, const Array& y, const Xs&... xs) {
+    if constexpr (kIsInput<X>) {
+        const int input = next++;
+        if constexpr (HasGrad<G, X, Xs...>()) {
+            if (!rec.IsInputGradRequired(input)) return;
+            rec.Grad(input, KeepFor<G>(rec, std::index_sequence_for<Xs..., Array>{}, xs..., y));
         }
     }
 }
-template <typename G1, typename>
-void RecordBinary(const OpInfo& op, const Array& x1, const Scalar& x2, const Array& y) {
-    if constexpr (kHasGrad<G1, Array, Scalar>) {
-        if (Record rec{op, {x1}, y}) AddGrad<G1>(rec, 0, x1, x2, y);
+
+// Those for which `kIs`, as a tuple of T.
+template <bool kIs, typename T, typename X>
+auto Chosen([[maybe_unused]] const X& x) {
+    if constexpr (kIs)
+        return std::tuple<T>{x};
+    else
+        return std::tuple<>{};
+}
+template <typename... Xs>
+Record BeginRecord(const OpInfo& op, const Array& y, const Xs&... xs) {
+    return std::apply([&](const auto&... inputs) { return Record{op, {inputs...}, y}; },
+                      std::tuple_cat(Chosen<kIsInput<Xs>, ConstArrayRef>(xs)...));
+}
+
+template <typename... Gs, typename... Xs>
+void RecordRow(const OpInfo& op, const Array& y, const Xs&... xs) {
+    if constexpr ((HasGrad<Gs, Xs, Xs...>() || ...)) {
+        if (Record rec = BeginRecord(op, y, xs...)) {
+            int next = 0;
+            (AddGrad<Gs, Xs>(rec, next, y, xs...), ...);
+            if constexpr ((kIsAttribute<Xs> || ...)) {
+                std::apply([&](auto... attributes) { rec.SetAttributes({attributes...}); },
+                           std::tuple_cat(Chosen<kIsAttribute<Xs>, double>(xs)...));
+            }
+        }
     }
 }
-template <typename, typename G2>
-void RecordBinary(const OpInfo& op, const Scalar& x1, const Array& x2, const Array& y) {
-    if constexpr (kHasGrad<G2, Scalar, Array>) {
-        if (Record rec{op, {x2}, y}) AddGrad<G2>(rec, 0, x1, x2, y);
+
+// ---- forward derivatives ------------------------------------------------------------------------
+
+// A gradient expression is linear in gy, so with the tangent of its input in the place of gy it is
+// that input's part of the tangent of y.
+template <typename Operands, typename... Gs>
+struct Forward;
+template <typename... Xs, typename... Gs>
+struct Forward<std::tuple<Xs...>, Gs...> {
+    static constexpr size_t kInputs = (size_t{kIsInput<Xs>} + ...);
+    static constexpr size_t kAttributes = sizeof...(Xs) - kInputs;
+
+    template <typename G, typename X>
+    static void AddPart(Array& sum, [[maybe_unused]] size_t input,
+                        [[maybe_unused]] const ForwardInputs& f) {
+        if constexpr (HasGrad<G, X, Xs...>()) {
+            if (f.tangents[input].is_null()) return;
+            const Array t = BroadcastTo(f.tangents[input], f.y.shape());
+            Array part = [&]<size_t... kI, size_t... kA>(std::index_sequence<kI...>,
+                                                         std::index_sequence<kA...>) -> Array {
+                return G{}(f.x[kI]..., f.attributes[kA]..., f.y, t);
+            }(std::make_index_sequence<kInputs>{}, std::make_index_sequence<kAttributes>{});
+            sum = sum.is_null() ? std::move(part) : sum + part;
+        }
     }
-}
+
+    static Array Run(const ForwardInputs& f) {
+        internal::CheckForward(f, kInputs, kAttributes);
+        Array sum;
+        size_t next = 0;
+        (AddPart<Gs, Xs>(sum, next++, f), ...);
+        return sum;
+    }
+
+    static constexpr ForwardDerivative* Function() {
+        return (HasGrad<Gs, Xs, Xs...>() || ...) ? &Run : nullptr;
+    }
+};
+
+// ---- the table ----------------------------------------------------------------------------------
 
 // A quicker way to the same result for some operands, null for all others. Families overload it.
 struct NoShortcut {};
@@ -145,51 +182,8 @@ Array CallAndRecord(const internal::ElementwiseOp& op, const X1& x1, const X2& x
         if (Quick y = Shortcut(G1{}, x1, x2); !y.is_null()) return y;
     }
     Array y = internal::CallBinary(op, x1, x2);
-    RecordBinary<G1, G2>(op, x1, x2, y);
+    RecordRow<G1, G2>(op, y, x1, x2);
     return y;
-}
-
-// A gradient expression is linear in gy, so with the tangent of its input in the place of gy it is
-// that input's part of the tangent of y.
-template <typename G>
-Array ForwardUnary(std::span<const Array> x, const Array& y, std::span<const Array> tangents) {
-    internal::CheckForward(x, y, tangents, 1);
-    if (tangents[0].is_null()) return {};
-    return G{}(x[0], y, tangents[0]);
-}
-
-template <typename G>
-Array ForwardPart(std::span<const Array> x, const Array& y, const Array& tangent) {
-    if constexpr (kHasGrad<G, Array, Array>) {
-        if (!tangent.is_null()) {
-            return G{}(x[0], x[1], y, BroadcastTo(tangent, y.shape()));
-        }
-    }
-    return {};
-}
-
-template <typename G1, typename G2>
-Array ForwardBinary(std::span<const Array> x, const Array& y, std::span<const Array> tangents) {
-    internal::CheckForward(x, y, tangents, 2);
-    const Array part1 = ForwardPart<G1>(x, y, tangents[0]);
-    const Array part2 = ForwardPart<G2>(x, y, tangents[1]);
-    if (part1.is_null()) return part2;
-    return part2.is_null() ? part1 : part1 + part2;
-}
-
-template <typename G>
-constexpr ForwardDerivative* ForwardOf() {
-    if constexpr (kHasGrad1<G>)
-        return &ForwardUnary<G>;
-    else
-        return nullptr;
-}
-template <typename G1, typename G2>
-constexpr ForwardDerivative* ForwardOf() {
-    if constexpr (kHasAnyGrad<G1, G2>)
-        return &ForwardBinary<G1, G2>;
-    else
-        return nullptr;
 }
 
 #define CX_OP(Name, rule, to_bool, forward)                                         \
@@ -198,48 +192,56 @@ constexpr ForwardDerivative* ForwardOf() {
         {kName##Name.text, &kernels::Name::kInfo, Batching::kElementwise, forward}, \
         DtypeRule::rule,                                                            \
         to_bool};
-
-#define CX_UNARY(Name, rule, gx, ...)                                                       \
-    struct Grad##Name {                                                                     \
-        template <typename X, typename Y, typename G>                                       \
-        auto operator()([[maybe_unused]] const X& x, [[maybe_unused]] const Y& y,           \
-                        [[maybe_unused]] const G& gy) const -> std::decay_t<decltype(gx)> { \
-            return gx;                                                                      \
-        }                                                                                   \
-    };                                                                                      \
-    CX_OP(Name, rule, false, ForwardOf<Grad##Name>())
-#define CX_UNARY_ATTR(Name, rule, attr, gx, ...)                                          \
-    struct Grad##Name {                                                                   \
-        template <typename X, typename Y, typename G>                                     \
-        auto operator()([[maybe_unused]] const X& x, [[maybe_unused]] const Y& y,         \
-                        [[maybe_unused]] const G& gy, [[maybe_unused]] double attr) const \
-            -> std::decay_t<decltype(gx)> {                                               \
-            return gx;                                                                    \
-        }                                                                                 \
-    };                                                                                    \
-    CX_OP(Name, rule, false, nullptr)
-#define CX_BINARY_GRAD(Struct, expression)                                               \
-    struct Struct {                                                                      \
-        template <typename X1, typename X2, typename Y, typename G>                      \
-        auto operator()([[maybe_unused]] const X1& x1, [[maybe_unused]] const X2& x2,    \
-                        [[maybe_unused]] const Y& y, [[maybe_unused]] const G& gy) const \
-            -> std::decay_t<decltype(expression)> {                                      \
-            return expression;                                                           \
-        }                                                                                \
+#define CX_ARG(Type, x) [[maybe_unused]] const Type& x
+#define CX_UNPACK(...) __VA_ARGS__
+// `types` and `params` are those of the operands, in parentheses.
+#define CX_GRADIENT(Struct, types, params, expression)                       \
+    struct Struct {                                                          \
+        template <CX_UNPACK types, typename Y, typename G>                   \
+        auto operator()(CX_UNPACK params, CX_ARG(Y, y), CX_ARG(G, gy)) const \
+            -> std::decay_t<decltype(expression)> {                          \
+            return expression;                                               \
+        }                                                                    \
     };
+
+#define CX_UNARY(Name, rule, gx, ...)                         \
+    CX_GRADIENT(Grad##Name, (typename X), (CX_ARG(X, x)), gx) \
+    CX_OP(Name, rule, false, (Forward<std::tuple<Array>, Grad##Name>::Function()))
+#define CX_UNARY_ATTR(Name, rule, attr, gx, ...)                                           \
+    CX_GRADIENT(Grad##Name, (typename X, typename A), (CX_ARG(X, x), CX_ARG(A, attr)), gx) \
+    CX_OP(Name, rule, false,                                                               \
+          (Forward<std::tuple<Array, double>, Grad##Name, NoGradient>::Function()))
 #define CX_PREDICATE(Name, rule, ...) CX_OP(Name, rule, true, nullptr)
+#define CX_BINARY_GRADIENT(Struct, gx) \
+    CX_GRADIENT(Struct, (typename X1, typename X2), (CX_ARG(X1, x1), CX_ARG(X2, x2)), gx)
 #define CX_BINARY(Name, rule, gx1, gx2, ...) \
-    CX_BINARY_GRAD(Grad1##Name, gx1)         \
-    CX_BINARY_GRAD(Grad2##Name, gx2)         \
-    CX_OP(Name, rule, false, (ForwardOf<Grad1##Name, Grad2##Name>()))
+    CX_BINARY_GRADIENT(Grad1##Name, gx1)     \
+    CX_BINARY_GRADIENT(Grad2##Name, gx2)     \
+    CX_OP(Name, rule, false,                 \
+          (Forward<std::tuple<Array, Array>, Grad1##Name, Grad2##Name>::Function()))
 #define CX_COMPARE(Name, rule, ...) CX_OP(Name, rule, true, nullptr)
+#define CX_TERNARY_GRADIENT(Struct, gx)                          \
+    CX_GRADIENT(Struct, (typename X1, typename X2, typename X3), \
+                (CX_ARG(X1, x1), CX_ARG(X2, x2), CX_ARG(X3, x3)), gx)
+#define CX_TERNARY(Name, rule, gx1, gx2, gx3, ...)                            \
+    CX_TERNARY_GRADIENT(Grad1##Name, gx1)                                     \
+    CX_TERNARY_GRADIENT(Grad2##Name, gx2)                                     \
+    CX_TERNARY_GRADIENT(Grad3##Name, gx3)                                     \
+    CX_OP(Name, rule, false,                                                  \
+          (Forward<std::tuple<Array, Array, Array>, Grad1##Name, Grad2##Name, \
+                   Grad3##Name>::Function()))
 #include CX_FAMILY_DEF
 #undef CX_UNARY
 #undef CX_UNARY_ATTR
 #undef CX_PREDICATE
+#undef CX_BINARY_GRADIENT
 #undef CX_BINARY
 #undef CX_COMPARE
-#undef CX_BINARY_GRAD
+#undef CX_TERNARY_GRADIENT
+#undef CX_TERNARY
+#undef CX_GRADIENT
+#undef CX_UNPACK
+#undef CX_ARG
 #undef CX_OP
 
 }  // namespace
@@ -247,14 +249,14 @@ constexpr ForwardDerivative* ForwardOf() {
 #define CX_UNARY(Name, ...)                          \
     Array Name(const Array& x) {                     \
         Array y = internal::CallUnary(kOp##Name, x); \
-        RecordUnary(kOp##Name, x, y, Grad##Name{});  \
+        RecordRow<Grad##Name>(kOp##Name, y, x);      \
         return y;                                    \
     }
-#define CX_UNARY_ATTR(Name, ...)                            \
-    Array Name(const Array& x, double attr) {               \
-        Array y = internal::CallUnary(kOp##Name, x, attr);  \
-        RecordUnaryAttr<Grad##Name>(kOp##Name, x, y, attr); \
-        return y;                                           \
+#define CX_UNARY_ATTR(Name, ...)                                  \
+    Array Name(const Array& x, double attr) {                     \
+        Array y = internal::CallUnary(kOp##Name, x, attr);        \
+        RecordRow<Grad##Name, NoGradient>(kOp##Name, y, x, attr); \
+        return y;                                                 \
     }
 #define CX_PREDICATE(Name, ...) \
     Array Name(const Array& x) { return internal::CallUnary(kOp##Name, x); }
@@ -276,6 +278,21 @@ constexpr ForwardDerivative* ForwardOf() {
     CX_COMPARE_FORM(Name, Array, Array)  \
     CX_COMPARE_FORM(Name, Array, Scalar) \
     CX_COMPARE_FORM(Name, Scalar, Array)
+
+#define CX_TERNARY_FORM(Name, T1, T2, T3)                                           \
+    Array Name(const T1& x1, const T2& x2, const T3& x3) {                          \
+        Array y = internal::CallTernary(kOp##Name, x1, x2, x3);                     \
+        RecordRow<Grad1##Name, Grad2##Name, Grad3##Name>(kOp##Name, y, x1, x2, x3); \
+        return y;                                                                   \
+    }
+#define CX_TERNARY(Name, ...)                    \
+    CX_TERNARY_FORM(Name, Array, Array, Array)   \
+    CX_TERNARY_FORM(Name, Array, Array, Scalar)  \
+    CX_TERNARY_FORM(Name, Array, Scalar, Array)  \
+    CX_TERNARY_FORM(Name, Array, Scalar, Scalar) \
+    CX_TERNARY_FORM(Name, Scalar, Array, Array)  \
+    CX_TERNARY_FORM(Name, Scalar, Array, Scalar) \
+    CX_TERNARY_FORM(Name, Scalar, Scalar, Array)
 #include CX_FAMILY_DEF
 #undef CX_UNARY
 #undef CX_UNARY_ATTR
@@ -284,5 +301,7 @@ constexpr ForwardDerivative* ForwardOf() {
 #undef CX_BINARY_FORM
 #undef CX_COMPARE
 #undef CX_COMPARE_FORM
+#undef CX_TERNARY
+#undef CX_TERNARY_FORM
 
 }  // namespace chainerx

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
@@ -205,13 +206,17 @@ const Array& AsSecond(const ElementwiseOp& op, const Array& x2, Dtype dtype, Arr
 
 }  // namespace
 
-void CheckForward(std::span<const Array> x, const Array& y, std::span<const Array> tangents,
-                  size_t arity) {
-    if (x.size() != arity || tangents.size() != arity) {
+void CheckForward(const ForwardInputs& f, size_t n_inputs, size_t n_attributes) {
+    const auto& [x, y, tangents, attributes] = f;
+    if (x.size() != n_inputs || tangents.size() != n_inputs) {
         throw ChainerxError{"forward derivative: ", x.size(), " inputs and ", tangents.size(),
-                            " tangents, expected ", arity,    " of each"};
+                            " tangents, expected ", n_inputs, " of each"};
     }
-    for (size_t i = 0; i < arity; ++i) {
+    if (attributes.size() != n_attributes) {
+        throw ChainerxError{"forward derivative: ", attributes.size(), " attributes, expected ",
+                            n_attributes, "; backward has released those of the node"};
+    }
+    for (size_t i = 0; i < n_inputs; ++i) {
         if (BroadcastShapes("forward derivative", x[i].shape(), y.shape()) != y.shape()) {
             throw DimensionError{"forward derivative: input ",
                                  i,
@@ -346,10 +351,88 @@ Array CallBinary(const ElementwiseOp& op, const Scalar& x1, const Array& x2) {
 
 namespace {
 
+struct Named {
+    const char* name;
+    const Operand& x;
+
+    Dtype dtype() const { return x.is_array() ? x.array().dtype() : x.scalar().dtype(); }
+    bool IsBoolean() const {
+        return x.is_array() ? IsBool(dtype()) : x.scalar().kind() == DtypeKind::kBool;
+    }
+};
+
+// The dtype that any number of operands compute in; the arrays come first to say so.
+Dtype PromotedOf(const ElementwiseOp& op, std::span<const Named> operands) {
+    std::optional<Dtype> result;
+    const Named* first = nullptr;
+    for (const Named& operand : operands) {
+        if (!operand.x.is_array()) continue;
+        Lookup(op, operand.name, operand.dtype());
+        result = result ? PromoteTypes(*result, operand.dtype()) : operand.dtype();
+        if (first == nullptr) first = &operand;
+    }
+    for (const Named& operand : operands) {
+        if (operand.IsBoolean() != first->IsBoolean() && BoolMeetsBoolOnly(op.rule)) {
+            throw DtypeError{
+                op.name,         ": ",
+                first->name,     " has dtype ",
+                first->dtype(),  ", ",
+                operand.name,    operand.x.is_array() ? " has dtype " : " is a number of dtype ",
+                operand.dtype(), ": bool goes with bool only"};
+        }
+        if (!operand.x.is_array()) result = ResultType(*result, operand.x.scalar());
+    }
+    const Dtype dtype = Lookup(op, first->name, *result);
+    for (const Named& operand : operands) {
+        if (!operand.x.is_array()) CheckIntFits(op.name, dtype, operand.x.scalar());
+    }
+    return dtype;
+}
+
+}  // namespace
+
+Array CallTernary(const ElementwiseOp& op, const Operand& x1, const Operand& x2,
+                  const Operand& x3) {
+    const Named operands[] = {{"x1", x1}, {"x2", x2}, {"x3", x3}};
+    const Dtype dtype = PromotedOf(op, operands);
+    const Array* arrays[3];
+    Array holders[3];
+    std::optional<Operand> in[3];
+    const Array* first = nullptr;
+    Shape shape;
+    bool is_contiguous = true;
+    for (int i = 0; i < 3; ++i) {
+        const Operand& x = operands[i].x;
+        arrays[i] = x.is_array() ? &x.array() : nullptr;
+        if (arrays[i] == nullptr) {
+            in[i].emplace(x);
+            continue;
+        }
+        in[i].emplace(As(*arrays[i], dtype, holders[i]));
+        is_contiguous &= arrays[i]->IsContiguous();
+        if (first == nullptr) {
+            first = arrays[i];
+            shape = first->shape();
+            continue;
+        }
+        CheckSameDevice(op.name, first->device(), arrays[i]->device());
+        if (arrays[i]->shape() != shape) {
+            shape = BroadcastShapes(op.name, shape, arrays[i]->shape());
+        }
+    }
+    CheckedNBytes(op.name, shape, GetItemSize(dtype));
+    Array y = is_contiguous ? EmptyUnchecked(shape, dtype, first->device())
+                            : EmptyInOrderOf(shape, dtype, first->device(), arrays);
+    CallKernel<void(const Operand&, const Operand&, const Operand&, const Array&)>(
+        *op.kernel, y.device(), *in[0], *in[1], *in[2], y);
+    return y;
+}
+
+namespace {
+
 // In-place results may lose width, not kind: a float does not go into an integer.
 CX_COLD void CheckInPlaceDtype(const ElementwiseOp& op, Dtype dtype, Dtype result) {
-    const auto category = [](Dtype d) { return IsBool(d) ? 0 : IsInt(d) ? 1 : IsFloat(d) ? 2 : 3; };
-    if (category(result) != category(dtype)) {
+    if (GetCategory(result) != GetCategory(dtype)) {
         throw DtypeError{"i",
                          op.name,
                          ": the result has dtype ",

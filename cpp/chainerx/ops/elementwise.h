@@ -22,6 +22,9 @@ CX_API Array CallUnary(const ElementwiseOp& op, const Array& x, double attr);
 CX_API Array CallBinary(const ElementwiseOp& op, const Array& x1, const Array& x2);
 CX_API Array CallBinary(const ElementwiseOp& op, const Array& x1, const Scalar& x2);
 CX_API Array CallBinary(const ElementwiseOp& op, const Scalar& x1, const Array& x2);
+// At least one is an array.
+CX_API Array CallTernary(const ElementwiseOp& op, const Operand& x1, const Operand& x2,
+                         const Operand& x3);
 
 // x1 = op(x1, x2). Checks that nothing of a graph is overwritten, that the result fits the shape of
 // x1, and that its dtype is of no higher kind than that of x1. Memory that both share is copied
@@ -29,10 +32,9 @@ CX_API Array CallBinary(const ElementwiseOp& op, const Scalar& x1, const Array& 
 CX_API void CallInPlace(const ElementwiseOp& op, const Array& x1, const Array& x2);
 CX_API void CallInPlace(const ElementwiseOp& op, const Array& x1, const Scalar& x2);
 
-// Checks the operands of a forward derivative: so many arrays that broadcast to y, and tangents of
-// their shapes.
-CX_API void CheckForward(std::span<const Array> x, const Array& y, std::span<const Array> tangents,
-                         size_t arity);
+// Checks what a forward derivative is of: so many arrays that broadcast to y, tangents of their
+// shapes, and so many attributes.
+CX_API void CheckForward(const ForwardInputs& f, size_t n_inputs, size_t n_attributes);
 
 // "floor_divide" of "FloorDivide", made by the compiler.
 template <int kSize>

@@ -32,6 +32,17 @@ CX_METHOD(_debug_dump_computational_graph, "backprop_id: BackpropId | None = Non
     return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
 }
 
+nb::dict Attributes(const GraphNode& node) {
+    nb::dict attributes;
+    const std::vector<double> values = node.attributes();
+    auto value = values.begin();
+    if (value == values.end()) return attributes;
+    for (const OperandInfo& operand : node.op().kernel->operands()) {
+        if (operand.role == OperandRole::kAttr) attributes[operand.name] = *value++;
+    }
+    return attributes;
+}
+
 std::optional<Array> Forward(const GraphNode& node, const std::vector<Array>& x, const Array& y,
                              const std::vector<nb::object>& tangents) {
     if (node.op().forward == nullptr) {
@@ -41,7 +52,7 @@ std::optional<Array> Forward(const GraphNode& node, const std::vector<Array>& x,
     for (const nb::object& tangent : tangents) {
         t.push_back(tangent.is_none() ? Array{} : ArrayArg("forward_derivative", tangent));
     }
-    Array ty = node.op().forward(x, y, t);
+    Array ty = node.op().forward({x, y, t, node.attributes()});
     return ty.is_null() ? std::nullopt : std::optional{std::move(ty)};
 }
 
@@ -67,6 +78,11 @@ void InitGraph(PyObject* module) {
                 return n.op().kernel != nullptr ? std::optional{n.op().kernel->name} : std::nullopt;
             },
             "The name of the kernel that computes it; None for views and compositions.")
+        .def_prop_ro(
+            "attributes", &Attributes,
+            nb::for_getter(nb::sig("def attributes(self) -> dict[str, float]")),
+            "The numbers that the operation was called with besides its inputs, by the "
+            "names that\nthe kernel has for them, where they are recorded and not released.")
         .def_prop_ro(
             "batching",
             [](const GraphNode& n) {

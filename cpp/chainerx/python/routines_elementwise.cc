@@ -104,19 +104,31 @@ std::optional<Scalar> ToBound(const char* name, PyObject* o) {
     return Given(o) ? std::optional<Scalar>{ToOperand("clip", name, o)} : std::nullopt;
 }
 
-CX_ROUTINE(clip, "a: ndarray, a_min: Scalar | None, a_max: Scalar | None) -> ndarray",
+PyObject* ClipTo(const Array& a, PyObject* low, PyObject* high) {
+    if (!IsNdArray(low) && !IsNdArray(high)) {
+        return Wrap(Clip(a, ToBound("a_min", low), ToBound("a_max", high)));
+    }
+    if (!Given(low)) return Wrap(Minimum(a, Self(high)));
+    if (!Given(high)) return Wrap(Maximum(a, Self(low)));
+    if (!IsNdArray(low)) return Wrap(Clamp(a, ToOperand("clip", "a_min", low), Self(high)));
+    if (!IsNdArray(high)) return Wrap(Clamp(a, Self(low), ToOperand("clip", "a_max", high)));
+    return Wrap(Clamp(a, Self(low), Self(high)));
+}
+
+CX_ROUTINE(clip,
+           "a: ndarray, a_min: ndarray | Scalar | None, a_max: ndarray | Scalar | None) -> ndarray",
            "Limits the values to a range.\n\n"
            "Args:\n"
            "    a (ndarray): Any shape, any real dtype.\n"
-           "    a_min (scalar): Lower bound, or None.\n"
-           "    a_max (scalar): Upper bound, or None.\n"
-           "Returns:\n    ndarray: Shape of ``a``. Differentiable, any order.\n"
+           "    a_min (ndarray or scalar): Lower bound, or None.\n"
+           "    a_max (ndarray or scalar): Upper bound, or None. Wins where the bounds cross.\n"
+           "Returns:\n    ndarray: Broadcast shape. Differentiable in all arrays, any order.\n"
            "Raises:\n    ValueError: If both bounds are None.") {
-    return Wrap(Clip(ToArray("clip", "a", a[0]), ToBound("a_min", a[1]), ToBound("a_max", a[2])));
+    return ClipTo(ToArray("clip", "a", a[0]), a[1], a[2]);
 }
-CX_METHOD(clip, "a_min: Scalar | None, a_max: Scalar | None) -> ndarray",
+CX_METHOD(clip, "a_min: ndarray | Scalar | None, a_max: ndarray | Scalar | None) -> ndarray",
           "Limits the values to a range; see chainerx.clip.") {
-    return Wrap(Clip(Self(self), ToBound("a_min", a[0]), ToBound("a_max", a[1])));
+    return ClipTo(Self(self), a[0], a[1]);
 }
 
 // ---- exponentials, circular and hyperbolic functions

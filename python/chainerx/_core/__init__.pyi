@@ -490,7 +490,7 @@ class ndarray:
     def cleargrad(self, backprop_id: BackpropId | None = None) -> None:
         """Unsets the gradient."""
 
-    def clip(self, a_min: Scalar | None, a_max: Scalar | None) -> ndarray:
+    def clip(self, a_min: ndarray | Scalar | None, a_max: ndarray | Scalar | None) -> ndarray:
         """Limits the values to a range; see chainerx.clip."""
 
     def copy(self) -> ndarray:
@@ -991,15 +991,15 @@ def check_double_backward(func: Callable[[list[ndarray]], ndarray | Sequence[nda
         GradientCheckError: If one is farther away; names input, element and both values.
         ChainerxError: If no input has ``require_grad()``."""
 
-def clip(a: ndarray, a_min: Scalar | None, a_max: Scalar | None) -> ndarray:
+def clip(a: ndarray, a_min: ndarray | Scalar | None, a_max: ndarray | Scalar | None) -> ndarray:
     """Limits the values to a range.
 
     Args:
         a (ndarray): Any shape, any real dtype.
-        a_min (scalar): Lower bound, or None.
-        a_max (scalar): Upper bound, or None.
+        a_min (ndarray or scalar): Lower bound, or None.
+        a_max (ndarray or scalar): Upper bound, or None. Wins where the bounds cross.
     Returns:
-        ndarray: Shape of ``a``. Differentiable, any order.
+        ndarray: Shape of ``a``, broadcast with those of bounds that are arrays. Differentiable in all arrays, any order.
     Raises:
         ValueError: If both bounds are None."""
 

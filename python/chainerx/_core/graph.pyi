@@ -51,6 +51,13 @@ class Node:
         """
 
     @property
+    def attributes(self) -> dict[str, builtins.float]:
+        """
+        The numbers that the operation was called with besides its inputs, by the names that
+        the kernel has for them, where they are recorded and not released.
+        """
+
+    @property
     def batching(self) -> str:
         """
         How it applies to a batch of its inputs along axis 0.

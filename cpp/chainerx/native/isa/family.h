@@ -19,12 +19,14 @@ const CX_FAMILY_LOOPS CX_UNIT_ENTRY = {
 #define CX_PREDICATE(Name, ...) PredicateRow<rows::Name>(),
 #define CX_BINARY(Name, ...) BinaryRow<rows::Name>(),
 #define CX_COMPARE(Name, ...) CompareRow<rows::Name>(),
+#define CX_TERNARY(Name, ...) TernaryRow<rows::Name>(),
 #include CX_FAMILY_DEF
 #undef CX_UNARY
 #undef CX_UNARY_ATTR
 #undef CX_PREDICATE
 #undef CX_BINARY
 #undef CX_COMPARE
+#undef CX_TERNARY
 };
 }
 

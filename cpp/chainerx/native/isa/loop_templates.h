@@ -58,6 +58,34 @@ void RunBinary(const void* x1_data, int64_t step1, const void* x2_data, int64_t 
     }
 }
 
+template <typename Row, typename T>
+void RunTernary(const void* x1_data, int64_t step1, const void* x2_data, int64_t step2,
+                const void* x3_data, int64_t step3, void* out_data, int64_t n) {
+    using B = Batch<T>;
+    constexpr int64_t kWidth = B::size;
+    const T* x[3] = {static_cast<const T*>(x1_data), static_cast<const T*>(x2_data),
+                     static_cast<const T*>(x3_data)};
+    const int64_t steps[3] = {step1, step2, step3};
+    T* out = static_cast<T*>(out_data);
+    alignas(64) T values[3][kWidth];  // as above
+    for (int k = 0; k < 3; ++k) {
+        if (steps[k] != 0) continue;
+        B(*x[k]).store_aligned(values[k]);
+        x[k] = values[k];
+    }
+    int64_t i = 0;
+    for (; i + kWidth <= n; i += kWidth) {
+        Row::Apply(B::load_unaligned(x[0] + i * step1), B::load_unaligned(x[1] + i * step2),
+                   B::load_unaligned(x[2] + i * step3))
+            .store_unaligned(out + i);
+    }
+    if (i < n) {
+        const B y = Row::Apply(LoadPart(x[0] + i * step1, n - i), LoadPart(x[1] + i * step2, n - i),
+                               LoadPart(x[2] + i * step3, n - i));
+        StorePart(out + i, y, n - i);
+    }
+}
+
 // Comparisons are exact, so the compiler's own vectorization of the scalar expression serves.
 template <typename Row, typename T>
 void RunPredicate(const void* x_data, void* out_data, int64_t n) {
@@ -99,6 +127,14 @@ template <typename Row>
 constexpr BinaryLoops BinaryRow() {
     if constexpr (ComputesIn(Row::kRule, Dtype::kFloat32)) {
         return {&RunBinary<Row, float>, &RunBinary<Row, double>};
+    } else {
+        return {nullptr, nullptr};
+    }
+}
+template <typename Row>
+constexpr TernaryLoops TernaryRow() {
+    if constexpr (ComputesIn(Row::kRule, Dtype::kFloat32)) {
+        return {&RunTernary<Row, float>, &RunTernary<Row, double>};
     } else {
         return {nullptr, nullptr};
     }

@@ -999,7 +999,7 @@ def clip(a: ndarray, a_min: ndarray | Scalar | None, a_max: ndarray | Scalar | N
         a_min (ndarray or scalar): Lower bound, or None.
         a_max (ndarray or scalar): Upper bound, or None. Wins where the bounds cross.
     Returns:
-        ndarray: Shape of ``a``, broadcast with those of bounds that are arrays. Differentiable in all arrays, any order.
+        ndarray: Broadcast shape. Differentiable in all arrays, any order.
     Raises:
         ValueError: If both bounds are None."""
 

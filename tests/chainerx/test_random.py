@@ -49,6 +49,18 @@ def test_uniform_excludes_its_end(dtype):
     assert values.max() < -0.5
 
 
+@pytest.mark.parametrize('dtype', ['float16', 'bfloat16', 'float32', 'float64'])
+@pytest.mark.parametrize(('low', 'high'), [(1.0, -3.0), (-2.0, -3.0), (5.0, 0.0)])
+def test_uniform_from_the_upper_end(low, high, dtype):
+    """As NumPy: the first is included, the other is not, whichever is the larger."""
+    x = chx.random.uniform(low, high, 200_000, dtype)
+    values = (low - chx.to_numpy(x).astype('f8')) / (low - high)
+    assert values.min() >= 0
+    assert values.max() < 1
+    assert abs(values.mean() - 0.5) < 0.01
+    assert abs(values.var() - 1 / 12) < 0.002
+
+
 def test_bad_arguments():
     with pytest.raises(ValueError, match='low is 5 and high is 5'):
         chx.random.integers(5, 5)

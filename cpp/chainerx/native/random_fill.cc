@@ -96,11 +96,18 @@ void RandomUniform(const Array& state, double low, double high, const Array& out
     const philox::Stream stream = NextCall(state);
     VisitFloat(out.dtype(), [&]<typename T>() {
         using C = ComputeType<T>;
-        const C first = static_cast<C>(low);
-        const C width = static_cast<C>(high - low);
-        const C last = LastBelow<T>(low, high);
-        FillFloats<T>(stream, out, Loops<C>().uniform,
-                      [=](C u) { return std::min(first + width * u, last); });
+        const auto fill = [&](double from, double to, auto finish) {
+            const C first = static_cast<C>(from);
+            const C width = static_cast<C>(to - from);
+            const C last = LastBelow<T>(from, to);
+            FillFloats<T>(stream, out, Loops<C>().uniform,
+                          [=](C u) { return finish(std::min(first + width * u, last)); });
+        };
+        if (low <= high) {
+            fill(low, high, [](C x) { return x; });
+        } else {
+            fill(-low, -high, [](C x) { return -x; });
+        }
     });
 }
 CX_NATIVE_KERNEL(RandomUniform)

@@ -80,10 +80,10 @@ CX_RANDOM(uniform,
           "low: float = 0.0, high: float = 1.0, size: ShapeLike | None = None, "
           "dtype: DtypeLike = 'float64', device: DeviceLike | None = None, "
           "key: int | None = None) -> ndarray",
-          "Numbers evenly distributed in ``low <= x < high``.\n\n"
+          "Numbers evenly distributed from ``low`` to ``high``.\n\n"
           "Args:\n"
-          "    low (float): Least value.\n"
-          "    high (float): End of the range, excluded.\n"
+          "    low (float): Start of the range.\n"
+          "    high (float): End of the range, excluded; it may be below ``low``.\n"
           "    size: Shape; None gives a 0-dimensional array.\n"
           "    dtype: A real float dtype.\n"
           "    key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator "

@@ -62,11 +62,11 @@ def set_state(state: tuple[builtins.int, builtins.int]) -> None:
     """Goes back to a state of the generator."""
 
 def uniform(low: builtins.float = 0.0, high: builtins.float = 1.0, size: ShapeLike | None = None, dtype: DtypeLike = 'float64', device: DeviceLike | None = None, key: builtins.int | None = None) -> ndarray:
-    """Numbers evenly distributed in ``low <= x < high``.
+    """Numbers evenly distributed from ``low`` to ``high``.
 
     Args:
-        low (float): Least value.
-        high (float): End of the range, excluded.
+        low (float): Start of the range.
+        high (float): End of the range, excluded; it may be below ``low``.
         size: Shape; None gives a 0-dimensional array.
         dtype: A real float dtype.
         key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator stays as it is.

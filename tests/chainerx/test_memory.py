@@ -265,6 +265,9 @@ def test_memory_cache_limit(cache):
     assert n <= chx.get_memory_info()['cached'] <= 3 * n
     chx.set_memory_cache_limit(n // 2)
     assert chx.get_memory_info()['cached'] <= n // 2
+    with pytest.raises(ValueError, match='nbytes is -1,'):
+        chx.set_memory_cache_limit(-1)
+    assert chx.get_memory_info()['limit'] == n // 2
     chx.set_memory_cache_limit(0)
     x = chx.empty(n, 'uint8')
     del x

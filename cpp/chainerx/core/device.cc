@@ -208,6 +208,11 @@ DeviceScope::DeviceScope(Device& device) : saved_{t_state.default_device} {
 DeviceScope::~DeviceScope() { t_state.default_device = saved_; }
 
 void ThrowDeviceMismatch(const char* op, const Device& d1, const Device& d2) {
+    if (d1.context() != d2.context()) {
+        throw DeviceError{op,        ": operands are on devices of different contexts, ",
+                          d1.name(), " and ",
+                          d2.name(), "; make a copy with the other's device"};
+    }
     throw DeviceError{op,        ": operands are on different devices, ",
                       d1.name(), " and ",
                       d2.name(), "; move one with to_device()"};

@@ -213,7 +213,12 @@ void ShrinkCache(int64_t most, bool set_limit) {
 
 }  // namespace
 
-void SetCacheLimit(int64_t bytes) { ShrinkCache(bytes, true); }
+void SetCacheLimit(int64_t bytes) {
+    if (bytes < 0) {
+        throw ValueError{"set_memory_cache_limit: nbytes is ", bytes, ", expected at least 0"};
+    }
+    ShrinkCache(bytes, true);
+}
 
 void ReleaseCachedMemory() { ShrinkCache(0, false); }
 

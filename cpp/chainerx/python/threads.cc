@@ -22,7 +22,7 @@ CX_ROUTINE(set_num_threads, "n: int) -> None",
            "Results don't depend on it.\n\n"
            "Args:\n    n (int): 1 to 1024.") {
     const int64_t n = ToInt("set_num_threads", "n", a[0]);
-    SetNumThreads(static_cast<int>(std::clamp<int64_t>(n, 0, INT_MAX)));
+    SetNumThreads(static_cast<int>(std::clamp<int64_t>(n, INT_MIN, INT_MAX)));
     Py_RETURN_NONE;
 }
 

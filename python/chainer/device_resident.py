@@ -218,8 +218,9 @@ class _FromChxVisitor(DeviceResidentsVisitor):
 def _level_of_class_statement() -> int:
     # Subclasses' __init_subclass__ and the metaclass are in between.
     level, frame = 1, sys._getframe(1)
-    while frame.f_code.co_name == '__init_subclass__' or frame.f_globals['__name__'] == 'abc':
-        assert frame.f_back is not None
+    while frame.f_code.co_name == '__init_subclass__' or frame.f_globals.get('__name__') == 'abc':
+        if frame.f_back is None:
+            break
         level, frame = level + 1, frame.f_back
     return level
 

@@ -169,6 +169,13 @@ def test_final_methods(base, name):
         type('Bad', (base,), {name: lambda self: self})
 
 
+def test_a_legacy_method_in_code_without_a_module():
+    source = 'class Old(Link):\n    def to_cpu(self):\n        return self'
+    with pytest.warns(DeprecationWarning, match='to_cpu') as caught:
+        exec(compile(source, 'a cell', 'exec'), {'Link': Link})
+    assert caught[0].filename == 'a cell'
+
+
 @pytest.mark.parametrize('base', [Link, ChainList])
 def test_overriding_a_legacy_method(base):
     calls = []

@@ -79,6 +79,16 @@ def test_copy_share():
     assert [name for name, _ in net.namedlinks()] == LINK_PATHS
 
 
+@pytest.mark.parametrize('mode', ['copy', 'init'])
+def test_a_child_in_two_places_is_copied_once(mode):
+    net = Chain()
+    with net.init_scope():
+        net.encode = net.decode = L.Linear(2, 2)
+    other = net.copy(mode)
+    assert other.encode is other.decode
+    assert other.encode.W.array is not net.encode.W.array
+
+
 def test_what_is_registered_in_a_copy_stays_there():
     net = Net()
     other = net.copy()

@@ -1,6 +1,7 @@
 """Variables over arrays of all kinds."""
 
 import copy
+import inspect
 import pickle
 
 import chainer
@@ -704,3 +705,23 @@ def test_a_type_check_does_not_depend_on_what_was_called_before():
         a, b = np.ones(shape, first), np.ones(shape, first).astype('f')
         for x, y in ((a, b), (b, a)):
             np.testing.assert_array_equal((Variable(x) + y).array, 2)
+
+
+def test_signatures_of_what_is_written_in_cpp():
+    """For help(), and for libraries that build classes from them."""
+
+    class Twice(chainer.FunctionNode):
+        pass
+
+    def parameters(o):
+        return list(inspect.signature(o).parameters)
+
+    keywords = ['name', 'grad', 'requires_grad', 'layout']
+    assert parameters(Variable) == ['data', *keywords]
+    assert parameters(chainer.variable.VariableNode) == ['variable', 'name']
+    assert parameters(chainer.FunctionNode) == parameters(Twice) == []
+    for cls in (Variable, chainer.Parameter, chainer.variable.VariableNode, chainer.FunctionNode):
+        for name in dir(cls):
+            method = getattr(cls, name)
+            if callable(method) and not name.startswith('_'):
+                assert parameters(method)[0] == 'self', f'{cls.__name__}.{name}'

@@ -158,9 +158,9 @@ PyGetSetDef g_getset[] = {
     {"__dict__", &PyObject_GenericGetDict, &PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyMethodDef g_methods[] = {
-    {"unchain", &UnchainFunction, METH_NOARGS, "Cuts the function from its inputs and outputs."},
-    {nullptr, nullptr, 0, nullptr}};
+PyMethodDef g_methods[] = {{"unchain", &UnchainFunction, METH_NOARGS,
+                            "unchain($self)\n--\n\nCuts the function from its inputs and outputs."},
+                           {nullptr, nullptr, 0, nullptr}};
 
 PyMemberDef g_members[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(FunctionObject, dict), READONLY, nullptr},
@@ -549,7 +549,9 @@ void InitFunction(PyObject* module) {
         {Py_tp_members, g_members},
         {Py_tp_getset, g_getset},
         {Py_tp_methods, g_methods},
-        {Py_tp_doc, const_cast<char*>("The part of chainer.FunctionNode that is written in C++.")},
+        {Py_tp_doc,
+         const_cast<char*>(
+             "FunctionNode()\n--\n\nThe part of chainer.FunctionNode that is written in C++.")},
         {0, nullptr}};
     static PyType_Spec spec = {"chainerx._core.engine.FunctionNode", sizeof(FunctionObject), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,

@@ -161,13 +161,15 @@ PyObject* Unchain(PyObject* self, PyObject*) {
     Py_RETURN_NONE;
 }
 
-PyMethodDef g_methods[] = {
-    {"get_variable", &Method<&GetVariable>, METH_NOARGS,
-     "The variable at this place; a new one if nobody holds the old one any more."},
-    {"get_variable_or_none", &Method<&VariableOrNone>, METH_NOARGS,
-     "The variable at this place; None if nobody holds it any more."},
-    {"unchain", &Unchain, METH_NOARGS, "Forgets the creator: backward ends here."},
-    {nullptr, nullptr, 0, nullptr}};
+PyMethodDef g_methods[] = {{"get_variable", &Method<&GetVariable>, METH_NOARGS,
+                            "get_variable($self)\n--\n\nThe variable at this place; a new one if "
+                            "nobody holds the old one any more."},
+                           {"get_variable_or_none", &Method<&VariableOrNone>, METH_NOARGS,
+                            "get_variable_or_none($self)\n--\n\nThe variable at this place; None "
+                            "if nobody holds it any more."},
+                           {"unchain", &Unchain, METH_NOARGS,
+                            "unchain($self)\n--\n\nForgets the creator: backward ends here."},
+                           {nullptr, nullptr, 0, nullptr}};
 
 Py_hash_t Hash(PyObject* self) {
     return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(AsNode(self)->slot) >> 4);
@@ -203,7 +205,8 @@ void InitNode(PyObject* module) {
         {Py_tp_methods, g_methods},
         {Py_tp_hash, reinterpret_cast<void*>(&Hash)},
         {Py_tp_richcompare, reinterpret_cast<void*>(&Compare)},
-        {Py_tp_doc, const_cast<char*>("The place of a variable in the graph, which this "
+        {Py_tp_doc, const_cast<char*>("VariableNode(variable, name=None)\n--\n\nThe place of a "
+                                      "variable in the graph, which this "
                                       "object keeps alive; the array it does not.")},
         {0, nullptr}};
     static PyType_Spec spec = {"chainerx._core.engine.VariableNode", sizeof(NodeObject), 0,

@@ -465,7 +465,10 @@ void InitVariable(PyObject* module) {
         {Py_tp_getset, VariableAttributes()},
         {Py_tp_methods, VariableMethods()},
         {Py_tp_hash, reinterpret_cast<void*>(&PyObject_HashNotImplemented)},
-        {Py_tp_doc, const_cast<char*>("The part of chainer.Variable that is written in C++.")},
+        {Py_tp_doc,
+         const_cast<char*>(
+             "Variable(data=None, *, name=None, grad=None, requires_grad=True, "
+             "layout=None)\n--\n\nThe part of chainer.Variable that is written in C++.")},
     };
     PyType_Slot* next = slots + 10;
     AddOperatorSlots(next);

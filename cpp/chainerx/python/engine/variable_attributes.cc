@@ -300,8 +300,9 @@ PyObject* Adopt(PyObject* self, PyObject* other) {
 PyMethodDef g_methods[] = {
     {"_replace", &Replace, METH_O, "Gives the variable another array, outside the graph."},
     {"_adopt", &Adopt, METH_O, "Takes over another variable's place in the graph."},
-    {"cleargrad", &ClearGrad, METH_NOARGS, "Drops the gradient."},
-    {"unchain", &Unchain, METH_NOARGS, "Forgets the creator: backward ends here."},
+    {"cleargrad", &ClearGrad, METH_NOARGS, "cleargrad($self)\n--\n\nDrops the gradient."},
+    {"unchain", &Unchain, METH_NOARGS,
+     "unchain($self)\n--\n\nForgets the creator: backward ends here."},
     {"_share", &Share, METH_O, "Makes another variable share the storage of this one."},
     {nullptr, nullptr, 0, nullptr}};
 

@@ -140,12 +140,23 @@ void RunTernary(const TernaryKernel& kernel, const Operand& x1, const Operand& x
     const Array* arrays[4] = {&out};
     std::optional<ScalarValue> scalars[3];
     char* values[4] = {};
+    bool in_step = out.GetTotalSize() <= kHeavyBlock && out.IsContiguous() && !IsHalf(dtype);
     for (int k = 0; k < 3; ++k) {
         if (xs[k]->is_array()) {
             arrays[k + 1] = &xs[k]->array();
+            in_step = in_step && InStep(xs[k]->array(), out);
         } else {
             values[k + 1] = scalars[k].emplace(xs[k]->scalar(), dtype).bytes;
         }
+    }
+    if (in_step) {
+        const auto data = [&](int k) {
+            return arrays[k] != nullptr ? arrays[k]->raw_data() : values[k];
+        };
+        const auto step = [&](int k) { return arrays[k] != nullptr ? 1 : 0; };
+        loop(data(1), step(1), data(2), step(2), data(3), step(3), out.raw_data(),
+             out.GetTotalSize());
+        return;
     }
     Walk<4> walk{out.shape(), arrays, values, AxisOrder::kByStride};
     RunStrided(walk, dtype, out.dtype(), kernel.is_heavy,

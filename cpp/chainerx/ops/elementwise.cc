@@ -399,7 +399,8 @@ Array CallTernary(const ElementwiseOp& op, const Operand& x1, const Operand& x2,
     Array holders[3];
     std::optional<Operand> in[3];
     const Array* first = nullptr;
-    Shape shape;
+    const Shape* shape = nullptr;
+    Shape broadcast;
     bool is_contiguous = true;
     for (int i = 0; i < 3; ++i) {
         const Operand& x = operands[i].x;
@@ -412,17 +413,18 @@ Array CallTernary(const ElementwiseOp& op, const Operand& x1, const Operand& x2,
         is_contiguous &= arrays[i]->IsContiguous();
         if (first == nullptr) {
             first = arrays[i];
-            shape = first->shape();
+            shape = &first->shape();
             continue;
         }
         CheckSameDevice(op.name, first->device(), arrays[i]->device());
-        if (arrays[i]->shape() != shape) {
-            shape = BroadcastShapes(op.name, shape, arrays[i]->shape());
+        if (arrays[i]->shape() != *shape) {
+            broadcast = BroadcastShapes(op.name, *shape, arrays[i]->shape());
+            shape = &broadcast;
         }
     }
-    CheckedNBytes(op.name, shape, GetItemSize(dtype));
-    Array y = is_contiguous ? EmptyUnchecked(shape, dtype, first->device())
-                            : EmptyInOrderOf(shape, dtype, first->device(), arrays);
+    CheckedNBytes(op.name, *shape, GetItemSize(dtype));
+    Array y = is_contiguous ? EmptyUnchecked(*shape, dtype, first->device())
+                            : EmptyInOrderOf(*shape, dtype, first->device(), arrays);
     CallKernel<void(const Operand&, const Operand&, const Operand&, const Array&)>(
         *op.kernel, y.device(), *in[0], *in[1], *in[2], y);
     return y;

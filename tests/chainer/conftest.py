@@ -8,6 +8,14 @@ import pytest
 if (_here := str(pathlib.Path(__file__).parent)) not in sys.path:
     sys.path.append(_here)
 
+from devices import DEVICES, maker
+
+
+@pytest.fixture(params=DEVICES)
+def make(request):
+    """Makes an array of each kind from a NumPy array."""
+    return maker(request.param)
+
 
 def pytest_collection_modifyitems(items):
     from chainer.backends import cuda, intel64

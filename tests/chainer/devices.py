@@ -16,3 +16,7 @@ def maker(device):
 def to_numpy(x):
     """An array or Variable of any kind on the host."""
     return chainer.backend.CpuDevice().send(chainer.as_array(x))
+
+
+def assert_equal(x, expected):
+    np.testing.assert_array_equal(to_numpy(x), expected)

@@ -10,15 +10,10 @@ import chainerx
 import numpy as np
 import pytest
 from chainer import FunctionNode, Variable
-from devices import DEVICES, maker, to_numpy
+from devices import to_numpy
 
 A = np.arange(6, dtype='f').reshape(2, 3) + 1
 ONES = np.ones_like(A)
-
-
-@pytest.fixture(params=DEVICES)
-def make(request):
-    return maker(request.param)
 
 
 def assert_equal(x, expected):

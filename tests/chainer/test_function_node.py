@@ -12,14 +12,9 @@ import pytest
 from chainer import FunctionNode, Variable
 from chainer.functions.activation.relu import ReLU
 from chainer.utils import type_check
-from devices import DEVICES, maker, to_numpy
+from devices import to_numpy
 
 A = np.arange(6, dtype='f').reshape(2, 3) + 1
-
-
-@pytest.fixture(params=DEVICES)
-def make(request):
-    return maker(request.param)
 
 
 class Mul(FunctionNode):

@@ -8,7 +8,9 @@ import pytest
 DOCS = pathlib.Path(__file__).parents[2] / 'docs'
 
 
-@pytest.mark.parametrize(('name', 'asserts'), [('autograd.md', 5), ('indexing.md', 1), ('debugging.md', 2)])
+@pytest.mark.parametrize(
+    ('name', 'asserts'), [('autograd.md', 5), ('indexing.md', 1), ('debugging.md', 2)]
+)
 def test_code_blocks_run(name, asserts):
     text = (DOCS / name).read_text(encoding='utf-8')
     # Lines in front keep the line numbers of the document in a traceback.

@@ -1,0 +1,44 @@
+"""What a wrong use may raise, and that all works afterwards."""
+
+import chainer
+import chainer.functions as F
+import chainerx
+import numpy as np
+import pytest
+from chainer import Variable
+
+X = np.arange(6, dtype='f').reshape(2, 3) + 1
+X.flags.writeable = False  # some tests call everything with it
+
+
+# What a wrong use may raise. SystemError, MemoryError or an assertion of the engine are none.
+DOCUMENTED = (TypeError, ValueError, AttributeError, LookupError, NotImplementedError)
+DOCUMENTED += (RuntimeError, chainer.utils.type_check.InvalidType, chainerx.ChainerxError)
+# What Python code may raise besides, when it gets something else for self.
+OF_PYTHON = (*DOCUMENTED, AssertionError, StopIteration)
+
+
+def refuses(call, *args, errors=DOCUMENTED):
+    """Whether a call raises an error: a documented one, with a message."""
+    caught = None
+    try:
+        call(*args)
+    except errors as error:
+        caught = error
+    assert not isinstance(caught, RecursionError), caught
+    assert caught is None or errors is not DOCUMENTED or str(caught).strip(), f'{call}: no message'
+    return caught is not None
+
+
+def still_works():
+    x = Variable(X.copy())
+    y = F.sum(F.relu(x) * x)
+    y.backward()
+    np.testing.assert_array_equal(x.grad, 2 * X)
+
+
+@pytest.fixture(autouse=True)
+def check_afterwards():
+    yield
+    still_works()
+    assert not chainer.get_function_hooks()

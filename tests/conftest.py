@@ -38,18 +38,19 @@ def build_library():
 def build_backend(build_library, tmp_path_factory):
     """Builds a backend of tests/cpp, by default toy_backend.cc, under a name of one's choice.
 
-    That one computes on host memory. The path of the library is in a folder that CHAINERX_PATH may
-    name; who asks again gets the same.
+    That one computes on host memory. An edit is a text of it and what that becomes. The path of the
+    library is in a folder that CHAINERX_PATH may name; who asks again gets the same.
     """
     import chainerx
 
     @functools.cache
-    def build(name, file='toy_backend.cc'):
+    def build(name, file='toy_backend.cc', edit=('', '')):
         library = tmp_path_factory.mktemp('chainerx_path') / 'backends' / f'{name}.so'
         library.parent.mkdir()
         source = (ROOT / 'tests' / 'cpp' / file).read_text()
         lib = pathlib.Path(chainerx.__file__).parent / 'lib'
-        source = source.replace('"toy"', f'"{name}"')
+        assert edit[0] in source
+        source = source.replace('"toy"', f'"{name}"').replace(*edit)
         build_library(library, source, f'-I{ROOT / "cpp"}', f'-L{lib}', '-lchainerx')
         return library
 

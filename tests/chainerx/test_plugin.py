@@ -92,3 +92,33 @@ def test_process_ends_cleanly_with_arrays_alive(toy):
     environment = {**os.environ, 'CHAINERX_PATH': str(toy.parent.parent)}
     done = subprocess.run([sys.executable, '-c', code], env=environment, capture_output=True)
     assert (done.returncode, done.stderr) == (0, b'')
+
+
+DEFECTS = {
+    'no_buffer': ('if (data == nullptr) throw', 'if (data != nullptr) return nullptr; throw'),
+    'no_device': ('std::make_unique<ToyDevice>(this, index)', 'nullptr'),
+    'another_device': ('(this, index)', '(this, index + 7)'),
+    'device_throws': ('return std::make_unique<ToyDevice>(this, index);', 'throw index;'),
+    'count_throws': ('return 2;', 'throw 2;'),
+    'kernel_throws': ('++filled;', 'throw 2;'),
+    'kernel_throws_std': ('++filled;', 'throw std::bad_cast{};'),
+}
+FOUND = {
+    'no_buffer': (MemoryError, 'no buffer'),
+    'no_device': (chx.BackendError, "'no_device' makes no device for index 0"),
+    'another_device': (chx.BackendError, 'makes another device for index 0'),
+    'device_throws': (RuntimeError, r'unknown C\+\+ exception'),
+    'count_throws': (RuntimeError, r'unknown C\+\+ exception'),
+    'kernel_throws': (RuntimeError, r'unknown C\+\+ exception'),
+    'kernel_throws_std': (RuntimeError, 'bad_cast'),
+}
+
+
+@pytest.mark.parametrize('defect', DEFECTS)
+def test_defects_of_a_backend_are_errors(defect, context, toy, build_backend, monkeypatch):
+    library = build_backend(defect, edit=DEFECTS[defect])
+    monkeypatch.setenv('CHAINERX_PATH', str(library.parent.parent))
+    cls, text = FOUND[defect]
+    for _ in range(2):
+        with pytest.raises(cls, match=text):
+            chx.ones(3, device=context.get_device(f'{defect}:0'))

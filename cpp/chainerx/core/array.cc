@@ -7,6 +7,10 @@ void internal::ArrayBody::DropStrong() {
     UnrefMemory();
 }
 
+void internal::ArrayBody::ThrowNoBuffer() {
+    throw OutOfMemoryError{"out of memory: the device has allocated no buffer"};
+}
+
 void internal::ThrowTooLarge(const Shape& shape, Dtype dtype) {
     throw DimensionError{"an array of shape ", shape, " and dtype ", GetDtypeName(dtype),
                          " is too large to address"};

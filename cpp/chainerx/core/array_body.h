@@ -64,8 +64,11 @@ struct ArrayBody {
     }
 
     // Takes over a reference to `buffer`, also where there is no memory for the body.
+    // OutOfMemoryError if it is null, as from a backend that does not throw.
     template <typename... Args>
     static ArrayBody* Make(Buffer* buffer, const Args&... args) {
+        if (buffer == nullptr) [[unlikely]]
+            ThrowNoBuffer();
         struct Guard {
             Buffer* buffer;
             ~Guard() {
@@ -116,6 +119,7 @@ struct ArrayBody {
     static uint32_t StrongOf(uint64_t counts) { return static_cast<uint32_t>(counts); }
 
     CX_API void DropStrong();
+    [[noreturn]] CX_API CX_COLD static void ThrowNoBuffer();
 
     void Destroy() {
         CX_TRACK_DEAD(kBody);

@@ -24,6 +24,11 @@ Device& Backend::GetDevice(int index) {
     const std::lock_guard lock{internal::CreationMutex()};
     if (Device* made = find()) return *made;  // meanwhile
     std::unique_ptr<Device> device = CreateDevice(index);
+    if (device == nullptr || device->index() != index) {
+        throw BackendError{"backend '",          name_,
+                           "' makes ",           device == nullptr ? "no" : "another",
+                           " device for index ", index};
+    }
     return devices_.Add(std::move(device));
 }
 

@@ -1,6 +1,7 @@
 // The extension module chainerx._core.
 #include <nanobind/nanobind.h>
 
+#include <exception>
 #include <string>
 
 #include "chainerx/core/context.h"
@@ -50,6 +51,10 @@ NB_MODULE(_core, m) {
         } catch (const chainerx::ChainerxError&) {
             TranslateException();
         } catch (const PythonError&) {
+        } catch (const std::exception&) {
+            throw;       // nanobind knows it
+        } catch (...) {  // a plug-in's
+            TranslateException();
         }
     });
     try {

@@ -38,13 +38,16 @@ def frombuffer(
     Raises:
         ChainerxError: If the buffer has too few bytes, or a part of an element is left over.
         TypeError: If it is no buffer.
-        ValueError: If bools have bytes other than 0 and 1.
+        ValueError: If bools have bytes other than 0 and 1, or the buffer holds Python objects.
     """
     dtype = _core.empty(0, dtype, 'native:0').dtype
     with memoryview(buffer) as view:
         size = view.nbytes
         if not view.c_contiguous:
             raise _core.ChainerxError('frombuffer: the buffer is not C-contiguous')
+        # Between colons stand names of fields.
+        if 'O' in ''.join(view.format.split(':')[::2]):
+            raise ValueError('frombuffer: the buffer holds Python objects')
     if not 0 <= offset <= size:
         raise _core.ChainerxError(f'frombuffer: offset {offset} is not within {size} bytes')
     left = size - offset

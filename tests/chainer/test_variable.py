@@ -208,6 +208,24 @@ def test_assign_other_shape_and_dtype_numpy():
     assert x.grad.shape == (4,)
 
 
+@pytest.mark.parametrize('value', [np.array([object()]), np.zeros((1,) * 20, 'f')])
+@pytest.mark.parametrize('seen', [True, False])
+def test_assign_what_chainerx_can_not_hold(value, seen):
+    x = Variable(A.copy())
+    y = x * 2
+    before = y.array if seen else None
+    y_place = y.node
+    with pytest.raises(TypeError, match="can't hold"):
+        y.array = value
+    assert before is None or y.array is before
+    assert_equal(y.array, 2 * A)
+    assert y.node is y_place
+    F.sum(y * y).backward()
+    assert_equal(x.grad, 8 * A)
+    y.array = A + 1  # later ones count
+    assert_equal((y * 2).array, 2 * (A + 1))
+
+
 def test_assign_chainerx_is_an_error():
     a = chainerx.array(A)
     x = Variable(a)

@@ -279,3 +279,9 @@ def test_pytorch():
     assert torch.from_dlpack(chx.array(A).astype('bfloat16')).dtype is torch.bfloat16
     b = chx.from_dlpack(t.to(torch.bfloat16))
     assert b.dtype.name == 'bfloat16'
+
+
+@pytest.mark.parametrize('pair', ['x', None, [1, 0], 1])
+def test_device_that_is_no_tuple(pair):
+    with pytest.raises(TypeError, match=r'from_dlpack: x.__dlpack_device__\(\) is a'):
+        chx.from_dlpack(Other(A, device=pair))

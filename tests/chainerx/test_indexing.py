@@ -251,6 +251,15 @@ def test_frombuffer_of_shared_memory():
     with pytest.raises(chx.ChainerxError, match='read-only'):
         constant[0] = 1
     assert chx.frombuffer(b'').shape == (0,)
+    named = np.array([(1.0, 2.0)], [('One', 'f4'), ('O', 'f4')])
+    np.testing.assert_array_equal(to_numpy(chx.frombuffer(named)), [1, 2])
+
+
+@pytest.mark.parametrize('dtype', ['O', [('a', 'f8'), ('b', 'O')], [('a', 'O', (3,))]])
+def test_frombuffer_of_objects(dtype):
+    """Whoever writes to them would crash the process."""
+    with pytest.raises(ValueError, match='holds Python objects'):
+        chx.frombuffer(np.zeros(4, dtype), 'int64')
 
 
 @pytest.mark.parametrize(

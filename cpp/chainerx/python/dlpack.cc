@@ -324,6 +324,10 @@ Ref AskForCapsule(PyObject* x, bool never_copy) {
         const Ref device = Check(PyObject_CallMethod(x, "__dlpack_device__", nullptr));
         int type;
         int id;
+        if (!PyTuple_Check(device.get())) {
+            throw TypeError{"from_dlpack: x.__dlpack_device__() is a ",
+                            Py_TYPE(device.get())->tp_name, ", expected a tuple of two integers"};
+        }
         if (!PyArg_ParseTuple(device.get(), "ii", &type, &id)) throw PythonError{};
         const Ref legacy = Check(PyLong_FromLong(1));  // the default stream
         if (type == kCuda && PyDict_SetItemString(keywords.get(), "stream", legacy.get()) < 0) {

@@ -75,6 +75,7 @@ PyObject* GetRequiresGrad(VariableObject* v) { return PyBool_FromLong(v->require
 // The array may be of another kind, shape and dtype. What was saved for backward stays as it was.
 void SetArray(VariableObject* v, PyObject* value) {
     Cell* cell = v->cell;
+    const Kind old_kind = cell->kind;
     if (value == cell->object) return;  // what `x.array -= y` does in the end
     if (value != Py_None) {
         const Kind kind = KindOf(value);
@@ -97,15 +98,27 @@ void SetArray(VariableObject* v, PyObject* value) {
     Ref old{cell->object};
     cell->object = Py_NewRef(value);
     ++cell->version;
-    if (v->body == nullptr) return;
+    internal::ArrayBody* const record = v->body;
+    const bool current = v->version + 1 == cell->version;
+    if (record == nullptr) return;
     if (value == Py_None) {
         Slot* slot = v->body->slot;
         if (slot != nullptr && slot->variable == v) slot->variable = nullptr;
-        internal::ArrayBody* body = v->body;
         v->body = nullptr;
-        body->Unref();
-    } else {
+        record->Unref();
+        return;
+    }
+    try {
         RecordOf("Variable.array", v);
+    } catch (...) {  // chainerx can't hold it, and the variable is part of a graph
+        if (v->cell == cell && cell->object == value) {
+            cell->object = old.Release();
+            cell->kind = old_kind;
+            ++cell->version;
+            if (current && v->body == record) v->version = cell->version;
+            Py_DECREF(value);
+        }
+        throw;
     }
 }
 

@@ -40,12 +40,19 @@ class FunctionHook:
         if self.name in hooks:
             raise KeyError(f'hook {self.name} already exists')
         hooks[self.name] = self
-        self.added(None)
+        try:
+            self.added(None)
+        except BaseException:
+            hooks.pop(self.name, None)
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        get_function_hooks()[self.name].deleted(None)
-        del get_function_hooks()[self.name]
+        hooks = get_function_hooks()
+        try:
+            hooks[self.name].deleted(None)
+        finally:
+            hooks.pop(self.name, None)
 
     def added(self, function: FunctionNode | None) -> None:
         """Called when the hook is added; ``function`` is None if to all of them."""

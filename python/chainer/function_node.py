@@ -300,16 +300,25 @@ class FunctionNode(engine.FunctionNode):
         if name in self.local_function_hooks:
             raise KeyError(f'hook {name} already exists')
         self.local_function_hooks[name] = hook
-        hook.added(self)
+        try:
+            hook.added(self)
+        except BaseException:
+            self._remove_hook(name)
+            raise
 
     def delete_hook(self, name: str) -> None:
         """Removes a hook of this function."""
         hooks = self._local_function_hooks
         if not hooks or name not in hooks:
             raise KeyError(f'hook {name} does not exist')
-        hooks[name].deleted(self)
-        del hooks[name]
-        if not hooks:
+        try:
+            hooks[name].deleted(self)
+        finally:
+            self._remove_hook(name)
+
+    def _remove_hook(self, name: str) -> None:
+        hooks = self._local_function_hooks
+        if hooks is not None and hooks.pop(name, None) is not None and not hooks:
             engine.observe(self, False)
 
 

@@ -311,3 +311,31 @@ def test_print():
 def test_hooks_of_cuda(name):
     with pytest.raises(RuntimeError, match='CUDA environment'):
         getattr(function_hooks, name)()
+
+
+class Failing(chainer.FunctionHook):
+    name = 'failing'
+
+    def __init__(self, moment):
+        self.moment = moment
+
+    def added(self, function):
+        if self.moment == 'added':
+            raise ZeroDivisionError
+
+    def deleted(self, function):
+        if self.moment == 'deleted':
+            raise ZeroDivisionError
+
+
+@pytest.mark.parametrize('moment', ['added', 'deleted'])
+def test_a_hook_that_fails_is_gone(moment, x):
+    with pytest.raises(ZeroDivisionError), Failing(moment):
+        pass
+    assert not chainer.get_function_hooks()
+    f = F.exp(x).creator
+    with pytest.raises(ZeroDivisionError):  # noqa: PT012 - one of them
+        f.add_hook(Failing(moment))
+        f.delete_hook('failing')
+    assert not f.local_function_hooks
+    f.add_hook(Failing(''))

@@ -144,3 +144,35 @@ def test_shapes_that_do_not_broadcast(make):
     x = Variable(make(A))
     with pytest.raises(ValueError if x.xp is chainerx else type_check.InvalidType):
         x + Variable(make(A.T))
+
+
+@pytest.mark.parametrize(
+    'number', [np.float16(3), np.float32(3), np.float64(3), np.int8(3), 3, 3.0]
+)
+def test_division_by_a_number_is_as_exact_as_the_variable(number, make):
+    for dtype, rtol in (('float64', 1e-15), ('float32', 1e-7), ('float16', 1e-3)):
+        x = Variable(make(A.astype(dtype)))
+        y = x / number
+        assert y.dtype == dtype
+        np.testing.assert_allclose(to_numpy(y.array), A.astype(dtype) / 3, rtol=rtol)
+
+
+def test_division_by_zero():
+    x = Variable(A)
+    with pytest.raises(ZeroDivisionError):
+        x / 0
+    with np.errstate(divide='ignore'):
+        assert np.isinf((x / np.float32(0)).array).all()
+
+
+@pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64', 'int32'])
+def test_raw_arrays_are_constants_of_the_dtype_of_the_variable(dtype):
+    x = Variable(A)
+    for raw in (A.T.astype(dtype), np.ones(3, dtype)):
+        for y in (x @ raw, raw.T @ x.T):
+            assert y.dtype == np.float32
+    for raw in (A.astype(dtype), np.ones(3, dtype)):
+        for y in (x + raw, raw - x, x * raw, raw / x):
+            assert y.dtype == np.float32
+    x = Variable(A.astype('float64'))
+    assert (x @ np.ones(3, 'float32')).dtype == np.float64

@@ -1,4 +1,4 @@
-"""What rows of the table can't say of functions.math: dtypes that mix, ties, borders, identity."""
+"""What the table can't say: dtypes that mix, ties, borders, identity, odd conditions."""
 
 import chainer
 import chainer.functions as F
@@ -206,3 +206,13 @@ def test_functions_of_integers_have_no_gradient(array):
 def test_no_type_check(array):
     with chainer.using_config('type_check', False):
         assert values_of(F.square(array([2], 'int32'))) == [4]
+
+
+@pytest.mark.parametrize('condition', [True, False, np.True_, [True, False]], ids=str)
+def test_where_with_a_condition_that_is_no_array(array, condition):
+    x, y = array([1, 2]), array([3, 4])
+    expected = np.where(condition, [1, 2], [3, 4]).tolist()
+    assert values_of(F.where(condition, x, y)) == expected
+    gx, gy = gradients(lambda x, y: F.where(condition, x, y), x, y)
+    assert (gx + gy).tolist() == [1, 1]
+    assert (gx == np.broadcast_to(condition, 2)).all()

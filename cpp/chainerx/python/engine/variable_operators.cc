@@ -109,8 +109,15 @@ PyObject* SlotMatmul(PyObject* l, PyObject* r) {
     for (PyObject* o : {l, r}) {
         if (!IsVariable(o) && KindOf(o) == Kind::kNone) Py_RETURN_NOTIMPLEMENTED;
     }
-    PyObject* args[] = {l, r};
-    return PyObject_Vectorcall(g_callbacks.matmul, args, 2, nullptr);
+    try {
+        const Ref left = IsVariable(l) ? Ref{Py_NewRef(l)} : CastConstant(AsVariable(r), l);
+        const Ref right = IsVariable(r) ? Ref{Py_NewRef(r)} : CastConstant(AsVariable(l), r);
+        PyObject* args[] = {left.get(), right.get()};
+        return PyObject_Vectorcall(g_callbacks.matmul, args, 2, nullptr);
+    } catch (...) {
+        TranslateException("matmul");
+        return nullptr;
+    }
 }
 
 bool IsBasicIndex(PyObject* o) {

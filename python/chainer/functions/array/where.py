@@ -43,7 +43,7 @@ def where(condition: tp.Any, x: tp.Any, y: tp.Any) -> variable.Variable:
     """Elements of ``x`` where the condition holds, of ``y`` elsewhere.
 
     Args:
-        condition (Variable or array): bool.
+        condition (Variable, array, list or bool): bool.
         x (Variable or array): Any dtype.
         y (Variable or array): The dtype of ``x``. All three broadcast.
 
@@ -54,6 +54,8 @@ def where(condition: tp.Any, x: tp.Any, y: tp.Any) -> variable.Variable:
         InvalidType: If dtypes or shapes do not fit.
     """
     condition = variable.as_array(condition)
+    if not hasattr(condition, 'dtype'):
+        condition = np.asarray(condition)
     if condition.dtype != bool:
         dtype = type_check.make_variable(condition.dtype, 'condition.dtype')
         type_check.expect(dtype == np.bool_)

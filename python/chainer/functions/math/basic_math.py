@@ -185,8 +185,9 @@ def _sub_constant(x: variable.Variable, value: tp.Any) -> variable.Variable:
 
 
 def _div_constant(x: variable.Variable, value: tp.Any) -> variable.Variable:
-    # As v7: one division for all elements.
-    return MulConstant.call(x, 1.0 / value)
+    # As v7: one division for all elements, but not in the few digits of a small NumPy number.
+    one = np.float64(1) if isinstance(value, np.generic) else 1.0
+    return MulConstant.call(x, one / value)
 
 
 engine.set_operator('add', Add.call, AddConstant.call, AddConstant.call)

@@ -220,6 +220,8 @@ CASES = [
          calls=[call(b(3, 4), f(3, 4), f(3, 4)), call(b(4), f(3, 4), f(3, 1)),
                 call(b(2, 3), f(), f(3))],
          bad=[(call(own('int32', 3), f(3), f(3)), InvalidType, 'condition'),
+              (call(1, f(3), f(3)), InvalidType, 'condition'),
+              (call([1, 0, 2], f(3), f(3)), InvalidType, 'condition'),
               (call(b(3), f(3), f(2)), InvalidType, 'shape'),
               (call(b(2), f(3), f(3)), InvalidType, 'condition'),
               (call(b(3), f(3), own('float16', 3)), InvalidType, 'dtype')]),

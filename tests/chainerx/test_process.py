@@ -49,6 +49,39 @@ def test_arrays_are_freed_when_memory_is_out(elements):
     run(body)
 
 
+@pytest.mark.skipif(ASAN, reason='the sanitizer needs the address space')
+@pytest.mark.parametrize('threads', ['1', '2'])
+def test_a_product_finds_no_memory_to_work_in(threads):
+    """OpenBLAS would end the process."""
+    body = """
+    import os, resource
+    import chainerx as chx
+    x = chx.ones((400, 400), 'float32')
+    (x + 1).sum()
+    with open('/proc/self/statm') as f:
+        used = int(f.read().split()[0]) * resource.getpagesize()
+    unlimited = resource.RLIM_INFINITY
+    failed = 0
+    for mb in range(20, 500, 30):
+        child = os.fork()
+        if child == 0:
+            resource.setrlimit(resource.RLIMIT_AS, (used + (mb << 20), unlimited))
+            try:
+                assert float((x @ x).sum()) == 400 ** 3
+                status = 0
+            except MemoryError:
+                status = 7
+            resource.setrlimit(resource.RLIMIT_AS, (unlimited, unlimited))
+            assert float((x @ x).sum()) == 400 ** 3
+            os._exit(status)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        assert status in (0, 7), (mb, status)
+        failed += status == 7
+    print(failed)
+    """
+    run(body, CHAINERX_NUM_THREADS=threads)
+
+
 @pytest.mark.skipif(ASAN, reason='nothing is kept, so that the sanitizer sees every free')
 def test_the_sizes_that_were_not_used_for_long_make_room():
     body = """

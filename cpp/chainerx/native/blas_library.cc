@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -113,6 +114,24 @@ std::unique_ptr<native::BlasLibrary> Load() {
 
 }  // namespace
 
+namespace {
+
+// What OpenBLAS maps for a call, and some more. Only addresses: pages come when written.
+constexpr size_t kWorkBytes = size_t{144} << 20;
+// What it needs to be loaded, for it works as soon as it is.
+constexpr size_t kLoadBytes = kWorkBytes + (size_t{64} << 20);
+
+// OutOfMemoryError if there are not so many left.
+void RequireAddresses(size_t nbytes) {
+    void* p = mmap(nullptr, nbytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) {
+        throw OutOfMemoryError{"out of memory: OpenBLAS needs ", nbytes, " bytes of addresses"};
+    }
+    munmap(p, nbytes);
+}
+
+}  // namespace
+
 void SetOpenBlasPath(const char* path) {
     // The old string stays: another thread may be reading it.
     g_path.store(new std::string{path}, std::memory_order_release);
@@ -127,6 +146,7 @@ const BlasLibrary& GetBlasLibrary() {
     if (library == nullptr) {
         // Several threads may come here at once: each opens it, and one wins. A lock could be left
         // locked in a forked child.
+        RequireAddresses(kLoadBytes);
         std::unique_ptr<BlasLibrary> loaded = Load();
         if (g_library.compare_exchange_strong(library, loaded.get(), std::memory_order_acq_rel)) {
             BlasCall::WatchTheEnd();
@@ -137,6 +157,7 @@ const BlasLibrary& GetBlasLibrary() {
 }
 
 std::atomic<uint32_t> BlasCall::running_{0};
+std::atomic<uint32_t> BlasCall::known_{0};
 
 namespace {
 
@@ -157,6 +178,23 @@ void BlasCall::AwaitAll() {
     // Calls are parts of some ten milliseconds; whatever else happens, the process ends.
     for (int i = 0; i < 10'000 && running_.load(std::memory_order_seq_cst) != kEnding; ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    }
+}
+
+void BlasCall::Begin(uint32_t others) {
+    if (others >= kEnding) {
+        Park();
+        return;
+    }
+    const uint32_t count = others + 1;
+    try {
+        RequireAddresses((count - known_.load(std::memory_order_relaxed)) * kWorkBytes);
+    } catch (...) {
+        running_.fetch_sub(1, std::memory_order_seq_cst);
+        throw;
+    }
+    uint32_t known = known_.load(std::memory_order_relaxed);
+    while (known < count && !known_.compare_exchange_weak(known, count)) {
     }
 }
 

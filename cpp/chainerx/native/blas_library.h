@@ -61,16 +61,21 @@ struct BlasLibrary {
     }
 };
 
-// Opens it at the first call. Throws ChainerxError if $CHAINERX_OPENBLAS names what can't be used.
+// Opens it at the first call. Throws ChainerxError if $CHAINERX_OPENBLAS names what can't be used,
+// OutOfMemoryError if there is no memory to load it.
 const BlasLibrary& GetBlasLibrary();
 
 // Stands around every call of it. OpenBLAS frees its memory when the process ends, so the end waits
-// for the calls that run, and a thread that begins one then never comes back.
+// for the calls that run, and a thread that begins one then never comes back. It ends the process
+// itself where it finds no memory to work in, which it takes when it is loaded and for each call
+// that runs beside others, and then keeps; so whoever may need more looks first, and throws
+// OutOfMemoryError.
 class BlasCall {
  public:
     BlasCall() {
-        if (running_.fetch_add(1, std::memory_order_seq_cst) >= kEnding) [[unlikely]]
-            Park();
+        const uint32_t others = running_.fetch_add(1, std::memory_order_seq_cst);
+        if (others >= known_.load(std::memory_order_relaxed)) [[unlikely]]
+            Begin(others);
     }
     ~BlasCall() { running_.fetch_sub(1, std::memory_order_seq_cst); }
     BlasCall(const BlasCall&) = delete;
@@ -82,10 +87,12 @@ class BlasCall {
  private:
     static constexpr uint32_t kEnding = uint32_t{1} << 31;
 
+    static void Begin(uint32_t others);
     static void Park();
     static void AwaitAll();
 
     static std::atomic<uint32_t> running_;  // how many, and kEnding
+    static std::atomic<uint32_t> known_;    // for how many there was memory
 };
 
 // A further symbol of it, as "dgesv_" for LAPACK, or null.

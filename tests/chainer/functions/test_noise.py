@@ -152,3 +152,20 @@ def test_gumbel_softmax(make):
     values = as_numpy(y.array)
     np.testing.assert_allclose(values.sum(1), 1, rtol=1e-5)
     np.testing.assert_allclose(np.bincount(values.argmax(1)) / 20000, p, atol=0.02)
+
+
+@pytest.mark.parametrize('name', ['dropout', 'simplified_dropconnect', 'gumbel_softmax'])
+@pytest.mark.parametrize('number', [np.float16(0.1), np.float32(0.1)])
+def test_numpy_numbers_are_exact(name, number):
+    """What is computed of a parameter has more digits than a small NumPy number."""
+    x = np.linspace(-2, 2, 30).reshape(5, 6)
+    function = {
+        'dropout': lambda n: F.dropout(x, n),
+        'simplified_dropconnect': lambda n: F.simplified_dropconnect(x, x, None, n),
+        'gumbel_softmax': lambda n: F.gumbel_softmax(x, n),
+    }[name]
+    values = []
+    for n in (number, float(number)):
+        np.random.seed(0)
+        values.append(function(n).array)
+    np.testing.assert_array_equal(*values)

@@ -54,7 +54,7 @@ def draw_key() -> int:
 def _draw(x: chainerx.ndarray, ratio: float) -> chainerx.ndarray:
     numbers = chainerx.random.uniform(0, 1, x.shape, 'float32', x.device, draw_key())
     kept = numbers >= ratio
-    return kept.astype(x.dtype) * (1.0 / (1.0 - ratio))
+    return kept.astype(x.dtype) * (1.0 / (1.0 - float(ratio)))
 
 
 def dropout(

@@ -29,4 +29,4 @@ def gumbel_softmax(log_pi: tp.Any, tau: float = 0.1, axis: int = 1) -> variable.
     """
     log_pi = variable.as_variable(log_pi)
     noise = np.random.gumbel(size=log_pi.shape).astype(log_pi.dtype)
-    return softmax((log_pi + log_pi.device.send(noise)) * (1 / tau), axis=axis)
+    return softmax((log_pi + log_pi.device.send(noise)) * (1 / float(tau)), axis=axis)

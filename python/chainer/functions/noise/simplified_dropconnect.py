@@ -18,7 +18,7 @@ def _compute(
 ) -> chainerx.ndarray:
     outs, ins = w.shape
     n = len(x)
-    weights = w * (mask.astype(x.dtype) * (1.0 / (1.0 - ratio)))
+    weights = w * (mask.astype(x.dtype) * (1.0 / (1.0 - float(ratio))))
     if mask.ndim == 2:
         return chainerx.matmul(x.reshape(n, ins), weights.T)
     return chainerx.matmul(weights, x.reshape(n, ins, 1)).reshape(n, outs)

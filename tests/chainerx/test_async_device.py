@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import chainerx as chx
 import numpy as np
@@ -130,8 +131,9 @@ def test_an_error_of_a_thread_that_has_ended_is_not_lost(device):
     thread.join()
 
     def wait():
-        for _ in range(100):  # the thread's last breath comes after join
+        for _ in range(3000):  # the thread's last breath comes after join
             device.synchronize()
+            time.sleep(0.01)
 
     with pytest.raises(IndexError, match='index 7'):
         wait()

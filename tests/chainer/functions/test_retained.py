@@ -10,7 +10,14 @@ import chainer
 import chainerx
 import pytest
 from functions.cases._harness import lay
-from functions.cases._retained import HELD, calls_to_measure, numpy_bytes, retained
+from functions.cases._retained import (
+    HELD,
+    NOT_IN_V7,
+    all_calls,
+    calls_to_measure,
+    numpy_bytes,
+    retained,
+)
 from functions.cases._table import Case, call, f
 
 V7 = json.loads(
@@ -48,6 +55,7 @@ def test_no_more_than_in_v7(key, kind, counting):
 
 def test_figures_are_of_these_calls():
     assert set(V7) == set(CALLS)
+    assert set(NOT_IN_V7) == {key for key, *_ in all_calls()} - set(V7)
 
 
 class KeepsTwice(chainer.FunctionNode):

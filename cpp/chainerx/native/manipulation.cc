@@ -67,9 +67,11 @@ void CopyRows(const Piece& piece, int64_t begin, int64_t end, int64_t row) {
 // The same for all pieces at once, which are kCount parts of one T: whole rows are written.
 template <typename T, size_t kCount>
 void Interleave(const std::vector<Piece>& pieces, int64_t begin, int64_t end) {
-    const T* from[kCount];
-    for (size_t k = 0; k < kCount; ++k) from[k] = reinterpret_cast<const T*>(pieces[k].from);
-    T* to = reinterpret_cast<T*>(pieces[0].to);
+    // Several elements of any dtype, which are aligned as one of them is.
+    typedef T Part __attribute__((aligned(1), may_alias));  // NOLINT: `using` can't say this
+    const Part* from[kCount];
+    for (size_t k = 0; k < kCount; ++k) from[k] = reinterpret_cast<const Part*>(pieces[k].from);
+    Part* to = reinterpret_cast<Part*>(pieces[0].to);
     for (int64_t i = begin; i < end; ++i) {
         for (size_t k = 0; k < kCount; ++k) {
             to[i * static_cast<int64_t>(kCount) + static_cast<int64_t>(k)] = from[k][i];

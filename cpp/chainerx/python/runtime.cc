@@ -1,6 +1,5 @@
 #include "chainerx/python/runtime.h"
 
-#include <cxxabi.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <pthread.h>
@@ -44,7 +43,7 @@ void AcquireGil(void* state) {
     if (state == nullptr) return;
     try {
         PyEval_RestoreThread(static_cast<PyThreadState*>(state));
-    } catch (abi::__forced_unwind&) {
+    } catch (...) {  // abi::__forced_unwind: nothing else comes out of C
         // The interpreter is going, and Python ends its daemon threads as they come back. Nothing
         // above this call must run then; the process ends soon.
         while (true) pause();

@@ -30,6 +30,7 @@
 #define CX_TEXT(name) CX_TEXT_OF(name)
 #define CX_JOIN_OF(a, b) a##b
 #define CX_JOIN(a, b) CX_JOIN_OF(a, b)
+#define CX_PLACES CX_JOIN(CX_KERNEL_FAMILY, _place)
 
 // Each library that includes this has its own.
 #pragma GCC visibility push(hidden)
@@ -37,25 +38,23 @@
 namespace chainerx::kernels {
 
 // The place of each row in the family.
-namespace CX_JOIN(CX_KERNEL_FAMILY, _place) {
+namespace CX_PLACES {
 #define CX_KERNEL(Name, ...) Name,
 enum : int {
 #include CX_KERNEL_DEF
     kEnd
 };
 #undef CX_KERNEL
-}  // namespace CX_JOIN(CX_KERNEL_FAMILY,_place)
+}  // namespace CX_PLACES
 
-static_assert(CX_JOIN(CX_KERNEL_FAMILY, _place)::kEnd <= kKernelsPerFamily,
-              "a family this large is two");
+static_assert(CX_PLACES::kEnd <= kKernelsPerFamily, "a family this large is two");
 static_assert(CX_KERNEL_FAMILY_NUMBER >= 0 && CX_KERNEL_FAMILY_NUMBER < kMaxKernelFamilies);
 
-#define CX_KERNEL(Name, ...)                                                                       \
-    struct Name : Signature<__VA_ARGS__> {                                                         \
-        static constexpr int kId =                                                                 \
-            CX_KERNEL_FAMILY_NUMBER * kKernelsPerFamily + CX_JOIN(CX_KERNEL_FAMILY, _place)::Name; \
-        static constexpr KernelInfo kInfo = Info(#Name, CX_TEXT(CX_KERNEL_FAMILY), kId);           \
-        static constexpr uint64_t kSignatureHash = kInfo.signature_hash;                           \
+#define CX_KERNEL(Name, ...)                                                                      \
+    struct Name : Signature<__VA_ARGS__> {                                                        \
+        static constexpr int kId = CX_KERNEL_FAMILY_NUMBER * kKernelsPerFamily + CX_PLACES::Name; \
+        static constexpr KernelInfo kInfo = Info(#Name, CX_TEXT(CX_KERNEL_FAMILY), kId);          \
+        static constexpr uint64_t kSignatureHash = kInfo.signature_hash;                          \
     };
 #include CX_KERNEL_DEF
 #undef CX_KERNEL
@@ -91,6 +90,7 @@ struct FamilyAt<CX_KERNEL_FAMILY_NUMBER> {
 #undef CX_TEXT
 #undef CX_JOIN_OF
 #undef CX_JOIN
+#undef CX_PLACES
 #undef CX_KERNEL_FAMILY
 #undef CX_KERNEL_FAMILY_NUMBER
 #undef CX_KERNEL_DEF

@@ -125,6 +125,11 @@ struct ByUnsigned {
         return static_cast<X>(static_cast<X>(high + half) >> f.shift);
     }
 };
+// Of bytes: with factor = 2^16 / d + 1, the excess of the product is less than 2^16.
+struct ByByte {
+    uint16_t factor;
+    uint8_t operator()(uint8_t x) const { return static_cast<uint8_t>(uint32_t{x} * factor >> 16); }
+};
 template <typename U>
 struct ByPositive {  // floor(x / d) is ~(~x / d) where x < 0
     Factor<U> f;
@@ -183,6 +188,8 @@ void Divide(const void* x_data, int64_t, const void* divisor_data, int64_t, void
     const U size = is_negative ? static_cast<U>(0 - d) : d;
     if (size <= 1) {  // by 0 all is 0
         for (int64_t i = 0; i < n; ++i) out[i] = kRemainder ? U{0} : static_cast<U>(x[i] * d);
+    } else if constexpr (std::is_same_v<T, uint8_t>) {
+        Run<kRemainder>(x, d, out, n, ByByte{static_cast<uint16_t>(0x10000 / size + 1)});
     } else if constexpr (std::is_unsigned_v<T>) {
         Run<kRemainder>(x, d, out, n, ByUnsigned<U>{FactorOfAll(size)});
     } else if (is_negative) {

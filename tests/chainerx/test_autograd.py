@@ -372,6 +372,37 @@ def test_deep_chain():
     check(x.grad, [20001])
 
 
+@pytest.mark.parametrize('order', [iter, reversed])
+def test_deep_gradients_of_gradients(order):
+    n = 100_000  # more than a stack has frames for
+    xs = [leaf([float(i)]) for i in range(n)]
+    for i in order(range(n - 1)):
+        xs[i].set_grad(xs[i + 1])
+    first = xs[0]
+    del xs
+    x = first
+    for i in range(n):
+        assert float(x) == i
+        x, last = x.grad, x
+    assert x is None
+    last.set_grad(first)  # closes a ring, which is left out
+    check(last.grad, [0])
+    del first, last
+
+
+def test_deep_gradients_of_several_ids():
+    n = 100_000
+    with chx.backprop_scope('a') as a, chx.backprop_scope('b') as b:
+        x = leaf([0.0])
+        for i in range(n):
+            y = chx.array([float(i)], 'float32').require_grad(a).require_grad(b)
+            y.set_grad(x, b if i % 2 else a)
+            y.set_grad(chx.ones(1, 'float32').require_grad(a), a if i % 2 else b)
+            x = y
+        check(x.get_grad(b), [n - 2])
+        del x, y
+
+
 def test_wide_graph():
     x = leaf([1.0])
     ys = [x * float(n) for n in range(300)]

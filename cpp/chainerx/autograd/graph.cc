@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
+#include <unordered_set>
 
 #include "chainerx/autograd/engine_ops.h"
 #include "chainerx/autograd/region.h"
@@ -11,6 +13,66 @@
 #include "chainerx/core/thread_state.h"
 
 namespace chainerx::internal {
+
+namespace {
+
+// Slots in the order in which they were found, each once.
+class FoundSlots {
+ public:
+    void Add(const Array& x) {
+        Slot* slot = x.is_null() ? nullptr : x.body()->slot;
+        if (slot != nullptr && IsNew(slot)) slots_.push_back(slot);
+    }
+    size_t size() const { return slots_.size(); }
+    Slot* operator[](size_t i) const { return slots_[i]; }
+
+ private:
+    static constexpr size_t kFew = 8;  // are compared one by one
+
+    bool IsNew(Slot* slot) {
+        if (slots_.size() < kFew) {
+            return std::find(slots_.begin(), slots_.end(), slot) == slots_.end();
+        }
+        if (known_.empty()) known_.insert(slots_.begin(), slots_.end());
+        return known_.insert(slot).second;
+    }
+
+    std::vector<Slot*> slots_;
+    std::unordered_set<Slot*> known_;  // the same; empty while they are few
+};
+
+// Whether nothing keeps a leaf but one handle.
+bool IsHeldOnce(Slot* slot) {
+    const std::lock_guard guard{slot->lock};
+    return slot->node == nullptr && slot->refs.load() == 1 && slot->body != nullptr &&
+           slot->body->IsSole();
+}
+
+// Gradients that the outermost DropGrad() of this thread has still to drop.
+constinit thread_local std::vector<Array>* t_doomed_grads = nullptr;
+
+// Drops a gradient, which may have a gradient, and so on: iterative, as the destruction of nodes.
+void DropGrad(Array g) {
+    if (g.is_null() || g.body()->slot == nullptr) return;
+    if (t_doomed_grads != nullptr) {
+        try {
+            t_doomed_grads->push_back(std::move(g));
+        } catch (const std::bad_alloc&) {
+            // It goes here and now, a few frames deeper.
+        }
+        return;
+    }
+    std::vector<Array> doomed;
+    t_doomed_grads = &doomed;
+    g = Array{};
+    while (!doomed.empty()) {
+        const Array next = std::move(doomed.back());
+        doomed.pop_back();
+    }
+    t_doomed_grads = nullptr;
+}
+
+}  // namespace
 
 void Slot::DestroyLeaf() {
     this->~Slot();
@@ -45,24 +107,24 @@ Array& Slot::GradOf(uint64_t id) {
 
 Array Slot::OutOfRing(Array g) {
     if (g.is_null() || g.body()->slot == nullptr) return g;
-    std::vector<Slot*> found{g.body()->slot};  // what the gradient keeps, as far as it matters here
-    for (size_t i = 0; i < found.size() && found[i] != this; ++i) {
-        const std::lock_guard guard{found[i]->lock};
-        const auto add = [&found](const Array& next) {
-            Slot* slot = next.is_null() ? nullptr : next.body()->slot;
-            if (slot != nullptr && std::find(found.begin(), found.end(), slot) == found.end()) {
-                found.push_back(slot);
-            }
-        };
-        add(found[i]->grad.grad);
-        if (found[i]->more_grads == nullptr) continue;
-        for (const GradEntry& e : *found[i]->more_grads) add(e.grad);
+    // The caller's handle is the only one, so no gradient leads here.
+    if (g.body()->slot != this && IsHeldOnce(this)) return g;
+    FoundSlots found;  // what the gradient keeps, as far as it matters here
+    found.Add(g);
+    for (size_t i = 0; i < found.size(); ++i) {
+        Slot* slot = found[i];
+        if (slot == this) {
+            Array other = Detached(g);
+            g.body()->slot->Ref();
+            other.body()->slot = g.body()->slot;
+            return other;
+        }
+        const std::lock_guard guard{slot->lock};
+        found.Add(slot->grad.grad);
+        if (slot->more_grads == nullptr) continue;
+        for (const GradEntry& e : *slot->more_grads) found.Add(e.grad);
     }
-    if (std::find(found.begin(), found.end(), this) == found.end()) return g;
-    Array other = Detached(g);
-    g.body()->slot->Ref();
-    other.body()->slot = g.body()->slot;
-    return other;
+    return g;
 }
 
 void Slot::SetGrad(uint64_t id, Array new_grad) {
@@ -144,6 +206,9 @@ void DetachSlot(ArrayBody& body) {
         }
     }
     slot->Unref();
+    DropGrad(std::move(grad.grad));
+    if (more == nullptr) return;
+    for (GradEntry& e : *more) DropGrad(std::move(e.grad));
 }
 
 void Node::DestroyFns() {

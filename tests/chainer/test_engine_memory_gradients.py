@@ -220,3 +220,52 @@ def test_ring_of_gradients_with_a_function_that_keeps_it(make):
         del z
         gc.collect()
         assert all(r() is None for r in refs)
+
+
+def chain_of_gradients(first, n, order):
+    """Variables, each the gradient of the one before it; the last is given."""
+    variables = [Variable(np.ones_like(first.array)) for _ in range(n)] + [first]
+    for i in order(range(n)):
+        variables[i].grad_var = variables[i + 1]
+    return variables
+
+
+# So long that whoever walks all that follows, from each of them, takes minutes.
+LONG = 50_000
+
+
+@pytest.mark.parametrize('order', [iter, reversed])
+def test_long_chain_of_gradients(order):
+    with Live():
+        variables = chain_of_gradients(Variable(np.ones(1, 'f')), LONG, order)
+        gc.collect()
+        refs = [weakref.ref(v) for v in variables]
+        first, last = variables[0], variables[-1]
+        del variables
+        gc.collect()
+        assert all(r() is not None for r in refs)
+        last.grad_var = first  # closes a ring
+        del last
+        gc.collect()
+        assert all(r() is not None for r in refs)
+        del first
+        gc.collect()
+        assert all(r() is None for r in refs)
+
+
+@pytest.mark.parametrize('order', [iter, reversed])
+def test_long_chain_of_gradients_with_a_function_that_keeps_it(order):
+    with Live():
+        x, f = Variable(np.ones(1, 'f')), Double()
+        (y,) = f.apply((x,))
+        variables = chain_of_gradients(y * 3, LONG, order)
+        f.first = variables[0]
+        ref = weakref.ref(f)
+        middle = variables[LONG // 2]
+        del x, y, f, variables
+        gc.collect()
+        assert ref() is not None
+        assert ref().first.grad_var is not None
+        del middle
+        gc.collect()
+        assert ref() is None

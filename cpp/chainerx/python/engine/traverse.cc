@@ -40,14 +40,6 @@ const ArrayBody* GradientOf(const ArrayBody* body) {
     return slot->grad.grad.body();
 }
 
-// Whether functions that users wrote are below an array, or below its gradient.
-bool IsForeign(const ArrayBody* body) {
-    for (; body != nullptr && body->slot != nullptr; body = GradientOf(body)) {
-        if (IsForeign(body->slot)) return true;
-    }
-    return false;
-}
-
 // ---- a collection of all generations ------------------------------------------------------------
 
 // The visit function of the pass that subtracts; null if it is not known.
@@ -63,6 +55,14 @@ struct Collection {
     std::unordered_map<const Region*, uint32_t> region_refs;
     visitproc mark{nullptr};  // of a later pass
     std::unordered_set<const void*> marked;
+    visitproc pass{nullptr};  // the present one, in which the next is true
+    std::unordered_map<const ArrayBody*, bool> gradients;  // that have some; see IsForeign()
+
+    // Between passes, anything may run.
+    void Enter(visitproc visit) {
+        if (pass != visit) gradients.clear();
+        pass = visit;
+    }
 
     void Clear() {
         owners.clear();
@@ -72,10 +72,33 @@ struct Collection {
         region_refs.clear();
         mark = nullptr;
         marked.clear();
+        pass = nullptr;
+        gradients.clear();
     }
 };
 
 Collection g_collection;
+
+// Whether functions that users wrote are below an array, or below its gradient, or that one's. Each
+// array of a chain of gradients is asked, so that what the first finds out is kept.
+bool IsForeign(const ArrayBody* body) {
+    if (body == nullptr || body->slot == nullptr) return false;
+    if (IsForeign(body->slot)) return true;
+    std::vector<const ArrayBody*> passed;
+    bool foreign = false;
+    for (body = GradientOf(body); body != nullptr && body->slot != nullptr;
+         body = GradientOf(body)) {
+        const auto known = g_collection.gradients.find(body);
+        const bool is_known = known != g_collection.gradients.end();
+        foreign = is_known ? known->second : IsForeign(body->slot);
+        if (foreign || is_known) break;
+        passed.push_back(body);
+    }
+    if (passed.size() > 1) {
+        for (const ArrayBody* p : passed) g_collection.gradients[p] = foreign;
+    }
+    return foreign;
+}
 
 // Counts references; goes on from what has got all that it has.
 class Count {
@@ -298,6 +321,7 @@ void ForgetForeign(Region* region) {
 int VisitGraph(const void* owner, const ArrayBody* body, visitproc visit, void* arg) {
     if (body == nullptr || body->slot == nullptr) return 0;
     if (g_collection.active) {
+        g_collection.Enter(visit);
         return IsForeign(body) ? VisitInFull(owner, body, visit, arg) : 0;
     }
     if (body->StrongCount() != 1) return 0;

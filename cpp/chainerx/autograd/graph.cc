@@ -53,7 +53,7 @@ constinit thread_local std::vector<Array>* t_doomed_grads = nullptr;
 
 // Drops a gradient, which may have a gradient, and so on: iterative, as the destruction of nodes.
 void DropGrad(Array g) {
-    if (g.is_null() || g.body()->slot == nullptr) return;
+    if (g.body()->slot == nullptr) return;
     if (t_doomed_grads != nullptr) {
         try {
             t_doomed_grads->push_back(std::move(g));
@@ -206,9 +206,11 @@ void DetachSlot(ArrayBody& body) {
         }
     }
     slot->Unref();
-    DropGrad(std::move(grad.grad));
+    if (!grad.grad.is_null()) DropGrad(std::move(grad.grad));
     if (more == nullptr) return;
-    for (GradEntry& e : *more) DropGrad(std::move(e.grad));
+    for (GradEntry& e : *more) {
+        if (!e.grad.is_null()) DropGrad(std::move(e.grad));
+    }
 }
 
 void Node::DestroyFns() {

@@ -187,13 +187,15 @@ void BlasCall::Begin(uint32_t others) {
         return;
     }
     const uint32_t count = others + 1;
-    try {
-        RequireAddresses((count - known_.load(std::memory_order_relaxed)) * kWorkBytes);
-    } catch (...) {
-        running_.fetch_sub(1, std::memory_order_seq_cst);
-        throw;
-    }
     uint32_t known = known_.load(std::memory_order_relaxed);
+    if (known < count) {  // another thread may have been here meanwhile
+        try {
+            RequireAddresses((count - known) * kWorkBytes);
+        } catch (...) {
+            running_.fetch_sub(1, std::memory_order_seq_cst);
+            throw;
+        }
+    }
     while (known < count && !known_.compare_exchange_weak(known, count)) {
     }
 }

@@ -24,7 +24,8 @@ struct TernaryKernel {
     bool is_heavy;
 };
 
-// The inputs are of one dtype in which the row computes, and broadcast to `out`.
+// The inputs are of one dtype in which the row computes, and their shapes broadcast to that of
+// `out`.
 void RunUnary(const UnaryKernel& kernel, const Array& x, const Array& out);
 void RunBinary(const BinaryKernel& kernel, const Operand& x1, const Operand& x2, const Array& out);
 void RunTernary(const TernaryKernel& kernel, const Operand& x1, const Operand& x2,

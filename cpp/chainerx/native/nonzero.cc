@@ -10,7 +10,8 @@
 namespace chainerx::native {
 namespace {
 
-// Counted in lanes of a byte, which hold 255 rounds.
+// Any byte but 0 is true: foreign memory may have others than 1. Counted in lanes of a byte, which
+// hold 255 rounds.
 void NonzeroCount(const Array& x, const Array& count) {
     const auto* p = reinterpret_cast<const uint8_t*>(x.raw_data());
     const int64_t n = x.GetTotalSize();

@@ -138,6 +138,7 @@ template <typename... Xs, typename... Gs>
 struct Forward<std::tuple<Xs...>, Gs...> {
     static constexpr size_t kInputs = (size_t{kIsInput<Xs>} + ...);
     static constexpr size_t kAttributes = sizeof...(Xs) - kInputs;
+    static_assert(kAttributes <= internal::Attributes::kMax);
 
     template <typename G, typename X>
     static void AddPart(Array& sum, [[maybe_unused]] size_t input,

@@ -1,7 +1,7 @@
 """A child of test_out_of_memory.py: python -m out_of_memory LIBRARY table|training.
 
 Lets each request for memory fail that a piece of work makes, alone and with all that follow, and
-expects a MemoryError, and that the work can be done afterwards.
+expects a MemoryError, and that the work can be done when all of them have failed.
 """
 
 import ctypes

@@ -263,7 +263,7 @@ PyObject* Step(PyObject* self, PyObject* const* args, Py_ssize_t n_args) {
                             "number of its update"};
         }
         const double t = ToDouble("UpdatePlan.step", "t", args[0]);
-        double settings[16];
+        double settings[kMaxNumbers];
         for (int i = 0; i < rule.n_numbers; ++i) {
             settings[i] = ToDouble("UpdatePlan.step", "settings", PyTuple_GET_ITEM(args[1], i));
         }

@@ -73,30 +73,39 @@ Scalar ToOperand(const char* op, const char* name, PyObject* o) {
     throw TypeError{op, ": ", name, " must be a number, got ", TypeName(o)};
 }
 
-int64_t ToInt(const char* op, const char* name, PyObject* o) {
-    if (PyLong_CheckExact(o)) [[likely]] {
-        int overflow = 0;
-        const long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
-        if (overflow == 0) return v;
-    }
-    PyObject* index = PyNumber_Index(o);
-    if (index == nullptr) {
+namespace {
+
+CX_COLD int64_t ToIntSlow(const char* op, const char* name, PyObject* o) {
+    const Ref index{PyNumber_Index(o)};
+    if (!index) {
         if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw PythonError{};
         PyErr_Clear();
         throw TypeError{op, ": ", name, " must be an integer, got ", TypeName(o)};
     }
     int overflow = 0;
-    const long long v = PyLong_AsLongLongAndOverflow(index, &overflow);
-    Py_DECREF(index);
+    const long long v = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
     if (overflow != 0) {
         throw DimensionError{op, ": ", name, " is ", Repr(o), ", which does not fit in 64 bits"};
     }
     return v;
 }
 
+}  // namespace
+
+int64_t ToInt(const char* op, const char* name, PyObject* o) {
+    if (PyLong_CheckExact(o)) [[likely]] {
+        int overflow = 0;
+        const long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+        if (overflow == 0) return v;
+    }
+    return ToIntSlow(op, name, o);
+}
+
 int64_t ToIntNotBool(const char* op, const char* name, PyObject* o) {
+    if (PyLong_CheckExact(o)) [[likely]]
+        return ToInt(op, name, o);
     if (PyBool_Check(o)) throw TypeError{op, ": ", name, " must be an integer, got bool"};
-    return ToInt(op, name, o);
+    return ToIntSlow(op, name, o);
 }
 
 double ToDouble(const char* op, const char* name, PyObject* o) {

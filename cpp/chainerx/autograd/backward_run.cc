@@ -252,7 +252,9 @@ void BackwardRun::AddOutput(const Array& output, Array grad) {
 
 bool BackwardRun::IsOnTheWay(Slot* slot) {
     if (HasState(slot) && slots_[StateOf(slot)].target) return true;
-    return IsLive(slot) && nodes_[StateOf(slot->node)].needed;
+    if (IsLive(slot)) return nodes_[StateOf(slot->node)].needed;
+    CheckNotSpent(slot);  // a run in another thread may have come first
+    return false;
 }
 
 // Marks the nodes from which a target can be reached, so that no other is run.
@@ -279,7 +281,10 @@ void BackwardRun::FindNeeded() {
     for (uint32_t i : order) {
         Node* node = nodes_[i].node;
         const NodeVisit visit{node};
-        if (!visit) continue;
+        if (!visit) {
+            CheckNotSpent(node->outputs());
+            continue;
+        }
         bool needed = false;
         for (uint32_t k = 0; k < node->n_outputs; ++k) {
             Slot* out = node->outputs() + k;

@@ -249,7 +249,7 @@ def test_the_most_pieces(device):
 @pytest.mark.parametrize('name', ['cumsum', 'cumprod'])
 def test_scans(name, device):
     shapes = [(n,) for n in SIZES if n and n < 3 * PIECE + 2]
-    shapes += [(w, n) for w in (2, 3, 255, 256, 257) for n in (1, 16, 17, 255, 256, 257)]
+    shapes += [(w, n) for w in (2, 3, 255, 256, 257) for n in (1, 16, 17, 255, 256, 257, 512)]
     for shape in shapes:
         v = dense(int(np.prod(shape)), 'int64').reshape(shape)
         v = v if name == 'cumsum' else np.where(v == 1, 1, -1)

@@ -243,6 +243,27 @@ def test_the_most_pieces(device):
         same(x.max(), np.int8(1), f'max of {n}')
 
 
+@pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64'])
+def test_positions_of_extremes_among_nans(dtype, device):
+    """The first NaN is the extreme, or none is, wherever it stands in a vector."""
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130, 1024, 1025):
+        for places in ([0], [n - 1], [n // 2], [n // 3, n - 1], []):
+            v = rng.integers(0, 5, n).astype(dtype)
+            v[places] = np.nan
+            columns = np.stack([v, v[::-1], np.abs(v - 2)], 1)
+            x, y = chx.array(v, device=device), chx.array(columns, device=device)
+            for name in ('argmax', 'argmin', 'nanargmax', 'nanargmin'):
+                if name.startswith('nan') and n == len(set(places)):
+                    continue  # NumPy refuses
+                ours, reference = getattr(chx, name), getattr(np, name)
+                what = f'{name} of {n}, NaN at {places}'
+                same(ours(x), reference(v), what)
+                same(ours(x[::-1]), reference(v[::-1]), what)
+                same(ours(y, axis=0), reference(columns, axis=0), what)
+                same(ours(y.T, axis=1), reference(columns, axis=0), what)
+
+
 # ---- scans ----
 
 

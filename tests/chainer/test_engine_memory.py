@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 from chainer import FunctionNode, Variable
 from live import (
+    A,
     Double,
     Live,
     step,
-    warm_up,  # noqa: F401
+    warm_up,  # noqa: F401 - a fixture
 )
-
-A = np.arange(6, dtype='f').reshape(2, 3) + 1
 
 
 def test_counts_see_what_lives(make):

@@ -5,16 +5,14 @@ import weakref
 
 import chainer
 import chainer.functions as F
-import numpy as np
 import pytest
 from chainer import Chain, Parameter, Variable
 from live import (
+    A,
     Double,
     Live,
-    warm_up,  # noqa: F401
+    warm_up,  # noqa: F401 - a fixture
 )
-
-A = np.arange(6, dtype='f').reshape(2, 3) + 1
 
 
 class Cycle(Chain):

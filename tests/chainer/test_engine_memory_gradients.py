@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from chainer import Chain, FunctionNode, Parameter, Variable
 from live import (
+    A,
     Double,
     Live,
-    warm_up,  # noqa: F401
+    warm_up,  # noqa: F401 - a fixture
 )
-
-A = np.arange(6, dtype='f').reshape(2, 3) + 1
 
 
 def test_gradients_that_are_their_own_variables(make):

@@ -11,7 +11,7 @@ from misuse import (
     DOCUMENTED,
     OF_PYTHON,
     X,
-    check_afterwards,  # noqa: F401
+    check_afterwards,  # noqa: F401 - a fixture
     refuses,
 )
 

@@ -16,7 +16,7 @@ from chainerx._core import engine
 from misuse import (
     DOCUMENTED,
     X,
-    check_afterwards,  # noqa: F401
+    check_afterwards,  # noqa: F401 - a fixture
     refuses,
 )
 

@@ -285,12 +285,7 @@ def test_gradients_come_in_a_list_that_is_emptied():
 def test_an_element_is_no_integer(name):
     """A bool is none, as for NumPy; what else goes wrong in an element reaches the caller."""
     read, values = READERS[name]
-
-    class Interrupted:
-        def __index__(self):
-            raise KeyboardInterrupt('in __index__')
-
     with pytest.raises(TypeError, match='bool'):
         read([True, *values[1:]])
     with pytest.raises(KeyboardInterrupt, match='in __index__'):
-        read([Interrupted(), *values[1:]])
+        read([Raiser(KeyboardInterrupt('in __index__')), *values[1:]])

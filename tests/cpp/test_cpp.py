@@ -152,6 +152,7 @@ def test_umbrella_header_is_complete():
         'elementwise.h',
         'embed.h',
         'gradient_terms.h',
+        'ternary_forms.h',
         'layout.h',
         'power.h',
         'reduce_output.h',

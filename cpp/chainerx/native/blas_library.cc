@@ -191,7 +191,7 @@ void BlasCall::Begin(uint32_t others) {
     if (known < count) {  // another thread may have been here meanwhile
         try {
             RequireAddresses((count - known) * kWorkBytes);
-        } catch (...) {
+        } catch (...) {  // this call does not run, then
             running_.fetch_sub(1, std::memory_order_seq_cst);
             throw;
         }

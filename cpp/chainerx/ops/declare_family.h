@@ -2,6 +2,7 @@
 #include "chainerx/core/array.h"
 #include "chainerx/core/macro.h"
 #include "chainerx/core/scalar.h"
+#include "chainerx/ops/ternary_forms.h"
 
 namespace chainerx {
 
@@ -22,14 +23,7 @@ namespace chainerx {
     CX_API Array Name(const Scalar& x1, const Array& x2);
 #define CX_TERNARY_FORM(Name, T1, T2, T3) \
     CX_API Array Name(const T1& x1, const T2& x2, const T3& x3);
-#define CX_TERNARY(Name, ...)                    \
-    CX_TERNARY_FORM(Name, Array, Array, Array)   \
-    CX_TERNARY_FORM(Name, Array, Array, Scalar)  \
-    CX_TERNARY_FORM(Name, Array, Scalar, Array)  \
-    CX_TERNARY_FORM(Name, Array, Scalar, Scalar) \
-    CX_TERNARY_FORM(Name, Scalar, Array, Array)  \
-    CX_TERNARY_FORM(Name, Scalar, Array, Scalar) \
-    CX_TERNARY_FORM(Name, Scalar, Scalar, Array)
+#define CX_TERNARY(Name, ...) CX_TERNARY_FORMS(CX_TERNARY_FORM, Name)
 #include CX_DECLARED_DEF
 #undef CX_UNARY
 #undef CX_UNARY_ATTR

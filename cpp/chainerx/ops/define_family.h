@@ -11,6 +11,7 @@
 #include "chainerx/autograd/record.h"
 #include "chainerx/ops/elementwise.h"
 #include "chainerx/ops/gradient_terms.h"
+#include "chainerx/ops/ternary_forms.h"
 #include "chainerx/ops/view.h"
 
 namespace chainerx {
@@ -286,14 +287,7 @@ Array CallAndRecord(const internal::ElementwiseOp& op, const X1& x1, const X2& x
         RecordRow<Grad1##Name, Grad2##Name, Grad3##Name>(kOp##Name, y, x1, x2, x3); \
         return y;                                                                   \
     }
-#define CX_TERNARY(Name, ...)                    \
-    CX_TERNARY_FORM(Name, Array, Array, Array)   \
-    CX_TERNARY_FORM(Name, Array, Array, Scalar)  \
-    CX_TERNARY_FORM(Name, Array, Scalar, Array)  \
-    CX_TERNARY_FORM(Name, Array, Scalar, Scalar) \
-    CX_TERNARY_FORM(Name, Scalar, Array, Array)  \
-    CX_TERNARY_FORM(Name, Scalar, Array, Scalar) \
-    CX_TERNARY_FORM(Name, Scalar, Scalar, Array)
+#define CX_TERNARY(Name, ...) CX_TERNARY_FORMS(CX_TERNARY_FORM, Name)
 #include CX_FAMILY_DEF
 #undef CX_UNARY
 #undef CX_UNARY_ATTR

@@ -396,8 +396,6 @@ Array CallTernary(const ElementwiseOp& op, const Operand& x1, const Operand& x2,
     const Named operands[] = {{"x1", x1}, {"x2", x2}, {"x3", x3}};
     const Dtype dtype = PromotedOf(op, operands);
     const Array* arrays[3];
-    Array holders[3];
-    std::optional<Operand> in[3];
     const Array* first = nullptr;
     const Shape* shape = nullptr;
     Shape broadcast;
@@ -405,11 +403,7 @@ Array CallTernary(const ElementwiseOp& op, const Operand& x1, const Operand& x2,
     for (int i = 0; i < 3; ++i) {
         const Operand& x = operands[i].x;
         arrays[i] = x.is_array() ? &x.array() : nullptr;
-        if (arrays[i] == nullptr) {
-            in[i].emplace(x);
-            continue;
-        }
-        in[i].emplace(As(*arrays[i], dtype, holders[i]));
+        if (arrays[i] == nullptr) continue;
         is_contiguous &= arrays[i]->IsContiguous();
         if (first == nullptr) {
             first = arrays[i];
@@ -423,6 +417,15 @@ Array CallTernary(const ElementwiseOp& op, const Operand& x1, const Operand& x2,
         }
     }
     CheckedNBytes(op.name, *shape, GetItemSize(dtype));
+    Array holders[3];  // nothing is converted before all is checked
+    std::optional<Operand> in[3];
+    for (int i = 0; i < 3; ++i) {
+        if (arrays[i] == nullptr) {
+            in[i].emplace(operands[i].x);
+        } else {
+            in[i].emplace(As(*arrays[i], dtype, holders[i]));
+        }
+    }
     Array y = is_contiguous ? EmptyUnchecked(*shape, dtype, first->device())
                             : EmptyInOrderOf(*shape, dtype, first->device(), arrays);
     CallKernel<void(const Operand&, const Operand&, const Operand&, const Array&)>(

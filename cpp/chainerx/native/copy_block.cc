@@ -136,8 +136,10 @@ void CopyItems(char* dst, int64_t dst_stride, const char* src, int64_t src_strid
             if (src_stride == 2 * kSize) i = CopyEvery<T, 2>(dst, src, n);
             if (src_stride == 3 * kSize) i = CopyEvery<T, 3>(dst, src, n);
         }
+#pragma GCC unroll 8
         for (; i < n; ++i) std::memcpy(dst + i * kSize, src + i * src_stride, kSize);
     } else {
+#pragma GCC unroll 8
         for (int64_t i = 0; i < n; ++i) {
             std::memcpy(dst + i * dst_stride, src + i * src_stride, kSize);
         }

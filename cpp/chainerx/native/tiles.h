@@ -25,6 +25,9 @@ namespace chainerx::native {
 
 // Bytes of a buffer; those of all operands stay in the first-level cache.
 inline constexpr int64_t kTileBytes = 8192;
+// Of these where lines are not read across: reading and writing alternate so often that the
+// processor does them at once.
+inline constexpr int64_t kStripBytes = 2048;
 // Runs of at least this length are worth a call of the loop each.
 inline constexpr int64_t kLongRun = 64;
 // Shorter axes are not worth a turn.
@@ -60,7 +63,8 @@ class Tiles {
             return;
         }
         const int64_t n_rows = has_rows ? walk.dims[walk.ndim - 2] : 1;
-        const int64_t room = widest == 0 ? block : kTileBytes / widest;
+        const int64_t bytes = turned_ != 0 ? kTileBytes : kStripBytes;
+        const int64_t room = widest == 0 ? block : bytes / widest;
         rows_ = turned_ != 0 ? std::min(kLine / turned_, n_rows) : 1;
         columns_ = std::min({run, std::max<int64_t>(room / rows_, 1), traits.most});
         rows_ = std::min(n_rows, std::max(rows_, room / columns_));

@@ -53,8 +53,6 @@ struct BatchPolicy : P {
     using Center = typename P::Center;
     using B = Batch<T>;
     static constexpr int64_t kSize = B::size;
-    // Bytes ahead. The hardware alone brings 6 % fewer elements from the third-level cache.
-    static constexpr int64_t kPrefetch = 2048;
 
     static B CenterBatch(const Center& c) {
         if constexpr (std::is_empty_v<Center>) {
@@ -71,9 +69,6 @@ struct BatchPolicy : P {
         const B center = CenterBatch(c);
         for (int64_t k = 0; k < kBatches; ++k) acc[k] = B(P::Identity());
         for (; n >= kBatches * kSize; n -= kBatches * kSize, x += kBatches * kSize) {
-            for (int64_t k = 0; k < 4; ++k) {
-                __builtin_prefetch(reinterpret_cast<const char*>(x) + kPrefetch + 64 * k);
-            }
 #pragma GCC unroll 16
             for (int64_t k = 0; k < kBatches; ++k) {
                 acc[k] = P::Step(acc[k], B::load_unaligned(x + k * kSize), center);
@@ -210,7 +205,6 @@ int64_t FindExtreme(const T* x, int64_t n) {
     using Found = Extremes<kLargest, T>;
     constexpr int64_t kSize = B::size;
     constexpr int64_t kBatches = 4;  // hide the latency of a comparison and a selection
-    constexpr int64_t kPrefetch = 2048;
     const auto is_nan = [](const auto& v) { return v != v; };
     if (n < kSize) {
         int64_t best = 0;
@@ -234,9 +228,6 @@ int64_t FindExtreme(const T* x, int64_t n) {
         Index first = lane;  // of the elements of part[0]
         for (i = kBatches * kSize; i + kBatches * kSize <= n; i += kBatches * kSize) {
             first += Index(static_cast<ArgIndex<T>>(kBatches * kSize));
-            for (int64_t k = 0; k < kBatches * kSize * int64_t{sizeof(T)}; k += 64) {
-                __builtin_prefetch(reinterpret_cast<const char*>(x + i) + kPrefetch + k);
-            }
 #pragma GCC unroll 4
             for (int64_t k = 0; k < kBatches; ++k) {
                 const B v = B::load_unaligned(x + i + k * kSize);

@@ -63,16 +63,18 @@ def check(draft):
             raise Finding(f'{type(error).__name__} has no message')
         if after != before and draft.exact:
             raise Finding(f'arrays changed, though it raised {type(error).__name__}: {error}')
+    # NumPy is asked only about what is accepted: it crashes at np.zeros(12).repeat(2**62), and a
+    # search in a broadcast view of 2^62 elements ends nowhere.
+    if error is not None:
+        return 'raised'
     if not draft.has_twin or draft.name in DIFFERENT or draft.name.startswith('random.'):
-        return 'raised' if error else 'returned'
+        return 'returned'
     theirs = World(np, draft.blocks)
     theirs_before = theirs.contents()
     try:
         expected, their_error = outcome(draft, theirs)
     except TookLong:
         return 'returned'
-    if error is not None:
-        return 'raised' if their_error else 'refused'  # what NumPy does
     if their_error is not None:
         return 'returned, not in NumPy'
     # Integers beyond 2^10 are computed in float32 here, in float64 or float16 there.
@@ -106,6 +108,7 @@ def compare(x, expected, what, large=False):
         compare_values(np.asarray(x), np.asarray(expected), what)
 
 
+@np.errstate(all='ignore')
 def compare_values(x, expected, what):
     if 'bfloat16' in (x.dtype.name, expected.dtype.name):
         return
@@ -122,10 +125,11 @@ def compare_values(x, expected, what):
         same = x == expected
     else:
         a, b = x.astype('c16'), expected.astype('c16')
+        if kinds == 'ff' and x.itemsize < expected.itemsize:  # int32 with float32 is float32 here
+            b = expected.astype(x.dtype).astype('c16')
         finite = np.isfinite(a) & np.isfinite(b)
         scale = np.abs(np.where(finite, b, 0)).max(initial=0) + 1
-        with np.errstate(all='ignore'):
-            close = np.abs(a - b) <= max(rtols) * scale
+        close = np.abs(a - b) <= max(rtols) * scale
         if 'c' in kinds or 'float16' in (x.dtype.name, expected.dtype.name):
             same = close | ~finite  # which of the parts is infinite, and when, is not ours to say
         else:

@@ -243,6 +243,28 @@ def test_the_most_pieces(device):
         same(x.max(), np.int8(1), f'max of {n}')
 
 
+def test_pieces_of_many_outputs(device):
+    """More than are kept at a time: 1024 parts, of 2 pieces for each of these."""
+    rows = 2 * 1024 // 3
+    v = seeded('pieces').integers(-3, 4, (rows, PIECE + 1)).astype('int8')
+    v[np.arange(rows), np.arange(rows) * 96] = 5
+    x = chx.array(v, device=device)
+    same(x.sum(axis=1), v.sum(axis=1, dtype='int64'), 'sum')
+    same(x.argmax(axis=1), v.argmax(axis=1), 'argmax')
+    np.testing.assert_allclose(to_numpy(x.var(axis=1)), v.var(axis=1), rtol=1e-6)
+
+
+def test_extreme_in_more_pieces_than_are_kept(device):
+    n = 1024 * PIECE + 5
+    v = np.zeros(n, 'int8')
+    x = chx.array(v, device=device)
+    for at in [0, PIECE, 2 * PIECE - 1, n - 6, n - 1]:
+        x[at] = 1
+        assert int(x.argmax()) == at
+        assert int(x[::-1].argmax()) == n - 1 - at
+        x[at] = 0
+
+
 @pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64'])
 def test_positions_of_extremes_among_nans(dtype, device):
     """The first NaN is the extreme, or none is, wherever it stands in a vector."""

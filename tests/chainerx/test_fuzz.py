@@ -22,6 +22,7 @@ HERE = pathlib.Path(__file__).parent
 CALLS = 4_000
 ALL_CALLS = 100_000
 BATCH = 5_000
+STARTS = 60  # seconds that a child has for its imports
 # A call that takes longer is a hang: it was asked to stop after one second.
 HANGS = 120 if 'libasan' in os.environ.get('LD_PRELOAD', '') else 60
 
@@ -32,9 +33,9 @@ def environment():
     return {**os.environ, 'PYTHONPATH': path, 'OMP_NUM_THREADS': '1'}
 
 
-def watch(process, progress):
+def watch(process, progress, first):
     """Waits for the end of a child; kills its group where a call does not end."""
-    last, since = None, time.monotonic()
+    last, since = first, time.monotonic() + STARTS
     while process.poll() is None:
         time.sleep(0.05)
         number = struct.unpack('q', progress.read_bytes())[0]
@@ -58,7 +59,7 @@ def run_batch(seed, first, last, folder):
             process = subprocess.Popen(
                 words, stdout=out, stderr=err, env=environment(), cwd=HERE, start_new_session=True
             )
-            end = watch(process, progress)
+            end = watch(process, progress, first)
             out.seek(0)
             err.seek(0)
             reports = [json.loads(line) for line in out if line.startswith('{')]

@@ -124,6 +124,14 @@ WORK = {
         "x, i = chx.ones(1 << 20, 'float32'), chx.zeros(1 << 24, 'int64')",
         'while True: chx.take(x, i, axis=0)',
     ),
+    'take of long rows': (
+        "x = chx.broadcast_to(chx.ones(1, 'int8'), (1 << 30, 1 << 30))",
+        'while True: x[[0, 1], ::-1]',
+    ),
+    'long rows are set': (
+        "x = chx.zeros((1, 1 << 28), 'int8')",
+        'while True: x[[0]] = 1',
+    ),
     'add_at': (
         'x, i, gy = chx.ones(8).require_grad(), chx.zeros(1 << 24, int), chx.ones(1 << 24)',
         'while True: chx.grad([chx.take(x, i, axis=0)], [x], grad_outputs=[gy])',

@@ -1,6 +1,5 @@
 // Positions of extremes.
 #include <algorithm>
-#include <memory>
 
 #include "chainerx/core/interrupt.h"
 #include "chainerx/core/thread_pool.h"
@@ -16,6 +15,7 @@ namespace chainerx::native {
 namespace {
 
 constexpr int64_t kPiece = 1 << 16;
+constexpr int64_t kMaxParts = 1024;  // whose extremes are kept at a time
 constexpr int64_t kColumns = 512;
 
 // What is looked for: the largest or the smallest, with NaN above all or ignored.
@@ -151,19 +151,33 @@ void FindByRuns(const ReducePlan& plan) {
         });
         return;
     }
-    const std::unique_ptr<Best<E>[]> parts{new Best<E>[static_cast<size_t>(plan.n_out * n_pieces)]};
-    ParallelFor(plan.n_out * n_pieces, [&](int64_t k) {
-        const int64_t begin = k % n_pieces * kPiece;
-        parts[k] = FindInRun<E>(Cursor<2>{plan.kept, k / n_pieces}.p[0], plan.reduced, begin,
-                                std::min(kPiece, n - begin));
-    });
-    for (int64_t i = 0; i < plan.n_out; ++i) {
-        Best<E> best{E::Identity()};
-        for (int64_t p = 0; p < n_pieces; ++p) {
-            const Best<E>& part = parts[i * n_pieces + p];
-            best.Take(part.value, part.index);
+    // The pieces of some outputs at once: parts of `step` elements.
+    const int64_t step = CeilDiv(n_pieces, kMaxParts) * kPiece;
+    const int64_t n_parts = CeilDiv(n, step);
+    const int64_t group = kMaxParts / n_parts;
+    Best<E> parts[kMaxParts];
+    for (int64_t first = 0; first < plan.n_out; first += group) {
+        const int64_t n_group = std::min(group, plan.n_out - first);
+        ParallelFor(n_group * n_parts, [&](int64_t k) {
+            const char* x = Cursor<2>{plan.kept, first + k / n_parts}.p[0];
+            const int64_t begin = k % n_parts * step;
+            const int64_t end = std::min(begin + step, n);
+            Best<E> best{E::Identity()};
+            for (int64_t i = begin; i < end; i += kPiece) {
+                if (i != begin) internal::CheckInterrupt();
+                const auto found = FindInRun<E>(x, plan.reduced, i, std::min(kPiece, end - i));
+                best.Take(found.value, found.index);
+            }
+            parts[k] = best;
+        });
+        for (int64_t i = 0; i < n_group; ++i) {
+            Best<E> best{E::Identity()};
+            for (int64_t p = 0; p < n_parts; ++p) {
+                const Best<E>& part = parts[i * n_parts + p];
+                best.Take(part.value, part.index);
+            }
+            Store(Cursor<2>{plan.kept, first + i}.p[1], best.index);
         }
-        Store(Cursor<2>{plan.kept, i}.p[1], best.index);
     }
 }
 

@@ -208,29 +208,37 @@ void Take(const char* op, const Array& x, int8_t axis, const Array& indices, Ind
         CheckAll(indices, plan.bound);
         return;
     }
+    // f(from, to, resolved, count, items of each run)
     const auto all = [&](const auto& f) {
-        const int64_t per_index = plan.run;
-        const int64_t index_block =
-            std::max(kChunk, kParallel / std::max<int64_t>(per_index, 1) / kChunk * kChunk);
-        const int64_t outer_block =
-            std::max<int64_t>(1, kParallel / (per_index * std::min(plan.n, index_block)));
+        const int64_t part = std::min(plan.run, kParallel);
+        const int64_t parts = CeilDiv(plan.run, part);
+        const int64_t index_block = std::min(plan.n, kParallel / part);
         const int64_t index_blocks = CeilDiv(plan.n, index_block);
-        ParallelFor(CeilDiv(plan.outer, outer_block) * index_blocks, [&](int64_t block) {
-            const int64_t o = block / index_blocks * outer_block;
+        const int64_t outer_block = std::max<int64_t>(1, kParallel / (part * index_block));
+        const int64_t outer_blocks = CeilDiv(plan.outer, outer_block);
+        ParallelFor(outer_blocks * index_blocks * parts, [&](int64_t block) {
+            const int64_t first = block % parts * part;
+            block /= parts;
             const int64_t j = block % index_blocks * index_block;
-            plan.Range(o, std::min(o + outer_block, plan.outer), j,
-                       std::min(j + index_block, plan.n), f);
+            const int64_t o = block / index_blocks * outer_block;
+            const int64_t items = std::min(part, plan.run - first);
+            plan.Range(
+                o, std::min(o + outer_block, plan.outer), j, std::min(j + index_block, plan.n),
+                [&](const char* from, char* to, const int64_t* resolved, int64_t count) {
+                    f(from + first * plan.run_x, to + first * plan.run_y, resolved, count, items);
+                });
         });
     };
     if (plan.run > 1 && plan.run_x == x.GetItemSize()) {
-        all([&](const char* from, char* to, const int64_t* resolved, int64_t count) {
-            CopyRows(from, plan.axis_x, resolved, count, plan.run * plan.run_x, to, plan.axis_y);
+        all([&](const char* from, char* to, const int64_t* at, int64_t count, int64_t items) {
+            CopyRows(from, plan.axis_x, at, count, items * plan.run_x, to, plan.axis_y);
         });
         return;
     }
     VisitItemSize(x.GetItemSize(), [&]<typename T>() {
         if (plan.run == 1) {
-            const auto gather = [&](const char* from, char* to, const int64_t* at, int64_t count) {
+            const auto gather = [&](const char* from, char* to, const int64_t* at, int64_t count,
+                                    auto...) {
                 GatherItems<T>(from, plan.axis_x, at, count, to, plan.axis_y);
             };
             const bool adjacent = plan.axis_x == sizeof(T) && plan.axis_y == sizeof(T);
@@ -248,10 +256,10 @@ void Take(const char* op, const Array& x, int8_t axis, const Array& indices, Ind
                 all(gather);
             }
         } else {
-            all([&](const char* from, char* to, const int64_t* resolved, int64_t count) {
+            all([&](const char* from, char* to, const int64_t* at, int64_t count, int64_t items) {
                 for (int64_t j = 0; j < count; ++j) {
-                    CopyStrided(to + j * plan.axis_y, plan.run_y, from + resolved[j] * plan.axis_x,
-                                plan.run_x, plan.run, sizeof(T));
+                    CopyStrided(to + j * plan.axis_y, plan.run_y, from + at[j] * plan.axis_x,
+                                plan.run_x, items, sizeof(T));
                 }
             });
         }
@@ -267,7 +275,7 @@ void Scatter(const char* op, const Array& out, int8_t axis, const Array& indices
     // A single chunk is resolved before its elements are written, in each block of work.
     if (plan.empty() || plan.n > kChunk) CheckAll(indices, plan.bound);
     if (plan.empty()) return;
-    const int64_t part = std::max<int64_t>(64, CeilDiv(plan.run, 16));
+    const int64_t part = std::max<int64_t>(64, std::min(CeilDiv(plan.run, 16), kParallel));
     const int64_t parts = CeilDiv(plan.run, part);
     const int64_t outer_block = std::max<int64_t>(1, kParallel / (plan.n * part));
     const bool small = plan.outer * plan.n * plan.run <= kParallel;

@@ -1,6 +1,5 @@
 // Reductions in two passes: the second one is centered on the result of the first.
 #include <limits>
-#include <memory>
 
 #include "chainerx/kernels/reduction.h"
 #include "chainerx/native/reduce_kernel.h"
@@ -13,11 +12,11 @@ void ReduceTwice(const Array& x, const Axes& axes, const Array& out, const Reduc
                  int64_t center_size, const ReduceLoops& second) {
     const ReducePlan plan{x, axes, out};
     alignas(16) char one[16];
-    std::unique_ptr<char[]> many;
+    Array many;
     char* centers = one;
     if (plan.n_out > 1) {
-        many.reset(new char[static_cast<size_t>(plan.n_out * center_size)]);
-        centers = many.get();
+        many = EmptyUnchecked(Shape{plan.n_out * center_size}, Dtype::kUInt8, out.device());
+        centers = many.raw_data();
     }
     RunReduce(plan.Into(centers, center_size), first);
     RunReduce(plan, second, centers, center_size);

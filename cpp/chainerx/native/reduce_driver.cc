@@ -16,6 +16,8 @@ namespace {
 constexpr int64_t kPiece = 1 << 16;
 // The most pieces that one output is reduced from.
 constexpr int64_t kMaxPieces = 256;
+// The most pieces whose accumulators, of up to 16 bytes, are kept at a time.
+constexpr int64_t kMaxParts = 1024;
 // Outputs whose accumulators are stored together.
 constexpr int64_t kRunsAtOnce = 64;
 // Below, the start of a loop costs more than its elements: then go by rows, whatever the strides.
@@ -126,27 +128,30 @@ void ReduceRuns(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
         });
         return;
     }
-    // The pieces of all outputs at once, then their combination in order.
+    // The pieces of some outputs at once, then their combination in order.
     const int64_t acc_size = loops.acc_size;
-    const auto size = static_cast<size_t>(plan.n_out * n_pieces * acc_size);
-    const std::unique_ptr<char[]> parts{new char[size]};
-    ParallelFor(plan.n_out * n_pieces, [&](int64_t k) {
-        const int64_t i = k / n_pieces;
-        const int64_t begin = (k - i * n_pieces) * piece;
-        const Cursor<2> at{plan.kept, i};
-        loops.run(at.p[0], plan.reduced, begin, std::min(piece, n - begin), center_of(i),
-                  parts.get() + k * acc_size);
-    });
-    Cursor<2> at{plan.kept, 0};
-    for (int64_t i = 0; i < plan.n_out; ++i, at.Advance(1)) {
-        // In halves, as the loops do: the error stays logarithmic.
-        char* part = parts.get() + i * n_pieces * acc_size;
-        for (int64_t m = n_pieces; m > 1;) {
-            const int64_t half = CeilDiv(m, 2);
-            loops.combine(part, part + half * acc_size, m - half);
-            m = half;
+    alignas(64) char parts[kMaxParts * 16];
+    const int64_t group = kMaxParts / n_pieces;
+    Cursor<2> to{plan.kept, 0};
+    for (int64_t first = 0; first < plan.n_out; first += group) {
+        const int64_t n_group = std::min(group, plan.n_out - first);
+        ParallelFor(n_group * n_pieces, [&](int64_t k) {
+            const int64_t i = first + k / n_pieces;
+            const int64_t begin = k % n_pieces * piece;
+            const Cursor<2> at{plan.kept, i};
+            loops.run(at.p[0], plan.reduced, begin, std::min(piece, n - begin), center_of(i),
+                      parts + k * acc_size);
+        });
+        for (int64_t i = 0; i < n_group; ++i, to.Advance(1)) {
+            // In halves, as the loops do: the error stays logarithmic.
+            char* part = parts + i * n_pieces * acc_size;
+            for (int64_t m = n_pieces; m > 1;) {
+                const int64_t half = CeilDiv(m, 2);
+                loops.combine(part, part + half * acc_size, m - half);
+                m = half;
+            }
+            loops.store(part, 1, n, center_of(first + i), to.p[1], 0);
         }
-        loops.store(part, 1, n, center_of(i), at.p[1], 0);
     }
 }
 

@@ -77,8 +77,13 @@ def check(draft):
         return 'returned'
     if their_error is not None:
         return 'returned, not in NumPy'
-    # Integers beyond 2^10 are computed in float32 here, in float64 or float16 there.
+    # Numbers beyond 2^10 are computed in float32 here, in float64 or float16 there.
     large = any(b.values.dtype.kind in 'iu' and not in_range(b.values) for b in draft.blocks)
+    large |= any(isinstance(a, int | float) and abs(a) > 1024 for a in draft.args)
+    if any(b.values.dtype.name == 'bfloat16' and not finite(b.values) for b in draft.blocks):
+        large = True
+        if is_integer(result):  # what of infinity becomes one is as the processor likes
+            return 'returned'
     compare(result, expected, 'the result', large)
     if draft.exact:
         for k, (x, e) in enumerate(zip(ours.whole, theirs.whole, strict=True)):
@@ -86,6 +91,14 @@ def check(draft):
         if after == before and theirs.contents() != theirs_before:
             raise Finding('NumPy has written, chainerx has not')
     return 'compared'
+
+
+def finite(values):
+    return bool(np.isfinite(values.astype('f4')).all())
+
+
+def is_integer(x):
+    return isinstance(x, chx.ndarray) and x.dtype.kind in 'iu'
 
 
 def in_range(values):

@@ -128,6 +128,10 @@ WORK = {
         "x = chx.broadcast_to(chx.ones(1, 'int8'), (1 << 30, 1 << 30))",
         'while True: x[[0, 1], ::-1]',
     ),
+    'iteration': (
+        'import collections; x = chx.broadcast_to(chx.ones(1), (1 << 40, 1))',
+        'collections.deque(x, maxlen=0)',
+    ),
     'long rows are set': (
         "x = chx.zeros((1, 1 << 28), 'int8')",
         'while True: x[[0]] = 1',

@@ -182,6 +182,8 @@ PyObject* Item(PyObject* o, Py_ssize_t i) {
         PyErr_Format(PyExc_IndexError, "getitem: index %zd is out of range", i);
         return nullptr;
     }
+    // list(x) is one loop in C, over as many rows as a broadcast view says.
+    if (i % 1024 == 1023 && PyErr_CheckSignals() < 0) return nullptr;
     try {
         return Wrap(At(x, i));
     } catch (...) {

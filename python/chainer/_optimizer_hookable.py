@@ -27,11 +27,12 @@ class _Hookable:
 
         Args:
             hook (callable): May have attributes ``name`` and ``timing``.
-            name (str): Default: the hook's name.
+            name (str): Default: the hook's attribute ``name``, or that of the function.
             timing (str): ``'pre'``, ``'post'``, or ``'auto'``: what the hook says, else ``'pre'``.
 
         Raises:
             KeyError: If there is a hook of that name.
+            ValueError: If there is no name at all.
         """
         if not callable(hook):
             raise TypeError('hook function must be callable')
@@ -45,9 +46,16 @@ class _Hookable:
                     stacklevel=3,
                 )
                 timing = 'pre'
-        name = str(
-            name or getattr(hook, 'name', None) or getattr(hook, '__name__', type(hook).__name__)
-        )
+        if name is None:
+            name = getattr(hook, 'name', None)
+        if name is None:
+            name = getattr(hook, '__name__', None)
+        if name is None:
+            raise ValueError(
+                f'add_hook: the hook, a {type(hook).__name__}, has no name; give it an attribute '
+                'name, or pass one'
+            )
+        name = str(name)
         if name in self._pre_update_hooks or name in self._post_update_hooks:
             raise KeyError(f'hook "{name}" already exists')
         self._of(timing)[name] = hook

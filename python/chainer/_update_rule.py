@@ -242,8 +242,10 @@ class UpdateRule:
         try:
             state = self._load_states(serializer, param)
         except KeyError:
-            # What had not been updated was saved without states.
-            if t != 0:
+            # Saved without states is what had not been updated, or had no array to be updated; and
+            # what is disabled does without.
+            has_no_array = param is not None and param.array is None
+            if t != 0 and self.enabled and not has_no_array:
                 raise
             state = None
         self.t, self._state, self._fp32_param = t, state, None
@@ -295,7 +297,7 @@ def unscale(param: tp.Any) -> None:
 
     Another array takes its place, for parameters may share a gradient.
     """
-    scale = param.loss_scale
+    scale = getattr(param, 'loss_scale', None)  # a plain Variable has none
     if scale is None:
         return
     param.loss_scale = None

@@ -6,6 +6,8 @@ import collections.abc
 import typing as tp
 import warnings
 
+import numpy as np
+
 from chainer import _fused_update, backend, optimizer_hooks
 from chainer._hyperparameter import Hyperparameter, HyperparameterProxy, Interval
 from chainer._optimizer_hookable import Hook, _Hookable, _OptimizerHookable
@@ -128,8 +130,15 @@ class Optimizer:
         self._hooks().call_hooks(timing, (self,))
 
     def call_hook(self, hook: Hook) -> None:
-        """Calls one hook."""
-        hook(self)
+        """Calls one hook, for each parameter if it wants that.
+
+        Parameters without a rule come with None for it.
+        """
+        if getattr(hook, 'call_for_each_param', False):
+            for param in _distinct(self.target.params()):
+                hook(param.update_rule, param)
+        else:
+            hook(self)
 
     def _hooks(self) -> _OptimizerHookable:
         self._check_set_up()
@@ -287,12 +296,9 @@ class GradientMethod(Optimizer):
                     param.grad = param.xp.zeros_like(param.array)
 
     def call_hook(self, hook: Hook) -> None:
-        """Calls one hook, for each parameter if it wants that."""
-        if getattr(hook, 'call_for_each_param', False):
-            for param in _distinct(self.target.params()):
-                hook(param.update_rule, param)
-        else:
-            hook(self)
+        """Calls one hook; gradients that it clears are zeros for the next one."""
+        super().call_hook(hook)
+        self.reallocate_cleared_grads()
 
     def update(self, lossfun: tp.Any = None, *args: tp.Any, **kwds: tp.Any) -> None:
         """Updates all parameters by their gradients.
@@ -345,9 +351,20 @@ class GradientMethod(Optimizer):
         loss.backward(loss_scale=self._loss_scale)
 
     def _update_params(self, params: list[tp.Any]) -> None:
-        if not _fused_update.update(self, params):
+        if _fused_update.update(self, params):
+            return
+        rules = [p.update_rule for p in params if _is_built_in(p.update_rule)]
+        counts = [rule.t for rule in rules]
+        try:
             for param in params:
                 param.update()
+        except BaseException:
+            # Broken off, by Ctrl-C for example, the step counts for all parameters: rules that
+            # do not count alike would never again be updated in one call.
+            for rule, t in zip(rules, counts, strict=True):
+                if rule.enabled and rule.t == t:
+                    rule.t = t + 1
+            raise
 
     def _check_params(self, params: list[tp.Any]) -> None:
         managed = getattr(self, '_managed', None)
@@ -362,10 +379,17 @@ class GradientMethod(Optimizer):
                         'update_rule',
                         stacklevel=3,
                     )
-            elif rule.enabled and param.array is None and callable(param._grad_initializer):
+            elif not (_is_built_in(rule) and rule.enabled):
+                pass  # a rule of the user's may know what to do
+            elif param.array is None and callable(param._grad_initializer):
                 raise RuntimeError(
                     f'{type(self).__name__}.update: parameter {self._path_of(param)} is '
                     'uninitialized; call the link once, or its cleargrads()'
+                )
+            elif isinstance(param.array, np.ndarray) and not param.array.flags.writeable:
+                raise ValueError(
+                    f'{type(self).__name__}.update: parameter {self._path_of(param)} is read-only; '
+                    'disable its update rule, or give it an array that can be written to'
                 )
 
     def _path_of(self, param: tp.Any) -> str:
@@ -381,6 +405,11 @@ _PARTS_OF_UPDATE: tp.Final = (
     'update_loss_scale',
     '_update_params',
 )
+
+
+def _is_built_in(rule: UpdateRule | None) -> bool:
+    """Whether what the rule does is one of the formulas of `chainer.optimizers`."""
+    return getattr(rule, 'fused', None) is not None
 
 
 def _distinct(params: collections.abc.Iterable[tp.Any]) -> list[tp.Any]:

@@ -178,6 +178,84 @@ def test_uninitialized_parameter():
     optimizer.update()
 
 
+def test_rules_of_the_user_see_uninitialized_parameters():
+    log = []
+
+    class Rule(UpdateRule):
+        def update_core_cpu(self, param):
+            if param.array is None:
+                log.append(param.name)
+
+    net = Net()
+    optimizer = sgd(net)
+    for param in net.params():
+        param.update_rule = Rule()
+    optimizer.update()
+    assert log == ['W']
+    # One of ours must know whether there is a gradient.
+    net.m.W.update_rule = optimizer.create_update_rule()
+    with pytest.raises(RuntimeError, match='uninitialized'):
+        net.m.W.update()
+
+
+def test_read_only_parameter():
+    net = Net()
+    net.m.disable_update()
+    optimizer = optimizers.MomentumSGD(1).setup(net)
+    net.m.disable_update()
+    for _ in range(3):  # the first makes states, the second a plan
+        before = [to_list(param.array) for param in net.l.params()]
+        net.l.W.array.flags.writeable = False
+        with pytest.raises(ValueError, match=r'MomentumSGD\.update: parameter /l/W is read-only'):
+            optimizer.update(net.loss, ones(net))
+        assert [to_list(param.array) for param in net.l.params()] == before
+        net.l.W.array.flags.writeable = True
+        t = optimizer.t
+        optimizer.update()
+        assert optimizer.t == t + 1 == net.l.W.update_rule.t
+    net.l.W.array.flags.writeable = False
+    net.l.W.update_rule.enabled = False
+    optimizer.update(net.loss, ones(net))
+
+
+def test_rule_updates_variables(device):
+    xp = chainer.get_device(device).xp
+    for dtype in ('f', 'e'):
+        rule = optimizers.MomentumSGD(0.5).create_update_rule()
+        rule.use_fp32_update()
+        v = chainer.Variable(xp.ones(3, dtype))
+        for _ in range(2):
+            v.grad = xp.ones(3, dtype)
+            rule.update(v)
+        np.testing.assert_allclose(to_list(v.array), [-0.45] * 3, rtol=1e-2)
+        assert rule.t == 2
+
+
+@pytest.mark.parametrize('error', [KeyboardInterrupt, ValueError])
+def test_after_a_step_that_broke_off_all_rules_count_alike(error):
+    net = Net()
+    net.m(np.ones((1, 3), 'f'))
+    optimizer = optimizers.Adam().setup(net)
+
+    def stop(rule, param):
+        raise error
+
+    rules = [param.update_rule for param in net.params()]
+    for t in (1, 2):
+        for rule in rules[1:3]:
+            rule.add_hook(stop, 'stop')
+        with pytest.raises(error):
+            optimizer.update(net.loss, ones(net))
+        assert [rule.t for rule in rules] == [t] * 4
+        for rule in rules[1:3]:
+            rule.remove_hook('stop')
+    optimizer.update(net.loss, ones(net))  # makes the states that are missing
+    chainer.fallback_report(reset=True)
+    optimizer.update(net.loss, ones(net))
+    assert chainer.fallback_report() == []
+    assert optimizer._plan is not None
+
+
 def test_reallocate_cleared_grads(device):
     net = Net().to_device(device)
     optimizer = optimizers.MomentumSGD(lr=1, momentum=0.5).setup(net)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import chainer
 import numpy as np
 import pytest
@@ -133,7 +135,8 @@ def test_missing_gradients_and_empty_parameters(name, kwargs, single, half, devi
     optimizer.add_hook(getattr(hooks, name)(**kwargs))
     link.cleargrads()
     optimizer.call_hooks('pre')
-    assert all(param.grad is None for param in link.params())
+    assert link.c.grad.shape == (0, 2)
+    assert link.d.grad is None
     link.d.update_rule = None
     optimizer.update()
     assert link.c.grad.shape == (0, 2)
@@ -385,3 +388,80 @@ def test_lars_leaves_gradients_of_parameters_up_to_the_threshold(threshold, expe
     optimizer.add_hook(hooks.GradientLARS(threshold=threshold, eps=0))
     optimizer.update()
     np.testing.assert_allclose(values(link.p.grad), np.array([6, 8]) * expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize('each', [False, True])
+@pytest.mark.parametrize('timing', ['pre', 'post'])
+def test_cleared_gradients_are_zeros_for_the_next_hook(each, timing, device):
+    link = link_of('f', device)
+    optimizer = optimizers.SGD(1).setup(link)
+
+    def clear(*args):
+        link.cleargrads()
+
+    clear.call_for_each_param = each
+    log = []
+    optimizer.add_hook(clear, timing=timing)
+    optimizer.add_hook(lambda _: log.append(gradients(link).tolist()), timing=timing)
+    before = values(link.a.array).copy()
+    optimizer.update()
+    assert log == [[0] * 6]
+    assert gradients(link).tolist() == [0] * 6
+    if timing == 'pre':
+        assert values(link.a.array).tolist() == before.tolist()
+    link.cleargrads()
+    optimizer.call_hook(lambda _: None)
+    assert gradients(link).tolist() == [0] * 6
+
+
+def test_cleared_gradients_let_momentum_go_on(device):
+    link = link_of('f', device)
+    optimizer = optimizers.MomentumSGD(1, 0.5).setup(link)
+    optimizer.update()
+    before = values(link.b.array).copy()
+    optimizer.add_hook(lambda _: link.cleargrads(), 'clear')
+    optimizer.update()
+    np.testing.assert_allclose(values(link.b.array), before - 0.5 * np.array([0.25, -1.5], 'f'))
+
+
+def test_hooks_for_each_parameter_without_rules(device):
+    class Mine(chainer.Optimizer):
+        def update(self, lossfun=None, *args, **kwds):
+            self.call_hooks('pre')
+
+    class Method(chainer.GradientMethod):
+        def setup(self, link):
+            return chainer.Optimizer.setup(self, link)
+
+    for cls in (Mine, Method):
+        link = link_of('f', device)
+        optimizer = cls().setup(link)
+        seen = []
+
+        def each(rule, param, seen=seen):
+            seen.append((rule, param.name))
+
+        each.call_for_each_param = True
+        optimizer.add_hook(each)
+        optimizer.add_hook(hooks.WeightDecay(0.25))
+        optimizer.update()
+        assert seen == [(None, 'a'), (None, 'b')]
+        np.testing.assert_allclose(gradients(link), [3.25, -4.5, 0.5, 0.125, 0.25075, -1.501])
+
+
+def test_hooks_without_a_name():
+    class Nameless:
+        def __call__(self, *args):
+            pass
+
+    class Unnamed(Nameless):
+        name = None
+
+    optimizer = optimizers.SGD(1).setup(link_of('f', '@numpy'))
+    for owner in (optimizer, optimizer.target.a.update_rule):
+        for hook in (Nameless(), Unnamed(), functools.partial(print)):
+            with pytest.raises(ValueError, match=f'a {type(hook).__name__}, has no name'):
+                owner.add_hook(hook)
+        owner.add_hook(Nameless(), 'given')
+        owner.add_hook(Nameless(), '')
+        assert list(owner._hookable._pre_update_hooks) == ['given', '']

@@ -110,6 +110,28 @@ def test_load_missing_and_wrong_states():
     assert to_list(rule.state['v']) == to_list(net.l.W.update_rule.state['v'])
 
 
+def test_load_rules_without_states():
+    net = Net()
+    optimizer = optimizers.Adam().setup(net)
+    net.m.cleargrads()
+    optimizer.update(net.loss, ones(net))
+    optimizer.update(net.loss, ones(net))
+    assert net.m.W.update_rule.t == 2  # though it has no array yet
+    values = saved(optimizer)
+    assert 'm/W/m' not in values
+    for is_disabled in (False, True):
+        other = optimizers.Adam().setup(Net())
+        if is_disabled:
+            other.target.m(np.ones((1, 3), 'f'))
+            with pytest.raises(KeyError, match='m/W/m'):
+                other.serialize(NpzDeserializer(values))
+            other.target.m.disable_update()
+        other.serialize(NpzDeserializer(values))
+        rule = other.target.m.W.update_rule
+        assert (rule.t, rule.state) == (2, None)
+        assert other.target.l.W.update_rule.state['m'].shape == (1, 2)
+
+
 def test_load_forgets_the_fp32_copy(device):
     link = half(device)
     optimizer = optimizers.MomentumSGD()

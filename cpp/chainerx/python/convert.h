@@ -92,6 +92,8 @@ enum class Sharing {
 // Any array-like (NumPy array, buffer, list, number) through numpy.asarray. dtype none: NumPy's
 // choice.
 Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, Sharing sharing, Device& device);
+// Whether NumPy lets a numpy.ndarray be written to now. A few nanoseconds.
+bool IsWritableNumpy(PyObject* numpy_array);
 // A new reference to a NumPy array. Without `copy`, shares memory of native arrays.
 PyObject* ToNumpy(const Array& x, bool copy);
 

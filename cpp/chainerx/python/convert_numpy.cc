@@ -156,7 +156,45 @@ Array Share(Array x, Sharing sharing) {
                      "chainerx.array(x)"};
 }
 
+// How a numpy.ndarray begins. Macros of NumPy's headers read it, so all modules built against
+// NumPy hold it to this.
+struct NumpyArray {
+    PyObject_HEAD char* data;
+    int ndim;
+    Py_ssize_t* shape;
+    Py_ssize_t* strides;
+    PyObject* base;
+    PyObject* dtype;
+    int flags;
+};
+constexpr int kWritableFlag = 0x400;
+
+bool HasWritableFlag(PyObject* numpy_array) {
+    return (reinterpret_cast<NumpyArray*>(numpy_array)->flags & kWritableFlag) != 0;
+}
+
+// Whether the struct above is right, asked of an array.
+bool IsLayoutKnown() {
+    const Ref array = Check(PyObject_CallMethod(Numpy().module, "empty", "i", 1));
+    if (!HasWritableFlag(array.get())) return false;
+    Check(PyObject_CallMethod(array.get(), "setflags", "O", Py_False));
+    return !HasWritableFlag(array.get());
+}
+
 }  // namespace
+
+bool IsWritableNumpy(PyObject* numpy_array) {
+    static int is_known = -1;  // filled under the GIL
+    if (is_known < 0) is_known = IsLayoutKnown() ? 1 : 0;
+    if (is_known == 1) return HasWritableFlag(numpy_array);
+    Py_buffer view;
+    if (PyObject_GetBuffer(numpy_array, &view, PyBUF_WRITABLE) < 0) {
+        PyErr_Clear();
+        return false;
+    }
+    PyBuffer_Release(&view);
+    return true;
+}
 
 Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, Sharing sharing, Device& device) {
     ReleaseDeferred();

@@ -87,8 +87,8 @@ class FormulaRule(optimizer.UpdateRule):
         self._step(param)
 
     def _step(self, param: tp.Any) -> None:
-        p = param.array
-        if p is None or (g := param.grad) is None:
+        p, g = param.array, param.grad
+        if p is None or g is None:
             return
         keys, state = self.fused_states, self._state
         if state is None or any(key not in state for key in keys):

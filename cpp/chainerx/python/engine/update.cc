@@ -212,11 +212,13 @@ bool IsCurrent(const PlanObject* plan, const Place& place) {
         v->body->data != place.side.raw_data()) {
         return false;
     }
+    const bool is_numpy = v->cell->kind == Kind::kNumpy;
+    if (is_numpy && v->cell->object != nullptr && !IsWritableNumpy(v->cell->object)) return false;
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(plan->keys); ++k) {
         PyObject* array =
             PyDict_GetItemWithError(place.state.get(), PyTuple_GET_ITEM(plan->keys, k));
         if (array == nullptr && PyErr_Occurred() != nullptr) throw PythonError{};
-        if (array != place.arrays[k].get()) return false;
+        if (array != place.arrays[k].get() || (is_numpy && !IsWritableNumpy(array))) return false;
     }
     return true;
 }

@@ -45,6 +45,7 @@ from chainer.device_resident import DeviceResident
 from chainer.function import Function, FunctionAdapter, force_backprop_mode, no_backprop_mode
 from chainer.function_hook import FunctionHook, get_function_hooks
 from chainer.function_node import FunctionNode
+from chainer.functions.math import basic_math
 from chainer.initializer import Initializer
 from chainer.link import Chain, ChainList, Link
 from chainer.link_hook import LinkHook, _get_link_hooks

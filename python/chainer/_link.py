@@ -295,7 +295,10 @@ class Link(device_resident.DeviceResident):
             if mode == 'init':
                 for param in ret.params(include_uninit=False):
                     if param.initializer is None or callable(param.initializer):
-                        param.initialize(param.shape)  # else it was made from an array
+                        param._grad_initializer = initializers.NaN()  # as that of a new one
+                        param.initialize(param.shape)
+                    else:  # it was made from an array, so it had no gradient
+                        param.cleargrad()
         ret.name = None
         return ret
 
@@ -386,7 +389,7 @@ class Link(device_resident.DeviceResident):
             stacklevel=2,
         )
         for param in self.params():
-            param.zerograd()
+            param._fill_grad_with_zeros()
 
     def enable_update(self) -> None:
         """Let optimizers update the parameters again."""

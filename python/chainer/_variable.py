@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import typing as tp
+import warnings
 
 import chainerx
 import numpy as np
@@ -43,22 +44,25 @@ def _describe(array: tp.Any) -> str:
 
 
 def variable_repr(var: Variable) -> str:
-    """What `repr` shows: name and values."""
-    return _to_string(var, ', ')
+    """What `repr` shows: name and values, and the shape where there are none."""
+    array = var.array
+    is_flat = array is None or array.size or array.shape == (0,)
+    return _to_string(var, ', ', '' if is_flat else f', shape={array.shape}')
 
 
 def variable_str(var: Variable) -> str:
     """What `str` shows: name and values, without commas."""
-    return _to_string(var, ' ')
+    return _to_string(var, ' ', '')
 
 
-def _to_string(var: Variable, separator: str) -> str:
+def _to_string(var: Variable, separator: str, end: str) -> str:
     prefix = f'variable {var.name}' if var.name else 'variable'
     array = var.array
     if array is None:
         return f'{prefix}(None)'
     array = backend.CpuDevice().send(array)
-    return f'{prefix}({np.array2string(array, separator=separator, prefix=prefix + "(")})'
+    text = np.array2string(array, separator=separator, prefix=f'{prefix}(')
+    return f'{prefix}({text}{end})'
 
 
 class _Creator:
@@ -302,6 +306,14 @@ class Variable(_Creator, engine.Variable):
 
     def zerograd(self) -> None:
         """Sets the gradient to zeros. Deprecated: `cleargrad` costs less."""
+        warnings.warn(
+            'Variable.zerograd is deprecated. Use Variable.cleargrad instead.',
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        self._fill_grad_with_zeros()
+
+    def _fill_grad_with_zeros(self) -> None:
         self.grad = None if self.array is None else self.xp.zeros_like(self.array)
 
     def addgrad(self, var: Variable) -> None:

@@ -92,8 +92,8 @@ def get_device(device_spec: types.DeviceSpec) -> Device:
 
     Args:
         device_spec: A `Device`; ``'@numpy'``, ``'@cupy:0'``, ``'@intel64'``; a ChainerX device or
-            its name (``'native'``, ``'cuda:1'``); a CuPy device; a number, also as a string: a GPU
-            of CuPy, or, if negative, the CPU.
+            its name (``'native'``, ``'cuda:1'``); a CuPy device, or `chainer.cuda.DummyDevice` for
+            the CPU; a number, also as a string: a GPU of CuPy, or, if negative, the CPU.
 
     Raises:
         TypeError: For anything else.
@@ -109,6 +109,8 @@ def get_device(device_spec: types.DeviceSpec) -> Device:
         return ChainerxDevice(device_spec)
     if cuda.available and isinstance(device_spec, cuda.Device):
         return GpuDevice(device_spec)
+    if isinstance(device_spec, cuda.DummyDeviceType):
+        return CpuDevice()
     if isinstance(device_spec, str):
         return _get_device_from_str(device_spec)
     raise TypeError(

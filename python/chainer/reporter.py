@@ -227,13 +227,24 @@ class DictSummary:
         Args:
             d: Numbers, arrays of no dimensions, or Variables of such, by name; or pairs of one and
                 its weight. Anything else is left out.
+
+        Raises:
+            ValueError: If a weight is no number.
         """
+        numbers = []
         for name, value in d.items():
             weight: tp.Any = 1
             if isinstance(value, tuple) and len(value) == 2:
                 value, weight = value
-            if _is_scalar(value) and _is_scalar(weight):
-                self._summaries[name].add(value, weight)
+            if not _is_scalar(value):
+                continue
+            if not _is_scalar(weight):
+                raise ValueError(
+                    f'DictSummary.add: the weight of {name!r} is no number: {weight!r}'
+                )
+            numbers.append((name, value, weight))
+        for name, value, weight in numbers:
+            self._summaries[name].add(value, weight)
 
     def compute_mean(self) -> dict[str, tp.Any]:
         """The means by name."""

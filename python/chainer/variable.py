@@ -157,12 +157,11 @@ class Parameter(Variable):
             if self.loss_scale is not None:
                 self.loss_scale = None
 
-    def zerograd(self) -> None:
-        """Sets the gradient to zeros, also that of an uninitialized parameter, once it has one."""
+    def _fill_grad_with_zeros(self) -> None:
         if self.array is None:
-            self._grad_initializer = 0
+            self._grad_initializer = 0  # for when it has one
         else:
-            super().zerograd()
+            super()._fill_grad_with_zeros()
 
     def initialize(self, shape: tp.Any) -> None:
         """Makes an array of that shape with the initializer, on the parameter's device."""

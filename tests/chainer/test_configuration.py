@@ -452,3 +452,10 @@ def test_modes_of_chainerx(xp):
         y = chainer.functions.sum(chainer.functions.exp(x))
         y.backward()
     assert x.grad is None
+
+
+def test_modules_that_v7_has_as_attributes():
+    names = ('basic_math', 'computational_graph', 'cuda', 'functions', 'reporter', 'serializers')
+    code = f'import chainer; print([hasattr(chainer, name) for name in {names}])'
+    out = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == str([True] * len(names))

@@ -292,11 +292,25 @@ def test_gradients(device):
         L.Linear(3, 2).addgrads(L.Linear(3, 2, nobias=True))
 
 
+def test_gradients_of_an_initialized_copy_are_nan_until_cleared():
+    link = L.Linear(3, 2)
+    link.cleargrads()
+    with link.init_scope():
+        link.given = chainer.Parameter(np.ones(2, 'f'))
+    link.given.grad = np.ones(2, 'f')
+    copied = link.copy('init')
+    assert np.isnan(copied.W.grad).all()
+    assert np.isnan(copied.b.grad).all()
+    assert copied.given.grad is None  # as that of any parameter made from an array
+    copied.cleargrads()
+    assert copied.W.grad is None
+
+
 def test_zerograds_is_deprecated():
     link = L.Linear(3, 2)
     with pytest.warns(DeprecationWarning, match='Use Link.cleargrads') as caught:
         link.zerograds()
-    assert caught[0].filename == __file__
+    assert [w.filename for w in caught] == [__file__]
     np.testing.assert_array_equal(link.W.grad, np.zeros((2, 3)))
 
 

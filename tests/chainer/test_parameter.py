@@ -64,6 +64,7 @@ def test_uninitialized():
     F.sum(p * 2).backward()
 
 
+@pytest.mark.filterwarnings('ignore:Variable.zerograd is deprecated')
 @pytest.mark.parametrize(
     ('prepare', 'expected'),
     [
@@ -92,7 +93,8 @@ def test_reading_the_gradient_of_uninitialized():
     x = Parameter()
     with pytest.raises(RuntimeError, match='uninitialized'):
         x.grad  # noqa: B018
-    x.zerograd()
+    with pytest.warns(DeprecationWarning, match='zerograd'):
+        x.zerograd()
     assert x.grad is None
     assert x.grad_var is None
     x.addgrad(x)  # nothing to add
@@ -100,6 +102,21 @@ def test_reading_the_gradient_of_uninitialized():
     given = np.ones(2, 'f')
     x.grad = given
     assert x.grad is given
+
+
+def test_copies_of_uninitialized():
+    # They share an array from the moment that one of them gets it, not the gradient.
+    for prepare in (lambda p: None, Parameter.cleargrad):
+        p = Parameter(5)
+        prepare(p)
+        q = copy.copy(p)
+        r = copy.copy(q)
+        q.initialize((2,))
+        assert p.array is q.array is r.array
+        assert p.is_initialized
+        F.sum(p * 2).backward()
+        np.testing.assert_array_equal(p.grad, [2, 2])
+        assert r.grad is None
 
 
 def test_uninitialized_on_a_device():

@@ -264,11 +264,18 @@ def test_dict_summary_leaves_out_what_is_no_number():
             'array': np.ones(2),
             'triple': (1, 2, 3),
             'weighted array': (np.ones(2), 2),
-            'weight': (1, 'a'),
             'a': 1,
         }
     )
     assert summary.compute_mean() == {'a': 1}
+
+
+@pytest.mark.parametrize('weight', [np.ones(1), np.ones((1, 1)), 'a', None, [1]])
+def test_dict_summary_refuses_weights_that_are_no_numbers(weight):
+    summary = chainer.DictSummary()
+    with pytest.raises(ValueError, match="the weight of 'b' is no number"):
+        summary.add({'a': 1, 'b': (1, weight)})
+    assert summary.compute_mean() == {}
 
 
 class Save(serializer.Serializer):

@@ -180,6 +180,9 @@ def test_product():
     for wrong in (3, 'a', ({'a': 1},), None):
         with pytest.raises(TypeError, match='must be either dict or list'):
             testing.product(wrong)
+    for wrong in ([1, 2], [[1]], [('a', [1])], [{'a': 1}]):
+        with pytest.raises(TypeError, match='must be one of lists of dicts'):
+            testing.product(wrong)
 
 
 def test_product_dict():

@@ -71,6 +71,10 @@ def test_printing(make):
     x.name = 'x'
     assert repr(x) == 'variable x([[1., 2., 3.],\n            [4., 5., 6.]])'
     assert repr(Variable(None)) == 'variable(None)'
+    assert repr(Variable(make(A[:0, 0]), name='n')) == 'variable n([])'
+    assert repr(Variable(make(A[:, :0]))) == 'variable([], shape=(2, 0))'
+    assert str(Variable(make(A[:, :0]))) == 'variable([])'
+    assert repr(chainer.Parameter(make(A[:0]), name='p')) == 'variable p([], shape=(0, 3))'
     assert str(Variable(None, name='n')) == 'variable n(None)'
     assert Variable(make(A)).summary().startswith('<variable at 0x')
 
@@ -106,6 +110,12 @@ def test_arguments():
         Variable(A, layout=1)
     with pytest.raises(TypeError, match='name'):
         Variable(A, name=3)
+    for x in (Variable(A, name='n'), chainer.Parameter(A, name='n')):
+        with pytest.raises(TypeError, match='name is int, expected a str or None'):
+            x.name = 3
+        assert x.name == 'n'
+        x.name = None
+        assert x.name is None
 
 
 def test_connected_array_needs_a_gradient():
@@ -293,7 +303,9 @@ def test_bad_gradients(make):
 
 def test_zerograd_addgrad_copydata(make):
     x, y = Variable(make(A)), Variable(make(A * 2))
-    x.zerograd()
+    with pytest.warns(DeprecationWarning, match=r'Use Variable\.cleargrad') as caught:
+        x.zerograd()
+    assert caught[0].filename == __file__
     assert_equal(x.grad, np.zeros_like(A))
     x.addgrad(y)  # without gradient: nothing
     y.grad = make(A)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import typing as tp
 
 import numpy as np
@@ -130,7 +131,8 @@ class _Undo:
         key: What was loaded last.
         largest: Bytes of the largest parameter.
 
-    Values of other kinds, inside objects that have no method ``serialize``, are not remembered.
+    Values of other kinds, inside objects whose class has no method ``serialize``, are not
+    remembered. Attributes are not asked for by name: an object may answer with ever new ones.
     """
 
     def __init__(self, obj: tp.Any) -> None:
@@ -152,15 +154,13 @@ class _Undo:
                 else:
                     self._uninitialized.append(x)
                 stack.append(x.update_rule)
-            elif isinstance(x, dict):
-                self._containers.append((x, dict(x)))
-                stack.extend(x.values())
-            elif isinstance(x, list):
-                self._containers.append((x, list(x)))
-                stack.extend(x)
+            elif isinstance(x, dict | list):
+                content = _read(x)
+                self._containers.append((x, content))
+                stack.extend(dict(content).values() if isinstance(x, dict) else content)
             elif isinstance(x, tuple):
-                stack.extend(x)
-            elif hasattr(x, 'serialize'):
+                stack.extend(tuple.__iter__(x))
+            elif x is obj or hasattr(type(x), 'serialize'):
                 stack.append(getattr(x, '__dict__', None))
 
     def save(self, array: tp.Any) -> None:
@@ -175,9 +175,27 @@ class _Undo:
         for param in self._uninitialized:
             if param.is_initialized:
                 param.array = None
-        for container, old in self._containers:
-            if isinstance(container, dict):
-                container.clear()
-                container.update(old)
-            else:
-                container[:] = old
+        for container, content in self._containers:
+            _write(container, content)
+
+
+# By the methods of the base, for those of a subclass may do anything.
+
+
+def _read(x: tp.Any) -> list[tp.Any]:
+    """The items of a dict or a list."""
+    if isinstance(x, collections.OrderedDict):
+        return list(collections.OrderedDict.items(x))
+    return list(dict.items(x)) if isinstance(x, dict) else list.copy(x)
+
+
+def _write(x: tp.Any, content: list[tp.Any]) -> None:
+    if isinstance(x, collections.OrderedDict):
+        collections.OrderedDict.clear(x)
+        for key, value in content:
+            collections.OrderedDict.__setitem__(x, key, value)
+    elif isinstance(x, dict):
+        dict.clear(x)
+        dict.update(x, content)
+    else:
+        list.__setitem__(x, slice(None), content)

@@ -51,7 +51,9 @@ class HDF5Serializer(serializer.Serializer):
         self.compression = compression
 
     def __getitem__(self, key: str) -> HDF5Serializer:
-        return HDF5Serializer(self.group.require_group(key.strip('/')), self.compression)
+        key = key.strip('/')
+        group = self.group.require_group(key) if key else self.group
+        return HDF5Serializer(group, self.compression)
 
     def __call__(self, key: str, value: tp.Any) -> tp.Any:
         """Makes a dataset of a value; an empty one of None.
@@ -124,8 +126,19 @@ class Reader:
         self._group = group
         self._h5py = _h5py()
 
+    def find_group(self, path: str) -> tp.Any:
+        """The group at a path that may end in a slash, or None."""
+        path = path.rstrip('/')
+        found = self._follow(path) if path else self._group
+        return found if isinstance(found, self._h5py.Group) else None
+
     def _find(self, key: str) -> tp.Any:
-        """The dataset, or None. Links out of the tree, to other files or back, are not followed."""
+        """The dataset, or None."""
+        found = self._follow(key)
+        return found if isinstance(found, self._h5py.Dataset) else None
+
+    def _follow(self, key: str) -> tp.Any:
+        """What is there, or None. Links out of the tree, to other files or back, count for none."""
         group = self._group
         for part in key.split('/'):
             if not isinstance(group, self._h5py.Group) or part in ('', '.', '..'):
@@ -133,7 +146,7 @@ class Reader:
             if not isinstance(group.get(part, getlink=True), self._h5py.HardLink):
                 return None
             group = group[part]
-        return group if isinstance(group, self._h5py.Dataset) else None
+        return group
 
     def __contains__(self, key: str) -> bool:
         with _guarded():
@@ -187,8 +200,14 @@ class HDF5Deserializer(_load.Deserializer):
         self, group: tp.Any, strict: bool = True, path: str = '', ignore_names: tp.Any = None
     ) -> None:
         name = 'an empty group' if group is None else repr(getattr(group.file, 'filename', group))
-        super().__init__(Reader(group, name), path, strict, ignore_names)
-        self.group = group
+        reader = Reader(group, name)
+        super().__init__(reader, path, strict, ignore_names)
+        self._find_group = reader.find_group
+
+    @property
+    def group(self) -> tp.Any:
+        """The group that it reads from; None if there is none in the file."""
+        return self._find_group(self.path)
 
 
 def load_hdf5(

@@ -156,7 +156,10 @@ def product(parameter: dict[str, Iterable[Any]] | list[Iterable[dict[str, Any]]]
             *(_values_to_dicts(names, values) for names, values in sorted(parameter.items()))
         )
     if isinstance(parameter, list):
-        return product_dict(*parameter)
+        lists = [list(part) if isinstance(part, Iterable) else None for part in parameter]
+        if not all(part is not None and all(isinstance(d, dict) for d in part) for part in lists):
+            raise TypeError('product: a list must be one of lists of dicts')
+        return product_dict(*lists)
     raise TypeError(f'parameter must be either dict or list. Actual: {type(parameter)}')
 
 

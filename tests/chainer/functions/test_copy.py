@@ -14,6 +14,7 @@ from chainer import Variable
         (np.array, 'native:0', chainerx.ndarray),
         (chainerx.array, '@numpy', np.ndarray),
         (chainerx.array, -1, np.ndarray),
+        (chainerx.array, chainer.cuda.DummyDevice, np.ndarray),
         (np.array, -1, np.ndarray),
         (chainerx.array, 'native:0', chainerx.ndarray),
     ],

@@ -1,8 +1,10 @@
 """What holds for files of every format: round trips, keys, bad targets, all or nothing."""
 
+import collections
 import io
 import os
 import stat
+from unittest import mock
 
 import chainer
 import chainerx
@@ -489,3 +491,62 @@ def test_a_summary(path):
     serializers.save(path, summary)
     serializers.load(path, other)
     assert other.compute_mean() == summary.compute_mean() == {'loss': 3.0, 'main/accuracy': 0.5}
+
+
+class Endless:
+    """Has every attribute, a new one each time, except what Python itself looks for."""
+
+    count = 0
+
+    def __getattr__(self, name):
+        if name.startswith('__'):
+            raise AttributeError(name)
+        Endless.count += 1
+        assert Endless.count < 1000
+        return Endless()
+
+
+class Values(dict):
+    """A dict that is not asked what it holds."""
+
+    def values(self):
+        raise AssertionError
+
+    items = keys = __iter__ = values
+
+
+class Holder(chainer.Link):
+    """A link with a value that is saved, beside things that may be anything."""
+
+    def __init__(self, *others):
+        super().__init__()
+        self.add_persistent('x', 1)
+        self.others = others
+
+    def serialize(self, serializer):
+        super().serialize(serializer)
+        self.x = serializer('y', 2)
+
+
+def test_objects_with_endless_attributes(path):
+    serializers.save(path, Holder())
+    kept = collections.OrderedDict(a=1, b=2)
+    kept.move_to_end('a')
+    others = [Endless(), mock.MagicMock(), Values(a=1), mock, kept]
+    holder = Holder(*others)
+    serializers.load(path, holder)
+    assert holder.x == 2
+    link = chainer.Link()
+    link.add_persistent('x', 5)
+    serializers.save(path, link)  # without y
+    holder.x = 3
+    with pytest.raises(KeyError, match="'y'"):
+        serializers.load(path, holder)
+    assert holder.x == 3
+    assert list(kept) == ['b', 'a']
+    assert dict.__len__(others[2]) == 1
+    # Of the target itself, whatever it is, attributes are remembered.
+    target = Endless()
+    target.serialize = lambda serializer: setattr(target, 'x', serializer('x', 1))
+    serializers.load(path, target)
+    assert target.x == 5

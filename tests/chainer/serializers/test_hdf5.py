@@ -74,6 +74,29 @@ def test_strict(file):
     assert serializers.HDF5Deserializer(None, strict=False)('x', 3) == 3
 
 
+def test_groups(file):
+    saver = serializers.HDF5Serializer(file)
+    child = saver['a']
+    assert [child[key].group.name for key in ('b', '/c/', 'd/e', '/', '')] == [
+        '/a/b', '/a/c', '/a/d/e', '/a', '/a',
+    ]  # fmt: skip
+    child('x', 1)
+    file['soft'] = h5py.SoftLink('/a')
+    for loader in (
+        serializers.HDF5Deserializer(file),
+        serializers.HDF5Deserializer(file, strict=False),
+    ):
+        assert loader.group is file
+        assert [loader['a'][key].group.name for key in ('b', '/c/', 'd/e')] == [
+            '/a/b', '/a/c', '/a/d/e',
+        ]  # fmt: skip
+        assert loader['a'].group.name == '/a'
+        for key in ('none', 'a/none', 'a/x', 'soft', '..'):
+            assert loader[key].group is None
+    assert serializers.HDF5Deserializer(file, path='a/').group.name == '/a'
+    assert serializers.HDF5Deserializer(None).group is None
+
+
 def test_arrays_of_strings_are_refused(file):
     with pytest.raises(TypeError, match="'x' cannot be saved"):
         serializers.HDF5Serializer(file)('x', np.array(['a', 'b']))

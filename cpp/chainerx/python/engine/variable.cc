@@ -119,14 +119,6 @@ PyObject* New(PyTypeObject* type, PyObject*, PyObject*) {
     }
 }
 
-void CheckName(PyObject* name) {
-    if (name != nullptr && name != Py_None && !PyUnicode_Check(name)) {
-        PyErr_Format(PyExc_TypeError, "Variable: name is %.200s, expected a str or None",
-                     Py_TYPE(name)->tp_name);
-        throw PythonError{};
-    }
-}
-
 [[noreturn]] CX_COLD void ThrowNotSupported(PyObject* data) {
     PyErr_Format(PyExc_TypeError,
                  "Variable: data is %.200s, expected numpy.ndarray, cupy.ndarray, "
@@ -313,6 +305,12 @@ PyMemberDef g_members[] = {
     {nullptr, 0, 0, 0, nullptr}};
 
 }  // namespace
+
+void CheckName(PyObject* name) {
+    if (name != nullptr && name != Py_None && !PyUnicode_Check(name)) {
+        throw TypeError{"Variable: name is ", Py_TYPE(name)->tp_name, ", expected a str or None"};
+    }
+}
 
 Kind KindOf(PyObject* o) {
     if (PyObject_TypeCheck(o, Numpy().ndarray)) return Kind::kNumpy;

@@ -260,33 +260,6 @@ class Variable(_Creator, engine.Variable):
         """
         return self.array.item()
 
-    @property
-    def T(self) -> Variable:
-        """The transposed variable."""
-        return self.transpose()
-
-    def reshape(self, *shape: tp.Any) -> Variable:
-        """See `chainer.functions.reshape`; the shape as integers or as one tuple."""
-        from chainer import functions as F
-
-        return F.reshape(self, shape[0] if len(shape) == 1 else shape)
-
-    def transpose(self, *axes: tp.Any) -> Variable:
-        """See `chainer.functions.transpose`; the axes as integers or as one tuple, or None."""
-        from chainer import functions as F
-
-        if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], tuple | list)):
-            return F.transpose(self, axes[0])
-        return F.transpose(self, axes or None)
-
-    def mean(
-        self, axis: tp.Any = None, *, weights: tp.Any = None, keepdims: bool = False
-    ) -> tp.Any:
-        """See `chainer.functions.average`."""
-        from chainer import functions as F
-
-        return F.average(self, axis, weights, keepdims)
-
     def copydata(self, var: Variable) -> None:
         """Copies the values of another variable, across devices if need be.
 

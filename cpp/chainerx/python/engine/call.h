@@ -2,6 +2,8 @@
 // wrap.
 #pragma once
 
+#include <span>
+
 #include "chainerx/autograd/region.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/engine/variable.h"
@@ -30,6 +32,17 @@ PyObject* MaterializeFunction(internal::Region* region);
 // Calls `entry`; positional arguments only.
 PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args,
                     PyObject* function = nullptr);
+
+// What computes the one output of a function of one array.
+struct Composition {
+    static constexpr int kMaxParams = 2;
+    Array (*f)(const Array& x, const void* data);
+    const void* data;
+};
+// The same as CallEntry for inputs and parameters that would pass the type check, with a
+// composition that does what that of `entry` would. The entry has a graph, and saves nothing.
+PyObject* CallUnary(EntryObject* entry, VariableObject* x, std::span<PyObject* const> params,
+                    const Composition& compose);
 
 EntryObject* ToEntry(PyObject* o);  // TypeError if it is none
 

@@ -481,6 +481,7 @@ void InitVariable(PyObject* module) {
     }
     g_variable_type = reinterpret_cast<PyTypeObject*>(type);
     AddOperatorFunctions(module);
+    AddFunctionMethods(module);
 }
 
 }  // namespace chainerx::python::engine

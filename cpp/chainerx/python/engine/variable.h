@@ -115,6 +115,7 @@ PyObject* GradVariable(VariableObject* v);
 
 void AddOperatorSlots(PyType_Slot*& slot);    // variable_operators.cc
 void AddOperatorFunctions(PyObject* module);  // the same
+void AddFunctionMethods(PyObject* module);    // variable_methods.cc
 PyGetSetDef* VariableAttributes();            // variable_attributes.cc
 PyMethodDef* VariableMethods();               // the same
 

@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "chainerx/core/error.h"
+#include "chainerx/ops/indexing.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/call.h"
 #include "chainerx/python/engine/variable.h"
@@ -133,9 +134,25 @@ bool IsBasicTuple(PyObject* o) {
     return true;
 }
 
+// By one integer; null without an error if that does not fit in 64 bits.
+PyObject* Element(PyObject* x, PyObject* index) {
+    int overflow = 0;
+    const int64_t i = PyLong_AsLongLongAndOverflow(index, &overflow);
+    if (overflow != 0) return nullptr;
+    const Ref tuple = Check(PyTuple_Pack(1, index));
+    PyObject* params[] = {tuple.get()};
+    return CallUnary(
+        g_getitem, AsVariable(x), params,
+        {[](const Array& a, const void* data) { return At(a, *static_cast<const int64_t*>(data)); },
+         &i});
+}
+
 PyObject* Subscript(PyObject* x, PyObject* slices) {
     if (g_getitem != nullptr && (IsBasicIndex(slices) || IsBasicTuple(slices))) [[likely]] {
         try {
+            if (PyLong_CheckExact(slices)) {
+                if (PyObject* y = Element(x, slices)) return y;
+            }
             const Ref tuple = PyTuple_CheckExact(slices) ? Ref{Py_NewRef(slices)}
                                                          : Check(PyTuple_Pack(1, slices));
             PyObject* args[] = {x, tuple.get()};

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+from chainerx._core import engine
 
 from chainer import variable
 from chainer._builtin import BuiltinFunction
@@ -36,3 +37,6 @@ def transpose(x: tp.Any, axes: tp.Any = None) -> variable.Variable:
         ValueError: If ``axes`` is not a permutation of the axes of ``x``.
     """
     return Transpose.call(x, axes)
+
+
+engine.set_method('transpose', Transpose.call)

@@ -6,6 +6,7 @@ import math
 import typing as tp
 
 import chainerx
+from chainerx._core import engine
 
 from chainer import variable
 from chainer.functions.math._reduction import Reduction, to_axes
@@ -63,3 +64,6 @@ def average(
     # One number, whatever the shape of x.
     divisor = sum(weights, None)
     return weighted / F.broadcast_to(divisor, weighted.shape)
+
+
+engine.set_method('mean', Mean.call, average)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+from chainerx._core import engine
 
 from chainer import variable
 from chainer._builtin import BuiltinFunction
@@ -69,3 +70,13 @@ def sum_to(x: tp.Any, shape: tp.Sequence[int]) -> variable.Variable:
     """
     shape = tuple(shape)
     return variable.as_variable(x) if x.shape == shape else SumTo.call(x, shape)
+
+
+def _sum_method(x: tp.Any, axis: tp.Any = None, keepdims: bool = False, out: None = None) -> tp.Any:
+    """``x.sum()`` of a variable; `numpy.sum` calls it, with ``out``."""
+    if out is not None:
+        raise TypeError('sum: out is not supported, a variable is never written to')
+    return sum(x, axis, keepdims)
+
+
+engine.set_method('sum', Sum.call, _sum_method)

@@ -2,8 +2,11 @@
 
 # ruff: noqa: F401
 import sys as _sys
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from chainer import (
+    _conflict,
+    _missing,
     _runtime_info,
     backend,
     backends,
@@ -69,3 +72,8 @@ __version__ = '7.8.1'
 
 # Read by `chainer.utils.experimental`.
 disable_experimental_feature_warning = False
+
+_conflict.warn()
+_missing.install()
+if not _TYPE_CHECKING:  # else any name would do
+    __getattr__ = _missing.getter(__name__)

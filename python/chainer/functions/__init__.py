@@ -1,6 +1,9 @@
 """Differentiable functions on variables and arrays."""
 
 # ruff: noqa: F401
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from chainer import _missing
 from chainer.functions.activation.clipped_relu import clipped_relu, relu6
 from chainer.functions.activation.crelu import crelu
 from chainer.functions.activation.elu import elu
@@ -122,3 +125,6 @@ from chainer.functions.rnn.lstm import lstm
 from chainer.functions.rnn.slstm import slstm
 from chainer.functions.rnn.tree_lstm import tree_lstm
 from chainer.functions.util.forget import forget
+
+if not _TYPE_CHECKING:  # else any name would do
+    __getattr__ = _missing.getter(__name__)

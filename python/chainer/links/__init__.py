@@ -1,5 +1,8 @@
 """Links: functions with parameters, and models made of them."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from chainer import _missing
 from chainer.links.connection.bias import Bias
 from chainer.links.connection.bilinear import Bilinear
 from chainer.links.connection.embed_id import EmbedID
@@ -9,3 +12,6 @@ from chainer.links.model.classifier import Classifier
 from chainer.links.rnn.lstm import LSTM, StatelessLSTM
 
 __all__ = ['LSTM', 'Bias', 'Bilinear', 'Classifier', 'EmbedID', 'Linear', 'Scale', 'StatelessLSTM']
+
+if not _TYPE_CHECKING:  # else any name would do
+    __getattr__ = _missing.getter(__name__)

@@ -1,0 +1,61 @@
+"""What is said of names of Chainer v7 that are not here, however they are asked for."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import sys
+import types
+import typing as tp
+
+from chainer._pending import PENDING
+
+
+def describe(path: str) -> str | None:
+    """Why there is no such name; None if v7 has none, either.
+
+    Args:
+        path: The dotted name, such as ``'chainer.links.GRU'``; may go on inside it.
+    """
+    parts = path.split('.')
+    for i in range(1, len(parts)):
+        name = parts[i]
+        for reason, names in PENDING.get('.'.join(parts[:i]), {}).items():
+            if name in names.split():
+                return f'{path}: of Chainer v7, {reason}; docs/differences.md has the list'
+    return None
+
+
+def getter(module: str) -> tp.Callable[[str], tp.NoReturn]:
+    """The ``__getattr__`` of a module."""
+
+    def __getattr__(name: str) -> tp.NoReturn:
+        text = describe(f'{module}.{name}')
+        raise AttributeError(
+            text or f'module {module!r} has no attribute {name!r}',
+            name=name,
+            obj=sys.modules[module],
+        )
+
+    return __getattr__
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Comes last, so it is asked for what nobody has found."""
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: tp.Sequence[str] | None = None,
+        target: types.ModuleType | None = None,
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname.startswith('chainer.') and (text := describe(fullname)):
+            # Without its name, for which `from chainer import training` would swallow the text.
+            raise ModuleNotFoundError(text)
+        return None
+
+
+def install() -> None:
+    """Lets import statements say it, too."""
+    if not any(type(finder) is _Finder for finder in sys.meta_path):
+        sys.meta_path.append(_Finder())

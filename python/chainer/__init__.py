@@ -40,6 +40,7 @@ from chainer._environment import (
 from chainer._fallback import Fallback, fallback_report
 from chainer._mixed16 import _Mixed16, mixed16
 from chainer._runtime_info import print_runtime_info
+from chainer._version import __version__
 from chainer.backend import get_device, using_device
 from chainer.backends import cuda
 from chainer.backends.cuda import should_use_cudnn, should_use_cudnn_tensor_core
@@ -63,14 +64,13 @@ from chainer.reporter import (
 )
 from chainer.sequential import Sequential
 from chainer.serializer import AbstractSerializer, Deserializer, Serializer
+from chainer.utils import sparse as _sparse
 from chainer.variable import Parameter, Variable, as_array, as_variable, backward, grad
 
 # An alias that users import as a module too.
 _sys.modules['chainer.cuda'] = cuda
 
-__version__ = '7.8.1'
-
-# Read by `chainer.utils.experimental`.
+# Looked at by `chainer.utils.experimental`.
 disable_experimental_feature_warning = False
 
 _conflict.warn()

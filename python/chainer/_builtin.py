@@ -151,6 +151,28 @@ class Operation(FunctionNode):
         return self.name
 
 
+def materialize(
+    cls: tp.Any, values: tuple[tp.Any, ...] | None, kind: str | None, function: tp.Any
+) -> FunctionNode:
+    """The function object of a region: made when somebody asks, from what the call left behind."""
+    if cls is None:
+        operation = Operation()
+        operation.name = tp.cast(str, kind)
+        return operation
+    f = function if function is not None else cls.__new__(cls)
+    if values is not None:
+        for name, value in zip(cls.attribute_names, values, strict=False):
+            setattr(f, name, _engine.to_kind(value, kind))
+    return f
+
+
+def check_types(cls: tp.Any, params: tuple[tp.Any, ...], arrays: tuple[tp.Any, ...]) -> None:
+    """Raises `InvalidType` if the class does not accept the arrays."""
+    _engine.check_function_types(materialize(cls, params, None, None), arrays)
+
+
+engine.set_callbacks(materialize=materialize, check_types=check_types)
+
 _METHODS = ('forward', 'forward_cpu', 'forward_gpu', 'forward_chainerx', 'backward')
 
 

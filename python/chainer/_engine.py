@@ -1,6 +1,7 @@
-"""Joins the C++ engine with Python: configuration, type checks, function objects, hooks.
+"""Joins the C++ engine with Python: configuration, type checks, hooks.
 
-The engine calls what is registered at the end of this file; it never imports anything itself.
+The engine calls what is registered here and where function objects are defined (``set_callbacks``);
+it never imports anything itself.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import chainerx
 import numpy as np
 from chainerx._core import engine
 
-from chainer import configuration
+from chainer import _debug, configuration
+from chainer.function_hook import get_function_hooks
 from chainer.utils import type_check
 
 if tp.TYPE_CHECKING:
@@ -25,28 +27,6 @@ def to_kind(value: tp.Any, kind: str | None) -> tp.Any:
     if kind is None or not isinstance(value, chainerx.ndarray):
         return value
     return engine.to_kind(value, kind)
-
-
-def materialize(
-    cls: tp.Any, values: tuple[tp.Any, ...] | None, kind: str | None, function: tp.Any
-) -> FunctionNode:
-    """The function object of a region: made when somebody asks, from what the call left behind."""
-    if cls is None:
-        from chainer._builtin import Operation
-
-        operation = Operation()
-        operation.name = tp.cast(str, kind)
-        return operation
-    f = function if function is not None else cls.__new__(cls)
-    if values is not None:
-        for name, value in zip(cls.attribute_names, values, strict=False):
-            setattr(f, name, to_kind(value, kind))
-    return f
-
-
-def check_types(cls: tp.Any, params: tuple[tp.Any, ...], arrays: tuple[tp.Any, ...]) -> None:
-    """Raises `InvalidType` if the class does not accept the arrays."""
-    check_function_types(materialize(cls, params, None, None), arrays)
 
 
 def check_function_types(function: FunctionNode, arrays: tuple[tp.Any, ...]) -> None:
@@ -72,8 +52,6 @@ def _in_native_order(array: tp.Any) -> tp.Any:
 
 def hooks_of(function: FunctionNode) -> list[tp.Any]:
     """The hooks that see the function: those of the thread, then its own."""
-    from chainer.function_hook import get_function_hooks
-
     local = function._local_function_hooks
     hooks = list(get_function_hooks().values())
     return hooks + list(local.values()) if local else hooks
@@ -94,8 +72,6 @@ def forward_end(
     for hook in hooks_of(function):
         hook.forward_postprocess(function, in_data)
     if configuration.config.debug:
-        from chainer import _debug
-
         _debug.check_forward(function, in_data, out_data)
 
 
@@ -125,8 +101,6 @@ def backward_end(
 
 def backward_gradient(function: FunctionNode, index: int, grad: tp.Any) -> None:
     """In debug mode: each gradient that a function has computed."""
-    from chainer import _debug
-
     _debug.check_backward(function, index, grad)
 
 
@@ -146,8 +120,6 @@ def _learn_how_the_collector_works() -> None:
 _learn_how_the_collector_works()
 engine.set_config(configuration.config)
 engine.set_callbacks(
-    materialize=materialize,
-    check_types=check_types,
     forward_begin=forward_begin,
     forward_end=forward_end,
     backward_begin=backward_begin,

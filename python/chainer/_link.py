@@ -9,12 +9,11 @@ import contextlib
 import copy
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-import chainer
-from chainer import _link_errors, backend, device_resident, initializers, link_hook
+from chainer import _environment, _link_errors, backend, device_resident, initializers, link_hook
 from chainer.link_hook import _entered
 from chainer.variable import Parameter, Variable
 
@@ -43,6 +42,7 @@ class Link(device_resident.DeviceResident):
     name: str | None
     _local_link_hooks: dict[str, link_hook.LinkHook] | None = _UNKNOWN
     _within_init_scope = False
+    _repeated: ClassVar[type[Sequential]]  # set where it is defined, above this module
     _param_order: tuple[str, ...] = ()
     __init_done = False
 
@@ -314,7 +314,7 @@ class Link(device_resident.DeviceResident):
             value = attributes.get(name)
             if isinstance(value, Variable):
                 visitor.visit_variable(value)
-            elif isinstance(value, chainer.get_array_types()):
+            elif isinstance(value, _environment.get_array_types()):
                 attributes[name] = visitor.visit_array(value)
         for child in self._children_list():
             child.device_resident_accept(visitor)
@@ -339,7 +339,7 @@ class Link(device_resident.DeviceResident):
                     f'{type(self).__name__}: {error}'
                 ) from None
         if copy_persistent:
-            array_types = chainer.get_array_types()
+            array_types = _environment.get_array_types()
             attributes = self.__dict__
             for name in sorted(self._persistent):
                 value = link._find(name, object, 'persistent value')
@@ -436,7 +436,7 @@ class Link(device_resident.DeviceResident):
             mode: As in :meth:`copy`.
         """
         _check_mode(mode)
-        return chainer.Sequential(*[self.copy(mode) for _ in range(n_repeat)])
+        return self._repeated(*[self.copy(mode) for _ in range(n_repeat)])
 
     def count_params(self) -> int:
         """Count the elements of all parameters; warns of each that is not initialized."""

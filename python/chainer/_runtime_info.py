@@ -9,7 +9,7 @@ import typing as tp
 import chainerx
 import numpy as np
 
-import chainer
+from chainer._version import __version__
 from chainer.backends import cuda, intel64
 
 
@@ -18,7 +18,7 @@ class _RuntimeInfo:
 
     def __init__(self) -> None:
         self.platform_version = platform.platform()
-        self.chainer_version = chainer.__version__
+        self.chainer_version = __version__
         self.chainerx_available = chainerx.is_available()
         self.chainerx_version = chainerx.__version__
         self.numpy_version = np.__version__

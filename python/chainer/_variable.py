@@ -15,6 +15,7 @@ import numpy as np
 from chainerx._core import engine
 
 from chainer import backend
+from chainer.backends import cuda
 
 if tp.TYPE_CHECKING:
     from chainer.function_node import FunctionNode
@@ -277,6 +278,9 @@ class Variable(_Creator, engine.Variable):
 
     # ---- gradients ----
 
+    def _set_loss_scale(self, scale: float) -> None:
+        """Learns what its gradient has been multiplied with; of use to a `Parameter`."""
+
     def zerograd(self) -> None:
         """Sets the gradient to zeros. Deprecated: `cleargrad` costs less."""
         warnings.warn(
@@ -385,8 +389,6 @@ class Variable(_Creator, engine.Variable):
 
     def to_gpu(self, device: int | None = None) -> None:
         """Moves it to a device of CuPy, by default the current one."""
-        from chainer.backends import cuda
-
         cuda.check_cuda_available()
         self.to_device(f'@cupy:{cuda.Device().id if device is None else device}')
 
@@ -412,8 +414,6 @@ def _add(a: tp.Any, b: tp.Any) -> tp.Any:
 
 def _set_loss_scale(output: Variable, scale: float) -> None:
     """Tells the parameters below what their gradients have been multiplied with."""
-    from chainer.variable import Parameter
-
     todo = [output.creator_node]
     seen = {}  # which keeps them alive, and so their ids
     while todo:
@@ -426,8 +426,8 @@ def _set_loss_scale(output: Variable, scale: float) -> None:
                 continue
             if x.creator_node is not None:
                 todo.append(x.creator_node)
-            elif isinstance(leaf := x.get_variable_or_none(), Parameter):
-                leaf.loss_scale = scale
+            elif (leaf := x.get_variable_or_none()) is not None:
+                leaf._set_loss_scale(scale)
 
 
 def chainer_get_device(spec: tp.Any) -> tp.Any:
@@ -470,10 +470,8 @@ def _create_variable(
     return new
 
 
-def _as_parameter(op: str, variable: Variable) -> Parameter:
-    from chainer.variable import Parameter
-
-    if not isinstance(variable, Parameter):
+def _as_parameter(op: str, variable: tp.Any) -> Parameter:
+    if not hasattr(variable, 'initialize'):
         raise TypeError(f'Variable.{op}: the variable is uninitialized, and no Parameter')
     return variable
 

@@ -7,12 +7,12 @@ import typing as tp
 import chainerx
 import numpy as np
 
-import chainer
 from chainer import types
 from chainer._backend import Device
 from chainer.backends import _chainerx, _cpu, cuda, intel64
 from chainer.backends._chainerx import ChainerxDevice, from_chx, to_chx
 from chainer.backends._cpu import CpuDevice
+from chainer.backends._modules import _array_of, get_array_module
 from chainer.backends.cuda import GpuDevice
 from chainer.backends.intel64 import Intel64Device
 
@@ -30,10 +30,6 @@ __all__ = [
     'to_chx',
     'using_device',
 ]
-
-
-def _array_of(x: tp.Any) -> tp.Any:
-    return x.array if isinstance(x, chainer.Variable) else x
 
 
 def copyto(dst: tp.Any, src: tp.Any) -> None:
@@ -64,27 +60,6 @@ def copyto(dst: tp.Any, src: tp.Any) -> None:
                 dst[...] = src
     else:
         raise TypeError(f'cannot copy to non-array object of type {type(dst)}')
-
-
-def get_array_module(*args: tp.Any) -> types.Xp:
-    """The module that the arguments' arrays are of.
-
-    Args:
-        args: Arrays, Variables, or anything else, which is ignored.
-
-    Returns:
-        ``chainerx`` or ``cupy`` if there is one of their arrays, else ``numpy``.
-    """
-    xp: tp.Any = np
-    for x in args:
-        if type(x) is np.ndarray:
-            continue
-        array = _array_of(x)
-        if isinstance(array, chainerx.ndarray):
-            return chainerx
-        if isinstance(array, cuda.ndarray):
-            xp = cuda.cupy
-    return xp
 
 
 def get_device(device_spec: types.DeviceSpec) -> Device:

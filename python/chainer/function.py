@@ -8,6 +8,7 @@ import weakref
 from chainerx._core import engine
 
 from chainer import _environment, backend, variable
+from chainer.backends import cuda
 from chainer.function_hook import FunctionHook  # noqa: F401  (v7 has it here, too)
 from chainer.function_node import FunctionNode, check_unwritten
 
@@ -217,6 +218,4 @@ class Function:
 
 
 def _on_gpu(arrays: tp.Iterable[tp.Any]) -> bool:
-    from chainer.backends import cuda
-
     return any(isinstance(x, cuda.ndarray) for x in arrays)

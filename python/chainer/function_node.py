@@ -9,7 +9,8 @@ from collections import OrderedDict
 import chainerx
 from chainerx._core import engine
 
-from chainer import _engine, _environment, _fallback, backend, configuration, variable
+from chainer import _debug, _engine, _environment, _fallback, backend, configuration, variable
+from chainer.backends import cuda
 from chainer.function_hook import FunctionHook
 from chainer.variable import grad  # noqa: F401  (v7 has it here, too)
 
@@ -174,8 +175,6 @@ class FunctionNode(engine.FunctionNode):
         """Computes the outputs from arrays of NumPy or CuPy."""
         if not inputs:
             raise TypeError(f'{self.label}: there are no inputs')
-        from chainer.backends import cuda
-
         if any(isinstance(x, cuda.ndarray) for x in inputs):
             return self.forward_gpu(inputs)
         return self.forward_cpu(inputs)
@@ -366,8 +365,6 @@ def _check_one_kind(function: FunctionNode, what: str, arrays: tuple[tp.Any, ...
 def _check_nan(
     function: FunctionNode, in_data: tuple[tp.Any, ...], outputs: tuple[tp.Any, ...]
 ) -> None:
-    from chainer import _debug
-
     _debug.check_forward(function, in_data, outputs)
 
 

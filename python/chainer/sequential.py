@@ -245,3 +245,6 @@ def _layer_str(layer: Any) -> str:
         except (OSError, TypeError):
             pass
     return str(layer)
+
+
+Link._repeated = Sequential

@@ -7,7 +7,7 @@ import typing as tp
 import numpy as np
 from chainerx._core import engine
 
-from chainer import _engine, backend, configuration
+from chainer import _engine, _environment, backend, configuration, initializers
 from chainer._variable import (  # noqa: F401  (the public module, and what pickles name)
     Variable,
     VariableNode,
@@ -38,8 +38,6 @@ def _recover_parameter(
     new.initializer = initializer
     new.update_rule = update_rule
     if not grad_valid:
-        from chainer import initializers
-
         new._grad_initializer = initializers.NaN()
     new.to_device(device)
     return new
@@ -76,8 +74,6 @@ class Parameter(Variable):
         *,
         layout: None = None,
     ) -> None:
-        from chainer import initializers
-
         if initializer is None:
             initializer = initializers.NaN()
         elif np.isscalar(initializer):
@@ -109,8 +105,6 @@ class Parameter(Variable):
         """The dtype that it has or, uninitialized, will have."""
         if self.array is not None:
             return super().dtype
-        from chainer import _environment
-
         return _environment.get_dtype(getattr(self.initializer, 'dtype', None))
 
     @property
@@ -165,8 +159,6 @@ class Parameter(Variable):
 
     def initialize(self, shape: tp.Any) -> None:
         """Makes an array of that shape with the initializer, on the parameter's device."""
-        from chainer import initializers
-
         device = self.device
         shape = _to_shape(shape)
         array = initializers.generate_array(self.initializer, shape, device.xp, device=device)
@@ -182,6 +174,9 @@ class Parameter(Variable):
             self.grad = initializers.generate_array(
                 fill, shape, device.xp, dtype=array.dtype, device=device
             )
+
+    def _set_loss_scale(self, scale: float) -> None:
+        self.loss_scale = scale
 
     def _set_initial(self, array: tp.Any) -> None:
         if self.array is None:

@@ -8,7 +8,7 @@ import chainerx
 import numpy as np
 
 from chainer import _backend
-from chainer.backends import cuda, intel64
+from chainer.backends import _cupy, _ideep
 
 
 class CpuDevice(_backend.Device):
@@ -48,8 +48,8 @@ def _array_to_cpu(array: tp.Any) -> tp.Any:
         return array
     if isinstance(array, chainerx.ndarray):
         return chainerx.to_numpy(array, copy=False)
-    if isinstance(array, cuda.ndarray):
+    if isinstance(array, _cupy.ndarray):
         return array.get()
-    if isinstance(array, intel64.mdarray) or np.isscalar(array):
+    if isinstance(array, _ideep.mdarray) or np.isscalar(array):
         return np.asarray(array)
     raise TypeError(f'Array cannot be converted into an numpy.ndarray\nActual type: {type(array)}.')

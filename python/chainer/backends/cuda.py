@@ -16,76 +16,22 @@ import numpy as np
 from chainerx._core import engine
 
 from chainer import _backend, types
-from chainer.backends import intel64
+from chainer.backends import _cpu, _ideep
+from chainer.backends._cupy import (  # noqa: F401  (this is where users find them)
+    Device,
+    Event,
+    Stream,
+    _cudnn_version,
+    _cupy_major,
+    _resolution_error,
+    available,
+    cudnn,
+    cudnn_enabled,
+    cupy,
+    ndarray,
+)
+from chainer.backends._modules import get_array_module as _get_array_module
 from chainer.configuration import config
-
-available = False
-cudnn_enabled = False
-_cudnn_version = -1
-_cupy_major = 0
-_resolution_error: BaseException | None = None
-cupy: tp.Any = object()
-
-try:
-    import cupy  # type: ignore[import-not-found, no-redef]
-    from cupy import ndarray
-    from cupy.cuda import Device, Event, Stream  # type: ignore[import-not-found]
-
-    _cupy_major = int(cupy.__version__.split('.')[0])
-    available = cupy.cuda.runtime.getDeviceCount() > 0
-    if not available:
-        _resolution_error = RuntimeError('there is no CUDA device')
-except Exception as e:  # whatever keeps CuPy from working is told when a GPU is asked for
-    _resolution_error = e
-
-if not available:
-
-    class ndarray:  # type: ignore[no-redef]
-        """Stands in for ``cupy.ndarray``."""
-
-        @property
-        def device(self) -> tp.Any:
-            return None
-
-        @property
-        def shape(self) -> tp.Any:
-            return None
-
-        def get(self, stream: tp.Any = None) -> tp.Any:
-            return None
-
-        def set(self, arr: np.ndarray, stream: tp.Any = None) -> None:
-            pass
-
-    class Device:  # type: ignore[no-redef]
-        """Stands in for ``cupy.cuda.Device``."""
-
-        def __init__(self, device: int | None = None) -> None:
-            pass
-
-        def __enter__(self) -> Device:
-            return self
-
-        def __exit__(self, *args: tp.Any) -> None:
-            pass
-
-    class Event:  # type: ignore[no-redef]
-        """Stands in for ``cupy.cuda.Event``."""
-
-    class Stream:  # type: ignore[no-redef]
-        """Stands in for ``cupy.cuda.Stream``."""
-
-
-cudnn: tp.Any = None
-if available:
-    engine.set_cupy(cupy)
-    try:
-        from cupy import cudnn  # type: ignore[no-redef]
-
-        _cudnn_version = cupy.cuda.cudnn.getVersion()
-        cudnn_enabled = _cudnn_version > 0
-    except (ImportError, AttributeError):
-        pass  # recent versions of CuPy come without
 
 _integer_types = (int, np.integer)
 
@@ -269,7 +215,7 @@ def _array_to_gpu(array: tp.Any, device: tp.Any, stream: tp.Any) -> tp.Any:
     if isinstance(array, chainerx.ndarray):
         on_gpu = array.device.backend.name == 'cuda'
         array = engine.to_kind(array, 'cupy' if on_gpu else 'numpy')
-    elif isinstance(array, intel64.mdarray) or np.isscalar(array):
+    elif isinstance(array, _ideep.mdarray) or np.isscalar(array):
         array = np.asarray(array)
     if isinstance(array, ndarray) and array.device == device:
         return array
@@ -291,7 +237,6 @@ def to_cpu(array: tp.Any, stream: tp.Any = None) -> tp.Any:
         array: An array, a scalar, None, or a list or tuple of them.
         stream: Where CuPy copies; None waits for the current stream.
     """
-    from chainer.backends import _cpu
 
     def convert(a: tp.Any) -> tp.Any:
         return a.get(stream) if isinstance(a, ndarray) else _cpu._array_to_cpu(a)
@@ -393,9 +338,7 @@ def fuse(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
 
 def get_array_module(*args: tp.Any) -> types.Xp:
     """Same as `chainer.backend.get_array_module`, which is the name to use."""
-    from chainer import backend
-
-    return backend.get_array_module(*args)
+    return _get_array_module(*args)
 
 
 def get_max_workspace_size() -> int:
@@ -427,12 +370,12 @@ def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
     """
     if not cudnn_enabled or _cudnn_version < lowest_version:
         return False
-    return intel64._lookup(_SHOULD_USE_CUDNN, level, 'use_cudnn', config.use_cudnn)
+    return _ideep.lookup(_SHOULD_USE_CUDNN, level, 'use_cudnn', config.use_cudnn)
 
 
 def should_use_cudnn_tensor_core(dtype: tp.Any) -> bool:
     """Whether ``config.use_cudnn_tensor_core`` allows tensor cores for ``dtype``."""
-    use = intel64._lookup(
+    use = _ideep.lookup(
         {'': _tensor_core_flag}, '', 'use_cudnn_tensor_core', config.use_cudnn_tensor_core
     )
     if use is None:

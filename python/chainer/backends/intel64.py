@@ -7,18 +7,9 @@ import typing as tp
 import numpy as np
 
 from chainer import _backend
+from chainer.backends import _cpu, _ideep
+from chainer.backends._ideep import ideep, mdarray
 from chainer.configuration import config
-
-_error: ImportError | None = None
-try:
-    import ideep4py as ideep  # type: ignore[import-not-found]
-    from ideep4py import mdarray
-except ImportError as e:
-    _error = e
-
-    class mdarray:  # type: ignore[no-redef]
-        """Stands in for ``ideep4py.mdarray``; nothing is an instance."""
-
 
 _SHOULD_USE_IDEEP = {
     '==always': {'always': True, 'auto': False, 'never': False},
@@ -55,8 +46,6 @@ class Intel64Device(_backend.Device):
         return Intel64Device() if isinstance(array, mdarray) else None
 
     def send_array(self, array: tp.Any) -> tp.Any:
-        from chainer.backends import _cpu
-
         if isinstance(array, mdarray):
             return array
         array = _cpu._array_to_cpu(array)
@@ -71,36 +60,22 @@ class Intel64Device(_backend.Device):
 
 def is_ideep_available() -> bool:
     """Whether iDeep can be used."""
-    return _error is None
+    return _ideep.error is None
 
 
 def check_ideep_available() -> None:
     """Raises RuntimeError, with the reason, if iDeep can't be used."""
-    if _error is not None:
+    if _ideep.error is not None:
         raise RuntimeError(
-            f'iDeep is not available.\nReason: {type(_error).__name__}: {_error}'
-        ) from _error
+            f'iDeep is not available.\nReason: {type(_ideep.error).__name__}: {_ideep.error}'
+        ) from _ideep.error
 
 
 def should_use_ideep(level: str) -> bool:
     """Whether ``config.use_ideep`` allows iDeep at ``level``, ``'==always'`` or ``'>=auto'``."""
     if not is_ideep_available():
         return False
-    return _lookup(_SHOULD_USE_IDEEP, level, 'use_ideep', config.use_ideep)
-
-
-def _lookup(table: dict[str, dict[str, tp.Any]], level: str, key: str, value: tp.Any) -> tp.Any:
-    """Reads a table of levels and settings; errors name the levels or settings that there are."""
-    if level not in table:
-        raise ValueError(
-            f'invalid {key} level: {level!r} (must be one of {", ".join(map(repr, table))})'
-        )
-    if value not in table[level]:
-        raise ValueError(
-            f'invalid {key} configuration: {value!r} '
-            '(must be either of "always", "auto", or "never")'
-        )
-    return table[level][value]
+    return _ideep.lookup(_SHOULD_USE_IDEEP, level, 'use_ideep', config.use_ideep)
 
 
 def inputs_all_ready(inputs: tp.Sequence[tp.Any], supported_ndim: tuple[int, ...] = (2, 4)) -> bool:

@@ -6,6 +6,7 @@ import sys
 import time
 import typing as tp
 
+from chainer.backends import cuda
 from chainer.function_hook import FunctionHook
 
 
@@ -98,8 +99,6 @@ class TimerHook(FunctionHook):
 
 
 def _synchronize(arrays: tuple[tp.Any, ...]) -> None:
-    from chainer.backends import cuda
-
     for x in arrays:
         if isinstance(x, cuda.ndarray):
             cuda.Stream.null.synchronize()

@@ -11,8 +11,7 @@ import typing as tp
 import chainerx
 import numpy as np
 
-import chainer
-from chainer import backend, types
+from chainer import _environment, backend, types
 from chainer.backends import cuda
 from chainer.initializers.constant import (  # noqa: F401
     Constant,
@@ -58,11 +57,11 @@ def generate_array(
     own = getattr(initializer, 'dtype', None)
     if dtype is not None and own is not None and np.dtype(dtype) != np.dtype(own):
         raise ValueError(f'dtype mismatch: {dtype} != {own}')
-    dtype = chainer.get_dtype(own if dtype is None else dtype)
+    dtype = _environment.get_dtype(own if dtype is None else dtype)
     if device is None:
         device = backend._guess_device_from_array_module(xp)
     else:
-        device = chainer.get_device(device)
+        device = backend.get_device(device)
         if device.xp is not xp:
             raise ValueError('xp and device arguments are inconsistent.')
     if xp is chainerx:
@@ -70,7 +69,7 @@ def generate_array(
         array = np.empty(shape, dtype)
         initializer(array)
         return device.send(array)
-    with chainer.using_device(device):
+    with backend.using_device(device):
         array = xp.empty(shape, dtype=dtype)
         initializer(array)
     return array

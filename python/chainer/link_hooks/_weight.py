@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-import chainer
 from chainer import link_hook
 from chainer.link import Link
+from chainer.variable import Parameter, Variable
 
 
 class WeightHook(link_hook.LinkHook):
@@ -14,11 +14,11 @@ class WeightHook(link_hook.LinkHook):
 
     def __init__(self, weight_name: str, name: str | None) -> None:
         self.weight_name = weight_name
-        self._originals: list[chainer.Variable] = []
+        self._originals: list[Variable] = []
         if name is not None:
             self.name = name
 
-    def normalize_weight(self, link: Link) -> chainer.Variable:
+    def normalize_weight(self, link: Link) -> Variable:
         """Compute the Variable that is used instead of the weight."""
         raise NotImplementedError
 
@@ -32,7 +32,7 @@ class WeightHook(link_hook.LinkHook):
         raise NotImplementedError
 
     def added(self, link: Link | None) -> None:
-        if not isinstance(getattr(link, self.weight_name, None), chainer.Parameter):
+        if not isinstance(getattr(link, self.weight_name, None), Parameter):
             raise ValueError(
                 f"Weight '{self.weight_name}' does not exist! ({self.name} added to "
                 f'{type(link).__name__})'
@@ -41,7 +41,7 @@ class WeightHook(link_hook.LinkHook):
     def forward_preprocess(self, args: Any) -> None:
         link = args.link
         weight = used = getattr(link, self.weight_name)
-        if isinstance(weight, chainer.Parameter):  # else the link calls itself
+        if isinstance(weight, Parameter):  # else the link calls itself
             if not weight.is_initialized:
                 size = getattr(link, '_in_size_of', _channels)(*args.args, **args.kwargs)
                 link._initialize_params(size)

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-import chainer
 from chainer import backend, functions
+from chainer.configuration import config
 from chainer.link import Link
 from chainer.link_hooks._weight import WeightHook
+from chainer.variable import Parameter, Variable
 
 # Their weights have the axis of outputs second.
 _DECONVOLUTIONS = {'Deconvolution2D', 'DeconvolutionND'}
@@ -21,7 +22,7 @@ def l2normalize(xp: Any, v: Any, eps: float) -> Any:
 
 
 def update_approximate_vectors(
-    weight_matrix: chainer.Variable, u: Any, n_power_iteration: int, eps: float
+    weight_matrix: Variable, u: Any, n_power_iteration: int, eps: float
 ) -> tuple[Any, Any]:
     """Improve the guess `u` of the first left singular vector by power iteration.
 
@@ -36,7 +37,7 @@ def update_approximate_vectors(
     return u, v
 
 
-def calculate_max_singular_value(weight_matrix: Any, u: Any, v: Any) -> chainer.Variable:
+def calculate_max_singular_value(weight_matrix: Any, u: Any, v: Any) -> Variable:
     """Return ``u @ W @ v``, which is differentiable in `W`."""
     return functions.matmul(functions.matmul(u, weight_matrix), v)
 
@@ -103,31 +104,31 @@ class SpectralNormalization(WeightHook):
             work = host.astype(np.promote_types(host.dtype, np.float32))
             largest = np.linalg.svd(work, compute_uv=False)[0]
             with link.init_scope():
-                link.gamma = chainer.Parameter(np.asarray(largest, host.dtype))
+                link.gamma = Parameter(np.asarray(largest, host.dtype))
 
-    def _matrix(self, link: Link) -> chainer.Variable:
+    def _matrix(self, link: Link) -> Variable:
         is_deconvolution = any(c.__name__ in _DECONVOLUTIONS for c in type(link).__mro__)
         self.axis = 1 if is_deconvolution else 0
         return self.reshape_W(getattr(link, self.weight_name))
 
-    def reshape_W(self, W: chainer.Variable) -> chainer.Variable:
+    def reshape_W(self, W: Variable) -> Variable:
         """Return the weight as a matrix with one row per output."""
         if self.axis != 0:
             others = [axis for axis in range(W.ndim) if axis != self.axis]
             W = functions.transpose(W, (self.axis, *others))
         return W if W.ndim == 2 else functions.reshape(W, (W.shape[0], -1))
 
-    def normalize_weight(self, link: Any) -> chainer.Variable:
+    def normalize_weight(self, link: Any) -> Variable:
         """Compute the weight that is used in this forward."""
         self._prepare_parameters(link)
         matrix = self._matrix(link)
         u = getattr(link, self.vector_name)
-        if chainer.config.in_recomputing and self._right_name in link.__dict__:
+        if config.in_recomputing and self._right_name in link.__dict__:
             # The forward that is repeated has moved `u` on already.
             v = link.__dict__[self._right_name]
         else:
             u, v = update_approximate_vectors(matrix, u, self.n_power_iteration, self.eps)
-            if chainer.config.train:
+            if config.train:
                 backend.copyto(getattr(link, self.vector_name), u)
                 link.__dict__[self._right_name] = v
         sigma: Any = calculate_max_singular_value(matrix, u, v)

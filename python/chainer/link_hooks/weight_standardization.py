@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import chainer
 from chainer import functions
 from chainer.link import Link
 from chainer.link_hooks._weight import WeightHook
+from chainer.variable import Variable
 
 
 class WeightStandardization(WeightHook):
@@ -26,7 +26,7 @@ class WeightStandardization(WeightHook):
         super().__init__(weight_name, name)
         self.eps = eps
 
-    def normalize_weight(self, link: Link) -> chainer.Variable:
+    def normalize_weight(self, link: Link) -> Variable:
         """Compute the weight that is used in this forward."""
         weight = getattr(link, self.weight_name)
         if weight.ndim < 2:

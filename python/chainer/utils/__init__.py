@@ -10,7 +10,7 @@ from collections import abc as collections_abc
 
 import numpy as np
 
-import chainer
+from chainer import _environment
 from chainer.utils import (
     _collections,
     argument,
@@ -24,6 +24,7 @@ from chainer.utils import (
     meta,
     precision,
     type_check,
+    walker_alias,
 )
 from chainer.utils.array import size_of_shape, sum_to
 from chainer.utils.conv import get_conv_outsize, get_deconv_outsize
@@ -31,30 +32,11 @@ from chainer.utils.error import _format_array_props
 from chainer.utils.experimental import experimental
 from chainer.utils.meta import enable_final, final
 from chainer.utils.nondeterministic import nondeterministic
+from chainer.utils.walker_alias import WalkerAlias
 
-if tp.TYPE_CHECKING:
-    from chainer.utils import sparse, walker_alias
+if tp.TYPE_CHECKING:  # filled in by that module, which stands above variables
+    from chainer.utils import sparse
     from chainer.utils.sparse import CooMatrix, get_order, to_coo
-    from chainer.utils.walker_alias import WalkerAlias
-
-# Imported when asked for: these need Variables and device residents, which need this package.
-_LAZY = {
-    'CooMatrix': 'sparse',
-    'get_order': 'sparse',
-    'sparse': 'sparse',
-    'to_coo': 'sparse',
-    'WalkerAlias': 'walker_alias',
-    'walker_alias': 'walker_alias',
-}
-
-
-def __getattr__(name: str) -> tp.Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module 'chainer.utils' has no attribute '{name}'")
-    import importlib
-
-    module = importlib.import_module(f'chainer.utils.{_LAZY[name]}')
-    return module if name == _LAZY[name] else getattr(module, name)
 
 
 def force_array(x: tp.Any, dtype: tp.Any = None) -> tp.Any:
@@ -90,7 +72,7 @@ def tempdir(**kwargs: tp.Any) -> tp.Iterator[str]:
 
 def _check_arrays_forward_compatible(arrays: tp.Sequence, label: str | None = None) -> None:
     """Raises TypeError if inputs of a function are of more than one array library."""
-    if not chainer.is_arrays_compatible(arrays):
+    if not _environment.is_arrays_compatible(arrays):
         where = '' if label is None else f' ({label})'
         kinds = ', '.join(str(type(a)) for a in arrays)
         raise TypeError(

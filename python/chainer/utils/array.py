@@ -7,8 +7,8 @@ import typing as tp
 
 import chainerx
 import numpy as np
+from chainerx._core import engine
 
-import chainer
 from chainer import backend
 
 
@@ -48,7 +48,7 @@ def sum_to(x: tp.Any, shape: tuple[int, ...]) -> tp.Any:
     """
     if x.shape == shape:
         return x
-    if isinstance(x, chainer.Variable):
+    if isinstance(x, engine.Variable):
         raise TypeError(
             'chainer.utils.sum_to does not support Variable input. '
             'Use chainer.functions.sum_to instead.'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import typing as tp
 
-import chainer
+from chainer.configuration import config
 
 
 class cached_property:
@@ -23,7 +23,7 @@ class cached_property:
         if obj is None:
             return self
         results = obj.__dict__.setdefault(self.__name__, {})
-        key = bool(chainer.config.enable_backprop)
+        key = bool(config.enable_backprop)
         if key not in results:
             results[key] = self.__wrapped__(obj)
         return results[key]

@@ -7,8 +7,8 @@ import typing as tp
 import numpy as np
 
 from chainer.backends import cuda
-from chainer.utils import conv, conv_nd_kernel
-from chainer.utils.conv import get_conv_outsize
+from chainer.utils import _patches, conv_nd_kernel
+from chainer.utils._patches import get_conv_outsize
 
 Ints: tp.TypeAlias = tuple[int, ...]
 
@@ -60,7 +60,7 @@ def im2col_nd_cpu(
     """
     dilate = as_tuple(dilate, len(ksize))
     outs = _outs(img, ksize, stride, pad, cover_all, dilate)
-    return conv._im2col(img, tuple(ksize), tuple(stride), tuple(pad), pval, outs, dilate)
+    return _patches._im2col(img, tuple(ksize), tuple(stride), tuple(pad), pval, outs, dilate)
 
 
 def im2col_nd_gpu(img, ksize, stride, pad, cover_all=False, dilate=1) -> tp.Any:
@@ -83,7 +83,9 @@ def im2col_nd(img, ksize, stride, pad, cover_all=False, dilate=1) -> tp.Any:
     """As `im2col_nd_cpu`, for arrays of any kind."""
     if isinstance(img, cuda.ndarray):
         return im2col_nd_gpu(img, ksize, stride, pad, cover_all, dilate)
-    return conv._on_host(img, lambda x: im2col_nd_cpu(x, ksize, stride, pad, 0, cover_all, dilate))
+    return _patches._on_host(
+        img, lambda x: im2col_nd_cpu(x, ksize, stride, pad, 0, cover_all, dilate)
+    )
 
 
 def _check_col(col: tp.Any, stride: Ints, pad: Ints, dims: Ints) -> None:
@@ -110,7 +112,7 @@ def col2im_nd_cpu(
     """
     _check_col(col, stride, pad, dims)
     dilate = as_tuple(dilate, len(dims))
-    return conv._col2im(col, tuple(stride), tuple(pad), tuple(dims), dilate)
+    return _patches._col2im(col, tuple(stride), tuple(pad), tuple(dims), dilate)
 
 
 def col2im_nd_gpu(col, stride, pad, dims, dilate=1) -> tp.Any:
@@ -130,4 +132,4 @@ def col2im_nd(col, stride, pad, dims, dilate=1) -> tp.Any:
     """As `col2im_nd_cpu`, for arrays of any kind."""
     if isinstance(col, cuda.ndarray):
         return col2im_nd_gpu(col, stride, pad, dims, dilate)
-    return conv._on_host(col, lambda x: col2im_nd_cpu(x, stride, pad, dims, dilate))
+    return _patches._on_host(col, lambda x: col2im_nd_cpu(x, stride, pad, dims, dilate))

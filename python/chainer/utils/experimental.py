@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
-
-import chainer
 
 
 def experimental(api_name: str) -> None:
@@ -12,7 +11,8 @@ def experimental(api_name: str) -> None:
 
     ``chainer.disable_experimental_feature_warning = True`` turns these warnings off.
     """
-    if not chainer.disable_experimental_feature_warning:
+    # Set in the package, which stands above this module.
+    if not sys.modules['chainer'].disable_experimental_feature_warning:
         warnings.warn(
             f'{api_name} is experimental. The interface can change in the future.',
             FutureWarning,

@@ -6,7 +6,7 @@ import typing as tp
 
 import numpy as np
 
-from chainer import backend
+from chainer import backend, utils, variable
 
 
 class CooMatrix:
@@ -45,8 +45,6 @@ class CooMatrix:
             raise ValueError('length of shape must be 2.')
         if order not in ('C', 'F', 'other', None):
             raise ValueError("order must be 'C', 'F', 'other' or None.")
-        from chainer import variable
-
         self.data = variable.Variable(data, requires_grad=requires_grad)
         self.row = row
         self.col = col
@@ -111,3 +109,7 @@ def _is_c_order(row: tp.Any, col: tp.Any) -> bool:
         if not later.all():
             return False
     return True
+
+
+for _object in (CooMatrix, get_order, to_coo):
+    setattr(utils, _object.__name__, _object)

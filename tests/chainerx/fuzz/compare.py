@@ -67,6 +67,8 @@ def check(draft):
     # search in a broadcast view of 2^62 elements ends nowhere.
     if error is not None:
         return 'raised'
+    if draft.name.endswith('take') and any(type(a) is int and abs(a) > 1 << 31 for a in draft.args):
+        return 'returned'  # NumPy wraps an index round by steps of the axis
     if not draft.has_twin or draft.name in DIFFERENT or draft.name.startswith('random.'):
         return 'returned'
     theirs = World(np, draft.blocks)

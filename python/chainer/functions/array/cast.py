@@ -7,9 +7,9 @@ import typing as tp
 import chainerx
 import numpy as np
 
-import chainer
 from chainer import variable
 from chainer._builtin import BuiltinFunction
+from chainer._mixed16 import mixed16
 from chainer.utils import type_check
 
 
@@ -42,4 +42,4 @@ def cast(x: tp.Any, typ: tp.Any) -> variable.Variable:
     """
     if x.dtype == typ:
         return variable.as_variable(x)
-    return Cast.call(x, np.dtype(np.float16) if typ is chainer.mixed16 else np.dtype(typ))
+    return Cast.call(x, np.dtype(np.float16) if typ is mixed16 else np.dtype(typ))

@@ -8,6 +8,8 @@ import chainerx
 import numpy as np
 
 from chainer import variable
+from chainer.functions.math import average
+from chainer.functions.math import sum as sum_
 
 
 def check_reduce(op: str, reduce: str, allowed: tuple[str, ...] = ('mean', 'no')) -> None:
@@ -37,9 +39,6 @@ def half_squared_sum(x: chainerx.ndarray) -> chainerx.ndarray:
 
 def reduce_variable(loss: variable.Variable, reduce: str) -> variable.Variable:
     """The sum or mean of a variable, or itself."""
-    from chainer.functions.math import average
-    from chainer.functions.math import sum as sum_
-
     if reduce == 'sum':
         return sum_.sum(loss)
     return average.average(loss) if reduce == 'mean' else loss

@@ -9,6 +9,9 @@ import chainerx
 from chainerx._core import engine
 
 from chainer import variable
+from chainer.functions.array.broadcast import broadcast_to
+from chainer.functions.array.cast import cast
+from chainer.functions.array.reshape import reshape
 from chainer.functions.math._reduction import Reduction, to_axes
 from chainer.functions.math.sum import sum
 
@@ -53,17 +56,15 @@ def average(
         return Mean.call(x, axes, keepdims)
     if axes is not None and len(axes) != 1:
         raise ValueError(f'average: axis is {axes}, expected one axis with weights')
-    from chainer import functions as F
-
     x, weights = variable.as_variable(x), variable.as_variable(weights)
     if axes is not None:
         shape = [1] * x.ndim
         shape[axes[0]] = x.shape[axes[0]]
-        weights = F.reshape(weights, tuple(shape))
-    weighted = sum(F.cast(x, weights.dtype) * F.broadcast_to(weights, x.shape), axes, keepdims)
+        weights = reshape(weights, tuple(shape))
+    weighted = sum(cast(x, weights.dtype) * broadcast_to(weights, x.shape), axes, keepdims)
     # One number, whatever the shape of x.
     divisor = sum(weights, None)
-    return weighted / F.broadcast_to(divisor, weighted.shape)
+    return weighted / broadcast_to(divisor, weighted.shape)
 
 
 engine.set_method('mean', Mean.call, average)

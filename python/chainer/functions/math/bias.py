@@ -5,6 +5,8 @@ from __future__ import annotations
 import typing as tp
 
 from chainer import variable
+from chainer.functions.array.broadcast import broadcast_to
+from chainer.functions.array.reshape import reshape
 
 
 def bias(x: tp.Any, y: tp.Any, axis: int = 1) -> variable.Variable:
@@ -22,18 +24,14 @@ def bias(x: tp.Any, y: tp.Any, axis: int = 1) -> variable.Variable:
         InvalidType: If shapes or dtypes do not fit.
         ValueError: If ``axis`` is negative, or ``y`` has too many axes.
     """
-    from chainer import functions as F
-
-    return variable.as_variable(x) + F.broadcast_to(align('bias', x, y, axis), x.shape)
+    return variable.as_variable(x) + broadcast_to(align('bias', x, y, axis), x.shape)
 
 
 def align(op: str, x: tp.Any, y: tp.Any, axis: int) -> variable.Variable:
     """``y`` with axes of length 1, so that it broadcasts to the shape of ``x``."""
-    from chainer import functions as F
-
     after = x.ndim - axis - y.ndim
     if axis < 0 or after < 0:
         raise ValueError(
             f'{op}: y of shape {y.shape} from axis {axis} does not fit into x of shape {x.shape}'
         )
-    return F.reshape(y, (1,) * axis + y.shape + (1,) * after)
+    return reshape(y, (1,) * axis + y.shape + (1,) * after)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 from chainer import variable
+from chainer.functions.array.broadcast import broadcast_to
 from chainer.functions.math.bias import align
 
 
@@ -23,6 +24,4 @@ def scale(x: tp.Any, y: tp.Any, axis: int = 1) -> variable.Variable:
         InvalidType: If shapes or dtypes do not fit.
         ValueError: If ``axis`` is negative, or ``y`` has too many axes.
     """
-    from chainer import functions as F
-
-    return variable.as_variable(x) * F.broadcast_to(align('scale', x, y, axis), x.shape)
+    return variable.as_variable(x) * broadcast_to(align('scale', x, y, axis), x.shape)

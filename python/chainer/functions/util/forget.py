@@ -6,7 +6,6 @@ import typing as tp
 
 import chainerx
 
-import chainer
 from chainer import configuration, variable
 from chainer.function_node import FunctionNode
 
@@ -47,7 +46,7 @@ class Forget(FunctionNode):
             configuration.using_config('enable_backprop', True),
         ):
             ys = self._call(xs)
-        chainer.backward(list(ys), list(grad_outputs))
+        variable.backward(list(ys), list(grad_outputs))
         return tuple(xs[i].grad_var for i in target_input_indexes)
 
     def _call(self, xs: list[variable.Variable]) -> tuple[variable.Variable, ...]:

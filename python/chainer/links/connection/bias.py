@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import chainer
 from chainer.functions.math.bias import bias
 from chainer.link import Link
+from chainer.variable import Parameter, Variable
 
 
 class Bias(Link):
@@ -25,9 +25,9 @@ class Bias(Link):
         self.axis = axis
         if shape is not None:
             with self.init_scope():
-                self.b = chainer.Parameter(0, shape)
+                self.b = Parameter(0, shape)
 
-    def forward(self, *xs: Any) -> chainer.Variable:
+    def forward(self, *xs: Any) -> Variable:
         """Add the offset: `b`, or the second of two inputs."""
         x, b = _operands(self, xs, 'b')
         return bias(x, b, self.axis)

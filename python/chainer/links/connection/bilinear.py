@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import chainer
 from chainer import initializers
 from chainer.functions.connection.bilinear import bilinear
 from chainer.link import Link
+from chainer.variable import Parameter, Variable
 
 
 class Bilinear(Link):
@@ -55,7 +55,7 @@ class Bilinear(Link):
                 self.V2 = _parameter(v2, (right_size, out_size))
                 self.b = _parameter(b, (out_size,))
 
-    def forward(self, e1: Any, e2: Any) -> chainer.Variable:
+    def forward(self, e1: Any, e2: Any) -> Variable:
         """Apply the layer to two arrays of as many rows."""
         if self.nobias:
             return bilinear(e1, e2, self.W)
@@ -66,5 +66,5 @@ class Bilinear(Link):
         self.zerograds()
 
 
-def _parameter(initializer: Any, shape: tuple[int, ...]) -> chainer.Parameter:
-    return chainer.Parameter(initializers._get_initializer(initializer), shape)
+def _parameter(initializer: Any, shape: tuple[int, ...]) -> Parameter:
+    return Parameter(initializers._get_initializer(initializer), shape)

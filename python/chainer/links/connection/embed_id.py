@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import chainer
 from chainer import initializers
 from chainer.functions.connection.embed_id import embed_id
 from chainer.link import Link
 from chainer.links.connection.linear import _as_array
+from chainer.variable import Parameter, Variable
 
 
 class EmbedID(Link):
@@ -33,9 +33,7 @@ class EmbedID(Link):
         self.ignore_label = ignore_label
         initializer = initializers.Normal(1.0) if initialW is None else initialW
         with self.init_scope():
-            self.W = chainer.Parameter(
-                initializers._get_initializer(initializer), (in_size, out_size)
-            )
+            self.W = Parameter(initializers._get_initializer(initializer), (in_size, out_size))
 
     @classmethod
     def from_params(cls, W: Any, ignore_label: int | None = None) -> Self:
@@ -43,6 +41,6 @@ class EmbedID(Link):
         in_size, out_size = W.shape
         return cls(in_size, out_size, initialW=_as_array(W), ignore_label=ignore_label)
 
-    def forward(self, x: Any) -> chainer.Variable:
+    def forward(self, x: Any) -> Variable:
         """Return ``W[x]``, of shape ``x.shape + (out_size,)``."""
         return embed_id(x, self.W, ignore_label=self.ignore_label)

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator
 from typing import Any, Self
 
-import chainer
 from chainer import initializers
 from chainer.functions.connection.linear import linear
 from chainer.link import Link
+from chainer.variable import Parameter, Variable
 
 
 class Linear(Link):
@@ -42,14 +42,14 @@ class Linear(Link):
         self.in_size = in_size
         self.out_size = out_size
         with self.init_scope():
-            self.W = chainer.Parameter(initializers._get_initializer(initialW))
+            self.W = Parameter(initializers._get_initializer(initialW))
             if in_size is not None:
                 self._initialize_params(in_size)
             if nobias:
                 self.b = None
             else:
                 bias = initializers._get_initializer(0 if initial_bias is None else initial_bias)
-                self.b = chainer.Parameter(bias, out_size)
+                self.b = Parameter(bias, out_size)
 
     def _initialize_params(self, in_size: int) -> None:
         self.W.initialize((self.out_size, in_size))
@@ -84,7 +84,7 @@ class Linear(Link):
         yield 'out_size', self.out_size
         yield 'nobias', self.b is None
 
-    def forward(self, x: Any, n_batch_axes: int = 1) -> chainer.Variable:
+    def forward(self, x: Any, n_batch_axes: int = 1) -> Variable:
         """Apply the layer.
 
         Args:
@@ -99,4 +99,4 @@ class Linear(Link):
 
 
 def _as_array(x: Any) -> Any:
-    return x.array if isinstance(x, chainer.Variable) else x
+    return x.array if isinstance(x, Variable) else x

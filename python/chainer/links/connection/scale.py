@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import chainer
 from chainer.functions.math.scale import scale
 from chainer.link import Chain
 from chainer.links.connection.bias import Bias, _operands
+from chainer.variable import Parameter, Variable
 
 
 class Scale(Chain):
@@ -35,7 +35,7 @@ class Scale(Chain):
         self.axis = axis
         with self.init_scope():
             if W_shape is not None:
-                self.W = chainer.Parameter(1, W_shape)
+                self.W = Parameter(1, W_shape)
                 bias_shape = W_shape
             if bias_term:
                 if bias_shape is None:
@@ -45,7 +45,7 @@ class Scale(Chain):
                     )
                 self.bias = Bias(axis, bias_shape)
 
-    def forward(self, *xs: Any) -> chainer.Variable:
+    def forward(self, *xs: Any) -> Variable:
         """Multiply by the factor, `W` or the second of two inputs, and add the offset."""
         x, w = _operands(self, xs, 'W')
         z = scale(x, w, self.axis)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import chainer
 from chainer import reporter
 from chainer.functions.evaluation.accuracy import accuracy
 from chainer.functions.loss.softmax_cross_entropy import softmax_cross_entropy
 from chainer.link import Chain
+from chainer.variable import Variable
 
 
 class Classifier(Chain):
@@ -47,7 +47,7 @@ class Classifier(Chain):
         with self.init_scope():
             self.predictor = predictor
 
-    def forward(self, *args: Any, **kwargs: Any) -> chainer.Variable:
+    def forward(self, *args: Any, **kwargs: Any) -> Variable:
         """Compute the loss; all arguments but the label go to the predictor."""
         key = self.label_key
         if isinstance(key, int):

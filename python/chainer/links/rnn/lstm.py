@@ -8,12 +8,13 @@ from typing import Any, cast
 import chainerx
 import numpy as np
 
-import chainer
 from chainer import initializers, variable
+from chainer.backend import using_device
 from chainer.functions.array.concat import concat
 from chainer.functions.rnn.lstm import lstm
 from chainer.link import Chain
 from chainer.links.connection.linear import Linear
+from chainer.variable import Parameter
 
 
 class LSTMBase(Chain):
@@ -41,7 +42,7 @@ class LSTMBase(Chain):
             self.upward = Linear(in_size, 4 * out_size, initialW=0)
             self.lateral = Linear(out_size, 4 * out_size, initialW=0, nobias=True)
         # The gates of a unit stand side by side: a, i, f, o.
-        b = cast(chainer.Parameter, self.upward.b)
+        b = cast(Parameter, self.upward.b)
         bias = np.empty((out_size, 4), b.dtype)
         for gate in range(4):
             init = self.forget_bias_init if gate == 2 else self.bias_init
@@ -63,7 +64,7 @@ class LSTMBase(Chain):
     def _step(self, c: Any, h: Any, x: Any) -> tuple[Any, Any]:
         """The next cell and output; None stands for zeros."""
         if self.upward.W.array is None:
-            with chainer.using_device(self.device):
+            with using_device(self.device):
                 self.upward._initialize_params(math.prod(x.shape[1:]))
                 self._initialize_weights()
         gates = self.upward(x)
@@ -75,7 +76,7 @@ class LSTMBase(Chain):
         return lstm(c, gates)
 
 
-def _assign(param: chainer.Parameter, values: np.ndarray) -> None:
+def _assign(param: Parameter, values: np.ndarray) -> None:
     param.array[...] = param.device.send(values)
 
 

@@ -1,0 +1,3 @@
+"""The version of Chainer whose API this is."""
+
+__version__ = '7.8.1'

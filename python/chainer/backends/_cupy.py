@@ -1,0 +1,76 @@
+"""CuPy, if it is there, or stand-ins for its classes that nothing is an instance of."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import numpy as np
+from chainerx._core import engine
+
+available = False
+cudnn_enabled = False
+_cudnn_version = -1
+_cupy_major = 0
+_resolution_error: BaseException | None = None
+cupy: tp.Any = object()
+
+try:
+    import cupy  # type: ignore[import-not-found, no-redef]
+    from cupy import ndarray
+    from cupy.cuda import Device, Event, Stream  # type: ignore[import-not-found]
+
+    _cupy_major = int(cupy.__version__.split('.')[0])
+    available = cupy.cuda.runtime.getDeviceCount() > 0
+    if not available:
+        _resolution_error = RuntimeError('there is no CUDA device')
+except Exception as e:  # whatever keeps CuPy from working is told when a GPU is asked for
+    _resolution_error = e
+
+if not available:
+
+    class ndarray:  # type: ignore[no-redef]
+        """Stands in for ``cupy.ndarray``."""
+
+        @property
+        def device(self) -> tp.Any:
+            return None
+
+        @property
+        def shape(self) -> tp.Any:
+            return None
+
+        def get(self, stream: tp.Any = None) -> tp.Any:
+            return None
+
+        def set(self, arr: np.ndarray, stream: tp.Any = None) -> None:
+            pass
+
+    class Device:  # type: ignore[no-redef]
+        """Stands in for ``cupy.cuda.Device``."""
+
+        def __init__(self, device: int | None = None) -> None:
+            pass
+
+        def __enter__(self) -> Device:
+            return self
+
+        def __exit__(self, *args: tp.Any) -> None:
+            pass
+
+    class Event:  # type: ignore[no-redef]
+        """Stands in for ``cupy.cuda.Event``."""
+
+    class Stream:  # type: ignore[no-redef]
+        """Stands in for ``cupy.cuda.Stream``."""
+
+
+cudnn: tp.Any = None
+if available:
+    engine.set_cupy(cupy)
+    try:
+        from cupy import cudnn  # type: ignore[no-redef]  # noqa: F401
+
+        _cudnn_version = cupy.cuda.cudnn.getVersion()
+        cudnn_enabled = _cudnn_version > 0
+    except (ImportError, AttributeError):
+        pass  # recent versions of CuPy come without

@@ -24,6 +24,7 @@ SECTIONS = [  # file, heading, what the ratio means
     ('train', 'One training step: forward, softmax cross entropy, backward, SGD', 'PyTorch'),
     ('chainer_overhead', 'Chainer: functions, Chains, functions of the user', 'PyTorch'),
     ('chainer_train', 'Training steps of Chains; updates of optimizers alone', 'PyTorch'),
+    ('announcement', 'The announcement of ChainerX, made anew', 'PyTorch'),
     ('ops', 'Kernels on 1M elements, float32', 'PyTorch'),
     ('ops_fresh', 'Kernels on 16M elements, result freshly made each time', 'PyTorch'),
 ]
@@ -43,6 +44,14 @@ How the other side is written: PyTorch runs under `torch.no_grad()` where no gra
 training rows it is the fastest of `nn.Sequential` with `torch.optim.SGD` (`foreach`, `fused` or
 plain) and a functional step whose update is one `torch._foreach_add_` under `no_grad`, chosen by a
 trial before the row; the choice is noted. All peers are first checked to reach the same loss.
+"""
+
+
+ANNOUNCEMENT = """
+Forward, backward and SGD update of two networks, one thread; in brackets the ratio to PyTorch, then and
+now. The announcement of 2018 names neither its network nor its machine, so only the order of its rows
+compares. `python benchmarks/chainer_train.py --announcement`
+
 """
 
 
@@ -126,6 +135,13 @@ def run(name, folder, *arguments):
     return json.loads(out.read_text())
 
 
+def announcement():
+    command = [sys.executable, str(HERE / 'chainer_train.py'), '--announcement']
+    output = subprocess.run(command, capture_output=True, text=True).stdout
+    rows = [line + '\n' for line in output.splitlines() if line.startswith('|')]
+    return ''.join(rows) or 'This benchmark failed to run.\n'
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--out', type=pathlib.Path, default=DOCUMENT)
@@ -150,6 +166,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, heading, peer in SECTIONS:
             if name in args.skip:
+                continue
+            if name == 'announcement':
+                text += f'\n## {heading}\n{ANNOUNCEMENT}{announcement()}'
                 continue
             options = ['--prefix', args.prefix] if args.prefix and name == 'cpp_overhead' else []
             results = run(name, folder, *options)

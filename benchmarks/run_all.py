@@ -48,9 +48,9 @@ trial before the row; the choice is noted. All peers are first checked to reach 
 
 
 ANNOUNCEMENT = """
-Forward, backward and SGD update of two networks, one thread; in brackets the ratio to PyTorch, then and
-now. The announcement of 2018 names neither its network nor its machine, so only the order of its rows
-compares. `python benchmarks/chainer_train.py --announcement`
+Forward, backward and SGD update of two networks, one thread; in brackets the ratio to PyTorch, then
+and now. The announcement of 2018 names neither its network nor its machine, so only the order of
+its rows compares. `python benchmarks/chainer_train.py --announcement`
 
 """
 

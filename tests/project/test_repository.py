@@ -139,10 +139,10 @@ def test_readme_tour_of_chainer_runs():
 def test_readme_tour_runs():
     names = run_tour(0)
     x, w, g, h = (names['chx'].to_numpy(names[name].as_grad_stopped()) for name in 'xwgh')
-    w = w + 0.1 * g  # before the update
-    np.testing.assert_allclose(g, 3 * w * w, rtol=1e-4)
+    before = w + 0.1 * g  # the update
+    np.testing.assert_allclose(g, 3 * before * before, rtol=1e-4, atol=1e-6)
     assert names['y'].shape == ()
-    np.testing.assert_allclose(h, 6 * w, rtol=1e-4)
+    np.testing.assert_allclose(h, 6 * before, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(names['chx'].to_numpy(names['z']), x @ w, rtol=1e-4, atol=1e-5)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from chainerx._core import engine
 
 from chainer import _environment, _link_errors, backend, device_resident, initializers, link_hook
 from chainer.link_hook import _entered
@@ -43,7 +44,6 @@ class Link(device_resident.DeviceResident):
     _local_link_hooks: dict[str, link_hook.LinkHook] | None = _UNKNOWN
     _within_init_scope = False
     _repeated: ClassVar[type[Sequential]]  # set where it is defined, above this module
-    _param_order: tuple[str, ...] = ()
     __init_done = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -143,14 +143,12 @@ class Link(device_resident.DeviceResident):
             if self._device is not device_resident.DeviceResident._device:
                 value.to_device(self._device)
             self._params.add(name)
-            self.__dict__['_param_order'] = ()
             self._persistent.discard(name)
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
         super().__delattr__(name)
         self._params.discard(name)
-        self._param_order = ()
         self._persistent.discard(name)
 
     def add_param(
@@ -194,7 +192,6 @@ class Link(device_resident.DeviceResident):
             )
         self._persistent.add(name)
         self._params.discard(name)
-        self._param_order = ()
 
     def __check_new(self, name: str, kind: str) -> None:
         self.__check_init_done()
@@ -216,31 +213,22 @@ class Link(device_resident.DeviceResident):
 
     def _own_params(self) -> list[tuple[str, Parameter]]:
         # A hook may have put something else in the place of a parameter for the time of a forward.
-        values = ((name, self.__dict__[name]) for name in self._sorted_params())
+        values = ((name, self.__dict__[name]) for name in sorted(self._params))
         return [(name, value) for name, value in values if isinstance(value, Parameter)]
-
-    def _sorted_params(self) -> tuple[str, ...]:
-        order = self._param_order
-        if len(order) != len(self._params):
-            order = self.__dict__['_param_order'] = tuple(sorted(self._params))
-        return order
 
     def params(self, include_uninit: bool = True) -> Iterator[Parameter]:
         """Iterate over all parameters, those of descendants too; a shared one comes again."""
-        params: list[Parameter] = []
-        self._collect_params(params, include_uninit)
+        params = engine.params(self)
+        if params is None:
+            params = []
+            self._collect_params(params, include_uninit)
+        elif not include_uninit:
+            params = [param for param in params if param.is_initialized]
         return iter(params)
 
     def _collect_params(self, params: list[Parameter], include_uninit: bool) -> None:
-        # Runs in every step of training: no generators, and no calls that can be spared.
-        order = self._param_order
-        if len(order) != len(self._params):
-            order = self._sorted_params()
-        attributes = self.__dict__
-        for name in order:
-            param = attributes[name]
-            if isinstance(param, Parameter) and (include_uninit or param.is_initialized):
-                params.append(param)
+        # The engine does the same, and keeps what it has found (engine/walk.cc).
+        params += [p for _, p in self._own_params() if include_uninit or p.is_initialized]
 
     def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
         """Iterate over pairs of path, such as ``/l1/W``, and parameter."""
@@ -378,8 +366,9 @@ class Link(device_resident.DeviceResident):
 
     def cleargrads(self) -> None:
         """Set the gradients of all parameters to None."""
-        for param in self.params():
-            param.cleargrad()
+        if not engine.cleargrads(self):
+            for param in self.params():
+                param.cleargrad()
 
     def zerograds(self) -> None:
         """Set the gradients of all parameters to zero. Deprecated: use :meth:`cleargrads`."""
@@ -512,4 +501,5 @@ def _shape_and_dtype(value: Any) -> tuple[Any, Any]:
     return value, np.float32
 
 
+engine.set_callbacks(link_class=Link, link_params=Link.params, collect_params=Link._collect_params)
 Link.__module__ = 'chainer.link'

@@ -199,6 +199,7 @@ class Variable(_Creator, engine.Variable):
             copy.deepcopy(_grad_or_none(self), memo),
             self.requires_grad,
         )
+        new._loss_scale = self._loss_scale
         new.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return new
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, MutableSequence
 from typing import Any
 
+from chainerx._core import engine
+
 from chainer._link import Link, _check_link, _collect_params_of, _tree_str
 from chainer.variable import Parameter
 
@@ -22,8 +24,6 @@ class Chain(Link):
     Args:
         links: Children to add.
     """
-
-    _child_order: tuple[str, ...] = ()
 
     def __init__(self, **links: Link) -> None:
         super().__init__()
@@ -51,13 +51,11 @@ class Chain(Link):
                 raise AttributeError(f'cannot register a new link {name}: attribute exists')
             value.name = name
             self._children.add(name)
-            self.__dict__['_child_order'] = ()
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
         super().__delattr__(name)
         self._children.discard(name)
-        self._child_order = ()
 
     def add_link(self, name: str, link: Link) -> None:
         """Register a child; the same as assigning it inside :meth:`init_scope`.
@@ -69,32 +67,17 @@ class Chain(Link):
         with self.init_scope():
             setattr(self, name, link)
 
-    def _sorted_children(self) -> tuple[str, ...]:
-        order = self._child_order
-        if len(order) != len(self._children):
-            order = self.__dict__['_child_order'] = tuple(sorted(self._children))
-        return order
-
     def _named_children(self) -> list[tuple[str, Link]]:
-        values = ((name, self.__dict__[name]) for name in self._sorted_children())
+        values = ((name, self.__dict__[name]) for name in sorted(self._children))
         return [(name, value) for name, value in values if isinstance(value, Link)]
 
     def _children_list(self) -> list[Link]:
-        attributes = self.__dict__
-        children = []
-        for name in self._sorted_children():
-            child = attributes[name]
-            if isinstance(child, Link):
-                children.append(child)
-        return children
+        return [child for _, child in self._named_children()]
 
     def _collect_params(self, params: list[Parameter], include_uninit: bool) -> None:
         super()._collect_params(params, include_uninit)
-        attributes = self.__dict__
-        for name in self._sorted_children():
-            child = attributes[name]
-            if isinstance(child, Link):
-                _collect_params_of(child, params, include_uninit)
+        for child in self._children_list():
+            _collect_params_of(child, params, include_uninit)
 
     def _copy_children(self, mode: str) -> None:
         self._children = set(self._children)
@@ -176,3 +159,8 @@ class ChainList(Link, MutableSequence):
     def _copy_children(self, mode: str) -> None:
         self._children = [child.copy(mode) for child in self._children]
         self._rename()
+
+
+engine.set_callbacks(
+    collect_chain=Chain._collect_params, collect_chain_list=ChainList._collect_params
+)

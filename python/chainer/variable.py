@@ -61,7 +61,7 @@ class Parameter(Variable):
     # As class attributes, for a parameter costs nothing it does not use.
     initializer: tp.Any = None
     update_rule: tp.Any = None
-    loss_scale: float | None = None
+    loss_scale = engine.Variable._loss_scale
     # What fills the gradient of a parameter that gets its shape later: NaN, until cleared.
     _grad_initializer: tp.Any = None
     _initial_device: tp.Any = None
@@ -93,7 +93,14 @@ class Parameter(Variable):
 
     def __reduce__(self) -> tuple[tp.Any, ...]:
         state = (self.array, self.name, _grad_or_none(self), self.requires_grad)
-        return _unpickle, (type(self), *state), self.__dict__ or None
+        attributes = self.__dict__
+        if self.loss_scale is not None:
+            attributes = attributes | {'loss_scale': self.loss_scale}
+        return _unpickle, (type(self), *state), attributes or None
+
+    def __setstate__(self, attributes: dict[str, tp.Any]) -> None:
+        self.loss_scale = attributes.pop('loss_scale', None)
+        self.__dict__.update(attributes)
 
     @property
     def is_initialized(self) -> bool:
@@ -147,9 +154,7 @@ class Parameter(Variable):
         if self.array is None:
             self._grad_initializer = None
         else:
-            engine.Variable.cleargrad(self)  # a third of what super() takes, in every step
-            if self.loss_scale is not None:
-                self.loss_scale = None
+            engine.Variable.cleargrad(self)  # a third of what super() takes
 
     def _fill_grad_with_zeros(self) -> None:
         if self.array is None:
@@ -329,5 +334,10 @@ def _check_kinds(op: str, variables: tp.Iterable[tp.Any]) -> None:
         raise error(f'{op}: the variables hold different kinds of arrays: {sorted(kinds)}')
 
 
-engine.set_callbacks(variable_class=Variable, node_class=VariableNode)
+engine.set_callbacks(
+    variable_class=Variable,
+    node_class=VariableNode,
+    parameter_class=Parameter,
+    parameter_cleargrad=Parameter.cleargrad,
+)
 _ = _engine  # joins Python and the engine

@@ -10,6 +10,7 @@
 #include "chainerx/python/engine/traverse.h"
 #include "chainerx/python/engine/update.h"
 #include "chainerx/python/engine/variable.h"
+#include "chainerx/python/engine/walk.h"
 
 namespace chainerx::python::engine {
 
@@ -24,6 +25,7 @@ void InitEngine(PyObject* module) {
     InitCall(module);
     InitGradient(module);
     InitRun(module);
+    InitWalk(module);
     InitUpdate(module);
 }
 

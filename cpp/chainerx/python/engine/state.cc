@@ -49,10 +49,25 @@ PyObject* SetCallbacks(PyObject*, PyObject* args, PyObject* keywords) {
         #name, &g_callbacks.name \
     }
     const Name names[] = {
-        CX_NAME(check_types),       CX_NAME(materialize),    CX_NAME(forward_begin),
-        CX_NAME(forward_end),       CX_NAME(backward_begin), CX_NAME(backward_end),
-        CX_NAME(backward_gradient), CX_NAME(variable_class), CX_NAME(node_class),
-        CX_NAME(getitem),           CX_NAME(matmul),         CX_NAME(fallback),
+        CX_NAME(check_types),
+        CX_NAME(materialize),
+        CX_NAME(forward_begin),
+        CX_NAME(forward_end),
+        CX_NAME(backward_begin),
+        CX_NAME(backward_end),
+        CX_NAME(backward_gradient),
+        CX_NAME(variable_class),
+        CX_NAME(node_class),
+        CX_NAME(getitem),
+        CX_NAME(matmul),
+        CX_NAME(fallback),
+        CX_NAME(parameter_class),
+        CX_NAME(parameter_cleargrad),
+        CX_NAME(link_class),
+        CX_NAME(link_params),
+        CX_NAME(collect_params),
+        CX_NAME(collect_chain),
+        CX_NAME(collect_chain_list),
     };
 #undef CX_NAME
     if (PyTuple_GET_SIZE(args) != 0 || keywords == nullptr) {

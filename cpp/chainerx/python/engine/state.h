@@ -39,6 +39,13 @@ struct Callbacks {
     PyObject* getitem;   // (variable, slices)
     PyObject* matmul;    // (left, right)
     PyObject* fallback;  // chainer.Fallback
+    PyObject* parameter_class;
+    PyObject* parameter_cleargrad;
+    PyObject* link_class;
+    PyObject* link_params;         // Link.params, and what it calls:
+    PyObject* collect_params;      // Link._collect_params
+    PyObject* collect_chain;       // that of Chain
+    PyObject* collect_chain_list;  // that of ChainList
 };
 extern Callbacks g_callbacks;
 

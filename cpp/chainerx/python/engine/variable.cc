@@ -200,6 +200,7 @@ int Clear(PyObject* self) {
     VariableObject* v = AsVariable(self);
     Py_CLEAR(v->dict);
     Py_CLEAR(v->grad_var);
+    Py_CLEAR(v->loss_scale);
     if (v->cell != nullptr && v->cell->refs == 1) {
         const Ref object{std::exchange(v->cell->object, Py_NewRef(Py_None))};
     }
@@ -213,6 +214,7 @@ int Traverse(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(v->dict);
     Py_VISIT(v->grad_var);
+    Py_VISIT(v->loss_scale);
     if (v->cell != nullptr && v->cell->refs == 1) Py_VISIT(v->cell->object);
     return VisitGraph(self, v->body, visit, arg);
 }
@@ -225,6 +227,7 @@ void Dealloc(PyObject* self) {
     if (v->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
     Py_CLEAR(v->dict);
     Py_CLEAR(v->grad_var);
+    Py_CLEAR(v->loss_scale);
     Py_CLEAR(v->name);
     TakeRecord(v);
     UnrefCell(v->cell);

@@ -35,6 +35,8 @@ struct VariableObject {
     bool requires_grad;
     PyObject* name;      // null: None
     PyObject* grad_var;  // the last that was given out or set; null: none
+    // Of parameters: what the gradient has been multiplied with; null: nothing.
+    PyObject* loss_scale;
 };
 
 extern PyTypeObject* g_variable_type;  // the C base
@@ -109,6 +111,9 @@ PyObject* VariableAt(internal::Slot* slot, Kind kind, PyObject* array);
 
 // Another array in a cell of its own, outside the graph.
 void ResetCell(VariableObject* v, Kind kind, Ref object);
+
+// Drops the gradient, and what it has been multiplied with. Of a variable with an array.
+void ClearGradient(VariableObject* v);
 
 // For `grad`: None or a variable. New reference.
 PyObject* GradVariable(VariableObject* v);

@@ -191,6 +191,14 @@ void SetGrad(VariableObject* v, PyObject* value) {
     SetGradVariable(v, g.get());
 }
 
+PyObject* GetLossScale(VariableObject* v) {
+    return Py_NewRef(v->loss_scale != nullptr ? v->loss_scale : Py_None);
+}
+
+void SetLossScale(VariableObject* v, PyObject* value) {
+    Py_XSETREF(v->loss_scale, Given(value) ? Py_NewRef(value) : nullptr);
+}
+
 PyObject* GetNode(VariableObject* v) { return NodeOf(SlotOf("Variable.node", v)); }
 
 PyObject* GetCreator(VariableObject* v) {
@@ -224,6 +232,8 @@ PyGetSetDef g_getset[] = {
     {"grad", &Get<&GetGrad>, &Set<&SetGrad>, "The gradient array, or None.", nullptr},
     {"grad_var", &Get<&GradVariable>, &Set<&SetGradVariable>,
      "The gradient as a variable, or None.", nullptr},
+    {"_loss_scale", &Get<&GetLossScale>, &Set<&SetLossScale>,
+     "What the gradient has been multiplied with, or None.", nullptr},
     {"node", &Get<&GetNode>, nullptr, "The VariableNode: the place in the graph.", nullptr},
     {"_creator_node", &Get<&GetCreator>, nullptr, "The FunctionNode that computed it, or None.",
      nullptr},
@@ -236,7 +246,13 @@ PyGetSetDef g_getset[] = {
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyObject* ClearGrad(PyObject* self, PyObject*) {
-    return Set<&SetGrad>(self, Py_None, nullptr) < 0 ? nullptr : Py_NewRef(Py_None);
+    try {
+        ClearGradient(AsVariable(self));
+        Py_RETURN_NONE;
+    } catch (...) {
+        TranslateException("cleargrad");
+        return nullptr;
+    }
 }
 
 PyObject* Unchain(PyObject* self, PyObject*) {
@@ -262,6 +278,7 @@ PyObject* Share(PyObject* self, PyObject* other) {
         SetName(copy, v->name != nullptr ? v->name : Py_None);
         const Ref g{GradVariable(v)};
         SetGradVariable(copy, g.get());
+        SetLossScale(copy, v->loss_scale);
         Py_RETURN_NONE;
     } catch (...) {
         TranslateException("copy");
@@ -321,6 +338,11 @@ PyMethodDef g_methods[] = {
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
+
+void ClearGradient(VariableObject* v) {
+    SetGradVariable(v, Py_None);
+    Py_CLEAR(v->loss_scale);
+}
 
 PyGetSetDef* VariableAttributes() { return g_getset; }
 PyMethodDef* VariableMethods() { return g_methods; }

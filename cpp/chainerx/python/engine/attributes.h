@@ -1,0 +1,32 @@
+// Attributes of Python objects, read without running code of Python's.
+#pragma once
+
+#include "chainerx/python/bind.h"
+#include "chainerx/python/ref.h"
+
+namespace chainerx::python::engine {
+
+// Borrowed; null without an error if there is none. Keys are strings.
+inline PyObject* Find(PyObject* dict, PyObject* key) {
+    PyObject* value = PyDict_GetItemWithError(dict, key);
+    if (value == nullptr && PyErr_Occurred() != nullptr) throw PythonError{};
+    return value;
+}
+
+// The dict of an object that has one, which owns it.
+inline PyObject* DictOf(PyObject* o) { return Check(PyObject_GenericGetDict(o, nullptr)).get(); }
+
+// That a class and all above it are what they were. Never true again once it was false.
+struct ClassVersion {
+    PyTypeObject* type{nullptr};
+    unsigned int version{0};
+
+    // Of a class that an attribute was looked up in.
+    static ClassVersion Of(PyObject* o) { return {Py_TYPE(o), Py_TYPE(o)->tp_version_tag}; }
+    // 0: the class has none.
+    bool IsOf(PyObject* o) const {
+        return Py_TYPE(o) == type && version != 0 && type->tp_version_tag == version;
+    }
+};
+
+}  // namespace chainerx::python::engine

@@ -1,0 +1,304 @@
+#include "chainerx/python/engine/walk.h"
+
+#include <memory>
+#include <unordered_set>
+
+#include "chainerx/core/error.h"
+#include "chainerx/python/engine/state.h"
+#include "chainerx/python/engine/variable.h"
+
+namespace chainerx::python::engine {
+namespace {
+
+constexpr int kMaxDepth =
+    200;  // deeper, or a link inside itself: Python's own walk says what is wrong
+
+// Interned, made by InitWalk.
+PyObject* g_params_name;
+PyObject* g_collect_name;
+PyObject* g_own_name;
+PyObject* g_children_name;
+PyObject* g_walk_name;
+PyObject* g_cleargrad_name;
+
+bool Contains(PyObject* set, PyObject* key) {
+    const int found = PySet_Contains(set, key);
+    if (found < 0) throw PythonError{};
+    return found != 0;
+}
+
+bool IsLink(PyObject* o) {
+    return PyObject_TypeCheck(o, reinterpret_cast<PyTypeObject*>(g_callbacks.link_class));
+}
+
+bool IsParameter(PyObject* o) {
+    return PyObject_TypeCheck(o, reinterpret_cast<PyTypeObject*>(g_callbacks.parameter_class));
+}
+
+uint64_t g_versions = 0;
+
+// What a link has in its dict. It goes with the link, and is made anew for a copy.
+struct WalkObject {
+    PyObject_HEAD Walk* walk;
+};
+
+PyTypeObject* g_walk_type = nullptr;
+
+void Dealloc(PyObject* self) {
+    delete reinterpret_cast<WalkObject*>(self)->walk;
+    PyTypeObject* type = Py_TYPE(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+PyObject* New(PyTypeObject* type, PyObject*, PyObject*) { return type->tp_alloc(type, 0); }
+
+PyObject* Reduce(PyObject* self, PyObject*) {
+    return Py_BuildValue("O()", reinterpret_cast<PyObject*>(Py_TYPE(self)));
+}
+
+}  // namespace
+
+// Which of the known walks a class takes; false if it has one of its own.
+bool Walk::FindKind(PyTypeObject* type, Children& kind) {
+    if (_PyType_Lookup(type, g_params_name) != g_callbacks.link_params) return false;
+    const PyObject* collect = _PyType_Lookup(type, g_collect_name);
+    if (collect == g_callbacks.collect_params) {
+        kind = Children::kNone;
+    } else if (collect == g_callbacks.collect_chain) {
+        kind = Children::kSet;
+    } else if (collect == g_callbacks.collect_chain_list) {
+        kind = Children::kList;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+// The values of sorted names.
+bool Walk::AddMembers(PyObject* dict, PyObject* names) {
+    const Ref sorted = Check(PySequence_List(names));
+    if (PyList_Sort(sorted.get()) < 0) throw PythonError{};
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(sorted.get()); ++i) {
+        PyObject* name = PyList_GET_ITEM(sorted.get(), i);
+        PyObject* value = PyUnicode_CheckExact(name) ? Find(dict, name) : nullptr;
+        if (value == nullptr) return false;
+        members_.push_back({Ref{Py_NewRef(name)}, value});
+    }
+    return true;
+}
+
+bool Walk::Add(PyObject* link, int depth) {
+    Place place{};
+    place.link = link;
+    if (depth > kMaxDepth || !FindKind(Py_TYPE(link), place.kind)) return false;
+    place.type = ClassVersion::Of(link);
+    if (!place.type.IsOf(link)) return false;
+    place.dict = DictOf(link);
+    place.params = Find(place.dict, g_own_name);
+    if (place.params == nullptr || !PySet_CheckExact(place.params)) return false;
+    if (Find(place.dict, g_params_name) != nullptr) return false;
+    if (place.kind != Children::kNone) {
+        place.children = Find(place.dict, g_children_name);
+        if (place.children == nullptr) return false;
+        const bool fits = place.kind == Children::kSet ? PySet_CheckExact(place.children) != 0
+                                                       : PyList_CheckExact(place.children) != 0;
+        if (!fits) return false;
+    }
+    const size_t first = members_.size();
+    if (!AddMembers(place.dict, place.params)) return false;
+    place.n_params = static_cast<uint32_t>(members_.size() - first);
+    for (size_t i = first; i < members_.size(); ++i) {
+        PyObject* param = members_[i].value;
+        if (param == Py_None) continue;
+        if (!IsParameter(param)) return false;
+        params_.push_back(param);
+    }
+    const size_t first_child = members_.size();
+    if (place.kind == Children::kSet) {
+        if (!AddMembers(place.dict, place.children)) return false;
+    } else if (place.kind == Children::kList) {
+        for (Py_ssize_t i = 0; i < PyList_GET_SIZE(place.children); ++i) {
+            members_.push_back({Ref{}, PyList_GET_ITEM(place.children, i)});
+        }
+    }
+    const size_t end = members_.size();
+    place.n_children = static_cast<uint32_t>(end - first_child);
+    places_.push_back(place);
+    for (size_t i = first_child; i < end; ++i) {
+        PyObject* child = members_[i].value;
+        if (child == Py_None) continue;
+        if (!IsLink(child) || !Add(child, depth + 1)) return false;
+    }
+    return true;
+}
+
+bool Walk::Build(PyObject* link) {
+    places_.clear();
+    members_.clear();
+    params_.clear();
+    distinct_.clear();
+    if (g_callbacks.link_class == nullptr || !Add(link, 0)) {
+        places_.clear();
+        return false;
+    }
+    std::unordered_set<PyObject*> seen;
+    for (PyObject* p : params_) {
+        if (seen.insert(p).second) distinct_.push_back(p);
+    }
+    version_ = ++g_versions;
+    return true;
+}
+
+bool Walk::IsCurrent(PyObject* link) const {
+    if (places_.empty() || places_[0].link != link) return false;
+    const Member* member = members_.data();
+    // A child is a member of a place that was looked at before its own, and so alive.
+    for (const Place& place : places_) {
+        if (!place.type.IsOf(place.link) || DictOf(place.link) != place.dict ||
+            Find(place.dict, g_own_name) != place.params ||
+            PySet_GET_SIZE(place.params) != place.n_params) {
+            return false;
+        }
+        const Member* const first_child = member + place.n_params;
+        for (; member != first_child; ++member) {
+            PyObject* name = member->name.get();
+            if (Find(place.dict, name) != member->value || !Contains(place.params, name)) {
+                return false;
+            }
+            // Another object may have got the place in memory.
+            if (member->value != Py_None && !IsParameter(member->value)) return false;
+        }
+        if (place.kind == Children::kNone) continue;
+        if (Find(place.dict, g_children_name) != place.children) return false;
+        const Member* const end = first_child + place.n_children;
+        if (place.kind == Children::kList) {
+            if (PyList_GET_SIZE(place.children) != place.n_children) return false;
+            for (Py_ssize_t i = 0; member != end; ++member, ++i) {
+                if (PyList_GET_ITEM(place.children, i) != member->value) return false;
+            }
+            continue;
+        }
+        if (PySet_GET_SIZE(place.children) != place.n_children) return false;
+        for (; member != end; ++member) {
+            PyObject* name = member->name.get();
+            if (Find(place.dict, name) != member->value || !Contains(place.children, name)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+const Walk* WalkOf(PyObject* link) {
+    if (g_callbacks.link_class == nullptr || !IsLink(link)) return nullptr;
+    PyObject* dict = DictOf(link);
+    PyObject* kept = Find(dict, g_walk_name);
+    if (kept != nullptr && Py_IS_TYPE(kept, g_walk_type)) {
+        Walk* walk = reinterpret_cast<WalkObject*>(kept)->walk;
+        if (walk != nullptr && walk->IsCurrent(link)) return walk;
+    }
+    auto fresh = std::make_unique<Walk>();
+    if (!fresh->Build(link)) return nullptr;
+    const Ref object = Check(g_walk_type->tp_alloc(g_walk_type, 0));
+    Walk* walk = reinterpret_cast<WalkObject*>(object.get())->walk = fresh.release();
+    if (PyDict_SetItem(dict, g_walk_name, object.get()) < 0) throw PythonError{};
+    return walk;
+}
+
+namespace {
+
+// The parameters, each alive while others are worked on.
+std::vector<Ref> Hold(const std::vector<PyObject*>& params) {
+    std::vector<Ref> held;
+    held.reserve(params.size());
+    for (PyObject* p : params) held.emplace_back(Py_NewRef(p));
+    return held;
+}
+
+// params(link): all of a tree in a list, None where only Python can tell.
+PyObject* Params(PyObject*, PyObject* link) {
+    try {
+        const Walk* walk = WalkOf(link);
+        if (walk == nullptr) Py_RETURN_NONE;
+        const std::vector<Ref> params = Hold(walk->params());
+        Ref list = Check(PyList_New(static_cast<Py_ssize_t>(params.size())));
+        Py_ssize_t i = 0;
+        for (const Ref& p : params) PyList_SET_ITEM(list.get(), i++, Py_NewRef(p.get()));
+        return list.Release();
+    } catch (...) {
+        TranslateException("params");
+        return nullptr;
+    }
+}
+
+bool HasPlainClearGrad(VariableObject* v) {
+    auto* o = reinterpret_cast<PyObject*>(v);
+    if (_PyType_Lookup(Py_TYPE(o), g_cleargrad_name) != g_callbacks.parameter_cleargrad) {
+        return false;
+    }
+    return v->dict == nullptr || Find(v->dict, g_cleargrad_name) == nullptr;
+}
+
+// cleargrads(link): whether it was done; if not, only Python can tell of what.
+PyObject* ClearGrads(PyObject*, PyObject* link) {
+    try {
+        const Walk* walk = WalkOf(link);
+        if (walk == nullptr) Py_RETURN_FALSE;
+        for (const Ref& p : Hold(walk->params())) {
+            VariableObject* v = AsVariable(p.get());
+            // One without an array has more to forget.
+            if (v->cell->object != Py_None && HasPlainClearGrad(v)) {
+                ClearGradient(v);
+            } else {
+                Check(PyObject_CallMethodNoArgs(p.get(), g_cleargrad_name));
+            }
+        }
+        Py_RETURN_TRUE;
+    } catch (...) {
+        TranslateException("cleargrads");
+        return nullptr;
+    }
+}
+
+PyMethodDef g_functions[] = {
+    {"params", &Params, METH_O,
+     "The parameters of a tree of links in a list; None where only Python can tell."},
+    {"cleargrads", &ClearGrads, METH_O,
+     "Clears the gradients of a tree of links; False, and nothing done, where only Python can tell "
+     "what the parameters are."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyMethodDef g_methods[] = {
+    {"__reduce__", &Reduce, METH_NOARGS, "A copy is empty: it belongs to another link."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+void InitWalk(PyObject* module) {
+    struct Row {
+        PyObject** name;
+        const char* text;
+    };
+    for (const Row& row : {Row{&g_params_name, "params"}, Row{&g_collect_name, "_collect_params"},
+                           Row{&g_own_name, "_params"}, Row{&g_children_name, "_children"},
+                           Row{&g_walk_name, "_walk"}, Row{&g_cleargrad_name, "cleargrad"}}) {
+        *row.name = Check(PyUnicode_InternFromString(row.text)).Release();
+    }
+    static PyType_Slot slots[] = {
+        {Py_tp_new, reinterpret_cast<void*>(&New)},
+        {Py_tp_dealloc, reinterpret_cast<void*>(&Dealloc)},
+        {Py_tp_methods, g_methods},
+        {Py_tp_doc, const_cast<char*>("The parameters of a tree of links, kept by the first one.")},
+        {0, nullptr}};
+    static PyType_Spec spec = {"chainerx._core.engine.Walk", sizeof(WalkObject), 0,
+                               Py_TPFLAGS_DEFAULT, slots};
+    PyObject* type = PyType_FromSpec(&spec);
+    if (type == nullptr || PyModule_AddObjectRef(module, "Walk", type) < 0 ||
+        PyModule_AddFunctions(module, g_functions) < 0) {
+        throw PythonError{};
+    }
+    g_walk_type = reinterpret_cast<PyTypeObject*>(type);
+}
+
+}  // namespace chainerx::python::engine

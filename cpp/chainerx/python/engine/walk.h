@@ -1,0 +1,65 @@
+// The parameters of a tree of links. Found once; each step of training looks whether the tree is
+// what it was.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "chainerx/python/bind.h"
+#include "chainerx/python/engine/attributes.h"
+#include "chainerx/python/ref.h"
+
+namespace chainerx::python::engine {
+
+// What a walk has come by. All pointers but names are borrowed, and never followed before they were
+// found again in what owns them, beginning with the first link.
+class Walk {
+ public:
+    // Whether a walk from `link` would find the same. Runs no code of Python's.
+    bool IsCurrent(PyObject* link) const;
+    // Walks. False, and no walk, where only Python can tell what the parameters are.
+    bool Build(PyObject* link);
+
+    // As Link.params() has them, those that are not initialized too; a shared one comes again.
+    const std::vector<PyObject*>& params() const { return params_; }
+    // Each of them once.
+    const std::vector<PyObject*>& distinct() const { return distinct_; }
+    // Of no other walk that anybody has made.
+    uint64_t version() const { return version_; }
+
+ private:
+    enum class Children : uint8_t { kNone, kSet, kList };
+    // A link, with `n` names of its set of parameters and then of its children.
+    struct Place {
+        PyObject* link;
+        ClassVersion type;
+        PyObject* dict;
+        PyObject* params;
+        PyObject* children;  // null without any
+        Children kind;
+        uint32_t n_params;
+        uint32_t n_children;
+    };
+    struct Member {
+        Ref name;  // null for an item of a list
+        PyObject* value;
+    };
+
+    bool Add(PyObject* link, int depth);
+    bool AddMembers(PyObject* dict, PyObject* names);
+    static bool FindKind(PyTypeObject* type, Children& kind);
+
+    std::vector<Place> places_;
+    std::vector<Member> members_;
+    std::vector<PyObject*> params_;
+    std::vector<PyObject*> distinct_;
+    uint64_t version_{0};
+};
+
+// The present walk from a link, which keeps it; null where only Python can tell. Borrowed: anything
+// that runs code of Python's may end it.
+const Walk* WalkOf(PyObject* link);
+
+void InitWalk(PyObject* module);
+
+}  // namespace chainerx::python::engine

@@ -1,0 +1,250 @@
+"""The engine's list of a link's parameters: found once, and again after whatever edits the tree."""
+
+import copy
+import gc
+import pickle
+import random
+import weakref
+
+import chainer
+import numpy as np
+import pytest
+from chainer import Chain, ChainList, Link, Parameter, Sequential
+from chainer import links as L
+from chainerx._core import engine
+
+
+class Net(Chain):
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.l2 = L.Linear(3, 2)
+            self.body = ChainList(L.Linear(2, 2), Chain(x=Link(), y=L.Linear(2, 1)))
+            self.p = Parameter(np.zeros(4, 'f'))
+            self.lazy = L.Linear(2)
+
+
+def by_names(link):
+    """The same by another walk, which keeps nothing."""
+    return [param for _, param in link.namedparams()]
+
+
+def assert_right(link):
+    assert engine.params(link) is not None
+    params = list(link.params())
+    assert all(p is q for p, q in zip(params, by_names(link), strict=True))
+    assert list(link.params(include_uninit=False)) == [p for p in params if p.is_initialized]
+    for param in params:
+        if param.is_initialized:
+            param.grad = np.ones_like(param.array)
+            param.loss_scale = 2
+    link.cleargrads()
+    assert all(p.grad is None and p.loss_scale is None for p in params)
+
+
+def rename(link):
+    """As many parameters as before, under another name."""
+    link.__dict__['V'] = link.W
+    link._params.discard('W')
+    link._params.add('V')
+
+
+def in_scope(link, name, value):
+    with link.init_scope():
+        setattr(link, name, value)
+
+
+EDITS = {
+    'parameter': lambda n: setattr(n, 'p', Parameter(np.ones(2, 'f'))),
+    'parameter below': lambda n: setattr(n.body[1].y, 'W', Parameter(np.ones((1, 2), 'f'))),
+    'added': lambda n: in_scope(n.l2, 'extra', Parameter(np.ones(2, 'f'))),
+    'deleted': lambda n: delattr(n, 'p'),
+    'None': lambda n: setattr(n.l2, 'b', None),
+    'renamed': lambda n: rename(n.l2),
+    'in the dict': lambda n: n.l2.__dict__.update(W=Parameter(np.ones((2, 3), 'f'))),
+    'another dict': lambda n: setattr(
+        n.l2, '__dict__', n.l2.__dict__ | {'W': Parameter(np.ones((2, 3), 'f'))}
+    ),
+    'child': lambda n: n.__dict__.update(l2=L.Linear(4, 4)),
+    'child added': lambda n: n.add_link('more', L.Linear(1, 1)),
+    'child deleted': lambda n: delattr(n, 'l2'),
+    'item': lambda n: n.body.__setitem__(0, L.Linear(3, 3)),
+    'item added': lambda n: n.body.append(L.Linear(3, 3)),
+    'item inserted': lambda n: n.body.insert(0, L.Linear(3, 3)),
+    'item deleted': lambda n: n.body.__delitem__(0),
+    'items swapped': lambda n: n.body._children.reverse(),
+    'persistent': lambda n: n.register_persistent('p'),
+    'class': lambda n: setattr(n.l2, '__class__', Link),
+    'initialized': lambda n: n.lazy(np.ones((1, 5), 'f')),
+    'shared link': lambda n: n.body.append(n.l2),
+    'shared parameter': lambda n: in_scope(n, 'q', n.p),
+    'device': lambda n: n.to_device('native:0').to_device('@numpy'),
+}
+
+
+@pytest.mark.parametrize('edit', EDITS.values(), ids=EDITS)
+def test_edits_are_seen(edit):
+    net = Net()
+    assert_right(net)
+    edit(net)
+    assert_right(net)
+
+
+def test_many_edits_are_seen():
+    rng = random.Random(0)
+    for _ in range(30):
+        net = Net()
+        for _ in range(8):
+            try:
+                rng.choice(list(EDITS.values()))(net)
+            except (AttributeError, IndexError, KeyError):
+                continue  # what it edits is gone
+            assert_right(net)
+
+
+def test_what_takes_the_place_of_a_parameter():
+    net = Net()
+    params = list(net.params())
+    p = net.p
+    net.p = chainer.Variable(np.zeros(4, 'f'))  # as a hook does for the time of a forward
+    assert [q for q in params if q is not p] == list(net.params())
+    net.cleargrads()
+    net.p = p
+    assert_right(net)
+
+
+def test_lists_are_not_shared_by_copies():
+    net = Net()
+    assert_right(net)
+    others = [net.copy(mode) for mode in ('share', 'copy', 'init')]
+    others += [copy.deepcopy(net), pickle.loads(pickle.dumps(net))]
+    for other in others:
+        assert not set(map(id, net.params())) & set(map(id, other.params()))
+        assert_right(other)
+        net.p.grad = np.ones(4, 'f')
+        other.cleargrads()
+        assert net.p.grad is not None
+    shallow = copy.copy(net)
+    shallow.p = Parameter(np.ones(1, 'f'))
+    for _ in range(2):
+        assert_right(shallow)
+        assert_right(net)
+
+
+def test_parameters_of_the_users_choice():
+    class Choosy(Chain):
+        def params(self, include_uninit=True):
+            return iter([self.l.W])
+
+    choosy = Choosy(l=L.Linear(2, 2))
+    outer = Chain(c=choosy, d=L.Linear(2, 2))
+    for link, expected in (
+        (choosy, [choosy.l.W]),
+        (outer, [choosy.l.W, outer.d.W, outer.d.b]),
+    ):
+        assert engine.params(link) is None
+        assert list(link.params()) == expected
+        for param in (*expected, choosy.l.b):
+            param.grad = np.ones_like(param.array)
+        link.cleargrads()
+        assert all(p.grad is None for p in expected)
+        assert choosy.l.b.grad is not None
+
+
+def test_a_choice_that_comes_later():
+    class Late(Chain):
+        pass
+
+    net = Late(l=L.Linear(2, 2))
+    assert_right(net)
+    Late.params = lambda self, include_uninit=True: iter([self.l.b])
+    assert list(Chain(net=net).params()) == [net.l.b]
+    net.l.W.grad = np.ones((2, 2), 'f')
+    net.cleargrads()
+    assert net.l.W.grad is not None
+
+
+def test_cleargrad_of_the_users():
+    calls = []
+
+    class Mine(Parameter):
+        def cleargrad(self):
+            calls.append('class')
+            super().cleargrad()
+
+    net = Chain()
+    with net.init_scope():
+        net.a = Mine(np.zeros(2, 'f'))
+        net.b = Parameter(np.zeros(2, 'f'))
+    net.a.grad = np.ones(2, 'f')
+    net.b.cleargrad = lambda: calls.append('instance')
+    net.cleargrads()
+    assert calls == ['class', 'instance']
+    assert net.a.grad is None
+
+
+def test_a_gradient_that_edits_the_tree_when_it_goes():
+    net = Net()
+    assert_right(net)
+
+    class Editor(np.ndarray):
+        def __del__(self):
+            if hasattr(net, 'l2'):
+                del net.l2, net.body[:]
+
+    for param in net.params():
+        if param.is_initialized:
+            param.grad = np.ones_like(param.array).view(Editor)
+    net.cleargrads()
+    gc.collect()
+    assert_right(net)
+
+
+def test_nothing_is_kept_alive():
+    net = Net()
+    assert_right(net)
+    gc.disable()
+    try:
+        old = weakref.ref(net.p), weakref.ref(net.l2)
+        net.p = None
+        del net.l2
+        assert [r() for r in old] == [None, None]
+        ref = weakref.ref(net)
+        del net
+        assert ref() is None
+    finally:
+        gc.enable()
+
+
+def test_a_link_in_itself():
+    net = Chain()
+    net.add_link('l', L.Linear(1, 1))
+    net.l.__dict__['_children'] = set()
+    ring = ChainList()
+    ring._children.append(ring)
+    with pytest.raises(RecursionError):
+        ring.cleargrads()
+
+
+def test_iterating_while_editing():
+    net = Sequential(L.Linear(2, 2), L.Linear(2, 2))
+    seen = 0
+    for _ in net.params():
+        seen += 1
+        net.append(L.Linear(2, 2))
+    assert seen == 4
+    assert_right(net)
+
+
+def test_loss_scales_are_copied_and_saved():
+    p = Parameter(np.zeros(2, 'f'))
+    p.loss_scale = 4.0
+    p.mine = 'x'
+    for other in (copy.copy(p), copy.deepcopy(p), pickle.loads(pickle.dumps(p))):
+        assert other.loss_scale == 4.0
+        assert other.mine == 'x'
+    q = Parameter.__new__(Parameter)
+    q.__setstate__({'mine': 1})
+    assert (q.loss_scale, q.mine) == (None, 1)
+    p.cleargrad()
+    assert p.loss_scale is None

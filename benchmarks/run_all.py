@@ -150,7 +150,7 @@ def main():
     parser.add_argument('--instructions', action='store_true', help='also count instructions')
     args = parser.parse_args()
 
-    import numpy
+    import numpy as np
     import torch
 
     original = tomllib.loads((HERE / 'budgets.toml').read_text())['original']
@@ -158,7 +158,7 @@ def main():
         command='python benchmarks/run_all.py',
         machine=cpu_name(),
         python=platform.python_version(),
-        numpy=numpy.__version__,
+        numpy=np.__version__,
         torch=torch.__version__.split('+')[0],
     )
     if (load := os.getloadavg()[0]) > 0.5:

@@ -2,7 +2,7 @@
 
 # ruff: noqa: F401
 import sys as _sys
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+import typing as _tp
 
 from chainer import (
     _conflict,
@@ -75,5 +75,5 @@ disable_experimental_feature_warning = False
 
 _conflict.warn()
 _missing.install()
-if not _TYPE_CHECKING:  # else any name would do
+if not _tp.TYPE_CHECKING:  # else any name would do
     __getattr__ = _missing.getter(__name__)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import typing as tp
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -115,16 +115,16 @@ def report_missing_gradients(model: Link, loss: Variable) -> MissingGradientsRep
 class _Graph:
     """The functions behind a Variable, and the nodes without a creator at which they end."""
 
-    def __init__(self, root: Variable, paths: dict[Any, str]) -> None:
+    def __init__(self, root: Variable, paths: dict[tp.Any, str]) -> None:
         self.root = root
-        self.functions: list[Any] = []
-        self.leaves: dict[Any, str] = {}
+        self.functions: list[tp.Any] = []
+        self.leaves: dict[tp.Any, str] = {}
         if root.node in paths:
             self.leaves[root.node] = 'the loss itself'
         seen = set()
         waiting = [root.creator_node] if root.creator_node is not None else []
         while waiting:
-            function: Any = waiting.pop()
+            function: tp.Any = waiting.pop()
             if function in seen:
                 continue
             seen.add(function)
@@ -135,7 +135,7 @@ class _Graph:
                 elif node not in self.leaves:
                     self.leaves[node] = _describe(function, i, paths)
 
-    def cuts(self, params: list[Parameter]) -> dict[Any, str]:
+    def cuts(self, params: list[Parameter]) -> dict[tp.Any, str]:
         """Say where the gradient stops, by node of each parameter that none gets to."""
         if not params or all(param.grad is not None for param in params):
             return {}
@@ -149,9 +149,9 @@ class _Graph:
                 cuts[param.node] = 'the gradient stops ' + self._place(param.node, visits.functions)
         return cuts
 
-    def _place(self, leaf: Any, visited: set[Any]) -> str:
+    def _place(self, leaf: tp.Any, visited: set[tp.Any]) -> str:
         """Where, on the ways to a leaf, a function got a gradient and the next one did not."""
-        leading: set[Any] = set()
+        leading: set[tp.Any] = set()
         places: dict[str, None] = {}  # as an ordered set
         integers: dict[str, None] = {}
         for function in sorted(self.functions, key=lambda f: f.rank):
@@ -180,17 +180,17 @@ class _Visits(FunctionHook):
     name = '_Visits'
 
     def __init__(self) -> None:
-        self.functions: set[Any] = set()
+        self.functions: set[tp.Any] = set()
 
-    def backward_preprocess(self, function: Any, in_data: Any, out_grad: Any) -> None:
+    def backward_preprocess(self, function: tp.Any, in_data: tp.Any, out_grad: tp.Any) -> None:
         self.functions.add(function)
 
 
-def _name(function: Any) -> str:
+def _name(function: tp.Any) -> str:
     return f'{function.label} (rank {function.rank})'
 
 
-def _describe(function: Any, i: int, paths: dict[Any, str]) -> str:
+def _describe(function: tp.Any, i: int, paths: dict[tp.Any, str]) -> str:
     node = function.inputs[i]
     beside = ', '.join(paths[other] for other in function.inputs if other in paths)
     beside = f' beside {beside}' if beside else ''

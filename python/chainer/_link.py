@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import typing as tp
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from chainerx._core import engine
@@ -18,12 +18,12 @@ from chainer import _environment, _link_errors, backend, device_resident, initia
 from chainer.link_hook import _entered
 from chainer.variable import Parameter, Variable
 
-if TYPE_CHECKING:
+if tp.TYPE_CHECKING:
     from chainer.sequential import Sequential
 
 # Stands for the hooks of a link whose __init__ has not run: true, so that a call takes the slow
 # way, which finds out.
-_UNKNOWN: Any = object()
+_UNKNOWN: tp.Any = object()
 
 
 class Link(device_resident.DeviceResident):
@@ -37,16 +37,16 @@ class Link(device_resident.DeviceResident):
         params: A shape, or a pair of shape and dtype, of each parameter to make; filled with NaN.
     """
 
-    if TYPE_CHECKING:
-        forward: Callable[..., Any]
+    if tp.TYPE_CHECKING:
+        forward: Callable[..., tp.Any]
 
     name: str | None
     _local_link_hooks: dict[str, link_hook.LinkHook] | None = _UNKNOWN
     _within_init_scope = False
-    _repeated: ClassVar[type[Sequential]]  # set where it is defined, above this module
+    _repeated: tp.ClassVar[type[Sequential]]  # set where it is defined, above this module
     __init_done = False
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: tp.Any) -> None:
         super().__init_subclass__(**kwargs)
         # A base behind Link may be what computes, as in ``class Mine(Link, Layer)``.
         for base in cls.__mro__[cls.__mro__.index(Link) + 1 :]:
@@ -54,7 +54,7 @@ class Link(device_resident.DeviceResident):
                 cls.forward = base.__dict__['__call__']
                 break
 
-    def __init__(self, **params: Any) -> None:
+    def __init__(self, **params: tp.Any) -> None:
         super().__init__()
         self._params: set[str] = set()
         self._persistent: set[str] = set()
@@ -77,7 +77,7 @@ class Link(device_resident.DeviceResident):
         return f'{type(self).__name__}({specs})'
 
     @property
-    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+    def printable_specs(self) -> Iterator[tuple[str, tp.Any]]:
         """Pairs of name and value that `str` shows."""
         return iter(())
 
@@ -104,7 +104,7 @@ class Link(device_resident.DeviceResident):
         finally:
             self._within_init_scope = outer
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
         try:
             if self._local_link_hooks or _entered:
                 return self.__call_with_hooks(args, kwargs)
@@ -117,7 +117,7 @@ class Link(device_resident.DeviceResident):
             _link_errors.add_path(error, self, Link.__call__.__code__)
             raise
 
-    def __call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def __call_with_hooks(self, args: tuple[tp.Any, ...], kwargs: dict[str, tp.Any]) -> tp.Any:
         self.__check_init_done()
         # A hook of the link's own takes the place of an entered one of the same name.
         hooks = list((link_hook._get_link_hooks() | self.local_link_hooks).values())
@@ -137,7 +137,7 @@ class Link(device_resident.DeviceResident):
             hook.forward_postprocess(after)
         return out
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: tp.Any) -> None:
         if self._within_init_scope and isinstance(value, Parameter):
             value.name = name
             if self._device is not device_resident.DeviceResident._device:
@@ -152,7 +152,11 @@ class Link(device_resident.DeviceResident):
         self._persistent.discard(name)
 
     def add_param(
-        self, name: str, shape: Any = None, dtype: Any = np.float32, initializer: Any = None
+        self,
+        name: str,
+        shape: tp.Any = None,
+        dtype: tp.Any = np.float32,
+        initializer: tp.Any = None,
     ) -> None:
         """Make a parameter and register it.
 
@@ -170,7 +174,7 @@ class Link(device_resident.DeviceResident):
         with self.init_scope():
             setattr(self, name, Parameter(initializer, shape))
 
-    def add_persistent(self, name: str, value: Any) -> None:
+    def add_persistent(self, name: str, value: tp.Any) -> None:
         """Make an attribute that is saved, copied and moved with the link but not trained.
 
         Raises:
@@ -199,7 +203,7 @@ class Link(device_resident.DeviceResident):
             raise AttributeError(f'cannot register a new {kind} {name}: attribute exists')
 
     @classmethod
-    def from_params(cls, *args: Any, **kwargs: Any) -> Self:
+    def from_params(cls, *args: tp.Any, **kwargs: tp.Any) -> tp.Self:
         """Make a link from the arrays of its parameters. Only some links have this."""
         raise NotImplementedError('This link does not implement `from_params`.')
 
@@ -260,7 +264,7 @@ class Link(device_resident.DeviceResident):
         """Iterate over the direct children."""
         return iter(self._children_list())
 
-    def copy(self, mode: str = 'share') -> Self:
+    def copy(self, mode: str = 'share') -> tp.Self:
         """Copy the tree of links.
 
         Args:
@@ -351,7 +355,7 @@ class Link(device_resident.DeviceResident):
         for name, child in self._named_children():
             child.addgrads(link._find_child(name))
 
-    def _find(self, name: str, kind: type, what: str) -> Any:
+    def _find(self, name: str, kind: type, what: str) -> tp.Any:
         value = self.__dict__.get(name, _UNKNOWN)
         if value is _UNKNOWN or not isinstance(value, kind):
             raise KeyError(f'{type(self).__name__} has no {what} {name!r}')
@@ -400,7 +404,7 @@ class Link(device_resident.DeviceResident):
             param.update_rule is not None and param.update_rule.enabled for param in self.params()
         )
 
-    def serialize(self, serializer: Any) -> None:
+    def serialize(self, serializer: tp.Any) -> None:
         """Save to a serializer, or load from a deserializer, parameters and persistent values.
 
         A parameter that is not initialized yet takes its shape from what is loaded.
@@ -441,7 +445,7 @@ class Link(device_resident.DeviceResident):
                 )
         return size
 
-    def add_hook(self, hook: link_hook.LinkHook, name: str | None = None) -> Self:
+    def add_hook(self, hook: link_hook.LinkHook, name: str | None = None) -> tp.Self:
         """Register a hook for this link alone, under its own name by default. Returns the link.
 
         Raises:
@@ -476,12 +480,12 @@ def _collect_params_of(link: Link, params: list[Parameter], include_uninit: bool
         params += link.params(include_uninit)
 
 
-def _tree_str(link: Link, layers: Iterable[tuple[str, Any]]) -> str:
+def _tree_str(link: Link, layers: Iterable[tuple[str, tp.Any]]) -> str:
     lines = [f'  ({name}): {layer},'.replace('\n', '\n  ') for name, layer in layers]
     return '\n'.join([f'{type(link).__name__}(', *lines, ')']) if lines else Link.__str__(link)
 
 
-def _check_link(link: Any, purpose: str = 'register a non-link object as a child') -> None:
+def _check_link(link: tp.Any, purpose: str = 'register a non-link object as a child') -> None:
     if not isinstance(link, Link):
         raise TypeError(f'cannot {purpose}: {type(link).__name__} is no Link')
 
@@ -493,7 +497,7 @@ def _check_mode(mode: str) -> None:
         )
 
 
-def _shape_and_dtype(value: Any) -> tuple[Any, Any]:
+def _shape_and_dtype(value: tp.Any) -> tuple[tp.Any, tp.Any]:
     """Split what `Link(x=...)` takes: a shape, or a pair of shape and dtype."""
     is_pair = isinstance(value, tuple) and len(value) == 2
     if is_pair and not all(isinstance(x, int | np.integer) for x in value):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import traceback
+import typing as tp
 from types import CodeType
-from typing import TYPE_CHECKING
 
 from chainer.utils import type_check
 
-if TYPE_CHECKING:
+if tp.TYPE_CHECKING:
     from chainer.link import Link
 
 _PREFIX = 'In link '

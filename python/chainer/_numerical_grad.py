@@ -1,10 +1,10 @@
 """Gradients by differences of outputs, in float64."""
 
+import typing as tp
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import chainerx
-import numpy
+import numpy as np
 
 import chainer
 
@@ -16,15 +16,15 @@ class NondifferentiableError(Exception):
 NondifferentiableError.__module__ = 'chainer.gradient_check'
 
 
-def _to_numpy(x: Any) -> numpy.ndarray:
+def _to_numpy(x: tp.Any) -> np.ndarray:
     """An array, Variable or scalar as a NumPy array; of chainerx arrays a view where it can be."""
     if isinstance(x, chainer.Variable):
         x = x.array
-    if not isinstance(x, (numpy.ndarray, numpy.generic, int, float, complex, list, tuple)):
+    if not isinstance(x, (np.ndarray, np.generic, int, float, complex, list, tuple)):
         x = chainer.backend.CpuDevice().send(x)
-    x = numpy.asarray(x)
+    x = np.asarray(x)
     # NumPy's comparisons don't know bfloat16; float32 holds all its values.
-    return x.astype(numpy.float32) if x.dtype.name == 'bfloat16' else x
+    return x.astype(np.float32) if x.dtype.name == 'bfloat16' else x
 
 
 def _format_props(arrays) -> str:
@@ -36,8 +36,8 @@ def _is_float(x) -> bool:
     return x is not None and (x.dtype.kind == 'f' or x.dtype.name == 'bfloat16')
 
 
-def _to_float64(x) -> numpy.ndarray:
-    return numpy.asarray(_to_numpy(x), numpy.float64)
+def _to_float64(x) -> np.ndarray:
+    return np.asarray(_to_numpy(x), np.float64)
 
 
 def _writable(x):
@@ -54,7 +54,7 @@ def _check_outputs(ys, grad_outputs) -> None:
         if gy is None:
             continue
         assert y is not None, f'output {i} is None, but has a gradient'
-        assert numpy.isscalar(gy) or y.shape == gy.shape, (
+        assert np.isscalar(gy) or y.shape == gy.shape, (
             f'output {i} has shape {y.shape}, its gradient {gy.shape}'
         )
 
@@ -63,7 +63,7 @@ def _resolution(y) -> float:
     """The relative size of a rounding of an output."""
     if y is None or not _is_float(y):
         return 0.0
-    return 2.0**-8 if y.dtype.name == 'bfloat16' else float(numpy.finfo(y.dtype).eps)
+    return 2.0**-8 if y.dtype.name == 'bfloat16' else float(np.finfo(y.dtype).eps)
 
 
 def _check_smooth(i_in, x, index, eps, points, resolutions, atol, rtol) -> None:
@@ -75,20 +75,20 @@ def _check_smooth(i_in, x, index, eps, points, resolutions, atol, rtol) -> None:
     """
     names = ('y[x-eps  ]', 'y[x-eps/2]', 'y[x      ]', 'y[x+eps/2]', 'y[x+eps  ]')
     # Projects five values onto what no parabola has.
-    basis = numpy.linalg.qr(numpy.vander(numpy.linspace(-1, 1, 5), 3))[0]
-    residual = numpy.eye(5) - basis @ basis.T
+    basis = np.linalg.qr(np.vander(np.linspace(-1, 1, 5), 3))[0]
+    residual = np.eye(5) - basis @ basis.T
     for i_out, ys in enumerate(zip(*points, strict=True)):
         if ys[0] is None:
             continue
-        y = numpy.stack(ys)
-        finite = numpy.isfinite(y)
+        y = np.stack(ys)
+        finite = np.isfinite(y)
         ymax, ymin = y.max(axis=0), y.min(axis=0)
-        with numpy.errstate(all='ignore'):
+        with np.errstate(all='ignore'):
             # Shifted first, so that a constant is fitted exactly whatever its size.
             shifted = (y - y[2]).reshape(5, -1)
-            errors = numpy.sqrt(((residual @ shifted) ** 2).mean(axis=0)).reshape(y.shape[1:])
+            errors = np.sqrt(((residual @ shifted) ** 2).mean(axis=0)).reshape(y.shape[1:])
             limit = atol + rtol * (ymax - ymin)
-            bad = errors > limit + 2 * resolutions[i_out] * numpy.abs(y).max(axis=0)
+            bad = errors > limit + 2 * resolutions[i_out] * np.abs(y).max(axis=0)
         lines = []
         if (finite != finite[2]).any():
             lines = ['the outputs are finite at some of the points only']
@@ -117,14 +117,14 @@ def _check_smooth(i_in, x, index, eps, points, resolutions, atol, rtol) -> None:
 
 
 def numerical_grad(
-    f: Callable[[], Sequence[Any]],
-    inputs: Sequence[Any],
-    grad_outputs: Sequence[Any],
+    f: Callable[[], Sequence[tp.Any]],
+    inputs: Sequence[tp.Any],
+    grad_outputs: Sequence[tp.Any],
     eps: float = 1e-3,
     detect_nondifferentiable: bool = False,
     diff_atol: float = 0,
     diff_rtol: float = 1e-2,
-    center_outputs: Sequence[Any] | None = None,
+    center_outputs: Sequence[tp.Any] | None = None,
 ) -> tuple:
     """Gradients by central differences, element by element.
 
@@ -193,7 +193,7 @@ def numerical_grad(
                     f'eps {eps} is too small for {view.dtype}: inputs[{i_in}]{list(index)} stays '
                     f'{start}'
                 )
-            with numpy.errstate(all='ignore'):
+            with np.errstate(all='ignore'):
                 return dot(difference(low[1], high[1])) / (high[0] - low[0])
 
         try:
@@ -211,14 +211,14 @@ def numerical_grad(
     gradients = []
     for i_in, x in enumerate(inputs):
         view = _writable(x)
-        gx = numpy.empty(x.shape, numpy.float64)
-        for index in numpy.ndindex(x.shape):
+        gx = np.empty(x.shape, np.float64)
+        for index in np.ndindex(x.shape):
             gx[index] = derivative(i_in, view, index)
         gradients.append(_like(gx, x))
     return tuple(gradients)
 
 
-def _like(value: numpy.ndarray, x, dtype=None):
+def _like(value: np.ndarray, x, dtype=None):
     """A NumPy array as one of the device of ``x``, and its dtype unless another is given."""
     device = chainer.backend.get_device_from_array(x)
     return device.send(value.astype(x.dtype if dtype is None else dtype))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
+import typing as tp
 import warnings
-from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from chainer import backend
 from chainer.backends import cuda, intel64
 
-if TYPE_CHECKING:
+if tp.TYPE_CHECKING:
     from chainer.variable import Variable
 
 _LEGACY_METHODS = ('to_cpu', 'to_gpu', 'to_intel64')
@@ -25,7 +25,7 @@ class DeviceResident:
     _device: backend.Device = backend.CpuDevice()
     _overridden_to_methods: tuple[str, ...] = ()
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: tp.Any) -> None:
         super().__init_subclass__(**kwargs)
         for name in _FINAL_METHODS:
             if name in cls.__dict__:
@@ -51,7 +51,7 @@ class DeviceResident:
         return self._device
 
     @property
-    def xp(self) -> Any:
+    def xp(self) -> tp.Any:
         """Array module of the device: `numpy`, `cupy` or `chainerx`."""
         return self._device.xp
 
@@ -59,7 +59,7 @@ class DeviceResident:
         """Let a visitor see this object, and then, in subclasses, all that it holds."""
         visitor.visit_device_resident(self)
 
-    def to_device(self, device: Any) -> Self:
+    def to_device(self, device: tp.Any) -> tp.Self:
         """Move in place to a device.
 
         Args:
@@ -69,22 +69,22 @@ class DeviceResident:
         """
         return self._accept(_ToDeviceVisitor(backend.get_device(device)))
 
-    def to_chx(self) -> Self:
+    def to_chx(self) -> tp.Self:
         """Turn all arrays into ChainerX arrays, without copying. Returns this object."""
         return self._accept(_ToChxVisitor())
 
-    def from_chx(self) -> Self:
+    def from_chx(self) -> tp.Self:
         """Turn ChainerX arrays into NumPy or CuPy ones, without copying. Returns this object."""
         return self._accept(_FromChxVisitor())
 
-    def to_cpu(self) -> Self:
+    def to_cpu(self) -> tp.Self:
         """Move to ``'@numpy'``. Deprecated: use :meth:`to_device`."""
         _warn_deprecated('to_cpu', '@numpy')
         return self._accept(
             _ToDeviceVisitor(backend.CpuDevice(), entry=('to_cpu', {}), starting=self)
         )
 
-    def to_gpu(self, device: Any = None) -> Self:
+    def to_gpu(self, device: tp.Any = None) -> tp.Self:
         """Move to a CuPy device, the current one by default. Deprecated: use :meth:`to_device`."""
         cuda.check_cuda_available()
         index = cuda.Device(device).id
@@ -98,7 +98,7 @@ class DeviceResident:
             )
         )
 
-    def to_intel64(self) -> Self:
+    def to_intel64(self) -> tp.Self:
         """Move to ``'@intel64'``. Deprecated: use :meth:`to_device`."""
         intel64.check_ideep_available()
         _warn_deprecated('to_intel64', '@intel64')
@@ -106,7 +106,7 @@ class DeviceResident:
             _ToDeviceVisitor(backend.Intel64Device(), entry=('to_intel64', {}), starting=self)
         )
 
-    def _accept(self, visitor: DeviceResidentsVisitor) -> Self:
+    def _accept(self, visitor: DeviceResidentsVisitor) -> tp.Self:
         self.device_resident_accept(visitor)
         return self
 
@@ -118,7 +118,7 @@ class DeviceResidentsVisitor:
         """Visit an object, before what it holds."""
         self._must_override('visit_device_resident')
 
-    def visit_array(self, arr: Any) -> Any:
+    def visit_array(self, arr: tp.Any) -> tp.Any:
         """Visit an array; what is returned takes its place."""
         self._must_override('visit_array')
 
@@ -126,7 +126,7 @@ class DeviceResidentsVisitor:
         """Visit a parameter or another Variable, which may be changed in place."""
         self._must_override('visit_variable')
 
-    def _must_override(self, name: str) -> NoReturn:
+    def _must_override(self, name: str) -> tp.NoReturn:
         raise NotImplementedError(f'{type(self).__name__}.{name} is not implemented')
 
 
@@ -141,7 +141,7 @@ class _ToDeviceVisitor(DeviceResidentsVisitor):
         self,
         device: backend.Device,
         *,
-        entry: tuple[str, dict[str, Any]] | None = None,
+        entry: tuple[str, dict[str, tp.Any]] | None = None,
         starting: DeviceResident | None = None,
         skip_between_cupy_devices: bool = False,
     ) -> None:
@@ -159,7 +159,7 @@ class _ToDeviceVisitor(DeviceResidentsVisitor):
         if not self._skips(device_resident.device):
             device_resident._device = self._device
 
-    def visit_array(self, arr: Any) -> Any:
+    def visit_array(self, arr: tp.Any) -> tp.Any:
         source = backend.get_device_from_array(arr)
         return arr if self._skips(source) else self._device.send(arr)
 
@@ -167,7 +167,7 @@ class _ToDeviceVisitor(DeviceResidentsVisitor):
         if not self._skips(param.device):
             param.to_device(self._device)
 
-    def _legacy_method(self) -> tuple[str, dict[str, Any]]:
+    def _legacy_method(self) -> tuple[str, dict[str, tp.Any]]:
         if isinstance(self._device, backend.GpuDevice):
             return 'to_gpu', {'device': self._device.device.id}
         if isinstance(self._device, backend.Intel64Device):
@@ -196,7 +196,7 @@ class _ToChxVisitor(DeviceResidentsVisitor):
                 device_resident.device
             )
 
-    def visit_array(self, arr: Any) -> Any:
+    def visit_array(self, arr: tp.Any) -> tp.Any:
         return backend.to_chx(arr)
 
     def visit_variable(self, param: Variable) -> None:
@@ -208,7 +208,7 @@ class _FromChxVisitor(DeviceResidentsVisitor):
         if isinstance(device_resident.device, backend.ChainerxDevice):
             device_resident._device = device_resident.device.fallback_device
 
-    def visit_array(self, arr: Any) -> Any:
+    def visit_array(self, arr: tp.Any) -> tp.Any:
         return backend.from_chx(arr)
 
     def visit_variable(self, param: Variable) -> None:

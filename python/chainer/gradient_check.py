@@ -1,11 +1,11 @@
 """Checks of gradients against differences of outputs."""
 
 import contextlib
+import typing as tp
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import chainerx
-import numpy
+import numpy as np
 
 import chainer
 from chainer._numerical_grad import (
@@ -88,7 +88,7 @@ def _complete_grad_outputs(ys, gys) -> tuple:
                 'which has a single output with shape ().\n'
                 f'Actual output shapes: {", ".join(str(y.shape) for y in ys)}'
             )
-        return (_like(numpy.ones(()), ys[0].array),)
+        return (_like(np.ones(()), ys[0].array),)
     _check_outputs_and_grad_outputs([y.array for y in ys], gys)
     return gys
 
@@ -122,7 +122,7 @@ class _Target:
         dtype (dtype): What it is rounded to when it is moved.
     """
 
-    def __init__(self, name: str, array: Any, gradient: Any, dtype: Any):
+    def __init__(self, name: str, array: tp.Any, gradient: tp.Any, dtype: tp.Any):
         self.name = name
         self.array = array
         self.gradient = gradient
@@ -130,17 +130,17 @@ class _Target:
         # Parameters are moved in place.
         self.origin = _to_float64(array).copy()
 
-    def moved(self, direction: numpy.ndarray, delta: float):
+    def moved(self, direction: np.ndarray, delta: float):
         return _like(self.origin + delta * direction, self.array, self.dtype)
 
-    def rounded(self, direction: numpy.ndarray, eps: float) -> numpy.ndarray:
+    def rounded(self, direction: np.ndarray, eps: float) -> np.ndarray:
         """The direction that it is really moved along, its elements having been rounded.
 
         Infinities and nan don't move; there a gradient must be what differences give, nan.
         """
         high, low = (
-            numpy.where(
-                numpy.isfinite(self.origin),
+            np.where(
+                np.isfinite(self.origin),
                 _to_float64(self.moved(direction, delta)),
                 delta * direction,
             )
@@ -148,7 +148,7 @@ class _Target:
         )
         return (high - low) / (2 * eps)
 
-    def slope(self, direction: numpy.ndarray) -> float:
+    def slope(self, direction: np.ndarray) -> float:
         if self.gradient is None:
             return 0.0
         return float((_to_float64(self.gradient) * direction).sum())
@@ -180,13 +180,13 @@ class _CheckBackward:
         is_immutable_params,
     ):
         if dtype is not None:
-            dtype = numpy.dtype(dtype)
+            dtype = np.dtype(dtype)
             if dtype.kind != 'f':
                 raise ValueError(f'`dtype` is allowed only float type, not {dtype}')
         assert eps > 0, f'eps is {eps}, expected > 0'
         self.func = func
         self.xs = _as_tuple(xs)
-        self.gys: Any = None if gys is None else _as_tuple(gys)
+        self.gys: tp.Any = None if gys is None else _as_tuple(gys)
         self.params = _as_tuple(params)
         self.eps, self.atol, self.rtol = eps, atol, rtol
         self.dtype = dtype
@@ -298,7 +298,7 @@ class _CheckBackward:
     def _sample_directions(self):
         """A unit vector, cut into the shapes of the targets."""
         sizes = [target.origin.size for target in self.targets]
-        parts = numpy.split(self._sample_unit_vector(sum(sizes), numpy), numpy.cumsum(sizes)[:-1])
+        parts = np.split(self._sample_unit_vector(sum(sizes), np), np.cumsum(sizes)[:-1])
         directions = [
             target.rounded(part.reshape(target.origin.shape), self.eps)
             for target, part in zip(self.targets, parts, strict=True)
@@ -333,7 +333,7 @@ class _CheckBackward:
         return tuple(y.array for y in ys)
 
     def _directional_numeric_gradients(self, directions) -> float:
-        delta = numpy.zeros(())
+        delta = np.zeros(())
         (gradient,) = numerical_grad(
             lambda: self._outputs_at(directions, float(delta)),
             (delta,),
@@ -375,7 +375,7 @@ class _CheckBackward:
 
     def _find_culprits(self, directions) -> str:
         """Compares the gradient of each target alone; lines for the message of a failure."""
-        zeros = [numpy.zeros_like(d) for d in directions]
+        zeros = [np.zeros_like(d) for d in directions]
         lines = []
         for i, (target, direction) in enumerate(zip(self.targets, directions, strict=True)):
             if target.gradient is None:
@@ -398,8 +398,8 @@ class _CheckBackward:
     def _find_elements(self, target, both) -> Iterator[str]:
         """Lines on the first elements of a target whose gradient differs."""
         found = 0
-        for index in numpy.ndindex(target.origin.shape):
-            direction = numpy.zeros(target.origin.shape)
+        for index in np.ndindex(target.origin.shape):
+            direction = np.zeros(target.origin.shape)
             direction[index] = 1
             numeric, backward = both(target.rounded(direction, self.eps))
             if not self._is_close(numeric, backward):
@@ -410,19 +410,19 @@ class _CheckBackward:
                     return
 
     def _is_close(self, numeric: float, backward: float) -> bool:
-        return numpy.allclose(numeric, backward, atol=self.atol, rtol=self.rtol, equal_nan=True)
+        return np.allclose(numeric, backward, atol=self.atol, rtol=self.rtol, equal_nan=True)
 
 
 def check_backward(
-    func: Callable[..., Any],
-    x_data: Any,
-    y_grad: Any,
-    params: Any = (),
+    func: Callable[..., tp.Any],
+    x_data: tp.Any,
+    y_grad: tp.Any,
+    params: tp.Any = (),
     eps: float = 1e-3,
     atol: float = 1e-5,
     rtol: float = 1e-4,
     no_grads: Sequence[bool] | None = None,
-    dtype: Any = None,
+    dtype: tp.Any = None,
     detect_nondifferentiable: bool = False,
 ) -> None:
     """Compares the gradients of a function with differences of its outputs.
@@ -494,17 +494,17 @@ def _check_backward_with_params(
 
 
 def check_double_backward(
-    func: Callable[..., Any],
-    x_data: Any,
-    y_grad: Any,
-    x_grad_grad: Any,
-    params: Any = (),
-    params_grad_grad: Any = (),
+    func: Callable[..., tp.Any],
+    x_data: tp.Any,
+    y_grad: tp.Any,
+    x_grad_grad: tp.Any,
+    params: tp.Any = (),
+    params_grad_grad: tp.Any = (),
     eps: float = 1e-3,
     atol: float = 1e-4,
     rtol: float = 1e-3,
     no_grads: Sequence[bool] | None = None,
-    dtype: Any = None,
+    dtype: tp.Any = None,
     detect_nondifferentiable: bool = False,
 ) -> None:
     """Compares the second gradients of a function with differences of its first gradients.

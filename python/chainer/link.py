@@ -7,8 +7,8 @@ classes only say what their children are.
 
 from __future__ import annotations
 
+import typing as tp
 from collections.abc import Iterable, Iterator, MutableSequence
-from typing import Any
 
 from chainerx._core import engine
 
@@ -34,7 +34,7 @@ class Chain(Link):
     def __str__(self) -> str:
         return _tree_str(self, self._named_children())
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> tp.Any:
         """Return a child, a parameter or another attribute by name."""
         try:
             return getattr(self, name)
@@ -45,7 +45,7 @@ class Chain(Link):
                 f'(children and parameters: {there})'
             ) from None
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: tp.Any) -> None:
         if self._within_init_scope and isinstance(value, Link):
             if hasattr(self, name):
                 raise AttributeError(f'cannot register a new link {name}: attribute exists')
@@ -102,25 +102,25 @@ class ChainList(Link, MutableSequence):
     def __str__(self) -> str:
         return _tree_str(self, self._named_children())
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: tp.Any) -> None:
         if self._within_init_scope and isinstance(value, Link):
             raise TypeError(
                 'cannot register a new link within a "with chainlist.init_scope():" block.'
             )
         super().__setattr__(name, value)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: tp.Any) -> tp.Any:
         """Return the child at an index, or a list of those in a slice."""
         return self._children[index]
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: tp.Any, value: tp.Any) -> None:
         links = list(value) if isinstance(index, slice) and isinstance(value, Iterable) else value
         for link in links if isinstance(links, list) else [links]:
             _check_link(link)
         self._children[index] = links
         self._rename()
 
-    def __delitem__(self, index: Any) -> None:
+    def __delitem__(self, index: tp.Any) -> None:
         del self._children[index]
         self._rename()
 

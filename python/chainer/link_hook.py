@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, Self
+import typing as tp
 
-if TYPE_CHECKING:
+if tp.TYPE_CHECKING:
     from chainer.link import Link
 
 
@@ -29,7 +29,7 @@ class _ForwardPreprocessCallbackArgs:
     """What `forward_preprocess` is given: `link`, `forward_name`, `args` and `kwargs`."""
 
     def __init__(
-        self, link: Link, forward_name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, link: Link, forward_name: str, args: tuple[tp.Any, ...], kwargs: dict[str, tp.Any]
     ) -> None:
         self.link = link
         self.forward_name = forward_name
@@ -48,9 +48,9 @@ class _ForwardPostprocessCallbackArgs(_ForwardPreprocessCallbackArgs):
         self,
         link: Link,
         forward_name: str,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        out: Any,
+        args: tuple[tp.Any, ...],
+        kwargs: dict[str, tp.Any],
+        out: tp.Any,
     ) -> None:
         super().__init__(link, forward_name, args, kwargs)
         self.out = out
@@ -66,7 +66,7 @@ class LinkHook:
 
     name = 'LinkHook'
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> tp.Self:
         hooks = _hooks.by_name
         if self.name in hooks:
             raise KeyError(f'hook {self.name} already exists')

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import copyreg
 import inspect
+import typing as tp
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Self
 
 from chainer._link import Link, _check_mode, _tree_str
 from chainer.link import ChainList
@@ -24,12 +24,12 @@ class Sequential(ChainList):
         layers: Callables.
     """
 
-    def __init__(self, *layers: Callable[..., Any]) -> None:
+    def __init__(self, *layers: Callable[..., tp.Any]) -> None:
         super().__init__()
-        self._layers: list[Callable[..., Any]] = []
+        self._layers: list[Callable[..., tp.Any]] = []
         self.extend(layers)
 
-    def _insert(self, i: int, layer: Callable[..., Any]) -> None:
+    def _insert(self, i: int, layer: Callable[..., tp.Any]) -> None:
         if isinstance(layer, Link):
             # The rule of v7, without which its snapshots would fill layers with values of others.
             links = (k for k, x in enumerate(self._layers[:i]) if isinstance(x, Link))
@@ -43,7 +43,7 @@ class Sequential(ChainList):
                 del self._children[k]
                 break
 
-    def forward(self, *x: Any) -> Any:
+    def forward(self, *x: tp.Any) -> tp.Any:
         """Call the layers."""
         if not self._layers:
             raise RuntimeError('Sequential does not have any layer.')
@@ -56,11 +56,11 @@ class Sequential(ChainList):
     def __len__(self) -> int:
         return len(self._layers)
 
-    def __getitem__(self, i: Any) -> Any:
+    def __getitem__(self, i: tp.Any) -> tp.Any:
         """Return the layer at an index, or a list of those in a slice."""
         return self._layers[i]
 
-    def __setitem__(self, i: Any, layer: Any) -> None:
+    def __setitem__(self, i: tp.Any, layer: tp.Any) -> None:
         layers = self._layers.copy()
         if isinstance(i, slice):
             layers[i] = [_check_layer(one) for one in layer]
@@ -75,50 +75,50 @@ class Sequential(ChainList):
             self._insert(i, layer)
             self._rename()
 
-    def __delitem__(self, i: Any) -> None:
+    def __delitem__(self, i: tp.Any) -> None:
         indices = range(len(self))[i]
         for k in sorted(indices if isinstance(i, slice) else [indices], reverse=True):
             self._delete(k)
         self._rename()
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[tp.Any]:
         return iter(self._layers)
 
-    def __reversed__(self) -> Iterator[Any]:
+    def __reversed__(self) -> Iterator[tp.Any]:
         return reversed(self._layers)
 
-    def __contains__(self, item: Any) -> bool:
+    def __contains__(self, item: tp.Any) -> bool:
         return item in self._layers
 
-    def __add__(self, other: Any) -> Sequential:
+    def __add__(self, other: tp.Any) -> Sequential:
         return Sequential(*self, *_check_sequential(other))
 
-    def __iadd__(self, other: Any) -> Self:
+    def __iadd__(self, other: tp.Any) -> tp.Self:
         self.extend(_check_sequential(other))
         return self
 
-    def append(self, layer: Callable[..., Any]) -> None:
+    def append(self, layer: Callable[..., tp.Any]) -> None:
         """Add a layer at the end."""
         self.insert(len(self), layer)
 
-    def add_link(self, link: Callable[..., Any]) -> None:
+    def add_link(self, link: Callable[..., tp.Any]) -> None:
         """Add a layer at the end."""
         self.append(link)
 
-    def extend(self, sequential: Iterable[Callable[..., Any]]) -> None:
+    def extend(self, sequential: Iterable[Callable[..., tp.Any]]) -> None:
         """Add layers at the end."""
         for layer in [_check_layer(layer) for layer in sequential]:
             self._insert(len(self), layer)
         self._rename()
 
-    def insert(self, i: int, layer: Callable[..., Any]) -> None:
+    def insert(self, i: int, layer: Callable[..., tp.Any]) -> None:
         """Insert a layer before an index."""
         if not -len(self) <= i <= len(self):
             raise IndexError(f'Index out of range: {i}')
         self._insert(i if i >= 0 else len(self) + i, _check_layer(layer))
         self._rename()
 
-    def remove(self, layer: Callable[..., Any]) -> None:
+    def remove(self, layer: Callable[..., tp.Any]) -> None:
         """Remove the first layer that equals the one given.
 
         Raises:
@@ -134,7 +134,7 @@ class Sequential(ChainList):
             if _type_name(self[i]) == type_name:
                 del self[i]
 
-    def pop(self, i: int = -1) -> Callable[..., Any]:
+    def pop(self, i: int = -1) -> Callable[..., tp.Any]:
         """Remove and return the layer at an index."""
         layer = self[i]
         del self[i]
@@ -144,13 +144,13 @@ class Sequential(ChainList):
         """Remove all layers."""
         del self[:]
 
-    def index(self, layer: Any, start: int | None = None, end: int | None = None) -> int:
+    def index(self, layer: tp.Any, start: int | None = None, end: int | None = None) -> int:
         """Return the first index of a layer, from `start` to before `end`."""
         return self._layers.index(
             layer, 0 if start is None else start, len(self) if end is None else end
         )
 
-    def count(self, layer: Any) -> int:
+    def count(self, layer: tp.Any) -> int:
         """Count the layers that equal the one given."""
         return self._layers.count(layer)
 
@@ -160,14 +160,14 @@ class Sequential(ChainList):
 
     def flatten(self) -> Sequential:
         """Return a Sequential in which those nested are replaced by their layers."""
-        layers: list[Callable[..., Any]] = []
+        layers: list[Callable[..., tp.Any]] = []
         for layer in self:
             layers += layer.flatten() if isinstance(layer, Sequential) else [layer]
         return Sequential(*layers)
 
     # -- a link
 
-    def copy(self, mode: str = 'share') -> Self:
+    def copy(self, mode: str = 'share') -> tp.Self:
         """Copy the links as :meth:`Link.copy` does; layers that are no links are shared."""
         _check_mode(mode)
         ret = super().copy(mode)
@@ -189,7 +189,7 @@ class Sequential(ChainList):
     def __str__(self) -> str:
         return _tree_str(self, ((str(i), _layer_str(x)) for i, x in enumerate(self._layers)))
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tp.Any:
         if any(_is_lambda(layer) for layer in self):
             raise ValueError(
                 'This Sequential object has at least one lambda function as its component. A '
@@ -200,19 +200,19 @@ class Sequential(ChainList):
 
     # Copies in memory need no pickling of layers, so that lambdas are no obstacle.
 
-    def __copy__(self) -> Self:
+    def __copy__(self) -> tp.Self:
         ret = self.__class__.__new__(self.__class__)
         ret.__dict__.update(self.__dict__)
         return ret
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, tp.Any]) -> tp.Self:
         ret = self.__class__.__new__(self.__class__)
         memo[id(self)] = ret
         ret.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return ret
 
 
-def _check_layer(layer: Any) -> Callable[..., Any]:
+def _check_layer(layer: tp.Any) -> Callable[..., tp.Any]:
     if not callable(layer):
         raise ValueError(
             f'All elements of the argument should be callable. But given {layer} is not callable.'
@@ -220,7 +220,7 @@ def _check_layer(layer: Any) -> Callable[..., Any]:
     return layer
 
 
-def _check_sequential(other: Any) -> Sequential:
+def _check_sequential(other: tp.Any) -> Sequential:
     if not isinstance(other, Sequential):
         raise ValueError(
             'add (+) operator supports only objects of Sequential class, '
@@ -229,15 +229,15 @@ def _check_sequential(other: Any) -> Sequential:
     return other
 
 
-def _is_lambda(layer: Any) -> bool:
+def _is_lambda(layer: tp.Any) -> bool:
     return getattr(layer, '__name__', '') == '<lambda>'
 
 
-def _type_name(layer: Any) -> str:
+def _type_name(layer: tp.Any) -> str:
     return type(layer).__name__ if isinstance(layer, Link) else getattr(layer, '__name__', '')
 
 
-def _layer_str(layer: Any) -> str:
+def _layer_str(layer: tp.Any) -> str:
     if _is_lambda(layer):
         # The code says more than an address; it is not there for what was typed at a prompt.
         try:

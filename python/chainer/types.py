@@ -8,7 +8,7 @@ from types import ModuleType
 
 if tp.TYPE_CHECKING:
     import chainerx
-    import numpy
+    import numpy as np
 
     from chainer import _backend
     from chainer.backends import cuda
@@ -18,10 +18,10 @@ Xp = ModuleType
 Shape = tuple[int, ...]
 ShapeSpec = tp.Union[int, tp.Sequence[int]]  # noqa: UP007
 DTypeSpec = tp.Any
-NdArray = tp.Union['numpy.ndarray', 'cuda.ndarray', 'chainerx.ndarray']
-CudaDeviceSpec = tp.Union['cuda.Device', int, 'numpy.integer']
+NdArray = tp.Union['np.ndarray', 'cuda.ndarray', 'chainerx.ndarray']
+CudaDeviceSpec = tp.Union['cuda.Device', int, 'np.integer']
 DeviceSpec = tp.Union['_backend.Device', 'chainerx.Device', 'cuda.Device', str, int]
-ScalarValue = tp.Union['numpy.generic', bytes, str, memoryview, numbers.Number]
+ScalarValue = tp.Union['np.generic', bytes, str, memoryview, numbers.Number]
 
 
 class AbstractInitializer(tp.Protocol):
@@ -32,4 +32,4 @@ class AbstractInitializer(tp.Protocol):
     def __call__(self, array: NdArray) -> None: ...
 
 
-InitializerSpec = tp.Union[AbstractInitializer, ScalarValue, 'numpy.ndarray']
+InitializerSpec = tp.Union[AbstractInitializer, ScalarValue, 'np.ndarray']

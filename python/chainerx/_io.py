@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import typing
+import typing as tp
 
-import numpy
+import numpy as np
 
 from chainerx import _core
 
-if typing.TYPE_CHECKING:
+if tp.TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 
-def _wrap(array: numpy.ndarray, device: typing.Any) -> _core.ndarray:
+def _wrap(array: np.ndarray, device: tp.Any) -> _core.ndarray:
     """Over the memory of an array that nobody else has, unless bytes may be no proper bools."""
     return _core.array(array, copy=array.dtype == bool, device=device)
 
 
 def frombuffer(
-    buffer: typing.Any,
-    dtype: typing.Any = numpy.float32,
+    buffer: tp.Any,
+    dtype: tp.Any = np.float32,
     count: int = -1,
     offset: int = 0,
-    device: typing.Any = None,
+    device: tp.Any = None,
 ) -> _core.ndarray:
     """A one-dimensional array over the memory of a buffer.
 
@@ -63,66 +63,66 @@ def frombuffer(
         count = left // dtype.itemsize
     if count == 0:
         return _core.empty(0, dtype, device)
-    array = numpy.frombuffer(buffer, dtype, count, offset)
+    array = np.frombuffer(buffer, dtype, count, offset)
     return _core.array(array, copy=False, device=device)
 
 
 def fromfile(
-    file: typing.Any,
-    dtype: typing.Any = float,
+    file: tp.Any,
+    dtype: tp.Any = float,
     count: int = -1,
     sep: str = '',
-    device: typing.Any = None,
+    device: tp.Any = None,
 ) -> _core.ndarray:
     """Reads an array with :func:`numpy.fromfile`."""
-    return _wrap(numpy.fromfile(file, dtype=dtype, count=count, sep=sep), device)
+    return _wrap(np.fromfile(file, dtype=dtype, count=count, sep=sep), device)
 
 
 def fromfunction(
-    function: Callable[..., typing.Any],
+    function: Callable[..., tp.Any],
     shape: tuple[int, ...],
     *,
-    dtype: typing.Any = float,
-    device: typing.Any = None,
-    **kwargs: typing.Any,
+    dtype: tp.Any = float,
+    device: tp.Any = None,
+    **kwargs: tp.Any,
 ) -> _core.ndarray:
     """Calls a function on NumPy arrays of coordinates, as :func:`numpy.fromfunction`."""
-    return _wrap(numpy.fromfunction(function, shape, dtype=dtype, **kwargs), device)
+    return _wrap(np.fromfunction(function, shape, dtype=dtype, **kwargs), device)
 
 
 def fromiter(
-    iterable: Iterable[typing.Any], dtype: typing.Any, count: int = -1, device: typing.Any = None
+    iterable: Iterable[tp.Any], dtype: tp.Any, count: int = -1, device: tp.Any = None
 ) -> _core.ndarray:
     """Takes the elements of an iterable, as :func:`numpy.fromiter`."""
-    return _wrap(numpy.fromiter(iterable, dtype=dtype, count=count), device)
+    return _wrap(np.fromiter(iterable, dtype=dtype, count=count), device)
 
 
 def fromstring(
     string: str,
-    dtype: typing.Any = float,
+    dtype: tp.Any = float,
     count: int = -1,
     sep: str = '',
-    device: typing.Any = None,
+    device: tp.Any = None,
 ) -> _core.ndarray:
     """Reads numbers from text with :func:`numpy.fromstring`; `sep` stands between them."""
-    return _wrap(numpy.fromstring(string, dtype=dtype, count=count, sep=sep), device)
+    return _wrap(np.fromstring(string, dtype=dtype, count=count, sep=sep), device)
 
 
 def loadtxt(
-    fname: typing.Any,
-    dtype: typing.Any = float,
-    comments: typing.Any = '#',
+    fname: tp.Any,
+    dtype: tp.Any = float,
+    comments: tp.Any = '#',
     delimiter: str | None = None,
-    converters: typing.Any = None,
+    converters: tp.Any = None,
     skiprows: int = 0,
-    usecols: typing.Any = None,
+    usecols: tp.Any = None,
     unpack: bool = False,
-    ndmin: typing.Any = 0,
+    ndmin: tp.Any = 0,
     encoding: str | None = None,
-    device: typing.Any = None,
+    device: tp.Any = None,
 ) -> _core.ndarray:
     """Reads a text file with :func:`numpy.loadtxt`."""
-    array = numpy.loadtxt(
+    array = np.loadtxt(
         fname,
         dtype=dtype,
         comments=comments,

@@ -8,14 +8,14 @@ print(profile)
 
 from __future__ import annotations
 
-import typing
+import typing as tp
 
 from chainerx._core import kernels as _kernels
 
 __all__ = ['Profile', 'Row', 'profile']
 
 
-class Row(typing.NamedTuple):
+class Row(tp.NamedTuple):
     """What one kernel took."""
 
     #: The name of the kernel, as in ``cpp/chainerx/kernels``.
@@ -43,7 +43,7 @@ class Profile:
     def __init__(self, *, synchronize: bool = False) -> None:
         self._hook = _kernels.Profiler(synchronize)
 
-    def __enter__(self) -> typing.Self:
+    def __enter__(self) -> tp.Self:
         self._hook.install()
         return self
 

@@ -2,7 +2,7 @@
 
 import gc
 import threading
-import typing
+import typing as tp
 import weakref
 
 import chainer
@@ -433,7 +433,7 @@ def test_parameters_whose_comparison_calls_the_function():
         __hash__ = None
 
     class Checked(BuiltinFunction):
-        attributes: typing.ClassVar = {'p': None}
+        attributes: tp.ClassVar = {'p': None}
 
         def check_type_forward(self, in_types):
             pass

@@ -8,9 +8,9 @@ import re
 import shutil
 import subprocess
 import tomllib
+import typing as tp
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pytest
@@ -122,9 +122,9 @@ def test_readme_has_exactly_two_commands():
     assert 'pytest' in blocks[1]
 
 
-def run_tour(index: int) -> dict[str, Any]:
+def run_tour(index: int) -> dict[str, tp.Any]:
     tours = re.findall(r'```python\n(.*?)```', (ROOT / 'README.md').read_text(), re.DOTALL)
-    names: dict[str, Any] = {}
+    names: dict[str, tp.Any] = {}
     exec(compile(tours[index], 'README.md', 'exec'), names)
     return names
 

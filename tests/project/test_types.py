@@ -4,6 +4,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
@@ -29,6 +30,15 @@ def check(tmp_path):
         return [(int(line), message) for line, message in found]
 
     return run
+
+
+@pytest.mark.parametrize('package', ['chainer', 'chainerx'])
+def test_packages_are_typed(package):
+    """The mark is there, and goes into wheels, which take all of the packages' folders."""
+    assert (ROOT / 'python' / package / 'py.typed').is_file()
+    build = tomllib.loads((ROOT / 'pyproject.toml').read_text())['tool']['scikit-build']
+    assert f'python/{package}' in build['wheel']['packages']
+    assert not any('typed' in pattern for pattern in build['wheel']['exclude'])
 
 
 def test_tours_are_right(check):
@@ -71,5 +81,36 @@ def test_what_is_right_is_accepted(check):
         'chx.testing.assert_allclose(chx.zeros(1), chx.zeros(1))',
         'chx.true_divide(1.0, chx.ones(3)) ** 2 // 3 @ chx.ones(3)',
         'chx.Inf, chx.newaxis, chx.pi',
+    ]
+    assert check('\n'.join(lines) + '\n') == []
+
+
+def test_what_is_wrong_of_chainer_is_found(check):
+    lines = [
+        'import chainer, chainer.functions as F, chainer.links as L',
+        'chainer.no_such_name',
+        'F.no_such_function',
+        'L.NoSuchLink',
+        'F.relu()',
+        'F.softmax([1.0], axes=1)',
+        'chainer.optimizers.SGD(rate=0.1)',
+        'chainer.Variable(1, requires_gradient=True)',
+        'L.Linear(3, 2).no_such_method()',
+    ]
+    found = sorted({line for line, _ in check('\n'.join(lines) + '\n')})
+    assert found == [*range(2, len(lines) + 1)]
+
+
+def test_what_is_right_of_chainer_is_accepted(check):
+    lines = [
+        'import numpy as np, chainer, chainer.functions as F, chainer.links as L',
+        'x = chainer.Variable(np.ones((2, 3), "f"))',
+        'y = F.sum(F.relu(x) * 2)',
+        'y.backward()',
+        'model = L.Classifier(L.Linear(3, 2))',
+        'optimizer = chainer.optimizers.Adam(alpha=0.1).setup(model)',
+        'optimizer.update(model, x, np.zeros(2, "i"))',
+        'chainer.serializers.save_npz("model.npz", model)',
+        'with chainer.using_config("train", False): F.dropout(x, 0.5)',
     ]
     assert check('\n'.join(lines) + '\n') == []

@@ -1,7 +1,7 @@
 """Differentiable functions on variables and arrays."""
 
 # ruff: noqa: F401
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+import typing as _tp
 
 from chainer import _missing
 from chainer.functions.activation.clipped_relu import clipped_relu, relu6
@@ -126,5 +126,5 @@ from chainer.functions.rnn.slstm import slstm
 from chainer.functions.rnn.tree_lstm import tree_lstm
 from chainer.functions.util.forget import forget
 
-if not _TYPE_CHECKING:  # else any name would do
+if not _tp.TYPE_CHECKING:  # else any name would do
     __getattr__ = _missing.getter(__name__)

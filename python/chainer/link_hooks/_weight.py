@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+import typing as tp
 
 from chainer import link_hook
 from chainer.link import Link
@@ -22,13 +22,13 @@ class WeightHook(link_hook.LinkHook):
         """Compute the Variable that is used instead of the weight."""
         raise NotImplementedError
 
-    def __enter__(self) -> NoReturn:
+    def __enter__(self) -> tp.NoReturn:
         raise NotImplementedError(
             f'This hook is not supposed to be used as context manager. ({self.name}: give it to a '
             'link with add_hook)'
         )
 
-    def __exit__(self, *_: object) -> NoReturn:
+    def __exit__(self, *_: object) -> tp.NoReturn:
         raise NotImplementedError
 
     def added(self, link: Link | None) -> None:
@@ -38,7 +38,7 @@ class WeightHook(link_hook.LinkHook):
                 f'{type(link).__name__})'
             )
 
-    def forward_preprocess(self, args: Any) -> None:
+    def forward_preprocess(self, args: tp.Any) -> None:
         link = args.link
         weight = used = getattr(link, self.weight_name)
         if isinstance(weight, Parameter):  # else the link calls itself
@@ -50,7 +50,7 @@ class WeightHook(link_hook.LinkHook):
         self._originals.append(weight)
         setattr(link, self.weight_name, used)
 
-    def forward_postprocess(self, args: Any) -> None:
+    def forward_postprocess(self, args: tp.Any) -> None:
         self._restore(args.link)
 
     def _forward_aborted(self, link: Link) -> None:
@@ -60,5 +60,5 @@ class WeightHook(link_hook.LinkHook):
         setattr(link, self.weight_name, self._originals.pop())
 
 
-def _channels(x: Any, *_: Any, **__: Any) -> int:
+def _channels(x: tp.Any, *_: tp.Any, **__: tp.Any) -> int:
     return x.shape[1]

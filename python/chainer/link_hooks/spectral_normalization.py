@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import typing as tp
 
 import numpy as np
 
@@ -16,14 +16,14 @@ from chainer.variable import Parameter, Variable
 _DECONVOLUTIONS = {'Deconvolution2D', 'DeconvolutionND'}
 
 
-def l2normalize(xp: Any, v: Any, eps: float) -> Any:
+def l2normalize(xp: tp.Any, v: tp.Any, eps: float) -> tp.Any:
     """Return an array divided by its norm plus `eps`."""
     return v / (xp.sqrt((v * v).sum()) + eps)
 
 
 def update_approximate_vectors(
-    weight_matrix: Variable, u: Any, n_power_iteration: int, eps: float
-) -> tuple[Any, Any]:
+    weight_matrix: Variable, u: tp.Any, n_power_iteration: int, eps: float
+) -> tuple[tp.Any, tp.Any]:
     """Improve the guess `u` of the first left singular vector by power iteration.
 
     Returns:
@@ -37,7 +37,7 @@ def update_approximate_vectors(
     return u, v
 
 
-def calculate_max_singular_value(weight_matrix: Any, u: Any, v: Any) -> Variable:
+def calculate_max_singular_value(weight_matrix: tp.Any, u: tp.Any, v: tp.Any) -> Variable:
     """Return ``u @ W @ v``, which is differentiable in `W`."""
     return functions.matmul(functions.matmul(u, weight_matrix), v)
 
@@ -93,7 +93,7 @@ class SpectralNormalization(WeightHook):
     def _right_name(self) -> str:
         return f'_{self.weight_name}_v'
 
-    def _prepare_parameters(self, link: Any) -> None:
+    def _prepare_parameters(self, link: tp.Any) -> None:
         w = self._matrix(link)
         if not hasattr(link, self.vector_name):
             u = np.random.normal(size=w.shape[0]).astype(w.dtype)
@@ -118,7 +118,7 @@ class SpectralNormalization(WeightHook):
             W = functions.transpose(W, (self.axis, *others))
         return W if W.ndim == 2 else functions.reshape(W, (W.shape[0], -1))
 
-    def normalize_weight(self, link: Any) -> Variable:
+    def normalize_weight(self, link: tp.Any) -> Variable:
         """Compute the weight that is used in this forward."""
         self._prepare_parameters(link)
         matrix = self._matrix(link)
@@ -131,7 +131,7 @@ class SpectralNormalization(WeightHook):
             if config.train:
                 backend.copyto(getattr(link, self.vector_name), u)
                 link.__dict__[self._right_name] = v
-        sigma: Any = calculate_max_singular_value(matrix, u, v)
+        sigma: tp.Any = calculate_max_singular_value(matrix, u, v)
         if self.factor is not None:
             sigma = sigma / self.factor
         weight = getattr(link, self.weight_name) / sigma

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any, ClassVar, TextIO
+import typing as tp
 
 from chainer import backend, link_hook
 from chainer.backends import cuda
@@ -19,17 +19,17 @@ class TimerHook(link_hook.LinkHook):
     """
 
     name = 'TimerHook'
-    table: ClassVar = {'sec': 1, 'ms': 10**3, 'us': 10**6, 'ns': 10**9}
+    table: tp.ClassVar = {'sec': 1, 'ms': 10**3, 'us': 10**6, 'ns': 10**9}
 
     def __init__(self) -> None:
         self.call_history: list[tuple[str, float]] = []
-        self._running_stack: list[Any] = []
+        self._running_stack: list[tp.Any] = []
         self._total_time = 0.0
 
-    def forward_preprocess(self, args: Any) -> None:
+    def forward_preprocess(self, args: tp.Any) -> None:
         self._running_stack.append(_now(args.link))
 
-    def forward_postprocess(self, args: Any) -> None:
+    def forward_postprocess(self, args: tp.Any) -> None:
         link = args.link
         elapsed = _seconds(self._running_stack.pop(), _now(link))
         self.call_history.append((type(link).__name__, elapsed))
@@ -43,16 +43,16 @@ class TimerHook(link_hook.LinkHook):
         """Seconds in all links, those inside others counted once."""
         return self._total_time
 
-    def summary(self) -> dict[str, dict[str, Any]]:
+    def summary(self) -> dict[str, dict[str, tp.Any]]:
         """Return ``elapsed_time`` in seconds and ``occurrence`` by name of class."""
-        summary: dict[str, dict[str, Any]] = {}
+        summary: dict[str, dict[str, tp.Any]] = {}
         for name, elapsed in self.call_history:
             record = summary.setdefault(name, {'elapsed_time': 0.0, 'occurrence': 0})
             record['elapsed_time'] += elapsed
             record['occurrence'] += 1
         return summary
 
-    def print_report(self, unit: str = 'auto', file: TextIO | None = None) -> None:
+    def print_report(self, unit: str = 'auto', file: tp.TextIO | None = None) -> None:
         """Print the summary as a table.
 
         Args:
@@ -83,7 +83,7 @@ class TimerHook(link_hook.LinkHook):
         return self.table['ns'], 'ns'
 
 
-def _now(link: Link) -> Any:
+def _now(link: Link) -> tp.Any:
     """A moment on the link's device: an event of CuPy's, or seconds."""
     device = link.device
     if isinstance(device, backend.GpuDevice):
@@ -95,7 +95,7 @@ def _now(link: Link) -> Any:
     return time.perf_counter()
 
 
-def _seconds(start: Any, stop: Any) -> float:
+def _seconds(start: tp.Any, stop: tp.Any) -> float:
     if isinstance(stop, float):
         return stop - start
     stop.synchronize()

@@ -1,6 +1,6 @@
 """Links: functions with parameters, and models made of them."""
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+import typing as _tp
 
 from chainer import _missing
 from chainer.links.connection.bias import Bias
@@ -13,5 +13,5 @@ from chainer.links.rnn.lstm import LSTM, StatelessLSTM
 
 __all__ = ['LSTM', 'Bias', 'Bilinear', 'Classifier', 'EmbedID', 'Linear', 'Scale', 'StatelessLSTM']
 
-if not _TYPE_CHECKING:  # else any name would do
+if not _tp.TYPE_CHECKING:  # else any name would do
     __getattr__ = _missing.getter(__name__)

@@ -1,11 +1,11 @@
 """Class decorators that put several test classes in the place of one."""
 
 import sys
+import typing as tp
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
 
 
-class _TestCaseTuple(NamedTuple):
+class _TestCaseTuple(tp.NamedTuple):
     klass: type
     module_name: str | None
     class_name: str | None
@@ -28,7 +28,7 @@ def list_test_methods(cls: type) -> list[str]:
     return [name for name in names if callable(getattr(cls, name))]
 
 
-def make_decorator(generate: Callable[[type], Iterable[tuple[str, dict[str, Any]]]]):
+def make_decorator(generate: Callable[[type], Iterable[tuple[str, dict[str, tp.Any]]]]):
     """Makes a class decorator that can be stacked on others of its kind.
 
     Args:

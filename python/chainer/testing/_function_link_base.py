@@ -1,11 +1,11 @@
 """What the test cases of functions and of links share: errors, checks, inputs."""
 
 import contextlib
+import typing as tp
 import unittest
 from collections.abc import Callable
-from typing import Any, ClassVar
 
-import numpy
+import numpy as np
 
 import chainer
 from chainer import gradient_check
@@ -93,7 +93,7 @@ def _check_arrays_equal(actual_arrays, expected_arrays, test_error_cls, **opts):
     )
 
     def key(a):
-        return None if a is None else (a.shape, numpy.dtype(a.dtype))
+        return None if a is None else (a.shape, np.dtype(a.dtype))
 
     test_error_cls.check(
         [*map(key, actual_arrays)] == [*map(key, expected_arrays)],
@@ -118,7 +118,7 @@ def _check_not_modified(copies, arrays, during, test_error_cls):
     modified = [
         i
         for i, (copy, a) in enumerate(zip(copies, arrays, strict=True))
-        if a is not None and not numpy.array_equal(copy, a, equal_nan=a.dtype.kind in 'fc')
+        if a is not None and not np.array_equal(copy, a, equal_nan=a.dtype.kind in 'fc')
     ]
     if modified:
         details = ''.join(
@@ -154,13 +154,13 @@ def _to_variables(arrays):
 
 
 def _is_float(a) -> bool:
-    return a is not None and numpy.dtype(a.dtype).kind == 'f'
+    return a is not None and np.dtype(a.dtype).kind == 'f'
 
 
 def _random_like(arrays):
     """Uniform on (-1, 1) for arrays of floats, None for the others, which have no gradient."""
     return tuple(
-        numpy.asarray(numpy.random.uniform(-1, 1, a.shape), a.dtype) if _is_float(a) else None
+        np.asarray(np.random.uniform(-1, 1, a.shape), a.dtype) if _is_float(a) else None
         for a in arrays
     )
 
@@ -168,15 +168,15 @@ def _random_like(arrays):
 class _TestBase:
     """What tests of functions and of links share."""
 
-    _error_class: ClassVar[type[_TestError]]
-    _option_names: ClassVar[tuple[str, ...]]
+    _error_class: tp.ClassVar[type[_TestError]]
+    _option_names: tp.ClassVar[tuple[str, ...]]
 
-    backend_config: Any = None
+    backend_config: tp.Any = None
     test_name: str | None = None
-    check_forward_options: Any = None
+    check_forward_options: tp.Any = None
     contiguous: str | None = None
     dodge_nondifferentiable = False
-    numerical_grad_dtype: Any = numpy.float64
+    numerical_grad_dtype: tp.Any = np.float64
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)

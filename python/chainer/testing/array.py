@@ -1,26 +1,26 @@
 """Comparison and layout of arrays of any backend."""
 
-import numpy
+import numpy as np
 
 import chainer
 from chainer._numerical_grad import _to_numpy
 
 
-def _worst_element(x: numpy.ndarray, y: numpy.ndarray, atol: float, rtol: float) -> list[str]:
+def _worst_element(x: np.ndarray, y: np.ndarray, atol: float, rtol: float) -> list[str]:
     """Lines on the element that is farthest beyond its tolerance."""
-    x, y = numpy.broadcast_arrays(x, y)
+    x, y = np.broadcast_arrays(x, y)
     if x.dtype.kind not in 'fciub' or y.dtype.kind not in 'fciub' or x.size == 0:
         return []
-    wide = numpy.complex128 if 'c' in (x.dtype.kind, y.dtype.kind) else numpy.float64
-    with numpy.errstate(all='ignore'):
-        error = numpy.abs(x.astype(wide) - y.astype(wide))
-        tolerance = atol + rtol * numpy.abs(y.astype(wide))
-        excess = numpy.where(x == y, -numpy.inf, error - tolerance)
+    wide = np.complex128 if 'c' in (x.dtype.kind, y.dtype.kind) else np.float64
+    with np.errstate(all='ignore'):
+        error = np.abs(x.astype(wide) - y.astype(wide))
+        tolerance = atol + rtol * np.abs(y.astype(wide))
+        excess = np.where(x == y, -np.inf, error - tolerance)
         # A nan on one side only goes before any number.
-        excess[numpy.isnan(excess)] = numpy.inf
-        excess[numpy.isnan(x.astype(wide)) & numpy.isnan(y.astype(wide))] = -numpy.inf
-        i = numpy.unravel_index(int(excess.argmax()), excess.shape)
-        relative = error[i] / numpy.abs(y.astype(wide)[i])
+        excess[np.isnan(excess)] = np.inf
+        excess[np.isnan(x.astype(wide)) & np.isnan(y.astype(wide))] = -np.inf
+        i = np.unravel_index(int(excess.argmax()), excess.shape)
+        relative = error[i] / np.abs(y.astype(wide)[i])
     return [
         f'  i: {tuple(map(int, i))}',
         f'  x[i]: {x[i]}',
@@ -44,7 +44,7 @@ def assert_allclose(x, y, atol=1e-5, rtol=1e-4, verbose=True):
     """
     x, y = _to_numpy(x), _to_numpy(y)
     try:
-        numpy.testing.assert_allclose(x, y, atol=atol, rtol=rtol, verbose=verbose)
+        np.testing.assert_allclose(x, y, atol=atol, rtol=rtol, verbose=verbose)
     except AssertionError as error:
         lines = [
             f'{error}',
@@ -56,7 +56,7 @@ def assert_allclose(x, y, atol=1e-5, rtol=1e-4, verbose=True):
         if x.shape == y.shape or x.ndim == 0 or y.ndim == 0:
             lines += _worst_element(x, y, atol, rtol)
         for name, value in (('x: ', x), ('y: ', y)):
-            lines.append(name + numpy.array2string(value, prefix=name))
+            lines.append(name + np.array2string(value, prefix=name))
         raise AssertionError('\n'.join(lines) + '\n') from None
 
 

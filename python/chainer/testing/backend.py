@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from typing import Any
+import typing as tp
 
 import chainer
 from chainer.testing import _bundle, attr
@@ -45,7 +45,7 @@ class BackendConfig:
     use_cudnn: str
     use_ideep: str
 
-    def __init__(self, params: dict[str, Any]):
+    def __init__(self, params: dict[str, tp.Any]):
         if not isinstance(params, dict):
             raise TypeError(f'params must be a dict, not {type(params)}')
         defaults = dict(self._props)
@@ -53,7 +53,7 @@ class BackendConfig:
             if key not in defaults:
                 raise ValueError(f'Parameter {key} is not defined')
         vars(self).update(defaults | params)
-        self._contexts: list[list[Any]] = []
+        self._contexts: list[list[tp.Any]] = []
         self._device: chainer.backend.Device | None = None
         if self.use_cuda and self.cuda_device is None:
             self.cuda_device = 0
@@ -79,16 +79,16 @@ class BackendConfig:
         return self._device
 
     @property
-    def xp(self) -> Any:
+    def xp(self) -> tp.Any:
         """The array module of the device."""
         return self.device.xp
 
-    def get_array(self, np_array: Any) -> Any:
+    def get_array(self, np_array: tp.Any) -> tp.Any:
         """A NumPy array sent to the device; None stays None."""
         return None if np_array is None else self.device.send(np_array)
 
     def __enter__(self) -> 'BackendConfig':
-        entered: list[Any] = []
+        entered: list[tp.Any] = []
         try:
             for key in self._config_keys:
                 self._enter(entered, chainer.using_config(key, getattr(self, key)))
@@ -103,12 +103,12 @@ class BackendConfig:
         self._exit(self._contexts.pop())
 
     @staticmethod
-    def _enter(entered: list[Any], context: Any) -> None:
+    def _enter(entered: list[tp.Any], context: tp.Any) -> None:
         context.__enter__()
         entered.append(context)
 
     @staticmethod
-    def _exit(entered: list[Any]) -> None:
+    def _exit(entered: list[tp.Any]) -> None:
         for context in reversed(entered):
             context.__exit__(None, None, None)
 
@@ -124,9 +124,9 @@ class BackendConfig:
 
         return '__'.join(f'{key}_{to_str(getattr(self, key))}' for key, _ in self._props)
 
-    def get_pytest_marks(self) -> list[Any]:
+    def get_pytest_marks(self) -> list[tp.Any]:
         """Decorators that mark a test of this backend."""
-        marks: list[Any] = []
+        marks: list[tp.Any] = []
         gpus = 0
         if self.use_chainerx:
             assert self.chainerx_device is not None
@@ -148,7 +148,7 @@ class BackendConfig:
         return marks
 
 
-def _inject(test, params: dict[str, Any]):
+def _inject(test, params: dict[str, tp.Any]):
     @functools.wraps(test)
     def run(self, *args, **kwargs):
         return test(self, BackendConfig(params), *args, **kwargs)
@@ -176,7 +176,7 @@ def _test_case_generator(base: type, method_names, params):
         yield f'{base.__name__}_{BackendConfig(param).get_func_str()}', members
 
 
-def inject_backend_tests(method_names: list[str] | None, params: list[dict[str, Any]]):
+def inject_backend_tests(method_names: list[str] | None, params: list[dict[str, tp.Any]]):
     """Class decorator that runs tests once per backend.
 
     Args:

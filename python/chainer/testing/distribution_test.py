@@ -1,10 +1,10 @@
 """Tests of a distribution against SciPy's."""
 
 import functools
+import typing as tp
 import unittest
-from typing import Any
 
-import numpy
+import numpy as np
 
 import chainer
 from chainer.testing import array, attr
@@ -76,10 +76,10 @@ class distribution_unittest(unittest.TestCase):
     is_variable = False
     sample_shape: tuple[int, ...] = ()
 
-    dist: Any
-    scipy_dist: Any
-    params: dict[str, Any]
-    scipy_params: dict[str, Any]
+    dist: tp.Any
+    scipy_dist: tp.Any
+    params: dict[str, tp.Any]
+    scipy_params: dict[str, tp.Any]
     shape: tuple[int, ...]
 
     def setUp(self):
@@ -118,8 +118,8 @@ class distribution_unittest(unittest.TestCase):
 
     def scipy_onebyone_params_iter(self):
         """The parameters of each element of the batch."""
-        for index in numpy.ndindex(self.shape):
-            yield {name: numpy.asarray(value)[index] for name, value in self.scipy_params.items()}
+        for index in np.ndindex(self.shape):
+            yield {name: np.asarray(value)[index] for name, value in self.scipy_params.items()}
 
     def _expected(self, name, *points):
         """SciPy's answer; the points have the batch before the event at their end."""
@@ -132,14 +132,14 @@ class distribution_unittest(unittest.TestCase):
         for x in points:
             lead = x.shape[: x.ndim - len(self.shape) - events]
             x = x.reshape(*lead, -1, *x.shape[x.ndim - events :])
-            split.append(numpy.moveaxis(x, len(lead), 0))
+            split.append(np.moveaxis(x, len(lead), 0))
         values = [
             function(*(x[i] for x in split), **params)
             for i, params in enumerate(self.scipy_onebyone_params_iter())
         ]
-        result = numpy.stack([numpy.asarray(value) for value in values])
+        result = np.stack([np.asarray(value) for value in values])
         if points:
-            result = numpy.moveaxis(result, 0, len(lead))
+            result = np.moveaxis(result, 0, len(lead))
             return result.reshape(*lead, *self.shape, *result.shape[len(lead) + 1 :])
         return result.reshape(*self.shape, *result.shape[1:])
 
@@ -185,7 +185,7 @@ class distribution_unittest(unittest.TestCase):
 
     def check_icdf(self, is_gpu):
         shape = self.sample_shape + self.shape + self.event_shape
-        points = numpy.random.uniform(1e-5, 1 - 1e-5, shape).astype(numpy.float32)
+        points = np.random.uniform(1e-5, 1 - 1e-5, shape).astype(np.float32)
         self._check_at_points(is_gpu, 'icdf', 'ppf', points)
 
     def check_entropy(self, is_gpu):
@@ -208,18 +208,18 @@ class distribution_unittest(unittest.TestCase):
         actual = array._to_numpy(self._dist(is_gpu).sample((n,)))
         expected = self._scipy_samples(n)
         scale = expected.std(axis=0)
-        difference = numpy.abs(actual.mean(axis=0) - expected.mean(axis=0))
+        difference = np.abs(actual.mean(axis=0) - expected.mean(axis=0))
         # Two means of n samples each: eight of their standard deviations are never seen by chance.
-        numpy.testing.assert_array_less(difference, 8 * scale * (2 / n) ** 0.5 + 1e-6)
+        np.testing.assert_array_less(difference, 8 * scale * (2 / n) ** 0.5 + 1e-6)
         array.assert_allclose(actual.std(axis=0), scale, atol=1e-6, rtol=0.1)
 
     def _scipy_samples(self, n):
         if self.scipy_onebyone:
             columns = [
-                numpy.asarray(self.scipy_dist.rvs(size=n, **params))
+                np.asarray(self.scipy_dist.rvs(size=n, **params))
                 for params in self.scipy_onebyone_params_iter()
             ]
-            return numpy.stack(columns, axis=1).reshape(n, *self.shape, *self.event_shape)
+            return np.stack(columns, axis=1).reshape(n, *self.shape, *self.event_shape)
         return self.scipy_dist.rvs(size=(n, *self.shape), **self.scipy_params).reshape(
             n, *self.shape, *self.event_shape
         )

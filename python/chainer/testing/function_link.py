@@ -1,9 +1,9 @@
 """Test cases of functions and links: forward against NumPy, gradients against differences."""
 
+import typing as tp
 import unittest
-from typing import Any
 
-import numpy
+import numpy as np
 
 import chainer
 from chainer import gradient_check
@@ -52,8 +52,8 @@ class FunctionTestBase(_TestBase):
         'check_double_backward_options',
     )
 
-    check_backward_options: Any = None
-    check_double_backward_options: Any = None
+    check_backward_options: tp.Any = None
+    check_double_backward_options: tp.Any = None
     skip_forward_test = False
     skip_backward_test = False
     skip_double_backward_test = False
@@ -298,7 +298,7 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
 
     _option_names = ('check_forward_options', 'check_backward_options')
 
-    check_backward_options: Any = None
+    check_backward_options: tp.Any = None
     skip_forward_test = False
     skip_backward_test = False
 
@@ -377,7 +377,7 @@ class LinkInitializersTestCase(_LinkTestBase, unittest.TestCase):
 
     _option_names = ('check_initializers_options',)
 
-    check_initializers_options: Any = None
+    check_initializers_options: tp.Any = None
 
     def get_initializers(self):
         """Returns a tuple or list with a tuple or list of initializers per parameter."""
@@ -411,7 +411,7 @@ class LinkInitializersTestCase(_LinkTestBase, unittest.TestCase):
     def _test_single_initializer(self, i_param, inits, backend_config):
         link = self._create_initialized_link(inits, backend_config)
         (param,) = _get_link_params(link, self.param_names[i_param : i_param + 1])
-        expected = numpy.empty(param.shape, numpy.dtype(param.dtype))
+        expected = np.empty(param.shape, np.dtype(param.dtype))
         _get_expected_initializer(inits[i_param])(expected)
         init = _get_initializer_argument_value(inits[i_param])
         with LinkTestError.raise_if_fail(

@@ -4,11 +4,11 @@ import contextlib
 import importlib
 import importlib.metadata
 import sys
+import typing as tp
 import unittest
 import unittest.mock
 import warnings
 from collections.abc import Iterator
-from typing import Any
 
 
 def run_module(name: str, file: str) -> None:
@@ -85,12 +85,12 @@ def without_requires(*requirements: str):
     return unittest.skipIf(_are_satisfied(requirements), f'requires: {",".join(requirements)}')
 
 
-def _import_object_from_name(fullname: str) -> Any:
+def _import_object_from_name(fullname: str) -> tp.Any:
     """The object of a dotted name: modules first, then attributes."""
     parts = fullname.split('.')
     for n in range(len(parts), 0, -1):
         try:
-            obj: Any = importlib.import_module('.'.join(parts[:n]))
+            obj: tp.Any = importlib.import_module('.'.join(parts[:n]))
         except ModuleNotFoundError as error:
             # A module that is there but lacks one of its own imports is another error.
             if error.name is None or not fullname.startswith(error.name):

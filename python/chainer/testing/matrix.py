@@ -1,10 +1,10 @@
 """Random matrices of given singular values."""
 
-import numpy
+import numpy as np
 
 
 def _broadcast_to(array, shape):
-    return numpy.broadcast_to(array, shape)
+    return np.broadcast_to(array, shape)
 
 
 def generate_matrix(shape, dtype=float, *, singular_values=None):
@@ -19,20 +19,20 @@ def generate_matrix(shape, dtype=float, *, singular_values=None):
     """
     if len(shape) <= 1:
         raise ValueError(f'shape {shape} is invalid for matrices: too few axes')
-    dtype = numpy.dtype(dtype)
+    dtype = np.dtype(dtype)
     if dtype.kind not in 'fc':
         raise TypeError(f'dtype {dtype} is not supported')
     if singular_values is None:
         raise TypeError('singular_values is not given')
     *batch, m, n = shape
     k = min(m, n)
-    s = _broadcast_to(numpy.asarray(singular_values), (*batch, k))
+    s = _broadcast_to(np.asarray(singular_values), (*batch, k))
     if s.dtype.kind not in 'fiub':
         raise TypeError(f'singular values must be real, not {s.dtype}')
     if (s < 0).any():
         raise ValueError('negative singular value is given')
-    a = numpy.random.standard_normal(tuple(shape))
+    a = np.random.standard_normal(tuple(shape))
     if dtype.kind == 'c':
-        a = a + 1j * numpy.random.standard_normal(tuple(shape))
-    u, _, v = numpy.linalg.svd(a, full_matrices=False)
-    return numpy.asarray((u * s[..., None, :]) @ v, dtype)
+        a = a + 1j * np.random.standard_normal(tuple(shape))
+    u, _, v = np.linalg.svd(a, full_matrices=False)
+    return np.asarray((u * s[..., None, :]) @ v, dtype)

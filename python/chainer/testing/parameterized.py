@@ -4,9 +4,9 @@ import functools
 import inspect
 import itertools
 import random as _random
+import typing as tp
 import unittest
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from chainer.testing import _bundle
 
@@ -20,12 +20,12 @@ def _shorten(text: str, maxlen: int) -> str:
     return f'{text[: rest // 2]}...{text[len(text) - (rest - rest // 2) :]}'
 
 
-def _param_to_str(obj: Any) -> str:
+def _param_to_str(obj: tp.Any) -> str:
     name = getattr(obj, '__name__', None)
     return name if isinstance(name, str) else repr(obj)
 
 
-def _make_class_name(base_class_name: str, i_param: int, param: dict[str, Any]) -> str:
+def _make_class_name(base_class_name: str, i_param: int, param: dict[str, tp.Any]) -> str:
     values = ', '.join(
         f'{key}={_shorten(_param_to_str(value), _MAX_VALUE_LENGTH)}'
         for key, value in sorted(param.items())
@@ -33,7 +33,7 @@ def _make_class_name(base_class_name: str, i_param: int, param: dict[str, Any]) 
     return f'{base_class_name}_param_{i_param}_{{{values}}}'
 
 
-def _explain(error: Exception, base: type, method: str, param: dict[str, Any]) -> Exception:
+def _explain(error: Exception, base: type, method: str, param: dict[str, tp.Any]) -> Exception:
     """An error of the same class whose message also tells the parameters."""
     values = ''.join(f'  {key}: {value}\n' for key, value in sorted(param.items()))
     message = (
@@ -52,7 +52,7 @@ def _explain(error: Exception, base: type, method: str, param: dict[str, Any]) -
     return explained.with_traceback(error.__traceback__)
 
 
-def _wrap_test(base: type, method: str, param: dict[str, Any]):
+def _wrap_test(base: type, method: str, param: dict[str, tp.Any]):
     test = getattr(base, method)
 
     @functools.wraps(test)
@@ -70,8 +70,8 @@ def _wrap_test(base: type, method: str, param: dict[str, Any]):
     return run
 
 
-def _parameterize_test_case(base: type, i: int, param: dict[str, Any]):
-    members: dict[str, Any] = {}
+def _parameterize_test_case(base: type, i: int, param: dict[str, tp.Any]):
+    members: dict[str, tp.Any] = {}
     for name in _bundle.list_test_methods(base):
         if inspect.isfunction(getattr(base, name)):
             members[name] = _wrap_test(base, name, param)
@@ -83,7 +83,7 @@ def _parameterize_test_case(base: type, i: int, param: dict[str, Any]):
     return _make_class_name(base.__name__, i, param), members
 
 
-def parameterize(*params: dict[str, Any]):
+def parameterize(*params: dict[str, tp.Any]):
     """Class decorator that runs the tests once per dict, its values as attributes of the test.
 
     Args:
@@ -98,7 +98,7 @@ def parameterize(*params: dict[str, Any]):
     )
 
 
-def _values_to_dicts(names: str, values: Iterable[Any]) -> list[dict[str, Any]]:
+def _values_to_dicts(names: str, values: Iterable[tp.Any]) -> list[dict[str, tp.Any]]:
     assert isinstance(names, str), f'names must be a str, not {type(names)}'
     keys = names.split(',')
 
@@ -112,7 +112,7 @@ def _values_to_dicts(names: str, values: Iterable[Any]) -> list[dict[str, Any]]:
     return [to_dict(value) for value in values]
 
 
-def from_pytest_parameterize(names: str, values: Iterable[Any]) -> list[dict[str, Any]]:
+def from_pytest_parameterize(names: str, values: Iterable[tp.Any]) -> list[dict[str, tp.Any]]:
     """Dicts for ``parameterize`` from what ``pytest.mark.parametrize`` takes.
 
     >>> from_pytest_parameterize('a,b', [(1, 2), (3, 4)])
@@ -121,12 +121,12 @@ def from_pytest_parameterize(names: str, values: Iterable[Any]) -> list[dict[str
     return _values_to_dicts(names, values)
 
 
-def parameterize_pytest(names: str, values: Iterable[Any]):
+def parameterize_pytest(names: str, values: Iterable[tp.Any]):
     """``parameterize`` with the arguments of ``pytest.mark.parametrize``."""
     return parameterize(*_values_to_dicts(names, values))
 
 
-def _product_dict_orig(*parameters: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def _product_dict_orig(*parameters: Iterable[dict[str, tp.Any]]) -> list[dict[str, tp.Any]]:
     """Every union of one dict of each list; a later list wins where keys are the same.
 
     >>> product_dict([{'a': 1}, {'a': 2}], [{'b': 3}])
@@ -141,7 +141,7 @@ def _product_dict_orig(*parameters: Iterable[dict[str, Any]]) -> list[dict[str, 
 product_dict = _product_dict_orig
 
 
-def product(parameter: dict[str, Iterable[Any]] | list[Iterable[dict[str, Any]]]):
+def product(parameter: dict[str, Iterable[tp.Any]] | list[Iterable[dict[str, tp.Any]]]):
     """Every combination of values.
 
     Args:
@@ -203,13 +203,13 @@ def _nd_indices_to_cover_each_2d(shape: Sequence[int]) -> Iterator[tuple[int, ..
 
 
 def _pairwise_product_dict_iter(
-    *parameters: Iterable[dict[str, Any]],
-) -> Iterator[dict[str, Any]]:
+    *parameters: Iterable[dict[str, tp.Any]],
+) -> Iterator[dict[str, tp.Any]]:
     lists = [list(parameter) for parameter in parameters]
     for index in _nd_indices_to_cover_each_2d([len(dicts) for dicts in lists]):
         yield {k: v for dicts, i in zip(lists, index, strict=True) for k, v in dicts[i].items()}
 
 
-def _pairwise_product_dict(*parameters: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def _pairwise_product_dict(*parameters: Iterable[dict[str, tp.Any]]) -> list[dict[str, tp.Any]]:
     """``product_dict`` thinned out: every pair of values occurs, not every combination."""
     return list(_pairwise_product_dict_iter(*parameters))

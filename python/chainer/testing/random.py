@@ -8,10 +8,10 @@ import functools
 import inspect
 import os
 import random as _random
+import typing as tp
 import unittest
-from typing import Any
 
-import numpy
+import numpy as np
 
 from chainer.backends import cuda
 from chainer.testing import _bundle
@@ -19,7 +19,7 @@ from chainer.testing import _bundle
 _SEED = 100
 
 _nest_count = 0
-_saved: tuple[Any, Any] | None = None
+_saved: tuple[tp.Any, tp.Any] | None = None
 
 
 def do_setup(deterministic: bool = True) -> None:
@@ -29,9 +29,9 @@ def do_setup(deterministic: bool = True) -> None:
         deterministic (bool): False seeds them by chance.
     """
     global _saved
-    _saved = (numpy.random.get_state(), _random.getstate())
+    _saved = (np.random.get_state(), _random.getstate())
     seed = _SEED if deterministic else None
-    numpy.random.seed(seed)
+    np.random.seed(seed)
     _random.seed(seed)
     if cuda.available:
         cuda.cupy.random.seed(seed)
@@ -43,7 +43,7 @@ def do_teardown() -> None:
     assert _saved is not None, 'random is not set up'
     numpy_state, python_state = _saved
     _saved = None
-    numpy.random.set_state(numpy_state)
+    np.random.set_state(numpy_state)
     _random.setstate(python_state)
     if cuda.available:
         cuda.cupy.random.seed(None)
@@ -69,7 +69,7 @@ def _teardown_random() -> None:
 def generate_seed() -> int:
     """A seed drawn from the state that ``fix_random`` set."""
     assert _nest_count > 0, 'random is not set up'
-    return int(numpy.random.randint(0x7FFFFFFF))
+    return int(np.random.randint(0x7FFFFFFF))
 
 
 def _fix_function(function):

@@ -1,10 +1,10 @@
 """Tests of a function of one array, made from NumPy's function of the same name."""
 
 import inspect
+import typing as tp
 import unittest
-from typing import Any
 
-import numpy
+import numpy as np
 
 import chainer
 from chainer import gradient_check
@@ -28,7 +28,7 @@ def _func_name(func) -> str:
     return name
 
 
-def _func_class(func) -> Any:
+def _func_class(func) -> tp.Any:
     """The class of a function that has a label, None for plain callables."""
     cls = func if inspect.isclass(func) else type(func)
     return cls if issubclass(cls, (chainer.Function, chainer.FunctionNode)) else None
@@ -41,7 +41,7 @@ def _as_callable(func):
 
     def call(x):
         # Each call needs an instance of its own.
-        instance: Any = func() if inspect.isclass(func) else func
+        instance: tp.Any = func() if inspect.isclass(func) else func
         return instance.apply((x,))[0] if hasattr(instance, 'apply') else instance(x)
 
     return call
@@ -56,11 +56,11 @@ def _nonlinear(func):
 
 
 def _make_data_default(shape, dtype):
-    return tuple(numpy.random.uniform(-1, 1, shape).astype(dtype, copy=False) for _ in range(3))
+    return tuple(np.random.uniform(-1, 1, shape).astype(dtype, copy=False) for _ in range(3))
 
 
 def _numpy_function(name):
-    expected = getattr(numpy, name, None)
+    expected = getattr(np, name, None)
     if expected is None:
         raise ValueError(f"NumPy has no functions corresponding to Chainer function '{name}'.")
     return lambda x, dtype: expected(x).astype(dtype)
@@ -108,13 +108,13 @@ def unary_math_function_unittest(
 
     def set_up(self):
         self.x, self.gy, self.ggx = make_data(self.shape, self.dtype)
-        if self.dtype == numpy.float16:
-            eps = float(numpy.finfo(numpy.float16).eps)
+        if self.dtype == np.float16:
+            eps = float(np.finfo(np.float16).eps)
             forward = {'atol': eps, 'rtol': eps}
-            backward = {'eps': 2**-4, 'atol': 2**-4, 'rtol': 2**-4, 'dtype': numpy.float64}
+            backward = {'eps': 2**-4, 'atol': 2**-4, 'rtol': 2**-4, 'dtype': np.float64}
         else:
             forward = {'atol': 1e-4, 'rtol': 1e-4}
-            backward = {'dtype': numpy.float64, 'atol': 1e-4, 'rtol': 1e-4}
+            backward = {'dtype': np.float64, 'atol': 1e-4, 'rtol': 1e-4}
         self.forward_options = forward if forward_options is None else forward_options
         self.backward_options = backward if backward_options is None else backward_options
         self.double_backward_options = (
@@ -142,7 +142,7 @@ def unary_math_function_unittest(
 
     def test_label(self):
         expected = func_class.__name__.lower() if label_expected is None else label_expected
-        instance: Any = func() if inspect.isclass(func) else func
+        instance: tp.Any = func() if inspect.isclass(func) else func
         assert instance.label == expected
 
     def add_tests(cls, check):
@@ -158,7 +158,7 @@ def unary_math_function_unittest(
             test.__name__ = f'test_{what}_{place}'
             setattr(cls, test.__name__, mark(test) if mark else test)
 
-    def decorate(cls: Any):
+    def decorate(cls: tp.Any):
         is_test_case = isinstance(cls, type) and issubclass(cls, unittest.TestCase)
         if not is_test_case:
             raise TypeError(f'the class must be a unittest.TestCase, not {cls}')
@@ -170,7 +170,7 @@ def unary_math_function_unittest(
         return parameterized.parameterize(
             *parameterized.product(
                 {
-                    'dtype': [numpy.float16, numpy.float32, numpy.float64],
+                    'dtype': [np.float16, np.float32, np.float64],
                     'shape': [(3, 2), ()],
                 }
             )

@@ -1,6 +1,6 @@
 """Comparison of arrays of NumPy and of chainerx, each in either place."""
 
-import numpy
+import numpy as np
 
 import chainerx
 
@@ -8,14 +8,14 @@ import chainerx
 def _as_numpy(x):
     if isinstance(x, chainerx.ndarray):
         x = chainerx.to_numpy(x)
-    x = numpy.asarray(x)
+    x = np.asarray(x)
     # NumPy's comparisons don't know bfloat16; float32 holds all its values.
-    return x.astype(numpy.float32) if x.dtype.name == 'bfloat16' else x
+    return x.astype(np.float32) if x.dtype.name == 'bfloat16' else x
 
 
 def assert_allclose(x, y, rtol=1e-7, atol=0, equal_nan=True, err_msg='', verbose=True):
     """Raises AssertionError unless ``|x - y| <= atol + rtol * |y|`` everywhere."""
-    numpy.testing.assert_allclose(
+    np.testing.assert_allclose(
         _as_numpy(x),
         _as_numpy(y),
         rtol=rtol,
@@ -28,7 +28,7 @@ def assert_allclose(x, y, rtol=1e-7, atol=0, equal_nan=True, err_msg='', verbose
 
 def assert_array_equal(x, y, err_msg='', verbose=True):
     """Raises AssertionError unless shapes and values are the same; nan equals nan."""
-    numpy.testing.assert_array_equal(_as_numpy(x), _as_numpy(y), err_msg=err_msg, verbose=verbose)
+    np.testing.assert_array_equal(_as_numpy(x), _as_numpy(y), err_msg=err_msg, verbose=verbose)
 
 
 def _preprocess(x, y, dtype_check, strides_check):
@@ -41,7 +41,7 @@ def _preprocess(x, y, dtype_check, strides_check):
         raise ValueError('strides_check=True has no meaning with dtype_check=False')
     if dtype_check:
         assert x.dtype == y.dtype, f'dtypes differ: {x.dtype} and {y.dtype}'
-    if strides_check and numpy.prod(x.shape):  # NumPy's versions differ on those of empty arrays
+    if strides_check and np.prod(x.shape):  # NumPy's versions differ on those of empty arrays
         assert x.strides == y.strides, f'strides differ: {x.strides} and {y.strides}'
 
 
@@ -72,6 +72,6 @@ def assert_allclose_ex(
         if which in tolerances and name:
             chainerx.dtype(name)  # a misspelt dtype is an error, not a tolerance that never applies
             value = kwargs.pop(key)
-            if name == getattr(x, 'dtype', numpy.asarray(x).dtype).name:
+            if name == getattr(x, 'dtype', np.asarray(x).dtype).name:
                 tolerances[which] = value
     assert_allclose(x, y, tolerances['rtol'], tolerances['atol'], *args, **kwargs)

@@ -2,7 +2,7 @@
 
 import functools
 
-import numpy
+import numpy as np
 import pytest
 
 import chainerx
@@ -60,13 +60,13 @@ def _compare(check, actual, expected):
             f'nothing to compare: chainerx returned {actual!r}, numpy {expected!r}'
         )
     if isinstance(actual, chainerx.ndarray):
-        assert isinstance(expected, (numpy.ndarray, numpy.generic)), type(expected)
+        assert isinstance(expected, (np.ndarray, np.generic)), type(expected)
         assert actual.device is chainerx.get_default_device(), (
             f'result is on {actual.device}, the default device is {chainerx.get_default_device()}'
         )
         check(actual, expected)
         return
-    if isinstance(actual, (numpy.ndarray, numpy.generic)):
+    if isinstance(actual, (np.ndarray, np.generic)):
         raise AssertionError(f'the body returned {type(actual)} under xp=chainerx')
     assert type(actual) is type(expected), (
         f'{actual!r} is {type(actual)}, but {expected!r} is {type(expected)}'
@@ -86,7 +86,7 @@ def _decorator(check, name, accept_error):
         def run_both(*args, **kwargs):
             kwargs[name] = chainerx
             actual, chainerx_error = _run(test, args, kwargs)
-            kwargs[name] = numpy
+            kwargs[name] = np
             expected, numpy_error = _run(test, args, kwargs)
             if chainerx_error is not None or numpy_error is not None:
                 _check_errors(chainerx_error, numpy_error, accept_error)
@@ -164,7 +164,7 @@ def numpy_chainerx_array_equal(
     return _decorator(check, name, accept_error)
 
 
-class _DeviceBuffer(numpy.ndarray):
+class _DeviceBuffer(np.ndarray):
     """Exports the buffer protocol over memory of a device that the host can address.
 
     Called as ``(data, shape, dtype, device=None)`` or ``(shape, dtype, data, device=None)``.
@@ -179,7 +179,7 @@ class _DeviceBuffer(numpy.ndarray):
         if len(args) > 1 and not isinstance(args[1], (tuple, int)):
             names = ('shape', 'dtype', 'data')
         kwargs.update(zip(names, args, strict=False))
-        host = numpy.array(kwargs['data'], chainerx.dtype(kwargs['dtype']))
+        host = np.array(kwargs['data'], chainerx.dtype(kwargs['dtype']))
         owner = chainerx.array(host.reshape(kwargs['shape']), device=device)
         self = chainerx.to_numpy(owner, copy=False).view(cls)
         self._owner = owner
@@ -195,8 +195,8 @@ def _fromnumpy(array, keepstrides=False, device=None):
         steps = []
     first = -sum(s for s in steps if s < 0)
     nbytes = first + sum(s for s in steps if s > 0) + array.itemsize
-    memory = numpy.zeros(nbytes, numpy.uint8)
-    copy = numpy.ndarray(array.shape, array.dtype, memory, first, array.strides)
+    memory = np.zeros(nbytes, np.uint8)
+    copy = np.ndarray(array.shape, array.dtype, memory, first, array.strides)
     copy[...] = array
     result = chainerx.array(copy, copy=False, device=device)
     if result.strides != array.strides:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import operator
-import typing
+import typing as tp
 
 import chainerx
 from chainerx._core import kernels
 
-if typing.TYPE_CHECKING:
+if tp.TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 

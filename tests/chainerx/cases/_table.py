@@ -7,9 +7,9 @@ and errors are in `test_ops.py` and `test_errors.py`.
 import dataclasses
 import itertools
 import math
+import typing as tp
 import zlib
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -43,7 +43,7 @@ class Arg:
     gap: float = 0.15
     distinct: bool = False  # no two values alike, for ops with kinks where they are
     dtype: str | None = None
-    data: Any = None
+    data: tp.Any = None
 
     def draw(self, rng, dtype):
         """Values for this argument, as a NumPy array of `dtype` (or its own)."""
@@ -181,7 +181,7 @@ class Case:
     dtypes: tuple = REAL  # all others must raise DtypeError ...
     maybe: tuple = ()  # ... except these, which must do so or be right
     unchecked: tuple = ()  # nothing is promised
-    out: Any = 'same'  # key of OUT, name of a dtype, or function of the arrays' dtypes
+    out: tp.Any = 'same'  # key of OUT, name of a dtype, or function of the arrays' dtypes
     order: int = 2  # derivatives that exist
     diff: tuple | None = None  # positions among the arrays that have them (None: all floats)
     elastic: bool = False  # arguments take any shapes that broadcast
@@ -190,7 +190,7 @@ class Case:
     scalar: bool = False  # either side may be a Python scalar
     tol: float = 1.0  # factor on the tolerance of the dtype
     gtol: float = 1.0  # the same for gradients
-    border: Any = ()  # {value or tuple: exact result}; pairs where 0.0 and -0.0 are both keys
+    border: tp.Any = ()  # {value or tuple: exact result}; pairs where 0.0 and -0.0 are both keys
     errors: list = dataclasses.field(default_factory=list)  # (call, exception name[, text])
     big: Call | None = None  # call that is large enough for several threads
     huge: bool = True  # 2**62-sized inputs end at once (an error, or a view)

@@ -4,8 +4,8 @@ import dataclasses
 import inspect
 import operator
 import random
+import typing as tp
 from collections.abc import Callable
-from typing import Any
 
 import chainerx as chx
 import numpy as np
@@ -68,7 +68,7 @@ class Draft:
     name: str
     function: Callable  # of the module, then the arguments
     args: list
-    kwargs: dict[str, Any]
+    kwargs: dict[str, tp.Any]
     blocks: list
     twin: Callable | None = None  # the same of NumPy, if not `function`
     has_twin: bool = True

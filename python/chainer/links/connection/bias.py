@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import typing as tp
 
 from chainer.functions.math.bias import bias
 from chainer.link import Link
@@ -20,20 +20,20 @@ class Bias(Link):
         b (Parameter): The offset; only if `shape` is given.
     """
 
-    def __init__(self, axis: int = 1, shape: Any = None) -> None:
+    def __init__(self, axis: int = 1, shape: tp.Any = None) -> None:
         super().__init__()
         self.axis = axis
         if shape is not None:
             with self.init_scope():
                 self.b = Parameter(0, shape)
 
-    def forward(self, *xs: Any) -> Variable:
+    def forward(self, *xs: tp.Any) -> Variable:
         """Add the offset: `b`, or the second of two inputs."""
         x, b = _operands(self, xs, 'b')
         return bias(x, b, self.axis)
 
 
-def _operands(link: Link, xs: tuple[Any, ...], name: str) -> tuple[Any, Any]:
+def _operands(link: Link, xs: tuple[tp.Any, ...], name: str) -> tuple[tp.Any, tp.Any]:
     """The input and the other operand, which is a parameter or a second input."""
     own = (getattr(link, name),) if hasattr(link, name) else ()
     if len(xs) + len(own) != 2:

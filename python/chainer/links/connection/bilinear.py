@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import typing as tp
 
 from chainer import initializers
 from chainer.functions.connection.bilinear import bilinear
@@ -35,8 +35,8 @@ class Bilinear(Link):
         right_size: int,
         out_size: int,
         nobias: bool = False,
-        initialW: Any = None,
-        initial_bias: Any = None,
+        initialW: tp.Any = None,
+        initial_bias: tp.Any = None,
     ) -> None:
         super().__init__()
         self.in_sizes = (left_size, right_size)
@@ -55,7 +55,7 @@ class Bilinear(Link):
                 self.V2 = _parameter(v2, (right_size, out_size))
                 self.b = _parameter(b, (out_size,))
 
-    def forward(self, e1: Any, e2: Any) -> Variable:
+    def forward(self, e1: tp.Any, e2: tp.Any) -> Variable:
         """Apply the layer to two arrays of as many rows."""
         if self.nobias:
             return bilinear(e1, e2, self.W)
@@ -66,5 +66,5 @@ class Bilinear(Link):
         self.zerograds()
 
 
-def _parameter(initializer: Any, shape: tuple[int, ...]) -> Parameter:
+def _parameter(initializer: tp.Any, shape: tuple[int, ...]) -> Parameter:
     return Parameter(initializers._get_initializer(initializer), shape)

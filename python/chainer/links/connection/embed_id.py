@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+import typing as tp
 
 from chainer import initializers
 from chainer.functions.connection.embed_id import embed_id
@@ -27,7 +27,7 @@ class EmbedID(Link):
     ignore_label: int | None = None
 
     def __init__(
-        self, in_size: int, out_size: int, initialW: Any = None, ignore_label: int | None = None
+        self, in_size: int, out_size: int, initialW: tp.Any = None, ignore_label: int | None = None
     ) -> None:
         super().__init__()
         self.ignore_label = ignore_label
@@ -36,11 +36,11 @@ class EmbedID(Link):
             self.W = Parameter(initializers._get_initializer(initializer), (in_size, out_size))
 
     @classmethod
-    def from_params(cls, W: Any, ignore_label: int | None = None) -> Self:
+    def from_params(cls, W: tp.Any, ignore_label: int | None = None) -> tp.Self:
         """Make the link from a table, of which it takes a copy."""
         in_size, out_size = W.shape
         return cls(in_size, out_size, initialW=_as_array(W), ignore_label=ignore_label)
 
-    def forward(self, x: Any) -> Variable:
+    def forward(self, x: tp.Any) -> Variable:
         """Return ``W[x]``, of shape ``x.shape + (out_size,)``."""
         return embed_id(x, self.W, ignore_label=self.ignore_label)

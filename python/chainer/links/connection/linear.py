@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+import typing as tp
 from collections.abc import Iterator
-from typing import Any, Self
 
 from chainer import initializers
 from chainer.functions.connection.linear import linear
@@ -33,8 +33,8 @@ class Linear(Link):
         in_size: int | None,
         out_size: int | None = None,
         nobias: bool = False,
-        initialW: Any = None,
-        initial_bias: Any = None,
+        initialW: tp.Any = None,
+        initial_bias: tp.Any = None,
     ) -> None:
         super().__init__()
         if out_size is None:
@@ -55,11 +55,11 @@ class Linear(Link):
         self.W.initialize((self.out_size, in_size))
 
     @staticmethod
-    def _in_size_of(x: Any, n_batch_axes: int = 1) -> int:
+    def _in_size_of(x: tp.Any, n_batch_axes: int = 1) -> int:
         return math.prod(x.shape[n_batch_axes:])
 
     @classmethod
-    def from_params(cls, W: Any, b: Any = None, nobias: bool = False) -> Self:
+    def from_params(cls, W: tp.Any, b: tp.Any = None, nobias: bool = False) -> tp.Self:
         """Make the link from a weight and a bias, of which it takes copies.
 
         Raises:
@@ -79,12 +79,12 @@ class Linear(Link):
         )
 
     @property
-    def printable_specs(self) -> Iterator[tuple[str, Any]]:
+    def printable_specs(self) -> Iterator[tuple[str, tp.Any]]:
         yield 'in_size', self.in_size
         yield 'out_size', self.out_size
         yield 'nobias', self.b is None
 
-    def forward(self, x: Any, n_batch_axes: int = 1) -> Variable:
+    def forward(self, x: tp.Any, n_batch_axes: int = 1) -> Variable:
         """Apply the layer.
 
         Args:
@@ -98,5 +98,5 @@ class Linear(Link):
         return linear(x, self.W, self.b, n_batch_axes=n_batch_axes)
 
 
-def _as_array(x: Any) -> Any:
+def _as_array(x: tp.Any) -> tp.Any:
     return x.array if isinstance(x, Variable) else x

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import typing as tp
 
 from chainer.functions.math.scale import scale
 from chainer.link import Chain
@@ -27,9 +27,9 @@ class Scale(Chain):
     def __init__(
         self,
         axis: int = 1,
-        W_shape: Any = None,
+        W_shape: tp.Any = None,
         bias_term: bool = False,
-        bias_shape: Any = None,
+        bias_shape: tp.Any = None,
     ) -> None:
         super().__init__()
         self.axis = axis
@@ -45,7 +45,7 @@ class Scale(Chain):
                     )
                 self.bias = Bias(axis, bias_shape)
 
-    def forward(self, *xs: Any) -> Variable:
+    def forward(self, *xs: tp.Any) -> Variable:
         """Multiply by the factor, `W` or the second of two inputs, and add the offset."""
         x, w = _operands(self, xs, 'W')
         z = scale(x, w, self.axis)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import typing as tp
 from collections.abc import Callable
-from typing import Any
 
 from chainer import reporter
 from chainer.functions.evaluation.accuracy import accuracy
@@ -30,9 +30,9 @@ class Classifier(Chain):
 
     def __init__(
         self,
-        predictor: Callable[..., Any],
-        lossfun: Callable[..., Any] = softmax_cross_entropy,
-        accfun: Callable[..., Any] = accuracy,
+        predictor: Callable[..., tp.Any],
+        lossfun: Callable[..., tp.Any] = softmax_cross_entropy,
+        accfun: Callable[..., tp.Any] = accuracy,
         label_key: int | str = -1,
     ) -> None:
         if not isinstance(label_key, int | str):
@@ -40,14 +40,14 @@ class Classifier(Chain):
         super().__init__()
         self.lossfun = lossfun
         self.accfun = accfun
-        self.y: Any = None
-        self.loss: Any = None
-        self.accuracy: Any = None
+        self.y: tp.Any = None
+        self.loss: tp.Any = None
+        self.accuracy: tp.Any = None
         self.label_key = label_key
         with self.init_scope():
             self.predictor = predictor
 
-    def forward(self, *args: Any, **kwargs: Any) -> Variable:
+    def forward(self, *args: tp.Any, **kwargs: tp.Any) -> Variable:
         """Compute the loss; all arguments but the label go to the predictor."""
         key = self.label_key
         if isinstance(key, int):

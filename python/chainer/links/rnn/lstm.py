@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, cast
+import typing as tp
 
 import chainerx
 import numpy as np
@@ -24,10 +24,10 @@ class LSTMBase(Chain):
         self,
         in_size: int | None,
         out_size: int | None = None,
-        lateral_init: Any = None,
-        upward_init: Any = None,
-        bias_init: Any = None,
-        forget_bias_init: Any = None,
+        lateral_init: tp.Any = None,
+        upward_init: tp.Any = None,
+        bias_init: tp.Any = None,
+        forget_bias_init: tp.Any = None,
     ) -> None:
         if out_size is None:
             in_size, out_size = None, in_size
@@ -42,7 +42,7 @@ class LSTMBase(Chain):
             self.upward = Linear(in_size, 4 * out_size, initialW=0)
             self.lateral = Linear(out_size, 4 * out_size, initialW=0, nobias=True)
         # The gates of a unit stand side by side: a, i, f, o.
-        b = cast(Parameter, self.upward.b)
+        b = tp.cast(Parameter, self.upward.b)
         bias = np.empty((out_size, 4), b.dtype)
         for gate in range(4):
             init = self.forget_bias_init if gate == 2 else self.bias_init
@@ -61,7 +61,7 @@ class LSTMBase(Chain):
         for weight, (layer, _) in zip(weights, layers, strict=True):
             _assign(layer.W, weight)
 
-    def _step(self, c: Any, h: Any, x: Any) -> tuple[Any, Any]:
+    def _step(self, c: tp.Any, h: tp.Any, x: tp.Any) -> tuple[tp.Any, tp.Any]:
         """The next cell and output; None stands for zeros."""
         if self.upward.W.array is None:
             with using_device(self.device):
@@ -80,7 +80,7 @@ def _assign(param: Parameter, values: np.ndarray) -> None:
     param.array[...] = param.device.send(values)
 
 
-def _moved(state: Any, visitor: Any) -> Any:
+def _moved(state: tp.Any, visitor: tp.Any) -> tp.Any:
     if state.creator_node is not None:
         array = state.array
         is_chainerx = isinstance(array, chainerx.ndarray)
@@ -92,7 +92,7 @@ def _moved(state: Any, visitor: Any) -> Any:
 class StatelessLSTM(LSTMBase):
     """A long short-term memory whose state is given and returned; see `LSTM`."""
 
-    def forward(self, c: Any, h: Any, x: Any) -> tuple[Any, Any]:
+    def forward(self, c: tp.Any, h: tp.Any, x: tp.Any) -> tuple[tp.Any, tp.Any]:
         """Apply the layer.
 
         Args:
@@ -125,15 +125,15 @@ class LSTM(LSTMBase):
         h (Variable): The output before, or None.
     """
 
-    c: Any = None
-    h: Any = None
+    c: tp.Any = None
+    h: tp.Any = None
 
-    def device_resident_accept(self, visitor: Any) -> None:
+    def device_resident_accept(self, visitor: tp.Any) -> None:
         """Moves the state, too, as values: gradients do not flow from one device to the other."""
         super().device_resident_accept(visitor)
         self.c, self.h = (None if x is None else _moved(x, visitor) for x in (self.c, self.h))
 
-    def set_state(self, c: Any, h: Any) -> None:
+    def set_state(self, c: tp.Any, h: tp.Any) -> None:
         """Sets the state: Variables, ``(N, out_size)``; they move to the device of the link."""
         for name, value in (('c', c), ('h', h)):
             if not isinstance(value, variable.Variable):
@@ -145,7 +145,7 @@ class LSTM(LSTMBase):
         """Forgets the state: the next input starts a new sequence."""
         self.c = self.h = None
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: tp.Any) -> tp.Any:
         """Apply the layer to the next element of the sequences.
 
         Args:

@@ -7,8 +7,8 @@ and derivatives are in `test_functions.py`. Arguments are written as in the tabl
 import dataclasses
 import importlib
 import itertools
+import typing as tp
 from collections.abc import Callable
-from typing import Any
 
 import chainer
 from chainer.utils.type_check import InvalidType
@@ -32,12 +32,12 @@ class Case:
     calls: list | None = None
     fn: Callable | None = None  # what to call, for operators: not with raw arrays
     dtypes: tuple = FLOATS
-    out: Any = None  # dtype of the outputs, if it is not that of the arrays; a tuple for several
-    cls: Any = (
+    out: tp.Any = None  # dtype of the outputs, if it is not that of the arrays; a tuple for several
+    cls: tp.Any = (
         None  # 'math.exponential.Exp', under chainer.functions; None: outputs have no creator
     )
     label: str | None = None  # the name of the class, if not given
-    attributes: Any = ()  # of the creator: a dict for the first call, or a list of one per call
+    attributes: tp.Any = ()  # of the creator: a dict for the first call, or a list of one per call
     params: tuple = ()  # positions of arrays that are parameters: never given as Variables
     picks: tuple | None = None  # which outputs of the class the function returns, if not all
     direct: bool = True  # the class takes the arrays as they are given, and is used by itself

@@ -29,7 +29,7 @@ import numpy as np
 from chainerx._core import engine
 
 from chainer import _engine, backend, configuration, variable
-from chainer.function_node import FunctionNode
+from chainer.function_node import FunctionNode, check_unwritten, variables_of
 
 
 class BuiltinFunction(FunctionNode):
@@ -91,15 +91,38 @@ class BuiltinFunction(FunctionNode):
 
     def apply(self, inputs: tp.Sequence[tp.Any]) -> tuple[variable.Variable, ...]:
         """See `FunctionNode.apply`; this object becomes the creator."""
-        if _is_rewritten(type(self)):
+        if _rewritten(self):
             return super().apply(inputs)
         outputs = self.call.apply(self, *inputs, *self._params())
         return outputs if isinstance(outputs, tuple) else (outputs,)
 
-    def forward(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
-        """The outputs as arrays; for subclasses that build on it. Keeps all inputs."""
+    # What follows is for subclasses of users'.
+
+    # For backward, whatever the subclass retains for its own.
+    _all_inputs: tuple[tuple[int, tp.Any, int], ...] | None = None
+
+    def _connect(
+        self,
+        variables: tuple[variable.Variable, ...],
+        in_data: tuple[tp.Any, ...],
+        outputs: tuple[tp.Any, ...],
+        converted: tuple[tp.Any, ...],
+    ) -> tuple[variable.Variable, ...]:
+        if configuration.config.enable_backprop:
+            self._all_inputs = tuple((i, x, engine.version(x)) for i, x in enumerate(in_data))
+        return super()._connect(variables, in_data, outputs, converted)
+
+    def forward_cpu(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+        """The outputs as arrays. Keeps all inputs and outputs."""
+        return self._compose(inputs)
+
+    def forward_gpu(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+        """The outputs as arrays. Keeps all inputs and outputs."""
+        return self._compose(inputs)
+
+    def _compose(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
         self.retain_inputs(range(len(inputs)))
-        kind = engine.kind(inputs[0])
+        kind = next(engine.kind(x) for x in inputs if x is not None)
         arrays = [x if x is None else _as_chainerx(x) for x in inputs]
         result = self.compose(*arrays, *self._params())
         if self.saved:
@@ -107,12 +130,17 @@ class BuiltinFunction(FunctionNode):
             for name, value in zip(self.saved, values, strict=True):
                 setattr(self, name, _engine.to_kind(value, kind))
         outputs = result if isinstance(result, tuple) else (result,)
+        self.retain_outputs(range(len(outputs)))
         return tuple(_engine.to_kind(y, kind) for y in outputs)
+
+    def _why_not_native(self) -> str | None:
+        rewritten = _rewritten(self)
+        if 'forward_chainerx' in rewritten or rewritten == ['check_type_forward']:
+            return None
+        return f'{rewritten[0]} is overridden'
 
     def forward_chainerx(self, inputs: tuple[tp.Any, ...]) -> tp.Any:
         """The outputs of the composition, part of the graph."""
-        if type(self).forward is not BuiltinFunction.forward:
-            return super().forward_chainerx(inputs)
         result = self.compose(*inputs, *self._params())
         if self.saved:
             result, *values = result
@@ -123,11 +151,13 @@ class BuiltinFunction(FunctionNode):
     def backward(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[tp.Any, ...]
     ) -> tp.Any:
-        """The gradients of the composition; for subclasses that build on it."""
-        # None are retained if the function was made a creator by hand.
-        inputs = self.get_retained_inputs() or tuple(
-            x.get_variable() for x in tp.cast(tuple, self.inputs)
-        )
+        """The gradients of the composition."""
+        inputs: tuple[tp.Any, ...]
+        if self._all_inputs is not None:
+            check_unwritten(self, 'input', self._all_inputs)
+            inputs = variables_of(self, self._all_inputs, False)
+        else:  # called by hand, or of a creator that was made by hand
+            inputs = tuple(x and x.get_variable() for x in tp.cast(tuple, self.inputs))
         fresh = BuiltinFunction.__new__(_plain(type(self)))
         fresh.__dict__.update({name: getattr(self, name) for name in self.attributes})
         differentiable = configuration.config.enable_backprop
@@ -173,7 +203,15 @@ def check_types(cls: tp.Any, params: tuple[tp.Any, ...], arrays: tuple[tp.Any, .
 
 engine.set_callbacks(materialize=materialize, check_types=check_types)
 
-_METHODS = ('forward', 'forward_cpu', 'forward_gpu', 'forward_chainerx', 'backward')
+_METHODS = (
+    'forward',
+    'forward_cpu',
+    'forward_gpu',
+    'forward_chainerx',
+    'backward',
+    'backward_accumulate',
+    'check_type_forward',
+)
 
 
 def _plain(cls: type[BuiltinFunction]) -> type[BuiltinFunction]:
@@ -181,9 +219,15 @@ def _plain(cls: type[BuiltinFunction]) -> type[BuiltinFunction]:
     return next(c for c in cls.__mro__ if 'compose' in c.__dict__)
 
 
-def _is_rewritten(cls: type[BuiltinFunction]) -> bool:
+def _rewritten(function: BuiltinFunction) -> list[str]:
+    """The methods that the user's class, or the object itself, has in place of ours."""
+    cls = type(function)
     base = _plain(cls)
-    return any(getattr(cls, name) is not getattr(base, name) for name in _METHODS)
+    return [
+        name
+        for name in _METHODS
+        if name in vars(function) or getattr(cls, name) is not getattr(base, name)
+    ]
 
 
 def _as_chainerx(array: tp.Any) -> chainerx.ndarray:

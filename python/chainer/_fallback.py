@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import collections
+import collections.abc as c
+import contextlib
 import typing as tp
 import warnings
 
-from chainer import configuration
+import chainerx
+from chainerx._core import engine
+
+from chainer import backend, configuration
 from chainer.warnings import PerformanceWarning
 
 
@@ -47,6 +52,27 @@ def note(function: str, shapes: str, reason: str) -> None:
 def count(function: str, shapes: str, reason: str) -> None:
     """Counts what left the fast path by the user's own wish; nothing more."""
     _counts[function, shapes, reason] += 1
+
+
+@contextlib.contextmanager
+def converted_attributes(owner: tp.Any, device: tp.Any) -> c.Iterator[None]:
+    """Attributes that are chainerx arrays are of NumPy or CuPy meanwhile, over the same memory.
+
+    Afterwards they are chainerx arrays again, also where others were assigned.
+    """
+    attributes = vars(owner)
+    before = {name: x for name, x in attributes.items() if isinstance(x, chainerx.ndarray)}
+    lent = {name: backend.from_chx(x) for name, x in before.items()}
+    attributes.update(lent)
+    try:
+        yield
+    finally:
+        for name, x in before.items():
+            now = attributes.get(name)
+            if now is lent[name]:
+                attributes[name] = x
+            elif engine.kind(now) in ('numpy', 'cupy'):
+                attributes[name] = device.send(now)
 
 
 class FallbackReport(list[tuple[str, str, str, int]]):

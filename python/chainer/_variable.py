@@ -324,16 +324,29 @@ class Variable(_Creator, engine.Variable):
             retain_grad (bool): Whether variables on the way keep their gradients, too.
             enable_double_backprop (bool): Whether gradients are themselves part of the graph.
             loss_scale (float): The gradient to start from, where the variable has none; gradients
-                are this many times larger then. Default: 1.
+                are this many times larger then, but those of chainerx arrays are divided by it in
+                the end. Default: 1.
 
         Raises:
             ValueError: If there are several elements (of a NumPy array) and no gradient to start
                 from.
         """
-        is_scaled = loss_scale is not None and self.grad is None
-        engine.backward((self,), retain_grad, enable_double_backprop, loss_scale)
+        if loss_scale is not None and self._kind != 'chainerx':
+            self._backward_scaled(loss_scale, retain_grad, enable_double_backprop)
+        else:
+            engine.backward((self,), None, retain_grad, enable_double_backprop, loss_scale, False)
+
+    def _backward_scaled(
+        self, loss_scale: float, retain_grad: bool = False, enable_double_backprop: bool = False
+    ) -> None:
+        """Leaves gradients multiplied with the scale, of which parameters are told.
+
+        For optimizers: what is too small for float16 may divide in float32.
+        """
+        is_scaled = self.grad is None
+        engine.backward((self,), None, retain_grad, enable_double_backprop, loss_scale, True)
         if is_scaled:
-            _set_loss_scale(self, tp.cast(float, loss_scale))
+            _set_loss_scale(self, loss_scale)
 
     def unchain_backward(self) -> None:
         """Cuts all functions that this variable depends on from the graph."""
@@ -355,9 +368,11 @@ class Variable(_Creator, engine.Variable):
             raise ValueError(
                 f'Variable.set_creator_node: {creator_node.label} has no inputs; apply it first'
             )
-        inputs = tuple(x.get_variable() for x in creator_node.inputs)
+        inputs = tuple(
+            Variable(None) if x is None else x.get_variable() for x in creator_node.inputs
+        )
         engine.pin(creator_node)  # of what it has computed it stays the creator
-        (new,) = engine.connect(creator_node, inputs, (self.array,))
+        (new,) = engine.connect(creator_node, inputs, (self.array,), False)
         self._adopt(new)
 
     def retain_data(self) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as tp
 import weakref
 
 from chainerx._core import engine
 
-from chainer import _environment, backend, variable
+from chainer import _environment, _fallback, backend, configuration, variable
 from chainer.backends import cuda
 from chainer.function_hook import FunctionHook  # noqa: F401  (v7 has it here, too)
 from chainer.function_node import FunctionNode, check_unwritten
@@ -44,6 +45,10 @@ class FunctionAdapter(FunctionNode):
     def _impl_name(self) -> str:
         return type(self._function).__name__
 
+    @property
+    def _owner_of_attributes(self) -> Function:
+        return self._function
+
     def check_type_forward(self, in_types: tp.Any) -> None:
         self._function.check_type_forward(in_types)
 
@@ -62,8 +67,14 @@ class FunctionAdapter(FunctionNode):
         in_data = tuple(_to_fallback(retained.get(i)) for i in range(n_inputs))
         out_grad = tuple(None if g is None else _to_fallback(g.array) for g in grad_outputs)
         self._function._outputs = {i: _to_fallback(y) for i, y, _ in self._retained_outputs}
+        device = self.chainerx_device
         try:
-            gxs = self._function.backward(in_data, out_grad)
+            with (
+                contextlib.nullcontext()
+                if device is None
+                else _fallback.converted_attributes(self._function, device)
+            ):
+                gxs = self._function.backward(in_data, out_grad)
         finally:
             self._function._outputs = None
         if not isinstance(gxs, tuple | list):
@@ -75,10 +86,48 @@ class FunctionAdapter(FunctionNode):
                 f'{self.label}.backward: number of gradients returned from backward is incorrect: '
                 f'{len(gxs)} != expected {n_inputs}'
             )
-        device = self.chainerx_device
-        return tuple(
-            None if gxs[i] is None else _to_variable(self, i, gxs[i], device)
+        arrays = [
+            None if gxs[i] is None else _to_array(self, i, gxs[i], device)
             for i in target_input_indexes
+        ]
+        if not configuration.config.enable_backprop:
+            return tuple(None if gx is None else variable.as_variable(gx) for gx in arrays)
+        # In the graph, so that a second derivative does not silently lack a part.
+        sources = [self._input(i, grad_outputs) for i in range(n_inputs)]
+        sources += [g for g in grad_outputs if g is not None]
+        found = tuple(gx for gx in arrays if gx is not None)
+        recorded = iter(engine.connect(_OldStyleGradient(self), tuple(sources), found))
+        return tuple(None if gx is None else next(recorded) for gx in arrays)
+
+    def _input(self, i: int, grad_outputs: tuple[tp.Any, ...]) -> variable.Variable:
+        """The variable at an input, for its place in the graph; its array may be another."""
+        node = tp.cast(tuple, self.inputs)[i]
+        if node is None:
+            return variable.Variable(None)
+        found = node.get_variable_or_none()
+        if found is None:
+            xp = next(g.xp for g in grad_outputs if g is not None)
+            any_array = xp.broadcast_to(xp.zeros((), node.dtype), node.shape)
+            found = engine.retained(self, i, any_array, False)
+        return found
+
+
+class _OldStyleGradient(FunctionNode):
+    """The creator of gradients that an old-style backward has computed."""
+
+    def __init__(self, adapter: FunctionAdapter) -> None:
+        self._label = adapter.label
+
+    @property
+    def label(self) -> str:
+        return f'{self._label}.backward'
+
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[tp.Any, ...]
+    ) -> tp.Any:
+        raise RuntimeError(
+            f'{self._label}: cannot twice-differentiate an old-style Function: its backward works '
+            'on arrays, so its gradients have none themselves; derive it from FunctionNode'
         )
 
 
@@ -86,13 +135,14 @@ def _to_fallback(array: tp.Any) -> tp.Any:
     return None if array is None else backend.from_chx(array)
 
 
-def _to_variable(adapter: FunctionAdapter, i: int, gx: tp.Any, device: tp.Any) -> tp.Any:
+def _to_array(adapter: FunctionAdapter, i: int, gx: tp.Any, device: tp.Any) -> tp.Any:
     if not isinstance(gx, (variable.Variable, *_environment.get_array_types())):
         raise TypeError(
             f'{adapter.label}.backward: the gradient of input {i} is a {type(gx)}, expected an '
             'array or None'
         )
-    return variable.as_variable(gx if device is None else device.send(gx))
+    gx = variable.as_array(gx)
+    return gx if device is None else device.send(gx)
 
 
 class Function:
@@ -219,3 +269,6 @@ class Function:
 
 def _on_gpu(arrays: tp.Iterable[tp.Any]) -> bool:
     return any(isinstance(x, cuda.ndarray) for x in arrays)
+
+
+engine.set_callbacks(adapter_class=FunctionAdapter)

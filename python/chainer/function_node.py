@@ -84,14 +84,19 @@ class FunctionNode(engine.FunctionNode):
         in_data = tuple(variable.as_array(x) for x in inputs)
         _check_one_kind(self, 'input', in_data)
         variables = tuple(variable.as_variable(x) for x in inputs)
-        if not isinstance(in_data[0], chainerx.ndarray):
+        if not any(isinstance(x, chainerx.ndarray) for x in in_data):
+            self.chainerx_device = None
             outputs = self._compute(in_data)
             return self._connect(variables, in_data, outputs, outputs)
 
         hooks = None
-        if type(self).forward_chainerx is not FunctionNode.forward_chainerx:
+        reason = self._why_not_native()
+        if reason is None:
             hooks = self._begin(in_data)
-            native = engine.run_native(self, variables, self.forward_chainerx)
+            arguments = tuple(
+                None if x is None else v for x, v in zip(in_data, variables, strict=True)
+            )
+            native = engine.run_native(self, arguments, self.forward_chainerx)
             if native is not _fallback.Fallback:
                 for hook in hooks:
                     hook.forward_postprocess(self, in_data)
@@ -99,21 +104,31 @@ class FunctionNode(engine.FunctionNode):
                     _check_nan(self, in_data, tuple(y.array for y in native))
                 return native
             reason = 'forward_chainerx returned Fallback'
-        else:
-            reason = 'no forward_chainerx'
-        shapes = ', '.join(str(x.shape) for x in in_data)
-        _fallback.note(type(self).__name__, shapes, reason)
+        shapes = ', '.join(str(getattr(x, 'shape', None)) for x in in_data)
+        _fallback.note(self._impl_name, shapes, reason)
         device = backend.get_device_from_array(*in_data)
         self.chainerx_device = device
         arrays = tuple(backend.from_chx(x) for x in in_data)
-        outputs = self._compute(arrays, hooks)
-        converted = tuple(device.send(y) for y in outputs)
+        with _fallback.converted_attributes(self._owner_of_attributes, device):
+            outputs = self._compute(arrays, hooks)
+        converted = tuple(None if y is None else device.send(y) for y in outputs)
         return self._connect(variables, in_data, outputs, converted)
+
+    @property
+    def _owner_of_attributes(self) -> tp.Any:
+        """The object whose attributes ``forward`` uses."""
+        return self
+
+    def _why_not_native(self) -> str | None:
+        """Why ``forward_chainerx`` is not asked; None if it is."""
+        has_one = type(self).forward_chainerx is not FunctionNode.forward_chainerx
+        return None if has_one else 'no forward_chainerx'
 
     def _begin(self, in_data: tuple[tp.Any, ...]) -> list[FunctionHook]:
         """Checks inputs, and tells the hooks that will also hear of the end."""
         config = configuration.config
-        if config.type_check and type(self).check_type_forward is not _NO_CHECK:
+        checks = getattr(self.check_type_forward, '__func__', None) is not _NO_CHECK
+        if config.type_check and checks:
             _engine.check_function_types(self, in_data)
         hooks = _engine.hooks_of(self)
         if config.debug:
@@ -136,7 +151,7 @@ class FunctionNode(engine.FunctionNode):
             raise TypeError(
                 f'forward output must be a tuple ({self.label})\nActual: {type(outputs)}'
             )
-        if not all(isinstance(y, _environment.get_array_types()) for y in outputs):
+        if not all(y is None or isinstance(y, _environment.get_array_types()) for y in outputs):
             types = tuple(map(type, outputs))
             raise TypeError(
                 'forward output must be a tuple of ndarrays.\n'
@@ -172,7 +187,7 @@ class FunctionNode(engine.FunctionNode):
         """Does nothing: there is one memory layout."""
 
     def forward(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
-        """Computes the outputs from arrays of NumPy or CuPy."""
+        """Computes the outputs, a tuple of arrays or None, from arrays of NumPy or CuPy."""
         if not inputs:
             raise TypeError(f'{self.label}: there are no inputs')
         if any(isinstance(x, cuda.ndarray) for x in inputs):
@@ -205,7 +220,7 @@ class FunctionNode(engine.FunctionNode):
             grad_outputs (tuple of Variable or None): The gradients of the outputs.
 
         Returns:
-            tuple of Variable or None: One per index.
+            tuple of Variable or None: One per index; or one per input.
         """
         return (None,) * len(target_input_indexes)
 
@@ -217,6 +232,12 @@ class FunctionNode(engine.FunctionNode):
     ) -> tp.Any:
         """Computes gradients and adds them to those that the inputs have already."""
         gxs = self.backward(target_input_indexes, grad_outputs)
+        if (
+            isinstance(gxs, tuple | list)
+            and len(gxs) != len(target_input_indexes)
+            and len(gxs) == len(tp.cast(tuple, self.inputs))
+        ):
+            gxs = tuple(gxs[i] for i in target_input_indexes)
         if all(g is None for g in grad_inputs):
             return gxs
         return tuple(
@@ -234,23 +255,23 @@ class FunctionNode(engine.FunctionNode):
         """Called in ``forward``: keeps outputs for backward. None are kept by default."""
         self._output_indexes_to_retain = indexes
 
-    def get_retained_inputs(self) -> tuple[variable.Variable, ...]:
-        """The inputs that ``forward`` kept, in the order of its indexes.
+    def get_retained_inputs(self) -> tuple[tp.Any, ...]:
+        """The inputs that ``forward`` kept, in the order of its indexes; None for one that is None.
 
         Raises:
             GradientError: If chainerx has written to one in place since.
         """
         check_unwritten(self, 'input', self._retained_inputs)
-        return tuple(engine.retained(self, i, x, False) for i, x, _ in self._retained_inputs)
+        return variables_of(self, self._retained_inputs, False)
 
-    def get_retained_outputs(self) -> tuple[variable.Variable, ...]:
+    def get_retained_outputs(self) -> tuple[tp.Any, ...]:
         """The outputs that ``forward`` kept; one that nobody holds any more is made anew.
 
         Raises:
             GradientError: If chainerx has written to one in place since.
         """
         check_unwritten(self, 'output', self._retained_outputs)
-        return tuple(engine.retained(self, i, y, True) for i, y, _ in self._retained_outputs)
+        return variables_of(self, self._retained_outputs, True)
 
     @property
     def output_data(self) -> tuple[tp.Any, ...] | None:
@@ -266,7 +287,7 @@ class FunctionNode(engine.FunctionNode):
         for i, ref in enumerate(self.outputs):
             node = ref()
             array = kept.get(i) if node is None else node.data
-            if array is None:
+            if array is None and i not in kept:  # one that was kept may be None
                 raise RuntimeError('retained output data is gone')
             data.append(array)
         return tuple(data)
@@ -336,6 +357,15 @@ def _select(
                 f'{len(arrays)} {what}'
             )
     return tuple((i % len(arrays), arrays[i], engine.version(arrays[i])) for i in indexes)
+
+
+def variables_of(
+    function: FunctionNode, retained: tuple[tuple[int, tp.Any, int], ...], are_outputs: bool
+) -> tuple[tp.Any, ...]:
+    """The variables at the inputs or outputs that were retained; None for one that is None."""
+    return tuple(
+        None if x is None else engine.retained(function, i, x, are_outputs) for i, x, _ in retained
+    )
 
 
 def check_unwritten(

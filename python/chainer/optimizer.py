@@ -348,7 +348,10 @@ class GradientMethod(Optimizer):
             with warnings.catch_warnings():
                 warnings.simplefilter('ignore', DeprecationWarning)
                 self.target.zerograds()
-        loss.backward(loss_scale=self._loss_scale)
+        if self._loss_scale is None:
+            loss.backward()
+        else:
+            loss._backward_scaled(self._loss_scale)
 
     def _update_params(self, params: list[tp.Any]) -> None:
         if _fused_update.update(self, params):

@@ -97,15 +97,22 @@ def test_backward_of_a_leaf():
 
 def test_loss_scale(make):
     x = Variable(make(A))
+    scale = 1 if isinstance(x.array, chainerx.ndarray) else 4  # chainerx divides by it again
+    y = x * 2
+    F.sum(y).backward(retain_grad=True, loss_scale=4)
+    assert_equal(x.grad, 2 * scale * ONES)
+    assert_equal(y.grad, scale * ONES)
     F.sum(x * 2).backward(loss_scale=4)
-    assert_equal(x.grad, 8 * ONES)
+    assert_equal(x.grad, 4 * scale * ONES)
     x.cleargrad()
     y = x * 2
-    y.grad = make(A)
+    y.grad = make(A * 4)
     y.backward(loss_scale=4)  # it has a gradient
-    assert_equal(x.grad, 2 * A)
+    assert_equal(x.grad, 2 * A * scale)
     (g,) = chainer.grad([F.sum(x * 2)], [x], loss_scale=4)
-    assert_equal(g, 8 * ONES)
+    assert_equal(g, 2 * scale * ONES)
+    (g,) = chainer.grad([F.sum(x * 2)], [x], grad_inputs=[make(A)], loss_scale=4)
+    assert_equal(g, 2 * scale * ONES + A)
 
 
 @pytest.mark.parametrize('order', [1, 2, 3, 4])
@@ -280,6 +287,37 @@ def test_grad_runs_only_what_is_needed(make):
     assert ran == ['c']
 
 
+@pytest.mark.parametrize('double', [False, True])
+def test_gradients_of_inputs_from_elsewhere(make, double):
+    """They flow on to inputs further down, as far as gradients of the outputs come by."""
+    one = lambda value: Variable(make(np.array([value], 'f')))  # noqa: E731
+    x = one(2)
+    y = 2 * x
+    z = 5 * y
+    aside = 3 * one(1)
+
+    def found(inputs, grad_inputs):
+        grad_inputs = [None if g is None else one(g) for g in grad_inputs]
+        gs = chainer.grad([z], inputs, None, grad_inputs, enable_double_backprop=double)
+        return [None if g is None else float(g.array[0]) for g in gs]
+
+    assert found([x, y], [1000, 101]) == [1212, 106]
+    assert found([y, x], [101, 1000]) == [106, 1212]
+    assert found([y, x], [None, 1000]) == [5, 1010]
+    assert found([y, x], [101, None]) == [106, 212]
+    assert found([x, aside], [1, 7]) == [11, 7]
+    assert found([aside], [None]) == [None]
+    assert found([z, x], [100, 1000]) == [101, 2010]
+    w = one(10)
+    gx, gy = chainer.grad([y * y], [x, y], None, [None, w * w], enable_double_backprop=True)
+    assert [float(g.array[0]) for g in (gx, gy)] == [216, 108]
+    gw, gxx = chainer.grad([gx], [w, x])
+    assert [float(g.array[0]) for g in (gw, gxx)] == [40, 8]
+    for bad, error in ((np.ones(2, 'f'), ValueError), (np.ones(1, 'd'), TypeError)):
+        with pytest.raises(error, match=r'grad: grad_inputs\[0\] has'):
+            chainer.grad([z], [x], None, [make(bad)])
+
+
 # ---- chainer.backward ----
 
 
@@ -290,12 +328,62 @@ def test_backward_of_several(make):
     assert_equal(x.grad, 2 + 3 * A)
     x.cleargrad()
     y2 = F.sum(x * x)
-    chainer.backward([F.sum(x * 2), y2], enable_double_backprop=True)
+    y2.grad = make(np.ones((), 'f'))
+    chainer.backward([y2], enable_double_backprop=True)
     assert x.grad_var.creator is not None
     x.cleargrad()
     chainer.backward([F.sum(x * 2), F.sum(x * 3)], [Variable(make(np.ones((), 'f'))), None])
     assert_equal(x.grad, 2 * ONES)
     chainer.backward([])
+
+
+def test_backward_from_what_has_no_gradient(make):
+    x = Variable(make(A))
+    y, z = x * 2, x * 3
+    z.grad = make(A)
+    if isinstance(x.array, chainerx.ndarray):
+        chainer.backward([y, z])
+        assert_equal(x.grad, 2 + 3 * A)
+        return
+    with pytest.warns(RuntimeWarning, match='outputs has a Variable without a gradient') as found:
+        chainer.backward([y, z])
+    assert found[0].filename == __file__
+    assert_equal(x.grad, 3 * A)
+    with pytest.warns(RuntimeWarning):
+        chainer.backward([y])
+    assert_equal(x.grad, 3 * A)
+
+
+def test_backward_of_one_listed_twice(make):
+    x = Variable(make(A))
+    y = x * 2
+    for outputs in ([y, y], [y, y.node.get_variable()]):
+        x.cleargrad()
+        y.grad = make(A)
+        with pytest.warns(RuntimeWarning, match='or one twice, which counts once'):
+            chainer.backward(outputs)
+        assert_equal(x.grad, 2 * A)
+    x.cleargrad()
+    chainer.backward([y, y], [Variable(make(A)), make(3 * A)])
+    assert_equal(x.grad, 8 * A)
+    with pytest.warns(RuntimeWarning, match='counts twice'):
+        (g,) = chainer.grad([y, y], [x])
+    assert_equal(g, 4 * ONES)
+
+
+def test_given_gradients_leave_those_of_outputs_alone(make):
+    x = Variable(make(A), grad=make(A))
+    y = x * 2
+    y.grad = make(5 * A)
+    chainer.backward([y, x], [make(3 * A), make(A)])
+    assert_equal(y.grad, 5 * A)
+    assert_equal(x.grad, 8 * A)
+    chainer.backward([y], [None])
+    assert_equal(y.grad, 5 * A)
+    assert_equal(x.grad, 8 * A)
+    for bad, error in ((A[:1], ValueError), (A.astype('d'), TypeError)):
+        with pytest.raises(error, match=r'grad_outputs\[0\] has'):
+            chainer.backward([y], [make(bad)])
 
 
 def test_backward_errors(make):

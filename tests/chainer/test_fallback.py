@@ -136,3 +136,66 @@ def test_hooks_hear_begin_and_end_once(ndim):
     with Hook():
         Sometimes().apply((chainerx.array(A if ndim == 2 else A[0]),))
     assert order == ['pre', 'post']
+
+
+class WithArrays(FunctionNode):
+    def __init__(self, given, constant):
+        self.given = given
+        self.constant = constant
+        self.total = given * 0
+        self.name = 'any'
+
+    def forward(self, xs):
+        assert type(self.given) is type(self.constant) is type(xs[0]) is np.ndarray
+        self.mask = np.sign(xs[0])
+        self.given += 1
+        self.total = self.total + xs[0]
+        if xs[0][0] > 100:
+            raise ValueError('too large')
+        return (xs[0] * self.given,)
+
+    def backward(self, indexes, gys):
+        return (gys[0] * self.given,)
+
+
+def test_attributes_are_of_the_kind_that_forward_and_backward_see():
+    given, constant = chainerx.array([1, 2], 'f'), np.ones(2, 'f')
+    f = WithArrays(given, constant)
+    x = Variable(chainerx.array([3, -4], 'f'))
+    (y,) = f.apply((x,))
+    assert f.given is given  # and what was written is there
+    np.testing.assert_array_equal(chainerx.to_numpy(given), [2, 3])
+    assert f.constant is constant
+    assert type(f.mask) is np.ndarray  # assigned by forward
+    assert isinstance(f.total, chainerx.ndarray)
+    np.testing.assert_array_equal(chainerx.to_numpy(f.total), [3, -4])
+    F.sum(y).backward()
+    np.testing.assert_array_equal(chainerx.to_numpy(x.grad), [2, 3])
+    with pytest.raises(ValueError, match='too large'):
+        f.apply((chainerx.array([101, 1], 'f'),))
+    assert f.given is given
+    assert isinstance(f.total, chainerx.ndarray)
+    # Over NumPy arrays nothing changes.
+    f = WithArrays(np.array([1, 2], 'f'), constant)
+    f.apply((np.array([3, -4], 'f'),))
+    assert type(f.total) is np.ndarray
+
+
+def test_attributes_of_old_style_functions():
+    class Old(chainer.Function):
+        def forward(self, xs):
+            assert type(self.weight) is np.ndarray
+            self.mask = np.sign(xs[0])
+            return (xs[0] * self.weight,)
+
+        def backward(self, xs, gys):
+            assert type(self.weight) is type(self.mask) is np.ndarray
+            return (gys[0] * self.weight * self.mask,)
+
+    f = Old()
+    f.weight = chainerx.array([2, 3], 'f')
+    x = Variable(chainerx.array([3, -4], 'f'))
+    y = f(x)
+    assert isinstance(f.weight, chainerx.ndarray)
+    F.sum(y).backward()
+    np.testing.assert_array_equal(chainerx.to_numpy(x.grad), [2, -3])

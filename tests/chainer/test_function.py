@@ -46,9 +46,48 @@ def test_both_directions(x):
     assert y.creator is None
 
 
-def test_gradients_have_no_graph(x):
-    (g,) = chainer.grad([F.sum(Mul()(x, x))], [x], enable_double_backprop=True)
-    np.testing.assert_array_equal(to_numpy(g.array), 2 * A)
+@pytest.mark.parametrize('retained', [(0, 1), ()])
+def test_gradients_cannot_be_differentiated_again(x, retained):
+    class Constant(Mul):
+        def forward(self, xs):
+            self.retain_inputs(retained)
+            return super().forward(xs)
+
+        def backward(self, xs, gys):
+            return gys[0] * 3, None
+
+    match = 'Constant: cannot twice-differentiate an old-style Function'
+    y = F.sum(Constant()(x * 2, x) * x)  # whose input nobody keeps
+    (g,) = chainer.grad([y], [x], enable_double_backprop=True)
+    np.testing.assert_array_equal(to_numpy(g.array), 2 * A * A + 6 * A)
+    for again in (lambda: chainer.grad([F.sum(g)], [x]), F.sum(g).backward, F.sum(g * x).backward):
+        with pytest.raises(RuntimeError, match=match):
+            again()
+    y = F.sum(Constant()(x, x))
+    y.backward(enable_double_backprop=True)
+    assert x.grad_var.creator.label == 'Constant.backward'
+    assert x.grad_var.creator.inputs[0] == x.node
+    # Where its gradient does not matter, it does no harm.
+    z = Variable(x.array * 1)
+    (g,) = chainer.grad([F.sum(Constant()(x, x)) + F.sum(z * z)], [z], enable_double_backprop=True)
+    (gg,) = chainer.grad([F.sum(g)], [z])
+    np.testing.assert_array_equal(to_numpy(gg.array), np.full_like(A, 2))
+
+
+def test_gradients_outside_of_double_backprop_have_no_graph(x):
+    (g,) = chainer.grad([F.sum(Mul()(x, x))], [x])
+    assert g.creator is None
+    F.sum(g * x).backward()
+    np.testing.assert_array_equal(to_numpy(x.grad), 2 * A)
+
+
+def test_without_any_gradient_in_double_backprop(x):
+    class Nothing(Mul):
+        def backward(self, xs, gys):
+            return None, None
+
+    (g,) = chainer.grad([F.sum(Nothing()(x, x) + x)], [x], enable_double_backprop=True)
+    np.testing.assert_array_equal(to_numpy(g.array), np.ones_like(A))
     assert chainer.grad([F.sum(g)], [x]) == [None]
 
 
@@ -57,8 +96,60 @@ def test_calling_twice(x):
     y, z = f(x, x), f(x, x)
     assert y.creator is f
     assert z.creator is f
-    F.sum(y + z).backward()
-    np.testing.assert_array_equal(to_numpy(x.grad), 4 * A)
+    F.sum(z).backward()
+    np.testing.assert_array_equal(to_numpy(x.grad), 2 * A)
+    with pytest.raises(RuntimeError, match=r'Mul.backward: .* applied again'):
+        F.sum(y).backward()
+
+
+def test_none_among_inputs_and_outputs(x):
+    seen = []
+
+    class Half(Function):
+        def forward(self, xs):
+            seen.append(xs[1])
+            return xs[0] * 2, None
+
+        def backward(self, xs, gys):
+            seen.extend([xs[1], gys[1]])
+            return gys[0] * 2, None
+
+    y, nothing = Half()(x, None)
+    assert nothing.array is None
+    F.sum(y).backward()
+    np.testing.assert_array_equal(to_numpy(x.grad), np.full_like(A, 2))
+    assert seen == [None] * 3
+
+
+def test_errors_name_the_class(x):
+    class Bad(Function):
+        gradient = None
+
+        def forward(self, xs):
+            return (xs[0] * 2,)
+
+        def backward(self, xs, gys):
+            return (self.gradient,)
+
+    f = Bad()
+    y = F.sum(f(x))
+    for gradient, error in (
+        ('x', TypeError),
+        (A[:1], ValueError),
+        (A.astype('d'), TypeError),
+        (A.astype('i'), TypeError),
+    ):
+        f.gradient = gradient
+        with pytest.raises(error, match=r'^(Bad\.|backward: Bad\.)'):
+            y.backward()
+    with chainer.using_config('chainerx_fallback', 'error'):
+        if isinstance(x.array, chainerx.ndarray):
+            with pytest.raises(RuntimeError, match=r'^Bad: no chainerx'):
+                Bad()(x)
+    with pytest.raises(TypeError, match='Bad'):
+        Bad()(x, A if isinstance(x.array, chainerx.ndarray) else chainerx.array(A))
+    with pytest.raises(TypeError, match=r'\(Bad\)'):
+        type('Bad', (Bad,), {'forward': lambda self, xs: xs[0]})()(x)
 
 
 class Exp(Function):

@@ -116,7 +116,7 @@ def test_inputs_of_all_sorts(make):
     np.testing.assert_array_equal(to_numpy(connected.grad), np.ones_like(A))
 
 
-@pytest.mark.parametrize('inputs', [(), (None,), (1.0,), ([1.0],), ('x',), 5])
+@pytest.mark.parametrize('inputs', [(), (1.0,), ([1.0],), ('x',), 5])
 def test_bad_inputs(inputs):
     with pytest.raises(TypeError):
         Identity().apply(inputs)
@@ -139,8 +139,8 @@ def test_mixed_kinds_and_devices():
 
 @pytest.mark.parametrize(
     'result',
-    [[A], A, None, 1.0, (None,), (1.0,), (A.sum(),), (Variable(A),)],
-    ids=['list', 'array', 'None', 'float', '(None,)', '(float,)', '(scalar,)', '(Variable,)'],
+    [[A], A, None, 1.0, (1.0,), (A.sum(),), (Variable(A),)],
+    ids=['list', 'array', 'None', 'float', '(float,)', '(scalar,)', '(Variable,)'],
 )
 def test_forward_that_returns_something_else(make, result):
     f = user(lambda s, xs: result)()
@@ -408,9 +408,36 @@ def test_applied_twice(make):
     assert u.creator is f
     assert v.creator is f
     assert f.inputs == (y.node,)
-    F.sum(u * 3 + v).backward()
-    np.testing.assert_array_equal(to_numpy(x.grad), np.full_like(A, 3))
+    F.sum(v).backward()
     np.testing.assert_array_equal(to_numpy(y.grad), np.ones_like(A))
+    with pytest.raises(RuntimeError, match=r'Identity.backward: .* applied again after'):
+        F.sum(u * 3 + v).backward()
+    assert x.grad is None
+    np.testing.assert_array_equal(to_numpy(y.grad), np.ones_like(A))
+
+
+def test_applied_again_when_nobody_needs_the_first_time(make):
+    f = Mul()
+    for n in (1, 2):
+        x = Variable(make(A * n))
+        (y,) = f.apply((x, x))
+        F.sum(y).backward()
+        np.testing.assert_array_equal(to_numpy(x.grad), 2 * A * n)
+        with chainer.no_backprop_mode():
+            f.apply((make(A), make(A)))
+        x.cleargrad()
+        F.sum(y).backward()  # what is not recorded forgets nothing
+        np.testing.assert_array_equal(to_numpy(x.grad), 2 * A * n)
+
+
+def test_made_a_creator_by_hand_it_was_not_applied_again(make):
+    x = Variable(make(A))
+    f = Mul()
+    (y,) = f.apply((x, x))
+    other = Variable(make(A))
+    other.set_creator_node(f)
+    F.sum(y + other).backward()
+    np.testing.assert_array_equal(to_numpy(x.grad), 4 * A)
 
 
 def test_unchain(make):

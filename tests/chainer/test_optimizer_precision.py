@@ -29,7 +29,9 @@ def test_static_loss_scale(device):
     # By hand, and without an optimizer's knowledge.
     net.cleargrads()
     net.loss(ones(net)).backward(loss_scale=32.0)
-    assert net.l.W.loss_scale == net.l.b.loss_scale == 32.0
+    # Gradients of chainerx arrays have been divided by it already.
+    known = None if device.startswith('native') else 32.0
+    assert (net.l.W.loss_scale, net.l.b.loss_scale) == (known, known)
     assert net.m.W.loss_scale is None
     optimizer.update()
     assert to_list(net.l.W.array) == [[-1, -1]]
@@ -44,7 +46,8 @@ def test_loss_scale_of_all_layers(device):
     net.cleargrads()
     y = F.sum(net(ones(net)))
     y.backward(loss_scale=2.0)
-    assert [param.loss_scale for param in net.params()] == [2.0] * 6
+    known = None if device.startswith('native') else 2.0
+    assert [param.loss_scale for param in net.params()] == [known] * 6
 
 
 def test_rule_alone_undoes_the_loss_scale(device):

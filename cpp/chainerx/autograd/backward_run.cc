@@ -230,7 +230,7 @@ void BackwardRun::AddGrad(Slot* slot, Array&& g) {
     if (wanted) Accumulate(slots_[StateOf(slot)].grad, std::move(g));
 }
 
-void BackwardRun::AddOutput(const Array& output, Array grad) {
+void BackwardRun::AddOutput(const Array& output, Array grad, bool own) {
     Slot* slot = output.body()->slot;
     if (slot == nullptr) return;
     slot->DropExpired();
@@ -239,7 +239,7 @@ void BackwardRun::AddOutput(const Array& output, Array grad) {
         grad = engine_ops::Full(output.shape(), loss_scale_.value_or(1.0), output.dtype(),
                                 output.device());
     }
-    slots_[StateOf(slot)].output = true;
+    slots_[StateOf(slot)].output |= own;
     if (IsLive(slot)) {
         const uint32_t state = StateOf(slot->node);
         Accumulate(nodes_[state].GradOf(slot->index), std::move(grad));
@@ -247,6 +247,17 @@ void BackwardRun::AddOutput(const Array& output, Array grad) {
     } else {
         if (!slots_[StateOf(slot)].target) CheckNotSpent(slot);
         Accumulate(slots_[StateOf(slot)].grad, std::move(grad));
+    }
+}
+
+void BackwardRun::AddTargetGrad(Slot* slot, Array grad) {
+    target_grads_.emplace_back(slot, std::move(grad));
+}
+
+// What the target has from elsewhere joins the gradient that has arrived.
+void BackwardRun::AddTargetGrads(Slot* slot, Array& grad) {
+    for (auto& [target, g] : target_grads_) {
+        if (target == slot && !g.is_null()) Accumulate(grad, std::exchange(g, Array{}));
     }
 }
 
@@ -306,6 +317,9 @@ void BackwardRun::Run(bool store) {
     const uint64_t off = double_backprop_ ? 0 : ~context->OuterIds(id_.ordinal());
     const BackpropModeScope mode{*context, off, false};
     const RegionScope no_region{nullptr};
+    for (auto& [target, g] : target_grads_) {
+        if (loss_scale_) g = engine_ops::Multiply(g, *loss_scale_);  // as the others are
+    }
     for (uint32_t n = 1; !queue_.empty(); ++n) {
         if (n % kNodesPerCheck == 0) CheckInterrupt();
         const uint32_t state = queue_.front().second;
@@ -316,6 +330,9 @@ void BackwardRun::Run(bool store) {
         Process(state);
     }
     EndObserved();
+    for (auto& [target, g] : target_grads_) {  // leaves, and where nothing has arrived
+        if (!g.is_null()) Accumulate(slots_[StateOf(target)].grad, std::exchange(g, Array{}));
+    }
     for (SlotState& s : slots_) {
         if (!s.grad.is_null() && loss_scale_)
             s.grad = engine_ops::Multiply(s.grad, 1.0 / *loss_scale_);
@@ -407,6 +424,8 @@ void BackwardRun::Process(uint32_t state) {
     }
     for (uint32_t i = 0; i < node->n_outputs; ++i) {
         Slot* slot = node->outputs() + i;
+        if (!target_grads_.empty() && !gys[i].is_null()) [[unlikely]]
+            AddTargetGrads(slot, gys[i]);
         if (!gys[i].is_null() && (retain_grad_ || HasState(slot) || (slot->required & bit_) != 0)) {
             slots_[StateOf(slot)].grad = gys[i];
         }

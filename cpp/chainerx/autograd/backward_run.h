@@ -27,8 +27,11 @@ class CX_API BackwardRun {
 
     // Gradients are wanted for this array only (may be called several times).
     void AddTarget(Slot* slot);
-    // Where gradients start; `grad` null means ones. Replaces the array's own gradient.
-    void AddOutput(const Array& output, Array grad);
+    // Where gradients start; `grad` null means ones. Replaces the array's own gradient, unless it
+    // does not stand for it (`own`).
+    void AddOutput(const Array& output, Array grad, bool own = true);
+    // A gradient that a target has from elsewhere, once one of the outputs' arrives there.
+    void AddTargetGrad(Slot* slot, Array grad);
     void set_retain_grad(bool retain) { retain_grad_ = retain; }
     // The graph stays as it was, for another run.
     void set_keep_graph(bool keep) { stays_ = double_backprop_ || keep; }
@@ -85,6 +88,7 @@ class CX_API BackwardRun {
     void CheckNotSpent(Slot* slot) const;
     void Forget(uint32_t state);
     bool AddGivenGrads(Node* node);
+    CX_COLD void AddTargetGrads(Slot* slot, Array& grad);
     Array Fit(Node* node, int i, Array&& gx);
     bool IsLive(Slot* slot) const;
     void Observe(Node* node, std::span<Array> gys);
@@ -112,6 +116,7 @@ class CX_API BackwardRun {
     std::unordered_set<const Region*> complete_;           // their given gradients were added
     std::vector<Node*> taken_;                             // released when the run has succeeded
     std::vector<Slot*> given_;                             // the outputs whose gradients they were
+    std::vector<std::pair<Slot*, Array>> target_grads_;    // that targets have from elsewhere
 };
 
 }  // namespace chainerx::internal

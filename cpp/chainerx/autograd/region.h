@@ -58,6 +58,7 @@ struct CX_API Region {
     bool foreign{false};   // the payload may be part of reference cycles of the layer above
     bool observed{false};  // an observer of runs is told of this one, even if not of all
     bool late{false};      // became foreign when nodes above it had been recorded
+    bool stale{false};     // its function was applied again and forgot what this was
     uint8_t kind{0};       // for the layer above
     // The layer above: what the function is (borrowed), what it keeps (released with the last
     // node), and its view of the region, not owned.

@@ -134,19 +134,28 @@ class WithGradient:
 def backprop_mode(enabled: bool, /) -> ConfigContext: ...
 def backward(
     outputs: tuple[Any, ...],
+    grad_outputs: tuple[Any, ...] | None,
     retain_grad: bool,
     enable_double_backprop: bool,
     loss_scale: float | None,
+    keep_scale: bool,
     /,
 ) -> None: ...
 def cleargrads(link: Any, /) -> bool: ...
 def collection(full: bool, /) -> None: ...
 def config_changed() -> None: ...
-def connect(function: Any, inputs: tuple[Any, ...], outputs: tuple[Any, ...], /) -> Any: ...
+def connect(
+    function: Any,
+    inputs: tuple[Any, ...],
+    outputs: tuple[Any, ...],
+    again: bool = True,
+    /,
+) -> Any: ...
 def grad(
     outputs: tuple[Any, ...],
     inputs: tuple[Any, ...],
     grad_outputs: tuple[Any, ...] | None,
+    grad_inputs: tuple[Any, ...] | None,
     retain_grad: bool,
     enable_double_backprop: bool,
     loss_scale: float | None,

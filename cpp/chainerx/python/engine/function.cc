@@ -219,16 +219,51 @@ struct Places {
     Py_ssize_t n_outputs;
 };
 
+// The input at a place; null after backward() has unchained the function, too.
+Slot* InputAt(Region* region, int place) {
+    return static_cast<uint32_t>(place) < region->inputs.size() ? region->inputs[place] : nullptr;
+}
+
+// The inputs of the node whose gradients are asked for. Those of integers lead nowhere; v7 asks for
+// them, but not where arrays are chainerx's.
+std::vector<int> Targets(Region* region, const GradContext& context, const Places& places) {
+    const bool of_all = static_cast<Kind>(region->kind) != Kind::kChainerx;
+    std::vector<int> targets;
+    for (int i = 0; i < context.input_count(); ++i) {
+        if (!context.IsInputGradRequired(i)) continue;
+        const Slot* slot = InputAt(region, places.inputs[i]);
+        if (of_all || slot == nullptr || IsDifferentiable(slot->dtype)) targets.push_back(i);
+    }
+    return targets;
+}
+
+// backward() returns one gradient per target, or one per input.
+[[noreturn]] CX_COLD void ThrowWrongCount(PyObject* f, Py_ssize_t n, size_t n_inputs,
+                                          size_t n_targets) {
+    std::string expected = StrCat(n_inputs);
+    if (n_targets != n_inputs) expected += StrCat(" or ", n_targets);
+    throw ValueError{ClassName(f),
+                     ".backward: number of gradients returned from backward is incorrect: ", n,
+                     " != expected ", expected};
+}
+
+[[noreturn]] CX_COLD void ThrowStale(PyObject* f) {
+    PyErr_Format(PyExc_RuntimeError,
+                 "%s.backward: the function object was applied again after this output was "
+                 "computed, and what it kept is of the last time; make a new %s for each call",
+                 ClassName(f), ClassName(f));
+    throw PythonError{};
+}
+
 // The gradients that the user's backward() computes.
 void CallBackward(Region* region, GradContext& context, const Places& places) {
     const GilScope gil;
     const Ref f{Py_NewRef(static_cast<PyObject*>(region->payload))};
     const auto kind = static_cast<Kind>(region->kind);
-    std::vector<int> targets;
-    for (int i = 0; i < context.input_count(); ++i) {
-        if (context.IsInputGradRequired(i)) targets.push_back(i);
-    }
+    const std::vector<int> targets = Targets(region, context, places);
     if (targets.empty()) return;
+    if (region->stale) ThrowStale(f.get());
+    const size_t n_inputs = region->inputs.size();
     const Ref indexes = Check(PyTuple_New(static_cast<Py_ssize_t>(targets.size())));
     const Ref no_grads = Check(PyTuple_New(static_cast<Py_ssize_t>(targets.size())));
     for (size_t i = 0; i < targets.size(); ++i) {
@@ -257,20 +292,16 @@ void CallBackward(Region* region, GradContext& context, const Places& places) {
                         ", expected a tuple of Variables or None"};
     }
     const Items gxs{result.get()};
-    const Py_ssize_t n = gxs.size();
-    if (n != static_cast<Py_ssize_t>(targets.size())) {
-        throw ValueError{ClassName(f.get()),
-                         ".backward: number of gradients returned from backward "
-                         "is incorrect: ",
-                         n, " != expected ", targets.size()};
+    const auto n = static_cast<size_t>(gxs.size());
+    if (n != n_inputs && n != targets.size()) {
+        ThrowWrongCount(f.get(), gxs.size(), n_inputs, targets.size());
     }
-    for (Py_ssize_t i = 0; i < n; ++i) {
-        PyObject* g = gxs[i];
-        if (g == Py_None) continue;
+    for (size_t i = 0; i < targets.size(); ++i) {
         const int place = places.inputs[targets[i]];
-        Slot* slot =
-            static_cast<uint32_t>(place) < region->inputs.size() ? region->inputs[place] : nullptr;
-        if (slot == nullptr) continue;  // unchained by backward() itself
+        PyObject* g = gxs[n == n_inputs ? place : static_cast<Py_ssize_t>(i)];
+        if (g == Py_None) continue;
+        Slot* slot = InputAt(region, place);
+        if (slot == nullptr) continue;
         const Hold<Slot> hold{slot};
         if (!IsVariable(g)) {
             ThrowBadGradient(
@@ -295,11 +326,12 @@ void CallBackward(Region* region, GradContext& context, const Places& places) {
     }
 }
 
-// connect(function, inputs, outputs): makes the arrays that the user's forward() returned variables
-// whose creator the function is.
+// connect(function, inputs, outputs, again=True): makes the arrays that the user's forward()
+// returned variables whose creator the function is. Unless `again`, the function was applied before
+// and still knows what it computed then.
 PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
     try {
-        if (n_args != 3 || !IsFunction(args[0]) || !PyTuple_Check(args[1]) ||
+        if (n_args < 3 || n_args > 4 || !IsFunction(args[0]) || !PyTuple_Check(args[1]) ||
             !PyTuple_Check(args[2])) {
             throw TypeError{
                 "connect: expected a FunctionNode, a tuple of Variables and a tuple of arrays"};
@@ -336,9 +368,10 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
         Kind kind = Kind::kNumpy;
         for (Py_ssize_t i = 0; i < n_outputs; ++i) {
             PyObject* o = PyTuple_GET_ITEM(args[2], i);
+            arrays.emplace_back();
+            if (o == Py_None) continue;
             kind = KindOf(o);
             if (kind == Kind::kNone) throw TypeError{"connect: output ", i, " is no array"};
-            arrays.emplace_back();
             if (!enabled) continue;
             try {
                 arrays.back() = SideOf(name, o);
@@ -348,7 +381,7 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
             }
         }
         if (!records.empty()) {
-            Region* region = BindRegion(f, kind);
+            Region* region = BindRegion(f, kind, n_args < 4 || args[3] != Py_False);
             region->Ref();
             RegionHold hold;
             hold.Reset(region);
@@ -372,9 +405,11 @@ PyObject* Connect(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
         for (Py_ssize_t i = 0; i < n_outputs; ++i) {
             PyObject* o = PyTuple_GET_ITEM(args[2], i);
             // What chainerx can't hold, object arrays and the like, is never differentiated.
+            const bool is_none = o == Py_None;
             PyTuple_SET_ITEM(result.get(), i,
                              arrays[i].is_null()
-                                 ? NewUnrecordedVariable(o, kind, requires_grad && !enabled)
+                                 ? NewUnrecordedVariable(o, is_none ? Kind::kNumpy : kind,
+                                                         requires_grad && (is_none || !enabled))
                                  : NewVariable(arrays[i], kind, requires_grad, o));
         }
         return result.Release();
@@ -464,9 +499,21 @@ void ReleasePayload(Region& region) noexcept {
     ReleaseObject(o);
 }
 
-Region* BindRegion(PyObject* function, Kind kind) {
+const OpInfo& ClassOp(PyObject* f) {
+    auto* adapter = reinterpret_cast<PyTypeObject*>(g_callbacks.adapter_class);
+    if (adapter == nullptr || !PyObject_TypeCheck(f, adapter)) return UserOp(Py_TYPE(f)->tp_name);
+    const Ref name = Check(PyObject_GetAttrString(f, "_impl_name"));
+    const char* text = PyUnicode_AsUTF8(name.get());
+    if (text == nullptr) throw PythonError{};
+    return UserOp(text);
+}
+
+Region* BindRegion(PyObject* function, Kind kind, bool again) {
     FunctionObject* f = AsFunction(function);
-    if (f->region != nullptr) Unbind(f);  // applied again
+    if (f->region != nullptr) {
+        f->region->stale |= again;
+        Unbind(f);
+    }
     auto* region = new Region;
     region->foreign = true;
     region->observed = HasHooks(f);

@@ -46,11 +46,12 @@ class RegionHold {
     internal::Region* region_{nullptr};
 };
 
-// The operation that a function of a user's class is in the graph.
-inline const OpInfo& ClassOp(PyObject* f) { return UserOp(Py_TYPE(f)->tp_name); }
+// The operation that a function of a user's class is in the graph, named after that class.
+const OpInfo& ClassOp(PyObject* f);
 
-// A region whose payload is `function`, which is bound to it.
-internal::Region* BindRegion(PyObject* function, Kind kind);
+// A region whose payload is `function`, which is bound to it. `again`: the function was applied
+// once more, so that it knows no longer what is in the region that it was bound to.
+internal::Region* BindRegion(PyObject* function, Kind kind, bool again = true);
 // Releases a payload that is a Python object.
 void ReleasePayload(internal::Region& region) noexcept;
 

@@ -79,6 +79,14 @@ class Observer : public internal::RunObserver {
     std::vector<Open> open_;
 };
 
+// Gradients of chainerx arrays come without the scale, as from chainerx.backward; others keep it.
+std::optional<double> ScaleOf(PyObject* outputs, const std::optional<double>& scale) {
+    if (PyTuple_GET_SIZE(outputs) == 0) return std::nullopt;
+    PyObject* first = PyTuple_GET_ITEM(outputs, 0);
+    const bool chainerx = IsVariable(first) && AsVariable(first)->cell->kind == Kind::kChainerx;
+    return chainerx ? scale : std::nullopt;
+}
+
 std::optional<double> ToScale(const char* op, PyObject* o) {
     if (!Given(o)) return std::nullopt;
     return ToDouble(op, "loss_scale", o);
@@ -103,31 +111,68 @@ VariableObject* ToVariable(const char* op, const char* name, PyObject* o) {
     return AsVariable(o);
 }
 
-// backward(outputs, retain_grad, enable_double_backprop, loss_scale)
+// The gradient that the user gives for a variable.
+Array GivenGrad(const char* op, const char* name, Py_ssize_t i, PyObject* given, const Array& x) {
+    const Array g = RecordOf(op, ToVariable(op, name, given));
+    if (g.shape() != x.shape()) {
+        throw ValueError{op,       ": ", name, "[", i, "] has shape ", g.shape(), ", the variable ",
+                         x.shape()};
+    }
+    if (g.dtype() != x.dtype()) {
+        throw TypeError{op,       ": ", name, "[", i, "] has dtype ", g.dtype(), ", the variable ",
+                        x.dtype()};
+    }
+    CheckSameDevice(op, x.device(), g.device());
+    return g;
+}
+
+// A tuple of as many gradients as there are variables; null for None, which stands for none.
+PyObject* ToGrads(const char* op, const char* name, PyObject* grads, PyObject* variables) {
+    if (grads == Py_None) return nullptr;
+    if (!PyTuple_Check(grads)) throw TypeError{op, ": ", name, ": expected a tuple or None"};
+    if (PyTuple_GET_SIZE(grads) != PyTuple_GET_SIZE(variables)) {
+        throw ValueError{op,   ": ",    PyTuple_GET_SIZE(grads),     " ",
+                         name, " for ", PyTuple_GET_SIZE(variables), " variables"};
+    }
+    return grads;
+}
+
+// backward(outputs, grad_outputs, retain_grad, enable_double_backprop, loss_scale, keep_scale):
+// without `grad_outputs` it starts from the gradients that the outputs have.
 PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) {
     try {
-        if (n != 4 || !PyTuple_Check(args[0]))
-            throw TypeError{"backward: expected a tuple of Variables"};
-        const bool retain = ToBool(args[1], false);
-        const bool twice = ToBool(args[2], false);
-        const std::optional<double> scale = ToScale("backward", args[3]);
+        if (n != 6 || !PyTuple_Check(args[0])) {
+            throw TypeError{"backward: expected 6 arguments, the first a tuple of Variables"};
+        }
+        PyObject* outputs = args[0];
+        PyObject* given = ToGrads("backward", "grad_outputs", args[1], outputs);
+        const bool retain = ToBool(args[2], false);
+        const bool twice = ToBool(args[3], false);
+        const std::optional<double> scale = ToScale("backward", args[4]);
+        const bool keep_scale = ToBool(args[5], false);
         const State& state = GetState();
         Observer observer{state};
         const BackpropId id = GetDefaultContext().default_backprop_id();
-        BackwardRun run{id, twice, std::nullopt};
+        BackwardRun run{id, twice, keep_scale ? std::nullopt : ScaleOf(outputs, scale)};
         run.set_keep_graph(true);
         run.set_retain_grad(retain);
         run.set_use_given_grads(true);
         std::vector<Hold<Slot>> slots;
-        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args[0]); ++i) {
-            VariableObject* v = ToVariable("backward", "outputs", PyTuple_GET_ITEM(args[0], i));
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(outputs); ++i) {
+            VariableObject* v = ToVariable("backward", "outputs", PyTuple_GET_ITEM(outputs, i));
             Hold<Slot> held{SlotOf("backward", v)};
             Slot* slot = held.get();
             // Outputs that no gradient flows to have nothing to start, nor have leaves.
             if ((slot->live.load() & GraphBit()) == 0) continue;
+            const Array y = RecordOf("backward", v);
+            if (given != nullptr) {
+                PyObject* g = PyTuple_GET_ITEM(given, i);
+                run.AddOutput(y, GivenGrad("backward", "grad_outputs", i, g, y), false);
+                continue;
+            }
             const bool leaf = slot->node == nullptr || slot->cut.load();
             if (leaf && v->cell->kind != Kind::kChainerx && slot->GetGrad(GraphBit()).is_null() &&
-                RecordOf("backward", v).GetTotalSize() != 1) {
+                y.GetTotalSize() != 1) {
                 continue;
             }
             Array seed = Seed("backward", v, slot, scale);
@@ -135,7 +180,6 @@ PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) {
                 if (retain) slot->SetGrad(GraphBit(), seed);
                 slots.push_back(std::move(held));
             }
-            const Array y = RecordOf("backward", v);
             run.AddOutput(y, std::move(seed));
         }
         run.Run(true);
@@ -149,66 +193,60 @@ PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) {
     }
 }
 
-// grad(outputs, inputs, grad_outputs, retain_grad, enable_double_backprop, loss_scale): a list of
-// Variables or None
+// grad(outputs, inputs, grad_outputs, grad_inputs, retain_grad, enable_double_backprop,
+// loss_scale): a list of Variables or None
 PyObject* RunGrad(PyObject*, PyObject* const* args, Py_ssize_t n) {
     try {
-        if (n != 6) throw TypeError{"grad: expected 6 arguments"};
-        if (!PyTuple_Check(args[0]) || !PyTuple_Check(args[1])) {
-            throw TypeError{"grad: expected tuples of Variables"};
+        if (n != 7 || !PyTuple_Check(args[0]) || !PyTuple_Check(args[1])) {
+            throw TypeError{"grad: expected 7 arguments, the first two tuples of Variables"};
         }
-        const bool seeded = PyTuple_Check(args[2]);
-        if (seeded && PyTuple_GET_SIZE(args[2]) != PyTuple_GET_SIZE(args[0])) {
-            throw ValueError{"grad: ", PyTuple_GET_SIZE(args[2]), " grad_outputs for ",
-                             PyTuple_GET_SIZE(args[0]), " outputs"};
-        }
-        const std::optional<double> scale = ToScale("grad", args[5]);
-        const bool twice = ToBool(args[4], false);
+        PyObject* outputs = args[0];
+        PyObject* inputs = args[1];
+        PyObject* given = ToGrads("grad", "grad_outputs", args[2], outputs);
+        PyObject* from_elsewhere = ToGrads("grad", "grad_inputs", args[3], inputs);
+        const bool twice = ToBool(args[5], false);
+        const std::optional<double> scale = ToScale("grad", args[6]);
         const State& state = GetState();
         Observer observer{state};
         const BackpropId id = GetDefaultContext().default_backprop_id();
-        BackwardRun run{id, twice, std::nullopt};
+        BackwardRun run{id, twice, ScaleOf(outputs, scale)};
         run.set_keep_graph(true);
-        run.set_retain_grad(ToBool(args[3], false));
-        const Py_ssize_t n_inputs = PyTuple_GET_SIZE(args[1]);
+        run.set_retain_grad(ToBool(args[4], false));
+        const Py_ssize_t n_inputs = PyTuple_GET_SIZE(inputs);
+        const auto grad_input = [&](Py_ssize_t i) {
+            return from_elsewhere != nullptr ? PyTuple_GET_ITEM(from_elsewhere, i) : Py_None;
+        };
         std::vector<Slot*> targets;
         for (Py_ssize_t i = 0; i < n_inputs; ++i) {
-            VariableObject* v = ToVariable("grad", "inputs", PyTuple_GET_ITEM(args[1], i));
-            Slot* slot = SlotOf("grad", v);
-            const bool live = (slot->live.load() & GraphBit()) != 0;
-            if (live) run.AddTarget(slot);
-            targets.push_back(live ? slot : nullptr);
+            VariableObject* v = ToVariable("grad", "inputs", PyTuple_GET_ITEM(inputs, i));
+            const Hold<Slot> held{SlotOf("grad", v)};
+            const bool live = (held.get()->live.load() & GraphBit()) != 0;
+            if (live) run.AddTarget(held.get());
+            targets.push_back(live ? held.get() : nullptr);
+            PyObject* g = grad_input(i);
+            if (g == Py_None) continue;
+            Array grad = GivenGrad("grad", "grad_inputs", i, g, RecordOf("grad", v));
+            if (live) run.AddTargetGrad(held.get(), std::move(grad));
         }
-        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args[0]); ++i) {
-            VariableObject* v = ToVariable("grad", "outputs", PyTuple_GET_ITEM(args[0], i));
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(outputs); ++i) {
+            VariableObject* v = ToVariable("grad", "outputs", PyTuple_GET_ITEM(outputs, i));
             SlotOf("grad", v);
             const Array y = RecordOf("grad", v);
-            PyObject* given = seeded ? PyTuple_GET_ITEM(args[2], i) : Py_None;
-            Array seed;
-            if (given != Py_None) {
-                seed = RecordOf("grad", ToVariable("grad", "grad_outputs", given));
-                if (seed.shape() != y.shape()) {
-                    throw ValueError{"grad: grad_outputs[", i,        "] has shape ", seed.shape(),
-                                     ", the output ",       y.shape()};
-                }
-                if (seed.dtype() != y.dtype()) {
-                    throw TypeError{"grad: grad_outputs[", i,        "] has dtype ", seed.dtype(),
-                                    ", the output ",       y.dtype()};
-                }
-            } else {
-                seed = internal::engine_ops::Full(y.shape(), scale.value_or(1.0), y.dtype(),
-                                                  y.device());
-            }
-            run.AddOutput(y, std::move(seed));
+            PyObject* g = given != nullptr ? PyTuple_GET_ITEM(given, i) : Py_None;
+            run.AddOutput(y, g != Py_None
+                                 ? GivenGrad("grad", "grad_outputs", i, g, y)
+                                 : internal::engine_ops::Full(y.shape(), scale.value_or(1.0),
+                                                              y.dtype(), y.device()));
         }
         run.Run(false);
         Ref list = Check(PyList_New(n_inputs));
         for (Py_ssize_t i = 0; i < n_inputs; ++i) {
+            VariableObject* v = AsVariable(PyTuple_GET_ITEM(inputs, i));
             Array g = targets[i] != nullptr ? run.TakeTargetGrad(targets[i]) : Array{};
-            VariableObject* v = AsVariable(PyTuple_GET_ITEM(args[1], i));
-            PyList_SET_ITEM(
-                list.get(), i,
-                g.is_null() ? Py_NewRef(Py_None) : NewVariable(std::move(g), v->cell->kind, true));
+            PyObject* item = targets[i] == nullptr ? Py_NewRef(grad_input(i))
+                             : g.is_null()         ? Py_NewRef(Py_None)
+                                                   : NewVariable(std::move(g), v->cell->kind, true);
+            PyList_SET_ITEM(list.get(), i, item);
         }
         return list.Release();
     } catch (...) {

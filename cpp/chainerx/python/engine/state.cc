@@ -49,6 +49,7 @@ PyObject* SetCallbacks(PyObject*, PyObject* args, PyObject* keywords) {
         #name, &g_callbacks.name \
     }
     const Name names[] = {
+        CX_NAME(adapter_class),
         CX_NAME(check_types),
         CX_NAME(materialize),
         CX_NAME(forward_begin),

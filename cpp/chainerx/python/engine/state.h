@@ -36,9 +36,10 @@ struct Callbacks {
     PyObject* backward_gradient;  // (function, input index, array)
     PyObject* variable_class;
     PyObject* node_class;
-    PyObject* getitem;   // (variable, slices)
-    PyObject* matmul;    // (left, right)
-    PyObject* fallback;  // chainer.Fallback
+    PyObject* adapter_class;  // of FunctionNodes that stand for an object of another class
+    PyObject* getitem;        // (variable, slices)
+    PyObject* matmul;         // (left, right)
+    PyObject* fallback;       // chainer.Fallback
     PyObject* parameter_class;
     PyObject* parameter_cleargrad;
     PyObject* link_class;

@@ -169,17 +169,21 @@ class Optimizer:
         Args:
             interval (int): Without ``scale``, how many updates it takes to double the scale. Where
                 gradients overflow, the scale is halved and the update left out.
-            scale (float): What the scale starts from. Default: 1.
+            scale (float): The scale, which stays then; the same as `set_loss_scale`. To have one
+                grow and shrink from another start than 1, set it after a call without it.
         """
         if interval < 1:
             raise ValueError(f'interval must be greater than or equal to 1. Actual: {interval}')
-        self.set_loss_scale(1.0 if scale is None else scale)
+        if scale is not None:
+            self.set_loss_scale(scale)
+            return
+        self.set_loss_scale(1.0)
         self._loss_scaling_is_dynamic = True
         self._loss_scaling_multiplier = 2.0 ** (1.0 / interval)
         self._loss_scaling_isnan_ever = False
 
     def set_loss_scale(self, loss_scale: float) -> None:
-        """Fixes the factor that losses are multiplied with."""
+        """Sets the factor that losses are multiplied with."""
         if not 0 < loss_scale < float('inf'):
             raise ValueError(f'loss_scale must be a positive number. Actual: {loss_scale}')
         self._loss_scale = loss_scale

@@ -83,10 +83,21 @@ def test_bad_loss_scales():
     assert not optimizer._loss_scaling_is_dynamic
 
 
+def test_a_given_loss_scale_stays():
+    net = Net()
+    optimizer = sgd(net)
+    optimizer.loss_scaling(interval=2, scale=16.0)
+    for _ in range(3):
+        optimizer.update(net.loss, ones(net))
+    assert optimizer._loss_scale == 16
+    assert to_list(net.l.W.array) == [[-2, -2]]
+
+
 def test_dynamic_loss_scale(device):
     net = Net().to_device(device)
     optimizer = sgd(net)
-    optimizer.loss_scaling(interval=2, scale=16.0)
+    optimizer.loss_scaling(interval=2)
+    optimizer.set_loss_scale(16.0)
     factor = {'value': 1.0}
     scales, steps = [], []
     for bad in (0, 0, 0, 1, 0, 1, 0, 0, 0):
@@ -115,7 +126,8 @@ def test_dynamic_loss_scale(device):
 def test_dynamic_loss_scale_without_a_loss(device):
     net = Net().to_device(device)
     optimizer = sgd(net)
-    optimizer.loss_scaling(scale=4.0)
+    optimizer.loss_scaling()
+    optimizer.set_loss_scale(4.0)
     net.cleargrads()
     net.l.W.grad = ones(net) * float('inf')
     with pytest.warns(UserWarning, match='Non finite'):
@@ -126,7 +138,8 @@ def test_dynamic_loss_scale_without_a_loss(device):
 
 def test_limits_of_the_loss_scale():
     optimizer = sgd(Net())
-    optimizer.loss_scaling(scale=50000.0)
+    optimizer.loss_scaling()
+    optimizer.set_loss_scale(50000.0)
     optimizer.update_loss_scale()
     assert optimizer._loss_scale == 65504
     optimizer.set_loss_scale(1.5)

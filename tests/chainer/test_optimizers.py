@@ -396,10 +396,13 @@ def test_alpha_t_and_lr():
     rule = optimizer.target.p.update_rule
     for owner in (optimizer, rule):
         with pytest.raises(RuntimeError, match="Can't determine the learning rate"):
-            _ = owner.lr
+            _ = owner.alpha_t
     step(optimizer, GRADS[0])
-    for owner in (optimizer, rule):
-        assert owner.alpha_t == owner.lr == 0.5 * 0.5 / 0.5
+    for owner, name in ((optimizer, 'Adam'), (rule, 'AdamRule')):
+        assert owner.alpha_t == 0.5 * 0.5 / 0.5
+        with pytest.warns(DeprecationWarning, match=rf'{name}\.lr .* {name}\.alpha_t') as caught:
+            assert owner.lr == owner.alpha_t
+        assert caught[0].filename == __file__
     with pytest.raises(AttributeError):
         optimizer.lr = 1
 

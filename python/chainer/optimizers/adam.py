@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import typing as tp
+import warnings
 
 import numpy as np
 
@@ -43,6 +44,12 @@ def _learning_rate(hp: Hyperparameter, t: int) -> float:
         )
     alpha, beta1, beta2 = as_float(hp, 'alpha', 'beta1', 'beta2')
     return alpha * math.sqrt(1 - beta2**t) / (1 - beta1**t)
+
+
+def _warn_of_lr(owner: str, name: str) -> None:
+    warnings.warn(
+        f'{owner}.lr is deprecated. Use {name} instead.', DeprecationWarning, stacklevel=3
+    )
 
 
 class AdamRule(FormulaRule):
@@ -97,12 +104,16 @@ class AdamRule(FormulaRule):
 
     @property
     def alpha_t(self) -> float:
-        """``alpha``, corrected for averages that started from 0."""
+        """``alpha``, corrected for averages that started from 0.
+
+        AdaBound keeps that of each element within `bounds`.
+        """
         return _learning_rate(self.hyperparam, self.t)
 
     @property
     def lr(self) -> float:
-        """The same as ``alpha_t``; AdaBound keeps that of each element within `bounds`."""
+        """The same as ``alpha_t``, which it is deprecated for."""
+        _warn_of_lr(type(self).__name__, 'AdamRule.alpha_t')
         return self.alpha_t
 
     @property
@@ -261,7 +272,8 @@ class Adam(optimizer.GradientMethod):
 
     @property
     def lr(self) -> float:
-        """The same as ``alpha_t``."""
+        """The same as ``alpha_t``, which it is deprecated for."""
+        _warn_of_lr(type(self).__name__, 'Adam.alpha_t')
         return self.alpha_t
 
 

@@ -209,8 +209,6 @@ class UpdateRule:
                     f'{type(self).__name__}: parameter {param.name!r} is of dtype {array.dtype}; '
                     'only floats are updated by gradients'
                 )
-            # With the attribute set, for a rule may read it while it initializes.
-            self._state = {}
             self._state = self._initial_states(param)
             return
         for key, value in state.items():

@@ -231,6 +231,28 @@ def test_rule_updates_variables(device):
         assert rule.t == 2
 
 
+def test_states_that_were_not_completed_are_made_again():
+    class Rule(UpdateRule):
+        stop = True
+
+        def init_state(self, param):
+            self.state['a'] = np.zeros_like(param.array)
+            if self.stop:
+                raise KeyboardInterrupt
+            self.state['b'] = np.ones_like(param.array)
+
+        def update_core_cpu(self, param):
+            self.state['a'] += self.state['b']
+
+    rule, param = Rule(), chainer.Parameter(np.ones(2, 'f'))
+    with pytest.raises(KeyboardInterrupt):
+        rule.update(param)
+    assert rule.state is None
+    rule.stop = False
+    rule.update(param)
+    assert to_list(rule.state['a']) == [1, 1]
+
+
 @pytest.mark.parametrize('error', [KeyboardInterrupt, ValueError])
 def test_after_a_step_that_broke_off_all_rules_count_alike(error):
     net = Net()

@@ -143,7 +143,8 @@ def _bound(value: object) -> object:
 
 class _Generator(StubGen):
     def put(self, value: object, name: str | None = None, parent: object | None = None) -> None:
-        if name != '__slotnames__':  # left by copyreg, if one was to be pickled
+        # Of copyreg, if one was to be pickled; for inspect.
+        if name not in ('__slotnames__', '__signature__'):
             super().put(_bound(value), name, parent)
 
 

@@ -12,6 +12,9 @@ import chainer
 class NondifferentiableError(Exception):
     """Differences were taken where the function is not smooth."""
 
+    def __init__(self, *args: object) -> None:  # inspect knows none of Exception
+        super().__init__(*args)
+
 
 NondifferentiableError.__module__ = 'chainer.gradient_check'
 

@@ -3,6 +3,7 @@
 import inspect
 import re
 import types
+import typing as tp
 
 import chainerx as chx
 import pytest
@@ -83,6 +84,55 @@ def test_signature(name):
         parameters = {p.lower() for p in signature.parameters}
         for word in described:
             assert word.lower() in parameters, f'{name}{signature} describes {word!r}'
+
+
+CLASSES = {n: v for n, v in MEMBERS.items() if isinstance(v, type)}
+
+
+@pytest.mark.parametrize('name', CLASSES)
+def test_class(name):
+    """Has a docstring of its own, and a signature; that of what no call makes says so."""
+    cls = CLASSES[name]
+    assert cls.__doc__
+    assert '--' not in cls.__doc__
+    if inspect.signature(cls).return_annotation is tp.NoReturn:
+        with pytest.raises(TypeError, match='no constructor'):
+            cls()
+
+
+def test_signatures_of_classes():
+    for cls, signature in (
+        (chx.Context, '()'),
+        (chx.DtypeError, '(*args)'),
+        (chx.Device, '() -> NoReturn'),
+        (chx.kernels.Hook, '() -> NoReturn'),
+        (chx.kernels.Profiler, '(synchronize=False)'),
+        (chx.kernels.Validator, '()'),
+        (chx.ndarray, '(shape, dtype, device=None)'),
+    ):
+        assert str(inspect.signature(cls)).replace('typing.', '') == signature
+
+
+def test_signatures_of_derived_classes():
+    class Context(chx.Context):
+        def __init__(self, name):
+            super().__init__()
+            self.name = name
+
+    class Profiler(chx.kernels.Profiler):
+        def __init__(self, owner):
+            super().__init__(synchronize=True)
+            self.owner = owner
+
+    class Error(chx.DtypeError):
+        def __init__(self, dtype):
+            super().__init__(f'bad {dtype}')
+
+    for cls, parameter in ((Context, 'name'), (Profiler, 'owner'), (Error, 'dtype')):
+        assert list(inspect.signature(cls).parameters) == [parameter]
+    assert Context('c').name == 'c'
+    assert Profiler('p').rows() == []
+    assert str(Error('f4')) == 'bad f4'
 
 
 @pytest.mark.parametrize(

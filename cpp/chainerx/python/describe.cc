@@ -1,6 +1,7 @@
 // Signatures that inspect can read, for the functions and methods that nanobind binds: its own are
 // in a form that only nanobind knows. Each is replaced by a builtin that passes calls on, and that
-// has __text_signature__ and the plain docstring.
+// has __text_signature__ and the plain docstring. A class with a constructor has its signature at the
+// head of its docstring, as CPython's own do.
 #include <nanobind/nanobind.h>
 
 #include <cstring>
@@ -67,11 +68,21 @@ void ForEachMember(nb::handle owner, const F& f) {
 }
 
 void DescribeMethods(nb::handle type, nb::handle module) {
+    bool constructs = false;
     ForEachMember(type, [&](const char* name, nb::handle member) {
-        if (name[0] == '_' || !IsBoundByNanobind(member)) return;
+        const bool init = std::string_view{name} == "__init__";
+        if ((name[0] == '_' && !init) || !IsBoundByNanobind(member)) return;
         const nb::object function = Described(member, name, module);
         type.attr(name) = nb::steal(PyInstanceMethod_New(function.ptr()));
+        constructs |= init;
     });
+    // A call of a class without constructor raises TypeError: its signature says that nothing is
+    // returned. None is for classes derived from it that have one.
+    type.attr("__signature__") =
+        constructs
+            ? nb::none()
+            : nb::module_::import_("inspect").attr("Signature")(
+                  nb::arg("return_annotation") = nb::module_::import_("typing").attr("NoReturn"));
 }
 
 }  // namespace

@@ -66,8 +66,9 @@ class PyContextScope {
 };
 
 void BindContext(nb::module_& m) {
-    nb::class_<Context>(m, "Context",
-                        "Owns backends and backprop ids. Lives as long as the process.")
+    nb::class_<Context>(
+        m, "Context",
+        "Context()\n--\n\nOwns backends and backprop ids. Lives as long as the process.")
         // Never freed, for arrays refer to its devices: the object keeps itself.
         .def("__init__",
              [](nb::pointer_and_handle<Context> self) {

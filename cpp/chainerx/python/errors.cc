@@ -18,17 +18,22 @@ PyObject* g_base = nullptr;
 CX_ERROR_LIST(CX_CLASS)
 #undef CX_CLASS
 
-// `also`: a second builtin.
-PyObject* MakeClass(PyObject* module, const char* name, PyObject* builtin,
-                    PyObject* also = nullptr) {
-    const std::string full = StrCat("chainerx.", name);
-    PyObject* bases = builtin == nullptr ? Py_NewRef(g_base)
-                      : also == nullptr  ? PyTuple_Pack(2, g_base, builtin)
-                                         : PyTuple_Pack(3, g_base, builtin, also);
-    PyObject* cls = PyErr_NewException(full.c_str(), bases, nullptr);
-    Py_DECREF(bases);
+// A class, with a signature that inspect finds at the head of the text that CPython keeps of it.
+PyObject* NewClass(PyObject* module, const char* name, PyObject* bases, const char* doc) {
+    const std::string described = StrCat(name, "(*args)\n--\n\n", doc);
+    PyObject* cls = PyErr_NewExceptionWithDoc(StrCat("chainerx.", name).c_str(), described.c_str(),
+                                              bases, nullptr);
     if (cls == nullptr || PyModule_AddObjectRef(module, name, cls) < 0) throw PythonError{};
+    nanobind::setattr(cls, "__doc__", nanobind::str(doc));
     return cls;
+}
+
+// `builtins`: further bases.
+template <typename... Builtins>
+PyObject* MakeClass(PyObject* module, const char* name, const char* doc, Builtins... builtins) {
+    const nanobind::tuple bases =
+        nanobind::make_tuple(nanobind::handle{g_base}, nanobind::handle{builtins}...);
+    return NewClass(module, name, bases.ptr(), doc);
 }
 
 void SetError(PyObject* cls, const char* message, const char* op) {
@@ -42,20 +47,30 @@ void SetError(PyObject* cls, const char* message, const char* op) {
 }  // namespace
 
 void InitErrors(PyObject* module) {
-    g_base = PyErr_NewException("chainerx.ChainerxError", PyExc_Exception, nullptr);
-    if (g_base == nullptr || PyModule_AddObjectRef(module, "ChainerxError", g_base) < 0) {
-        throw PythonError{};
-    }
-    g_ContextError = MakeClass(module, "ContextError", nullptr);
-    g_BackendError = MakeClass(module, "BackendError", nullptr);
-    g_DeviceError = MakeClass(module, "DeviceError", nullptr);
-    g_DimensionError = MakeClass(module, "DimensionError", PyExc_ValueError);
-    g_DtypeError = MakeClass(module, "DtypeError", PyExc_TypeError);
-    g_OverflowError = MakeClass(module, "OverflowError", PyExc_OverflowError, PyExc_ValueError);
-    g_NotFoundError = MakeClass(module, "NotFoundError", nullptr);
-    g_NotImplementedError = MakeClass(module, "NotImplementedError", PyExc_NotImplementedError);
-    g_GradientError = MakeClass(module, "GradientError", nullptr);
-    g_GradientCheckError = MakeClass(module, "GradientCheckError", PyExc_AssertionError);
+    g_base = NewClass(module, "ChainerxError", PyExc_Exception,
+                      "Base of the errors that chainerx has classes of its own for.");
+    g_ContextError = MakeClass(module, "ContextError", "Objects of different contexts meet.");
+    g_BackendError =
+        MakeClass(module, "BackendError", "There is no such backend, or it can't be loaded.");
+    g_DeviceError = MakeClass(module, "DeviceError",
+                              "Arrays are on devices that don't go together, or a device has an "
+                              "invalid name.");
+    g_DimensionError =
+        MakeClass(module, "DimensionError", "Shapes, axes or sizes don't fit.", PyExc_ValueError);
+    g_DtypeError = MakeClass(module, "DtypeError", "An operation is not defined for a dtype.",
+                             PyExc_TypeError);
+    g_OverflowError = MakeClass(module, "OverflowError", "A number is beyond the range of a dtype.",
+                                PyExc_OverflowError, PyExc_ValueError);
+    g_NotFoundError =
+        MakeClass(module, "NotFoundError", "What was asked for by name is not there.");
+    g_NotImplementedError =
+        MakeClass(module, "NotImplementedError", "A device or a routine lacks what was asked for.",
+                  PyExc_NotImplementedError);
+    g_GradientError =
+        MakeClass(module, "GradientError", "A gradient does not fit its array, or can't be had.");
+    g_GradientCheckError =
+        MakeClass(module, "GradientCheckError", "Numerical and computed gradients differ.",
+                  PyExc_AssertionError);
     // These surface as the builtins alone, as documented.
     g_IndexError = PyExc_IndexError;
     g_ValueError = PyExc_ValueError;

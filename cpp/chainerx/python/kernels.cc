@@ -69,7 +69,8 @@ void InitKernels(PyObject* module) {
         .def(
             "remove", [](const KernelHook& hook) { return RemoveKernelHook(&hook); },
             "False if it is not installed.");
-    nb::class_<KernelProfiler, KernelHook>(m, "Profiler", "Counts and times the calls of kernels.")
+    nb::class_<KernelProfiler, KernelHook>(
+        m, "Profiler", "Profiler(synchronize=False)\n--\n\nCounts and times the calls of kernels.")
         .def(nb::init<bool>(), nb::arg("synchronize") = false)
         .def(
             "rows",
@@ -82,7 +83,8 @@ void InitKernels(PyObject* module) {
             },
             "(name, family, calls, seconds, seconds without the kernels that it called) of each.")
         .def("reset", &KernelProfiler::Reset, "Forgets what was counted.");
-    nb::class_<KernelValidator, KernelHook>(m, "Validator", "Checks the operands of each call.")
+    nb::class_<KernelValidator, KernelHook>(m, "Validator",
+                                            "Validator()\n--\n\nChecks the operands of each call.")
         .def(nb::init<>());
 }
 

@@ -19,6 +19,9 @@ _MAX_DODGES = 100
 class _TestError(AssertionError):
     """The tested code is wrong, as opposed to the test."""
 
+    def __init__(self, *args: object) -> None:  # inspect knows none of AssertionError
+        super().__init__(*args)
+
     @classmethod
     def check(cls, expr, message):
         """Fails unless the expression is true."""

@@ -26,37 +26,11 @@ class Plan:
         self.signature = name, keys
         pairs = [(p, state or {}) for p, state in zip(params, self.states, strict=True)]
         self.engine_plan = engine.UpdatePlan(name, keys, pairs)
-        self.alpha = getattr(rules[0], 'initial_alpha', None)
-        # With what `repeat` tells that nothing has been done to a rule.
-        self.parts = [
-            (p, rule, rule.__dict__, len(rule.__dict__), state, rule.hyperparam, rule._hookable)
-            for p, rule, state in zip(params, rules, self.states, strict=True)
-        ]
 
-    def is_untouched(self, params: list[tp.Any]) -> bool:
-        """Whether parameters and rules are what they were, but for the number of updates."""
-        if len(params) != len(self.parts):
-            return False
-        t, alpha = self.rules[0].t, self.alpha
-        for p, (q, rule, d, size, state, hyperparam, hookable) in zip(
-            params, self.parts, strict=True
-        ):
-            if (
-                p is not q
-                or p.update_rule is not rule
-                or p.loss_scale is not None
-                or d['t'] != t
-                or d['_state'] is not state
-                or not d['enabled']
-                or len(d) != size
-                or d['hyperparam'] is not hyperparam
-                or len(hyperparam.__dict__) != 1
-                or hookable._pre_update_hooks
-                or hookable._post_update_hooks
-                or (alpha is not None and d['initial_alpha'] != alpha)
-            ):
-                return False
-        return True
+    def watch(self, optimizer: tp.Any) -> None:
+        """Has the engine look whether the next step can be the same."""
+        if optimizer._is_plain():
+            self.engine_plan.watch(optimizer, self.rules)
 
     def fits(self, params: list[tp.Any], rules: list[tp.Any], call: tp.Any) -> bool:
         return (
@@ -71,24 +45,19 @@ class Plan:
         )
 
 
-def repeat(optimizer: tp.Any, params: list[tp.Any]) -> bool:
+def repeat(optimizer: tp.Any) -> bool:
     """One step as the last one, quickly, which the optimizer counts, too.
 
-    False, and nothing done, if anything has changed.
+    False, and nothing done, if anything but values of hyperparameters has changed.
     """
     plan = optimizer._plan
-    if plan is None or not plan.is_untouched(params):
-        return False
-    rules = plan.rules
-    first = rules[0]
-    first.t += 1
-    try:
-        call = first.fused_call(params[0].dtype)
-    finally:
-        first.t -= 1
-    if call is None or call[:2] != plan.signature:
-        return False
-    return plan.engine_plan.step(first.t + 1, call[2], rules, optimizer, optimizer.t + 1)
+    done = plan.engine_plan.repeat(optimizer)
+    if done is None:
+        call = plan.rules[0].fused_call(plan.params[0].dtype)
+        if call is None or call[:2] != plan.signature:
+            return False
+        done = plan.engine_plan.repeat(optimizer, call[2])
+    return done
 
 
 def update(optimizer: tp.Any, params: list[tp.Any]) -> bool:
@@ -99,12 +68,7 @@ def update(optimizer: tp.Any, params: list[tp.Any]) -> bool:
     rules = [p.update_rule for p in params]
     reason = _find_obstacle(params, rules)
     if reason is None:
-        first = rules[0]
-        first.t += 1
-        try:
-            call = first.fused_call(params[0].dtype)
-        finally:
-            first.t -= 1
+        call = rules[0].fused_call(params[0].dtype)
         reason = _step(optimizer, params, rules, call)
     if reason is None:
         return True
@@ -145,6 +109,7 @@ def _step(optimizer: tp.Any, params: list[tp.Any], rules: list[tp.Any], call: tp
         and plan.fits(params, rules, call)
         and plan.engine_plan.step(t, call[2], rules)
     ):
+        plan.watch(optimizer)
         return None
     try:
         plan = optimizer._plan = Plan(params, rules, call)
@@ -152,5 +117,6 @@ def _step(optimizer: tp.Any, params: list[tp.Any], rules: list[tp.Any], call: tp
         optimizer._plan = None
         return str(error)
     if plan.engine_plan.step(t, call[2], rules):
+        plan.watch(optimizer)
         return None
     return 'a gradient is missing, is laid out unlike its parameter, or shares memory with one'

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import typing as tp
 
+from chainerx._core import engine
+
 
 class Interval(tp.NamedTuple):
     """What a hyperparameter may be: a real number between two ends."""
@@ -117,3 +119,6 @@ class HyperparameterProxy:
 
     def __set__(self, obj: tp.Any, value: tp.Any) -> None:
         setattr(obj.hyperparam, self._attr_name, value)
+
+
+engine.set_callbacks(hyperparameter_class=Hyperparameter)

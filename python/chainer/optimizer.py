@@ -315,13 +315,14 @@ class GradientMethod(Optimizer):
             RuntimeError: Before `setup`; and if a parameter is uninitialized and its gradient has
                 not been cleared.
         """
-        self._check_set_up()
         if lossfun is not None:
+            self._check_set_up()
             self._compute_gradients(lossfun, args, kwds)
-        params = _distinct(self.target.params())
         # Nothing to do but the step: no hooks, and (as the plan finds) no gradient is missing.
-        if self._plan is not None and self._is_plain() and _fused_update.repeat(self, params):
+        if self._plan is not None and _fused_update.repeat(self):
             return
+        self._check_set_up()
+        params = _distinct(self.target.params())
         self._check_params(params)
         self.reallocate_cleared_grads()
         self.check_nan_in_grads()

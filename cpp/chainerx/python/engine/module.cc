@@ -11,6 +11,7 @@
 #include "chainerx/python/engine/update.h"
 #include "chainerx/python/engine/variable.h"
 #include "chainerx/python/engine/walk.h"
+#include "chainerx/python/engine/watch.h"
 
 namespace chainerx::python::engine {
 
@@ -26,6 +27,7 @@ void InitEngine(PyObject* module) {
     InitGradient(module);
     InitRun(module);
     InitWalk(module);
+    InitWatch();
     InitUpdate(module);
 }
 

@@ -65,6 +65,7 @@ PyObject* SetCallbacks(PyObject*, PyObject* args, PyObject* keywords) {
         CX_NAME(parameter_class),
         CX_NAME(parameter_cleargrad),
         CX_NAME(link_class),
+        CX_NAME(hyperparameter_class),
         CX_NAME(link_params),
         CX_NAME(collect_params),
         CX_NAME(collect_chain),

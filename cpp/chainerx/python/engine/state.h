@@ -42,6 +42,7 @@ struct Callbacks {
     PyObject* fallback;       // chainer.Fallback
     PyObject* parameter_class;
     PyObject* parameter_cleargrad;
+    PyObject* hyperparameter_class;
     PyObject* link_class;
     PyObject* link_params;         // Link.params, and what it calls:
     PyObject* collect_params;      // Link._collect_params

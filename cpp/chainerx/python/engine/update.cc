@@ -13,6 +13,7 @@
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/update.h"
 #include "chainerx/python/engine/variable.h"
+#include "chainerx/python/engine/watch.h"
 
 namespace chainerx::python::engine {
 namespace {
@@ -40,6 +41,7 @@ struct Place {
     Array side;                    // over the parameter's memory, outside of the graph
     Ref arrays[kMaxUpdateStates];  // the values of the state
     Array states[kMaxUpdateStates];
+    const char* apart{nullptr};  // where the last gradient was that no step writes to
 };
 
 struct PlanObject {
@@ -48,12 +50,18 @@ struct PlanObject {
     Device* device;
     std::vector<Place>* places;
     std::vector<internal::Extent>* written;  // by a step, in the order of addresses
+    Watch* watch;
+    // What the kernel is called with; `grads` only during a step.
+    std::vector<ConstArrayRef>* params;
+    std::vector<ConstArrayRef>* states;
+    std::vector<Array>* grads;
     // On the device, made in the first step; and what the host knows to be there.
     Array settings;
     Array step;
     Array numbers;
     double host_settings[kMaxNumbers];
     double host_step;
+    double kept_settings[kMaxNumbers];  // of the hyperparameters that are watched
 };
 
 internal::Extent ExtentOf(const Array& x) { return {x.raw_data(), x.raw_data() + x.GetNBytes()}; }
@@ -103,6 +111,9 @@ bool IsLike(const Array& x, const Array& y) {
 int Clear(PyObject* self) {
     auto* plan = reinterpret_cast<PlanObject*>(self);
     if (plan->places == nullptr) return 0;
+    plan->watch->End();
+    plan->params->clear();
+    plan->states->clear();
     std::vector<Place> places;  // goes when the plan is whole again
     places.swap(*plan->places);
     return 0;
@@ -116,7 +127,7 @@ int Traverse(PyObject* self, visitproc visit, void* arg) {
         Py_VISIT(place.param.get());
         Py_VISIT(place.state.get());
     }
-    return 0;
+    return plan->watch->Traverse(visit, arg);
 }
 
 void Dealloc(PyObject* self) {
@@ -125,6 +136,10 @@ void Dealloc(PyObject* self) {
     auto* plan = reinterpret_cast<PlanObject*>(self);
     delete plan->places;
     delete plan->written;
+    delete plan->watch;
+    delete plan->params;
+    delete plan->states;
+    delete plan->grads;
     for (Array* x : {&plan->settings, &plan->step, &plan->numbers}) *x = Array{};
     Py_XDECREF(plan->keys);
     PyTypeObject* type = Py_TYPE(self);
@@ -181,8 +196,12 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
         }
         plan->rule = static_cast<UpdateRule>(rule);
         plan->keys = Py_NewRef(keys);
-        plan->places = new std::vector<Place>;
+        plan->watch = new Watch;
+        plan->params = new std::vector<ConstArrayRef>;
+        plan->states = new std::vector<ConstArrayRef>;
+        plan->grads = new std::vector<Array>;
         plan->written = new std::vector<internal::Extent>;
+        plan->places = new std::vector<Place>;
         const Items items{pairs};
         for (Py_ssize_t i = 0; i < items.size(); ++i) {
             PyObject* pair = items[i];
@@ -197,6 +216,12 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
         }
         if (!FindWritten(plan, kRules[rule].n_states)) {
             throw ValueError{"UpdatePlan: parameters or states share memory"};
+        }
+        for (const Place& place : *plan->places) {
+            plan->params->emplace_back(place.side);
+            for (int k = 0; k < kRules[rule].n_states; ++k) {
+                plan->states->emplace_back(place.states[k]);
+            }
         }
         return self.Release();
     } catch (...) {
@@ -249,75 +274,150 @@ void SetCount(PyObject* o, PyObject* t) {
     if (PyObject_SetAttr(o, name, t) < 0) throw PythonError{};
 }
 
-// step(t, settings, rules=[], optimizer=None, optimizer_t=None) -> whether it was done. False, and
-// nothing changed, if the plan is out of date, or a gradient is missing or of another shape. With
-// the parameters the attributes t of rules and optimizer are set, for a signal that comes now is
-// handled afterwards: whoever stops the program with Ctrl-C finds a whole step, or none.
+// Empties the list of gradients, which live as long as the kernel works.
+struct GradsScope {
+    std::vector<Array>& grads;
+    ~GradsScope() { grads.clear(); }
+};
+
+// Finds what a step would take. False if the plan is out of date, or a gradient is missing or of
+// another shape.
+bool FindGrads(PlanObject* plan, std::vector<Array>& grads) {
+    grads.reserve(plan->places->size());
+    for (Place& place : *plan->places) {
+        if (!IsCurrent(plan, place)) return false;
+        internal::Slot* slot = CurrentSlot(AsVariable(place.param.get()));
+        Array g = slot != nullptr ? slot->GetGrad(GraphBit()) : Array{};
+        if (g.is_null() || !IsLike(g, place.side)) return false;
+        if (!g.IsContiguous()) g = AsContiguous(internal::Detached(g));
+        if (g.raw_data() != place.apart) {
+            if (IsWritten(plan, g)) return false;
+            place.apart = g.raw_data();
+        }
+        grads.push_back(std::move(g));
+    }
+    return true;
+}
+
+// Updates all parameters, and calls `count` with them: a signal that comes meanwhile is handled
+// afterwards, so that whoever stops the program with Ctrl-C finds a whole step, or none.
+template <typename F>
+bool Update(PlanObject* plan, const double* settings, double t, F count) {
+    // A step that a signal handler or a destructor takes in the middle of another has its own list.
+    std::vector<Array> grads = std::move(*plan->grads);
+    const GradsScope scope{grads};
+    if (!FindGrads(plan, grads)) return false;
+    const Rule& rule = kRules[static_cast<int>(plan->rule)];
+    const internal::NoInterruptScope all_of_them;
+    for (const Place& place : *plan->places) {
+        place.side.buffer()->MarkWritten();
+        for (int k = 0; k < rule.n_states; ++k) place.states[k].buffer()->MarkWritten();
+    }
+    if (!plan->places->empty()) {
+        Upload(plan, settings, rule.n_numbers, t);
+        CallOn<kernels::UpdateNumbers>(*plan->device, plan->rule, plan->settings, plan->step,
+                                       plan->numbers);
+        plan->host_step = t;
+        using Arrays = std::span<const ConstArrayRef>;
+        const std::vector<ConstArrayRef> g{grads.begin(), grads.end()};
+        CallOn<kernels::UpdateParameters>(*plan->device, plan->rule, plan->numbers, Arrays{g},
+                                          Arrays{*plan->states}, Arrays{*plan->params});
+    }
+    count();
+    grads.clear();
+    *plan->grads = std::move(grads);
+    return true;
+}
+
+bool ToSettings(const PlanObject* plan, PyObject* tuple, double* settings) {
+    const int n = kRules[static_cast<int>(plan->rule)].n_numbers;
+    if (!PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) != n) return false;
+    for (int i = 0; i < n; ++i) {
+        settings[i] = ToDouble("UpdatePlan.step", "settings", PyTuple_GET_ITEM(tuple, i));
+    }
+    return true;
+}
+
+// step(t, settings, rules=[]) -> whether it was done. False, and nothing changed, if the plan is
+// out of date. With the parameters the attributes t of rules are set.
 PyObject* Step(PyObject* self, PyObject* const* args, Py_ssize_t n_args) {
     auto* plan = reinterpret_cast<PlanObject*>(self);
     try {
-        const Rule& rule = kRules[static_cast<int>(plan->rule)];
-        if ((n_args != 2 && n_args != 3 && n_args != 5) || !PyTuple_Check(args[1]) ||
-            PyTuple_GET_SIZE(args[1]) != rule.n_numbers || (n_args > 2 && !PyList_Check(args[2]))) {
+        double settings[kMaxNumbers];
+        if ((n_args != 2 && n_args != 3) || !ToSettings(plan, args[1], settings) ||
+            (n_args == 3 && !PyList_Check(args[2]))) {
             throw TypeError{"UpdatePlan.step: expected the number of the update, a tuple of ",
-                            rule.n_numbers,
-                            " numbers, a list of rules, and an optimizer with the "
-                            "number of its update"};
+                            kRules[static_cast<int>(plan->rule)].n_numbers,
+                            " numbers, and a list of rules"};
         }
         const double t = ToDouble("UpdatePlan.step", "t", args[0]);
-        double settings[kMaxNumbers];
-        for (int i = 0; i < rule.n_numbers; ++i) {
-            settings[i] = ToDouble("UpdatePlan.step", "settings", PyTuple_GET_ITEM(args[1], i));
-        }
-        std::vector<ConstArrayRef> params;
-        std::vector<ConstArrayRef> states;
-        std::vector<ConstArrayRef> grads;
-        std::vector<Array> held;  // gradients, alive while the kernel is called
-        const size_t n = plan->places->size();
-        params.reserve(n);
-        states.reserve(n * static_cast<size_t>(rule.n_states));
-        grads.reserve(n);
-        held.reserve(n);
-        for (const Place& place : *plan->places) {
-            if (!IsCurrent(plan, place)) Py_RETURN_FALSE;
-            internal::Slot* slot = CurrentSlot(AsVariable(place.param.get()));
-            Array g = slot != nullptr ? slot->GetGrad(GraphBit()) : Array{};
-            if (g.is_null() || !IsLike(g, place.side)) Py_RETURN_FALSE;
-            if (!g.IsContiguous()) g = AsContiguous(internal::Detached(g));
-            if (IsWritten(plan, g)) Py_RETURN_FALSE;
-            params.emplace_back(place.side);
-            for (int k = 0; k < rule.n_states; ++k) states.emplace_back(place.states[k]);
-            grads.emplace_back(held.emplace_back(std::move(g)));
-        }
-        const internal::NoInterruptScope all_of_them;
-        for (const Place& place : *plan->places) {
-            place.side.buffer()->MarkWritten();
-            for (int k = 0; k < rule.n_states; ++k) place.states[k].buffer()->MarkWritten();
-        }
-        if (n != 0) {
-            Upload(plan, settings, rule.n_numbers, t);
-            CallOn<kernels::UpdateNumbers>(*plan->device, plan->rule, plan->settings, plan->step,
-                                           plan->numbers);
-            plan->host_step = t;
-            using Arrays = std::span<const ConstArrayRef>;
-            CallOn<kernels::UpdateParameters>(*plan->device, plan->rule, plan->numbers,
-                                              Arrays{grads}, Arrays{states}, Arrays{params});
-        }
-        if (n_args > 2) {
+        return PyBool_FromLong(Update(plan, settings, t, [&] {
+            if (n_args == 2) return;
             const Items rules{args[2]};
             for (Py_ssize_t i = 0; i < rules.size(); ++i) SetCount(rules[i], args[0]);
-        }
-        if (n_args > 4) SetCount(args[3], args[4]);
-        Py_RETURN_TRUE;
+        }));
     } catch (...) {
         TranslateException("UpdatePlan.step");
         return nullptr;
     }
 }
 
+// watch(optimizer, rules) -> whether `repeat` will be of use.
+PyObject* BeginWatch(PyObject* self, PyObject* const* args, Py_ssize_t n_args) {
+    auto* plan = reinterpret_cast<PlanObject*>(self);
+    try {
+        if (n_args != 2 || !PyList_Check(args[1])) {
+            throw TypeError{"UpdatePlan.watch: expected an optimizer and a list of rules"};
+        }
+        std::vector<PyObject*> params;
+        for (const Place& place : *plan->places) params.push_back(place.param.get());
+        return PyBool_FromLong(plan->watch->Begin(args[0], params, args[1]));
+    } catch (...) {
+        TranslateException("UpdatePlan.watch");
+        return nullptr;
+    }
+}
+
+// repeat(optimizer, settings=None) -> True: a step like the last one was done, and counted. False:
+// something has changed, and nothing was done. None: the same, but only settings are missing, since
+// hyperparameters have changed.
+PyObject* Repeat(PyObject* self, PyObject* const* args, Py_ssize_t n_args) {
+    auto* plan = reinterpret_cast<PlanObject*>(self);
+    try {
+        double settings[kMaxNumbers];
+        if (n_args != 1 && (n_args != 2 || !ToSettings(plan, args[1], settings))) {
+            throw TypeError{"UpdatePlan.repeat: expected an optimizer, and settings"};
+        }
+        PyObject* optimizer = args[0];
+        if (!plan->watch->Holds(optimizer)) Py_RETURN_FALSE;
+        if (n_args == 2) {
+            std::ranges::copy(settings, plan->kept_settings);
+            plan->watch->KeepHyperparameters();
+        } else if (!plan->watch->HasHyperparameters()) {
+            Py_RETURN_NONE;
+        }
+        const Watch::Counts counts = plan->watch->Next(optimizer);
+        const double t = ToDouble("UpdatePlan.repeat", "t", counts.rules.get());
+        return PyBool_FromLong(
+            Update(plan, plan->kept_settings, t, [&] { plan->watch->Set(optimizer, counts); }));
+    } catch (...) {
+        TranslateException("UpdatePlan.repeat");
+        return nullptr;
+    }
+}
+
+template <typename F>
+PyCFunction AsFunction(F* f) {
+    return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f));
+}
+
 PyMethodDef g_methods[] = {
-    {"step", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Step)), METH_FASTCALL,
+    {"step", AsFunction(&Step), METH_FASTCALL,
      "Updates all parameters; False, and nothing done, if it can't."},
+    {"watch", AsFunction(&BeginWatch), METH_FASTCALL,
+     "Looks from now on whether anything is done to an optimizer and its rules."},
+    {"repeat", AsFunction(&Repeat), METH_FASTCALL,
+     "Another step, if nothing was done; None if it only lacks settings."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

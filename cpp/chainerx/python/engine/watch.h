@@ -1,0 +1,81 @@
+// What tells that nothing has been done to an optimizer, its parameters and their rules since a
+// step was planned: the next one can be the same. It reads attributes and runs no code of Python's.
+#pragma once
+
+#include <vector>
+
+#include "chainerx/python/bind.h"
+#include "chainerx/python/engine/attributes.h"
+#include "chainerx/python/ref.h"
+
+namespace chainerx::python::engine {
+
+class Watch {
+ public:
+    // Of an optimizer and the rules of `params`, which were just updated in one step.
+    // False if there is something that only Python can look after.
+    bool Begin(PyObject* optimizer, const std::vector<PyObject*>& params, PyObject* rules);
+    void End();
+
+    // Whether all is as it was, but for the number of updates and the hyperparameters.
+    bool Holds(PyObject* optimizer) const;
+
+    // That hyperparameters are what they are now, where all are numbers.
+    void KeepHyperparameters();
+    bool HasHyperparameters() const;
+
+    // The numbers of the next update, of the rules and of the optimizer, which may differ.
+    struct Counts {
+        Ref rules;
+        Ref optimizer;
+    };
+    Counts Next(PyObject* optimizer) const;
+    // Sets them, all or none.
+    void Set(PyObject* optimizer, const Counts& counts) const;
+
+    int Traverse(visitproc visit, void* arg) const;
+
+ private:
+    // A rule, and what was in its dict.
+    struct Rule {
+        Ref rule;
+        ClassVersion type;
+        Ref dict;
+        Py_ssize_t size;
+        Ref state;
+        Ref hyperparam;
+        Ref own_values;  // the dict of that
+        Ref pre_hooks;   // dicts
+        Ref post_hooks;
+        Ref alpha;  // null unless there is one
+    };
+    // A parameter that no step changes, for it has no rule, or one that is disabled.
+    struct Idle {
+        Ref param;
+        Ref rule;  // or None
+        Ref dict;
+    };
+    // One of the sets of hyperparameters that all rules share.
+    struct Values {
+        Ref dict;
+        std::vector<Ref> items;  // key, value, ...
+    };
+
+    bool AddRule(PyObject* rule);
+    bool HoldsRule(const Rule& rule, PyObject* t) const;
+    bool AddIdle(PyObject* param);
+    static bool HoldsIdle(const Idle& idle);
+
+    ClassVersion optimizer_type_;
+    uint64_t walk_version_{0};
+    std::vector<PyObject*> params_;  // borrowed from the plan
+    std::vector<Rule> rules_;
+    std::vector<Idle> idle_;
+    Ref parent_;  // of the hyperparameters of all rules
+    std::vector<Values> values_;
+    bool has_values_{false};
+};
+
+void InitWatch();
+
+}  // namespace chainerx::python::engine

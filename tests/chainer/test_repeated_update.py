@@ -1,0 +1,309 @@
+"""Steps that repeat the last one: whatever is done in between, as if one by one."""
+
+import gc
+import random
+import threading
+import weakref
+
+import chainer
+import numpy as np
+import pytest
+from chainer import Chain, Parameter, optimizers
+from chainer import links as L
+from chainer.optimizers.sgd import SGDRule
+from devices import to_numpy
+
+MAKE = {
+    'SGD': lambda cls: cls(optimizers.SGD)(0.1),
+    'MomentumSGD': lambda cls: cls(optimizers.MomentumSGD)(0.1, 0.8),
+    'Adam': lambda cls: cls(optimizers.Adam)(0.1),
+    'AdaBound': lambda cls: cls(optimizers.Adam)(0.1, adabound=True),
+    'MSVAG': lambda cls: cls(optimizers.MSVAG)(0.1),
+}
+
+
+def plain(cls):
+    """The optimizer with updates one by one."""
+
+    class OneByOne(cls):
+        def _update_params(self, params):
+            for param in params:
+                param.update()
+
+    return OneByOne
+
+
+def make_net(kind):
+    rng = np.random.RandomState(0)
+    net = Chain(a=L.Linear(3, 2), b=Chain(c=L.Linear(2, 2), d=L.Linear(2, 1)))
+    for _, param in sorted(net.namedparams()):
+        param.array[...] = rng.randn(*param.shape)
+    return net.to_device('native:0') if kind == 'chainerx' else net
+
+
+def set_grads(net, step):
+    rng = np.random.RandomState(step)
+    for _, param in sorted(net.namedparams()):
+        if param.array is not None:
+            param.grad = param.device.send(rng.randn(*param.shape).astype('f'))
+
+
+def first(net):
+    return net.b.c.W
+
+
+def replace(net, optimizer):
+    p = first(net)
+    with net.b.c.init_scope():
+        net.b.c.W = Parameter(to_numpy(p.array).copy())
+    net.b.c.W.to_device(p.device)
+    net.b.c.W.update_rule = optimizer.create_update_rule()
+    net.b.c.W.update_rule.t = p.update_rule.t
+
+
+def another_target(net, optimizer):
+    optimizer.target = Chain(inner=net.a if optimizer.target is net else net.b)
+    optimizer.target.inner.name = None
+
+
+def count_up(rule, param):
+    rule.seen = getattr(rule, 'seen', 0) + 1
+
+
+# What a program may do between two steps.
+EDITS = {
+    'nothing': lambda net, o: None,
+    'value': lambda net, o: first(net).array.fill(0.5),
+    'array': lambda net, o: (
+        None if o.target.device.xp is not np else setattr(first(net), 'array', np.ones((2, 2), 'f'))
+    ),
+    'rate': lambda net, o: setattr(o.hyperparam, *next(iter(o.hyperparam.get_dict().items()))),
+    'other rate': lambda net, o: (
+        setattr(o, 'lr' if hasattr(type(o), 'lr') else 'alpha', 0.03)
+        if not isinstance(o, optimizers.Adam)
+        else setattr(o, 'alpha', 0.03)
+    ),
+    'own rate': lambda net, o: setattr(
+        first(net).update_rule.hyperparam, 'alpha' if hasattr(o, 'alpha') else 'lr', 0.5
+    ),
+    'disabled': lambda net, o: setattr(net.a.b.update_rule, 'enabled', False),
+    'enabled': lambda net, o: setattr(net.a.b.update_rule, 'enabled', True),
+    'link disabled': lambda net, o: net.b.d.disable_update(),
+    'link enabled': lambda net, o: net.b.d.enable_update(),
+    'no rule': lambda net, o: setattr(net.b.d.b, 'update_rule', None),
+    'rule hook': lambda net, o: first(net).update_rule.add_hook(count_up, f'h{o.t}'),
+    'optimizer hook': lambda net, o: o.add_hook(chainer.optimizer_hooks.WeightDecay(0.1), f'{o.t}'),
+    't': lambda net, o: setattr(net.a.W.update_rule, 't', net.a.W.update_rule.t + 1),
+    'optimizer t': lambda net, o: setattr(o, 't', o.t + 5),
+    'state': lambda net, o: net.a.W.update_rule.state.update(
+        {k: v * 2 for k, v in net.a.W.update_rule.state.items()}
+    ),
+    'no state': lambda net, o: setattr(net.a.W.update_rule, '_state', None),
+    'loss scale': lambda net, o: setattr(first(net), 'loss_scale', 4.0),
+    'no gradient': lambda net, o: net.a.cleargrads(),
+    'replaced': replace,
+    'setup': lambda net, o: o.setup(net),
+    'target': another_target,
+    'added': lambda net, o: (
+        o.target.add_param(f'p{o.t}', 2, initializer=1.0)
+        if not hasattr(o.target, f'p{o.t}')
+        else None
+    ),
+    'dynamic': lambda net, o: o.loss_scaling(scale=1.0),
+    'shared': lambda net, o: (
+        setattr(net.a.W, 'update_rule', first(net).update_rule)
+        if not net.a.W.update_rule.state
+        else None
+    ),
+}
+
+
+@pytest.mark.parametrize('kind', ['numpy', 'chainerx'])
+@pytest.mark.parametrize('name', MAKE)
+@pytest.mark.filterwarnings('ignore:.*came into the link after setup')
+def test_edits_between_steps(kind, name):
+    rng = random.Random(0)
+    for trial in range(12):
+        sides = []
+        for cls in (lambda c: c, plain):
+            net = make_net(kind)
+            sides.append((net, MAKE[name](cls).setup(net)))
+        done = []
+        step = 100 * trial
+        for edit in ('nothing', 'nothing', *rng.sample(list(EDITS), 4), 'nothing'):
+            done.append(edit)
+            errors = [error_of(EDITS[edit], *side) for side in sides]
+            assert errors[0] == errors[1], done
+            for _ in range(2):
+                step += 1
+                errors = [error_of(update, *side, step) for side in sides]
+                assert errors[0] == errors[1], done
+                compare(sides, done)
+
+
+def error_of(function, *args):
+    try:
+        function(*args)
+    except Exception as error:  # what is edited may not be there any more
+        return type(error)
+    return None
+
+
+def update(net, optimizer, step):
+    set_grads(net, step)
+    optimizer.update()
+
+
+def compare(sides, done):
+    (net, o), (other, p) = sides
+    assert o.t == p.t, done
+    pairs = zip(sorted(net.namedparams()), sorted(other.namedparams()), strict=True)
+    for (path, x), (_, y) in pairs:
+        np.testing.assert_array_equal(to_numpy(x.array), to_numpy(y.array), str((path, done)))
+        r, s = x.update_rule, y.update_rule
+        assert (r is None) == (s is None)
+        if r is None:
+            continue
+        assert (r.t, r.enabled, getattr(r, 'seen', 0)) == (s.t, s.enabled, getattr(s, 'seen', 0))
+        for key in r.state or {}:
+            np.testing.assert_array_equal(to_numpy(r.state[key]), to_numpy(s.state[key]), str(done))
+
+
+def warm(kind='numpy', make=MAKE['SGD'], n=3):
+    net = make_net(kind)
+    optimizer = make(lambda c: c).setup(net)
+    for step in range(n):
+        set_grads(net, step)
+        optimizer.update()
+    return net, optimizer
+
+
+def repeats(optimizer):
+    """Whether the engine alone can do the next step; if so, it has."""
+    return optimizer._plan.engine_plan.repeat(optimizer)
+
+
+@pytest.mark.parametrize('kind', ['numpy', 'chainerx'])
+@pytest.mark.parametrize('name', MAKE)
+def test_the_engine_does_it(kind, name):
+    _, optimizer = warm(kind, MAKE[name])
+    assert optimizer.t == 3
+    optimizer.update()  # which asks for the settings
+    assert repeats(optimizer) is True
+    assert optimizer.t == 5
+    rate = 'alpha' if name.startswith('Ada') else 'lr'
+    setattr(optimizer, rate, 0.25)
+    assert repeats(optimizer) is None
+    optimizer.update()
+    assert repeats(optimizer) is True
+    assert {p.update_rule.t for p in optimizer.target.params()} == {7}
+
+
+def test_what_is_disabled_does_not_hinder_it():
+    net, optimizer = warm(n=1)
+    net.a.disable_update()
+    net.b.d.b.update_rule = None
+    before = net.a.W.array.copy()
+    for _ in range(3):
+        optimizer.update()
+    assert repeats(optimizer) is True
+    np.testing.assert_array_equal(net.a.W.array, before)
+    net.a.cleargrads()
+    assert repeats(optimizer) is False
+    optimizer.update()  # which makes them zeros
+    assert not net.a.W.grad.any()
+    net.a.enable_update()
+    assert repeats(optimizer) is False
+
+
+def test_rates_that_may_change_in_place_are_read_anew():
+    net, optimizer = warm()
+    rate = np.array(0.5)
+    optimizer.hyperparam.lr = rate
+    for value in (0.5, 0.25, 0.125):
+        rate[...] = value
+        before = net.a.b.array.copy()
+        optimizer.update()
+        np.testing.assert_array_equal(net.a.b.array, before - np.float32(value) * net.a.b.grad)
+
+
+def test_classes_that_change_are_seen(monkeypatch):
+    _, optimizer = warm()
+    optimizer.update()
+    monkeypatch.setattr(SGDRule, 'something', 1, raising=False)
+    assert repeats(optimizer) is False
+    optimizer.update()
+    optimizer.update()
+    assert repeats(optimizer) is True
+    calls = []
+    monkeypatch.setattr(optimizers.SGD, 'call_hooks', lambda self, timing: calls.append(timing))
+    optimizer.update()
+    assert calls == ['pre', 'post']
+
+
+def test_read_only_arrays_are_not_written():
+    net, optimizer = warm()
+    optimizer.update()
+    net.a.W.array.flags.writeable = False
+    before = [p.array.copy() for p in net.params()]
+    with pytest.raises(ValueError, match='/a/W is read-only'):
+        optimizer.update()
+    for p, old in zip(net.params(), before, strict=True):
+        np.testing.assert_array_equal(p.array, old)
+    assert {p.update_rule.t for p in net.params()} == {4}
+
+
+def test_a_gradient_that_is_a_parameter():
+    net, optimizer = warm()
+    optimizer.update()
+    net.b.c.W.grad = net.b.c.W.array
+    expected = net.b.c.W.array * np.float32(0.9)
+    optimizer.update()
+    np.testing.assert_allclose(net.b.c.W.array, expected, rtol=1e-6)
+
+
+def test_nothing_is_kept_alive():
+    net, optimizer = warm()
+    optimizer.update()
+    refs = [weakref.ref(x) for x in (net, optimizer, net.a, net.a.W, net.a.W.update_rule)]
+    net.a.W.update_rule.optimizer = optimizer  # a ring through the plan
+    optimizer.update()
+    del net, optimizer
+    gc.collect()
+    assert [r() for r in refs] == [None] * 5
+
+
+def test_updates_in_threads():
+    nets = [warm() for _ in range(4)]
+
+    def train(net, optimizer):
+        for step in range(50):
+            set_grads(net, step)
+            optimizer.update()
+
+    threads = [threading.Thread(target=train, args=pair) for pair in nets]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    values = [to_numpy(net.a.W.array) for net, _ in nets]
+    for other in values[1:]:
+        np.testing.assert_array_equal(other, values[0])
+    assert {o.t for _, o in nets} == {53}
+
+
+def test_one_optimizer_in_threads():
+    net, optimizer = warm()
+    n = 200
+
+    def train():
+        for _ in range(n):
+            optimizer.update()
+
+    threads = [threading.Thread(target=train) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert optimizer.t == 3 + 4 * n
+    assert {p.update_rule.t for p in net.params()} == {3 + 4 * n}

@@ -119,6 +119,38 @@ def test_what_is_no_parameter_any_more_is_not_walked():
     assert list(link.params()) == [param, link.y]
 
 
+def test_names_in_place_of_others_are_seen():
+    # As many as before: a walk that is remembered must not go by their number.
+    link = L.Linear(3, 2)
+    link.cleargrads()
+    assert [p.shape for p in link.params()] == [(2, 3), (2,)]
+    link.V = Parameter(np.ones(5, 'f'))
+    link._params.remove('b')
+    link._params.add('V')
+    assert [name for name, _ in link.namedparams()] == ['/V', '/W']
+    assert [p.shape for p in link.params()] == [(5,), (2, 3)]
+    link._params = {'W'}
+    assert [p.shape for p in link.params()] == [(2, 3)]
+
+    chain = Chain(a=link, b=L.Linear(1, 1))
+    chain.cleargrads()
+    chain.c = L.Linear(7, 7)
+    chain._children.remove('b')
+    chain._children.add('c')
+    assert [p.shape for p in chain.params()] == [(2, 3), (7, 7), (7,)]
+    chain.c.W.grad = np.ones((7, 7), 'f')
+    chain.cleargrads()
+    assert chain.c.W.grad is None
+
+    children = ChainList(L.Linear(1, 1), chain)
+    children.cleargrads()
+    children._children[0] = L.Linear(4, 4)
+    children[0].W.grad = np.ones((4, 4), 'f')
+    children.cleargrads()
+    assert children[0].W.grad is None
+    assert [p.shape for p in children.params()][:2] == [(4, 4), (4,)]
+
+
 def test_delete_unregisters():
     link = Link(x=2)
     link.add_persistent('s', 1)

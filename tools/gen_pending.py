@@ -2,7 +2,7 @@
 
 The one list is tests/conformance/pending.txt.
 
-    python tools/gen_pending.py           writes python/chainer/_pending.py and docs/differences.md
+    python tools/gen_pending.py           writes both
     python tools/gen_pending.py --check   fails if one of them differs
 """
 
@@ -15,7 +15,7 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).parents[1]
 LIST = ROOT / 'tests' / 'conformance' / 'pending.txt'
-MODULE = ROOT / 'python' / 'chainer' / '_pending.py'
+MODULE = ROOT / 'python' / 'chainer' / '_diagnostics/pending.py'
 DOCUMENT = ROOT / 'docs' / 'differences.md'
 START = '<!-- from here on written by tools/gen_pending.py -->\n'
 END = '<!-- up to here -->\n'

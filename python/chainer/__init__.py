@@ -5,9 +5,6 @@ import sys as _sys
 import typing as _tp
 
 from chainer import (
-    _conflict,
-    _missing,
-    _runtime_info,
     backend,
     backends,
     computational_graph,
@@ -26,8 +23,7 @@ from chainer import (
     utils,
     warnings,
 )
-from chainer._diagnostics import report_missing_gradients
-from chainer._environment import (
+from chainer._base.environment import (
     DebugMode,
     get_array_types,
     get_compute_mode,
@@ -37,10 +33,12 @@ from chainer._environment import (
     is_debug,
     set_debug,
 )
-from chainer._fallback import Fallback, fallback_report
-from chainer._mixed16 import _Mixed16, mixed16
-from chainer._runtime_info import print_runtime_info
-from chainer._version import __version__
+from chainer._base.mixed16 import _Mixed16, mixed16
+from chainer._base.version import __version__
+from chainer._diagnostics import missing_names, other_chainer, runtime_info
+from chainer._diagnostics.missing_gradients import report_missing_gradients
+from chainer._diagnostics.runtime_info import print_runtime_info
+from chainer._graph.fallback import Fallback, fallback_report
 from chainer.backend import get_device, using_device
 from chainer.backends import cuda
 from chainer.backends.cuda import should_use_cudnn, should_use_cudnn_tensor_core
@@ -73,7 +71,7 @@ _sys.modules['chainer.cuda'] = cuda
 # Looked at by `chainer.utils.experimental`.
 disable_experimental_feature_warning = False
 
-_conflict.warn()
-_missing.install()
+other_chainer.warn()
+missing_names.install()
 if not _tp.TYPE_CHECKING:  # else any name would do
-    __getattr__ = _missing.getter(__name__)
+    __getattr__ = missing_names.getter(__name__)

@@ -8,7 +8,7 @@ import chainerx
 import numpy as np
 
 from chainer import types
-from chainer._backend import Device
+from chainer._base.devices import Device
 from chainer.backends import _chainerx, _cpu, cuda, intel64
 from chainer.backends._chainerx import ChainerxDevice, from_chx, to_chx
 from chainer.backends._cpu import CpuDevice

@@ -13,7 +13,7 @@ import typing as tp
 import numpy as np
 from chainerx._core import engine
 
-from chainer._mixed16 import mixed16
+from chainer._base.mixed16 import mixed16
 
 
 def _check(name: str, value: tp.Any) -> None:

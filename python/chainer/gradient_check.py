@@ -8,7 +8,7 @@ import chainerx
 import numpy as np
 
 import chainer
-from chainer._numerical_grad import (
+from chainer._diagnostics.numerical_grad import (
     NondifferentiableError,
     _format_props,
     _is_float,

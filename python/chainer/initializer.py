@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typing as tp
 
-from chainer import _environment, types, utils
+from chainer import types, utils
+from chainer._base import environment
 
 
 class Initializer:
@@ -22,7 +23,7 @@ class Initializer:
         raise NotImplementedError
 
     def _check(self, array: tp.Any) -> None:
-        if self.dtype is not None and array.dtype != _environment.get_dtype(self.dtype):
+        if self.dtype is not None and array.dtype != environment.get_dtype(self.dtype):
             raise ValueError(
                 f'{type(self).__name__}: dtype of the array is {array.dtype}, expected {self.dtype}'
             )

@@ -10,7 +10,7 @@ if tp.TYPE_CHECKING:
     import chainerx
     import numpy as np
 
-    from chainer import _backend
+    from chainer._base import devices
     from chainer.backends import cuda
 
 # Unions of strings, so that importing this module imports nothing else.
@@ -20,7 +20,7 @@ ShapeSpec = tp.Union[int, tp.Sequence[int]]  # noqa: UP007
 DTypeSpec = tp.Any
 NdArray = tp.Union['np.ndarray', 'cuda.ndarray', 'chainerx.ndarray']
 CudaDeviceSpec = tp.Union['cuda.Device', int, 'np.integer']
-DeviceSpec = tp.Union['_backend.Device', 'chainerx.Device', 'cuda.Device', str, int]
+DeviceSpec = tp.Union['devices.Device', 'chainerx.Device', 'cuda.Device', str, int]
 ScalarValue = tp.Union['np.generic', bytes, str, memoryview, numbers.Number]
 
 

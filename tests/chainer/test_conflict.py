@@ -6,7 +6,7 @@ import sys
 
 import chainer
 import pytest
-from chainer import _conflict
+from chainer._diagnostics import other_chainer
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from chainer import _conflict
 def test_what_is_found(name, version, tmp_path, monkeypatch):
     (tmp_path / name).mkdir()
     monkeypatch.setattr(sys, 'path', ['/no/such/folder', str(tmp_path)])
-    assert _conflict.find_other() == (version and (version, str(tmp_path)))
+    assert other_chainer.find_other() == (version and (version, str(tmp_path)))
 
 
 def test_the_warning_names_the_line_of_the_import(tmp_path):

@@ -12,7 +12,7 @@ import chainerx
 import numpy as np
 import pytest
 from chainer import FunctionNode, Variable, function_hooks
-from chainer._builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction
 
 A = np.arange(3, dtype='f') + 1
 

@@ -6,7 +6,8 @@ import chainer
 import chainerx
 import numpy as np
 import pytest
-from chainer import _fused_update, optimizers
+from chainer import optimizers
+from chainer._optim import fused_update
 
 MAKE = {
     'SGD': lambda: optimizers.SGD(0.1),
@@ -66,8 +67,8 @@ def train(kind, make, dtype, n=6):
 @pytest.fixture
 def one_by_one(monkeypatch):
     def switch():
-        monkeypatch.setattr(_fused_update, 'update', lambda *_: False)
-        monkeypatch.setattr(_fused_update, 'repeat', lambda *_: False)
+        monkeypatch.setattr(fused_update, 'update', lambda *_: False)
+        monkeypatch.setattr(fused_update, 'repeat', lambda *_: False)
 
     return switch
 
@@ -76,7 +77,7 @@ def one_by_one(monkeypatch):
 def calls(monkeypatch):
     """What update() answers: whether each update was one call."""
     answers = []
-    update, repeat = _fused_update.update, _fused_update.repeat
+    update, repeat = fused_update.update, fused_update.repeat
 
     def spy(*args):
         answers.append(update(*args))
@@ -88,8 +89,8 @@ def calls(monkeypatch):
             answers.append(done)
         return done
 
-    monkeypatch.setattr(_fused_update, 'update', spy)
-    monkeypatch.setattr(_fused_update, 'repeat', spy_repeat)
+    monkeypatch.setattr(fused_update, 'update', spy)
+    monkeypatch.setattr(fused_update, 'repeat', spy_repeat)
     return answers
 
 

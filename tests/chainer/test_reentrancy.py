@@ -11,7 +11,7 @@ import chainerx
 import numpy as np
 import pytest
 from chainer import FunctionNode, Parameter, Variable
-from chainer._builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction
 from chainerx._core import engine
 from misuse import (
     DOCUMENTED,

@@ -8,11 +8,11 @@ import chainerx
 import numpy as np
 from chainerx._core import engine
 
-from chainer import _backend
+from chainer._base import devices
 from chainer.backends import _cpu, cuda, intel64
 
 
-class ChainerxDevice(_backend.Device):
+class ChainerxDevice(devices.Device):
     """A device of ChainerX arrays.
 
     Args:
@@ -28,7 +28,7 @@ class ChainerxDevice(_backend.Device):
         super().__init__()
         self.device = device
 
-    __hash__ = _backend.Device.__hash__
+    __hash__ = devices.Device.__hash__
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ChainerxDevice) and other.device is self.device
@@ -42,7 +42,7 @@ class ChainerxDevice(_backend.Device):
         return ChainerxDevice(array.device) if isinstance(array, chainerx.ndarray) else None
 
     @staticmethod
-    def from_fallback_device(device: _backend.Device) -> ChainerxDevice:
+    def from_fallback_device(device: devices.Device) -> ChainerxDevice:
         """The ChainerX device on the same hardware as a NumPy or CuPy device."""
         if isinstance(device, _cpu.CpuDevice):
             return ChainerxDevice(chainerx.get_device('native', 0))
@@ -50,7 +50,7 @@ class ChainerxDevice(_backend.Device):
             return ChainerxDevice(chainerx.get_device('cuda', device.device.id))
         raise RuntimeError(
             'Only CPU or GPU devices are allowed. '
-            f'Actual: {device if isinstance(device, _backend.Device) else type(device)}'
+            f'Actual: {device if isinstance(device, devices.Device) else type(device)}'
         )
 
     @property
@@ -58,7 +58,7 @@ class ChainerxDevice(_backend.Device):
         return self.device.name
 
     @property
-    def fallback_device(self) -> _backend.Device:
+    def fallback_device(self) -> devices.Device:
         """The NumPy or CuPy device on the same hardware.
 
         Raises:
@@ -95,7 +95,7 @@ def to_chx(array: tp.Any) -> tp.Any:
     Raises:
         TypeError: For a dtype that ChainerX does not have, or for what is no array.
     """
-    return _backend._convert_arrays(array, _array_to_chainerx)
+    return devices._convert_arrays(array, _array_to_chainerx)
 
 
 def from_chx(array: tp.Any) -> tp.Any:
@@ -108,7 +108,7 @@ def from_chx(array: tp.Any) -> tp.Any:
         TypeError: For what is no array.
         RuntimeError: For an array of a backend other than native and cuda.
     """
-    return _backend._convert_arrays(array, _array_from_chainerx)
+    return devices._convert_arrays(array, _array_from_chainerx)
 
 
 def _get_chainerx_device(device_spec: tp.Any) -> chainerx.Device:

@@ -7,18 +7,18 @@ import typing as tp
 import chainerx
 import numpy as np
 
-from chainer import _backend
+from chainer._base import devices
 from chainer.backends import _cupy, _ideep
 
 
-class CpuDevice(_backend.Device):
+class CpuDevice(devices.Device):
     """The device of NumPy arrays."""
 
     xp = np
     supported_array_types = (np.ndarray,)
     name = '@numpy'
 
-    __hash__ = _backend.Device.__hash__
+    __hash__ = devices.Device.__hash__
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, CpuDevice)
@@ -40,7 +40,7 @@ class CpuDevice(_backend.Device):
 
 def _to_cpu(array: tp.Any) -> tp.Any:
     """Converts an array, or a list or tuple of them, to NumPy."""
-    return _backend._convert_arrays(array, _array_to_cpu)
+    return devices._convert_arrays(array, _array_to_cpu)
 
 
 def _array_to_cpu(array: tp.Any) -> tp.Any:

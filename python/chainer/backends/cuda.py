@@ -15,7 +15,8 @@ import chainerx
 import numpy as np
 from chainerx._core import engine
 
-from chainer import _backend, types
+from chainer import types
+from chainer._base import devices
 from chainer.backends import _cpu, _ideep
 from chainer.backends._cupy import (  # noqa: F401  (this is where users find them)
     Device,
@@ -79,7 +80,7 @@ class DummyDeviceType:
 DummyDevice = DummyDeviceType()
 
 
-class GpuDevice(_backend.Device):
+class GpuDevice(devices.Device):
     """A device of CuPy arrays.
 
     Args:
@@ -99,7 +100,7 @@ class GpuDevice(_backend.Device):
         super().__init__()
         self.device = device
 
-    __hash__ = _backend.Device.__hash__
+    __hash__ = devices.Device.__hash__
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, GpuDevice) and other.device == self.device
@@ -206,7 +207,7 @@ def to_gpu(array: tp.Any, device: tp.Any = None, stream: tp.Any = None) -> tp.An
             stacklevel=2,
         )
     device = _get_device_or_current(device)
-    return _backend._convert_arrays(array, lambda a: _array_to_gpu(a, device, stream))
+    return devices._convert_arrays(array, lambda a: _array_to_gpu(a, device, stream))
 
 
 def _array_to_gpu(array: tp.Any, device: tp.Any, stream: tp.Any) -> tp.Any:
@@ -241,7 +242,7 @@ def to_cpu(array: tp.Any, stream: tp.Any = None) -> tp.Any:
     def convert(a: tp.Any) -> tp.Any:
         return a.get(stream) if isinstance(a, ndarray) else _cpu._array_to_cpu(a)
 
-    return _backend._convert_arrays(array, convert)
+    return devices._convert_arrays(array, convert)
 
 
 def copy(array: tp.Any, out: tp.Any = None, out_device: tp.Any = None, stream: tp.Any = None):

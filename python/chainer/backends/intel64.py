@@ -6,7 +6,7 @@ import typing as tp
 
 import numpy as np
 
-from chainer import _backend
+from chainer._base import devices
 from chainer.backends import _cpu, _ideep
 from chainer.backends._ideep import ideep, mdarray
 from chainer.configuration import config
@@ -17,7 +17,7 @@ _SHOULD_USE_IDEEP = {
 }
 
 
-class Intel64Device(_backend.Device):
+class Intel64Device(devices.Device):
     """The device of iDeep arrays.
 
     Raises:
@@ -32,7 +32,7 @@ class Intel64Device(_backend.Device):
         check_ideep_available()
         super().__init__()
 
-    __hash__ = _backend.Device.__hash__
+    __hash__ = devices.Device.__hash__
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Intel64Device)

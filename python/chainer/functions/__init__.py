@@ -3,7 +3,7 @@
 # ruff: noqa: F401
 import typing as _tp
 
-from chainer import _missing
+from chainer._diagnostics import missing_names
 from chainer.functions.activation.clipped_relu import clipped_relu, relu6
 from chainer.functions.activation.crelu import crelu
 from chainer.functions.activation.elu import elu
@@ -127,4 +127,4 @@ from chainer.functions.rnn.tree_lstm import tree_lstm
 from chainer.functions.util.forget import forget
 
 if not _tp.TYPE_CHECKING:  # else any name would do
-    __getattr__ = _missing.getter(__name__)
+    __getattr__ = missing_names.getter(__name__)

@@ -11,7 +11,8 @@ import typing as tp
 import chainerx
 import numpy as np
 
-from chainer import _environment, backend, types
+from chainer import backend, types
+from chainer._base import environment
 from chainer.backends import cuda
 from chainer.initializers.constant import (  # noqa: F401
     Constant,
@@ -57,7 +58,7 @@ def generate_array(
     own = getattr(initializer, 'dtype', None)
     if dtype is not None and own is not None and np.dtype(dtype) != np.dtype(own):
         raise ValueError(f'dtype mismatch: {dtype} != {own}')
-    dtype = _environment.get_dtype(own if dtype is None else dtype)
+    dtype = environment.get_dtype(own if dtype is None else dtype)
     if device is None:
         device = backend._guess_device_from_array_module(xp)
     else:

@@ -2,7 +2,7 @@
 
 import typing as _tp
 
-from chainer import _missing
+from chainer._diagnostics import missing_names
 from chainer.links.connection.bias import Bias
 from chainer.links.connection.bilinear import Bilinear
 from chainer.links.connection.embed_id import EmbedID
@@ -14,4 +14,4 @@ from chainer.links.rnn.lstm import LSTM, StatelessLSTM
 __all__ = ['LSTM', 'Bias', 'Bilinear', 'Classifier', 'EmbedID', 'Linear', 'Scale', 'StatelessLSTM']
 
 if not _tp.TYPE_CHECKING:  # else any name would do
-    __getattr__ = _missing.getter(__name__)
+    __getattr__ = missing_names.getter(__name__)

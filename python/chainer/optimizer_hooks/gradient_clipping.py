@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import typing as tp
 
-from chainer._hyperparameter import NON_NEGATIVE
+from chainer._optim.hyperparameter import NON_NEGATIVE
 from chainer.optimizer_hooks._gradient import changing, squared_norm
 from chainer.utils import force_array
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typing as tp
 
-from chainer._hyperparameter import FINITE
+from chainer._optim.hyperparameter import FINITE
 from chainer.optimizer_hooks._gradient import changing
 from chainer.utils import force_array
 

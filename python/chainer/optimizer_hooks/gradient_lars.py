@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typing as tp
 
-from chainer._hyperparameter import FINITE, NON_NEGATIVE
+from chainer._optim.hyperparameter import FINITE, NON_NEGATIVE
 from chainer.optimizer_hooks._gradient import changing, norm
 from chainer.utils import force_array
 

@@ -7,7 +7,7 @@ import typing as tp
 import chainerx
 import numpy as np
 
-from chainer._hyperparameter import NON_NEGATIVE
+from chainer._optim.hyperparameter import NON_NEGATIVE
 from chainer.optimizer_hooks._gradient import changing
 from chainer.utils import force_array
 

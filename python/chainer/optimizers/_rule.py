@@ -7,8 +7,8 @@ import typing as tp
 import numpy as np
 
 from chainer import backend, optimizer
-from chainer._hyperparameter import Hyperparameter
-from chainer._update_rule import _UNFUSING
+from chainer._optim.hyperparameter import Hyperparameter
+from chainer._optim.update_rule import _UNFUSING
 
 
 class FormulaRule(optimizer.UpdateRule):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 from chainer import optimizer
-from chainer._hyperparameter import (
+from chainer._optim.hyperparameter import (
     FRACTION,
     NON_NEGATIVE,
     Hyperparameter,

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 from chainer import optimizer
-from chainer._hyperparameter import (
+from chainer._optim.hyperparameter import (
     BELOW_ONE,
     FINITE,
     NON_NEGATIVE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 from chainer import optimizer
-from chainer._hyperparameter import FINITE, Hyperparameter, HyperparameterProxy, defaults
+from chainer._optim.hyperparameter import FINITE, Hyperparameter, HyperparameterProxy, defaults
 from chainer.optimizers._rule import FormulaRule, as_float
 
 _default_hyperparam = defaults(

@@ -5,7 +5,13 @@ from __future__ import annotations
 import typing as tp
 
 from chainer import optimizer
-from chainer._hyperparameter import BELOW_ONE, FINITE, Hyperparameter, HyperparameterProxy, defaults
+from chainer._optim.hyperparameter import (
+    BELOW_ONE,
+    FINITE,
+    Hyperparameter,
+    HyperparameterProxy,
+    defaults,
+)
 from chainer.optimizers._rule import FormulaRule, as_float
 
 _default_hyperparam = defaults(

@@ -9,7 +9,7 @@ import numpy as np
 
 import chainer
 from chainer import gradient_check
-from chainer._numerical_grad import _format_props
+from chainer._diagnostics.numerical_grad import _format_props
 from chainer.testing import array as array_module
 
 # A point that is not smooth is dodged by other inputs, but not for ever.

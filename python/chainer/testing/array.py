@@ -3,7 +3,7 @@
 import numpy as np
 
 import chainer
-from chainer._numerical_grad import _to_numpy
+from chainer._diagnostics.numerical_grad import _to_numpy
 
 
 def _worst_element(x: np.ndarray, y: np.ndarray, atol: float, rtol: float) -> list[str]:

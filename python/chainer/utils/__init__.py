@@ -10,7 +10,7 @@ from collections import abc as collections_abc
 
 import numpy as np
 
-from chainer import _environment
+from chainer._base import environment
 from chainer.utils import (
     _collections,
     argument,
@@ -72,7 +72,7 @@ def tempdir(**kwargs: tp.Any) -> tp.Iterator[str]:
 
 def _check_arrays_forward_compatible(arrays: tp.Sequence, label: str | None = None) -> None:
     """Raises TypeError if inputs of a function are of more than one array library."""
-    if not _environment.is_arrays_compatible(arrays):
+    if not environment.is_arrays_compatible(arrays):
         where = '' if label is None else f' ({label})'
         kinds = ', '.join(str(type(a)) for a in arrays)
         raise TypeError(

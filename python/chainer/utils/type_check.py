@@ -13,7 +13,7 @@ import operator
 import threading
 import typing as tp
 
-from chainer import _environment
+from chainer._base import environment
 
 
 class _ThreadLocal(threading.local):
@@ -132,7 +132,7 @@ def _get_type(name: str, index: int, array: tp.Any, accept_none: bool, shape: tp
 
 
 def _make_variable_from_array(array: tp.Any, name: str, shape: tp.Any = None) -> Variable:
-    if not isinstance(array, _environment.get_array_types()):
+    if not isinstance(array, environment.get_array_types()):
         raise InvalidType(f'isinstance({name}, ndarray)', f'type({name}) == {type(array)}')
     return Variable(TypeInfo(array.shape if shape is None else shape, array.dtype), name)
 
@@ -503,7 +503,7 @@ def same_types(*arrays: tp.Any) -> bool:
     for array in arrays:
         if array is None:
             return False
-    return _environment.is_arrays_compatible(arrays)
+    return environment.is_arrays_compatible(arrays)
 
 
 def eval(exp: tp.Any) -> tp.Any:

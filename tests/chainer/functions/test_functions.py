@@ -12,7 +12,7 @@ import chainerx
 import numpy as np
 import pytest
 from chainer import Variable
-from chainer._builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction
 from functions.cases import CASES
 from functions.cases._harness import (
     ARRAY_TYPES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typing as tp
 
-from chainer._builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction
 from chainer.functions import _elementwise
 from chainer.utils import type_check
 

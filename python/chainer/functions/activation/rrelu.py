@@ -8,7 +8,7 @@ import chainerx
 from chainerx._core import engine
 
 from chainer import configuration
-from chainer._builtin import BuiltinFunction, _as_chainerx
+from chainer._graph.builtin import BuiltinFunction, _as_chainerx
 from chainer.functions.noise.dropout import draw_key
 from chainer.utils import argument, type_check
 

@@ -8,8 +8,8 @@ import chainerx
 import numpy as np
 
 from chainer import variable
-from chainer._builtin import BuiltinFunction
-from chainer._mixed16 import mixed16
+from chainer._base.mixed16 import mixed16
+from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
 

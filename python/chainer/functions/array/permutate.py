@@ -9,7 +9,7 @@ import numpy as np
 from chainerx._core import engine
 
 from chainer import variable
-from chainer._builtin import BuiltinFunction, _as_chainerx, _to_numpy
+from chainer._graph.builtin import BuiltinFunction, _as_chainerx, _to_numpy
 from chainer.utils import type_check
 
 

@@ -8,7 +8,7 @@ import chainerx
 from chainerx._core import _select_item
 
 from chainer import variable
-from chainer._builtin import BuiltinFunction, _to_numpy
+from chainer._graph.builtin import BuiltinFunction, _to_numpy
 from chainer.utils import type_check
 
 

@@ -7,7 +7,7 @@ import typing as tp
 import chainerx
 
 from chainer import variable
-from chainer._builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
 

@@ -8,7 +8,7 @@ import chainerx
 from chainerx._core import engine
 
 from chainer import variable
-from chainer._builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
 
 

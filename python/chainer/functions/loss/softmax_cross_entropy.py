@@ -7,9 +7,10 @@ import typing as tp
 import chainerx
 from chainerx._core import _softmax_cross_entropy, engine
 
-from chainer import _engine, variable
-from chainer._builtin import BuiltinFunction, _as_chainerx, _to_numpy
-from chainer._gradients import recomputed
+from chainer import variable
+from chainer._graph import callbacks
+from chainer._graph.builtin import BuiltinFunction, _as_chainerx, _to_numpy
+from chainer._graph.gradients import recomputed
 from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.utils import type_check
 
@@ -44,7 +45,7 @@ class SoftmaxCrossEntropy(BuiltinFunction):
         if not self.cache_score or self._x is None:
             return None
         y = chainerx.softmax(_as_chainerx(self._x), axis=1)
-        return _engine.to_kind(y, engine.kind(self._x))
+        return callbacks.to_kind(y, engine.kind(self._x))
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('x', 't'))

@@ -9,7 +9,7 @@ import chainerx
 from chainerx._core import _diagonal
 
 from chainer import variable
-from chainer._builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction
 from chainer.functions.math._contraction import (
     Label,
     chain,

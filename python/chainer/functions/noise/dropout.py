@@ -8,7 +8,7 @@ import chainerx
 import numpy as np
 
 from chainer import configuration, variable
-from chainer._builtin import BuiltinFunction, _as_chainerx
+from chainer._graph.builtin import BuiltinFunction, _as_chainerx
 from chainer.utils import argument, type_check
 
 

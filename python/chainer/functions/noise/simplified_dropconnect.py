@@ -7,8 +7,8 @@ import typing as tp
 import chainerx
 
 from chainer import variable
-from chainer._builtin import BuiltinFunction, _as_chainerx
-from chainer._gradients import recomputed
+from chainer._graph.builtin import BuiltinFunction, _as_chainerx
+from chainer._graph.gradients import recomputed
 from chainer.functions.noise.dropout import draw_key
 from chainer.utils import type_check
 

@@ -7,7 +7,7 @@ import typing as tp
 import chainerx
 
 from chainer import configuration, variable
-from chainer._builtin import BuiltinFunction, _as_chainerx
+from chainer._graph.builtin import BuiltinFunction, _as_chainerx
 from chainer.functions.noise.dropout import draw_key
 from chainer.utils import argument, type_check
 

@@ -7,8 +7,8 @@ import typing as tp
 import chainerx
 
 from chainer import variable
-from chainer._builtin import BuiltinFunction
-from chainer._gradients import recomputed
+from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.gradients import recomputed
 from chainer.functions.rnn._gates import split_gates
 from chainer.utils import type_check
 

@@ -12,9 +12,9 @@ import numpy as np
 from chainer import backend
 
 if tp.TYPE_CHECKING:
-    from chainer.function_node import FunctionNode
+    from chainer._graph.function_node import FunctionNode
 
-_PACKAGES = tuple(str(pathlib.Path(module).parent) for module in (__file__, chainerx.__file__))
+_PACKAGES = (str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(chainerx.__file__).parent))
 
 
 def check_forward(

@@ -14,12 +14,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 from chainerx._core import engine
 
-from chainer import _environment, _link_errors, backend, device_resident, initializers, link_hook
+from chainer import backend, device_resident, initializers, link_hook
+from chainer._base import environment
+from chainer._link import errors
 from chainer.link_hook import _entered
 from chainer.variable import Parameter, Variable
 
 if tp.TYPE_CHECKING:
-    from chainer.sequential import Sequential
+    from chainer._link.sequential import Sequential
 
 # Stands for the hooks of a link whose __init__ has not run: true, so that a call takes the slow
 # way, which finds out.
@@ -114,7 +116,7 @@ class Link(device_resident.DeviceResident):
             (x,) = args
             return self.forward(x)
         except Exception as error:
-            _link_errors.add_path(error, self, Link.__call__.__code__)
+            errors.add_path(error, self, Link.__call__.__code__)
             raise
 
     def __call_with_hooks(self, args: tuple[tp.Any, ...], kwargs: dict[str, tp.Any]) -> tp.Any:
@@ -306,7 +308,7 @@ class Link(device_resident.DeviceResident):
             value = attributes.get(name)
             if isinstance(value, Variable):
                 visitor.visit_variable(value)
-            elif isinstance(value, _environment.get_array_types()):
+            elif isinstance(value, environment.get_array_types()):
                 attributes[name] = visitor.visit_array(value)
         for child in self._children_list():
             child.device_resident_accept(visitor)
@@ -331,7 +333,7 @@ class Link(device_resident.DeviceResident):
                     f'{type(self).__name__}: {error}'
                 ) from None
         if copy_persistent:
-            array_types = _environment.get_array_types()
+            array_types = environment.get_array_types()
             attributes = self.__dict__
             for name in sorted(self._persistent):
                 value = link._find(name, object, 'persistent value')

@@ -14,12 +14,13 @@ import chainerx
 import numpy as np
 from chainerx._core import engine
 
-from chainer import _debug, configuration
+from chainer import configuration
+from chainer._graph import debug
 from chainer.function_hook import get_function_hooks
 from chainer.utils import type_check
 
 if tp.TYPE_CHECKING:
-    from chainer.function_node import FunctionNode
+    from chainer._graph.function_node import FunctionNode
 
 
 def to_kind(value: tp.Any, kind: str | None) -> tp.Any:
@@ -72,7 +73,7 @@ def forward_end(
     for hook in hooks_of(function):
         hook.forward_postprocess(function, in_data)
     if configuration.config.debug:
-        _debug.check_forward(function, in_data, out_data)
+        debug.check_forward(function, in_data, out_data)
 
 
 def _add_retained(function: FunctionNode, in_data: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
@@ -101,7 +102,7 @@ def backward_end(
 
 def backward_gradient(function: FunctionNode, index: int, grad: tp.Any) -> None:
     """In debug mode: each gradient that a function has computed."""
-    _debug.check_backward(function, index, grad)
+    debug.check_backward(function, index, grad)
 
 
 def _on_collection(phase: str, info: dict[str, int]) -> None:

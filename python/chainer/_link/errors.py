@@ -10,7 +10,7 @@ from types import CodeType
 from chainer.utils import type_check
 
 if tp.TYPE_CHECKING:
-    from chainer.link import Link
+    from chainer._link.chain import Link
 
 _PREFIX = 'In link '
 

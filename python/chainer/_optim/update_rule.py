@@ -8,9 +8,10 @@ import typing as tp
 import chainerx
 import numpy as np
 
-from chainer import _fallback, backend
-from chainer._hyperparameter import Hyperparameter
-from chainer._optimizer_hookable import Hook, _Hookable
+from chainer import backend
+from chainer._graph import fallback
+from chainer._optim.hookable import Hook, _Hookable
+from chainer._optim.hyperparameter import Hyperparameter
 from chainer.backends import cuda
 from chainer.serializer import AbstractSerializer, Deserializer
 from chainer.utils import force_array
@@ -159,7 +160,7 @@ class UpdateRule:
             RuntimeError: If ``chainer.config.chainerx_fallback`` forbids that.
         """
         array = param.array
-        _fallback.note(
+        fallback.note(
             type(self).__name__,
             f'{array.shape} {array.dtype}',
             'the update rule has no update_core_chainerx',

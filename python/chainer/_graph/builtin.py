@@ -28,8 +28,9 @@ import chainerx
 import numpy as np
 from chainerx._core import engine
 
-from chainer import _engine, backend, configuration, variable
-from chainer.function_node import FunctionNode, check_unwritten, variables_of
+from chainer import backend, configuration
+from chainer._graph import backprop, callbacks, variable
+from chainer._graph.function_node import FunctionNode, check_unwritten, variables_of
 
 
 class BuiltinFunction(FunctionNode):
@@ -128,10 +129,10 @@ class BuiltinFunction(FunctionNode):
         if self.saved:
             result, *values = result
             for name, value in zip(self.saved, values, strict=True):
-                setattr(self, name, _engine.to_kind(value, kind))
+                setattr(self, name, callbacks.to_kind(value, kind))
         outputs = result if isinstance(result, tuple) else (result,)
         self.retain_outputs(range(len(outputs)))
-        return tuple(_engine.to_kind(y, kind) for y in outputs)
+        return tuple(callbacks.to_kind(y, kind) for y in outputs)
 
     def _why_not_native(self) -> str | None:
         rewritten = _rewritten(self)
@@ -163,7 +164,7 @@ class BuiltinFunction(FunctionNode):
         differentiable = configuration.config.enable_backprop
         with configuration.using_config('enable_backprop', True):
             outputs = fresh.apply(inputs)
-        return variable.grad(
+        return backprop.grad(
             [y for y, g in zip(outputs, grad_outputs, strict=True) if g is not None],
             [inputs[i] for i in target_input_indexes],
             [g for g in grad_outputs if g is not None],
@@ -192,13 +193,13 @@ def materialize(
     f = function if function is not None else cls.__new__(cls)
     if values is not None:
         for name, value in zip(cls.attribute_names, values, strict=False):
-            setattr(f, name, _engine.to_kind(value, kind))
+            setattr(f, name, callbacks.to_kind(value, kind))
     return f
 
 
 def check_types(cls: tp.Any, params: tuple[tp.Any, ...], arrays: tuple[tp.Any, ...]) -> None:
     """Raises `InvalidType` if the class does not accept the arrays."""
-    _engine.check_function_types(materialize(cls, params, None, None), arrays)
+    callbacks.check_function_types(materialize(cls, params, None, None), arrays)
 
 
 engine.set_callbacks(materialize=materialize, check_types=check_types)

@@ -8,7 +8,7 @@ import sys
 import types
 import typing as tp
 
-from chainer._pending import PENDING
+from chainer._diagnostics.pending import PENDING
 
 
 def describe(path: str) -> str | None:

@@ -9,7 +9,7 @@ import typing as tp
 import chainerx
 import numpy as np
 
-from chainer._version import __version__
+from chainer._base.version import __version__
 from chainer.backends import cuda, intel64
 
 

@@ -18,8 +18,8 @@ from chainer import backend
 from chainer.backends import cuda
 
 if tp.TYPE_CHECKING:
-    from chainer.function_node import FunctionNode
-    from chainer.variable import Parameter
+    from chainer._graph.function_node import FunctionNode
+    from chainer._graph.parameter import Parameter
 
 
 def as_variable(obj: tp.Any) -> Variable:

@@ -8,7 +8,7 @@ import warnings
 import chainerx
 import numpy as np
 
-from chainer._mixed16 import mixed16
+from chainer._base.mixed16 import mixed16
 from chainer.backends import cuda, intel64
 from chainer.configuration import config, using_config
 

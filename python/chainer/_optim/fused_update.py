@@ -11,7 +11,7 @@ import typing as tp
 
 from chainerx._core import engine
 
-from chainer import _fallback
+from chainer._graph import fallback
 from chainer.variable import Parameter
 
 
@@ -73,7 +73,7 @@ def update(optimizer: tp.Any, params: list[tp.Any]) -> bool:
     if reason is None:
         return True
     if reason:
-        _fallback.count(f'{type(optimizer).__name__}.update', f'{len(params)} parameters', reason)
+        fallback.count(f'{type(optimizer).__name__}.update', f'{len(params)} parameters', reason)
     return False
 
 

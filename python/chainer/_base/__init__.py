@@ -1,0 +1,1 @@
+"""What everything else stands on: the base of devices, settings, versions."""

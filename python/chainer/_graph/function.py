@@ -1,0 +1,276 @@
+"""Old-style functions, whose backward works on arrays; and the modes of recording."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as tp
+import weakref
+
+from chainerx._core import engine
+
+from chainer import backend, configuration
+from chainer._base import environment
+from chainer._graph import fallback, variable
+from chainer._graph.function_node import FunctionNode, check_unwritten
+from chainer.backends import cuda
+from chainer.function_hook import FunctionHook  # noqa: F401  (v7 has it here, too)
+
+
+def no_backprop_mode() -> engine.ConfigContext:
+    """Inside the ``with`` block no graph is recorded, by chainer and by chainerx alike."""
+    return engine.backprop_mode(False)
+
+
+def force_backprop_mode() -> engine.ConfigContext:
+    """Inside the ``with`` block graphs are recorded, even within `no_backprop_mode`."""
+    return engine.backprop_mode(True)
+
+
+class FunctionAdapter(FunctionNode):
+    """The `FunctionNode` of an old-style `Function`: the creator of its outputs."""
+
+    def __init__(self, function: Function) -> None:
+        self._function = function
+        function._node = weakref.ref(self)
+        function._owned_node = None
+
+    @property
+    def function(self) -> Function:
+        """The function itself."""
+        return self._function
+
+    @property
+    def label(self) -> str:
+        return self._function.label
+
+    @property
+    def _impl_name(self) -> str:
+        return type(self._function).__name__
+
+    @property
+    def _owner_of_attributes(self) -> Function:
+        return self._function
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        self._function.check_type_forward(in_types)
+
+    def forward(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+        # All inputs, unless the function says otherwise.
+        self.retain_inputs(range(len(inputs)))
+        return self._function.forward(inputs)
+
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[tp.Any, ...]
+    ) -> tp.Any:
+        check_unwritten(self, 'input', self._retained_inputs)
+        check_unwritten(self, 'output', self._retained_outputs)
+        retained = {i: x for i, x, _ in self._retained_inputs}
+        n_inputs = len(tp.cast(tuple, self.inputs))
+        in_data = tuple(_to_fallback(retained.get(i)) for i in range(n_inputs))
+        out_grad = tuple(None if g is None else _to_fallback(g.array) for g in grad_outputs)
+        self._function._outputs = {i: _to_fallback(y) for i, y, _ in self._retained_outputs}
+        device = self.chainerx_device
+        try:
+            with (
+                contextlib.nullcontext()
+                if device is None
+                else fallback.converted_attributes(self._function, device)
+            ):
+                gxs = self._function.backward(in_data, out_grad)
+        finally:
+            self._function._outputs = None
+        if not isinstance(gxs, tuple | list):
+            raise TypeError(
+                f'{self.label}.backward: returned {type(gxs)}, expected a tuple of arrays or None'
+            )
+        if len(gxs) != n_inputs:
+            raise ValueError(
+                f'{self.label}.backward: number of gradients returned from backward is incorrect: '
+                f'{len(gxs)} != expected {n_inputs}'
+            )
+        arrays = [
+            None if gxs[i] is None else _to_array(self, i, gxs[i], device)
+            for i in target_input_indexes
+        ]
+        if not configuration.config.enable_backprop:
+            return tuple(None if gx is None else variable.as_variable(gx) for gx in arrays)
+        # In the graph, so that a second derivative does not silently lack a part.
+        sources = [self._input(i, grad_outputs) for i in range(n_inputs)]
+        sources += [g for g in grad_outputs if g is not None]
+        found = tuple(gx for gx in arrays if gx is not None)
+        recorded = iter(engine.connect(_OldStyleGradient(self), tuple(sources), found))
+        return tuple(None if gx is None else next(recorded) for gx in arrays)
+
+    def _input(self, i: int, grad_outputs: tuple[tp.Any, ...]) -> variable.Variable:
+        """The variable at an input, for its place in the graph; its array may be another."""
+        node = tp.cast(tuple, self.inputs)[i]
+        if node is None:
+            return variable.Variable(None)
+        found = node.get_variable_or_none()
+        if found is None:
+            xp = next(g.xp for g in grad_outputs if g is not None)
+            any_array = xp.broadcast_to(xp.zeros((), node.dtype), node.shape)
+            found = engine.retained(self, i, any_array, False)
+        return found
+
+
+class _OldStyleGradient(FunctionNode):
+    """The creator of gradients that an old-style backward has computed."""
+
+    def __init__(self, adapter: FunctionAdapter) -> None:
+        self._label = adapter.label
+
+    @property
+    def label(self) -> str:
+        return f'{self._label}.backward'
+
+    def backward(
+        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[tp.Any, ...]
+    ) -> tp.Any:
+        raise RuntimeError(
+            f'{self._label}: cannot twice-differentiate an old-style Function: its backward works '
+            'on arrays, so its gradients have none themselves; derive it from FunctionNode'
+        )
+
+
+def _to_fallback(array: tp.Any) -> tp.Any:
+    return None if array is None else backend.from_chx(array)
+
+
+def _to_array(adapter: FunctionAdapter, i: int, gx: tp.Any, device: tp.Any) -> tp.Any:
+    if not isinstance(gx, (variable.Variable, *environment.get_array_types())):
+        raise TypeError(
+            f'{adapter.label}.backward: the gradient of input {i} is a {type(gx)}, expected an '
+            'array or None'
+        )
+    gx = variable.as_array(gx)
+    return gx if device is None else device.send(gx)
+
+
+class Function:
+    """Base of old-style functions: both directions work on arrays, gradients have no graph.
+
+    A subclass overrides ``forward`` and ``backward`` (or their ``_cpu`` and ``_gpu`` forms).
+    Calling an instance returns a variable, or a tuple if there are several outputs. All inputs
+    are kept for backward, unless ``retain_inputs`` is called in ``forward``. New code uses
+    `FunctionNode`.
+    """
+
+    _node: weakref.ref[FunctionAdapter] | None = None
+    _owned_node: FunctionAdapter | None = None
+    _outputs: dict[int, tp.Any] | None = None
+
+    def __call__(self, *inputs: tp.Any) -> tp.Any:
+        outputs = self.node.apply(inputs)
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    @property
+    def node(self) -> FunctionAdapter:
+        """The `FunctionAdapter` that stands for the function in the graph."""
+        node = self._node() if self._node is not None else None
+        if node is None:
+            node = self._owned_node = FunctionAdapter(self)
+            # Owned until applied: then the graph keeps it, and it keeps us.
+            self._node = weakref.ref(node)
+        return node
+
+    @property
+    def inputs(self) -> tp.Any:
+        """The input nodes; None before the call."""
+        return self.node.inputs
+
+    @property
+    def outputs(self) -> tp.Any:
+        """Weak references to the output nodes; None before the call."""
+        return self.node.outputs
+
+    @property
+    def output_data(self) -> tp.Any:
+        """The output arrays; in ``backward`` those that were retained, None for others."""
+        if self._outputs is not None:
+            outputs = self._outputs
+            return tuple(outputs.get(i) for i in range(len(tp.cast(tuple, self.outputs))))
+        return self.node.output_data
+
+    @property
+    def rank(self) -> int:
+        """The number of functions on the longest path from here to a leaf."""
+        return self.node.rank
+
+    @property
+    def label(self) -> str:
+        """What drawings and messages call the function."""
+        return type(self).__name__
+
+    @property
+    def stack(self) -> tp.Any:
+        """In debug mode, where the function was called."""
+        return self.node.stack
+
+    @property
+    def local_function_hooks(self) -> tp.Any:
+        """The hooks of this function alone, by name."""
+        return self.node.local_function_hooks
+
+    def add_hook(self, hook: tp.Any, name: str | None = None) -> None:
+        """Adds a hook that sees this function only."""
+        self.node.add_hook(hook, name)
+
+    def delete_hook(self, name: str) -> None:
+        """Removes a hook of this function."""
+        self.node.delete_hook(name)
+
+    def unchain(self) -> None:
+        """Cuts the function from its inputs and outputs."""
+        self.node.unchain()
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        """Checks dtypes and shapes of the inputs with `chainer.utils.type_check.expect`."""
+
+    def forward(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+        """Computes the outputs from arrays."""
+        return (self.forward_gpu if _on_gpu(inputs) else self.forward_cpu)(inputs)
+
+    def forward_cpu(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+        """Computes the outputs from NumPy arrays."""
+        raise NotImplementedError(f'{type(self).__name__} has neither forward nor forward_cpu')
+
+    def forward_gpu(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
+        """Computes the outputs from CuPy arrays."""
+        raise NotImplementedError(f'{type(self).__name__} has neither forward nor forward_gpu')
+
+    def backward(
+        self, inputs: tuple[tp.Any, ...], grad_outputs: tuple[tp.Any, ...]
+    ) -> tuple[tp.Any, ...]:
+        """Computes the gradients of all inputs from arrays; None stands for no gradient."""
+        on_gpu = _on_gpu(inputs + grad_outputs)
+        return (self.backward_gpu if on_gpu else self.backward_cpu)(inputs, grad_outputs)
+
+    def backward_cpu(
+        self, inputs: tuple[tp.Any, ...], grad_outputs: tuple[tp.Any, ...]
+    ) -> tuple[tp.Any, ...]:
+        """Computes the gradients from NumPy arrays."""
+        return (None,) * len(inputs)
+
+    def backward_gpu(
+        self, inputs: tuple[tp.Any, ...], grad_outputs: tuple[tp.Any, ...]
+    ) -> tuple[tp.Any, ...]:
+        """Computes the gradients from CuPy arrays."""
+        return (None,) * len(inputs)
+
+    def retain_inputs(self, indexes: tp.Sequence[int]) -> None:
+        """Called in ``forward``: keeps these inputs only."""
+        self.node.retain_inputs(indexes)
+
+    def retain_outputs(
+        self, indexes: tp.Sequence[int], retain_after_backward: bool = False
+    ) -> None:
+        """Called in ``forward``: keeps outputs for backward."""
+        self.node.retain_outputs(indexes)
+
+
+def _on_gpu(arrays: tp.Iterable[tp.Any]) -> bool:
+    return any(isinstance(x, cuda.ndarray) for x in arrays)
+
+
+engine.set_callbacks(adapter_class=FunctionAdapter)

@@ -1,0 +1,1 @@
+"""Links, and links of links."""

@@ -1,0 +1,450 @@
+"""The bases of optimizers and of their update rules, and what loss scaling needs."""
+
+from __future__ import annotations
+
+import collections.abc
+import typing as tp
+import warnings
+
+import numpy as np
+
+from chainer import backend, optimizer_hooks
+from chainer._optim import fused_update
+from chainer._optim.hookable import Hook, _Hookable, _OptimizerHookable
+from chainer._optim.hyperparameter import Hyperparameter, HyperparameterProxy, Interval
+from chainer._optim.update_rule import UpdateRule, unscale
+from chainer.link import Link
+from chainer.serializer import AbstractSerializer, Deserializer
+
+__all__ = [
+    'GradientClipping',
+    'GradientHardClipping',
+    'GradientMethod',
+    'GradientNoise',
+    'Hyperparameter',
+    'HyperparameterProxy',
+    'Lasso',
+    'Optimizer',
+    'UpdateRule',
+    'WeightDecay',
+    'make_deprecation_message',
+]
+
+# Where users know them; pickles name them so.
+for _class in (Hyperparameter, HyperparameterProxy, _Hookable, _OptimizerHookable):
+    _class.__module__ = __name__
+
+
+class Optimizer:
+    """Base of all optimizers.
+
+    Attributes:
+        target (Link): What is optimized; None before `setup`.
+        t (int): The number of updates.
+        epoch (int): The number of the current epoch.
+        use_auto_new_epoch (bool): Whether an updater calls `new_epoch`.
+    """
+
+    target: tp.Any = None
+    t = 0
+    epoch = 0
+    use_auto_new_epoch = False
+    _hookable: _OptimizerHookable | None = None
+    _loss_scale: float | None = None
+    # The largest number of float16.
+    _loss_scale_max = 65504
+    _loss_scaling_is_dynamic = False
+    _loss_scaling_multiplier = 1.0
+    _loss_scaling_isnan = False
+    _loss_scaling_isnan_ever = False
+
+    def setup(self, link: Link) -> tp.Self:
+        """Begins to optimize a link, with no hooks and from step 0.
+
+        Raises:
+            TypeError: If it is no link.
+        """
+        if not isinstance(link, Link):
+            raise TypeError(f'optimization target must be a link, not {type(link).__name__}')
+        self.target = link
+        self.t = 0
+        self.epoch = 0
+        self._hookable = _OptimizerHookable(self)
+        return self
+
+    def update(self, lossfun: tp.Any = None, *args: tp.Any, **kwds: tp.Any) -> None:
+        """Updates the parameters of the target. Overridden."""
+        raise NotImplementedError(f'{type(self).__name__}.update is not implemented')
+
+    def new_epoch(self, auto: bool = False) -> None:
+        """Counts an epoch.
+
+        Args:
+            auto (bool): Whether an updater calls this.
+
+        Raises:
+            RuntimeError: If both an updater and the user do.
+        """
+        if auto and not self.use_auto_new_epoch:
+            raise RuntimeError(
+                'invalid new_epoch call with auto=True.\n'
+                'Fix the updater to set optimizer.use_auto_new_epoch = True.'
+            )
+        if self.use_auto_new_epoch and not auto:
+            raise RuntimeError(
+                'duplicated new_epoch with the updater.\nPass auto_new_epoch=False to the updater '
+                'or stop calling new_epoch outside the updater.'
+            )
+        self.epoch += 1
+
+    def _check_set_up(self) -> None:
+        if self._hookable is None or self.target is None:
+            raise RuntimeError(
+                f'Optimizer is not set up. Call `setup` method. ({type(self).__name__})'
+            )
+
+    # ---- hooks ----
+
+    def add_hook(self, hook: Hook, name: str | None = None, timing: str = 'auto') -> None:
+        """Adds a function that each update calls: ``hook(optimizer)``.
+
+        With a true attribute ``call_for_each_param``: ``hook(rule, param)`` for each parameter.
+
+        Args:
+            hook (callable): May have attributes ``name`` and ``timing``.
+            name (str): Default: the hook's name.
+            timing (str): ``'pre'`` (gradients are there), ``'post'`` (parameters are updated), or
+                ``'auto'``: what the hook says, else ``'pre'``.
+
+        Raises:
+            RuntimeError: Before `setup`.
+            KeyError: If there is a hook of that name.
+        """
+        self._hooks().add_hook(hook, name, timing)
+
+    def remove_hook(self, name: str) -> None:
+        """Removes a hook by its name."""
+        self._hooks().remove_hook(name)
+
+    def call_hooks(self, timing: str = 'pre') -> None:
+        """Calls the hooks of a timing, in the order in which they were added."""
+        self._hooks().call_hooks(timing, (self,))
+
+    def call_hook(self, hook: Hook) -> None:
+        """Calls one hook, for each parameter if it wants that.
+
+        Parameters without a rule come with None for it.
+        """
+        if getattr(hook, 'call_for_each_param', False):
+            for param in _distinct(self.target.params()):
+                hook(param.update_rule, param)
+        else:
+            hook(self)
+
+    def _hooks(self) -> _OptimizerHookable:
+        self._check_set_up()
+        return tp.cast(_OptimizerHookable, self._hookable)
+
+    # ---- serialization ----
+
+    def serialize(self, serializer: AbstractSerializer) -> None:
+        """Saves or loads ``t``, ``epoch`` and the states of the rules, not the parameters."""
+        self._check_set_up()
+        t, epoch = serializer('t', self.t), serializer('epoch', self.epoch)
+        for path, param in self.target.namedparams():
+            rule = param.update_rule
+            if rule is None:
+                continue
+            if type(rule).serialize is UpdateRule.serialize:
+                rule._serialize(serializer[path], param)
+            else:
+                rule.serialize(serializer[path])
+        if isinstance(serializer, Deserializer):
+            self.t, self.epoch = int(t), int(epoch)
+
+    # ---- loss scaling ----
+
+    def loss_scaling(self, interval: int = 1000, scale: float | None = None) -> None:
+        """Scales losses, so that gradients of 16 bits do not vanish.
+
+        Args:
+            interval (int): Without ``scale``, how many updates it takes to double the scale. Where
+                gradients overflow, the scale is halved and the update left out.
+            scale (float): The scale, which stays then; the same as `set_loss_scale`. To have one
+                grow and shrink from another start than 1, set it after a call without it.
+        """
+        if interval < 1:
+            raise ValueError(f'interval must be greater than or equal to 1. Actual: {interval}')
+        if scale is not None:
+            self.set_loss_scale(scale)
+            return
+        self.set_loss_scale(1.0)
+        self._loss_scaling_is_dynamic = True
+        self._loss_scaling_multiplier = 2.0 ** (1.0 / interval)
+        self._loss_scaling_isnan_ever = False
+
+    def set_loss_scale(self, loss_scale: float) -> None:
+        """Sets the factor that losses are multiplied with."""
+        if not 0 < loss_scale < float('inf'):
+            raise ValueError(f'loss_scale must be a positive number. Actual: {loss_scale}')
+        self._loss_scale = loss_scale
+
+    def check_nan_in_grads(self) -> None:
+        """Looks for gradients that are not finite, and warns of the first; see `is_safe_to_update`.
+
+        Does nothing unless the loss scale is dynamic.
+        """
+        self._loss_scaling_isnan = False
+        if not self._loss_scaling_is_dynamic:
+            return
+        self._check_set_up()
+        for path, param in self.target.namedparams(False):
+            grad = param.grad
+            if grad is not None and not _all_finite(grad):
+                self._loss_scaling_isnan = True
+                self._loss_scaling_isnan_ever = True
+                warnings.warn(
+                    f'Non finite number found in param.grad of {path} (iteration: {self.t}, '
+                    f'loss_scale: {self._loss_scale})',
+                    stacklevel=2,
+                )
+                return
+
+    def is_safe_to_update(self) -> bool:
+        """Whether `check_nan_in_grads` found all gradients finite."""
+        return not self._loss_scaling_isnan
+
+    def update_loss_scale(self) -> None:
+        """Makes a dynamic loss scale larger, or smaller after gradients that were not finite."""
+        if not self._loss_scaling_is_dynamic:
+            return
+        scale = tp.cast(float, self._loss_scale)
+        if self._loss_scaling_isnan:
+            factor = 0.5
+        elif self._loss_scaling_isnan_ever:
+            factor = self._loss_scaling_multiplier
+        else:
+            # Up to the first overflow there is no telling how far there is to go.
+            factor = 2.0
+        self._loss_scale = max(1, min(self._loss_scale_max, scale * factor))
+
+
+def _all_finite(grad: tp.Any) -> bool:
+    xp = backend.get_array_module(grad)
+    with backend.using_device(backend.get_device_from_array(grad)):
+        return bool(xp.isfinite(grad).all())
+
+
+class GradientMethod(Optimizer):
+    """Base of optimizers that update each parameter by its gradient.
+
+    A subclass has `create_update_rule`, or overrides `update`.
+
+    Attributes:
+        hyperparam (Hyperparameter): What all update rules share.
+    """
+
+    # Between what hyperparameters may be, by name.
+    _limits: tp.ClassVar[dict[str, Interval] | None] = None
+    _plan: tp.Any = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hyperparam = Hyperparameter()
+        if self._limits:
+            self.hyperparam._limits = type(self).__name__, self._limits
+        self._use_fp32_update = False
+
+    def __getstate__(self) -> dict[str, tp.Any]:
+        # Of objects of this process.
+        return {k: v for k, v in self.__dict__.items() if k not in ('_managed', '_plan')}
+
+    def setup(self, link: Link) -> tp.Self:
+        """Begins to optimize a link: all of its parameters get update rules.
+
+        What is added to the link later is not updated until this is called again.
+        """
+        super().setup(link)
+        params = _distinct(link.params())
+        for param in params:
+            param.update_rule = self.create_update_rule()
+            if self._use_fp32_update:
+                param.update_rule.use_fp32_update()
+        self._managed = {id(param) for param in params}
+        return self
+
+    def create_update_rule(self) -> UpdateRule:
+        """Makes a rule for one parameter. Overridden."""
+        raise NotImplementedError(f'{type(self).__name__}.create_update_rule is not implemented')
+
+    def use_fp32_update(self, flag: bool = True) -> None:
+        """Updates parameters of 16 bits through copies in float32; see `UpdateRule`."""
+        self._use_fp32_update = flag
+        if self.target is not None:
+            for param in self.target.params():
+                if param.update_rule is not None:
+                    param.update_rule.use_fp32_update(flag)
+
+    def use_cleargrads(self, use: bool = True) -> None:
+        """Whether `update` with a loss clears gradients instead of zeroing them. Deprecated."""
+        warnings.warn(
+            'GradientMethod.use_cleargrads is deprecated.', DeprecationWarning, stacklevel=2
+        )
+        self._use_cleargrads = use
+
+    def reallocate_cleared_grads(self) -> None:
+        """Makes missing gradients zeros, so that hooks and momentum act on their parameters."""
+        self._check_set_up()
+        for param in self.target.params(False):
+            if param.grad is None:
+                with backend.using_device(param.device):
+                    param.grad = param.xp.zeros_like(param.array)
+
+    def call_hook(self, hook: Hook) -> None:
+        """Calls one hook; gradients that it clears are zeros for the next one."""
+        super().call_hook(hook)
+        self.reallocate_cleared_grads()
+
+    def update(self, lossfun: tp.Any = None, *args: tp.Any, **kwds: tp.Any) -> None:
+        """Updates all parameters by their gradients.
+
+        Args:
+            lossfun (callable): If given, ``lossfun(*args, **kwds)`` is differentiated first, else
+                gradients are taken as they are.
+
+        Raises:
+            RuntimeError: Before `setup`; and if a parameter is uninitialized and its gradient has
+                not been cleared.
+        """
+        if lossfun is not None:
+            self._check_set_up()
+            self._compute_gradients(lossfun, args, kwds)
+        # Nothing to do but the step: no hooks, and (as the plan finds) no gradient is missing.
+        if self._plan is not None and fused_update.repeat(self):
+            return
+        self._check_set_up()
+        params = _distinct(self.target.params())
+        self._check_params(params)
+        self.reallocate_cleared_grads()
+        self.check_nan_in_grads()
+        # Before the hooks, so that a rate or a threshold means the same with any loss scale.
+        for param in params:
+            unscale(param)
+        self.call_hooks('pre')
+        self.t += 1
+        if self.is_safe_to_update():
+            self._update_params(params)
+        self.reallocate_cleared_grads()
+        self.call_hooks('post')
+        self.update_loss_scale()
+
+    def _is_plain(self) -> bool:
+        """Whether an update has no parts but the step itself."""
+        cls = type(self)
+        overridden = any(
+            getattr(cls, name) is not getattr(GradientMethod, name) for name in _PARTS_OF_UPDATE
+        )
+        return not (overridden or self._hookable or self._loss_scaling_is_dynamic)
+
+    def _compute_gradients(self, lossfun: tp.Any, args: tp.Any, kwds: tp.Any) -> None:
+        loss = lossfun(*args, **kwds)
+        if getattr(self, '_use_cleargrads', True):
+            self.target.cleargrads()
+        else:
+            with warnings.catch_warnings():
+                warnings.simplefilter('ignore', DeprecationWarning)
+                self.target.zerograds()
+        if self._loss_scale is None:
+            loss.backward()
+        else:
+            loss._backward_scaled(self._loss_scale)
+
+    def _update_params(self, params: list[tp.Any]) -> None:
+        if fused_update.update(self, params):
+            return
+        rules = [p.update_rule for p in params if _is_built_in(p.update_rule)]
+        counts = [rule.t for rule in rules]
+        try:
+            for param in params:
+                param.update()
+        except BaseException:
+            # Broken off, by Ctrl-C for example, the step counts for all parameters: rules that
+            # do not count alike would never again be updated in one call.
+            for rule, t in zip(rules, counts, strict=True):
+                if rule.enabled and rule.t == t:
+                    rule.t = t + 1
+            raise
+
+    def _check_params(self, params: list[tp.Any]) -> None:
+        managed = getattr(self, '_managed', None)
+        for param in params:
+            rule = param.update_rule
+            if rule is None:
+                if managed is not None and id(param) not in managed:
+                    managed.add(id(param))
+                    warnings.warn(
+                        f'{type(self).__name__}.update: parameter {self._path_of(param)} came into '
+                        'the link after setup, and is not updated; call setup again, or give it an '
+                        'update_rule',
+                        stacklevel=3,
+                    )
+            elif not (_is_built_in(rule) and rule.enabled):
+                pass  # a rule of the user's may know what to do
+            elif param.array is None and callable(param._grad_initializer):
+                raise RuntimeError(
+                    f'{type(self).__name__}.update: parameter {self._path_of(param)} is '
+                    'uninitialized; call the link once, or its cleargrads()'
+                )
+            elif isinstance(param.array, np.ndarray) and not param.array.flags.writeable:
+                raise ValueError(
+                    f'{type(self).__name__}.update: parameter {self._path_of(param)} is read-only; '
+                    'disable its update rule, or give it an array that can be written to'
+                )
+
+    def _path_of(self, param: tp.Any) -> str:
+        return next(path for path, other in self.target.namedparams() if other is param)
+
+
+# What `GradientMethod.update` calls besides the step.
+_PARTS_OF_UPDATE: tp.Final = (
+    'reallocate_cleared_grads',
+    'check_nan_in_grads',
+    'call_hooks',
+    'is_safe_to_update',
+    'update_loss_scale',
+    '_update_params',
+)
+
+
+def _is_built_in(rule: UpdateRule | None) -> bool:
+    """Whether what the rule does is one of the formulas of `chainer.optimizers`."""
+    return getattr(rule, 'fused', None) is not None
+
+
+def _distinct(params: collections.abc.Iterable[tp.Any]) -> list[tp.Any]:
+    """Each parameter once: one that is registered in two places makes one step."""
+    return list({id(param): param for param in params}.values())
+
+
+def make_deprecation_message(module_name: str) -> str:
+    """The text about a hook that is used under its old name."""
+    return (
+        f'chainer.optimizer.{module_name} is deprecated from v4. '
+        f'Use chainer.optimizer_hooks.{module_name} instead.'
+    )
+
+
+def _deprecated(base: type[tp.Any]) -> tp.Any:
+    def __init__(self: tp.Any, *args: tp.Any, **kwargs: tp.Any) -> None:
+        warnings.warn(make_deprecation_message(base.__name__), DeprecationWarning, stacklevel=2)
+        base.__init__(self, *args, **kwargs)
+
+    doc = f'Deprecated: use :class:`chainer.optimizer_hooks.{base.__name__}`.'
+    return type(base.__name__, (base,), {'__init__': __init__, '__doc__': doc})
+
+
+GradientClipping = _deprecated(optimizer_hooks.GradientClipping)
+GradientHardClipping = _deprecated(optimizer_hooks.GradientHardClipping)
+GradientNoise = _deprecated(optimizer_hooks.GradientNoise)
+Lasso = _deprecated(optimizer_hooks.Lasso)
+WeightDecay = _deprecated(optimizer_hooks.WeightDecay)

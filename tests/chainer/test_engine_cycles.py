@@ -3,6 +3,8 @@ and what somebody can reach is not touched."""
 
 import gc
 import random
+import subprocess
+import sys
 import weakref
 
 import chainer
@@ -226,3 +228,37 @@ def test_what_the_collector_is_asked_meanwhile():
         gc.callbacks.remove(look)
     assert seen
     assert ref().box is box
+
+
+def test_signals_do_not_meet_the_collector():
+    """A handler that raises while the collector calls us: the exception, Ctrl-C, would be lost."""
+    code = """
+import gc, signal, sys
+import chainer
+
+class Stop(Exception):
+    pass
+
+def stop(*args):
+    global armed
+    if armed:
+        armed = False
+        raise Stop
+
+lost, caught, armed = [], 0, False
+sys.unraisablehook = lambda args: lost.append(args.exc_type)
+signal.signal(signal.SIGALRM, stop)
+signal.setitimer(signal.ITIMER_REAL, 5e-5, 5e-5)
+while caught < 300:
+    try:
+        armed = True
+        for _ in range(10_000):
+            gc.collect(0)
+    except Stop:
+        caught += 1
+signal.setitimer(signal.ITIMER_REAL, 0)
+assert not lost, len(lost)
+"""
+    command = [sys.executable, '-c', code]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr

@@ -105,17 +105,11 @@ def backward_gradient(function: FunctionNode, index: int, grad: tp.Any) -> None:
     debug.check_backward(function, index, grad)
 
 
-def _on_collection(phase: str, info: dict[str, int]) -> None:
-    # Only where all objects are looked at can the engine tell who owns a part of the graph.
-    full = phase == 'start' and info['generation'] == 2
-    engine.collection(full)
-
-
 def _learn_how_the_collector_works() -> None:
     probe = engine.CollectorProbe()
     gc.collect(0)
     del probe
-    gc.callbacks.append(_on_collection)
+    gc.callbacks.append(engine.on_collection)
 
 
 _learn_how_the_collector_works()

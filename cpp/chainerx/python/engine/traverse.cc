@@ -289,18 +289,36 @@ void DeallocProbe(PyObject* self) {
     Py_DECREF(type);
 }
 
-// collection(full): a collection of all objects there are begins, or any ends.
-PyObject* SetCollection(PyObject*, PyObject* full) {
-    g_collection.Clear();
-#ifndef Py_GIL_DISABLED
-    g_collection.active = full == Py_True && g_subtract != nullptr;
+#ifdef Py_GIL_DISABLED
+constexpr bool kHasGil = false;
+#else
+constexpr bool kHasGil = true;
 #endif
+
+// Whether a collection of all objects there are begins: only then can the engine tell who owns a
+// part of the graph.
+bool IsStartOfFull(PyObject* phase, PyObject* info) {
+    if (!PyUnicode_Check(phase) || PyUnicode_CompareWithASCIIString(phase, "start") != 0 ||
+        !PyDict_Check(info)) {
+        return false;
+    }
+    PyObject* generation = PyDict_GetItemString(info, "generation");
+    return generation != nullptr && PyLong_Check(generation) && PyLong_AsLong(generation) == 2;
+}
+
+// on_collection(phase, info), for gc.callbacks. In C++, for in a function of Python's a signal
+// handler may raise, such as that of Ctrl-C: the collector would drop the exception, and the end of
+// the collection be missed.
+PyObject* OnCollection(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
+    g_collection.Clear();
+    g_collection.active =
+        kHasGil && n_args == 2 && g_subtract != nullptr && IsStartOfFull(args[0], args[1]);
     Py_RETURN_NONE;
 }
 
 PyMethodDef g_functions[] = {
-    {"collection", &SetCollection, METH_O,
-     "Says that a collection of all objects there are begins (True), or that any ends."},
+    {"on_collection", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&OnCollection)),
+     METH_FASTCALL, "What gc.callbacks calls: says that a collection begins or ends."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -39,6 +39,15 @@ def clipped_relu(x: tp.Any, z: float = 20.0) -> variable.Variable:
 def relu6(x: tp.Any) -> variable.Variable:
     """``min(max(x, 0), 6)``, elementwise; see `clipped_relu`.
 
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+
     Source: Krizhevsky, Convolutional deep belief networks on CIFAR-10, 2010.
     """
     return ClippedReLU.call(x, 6.0)

@@ -29,6 +29,7 @@ def log_softmax(x: tp.Any, axis: int | tuple[int, ...] = 1) -> variable.Variable
 
     Raises:
         InvalidType: If ``x`` is not of a float dtype, or has no such axis.
+        ValueError: If ``axis`` names one axis twice.
 
     Note:
         No overflow or underflow: the greatest element is subtracted first.

@@ -14,15 +14,16 @@ def maxout(x: tp.Any, pool_size: int, axis: int = 1) -> variable.Variable:
     """The greatest of each ``pool_size`` neighbours along an axis.
 
     Args:
-        x (Variable or array): Any float dtype.
+        x (Variable or array): Any shape with this axis, any float dtype.
         pool_size (int): A divisor of the length of the axis.
         axis (int): See above; negative ones count from the end.
 
     Returns:
-        Variable: The axis is shorter by the factor ``pool_size``. Differentiable, any order.
+        Variable: The dtype of ``x``; the axis is shorter by the factor ``pool_size``.
+        Differentiable, any order.
 
     Raises:
-        InvalidType: If ``pool_size`` does not divide the length.
+        InvalidType: If ``x`` is not of a float dtype, or ``pool_size`` does not divide the length.
         ValueError: If it is not positive.
         IndexError: If there is no such axis.
 

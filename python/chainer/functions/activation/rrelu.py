@@ -86,8 +86,9 @@ def rrelu(
         return_r (bool): Whether the slopes are returned, too.
 
     Returns:
-        Variable, or a tuple of it and the slopes: Where ``chainer.config.train`` is False all
-        slopes are ``(l + u) / 2``, those of ``r`` too. Differentiable, any order.
+        Variable, or a tuple of it and the slopes: Shape and dtype of ``x``. Where
+        ``chainer.config.train`` is False all slopes are ``(l + u) / 2``, those of ``r`` too.
+        Differentiable, any order.
 
     Raises:
         InvalidType: If ``x`` is not of a float dtype, or ``r`` does not fit.

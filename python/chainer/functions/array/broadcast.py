@@ -45,10 +45,11 @@ def broadcast(*args: tp.Any) -> tp.Any:
     """Arrays in their common shape.
 
     Args:
-        *args (Variable or array): One or more.
+        *args (Variable or array): One or more, of any shapes that broadcast and any dtypes.
 
     Returns:
-        tuple of Variable: Views; of one array, the variable alone. Differentiable, any order.
+        tuple of Variable: Views of the common shape, each of its dtype; of one array, the variable
+        alone. Differentiable, any order.
 
     Raises:
         InvalidType: If the shapes do not fit, or there is none.

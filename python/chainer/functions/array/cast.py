@@ -37,8 +37,11 @@ def cast(x: tp.Any, typ: tp.Any) -> variable.Variable:
         typ (dtype): What `chainer.get_dtype` takes; `chainer.mixed16` stands for float16.
 
     Returns:
-        Variable: ``x`` itself if it has the dtype. Differentiable, any order, if both dtypes are
-        floats.
+        Variable: Same shape; ``x`` itself if it has the dtype. Differentiable, any order, if both
+        dtypes are floats.
+
+    Raises:
+        TypeError: If there is no such dtype.
     """
     if x.dtype == typ:
         return variable.as_variable(x)

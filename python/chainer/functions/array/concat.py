@@ -41,16 +41,17 @@ def concat(xs: tp.Sequence[tp.Any], axis: int = 1) -> variable.Variable:
     """Joins arrays along an axis that they have.
 
     Args:
-        xs (sequence of Variable or array): One or more, of one dtype and number of axes; other
-            axes of the same length.
+        xs (sequence of Variable or array): One or more, of one dtype; the same shapes, but for the
+            length of this axis.
         axis (int): See above; negative ones count from the end.
 
     Returns:
-        Variable: Differentiable in all of them, any order.
+        Variable: The dtype of ``xs``; the axis has the sum of their lengths. Differentiable in all
+        of them, any order.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit, or there is no array.
-        TypeError: If ``axis`` is no integer, or ``xs`` no sequence.
+        TypeError: If ``axis`` is no integer, or ``xs`` no list or tuple.
     """
     check_sequence('concat', xs)
     if not isinstance(axis, int):

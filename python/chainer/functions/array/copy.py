@@ -71,8 +71,12 @@ def copy(x: tp.Any, dst: tp.Any) -> variable.Variable:
             the CPU.
 
     Returns:
-        Variable: On ``dst``. Differentiable, any order, between devices of one kind of array; once
-        where the kind changes.
+        Variable: Same shape and dtype, on ``dst``. Differentiable, any order, between devices of
+        one kind of array; once where the kind changes.
+
+    Raises:
+        BackendError: If ChainerX has no such backend.
+        RuntimeError: If CuPy is asked for and can't be used.
     """
     if isinstance(dst, int):
         device: tp.Any = backend.get_device('@numpy' if dst < 0 else dst)

@@ -58,6 +58,7 @@ def depth2space(X: tp.Any, r: int) -> variable.Variable:
     Raises:
         InvalidType: If ``X`` is no such array.
         ValueError: If ``r`` is not positive.
+        TypeError: If ``r`` is no integer.
 
     Source: Shi et al., CVPR 2016.
     """

@@ -35,13 +35,13 @@ def diagonal(x: tp.Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> vari
     """A diagonal of the matrices along two axes.
 
     Args:
-        x (Variable or array): At least 2 axes, any dtype.
+        x (Variable or array): Any shape of at least 2 axes, any dtype.
         offset (int): Which diagonal: 0 is the main one, those above it are positive.
         axis1 (int): The axis of rows.
         axis2 (int): The axis of columns.
 
     Returns:
-        Variable: The other axes, then the diagonal. Differentiable, any order.
+        Variable: A view: the other axes, then the diagonal. Differentiable, any order.
 
     Raises:
         InvalidType: If there is no such axis.

@@ -34,14 +34,16 @@ def dstack(xs: tp.Sequence[tp.Any]) -> variable.Variable:
     """Joins arrays along the third axis, which is added if need be.
 
     Args:
-        xs (sequence of Variable or array): One or more, of one dtype and number of axes; other
-            axes of the same length.
+        xs (sequence of Variable or array): One or more, of one dtype; the same shapes, but for the
+            length of this axis.
 
     Returns:
-        Variable: Differentiable in all of them, any order.
+        Variable: The dtype of ``xs``; the axis has the sum of their lengths. Differentiable in all
+        of them, any order.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit, or there is no array.
+        TypeError: If ``xs`` is no list or tuple.
     """
     check_sequence('dstack', xs)
     return Dstack.call(*xs)

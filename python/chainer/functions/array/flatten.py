@@ -15,7 +15,11 @@ def flatten(x: tp.Any) -> variable.Variable:
         x (Variable or array): Any shape and dtype.
 
     Returns:
-        Variable: ``x`` itself if it has one axis; else a view where strides allow it.
-        Differentiable, any order.
+        Variable: (size of ``x``,), the dtype of ``x``: ``x`` itself if it has one axis; else a view
+        where strides allow it. Differentiable, any order.
+
+    Raises:
+        TypeError: If ``x`` is no array.
     """
+    x = variable.as_variable(x)
     return reshape(x, (x.size,))

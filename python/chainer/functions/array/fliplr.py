@@ -25,10 +25,10 @@ def fliplr(a: tp.Any) -> variable.Variable:
     """The elements in reverse order along the second axis.
 
     Args:
-        a (Variable or array): At least 2 axes, any dtype.
+        a (Variable or array): Any shape of at least 2 axes, any dtype.
 
     Returns:
-        Variable: A view. Differentiable, any order.
+        Variable: A view of the same shape. Differentiable, any order.
 
     Raises:
         InvalidType: If there is no such axis.

@@ -25,10 +25,10 @@ def flipud(a: tp.Any) -> variable.Variable:
     """The elements in reverse order along the first axis.
 
     Args:
-        a (Variable or array): At least 1 axis, any dtype.
+        a (Variable or array): Any shape of at least 1 axis, any dtype.
 
     Returns:
-        Variable: A view. Differentiable, any order.
+        Variable: A view of the same shape. Differentiable, any order.
 
     Raises:
         InvalidType: If there is no such axis.

@@ -30,7 +30,7 @@ def moveaxis(x: tp.Any, source: tp.Any, destination: tp.Any) -> variable.Variabl
     """Moves axes to other places; the others keep their order.
 
     Args:
-        x (Variable or array): Any dtype.
+        x (Variable or array): Any shape and dtype.
         source (int or tuple of int): The axes.
         destination (int or tuple of int): For each of them its place.
 

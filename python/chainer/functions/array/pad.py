@@ -59,11 +59,11 @@ def pad(x: tp.Any, pad_width: tp.Any, mode: str, **keywords: tp.Any) -> variable
         x (Variable or array): Any shape, any float dtype.
         pad_width: Pairs of widths, one per axis or one for all; a number means both.
         mode (str): 'constant', 'edge', 'reflect', 'symmetric' or 'wrap', as in `numpy.pad`.
-        constant_values: The value for mode 'constant' (default: 0); may be given for each axis
-            and side, too.
+        **keywords: ``constant_values``, the value for mode 'constant' (default: 0); may be given
+            for each axis and side, too.
 
     Returns:
-        Variable: Differentiable, any order.
+        Variable: The dtype of ``x``; each axis is longer by its widths. Differentiable, any order.
 
     Raises:
         InvalidType: If ``x`` is not of a float dtype.

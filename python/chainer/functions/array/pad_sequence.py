@@ -44,8 +44,8 @@ def pad_sequence(
     """Arrays of several lengths, stacked and padded at their ends.
 
     Args:
-        xs (sequence of Variable or array): One or more, of one dtype; they agree in all axes but
-            the first.
+        xs (sequence of Variable or array): One or more, of one dtype; the same shapes, but for the
+            length of the first axis.
         length (int): The length of the result along its second axis; None takes the greatest.
         padding (float): What is added.
 

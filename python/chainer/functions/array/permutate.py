@@ -60,13 +60,13 @@ def permutate(x: tp.Any, indices: tp.Any, axis: int = 0, inv: bool = False) -> v
     """An array in another order along an axis.
 
     Args:
-        x (Variable or array): Any dtype.
+        x (Variable or array): Any shape and dtype.
         indices (Variable or array): (length of the axis,), integers: for each place the old one.
         axis (int): See above.
         inv (bool): Whether ``indices`` say for each old place the new one instead.
 
     Returns:
-        Variable: Differentiable in ``x``, any order.
+        Variable: Shape and dtype of ``x``. Differentiable in ``x``, any order.
 
     Raises:
         InvalidType: If there is no such axis.

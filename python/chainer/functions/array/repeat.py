@@ -37,7 +37,8 @@ def repeat(x: tp.Any, repeats: int | tuple[int, ...], axis: int | None = None) -
         axis (int): See above; None takes the flattened array.
 
     Returns:
-        Variable: Differentiable, any order.
+        Variable: The dtype of ``x``; the axis is longer, or the only one. Differentiable, any
+        order.
 
     Raises:
         TypeError: If ``repeats`` or ``axis`` is none of these.

@@ -44,6 +44,7 @@ def reshape(x: tp.Any, shape: tp.Any) -> variable.Variable:
 
     Raises:
         InvalidType: If the number of elements does not fit.
+        ValueError: If two lengths are -1.
     """
     if type(shape) is not tuple:
         shape = (shape,) if isinstance(shape, int) else tuple(shape)

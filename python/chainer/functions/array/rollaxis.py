@@ -30,7 +30,7 @@ def rollaxis(x: tp.Any, axis: int, start: int = 0) -> variable.Variable:
     """Moves an axis before another one; the others keep their order.
 
     Args:
-        x (Variable or array): Any dtype.
+        x (Variable or array): Any shape and dtype.
         axis (int): The axis.
         start (int): The axis that it is to stand before; the number of axes means last.
 

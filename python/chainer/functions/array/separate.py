@@ -32,7 +32,7 @@ def separate(x: tp.Any, axis: int = 0) -> tuple[variable.Variable, ...]:
     """The parts of an array along an axis, without that axis.
 
     Args:
-        x (Variable or array): Any dtype.
+        x (Variable or array): Any shape and dtype.
         axis (int): See above; its length is not 0.
 
     Returns:

@@ -49,6 +49,7 @@ def space2depth(X: tp.Any, r: int) -> variable.Variable:
     Raises:
         InvalidType: If ``X`` is no such array.
         ValueError: If ``r`` is not positive.
+        TypeError: If ``r`` is no integer.
     """
     check_block('space2depth', r)
     return Space2Depth.call(X, r)

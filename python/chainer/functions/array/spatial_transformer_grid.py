@@ -55,6 +55,7 @@ def spatial_transformer_grid(
     Raises:
         InvalidType: If ``theta`` is no such array.
         ValueError: If ``output_shape`` is no pair.
+        TypeError: For an unknown keyword.
 
     Source: Jaderberg et al., NIPS 2015.
     """

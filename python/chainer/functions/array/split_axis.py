@@ -47,7 +47,7 @@ def split_axis(
     """Cuts an array along an axis.
 
     Args:
-        x (Variable or array): Any dtype.
+        x (Variable or array): Any shape and dtype.
         indices_or_sections (int or sequence of int): How many parts of one length, or where to
             cut.
         axis (int): See above.

@@ -32,7 +32,7 @@ def squeeze(x: tp.Any, axis: int | tuple[int, ...] | None = None) -> variable.Va
     """Leaves out axes of length 1.
 
     Args:
-        x (Variable or array): Any dtype.
+        x (Variable or array): Any shape and dtype.
         axis (int or tuple of int): Which; None stands for all of length 1.
 
     Returns:

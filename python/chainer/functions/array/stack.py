@@ -41,10 +41,12 @@ def stack(xs: tp.Sequence[tp.Any], axis: int = 0) -> variable.Variable:
         axis (int): Where it stands in the result; negative ones count from the end.
 
     Returns:
-        Variable: Differentiable in all of them, any order.
+        Variable: The shape of ``xs`` with the new axis, their dtype. Differentiable in all of them,
+        any order.
 
     Raises:
         InvalidType: If dtypes or shapes differ, there is no array, or no such axis.
+        TypeError: If ``xs`` is no list or tuple.
     """
     check_sequence('stack', xs)
     return Stack.call(*xs, axis)

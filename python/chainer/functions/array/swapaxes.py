@@ -26,7 +26,7 @@ def swapaxes(x: tp.Any, axis1: int, axis2: int) -> variable.Variable:
     """Exchanges two axes.
 
     Args:
-        x (Variable or array): Any dtype.
+        x (Variable or array): Any shape and dtype.
         axis1 (int): The one.
         axis2 (int): The other; negative ones count from the end.
 

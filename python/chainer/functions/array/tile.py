@@ -31,7 +31,7 @@ def tile(x: tp.Any, reps: int | tuple[int, ...]) -> variable.Variable:
             axis; missing ones are 1, axes are added if there are too many.
 
     Returns:
-        Variable: Differentiable, any order.
+        Variable: The shape of ``x`` times ``reps``, its dtype. Differentiable, any order.
 
     Raises:
         TypeError: If ``reps`` is neither.

@@ -36,11 +36,12 @@ def transpose_sequence(xs: tp.Sequence[tp.Any]) -> tuple[variable.Variable, ...]
     """For each time the elements of all sequences that are long enough.
 
     Args:
-        xs (sequence of Variable or array): Of one dtype, of falling length; they agree in all
-            axes but the first.
+        xs (sequence of Variable or array): Of one dtype, of falling length; the same shapes, but
+            for the length of the first axis.
 
     Returns:
-        tuple of Variable: As many as the first is long. Differentiable in all of them, any order.
+        tuple of Variable: As many as the first is long, each of the shape (sequences that are
+        long enough, ...). Differentiable in all of them, any order.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit, or lengths rise.

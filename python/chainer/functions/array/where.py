@@ -43,12 +43,13 @@ def where(condition: tp.Any, x: tp.Any, y: tp.Any) -> variable.Variable:
     """Elements of ``x`` where the condition holds, of ``y`` elsewhere.
 
     Args:
-        condition (Variable, array, list or bool): bool.
+        condition (Variable, array, list or bool): Any shape, bool.
         x (Variable or array): Any dtype.
         y (Variable or array): The dtype of ``x``. All three broadcast.
 
     Returns:
-        Variable: Differentiable in ``x`` and ``y``, any order.
+        Variable: The common shape, the dtype of ``x``. Differentiable in ``x`` and ``y``, any
+        order.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

@@ -41,12 +41,12 @@ def accuracy(y: tp.Any, t: tp.Any, ignore_label: int | None = None) -> variable.
     """The fraction of the examples whose largest score, along axis 1, is that of their class.
 
     Args:
-        y (Variable or array): Scores, any float dtype.
+        y (Variable or array): Scores, (N, classes, ...), any float dtype.
         t (Variable or array): Classes, any integer dtype; the shape of ``y`` without axis 1.
         ignore_label (int): Examples of this class are left out.
 
     Returns:
-        Variable: 0-d, of the dtype of ``y``; no gradient flows back.
+        Variable: 0-d, of the dtype of ``y``. Not differentiable: no gradient flows back.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

@@ -32,11 +32,11 @@ def binary_accuracy(y: tp.Any, t: tp.Any) -> variable.Variable:
     """The fraction of the elements where ``y >= 0`` just if ``t`` is 1.
 
     Args:
-        y (Variable or array): Scores, any float dtype.
+        y (Variable or array): Scores; any shape, any float dtype.
         t (Variable or array): 0 or 1, or -1 for elements that are left out; the shape of ``y``.
 
     Returns:
-        Variable: 0-d, of the dtype of ``y``; no gradient flows back.
+        Variable: 0-d, of the dtype of ``y``. Not differentiable: no gradient flows back.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

@@ -87,7 +87,7 @@ def classification_summary(
 
     Returns:
         tuple of Variable: Precision, recall, F score (float64) and support (int64), each
-        (classes,). No gradient flows back.
+        (classes,). Not differentiable: no gradient flows back.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.
@@ -102,7 +102,22 @@ def classification_summary(
 def precision(
     y: tp.Any, t: tp.Any, label_num: int | None = None, ignore_label: int = -1
 ) -> tuple[variable.Variable, variable.Variable]:
-    """Precision and support of each class; see `classification_summary`."""
+    """Precision and support of each class; see `classification_summary`.
+
+    Args:
+        y (Variable or array): Scores; classes are on axis 1, a float dtype.
+        t (Variable or array): Labels, a signed integer dtype; the shape of ``y`` without axis 1.
+        label_num (int): The number of classes in the result; None for all that ``t`` has.
+        ignore_label (int): Examples with this label are not counted.
+
+    Returns:
+        tuple of Variable: Precision (float64) and support (int64), each (classes,).
+        Not differentiable: no gradient flows back.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If a label is negative and not ``ignore_label``.
+    """
     summary = ClassificationSummary.call(y, t, label_num, 1.0, ignore_label)
     return summary[0], summary[3]
 
@@ -110,7 +125,22 @@ def precision(
 def recall(
     y: tp.Any, t: tp.Any, label_num: int | None = None, ignore_label: int = -1
 ) -> tuple[variable.Variable, variable.Variable]:
-    """Recall and support of each class; see `classification_summary`."""
+    """Recall and support of each class; see `classification_summary`.
+
+    Args:
+        y (Variable or array): Scores; classes are on axis 1, a float dtype.
+        t (Variable or array): Labels, a signed integer dtype; the shape of ``y`` without axis 1.
+        label_num (int): The number of classes in the result; None for all that ``t`` has.
+        ignore_label (int): Examples with this label are not counted.
+
+    Returns:
+        tuple of Variable: Recall (float64) and support (int64), each (classes,).
+        Not differentiable: no gradient flows back.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If a label is negative and not ``ignore_label``.
+    """
     summary = ClassificationSummary.call(y, t, label_num, 1.0, ignore_label)
     return summary[1], summary[3]
 
@@ -122,7 +152,23 @@ def fbeta_score(
     beta: float = 1.0,
     ignore_label: int = -1,
 ) -> tuple[variable.Variable, variable.Variable]:
-    """F score and support of each class; see `classification_summary`."""
+    """F score and support of each class; see `classification_summary`.
+
+    Args:
+        y (Variable or array): Scores; classes are on axis 1, a float dtype.
+        t (Variable or array): Labels, a signed integer dtype; the shape of ``y`` without axis 1.
+        label_num (int): The number of classes in the result; None for all that ``t`` has.
+        beta (float): The weight of recall in the F score.
+        ignore_label (int): Examples with this label are not counted.
+
+    Returns:
+        tuple of Variable: F score (float64) and support (int64), each (classes,).
+        Not differentiable: no gradient flows back.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If a label is negative and not ``ignore_label``.
+    """
     summary = ClassificationSummary.call(y, t, label_num, beta, ignore_label)
     return summary[2], summary[3]
 
@@ -130,5 +176,20 @@ def fbeta_score(
 def f1_score(
     y: tp.Any, t: tp.Any, label_num: int | None = None, ignore_label: int = -1
 ) -> tuple[variable.Variable, variable.Variable]:
-    """F score, with ``beta`` 1, and support of each class; see `classification_summary`."""
+    """F score, with ``beta`` 1, and support of each class; see `classification_summary`.
+
+    Args:
+        y (Variable or array): Scores; classes are on axis 1, a float dtype.
+        t (Variable or array): Labels, a signed integer dtype; the shape of ``y`` without axis 1.
+        label_num (int): The number of classes in the result; None for all that ``t`` has.
+        ignore_label (int): Examples with this label are not counted.
+
+    Returns:
+        tuple of Variable: F score (float64) and support (int64), each (classes,).
+        Not differentiable: no gradient flows back.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If a label is negative and not ``ignore_label``.
+    """
     return fbeta_score(y, t, label_num, 1.0, ignore_label)

@@ -69,7 +69,8 @@ def r2_score(
 
     Returns:
         Variable: One number, or the shape of ``pred`` without its first axis; the dtype of
-        ``pred``. Where the truth is constant it is 0. No gradient flows back.
+        ``pred``. Where the truth is constant it is 0. Not differentiable: no
+        gradient flows back.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

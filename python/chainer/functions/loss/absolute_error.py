@@ -30,7 +30,7 @@ def absolute_error(x0: tp.Any, x1: tp.Any) -> variable.Variable:
         x1 (Variable or array): Same shape and dtype.
 
     Returns:
-        Variable: Differentiable in both, any order.
+        Variable: Their shape and dtype. Differentiable in both, any order.
 
     Raises:
         InvalidType: If dtypes or shapes differ, or are no floats.

@@ -56,8 +56,8 @@ def cross_covariance(y: tp.Any, z: tp.Any, reduce: str = 'half_squared_sum') -> 
             itself.
 
     Returns:
-        Variable: One number, or (features of ``y``, features of ``z``). Differentiable in both,
-        any order.
+        Variable: 0-d, or (features of ``y``, features of ``z``), their dtype.
+        Differentiable in both, any order.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

@@ -44,13 +44,14 @@ def huber_loss(
     """Half the squared difference where it is at most ``delta``, linear beyond.
 
     Args:
-        x (Variable or array): Any float dtype.
+        x (Variable or array): Any shape, any float dtype.
         t (Variable or array): Same shape and dtype.
         delta (float): Where the linear part begins.
         reduce (str): 'sum_along_second_axis', or 'no' for the losses themselves.
 
     Returns:
-        Variable: Differentiable in both, any order.
+        Variable: Their shape, but for the second axis if that is summed along; their dtype.
+        Differentiable in both, any order.
 
     Raises:
         InvalidType: If dtypes or shapes differ, or are no floats.

@@ -32,7 +32,7 @@ def mean_absolute_error(x0: tp.Any, x1: tp.Any) -> variable.Variable:
         x1 (Variable or array): Same shape and dtype.
 
     Returns:
-        Variable: One number. Differentiable in both, any order.
+        Variable: 0-d, of their dtype. Differentiable in both, any order.
 
     Raises:
         InvalidType: If dtypes or shapes differ, or are no floats.

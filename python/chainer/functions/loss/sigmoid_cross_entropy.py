@@ -52,7 +52,7 @@ def sigmoid_cross_entropy(
         reduce (str): 'mean', or 'no' for the losses themselves.
 
     Returns:
-        Variable: One number, or one per label. Differentiable in ``x``, any order.
+        Variable: 0-d, or the shape of ``x``; its dtype. Differentiable in ``x``, any order.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

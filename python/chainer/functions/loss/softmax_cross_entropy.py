@@ -186,7 +186,8 @@ def softmax_cross_entropy(
             'kl-divergence'; averaged over all positions, unweighted.
 
     Returns:
-        Variable: One number, or one per label. Differentiable in ``x``, any order.
+        Variable: 0-d, or the shape of the labels; the dtype of ``x``. Differentiable in ``x``, any
+        order.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

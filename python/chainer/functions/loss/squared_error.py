@@ -30,7 +30,7 @@ def squared_error(x0: tp.Any, x1: tp.Any) -> variable.Variable:
         x0, x1 (Variable or array): One shape and one float dtype.
 
     Returns:
-        Variable: Differentiable in both, any order.
+        Variable: Their shape and dtype. Differentiable in both, any order.
 
     Raises:
         InvalidType: If shapes or dtypes differ, or the dtype is not a float.
@@ -39,5 +39,15 @@ def squared_error(x0: tp.Any, x1: tp.Any) -> variable.Variable:
 
 
 def squared_difference(x1: tp.Any, x2: tp.Any) -> variable.Variable:
-    """Another name of `squared_error`."""
+    """``(x1 - x2) ** 2``, elementwise: another name of `squared_error`.
+
+    Args:
+        x1, x2 (Variable or array): One shape and one float dtype.
+
+    Returns:
+        Variable: Their shape and dtype. Differentiable in both, any order.
+
+    Raises:
+        InvalidType: If shapes or dtypes differ, or the dtype is not a float.
+    """
     return squared_error(x1, x2)

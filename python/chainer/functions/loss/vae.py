@@ -22,7 +22,8 @@ def gaussian_kl_divergence(mean: tp.Any, ln_var: tp.Any, reduce: str = 'sum') ->
         reduce (str): 'sum', 'mean', or 'no' for one per element.
 
     Returns:
-        Variable: ``(mean ** 2 + exp(ln_var) - ln_var - 1) / 2``. Differentiable in both, any order.
+        Variable: ``(mean ** 2 + exp(ln_var) - ln_var - 1) / 2``: 0-d, or their shape; their dtype.
+        Differentiable in both, any order.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.
@@ -43,7 +44,8 @@ def bernoulli_nll(x: tp.Any, y: tp.Any, reduce: str = 'sum') -> variable.Variabl
         reduce (str): 'sum', 'mean', or 'no' for one per element.
 
     Returns:
-        Variable: ``softplus(y) - x * y``. Differentiable in both, any order.
+        Variable: ``softplus(y) - x * y``: 0-d, or their shape; their dtype. Differentiable in both,
+        any order.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.
@@ -63,8 +65,8 @@ def gaussian_nll(x: tp.Any, mean: tp.Any, ln_var: tp.Any, reduce: str = 'sum') -
         reduce (str): 'sum', 'mean', or 'no' for one per element.
 
     Returns:
-        Variable: ``(ln_var + log(2 pi) + (x - mean) ** 2 / exp(ln_var)) / 2``. Differentiable in
-        all of them, any order.
+        Variable: ``(ln_var + log(2 pi) + (x - mean) ** 2 / exp(ln_var)) / 2``: 0-d, or
+        their shape; their dtype. Differentiable in all of them, any order.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit.

@@ -17,8 +17,15 @@ class Arctanh(FloatUnary):
 
 
 def arctanh(x: tp.Any) -> variable.Variable:
-    """The inverse hyperbolic tangent, elementwise, NaN outside of [-1, 1].
+    """The inverse hyperbolic tangent, elementwise: infinite at -1 and 1, NaN beyond.
 
-    Any float dtype; differentiable, any order, inside the interval.
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order, between these.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
     """
     return Arctanh.call(x)

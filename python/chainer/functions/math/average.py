@@ -38,18 +38,20 @@ def average(
     """The mean along axes, weighted or not.
 
     Args:
-        x (Variable or array): Any float dtype; with weights, it is converted to theirs.
+        x (Variable or array): Any shape, any float dtype; with weights, it is converted to theirs.
         axis (int or tuple of int): The axes to average along; None stands for all.
         weights (Variable or array): Of the length of the axis; of the shape of ``x`` if it is None.
         keepdims (bool): Whether the axes stay, with length 1.
 
     Returns:
-        Variable: Differentiable in ``x`` and ``weights``, any order.
+        Variable: The shape of ``x`` without the axes; its dtype, or that of the weights.
+        Differentiable in ``x`` and ``weights``, any order.
 
     Raises:
         InvalidType: If the dtype is not a float, an axis does not exist, or weights do not fit.
         ValueError: If an axis is given twice, or several axes together with weights.
         ZeroDivisionError: If there is nothing to average.
+        TypeError: If ``axis`` is neither an int nor a tuple of them.
     """
     axes = to_axes('average', axis)
     if weights is None:

@@ -206,13 +206,15 @@ def add(*xs: tp.Any) -> variable.Variable:
     """The sum of variables, elementwise, with broadcasting.
 
     Args:
-        *xs (Variable, array or float): One or more, of one dtype.
+        *xs (Variable or array): One or more, of shapes that broadcast and one dtype; the second of
+            two may be a number.
 
     Returns:
-        Variable: Differentiable in all of them, any order.
+        Variable: The common shape, their dtype. Differentiable in all of them, any order.
 
     Raises:
         InvalidType: If dtypes differ or shapes do not broadcast.
+        TypeError: If there is no argument, or one is no array.
     """
     if len(xs) == 2:
         left, right = xs
@@ -225,7 +227,17 @@ def add(*xs: tp.Any) -> variable.Variable:
 
 
 def absolute(self: tp.Any) -> variable.Variable:
-    """The absolute value, elementwise. Differentiable, except at 0, where the gradient is 0."""
+    """The absolute value, elementwise.
+
+    Args:
+        self (Variable or array): Any shape, any real dtype.
+
+    Returns:
+        Variable: Its shape and dtype. Differentiable, any order; the gradient at 0 is 0.
+
+    Raises:
+        DtypeError: If the dtype is bool or complex.
+    """
     return Absolute.call(self)
 
 

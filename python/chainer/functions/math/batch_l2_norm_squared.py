@@ -27,10 +27,10 @@ def batch_l2_norm_squared(x: tp.Any) -> variable.Variable:
     """The sum of squares over all axes but the first.
 
     Args:
-        x (Variable or array): At least 2-d, any float dtype.
+        x (Variable or array): (N, ...), at least 2-d, any float dtype.
 
     Returns:
-        Variable: 1-d. Differentiable, any order.
+        Variable: (N,), the dtype of ``x``. Differentiable, any order.
 
     Raises:
         InvalidType: If the dtype is not a float, or there is one axis only.

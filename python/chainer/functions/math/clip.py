@@ -40,8 +40,8 @@ def clip(x: tp.Any, x_min: float | None, x_max: float | None) -> variable.Variab
         x_min, x_max (float): The limits; None for no limit on one side.
 
     Returns:
-        Variable: Shape and dtype of ``x``. Differentiable: the gradient is that of the output from
-        limit to limit, and 0 outside.
+        Variable: Shape and dtype of ``x``. Differentiable, any order: the gradient is that of the
+        output from limit to limit, and 0 outside.
 
     Raises:
         InvalidType: If the dtype is not a float.

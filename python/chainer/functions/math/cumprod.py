@@ -24,9 +24,10 @@ def cumprod(x: tp.Any, axis: int | None = None) -> variable.Variable:
         axis (int): None stands for all elements in C order; the result is 1-d then.
 
     Returns:
-        Variable: Of the dtype of ``x``. Differentiable, any order.
+        Variable: Shape and dtype of ``x``, or 1-d. Differentiable, any order.
 
     Raises:
         InvalidType: If the dtype is not a float, or the axis does not exist.
+        TypeError: If ``axis`` is no int.
     """
     return Cumprod.call(x, to_axis('cumprod', axis))

@@ -143,15 +143,18 @@ def einsum(*operands: tp.Any) -> variable.Variable:
     multiplied from left to right, as matrices where possible.
 
     Args:
-        *operands: Subscripts and arrays (Variable or array), of any float dtypes. Axes of an
-            ellipsis have the same lengths in all arrays that have one, and are not summed over.
+        *operands: Subscripts and arrays (Variable or array), of any shapes and float dtypes. Axes
+            of an ellipsis have the same lengths in all arrays that have one, and are not summed
+            over.
 
     Returns:
-        Variable: Differentiable in all arrays, any order.
+        Variable: The axes that the subscripts say, the common dtype. Differentiable in all arrays,
+        any order.
 
     Raises:
         InvalidType: If a dtype is not a float, or lengths of axes differ.
         ValueError: If subscripts are malformed or do not fit.
+        TypeError: If subscripts are neither a string nor lists of int.
     """
     in_subs, out_sub, arrays = _parse(operands)
     return EinSum.call(*arrays, in_subs, out_sub)

@@ -18,5 +18,15 @@ class Erf(FloatUnary):
 
 
 def erf(x: tp.Any) -> variable.Variable:
-    """The error function, elementwise. Any float dtype; differentiable, any order."""
+    """The error function, elementwise.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+    """
     return Erf.call(x)

@@ -39,20 +39,60 @@ class Log10(FloatUnary):
 
 
 def exp(x: tp.Any) -> variable.Variable:
-    """The exponential, elementwise. Any float dtype; differentiable, any order."""
+    """The exponential, elementwise.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+    """
     return Exp.call(x)
 
 
 def log(x: tp.Any) -> variable.Variable:
-    """The natural logarithm, elementwise: -inf at 0, NaN below. Differentiable, any order."""
+    """The natural logarithm, elementwise: -inf at 0, NaN below.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+    """
     return Log.call(x)
 
 
 def log2(x: tp.Any) -> variable.Variable:
-    """The logarithm to base 2, elementwise: -inf at 0, NaN below. Differentiable, any order."""
+    """The logarithm to base 2, elementwise: -inf at 0, NaN below.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+    """
     return Log2.call(x)
 
 
 def log10(x: tp.Any) -> variable.Variable:
-    """The logarithm to base 10, elementwise: -inf at 0, NaN below. Differentiable, any order."""
+    """The logarithm to base 10, elementwise: -inf at 0, NaN below.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+    """
     return Log10.call(x)

@@ -18,5 +18,15 @@ class Expm1(FloatUnary):
 
 
 def expm1(x: tp.Any) -> variable.Variable:
-    """``exp(x) - 1``, elementwise, precise near 0. Any float dtype; differentiable, any order."""
+    """``exp(x) - 1``, elementwise, precise near 0.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+    """
     return Expm1.call(x)

@@ -22,9 +22,13 @@ def floor(x: tp.Any) -> variable.Variable:
     """The largest integer that is not above, elementwise.
 
     Args:
-        x (Variable or array): Any shape, any real dtype.
+        x (Variable or array): Any shape, any dtype; integers stay what they are.
 
     Returns:
-        Variable: Shape and dtype of ``x``. It has no creator: its gradient would be 0 everywhere.
+        Variable: Shape and dtype of ``x``. Not differentiable, and without a creator:
+        the gradient would be 0 everywhere.
+
+    Raises:
+        TypeError: If ``x`` is no array.
     """
     return _Floor.call(x)

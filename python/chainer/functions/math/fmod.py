@@ -22,10 +22,12 @@ def fmod(x: tp.Any, divisor: tp.Any) -> variable.Variable:
     """The remainder of ``x / divisor`` rounded towards 0, elementwise, with broadcasting.
 
     Args:
-        x, divisor (Variable or array): One float dtype. The result has the sign of ``x``.
+        x, divisor (Variable or array): Any shapes that broadcast, one float dtype. The result has
+            the sign of ``x``.
 
     Returns:
-        Variable: Differentiable in both, where it does not jump.
+        Variable: The common shape, their dtype. Differentiable in both, any order, where it does
+        not jump.
 
     Raises:
         InvalidType: If dtypes differ or are not floats, or shapes do not broadcast.

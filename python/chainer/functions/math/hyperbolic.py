@@ -25,10 +25,30 @@ class Sinh(FloatUnary):
 
 
 def cosh(x: tp.Any) -> variable.Variable:
-    """The hyperbolic cosine, elementwise. Any float dtype; differentiable, any order."""
+    """The hyperbolic cosine, elementwise.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+    """
     return Cosh.call(x)
 
 
 def sinh(x: tp.Any) -> variable.Variable:
-    """The hyperbolic sine, elementwise. Any float dtype; differentiable, any order."""
+    """The hyperbolic sine, elementwise.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+    """
     return Sinh.call(x)

@@ -27,7 +27,11 @@ def identity(*inputs: tp.Any) -> variable.Variable | tuple[variable.Variable, ..
         *inputs (Variable or array): One or more, of any shapes and dtypes.
 
     Returns:
-        Variable or tuple of Variable: Over the same memory. Differentiable, any order.
+        Variable or tuple of Variable: The same shapes and dtypes, over the same memory.
+        Differentiable, any order.
+
+    Raises:
+        TypeError: If there is no input, or one is no array.
     """
     outputs = Identity.call(*inputs)
     return outputs[0] if len(inputs) == 1 else outputs

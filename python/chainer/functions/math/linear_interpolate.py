@@ -40,7 +40,7 @@ def linear_interpolate(p: tp.Any, x: tp.Any, y: tp.Any) -> variable.Variable:
         p, x, y (Variable or array): One shape and one float dtype.
 
     Returns:
-        Variable: Differentiable in all, any order.
+        Variable: Their shape and dtype. Differentiable in all, any order.
 
     Raises:
         InvalidType: If shapes or dtypes differ, or the dtype is not a float.

@@ -18,5 +18,15 @@ class Log1p(FloatUnary):
 
 
 def log1p(x: tp.Any) -> variable.Variable:
-    """``log(1 + x)``, elementwise, precise near 0. Any float dtype; differentiable, any order."""
+    """``log(1 + x)``, elementwise, precise near 0: -inf at -1, NaN below.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+    """
     return Log1p.call(x)

@@ -25,10 +25,11 @@ def logsumexp(x: tp.Any, axis: int | tuple[int, ...] | None = None) -> variable.
         axis (int or tuple of int): The axes to sum along; None stands for all.
 
     Returns:
-        Variable: Of the dtype of ``x``. Differentiable, any order.
+        Variable: The shape of ``x`` without the axes, its dtype. Differentiable, any order.
 
     Raises:
         InvalidType: If the dtype is not a float, or an axis does not exist.
         ValueError: If an axis is given twice.
+        TypeError: If ``axis`` is neither an int nor a tuple of them.
     """
     return LogSumExp.call(x, to_axes('logsumexp', axis))

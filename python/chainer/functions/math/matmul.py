@@ -93,12 +93,13 @@ def matmul(a: tp.Any, b: tp.Any, transa: bool = False, transb: bool = False) -> 
     """The product of matrices, or of batches of such, as ``numpy.matmul`` has it.
 
     Args:
-        a, b (Variable or array): At least 1-d, any float dtypes; axes before the last two
-            broadcast. A 1-d array is a vector, on either side.
+        a, b (Variable or array): Of the shape (..., rows, columns) or (length,), any float dtypes;
+            axes before the last two broadcast. A 1-d array is a vector, on either side.
         transa, transb (bool): Whether the last two axes are exchanged first; a vector stays.
 
     Returns:
-        Variable: Differentiable in both, any order.
+        Variable: (..., rows of ``a``, columns of ``b``), without the axis of a vector; the common
+        dtype. Differentiable in both, any order.
 
     Raises:
         InvalidType: If a dtype is not a float, or shapes do not fit.
@@ -112,11 +113,13 @@ def batch_matmul(
     """The products of the matrices of two batches. Deprecated: `matmul` does it.
 
     Args:
-        a, b (Variable or array): 3-d, or 2-d for batches of columns; one float dtype.
+        a, b (Variable or array): (N, rows, columns), or (N, rows) for batches of columns; one
+            float dtype.
         transa, transb (bool): Whether the matrices are transposed first.
 
     Returns:
-        Variable: 3-d. Differentiable in both, any order.
+        Variable: (N, rows of ``a``, columns of ``b``), their dtype. Differentiable in both, any
+        order.
 
     Raises:
         InvalidType: If dtypes differ or are not floats, or shapes do not fit.

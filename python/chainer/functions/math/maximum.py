@@ -20,10 +20,11 @@ def maximum(x1: tp.Any, x2: tp.Any) -> variable.Variable:
     """The larger of two elements, with broadcasting; NaN if one is NaN.
 
     Args:
-        x1, x2 (Variable or array): One float dtype.
+        x1, x2 (Variable or array): Any shapes that broadcast, one float dtype.
 
     Returns:
-        Variable: Differentiable in both, any order; equal elements share the gradient.
+        Variable: The common shape, their dtype. Differentiable in both, any order; equal elements
+        share the gradient.
 
     Raises:
         InvalidType: If dtypes differ or are not floats, or shapes do not broadcast.

@@ -45,17 +45,18 @@ def max(
     """The largest element along axes.
 
     Args:
-        x (Variable or array): Not empty, any float dtype.
+        x (Variable or array): Any shape, any float dtype; not empty along the axes.
         axis (int or tuple of int): The axes to search; None stands for all.
         keepdims (bool): Whether these stay, with length 1.
 
     Returns:
-        Variable: Of the dtype of ``x``. Differentiable, any order: the whole gradient flows to each
-        of several largest ones.
+        Variable: The shape of ``x`` without the axes, its dtype. Differentiable, any order: the
+        whole gradient flows to each of several largest ones.
 
     Raises:
         InvalidType: If the dtype is not a float, or an axis does not exist.
-        ValueError: If an axis is given twice.
+        ValueError: If an axis is given twice, or there is no element.
+        TypeError: If ``axis`` is neither an int nor a tuple of them.
     """
     return Max.call(x, to_axes('max', axis), keepdims)
 
@@ -63,7 +64,22 @@ def max(
 def min(
     x: tp.Any, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
 ) -> variable.Variable:
-    """The smallest element along axes; see `max`."""
+    """The smallest element along axes.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype; not empty along the axes.
+        axis (int or tuple of int): The axes to search; None stands for all.
+        keepdims (bool): Whether these stay, with length 1.
+
+    Returns:
+        Variable: The shape of ``x`` without the axes, its dtype. Differentiable, any order: the
+        whole gradient flows to each of several smallest ones.
+
+    Raises:
+        InvalidType: If the dtype is not a float, or an axis does not exist.
+        ValueError: If an axis is given twice, or there is no element.
+        TypeError: If ``axis`` is neither an int nor a tuple of them.
+    """
     return Min.call(x, to_axes('min', axis), keepdims)
 
 
@@ -71,18 +87,35 @@ def argmax(x: tp.Any, axis: int | None = None) -> variable.Variable:
     """The index of the (first) largest element along an axis.
 
     Args:
-        x (Variable or array): Not empty, any float dtype.
+        x (Variable or array): Any shape, any float dtype; not empty along the axis.
         axis (int): None stands for all elements in C order.
 
     Returns:
-        Variable: int32; no gradient flows back.
+        Variable: The shape of ``x`` without the axis, int32. Not differentiable: no gradient flows
+        back.
 
     Raises:
         InvalidType: If the dtype is not a float, or the axis does not exist.
+        ValueError: If there is no element.
+        TypeError: If ``axis`` is no int.
     """
     return ArgMax.call(x, to_axis('argmax', axis))
 
 
 def argmin(x: tp.Any, axis: int | None = None) -> variable.Variable:
-    """The index of the (first) smallest element along an axis; see `argmax`."""
+    """The index of the (first) smallest element along an axis.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype; not empty along the axis.
+        axis (int): None stands for all elements in C order.
+
+    Returns:
+        Variable: The shape of ``x`` without the axis, int32. Not differentiable: no gradient flows
+        back.
+
+    Raises:
+        InvalidType: If the dtype is not a float, or the axis does not exist.
+        ValueError: If there is no element.
+        TypeError: If ``axis`` is no int.
+    """
     return ArgMin.call(x, to_axis('argmin', axis))

@@ -27,10 +27,12 @@ def prod(
         keepdims (bool): Whether these stay, with length 1.
 
     Returns:
-        Variable: Of the dtype of ``x``. Differentiable, any order, where elements are 0, too.
+        Variable: The shape of ``x`` without the axes, its dtype. Differentiable, any order, where
+        elements are 0, too.
 
     Raises:
         InvalidType: If the dtype is not a float, or an axis does not exist.
         ValueError: If an axis is given twice.
+        TypeError: If ``axis`` is neither an int nor a tuple of them.
     """
     return Prod.call(x, to_axes('prod', axis), keepdims)

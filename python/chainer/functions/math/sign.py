@@ -25,6 +25,10 @@ def sign(x: tp.Any) -> variable.Variable:
         x (Variable or array): Any shape, any real dtype.
 
     Returns:
-        Variable: Shape and dtype of ``x``. It has no creator: its gradient would be 0 everywhere.
+        Variable: Shape and dtype of ``x``. Not differentiable, and without a creator:
+        the gradient would be 0 everywhere.
+
+    Raises:
+        DtypeError: If the dtype is bool or complex.
     """
     return _Sign.call(x)

@@ -18,10 +18,30 @@ class Sqrt(FloatUnary):
 
 
 def sqrt(x: tp.Any) -> variable.Variable:
-    """The square root, elementwise, NaN below 0. Any float dtype; differentiable, any order."""
+    """The square root, elementwise, NaN below 0.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order, except at 0.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+    """
     return Sqrt.call(x)
 
 
 def rsqrt(x: tp.Any) -> variable.Variable:
-    """``1 / sqrt(x)``, elementwise. Any float dtype; differentiable, any order."""
+    """``1 / sqrt(x)``, elementwise: infinite at 0, NaN below.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+    """
     return 1.0 / sqrt(x)

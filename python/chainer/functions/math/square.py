@@ -18,5 +18,15 @@ class Square(FloatUnary):
 
 
 def square(x: tp.Any) -> variable.Variable:
-    """``x * x``, elementwise. Any float dtype; differentiable, any order."""
+    """``x * x``, elementwise.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+    """
     return Square.call(x)

@@ -46,11 +46,12 @@ def sum(
         keepdims (bool): Whether these stay, with length 1.
 
     Returns:
-        Variable: Of the dtype of ``x``. Differentiable, any order.
+        Variable: The shape of ``x`` without the axes, its dtype. Differentiable, any order.
 
     Raises:
         InvalidType: If the dtype is not a float, or an axis does not exist.
         ValueError: If an axis is given twice.
+        TypeError: If ``axis`` is neither an int nor a tuple of them.
     """
     return Sum.call(x, to_axes('sum', axis), keepdims)
 
@@ -67,6 +68,7 @@ def sum_to(x: tp.Any, shape: tp.Sequence[int]) -> variable.Variable:
 
     Raises:
         ValueError: If the shape does not broadcast to that of ``x``.
+        TypeError: If ``shape`` is no sequence.
     """
     shape = tuple(shape)
     return variable.as_variable(x) if x.shape == shape else SumTo.call(x, shape)

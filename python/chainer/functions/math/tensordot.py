@@ -70,12 +70,13 @@ def tensordot(a: tp.Any, b: tp.Any, axes: Axes = 2) -> variable.Variable:
     """The product of two arrays, summed over pairs of axes, as ``numpy.tensordot`` has it.
 
     Args:
-        a, b (Variable or array): Any float dtypes.
+        a, b (Variable or array): Any shapes, any float dtypes.
         axes: An int for so many last axes of ``a`` and first ones of ``b``; or a pair: the axes of
             ``a`` and those of ``b``, ints or sequences of int.
 
     Returns:
-        Variable: The other axes of ``a``, then those of ``b``. Differentiable in both, any order.
+        Variable: The other axes of ``a``, then those of ``b``; the common dtype. Differentiable in
+        both, any order.
 
     Raises:
         InvalidType: If a dtype is not a float.

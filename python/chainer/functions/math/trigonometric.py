@@ -69,24 +69,61 @@ class Arctan2(BuiltinFunction):
 
 
 def sin(x: tp.Any) -> variable.Variable:
-    """The sine, elementwise. Any float dtype; differentiable, any order."""
+    """The sine, elementwise.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+    """
     return Sin.call(x)
 
 
 def cos(x: tp.Any) -> variable.Variable:
-    """The cosine, elementwise. Any float dtype; differentiable, any order."""
+    """The cosine, elementwise.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+    """
     return Cos.call(x)
 
 
 def tan(x: tp.Any) -> variable.Variable:
-    """The tangent, elementwise. Any float dtype; differentiable, any order."""
+    """The tangent, elementwise.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+    """
     return Tan.call(x)
 
 
 def arcsin(x: tp.Any) -> variable.Variable:
     """The inverse sine, elementwise, NaN outside of [-1, 1].
 
-    Any float dtype; differentiable, any order, inside the interval.
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order, inside the interval.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
     """
     return Arcsin.call(x)
 
@@ -94,13 +131,30 @@ def arcsin(x: tp.Any) -> variable.Variable:
 def arccos(x: tp.Any) -> variable.Variable:
     """The inverse cosine, elementwise, NaN outside of [-1, 1].
 
-    Any float dtype; differentiable, any order, inside the interval.
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order, inside the interval.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
     """
     return Arccos.call(x)
 
 
 def arctan(x: tp.Any) -> variable.Variable:
-    """The inverse tangent, elementwise. Any float dtype; differentiable, any order."""
+    """The inverse tangent, elementwise.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+    """
     return Arctan.call(x)
 
 
@@ -108,10 +162,11 @@ def arctan2(x1: tp.Any, x2: tp.Any) -> variable.Variable:
     """The angle of the point ``(x2, x1)``, in (-pi, pi], elementwise, with broadcasting.
 
     Args:
-        x1, x2 (Variable or array): Any float dtypes.
+        x1, x2 (Variable or array): Any shapes that broadcast, any float dtypes.
 
     Returns:
-        Variable: Differentiable in both, any order, except at the origin.
+        Variable: The common shape and dtype. Differentiable in both, any order, except at the
+        origin.
 
     Raises:
         InvalidType: If a dtype is not a float, or shapes do not broadcast.

@@ -74,8 +74,8 @@ def dropout(
         return_mask (bool): Whether the factors are returned, too.
 
     Returns:
-        Variable, or a tuple of it and the mask: ``x`` itself (and None) where
-        ``chainer.config.train`` is False. Differentiable, any order.
+        Variable, or a tuple of it and the mask: Shape and dtype of ``x``; ``x`` itself (and None)
+        where ``chainer.config.train`` is False. Differentiable, any order.
 
     Raises:
         InvalidType: If ``x`` is not of a float dtype.

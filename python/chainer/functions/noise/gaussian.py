@@ -58,8 +58,8 @@ def gaussian(
         return_eps (bool): Whether these are returned, too.
 
     Returns:
-        Variable, or a tuple of it and the samples: Differentiable in ``mean`` and ``ln_var``, any
-        order.
+        Variable, or a tuple of it and the samples: Shape and dtype of ``mean``. Differentiable in
+        ``mean`` and ``ln_var``, any order.
 
     Raises:
         InvalidType: If dtypes or shapes differ, or are no floats.

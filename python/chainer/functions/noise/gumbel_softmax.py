@@ -14,8 +14,8 @@ def gumbel_softmax(log_pi: tp.Any, tau: float = 0.1, axis: int = 1) -> variable.
     """``softmax((log_pi + g) / tau)``, where ``g`` are samples of the Gumbel distribution.
 
     Args:
-        log_pi (Variable or array): The logarithms of the probabilities of the classes; any float
-            dtype.
+        log_pi (Variable or array): The logarithms of the probabilities of the classes; any
+            shape with this axis, any float dtype.
         tau (float): The temperature: the lower, the nearer to one class.
         axis (int): The axis of classes.
 

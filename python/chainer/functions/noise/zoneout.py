@@ -62,8 +62,8 @@ def zoneout(h: tp.Any, x: tp.Any, ratio: float = 0.5, **removed: tp.Any) -> vari
         ratio (float): The probability of the old state, from 0 to 1.
 
     Returns:
-        Variable: ``x`` itself where ``chainer.config.train`` is False. Differentiable in both, any
-        order.
+        Variable: Shape and dtype of ``x``; ``x`` itself where ``chainer.config.train`` is False.
+        Differentiable in both, any order.
 
     Raises:
         InvalidType: If dtypes or shapes differ, or are no floats.

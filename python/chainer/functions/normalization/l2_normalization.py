@@ -50,8 +50,8 @@ def normalize(x: tp.Any, eps: float = 1e-5, axis: tp.Any = 1) -> variable.Variab
         axis (int, tuple of int or None): What makes up a vector; None for all axes.
 
     Returns:
-        Variable: ``x / (norm(x) + eps)``. Differentiable, any order; at 0 the gradient of the norm
-        is taken for 0.
+        Variable: ``x / (norm(x) + eps)``, shape and dtype of ``x``. Differentiable, any order; at 0
+        the gradient of the norm is taken for 0.
 
     Raises:
         InvalidType: If there is no such axis, or the dtype is no float.

@@ -56,7 +56,7 @@ def tree_lstm(*inputs: tp.Any) -> tuple[variable.Variable, variable.Variable]:
     ``c = tanh(a) * sigmoid(i) + sigmoid(f1) * c1 + ...``, ``h = sigmoid(o) * tanh(c)``.
 
     Args:
-        inputs (Variables or arrays): The cells of the children, ``c1``, ..., ``cn``: (N, units,
+        *inputs (Variables or arrays): The cells of the children, ``c1``, ..., ``cn``: (N, units,
             ...), a float dtype. Then ``x``: (N, (3 + n) * units, ...), the same dtype; the gates
             follow each other on axis 1.
 
@@ -66,6 +66,7 @@ def tree_lstm(*inputs: tp.Any) -> tuple[variable.Variable, variable.Variable]:
 
     Raises:
         InvalidType: If dtypes or shapes do not fit, or there are less than two inputs.
+        TypeError: If there is no input.
 
     Source: Tai et al., ACL 2015.
     """

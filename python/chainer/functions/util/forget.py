@@ -75,11 +75,11 @@ def forget(func: tp.Callable[..., tp.Any], *xs: tp.Any) -> tp.Any:
         func (callable): Takes Variables, returns a Variable or a tuple of them. It is called once
             more in backward, where ``chainer.config.in_recomputing`` is True; it must do the same
             then.
-        xs (Variable or array): Its arguments.
+        *xs (Variable or array): Its arguments, of any shapes and dtypes.
 
     Returns:
-        Variable or tuple of Variable: What ``func`` returns. Differentiable once in ``xs`` and the
-        parameters that ``func`` uses.
+        Variable or tuple of Variable: What ``func`` returns, in shape and dtype, too.
+        Differentiable once in ``xs`` and the parameters that ``func`` uses.
 
     Raises:
         TypeError: If ``func`` is not callable.

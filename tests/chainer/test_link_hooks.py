@@ -388,6 +388,18 @@ def test_spectral_normalization_of_uninitialized():
     link.delete_hook('SpectralNormalization')
 
 
+@pytest.mark.parametrize('use_gamma', [False, True])
+def test_spectral_normalization_needs_an_output(use_gamma):
+    match = r'SpectralNormalization: W has shape \(0, 10\): Expect W.shape\[0\] > 0'
+    link = L.Linear(10, 0)
+    with pytest.raises(ValueError, match=match):
+        link.add_hook(SpectralNormalization(use_gamma=use_gamma))
+    link = L.Linear(None, 0).add_hook(SpectralNormalization(use_gamma=use_gamma))
+    with pytest.raises(ValueError, match=match):
+        link(np.ones((2, 10), 'f'))
+    assert type(link.W) is chainer.Parameter
+
+
 def test_spectral_normalization_in_half_precision():
     with chainer.using_config('dtype', np.float16):
         link = L.Linear(4, 3).add_hook(SpectralNormalization(use_gamma=True))

@@ -22,6 +22,7 @@ object of the class: that is made when somebody looks at ``y.creator`` or a hook
 
 from __future__ import annotations
 
+import inspect
 import typing as tp
 
 import chainerx
@@ -38,26 +39,34 @@ class BuiltinFunction(FunctionNode):
 
     Class attributes of a subclass:
 
-    - ``attributes``: names of the parameters after the inputs, with their defaults.
+    - ``attributes``: names of the parameters after the inputs, with the defaults that they have in
+      the constructor; ``...`` for one that has none.
+    - ``argument_names``: what the constructor calls attributes, where they have other names.
     - ``saved``: names of what ``compose`` computes besides the outputs; it returns
       ``(outputs, value, ...)`` then.
     - ``check_uses_attributes``: whether the type check looks at attributes (default: if there are
       any); it is not repeated for dtypes and shapes that have passed.
     - ``has_graph``: False where outputs have no creator.
     - ``promotes``: chainerx arrays of several dtypes may be mixed, so they skip the check.
+    - ``is_called``: objects are called with the inputs, as those of v7's old-style class.
     """
 
     attributes: tp.ClassVar[dict[str, tp.Any]] = {}
     saved: tp.ClassVar[tuple[str, ...]] = ()
     attribute_names: tp.ClassVar[tuple[str, ...]] = ()
+    argument_names: tp.ClassVar[dict[str, str]] = {}
+    __signature__: tp.ClassVar[inspect.Signature | None] = None
     check_uses_attributes: tp.ClassVar[bool | None] = None
     has_graph: tp.ClassVar[bool] = True
     promotes: tp.ClassVar[bool] = False
+    is_called: tp.ClassVar[bool] = False
     call: tp.ClassVar[tp.Any]
     compose: tp.ClassVar[tp.Callable[..., tp.Any]]
 
     def __init_subclass__(cls, **kwargs: tp.Any) -> None:
         super().__init_subclass__(**kwargs)
+        # That of classes with a constructor of their own is not of our making.
+        cls.__signature__ = cls._signature() if cls.__init__ is BuiltinFunction.__init__ else None
         if 'compose' not in cls.__dict__:
             return
         cls.attribute_names = (*cls.attributes, *cls.saved)
@@ -74,18 +83,36 @@ class BuiltinFunction(FunctionNode):
             promotes=cls.promotes,
         )
 
-    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
-        names = list(self.attributes)
-        if len(args) > len(names):
-            raise TypeError(
-                f'{type(self).__name__}: takes {len(names)} arguments ({", ".join(names)}), got '
-                f'{len(args)}'
+    @classmethod
+    def _signature(cls) -> inspect.Signature:
+        parameters = [
+            inspect.Parameter(
+                cls.argument_names.get(name, name),
+                inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                default=inspect.Parameter.empty if default is ... else default,
             )
-        values = {**self.attributes, **dict(zip(names, args, strict=False)), **kwargs}
-        if unknown := set(values) - set(names):
-            raise TypeError(f'{type(self).__name__}: unknown argument {sorted(unknown)[0]!r}')
-        for name, value in values.items():
+            for name, default in cls.attributes.items()
+        ]
+        return inspect.Signature(parameters)
+
+    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
+        try:
+            bound = self._signature().bind(*args, **kwargs)
+        except TypeError as e:
+            raise TypeError(f'{type(self).__name__}: {e}') from None
+        bound.apply_defaults()
+        for name, value in zip(self.attributes, bound.arguments.values(), strict=True):
             setattr(self, name, value)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Checks attributes that the constructor has set, and gives them their form."""
+
+    def __call__(self, *inputs: tp.Any, **kwargs: tp.Any) -> tp.Any:
+        if not self.is_called:
+            return super().__call__(*inputs, **kwargs)
+        outputs = self.apply(inputs, **kwargs)
+        return outputs[0] if len(outputs) == 1 else outputs
 
     def _params(self) -> tuple[tp.Any, ...]:
         return tuple(getattr(self, name) for name in self.attributes)

@@ -95,6 +95,10 @@ class SpectralNormalization(WeightHook):
 
     def _prepare_parameters(self, link: tp.Any) -> None:
         w = self._matrix(link)
+        if w.shape[0] == 0:
+            raise ValueError(
+                f'{self.name}: {self.weight_name} has shape {w.shape}: Expect W.shape[0] > 0'
+            )
         if not hasattr(link, self.vector_name):
             u = np.random.normal(size=w.shape[0]).astype(w.dtype)
             link.add_persistent(self.vector_name, link.device.send(u))

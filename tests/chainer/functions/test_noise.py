@@ -123,6 +123,27 @@ def test_simplified_dropconnect(make, batchwise):
 
 
 @on_each_kind
+@pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64'])
+@pytest.mark.parametrize('of_weights', ['float16', 'float32', 'float64'])
+def test_simplified_dropconnect_takes_weights_of_any_float_dtype(make, dtype, of_weights):
+    """As `linear` does."""
+    x = Variable(make(np.arange(12).reshape(3, 2, 2).astype(dtype)))
+    w = Variable(make(np.arange(8).reshape(2, 4).astype(of_weights)))
+    b = Variable(make(np.array([1, -1], dtype)))
+    expected = F.linear(x, w, b)
+    assert expected.dtype == dtype
+    for batchwise in (False, True):
+        mask = make(np.ones((3, 2, 4) if batchwise else (2, 4), bool))
+        y = F.simplified_dropconnect(x, w, b, 0, mask=mask, use_batchwise_mask=batchwise)
+        assert y.dtype == dtype
+        np.testing.assert_array_equal(as_numpy(y.array), as_numpy(expected.array))
+        found = chainer.grad([F.sum(y * y)], [x, w, b])
+        for g, e in zip(found, chainer.grad([F.sum(expected**2)], [x, w, b]), strict=True):
+            assert g.dtype == e.dtype
+            np.testing.assert_allclose(as_numpy(g.array), as_numpy(e.array), rtol=1e-2)
+
+
+@on_each_kind
 def test_rrelu(make):
     np.random.seed(0)
     x = Variable(make(np.full((100, 100), -1, 'float32')))

@@ -13,8 +13,18 @@ from chainer.functions.activation._unary import FloatUnary
 class ClippedReLU(FloatUnary):
     """See `clipped_relu`."""
 
-    attributes: tp.ClassVar = {'cap': 20.0}
+    attributes: tp.ClassVar = {'cap': ...}
+    argument_names: tp.ClassVar = {'cap': 'z'}
+    cap: float
     compose = staticmethod(chainerx.clipped_relu)
+
+    def _prepare(self) -> None:
+        _check(self.cap)
+
+
+def _check(z: float) -> None:
+    if not isinstance(z, float):
+        raise TypeError(f'clipped_relu: z is {z!r}, expected a float')
 
 
 def clipped_relu(x: tp.Any, z: float = 20.0) -> variable.Variable:
@@ -31,8 +41,7 @@ def clipped_relu(x: tp.Any, z: float = 20.0) -> variable.Variable:
         InvalidType: If ``x`` is not of a float dtype.
         TypeError: If ``z`` is no float.
     """
-    if not isinstance(z, float):
-        raise TypeError(f'clipped_relu: z is {z!r}, expected a float')
+    _check(z)
     return ClippedReLU.call(x, z)
 
 

@@ -36,8 +36,7 @@ class RReLU(BuiltinFunction):
     upper: float
     r: tp.Any
 
-    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
-        super().__init__(*args, **kwargs)
+    def _prepare(self) -> None:
         _check_range(self.lower, self.upper)
 
     # Not repeated for inputs that have passed, and slopes differ from call to call.

@@ -26,7 +26,8 @@ class Broadcast(BuiltinFunction):
 class BroadcastTo(BuiltinFunction):
     """See `broadcast_to`."""
 
-    attributes: tp.ClassVar = {'_shape': ()}
+    attributes: tp.ClassVar = {'_shape': ...}
+    argument_names: tp.ClassVar = {'_shape': 'shape'}
     _shape: tuple[int, ...]
     compose = staticmethod(chainerx.broadcast_to)
 

@@ -7,7 +7,7 @@ import typing as tp
 import chainerx
 import numpy as np
 
-from chainer import variable
+from chainer import configuration, variable
 from chainer._base.mixed16 import mixed16
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
@@ -16,7 +16,8 @@ from chainer.utils import type_check
 class Cast(BuiltinFunction):
     """See `cast`; the attribute ``type`` is the dtype."""
 
-    attributes: tp.ClassVar = {'type': None}
+    attributes: tp.ClassVar = {'type': ...}
+    argument_names: tp.ClassVar = {'type': 'typ'}
     check_uses_attributes = False
 
     def check_type_forward(self, in_types: tp.Any) -> None:
@@ -26,7 +27,7 @@ class Cast(BuiltinFunction):
     def compose(x: chainerx.ndarray, dtype: tp.Any) -> chainerx.ndarray:
         if np.dtype(dtype).kind not in 'fc':
             x = x.as_grad_stopped()  # the creator stays, the gradient ends here
-        return x.astype(dtype)
+        return x[...] if x.dtype == dtype else x.astype(dtype)
 
 
 def cast(x: tp.Any, typ: tp.Any) -> variable.Variable:
@@ -37,12 +38,12 @@ def cast(x: tp.Any, typ: tp.Any) -> variable.Variable:
         typ (dtype): What `chainer.get_dtype` takes; `chainer.mixed16` stands for float16.
 
     Returns:
-        Variable: Same shape; ``x`` itself if it has the dtype. Differentiable, any order, if both
-        dtypes are floats.
+        Variable: Same shape; a view if ``x`` has the dtype, ``x`` itself if no graph is recorded
+        either. Differentiable, any order, if both dtypes are floats.
 
     Raises:
         TypeError: If there is no such dtype.
     """
-    if x.dtype == typ:
+    if x.dtype == typ and not configuration.config.enable_backprop:
         return variable.as_variable(x)
     return Cast.call(x, np.dtype(np.float16) if typ is mixed16 else np.dtype(typ))

@@ -26,6 +26,9 @@ class Copy(BuiltinFunction):
     attributes: tp.ClassVar = {'out_device': None}
     check_uses_attributes = False
 
+    def __init__(self, in_device: tp.Any, out_device: tp.Any) -> None:
+        self.out_device = out_device
+
     @staticmethod
     def compose(x: chainerx.ndarray, out_device: tp.Any) -> chainerx.ndarray:
         device = _side_device(out_device)

@@ -14,11 +14,10 @@ from chainer.utils import type_check
 class Depth2Space(BuiltinFunction):
     """See `depth2space`."""
 
-    attributes: tp.ClassVar = {'r': 1}
+    attributes: tp.ClassVar = {'r': ...}
     r: int
 
-    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
-        super().__init__(*args, **kwargs)
+    def _prepare(self) -> None:
         check_block('depth2space', self.r)
 
     def check_type_forward(self, in_types: tp.Any) -> None:

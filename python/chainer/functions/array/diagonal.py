@@ -15,7 +15,7 @@ from chainer.utils import type_check
 class Diagonal(BuiltinFunction):
     """See `diagonal`."""
 
-    attributes: tp.ClassVar = {'offset': 0, 'axis1': 0, 'axis2': 1}
+    attributes: tp.ClassVar = {'offset': ..., 'axis1': ..., 'axis2': ...}
     offset: int
     axis1: int
     axis2: int

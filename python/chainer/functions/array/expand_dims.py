@@ -14,7 +14,7 @@ from chainer.utils import type_check
 class ExpandDims(BuiltinFunction):
     """See `expand_dims`."""
 
-    attributes: tp.ClassVar = {'axis': 0}
+    attributes: tp.ClassVar = {'axis': ...}
     axis: int
     compose = staticmethod(chainerx.expand_dims)
 

@@ -14,7 +14,7 @@ from chainer.utils import type_check
 class Flip(BuiltinFunction):
     """See `flip`."""
 
-    attributes: tp.ClassVar = {'axis': 0}
+    attributes: tp.ClassVar = {'axis': ...}
     axis: int
     compose = staticmethod(chainerx.flip)
 

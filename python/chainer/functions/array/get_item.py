@@ -16,9 +16,13 @@ from chainer.backends import cuda
 class GetItem(BuiltinFunction):
     """See `get_item`; ``slices`` is a tuple."""
 
-    attributes: tp.ClassVar = {'slices': ()}
+    attributes: tp.ClassVar = {'slices': ...}
+    slices: tuple[tp.Any, ...]
 
     compose = staticmethod(operator.getitem)
+
+    def _prepare(self) -> None:
+        self.slices = _to_indices(self.slices)
 
 
 def get_item(x: tp.Any, slices: tp.Any) -> variable.Variable:
@@ -36,13 +40,17 @@ def get_item(x: tp.Any, slices: tp.Any) -> variable.Variable:
     Raises:
         IndexError: If an index is out of range.
     """
+    return GetItem.call(x, _to_indices(slices))
+
+
+def _to_indices(slices: tp.Any) -> tuple[tp.Any, ...]:
     if isinstance(slices, list):
         slices = _list_to_index(slices)
     if not isinstance(slices, tuple):
         slices = (slices,)
     if any(isinstance(s, variable.Variable | list | cuda.ndarray) for s in slices):
         slices = tuple(map(_to_index, slices))
-    return GetItem.call(x, slices)
+    return slices
 
 
 def _list_to_index(slices: list[tp.Any]) -> tp.Any:

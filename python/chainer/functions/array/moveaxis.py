@@ -14,10 +14,14 @@ from chainer.utils import type_check
 class Moveaxis(BuiltinFunction):
     """See `moveaxis`; both attributes are tuples."""
 
-    attributes: tp.ClassVar = {'source': (), 'destination': ()}
+    attributes: tp.ClassVar = {'source': ..., 'destination': ...}
     source: tuple[int, ...]
     destination: tuple[int, ...]
     compose = staticmethod(chainerx.moveaxis)
+
+    def _prepare(self) -> None:
+        self.source = _to_axes('source', self.source)
+        self.destination = _to_axes('destination', self.destination)
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('x',))

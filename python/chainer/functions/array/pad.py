@@ -23,6 +23,12 @@ class Pad(BuiltinFunction):
     check_uses_attributes = False
     pad_width: tp.Any
 
+    def __init__(self, pad_width: tp.Any, mode: str, **keywords: tp.Any) -> None:
+        _check(mode, keywords)
+        self.pad_width = pad_width
+        self.mode = mode
+        self.keywords = keywords
+
     @property
     def pad_bw(self) -> np.ndarray:
         """The widths as a pair, or a pair for each axis."""
@@ -52,6 +58,13 @@ class Pad(BuiltinFunction):
 _MODES = ('constant', 'edge', 'reflect', 'symmetric', 'wrap')
 
 
+def _check(mode: str, keywords: tp.Iterable[str]) -> None:
+    if mode not in _MODES:
+        raise ValueError(f'pad: mode is {mode!r}, expected one of {", ".join(_MODES)}')
+    if unknown := set(keywords) - ({'constant_values'} if mode == 'constant' else set()):
+        raise ValueError(f'pad: mode {mode!r} takes no {sorted(unknown)[0]!r}')
+
+
 def pad(x: tp.Any, pad_width: tp.Any, mode: str, **keywords: tp.Any) -> variable.Variable:
     """An array with elements added before and after each axis.
 
@@ -69,8 +82,5 @@ def pad(x: tp.Any, pad_width: tp.Any, mode: str, **keywords: tp.Any) -> variable
         InvalidType: If ``x`` is not of a float dtype.
         ValueError: If widths do not fit, or there is no such mode or keyword.
     """
-    if mode not in _MODES:
-        raise ValueError(f'pad: mode is {mode!r}, expected one of {", ".join(_MODES)}')
-    if unknown := set(keywords) - ({'constant_values'} if mode == 'constant' else set()):
-        raise ValueError(f'pad: mode {mode!r} takes no {sorted(unknown)[0]!r}')
+    _check(mode, keywords)
     return Pad.call(x, pad_width, mode, keywords)

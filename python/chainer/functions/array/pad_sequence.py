@@ -15,7 +15,7 @@ from chainer.utils import type_check
 class PadSequence(BuiltinFunction):
     """See `pad_sequence`."""
 
-    attributes: tp.ClassVar = {'length': None, 'padding': 0}
+    attributes: tp.ClassVar = {'length': ..., 'padding': ...}
     length: int | None
 
     def check_type_forward(self, in_types: tp.Any) -> None:

@@ -38,7 +38,7 @@ _take_inverse = engine.WithGradient('permutate', _place, _gradient, n_params=2, 
 class Permutate(BuiltinFunction):
     """See `permutate`."""
 
-    attributes: tp.ClassVar = {'indices': None, 'axis': 0, 'inv': False}
+    attributes: tp.ClassVar = {'indices': ..., 'axis': ..., 'inv': ...}
     check_uses_attributes = False
     indices: tp.Any
 

@@ -15,8 +15,14 @@ from chainer.utils import type_check
 class Repeat(BuiltinFunction):
     """See `repeat`; ``repeats`` is a tuple."""
 
-    attributes: tp.ClassVar = {'repeats': (), 'axis': None}
+    attributes: tp.ClassVar = {'repeats': ..., 'axis': None}
     check_uses_attributes = False
+    repeats: tuple[int, ...]
+    axis: int | None
+
+    def _prepare(self) -> None:
+        self.repeats = to_counts('repeat', 'repeats', self.repeats)
+        _check_axis(self.axis)
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check.expect(in_types.size() == 1)
@@ -26,6 +32,11 @@ class Repeat(BuiltinFunction):
         x: chainerx.ndarray, repeats: tuple[int, ...], axis: int | None
     ) -> chainerx.ndarray:
         return chainerx.repeat(x, repeats[0] if len(repeats) == 1 else repeats, axis)
+
+
+def _check_axis(axis: tp.Any) -> None:
+    if axis is not None and not isinstance(axis, int):
+        raise TypeError(f'repeat: axis is {axis!r}, expected None or an int')
 
 
 def repeat(x: tp.Any, repeats: int | tuple[int, ...], axis: int | None = None) -> variable.Variable:
@@ -45,6 +56,5 @@ def repeat(x: tp.Any, repeats: int | tuple[int, ...], axis: int | None = None) -
         ValueError: If one of ``repeats`` is negative, their number does not fit, or there is no
             such axis.
     """
-    if axis is not None and not isinstance(axis, int):
-        raise TypeError(f'repeat: axis is {axis!r}, expected None or an int')
+    _check_axis(axis)
     return Repeat.call(x, to_counts('repeat', 'repeats', repeats), axis)

@@ -16,7 +16,7 @@ from chainer.utils import type_check
 class Reshape(BuiltinFunction):
     """See `reshape`; ``shape`` is a tuple."""
 
-    attributes: tp.ClassVar = {'shape': ()}
+    attributes: tp.ClassVar = {'shape': ...}
     shape: tuple[int, ...]
     compose = staticmethod(chainerx.reshape)
 

@@ -14,7 +14,7 @@ from chainer.utils import type_check
 class Rollaxis(BuiltinFunction):
     """See `rollaxis`."""
 
-    attributes: tp.ClassVar = {'axis': 0, 'start': 0}
+    attributes: tp.ClassVar = {'axis': ..., 'start': ...}
     axis: int
     start: int
     compose = staticmethod(chainerx.rollaxis)

@@ -14,7 +14,7 @@ from chainer.utils import type_check
 class Separate(BuiltinFunction):
     """See `separate`."""
 
-    attributes: tp.ClassVar = {'axis': 0}
+    attributes: tp.ClassVar = {'axis': ...}
     axis: int
 
     def check_type_forward(self, in_types: tp.Any) -> None:

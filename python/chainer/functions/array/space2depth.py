@@ -15,11 +15,10 @@ from chainer.utils import type_check
 class Space2Depth(BuiltinFunction):
     """See `space2depth`."""
 
-    attributes: tp.ClassVar = {'r': 1}
+    attributes: tp.ClassVar = {'r': ...}
     r: int
 
-    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
-        super().__init__(*args, **kwargs)
+    def _prepare(self) -> None:
         check_block('space2depth', self.r)
 
     def check_type_forward(self, in_types: tp.Any) -> None:

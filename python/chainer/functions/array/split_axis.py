@@ -18,6 +18,10 @@ class SplitAxis(BuiltinFunction):
     sections: int | None
     axis: int
 
+    def __init__(self, indices_or_sections: tp.Any, axis: int) -> None:
+        self.indices, self.sections = _to_points(indices_or_sections)
+        self.axis = axis
+
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check.expect(in_types.size() == 1)
         (x,) = in_types
@@ -61,21 +65,23 @@ def split_axis(
         TypeError: If ``indices_or_sections`` is neither.
         ValueError: If the number of parts is not positive.
     """
-    indices, sections = None, None
-    if isinstance(indices_or_sections, int):
-        sections = indices_or_sections
-        if sections <= 0:
-            raise ValueError(f'split_axis: indices_or_sections is {sections}, expected at least 1')
-    elif isinstance(indices_or_sections, list | tuple) or _is_vector(indices_or_sections):
-        indices = tuple(int(i) for i in indices_or_sections)
-    else:
-        raise TypeError(
-            f'split_axis: indices_or_sections is {indices_or_sections!r}, expected an int or a '
-            'sequence of int'
-        )
+    indices, sections = _to_points(indices_or_sections)
     ys = SplitAxis.call(x, indices, sections, axis)
     return ys if force_tuple or len(ys) != 1 else ys[0]
 
 
-def _is_vector(x: tp.Any) -> bool:
-    return getattr(x, 'ndim', None) == 1
+def _to_points(indices_or_sections: tp.Any) -> tuple[tuple[int, ...] | None, int | None]:
+    """Where to cut, or the number of parts."""
+    if isinstance(indices_or_sections, int):
+        if indices_or_sections <= 0:
+            raise ValueError(
+                f'split_axis: indices_or_sections is {indices_or_sections}, expected at least 1'
+            )
+        return None, indices_or_sections
+    is_vector = getattr(indices_or_sections, 'ndim', None) == 1
+    if isinstance(indices_or_sections, list | tuple) or is_vector:
+        return tuple(int(i) for i in indices_or_sections), None
+    raise TypeError(
+        f'split_axis: indices_or_sections is {indices_or_sections!r}, expected an int or a '
+        'sequence of int'
+    )

@@ -18,6 +18,9 @@ class Squeeze(BuiltinFunction):
     axis: tuple[int, ...] | None
     compose = staticmethod(chainerx.squeeze)
 
+    def _prepare(self) -> None:
+        self.axis = _to_axes(self.axis)
+
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check.expect(in_types.size() == 1)
         (x,) = in_types
@@ -43,10 +46,12 @@ def squeeze(x: tp.Any, axis: int | tuple[int, ...] | None = None) -> variable.Va
         ValueError: If its length is not 1.
         TypeError: If ``axis`` is none of the above.
     """
+    return Squeeze.call(x, _to_axes(axis))
+
+
+def _to_axes(axis: tp.Any) -> tuple[int, ...] | None:
     if isinstance(axis, int):
-        axis = (axis,)
-    elif axis is not None and not (
-        isinstance(axis, tuple) and all(isinstance(a, int) for a in axis)
-    ):
+        return (axis,)
+    if axis is not None and not (isinstance(axis, tuple) and all(isinstance(a, int) for a in axis)):
         raise TypeError(f'squeeze: axis is {axis!r}, expected None, an int or a tuple of int')
-    return Squeeze.call(x, axis)
+    return axis

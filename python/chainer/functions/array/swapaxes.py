@@ -14,7 +14,7 @@ from chainer.utils import type_check
 class Swapaxes(BuiltinFunction):
     """See `swapaxes`."""
 
-    attributes: tp.ClassVar = {'axis1': 0, 'axis2': 0}
+    attributes: tp.ClassVar = {'axis1': ..., 'axis2': ...}
     check_uses_attributes = False
     compose = staticmethod(chainerx.swapaxes)
 

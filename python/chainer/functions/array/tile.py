@@ -14,9 +14,13 @@ from chainer.utils import type_check
 class Tile(BuiltinFunction):
     """See `tile`; ``reps`` is a tuple."""
 
-    attributes: tp.ClassVar = {'reps': ()}
+    attributes: tp.ClassVar = {'reps': ...}
+    reps: tuple[int, ...]
     check_uses_attributes = False
     compose = staticmethod(chainerx.tile)
+
+    def _prepare(self) -> None:
+        self.reps = to_counts('tile', 'reps', self.reps)
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check.expect(in_types.size() == 1)

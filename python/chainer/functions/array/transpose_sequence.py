@@ -12,7 +12,10 @@ from chainer.utils import type_check
 
 
 class TransposeSequence(BuiltinFunction):
-    """See `transpose_sequence`."""
+    """See `transpose_sequence`; ``length`` is without effect."""
+
+    def __init__(self, length: tp.Any) -> None:
+        self.length = length
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         for i in range(1, type_check.eval(in_types.size())):

@@ -15,7 +15,7 @@ from chainer.utils import type_check
 class Where(BuiltinFunction):
     """See `where`."""
 
-    attributes: tp.ClassVar = {'condition': None}
+    attributes: tp.ClassVar = {'condition': ...}
     check_uses_attributes = False
     condition: tp.Any
 

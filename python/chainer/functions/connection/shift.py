@@ -20,8 +20,9 @@ class Shift(BuiltinFunction):
     dy: int
     dx: int
 
-    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, ksize: tp.Any = 3, dilate: tp.Any = 1) -> None:
+        self.kh, self.kw = _pair('ksize', ksize)
+        self.dy, self.dx = _pair('dilate', dilate)
         _check(self.kh, self.kw, self.dy, self.dx)
 
     def check_type_forward(self, in_types: tp.Any) -> None:

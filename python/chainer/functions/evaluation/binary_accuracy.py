@@ -14,6 +14,8 @@ from chainer.utils import type_check
 class BinaryAccuracy(BuiltinFunction):
     """See `binary_accuracy`."""
 
+    is_called = True
+
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('x', 't'))
         x, t = in_types

@@ -15,7 +15,8 @@ from chainer.utils import type_check
 class ClassificationSummary(BuiltinFunction):
     """See `classification_summary`."""
 
-    attributes: tp.ClassVar = {'label_num': None, 'beta': 1.0, 'ignore_label': -1}
+    is_called = True
+    attributes: tp.ClassVar = {'label_num': ..., 'beta': ..., 'ignore_label': ...}
     check_uses_attributes = False
 
     def check_type_forward(self, in_types: tp.Any) -> None:

@@ -15,13 +15,14 @@ from chainer.utils import type_check
 class R2_score(BuiltinFunction):
     """See `r2_score`."""
 
+    is_called = True
     attributes: tp.ClassVar = {'multioutput': 'uniform_average'}
     check_uses_attributes = False
     multioutput: str
 
-    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
-        super().__init__(*args, **kwargs)
-        _check(self.multioutput)
+    def __init__(self, sample_weight: None, multioutput: str) -> None:
+        _check(sample_weight, multioutput)
+        self.multioutput = multioutput
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('pred', 'true'))
@@ -48,7 +49,9 @@ def _wide(x: chainerx.ndarray) -> chainerx.ndarray:
     return x.astype('float32') if x.dtype == np.float16 else x
 
 
-def _check(multioutput: str) -> None:
+def _check(sample_weight: None, multioutput: str) -> None:
+    if sample_weight is not None:
+        raise NotImplementedError('r2_score: sample_weight is given, expected None')
     if multioutput not in ('uniform_average', 'raw_values'):
         raise ValueError(
             f"r2_score: multioutput is {multioutput!r}, expected 'uniform_average' or 'raw_values'"
@@ -77,7 +80,5 @@ def r2_score(
         ValueError: For an unknown ``multioutput``.
         NotImplementedError: If there are weights.
     """
-    if sample_weight is not None:
-        raise NotImplementedError('r2_score: sample_weight is given, expected None')
-    _check(multioutput)
+    _check(sample_weight, multioutput)
     return R2_score.call(pred, true, multioutput)

@@ -50,13 +50,12 @@ def _gradient(
 class Contrastive(BuiltinFunction):
     """See `contrastive`."""
 
-    attributes: tp.ClassVar = {'margin': 1, 'reduce': 'mean'}
+    attributes: tp.ClassVar = {'margin': ..., 'reduce': 'mean'}
     check_uses_attributes = False
     margin: float
     reduce: str
 
-    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
-        super().__init__(*args, **kwargs)
+    def _prepare(self) -> None:
         check_margin('contrastive', self.margin)
         check_reduce('contrastive', self.reduce)
 

@@ -28,8 +28,7 @@ class CrossCovariance(BuiltinFunction):
     check_uses_attributes = False
     reduce: str
 
-    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
-        super().__init__(*args, **kwargs)
+    def _prepare(self) -> None:
         check_reduce('cross_covariance', self.reduce, _REDUCE)
 
     def check_type_forward(self, in_types: tp.Any) -> None:

@@ -17,12 +17,12 @@ _REDUCE = ('half_squared_sum', 'no')
 class DeCov(BuiltinFunction):
     """See `decov`."""
 
+    is_called = True
     attributes: tp.ClassVar = {'reduce': 'half_squared_sum'}
     check_uses_attributes = False
     reduce: str
 
-    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
-        super().__init__(*args, **kwargs)
+    def _prepare(self) -> None:
         check_reduce('decov', self.reduce, _REDUCE)
 
     def check_type_forward(self, in_types: tp.Any) -> None:

@@ -15,13 +15,13 @@ from chainer.utils import type_check
 class Hinge(BuiltinFunction):
     """See `hinge`."""
 
+    is_called = True
     attributes: tp.ClassVar = {'norm': 'L1', 'reduce': 'mean'}
     check_uses_attributes = False
     norm: str
     reduce: str
 
-    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
-        super().__init__(*args, **kwargs)
+    def _prepare(self) -> None:
         _check(self.norm, self.reduce)
 
     def check_type_forward(self, in_types: tp.Any) -> None:

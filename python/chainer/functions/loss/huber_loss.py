@@ -17,12 +17,11 @@ _REDUCE = ('sum_along_second_axis', 'no')
 class HuberLoss(BuiltinFunction):
     """See `huber_loss`."""
 
-    attributes: tp.ClassVar = {'delta': 1.0, 'reduce': 'sum_along_second_axis'}
+    attributes: tp.ClassVar = {'delta': ..., 'reduce': 'sum_along_second_axis'}
     check_uses_attributes = False
     reduce: str
 
-    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
-        super().__init__(*args, **kwargs)
+    def _prepare(self) -> None:
         check_reduce('huber_loss', self.reduce, _REDUCE)
 
     def check_type_forward(self, in_types: tp.Any) -> None:

@@ -19,8 +19,7 @@ class SigmoidCrossEntropy(BuiltinFunction):
     check_uses_attributes = False
     reduce: str
 
-    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
-        super().__init__(*args, **kwargs)
+    def _prepare(self) -> None:
         check_reduce('sigmoid_cross_entropy', self.reduce)
 
     def check_type_forward(self, in_types: tp.Any) -> None:

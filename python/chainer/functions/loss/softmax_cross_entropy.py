@@ -36,8 +36,7 @@ class SoftmaxCrossEntropy(BuiltinFunction):
     ignore_label: int
     _x: tp.Any = None
 
-    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
-        super().__init__(*args, **kwargs)
+    def _prepare(self) -> None:
         _check_options(**{name: getattr(self, name) for name in _CHECKED})
 
     @property

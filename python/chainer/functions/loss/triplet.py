@@ -55,13 +55,12 @@ def _gradient(
 class Triplet(BuiltinFunction):
     """See `triplet`."""
 
-    attributes: tp.ClassVar = {'margin': 0.2, 'reduce': 'mean'}
+    attributes: tp.ClassVar = {'margin': ..., 'reduce': 'mean'}
     check_uses_attributes = False
     margin: float
     reduce: str
 
-    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
-        super().__init__(*args, **kwargs)
+    def _prepare(self) -> None:
         check_margin('triplet', self.margin)
         check_reduce('triplet', self.reduce)
 

@@ -52,8 +52,7 @@ class Reduction(BuiltinFunction):
     axis: tuple[int, ...] | None
     keepdims: bool
 
-    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
-        super().__init__(*args, **kwargs)
+    def _prepare(self) -> None:
         self.axis = to_axes(type(self).__name__, self.axis)
 
     def check_type_forward(self, in_types: tp.Any) -> None:
@@ -69,8 +68,7 @@ class Scan(BuiltinFunction):
     attributes: tp.ClassVar = {'axis': None}
     axis: int | None
 
-    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
-        super().__init__(*args, **kwargs)
+    def _prepare(self) -> None:
         self.axis = to_axis(type(self).__name__, self.axis)
 
     def check_type_forward(self, in_types: tp.Any) -> None:

@@ -19,6 +19,7 @@ from chainer.functions.math.sum import sum
 class Mean(Reduction):
     """The mean; ``multiplier`` is what the sum is multiplied by."""
 
+    attributes: tp.ClassVar = {'axis': ..., 'keepdims': ...}
     saved = ('multiplier',)
 
     @staticmethod

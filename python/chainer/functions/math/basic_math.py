@@ -53,7 +53,7 @@ class _FloatBinary(_Binary):
 class _Constant(_Unary):
     """One operand is a number, `value`; it does not change a floating-point dtype."""
 
-    attributes: tp.ClassVar = {'value': None}
+    attributes: tp.ClassVar = {'value': ...}
     check_uses_attributes = False
     value: tp.Any
     _format: str

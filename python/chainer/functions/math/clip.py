@@ -13,12 +13,11 @@ from chainer.functions._elementwise import FloatUnary
 class Clip(FloatUnary):
     """See `clip`."""
 
-    attributes: tp.ClassVar = {'x_min': None, 'x_max': None}
+    attributes: tp.ClassVar = {'x_min': ..., 'x_max': ...}
     check_uses_attributes = False
     compose = staticmethod(chainerx.clip)
 
-    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
-        super().__init__(*args, **kwargs)
+    def _prepare(self) -> None:
         _check_limits(self.x_min, self.x_max)
 
     x_min: float | None

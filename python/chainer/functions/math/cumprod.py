@@ -13,6 +13,8 @@ from chainer.functions.math._reduction import Scan, to_axis
 class Cumprod(Scan):
     """See `cumprod`."""
 
+    attributes: tp.ClassVar = {'axis': ...}
+
     compose = staticmethod(chainerx.cumprod)
 
 

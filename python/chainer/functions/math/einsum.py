@@ -99,7 +99,7 @@ def _labels_of_products(labels: list[list[Label]], out: list[Label]) -> list[lis
 class EinSum(BuiltinFunction):
     """See `einsum`; ``in_subs`` and ``out_sub`` have @ for an ellipsis."""
 
-    attributes: tp.ClassVar = {'in_subs': '', 'out_sub': ''}
+    attributes: tp.ClassVar = {'in_subs': ..., 'out_sub': ...}
     in_subs: str
     out_sub: str
 

@@ -21,7 +21,7 @@ class Sum(Reduction):
 class SumTo(BuiltinFunction):
     """See `sum_to`."""
 
-    attributes: tp.ClassVar = {'shape': ()}
+    attributes: tp.ClassVar = {'shape': ...}
     check_uses_attributes = False
 
     @staticmethod

@@ -42,6 +42,20 @@ class TensorDot(BuiltinFunction):
     attributes: tp.ClassVar = {'axes': 2, 'dtype': None}
     check_uses_attributes = False
 
+    def __init__(
+        self,
+        axes: Axes = 2,
+        a_axes: None = None,
+        b_axes: None = None,
+        c_axes: None = None,
+        dtype: tp.Any = None,
+    ) -> None:
+        for name, value in (('a_axes', a_axes), ('b_axes', b_axes), ('c_axes', c_axes)):
+            if value is not None:
+                raise TypeError(f'tensordot: {name} is {value}, expected None; axes may be a pair')
+        self.axes = axes
+        self.dtype = dtype
+
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('a', 'b'))
         type_check.expect(in_types[0].dtype.kind == 'f', in_types[1].dtype.kind == 'f')

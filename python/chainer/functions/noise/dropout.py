@@ -19,14 +19,13 @@ class Dropout(BuiltinFunction):
         mask: What the input was multiplied by.
     """
 
-    attributes: tp.ClassVar = {'dropout_ratio': 0.5, 'mask': None, 'return_mask': False}
+    attributes: tp.ClassVar = {'dropout_ratio': ..., 'mask': None, 'return_mask': False}
     saved = ('mask',)
     check_uses_attributes = False
     dropout_ratio: float
     mask: tp.Any
 
-    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
-        super().__init__(*args, **kwargs)
+    def _prepare(self) -> None:
         _check_ratio(self.dropout_ratio)
 
     def check_type_forward(self, in_types: tp.Any) -> None:

@@ -18,7 +18,7 @@ def _compute(
 ) -> chainerx.ndarray:
     outs, ins = w.shape
     n = len(x)
-    weights = w * (mask.astype(x.dtype) * (1.0 / (1.0 - float(ratio))))
+    weights = w.astype(x.dtype, copy=False) * (mask.astype(x.dtype) * (1.0 / (1.0 - float(ratio))))
     if mask.ndim == 2:
         return chainerx.matmul(x.reshape(n, ins), weights.T)
     return chainerx.matmul(weights, x.reshape(n, ins, 1)).reshape(n, outs)
@@ -35,14 +35,13 @@ class SimplifiedDropconnect(BuiltinFunction):
         mask: Which weights are there.
     """
 
-    attributes: tp.ClassVar = {'ratio': 0.5, 'mask': None, 'use_batchwise_mask': True}
+    attributes: tp.ClassVar = {'ratio': ..., 'mask': None, 'use_batchwise_mask': True}
     saved = ('mask',)
     ratio: float
     mask: tp.Any
     use_batchwise_mask: bool
 
-    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
-        super().__init__(*args, **kwargs)
+    def _prepare(self) -> None:
         _check_ratio(self.ratio)
 
     def check_type_forward(self, in_types: tp.Any) -> None:
@@ -52,7 +51,7 @@ class SimplifiedDropconnect(BuiltinFunction):
         x, w = in_types[:2]
         type_check.expect(
             x.dtype.kind == 'f',
-            w.dtype == x.dtype,
+            w.dtype.kind == 'f',
             x.ndim >= 2,
             w.ndim == 2,
             type_check.prod(x.shape[1:]) == w.shape[1],
@@ -101,8 +100,8 @@ def simplified_dropconnect(
 
     Args:
         x (Variable or array): (N, ...), of ``ins`` features in all, a float dtype.
-        W (Variable or array): (outs, ins), the same dtype.
-        b (Variable or array): (outs,), or None.
+        W (Variable or array): (outs, ins), any float dtype; it is converted to that of ``x``.
+        b (Variable or array): (outs,), of the dtype of ``x``; or None.
         ratio (float): The probability to leave a weight out, from 0 to below 1. The others are
             divided by ``1 - ratio``.
         train (bool): Whether weights are left out; ``chainer.config.train`` does not matter.

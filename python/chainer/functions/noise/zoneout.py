@@ -27,9 +27,10 @@ class Zoneout(BuiltinFunction):
     flag_h: tp.Any
     flag_x: tp.Any
 
-    def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
-        super().__init__(*args, **kwargs)
-        _check_ratio(self.zoneout_ratio)
+    def __init__(self, zoneout_ratio: float) -> None:
+        _check_ratio(zoneout_ratio)
+        self.zoneout_ratio = zoneout_ratio
+        self.flag_h = None
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('h', 'x'))

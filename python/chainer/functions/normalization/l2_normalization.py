@@ -27,9 +27,12 @@ def _compute(x: chainerx.ndarray, eps: float, axis: tuple[int, ...] | None) -> c
 class NormalizeL2(BuiltinFunction):
     """See `normalize`; ``axis`` is a tuple, or None."""
 
-    attributes: tp.ClassVar = {'eps': 1e-5, 'axis': (1,)}
+    attributes: tp.ClassVar = {'eps': 1e-5, 'axis': 1}
     eps: float
     axis: tuple[int, ...] | None
+
+    def _prepare(self) -> None:
+        self.axis = to_axes('normalize', self.axis)
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('x',))

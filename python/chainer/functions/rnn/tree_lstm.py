@@ -34,6 +34,8 @@ _output = recomputed('tree_lstm', _compute_output, n_params=1)
 class TreeLSTM(BuiltinFunction):
     """See `tree_lstm`."""
 
+    is_called = True
+
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check.expect(in_types.size() >= 2)
         n = type_check.eval(in_types.size()) - 1

@@ -49,8 +49,9 @@ def to_module(names: dict[str, dict[str, list[str]]]) -> str:
         lines.append(f'    {module!r}: {{\n')
         for reason, items in reasons.items():
             texts = textwrap.wrap(' '.join(items), 80)
-            if len(texts) == 1:
-                lines.append(f'        {reason!r}: {texts[0]!r},\n')
+            line = f'        {reason!r}: {texts[0]!r},\n'
+            if len(texts) == 1 and len(line) <= 100:
+                lines.append(line)
                 continue
             lines.append(f'        {reason!r}: (\n')
             lines += [f'            {text + " "!r}\n' for text in texts[:-1]]
@@ -65,6 +66,8 @@ def to_document(names: dict[str, dict[str, list[str]]], document: str) -> str:
     _, _, after = rest.partition(END)
     rows = ['| module | what | |\n', '| --- | --- | --- |\n']
     for module, reasons in names.items():
+        if module.startswith(('chainer.functions.', 'chainer.links.')):
+            continue  # modules of names that are in the list
         for reason, items in reasons.items():
             rows.append(f'| `{module}` | {", ".join(f"`{name}`" for name in items)} | {reason} |\n')
     return ''.join([before, START, '\n', *rows, '\n', END, after])

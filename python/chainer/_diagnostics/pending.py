@@ -9,7 +9,7 @@ PENDING: tp.Final[dict[str, dict[str, str]]] = {
     'chainer': {
         'not written yet': (
             'training datasets dataset distributions iterators Distribution cross_entropy '
-            'distribution kl_divergence register_kl'
+            'distribution kl_divergence register_kl exporters graph_optimizations'
         ),
         'not planned, for the host costs little': 'static_code static_graph',
     },
@@ -34,7 +34,8 @@ PENDING: tp.Final[dict[str, dict[str, str]]] = {
             'ndtri negative_sampling polygamma resize_images roi_average_align_2d '
             'roi_average_pooling_2d roi_max_align_2d roi_max_pooling_2d roi_pooling_2d '
             'sparse_matmul spatial_pyramid_pooling_2d spatial_transformer_sampler '
-            'unpooling_1d unpooling_2d unpooling_3d unpooling_nd upsampling_2d zeta'
+            'unpooling_1d unpooling_2d unpooling_3d unpooling_nd upsampling_2d zeta pooling '
+            'theano'
         ),
     },
     'chainer.links': {
@@ -49,7 +50,8 @@ PENDING: tp.Final[dict[str, dict[str, str]]] = {
             'NStepRNNReLU NStepRNNTanh NaryTreeLSTM NegativeSampling PReLU Parameter '
             'ResNet101Layers ResNet152Layers ResNet50Layers SimplifiedDropconnect StatefulGRU '
             'StatefulMGU StatefulPeepholeLSTM StatefulZoneoutLSTM StatelessGRU StatelessMGU '
-            'Swish TheanoFunction VGG16Layers VGG19Layers'
+            'Swish TheanoFunction VGG16Layers VGG19Layers activation caffe loss normalization '
+            'theano'
         ),
     },
     'chainer.testing.distribution_unittest': {
@@ -57,5 +59,48 @@ PENDING: tp.Final[dict[str, dict[str, str]]] = {
     },
     'chainer.testing.condition': {
         'not written yet': 'QuietTestRunner',
+    },
+    'chainer.functions.array': {
+        'not written yet': 'as_strided im2col resize_images spatial_transformer_sampler',
+    },
+    'chainer.functions.connection': {
+        'not written yet': (
+            'convolution_2d convolution_nd deconvolution_2d deconvolution_nd '
+            'deformable_convolution_2d_sampler depthwise_convolution_2d '
+            'dilated_convolution_2d local_convolution_2d'
+        ),
+    },
+    'chainer.functions.loss': {
+        'not written yet': 'black_out crf1d ctc discriminative_loss negative_sampling',
+    },
+    'chainer.functions.math': {
+        'not written yet': (
+            'cholesky det digamma erfc erfcinv erfcx erfinv fft inv lgamma log_ndtr ndtr '
+            'ndtri polygamma sparse_matmul zeta'
+        ),
+    },
+    'chainer.functions.normalization': {
+        'not written yet': (
+            'batch_normalization batch_renormalization decorrelated_batch_normalization '
+            'group_normalization layer_normalization local_response_normalization'
+        ),
+    },
+    'chainer.functions.rnn': {
+        'not written yet': 'n_step_gru n_step_lstm n_step_rnn',
+    },
+    'chainer.links.connection': {
+        'not written yet': (
+            'convolution_2d convolution_nd deconvolution_2d deconvolution_nd '
+            'deformable_convolution_2d depthwise_convolution_2d dilated_convolution_2d '
+            'highway inception inceptionbn local_convolution_2d mlp_convolution_2d parameter'
+        ),
+    },
+    'chainer.links.model': {
+        'not written yet': 'vision',
+    },
+    'chainer.links.rnn': {
+        'not written yet': (
+            'gru mgu n_step_gru n_step_lstm n_step_rnn peephole tree_lstm zoneoutlstm'
+        ),
     },
 }

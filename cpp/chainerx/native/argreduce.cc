@@ -204,7 +204,7 @@ void FindInRows(const char* data, const Nest& nest, int64_t n, int64_t stride, i
     using Acc = typename E::Acc;
     using Index = typename E::Index;
     using Item = typename E::Item;
-    constexpr int64_t kRows = 16;  // that are fetched at a time
+    constexpr int64_t kRows = 4;  // that are fetched at a time
     alignas(64) char buffer[kRows * kColumns * sizeof(Item)];
     alignas(64) Acc best[kColumns];
     alignas(64) Index index[kColumns];
@@ -244,7 +244,7 @@ void FindByRows(const ReducePlan& plan) {
     const int64_t n_columns = plan.kept.run_length();
     const int64_t stride = plan.kept.run_stride(0);
     // Narrow enough for several threads, wide enough for whole cache lines.
-    const int64_t tile = std::clamp<int64_t>(CeilDiv(n_columns, 4), 64, kColumns);
+    const int64_t tile = std::clamp<int64_t>(CeilDiv(n_columns, GetNumThreads()), 64, kColumns);
     const int64_t n_tiles = CeilDiv(n_columns, tile);
     const int64_t n_blocks = plan.n_out / n_columns * n_tiles;
     const int64_t work = plan.n_reduced * std::min(tile, n_columns);

@@ -62,6 +62,11 @@ Ref GradientArrays(std::span<const Array> grads, Kind kind);
 // The function object becomes what the region keeps, with its hooks and whatever else it has.
 void PinFunction(internal::Region* region, PyObject* function);
 
+PyGetSetDef* FunctionAttributes();  // function_attributes.cc
+PyMethodDef* FunctionMethods();     // the same
+
+void InitFunctionAttributes();
 void InitFunction(PyObject* module);
+void InitUserFunction(PyObject* module);  // user_function.cc
 
 }  // namespace chainerx::python::engine

@@ -22,7 +22,9 @@ void InitEngine(PyObject* module) {
     InitCupy(module);
     InitVariable(module);
     InitNode(module);
+    InitFunctionAttributes();
     InitFunction(module);
+    InitUserFunction(module);
     InitCall(module);
     InitGradient(module);
     InitRun(module);

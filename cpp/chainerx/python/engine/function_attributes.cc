@@ -1,0 +1,125 @@
+// Attributes and methods of FunctionNode: where the function stands in the graph.
+#include "chainerx/python/engine/function.h"
+#include "chainerx/python/engine/node.h"
+
+namespace chainerx::python::engine {
+
+using internal::Region;
+using internal::Slot;
+
+namespace {
+
+// A weak reference to the node of an output: callable, as weakref.ref is.
+struct OutputRef {
+    PyObject_HEAD Region* region;  // owned
+    uint32_t index;
+};
+PyTypeObject* g_output_ref_type = nullptr;
+
+void DeallocOutputRef(PyObject* self) {
+    reinterpret_cast<OutputRef*>(self)->region->Unref();
+    PyTypeObject* type = Py_TYPE(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+PyObject* CallOutputRef(PyObject* self, PyObject*, PyObject*) {
+    auto* ref = reinterpret_cast<OutputRef*>(self);
+    internal::SlotList& outputs = ref->region->outputs;
+    Slot* slot = ref->index < outputs.size() ? outputs[ref->index] : nullptr;
+    if (slot == nullptr) Py_RETURN_NONE;
+    try {
+        return NodeOf(slot);
+    } catch (...) {
+        TranslateException();
+        return nullptr;
+    }
+}
+
+PyObject* Inputs(PyObject* self, void*) {
+    Region* region = AsFunction(self)->region;
+    if (region == nullptr || region->inputs.empty()) Py_RETURN_NONE;
+    try {
+        const Hold<Region> hold{region};  // the collector may run code of the user's
+        const uint32_t n = region->inputs.size();
+        Ref tuple = Check(PyTuple_New(n));
+        for (uint32_t i = 0; i < n; ++i) {
+            Slot* slot = i < region->inputs.size() ? region->inputs[i] : nullptr;
+            PyTuple_SET_ITEM(tuple.get(), i, slot != nullptr ? NodeOf(slot) : Py_NewRef(Py_None));
+        }
+        return tuple.Release();
+    } catch (...) {
+        TranslateException();
+        return nullptr;
+    }
+}
+
+PyObject* Outputs(PyObject* self, void*) {
+    Region* region = AsFunction(self)->region;
+    // Neither before it is applied nor after it is unchained.
+    if (region == nullptr || region->inputs.empty()) Py_RETURN_NONE;
+    const Hold<Region> hold{region};  // the collector may run code of the user's
+    const uint32_t n = region->outputs.size();
+    Ref tuple{PyTuple_New(n)};
+    if (!tuple) return nullptr;
+    for (uint32_t i = 0; i < n; ++i) {
+        auto* ref = PyObject_New(OutputRef, g_output_ref_type);
+        if (ref == nullptr) return nullptr;
+        region->Ref();
+        ref->region = region;
+        ref->index = i;
+        PyTuple_SET_ITEM(tuple.get(), i, reinterpret_cast<PyObject*>(ref));
+    }
+    return tuple.Release();
+}
+
+PyObject* Rank(PyObject* self, void*) {
+    const Region* region = AsFunction(self)->region;
+    return PyLong_FromLongLong(region != nullptr ? region->rank : 0);
+}
+
+PyObject* UnchainFunction(PyObject* self, PyObject*) {
+    if (Region* region = AsFunction(self)->region) {
+        const Hold<Region> hold{region};  // what dies below may run code of the user's
+        for (Slot* slot : region->outputs) {
+            if (slot != nullptr) Cut(slot);
+        }
+        // The nodes are in a chain that ends at the outputs: what they refer to goes with them.
+        for (Slot* slot : region->outputs) {
+            if (slot != nullptr && slot->node != nullptr) slot->node->Unchain();
+        }
+        region->DropInputs();
+    }
+    Py_RETURN_NONE;
+}
+
+PyGetSetDef g_getset[] = {
+    {"inputs", &Inputs, nullptr, "A tuple of VariableNodes; None before the function is applied.",
+     nullptr},
+    {"outputs", &Outputs, nullptr,
+     "A tuple of weak references to VariableNodes; None before the function is applied.", nullptr},
+    {"rank", &Rank, nullptr, "The number of functions on the longest path from here to a leaf.",
+     nullptr},
+    {"__dict__", &PyObject_GenericGetDict, &PyObject_GenericSetDict, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyMethodDef g_methods[] = {{"unchain", &UnchainFunction, METH_NOARGS,
+                            "unchain($self)\n--\n\nCuts the function from its inputs and outputs."},
+                           {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+PyGetSetDef* FunctionAttributes() { return g_getset; }
+PyMethodDef* FunctionMethods() { return g_methods; }
+
+void InitFunctionAttributes() {
+    static PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(&DeallocOutputRef)},
+                                  {Py_tp_call, reinterpret_cast<void*>(&CallOutputRef)},
+                                  {0, nullptr}};
+    static PyType_Spec spec = {"chainerx._core.engine.OutputRef", sizeof(OutputRef), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+    g_output_ref_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+    if (g_output_ref_type == nullptr) throw PythonError{};
+}
+
+}  // namespace chainerx::python::engine

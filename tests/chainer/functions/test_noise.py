@@ -1,11 +1,14 @@
 """Random numbers of functions: their distribution, their seed, training and test."""
 
+import threading
+
 import chainer
 import chainer.functions as F
 import chainerx
 import numpy as np
 import pytest
 from chainer import Variable
+from chainerx._core import engine
 
 on_each_kind = pytest.mark.parametrize('make', [np.array, chainerx.array], ids=['numpy', 'native'])
 
@@ -45,6 +48,46 @@ def test_the_seed_of_numpy_is_the_seed(make, name):
     np.testing.assert_array_equal(y0, y1)
     np.testing.assert_array_equal(n0, n1)
     assert (n0 != n2).any()
+
+
+def test_keys_are_those_that_numpy_would_draw():
+    np.random.seed(3)
+    expected = [int(np.random.random_sample() * 2**53) for _ in range(5)]
+    after = np.random.random_sample()
+    np.random.seed(3)
+    assert [engine.draw_key() for _ in range(5)] == expected
+    assert np.random.random_sample() == after
+    state = np.random.get_state()
+    keys = [engine.draw_key() for _ in range(3)]
+    np.random.set_state(state)
+    assert [engine.draw_key() for _ in range(3)] == keys
+
+
+def test_keys_of_another_generator_of_numpy():
+    old = np.random.get_bit_generator()
+    try:
+        np.random.set_bit_generator(np.random.PCG64(5))
+        expected = [int(np.random.random_sample() * 2**53) for _ in range(3)]
+        np.random.set_bit_generator(np.random.PCG64(5))
+        assert [engine.draw_key() for _ in range(3)] == expected
+    finally:
+        np.random.set_bit_generator(old)
+
+
+def test_keys_in_threads():
+    np.random.seed(0)
+    expected = {engine.draw_key() for _ in range(2000)}
+    np.random.seed(0)
+    keys = []
+    threads = [
+        threading.Thread(target=lambda: keys.extend(engine.draw_key() for _ in range(500)))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(keys) == expected
 
 
 def test_chainerx_random_numbers_are_left_alone():

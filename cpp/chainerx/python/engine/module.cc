@@ -6,6 +6,7 @@
 #include "chainerx/python/engine/function.h"
 #include "chainerx/python/engine/gradient.h"
 #include "chainerx/python/engine/node.h"
+#include "chainerx/python/engine/noise.h"
 #include "chainerx/python/engine/state.h"
 #include "chainerx/python/engine/traverse.h"
 #include "chainerx/python/engine/update.h"
@@ -28,6 +29,7 @@ void InitEngine(PyObject* module) {
     InitCall(module);
     InitGradient(module);
     InitRun(module);
+    InitNoise(module);
     InitWalk(module);
     InitWatch();
     InitUpdate(module);

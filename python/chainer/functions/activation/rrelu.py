@@ -9,7 +9,6 @@ from chainerx._core import engine
 
 from chainer import configuration
 from chainer._graph.builtin import BuiltinFunction, _as_chainerx
-from chainer.functions.noise.dropout import draw_key
 from chainer.utils import argument, type_check
 
 
@@ -57,7 +56,7 @@ class RReLU(BuiltinFunction):
             if (r < 0).any():
                 rectify = chainerx.prelu
         else:
-            r = chainerx.random.uniform(lower, upper, x.shape, x.dtype, x.device, draw_key())
+            r = chainerx.random.uniform(lower, upper, x.shape, x.dtype, x.device, engine.draw_key())
         return rectify(x, r), r
 
 

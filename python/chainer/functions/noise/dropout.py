@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
-import numpy as np
+from chainerx._core import engine
 
 from chainer import configuration, variable
 from chainer._graph.builtin import BuiltinFunction, _as_chainerx
@@ -36,24 +36,13 @@ class Dropout(BuiltinFunction):
     def compose(
         x: chainerx.ndarray, ratio: float, mask: tp.Any, return_mask: bool
     ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
-        mask = _draw(x, ratio) if mask is None else _as_chainerx(mask)
+        mask = engine.dropout_mask(x, ratio) if mask is None else _as_chainerx(mask)
         return x * mask, mask
 
 
 def _check_ratio(ratio: float) -> None:
     if not 0.0 <= ratio < 1.0:
         raise ValueError(f'dropout: ratio is {ratio}, expected 0 <= ratio < 1')
-
-
-def draw_key() -> int:
-    """A key for `chainerx.random`, so that `numpy.random.seed` makes the numbers repeatable."""
-    return int(np.random.random_sample() * 2**53)
-
-
-def _draw(x: chainerx.ndarray, ratio: float) -> chainerx.ndarray:
-    numbers = chainerx.random.uniform(0, 1, x.shape, 'float32', x.device, draw_key())
-    kept = numbers >= ratio
-    return kept.astype(x.dtype) * (1.0 / (1.0 - float(ratio)))
 
 
 def dropout(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+from chainerx._core import engine
 
 from chainer._graph.builtin import BuiltinFunction, _as_chainerx
-from chainer.functions.noise.dropout import draw_key
 from chainer.utils import argument, type_check
 
 
@@ -35,7 +35,9 @@ class Gaussian(BuiltinFunction):
         mean: chainerx.ndarray, ln_var: chainerx.ndarray, eps: tp.Any
     ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
         if eps is None:
-            eps = chainerx.random.normal(0, 1, mean.shape, mean.dtype, mean.device, draw_key())
+            eps = chainerx.random.normal(
+                0, 1, mean.shape, mean.dtype, mean.device, engine.draw_key()
+            )
         else:
             eps = _as_chainerx(eps)
         return mean + chainerx.exp(ln_var * 0.5) * eps, eps

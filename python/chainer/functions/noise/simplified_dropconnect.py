@@ -5,11 +5,11 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+from chainerx._core import engine
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction, _as_chainerx
 from chainer._graph.gradients import recomputed
-from chainer.functions.noise.dropout import draw_key
 from chainer.utils import type_check
 
 
@@ -72,7 +72,7 @@ class SimplifiedDropconnect(BuiltinFunction):
         x, w, *b, ratio, mask, use_batchwise_mask = args
         if mask is None:
             shape = (len(x), *w.shape) if use_batchwise_mask else w.shape
-            numbers = chainerx.random.uniform(0, 1, shape, 'float32', x.device, draw_key())
+            numbers = chainerx.random.uniform(0, 1, shape, 'float32', x.device, engine.draw_key())
             mask = numbers >= ratio
         else:
             mask = _as_chainerx(mask)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+from chainerx._core import engine
 
 from chainer import configuration, variable
 from chainer._graph.builtin import BuiltinFunction, _as_chainerx
-from chainer.functions.noise.dropout import draw_key
 from chainer.utils import argument, type_check
 
 
@@ -42,7 +42,7 @@ class Zoneout(BuiltinFunction):
         h: chainerx.ndarray, x: chainerx.ndarray, ratio: float, flag_h: tp.Any
     ) -> tuple[chainerx.ndarray, chainerx.ndarray, chainerx.ndarray]:
         if flag_h is None:
-            numbers = chainerx.random.uniform(0, 1, h.shape, 'float32', h.device, draw_key())
+            numbers = chainerx.random.uniform(0, 1, h.shape, 'float32', h.device, engine.draw_key())
             flag_h = numbers < ratio
         else:
             flag_h = _as_chainerx(flag_h)

@@ -166,11 +166,52 @@ def updates(bench):
             )
 
 
+def many_parameters(bench):
+    """400 small parameters: what is done for each of them in a step, besides forward and backward.
+
+    Gradients are set again, by a loop in Python on both sides.
+    """
+    n = 400
+    a = np.ones(8, np.float32)
+    for name in ('SGD', 'Adam'):
+        make, cls, arguments = OPTIMIZERS[name]
+        for kind, device in KINDS.items():
+            model = chainer.Link()
+            with model.init_scope():
+                for i in range(n):
+                    setattr(model, f'p{i}', chainer.Parameter(a.copy()))
+            model.to_device(device)
+            optimizer = make().setup(model)
+            grads = [(p, chainer.Variable(p.device.send(a.copy()))) for p in model.params()]
+            params = [torch.tensor(a, requires_grad=True) for _ in range(n)]
+            their_grads = [(p, torch.tensor(a)) for p in params]
+            theirs = cls(params, **arguments)
+
+            def step(model=model, optimizer=optimizer, grads=grads):
+                for p, g in grads:
+                    p.grad_var = g
+                optimizer.update()
+                model.cleargrads()
+
+            def their_step(theirs=theirs, grads=their_grads):
+                for p, g in grads:
+                    p.grad = g
+                theirs.step()
+                theirs.zero_grad(set_to_none=True)
+
+            bench.row(
+                f'update and cleargrads of {n} parameters, {name}, {kind}',
+                {'chainerx': 'step()', 'torch': 'step()'},
+                {'chainerx': {'step': step}, 'torch': {'step': their_step}},
+            )
+
+
 def rows(bench):
-    """Training steps of Chains, and updates of 200 parameters."""
+    """Training steps of Chains, and updates of many parameters."""
     steps(bench)
     if bench.threads == 1:
         updates(bench)
+        many_parameters(bench)
 
 
 def announcement():

@@ -8,7 +8,7 @@ one instruction set, since the kernels of another have other counts.
 One process runs all paths under callgrind, which writes a profile whenever getppid() is called:
 that call stands before and after each loop.
 
-    python benchmarks/instructions.py            # needs valgrind; ten seconds
+    python benchmarks/instructions.py            # needs valgrind; half a minute
 """
 
 import argparse
@@ -25,6 +25,7 @@ import tomllib
 
 BUDGETS = pathlib.Path(__file__).with_name('budgets.toml')
 N = 1000
+N_LONG = 50  # of what takes long
 ISA = 'avx2'
 HEADROOM = 1.05
 
@@ -33,6 +34,21 @@ a = chainerx.array([[1, 2, 3], [4, 5, 6]], dtype='float32')
 b = a * 2
 g = chainerx.array([[1, 2, 3], [4, 5, 6]], dtype='float32').require_grad()
 s = chainerx.array([[1, 2], [3, 4]], dtype='float32')
+v = chainer.Variable(a)
+net = chainer.Sequential(*(
+    layer for n in (16, 16, 10) for layer in (chainer.links.Linear(16, n), chainer.functions.relu)
+))
+data = np.ones((1, 16), 'float32')
+label = np.zeros(1, 'int32')
+loss = chainer.functions.softmax_cross_entropy
+sgd = chainer.optimizers.SGD().setup(net)
+adam = chainer.optimizers.Adam().setup(net.copy('copy'))
+many = chainer.Link()
+with many.init_scope():
+    for i in range(400):
+        setattr(many, f'p{i}', chainer.Parameter(np.ones(4, 'float32')))
+grads = [(p, chainer.Variable(np.ones(4, 'float32'))) for p in many.params()]
+many_sgd = chainer.optimizers.SGD().setup(many)
 """
 
 PATHS = {
@@ -50,24 +66,45 @@ PATHS = {
     'chain of 10 adds, forward and backward': (
         'y = g + b + b + b + b + b + b + b + b + b + b; y.backward(); g.cleargrad()'
     ),
+    'Variable: y.T': 'v.T',
+    'Variable: y.reshape': 'v.reshape(3, 2)',
+    'Variable: y.sum()': 'v.sum()',
+    'Variable: y[0]': 'v[0]',
+    'Variable: F.dropout': 'chainer.functions.dropout(v)',
+    'Chain 16-16-16-10, step with SGD': (
+        'y = loss(net(data), label); net.cleargrads(); y.backward(); sgd.update()'
+    ),
+    'Chain 16-16-16-10, step with Adam': (
+        'y = loss(adam.target(data), label); adam.target.cleargrads(); y.backward(); adam.update()'
+    ),
+    # Gradients are set in Python, as its interpreter is not counted.
+    'gradients, update, cleargrads of 400 parameters': (
+        'for p, x in grads: p.grad_var = x\n        many_sgd.update(); many.cleargrads()'
+    ),
 }
+
+
+def runs_of(name):
+    return N_LONG if name.startswith(('Chain', 'gradients')) else N
 
 
 def child():
     """Runs the loops; this is the program that valgrind watches."""
+    import chainer
     import chainerx
+    import numpy as np
 
     chainerx.set_num_threads(1)
-    namespace = {'chainerx': chainerx}
+    namespace = {'chainerx': chainerx, 'chainer': chainer, 'np': np}
     exec(PREPARE, namespace)
     names = ', '.join(n for n in namespace if not n.startswith('__'))
-    for statement in PATHS.values():
+    for name, statement in PATHS.items():
         source = f'def loop(n, {names}):\n    for _ in range(n):\n        {statement}\n'
         exec(source, namespace)
         arguments = [namespace[n] for n in names.split(', ')]
         namespace['loop'](20, *arguments)  # fills caches and pools, specializes the bytecode
         os.getppid()
-        namespace['loop'](N, *arguments)
+        namespace['loop'](runs_of(name), *arguments)
         os.getppid()
 
 
@@ -130,7 +167,7 @@ def measure():
         counts[name] = (total - sum(python_costs), total)
     empty = counts.pop('empty loop')
     return {
-        name: tuple(round((c - e) / N) for c, e in zip(count, empty, strict=True))
+        name: tuple(round(c / runs_of(name) - e / N) for c, e in zip(count, empty, strict=True))
         for name, count in counts.items()
     }
 

@@ -70,6 +70,9 @@ def get_device(device_spec: types.DeviceSpec) -> Device:
             its name (``'native'``, ``'cuda:1'``); a CuPy device, or `chainer.cuda.DummyDevice` for
             the CPU; a number, also as a string: a GPU of CuPy, or, if negative, the CPU.
 
+    Returns:
+        Device: Of the class that its kind of arrays has.
+
     Raises:
         TypeError: For anything else.
         ValueError: For a string with ``@`` that names no module.
@@ -119,7 +122,17 @@ def _get_device_cupy_or_numpy(device_spec: tp.Any) -> Device:
 
 
 def using_device(device_spec: types.DeviceSpec) -> tp.ContextManager[tp.Any]:
-    """A context in which the device is current, where the array library has such a notion."""
+    """A context in which the device is current, where the array library has such a notion.
+
+    Args:
+        device_spec: What `get_device` takes.
+
+    Returns:
+        A context manager; a new one for each ``with`` block.
+
+    Raises:
+        As `get_device`.
+    """
     return get_device(device_spec).create_context()
 
 
@@ -131,6 +144,9 @@ def get_device_from_array(*arrays: tp.Any) -> Device:
 
     Args:
         arrays: Arrays or Variables; anything else is ignored.
+
+    Returns:
+        Device: A `CpuDevice` for NumPy arrays.
     """
     for x in arrays:
         array = _array_of(x)

@@ -54,6 +54,18 @@ def _label(node: Node, show_name: bool) -> str:
 class ComputationalGraph:
     """A graph, ready to be drawn. In a notebook it shows itself.
 
+    Args:
+        nodes (sequence): `VariableNode` and `FunctionNode`.
+        edges (sequence of tuple): Pairs of nodes, in the direction of the forward computation.
+        variable_style (dict): Attributes of Graphviz for variables; 'default' for Chainer's.
+        function_style (dict): The same for functions.
+        rankdir (str): 'TB', 'BT', 'LR' or 'RL': from where to where it is drawn.
+        remove_variable (bool): Whether functions are joined directly.
+        show_name (bool): Whether names of variables are shown.
+
+    Raises:
+        ValueError: For an unknown ``rankdir``.
+
     Attributes:
         nodes (list): `VariableNode` and `FunctionNode`.
         edges (list of tuple): Pairs of nodes, in the direction of the forward computation.

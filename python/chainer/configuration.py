@@ -75,6 +75,9 @@ class LocalConfig(engine.LocalConfig):
 
     ``chainer.config`` is the object in use. ``del config.key`` uncovers the global value.
 
+    Args:
+        global_config (GlobalConfig): Where to read what a thread has not set.
+
     Raises:
         AttributeError: Reading a key that is set nowhere; deleting one that the thread has not set.
     """
@@ -147,6 +150,15 @@ def using_config(
     name: str, value: tp.Any, config: LocalConfig | GlobalConfig = config
 ) -> engine.ConfigContext:
     """Sets a configuration value inside a ``with`` block; by default for this thread only.
+
+    Args:
+        name (str): The key.
+        value: Its value inside; ValueError or TypeError at once if it could only fail later.
+        config (LocalConfig or GlobalConfig): Where it is set: `chainer.config`, or
+            `chainer.global_config` for all threads.
+
+    Returns:
+        A context manager, and a decorator of functions.
 
     >>> import chainer
     >>> with chainer.using_config('train', False):

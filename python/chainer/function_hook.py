@@ -15,7 +15,11 @@ _thread = threading.local()
 
 
 def get_function_hooks() -> OrderedDict[str, FunctionHook]:
-    """The hooks of this thread that see all functions, by name."""
+    """The hooks of this thread that see all functions, by name.
+
+    Returns:
+        OrderedDict: The one in use: changes count at once.
+    """
     try:
         return _thread.hooks
     except AttributeError:

@@ -34,7 +34,17 @@ __all__ = [
 
 
 def assert_allclose(x, y, atol=1e-5, rtol=1e-4, verbose=True):
-    """`chainer.testing.assert_allclose`."""
+    """Another name of `chainer.testing.assert_allclose`.
+
+    Args:
+        x, y (array): Of any kinds; also numbers and sequences.
+        atol (float): Absolute tolerance.
+        rtol (float): Relative tolerance, of ``y``.
+        verbose (bool): Whether an error tells the values.
+
+    Raises:
+        AssertionError: If shapes differ or an element is not close.
+    """
     _array.assert_allclose(x, y, atol, rtol, verbose)
 
 
@@ -512,14 +522,17 @@ def check_double_backward(
     The first gradients are taken as they are; ``check_backward`` tells whether they are right.
 
     Args:
-        func, x_data, params, eps, atol, rtol, dtype, detect_nondifferentiable: As in
-            ``check_backward``.
+        func, x_data: As in ``check_backward``.
         y_grad (arrays): Gradients of the outputs, which are inputs of the first gradients.
         x_grad_grad (arrays): Gradients of the gradients of the inputs; for inputs without a
             gradient None, or nothing.
+        params: As in ``check_backward``.
         params_grad_grad (arrays): The same of the parameters; may be left out.
+        eps, atol, rtol: As in ``check_backward``.
         no_grads (list of bools): True for an input that must get no gradient, of the inputs or of
             the inputs and gradients of outputs.
+        dtype, detect_nondifferentiable: As in ``check_backward``.
+
     Raises:
         AssertionError: If the gradients differ, or an input has no first gradient.
         NondifferentiableError: See ``check_backward``.

@@ -34,6 +34,12 @@ def get_fans(shape: tuple[int, ...]) -> tuple[int, int]:
 
     Args:
         shape: Shape of the weight: outputs, inputs, and sizes of the kernel if there is one.
+
+    Returns:
+        tuple of int: Both numbers.
+
+    Raises:
+        ValueError: If there are less than two axes.
     """
     if len(shape) < 2:
         raise ValueError(f'shape must be of length >= 2. Actual shape: {shape}')

@@ -116,6 +116,9 @@ def _copy_variable(value: tp.Any) -> tp.Any:
 def get_current_reporter() -> Reporter:
     """The current reporter of the thread.
 
+    Returns:
+        Reporter: The one of the innermost ``with`` block.
+
     Raises:
         IndexError: If there is none.
     """
@@ -139,7 +142,17 @@ def report(values: dict[str, tp.Any], observer: tp.Any = None) -> None:
 
 @contextlib.contextmanager
 def report_scope(observation: dict[str, tp.Any]) -> tp.Iterator[None]:
-    """A context in which the current reporter collects into ``observation``."""
+    """A context in which the current reporter collects into ``observation``.
+
+    Args:
+        observation (dict): Where values go, by name.
+
+    Yields:
+        None: The old dictionary is back afterwards.
+
+    Raises:
+        IndexError: If no reporter is current in this thread.
+    """
     with get_current_reporter().scope(observation):
         yield
 

@@ -2,4 +2,11 @@
 
 
 class PerformanceWarning(RuntimeWarning):
-    """Something works, but slower than it could."""
+    """Something works, but slower than it could.
+
+    Args:
+        *args: The message.
+    """
+
+    def __init__(self, *args: object) -> None:  # inspect knows none of RuntimeWarning
+        super().__init__(*args)

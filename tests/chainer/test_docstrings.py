@@ -12,8 +12,48 @@ import types
 
 import pytest
 
-MODULES = ['chainer.functions']
+MODULES = [
+    'chainer',
+    'chainer.backend',
+    'chainer.backends.cuda',
+    'chainer.backends.intel64',
+    'chainer.computational_graph',
+    'chainer.configuration',
+    'chainer.device_resident',
+    'chainer.function',
+    'chainer.function_hook',
+    'chainer.function_hooks',
+    'chainer.function_node',
+    'chainer.functions',
+    'chainer.gradient_check',
+    'chainer.initializer',
+    'chainer.initializers',
+    'chainer.link',
+    'chainer.link_hook',
+    'chainer.link_hooks',
+    'chainer.links',
+    'chainer.optimizer',
+    'chainer.optimizer_hooks',
+    'chainer.optimizers',
+    'chainer.reporter',
+    'chainer.sequential',
+    'chainer.serializer',
+    'chainer.serializers',
+    'chainer.testing',
+    'chainer.utils',
+    'chainer.utils.argument',
+    'chainer.utils.conv',
+    'chainer.utils.imgproc',
+    'chainer.utils.type_check',
+    'chainer.variable',
+    'chainer.warnings',
+]
 SECTIONS = r'^(Args|Returns|Yields|Raises|Note|Source|Example|Examples|Attributes):'
+
+
+def is_namespace(module):
+    """Whether names of other modules are public in it."""
+    return hasattr(module, '__path__') or module.__name__.startswith('chainer.backend')
 
 
 def members(module):
@@ -21,7 +61,8 @@ def members(module):
         value = getattr(module, name)
         if name.startswith('_') or isinstance(value, types.ModuleType) or not callable(value):
             continue
-        if getattr(value, '__module__', '').startswith('chainer.'):
+        origin = getattr(value, '__module__', '')
+        if origin == module.__name__ or (origin.startswith('chainer.') and is_namespace(module)):
             yield f'{module.__name__}.{name}', value
 
 
@@ -32,8 +73,13 @@ DIFFERENTIABLE = {n: v for n, v in FUNCTIONS.items() if n.startswith('chainer.fu
 
 
 def test_all_are_looked_at():
+    assert len(FUNCTIONS) > 270
+    assert len(CLASSES) > 140
     assert len(DIFFERENTIABLE) > 135
-    assert 'chainer.functions.relu6' in MEMBERS
+    for name in ('functions.relu6', 'grad', 'Variable', 'optimizers.AdamW', 'utils.force_array'):
+        assert f'chainer.{name}' in MEMBERS, name
+    for name in MODULES:
+        assert importlib.import_module(name).__doc__, name
 
 
 def sections(text):
@@ -52,10 +98,6 @@ def described(text):
     """The parameters that stand under Args."""
     for entry in re.findall(r'^    (\S[^:(]*)(?:\(.*?\))?:', text, re.M | re.S):
         yield from re.findall(r'\w+', entry)
-
-
-def own_doc(value):
-    return value.__doc__
 
 
 def returns(function):
@@ -78,11 +120,23 @@ def returns(function):
 
 @pytest.mark.parametrize('name', MEMBERS)
 def test_docstring(name):
-    text = inspect.cleandoc(own_doc(MEMBERS[name]) or '')
+    text = inspect.cleandoc(MEMBERS[name].__doc__ or '')
     assert text, f'{name} has no docstring'
     first = text.split('\n\n')[0]
     assert len(first) > 5, f'{name}: {first!r}'
     assert first.endswith(('.', ':', '::')), f'{name}: {first!r} is no sentence'
+
+
+@pytest.mark.parametrize('name', CLASSES)
+def test_methods(name):
+    """Their methods and properties, too, if only by what they override."""
+    for member, value in vars(CLASSES[name]).items():
+        found = getattr(CLASSES[name], member)
+        if member.startswith('_') or not (callable(found) or inspect.isdatadescriptor(value)):
+            continue
+        assert inspect.getdoc(found) or inspect.getdoc(value), f'{name}.{member}'
+        if callable(found):
+            inspect.signature(found)
 
 
 @pytest.mark.parametrize('name', MEMBERS)
@@ -93,19 +147,19 @@ def test_args_are_the_parameters(name):
         for name in inspect.signature(value).parameters
         if not name.startswith('_') and name != 'removed'  # what v7 refuses with a text of its own
     ]
-    assert list(described(sections(own_doc(value)).get('Args', ''))) == parameters
+    assert list(described(sections(value.__doc__).get('Args', ''))) == parameters
 
 
 @pytest.mark.parametrize('name', FUNCTIONS)
 def test_returns(name):
     function = FUNCTIONS[name]
-    found = sections(own_doc(function))
+    found = sections(function.__doc__)
     assert ('Returns' in found or 'Yields' in found) == returns(function)
 
 
 @pytest.mark.parametrize('name', DIFFERENTIABLE)
 def test_functions_say_what_they_take_and_give(name):
-    found = sections(own_doc(DIFFERENTIABLE[name]))
+    found = sections(DIFFERENTIABLE[name].__doc__)
     assert set(found) >= {'Args', 'Returns', 'Raises'}
     assert re.search(r'dtype|float|integer', found['Args'])
     assert re.search(r'shape|\(\w+, |0-d', found['Args'], re.I)

@@ -14,13 +14,21 @@ from chainer.configuration import config, using_config
 
 
 def get_array_types() -> tuple[tp.Any, ...]:
-    """The classes of arrays that Chainer accepts."""
+    """The classes of arrays that Chainer accepts.
+
+    Returns:
+        tuple of type: Without CuPy, only those of the host.
+    """
     types = get_cpu_array_types()
     return (*types, cuda.ndarray) if cuda.available else types
 
 
 def get_cpu_array_types() -> tuple[tp.Any, ...]:
-    """Those of them that can be on the host."""
+    """The classes of arrays that can be on the host.
+
+    Returns:
+        tuple of type: Among them that of chainerx.
+    """
     if intel64.is_ideep_available():
         return (np.ndarray, intel64.mdarray, chainerx.ndarray)
     return (np.ndarray, chainerx.ndarray)
@@ -30,7 +38,14 @@ _LIBRARIES: tp.Final = ((np.ndarray, intel64.mdarray), (chainerx.ndarray,), (cud
 
 
 def is_arrays_compatible(arrays: tp.Iterable[tp.Any]) -> bool:
-    """Whether all arrays are of one kind, so that one function can take them. None is ignored."""
+    """Whether all arrays are of one kind, so that one function can take them. None is ignored.
+
+    Args:
+        arrays (iterable of array or None): The arrays.
+
+    Returns:
+        bool: True if there is none.
+    """
     classes = {type(a) for a in arrays}
     classes.discard(type(None))
     if classes == {np.ndarray} or not classes:  # most often
@@ -45,6 +60,12 @@ def get_dtype(dtype: tp.Any = None, map_mixed16: tp.Any = None) -> np.dtype:
         dtype: A dtype, `mixed16`, or None, the configured one.
         map_mixed16: What `mixed16` stands for here; None is float16.
 
+    Returns:
+        dtype: Of NumPy.
+
+    Raises:
+        TypeError: If there is no such dtype.
+
     >>> import chainer
     >>> chainer.get_dtype(chainer.mixed16, map_mixed16='float32')
     dtype('float32')
@@ -57,22 +78,40 @@ def get_dtype(dtype: tp.Any = None, map_mixed16: tp.Any = None) -> np.dtype:
 
 
 def is_debug() -> bool:
-    """Whether debug mode is on."""
+    """Whether debug mode is on.
+
+    Returns:
+        bool: ``config.debug`` of this thread.
+    """
     return bool(config.debug)
 
 
 def set_debug(debug: bool) -> None:
-    """Turns debug mode on or off, for this thread."""
+    """Turns debug mode on or off, for this thread.
+
+    Args:
+        debug (bool): Whether it is on.
+    """
     config.debug = debug
 
 
 def get_compute_mode() -> str | None:
-    """The configured compute mode."""
+    """The configured compute mode.
+
+    Returns:
+        str: None if none is set.
+    """
     return config.compute_mode
 
 
 class DebugMode:
-    """Deprecated: use ``chainer.using_config('debug', ...)``."""
+    """A context of debug mode on or off.
+
+    Deprecated: use ``chainer.using_config('debug', ...)``.
+
+    Args:
+        debug (bool): Whether it is on inside.
+    """
 
     def __init__(self, debug: bool) -> None:
         warnings.warn(

@@ -10,7 +10,11 @@ import chainer
 
 
 class NondifferentiableError(Exception):
-    """Differences were taken where the function is not smooth."""
+    """Differences were taken where the function is not smooth.
+
+    Args:
+        *args: The message.
+    """
 
     def __init__(self, *args: object) -> None:  # inspect knows none of Exception
         super().__init__(*args)

@@ -53,5 +53,9 @@ def _get_runtime_info() -> _RuntimeInfo:
 
 
 def print_runtime_info(out: tp.TextIO | None = None) -> None:
-    """Prints versions of Chainer and of what it runs on, to ``out`` (standard output)."""
+    """Prints versions of Chainer and of what it runs on.
+
+    Args:
+        out (file): Where to; standard output if None.
+    """
     print(_get_runtime_info(), file=out or sys.stdout)

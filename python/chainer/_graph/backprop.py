@@ -104,6 +104,10 @@ def backward(
         grad_outputs (list of Variable, array or None): The gradients to start from; nothing starts
             where it is None. Without the list: the gradients that the outputs have; ones for
             chainerx arrays that have none.
+        enable_double_backprop (bool): Whether the gradients can be differentiated again.
+
+    Raises:
+        ValueError: If the numbers of outputs and gradients differ.
 
     Warns:
         RuntimeWarning: If an output (of NumPy or CuPy arrays) has no gradient, so that nothing

@@ -95,6 +95,9 @@ def fallback_report(reset: bool = False) -> FallbackReport:
 
     Args:
         reset (bool): Whether to count from zero afterwards.
+
+    Returns:
+        FallbackReport: A list of tuples, the most frequent first; prints as a table.
     """
     report = FallbackReport((*key, n) for key, n in _counts.most_common())
     if reset:

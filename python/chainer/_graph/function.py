@@ -17,17 +17,29 @@ from chainer.function_hook import FunctionHook  # noqa: F401  (v7 has it here, t
 
 
 def no_backprop_mode() -> engine.ConfigContext:
-    """Inside the ``with`` block no graph is recorded, by chainer and by chainerx alike."""
+    """Inside the ``with`` block no graph is recorded, by chainer and by chainerx alike.
+
+    Returns:
+        A context manager, and a decorator of functions.
+    """
     return engine.backprop_mode(False)
 
 
 def force_backprop_mode() -> engine.ConfigContext:
-    """Inside the ``with`` block graphs are recorded, even within `no_backprop_mode`."""
+    """Inside the ``with`` block graphs are recorded, even within `no_backprop_mode`.
+
+    Returns:
+        A context manager, and a decorator of functions.
+    """
     return engine.backprop_mode(True)
 
 
 class FunctionAdapter(FunctionNode):
-    """The `FunctionNode` of an old-style `Function`: the creator of its outputs."""
+    """The `FunctionNode` of an old-style `Function`: the creator of its outputs.
+
+    Args:
+        function (Function): Kept alive by the node.
+    """
 
     def __init__(self, function: Function) -> None:
         self._function = function

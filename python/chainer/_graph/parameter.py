@@ -53,6 +53,7 @@ class Parameter(Variable):
         shape (tuple of int): None leaves it uninitialized until `initialize`, except when
             ``initializer`` is an array, which then becomes the data.
         name (str): For printing.
+        layout: None; memory layouts other than C order are not supported.
 
     Attributes:
         initializer: What makes the values.

@@ -27,6 +27,12 @@ def as_variable(obj: tp.Any) -> Variable:
 
     Args:
         obj (array or Variable): A chainerx array that is part of a graph stays so.
+
+    Returns:
+        Variable: A new one for each array.
+
+    Raises:
+        TypeError: If it is neither.
     """
     if isinstance(obj, Variable):
         return obj
@@ -35,7 +41,14 @@ def as_variable(obj: tp.Any) -> Variable:
 
 
 def as_array(obj: tp.Any) -> tp.Any:
-    """The array of a variable; any other object as it is."""
+    """The array of a variable; any other object as it is.
+
+    Args:
+        obj: A Variable, or anything else.
+
+    Returns:
+        The array, None for a variable without data; or ``obj`` itself.
+    """
     return obj.array if isinstance(obj, Variable) else obj
 
 
@@ -103,6 +116,10 @@ class VariableNode(_Creator, engine.VariableNode):
 
     It keeps the graph below it alive, not the array. Nodes of one place are equal.
 
+    Args:
+        variable (Variable): Whose place it is.
+        name (str): For printing; None for that of the variable.
+
     Attributes:
         data: The array; None if neither a variable nor a function keeps it.
         grad, grad_var: The gradient, or None.
@@ -135,10 +152,12 @@ class Variable(_Creator, engine.Variable):
         name (str): For printing.
         grad (array): The initial gradient.
         requires_grad (bool): Whether gradients flow to it.
+        layout: None; memory layouts other than C order are not supported.
 
     Raises:
         TypeError: If ``data`` is no array.
-        ValueError: If ``data`` is part of a chainerx graph and ``requires_grad`` is False.
+        ValueError: If ``data`` is part of a chainerx graph and ``requires_grad`` is False, or
+            ``layout`` is not None.
     """
 
     __array_priority__ = 200

@@ -427,7 +427,14 @@ def _distinct(params: collections.abc.Iterable[tp.Any]) -> list[tp.Any]:
 
 
 def make_deprecation_message(module_name: str) -> str:
-    """The text about a hook that is used under its old name."""
+    """The text about a hook that is used under its old name.
+
+    Args:
+        module_name (str): Of the hook.
+
+    Returns:
+        str: It tells the new name.
+    """
     return (
         f'chainer.optimizer.{module_name} is deprecated from v4. '
         f'Use chainer.optimizer_hooks.{module_name} instead.'

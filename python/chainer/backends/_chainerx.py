@@ -92,6 +92,9 @@ def to_chx(array: tp.Any) -> tp.Any:
     Args:
         array: An array, a scalar, None, or a list or tuple of them.
 
+    Returns:
+        The same structure, of chainerx arrays; None stays None.
+
     Raises:
         TypeError: For a dtype that ChainerX does not have, or for what is no array.
     """
@@ -103,6 +106,9 @@ def from_chx(array: tp.Any) -> tp.Any:
 
     Args:
         array: An array, None, or a list or tuple of them.
+
+    Returns:
+        The same structure, of NumPy or CuPy arrays; None stays None.
 
     Raises:
         TypeError: For what is no array.

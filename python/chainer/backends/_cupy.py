@@ -33,20 +33,27 @@ if not available:
 
         @property
         def device(self) -> tp.Any:
+            """None."""
             return None
 
         @property
         def shape(self) -> tp.Any:
+            """None."""
             return None
 
         def get(self, stream: tp.Any = None) -> tp.Any:
+            """None."""
             return None
 
         def set(self, arr: np.ndarray, stream: tp.Any = None) -> None:
-            pass
+            """Does nothing."""
 
     class Device:  # type: ignore[no-redef]
-        """Stands in for ``cupy.cuda.Device``."""
+        """Stands in for ``cupy.cuda.Device``.
+
+        Args:
+            device: Without effect.
+        """
 
         def __init__(self, device: int | None = None) -> None:
             pass

@@ -65,10 +65,10 @@ class DummyDeviceType:
         pass
 
     def use(self) -> None:
-        pass
+        """Does nothing."""
 
     def synchronize(self) -> None:
-        pass
+        """Does nothing."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, DummyDeviceType)
@@ -142,7 +142,17 @@ class GpuDevice(devices.Device):
 
 
 def get_device_from_id(device_id: int | None) -> tp.Any:
-    """The CuPy device of that number; `DummyDevice` for None and negative numbers."""
+    """The CuPy device of that number; `DummyDevice` for None and negative numbers.
+
+    Args:
+        device_id (int): Its number, or None.
+
+    Returns:
+        cupy.cuda.Device: Or `DummyDevice`.
+
+    Raises:
+        RuntimeError: If CuPy is asked for and can't be used.
+    """
     if device_id is None or device_id < 0:
         return DummyDevice
     check_cuda_available()
@@ -150,7 +160,14 @@ def get_device_from_id(device_id: int | None) -> tp.Any:
 
 
 def get_device_from_array(*arrays: tp.Any) -> tp.Any:
-    """The CuPy device of the first CuPy array; `DummyDevice` if there is none."""
+    """The CuPy device of the first CuPy array; `DummyDevice` if there is none.
+
+    Args:
+        *arrays (array): Of any kind; None and others are skipped.
+
+    Returns:
+        cupy.cuda.Device: Or `DummyDevice`.
+    """
     for array in arrays:
         if isinstance(array, ndarray) and array.device is not None:
             return array.device
@@ -158,7 +175,19 @@ def get_device_from_array(*arrays: tp.Any) -> tp.Any:
 
 
 def get_device(*args: tp.Any) -> tp.Any:
-    """Deprecated: use `get_device_from_id` or `get_device_from_array`."""
+    """The CuPy device of a number, a device or an array.
+
+    Deprecated: use `get_device_from_id` or `get_device_from_array`.
+
+    Args:
+        *args: The first that says a device counts; the others are skipped.
+
+    Returns:
+        cupy.cuda.Device: `DummyDevice` if there is none.
+
+    Raises:
+        RuntimeError: For a number, if CuPy can't be used.
+    """
     warnings.warn(
         'get_device is deprecated. Please use get_device_from_id or get_device_from_array instead.',
         DeprecationWarning,
@@ -198,6 +227,14 @@ def to_gpu(array: tp.Any, device: tp.Any = None, stream: tp.Any = None) -> tp.An
         array: An array, a scalar, None, or a list or tuple of them.
         device: Number or ``cupy.cuda.Device``; None is the current device.
         stream: Deprecated: enter the stream instead.
+
+    Returns:
+        The same structure, of CuPy arrays; None stays None.
+
+    Raises:
+        RuntimeError: If CuPy can't be used.
+        TypeError: For anything else.
+        ValueError: If ``device`` is neither.
     """
     check_cuda_available()
     if stream is not None:
@@ -237,6 +274,12 @@ def to_cpu(array: tp.Any, stream: tp.Any = None) -> tp.Any:
     Args:
         array: An array, a scalar, None, or a list or tuple of them.
         stream: Where CuPy copies; None waits for the current stream.
+
+    Returns:
+        The same structure, of NumPy arrays; None stays None.
+
+    Raises:
+        TypeError: For anything else.
     """
 
     def convert(a: tp.Any) -> tp.Any:
@@ -246,7 +289,21 @@ def to_cpu(array: tp.Any, stream: tp.Any = None) -> tp.Any:
 
 
 def copy(array: tp.Any, out: tp.Any = None, out_device: tp.Any = None, stream: tp.Any = None):
-    """Copies a CuPy array, to the current device, to ``out_device`` or into ``out``."""
+    """Copies an array between GPUs.
+
+    Args:
+        array (cupy.ndarray): What to copy.
+        out (cupy.ndarray): Where to; a new array if None.
+        out_device: Number or ``cupy.cuda.Device`` of the new array; that of ``array`` if None.
+        stream: Deprecated: enter the stream instead.
+
+    Returns:
+        cupy.ndarray: ``out``, or the new array.
+
+    Raises:
+        RuntimeError: If CuPy can't be used.
+        ValueError: If ``out_device`` is neither.
+    """
     check_cuda_available()
     if stream is not None:
         warnings.warn(
@@ -271,6 +328,12 @@ def memoize(for_each_device: bool = False) -> tp.Callable[[_F], _F]:
     """Makes a decorator that remembers results per arguments (and device); see `clear_memo`.
 
     Without CuPy the decorated function is the function itself.
+
+    Args:
+        for_each_device (bool): Whether each device has results of its own.
+
+    Returns:
+        A decorator of functions.
     """
     return cupy.memoize(for_each_device) if available else lambda f: f
 
@@ -299,7 +362,21 @@ def _raw_kernel(code, name, args, options):
 
 
 def elementwise(in_params: str, out_params: str, operation: str, name: str, **kwargs: tp.Any):
-    """A ``cupy.ElementwiseKernel``, made once per set of arguments."""
+    """A ``cupy.ElementwiseKernel``, made once per set of arguments.
+
+    Args:
+        in_params (str): Types and names of the inputs.
+        out_params (str): Types and names of the outputs.
+        operation (str): The code for one element.
+        name (str): Of the kernel.
+        **kwargs: Further arguments; hashable.
+
+    Returns:
+        cupy.ElementwiseKernel: The same one for the same arguments.
+
+    Raises:
+        RuntimeError: If CuPy can't be used.
+    """
     check_cuda_available()
     return _elementwise_kernel(in_params, out_params, operation, name, tuple(kwargs.items()))
 
@@ -314,7 +391,24 @@ def reduce(
     name: str,
     **kwargs: tp.Any,
 ):
-    """A ``cupy.ReductionKernel``, made once per set of arguments."""
+    """A ``cupy.ReductionKernel``, made once per set of arguments.
+
+    Args:
+        in_params (str): Types and names of the inputs.
+        out_params (str): Types and names of the outputs.
+        map_expr (str): What is made of an element.
+        reduce_expr (str): What is made of two of these, ``a`` and ``b``.
+        post_map_expr (str): What is made of the last one.
+        identity: What the reduction of nothing gives, a string; None if there is no such thing.
+        name (str): Of the kernel.
+        **kwargs: Further arguments; hashable.
+
+    Returns:
+        cupy.ReductionKernel: The same one for the same arguments.
+
+    Raises:
+        RuntimeError: If CuPy can't be used.
+    """
     check_cuda_available()
     options = tuple(kwargs.items())
     return _reduction_kernel(
@@ -323,13 +417,34 @@ def reduce(
 
 
 def raw(code: str, name: str, *args: tp.Any, **kwargs: tp.Any):
-    """A ``cupy.RawKernel``, made once per set of arguments."""
+    """A ``cupy.RawKernel``, made once per set of arguments.
+
+    Args:
+        code (str): The CUDA C++ source.
+        name (str): Of the kernel in it.
+        *args: Further arguments; hashable.
+        **kwargs: Further arguments; hashable.
+
+    Returns:
+        cupy.RawKernel: The same one for the same arguments.
+
+    Raises:
+        RuntimeError: If CuPy can't be used.
+    """
     check_cuda_available()
     return _raw_kernel(code, name, args, tuple(kwargs.items()))
 
 
 def fuse(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
-    """``cupy.fuse``, as a decorator with or without arguments; without CuPy it changes nothing."""
+    """``cupy.fuse``, as a decorator with or without arguments; without CuPy it changes nothing.
+
+    Args:
+        *args: The function; or nothing, for a decorator with arguments.
+        **kwargs: As ``cupy.fuse`` takes them.
+
+    Returns:
+        The fused function, or a decorator.
+    """
     if available:
         return cupy.fuse(*args, **kwargs)
     if len(args) == 1 and not kwargs and callable(args[0]):
@@ -338,19 +453,34 @@ def fuse(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
 
 
 def get_array_module(*args: tp.Any) -> types.Xp:
-    """Same as `chainer.backend.get_array_module`, which is the name to use."""
+    """Same as `chainer.backend.get_array_module`, which is the name to use.
+
+    Args:
+        *args: Arrays, Variables or anything else.
+
+    Returns:
+        module: numpy, cupy or chainerx.
+    """
     return _get_array_module(*args)
 
 
 def get_max_workspace_size() -> int:
-    """Bytes that cuDNN may use per call; 0 without cuDNN."""
+    """Bytes that cuDNN may use per call; 0 without cuDNN.
+
+    Returns:
+        int: Bytes.
+    """
     if not cudnn_enabled:
         return 0
     return cudnn.get_max_workspace_size()
 
 
 def set_max_workspace_size(size: int) -> None:
-    """Sets the bytes that cuDNN may use per call; nothing happens without cuDNN."""
+    """Sets the bytes that cuDNN may use per call; nothing happens without cuDNN.
+
+    Args:
+        size (int): Bytes.
+    """
     if cudnn_enabled:
         cudnn.set_max_workspace_size(size)
 
@@ -368,6 +498,12 @@ def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
     Args:
         level: ``'==always'`` or ``'>=auto'``, the settings that allow it.
         lowest_version: The version that is needed.
+
+    Returns:
+        bool: False without cuDNN.
+
+    Raises:
+        ValueError: If ``level`` or the setting is unknown.
     """
     if not cudnn_enabled or _cudnn_version < lowest_version:
         return False
@@ -375,7 +511,17 @@ def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
 
 
 def should_use_cudnn_tensor_core(dtype: tp.Any) -> bool:
-    """Whether ``config.use_cudnn_tensor_core`` allows tensor cores for ``dtype``."""
+    """Whether ``config.use_cudnn_tensor_core`` allows tensor cores for ``dtype``.
+
+    Args:
+        dtype (dtype): Of the arrays.
+
+    Returns:
+        bool: False for 'auto' if this cuDNN has none for the dtype.
+
+    Raises:
+        ValueError: If the setting is unknown.
+    """
     use = _ideep.lookup(
         {'': _tensor_core_flag}, '', 'use_cudnn_tensor_core', config.use_cudnn_tensor_core
     )
@@ -386,6 +532,9 @@ def should_use_cudnn_tensor_core(dtype: tp.Any) -> bool:
 
 def get_cudnn_dropout_states() -> tp.Any:
     """The states of cuDNN's dropout on the current device, one per thread.
+
+    Returns:
+        cupy.cudnn.DropoutStates: The same object each time on one device.
 
     Raises:
         RuntimeError: Without cuDNN.
@@ -403,7 +552,17 @@ def _dropout_states_of(thread_id: int, device_id: int) -> tp.Any:
 
 
 def get_cudnn_dropout_states_core(thread_id: int) -> tp.Any:
-    """As `get_cudnn_dropout_states`, for the thread of that number."""
+    """As `get_cudnn_dropout_states`, for the thread of that number.
+
+    Args:
+        thread_id (int): As ``threading.get_ident()`` gives it.
+
+    Returns:
+        cupy.cudnn.DropoutStates: The same object each time on one device.
+
+    Raises:
+        RuntimeError: Without cuDNN.
+    """
     if not cudnn_enabled:
         raise RuntimeError('cuDNN is not enabled.')
     return _dropout_states_of(thread_id, Device().id)

@@ -59,7 +59,11 @@ class Intel64Device(devices.Device):
 
 
 def is_ideep_available() -> bool:
-    """Whether iDeep can be used."""
+    """Whether iDeep can be used.
+
+    Returns:
+        bool: Whether ``ideep4py`` was imported, in a version that fits.
+    """
     return _ideep.error is None
 
 
@@ -72,14 +76,32 @@ def check_ideep_available() -> None:
 
 
 def should_use_ideep(level: str) -> bool:
-    """Whether ``config.use_ideep`` allows iDeep at ``level``, ``'==always'`` or ``'>=auto'``."""
+    """Whether ``config.use_ideep`` allows iDeep.
+
+    Args:
+        level (str): ``'==always'`` or ``'>=auto'``, the settings that allow it.
+
+    Returns:
+        bool: False without iDeep.
+
+    Raises:
+        ValueError: If ``level`` or the setting is unknown.
+    """
     if not is_ideep_available():
         return False
     return _ideep.lookup(_SHOULD_USE_IDEEP, level, 'use_ideep', config.use_ideep)
 
 
 def inputs_all_ready(inputs: tp.Sequence[tp.Any], supported_ndim: tuple[int, ...] = (2, 4)) -> bool:
-    """Whether iDeep can compute with these arrays."""
+    """Whether iDeep can compute with these arrays.
+
+    Args:
+        inputs (sequence of array or Variable): The inputs of a function.
+        supported_ndim (tuple of int): Numbers of axes that the function takes.
+
+    Returns:
+        bool: True if all are float32, of NumPy or iDeep, and have so many axes.
+    """
     if not inputs or not is_ideep_available():
         return False
     arrays = [getattr(x, 'array', x) for x in inputs]

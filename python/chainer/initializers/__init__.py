@@ -51,6 +51,9 @@ def generate_array(
         dtype: Its dtype; None is that of the initializer, or else the configured one.
         device: Its device; None is the current one of ``xp``.
 
+    Returns:
+        array: Of the module ``xp``.
+
     Raises:
         ValueError: If dtypes of the initializer and ``dtype`` differ, or ``xp`` and ``device`` do
             not go together.

@@ -69,18 +69,30 @@ class Constant(_Constant):
 
 
 class Zero(_Constant):
-    """Fills with zero."""
+    """Fills with zero.
+
+    Args:
+        dtype: The dtype of the arrays that it is for; None is any.
+    """
 
     fill_value = 0.0
 
 
 class One(_Constant):
-    """Fills with one."""
+    """Fills with one.
+
+    Args:
+        dtype: The dtype of the arrays that it is for; None is any.
+    """
 
     fill_value = 1.0
 
 
 class NaN(_Constant):
-    """Fills with NaN."""
+    """Fills with NaN.
+
+    Args:
+        dtype: The dtype of the arrays that it is for; None is any.
+    """
 
     fill_value = np.nan

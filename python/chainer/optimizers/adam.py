@@ -278,7 +278,19 @@ class Adam(optimizer.GradientMethod):
 
 
 class AdamW(Adam):
-    """Adam with weight decay apart from the gradient; see `Adam` for the arguments."""
+    """Adam with weight decay apart from the gradient.
+
+    Args:
+        alpha (float): Step size.
+        beta1 (float): Decay of the average of gradients.
+        beta2 (float): Decay of the average of their squares.
+        eps (float): Keeps the denominator from 0.
+        eta (float): Schedule multiplier, also of the weight decay.
+        weight_decay_rate (float): Weight decay, apart from the gradient.
+
+    Source:
+        Loshchilov and Hutter, arXiv:1711.05101.
+    """
 
     def __init__(
         self,
@@ -293,7 +305,18 @@ class AdamW(Adam):
 
 
 class AMSGrad(Adam):
-    """Adam whose denominator never shrinks; see `Adam` for the arguments."""
+    """Adam whose denominator never shrinks.
+
+    Args:
+        alpha (float): Step size.
+        beta1 (float): Decay of the average of gradients.
+        beta2 (float): Decay of the average of their squares.
+        eps (float): Keeps the denominator from 0.
+        eta (float): Schedule multiplier.
+
+    Source:
+        Reddi et al., ICLR 2018.
+    """
 
     def __init__(
         self,
@@ -307,7 +330,20 @@ class AMSGrad(Adam):
 
 
 class AdaBound(Adam):
-    """Adam with learning rates kept within bounds that draw together; see `Adam`."""
+    """Adam with learning rates kept within bounds that draw together.
+
+    Args:
+        alpha (float): Step size.
+        beta1 (float): Decay of the average of gradients.
+        beta2 (float): Decay of the average of their squares.
+        final_lr (float): What the bounds draw to.
+        gamma (float): How quickly they do.
+        eps (float): Keeps the denominator from 0.
+        eta (float): Schedule multiplier.
+
+    Source:
+        Luo et al., ICLR 2019.
+    """
 
     def __init__(
         self,
@@ -325,7 +361,20 @@ class AdaBound(Adam):
 
 
 class AMSBound(Adam):
-    """AMSGrad with learning rates kept within bounds that draw together; see `Adam`."""
+    """AMSGrad with learning rates kept within bounds that draw together.
+
+    Args:
+        alpha (float): Step size.
+        beta1 (float): Decay of the average of gradients.
+        beta2 (float): Decay of the average of their squares.
+        final_lr (float): What the bounds draw to.
+        gamma (float): How quickly they do.
+        eps (float): Keeps the denominator from 0.
+        eta (float): Schedule multiplier.
+
+    Source:
+        Luo et al., ICLR 2019.
+    """
 
     def __init__(
         self,

@@ -193,7 +193,10 @@ class HDF5Deserializer(_load.Deserializer):
 
     Args:
         group (h5py.Group): Where to read; None is empty.
-        strict: Whether a missing key is an error; else the old value stays.
+        strict (bool): Whether a missing key is an error; else the old value stays.
+        path (str): What stands before keys, with its last slash: ``'predictor/'``.
+        ignore_names: Keys that are not loaded: a key, a function that tells for a key, or a
+            collection of them.
     """
 
     def __init__(
@@ -217,10 +220,18 @@ def load_hdf5(
     strict: bool = True,
     ignore_names: tp.Any = None,
 ) -> None:
-    """Loads an object from a file in the HDF5 format; arguments as in `load_npz`.
+    """Loads an object from a file in the HDF5 format: ours, or one of Chainer v7.
 
     Links to other files are not followed. Yet the HDF5 library itself, which is large, parses the
     file: for files from strangers the other formats are the safer choice.
+
+    Args:
+        filename: Path or binary file.
+        obj: What to load into. When loading fails it is as it was.
+        path (str): What stands before keys, with its last slash: ``'predictor/'`` to load a part.
+        strict (bool): Whether a missing key is an error; else the old value stays.
+        ignore_names: Keys that are not loaded: a key, a function that tells for a key, or a
+            collection of them.
 
     Raises:
         KeyError: If a key is missing.

@@ -206,7 +206,15 @@ def load_safetensors(
     strict: bool = True,
     ignore_names: tp.Any = None,
 ) -> None:
-    """Loads an object from a file in the safetensors format; arguments as in `load_npz`.
+    """Loads an object from a file in the safetensors format.
+
+    Args:
+        file: Path or binary file.
+        obj: What to load into. When loading fails it is as it was.
+        path (str): What stands before keys, with its last slash: ``'predictor/'`` to load a part.
+        strict (bool): Whether a missing key is an error; else the old value stays.
+        ignore_names: Keys that are not loaded: a key, a function that tells for a key, or a
+            collection of them.
 
     Raises:
         KeyError: If a key is missing.

@@ -46,11 +46,19 @@ class _TestError(AssertionError):
 
 
 class FunctionTestError(_TestError):
-    """The tested function is wrong."""
+    """The tested function is wrong.
+
+    Args:
+        *args: The message.
+    """
 
 
 class LinkTestError(_TestError):
-    """The tested link is wrong."""
+    """The tested link is wrong.
+
+    Args:
+        *args: The message.
+    """
 
 
 def _check_tuple(values, name, error_class: type[Exception] = TypeError) -> None:

@@ -186,6 +186,12 @@ def inject_backend_tests(method_names: list[str] | None, params: list[dict[str, 
 
     The tests enter the context themselves. They carry the marks of the backend (``chainerx``,
     ``gpu``, ``cudnn``, ``ideep``).
+
+    Returns:
+        A class decorator.
+
+    Raises:
+        TypeError: If ``method_names`` or ``params`` is of another type.
     """
     if not (method_names is None or isinstance(method_names, list)):
         raise TypeError('method_names must be either None or a list.')

@@ -43,6 +43,9 @@ class FunctionTestBase(_TestBase):
 
     A subclass overrides ``generate_inputs``, ``forward`` and ``forward_expected``; the attributes
     are as in `FunctionTestCase`. ``run_test_forward(backend_config)`` and its likes run the tests.
+
+    Args:
+        *args, **kwargs: What a further base takes.
     """
 
     _error_class = FunctionTestError
@@ -159,6 +162,9 @@ class FunctionTestCase(FunctionTestBase, unittest.TestCase):
     ``check_forward_outputs(self, outputs, expected_outputs)``. It is decorated with
     ``inject_backend_tests(None, [...])``, which passes the backends.
 
+    Args:
+        *args, **kwargs: What ``unittest.TestCase`` takes.
+
     Attributes:
         check_forward_options, check_backward_options, check_double_backward_options (dicts):
             Arguments of ``assert_allclose``, ``check_backward``, ``check_double_backward``.
@@ -169,12 +175,15 @@ class FunctionTestCase(FunctionTestBase, unittest.TestCase):
     """
 
     def test_forward(self, backend_config):
+        """Compares the outputs with the expected ones."""
         self.run_test_forward(backend_config)
 
     def test_backward(self, backend_config):
+        """Compares the gradients with differences of the outputs."""
         self.run_test_backward(backend_config)
 
     def test_double_backward(self, backend_config):
+        """Compares the second gradients with differences of the gradients."""
         self.run_test_double_backward(backend_config)
 
 
@@ -294,6 +303,9 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
 
     and where needed ``forward(self, link, inputs, device)`` and the methods and attributes of
     `FunctionTestCase`. It is decorated with ``inject_backend_tests(None, [...])``.
+
+    Args:
+        *args, **kwargs: What ``unittest.TestCase`` takes.
     """
 
     _option_names = ('check_forward_options', 'check_backward_options')
@@ -373,6 +385,9 @@ class LinkInitializersTestCase(_LinkTestBase, unittest.TestCase):
       initializers whose values do not depend on chance, scalars, arrays, or `InitializerArgument`.
 
     ``check_initializers_options`` are arguments of ``assert_allclose``.
+
+    Args:
+        *args, **kwargs: What ``unittest.TestCase`` takes.
     """
 
     _option_names = ('check_initializers_options',)

@@ -26,7 +26,17 @@ def run_module(name: str, file: str) -> None:
 
 @contextlib.contextmanager
 def assert_warns(expected: type[Warning]) -> Iterator[None]:
-    """Raises AssertionError unless a warning of the class is issued inside."""
+    """Raises AssertionError unless a warning of the class is issued inside.
+
+    Args:
+        expected (type): The class of the warning; those derived from it will do.
+
+    Yields:
+        None: Warnings inside are not shown.
+
+    Raises:
+        AssertionError: If no such warning was issued.
+    """
     # A warning is shown once per place; the records of places must not hide it.
     for module in list(sys.modules.values()):
         registry = getattr(module, '__warningregistry__', None)
@@ -71,7 +81,10 @@ def with_requires(*requirements: str):
     """Decorator that skips a test unless all the packages are there.
 
     Args:
-        requirements (strs): As for pip, such as ``'scipy>=1.0'``.
+        *requirements (str): As for pip, such as ``'scipy>=1.0'``.
+
+    Returns:
+        A decorator of tests.
 
     >>> @with_requires('numpy>=1.0')
     ... def test_something():
@@ -81,7 +94,14 @@ def with_requires(*requirements: str):
 
 
 def without_requires(*requirements: str):
-    """Decorator that skips a test if all the packages are there."""
+    """Decorator that skips a test if all the packages are there.
+
+    Args:
+        *requirements (str): As for pip, such as ``'scipy>=1.0'``.
+
+    Returns:
+        A decorator of tests.
+    """
     return unittest.skipIf(_are_satisfied(requirements), f'requires: {",".join(requirements)}')
 
 
@@ -107,7 +127,10 @@ def patch(target: str, *args, **kwargs):
 
     Args:
         target (str): Dotted name.
-        args, kwargs: As for ``unittest.mock.patch``; ``wraps=None`` gives an ordinary mock.
+        *args, **kwargs: As for ``unittest.mock.patch``; ``wraps=None`` gives an ordinary mock.
+
+    Returns:
+        What ``unittest.mock.patch`` returns: a context manager, and a decorator.
     """
     own = args or kwargs.keys() & {'new', 'new_callable'}
     if not own:

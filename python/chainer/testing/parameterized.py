@@ -87,11 +87,14 @@ def parameterize(*params: dict[str, tp.Any]):
     """Class decorator that runs the tests once per dict, its values as attributes of the test.
 
     Args:
-        params (dicts): Attributes of each class. See ``product`` and ``product_dict``.
+        *params (dict): Attributes of each class. See ``product`` and ``product_dict``.
 
     The classes are named ``<base>_param_<index>_{<values>}`` and stand in the module of the base.
     An error of a test tells the parameters. Decorators may be stacked, also with
     ``inject_backend_tests`` and ``fix_random``.
+
+    Returns:
+        A class decorator.
     """
     return _bundle.make_decorator(
         lambda base: (_parameterize_test_case(base, i, param) for i, param in enumerate(params))
@@ -115,6 +118,13 @@ def _values_to_dicts(names: str, values: Iterable[tp.Any]) -> list[dict[str, tp.
 def from_pytest_parameterize(names: str, values: Iterable[tp.Any]) -> list[dict[str, tp.Any]]:
     """Dicts for ``parameterize`` from what ``pytest.mark.parametrize`` takes.
 
+    Args:
+        names (str): Separated by commas.
+        values (iterable): Tuples of values; or values, if there is one name.
+
+    Returns:
+        list of dict: One per element of ``values``.
+
     >>> from_pytest_parameterize('a,b', [(1, 2), (3, 4)])
     [{'a': 1, 'b': 2}, {'a': 3, 'b': 4}]
     """
@@ -122,12 +132,26 @@ def from_pytest_parameterize(names: str, values: Iterable[tp.Any]) -> list[dict[
 
 
 def parameterize_pytest(names: str, values: Iterable[tp.Any]):
-    """``parameterize`` with the arguments of ``pytest.mark.parametrize``."""
+    """``parameterize`` with the arguments of ``pytest.mark.parametrize``.
+
+    Args:
+        names (str): Separated by commas.
+        values (iterable): Tuples of values; or values, if there is one name.
+
+    Returns:
+        A class decorator.
+    """
     return parameterize(*_values_to_dicts(names, values))
 
 
 def _product_dict_orig(*parameters: Iterable[dict[str, tp.Any]]) -> list[dict[str, tp.Any]]:
     """Every union of one dict of each list; a later list wins where keys are the same.
+
+    Args:
+        *parameters (iterable of dict): The lists.
+
+    Returns:
+        list of dict: The last list changes fastest.
 
     >>> product_dict([{'a': 1}, {'a': 2}], [{'b': 3}])
     [{'a': 1, 'b': 3}, {'a': 2, 'b': 3}]
@@ -147,6 +171,12 @@ def product(parameter: dict[str, Iterable[tp.Any]] | list[Iterable[dict[str, tp.
     Args:
         parameter (dict or list): Names (several may share an entry, joined by commas) to values,
             or a list of lists of dicts, as for ``product_dict``.
+
+    Returns:
+        list of dict: Attributes for `parameterize`.
+
+    Raises:
+        TypeError: If ``parameter`` is neither.
 
     >>> product({'a,b': [(1, 2)], 'c': [3, 4]})
     [{'a': 1, 'b': 2, 'c': 3}, {'a': 1, 'b': 2, 'c': 4}]

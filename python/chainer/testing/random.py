@@ -67,7 +67,14 @@ def _teardown_random() -> None:
 
 
 def generate_seed() -> int:
-    """A seed drawn from the state that ``fix_random`` set."""
+    """A seed drawn from the state that ``fix_random`` set.
+
+    Returns:
+        int: At least 0, below ``2 ** 31 - 1``.
+
+    Raises:
+        AssertionError: Outside of `fix_random`.
+    """
     assert _nest_count > 0, 'random is not set up'
     return int(np.random.randint(0x7FFFFFFF))
 
@@ -128,6 +135,12 @@ def fix_random(*, setup_method: str = 'setUp', teardown_method: str = 'tearDown'
     Args:
         setup_method, teardown_method (str): For a class: names of the methods that run before and
             after each test. The states are set before the former, restored after the latter.
+
+    Returns:
+        A decorator.
+
+    Raises:
+        TypeError: If something else is decorated.
     """
 
     def decorate(target):

@@ -20,12 +20,22 @@ def save_and_load(src, dst, filename, saver, loader):
 
 
 def save_and_load_npz(src, dst):
-    """``save_and_load`` in NumPy's format."""
+    """Saves one object in NumPy's format, in a temporary folder, and loads another.
+
+    Args:
+        src: A link, optimizer, ..., to save.
+        dst: What to load into.
+    """
     npz = importlib.import_module('chainer.serializers.npz')
     save_and_load(src, dst, 'tmp.npz', npz.save_npz, npz.load_npz)
 
 
 def save_and_load_hdf5(src, dst):
-    """``save_and_load`` in HDF5; needs h5py."""
+    """Saves one object in HDF5, in a temporary folder, and loads another; needs h5py.
+
+    Args:
+        src: A link, optimizer, ..., to save.
+        dst: What to load into.
+    """
     hdf5 = importlib.import_module('chainer.serializers.hdf5')
     save_and_load(src, dst, 'tmp.h5', hdf5.save_hdf5, hdf5.load_hdf5)

@@ -92,6 +92,13 @@ def unary_math_function_unittest(
             that the dtype gives.
 
     The tests run for the dtypes float16, float32 and float64 and the shapes (3, 2) and ().
+
+    Returns:
+        A class decorator.
+
+    Raises:
+        ValueError: If ``label_expected`` is given for what has no class.
+        TypeError: If no ``unittest.TestCase`` is decorated.
     """
     check_available()
     if func_expected is None:

@@ -43,6 +43,13 @@ def force_array(x: tp.Any, dtype: tp.Any = None) -> tp.Any:
     """Makes an array of a scalar, and casts to ``dtype`` if it is given; else returns ``x``.
 
     NumPy's functions return scalars where one would expect arrays without dimensions.
+
+    Args:
+        x: A scalar or an array.
+        dtype (dtype): None leaves it as it is.
+
+    Returns:
+        array: 0-d, of NumPy, for a scalar.
     """
     if np.isscalar(x):
         return np.array(x, dtype)
@@ -50,7 +57,15 @@ def force_array(x: tp.Any, dtype: tp.Any = None) -> tp.Any:
 
 
 def force_type(dtype: tp.Any, value: tp.Any) -> tp.Any:
-    """Casts a scalar or an array to ``dtype``; what has it already is returned as it is."""
+    """Casts a scalar or an array to ``dtype``; what has it already is returned as it is.
+
+    Args:
+        dtype (dtype): The dtype to have.
+        value: A scalar or an array.
+
+    Returns:
+        A NumPy scalar for a scalar, else an array.
+    """
     dtype = np.dtype(dtype)
     if np.isscalar(value):
         return dtype.type(value)
@@ -62,7 +77,10 @@ def tempdir(**kwargs: tp.Any) -> tp.Iterator[str]:
     """A context with a temporary directory, which is removed with all that is in it.
 
     Args:
-        kwargs: As ``tempfile.mkdtemp`` takes them: `suffix`, `prefix`, `dir`.
+        **kwargs: As ``tempfile.mkdtemp`` takes them: `suffix`, `prefix`, `dir`.
+
+    Yields:
+        str: Its path.
     """
     import tempfile
 

@@ -20,6 +20,9 @@ def get_conv_outsize(size: int, k: int, s: int, p: int, cover_all: bool = False,
         p: Padding at both ends.
         cover_all: Whether all input takes part, if need be by more padding at the end.
         d: Dilation: distance of neighbouring elements of the kernel.
+
+    Returns:
+        int: 0 or less if the kernel does not fit.
     """
     dk = k + (k - 1) * (d - 1)
     return (size + p * 2 - dk + (s - 1 if cover_all else 0)) // s + 1
@@ -28,7 +31,19 @@ def get_conv_outsize(size: int, k: int, s: int, p: int, cover_all: bool = False,
 def get_deconv_outsize(
     size: int, k: int, s: int, p: int, cover_all: bool = False, d: int = 1
 ) -> int:
-    """The size of the output of a transposed convolution along one axis; see get_conv_outsize."""
+    """The size of the output of a transposed convolution along one axis.
+
+    Args:
+        size: Size of the input.
+        k: Size of the kernel.
+        s: Stride.
+        p: Padding that is left out at both ends.
+        cover_all: As for `get_conv_outsize`, of which this is the inverse.
+        d: Dilation: distance of neighbouring elements of the kernel.
+
+    Returns:
+        int: 0 or less if there is no output.
+    """
     dk = k + (k - 1) * (d - 1)
     return s * (size - 1) + dk - (s - 1 if cover_all else 0) - 2 * p
 

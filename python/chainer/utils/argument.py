@@ -7,7 +7,15 @@ import typing as tp
 
 
 def check_unexpected_kwargs(kwargs: dict[str, tp.Any], **unexpected: str) -> None:
-    """Raises ValueError with the message of the first name of ``unexpected`` that was given."""
+    """Refuses keyword arguments that are not taken any more.
+
+    Args:
+        kwargs (dict): What was given.
+        **unexpected (str): Messages by name.
+
+    Raises:
+        ValueError: With the message of the first name of these that was given.
+    """
     for name, message in unexpected.items():
         if name in kwargs:
             raise ValueError(message)
@@ -37,7 +45,14 @@ def parse_kwargs(
 
 
 def assert_kwargs_empty(kwargs: dict[str, tp.Any]) -> None:
-    """Raises TypeError, naming the calling function, if there are keyword arguments."""
+    """Refuses keyword arguments.
+
+    Args:
+        kwargs (dict): What was given.
+
+    Raises:
+        TypeError: If there are some; it names the calling function.
+    """
     _refuse(set(kwargs))
 
 

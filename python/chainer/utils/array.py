@@ -35,12 +35,26 @@ def empty_like(x: tp.Any) -> tp.Any:
 
 
 def size_of_shape(shape: tp.Iterable[int]) -> int:
-    """The number of elements of an array of that shape."""
+    """The number of elements of an array of that shape.
+
+    Args:
+        shape (iterable of int): Lengths of axes.
+
+    Returns:
+        int: 1 for no axes.
+    """
     return int(math.prod(shape))
 
 
 def sum_to(x: tp.Any, shape: tuple[int, ...]) -> tp.Any:
     """Sums an array over the axes along which ``shape`` would be broadcast to its shape.
+
+    Args:
+        x (array): Of any kind and dtype.
+        shape (tuple of int): One that broadcasts to that of ``x``.
+
+    Returns:
+        array: ``x`` itself if it has the shape.
 
     Raises:
         TypeError: For a Variable, unless there is nothing to sum.

@@ -65,7 +65,20 @@ def _outsize_2d(img, kh, kw, sy, sx, ph, pw, cover_all, dy, dx, out_h, out_w) ->
 def im2col_gpu(
     img, kh, kw, sy, sx, ph, pw, cover_all=False, dy=1, dx=1, out_h=None, out_w=None
 ) -> tp.Any:
-    """As `im2col_cpu`, for CuPy arrays."""
+    """Makes columns of the patches of images that are CuPy arrays.
+
+    Args:
+        img: Images, (N, C, H, W).
+        kh, kw: Size of a patch.
+        sy, sx: Stride.
+        ph, pw: Padding at both ends.
+        cover_all: Whether all input takes part.
+        dy, dx: Dilation.
+        out_h, out_w: Size of the output; None follows from the others.
+
+    Returns:
+        cupy.ndarray: (N, C, kh, kw, out_h, out_w), of the dtype of ``img``.
+    """
     cuda.check_cuda_available()
     outs = _outsize_2d(img, kh, kw, sy, sx, ph, pw, cover_all, dy, dx, out_h, out_w)
     return conv_nd._im2col_gpu(img, (kh, kw), (sy, sx), (ph, pw), outs, (dy, dx))
@@ -74,7 +87,20 @@ def im2col_gpu(
 def im2col(
     img, kh, kw, sy, sx, ph, pw, cover_all=False, dy=1, dx=1, out_h=None, out_w=None
 ) -> tp.Any:
-    """As `im2col_cpu`, for arrays of any kind."""
+    """Makes columns of the patches of images.
+
+    Args:
+        img: Images, (N, C, H, W).
+        kh, kw: Size of a patch.
+        sy, sx: Stride.
+        ph, pw: Padding at both ends.
+        cover_all: Whether all input takes part.
+        dy, dx: Dilation.
+        out_h, out_w: Size of the output; None follows from the others.
+
+    Returns:
+        array: (N, C, kh, kw, out_h, out_w), of the dtype of ``img``.
+    """
     args = (kh, kw, sy, sx, ph, pw)
     if isinstance(img, cuda.ndarray):
         return im2col_gpu(img, *args, cover_all, dy, dx, out_h, out_w)
@@ -100,12 +126,34 @@ def col2im_cpu(
 
 
 def col2im_gpu(col, sy, sx, ph, pw, h, w, dy=1, dx=1) -> tp.Any:
-    """As `col2im_cpu`, for CuPy arrays."""
+    """Sums columns that are CuPy arrays into images, the adjoint of `im2col_gpu`.
+
+    Args:
+        col: Columns, (N, C, kh, kw, out_h, out_w).
+        sy, sx: Stride.
+        ph, pw: Padding at both ends.
+        h, w: Size of the images.
+        dy, dx: Dilation.
+
+    Returns:
+        cupy.ndarray: (N, C, h, w), of the dtype of ``col``.
+    """
     return conv_nd.col2im_nd_gpu(col, (sy, sx), (ph, pw), (h, w), (dy, dx))
 
 
 def col2im(col, sy, sx, ph, pw, h, w, dy=1, dx=1) -> tp.Any:
-    """As `col2im_cpu`, for arrays of any kind."""
+    """Sums columns into images, the adjoint of `im2col`.
+
+    Args:
+        col: Columns, (N, C, kh, kw, out_h, out_w).
+        sy, sx: Stride.
+        ph, pw: Padding at both ends.
+        h, w: Size of the images.
+        dy, dx: Dilation.
+
+    Returns:
+        array: (N, C, h, w), of the dtype of ``col``.
+    """
     if isinstance(col, cuda.ndarray):
         return col2im_gpu(col, sy, sx, ph, pw, h, w, dy, dx)
     return _on_host(col, lambda x: col2im_cpu(x, sy, sx, ph, pw, h, w, dy, dx))

@@ -26,8 +26,12 @@ def final(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
     """Marks a method that subclasses may not override; see `enable_final`.
 
     Args:
-        action: With ``@final(action=...)``, the exception to raise, or the warning to issue, where
-            it is overridden; TypeError by default.
+        *args: The method, for ``@final`` without arguments.
+        **kwargs: ``action``, the exception to raise, or the warning to issue, where it is
+            overridden; TypeError by default.
+
+    Returns:
+        The method, or a decorator of methods.
     """
     if args:
         (function,) = args
@@ -48,6 +52,9 @@ def enable_final(base: tp.Any = (), meta_base: tp.Any = ()) -> tp.Any:
     Args:
         base: The bases that the class shall have.
         meta_base: The bases that its metaclass shall have.
+
+    Returns:
+        A class to derive from; it is not among the bases of what is derived.
 
     >>> class A(enable_final()):
     ...     @final

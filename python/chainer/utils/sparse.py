@@ -91,6 +91,10 @@ def to_coo(x: tp.Any, ldnz: int | None = None, requires_grad: bool = False) -> C
 def get_order(row: tp.Any, col: tp.Any) -> str:
     """Finds out in which order elements stand; padding does not matter.
 
+    Args:
+        row (array): Rows of the elements, (..., number of elements); negative ones are padding.
+        col (array): Their columns; same shape.
+
     Returns:
         ``'C'`` (by row), ``'F'`` (by column) or ``'other'``.
     """

@@ -38,7 +38,11 @@ light_mode = LightMode()
 
 
 def in_light_mode() -> bool:
-    """Whether checks run on plain values."""
+    """Whether checks run on plain values.
+
+    Returns:
+        bool: That of this thread.
+    """
     return _thread_local.light_mode
 
 
@@ -61,7 +65,12 @@ class get_function_check_context:
 
 
 class TypeInfo:
-    """What is checked of an array: `shape`, `dtype`, `ndim`, `size`."""
+    """What is checked of an array: `shape`, `dtype`, `ndim`, `size`.
+
+    Args:
+        shape (tuple of int): That of the array.
+        dtype (dtype): That of the array.
+    """
 
     def __init__(self, shape: tuple[int, ...], dtype: tp.Any) -> None:
         self.shape = shape
@@ -70,11 +79,19 @@ class TypeInfo:
 
     @property
     def size(self) -> int:
+        """The number of elements."""
         return _prod_impl(self.shape)
 
 
 class TypeInfoTuple(tuple):
-    """The inputs of a function as expressions, made by `get_types`."""
+    """The inputs of a function as expressions, made by `get_types`.
+
+    Args:
+        iterable: The expressions.
+
+    Attributes:
+        name (str): How to print it.
+    """
 
     name: str
 
@@ -84,7 +101,11 @@ class TypeInfoTuple(tuple):
 
 
 class LightTypeInfoTuple(tuple):
-    """The inputs of a function in light mode: the arrays."""
+    """The inputs of a function in light mode: the arrays.
+
+    Args:
+        iterable: The arrays.
+    """
 
     def size(self) -> int:
         """The number of inputs."""
@@ -99,6 +120,9 @@ def get_types(data: tuple, name: str, accept_none: bool, *, shapes: tp.Any = Non
         name: How to print the tuple.
         accept_none: Whether an array may be None.
         shapes: Shapes to check instead of the arrays' own.
+
+    Returns:
+        TypeInfoTuple: Of one expression per array.
 
     Raises:
         InvalidType: If something is no array.
@@ -115,7 +139,15 @@ def get_types(data: tuple, name: str, accept_none: bool, *, shapes: tp.Any = Non
 
 
 def get_light_types(data: tuple[tp.Any, ...], *, shapes: tp.Any = None) -> LightTypeInfoTuple:
-    """As `get_types`, for light mode."""
+    """As `get_types`, for light mode.
+
+    Args:
+        data (tuple of array): The inputs.
+        shapes: Shapes to check instead of the arrays' own.
+
+    Returns:
+        LightTypeInfoTuple: The arrays, or a `TypeInfo` of each if there are shapes.
+    """
     assert isinstance(data, tuple), type(data)
     if shapes is None:
         return LightTypeInfoTuple(data)
@@ -171,7 +203,8 @@ def _flip(f: tp.Callable) -> tp.Callable:
 class Expr:
     """An expression: operators and attributes make larger ones, `eval` computes.
 
-    ``priority`` says how tightly it binds, which decides where parentheses are printed.
+    Args:
+        priority (int): How tightly it binds, which decides where parentheses are printed.
     """
 
     # So that a NumPy scalar on the left leaves the operation to us.
@@ -282,7 +315,11 @@ class Atom(Expr):
 
 
 class Constant(Atom):
-    """A value without a name."""
+    """A value without a name.
+
+    Args:
+        value: The value.
+    """
 
     def __init__(self, value: tp.Any) -> None:
         super().__init__()
@@ -296,7 +333,12 @@ class Constant(Atom):
 
 
 class Variable(Atom):
-    """A value with a name; `chainer.Variable` is something else."""
+    """A value with a name; `chainer.Variable` is something else.
+
+    Args:
+        value: The value.
+        name (str): How to print it.
+    """
 
     def __init__(self, value: tp.Any, name: str) -> None:
         super().__init__()
@@ -311,7 +353,12 @@ class Variable(Atom):
 
 
 class GetAttr(Atom):
-    """``obj.name``"""
+    """An attribute of an expression, ``obj.name``.
+
+    Args:
+        obj (Expr): Whose.
+        name (str): Which.
+    """
 
     def __init__(self, obj: Expr, name: str) -> None:
         super().__init__()
@@ -326,7 +373,12 @@ class GetAttr(Atom):
 
 
 class GetItem(Atom):
-    """``obj[key]``"""
+    """An item of an expression, ``obj[key]``.
+
+    Args:
+        obj (Expr): Whose.
+        key: Which; may have expressions in it.
+    """
 
     def __init__(self, obj: Expr, key: tp.Any) -> None:
         super().__init__()
@@ -341,7 +393,12 @@ class GetItem(Atom):
 
 
 class Call(Atom):
-    """``obj(*args)``"""
+    """A call of an expression, ``obj(*args)``.
+
+    Args:
+        obj (Expr): What is called.
+        args (tuple): With what; may have expressions in it.
+    """
 
     def __init__(self, obj: Expr, args: tuple) -> None:
         super().__init__()
@@ -356,7 +413,14 @@ class Call(Atom):
 
 
 class UnaryOperator(Expr):
-    """An operator, printed as ``exp``, before a term."""
+    """An operator before a term.
+
+    Args:
+        priority (int): See `Expr`.
+        term: An expression or a value.
+        exp (str): How the operator is printed.
+        func (callable): What computes it.
+    """
 
     def __init__(self, priority: int, term: tp.Any, exp: str, func: tp.Callable) -> None:
         super().__init__(priority)
@@ -372,7 +436,15 @@ class UnaryOperator(Expr):
 
 
 class BinaryOperator(Expr):
-    """An operator, printed as ``exp``, between two terms."""
+    """An operator between two terms.
+
+    Args:
+        priority (int): See `Expr`.
+        lhs, rhs: Expressions or values.
+        exp (str): How the operator is printed.
+        func (callable): What computes it.
+        right_associative (bool): Whether ``a ^ b ^ c`` is ``a ^ (b ^ c)``.
+    """
 
     def __init__(
         self,
@@ -419,7 +491,14 @@ class Testable:
 
 
 class BoolBinaryOperator(BinaryOperator, Testable):
-    """A comparison, printed as ``exp`` in what was expected and as ``inv`` in what was there."""
+    """A comparison.
+
+    Args:
+        lhs, rhs: Expressions or values.
+        exp (str): How it is printed in what was expected.
+        inv (str): How it is printed in what was there.
+        func (callable): What computes it.
+    """
 
     def __init__(self, lhs: tp.Any, rhs: tp.Any, exp: str, inv: str, func: tp.Callable) -> None:
         super().__init__(-1, lhs, rhs, exp, func)
@@ -435,9 +514,13 @@ class BoolBinaryOperator(BinaryOperator, Testable):
 class InvalidType(Exception):
     """The inputs of a function are not what it takes.
 
-    Attributes:
+    Args:
         expect (str): The condition that does not hold.
         actual (str): The same with the values in it.
+        msg (str): The message; both of these if None.
+
+    Attributes:
+        expect, actual (str): As given.
         link (str or None): Path and class of the link that called the function; links set it while
             the error passes through them.
     """
@@ -475,10 +558,17 @@ def _where() -> str:
 
 
 def expect(*bool_exprs: tp.Any) -> None:
-    """Raises `InvalidType` unless all conditions hold.
+    """Checks conditions.
 
     In light mode the conditions are plain booleans and the error is empty: the caller of the
     checks runs them again, on expressions, for the message.
+
+    Args:
+        *bool_exprs (bool or Testable): Comparisons of expressions; in light mode plain booleans.
+
+    Raises:
+        InvalidType: If one does not hold.
+        TypeError: For an expression that is no comparison.
     """
     if _thread_local.light_mode:
         for expr in bool_exprs:
@@ -499,7 +589,14 @@ def expect(*bool_exprs: tp.Any) -> None:
 
 
 def same_types(*arrays: tp.Any) -> bool:
-    """Whether all arrays are of one array library."""
+    """Whether all arrays are of one array library.
+
+    Args:
+        *arrays (array): None is of no library.
+
+    Returns:
+        bool: True for no arrays.
+    """
     for array in arrays:
         if array is None:
             return False
@@ -507,12 +604,27 @@ def same_types(*arrays: tp.Any) -> bool:
 
 
 def eval(exp: tp.Any) -> tp.Any:
-    """The value of an expression; in light mode the value is what it is given."""
+    """The value of an expression; in light mode the value is what it is given.
+
+    Args:
+        exp (Expr): In light mode, a value.
+
+    Returns:
+        The value.
+    """
     return exp if _thread_local.light_mode else exp.eval()
 
 
 def make_variable(value: tp.Any, name: str) -> tp.Any:
-    """Names a value for use in expressions; in light mode it stays itself."""
+    """Names a value for use in expressions; in light mode it stays itself.
+
+    Args:
+        value: The value.
+        name (str): How to print it.
+
+    Returns:
+        Variable: Or, in light mode, the value.
+    """
     return value if _thread_local.light_mode else Variable(value, name)
 
 
@@ -524,12 +636,26 @@ _prod = Variable(_prod_impl, 'prod')
 
 
 def prod(xs: tp.Any) -> tp.Any:
-    """The product of a sequence, 1 if it is empty."""
+    """The product of a sequence, 1 if it is empty.
+
+    Args:
+        xs: A sequence, or an expression of one.
+
+    Returns:
+        An expression; in light mode a value.
+    """
     return _prod_impl(xs) if _thread_local.light_mode else _prod(xs)
 
 
 def expect_broadcast_shapes(*shape_types: tp.Any) -> None:
-    """Raises `InvalidType` unless the shapes can be broadcast together."""
+    """Checks that shapes can be broadcast together.
+
+    Args:
+        *shape_types: Shapes, or expressions of such.
+
+    Raises:
+        InvalidType: If they can not.
+    """
     shapes = [_eval_expr(s) for s in shape_types]
     for dims in itertools.zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1):
         if len({d for d in dims if d != 1}) > 1:

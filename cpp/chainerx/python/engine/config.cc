@@ -378,7 +378,9 @@ void InitConfig(PyObject* module) {
         {Py_tp_getattro, reinterpret_cast<void*>(&GetAttribute)},
         {Py_tp_setattro, reinterpret_cast<void*>(&SetAttribute)},
         {Py_tp_members, g_members},
-        {Py_tp_doc, const_cast<char*>("The part of chainer.config that is written in C++.")},
+        {Py_tp_doc,
+         const_cast<char*>("LocalConfig(global_config)\n--\n\nThe part of chainer.config that is "
+                           "written in C++.")},
         {0, nullptr}};
     static PyType_Spec spec = {"chainerx._core.engine.LocalConfig", sizeof(ConfigObject), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,

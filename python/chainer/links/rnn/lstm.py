@@ -90,7 +90,21 @@ def _moved(state: tp.Any, visitor: tp.Any) -> tp.Any:
 
 
 class StatelessLSTM(LSTMBase):
-    """A long short-term memory whose state is given and returned; see `LSTM`."""
+    """A long short-term memory whose state is given and returned; see `LSTM`.
+
+    Args:
+        in_size: Features of the input. None, or left out (`in_size` is then what is given for
+            `out_size`): taken from the first input.
+        out_size: Features of the output.
+        lateral_init: Initializer of the weights of the output before; `LeCunNormal` by default.
+        upward_init: Initializer of the weights of the input; `LeCunNormal` by default.
+        bias_init: Initializer of the biases, but that of the forget gate; 0 by default.
+        forget_bias_init: Initializer of the bias of the forget gate; 1 by default.
+
+    Attributes:
+        upward (Linear): From the input to the gates; those of a unit stand side by side.
+        lateral (Linear): From the output before to the gates; without bias.
+    """
 
     def forward(self, c: tp.Any, h: tp.Any, x: tp.Any) -> tuple[tp.Any, tp.Any]:
         """Apply the layer.

@@ -132,6 +132,26 @@ def test_load_rules_without_states():
         assert other.target.l.W.update_rule.state['m'].shape == (1, 2)
 
 
+def test_states_that_were_not_saved_are_made_of_the_parameter_of_the_first_update():
+    class Slow(CountingRule):
+        def init_state(self, param):
+            self.state['slow'] = param.array.copy()
+
+        def update_core_cpu(self, param):
+            param.array -= param.grad
+
+    net = half('@numpy')
+    optimizer = sgd(net)
+    values = saved(optimizer)
+    net.W.update_rule = Slow()
+    optimizer.serialize(NpzDeserializer(values, strict=False))
+    assert net.W.update_rule.state is None
+    net.W.array[...] = 7
+    net.W.grad = np.ones(2, 'e')
+    optimizer.update()
+    assert to_list(net.W.update_rule.state['slow']) == [7, 7]
+
+
 def test_load_forgets_the_fp32_copy(device):
     link = half(device)
     optimizer = optimizers.MomentumSGD()

@@ -299,3 +299,19 @@ def test_a_loss_scale_is_seen(kind, calls):
     expected.update()
     for x, y in zip(values(model), values(other), strict=True):
         np.testing.assert_allclose(x, y, rtol=1e-6)
+
+
+def test_a_loss_scale_without_an_update_is_seen(calls):
+    """A parameter that is not updated is freed of it, too, though the step is the same again."""
+    model, optimizer = warm()
+    model.p1.update_rule.enabled = False
+    for step in (1, 2, 3):
+        set_grads(model, step)
+        optimizer.update()
+    set_grads(model, 1)
+    grad = model.p1.grad.copy()
+    model.p1.grad = grad * 8
+    model.p1.loss_scale = 8
+    optimizer.update()
+    np.testing.assert_array_equal(model.p1.grad, grad)
+    assert model.p1.loss_scale is None

@@ -550,3 +550,12 @@ def test_objects_with_endless_attributes(path):
     target.serialize = lambda serializer: setattr(target, 'x', serializer('x', 1))
     serializers.load(path, target)
     assert target.x == 5
+
+    def fail(serializer):
+        target.x = 6
+        raise KeyError('y')
+
+    target.serialize = fail
+    with pytest.raises(KeyError, match='y'):
+        serializers.load(path, target)
+    assert target.x == 5

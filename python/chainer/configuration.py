@@ -153,12 +153,15 @@ def using_config(
 
     Args:
         name (str): The key.
-        value: Its value inside; ValueError or TypeError at once if it could only fail later.
+        value: Its value inside.
         config (LocalConfig or GlobalConfig): Where it is set: `chainer.config`, or
             `chainer.global_config` for all threads.
 
     Returns:
         A context manager, and a decorator of functions.
+
+    Raises:
+        TypeError: On entering, for a ``dtype`` that is none.
 
     >>> import chainer
     >>> with chainer.using_config('train', False):

@@ -69,7 +69,11 @@ float = _builtins.float
 
 
 def is_available() -> _builtins.bool:
-    """Whether the compiled core can be used; always True, since it is part of the package."""
+    """Whether the compiled core can be used.
+
+    Returns:
+        bool: Always True, since it is part of the package.
+    """
     return True
 
 

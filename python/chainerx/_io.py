@@ -74,7 +74,19 @@ def fromfile(
     sep: str = '',
     device: tp.Any = None,
 ) -> _core.ndarray:
-    """Reads an array with :func:`numpy.fromfile`."""
+    """Reads an array from a file, as :func:`numpy.fromfile`.
+
+    Args:
+        file: Path or file.
+        dtype: Of the elements.
+        count (int): Number of elements; -1 reads all.
+        sep (str): What stands between numbers in text; '' for a binary file.
+        device: Default: the default device.
+    Returns:
+        ndarray: 1-d.
+    Raises:
+        OSError: If the file can't be read.
+    """
     return _wrap(np.fromfile(file, dtype=dtype, count=count, sep=sep), device)
 
 
@@ -86,14 +98,35 @@ def fromfunction(
     device: tp.Any = None,
     **kwargs: tp.Any,
 ) -> _core.ndarray:
-    """Calls a function on NumPy arrays of coordinates, as :func:`numpy.fromfunction`."""
+    """Calls a function on NumPy arrays of coordinates, as :func:`numpy.fromfunction`.
+
+    Args:
+        function (callable): Takes one array per axis, each of the whole shape.
+        shape (tuple of int): Of the coordinates.
+        dtype: Of the coordinates.
+        device: Default: the default device.
+        **kwargs: Further arguments of the function.
+    Returns:
+        ndarray: What the function returned.
+    """
     return _wrap(np.fromfunction(function, shape, dtype=dtype, **kwargs), device)
 
 
 def fromiter(
     iterable: Iterable[tp.Any], dtype: tp.Any, count: int = -1, device: tp.Any = None
 ) -> _core.ndarray:
-    """Takes the elements of an iterable, as :func:`numpy.fromiter`."""
+    """Takes the elements of an iterable, as :func:`numpy.fromiter`.
+
+    Args:
+        iterable: Of numbers.
+        dtype: Of the array.
+        count (int): Number of elements; -1 takes all.
+        device: Default: the default device.
+    Returns:
+        ndarray: 1-d.
+    Raises:
+        ValueError: If there are fewer elements.
+    """
     return _wrap(np.fromiter(iterable, dtype=dtype, count=count), device)
 
 
@@ -104,7 +137,19 @@ def fromstring(
     sep: str = '',
     device: tp.Any = None,
 ) -> _core.ndarray:
-    """Reads numbers from text with :func:`numpy.fromstring`; `sep` stands between them."""
+    """Reads numbers from text, as :func:`numpy.fromstring`.
+
+    Args:
+        string (str): The text.
+        dtype: Of the array.
+        count (int): Number of elements; -1 reads all.
+        sep (str): What stands between numbers; not ''.
+        device: Default: the default device.
+    Returns:
+        ndarray: 1-d.
+    Raises:
+        ValueError: If ``sep`` is '', or the text has something else.
+    """
     return _wrap(np.fromstring(string, dtype=dtype, count=count, sep=sep), device)
 
 
@@ -121,7 +166,26 @@ def loadtxt(
     encoding: str | None = None,
     device: tp.Any = None,
 ) -> _core.ndarray:
-    """Reads a text file with :func:`numpy.loadtxt`."""
+    """Reads a text file, as :func:`numpy.loadtxt`.
+
+    Args:
+        fname: Path, file, or iterable of lines.
+        dtype: Of the array.
+        comments (str or sequence of str): What begins a comment.
+        delimiter (str): What stands between numbers; None is white space.
+        converters (dict or callable): From text to numbers, by column or for all.
+        skiprows (int): Lines to skip at the start.
+        usecols (int or sequence of int): Columns to read; None reads all.
+        unpack (bool): Whether the result is transposed.
+        ndmin (int): The least number of dimensions, 0 to 2.
+        encoding (str): Of the file.
+        device: Default: the default device.
+    Returns:
+        ndarray: 2-d; axes of length 1 are dropped down to ``ndmin``.
+    Raises:
+        OSError: If the file can't be read.
+        ValueError: If text is no number, or lines differ in length.
+    """
     array = np.loadtxt(
         fname,
         dtype=dtype,

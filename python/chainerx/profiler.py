@@ -69,5 +69,11 @@ class Profile:
 
 
 def profile(*, synchronize: bool = False) -> Profile:
-    """A :class:`Profile`, to be entered with ``with``."""
+    """Counts and times the kernels that run in a block.
+
+    Args:
+        synchronize (bool): Whether devices are waited for after each kernel.
+    Returns:
+        Profile: To be entered with ``with``.
+    """
     return Profile(synchronize=synchronize)

@@ -1,6 +1,8 @@
 """Each public function, class, method and property says what it is, and how it is called."""
 
+import ast
 import inspect
+import pathlib
 import re
 import types
 import typing as tp
@@ -15,8 +17,9 @@ MODULES = {
     'chainerx.kernels': chx.kernels,
     'chainerx.linalg': chx.linalg,
     'chainerx.random': chx.random,
+    'chainerx.profiler': chx.profiler,
+    'chainerx.testing': chx.testing,
 }
-PROPERTIES = (property, types.GetSetDescriptorType, types.MemberDescriptorType)
 
 
 def members():
@@ -30,7 +33,7 @@ def members():
                 for member, what in vars(value).items():
                     if not member.startswith('_'):
                         yield f'{module_name}.{name}.{member}', what
-            elif not callable(value):
+            elif not callable(value) or not value.__module__.startswith('chainerx'):
                 continue
             yield f'{module_name}.{name}', value
 
@@ -50,6 +53,8 @@ def test_all_are_looked_at():
         'chainerx.graph.Node.inputs',
         'chainerx.random.normal',
         'chainerx.frombuffer',
+        'chainerx.profiler.profile',
+        'chainerx.testing.assert_allclose',
     ):
         assert name in MEMBERS, name
     for name, module in MODULES.items():
@@ -65,25 +70,59 @@ def test_docstring(name):
     assert len(max(text.splitlines(), key=len)) <= 200, name
 
 
-@pytest.mark.parametrize(
-    'name',
-    [n for n, v in MEMBERS.items() if not isinstance(v, PROPERTIES) and not isinstance(v, type)],
-)
+CALLABLES = {n: v for n, v in MEMBERS.items() if callable(v) and not isinstance(v, type)}
+
+
+def section(text, heading):
+    """What stands under a heading; None without it."""
+    parts = re.split(r'^(Args|Returns|Yields|Raises|Note|Source):', text, flags=re.M)
+    found = dict(zip(parts[1::2], parts[2::2], strict=True))
+    return found.get(heading)
+
+
+def described(text):
+    """The parameters that entries are about: ``a, b (int): text``."""
+    for entry in re.findall(r'^    (\S(?:[^:(]|\(.*?\))*):', text, re.M | re.S):
+        yield from re.findall(r'\w+', re.sub(r'\(.*?\)', '', entry, flags=re.S))
+
+
+@pytest.mark.parametrize('name', CALLABLES)
 def test_signature(name):
-    function = MEMBERS[name]
-    signature = inspect.signature(function)
+    parameters = list(inspect.signature(CALLABLES[name]).parameters)
+    text = section(inspect.getdoc(CALLABLES[name]), 'Args')
+    if text:
+        assert list(described(text)) == [p for p in parameters if p != 'self']
+
+
+def stub_results():
+    """What the functions return, by name: as the stubs say, or else the code."""
+    folder = pathlib.Path(chx.__file__).parent / '_core'
+    for module, file in (
+        ('chainerx', '__init__'),
+        ('chainerx.graph', 'graph'),
+        ('chainerx.kernels', 'kernels'),
+        ('chainerx.linalg', 'linalg'),
+        ('chainerx.random', 'random'),
+    ):
+        for node in ast.parse((folder / f'{file}.pyi').read_text()).body:
+            if isinstance(node, ast.FunctionDef):
+                yield f'{module}.{node.name}', ast.unparse(node.returns)
+
+
+RESULTS = dict(stub_results())
+FUNCTIONS = [n for n in CALLABLES if n.rpartition('.')[0] in MODULES]
+
+
+@pytest.mark.parametrize('name', FUNCTIONS)
+def test_functions_say_what_they_take_and_give(name):
+    function = CALLABLES[name]
     text = inspect.getdoc(function)
-    # What stands under Args are parameters, and those of the signature.
-    if 'Args:' in text:
-        described = [
-            word.strip(' `*')
-            for line in text.split('Args:')[1].split('Returns:')[0].split('Raises:')[0].splitlines()
-            if line.startswith('    ') and not line.startswith('     ') and ':' in line
-            for word in line.partition(':')[0].partition('(')[0].split(',')
-        ]
-        parameters = {p.lower() for p in signature.parameters}
-        for word in described:
-            assert word.lower() in parameters, f'{name}{signature} describes {word!r}'
+    signature = inspect.signature(function)
+    assert (section(text, 'Args') is not None) == bool(signature.parameters)
+    result = RESULTS.get(name, signature.return_annotation)
+    if result is not inspect.Signature.empty:  # as in chainerx.testing
+        given = section(text, 'Returns') or section(text, 'Yields')
+        assert (given is not None) == (result != 'None')
 
 
 CLASSES = {n: v for n, v in MEMBERS.items() if isinstance(v, type)}

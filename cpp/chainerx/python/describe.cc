@@ -1,7 +1,7 @@
 // Signatures that inspect can read, for the functions and methods that nanobind binds: its own are
 // in a form that only nanobind knows. Each is replaced by a builtin that passes calls on, and that
-// has __text_signature__ and the plain docstring. A class with a constructor has its signature at the
-// head of its docstring, as CPython's own do.
+// has __text_signature__ and the plain docstring. A class with a constructor has its signature at
+// the head of its docstring, as CPython's own do.
 #include <nanobind/nanobind.h>
 
 #include <cstring>

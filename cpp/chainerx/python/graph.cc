@@ -140,7 +140,11 @@ void InitGraph(PyObject* module) {
     m.def(
         "value", [](nb::handle x) { return GetGraphValue(ArrayArg("graph.value", x)); },
         nb::arg("x"), nb::sig("def value(x: ndarray) -> Value | None"),
-        "The Value of an array; None if it is in no graph.");
+        "The place of an array in the graphs.\n\n"
+        "Args:\n"
+        "    x (ndarray): Which.\n"
+        "Returns:\n"
+        "    Value: None if it is in no graph.");
     m.def(
         "creator",
         [](nb::handle x) -> std::optional<GraphNode> {
@@ -148,10 +152,17 @@ void InitGraph(PyObject* module) {
             return v ? v->creator() : std::nullopt;
         },
         nb::arg("x"), nb::sig("def creator(x: ndarray) -> Node | None"),
-        "The Node that made an array; None if it is a leaf or in no graph.");
+        "The operation that made an array.\n\n"
+        "Args:\n"
+        "    x (ndarray): Which.\n"
+        "Returns:\n"
+        "    Node: None if it is a leaf or in no graph.");
     m.def(
         "unchain", [](nb::handle x) { Unchain(ArrayArg("graph.unchain", x)); }, nb::arg("x"),
-        nb::sig("def unchain(x: ndarray) -> None"), "Makes the array a leaf: backward ends at it.");
+        nb::sig("def unchain(x: ndarray) -> None"),
+        "Makes the array a leaf: backward ends at it.\n\n"
+        "Args:\n"
+        "    x (ndarray): Which.");
     m.def(
         "dump",
         [](nb::handle x, nb::handle id) {
@@ -161,7 +172,12 @@ void InitGraph(PyObject* module) {
         },
         nb::arg("x"), nb::arg("backprop_id") = nb::none(),
         nb::sig("def dump(x: ndarray, backprop_id: BackpropId | None = None) -> str"),
-        "The operations that an array depends on, one line each.");
+        "The operations that an array depends on, as text.\n\n"
+        "Args:\n"
+        "    x (ndarray): Which.\n"
+        "    backprop_id (BackpropId): The graph; None is the default one of the context.\n"
+        "Returns:\n"
+        "    str: One line each.");
 }
 
 }  // namespace chainerx::python

@@ -58,10 +58,11 @@ std::vector<KernelRow> Table() {
 void InitKernels(PyObject* module) {
     auto core = nb::borrow<nb::module_>(module);
     nb::module_ m = core.def_submodule("kernels", "The list of kernels, and hooks on their calls.");
-    m.def(
-        "table", &Table,
-        "Every kernel: its name, its family, its operands as (role, C++ type, name), and the hash "
-        "of its signature.");
+    m.def("table", &Table,
+          "Every kernel.\n\n"
+          "Returns:\n"
+          "    list of tuple: Name, family, operands as (role, C++ type, name), and the hash of "
+          "the signature.");
     nb::class_<KernelHook>(m, "Hook", "Code around every call of a kernel.")
         .def(
             "install", [](std::shared_ptr<KernelHook> hook) { InstallKernelHook(std::move(hook)); },

@@ -54,30 +54,61 @@ CX_ROUTINE(array,
     return Wrap(ToArrayOn(a[0], a[1], ToBool(a[2], true), a[3]));
 }
 
-CX_ROUTINE(asarray,
-           "object: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> "
-           "ndarray",
-           "As array() without a copy where none is needed: an ndarray itself, the memory of a "
-           "NumPy array.\n\n"
-           "Raises:\n"
-           "    ValueError: If the memory of bools holds bytes other than 0 and 1; use array().") {
+CX_ROUTINE(
+    asarray,
+    "object: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> "
+    "ndarray",
+    "Makes an array, without a copy where none is needed.\n\n"
+    "Args:\n"
+    "    object: What :func:`array` takes.\n"
+    "    dtype: Default: that of the object, or as NumPy chooses.\n"
+    "    device: Default: that of an ndarray, else the default device.\n"
+    "Returns:\n"
+    "    ndarray: An ndarray itself, if dtype and device fit; over the memory of a NumPy array.\n"
+    "    Differentiable, any order.\n"
+    "Raises:\n"
+    "    DtypeError: If ChainerX has no such dtype.\n"
+    "    ValueError: If the memory of bools holds bytes other than 0 and 1; use :func:`array`.") {
     return Wrap(ToArrayOn(a[0], a[1], false, a[2]));
 }
 
-CX_ROUTINE(asanyarray,
-           "a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
-           "The same as asarray().") {
+CX_ROUTINE(
+    asanyarray,
+    "a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
+    "Makes an array, without a copy where none is needed; the same as :func:`asarray`.\n\n"
+    "Args:\n"
+    "    a: What :func:`array` takes.\n"
+    "    dtype: Default: that of the object, or as NumPy chooses.\n"
+    "    device: Default: that of an ndarray, else the default device.\n"
+    "Returns:\n"
+    "    ndarray: An ndarray itself, if dtype and device fit; over the memory of a NumPy array.\n"
+    "    Differentiable, any order.\n"
+    "Raises:\n"
+    "    DtypeError: If ChainerX has no such dtype.\n"
+    "    ValueError: If the memory of bools holds bytes other than 0 and 1; use :func:`array`.") {
     return Wrap(ToArrayOn(a[0], a[1], false, a[2]));
 }
 
 CX_ROUTINE(ascontiguousarray,
            "a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
-           "The array in C order, with at least one dimension; itself if it is so already. "
-           "Differentiable.") {
+           "The array in C order, with at least one dimension.\n\n"
+           "Args:\n"
+           "    a: What :func:`array` takes.\n"
+           "    dtype: Default: that of the object, or as NumPy chooses.\n"
+           "    device: Default: that of an ndarray, else the default device.\n"
+           "Returns:\n"
+           "    ndarray: ``a`` itself if it is so already. Differentiable, any order.\n"
+           "Raises:\n"
+           "    DtypeError: If ChainerX has no such dtype.") {
     return Wrap(AsContiguous(AtLeast1D(ToArrayOn(a[0], a[1], false, a[2]))));
 }
 
-CX_ROUTINE(copy, "a: ndarray) -> ndarray", "A C-contiguous copy. Differentiable.") {
+CX_ROUTINE(copy, "a: ndarray) -> ndarray",
+           "A copy in C order.\n\n"
+           "Args:\n"
+           "    a (ndarray): Any shape and dtype.\n"
+           "Returns:\n"
+           "    ndarray: On the same device. Differentiable, any order.") {
     return Wrap(Copy(ToArray("copy", "a", a[0])));
 }
 
@@ -222,8 +253,12 @@ CX_ROUTINE(tri,
 }
 
 CX_ROUTINE(to_numpy, "array: ndarray, copy: bool = True) -> numpy.ndarray",
-           "The values as a NumPy array. Without `copy`, shares the memory of an array on a native "
-           "device.") {
+           "The values as a NumPy array.\n\n"
+           "Args:\n"
+           "    array (ndarray): On any device.\n"
+           "    copy (bool): False shares the memory of an array on a native device.\n"
+           "Returns:\n"
+           "    numpy.ndarray: Of the same shape and dtype.") {
     return ToNumpy(ToArray("to_numpy", "array", a[0]), ToBool(a[1], true));
 }
 

@@ -59,8 +59,13 @@ CX_ROUTINE(_embed_id, "ids: ndarray, w: ndarray, ignore_label: int) -> ndarray",
 }
 
 CX_ROUTINE(nonzero, "a: ndarray) -> tuple[ndarray, ...]",
-           "Indices of the elements that are not 0, one int64 array per dimension.\n\n"
-           "Raises:\n    DimensionError: If ``a`` has no dimensions.") {
+           "The places of the elements that are not 0.\n\n"
+           "Args:\n"
+           "    a (ndarray): 1 dimension or more, any dtype.\n"
+           "Returns:\n"
+           "    tuple of ndarray: Indices, one 1-d int64 array per dimension. Not differentiable.\n"
+           "Raises:\n"
+           "    DimensionError: If ``a`` has no dimensions.") {
     const std::vector<Array> found = Nonzero(ToArray("nonzero", "a", a[0]));
     PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(found.size()));
     if (tuple == nullptr) throw PythonError{};
@@ -72,9 +77,15 @@ CX_ROUTINE(nonzero, "a: ndarray) -> tuple[ndarray, ...]",
 
 CX_ROUTINE(copyto,
            "dst: ndarray, src: ndarray, casting: str = 'no', where: ArrayLike = True) -> None",
-           "Copies ``src``, broadcast, into ``dst`` in place, where ``where`` is true.\n\n"
+           "Copies elements into an array, in place.\n\n"
+           "Args:\n"
+           "    dst (ndarray): Where to; in no graph.\n"
+           "    src (ndarray): What; broadcast to the shape of ``dst``, of its dtype.\n"
+           "    casting (str): 'no'.\n"
+           "    where (ndarray or bool): Where it is false, the elements of ``dst`` stay.\n"
            "Raises:\n"
            "    DtypeError: If the dtypes differ.\n"
+           "    DimensionError: If ``src`` or ``where`` does not broadcast.\n"
            "    NotImplementedError: If ``casting`` is not 'no'.\n"
            "    ChainerxError: If ``dst`` is in a graph.") {
     const Array& dst = ToArray("copyto", "dst", a[0]);

@@ -25,25 +25,49 @@ CX_ROUTINE(concatenate, "arrays: Sequence[ndarray], axis: int | None = 0) -> nda
 }
 
 CX_ROUTINE(stack, "arrays: Sequence[ndarray], axis: int = 0) -> ndarray",
-           "Joins arrays of one shape along a new axis. Differentiable.\n\n"
-           "Raises:\n    DimensionError: If shapes differ, or there is no array.") {
+           "Joins arrays along a new axis.\n\n"
+           "Args:\n"
+           "    arrays (sequence of ndarray): A list or tuple, of one shape. Dtypes are promoted.\n"
+           "    axis (int): Its place in the result.\n"
+           "Returns:\n"
+           "    ndarray: Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If shapes differ, or there is no array, or no such place.") {
     const std::vector<Array> arrays = ToArrays("stack", "arrays", a[0]);
     return Wrap(Stack(arrays, a[1] != nullptr ? ToAxis("stack", "axis", a[1]) : int8_t{0}));
 }
 
 CX_ROUTINE(hstack, "arrays: Sequence[ndarray]) -> ndarray",
-           "Joins arrays side by side: along axis 1, or 0 if they have only one. "
-           "Differentiable.") {
+           "Joins arrays side by side: along axis 1, or 0 if they have only one.\n\n"
+           "Args:\n"
+           "    arrays (sequence of ndarray): A list or tuple. Dtypes are promoted.\n"
+           "Returns:\n"
+           "    ndarray: Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If shapes do not fit, or there is no array.") {
     return Wrap(HStack(Refs(ToArrays("hstack", "arrays", a[0]))));
 }
 
-CX_ROUTINE(vstack, "arrays: Sequence[ndarray]) -> ndarray",
-           "Joins arrays, of at least 2 dimensions or made so, along axis 0. Differentiable.") {
+CX_ROUTINE(
+    vstack, "arrays: Sequence[ndarray]) -> ndarray",
+    "Joins arrays along axis 0.\n\n"
+    "Args:\n"
+    "    arrays (sequence of ndarray): A list or tuple. Dtypes are promoted. 1-d ones are rows.\n"
+    "Returns:\n"
+    "    ndarray: 2 dimensions or more. Differentiable, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If shapes do not fit, or there is no array.") {
     return Wrap(VStack(Refs(ToArrays("vstack", "arrays", a[0]))));
 }
 
 CX_ROUTINE(dstack, "arrays: Sequence[ndarray]) -> ndarray",
-           "Joins arrays, of at least 3 dimensions or made so, along axis 2. Differentiable.") {
+           "Joins arrays along axis 2, which :func:`atleast_3d` adds to those that lack it.\n\n"
+           "Args:\n"
+           "    arrays (sequence of ndarray): A list or tuple. Dtypes are promoted.\n"
+           "Returns:\n"
+           "    ndarray: 3 dimensions or more. Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If shapes do not fit, or there is no array.") {
     return Wrap(DStack(Refs(ToArrays("dstack", "arrays", a[0]))));
 }
 
@@ -67,12 +91,17 @@ CX_ROUTINE(
     split,
     "ary: ndarray, indices_or_sections: Indices, axis: int = 0) -> "
     "list[ndarray]",
-    "Parts of an array along an axis, as views.\n\n"
+    "Parts of an array along an axis.\n\n"
     "Args:\n"
+    "    ary (ndarray): Any shape and dtype.\n"
     "    indices_or_sections: The number of equal parts, or a sequence or array of the indices\n"
     "        where parts begin.\n"
-    "Returns:\n    list: Views. Differentiable, any order.\n"
-    "Raises:\n    DimensionError: If there are no such equal parts.") {
+    "    axis (int): Which.\n"
+    "Returns:\n"
+    "    list of ndarray: Views. Differentiable, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If there are no such equal parts, or no such axis.\n"
+    "    ValueError: If their number is no integer.") {
     const Array& x = ToArray("split", "ary", a[0]);
     const int8_t axis = a[2] != nullptr ? ToAxis("split", "axis", a[2]) : int8_t{0};
     return CallSplit("split", a[1], [&](const auto& parts) { return Split(x, parts, axis); });
@@ -81,8 +110,18 @@ CX_ROUTINE(
 CX_ROUTINE(array_split,
            "ary: ndarray, indices_or_sections: Indices, axis: int = 0) -> "
            "list[ndarray]",
-           "As split(), but the parts need not be equal: the first ones are longer by one. "
-           "Differentiable.") {
+           "Parts of an array along an axis, which need not be equal.\n\n"
+           "Args:\n"
+           "    ary (ndarray): Any shape and dtype.\n"
+           "    indices_or_sections: The number of parts, of which the first ones are longer by "
+           "one; or a\n"
+           "        sequence or array of the indices where parts begin.\n"
+           "    axis (int): Which.\n"
+           "Returns:\n"
+           "    list of ndarray: Views. Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If the number is not positive, or there is no such axis.\n"
+           "    ValueError: If it is no integer.") {
     const Array& x = ToArray("array_split", "ary", a[0]);
     const int8_t axis = a[2] != nullptr ? ToAxis("array_split", "axis", a[2]) : int8_t{0};
     return CallSplit("array_split", a[1], [&](const auto& parts) {
@@ -94,20 +133,50 @@ CX_ROUTINE(array_split,
     });
 }
 
-CX_ROUTINE(hsplit, "ary: ndarray, indices_or_sections: Indices) -> list[ndarray]",
-           "split() along axis 1, or 0 if there is only one. Differentiable.") {
+CX_ROUTINE(
+    hsplit, "ary: ndarray, indices_or_sections: Indices) -> list[ndarray]",
+    "Parts of an array along axis 1, or 0 if there is only one.\n\n"
+    "Args:\n"
+    "    ary (ndarray): 1 dimension or more, any dtype.\n"
+    "    indices_or_sections: The number of equal parts, or a sequence or array of the indices\n"
+    "        where parts begin.\n"
+    "Returns:\n"
+    "    list of ndarray: Views. Differentiable, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If there are no such equal parts, or fewer dimensions.\n"
+    "    ValueError: If their number is no integer.") {
     const Array& x = ToArray("hsplit", "ary", a[0]);
     return CallSplit("hsplit", a[1], [&](const auto& parts) { return HSplit(x, parts); });
 }
 
-CX_ROUTINE(vsplit, "ary: ndarray, indices_or_sections: Indices) -> list[ndarray]",
-           "split() along axis 0 of an array with 2 dimensions or more. Differentiable.") {
+CX_ROUTINE(
+    vsplit, "ary: ndarray, indices_or_sections: Indices) -> list[ndarray]",
+    "Parts of an array along axis 0.\n\n"
+    "Args:\n"
+    "    ary (ndarray): 2 dimensions or more, any dtype.\n"
+    "    indices_or_sections: The number of equal parts, or a sequence or array of the indices\n"
+    "        where parts begin.\n"
+    "Returns:\n"
+    "    list of ndarray: Views. Differentiable, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If there are no such equal parts, or fewer dimensions.\n"
+    "    ValueError: If their number is no integer.") {
     const Array& x = ToArray("vsplit", "ary", a[0]);
     return CallSplit("vsplit", a[1], [&](const auto& parts) { return VSplit(x, parts); });
 }
 
-CX_ROUTINE(dsplit, "ary: ndarray, indices_or_sections: Indices) -> list[ndarray]",
-           "split() along axis 2 of an array with 3 dimensions or more. Differentiable.") {
+CX_ROUTINE(
+    dsplit, "ary: ndarray, indices_or_sections: Indices) -> list[ndarray]",
+    "Parts of an array along axis 2.\n\n"
+    "Args:\n"
+    "    ary (ndarray): 3 dimensions or more, any dtype.\n"
+    "    indices_or_sections: The number of equal parts, or a sequence or array of the indices\n"
+    "        where parts begin.\n"
+    "Returns:\n"
+    "    list of ndarray: Views. Differentiable, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If there are no such equal parts, or fewer dimensions.\n"
+    "    ValueError: If their number is no integer.") {
     const Array& x = ToArray("dsplit", "ary", a[0]);
     return CallSplit("dsplit", a[1], [&](const auto& parts) { return DSplit(x, parts); });
 }
@@ -123,9 +192,14 @@ PyObject* CallRepeat(const Array& x, PyObject* repeats, PyObject* axis) {
 CX_ROUTINE(repeat, "a: ndarray, repeats: Indices, axis: int | None = None) -> ndarray",
            "Each element along an axis several times.\n\n"
            "Args:\n"
+           "    a (ndarray): Any shape and dtype.\n"
            "    repeats: How often: one number, or a sequence or array of one for each element.\n"
            "    axis (int): None repeats the elements of the flattened array.\n"
-           "Returns:\n    ndarray: Differentiable, any order.") {
+           "Returns:\n"
+           "    ndarray: Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If a number is negative, their count does not fit, or there is no "
+           "such axis.") {
     return CallRepeat(ToArray("repeat", "a", a[0]), a[1], a[2]);
 }
 
@@ -135,21 +209,41 @@ CX_METHOD(repeat, "repeats: Indices, axis: int | None = None) -> ndarray",
 }
 
 CX_ROUTINE(broadcast_to, "array: ndarray, shape: ShapeLike) -> ndarray",
-           "A view of a larger shape, in which axes are repeated with stride 0. Differentiable.\n\n"
-           "Raises:\n    DimensionError: If the shapes do not fit.") {
+           "The array in a larger shape, in which axes are repeated.\n\n"
+           "Args:\n"
+           "    array (ndarray): Any shape and dtype.\n"
+           "    shape (tuple of int): One that that of ``array`` broadcasts to.\n"
+           "Returns:\n"
+           "    ndarray: A view, with stride 0 along repeated axes. Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If the shapes do not fit.") {
     return Wrap(BroadcastTo(ToArray("broadcast_to", "array", a[0]),
                             ToShape("broadcast_to", "shape", a[1])));
 }
 
 CX_ROUTINE(broadcast_arrays, "*args: ndarray) -> list[ndarray]",
-           "Views of all arrays in the shape they broadcast to. Differentiable.") {
+           "Arrays in the shape that they broadcast to.\n\n"
+           "Args:\n"
+           "    *args (ndarray): One or more, of any dtypes.\n"
+           "Returns:\n"
+           "    list of ndarray: Views. Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If the shapes do not fit.\n"
+           "    TypeError: If there is none.") {
     if (PyTuple_GET_SIZE(a[0]) == 0) throw TypeError{"broadcast_arrays: no arrays were given"};
     return WrapList(BroadcastArrays(ToArrays("broadcast_arrays", "args", a[0])));
 }
 
-CX_ROUTINE(diag, "v: ndarray, k: int = 0) -> ndarray",
-           "Diagonal k of a matrix, as a view, or a matrix with that diagonal. Differentiable.\n\n"
-           "Raises:\n    DimensionError: If ``v`` has neither 1 nor 2 dimensions.") {
+CX_ROUTINE(
+    diag, "v: ndarray, k: int = 0) -> ndarray",
+    "A diagonal of a matrix, or a matrix with a diagonal.\n\n"
+    "Args:\n"
+    "    v (ndarray): 2-d, the matrix; or 1-d, the diagonal. Any dtype.\n"
+    "    k (int): Which diagonal: 0 is the main one, those above it are positive.\n"
+    "Returns:\n"
+    "    ndarray: The diagonal, a view; or a new matrix, 0 elsewhere. Differentiable, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If ``v`` has neither 1 nor 2 dimensions.") {
     return Wrap(Diag(ToArray("diag", "v", a[0]), a[1] != nullptr ? ToInt("diag", "k", a[1]) : 0));
 }
 
@@ -164,25 +258,52 @@ CX_ROUTINE(_diagonal, "x: ndarray, offset: int, axis1: int, axis2: int) -> ndarr
 }
 
 CX_ROUTINE(diagflat, "v: ndarray, k: int = 0) -> ndarray",
-           "A matrix with the flattened array as diagonal k. Differentiable.") {
+           "A matrix with the flattened array as a diagonal.\n\n"
+           "Args:\n"
+           "    v (ndarray): Any shape and dtype.\n"
+           "    k (int): Which diagonal: 0 is the main one, those above it are positive.\n"
+           "Returns:\n"
+           "    ndarray: 2-d, 0 elsewhere. Differentiable, any order.") {
     return Wrap(DiagFlat(ToArray("diagflat", "v", a[0]),
                          a[1] != nullptr ? ToInt("diagflat", "k", a[1]) : 0));
 }
 
-CX_ROUTINE(tril, "m: ndarray, k: int = 0) -> ndarray",
-           "A copy with zeros above diagonal k of the last two axes. Differentiable.") {
+CX_ROUTINE(
+    tril, "m: ndarray, k: int = 0) -> ndarray",
+    "A copy with zeros above a diagonal of the last two axes.\n\n"
+    "Args:\n"
+    "    m (ndarray): 1 dimension or more, any dtype; a 1-d array becomes each row of a square.\n"
+    "    k (int): Which diagonal: 0 is the main one, those above it are positive.\n"
+    "Returns:\n"
+    "    ndarray: Differentiable, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If there are no dimensions.") {
     return Wrap(Tril(ToArray("tril", "m", a[0]), a[1] != nullptr ? ToInt("tril", "k", a[1]) : 0));
 }
 
-CX_ROUTINE(triu, "m: ndarray, k: int = 0) -> ndarray",
-           "A copy with zeros below diagonal k of the last two axes. Differentiable.") {
+CX_ROUTINE(
+    triu, "m: ndarray, k: int = 0) -> ndarray",
+    "A copy with zeros below a diagonal of the last two axes.\n\n"
+    "Args:\n"
+    "    m (ndarray): 1 dimension or more, any dtype; a 1-d array becomes each row of a square.\n"
+    "    k (int): Which diagonal: 0 is the main one, those above it are positive.\n"
+    "Returns:\n"
+    "    ndarray: Differentiable, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If there are no dimensions.") {
     return Wrap(Triu(ToArray("triu", "m", a[0]), a[1] != nullptr ? ToInt("triu", "k", a[1]) : 0));
 }
 
-CX_ROUTINE(meshgrid, "*xi: ndarray, indexing: str = 'xy') -> list[ndarray]",
-           "Coordinates of a grid, as views of broadcast vectors. Differentiable.\n\n"
-           "Args:\n    indexing (str): 'xy', where the second axis is that of the first array, or "
-           "'ij'.") {
+CX_ROUTINE(
+    meshgrid, "*xi: ndarray, indexing: str = 'xy') -> list[ndarray]",
+    "The coordinates of a grid.\n\n"
+    "Args:\n"
+    "    *xi (ndarray): The coordinates along each axis, flattened; of any dtypes.\n"
+    "    indexing (str): 'xy', where the second axis is that of the first array, or 'ij'.\n"
+    "Returns:\n"
+    "    list of ndarray: Views of these in the shape of the grid. Differentiable, any order.\n"
+    "Raises:\n"
+    "    ValueError: If ``indexing`` is neither.") {
     bool swap = true;
     if (a[1] != nullptr) {
         const std::string_view indexing = ToString("meshgrid", "indexing", a[1]);

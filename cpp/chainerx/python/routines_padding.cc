@@ -48,24 +48,43 @@ CX_ROUTINE(pad,
            "mode: str = 'constant', constant_values: Scalar = 0) -> ndarray",
            "The array with elements added before and after each axis.\n\n"
            "Args:\n"
+           "    array (ndarray): Any shape and dtype.\n"
            "    pad_width: Pairs of widths, one per axis or one for all; a number means both.\n"
            "    mode (str): 'constant', 'edge', 'reflect', 'symmetric' or 'wrap'.\n"
            "    constant_values: The value for mode 'constant'.\n"
-           "Returns:\n    ndarray: Differentiable, any order.\n"
-           "Raises:\n    DimensionError: If widths are negative or too many.") {
+           "Returns:\n"
+           "    ndarray: Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If widths are negative or too many.\n"
+           "    ValueError: If there is no such mode.") {
     const Array& x = ToArray("pad", "array", a[0]);
     const Scalar value = a[3] != nullptr ? ToScalar("pad", "constant_values", a[3]) : Scalar{0};
     return Wrap(Pad(x, ToWidths(a[1], x.ndim()), ToPadMode(a[2]), value));
 }
 
 CX_ROUTINE(tile, "A: ndarray, reps: int | Sequence[int]) -> ndarray",
-           "The array beside itself, so many times along each axis. Differentiable.") {
+           "The array beside itself, so many times along each axis.\n\n"
+           "Args:\n"
+           "    A (ndarray): Any shape and dtype.\n"
+           "    reps (int or tuple of int): How often; the last one stands for the last axis.\n"
+           "Returns:\n"
+           "    ndarray: Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If one is negative.") {
     return Wrap(Tile(ToArray("tile", "A", a[0]), ToShape("tile", "reps", a[1])));
 }
 
-CX_ROUTINE(roll, "a: ndarray, shift: int | Sequence[int], axis: Axis = None) -> ndarray",
-           "Elements moved along axes; those that fall off come back at the other end. Without "
-           "``axis``, in the flattened array. Differentiable.") {
+CX_ROUTINE(
+    roll, "a: ndarray, shift: int | Sequence[int], axis: Axis = None) -> ndarray",
+    "The elements moved along axes; those that fall off come back at the other end.\n\n"
+    "Args:\n"
+    "    a (ndarray): Any shape and dtype.\n"
+    "    shift (int or tuple of int): How far.\n"
+    "    axis (int or tuple of int): Where; None moves them in the flattened array.\n"
+    "Returns:\n"
+    "    ndarray: The shape of ``a``. Differentiable, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If there is no such axis, or the numbers of shifts and axes differ.") {
     const Shape shifts = ToShape("roll", "shift", a[1]);
     return Wrap(Roll(ToArray("roll", "a", a[0]), std::vector<int64_t>(shifts.begin(), shifts.end()),
                      ToAxes("roll", "axis", a[2])));

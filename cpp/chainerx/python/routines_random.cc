@@ -33,20 +33,30 @@ CX_RANDOM(seed, "seed: int | None = None) -> None",
           "Starts the random number generator anew.\n\n"
           "Args:\n"
           "    seed (int): 0 to 2**64 - 1; None takes the entropy of the system.\n"
+          "Raises:\n"
+          "    ValueError: If it is out of range.\n"
           "Note:\n"
           "    The same seed gives the same numbers on any number of threads.") {
     random::Seed(Given(a[0]) ? ToUint64("seed", "seed", a[0]) : random::MakeSeed());
     Py_RETURN_NONE;
 }
 
-CX_RANDOM(get_state, ") -> tuple[int, int]",
-          "The seed and the number of draws since: what :func:`set_state` takes.") {
+CX_RANDOM(
+    get_state, ") -> tuple[int, int]",
+    "The state of the random number generator.\n\n"
+    "Returns:\n"
+    "    tuple of int: The seed and the number of draws since: what :func:`set_state` takes.") {
     const random::State s = random::GetState();
     return Py_BuildValue("KK", static_cast<unsigned long long>(s.seed),
                          static_cast<unsigned long long>(s.call));
 }
 
-CX_RANDOM(set_state, "state: tuple[int, int]) -> None", "Goes back to a state of the generator.") {
+CX_RANDOM(set_state, "state: tuple[int, int]) -> None",
+          "Goes back to a state of the random number generator.\n\n"
+          "Args:\n"
+          "    state (tuple of int): What :func:`get_state` returned.\n"
+          "Raises:\n"
+          "    TypeError: If it is no tuple of two integers.") {
     if (!PyTuple_Check(a[0]) || PyTuple_GET_SIZE(a[0]) != 2) {
         throw TypeError{"set_state: state is of type ", Py_TYPE(a[0])->tp_name,
                         ", expected the tuple of two integers that get_state gave"};
@@ -66,6 +76,7 @@ CX_RANDOM(normal,
           "    scale (float): Standard deviation, at least 0.\n"
           "    size: Shape; None gives a 0-dimensional array.\n"
           "    dtype: A real float dtype.\n"
+          "    device: Default: the default device.\n"
           "    key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator "
           "stays as it is.\n"
           "Returns:\n    ndarray: Independent numbers.\n"
@@ -86,6 +97,7 @@ CX_RANDOM(uniform,
           "    high (float): End of the range, excluded; it may be below ``low``.\n"
           "    size: Shape; None gives a 0-dimensional array.\n"
           "    dtype: A real float dtype.\n"
+          "    device: Default: the default device.\n"
           "    key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator "
           "stays as it is.\n"
           "Returns:\n    ndarray: Independent numbers.") {
@@ -113,15 +125,29 @@ CX_RANDOM(
     "    high (int): End of the range, excluded.\n"
     "    size: Shape; None gives a 0-dimensional array.\n"
     "    dtype: An integer dtype that holds the range.\n"
-    "Returns:\n    ndarray: Independent integers.\n"
-    "Raises:\n    ValueError: If the range is empty or beyond the dtype.") {
+    "    device: Default: the default device.\n"
+    "Returns:\n"
+    "    ndarray: Independent integers.\n"
+    "Raises:\n"
+    "    ValueError: If the range is empty or beyond the dtype.") {
     return DrawIntegers("integers", a);
 }
 
-CX_RANDOM(randint,
-          "low: int, high: int | None = None, size: ShapeLike | None = None, "
-          "dtype: DtypeLike = 'int64', device: DeviceLike | None = None) -> ndarray",
-          "Same as :func:`integers`.") {
+CX_RANDOM(
+    randint,
+    "low: int, high: int | None = None, size: ShapeLike | None = None, "
+    "dtype: DtypeLike = 'int64', device: DeviceLike | None = None) -> ndarray",
+    "Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.\n\n"
+    "Args:\n"
+    "    low (int): Least value.\n"
+    "    high (int): End of the range, excluded.\n"
+    "    size: Shape; None gives a 0-dimensional array.\n"
+    "    dtype: An integer dtype that holds the range.\n"
+    "    device: Default: the default device.\n"
+    "Returns:\n"
+    "    ndarray: Independent integers.\n"
+    "Raises:\n"
+    "    ValueError: If the range is empty or beyond the dtype.") {
     return DrawIntegers("randint", a);
 }
 

@@ -54,14 +54,22 @@ const Binding g_reshape_method{Binding::kMethod, g_reshape_method_spec, "See cha
 ArgSpec g_reshape_spec{"reshape", "a: ndarray, *newshape: int | Sequence[int]) -> ndarray"};
 const Binding g_reshape{
     Binding::kRoutine, g_reshape_spec,
-    "The same elements in another shape, given as a tuple or as integers; one of them may be "
-    "-1.\n\n"
-    "Returns:\n    ndarray: A view if the layout allows it. Differentiable, any order.\n"
-    "Raises:\n    DimensionError: If the sizes differ.",
+    "The same elements, in C order, in another shape.\n\n"
+    "Args:\n"
+    "    a (ndarray): Any shape and dtype.\n"
+    "    *newshape (int or tuple of int): A tuple, or integers; one of them may be -1.\n"
+    "Returns:\n"
+    "    ndarray: A view if the layout allows it. Differentiable, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If the sizes differ.",
     &ReshapeRoutine};
 
 CX_ROUTINE(ravel, "a: ndarray) -> ndarray",
-           "The elements in one dimension; a view if the layout allows it. Differentiable.") {
+           "The elements in one dimension, in C order.\n\n"
+           "Args:\n"
+           "    a (ndarray): Any shape and dtype.\n"
+           "Returns:\n"
+           "    ndarray: A view if the layout allows it. Differentiable, any order.") {
     return Wrap(Ravel(ToArray("ravel", "a", a[0])));
 }
 CX_METHOD(ravel, ") -> ndarray", "See chainerx.ravel().") { return Wrap(Ravel(Self(self))); }
@@ -69,9 +77,16 @@ CX_METHOD(flatten, ") -> ndarray", "A copy in one dimension. Differentiable.") {
     return Wrap(Flatten(Self(self)));
 }
 
-CX_ROUTINE(transpose, "a: ndarray, axes: Axis = None) -> ndarray",
-           "A view with the axes in another order, reversed by default. Differentiable.\n\n"
-           "Raises:\n    DimensionError: If ``axes`` is not a permutation.") {
+CX_ROUTINE(
+    transpose, "a: ndarray, axes: Axis = None) -> ndarray",
+    "The array with its axes in another order.\n\n"
+    "Args:\n"
+    "    a (ndarray): Any shape and dtype.\n"
+    "    axes (tuple of int): Where each axis of the result comes from; None reverses them.\n"
+    "Returns:\n"
+    "    ndarray: A view. Differentiable, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If ``axes`` is not a permutation.") {
     return Wrap(Transpose(ToArray("transpose", "a", a[0]), ToAxes("transpose", "axes", a[1])));
 }
 
@@ -84,8 +99,14 @@ CX_METHOD(transpose, "*axes: int | Sequence[int] | None) -> ndarray",
 }
 
 CX_ROUTINE(squeeze, "a: ndarray, axis: Axis = None) -> ndarray",
-           "A view without axes of length 1: all, or those given. Differentiable.\n\n"
-           "Raises:\n    DimensionError: If an axis is longer.") {
+           "The array without axes of length 1.\n\n"
+           "Args:\n"
+           "    a (ndarray): Any shape and dtype.\n"
+           "    axis (int or tuple of int): Which; None is all of length 1.\n"
+           "Returns:\n"
+           "    ndarray: A view. Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If an axis is longer, or not there.") {
     return Wrap(Squeeze(ToArray("squeeze", "a", a[0]), ToAxes("squeeze", "axis", a[1])));
 }
 CX_METHOD(squeeze, "axis: Axis = None) -> ndarray", "See chainerx.squeeze().") {
@@ -93,7 +114,14 @@ CX_METHOD(squeeze, "axis: Axis = None) -> ndarray", "See chainerx.squeeze().") {
 }
 
 CX_ROUTINE(expand_dims, "a: ndarray, axis: int | Sequence[int]) -> ndarray",
-           "A view with new axes of length 1, at these places in the result. Differentiable.") {
+           "The array with new axes of length 1.\n\n"
+           "Args:\n"
+           "    a (ndarray): Any shape and dtype.\n"
+           "    axis (int or tuple of int): Their places in the result.\n"
+           "Returns:\n"
+           "    ndarray: A view. Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If there is no such place, or one is given twice.") {
     const Array& x = ToArray("expand_dims", "a", a[0]);
     const OptionalAxes axes = ToAxes("expand_dims", "axis", a[1]);
     if (!axes) throw TypeError{"expand_dims: axis must be an integer, got NoneType"};
@@ -101,7 +129,14 @@ CX_ROUTINE(expand_dims, "a: ndarray, axis: int | Sequence[int]) -> ndarray",
 }
 
 CX_ROUTINE(swapaxes, "a: ndarray, axis1: int, axis2: int) -> ndarray",
-           "A view with two axes exchanged. Differentiable.") {
+           "The array with two axes exchanged.\n\n"
+           "Args:\n"
+           "    a (ndarray): Any shape and dtype.\n"
+           "    axis1, axis2 (int): Which; negative ones count from the end.\n"
+           "Returns:\n"
+           "    ndarray: A view. Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If there is no such axis.") {
     return Wrap(Swapaxes(ToArray("swapaxes", "a", a[0]), ToAxis("swapaxes", "axis1", a[1]),
                          ToAxis("swapaxes", "axis2", a[2])));
 }
@@ -112,7 +147,15 @@ CX_METHOD(swapaxes, "axis1: int, axis2: int) -> ndarray", "See chainerx.swapaxes
 
 CX_ROUTINE(moveaxis,
            "a: ndarray, source: int | Sequence[int], destination: int | Sequence[int]) -> ndarray",
-           "A view with axes moved to other places, the others in their order. Differentiable.") {
+           "The array with axes moved to other places, the others in their order.\n\n"
+           "Args:\n"
+           "    a (ndarray): Any shape and dtype.\n"
+           "    source (int or tuple of int): Which.\n"
+           "    destination (int or tuple of int): Their places in the result.\n"
+           "Returns:\n"
+           "    ndarray: A view. Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If an axis is not there or given twice, or the numbers differ.") {
     const Array& x = ToArray("moveaxis", "a", a[0]);
     const OptionalAxes source = ToAxes("moveaxis", "source", a[1]);
     const OptionalAxes destination = ToAxes("moveaxis", "destination", a[2]);
@@ -121,32 +164,75 @@ CX_ROUTINE(moveaxis,
 }
 
 CX_ROUTINE(rollaxis, "a: ndarray, axis: int, start: int = 0) -> ndarray",
-           "A view with an axis moved to before `start`. Differentiable.") {
+           "The array with one axis moved to before another.\n\n"
+           "Args:\n"
+           "    a (ndarray): Any shape and dtype.\n"
+           "    axis (int): Which.\n"
+           "    start (int): Before which; the number of dimensions is the end.\n"
+           "Returns:\n"
+           "    ndarray: A view. Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If there is no such axis.") {
     return Wrap(Rollaxis(ToArray("rollaxis", "a", a[0]), ToAxis("rollaxis", "axis", a[1]),
                          a[2] != nullptr ? ToAxis("rollaxis", "start", a[2]) : int8_t{0}));
 }
 
 CX_ROUTINE(flip, "m: ndarray, axes: Axis = None) -> ndarray",
-           "A view with axes reversed, all by default. Differentiable.") {
+           "The array with axes reversed.\n\n"
+           "Args:\n"
+           "    m (ndarray): Any shape and dtype.\n"
+           "    axes (int or tuple of int): Which; None is all.\n"
+           "Returns:\n"
+           "    ndarray: A view. Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If an axis is not there, or given twice.") {
     return Wrap(Flip(ToArray("flip", "m", a[0]), ToAxes("flip", "axes", a[1])));
 }
-CX_ROUTINE(fliplr, "m: ndarray) -> ndarray", "A view with axis 1 reversed. Differentiable.") {
+CX_ROUTINE(fliplr, "m: ndarray) -> ndarray",
+           "The array with axis 1 reversed.\n\n"
+           "Args:\n"
+           "    m (ndarray): 2 dimensions or more, any dtype.\n"
+           "Returns:\n"
+           "    ndarray: A view. Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If there is no axis 1.") {
     return Wrap(Fliplr(ToArray("fliplr", "m", a[0])));
 }
-CX_ROUTINE(flipud, "m: ndarray) -> ndarray", "A view with axis 0 reversed. Differentiable.") {
+CX_ROUTINE(flipud, "m: ndarray) -> ndarray",
+           "The array with axis 0 reversed.\n\n"
+           "Args:\n"
+           "    m (ndarray): 1 dimension or more, any dtype.\n"
+           "Returns:\n"
+           "    ndarray: A view. Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If there are no dimensions.") {
     return Wrap(Flipud(ToArray("flipud", "m", a[0])));
 }
 
-CX_ROUTINE(atleast_1d, "x: ndarray) -> ndarray",
-           "The array with at least 1 dimension. Differentiable.") {
+CX_ROUTINE(
+    atleast_1d, "x: ndarray) -> ndarray",
+    "The array with at least 1 dimension.\n\n"
+    "Args:\n"
+    "    x (ndarray): Any shape and dtype.\n"
+    "Returns:\n"
+    "    ndarray: Of shape (1,) for a 0-d array, else as it is. Differentiable, any order.") {
     return Wrap(AtLeast1D(ToArray("atleast_1d", "x", a[0])));
 }
 CX_ROUTINE(atleast_2d, "x: ndarray) -> ndarray",
-           "The array with at least 2 dimensions, new ones first. Differentiable.") {
+           "The array with at least 2 dimensions.\n\n"
+           "Args:\n"
+           "    x (ndarray): Any shape and dtype.\n"
+           "Returns:\n"
+           "    ndarray: New axes, of length 1, come first. Differentiable, any order.") {
     return Wrap(AtLeast2D(ToArray("atleast_2d", "x", a[0])));
 }
-CX_ROUTINE(atleast_3d, "x: ndarray) -> ndarray",
-           "The array with at least 3 dimensions, as numpy.atleast_3d. Differentiable.") {
+CX_ROUTINE(
+    atleast_3d, "x: ndarray) -> ndarray",
+    "The array with at least 3 dimensions.\n\n"
+    "Args:\n"
+    "    x (ndarray): Any shape and dtype.\n"
+    "Returns:\n"
+    "    ndarray: (1, N, 1) for shape (N,), (M, N, 1) for (M, N). Differentiable, any order.") {
     return Wrap(AtLeast3D(ToArray("atleast_3d", "x", a[0])));
 }
 

@@ -92,7 +92,8 @@ void InitRuntime(PyObject* module) {
           "Returns:\n    dict: 'in_use', 'cached' for reuse, and the 'limit' of what is kept.");
     m.def("set_memory_cache_limit", &SetCacheLimit, nb::arg("nbytes"),
           "Sets how many bytes of freed host memory are kept for reuse.\n\n"
-          "Args:\n    nbytes (int): 0 keeps nothing.");
+          "Args:\n    nbytes (int): 0 keeps nothing.\n"
+          "Raises:\n    ValueError: If it is negative.");
     m.def("free_memory_cache", &ReleaseCachedMemory,
           "Gives the host memory that is kept for reuse back to the system.");
     m.def("_signatures", &Signatures);

@@ -11,16 +11,19 @@
 namespace chainerx::python {
 namespace {
 
-CX_ROUTINE(get_num_threads, ") -> int",
-           "The number of threads that one operation may use on a native device.\n\n"
-           "At first ``$CHAINERX_NUM_THREADS``, else the CPUs that this process may run on.") {
+CX_ROUTINE(
+    get_num_threads, ") -> int",
+    "The number of threads that one operation may use on a native device.\n\n"
+    "Returns:\n"
+    "    int: At first ``$CHAINERX_NUM_THREADS``, else the CPUs that this process may run on.") {
     return PyLong_FromLong(GetNumThreads());
 }
 
 CX_ROUTINE(set_num_threads, "n: int) -> None",
            "Sets the number of threads that one operation may use, for the whole process.\n\n"
            "Results don't depend on it.\n\n"
-           "Args:\n    n (int): 1 to 1024.") {
+           "Args:\n    n (int): 1 to 1024.\n"
+           "Raises:\n    ValueError: For any other number.") {
     const int64_t n = ToInt("set_num_threads", "n", a[0]);
     SetNumThreads(static_cast<int>(std::clamp<int64_t>(n, INT_MIN, INT_MAX)));
     Py_RETURN_NONE;

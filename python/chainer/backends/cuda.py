@@ -503,7 +503,7 @@ def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
         bool: False without cuDNN.
 
     Raises:
-        ValueError: If ``level`` or the setting is unknown.
+        ValueError: If ``level`` or the setting is unknown, where there is cuDNN.
     """
     if not cudnn_enabled or _cudnn_version < lowest_version:
         return False

@@ -85,7 +85,7 @@ def should_use_ideep(level: str) -> bool:
         bool: False without iDeep.
 
     Raises:
-        ValueError: If ``level`` or the setting is unknown.
+        ValueError: If ``level`` or the setting is unknown, where there is iDeep.
     """
     if not is_ideep_available():
         return False

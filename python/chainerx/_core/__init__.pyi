@@ -312,6 +312,8 @@ def set_memory_cache_limit(nbytes: builtins.int) -> None:
 
     Args:
         nbytes (builtins.int): 0 keeps nothing.
+    Raises:
+        ValueError: If it is negative.
     """
 
 def free_memory_cache() -> None:
@@ -848,28 +850,82 @@ def array(object: Any, dtype: DtypeLike | None = None, copy: builtins.bool = Tru
         ndarray: On the device."""
 
 def array_split(ary: ndarray, indices_or_sections: Indices, axis: builtins.int = 0) -> list[ndarray]:
-    """As split(), but the parts need not be equal: the first ones are longer by one. Differentiable."""
+    """Parts of an array along an axis, which need not be equal.
+
+    Args:
+        ary (ndarray): Any shape and dtype.
+        indices_or_sections: The number of parts, of which the first ones are longer by one; or a
+            sequence or array of the indices where parts begin.
+        axis (int): Which.
+    Returns:
+        list of ndarray: Views. Differentiable, any order.
+    Raises:
+        DimensionError: If the number is not positive, or there is no such axis.
+        ValueError: If it is no integer."""
 
 def asanyarray(a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """The same as asarray()."""
+    """Makes an array, without a copy where none is needed; the same as :func:`asarray`.
+
+    Args:
+        a: What :func:`array` takes.
+        dtype: Default: that of the object, or as NumPy chooses.
+        device: Default: that of an ndarray, else the default device.
+    Returns:
+        ndarray: An ndarray itself, if dtype and device fit; over the memory of a NumPy array.
+        Differentiable, any order.
+    Raises:
+        DtypeError: If ChainerX has no such dtype.
+        ValueError: If the memory of bools holds bytes other than 0 and 1; use :func:`array`."""
 
 def asarray(object: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """As array() without a copy where none is needed: an ndarray itself, the memory of a NumPy array.
+    """Makes an array, without a copy where none is needed.
 
+    Args:
+        object: What :func:`array` takes.
+        dtype: Default: that of the object, or as NumPy chooses.
+        device: Default: that of an ndarray, else the default device.
+    Returns:
+        ndarray: An ndarray itself, if dtype and device fit; over the memory of a NumPy array.
+        Differentiable, any order.
     Raises:
-        ValueError: If the memory of bools holds bytes other than 0 and 1; use array()."""
+        DtypeError: If ChainerX has no such dtype.
+        ValueError: If the memory of bools holds bytes other than 0 and 1; use :func:`array`."""
 
 def ascontiguousarray(a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
-    """The array in C order, with at least one dimension; itself if it is so already. Differentiable."""
+    """The array in C order, with at least one dimension.
+
+    Args:
+        a: What :func:`array` takes.
+        dtype: Default: that of the object, or as NumPy chooses.
+        device: Default: that of an ndarray, else the default device.
+    Returns:
+        ndarray: ``a`` itself if it is so already. Differentiable, any order.
+    Raises:
+        DtypeError: If ChainerX has no such dtype."""
 
 def atleast_1d(x: ndarray) -> ndarray:
-    """The array with at least 1 dimension. Differentiable."""
+    """The array with at least 1 dimension.
+
+    Args:
+        x (ndarray): Any shape and dtype.
+    Returns:
+        ndarray: Of shape (1,) for a 0-d array, else as it is. Differentiable, any order."""
 
 def atleast_2d(x: ndarray) -> ndarray:
-    """The array with at least 2 dimensions, new ones first. Differentiable."""
+    """The array with at least 2 dimensions.
+
+    Args:
+        x (ndarray): Any shape and dtype.
+    Returns:
+        ndarray: New axes, of length 1, come first. Differentiable, any order."""
 
 def atleast_3d(x: ndarray) -> ndarray:
-    """The array with at least 3 dimensions, as numpy.atleast_3d. Differentiable."""
+    """The array with at least 3 dimensions.
+
+    Args:
+        x (ndarray): Any shape and dtype.
+    Returns:
+        ndarray: (1, N, 1) for shape (N,), (M, N, 1) for (M, N). Differentiable, any order."""
 
 def backprop_scope(backprop_name: str, context: Context | None = None) -> BackpropScope:
     """A block, entered by ``with``, that has a graph of its own.
@@ -932,11 +988,24 @@ def bitwise_xor(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
         DtypeError: If an operand is a float."""
 
 def broadcast_arrays(*args: ndarray) -> list[ndarray]:
-    """Views of all arrays in the shape they broadcast to. Differentiable."""
+    """Arrays in the shape that they broadcast to.
+
+    Args:
+        *args (ndarray): One or more, of any dtypes.
+    Returns:
+        list of ndarray: Views. Differentiable, any order.
+    Raises:
+        DimensionError: If the shapes do not fit.
+        TypeError: If there is none."""
 
 def broadcast_to(array: ndarray, shape: ShapeLike) -> ndarray:
-    """A view of a larger shape, in which axes are repeated with stride 0. Differentiable.
+    """The array in a larger shape, in which axes are repeated.
 
+    Args:
+        array (ndarray): Any shape and dtype.
+        shape (tuple of int): One that that of ``array`` broadcasts to.
+    Returns:
+        ndarray: A view, with stride 0 along repeated axes. Differentiable, any order.
     Raises:
         DimensionError: If the shapes do not fit."""
 
@@ -1026,7 +1095,12 @@ def concatenate(arrays: Sequence[ndarray], axis: builtins.int | None = 0) -> nda
         DimensionError: If shapes do not fit, or there is no array."""
 
 def copy(a: ndarray) -> ndarray:
-    """A C-contiguous copy. Differentiable."""
+    """A copy in C order.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+    Returns:
+        ndarray: On the same device. Differentiable, any order."""
 
 def copysign(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     """``x1`` with the sign of ``x2``.
@@ -1040,10 +1114,16 @@ def copysign(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
         DtypeError: If an operand is complex."""
 
 def copyto(dst: ndarray, src: ndarray, casting: str = 'no', where: ArrayLike = True) -> None:
-    """Copies ``src``, broadcast, into ``dst`` in place, where ``where`` is true.
+    """Copies elements into an array, in place.
 
+    Args:
+        dst (ndarray): Where to; in no graph.
+        src (ndarray): What; broadcast to the shape of ``dst``, of its dtype.
+        casting (str): 'no'.
+        where (ndarray or bool): Where it is false, the elements of ``dst`` stay.
     Raises:
         DtypeError: If the dtypes differ.
+        DimensionError: If ``src`` or ``where`` does not broadcast.
         NotImplementedError: If ``casting`` is not 'no'.
         ChainerxError: If ``dst`` is in a graph."""
 
@@ -1108,13 +1188,24 @@ def cumsum(a: ndarray, axis: builtins.int | None = None) -> ndarray:
         DimensionError: If the axis is out of range."""
 
 def diag(v: ndarray, k: builtins.int = 0) -> ndarray:
-    """Diagonal k of a matrix, as a view, or a matrix with that diagonal. Differentiable.
+    """A diagonal of a matrix, or a matrix with a diagonal.
 
+    Args:
+        v (ndarray): 2-d, the matrix; or 1-d, the diagonal. Any dtype.
+        k (int): Which diagonal: 0 is the main one, those above it are positive.
+    Returns:
+        ndarray: The diagonal, a view; or a new matrix, 0 elsewhere. Differentiable, any order.
     Raises:
         DimensionError: If ``v`` has neither 1 nor 2 dimensions."""
 
 def diagflat(v: ndarray, k: builtins.int = 0) -> ndarray:
-    """A matrix with the flattened array as diagonal k. Differentiable."""
+    """A matrix with the flattened array as a diagonal.
+
+    Args:
+        v (ndarray): Any shape and dtype.
+        k (int): Which diagonal: 0 is the main one, those above it are positive.
+    Returns:
+        ndarray: 2-d, 0 elsewhere. Differentiable, any order."""
 
 def divide(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     """True quotient of two operands.
@@ -1139,10 +1230,27 @@ def dot(a: ndarray, b: ndarray) -> ndarray:
         DimensionError: If the lengths differ."""
 
 def dsplit(ary: ndarray, indices_or_sections: Indices) -> list[ndarray]:
-    """split() along axis 2 of an array with 3 dimensions or more. Differentiable."""
+    """Parts of an array along axis 2.
+
+    Args:
+        ary (ndarray): 3 dimensions or more, any dtype.
+        indices_or_sections: The number of equal parts, or a sequence or array of the indices
+            where parts begin.
+    Returns:
+        list of ndarray: Views. Differentiable, any order.
+    Raises:
+        DimensionError: If there are no such equal parts, or fewer dimensions.
+        ValueError: If their number is no integer."""
 
 def dstack(arrays: Sequence[ndarray]) -> ndarray:
-    """Joins arrays, of at least 3 dimensions or made so, along axis 2. Differentiable."""
+    """Joins arrays along axis 2, which :func:`atleast_3d` adds to those that lack it.
+
+    Args:
+        arrays (sequence of ndarray): A list or tuple. Dtypes are promoted.
+    Returns:
+        ndarray: 3 dimensions or more. Differentiable, any order.
+    Raises:
+        DimensionError: If shapes do not fit, or there is no array."""
 
 def elu(x: ndarray, alpha: builtins.float = 1.0) -> ndarray:
     """``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere.
@@ -1217,7 +1325,15 @@ def exp2(x: ndarray) -> ndarray:
         DtypeError: If an operand is complex."""
 
 def expand_dims(a: ndarray, axis: builtins.int | Sequence[builtins.int]) -> ndarray:
-    """A view with new axes of length 1, at these places in the result. Differentiable."""
+    """The array with new axes of length 1.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        axis (int or tuple of int): Their places in the result.
+    Returns:
+        ndarray: A view. Differentiable, any order.
+    Raises:
+        DimensionError: If there is no such place, or one is given twice."""
 
 def expm1(x: ndarray) -> ndarray:
     """``exp(x) - 1``, exact near 0.
@@ -1265,13 +1381,35 @@ def fix(x: ndarray) -> ndarray:
         DtypeError: If an operand is complex."""
 
 def flip(m: ndarray, axes: Axis = None) -> ndarray:
-    """A view with axes reversed, all by default. Differentiable."""
+    """The array with axes reversed.
+
+    Args:
+        m (ndarray): Any shape and dtype.
+        axes (int or tuple of int): Which; None is all.
+    Returns:
+        ndarray: A view. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis is not there, or given twice."""
 
 def fliplr(m: ndarray) -> ndarray:
-    """A view with axis 1 reversed. Differentiable."""
+    """The array with axis 1 reversed.
+
+    Args:
+        m (ndarray): 2 dimensions or more, any dtype.
+    Returns:
+        ndarray: A view. Differentiable, any order.
+    Raises:
+        DimensionError: If there is no axis 1."""
 
 def flipud(m: ndarray) -> ndarray:
-    """A view with axis 0 reversed. Differentiable."""
+    """The array with axis 0 reversed.
+
+    Args:
+        m (ndarray): 1 dimension or more, any dtype.
+    Returns:
+        ndarray: A view. Differentiable, any order.
+    Raises:
+        DimensionError: If there are no dimensions."""
 
 def floor(x: ndarray) -> ndarray:
     """The greatest whole number not above each element.
@@ -1372,7 +1510,8 @@ def gaussian_kl_divergence(mean: ndarray, ln_var: ndarray) -> ndarray:
 def get_num_threads() -> builtins.int:
     """The number of threads that one operation may use on a native device.
 
-    At first ``$CHAINERX_NUM_THREADS``, else the CPUs that this process may run on."""
+    Returns:
+        int: At first ``$CHAINERX_NUM_THREADS``, else the CPUs that this process may run on."""
 
 def grad(outputs: ndarray | Sequence[ndarray], inputs: ndarray | Sequence[ndarray], backprop_id: BackpropId | None = None, enable_double_backprop: builtins.bool = False, set_grad: builtins.bool = False, retain_grad: builtins.bool = False, grad_outputs: Sequence[ndarray | None] | None = None, loss_scale: builtins.float | None = None) -> list[Any]:
     """The gradients of some arrays by others, without touching any ``grad``.
@@ -1430,10 +1569,27 @@ def hinge(x1: ndarray, x2: ndarray, norm: builtins.float = 1.0) -> ndarray:
         IndexError: If a label is out of range."""
 
 def hsplit(ary: ndarray, indices_or_sections: Indices) -> list[ndarray]:
-    """split() along axis 1, or 0 if there is only one. Differentiable."""
+    """Parts of an array along axis 1, or 0 if there is only one.
+
+    Args:
+        ary (ndarray): 1 dimension or more, any dtype.
+        indices_or_sections: The number of equal parts, or a sequence or array of the indices
+            where parts begin.
+    Returns:
+        list of ndarray: Views. Differentiable, any order.
+    Raises:
+        DimensionError: If there are no such equal parts, or fewer dimensions.
+        ValueError: If their number is no integer."""
 
 def hstack(arrays: Sequence[ndarray]) -> ndarray:
-    """Joins arrays side by side: along axis 1, or 0 if they have only one. Differentiable."""
+    """Joins arrays side by side: along axis 1, or 0 if they have only one.
+
+    Args:
+        arrays (sequence of ndarray): A list or tuple. Dtypes are promoted.
+    Returns:
+        ndarray: Differentiable, any order.
+    Raises:
+        DimensionError: If shapes do not fit, or there is no array."""
 
 def huber_loss(x1: ndarray, x2: ndarray, delta: builtins.float) -> ndarray:
     """Half the squared error where ``abs(x1 - x2) <= delta``, linear beyond.
@@ -1760,10 +1916,15 @@ def mean(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndar
         The mean of nothing is NaN."""
 
 def meshgrid(*xi: ndarray, indexing: str = 'xy') -> list[ndarray]:
-    """Coordinates of a grid, as views of broadcast vectors. Differentiable.
+    """The coordinates of a grid.
 
     Args:
-        indexing (str): 'xy', where the second axis is that of the first array, or 'ij'."""
+        *xi (ndarray): The coordinates along each axis, flattened; of any dtypes.
+        indexing (str): 'xy', where the second axis is that of the first array, or 'ij'.
+    Returns:
+        list of ndarray: Views of these in the shape of the grid. Differentiable, any order.
+    Raises:
+        ValueError: If ``indexing`` is neither."""
 
 def min(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
     """Smallest element over axes.
@@ -1793,7 +1954,16 @@ def minimum(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
         DtypeError: If an operand is complex."""
 
 def moveaxis(a: ndarray, source: builtins.int | Sequence[builtins.int], destination: builtins.int | Sequence[builtins.int]) -> ndarray:
-    """A view with axes moved to other places, the others in their order. Differentiable."""
+    """The array with axes moved to other places, the others in their order.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        source (int or tuple of int): Which.
+        destination (int or tuple of int): Their places in the result.
+    Returns:
+        ndarray: A view. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis is not there or given twice, or the numbers differ."""
 
 def multiply(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     """Product of two operands; bool is allowed.
@@ -1868,8 +2038,12 @@ def no_backprop_mode(x: Context | BackpropId | Sequence[BackpropId] | None = Non
         ChainerxError: If an id is released."""
 
 def nonzero(a: ndarray) -> tuple[ndarray, ...]:
-    """Indices of the elements that are not 0, one int64 array per dimension.
+    """The places of the elements that are not 0.
 
+    Args:
+        a (ndarray): 1 dimension or more, any dtype.
+    Returns:
+        tuple of ndarray: Indices, one 1-d int64 array per dimension. Not differentiable.
     Raises:
         DimensionError: If ``a`` has no dimensions."""
 
@@ -1910,13 +2084,15 @@ def pad(array: ndarray, pad_width: builtins.int | Sequence[builtins.int] | Seque
     """The array with elements added before and after each axis.
 
     Args:
+        array (ndarray): Any shape and dtype.
         pad_width: Pairs of widths, one per axis or one for all; a number means both.
         mode (str): 'constant', 'edge', 'reflect', 'symmetric' or 'wrap'.
         constant_values: The value for mode 'constant'.
     Returns:
         ndarray: Differentiable, any order.
     Raises:
-        DimensionError: If widths are negative or too many."""
+        DimensionError: If widths are negative or too many.
+        ValueError: If there is no such mode."""
 
 def positive(x: ndarray) -> ndarray:
     """A copy of each element.
@@ -1961,7 +2137,12 @@ def prod(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndar
         DimensionError: If an axis is out of range or repeated."""
 
 def ravel(a: ndarray) -> ndarray:
-    """The elements in one dimension; a view if the layout allows it. Differentiable."""
+    """The elements in one dimension, in C order.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+    Returns:
+        ndarray: A view if the layout allows it. Differentiable, any order."""
 
 def reciprocal(x: ndarray) -> ndarray:
     """One over each element.
@@ -1998,14 +2179,20 @@ def repeat(a: ndarray, repeats: Indices, axis: builtins.int | None = None) -> nd
     """Each element along an axis several times.
 
     Args:
+        a (ndarray): Any shape and dtype.
         repeats: How often: one number, or a sequence or array of one for each element.
         axis (int): None repeats the elements of the flattened array.
     Returns:
-        ndarray: Differentiable, any order."""
+        ndarray: Differentiable, any order.
+    Raises:
+        DimensionError: If a number is negative, their count does not fit, or there is no such axis."""
 
 def reshape(a: ndarray, *newshape: builtins.int | Sequence[builtins.int]) -> ndarray:
-    """The same elements in another shape, given as a tuple or as integers; one of them may be -1.
+    """The same elements, in C order, in another shape.
 
+    Args:
+        a (ndarray): Any shape and dtype.
+        *newshape (int or tuple of int): A tuple, or integers; one of them may be -1.
     Returns:
         ndarray: A view if the layout allows it. Differentiable, any order.
     Raises:
@@ -2033,10 +2220,28 @@ def rint(x: ndarray) -> ndarray:
         DtypeError: If an operand is complex."""
 
 def roll(a: ndarray, shift: builtins.int | Sequence[builtins.int], axis: Axis = None) -> ndarray:
-    """Elements moved along axes; those that fall off come back at the other end. Without ``axis``, in the flattened array. Differentiable."""
+    """The elements moved along axes; those that fall off come back at the other end.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        shift (int or tuple of int): How far.
+        axis (int or tuple of int): Where; None moves them in the flattened array.
+    Returns:
+        ndarray: The shape of ``a``. Differentiable, any order.
+    Raises:
+        DimensionError: If there is no such axis, or the numbers of shifts and axes differ."""
 
 def rollaxis(a: ndarray, axis: builtins.int, start: builtins.int = 0) -> ndarray:
-    """A view with an axis moved to before `start`. Differentiable."""
+    """The array with one axis moved to before another.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        axis (int): Which.
+        start (int): Before which; the number of dimensions is the end.
+    Returns:
+        ndarray: A view. Differentiable, any order.
+    Raises:
+        DimensionError: If there is no such axis."""
 
 def set_num_threads(n: builtins.int) -> None:
     """Sets the number of threads that one operation may use, for the whole process.
@@ -2044,7 +2249,9 @@ def set_num_threads(n: builtins.int) -> None:
     Results don't depend on it.
 
     Args:
-        n (int): 1 to 1024."""
+        n (int): 1 to 1024.
+    Raises:
+        ValueError: For any other number."""
 
 def sigmoid(x: ndarray) -> ndarray:
     """``1 / (1 + exp(-x))``.
@@ -2133,15 +2340,18 @@ def softplus(x: ndarray, beta: builtins.float = 1.0) -> ndarray:
         DtypeError: If an operand is complex."""
 
 def split(ary: ndarray, indices_or_sections: Indices, axis: builtins.int = 0) -> list[ndarray]:
-    """Parts of an array along an axis, as views.
+    """Parts of an array along an axis.
 
     Args:
+        ary (ndarray): Any shape and dtype.
         indices_or_sections: The number of equal parts, or a sequence or array of the indices
             where parts begin.
+        axis (int): Which.
     Returns:
-        list: Views. Differentiable, any order.
+        list of ndarray: Views. Differentiable, any order.
     Raises:
-        DimensionError: If there are no such equal parts."""
+        DimensionError: If there are no such equal parts, or no such axis.
+        ValueError: If their number is no integer."""
 
 def sqrt(x: ndarray) -> ndarray:
     """Square root of each element.
@@ -2173,16 +2383,26 @@ def squared_error(x1: ndarray, x2: ndarray) -> ndarray:
         DtypeError: If an operand is bool."""
 
 def squeeze(a: ndarray, axis: Axis = None) -> ndarray:
-    """A view without axes of length 1: all, or those given. Differentiable.
+    """The array without axes of length 1.
 
+    Args:
+        a (ndarray): Any shape and dtype.
+        axis (int or tuple of int): Which; None is all of length 1.
+    Returns:
+        ndarray: A view. Differentiable, any order.
     Raises:
-        DimensionError: If an axis is longer."""
+        DimensionError: If an axis is longer, or not there."""
 
 def stack(arrays: Sequence[ndarray], axis: builtins.int = 0) -> ndarray:
-    """Joins arrays of one shape along a new axis. Differentiable.
+    """Joins arrays along a new axis.
 
+    Args:
+        arrays (sequence of ndarray): A list or tuple, of one shape. Dtypes are promoted.
+        axis (int): Its place in the result.
+    Returns:
+        ndarray: Differentiable, any order.
     Raises:
-        DimensionError: If shapes differ, or there is no array."""
+        DimensionError: If shapes differ, or there is no array, or no such place."""
 
 def std(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
     """Standard deviation of the population over axes: the root of var().
@@ -2220,7 +2440,15 @@ def sum(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarr
         DimensionError: If an axis is out of range or repeated."""
 
 def swapaxes(a: ndarray, axis1: builtins.int, axis2: builtins.int) -> ndarray:
-    """A view with two axes exchanged. Differentiable."""
+    """The array with two axes exchanged.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        axis1, axis2 (int): Which; negative ones count from the end.
+    Returns:
+        ndarray: A view. Differentiable, any order.
+    Raises:
+        DimensionError: If there is no such axis."""
 
 def swish(x: ndarray, beta: ndarray) -> ndarray:
     """``x * sigmoid(beta * x)`` (Ramachandran et al., 2017).
@@ -2262,14 +2490,33 @@ def tanh(x: ndarray) -> ndarray:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
 def tile(A: ndarray, reps: builtins.int | Sequence[builtins.int]) -> ndarray:
-    """The array beside itself, so many times along each axis. Differentiable."""
+    """The array beside itself, so many times along each axis.
+
+    Args:
+        A (ndarray): Any shape and dtype.
+        reps (int or tuple of int): How often; the last one stands for the last axis.
+    Returns:
+        ndarray: Differentiable, any order.
+    Raises:
+        DimensionError: If one is negative."""
 
 def to_numpy(array: ndarray, copy: builtins.bool = True) -> numpy.ndarray:
-    """The values as a NumPy array. Without `copy`, shares the memory of an array on a native device."""
+    """The values as a NumPy array.
+
+    Args:
+        array (ndarray): On any device.
+        copy (bool): False shares the memory of an array on a native device.
+    Returns:
+        numpy.ndarray: Of the same shape and dtype."""
 
 def transpose(a: ndarray, axes: Axis = None) -> ndarray:
-    """A view with the axes in another order, reversed by default. Differentiable.
+    """The array with its axes in another order.
 
+    Args:
+        a (ndarray): Any shape and dtype.
+        axes (tuple of int): Where each axis of the result comes from; None reverses them.
+    Returns:
+        ndarray: A view. Differentiable, any order.
     Raises:
         DimensionError: If ``axes`` is not a permutation."""
 
@@ -2289,10 +2536,26 @@ def tri(N: builtins.int, M: builtins.int | None = None, k: builtins.int = 0, dty
         MemoryError: If there is not so much memory."""
 
 def tril(m: ndarray, k: builtins.int = 0) -> ndarray:
-    """A copy with zeros above diagonal k of the last two axes. Differentiable."""
+    """A copy with zeros above a diagonal of the last two axes.
+
+    Args:
+        m (ndarray): 1 dimension or more, any dtype; a 1-d array becomes each row of a square.
+        k (int): Which diagonal: 0 is the main one, those above it are positive.
+    Returns:
+        ndarray: Differentiable, any order.
+    Raises:
+        DimensionError: If there are no dimensions."""
 
 def triu(m: ndarray, k: builtins.int = 0) -> ndarray:
-    """A copy with zeros below diagonal k of the last two axes. Differentiable."""
+    """A copy with zeros below a diagonal of the last two axes.
+
+    Args:
+        m (ndarray): 1 dimension or more, any dtype; a 1-d array becomes each row of a square.
+        k (int): Which diagonal: 0 is the main one, those above it are positive.
+    Returns:
+        ndarray: Differentiable, any order.
+    Raises:
+        DimensionError: If there are no dimensions."""
 
 def trunc(x: ndarray) -> ndarray:
     """Each element without its fraction.
@@ -2317,10 +2580,27 @@ def var(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarr
         DimensionError: If an axis is out of range or repeated."""
 
 def vsplit(ary: ndarray, indices_or_sections: Indices) -> list[ndarray]:
-    """split() along axis 0 of an array with 2 dimensions or more. Differentiable."""
+    """Parts of an array along axis 0.
+
+    Args:
+        ary (ndarray): 2 dimensions or more, any dtype.
+        indices_or_sections: The number of equal parts, or a sequence or array of the indices
+            where parts begin.
+    Returns:
+        list of ndarray: Views. Differentiable, any order.
+    Raises:
+        DimensionError: If there are no such equal parts, or fewer dimensions.
+        ValueError: If their number is no integer."""
 
 def vstack(arrays: Sequence[ndarray]) -> ndarray:
-    """Joins arrays, of at least 2 dimensions or made so, along axis 0. Differentiable."""
+    """Joins arrays along axis 0.
+
+    Args:
+        arrays (sequence of ndarray): A list or tuple. Dtypes are promoted. 1-d ones are rows.
+    Returns:
+        ndarray: 2 dimensions or more. Differentiable, any order.
+    Raises:
+        DimensionError: If shapes do not fit, or there is no array."""
 
 def where(condition: ndarray, x: ndarray | Scalar, y: ndarray | Scalar) -> ndarray:
     """Elements of ``x`` where ``condition`` holds, of ``y`` elsewhere.

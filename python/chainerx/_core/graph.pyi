@@ -132,13 +132,40 @@ class Value:
     def __repr__(self) -> str: ...
 
 def value(x: ndarray) -> Value | None:
-    """The Value of an array; None if it is in no graph."""
+    """
+    The place of an array in the graphs.
+
+    Args:
+        x (ndarray): Which.
+    Returns:
+        Value: None if it is in no graph.
+    """
 
 def creator(x: ndarray) -> Node | None:
-    """The Node that made an array; None if it is a leaf or in no graph."""
+    """
+    The operation that made an array.
+
+    Args:
+        x (ndarray): Which.
+    Returns:
+        Node: None if it is a leaf or in no graph.
+    """
 
 def unchain(x: ndarray) -> None:
-    """Makes the array a leaf: backward ends at it."""
+    """
+    Makes the array a leaf: backward ends at it.
+
+    Args:
+        x (ndarray): Which.
+    """
 
 def dump(x: ndarray, backprop_id: BackpropId | None = None) -> str:
-    """The operations that an array depends on, one line each."""
+    """
+    The operations that an array depends on, as text.
+
+    Args:
+        x (ndarray): Which.
+        backprop_id (BackpropId): The graph; None is the default one of the context.
+    Returns:
+        str: One line each.
+    """

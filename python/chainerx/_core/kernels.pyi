@@ -11,7 +11,10 @@ import numpy
 
 def table() -> list[tuple[str, str, list[tuple[str, str, str]], builtins.int]]:
     """
-    Every kernel: its name, its family, its operands as (role, C++ type, name), and the hash of its signature.
+    Every kernel.
+
+    Returns:
+        list of tuple: Name, family, operands as (role, C++ type, name), and the hash of the signature.
     """
 
 class Hook:

@@ -8,7 +8,10 @@ import numpy
 from chainerx._core import Axis, DeviceLike, DtypeLike, ShapeLike, ndarray
 
 def get_state() -> tuple[builtins.int, builtins.int]:
-    """The seed and the number of draws since: what :func:`set_state` takes."""
+    """The state of the random number generator.
+
+    Returns:
+        tuple of int: The seed and the number of draws since: what :func:`set_state` takes."""
 
 def integers(low: builtins.int, high: builtins.int | None = None, size: ShapeLike | None = None, dtype: DtypeLike = 'int64', device: DeviceLike | None = None) -> ndarray:
     """Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.
@@ -18,6 +21,7 @@ def integers(low: builtins.int, high: builtins.int | None = None, size: ShapeLik
         high (int): End of the range, excluded.
         size: Shape; None gives a 0-dimensional array.
         dtype: An integer dtype that holds the range.
+        device: Default: the default device.
     Returns:
         ndarray: Independent integers.
     Raises:
@@ -31,6 +35,7 @@ def normal(loc: builtins.float = 0.0, scale: builtins.float = 1.0, size: ShapeLi
         scale (float): Standard deviation, at least 0.
         size: Shape; None gives a 0-dimensional array.
         dtype: A real float dtype.
+        device: Default: the default device.
         key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator stays as it is.
     Returns:
         ndarray: Independent numbers.
@@ -48,18 +53,36 @@ def permutation(x: ndarray | builtins.int, device: DeviceLike | None = None) -> 
         DimensionError: If ``x`` is 0-dimensional, or a negative length."""
 
 def randint(low: builtins.int, high: builtins.int | None = None, size: ShapeLike | None = None, dtype: DtypeLike = 'int64', device: DeviceLike | None = None) -> ndarray:
-    """Same as :func:`integers`."""
+    """Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.
+
+    Args:
+        low (int): Least value.
+        high (int): End of the range, excluded.
+        size: Shape; None gives a 0-dimensional array.
+        dtype: An integer dtype that holds the range.
+        device: Default: the default device.
+    Returns:
+        ndarray: Independent integers.
+    Raises:
+        ValueError: If the range is empty or beyond the dtype."""
 
 def seed(seed: builtins.int | None = None) -> None:
     """Starts the random number generator anew.
 
     Args:
         seed (int): 0 to 2**64 - 1; None takes the entropy of the system.
+    Raises:
+        ValueError: If it is out of range.
     Note:
         The same seed gives the same numbers on any number of threads."""
 
 def set_state(state: tuple[builtins.int, builtins.int]) -> None:
-    """Goes back to a state of the generator."""
+    """Goes back to a state of the random number generator.
+
+    Args:
+        state (tuple of int): What :func:`get_state` returned.
+    Raises:
+        TypeError: If it is no tuple of two integers."""
 
 def uniform(low: builtins.float = 0.0, high: builtins.float = 1.0, size: ShapeLike | None = None, dtype: DtypeLike = 'float64', device: DeviceLike | None = None, key: builtins.int | None = None) -> ndarray:
     """Numbers evenly distributed from ``low`` to ``high``.
@@ -69,6 +92,7 @@ def uniform(low: builtins.float = 0.0, high: builtins.float = 1.0, size: ShapeLi
         high (float): End of the range, excluded; it may be below ``low``.
         size: Shape; None gives a 0-dimensional array.
         dtype: A real float dtype.
+        device: Default: the default device.
         key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator stays as it is.
     Returns:
         ndarray: Independent numbers."""

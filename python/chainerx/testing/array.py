@@ -14,7 +14,18 @@ def _as_numpy(x):
 
 
 def assert_allclose(x, y, rtol=1e-7, atol=0, equal_nan=True, err_msg='', verbose=True):
-    """Raises AssertionError unless ``|x - y| <= atol + rtol * |y|`` everywhere."""
+    """Raises AssertionError unless ``|x - y| <= atol + rtol * |y|`` everywhere.
+
+    Args:
+        x, y (ndarray, numpy.ndarray or number): In either order.
+        rtol (float): Relative tolerance.
+        atol (float): Absolute tolerance.
+        equal_nan (bool): Whether NaN equals NaN.
+        err_msg (str): What an error adds.
+        verbose (bool): Whether it shows the values.
+    Raises:
+        AssertionError: Also if the shapes do not broadcast.
+    """
     np.testing.assert_allclose(
         _as_numpy(x),
         _as_numpy(y),
@@ -27,7 +38,15 @@ def assert_allclose(x, y, rtol=1e-7, atol=0, equal_nan=True, err_msg='', verbose
 
 
 def assert_array_equal(x, y, err_msg='', verbose=True):
-    """Raises AssertionError unless shapes and values are the same; nan equals nan."""
+    """Raises AssertionError unless shapes and values are the same; NaN equals NaN.
+
+    Args:
+        x, y (ndarray, numpy.ndarray or number): In either order.
+        err_msg (str): What an error adds.
+        verbose (bool): Whether it shows the values.
+    Raises:
+        AssertionError: If they differ.
+    """
     np.testing.assert_array_equal(_as_numpy(x), _as_numpy(y), err_msg=err_msg, verbose=verbose)
 
 
@@ -46,11 +65,17 @@ def _preprocess(x, y, dtype_check, strides_check):
 
 
 def assert_array_equal_ex(x, y, *args, dtype_check=None, strides_check=None, **kwargs):
-    """``assert_array_equal`` that also compares dtype and strides.
+    """`assert_array_equal` that also compares dtype and strides.
 
     Args:
-        dtype_check (bool): False also leaves the strides out.
-        strides_check (bool): True with ``dtype_check=False`` is a ValueError.
+        x, y (ndarray or numpy.ndarray): In either order.
+        *args: ``err_msg`` and ``verbose``.
+        dtype_check (bool): False also leaves the strides out; None is True.
+        strides_check (bool): None is the same as ``dtype_check``.
+        **kwargs: The same by name.
+    Raises:
+        AssertionError: If they differ.
+        ValueError: For ``strides_check=True`` with ``dtype_check=False``.
     """
     _preprocess(x, y, dtype_check, strides_check)
     assert_array_equal(x, y, *args, **kwargs)
@@ -59,11 +84,20 @@ def assert_array_equal_ex(x, y, *args, dtype_check=None, strides_check=None, **k
 def assert_allclose_ex(
     x, y, rtol=None, atol=None, *args, dtype_check=None, strides_check=None, **kwargs
 ):
-    """``assert_allclose`` that also compares dtype and strides.
+    """`assert_allclose` that also compares dtype and strides.
 
     Args:
-        float16_rtol, float16_atol, float32_rtol, ...: Tolerance where ``x`` has that dtype; it goes
-            before ``rtol`` and ``atol``.
+        x, y (ndarray or numpy.ndarray): In either order.
+        rtol (float): Relative tolerance; 1e-7 if None.
+        atol (float): Absolute tolerance; 0 if None.
+        *args: Further arguments of `assert_allclose`.
+        dtype_check (bool): False also leaves the strides out; None is True.
+        strides_check (bool): None is the same as ``dtype_check``.
+        **kwargs: The same by name; ``float16_rtol``, ``float32_atol`` and so on are the tolerances
+            where ``x`` has that dtype, which go before ``rtol`` and ``atol``.
+    Raises:
+        AssertionError: If they differ.
+        ValueError: For ``strides_check=True`` with ``dtype_check=False``.
     """
     _preprocess(x, y, dtype_check, strides_check)
     tolerances = {'rtol': 1e-7 if rtol is None else rtol, 'atol': 0 if atol is None else atol}

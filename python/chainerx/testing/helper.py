@@ -18,7 +18,11 @@ _IGNORE = _Ignore()
 
 
 def ignore():
-    """What a test body returns, under both modules, to have nothing compared."""
+    """What a test body returns, under both modules, to have nothing compared.
+
+    Returns:
+        The same object each time.
+    """
     return _IGNORE
 
 
@@ -111,16 +115,20 @@ def numpy_chainerx_allclose(
     accept_error=(),
     **kwargs,
 ):
-    """Decorator: runs the test with ``xp=chainerx`` and ``xp=numpy`` and compares what they return.
+    """Runs a test with ``xp=chainerx`` and ``xp=numpy`` and compares what it returns.
 
     The results are arrays, equal scalars of one type, or lists and tuples of them; chainerx's
     arrays must be on the default device. An error passes only if both modules raise, each one of
     ``accept_error``.
 
     Args:
+        rtol, atol, equal_nan, err_msg, verbose: As in `assert_allclose`.
         name (str): The argument of the test that takes the module.
+        dtype_check, strides_check (bool): As in `assert_allclose_ex`.
         accept_error (class or tuple of classes): Errors that may be the outcome.
-        dtype_check, strides_check, float16_rtol, ...: As in ``assert_allclose_ex``.
+        **kwargs: ``float16_rtol`` and so on, as in `assert_allclose_ex`.
+    Returns:
+        A decorator of tests.
     """
 
     def check(actual, expected):
@@ -149,7 +157,16 @@ def numpy_chainerx_array_equal(
     strides_check=None,
     accept_error=(),
 ):
-    """Decorator: ``numpy_chainerx_allclose`` with exact comparison."""
+    """As `numpy_chainerx_allclose`, with exact comparison.
+
+    Args:
+        err_msg, verbose: As in `assert_array_equal`.
+        name (str): The argument of the test that takes the module.
+        dtype_check, strides_check (bool): As in `assert_array_equal_ex`.
+        accept_error (class or tuple of classes): Errors that may be the outcome.
+    Returns:
+        A decorator of tests.
+    """
 
     def check(actual, expected):
         array.assert_array_equal_ex(

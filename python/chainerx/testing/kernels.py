@@ -19,8 +19,12 @@ def check_kernels() -> Iterator[None]:
 
     Operands are on the device and inside of their memory, outputs are writable and overlap no other
     operand, elementwise operands broadcast and have one dtype, bools are 0 or 1. For who writes a
-    backend or an operation: a violation is a :class:`~chainerx.ChainerxError` that names kernel and
-    operand.
+    backend or an operation.
+
+    Yields:
+        None: The check ends with the block.
+    Raises:
+        ChainerxError: At a violation; it names kernel and operand.
     """
     validator = kernels.Validator()
     validator.install()

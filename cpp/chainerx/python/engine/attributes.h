@@ -1,6 +1,8 @@
 // Attributes of Python objects, read without running code of Python's.
 #pragma once
 
+#include <cstdint>
+
 #include "chainerx/python/bind.h"
 #include "chainerx/python/ref.h"
 
@@ -27,6 +29,30 @@ struct ClassVersion {
     bool IsOf(PyObject* o) const {
         return Py_TYPE(o) == type && version != 0 && type->tp_version_tag == version;
     }
+};
+
+// That nothing was written to a dict since: a tenth of the cost of looking up what is in it. Where
+// Python does not count, that is never known.
+class DictVersion {
+ public:
+    DictVersion() = default;
+    explicit DictVersion(PyObject* dict) : version_{Read(dict)} {}
+    bool IsOf(PyObject* dict) const { return version_ != 0 && version_ == Read(dict); }
+
+ private:
+    // Python 3.11 and 3.12 give each dict a number that no dict had before, whenever it changes.
+    static uint64_t Read([[maybe_unused]] PyObject* dict) {
+#if PY_VERSION_HEX < 0x030D0000
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+        return reinterpret_cast<PyDictObject*>(dict)->ma_version_tag;
+#pragma GCC diagnostic pop
+#else
+        return 0;
+#endif
+    }
+
+    uint64_t version_{0};
 };
 
 }  // namespace chainerx::python::engine

@@ -1,5 +1,6 @@
 #include "chainerx/python/engine/walk.h"
 
+#include <algorithm>
 #include <memory>
 #include <unordered_set>
 
@@ -155,37 +156,47 @@ bool Walk::IsCurrent(PyObject* link) const {
     const Member* member = members_.data();
     // A child is a member of a place that was looked at before its own, and so alive.
     for (const Place& place : places_) {
-        if (!place.type.IsOf(place.link) || DictOf(place.link) != place.dict ||
-            Find(place.dict, g_own_name) != place.params ||
-            PySet_GET_SIZE(place.params) != place.n_params) {
+        if (!place.type.IsOf(place.link) || DictOf(place.link) != place.dict) return false;
+        const Member* const first_child = member + place.n_params;
+        const Member* const end = first_child + place.n_children;
+        if (!place.version.IsOf(place.dict)) {
+            if (!HasValues(place, member, end)) return false;
+            place.version = DictVersion{place.dict};
+        }
+        if (!HasNames(place.params, member, first_child)) return false;
+        if (place.kind == Children::kSet && !HasNames(place.children, first_child, end)) {
             return false;
         }
-        const Member* const first_child = member + place.n_params;
-        for (; member != first_child; ++member) {
-            PyObject* name = member->name.get();
-            if (Find(place.dict, name) != member->value || !Contains(place.params, name)) {
-                return false;
-            }
-            // Another object may have got the place in memory.
-            if (member->value != Py_None && !IsParameter(member->value)) return false;
-        }
-        if (place.kind == Children::kNone) continue;
-        if (Find(place.dict, g_children_name) != place.children) return false;
-        const Member* const end = first_child + place.n_children;
         if (place.kind == Children::kList) {
             if (PyList_GET_SIZE(place.children) != place.n_children) return false;
-            for (Py_ssize_t i = 0; member != end; ++member, ++i) {
-                if (PyList_GET_ITEM(place.children, i) != member->value) return false;
-            }
-            continue;
-        }
-        if (PySet_GET_SIZE(place.children) != place.n_children) return false;
-        for (; member != end; ++member) {
-            PyObject* name = member->name.get();
-            if (Find(place.dict, name) != member->value || !Contains(place.children, name)) {
-                return false;
+            for (Py_ssize_t i = 0; i < place.n_children; ++i) {
+                if (PyList_GET_ITEM(place.children, i) != first_child[i].value) return false;
             }
         }
+        member = end;
+    }
+    return true;
+}
+
+// Whether a set has these names, and no others.
+bool Walk::HasNames(PyObject* set, const Member* begin, const Member* end) {
+    if (PySet_GET_SIZE(set) != end - begin) return false;
+    return std::all_of(begin, end, [set](const Member& m) { return Contains(set, m.name.get()); });
+}
+
+// Whether all is in the dict of a link that was there.
+bool Walk::HasValues(const Place& place, const Member* begin, const Member* end) {
+    if (Find(place.dict, g_own_name) != place.params ||
+        Find(place.dict, g_params_name) != nullptr ||
+        (place.children != nullptr && Find(place.dict, g_children_name) != place.children)) {
+        return false;
+    }
+    for (const Member* m = begin; m != end; ++m) {
+        if (!m->name.get()) continue;  // an item of a list
+        if (Find(place.dict, m->name.get()) != m->value) return false;
+        // Another object may have got the place of a parameter in memory.
+        const bool is_param = m < begin + place.n_params;
+        if (is_param && m->value != Py_None && !IsParameter(m->value)) return false;
     }
     return true;
 }
@@ -233,9 +244,13 @@ PyObject* Params(PyObject*, PyObject* link) {
 }
 
 bool HasPlainClearGrad(VariableObject* v) {
+    static ClassVersion plain;  // the class that was looked at last
     auto* o = reinterpret_cast<PyObject*>(v);
-    if (_PyType_Lookup(Py_TYPE(o), g_cleargrad_name) != g_callbacks.parameter_cleargrad) {
-        return false;
+    if (!plain.IsOf(o)) {
+        if (_PyType_Lookup(Py_TYPE(o), g_cleargrad_name) != g_callbacks.parameter_cleargrad) {
+            return false;
+        }
+        plain = ClassVersion::Of(o);
     }
     return v->dict == nullptr || Find(v->dict, g_cleargrad_name) == nullptr;
 }

@@ -34,6 +34,7 @@ class Walk {
         PyObject* link;
         ClassVersion type;
         PyObject* dict;
+        mutable DictVersion version;
         PyObject* params;
         PyObject* children;  // null without any
         Children kind;
@@ -47,6 +48,8 @@ class Walk {
 
     bool Add(PyObject* link, int depth);
     bool AddMembers(PyObject* dict, PyObject* names);
+    static bool HasNames(PyObject* set, const Member* begin, const Member* end);
+    static bool HasValues(const Place& place, const Member* begin, const Member* end);
     static bool FindKind(PyTypeObject* type, Children& kind);
 
     std::vector<Place> places_;

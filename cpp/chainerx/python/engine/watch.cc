@@ -111,17 +111,37 @@ bool Watch::AddRule(PyObject* o) {
     return HoldsRule(rules_.back(), Find(rules_.front().dict.get(), g_names.t));
 }
 
-bool Watch::HoldsRule(const Rule& rule, PyObject* t) const {
+// What can be told from the dict of a rule, apart from the hooks.
+bool Watch::HoldsDict(const Rule& rule, PyObject* t) const {
     PyObject* dict = rule.dict.get();
     PyObject* count = Find(dict, g_names.t);
-    return rule.type.IsOf(rule.rule.get()) && PyDict_GET_SIZE(dict) == rule.size &&
-           count != nullptr && IsSame(count, t) && Find(dict, g_names.state) == rule.state.get() &&
+    return PyDict_GET_SIZE(dict) == rule.size && count != nullptr && IsSame(count, t) &&
+           Find(dict, g_names.state) == rule.state.get() &&
            Find(dict, g_names.enabled) == Py_True &&
            Find(dict, g_names.hyperparam) == rule.hyperparam.get() &&
-           PyDict_GET_SIZE(rule.own_values.get()) == 1 &&
-           Find(rule.own_values.get(), g_names.parent) == parent_.get() &&
-           IsEmpty(rule.pre_hooks.get()) && IsEmpty(rule.post_hooks.get()) &&
            (!rule.alpha || Find(dict, g_names.initial_alpha) == rule.alpha.get());
+}
+
+bool Watch::IsRuleOf(const Rule& rule, PyObject* param) {
+    PyObject* dict = AsVariable(param)->dict;
+    if (dict != nullptr && rule.param_version.IsOf(dict)) return true;
+    if (RuleOf(param) != rule.rule.get()) return false;
+    rule.param_version = DictVersion{dict};
+    return true;
+}
+
+bool Watch::HoldsRule(const Rule& rule, PyObject* t) const {
+    const bool is_known = t == count_.get() && rule.version.IsOf(rule.dict.get());
+    if (!is_known && !HoldsDict(rule, t)) return false;
+    PyObject* values = rule.own_values.get();
+    if (!rule.own_version.IsOf(values)) {
+        if (PyDict_GET_SIZE(values) != 1 || Find(values, g_names.parent) != parent_.get()) {
+            return false;
+        }
+        rule.own_version = DictVersion{values};
+    }
+    return rule.type.IsOf(rule.rule.get()) && IsEmpty(rule.pre_hooks.get()) &&
+           IsEmpty(rule.post_hooks.get());
 }
 
 bool Watch::AddIdle(PyObject* param) {
@@ -198,8 +218,8 @@ bool Watch::Holds(PyObject* optimizer) const {
     PyObject* t = Find(rules_.front().dict.get(), g_names.t);
     for (size_t i = 0; i < rules_.size(); ++i) {
         const Rule& rule = rules_[i];
-        if (RuleOf(params_[i]) != rule.rule.get() ||
-            AsVariable(params_[i])->loss_scale != nullptr || !HoldsRule(rule, t)) {
+        if (!IsRuleOf(rule, params_[i]) || AsVariable(params_[i])->loss_scale != nullptr ||
+            !HoldsRule(rule, t)) {
             return false;
         }
     }
@@ -255,10 +275,12 @@ Watch::Counts Watch::Next(PyObject* optimizer) const {
             Check(PyNumber_Add(Find(DictOf(optimizer), g_names.t), one))};
 }
 
-void Watch::Set(PyObject* optimizer, const Counts& counts) const {
+void Watch::Set(PyObject* optimizer, const Counts& counts) {
     // The keys are there, so that nothing is allocated, and nothing can fail halfway.
-    for (const Rule& rule : rules_) {
+    count_ = Keep(counts.rules.get());
+    for (Rule& rule : rules_) {
         if (PyDict_SetItem(rule.dict.get(), g_names.t, counts.rules.get()) < 0) throw PythonError{};
+        rule.version = DictVersion{rule.dict.get()};
     }
     if (PyDict_SetItem(DictOf(optimizer), g_names.t, counts.optimizer.get()) < 0) {
         throw PythonError{};

@@ -31,7 +31,7 @@ class Watch {
     };
     Counts Next(PyObject* optimizer) const;
     // Sets them, all or none.
-    void Set(PyObject* optimizer, const Counts& counts) const;
+    void Set(PyObject* optimizer, const Counts& counts);
 
     int Traverse(visitproc visit, void* arg) const;
 
@@ -41,13 +41,16 @@ class Watch {
         Ref rule;
         ClassVersion type;
         Ref dict;
+        DictVersion version;  // with the count that was set last
         Py_ssize_t size;
         Ref state;
         Ref hyperparam;
         Ref own_values;  // the dict of that
-        Ref pre_hooks;   // dicts
+        mutable DictVersion own_version;
+        Ref pre_hooks;  // dicts
         Ref post_hooks;
-        Ref alpha;  // null unless there is one
+        Ref alpha;                          // null unless there is one
+        mutable DictVersion param_version;  // of the dict of the parameter, which names the rule
     };
     // A parameter that no step changes, for it has no rule, or one that is disabled.
     struct Idle {
@@ -63,6 +66,8 @@ class Watch {
 
     bool AddRule(PyObject* rule);
     bool HoldsRule(const Rule& rule, PyObject* t) const;
+    static bool IsRuleOf(const Rule& rule, PyObject* param);
+    bool HoldsDict(const Rule& rule, PyObject* t) const;
     bool AddIdle(PyObject* param);
     static bool HoldsIdle(const Idle& idle);
 
@@ -74,6 +79,7 @@ class Watch {
     Ref parent_;  // of the hyperparameters of all rules
     std::vector<Values> values_;
     bool has_values_{false};
+    Ref count_;  // that was set last
 };
 
 void InitWatch();

@@ -1,6 +1,7 @@
 """Each public function, class, method and property says what it is, and how it is called."""
 
 import ast
+import builtins
 import inspect
 import pathlib
 import re
@@ -180,6 +181,16 @@ def test_signatures_of_derived_classes():
 def test_docstrings_say_what_is_differentiable(case):
     text = inspect.getdoc(case.resolve(chx))
     assert re.search('differentiable|gradient', text, re.I), f'{case.name}: {text}'
+
+
+@pytest.mark.parametrize('case', [c for c in CASES if c.errors and c.fn is None], ids=str)
+def test_docstrings_say_what_is_raised(case):
+    """The errors of the table; all functions raise TypeError for arguments of another type."""
+    text = section(inspect.getdoc(case.resolve(chx)), 'Raises') or ''
+    for _, names, *_ in case.errors:
+        classes = [getattr(chx, name, None) or getattr(builtins, name) for name in names.split('|')]
+        known = {base.__name__ for cls in classes for base in cls.__mro__[:-3]}
+        assert TypeError in classes or any(name in text for name in known), names
 
 
 def test_methods_of_objects_have_signatures():

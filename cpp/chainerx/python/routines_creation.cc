@@ -39,6 +39,7 @@ PyObject* WrapEmpty(const Array& x) {
 #define CX_NEW "Returns:\n    ndarray: C-contiguous, in no graph.\n"
 #define CX_RAISES_SHAPE                                                                          \
     "Raises:\n    DimensionError: If a size is negative or there are more than 10 dimensions.\n" \
+    "    DtypeError: If there is no such dtype.\n"                                               \
     "    MemoryError: If there is not so much memory."
 
 CX_ROUTINE(array,

@@ -218,7 +218,8 @@ CX_ROUTINE(where, "condition: ndarray, x: ndarray | Scalar, y: ndarray | Scalar)
            "    x (ndarray or scalar): Broadcast with the others.\n"
            "    y (ndarray or scalar): Broadcast with the others.\n"
            "Returns:\n"
-           "    ndarray: Promoted dtype of ``x`` and ``y``. Differentiable in both, any order.") {
+           "    ndarray: Promoted dtype of ``x`` and ``y``. Differentiable in both, any order.\n"
+           "Raises:\n    DimensionError: If the shapes do not broadcast.") {
     const Array& condition = ToArray("where", "condition", a[0]);
     if (IsNdArray(a[1])) {
         if (IsNdArray(a[2])) return Wrap(Where(condition, Self(a[1]), Self(a[2])));

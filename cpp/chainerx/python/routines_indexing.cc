@@ -35,7 +35,9 @@ CX_ROUTINE(take,
            "    ndarray: The shape of ``a`` with that of ``indices`` in the place of the axis. "
            "Differentiable in ``a``, any order.\n"
            "Raises:\n    IndexError: For an index out of range.\n"
-           "    DtypeError: If ``indices`` are not integers.") {
+           "    DtypeError: If ``indices`` are not integers.\n"
+           "    DimensionError: If there is no such axis.\n"
+           "    ValueError: If there is no such mode.") {
     return CallTake(ToArray("take", "a", a[0]), a[1], a[2], a[3]);
 }
 

@@ -40,7 +40,9 @@ CX_ROUTINE(softmax_cross_entropy, "x1: ndarray, x2: ndarray) -> ndarray",
            "Returns:\n"
            "    ndarray: (rows,), ``-log(softmax(x1)[i, x2[i]])``, 0 in ignored rows. "
            "Differentiable in ``x1``, any order.\n"
-           "Raises:\n    IndexError: If a label is out of range.") {
+           "Raises:\n    IndexError: If a label is out of range.\n"
+           "    DimensionError: If the shapes do not fit.\n"
+           "    DtypeError: If ``x1`` is not real, or ``x2`` no integers.") {
     return Wrap(SoftmaxCrossEntropy(ToArray("softmax_cross_entropy", "x1", a[0]),
                                     ToArray("softmax_cross_entropy", "x2", a[1])));
 }

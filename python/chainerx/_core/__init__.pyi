@@ -687,7 +687,10 @@ def accuracy(y: ndarray, t: ndarray, ignore_label: builtins.int | None = None) -
         t (ndarray): (rows, ...), integers.
         ignore_label (int): Elements with this label don't count; 0 if all have it.
     Returns:
-        ndarray: 0-dimensional, dtype of ``y``. Not differentiable."""
+        ndarray: 0-dimensional, dtype of ``y``. Not differentiable.
+    Raises:
+        DimensionError: If the shapes do not fit.
+        DtypeError: If ``y`` is not float, or ``t`` no integers."""
 
 def add(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     """Sum of two operands.
@@ -1274,6 +1277,7 @@ def empty(shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike |
         ndarray: C-contiguous, in no graph.
     Raises:
         DimensionError: If a size is negative or there are more than 10 dimensions.
+        DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
 def empty_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:
@@ -1358,6 +1362,7 @@ def eye(N: builtins.int, M: builtins.int | None = None, k: builtins.int = 0, dty
         ndarray: C-contiguous, in no graph.
     Raises:
         DimensionError: If a size is negative or there are more than 10 dimensions.
+        DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
 def fabs(x: ndarray) -> ndarray:
@@ -1482,6 +1487,7 @@ def full(shape: ShapeLike, fill_value: builtins.float, dtype: DtypeLike | None =
         ndarray: C-contiguous, in no graph.
     Raises:
         DimensionError: If a size is negative or there are more than 10 dimensions.
+        DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory.
         OverflowError: If the dtype does not hold the value."""
 
@@ -1502,10 +1508,13 @@ def gaussian_kl_divergence(mean: ndarray, ln_var: ndarray) -> ndarray:
     ``(mean ** 2 + exp(ln_var) - ln_var - 1) / 2``.
 
     Args:
-        mean (ndarray): Not bool.
+        mean (ndarray): Real numbers.
         ln_var (ndarray): Logarithm of the variance; broadcast with ``mean``.
     Returns:
-        ndarray: Elementwise, not averaged. Differentiable, any order."""
+        ndarray: Elementwise, not averaged. Differentiable, any order.
+    Raises:
+        DimensionError: If the shapes do not broadcast.
+        DtypeError: If one is bool or complex."""
 
 def get_num_threads() -> builtins.int:
     """The number of threads that one operation may use on a native device.
@@ -1566,7 +1575,9 @@ def hinge(x1: ndarray, x2: ndarray, norm: builtins.float = 1.0) -> ndarray:
     Returns:
         ndarray: Shape of ``x1``, ``max(0, 1 - s * x1) ** norm``, with s 1 for the right class and -1 for the others. Differentiable in ``x1``, any order.
     Raises:
-        IndexError: If a label is out of range."""
+        IndexError: If a label is out of range.
+        DimensionError: If the shapes do not fit.
+        DtypeError: If ``x1`` is not real, or ``x2`` no integers."""
 
 def hsplit(ary: ndarray, indices_or_sections: Indices) -> list[ndarray]:
     """Parts of an array along axis 1, or 0 if there is only one.
@@ -1595,11 +1606,14 @@ def huber_loss(x1: ndarray, x2: ndarray, delta: builtins.float) -> ndarray:
     """Half the squared error where ``abs(x1 - x2) <= delta``, linear beyond.
 
     Args:
-        x1 (ndarray): Not bool.
+        x1 (ndarray): Real numbers.
         x2 (ndarray): Broadcast with ``x1``.
         delta (float): Where the linear part begins.
     Returns:
         ndarray: Elementwise, not averaged. Differentiable, any order.
+    Raises:
+        DimensionError: If the shapes do not broadcast.
+        DtypeError: If one is bool or complex.
     Source: Huber, 1964."""
 
 def hypot(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
@@ -1624,6 +1638,7 @@ def identity(n: builtins.int, dtype: DtypeLike | None = None, device: DeviceLike
         ndarray: C-contiguous, in no graph.
     Raises:
         DimensionError: If a size is negative or there are more than 10 dimensions.
+        DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
 def invert(x: ndarray) -> ndarray:
@@ -2069,6 +2084,7 @@ def ones(shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike | 
         ndarray: C-contiguous, in no graph.
     Raises:
         DimensionError: If a size is negative or there are more than 10 dimensions.
+        DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
 def ones_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:
@@ -2270,7 +2286,10 @@ def sigmoid_cross_entropy(x1: ndarray, x2: ndarray) -> ndarray:
         x1 (ndarray): Real.
         x2 (ndarray): Integers of the shape of ``x1``: 0 or 1, or -1 where the loss is 0.
     Returns:
-        ndarray: Not averaged. Differentiable in ``x1``, any order."""
+        ndarray: Not averaged. Differentiable in ``x1``, any order.
+    Raises:
+        DimensionError: If the shapes differ.
+        DtypeError: If ``x1`` is not real, or ``x2`` no integers."""
 
 def sign(x: ndarray) -> ndarray:
     """-1, 0 or 1 by the sign of each element; nan stays.
@@ -2326,7 +2345,9 @@ def softmax_cross_entropy(x1: ndarray, x2: ndarray) -> ndarray:
     Returns:
         ndarray: (rows,), ``-log(softmax(x1)[i, x2[i]])``, 0 in ignored rows. Differentiable in ``x1``, any order.
     Raises:
-        IndexError: If a label is out of range."""
+        IndexError: If a label is out of range.
+        DimensionError: If the shapes do not fit.
+        DtypeError: If ``x1`` is not real, or ``x2`` no integers."""
 
 def softplus(x: ndarray, beta: builtins.float = 1.0) -> ndarray:
     """Smooth rectifier, ``log(1 + exp(beta * x)) / beta`` (Dugas et al., NIPS 2000).
@@ -2471,7 +2492,9 @@ def take(a: ndarray, indices: ndarray | Sequence[builtins.int] | builtins.int, a
         ndarray: The shape of ``a`` with that of ``indices`` in the place of the axis. Differentiable in ``a``, any order.
     Raises:
         IndexError: For an index out of range.
-        DtypeError: If ``indices`` are not integers."""
+        DtypeError: If ``indices`` are not integers.
+        DimensionError: If there is no such axis.
+        ValueError: If there is no such mode."""
 
 def tan(x: ndarray) -> ndarray:
     """Tangent of each element.
@@ -2533,6 +2556,7 @@ def tri(N: builtins.int, M: builtins.int | None = None, k: builtins.int = 0, dty
         ndarray: C-contiguous, in no graph.
     Raises:
         DimensionError: If a size is negative or there are more than 10 dimensions.
+        DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
 def tril(m: ndarray, k: builtins.int = 0) -> ndarray:
@@ -2610,7 +2634,9 @@ def where(condition: ndarray, x: ndarray | Scalar, y: ndarray | Scalar) -> ndarr
         x (ndarray or scalar): Broadcast with the others.
         y (ndarray or scalar): Broadcast with the others.
     Returns:
-        ndarray: Promoted dtype of ``x`` and ``y``. Differentiable in both, any order."""
+        ndarray: Promoted dtype of ``x`` and ``y``. Differentiable in both, any order.
+    Raises:
+        DimensionError: If the shapes do not broadcast."""
 
 def zeros(shape: ShapeLike, dtype: DtypeLike | None = None, *, device: DeviceLike | None = None) -> ndarray:
     """An array of zeros.
@@ -2623,6 +2649,7 @@ def zeros(shape: ShapeLike, dtype: DtypeLike | None = None, *, device: DeviceLik
         ndarray: C-contiguous, in no graph.
     Raises:
         DimensionError: If a size is negative or there are more than 10 dimensions.
+        DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
 def zeros_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:

@@ -124,6 +124,7 @@ def test_lists_are_not_shared_by_copies():
         net.p.grad = np.ones(4, 'f')
         other.cleargrads()
         assert net.p.grad is not None
+    assert b'Walk' not in pickle.dumps(net)
     shallow = copy.copy(net)
     shallow.p = Parameter(np.ones(1, 'f'))
     for _ in range(2):

@@ -1,4 +1,5 @@
 // Products of matrices.
+#include "chainerx/ops/creation.h"
 #include "chainerx/ops/linalg.h"
 
 #include "chainerx/python/convert.h"
@@ -54,6 +55,15 @@ CX_ROUTINE(linear,
     const int64_t n_batch_axes = a[3] == nullptr ? 1 : ToInt("linear", "n_batch_axes", a[3]);
     return Wrap(
         Linear(ToArray("linear", "x", a[0]), ToArray("linear", "w", a[1]), b, n_batch_axes));
+}
+
+CX_ROUTINE(_linear, "x: ndarray, w: ndarray, b: ndarray | None = None) -> ndarray",
+           "The same for matrices in the dtype of ``x``, for chainer.") {
+    std::optional<Array> b;
+    if (Given(a[2])) b = ToArray("linear", "b", a[2]);
+    const Array& x = ToArray("linear", "x", a[0]);
+    const Array y = Linear(x, ToArray("linear", "w", a[1]), b, 1);
+    return Wrap(y.dtype() == x.dtype() ? y : AsType(y, x.dtype()));
 }
 
 PyObject* SlotMatmul(PyObject* l, PyObject* r) {

@@ -607,6 +607,9 @@ def _diagonal(x: ndarray, offset: builtins.int, axis1: builtins.int, axis2: buil
 def _embed_id(ids: ndarray, w: ndarray, ignore_label: builtins.int) -> ndarray:
     """Rows of ``w``, zeros where ``ids`` has ``ignore_label``, for chainer."""
 
+def _linear(x: ndarray, w: ndarray, b: ndarray | None = None) -> ndarray:
+    """The same for matrices in the dtype of ``x``, for chainer."""
+
 def _max(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
     """As max(), with the gradient that chainer has.
 

@@ -54,8 +54,9 @@ void Dealloc(PyObject* self) {
 
 PyObject* New(PyTypeObject* type, PyObject*, PyObject*) { return type->tp_alloc(type, 0); }
 
-PyObject* Reduce(PyObject* self, PyObject*) {
-    return Py_BuildValue("O()", reinterpret_cast<PyObject*>(Py_TYPE(self)));
+// A copy, or a pickle, is None: another link finds its own.
+PyObject* Reduce(PyObject*, PyObject*) {
+    return Py_BuildValue("O()", reinterpret_cast<PyObject*>(Py_TYPE(Py_None)));
 }
 
 }  // namespace
@@ -285,7 +286,7 @@ PyMethodDef g_functions[] = {
     {nullptr, nullptr, 0, nullptr}};
 
 PyMethodDef g_methods[] = {
-    {"__reduce__", &Reduce, METH_NOARGS, "A copy is empty: it belongs to another link."},
+    {"__reduce__", &Reduce, METH_NOARGS, "A copy is None: another link finds its own."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

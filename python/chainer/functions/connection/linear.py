@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import typing as tp
 
-import chainerx
+from chainerx._core import _linear
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
@@ -15,6 +15,9 @@ from chainer.utils import type_check
 
 class LinearFunction(BuiltinFunction):
     """See `linear`; of matrices only."""
+
+    # Weights of another precision do not change that of the data.
+    compose = staticmethod(_linear)
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         n_in = type_check.eval(in_types.size())
@@ -32,14 +35,6 @@ class LinearFunction(BuiltinFunction):
             type_check._argname((in_types[2],), ('b',))
             b = in_types[2]
             type_check.expect(b.dtype == x.dtype, b.ndim == 1, b.shape[0] == w.shape[0])
-
-    @staticmethod
-    def compose(
-        x: chainerx.ndarray, w: chainerx.ndarray, b: chainerx.ndarray | None = None
-    ) -> chainerx.ndarray:
-        y = chainerx.linear(x, w, b)
-        # Weights of another precision do not change that of the data.
-        return y if y.dtype == x.dtype else y.astype(x.dtype)
 
 
 def linear(x: tp.Any, W: tp.Any, b: tp.Any = None, n_batch_axes: int = 1) -> variable.Variable:

@@ -66,7 +66,11 @@ class GlobalConfig:
         engine.config_changed()
 
     def show(self, file: tp.TextIO | None = None) -> None:
-        """Prints keys and values, one per line, sorted, to ``file`` (standard output)."""
+        """Prints keys and values, one per line, sorted.
+
+        Args:
+            file (file): Where to; standard output if None.
+        """
         _print_attrs(self, self.__dict__, file)
 
 
@@ -87,7 +91,11 @@ class LocalConfig(engine.LocalConfig):
     _check = staticmethod(_check)
 
     def show(self, file: tp.TextIO | None = None) -> None:
-        """Prints keys and values in effect, one per line, sorted, to ``file``."""
+        """Prints keys and values in effect, one per line, sorted.
+
+        Args:
+            file (file): Where to; standard output if None.
+        """
         _print_attrs(self, {**self._global.__dict__, **self._local.__dict__}, file)
 
 

@@ -56,7 +56,11 @@ class DeviceResident:
         return self._device.xp
 
     def device_resident_accept(self, visitor: DeviceResidentsVisitor) -> None:
-        """Let a visitor see this object, and then, in subclasses, all that it holds."""
+        """Let a visitor see this object, and then, in subclasses, all that it holds.
+
+        Args:
+            visitor (DeviceResidentsVisitor): What sees it.
+        """
         visitor.visit_device_resident(self)
 
     def to_device(self, device: tp.Any) -> tp.Self:
@@ -85,7 +89,16 @@ class DeviceResident:
         )
 
     def to_gpu(self, device: tp.Any = None) -> tp.Self:
-        """Move to a CuPy device, the current one by default. Deprecated: use :meth:`to_device`."""
+        """Move to a CuPy device.
+
+        Deprecated: use :meth:`to_device`.
+
+        Args:
+            device (int or cupy.cuda.Device): None is the current one.
+
+        Returns:
+            This object.
+        """
         cuda.check_cuda_available()
         index = cuda.Device(device).id
         _warn_deprecated('to_gpu', f'@cupy:{index}')
@@ -115,15 +128,30 @@ class DeviceResidentsVisitor:
     """Base of what walks over device residents and the arrays in them."""
 
     def visit_device_resident(self, device_resident: DeviceResident) -> None:
-        """Visit an object, before what it holds."""
+        """Visit an object, before what it holds.
+
+        Args:
+            device_resident (DeviceResident): Which.
+        """
         self._must_override('visit_device_resident')
 
     def visit_array(self, arr: tp.Any) -> tp.Any:
-        """Visit an array; what is returned takes its place."""
+        """Visit an array.
+
+        Args:
+            arr (array): Which.
+
+        Returns:
+            array: What takes its place.
+        """
         self._must_override('visit_array')
 
     def visit_variable(self, param: Variable) -> None:
-        """Visit a parameter or another Variable, which may be changed in place."""
+        """Visit a parameter or another Variable, which may be changed in place.
+
+        Args:
+            param (Variable): Which.
+        """
         self._must_override('visit_variable')
 
     def _must_override(self, name: str) -> tp.NoReturn:

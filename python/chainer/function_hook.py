@@ -59,23 +59,53 @@ class FunctionHook:
             hooks.pop(self.name, None)
 
     def added(self, function: FunctionNode | None) -> None:
-        """Called when the hook is added; ``function`` is None if to all of them."""
+        """Called when the hook is added.
+
+        Args:
+            function (FunctionNode): None if it is added to all of them.
+        """
 
     def deleted(self, function: FunctionNode | None) -> None:
-        """Called before the hook is removed."""
+        """Called before the hook is removed.
+
+        Args:
+            function (FunctionNode): None if it is removed from all of them.
+        """
 
     def forward_preprocess(self, function: FunctionNode, in_data: tuple[tp.Any, ...]) -> None:
-        """Called before a function computes."""
+        """Called before a function computes.
+
+        Args:
+            function (FunctionNode): Which.
+            in_data (tuple of array): The data of its inputs.
+        """
 
     def forward_postprocess(self, function: FunctionNode, in_data: tuple[tp.Any, ...]) -> None:
-        """Called after a function has computed."""
+        """Called after a function has computed.
+
+        Args:
+            function (FunctionNode): Which.
+            in_data (tuple of array): The data of its inputs.
+        """
 
     def backward_preprocess(
         self, function: FunctionNode, in_data: tuple[tp.Any, ...], out_grad: tuple[tp.Any, ...]
     ) -> None:
-        """Called before the gradients of a function are computed."""
+        """Called before the gradients of a function are computed.
+
+        Args:
+            function (FunctionNode): Which.
+            in_data (tuple of array): The data of its inputs; None for what is not kept.
+            out_grad (tuple of array): The gradients of its outputs; None for one without.
+        """
 
     def backward_postprocess(
         self, function: FunctionNode, in_data: tuple[tp.Any, ...], out_grad: tuple[tp.Any, ...]
     ) -> None:
-        """Called after the gradients of a function have been computed."""
+        """Called after the gradients of a function have been computed.
+
+        Args:
+            function (FunctionNode): Which.
+            in_data (tuple of array): The data of its inputs; None for what is not kept.
+            out_grad (tuple of array): The gradients of its outputs; None for one without.
+        """

@@ -81,16 +81,32 @@ class LinkHook:
         self.deleted(None)
 
     def added(self, link: Link | None) -> None:
-        """Called when the hook is given to a link, or with None when it is entered."""
+        """Called when the hook is given to a link, or is entered.
+
+        Args:
+            link (Link): None when it is entered.
+        """
 
     def deleted(self, link: Link | None) -> None:
-        """Called when the hook is taken from a link, or with None when it is left."""
+        """Called when the hook is taken from a link, or is left.
+
+        Args:
+            link (Link): None when it is left.
+        """
 
     def forward_preprocess(self, args: _ForwardPreprocessCallbackArgs) -> None:
-        """Called before the forward of a link."""
+        """Called before the forward of a link.
+
+        Args:
+            args: Has ``link``, ``forward_name``, ``args`` and ``kwargs``.
+        """
 
     def forward_postprocess(self, args: _ForwardPostprocessCallbackArgs) -> None:
-        """Called after the forward of a link."""
+        """Called after the forward of a link.
+
+        Args:
+            args: Has ``link``, ``forward_name``, ``args``, ``kwargs`` and ``out``.
+        """
 
     def _forward_aborted(self, link: Link) -> None:
         """Called instead of `forward_postprocess` when the forward raised."""

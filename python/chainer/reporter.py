@@ -59,7 +59,14 @@ class Reporter:
 
     @contextlib.contextmanager
     def scope(self, observation: dict[str, tp.Any]) -> tp.Iterator[None]:
-        """A context in which the reporter is current and collects into ``observation``."""
+        """A context in which the reporter is current and collects into ``observation``.
+
+        Args:
+            observation (dict): Where values go, by name.
+
+        Yields:
+            None: The old dictionary is back afterwards.
+        """
         old = self.observation
         self.observation = observation
         try:
@@ -69,11 +76,21 @@ class Reporter:
             self.observation = old
 
     def add_observer(self, name: str, observer: tp.Any) -> None:
-        """Names an object whose values may be reported."""
+        """Names an object whose values may be reported.
+
+        Args:
+            name (str): The prefix of its values.
+            observer: Any object.
+        """
         self._observer_names[id(observer)] = name
 
     def add_observers(self, prefix: str, observers: tp.Iterable[tuple[str, tp.Any]]) -> None:
-        """Names objects, given as pairs of name and object; ``prefix`` is put before each name."""
+        """Names objects whose values may be reported.
+
+        Args:
+            prefix (str): What is put before each name.
+            observers (iterable of tuple): Pairs of name and object.
+        """
         for name, observer in observers:
             self._observer_names[id(observer)] = prefix + name
 
@@ -214,7 +231,11 @@ class Summary:
             return mean, xp.sqrt(variance)
 
     def serialize(self, serializer: serializer_module.AbstractSerializer) -> None:
-        """Saves or loads the sums."""
+        """Saves or loads the sums.
+
+        Args:
+            serializer (AbstractSerializer): Where to or from.
+        """
         try:
             sums = [serializer(name, getattr(self, name)) for name in ('_x', '_x2', '_n')]
         except KeyError:
@@ -271,7 +292,11 @@ class DictSummary:
         return statistics
 
     def serialize(self, serializer: serializer_module.AbstractSerializer) -> None:
-        """Saves or loads the sums; names are saved as one string of JSON."""
+        """Saves or loads the sums; names are saved as one string of JSON.
+
+        Args:
+            serializer (AbstractSerializer): Where to or from.
+        """
         import json
 
         if isinstance(serializer, serializer_module.Serializer):

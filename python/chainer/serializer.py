@@ -33,7 +33,11 @@ class Serializer(AbstractSerializer):
     """Base of what saves."""
 
     def save(self, obj: tp.Any) -> None:
-        """Saves an object by its method ``serialize``."""
+        """Saves an object by its method ``serialize``.
+
+        Args:
+            obj: Has a method ``serialize``.
+        """
         obj.serialize(self)
 
 
@@ -41,5 +45,9 @@ class Deserializer(AbstractSerializer):
     """Base of what loads."""
 
     def load(self, obj: tp.Any) -> None:
-        """Loads into an object by its method ``serialize``."""
+        """Loads into an object by its method ``serialize``.
+
+        Args:
+            obj: Has a method ``serialize``.
+        """
         obj.serialize(self)

@@ -135,8 +135,12 @@ def test_methods(name):
         if member.startswith('_') or not (callable(found) or inspect.isdatadescriptor(value)):
             continue
         assert inspect.getdoc(found) or inspect.getdoc(value), f'{name}.{member}'
-        if callable(found):
-            inspect.signature(found)
+        own = getattr(value, '__func__', value).__doc__
+        if callable(found) and not isinstance(found, type) and own:
+            parameters = [
+                p for p in inspect.signature(found).parameters if p not in ('self', 'cls')
+            ]
+            assert list(described(sections(own).get('Args', ''))) == parameters, f'{name}.{member}'
 
 
 @pytest.mark.parametrize('name', MEMBERS)

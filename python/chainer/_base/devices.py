@@ -80,14 +80,28 @@ class Device:
         return _convert_arrays(arrays, self.send_array)
 
     def send_array(self, array: tp.Any) -> tp.Any:
-        """Brings one array here."""
+        """Brings one array here.
+
+        Args:
+            array: Of any kind.
+
+        Returns:
+            array: The same values, here.
+        """
         raise NotImplementedError('Device implementation must override this method.')
 
     def use(self) -> None:
         """Makes the device the current one of its kind, for the rest of the thread's life."""
 
     def is_array_supported(self, array: types.NdArray) -> bool:
-        """Whether ``array`` lives here."""
+        """Whether ``array`` lives here.
+
+        Args:
+            array: Of any kind.
+
+        Returns:
+            bool: True for one that functions take here.
+        """
         raise NotImplementedError('Device implementation must override this method.')
 
 

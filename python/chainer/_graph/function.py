@@ -225,11 +225,26 @@ class Function:
         return self.node.local_function_hooks
 
     def add_hook(self, hook: tp.Any, name: str | None = None) -> None:
-        """Adds a hook that sees this function only."""
+        """Adds a hook that sees this function only.
+
+        Args:
+            hook (FunctionHook): Which.
+            name (str): By which it is removed; its own by default.
+
+        Raises:
+            KeyError: If the name is taken.
+        """
         self.node.add_hook(hook, name)
 
     def delete_hook(self, name: str) -> None:
-        """Removes a hook of this function."""
+        """Removes a hook of this function.
+
+        Args:
+            name (str): Of the hook.
+
+        Raises:
+            KeyError: If there is none of this name.
+        """
         self.node.delete_hook(name)
 
     def unchain(self) -> None:
@@ -237,47 +252,111 @@ class Function:
         self.node.unchain()
 
     def check_type_forward(self, in_types: tp.Any) -> None:
-        """Checks dtypes and shapes of the inputs with `chainer.utils.type_check.expect`."""
+        """Checks dtypes and shapes of the inputs with `chainer.utils.type_check.expect`.
+
+        Args:
+            in_types (tuple): One expression per input, with ``shape``, ``dtype``, ``ndim``,
+                ``size``.
+
+        Raises:
+            InvalidType: If a check fails.
+        """
 
     def forward(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
-        """Computes the outputs from arrays."""
+        """Computes the outputs from arrays.
+
+        Args:
+            inputs (tuple of array): The data of the inputs.
+
+        Returns:
+            tuple of array: The outputs.
+        """
         return (self.forward_gpu if _on_gpu(inputs) else self.forward_cpu)(inputs)
 
     def forward_cpu(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
-        """Computes the outputs from NumPy arrays."""
+        """Computes the outputs from NumPy arrays.
+
+        Args:
+            inputs (tuple of numpy.ndarray): The data of the inputs.
+
+        Returns:
+            tuple of numpy.ndarray: The outputs.
+        """
         raise NotImplementedError(f'{type(self).__name__} has neither forward nor forward_cpu')
 
     def forward_gpu(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
-        """Computes the outputs from CuPy arrays."""
+        """Computes the outputs from CuPy arrays.
+
+        Args:
+            inputs (tuple of cupy.ndarray): The data of the inputs.
+
+        Returns:
+            tuple of cupy.ndarray: The outputs.
+        """
         raise NotImplementedError(f'{type(self).__name__} has neither forward nor forward_gpu')
 
     def backward(
         self, inputs: tuple[tp.Any, ...], grad_outputs: tuple[tp.Any, ...]
     ) -> tuple[tp.Any, ...]:
-        """Computes the gradients of all inputs from arrays; None stands for no gradient."""
+        """Computes the gradients of all inputs from arrays.
+
+        Args:
+            inputs (tuple of array): The data of the inputs.
+            grad_outputs (tuple of array): The gradients of the outputs; None for one without.
+
+        Returns:
+            tuple of array: None stands for no gradient.
+        """
         on_gpu = _on_gpu(inputs + grad_outputs)
         return (self.backward_gpu if on_gpu else self.backward_cpu)(inputs, grad_outputs)
 
     def backward_cpu(
         self, inputs: tuple[tp.Any, ...], grad_outputs: tuple[tp.Any, ...]
     ) -> tuple[tp.Any, ...]:
-        """Computes the gradients from NumPy arrays."""
+        """Computes the gradients from NumPy arrays.
+
+        Args:
+            inputs (tuple of numpy.ndarray): The data of the inputs.
+            grad_outputs (tuple of numpy.ndarray): The gradients of the outputs; None for one
+                without.
+
+        Returns:
+            tuple of numpy.ndarray: None stands for no gradient.
+        """
         return (None,) * len(inputs)
 
     def backward_gpu(
         self, inputs: tuple[tp.Any, ...], grad_outputs: tuple[tp.Any, ...]
     ) -> tuple[tp.Any, ...]:
-        """Computes the gradients from CuPy arrays."""
+        """Computes the gradients from CuPy arrays.
+
+        Args:
+            inputs (tuple of cupy.ndarray): The data of the inputs.
+            grad_outputs (tuple of cupy.ndarray): The gradients of the outputs; None for one
+                without.
+
+        Returns:
+            tuple of cupy.ndarray: None stands for no gradient.
+        """
         return (None,) * len(inputs)
 
     def retain_inputs(self, indexes: tp.Sequence[int]) -> None:
-        """Called in ``forward``: keeps these inputs only."""
+        """Called in ``forward``: keeps these inputs only.
+
+        Args:
+            indexes (sequence of int): Which.
+        """
         self.node.retain_inputs(indexes)
 
     def retain_outputs(
         self, indexes: tp.Sequence[int], retain_after_backward: bool = False
     ) -> None:
-        """Called in ``forward``: keeps outputs for backward."""
+        """Called in ``forward``: keeps outputs for backward.
+
+        Args:
+            indexes (sequence of int): Which.
+            retain_after_backward (bool): Without effect.
+        """
         self.node.retain_outputs(indexes)
 
 

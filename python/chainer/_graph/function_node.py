@@ -183,13 +183,32 @@ class FunctionNode(engine.FunctionNode):
     # ---- what subclasses override ----
 
     def check_type_forward(self, in_types: tp.Any) -> None:
-        """Checks dtypes and shapes of the inputs with `chainer.utils.type_check.expect`."""
+        """Checks dtypes and shapes of the inputs with `chainer.utils.type_check.expect`.
+
+        Args:
+            in_types (tuple): One expression per input, with ``shape``, ``dtype``, ``ndim``,
+                ``size``.
+
+        Raises:
+            InvalidType: If a check fails.
+        """
 
     def check_layout_forward(self, inputs: tp.Any) -> None:
-        """Does nothing: there is one memory layout."""
+        """Does nothing: there is one memory layout.
+
+        Args:
+            inputs: Without effect.
+        """
 
     def forward(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
-        """Computes the outputs, a tuple of arrays or None, from arrays of NumPy or CuPy."""
+        """Computes the outputs from arrays of NumPy or CuPy.
+
+        Args:
+            inputs (tuple of array): The data of the inputs; None for one that is None.
+
+        Returns:
+            tuple of array: The outputs; one may be None.
+        """
         if not inputs:
             raise TypeError(f'{self.label}: there are no inputs')
         if any(isinstance(x, cuda.ndarray) for x in inputs):
@@ -197,15 +216,32 @@ class FunctionNode(engine.FunctionNode):
         return self.forward_cpu(inputs)
 
     def forward_cpu(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
-        """Computes the outputs from NumPy arrays."""
+        """Computes the outputs from NumPy arrays.
+
+        Args:
+            inputs (tuple of numpy.ndarray): The data of the inputs.
+
+        Returns:
+            tuple of numpy.ndarray: The outputs.
+        """
         raise NotImplementedError(f'{type(self).__name__} has neither forward nor forward_cpu')
 
     def forward_gpu(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
-        """Computes the outputs from CuPy arrays."""
+        """Computes the outputs from CuPy arrays.
+
+        Args:
+            inputs (tuple of cupy.ndarray): The data of the inputs.
+
+        Returns:
+            tuple of cupy.ndarray: The outputs.
+        """
         raise NotImplementedError(f'{type(self).__name__} has neither forward nor forward_gpu')
 
     def forward_chainerx(self, inputs: tuple[tp.Any, ...]) -> tp.Any:
         """Computes the outputs from chainerx arrays, which record their own gradients.
+
+        Args:
+            inputs (tuple of chainerx.ndarray): The data of the inputs.
 
         Returns:
             tuple of chainerx.ndarray; or ``chainer.Fallback``: compute it with ``forward`` instead.
@@ -232,7 +268,16 @@ class FunctionNode(engine.FunctionNode):
         grad_outputs: tuple[tp.Any, ...],
         grad_inputs: tuple[tp.Any, ...],
     ) -> tp.Any:
-        """Computes gradients and adds them to those that the inputs have already."""
+        """Computes gradients and adds them to those that the inputs have already.
+
+        Args:
+            target_input_indexes (tuple of int): Which inputs want gradients.
+            grad_outputs (tuple of Variable): The gradients of the outputs; None for one without.
+            grad_inputs (tuple of Variable): What these inputs have already; None for one without.
+
+        Returns:
+            tuple of Variable: The sums, one per index.
+        """
         gxs = self.backward(target_input_indexes, grad_outputs)
         if (
             isinstance(gxs, tuple | list)
@@ -250,11 +295,19 @@ class FunctionNode(engine.FunctionNode):
     # ---- what forward may keep for backward ----
 
     def retain_inputs(self, indexes: tp.Sequence[int]) -> None:
-        """Called in ``forward``: keeps inputs for backward. None are kept by default."""
+        """Called in ``forward``: keeps inputs for backward. None are kept by default.
+
+        Args:
+            indexes (sequence of int): Which.
+        """
         self._input_indexes_to_retain = indexes
 
     def retain_outputs(self, indexes: tp.Sequence[int]) -> None:
-        """Called in ``forward``: keeps outputs for backward. None are kept by default."""
+        """Called in ``forward``: keeps outputs for backward. None are kept by default.
+
+        Args:
+            indexes (sequence of int): Which.
+        """
         self._output_indexes_to_retain = indexes
 
     def get_retained_inputs(self) -> tuple[tp.Any, ...]:
@@ -315,7 +368,15 @@ class FunctionNode(engine.FunctionNode):
         return self._local_function_hooks
 
     def add_hook(self, hook: FunctionHook, name: str | None = None) -> None:
-        """Adds a hook that sees this function only."""
+        """Adds a hook that sees this function only.
+
+        Args:
+            hook (FunctionHook): Which.
+            name (str): By which it is removed; its own by default.
+
+        Raises:
+            KeyError: If the name is taken.
+        """
         if not isinstance(hook, FunctionHook):
             raise TypeError(f'FunctionNode.add_hook: expected a FunctionHook, got {type(hook)}')
         name = hook.name if name is None else name
@@ -329,7 +390,14 @@ class FunctionNode(engine.FunctionNode):
             raise
 
     def delete_hook(self, name: str) -> None:
-        """Removes a hook of this function."""
+        """Removes a hook of this function.
+
+        Args:
+            name (str): Of the hook.
+
+        Raises:
+            KeyError: If there is none of this name.
+        """
         hooks = self._local_function_hooks
         if not hooks or name not in hooks:
             raise KeyError(f'hook {name} does not exist')

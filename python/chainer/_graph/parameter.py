@@ -166,7 +166,11 @@ class Parameter(Variable):
             super()._fill_grad_with_zeros()
 
     def initialize(self, shape: tp.Any) -> None:
-        """Makes an array of that shape with the initializer, on the parameter's device."""
+        """Makes an array of that shape with the initializer, on the parameter's device.
+
+        Args:
+            shape (tuple of int): Of the array.
+        """
         device = self.device
         shape = _to_shape(shape)
         array = initializers.generate_array(self.initializer, shape, device.xp, device=device)
@@ -199,7 +203,11 @@ class Parameter(Variable):
             self.update_rule.update(self)
 
     def to_device(self, device: tp.Any) -> None:
-        """Moves data and gradient; an uninitialized parameter will be made there."""
+        """Moves data and gradient; an uninitialized parameter will be made there.
+
+        Args:
+            device: What `chainer.get_device` takes.
+        """
         device = chainer_get_device(device)
         if self.array is None:
             self._initial_device = device

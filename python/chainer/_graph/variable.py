@@ -134,7 +134,11 @@ class VariableNode(_Creator, engine.VariableNode):
         return _describe(self)
 
     def set_creator_node(self, creator_node: FunctionNode | None) -> None:
-        """See `Variable.set_creator_node`; the variable must be alive."""
+        """See `Variable.set_creator_node`; the variable must be alive.
+
+        Args:
+            creator_node (FunctionNode): None makes it a leaf.
+        """
         if creator_node is None:
             self.unchain()
         else:
@@ -268,7 +272,14 @@ class Variable(_Creator, engine.Variable):
         """The memory layout: None, which is C order, the only one."""
 
     def as_layout(self, layout: None) -> tp.Any:
-        """Itself: None is the only layout."""
+        """Does nothing: there is one memory layout.
+
+        Args:
+            layout: None.
+
+        Returns:
+            This variable.
+        """
         if layout is not None:
             raise ValueError(f'Variable.as_layout: layout is {layout!r}, only None is supported')
         return self
@@ -285,6 +296,9 @@ class Variable(_Creator, engine.Variable):
         """Copies the values of another variable, across devices if need be.
 
         An uninitialized `Parameter` on one side is initialized with the shape of the other.
+
+        Args:
+            var (Variable): Whose values.
         """
         source = var.array
         if source is None:
@@ -314,7 +328,11 @@ class Variable(_Creator, engine.Variable):
         self.grad = None if self.array is None else self.xp.zeros_like(self.array)
 
     def addgrad(self, var: Variable) -> None:
-        """Adds the gradient of another variable, which may be on another device."""
+        """Adds the gradient of another variable, which may be on another device.
+
+        Args:
+            var (Variable): Whose gradient.
+        """
         grad = var.grad
         if grad is None:
             return
@@ -379,7 +397,11 @@ class Variable(_Creator, engine.Variable):
         self.unchain()
 
     def set_creator_node(self, creator_node: FunctionNode | None) -> None:
-        """Makes a function that has been applied the creator; None makes a leaf."""
+        """Makes a function that has been applied the creator.
+
+        Args:
+            creator_node (FunctionNode): None makes the variable a leaf.
+        """
         if creator_node is None:
             self.unchain()
             return
@@ -402,6 +424,9 @@ class Variable(_Creator, engine.Variable):
     def to_device(self, device: tp.Any) -> None:
         """Moves data and gradient to a device, in place; the variable becomes a leaf.
 
+        Args:
+            device: What `chainer.get_device` takes.
+
         Raises:
             RuntimeError: If a function computed the variable: use `chainer.functions.copy`.
         """
@@ -423,7 +448,11 @@ class Variable(_Creator, engine.Variable):
         self.to_device(backend.CpuDevice())
 
     def to_gpu(self, device: int | None = None) -> None:
-        """Moves it to a device of CuPy, by default the current one."""
+        """Moves it to a device of CuPy.
+
+        Args:
+            device (int): None is the current one.
+        """
         cuda.check_cuda_available()
         self.to_device(f'@cupy:{cuda.Device().id if device is None else device}')
 

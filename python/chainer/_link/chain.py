@@ -60,6 +60,10 @@ class Chain(Link):
     def add_link(self, name: str, link: Link) -> None:
         """Register a child; the same as assigning it inside :meth:`init_scope`.
 
+        Args:
+            name (str): Of the child.
+            link (Link): The child.
+
         Raises:
             AttributeError: If the attribute exists.
         """
@@ -131,13 +135,22 @@ class ChainList(Link, MutableSequence):
         return iter(self._children)
 
     def insert(self, index: int, link: Link) -> None:
-        """Insert a child before an index, as a list does."""
+        """Insert a child before an index, as a list does.
+
+        Args:
+            index (int): Of the child before which it comes.
+            link (Link): The child.
+        """
         _check_link(link)
         self._children.insert(index, link)
         self._rename()
 
     def add_link(self, link: Link) -> None:
-        """Append a child."""
+        """Append a child.
+
+        Args:
+            link (Link): The child.
+        """
         self.append(link)
 
     def _rename(self) -> None:

@@ -179,6 +179,10 @@ class Link(device_resident.DeviceResident):
     def add_persistent(self, name: str, value: tp.Any) -> None:
         """Make an attribute that is saved, copied and moved with the link but not trained.
 
+        Args:
+            name (str): Of the attribute.
+            value: Its value, such as an array or a number.
+
         Raises:
             AttributeError: If the attribute exists.
         """
@@ -188,6 +192,9 @@ class Link(device_resident.DeviceResident):
 
     def register_persistent(self, name: str) -> None:
         """Make an existing attribute one that is saved, copied and moved with the link.
+
+        Args:
+            name (str): Of the attribute.
 
         Raises:
             AttributeError: If there is no such attribute.
@@ -206,7 +213,17 @@ class Link(device_resident.DeviceResident):
 
     @classmethod
     def from_params(cls, *args: tp.Any, **kwargs: tp.Any) -> tp.Self:
-        """Make a link from the arrays of its parameters. Only some links have this."""
+        """Make a link from the arrays of its parameters.
+
+        Only some links have this.
+
+        Args:
+            *args: The arrays.
+            **kwargs: Further arguments.
+
+        Returns:
+            Link: A new one.
+        """
         raise NotImplementedError('This link does not implement `from_params`.')
 
     # -- the tree
@@ -223,7 +240,14 @@ class Link(device_resident.DeviceResident):
         return [(name, value) for name, value in values if isinstance(value, Parameter)]
 
     def params(self, include_uninit: bool = True) -> Iterator[Parameter]:
-        """Iterate over all parameters, those of descendants too; a shared one comes again."""
+        """Iterate over all parameters, those of descendants too; a shared one comes again.
+
+        Args:
+            include_uninit (bool): Whether those come, too, that have no shape yet.
+
+        Yields:
+            Parameter: In the order of names.
+        """
         params = engine.params(self)
         if params is None:
             params = []
@@ -237,7 +261,14 @@ class Link(device_resident.DeviceResident):
         params += [p for _, p in self._own_params() if include_uninit or p.is_initialized]
 
     def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
-        """Iterate over pairs of path, such as ``/l1/W``, and parameter."""
+        """Iterate over all parameters with their paths.
+
+        Args:
+            include_uninit (bool): Whether those come, too, that have no shape yet.
+
+        Yields:
+            tuple: Path, such as ``/l1/W``, and Parameter.
+        """
         for name, param in self._own_params():
             if include_uninit or param.is_initialized:
                 yield '/' + name, param
@@ -246,14 +277,28 @@ class Link(device_resident.DeviceResident):
                 yield f'/{name}{path}', param
 
     def links(self, skipself: bool = False) -> Iterator[Link]:
-        """Iterate over this link and all descendants, parents first."""
+        """Iterate over this link and all descendants, parents first.
+
+        Args:
+            skipself (bool): Whether this one is left out.
+
+        Yields:
+            Link: The next one.
+        """
         if not skipself:
             yield self
         for child in self._children_list():
             yield from child.links()
 
     def namedlinks(self, skipself: bool = False) -> Iterator[tuple[str, Link]]:
-        """Iterate over pairs of path, ``/`` for this link, and link, parents first."""
+        """Iterate over this link and all descendants with their paths, parents first.
+
+        Args:
+            skipself (bool): Whether this one is left out.
+
+        Yields:
+            tuple: Path, ``/`` for this link, and Link.
+        """
         if not skipself:
             yield '/', self
         for name, child in self._named_children():
@@ -348,6 +393,9 @@ class Link(device_resident.DeviceResident):
     def addgrads(self, link: Link) -> None:
         """Add the gradients of a link of the same structure to those of this one.
 
+        Args:
+            link (Link): Whose gradients.
+
         Raises:
             KeyError: If a parameter or a child is missing there.
         """
@@ -410,6 +458,9 @@ class Link(device_resident.DeviceResident):
         """Save to a serializer, or load from a deserializer, parameters and persistent values.
 
         A parameter that is not initialized yet takes its shape from what is loaded.
+
+        Args:
+            serializer (AbstractSerializer): Where to or from.
         """
         attributes = self.__dict__
         for name, param in self._own_params():
@@ -448,7 +499,14 @@ class Link(device_resident.DeviceResident):
         return size
 
     def add_hook(self, hook: link_hook.LinkHook, name: str | None = None) -> tp.Self:
-        """Register a hook for this link alone, under its own name by default. Returns the link.
+        """Register a hook for this link alone.
+
+        Args:
+            hook (LinkHook): Which.
+            name (str): By which it is removed; its own by default.
+
+        Returns:
+            This link.
 
         Raises:
             KeyError: If the name is taken.
@@ -465,6 +523,9 @@ class Link(device_resident.DeviceResident):
 
     def delete_hook(self, name: str) -> None:
         """Take a hook off.
+
+        Args:
+            name (str): Of the hook.
 
         Raises:
             KeyError: If there is none of this name.

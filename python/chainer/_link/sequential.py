@@ -44,7 +44,14 @@ class Sequential(ChainList):
                 break
 
     def forward(self, *x: tp.Any) -> tp.Any:
-        """Call the layers."""
+        """Call the layers.
+
+        Args:
+            *x: The arguments of the first layer.
+
+        Returns:
+            What the last one returns.
+        """
         if not self._layers:
             raise RuntimeError('Sequential does not have any layer.')
         for layer in self._layers:
@@ -98,21 +105,38 @@ class Sequential(ChainList):
         return self
 
     def append(self, layer: Callable[..., tp.Any]) -> None:
-        """Add a layer at the end."""
+        """Add a layer at the end.
+
+        Args:
+            layer (callable): A link or a function.
+        """
         self.insert(len(self), layer)
 
     def add_link(self, link: Callable[..., tp.Any]) -> None:
-        """Add a layer at the end."""
+        """Add a layer at the end.
+
+        Args:
+            link (callable): A link or a function.
+        """
         self.append(link)
 
     def extend(self, sequential: Iterable[Callable[..., tp.Any]]) -> None:
-        """Add layers at the end."""
+        """Add layers at the end.
+
+        Args:
+            sequential (iterable of callable): The layers.
+        """
         for layer in [_check_layer(layer) for layer in sequential]:
             self._insert(len(self), layer)
         self._rename()
 
     def insert(self, i: int, layer: Callable[..., tp.Any]) -> None:
-        """Insert a layer before an index."""
+        """Insert a layer before an index.
+
+        Args:
+            i (int): The index.
+            layer (callable): A link or a function.
+        """
         if not -len(self) <= i <= len(self):
             raise IndexError(f'Index out of range: {i}')
         self._insert(i if i >= 0 else len(self) + i, _check_layer(layer))
@@ -120,6 +144,9 @@ class Sequential(ChainList):
 
     def remove(self, layer: Callable[..., tp.Any]) -> None:
         """Remove the first layer that equals the one given.
+
+        Args:
+            layer (callable): A link or a function.
 
         Raises:
             ValueError: If there is none.
@@ -129,13 +156,24 @@ class Sequential(ChainList):
         del self[self.index(layer)]
 
     def remove_by_layer_type(self, type_name: str) -> None:
-        """Remove all layers of a type, as named by :meth:`count_by_layer_type`."""
+        """Remove all layers of a type, as named by :meth:`count_by_layer_type`.
+
+        Args:
+            type_name (str): Of a class or a function.
+        """
         for i in reversed(range(len(self))):
             if _type_name(self[i]) == type_name:
                 del self[i]
 
     def pop(self, i: int = -1) -> Callable[..., tp.Any]:
-        """Remove and return the layer at an index."""
+        """Remove the layer at an index.
+
+        Args:
+            i (int): The index; negative ones count from the end.
+
+        Returns:
+            callable: The layer.
+        """
         layer = self[i]
         del self[i]
         return layer
@@ -145,17 +183,43 @@ class Sequential(ChainList):
         del self[:]
 
     def index(self, layer: tp.Any, start: int | None = None, end: int | None = None) -> int:
-        """Return the first index of a layer, from `start` to before `end`."""
+        """Find a layer.
+
+        Args:
+            layer (callable): A link or a function.
+            start (int): The index to begin at.
+            end (int): The index to end before.
+
+        Returns:
+            int: The first index.
+
+        Raises:
+            ValueError: If it is not there.
+        """
         return self._layers.index(
             layer, 0 if start is None else start, len(self) if end is None else end
         )
 
     def count(self, layer: tp.Any) -> int:
-        """Count the layers that equal the one given."""
+        """Count the layers that equal the one given.
+
+        Args:
+            layer (callable): A link or a function.
+
+        Returns:
+            int: How many.
+        """
         return self._layers.count(layer)
 
     def count_by_layer_type(self, type_name: str) -> int:
-        """Count the layers of a type: the name of a class, or of a function."""
+        """Count the layers of a type.
+
+        Args:
+            type_name (str): Of a class or a function.
+
+        Returns:
+            int: How many.
+        """
         return sum(_type_name(layer) == type_name for layer in self)
 
     def flatten(self) -> Sequential:
@@ -168,7 +232,14 @@ class Sequential(ChainList):
     # -- a link
 
     def copy(self, mode: str = 'share') -> tp.Self:
-        """Copy the links as :meth:`Link.copy` does; layers that are no links are shared."""
+        """Copy the links as :meth:`Link.copy` does; layers that are no links are shared.
+
+        Args:
+            mode (str): 'share', 'copy' or 'init'.
+
+        Returns:
+            Sequential: A new one.
+        """
         _check_mode(mode)
         ret = super().copy(mode)
         layers = ret._layers

@@ -61,6 +61,12 @@ class Optimizer:
     def setup(self, link: Link) -> tp.Self:
         """Begins to optimize a link, with no hooks and from step 0.
 
+        Args:
+            link (Link): Which.
+
+        Returns:
+            This optimizer.
+
         Raises:
             TypeError: If it is no link.
         """
@@ -73,7 +79,13 @@ class Optimizer:
         return self
 
     def update(self, lossfun: tp.Any = None, *args: tp.Any, **kwds: tp.Any) -> None:
-        """Updates the parameters of the target. Overridden."""
+        """Updates the parameters of the target. Overridden.
+
+        Args:
+            lossfun (callable): Makes the loss; None takes the gradients that are there.
+            *args: For ``lossfun``.
+            **kwds: For ``lossfun``.
+        """
         raise NotImplementedError(f'{type(self).__name__}.update is not implemented')
 
     def new_epoch(self, auto: bool = False) -> None:
@@ -123,17 +135,28 @@ class Optimizer:
         self._hooks().add_hook(hook, name, timing)
 
     def remove_hook(self, name: str) -> None:
-        """Removes a hook by its name."""
+        """Removes a hook by its name.
+
+        Args:
+            name (str): Of the hook.
+        """
         self._hooks().remove_hook(name)
 
     def call_hooks(self, timing: str = 'pre') -> None:
-        """Calls the hooks of a timing, in the order in which they were added."""
+        """Calls the hooks of a timing, in the order in which they were added.
+
+        Args:
+            timing (str): 'pre' or 'post'.
+        """
         self._hooks().call_hooks(timing, (self,))
 
     def call_hook(self, hook: Hook) -> None:
         """Calls one hook, for each parameter if it wants that.
 
         Parameters without a rule come with None for it.
+
+        Args:
+            hook (callable): One that was added.
         """
         if getattr(hook, 'call_for_each_param', False):
             for param in _distinct(self.target.params()):
@@ -148,7 +171,11 @@ class Optimizer:
     # ---- serialization ----
 
     def serialize(self, serializer: AbstractSerializer) -> None:
-        """Saves or loads ``t``, ``epoch`` and the states of the rules, not the parameters."""
+        """Saves or loads ``t``, ``epoch`` and the states of the rules, not the parameters.
+
+        Args:
+            serializer (AbstractSerializer): Where to or from.
+        """
         self._check_set_up()
         t, epoch = serializer('t', self.t), serializer('epoch', self.epoch)
         for path, param in self.target.namedparams():
@@ -184,7 +211,11 @@ class Optimizer:
         self._loss_scaling_isnan_ever = False
 
     def set_loss_scale(self, loss_scale: float) -> None:
-        """Sets the factor that losses are multiplied with."""
+        """Sets the factor that losses are multiplied with.
+
+        Args:
+            loss_scale (float): The factor.
+        """
         if not 0 < loss_scale < float('inf'):
             raise ValueError(f'loss_scale must be a positive number. Actual: {loss_scale}')
         self._loss_scale = loss_scale
@@ -263,6 +294,12 @@ class GradientMethod(Optimizer):
         """Begins to optimize a link: all of its parameters get update rules.
 
         What is added to the link later is not updated until this is called again.
+
+        Args:
+            link (Link): Which.
+
+        Returns:
+            This optimizer.
         """
         super().setup(link)
         params = _distinct(link.params())
@@ -278,7 +315,11 @@ class GradientMethod(Optimizer):
         raise NotImplementedError(f'{type(self).__name__}.create_update_rule is not implemented')
 
     def use_fp32_update(self, flag: bool = True) -> None:
-        """Updates parameters of 16 bits through copies in float32; see `UpdateRule`."""
+        """Updates parameters of 16 bits through copies in float32; see `UpdateRule`.
+
+        Args:
+            flag (bool): Whether to.
+        """
         self._use_fp32_update = flag
         if self.target is not None:
             for param in self.target.params():
@@ -286,7 +327,13 @@ class GradientMethod(Optimizer):
                     param.update_rule.use_fp32_update(flag)
 
     def use_cleargrads(self, use: bool = True) -> None:
-        """Whether `update` with a loss clears gradients instead of zeroing them. Deprecated."""
+        """Says whether `update` with a loss clears gradients instead of zeroing them.
+
+        Deprecated.
+
+        Args:
+            use (bool): Whether it does.
+        """
         warnings.warn(
             'GradientMethod.use_cleargrads is deprecated.', DeprecationWarning, stacklevel=2
         )
@@ -301,7 +348,11 @@ class GradientMethod(Optimizer):
                     param.grad = param.xp.zeros_like(param.array)
 
     def call_hook(self, hook: Hook) -> None:
-        """Calls one hook; gradients that it clears are zeros for the next one."""
+        """Calls one hook; gradients that it clears are zeros for the next one.
+
+        Args:
+            hook (callable): One that was added.
+        """
         super().call_hook(hook)
         self.reallocate_cleared_grads()
 
@@ -311,6 +362,8 @@ class GradientMethod(Optimizer):
         Args:
             lossfun (callable): If given, ``lossfun(*args, **kwds)`` is differentiated first, else
                 gradients are taken as they are.
+            *args: For ``lossfun``.
+            **kwds: For ``lossfun``.
 
         Raises:
             RuntimeError: Before `setup`; and if a parameter is uninitialized and its gradient has

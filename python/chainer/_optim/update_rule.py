@@ -84,11 +84,19 @@ class UpdateRule:
         self._hookable.add_hook(hook, name, timing)
 
     def remove_hook(self, name: str) -> None:
-        """Removes a hook by its name."""
+        """Removes a hook by its name.
+
+        Args:
+            name (str): Of the hook.
+        """
         self._hookable.remove_hook(name)
 
     def use_fp32_update(self, flag: bool = True) -> None:
-        """Updates a parameter of 16 bits through a float32 copy that keeps what it cannot hold."""
+        """Updates a parameter of 16 bits through a float32 copy that keeps what it cannot hold.
+
+        Args:
+            flag (bool): Whether to.
+        """
         self._use_fp32_update = flag
         if not flag:
             self._fp32_param = None
@@ -97,6 +105,9 @@ class UpdateRule:
 
     def update(self, param: tp.Any) -> None:
         """Updates the parameter by its gradient, which is freed of its loss scale first.
+
+        Args:
+            param (Parameter): Which.
 
         Raises:
             TypeError: If the parameter's dtype has no gradients.
@@ -137,7 +148,11 @@ class UpdateRule:
         copy.grad = None
 
     def update_core(self, param: tp.Any) -> None:
-        """Updates the parameter; without states, hooks and all else that `update` looks after."""
+        """Updates the parameter; without states, hooks and all else that `update` looks after.
+
+        Args:
+            param (Parameter): Which.
+        """
         if isinstance(param.array, chainerx.ndarray):
             self.update_core_chainerx(param)
         elif cuda.available and isinstance(param.array, cuda.ndarray):
@@ -146,15 +161,26 @@ class UpdateRule:
             self.update_core_cpu(param)
 
     def update_core_cpu(self, param: tp.Any) -> None:
-        """Updates a parameter of NumPy arrays."""
+        """Updates a parameter of NumPy arrays.
+
+        Args:
+            param (Parameter): Which.
+        """
         raise NotImplementedError(f'{type(self).__name__}.update_core_cpu is not implemented')
 
     def update_core_gpu(self, param: tp.Any) -> None:
-        """Updates a parameter of CuPy arrays."""
+        """Updates a parameter of CuPy arrays.
+
+        Args:
+            param (Parameter): Which.
+        """
         raise NotImplementedError(f'{type(self).__name__}.update_core_gpu is not implemented')
 
     def update_core_chainerx(self, param: tp.Any) -> None:
         """Updates a parameter of chainerx arrays: by the rule for NumPy or CuPy, on views.
+
+        Args:
+            param (Parameter): Which.
 
         Raises:
             RuntimeError: If ``chainer.config.chainerx_fallback`` forbids that.
@@ -187,7 +213,11 @@ class UpdateRule:
     # ---- states ----
 
     def init_state(self, param: tp.Any) -> None:
-        """Makes the arrays in ``state`` that the rule needs for the parameter. Overridden."""
+        """Makes the arrays in ``state`` that the rule needs for the parameter. Overridden.
+
+        Args:
+            param (Parameter): Which.
+        """
 
     def _initial_states(self, param: tp.Any) -> dict[str, tp.Any]:
         """What `init_state` makes of a parameter; what the rule has stays."""
@@ -226,7 +256,11 @@ class UpdateRule:
     # ---- serialization ----
 
     def serialize(self, serializer: AbstractSerializer) -> None:
-        """Saves or loads ``t`` and the states."""
+        """Saves or loads ``t`` and the states.
+
+        Args:
+            serializer (AbstractSerializer): Where to or from.
+        """
         self._serialize(serializer, None)
 
     def _serialize(self, serializer: AbstractSerializer, param: tp.Any) -> None:

@@ -38,12 +38,26 @@ class ChainerxDevice(devices.Device):
 
     @staticmethod
     def from_array(array: tp.Any) -> ChainerxDevice | None:
-        """The device of ``array`` if it is a ChainerX array, else None."""
+        """The device of an array.
+
+        Args:
+            array: Any object.
+
+        Returns:
+            ChainerxDevice: None if it is no array of ChainerX.
+        """
         return ChainerxDevice(array.device) if isinstance(array, chainerx.ndarray) else None
 
     @staticmethod
     def from_fallback_device(device: devices.Device) -> ChainerxDevice:
-        """The ChainerX device on the same hardware as a NumPy or CuPy device."""
+        """The ChainerX device on the same hardware as a NumPy or CuPy device.
+
+        Args:
+            device (Device): Which.
+
+        Returns:
+            ChainerxDevice: That of ChainerX.
+        """
         if isinstance(device, _cpu.CpuDevice):
             return ChainerxDevice(chainerx.get_device('native', 0))
         if isinstance(device, cuda.GpuDevice):

@@ -28,7 +28,14 @@ class CpuDevice(devices.Device):
 
     @staticmethod
     def from_array(array: tp.Any) -> CpuDevice | None:
-        """The device if ``array`` is a NumPy array, else None."""
+        """The device of an array.
+
+        Args:
+            array: Any object.
+
+        Returns:
+            CpuDevice: None if it is no array of NumPy.
+        """
         return CpuDevice() if isinstance(array, np.ndarray) else None
 
     def send_array(self, array: tp.Any) -> tp.Any:

@@ -42,11 +42,20 @@ if not available:
             return None
 
         def get(self, stream: tp.Any = None) -> tp.Any:
-            """None."""
+            """None.
+
+            Args:
+                stream: Without effect.
+            """
             return None
 
         def set(self, arr: np.ndarray, stream: tp.Any = None) -> None:
-            """Does nothing."""
+            """Does nothing.
+
+            Args:
+                arr: Without effect.
+                stream: Without effect.
+            """
 
     class Device:  # type: ignore[no-redef]
         """Stands in for ``cupy.cuda.Device``.

@@ -110,7 +110,18 @@ class GpuDevice(devices.Device):
 
     @staticmethod
     def from_device_id(device_id: int) -> GpuDevice:
-        """The device of that number."""
+        """The device of that number.
+
+        Args:
+            device_id (int): The number.
+
+        Returns:
+            GpuDevice: A new object.
+
+        Raises:
+            RuntimeError: If CuPy can't be used.
+            ValueError: If it is negative or no integer.
+        """
         check_cuda_available()
         if not (isinstance(device_id, _integer_types) and device_id >= 0):
             raise ValueError(f'Invalid CUDA device ID: {device_id}')
@@ -118,7 +129,14 @@ class GpuDevice(devices.Device):
 
     @staticmethod
     def from_array(array: tp.Any) -> GpuDevice | None:
-        """The device of ``array`` if it is a CuPy array, else None."""
+        """The device of an array.
+
+        Args:
+            array: Any object.
+
+        Returns:
+            GpuDevice: None if it is no array of CuPy.
+        """
         if isinstance(array, ndarray) and array.device is not None:
             return GpuDevice(array.device)
         return None

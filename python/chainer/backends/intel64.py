@@ -42,7 +42,14 @@ class Intel64Device(devices.Device):
 
     @staticmethod
     def from_array(array: tp.Any) -> Intel64Device | None:
-        """The device if ``array`` is an iDeep array, else None."""
+        """The device of an array.
+
+        Args:
+            array: Any object.
+
+        Returns:
+            Intel64Device: None if it is no array of iDeep.
+        """
         return Intel64Device() if isinstance(array, mdarray) else None
 
     def send_array(self, array: tp.Any) -> tp.Any:

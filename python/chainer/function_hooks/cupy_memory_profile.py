@@ -79,7 +79,16 @@ class CupyMemoryProfileHook(FunctionHook):
         return dict(rows)
 
     def print_report(self, unit: str = 'auto', file: tp.TextIO | None = None) -> None:
-        """Prints the summary as a table, in bytes or in the unit given."""
+        """Prints the summary as a table.
+
+        Args:
+            unit (str): Of the numbers: 'B', 'KB' and so on; 'auto' or 'auto_foreach' picks what
+                fits each.
+            file (file): Where to; standard output if None.
+
+        Raises:
+            ValueError: For an unknown unit.
+        """
         if unit not in (*self._units, 'auto', 'auto_foreach'):
             raise ValueError(f'CupyMemoryProfileHook.print_report: unknown unit {unit!r}')
         rows = [('FunctionName', 'UsedBytes', 'AcquiredBytes', 'Occurrence')]

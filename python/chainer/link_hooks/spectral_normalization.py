@@ -116,14 +116,28 @@ class SpectralNormalization(WeightHook):
         return self.reshape_W(getattr(link, self.weight_name))
 
     def reshape_W(self, W: Variable) -> Variable:
-        """Return the weight as a matrix with one row per output."""
+        """Return the weight as a matrix with one row per output.
+
+        Args:
+            W (Variable): The weight.
+
+        Returns:
+            Variable: 2-d.
+        """
         if self.axis != 0:
             others = [axis for axis in range(W.ndim) if axis != self.axis]
             W = functions.transpose(W, (self.axis, *others))
         return W if W.ndim == 2 else functions.reshape(W, (W.shape[0], -1))
 
     def normalize_weight(self, link: tp.Any) -> Variable:
-        """Compute the weight that is used in this forward."""
+        """Compute the weight that is used in this forward.
+
+        Args:
+            link (Link): Whose weight.
+
+        Returns:
+            Variable: Of the shape of the weight.
+        """
         self._prepare_parameters(link)
         matrix = self._matrix(link)
         u = getattr(link, self.vector_name)

@@ -27,7 +27,14 @@ class WeightStandardization(WeightHook):
         self.eps = eps
 
     def normalize_weight(self, link: Link) -> Variable:
-        """Compute the weight that is used in this forward."""
+        """Compute the weight that is used in this forward.
+
+        Args:
+            link (Link): Whose weight.
+
+        Returns:
+            Variable: Of the shape of the weight.
+        """
         weight = getattr(link, self.weight_name)
         if weight.ndim < 2:
             raise ValueError(

@@ -84,7 +84,14 @@ class BackendConfig:
         return self.device.xp
 
     def get_array(self, np_array: tp.Any) -> tp.Any:
-        """A NumPy array sent to the device; None stays None."""
+        """Sends an array to the device.
+
+        Args:
+            np_array (numpy.ndarray): Which; None is taken, too.
+
+        Returns:
+            array: None stays None.
+        """
         return None if np_array is None else self.device.send(np_array)
 
     def __enter__(self) -> 'BackendConfig':

@@ -62,15 +62,37 @@ class FunctionTestBase(_TestBase):
     skip_double_backward_test = False
 
     def forward(self, inputs, device):
-        """Returns the outputs, a tuple of Variables, for a tuple of Variables on the device."""
+        """Computes the outputs. Overridden.
+
+        Args:
+            inputs (tuple of Variable): On the device.
+            device (Device): Which.
+
+        Returns:
+            tuple of Variable: The outputs.
+        """
         raise NotImplementedError('forward() is not implemented.')
 
     def forward_expected(self, inputs):
-        """Returns the expected outputs, a tuple of NumPy arrays, for NumPy arrays."""
+        """Computes what the outputs should be. Overridden.
+
+        Args:
+            inputs (tuple of numpy.ndarray): The inputs.
+
+        Returns:
+            tuple of numpy.ndarray: The outputs.
+        """
         raise NotImplementedError('forward_expected() is not implemented.')
 
     def generate_grad_grad_inputs(self, inputs_template):
-        """Returns the gradients of gradients of inputs that look like the template."""
+        """Makes the gradients of gradients of inputs.
+
+        Args:
+            inputs_template (tuple of numpy.ndarray): What they look like.
+
+        Returns:
+            tuple of numpy.ndarray: They.
+        """
         return _random_like(inputs_template)
 
     def _generate_grad_grad_inputs(self, inputs_template):
@@ -90,7 +112,14 @@ class FunctionTestBase(_TestBase):
         return outputs
 
     def run_test_forward(self, backend_config):
-        """Compares the outputs with the expected ones, and the inputs with what they were."""
+        """Compares the outputs with the expected ones, and the inputs with what they were.
+
+        Args:
+            backend_config (BackendConfig): The backend.
+
+        Raises:
+            FunctionTestError: If they differ.
+        """
         self._begin('test_forward', backend_config, 'skip_forward_test')
         cpu_inputs = self._to_noncontiguous_as_needed(self._generate_inputs())
         copies = _copy(cpu_inputs)
@@ -113,7 +142,14 @@ class FunctionTestBase(_TestBase):
         return cpu_inputs, inputs, grads
 
     def run_test_backward(self, backend_config):
-        """Compares the gradients with differences of the outputs."""
+        """Compares the gradients with differences of the outputs.
+
+        Args:
+            backend_config (BackendConfig): The backend.
+
+        Raises:
+            FunctionTestError: If they differ.
+        """
         self._begin('test_backward', backend_config, 'skip_backward_test')
 
         def check():
@@ -129,7 +165,14 @@ class FunctionTestBase(_TestBase):
         self._check_smooth(check, 'backward is not implemented correctly')
 
     def run_test_double_backward(self, backend_config):
-        """Compares the second gradients with differences of the first."""
+        """Compares the second gradients with differences of the first.
+
+        Args:
+            backend_config (BackendConfig): The backend.
+
+        Raises:
+            FunctionTestError: If they differ.
+        """
         self._begin('test_double_backward', backend_config, 'skip_double_backward_test')
 
         def check():
@@ -175,15 +218,27 @@ class FunctionTestCase(FunctionTestBase, unittest.TestCase):
     """
 
     def test_forward(self, backend_config):
-        """Compares the outputs with the expected ones."""
+        """Compares the outputs with the expected ones.
+
+        Args:
+            backend_config (BackendConfig): The backend.
+        """
         self.run_test_forward(backend_config)
 
     def test_backward(self, backend_config):
-        """Compares the gradients with differences of the outputs."""
+        """Compares the gradients with differences of the outputs.
+
+        Args:
+            backend_config (BackendConfig): The backend.
+        """
         self.run_test_backward(backend_config)
 
     def test_double_backward(self, backend_config):
-        """Compares the second gradients with differences of the gradients."""
+        """Compares the second gradients with differences of the gradients.
+
+        Args:
+            backend_config (BackendConfig): The backend.
+        """
         self.run_test_double_backward(backend_config)
 
 
@@ -315,7 +370,15 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
     skip_backward_test = False
 
     def forward_expected(self, link, inputs):
-        """Returns the expected outputs, a tuple of NumPy arrays."""
+        """Computes what the outputs should be. Overridden.
+
+        Args:
+            link (Link): On the CPU.
+            inputs (tuple of numpy.ndarray): The inputs.
+
+        Returns:
+            tuple of numpy.ndarray: The outputs.
+        """
         raise NotImplementedError('forward_expected() is not implemented.')
 
     def _forward_expected(self, link, inputs):
@@ -324,7 +387,11 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
         return outputs
 
     def test_forward(self, backend_config):
-        """Compares the outputs with the expected ones, and the inputs with what they were."""
+        """Compares the outputs with the expected ones, and the inputs with what they were.
+
+        Args:
+            backend_config (BackendConfig): The backend.
+        """
         self._begin('test_forward', backend_config, 'skip_forward_test')
         link = self._create_link(self._generate_params(), backend_config)
         cpu_inputs = self._generate_inputs()
@@ -341,7 +408,11 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
         self.check_forward_outputs(_to_cpu(outputs), expected)
 
     def test_backward(self, backend_config):
-        """Compares the gradients of inputs and parameters with differences of the outputs."""
+        """Compares the gradients of inputs and parameters with differences of the outputs.
+
+        Args:
+            backend_config (BackendConfig): The backend.
+        """
         self._begin('test_backward', backend_config, 'skip_backward_test')
 
         def check():
@@ -415,7 +486,11 @@ class LinkInitializersTestCase(_LinkTestBase, unittest.TestCase):
         return candidates
 
     def test_initializers(self, backend_config):
-        """Gives each initializer to the link and compares the parameter."""
+        """Gives each initializer to the link and compares the parameter.
+
+        Args:
+            backend_config (BackendConfig): The backend.
+        """
         self._begin('test_initializers', backend_config)
         for i_param, inits in enumerate(self._get_initializers()):
             for init in inits:

@@ -63,7 +63,15 @@ class WalkerAlias(device_resident.DeviceResident):
         return self.sample_gpu(shape) if self.use_gpu else self.sample_xp(self.xp, shape)
 
     def sample_xp(self, xp: tp.Any, shape: int | tuple[int, ...]) -> tp.Any:
-        """As `sample`, for NumPy and ChainerX; both draw from `numpy.random`."""
+        """As `sample`, for NumPy and ChainerX; both draw from `numpy.random`.
+
+        Args:
+            xp (module): Which.
+            shape (int or tuple of int): Of the result.
+
+        Returns:
+            array: int32.
+        """
         threshold, values = self.device.send((self.threshold, self.values))
         if xp is not np:
             threshold, values = (cuda.to_cpu(a) for a in (threshold, values))
@@ -71,7 +79,14 @@ class WalkerAlias(device_resident.DeviceResident):
         return self.device.send(_pick(threshold, values, np.asarray(place, np.float32)))
 
     def sample_gpu(self, shape: int | tuple[int, ...]) -> tp.Any:
-        """As `sample`, for CuPy."""
+        """As `sample`, for CuPy.
+
+        Args:
+            shape (int or tuple of int): Of the result.
+
+        Returns:
+            cupy.ndarray: int32.
+        """
         cuda.check_cuda_available()
         place = cuda.cupy.random.uniform(0, len(self.threshold), shape, np.float32)
         return _pick(self.threshold, self.values, place)

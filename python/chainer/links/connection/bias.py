@@ -28,7 +28,17 @@ class Bias(Link):
                 self.b = Parameter(0, shape)
 
     def forward(self, *xs: tp.Any) -> Variable:
-        """Add the offset: `b`, or the second of two inputs."""
+        """Add the offset.
+
+        Args:
+            *xs (Variable or array): The input; without `b`, the offset, too.
+
+        Returns:
+            Variable: Shape and dtype of the input.
+
+        Raises:
+            ValueError: If there are too many or too few.
+        """
         x, b = _operands(self, xs, 'b')
         return bias(x, b, self.axis)
 

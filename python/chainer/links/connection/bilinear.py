@@ -56,7 +56,15 @@ class Bilinear(Link):
                 self.b = _parameter(b, (out_size,))
 
     def forward(self, e1: tp.Any, e2: tp.Any) -> Variable:
-        """Apply the layer to two arrays of as many rows."""
+        """Apply the layer to two arrays of as many rows.
+
+        Args:
+            e1 (Variable or array): (N, ...), ``left_size`` elements per row.
+            e2 (Variable or array): (N, ...), ``right_size`` elements per row.
+
+        Returns:
+            Variable: (N, out_size).
+        """
         if self.nobias:
             return bilinear(e1, e2, self.W)
         return bilinear(e1, e2, self.W, self.V1, self.V2, self.b)

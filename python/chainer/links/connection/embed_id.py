@@ -37,10 +37,25 @@ class EmbedID(Link):
 
     @classmethod
     def from_params(cls, W: tp.Any, ignore_label: int | None = None) -> tp.Self:
-        """Make the link from a table, of which it takes a copy."""
+        """Make the link from a table.
+
+        Args:
+            W (array or Variable): (in_size, out_size); it is copied.
+            ignore_label (int): As in the constructor.
+
+        Returns:
+            EmbedID: A new one.
+        """
         in_size, out_size = W.shape
         return cls(in_size, out_size, initialW=_as_array(W), ignore_label=ignore_label)
 
     def forward(self, x: tp.Any) -> Variable:
-        """Return ``W[x]``, of shape ``x.shape + (out_size,)``."""
+        """Look rows up.
+
+        Args:
+            x (Variable or array): Numbers of rows; any shape, any integer dtype.
+
+        Returns:
+            Variable: ``W[x]``, of shape ``x.shape + (out_size,)``.
+        """
         return embed_id(x, self.W, ignore_label=self.ignore_label)

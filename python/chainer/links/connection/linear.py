@@ -60,7 +60,15 @@ class Linear(Link):
 
     @classmethod
     def from_params(cls, W: tp.Any, b: tp.Any = None, nobias: bool = False) -> tp.Self:
-        """Make the link from a weight and a bias, of which it takes copies.
+        """Make the link from a weight and a bias.
+
+        Args:
+            W (array or Variable): (out_size, in_size); it is copied.
+            b (array or Variable): (out_size,); it is copied.
+            nobias (bool): Whether there is none.
+
+        Returns:
+            Linear: A new one.
 
         Raises:
             ValueError: If the sizes of `W` and `b` differ.

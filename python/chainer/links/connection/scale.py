@@ -46,7 +46,17 @@ class Scale(Chain):
                 self.bias = Bias(axis, bias_shape)
 
     def forward(self, *xs: tp.Any) -> Variable:
-        """Multiply by the factor, `W` or the second of two inputs, and add the offset."""
+        """Multiply by the factor and add the offset.
+
+        Args:
+            *xs (Variable or array): The input; without `W`, the factor, too.
+
+        Returns:
+            Variable: Shape and dtype of the input.
+
+        Raises:
+            ValueError: If there are too many or too few.
+        """
         x, w = _operands(self, xs, 'W')
         z = scale(x, w, self.axis)
         return self.bias(z) if hasattr(self, 'bias') else z

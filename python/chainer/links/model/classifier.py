@@ -48,7 +48,18 @@ class Classifier(Chain):
             self.predictor = predictor
 
     def forward(self, *args: tp.Any, **kwargs: tp.Any) -> Variable:
-        """Compute the loss; all arguments but the label go to the predictor."""
+        """Compute the loss; all arguments but the label go to the predictor.
+
+        Args:
+            *args: What the predictor takes; the label, too, if it is named by its position.
+            **kwargs: What the predictor takes; the label, too, if it is named.
+
+        Returns:
+            Variable: The loss.
+
+        Raises:
+            ValueError: If there is no label.
+        """
         key = self.label_key
         if isinstance(key, int):
             if not -len(args) <= key < len(args):

@@ -143,12 +143,21 @@ class LSTM(LSTMBase):
     h: tp.Any = None
 
     def device_resident_accept(self, visitor: tp.Any) -> None:
-        """Moves the state, too, as values: gradients do not flow from one device to the other."""
+        """Moves the state, too, as values: gradients do not flow from one device to the other.
+
+        Args:
+            visitor (DeviceResidentsVisitor): What sees the link.
+        """
         super().device_resident_accept(visitor)
         self.c, self.h = (None if x is None else _moved(x, visitor) for x in (self.c, self.h))
 
     def set_state(self, c: tp.Any, h: tp.Any) -> None:
-        """Sets the state: Variables, ``(N, out_size)``; they move to the device of the link."""
+        """Sets the state, which moves to the device of the link.
+
+        Args:
+            c (Variable): The cell, (N, out_size).
+            h (Variable): The output before, (N, out_size).
+        """
         for name, value in (('c', c), ('h', h)):
             if not isinstance(value, variable.Variable):
                 raise TypeError(f'LSTM: {name} is a {type(value).__name__}, expected a Variable')

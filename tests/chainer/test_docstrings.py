@@ -6,10 +6,12 @@ they can tell whether names fit and whether something is left out.
 import ast
 import importlib
 import inspect
+import pkgutil
 import re
 import textwrap
 import types
 
+import chainer
 import pytest
 
 MODULES = [
@@ -172,3 +174,22 @@ def test_functions_say_what_they_take_and_give(name):
     assert re.search('Differentiable|Not differentiable', found['Returns'])
     if 'Not differentiable' not in found['Returns']:
         assert re.search(r'any\s+order|once', found['Returns'])
+
+
+def defined_in_public_modules():
+    for info in pkgutil.walk_packages(chainer.__path__, 'chainer.'):
+        if '._' in info.name:
+            continue
+        for name, value in vars(importlib.import_module(info.name)).items():
+            here = getattr(value, '__module__', None) == info.name and not name.startswith('_')
+            if here and (isinstance(value, type) or inspect.isroutine(value)):
+                yield f'{info.name}.{name}', value
+
+
+def test_everything_has_a_docstring_and_a_signature():
+    """Classes of function nodes, old names and helpers, too."""
+    found = dict(defined_in_public_modules())
+    assert len(found) > 500
+    for name, value in found.items():
+        assert value.__doc__, name
+        inspect.signature(value)

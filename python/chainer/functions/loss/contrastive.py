@@ -76,6 +76,7 @@ class Contrastive(BuiltinFunction):
 
 
 def check_margin(op: str, margin: float) -> None:
+    """Refuses a margin that is not positive."""
     if margin <= 0:
         raise ValueError(f'{op}: margin is {margin}, expected a positive number')
 

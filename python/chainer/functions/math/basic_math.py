@@ -70,21 +70,29 @@ class _FloatConstant(_Constant):
 
 
 class Neg(_Unary):
+    """``-x``."""
+
     label = '__neg__'
     compose = staticmethod(chainerx.negative)
 
 
 class Absolute(_Unary):
+    """``abs(x)``."""
+
     label = '|_|'
     compose = staticmethod(chainerx.absolute)
 
 
 class Add(_Binary):
+    """``x + y``."""
+
     label = '_ + _'
     compose = staticmethod(chainerx.add)
 
 
 class AddConstant(_Constant):
+    """``x + value``."""
+
     _format = '_ + {}'
     compose = staticmethod(chainerx.add)
 
@@ -109,11 +117,15 @@ class MultiAdd(BuiltinFunction):
 
 
 class Sub(_Binary):
+    """``x - y``."""
+
     label = '_ - _'
     compose = staticmethod(chainerx.subtract)
 
 
 class SubFromConstant(_Constant):
+    """``value - x``."""
+
     _format = '{} - _'
 
     @staticmethod
@@ -122,21 +134,29 @@ class SubFromConstant(_Constant):
 
 
 class Mul(_Binary):
+    """``x * y``."""
+
     label = '_ * _'
     compose = staticmethod(chainerx.multiply)
 
 
 class MulConstant(_Constant):
+    """``x * value``."""
+
     _format = '_ * {}'
     compose = staticmethod(chainerx.multiply)
 
 
 class Div(_FloatBinary):
+    """``x / y``."""
+
     label = '_ / _'
     compose = staticmethod(chainerx.divide)
 
 
 class DivFromConstant(_FloatConstant):
+    """``value / x``."""
+
     _format = '{} / _'
 
     @staticmethod
@@ -145,16 +165,22 @@ class DivFromConstant(_FloatConstant):
 
 
 class PowVarVar(_FloatBinary):
+    """``x ** y``."""
+
     label = '_ ** _'
     compose = staticmethod(chainerx.power)
 
 
 class PowVarConst(_FloatConstant):
+    """``x ** value``."""
+
     _format = '_ ** {}'
     compose = staticmethod(chainerx.power)
 
 
 class PowConstVar(_FloatConstant):
+    """``value ** x``."""
+
     _format = '{} ** _'
 
     @staticmethod

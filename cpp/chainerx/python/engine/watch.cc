@@ -218,10 +218,8 @@ bool Watch::Holds(PyObject* optimizer) const {
     PyObject* t = Find(rules_.front().dict.get(), g_names.t);
     for (size_t i = 0; i < rules_.size(); ++i) {
         const Rule& rule = rules_[i];
-        if (!IsRuleOf(rule, params_[i]) || AsVariable(params_[i])->loss_scale != nullptr ||
-            !HoldsRule(rule, t)) {
-            return false;
-        }
+        if (AsVariable(params_[i])->loss_scale != nullptr) return false;
+        if (!IsRuleOf(rule, params_[i]) || !HoldsRule(rule, t)) return false;
     }
     for (const Idle& idle : idle_) {
         if (!HoldsIdle(idle)) return false;

@@ -426,6 +426,23 @@ def test_unchain_backward(make):
     assert x.grad is None
 
 
+@pytest.mark.parametrize('retain_grad', [False, True])
+@pytest.mark.parametrize('unchain', [Variable.unchain, Variable.unchain_backward])
+def test_backward_of_what_was_unchained(make, unchain, retain_grad):
+    # It is a leaf, which keeps its gradient.
+    x = Variable(make(A))
+    y = x * 2
+    unchain(y)
+    y.grad = make(5 * ONES)
+    y.backward(retain_grad=retain_grad)
+    assert_equal(y.grad, 5 * ONES)
+    z = F.sum(x)
+    unchain(z)
+    z.backward(retain_grad=retain_grad)
+    assert_equal(z.grad, 1)
+    assert x.grad is None
+
+
 def test_unchain_backward_frees_what_was_saved():
     x = Variable(A)
     y = F.sum(F.relu(x * 2) * 3)

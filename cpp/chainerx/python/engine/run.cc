@@ -176,7 +176,7 @@ PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) {
                 continue;
             }
             Array seed = Seed("backward", v, slot, scale);
-            if (slot->node != nullptr) {
+            if (!leaf) {
                 if (retain) slot->SetGrad(GraphBit(), seed);
                 slots.push_back(std::move(held));
             }

@@ -33,7 +33,9 @@ __all__ = [
 ]
 
 
-def assert_allclose(x, y, atol=1e-5, rtol=1e-4, verbose=True):
+def assert_allclose(
+    x: tp.Any, y: tp.Any, atol: float = 1e-5, rtol: float = 1e-4, verbose: bool = True
+) -> None:
     """Another name of `chainer.testing.assert_allclose`.
 
     Args:

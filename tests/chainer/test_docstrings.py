@@ -176,6 +176,25 @@ def test_functions_say_what_they_take_and_give(name):
         assert re.search(r'any\s+order|once', found['Returns'])
 
 
+def public_functions():
+    yield from FUNCTIONS.items()
+    for name, cls in CLASSES.items():
+        for member, value in vars(cls).items():
+            function = getattr(value, '__func__', value)
+            if inspect.isfunction(function) and (member == '__init__' or member[0] != '_'):
+                yield f'{name}.{member}', function
+
+
+def test_all_is_annotated():
+    """For the package says that it is typed: a function without annotations is not checked."""
+    for name, function in public_functions():
+        signature = inspect.signature(function)
+        for parameter in signature.parameters.values():
+            known = parameter.annotation is not parameter.empty
+            assert known or parameter.name in ('self', 'cls'), f'{name}: {parameter}'
+        assert signature.return_annotation is not signature.empty, name
+
+
 def defined_in_public_modules():
     for info in pkgutil.walk_packages(chainer.__path__, 'chainer.'):
         if '._' in info.name:

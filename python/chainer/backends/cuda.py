@@ -306,7 +306,9 @@ def to_cpu(array: tp.Any, stream: tp.Any = None) -> tp.Any:
     return devices._convert_arrays(array, convert)
 
 
-def copy(array: tp.Any, out: tp.Any = None, out_device: tp.Any = None, stream: tp.Any = None):
+def copy(
+    array: tp.Any, out: tp.Any = None, out_device: tp.Any = None, stream: tp.Any = None
+) -> tp.Any:
     """Copies an array between GPUs.
 
     Args:
@@ -379,7 +381,9 @@ def _raw_kernel(code, name, args, options):
     return cupy.RawKernel(code, name, *args, **dict(options))
 
 
-def elementwise(in_params: str, out_params: str, operation: str, name: str, **kwargs: tp.Any):
+def elementwise(
+    in_params: str, out_params: str, operation: str, name: str, **kwargs: tp.Any
+) -> tp.Any:
     """A ``cupy.ElementwiseKernel``, made once per set of arguments.
 
     Args:
@@ -408,7 +412,7 @@ def reduce(
     identity: tp.Any,
     name: str,
     **kwargs: tp.Any,
-):
+) -> tp.Any:
     """A ``cupy.ReductionKernel``, made once per set of arguments.
 
     Args:
@@ -434,7 +438,7 @@ def reduce(
     )
 
 
-def raw(code: str, name: str, *args: tp.Any, **kwargs: tp.Any):
+def raw(code: str, name: str, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
     """A ``cupy.RawKernel``, made once per set of arguments.
 
     Args:

@@ -1,5 +1,7 @@
 """Comparison and layout of arrays of any backend."""
 
+import typing as tp
+
 import numpy as np
 
 import chainer
@@ -33,7 +35,9 @@ def _worst_element(x: np.ndarray, y: np.ndarray, atol: float, rtol: float) -> li
     ]
 
 
-def assert_allclose(x, y, atol=1e-5, rtol=1e-4, verbose=True):
+def assert_allclose(
+    x: tp.Any, y: tp.Any, atol: float = 1e-5, rtol: float = 1e-4, verbose: bool = True
+) -> None:
     """Raises AssertionError unless ``|x - y| <= atol + rtol * |y|`` everywhere.
 
     Args:

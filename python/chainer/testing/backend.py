@@ -45,7 +45,7 @@ class BackendConfig:
     use_cudnn: str
     use_ideep: str
 
-    def __init__(self, params: dict[str, tp.Any]):
+    def __init__(self, params: dict[str, tp.Any]) -> None:
         if not isinstance(params, dict):
             raise TypeError(f'params must be a dict, not {type(params)}')
         defaults = dict(self._props)
@@ -183,7 +183,7 @@ def _test_case_generator(base: type, method_names, params):
         yield f'{base.__name__}_{BackendConfig(param).get_func_str()}', members
 
 
-def inject_backend_tests(method_names: list[str] | None, params: list[dict[str, tp.Any]]):
+def inject_backend_tests(method_names: list[str] | None, params: list[dict[str, tp.Any]]) -> tp.Any:
     """Class decorator that runs tests once per backend.
 
     Args:

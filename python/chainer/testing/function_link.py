@@ -61,7 +61,7 @@ class FunctionTestBase(_TestBase):
     skip_backward_test = False
     skip_double_backward_test = False
 
-    def forward(self, inputs, device):
+    def forward(self, inputs: tp.Any, device: tp.Any) -> tp.Any:
         """Computes the outputs. Overridden.
 
         Args:
@@ -73,7 +73,7 @@ class FunctionTestBase(_TestBase):
         """
         raise NotImplementedError('forward() is not implemented.')
 
-    def forward_expected(self, inputs):
+    def forward_expected(self, inputs: tp.Any) -> tp.Any:
         """Computes what the outputs should be. Overridden.
 
         Args:
@@ -84,7 +84,7 @@ class FunctionTestBase(_TestBase):
         """
         raise NotImplementedError('forward_expected() is not implemented.')
 
-    def generate_grad_grad_inputs(self, inputs_template):
+    def generate_grad_grad_inputs(self, inputs_template: tp.Any) -> tp.Any:
         """Makes the gradients of gradients of inputs.
 
         Args:
@@ -111,7 +111,7 @@ class FunctionTestBase(_TestBase):
         _check_variable_types(outputs, backend_config.device, 'forward', FunctionTestError)
         return outputs
 
-    def run_test_forward(self, backend_config):
+    def run_test_forward(self, backend_config: tp.Any) -> None:
         """Compares the outputs with the expected ones, and the inputs with what they were.
 
         Args:
@@ -141,7 +141,7 @@ class FunctionTestBase(_TestBase):
         grads = self._to_noncontiguous_as_needed(_to_device(grad_outputs, backend_config))
         return cpu_inputs, inputs, grads
 
-    def run_test_backward(self, backend_config):
+    def run_test_backward(self, backend_config: tp.Any) -> None:
         """Compares the gradients with differences of the outputs.
 
         Args:
@@ -164,7 +164,7 @@ class FunctionTestBase(_TestBase):
 
         self._check_smooth(check, 'backward is not implemented correctly')
 
-    def run_test_double_backward(self, backend_config):
+    def run_test_double_backward(self, backend_config: tp.Any) -> None:
         """Compares the second gradients with differences of the first.
 
         Args:
@@ -217,7 +217,7 @@ class FunctionTestCase(FunctionTestBase, unittest.TestCase):
         numerical_grad_dtype (dtype): What differences are computed in.
     """
 
-    def test_forward(self, backend_config):
+    def test_forward(self, backend_config: tp.Any) -> None:
         """Compares the outputs with the expected ones.
 
         Args:
@@ -225,7 +225,7 @@ class FunctionTestCase(FunctionTestBase, unittest.TestCase):
         """
         self.run_test_forward(backend_config)
 
-    def test_backward(self, backend_config):
+    def test_backward(self, backend_config: tp.Any) -> None:
         """Compares the gradients with differences of the outputs.
 
         Args:
@@ -233,7 +233,7 @@ class FunctionTestCase(FunctionTestBase, unittest.TestCase):
         """
         self.run_test_backward(backend_config)
 
-    def test_double_backward(self, backend_config):
+    def test_double_backward(self, backend_config: tp.Any) -> None:
         """Compares the second gradients with differences of the gradients.
 
         Args:
@@ -250,7 +250,7 @@ class InitializerArgument:
         expected_initializer (Initializer): What it must initialize with.
     """
 
-    def __init__(self, argument_value, expected_initializer):
+    def __init__(self, argument_value: tp.Any, expected_initializer: tp.Any) -> None:
         self.argument_value = argument_value
         self.expected_initializer = expected_initializer
 
@@ -369,7 +369,7 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
     skip_forward_test = False
     skip_backward_test = False
 
-    def forward_expected(self, link, inputs):
+    def forward_expected(self, link: tp.Any, inputs: tp.Any) -> tp.Any:
         """Computes what the outputs should be. Overridden.
 
         Args:
@@ -386,7 +386,7 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
         _check_array_types(outputs, chainer.backend.CpuDevice(), 'forward_expected')
         return outputs
 
-    def test_forward(self, backend_config):
+    def test_forward(self, backend_config: tp.Any) -> None:
         """Compares the outputs with the expected ones, and the inputs with what they were.
 
         Args:
@@ -407,7 +407,7 @@ class LinkTestCase(_LinkTestBase, unittest.TestCase):
         expected = self._forward_expected(link, copies)
         self.check_forward_outputs(_to_cpu(outputs), expected)
 
-    def test_backward(self, backend_config):
+    def test_backward(self, backend_config: tp.Any) -> None:
         """Compares the gradients of inputs and parameters with differences of the outputs.
 
         Args:
@@ -465,7 +465,7 @@ class LinkInitializersTestCase(_LinkTestBase, unittest.TestCase):
 
     check_initializers_options: tp.Any = None
 
-    def get_initializers(self):
+    def get_initializers(self) -> tp.Any:
         """Returns a tuple or list with a tuple or list of initializers per parameter."""
         raise NotImplementedError('get_initializers() is not implemented.')
 
@@ -485,7 +485,7 @@ class LinkInitializersTestCase(_LinkTestBase, unittest.TestCase):
                 _check_generated_initializer(init)
         return candidates
 
-    def test_initializers(self, backend_config):
+    def test_initializers(self, backend_config: tp.Any) -> None:
         """Gives each initializer to the link and compares the parameter.
 
         Args:

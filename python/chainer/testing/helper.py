@@ -77,7 +77,7 @@ def _are_satisfied(requirements: tuple[str, ...]) -> bool:
     return all([_is_satisfied(requirement) for requirement in requirements])
 
 
-def with_requires(*requirements: str):
+def with_requires(*requirements: str) -> tp.Any:
     """Decorator that skips a test unless all the packages are there.
 
     Args:
@@ -93,7 +93,7 @@ def with_requires(*requirements: str):
     return unittest.skipUnless(_are_satisfied(requirements), f'requires: {",".join(requirements)}')
 
 
-def without_requires(*requirements: str):
+def without_requires(*requirements: str) -> tp.Any:
     """Decorator that skips a test if all the packages are there.
 
     Args:
@@ -122,7 +122,7 @@ def _import_object_from_name(fullname: str) -> tp.Any:
     raise ImportError(f'there is no module or object {fullname!r}')
 
 
-def patch(target: str, *args, **kwargs):
+def patch(target: str, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
     """``unittest.mock.patch`` whose mock still calls the object that it replaces.
 
     Args:

@@ -1,5 +1,7 @@
 """Random matrices of given singular values."""
 
+import typing as tp
+
 import numpy as np
 
 
@@ -7,7 +9,9 @@ def _broadcast_to(array, shape):
     return np.broadcast_to(array, shape)
 
 
-def generate_matrix(shape, dtype=float, *, singular_values=None):
+def generate_matrix(
+    shape: tp.Any, dtype: tp.Any = float, *, singular_values: tp.Any = None
+) -> tp.Any:
     """Random matrices with given singular values.
 
     Args:

@@ -83,7 +83,7 @@ def _parameterize_test_case(base: type, i: int, param: dict[str, tp.Any]):
     return _make_class_name(base.__name__, i, param), members
 
 
-def parameterize(*params: dict[str, tp.Any]):
+def parameterize(*params: dict[str, tp.Any]) -> tp.Any:
     """Class decorator that runs the tests once per dict, its values as attributes of the test.
 
     Args:
@@ -131,7 +131,7 @@ def from_pytest_parameterize(names: str, values: Iterable[tp.Any]) -> list[dict[
     return _values_to_dicts(names, values)
 
 
-def parameterize_pytest(names: str, values: Iterable[tp.Any]):
+def parameterize_pytest(names: str, values: Iterable[tp.Any]) -> tp.Any:
     """``parameterize`` with the arguments of ``pytest.mark.parametrize``.
 
     Args:
@@ -165,7 +165,9 @@ def _product_dict_orig(*parameters: Iterable[dict[str, tp.Any]]) -> list[dict[st
 product_dict = _product_dict_orig
 
 
-def product(parameter: dict[str, Iterable[tp.Any]] | list[Iterable[dict[str, tp.Any]]]):
+def product(
+    parameter: dict[str, Iterable[tp.Any]] | list[Iterable[dict[str, tp.Any]]],
+) -> list[dict[str, tp.Any]]:
     """Every combination of values.
 
     Args:

@@ -127,7 +127,7 @@ def _fix_class(cls: type, setup_method: str, teardown_method: str) -> None:
     )
 
 
-def fix_random(*, setup_method: str = 'setUp', teardown_method: str = 'tearDown'):
+def fix_random(*, setup_method: str = 'setUp', teardown_method: str = 'tearDown') -> tp.Any:
     """Decorator of a test or a class of tests: NumPy's and Python's random numbers are fixed.
 
     Each test starts from the same state; what was before is restored afterwards.

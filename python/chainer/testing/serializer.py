@@ -3,9 +3,16 @@
 import importlib
 import os
 import tempfile
+import typing as tp
 
 
-def save_and_load(src, dst, filename, saver, loader):
+def save_and_load(
+    src: tp.Any,
+    dst: tp.Any,
+    filename: str,
+    saver: tp.Callable[[str, tp.Any], tp.Any],
+    loader: tp.Callable[[str, tp.Any], tp.Any],
+) -> None:
     """Saves one object to a file in a temporary folder and loads another from it.
 
     Args:
@@ -19,7 +26,7 @@ def save_and_load(src, dst, filename, saver, loader):
         loader(path, dst)
 
 
-def save_and_load_npz(src, dst):
+def save_and_load_npz(src: tp.Any, dst: tp.Any) -> None:
     """Saves one object in NumPy's format, in a temporary folder, and loads another.
 
     Args:
@@ -30,7 +37,7 @@ def save_and_load_npz(src, dst):
     save_and_load(src, dst, 'tmp.npz', npz.save_npz, npz.load_npz)
 
 
-def save_and_load_hdf5(src, dst):
+def save_and_load_hdf5(src: tp.Any, dst: tp.Any) -> None:
     """Saves one object in HDF5, in a temporary folder, and loads another; needs h5py.
 
     Args:

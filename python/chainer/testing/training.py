@@ -1,6 +1,7 @@
 """Trainers without training."""
 
 import importlib
+import typing as tp
 import unittest.mock
 
 
@@ -19,8 +20,8 @@ def check_available() -> None:
 
 
 def get_trainer_with_mock_updater(
-    stop_trigger=(10, 'iteration'), iter_per_epoch=10, extensions=None
-):
+    stop_trigger: tp.Any = (10, 'iteration'), iter_per_epoch: int = 10, extensions: tp.Any = None
+) -> tp.Any:
     """A trainer whose updater counts, and updates nothing.
 
     Args:

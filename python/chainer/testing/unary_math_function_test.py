@@ -67,15 +67,15 @@ def _numpy_function(name):
 
 
 def unary_math_function_unittest(
-    func,
-    func_expected=None,
-    label_expected=None,
-    make_data=None,
-    is_linear=None,
-    forward_options=None,
-    backward_options=None,
-    double_backward_options=None,
-):
+    func: tp.Any,
+    func_expected: tp.Any = None,
+    label_expected: tp.Any = None,
+    make_data: tp.Any = None,
+    is_linear: tp.Any = None,
+    forward_options: tp.Any = None,
+    backward_options: tp.Any = None,
+    double_backward_options: tp.Any = None,
+) -> tp.Any:
     """Class decorator that fills a TestCase with tests of a function of one array.
 
     Args:

@@ -63,7 +63,18 @@ def _outsize_2d(img, kh, kw, sy, sx, ph, pw, cover_all, dy, dx, out_h, out_w) ->
 
 
 def im2col_gpu(
-    img, kh, kw, sy, sx, ph, pw, cover_all=False, dy=1, dx=1, out_h=None, out_w=None
+    img: tp.Any,
+    kh: int,
+    kw: int,
+    sy: int,
+    sx: int,
+    ph: int,
+    pw: int,
+    cover_all: bool = False,
+    dy: int = 1,
+    dx: int = 1,
+    out_h: int | None = None,
+    out_w: int | None = None,
 ) -> tp.Any:
     """Makes columns of the patches of images that are CuPy arrays.
 
@@ -85,7 +96,18 @@ def im2col_gpu(
 
 
 def im2col(
-    img, kh, kw, sy, sx, ph, pw, cover_all=False, dy=1, dx=1, out_h=None, out_w=None
+    img: tp.Any,
+    kh: int,
+    kw: int,
+    sy: int,
+    sx: int,
+    ph: int,
+    pw: int,
+    cover_all: bool = False,
+    dy: int = 1,
+    dx: int = 1,
+    out_h: int | None = None,
+    out_w: int | None = None,
 ) -> tp.Any:
     """Makes columns of the patches of images.
 
@@ -125,7 +147,17 @@ def col2im_cpu(
     return _col2im(col, (sy, sx), (ph, pw), (h, w), (dy, dx))
 
 
-def col2im_gpu(col, sy, sx, ph, pw, h, w, dy=1, dx=1) -> tp.Any:
+def col2im_gpu(
+    col: tp.Any,
+    sy: int,
+    sx: int,
+    ph: int,
+    pw: int,
+    h: int,
+    w: int,
+    dy: int = 1,
+    dx: int = 1,
+) -> tp.Any:
     """Sums columns that are CuPy arrays into images, the adjoint of `im2col_gpu`.
 
     Args:
@@ -141,7 +173,17 @@ def col2im_gpu(col, sy, sx, ph, pw, h, w, dy=1, dx=1) -> tp.Any:
     return conv_nd.col2im_nd_gpu(col, (sy, sx), (ph, pw), (h, w), (dy, dx))
 
 
-def col2im(col, sy, sx, ph, pw, h, w, dy=1, dx=1) -> tp.Any:
+def col2im(
+    col: tp.Any,
+    sy: int,
+    sx: int,
+    ph: int,
+    pw: int,
+    h: int,
+    w: int,
+    dy: int = 1,
+    dx: int = 1,
+) -> tp.Any:
     """Sums columns into images, the adjoint of `im2col`.
 
     Args:

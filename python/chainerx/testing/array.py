@@ -1,5 +1,7 @@
 """Comparison of arrays of NumPy and of chainerx, each in either place."""
 
+import typing as tp
+
 import numpy as np
 
 import chainerx
@@ -13,7 +15,15 @@ def _as_numpy(x):
     return x.astype(np.float32) if x.dtype.name == 'bfloat16' else x
 
 
-def assert_allclose(x, y, rtol=1e-7, atol=0, equal_nan=True, err_msg='', verbose=True):
+def assert_allclose(
+    x: tp.Any,
+    y: tp.Any,
+    rtol: float = 1e-7,
+    atol: float = 0,
+    equal_nan: bool = True,
+    err_msg: str = '',
+    verbose: bool = True,
+) -> None:
     """Raises AssertionError unless ``|x - y| <= atol + rtol * |y|`` everywhere.
 
     Args:
@@ -37,7 +47,7 @@ def assert_allclose(x, y, rtol=1e-7, atol=0, equal_nan=True, err_msg='', verbose
     )
 
 
-def assert_array_equal(x, y, err_msg='', verbose=True):
+def assert_array_equal(x: tp.Any, y: tp.Any, err_msg: str = '', verbose: bool = True) -> None:
     """Raises AssertionError unless shapes and values are the same; NaN equals NaN.
 
     Args:
@@ -64,7 +74,14 @@ def _preprocess(x, y, dtype_check, strides_check):
         assert x.strides == y.strides, f'strides differ: {x.strides} and {y.strides}'
 
 
-def assert_array_equal_ex(x, y, *args, dtype_check=None, strides_check=None, **kwargs):
+def assert_array_equal_ex(
+    x: tp.Any,
+    y: tp.Any,
+    *args: tp.Any,
+    dtype_check: bool | None = None,
+    strides_check: bool | None = None,
+    **kwargs: tp.Any,
+) -> None:
     """`assert_array_equal` that also compares dtype and strides.
 
     Args:
@@ -82,8 +99,15 @@ def assert_array_equal_ex(x, y, *args, dtype_check=None, strides_check=None, **k
 
 
 def assert_allclose_ex(
-    x, y, rtol=None, atol=None, *args, dtype_check=None, strides_check=None, **kwargs
-):
+    x: tp.Any,
+    y: tp.Any,
+    rtol: float | None = None,
+    atol: float | None = None,
+    *args: tp.Any,
+    dtype_check: bool | None = None,
+    strides_check: bool | None = None,
+    **kwargs: tp.Any,
+) -> None:
     """`assert_allclose` that also compares dtype and strides.
 
     Args:

@@ -4,6 +4,8 @@ The plain tuples hold what they always held, so that a suite written for them ke
 ``extended_`` ones and ``complex_dtypes`` add the dtypes that came later.
 """
 
+import typing as tp
+
 import pytest
 
 import chainerx
@@ -25,7 +27,9 @@ extended_numeric_dtypes = extended_integral_dtypes + extended_float_dtypes + com
 extended_all_dtypes = ('bool_', *extended_numeric_dtypes)
 
 
-def parametrize_dtype_specifier(argname, dtypes=None, additional_args=None):
+def parametrize_dtype_specifier(
+    argname: str, dtypes: tp.Any = None, additional_args: tp.Any = None
+) -> tp.Any:
     """Mark that runs a test with each way to write each dtype.
 
     Args:

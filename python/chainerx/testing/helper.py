@@ -1,6 +1,7 @@
 """Decorators that run one test body with chainerx and with NumPy, and makers of odd arrays."""
 
 import functools
+import typing as tp
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ class _Ignore:
 _IGNORE = _Ignore()
 
 
-def ignore():
+def ignore() -> tp.Any:
     """What a test body returns, under both modules, to have nothing compared.
 
     Returns:
@@ -104,17 +105,17 @@ def _decorator(check, name, accept_error):
 
 def numpy_chainerx_allclose(
     *,
-    rtol=1e-7,
-    atol=0,
-    equal_nan=True,
-    err_msg='',
-    verbose=True,
-    name='xp',
-    dtype_check=None,
-    strides_check=None,
-    accept_error=(),
-    **kwargs,
-):
+    rtol: float = 1e-7,
+    atol: float = 0,
+    equal_nan: bool = True,
+    err_msg: str = '',
+    verbose: bool = True,
+    name: str = 'xp',
+    dtype_check: bool | None = None,
+    strides_check: bool | None = None,
+    accept_error: tp.Any = (),
+    **kwargs: tp.Any,
+) -> tp.Any:
     """Runs a test with ``xp=chainerx`` and ``xp=numpy`` and compares what it returns.
 
     The results are arrays, equal scalars of one type, or lists and tuples of them; chainerx's
@@ -150,13 +151,13 @@ def numpy_chainerx_allclose(
 
 def numpy_chainerx_array_equal(
     *,
-    err_msg='',
-    verbose=True,
-    name='xp',
-    dtype_check=None,
-    strides_check=None,
-    accept_error=(),
-):
+    err_msg: str = '',
+    verbose: bool = True,
+    name: str = 'xp',
+    dtype_check: bool | None = None,
+    strides_check: bool | None = None,
+    accept_error: tp.Any = (),
+) -> tp.Any:
     """As `numpy_chainerx_allclose`, with exact comparison.
 
     Args:

@@ -9,6 +9,7 @@ import weakref
 
 import chainer
 import chainer.functions as F
+import chainerx
 import numpy as np
 import pytest
 from chainer import Variable
@@ -27,10 +28,12 @@ class Box:
 
 
 class World:
-    """Objects that refer to one another: functions, variables, nodes of variables, boxes."""
+    """Objects that refer to one another: functions, variables, nodes of variables, boxes; over
+    chainerx arrays, these arrays."""
 
-    def __init__(self, rng):
+    def __init__(self, rng, module=np):
         self.rng = rng
+        self.module = module
         self.objects = []  # all that could be held from outside
         self.refs = []  # (holder, held), through attributes or as a gradient
         self.creators = {}  # variable or node -> function
@@ -38,7 +41,7 @@ class World:
         self.variables = []
 
     def build(self, n):
-        leaf = Variable(np.ones(2, 'f'))
+        leaf = Variable(self.module.ones(2, 'f'))
         self.creators[id(leaf)] = None
         variables = [leaf]
         for _ in range(n):
@@ -60,13 +63,27 @@ class World:
                     node = y.node
                     self.creators[id(node)] = id(function)
                     self.objects.append(node)
+                if self.module is chainerx and self.rng.random() < 0.4:
+                    array = y.chx_array
+                    self.objects += [array, array * 2]
+                    for x in self.objects[-2:]:
+                        self.creators[id(x)] = id(function)
+                    self.refs.append((id(array), -id(y)))
         for x in variables:
             if self.rng.random() < 0.3:
                 x.grad_var = self.rng.choice(variables)
                 self.refs.append((id(x), id(x.grad_var)))
+                # Their arrays, which live on where the variables do not.
+                self.refs.append((-id(x), -id(x.grad_var)))
+                self.creators[-id(x.grad_var)] = self.creators[id(x.grad_var)]
         self.objects += [Box() for _ in range(3)]
         self.variables += variables
-        holders = [o for o in self.objects if not isinstance(o, chainer.variable.VariableNode)]
+        holders = [o for o in self.objects if hasattr(o, '__dict__')]
+        for function in [o for o in self.objects if isinstance(o, Function)]:
+            if self.rng.random() < 0.3:  # refer to the region: to what it was computed from
+                holder = self.rng.choice(holders)
+                holder.outputs_of = [*getattr(holder, 'outputs_of', ()), function.outputs]
+                self.refs += [(id(holder), f) for f in self.functions[id(function)]]
         for _ in range(2 * n):
             holder, held = self.rng.choice(holders), self.rng.choice(self.objects)
             setattr(holder, f'ref{len(self.refs)}', held)
@@ -96,10 +113,11 @@ class World:
         return watched
 
 
+@pytest.mark.parametrize('module', [np, chainerx])
 @pytest.mark.parametrize('seed', range(200))
-def test_random_cycles(seed):
+def test_random_cycles(seed, module):
     rng = random.Random(seed)
-    world = World(rng)
+    world = World(rng, module)
     gc.disable()
     try:
         world.build(rng.randint(1, 8))

@@ -5,8 +5,11 @@ import weakref
 
 import chainer
 import chainer.functions as F
+import chainerx
 import pytest
 from chainer import Chain, Parameter, Variable
+from chainer.functions.activation.clipped_relu import ClippedReLU
+from chainer.functions.activation.relu import ReLU
 from live import (
     A,
     Double,
@@ -159,6 +162,67 @@ def test_cycle_through_a_builtin_function(make):
         del f
         gc.collect()
         assert refs[1]() is None
+
+
+class Keeping(chainer.Link):
+    def forward(self, x):
+        f = Double()
+        f.link = self
+        (y,) = f.apply((x,))
+        return y
+
+
+@pytest.mark.parametrize(
+    ('kept', 'keeps'),  # and whether it alone keeps the function
+    [
+        (lambda x, y: y.chx_array, True),
+        (lambda x, y: [{'of chainerx': y.chx_array * 2 + 1}], True),
+        (lambda x, y: F.sum(y).chx_array, True),
+        (lambda x, y: F.relu(y).creator.outputs, True),
+        (lambda x, y: y.creator.outputs, False),
+        (lambda x, y: x.chx_array, True),
+    ],
+    ids=['array', 'computed', 'above', 'outputs above', 'outputs', 'gradient'],
+)
+def test_cycle_through_arrays_and_weak_outputs(kept, keeps):
+    with Live():
+        link = Keeping()
+        x = Variable(chainerx.array(A))
+        y = link(x)
+        F.sum(y * y).backward(enable_double_backprop=True)
+        link.kept = kept(x, y)
+        ref = weakref.ref(link)
+        gc.collect()
+        held = link.kept
+        del link, x, y
+        gc.collect()
+        assert (ref() is not None) == keeps
+        del held
+        gc.collect()
+        assert ref() is None
+
+
+@pytest.mark.parametrize('base', [chainer.FunctionNode, ReLU, ClippedReLU, chainer.Function])
+def test_classes_of_users_are_collected(make, base):
+    class Own(base):
+        def __init__(self):
+            super().__init__(*([1.0] if base is ClippedReLU else []))
+
+        def forward(self, xs):
+            return (xs[0] * 1,)
+
+        def backward(self, *args):
+            return args[-1]
+
+    x = Variable(make(A))
+    y = Own()(x) if base is chainer.Function else Own().apply((x,))[0]
+    F.sum(y).backward()
+    assert x.grad is not None
+    Own.y = y
+    refs = [weakref.ref(Own), weakref.ref(y)]
+    del Own, x, y
+    gc.collect()
+    assert [r() for r in refs] == [None, None]
 
 
 def test_cleared_cycle_with_a_destructor(make):

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "chainerx/autograd/backward.h"
+#include "chainerx/autograd/graph.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/leak_tracker.h"
 #include "chainerx/ops/view.h"
@@ -17,6 +18,7 @@
 namespace chainerx::python {
 
 PyTypeObject* g_ndarray_type = nullptr;
+VisitGraphFn g_visit_graph = nullptr;
 
 namespace {
 
@@ -32,6 +34,7 @@ int g_num_free = 0;
 
 void Dealloc(PyObject* o) {
     auto* self = reinterpret_cast<NdArray*>(o);
+    if (self->tracked) PyObject_GC_UnTrack(o);
     // First, for the callback of a weak reference may wrap the array again.
     if (self->body != nullptr) self->body->python = nullptr;
     if (self->weakrefs != nullptr) PyObject_ClearWeakRefs(o);
@@ -42,9 +45,26 @@ void Dealloc(PyObject* o) {
     if (kUseFreeList && g_num_free < kMaxFree) {
         g_free[g_num_free++] = self;
     } else {
-        PyObject_Free(o);
+        PyObject_GC_Del(o);
     }
     Py_DECREF(g_ndarray_type);
+}
+
+// Nothing to clear: what makes a cycle are attributes and containers.
+int Traverse(PyObject* o, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(o));
+    return g_visit_graph != nullptr
+               ? g_visit_graph(o, reinterpret_cast<NdArray*>(o)->body, visit, arg)
+               : 0;
+}
+
+// Untracked. Does not collect, which may run code of the user's.
+NdArray* Alloc() {
+    const bool enabled = PyGC_Disable() != 0;
+    auto* o = PyObject_GC_New(NdArray, g_ndarray_type);
+    if (enabled) PyGC_Enable();
+    if (o == nullptr) throw PythonError{};
+    return o;
 }
 
 PyObject* New(PyTypeObject*, PyObject* args, PyObject* keywords) {
@@ -187,13 +207,23 @@ PyObject* Wrap(Array array) {
         o = g_free[--g_num_free];
         PyObject_Init(reinterpret_cast<PyObject*>(o), g_ndarray_type);
     } else {
-        o = PyObject_New(NdArray, g_ndarray_type);
-        if (o == nullptr) throw PythonError{};
+        o = Alloc();
     }
     o->weakrefs = nullptr;
+    o->tracked = false;
     o->body = array.Release();
     body->python = o;
+    const internal::Slot* slot = body->slot;
+    if (slot != nullptr && slot->node != nullptr && slot->node->foreign_below) [[unlikely]]
+        Track(reinterpret_cast<PyObject*>(o));
     return reinterpret_cast<PyObject*>(o);
+}
+
+void Track(PyObject* ndarray) {
+    auto* self = reinterpret_cast<NdArray*>(ndarray);
+    if (self->tracked) return;
+    self->tracked = true;
+    PyObject_GC_Track(ndarray);
 }
 
 PyObject* AttributeTypes() {
@@ -212,6 +242,7 @@ PyObject* AttributeTypes() {
 void InitNdArray(PyObject* module) {
     std::vector<PyType_Slot> slots = {
         {Py_tp_dealloc, reinterpret_cast<void*>(&Dealloc)},
+        {Py_tp_traverse, reinterpret_cast<void*>(&Traverse)},
         {Py_tp_new, reinterpret_cast<void*>(&New)},
         {Py_tp_getset, g_getset},
         {Py_tp_members, g_members},
@@ -229,7 +260,8 @@ void InitNdArray(PyObject* module) {
     AddBufferSlots(slots);
     slots.push_back({0, nullptr});
     PyType_Spec spec = {"chainerx.ndarray", sizeof(NdArray), 0,
-                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots.data()};
+                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_HAVE_GC,
+                        slots.data()};
     g_ndarray_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
     if (g_ndarray_type == nullptr) throw PythonError{};
     // Set before the type is used: NumPy then leaves operators with our arrays to us.

@@ -9,6 +9,7 @@ namespace chainerx::python {
 struct NdArray {
     PyObject_HEAD internal::ArrayBody* body;  // a strong handle
     PyObject* weakrefs;
+    bool tracked;  // by the collector of cycles
 };
 
 extern PyTypeObject* g_ndarray_type;
@@ -23,6 +24,15 @@ inline const Array& Self(PyObject* o) {
 
 // A new reference to the one Python object of the array.
 PyObject* Wrap(Array array);
+
+// Has the collector of cycles look at the object. Wrap() does for arrays that were computed from
+// those of users' functions, which may be part of cycles; others are not worth its time.
+void Track(PyObject* ndarray);
+
+// Visits what the graph of an array keeps alive; of the layer above, which knows.
+using VisitGraphFn = int (*)(const void* owner, const internal::ArrayBody* body, visitproc visit,
+                             void* arg);
+extern VisitGraphFn g_visit_graph;
 
 // A new dict from attribute names to their annotations, for the stub.
 PyObject* AttributeTypes();

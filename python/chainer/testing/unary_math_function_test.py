@@ -131,7 +131,9 @@ def unary_math_function_unittest(
     def check_forward(self, device):
         y = call(chainer.Variable(device.send(self.x)))
         assert y.dtype == self.dtype, f'dtype is {y.dtype}, expected {self.dtype}'
-        array.assert_allclose(func_expected(self.x, self.dtype), y.array, **self.forward_options)
+        array.assert_allclose(
+            func_expected(self.x, dtype=self.dtype), y.array, **self.forward_options
+        )
 
     def check_backward(self, device):
         gradient_check.check_backward(

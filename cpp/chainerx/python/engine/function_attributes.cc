@@ -1,6 +1,7 @@
 // Attributes and methods of FunctionNode: where the function stands in the graph.
 #include "chainerx/python/engine/function.h"
 #include "chainerx/python/engine/node.h"
+#include "chainerx/python/engine/traverse.h"
 
 namespace chainerx::python::engine {
 
@@ -16,7 +17,13 @@ struct OutputRef {
 };
 PyTypeObject* g_output_ref_type = nullptr;
 
+int TraverseOutputRef(PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    return VisitRegion(self, reinterpret_cast<OutputRef*>(self)->region, visit, arg);
+}
+
 void DeallocOutputRef(PyObject* self) {
+    PyObject_GC_UnTrack(self);
     reinterpret_cast<OutputRef*>(self)->region->Unref();
     PyTypeObject* type = Py_TYPE(self);
     type->tp_free(self);
@@ -63,11 +70,12 @@ PyObject* Outputs(PyObject* self, void*) {
     Ref tuple{PyTuple_New(n)};
     if (!tuple) return nullptr;
     for (uint32_t i = 0; i < n; ++i) {
-        auto* ref = PyObject_New(OutputRef, g_output_ref_type);
+        auto* ref = PyObject_GC_New(OutputRef, g_output_ref_type);
         if (ref == nullptr) return nullptr;
         region->Ref();
         ref->region = region;
         ref->index = i;
+        PyObject_GC_Track(reinterpret_cast<PyObject*>(ref));
         PyTuple_SET_ITEM(tuple.get(), i, reinterpret_cast<PyObject*>(ref));
     }
     return tuple.Release();
@@ -114,10 +122,12 @@ PyMethodDef* FunctionMethods() { return g_methods; }
 
 void InitFunctionAttributes() {
     static PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(&DeallocOutputRef)},
+                                  {Py_tp_traverse, reinterpret_cast<void*>(&TraverseOutputRef)},
                                   {Py_tp_call, reinterpret_cast<void*>(&CallOutputRef)},
                                   {0, nullptr}};
-    static PyType_Spec spec = {"chainerx._core.engine.OutputRef", sizeof(OutputRef), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+    static PyType_Spec spec = {
+        "chainerx._core.engine.OutputRef", sizeof(OutputRef), 0,
+        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_HAVE_GC, slots};
     g_output_ref_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
     if (g_output_ref_type == nullptr) throw PythonError{};
 }

@@ -7,6 +7,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "chainerx/python/ndarray.h"
+
 namespace chainerx::python::engine {
 
 using internal::ArrayBody;
@@ -55,7 +57,8 @@ struct Collection {
     std::unordered_map<const Region*, uint32_t> region_refs;
     visitproc mark{nullptr};  // of a later pass
     std::unordered_set<const void*> marked;
-    visitproc pass{nullptr};  // the present one, in which the next is true
+    std::unordered_set<const Region*> paid;  // whose payload was visited
+    visitproc pass{nullptr};                 // the present one, in which the next is true
     std::unordered_map<const ArrayBody*, bool> gradients;  // that have some; see IsForeign()
 
     // Between passes, anything may run.
@@ -72,6 +75,7 @@ struct Collection {
         region_refs.clear();
         mark = nullptr;
         marked.clear();
+        paid.clear();
         pass = nullptr;
         gradients.clear();
     }
@@ -160,6 +164,7 @@ class Mark {
         if (c_.mark == visit) return;
         c_.mark = visit;
         c_.marked.clear();
+        c_.paid.clear();
     }
 
     void Reach(const ArrayBody* body) {
@@ -175,7 +180,6 @@ class Mark {
 
     void Reach(Region* region) {
         if (!c_.marked.insert(region).second) return;
-        regions_.push_back(region);
         for (const Slot* slot : region->inputs) Reach(slot);
     }
 
@@ -184,7 +188,11 @@ class Mark {
             Node* node = todo_.back();
             todo_.pop_back();
             for (uint32_t i = 0; i < node->n_inputs; ++i) Reach(node->edges()[i].slot);
-            if (node->region != nullptr) Reach(node->region);
+            Region* region = node->region;
+            if (region == nullptr) continue;
+            Reach(region);
+            // Nodes keep the payload; who refers to the region alone does not.
+            if (c_.paid.insert(region).second) regions_.push_back(region);
         }
         for (const Region* region : regions_) {
             if (PyObject* payload = PayloadOf(region)) {
@@ -366,6 +374,7 @@ int VisitRegion(const void* owner, Region* region, visitproc visit, void* arg) {
 }
 
 void InitTraverse(PyObject* module) {
+    g_visit_graph = &VisitGraph;
     static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(&PyType_GenericNew)},
                                   {Py_tp_traverse, reinterpret_cast<void*>(&TraverseProbe)},
                                   {Py_tp_dealloc, reinterpret_cast<void*>(&DeallocProbe)},

@@ -216,7 +216,11 @@ PyObject* GetKind(VariableObject* v) {
     return PyUnicode_FromString(NameOf(v->cell->kind));
 }
 
-PyObject* GetRecord(VariableObject* v) { return Wrap(RecordOf("Variable", v)); }
+PyObject* GetRecord(VariableObject* v) {
+    PyObject* array = Wrap(RecordOf("Variable", v));
+    Track(array);  // its gradient, too, may be of functions of users' one day
+    return array;
+}
 
 PyGetSetDef g_getset[] = {
     {"array", &Get<&ArrayOf>, &Set<&SetArray>,

@@ -4,6 +4,7 @@ they can tell whether names fit and whether something is left out.
 """
 
 import ast
+import doctest
 import importlib
 import inspect
 import pkgutil
@@ -154,6 +155,16 @@ def test_args_are_the_parameters(name):
         if not name.startswith('_') and name != 'removed'  # what v7 refuses with a text of its own
     ]
     assert list(described(sections(value.__doc__).get('Args', ''))) == parameters
+
+
+@pytest.mark.parametrize('name', [n for n, v in MEMBERS.items() if '>>>' in (v.__doc__ or '')])
+def test_examples(name):
+    value = MEMBERS[name]
+    module = importlib.import_module(inspect.unwrap(value).__module__)
+    for test in doctest.DocTestFinder(recurse=False).find(value, name, globs=dict(vars(module))):
+        assert test.examples
+        result = doctest.DocTestRunner(verbose=False).run(test, out=print)
+        assert result.failed == 0
 
 
 @pytest.mark.parametrize('name', FUNCTIONS)

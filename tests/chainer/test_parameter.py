@@ -10,6 +10,7 @@ import chainerx
 import numpy as np
 import pytest
 from chainer import Parameter, Variable, initializers
+from devices import to_numpy
 
 
 def test_initialized():
@@ -117,6 +118,35 @@ def test_copies_of_uninitialized():
         F.sum(p * 2).backward()
         np.testing.assert_array_equal(p.grad, [2, 2])
         assert r.grad is None
+
+
+@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+def test_copies_are_initialized_together_again(device):
+    p = Parameter(2, (2,))
+    p.to_device(device)
+    q = copy.copy(p)
+    r = copy.copy(q)
+    p.array[...] = 7
+    q.initialize((2,))
+    assert p.array is q.array is r.array
+    assert to_numpy(p.array).tolist() == [2, 2]
+    assert p.device == chainer.get_device(device)
+    assert q.grad is None
+    for v in (p, q, r):
+        v.cleargrad()
+    F.sum(p * 3 + q * r).backward()
+    assert [to_numpy(v.grad).tolist() for v in (p, q, r)] == [[3, 3], [2, 2], [2, 2]]
+    # Functions that were computed with the old values lead to the parameter still.
+    y = F.sum(p * p)
+    r.initialize((2,))
+    p.cleargrad()
+    y.backward()
+    assert to_numpy(p.grad).tolist() == [4, 4]
+    # A copy on another device is on its own.
+    moved = copy.copy(p)
+    moved.to_device('native:1')
+    moved.initialize((3,))
+    assert p.shape == (2,)
 
 
 def test_uninitialized_on_a_device():

@@ -168,6 +168,8 @@ class Parameter(Variable):
     def initialize(self, shape: tp.Any) -> None:
         """Makes an array of that shape with the initializer, on the parameter's device.
 
+        Copies that share the array of the parameter, initialized or not, get the new one.
+
         Args:
             shape (tuple of int): Of the array.
         """
@@ -175,8 +177,11 @@ class Parameter(Variable):
         shape = _to_shape(shape)
         array = initializers.generate_array(self.initializer, shape, device.xp, device=device)
         fill = self._grad_initializer
-        self._set_initial(array)
+        if self._kind == 'chainerx':
+            self.array = None  # or it could not be replaced
+        self.array = array  # that of all copies which share it
         if fill is None:
+            self.grad = None
             return
         if np.isscalar(fill):
             fill = initializers.Constant(fill)
@@ -189,13 +194,6 @@ class Parameter(Variable):
 
     def _set_loss_scale(self, scale: float) -> None:
         self.loss_scale = scale
-
-    def _set_initial(self, array: tp.Any) -> None:
-        if self.array is None:
-            # Into the shared cell: copies of an uninitialized parameter are initialized with it.
-            self.array = array
-        else:
-            self._replace(array)
 
     def update(self) -> None:
         """Updates the values with its update rule, if it has one."""

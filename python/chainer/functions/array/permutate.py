@@ -10,6 +10,7 @@ from chainerx._core import engine
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction, _as_chainerx, _to_numpy
+from chainer.functions._index_errors import of_indices
 from chainer.utils import type_check
 
 
@@ -53,7 +54,11 @@ class Permutate(BuiltinFunction):
     @staticmethod
     def compose(x: chainerx.ndarray, indices: tp.Any, axis: int, inv: bool) -> chainerx.ndarray:
         indices = _as_chainerx(indices)
-        return _take_inverse(x, indices, axis) if inv else chainerx.take(x, indices, axis)
+        try:
+            return _take_inverse(x, indices, axis) if inv else chainerx.take(x, indices, axis)
+        except IndexError as error:
+            text = 'permutate: indices has {0}, the axis of x has length {1}'
+            raise of_indices(error, text) from None
 
 
 def permutate(x: tp.Any, indices: tp.Any, axis: int = 0, inv: bool = False) -> variable.Variable:

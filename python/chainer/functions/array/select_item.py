@@ -9,6 +9,7 @@ from chainerx._core import _select_item
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction, _to_numpy
+from chainer.functions._index_errors import of_indices
 from chainer.utils import type_check
 
 
@@ -28,7 +29,10 @@ class SelectItem(BuiltinFunction):
 
     @staticmethod
     def compose(x: chainerx.ndarray, t: chainerx.ndarray) -> chainerx.ndarray:
-        return _select_item(x, t)
+        try:
+            return _select_item(x, t)
+        except IndexError as error:
+            raise of_indices(error, 'select_item: t has {0}, x has {1} columns') from None
 
 
 def select_item(x: tp.Any, t: tp.Any) -> variable.Variable:

@@ -9,6 +9,7 @@ from chainerx._core import _embed_id
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction, _to_numpy
+from chainer.functions._index_errors import of_indices
 from chainer.utils import type_check
 
 
@@ -40,9 +41,12 @@ class EmbedIDFunction(BuiltinFunction):
     def compose(
         ids: chainerx.ndarray, w: chainerx.ndarray, ignore_label: int | None
     ) -> chainerx.ndarray:
-        if ignore_label is None:
-            return chainerx.take(w, ids, 0)
-        return _embed_id(ids, w, ignore_label)
+        try:
+            if ignore_label is None:
+                return chainerx.take(w, ids, 0)
+            return _embed_id(ids, w, ignore_label)
+        except IndexError as error:
+            raise of_indices(error, 'embed_id: x has {0}, W has {1} rows') from None
 
 
 def embed_id(x: tp.Any, W: tp.Any, ignore_label: int | None = None) -> variable.Variable:

@@ -8,6 +8,7 @@ import chainerx
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
+from chainer.functions._index_errors import of_labels
 from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.utils import type_check
 
@@ -39,7 +40,10 @@ class Hinge(BuiltinFunction):
     def compose(
         x: chainerx.ndarray, t: chainerx.ndarray, norm: str, reduce: str
     ) -> chainerx.ndarray:
-        losses = chainerx.hinge(x, t, 1.0 if norm == 'L1' else 2.0)
+        try:
+            losses = chainerx.hinge(x, t, 1.0 if norm == 'L1' else 2.0)
+        except IndexError as error:
+            raise of_labels(error) from None
         return losses if reduce == 'no' else mean(losses, max(len(x), 1))
 
 

@@ -11,6 +11,7 @@ from chainer import variable
 from chainer._graph import callbacks
 from chainer._graph.builtin import BuiltinFunction, _as_chainerx, _to_numpy
 from chainer._graph.gradients import recomputed
+from chainer.functions._index_errors import of_labels
 from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.utils import type_check
 
@@ -87,7 +88,10 @@ class SoftmaxCrossEntropy(BuiltinFunction):
             loss = _soft(x, t, reduce, soft_target_loss)
         else:
             hard = _hard if cache_score else _hard_again
-            loss = hard(x, t, normalize, class_weight, ignore_label, reduce)
+            try:
+                loss = hard(x, t, normalize, class_weight, ignore_label, reduce)
+            except IndexError as error:
+                raise of_labels(error) from None
         return loss, x.as_grad_stopped()
 
 

@@ -384,6 +384,14 @@ def test_given_gradients_leave_those_of_outputs_alone(make):
     for bad, error in ((A[:1], ValueError), (A.astype('d'), TypeError)):
         with pytest.raises(error, match=r'grad_outputs\[0\] has'):
             chainer.backward([y], [make(bad)])
+    other = A if isinstance(x.array, chainerx.ndarray) else chainerx.array(A)
+    for call in (
+        lambda: chainer.backward([y], [other]),
+        lambda: chainer.grad([y], [x], [other]),
+        lambda: chainer.grad([y], [x], None, [other]),
+    ):
+        with pytest.raises(TypeError, match=r'grad_.*puts\[0\] is a .* array, the variable a'):
+            call()
 
 
 def test_backward_errors(make):

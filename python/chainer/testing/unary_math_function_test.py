@@ -80,8 +80,8 @@ def unary_math_function_unittest(
 
     Args:
         func (callable): A function of one Variable, or the class of such a function.
-        func_expected (callable): From an array and a dtype to the expected array; NumPy's
-            function of the same name if None.
+        func_expected (callable): From an array and ``dtype=`` to the expected array, as functions
+            of NumPy's; that of the same name if None.
         label_expected (str): Label, for a class; its name in lower case if None.
         make_data (callable): From a shape and a dtype to the input, the gradient of the output and
             the gradient of the gradient of the input; uniform on (-1, 1) if None.

@@ -112,8 +112,23 @@ VariableObject* ToVariable(const char* op, const char* name, PyObject* o) {
 }
 
 // The gradient that the user gives for a variable.
-Array GivenGrad(const char* op, const char* name, Py_ssize_t i, PyObject* given, const Array& x) {
-    const Array g = RecordOf(op, ToVariable(op, name, given));
+Array GivenGrad(const char* op, const char* name, Py_ssize_t i, PyObject* given,
+                VariableObject* v) {
+    VariableObject* gradient = ToVariable(op, name, given);
+    if (gradient->cell->kind != v->cell->kind) {
+        throw TypeError{op,
+                        ": ",
+                        name,
+                        "[",
+                        i,
+                        "] is a ",
+                        NameOf(gradient->cell->kind),
+                        " array, the variable a ",
+                        NameOf(v->cell->kind),
+                        " array"};
+    }
+    const Array g = RecordOf(op, gradient);
+    const Array x = RecordOf(op, v);
     if (g.shape() != x.shape()) {
         throw ValueError{op,       ": ", name, "[", i, "] has shape ", g.shape(), ", the variable ",
                          x.shape()};
@@ -167,7 +182,7 @@ PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) {
             const Array y = RecordOf("backward", v);
             if (given != nullptr) {
                 PyObject* g = PyTuple_GET_ITEM(given, i);
-                run.AddOutput(y, GivenGrad("backward", "grad_outputs", i, g, y), false);
+                run.AddOutput(y, GivenGrad("backward", "grad_outputs", i, g, v), false);
                 continue;
             }
             const bool leaf = slot->node == nullptr || slot->cut.load();
@@ -225,7 +240,7 @@ PyObject* RunGrad(PyObject*, PyObject* const* args, Py_ssize_t n) {
             targets.push_back(live ? held.get() : nullptr);
             PyObject* g = grad_input(i);
             if (g == Py_None) continue;
-            Array grad = GivenGrad("grad", "grad_inputs", i, g, RecordOf("grad", v));
+            Array grad = GivenGrad("grad", "grad_inputs", i, g, v);
             if (live) run.AddTargetGrad(held.get(), std::move(grad));
         }
         for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(outputs); ++i) {
@@ -234,7 +249,7 @@ PyObject* RunGrad(PyObject*, PyObject* const* args, Py_ssize_t n) {
             const Array y = RecordOf("grad", v);
             PyObject* g = given != nullptr ? PyTuple_GET_ITEM(given, i) : Py_None;
             run.AddOutput(y, g != Py_None
-                                 ? GivenGrad("grad", "grad_outputs", i, g, y)
+                                 ? GivenGrad("grad", "grad_outputs", i, g, v)
                                  : internal::engine_ops::Full(y.shape(), scale.value_or(1.0),
                                                               y.dtype(), y.device()));
         }

@@ -102,6 +102,16 @@ def test_calling_twice(x):
         F.sum(y).backward()
 
 
+def test_calling_with_another_kind_of_array_in_between(x):
+    f = Mul()
+    y = f(x, x)
+    with chainer.no_backprop_mode():
+        other = A if isinstance(x.array, chainerx.ndarray) else chainerx.array(A)
+        f(other, other)
+    F.sum(y).backward()
+    np.testing.assert_array_equal(to_numpy(x.grad), 2 * A)
+
+
 def test_none_among_inputs_and_outputs(x):
     seen = []
 

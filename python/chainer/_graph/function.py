@@ -81,7 +81,9 @@ class FunctionAdapter(FunctionNode):
         in_data = tuple(_to_fallback(retained.get(i)) for i in range(n_inputs))
         out_grad = tuple(None if g is None else _to_fallback(g.array) for g in grad_outputs)
         self._function._outputs = {i: _to_fallback(y) for i, y, _ in self._retained_outputs}
-        device = self.chainerx_device
+        # Where these gradients are, whatever it was applied to since.
+        given = next((g.array for g in grad_outputs if g is not None), None)
+        device = backend.ChainerxDevice.from_array(given)
         try:
             with (
                 contextlib.nullcontext()

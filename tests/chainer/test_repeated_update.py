@@ -242,6 +242,23 @@ def test_classes_that_change_are_seen(monkeypatch):
     assert calls == ['pre', 'post']
 
 
+def test_edits_that_leave_the_parameters_are_no_hindrance():
+    class Counting(Chain):
+        count = 0
+
+    net = Counting(a=L.Linear(2, 2))
+    optimizer = optimizers.SGD(0.1).setup(net)
+    for step in range(3):
+        set_grads(net, step)
+        optimizer.update()
+    for _ in range(3):
+        Counting.count += 1
+        net.a, net.a.note = net.a, Counting.count
+        assert repeats(optimizer) is True
+    net.a.W, net.a.b = net.a.b, net.a.W
+    assert repeats(optimizer) is False
+
+
 def test_read_only_arrays_are_not_written():
     net, optimizer = warm()
     optimizer.update()

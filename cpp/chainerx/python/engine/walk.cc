@@ -206,12 +206,12 @@ const Walk* WalkOf(PyObject* link) {
     if (g_callbacks.link_class == nullptr || !IsLink(link)) return nullptr;
     PyObject* dict = DictOf(link);
     PyObject* kept = Find(dict, g_walk_name);
-    if (kept != nullptr && Py_IS_TYPE(kept, g_walk_type)) {
-        Walk* walk = reinterpret_cast<WalkObject*>(kept)->walk;
-        if (walk != nullptr && walk->IsCurrent(link)) return walk;
-    }
+    const bool is_walk = kept != nullptr && Py_IS_TYPE(kept, g_walk_type);
+    const Walk* old = is_walk ? reinterpret_cast<WalkObject*>(kept)->walk : nullptr;
+    if (old != nullptr && old->IsCurrent(link)) return old;
     auto fresh = std::make_unique<Walk>();
     if (!fresh->Build(link)) return nullptr;
+    if (old != nullptr) fresh->TakeVersion(*old);
     const Ref object = Check(g_walk_type->tp_alloc(g_walk_type, 0));
     Walk* walk = reinterpret_cast<WalkObject*>(object.get())->walk = fresh.release();
     if (PyDict_SetItem(dict, g_walk_name, object.get()) < 0) throw PythonError{};

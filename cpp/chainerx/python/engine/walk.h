@@ -24,8 +24,12 @@ class Walk {
     const std::vector<PyObject*>& params() const { return params_; }
     // Each of them once.
     const std::vector<PyObject*>& distinct() const { return distinct_; }
-    // Of no other walk that anybody has made.
+    // Of two walks the same only if params() are.
     uint64_t version() const { return version_; }
+    // Has the version of one before if the parameters are the same, whatever else was edited.
+    void TakeVersion(const Walk& before) {
+        if (before.params_ == params_) version_ = before.version_;
+    }
 
  private:
     enum class Children : uint8_t { kNone, kSet, kList };

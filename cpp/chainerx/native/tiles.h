@@ -23,8 +23,9 @@
 
 namespace chainerx::native {
 
-// Bytes of a buffer; those of all operands stay in the first-level cache.
-inline constexpr int64_t kTileBytes = 8192;
+// Bytes of a buffer, one per operand, on the stack. It is half of the first-level cache: of
+// float32, rows of 256 columns are read at a time, and shorter ones come slower from memory.
+inline constexpr int64_t kTileBytes = 16384;
 // Of these where lines are not read across: reading and writing alternate so often that the
 // processor does them at once.
 inline constexpr int64_t kStripBytes = 2048;

@@ -12,6 +12,7 @@ that call stands before and after each loop.
 """
 
 import argparse
+import gc
 import json
 import math
 import os
@@ -97,6 +98,9 @@ def child():
     chainerx.set_num_threads(1)
     namespace = {'chainerx': chainerx, 'chainer': chainer, 'np': np}
     exec(PREPARE, namespace)
+    # One collection of everything would cost more than all runs of a path, and comes when it likes.
+    gc.collect()
+    gc.disable()
     names = ', '.join(n for n in namespace if not n.startswith('__'))
     for name, statement in PATHS.items():
         source = f'def loop(n, {names}):\n    for _ in range(n):\n        {statement}\n'
@@ -143,7 +147,8 @@ def measure():
             ],
             check=True,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, 'PYTHONHASHSEED': '0', 'CHAINERX_ISA': ISA},
+            env=os.environ
+            | {'PYTHONHASHSEED': '0', 'CHAINERX_ISA': ISA, 'OPENBLAS_NUM_THREADS': '1'},
         )  # fmt: skip
         files = sorted(
             pathlib.Path(folder).glob('out.*'), key=lambda p: int(p.name.rsplit('.', 1)[1])

@@ -12,7 +12,6 @@ that call stands before and after each loop.
 """
 
 import argparse
-import gc
 import json
 import math
 import os
@@ -98,9 +97,6 @@ def child():
     chainerx.set_num_threads(1)
     namespace = {'chainerx': chainerx, 'chainer': chainer, 'np': np}
     exec(PREPARE, namespace)
-    # One collection of everything would cost more than all runs of a path, and comes when it likes.
-    gc.collect()
-    gc.disable()
     names = ', '.join(n for n in namespace if not n.startswith('__'))
     for name, statement in PATHS.items():
         source = f'def loop(n, {names}):\n    for _ in range(n):\n        {statement}\n'
@@ -147,6 +143,7 @@ def measure():
             ],
             check=True,
             stderr=subprocess.DEVNULL,
+            # A worker of NumPy's OpenBLAS that has nothing to do counts, too.
             env=os.environ
             | {'PYTHONHASHSEED': '0', 'CHAINERX_ISA': ISA, 'OPENBLAS_NUM_THREADS': '1'},
         )  # fmt: skip

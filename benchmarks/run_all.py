@@ -129,16 +129,24 @@ def run(name, folder, *arguments):
     command = [sys.executable, str(HERE / f'{name}.py'), '--json', str(out), *arguments]
     code = subprocess.run(command).returncode
     if not out.exists():
-        print(f'{name} failed (exit status {code})', file=sys.stderr)
-        return None
+        stop(name, code)
     return json.loads(out.read_text())
+
+
+def stop(name, code):
+    """A table without rows would take the place of one that has them."""
+    sys.exit(
+        f'{name} failed (exit status {code}); nothing is written. --skip {name} leaves it out.'
+    )
 
 
 def announcement():
     command = [sys.executable, str(HERE / 'chainer_train.py'), '--announcement']
-    output = subprocess.run(command, capture_output=True, text=True).stdout
-    rows = [line + '\n' for line in output.splitlines() if line.startswith('|')]
-    return ''.join(rows) or 'This benchmark failed to run.\n'
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    rows = [line + '\n' for line in done.stdout.splitlines() if line.startswith('|')]
+    if done.returncode or not rows:
+        stop('announcement', done.returncode)
+    return ''.join(rows)
 
 
 def main():
@@ -146,7 +154,6 @@ def main():
     parser.add_argument('--out', type=pathlib.Path, default=DOCUMENT)
     parser.add_argument('--skip', action='append', default=[], help='name of a file to leave out')
     parser.add_argument('--prefix', help='of the C++ library, where chainerx is a build in place')
-    parser.add_argument('--instructions', action='store_true', help='also count instructions')
     args = parser.parse_args()
 
     import numpy as np
@@ -172,7 +179,7 @@ def main():
             options = ['--prefix', args.prefix] if args.prefix and name == 'cpp_overhead' else []
             results = run(name, folder, *options)
             text += f'\n## {heading}\n\nRatios to {peer}. `python benchmarks/{name}.py`\n\n'
-            text += table(results) if results else 'This benchmark failed to run.\n'
+            text += table(results)
             if name in original:
                 text += f'\nOriginal ChainerX 7.8.1, measured elsewhere: {original[name]}.\n'
 
@@ -182,11 +189,13 @@ def main():
             ('import_time', '`import chainer`, the same', 'ms', '--module', 'chainer'),
             ('memory_flat', 'growth of resident memory over 100,000 training steps', 'MB'),
         ]:
-            if name not in args.skip and (r := run(name, folder, *options)):
+            if name not in args.skip:
+                r = run(name, folder, *options)
                 missed = ' **missed**' if r['value'] > r['ceiling'] else ''
                 text += f'| {what} | {r["value"]:.1f} {unit} | {r["ceiling"]} {unit}{missed} |\n'
 
-        if args.instructions and (counts := run('instructions', folder)):
+        if 'instructions' not in args.skip:
+            counts = run('instructions', folder)
             text += '\n## Instructions\n\n`python benchmarks/instructions.py`, under valgrind.\n\n'
             text += '| what | instructions | with Python itself |\n| --- | --- | --- |\n'
             text += ''.join(f'| {k} | {own} | {all_} |\n' for k, (own, all_) in counts.items())

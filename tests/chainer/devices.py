@@ -19,4 +19,5 @@ def to_numpy(x):
 
 
 def assert_equal(x, expected):
+    assert x is not None
     np.testing.assert_array_equal(to_numpy(x), expected)

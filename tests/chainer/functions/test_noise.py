@@ -1,5 +1,8 @@
 """Random numbers of functions: their distribution, their seed, training and test."""
 
+import os
+import subprocess
+import sys
 import threading
 
 import chainer
@@ -72,6 +75,28 @@ def test_keys_of_another_generator_of_numpy():
         assert [engine.draw_key() for _ in range(3)] == expected
     finally:
         np.random.set_bit_generator(old)
+
+
+OUTLIVED = """
+import numpy as np
+from chainerx._core import engine
+old = np.random.get_bit_generator()
+np.random.set_bit_generator(np.random.PCG64(5))
+engine.draw_key()
+np.random.set_bit_generator(old)  # the engine alone has the other one now
+"""
+
+
+def test_a_generator_of_the_engine_alone_at_exit():
+    """It is left alone: Python has ended when the engine's own objects go."""
+    for allocator in ('debug', 'malloc'):
+        done = subprocess.run(
+            [sys.executable, '-c', OUTLIVED],
+            env={**os.environ, 'PYTHONMALLOC': allocator},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
 
 
 def test_keys_in_threads():

@@ -1,6 +1,8 @@
 // Random numbers of chainer's functions, which numpy.random.seed() makes repeatable.
 #include "chainerx/python/engine/noise.h"
 
+#include <utility>
+
 #include "chainerx/core/error.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/operators.h"
@@ -22,14 +24,15 @@ struct BitGenerator {
 };
 
 // The generator behind the functions of numpy.random, and that of its C functions that was used
-// last; numpy.random.set_bit_generator() puts another one there.
+// last; numpy.random.set_bit_generator() puts another one there. All are owned, and not let go of
+// when the process ends: Python has ended before.
 struct {
     PyObject* random_state;
     PyObject* attribute;
     PyObject* acquire;
     PyObject* release;
-    Ref owner;
-    Ref lock;
+    PyObject* owner;
+    PyObject* lock;
     BitGenerator* functions;
 } g_numpy;
 
@@ -47,19 +50,20 @@ void Use(Ref owner) {
     void* functions = PyCapsule_GetPointer(capsule.get(), "BitGenerator");
     if (functions == nullptr) throw PythonError{};
     g_numpy.functions = static_cast<BitGenerator*>(functions);
-    g_numpy.lock = std::move(lock);
-    g_numpy.owner = std::move(owner);
+    // What goes may run code that comes here again.
+    const Ref old_lock{std::exchange(g_numpy.lock, lock.Release())};
+    const Ref old_owner{std::exchange(g_numpy.owner, owner.Release())};
 }
 
 // As numpy.random.random_sample(), in a sixth of the time.
 double RandomSample() {
     if (g_numpy.random_state == nullptr) Init();
     Ref owner = Check(PyObject_GetAttr(g_numpy.random_state, g_numpy.attribute));
-    if (owner.get() != g_numpy.owner.get()) Use(std::move(owner));
+    if (owner.get() != g_numpy.owner) Use(std::move(owner));
     // Another thread may be in the middle of its numbers, without the GIL.
-    const Ref lock{Py_NewRef(g_numpy.lock.get())};
+    const Ref lock{Py_NewRef(g_numpy.lock)};
     const BitGenerator* functions = g_numpy.functions;
-    const Ref held{Py_NewRef(g_numpy.owner.get())};
+    const Ref held{Py_NewRef(g_numpy.owner)};
     Check(PyObject_CallMethodNoArgs(lock.get(), g_numpy.acquire));
     const double x = functions->next_double(functions->state);
     Check(PyObject_CallMethodNoArgs(lock.get(), g_numpy.release));

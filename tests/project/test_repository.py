@@ -98,6 +98,33 @@ def test_unsealed_units_are_found(tmp_path, source, fault):
         assert f'unit.avx2.o: {fault}' in messages
 
 
+@pytest.mark.parametrize(
+    ('source', 'found'),
+    [
+        ('int& Get() { static int& x = *new int; return x; }', 1),
+        ('int F(); int Get() { static const int x = F(); return x; }', 1),
+        ('int F(); int Get() { thread_local const int x = F(); return x; }', 0),
+        ('int& Get() { static constinit int x = 3; return x; }', 0),
+        ('int& x = *new int;', 0),
+    ],
+)
+def test_guarded_statics_are_found(tmp_path, source, found):
+    compiler = shutil.which('c++')
+    if compiler is None or shutil.which('readelf') is None:
+        pytest.skip('no C++ compiler here')
+    (tmp_path / 'unit.cc').write_text(source)
+    command = [compiler, '-std=c++20', '-O1', '-c', str(tmp_path / 'unit.cc')]
+    subprocess.run([*command, '-o', str(tmp_path / 'unit.o')], check=True)
+    messages = load_tool('check_guards').check(tmp_path)
+    assert len(messages) == found
+    assert all('Get()::x' in message for message in messages)
+
+
+def test_no_object_is_a_fault(tmp_path):
+    (message,) = load_tool('check_guards').check(tmp_path)
+    assert 'no objects' in message
+
+
 def test_no_sealed_unit_is_a_fault(tmp_path):
     (message,) = load_tool('check_isa_symbols').check(tmp_path)
     assert 'no sealed objects' in message

@@ -17,7 +17,7 @@ namespace {
 
 std::atomic<Context*> g_default_context{nullptr};
 
-internal::ForkMutex g_ids_mutex;  // over the backprop ids of all contexts
+constinit internal::ForkMutex g_ids_mutex;  // over the backprop ids of all contexts
 
 std::atomic<internal::ContextCloser> g_closers[8];
 
@@ -26,10 +26,7 @@ struct Factory {
     internal::BackendFactory make;
 };
 
-std::vector<Factory>& Factories() {
-    static std::vector<Factory> factories;
-    return factories;
-}
+constinit internal::Lazy<std::vector<Factory>> g_factories;
 
 // Contexts that are alive, and the backends of those that are not.
 struct Contexts {
@@ -38,11 +35,7 @@ struct Contexts {
     std::vector<std::unique_ptr<Backend>> retired;
 };
 
-// Never destroyed: arrays in static storage may be freed after it would be.
-Contexts& GetContexts() {
-    static auto* const contexts = new Contexts;
-    return *contexts;
-}
+constinit internal::Lazy<Contexts> g_contexts;  // arrays in static storage may outlive statics
 
 // How many have been destroyed. A thread whose default context may be among them has another
 // number.
@@ -51,7 +44,7 @@ std::atomic<uint32_t> g_destroyed{0};
 }  // namespace
 
 void internal::RegisterBackendFactory(const char* name, BackendFactory factory) {
-    Factories().push_back({name, factory});
+    g_factories.Get().push_back({name, factory});
 }
 
 void internal::RegisterContextCloser(ContextCloser closer) {
@@ -67,8 +60,8 @@ Context::Context() {
     ids_[0].name = "<default>";
     ids_[0].live = true;
     native_ = &GetBackend("native");
-    const std::lock_guard lock{GetContexts().mutex};
-    GetContexts().alive.push_back(this);
+    const std::lock_guard lock{g_contexts.Get().mutex};
+    g_contexts.Get().alive.push_back(this);
 }
 
 Context::Context(DestroyedTag) : native_{nullptr}, generation_{UINT32_MAX} {
@@ -76,8 +69,8 @@ Context::Context(DestroyedTag) : native_{nullptr}, generation_{UINT32_MAX} {
 }
 
 Context& Context::Destroyed() {
-    static Context* const destroyed = new Context{DestroyedTag{}};
-    return *destroyed;
+    static constinit internal::Lazy<Context> destroyed;
+    return destroyed.Get([] { return new Context{DestroyedTag{}}; });
 }
 
 void Context::ThrowDestroyed() {
@@ -90,7 +83,7 @@ Context::~Context() {
     }
     backends_.ForEach([](Backend& b) { b.Retire(); });
     {
-        Contexts& contexts = GetContexts();
+        Contexts& contexts = g_contexts.Get();
         const std::lock_guard lock{contexts.mutex};
         std::erase(contexts.alive, this);
         while (std::unique_ptr<Backend> b = backends_.TakeLast()) {
@@ -113,7 +106,7 @@ Backend& Context::GetBackend(std::string_view name) {
     // A backend may look for others, e.g. its parent, while it is made.
     const std::lock_guard lock{internal::CreationMutex()};
     if (Backend* made = FindBackend(name)) return *made;  // meanwhile
-    for (const Factory& f : Factories()) {
+    for (const Factory& f : g_factories.Get()) {
         if (f.name == name) return backends_.Add(f.make(*this));
     }
     return backends_.Add(internal::LoadBackendPlugin(*this, std::string{name}));
@@ -286,7 +279,7 @@ void SetGlobalDefaultContext(Context* context) { g_default_context = context; }
 Context& GetDefaultContext() {
     const uint32_t destroyed = g_destroyed.load(std::memory_order_acquire);
     if (t_state.contexts_destroyed != destroyed) [[unlikely]] {
-        Contexts& contexts = GetContexts();
+        Contexts& contexts = g_contexts.Get();
         const std::lock_guard lock{contexts.mutex};
         const auto it = std::ranges::find(contexts.alive, t_state.default_context);
         if (it == contexts.alive.end()) t_state.default_context = nullptr;

@@ -29,11 +29,7 @@ struct Devices {
     bool hidden{false};
 };
 
-// Never destroyed: contexts may outlive every static.
-Devices& GetDevices() {
-    static auto* const devices = new Devices;
-    return *devices;
-}
+constinit internal::Lazy<Devices> g_devices;  // contexts may outlive every static
 
 }  // namespace
 
@@ -50,8 +46,8 @@ struct Device::Reports {
 
     // One for all devices, for it outlives them: nobody is inside but after an error.
     static internal::ForkMutex& Mutex() {
-        static auto* const mutex = new internal::ForkMutex;
-        return *mutex;
+        static constinit internal::ForkMutex mutex;
+        return mutex;
     }
 };
 
@@ -62,21 +58,21 @@ Device::Device(Backend* backend, int index)
       index_{index},
       reports_{std::make_unique<Reports>()},
       name_{StrCat(backend->name(), ":", index)} {
-    Devices& devices = GetDevices();
+    Devices& devices = g_devices.Get();
     const std::lock_guard lock{devices.mutex};
     devices.all.push_back(this);
     if (devices.hidden) kernels_ = internal::kNoKernels;
 }
 
 Device::~Device() {
-    const std::lock_guard lock{GetDevices().mutex};
-    std::erase(GetDevices().all, this);
+    const std::lock_guard lock{g_devices.Get().mutex};
+    std::erase(g_devices.Get().all, this);
 }
 
 const KernelFn internal::kNoKernels[kKernelTableSize]{};
 
 void internal::HideKernels(bool hidden) {
-    Devices& devices = GetDevices();
+    Devices& devices = g_devices.Get();
     const std::lock_guard lock{devices.mutex};
     devices.hidden = hidden;
     for (Device* device : devices.all) {
@@ -86,7 +82,7 @@ void internal::HideKernels(bool hidden) {
 }
 
 void Device::Retire() {
-    const std::lock_guard lock{GetDevices().mutex};
+    const std::lock_guard lock{g_devices.Get().mutex};
     context_ = &Context::Destroyed();
     kernels_ = internal::kNoKernels;
 }

@@ -5,8 +5,8 @@
 namespace chainerx::internal {
 namespace {
 
-constinit std::atomic<ForkMutex*> g_first{nullptr};
-constinit ForkMutex* g_locked = nullptr;  // from here on, during a fork
+constinit std::mutex g_list_mutex;
+constinit ForkMutex* g_first = nullptr;
 
 // Never freed: who holds the old one gives it back after the fork.
 std::atomic<std::recursive_mutex*> g_creation{new std::recursive_mutex};
@@ -17,18 +17,21 @@ std::atomic<std::recursive_mutex*> g_creation{new std::recursive_mutex};
 
 }  // namespace
 
-ForkMutex::ForkMutex() : next_{nullptr} {
-    static const int registered = pthread_atfork(&LockAll, &UnlockAll, &UnlockAll);
-    static_cast<void>(registered);
-    next_ = g_first.load();
-    while (!g_first.compare_exchange_weak(next_, this)) {
-    }
+const int ForkMutex::g_handlers = pthread_atfork(&LockAll, &UnlockAll, &UnlockAll);
+
+void ForkMutex::Enlist() {
+    const std::lock_guard lock{g_list_mutex};
+    if (is_listed_.load(std::memory_order_relaxed)) return;
+    next_ = g_first;
+    g_first = this;
+    is_listed_.store(true, std::memory_order_relaxed);
 }
 
-// Who is inside one may wait for another: so nothing is held while waiting.
+// Who is inside one may wait for another, or add one: so nothing is held while waiting.
 void ForkMutex::LockAll() {
     while (true) {
-        ForkMutex* m = g_locked = g_first;
+        g_list_mutex.lock();
+        ForkMutex* m = g_first;
         while (m != nullptr && m->mutex_.try_lock()) m = m->next_;
         if (m == nullptr) return;
         UnlockUpTo(m);
@@ -40,7 +43,8 @@ void ForkMutex::LockAll() {
 void ForkMutex::UnlockAll() { UnlockUpTo(nullptr); }
 
 void ForkMutex::UnlockUpTo(const ForkMutex* end) {
-    for (ForkMutex* m = g_locked; m != end; m = m->next_) m->unlock();
+    for (ForkMutex* m = g_first; m != end; m = m->next_) m->unlock();
+    g_list_mutex.unlock();
 }
 
 std::recursive_mutex& CreationMutex() { return *g_creation.load(std::memory_order_acquire); }

@@ -15,20 +15,63 @@ namespace chainerx::internal {
 // hold what a BlockingScope gives up. Lives as long as the process.
 class CX_API ForkMutex {
  public:
-    ForkMutex();
+    constexpr ForkMutex() = default;
     ForkMutex(const ForkMutex&) = delete;
     ForkMutex& operator=(const ForkMutex&) = delete;
-    void lock() { mutex_.lock(); }
-    bool try_lock() { return mutex_.try_lock(); }
+    void lock() {
+        if (!is_listed_.load(std::memory_order_relaxed)) Enlist();
+        mutex_.lock();
+    }
+    bool try_lock() {
+        if (!is_listed_.load(std::memory_order_relaxed)) Enlist();
+        return mutex_.try_lock();
+    }
     void unlock() { mutex_.unlock(); }
 
  private:
+    static const int g_handlers;
+
+    void Enlist();
     static void LockAll();
     static void UnlockAll();
     static void UnlockUpTo(const ForkMutex* end);
 
     std::mutex mutex_;
-    ForkMutex* next_;
+    std::atomic<bool> is_listed_{false};  // among those that fork waits for
+    ForkMutex* next_{nullptr};
+};
+
+// What the process has one of, made when it is first asked for and never destroyed. A `static` of
+// a function is not for that: fork does not wait for the thread that makes it, and the child would
+// wait for that thread for ever.
+template <typename T>
+class Lazy {
+ public:
+    constexpr Lazy() = default;
+    Lazy(const Lazy&) = delete;
+    Lazy& operator=(const Lazy&) = delete;
+
+    // `make` returns what is then owned. It runs once, unless it throws.
+    template <typename F>
+    T& Get(F&& make) {
+        T* value = value_.load(std::memory_order_acquire);
+        if (value == nullptr) [[unlikely]] {
+            const std::lock_guard lock{mutex_};
+            value = value_.load(std::memory_order_relaxed);
+            if (value == nullptr) {
+                value = make();
+                value_.store(value, std::memory_order_release);
+            }
+        }
+        return *value;
+    }
+    T& Get() {
+        return Get([] { return new T; });
+    }
+
+ private:
+    ForkMutex mutex_;
+    std::atomic<T*> value_{nullptr};
 };
 
 // Held while backends and devices are made, which may take long and call back: so fork does not

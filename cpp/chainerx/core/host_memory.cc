@@ -124,7 +124,7 @@ struct Cache {
 
 // Never destroyed: arrays in static storage may be freed after it would be.
 constinit Cache g_cache{};
-internal::ForkMutex g_mutex;
+constinit internal::ForkMutex g_mutex;
 
 void GiveBack(void* p, size_t class_size) {
     if (IsMapped(class_size)) {

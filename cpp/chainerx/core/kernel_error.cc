@@ -38,11 +38,7 @@ struct LiveThreads {
     std::unordered_set<uint64_t> tokens;
 };
 
-// Never destroyed: threads may end after it would be.
-LiveThreads& GetLiveThreads() {
-    static LiveThreads& threads = *new LiveThreads;
-    return threads;
-}
+constinit Lazy<LiveThreads> g_live_threads;  // threads may end after any static
 
 struct ThreadToken {
     uint64_t value;
@@ -50,12 +46,12 @@ struct ThreadToken {
     ThreadToken() {
         static std::atomic<uint64_t> next{1};
         value = next++;
-        LiveThreads& threads = GetLiveThreads();
+        LiveThreads& threads = g_live_threads.Get();
         const std::lock_guard lock{threads.mutex};
         threads.tokens.insert(value);
     }
     ~ThreadToken() {
-        LiveThreads& threads = GetLiveThreads();
+        LiveThreads& threads = g_live_threads.Get();
         const std::lock_guard lock{threads.mutex};
         threads.tokens.erase(value);
     }
@@ -69,7 +65,7 @@ uint64_t GetThreadToken() {
 }
 
 bool IsThreadAlive(uint64_t token) {
-    LiveThreads& threads = GetLiveThreads();
+    LiveThreads& threads = g_live_threads.Get();
     const std::lock_guard lock{threads.mutex};
     return threads.tokens.contains(token);
 }

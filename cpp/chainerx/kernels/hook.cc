@@ -28,20 +28,17 @@ struct Installed {
     std::shared_ptr<const HookList> list = std::make_shared<const HookList>();
 };
 
-// Never destroyed: threads may call kernels while the process ends.
-Installed& GetInstalled() {
-    static auto* const installed = new Installed;
-    return *installed;
-}
+// Threads may call kernels while the process ends.
+constinit internal::Lazy<Installed> g_installed;
 
 std::shared_ptr<const HookList> CurrentList() {
-    const std::lock_guard lock{GetInstalled().mutex};
-    return GetInstalled().list;
+    const std::lock_guard lock{g_installed.Get().mutex};
+    return g_installed.Get().list;
 }
 
 template <typename F>
 bool Replace(F&& change) {
-    Installed& installed = GetInstalled();
+    Installed& installed = g_installed.Get();
     std::shared_ptr<const HookList> old;  // may run destructors of hooks: not under the lock
     const std::lock_guard lock{installed.mutex};
     auto list = std::make_shared<HookList>(*installed.list);

@@ -13,6 +13,7 @@
 #include "chainerx/core/backend.h"
 #include "chainerx/core/buffer.h"
 #include "chainerx/core/device.h"
+#include "chainerx/core/fork_mutex.h"
 #include "chainerx/core/kernel_error.h"
 #include "chainerx/core/stream.h"
 #include "chainerx/core/stream_pool.h"
@@ -63,26 +64,28 @@ struct LayoutHash {
 struct LayoutAccess {
 #define CX_DATA(member) Data<decltype(T::member)>(offsetof(T, member))
     [[gnu::visibility("hidden")]] static std::span<const LayoutInfo> All() {
-        static const LayoutInfo all[] = {
-            {"Buffer", OfBuffer()},
-            {"Device", OfDevice()},
-            {"Backend", OfBackend()},
-            {"Stream", OfStream()},
-            {"StreamPool", OfStreamPool()},
-            {"ArrayBody", OfArrayBody()},
-            {"Array", LayoutHash::Of<Array>().h},
-            {"ConstArrayRef", LayoutHash::Of<ConstArrayRef>().h},
-            {"Operand", LayoutHash::Of<Operand>().h},
-            {"Scalar", LayoutHash::Of<Scalar>().h},
-            {"Shape", LayoutHash::Of<Shape>().h},
-            {"Axes", LayoutHash::Of<Axes>().h},
-            {"Dtype", LayoutHash::Of<Dtype>().h + kNumDtypes},
-            {"KernelInfo", OfKernelInfo()},
-            {"KernelCallData", OfKernelCallData()},
-            {"KernelTable", LayoutHash::Of<KernelTable>().h},
-            {"KernelError", OfKernelError()},
-        };
-        return all;
+        static constinit Lazy<const std::vector<LayoutInfo>> all;
+        return all.Get([] {
+            return new std::vector<LayoutInfo>{
+                {"Buffer", OfBuffer()},
+                {"Device", OfDevice()},
+                {"Backend", OfBackend()},
+                {"Stream", OfStream()},
+                {"StreamPool", OfStreamPool()},
+                {"ArrayBody", OfArrayBody()},
+                {"Array", LayoutHash::Of<Array>().h},
+                {"ConstArrayRef", LayoutHash::Of<ConstArrayRef>().h},
+                {"Operand", LayoutHash::Of<Operand>().h},
+                {"Scalar", LayoutHash::Of<Scalar>().h},
+                {"Shape", LayoutHash::Of<Shape>().h},
+                {"Axes", LayoutHash::Of<Axes>().h},
+                {"Dtype", LayoutHash::Of<Dtype>().h + kNumDtypes},
+                {"KernelInfo", OfKernelInfo()},
+                {"KernelCallData", OfKernelCallData()},
+                {"KernelTable", LayoutHash::Of<KernelTable>().h},
+                {"KernelError", OfKernelError()},
+            };
+        });
     }
 
  private:

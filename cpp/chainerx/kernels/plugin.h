@@ -12,6 +12,7 @@
 
 #include "chainerx/core/backend.h"
 #include "chainerx/core/context.h"
+#include "chainerx/core/fork_mutex.h"
 #include "chainerx/kernels/kernel.h"
 #include "chainerx/kernels/layout.h"
 
@@ -31,14 +32,16 @@ struct PluginInfo {
 }  // namespace chainerx
 
 // The entry point, once per library. `Type` is constructed from Context&.
-#define CX_BACKEND_PLUGIN(Type)                                                                 \
-    extern "C" CX_API const ::chainerx::PluginInfo* ChainerxPlugin() {                          \
-        static const auto layouts = ::chainerx::internal::LayoutAccess::All();                  \
-        static const ::chainerx::PluginInfo info{                                               \
-            ::chainerx::kPluginContract, static_cast<uint32_t>(layouts.size()), layouts.data(), \
-            ::chainerx::internal::g_kernel_uses,                                                \
-            [](::chainerx::Context& context) -> ::chainerx::Backend* {                          \
-                return new Type{context};                                                       \
-            }};                                                                                 \
-        return &info;                                                                           \
+#define CX_BACKEND_PLUGIN(Type)                                                         \
+    extern "C" CX_API const ::chainerx::PluginInfo* ChainerxPlugin() {                  \
+        static constinit ::chainerx::internal::Lazy<const ::chainerx::PluginInfo> info; \
+        return &info.Get([] {                                                           \
+            const auto layouts = ::chainerx::internal::LayoutAccess::All();             \
+            return new ::chainerx::PluginInfo{                                          \
+                ::chainerx::kPluginContract, static_cast<uint32_t>(layouts.size()),     \
+                layouts.data(), ::chainerx::internal::g_kernel_uses,                    \
+                [](::chainerx::Context& context) -> ::chainerx::Backend* {              \
+                    return new Type{context};                                           \
+                }};                                                                     \
+        });                                                                             \
     }

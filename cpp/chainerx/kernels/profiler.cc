@@ -31,10 +31,7 @@ Frame* ParentOf(const KernelProfiler* profiler) {
 }
 
 // Over the rows of all profilers: it outlives them.
-internal::ForkMutex& Mutex() {
-    static auto* const mutex = new internal::ForkMutex;
-    return *mutex;
-}
+constinit internal::ForkMutex g_mutex;
 
 }  // namespace
 
@@ -50,7 +47,7 @@ void KernelProfiler::Run(KernelCall& call) {
     const double total = Now() - frame.start;
     if (outer != nullptr) outer->inner += total;
 
-    const std::lock_guard lock{Mutex()};
+    const std::lock_guard lock{g_mutex};
     // By id: a plug-in that calls kernels has descriptors of its own.
     const auto it =
         std::ranges::find(rows_, call.kernel().id, [](const Row& r) { return r.kernel->id; });
@@ -63,7 +60,7 @@ void KernelProfiler::Run(KernelCall& call) {
 std::vector<KernelProfiler::Row> KernelProfiler::rows() const {
     std::vector<Row> rows;
     {
-        const std::lock_guard lock{Mutex()};
+        const std::lock_guard lock{g_mutex};
         rows = rows_;
     }
     std::ranges::sort(rows, std::greater{}, &Row::self);
@@ -71,7 +68,7 @@ std::vector<KernelProfiler::Row> KernelProfiler::rows() const {
 }
 
 void KernelProfiler::Reset() {
-    const std::lock_guard lock{Mutex()};
+    const std::lock_guard lock{g_mutex};
     rows_.clear();
 }
 

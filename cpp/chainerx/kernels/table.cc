@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/fork_mutex.h"
 #include "chainerx/kernels/all.h"
 #include "chainerx/kernels/kernel.h"
 
@@ -26,9 +27,10 @@ std::vector<const KernelInfo*> Collect(std::integer_sequence<int, kNumbers...>) 
 }  // namespace
 
 std::span<const KernelInfo* const> GetKernels() {
-    static const std::vector<const KernelInfo*> kernels =
-        Collect(std::make_integer_sequence<int, kMaxKernelFamilies>{});
-    return kernels;
+    static constinit internal::Lazy<const std::vector<const KernelInfo*>> kernels;
+    return kernels.Get([] {
+        return new std::vector{Collect(std::make_integer_sequence<int, kMaxKernelFamilies>{})};
+    });
 }
 
 const KernelInfo* internal::FindKernel(const KernelInfo& built) {

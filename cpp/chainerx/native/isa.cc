@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/fork_mutex.h"
 #include "chainerx/native/divide_loops.h"
 #include "chainerx/native/reduce_isa.h"
 #include "chainerx/native/update_loops.h"
@@ -74,8 +75,8 @@ Choice Choose() {
 }
 
 const Choice& Chosen() {
-    static const Choice choice = Choose();
-    return choice;
+    static constinit internal::Lazy<const Choice> choice;
+    return choice.Get([] { return new Choice{Choose()}; });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "chainerx/core/context.h"
+#include "chainerx/core/fork_mutex.h"
 #include "chainerx/core/host_memory.h"
 #include "chainerx/core/pool.h"
 #include "chainerx/native/isa.h"
@@ -64,12 +65,12 @@ void NativeDevice::ReadToHost(void* dst, const void* src, int64_t nbytes) {
 }
 
 int NativeBackend::GetDeviceCount() const {
-    static const int count = [] {
+    static constinit internal::Lazy<const int> count;
+    return count.Get([] {
         const char* limit = std::getenv("CHAINERX_TEST_NATIVE_DEVICE_LIMIT");
         const int n = limit != nullptr ? std::atoi(limit) : kDeviceCount;
-        return n > 0 && n < kDeviceCount ? n : kDeviceCount;
-    }();
-    return count;
+        return new int{n > 0 && n < kDeviceCount ? n : kDeviceCount};
+    });
 }
 
 std::unique_ptr<Device> NativeBackend::CreateDevice(int index) {

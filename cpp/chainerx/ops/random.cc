@@ -113,13 +113,13 @@ class Generator {
     const Array* home_{nullptr};  // of these
 };
 
-// Never destroyed: numbers may be drawn while the process ends.
+// Numbers may be drawn while the process ends.
 Generator& GetGenerator() {
-    static auto* const generator = [] {
+    static constinit internal::Lazy<Generator> generator;
+    return generator.Get([] {
         internal::RegisterContextCloser([](Context& context) { GetGenerator().Leave(context); });
         return new Generator;
-    }();
-    return *generator;
+    });
 }
 
 // The state for one draw.

@@ -71,7 +71,8 @@ PyObject* FromShape(const Shape& shape);
 PyObject* FromInts(const int64_t* values, int64_t n);
 PyObject* FromScalar(const Array& x);  // the one element of `x` as a Python number
 
-// The NumPy module objects that are needed at run time, imported once.
+// What is needed of NumPy at run time. Imported with the extension: an import may let other threads
+// run, so none may happen on first use, under a lock.
 struct NumpyTypes {
     PyObject* module;
     PyTypeObject* ndarray;
@@ -79,7 +80,9 @@ struct NumpyTypes {
     PyTypeObject* bool_;
     PyTypeObject* dtype;
 };
-const NumpyTypes& Numpy();
+extern NumpyTypes g_numpy;
+inline const NumpyTypes& Numpy() { return g_numpy; }
+void InitNumpy();
 
 enum class Sharing {
     kNever,

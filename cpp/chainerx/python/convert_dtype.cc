@@ -78,20 +78,17 @@ Dtype FromSpelling(PyObject* o) {
 
 }  // namespace
 
-const NumpyTypes& Numpy() {
-    static const NumpyTypes types = [] {
-        NumpyTypes t;
-        t.module = Import("numpy", nullptr);
-        const auto type = [](const char* name) {
-            return reinterpret_cast<PyTypeObject*>(Import("numpy", name));
-        };
-        t.ndarray = type("ndarray");
-        t.generic = type("generic");
-        t.bool_ = type("bool_");
-        t.dtype = type("dtype");
-        return t;
-    }();
-    return types;
+constinit NumpyTypes g_numpy{};
+
+void InitNumpy() {
+    const auto type = [](const char* name) {
+        return reinterpret_cast<PyTypeObject*>(Import("numpy", name));
+    };
+    g_numpy = {.module = Import("numpy", nullptr),
+               .ndarray = type("ndarray"),
+               .generic = type("generic"),
+               .bool_ = type("bool_"),
+               .dtype = type("dtype")};
 }
 
 PyObject* FromDtype(Dtype dtype) { return Py_NewRef(NumpyDtype(dtype)); }

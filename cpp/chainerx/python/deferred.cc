@@ -16,20 +16,17 @@ struct Waiting {
     void (*release)(void* owner);
 };
 
-internal::ForkMutex g_mutex;
+constinit internal::ForkMutex g_mutex;
 std::atomic<bool> g_any{false};
 bool g_is_asked{false};  // whether Python will call Drain
 
-std::vector<Waiting>& Queue() {
-    static std::vector<Waiting>& queue = *new std::vector<Waiting>;  // for arrays that go at exit
-    return queue;
-}
+constinit internal::Lazy<std::vector<Waiting>> g_queue;  // for arrays that go at exit
 
 int Drain(void*) {
     std::vector<Waiting> all;
     {
         const std::lock_guard lock{g_mutex};
-        all.swap(Queue());
+        all.swap(g_queue.Get());
         g_any.store(false, std::memory_order_relaxed);
         g_is_asked = false;
     }
@@ -47,7 +44,7 @@ void ReleaseWithGil(void* owner, void (*release)(void* owner)) noexcept {
     }
     const std::lock_guard lock{g_mutex};
     try {
-        Queue().push_back({owner, release});
+        g_queue.Get().push_back({owner, release});
     } catch (const std::bad_alloc&) {
         return;  // what the owner has stays where it is; there is nobody to tell
     }

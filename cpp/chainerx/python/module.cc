@@ -59,6 +59,7 @@ NB_MODULE(_core, m) {
     });
     try {
         InitErrors(m.ptr());
+        InitNumpy();
         InitNdArray(m.ptr());
     } catch (const PythonError&) {
         throw nb::python_error();

@@ -1,0 +1,53 @@
+"""Checks that nothing in the C++ library is made by the first thread that passes.
+
+A ``static`` of a function whose value is not known to the compiler has a guard: the first thread
+makes it, others wait. A process that forks meanwhile has a child in which that thread is not there
+and all who pass wait for ever. Use ``Lazy`` of core/fork_mutex.h, or ``constinit``. What threads
+have one of each is fine.
+
+Run it as ``python tools/check_guards.py <build folder>``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+
+def guards(path: Path) -> set[str]:
+    """Names of the statics of functions in the object ``path`` that have a guard."""
+    lines = subprocess.run(
+        ['readelf', '--symbols', '--wide', '--demangle', str(path)],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.splitlines()
+    prefix = 'guard variable for '
+    return {
+        line[line.index(prefix) + len(prefix) :]
+        for line in lines
+        if prefix in line and line.split()[3] == 'OBJECT'
+    }
+
+
+def check(folder: Path) -> list[str]:
+    """Returns one message per static with a guard in the objects below ``folder``."""
+    objects = sorted(folder.rglob('*.o'))
+    if not objects:
+        return [f'{folder}: no objects; is this a finished build?']
+    return [f'{path.name}: {name}' for path in objects for name in sorted(guards(path))]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('build', type=Path, help='folder of a finished build')
+    messages = check(parser.parse_args().build / 'cpp/CMakeFiles/chainerx.dir')
+    for message in messages:
+        print(message, file=sys.stderr)
+    return 1 if messages else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,23 +1,27 @@
 """How the functions of `chainer.functions` are declared.
 
-A function is a class at its v7 path: its attributes, its type check, and its composition of
-chainerx routines, from which the engine makes both directions::
+A function is a class at its v7 path: its type check, and its composition of chainerx routines, from
+which the engine makes both directions::
 
     class LeakyReLU(BuiltinFunction):
-        attributes = {'slope': 0.2}
-
         def check_type_forward(self, in_types):
             type_check.expect(in_types.size() == 1, in_types[0].dtype.kind == 'f')
 
         @staticmethod
-        def compose(x, slope):
+        def compose(x, *, slope=0.2):
             return chainerx.leaky_relu(x, slope)
 
     def leaky_relu(x, slope=0.2):
-        return LeakyReLU.call(x, slope)
+        return LeakyReLU.call(x, slope=slope)
 
-``call`` takes inputs (None for one that is left out), then a value for each attribute. It costs no
-object of the class: that is made when somebody looks at ``y.creator`` or a hook is on.
+What ``compose`` takes by keyword are the attributes of the function; the constructor takes them in
+this order, with these defaults. Where all that it does is to call a routine, say so::
+
+        compose = routine(chainerx.leaky_relu, slope=0.2)
+
+``call`` takes the inputs (None for one that is left out), and attributes by keyword: fastest if it
+names all of them in their order. It costs no object of the class: that is made when somebody looks
+at ``y.creator`` or a hook is on.
 """
 
 from __future__ import annotations
@@ -34,13 +38,45 @@ from chainer._graph import backprop, callbacks, variable
 from chainer._graph.function_node import FunctionNode, check_unwritten, variables_of
 
 
+class routine(staticmethod):
+    """A composition that is a function called with the inputs, and then with the attributes.
+
+    Args:
+        function: A chainerx routine, or a composition with a gradient of its own.
+        **attributes: The names of its parameters after the inputs, with their defaults; ``...`` for
+            one that has none.
+    """
+
+    def __init__(self, function: tp.Callable[..., tp.Any], **attributes: tp.Any) -> None:
+        super().__init__(function)
+        self.attributes = attributes
+
+
+def _composition_of(cls: type) -> staticmethod | None:
+    """What the class itself declares; a method of the user's by this name is none."""
+    composition = cls.__dict__.get('compose')
+    return composition if isinstance(composition, staticmethod) else None
+
+
+def _attributes_of(composition: tp.Any) -> dict[str, tp.Any]:
+    """The names of the attributes, with their defaults; ``...`` for one that has none."""
+    if isinstance(composition, routine):
+        return composition.attributes
+    function = composition.__func__
+    code = getattr(function, '__code__', None)
+    if code is None:
+        return {}  # a chainerx routine
+    names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    defaults = function.__kwdefaults__ or {}
+    return {name: defaults.get(name, ...) for name in names}
+
+
 class BuiltinFunction(FunctionNode):
     """Base of the functions that are compositions of chainerx routines.
 
     Class attributes of a subclass:
 
-    - ``attributes``: names of the parameters after the inputs, with the defaults that they have in
-      the constructor; ``...`` for one that has none.
+    - ``compose``: see above; a static method.
     - ``argument_names``: what the constructor calls attributes, where they have other names.
     - ``saved``: names of what ``compose`` computes besides the outputs; it returns
       ``(outputs, value, ...)`` then.
@@ -51,9 +87,9 @@ class BuiltinFunction(FunctionNode):
     - ``is_called``: objects are called with the inputs, as those of v7's old-style class.
     """
 
+    # Follow from compose.
     attributes: tp.ClassVar[dict[str, tp.Any]] = {}
     saved: tp.ClassVar[tuple[str, ...]] = ()
-    attribute_names: tp.ClassVar[tuple[str, ...]] = ()
     argument_names: tp.ClassVar[dict[str, str]] = {}
     __signature__: tp.ClassVar[inspect.Signature | None] = None
     check_uses_attributes: tp.ClassVar[bool | None] = None
@@ -62,20 +98,28 @@ class BuiltinFunction(FunctionNode):
     is_called: tp.ClassVar[bool] = False
     call: tp.ClassVar[tp.Any]
     compose: tp.ClassVar[tp.Callable[..., tp.Any]]
+    if tp.TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> tp.Any:
+            """An attribute that ``compose`` declares."""
 
     def __init_subclass__(cls, **kwargs: tp.Any) -> None:
         super().__init_subclass__(**kwargs)
+        composition = _composition_of(cls)
+        if composition is not None:
+            cls.attributes = _attributes_of(composition)
         # That of classes with a constructor of their own is not of our making.
         cls.__signature__ = cls._signature() if cls.__init__ is BuiltinFunction.__init__ else None
-        if 'compose' not in cls.__dict__:
+        if composition is None:
             return
-        cls.attribute_names = (*cls.attributes, *cls.saved)
         uses = cls.check_uses_attributes
         cls.call = engine.Entry(
             cls,
             cls.compose,
             cls.__name__,
-            n_params=len(cls.attributes),
+            tuple(cls.attributes),
+            tuple(cls.attributes.values()),
+            by_name=not isinstance(composition, routine),
             saves=bool(cls.saved),
             check=cls.check_type_forward is not FunctionNode.check_type_forward,
             check_uses_params=bool(cls.attributes) if uses is None else uses,
@@ -114,14 +158,23 @@ class BuiltinFunction(FunctionNode):
         outputs = self.apply(inputs, **kwargs)
         return outputs[0] if len(outputs) == 1 else outputs
 
-    def _params(self) -> tuple[tp.Any, ...]:
-        return tuple(getattr(self, name) for name in self.attributes)
+    def _values(self) -> dict[str, tp.Any]:
+        return {name: getattr(self, name) for name in self.attributes}
+
+    def _run(self, inputs: tp.Sequence[tp.Any]) -> tuple[tp.Any, tuple[tp.Any, ...]]:
+        """What the composition returns: the outputs, and the values of what is saved."""
+        if isinstance(_composition_of(_plain(type(self))), routine):
+            result = self.compose(*inputs, *self._values().values())
+        else:
+            result = self.compose(*inputs, **self._values())
+        result, *values = result if self.saved else (result,)
+        return result if isinstance(result, tuple) else (result,), tuple(values)
 
     def apply(self, inputs: tp.Sequence[tp.Any]) -> tuple[variable.Variable, ...]:
         """See `FunctionNode.apply`; this object becomes the creator."""
         if _rewritten(self):
             return super().apply(inputs)
-        outputs = self.call.apply(self, *inputs, *self._params())
+        outputs = self.call.apply(self, *inputs, **self._values())
         return outputs if isinstance(outputs, tuple) else (outputs,)
 
     # What follows is for subclasses of users'.
@@ -152,12 +205,9 @@ class BuiltinFunction(FunctionNode):
         self.retain_inputs(range(len(inputs)))
         kind = next(engine.kind(x) for x in inputs if x is not None)
         arrays = [x if x is None else _as_chainerx(x) for x in inputs]
-        result = self.compose(*arrays, *self._params())
-        if self.saved:
-            result, *values = result
-            for name, value in zip(self.saved, values, strict=True):
-                setattr(self, name, callbacks.to_kind(value, kind))
-        outputs = result if isinstance(result, tuple) else (result,)
+        outputs, values = self._run(arrays)
+        for name, value in zip(self.saved, values, strict=True):
+            setattr(self, name, callbacks.to_kind(value, kind))
         self.retain_outputs(range(len(outputs)))
         return tuple(callbacks.to_kind(y, kind) for y in outputs)
 
@@ -169,12 +219,10 @@ class BuiltinFunction(FunctionNode):
 
     def forward_chainerx(self, inputs: tuple[tp.Any, ...]) -> tp.Any:
         """The outputs of the composition, part of the graph."""
-        result = self.compose(*inputs, *self._params())
-        if self.saved:
-            result, *values = result
-            for name, value in zip(self.saved, values, strict=True):
-                setattr(self, name, value)
-        return result if isinstance(result, tuple) else (result,)
+        outputs, values = self._run(inputs)
+        for name, value in zip(self.saved, values, strict=True):
+            setattr(self, name, value)
+        return outputs
 
     def backward(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[tp.Any, ...]
@@ -187,7 +235,7 @@ class BuiltinFunction(FunctionNode):
         else:  # called by hand, or of a creator that was made by hand
             inputs = tuple(x and x.get_variable() for x in tp.cast(tuple, self.inputs))
         fresh = BuiltinFunction.__new__(_plain(type(self)))
-        fresh.__dict__.update({name: getattr(self, name) for name in self.attributes})
+        fresh.__dict__.update(self._values())
         differentiable = configuration.config.enable_backprop
         with configuration.using_config('enable_backprop', True):
             outputs = fresh.apply(inputs)
@@ -219,7 +267,7 @@ def materialize(
         return operation
     f = function if function is not None else cls.__new__(cls)
     if values is not None:
-        for name, value in zip(cls.attribute_names, values, strict=False):
+        for name, value in zip((*cls.attributes, *cls.saved), values, strict=False):
             setattr(f, name, callbacks.to_kind(value, kind))
     return f
 
@@ -244,7 +292,7 @@ _METHODS = (
 
 def _plain(cls: type[BuiltinFunction]) -> type[BuiltinFunction]:
     """The built-in class that a class of the user's derives from."""
-    return next(c for c in cls.__mro__ if 'compose' in c.__dict__)
+    return next(c for c in cls.__mro__ if _composition_of(c) is not None)
 
 
 def _rewritten(function: BuiltinFunction) -> list[str]:

@@ -104,21 +104,23 @@ class FunctionNode:
 class Entry:
     cls: Any
     compose: Any
-    n_params: int
+    attributes: tuple[str, ...]
     def __init__(
         self,
         cls: Any,
         compose: Any,
         name: str,
-        n_params: int = ...,
+        attributes: tuple[str, ...],
+        defaults: tuple[Any, ...],
+        by_name: bool = ...,
         saves: bool = ...,
         check: bool = ...,
         check_uses_params: bool = ...,
         graph: bool = ...,
         promotes: bool = ...,
     ) -> None: ...
-    def __call__(self, *args: Any) -> Any: ...
-    def apply(self, function: Any, *args: Any) -> Any: ...
+    def __call__(self, *inputs: Any, **attributes: Any) -> Any: ...
+    def apply(self, function: Any, *inputs: Any, **attributes: Any) -> Any: ...
 
 class WithGradient:
     def __init__(

@@ -254,13 +254,52 @@ Ref Materialize(EntryObject* entry, PyObject* values, Kind kind, PyObject* funct
     return f;
 }
 
+// As a call in the source has them if it names all attributes in their order: no need to sort.
+bool AreAllInOrder(const EntryObject* entry, PyObject* keywords) {
+    const Py_ssize_t n = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
+    if (n != entry->n_params) return false;
+    for (Py_ssize_t i = 0; i < n; ++i) {
+        if (PyTuple_GET_ITEM(keywords, i) != PyTuple_GET_ITEM(entry->attributes, i)) return false;
+    }
+    return true;
+}
+
+// The place of an attribute among those of the entry.
+Py_ssize_t FindAttribute(const EntryObject* entry, PyObject* name) {
+    for (Py_ssize_t i = 0; i < entry->n_params; ++i) {
+        const int equal =
+            PyObject_RichCompareBool(PyTuple_GET_ITEM(entry->attributes, i), name, Py_EQ);
+        if (equal < 0) throw PythonError{};
+        if (equal != 0) return i;
+    }
+    throw TypeError{entry->op->name, ": there is no attribute ", ToString("call", "keyword", name)};
+}
+
+PyObject* CallByName(EntryObject* entry, PyObject* const* args, size_t n_inputs, PyObject* keywords,
+                     PyObject* function = nullptr) {
+    const auto n = static_cast<size_t>(entry->n_params);
+    if (AreAllInOrder(entry, keywords)) return CallEntry(entry, args, n_inputs + n, function);
+    Pointers all{n_inputs + n};
+    std::copy_n(args, n_inputs, all.data());
+    PyObject** values = all.data() + n_inputs;
+    for (size_t i = 0; i < n; ++i) values[i] = PyTuple_GET_ITEM(entry->defaults, i);
+    const Py_ssize_t n_given = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
+    for (Py_ssize_t i = 0; i < n_given; ++i) {
+        values[FindAttribute(entry, PyTuple_GET_ITEM(keywords, i))] = args[n_inputs + i];
+    }
+    for (size_t i = 0; i < n; ++i) {
+        if (values[i] != Py_Ellipsis) continue;
+        throw TypeError{entry->op->name, ": the attribute ",
+                        ToString("call", "keyword", PyTuple_GET_ITEM(entry->attributes, i)),
+                        " is missing"};
+    }
+    return CallEntry(entry, all.data(), all.size(), function);
+}
+
 PyObject* Vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* keywords) {
     auto* entry = reinterpret_cast<EntryObject*>(self);
     try {
-        if (keywords != nullptr && PyTuple_GET_SIZE(keywords) != 0) {
-            throw TypeError{entry->op->name, ": no keyword arguments are taken here"};
-        }
-        return CallEntry(entry, args, static_cast<size_t>(PyVectorcall_NARGS(nargsf)));
+        return CallByName(entry, args, static_cast<size_t>(PyVectorcall_NARGS(nargsf)), keywords);
     } catch (...) {
         TranslateException(entry->op->name);
         return nullptr;
@@ -271,6 +310,8 @@ void Dealloc(PyObject* self) {
     auto* entry = reinterpret_cast<EntryObject*>(self);
     Py_XDECREF(entry->cls);
     Py_XDECREF(entry->compose);
+    Py_XDECREF(entry->attributes);
+    Py_XDECREF(entry->defaults);
     delete entry->cache;
     PyTypeObject* type = Py_TYPE(self);
     type->tp_free(self);
@@ -278,20 +319,29 @@ void Dealloc(PyObject* self) {
 }
 
 PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) {
-    static const char* names[] = {"cls",   "compose",           "name",  "n_params", "saves",
-                                  "check", "check_uses_params", "graph", "promotes", nullptr};
+    static const char* names[] = {"cls",      "compose", "name",  "attributes",        "defaults",
+                                  "by_name",  "saves",   "check", "check_uses_params", "graph",
+                                  "promotes", nullptr};
     PyObject* cls;
     PyObject* compose;
     const char* name;
-    int n_params = 0;
+    PyObject* attributes;
+    PyObject* defaults;
+    int by_name = 0;
     int saves = 0;
     int check = 1;
     int check_uses_params = 0;
     int graph = 1;
     int promotes = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOs|ippppp:Entry", const_cast<char**>(names),
-                                     &cls, &compose, &name, &n_params, &saves, &check,
-                                     &check_uses_params, &graph, &promotes)) {
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOsO!O!|pppppp:Entry",
+                                     const_cast<char**>(names), &cls, &compose, &name,
+                                     &PyTuple_Type, &attributes, &PyTuple_Type, &defaults, &by_name,
+                                     &saves, &check, &check_uses_params, &graph, &promotes)) {
+        return nullptr;
+    }
+    const Py_ssize_t n_params = PyTuple_GET_SIZE(attributes);
+    if (PyTuple_GET_SIZE(defaults) != n_params) {
+        PyErr_SetString(PyExc_ValueError, "Entry: expected a default for each attribute");
         return nullptr;
     }
     PyObject* o = type->tp_alloc(type, 0);
@@ -301,7 +351,10 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) {
     entry->cls = Py_NewRef(cls);
     entry->compose = Py_NewRef(compose);
     entry->op = &UserOp(name);
-    entry->n_params = n_params;
+    entry->attributes = Py_NewRef(attributes);
+    entry->defaults = Py_NewRef(defaults);
+    entry->n_params = static_cast<int>(n_params);
+    entry->by_name = by_name != 0 && n_params != 0;
     entry->saves = saves != 0;
     entry->has_check = check != 0;
     entry->check_uses_params = check_uses_params != 0;
@@ -312,12 +365,12 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* keywords) {
     return o;
 }
 
-// entry.apply(function, *args): with a function object of the user's.
-PyObject* Apply(PyObject* self, PyObject* const* args, Py_ssize_t n) {
+// entry.apply(function, *inputs, **attributes): with a function object of the user's.
+PyObject* Apply(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
     auto* entry = reinterpret_cast<EntryObject*>(self);
     try {
         if (n < 1 || !IsFunction(args[0])) throw TypeError{"apply: expected a FunctionNode"};
-        return CallEntry(entry, args + 1, static_cast<size_t>(n) - 1, args[0]);
+        return CallByName(entry, args + 1, static_cast<size_t>(n) - 1, keywords, args[0]);
     } catch (...) {
         TranslateException(entry->op->name);
         return nullptr;
@@ -325,7 +378,8 @@ PyObject* Apply(PyObject* self, PyObject* const* args, Py_ssize_t n) {
 }
 
 PyMethodDef g_entry_methods[] = {
-    {"apply", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Apply)), METH_FASTCALL,
+    {"apply", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Apply)),
+     METH_FASTCALL | METH_KEYWORDS,
      "Calls the function, with a FunctionNode of the caller's as creator."},
     {nullptr, nullptr, 0, nullptr}};
 
@@ -333,7 +387,7 @@ PyMemberDef g_entry_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(EntryObject, vectorcall), READONLY, nullptr},
     {"cls", T_OBJECT, offsetof(EntryObject, cls), READONLY, "The class of the function."},
     {"compose", T_OBJECT, offsetof(EntryObject, compose), READONLY, "The chainerx composition."},
-    {"n_params", T_INT, offsetof(EntryObject, n_params), READONLY, "The number of parameters."},
+    {"attributes", T_OBJECT, offsetof(EntryObject, attributes), READONLY, "Their names."},
     {nullptr, 0, 0, 0, nullptr}};
 
 // run_native(function, inputs, method): calls the user's forward_chainerx(arrays) with arrays in
@@ -403,11 +457,7 @@ PyObject* MaterializeFunction(Region* region) {
 
 PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, PyObject* function) {
     const auto n_params = static_cast<size_t>(entry->n_params);
-    if (n_args < n_params) {
-        throw TypeError{entry->op->name, ": expected inputs and ",
-                        n_params,        " parameters, got ",
-                        n_args,          " arguments"};
-    }
+    if (n_args < n_params) throw TypeError{entry->op->name, ": too few arguments, ", n_args};
     const State& state = GetState();
     Application application{entry->op->name, n_args - n_params};
     application.SetInputs(args);
@@ -461,7 +511,10 @@ PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, Py
     {
         const internal::RegionScope scope{record ? region.get() : nullptr};
         const NoRecordScope no_record{!record};
-        result = Check(PyObject_Vectorcall(entry->compose, arrays.data(), n_args, nullptr));
+        result = Check(entry->by_name
+                           ? PyObject_Vectorcall(entry->compose, arrays.data(), application.size(),
+                                                 entry->attributes)
+                           : PyObject_Vectorcall(entry->compose, arrays.data(), n_args, nullptr));
     }
     PyObject* outputs = result.get();
     if (entry->saves) {
@@ -488,8 +541,10 @@ PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, Py
     return wrapped.Release();
 }
 
+bool IsEntry(PyObject* o) { return Py_IS_TYPE(o, g_entry_type); }
+
 EntryObject* ToEntry(PyObject* o) {
-    if (!Py_IS_TYPE(o, g_entry_type)) {
+    if (!IsEntry(o)) {
         throw TypeError{"expected an Entry, got ", Py_TYPE(o)->tp_name};
     }
     return reinterpret_cast<EntryObject*>(o);

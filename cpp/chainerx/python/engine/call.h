@@ -11,13 +11,16 @@
 namespace chainerx::python::engine {
 
 // A built-in function: its class, and how it is composed of chainerx routines. Callable from Python
-// with the inputs, followed by the parameters.
+// with the inputs, and the attributes by name.
 struct EntryObject {
     PyObject_HEAD vectorcallfunc vectorcall;
-    PyObject* cls;      // a subclass of FunctionNode: attributes, type check
-    PyObject* compose;  // (*arrays, *parameters) -> an array or a tuple of them
+    PyObject* cls;         // a subclass of FunctionNode: attributes, type check
+    PyObject* compose;     // (arrays, attributes) -> an array or a tuple of them
+    PyObject* attributes;  // tuple of interned str
+    PyObject* defaults;    // tuple of their values; Ellipsis for one that has none
     const OpInfo* op;
-    int n_params;
+    int n_params;    // the number of attributes
+    bool by_name;    // compose takes attributes by name, else after the arrays
     bool saves;      // compose returns (outputs, *values of attributes)
     bool has_check;  // the class checks types
     bool check_uses_params;
@@ -29,7 +32,7 @@ struct EntryObject {
 // Makes the FunctionNode of a region that has none. New reference.
 PyObject* MaterializeFunction(internal::Region* region);
 
-// Calls `entry`; positional arguments only.
+// Calls `entry` with the inputs and then a value for each attribute.
 PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args,
                     PyObject* function = nullptr);
 
@@ -44,6 +47,7 @@ struct Composition {
 PyObject* CallUnary(EntryObject* entry, VariableObject* x, std::span<PyObject* const> params,
                     const Composition& compose);
 
+bool IsEntry(PyObject* o);
 EntryObject* ToEntry(PyObject* o);  // TypeError if it is none
 
 void InitCall(PyObject* module);

@@ -67,7 +67,9 @@ PyObject* Binary(const Functions& f, PyObject* l, PyObject* r) {
             const Ref number = IsBool(other) && &f != &g_multiply ? Check(PyNumber_Long(other))
                                                                   : Ref{Py_NewRef(other)};
             PyObject* args[] = {v, number.get()};
-            return PyObject_Vectorcall(left ? f.constant : f.from_constant, args, 2, nullptr);
+            PyObject* with_number = left ? f.constant : f.from_constant;
+            if (IsEntry(with_number)) return CallEntry(ToEntry(with_number), args, 2);
+            return PyObject_Vectorcall(with_number, args, 2, nullptr);
         }
         if (KindOf(other) == Kind::kNone) Py_RETURN_NOTIMPLEMENTED;
         const Ref constant = CastConstant(AsVariable(v), other);

@@ -19,9 +19,6 @@ class FloatUnary(_elementwise.FloatUnary):
 class AlongAxis(BuiltinFunction):
     """A function of one array of floats along an axis, or several together."""
 
-    attributes: tp.ClassVar = {'axis': 1}
-    axis: int | tuple[int, ...]
-
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('x',))
         (x,) = in_types

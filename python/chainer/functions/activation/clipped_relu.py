@@ -7,16 +7,15 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._graph.builtin import routine
 from chainer.functions.activation._unary import FloatUnary
 
 
 class ClippedReLU(FloatUnary):
     """See `clipped_relu`."""
 
-    attributes: tp.ClassVar = {'cap': ...}
     argument_names: tp.ClassVar = {'cap': 'z'}
-    cap: float
-    compose = staticmethod(chainerx.clipped_relu)
+    compose = routine(chainerx.clipped_relu, cap=...)
 
     def _prepare(self) -> None:
         _check(self.cap)
@@ -42,7 +41,7 @@ def clipped_relu(x: tp.Any, z: float = 20.0) -> variable.Variable:
         TypeError: If ``z`` is no float.
     """
     _check(z)
-    return ClippedReLU.call(x, z)
+    return ClippedReLU.call(x, cap=z)
 
 
 def relu6(x: tp.Any) -> variable.Variable:
@@ -59,4 +58,4 @@ def relu6(x: tp.Any) -> variable.Variable:
 
     Source: Krizhevsky, Convolutional deep belief networks on CIFAR-10, 2010.
     """
-    return ClippedReLU.call(x, 6.0)
+    return ClippedReLU.call(x, cap=6.0)

@@ -7,13 +7,14 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._graph.builtin import routine
 from chainer.functions.activation._unary import AlongAxis
 
 
 class CReLU(AlongAxis):
     """See `crelu`."""
 
-    compose = staticmethod(chainerx.crelu)
+    compose = routine(chainerx.crelu, axis=1)
 
 
 def crelu(x: tp.Any, axis: int = 1) -> variable.Variable:
@@ -34,4 +35,4 @@ def crelu(x: tp.Any, axis: int = 1) -> variable.Variable:
     """
     if not isinstance(axis, int):
         raise TypeError(f'crelu: axis is {axis!r}, expected an int')
-    return CReLU.call(x, axis)
+    return CReLU.call(x, axis=axis)

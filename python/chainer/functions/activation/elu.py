@@ -7,14 +7,14 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._graph.builtin import routine
 from chainer.functions.activation._unary import FloatUnary
 
 
 class ELU(FloatUnary):
     """See `elu`."""
 
-    attributes: tp.ClassVar = {'alpha': 1.0}
-    compose = staticmethod(chainerx.elu)
+    compose = routine(chainerx.elu, alpha=1.0)
 
 
 def elu(x: tp.Any, alpha: float = 1.0) -> variable.Variable:
@@ -32,4 +32,4 @@ def elu(x: tp.Any, alpha: float = 1.0) -> variable.Variable:
 
     Source: Clevert et al., ICLR 2016.
     """
-    return ELU.call(x, float(alpha))
+    return ELU.call(x, alpha=float(alpha))

@@ -30,10 +30,8 @@ _falling = engine.WithGradient('leaky_relu', chainerx.leaky_relu, _gradient, 1, 
 class LeakyReLU(FloatUnary):
     """See `leaky_relu`."""
 
-    attributes: tp.ClassVar = {'slope': 0.2}
-
     @staticmethod
-    def compose(x: chainerx.ndarray, slope: float) -> chainerx.ndarray:
+    def compose(x: chainerx.ndarray, *, slope: float = 0.2) -> chainerx.ndarray:
         # A falling line doesn't tell the sign of x.
         return _rising(x, slope) if slope >= 0 else _falling(x, slope)
 
@@ -52,4 +50,4 @@ def leaky_relu(x: tp.Any, slope: float = 0.2) -> variable.Variable:
     Raises:
         InvalidType: If ``x`` is not of a float dtype.
     """
-    return LeakyReLU.call(x, slope)
+    return LeakyReLU.call(x, slope=slope)

@@ -7,13 +7,14 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._graph.builtin import routine
 from chainer.functions.activation._unary import AlongAxis
 
 
 class LogSoftmax(AlongAxis):
     """See `log_softmax`."""
 
-    compose = staticmethod(chainerx.log_softmax)
+    compose = routine(chainerx.log_softmax, axis=1)
 
 
 def log_softmax(x: tp.Any, axis: int | tuple[int, ...] = 1) -> variable.Variable:
@@ -34,4 +35,4 @@ def log_softmax(x: tp.Any, axis: int | tuple[int, ...] = 1) -> variable.Variable
     Note:
         No overflow or underflow: the greatest element is subtracted first.
     """
-    return LogSoftmax.call(x, axis)
+    return LogSoftmax.call(x, axis=axis)

@@ -29,11 +29,7 @@ class RReLU(BuiltinFunction):
         r: The slopes.
     """
 
-    attributes: tp.ClassVar = {'lower': 1.0 / 8, 'upper': 1.0 / 3, 'r': None}
     saved = ('r',)
-    lower: float
-    upper: float
-    r: tp.Any
 
     def _prepare(self) -> None:
         _check_range(self.lower, self.upper)
@@ -46,7 +42,7 @@ class RReLU(BuiltinFunction):
 
     @staticmethod
     def compose(
-        x: chainerx.ndarray, lower: float, upper: float, r: tp.Any
+        x: chainerx.ndarray, *, lower: float = 1.0 / 8, upper: float = 1.0 / 3, r: tp.Any = None
     ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
         rectify: tp.Any = _rectify
         if not configuration.config.train:
@@ -107,7 +103,7 @@ def rrelu(
             name(x.dtype, 'x.dtype') == name(r.dtype, 'r.dtype'),
         )
     if not return_r:
-        return RReLU.call(x, l, u, r)
+        return RReLU.call(x, lower=l, upper=u, r=r)
     f = RReLU(l, u, r)
     (y,) = f.apply((x,))
     return y, f.r

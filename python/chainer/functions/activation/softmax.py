@@ -7,13 +7,14 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._graph.builtin import routine
 from chainer.functions.activation._unary import AlongAxis
 
 
 class Softmax(AlongAxis):
     """See `softmax`."""
 
-    compose = staticmethod(chainerx.softmax)
+    compose = routine(chainerx.softmax, axis=1)
 
 
 def softmax(x: tp.Any, axis: int | tuple[int, ...] = 1) -> variable.Variable:
@@ -34,4 +35,4 @@ def softmax(x: tp.Any, axis: int | tuple[int, ...] = 1) -> variable.Variable:
     Note:
         No overflow: the greatest element is subtracted first.
     """
-    return Softmax.call(x, axis)
+    return Softmax.call(x, axis=axis)

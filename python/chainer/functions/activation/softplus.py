@@ -7,15 +7,14 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._graph.builtin import routine
 from chainer.functions.activation._unary import FloatUnary
 
 
 class Softplus(FloatUnary):
     """See `softplus`."""
 
-    attributes: tp.ClassVar = {'beta': 1.0}
-    beta: float
-    compose = staticmethod(chainerx.softplus)
+    compose = routine(chainerx.softplus, beta=1.0)
 
     @property
     def beta_inv(self) -> float:
@@ -40,4 +39,4 @@ def softplus(x: tp.Any, beta: float = 1.0) -> variable.Variable:
         Evaluated as ``max(x, 0) + log1p(exp(-|x|))``; no overflow for large ``x``.
     Source: Dugas et al., NIPS 2000.
     """
-    return Softplus.call(x, float(beta))
+    return Softplus.call(x, beta=float(beta))

@@ -7,7 +7,7 @@ import typing as tp
 import chainerx
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction, routine
 from chainer.utils import type_check
 
 
@@ -26,10 +26,8 @@ class Broadcast(BuiltinFunction):
 class BroadcastTo(BuiltinFunction):
     """See `broadcast_to`."""
 
-    attributes: tp.ClassVar = {'_shape': ...}
     argument_names: tp.ClassVar = {'_shape': 'shape'}
-    _shape: tuple[int, ...]
-    compose = staticmethod(chainerx.broadcast_to)
+    compose = routine(chainerx.broadcast_to, _shape=...)
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check.expect(in_types.size() == 1)
@@ -79,4 +77,4 @@ def broadcast_to(x: tp.Any, shape: tp.Any) -> variable.Variable:
         shape = tuple(shape)
     if x.shape == shape:
         return variable.as_variable(x)
-    return BroadcastTo.call(x, shape)
+    return BroadcastTo.call(x, _shape=shape)

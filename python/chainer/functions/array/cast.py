@@ -16,7 +16,6 @@ from chainer.utils import type_check
 class Cast(BuiltinFunction):
     """See `cast`; the attribute ``type`` is the dtype."""
 
-    attributes: tp.ClassVar = {'type': ...}
     argument_names: tp.ClassVar = {'type': 'typ'}
     check_uses_attributes = False
 
@@ -24,10 +23,10 @@ class Cast(BuiltinFunction):
         type_check._argname(in_types, ('x',))
 
     @staticmethod
-    def compose(x: chainerx.ndarray, dtype: tp.Any) -> chainerx.ndarray:
-        if np.dtype(dtype).kind not in 'fc':
+    def compose(x: chainerx.ndarray, *, type: tp.Any) -> chainerx.ndarray:
+        if np.dtype(type).kind not in 'fc':
             x = x.as_grad_stopped()  # the creator stays, the gradient ends here
-        return x[...] if x.dtype == dtype else x.astype(dtype)
+        return x[...] if x.dtype == type else x.astype(type)
 
 
 def cast(x: tp.Any, typ: tp.Any) -> variable.Variable:
@@ -46,4 +45,4 @@ def cast(x: tp.Any, typ: tp.Any) -> variable.Variable:
     """
     if x.dtype == typ and not configuration.config.enable_backprop:
         return variable.as_variable(x)
-    return Cast.call(x, np.dtype(np.float16) if typ is mixed16 else np.dtype(typ))
+    return Cast.call(x, type=np.dtype(np.float16) if typ is mixed16 else np.dtype(typ))

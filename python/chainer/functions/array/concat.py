@@ -14,9 +14,6 @@ from chainer.utils import type_check
 class Concat(BuiltinFunction):
     """See `concat`."""
 
-    attributes: tp.ClassVar = {'axis': 1}
-    axis: int
-
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check.expect(in_types.size() > 0)
         ndim = type_check.eval(in_types[0].ndim)
@@ -33,8 +30,8 @@ class Concat(BuiltinFunction):
                     type_check.expect(in_types[0].shape[d] == in_types[i].shape[d])
 
     @staticmethod
-    def compose(*xs_axis: tp.Any) -> chainerx.ndarray:
-        return chainerx.concatenate(xs_axis[:-1], xs_axis[-1])
+    def compose(*xs: chainerx.ndarray, axis: int = 1) -> chainerx.ndarray:
+        return chainerx.concatenate(xs, axis)
 
 
 def concat(xs: tp.Sequence[tp.Any], axis: int = 1) -> variable.Variable:
@@ -56,7 +53,7 @@ def concat(xs: tp.Sequence[tp.Any], axis: int = 1) -> variable.Variable:
     check_sequence('concat', xs)
     if not isinstance(axis, int):
         raise TypeError(f'concat: axis is {axis!r}, expected an int')
-    return Concat.call(*xs, axis)
+    return Concat.call(*xs, axis=axis)
 
 
 def check_sequence(op: str, xs: tp.Any) -> None:

@@ -23,14 +23,13 @@ def _side_device(device: tp.Any) -> chainerx.Device:
 class Copy(BuiltinFunction):
     """See `copy`; between devices of one kind of array."""
 
-    attributes: tp.ClassVar = {'out_device': None}
     check_uses_attributes = False
 
     def __init__(self, in_device: tp.Any, out_device: tp.Any) -> None:
         self.out_device = out_device
 
     @staticmethod
-    def compose(x: chainerx.ndarray, out_device: tp.Any) -> chainerx.ndarray:
+    def compose(x: chainerx.ndarray, *, out_device: tp.Any = None) -> chainerx.ndarray:
         device = _side_device(out_device)
         # As in v7, there is no copy where there is nothing to move.
         return x[...] if device is x.device else x.to_device(device)
@@ -87,13 +86,13 @@ def copy(x: tp.Any, dst: tp.Any) -> variable.Variable:
         device = backend.get_device(dst)
     x = variable.as_variable(x)
     if x.device.xp is device.xp:
-        return Copy.call(x, device)
+        return Copy.call(x, out_device=device)
     side = backend.ChainerxDevice(_side_device(device))
     if x.device.xp is not chainerx:
         here = backend.ChainerxDevice(_side_device(x.device))
         (x,) = _CopyToKind(here).apply((x,))
     if x.device != side:
-        x = Copy.call(x, side)
+        x = Copy.call(x, out_device=side)
     if device.xp is not chainerx:
         (x,) = _CopyToKind(device).apply((x,))
     return x

@@ -14,9 +14,6 @@ from chainer.utils import type_check
 class Depth2Space(BuiltinFunction):
     """See `depth2space`."""
 
-    attributes: tp.ClassVar = {'r': ...}
-    r: int
-
     def _prepare(self) -> None:
         check_block('depth2space', self.r)
 
@@ -27,7 +24,7 @@ class Depth2Space(BuiltinFunction):
         type_check.expect(x.shape[1] % type_check.make_variable(self.r**2, 'r ** 2') == 0)
 
     @staticmethod
-    def compose(x: chainerx.ndarray, r: int) -> chainerx.ndarray:
+    def compose(x: chainerx.ndarray, *, r: int) -> chainerx.ndarray:
         n, c, h, w = x.shape
         c //= r * r
         blocks = x.reshape(n, r, r, c, h, w).transpose(0, 3, 4, 1, 5, 2)
@@ -63,4 +60,4 @@ def depth2space(X: tp.Any, r: int) -> variable.Variable:
     Source: Shi et al., CVPR 2016.
     """
     check_block('depth2space', r)
-    return Depth2Space.call(X, r)
+    return Depth2Space.call(X, r=r)

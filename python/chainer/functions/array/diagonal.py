@@ -15,11 +15,6 @@ from chainer.utils import type_check
 class Diagonal(BuiltinFunction):
     """See `diagonal`."""
 
-    attributes: tp.ClassVar = {'offset': ..., 'axis1': ..., 'axis2': ...}
-    offset: int
-    axis1: int
-    axis2: int
-
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('x',))
         (x,) = in_types
@@ -27,7 +22,7 @@ class Diagonal(BuiltinFunction):
             type_check.expect(x.ndim > axis if axis >= 0 else x.ndim >= -axis)
 
     @staticmethod
-    def compose(x: chainerx.ndarray, offset: int, axis1: int, axis2: int) -> chainerx.ndarray:
+    def compose(x: chainerx.ndarray, *, offset: int, axis1: int, axis2: int) -> chainerx.ndarray:
         return _diagonal(x, offset, axis1, axis2)
 
 
@@ -47,4 +42,4 @@ def diagonal(x: tp.Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> vari
         InvalidType: If there is no such axis.
         ValueError: If both are one.
     """
-    return Diagonal.call(x, offset, axis1, axis2)
+    return Diagonal.call(x, offset=offset, axis1=axis1, axis2=axis2)

@@ -7,16 +7,14 @@ import typing as tp
 import chainerx
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction, routine
 from chainer.utils import type_check
 
 
 class ExpandDims(BuiltinFunction):
     """See `expand_dims`."""
 
-    attributes: tp.ClassVar = {'axis': ...}
-    axis: int
-    compose = staticmethod(chainerx.expand_dims)
+    compose = routine(chainerx.expand_dims, axis=...)
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('x',))
@@ -37,4 +35,4 @@ def expand_dims(x: tp.Any, axis: int) -> variable.Variable:
     Raises:
         InvalidType: If the result can't have such an axis.
     """
-    return ExpandDims.call(x, int(axis))
+    return ExpandDims.call(x, axis=int(axis))

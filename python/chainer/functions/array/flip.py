@@ -7,16 +7,14 @@ import typing as tp
 import chainerx
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction, routine
 from chainer.utils import type_check
 
 
 class Flip(BuiltinFunction):
     """See `flip`."""
 
-    attributes: tp.ClassVar = {'axis': ...}
-    axis: int
-    compose = staticmethod(chainerx.flip)
+    compose = routine(chainerx.flip, axis=...)
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('x',))
@@ -40,4 +38,4 @@ def flip(x: tp.Any, axis: int) -> variable.Variable:
     """
     if not isinstance(axis, int):
         raise TypeError(f'flip: axis is {axis!r}, expected an int')
-    return Flip.call(x, axis)
+    return Flip.call(x, axis=axis)

@@ -9,17 +9,16 @@ import numpy as np
 from chainerx._core import engine
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction, routine
 from chainer.backends import cuda
 
 
 class GetItem(BuiltinFunction):
     """See `get_item`; ``slices`` is a tuple."""
 
-    attributes: tp.ClassVar = {'slices': ...}
     slices: tuple[tp.Any, ...]
 
-    compose = staticmethod(operator.getitem)
+    compose = routine(operator.getitem, slices=...)
 
     def _prepare(self) -> None:
         self.slices = _to_indices(self.slices)
@@ -40,7 +39,7 @@ def get_item(x: tp.Any, slices: tp.Any) -> variable.Variable:
     Raises:
         IndexError: If an index is out of range.
     """
-    return GetItem.call(x, _to_indices(slices))
+    return GetItem.call(x, slices=_to_indices(slices))
 
 
 def _to_indices(slices: tp.Any) -> tuple[tp.Any, ...]:

@@ -7,17 +7,17 @@ import typing as tp
 import chainerx
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction, routine
 from chainer.utils import type_check
 
 
 class Moveaxis(BuiltinFunction):
     """See `moveaxis`; both attributes are tuples."""
 
-    attributes: tp.ClassVar = {'source': ..., 'destination': ...}
     source: tuple[int, ...]
     destination: tuple[int, ...]
-    compose = staticmethod(chainerx.moveaxis)
+
+    compose = routine(chainerx.moveaxis, source=..., destination=...)
 
     def _prepare(self) -> None:
         self.source = _to_axes('source', self.source)
@@ -46,7 +46,9 @@ def moveaxis(x: tp.Any, source: tp.Any, destination: tp.Any) -> variable.Variabl
         ValueError: If an axis is named twice, or numbers of axes and places differ.
         TypeError: If these are no integers.
     """
-    return Moveaxis.call(x, _to_axes('source', source), _to_axes('destination', destination))
+    return Moveaxis.call(
+        x, source=_to_axes('source', source), destination=_to_axes('destination', destination)
+    )
 
 
 def _to_axes(name: str, axes: tp.Any) -> tuple[int, ...]:

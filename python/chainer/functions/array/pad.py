@@ -19,9 +19,7 @@ class Pad(BuiltinFunction):
         keywords (dict): Further arguments.
     """
 
-    attributes: tp.ClassVar = {'pad_width': 0, 'mode': 'constant', 'keywords': {}}
     check_uses_attributes = False
-    pad_width: tp.Any
 
     def __init__(self, pad_width: tp.Any, mode: str, **keywords: tp.Any) -> None:
         _check(mode, keywords)
@@ -41,7 +39,11 @@ class Pad(BuiltinFunction):
 
     @staticmethod
     def compose(
-        x: chainerx.ndarray, pad_width: tp.Any, mode: str, keywords: dict[str, tp.Any]
+        x: chainerx.ndarray,
+        *,
+        pad_width: tp.Any,
+        mode: str,
+        keywords: dict[str, tp.Any],
     ) -> chainerx.ndarray:
         values = keywords.get('constant_values', 0)
         if np.ndim(values) == 0:
@@ -83,4 +85,4 @@ def pad(x: tp.Any, pad_width: tp.Any, mode: str, **keywords: tp.Any) -> variable
         ValueError: If widths do not fit, or there is no such mode or keyword.
     """
     _check(mode, keywords)
-    return Pad.call(x, pad_width, mode, keywords)
+    return Pad.call(x, pad_width=pad_width, mode=mode, keywords=keywords)

@@ -15,9 +15,6 @@ from chainer.utils import type_check
 class PadSequence(BuiltinFunction):
     """See `pad_sequence`."""
 
-    attributes: tp.ClassVar = {'length': ..., 'padding': ...}
-    length: int | None
-
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check.expect(in_types.size() > 0)
         first = in_types[0]
@@ -28,8 +25,7 @@ class PadSequence(BuiltinFunction):
                 type_check.expect(x.shape[0] <= self.length)
 
     @staticmethod
-    def compose(*args: tp.Any) -> chainerx.ndarray:
-        *xs, length, padding = args
+    def compose(*xs: chainerx.ndarray, length: int | None, padding: float) -> chainerx.ndarray:
         if length is None:
             length = max(len(x) for x in xs)
         rest = [(0, 0)] * (xs[0].ndim - 1)
@@ -56,4 +52,4 @@ def pad_sequence(
         InvalidType: If dtypes or shapes do not fit, or there is no array.
     """
     check_sequence('pad_sequence', xs)
-    return PadSequence.call(*xs, length, padding)
+    return PadSequence.call(*xs, length=length, padding=padding)

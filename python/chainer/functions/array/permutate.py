@@ -39,9 +39,7 @@ _take_inverse = engine.WithGradient('permutate', _place, _gradient, n_params=2, 
 class Permutate(BuiltinFunction):
     """See `permutate`."""
 
-    attributes: tp.ClassVar = {'indices': ..., 'axis': ..., 'inv': ...}
     check_uses_attributes = False
-    indices: tp.Any
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('x',))
@@ -52,7 +50,7 @@ class Permutate(BuiltinFunction):
             raise ValueError('permutate: indices are no permutation of 0 to n - 1')
 
     @staticmethod
-    def compose(x: chainerx.ndarray, indices: tp.Any, axis: int, inv: bool) -> chainerx.ndarray:
+    def compose(x: chainerx.ndarray, *, indices: tp.Any, axis: int, inv: bool) -> chainerx.ndarray:
         indices = _as_chainerx(indices)
         try:
             return _take_inverse(x, indices, axis) if inv else chainerx.take(x, indices, axis)
@@ -88,4 +86,4 @@ def permutate(x: tp.Any, indices: tp.Any, axis: int = 0, inv: bool = False) -> v
     if not -x.ndim <= axis < x.ndim:
         ndim = type_check.make_variable(x.ndim, 'x.ndim')
         type_check.expect(ndim > axis if axis >= 0 else ndim >= -axis)
-    return Permutate.call(x, indices, axis, inv)
+    return Permutate.call(x, indices=indices, axis=axis, inv=inv)

@@ -15,10 +15,9 @@ from chainer.utils import type_check
 class Repeat(BuiltinFunction):
     """See `repeat`; ``repeats`` is a tuple."""
 
-    attributes: tp.ClassVar = {'repeats': ..., 'axis': None}
-    check_uses_attributes = False
     repeats: tuple[int, ...]
-    axis: int | None
+
+    check_uses_attributes = False
 
     def _prepare(self) -> None:
         self.repeats = to_counts('repeat', 'repeats', self.repeats)
@@ -29,7 +28,7 @@ class Repeat(BuiltinFunction):
 
     @staticmethod
     def compose(
-        x: chainerx.ndarray, repeats: tuple[int, ...], axis: int | None
+        x: chainerx.ndarray, *, repeats: tuple[int, ...], axis: int | None = None
     ) -> chainerx.ndarray:
         return chainerx.repeat(x, repeats[0] if len(repeats) == 1 else repeats, axis)
 
@@ -57,4 +56,4 @@ def repeat(x: tp.Any, repeats: int | tuple[int, ...], axis: int | None = None) -
             such axis.
     """
     _check_axis(axis)
-    return Repeat.call(x, to_counts('repeat', 'repeats', repeats), axis)
+    return Repeat.call(x, repeats=to_counts('repeat', 'repeats', repeats), axis=axis)

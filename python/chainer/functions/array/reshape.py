@@ -9,16 +9,14 @@ import chainerx
 from chainerx._core import engine
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction, routine
 from chainer.utils import type_check
 
 
 class Reshape(BuiltinFunction):
     """See `reshape`; ``shape`` is a tuple."""
 
-    attributes: tp.ClassVar = {'shape': ...}
-    shape: tuple[int, ...]
-    compose = staticmethod(chainerx.reshape)
+    compose = routine(chainerx.reshape, shape=...)
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('x',))
@@ -50,7 +48,7 @@ def reshape(x: tp.Any, shape: tp.Any) -> variable.Variable:
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
     if x.shape == shape:
         return variable.as_variable(x)
-    return Reshape.call(x, shape)
+    return Reshape.call(x, shape=shape)
 
 
 engine.set_method('reshape', Reshape.call)

@@ -7,17 +7,14 @@ import typing as tp
 import chainerx
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction, routine
 from chainer.utils import type_check
 
 
 class Rollaxis(BuiltinFunction):
     """See `rollaxis`."""
 
-    attributes: tp.ClassVar = {'axis': ..., 'start': ...}
-    axis: int
-    start: int
-    compose = staticmethod(chainerx.rollaxis)
+    compose = routine(chainerx.rollaxis, axis=..., start=...)
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('x',))
@@ -44,4 +41,4 @@ def rollaxis(x: tp.Any, axis: int, start: int = 0) -> variable.Variable:
     for name, value in (('axis', axis), ('start', start)):
         if not isinstance(value, int):
             raise TypeError(f'rollaxis: {name} is {value!r}, expected an int')
-    return Rollaxis.call(x, axis, start)
+    return Rollaxis.call(x, axis=axis, start=start)

@@ -14,16 +14,13 @@ from chainer.utils import type_check
 class Separate(BuiltinFunction):
     """See `separate`."""
 
-    attributes: tp.ClassVar = {'axis': ...}
-    axis: int
-
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('x',))
         (x,) = in_types
         type_check.expect(x.ndim > self.axis if self.axis >= 0 else x.ndim >= -self.axis)
 
     @staticmethod
-    def compose(x: chainerx.ndarray, axis: int) -> tuple[chainerx.ndarray, ...]:
+    def compose(x: chainerx.ndarray, *, axis: int) -> tuple[chainerx.ndarray, ...]:
         # One node for all parts: their gradients are joined in one go.
         return tuple(y.squeeze(axis) for y in chainerx.split(x, x.shape[axis], axis))
 
@@ -41,4 +38,4 @@ def separate(x: tp.Any, axis: int = 0) -> tuple[variable.Variable, ...]:
     Raises:
         InvalidType: If there is no such axis.
     """
-    return Separate.call(x, axis)
+    return Separate.call(x, axis=axis)

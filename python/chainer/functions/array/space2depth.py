@@ -15,9 +15,6 @@ from chainer.utils import type_check
 class Space2Depth(BuiltinFunction):
     """See `space2depth`."""
 
-    attributes: tp.ClassVar = {'r': ...}
-    r: int
-
     def _prepare(self) -> None:
         check_block('space2depth', self.r)
 
@@ -29,7 +26,7 @@ class Space2Depth(BuiltinFunction):
         type_check.expect(x.shape[2] % r == 0, x.shape[3] % r == 0)
 
     @staticmethod
-    def compose(x: chainerx.ndarray, r: int) -> chainerx.ndarray:
+    def compose(x: chainerx.ndarray, *, r: int) -> chainerx.ndarray:
         n, c, h, w = x.shape
         blocks = x.reshape(n, c, h // r, r, w // r, r).transpose(0, 3, 5, 1, 2, 4)
         return blocks.reshape(n, r * r * c, h // r, w // r)
@@ -51,4 +48,4 @@ def space2depth(X: tp.Any, r: int) -> variable.Variable:
         TypeError: If ``r`` is no integer.
     """
     check_block('space2depth', r)
-    return Space2Depth.call(X, r)
+    return Space2Depth.call(X, r=r)

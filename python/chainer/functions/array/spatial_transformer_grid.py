@@ -7,7 +7,7 @@ import typing as tp
 import chainerx
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction, routine
 from chainer._graph.gradients import recomputed
 from chainer.utils import argument, type_check
 
@@ -25,9 +25,7 @@ class SpatialTransformerGrid(BuiltinFunction):
     """See `spatial_transformer_grid`."""
 
     is_called = True
-    attributes: tp.ClassVar = {'output_shape': ...}
     check_uses_attributes = False
-    output_shape: tuple[int, int]
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('theta',))
@@ -35,7 +33,9 @@ class SpatialTransformerGrid(BuiltinFunction):
         type_check.expect(theta.dtype.kind == 'f', theta.ndim == 3)
         type_check.expect(theta.shape[1] == 2, theta.shape[2] == 3)
 
-    compose = staticmethod(recomputed('spatial_transformer_grid', _compute, n_params=1))
+    compose = routine(
+        recomputed('spatial_transformer_grid', _compute, n_params=1), output_shape=...
+    )
 
 
 def spatial_transformer_grid(
@@ -73,4 +73,4 @@ def spatial_transformer_grid(
         raise ValueError(
             f'spatial_transformer_grid: output_shape is {shape}, expected height and width'
         )
-    return SpatialTransformerGrid.call(theta, shape)
+    return SpatialTransformerGrid.call(theta, output_shape=shape)

@@ -13,11 +13,6 @@ from chainer.utils import type_check
 class SplitAxis(BuiltinFunction):
     """See `split_axis`; one of ``indices`` and ``sections`` is None."""
 
-    attributes: tp.ClassVar = {'indices': None, 'sections': None, 'axis': 0}
-    indices: tuple[int, ...] | None
-    sections: int | None
-    axis: int
-
     def __init__(self, indices_or_sections: tp.Any, axis: int) -> None:
         self.indices, self.sections = _to_points(indices_or_sections)
         self.axis = axis
@@ -38,7 +33,11 @@ class SplitAxis(BuiltinFunction):
 
     @staticmethod
     def compose(
-        x: chainerx.ndarray, indices: tuple[int, ...] | None, sections: int | None, axis: int
+        x: chainerx.ndarray,
+        *,
+        indices: tuple[int, ...] | None = None,
+        sections: int | None = None,
+        axis: int = 0,
     ) -> tuple[chainerx.ndarray, ...]:
         if sections is not None:
             return tuple(chainerx.split(x, sections, axis))
@@ -66,7 +65,7 @@ def split_axis(
         ValueError: If the number of parts is not positive.
     """
     indices, sections = _to_points(indices_or_sections)
-    ys = SplitAxis.call(x, indices, sections, axis)
+    ys = SplitAxis.call(x, indices=indices, sections=sections, axis=axis)
     return ys if force_tuple or len(ys) != 1 else ys[0]
 
 

@@ -7,16 +7,16 @@ import typing as tp
 import chainerx
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction, routine
 from chainer.utils import type_check
 
 
 class Squeeze(BuiltinFunction):
     """See `squeeze`."""
 
-    attributes: tp.ClassVar = {'axis': None}
     axis: tuple[int, ...] | None
-    compose = staticmethod(chainerx.squeeze)
+
+    compose = routine(chainerx.squeeze, axis=None)
 
     def _prepare(self) -> None:
         self.axis = _to_axes(self.axis)
@@ -46,7 +46,7 @@ def squeeze(x: tp.Any, axis: int | tuple[int, ...] | None = None) -> variable.Va
         ValueError: If its length is not 1.
         TypeError: If ``axis`` is none of the above.
     """
-    return Squeeze.call(x, _to_axes(axis))
+    return Squeeze.call(x, axis=_to_axes(axis))
 
 
 def _to_axes(axis: tp.Any) -> tuple[int, ...] | None:

@@ -15,9 +15,6 @@ from chainer.utils import type_check
 class Stack(BuiltinFunction):
     """See `stack`."""
 
-    attributes: tp.ClassVar = {'axis': ...}
-    axis: int
-
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check.expect(in_types.size() > 0)
         first = in_types[0]
@@ -29,8 +26,8 @@ class Stack(BuiltinFunction):
             type_check.expect(x.dtype == first.dtype, x.shape == first.shape)
 
     @staticmethod
-    def compose(*xs_axis: tp.Any) -> chainerx.ndarray:
-        return chainerx.stack(xs_axis[:-1], xs_axis[-1])
+    def compose(*xs: chainerx.ndarray, axis: int) -> chainerx.ndarray:
+        return chainerx.stack(xs, axis)
 
 
 def stack(xs: tp.Sequence[tp.Any], axis: int = 0) -> variable.Variable:
@@ -49,4 +46,4 @@ def stack(xs: tp.Sequence[tp.Any], axis: int = 0) -> variable.Variable:
         TypeError: If ``xs`` is no list or tuple.
     """
     check_sequence('stack', xs)
-    return Stack.call(*xs, axis)
+    return Stack.call(*xs, axis=axis)

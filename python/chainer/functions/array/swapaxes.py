@@ -7,16 +7,15 @@ import typing as tp
 import chainerx
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction, routine
 from chainer.utils import type_check
 
 
 class Swapaxes(BuiltinFunction):
     """See `swapaxes`."""
 
-    attributes: tp.ClassVar = {'axis1': ..., 'axis2': ...}
     check_uses_attributes = False
-    compose = staticmethod(chainerx.swapaxes)
+    compose = routine(chainerx.swapaxes, axis1=..., axis2=...)
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check.expect(in_types.size() == 1)
@@ -36,4 +35,4 @@ def swapaxes(x: tp.Any, axis1: int, axis2: int) -> variable.Variable:
     Raises:
         ValueError: If there is no such axis.
     """
-    return Swapaxes.call(x, axis1, axis2)
+    return Swapaxes.call(x, axis1=axis1, axis2=axis2)

@@ -7,17 +7,17 @@ import typing as tp
 import chainerx
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction, routine
 from chainer.utils import type_check
 
 
 class Tile(BuiltinFunction):
     """See `tile`; ``reps`` is a tuple."""
 
-    attributes: tp.ClassVar = {'reps': ...}
     reps: tuple[int, ...]
+
     check_uses_attributes = False
-    compose = staticmethod(chainerx.tile)
+    compose = routine(chainerx.tile, reps=...)
 
     def _prepare(self) -> None:
         self.reps = to_counts('tile', 'reps', self.reps)
@@ -41,7 +41,7 @@ def tile(x: tp.Any, reps: int | tuple[int, ...]) -> variable.Variable:
         TypeError: If ``reps`` is neither.
         ValueError: If one of them is negative.
     """
-    return Tile.call(x, to_counts('tile', 'reps', reps))
+    return Tile.call(x, reps=to_counts('tile', 'reps', reps))
 
 
 def to_counts(op: str, name: str, counts: tp.Any) -> tuple[int, ...]:

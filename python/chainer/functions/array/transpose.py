@@ -8,16 +8,15 @@ import chainerx
 from chainerx._core import engine
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction, routine
 from chainer.utils import type_check
 
 
 class Transpose(BuiltinFunction):
     """See `transpose`."""
 
-    attributes: tp.ClassVar = {'axes': None}
     check_uses_attributes = False
-    compose = staticmethod(chainerx.transpose)
+    compose = routine(chainerx.transpose, axes=None)
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check.expect(in_types.size() == 1)
@@ -36,7 +35,7 @@ def transpose(x: tp.Any, axes: tp.Any = None) -> variable.Variable:
     Raises:
         ValueError: If ``axes`` is not a permutation of the axes of ``x``.
     """
-    return Transpose.call(x, axes)
+    return Transpose.call(x, axes=axes)
 
 
 engine.set_method('transpose', Transpose.call)

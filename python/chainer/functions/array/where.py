@@ -15,9 +15,7 @@ from chainer.utils import type_check
 class Where(BuiltinFunction):
     """See `where`."""
 
-    attributes: tp.ClassVar = {'condition': ...}
     check_uses_attributes = False
-    condition: tp.Any
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('x', 'y'))
@@ -26,7 +24,7 @@ class Where(BuiltinFunction):
         type_check.expect_broadcast_shapes(x.shape, y.shape)
 
     @staticmethod
-    def compose(x: chainerx.ndarray, y: chainerx.ndarray, condition: tp.Any) -> chainerx.ndarray:
+    def compose(x: chainerx.ndarray, y: chainerx.ndarray, *, condition: tp.Any) -> chainerx.ndarray:
         try:
             return chainerx.where(_as_chainerx(condition), x, y)
         except chainerx.DimensionError:
@@ -60,4 +58,4 @@ def where(condition: tp.Any, x: tp.Any, y: tp.Any) -> variable.Variable:
     if condition.dtype != bool:
         dtype = type_check.make_variable(condition.dtype, 'condition.dtype')
         type_check.expect(dtype == np.bool_)
-    return Where.call(x, y, condition)
+    return Where.call(x, y, condition=condition)

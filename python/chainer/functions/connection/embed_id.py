@@ -16,9 +16,7 @@ from chainer.utils import type_check
 class EmbedIDFunction(BuiltinFunction):
     """See `embed_id`."""
 
-    attributes: tp.ClassVar = {'ignore_label': None}
     check_uses_attributes = False
-    ignore_label: int | None
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check.expect(in_types.size() == 2)
@@ -39,7 +37,7 @@ class EmbedIDFunction(BuiltinFunction):
 
     @staticmethod
     def compose(
-        ids: chainerx.ndarray, w: chainerx.ndarray, ignore_label: int | None
+        ids: chainerx.ndarray, w: chainerx.ndarray, *, ignore_label: int | None = None
     ) -> chainerx.ndarray:
         try:
             if ignore_label is None:
@@ -65,4 +63,4 @@ def embed_id(x: tp.Any, W: tp.Any, ignore_label: int | None = None) -> variable.
         IndexError: If there is no such row.
         ValueError: In debug mode, if an integer is not from 0 to rows - 1.
     """
-    return EmbedIDFunction.call(x, W, ignore_label)
+    return EmbedIDFunction.call(x, W, ignore_label=ignore_label)

@@ -14,12 +14,6 @@ from chainer.utils import type_check
 class Shift(BuiltinFunction):
     """See `shift`."""
 
-    attributes: tp.ClassVar = {'kh': 3, 'kw': 3, 'dy': 1, 'dx': 1}
-    kh: int
-    kw: int
-    dy: int
-    dx: int
-
     def __init__(self, ksize: tp.Any = 3, dilate: tp.Any = 1) -> None:
         self.kh, self.kw = _pair('ksize', ksize)
         self.dy, self.dx = _pair('dilate', dilate)
@@ -31,7 +25,7 @@ class Shift(BuiltinFunction):
         type_check.expect(x.dtype.kind == 'f', x.ndim == 4, x.shape[1] >= self.kh * self.kw)
 
     @staticmethod
-    def compose(x: chainerx.ndarray, kh: int, kw: int, dy: int, dx: int) -> chainerx.ndarray:
+    def compose(x: chainerx.ndarray, *, kh: int, kw: int, dy: int, dx: int) -> chainerx.ndarray:
         _, c, h, w = x.shape
         offsets = [(dy * i, dx * j) for i in range(kh - 1, -1, -1) for j in range(kw - 1, -1, -1)]
         # The last group, and what is left over, stays in place.
@@ -84,6 +78,7 @@ def shift(x: tp.Any, ksize: tp.Any = 3, dilate: tp.Any = 1) -> variable.Variable
 
     Source: Wu et al., CVPR 2018.
     """
-    params = (*_pair('ksize', ksize), *_pair('dilate', dilate))
-    _check(*params)
-    return Shift.call(x, *params)
+    kh, kw = _pair('ksize', ksize)
+    dy, dx = _pair('dilate', dilate)
+    _check(kh, kw, dy, dx)
+    return Shift.call(x, kh=kh, kw=kw, dy=dy, dx=dx)

@@ -14,7 +14,6 @@ from chainer.utils import type_check
 class Accuracy(BuiltinFunction):
     """See `accuracy`."""
 
-    attributes: tp.ClassVar = {'ignore_label': None}
     check_uses_attributes = False
 
     def check_type_forward(self, in_types: tp.Any) -> None:
@@ -30,7 +29,7 @@ class Accuracy(BuiltinFunction):
 
     @staticmethod
     def compose(
-        y: chainerx.ndarray, t: chainerx.ndarray, ignore_label: int | None
+        y: chainerx.ndarray, t: chainerx.ndarray, *, ignore_label: int | None = None
     ) -> chainerx.ndarray:
         if t.ndim < y.ndim - 1:
             t = t.reshape(t.shape + (1,) * (y.ndim - 1 - t.ndim))
@@ -51,4 +50,4 @@ def accuracy(y: tp.Any, t: tp.Any, ignore_label: int | None = None) -> variable.
     Raises:
         InvalidType: If dtypes or shapes do not fit.
     """
-    return Accuracy.call(y, t, ignore_label)
+    return Accuracy.call(y, t, ignore_label=ignore_label)

@@ -16,7 +16,6 @@ class ClassificationSummary(BuiltinFunction):
     """See `classification_summary`."""
 
     is_called = True
-    attributes: tp.ClassVar = {'label_num': ..., 'beta': ..., 'ignore_label': ...}
     check_uses_attributes = False
 
     def check_type_forward(self, in_types: tp.Any) -> None:
@@ -34,6 +33,7 @@ class ClassificationSummary(BuiltinFunction):
     def compose(
         y: chainerx.ndarray,
         t: chainerx.ndarray,
+        *,
         label_num: int | None,
         beta: float,
         ignore_label: int,
@@ -97,7 +97,9 @@ def classification_summary(
     Note:
         Counted by NumPy: arrays of another device are copied to the host.
     """
-    return ClassificationSummary.call(y, t, label_num, beta, ignore_label)
+    return ClassificationSummary.call(
+        y, t, label_num=label_num, beta=beta, ignore_label=ignore_label
+    )
 
 
 def precision(
@@ -119,7 +121,9 @@ def precision(
         InvalidType: If dtypes or shapes do not fit.
         ValueError: If a label is negative and not ``ignore_label``.
     """
-    summary = ClassificationSummary.call(y, t, label_num, 1.0, ignore_label)
+    summary = ClassificationSummary.call(
+        y, t, label_num=label_num, beta=1.0, ignore_label=ignore_label
+    )
     return summary[0], summary[3]
 
 
@@ -142,7 +146,9 @@ def recall(
         InvalidType: If dtypes or shapes do not fit.
         ValueError: If a label is negative and not ``ignore_label``.
     """
-    summary = ClassificationSummary.call(y, t, label_num, 1.0, ignore_label)
+    summary = ClassificationSummary.call(
+        y, t, label_num=label_num, beta=1.0, ignore_label=ignore_label
+    )
     return summary[1], summary[3]
 
 
@@ -170,7 +176,9 @@ def fbeta_score(
         InvalidType: If dtypes or shapes do not fit.
         ValueError: If a label is negative and not ``ignore_label``.
     """
-    summary = ClassificationSummary.call(y, t, label_num, beta, ignore_label)
+    summary = ClassificationSummary.call(
+        y, t, label_num=label_num, beta=beta, ignore_label=ignore_label
+    )
     return summary[2], summary[3]
 
 

@@ -16,9 +16,7 @@ class R2_score(BuiltinFunction):
     """See `r2_score`."""
 
     is_called = True
-    attributes: tp.ClassVar = {'multioutput': 'uniform_average'}
     check_uses_attributes = False
-    multioutput: str
 
     def __init__(self, sample_weight: None, multioutput: str) -> None:
         _check(sample_weight, multioutput)
@@ -33,7 +31,7 @@ class R2_score(BuiltinFunction):
 
     @staticmethod
     def compose(
-        pred: chainerx.ndarray, true: chainerx.ndarray, multioutput: str
+        pred: chainerx.ndarray, true: chainerx.ndarray, *, multioutput: str = 'uniform_average'
     ) -> chainerx.ndarray:
         dtype = pred.dtype
         # Sums of squares soon leave the range of float16.
@@ -81,4 +79,4 @@ def r2_score(
         NotImplementedError: If there are weights.
     """
     _check(sample_weight, multioutput)
-    return R2_score.call(pred, true, multioutput)
+    return R2_score.call(pred, true, multioutput=multioutput)

@@ -8,7 +8,7 @@ import chainerx
 from chainerx._core import engine
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction, routine
 from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.utils import type_check
 
@@ -50,10 +50,7 @@ def _gradient(
 class Contrastive(BuiltinFunction):
     """See `contrastive`."""
 
-    attributes: tp.ClassVar = {'margin': ..., 'reduce': 'mean'}
     check_uses_attributes = False
-    margin: float
-    reduce: str
 
     def _prepare(self) -> None:
         check_margin('contrastive', self.margin)
@@ -72,7 +69,11 @@ class Contrastive(BuiltinFunction):
             x1.shape[0] == y.shape[0],
         )
 
-    compose = staticmethod(engine.WithGradient('contrastive', _compute, _gradient, n_params=2))
+    compose = routine(
+        engine.WithGradient('contrastive', _compute, _gradient, n_params=2),
+        margin=...,
+        reduce='mean',
+    )
 
 
 def check_margin(op: str, margin: float) -> None:
@@ -107,4 +108,4 @@ def contrastive(
     """
     check_margin('contrastive', margin)
     check_reduce('contrastive', reduce)
-    return Contrastive.call(x0, x1, y, margin, reduce)
+    return Contrastive.call(x0, x1, y, margin=margin, reduce=reduce)

@@ -7,7 +7,7 @@ import typing as tp
 import chainerx
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction, routine
 from chainer._graph.gradients import recomputed
 from chainer.functions.loss._reduction import centered, check_reduce, half_squared_sum
 from chainer.utils import type_check
@@ -24,9 +24,7 @@ def _compute(y: chainerx.ndarray, z: chainerx.ndarray, reduce: str) -> chainerx.
 class CrossCovariance(BuiltinFunction):
     """See `cross_covariance`."""
 
-    attributes: tp.ClassVar = {'reduce': 'half_squared_sum'}
     check_uses_attributes = False
-    reduce: str
 
     def _prepare(self) -> None:
         check_reduce('cross_covariance', self.reduce, _REDUCE)
@@ -42,7 +40,9 @@ class CrossCovariance(BuiltinFunction):
             y.shape[0] == z.shape[0],
         )
 
-    compose = staticmethod(recomputed('cross_covariance', _compute, n_params=1))
+    compose = routine(
+        recomputed('cross_covariance', _compute, n_params=1), reduce='half_squared_sum'
+    )
 
 
 def cross_covariance(y: tp.Any, z: tp.Any, reduce: str = 'half_squared_sum') -> variable.Variable:
@@ -65,4 +65,4 @@ def cross_covariance(y: tp.Any, z: tp.Any, reduce: str = 'half_squared_sum') -> 
     Source: Cheung et al., ICLR 2015 workshop.
     """
     check_reduce('cross_covariance', reduce, _REDUCE)
-    return CrossCovariance.call(y, z, reduce)
+    return CrossCovariance.call(y, z, reduce=reduce)

@@ -18,9 +18,7 @@ class DeCov(BuiltinFunction):
     """See `decov`."""
 
     is_called = True
-    attributes: tp.ClassVar = {'reduce': 'half_squared_sum'}
     check_uses_attributes = False
-    reduce: str
 
     def _prepare(self) -> None:
         check_reduce('decov', self.reduce, _REDUCE)
@@ -31,7 +29,7 @@ class DeCov(BuiltinFunction):
         type_check.expect(h.dtype.kind == 'f', h.ndim == 2)
 
     @staticmethod
-    def compose(h: chainerx.ndarray, reduce: str) -> chainerx.ndarray:
+    def compose(h: chainerx.ndarray, *, reduce: str = 'half_squared_sum') -> chainerx.ndarray:
         centered_h = centered(h)
         covariance = chainerx.matmul(centered_h.T, centered_h) / len(h)
         covariance = covariance - chainerx.diag(chainerx.diag(covariance))
@@ -58,4 +56,4 @@ def decov(h: tp.Any, reduce: str = 'half_squared_sum') -> variable.Variable:
     Source: Cogswell et al., ICLR 2016.
     """
     check_reduce('decov', reduce, _REDUCE)
-    return DeCov.call(h, reduce)
+    return DeCov.call(h, reduce=reduce)

@@ -17,10 +17,7 @@ class Hinge(BuiltinFunction):
     """See `hinge`."""
 
     is_called = True
-    attributes: tp.ClassVar = {'norm': 'L1', 'reduce': 'mean'}
     check_uses_attributes = False
-    norm: str
-    reduce: str
 
     def _prepare(self) -> None:
         _check(self.norm, self.reduce)
@@ -38,7 +35,7 @@ class Hinge(BuiltinFunction):
 
     @staticmethod
     def compose(
-        x: chainerx.ndarray, t: chainerx.ndarray, norm: str, reduce: str
+        x: chainerx.ndarray, t: chainerx.ndarray, *, norm: str = 'L1', reduce: str = 'mean'
     ) -> chainerx.ndarray:
         try:
             losses = chainerx.hinge(x, t, 1.0 if norm == 'L1' else 2.0)
@@ -75,4 +72,4 @@ def hinge(x: tp.Any, t: tp.Any, norm: str = 'L1', reduce: str = 'mean') -> varia
         NotImplementedError: For an unknown ``norm``.
     """
     _check(norm, reduce)
-    return Hinge.call(x, t, norm, reduce)
+    return Hinge.call(x, t, norm=norm, reduce=reduce)

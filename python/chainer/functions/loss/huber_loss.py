@@ -17,9 +17,7 @@ _REDUCE = ('sum_along_second_axis', 'no')
 class HuberLoss(BuiltinFunction):
     """See `huber_loss`."""
 
-    attributes: tp.ClassVar = {'delta': ..., 'reduce': 'sum_along_second_axis'}
     check_uses_attributes = False
-    reduce: str
 
     def _prepare(self) -> None:
         check_reduce('huber_loss', self.reduce, _REDUCE)
@@ -31,7 +29,11 @@ class HuberLoss(BuiltinFunction):
 
     @staticmethod
     def compose(
-        x: chainerx.ndarray, t: chainerx.ndarray, delta: float, reduce: str
+        x: chainerx.ndarray,
+        t: chainerx.ndarray,
+        *,
+        delta: float,
+        reduce: str = 'sum_along_second_axis',
     ) -> chainerx.ndarray:
         losses = chainerx.huber_loss(x, t, delta)
         return losses if reduce == 'no' else losses.sum(axis=1)
@@ -59,4 +61,4 @@ def huber_loss(
     Source: Huber, 1964.
     """
     check_reduce('huber_loss', reduce, _REDUCE)
-    return HuberLoss.call(x, t, delta, reduce)
+    return HuberLoss.call(x, t, delta=delta, reduce=reduce)

@@ -15,9 +15,7 @@ from chainer.utils import type_check
 class SigmoidCrossEntropy(BuiltinFunction):
     """See `sigmoid_cross_entropy`."""
 
-    attributes: tp.ClassVar = {'normalize': True, 'reduce': 'mean'}
     check_uses_attributes = False
-    reduce: str
 
     def _prepare(self) -> None:
         check_reduce('sigmoid_cross_entropy', self.reduce)
@@ -29,7 +27,7 @@ class SigmoidCrossEntropy(BuiltinFunction):
 
     @staticmethod
     def compose(
-        x: chainerx.ndarray, t: chainerx.ndarray, normalize: bool, reduce: str
+        x: chainerx.ndarray, t: chainerx.ndarray, *, normalize: bool = True, reduce: str = 'mean'
     ) -> chainerx.ndarray:
         losses = chainerx.sigmoid_cross_entropy(x, t)
         if reduce == 'no':
@@ -58,4 +56,4 @@ def sigmoid_cross_entropy(
         ValueError: For an unknown ``reduce``.
     """
     check_reduce('sigmoid_cross_entropy', reduce)
-    return SigmoidCrossEntropy.call(x, t, normalize, reduce)
+    return SigmoidCrossEntropy.call(x, t, normalize=normalize, reduce=reduce)

@@ -23,18 +23,8 @@ class SoftmaxCrossEntropy(BuiltinFunction):
         y: The softmax of the scores; None without ``cache_score``.
     """
 
-    attributes: tp.ClassVar = {
-        'normalize': True,
-        'cache_score': True,
-        'class_weight': None,
-        'ignore_label': -1,
-        'reduce': 'mean',
-        'soft_target_loss': 'cross-entropy',
-    }
     saved = ('_x',)
     check_uses_attributes = False
-    cache_score: bool
-    ignore_label: int
     _x: tp.Any = None
 
     def _prepare(self) -> None:
@@ -77,12 +67,13 @@ class SoftmaxCrossEntropy(BuiltinFunction):
     def compose(
         x: chainerx.ndarray,
         t: chainerx.ndarray,
-        normalize: bool,
-        cache_score: bool,
-        class_weight: tp.Any,
-        ignore_label: int,
-        reduce: str,
-        soft_target_loss: str,
+        *,
+        normalize: bool = True,
+        cache_score: bool = True,
+        class_weight: tp.Any = None,
+        ignore_label: int = -1,
+        reduce: str = 'mean',
+        soft_target_loss: str = 'cross-entropy',
     ) -> tuple[tp.Any, ...]:
         if t.dtype.kind == 'f':
             loss = _soft(x, t, reduce, soft_target_loss)
@@ -200,5 +191,12 @@ def softmax_cross_entropy(
     if class_weight is not None or reduce != 'mean' or soft_target_loss != 'cross-entropy':
         _check_options(class_weight, reduce, soft_target_loss)
     return SoftmaxCrossEntropy.call(
-        x, t, normalize, cache_score, class_weight, ignore_label, reduce, soft_target_loss
+        x,
+        t,
+        normalize=normalize,
+        cache_score=cache_score,
+        class_weight=class_weight,
+        ignore_label=ignore_label,
+        reduce=reduce,
+        soft_target_loss=soft_target_loss,
     )

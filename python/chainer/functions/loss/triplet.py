@@ -8,7 +8,7 @@ import chainerx
 from chainerx._core import engine
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction, routine
 from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.functions.loss.contrastive import check_margin
 from chainer.utils import type_check
@@ -55,10 +55,7 @@ def _gradient(
 class Triplet(BuiltinFunction):
     """See `triplet`."""
 
-    attributes: tp.ClassVar = {'margin': ..., 'reduce': 'mean'}
     check_uses_attributes = False
-    margin: float
-    reduce: str
 
     def _prepare(self) -> None:
         check_margin('triplet', self.margin)
@@ -71,7 +68,9 @@ class Triplet(BuiltinFunction):
         for x in (positive, negative):
             type_check.expect(x.dtype == anchor.dtype, x.shape == anchor.shape)
 
-    compose = staticmethod(engine.WithGradient('triplet', _compute, _gradient, n_params=2))
+    compose = routine(
+        engine.WithGradient('triplet', _compute, _gradient, n_params=2), margin=..., reduce='mean'
+    )
 
 
 def triplet(
@@ -101,4 +100,4 @@ def triplet(
     """
     check_margin('triplet', margin)
     check_reduce('triplet', reduce)
-    return Triplet.call(anchor, positive, negative, margin, reduce)
+    return Triplet.call(anchor, positive, negative, margin=margin, reduce=reduce)

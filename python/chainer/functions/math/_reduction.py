@@ -48,9 +48,7 @@ def expect_axis(axis: int, in_type: tp.Any) -> None:
 class Reduction(BuiltinFunction):
     """A function of a float array along any axes."""
 
-    attributes: tp.ClassVar = {'axis': None, 'keepdims': False}
     axis: tuple[int, ...] | None
-    keepdims: bool
 
     def _prepare(self) -> None:
         self.axis = to_axes(type(self).__name__, self.axis)
@@ -65,7 +63,6 @@ class Reduction(BuiltinFunction):
 class Scan(BuiltinFunction):
     """A function of a float array along one axis, or along its elements in C order."""
 
-    attributes: tp.ClassVar = {'axis': None}
     axis: int | None
 
     def _prepare(self) -> None:

@@ -19,12 +19,11 @@ from chainer.functions.math.sum import sum
 class Mean(Reduction):
     """The mean; ``multiplier`` is what the sum is multiplied by."""
 
-    attributes: tp.ClassVar = {'axis': ..., 'keepdims': ...}
     saved = ('multiplier',)
 
     @staticmethod
     def compose(
-        x: chainerx.ndarray, axis: tuple[int, ...] | None, keepdims: bool
+        x: chainerx.ndarray, *, axis: tuple[int, ...] | None, keepdims: bool
     ) -> tuple[chainerx.ndarray, float]:
         multiplier = 1.0 / (x.size if axis is None else math.prod(x.shape[a] for a in axis))
         return chainerx.mean(x, axis, keepdims), multiplier
@@ -56,7 +55,7 @@ def average(
     """
     axes = to_axes('average', axis)
     if weights is None:
-        return Mean.call(x, axes, keepdims)
+        return Mean.call(x, axis=axes, keepdims=keepdims)
     if axes is not None and len(axes) != 1:
         raise ValueError(f'average: axis is {axes}, expected one axis with weights')
     x, weights = variable.as_variable(x), variable.as_variable(weights)

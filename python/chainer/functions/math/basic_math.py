@@ -9,7 +9,7 @@ import numpy as np
 from chainerx._core import engine
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction, routine
 from chainer.utils import type_check
 
 
@@ -53,9 +53,7 @@ class _FloatBinary(_Binary):
 class _Constant(_Unary):
     """One operand is a number, `value`; it does not change a floating-point dtype."""
 
-    attributes: tp.ClassVar = {'value': ...}
     check_uses_attributes = False
-    value: tp.Any
     _format: str
 
     @property
@@ -94,7 +92,7 @@ class AddConstant(_Constant):
     """``x + value``."""
 
     _format = '_ + {}'
-    compose = staticmethod(chainerx.add)
+    compose = routine(chainerx.add, value=...)
 
 
 class MultiAdd(BuiltinFunction):
@@ -129,7 +127,7 @@ class SubFromConstant(_Constant):
     _format = '{} - _'
 
     @staticmethod
-    def compose(x: chainerx.ndarray, value: tp.Any) -> chainerx.ndarray:
+    def compose(x: chainerx.ndarray, *, value: tp.Any) -> chainerx.ndarray:
         return value - x
 
 
@@ -144,7 +142,7 @@ class MulConstant(_Constant):
     """``x * value``."""
 
     _format = '_ * {}'
-    compose = staticmethod(chainerx.multiply)
+    compose = routine(chainerx.multiply, value=...)
 
 
 class Div(_FloatBinary):
@@ -160,7 +158,7 @@ class DivFromConstant(_FloatConstant):
     _format = '{} / _'
 
     @staticmethod
-    def compose(x: chainerx.ndarray, value: tp.Any) -> chainerx.ndarray:
+    def compose(x: chainerx.ndarray, *, value: tp.Any) -> chainerx.ndarray:
         return value / x
 
 
@@ -175,7 +173,7 @@ class PowVarConst(_FloatConstant):
     """``x ** value``."""
 
     _format = '_ ** {}'
-    compose = staticmethod(chainerx.power)
+    compose = routine(chainerx.power, value=...)
 
 
 class PowConstVar(_FloatConstant):
@@ -184,7 +182,7 @@ class PowConstVar(_FloatConstant):
     _format = '{} ** _'
 
     @staticmethod
-    def compose(x: chainerx.ndarray, value: tp.Any) -> chainerx.ndarray:
+    def compose(x: chainerx.ndarray, *, value: tp.Any) -> chainerx.ndarray:
         return value**x
 
 
@@ -195,25 +193,25 @@ class _FloorDivide(_Binary):
 
 class _FloorDivideConstant(_Constant):
     has_graph = False
-    compose = staticmethod(chainerx.floor_divide)
+    compose = routine(chainerx.floor_divide, value=...)
 
 
 class _FloorDivideFromConstant(_Constant):
     has_graph = False
 
     @staticmethod
-    def compose(x: chainerx.ndarray, value: tp.Any) -> chainerx.ndarray:
+    def compose(x: chainerx.ndarray, *, value: tp.Any) -> chainerx.ndarray:
         return value // x
 
 
 def _sub_constant(x: variable.Variable, value: tp.Any) -> variable.Variable:
-    return AddConstant.call(x, -value)
+    return AddConstant.call(x, value=-value)
 
 
 def _div_constant(x: variable.Variable, value: tp.Any) -> variable.Variable:
     # As v7: one division for all elements, but not in the few digits of a small NumPy number.
     one = np.float64(1) if isinstance(value, np.generic) else 1.0
-    return MulConstant.call(x, one / value)
+    return MulConstant.call(x, value=one / value)
 
 
 engine.set_operator('add', Add.call, AddConstant.call, AddConstant.call)

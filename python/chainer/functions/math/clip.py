@@ -7,21 +7,18 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._graph.builtin import routine
 from chainer.functions._elementwise import FloatUnary
 
 
 class Clip(FloatUnary):
     """See `clip`."""
 
-    attributes: tp.ClassVar = {'x_min': ..., 'x_max': ...}
     check_uses_attributes = False
-    compose = staticmethod(chainerx.clip)
+    compose = routine(chainerx.clip, x_min=..., x_max=...)
 
     def _prepare(self) -> None:
         _check_limits(self.x_min, self.x_max)
-
-    x_min: float | None
-    x_max: float | None
 
 
 def _check_limits(x_min: float | None, x_max: float | None) -> None:
@@ -47,4 +44,4 @@ def clip(x: tp.Any, x_min: float | None, x_max: float | None) -> variable.Variab
         ValueError: If there is no limit, or ``x_min`` is above ``x_max``.
     """
     _check_limits(x_min, x_max)
-    return Clip.call(x, x_min, x_max)
+    return Clip.call(x, x_min=x_min, x_max=x_max)

@@ -7,15 +7,14 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._graph.builtin import routine
 from chainer.functions.math._reduction import Scan, to_axis
 
 
 class Cumprod(Scan):
     """See `cumprod`."""
 
-    attributes: tp.ClassVar = {'axis': ...}
-
-    compose = staticmethod(chainerx.cumprod)
+    compose = routine(chainerx.cumprod, axis=...)
 
 
 def cumprod(x: tp.Any, axis: int | None = None) -> variable.Variable:
@@ -32,4 +31,4 @@ def cumprod(x: tp.Any, axis: int | None = None) -> variable.Variable:
         InvalidType: If the dtype is not a float, or the axis does not exist.
         TypeError: If ``axis`` is no int.
     """
-    return Cumprod.call(x, to_axis('cumprod', axis))
+    return Cumprod.call(x, axis=to_axis('cumprod', axis))

@@ -7,13 +7,14 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._graph.builtin import routine
 from chainer.functions.math._reduction import Scan, to_axis
 
 
 class Cumsum(Scan):
     """See `cumsum`."""
 
-    compose = staticmethod(chainerx.cumsum)
+    compose = routine(chainerx.cumsum, axis=None)
 
 
 def cumsum(x: tp.Any, axis: int | None = None) -> variable.Variable:
@@ -30,4 +31,4 @@ def cumsum(x: tp.Any, axis: int | None = None) -> variable.Variable:
         InvalidType: If the dtype is not a float, or the axis does not exist.
         TypeError: If ``axis`` is no int.
     """
-    return Cumsum.call(x, to_axis('cumsum', axis))
+    return Cumsum.call(x, axis=to_axis('cumsum', axis))

@@ -99,10 +99,6 @@ def _labels_of_products(labels: list[list[Label]], out: list[Label]) -> list[lis
 class EinSum(BuiltinFunction):
     """See `einsum`; ``in_subs`` and ``out_sub`` have @ for an ellipsis."""
 
-    attributes: tp.ClassVar = {'in_subs': ..., 'out_sub': ...}
-    in_subs: str
-    out_sub: str
-
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, tuple(f'x{n}' for n in range(len(in_types))))
         seen: dict[Label, tp.Any] = {}
@@ -118,8 +114,7 @@ class EinSum(BuiltinFunction):
                     type_check.expect(seen.setdefault(name, x.shape[axis]) == x.shape[axis])
 
     @staticmethod
-    def compose(*args: tp.Any) -> chainerx.ndarray:
-        *xs, in_subs, out_sub = args
+    def compose(*xs: chainerx.ndarray, in_subs: str, out_sub: str) -> chainerx.ndarray:
         n_dots = 0
         terms = []
         for x, subscripts in zip(xs, in_subs.split(','), strict=True):
@@ -157,4 +152,4 @@ def einsum(*operands: tp.Any) -> variable.Variable:
         TypeError: If subscripts are neither a string nor lists of int.
     """
     in_subs, out_sub, arrays = _parse(operands)
-    return EinSum.call(*arrays, in_subs, out_sub)
+    return EinSum.call(*arrays, in_subs=in_subs, out_sub=out_sub)

@@ -7,14 +7,14 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._graph.builtin import routine
 from chainer.functions.math._reduction import Reduction, to_axes
 
 
 class LogSumExp(Reduction):
     """See `logsumexp`."""
 
-    attributes: tp.ClassVar = {'axis': None}
-    compose = staticmethod(chainerx.logsumexp)
+    compose = routine(chainerx.logsumexp, axis=None)
 
 
 def logsumexp(x: tp.Any, axis: int | tuple[int, ...] | None = None) -> variable.Variable:
@@ -32,4 +32,4 @@ def logsumexp(x: tp.Any, axis: int | tuple[int, ...] | None = None) -> variable.
         ValueError: If an axis is given twice.
         TypeError: If ``axis`` is neither an int nor a tuple of them.
     """
-    return LogSumExp.call(x, to_axes('logsumexp', axis))
+    return LogSumExp.call(x, axis=to_axes('logsumexp', axis))

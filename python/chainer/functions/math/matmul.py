@@ -20,10 +20,6 @@ def _transposed(x: chainerx.ndarray) -> chainerx.ndarray:
 class MatMul(BuiltinFunction):
     """See `matmul`; ``transc`` transposes the result, and ``dtype`` is its dtype if not None."""
 
-    attributes: tp.ClassVar = {'transa': False, 'transb': False, 'transc': False, 'dtype': None}
-    transa: bool
-    transb: bool
-
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('a', 'b'))
         a, b = in_types
@@ -39,10 +35,11 @@ class MatMul(BuiltinFunction):
     def compose(
         a: chainerx.ndarray,
         b: chainerx.ndarray,
-        transa: bool,
-        transb: bool,
-        transc: bool,
-        dtype: tp.Any,
+        *,
+        transa: bool = False,
+        transb: bool = False,
+        transc: bool = False,
+        dtype: tp.Any = None,
     ) -> chainerx.ndarray:
         y = chainerx.matmul(_transposed(a) if transa else a, _transposed(b) if transb else b)
         if transc:
@@ -52,10 +49,6 @@ class MatMul(BuiltinFunction):
 
 class BatchMatMul(BuiltinFunction):
     """See `batch_matmul`."""
-
-    attributes: tp.ClassVar = {'transa': False, 'transb': False}
-    transa: bool
-    transb: bool
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('a', 'b'))
@@ -83,7 +76,7 @@ class BatchMatMul(BuiltinFunction):
 
     @staticmethod
     def compose(
-        a: chainerx.ndarray, b: chainerx.ndarray, transa: bool, transb: bool
+        a: chainerx.ndarray, b: chainerx.ndarray, *, transa: bool = False, transb: bool = False
     ) -> chainerx.ndarray:
         a, b = (x if x.ndim == 3 else x[:, :, None] for x in (a, b))
         return chainerx.matmul(_transposed(a) if transa else a, _transposed(b) if transb else b)
@@ -104,7 +97,7 @@ def matmul(a: tp.Any, b: tp.Any, transa: bool = False, transb: bool = False) -> 
     Raises:
         InvalidType: If a dtype is not a float, or shapes do not fit.
     """
-    return MatMul.call(a, b, transa, transb, False, None)
+    return MatMul.call(a, b, transa=transa, transb=transb, transc=False, dtype=None)
 
 
 def batch_matmul(
@@ -127,7 +120,7 @@ def batch_matmul(
     warnings.warn(
         'batch_matmul is deprecated: use matmul instead', DeprecationWarning, stacklevel=2
     )
-    return BatchMatMul.call(a, b, transa, transb)
+    return BatchMatMul.call(a, b, transa=transa, transb=transb)
 
 
 engine.set_callbacks(matmul=matmul)

@@ -8,26 +8,27 @@ import chainerx
 from chainerx import _core
 
 from chainer import variable
+from chainer._graph.builtin import routine
 from chainer.functions.math._reduction import Reduction, Scan, to_axes, to_axis
 
 
 class Max(Reduction):
     """See `max`."""
 
-    compose = staticmethod(_core._max)
+    compose = routine(_core._max, axis=None, keepdims=False)
 
 
 class Min(Reduction):
     """See `min`."""
 
-    compose = staticmethod(_core._min)
+    compose = routine(_core._min, axis=None, keepdims=False)
 
 
 class ArgMax(Scan):
     """See `argmax`."""
 
     @staticmethod
-    def compose(x: chainerx.ndarray, axis: int | None) -> chainerx.ndarray:
+    def compose(x: chainerx.ndarray, *, axis: int | None = None) -> chainerx.ndarray:
         return chainerx.argmax(x, axis).astype('int32')
 
 
@@ -35,7 +36,7 @@ class ArgMin(Scan):
     """See `argmin`."""
 
     @staticmethod
-    def compose(x: chainerx.ndarray, axis: int | None) -> chainerx.ndarray:
+    def compose(x: chainerx.ndarray, *, axis: int | None = None) -> chainerx.ndarray:
         return chainerx.argmin(x, axis).astype('int32')
 
 
@@ -58,7 +59,7 @@ def max(
         ValueError: If an axis is given twice, or there is no element.
         TypeError: If ``axis`` is neither an int nor a tuple of them.
     """
-    return Max.call(x, to_axes('max', axis), keepdims)
+    return Max.call(x, axis=to_axes('max', axis), keepdims=keepdims)
 
 
 def min(
@@ -80,7 +81,7 @@ def min(
         ValueError: If an axis is given twice, or there is no element.
         TypeError: If ``axis`` is neither an int nor a tuple of them.
     """
-    return Min.call(x, to_axes('min', axis), keepdims)
+    return Min.call(x, axis=to_axes('min', axis), keepdims=keepdims)
 
 
 def argmax(x: tp.Any, axis: int | None = None) -> variable.Variable:
@@ -99,7 +100,7 @@ def argmax(x: tp.Any, axis: int | None = None) -> variable.Variable:
         ValueError: If there is no element.
         TypeError: If ``axis`` is no int.
     """
-    return ArgMax.call(x, to_axis('argmax', axis))
+    return ArgMax.call(x, axis=to_axis('argmax', axis))
 
 
 def argmin(x: tp.Any, axis: int | None = None) -> variable.Variable:
@@ -118,4 +119,4 @@ def argmin(x: tp.Any, axis: int | None = None) -> variable.Variable:
         ValueError: If there is no element.
         TypeError: If ``axis`` is no int.
     """
-    return ArgMin.call(x, to_axis('argmin', axis))
+    return ArgMin.call(x, axis=to_axis('argmin', axis))

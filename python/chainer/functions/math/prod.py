@@ -7,13 +7,14 @@ import typing as tp
 import chainerx
 
 from chainer import variable
+from chainer._graph.builtin import routine
 from chainer.functions.math._reduction import Reduction, to_axes
 
 
 class Prod(Reduction):
     """See `prod`."""
 
-    compose = staticmethod(chainerx.prod)
+    compose = routine(chainerx.prod, axis=None, keepdims=False)
 
 
 def prod(
@@ -35,4 +36,4 @@ def prod(
         ValueError: If an axis is given twice.
         TypeError: If ``axis`` is neither an int nor a tuple of them.
     """
-    return Prod.call(x, to_axes('prod', axis), keepdims)
+    return Prod.call(x, axis=to_axes('prod', axis), keepdims=keepdims)

@@ -8,24 +8,23 @@ import chainerx
 from chainerx._core import engine
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction, routine
 from chainer.functions.math._reduction import Reduction, to_axes
 
 
 class Sum(Reduction):
     """See `sum`."""
 
-    compose = staticmethod(chainerx.sum)
+    compose = routine(chainerx.sum, axis=None, keepdims=False)
 
 
 class SumTo(BuiltinFunction):
     """See `sum_to`."""
 
-    attributes: tp.ClassVar = {'shape': ...}
     check_uses_attributes = False
 
     @staticmethod
-    def compose(x: chainerx.ndarray, shape: tuple[int, ...]) -> chainerx.ndarray:
+    def compose(x: chainerx.ndarray, *, shape: tuple[int, ...]) -> chainerx.ndarray:
         lead = x.ndim - len(shape)
         if lead < 0 or any(n not in (1, m) for n, m in zip(shape, x.shape[lead:], strict=True)):
             raise ValueError(f'sum_to: shape {shape} does not broadcast to that of x, {x.shape}')
@@ -53,7 +52,7 @@ def sum(
         ValueError: If an axis is given twice.
         TypeError: If ``axis`` is neither an int nor a tuple of them.
     """
-    return Sum.call(x, to_axes('sum', axis), keepdims)
+    return Sum.call(x, axis=to_axes('sum', axis), keepdims=keepdims)
 
 
 def sum_to(x: tp.Any, shape: tp.Sequence[int]) -> variable.Variable:
@@ -71,7 +70,7 @@ def sum_to(x: tp.Any, shape: tp.Sequence[int]) -> variable.Variable:
         TypeError: If ``shape`` is no sequence.
     """
     shape = tuple(shape)
-    return variable.as_variable(x) if x.shape == shape else SumTo.call(x, shape)
+    return variable.as_variable(x) if x.shape == shape else SumTo.call(x, shape=shape)
 
 
 def _sum_method(x: tp.Any, axis: tp.Any = None, keepdims: bool = False, out: None = None) -> tp.Any:

@@ -39,7 +39,6 @@ def _split_axes(axes: Axes, a_ndim: int, b_ndim: int) -> tuple[list[int], list[i
 class TensorDot(BuiltinFunction):
     """See `tensordot`; ``dtype`` is that of the result if not None."""
 
-    attributes: tp.ClassVar = {'axes': 2, 'dtype': None}
     check_uses_attributes = False
 
     def __init__(
@@ -62,7 +61,7 @@ class TensorDot(BuiltinFunction):
 
     @staticmethod
     def compose(
-        a: chainerx.ndarray, b: chainerx.ndarray, axes: Axes, dtype: tp.Any
+        a: chainerx.ndarray, b: chainerx.ndarray, *, axes: Axes = 2, dtype: tp.Any = None
     ) -> chainerx.ndarray:
         a_axes, b_axes = _split_axes(axes, a.ndim, b.ndim)
         if [a.shape[n] for n in a_axes] != [b.shape[n] for n in b_axes]:
@@ -96,4 +95,4 @@ def tensordot(a: tp.Any, b: tp.Any, axes: Axes = 2) -> variable.Variable:
         InvalidType: If a dtype is not a float.
         ValueError: If axes do not exist, or differ in number or length.
     """
-    return TensorDot.call(a, b, axes, None)
+    return TensorDot.call(a, b, axes=axes, dtype=None)

@@ -19,11 +19,8 @@ class Dropout(BuiltinFunction):
         mask: What the input was multiplied by.
     """
 
-    attributes: tp.ClassVar = {'dropout_ratio': ..., 'mask': None, 'return_mask': False}
     saved = ('mask',)
     check_uses_attributes = False
-    dropout_ratio: float
-    mask: tp.Any
 
     def _prepare(self) -> None:
         _check_ratio(self.dropout_ratio)
@@ -34,9 +31,9 @@ class Dropout(BuiltinFunction):
 
     @staticmethod
     def compose(
-        x: chainerx.ndarray, ratio: float, mask: tp.Any, return_mask: bool
+        x: chainerx.ndarray, *, dropout_ratio: float, mask: tp.Any = None, return_mask: bool = False
     ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
-        mask = engine.dropout_mask(x, ratio) if mask is None else _as_chainerx(mask)
+        mask = engine.dropout_mask(x, dropout_ratio) if mask is None else _as_chainerx(mask)
         return x * mask, mask
 
 
@@ -83,7 +80,7 @@ def dropout(
         return (x, None) if return_mask else x
     _check_ratio(ratio)
     if not return_mask:
-        return Dropout.call(x, ratio, mask, False)
+        return Dropout.call(x, dropout_ratio=ratio, mask=mask, return_mask=False)
     f = Dropout(ratio, mask, True)
     (y,) = f.apply((x,))
     return y, f.mask

@@ -18,10 +18,8 @@ class Gaussian(BuiltinFunction):
         eps: The samples of the standard normal distribution.
     """
 
-    attributes: tp.ClassVar = {'eps': None}
     saved = ('eps',)
     check_uses_attributes = False
-    eps: tp.Any
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('mean', 'ln_var'))
@@ -32,7 +30,7 @@ class Gaussian(BuiltinFunction):
 
     @staticmethod
     def compose(
-        mean: chainerx.ndarray, ln_var: chainerx.ndarray, eps: tp.Any
+        mean: chainerx.ndarray, ln_var: chainerx.ndarray, *, eps: tp.Any = None
     ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
         if eps is None:
             eps = chainerx.random.normal(
@@ -75,7 +73,7 @@ def gaussian(
         shape = type_check.make_variable(eps.shape, 'eps.shape')
         type_check.expect(shape == type_check.make_variable(mean.shape, 'mean.shape'))
     if not return_eps:
-        return Gaussian.call(mean, ln_var, eps)
+        return Gaussian.call(mean, ln_var, eps=eps)
     f = Gaussian(eps)
     (y,) = f.apply((mean, ln_var))
     return y, f.eps

@@ -35,11 +35,7 @@ class SimplifiedDropconnect(BuiltinFunction):
         mask: Which weights are there.
     """
 
-    attributes: tp.ClassVar = {'ratio': ..., 'mask': None, 'use_batchwise_mask': True}
     saved = ('mask',)
-    ratio: float
-    mask: tp.Any
-    use_batchwise_mask: bool
 
     def _prepare(self) -> None:
         _check_ratio(self.ratio)
@@ -68,8 +64,15 @@ class SimplifiedDropconnect(BuiltinFunction):
             type_check.expect(mask == type_check.make_variable(shape, str(shape)))
 
     @staticmethod
-    def compose(*args: tp.Any) -> tuple[chainerx.ndarray, chainerx.ndarray]:
-        x, w, *b, ratio, mask, use_batchwise_mask = args
+    def compose(
+        x: chainerx.ndarray,
+        w: chainerx.ndarray,
+        b: chainerx.ndarray | None = None,
+        *,
+        ratio: float,
+        mask: tp.Any = None,
+        use_batchwise_mask: bool = True,
+    ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
         if mask is None:
             shape = (len(x), *w.shape) if use_batchwise_mask else w.shape
             numbers = chainerx.random.uniform(0, 1, shape, 'float32', x.device, engine.draw_key())
@@ -77,9 +80,7 @@ class SimplifiedDropconnect(BuiltinFunction):
         else:
             mask = _as_chainerx(mask)
         y = _product(x, w, mask, ratio)
-        for each in b:
-            y = y if each is None else y + each
-        return y, mask
+        return y if b is None else y + b, mask
 
 
 def _check_ratio(ratio: float) -> None:
@@ -123,4 +124,6 @@ def simplified_dropconnect(
     ratio = ratio if train else 0
     _check_ratio(ratio)
     mask = variable.as_array(mask) if mask is not None else None
-    return SimplifiedDropconnect.call(x, W, b, ratio, mask, use_batchwise_mask)
+    return SimplifiedDropconnect.call(
+        x, W, b, ratio=ratio, mask=mask, use_batchwise_mask=use_batchwise_mask
+    )

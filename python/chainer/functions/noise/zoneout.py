@@ -20,17 +20,13 @@ class Zoneout(BuiltinFunction):
         flag_x: Which elements are those of ``x``.
     """
 
-    attributes: tp.ClassVar = {'zoneout_ratio': 0.5, 'flag_h': None}
     saved = ('flag_h', 'flag_x')
     check_uses_attributes = False
-    zoneout_ratio: float
-    flag_h: tp.Any
     flag_x: tp.Any
 
     def __init__(self, zoneout_ratio: float) -> None:
+        super().__init__(zoneout_ratio)
         _check_ratio(zoneout_ratio)
-        self.zoneout_ratio = zoneout_ratio
-        self.flag_h = None
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('h', 'x'))
@@ -39,11 +35,15 @@ class Zoneout(BuiltinFunction):
 
     @staticmethod
     def compose(
-        h: chainerx.ndarray, x: chainerx.ndarray, ratio: float, flag_h: tp.Any
+        h: chainerx.ndarray,
+        x: chainerx.ndarray,
+        *,
+        zoneout_ratio: float,
+        flag_h: tp.Any = None,
     ) -> tuple[chainerx.ndarray, chainerx.ndarray, chainerx.ndarray]:
         if flag_h is None:
             numbers = chainerx.random.uniform(0, 1, h.shape, 'float32', h.device, engine.draw_key())
-            flag_h = numbers < ratio
+            flag_h = numbers < zoneout_ratio
         else:
             flag_h = _as_chainerx(flag_h)
         return chainerx.where(flag_h, h, x), flag_h, chainerx.logical_not(flag_h)
@@ -81,5 +81,5 @@ def zoneout(h: tp.Any, x: tp.Any, ratio: float = 0.5, **removed: tp.Any) -> vari
         argument.assert_kwargs_empty(removed)
     _check_ratio(ratio)
     if configuration.config.train:
-        return Zoneout.call(h, x, ratio, None)
+        return Zoneout.call(h, x, zoneout_ratio=ratio, flag_h=None)
     return variable.as_variable(x)

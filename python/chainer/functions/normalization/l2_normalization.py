@@ -8,7 +8,7 @@ import chainerx
 import numpy as np
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction, routine
 from chainer._graph.gradients import recomputed
 from chainer.functions.math._reduction import expect_axis, to_axes
 from chainer.utils import type_check
@@ -27,8 +27,6 @@ def _compute(x: chainerx.ndarray, eps: float, axis: tuple[int, ...] | None) -> c
 class NormalizeL2(BuiltinFunction):
     """See `normalize`; ``axis`` is a tuple, or None."""
 
-    attributes: tp.ClassVar = {'eps': 1e-5, 'axis': 1}
-    eps: float
     axis: tuple[int, ...] | None
 
     def _prepare(self) -> None:
@@ -41,7 +39,7 @@ class NormalizeL2(BuiltinFunction):
         for axis in self.axis or ():
             expect_axis(axis, x)
 
-    compose = staticmethod(recomputed('normalize', _compute, n_params=2))
+    compose = routine(recomputed('normalize', _compute, n_params=2), eps=1e-5, axis=1)
 
 
 def normalize(x: tp.Any, eps: float = 1e-5, axis: tp.Any = 1) -> variable.Variable:
@@ -61,4 +59,4 @@ def normalize(x: tp.Any, eps: float = 1e-5, axis: tp.Any = 1) -> variable.Variab
         TypeError: If ``axis`` is something else.
         ValueError: If it names one axis twice.
     """
-    return NormalizeL2.call(x, eps, to_axes('normalize', axis))
+    return NormalizeL2.call(x, eps=eps, axis=to_axes('normalize', axis))

@@ -50,7 +50,7 @@ def quoted_blocks(text):
     [
         ('adding_an_op.md', 3),
         ('adding_a_backend.md', 3),
-        ('adding_a_function.md', 2),
+        ('adding_a_function.md', 5),
         ('cpp.md', 1),
     ],
 )

@@ -26,6 +26,7 @@ at ``y.creator`` or a hook is on.
 
 from __future__ import annotations
 
+import copy
 import inspect
 import typing as tp
 
@@ -34,41 +35,8 @@ import numpy as np
 from chainerx._core import engine
 
 from chainer import backend, configuration
-from chainer._graph import backprop, callbacks, variable
+from chainer._graph import backprop, callbacks, declaration, variable
 from chainer._graph.function_node import FunctionNode, check_unwritten, variables_of
-
-
-class routine(staticmethod):
-    """A composition that is a function called with the inputs, and then with the attributes.
-
-    Args:
-        function: A chainerx routine, or a composition with a gradient of its own.
-        **attributes: The names of its parameters after the inputs, with their defaults; ``...`` for
-            one that has none.
-    """
-
-    def __init__(self, function: tp.Callable[..., tp.Any], **attributes: tp.Any) -> None:
-        super().__init__(function)
-        self.attributes = attributes
-
-
-def _composition_of(cls: type) -> staticmethod | None:
-    """What the class itself declares; a method of the user's by this name is none."""
-    composition = cls.__dict__.get('compose')
-    return composition if isinstance(composition, staticmethod) else None
-
-
-def _attributes_of(composition: tp.Any) -> dict[str, tp.Any]:
-    """The names of the attributes, with their defaults; ``...`` for one that has none."""
-    if isinstance(composition, routine):
-        return composition.attributes
-    function = composition.__func__
-    code = getattr(function, '__code__', None)
-    if code is None:
-        return {}  # a chainerx routine
-    names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-    defaults = function.__kwdefaults__ or {}
-    return {name: defaults.get(name, ...) for name in names}
 
 
 class BuiltinFunction(FunctionNode):
@@ -78,6 +46,8 @@ class BuiltinFunction(FunctionNode):
 
     - ``compose``: see above; a static method.
     - ``argument_names``: what the constructor calls attributes, where they have other names.
+    - ``writes``: names of attributes that are arrays which ``compose`` writes to; see
+      `declaration.writable`.
     - ``saved``: names of what ``compose`` computes besides the outputs; it returns
       ``(outputs, value, ...)`` then.
     - ``check_uses_attributes``: whether the type check looks at attributes (default: if there are
@@ -89,6 +59,7 @@ class BuiltinFunction(FunctionNode):
 
     # Follow from compose.
     attributes: tp.ClassVar[dict[str, tp.Any]] = {}
+    writes: tp.ClassVar[tuple[str, ...]] = ()
     saved: tp.ClassVar[tuple[str, ...]] = ()
     argument_names: tp.ClassVar[dict[str, str]] = {}
     __signature__: tp.ClassVar[inspect.Signature | None] = None
@@ -105,11 +76,15 @@ class BuiltinFunction(FunctionNode):
 
     def __init_subclass__(cls, **kwargs: tp.Any) -> None:
         super().__init_subclass__(**kwargs)
-        composition = _composition_of(cls)
+        composition = declaration.composition_of(cls)
         if composition is not None:
-            cls.attributes = _attributes_of(composition)
+            cls.attributes = declaration.attributes_of(composition)
         # That of classes with a constructor of their own is not of our making.
-        cls.__signature__ = cls._signature() if cls.__init__ is BuiltinFunction.__init__ else None
+        cls.__signature__ = (
+            declaration.signature(cls.attributes, cls.argument_names)
+            if cls.__init__ is BuiltinFunction.__init__
+            else None
+        )
         if composition is None:
             return
         uses = cls.check_uses_attributes
@@ -119,7 +94,7 @@ class BuiltinFunction(FunctionNode):
             cls.__name__,
             tuple(cls.attributes),
             tuple(cls.attributes.values()),
-            by_name=not isinstance(composition, routine),
+            by_name=not isinstance(composition, declaration.routine),
             saves=bool(cls.saved),
             check=cls.check_type_forward is not FunctionNode.check_type_forward,
             check_uses_params=bool(cls.attributes) if uses is None else uses,
@@ -127,26 +102,16 @@ class BuiltinFunction(FunctionNode):
             promotes=cls.promotes,
         )
 
-    @classmethod
-    def _signature(cls) -> inspect.Signature:
-        parameters = [
-            inspect.Parameter(
-                cls.argument_names.get(name, name),
-                inspect.Parameter.POSITIONAL_OR_KEYWORD,
-                default=inspect.Parameter.empty if default is ... else default,
-            )
-            for name, default in cls.attributes.items()
-        ]
-        return inspect.Signature(parameters)
-
     def __init__(self, *args: tp.Any, **kwargs: tp.Any) -> None:
         try:
-            bound = self._signature().bind(*args, **kwargs)
+            bound = declaration.signature(self.attributes, self.argument_names).bind(
+                *args, **kwargs
+            )
         except TypeError as e:
             raise TypeError(f'{type(self).__name__}: {e}') from None
         bound.apply_defaults()
-        for name, value in zip(self.attributes, bound.arguments.values(), strict=True):
-            setattr(self, name, value)
+        for name in self.attributes:
+            setattr(self, name, bound.arguments[self.argument_names.get(name, name)])
         self._prepare()
 
     def _prepare(self) -> None:
@@ -163,10 +128,11 @@ class BuiltinFunction(FunctionNode):
 
     def _run(self, inputs: tp.Sequence[tp.Any]) -> tuple[tp.Any, tuple[tp.Any, ...]]:
         """What the composition returns: the outputs, and the values of what is saved."""
-        if isinstance(_composition_of(_plain(type(self))), routine):
-            result = self.compose(*inputs, *self._values().values())
+        composition = tp.cast(staticmethod, declaration.composition_of(_plain(type(self))))
+        if isinstance(composition, declaration.routine):
+            result = composition.__func__(*inputs, *self._values().values())
         else:
-            result = self.compose(*inputs, **self._values())
+            result = composition.__func__(*inputs, **self._values())
         result, *values = result if self.saved else (result,)
         return result if isinstance(result, tuple) else (result,), tuple(values)
 
@@ -181,6 +147,7 @@ class BuiltinFunction(FunctionNode):
 
     # For backward, whatever the subclass retains for its own.
     _all_inputs: tuple[tuple[int, tp.Any, int], ...] | None = None
+    _was_training: bool | None = None
 
     def _connect(
         self,
@@ -191,6 +158,7 @@ class BuiltinFunction(FunctionNode):
     ) -> tuple[variable.Variable, ...]:
         if configuration.config.enable_backprop:
             self._all_inputs = tuple((i, x, engine.version(x)) for i, x in enumerate(in_data))
+            self._was_training = configuration.config.train
         return super()._connect(variables, in_data, outputs, converted)
 
     def forward_cpu(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
@@ -236,8 +204,14 @@ class BuiltinFunction(FunctionNode):
             inputs = tuple(x and x.get_variable() for x in tp.cast(tuple, self.inputs))
         fresh = BuiltinFunction.__new__(_plain(type(self)))
         fresh.__dict__.update(self._values())
+        for name in self.writes:  # once is enough
+            setattr(fresh, name, copy.deepcopy(getattr(self, name)))
         differentiable = configuration.config.enable_backprop
-        with configuration.using_config('enable_backprop', True):
+        train = configuration.config.train if self._was_training is None else self._was_training
+        with (
+            configuration.using_config('enable_backprop', True),
+            configuration.using_config('train', train),
+        ):
             outputs = fresh.apply(inputs)
         return backprop.grad(
             [y for y, g in zip(outputs, grad_outputs, strict=True) if g is not None],
@@ -292,7 +266,7 @@ _METHODS = (
 
 def _plain(cls: type[BuiltinFunction]) -> type[BuiltinFunction]:
     """The built-in class that a class of the user's derives from."""
-    return next(c for c in cls.__mro__ if _composition_of(c) is not None)
+    return next(c for c in cls.__mro__ if declaration.composition_of(c) is not None)
 
 
 def _rewritten(function: BuiltinFunction) -> list[str]:

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import re
 
 import chainer.functions as F
 import chainerx
@@ -359,3 +360,24 @@ def test_objects_of_old_style_classes_are_called(path, args, inputs, module):
         assert_equal(a, to_numpy(b))
     with pytest.raises(RuntimeError, match=r'Use apply\(\)'):
         ClippedReLU(1.0)(inputs[0])
+
+
+def parameters_and_attributes():
+    """(function, parameter, its default, that of the attribute), where the class has one."""
+    for name, function in vars(F).items():
+        if not inspect.isfunction(function):
+            continue
+        parameters = inspect.signature(function).parameters
+        for called in sorted(set(re.findall(r'\b(\w+)\.call\(', inspect.getsource(function)))):
+            cls = getattr(inspect.getmodule(function), called)
+            for attribute, default in cls.attributes.items():
+                parameter = parameters.get(cls.argument_names.get(attribute, attribute))
+                if parameter is not None and default is not ...:
+                    yield name, parameter.name, parameter.default, default
+
+
+def test_a_function_and_its_class_have_the_same_defaults():
+    """Both are v7's and written out, for readers and type checkers; so they must agree."""
+    found = list(parameters_and_attributes())
+    assert len(found) > 40
+    assert [f for f in found if f[2] is not inspect.Parameter.empty and f[2] != f[3]] == []

@@ -7,7 +7,7 @@ import typing as tp
 import chainerx
 
 from chainer import variable
-from chainer._graph.builtin import routine
+from chainer._graph.declaration import routine
 from chainer.functions.activation._unary import AlongAxis
 
 

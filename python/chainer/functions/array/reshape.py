@@ -9,7 +9,8 @@ import chainerx
 from chainerx._core import engine
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction, routine
+from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.declaration import routine
 from chainer.utils import type_check
 
 

@@ -7,7 +7,8 @@ import typing as tp
 import chainerx
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction, routine
+from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.declaration import routine
 from chainer._graph.gradients import recomputed
 from chainer.utils import argument, type_check
 

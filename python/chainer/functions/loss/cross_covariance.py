@@ -7,7 +7,8 @@ import typing as tp
 import chainerx
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction, routine
+from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.declaration import routine
 from chainer._graph.gradients import recomputed
 from chainer.functions.loss._reduction import centered, check_reduce, half_squared_sum
 from chainer.utils import type_check

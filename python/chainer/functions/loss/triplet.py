@@ -8,7 +8,8 @@ import chainerx
 from chainerx._core import engine
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction, routine
+from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.declaration import routine
 from chainer.functions.loss._reduction import check_reduce, mean
 from chainer.functions.loss.contrastive import check_margin
 from chainer.utils import type_check

@@ -8,7 +8,7 @@ import chainerx
 from chainerx import _core
 
 from chainer import variable
-from chainer._graph.builtin import routine
+from chainer._graph.declaration import routine
 from chainer.functions.math._reduction import Reduction, Scan, to_axes, to_axis
 
 

@@ -8,7 +8,8 @@ import chainerx
 import numpy as np
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction, routine
+from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.declaration import routine
 from chainer._graph.gradients import recomputed
 from chainer.functions.math._reduction import expect_axis, to_axes
 from chainer.utils import type_check

@@ -2,7 +2,6 @@
 
 import gc
 import threading
-import typing as tp
 import weakref
 
 import chainer
@@ -427,24 +426,22 @@ def test_parameters_whose_comparison_calls_the_function():
             if depth < 20:
                 depth += 1
                 for _ in range(3):
-                    Checked.call(Variable(X), Odd())
+                    Checked.call(Variable(X), p=Odd())
             return False
 
         __hash__ = None
 
     class Checked(BuiltinFunction):
-        attributes: tp.ClassVar = {'p': None}
-
         def check_type_forward(self, in_types):
             pass
 
         @staticmethod
-        def compose(x, p):
+        def compose(x, *, p):
             return x * 2
 
     depth = 0
     for _ in range(3):
-        Checked.call(Variable(X), Odd())
+        Checked.call(Variable(X), p=Odd())
     assert depth == 20
 
 

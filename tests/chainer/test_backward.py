@@ -280,6 +280,50 @@ def test_config_inside_backward(make):
     assert 'enable_backprop' not in chainer.config._local.__dict__
 
 
+class Square(FunctionNode):
+    def forward(self, xs):
+        self.retain_inputs((0,))
+        return (xs[0] * xs[0],)
+
+    def backward(self, indexes, gys):
+        (x,) = self.get_retained_inputs()
+        return (2 * x * gys[0],)
+
+
+@pytest.mark.parametrize('square', [lambda x: x * x, lambda x: Square().apply((x,))[0]])
+@pytest.mark.parametrize(
+    'mode', [chainer.no_backprop_mode, lambda: chainer.using_config('enable_backprop', False)]
+)
+def test_double_backprop_is_recorded_where_nothing_else_is(make, mode, square):
+    x = Variable(make(A))
+    y = F.sum(square(x) * x)
+    with mode():
+        (gx,) = chainer.grad([y], [x], enable_double_backprop=True)
+        assert (x * 2).creator is None
+        y.backward(enable_double_backprop=True)
+        assert (x * 2).creator is None
+        chainer.backward([y], [Variable(make(np.ones((), 'f')))], enable_double_backprop=True)
+        assert not chainer.config.enable_backprop
+        (once,) = chainer.grad([y], [x])
+    assert once.creator is None
+    assert_equal(gx, 3 * A**2)
+    assert_equal(x.grad, 6 * A**2)
+    (gg,) = chainer.grad([F.sum(gx)], [x])
+    assert_equal(gg, 6 * A)
+    (gg,) = chainer.grad([F.sum(x.grad_var)], [x])
+    assert_equal(gg, 12 * A)
+    assert 'enable_backprop' not in chainer.config._local.__dict__
+
+
+def test_mode_of_chainerx_forbids_double_backprop(make):
+    x = Variable(make(A))
+    y = F.sum(x * x)
+    with chainerx.no_backprop_mode():
+        (gx,) = chainer.grad([y], [x], enable_double_backprop=True)
+    assert gx.creator is None
+    assert_equal(gx, 2 * A)
+
+
 def test_changes_of_config_in_backward_do_not_stick(make):
     class Change(FunctionNode):
         def forward(self, xs):

@@ -5,9 +5,11 @@
 #include "chainerx/autograd/backward_run.h"
 #include "chainerx/autograd/engine_ops.h"
 #include "chainerx/autograd/region.h"
+#include "chainerx/autograd/scopes.h"
 #include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/call.h"
+#include "chainerx/python/engine/config.h"
 #include "chainerx/python/engine/function.h"
 #include "chainerx/python/engine/variable.h"
 
@@ -77,6 +79,20 @@ class Observer : public internal::RunObserver {
     RunObserver* saved_;
     // Several where a function's backward starts a run of chainerx's.
     std::vector<Open> open_;
+};
+
+// With double backprop, gradients are recorded though chainer.config says that nothing is.
+class GradientRecordScope {
+ public:
+    GradientRecordScope(const State& state, bool twice) {
+        if (!twice || state.enable_backprop) return;
+        config_.emplace(true);
+        mode_.emplace(GetDefaultContext(), GraphBit(), true);
+    }
+
+ private:
+    std::optional<BackpropConfig> config_;
+    std::optional<BackpropModeScope> mode_;
 };
 
 // Gradients of chainerx arrays come without the scale, as from chainerx.backward; others keep it.
@@ -167,6 +183,7 @@ PyObject* RunBackward(PyObject*, PyObject* const* args, Py_ssize_t n) {
         const bool keep_scale = ToBool(args[5], false);
         const State& state = GetState();
         Observer observer{state};
+        const GradientRecordScope recorded{state, twice};
         const BackpropId id = GetDefaultContext().default_backprop_id();
         BackwardRun run{id, twice, keep_scale ? std::nullopt : ScaleOf(outputs, scale)};
         run.set_keep_graph(true);
@@ -223,6 +240,7 @@ PyObject* RunGrad(PyObject*, PyObject* const* args, Py_ssize_t n) {
         const std::optional<double> scale = ToScale("grad", args[6]);
         const State& state = GetState();
         Observer observer{state};
+        const GradientRecordScope recorded{state, twice};
         const BackpropId id = GetDefaultContext().default_backprop_id();
         BackwardRun run{id, twice, ScaleOf(outputs, scale)};
         run.set_keep_graph(true);

@@ -239,8 +239,19 @@ def _depth(node: Node) -> int:
     return 2 * node.rank + (not isinstance(node, VariableNode))
 
 
+def _start(i: int, output: tp.Any) -> Node:
+    if isinstance(output, Variable):
+        return output.node
+    if isinstance(output, VariableNode | FunctionNode):
+        return output
+    raise TypeError(
+        f'build_computational_graph: outputs[{i}] is a {type(output).__name__}, expected a '
+        'Variable, a VariableNode or a FunctionNode'
+    )
+
+
 def build_computational_graph(
-    outputs: tp.Sequence[Variable | VariableNode] | Variable,
+    outputs: tp.Iterable[Variable | Node] | Variable | Node,
     remove_split: bool = True,
     variable_style: tp.Any = 'default',
     function_style: tp.Any = 'default',
@@ -251,7 +262,8 @@ def build_computational_graph(
     """The graph that variables were computed by, on any kind of array.
 
     Args:
-        outputs (list of Variable or VariableNode): Where to start.
+        outputs (list of Variable, VariableNode or FunctionNode): Where to start. What functions
+            of the list compute is not drawn.
         remove_split (bool): True; nothing else is supported.
         variable_style, function_style (dict): Attributes of nodes in dot.
         rankdir (str): 'TB', 'BT', 'LR' or 'RL', the direction of the drawing.
@@ -260,30 +272,30 @@ def build_computational_graph(
 
     Returns:
         ComputationalGraph: ``dump()`` gives dot text, ``dump('svg')`` a picture.
+
+    Raises:
+        TypeError: If ``outputs`` contains something else.
+        ValueError: If ``remove_split`` is False.
     """
     if not remove_split:
         raise ValueError('remove_split=False is not supported anymore')
-    if isinstance(outputs, Variable | VariableNode):
+    if isinstance(outputs, Variable | VariableNode | FunctionNode):
         outputs = [outputs]
     nodes: dict[Node, None] = {}
     edges: dict[tuple[Node, Node], None] = {}
-    todo: list[VariableNode] = [v.node if isinstance(v, Variable) else v for v in outputs]
+    todo: list[Node] = [_start(i, y) for i, y in enumerate(outputs)]
     while todo:
         node = todo.pop()
         if node in nodes:
             continue
         nodes[node] = None
-        function = node.creator_node
-        if function is None:
-            continue
-        edges[function, node] = None
-        if function in nodes:
-            continue
-        nodes[function] = None
-        for x in function.inputs or ():
-            if x is not None:
-                edges[x, function] = None
-                todo.append(x)
+        before: tp.Iterable[Node | None] = (
+            (node.creator_node,) if isinstance(node, VariableNode) else node.inputs or ()
+        )
+        for n in before:
+            if n is not None:
+                edges[n, node] = None
+                todo.append(n)
     return ComputationalGraph(
         list(nodes),
         list(edges),

@@ -47,6 +47,20 @@ def test_nodes_and_edges(y):
         assert len(c.build_computational_graph(start).nodes) == 5
 
 
+def test_functions_to_start_from(y):
+    for start in (y.creator, [y.creator_node]):
+        g = c.build_computational_graph(start)
+        assert y.creator_node in g.nodes
+        assert y.node not in g.nodes
+        assert len(g.nodes) == 4
+        assert len(g.edges) == 3
+        assert g.dump().count('->') == 3
+        assert c.build_computational_graph(start, remove_variable=True).dump().count('->') == 1
+        assert g.dump('svg').count('<text') == 4
+    g = c.build_computational_graph([y.creator_node, y])
+    assert len(g.nodes) == 5
+
+
 def test_dot(y):
     style = 'shape="octagon",fillcolor="#E0E0E0",style="filled"'
     function = 'shape="record",fillcolor="#6495ED",style="filled"'
@@ -88,6 +102,9 @@ def test_errors(y):
         c.build_computational_graph([y], remove_split=False)
     with pytest.raises(NotImplementedError, match='png'):
         c.build_computational_graph([y]).dump('png')
+    for wrong in (None, A, y.array, 3, 'y'):
+        with pytest.raises(TypeError, match=r'outputs\[1\] is a'):
+            c.build_computational_graph([y, wrong])
 
 
 @pytest.mark.parametrize('rankdir', ['TB', 'BT', 'LR', 'RL'])

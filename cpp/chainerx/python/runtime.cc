@@ -3,7 +3,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <pthread.h>
-#include <unistd.h>
 
 #include <atomic>
 
@@ -43,10 +42,8 @@ void AcquireGil(void* state) {
     if (state == nullptr) return;
     try {
         PyEval_RestoreThread(static_cast<PyThreadState*>(state));
-    } catch (...) {  // abi::__forced_unwind: nothing else comes out of C
-        // The interpreter is going, and Python ends its daemon threads as they come back. Nothing
-        // above this call must run then; the process ends soon.
-        while (true) pause();
+    } catch (...) {  // so that there is a frame to stop a thread at; see thread_exit.cc
+        throw;
     }
 }
 

@@ -1,5 +1,6 @@
 """The engine's list of a link's parameters: found once, and again after whatever edits the tree."""
 
+import contextlib
 import copy
 import gc
 import pickle
@@ -249,3 +250,113 @@ def test_loss_scales_are_copied_and_saved():
     assert (q.loss_scale, q.mine) == (None, 1)
     p.cleargrad()
     assert p.loss_scale is None
+
+
+class Name(str):
+    """A name that runs code when it is compared."""
+
+    call = None
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        self.run()
+        return str.__eq__(self, other)
+
+    def __lt__(self, other):
+        self.run()
+        return str.__lt__(self, other)
+
+    @classmethod
+    def run(cls):
+        call, cls.call = cls.call, None
+        if call is not None:
+            call()
+
+
+def name_in_set(link):
+    link._params.discard('W')
+    link._params.add(Name('W'))
+
+
+def name_in_dict(link):
+    link.__dict__[Name('W')] = link.__dict__.pop('W')
+
+
+def name_of_set(link):
+    link.__dict__[Name('_params')] = link.__dict__.pop('_params')
+
+
+def name_of_walk(link):
+    link.__dict__[Name('_Link__walk')] = link.__dict__.pop('_Link__walk', None)
+
+
+def forget_walk(net):
+    net.__dict__.pop('_Link__walk', None)
+
+
+def empty_dicts(net):
+    for link in list(net.links()):
+        link.__dict__.clear()
+
+
+def other_dicts(net):
+    for link in list(net.links()):
+        link.__dict__ = {}
+
+
+def delete_params(net):
+    for link in net.links():
+        for name in link._params:
+            del link.__dict__[name]
+
+
+@pytest.mark.parametrize('damage', [forget_walk, empty_dicts, other_dicts, delete_params])
+@pytest.mark.parametrize('put', [name_in_set, name_in_dict, name_of_set, name_of_walk])
+@pytest.mark.parametrize('place', [lambda n: n, lambda n: n.l2, lambda n: n.body[1].y])
+def test_names_that_run_code(place, put, damage):
+    def attack():
+        damage(net)
+        gc.collect()
+        junk.extend(bytearray(n) for n in range(600))
+
+    for walk in (lambda n: n.cleargrads(), lambda n: list(n.params())):
+        for known in (False, True):
+            net, junk = Net(), []
+            net.W = None
+            net._params.add('W')
+            if known:
+                net.cleargrads()
+            put(place(net))
+            Name.call = attack
+            # Links without what Link.__init__ makes.
+            with contextlib.suppress(AttributeError, KeyError):
+                walk(net)
+            Name.call = None
+
+
+def test_an_attribute_called_walk_is_the_users():
+    net = Net()
+    net._walk = 'mine'
+    assert_right(net)
+    assert net._walk == 'mine'
+    net._Link__walk = 'mine'
+    net.cleargrads()
+    assert by_names(net) == list(net.params())
+    assert net._Link__walk == 'mine'
+
+
+def test_containers_of_other_classes_in_the_place_of_the_usual():
+    class Names(set):
+        pass
+
+    class Links(list):
+        pass
+
+    for _ in range(100):  # for one to come where the old one was in memory
+        net = Net()
+        net.cleargrads()
+        net.l2._params = Names(net.l2._params)
+        net.body._children = Links(net.body._children)
+        assert by_names(net) == list(net.params())
+        net.l2._params = frozenset(net.l2._params)
+        assert by_names(net) == list(net.params())

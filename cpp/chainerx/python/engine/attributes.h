@@ -8,7 +8,19 @@
 
 namespace chainerx::python::engine {
 
-// Borrowed; null without an error if there is none. Keys are strings.
+// Whether all keys are of the class str itself. Then looking something up runs no code: a class
+// that users derive from it may have an __eq__ of its own.
+inline bool HasPlainKeys(PyObject* dict) {
+    PyObject* key;
+    PyObject* value;
+    for (Py_ssize_t i = 0; PyDict_Next(dict, &i, &key, &value) != 0;) {
+        if (!PyUnicode_CheckExact(key)) return false;
+    }
+    return true;
+}
+
+// Borrowed; null without an error if there is none. Keys are strings; the dict is held by the
+// caller, unless its keys are plain.
 inline PyObject* Find(PyObject* dict, PyObject* key) {
     PyObject* value = PyDict_GetItemWithError(dict, key);
     if (value == nullptr && PyErr_Occurred() != nullptr) throw PythonError{};

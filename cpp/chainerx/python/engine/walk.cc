@@ -22,12 +22,6 @@ PyObject* g_children_name;
 PyObject* g_walk_name;
 PyObject* g_cleargrad_name;
 
-bool Contains(PyObject* set, PyObject* key) {
-    const int found = PySet_Contains(set, key);
-    if (found < 0) throw PythonError{};
-    return found != 0;
-}
-
 bool IsLink(PyObject* o) {
     return PyObject_TypeCheck(o, reinterpret_cast<PyTypeObject*>(g_callbacks.link_class));
 }
@@ -77,15 +71,28 @@ bool Walk::FindKind(PyTypeObject* type, Children& kind) {
     return true;
 }
 
+PyObject* Walk::Keep(PyObject* o) {
+    if (o != nullptr) held_.emplace_back(Py_NewRef(o));
+    return o;
+}
+
 // The values of sorted names.
 bool Walk::AddMembers(PyObject* dict, PyObject* names) {
-    const Ref sorted = Check(PySequence_List(names));
-    if (PyList_Sort(sorted.get()) < 0) throw PythonError{};
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(sorted.get()); ++i) {
-        PyObject* name = PyList_GET_ITEM(sorted.get(), i);
-        PyObject* value = PyUnicode_CheckExact(name) ? Find(dict, name) : nullptr;
-        if (value == nullptr) return false;
-        members_.push_back({Ref{Py_NewRef(name)}, value});
+    const auto* set = reinterpret_cast<const PySetObject*>(names);
+    const size_t first = members_.size();
+    for (Py_ssize_t i = 0; i <= set->mask; ++i) {
+        const setentry& entry = set->table[i];
+        if (entry.key == nullptr || entry.hash == -1) continue;  // free, or was deleted
+        if (!PyUnicode_CheckExact(entry.key)) return false;
+        members_.push_back({Ref{Py_NewRef(entry.key)}, nullptr, i});
+    }
+    const auto begin = members_.begin() + static_cast<Py_ssize_t>(first);
+    std::sort(begin, members_.end(), [](const Member& a, const Member& b) {
+        return PyUnicode_Compare(a.name.get(), b.name.get()) < 0;
+    });
+    for (auto m = begin; m != members_.end(); ++m) {
+        m->value = Keep(Find(dict, m->name.get()));
+        if (m->value == nullptr) return false;
     }
     return true;
 }
@@ -96,17 +103,15 @@ bool Walk::Add(PyObject* link, int depth) {
     if (depth > kMaxDepth || !FindKind(Py_TYPE(link), place.kind)) return false;
     place.type = ClassVersion::Of(link);
     if (!place.type.IsOf(link)) return false;
-    place.dict = DictOf(link);
-    place.params = Find(place.dict, g_own_name);
-    if (place.params == nullptr || !PySet_CheckExact(place.params)) return false;
+    place.dict = Keep(DictOf(link));
+    place.params = Keep(Find(place.dict, g_own_name));
+    if (place.params == nullptr) return false;
     if (Find(place.dict, g_params_name) != nullptr) return false;
     if (place.kind != Children::kNone) {
-        place.children = Find(place.dict, g_children_name);
+        place.children = Keep(Find(place.dict, g_children_name));
         if (place.children == nullptr) return false;
-        const bool fits = place.kind == Children::kSet ? PySet_CheckExact(place.children) != 0
-                                                       : PyList_CheckExact(place.children) != 0;
-        if (!fits) return false;
     }
+    if (!HasContainers(place)) return false;
     const size_t first = members_.size();
     if (!AddMembers(place.dict, place.params)) return false;
     place.n_params = static_cast<uint32_t>(members_.size() - first);
@@ -121,7 +126,7 @@ bool Walk::Add(PyObject* link, int depth) {
         if (!AddMembers(place.dict, place.children)) return false;
     } else if (place.kind == Children::kList) {
         for (Py_ssize_t i = 0; i < PyList_GET_SIZE(place.children); ++i) {
-            members_.push_back({Ref{}, PyList_GET_ITEM(place.children, i)});
+            members_.push_back({Ref{}, Keep(PyList_GET_ITEM(place.children, i))});
         }
     }
     const size_t end = members_.size();
@@ -136,14 +141,11 @@ bool Walk::Add(PyObject* link, int depth) {
 }
 
 bool Walk::Build(PyObject* link) {
-    places_.clear();
-    members_.clear();
-    params_.clear();
-    distinct_.clear();
-    if (g_callbacks.link_class == nullptr || !Add(link, 0)) {
-        places_.clear();
-        return false;
-    }
+    // To look something up may have run code of the user's.
+    const bool is_built = g_callbacks.link_class != nullptr && Add(link, 0) && IsCurrent(link);
+    if (!is_built) places_.clear();
+    const std::vector<Ref> held = std::move(held_);
+    if (!is_built) return false;
     std::unordered_set<PyObject*> seen;
     for (PyObject* p : params_) {
         if (seen.insert(p).second) distinct_.push_back(p);
@@ -179,17 +181,28 @@ bool Walk::IsCurrent(PyObject* link) const {
     return true;
 }
 
-// Whether a set has these names, and no others.
-bool Walk::HasNames(PyObject* set, const Member* begin, const Member* end) {
-    if (PySet_GET_SIZE(set) != end - begin) return false;
-    return std::all_of(begin, end, [set](const Member& m) { return Contains(set, m.name.get()); });
+// Whether a set has these names, and no others. To ask the set would run code of the names'.
+bool Walk::HasNames(PyObject* names, const Member* begin, const Member* end) {
+    const auto* set = reinterpret_cast<const PySetObject*>(names);
+    if (set->used != end - begin) return false;
+    return std::all_of(begin, end, [set](const Member& m) {
+        return m.index <= set->mask && set->table[m.index].key == m.name.get();
+    });
+}
+
+// Whether the names and the children are in containers of the usual classes.
+bool Walk::HasContainers(const Place& place) {
+    if (!PySet_CheckExact(place.params)) return false;
+    if (place.kind == Children::kSet) return PySet_CheckExact(place.children);
+    return place.kind == Children::kNone || PyList_CheckExact(place.children);
 }
 
 // Whether all is in the dict of a link that was there.
 bool Walk::HasValues(const Place& place, const Member* begin, const Member* end) {
-    if (Find(place.dict, g_own_name) != place.params ||
+    if (!HasPlainKeys(place.dict) || Find(place.dict, g_own_name) != place.params ||
         Find(place.dict, g_params_name) != nullptr ||
-        (place.children != nullptr && Find(place.dict, g_children_name) != place.children)) {
+        (place.children != nullptr && Find(place.dict, g_children_name) != place.children) ||
+        !HasContainers(place)) {  // others may have got their places in memory
         return false;
     }
     for (const Member* m = begin; m != end; ++m) {
@@ -204,13 +217,17 @@ bool Walk::HasValues(const Place& place, const Member* begin, const Member* end)
 
 const Walk* WalkOf(PyObject* link) {
     if (g_callbacks.link_class == nullptr || !IsLink(link)) return nullptr;
-    PyObject* dict = DictOf(link);
+    const Ref held = Check(PyObject_GenericGetDict(link, nullptr));
+    PyObject* dict = held.get();
     PyObject* kept = Find(dict, g_walk_name);
     const bool is_walk = kept != nullptr && Py_IS_TYPE(kept, g_walk_type);
+    if (kept != nullptr && kept != Py_None && !is_walk) return nullptr;  // it is the user's
     const Walk* old = is_walk ? reinterpret_cast<WalkObject*>(kept)->walk : nullptr;
     if (old != nullptr && old->IsCurrent(link)) return old;
     auto fresh = std::make_unique<Walk>();
-    if (!fresh->Build(link)) return nullptr;
+    // What `old` is of, until it has told its version.
+    const Ref owner{Py_XNewRef(kept)};
+    if (!fresh->Build(link) || DictOf(link) != dict) return nullptr;
     if (old != nullptr) fresh->TakeVersion(*old);
     const Ref object = Check(g_walk_type->tp_alloc(g_walk_type, 0));
     Walk* walk = reinterpret_cast<WalkObject*>(object.get())->walk = fresh.release();
@@ -298,7 +315,7 @@ void InitWalk(PyObject* module) {
     };
     for (const Row& row : {Row{&g_params_name, "params"}, Row{&g_collect_name, "_collect_params"},
                            Row{&g_own_name, "_params"}, Row{&g_children_name, "_children"},
-                           Row{&g_walk_name, "_walk"}, Row{&g_cleargrad_name, "cleargrad"}}) {
+                           Row{&g_walk_name, "_Link__walk"}, Row{&g_cleargrad_name, "cleargrad"}}) {
         *row.name = Check(PyUnicode_InternFromString(row.text)).Release();
     }
     static PyType_Slot slots[] = {

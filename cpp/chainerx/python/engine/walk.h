@@ -48,14 +48,18 @@ class Walk {
     struct Member {
         Ref name;  // null for an item of a list
         PyObject* value;
+        Py_ssize_t index{0};  // of the name in the table of its set
     };
 
     bool Add(PyObject* link, int depth);
     bool AddMembers(PyObject* dict, PyObject* names);
     static bool HasNames(PyObject* set, const Member* begin, const Member* end);
+    static bool HasContainers(const Place& place);
     static bool HasValues(const Place& place, const Member* begin, const Member* end);
     static bool FindKind(PyTypeObject* type, Children& kind);
+    PyObject* Keep(PyObject* o);
 
+    std::vector<Ref> held_;  // during Build(): all that was found
     std::vector<Place> places_;
     std::vector<Member> members_;
     std::vector<PyObject*> params_;

@@ -331,3 +331,127 @@ def test_one_optimizer_in_threads():
         thread.join()
     assert optimizer.t == 3 + 4 * n
     assert {p.update_rule.t for p in net.params()} == {3 + 4 * n}
+
+
+def overriding(name, value):
+    """What puts something in the place of what updates one parameter, in one way each."""
+
+    def in_object(net, monkeypatch):
+        monkeypatch.setattr(net.a.W, name, value, raising=False)
+
+    def in_class(net, monkeypatch):
+        monkeypatch.setattr(Parameter, name, lambda self: value())
+
+    def as_class(net, monkeypatch):
+        net.a.W.__class__ = type('Own', (Parameter,), {name: lambda self: value()})
+
+    return in_object, in_class, as_class
+
+
+@pytest.mark.parametrize('disabled', [False, True])
+@pytest.mark.parametrize('after', [0, 3])
+@pytest.mark.parametrize('way', [0, 1, 2])
+def test_an_update_of_the_users_is_called(way, after, disabled, monkeypatch):
+    net, optimizer = warm(n=after)
+    if disabled:
+        net.a.W.update_rule = None
+    calls = []
+    overriding('update', lambda: calls.append(1))[way](net, monkeypatch)
+    n = len(list(net.params())) if way == 1 else 1
+    for step in range(1, 4):
+        set_grads(net, step)
+        optimizer.update()
+        assert len(calls) == n * step
+
+
+@pytest.mark.parametrize('after', [0, 3])
+def test_a_gradient_of_the_users_counts(after):
+    class Twice(Parameter):
+        @property
+        def grad(self):
+            grad = Parameter.grad.__get__(self)
+            return None if grad is None else 2 * grad
+
+        @grad.setter
+        def grad(self, value):
+            Parameter.grad.__set__(self, value)
+
+    net, optimizer = warm(n=after)
+    net.a.W.__class__ = Twice
+    for _ in range(3):
+        net.a.W.array[...] = 1
+        set_grads(net, 0)
+        expected = 1 - np.float32(0.1) * net.a.W.grad
+        optimizer.update()
+        np.testing.assert_allclose(net.a.W.array, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize('after', [0, 3])
+@pytest.mark.parametrize('name', ['update', 'update_core', 'update_core_cpu'])
+def test_a_formula_put_into_a_class_is_used(name, after, monkeypatch):
+    net, optimizer = warm(n=after)
+    calls = []
+    monkeypatch.setattr(SGDRule, name, lambda self, param: calls.append(param))
+    for _ in range(3):
+        set_grads(net, 0)
+        optimizer.update()
+    assert len(calls) == 3 * len(list(net.params()))
+    monkeypatch.undo()
+    for _ in range(3):
+        optimizer.update()
+    assert repeats(optimizer) is True
+    assert len(calls) == 3 * len(list(net.params()))
+
+
+class Name(str):
+    """A name that runs code when it is compared."""
+
+    call = None
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        call, Name.call = Name.call, None
+        if call is not None:
+            call()
+        return str.__eq__(self, other)
+
+
+@pytest.mark.parametrize('name', ['t', '_state', 'enabled', 'hyperparam', '_hookable'])
+@pytest.mark.parametrize('of_optimizer', [False, True])
+@pytest.mark.parametrize('again', [False, True])
+def test_names_that_run_code(name, of_optimizer, again):
+    def attack():
+        plan, optimizer._plan = optimizer._plan, None
+        plan.engine_plan.watch(optimizer, [])
+        if again:
+            optimizer.update()
+        del plan
+        gc.collect()
+
+    net, optimizer = warm()
+    attributes = (optimizer if of_optimizer else net.a.W.update_rule).__dict__
+    if name not in attributes:
+        return
+    attributes[Name(name)] = attributes.pop(name)
+    for _ in range(3):
+        set_grads(net, 0)
+        Name.call = attack
+        optimizer.update()
+    Name.call = None
+    counts = {p.update_rule.t for p in net.params()}
+    assert len(counts) == 1 or (name == 't' and not of_optimizer)
+
+
+def test_a_number_of_updates_of_another_class(monkeypatch):
+    class Number:
+        def __add__(self, other):
+            optimizer._plan.engine_plan.watch(optimizer, [])
+            return 7
+
+    net, optimizer = warm()
+    optimizer.target = net.b.d
+    for param in net.b.d.params():
+        param.update_rule.t = Number()
+    set_grads(net, 0)
+    optimizer.update()
+    assert {p.update_rule.t for p in net.b.d.params()} == {7}

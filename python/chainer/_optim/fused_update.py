@@ -62,11 +62,14 @@ def repeat(optimizer: tp.Any) -> bool:
 
 def update(optimizer: tp.Any, params: list[tp.Any]) -> bool:
     """One step for all parameters. False, and nothing done, if it can't be one call."""
-    params = [p for p in params if p.update_rule is not None and p.update_rule.enabled]
-    if not params:
-        return True
-    rules = [p.update_rule for p in params]
-    reason = _find_obstacle(params, rules)
+    if all(map(_is_plain, params)):
+        params = [p for p in params if p.update_rule is not None and p.update_rule.enabled]
+        if not params:
+            return True
+        rules = [p.update_rule for p in params]
+        reason = _find_obstacle(params, rules)
+    else:
+        reason = 'a parameter has an update() of its own, or another attribute that updates use'
     if reason is None:
         call = rules[0].fused_call(params[0].dtype)
         reason = _step(optimizer, params, rules, call)
@@ -82,6 +85,9 @@ def _find_obstacle(params: list[tp.Any], rules: list[tp.Any]) -> str | None:
     first = rules[0]
     if first.fused is None:
         return f'{type(first).__name__} has no routine for all parameters at once'
+    cls = type(first)
+    if any(getattr(cls, name, None) is not part for name, part in cls._made_of.items()):
+        return f'{cls.__name__} has been changed'
     if any(rule._state is None for rule in rules):
         return ''  # the first update makes the states
     key = first.fused_key()
@@ -93,9 +99,20 @@ def _find_obstacle(params: list[tp.Any], rules: list[tp.Any]) -> str | None:
         return 'the rule of a parameter has a hook'
     if any(rule._use_fp32_update for rule in rules):
         return 'a parameter is updated in float32'
-    if any(type(p).update is not Parameter.update for p in params):
-        return 'a parameter has an update() of its own'
     return None
+
+
+# What updating one parameter would use of it.
+_USED: tp.Final = tuple((name, getattr(Parameter, name)) for name in ('update', 'array', 'grad'))
+
+
+def _is_plain(param: tp.Any) -> bool:
+    """Whether neither the class of a parameter nor somebody else has put something in the place of
+    what updating it would use."""
+    cls = type(param)
+    return 'update' not in param.__dict__ and all(
+        getattr(cls, name) is attribute for name, attribute in _USED
+    )
 
 
 def _step(optimizer: tp.Any, params: list[tp.Any], rules: list[tp.Any], call: tp.Any) -> str | None:

@@ -31,6 +31,8 @@ class Interval(tp.NamedTuple):
             number = float(value)
         except (TypeError, ValueError):
             number = None
+        except OverflowError:  # of an integer that is too large
+            number = _INF
         if number is None or isinstance(value, str):
             raise TypeError(f'{owner}: {name} must be a real number, not {value!r}')
         above = number >= self.low if self.closed_low else number > self.low

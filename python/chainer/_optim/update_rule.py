@@ -46,6 +46,8 @@ class UpdateRule:
     # Name of a routine that updates many parameters in one call (`fused_call` says with what
     # numbers, `fused_states` with what arrays); None if only `update` can.
     fused: tp.ClassVar[str | None] = None
+    # What the class would update one parameter with, as it was made.
+    _made_of: tp.ClassVar[dict[str, tp.Any]] = {}
     # Names of the arrays in `state` that the formula takes, in order, shaped like the parameter.
     fused_states: tuple[str, ...] = ()
 
@@ -67,6 +69,7 @@ class UpdateRule:
         if overrides_one and not any(name in own for name in (_CORES[2], 'step')):
             # Its rule holds for chainerx arrays, too.
             cls.update_core_chainerx = UpdateRule.update_core_chainerx  # type: ignore[method-assign]
+        cls._made_of = {name: getattr(cls, name, None) for name in _UNFUSING}
 
     @property
     def state(self) -> dict[str, tp.Any] | None:

@@ -1,6 +1,7 @@
 // UpdatePlan: one step of an optimizer for all parameters of a model in one call.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -389,17 +390,16 @@ PyObject* Repeat(PyObject* self, PyObject* const* args, Py_ssize_t n_args) {
             throw TypeError{"UpdatePlan.repeat: expected an optimizer, and settings"};
         }
         PyObject* optimizer = args[0];
-        if (!plan->watch->Holds(optimizer)) Py_RETURN_FALSE;
         if (n_args == 2) {
-            std::ranges::copy(settings, plan->kept_settings);
             plan->watch->KeepHyperparameters();
-        } else if (!plan->watch->HasHyperparameters()) {
-            Py_RETURN_NONE;
+            std::ranges::copy(settings, plan->kept_settings);
         }
-        const Watch::Counts counts = plan->watch->Next(optimizer);
-        const double t = ToDouble("UpdatePlan.repeat", "t", counts.rules.get());
+        const std::optional<Watch::Counts> counts = plan->watch->Next(optimizer);
+        if (!counts) Py_RETURN_FALSE;
+        if (n_args == 1 && !plan->watch->HasHyperparameters()) Py_RETURN_NONE;
+        const double t = ToDouble("UpdatePlan.repeat", "t", counts->rules.get());
         return PyBool_FromLong(
-            Update(plan, plan->kept_settings, t, [&] { plan->watch->Set(optimizer, counts); }));
+            Update(plan, plan->kept_settings, t, [&] { plan->watch->Set(optimizer, *counts); }));
     } catch (...) {
         TranslateException("UpdatePlan.repeat");
         return nullptr;

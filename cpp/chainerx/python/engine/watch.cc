@@ -1,5 +1,6 @@
 #include "chainerx/python/engine/watch.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "chainerx/core/error.h"
@@ -14,6 +15,7 @@ namespace {
 struct {
     PyObject* t;
     PyObject* target;
+    PyObject* update;
     PyObject* update_rule;
     PyObject* state;
     PyObject* enabled;
@@ -38,24 +40,28 @@ bool IsInDict(PyObject* o, PyObject* name) {
 bool IsNone(PyObject* o) { return o == nullptr || o == Py_None; }
 
 // The two dicts of hooks of a rule or an optimizer; false if there is no such thing.
-bool FindHooks(PyObject* dict, PyObject*& pre, PyObject*& post) {
-    PyObject* hookable = Find(dict, g_names.hookable);
-    if (IsNone(hookable)) return false;
-    const Ref hooks{PyObject_GenericGetDict(hookable, nullptr)};
+bool FindHooks(PyObject* dict, Ref& pre, Ref& post) {
+    const Ref hookable = Keep(Find(dict, g_names.hookable));
+    if (IsNone(hookable.get())) return false;
+    const Ref hooks{PyObject_GenericGetDict(hookable.get(), nullptr)};
     if (!hooks) {
         PyErr_Clear();
         return false;
     }
-    pre = Find(hooks.get(), g_names.pre_hooks);
-    post = Find(hooks.get(), g_names.post_hooks);
-    return pre != nullptr && post != nullptr && PyDict_CheckExact(pre) && PyDict_CheckExact(post);
+    pre = Keep(Find(hooks.get(), g_names.pre_hooks));
+    post = Keep(Find(hooks.get(), g_names.post_hooks));
+    return pre && post && PyDict_CheckExact(pre.get()) && PyDict_CheckExact(post.get());
 }
 
 bool IsEmpty(PyObject* dict) { return PyDict_GET_SIZE(dict) == 0; }
 
+// Borrowed; None without one. Null if only Python can tell what an update of the parameter does.
 PyObject* RuleOf(PyObject* param) {
     PyObject* dict = AsVariable(param)->dict;
-    return dict != nullptr ? Find(dict, g_names.update_rule) : nullptr;
+    if (dict == nullptr) return Py_None;
+    if (!HasPlainKeys(dict) || Find(dict, g_names.update) != nullptr) return nullptr;
+    PyObject* rule = Find(dict, g_names.update_rule);
+    return rule != nullptr ? rule : Py_None;
 }
 
 // Whether an update would find the gradient that it is to have, with nothing to divide it by.
@@ -80,23 +86,23 @@ bool IsSame(PyObject* count, PyObject* other) {
 
 }  // namespace
 
-bool Watch::AddRule(PyObject* o) {
+bool Watch::AddRule(PyObject* o, PyObject* param) {
     Rule rule{};
     for (PyObject* name : {g_names.t, g_names.state, g_names.enabled, g_names.hyperparam}) {
         if (!IsInDict(o, name)) return false;
     }
     rule.rule = Keep(o);
     rule.type = ClassVersion::Of(o);
+    rule.param_type = ClassVersion::Of(param);
     rule.dict = Check(PyObject_GenericGetDict(o, nullptr));
     rule.size = PyDict_GET_SIZE(rule.dict.get());
     rule.state = Keep(Find(rule.dict.get(), g_names.state));
     rule.hyperparam = Keep(Find(rule.dict.get(), g_names.hyperparam));
     rule.alpha = Keep(Find(rule.dict.get(), g_names.initial_alpha));
-    PyObject* pre;
-    PyObject* post;
-    if (!rule.hyperparam || !rule.state || !FindHooks(rule.dict.get(), pre, post)) return false;
-    rule.pre_hooks = Keep(pre);
-    rule.post_hooks = Keep(post);
+    if (!rule.hyperparam || !rule.state ||
+        !FindHooks(rule.dict.get(), rule.pre_hooks, rule.post_hooks)) {
+        return false;
+    }
     if (!Py_IS_TYPE(rule.hyperparam.get(),
                     reinterpret_cast<PyTypeObject*>(g_callbacks.hyperparameter_class))) {
         return false;
@@ -105,15 +111,25 @@ bool Watch::AddRule(PyObject* o) {
     PyObject* parent = Find(rule.own_values.get(), g_names.parent);
     if (IsNone(parent)) return false;
     if (!parent_) parent_ = Keep(parent);
-    PyObject* t = Find(rule.dict.get(), g_names.t);
-    if (t == nullptr || !PyLong_CheckExact(t)) return false;
     rules_.push_back(std::move(rule));
-    return HoldsRule(rules_.back(), Find(rules_.front().dict.get(), g_names.t));
+    PyObject* t = CountOfRules();
+    return t != nullptr && HoldsRule(rules_.back(), t);
+}
+
+// The number of updates of the first rule; null unless it is an integer, and can be told without
+// running code.
+PyObject* Watch::CountOfRules() const {
+    const Rule& rule = rules_.front();
+    PyObject* dict = rule.dict.get();
+    if (count_ && rule.version.IsOf(dict)) return count_.get();
+    PyObject* t = HasPlainKeys(dict) ? Find(dict, g_names.t) : nullptr;
+    return t != nullptr && PyLong_CheckExact(t) ? t : nullptr;
 }
 
 // What can be told from the dict of a rule, apart from the hooks.
 bool Watch::HoldsDict(const Rule& rule, PyObject* t) const {
     PyObject* dict = rule.dict.get();
+    if (!HasPlainKeys(dict)) return false;
     PyObject* count = Find(dict, g_names.t);
     return PyDict_GET_SIZE(dict) == rule.size && count != nullptr && IsSame(count, t) &&
            Find(dict, g_names.state) == rule.state.get() &&
@@ -124,6 +140,7 @@ bool Watch::HoldsDict(const Rule& rule, PyObject* t) const {
 
 bool Watch::IsRuleOf(const Rule& rule, PyObject* param) {
     PyObject* dict = AsVariable(param)->dict;
+    if (!rule.param_type.IsOf(param)) return false;
     if (dict != nullptr && rule.param_version.IsOf(dict)) return true;
     if (RuleOf(param) != rule.rule.get()) return false;
     rule.param_version = DictVersion{dict};
@@ -135,7 +152,8 @@ bool Watch::HoldsRule(const Rule& rule, PyObject* t) const {
     if (!is_known && !HoldsDict(rule, t)) return false;
     PyObject* values = rule.own_values.get();
     if (!rule.own_version.IsOf(values)) {
-        if (PyDict_GET_SIZE(values) != 1 || Find(values, g_names.parent) != parent_.get()) {
+        if (PyDict_GET_SIZE(values) != 1 || !HasPlainKeys(values) ||
+            Find(values, g_names.parent) != parent_.get()) {
             return false;
         }
         rule.own_version = DictVersion{values};
@@ -148,8 +166,10 @@ bool Watch::AddIdle(PyObject* param) {
     if (!IsInDict(param, g_names.update_rule)) return false;
     Idle idle{};
     idle.param = Keep(param);
+    idle.type = ClassVersion::Of(param);
     PyObject* rule = RuleOf(param);
-    if (!IsNone(rule)) {
+    if (rule == nullptr) return false;
+    if (rule != Py_None) {
         if (!IsInDict(rule, g_names.enabled)) return false;
         idle.rule = Keep(rule);
         idle.dict = Check(PyObject_GenericGetDict(rule, nullptr));
@@ -160,41 +180,44 @@ bool Watch::AddIdle(PyObject* param) {
 
 bool Watch::HoldsIdle(const Idle& idle) {
     PyObject* rule = RuleOf(idle.param.get());
-    if (!HasGradient(idle.param.get())) return false;
-    if (!idle.rule) return IsNone(rule);
-    return rule == idle.rule.get() && Find(idle.dict.get(), g_names.enabled) == Py_False;
+    if (!idle.type.IsOf(idle.param.get()) || !HasGradient(idle.param.get())) return false;
+    if (!idle.rule) return rule == Py_None;
+    return rule == idle.rule.get() && HasPlainKeys(idle.dict.get()) &&
+           Find(idle.dict.get(), g_names.enabled) == Py_False;
 }
 
 bool Watch::Begin(PyObject* optimizer, const std::vector<PyObject*>& params, PyObject* rules) {
-    End();
+    // To look at things may run code that comes here again.
+    Watch fresh;
+    if (!fresh.Add(optimizer, params, rules)) fresh = Watch{};
+    const Watch old = std::exchange(*this, std::move(fresh));
+    return !rules_.empty();
+}
+
+bool Watch::Add(PyObject* optimizer, const std::vector<PyObject*>& params, PyObject* rules) {
     for (PyObject* name : {g_names.t, g_names.target, g_names.hookable, g_names.is_dynamic}) {
         if (!IsInDict(optimizer, name)) return false;
     }
-    PyObject* target = Find(DictOf(optimizer), g_names.target);
-    const Walk* walk = !IsNone(target) ? WalkOf(target) : nullptr;
-    if (walk == nullptr || params.size() != static_cast<size_t>(PyList_GET_SIZE(rules))) {
-        return false;
-    }
+    const Ref dict = Check(PyObject_GenericGetDict(optimizer, nullptr));
+    const Ref target = Keep(Find(dict.get(), g_names.target));
+    const Walk* walk = !IsNone(target.get()) ? WalkOf(target.get()) : nullptr;
+    const Items of_params{rules};
+    if (walk == nullptr || params.size() != static_cast<size_t>(of_params.size())) return false;
     walk_version_ = walk->version();
+    std::vector<Ref> distinct;
+    for (PyObject* param : walk->distinct()) distinct.push_back(Keep(param));
     size_t n = 0;
-    const std::vector<PyObject*> distinct = walk->distinct();
-    for (PyObject* param : distinct) {
+    for (const Ref& held : distinct) {
+        PyObject* param = held.get();
         const bool is_next = n < params.size() && params[n] == param;
         if (is_next && !IsInDict(param, g_names.update_rule)) return false;
-        const bool fits = is_next ? AddRule(PyList_GET_ITEM(rules, static_cast<Py_ssize_t>(n++)))
-                                  : AddIdle(param);
-        if (!fits) {
-            End();
-            return false;
-        }
-    }
-    if (n != params.size()) {
-        End();
-        return false;
+        const bool fits =
+            is_next ? AddRule(of_params[static_cast<Py_ssize_t>(n++)], param) : AddIdle(param);
+        if (!fits) return false;
     }
     params_ = params;
     optimizer_type_ = ClassVersion::Of(optimizer);
-    return true;
+    return n == params.size();
 }
 
 void Watch::End() {
@@ -202,42 +225,50 @@ void Watch::End() {
     const Watch old = std::exchange(*this, Watch{});
 }
 
-bool Watch::Holds(PyObject* optimizer) const {
-    if (rules_.empty() || !optimizer_type_.IsOf(optimizer)) return false;
-    PyObject* dict = DictOf(optimizer);
-    PyObject* pre;
-    PyObject* post;
-    if (!FindHooks(dict, pre, post) || !IsEmpty(pre) || !IsEmpty(post)) return false;
-    PyObject* is_dynamic = Find(dict, g_names.is_dynamic);
-    if (is_dynamic != nullptr && is_dynamic != Py_False) return false;
-    PyObject* count = Find(dict, g_names.t);
-    if (count == nullptr || !PyLong_CheckExact(count)) return false;
-    PyObject* target = Find(dict, g_names.target);
-    const Walk* walk = !IsNone(target) ? WalkOf(target) : nullptr;
-    if (walk == nullptr || walk->version() != walk_version_) return false;
-    PyObject* t = Find(rules_.front().dict.get(), g_names.t);
+std::optional<Watch::Counts> Watch::Next(PyObject* optimizer) const {
+    static PyObject* const one = PyLong_FromLong(1);
+    if (rules_.empty()) return std::nullopt;
+    // To look at the optimizer may run code, which may end the watch; to look at the rules, after
+    // that, does not.
+    const Ref dict = Check(PyObject_GenericGetDict(optimizer, nullptr));
+    Ref pre;
+    Ref post;
+    if (!FindHooks(dict.get(), pre, post)) return std::nullopt;
+    PyObject* is_dynamic = Find(dict.get(), g_names.is_dynamic);
+    if (is_dynamic != nullptr && is_dynamic != Py_False) return std::nullopt;
+    PyObject* count = Find(dict.get(), g_names.t);
+    if (count == nullptr || !PyLong_CheckExact(count)) return std::nullopt;
+    Counts next{{}, Check(PyNumber_Add(count, one))};
+    const Ref target = Keep(Find(dict.get(), g_names.target));
+    const Walk* walk = !IsNone(target.get()) ? WalkOf(target.get()) : nullptr;
+    if (walk == nullptr || walk->version() != walk_version_) return std::nullopt;
+    if (!IsEmpty(pre.get()) || !IsEmpty(post.get())) return std::nullopt;
+    if (!optimizer_type_.IsOf(optimizer) || !HoldRules()) return std::nullopt;
+    next.rules = Check(PyNumber_Add(CountOfRules(), one));
+    return next;
+}
+
+// Whether the rules are what they were, and all count alike.
+bool Watch::HoldRules() const {
+    if (rules_.empty()) return false;
+    PyObject* t = CountOfRules();
+    if (t == nullptr) return false;
     for (size_t i = 0; i < rules_.size(); ++i) {
         const Rule& rule = rules_[i];
         if (AsVariable(params_[i])->loss_scale != nullptr) return false;
         if (!IsRuleOf(rule, params_[i]) || !HoldsRule(rule, t)) return false;
     }
-    for (const Idle& idle : idle_) {
-        if (!HoldsIdle(idle)) return false;
-    }
-    return true;
+    return std::all_of(idle_.begin(), idle_.end(), &HoldsIdle);
 }
 
 void Watch::KeepHyperparameters() {
-    values_.clear();
     has_values_ = false;
-    PyObject* set = parent_.get();
-    while (!IsNone(set)) {
-        if (!Py_IS_TYPE(set, reinterpret_cast<PyTypeObject*>(g_callbacks.hyperparameter_class))) {
-            return;
-        }
+    std::vector<Values> kept;
+    for (Ref set = Keep(parent_.get()); !IsNone(set.get());) {
+        auto* type = reinterpret_cast<PyTypeObject*>(g_callbacks.hyperparameter_class);
+        if (!Py_IS_TYPE(set.get(), type)) return;
         Values values;
-        values.dict = Check(PyObject_GenericGetDict(set, nullptr));
-        PyObject* parent = Find(values.dict.get(), g_names.parent);
+        values.dict = Check(PyObject_GenericGetDict(set.get(), nullptr));
         PyObject* key;
         PyObject* value;
         for (Py_ssize_t i = 0; PyDict_Next(values.dict.get(), &i, &key, &value) != 0;) {
@@ -246,9 +277,10 @@ void Watch::KeepHyperparameters() {
             values.items.emplace_back(Py_NewRef(key));
             values.items.emplace_back(Py_NewRef(value));
         }
-        values_.push_back(std::move(values));
-        set = parent;
+        set = Keep(Find(values.dict.get(), g_names.parent));
+        kept.push_back(std::move(values));
     }
+    values_.swap(kept);  // what goes may run code that comes here again
     has_values_ = true;
 }
 
@@ -267,22 +299,16 @@ bool Watch::HasHyperparameters() const {
     return true;
 }
 
-Watch::Counts Watch::Next(PyObject* optimizer) const {
-    static PyObject* const one = PyLong_FromLong(1);
-    return {Check(PyNumber_Add(Find(rules_.front().dict.get(), g_names.t), one)),
-            Check(PyNumber_Add(Find(DictOf(optimizer), g_names.t), one))};
-}
-
 void Watch::Set(PyObject* optimizer, const Counts& counts) {
     // The keys are there, so that nothing is allocated, and nothing can fail halfway.
     count_ = Keep(counts.rules.get());
-    for (Rule& rule : rules_) {
-        if (PyDict_SetItem(rule.dict.get(), g_names.t, counts.rules.get()) < 0) throw PythonError{};
-        rule.version = DictVersion{rule.dict.get()};
+    for (size_t i = 0; i < rules_.size(); ++i) {
+        const Ref dict = Keep(rules_[i].dict.get());
+        if (PyDict_SetItem(dict.get(), g_names.t, counts.rules.get()) < 0) throw PythonError{};
+        if (i < rules_.size()) rules_[i].version = DictVersion{dict.get()};
     }
-    if (PyDict_SetItem(DictOf(optimizer), g_names.t, counts.optimizer.get()) < 0) {
-        throw PythonError{};
-    }
+    const Ref dict = Check(PyObject_GenericGetDict(optimizer, nullptr));
+    if (PyDict_SetItem(dict.get(), g_names.t, counts.optimizer.get()) < 0) throw PythonError{};
 }
 
 int Watch::Traverse(visitproc visit, void* arg) const {
@@ -316,6 +342,7 @@ void InitWatch() {
     };
     const Row rows[] = {{&g_names.t, "t"},
                         {&g_names.target, "target"},
+                        {&g_names.update, "update"},
                         {&g_names.update_rule, "update_rule"},
                         {&g_names.state, "_state"},
                         {&g_names.enabled, "enabled"},

@@ -2,6 +2,7 @@
 // step was planned: the next one can be the same. It reads attributes and runs no code of Python's.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "chainerx/python/bind.h"
@@ -17,19 +18,18 @@ class Watch {
     bool Begin(PyObject* optimizer, const std::vector<PyObject*>& params, PyObject* rules);
     void End();
 
-    // Whether all is as it was, but for the number of updates and the hyperparameters.
-    bool Holds(PyObject* optimizer) const;
-
-    // That hyperparameters are what they are now, where all are numbers.
-    void KeepHyperparameters();
-    bool HasHyperparameters() const;
-
     // The numbers of the next update, of the rules and of the optimizer, which may differ.
     struct Counts {
         Ref rules;
         Ref optimizer;
     };
-    Counts Next(PyObject* optimizer) const;
+    // Those, if all is as it was, but for the number of updates and the hyperparameters.
+    std::optional<Counts> Next(PyObject* optimizer) const;
+
+    // That hyperparameters are what they are now, where all are numbers.
+    void KeepHyperparameters();
+    bool HasHyperparameters() const;
+
     // Sets them, all or none.
     void Set(PyObject* optimizer, const Counts& counts);
 
@@ -49,12 +49,14 @@ class Watch {
         mutable DictVersion own_version;
         Ref pre_hooks;  // dicts
         Ref post_hooks;
-        Ref alpha;                          // null unless there is one
+        Ref alpha;  // null unless there is one
+        ClassVersion param_type;
         mutable DictVersion param_version;  // of the dict of the parameter, which names the rule
     };
     // A parameter that no step changes, for it has no rule, or one that is disabled.
     struct Idle {
         Ref param;
+        ClassVersion type;
         Ref rule;  // or None
         Ref dict;
     };
@@ -64,7 +66,10 @@ class Watch {
         std::vector<Ref> items;  // key, value, ...
     };
 
-    bool AddRule(PyObject* rule);
+    bool Add(PyObject* optimizer, const std::vector<PyObject*>& params, PyObject* rules);
+    bool AddRule(PyObject* rule, PyObject* param);
+    PyObject* CountOfRules() const;
+    bool HoldRules() const;
     bool HoldsRule(const Rule& rule, PyObject* t) const;
     static bool IsRuleOf(const Rule& rule, PyObject* param);
     bool HoldsDict(const Rule& rule, PyObject* t) const;

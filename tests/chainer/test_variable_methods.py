@@ -2,6 +2,7 @@
 
 import chainer
 import chainer.functions as F
+import chainerx
 import numpy as np
 import pytest
 from chainer import Variable
@@ -146,3 +147,21 @@ def test_a_transpose_of_the_users():
     assert Mine(A).T == 'mine'
     p = chainer.Parameter(A.copy())
     assert_equal(p.T, A.T)
+
+
+@pytest.mark.parametrize('value', [None, np.zeros(5, 'f'), np.zeros((3, 2), 'f')])
+def test_a_length_that_gives_the_variable_another_array(value):
+    class Three:
+        def __index__(self):
+            x.array = value
+            return 3
+
+    x = Variable(np.arange(6, dtype='f').reshape(2, 3))
+    if value is None:
+        with pytest.raises(TypeError, match='uninitialized'):
+            x.reshape(2, Three())
+    elif value.size == 5:
+        with pytest.raises(chainerx.DimensionError, match=r'\(5,\)'):
+            x.reshape(2, Three())
+    else:
+        assert x.reshape(2, Three()).shape == (2, 3)

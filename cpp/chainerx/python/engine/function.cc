@@ -78,8 +78,8 @@ PyObject* Retained(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
     try {
         if (n_args != 4 || !IsFunction(args[0]))
             throw TypeError{"retained: expected a FunctionNode"};
-        Region* region = AsFunction(args[0])->region;
         const auto index = static_cast<uint32_t>(ToInt("retained", "index", args[1]));
+        Region* region = AsFunction(args[0])->region;
         const bool is_output = args[3] == Py_True;
         Slot* slot = nullptr;
         if (region != nullptr) {
@@ -227,8 +227,9 @@ Ref InputArrays(Region& region) {
 Ref GradientArrays(std::span<const Array> grads, Kind kind) {
     Ref tuple = Check(PyTuple_New(static_cast<Py_ssize_t>(grads.size())));
     for (size_t i = 0; i < grads.size(); ++i) {
-        PyTuple_SET_ITEM(tuple.get(), i,
-                         grads[i].is_null() ? Py_NewRef(Py_None) : ToKind(grads[i], kind));
+        PyTuple_SET_ITEM(
+            tuple.get(), i,
+            grads[i].is_null() ? Py_NewRef(Py_None) : Check(ToKind(grads[i], kind)).Release());
     }
     return tuple;
 }

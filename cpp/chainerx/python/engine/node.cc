@@ -113,8 +113,8 @@ PyObject* Data(Slot* slot) {
 }
 
 PyObject* Grad(Slot* slot, bool as_variable) {
-    auto* v = reinterpret_cast<PyObject*>(LivingVariable(slot));
-    if (v != nullptr) return PyObject_GetAttrString(v, as_variable ? "grad_var" : "grad");
+    const Ref v{Py_XNewRef(reinterpret_cast<PyObject*>(LivingVariable(slot)))};
+    if (v) return PyObject_GetAttrString(v.get(), as_variable ? "grad_var" : "grad");
     Array g = slot->GetGrad(GraphBit());
     if (g.is_null()) Py_RETURN_NONE;
     if (!as_variable) return ToKind(g, KindAt(slot));

@@ -43,7 +43,7 @@ class Observer : public internal::RunObserver {
         if (!debug_ || node.region == nullptr) return;
         const Ref f{FunctionOf(node.region)};
         const Ref index = Check(PyLong_FromLong(input));
-        const Ref array{ToKind(grad, static_cast<Kind>(node.region->kind))};
+        const Ref array = Check(ToKind(grad, static_cast<Kind>(node.region->kind)));
         Check(PyObject_CallFunctionObjArgs(g_callbacks.backward_gradient, f.get(), index.get(),
                                            array.get(), nullptr));
     }
@@ -53,8 +53,9 @@ class Observer : public internal::RunObserver {
         size_t n = open_.size();
         while (n != 0 && open_[n - 1].region != &region) --n;
         if (n == 0) return;
-        const Open last = std::move(open_[n - 1]);
-        open_.resize(n - 1);
+        std::vector<Open> ended;  // what goes may run code that comes here again
+        for (; open_.size() >= n; open_.pop_back()) ended.push_back(std::move(open_.back()));
+        const Open& last = ended.back();
         Call(g_callbacks.backward_end, last);
     }
 

@@ -42,8 +42,9 @@ Ref TupleOf(PyObject* const* args, Py_ssize_t n) {
     return tuple;
 }
 
-// The shape that a tuple of integers gives to an array; nullopt where only the function can say.
-std::optional<Shape> FittingShape(PyObject* tuple, const Array& x) {
+// The shape that a tuple of integers gives to so many elements; nullopt where only the function can
+// say.
+std::optional<Shape> FittingShape(PyObject* tuple, int64_t total) {
     const Py_ssize_t ndim = PyTuple_GET_SIZE(tuple);
     if (ndim > kMaxNdim) return std::nullopt;
     Shape shape;
@@ -56,7 +57,7 @@ std::optional<Shape> FittingShape(PyObject* tuple, const Array& x) {
         }
         shape.push_back(n);
     }
-    if (size != x.GetTotalSize()) return std::nullopt;
+    if (size != total) return std::nullopt;
     return shape;
 }
 
@@ -65,11 +66,12 @@ PyObject* Reshape(PyObject* self, PyObject* const* args, Py_ssize_t n) {
         EntryObject* entry = EntryOf("reshape", g_reshape);
         const Ref tuple = TupleOf(args, n);
         VariableObject* v = AsVariable(self);
-        const Array& x = RecordOf("reshape", v);
+        const int64_t total = RecordOf("reshape", v).GetTotalSize();
         PyObject* all[] = {self, tuple.get()};
-        const std::optional<Shape> shape = FittingShape(tuple.get(), x);
+        const std::optional<Shape> shape = FittingShape(tuple.get(), total);
         if (!shape) return CallEntry(entry, all, 2);
-        if (*shape == x.shape()) return Py_NewRef(self);
+        // What the integers are asked may have given the variable another array.
+        if (*shape == RecordOf("reshape", v).shape()) return Py_NewRef(self);
         return CallUnary(entry, v, std::span{all}.subspan(1),
                          {[](const Array& a, const void* data) {
                               return chainerx::Reshape(a, *static_cast<const Shape*>(data));

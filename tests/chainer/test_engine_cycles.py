@@ -57,17 +57,20 @@ class World:
                 if self.rng.random() < 0.4:  # with a built-in function above
                     y = F.relu(y) * 2.0
                 self.creators[id(y)] = id(function)
+                if y.creator is not function and self.rng.random() < 0.5:
+                    self.look_at(y)
                 variables.append(y)
                 self.objects.append(y)
                 if self.rng.random() < 0.3:
                     node = y.node
-                    self.creators[id(node)] = id(function)
+                    self.creators[id(node)] = self.creators[id(y)]
                     self.objects.append(node)
+                    self.refs.append((id(y), id(node)))
                 if self.module is chainerx and self.rng.random() < 0.4:
                     array = y.chx_array
                     self.objects += [array, array * 2]
                     for x in self.objects[-2:]:
-                        self.creators[id(x)] = id(function)
+                        self.creators[id(x)] = self.creators[id(y)]
                     self.refs.append((id(array), -id(y)))
         for x in variables:
             if self.rng.random() < 0.3:
@@ -88,6 +91,16 @@ class World:
             holder, held = self.rng.choice(holders), self.rng.choice(self.objects)
             setattr(holder, f'ref{len(self.refs)}', held)
             self.refs.append((id(holder), id(held)))
+
+    def look_at(self, y):
+        """The graph keeps a built-in function from then on, which keeps the nodes of its inputs."""
+        f = y.creator
+        (node,) = f.inputs
+        below = self.creators[id(y)]
+        self.creators |= {id(y): id(f), id(node): below}
+        self.functions[id(f)] = {below}
+        self.refs.append((id(f), id(node)))
+        self.objects += [f, node]
 
     def reachable(self, held):
         found, todo = set(), [id(o) for o in held]

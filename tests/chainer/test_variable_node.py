@@ -1,6 +1,7 @@
 """Places in the graph."""
 
 import gc
+import weakref
 
 import chainer.functions as F
 import chainerx
@@ -27,6 +28,57 @@ def test_one_node_per_place(x):
     assert isinstance(x.node, VariableNode)
     assert VariableNode(x) == x.node
     assert VariableNode(x, 'n').name == 'n'
+
+
+def test_ids_stay_as_long_as_the_graph(x):
+    """Programs that go through the graph remember by `id` what they have seen."""
+
+    def walk(start, before):
+        seen, todo = set(), [start]
+        while todo:
+            n = todo.pop()
+            if n is not None and id(n) not in seen:
+                seen.add(id(n))
+                todo += before(n)
+        return len(seen)
+
+    h = x
+    for _ in range(6):
+        h = F.tanh(h) * x + F.relu(h)
+    y = F.sum(h)
+    del h
+    assert walk(y.creator_node, lambda f: [n.creator_node for n in f.inputs]) == 25
+    assert walk(y.creator, lambda f: [n.creator for n in f.inputs]) == 25
+    assert walk(y.node, lambda n: (n.creator and n.creator.inputs) or ()) == 26
+    others = [Variable(x.array) for _ in range(5)]
+    places = {id(v.node): i for i, v in enumerate(others)}
+    assert [places[id(n)] for n in F.concat(others).creator.inputs] == [0, 1, 2, 3, 4]
+    assert weakref.ref(x.node)() is x.node
+
+
+def test_what_is_set_on_a_creator_stays(x):
+    y = F.relu(x)
+    y.creator.memo = 3
+    assert y.creator.memo == 3
+    f = weakref.ref(y.creator)
+    assert f() is y.creator
+    y.creator_node.result = y  # a cycle, which is collected
+    del y
+    gc.collect()
+    assert f() is None
+
+
+def test_kept_nodes_do_not_keep_what_was_unchained(x):
+    h = F.relu(x * 2)
+    y = h + 1
+    below = weakref.ref(y.creator.inputs[0].creator.inputs[0].creator)
+    assert below() is not None
+    y.unchain_backward()
+    del h
+    assert below() is None
+    node = weakref.ref(y.node)
+    del y
+    assert node() is None
 
 
 def test_attributes(x):

@@ -1,5 +1,7 @@
 #include "chainerx/autograd/region.h"
 
+#include <utility>
+
 namespace chainerx::internal {
 
 void Region::AddInput(Slot* slot) {
@@ -13,6 +15,7 @@ void Region::DropInputs() {
     for (uint32_t i = 0; i < n; ++i) {
         if (Slot* slot = inputs.begin()[i]) slot->Unref();
     }
+    if (void* views = std::exchange(input_views, nullptr)) release_views(views);
 }
 
 void Region::ForgetOutputs(const Node* node) {

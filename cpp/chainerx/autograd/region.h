@@ -66,6 +66,9 @@ struct CX_API Region {
     void* payload{nullptr};
     void (*release)(Region& region) noexcept {nullptr};
     void* view{nullptr};
+    // Its views of the inputs, if they are to stay the same ones: released with the inputs.
+    void* input_views{nullptr};
+    void (*release_views)(void* views) noexcept {nullptr};
     SlotList inputs;   // owned; empty after DropInputs()
     SlotList outputs;  // null after the array and all that was computed from it has gone
 

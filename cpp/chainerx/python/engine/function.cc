@@ -2,6 +2,8 @@
 
 #include <structmember.h>
 
+#include <utility>
+
 #include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/engine/call.h"
@@ -20,33 +22,44 @@ namespace {
 
 // ---- the type -----------------------------------------------------------------------------------
 
+bool IsView(const FunctionObject* f) { return f->region != nullptr && f->region->view == f; }
+
+// The region forgets the function, and the views that only this one reports to the collector.
+Ref TakeFromView(FunctionObject* f) {
+    if (!IsView(f)) return Ref{};
+    f->region->view = nullptr;
+    return Ref{static_cast<PyObject*>(std::exchange(f->region->input_views, nullptr))};
+}
+
 // Lets go of the region.
 void Unbind(FunctionObject* f) {
-    Region* region = f->region;
-    if (region == nullptr) return;
-    f->region = nullptr;
-    if (region->view == f) region->view = nullptr;
-    region->Unref();
+    const Ref views = TakeFromView(f);
+    if (Region* region = std::exchange(f->region, nullptr)) region->Unref();
 }
 
 int Traverse(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(AsFunction(self)->dict);
+    if (IsView(AsFunction(self))) {
+        Py_VISIT(static_cast<PyObject*>(AsFunction(self)->region->input_views));
+    }
     return VisitRegion(self, AsFunction(self)->region, visit, arg);
 }
 
 int Clear(PyObject* self) {
-    Py_CLEAR(AsFunction(self)->dict);
-    Region* region = AsFunction(self)->region;
-    if (region != nullptr && region->refs.load() == 1) Unbind(AsFunction(self));
+    FunctionObject* f = AsFunction(self);
+    Py_CLEAR(f->dict);
+    if (IsView(f)) {
+        const Ref views{static_cast<PyObject*>(std::exchange(f->region->input_views, nullptr))};
+    }
+    if (f->region != nullptr && f->region->refs.load() == 1) Unbind(f);
     return 0;
 }
 
 void Dealloc(PyObject* self) {
     PyObject_GC_UnTrack(self);
     FunctionObject* f = AsFunction(self);
-    // First: nobody may find it there any more.
-    if (f->region != nullptr && f->region->view == f) f->region->view = nullptr;
+    const Ref views = TakeFromView(f);  // first: nobody may find it there any more
     if (f->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
     Py_CLEAR(f->dict);
     Unbind(f);
@@ -208,7 +221,13 @@ PyObject* FunctionOf(Region* region) {
 
 PyObject* CreatorOf(Slot* slot) {
     if (slot->node == nullptr || slot->cut.load()) Py_RETURN_NONE;
-    return FunctionOf(internal::RegionOf(slot->node));
+    const Hold<Region> region{internal::RegionOf(slot->node)};
+    PyObject* f = FunctionOf(region.get());
+    if (AsFunction(f)->region == region.get()) {
+        AsFunction(f)->seen = true;
+        if (region.get()->nodes.load() != 0) PinFunction(region.get(), f);
+    }
+    return f;
 }
 
 Ref InputArrays(Region& region) {

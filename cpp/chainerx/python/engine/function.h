@@ -14,6 +14,7 @@ struct FunctionObject {
     PyObject_HEAD PyObject* dict;
     PyObject* weakrefs;
     internal::Region* region;  // owned; null before the function is applied
+    bool seen;                 // by the user, as a creator: its inputs remain the same objects
 };
 
 extern PyTypeObject* g_function_type;
@@ -23,7 +24,8 @@ inline FunctionObject* AsFunction(PyObject* o) { return reinterpret_cast<Functio
 
 // The function object of a region, made if there is none. New reference.
 PyObject* FunctionOf(internal::Region* region);
-// That of the creator of a place; None for a leaf. New reference.
+// That of the creator of a place; None for a leaf. The graph keeps it from now on, so that its id
+// and its attributes are those of the function. New reference.
 PyObject* CreatorOf(internal::Slot* slot);
 
 // Holds a region while a function is applied. If no node came of it, the region has no reason to

@@ -47,12 +47,22 @@ PyObject* Inputs(PyObject* self, void*) {
     Region* region = AsFunction(self)->region;
     if (region == nullptr || region->inputs.empty()) Py_RETURN_NONE;
     try {
+        if (region->input_views != nullptr) {
+            return Py_NewRef(static_cast<PyObject*>(region->input_views));
+        }
         const Hold<Region> hold{region};  // the collector may run code of the user's
         const uint32_t n = region->inputs.size();
         Ref tuple = Check(PyTuple_New(n));
         for (uint32_t i = 0; i < n; ++i) {
             Slot* slot = i < region->inputs.size() ? region->inputs[i] : nullptr;
             PyTuple_SET_ITEM(tuple.get(), i, slot != nullptr ? NodeOf(slot) : Py_NewRef(Py_None));
+        }
+        const bool stays = AsFunction(self)->seen && region->view == self;
+        if (stays && !region->inputs.empty() && region->input_views == nullptr) {
+            region->input_views = Py_NewRef(tuple.get());
+            region->release_views = [](void* views) noexcept {
+                ReleaseObject(static_cast<PyObject*>(views));
+            };
         }
         return tuple.Release();
     } catch (...) {

@@ -200,6 +200,7 @@ int Clear(PyObject* self) {
     VariableObject* v = AsVariable(self);
     Py_CLEAR(v->dict);
     Py_CLEAR(v->grad_var);
+    Py_CLEAR(v->node);
     Py_CLEAR(v->loss_scale);
     if (v->cell != nullptr && v->cell->refs == 1) {
         const Ref object{std::exchange(v->cell->object, Py_NewRef(Py_None))};
@@ -214,6 +215,7 @@ int Traverse(PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(v->dict);
     Py_VISIT(v->grad_var);
+    Py_VISIT(v->node);
     Py_VISIT(v->loss_scale);
     if (v->cell != nullptr && v->cell->refs == 1) Py_VISIT(v->cell->object);
     return VisitGraph(self, v->body, visit, arg);
@@ -227,6 +229,7 @@ void Dealloc(PyObject* self) {
     if (v->weakrefs != nullptr) PyObject_ClearWeakRefs(self);
     Py_CLEAR(v->dict);
     Py_CLEAR(v->grad_var);
+    Py_CLEAR(v->node);
     Py_CLEAR(v->loss_scale);
     Py_CLEAR(v->name);
     TakeRecord(v);
@@ -439,6 +442,7 @@ void ResetCell(VariableObject* v, Kind kind, Ref object) {
     Cell* cell = std::exchange(v->cell, NewCell(kind, std::move(object)));
     Forget(v);
     const Ref grad{std::exchange(v->grad_var, nullptr)};
+    const Ref node{std::exchange(v->node, nullptr)};
     const Array record = TakeRecord(v);
     UnrefCell(cell);
 }

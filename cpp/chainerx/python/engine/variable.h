@@ -35,6 +35,7 @@ struct VariableObject {
     bool requires_grad;
     PyObject* name;      // null: None
     PyObject* grad_var;  // the last that was given out or set; null: none
+    PyObject* node;      // the last that was given out; null: none
     // Of parameters: what the gradient has been multiplied with; null: nothing.
     PyObject* loss_scale;
 };

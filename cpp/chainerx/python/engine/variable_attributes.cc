@@ -199,7 +199,12 @@ void SetLossScale(VariableObject* v, PyObject* value) {
     Py_XSETREF(v->loss_scale, Given(value) ? Py_NewRef(value) : nullptr);
 }
 
-PyObject* GetNode(VariableObject* v) { return NodeOf(SlotOf("Variable.node", v)); }
+// The variable keeps it, as the node's id and weak references to it are to stay valid.
+PyObject* GetNode(VariableObject* v) {
+    Ref node{NodeOf(SlotOf("Variable.node", v))};
+    if (v->node != node.get()) Py_XSETREF(v->node, Py_NewRef(node.get()));
+    return node.Release();
+}
 
 PyObject* GetCreator(VariableObject* v) {
     Slot* slot = CurrentSlot(v);

@@ -126,6 +126,18 @@ def test_parameters_added_after_setup():
     assert to_list(net.l.W.array) == [[0, 0]]
 
 
+def test_parameters_added_at_the_place_of_others():
+    """A parameter may get the id of one that has gone."""
+    net = Net()
+    optimizer = sgd(net)
+    for _ in range(20):
+        with net.l.init_scope():
+            net.l.W = chainer.Parameter(np.ones((1, 2), 'f'))
+        net.cleargrads()
+        with pytest.warns(UserWarning, match='/l/W came into the link'):
+            optimizer.update(net.loss, ones(net))
+
+
 # ---- updates ----
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections.abc
 import typing as tp
 import warnings
+import weakref
 
 import numpy as np
 
@@ -307,7 +308,7 @@ class GradientMethod(Optimizer):
             param.update_rule = self.create_update_rule()
             if self._use_fp32_update:
                 param.update_rule.use_fp32_update()
-        self._managed = {id(param) for param in params}
+        self._managed = {id(param): weakref.ref(param) for param in params}
         return self
 
     def create_update_rule(self) -> UpdateRule:
@@ -433,8 +434,8 @@ class GradientMethod(Optimizer):
         for param in params:
             rule = param.update_rule
             if rule is None:
-                if managed is not None and id(param) not in managed:
-                    managed.add(id(param))
+                if managed is not None and not _is_among(param, managed):
+                    managed[id(param)] = weakref.ref(param)
                     warnings.warn(
                         f'{type(self).__name__}.update: parameter {self._path_of(param)} came into '
                         'the link after setup, and is not updated; call setup again, or give it an '
@@ -472,6 +473,11 @@ _PARTS_OF_UPDATE: tp.Final = (
 def _is_built_in(rule: UpdateRule | None) -> bool:
     """Whether what the rule does is one of the formulas of `chainer.optimizers`."""
     return getattr(rule, 'fused', None) is not None
+
+
+def _is_among(param: tp.Any, params: dict[int, weakref.ref[tp.Any]]) -> bool:
+    ref = params.get(id(param))
+    return ref is not None and ref() is param  # not one that has gone, and whose id is used again
 
 
 def _distinct(params: collections.abc.Iterable[tp.Any]) -> list[tp.Any]:

@@ -358,6 +358,9 @@ def test_backward_accumulate():
     f = Mul()
     f.apply((x, x))
     (total,) = f.backward_accumulate((0,), (g,), (g,))
+    y = F.exp(x)
+    for function in (f, y.creator):
+        assert isinstance(function.backward_accumulate((0,), (g,), (None,)), tuple)
     np.testing.assert_array_equal(total.array, A * A + A)
 
 

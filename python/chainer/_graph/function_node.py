@@ -286,7 +286,7 @@ class FunctionNode(engine.FunctionNode):
         ):
             gxs = tuple(gxs[i] for i in target_input_indexes)
         if all(g is None for g in grad_inputs):
-            return gxs
+            return tuple(gxs) if isinstance(gxs, list) else gxs
         return tuple(
             g if gx is None else gx if g is None else gx + g
             for gx, g in zip(gxs, grad_inputs, strict=True)

@@ -455,3 +455,36 @@ def test_a_number_of_updates_of_another_class(monkeypatch):
     set_grads(net, 0)
     optimizer.update()
     assert {p.update_rule.t for p in net.b.d.params()} == {7}
+
+
+def test_a_rule_that_may_refuse_its_number():
+    class Rule(SGDRule):
+        most = 5
+
+        @property
+        def t(self):
+            return self.__dict__.get('number', 0)
+
+        @t.setter
+        def t(self, value):
+            if value > self.most:
+                raise RuntimeError(f'no update {value}')
+            self.__dict__['number'] = value
+
+    class Optimizer(optimizers.SGD):
+        def create_update_rule(self):
+            return Rule(self.hyperparam)
+
+    net = make_net('numpy')
+    optimizer = Optimizer(1).setup(net)
+    net.b.c.W.update_rule.most = 3
+    for step in range(5):
+        set_grads(net, 0)
+        if step < 3:
+            optimizer.update()
+            continue
+        before = net.b.c.W.array.copy()
+        with pytest.raises(RuntimeError, match='no update 4'):
+            optimizer.update()
+        np.testing.assert_array_equal(net.b.c.W.array, before)
+    assert net.b.c.W.update_rule.t == 3

@@ -25,6 +25,8 @@ _UNFUSING: tp.Final = frozenset(
         *('fused_call', '_numbers', '_settings', 'alpha_t', 'bounds'),
     )
 )
+# What the engine reads and writes in the dict of a rule.
+_KEPT: tp.Final = frozenset(('t', 'enabled', 'hyperparam', '_state'))
 
 
 class UpdateRule:
@@ -63,7 +65,7 @@ class UpdateRule:
     def __init_subclass__(cls, **kwargs: tp.Any) -> None:
         super().__init_subclass__(**kwargs)
         own = vars(cls)
-        if 'fused' not in own and not _UNFUSING.isdisjoint(own):
+        if 'fused' not in own and not (_UNFUSING | _KEPT).isdisjoint(own):
             cls.fused = None
         overrides_one = any(name in own for name in _CORES[:2])
         if overrides_one and not any(name in own for name in (_CORES[2], 'step')):

@@ -488,3 +488,38 @@ def test_a_rule_that_may_refuse_its_number():
             optimizer.update()
         np.testing.assert_array_equal(net.b.c.W.array, before)
     assert net.b.c.W.update_rule.t == 3
+
+
+@pytest.mark.parametrize(
+    'move',
+    [
+        lambda net: net.W.__init__(net.W.array.T),
+        lambda net: net.to_chx(),
+        lambda net: net.from_chx(),
+    ],
+    ids=['transposed', 'to_chx', 'from_chx'],
+)
+@pytest.mark.parametrize('name', MAKE)
+def test_other_arrays_over_the_same_memory(name, move, request):
+    """The memory is where it was, and each array may be the first of its storage."""
+    results = []
+    for cls in (lambda c: c, plain):
+        net = Chain()
+        with net.init_scope():
+            net.W = Parameter(np.arange(4, dtype='f').reshape(2, 2))
+        if 'from_chx' in request.node.callspec.id:
+            net.to_chx()
+        optimizer = MAKE[name](cls).setup(net)
+        for _ in range(2):
+            for step in range(3):
+                update(net, optimizer, step)
+            rule, memory = net.W.update_rule, net.W.array
+            move(net)
+            net.W.update_rule = rule
+            for step in range(3):
+                update(net, optimizer, step)
+            del memory
+        for state in (rule.state or {}).values():
+            assert type(state) is type(net.W.array)
+        results.append(to_numpy(net.W.array))
+    np.testing.assert_array_equal(*results)

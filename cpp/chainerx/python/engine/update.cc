@@ -39,6 +39,7 @@ struct Place {
     Ref param;
     Ref state;  // a dict
     uint32_t version;
+    Kind kind;
     Array side;                    // over the parameter's memory, outside of the graph
     Ref arrays[kMaxUpdateStates];  // the values of the state
     Array states[kMaxUpdateStates];
@@ -158,6 +159,7 @@ bool AddPlace(PlanObject* plan, PyObject* param, PyObject* state) {
     Place place{};
     place.side = internal::Detached(RecordOf("UpdatePlan", v));
     place.version = v->version;
+    place.kind = v->cell->kind;
     if (!IsPlain(place.side)) return false;
     if (plan->device == nullptr) plan->device = &place.side.device();
     if (plan->device != &place.side.device()) return false;
@@ -234,11 +236,12 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject*) {
 // Whether parameter and state are the arrays that the plan was made for.
 bool IsCurrent(const PlanObject* plan, const Place& place) {
     const VariableObject* v = AsVariable(place.param.get());
-    if (v->cell->version != place.version || v->body == nullptr ||
-        v->body->data != place.side.raw_data()) {
+    // Another array over the same memory may have come with a version of its own.
+    if (v->cell->version != place.version || v->cell->kind != place.kind || v->body == nullptr ||
+        v->body->data != place.side.raw_data() || !v->body->contiguous) {
         return false;
     }
-    const bool is_numpy = v->cell->kind == Kind::kNumpy;
+    const bool is_numpy = place.kind == Kind::kNumpy;
     if (is_numpy && v->cell->object != nullptr && !IsWritableNumpy(v->cell->object)) return false;
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(plan->keys); ++k) {
         PyObject* array =

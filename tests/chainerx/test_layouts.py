@@ -3,6 +3,10 @@
 Sides lie around the borders of tiles: lines of the cache, vectors, and what counts as a long run.
 """
 
+import os
+import subprocess
+import sys
+
 import chainerx as chx
 import hypothesis
 import numpy as np
@@ -262,3 +266,27 @@ def test_first_extreme(dtype, size):
             assert int(chx.nanargmax(chx.array(n))) == place
             n[place] = np.inf
             assert int(chx.nanargmin(chx.array(n))) == place
+
+
+@pytest.mark.parametrize('shape', [(2048, 1504), (1999, 2001), (3, 1024, 1024)])
+@pytest.mark.parametrize('dtype', ['float32', 'float64', 'int8'])
+def test_results_larger_than_the_caches(shape, dtype):
+    """Some go past the caches: rows of whole lines, copied or beside an operand that is turned."""
+    n = values(shape, dtype, 1)
+    x = chx.array(n)
+    for axes in ((0, 1, 2), (1, 0, 2), (0, 2, 1)) if len(shape) == 3 else ((0, 1), (1, 0)):
+        check(x.transpose(axes).copy(), n.transpose(axes))
+        if shape == (3, 1024, 1024) and axes == (0, 2, 1):
+            check(x + x.transpose(axes), n + n.transpose(axes))
+    y = chx.zeros(shape[::-1], dtype)
+    y[...] = x.transpose()
+    check(y, n.transpose())
+
+
+@pytest.mark.skipif('CHAINERX_TEST_STREAM_BYTES' in os.environ, reason='runs itself')
+def test_small_results_that_go_past_the_caches():
+    subprocess.run(
+        [sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', __file__],
+        check=True,
+        env={**os.environ, 'CHAINERX_TEST_STREAM_BYTES': '0'},
+    )

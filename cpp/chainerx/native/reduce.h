@@ -26,10 +26,14 @@ inline Nest Line(int64_t n, int64_t stride) {
 
 // Elements that a loop takes in one go.
 inline constexpr int64_t kReduceBlock = 1024;
-// Bytes of accumulators of a row of outputs: with its cascade it stays in the first-level cache.
-inline constexpr int64_t kReduceRowBytes = 4096;
-inline constexpr int64_t ReduceColumns(int64_t item_size, int64_t acc_size) {
-    return kReduceRowBytes / (item_size > acc_size ? item_size : acc_size);
+// Bytes of accumulators of a row of outputs. They are half of the first-level cache, so that rows
+// of 2000 float64 are read whole: memory is slower in pieces. Less where rows are gathered first,
+// into a buffer for several of them.
+inline constexpr int64_t kReduceRowBytes = 16384;
+inline constexpr int64_t kGatheredRowBytes = 4096;
+inline constexpr int64_t ReduceColumns(int64_t item_size, int64_t acc_size, bool gathered) {
+    return (gathered ? kGatheredRowBytes : kReduceRowBytes) /
+           (item_size > acc_size ? item_size : acc_size);
 }
 
 // Elements [begin, begin + n) of a nest, n <= kReduceBlock, adjacent to each other: where they are,
@@ -53,7 +57,7 @@ struct ReduceLoops {
     void (*runs)(const char* data, int64_t step, int64_t n_runs, const Nest& nest, int64_t n,
                  const void* centers, void* acc){nullptr};
     // acc[j] = the reduction over rows [begin, begin + n) of the nest of row[j * column_stride].
-    // n_columns <= ReduceColumns(item_size, acc_size). One center per column.
+    // n_columns <= ReduceColumns(item_size, acc_size, stride != item_size). One center per column.
     void (*rows)(const char* data, const Nest& nest, int64_t begin, int64_t n,
                  int64_t column_stride, int64_t n_columns, const void* center, void* acc){nullptr};
     // acc[j] is combined with x[j], both accumulators.

@@ -200,7 +200,7 @@ void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
     Walk<2> outer = plan.kept;
     --outer.ndim;
     const int64_t n_outer = plan.n_out / n_columns;
-    const int64_t tile = ReduceColumns(loops.item_size, acc_size);
+    const int64_t tile = ReduceColumns(loops.item_size, acc_size, stride != loops.item_size);
     const int64_t n_tiles = CeilDiv(n_columns, tile);
     const int64_t width = std::min(tile, n_columns);
 

@@ -30,7 +30,7 @@ class Cascade {
  public:
     using Acc = typename P::Acc;
     static constexpr int kRadix = 16;
-    static constexpr int kLevels = 12;  // 16^12 groups of rows
+    static constexpr int kLevels = 8;  // 16^7 groups; those beyond are added to the last
 
     explicit Cascade(int64_t width) : width_{width} {
         for (int l = 0; l < kLevels; ++l) counts_[l] = 0;
@@ -91,7 +91,8 @@ struct Loops {
     static constexpr int64_t kItem = sizeof(Item);
     // 256 bytes of elements: eight vectors of AVX2, enough to hide the latency of an addition.
     static constexpr int64_t kLanes = 256 / (sizeof(Acc) < 4 ? 4 : sizeof(Acc));
-    static constexpr int64_t kColumns = ReduceColumns(kItem, sizeof(Acc));
+    static constexpr int64_t kColumns = ReduceColumns(kItem, sizeof(Acc), false);
+    static constexpr int64_t kGatheredColumns = ReduceColumns(kItem, sizeof(Acc), true);
     static constexpr int64_t kGroup = 16;  // rows to a group of Rows()
     static_assert(kReduceBlock % kLanes == 0);
 
@@ -216,12 +217,12 @@ struct Loops {
         const auto* center = static_cast<const Center*>(centers);
         auto* acc = static_cast<Acc*>(out);
         const char* rows[kGroup];
-        alignas(64) char buffer[kGroup * kColumns * kItem];
+        alignas(64) char buffer[kGroup * kGatheredColumns * kItem];
         const auto fetch = [&](int64_t k) {
             FetchRows(data, nest, begin, k, rows);
             if (stride == kItem) return;
             for (int64_t r = 0; r < k; ++r) {
-                char* to = buffer + r * kColumns * kItem;
+                char* to = buffer + r * kGatheredColumns * kItem;
                 CopyStrided(to, kItem, rows[r], stride, width, kItem);
                 rows[r] = to;
             }

@@ -15,10 +15,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/native/copy_block.h"
 #include "chainerx/native/parts.h"
+#include "chainerx/native/stream_out.h"
 #include "chainerx/native/walk.h"
 
 namespace chainerx::native {
@@ -49,16 +51,18 @@ template <int N>
 class Tiles {
  public:
     // Turns the walk as it needs it; it must have an axis.
-    Tiles(Walk<N>& walk, const LoopTraits<N>& traits, int64_t block)
+    Tiles(Walk<N>& walk, const LoopTraits<N>& traits, int64_t block, bool copies)
         : walk_{walk}, traits_{traits}, turned_{Turn(walk, traits)} {
         const int64_t run = walk.run_length();
         const bool has_rows = walk.ndim > 1;
         int64_t widest = 0;  // of the items that go through buffers
+        by_rows_ = !has_rows || run >= kLongRun || turned_ != 0;
+        // A loop that needs no buffer would be slower with one.
+        streams_ = by_rows_ && (copies || turned_ != 0) && IsWorthStreaming();
         for (int k = 0; k < N; ++k) {
-            direct_[k] = IsDirect(k);
+            direct_[k] = IsDirect(k) && !(k == 0 && streams_ && !copies);
             if (!direct_[k]) widest = std::max(widest, traits.item_size[k]);
         }
-        by_rows_ = !has_rows || run >= kLongRun || turned_ != 0;
         if (!by_rows_) {
             SetUpRange(block);
             return;
@@ -114,6 +118,26 @@ class Tiles {
         return stride == traits_.item_size[k] || (k > 0 && stride == 0 && traits_.takes_step_0);
     }
 
+    // Whether the output goes past the caches. It needs whole lines: a part of one is written by
+    // itself.
+    bool IsWorthStreaming() const {
+        const int64_t threshold = StreamThreshold();
+        int64_t most = 0;
+        for (int k = 0; k < N; ++k) most += traits_.item_size[k];
+        if (walk_.total * most < threshold || !IsDirect(0)) return false;
+        const int last = walk_.ndim - 1;
+        if (reinterpret_cast<uintptr_t>(walk_.data[0]) % kLine != 0) return false;
+        if (last > 0 && walk_.strides[0][last - 1] % kLine != 0) return false;
+        int64_t nbytes = 0;
+        for (int k = 0; k < N; ++k) {
+            if (k > 0 && walk_.data[k] == walk_.data[0]) return false;  // its lines are read anyway
+            int64_t n = traits_.item_size[k];
+            for (int i = 0; i < walk_.ndim; ++i) n *= walk_.strides[k][i] != 0 ? walk_.dims[i] : 1;
+            nbytes += n;
+        }
+        return nbytes >= threshold;
+    }
+
     // Tiles of short runs.
     void SetUpRange(int64_t block) {
         int64_t widest = 1;
@@ -145,8 +169,27 @@ class Tiles {
             b.src_row = last > 0 ? walk_.strides[1][last - 1] : 0;
             b.dst_column = walk_.strides[0][last];
             b.src_column = walk_.strides[1][last];
-            CopyBlock(p[0], p[1], b, traits_.item_size[0]);
+            if (streams_) {
+                StreamBlock(p[0], p[1], b);
+            } else {
+                CopyBlock(p[0], p[1], b, traits_.item_size[0]);
+            }
         }
+        if (streams_) FinishStreams();
+    }
+
+    void StreamBlock(char* dst, const char* src, const BlockCopy& b) const {
+        const int64_t size = traits_.item_size[0];
+        const int64_t nbytes = b.columns * size;
+        alignas(64) char buffer[kTileBytes];
+        int64_t pitch = b.src_row;
+        if (b.src_column != size) {
+            pitch = nbytes;
+            CopyBlock(buffer, src, {b.rows, b.columns, pitch, size, b.src_row, b.src_column}, size);
+            src = buffer;
+        }
+        for (int64_t r = 0; r < b.rows; ++r)
+            StreamRow(dst + r * b.dst_row, src + r * pitch, nbytes);
     }
 
     void CopyRange(int64_t begin, int64_t end) const {
@@ -164,6 +207,7 @@ class Tiles {
         alignas(64) char buffers[N][kTileBytes];
         if (by_rows_) {
             for (; begin < end; ++begin) RunRows(begin, buffers, loop);
+            if (streams_) FinishStreams();
         } else {
             RunRange(begin * columns_, std::min(end * columns_, walk_.total), buffers, loop);
         }
@@ -189,6 +233,21 @@ class Tiles {
         }
     }
 
+    // Asks for the rows that are read where they lie, while another operand is turned: they are too
+    // short for the processor to foresee the next.
+    void FetchRows(char* const (&p)[N], int64_t rows, int64_t columns) const {
+        const int last = walk_.ndim - 1;
+        for (int k = 1; k < N; ++k) {
+            if (!direct_[k] || walk_.strides[k][last] == 0) continue;
+            for (int64_t r = 0; r < rows; ++r) {
+                const char* row = p[k] + r * walk_.strides[k][last - 1];
+                for (int64_t i = 0; i < columns * traits_.item_size[k]; i += kLine) {
+                    __builtin_prefetch(row + i, 0, 2);
+                }
+            }
+        }
+    }
+
     template <typename F>
     void RunRows(int64_t i, char (&buffers)[N][kTileBytes], const F& loop) const {
         char* p[N];
@@ -198,6 +257,7 @@ class Tiles {
         const int last = walk_.ndim - 1;
         int64_t pitch[N];  // bytes from row to row
         int64_t steps[N];
+        if (turned_ != 0) FetchRows(p, rows, columns);
         for (int k = 0; k < N; ++k) {
             const int64_t size = traits_.item_size[k];
             const int64_t stride = walk_.strides[k][last];
@@ -222,6 +282,13 @@ class Tiles {
         if (direct_[0]) return;
         Place(i, p, &rows, &columns);
         const int64_t size = traits_.item_size[0];
+        if (streams_) {
+            for (int64_t r = 0; r < rows; ++r) {
+                StreamRow(p[0], buffers[0] + r * columns * size, columns * size);
+                if (last > 0) p[0] += walk_.strides[0][last - 1];
+            }
+            return;
+        }
         CopyBlock(p[0], buffers[0],
                   {rows, columns, last > 0 ? walk_.strides[0][last - 1] : 0, walk_.strides[0][last],
                    columns * size, size},
@@ -300,6 +367,7 @@ class Tiles {
     const LoopTraits<N> traits_;
     int64_t turned_;
     bool by_rows_;
+    bool streams_;
     bool direct_[N];  // as it lies in memory
     int64_t rows_{1};
     int64_t columns_;
@@ -314,7 +382,7 @@ template <int N, typename F>
 void RunTiles(Walk<N>& walk, const LoopTraits<N>& traits, int64_t block, const F& loop) {
     if (walk.total == 0) return;
     walk.EnsureAxis();
-    Tiles<N>{walk, traits, block}.Run(loop);
+    Tiles<N>{walk, traits, block, std::is_same_v<F, CopyLoop>}.Run(loop);
 }
 
 }  // namespace chainerx::native

@@ -13,6 +13,25 @@ using Batch = xsimd::batch<T>;
 using BatchF = Batch<float>;
 using BatchD = Batch<double>;
 
+// Loads a whole batch. With AVX-512 in halves: on Zen 4 a line of memory that is read at once comes
+// 10 to 20 % slower from the third-level cache and beyond (x + y of 2000 x 2000).
+inline BatchF Load(const float* x) {
+#if defined(CX_ISA_AVX512)
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm256_loadu_ps(x)), _mm256_loadu_ps(x + 8),
+                              1);
+#else
+    return BatchF::load_unaligned(x);
+#endif
+}
+inline BatchD Load(const double* x) {
+#if defined(CX_ISA_AVX512)
+    return _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd(x)), _mm256_loadu_pd(x + 4),
+                              1);
+#else
+    return BatchD::load_unaligned(x);
+#endif
+}
+
 // Loads 0 < n < size elements; the other lanes are 0. Never touches memory beyond them.
 inline BatchF LoadPart(const float* x, int64_t n) {
 #if defined(CX_ISA_AVX512)

@@ -23,7 +23,7 @@ void RunUnary(const void* x_data, void* out_data, int64_t n) {
     T* out = static_cast<T*>(out_data);
     int64_t i = 0;
     for (; i + kWidth <= n; i += kWidth) {
-        Row::Apply(B::load_unaligned(x + i)).store_unaligned(out + i);
+        Row::Apply(Load(x + i)).store_unaligned(out + i);
     }
     if (i < n) StorePart(out + i, Row::Apply(LoadPart(x + i, n - i)), n - i);
 }
@@ -49,8 +49,7 @@ void RunBinary(const void* x1_data, int64_t step1, const void* x2_data, int64_t 
     }
     int64_t i = 0;
     for (; i + kWidth <= n; i += kWidth) {
-        Row::Apply(B::load_unaligned(x1 + i * step1), B::load_unaligned(x2 + i * step2))
-            .store_unaligned(out + i);
+        Row::Apply(Load(x1 + i * step1), Load(x2 + i * step2)).store_unaligned(out + i);
     }
     if (i < n) {
         const B y = Row::Apply(LoadPart(x1 + i * step1, n - i), LoadPart(x2 + i * step2, n - i));
@@ -75,8 +74,7 @@ void RunTernary(const void* x1_data, int64_t step1, const void* x2_data, int64_t
     }
     int64_t i = 0;
     for (; i + kWidth <= n; i += kWidth) {
-        Row::Apply(B::load_unaligned(x[0] + i * step1), B::load_unaligned(x[1] + i * step2),
-                   B::load_unaligned(x[2] + i * step3))
+        Row::Apply(Load(x[0] + i * step1), Load(x[1] + i * step2), Load(x[2] + i * step3))
             .store_unaligned(out + i);
     }
     if (i < n) {

@@ -18,10 +18,10 @@ void Run(char* param, const char* grad, char* const* states, int64_t n, const do
     for (int k = 0; k < Row::kStates; ++k) s[k] = reinterpret_cast<T*>(states[k]);
     int64_t i = 0;
     for (; i + kWidth <= n; i += kWidth) {
-        B bp = B::load_unaligned(p + i);
+        B bp = Load(p + i);
         B bs[kMaxUpdateStates];
-        for (int k = 0; k < Row::kStates; ++k) bs[k] = B::load_unaligned(s[k] + i);
-        Row::template Apply<B>(bp, B::load_unaligned(g + i), bs[0], bs[1], bs[2], numbers);
+        for (int k = 0; k < Row::kStates; ++k) bs[k] = Load(s[k] + i);
+        Row::template Apply<B>(bp, Load(g + i), bs[0], bs[1], bs[2], numbers);
         bp.store_unaligned(p + i);
         for (int k = 0; k < Row::kStates; ++k) bs[k].store_unaligned(s[k] + i);
     }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kPiece = 1 << 16;
 constexpr int64_t kMaxParts = 1024;  // whose extremes are kept at a time
-constexpr int64_t kColumns = 512;
+constexpr int64_t kColumns = 1024;
 
 // What is looked for: the largest or the smallest, with NaN above all or ignored.
 template <typename T, bool kLargest, bool kIgnoresNan>
@@ -204,7 +204,7 @@ void FindInRows(const char* data, const Nest& nest, int64_t n, int64_t stride, i
     using Acc = typename E::Acc;
     using Index = typename E::Index;
     using Item = typename E::Item;
-    constexpr int64_t kRows = 4;  // that are fetched at a time
+    constexpr int64_t kRows = 2;  // that are fetched at a time
     alignas(64) char buffer[kRows * kColumns * sizeof(Item)];
     alignas(64) Acc best[kColumns];
     alignas(64) Index index[kColumns];

@@ -51,10 +51,26 @@ def rows_by_numbers(bench):
         )
 
 
+def rows_of_accuracy(bench):
+    """How often the largest score is that of the class."""
+    y, _, y_np = float32(1000, 1000)
+    t_np = y_np.argmax(axis=1)  # all right, which takes longest
+    bench.row(
+        'accuracy, 1M',
+        {'chainerx': 'f.accuracy(y, t)', 'numpy': '(y.argmax(axis=1) == t).mean()'},
+        {
+            'chainerx': {'f': chainerx, 'y': y, 't': chainerx.array(t_np)},
+            'numpy': {'y': y_np, 't': t_np},
+        },
+        against='numpy',
+    )
+
+
 def rows(bench):
-    """add, exp, tanh, sum, mean over 1M elements; powers and quotients with a number."""
+    """add, exp, tanh, sum, mean, accuracy over 1M elements; powers, quotients with a number."""
     rows_of(bench, '1M', (1000, 1000), OPS)
     rows_by_numbers(bench)
+    rows_of_accuracy(bench)
 
 
 if __name__ == '__main__':

@@ -207,6 +207,30 @@ def test_first_of_equals_wins():
                 np.testing.assert_array_equal(actual, expected)
 
 
+@pytest.mark.parametrize('dtype', ['float16', 'bfloat16', 'float32', 'float64'])
+def test_hits_are_where_argmax_is(dtype):
+    """Of rows with equal values, nan and infinities, in any layout; no label is out of the way."""
+    rng = np.random.default_rng(0)
+    for shape in ((50, 7), (50, 200), (9, 5, 6), (9, 130, 3)):
+        values = rng.integers(-3, 3, shape).astype('f')
+        values[rng.random(shape) < 0.5 / shape[1]] = np.nan
+        values[0] = -np.inf
+        values[1, 2:] = np.inf
+        best = values.argmax(1)
+        for labels in (best, rng.integers(-1, shape[1] + 1, best.shape), np.zeros_like(best)):
+            expected = (labels == best).mean()
+            y, t = chx.array(values).astype(dtype), chx.array(labels)
+            forward = chx.array(np.ascontiguousarray(values[:, ::-1])).astype(dtype)
+            last = chx.array(np.ascontiguousarray(np.moveaxis(values, 1, -1))).astype(dtype)
+            for x in (y, forward[:, ::-1], chx.moveaxis(last, -1, 1)):
+                hits = to_numpy(chx.accuracy(x, t))
+                np.testing.assert_allclose(hits.astype('f'), expected, rtol=1e-2)
+            ignored = to_numpy(chx.accuracy(y, t, 0)).astype('f')
+            kept = labels != 0
+            mean = (labels == best)[kept].mean() if kept.any() else 0
+            np.testing.assert_allclose(ignored, mean, rtol=1e-2)
+
+
 def test_integer_extremes():
     for dtype in ('int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64'):
         info = np.iinfo(dtype)

@@ -176,6 +176,48 @@ void OneHot(const char* op, const Array& t, const std::optional<int64_t>& ignore
 }
 CX_NATIVE_KERNEL(OneHot)
 
+template <typename T>
+ComputeType<T> At(const char* x, int64_t offset) {
+    return Cast<ComputeType<T>>(*reinterpret_cast<const T*>(x + offset));
+}
+
+// Whether no element of [begin, end) beats `best`: is larger, is as large (if that is enough), or
+// is a nan. By blocks without a branch inside, which compilers make vector code of.
+template <bool kEqualBeats, typename T>
+bool IsUnbeaten(ComputeType<T> best, const char* x, int64_t stride, int64_t begin, int64_t end) {
+    constexpr int64_t kBlock = 64;
+    constexpr int64_t kSize = sizeof(T);
+    for (; begin < end; begin += kBlock) {
+        const int64_t n = std::min(kBlock, end - begin);
+        const auto is_beaten = [&](const char* from, int64_t step) {
+            int any = 0;
+            for (int64_t j = 0; j < n; ++j) {
+                const auto v = At<T>(from, j * step);
+                any |= kEqualBeats ? !(v < best) : !(v <= best);
+            }
+            return any != 0;
+        };
+        const char* from = x + begin * stride;
+        if (stride == kSize ? is_beaten(from, kSize) : is_beaten(from, stride)) return false;
+    }
+    return true;
+}
+
+// Whether argmax gives `label`: the first of the largest, where the first nan counts as largest.
+template <typename T>
+bool IsArgMax(const char* x, int64_t stride, int64_t n, int64_t label) {
+    if (label < 0 || label >= n) return false;
+    const auto best = At<T>(x, label * stride);
+    if (std::isnan(best)) {
+        for (int64_t j = 0; j < label; ++j) {
+            if (std::isnan(At<T>(x, j * stride))) return false;
+        }
+        return true;
+    }
+    return IsUnbeaten<true, T>(best, x, stride, 0, label) &&
+           IsUnbeaten<false, T>(best, x, stride, label + 1, n);
+}
+
 void CountHits(const Array& y, const Array& t, const std::optional<int64_t>& ignore,
                const Array& hits, const Array& counted) {
     const Strides& strides = y.strides();
@@ -187,19 +229,8 @@ void CountHits(const Array& y, const Array& t, const std::optional<int64_t>& ign
             const int64_t label = Data<const int64_t>(t)[i];
             if (label == ignore) continue;
             const char* from = y.raw_data() + i / n * strides[0] + i % n * strides[2];
-            int64_t best = 0;
-            auto largest = -std::numeric_limits<ComputeType<T>>::infinity();
-            for (int64_t j = 0; j < y.shape()[1]; ++j) {
-                const auto v =
-                    Cast<ComputeType<T>>(*reinterpret_cast<const T*>(from + j * strides[1]));
-                // The first nan counts as the largest, as in argmax.
-                if (v > largest || (std::isnan(v) && !std::isnan(largest))) {
-                    largest = v;
-                    best = j;
-                }
-            }
             ++n_counted;
-            n_hits += best == label;
+            n_hits += IsArgMax<T>(from, strides[1], y.shape()[1], label);
         }
     });
     *Data<int64_t>(hits) = n_hits;

@@ -543,3 +543,33 @@ def test_graphs_outlive_their_thread():
     x, y = outputs.pop()
     y.backward()
     np.testing.assert_array_equal(x.grad, np.full_like(X, 2))
+
+
+@pytest.mark.parametrize('swap', [False, True])
+@pytest.mark.parametrize('look', ['outputs', 'backward', 'output_data'])
+def test_outputs_of_what_is_about_to_go(look, swap):
+    """A graph goes node by node, and code of the user's may run in between."""
+
+    class WithDestructor(Double):
+        def __del__(self):
+            found.append([ref() for ref in function.outputs])
+            if look == 'output_data':
+                with pytest.raises(RuntimeError, match='gone'):
+                    function.output_data  # noqa: B018
+            if look == 'backward':
+                F.sum(F.relu(Variable(X.copy()))).backward()
+
+    found = []
+    for _ in range(10):
+        y1 = F.relu(Variable(X.copy()))
+        function = y1.creator
+        (y2,) = WithDestructor().apply((Variable(X.copy()),))
+        y = y2 + y1 if swap else y1 + y2
+        del y1, y2
+        del y
+        gc.collect()
+    # Whichever went first, it was found whole or not at all.
+    assert len(found) == 10
+    assert all(nodes == [None] or nodes[0].shape == X.shape for nodes in found)
+    if not swap:
+        assert found == [[None]] * 10

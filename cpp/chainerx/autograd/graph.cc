@@ -292,6 +292,8 @@ void Node::UnchainIfIdle() {
 }
 
 void Node::Doom() {
+    // At once, for until its turn comes code of the user's may run, which finds outputs there.
+    if (region != nullptr) region->ForgetOutputs(this);
     next_doomed = static_cast<Node*>(t_state.doomed_nodes);
     t_state.doomed_nodes = this;
     if (t_state.destroying) return;
@@ -309,10 +311,7 @@ void Node::Destroy() {
         DestroyFns();
         DropEdges();
     }
-    if (region != nullptr) {
-        region->ForgetOutputs(this);
-        region->UnrefNode();
-    }
+    if (region != nullptr) region->UnrefNode();
     for (uint32_t i = 0; i < n_outputs; ++i) outputs()[i].~Slot();
     const uint32_t size = alloc_size;
     this->~Node();

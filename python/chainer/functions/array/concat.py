@@ -34,11 +34,11 @@ class Concat(BuiltinFunction):
         return chainerx.concatenate(xs, axis)
 
 
-def concat(xs: tp.Sequence[tp.Any], axis: int = 1) -> variable.Variable:
+def concat(xs: tp.Iterable[tp.Any], axis: int = 1) -> variable.Variable:
     """Joins arrays along an axis that they have.
 
     Args:
-        xs (sequence of Variable or array): One or more, of one dtype; the same shapes, but for the
+        xs (iterable of Variable or array): One or more, of one dtype; the same shapes, but for the
             length of this axis.
         axis (int): See above; negative ones count from the end.
 
@@ -48,19 +48,25 @@ def concat(xs: tp.Sequence[tp.Any], axis: int = 1) -> variable.Variable:
 
     Raises:
         InvalidType: If dtypes or shapes do not fit, or there is no array.
-        TypeError: If ``axis`` is no integer, or ``xs`` no list or tuple.
+        TypeError: If ``axis`` is no integer, or ``xs`` no iterable of them.
     """
-    check_sequence('concat', xs)
+    xs = to_sequence('concat', xs)
     if not isinstance(axis, int):
         raise TypeError(f'concat: axis is {axis!r}, expected an int')
     return Concat.call(*xs, axis=axis)
 
 
-def check_sequence(op: str, xs: tp.Any) -> None:
-    """Raises TypeError for a variable or an array in the place of a sequence of them, and
-    `InvalidType` for an empty one.
+def to_sequence(op: str, xs: tp.Any) -> tp.Sequence[tp.Any]:
+    """What an iterable has.
+
+    Raises:
+        InvalidType: If it has nothing.
+        TypeError: For a variable or an array in the place of several of them.
     """
     if isinstance(xs, variable.Variable) or hasattr(xs, 'dtype'):
         raise TypeError(f'{op}: xs is a {type(xs).__name__}, expected a list or tuple')
-    if not len(xs):
+    if not isinstance(xs, list | tuple):
+        xs = tuple(xs)
+    if not xs:
         type_check.expect(type_check.make_variable(0, 'in_types.size') > 0)
+    return xs

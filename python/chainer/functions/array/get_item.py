@@ -30,8 +30,8 @@ def get_item(x: tp.Any, slices: tp.Any) -> variable.Variable:
 
     Args:
         x (Variable or array): Any shape and dtype.
-        slices: Integers, slices, None, Ellipsis, arrays or lists of integers or of bool, or a tuple
-            of such.
+        slices: Integers, slices, None, Ellipsis, arrays or lists of integers or of bool, ranges, or
+            a tuple of such.
 
     Returns:
         Variable: A view where only integers, slices, None and Ellipsis are used, else a copy.
@@ -44,11 +44,13 @@ def get_item(x: tp.Any, slices: tp.Any) -> variable.Variable:
 
 
 def _to_indices(slices: tp.Any) -> tuple[tp.Any, ...]:
+    if isinstance(slices, range):
+        slices = list(slices)
     if isinstance(slices, list):
         slices = _list_to_index(slices)
     if not isinstance(slices, tuple):
         slices = (slices,)
-    if any(isinstance(s, variable.Variable | list | cuda.ndarray) for s in slices):
+    if any(isinstance(s, variable.Variable | list | range | cuda.ndarray) for s in slices):
         slices = tuple(map(_to_index, slices))
     return slices
 
@@ -67,6 +69,8 @@ def _to_array(index: list[tp.Any]) -> np.ndarray:
 
 def _to_index(index: tp.Any) -> tp.Any:
     """A variable or list as an array; what chainerx does not know as an array that it does."""
+    if isinstance(index, range):
+        index = list(index)
     index = _to_array(index) if isinstance(index, list) else variable.as_array(index)
     return engine.side(index) if isinstance(index, cuda.ndarray) else index
 

@@ -8,7 +8,7 @@ import chainerx
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
-from chainer.functions.array.concat import check_sequence
+from chainer.functions.array.concat import to_sequence
 from chainer.utils import type_check
 
 
@@ -30,11 +30,11 @@ class Hstack(BuiltinFunction):
         return chainerx.hstack(xs)
 
 
-def hstack(xs: tp.Sequence[tp.Any]) -> variable.Variable:
+def hstack(xs: tp.Iterable[tp.Any]) -> variable.Variable:
     """Joins arrays along the second axis, or the first if it is the only one.
 
     Args:
-        xs (sequence of Variable or array): One or more, of one dtype; the same shapes, but for the
+        xs (iterable of Variable or array): One or more, of one dtype; the same shapes, but for the
             length of this axis.
 
     Returns:
@@ -43,7 +43,7 @@ def hstack(xs: tp.Sequence[tp.Any]) -> variable.Variable:
 
     Raises:
         InvalidType: If dtypes or shapes do not fit, or there is no array.
-        TypeError: If ``xs`` is no list or tuple.
+        TypeError: If ``xs`` is no iterable of them.
     """
-    check_sequence('hstack', xs)
+    xs = to_sequence('hstack', xs)
     return Hstack.call(*xs)

@@ -85,4 +85,6 @@ def pad(x: tp.Any, pad_width: tp.Any, mode: str, **keywords: tp.Any) -> variable
         ValueError: If widths do not fit, or there is no such mode or keyword.
     """
     _check(mode, keywords)
+    if isinstance(pad_width, np.ndarray):
+        pad_width = pad_width.tolist()
     return Pad.call(x, pad_width=pad_width, mode=mode, keywords=keywords)

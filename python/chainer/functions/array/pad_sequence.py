@@ -8,7 +8,7 @@ import chainerx
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
-from chainer.functions.array.concat import check_sequence
+from chainer.functions.array.concat import to_sequence
 from chainer.utils import type_check
 
 
@@ -35,12 +35,12 @@ class PadSequence(BuiltinFunction):
 
 
 def pad_sequence(
-    xs: tp.Sequence[tp.Any], length: int | None = None, padding: float = 0
+    xs: tp.Iterable[tp.Any], length: int | None = None, padding: float = 0
 ) -> variable.Variable:
     """Arrays of several lengths, stacked and padded at their ends.
 
     Args:
-        xs (sequence of Variable or array): One or more, of one dtype; the same shapes, but for the
+        xs (iterable of Variable or array): One or more, of one dtype; the same shapes, but for the
             length of the first axis.
         length (int): The length of the result along its second axis; None takes the greatest.
         padding (float): What is added.
@@ -51,5 +51,5 @@ def pad_sequence(
     Raises:
         InvalidType: If dtypes or shapes do not fit, or there is no array.
     """
-    check_sequence('pad_sequence', xs)
+    xs = to_sequence('pad_sequence', xs)
     return PadSequence.call(*xs, length=length, padding=padding)

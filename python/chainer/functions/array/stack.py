@@ -8,7 +8,7 @@ import chainerx
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
-from chainer.functions.array.concat import check_sequence
+from chainer.functions.array.concat import to_sequence
 from chainer.utils import type_check
 
 
@@ -30,11 +30,11 @@ class Stack(BuiltinFunction):
         return chainerx.stack(xs, axis)
 
 
-def stack(xs: tp.Sequence[tp.Any], axis: int = 0) -> variable.Variable:
+def stack(xs: tp.Iterable[tp.Any], axis: int = 0) -> variable.Variable:
     """Joins arrays along a new axis.
 
     Args:
-        xs (sequence of Variable or array): One or more, of one dtype and shape.
+        xs (iterable of Variable or array): One or more, of one dtype and shape.
         axis (int): Where it stands in the result; negative ones count from the end.
 
     Returns:
@@ -43,7 +43,7 @@ def stack(xs: tp.Sequence[tp.Any], axis: int = 0) -> variable.Variable:
 
     Raises:
         InvalidType: If dtypes or shapes differ, there is no array, or no such axis.
-        TypeError: If ``xs`` is no list or tuple.
+        TypeError: If ``xs`` is no iterable of them.
     """
-    check_sequence('stack', xs)
+    xs = to_sequence('stack', xs)
     return Stack.call(*xs, axis=axis)

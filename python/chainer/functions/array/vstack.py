@@ -8,7 +8,7 @@ import chainerx
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
-from chainer.functions.array.concat import check_sequence
+from chainer.functions.array.concat import to_sequence
 from chainer.utils import type_check
 
 
@@ -31,11 +31,11 @@ class Vstack(BuiltinFunction):
         return chainerx.vstack(xs)
 
 
-def vstack(xs: tp.Sequence[tp.Any]) -> variable.Variable:
+def vstack(xs: tp.Iterable[tp.Any]) -> variable.Variable:
     """Joins arrays along the first axis; arrays of one axis count as rows.
 
     Args:
-        xs (sequence of Variable or array): One or more, of one dtype; the same shapes, but for the
+        xs (iterable of Variable or array): One or more, of one dtype; the same shapes, but for the
             length of the first of several axes.
 
     Returns:
@@ -44,7 +44,7 @@ def vstack(xs: tp.Sequence[tp.Any]) -> variable.Variable:
 
     Raises:
         InvalidType: If dtypes or shapes do not fit, or there is no array.
-        TypeError: If ``xs`` is no list or tuple.
+        TypeError: If ``xs`` is no iterable of them.
     """
-    check_sequence('vstack', xs)
+    xs = to_sequence('vstack', xs)
     return Vstack.call(*xs)

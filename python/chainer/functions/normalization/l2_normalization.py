@@ -60,4 +60,6 @@ def normalize(x: tp.Any, eps: float = 1e-5, axis: tp.Any = 1) -> variable.Variab
         TypeError: If ``axis`` is something else.
         ValueError: If it names one axis twice.
     """
+    if isinstance(axis, np.integer):
+        axis = int(axis)
     return NormalizeL2.call(x, eps=eps, axis=to_axes('normalize', axis))

@@ -1,0 +1,34 @@
+"""What functions take besides lists, tuples and ints, as NumPy does."""
+
+import chainer.functions as F
+import numpy as np
+import pytest
+from chainer import Variable
+from chainer.utils.type_check import InvalidType
+from devices import assert_equal, to_numpy
+
+
+@pytest.mark.parametrize('name', ['concat', 'stack', 'hstack', 'vstack', 'dstack', 'pad_sequence'])
+def test_any_iterable_of_arrays(name, make):
+    function = getattr(F, name)
+    xs = [Variable(make([[1, 2], [3, 4]], 'float32') * (i + 1)) for i in range(3)]
+    expected = to_numpy(function(xs))
+    for iterable in (iter(xs), map(lambda x: x, xs), dict(enumerate(xs)).values(), (x for x in xs)):
+        assert_equal(function(iterable), expected)
+    with pytest.raises(InvalidType):
+        function(iter(()))
+    for wrong in (None, 3, xs[0], xs[0].array):
+        with pytest.raises(TypeError):
+            function(wrong)
+
+
+def test_parameters_that_numpy_takes(make):
+    x = Variable(make([[3, 4], [6, 8], [0, 1]], 'float32'))
+    a = to_numpy(x)
+    assert_equal(x[range(2)], a[range(2)])
+    assert_equal(x[:, range(1, -1, -1)], a[:, ::-1])
+    assert_equal(x[range(0)], a[:0])
+    width = np.array([[1, 0], [0, 2]])
+    assert_equal(F.pad(x, width, 'constant'), np.pad(a, width))
+    expected = to_numpy(F.normalize(x, axis=1))
+    assert_equal(F.normalize(x, axis=np.int64(1)), expected)

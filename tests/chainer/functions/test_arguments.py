@@ -32,3 +32,7 @@ def test_parameters_that_numpy_takes(make):
     assert_equal(F.pad(x, width, 'constant'), np.pad(a, width))
     expected = to_numpy(F.normalize(x, axis=1))
     assert_equal(F.normalize(x, axis=np.int64(1)), expected)
+    blocks = Variable(make(np.arange(16.0).reshape(1, 4, 2, 2), 'float32'))
+    expected = to_numpy(F.depth2space(blocks, 2))
+    assert_equal(F.depth2space(blocks, np.int32(2)), expected)
+    assert_equal(F.space2depth(expected, np.int64(2)), to_numpy(blocks))

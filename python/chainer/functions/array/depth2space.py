@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+import numpy as np
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
@@ -33,7 +34,7 @@ class Depth2Space(BuiltinFunction):
 
 def check_block(op: str, r: int) -> None:
     """Refuses what can be no side of a block."""
-    if not isinstance(r, int):
+    if not isinstance(r, int | np.integer):
         raise TypeError(f'{op}: r is {r!r}, expected an int')
     if r <= 0:
         raise ValueError(f'{op}: r is {r}, expected a positive number')

@@ -148,6 +148,9 @@ class WithArrays(FunctionNode):
     def forward(self, xs):
         assert type(self.given) is type(self.constant) is type(xs[0]) is np.ndarray
         self.mask = np.sign(xs[0])
+        self.others = np.array(['a', 'b']), np.ma.array([1.0]), np.zeros((1,) * 12)
+        self.words, self.masked, self.deep = self.others
+        self.constants = np.broadcast_to(xs[0], (3, 2))
         self.given += 1
         self.total = self.total + xs[0]
         if xs[0][0] > 100:
@@ -155,7 +158,7 @@ class WithArrays(FunctionNode):
         return (xs[0] * self.given,)
 
     def backward(self, indexes, gys):
-        return (gys[0] * self.given,)
+        return (gys[0] * self.given * self.mask,)
 
 
 def test_attributes_are_of_the_kind_that_forward_and_backward_see():
@@ -166,11 +169,14 @@ def test_attributes_are_of_the_kind_that_forward_and_backward_see():
     assert f.given is given  # and what was written is there
     np.testing.assert_array_equal(chainerx.to_numpy(given), [2, 3])
     assert f.constant is constant
-    assert type(f.mask) is np.ndarray  # assigned by forward
+    assert isinstance(f.mask, chainerx.ndarray)  # assigned by forward
+    for before, after in zip(f.others, (f.words, f.masked, f.deep), strict=True):
+        assert before is after  # chainerx can't hold it
+    assert isinstance(f.constants, chainerx.ndarray)
     assert isinstance(f.total, chainerx.ndarray)
     np.testing.assert_array_equal(chainerx.to_numpy(f.total), [3, -4])
     F.sum(y).backward()
-    np.testing.assert_array_equal(chainerx.to_numpy(x.grad), [2, 3])
+    np.testing.assert_array_equal(chainerx.to_numpy(x.grad), [2, -3])
     with pytest.raises(ValueError, match='too large'):
         f.apply((chainerx.array([101, 1], 'f'),))
     assert f.given is given
@@ -197,5 +203,6 @@ def test_attributes_of_old_style_functions():
     x = Variable(chainerx.array([3, -4], 'f'))
     y = f(x)
     assert isinstance(f.weight, chainerx.ndarray)
+    assert isinstance(f.mask, chainerx.ndarray)
     F.sum(y).backward()
     np.testing.assert_array_equal(chainerx.to_numpy(x.grad), [2, -3])

@@ -58,21 +58,30 @@ def count(function: str, shapes: str, reason: str) -> None:
 def converted_attributes(owner: tp.Any, device: tp.Any) -> c.Iterator[None]:
     """Attributes that are chainerx arrays are of NumPy or CuPy meanwhile, over the same memory.
 
-    Afterwards they are chainerx arrays again, also where others were assigned.
+    Afterwards they are chainerx arrays again, and so are those that were assigned meanwhile:
+    backward meets them together with gradients, which are of chainerx.
     """
     attributes = vars(owner)
     before = {name: x for name, x in attributes.items() if isinstance(x, chainerx.ndarray)}
-    lent = {name: backend.from_chx(x) for name, x in before.items()}
-    attributes.update(lent)
+    attributes.update({name: backend.from_chx(x) for name, x in before.items()})
+    lent = dict(attributes)
     try:
         yield
     finally:
-        for name, x in before.items():
-            now = attributes.get(name)
-            if now is lent[name]:
-                attributes[name] = x
-            elif engine.kind(now) in ('numpy', 'cupy'):
-                attributes[name] = device.send(now)
+        for name, now in list(attributes.items()):
+            if now is not lent.get(name):
+                attributes[name] = _to_chainerx(now, device)
+            elif name in before:
+                attributes[name] = before[name]
+
+
+def _to_chainerx(value: tp.Any, device: tp.Any) -> tp.Any:
+    if engine.kind(value) not in ('numpy', 'cupy') or hasattr(value, 'mask'):
+        return value
+    try:
+        return device.send(value)
+    except (chainerx.DtypeError, chainerx.DimensionError):  # what chainerx can't hold
+        return value
 
 
 class FallbackReport(list[tuple[str, str, str, int]]):

@@ -71,7 +71,7 @@ struct BatchPolicy : P {
         for (; n >= kBatches * kSize; n -= kBatches * kSize, x += kBatches * kSize) {
 #pragma GCC unroll 16
             for (int64_t k = 0; k < kBatches; ++k) {
-                acc[k] = P::Step(acc[k], Load(x + k * kSize), center);
+                acc[k] = P::Step(acc[k], B::load_unaligned(x + k * kSize), center);
             }
         }
         // Unrolled, so that the batches stay in registers.
@@ -85,7 +85,7 @@ struct BatchPolicy : P {
                 }
                 break;
             }
-            acc[k] = P::Step(acc[k], Load(x), center);
+            acc[k] = P::Step(acc[k], B::load_unaligned(x), center);
             x += kSize;
             n -= kSize;
         }
@@ -137,7 +137,7 @@ template <typename T, typename F>
 int64_t FindFirst(const T* x, int64_t n, const F& matches) {
     using B = Batch<T>;
     constexpr int64_t kSize = B::size;
-    const auto at = [&](int64_t i) { return matches(Load(x + i)); };
+    const auto at = [&](int64_t i) { return matches(B::load_unaligned(x + i)); };
     int64_t i = 0;
     for (; i + 4 * kSize <= n; i += 4 * kSize) {
         if (xsimd::any((at(i) | at(i + kSize)) | (at(i + 2 * kSize) | at(i + 3 * kSize)))) break;
@@ -218,19 +218,19 @@ int64_t FindExtreme(const T* x, int64_t n) {
     for (int64_t i = 0; i < kSize; ++i) places[i] = static_cast<ArgIndex<T>>(i);
     const Index lane = Index::load_unaligned(places);
     const auto at = [&](int64_t i) { return lane + Index(static_cast<ArgIndex<T>>(i)); };
-    Found found{Load(x), lane};
+    Found found{B::load_unaligned(x), lane};
     auto nan = is_nan(found.value);
     int64_t i = kSize;
     if (n >= kBatches * kSize) {
         Found part[kBatches];
-        for (int64_t k = 0; k < kBatches; ++k) part[k] = {Load(x + k * kSize), at(0)};
+        for (int64_t k = 0; k < kBatches; ++k) part[k] = {B::load_unaligned(x + k * kSize), at(0)};
         for (int64_t k = 1; k < kBatches; ++k) nan = nan | is_nan(part[k].value);
         Index first = lane;  // of the elements of part[0]
         for (i = kBatches * kSize; i + kBatches * kSize <= n; i += kBatches * kSize) {
             first += Index(static_cast<ArgIndex<T>>(kBatches * kSize));
 #pragma GCC unroll 4
             for (int64_t k = 0; k < kBatches; ++k) {
-                const B v = Load(x + i + k * kSize);
+                const B v = B::load_unaligned(x + i + k * kSize);
                 nan = nan | is_nan(v);
                 part[k].Take(v, first);
             }
@@ -243,7 +243,7 @@ int64_t FindExtreme(const T* x, int64_t n) {
     }
     for (; i < n; i += kSize) {
         const int64_t from = i + kSize <= n ? i : n - kSize;  // some may be taken twice
-        const B v = Load(x + from);
+        const B v = B::load_unaligned(x + from);
         nan = nan | is_nan(v);
         found.Take(v, at(from));
     }

@@ -83,7 +83,7 @@ template <typename T, typename F>
 inline void ForRow(const T* x, T* y, int64_t n, const F& f) {
     constexpr int64_t kSize = Batch<T>::size;
     int64_t i = 0;
-    for (; i + kSize <= n; i += kSize) f(Load(x + i)).store_unaligned(y + i);
+    for (; i + kSize <= n; i += kSize) f(Batch<T>::load_unaligned(x + i)).store_unaligned(y + i);
     if (i < n) StorePart(y + i, f(LoadPart(x + i, n - i)), n - i);
 }
 
@@ -92,7 +92,7 @@ inline T MaxOfRow(const T* x, int64_t n) {
     constexpr int64_t kSize = Batch<T>::size;
     Batch<T> max(kMinusInfinity<T>);
     int64_t i = 0;
-    for (; i + kSize <= n; i += kSize) max = xsimd::max(max, Load(x + i));
+    for (; i + kSize <= n; i += kSize) max = xsimd::max(max, Batch<T>::load_unaligned(x + i));
     if (i < n) max = xsimd::max(max, LoadFilled(x + i, n - i, kMinusInfinity<T>));
     return xsimd::reduce_max(max);
 }
@@ -102,7 +102,7 @@ inline T LogSumOfRow(const T* x, int64_t n, T max) {
     constexpr int64_t kSize = Batch<T>::size;
     Batch<T> sum(T(0));
     int64_t i = 0;
-    for (; i + kSize <= n; i += kSize) sum += math::Exp(Load(x + i) - max);
+    for (; i + kSize <= n; i += kSize) sum += math::Exp(Batch<T>::load_unaligned(x + i) - max);
     if (i < n) sum += math::Exp(LoadFilled(x + i, n - i, kMinusInfinity<T>) - max);
     return math::Log(Batch<T>(xsimd::reduce_add(sum))).get(0);
 }
@@ -114,7 +114,7 @@ inline void SoftmaxOfRow(const T* x, T* y, int64_t n) {
     Batch<T> sum(T(0));
     int64_t i = 0;
     for (; i + kSize <= n; i += kSize) {
-        const Batch<T> e = math::Exp(Load(x + i) - max);
+        const Batch<T> e = math::Exp(Batch<T>::load_unaligned(x + i) - max);
         e.store_unaligned(y + i);
         sum += e;
     }

@@ -76,8 +76,7 @@ MISSED = """
 - **Layouts, around 1**: both sides wait for memory, and which is ahead changes from run to run.
 - **float64 at every third column** (copies, comparisons, sums, extremes, argmax): both sides read
   the same lines of memory, and NumPy's loop, which takes one element after the other, keeps a few
-  more of them on their way than packing does; in the cache the two differ by a tenth at most. To
-  ask for lines ahead makes it slower, by a third on Zen 4.
+  more of them on their way than packing does; in the cache the two differ by a tenth at most.
 """
 
 

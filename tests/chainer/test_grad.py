@@ -123,7 +123,10 @@ def test_grad_runs_only_what_is_needed(make):
 @pytest.mark.parametrize('double', [False, True])
 def test_gradients_of_inputs_from_elsewhere(make, double):
     """They flow on to inputs further down, as far as gradients of the outputs come by."""
-    one = lambda value: Variable(make(np.array([value], 'f')))  # noqa: E731
+
+    def one(value):
+        return Variable(make(np.array([value], 'f')))
+
     x = one(2)
     y = 2 * x
     z = 5 * y

@@ -555,7 +555,7 @@ def test_outputs_of_what_is_about_to_go(look, swap):
             found.append([ref() for ref in function.outputs])
             if look == 'output_data':
                 with pytest.raises(RuntimeError, match='gone'):
-                    function.output_data  # noqa: B018
+                    _ = function.output_data
             if look == 'backward':
                 F.sum(F.relu(Variable(X.copy()))).backward()
 

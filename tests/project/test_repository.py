@@ -64,6 +64,14 @@ def test_a_backend_may_include_the_tables_of_ops(tmp_path):
     assert load_tool('check_includes').check(root) == []
 
 
+@pytest.fixture
+def compiler():
+    path = shutil.which('c++')
+    if path is None or shutil.which('readelf') is None:
+        pytest.skip('no C++ compiler here')
+    return path
+
+
 @pytest.mark.parametrize(
     ('source', 'fault'),
     [
@@ -81,10 +89,7 @@ def test_a_backend_may_include_the_tables_of_ops(tmp_path):
         ('static int nothing [[maybe_unused]] = 1;', 'does not define cx_unit_avx2'),
     ],
 )
-def test_unsealed_units_are_found(tmp_path, source, fault):
-    compiler = shutil.which('c++')
-    if compiler is None or shutil.which('readelf') is None:
-        pytest.skip('no C++ compiler here')
+def test_unsealed_units_are_found(tmp_path, compiler, source, fault):
     folder = tmp_path / 'isa'
     folder.mkdir()
     (tmp_path / 'unit.cc').write_text(source)
@@ -108,10 +113,7 @@ def test_unsealed_units_are_found(tmp_path, source, fault):
         ('int& x = *new int;', 0),
     ],
 )
-def test_guarded_statics_are_found(tmp_path, source, found):
-    compiler = shutil.which('c++')
-    if compiler is None or shutil.which('readelf') is None:
-        pytest.skip('no C++ compiler here')
+def test_guarded_statics_are_found(tmp_path, compiler, source, found):
     (tmp_path / 'unit.cc').write_text(source)
     command = [compiler, '-std=c++20', '-O1', '-c', str(tmp_path / 'unit.cc')]
     subprocess.run([*command, '-o', str(tmp_path / 'unit.o')], check=True)

@@ -169,17 +169,18 @@ class Tiles {
             b.src_row = last > 0 ? walk_.strides[1][last - 1] : 0;
             b.dst_column = walk_.strides[0][last];
             b.src_column = walk_.strides[1][last];
-            if (streams_) {
-                StreamBlock(p[0], p[1], b);
-            } else {
-                CopyBlock(p[0], p[1], b, traits_.item_size[0]);
-            }
+            WriteOut(p[0], p[1], b);
         }
         if (streams_) FinishStreams();
     }
 
-    void StreamBlock(char* dst, const char* src, const BlockCopy& b) const {
+    // A block of the output, at most as large as a buffer if it is gathered.
+    void WriteOut(char* dst, const char* src, const BlockCopy& b) const {
         const int64_t size = traits_.item_size[0];
+        if (!streams_) {
+            CopyBlock(dst, src, b, size);
+            return;
+        }
         const int64_t nbytes = b.columns * size;
         alignas(64) char buffer[kTileBytes];
         int64_t pitch = b.src_row;
@@ -282,17 +283,9 @@ class Tiles {
         if (direct_[0]) return;
         Place(i, p, &rows, &columns);
         const int64_t size = traits_.item_size[0];
-        if (streams_) {
-            for (int64_t r = 0; r < rows; ++r) {
-                StreamRow(p[0], buffers[0] + r * columns * size, columns * size);
-                if (last > 0) p[0] += walk_.strides[0][last - 1];
-            }
-            return;
-        }
-        CopyBlock(p[0], buffers[0],
-                  {rows, columns, last > 0 ? walk_.strides[0][last - 1] : 0, walk_.strides[0][last],
-                   columns * size, size},
-                  size);
+        WriteOut(p[0], buffers[0],
+                 {rows, columns, last > 0 ? walk_.strides[0][last - 1] : 0, walk_.strides[0][last],
+                  columns * size, size});
     }
 
     // Elements begin to end in the order of the walk.

@@ -133,8 +133,6 @@ def test_lists_of_lists_of_inputs(make):
         tuple(map(make, inputs)),
         tuple(make(some(2, 3)) for _ in xs),
         dtype='d',
-        atol=1e-4,
-        rtol=1e-4,
     )
 
 

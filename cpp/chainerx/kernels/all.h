@@ -5,6 +5,7 @@
 #include "chainerx/kernels/activation.h"
 #include "chainerx/kernels/arithmetic.h"
 #include "chainerx/kernels/bitwise.h"
+#include "chainerx/kernels/connection.h"
 #include "chainerx/kernels/creation.h"
 #include "chainerx/kernels/explog.h"
 #include "chainerx/kernels/hyperbolic.h"

@@ -13,6 +13,11 @@ def many(request, device):
     return chx.broadcast_to(chx.zeros((), request.param, device=device), (HUGE,))
 
 
+def own(*shape):
+    """One byte, seen as many."""
+    return chx.broadcast_to(chx.ones((), 'int8'), shape)
+
+
 @pytest.mark.parametrize(
     'function',
     [
@@ -42,6 +47,14 @@ def many(request, device):
         lambda x: chx.repeat(x, 4),
         lambda x: chx.tile(x, 4),
         lambda x: chx.pad(x, 2**63 - 1, 'constant'),
+        lambda x: chx.conv(x.reshape(1, 1, HUGE).astype('int8', copy=False), own(1, 1, 1)),
+        lambda x: chx.conv(x.reshape(HUGE, 1, 1).astype('int8', copy=False), own(1, 1, 1)),
+        lambda x: chx.conv(own(1, 1, 1), x.reshape(HUGE, 1, 1).astype('int8', copy=False)),
+        lambda x: chx.conv(own(1, 1, 1), x.reshape(1, 1, HUGE).astype('int8', copy=False)),
+        lambda x: chx.conv(own(1, 1, 9), own(1, 1, 9), dilate=2**40, pad=2**40),
+        lambda x: chx.conv_transpose(own(1, 1, 2**23), own(1, 1, 1), stride=2**40),
+        lambda x: chx.conv_transpose(own(1, 1, 2), own(1, 1, 2**23), dilate=2**40),
+        lambda x: chx.conv_transpose(own(1, 1, 2, 2), own(1, 1, 1, 1), stride=2**40),
     ],
 )
 def test_wider_results(function, many):

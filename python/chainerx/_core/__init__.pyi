@@ -1100,6 +1100,42 @@ def concatenate(arrays: Sequence[ndarray], axis: builtins.int | None = 0) -> nda
     Raises:
         DimensionError: If shapes do not fit, or there is no array."""
 
+def conv(x: ndarray, w: ndarray, b: ndarray | None = None, stride: builtins.int | Sequence[builtins.int] = 1, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, cover_all: builtins.bool = False, dilate: builtins.int | Sequence[builtins.int] = 1, groups: builtins.int = 1) -> ndarray:
+    """Convolution over 1 to 8 spatial axes, or rather cross-correlation: ``w`` is not turned.
+
+    Args:
+        x (ndarray): (n, ins, ...), any real dtype but bool.
+        w (ndarray): (outs, ins / groups, ...).
+        b (ndarray): (outs,), or None.
+        stride (int or tuple of int): Steps of the window, for all axes or for each.
+        pad (int or tuple): Zeros at both ends of the axes: for all, for each, or a pair (before, behind) for each.
+        cover_all (bool): Whether there is one more output where the last step would leave some of the input out.
+        dilate (int or tuple of int): Distance of the elements of the window.
+        groups (int): Outputs of a group see the inputs of that group only. It divides ins and outs.
+    Returns:
+        ndarray: (n, outs, ...), each axis of length ``(length + pads - window) // stride + 1``, where ``window = dilate * (w's length - 1) + 1``. Differentiable in all arrays, any order.
+    Raises:
+        DimensionError: If shapes don't fit, or the window is longer than the padded input.
+        DtypeError: If a dtype is bool or complex."""
+
+def conv_transpose(x: ndarray, w: ndarray, b: ndarray | None = None, stride: builtins.int | Sequence[builtins.int] = 1, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, outsize: builtins.int | Sequence[builtins.int] | None = None, dilate: builtins.int | Sequence[builtins.int] = 1, groups: builtins.int = 1) -> ndarray:
+    """Transposed convolution: the gradient of :func:`conv` in its input, as an operation of its own.
+
+    Args:
+        x (ndarray): (n, ins, ...), any real dtype but bool.
+        w (ndarray): (ins, outs / groups, ...).
+        b (ndarray): (outs,), or None.
+        stride (int or tuple of int): Distance of the windows in the output, for all axes or for each.
+        pad (int or tuple): What is cut off at both ends of the axes: for all, for each, or a pair (before, behind) for each.
+        outsize (int or tuple of int): Lengths of the result's spatial axes, of which ``conv``, with ``cover_all`` or without, would make those of ``x``. None means those below.
+        dilate (int or tuple of int): Distance of the elements of the window.
+        groups (int): As that of ``conv``.
+    Returns:
+        ndarray: (n, outs, ...), each axis of length ``stride * (length - 1) + window - pads``, where ``window = dilate * (w's length - 1) + 1``. Differentiable in all arrays, any order.
+    Raises:
+        DimensionError: If shapes don't fit.
+        DtypeError: If a dtype is bool or complex."""
+
 def copy(a: ndarray) -> ndarray:
     """A copy in C order.
 

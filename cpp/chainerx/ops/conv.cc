@@ -1,0 +1,360 @@
+#include "chainerx/ops/conv.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "chainerx/autograd/record.h"
+#include "chainerx/core/error.h"
+#include "chainerx/kernels/connection.h"
+#include "chainerx/ops/conv_columns.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/reduction.h"
+
+namespace chainerx {
+namespace {
+
+constexpr OpInfo kConv{"conv", &kernels::Conv::kInfo};
+constexpr OpInfo kConvTranspose{"conv_transpose", &kernels::ConvInputGrad::kInfo};
+constexpr OpInfo kConvWeightGrad{"conv_weight_grad", &kernels::ConvWeightGrad::kInfo};
+
+// ---- the three operations, each the gradient of the other two; shapes are known to fit ----------
+
+// What a kernel gets of an operand.
+Array ToOperand(const Array& x, Dtype dtype) {
+    return x.dtype() == dtype ? x : AsType(internal::Detached(x), dtype, false);
+}
+
+// The bias, of length 0 if there is none.
+Array ToBias(const Array* b, Dtype dtype, Device& device) {
+    return b != nullptr ? ToOperand(*b, dtype) : EmptyUnchecked(Shape{0}, dtype, device);
+}
+
+Dtype ResultDtype(const Array& x, const Array& w, const Array* b) {
+    const Dtype dtype = PromoteTypes(x.dtype(), w.dtype());
+    return b != nullptr ? PromoteTypes(dtype, b->dtype()) : dtype;
+}
+
+Array WeightGrad(const Array& x, const Array& gy, const ConvGeometry& geometry, const Shape& shape);
+Array InputGrad(const Array& gy, const Array& w, const Array* b, const ConvGeometry& geometry,
+                const Shape& shape);
+
+// The gradient of a bias.
+Array SumChannels(const Array& gy) {
+    Axes axes{0};
+    for (int8_t i = 2; i < gy.ndim(); ++i) axes.push_back(i);
+    return Sum(gy, axes);
+}
+
+// Calls f(Record), with the bias among the inputs if there is one.
+template <typename F>
+void RecordWithBias(const OpInfo& op, const Array& x, const Array& w, const Array* b,
+                    const Array& y, const F& f) {
+    if (b == nullptr) {
+        if (Record rec{op, {x, w}, y}) f(rec);
+    } else if (Record rec{op, {x, w, *b}, y}) {
+        f(rec);
+        rec.Grad(2, [](const Array& gy) { return SumChannels(gy); });
+    }
+}
+
+Array Forward(const Array& x, const Array& w, const Array* b, const ConvGeometry& geometry,
+              const Shape& shape) {
+    const Dtype dtype = ResultDtype(x, w, b);
+    Device& device = x.device();
+    CheckedNBytes(kConv.name, shape, GetItemSize(dtype));
+    Array y = EmptyUnchecked(shape, dtype, device);
+    if (y.GetTotalSize() != 0) {
+        const Array bias = ToBias(b, dtype, device);
+        if (x.GetTotalSize() == 0 || w.GetTotalSize() == 0) {
+            internal::FillWithBias(bias, y);
+        } else if (HasKernel<kernels::Conv>(device)) {
+            CallOn<kernels::Conv>(device, ToOperand(x, dtype), ToOperand(w, dtype), bias, geometry,
+                                  y);
+        } else {
+            internal::ConvByColumns(kConv.name, ToOperand(x, dtype), ToOperand(w, dtype), bias,
+                                    geometry, y);
+        }
+    }
+    RecordWithBias(kConv, x, w, b, y, [&](Record& rec) {
+        rec.Grad(0, [w = rec.Save(w), geometry, shape = x.shape()](const Array& gy) {
+            return InputGrad(gy, w(), nullptr, geometry, shape);
+        });
+        rec.Grad(1, [x = rec.Save(x), geometry, shape = w.shape()](const Array& gy) {
+            return WeightGrad(x(), gy, geometry, shape);
+        });
+    });
+    return y;
+}
+
+Array InputGrad(const Array& gy, const Array& w, const Array* b, const ConvGeometry& geometry,
+                const Shape& shape) {
+    const Dtype dtype = ResultDtype(gy, w, b);
+    Device& device = gy.device();
+    CheckedNBytes(kConvTranspose.name, shape, GetItemSize(dtype));
+    Array gx = EmptyUnchecked(shape, dtype, device);
+    if (gx.GetTotalSize() != 0) {
+        const Array bias = ToBias(b, dtype, device);
+        if (gy.GetTotalSize() == 0 || w.GetTotalSize() == 0) {
+            internal::FillWithBias(bias, gx);
+        } else if (HasKernel<kernels::ConvInputGrad>(device)) {
+            CallOn<kernels::ConvInputGrad>(device, ToOperand(gy, dtype), ToOperand(w, dtype), bias,
+                                           geometry, gx);
+        } else {
+            internal::ConvInputGradByColumns(kConvTranspose.name, ToOperand(gy, dtype),
+                                             ToOperand(w, dtype), bias, geometry, gx);
+        }
+    }
+    RecordWithBias(kConvTranspose, gy, w, b, gx, [&](Record& rec) {
+        rec.Grad(0, [w = rec.Save(w), geometry, shape = gy.shape()](const Array& ggx) {
+            return Forward(ggx, w(), nullptr, geometry, shape);
+        });
+        rec.Grad(1, [gy = rec.Save(gy), geometry, shape = w.shape()](const Array& ggx) {
+            return WeightGrad(ggx, gy(), geometry, shape);
+        });
+    });
+    return gx;
+}
+
+Array WeightGrad(const Array& x, const Array& gy, const ConvGeometry& geometry,
+                 const Shape& shape) {
+    const Dtype dtype = ResultDtype(x, gy, nullptr);
+    Device& device = x.device();
+    CheckedNBytes(kConvWeightGrad.name, shape, GetItemSize(dtype));
+    Array gw = EmptyUnchecked(shape, dtype, device);
+    if (gw.GetTotalSize() != 0) {
+        if (x.GetTotalSize() == 0 || gy.GetTotalSize() == 0) {
+            internal::FillWithBias(ToBias(nullptr, dtype, device), gw);
+        } else if (HasKernel<kernels::ConvWeightGrad>(device)) {
+            CallOn<kernels::ConvWeightGrad>(device, ToOperand(x, dtype), ToOperand(gy, dtype),
+                                            geometry, gw);
+        } else {
+            internal::ConvWeightGradByColumns(kConvWeightGrad.name, ToOperand(x, dtype),
+                                              ToOperand(gy, dtype), geometry, gw);
+        }
+    }
+    if (Record rec{kConvWeightGrad, {x, gy}, gw}) {
+        rec.Grad(0, [gy = rec.Save(gy), geometry, shape = x.shape()](const Array& ggw) {
+            return InputGrad(gy(), ggw, nullptr, geometry, shape);
+        });
+        rec.Grad(1, [x = rec.Save(x), geometry, shape = gy.shape()](const Array& ggw) {
+            return Forward(x(), ggw, nullptr, geometry, shape);
+        });
+    }
+    return gw;
+}
+
+// ---- what users may get wrong -------------------------------------------------------------------
+
+constexpr int64_t kMostLength = int64_t{1} << 61;  // of an axis: positions are computed with
+
+void CheckNumbers(const char* op, const char* name, const Array& x) {
+    if (IsBool(x.dtype()) || IsComplex(x.dtype())) {
+        throw DtypeError{op, ": ", name, " has dtype ", x.dtype(), ", expected real numbers"};
+    }
+}
+
+// All that does not depend on which axis of w has the channels of x.
+ConvGeometry CheckArguments(const char* op, const Array& x, const Array& w, const Array* b,
+                            const PerAxis& stride, const AxisPads& pad, const PerAxis& dilate,
+                            int64_t groups) {
+    CheckNumbers(op, "x", x);
+    CheckNumbers(op, "w", w);
+    CheckSameDevice(op, x.device(), w.device());
+    if (b != nullptr) {
+        CheckNumbers(op, "b", *b);
+        CheckSameDevice(op, x.device(), b->device());
+    }
+    if (x.ndim() < 3) {
+        throw DimensionError{op, ": x.shape is ", x.shape(),
+                             ", expected (batch, channels, ...) with at least one spatial axis"};
+    }
+    if (w.ndim() != x.ndim()) {
+        throw DimensionError{op,        ": w.shape is ",          w.shape(), ", but x.shape is ",
+                             x.shape(), "; expected as many axes"};
+    }
+    const auto axes = static_cast<int8_t>(x.ndim() - 2);
+    stride.Check(op, "stride", axes, 1);
+    pad.before.Check(op, "pad", axes, 0);
+    pad.after.Check(op, "pad", axes, 0);
+    dilate.Check(op, "dilate", axes, 1);
+    if (groups < 1) throw DimensionError{op, ": groups is ", groups, ", expected at least 1"};
+    if (w.shape()[0] % groups != 0) {
+        throw DimensionError{op, ": groups is ", groups, ", which does not divide w.shape[0], ",
+                             w.shape()[0]};
+    }
+    ConvGeometry geometry;
+    geometry.groups = groups;
+    for (int8_t i = 0; i < axes; ++i) {
+        geometry.stride[i] = stride[i];
+        geometry.pad[i] = pad.before[i];
+        geometry.dilate[i] = dilate[i];
+    }
+    return geometry;
+}
+
+void CheckChannels(const char* op, const Array& x, const Array& w, int64_t groups,
+                   int64_t expected) {
+    if (x.shape()[1] == expected) return;
+    throw DimensionError{op,       ": x.shape[1] is ", x.shape()[1], ", expected ",
+                         expected, " by w.shape ",     w.shape(),    " and groups ",
+                         groups};
+}
+
+void CheckBias(const char* op, const Array& b, const Array& w, int64_t groups, int64_t outs) {
+    if (b.ndim() == 1 && b.shape()[0] == outs) return;
+    throw DimensionError{op,          ": b.shape is ", b.shape(), ", expected ",
+                         Shape{outs}, " by w.shape ",  w.shape(), " and groups ",
+                         groups};
+}
+
+[[noreturn]] CX_COLD void ThrowTooLarge(const char* op, const Array& x, const Array& w,
+                                        int64_t axis) {
+    throw DimensionError{op,        ": axis ",
+                         axis,      " of x, of shape ",
+                         x.shape(), ", padded or under w, of shape ",
+                         w.shape(), ", is too large to address"};
+}
+
+// w.shape[1] of each group.
+int64_t ChannelsOfGroups(const char* op, const Array& x, const Array& w, int64_t groups) {
+    int64_t channels;
+    if (__builtin_mul_overflow(w.shape()[1], groups, &channels)) ThrowTooLarge(op, x, w, 1);
+    return channels;
+}
+
+// One spatial axis, with lengths that can be computed with.
+struct ConvAxis {
+    int64_t window;  // from its first to its last element
+    int64_t stride;
+    int64_t before;
+    int64_t after;
+
+    int64_t pads() const { return before + after; }
+    // 0 if no window fits.
+    int64_t CountWindows(int64_t in, bool cover_all) const {
+        const int64_t rest = in + pads() - window;
+        if (rest < 0) return cover_all && rest + stride > 0 ? 1 : 0;
+        return rest / stride + (cover_all && rest % stride != 0 ? 2 : 1);
+    }
+};
+
+ConvAxis AxisOf(const char* op, const Array& x, const Array& w, const ConvGeometry& geometry,
+                const AxisPads& pad, int8_t i) {
+    const int64_t k = w.shape()[i + 2];
+    const int64_t dilate = geometry.dilate[i];
+    if (k == 0) {
+        throw DimensionError{
+            op, ": w.shape[", i + 2, "] is 0, expected at least 1 (w.shape is ", w.shape(), ")"};
+    }
+    if (k - 1 > (kMostLength - 1) / dilate || x.shape()[i + 2] > kMostLength) {
+        ThrowTooLarge(op, x, w, i + 2);
+    }
+    return {(k - 1) * dilate + 1, geometry.stride[i], pad.before[i], pad.after[i]};
+}
+
+[[noreturn]] CX_COLD void ThrowNoWindow(const Array& x, const Array& w, const ConvAxis& axis,
+                                        int64_t dilate, int8_t i) {
+    throw DimensionError{kConv.name,
+                         ": w.shape[",
+                         i + 2,
+                         "] is ",
+                         w.shape()[i + 2],
+                         ", a window of ",
+                         axis.window,
+                         " with dilate ",
+                         dilate,
+                         ", but x.shape[",
+                         i + 2,
+                         "] is ",
+                         x.shape()[i + 2],
+                         ", ",
+                         x.shape()[i + 2] + axis.pads(),
+                         " with pad ",
+                         axis.before,
+                         " and ",
+                         axis.after};
+}
+
+const Array* Pointer(const std::optional<Array>& b) { return b.has_value() ? &*b : nullptr; }
+
+}  // namespace
+
+Array Conv(const Array& x, const Array& w, const std::optional<Array>& b, const PerAxis& stride,
+           const AxisPads& pad, bool cover_all, const PerAxis& dilate, int64_t groups) {
+    constexpr const char* kOp = kConv.name;
+    const ConvGeometry geometry =
+        CheckArguments(kOp, x, w, Pointer(b), stride, pad, dilate, groups);
+    CheckChannels(kOp, x, w, groups, ChannelsOfGroups(kOp, x, w, groups));
+    if (b.has_value()) CheckBias(kOp, *b, w, groups, w.shape()[0]);
+    Shape shape{x.shape()[0], w.shape()[0]};
+    for (int8_t i = 0; i < x.ndim() - 2; ++i) {
+        const ConvAxis axis = AxisOf(kOp, x, w, geometry, pad, i);
+        const int64_t out = axis.CountWindows(x.shape()[i + 2], cover_all);
+        if (out < 1) ThrowNoWindow(x, w, axis, geometry.dilate[i], i);
+        shape.push_back(out);
+    }
+    return Forward(x, w, Pointer(b), geometry, shape);
+}
+
+Array ConvTranspose(const Array& x, const Array& w, const std::optional<Array>& b,
+                    const PerAxis& stride, const AxisPads& pad,
+                    const std::optional<PerAxis>& outsize, const PerAxis& dilate, int64_t groups) {
+    constexpr const char* kOp = kConvTranspose.name;
+    const ConvGeometry geometry =
+        CheckArguments(kOp, x, w, Pointer(b), stride, pad, dilate, groups);
+    CheckChannels(kOp, x, w, groups, w.shape()[0]);
+    const int64_t outs = ChannelsOfGroups(kOp, x, w, groups);
+    if (b.has_value()) CheckBias(kOp, *b, w, groups, outs);
+    if (outsize.has_value()) outsize->Check(kOp, "outsize", static_cast<int8_t>(x.ndim() - 2), 1);
+    Shape shape{x.shape()[0], outs};
+    for (int8_t i = 0; i < x.ndim() - 2; ++i) {
+        const ConvAxis axis = AxisOf(kOp, x, w, geometry, pad, i);
+        const int64_t in = x.shape()[i + 2];
+        if (in == 0) {
+            throw DimensionError{kOp,       ": x.shape[",
+                                 i + 2,     "] is 0, expected at least 1 (x.shape is ",
+                                 x.shape(), ")"};
+        }
+        if (in - 1 > kMostLength / axis.stride) ThrowTooLarge(kOp, x, w, i + 2);
+        const int64_t usual = (in - 1) * axis.stride + axis.window - axis.pads();
+        if (!outsize.has_value()) {
+            if (usual < 1) {
+                throw DimensionError{kOp,
+                                     ": pad is ",
+                                     axis.before,
+                                     " and ",
+                                     axis.after,
+                                     " in axis ",
+                                     i + 2,
+                                     ", of ",
+                                     usual + axis.pads(),
+                                     " elements: nothing is left"};
+            }
+            shape.push_back(usual);
+            continue;
+        }
+        const int64_t out = (*outsize)[i];
+        if (axis.CountWindows(out, false) != in && axis.CountWindows(out, true) != in) {
+            throw DimensionError{kOp,
+                                 ": outsize is ",
+                                 out,
+                                 " in axis ",
+                                 i + 2,
+                                 ", of which conv would make ",
+                                 axis.CountWindows(out, false),
+                                 ", but x.shape[",
+                                 i + 2,
+                                 "] is ",
+                                 in,
+                                 "; expected ",
+                                 usual,
+                                 " to ",
+                                 usual + axis.stride - 1};
+        }
+        shape.push_back(out);
+    }
+    return InputGrad(x, w, Pointer(b), geometry, shape);
+}
+
+}  // namespace chainerx

@@ -1,0 +1,115 @@
+// Convolutions.
+#include "chainerx/core/error.h"
+#include "chainerx/ops/conv.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ref.h"
+
+namespace chainerx::python {
+namespace {
+
+bool IsSequence(PyObject* o) { return PyTuple_Check(o) || PyList_Check(o); }
+
+// 2 for all axes, or (2, 1).
+PerAxis ToPerAxis(const char* op, const char* name, PyObject* o) {
+    return IsSequence(o) ? PerAxis(ToShape(op, name, o)) : PerAxis(ToIntNotBool(op, name, o));
+}
+
+PerAxis ToPerAxisOr(const char* op, const char* name, PyObject* o, int64_t fallback) {
+    return o == nullptr ? PerAxis(fallback) : ToPerAxis(op, name, o);
+}
+
+// The same, or ((1, 2), (0, 0)) before and behind each axis.
+AxisPads ToPads(const char* op, PyObject* o) {
+    if (o == nullptr) return 0;
+    if (!IsSequence(o)) return AxisPads{ToPerAxis(op, "pad", o)};
+    const Items items{o};
+    bool pairs = items.size() > 0;
+    for (Py_ssize_t i = 0; i < items.size(); ++i) pairs = pairs && IsSequence(items[i]);
+    if (!pairs) return AxisPads{ToPerAxis(op, "pad", o)};
+    Shape before;
+    Shape after;
+    for (Py_ssize_t i = 0; i < items.size(); ++i) {
+        const Shape pair = ToShape(op, "pad", items[i]);
+        if (pair.ndim() != 2) {
+            throw DimensionError{op,      ": pad[", int64_t{i},
+                                 "] is ", pair,     ", expected (before, after)"};
+        }
+        before.push_back(pair[0]);
+        after.push_back(pair[1]);
+    }
+    return AxisPads{PerAxis(before), PerAxis(after)};
+}
+
+CX_ROUTINE(
+    conv,
+    "x: ndarray, w: ndarray, b: ndarray | None = None, stride: int | Sequence[int] = 1, "
+    "pad: int | Sequence[int] | Sequence[Sequence[int]] = 0, cover_all: bool = False, "
+    "dilate: int | Sequence[int] = 1, groups: int = 1) -> ndarray",
+    "Convolution over 1 to 8 spatial axes, or rather cross-correlation: ``w`` is not turned.\n\n"
+    "Args:\n"
+    "    x (ndarray): (n, ins, ...), any real dtype but bool.\n"
+    "    w (ndarray): (outs, ins / groups, ...).\n"
+    "    b (ndarray): (outs,), or None.\n"
+    "    stride (int or tuple of int): Steps of the window, for all axes or for each.\n"
+    "    pad (int or tuple): Zeros at both ends of the axes: for all, for each, or a pair (before, "
+    "behind) for each.\n"
+    "    cover_all (bool): Whether there is one more output where the last step would leave some "
+    "of the input out.\n"
+    "    dilate (int or tuple of int): Distance of the elements of the window.\n"
+    "    groups (int): Outputs of a group see the inputs of that group only. It divides ins and "
+    "outs.\n"
+    "Returns:\n"
+    "    ndarray: (n, outs, ...), each axis of length ``(length + pads - window) // stride + 1``, "
+    "where ``window = dilate * (w's length - 1) + 1``. Differentiable in all arrays, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If shapes don't fit, or the window is longer than the padded input.\n"
+    "    DtypeError: If a dtype is bool or complex.") {
+    std::optional<Array> b;
+    if (Given(a[2])) b = ToArray("conv", "b", a[2]);
+    const int64_t groups = a[7] == nullptr ? 1 : ToInt("conv", "groups", a[7]);
+    return Wrap(Conv(ToArray("conv", "x", a[0]), ToArray("conv", "w", a[1]), b,
+                     ToPerAxisOr("conv", "stride", a[3], 1), ToPads("conv", a[4]),
+                     ToBool(a[5], false), ToPerAxisOr("conv", "dilate", a[6], 1), groups));
+}
+
+CX_ROUTINE(
+    conv_transpose,
+    "x: ndarray, w: ndarray, b: ndarray | None = None, stride: int | Sequence[int] = 1, "
+    "pad: int | Sequence[int] | Sequence[Sequence[int]] = 0, "
+    "outsize: int | Sequence[int] | None = None, dilate: int | Sequence[int] = 1, "
+    "groups: int = 1) -> ndarray",
+    "Transposed convolution: the gradient of :func:`conv` in its input, as an operation of its "
+    "own.\n\n"
+    "Args:\n"
+    "    x (ndarray): (n, ins, ...), any real dtype but bool.\n"
+    "    w (ndarray): (ins, outs / groups, ...).\n"
+    "    b (ndarray): (outs,), or None.\n"
+    "    stride (int or tuple of int): Distance of the windows in the output, for all axes or for "
+    "each.\n"
+    "    pad (int or tuple): What is cut off at both ends of the axes: for all, for each, or a "
+    "pair (before, behind) for each.\n"
+    "    outsize (int or tuple of int): Lengths of the result's spatial axes, of which ``conv``, "
+    "with "
+    "``cover_all`` or without, would make those of ``x``. None means those below.\n"
+    "    dilate (int or tuple of int): Distance of the elements of the window.\n"
+    "    groups (int): As that of ``conv``.\n"
+    "Returns:\n"
+    "    ndarray: (n, outs, ...), each axis of length ``stride * (length - 1) + window - pads``, "
+    "where ``window = dilate * (w's length - 1) + 1``. Differentiable in all arrays, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If shapes don't fit.\n"
+    "    DtypeError: If a dtype is bool or complex.") {
+    constexpr const char* kOp = "conv_transpose";
+    std::optional<Array> b;
+    if (Given(a[2])) b = ToArray(kOp, "b", a[2]);
+    std::optional<PerAxis> outsize;
+    if (Given(a[5])) outsize = ToPerAxis(kOp, "outsize", a[5]);
+    const int64_t groups = a[7] == nullptr ? 1 : ToInt(kOp, "groups", a[7]);
+    return Wrap(ConvTranspose(ToArray(kOp, "x", a[0]), ToArray(kOp, "w", a[1]), b,
+                              ToPerAxisOr(kOp, "stride", a[3], 1), ToPads(kOp, a[4]), outsize,
+                              ToPerAxisOr(kOp, "dilate", a[6], 1), groups));
+}
+
+}  // namespace
+}  // namespace chainerx::python

@@ -1,0 +1,193 @@
+"""Convolutions of channels and sizes that no block divides, large enough for all blocks."""
+
+import chainerx as chx
+import numpy as np
+import pytest
+from cases._harness import compare, make, to_numpy
+from cases._table import np_dtype, seeded
+from cases.connection import conv, conv_transpose, weight_gradient
+
+# Shapes of x and w, other arguments.
+CALLS = {
+    '3x3': ((3, 33, 37, 41), (34, 33, 3, 3), {'pad': 1}),
+    'groups': (
+        (3, 34, 37, 41),
+        (51, 2, 3, 2),
+        {'stride': (2, 3), 'pad': ((1, 2), (0, 1)), 'dilate': (2, 1), 'groups': 17},
+    ),
+    'two groups': ((2, 34, 19, 23), (66, 17, 3, 3), {'stride': 2, 'pad': 1, 'groups': 2}),
+    'depthwise': ((2, 35, 29, 31), (35, 1, 3, 3), {'pad': 1, 'groups': 35}),
+    'depthwise by 2': ((2, 35, 30, 67), (70, 1, 3, 5), {'stride': 2, 'pad': 2, 'groups': 35}),
+    '1x1': ((3, 65, 13, 17), (33, 65, 1, 1), {}),
+    '1x1 by 2': ((3, 65, 13, 18), (33, 65, 1, 1), {'stride': 2}),
+    '1x1 padded': ((2, 20, 9, 7), (17, 20, 1, 1), {'pad': 1}),
+    '7x7': ((2, 3, 61, 53), (33, 3, 7, 7), {'stride': 2, 'pad': 3}),
+    'small images': ((33, 20, 7, 7), (50, 20, 5, 5), {}),
+    'whole images': ((17, 23, 5, 6), (31, 23, 5, 6), {}),
+    'one pixel': ((65, 70, 1, 1), (35, 70, 3, 3), {'pad': 1}),
+    'cover all': ((2, 9, 33, 32), (18, 9, 2, 3), {'stride': (5, 4), 'cover_all': True}),
+    'dilated': ((2, 16, 40, 41), (17, 16, 3, 3), {'dilate': 5, 'pad': 5}),
+    'more pad than image': ((2, 5, 9, 10), (7, 5, 3, 3), {'pad': 11, 'stride': 2}),
+    'wide': ((1, 4, 3, 1037), (5, 4, 3, 9), {'pad': (0, 4)}),
+    'rows': ((1, 1, 517, 3), (1, 1, 9, 1), {}),
+    '1d': ((4, 17, 301), (19, 17, 5), {'dilate': 3, 'pad': ((2, 9),)}),
+    '3d': ((2, 5, 9, 11, 13), (7, 5, 3, 2, 3), {'stride': (1, 2, 2), 'pad': (1, 0, 1)}),
+    '4d': ((1, 3, 4, 5, 6, 7), (4, 3, 2, 3, 2, 3), {'pad': 1, 'stride': (1, 2, 1, 2)}),
+    'many images': ((2100, 2, 9, 9), (3, 2, 3, 3), {'pad': 1}),
+}
+
+
+@pytest.fixture
+def anywhere(request):
+    """Native; and a device without kernels for convolutions, which composes them of others."""
+    name = request.param
+    if name.startswith('async_toy'):
+        request.getfixturevalue('async_toy')
+    with chx.using_device(name):
+        yield chx.get_default_device()
+
+
+everywhere = pytest.mark.parametrize('anywhere', ['native:0', 'async_toy:0'], indirect=True)
+
+
+def last_axis_first(x):
+    """The memory order of images whose channels are inside."""
+    order = (0, *range(2, x.ndim), 1)
+    back = (0, x.ndim - 1, *range(1, x.ndim - 1))
+    return chx.array(np.ascontiguousarray(to_numpy(x).transpose(order))).transpose(back)
+
+
+def check(name, dtype, device, layout=None):
+    x_shape, w_shape, arguments = CALLS[name]
+    rng = seeded(name, dtype)
+
+    def draw(shape):
+        return rng.uniform(-1, 1, shape).astype(np_dtype(dtype))
+
+    x, w, b = draw(x_shape), draw(w_shape), draw(w_shape[0])
+    xc, wc, bc = (make(v, 'contiguous', device) for v in (x, w, b))
+    if layout == 'channels last':
+        xc, wc = last_axis_first(xc), last_axis_first(wc)
+    elif layout is not None:
+        xc, wc = make(x, layout, device), make(w, layout, device)
+    for v in (xc, wc, bc):
+        v.require_grad()
+    y = chx.conv(xc, wc, bc, **arguments)
+    gy = draw(y.shape)
+    y.grad = last_axis_first(chx.array(gy)) if layout == 'channels last' else chx.array(gy)
+    y.backward()
+    x, w, b, gy = (v.astype('f8') for v in (x, w, b, gy))
+    backwards = {name: v for name, v in arguments.items() if name != 'cover_all'}
+    checks = {
+        'y': (y, conv(x, w, b, **arguments)),
+        'gx': (xc.grad, conv_transpose(gy, w, outsize=x.shape[2:], **backwards)),
+        'gw': (wc.grad, weight_gradient(x, gy, w, **arguments)),
+        'gb': (bc.grad, gy.sum((0, *range(2, gy.ndim)))),
+    }
+    for what, (actual, expected) in checks.items():
+        expected = expected / (scale := max(1, np.abs(expected).max()))
+        compare(actual.as_grad_stopped() / scale, expected, dtype, 4, f'{what} of {name}')
+
+
+@everywhere
+@pytest.mark.parametrize('name', CALLS)
+def test_values_and_gradients(name, anywhere):
+    check(name, 'float32', anywhere)
+
+
+@everywhere
+@pytest.mark.parametrize('dtype', ['float16', 'bfloat16', 'float64'])
+@pytest.mark.parametrize('name', ['groups', 'small images', 'depthwise', '3d'])
+def test_other_dtypes(name, dtype, anywhere):
+    check(name, dtype, anywhere)
+
+
+@pytest.mark.parametrize('layout', ['channels last', 'transposed', 'reversed', 'strided', 'offset'])
+@pytest.mark.parametrize('name', ['3x3', 'groups', '1x1', '7x7', 'depthwise'])
+def test_layouts(name, layout, device):
+    check(name, 'float32', device, layout)
+
+
+@pytest.mark.parametrize('dtype', ['int8', 'uint16', 'int32', 'uint64'])
+@pytest.mark.parametrize('name', ['3x3', 'groups', 'depthwise', '1d'])
+def test_integers_wrap(name, dtype, device):
+    x_shape, w_shape, arguments = CALLS[name]
+    rng = seeded(name, dtype)
+    x, w = rng.integers(0, 100, x_shape), rng.integers(0, 100, w_shape)
+    y = chx.conv(chx.array(x.astype(dtype)), chx.array(w.astype(dtype)), **arguments)
+    np.testing.assert_array_equal(to_numpy(y), conv(x, w, **arguments).astype(dtype))
+
+
+@pytest.mark.parametrize('value', [np.nan, np.inf])
+@pytest.mark.parametrize('name', ['3x3', '1x1', 'depthwise', '7x7'])
+def test_nan_and_inf_stay_where_they_are(name, value, device):
+    """Of x in the windows that see it and in no others; none comes from padding."""
+    x_shape, w_shape, arguments = CALLS[name]
+    x = np.ones(x_shape, 'float32')
+    x[0, 1, 2, 5] = value
+    w = np.ones(w_shape, 'float32')
+    y = to_numpy(chx.conv(chx.array(x), chx.array(w), **arguments))
+    seen = conv(1.0 * ~np.isfinite(x), w, **arguments) > 0
+    assert seen.any()
+    assert not seen.all()
+    np.testing.assert_array_equal(~np.isfinite(y), seen)
+
+
+@pytest.mark.parametrize('name', ['3x3', 'groups', 'depthwise', '1x1', '7x7', 'small images', '3d'])
+def test_threads_give_same_bits(name, device):
+    x_shape, w_shape, arguments = CALLS[name]
+    rng = seeded(name)
+    x, w = (rng.normal(size=s).astype('float32') for s in (x_shape, w_shape))
+    results = []
+    try:
+        for threads in (1, 2, 4, 16):
+            chx.set_num_threads(threads)
+            xs, ws = chx.array(x).require_grad(), chx.array(w).require_grad()
+            y = chx.conv(xs, ws, **arguments)
+            y.grad = y.as_grad_stopped()
+            y.backward()
+            results.append([to_numpy(v).tobytes() for v in (y, xs.grad, ws.grad)])
+    finally:
+        chx.set_num_threads(1)
+    assert all(r == results[0] for r in results)
+
+
+@everywhere
+def test_nothing_is_kept_for_a_constant(anywhere):
+    """x lives on for the gradient of w only, and the other way round."""
+    for kept, constant in (('x', 'w'), ('w', 'x')):
+        arrays = {'x': chx.ones((2, 3, 5, 5)), 'w': chx.ones((4, 3, 3, 3))}
+        arrays[constant].require_grad()
+        y = chx.conv(arrays['x'], arrays['w'])
+        saved = arrays[kept]
+        saved += 1
+        with pytest.raises(chx.GradientError):
+            y.sum().backward()
+        y = chx.conv(arrays['x'], arrays['w'])
+        arrays[constant].as_grad_stopped()[...] = 0
+        y.sum().backward()
+
+
+@everywhere
+def test_no_images(anywhere):
+    """Results of the right shape, and gradients that are zeros."""
+    x = chx.zeros((0, 4, 5, 6)).require_grad()
+    w = chx.ones((6, 2, 3, 3)).require_grad()
+    b = chx.ones(6).require_grad()
+    y = chx.conv(x, w, b, groups=2)
+    assert y.shape == (0, 6, 3, 4)
+    y.backward()
+    assert x.grad.shape == x.shape
+    for v in (w, b):
+        np.testing.assert_array_equal(to_numpy(v.grad), np.zeros(v.shape))
+    y = chx.conv_transpose(chx.zeros((0, 6, 3, 4)), w, groups=2)
+    assert y.shape == (0, 4, 5, 6)
+
+
+@everywhere
+def test_broadcast_gradient(anywhere):
+    """Of a sum: one number for all of gy."""
+    x, w = chx.ones((2, 3, 9, 9)).require_grad(), chx.ones((4, 3, 3, 3)).require_grad()
+    chx.conv(x, w, stride=2).sum().backward()
+    np.testing.assert_array_equal(to_numpy(w.grad), np.full(w.shape, 32))
+    assert float(x.grad.sum()) == 32 * w.size

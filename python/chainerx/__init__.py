@@ -42,6 +42,7 @@ except ImportError as _error:
         'Install it anew: "pip install --force-reinstall chainerx", or "pip install ." in a clone.'
     ) from _error
 from chainerx import profiler
+from chainerx._config import config_info, show_config
 from chainerx._io import frombuffer, fromfile, fromfunction, fromiter, fromstring, loadtxt
 
 if _typing.TYPE_CHECKING:

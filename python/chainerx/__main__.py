@@ -1,4 +1,4 @@
-"""``python -m chainerx``: where the C++ part of the installed package is."""
+"""``python -m chainerx``: where the C++ part of the installed package is, and what it runs on."""
 
 from __future__ import annotations
 
@@ -29,9 +29,12 @@ def main() -> None:
     )
     group.add_argument('--include-dir', action='store_true', help='the folder of the headers')
     group.add_argument('--lib-dir', action='store_true', help='the folder of libchainerx.so')
+    group.add_argument('--info', action='store_true', help='what chainerx.show_config() prints')
     group.add_argument('--version', action='version', version=chainerx.__version__)
     arguments = parser.parse_args()
-    if arguments.cmake_dir:
+    if arguments.info:
+        chainerx.show_config()
+    elif arguments.cmake_dir:
         find('lib', 'cmake', 'chainerx', 'chainerxConfig.cmake')
         print(find('lib', 'cmake', 'chainerx'))
     elif arguments.include_dir:

@@ -12,7 +12,13 @@ namespace chainerx {
 // Without effect once a BLAS is open.
 CX_API void SetOpenBlasPath(const char* path);
 
-// The file that serves as BLAS and its own description, or "none" if the plain loops are in use.
-CX_API std::string GetBlasName();
+struct BlasInfo {
+    std::string engine;   // $CHAINERX_BLAS: "auto", "openblas", "own", "plain", or "file"
+    std::string path;     // the file that serves as BLAS, or "none" if the plain loops are in use
+    std::string version;  // its own words; may be empty
+    std::string threads;  // how many it computes a product with, in words
+};
+// Opens it, which throws if $CHAINERX_BLAS or $CHAINERX_OPENBLAS names what can't be used.
+CX_API BlasInfo GetBlasInfo();
 
 }  // namespace chainerx

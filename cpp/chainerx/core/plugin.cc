@@ -3,16 +3,25 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <vector>
+#include <mutex>
 
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
+#include "chainerx/core/fork_mutex.h"
 
 namespace chainerx::internal {
 namespace {
 
 PluginMaker g_make_plugin = nullptr;
+
+struct Plugins {
+    ForkMutex mutex;
+    std::vector<LoadedPlugin> all;
+};
+
+constinit Lazy<Plugins> g_plugins;
 
 std::vector<std::string> CandidatePaths(const std::string& name) {
     std::vector<std::string> folders;
@@ -71,10 +80,20 @@ std::unique_ptr<Backend> Open(Context& context, const std::string& name, const s
         throw BackendError{"backend '",  name, "': ", path, " makes a backend named '",
                            made->name(), "'"};
     }
+    Plugins& plugins = g_plugins.Get();
+    const std::lock_guard lock{plugins.mutex};
+    const auto is_it = [&](const LoadedPlugin& p) { return p.path == path; };
+    if (std::ranges::none_of(plugins.all, is_it)) plugins.all.push_back({name, path});
     return made;
 }
 
 }  // namespace
+
+std::vector<LoadedPlugin> GetLoadedPlugins() {
+    Plugins& plugins = g_plugins.Get();
+    const std::lock_guard lock{plugins.mutex};
+    return plugins.all;
+}
 
 void SetPluginMaker(PluginMaker make) { g_make_plugin = make; }
 

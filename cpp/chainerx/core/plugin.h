@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "chainerx/core/backend.h"
 #include "chainerx/core/macro.h"
@@ -14,6 +15,13 @@ namespace chainerx::internal {
 // $HOME/.chainerx/backends, or the one of this library; has what it tells of itself checked.
 // BackendError lists every path tried, or what is wrong with the library.
 std::unique_ptr<Backend> LoadBackendPlugin(Context& context, const std::string& name);
+
+struct LoadedPlugin {
+    std::string name;  // of the backend
+    std::string path;
+};
+// Those that this process has opened so far, each file once.
+CX_API std::vector<LoadedPlugin> GetLoadedPlugins();
 
 // Makes the backend of what ChainerxPlugin() of the library at `path` returned. Set once by the
 // unit that knows kernels (kernels/plugin.cc), which core does not include.

@@ -5,11 +5,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <complex>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -35,6 +38,63 @@ bool FindRoutines(const native::BlasLibrary& library, char letter, native::BlasR
     return gemm != nullptr && gemv != nullptr;
 }
 
+template <typename F>
+F* FindFunction(const native::BlasLibrary& library, const char* name) {
+    return reinterpret_cast<F*>(FindSymbol(library, name));
+}
+
+// Its own threads cut the work by their number, which changes bits; ours don't. MKL is told as well
+// that our integers have 32 bits, whatever its environment says.
+void Configure(native::BlasLibrary& library) {
+    library.threads = "as it likes";
+    if (auto* layer = FindFunction<int(int)>(library, "MKL_Set_Interface_Layer")) {
+        constexpr int kLp64 = 0;
+        constexpr int kSequential = 1;
+        layer(kLp64);
+        if (auto* threading = FindFunction<int(int)>(library, "MKL_Set_Threading_Layer")) {
+            threading(kSequential);
+        }
+    }
+    for (const char* name : {"openblas_set_num_threads", "MKL_Set_Num_Threads"}) {
+        if (auto* set = FindFunction<void(int)>(library, name)) {
+            set(1);
+            library.threads = "one for each call";
+        }
+    }
+    if (auto* set = FindFunction<void(intptr_t)>(library, "bli_thread_set_num_threads")) {
+        set(1);
+        library.threads = "one for each call";
+    }
+    if (auto* config = FindFunction<char*()>(library, "openblas_get_config")) {
+        library.version = config();
+    } else if (auto* version = FindFunction<void(char*, int)>(library, "MKL_Get_Version_String")) {
+        char text[200]{};
+        version(text, sizeof(text) - 1);
+        library.version = text;
+        library.version.erase(library.version.find_last_not_of(' ') + 1);
+    }
+}
+
+// Whether products come out right: integers of another width, say, are nothing that a symbol tells.
+template <typename T>
+bool ComputesRight(const native::BlasLibrary& library) {
+    using S = native::CblasScalar<T>;
+    const native::BlasRoutines<T>& blas = library.Routines<T>();
+    const T a[] = {1, 2, 3, 4, 5, 6};   // 2 x 3
+    const T b[] = {1, -1, 2, 0, 1, 3};  // 3 x 2
+    const T one{1};
+    T c[] = {10, 10, 10, 10};
+    blas.gemm(native::kRowMajor, native::kNoTrans, native::kNoTrans, 2, 2, 3, S::Pass(one), a, 3, b,
+              2, S::Pass(one), c, 2);
+    T y[] = {0, 0};
+    const T zero{};
+    blas.gemv(native::kRowMajor, native::kTrans, 3, 2, S::Pass(one), b, 2, a, 1, S::Pass(zero), y,
+              1);
+    const T expected_c[] = {18, 18, 30, 24};
+    const T expected_y[] = {8, 8};
+    return std::ranges::equal(c, expected_c) && std::ranges::equal(y, expected_y);
+}
+
 // Null if there is no such file, or it has no CBLAS; then `reason` says why.
 std::unique_ptr<native::BlasLibrary> Open(const std::string& path, std::string* reason) {
     void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -53,17 +113,17 @@ std::unique_ptr<native::BlasLibrary> Open(const std::string& path, std::string* 
             !FindRoutines(*library, 'z', &library->z)) {
             continue;
         }
-        library->name = path;
-        // Its own threads cut the work by their number, which changes bits; ours don't.
-        if (void* set = FindSymbol(*library, "openblas_set_num_threads")) {
-            reinterpret_cast<void (*)(int)>(set)(1);
+        library->path = path;
+        Configure(*library);
+        if (ComputesRight<float>(*library) && ComputesRight<double>(*library) &&
+            ComputesRight<std::complex<float>>(*library) &&
+            ComputesRight<std::complex<double>>(*library)) {
+            return library;
         }
-        if (void* config = FindSymbol(*library, "openblas_get_config")) {
-            library->name += StrCat(" (", reinterpret_cast<char* (*)()>(config)(), ")");
-        }
-        return library;
+        *reason = StrCat(path, " computes wrong products; are its integers of 32 bits?");
+        return nullptr;  // it may have started threads: it stays loaded
     }
-    *reason = StrCat(path, " has no cblas_sgemm");
+    *reason = StrCat(path, " has no functions cblas_sgemm, cblas_sgemv and kin");
     dlclose(handle);
     return nullptr;
 }
@@ -80,15 +140,43 @@ std::string OwnFolder() {
     return slash == std::string::npos ? "." : file.substr(0, slash);
 }
 
-std::unique_ptr<native::BlasLibrary> Load() {
+// Null where it is not set; set to nothing is not set.
+const char* Environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr || *value == '\0' ? nullptr : value;
+}
+
+constexpr const char* kEngineVariable = "CHAINERX_BLAS";
+constexpr const char* kPathVariable = "CHAINERX_OPENBLAS";
+
+// By the order of BlasEngine; the last is that of whatever else is given.
+constexpr const char* kEngineNames[] = {"auto", "openblas", "own", "plain", "file"};
+
+std::unique_ptr<native::BlasLibrary> OpenOrThrow(const char* variable, const char* expected) {
+    const char* value = Environment(variable);
     std::string reason;
-    if (const char* path = std::getenv("CHAINERX_OPENBLAS"); path != nullptr && *path != '\0') {
-        auto library = Open(path, &reason);
-        if (library == nullptr) {
-            throw ChainerxError{"CHAINERX_OPENBLAS is '", path, "', which can't be used: ", reason};
-        }
-        return library;
+    auto library = Open(value, &reason);
+    if (library == nullptr) {
+        throw ChainerxError{variable, " is '", value, "', which can't be used: ", reason, expected};
     }
+    return library;
+}
+
+std::unique_ptr<native::BlasLibrary> None() {
+    auto none = std::make_unique<native::BlasLibrary>();
+    none->path = "none";
+    none->threads = "those of chainerx";
+    return none;
+}
+
+std::unique_ptr<native::BlasLibrary> Load() {
+    const native::BlasEngine engine = native::GetBlasEngine();
+    if (engine == native::BlasEngine::kPlain) return None();
+    if (engine == native::BlasEngine::kFile) {
+        return OpenOrThrow(kEngineVariable,
+                           "; expected auto, openblas, own, plain or a library with CBLAS");
+    }
+    if (Environment(kPathVariable) != nullptr) return OpenOrThrow(kPathVariable, "");
     std::vector<std::string> paths;
     if (const std::string* path = g_path.load(std::memory_order_acquire)) {
         paths.push_back(*path);
@@ -98,18 +186,24 @@ std::unique_ptr<native::BlasLibrary> Load() {
     paths.push_back(folder + "/libscipy_openblas.so");
     paths.push_back(folder + "/../../scipy_openblas32/lib/libscipy_openblas.so");
     paths.push_back(folder + "/libopenblas.so.0");
-    for (const char* name :
-         {"libopenblas.so.0", "libopenblas.so", "libcblas.so.3", "libblas.so.3"}) {
-        paths.push_back(name);
+    paths.push_back("libopenblas.so.0");
+    paths.push_back("libopenblas.so");
+    const bool only_openblas = engine == native::BlasEngine::kOpenBlas;
+    if (!only_openblas) {
+        paths.push_back("libcblas.so.3");
+        paths.push_back("libblas.so.3");
     }
+    std::string reason;
+    std::string tried;
     for (const std::string& path : paths) {
-        if (auto library = Open(path, &reason)) {
-            return library;
-        }
+        if (auto library = Open(path, &reason)) return library;
+        tried += "\n  " + reason;
     }
-    auto none = std::make_unique<native::BlasLibrary>();
-    none->name = "none";
-    return none;
+    if (only_openblas) {
+        throw ChainerxError{kEngineVariable, " is 'openblas', but there is none (", kPathVariable,
+                            " may say where it is); tried:", tried};
+    }
+    return None();
 }
 
 }  // namespace
@@ -137,9 +231,27 @@ void SetOpenBlasPath(const char* path) {
     g_path.store(new std::string{path}, std::memory_order_release);
 }
 
-std::string GetBlasName() { return native::GetBlasLibrary().name; }
+BlasInfo GetBlasInfo() {
+    const native::BlasEngine engine = native::GetBlasEngine();
+    const native::BlasLibrary& library = native::GetBlasLibrary();
+    return {kEngineNames[static_cast<int>(engine)], library.path, library.version, library.threads};
+}
 
 namespace native {
+
+BlasEngine GetBlasEngine() {
+    static std::atomic<int> known{-1};  // several threads may find out at once: it is the same
+    int engine = known.load(std::memory_order_relaxed);
+    if (engine < 0) [[unlikely]] {
+        engine = 0;
+        if (const char* value = Environment(kEngineVariable)) {
+            constexpr int kFile = static_cast<int>(BlasEngine::kFile);
+            while (engine < kFile && kEngineNames[engine] != std::string_view{value}) ++engine;
+        }
+        known.store(engine, std::memory_order_relaxed);
+    }
+    return static_cast<BlasEngine>(engine);
+}
 
 const BlasLibrary& GetBlasLibrary() {
     const BlasLibrary* library = g_library.load(std::memory_order_acquire);

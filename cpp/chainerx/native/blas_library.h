@@ -1,4 +1,5 @@
-// OpenBLAS, opened at run time: the library links to no BLAS and builds without one.
+// The engine of matrix products, and OpenBLAS or another library with CBLAS functions, opened at
+// run time: chainerx links to no BLAS and builds without one.
 #pragma once
 
 #include <atomic>
@@ -11,6 +12,20 @@
 namespace chainerx {
 
 namespace native {
+
+// What $CHAINERX_BLAS asks for. docs/configuration.md describes the values.
+enum class BlasEngine : int {
+    kAuto,      // not set: whatever is fastest for the shape at hand
+    kOpenBlas,  // OpenBLAS for all that it can do
+    kOwn,       // products of our own for all that they can do, OpenBLAS for the rest
+    kPlain,     // neither: simple loops
+    kFile,      // the library that it names, for all that it can do
+};
+
+// Read once. A value that is none of the words counts as the name of a library, which
+// GetBlasLibrary() refuses if there is none; so whoever computes without the library asks it first
+// unless this is kAuto, kOwn or kPlain.
+BlasEngine GetBlasEngine();
 
 // CBLAS, with its 32-bit integers. Enumerators are passed as integers.
 inline constexpr int kRowMajor = 101;
@@ -39,9 +54,11 @@ struct BlasRoutines {
 };
 
 struct BlasLibrary {
-    void* handle;  // null: none was found, and the plain loops are used
-    std::string name;
-    const char* prefix;  // of every symbol: "scipy_" in the build on PyPI
+    void* handle;  // null: the plain loops are used, since none was found or was wanted
+    std::string path;
+    std::string version;  // its own words; may be empty
+    const char* threads;  // how many it computes a product with, in words
+    const char* prefix;   // of every symbol: "scipy_" in the build on PyPI
     BlasRoutines<float> s;
     BlasRoutines<double> d;
     BlasRoutines<std::complex<float>> c;
@@ -61,8 +78,8 @@ struct BlasLibrary {
     }
 };
 
-// Opens it at the first call. Throws ChainerxError if $CHAINERX_OPENBLAS names what can't be used,
-// OutOfMemoryError if there is no memory to load it.
+// Opens it at the first call. Throws ChainerxError if $CHAINERX_BLAS or $CHAINERX_OPENBLAS names
+// what can't be used, OutOfMemoryError if there is no memory to load it.
 const BlasLibrary& GetBlasLibrary();
 
 // Stands around every call of it. OpenBLAS frees its memory when the process ends, so the end waits

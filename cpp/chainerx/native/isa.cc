@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "chainerx/core/cpu_info.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/native/divide_loops.h"
@@ -13,7 +14,8 @@
 #error "cmake/isa.cmake defines which instruction sets are built"
 #endif
 
-namespace chainerx::native {
+namespace chainerx {
+namespace native {
 namespace {
 
 enum class Isa : int {
@@ -54,13 +56,22 @@ struct Choice {
     bool is_wrong{false};  // $CHAINERX_ISA
 };
 
-Choice Choose() {
-    constexpr int kCount = static_cast<int>(Isa::kCount);
+constexpr int kCount = static_cast<int>(Isa::kCount);
+
+// Which of those that were built this processor has.
+struct Abilities {
     bool has[kCount];
-    int i = 0;
+
+    Abilities() {
+        int i = 0;
 #define X(isa) has[i++] = HasIsa_##isa();
-    CX_BUILT_ISAS
+        CX_BUILT_ISAS
 #undef X
+    }
+};
+
+Choice Choose() {
+    const auto [has] = Abilities{};
     Choice choice;
     for (int k = 0; k < kCount; ++k) {
         if (has[k]) choice.isa = k;  // they stand in the order of ability
@@ -82,6 +93,21 @@ const Choice& Chosen() {
 }  // namespace
 
 const char* IsaName() { return Chosen().isa >= 0 ? kNames[Chosen().isa] : "none"; }
+
+}  // namespace native
+
+IsaInfo GetIsaInfo() {
+    IsaInfo info;
+    info.used = native::IsaName();
+    const native::Abilities abilities;
+    for (int k = 0; k < native::kCount; ++k) {
+        info.built.emplace_back(native::kNames[k]);
+        if (abilities.has[k]) info.available.emplace_back(native::kNames[k]);
+    }
+    return info;
+}
+
+namespace native {
 
 void CheckIsa() {
     std::string built;
@@ -139,4 +165,5 @@ const Units& ChosenUnits() { return kUnits[Chosen().isa < 0 ? 0 : Chosen().isa];
     const Type& unit##_loops() { return *ChosenUnits().unit; }
 CX_UNITS(CX_ACCESSOR, )
 
-}  // namespace chainerx::native
+}  // namespace native
+}  // namespace chainerx

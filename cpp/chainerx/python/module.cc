@@ -82,6 +82,7 @@ NB_MODULE(_core, m) {
         throw nb::python_error();
     }
     InitRuntime(m.ptr());
+    InitConfig(m.ptr());
     Describe(m.ptr());
     Describe(m.attr("graph").ptr());
     Describe(m.attr("kernels").ptr());

@@ -7,4 +7,7 @@ namespace chainerx::python {
 
 void InitRuntime(PyObject* module);
 
+// Facts on build, processor, BLAS, plug-ins.
+void InitConfig(PyObject* module);
+
 }  // namespace chainerx::python

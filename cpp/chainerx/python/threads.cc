@@ -1,4 +1,4 @@
-// The thread pool and the BLAS library, as Python sees them.
+// The thread pool, and where to look for OpenBLAS, as Python sees them.
 #include <algorithm>
 #include <climits>
 #include <string>
@@ -33,11 +33,6 @@ CX_ROUTINE(_set_openblas_path, "path: str) -> None",
            "Where libscipy_openblas.so is; looked at when the first matrix product is computed.") {
     SetOpenBlasPath(std::string{ToString("_set_openblas_path", "path", a[0])}.c_str());
     Py_RETURN_NONE;
-}
-
-CX_ROUTINE(_blas_name, ") -> str",
-           "The BLAS in use, which this call opens; 'none' if none was found.") {
-    return PyUnicode_FromString(GetBlasName().c_str());
 }
 
 }  // namespace

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import platform
 import sys
 import typing as tp
 
 import chainerx
 import numpy as np
+from chainerx import _config
 
 from chainer._base.version import __version__
 from chainer.backends import cuda, intel64
@@ -17,7 +17,8 @@ class _RuntimeInfo:
     """Holds the versions; as a string, one line each."""
 
     def __init__(self) -> None:
-        self.platform_version = platform.platform()
+        self.chainerx_info = chainerx.config_info()
+        self.platform_version = self.chainerx_info['platform']
         self.chainer_version = __version__
         self.chainerx_available = chainerx.is_available()
         self.chainerx_version = chainerx.__version__
@@ -30,6 +31,7 @@ class _RuntimeInfo:
             f'Platform: {self.platform_version}',
             f'Chainer: {self.chainer_version}',
             f'ChainerX: {self.chainerx_version}',
+            *(f'  {name}: {text}' for name, text in _chainerx_lines(self.chainerx_info)),
             f'NumPy: {self.numpy_version}',
         ]
         if self.cuda_info is None:
@@ -38,6 +40,13 @@ class _RuntimeInfo:
             lines += ['CuPy:', *(f'  {line}' for line in self.cuda_info.splitlines())]
         lines.append(f'iDeep: {self.ideep_version or "Not Available"}')
         return '\n'.join(lines)
+
+
+def _chainerx_lines(info: dict[str, tp.Any]) -> tp.Iterator[tuple[str, str]]:
+    """What computes; the rest of ``chainerx.show_config()`` says what Chainer says itself."""
+    for name, text in _config.lines(info):
+        if name in ('instruction set', 'BLAS', 'threads', 'devices'):
+            yield name, text
 
 
 def _cuda_info() -> str | None:

@@ -327,6 +327,10 @@ def _set_leak_tracking(enabled: builtins.bool) -> None: ...
 
 def _live_counts() -> tuple: ...
 
+def _build_info() -> dict: ...
+
+def _blas_info() -> dict: ...
+
 Scalar = builtins.bool | builtins.int | builtins.float | complex
 Axis = builtins.int | Sequence[builtins.int] | None
 ShapeLike = builtins.int | Sequence[builtins.int]
@@ -597,9 +601,6 @@ class ndarray:
     def view(self) -> ndarray:
         """A view of the whole array. Differentiable."""
 
-
-def _blas_name() -> str:
-    """The BLAS in use, which this call opens; 'none' if none was found."""
 
 def _diagonal(x: ndarray, offset: builtins.int, axis1: builtins.int, axis2: builtins.int) -> ndarray:
     """A view of the diagonal along two axes, as the last dimension, for chainer."""

@@ -1,0 +1,160 @@
+"""What this chainerx is, and what it runs on: the one place where these facts are gathered."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import typing as tp
+
+from chainerx import _core
+
+#: Packages whose versions matter where a program has imported them.
+PACKAGES = ('numpy', 'ml_dtypes', 'cupy', 'scipy', 'chainer')
+
+#: What chainerx reads from the environment; docs/configuration.md says what each does.
+VARIABLES = (
+    'CHAINERX_BLAS',
+    'CHAINERX_CACHE_LIMIT',
+    'CHAINERX_ISA',
+    'CHAINERX_NUM_THREADS',
+    'CHAINERX_OPENBLAS',
+    'CHAINERX_PATH',
+)
+
+_OUR_PREFIXES = ('CHAINERX_', 'CHAINER_')
+
+
+def _or_error(facts: tp.Callable[[], tp.Any]) -> tp.Any:
+    """What can't be had for a wrong setting: an ``{'error': text}`` instead."""
+    try:
+        return facts()
+    except Exception as error:
+        return {'error': f'{type(error).__name__}: {error}'}
+
+
+def _devices() -> list[str]:
+    backends = ['native', *dict.fromkeys(_core._build_info()['plugins'].values())]
+    names = []
+    for name in backends:
+        backend = _core.get_backend(name)
+        names += [f'{name}:{i}' for i in range(backend.get_device_count())]
+    return names
+
+
+def _memory() -> dict[str, int]:
+    info = _core.get_memory_info()
+    return {
+        'physical': os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE'),
+        'cache_limit': info['limit'],
+        'cached': info['cached'],
+    }
+
+
+def _environment() -> dict[str, str]:
+    return {k: v for k, v in sorted(os.environ.items()) if k.startswith(_OUR_PREFIXES)}
+
+
+def _versions() -> dict[str, str]:
+    loaded = {name: sys.modules.get(name) for name in PACKAGES}
+    return {
+        name: str(getattr(module, '__version__', 'unknown'))
+        for name, module in loaded.items()
+        if module is not None
+    }
+
+
+def config_info() -> dict[str, tp.Any]:
+    """What :func:`show_config` prints, as data.
+
+    It opens the BLAS library, as the first matrix product does.
+
+    Returns:
+        dict: ``chainerx`` (its version), ``file``, ``python``, ``platform``, ``compiler``; ``isa``
+        (``used``, ``available`` on this processor, ``built``); ``blas`` (``engine``, ``path``,
+        ``version``, ``threads``); ``num_threads``; ``devices``; ``default_device``; ``plugins``
+        (path to name of the backend); ``memory`` (bytes: ``physical``, ``cache_limit``,
+        ``cached``); ``environment``, the variables of chainerx and chainer that are set;
+        ``packages``, versions of those that are loaded. What a wrong setting makes unusable is a
+        dict with ``error``.
+    """
+    build = _core._build_info()
+    return {
+        'chainerx': _core.__version__,
+        'file': _core.__file__,
+        'python': platform.python_version(),
+        'platform': platform.platform(),
+        'compiler': build['compiler'],
+        'isa': {
+            'used': build['isa'],
+            'available': build['isas_available'],
+            'built': build['isas_built'],
+        },
+        'blas': _or_error(_core._blas_info),
+        'num_threads': _or_error(_core.get_num_threads),
+        'devices': _or_error(_devices),
+        'default_device': _or_error(lambda: _core.get_default_device().name),
+        'plugins': build['plugins'],
+        'memory': _memory(),
+        'environment': _environment(),
+        'packages': _versions(),
+    }
+
+
+def _bytes(n: int) -> str:
+    return f'{n / 2**30:.1f} GiB' if n >= 2**30 else f'{n / 2**20:.1f} MiB'
+
+
+def lines(info: dict[str, tp.Any]) -> tp.Iterator[tuple[str, str]]:
+    """The facts as text: what, and how it is."""
+
+    def text(value: tp.Any) -> str:
+        if isinstance(value, dict) and 'error' in value:
+            return value['error']
+        return ', '.join(value) if isinstance(value, list) else str(value)
+
+    yield 'chainerx', f'{info["chainerx"]} ({info["file"]})'
+    yield 'python', f'{info["python"]} on {info["platform"]}'
+    yield 'compiler', info['compiler']
+    isa = info['isa']
+    yield (
+        'instruction set',
+        f'{isa["used"]} (this processor: {text(isa["available"]) or "none"}; '
+        f'built: {text(isa["built"])})',
+    )
+    blas = info['blas']
+    if 'error' in blas:
+        yield 'BLAS', blas['error']
+    else:
+        yield 'BLAS', blas['path'] + (f' ({blas["version"]})' if blas['version'] else '')
+        yield 'BLAS engine', f'{blas["engine"]}; threads of a call: {blas["threads"]}'
+    yield 'threads', text(info['num_threads'])
+    yield 'devices', text(info['devices'])
+    yield 'default device', text(info['default_device'])
+    yield 'plug-ins', ', '.join(f'{n} ({p})' for p, n in info['plugins'].items()) or 'none'
+    memory = info['memory']
+    yield (
+        'memory',
+        f'{_bytes(memory["physical"])} physical; at most {_bytes(memory["cache_limit"])} '
+        f'kept for reuse, {_bytes(memory["cached"])} now',
+    )
+    yield 'packages', ', '.join(f'{k} {v}' for k, v in info['packages'].items())
+    environment = info['environment']
+    for i, (name, value) in enumerate(environment.items()):
+        known = name in VARIABLES or not name.startswith('CHAINERX_') or 'TEST' in name
+        note = '' if known else '  (chainerx knows no such variable)'
+        yield '' if i else 'environment', f'{name}={value}{note}'
+    if not environment:
+        yield 'environment', 'nothing set'
+
+
+def show_config(file: tp.TextIO | None = None) -> None:
+    """Prints what this chainerx is and what it runs on: for bug reports, and for a first look.
+
+    ``python -m chainerx --info`` does the same. :func:`config_info` has the facts as data.
+
+    Args:
+        file (file): Where to; standard output if None.
+    """
+    for name, value in lines(config_info()):
+        print(f'{name + ":" if name else "":<17} {value}', file=file or sys.stdout)

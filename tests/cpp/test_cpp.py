@@ -147,7 +147,7 @@ def test_umbrella_header_is_complete():
     inner = {
         'bool_bytes.h',
         'comparison.h',
-            'conv_columns.h',
+        'conv_columns.h',
         'declare_family.h',
         'define_family.h',
         'elementwise.h',

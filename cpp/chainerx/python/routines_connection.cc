@@ -1,6 +1,7 @@
 // Convolutions.
 #include "chainerx/core/error.h"
 #include "chainerx/ops/conv.h"
+#include "chainerx/ops/creation.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/ref.h"
@@ -109,6 +110,40 @@ CX_ROUTINE(
     return Wrap(ConvTranspose(ToArray(kOp, "x", a[0]), ToArray(kOp, "w", a[1]), b,
                               ToPerAxisOr(kOp, "stride", a[3], 1), ToPads(kOp, a[4]), outsize,
                               ToPerAxisOr(kOp, "dilate", a[6], 1), groups));
+}
+
+// Weights of another precision do not change that of the data.
+PyObject* WrapAs(const Array& x, const Array& y) {
+    return Wrap(y.dtype() == x.dtype() ? y : AsType(y, x.dtype()));
+}
+
+CX_ROUTINE(_conv,
+           "x: ndarray, w: ndarray, b: ndarray | None, stride: int | Sequence[int], "
+           "pad: int | Sequence[int], cover_all: bool, dilate: int | Sequence[int], groups: int) "
+           "-> ndarray",
+           "The same in the dtype of ``x``, for chainer.") {
+    std::optional<Array> b;
+    if (Given(a[2])) b = ToArray("conv", "b", a[2]);
+    const Array& x = ToArray("conv", "x", a[0]);
+    return WrapAs(x, Conv(x, ToArray("conv", "w", a[1]), b, ToPerAxis("conv", "stride", a[3]),
+                          ToPads("conv", a[4]), ToBool(a[5], false),
+                          ToPerAxis("conv", "dilate", a[6]), ToInt("conv", "groups", a[7])));
+}
+
+CX_ROUTINE(_conv_transpose,
+           "x: ndarray, w: ndarray, b: ndarray | None, stride: int | Sequence[int], "
+           "pad: int | Sequence[int], outsize: Sequence[int] | None, "
+           "dilate: int | Sequence[int], groups: int) -> ndarray",
+           "The same in the dtype of ``x``, for chainer.") {
+    constexpr const char* kOp = "conv_transpose";
+    std::optional<Array> b;
+    if (Given(a[2])) b = ToArray(kOp, "b", a[2]);
+    std::optional<PerAxis> outsize;
+    if (Given(a[5])) outsize = ToPerAxis(kOp, "outsize", a[5]);
+    const Array& x = ToArray(kOp, "x", a[0]);
+    return WrapAs(x, ConvTranspose(x, ToArray(kOp, "w", a[1]), b, ToPerAxis(kOp, "stride", a[3]),
+                                   ToPads(kOp, a[4]), outsize, ToPerAxis(kOp, "dilate", a[6]),
+                                   ToInt(kOp, "groups", a[7])));
 }
 
 }  // namespace

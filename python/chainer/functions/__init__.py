@@ -34,6 +34,7 @@ from chainer.functions.array.fliplr import fliplr
 from chainer.functions.array.flipud import flipud
 from chainer.functions.array.get_item import get_item
 from chainer.functions.array.hstack import hstack
+from chainer.functions.array.im2col import im2col
 from chainer.functions.array.moveaxis import moveaxis
 from chainer.functions.array.pad import pad
 from chainer.functions.array.pad_sequence import pad_sequence
@@ -56,8 +57,23 @@ from chainer.functions.array.transpose_sequence import transpose_sequence
 from chainer.functions.array.vstack import vstack
 from chainer.functions.array.where import where
 from chainer.functions.connection.bilinear import bilinear
+from chainer.functions.connection.convolution_2d import convolution_2d
+from chainer.functions.connection.convolution_nd import (
+    convolution_1d,
+    convolution_3d,
+    convolution_nd,
+)
+from chainer.functions.connection.deconvolution_2d import deconvolution_2d
+from chainer.functions.connection.deconvolution_nd import (
+    deconvolution_1d,
+    deconvolution_3d,
+    deconvolution_nd,
+)
+from chainer.functions.connection.depthwise_convolution_2d import depthwise_convolution_2d
+from chainer.functions.connection.dilated_convolution_2d import dilated_convolution_2d
 from chainer.functions.connection.embed_id import embed_id
 from chainer.functions.connection.linear import linear
+from chainer.functions.connection.local_convolution_2d import local_convolution_2d
 from chainer.functions.connection.shift import shift
 from chainer.functions.evaluation.accuracy import accuracy
 from chainer.functions.evaluation.binary_accuracy import binary_accuracy

@@ -602,6 +602,12 @@ class ndarray:
         """A view of the whole array. Differentiable."""
 
 
+def _conv(x: ndarray, w: ndarray, b: ndarray | None, stride: builtins.int | Sequence[builtins.int], pad: builtins.int | Sequence[builtins.int], cover_all: builtins.bool, dilate: builtins.int | Sequence[builtins.int], groups: builtins.int) -> ndarray:
+    """The same in the dtype of ``x``, for chainer."""
+
+def _conv_transpose(x: ndarray, w: ndarray, b: ndarray | None, stride: builtins.int | Sequence[builtins.int], pad: builtins.int | Sequence[builtins.int], outsize: Sequence[builtins.int] | None, dilate: builtins.int | Sequence[builtins.int], groups: builtins.int) -> ndarray:
+    """The same in the dtype of ``x``, for chainer."""
+
 def _diagonal(x: ndarray, offset: builtins.int, axis1: builtins.int, axis2: builtins.int) -> ndarray:
     """A view of the diagonal along two axes, as the last dimension, for chainer."""
 

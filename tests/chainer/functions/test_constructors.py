@@ -34,6 +34,7 @@ array.diagonal.Diagonal(offset, axis1, axis2)
 array.expand_dims.ExpandDims(axis)
 array.flip.Flip(axis)
 array.get_item.GetItem(slices)
+array.im2col.Im2Col(ksize, stride, pad, cover_all, dilate)
 array.moveaxis.Moveaxis(source, destination)
 array.pad.Pad(pad_width, mode, **keywords)
 array.pad_sequence.PadSequence(length, padding)
@@ -53,7 +54,12 @@ array.tile.Tile(reps)
 array.transpose.Transpose(axes=None)
 array.transpose_sequence.TransposeSequence(length)
 array.where.Where(condition)
+connection.convolution_2d.Convolution2DFunction(stride=1, pad=0, cover_all=False, **kwargs)
+connection.convolution_nd.ConvolutionND(ndim, stride=1, pad=0, cover_all=False, dilate=1, groups=1)
+connection.deconvolution_2d.Deconvolution2DFunction(stride=1, pad=0, outsize=None, **kwargs)
+connection.deconvolution_nd.DeconvolutionND(ndim, stride=1, pad=0, outsize=None, dilate=1, groups=1)
 connection.embed_id.EmbedIDFunction(ignore_label=None)
+connection.local_convolution_2d.LocalConvolution2DFunction(stride=1)
 connection.shift.Shift(ksize=3, dilate=1)
 evaluation.accuracy.Accuracy(ignore_label=None)
 evaluation.classification_summary.ClassificationSummary(label_num, beta, ignore_label)
@@ -151,6 +157,8 @@ def test_without_arguments(path):
 
 
 LABELS = np.array([0, 1, 2, 0], 'i')
+WEIGHTS = np.arange(324, dtype='f').reshape(9, 9, 2, 2)
+LOCAL_WEIGHTS = np.arange(288, dtype='f').reshape(2, 2, 2, 9, 2, 2)
 IMAGES = np.arange(180, dtype='f').reshape(1, 9, 5, 4)
 THETA = np.ones((1, 2, 3), 'f')
 ONE = np.ones((1, 4, 2, 2), 'f')
@@ -233,6 +241,42 @@ SAME = [
         lambda *xs: F.transpose_sequence(xs),
     ),
     ('array.where.Where', arguments(A > 3), [A, -A], lambda x, y: F.where(A > 3, x, y)),
+    (
+        'array.im2col.Im2Col',
+        arguments(2, (1, 2), 1, True, dilate=1),
+        [IMAGES],
+        lambda x: F.im2col(x, 2, (1, 2), 1, True),
+    ),
+    (
+        'connection.convolution_2d.Convolution2DFunction',
+        arguments((1, 2), pad=1, groups=1, dilate=(2, 1), cudnn_fast=True),
+        [IMAGES, WEIGHTS],
+        lambda x, w: F.convolution_2d(x, w, None, (1, 2), 1, dilate=(2, 1), cudnn_fast=True),
+    ),
+    (
+        'connection.convolution_nd.ConvolutionND',
+        arguments(2, 2, (1, 0), True),
+        [IMAGES, WEIGHTS],
+        lambda x, w: F.convolution_nd(x, w, None, 2, (1, 0), True),
+    ),
+    (
+        'connection.deconvolution_2d.Deconvolution2DFunction',
+        arguments(2, 1, (None, 7)),
+        [IMAGES, WEIGHTS],
+        lambda x, w: F.deconvolution_2d(x, w, None, 2, 1, (8, 7)),
+    ),
+    (
+        'connection.deconvolution_nd.DeconvolutionND',
+        arguments(2, 2, 1, outsize=(8, 7)),
+        [IMAGES, WEIGHTS],
+        lambda x, w: F.deconvolution_nd(x, w, None, 2, 1, (8, 7)),
+    ),
+    (
+        'connection.local_convolution_2d.LocalConvolution2DFunction',
+        arguments(2),
+        [IMAGES, LOCAL_WEIGHTS],
+        lambda x, w: F.local_convolution_2d(x, w, stride=2),
+    ),
     ('connection.shift.Shift', arguments(3, 1), [IMAGES], lambda x: F.shift(x, 3, 1)),
     ('connection.shift.Shift', arguments(dilate=(1, 2)), [IMAGES], lambda x: F.shift(x, 3, (1, 2))),
     (

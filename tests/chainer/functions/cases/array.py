@@ -4,6 +4,8 @@ import chainer
 import numpy as np
 from functions.cases._table import NUMBERS, Case, InvalidType, b, c, call, f, i, own
 
+from cases.connection import per_axis, windows
+
 EVERY = (*NUMBERS, 'bool')
 
 
@@ -21,6 +23,13 @@ def depth2space(x, r):
 
 def space2depth(x, r):
     return np.concatenate([x[:, :, i::r, j::r] for i in range(r) for j in range(r)], 1)
+
+
+def im2col(x, ksize, stride=1, pad=0, cover_all=False, dilate=1):
+    like_w = np.empty((1, x.shape[1], *per_axis(ksize, 2)))
+    view = windows(x, like_w, stride, pad, cover_all, dilate)[:, 0]
+    columns = view.transpose(0, 1, 4, 5, 2, 3)
+    return columns.reshape(len(x), like_w.size, *columns.shape[4:])
 
 
 def spatial_transformer_grid(theta, output_shape):
@@ -63,6 +72,22 @@ def view(name, cls, ref, calls, bad=(), **kw):
 
 
 CASES = [
+    Case('im2col', ref=im2col, cls='array.im2col.Im2Col',
+         calls=[call(f(2, 2, 3, 4), 2), call(f(1, 2, 3, 4), (2, 3), (1, 2), (1, 0), True, (2, 1)),
+                call(f(1, 1, 5, 6), ksize=2, stride=3, pad=1, cover_all=True),
+                call(f(1, 1, 3, 3), [3, 1], dilate=(1, 2)), call(f(0, 2, 3, 3), 2)],
+         attributes=[{'kh': 2, 'kw': 2, 'sy': 1, 'sx': 1, 'ph': 0, 'pw': 0, 'dy': 1, 'dx': 1,
+                      'cover_all': False},
+                     {'kh': 2, 'kw': 3, 'sy': 1, 'sx': 2, 'ph': 1, 'pw': 0, 'dy': 2, 'dx': 1,
+                      'cover_all': True}], big=call(f(2, 8, 20, 20), 3, pad=1),
+         bad=[(call(f(2, 3, 3), 2), InvalidType, 'ndim'),
+              (call(f(1, 2, 3, 3), 4), ValueError, 'fits'),
+              (call(f(1, 2, 3, 3), 0), ValueError, 'ksize'),
+              (call(f(1, 2, 3, 3), 2, 0), ValueError, 'stride'),
+              (call(f(1, 2, 3, 3), 2, 1, -1), ValueError, 'pad'),
+              (call(f(1, 2, 3, 3), 2, dilate=(0, 1)), ValueError, 'dilate'),
+              (call(f(1, 2, 3, 3), (2, 2, 2)), ValueError, 'ksize'),
+              (call(f(1, 2, 3, 3), None), TypeError, 'ksize')]),
     Case('reshape', ref=lambda x, shape: x.reshape(shape), dtypes=EVERY, refuses=False,
          calls=[call(f(3, 4), (2, -1)), call(f(3, 4), (12,)), call(f(3, 4), [1, 3, 4, 1]),
                 call(f(0, 3), (3, -1)), call(f(1), ())],

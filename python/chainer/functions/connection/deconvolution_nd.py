@@ -1,0 +1,177 @@
+"""Transposed convolution over any number of axes."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+from chainerx._core import _conv_transpose
+
+from chainer import variable
+from chainer._graph.builtin import BuiltinFunction
+from chainer.functions._windows import per_axis
+from chainer.functions.connection.convolution_nd import check_ndim
+from chainer.functions.connection.deconvolution_2d import check_types
+from chainer.utils import conv
+
+OP: tp.Final = 'deconvolution_nd'
+
+
+class DeconvolutionND(BuiltinFunction):
+    """See `deconvolution_nd`.
+
+    Attributes:
+        cover_all: Whether the convolution of which this is the gradient covers all.
+    """
+
+    saved = ('outs', 'cover_all')
+    argument_names: tp.ClassVar[dict[str, str]] = {'outs': 'outsize'}
+
+    def _prepare(self) -> None:
+        for name, value in self._values().items():
+            if name in ('stride', 'pad', 'dilate') or (name == 'outs' and value is not None):
+                argument = self.argument_names.get(name, name)
+                setattr(self, name, per_axis(OP, argument, value, self.ndim))
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        outs = (None,) * self.ndim if self.outs is None else self.outs
+        check_types(in_types, self.ndim, self.stride, self.pad, outs, self.dilate, self.groups)
+
+    @staticmethod
+    def compose(
+        x: chainerx.ndarray,
+        w: chainerx.ndarray,
+        b: chainerx.ndarray | None = None,
+        *,
+        ndim: int,
+        stride: tp.Any = 1,
+        pad: tp.Any = 0,
+        outs: tp.Any = None,
+        dilate: tp.Any = 1,
+        groups: int = 1,
+    ) -> tuple[chainerx.ndarray, tuple[int, ...], bool]:
+        y = _conv_transpose(x, w, b, stride, pad, outs, dilate, groups)
+        found = y.shape[2:]
+        cover_all = outs is not None and any(
+            conv.get_conv_outsize(n, k, s, p, d=d) != m
+            for n, k, s, p, d, m in zip(
+                found, w.shape[2:], stride, pad, dilate, x.shape[2:], strict=True
+            )
+        )
+        return y, found, cover_all
+
+
+def deconvolution_nd(
+    x: tp.Any,
+    W: tp.Any,
+    b: tp.Any = None,
+    stride: tp.Any = 1,
+    pad: tp.Any = 0,
+    outsize: tp.Any = None,
+    dilate: tp.Any = 1,
+    groups: int = 1,
+) -> variable.Variable:
+    """Transposed convolution over 1 to 8 axes: the gradient of `convolution_nd` in its input.
+
+    Args:
+        x (Variable or array): (N, ins, d_1, ..., d_n), a float dtype.
+        W (Variable or array): (ins, outs / groups, k_1, ..., k_n), a float dtype.
+        b (Variable or array): (outs,), of the dtype of ``x``; or None.
+        stride (int or tuple of int): Distance of the windows in the output.
+        pad (int or tuple of int): What is cut off at both ends of each axis.
+        outsize (tuple of int): The lengths of the axes of the output: some of which
+            `convolution_nd` would make those of ``x``, with ``cover_all`` or without. None: those
+            below.
+        dilate (int or tuple of int): Distance of the elements of the window.
+        groups (int): As that of `convolution_nd`.
+
+    Returns:
+        Variable: (N, outs, l_1, ..., l_n) in the dtype of ``x``, where ``l = stride * (d - 1) +
+        window - 2 * pad`` and ``window = dilate * (k - 1) + 1``. Differentiable in all of them,
+        any order.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        TypeError: If what is given for the axes is neither an int nor a sequence of them.
+        ValueError: If nothing is left of the output, or for a ``stride`` of 0 and the like.
+    """
+    ndim = len(x.shape) - 2
+    return DeconvolutionND.call(
+        x,
+        W,
+        b,
+        ndim=ndim,
+        stride=per_axis(OP, 'stride', stride, ndim),
+        pad=per_axis(OP, 'pad', pad, ndim),
+        outs=None if outsize is None else per_axis(OP, 'outsize', outsize, ndim),
+        dilate=per_axis(OP, 'dilate', dilate, ndim),
+        groups=groups,
+    )
+
+
+def deconvolution_1d(
+    x: tp.Any,
+    W: tp.Any,
+    b: tp.Any = None,
+    stride: tp.Any = 1,
+    pad: tp.Any = 0,
+    outsize: tp.Any = None,
+    dilate: tp.Any = 1,
+    groups: int = 1,
+) -> variable.Variable:
+    """Transposed convolution over one axis; see `deconvolution_nd`.
+
+    Args:
+        x (Variable or array): (N, ins, d), a float dtype.
+        W (Variable or array): (ins, outs / groups, k), a float dtype.
+        b (Variable or array): (outs,), of the dtype of ``x``; or None.
+        stride (int or tuple of int): Distance of the windows in the output.
+        pad (int or tuple of int): What is cut off at both ends.
+        outsize (int or tuple of int): The length of the output, or None.
+        dilate (int or tuple of int): Distance of the elements of the window.
+        groups (int): As that of `convolution_1d`.
+
+    Returns:
+        Variable: (N, outs, l). Differentiable in all of them, any order.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        TypeError: If what is given for the axes is neither an int nor a sequence of them.
+        ValueError: If ``x`` has another number of axes, or nothing is left of the output.
+    """
+    check_ndim('deconvolution_1d', x, 1)
+    return deconvolution_nd(x, W, b, stride, pad, outsize, dilate, groups)
+
+
+def deconvolution_3d(
+    x: tp.Any,
+    W: tp.Any,
+    b: tp.Any = None,
+    stride: tp.Any = 1,
+    pad: tp.Any = 0,
+    outsize: tp.Any = None,
+    dilate: tp.Any = 1,
+    groups: int = 1,
+) -> variable.Variable:
+    """Transposed convolution over three axes; see `deconvolution_nd`.
+
+    Args:
+        x (Variable or array): (N, ins, d_1, d_2, d_3), a float dtype.
+        W (Variable or array): (ins, outs / groups, k_1, k_2, k_3), a float dtype.
+        b (Variable or array): (outs,), of the dtype of ``x``; or None.
+        stride (int or tuple of int): Distance of the windows in the output.
+        pad (int or tuple of int): What is cut off at both ends of each axis.
+        outsize (tuple of int): The lengths of the axes of the output, or None.
+        dilate (int or tuple of int): Distance of the elements of the window.
+        groups (int): As that of `convolution_3d`.
+
+    Returns:
+        Variable: (N, outs, l_1, l_2, l_3). Differentiable in all of them, any order.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        TypeError: If what is given for the axes is neither an int nor a sequence of them.
+        ValueError: If ``x`` has another number of axes, or nothing is left of the output.
+    """
+    check_ndim('deconvolution_3d', x, 3)
+    return deconvolution_nd(x, W, b, stride, pad, outsize, dilate, groups)

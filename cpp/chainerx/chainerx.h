@@ -34,6 +34,7 @@
 #include "chainerx/ops/logic.h"
 #include "chainerx/ops/loss.h"
 #include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/normalization.h"
 #include "chainerx/ops/operators.h"
 #include "chainerx/ops/padding.h"
 #include "chainerx/ops/per_axis.h"

@@ -14,6 +14,7 @@
 #include "chainerx/kernels/logic.h"
 #include "chainerx/kernels/manipulation.h"
 #include "chainerx/kernels/memory.h"
+#include "chainerx/kernels/normalization.h"
 #include "chainerx/kernels/random.h"
 #include "chainerx/kernels/reduction.h"
 #include "chainerx/kernels/rounding.h"

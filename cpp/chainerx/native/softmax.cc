@@ -12,6 +12,7 @@
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/parts.h"
+#include "chainerx/native/wide.h"
 
 namespace chainerx::native {
 namespace {
@@ -25,11 +26,6 @@ void ForRows(const Array& x, const F& f) {
                 [&](int64_t block) { f(block * step, std::min(step, rows - block * step)); });
 }
 
-template <typename T>
-T* Data(const Array& x) {
-    return reinterpret_cast<T*>(x.raw_data());
-}
-
 // Calls f<T>(loops) for float and double, the two types that rows are computed in.
 template <typename F>
 void VisitWide(Dtype dtype, const F& f) {
@@ -40,26 +36,8 @@ void VisitWide(Dtype dtype, const F& f) {
     }
 }
 
-bool IsHalf(const Array& x) { return x.GetItemSize() == 2; }
-
-Array ToFloat32(const Array& x) {
-    const Array y = EmptyUnchecked(x.shape(), Dtype::kFloat32, x.device());
-    CallOn<kernels::AsType>(x.device(), x, y);
-    return y;
-}
-
-// For 16-bit floats: `f` on float32 copies of input and output.
-template <typename F>
-bool RunWide(const Array& x, const Array& out, const F& f) {
-    if (!IsHalf(x)) return false;
-    const Array y = EmptyUnchecked(out.shape(), Dtype::kFloat32, out.device());
-    f(ToFloat32(x), y);
-    CallOn<kernels::AsType>(out.device(), y, out);
-    return true;
-}
-
 void Softmax(const Array& x, const Array& out) {
-    if (RunWide(x, out, Softmax)) return;
+    if (RunWide(out, [&](const Array& wide) { Softmax(ToFloat32(x), wide); })) return;
     VisitWide(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
         const int64_t cols = x.shape()[1];
         ForRows(x, [&](int64_t first, int64_t count) {
@@ -70,7 +48,7 @@ void Softmax(const Array& x, const Array& out) {
 CX_NATIVE_KERNEL(Softmax)
 
 void LogSoftmax(const Array& x, const Array& out) {
-    if (RunWide(x, out, LogSoftmax)) return;
+    if (RunWide(out, [&](const Array& wide) { LogSoftmax(ToFloat32(x), wide); })) return;
     VisitWide(x.dtype(), [&]<typename T>(const SoftmaxLoops<T>& loops) {
         const int64_t cols = x.shape()[1];
         ForRows(x, [&](int64_t first, int64_t count) {

@@ -602,6 +602,9 @@ class ndarray:
         """A view of the whole array. Differentiable."""
 
 
+def _batch_norm(x: ndarray, gamma: ndarray, beta: ndarray, running_mean: ndarray | None, running_var: ndarray | None, eps: builtins.float, decay: builtins.float, axis: Axis) -> tuple[ndarray, ndarray, ndarray]:
+    """Same as :func:`batch_norm`, and the mean and ``1 / sqrt(var + eps)``, for chainer."""
+
 def _conv(x: ndarray, w: ndarray, b: ndarray | None, stride: builtins.int | Sequence[builtins.int], pad: builtins.int | Sequence[builtins.int], cover_all: builtins.bool, dilate: builtins.int | Sequence[builtins.int], groups: builtins.int) -> ndarray:
     """The same in the dtype of ``x``, for chainer."""
 
@@ -966,6 +969,31 @@ def backward(outputs: ndarray | Sequence[ndarray], backprop_id: BackpropId | Non
             divided by it.
     Raises:
         GradientError: If a gradient does not fit its array. All is as before."""
+
+def batch_norm(x: ndarray, gamma: ndarray, beta: ndarray, running_mean: ndarray | None, running_var: ndarray | None, eps: builtins.float = 2e-05, decay: builtins.float = 0.9, axis: Axis = None) -> ndarray:
+    """Batch normalization, ``(x - mean) / sqrt(var + eps) * gamma + beta``, with the mean and
+    the variance of ``x`` over ``axis``.
+
+    Args:
+        x (ndarray): Any float dtype. What is computed is float64 where x is that, else float32.
+        gamma (ndarray): Scale, of the shape of ``x`` without ``axis`` (or with length 1 there); any float dtype, as the arrays that follow.
+        beta (ndarray): Shift, of the same shape.
+        running_mean (ndarray or None): Of the same shape; in place it becomes
+            ``decay * running_mean + (1 - decay) * mean``.
+        running_var (ndarray or None): The same with the unbiased variance.
+        eps (float): Added to the variance; not negative.
+        decay (float): How much of the running statistics stays.
+        axis (int or tuple of ints): What the statistics are taken over; None is axis 0.
+    Returns:
+        ndarray: Shape, dtype and memory order of ``x``. Differentiable in ``x``, ``gamma`` and ``beta``, any order.
+    Raises:
+        DimensionError: If shapes do not fit, or ``x`` has no such axis.
+        DtypeError: If an array is of no real float dtype.
+        ValueError: If ``eps`` is negative, or the running statistics share memory.
+        ChainerxError: If they are read-only, or part of a graph.
+    Note:
+        Where ``x`` is empty, running statistics stay as they are.
+    Source: Ioffe and Szegedy, ICML 2015."""
 
 def bitwise_and(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     """Bits that are set in both operands.
@@ -1430,6 +1458,24 @@ def fix(x: ndarray) -> ndarray:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable.
     Raises:
         DtypeError: If an operand is complex."""
+
+def fixed_batch_norm(x: ndarray, gamma: ndarray, beta: ndarray, mean: ndarray, var: ndarray, eps: builtins.float = 2e-05, axis: Axis = None) -> ndarray:
+    """Batch normalization with statistics that are given.
+
+    Args:
+        x (ndarray): Any float dtype.
+        gamma (ndarray): Scale, of the shape of ``x`` without ``axis`` (or with length 1 there); any float dtype, as the arrays that follow.
+        beta (ndarray): Shift, of the same shape.
+        mean (ndarray): Of the same shape.
+        var (ndarray): Of the same shape.
+        eps (float): Added to the variance; not negative.
+        axis (int or tuple of ints): The axes that mean and variance lack; None is axis 0.
+    Returns:
+        ndarray: ``(x - mean) / sqrt(var + eps) * gamma + beta``, of shape, dtype and memory order of ``x``. Differentiable in all arrays, any order.
+    Raises:
+        DimensionError: If shapes do not fit, or ``x`` has no such axis.
+        DtypeError: If an array is of no real float dtype.
+        ValueError: If ``eps`` is negative."""
 
 def flip(m: ndarray, axes: Axis = None) -> ndarray:
     """The array with axes reversed.

@@ -1,0 +1,177 @@
+// Loops of normalizations: moments, sums of products, and what is written with them.
+#include "chainerx/native/isa/moments.h"
+#include "chainerx/native/normalization_loops.h"
+
+namespace chainerx::native {
+namespace CX_ISA {
+namespace {
+
+// ---- sums of (x - center), g, g * (x - center) -------------------------------------------------
+
+template <typename T>
+struct DotSums {
+    Batch<T> d[2]{Batch<T>(T(0)), Batch<T>(T(0))};
+    Batch<T> g[2]{Batch<T>(T(0)), Batch<T>(T(0))};
+    Batch<T> gd[2]{Batch<T>(T(0)), Batch<T>(T(0))};
+
+    void Add(int k, const Batch<T>& distance, const Batch<T>& gy) {
+        d[k] += distance;
+        g[k] += gy;
+        gd[k] = xsimd::fma(gy, distance, gd[k]);
+    }
+    void Flush(double* sums) const {
+        sums[0] += Total(d[0] + d[1]);
+        sums[1] += Total(g[0] + g[1]);
+        sums[2] += Total(gd[0] + gd[1]);
+    }
+};
+
+template <typename T>
+inline void DotsOfBlock(const T* x, const T* g, int64_t runs, int64_t stride, int64_t n, T center,
+                        double* sums) {
+    constexpr int64_t kSize = Batch<T>::size;
+    const Batch<T> c(center);
+    DotSums<T> s;
+    for (int64_t r = 0; r < runs; ++r, x += stride, g += stride) {
+        int64_t i = 0;
+        for (; i + 2 * kSize <= n; i += 2 * kSize) {
+            s.Add(0, Batch<T>::load_unaligned(x + i) - c, Batch<T>::load_unaligned(g + i));
+            s.Add(1, Batch<T>::load_unaligned(x + i + kSize) - c,
+                  Batch<T>::load_unaligned(g + i + kSize));
+        }
+        if (i + kSize <= n) {
+            s.Add(0, Batch<T>::load_unaligned(x + i) - c, Batch<T>::load_unaligned(g + i));
+            i += kSize;
+        }
+        if (i < n) s.Add(1, DistancePart(x + i, n - i, c), LoadPart(g + i, n - i));
+    }
+    s.Flush(sums);
+}
+
+template <typename T>
+void Dots(const T* x, const T* g, int64_t runs, int64_t stride, int64_t n, T center, double* sums) {
+    ForBlocks(runs, stride, n, [&](int64_t offset, int64_t count, int64_t length) {
+        DotsOfBlock(x + offset, g + offset, count, stride, length, center, sums);
+    });
+}
+
+template <typename T>
+void ColumnDots(const T* x, const T* g, int64_t rows, int64_t stride, int64_t width,
+                const T* center, double* sums, int64_t plane) {
+    ForRowGroups(rows, [&](int64_t first, int64_t count) {
+        const T* x0 = x + first * stride;
+        const T* g0 = g + first * stride;
+        ForColumns<T>(width, [&]<int kBatches>(int64_t j, int64_t part) {
+            Batch<T> c[kBatches];
+            Batch<T> s[3][kBatches];
+            for (int k = 0; k < kBatches; ++k) {
+                c[k] = LoadAt(center + j, k, part);
+                s[0][k] = s[1][k] = s[2][k] = Batch<T>(T(0));
+            }
+            for (int64_t r = 0; r < count; ++r) {
+                for (int k = 0; k < kBatches; ++k) {
+                    const Batch<T> d = LoadAt(x0 + r * stride + j, k, part) - c[k];
+                    const Batch<T> gy = LoadAt(g0 + r * stride + j, k, part);
+                    s[0][k] += d;
+                    s[1][k] += gy;
+                    s[2][k] = xsimd::fma(gy, d, s[2][k]);
+                }
+            }
+            for (int k = 0; k < kBatches; ++k) {
+                ForWide<T>(k, part, [&](int64_t lane, int64_t some, const auto& widen) {
+                    for (int q = 0; q < 3; ++q) {
+                        double* to = sums + q * plane + j + lane;
+                        StoreAt(to, 0, some, LoadAt(to, 0, some) + widen(s[q][k]));
+                    }
+                });
+            }
+        });
+    });
+}
+
+// ---- what is written ---------------------------------------------------------------------------
+
+template <typename T>
+void Affine(const T* x, int64_t runs, int64_t stride, int64_t n, const T* p, int64_t p_step, T* y) {
+    constexpr int64_t kSize = Batch<T>::size;
+    for (int64_t r = 0; r < runs; ++r, x += stride, y += stride, p += p_step) {
+        const Batch<T> center(p[0]);
+        const Batch<T> scale(p[1]);
+        const Batch<T> shift(p[2]);
+        const auto f = [&](const Batch<T>& v) { return xsimd::fma(v - center, scale, shift); };
+        int64_t i = 0;
+        for (; i + kSize <= n; i += kSize) f(Load(x + i)).store_unaligned(y + i);
+        if (i < n) StorePart(y + i, f(LoadPart(x + i, n - i)), n - i);
+    }
+}
+
+template <typename T>
+void Affine2(const T* x, const T* g, int64_t runs, int64_t stride, int64_t n, const T* p,
+             int64_t p_step, T* y) {
+    constexpr int64_t kSize = Batch<T>::size;
+    for (int64_t r = 0; r < runs; ++r, x += stride, g += stride, y += stride, p += p_step) {
+        const Batch<T> center(p[0]);
+        const Batch<T> scale(p[1]);
+        const Batch<T> of_g(p[2]);
+        const Batch<T> shift(p[3]);
+        const auto f = [&](const Batch<T>& v, const Batch<T>& gy) {
+            return xsimd::fma(v - center, scale, xsimd::fma(gy, of_g, shift));
+        };
+        int64_t i = 0;
+        for (; i + kSize <= n; i += kSize) f(Load(x + i), Load(g + i)).store_unaligned(y + i);
+        if (i < n) StorePart(y + i, f(LoadPart(x + i, n - i), LoadPart(g + i, n - i)), n - i);
+    }
+}
+
+template <typename T>
+void ColumnAffine(const T* x, int64_t rows, int64_t stride, int64_t width, const T* p,
+                  int64_t plane, T* y) {
+    ForColumns<T>(width, [&]<int kBatches>(int64_t j, int64_t part) {
+        Batch<T> q[3][kBatches];
+        for (int m = 0; m < 3; ++m) {
+            for (int k = 0; k < kBatches; ++k) q[m][k] = LoadAt(p + m * plane + j, k, part);
+        }
+        for (int64_t r = 0; r < rows; ++r) {
+            for (int k = 0; k < kBatches; ++k) {
+                const Batch<T> v = LoadAt(x + r * stride + j, k, part);
+                StoreAt(y + r * stride + j, k, part, xsimd::fma(v - q[0][k], q[1][k], q[2][k]));
+            }
+        }
+    });
+}
+
+template <typename T>
+void ColumnAffine2(const T* x, const T* g, int64_t rows, int64_t stride, int64_t width, const T* p,
+                   int64_t plane, T* y) {
+    ForColumns<T>(width, [&]<int kBatches>(int64_t j, int64_t part) {
+        Batch<T> q[4][kBatches];
+        for (int m = 0; m < 4; ++m) {
+            for (int k = 0; k < kBatches; ++k) q[m][k] = LoadAt(p + m * plane + j, k, part);
+        }
+        for (int64_t r = 0; r < rows; ++r) {
+            for (int k = 0; k < kBatches; ++k) {
+                const Batch<T> v = LoadAt(x + r * stride + j, k, part);
+                const Batch<T> gy = LoadAt(g + r * stride + j, k, part);
+                StoreAt(y + r * stride + j, k, part,
+                        xsimd::fma(v - q[0][k], q[1][k], xsimd::fma(gy, q[2][k], q[3][k])));
+            }
+        }
+    });
+}
+
+template <typename T>
+constexpr NormalizationLoops<T> kLoops = {
+    Moments<T>, ColumnMoments<T>, Dots<T>,    ColumnDots<T>,
+    Affine<T>,  ColumnAffine<T>,  Affine2<T>, ColumnAffine2<T>,
+};
+
+}  // namespace
+}  // namespace CX_ISA
+}  // namespace chainerx::native
+
+extern "C" {
+__attribute__((
+    visibility("hidden"))) extern const chainerx::native::NormalizationIsaLoops CX_UNIT_ENTRY;
+const chainerx::native::NormalizationIsaLoops CX_UNIT_ENTRY = {
+    chainerx::native::CX_ISA::kLoops<float>, chainerx::native::CX_ISA::kLoops<double>};
+}

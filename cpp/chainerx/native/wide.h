@@ -1,0 +1,36 @@
+// Kernels that compute in float32 and float64 alone: 16-bit floats are copied to float32 and back.
+#pragma once
+
+#include "chainerx/core/array.h"
+#include "chainerx/kernels/memory.h"
+
+namespace chainerx::native {
+
+template <typename T>
+T* Data(const Array& x) {
+    return reinterpret_cast<T*>(x.raw_data());
+}
+
+inline bool IsHalf(const Array& x) { return x.GetItemSize() == 2; }
+
+inline Array ToFloat32(const Array& x) {
+    const Array y = EmptyUnchecked(x.shape(), Dtype::kFloat32, x.device());
+    CallOn<kernels::AsType>(x.device(), x, y);
+    return y;
+}
+
+// Where `is_half`: calls f on a float32 array in the place of `out`, and copies it there.
+template <typename F>
+bool RunWide(const Array& out, bool is_half, const F& f) {
+    if (!is_half) return false;
+    const Array wide = EmptyUnchecked(out.shape(), Dtype::kFloat32, out.device());
+    f(wide);
+    CallOn<kernels::AsType>(out.device(), wide, out);
+    return true;
+}
+template <typename F>
+bool RunWide(const Array& out, const F& f) {
+    return RunWide(out, IsHalf(out), f);
+}
+
+}  // namespace chainerx::native

@@ -1,0 +1,326 @@
+// Normalization by channel.
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "chainerx/autograd/record.h"
+#include "chainerx/core/error.h"
+#include "chainerx/core/overlap.h"
+#include "chainerx/kernels/memory.h"
+#include "chainerx/kernels/normalization.h"
+#include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/channel_layout.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/explog.h"
+#include "chainerx/ops/layout.h"
+#include "chainerx/ops/normalization.h"
+#include "chainerx/ops/normalization_check.h"
+#include "chainerx/ops/normalization_terms.h"
+#include "chainerx/ops/operators.h"
+#include "chainerx/ops/reduce_output.h"
+#include "chainerx/ops/reduction.h"
+#include "chainerx/ops/view.h"
+
+namespace chainerx {
+namespace {
+
+using internal::ChannelLayout;
+using internal::Detached;
+using internal::NormalizationTerms;
+
+constexpr OpInfo kBatchNorm{"batch_norm", &kernels::BatchNorm::kInfo};
+constexpr OpInfo kBatchNormGrad{"batch_norm_grad", &kernels::BatchNormGrad::kInfo};
+constexpr OpInfo kFixedBatchNorm{"fixed_batch_norm", &kernels::FixedBatchNorm::kInfo};
+
+// What a kernel gets of an operand with one number per channel.
+Array ToParam(const Array& param, Dtype dtype) {
+    const Array p = AsContiguous(AsType(Detached(param), dtype, false));
+    return p.ndim() == 1 ? p : Reshape(p, Shape{p.GetTotalSize()});
+}
+
+Array NoArray(Dtype dtype, Device& device) { return EmptyUnchecked(Shape{0}, dtype, device); }
+
+int64_t CountReduced(const Shape& x, const Axes& reduced) {
+    return internal::CountReduced(x, reduced);
+}
+
+// ---- the gradient ------------------------------------------------------------------------------
+
+// ggamma and gbeta have the shape of gamma. gx is null if it is not wanted.
+struct Grads {
+    Array ggamma;
+    Array gbeta;
+    Array gx;
+};
+
+Grads ComputeGrad(const NormalizationTerms& terms, const Array& x, const Array& gamma,
+                  const Array& mean, const Array& inv_std, const Array& gy, bool wants_gx) {
+    Device& device = x.device();
+    const Dtype wide = internal::WideDtype(x.dtype());
+    if (CountReduced(x.shape(), terms.axes) == 0) {
+        return {Zeros(gamma.shape(), wide, device), Zeros(gamma.shape(), wide, device),
+                EmptyUnchecked(x.shape(), x.dtype(), device)};
+    }
+    if (!HasKernel<kernels::BatchNormGrad>(device)) {
+        const auto grads =
+            ComposedNormalizationGrad(terms, Detached(x), Detached(gamma), Detached(gy));
+        return {Reshape(grads.ggamma, gamma.shape()), Reshape(grads.gbeta, gamma.shape()),
+                AsType(grads.gx, x.dtype(), false)};
+    }
+    const ChannelLayout layout{x, terms.axes};
+    Grads out{EmptyUnchecked(gamma.shape(), wide, device),
+              EmptyUnchecked(gamma.shape(), wide, device), Array{}};
+    const Array gx =
+        wants_gx ? EmptyUnchecked(layout.shape, x.dtype(), device) : NoArray(x.dtype(), device);
+    const Array g = AsType(Detached(gy), x.dtype(), false);
+    CallOn<kernels::BatchNormGrad>(device, layout.ToChannels(x), ToParam(gamma, wide), mean,
+                                   inv_std, layout.ToChannels(g), gx, ToParam(out.ggamma, wide),
+                                   ToParam(out.gbeta, wide));
+    if (wants_gx) out.gx = layout.FromChannels(gx);
+    return out;
+}
+
+// Differentiable in x, gamma and gy.
+Grads BatchNormGrad(const NormalizationTerms& terms, const Array& x, const Array& gamma,
+                    const Array& mean, const Array& inv_std, const Array& gy, bool wants_gx) {
+    Grads out = ComputeGrad(terms, x, gamma, mean, inv_std, gy, wants_gx);
+    const Array outputs[] = {out.ggamma, out.gbeta, out.gx};
+    const ConstArrayRef inputs[] = {x, gamma, gy};
+    if (Record rec{kBatchNormGrad, inputs, std::span{outputs, wants_gx ? 3u : 2u}}) {
+        rec.GradAll([terms, x = rec.Save(x), gamma = rec.Save(gamma), gy = rec.Save(gy),
+                     wants_gx](GradContext& context) {
+            const auto grad_of = [&](int i) {
+                return context.HasOutputGrad(i) ? context.output_grad(i) : Array{};
+            };
+            const Array scale = gamma();
+            const auto grads = ComposedSecondGrad(
+                terms, x(), scale, gy(), wants_gx ? grad_of(2) : Array{}, grad_of(0), grad_of(1));
+            const auto set = [&](int i, const Array& g) {
+                if (!g.is_null() && context.IsInputGradRequired(i)) context.SetInputGrad(i, g);
+            };
+            set(0, grads.x);
+            if (!grads.gamma.is_null()) set(1, Reshape(grads.gamma, scale.shape()));
+            set(2, grads.gy);
+        });
+    }
+    return out;
+}
+
+// ---- running statistics ------------------------------------------------------------------------
+
+// An array of running statistics for a kernel to write to: as a vector, and apart from what the
+// kernel reads.
+class Running {
+ public:
+    Running(const char* name, const std::optional<Array>& array, const Array& x,
+            const Axes& reduced)
+        : name_{name} {
+        if (!array) return;
+        array_ = *array;
+        internal::CheckNormalized(kBatchNorm.name, name, array_, x.device());
+        internal::CheckParamShape(kBatchNorm.name, name, array_, x.shape(), reduced);
+        internal::CheckInPlaceOutput(kBatchNorm.name, array_);
+    }
+
+    bool is_null() const { return array_.is_null(); }
+    bool Overlaps(const Array& x) const {
+        return !is_null() && internal::MayShareMemory(array_, x);
+    }
+    void CheckApart(const Running& other) const {
+        if (!is_null() && other.Overlaps(array_)) {
+            throw ValueError{kBatchNorm.name, ": ", name_, " shares memory with ", other.name_};
+        }
+    }
+
+    // To be called once all is checked. `is_read`: the kernel reads the memory by way of others.
+    void Begin(bool is_read) {
+        if (is_null()) return;
+        array_.buffer()->MarkWritten();
+        if (!is_read && array_.ndim() == 1) {
+            vector_ = Detached(array_);
+        } else if (!is_read && array_.IsContiguous()) {
+            vector_ = Reshape(Detached(array_), Shape{array_.GetTotalSize()});
+        } else {
+            vector_ = Reshape(Copy(Detached(array_)), Shape{array_.GetTotalSize()});
+            is_copy_ = true;
+        }
+    }
+    Array vector(Dtype dtype, Device& device) const {
+        return is_null() ? NoArray(dtype, device) : vector_;
+    }
+    void End() const {
+        if (is_copy_) Set(vector_);
+    }
+    void Update(double decay, const Array& statistic) const {
+        if (is_null()) return;
+        const Array old = AsType(Detached(array_), statistic.dtype(), false);
+        Set(old * decay + Reshape(statistic, array_.shape()) * (1 - decay));
+    }
+
+ private:
+    void Set(const Array& values) const {
+        CallOn<kernels::AsType>(array_.device(), Reshape(values, array_.shape()), Detached(array_));
+    }
+
+    const char* name_;
+    Array array_;
+    Array vector_;
+    bool is_copy_{false};
+};
+
+Array InOrderOf(const Array& x, const Array& y) {
+    const Array out = internal::EmptyResult(x, x.dtype());
+    CallOn<kernels::AsType>(x.device(), y, out);
+    return out;
+}
+
+// y of x without elements over `reduced`, whose statistics are those of nothing.
+BatchNormResult OfNothing(const Array& x, const Shape& channels, Dtype wide) {
+    const Scalar nan{std::numeric_limits<double>::quiet_NaN()};
+    return {EmptyUnchecked(x.shape(), x.dtype(), x.device()), Full(channels, nan, wide, x.device()),
+            Full(channels, nan, wide, x.device())};
+}
+
+BatchNormResult Compute(const NormalizationTerms& terms, const Array& x, const Array& gamma,
+                        const Array& beta, Running& running_mean, Running& running_var,
+                        double decay) {
+    Device& device = x.device();
+    const Dtype wide = internal::WideDtype(x.dtype());
+    const Shape channels = ReduceShape(x.shape(), terms.axes, false);
+    const int64_t count = CountReduced(x.shape(), terms.axes);
+    if (count == 0) return OfNothing(x, channels, wide);
+    const auto is_read = [&](const Running& r) {
+        return r.Overlaps(x) || r.Overlaps(gamma) || r.Overlaps(beta);
+    };
+    running_mean.Begin(is_read(running_mean));
+    running_var.Begin(is_read(running_var));
+    if (!HasKernel<kernels::BatchNorm>(device)) {
+        const auto all = ComposedNormalization(terms, x, gamma, beta);
+        running_mean.Update(decay, all.mean);
+        const auto n = static_cast<double>(count);
+        running_var.Update(decay, all.var * (n / std::max(n - 1, 1.0)));
+        return {InOrderOf(x, all.y), Reshape(all.mean, channels), Reshape(all.inv_std, channels)};
+    }
+    const ChannelLayout layout{x, terms.axes};
+    const Array y = EmptyUnchecked(layout.shape, x.dtype(), device);
+    BatchNormResult out{Array{}, EmptyUnchecked(channels, wide, device),
+                        EmptyUnchecked(channels, wide, device)};
+    CallOn<kernels::BatchNorm>(device, layout.ToChannels(x), ToParam(gamma, wide),
+                               ToParam(beta, wide), terms.eps, decay,
+                               running_mean.vector(wide, device), running_var.vector(wide, device),
+                               y, ToParam(out.mean, wide), ToParam(out.inv_std, wide));
+    running_mean.End();
+    running_var.End();
+    out.y = layout.FromChannels(y);
+    return out;
+}
+
+}  // namespace
+
+BatchNormResult BatchNormWithStatistics(const Array& x, const Array& gamma, const Array& beta,
+                                        const std::optional<Array>& running_mean,
+                                        const std::optional<Array>& running_var, double eps,
+                                        double decay, const OptionalAxes& axis) {
+    constexpr const char* kOp = kBatchNorm.name;
+    internal::CheckNormalized(kOp, "x", x, x.device());
+    const Axes reduced = NormalizeAxes(kOp, axis.value_or(Axes{0}), x.ndim());
+    internal::CheckEps(kOp, eps);
+    for (const auto& [name, param] : {std::pair{"gamma", &gamma}, std::pair{"beta", &beta}}) {
+        internal::CheckNormalized(kOp, name, *param, x.device());
+        internal::CheckParamShape(kOp, name, *param, x.shape(), reduced);
+    }
+    Running own_mean{"running_mean", running_mean, x, reduced};
+    Running own_var{"running_var", running_var, x, reduced};
+    own_mean.CheckApart(own_var);
+
+    const NormalizationTerms terms{reduced, internal::BroadcastParams(x.shape(), reduced), true,
+                                   eps};
+    BatchNormResult out = Compute(terms, x, gamma, beta, own_mean, own_var, decay);
+    if (Record rec{kBatchNorm, {x, gamma, beta}, out.y}) {
+        rec.GradAll([terms, x = rec.Save(x), gamma = rec.Save(gamma), mean = rec.Save(out.mean),
+                     inv_std = rec.Save(out.inv_std),
+                     beta_shape = beta.shape()](GradContext& context) {
+            const Array scale = gamma();
+            const auto flat = [](const Array& a) { return Reshape(a, Shape{a.GetTotalSize()}); };
+            const Grads grads =
+                BatchNormGrad(terms, x(), scale, flat(mean()), flat(inv_std()),
+                              context.output_grad(), context.IsInputGradRequired(0));
+            if (context.IsInputGradRequired(0)) context.SetInputGrad(0, grads.gx);
+            if (context.IsInputGradRequired(1)) context.SetInputGrad(1, grads.ggamma);
+            if (context.IsInputGradRequired(2)) {
+                context.SetInputGrad(2, Reshape(grads.gbeta, beta_shape));
+            }
+        });
+    }
+    return out;
+}
+
+Array BatchNorm(const Array& x, const Array& gamma, const Array& beta,
+                const std::optional<Array>& running_mean, const std::optional<Array>& running_var,
+                double eps, double decay, const OptionalAxes& axis) {
+    return BatchNormWithStatistics(x, gamma, beta, running_mean, running_var, eps, decay, axis).y;
+}
+
+Array FixedBatchNorm(const Array& x, const Array& gamma, const Array& beta, const Array& mean,
+                     const Array& var, double eps, const OptionalAxes& axis) {
+    constexpr const char* kOp = kFixedBatchNorm.name;
+    Device& device = x.device();
+    internal::CheckNormalized(kOp, "x", x, device);
+    const Axes reduced = NormalizeAxes(kOp, axis.value_or(Axes{0}), x.ndim());
+    internal::CheckEps(kOp, eps);
+    const std::pair<const char*, const Array*> params[] = {
+        {"gamma", &gamma}, {"beta", &beta}, {"mean", &mean}, {"var", &var}};
+    for (const auto& [name, param] : params) {
+        internal::CheckNormalized(kOp, name, *param, device);
+        internal::CheckParamShape(kOp, name, *param, x.shape(), reduced);
+    }
+    const Dtype wide = internal::WideDtype(x.dtype());
+    const Shape params_shape = internal::BroadcastParams(x.shape(), reduced);
+    const auto spread = [=](const Array& p) {
+        return Reshape(AsType(p, wide, false), params_shape);
+    };
+    Array y;
+    if (HasKernel<kernels::FixedBatchNorm>(device)) {
+        const ChannelLayout layout{x, reduced};
+        const Array out = EmptyUnchecked(layout.shape, x.dtype(), device);
+        CallOn<kernels::FixedBatchNorm>(device, layout.ToChannels(x), ToParam(gamma, wide),
+                                        ToParam(beta, wide), ToParam(mean, wide),
+                                        ToParam(var, wide), eps, out);
+        y = layout.FromChannels(out);
+    } else {
+        const auto of = [&](const Array& p) { return spread(Detached(p)); };
+        const Array centered = AsType(Detached(x), wide, false) - of(mean);
+        y = InOrderOf(x, centered * (of(gamma) * Reciprocal(Sqrt(of(var) + eps))) + of(beta));
+    }
+    const ConstArrayRef inputs[] = {x, gamma, beta, mean, var};
+    if (Record rec{kFixedBatchNorm, inputs, std::span{&y, 1}}) {
+        rec.GradAll([x = rec.Save(x), gamma = rec.Save(gamma), mean = rec.Save(mean),
+                     var = rec.Save(var), beta_shape = beta.shape(), spread, eps, wide,
+                     params_shape](GradContext& context) {
+            const auto needs = [&](int i) { return context.IsInputGradRequired(i); };
+            const Array g = AsType(context.output_grad(), wide, false);
+            const Array r = Reciprocal(Sqrt(spread(var()) + eps));
+            const Array scale = spread(gamma()) * r;
+            const auto to_param = [&](const Array& a) { return internal::SumTo(a, params_shape); };
+            if (needs(0)) context.SetInputGrad(0, g * scale);
+            if (needs(1) || needs(4)) {
+                const Array u = (AsType(x(), wide, false) - spread(mean())) * r;
+                const Array ggamma = to_param(g * u);
+                if (needs(1)) context.SetInputGrad(1, Reshape(ggamma, gamma().shape()));
+                if (needs(4)) {
+                    context.SetInputGrad(4, Reshape(ggamma * scale * r * -0.5, var().shape()));
+                }
+            }
+            if (needs(2) || needs(3)) {
+                const Array gbeta = to_param(g);
+                if (needs(2)) context.SetInputGrad(2, Reshape(gbeta, beta_shape));
+                if (needs(3)) context.SetInputGrad(3, Reshape(-(gbeta * scale), mean().shape()));
+            }
+        });
+    }
+    return y;
+}
+
+}  // namespace chainerx

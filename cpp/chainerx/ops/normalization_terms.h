@@ -1,0 +1,48 @@
+// Normalization written in array operations: what backends without a kernel do, and all derivatives
+// but the first.
+#pragma once
+
+#include "chainerx/core/array.h"
+
+namespace chainerx::internal {
+
+// With E the mean over `axes`: y = u * gamma + beta, where u = (x - E[x]) * r and
+// r = 1 / sqrt(E[(x - E[x])^2] + eps); not `centered`, without E[x].
+struct NormalizationTerms {
+    Axes axes;
+    Shape params;  // of gamma and beta, so that they broadcast to x
+    bool centered;
+    double eps;
+};
+
+// x, gamma and beta are floats of any dtypes; what is computed is float64 where x is that, else
+// float32. Outside all graphs.
+struct NormalizedArrays {
+    Array y;     // in that dtype
+    Array mean;  // with axes of length 1
+    Array var;
+    Array inv_std;
+};
+NormalizedArrays ComposedNormalization(const NormalizationTerms& terms, const Array& x,
+                                       const Array& gamma, const Array& beta);
+
+// Differentiable. ggamma and gbeta have the shape `params`.
+struct NormalizationGrads {
+    Array gx;
+    Array ggamma;
+    Array gbeta;
+};
+NormalizationGrads ComposedNormalizationGrad(const NormalizationTerms& terms, const Array& x,
+                                             const Array& gamma, const Array& gy);
+
+// The gradients of x, gamma and gy, from those of gx, ggamma and gbeta, of which any may be null.
+struct SecondNormalizationGrads {
+    Array x;
+    Array gamma;
+    Array gy;
+};
+SecondNormalizationGrads ComposedSecondGrad(const NormalizationTerms& terms, const Array& x,
+                                            const Array& gamma, const Array& gy, const Array& ggx,
+                                            const Array& gggamma, const Array& ggbeta);
+
+}  // namespace chainerx::internal

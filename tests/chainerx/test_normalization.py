@@ -1,0 +1,293 @@
+"""Normalizations: what is written in place, shapes that are cut into pieces, backends without."""
+
+import chainerx as chx
+import numpy as np
+import pytest
+from cases._harness import RTOL, to_numpy
+from cases._table import np_dtype, seeded
+
+
+@pytest.fixture
+def anywhere(request):
+    """Native; and a device without kernels for normalizations, which composes them of others."""
+    name = request.param
+    if name.startswith('async_toy'):
+        request.getfixturevalue('async_toy')
+    with chx.using_device(name):
+        yield chx.get_default_device()
+
+
+everywhere = pytest.mark.parametrize('anywhere', ['native:0', 'async_toy:0'], indirect=True)
+
+
+def draw(shape, dtype='float64', mean=0.0, name='normalization'):
+    return (seeded(name, *shape).standard_normal(shape) + mean).astype(np_dtype(dtype))
+
+
+def reference(x, gamma, beta, gy, axis, eps=2e-5):
+    """y, gx, ggamma, gbeta, mean and the unbiased variance, in float64."""
+    x, gamma, beta, gy = (a.astype('f8') for a in (x, gamma, beta, gy))
+    n = np.prod([x.shape[a] for a in axis], dtype=int)
+    mean, var = x.mean(axis, keepdims=True), x.var(axis, keepdims=True)
+    gamma, beta = gamma.reshape(mean.shape), beta.reshape(mean.shape)
+    r = 1 / np.sqrt(var + eps)
+    u = (x - mean) * r
+
+    def over(v):
+        return v.mean(axis, keepdims=True)
+
+    gx = gamma * r * (gy - over(gy) - u * over(gy * u))
+    return (
+        u * gamma + beta,
+        gx,
+        (gy * u).sum(axis),
+        gy.sum(axis),
+        mean.squeeze(axis),
+        (var * n / max(n - 1, 1)).squeeze(axis),
+    )
+
+
+def forward_backward(x, gamma, beta, gy, axis, **kw):
+    x, gamma, beta = (v.require_grad() for v in (x, gamma, beta))
+    y = chx.batch_norm(x, gamma, beta, kw.get('mean'), kw.get('var'), axis=axis)
+    y.grad = gy
+    y.backward()
+    return y, x.grad, gamma.grad, beta.grad
+
+
+SHAPES = {
+    'images': ((6, 5, 33, 31), (0, 2, 3)),
+    'many channels': ((7, 70, 7, 5), (0, 2, 3)),
+    'large images': ((1, 2, 270, 260), (0, 2, 3)),
+    'images in pieces': ((3, 2, 300, 301), (0, 2, 3)),
+    'many images in pieces': ((4100, 2, 33), (0, 2)),
+    'rows': ((70, 200), (0,)),
+    'many rows': ((1500, 130), (0,)),
+    'rows in blocks': ((3000, 70), (0,)),
+    'narrow rows': ((70001, 3), (0,)),
+    'one column': ((131, 1), (0,)),
+    'small images': ((301, 5, 3), (0, 2)),
+    'tiny': ((2, 3, 2, 2), (0, 2, 3)),
+    'all': ((3, 100, 101), (0, 1, 2)),
+    'inside out': ((40, 7, 9, 11), (1, 3)),
+}
+
+
+@pytest.mark.parametrize('name', SHAPES)
+def test_pieces(name):
+    """Far from zero, nothing is lost; any number of threads gives the same bits."""
+    shape, axis = SHAPES[name]
+    kept = tuple(n for i, n in enumerate(shape) if i not in axis)
+    x, gy = draw(shape, 'float32', 1e4), draw(shape, 'float32', 0.1, 'gy')
+    gamma, beta = draw(kept, 'float32', 1, 'gamma'), draw(kept, 'float32', 0, 'beta')
+    expected = reference(x, gamma, beta, gy, axis)
+    found = []
+    try:
+        for threads in (1, 2, 4, 16):
+            chx.set_num_threads(threads)
+            mean, var = chx.zeros(kept, 'float32'), chx.zeros(kept, 'float32')
+            arrays = map(chx.array, (x, gamma, beta, gy))
+            ys = forward_backward(*arrays, axis, mean=mean, var=var)
+            found.append([to_numpy(y) for y in (*ys, mean * 10, var * 10)])
+    finally:
+        chx.set_num_threads(1)
+    n = x.size / max(1, np.prod(kept))
+    for k, (y, e) in enumerate(zip(found[0], expected, strict=True)):
+        scale = np.sqrt(n) if k in (2, 3) else 1  # of sums
+        np.testing.assert_allclose(y, e, rtol=2e-6, atol=5e-6 * scale, err_msg=f'result {k}')
+    for others in found[1:]:
+        assert [y.tobytes() for y in others] == [y.tobytes() for y in found[0]]
+
+
+@everywhere
+@pytest.mark.parametrize('dtype', ['float16', 'bfloat16', 'float32', 'float64'])
+def test_running_statistics(anywhere, dtype):
+    x = draw((5, 4, 3), dtype, 1)
+    mean, var = draw((4,), dtype, name='mean'), abs(draw((4,), dtype, name='var'))
+    running_mean, running_var = chx.array(mean), chx.array(var)
+    one, zero = chx.ones(4, dtype), chx.zeros(4, dtype)
+    chx.batch_norm(chx.array(x), one, zero, running_mean, running_var, decay=0.7, axis=(0, 2))
+    *_, m, v = reference(x, np.ones(4), np.zeros(4), x, (0, 2))
+    rtol = 4 * RTOL[dtype]
+    for found, old, new in ((running_mean, mean, m), (running_var, var, v)):
+        assert found.dtype == dtype
+        expected = 0.7 * old.astype('f8') + 0.3 * new
+        np.testing.assert_allclose(to_numpy(found).astype('f8'), expected, rtol=rtol, atol=rtol)
+
+
+@everywhere
+def test_running_statistics_of_any_layout(anywhere):
+    x = draw((5, 4, 3))
+    one, zero = chx.ones((4, 3)), chx.zeros((4, 3))
+    *_, m, v = reference(x, np.ones((4, 3)), np.zeros((4, 3)), x, (0,))
+
+    def check(mean, var):
+        chx.batch_norm(chx.array(x), one, zero, mean, var, decay=0.0)
+        np.testing.assert_allclose(to_numpy(mean).reshape(4, 3), m, rtol=1e-6)
+        np.testing.assert_allclose(to_numpy(var).reshape(4, 3), v, rtol=1e-6)
+
+    check(chx.zeros((1, 4, 3)), chx.zeros((4, 3), 'float64'))
+    check(chx.zeros((3, 4)).T, chx.zeros((8, 5))[::2, 1:4])
+    check(chx.zeros((4, 3))[::-1], chx.zeros((4, 3))[:, ::-1])
+    whole = chx.zeros((2, 4, 3))
+    check(whole[0], whole[1])
+    mean = chx.zeros((4, 3))
+    chx.batch_norm(chx.array(x), one, zero, mean, None, decay=0.0)
+    np.testing.assert_allclose(to_numpy(mean), m, rtol=1e-6)
+    var = chx.zeros((4, 3))
+    chx.batch_norm(chx.array(x), one, zero, None, var, decay=0.0)
+    np.testing.assert_allclose(to_numpy(var), v, rtol=1e-6)
+
+
+@everywhere
+def test_running_statistics_in_the_memory_of_inputs(anywhere):
+    x = draw((5, 3))
+    gamma = chx.array(draw((3,), name='gamma'))
+    expected = to_numpy(chx.batch_norm(chx.array(x), gamma, gamma, None, None))
+    whole = chx.array(x)
+    y = chx.batch_norm(whole, gamma, gamma, whole[0], gamma, decay=0.0)
+    np.testing.assert_allclose(to_numpy(y), expected, rtol=1e-12)
+    np.testing.assert_allclose(to_numpy(whole[0]), x.mean(0), rtol=1e-12)
+    np.testing.assert_allclose(to_numpy(gamma), x.var(0, ddof=1), rtol=1e-12)
+
+
+@everywhere
+@pytest.mark.parametrize('shape', [(0, 3), (0, 3, 2), (2, 3, 0)])
+def test_nothing_leaves_running_statistics_alone(anywhere, shape):
+    x = chx.zeros(shape).require_grad()
+    axis = (0, *range(2, len(shape)))
+    gamma, beta = chx.ones(3).require_grad(), chx.ones(3).require_grad()
+    mean, var = chx.full((3,), 5.0), chx.full((3,), 7.0)
+    y = chx.batch_norm(x, gamma, beta, mean, var, axis=axis)
+    assert y.shape == shape
+    y.backward()
+    assert x.grad.shape == shape
+    for found, value in ((mean, 5), (var, 7), (gamma.grad, 0), (beta.grad, 0)):
+        np.testing.assert_array_equal(to_numpy(found), np.full(3, value))
+
+
+def test_bad_running_statistics(device):
+    x, p = chx.ones((2, 3)), chx.ones(3)
+    good = chx.zeros(3)
+
+    def check(error, text, mean, var):
+        with pytest.raises(error, match=text):
+            chx.batch_norm(x, p, p, mean, var)
+        np.testing.assert_array_equal(to_numpy(good), np.zeros(3))
+
+    check(ValueError, 'running_mean shares', good, good)
+    check(ValueError, 'shares memory', good, good[::-1])
+    check(chx.ChainerxError, 'graph', good, chx.ones(3).require_grad())
+    check(chx.ChainerxError, 'read-only', chx.broadcast_to(chx.ones(1), (3,)), good)
+    check(chx.DimensionError, 'running_var', good, chx.ones((3, 1)))
+    check(chx.DtypeError, 'running_mean', chx.ones(3, 'int32'), good)
+    check(chx.DeviceError, 'native:1', good, chx.ones(3, device='native:1'))
+
+
+def test_a_read_only_numpy_array_is_not_written(device):
+    mean = np.zeros(3, 'f')
+    mean.flags.writeable = False
+    with pytest.raises(chx.ChainerxError, match='read-only'):
+        chx.batch_norm(chx.ones((2, 3)), chx.ones(3), chx.ones(3), chx.asarray(mean), None)
+
+
+def test_writes_are_noticed(device):
+    """Of what backward reads again; and running statistics are none of that, unless given."""
+    p, mean, var = chx.ones(3), chx.zeros(3), chx.ones(3)
+    x = chx.array(draw((4, 3), 'float32')).require_grad()
+    y = chx.batch_norm(x, p, p, mean, var)
+    mean += 1
+    y.backward(enable_double_backprop=True)
+    p += 1
+    with pytest.raises(chx.GradientError, match=r'batch_norm: input 1'):
+        y.backward()
+    y = chx.fixed_batch_norm(x, p, p, mean, var)
+    chx.batch_norm(x.as_grad_stopped(), p, p, None, var)
+    with pytest.raises(chx.GradientError, match='fixed_batch_norm: an operand'):
+        y.backward()
+
+
+@everywhere
+def test_nan_and_infinity_stay_in_their_channel(anywhere):
+    x = draw((6, 3, 20), 'float32')
+    x[2, 0, 3], x[1, 2, 19] = np.nan, np.inf
+    y = to_numpy(chx.batch_norm(chx.array(x), chx.ones(3), chx.ones(3), None, None, axis=(0, 2)))
+    assert np.isnan(y[:, 0]).all()
+    assert np.isnan(y[:, 2]).all()
+    assert np.isfinite(y[:, 1]).all()
+    x = x[:, :, 0]
+    x[0] = [np.nan, 1, -np.inf]
+    y = to_numpy(chx.batch_norm(chx.array(x), chx.ones(3), chx.ones(3), None, None))
+    assert (np.isnan(y) == [True, False, True]).all()
+
+
+@everywhere
+def test_constant_channels(anywhere):
+    x = chx.full((100, 3, 7), 1 / 3, 'float32')
+    y = chx.batch_norm(x, chx.ones(3), chx.full((3,), 2.0), None, None, axis=(0, 2))
+    np.testing.assert_allclose(to_numpy(y), np.full(y.shape, 2), atol=1e-5)
+
+
+def channels_last(x):
+    """The same values, with the second axis inside in memory."""
+    order = (0, *range(2, x.ndim), 1)
+    back = (0, x.ndim - 1, *range(1, x.ndim - 1))
+    return chx.array(np.ascontiguousarray(x.transpose(order))).transpose(back)
+
+
+@everywhere
+def test_memory_order_is_kept(anywhere):
+    """Of images with channels inside, also where the gradient has another order."""
+    x, gy = draw((4, 5, 6, 7)), draw((4, 5, 6, 7), name='gy')
+    gamma, beta = draw((5,), name='gamma'), draw((5,), name='beta')
+    expected = reference(x, gamma, beta, gy, (0, 2, 3))[:4]
+    for given in (channels_last(gy), chx.array(gy)):
+        xs = (channels_last(x), chx.array(gamma), chx.array(beta))
+        found = forward_backward(*xs, given, (0, 2, 3))
+        assert found[0].strides == xs[0].strides
+        for y, e in zip(found, expected, strict=True):
+            np.testing.assert_allclose(to_numpy(y), e, rtol=1e-10, atol=1e-10)
+
+
+@everywhere
+def test_composed_derivatives(anywhere):
+    x, gamma, beta = draw((4, 3, 2)), draw((3,), name='gamma'), draw((3,), name='beta')
+
+    def check(function, values):
+        xs = [chx.array(v).require_grad() for v in values]
+        gy = [chx.array(draw(x.shape, name='gy')).require_grad()]
+        ggx = [chx.array(draw(v.shape, name='ggx')).require_grad() for v in values]
+        eps = [chx.full(v.shape, 1e-4, 'float64') for v in values]
+        chx.check_backward(function, xs, gy, eps, atol=1e-6, rtol=1e-5)
+        more = [*eps, chx.full(x.shape, 1e-4, 'float64')]
+        chx.check_double_backward(function, xs, gy, ggx, more, atol=1e-5, rtol=1e-4)
+
+    check(lambda xs: [chx.batch_norm(*xs, None, None, axis=(0, 2))], (x, gamma, beta))
+    var = 1 + draw((3,), name='var') ** 2
+    check(lambda xs: [chx.fixed_batch_norm(*xs, axis=(0, 2))], (x, gamma, beta, beta + 1, var))
+    fixed = chx.fixed_batch_norm(*map(chx.array, (x, gamma, beta, beta + 1, var)), axis=(0, 2))
+    spread = (slice(None), None)
+    expected = (x - beta[spread] - 1) / np.sqrt(var[spread] + 2e-5) * gamma[spread] + beta[spread]
+    np.testing.assert_allclose(to_numpy(fixed), expected, rtol=1e-10)
+
+
+def test_third_derivatives(device):
+    """Against differences of second ones."""
+    values = draw((4, 3)), draw((3,), mean=1, name='gamma'), draw((3,), name='beta')
+
+    def second(x):
+        x = x.require_grad() if not x.is_backprop_required() else x
+        gamma, beta = (chx.array(v) for v in values[1:])
+        (gx,) = chx.grad(
+            [(chx.batch_norm(x, gamma, beta, None, None) ** 3).sum()],
+            [x],
+            enable_double_backprop=True,
+        )
+        (ggx,) = chx.grad([(gx * gx).sum()], [x], enable_double_backprop=True)
+        return (ggx * chx.array(values[0])).sum()
+
+    x = chx.array(values[0]).require_grad()
+    (g,) = chx.grad([second(x)], [x])
+    u = draw((4, 3), name='u')
+    ends = [float(second(chx.array(values[0] + s * 1e-5 * u))) for s in (1, -1)]
+    np.testing.assert_allclose((to_numpy(g) * u).sum(), (ends[0] - ends[1]) / 2e-5, rtol=1e-5)

@@ -136,6 +136,10 @@ from chainer.functions.noise.gaussian import gaussian
 from chainer.functions.noise.gumbel_softmax import gumbel_softmax
 from chainer.functions.noise.simplified_dropconnect import simplified_dropconnect
 from chainer.functions.noise.zoneout import zoneout
+from chainer.functions.normalization.batch_normalization import (
+    batch_normalization,
+    fixed_batch_normalization,
+)
 from chainer.functions.normalization.l2_normalization import normalize
 from chainer.functions.rnn.lstm import lstm
 from chainer.functions.rnn.slstm import slstm

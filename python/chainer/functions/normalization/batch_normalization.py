@@ -1,0 +1,235 @@
+"""Batch normalization."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+from chainerx._core import _batch_norm
+
+from chainer import variable
+from chainer._graph import builtin
+from chainer._graph.builtin import BuiltinFunction
+from chainer.functions.normalization import _channels
+from chainer.utils import argument, type_check
+
+
+class _ChannelFunction(BuiltinFunction):
+    """What both functions have: axes."""
+
+    axis: tuple[int, ...] | None
+
+    # Of arrays whose shapes have passed with other axes, the routine finds out.
+    check_uses_attributes = False
+
+    def _prepare(self) -> None:
+        self.axis = _channels.to_axes(type(self).__name__, self.axis)
+
+    def _ndims(self) -> tuple[int, int]:
+        x, gamma = tp.cast(tuple, self.inputs)[:2]
+        return len(x.shape), len(gamma.shape)
+
+    @property
+    def key_axis(self) -> tuple[int, ...]:
+        """The axes of the channels."""
+        ndim, gamma_ndim = self._ndims()
+        axis = _channels.default_axes(ndim, gamma_ndim) if self.axis is None else self.axis
+        return tuple(i for i in range(ndim) if i not in axis)
+
+    @property
+    def expander(self) -> tuple[slice | None, ...]:
+        """The index by which ``gamma`` broadcasts to the input."""
+        kept = self.key_axis
+        return tuple(slice(None) if i in kept else None for i in range(self._ndims()[0]))
+
+
+class BatchNormalization(_ChannelFunction):
+    """See `batch_normalization`.
+
+    Attributes:
+        mean: Of the input, over ``axis``.
+        inv_std: ``1 / sqrt(var + eps)``.
+    """
+
+    writes = ('running_mean', 'running_var')
+    saved = ('mean', 'inv_std')
+    argument_names: tp.ClassVar[dict[str, str]] = {'running_mean': 'mean', 'running_var': 'var'}
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x', 'gamma', 'beta'))
+        x, *params = in_types
+        _channels.expect_channels(self.axis, x, params)
+
+    @property
+    def var(self) -> tp.Any:
+        """The variance of the input, over ``axis``."""
+        return 1 / (self.inv_std * self.inv_std) - self.eps
+
+    @staticmethod
+    def compose(
+        x: chainerx.ndarray,
+        gamma: chainerx.ndarray,
+        beta: chainerx.ndarray,
+        *,
+        eps: float = 2e-5,
+        running_mean: tp.Any = None,
+        running_var: tp.Any = None,
+        decay: float = 0.9,
+        axis: tuple[int, ...] | None = None,
+    ) -> tuple[chainerx.ndarray, chainerx.ndarray, chainerx.ndarray]:
+        op = 'batch_normalization'
+        if axis is None:
+            axis = _channels.default_axes(x.ndim, gamma.ndim)
+        try:
+            return _batch_norm(
+                x,
+                gamma,
+                beta,
+                _channels.running(op, 'running_mean', running_mean),
+                _channels.running(op, 'running_var', running_var),
+                eps,
+                decay,
+                axis,
+            )
+        except chainerx.DimensionError:
+            attributes = (eps, running_mean, running_var, decay, axis)
+            builtin.check_types(BatchNormalization, attributes, (x, gamma, beta))
+            raise
+
+
+class FixedBatchNormalization(_ChannelFunction):
+    """See `fixed_batch_normalization`."""
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x', 'gamma', 'beta', 'mean', 'var'))
+        x, *params = in_types
+        _channels.expect_channels(self.axis, x, params)
+
+    @property
+    def inv_var(self) -> tp.Any:
+        """``1 / (var + eps)``, while the variance is there."""
+        node = tp.cast(tuple, self.inputs)[4]
+        return None if node.data is None else 1 / (node.data + self.eps)
+
+    @property
+    def inv_std(self) -> tp.Any:
+        """``1 / sqrt(var + eps)``, while the variance is there."""
+        inv_var = self.inv_var
+        return None if inv_var is None else inv_var**0.5
+
+    @staticmethod
+    def compose(
+        x: chainerx.ndarray,
+        gamma: chainerx.ndarray,
+        beta: chainerx.ndarray,
+        mean: chainerx.ndarray,
+        var: chainerx.ndarray,
+        *,
+        eps: float = 2e-5,
+        axis: tuple[int, ...] | None = None,
+    ) -> chainerx.ndarray:
+        if axis is None:
+            axis = _channels.default_axes(x.ndim, gamma.ndim)
+        try:
+            return chainerx.fixed_batch_norm(x, gamma, beta, mean, var, eps, axis)
+        except chainerx.DimensionError:
+            builtin.check_types(FixedBatchNormalization, (eps, axis), (x, gamma, beta, mean, var))
+            raise
+
+
+def batch_normalization(
+    x: tp.Any,
+    gamma: tp.Any,
+    beta: tp.Any,
+    *,
+    eps: float = 2e-5,
+    running_mean: tp.Any = None,
+    running_var: tp.Any = None,
+    decay: float = 0.9,
+    axis: tp.Any = None,
+    **removed: tp.Any,
+) -> variable.Variable:
+    """Normalizes with the mean and the variance of the batch.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+        gamma (Variable or array): Scale, of the shape of ``x`` without ``axis``; any float dtype,
+            which the arrays that follow have, too.
+        beta (Variable or array): Shift, likewise.
+        eps (float): Added to the variance; not negative.
+        running_mean (array): Is written to: it becomes
+            ``decay * running_mean + (1 - decay) * mean``.
+        running_var (array): The same with the unbiased variance.
+        decay (float): How much of the running statistics stays.
+        axis (int or tuple of int): What the statistics are taken over, in ascending order; None for
+            the first axis, and those behind the axes of ``gamma``.
+
+    Returns:
+        Variable: ``(x - mean) / sqrt(var + eps) * gamma + beta``, shape and dtype of ``x``.
+        Differentiable in ``x``, ``gamma`` and ``beta``, any order.
+
+    Raises:
+        InvalidType: If shapes or dtypes do not fit.
+        RuntimeError: If ``axis`` is something else, or not sorted.
+        TypeError: If there is another argument.
+        ValueError: If running statistics can't be written to; if ``eps`` is negative.
+
+    Note:
+        Of an empty batch the running statistics stay as they are.
+    Source: Ioffe and Szegedy, ICML 2015.
+    """
+    if removed:
+        argument.check_unexpected_kwargs(
+            removed, train='train argument is not supported anymore. Use chainer.using_config'
+        )
+        argument.assert_kwargs_empty(removed)
+    axis = _channels.to_axes('batch_normalization', axis)
+    if axis is None:
+        axis = _channels.default_axes(x.ndim, gamma.ndim)
+    return BatchNormalization.call(
+        x,
+        gamma,
+        beta,
+        eps=eps,
+        running_mean=running_mean,
+        running_var=running_var,
+        decay=decay,
+        axis=axis,
+    )
+
+
+def fixed_batch_normalization(
+    x: tp.Any,
+    gamma: tp.Any,
+    beta: tp.Any,
+    mean: tp.Any,
+    var: tp.Any,
+    eps: float = 2e-5,
+    axis: tp.Any = None,
+) -> variable.Variable:
+    """Normalizes with statistics that are given.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+        gamma (Variable or array): Scale, of the shape of ``x`` without ``axis``; any float dtype,
+            which the arrays that follow have, too.
+        beta (Variable or array): Shift, likewise.
+        mean (Variable or array): Likewise.
+        var (Variable or array): Likewise.
+        eps (float): Added to the variance; not negative.
+        axis (int or tuple of int): The axes that the statistics lack, in ascending order; None for
+            the first axis, and those behind the axes of ``gamma``.
+
+    Returns:
+        Variable: ``(x - mean) / sqrt(var + eps) * gamma + beta``, shape and dtype of ``x``.
+        Differentiable in all of them, any order.
+
+    Raises:
+        InvalidType: If shapes or dtypes do not fit.
+        RuntimeError: If ``axis`` is something else, or not sorted.
+        ValueError: If ``eps`` is negative.
+    """
+    axis = _channels.to_axes('fixed_batch_normalization', axis)
+    if axis is None:
+        axis = _channels.default_axes(x.ndim, gamma.ndim)
+    return FixedBatchNormalization.call(x, gamma, beta, mean, var, eps=eps, axis=axis)

@@ -38,6 +38,7 @@
 #include "chainerx/ops/operators.h"
 #include "chainerx/ops/padding.h"
 #include "chainerx/ops/per_axis.h"
+#include "chainerx/ops/pooling.h"
 #include "chainerx/ops/random.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/rounding.h"

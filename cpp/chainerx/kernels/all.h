@@ -15,6 +15,7 @@
 #include "chainerx/kernels/manipulation.h"
 #include "chainerx/kernels/memory.h"
 #include "chainerx/kernels/normalization.h"
+#include "chainerx/kernels/pooling.h"
 #include "chainerx/kernels/random.h"
 #include "chainerx/kernels/reduction.h"
 #include "chainerx/kernels/rounding.h"

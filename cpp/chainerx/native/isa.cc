@@ -8,6 +8,7 @@
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/native/divide_loops.h"
 #include "chainerx/native/normalization_loops.h"
+#include "chainerx/native/pooling_loops.h"
 #include "chainerx/native/reduce_isa.h"
 #include "chainerx/native/update_loops.h"
 
@@ -135,6 +136,7 @@ void CheckIsa() {
     CX_UNIT(isa, cast, CastLoops)                                 \
     CX_UNIT(isa, divide, DivideLoops)                             \
     CX_UNIT(isa, normalization, NormalizationIsaLoops)            \
+    CX_UNIT(isa, pooling, PoolLoops)                              \
     CX_UNIT(isa, reduce, ReduceIsaLoops)                          \
     CX_UNIT(isa, rows, RowLoops)                                  \
     CX_UNIT(isa, update, UpdateLoops)

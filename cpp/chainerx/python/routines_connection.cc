@@ -4,43 +4,10 @@
 #include "chainerx/ops/creation.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
-#include "chainerx/python/ref.h"
+#include "chainerx/python/per_axis.h"
 
 namespace chainerx::python {
 namespace {
-
-bool IsSequence(PyObject* o) { return PyTuple_Check(o) || PyList_Check(o); }
-
-// 2 for all axes, or (2, 1).
-PerAxis ToPerAxis(const char* op, const char* name, PyObject* o) {
-    return IsSequence(o) ? PerAxis(ToShape(op, name, o)) : PerAxis(ToIntNotBool(op, name, o));
-}
-
-PerAxis ToPerAxisOr(const char* op, const char* name, PyObject* o, int64_t fallback) {
-    return o == nullptr ? PerAxis(fallback) : ToPerAxis(op, name, o);
-}
-
-// The same, or ((1, 2), (0, 0)) before and behind each axis.
-AxisPads ToPads(const char* op, PyObject* o) {
-    if (o == nullptr) return 0;
-    if (!IsSequence(o)) return AxisPads{ToPerAxis(op, "pad", o)};
-    const Items items{o};
-    bool pairs = items.size() > 0;
-    for (Py_ssize_t i = 0; i < items.size(); ++i) pairs = pairs && IsSequence(items[i]);
-    if (!pairs) return AxisPads{ToPerAxis(op, "pad", o)};
-    Shape before;
-    Shape after;
-    for (Py_ssize_t i = 0; i < items.size(); ++i) {
-        const Shape pair = ToShape(op, "pad", items[i]);
-        if (pair.ndim() != 2) {
-            throw DimensionError{op,      ": pad[", int64_t{i},
-                                 "] is ", pair,     ", expected (before, after)"};
-        }
-        before.push_back(pair[0]);
-        after.push_back(pair[1]);
-    }
-    return AxisPads{PerAxis(before), PerAxis(after)};
-}
 
 CX_ROUTINE(
     conv,
@@ -70,7 +37,7 @@ CX_ROUTINE(
     if (Given(a[2])) b = ToArray("conv", "b", a[2]);
     const int64_t groups = a[7] == nullptr ? 1 : ToInt("conv", "groups", a[7]);
     return Wrap(Conv(ToArray("conv", "x", a[0]), ToArray("conv", "w", a[1]), b,
-                     ToPerAxisOr("conv", "stride", a[3], 1), ToPads("conv", a[4]),
+                     ToPerAxisOr("conv", "stride", a[3], 1), ToAxisPads("conv", a[4]),
                      ToBool(a[5], false), ToPerAxisOr("conv", "dilate", a[6], 1), groups));
 }
 
@@ -104,11 +71,10 @@ CX_ROUTINE(
     constexpr const char* kOp = "conv_transpose";
     std::optional<Array> b;
     if (Given(a[2])) b = ToArray(kOp, "b", a[2]);
-    std::optional<PerAxis> outsize;
-    if (Given(a[5])) outsize = ToPerAxis(kOp, "outsize", a[5]);
+    const std::optional<PerAxis> outsize = ToOptionalPerAxis(kOp, "outsize", a[5]);
     const int64_t groups = a[7] == nullptr ? 1 : ToInt(kOp, "groups", a[7]);
     return Wrap(ConvTranspose(ToArray(kOp, "x", a[0]), ToArray(kOp, "w", a[1]), b,
-                              ToPerAxisOr(kOp, "stride", a[3], 1), ToPads(kOp, a[4]), outsize,
+                              ToPerAxisOr(kOp, "stride", a[3], 1), ToAxisPads(kOp, a[4]), outsize,
                               ToPerAxisOr(kOp, "dilate", a[6], 1), groups));
 }
 
@@ -126,7 +92,7 @@ CX_ROUTINE(_conv,
     if (Given(a[2])) b = ToArray("conv", "b", a[2]);
     const Array& x = ToArray("conv", "x", a[0]);
     return WrapAs(x, Conv(x, ToArray("conv", "w", a[1]), b, ToPerAxis("conv", "stride", a[3]),
-                          ToPads("conv", a[4]), ToBool(a[5], false),
+                          ToAxisPads("conv", a[4]), ToBool(a[5], false),
                           ToPerAxis("conv", "dilate", a[6]), ToInt("conv", "groups", a[7])));
 }
 
@@ -138,11 +104,10 @@ CX_ROUTINE(_conv_transpose,
     constexpr const char* kOp = "conv_transpose";
     std::optional<Array> b;
     if (Given(a[2])) b = ToArray(kOp, "b", a[2]);
-    std::optional<PerAxis> outsize;
-    if (Given(a[5])) outsize = ToPerAxis(kOp, "outsize", a[5]);
+    const std::optional<PerAxis> outsize = ToOptionalPerAxis(kOp, "outsize", a[5]);
     const Array& x = ToArray(kOp, "x", a[0]);
     return WrapAs(x, ConvTranspose(x, ToArray(kOp, "w", a[1]), b, ToPerAxis(kOp, "stride", a[3]),
-                                   ToPads(kOp, a[4]), outsize, ToPerAxis(kOp, "dilate", a[6]),
+                                   ToAxisPads(kOp, a[4]), outsize, ToPerAxis(kOp, "dilate", a[6]),
                                    ToInt(kOp, "groups", a[7])));
 }
 

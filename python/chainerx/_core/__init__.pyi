@@ -636,6 +636,9 @@ def _max(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndar
     Note:
         A NaN is the extreme."""
 
+def _max_pool_kept(x: ndarray, ksize: Any, stride: Any, pad: Any, cover_all: builtins.bool, indices: builtins.bool) -> Any:
+    """max_pool, with the indices that backward keeps; None if nothing needs them."""
+
 def _min(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
     """As min(), with the gradient that chainer has.
 
@@ -704,6 +707,34 @@ def accuracy(y: ndarray, t: ndarray, ignore_label: builtins.int | None = None) -
     Raises:
         DimensionError: If the shapes do not fit.
         DtypeError: If ``y`` is not float, or ``t`` no integers."""
+
+def adaptive_average_pool(x: ndarray, output_size: builtins.int | Sequence[builtins.int]) -> ndarray:
+    """The means of parts that the spatial axes are divided into.
+
+    Args:
+        x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, a float dtype.
+        output_size (int or tuple of int): How many parts, of all axes or of each.
+    Returns:
+        ndarray: (batch, channels, *output_size) of the dtype of ``x``. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis is empty, or there are not as many numbers as spatial axes.
+        DtypeError: If ``x`` is not of a float dtype.
+    Note:
+        Part ``i`` of ``m`` of an axis of length ``n`` reaches from ``floor(i * n / m)`` to ``ceil((i + 1) * n / m)``."""
+
+def adaptive_max_pool(x: ndarray, output_size: builtins.int | Sequence[builtins.int]) -> ndarray:
+    """The maxima of parts that the spatial axes are divided into.
+
+    Args:
+        x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, any dtype but complex.
+        output_size (int or tuple of int): How many parts, of all axes or of each.
+    Returns:
+        ndarray: (batch, channels, *output_size) of the dtype of ``x``. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis is empty, or there are not as many numbers as spatial axes.
+        DtypeError: If ``x`` is complex.
+    Note:
+        Part ``i`` of ``m`` of an axis of length ``n`` reaches from ``floor(i * n / m)`` to ``ceil((i + 1) * n / m)``."""
 
 def add(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     """Sum of two operands.
@@ -942,6 +973,25 @@ def atleast_3d(x: ndarray) -> ndarray:
         x (ndarray): Any shape and dtype.
     Returns:
         ndarray: (1, N, 1) for shape (N,), (M, N, 1) for (M, N). Differentiable, any order."""
+
+def average_pool(x: ndarray, ksize: builtins.int | Sequence[builtins.int], stride: builtins.int | Sequence[builtins.int] | None = None, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, pad_mode: str = 'ignore', cover_all: builtins.bool = False) -> ndarray:
+    """The mean of each window that slides over the spatial axes.
+
+    Args:
+        x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, a float dtype.
+        ksize (int or tuple of int): The size of the window, of all axes or of each.
+        stride (int or tuple of int): Its steps; None is ``ksize``.
+        pad (int, tuple of int, or tuple of pairs): Added at both ends of each axis, or before and after it.
+        pad_mode (str): 'zero' counts the padding among the elements of a window, 'ignore' does not.
+        cover_all (bool): Whether there is one more window where some of the input would be left out.
+    Returns:
+        ndarray: (batch, channels, ...) of the dtype of ``x``. Differentiable, any order.
+    Raises:
+        DimensionError: If the window is larger than the padded input, the stride is below 1, or there are not as many numbers as spatial axes.
+        DtypeError: If ``x`` is not of a float dtype.
+        ValueError: If there is no such ``pad_mode``.
+    Note:
+        16-bit floats are added up in float32. A window that is all padding gives 0."""
 
 def backprop_scope(backprop_name: str, context: Context | None = None) -> BackpropScope:
     """A block, entered by ``with``, that has a graph of its own.
@@ -1614,6 +1664,28 @@ def get_num_threads() -> builtins.int:
     Returns:
         int: At first ``$CHAINERX_NUM_THREADS``, else the CPUs that this process may run on."""
 
+def global_average_pool(x: ndarray) -> ndarray:
+    """The mean of each channel.
+
+    Args:
+        x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, a float dtype.
+    Returns:
+        ndarray: (batch, channels, 1, ...) of the dtype of ``x``. Differentiable, any order.
+    Raises:
+        DimensionError: If there is no spatial axis, or an empty one.
+        DtypeError: If ``x`` is not of a float dtype."""
+
+def global_max_pool(x: ndarray) -> ndarray:
+    """The maximum of each channel.
+
+    Args:
+        x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, any dtype but complex.
+    Returns:
+        ndarray: (batch, channels, 1, ...) of the dtype of ``x``. Differentiable, any order.
+    Raises:
+        DimensionError: If there is no spatial axis, or an empty one.
+        DtypeError: If ``x`` is complex."""
+
 def grad(outputs: ndarray | Sequence[ndarray], inputs: ndarray | Sequence[ndarray], backprop_id: BackpropId | None = None, enable_double_backprop: builtins.bool = False, set_grad: builtins.bool = False, retain_grad: builtins.bool = False, grad_outputs: Sequence[ndarray | None] | None = None, loss_scale: builtins.float | None = None) -> list[Any]:
     """The gradients of some arrays by others, without touching any ``grad``.
 
@@ -1996,6 +2068,43 @@ def max(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarr
         DtypeError: If ``a`` is complex.
     Note:
         A NaN is the extreme."""
+
+def max_pool(x: ndarray, ksize: builtins.int | Sequence[builtins.int], stride: builtins.int | Sequence[builtins.int] | None = None, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, cover_all: builtins.bool = False, return_indices: builtins.bool = False) -> Any:
+    """The maximum of each window that slides over the spatial axes.
+
+    Args:
+        x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, any dtype but complex.
+        ksize (int or tuple of int): The size of the window, of all axes or of each.
+        stride (int or tuple of int): Its steps; None is ``ksize``.
+        pad (int, tuple of int, or tuple of pairs): Added at both ends of each axis, or before and after it. Padding is never the maximum.
+        cover_all (bool): Whether there is one more window where some of the input would be left out.
+        return_indices (bool): Whether the indices are returned, too.
+    Returns:
+        ndarray, or a tuple of it and the indices: (batch, channels, ...) of the dtype of ``x``. Differentiable, any order.
+    Raises:
+        DimensionError: If the window is larger than the padded input, the stride is below 1, or there are not as many numbers as spatial axes.
+        DtypeError: If ``x`` is complex.
+    Note:
+        The indices are int64: the numbers of the maxima within their windows, in C order.
+        NaN is the maximum. Of equal elements the first one gets the gradient. A window that is all padding gives -inf, or the smallest integer, and index 0."""
+
+def max_unpool(x: ndarray, indices: ndarray, ksize: builtins.int | Sequence[builtins.int], stride: builtins.int | Sequence[builtins.int] | None = None, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, outsize: builtins.int | Sequence[builtins.int] | None = None, cover_all: builtins.bool = False) -> ndarray:
+    """Each element in one place of its window, zeros elsewhere.
+
+    Args:
+        x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, a float dtype.
+        indices (ndarray): Integers of the shape of ``x``: numbers within the windows, as :func:`max_pool` returns them.
+        ksize (int or tuple of int): The size of the window, of all axes or of each.
+        stride (int or tuple of int): Its steps; None is ``ksize``.
+        pad (int, tuple of int, or tuple of pairs): What is cut off at both ends of each axis, or before and after it.
+        outsize (int or tuple of int): The lengths of the spatial axes of the result; None is the smallest of those that a pooling makes the shape of ``x`` of.
+        cover_all (bool): Whether that pooling is one with ``cover_all``.
+    Returns:
+        ndarray: (batch, channels, ...) of the dtype of ``x``; where elements meet, their sum. Differentiable in ``x``, any order.
+    Raises:
+        DimensionError: If ``outsize`` or ``indices`` do not fit to the shape of ``x``, the stride is below 1, or there are not as many numbers as spatial axes.
+        DtypeError: If ``x`` is not of a float dtype, or ``indices`` are no integers.
+        IndexError: If an index is out of its window."""
 
 def maximum(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     """The larger of two operands; nan wins. Equal arrays share the gradient, an array that equals a scalar takes it.
@@ -2682,6 +2791,22 @@ def trunc(x: ndarray) -> ndarray:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable.
     Raises:
         DtypeError: If an operand is complex."""
+
+def unpool(x: ndarray, ksize: builtins.int | Sequence[builtins.int], stride: builtins.int | Sequence[builtins.int] | None = None, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, outsize: builtins.int | Sequence[builtins.int] | None = None, cover_all: builtins.bool = False) -> ndarray:
+    """Each element in all places of its window: the gradient of sums of windows.
+
+    Args:
+        x (ndarray): (batch, channels, ...) with 1 to 8 spatial axes, a float dtype.
+        ksize (int or tuple of int): The size of the window, of all axes or of each.
+        stride (int or tuple of int): Its steps; None is ``ksize``.
+        pad (int, tuple of int, or tuple of pairs): What is cut off at both ends of each axis, or before and after it.
+        outsize (int or tuple of int): The lengths of the spatial axes of the result; None is the smallest of those that a pooling makes the shape of ``x`` of.
+        cover_all (bool): Whether that pooling is one with ``cover_all``.
+    Returns:
+        ndarray: (batch, channels, ...) of the dtype of ``x``; where windows overlap, the sum. Differentiable, any order.
+    Raises:
+        DimensionError: If ``outsize`` does not fit to the shape of ``x``, the stride is below 1, or there are not as many numbers as spatial axes.
+        DtypeError: If ``x`` is not of a float dtype."""
 
 def var(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
     """Variance of the population over axes, in two passes.

@@ -1,0 +1,204 @@
+// How windows lie over arrays: the walk that kernels of poolings have in common.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/interrupt.h"
+#include "chainerx/core/thread_pool.h"
+#include "chainerx/kernels/pool_window.h"
+#include "chainerx/native/parts.h"
+
+namespace chainerx::native {
+
+struct PoolRange {
+    int64_t begin;
+    int64_t end;
+};
+
+// One spatial axis.
+struct PoolAxis {
+    int64_t in;
+    int64_t out;
+    int64_t size;
+    int64_t stride;  // 0: the windows divide the axis
+    int64_t pad;
+
+    bool IsRegular() const { return stride != 0; }
+    // The window of output o, padding included.
+    PoolRange Window(int64_t o) const {
+        if (!IsRegular()) return {o * in / out, CeilDiv((o + 1) * in, out)};
+        return {o * stride - pad, o * stride - pad + size};
+    }
+    // What of it is inside of the input; nothing where begin >= end.
+    PoolRange Inside(int64_t o) const {
+        const PoolRange w = Window(o);
+        return {std::max<int64_t>(w.begin, 0), std::min(w.end, in)};
+    }
+    // The outputs whose windows see input i.
+    PoolRange Outputs(int64_t i) const {
+        if (!IsRegular()) return {i * out / in, CeilDiv((i + 1) * out, in)};
+        const int64_t first = i + pad - size + 1;
+        return {first <= 0 ? 0 : CeilDiv(first, stride), std::min((i + pad) / stride + 1, out)};
+    }
+    // The outputs whose windows are inside of the input as a whole.
+    PoolRange Whole() const {
+        const int64_t begin = std::clamp<int64_t>(pad <= 0 ? 0 : CeilDiv(pad, stride), 0, out);
+        const int64_t last = in + pad - size;
+        return {begin, std::clamp<int64_t>(last < 0 ? 0 : last / stride + 1, begin, out)};
+    }
+    bool AllInside() const {
+        return !IsRegular() || (pad <= 0 && (out - 1) * stride - pad + size <= in);
+    }
+    // Whether some window is all padding.
+    bool HasEmpty() const {
+        if (!IsRegular()) return false;
+        return in == 0 || pad >= size || (out - 1) * stride - pad >= in;
+    }
+    // Calls f(first output, number of outputs, what they see): one output at a time, but for those
+    // with whole windows, which come together. The range is that of the first of them.
+    template <typename F>
+    void ForSegments(const F& f) const {
+        const PoolRange whole = IsRegular() ? Whole() : PoolRange{0, 0};
+        for (int64_t o = 0; o < out;) {
+            const int64_t n = o == whole.begin && o < whole.end ? whole.end - o : 1;
+            f(o, n, Inside(o));
+            o += n;
+        }
+    }
+};
+
+// The spatial axes; those at the end that windows see whole are joined to the one before.
+class PoolPlan {
+ public:
+    PoolPlan(const Shape& x, const Shape& y, const PoolWindow& window) : taps{1} {
+        planes = x[0] * x[1];
+        for (int8_t i = 2; i < x.ndim(); ++i) {
+            PoolAxis axis{x[i], y[i], window.size[i - 2], window.stride[i - 2], window.pad[i - 2]};
+            taps *= axis.size;
+            PoolAxis* const before = n_ > 0 ? &axes_[n_ - 1] : nullptr;
+            if (before != nullptr && before->IsRegular() && axis.out == 1 && axis.IsRegular() &&
+                axis.pad == 0 && axis.size == axis.in) {
+                before->in *= axis.in;
+                before->size *= axis.in;
+                before->stride *= axis.in;
+                before->pad *= axis.in;
+            } else {
+                axes_[n_++] = axis;
+            }
+        }
+        for (int8_t i = 0; i < n_ - 1; ++i) {
+            in_rows *= axes_[i].in;
+            out_rows *= axes_[i].out;
+        }
+        in_plane = in_rows * last().in;
+        out_plane = out_rows * last().out;
+    }
+
+    int64_t planes;
+    int64_t taps;        // elements of a window
+    int64_t in_rows{1};  // of a plane, along the last axis
+    int64_t out_rows{1};
+    int64_t in_plane;
+    int64_t out_plane;
+
+    const PoolAxis& last() const { return axes_[n_ - 1]; }
+    const PoolAxis& axis(int i) const { return axes_[i]; }
+    int ndim() const { return n_; }
+
+    bool AllInside() const {
+        return std::all_of(axes_, axes_ + n_, [](const PoolAxis& a) { return a.AllInside(); });
+    }
+    bool IsRegular() const {
+        return std::all_of(axes_, axes_ + n_, [](const PoolAxis& a) { return a.IsRegular(); });
+    }
+    bool HasEmpty() const {
+        return std::any_of(axes_, axes_ + n_, [](const PoolAxis& a) { return a.HasEmpty(); });
+    }
+
+    // The place along all axes but the last of a row of the output, or of the input.
+    void Unravel(int64_t row, bool of_input, int64_t* at) const {
+        for (int i = n_ - 2; i >= 0; --i) {
+            const int64_t n = of_input ? axes_[i].in : axes_[i].out;
+            at[i] = row % n;
+            row /= n;
+        }
+    }
+
+    // Calls f(row of the input, number of its first element in the window) for each row that the
+    // windows of an output row see, in the order of these numbers.
+    template <typename F>
+    void ForInputRows(const int64_t* at, const F& f) const {
+        PoolRange ranges[kMaxSpatial];
+        int64_t origin[kMaxSpatial];
+        for (int i = 0; i < n_ - 1; ++i) {
+            ranges[i] = axes_[i].Inside(at[i]);
+            origin[i] = axes_[i].Window(at[i]).begin;
+        }
+        ForAll(ranges, [&](const int64_t* i) {
+            int64_t row = 0;
+            int64_t number = 0;
+            for (int k = 0; k < n_ - 1; ++k) {
+                row = row * axes_[k].in + i[k];
+                number = number * axes_[k].size + (i[k] - origin[k]);
+            }
+            f(row, number * last().size);
+        });
+    }
+
+    // Calls f(row of the output) for each whose windows see a row of the input.
+    template <typename F>
+    void ForOutputRows(const int64_t* at, const F& f) const {
+        PoolRange ranges[kMaxSpatial];
+        for (int i = 0; i < n_ - 1; ++i) ranges[i] = axes_[i].Outputs(at[i]);
+        ForAll(ranges, [&](const int64_t* o) {
+            int64_t row = 0;
+            for (int k = 0; k < n_ - 1; ++k) row = row * axes_[k].out + o[k];
+            f(row);
+        });
+    }
+
+    // Elements inside of the input of the windows of an output row, over all axes but the last.
+    int64_t CountInside(const int64_t* at) const {
+        int64_t count = 1;
+        for (int i = 0; i < n_ - 1; ++i) {
+            const PoolRange r = axes_[i].Inside(at[i]);
+            count *= std::max<int64_t>(r.end - r.begin, 0);
+        }
+        return count;
+    }
+
+ private:
+    template <typename F>
+    void ForAll(const PoolRange* ranges, const F& f) const {
+        const int n = n_ - 1;
+        int64_t at[kMaxSpatial];
+        for (int i = 0; i < n; ++i) {
+            if (ranges[i].begin >= ranges[i].end) return;
+            at[i] = ranges[i].begin;
+        }
+        for (;;) {
+            f(at);
+            int i = n - 1;
+            for (; i >= 0 && ++at[i] == ranges[i].end; --i) at[i] = ranges[i].begin;
+            if (i < 0) return;
+        }
+    }
+
+    int n_{0};
+    PoolAxis axes_[kMaxSpatial];
+};
+
+// Shares `n` pieces of work out, each of `cost` elements or so: calls f(begin, end).
+template <typename F>
+void ForPieces(int64_t n, int64_t cost, const F& f) {
+    constexpr int64_t kBlock = int64_t{1} << 16;
+    const int64_t step = std::max<int64_t>(1, kBlock / std::max<int64_t>(cost, 1));
+    ParallelFor(CeilDiv(n, step), [&](int64_t block) {
+        internal::CheckInterrupt();
+        f(block * step, std::min(n, (block + 1) * step));
+    });
+}
+
+}  // namespace chainerx::native

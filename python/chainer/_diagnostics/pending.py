@@ -18,20 +18,17 @@ PENDING: tp.Final[dict[str, dict[str, str]]] = {
     },
     'chainer.functions': {
         'not written yet': (
-            'argmax_crf1d as_strided average_pooling_1d average_pooling_2d average_pooling_3d '
-            'average_pooling_nd batch_det batch_inv batch_renormalization black_out cholesky '
-            'connectionist_temporal_classification crf1d decorrelated_batch_normalization '
-            'deformable_convolution_2d_sampler det digamma '
+            'argmax_crf1d as_strided batch_det batch_inv batch_renormalization black_out '
+            'cholesky connectionist_temporal_classification crf1d '
+            'decorrelated_batch_normalization deformable_convolution_2d_sampler det digamma '
             'discriminative_margin_based_clustering_loss erfc erfcinv erfcx erfinv fft '
             'fixed_batch_renormalization fixed_decorrelated_batch_normalization '
             'group_normalization ifft inv layer_normalization lgamma '
-            'local_response_normalization log_ndtr max_pooling_1d max_pooling_2d '
-            'max_pooling_3d max_pooling_nd n_step_bigru n_step_bilstm n_step_birnn n_step_gru '
-            'n_step_lstm n_step_rnn ndtr ndtri negative_sampling polygamma resize_images '
-            'roi_average_align_2d roi_average_pooling_2d roi_max_align_2d roi_max_pooling_2d '
-            'roi_pooling_2d sparse_matmul spatial_pyramid_pooling_2d '
-            'spatial_transformer_sampler unpooling_1d unpooling_2d unpooling_3d unpooling_nd '
-            'upsampling_2d zeta pooling theano'
+            'local_response_normalization log_ndtr n_step_bigru n_step_bilstm n_step_birnn '
+            'n_step_gru n_step_lstm n_step_rnn ndtr ndtri negative_sampling polygamma '
+            'resize_images roi_average_align_2d roi_average_pooling_2d roi_max_align_2d '
+            'roi_max_pooling_2d roi_pooling_2d sparse_matmul spatial_transformer_sampler zeta '
+            'theano'
         ),
     },
     'chainer.links': {
@@ -74,6 +71,13 @@ PENDING: tp.Final[dict[str, dict[str, str]]] = {
         'not written yet': (
             'batch_renormalization decorrelated_batch_normalization group_normalization '
             'layer_normalization local_response_normalization'
+        ),
+    },
+    'chainer.functions.pooling': {
+        'not written yet': (
+            'average_pooling_nd_kernel max_pooling_nd_kernel pooling_nd_kernel '
+            'roi_average_align_2d roi_average_pooling_2d roi_max_align_2d roi_max_pooling_2d '
+            'roi_pooling_2d'
         ),
     },
     'chainer.functions.rnn': {

@@ -141,6 +141,22 @@ from chainer.functions.normalization.batch_normalization import (
     fixed_batch_normalization,
 )
 from chainer.functions.normalization.l2_normalization import normalize
+from chainer.functions.pooling.average_pooling_2d import average_pooling_2d
+from chainer.functions.pooling.average_pooling_nd import (
+    average_pooling_1d,
+    average_pooling_3d,
+    average_pooling_nd,
+)
+from chainer.functions.pooling.max_pooling_nd import (
+    max_pooling_1d,
+    max_pooling_2d,
+    max_pooling_3d,
+    max_pooling_nd,
+)
+from chainer.functions.pooling.spatial_pyramid_pooling_2d import spatial_pyramid_pooling_2d
+from chainer.functions.pooling.unpooling_2d import unpooling_2d
+from chainer.functions.pooling.unpooling_nd import unpooling_1d, unpooling_3d, unpooling_nd
+from chainer.functions.pooling.upsampling_2d import upsampling_2d
 from chainer.functions.rnn.lstm import lstm
 from chainer.functions.rnn.slstm import slstm
 from chainer.functions.rnn.tree_lstm import tree_lstm

@@ -1,0 +1,193 @@
+"""The maxima of windows."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+from chainerx._core import _max_pool_kept
+
+from chainer import configuration
+from chainer.functions.pooling._sizes import count_spatial, to_geometry
+from chainer.functions.pooling.pooling_nd import _PoolingND
+
+
+class MaxPoolingND(_PoolingND):
+    """See `max_pooling_nd`."""
+
+    saved = ('_kept',)
+
+    @staticmethod
+    def compose(
+        x: chainerx.ndarray,
+        *,
+        ndim: int,
+        ksize: tuple[int, ...],
+        stride: tuple[int, ...],
+        pad: tuple[int, ...],
+        cover_all: bool,
+        return_indices: bool,
+    ) -> tuple[chainerx.ndarray, tp.Any]:
+        # Without a graph there is nobody to ask for the indices.
+        needed = return_indices or configuration.config.enable_backprop
+        return _max_pool_kept(x, ksize, stride, pad, cover_all, needed)
+
+    @property
+    def indexes(self) -> tp.Any:
+        """The numbers that the maxima have in their windows, in C order, int64."""
+        return self._kept.astype('int64')
+
+
+def max_pooling_nd(
+    x: tp.Any,
+    ksize: tp.Any,
+    stride: tp.Any = None,
+    pad: tp.Any = 0,
+    cover_all: bool = True,
+    return_indices: bool = False,
+) -> tp.Any:
+    """The maximum of each window that slides over the axes behind that of channels.
+
+    Args:
+        x (Variable or array): (N, C, d1, ..., dn), a float dtype.
+        ksize (int or tuple of int): The size of the window, of all axes or of each.
+        stride (int or tuple of int): Its steps; None is ``ksize``.
+        pad (int or tuple of int): What is added at both ends of each axis; never the maximum.
+        cover_all (bool): Whether there is one more window where some of the input would be left
+            out.
+        return_indices (bool): Whether the indices are returned, too.
+
+    Returns:
+        Variable, or a tuple of it and an array: (N, C, ...). Differentiable, any order. The
+        indices, int64, are the numbers of the maxima in their windows, in C order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+        TypeError: If ``ksize``, ``stride`` or ``pad`` is neither an int nor a tuple of them.
+        ValueError: If these have not as many numbers as there are axes, or there is no axis.
+        DimensionError: If the window is larger than the padded input, or the stride below 1.
+
+    Note:
+        NaN is the maximum. Of equal elements the first one gets the gradient.
+    """
+    return _max_pooling('max_pooling_nd', None, x, ksize, stride, pad, cover_all, return_indices)
+
+
+def _max_pooling(
+    op: str,
+    n: int | None,
+    x: tp.Any,
+    ksize: tp.Any,
+    stride: tp.Any,
+    pad: tp.Any,
+    cover_all: bool,
+    return_indices: bool,
+) -> tp.Any:
+    ndim = count_spatial(op, x, n)
+    size, step, pads = to_geometry(op, ndim, ksize, stride, pad)
+    if return_indices:
+        f = MaxPoolingND(ndim, size, step, pads, cover_all, True)
+        (y,) = f.apply((x,))
+        return y, f.indexes
+    return MaxPoolingND.call(
+        x,
+        ndim=ndim,
+        ksize=size,
+        stride=step,
+        pad=pads,
+        cover_all=cover_all,
+        return_indices=False,
+    )
+
+
+def max_pooling_1d(
+    x: tp.Any,
+    ksize: tp.Any,
+    stride: tp.Any = None,
+    pad: tp.Any = 0,
+    cover_all: bool = True,
+    return_indices: bool = False,
+) -> tp.Any:
+    """`max_pooling_nd` of one axis.
+
+    Args:
+        x (Variable or array): (N, C, d), a float dtype.
+        ksize (int or tuple of int): The size of the window.
+        stride (int or tuple of int): Its steps; None is ``ksize``.
+        pad (int or tuple of int): What is added at both ends; never the maximum.
+        cover_all (bool): Whether there is one more window where some of the input would be left
+            out.
+        return_indices (bool): Whether the indices are returned, too.
+
+    Returns:
+        Variable, or a tuple of it and an array: As `max_pooling_nd`. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+        TypeError: If ``ksize``, ``stride`` or ``pad`` is neither an int nor a tuple of them.
+        ValueError: If there is another number of axes or of numbers.
+        DimensionError: If the window is larger than the padded input, or the stride below 1.
+    """
+    return _max_pooling('max_pooling_1d', 1, x, ksize, stride, pad, cover_all, return_indices)
+
+
+def max_pooling_2d(
+    x: tp.Any,
+    ksize: tp.Any,
+    stride: tp.Any = None,
+    pad: tp.Any = 0,
+    cover_all: bool = True,
+    return_indices: bool = False,
+) -> tp.Any:
+    """`max_pooling_nd` of images.
+
+    Args:
+        x (Variable or array): (N, C, H, W), a float dtype.
+        ksize (int or pair of int): The size of the window, of both axes or of each.
+        stride (int or pair of int): Its steps; None is ``ksize``.
+        pad (int or pair of int): What is added at both ends of each axis; never the maximum.
+        cover_all (bool): Whether there is one more window where some of the input would be left
+            out.
+        return_indices (bool): Whether the indices are returned, too.
+
+    Returns:
+        Variable, or a tuple of it and an array: As `max_pooling_nd`. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+        TypeError: If ``ksize``, ``stride`` or ``pad`` is neither an int nor a tuple of them.
+        ValueError: If there is another number of axes or of numbers.
+        DimensionError: If the window is larger than the padded input, or the stride below 1.
+    """
+    return _max_pooling('max_pooling_2d', 2, x, ksize, stride, pad, cover_all, return_indices)
+
+
+def max_pooling_3d(
+    x: tp.Any,
+    ksize: tp.Any,
+    stride: tp.Any = None,
+    pad: tp.Any = 0,
+    cover_all: bool = True,
+    return_indices: bool = False,
+) -> tp.Any:
+    """`max_pooling_nd` of three axes.
+
+    Args:
+        x (Variable or array): (N, C, d1, d2, d3), a float dtype.
+        ksize (int or tuple of int): The size of the window, of all axes or of each.
+        stride (int or tuple of int): Its steps; None is ``ksize``.
+        pad (int or tuple of int): What is added at both ends of each axis; never the maximum.
+        cover_all (bool): Whether there is one more window where some of the input would be left
+            out.
+        return_indices (bool): Whether the indices are returned, too.
+
+    Returns:
+        Variable, or a tuple of it and an array: As `max_pooling_nd`. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+        TypeError: If ``ksize``, ``stride`` or ``pad`` is neither an int nor a tuple of them.
+        ValueError: If there is another number of axes or of numbers.
+        DimensionError: If the window is larger than the padded input, or the stride below 1.
+    """
+    return _max_pooling('max_pooling_3d', 3, x, ksize, stride, pad, cover_all, return_indices)

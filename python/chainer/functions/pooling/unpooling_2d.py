@@ -1,0 +1,104 @@
+"""Images made larger: each element in all places of a window."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer.functions.pooling._sizes import to_geometry, to_tuple
+from chainer.functions.pooling.pooling_2d import Pooling2D
+
+
+class Unpooling2D(Pooling2D):
+    """See `unpooling_2d`.
+
+    Attributes:
+        outh, outw: Size of the output; None if it follows from that of the input.
+    """
+
+    def __init__(
+        self,
+        ksize: tp.Any,
+        stride: tp.Any = None,
+        pad: tp.Any = 0,
+        outsize: tp.Any = None,
+        cover_all: bool = True,
+    ) -> None:
+        super().__init__(ksize, stride, pad, cover_all)
+        self.outh, self.outw = to_outsize(type(self).__name__, outsize)
+
+    @staticmethod
+    def compose(
+        x: chainerx.ndarray,
+        *,
+        kh: int,
+        kw: int,
+        sy: int,
+        sx: int,
+        ph: int,
+        pw: int,
+        cover_all: bool,
+        return_indices: bool,
+        outh: int | None,
+        outw: int | None,
+    ) -> chainerx.ndarray:
+        outsize = None if outh is None else (outh, outw)
+        return chainerx.unpool(x, (kh, kw), (sy, sx), (ph, pw), outsize, cover_all)
+
+
+def to_outsize(op: str, outsize: tp.Any) -> tuple[int | None, int | None]:
+    """Height and width, or a pair of None."""
+    if outsize is None:
+        return None, None
+    height, width = to_tuple(op, 'outsize', outsize, 2)
+    return height, width
+
+
+def unpooling_2d(
+    x: tp.Any,
+    ksize: tp.Any,
+    stride: tp.Any = None,
+    pad: tp.Any = 0,
+    outsize: tp.Any = None,
+    cover_all: bool = True,
+) -> variable.Variable:
+    """Puts each element of images to all places of its window; where windows overlap, the sum.
+
+    Args:
+        x (Variable or array): (N, C, H, W), a float dtype.
+        ksize (int or pair of int): The size of the window, of both axes or of each.
+        stride (int or pair of int): Its steps; None is ``ksize``.
+        pad (int or pair of int): What is cut off at both ends of each axis.
+        outsize (pair of int): Height and width of the result; None is the smallest of those that
+            a pooling makes the size of ``x`` of.
+        cover_all (bool): Whether that pooling is one with ``cover_all``.
+
+    Returns:
+        Variable: (N, C, ...). Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is no such array.
+        TypeError: If an argument is neither an int nor a pair of them.
+        ValueError: If one has another number of numbers.
+        DimensionError: If ``outsize`` does not fit to the shape of ``x``, or the stride is below 1.
+
+    Source: Dosovitskiy et al., CVPR 2015.
+    """
+    op = 'unpooling_2d'
+    (kh, kw), (sy, sx), (ph, pw) = to_geometry(op, 2, ksize, stride, pad)
+    outh, outw = to_outsize(op, outsize)
+    return Unpooling2D.call(
+        x,
+        kh=kh,
+        kw=kw,
+        sy=sy,
+        sx=sx,
+        ph=ph,
+        pw=pw,
+        cover_all=cover_all,
+        return_indices=False,
+        outh=outh,
+        outw=outw,
+    )

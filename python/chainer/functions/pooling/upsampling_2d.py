@@ -1,0 +1,115 @@
+"""Images made larger: each element where a maximum was."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer._graph.builtin import _as_chainerx
+from chainer.functions.pooling._sizes import to_geometry
+from chainer.functions.pooling.pooling_2d import Pooling2D
+from chainer.functions.pooling.unpooling_2d import to_outsize
+from chainer.utils import type_check
+
+
+class Upsampling2D(Pooling2D):
+    """See `upsampling_2d`.
+
+    Attributes:
+        indexes: The places within the windows.
+        outh, outw: Size of the output; None if it follows from that of the input.
+    """
+
+    check_uses_attributes = True
+
+    def __init__(
+        self,
+        indexes: tp.Any,
+        ksize: tp.Any,
+        stride: tp.Any = None,
+        pad: tp.Any = 0,
+        outsize: tp.Any = None,
+        cover_all: bool = True,
+    ) -> None:
+        super().__init__(ksize, stride, pad, cover_all)
+        self.indexes = indexes
+        self.outh, self.outw = to_outsize(type(self).__name__, outsize)
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        super().check_type_forward(in_types)
+        expected = type_check.make_variable(self.indexes.shape, 'indexes.shape')
+        type_check.expect(in_types[0].shape == expected)
+
+    @staticmethod
+    def compose(
+        x: chainerx.ndarray,
+        *,
+        kh: int,
+        kw: int,
+        sy: int,
+        sx: int,
+        ph: int,
+        pw: int,
+        cover_all: bool,
+        return_indices: bool,
+        indexes: tp.Any,
+        outh: int | None,
+        outw: int | None,
+    ) -> chainerx.ndarray:
+        outsize = None if outh is None else (outh, outw)
+        places = _as_chainerx(indexes)
+        return chainerx.max_unpool(x, places, (kh, kw), (sy, sx), (ph, pw), outsize, cover_all)
+
+
+def upsampling_2d(
+    x: tp.Any,
+    indexes: tp.Any,
+    ksize: tp.Any,
+    stride: tp.Any = None,
+    pad: tp.Any = 0,
+    outsize: tp.Any = None,
+    cover_all: bool = True,
+) -> variable.Variable:
+    """Puts each element of images to one place of its window; zeros elsewhere.
+
+    Args:
+        x (Variable or array): (N, C, H, W), a float dtype.
+        indexes (array): The places within the windows, as `max_pooling_2d` returns them:
+            integers of the shape of ``x``.
+        ksize (int or pair of int): The size of the window, of both axes or of each.
+        stride (int or pair of int): Its steps; None is ``ksize``.
+        pad (int or pair of int): What is cut off at both ends of each axis.
+        outsize (pair of int): Height and width of the result; None is the smallest of those that
+            a pooling makes the size of ``x`` of.
+        cover_all (bool): Whether that pooling is one with ``cover_all``.
+
+    Returns:
+        Variable: (N, C, ...). Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is no such array, or ``indexes`` has another shape.
+        TypeError: If an argument is neither an int nor a pair of them.
+        ValueError: If one has another number of numbers.
+        DimensionError: If ``outsize`` does not fit to the shape of ``x``, or the stride is below 1.
+        DtypeError: If ``indexes`` are no integers.
+        IndexError: If one of them is out of its window.
+    """
+    op = 'upsampling_2d'
+    (kh, kw), (sy, sx), (ph, pw) = to_geometry(op, 2, ksize, stride, pad)
+    outh, outw = to_outsize(op, outsize)
+    return Upsampling2D.call(
+        x,
+        kh=kh,
+        kw=kw,
+        sy=sy,
+        sx=sx,
+        ph=ph,
+        pw=pw,
+        cover_all=cover_all,
+        return_indices=False,
+        indexes=indexes,
+        outh=outh,
+        outw=outw,
+    )

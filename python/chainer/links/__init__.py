@@ -5,8 +5,20 @@ import typing as _tp
 from chainer._diagnostics import missing_names
 from chainer.links.connection.bias import Bias
 from chainer.links.connection.bilinear import Bilinear
+from chainer.links.connection.convolution_2d import Convolution2D
+from chainer.links.connection.convolution_nd import Convolution1D, Convolution3D, ConvolutionND
+from chainer.links.connection.deconvolution_2d import Deconvolution2D
+from chainer.links.connection.deconvolution_nd import (
+    Deconvolution1D,
+    Deconvolution3D,
+    DeconvolutionND,
+)
+from chainer.links.connection.depthwise_convolution_2d import DepthwiseConvolution2D
+from chainer.links.connection.dilated_convolution_2d import DilatedConvolution2D
 from chainer.links.connection.embed_id import EmbedID
 from chainer.links.connection.linear import Linear
+from chainer.links.connection.local_convolution_2d import LocalConvolution2D
+from chainer.links.connection.mlp_convolution_2d import MLPConvolution2D
 from chainer.links.connection.scale import Scale
 from chainer.links.model.classifier import Classifier
 from chainer.links.normalization.batch_normalization import BatchNormalization
@@ -18,8 +30,20 @@ __all__ = [
     'Bias',
     'Bilinear',
     'Classifier',
+    'Convolution1D',
+    'Convolution2D',
+    'Convolution3D',
+    'ConvolutionND',
+    'Deconvolution1D',
+    'Deconvolution2D',
+    'Deconvolution3D',
+    'DeconvolutionND',
+    'DepthwiseConvolution2D',
+    'DilatedConvolution2D',
     'EmbedID',
     'Linear',
+    'LocalConvolution2D',
+    'MLPConvolution2D',
     'Scale',
     'StatelessLSTM',
 ]

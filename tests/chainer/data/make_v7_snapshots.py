@@ -67,6 +67,34 @@ class Scaled(chainer.Chain):
             self.scale = L.Scale(1, (3,), bias_term=True)
 
 
+def convolutions(ins=3):
+    """One of each; lazy where no input channels are given."""
+    optional = () if ins is None else (ins,)
+    return chainer.Chain(
+        conv1=L.Convolution1D(ins, 2, 2),
+        conv2=L.Convolution2D(*optional, 6, (2, 3), groups=3),
+        conv3=L.Convolution3D(ins, 2, 2, nobias=True),
+        conv4=L.ConvolutionND(4, *optional, 2, (1, 2, 1, 1)),
+        deconv1=L.Deconvolution1D(ins, 2, 2),
+        deconv2=L.Deconvolution2D(*optional, 6, (2, 3), groups=3),
+        deconv3=L.Deconvolution3D(ins, 2, 2, nobias=True),
+        deconv4=L.DeconvolutionND(4, *optional, 2, (1, 2, 1, 1)),
+        depthwise2=L.DepthwiseConvolution2D(ins, 2, 2),
+        dilated2=L.DilatedConvolution2D(*optional, 2, 2, dilate=2),
+        local2=L.LocalConvolution2D(ins, 2, 3, 2),
+        mlp2=L.MLPConvolution2D(*optional, (3, 2), 2),
+    )
+
+
+def drawn():
+    """Initial values, also of links that find their channels later."""
+    np.random.seed(0)
+    link = chainer.Chain(given=convolutions(), later=convolutions(None))
+    for child in link.later.children():
+        child(np.ones((1, 3) + (3,) * int(child.name[-1]), 'f'))
+    return link
+
+
 class Optimized:
     """An optimizer after two steps, its states then overwritten with what `fill` gives."""
 
@@ -108,6 +136,8 @@ LINKS = {'net': Net, 'lazy': Lazy, 'sequential': sequential, 'scaled': Scaled}
 MODELS = LINKS | {name: functools.partial(Optimized, name) for name in OPTIMIZERS}
 # Names of files. In HDF5, which takes 25 KB for the least, only one optimizer.
 FILES = [f'v7_{name}.npz' for name in MODELS] + [f'v7_{name}.h5' for name in [*LINKS, 'Adam']]
+
+DRAWN = 'v7_drawn.npz'
 
 
 def model_of(file):
@@ -179,6 +209,7 @@ def write(folder):
     for file in FILES:
         save = serializers.save_npz if file.endswith('.npz') else serializers.save_hdf5
         save(str(folder / file), fill(model_of(file)))
+    serializers.save_npz(str(folder / DRAWN), drawn())
 
 
 def check(folder):
@@ -192,6 +223,11 @@ def check(folder):
         if wrong or expected.keys() != actual.keys():
             sys.exit(f'{file}: {wrong} differ')
         print(f'{file}: {len(expected)} values are equal')
+    link = clear(drawn())
+    serializers.load_npz(str(folder / DRAWN), link)
+    actual, expected = values(link), values(drawn())
+    assert all(same(actual[k], expected[k]) for k in expected), DRAWN
+    print(f'{DRAWN}: {len(expected)} values are equal')
 
 
 def variables():
@@ -206,7 +242,6 @@ def variables():
 if __name__ == '__main__':
     if sys.argv[1] == 'make':
         assert chainer.__version__ == '7.8.1'
-        assert hasattr(F, 'convolution_2d'), 'this is not the original Chainer'
         write(HERE)
         (HERE / 'v7_variables.pkl').write_bytes(pickle.dumps(variables(), protocol=2))
     else:

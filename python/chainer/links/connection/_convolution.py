@@ -1,0 +1,41 @@
+"""What the links of convolutions have in common."""
+
+from __future__ import annotations
+
+import typing as tp
+
+from chainer import initializers
+from chainer.variable import Parameter, Variable
+
+
+def bias(initializer: tp.Any, shape: tp.Any = None) -> Parameter:
+    """The parameter of a bias, of zeros where no initializer is given."""
+    return Parameter(
+        initializers._get_initializer(0 if initializer is None else initializer), shape
+    )
+
+
+def weight(initializer: tp.Any) -> Parameter:
+    """The parameter of a weight, without a shape as yet."""
+    return Parameter(initializers._get_initializer(initializer))
+
+
+def check_groups(op: str, in_channels: int, out_channels: int, groups: int) -> None:
+    """Refuses channels that groups do not divide."""
+    for name, channels in (('out', out_channels), ('in', in_channels)):
+        if channels % groups != 0:
+            raise ValueError(
+                f'{op}: groups is {groups}, which does not divide {name}_channels, {channels}'
+            )
+
+
+def check_bias_of_params(W: tp.Any, b: tp.Any) -> None:
+    """Refuses a bias whose length is not that of the outputs of a weight."""
+    if b is not None and W.shape[0] != b.size:
+        raise ValueError(
+            f'`out_channels` does not match the size of `b`: W.shape is {W.shape}, b.size {b.size}'
+        )
+
+
+def as_array(x: tp.Any) -> tp.Any:
+    return x.array if isinstance(x, Variable) else x

@@ -1,0 +1,98 @@
+"""`Deconvolution2D`: transposed convolution of images."""
+
+from __future__ import annotations
+
+import typing as tp
+
+from chainer.functions._windows import per_axis
+from chainer.functions.connection.convolution_2d import REMOVED
+from chainer.functions.connection.deconvolution_2d import deconvolution_2d
+from chainer.link import Link
+from chainer.links.connection import _convolution
+from chainer.utils import argument
+from chainer.variable import Variable
+
+
+class Deconvolution2D(Link):
+    """Transposed convolution of images; see `chainer.functions.deconvolution_2d`.
+
+    Args:
+        in_channels: Channels of the input. None, or left out (the arguments behind it move up):
+            taken from the first input.
+        out_channels: Channels of the output.
+        ksize: Height and width of the window, an int or a pair.
+        stride: Distance of the windows in the output, an int or a pair.
+        pad: What is cut off around the output, an int or a pair.
+        nobias: Whether there is no `b`.
+        outsize: Height and width of the output, or None.
+        initialW: Initializer of `W`; `LeCunNormal` by default.
+        initial_bias: Initializer of `b`; 0 by default.
+        dilate: Distance of the elements of the window, an int or a pair.
+        groups: Outputs of a group see the inputs of that group alone.
+
+    Attributes:
+        W (Parameter): Weight, ``(in_channels, out_channels / groups, kh, kw)``.
+        b (Parameter): Bias, ``(out_channels,)``, or None.
+    """
+
+    def __init__(
+        self,
+        in_channels: int | None,
+        out_channels: int,
+        ksize: tp.Any = None,
+        stride: tp.Any = 1,
+        pad: tp.Any = 0,
+        nobias: bool = False,
+        outsize: tp.Any = None,
+        initialW: tp.Any = None,
+        initial_bias: tp.Any = None,
+        *,
+        dilate: tp.Any = 1,
+        groups: int = 1,
+        **removed: tp.Any,
+    ) -> None:
+        if removed:
+            argument.check_unexpected_kwargs(removed, **REMOVED)
+            argument.assert_kwargs_empty(removed)
+        super().__init__()
+        if ksize is None:
+            in_channels, out_channels, ksize = None, tp.cast(int, in_channels), out_channels
+        self.ksize = ksize
+        self.stride = per_axis('Deconvolution2D', 'stride', stride, 2)
+        self.pad = per_axis('Deconvolution2D', 'pad', pad, 2)
+        self.dilate = per_axis('Deconvolution2D', 'dilate', dilate, 2)
+        self.outsize = (None, None) if outsize is None else outsize
+        self.out_channels = out_channels
+        self.groups = groups
+        with self.init_scope():
+            self.W = _convolution.weight(initialW)
+            if in_channels is not None:
+                self._initialize_params(in_channels)
+            self.b = None if nobias else _convolution.bias(initial_bias, out_channels)
+
+    def _initialize_params(self, in_channels: int) -> None:
+        _convolution.check_groups('Deconvolution2D', in_channels, self.out_channels, self.groups)
+        kh, kw = per_axis('Deconvolution2D', 'ksize', self.ksize, 2)
+        self.W.initialize((in_channels, self.out_channels // self.groups, kh, kw))
+
+    def forward(self, x: tp.Any) -> Variable:
+        """Apply the layer.
+
+        Args:
+            x (Variable or array): (N, in_channels, H, W).
+
+        Returns:
+            Variable: (N, out_channels, out_h, out_w).
+        """
+        if self.W.array is None:
+            self._initialize_params(x.shape[1])
+        return deconvolution_2d(
+            x,
+            self.W,
+            self.b,
+            self.stride,
+            self.pad,
+            self.outsize,
+            dilate=self.dilate,
+            groups=self.groups,
+        )

@@ -162,11 +162,10 @@ def test_lazy_draws_what_the_other_does(name):
 
 def test_draws_what_v7_does():
     with np.load(DATA / v7.DRAWN) as theirs:
-        ours = {path[1:]: p.array for path, p in v7.drawn().namedparams()}
-        assert ours.keys() == set(theirs.keys())
-        for path, expected in theirs.items():
-            assert ours[path].dtype == expected.dtype, path
-            np.testing.assert_array_equal(ours[path], expected, path)
+        for path, p in v7.drawn().namedparams():
+            expected = theirs[path[1:]]
+            assert p.dtype == expected.dtype, path
+            np.testing.assert_array_equal(p.array, expected, path)
 
 
 def test_loads_what_v7_saved(device):
@@ -317,6 +316,68 @@ def test_mlp_convolution(lazy, device):
     assert L.MLPConvolution2D(3, (4, 5), 2).activation is F.relu
     link = L.MLPConvolution2D(3, (4, 5), 2, conv_init=1, bias_init=2)
     assert {float(p.array.max()) for _, p in link.namedparams()} == {1, 2}
+
+
+def test_inception(device):
+    x = random(2, 3, 5, 6)
+    link = L.Inception(None, 4, 5, 6, 7, 8, 9, bias_init=1).to_device(device)
+    y = link(device.send(x))
+    w = {path[1:-2]: to_numpy(p.array) for path, p in link.namedparams() if path.endswith('W')}
+    one = np.ones(9, 'f')
+
+    def conv(name, x, pad=0):
+        return F.convolution_2d(x, w[name], one[: len(w[name])], pad=pad)
+
+    parts = [
+        conv('conv1', x),
+        conv('conv3', F.relu(conv('proj3', x)), 1),
+        conv('conv5', F.relu(conv('proj5', x)), 2),
+        conv('projp', F.max_pooling_2d(x, 3, 1, 1)),
+    ]
+    assert [p.shape[1] for p in parts] == [4, 6, 8, 9]
+    expected = F.relu(F.concat(parts)).array
+    np.testing.assert_allclose(to_numpy(y.array), expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ('args', 'pool'),
+    [
+        ((3, 4, 5, 6, 7, 8, 'avg', 9), lambda x: F.average_pooling_2d(x, 3, 1, 1)),
+        ((3, 4, 5, 6, 7, 8, 'max', 9), lambda x: F.max_pooling_2d(x, 3, 1, 1, False)),
+        ((3, 0, 5, 6, 7, 8, 'max', None, 2), lambda x: F.max_pooling_2d(x, 3, 2, 1, False)),
+        ((None, 0, 5, 6, 7, 8, 'avg', 9, 2), lambda x: F.average_pooling_2d(x, 3, 2, 1)),
+    ],
+)
+def test_inception_bn(args, pool, device):
+    x = random(2, 3, 6, 8)
+    stride = args[8] if len(args) > 8 else 1
+    link = L.InceptionBN(*args).to_device(device)
+    y = link(device.send(x))
+    w = {path[1:-2]: to_numpy(p.array) for path, p in link.namedparams() if path.endswith('W')}
+
+    def conv(name, x, stride=1):
+        y = F.convolution_2d(x, w[name], stride=stride, pad=w[name].shape[2] // 2)
+        return F.relu(F.batch_normalization(y, *np.array([[1], [0]], 'f').repeat(len(w[name]), 1)))
+
+    parts = [
+        conv('conv3', conv('proj3', x), stride),
+        conv('conv33b', conv('conv33a', conv('proj33', x)), stride),
+        conv('poolp', pool(x)) if args[7] else pool(x),
+    ]
+    if args[1]:
+        parts.insert(0, conv('conv1', x))
+    expected = F.concat(parts).array
+    np.testing.assert_allclose(to_numpy(y.array), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_what_inception_bn_refuses():
+    with pytest.raises(NotImplementedError, match="'mean'"):
+        L.InceptionBN(3, 4, 5, 6, 7, 8, 'mean', 9)
+    for options in ({'proj_pool': None}, {'proj_pool': 9, 'stride': 2}):
+        with pytest.raises(ValueError, match='out1 is 4'):
+            L.InceptionBN(3, 4, 5, 6, 7, 8, 'max', **options)
+    link = L.InceptionBN(3, 4, 5, 6, 7, 8, 'max', 9, conv_init=1, dtype=np.float16)
+    assert (link.conv3n.gamma.dtype, link.conv3.W.dtype) == (np.float16, np.float32)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,8 @@ from chainer.links.connection.deconvolution_nd import (
 from chainer.links.connection.depthwise_convolution_2d import DepthwiseConvolution2D
 from chainer.links.connection.dilated_convolution_2d import DilatedConvolution2D
 from chainer.links.connection.embed_id import EmbedID
+from chainer.links.connection.inception import Inception
+from chainer.links.connection.inceptionbn import InceptionBN
 from chainer.links.connection.linear import Linear
 from chainer.links.connection.local_convolution_2d import LocalConvolution2D
 from chainer.links.connection.mlp_convolution_2d import MLPConvolution2D
@@ -41,6 +43,8 @@ __all__ = [
     'DepthwiseConvolution2D',
     'DilatedConvolution2D',
     'EmbedID',
+    'Inception',
+    'InceptionBN',
     'Linear',
     'LocalConvolution2D',
     'MLPConvolution2D',

@@ -83,6 +83,8 @@ def convolutions(ins=3):
         dilated2=L.DilatedConvolution2D(*optional, 2, 2, dilate=2),
         local2=L.LocalConvolution2D(ins, 2, 3, 2),
         mlp2=L.MLPConvolution2D(*optional, (3, 2), 2),
+        inception2=L.Inception(ins, 1, 2, 3, 2, 1, 2),
+        inceptionbn2=L.InceptionBN(ins, 1, 2, 3, 2, 1, 'avg', 2),
     )
 
 
@@ -90,8 +92,9 @@ def drawn():
     """Initial values, also of links that find their channels later."""
     np.random.seed(0)
     link = chainer.Chain(given=convolutions(), later=convolutions(None))
-    for child in link.later.children():
-        child(np.ones((1, 3) + (3,) * int(child.name[-1]), 'f'))
+    with chainer.using_config('train', False):
+        for child in link.later.children():
+            child(np.ones((1, 3) + (3,) * int(child.name[-1]), 'f'))
     return link
 
 

@@ -164,7 +164,7 @@ class ChannelRun {
     void FinishColumns(int64_t channel, int64_t width, const double* sums, int64_t plane, T* params,
                        int64_t params_plane) {
         for (int64_t j = 0; j < width; ++j) {
-            double own[kSums];
+            double own[kSums] = {};
             for (int k = 0; k < kSums; ++k) own[k] = sums[k * plane + j];
             op_.Finish(channel + j, own, params + j, params_plane);
         }
@@ -202,7 +202,7 @@ class ChannelRun {
         T* const params = new T[static_cast<size_t>(kParams * c)];
         const std::unique_ptr<T[]> holder{params};
         for (int64_t channel = 0; channel < c; ++channel) {
-            double own[kSums];
+            double own[kSums] = {};
             int64_t count = 0;
             const auto join = [&](const double* more, int64_t more_count) {
                 if (count == 0) {

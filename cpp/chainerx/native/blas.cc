@@ -9,6 +9,7 @@
 #include "chainerx/core/interrupt.h"
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/native/blas_library.h"
+#include "chainerx/native/gemm_blocks.h"
 #include "chainerx/native/gemm_plain.h"
 #include "chainerx/native/isa.h"
 
@@ -212,6 +213,15 @@ void Gemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const T* 
     if (k == 0) {
         for (int64_t i = 0; i < m && !accumulate; ++i) std::fill_n(c + i * ldc, n, T{});
         return;
+    }
+    if constexpr (std::is_same_v<T, float>) {
+        // What is thin is not worth packing, and small products have no time for more questions.
+        constexpr int64_t kThin = 16;
+        const bool is_thin = m < kThin || n < kThin || k < kThin;
+        if (is_thin ? GetBlasEngine() == BlasEngine::kOwn : IsForGemmBlocks(m, n, k)) {
+            GemmBlocks(trans_a, trans_b, m, n, k, a, lda, b, ldb, c, ldc, accumulate);
+            return;
+        }
     }
     const Product<T> p{trans_a, trans_b, accumulate, m, n, k, a, lda, b, ldb, c, ldc};
     const int64_t n_blocks = CountBlocks<T>(m, n, k, (m == 1 && !trans_b) || (n == 1 && trans_a));

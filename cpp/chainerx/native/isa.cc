@@ -7,9 +7,11 @@
 #include "chainerx/core/error.h"
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/native/divide_loops.h"
+#include "chainerx/native/gemm_loops.h"
 #include "chainerx/native/normalization_loops.h"
 #include "chainerx/native/pooling_loops.h"
 #include "chainerx/native/reduce_isa.h"
+#include "chainerx/native/tap_loops.h"
 #include "chainerx/native/update_loops.h"
 
 #if !defined(CX_BUILT_ISAS)
@@ -135,10 +137,12 @@ void CheckIsa() {
     CX_UNIT(isa, trigonometric, struct FamilyLoops_trigonometric) \
     CX_UNIT(isa, cast, CastLoops)                                 \
     CX_UNIT(isa, divide, DivideLoops)                             \
+    CX_UNIT(isa, gemm, GemmUnit)                                  \
     CX_UNIT(isa, normalization, NormalizationIsaLoops)            \
     CX_UNIT(isa, pooling, PoolLoops)                              \
     CX_UNIT(isa, reduce, ReduceIsaLoops)                          \
     CX_UNIT(isa, rows, RowLoops)                                  \
+    CX_UNIT(isa, taps, TapUnit)                                   \
     CX_UNIT(isa, update, UpdateLoops)
 
 #define CX_DECLARE(isa, unit, Type) extern "C" const Type cx_##unit##_##isa;

@@ -1,0 +1,17 @@
+// Products of float32 matrices by loops of our own (isa/gemm.cc), blocked for the caches.
+#pragma once
+
+#include <cstdint>
+
+namespace chainerx::native {
+
+// Whether GemmBlocks computes a product, by what $CHAINERX_BLAS asks for: all, none, or those where
+// it is the faster one, which is a function of the shape alone, and of the instruction set.
+bool IsForGemmBlocks(int64_t m, int64_t n, int64_t k);
+
+// As Gemm<float>. Each element is one chain along k, cut where k says: so the bits depend neither
+// on threads nor on where m and n are cut.
+void GemmBlocks(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const float* a,
+                int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc, bool accumulate);
+
+}  // namespace chainerx::native

@@ -1,0 +1,80 @@
+// The parts of products of integers (gemm_loops.h), in plain C++.
+#include "chainerx/native/gemm_loops.h"
+#include "chainerx/native/gemm_plain.h"
+
+namespace chainerx::native {
+namespace {
+
+constexpr int kRows = 4;
+template <typename T>
+constexpr int kWidth = PlainVector<T>::kSize;
+template <typename T>
+constexpr int kColumns = 2 * kWidth<T>;
+
+template <int kTo, typename T>
+void Pack(const T* x, int64_t along, int64_t across, int64_t n, int64_t k, T* panel) {
+    for (int64_t q = 0; q < k; ++q) {
+        for (int i = 0; i < kTo; ++i) *panel++ = i < n ? x[q * along + i * across] : T{0};
+    }
+}
+
+template <typename T>
+void PackA(const T* x, int64_t row, int64_t column, int64_t n, int64_t k, T* panel) {
+    Pack<kRows>(x, column, row, n, k, panel);
+}
+template <typename T>
+void PackB(const T* x, int64_t row, int64_t column, int64_t n, int64_t k, T* panel) {
+    Pack<kColumns<T>>(x, row, column, n, k, panel);
+}
+
+template <typename T>
+void Gather(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces, int64_t n_pieces,
+            T* panel, int64_t step) {
+    for (int64_t c = 0; c < count; ++c, x += plane, panel += step) {
+        std::fill_n(panel, kColumns<T>, T{0});
+        for (const GatherPiece* piece = pieces; piece != pieces + n_pieces; ++piece) {
+            for (int i = 0; i < kWidth<T>; ++i) {
+                if ((piece->lanes >> i & 1) == 0) continue;
+                panel[piece->vector * kWidth<T> + i] = x[piece->offset + i];
+            }
+        }
+    }
+}
+
+template <typename T>
+void Tile(int64_t k, const T* a, const T* b, T* c, int64_t ldc, int64_t m, int64_t n,
+          bool accumulate, const T* bias) {
+    T sums[kRows * kColumns<T>];
+    PlainTile(k, a, b, sums);
+    for (int64_t i = 0; i < m; ++i) {
+        for (int64_t j = 0; j < n; ++j) {
+            T& y = c[i * ldc + j];
+            y = sums[i * kColumns<T> + j] + (accumulate ? y : bias != nullptr ? bias[i] : T{0});
+        }
+    }
+}
+
+template <typename T>
+constexpr GemmLoops<T> kLoops{kRows,     kColumns<T>, kWidth<T>, &PackA<T>,
+                              &PackB<T>, &Gather<T>,  &Tile<T>};
+
+}  // namespace
+
+template <>
+const GemmLoops<float>& GemmLoopsOf() {
+    return gemm_loops().f32;
+}
+template <>
+const GemmLoops<double>& GemmLoopsOf() {
+    return gemm_loops().f64;
+}
+template <>
+const GemmLoops<uint32_t>& GemmLoopsOf() {
+    return kLoops<uint32_t>;
+}
+template <>
+const GemmLoops<uint64_t>& GemmLoopsOf() {
+    return kLoops<uint64_t>;
+}
+
+}  // namespace chainerx::native

@@ -1,0 +1,59 @@
+// What products of matrices and convolutions are made of: packing, and the tile of the result that
+// stays in registers. For float and double from the unit isa/gemm.cc, for integers from
+// gemm_plain.cc.
+//
+// A panel of `a` is `rows` rows, a panel of `b` is `columns` columns, both laid out along k:
+// element (i, q) of a panel of `a` at q * rows + i. The last one of a matrix is filled up with
+// zeros, so the kernel computes whole tiles only, and every element of the result is one chain of
+// (fused) multiplications and additions along k, wherever it stands.
+#pragma once
+
+#include <cstdint>
+
+namespace chainerx::native {
+
+// Part of a row of a panel of b that is gathered: the lanes of its vector that are set in `lanes`
+// have adjacent elements, which begin at `offset` for lane 0.
+struct GatherPiece {
+    int64_t offset;
+    int32_t vector;
+    uint32_t lanes;
+};
+
+template <typename T>
+struct GemmLoops {
+    int rows;  // of a tile of the result
+    int columns;
+    int width;  // of a vector; columns is a multiple of it
+
+    // Packs n rows (at most `rows`) of k elements: element (i, q) is at x + i * row + q * column.
+    void (*pack_a)(const T* x, int64_t row, int64_t column, int64_t n, int64_t k, T* panel);
+    // Packs n columns (at most `columns`): element (q, j) is at x + q * row + j * column.
+    void (*pack_b)(const T* x, int64_t row, int64_t column, int64_t n, int64_t k, T* panel);
+    // Makes `count` rows of a panel, `step` apart, of the same pieces at x, x + plane, ... Pieces
+    // stand in the order of their vectors; what none covers is 0. Reads nothing else of x.
+    void (*gather)(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
+                   int64_t n_pieces, T* panel, int64_t step);
+    // m x n elements of c, rows ldc apart: a panel of a times one of b, k deep, plus what is there
+    // if `accumulate`, else plus bias[i] in row i if there is one.
+    void (*tile)(int64_t k, const T* a, const T* b, T* c, int64_t ldc, int64_t m, int64_t n,
+                 bool accumulate, const T* bias);
+};
+
+struct GemmUnit {
+    bool beats_blas;  // for large products of float32 matrices
+    GemmLoops<float> f32;
+    GemmLoops<double> f64;
+};
+
+const GemmUnit& gemm_loops();
+
+// rows * columns, at most.
+template <typename T>
+inline constexpr int kMostTile = 14 * 128 / sizeof(T);
+
+// T is float, double, uint32_t or uint64_t, which serve for signed integers as well: they wrap.
+template <typename T>
+const GemmLoops<T>& GemmLoopsOf();
+
+}  // namespace chainerx::native

@@ -1,0 +1,172 @@
+// Convolutions and the gradients of their inputs: arrays to the operands of RunGatherConv.
+#include <algorithm>
+#include <cstdint>
+
+#include "chainerx/kernels/connection.h"
+#include "chainerx/kernels/memory.h"
+#include "chainerx/native/conv_direct.h"
+#include "chainerx/native/conv_gather.h"
+#include "chainerx/native/conv_input.h"
+#include "chainerx/native/conv_operands.h"
+#include "chainerx/native/native_backend.h"
+#include "chainerx/native/packed_weights.h"
+#include "chainerx/native/parts.h"
+#include "chainerx/native/scratch.h"
+
+namespace chainerx::native {
+namespace {
+
+using internal::MakeView;
+
+void FillWithBias(const Array& b, const Array& y) {
+    if (b.shape()[0] == 0) {
+        CallOn<kernels::Fill>(y.device(), y, Scalar{0});
+        return;
+    }
+    Strides strides;
+    strides.resize(y.ndim(), 0);
+    strides[1] = b.strides()[0];
+    CallOn<kernels::AsType>(y.device(), MakeView(b, y.shape(), strides, b.raw_data()), y);
+}
+
+template <typename T>
+void RunConv(const Array& x, const Array& w0, const Array& b0, const ConvGeometry& geometry,
+             Dtype dtype, const Array& y) {
+    if (w0.GetTotalSize() == 0) {
+        FillWithBias(b0, y);
+        return;
+    }
+    const Array w = AsContiguousOf(w0, dtype);
+    const Array b = AsContiguousOf(b0, dtype);
+    GatherConv<T> conv = MakeConv<T>(w, b, geometry.groups, y, true);
+    const Array seen = SetAxes(x, geometry, y, &conv);
+    const bool is_direct = IsForDirectConv(conv.ins, conv.outs);
+    ConvInput input{seen, dtype, is_direct ? 1 : conv.axes[conv.ndim - 1].step};
+    InGroups(input, dtype, y, [&](int64_t begin, int64_t end, const Array& out) {
+        GatherConv<T> part = conv;
+        part.batch = end - begin;
+        part.y = reinterpret_cast<T*>(out.raw_data());
+        input.Give(begin, end, &part);
+        MergeAxes(&part);
+        is_direct ? RunDirectConv(part) : RunGatherConv(part);
+    });
+}
+
+// The elements of an axis of the input that have the rest `rest` when divided by the stride, and
+// the taps that reach them. These see the elements of gy one by one.
+bool FindTaps(const Array& gx, const Array& gy, const ConvGeometry& geometry, int a, int64_t rest,
+              GatherAxis* axis, int64_t* first) {
+    const int64_t stride = geometry.stride[a];
+    const int64_t n_taps = axis->taps;
+    const auto reaches = [&](int64_t t) {
+        return (rest + geometry.pad[a] - t * geometry.dilate[a]) % stride == 0;
+    };
+    int64_t t = 0;
+    while (t < n_taps && !reaches(t)) ++t;
+    if (t == n_taps) return false;
+    int64_t next = t + 1;
+    while (next < n_taps && !reaches(next)) ++next;
+    const int64_t every = next - t;
+    *first = t;
+    axis->in = gy.shape()[a + 2];
+    axis->out = CeilDiv(gx.shape()[a + 2] - rest, stride);
+    axis->step = 1;
+    axis->offset = (rest + geometry.pad[a] - t * geometry.dilate[a]) / stride;
+    axis->dilate = -(every * geometry.dilate[a] / stride);
+    axis->taps = CeilDiv(n_taps - t, every);
+    axis->w_stride *= every;
+    axis->y_stride *= stride;
+    return true;
+}
+
+// How many rests there are along an axis of the input.
+int64_t CountRests(const Array& gx, const ConvGeometry& geometry, int a) {
+    return std::min(geometry.stride[a], gx.shape()[a + 2]);
+}
+
+template <typename T>
+bool HasUnreached(const GatherConv<T>& conv, const Array& gx, const Array& gy,
+                  const ConvGeometry& geometry) {
+    for (int a = 0; a < conv.ndim; ++a) {
+        for (int64_t rest = 0; rest < CountRests(gx, geometry, a); ++rest) {
+            GatherAxis axis = conv.axes[a];
+            int64_t first;
+            if (!FindTaps(gx, gy, geometry, a, rest, &axis, &first)) return true;
+        }
+    }
+    return false;
+}
+
+template <typename T>
+void RunConvInputGrad(const Array& gy, const Array& w0, const Array& b0,
+                      const ConvGeometry& geometry, Dtype dtype, const Array& gx) {
+    if (w0.GetTotalSize() == 0 || gy.GetTotalSize() == 0) {
+        FillWithBias(b0, gx);
+        return;
+    }
+    const Array w = AsContiguousOf(w0, dtype);
+    const Array b = AsContiguousOf(b0, dtype);
+    GatherConv<T> whole = MakeConv<T>(w, b, geometry.groups, gx, false);
+    const bool is_direct = IsForDirectConv(whole.ins, whole.outs);
+    int64_t n_rests = 1;
+    for (int a = 0; a < whole.ndim; ++a) n_rests *= CountRests(gx, geometry, a);
+    const bool turns = !is_direct && n_rests > 1 && whole.CountTaps() > 1;
+    const Scratch<T> turned{turns ? CountTurned(whole) : 1};
+    if (turns) TurnWeights(&whole, turned.data());
+    ConvInput input{gy, dtype, 1};
+    InGroups(input, dtype, gx, [&](int64_t begin, int64_t end, const Array& out) {
+        GatherConv<T> all = whole;
+        all.batch = end - begin;
+        all.y = reinterpret_cast<T*>(out.raw_data());
+        input.Give(begin, end, &all);
+        if (is_direct) {
+            for (int a = 0; a < all.ndim; ++a) {
+                GatherAxis& axis = all.axes[a];
+                axis.in = gy.shape()[a + 2];
+                axis.out = gx.shape()[a + 2];
+                axis.step = 1;
+                axis.spread = geometry.stride[a];
+                axis.offset = geometry.pad[a];
+                axis.dilate = -geometry.dilate[a];
+            }
+            RunDirectConv(all);
+            return;
+        }
+        if (HasUnreached(all, gx, gy, geometry)) FillWithBias(b, out);
+        for (int64_t k = 0; k < n_rests; ++k) {
+            GatherConv<T> part = all;
+            bool is_reached = true;
+            int64_t index = k;
+            for (int i = 0; i < all.ndim && is_reached; ++i) {
+                const int64_t n = CountRests(gx, geometry, i);
+                const int64_t rest = index % n;
+                index /= n;
+                int64_t first = 0;
+                is_reached = FindTaps(gx, gy, geometry, i, rest, &part.axes[i], &first);
+                part.w += first * all.axes[i].w_stride;
+                part.y += rest * all.axes[i].y_stride;
+            }
+            if (!is_reached) continue;
+            MergeAxes(&part);
+            RunGatherConv(part);
+        }
+    });
+}
+
+void Conv(const Array& x, const Array& w, const Array& b, const ConvGeometry& geometry,
+          const Array& y) {
+    VisitConvDtype(y.dtype(),
+                   [&]<typename T>(T, Dtype dtype) { RunConv<T>(x, w, b, geometry, dtype, y); });
+}
+CX_NATIVE_KERNEL(Conv)
+
+void ConvInputGrad(const Array& gy, const Array& w, const Array& b, const ConvGeometry& geometry,
+                   const Array& gx) {
+    VisitConvDtype(gx.dtype(), [&]<typename T>(T, Dtype dtype) {
+        RunConvInputGrad<T>(gy, w, b, geometry, dtype, gx);
+    });
+}
+CX_NATIVE_KERNEL(ConvInputGrad)
+
+}  // namespace
+}  // namespace chainerx::native

@@ -1,0 +1,267 @@
+#include "chainerx/native/conv_weight.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "chainerx/core/interrupt.h"
+#include "chainerx/core/thread_pool.h"
+#include "chainerx/native/gemm_loops.h"
+#include "chainerx/native/parts.h"
+#include "chainerx/native/scratch.h"
+
+namespace chainerx::native {
+namespace {
+
+// Positions that are summed at a time: a panel of these and one of gy stay in the first-level cache
+// or close to it.
+constexpr int64_t kDepth = 320;
+// Columns, that is taps and channels, whose panels stay in the second.
+constexpr int64_t kBlockColumns = 256;
+
+// gy as panels of rows: for each group, cut of the positions and panel.
+template <typename T>
+class PackedGrad {
+ public:
+    explicit PackedGrad(const WeightConv<T>& conv, int64_t positions)
+        : conv_{conv},
+          positions_{positions},
+          rows_{GemmLoopsOf<T>().rows},
+          depth_{conv.batch * positions},
+          n_depths_{CeilDiv(depth_, kDepth)},
+          n_panels_{CeilDiv(conv.outs, rows_)},
+          data_{conv.groups * n_panels_ * rows_ * depth_} {
+        ParallelFor(conv.groups * n_depths_, [&](int64_t i) {
+            for (int64_t p = 0; p < n_panels_; ++p) Pack(i / n_depths_, i % n_depths_, p);
+        });
+    }
+
+    int64_t n_depths() const { return n_depths_; }
+    int64_t n_panels() const { return n_panels_; }
+    Part depth(int64_t i) const { return {depth_, n_depths_, i}; }
+    Part rows(int64_t panel) const { return {conv_.outs, n_panels_, panel}; }
+    T* panel(int64_t group, int64_t i_depth, int64_t i) const {
+        const Part q = depth(i_depth);
+        return data_.data() + rows_ * ((group * depth_ + q.begin) * n_panels_ + i * q.size());
+    }
+
+ private:
+    void Pack(int64_t group, int64_t i_depth, int64_t i_panel) const {
+        const Part q = depth(i_depth);
+        const Part i = rows(i_panel);
+        T* to = panel(group, i_depth, i_panel);
+        for (int64_t j = q.begin; j < q.end;) {
+            const int64_t image = j / positions_;
+            const int64_t at = j - image * positions_;
+            const int64_t n = std::min(q.end - j, positions_ - at);
+            GemmLoopsOf<T>().pack_a(conv_.gy + image * conv_.gy_image +
+                                        (group * conv_.outs + i.begin) * conv_.gy_channel + at,
+                                    conv_.gy_channel, 1, i.size(), n, to);
+            to += n * rows_;
+            j += n;
+        }
+    }
+
+    const WeightConv<T>& conv_;
+    const int64_t positions_;
+    const int64_t rows_;
+    const int64_t depth_;
+    const int64_t n_depths_;
+    const int64_t n_panels_;
+    const Scratch<T> data_;
+};
+
+// What the positions saw, as panels of columns: taps, and channels within them.
+template <typename T>
+class SeenPacker {
+ public:
+    SeenPacker(const WeightConv<T>& conv, int64_t group, int64_t positions)
+        : conv_{conv}, group_{group}, positions_{positions}, last_{conv.axes[conv.ndim - 1]} {}
+
+    // Columns [begin, end), at most those of a panel; positions q.
+    void Pack(int64_t begin, int64_t end, const Part& q, T* panel) {
+        FindTaps(begin, end);
+        const int64_t width = GemmLoopsOf<T>().columns;
+        for (int64_t j = q.begin; j < q.end;) {
+            const int64_t image = j / positions_;
+            int64_t rest = j - image * positions_;
+            int64_t at[kMaxSpatial] = {};
+            for (int a = conv_.ndim - 1; a >= 0; --a) {
+                at[a] = rest % conv_.axes[a].out;
+                rest /= conv_.axes[a].out;
+            }
+            const int64_t n = std::min(q.end - j, last_.out - at[conv_.ndim - 1]);
+            PackRow(conv_.x + image * conv_.x_image + group_ * conv_.ins, at, n, panel);
+            panel += n * width;
+            j += n;
+        }
+    }
+
+ private:
+    // Part of a tap in the panel, and what it sees of a row of positions.
+    struct Tap {
+        int64_t at[kMaxSpatial];  // of input, from that of position 0
+        int64_t offset;           // in elements, of the first channel of the part
+        int64_t column;
+        int64_t length;
+        int64_t begin;  // positions of the row that see something
+        int64_t end;
+    };
+
+    void FindTaps(int64_t begin, int64_t end) {
+        n_taps_ = 0;
+        for (int64_t column = begin; column < end;) {
+            Tap& tap = taps_[n_taps_++];
+            int64_t t = column / conv_.ins;
+            const int64_t channel = column - t * conv_.ins;
+            tap.column = column - begin;
+            tap.length = std::min(end - column, conv_.ins - channel);
+            tap.offset = channel;
+            for (int a = conv_.ndim - 1; a >= 0; --a) {
+                const WeightAxis& axis = conv_.axes[a];
+                tap.at[a] = axis.offset + t % axis.taps * axis.dilate;
+                tap.offset += tap.at[a] * axis.x_stride;
+                t /= axis.taps;
+            }
+            column += tap.length;
+        }
+    }
+
+    // n positions of one row of the output, from `at` on.
+    void PackRow(const T* x, const int64_t* at, int64_t n, T* panel) {
+        const int last = conv_.ndim - 1;
+        int64_t base = 0;
+        for (int a = 0; a <= last; ++a) {
+            base += at[a] * conv_.axes[a].step * conv_.axes[a].x_stride;
+        }
+        for (int64_t i = 0; i < n_taps_; ++i) {
+            Tap& tap = taps_[i];
+            tap.begin = 0;
+            tap.end = 0;
+            bool is_inside = true;
+            for (int a = 0; a < last; ++a) {
+                const int64_t in = at[a] * conv_.axes[a].step + tap.at[a];
+                is_inside = is_inside && in >= 0 && in < conv_.axes[a].in;
+            }
+            if (!is_inside) continue;
+            const int64_t in = at[last] * last_.step + tap.at[last];
+            if (in < 0) tap.begin = std::min(n, CeilDiv(-in, last_.step));
+            if (in < last_.in) tap.end = std::min(n, CeilDiv(last_.in - in, last_.step));
+        }
+        // Positions that are seen by the same taps.
+        for (int64_t begin = 0; begin < n;) {
+            int64_t end = n;
+            for (int64_t i = 0; i < n_taps_; ++i) {
+                if (taps_[i].begin > begin) end = std::min(end, taps_[i].begin);
+                if (taps_[i].end > begin) end = std::min(end, taps_[i].end);
+            }
+            PackPart(x + base, begin, end, panel);
+            begin = end;
+        }
+    }
+
+    void PackPart(const T* x, int64_t begin, int64_t end, T* panel) {
+        const GemmLoops<T>& loops = GemmLoopsOf<T>();
+        const int64_t step = last_.step * last_.x_stride;
+        int64_t n = 0;
+        for (int64_t i = 0; i < n_taps_; ++i) {
+            const Tap& tap = taps_[i];
+            if (tap.begin > begin || tap.end <= begin) continue;
+            const int64_t tap_end = tap.column + tap.length;
+            for (int64_t column = tap.column; column < tap_end;) {
+                const int64_t vector = column / loops.width;
+                const int64_t from = column - vector * loops.width;
+                const int64_t to = std::min<int64_t>(tap_end - vector * loops.width, loops.width);
+                pieces_[n++] = {tap.offset + vector * loops.width - tap.column + begin * step,
+                                static_cast<int32_t>(vector),
+                                static_cast<uint32_t>((uint64_t{1} << to) - (uint64_t{1} << from))};
+                column = (vector + 1) * loops.width;
+            }
+        }
+        loops.gather(x, step, end - begin, pieces_, n, panel + begin * loops.columns,
+                     loops.columns);
+    }
+
+    static constexpr int64_t kMostTaps = 32;
+
+    const WeightConv<T>& conv_;
+    const int64_t group_;
+    const int64_t positions_;
+    const WeightAxis& last_;
+    int64_t n_taps_{0};
+    Tap taps_[kMostTaps];
+    GatherPiece pieces_[2 * kMostTaps];
+};
+
+template <typename T>
+void RunBlock(const WeightConv<T>& conv, const PackedGrad<T>& grad, int64_t positions,
+              int64_t n_columns, int64_t group, const Part& columns, const Part& panels) {
+    const GemmLoops<T>& loops = GemmLoopsOf<T>();
+    SeenPacker<T> packer{conv, group, positions};
+    const int64_t n_blocks = CeilDiv(columns.size(), loops.columns);
+    const int64_t depth = grad.depth(0).size() + 1;
+    const Scratch<T> packed{n_blocks * loops.columns * depth};
+    for (int64_t d = 0; d < grad.n_depths(); ++d) {
+        const Part q = grad.depth(d);
+        internal::CheckInterrupt();
+        for (int64_t b = 0; b < n_blocks; ++b) {
+            const int64_t begin = columns.begin + b * loops.columns;
+            packer.Pack(begin, std::min(columns.end, begin + loops.columns), q,
+                        packed.data() + b * loops.columns * depth);
+        }
+        for (int64_t p = panels.begin; p < panels.end; ++p) {
+            const Part rows = grad.rows(p);
+            T* gw = conv.gw + (group * conv.outs + rows.begin) * n_columns + columns.begin;
+            for (int64_t b = 0; b < n_blocks; ++b) {
+                const int64_t begin = b * loops.columns;
+                loops.tile(q.size(), grad.panel(group, d, p), packed.data() + begin * depth,
+                           gw + begin, n_columns, rows.size(),
+                           std::min<int64_t>(loops.columns, columns.size() - begin),
+                           conv.accumulate || d != 0, nullptr);
+            }
+        }
+    }
+}
+
+}  // namespace
+
+template <typename T>
+void RunWeightConv(const WeightConv<T>& conv) {
+    const GemmLoops<T>& loops = GemmLoopsOf<T>();
+    int64_t positions = 1;
+    int64_t n_columns = conv.ins;
+    for (int a = 0; a < conv.ndim; ++a) {
+        positions *= conv.axes[a].out;
+        n_columns *= conv.axes[a].taps;
+    }
+    const PackedGrad<T> grad{conv, positions};
+    const int64_t n_panels = CeilDiv(n_columns, loops.columns);
+    const double work = static_cast<double>(n_columns) * static_cast<double>(conv.outs) *
+                        static_cast<double>(conv.batch * positions);
+    constexpr double kLeast = 0x1p19;  // 10 us
+    const int64_t wanted = std::min(static_cast<int64_t>(std::min(work / kLeast, 0x1p20)),
+                                    int64_t{GetNumThreads()} * 4);
+    const int64_t n_blocks = std::clamp<int64_t>(
+        wanted / conv.groups, CeilDiv(n_panels * loops.columns, kBlockColumns), n_panels);
+    constexpr int64_t kLeastPanels = 4;
+    const int64_t n_row_parts = std::clamp<int64_t>(
+        wanted / (n_blocks * conv.groups), 1, std::max<int64_t>(1, grad.n_panels() / kLeastPanels));
+    const int64_t n_items = conv.groups * n_blocks * n_row_parts;
+    const auto run = [&](int64_t item) {
+        const Part of{n_panels, n_blocks, item / n_row_parts % n_blocks};
+        RunBlock(conv, grad, positions, n_columns, item / n_row_parts / n_blocks,
+                 Part{of.begin * loops.columns, std::min(n_columns, of.end * loops.columns)},
+                 Part{grad.n_panels(), n_row_parts, item % n_row_parts});
+    };
+    if (GetNumThreads() == 1 || work < 2 * kLeast) {
+        for (int64_t i = 0; i < n_items; ++i) run(i);
+    } else {
+        ParallelFor(n_items, run);
+    }
+}
+
+template void RunWeightConv(const WeightConv<float>&);
+template void RunWeightConv(const WeightConv<double>&);
+template void RunWeightConv(const WeightConv<uint32_t>&);
+template void RunWeightConv(const WeightConv<uint64_t>&);
+
+}  // namespace chainerx::native

@@ -1,0 +1,50 @@
+// The gradient of a convolution's weights: the product of gy and of what each of its elements saw,
+// gathered while it is packed.
+#pragma once
+
+#include <cstdint>
+
+#include "chainerx/kernels/conv_geometry.h"
+
+namespace chainerx::native {
+
+// One spatial axis. Output position i sees the inputs i * step + offset + t * dilate, where they
+// are inside; t counts the taps.
+struct WeightAxis {
+    int64_t in;
+    int64_t out;
+    int64_t step;
+    int64_t offset;
+    int64_t dilate;
+    int64_t taps;
+    int64_t x_stride;  // in elements, as all strides here
+};
+
+template <typename T>
+struct WeightConv {
+    int64_t batch;
+    int64_t groups;
+    int64_t ins;   // channels of the input, of one group
+    int64_t outs;  // of the output
+    int ndim;
+    WeightAxis axes[kMaxSpatial];
+
+    // Channels are adjacent.
+    const T* x;
+    int64_t x_image;
+
+    // Positions are adjacent, in C order.
+    const T* gy;
+    int64_t gy_image;
+    int64_t gy_channel;
+
+    // (groups, outs, taps, ins), contiguous.
+    T* gw;
+    bool accumulate;
+};
+
+// All lengths are at least 1. The bits depend on nothing but shapes and values.
+template <typename T>
+void RunWeightConv(const WeightConv<T>& conv);
+
+}  // namespace chainerx::native

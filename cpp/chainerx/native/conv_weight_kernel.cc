@@ -1,0 +1,148 @@
+// The gradient of a convolution's weights: arrays to the operands of RunWeightConv.
+#include <algorithm>
+#include <cstdint>
+
+#include "chainerx/kernels/connection.h"
+#include "chainerx/kernels/memory.h"
+#include "chainerx/native/conv_direct.h"
+#include "chainerx/native/conv_input.h"
+#include "chainerx/native/conv_operands.h"
+#include "chainerx/native/conv_weight.h"
+#include "chainerx/native/native_backend.h"
+
+namespace chainerx::native {
+namespace {
+
+using internal::MakeView;
+
+// The channels behind the spatial axes.
+Array ChannelsLast(const Array& x) {
+    Shape shape = x.shape();
+    Strides strides = x.strides();
+    std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
+    std::rotate(strides.begin() + 1, strides.begin() + 2, strides.end());
+    return MakeView(x, shape, strides, x.raw_data());
+}
+
+// Axes along which only the position counts are one with the next.
+template <typename T>
+void MergeAxes(WeightConv<T>* conv) {
+    const auto is_plain = [](const WeightAxis& axis) {
+        return axis.taps == 1 && axis.offset == 0 && axis.step == 1 && axis.in == axis.out;
+    };
+    int n = 0;
+    for (int a = 0; a < conv->ndim; ++a) {
+        const WeightAxis& next = conv->axes[a];
+        if (n != 0 && is_plain(conv->axes[n - 1]) && is_plain(next) &&
+            conv->axes[n - 1].x_stride == next.in * next.x_stride) {
+            const int64_t length = conv->axes[n - 1].in * next.in;
+            conv->axes[n - 1] = next;
+            conv->axes[n - 1].in = conv->axes[n - 1].out = length;
+        } else {
+            conv->axes[n++] = next;
+        }
+    }
+    conv->ndim = n;
+}
+
+// Where groups have hardly any channels.
+template <typename T>
+void RunDirect(const Array& x, const Array& gy, const ConvGeometry& geometry, Dtype dtype,
+               const Array& gw) {
+    const Array sum = gw.dtype() == dtype ? gw : EmptyUnchecked(gw.shape(), dtype, gw.device());
+    const Array none = EmptyUnchecked(Shape{0}, dtype, gw.device());
+    GatherConv<T> conv = MakeConv<T>(sum, none, geometry.groups, gy, true);
+    const Array seen = SetAxes(x, geometry, gy, &conv);
+    const int64_t n = x.shape()[0];
+    ConvInput input{seen, dtype, 1};
+    const bool is_copied = input.is_copied() || gy.dtype() != dtype || !gy.IsContiguous();
+    const int64_t nbytes = (seen.GetTotalSize() + gy.GetTotalSize()) / n * GetItemSize(dtype);
+    const int64_t group = is_copied ? CountTogether(nbytes, n) : n;
+    for (int64_t begin = 0; begin < n; begin += group) {
+        const int64_t end = std::min(n, begin + group);
+        const Array gys = AsContiguousOf(Images(gy, begin, end), dtype);
+        GatherConv<T> part = conv;
+        part.batch = end - begin;
+        part.y = reinterpret_cast<T*>(gys.raw_data());
+        input.Give(begin, end, &part);
+        RunDirectWeightGrad(part, reinterpret_cast<T*>(sum.raw_data()), begin != 0);
+    }
+    if (gw.dtype() != dtype) CallOn<kernels::AsType>(gw.device(), sum, gw);
+}
+
+template <typename T>
+void RunConvWeightGrad(const Array& x, const Array& gy, const ConvGeometry& geometry, Dtype dtype,
+                       const Array& gw) {
+    if (gw.GetTotalSize() == 0) return;
+    if (gy.GetTotalSize() == 0) {
+        CallOn<kernels::Fill>(gw.device(), gw, Scalar{0});
+        return;
+    }
+    if (IsForDirectConv(gw.shape()[1], gw.shape()[0] / geometry.groups)) {
+        RunDirect<T>(x, gy, geometry, dtype, gw);
+        return;
+    }
+    const int64_t item = GetItemSize(dtype);
+    WeightConv<T> conv;
+    conv.groups = geometry.groups;
+    conv.outs = gw.shape()[0] / geometry.groups;
+    conv.ins = gw.shape()[1];
+    conv.ndim = gw.ndim() - 2;
+    Shape shape = x.shape();
+    Strides strides = x.strides();
+    for (int a = 0; a < conv.ndim; ++a) {
+        WeightAxis& axis = conv.axes[a];
+        axis.out = gy.shape()[a + 2];
+        axis.step = geometry.stride[a];
+        axis.offset = -geometry.pad[a];
+        axis.dilate = geometry.dilate[a];
+        axis.taps = gw.shape()[a + 2];
+        // Where there is one tap, the elements that are seen are those of a shorter axis.
+        if (axis.taps == 1 && axis.offset == 0 && axis.out - 1 <= (shape[a + 2] - 1) / axis.step) {
+            shape[a + 2] = axis.out;
+            strides[a + 2] *= axis.step;
+            axis.step = 1;
+        }
+        axis.in = shape[a + 2];
+    }
+    const Array seen = ChannelsLast(MakeView(x, shape, strides, x.raw_data()));
+
+    // The taps come before the channels until all is done.
+    const Array gw_last = ChannelsLast(gw);
+    const bool is_direct = gw.dtype() == dtype && gw_last.IsContiguous();
+    const Array sum = is_direct ? gw_last : EmptyUnchecked(gw_last.shape(), dtype, gw.device());
+    conv.gw = reinterpret_cast<T*>(sum.raw_data());
+
+    // Some images at a time, for both operands are copied.
+    const int64_t n = x.shape()[0];
+    const int64_t nbytes = (seen.GetTotalSize() + gy.GetTotalSize()) / n * item;
+    const int64_t group = CountTogether(nbytes, n);
+    for (int64_t begin = 0; begin < n; begin += group) {
+        const int64_t end = std::min(n, begin + group);
+        const Array xs = AsContiguousOf(Images(seen, begin, end), dtype);
+        const Array gys = AsContiguousOf(Images(gy, begin, end), dtype);
+        WeightConv<T> part = conv;
+        part.batch = end - begin;
+        part.accumulate = begin != 0;
+        part.x = reinterpret_cast<const T*>(xs.raw_data());
+        part.x_image = xs.strides()[0] / item;
+        part.gy = reinterpret_cast<const T*>(gys.raw_data());
+        part.gy_image = gys.strides()[0] / item;
+        part.gy_channel = gys.strides()[1] / item;
+        for (int a = 0; a < conv.ndim; ++a) part.axes[a].x_stride = xs.strides()[a + 1] / item;
+        MergeAxes(&part);
+        RunWeightConv(part);
+    }
+    if (!is_direct) CallOn<kernels::AsType>(gw.device(), sum, gw_last);
+}
+
+void ConvWeightGrad(const Array& x, const Array& gy, const ConvGeometry& geometry,
+                    const Array& gw) {
+    VisitConvDtype(gw.dtype(), [&]<typename T>(T, Dtype dtype) {
+        RunConvWeightGrad<T>(x, gy, geometry, dtype, gw);
+    });
+}
+CX_NATIVE_KERNEL(ConvWeightGrad)
+
+}  // namespace
+}  // namespace chainerx::native

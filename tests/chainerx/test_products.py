@@ -1,0 +1,158 @@
+"""Large products and convolutions: right, and the same bits however they are cut or shared out."""
+
+import os
+import subprocess
+import sys
+
+import chainerx as chx
+import numpy as np
+import pytest
+
+SIZES = [(97, 331, 210), (64, 700, 450), (333, 320, 48), (16, 5000, 40), (130, 16, 900)]
+
+
+@pytest.fixture
+def threads():
+    before = chx.get_num_threads()
+    yield chx.set_num_threads
+    chx.set_num_threads(before)
+
+
+def operands(m, k, n, layout):
+    rng = np.random.default_rng(m * k + n)
+    a = rng.standard_normal((m, k), 'f4')
+    b = rng.standard_normal((k, n), 'f4')
+    x, y = chx.array(a), chx.array(b)
+    if layout[0] == 'T':
+        x = chx.array(np.ascontiguousarray(a.T)).T
+    if layout[1] == 'T':
+        y = chx.array(np.ascontiguousarray(b.T)).T
+    return a, b, x, y
+
+
+@pytest.mark.parametrize('layout', ['NN', 'NT', 'TN', 'TT'])
+@pytest.mark.parametrize('size', SIZES)
+def test_value_and_threads(size, layout, threads):
+    a, b, x, y = operands(*size, layout)
+    expected = a.astype('f8') @ b
+    found = []
+    for n in (1, 2, 4, 16):
+        threads(n)
+        found.append(chx.to_numpy(x @ y))
+        # Each product is rounded, and so is each sum of them.
+        bound = 2**-23 * (np.abs(a).astype('f8') @ np.abs(b)) * 4
+        assert np.all(np.abs(found[-1] - expected) <= bound)
+    assert all(np.array_equal(found[0], z) for z in found[1:])
+
+
+def own_is_chosen():
+    return chx.config_info()['isa']['used'] in ('avx2', 'avx512')
+
+
+@pytest.mark.parametrize('layout', ['NN', 'NT', 'TN', 'TT'])
+def test_cuts_change_no_bits(layout):
+    """A part of the result is the product of parts, where both are large enough for our tiles."""
+    if not own_is_chosen():
+        pytest.skip('OpenBLAS computes these products here')
+    rng = np.random.default_rng(1)
+    _, _, x, y = operands(301, 530, 277, layout)
+    whole = chx.to_numpy(x @ y)
+    for _ in range(10):
+        i, j = (int(v) for v in rng.integers(0, 200, 2))
+        m = int(rng.integers(50, 301 - i + 1))
+        n = int(rng.integers(50, 277 - j + 1))
+        part = chx.to_numpy(x[i : i + m] @ y[:, j : j + n])
+        np.testing.assert_array_equal(part, whole[i : i + m, j : j + n])
+
+
+def test_nan_and_infinity_stay_where_they_belong():
+    a = np.ones((100, 200), 'f4')
+    b = np.ones((200, 90), 'f4')
+    a[37, 5] = np.nan
+    b[3, 60] = np.inf
+    with np.errstate(invalid='ignore'):
+        expected = a @ b
+    np.testing.assert_array_equal(chx.to_numpy(chx.array(a) @ chx.array(b)), expected)
+
+
+@pytest.mark.parametrize('engine', ['own', 'plain'])
+def test_engine_passes_the_table(engine):
+    """Every shape, also those that are too small for it to be chosen."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    given = [p for p in os.environ.get('PYTHONPATH', '').split(os.pathsep) if p]
+    path = os.pathsep.join(os.path.abspath(p) for p in (folder, *given))
+    options = ['-q', '-x', '-p', 'no:cacheprovider', '-p', 'no:randomly', 'test_ops.py']
+    options += ['-k', 'forward and (matmul or dot or linear)']
+    done = subprocess.run(
+        [sys.executable, '-m', 'pytest', *options],
+        env={**os.environ, 'CHAINERX_BLAS': engine, 'PYTHONPATH': path},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
+    assert ' passed' in done.stdout
+
+
+# x, w, and the other arguments of conv. Large enough to be shared out, odd enough to end anywhere.
+CONVOLUTIONS = {
+    '3x3': ((3, 35, 29, 31), (47, 35, 3, 3), {'pad': 1}),
+    'small images': ((9, 64, 7, 7), (66, 64, 3, 3), {'pad': 1}),
+    'stride': ((2, 17, 45, 43), (33, 17, 3, 5), {'pad': (1, 2), 'stride': (2, 3)}),
+    'dilate': ((2, 17, 45, 43), (33, 17, 3, 2), {'pad': 2, 'dilate': (2, 3)}),
+    '1x1': ((4, 130, 23, 21), (70, 130, 1, 1), {}),
+    '1x1 stride': ((4, 130, 23, 21), (70, 130, 1, 1), {'stride': 2}),
+    'groups': ((3, 36, 31, 33), (48, 12, 3, 3), {'groups': 3}),
+    'depthwise': ((3, 33, 37, 39), (33, 1, 3, 3), {'groups': 33, 'pad': 1}),
+    'depthwise stride': ((3, 33, 37, 39), (66, 1, 5, 3), {'groups': 33, 'stride': 2}),
+    'wide kernel': ((1, 3, 61, 67), (20, 3, 19, 18), {'pad': 9}),
+    'one row': ((2, 30, 4001), (31, 30, 9), {'stride': 3, 'pad': 4}),
+    'three axes': ((2, 9, 13, 15, 14), (21, 9, 3, 3, 3), {'pad': 1, 'stride': (1, 2, 1)}),
+}
+
+
+@pytest.mark.parametrize('name', CONVOLUTIONS)
+@pytest.mark.parametrize('dtype', ['float32', 'float16', 'int32'])
+def test_convolutions_on_any_number_of_threads(name, dtype, threads):
+    x_shape, w_shape, arguments = CONVOLUTIONS[name]
+    if dtype == 'int32':
+        x_shape = (1, *x_shape[1:])
+    rng = np.random.default_rng(0)
+
+    def random(*shape):
+        if dtype == 'int32':
+            return chx.array(rng.integers(-9, 9, shape).astype(dtype))
+        return chx.array(rng.standard_normal(shape).astype(dtype))
+
+    x, w, b = random(*x_shape), random(*w_shape), random(w_shape[0])
+    gy = random(*chx.conv(x, w, b, **arguments).shape)
+
+    def run():
+        results = [chx.conv(x, w, b, **arguments)]
+        if dtype != 'int32':
+            leaves = [v.copy() for v in (x, w, b)]
+            for v in leaves:
+                v.require_grad()
+            y = chx.conv(*leaves, **arguments)
+            results += chx.grad([y], leaves, grad_outputs=[gy])
+        return [chx.to_numpy(r) for r in results]
+
+    threads(1)
+    expected = run()
+    for n in (2, 4, 16):
+        threads(n)
+        for a, e in zip(run(), expected, strict=True):
+            np.testing.assert_array_equal(a, e)
+
+
+def test_convolution_reads_and_writes_nothing_beyond():
+    """NaN around the operands would show in the result, and what is around the result stays."""
+    x = chx.full((2, 5, 9, 40), np.nan, 'float32')
+    inside = x[:, 1:4, 1:8, 3:34]
+    inside[...] = 1.0
+    w = chx.full((7, 3, 3, 3), 1.0, 'float32')
+    y = chx.to_numpy(chx.conv(inside, w, pad=1))
+    assert not np.isnan(y).any()
+    assert y.max() == 27.0
+    assert y.min() == 12.0

@@ -192,6 +192,9 @@ class AsyncDevice : public Device, private chainerx::StreamPool {
         return buffer;
     }
 
+    chainerx::MemoryStats ReadMemoryStats() override { return StreamPool::GetStats(); }
+    void ResetMemoryPeaks() override { StreamPool::ResetPeaks(); }
+
     void CopyFromHost(void* dst, const void* src, int64_t nbytes) override {
         const auto* from = static_cast<const char*>(src);
         Current().Put([to = arena_.Show(dst), bytes = std::vector<char>(from, from + nbytes)] {

@@ -117,6 +117,7 @@ def test_names_are_those_of_python():
     other_form = {
         # Array::FromHost, Array::AsContiguous, x.ToHost
         *('array', 'asarray', 'asanyarray', 'ascontiguousarray', 'to_numpy', 'from_dlpack'),
+        'memory_stats',  # GetMemoryStats
         # scopes are classes; memory is that of host_memory.h; the context has its backends
         *('backprop_scope', 'context_scope', 'force_backprop_mode', 'no_backprop_mode'),
         *('using_device', 'free_memory_cache', 'set_memory_cache_limit', 'get_backend'),

@@ -22,6 +22,15 @@ class CX_API Buffer {
     // The buffer is usually placed in front of its own data; `deleter` frees both.
     Buffer(Device* device, void* data, int64_t nbytes, Deleter deleter)
         : Buffer{device, data, nbytes, deleter, true, false} {}
+    // For who asks for IsTracking() before, and is in a hurry.
+    struct Untracked {};
+    Buffer(Device* device, void* data, int64_t nbytes, Deleter deleter, Untracked)
+        : foreign_{false},
+          writable_{true},
+          device_{device},
+          data_{data},
+          nbytes_{nbytes},
+          deleter_{deleter} {}
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
 

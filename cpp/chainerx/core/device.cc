@@ -101,6 +101,15 @@ void Device::CopyFromPeer(void* dst, Device& src_device, const void* src, int64_
 
 Stream& Device::NewStream() { throw NotImplementedError{"device ", name_, " has no streams"}; }
 
+MemoryStats Device::ReadMemoryStats() {
+    throw NotImplementedError{"memory_stats: device ", name_, " does not count its memory"};
+}
+
+void Device::ResetMemoryPeaks() {
+    throw NotImplementedError{"reset_peak_memory_stats: device ", name_,
+                              " does not count its memory"};
+}
+
 void Device::CopyToHost(void* dst, const void* src, int64_t nbytes) {
     if (default_stream_ == nullptr) {
         ReadToHost(dst, src, nbytes);

@@ -9,6 +9,7 @@
 
 #include "chainerx/core/buffer.h"
 #include "chainerx/core/macro.h"
+#include "chainerx/core/memory_stats.h"
 
 namespace chainerx {
 
@@ -60,6 +61,11 @@ class CX_API Device {
     // streams makes sure that memory of a freed buffer is not reused before all are done with it
     // (core/stream_pool.h does).
     virtual Buffer* Allocate(int64_t nbytes) = 0;
+
+    // What of its memory is in use. Of a device that counts it, with a MemoryCounter or by a
+    // StreamPool; the default is a NotImplementedError.
+    virtual MemoryStats ReadMemoryStats();
+    virtual void ResetMemoryPeaks();
 
     // Whether the host reads and writes the buffers of this device through plain pointers. Only
     // where kernels are synchronous.

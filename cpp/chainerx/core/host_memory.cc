@@ -12,6 +12,8 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/core/fork_mutex.h"
+#include "chainerx/core/leak_tracker.h"
+#include "chainerx/core/memory_stats.h"
 
 namespace chainerx {
 namespace {
@@ -147,13 +149,7 @@ void* Fresh(size_t class_size) {
     return std::aligned_alloc(64, class_size);
 }
 
-}  // namespace
-
-void* AllocLarge(size_t size) {
-    if (size > (size_t{1} << 46)) {
-        throw OutOfMemoryError{"out of memory: ", size, " bytes asked for"};
-    }
-    const int c = ClassOf(size);
+void* AllocBlock(size_t size, int c) {
     const size_t class_size = ClassSize(c);
     {
         const std::lock_guard lock{g_mutex};
@@ -174,8 +170,7 @@ void* AllocLarge(size_t size) {
     return p;
 }
 
-void FreeLarge(void* p, size_t size) noexcept {
-    const int c = ClassOf(size);
+void FreeBlock(void* p, int c) noexcept {
     const size_t class_size = ClassSize(c);
     const auto bytes = static_cast<int64_t>(class_size);
     Kept* evicted = nullptr;
@@ -192,6 +187,53 @@ void FreeLarge(void* p, size_t size) noexcept {
     }
     if (!kept) GiveBack(p, class_size);
     GiveBackAll(evicted);
+}
+
+int CheckedClassOf(size_t size) {
+    if (size > (size_t{1} << 46)) {
+        throw OutOfMemoryError{"out of memory: ", size, " bytes asked for"};
+    }
+    return ClassOf(size);
+}
+
+// In front of a workspace: it may be given back when its thread works for another device.
+struct alignas(64) WorkspaceHeader {
+    MemoryCounter* counter;
+};
+
+}  // namespace
+
+void* AllocLarge(size_t size, MemoryCounter& counter) {
+    const int c = CheckedClassOf(size);
+    void* p = AllocBlock(size, c);
+    internal::UseCounter(counter);
+    counter.Add(static_cast<int64_t>(ClassSize(c)), 1, internal::UntoldBytes(counter));
+    return p;
+}
+
+void FreeLarge(void* p, size_t size, MemoryCounter& counter) noexcept {
+    const int c = ClassOf(size);
+    FreeBlock(p, c);
+    counter.Add(-static_cast<int64_t>(ClassSize(c)), -1);
+}
+
+void* AllocLarge(size_t size) {
+    const int c = CheckedClassOf(size + sizeof(WorkspaceHeader));
+    void* p = AllocBlock(size, c);
+    const auto bytes = static_cast<int64_t>(ClassSize(c));
+    MemoryCounter* counter = internal::CounterOfWorkspaces();
+    if (counter != nullptr) counter->AddWorkspace(bytes);
+    internal::TrackWorkspace(bytes);
+    return new (p) WorkspaceHeader{counter} + 1;
+}
+
+void FreeLarge(void* p, size_t size) noexcept {
+    WorkspaceHeader* header = static_cast<WorkspaceHeader*>(p) - 1;
+    const int c = ClassOf(size + sizeof(WorkspaceHeader));
+    const auto bytes = static_cast<int64_t>(ClassSize(c));
+    if (header->counter != nullptr) header->counter->AddWorkspace(-bytes);
+    internal::TrackWorkspace(-bytes);
+    FreeBlock(header, c);
 }
 
 MemoryInfo GetMemoryInfo() {

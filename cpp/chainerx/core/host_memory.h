@@ -10,9 +10,17 @@
 
 namespace chainerx {
 
-// Aligned to 64 bytes. Gives the kept blocks back and tries again before OutOfMemoryError.
-void* AllocLarge(size_t size);
-void FreeLarge(void* p, size_t size) noexcept;
+class MemoryCounter;
+
+// Memory of arrays. Aligned to 64 bytes. Gives the kept blocks back and tries again before
+// OutOfMemoryError.
+void* AllocLarge(size_t size, MemoryCounter& counter);
+void FreeLarge(void* p, size_t size, MemoryCounter& counter) noexcept;
+
+// Memory that a kernel works in, from any of its threads: counted as such, for the device on which
+// the thread has last taken memory, as for the results of the kernel.
+CX_API void* AllocLarge(size_t size);
+CX_API void FreeLarge(void* p, size_t size) noexcept;
 
 struct MemoryInfo {
     int64_t in_use;  // bytes in blocks handed out

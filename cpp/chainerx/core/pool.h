@@ -29,31 +29,43 @@ inline constexpr size_t kPoolMaxSize = kPoolGrain * ThreadState::kNumPoolClasses
 CX_API void* PoolAllocSlow(size_t size);
 CX_API void PoolFreeSlow(void* p, size_t size) noexcept;
 
-inline void* PoolAlloc(size_t size) {
+// Null if there is none at hand. `size` is at most kPoolMaxSize.
+inline void* PoolTryAlloc(size_t size) {
     const size_t c = (size + kPoolGrain - 1) / kPoolGrain;
-    if (c <= ThreadState::kNumPoolClasses) [[likely]] {
-        ThreadState::FreeList& list = t_state.pool[c - 1];
-        if (void* p = list.head) [[likely]] {
-            list.head = *static_cast<void**>(p);
-            --list.count;
+    ThreadState::FreeList& list = t_state.pool[c - 1];
+    void* p = list.head;
+    if (p != nullptr) [[likely]] {
+        list.head = *static_cast<void**>(p);
+        --list.count;
+    }
+    return p;
+}
+
+inline void* PoolAlloc(size_t size) {
+    if (size <= kPoolMaxSize) [[likely]] {
+        if (void* p = PoolTryAlloc(size)) [[likely]]
             return p;
-        }
     }
     return PoolAllocSlow(size);
 }
 
+// `size` as it was asked for, at most kPoolMaxSize.
+inline void PoolFreeSmall(void* p, size_t size) noexcept {
+    const size_t c = (size + kPoolGrain - 1) / kPoolGrain;
+    ThreadState::FreeList& list = t_state.pool[c - 1];
+    if (list.count < t_state.pool_limit) [[likely]] {
+        *static_cast<void**>(p) = list.head;
+        list.head = p;
+        ++list.count;
+        return;
+    }
+    PoolFreeSlow(p, size);
+}
+
 // `size` as it was asked for.
 inline void PoolFree(void* p, size_t size) noexcept {
-    const size_t c = (size + kPoolGrain - 1) / kPoolGrain;
-    if (c <= ThreadState::kNumPoolClasses) [[likely]] {
-        ThreadState::FreeList& list = t_state.pool[c - 1];
-        if (list.count < t_state.pool_limit) [[likely]] {
-            *static_cast<void**>(p) = list.head;
-            list.head = p;
-            ++list.count;
-            return;
-        }
-    }
+    if (size <= kPoolMaxSize) [[likely]]
+        return PoolFreeSmall(p, size);
     PoolFreeSlow(p, size);
 }
 

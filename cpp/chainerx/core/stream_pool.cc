@@ -94,9 +94,12 @@ Buffer* StreamPool::Allocate(int64_t nbytes) {
         Buffer* buffer = new PooledBuffer{this, &device_, block, nbytes};
         const std::lock_guard lock{mutex_};
         in_use_ += ClassSize(c);
+        peak_in_use_ = std::max(peak_in_use_, in_use_);
+        ++allocations_;
         return buffer;
     } catch (...) {  // the block is free again
         const std::lock_guard lock{mutex_};
+        cached_ += ClassSize(c);
         block->next = std::exchange(free_[c], block);
         throw;
     }
@@ -127,6 +130,8 @@ void StreamPool::Free(Block* block) noexcept {
     for (Use& use : block->uses) use.ticket = use.stream->Mark();
     const std::lock_guard lock{mutex_};
     in_use_ -= ClassSize(block->size_class);
+    cached_ += ClassSize(block->size_class);
+    --allocations_;
     Block*& list = block->uses.empty() ? free_[block->size_class] : pending_;
     block->next = std::exchange(list, block);
 }
@@ -134,6 +139,7 @@ void StreamPool::Free(Block* block) noexcept {
 StreamPool::Block* StreamPool::TakeFree(int c, Stream* home) noexcept {
     for (Block** p = &free_[c]; *p != nullptr; p = &(*p)->next) {
         if ((*p)->home != home) continue;
+        cached_ -= ClassSize(c);
         return std::exchange(*p, (*p)->next);
     }
     return nullptr;
@@ -154,6 +160,7 @@ void StreamPool::Collect() noexcept {
 
 StreamPool::Block* StreamPool::TakeAll() noexcept {
     const std::lock_guard lock{mutex_};
+    cached_ = 0;
     Block* all = std::exchange(pending_, nullptr);
     for (Block*& list : free_) {
         while (list != nullptr) {
@@ -171,6 +178,21 @@ void StreamPool::Release() {
         FreeBlock(block->data, ClassSize(block->size_class));
         delete std::exchange(block, block->next);
     }
+}
+
+MemoryStats StreamPool::GetStats() const {
+    const std::lock_guard lock{mutex_};
+    MemoryStats stats;
+    stats.in_use = in_use_;
+    stats.peak_in_use = peak_in_use_;
+    stats.allocations = allocations_;
+    stats.cached = cached_;
+    return stats;
+}
+
+void StreamPool::ResetPeaks() {
+    const std::lock_guard lock{mutex_};
+    peak_in_use_ = in_use_;
 }
 
 int64_t StreamPool::bytes_in_use() const {

@@ -7,6 +7,7 @@
 #include "chainerx/core/buffer.h"
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/core/macro.h"
+#include "chainerx/core/memory_stats.h"
 #include "chainerx/core/stream.h"
 
 namespace chainerx {
@@ -34,6 +35,11 @@ class CX_API StreamPool {
 
     int64_t bytes_in_use() const;
 
+    // For Device::ReadMemoryStats and ResetMemoryPeaks. Blocks that other streams still need count
+    // as cached.
+    MemoryStats GetStats() const;
+    void ResetPeaks();
+
  protected:
     // Memory of the device, aligned to 64 bytes, or null; `nbytes` is a multiple of 256.
     virtual void* AllocateBlock(int64_t nbytes) = 0;
@@ -58,6 +64,9 @@ class CX_API StreamPool {
     Device& device_;
     internal::ForkMutex& mutex_{*new internal::ForkMutex};  // which is for good
     int64_t in_use_{0};
+    int64_t peak_in_use_{0};
+    int64_t allocations_{0};
+    int64_t cached_{0};
     // Lists that run through the blocks: freeing never allocates.
     Block* free_[kNumClasses]{};
     Block* pending_{nullptr};

@@ -26,6 +26,7 @@
 #include "chainerx/core/blocking.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/interrupt.h"
+#include "chainerx/core/memory_stats.h"
 
 namespace chainerx {
 namespace {
@@ -204,6 +205,7 @@ class Pool {
     internal::BlockFunction function_{};
     const void* context_{};
     int64_t n_blocks_{};
+    MemoryCounter* counter_{};
     std::exception_ptr error_;
 
     alignas(64) std::atomic<uint32_t> state_{0};
@@ -288,6 +290,7 @@ void Pool::WorkerLoop() {
                                                   std::memory_order_relaxed);
         }
         if (joined) {
+            internal::t_state.job_counter = counter_;
             RunShare();
             if ((state_.fetch_sub(1, std::memory_order_seq_cst) & kInside) == 1) {
                 state_.notify_one();
@@ -326,6 +329,7 @@ void Pool::Run(int64_t n_blocks, internal::BlockFunction function, const void* c
     function_ = function;
     context_ = context;
     n_blocks_ = n_blocks;
+    counter_ = internal::CounterOfWorkspaces();
     next_.store(0, std::memory_order_relaxed);
     failed_.store(false, std::memory_order_relaxed);
     state_.store(kOpen + (static_cast<uint32_t>(n_workers) << kRoomShift),

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/memory_stats.h"
 #include "chainerx/core/pool.h"
 
 namespace chainerx::internal {
@@ -22,6 +23,8 @@ constexpr bool kUsePool = true;
 struct ThreadCleanup {
     bool registered{false};
     ~ThreadCleanup() {
+        done = true;
+        TellSmallForTheLastTime();
         t_state.pool_limit = 0;
         for (ThreadState::FreeList& list : t_state.pool) {
             while (void* p = list.head) {
@@ -32,21 +35,23 @@ struct ThreadCleanup {
         }
         delete t_state.extra;
         t_state.extra = nullptr;
-        done = true;
     }
     bool done{false};
 };
 
 thread_local ThreadCleanup t_cleanup;
 
-// Touching t_cleanup registers its destructor, once per thread.
-void RegisterThread() {
-    if (t_cleanup.registered || t_cleanup.done) return;
-    t_cleanup.registered = true;
-    if (kUsePool) t_state.pool_limit = ThreadState::kPoolLimit;
-}
-
 }  // namespace
+
+// Touching t_cleanup registers its destructor, once per thread.
+bool RegisterThread() {
+    if (t_cleanup.done) return false;
+    if (!t_cleanup.registered) {
+        t_cleanup.registered = true;
+        if (kUsePool) t_state.pool_limit = ThreadState::kPoolLimit;
+    }
+    return true;
+}
 
 void* PoolAllocSlow(size_t size) {
     RegisterThread();

@@ -11,6 +11,7 @@ namespace chainerx {
 
 class Context;
 class Device;
+class MemoryCounter;
 
 namespace internal {
 
@@ -30,6 +31,16 @@ struct ThreadExtra {
     uint64_t next_token;  // starts at another number in each thread
 };
 
+// The small blocks of one device that this thread has taken and given back, and not told of yet:
+// core/memory_stats.h. Other threads read it.
+struct SmallBlocks {
+    MemoryCounter* counter;  // of the device
+    int32_t take_room;       // bytes that may be taken until it is told
+    int32_t give_room;
+    int32_t count;
+    SmallBlocks* next;  // of another thread
+};
+
 struct ThreadState {
     static constexpr int kNumPoolClasses = 16;
     static constexpr uint32_t kPoolLimit = 512;
@@ -41,6 +52,10 @@ struct ThreadState {
 
     FreeList pool[kNumPoolClasses]{};
     uint32_t pool_limit{0};  // 0 until the thread's clean-up is registered, and after it ran
+
+    SmallBlocks small_blocks{};
+    // Of a thread of the pool: whose memory the job works on.
+    MemoryCounter* job_counter{nullptr};
 
     Context* default_context{nullptr};
     uint32_t contexts_destroyed{0};  // of all, when the default context was last known to be alive
@@ -62,6 +77,9 @@ struct ThreadState {
 extern CX_API constinit thread_local ThreadState t_state __attribute__((tls_model("initial-exec")));
 
 CX_API ThreadExtra& GetThreadExtra();
+
+// Has what the thread owns cleaned up when it ends; false if that has been done.
+bool RegisterThread();
 
 // Computes the mask of a context that is not the cached one.
 CX_API uint64_t RecordMaskSlow(Context* context);

@@ -114,6 +114,8 @@ struct LayoutAccess {
             .CX_DATA(name_)
             .Virtual(&T::NewStream)
             .Virtual(&T::Allocate)
+            .Virtual(&T::ReadMemoryStats)
+            .Virtual(&T::ResetMemoryPeaks)
             .Virtual(&T::IsHostAccessible)
             .Virtual(&T::CopyFromHost)
             .Virtual(&T::CopyFromPeer)

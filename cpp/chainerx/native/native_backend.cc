@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <type_traits>
 
 #include "chainerx/core/context.h"
 #include "chainerx/core/fork_mutex.h"
@@ -23,16 +24,44 @@ void CopyBytes(void* dst, const void* src, int64_t nbytes) {
     if (nbytes != 0) std::memcpy(dst, src, static_cast<size_t>(nbytes));
 }
 
+// As the pool rounds it.
+int32_t SmallBytes(size_t size) {
+    constexpr size_t kGrain = internal::kPoolGrain;
+    return static_cast<int32_t>((size + kGrain - 1) / kGrain * kGrain);
+}
+
+MemoryCounter& CounterOf(const Buffer& b) {
+    return static_cast<NativeDevice*>(b.device())->memory_counter();
+}
+
+// These are called last, so that the short way has nothing to save for what comes after.
+[[gnu::noinline, gnu::cold]] void TellAndFree(Buffer* b, size_t size) {
+    internal::TellSmall();
+    internal::PoolFreeSmall(b, size);
+}
+[[gnu::noinline, gnu::cold]] void FreeOfAnotherCounter(Buffer* b, size_t size) {
+    MemoryCounter& counter = CounterOf(*b);
+    internal::UseCounter(counter);
+    counter.Add(-SmallBytes(size), -1);
+    internal::PoolFreeSmall(b, size);
+}
+
+static_assert(std::is_trivially_destructible_v<Buffer>);
+
 void DeleteSmall(Buffer* b) {
     const size_t size = BlockSize(b->nbytes());
-    b->~Buffer();
-    internal::PoolFree(b, size);
+    if (!internal::UsesCounter(CounterOf(*b))) [[unlikely]]
+        return FreeOfAnotherCounter(b, size);
+    if (internal::CountSmallGiven(SmallBytes(size))) [[unlikely]]
+        return TellAndFree(b, size);
+    internal::PoolFreeSmall(b, size);
 }
 
 void DeleteLarge(Buffer* b) {
     const size_t size = BlockSize(b->nbytes());
+    MemoryCounter& counter = CounterOf(*b);
     b->~Buffer();
-    FreeLarge(b, size);
+    FreeLarge(b, size, counter);
 }
 
 const bool kRegistered = [] {
@@ -50,10 +79,46 @@ KernelTable& Kernels() {
 }
 
 Buffer* NativeDevice::Allocate(int64_t nbytes) {
+    const size_t size = BlockSize(nbytes);
+    if (nbytes <= kSmallLimit && internal::UsesCounter(counter_) && !internal::IsTracking())
+        [[likely]] {
+        if (void* p = internal::PoolTryAlloc(size)) [[likely]] {
+            auto* b = new (p) Buffer{this, static_cast<char*>(p) + kHeader, nbytes, &DeleteSmall,
+                                     Buffer::Untracked{}};
+            if (internal::CountSmallTaken(SmallBytes(size))) [[unlikely]]
+                return Told(b);
+            return b;
+        }
+    }
+    return AllocateSlow(nbytes);
+}
+
+Buffer* NativeDevice::Told(Buffer* b) {
+    internal::TellSmall();
+    return b;
+}
+
+Buffer* NativeDevice::AllocateSlow(int64_t nbytes) {
+    const size_t size = BlockSize(nbytes);
     const bool small = nbytes <= kSmallLimit;
-    void* p = small ? internal::PoolAlloc(BlockSize(nbytes)) : AllocLarge(BlockSize(nbytes));
+    void* p;
+    if (small) {
+        p = internal::PoolAlloc(size);
+        internal::UseCounter(counter_);
+        counter_.Add(SmallBytes(size), 1, internal::UntoldBytes(counter_));
+    } else {
+        p = AllocLarge(size, counter_);
+    }
     return new (p)
         Buffer{this, static_cast<char*>(p) + kHeader, nbytes, small ? &DeleteSmall : &DeleteLarge};
+}
+
+MemoryStats NativeDevice::ReadMemoryStats() {
+    MemoryStats stats = counter_.Read();
+    const MemoryInfo host = GetMemoryInfo();
+    stats.cached = host.cached;
+    stats.limit = host.limit;
+    return stats;
 }
 
 void NativeDevice::CopyFromHost(void* dst, const void* src, int64_t nbytes) {

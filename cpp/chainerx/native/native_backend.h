@@ -32,9 +32,20 @@ class CX_API NativeDevice : public Device {
     Buffer* Allocate(int64_t nbytes) override;
     bool IsHostAccessible() const override { return true; }
     void CopyFromHost(void* dst, const void* src, int64_t nbytes) override;
+    // What is cached, and the limit of that, are of all native devices together.
+    MemoryStats ReadMemoryStats() override;
+    void ResetMemoryPeaks() override { counter_.ResetPeaks(); }
+
+    MemoryCounter& memory_counter() { return counter_; }
 
  protected:
     void ReadToHost(void* dst, const void* src, int64_t nbytes) override;
+
+ private:
+    CX_COLD static Buffer* Told(Buffer* b);
+    CX_COLD Buffer* AllocateSlow(int64_t nbytes);
+
+    MemoryCounter counter_;
 };
 
 class CX_API NativeBackend : public Backend {

@@ -11,6 +11,7 @@
 #include "chainerx/core/backend.h"
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
+#include "chainerx/core/memory_stats.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/copies.h"
 
@@ -25,6 +26,19 @@ Device& Resolve(nb::handle device, nb::handle index) {
     return GetDefaultContext().GetDevice(
         ToString("get_device", "backend_name", device.ptr()),
         static_cast<int>(ToInt("get_device", "index", index.ptr())));
+}
+
+nb::dict MemoryStatsOf(nb::handle device) {
+    const MemoryStats stats = GetMemoryStats(ToDevice(device.ptr()));
+    nb::dict d;
+    d["in_use"] = stats.in_use;
+    d["peak_in_use"] = stats.peak_in_use;
+    d["workspace"] = stats.workspace;
+    d["peak_workspace"] = stats.peak_workspace;
+    d["allocations"] = stats.allocations;
+    d["cached"] = stats.cached;
+    d["limit"] = stats.limit < 0 ? nb::object{nb::none()} : nb::object{nb::int_(stats.limit)};
+    return d;
 }
 
 // Both scopes may be entered several times at once.
@@ -203,6 +217,27 @@ void BindDevice(nb::module_& m) {
         "Sets the default device of this thread.\n\n"
         "Args:\n    device (str or Device): Which.\n"
         "Raises:\n    ContextError: If it is of another context than the default one.");
+    m.def("memory_stats", &MemoryStatsOf, nb::arg("device") = nb::none(),
+          nb::sig("def memory_stats(device: str | Device | None = None) -> dict[str, int | None]"),
+          "How much memory of a device is in use, and was at most.\n\n"
+          "Args:\n    device (str or Device): Which; None is the default device.\n"
+          "Returns:\n    dict: ``in_use``, bytes of blocks for arrays and workspaces, and "
+          "``peak_in_use``, the most since the\n    program began or "
+          "``reset_peak_memory_stats``; ``workspace`` and ``peak_workspace``, the part in which "
+          "kernels\n    work; ``allocations``, how many arrays own a block (views share one); "
+          "``cached``, bytes that are kept\n    for reuse, and ``limit``, the most that are kept, "
+          "None without one: these two are shared by all native devices.\n"
+          "Raises:\n    NotImplementedError: If the device does not count its memory.\n"
+          "Note:\n    Memory of others that arrays lie in (NumPy, DLPack) is not counted. Peaks "
+          "may miss 64 KiB of\n    small arrays in each thread.");
+    m.def(
+        "reset_peak_memory_stats",
+        [](nb::handle device) { ResetPeakMemoryStats(ToDevice(device.ptr())); },
+        nb::arg("device") = nb::none(),
+        nb::sig("def reset_peak_memory_stats(device: str | Device | None = None) -> None"),
+        "Lets the peaks of memory_stats() begin anew, at what is in use now.\n\n"
+        "Args:\n    device (str or Device): Which; None is the default device.\n"
+        "Raises:\n    NotImplementedError: If the device does not count its memory.");
     m.def(
         "using_device", [](nb::handle d, nb::handle i) { return new PyDeviceScope{Resolve(d, i)}; },
         nb::arg("device"), nb::arg("index") = nb::none(),

@@ -231,6 +231,34 @@ def set_default_device(device: str | Device) -> None:
         ContextError: If it is of another context than the default one.
     """
 
+def memory_stats(device: str | Device | None = None) -> dict[str, builtins.int | None]:
+    """
+    How much memory of a device is in use, and was at most.
+
+    Args:
+        device (str or Device): Which; None is the default device.
+    Returns:
+        dict: ``in_use``, bytes of blocks for arrays and workspaces, and ``peak_in_use``, the most since the
+        program began or ``reset_peak_memory_stats``; ``workspace`` and ``peak_workspace``, the part in which kernels
+        work; ``allocations``, how many arrays own a block (views share one); ``cached``, bytes that are kept
+        for reuse, and ``limit``, the most that are kept, None without one: these two are shared by all native devices.
+    Raises:
+        NotImplementedError: If the device does not count its memory.
+    Note:
+        Memory of others that arrays lie in (NumPy, DLPack) is not counted. Peaks may miss 64 KiB of
+        small arrays in each thread.
+    """
+
+def reset_peak_memory_stats(device: str | Device | None = None) -> None:
+    """
+    Lets the peaks of memory_stats() begin anew, at what is in use now.
+
+    Args:
+        device (str or Device): Which; None is the default device.
+    Raises:
+        NotImplementedError: If the device does not count its memory.
+    """
+
 def using_device(device: str | Device, index: builtins.int | None = None) -> DeviceScope:
     """
     A block, entered by ``with``, in which a device is the default of this thread.

@@ -44,6 +44,7 @@ except ImportError as _error:
 from chainerx import profiler
 from chainerx._config import config_info, show_config
 from chainerx._io import frombuffer, fromfile, fromfunction, fromiter, fromstring, loadtxt
+from chainerx.profiler import profile
 
 if _typing.TYPE_CHECKING:
     from chainerx import testing

@@ -146,7 +146,7 @@ def test_signatures_of_classes():
         (chx.DtypeError, '(*args)'),
         (chx.Device, '() -> NoReturn'),
         (chx.kernels.Hook, '() -> NoReturn'),
-        (chx.kernels.Profiler, '(synchronize=False)'),
+        (chx.kernels.Profiler, '(synchronize=False, trace_limit=0)'),
         (chx.kernels.Validator, '()'),
         (chx.ndarray, '(shape, dtype, device=None)'),
     ):

@@ -1,75 +1,307 @@
 #include "chainerx/kernels/profiler.h"
 
+#include <pthread.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <mutex>
 
 #include "chainerx/core/fork_mutex.h"
+#include "chainerx/core/leak_tracker.h"
 
 namespace chainerx {
+
+using internal::CallSignature;
+
 namespace {
 
-double Now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+int64_t Now() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
         .count();
 }
 
-// A call that is being timed. Several profilers may time the same calls.
-struct Frame {
-    const KernelProfiler* profiler;
-    Frame* parent;
-    double start{0};
-    double inner{0};  // spent in kernels that this one calls
-};
-
-thread_local Frame* t_frame = nullptr;
-
-Frame* ParentOf(const KernelProfiler* profiler) {
-    Frame* frame = t_frame;
-    while (frame != nullptr && frame->profiler != profiler) frame = frame->parent;
-    return frame;
+int64_t ThreadNumber() {
+#ifdef __linux__
+    return syscall(SYS_gettid);
+#else
+    return static_cast<int64_t>(reinterpret_cast<uintptr_t>(pthread_self()));
+#endif
 }
 
-// Over the rows of all profilers: it outlives them.
+// Over the lists of logs of all profilers, which it outlives.
 constinit internal::ForkMutex g_mutex;
+// Over what is in logs. A log is written by one thread and seldom read, so these are hardly ever
+// waited for; they can't be part of it, as a lock is for good.
+constinit internal::ForkMutex g_log_mutexes[16];
+
+std::atomic<uint64_t> g_profilers{0};
+std::atomic<uint64_t> g_forks{0};  // a child's thread has another number than the one it was
+
+[[maybe_unused]] const int g_fork_handler =
+    pthread_atfork(nullptr, nullptr, [] { g_forks.fetch_add(1, std::memory_order_relaxed); });
 
 }  // namespace
 
-void KernelProfiler::Run(KernelCall& call) {
-    struct Timed : Frame {
-        explicit Timed(const KernelProfiler* p) : Frame{p, t_frame, Now()} { t_frame = this; }
-        ~Timed() { t_frame = parent; }
+// What one thread did.
+struct KernelProfiler::Log {
+    struct Entry {
+        const KernelInfo* kernel;
+        std::vector<int64_t> words;
+        uint64_t hash;
+        int64_t calls{0};
+        int64_t total{0};  // nanoseconds
+        int64_t self{0};
+        int64_t bytes{0};
+        int64_t peak{0};
     };
-    Frame* const outer = ParentOf(this);
-    Timed frame{this};
-    call.Proceed();
-    if (synchronize_) call.device().Synchronize();
-    const double total = Now() - frame.start;
-    if (outer != nullptr) outer->inner += total;
 
+    internal::ForkMutex& mutex;
+    const int64_t process{getpid()};
+    const int64_t thread{ThreadNumber()};
+    // What the thread had taken when its last kernel began or ended, while `watch` lasts.
+    uint32_t watch{0};
+    int64_t taken{0};
+    std::vector<Entry> entries;
+    std::vector<uint32_t> table = std::vector<uint32_t>(64);  // 1 + the place of an entry
+    std::vector<Event> events;
+
+    void Know(const internal::WatchedMemory& memory) {
+        watch = memory.watch;
+        taken = memory.taken;
+    }
+
+    explicit Log(size_t number) : mutex{g_log_mutexes[number % std::size(g_log_mutexes)]} {}
+
+    // Where the entry is, or may be put.
+    uint32_t& Find(std::span<const int64_t> words, uint64_t hash) {
+        const size_t mask = table.size() - 1;
+        for (size_t i = hash & mask;; i = (i + 1) & mask) {
+            if (table[i] == 0) return table[i];
+            const Entry& entry = entries[table[i] - 1];
+            if (entry.hash == hash && std::ranges::equal(entry.words, words)) return table[i];
+        }
+    }
+
+    size_t Place(const CallSignature& signature, const KernelCall& call) {
+        const uint64_t hash = signature.Hash();
+        const std::span<const int64_t> words = signature.words();
+        if (const uint32_t place = Find(words, hash)) return place - 1;
+        if (entries.size() >= kMaxRows && words.size() > 3) {
+            return Place(CallSignature::OfKernel(call), call);
+        }
+        if (2 * (entries.size() + 1) > table.size()) {
+            std::vector<uint32_t> larger(2 * table.size());
+            std::swap(table, larger);
+            for (size_t i = 0; i < entries.size(); ++i) {
+                Find(entries[i].words, entries[i].hash) = static_cast<uint32_t>(i + 1);
+            }
+        }
+        entries.push_back({&call.kernel(), {words.begin(), words.end()}, hash});
+        Find(words, hash) = static_cast<uint32_t>(entries.size());
+        return entries.size() - 1;
+    }
+
+    void Clear() {
+        entries.clear();
+        events.clear();
+        events.shrink_to_fit();
+        std::ranges::fill(table, 0);
+    }
+
+    std::vector<Row> Rows() const {
+        std::vector<Row> rows;
+        for (const Entry& e : entries) {
+            rows.push_back({e.kernel, reinterpret_cast<const Device*>(e.words[1]),
+                            internal::Summarize(*e.kernel, e.words), e.calls,
+                            static_cast<double>(e.total) * 1e-9, static_cast<double>(e.self) * 1e-9,
+                            e.bytes, e.peak});
+        }
+        return rows;
+    }
+};
+
+// A call that is being timed. Several profilers may time the same calls.
+struct KernelProfiler::Frame {
+    const KernelProfiler* profiler;
+    Log& log;
+    Frame* outer;   // of any profiler
+    Frame* parent;  // of the same
+    internal::WatchedMemory before;
+    int64_t taken_before;  // by the thread, when the kernel before this one had ended
+    int64_t start{0};
+    int64_t inner{0};  // nanoseconds in kernels that this one calls
+    int64_t inner_bytes{0};
+
+    static inline thread_local constinit Frame* t_innermost = nullptr;
+
+    Frame(const KernelProfiler* p, Log& l)
+        : profiler{p},
+          log{l},
+          outer{t_innermost},
+          parent{outer},
+          before{internal::GetWatchedMemory()},
+          taken_before{l.watch == before.watch ? l.taken : 0} {
+        l.Know(before);
+        while (parent != nullptr && parent->profiler != p) parent = parent->outer;
+        t_innermost = this;
+        start = Now();
+    }
+    ~Frame() { t_innermost = outer; }
+    Frame(const Frame&) = delete;
+    Frame& operator=(const Frame&) = delete;
+};
+
+KernelProfiler::KernelProfiler(const Options& options)
+    : options_{options}, id_{g_profilers.fetch_add(1) + 1} {}
+
+KernelProfiler::~KernelProfiler() = default;
+
+void KernelProfiler::Start(const std::shared_ptr<KernelProfiler>& profiler) {
+    if (profiler->started_.fetch_add(1) != 0) return;
+    try {
+        InstallKernelHook(profiler);
+    } catch (...) {
+        profiler->started_.fetch_sub(1);
+        throw;
+    }
+    profiler->watches_alone_ = internal::WatchMemory(true);
+    profiler->LogOfThisThread().Know(internal::GetWatchedMemory());
+}
+
+bool KernelProfiler::Stop() {
+    int started = started_.load();
+    do {
+        if (started == 0) return false;
+    } while (!started_.compare_exchange_weak(started, started - 1));
+    if (started != 1) return true;
+    internal::WatchMemory(false);
+    RemoveKernelHook(this);
+    return true;
+}
+
+KernelProfiler::Log& KernelProfiler::LogOfThisThread() {
+    struct Known {
+        uint64_t profiler;
+        uint64_t forks;
+        Log* log;
+    };
+    thread_local constinit Known t_known[4]{};
+    thread_local constinit unsigned t_next = 0;
+    const uint64_t forks = g_forks.load(std::memory_order_relaxed);
+    for (const Known& known : t_known) {
+        if (known.profiler == id_ && known.forks == forks) return *known.log;
+    }
+    const int64_t process = getpid();
+    const int64_t thread = ThreadNumber();
     const std::lock_guard lock{g_mutex};
-    // By id: a plug-in that calls kernels has descriptors of its own.
-    const auto it =
-        std::ranges::find(rows_, call.kernel().id, [](const Row& r) { return r.kernel->id; });
-    Row& row = it != rows_.end() ? *it : rows_.emplace_back(Row{&call.kernel(), 0, 0, 0});
-    ++row.calls;
-    row.total += total;
-    row.self += total - frame.inner;
+    // More profilers than are known here, or a number that was another thread's before.
+    auto it = std::ranges::find_if(
+        logs_, [&](const auto& l) { return l->process == process && l->thread == thread; });
+    if (it == logs_.end()) {
+        logs_.push_back(std::make_unique<Log>(logs_.size()));
+        it = logs_.end() - 1;
+        // Where another profiler began to watch earlier, what the thread has taken since is not for
+        // its first kernel, though that one's results are.
+        if (!watches_alone_) (*it)->Know(internal::GetWatchedMemory());
+    }
+    t_known[t_next++ % std::size(t_known)] = {id_, forks, it->get()};
+    return **it;
+}
+
+void KernelProfiler::Run(KernelCall& call) {
+    const CallSignature signature{call};
+    Frame frame{this, LogOfThisThread()};
+    try {
+        call.Proceed();
+        if (options_.synchronize) call.device().Synchronize();
+    } catch (...) {  // it took its time, too
+        Finish(frame, signature, call);
+        throw;
+    }
+    Finish(frame, signature, call);
+}
+
+void KernelProfiler::Finish(Frame& frame, const CallSignature& signature, const KernelCall& call) {
+    const int64_t duration = Now() - frame.start;
+    const internal::WatchedMemory after = internal::GetWatchedMemory();
+    const int64_t bytes = after.watch == frame.before.watch ? after.taken - frame.taken_before : 0;
+    if (frame.parent != nullptr) {
+        frame.parent->inner += duration;
+        frame.parent->inner_bytes += bytes;
+    }
+    Log& log = frame.log;
+    const std::lock_guard lock{log.mutex};
+    log.Know(after);
+    try {
+        const size_t place = log.Place(signature, call);
+        Log::Entry& entry = log.entries[place];
+        ++entry.calls;
+        entry.total += duration;
+        entry.self += duration - frame.inner;
+        const int64_t own_bytes = bytes - frame.inner_bytes;
+        entry.bytes += own_bytes;
+        entry.peak = std::max({entry.peak, frame.before.live, after.live,
+                               after.peak > frame.before.peak ? after.peak : 0});
+        if (options_.trace_limit == 0) return;
+        if (events_.load(std::memory_order_relaxed) >= options_.trace_limit) {
+            dropped_.fetch_add(1, std::memory_order_relaxed);
+            return;
+        }
+        log.events.push_back({frame.start, duration, own_bytes, static_cast<int64_t>(place)});
+        events_.fetch_add(1, std::memory_order_relaxed);
+    } catch (const std::bad_alloc&) {  // that must not be the end of who is profiled
+        dropped_.fetch_add(1, std::memory_order_relaxed);
+    }
+}
+
+std::vector<KernelProfiler::Thread> KernelProfiler::Threads() const {
+    std::vector<Thread> threads;
+    const std::lock_guard lock{g_mutex};
+    for (const std::unique_ptr<Log>& log : logs_) {
+        const std::lock_guard lock_log{log->mutex};
+        threads.push_back({log->process, log->thread, log->Rows(), log->events});
+    }
+    return threads;
 }
 
 std::vector<KernelProfiler::Row> KernelProfiler::rows() const {
-    std::vector<Row> rows;
+    std::map<std::vector<int64_t>, Log::Entry> all;
     {
         const std::lock_guard lock{g_mutex};
-        rows = rows_;
+        for (const std::unique_ptr<Log>& log : logs_) {
+            const std::lock_guard lock_log{log->mutex};
+            for (const Log::Entry& e : log->entries) {
+                const auto [it, is_new] = all.emplace(e.words, e);
+                if (is_new) continue;
+                Log::Entry& sum = it->second;
+                sum.calls += e.calls;
+                sum.total += e.total;
+                sum.self += e.self;
+                sum.bytes += e.bytes;
+                sum.peak = std::max(sum.peak, e.peak);
+            }
+        }
     }
-    std::ranges::sort(rows, std::greater{}, &Row::self);
-    return rows;
+    Log merged{0};
+    for (auto& [words, entry] : all) merged.entries.push_back(std::move(entry));
+    std::ranges::stable_sort(merged.entries, std::greater{}, &Log::Entry::self);
+    return merged.Rows();
 }
 
 void KernelProfiler::Reset() {
     const std::lock_guard lock{g_mutex};
-    rows_.clear();
+    for (const std::unique_ptr<Log>& log : logs_) {
+        const std::lock_guard lock_log{log->mutex};
+        events_.fetch_sub(static_cast<int64_t>(log->events.size()), std::memory_order_relaxed);
+        log->Clear();
+    }
+    dropped_.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace chainerx

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -53,6 +54,32 @@ std::vector<KernelRow> Table() {
     return rows;
 }
 
+nb::object ToObject(const std::optional<std::vector<OperandSummary>>& operands) {
+    if (!operands) return nb::none();
+    nb::list list;
+    for (const OperandSummary& o : *operands) {
+        nb::object shape = nb::none();
+        if (o.shape) {
+            nb::list lengths;
+            for (const int64_t length : *o.shape) lengths.append(length);
+            shape = nb::tuple(lengths);
+        }
+        const nb::object dtype = o.dtype ? nb::object{nb::str(GetDtypeName(*o.dtype))} : nb::none();
+        list.append(nb::make_tuple(o.name, dtype, shape));
+    }
+    return nb::tuple(list);
+}
+
+nb::list ToList(const std::vector<KernelProfiler::Row>& rows) {
+    nb::list list;
+    for (const KernelProfiler::Row& r : rows) {
+        list.append(nb::make_tuple(r.kernel->name, r.kernel->family, r.device->name(),
+                                   ToObject(r.operands), r.calls, r.total, r.self, r.bytes,
+                                   r.peak));
+    }
+    return list;
+}
+
 }  // namespace
 
 void InitKernels(PyObject* module) {
@@ -71,18 +98,39 @@ void InitKernels(PyObject* module) {
             "remove", [](const KernelHook& hook) { return RemoveKernelHook(&hook); },
             "False if it is not installed.");
     nb::class_<KernelProfiler, KernelHook>(
-        m, "Profiler", "Profiler(synchronize=False)\n--\n\nCounts and times the calls of kernels.")
-        .def(nb::init<bool>(), nb::arg("synchronize") = false)
+        m, "Profiler",
+        "Profiler(synchronize=False, trace_limit=0)\n--\n\n"
+        "Counts and times the calls of kernels. chainerx.profile() is for users.")
         .def(
-            "rows",
-            [](const KernelProfiler& profiler) {
-                std::vector<std::tuple<std::string, std::string, int64_t, double, double>> rows;
-                for (const KernelProfiler::Row& r : profiler.rows()) {
-                    rows.emplace_back(r.kernel->name, r.kernel->family, r.calls, r.total, r.self);
-                }
-                return rows;
+            "__init__",
+            [](KernelProfiler* self, bool synchronize, int64_t trace_limit) {
+                new (self) KernelProfiler{{synchronize, trace_limit}};
             },
-            "(name, family, calls, seconds, seconds without the kernels that it called) of each.")
+            nb::arg("synchronize") = false, nb::arg("trace_limit") = 0)
+        .def(
+            "install", [](const std::shared_ptr<KernelProfiler>& p) { KernelProfiler::Start(p); },
+            "From now on it counts, until it is removed as often.")
+        .def("remove", &KernelProfiler::Stop, "False if it is not installed.")
+        .def(
+            "rows", [](const KernelProfiler& p) { return ToList(p.rows()); },
+            "For each kind of calls: kernel, family, device, operands as (name, dtype, shape), "
+            "calls, seconds, seconds without the kernels that it called, bytes, most bytes in use.")
+        .def(
+            "threads",
+            [](const KernelProfiler& p) {
+                nb::list threads;
+                for (const KernelProfiler::Thread& t : p.Threads()) {
+                    static_assert(sizeof(KernelProfiler::Event) == 4 * sizeof(int64_t));
+                    const nb::bytes events{t.events.data(),
+                                           t.events.size() * sizeof(KernelProfiler::Event)};
+                    threads.append(nb::make_tuple(t.process, t.thread, ToList(t.rows), events));
+                }
+                return threads;
+            },
+            "For each thread: process and thread as the system numbers them, rows, and the calls "
+            "that were kept, as four numbers of 64 bits each: nanoseconds of their start and "
+            "duration, bytes, row.")
+        .def_prop_ro("dropped", &KernelProfiler::dropped, "Calls that were not kept.")
         .def("reset", &KernelProfiler::Reset, "Forgets what was counted.");
     nb::class_<KernelValidator, KernelHook>(m, "Validator",
                                             "Validator()\n--\n\nChecks the operands of each call.")

@@ -27,14 +27,31 @@ class Hook:
         """False if it is not installed."""
 
 class Profiler(Hook):
-    """Counts and times the calls of kernels."""
+    """
+    Counts and times the calls of kernels. chainerx.profile() is for users.
+    """
 
-    def __init__(self, synchronize: builtins.bool = False) -> None: ...
+    def __init__(self, synchronize: builtins.bool = False, trace_limit: builtins.int = 0) -> None: ...
 
-    def rows(self) -> list[tuple[str, str, builtins.int, builtins.float, builtins.float]]:
+    def install(self) -> None:
+        """From now on it counts, until it is removed as often."""
+
+    def remove(self) -> builtins.bool:
+        """False if it is not installed."""
+
+    def rows(self) -> list:
         """
-        (name, family, calls, seconds, seconds without the kernels that it called) of each.
+        For each kind of calls: kernel, family, device, operands as (name, dtype, shape), calls, seconds, seconds without the kernels that it called, bytes, most bytes in use.
         """
+
+    def threads(self) -> list:
+        """
+        For each thread: process and thread as the system numbers them, rows, and the calls that were kept, as four numbers of 64 bits each: nanoseconds of their start and duration, bytes, row.
+        """
+
+    @property
+    def dropped(self) -> builtins.int:
+        """Calls that were not kept."""
 
     def reset(self) -> None:
         """Forgets what was counted."""

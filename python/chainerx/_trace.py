@@ -1,0 +1,141 @@
+"""How a profile is shown: the table, and the trace file."""
+
+from __future__ import annotations
+
+import collections.abc
+import json
+import os
+import struct
+import tempfile
+import threading
+import typing as tp
+
+if tp.TYPE_CHECKING:
+    from chainerx.profiler import Row
+
+#: Name, category, start and duration in nanoseconds, thread.
+Region = tuple[str, str, int, int, int]
+
+Operands = collections.abc.Sequence[tuple[str, str | None, tuple[int, ...] | None]]
+
+_EVENT = struct.Struct('4q')
+
+
+def _text(operands: Operands | None) -> str:
+    """``x1 float32[2,3], x2 number``."""
+    if operands is None:
+        return '(others)'
+    return ', '.join(
+        f'{name} {dtype}[{",".join(map(str, shape))}]' if shape is not None else name
+        for name, dtype, shape in operands
+    )
+
+
+def _bytes(n: int) -> str:
+    for unit, size in (('GiB', 2**30), ('MiB', 2**20), ('KiB', 2**10)):
+        if abs(n) >= size:
+            return f'{n / size:.1f} {unit}'
+    return f'{n} B'
+
+
+def table(rows: list[Row], limit: int | None, dropped: int) -> str:
+    """The rows as text; those after ``limit`` as one."""
+    shown = rows if limit is None else rows[:limit]
+    width = max([24, *(len(r.name) for r in shown)])
+    lines = [
+        f'{"kernel":<{width}}{"calls":>10}{"total ms":>12}{"self ms":>12}{"share":>8}'
+        f'{"us/call":>10}{"memory":>12}{"peak":>12}'
+    ]
+
+    def line(name: str, rows: list[Row], what: str) -> str:
+        calls = sum(r.calls for r in rows)
+        self_time = sum(r.self_time for r in rows)
+        return (
+            f'{name:<{width}}{calls:>10}{sum(r.total for r in rows) * 1e3:>12.3f}'
+            f'{self_time * 1e3:>12.3f}{sum(r.share for r in rows):>8.1%}'
+            f'{self_time * 1e6 / calls:>10.2f}{_bytes(sum(r.bytes for r in rows)):>12}'
+            f'{_bytes(max(r.peak for r in rows)):>12}  {what}'
+        ).rstrip()
+
+    for r in shown:
+        if r.operands is None:
+            what = _text(None)
+        else:
+            what = _text([*zip(r.operands, r.dtypes, r.shapes, strict=True)])
+        device = r.device if what and not r.device.startswith('native:0') else ''
+        lines.append(line(r.name, [r], f'{device} {what}'.strip()))
+    rest = rows[len(shown) :]
+    if rest:
+        lines.append(line(f'({len(rest)} more)', rest, ''))
+    if rows:
+        lines.append(
+            f'{"all":<{width}}{sum(r.calls for r in rows):>10}{"":>12}'
+            f'{sum(r.self_time for r in rows) * 1e3:>12.3f}{"":>8}{"":>10}'
+            f'{_bytes(sum(r.bytes for r in rows)):>12}{_bytes(max(r.peak for r in rows)):>12}'
+        )
+    if dropped:
+        lines.append(f'{dropped} calls were not kept for the trace')
+    return '\n'.join(lines)
+
+
+def _events(
+    threads: list[tuple[int, int, list[tp.Any], bytes]], regions: list[Region], dropped: int
+) -> tp.Iterator[dict[str, tp.Any]]:
+    process = os.getpid()
+    yield {'ph': 'M', 'name': 'process_name', 'pid': process, 'args': {'name': 'chainerx'}}
+    if dropped:
+        text = f'{dropped} calls are missing: there were more than trace_limit'
+        yield {'ph': 'M', 'name': 'process_labels', 'pid': process, 'args': {'labels': text}}
+    for thread in threading.enumerate():
+        if thread.native_id is not None:
+            args = {'name': thread.name}
+            yield {
+                **{'ph': 'M', 'name': 'thread_name', 'pid': process, 'tid': thread.native_id},
+                'args': args,
+            }
+    for name, category, start, duration, thread_id in regions:
+        yield {
+            **{'ph': 'X', 'name': name, 'cat': category, 'pid': process, 'tid': thread_id},
+            **{'ts': start / 1e3, 'dur': duration / 1e3},
+        }
+    for pid, tid, rows, events in threads:
+        kinds = []
+        for name, family, device, operands, *_ in rows:
+            args = {'device': device}
+            for operand, dtype, shape in operands or ():
+                args[operand] = _text([('', dtype, shape)]).strip() or 'no array, or not looked at'
+            kinds.append((name, family, args))
+        for start, duration, nbytes, row in _EVENT.iter_unpack(events):
+            name, family, args = kinds[row]
+            yield {
+                **{'ph': 'X', 'name': name, 'cat': family, 'pid': pid, 'tid': tid},
+                **{'ts': start / 1e3, 'dur': duration / 1e3, 'args': {**args, 'bytes': nbytes}},
+            }
+
+
+def export(
+    path: tp.Any,
+    threads: list[tuple[int, int, list[tp.Any], bytes]],
+    regions: list[Region],
+    dropped: int,
+) -> None:
+    """Writes the events as a file in the format of Chrome's trace viewer."""
+    path = os.fspath(path)
+    # Beside it, so that a failure leaves what was there.
+    fd, temporary = tempfile.mkstemp(dir=os.path.dirname(path) or '.', suffix='.json')
+    try:
+        with open(fd, 'w', encoding='utf-8') as file:
+            file.write('{"displayTimeUnit":"ns","otherData":')
+            json.dump({'dropped': dropped}, file)
+            file.write(',"traceEvents":[\n')
+            for i, event in enumerate(_events(threads, regions, dropped)):
+                file.write(',\n' if i else '')
+                file.write(json.dumps(event))
+            file.write('\n]}\n')
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

@@ -88,6 +88,10 @@ class Bench:
         self.results = []
         set_threads(threads)
 
+    def wants(self, name):
+        """Whether a row of this name is asked for; what is costly to prepare need not be else."""
+        return fnmatch.fnmatch(name, self.only)
+
     def row(self, name, statements, variables, against='torch', scope=None, per=1, note=''):
         """Times one row.
 
@@ -98,7 +102,7 @@ class Bench:
             scope: Peer -> function that returns a context manager to run the statement in.
             per: Number of operations in a statement; times are divided by it.
         """
-        if not fnmatch.fnmatch(name, self.only):
+        if not self.wants(name):
             return None
         scope = scope or {}
         timers, counts = {}, {}

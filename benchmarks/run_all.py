@@ -25,6 +25,7 @@ SECTIONS = [  # file, heading, what the ratio means
     ('chainer_overhead', 'Chainer: functions, Chains, functions of the user', 'PyTorch'),
     ('chainer_train', 'Training steps of Chains; updates of optimizers alone', 'PyTorch'),
     ('announcement', 'The announcement of ChainerX, made anew', 'PyTorch'),
+    ('conv', 'Convolutions of ResNet-50 and MobileNet', 'PyTorch'),
     ('ops', 'Kernels on 1M elements, float32', 'PyTorch'),
     ('ops_fresh', 'Kernels on 16M elements, result freshly made each time', 'PyTorch'),
 ]

@@ -24,6 +24,11 @@ def per_axis(op: str, name: str, value: tp.Any, axes: int) -> tuple[int, ...]:
         TypeError: If it is neither a number nor a sequence.
         ValueError: If it has another length.
     """
+    # What most calls have costs least.
+    if type(value) is tuple and len(value) == axes:
+        return value
+    if type(value) is int:
+        return (value,) * axes
     if isinstance(value, int | np.integer):
         return (int(value),) * axes
     try:

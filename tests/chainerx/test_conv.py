@@ -6,6 +6,8 @@ import pytest
 from cases._harness import compare, make, to_numpy
 from cases._table import np_dtype, seeded
 from cases.connection import conv, conv_transpose, weight_gradient
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 
 # Shapes of x and w, other arguments.
 CALLS = {
@@ -191,3 +193,54 @@ def test_broadcast_gradient(anywhere):
     chx.conv(x, w, stride=2).sum().backward()
     np.testing.assert_array_equal(to_numpy(w.grad), np.full(w.shape, 32))
     assert float(x.grad.sum()) == 32 * w.size
+
+
+@st.composite
+def geometries(draw):
+    """Shapes of x and w, and the other arguments."""
+    axes = draw(st.integers(1, 3))
+    sides = st.integers(1, (40, 14, 7)[axes - 1])
+
+    def numbers(least, most):
+        return tuple(draw(st.integers(least, most)) for _ in range(axes))
+
+    groups = draw(st.sampled_from([1, 1, 2, 3, 17]))
+    ins, outs = (draw(st.integers(1, 40 // groups + 1)) for _ in range(2))
+    x_shape = (draw(st.integers(1, 4)), ins * groups, *(draw(sides) for _ in range(axes)))
+    arguments = {
+        'stride': numbers(1, 3),
+        'pad': tuple(zip(numbers(0, 3), numbers(0, 3), strict=True)),
+        'dilate': numbers(1, 2),
+        'groups': groups,
+        'cover_all': draw(st.booleans()),
+    }
+    return x_shape, (outs * groups, ins, *numbers(1, 4)), arguments
+
+
+@everywhere
+@settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+@given(geometries())
+def test_any_geometry(anywhere, geometry):
+    """Of small integers, so that each result is exact, whatever the order of the sums."""
+    x_shape, w_shape, arguments = geometry
+    window = [d * (k - 1) for d, k in zip(arguments['dilate'], w_shape[2:], strict=True)]
+    ends = zip(x_shape[2:], window, arguments['pad'], strict=True)
+    assume(all(k < n + sum(p) for n, k, p in ends))
+    rng = np.random.default_rng(0)
+    x, w = (rng.integers(-2, 3, shape).astype('f') for shape in (x_shape, w_shape))
+    xc, wc = chx.array(x).require_grad(), chx.array(w).require_grad()
+    y = chx.conv(xc, wc, **arguments)
+    gy = rng.integers(-2, 3, y.shape).astype('f')
+    y.grad = chx.array(gy)
+    y.backward()
+    np.testing.assert_array_equal(to_numpy(y), conv(x, w, **arguments))
+    np.testing.assert_array_equal(to_numpy(wc.grad), weight_gradient(x, gy, w, **arguments))
+    del arguments['cover_all']
+    gx = conv_transpose(gy, w, outsize=x_shape[2:], **arguments)
+    np.testing.assert_array_equal(to_numpy(xc.grad), gx)

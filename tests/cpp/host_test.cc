@@ -100,3 +100,21 @@ CX_TEST(ComparisonsAreNoConditions) {
 CX_TEST(UnsignedNumbersOfAnyNameKeepTheirSign) {
     CHECK_EQ(Full({}, 18446744073709551615ull, Dtype::kUInt64).Item<uint64_t>(), UINT64_MAX);
 }
+
+CX_TEST(ConvolutionsTakeANumberForAllAxesOrOneForEach) {
+    const Array x = Ones({1, 4, 6, 7});
+    const Array w = Ones({2, 4, 3, 2});
+    const Array b = Ones({2});
+    CHECK_EQ(Conv(x, w).shape(), (Shape{1, 2, 4, 6}));
+    CHECK_EQ(Conv(x, w, b, 2, 1).shape(), (Shape{1, 2, 3, 4}));
+    CHECK_EQ(Conv(x, w, b, {2, 1}, {1, 0}).shape(), (Shape{1, 2, 3, 6}));
+    CHECK_EQ(Conv(x, w, b, 1, AxisPads{{0, 1}, {2, 3}}).shape(), (Shape{1, 2, 6, 10}));
+    CHECK_EQ(Conv(x, w, std::nullopt, 3, 0, true, {1, 2}).shape(), (Shape{1, 2, 2, 3}));
+    CHECK_EQ(Conv(x, Ones({2, 2, 3, 2}), b, 1, 0, false, 1, 2).At({0, 1, 0, 0}).Item<float>(), 13);
+    CHECK_EQ(ConvTranspose(x, Ones({4, 2, 3, 2})).shape(), (Shape{1, 2, 8, 8}));
+    CHECK_EQ(ConvTranspose(x, Ones({4, 2, 3, 2}), b, 2, 0, PerAxis{14, 14}).shape(),
+             (Shape{1, 2, 14, 14}));
+    CHECK_THROWS(DimensionError, "conv: stride is (2,), expected 2 numbers", Conv(x, w, b, {2}));
+    CHECK_THROWS(DimensionError, "conv: pad[1] is -1, expected at least 0",
+                 Conv(x, w, b, 1, {0, -1}));
+}

@@ -219,7 +219,7 @@ def geometries(draw):
 
 @everywhere
 @settings(
-    max_examples=60,
+    max_examples=250,
     deadline=None,
     derandomize=True,
     database=None,

@@ -113,23 +113,21 @@ void PlaceTwoByTwo(const PoolPlan& plan, const T* gy, const uint8_t* indices, T*
     const int64_t out = plan.last().out;
     const auto place = PoolLoopsFor<T>().place;
     ForPieces(plan.planes, plan.in_plane, [&](int64_t begin, int64_t end) {
-        for (int64_t p = begin; p < end; ++p) {
-            T* row = gx + p * plan.in_plane;
-            for (int64_t i = 0; i < plan.out_rows; ++i) {
-                const int64_t from = p * plan.out_plane + i * out;
-                for (int first = 0; first < 4; first += 2, row += in) {
-                    place(gy + from, indices + from, first, out, row);
-                    std::fill(row + 2 * out, row + in, T{0});
-                }
-            }
-            std::fill(row, gx + (p + 1) * plan.in_plane, T{0});
+        const int64_t n = plan.axis(0).IsExact() ? 1 : end - begin;  // of parts without a gap
+        const int64_t rows = (end - begin) / n * plan.out_rows;
+        for (int64_t k = 0; k < n; ++k) {
+            const int64_t plane = begin + k;
+            T* to = gx + plane * plan.in_plane;
+            const int64_t from = plane * plan.out_plane;
+            place(gy + from, indices + from, rows, out, in - 2 * out, to);
+            std::fill(to + 2 * rows * in, to + plan.in_plane * (end - begin) / n, T{0});
         }
     });
 }
 
 void PoolScatter(const char* op, const Array& gy, const Array& indices, const PoolWindow& window,
                  const Array& gx) {
-    const PoolPlan plan{gx.shape(), gy.shape(), window};
+    const PoolPlan plan{gx.shape(), gy.shape(), window, false};
     VisitDtype(gx.dtype(), [&]<typename T>() {
         if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
             PoolInFloat32(gy, gx, [&](const Array& wide_gy, const Array& wide_gx) {
@@ -167,7 +165,7 @@ CX_NATIVE_KERNEL(PoolScatter)
 
 void PoolGather(const char* op, const Array& x, const Array& indices, const PoolWindow& window,
                 const Array& y) {
-    const PoolPlan plan{x.shape(), y.shape(), window};
+    const PoolPlan plan{x.shape(), y.shape(), window, false};
     VisitItemSize(y.GetItemSize(), [&]<typename T>() {
         VisitIndex(indices, [&]<typename Index>() {
             const Places<Index> places{op, plan};

@@ -52,22 +52,27 @@ void MaxRows(const PoolPlan& plan, const T* x, T* y, Index* indices) {
     const PoolMaxLoop<T, Index> loop = MaxLoop<T, Index>();
     const bool has_empty = plan.HasEmpty();
     const PoolAxis& last = plan.last();
-    const int64_t cost = std::max(plan.in_plane / plan.out_rows, last.out);
-    ForPieces(plan.planes * plan.out_rows, cost, [&](int64_t begin, int64_t end) {
-        for (int64_t unit = begin; unit < end; ++unit) {
-            const T* plane = x + unit / plan.out_rows * plan.in_plane;
-            T* out = y + unit * last.out;
-            Index* index = Advance(indices, unit * last.out);
+    ForRuns(plan, [&](int64_t plane, int64_t* at, int64_t end) {
+        const T* in = x + plane * plan.in_plane;
+        int64_t& place = at[plan.ndim() - 2];
+        plan.rows().ForSegments(place, end, [&](int64_t o, int64_t n_rows, PoolRange) {
+            place = o;
+            const int64_t begin = plane * plan.out_plane + plan.Row(at) * last.out;
+            T* out = y + begin;
+            Index* index = Advance(indices, begin);
             if (has_empty) {
-                std::fill_n(out, last.out, Smallest<T>());
-                if constexpr (!std::is_void_v<Index>) std::fill_n(index, last.out, Index{0});
+                std::fill_n(out, n_rows * last.out, Smallest<T>());
+                if constexpr (!std::is_void_v<Index>) {
+                    std::fill_n(index, n_rows * last.out, Index{0});
+                }
             }
-            int64_t at[kMaxSpatial];
-            plan.Unravel(unit % plan.out_rows, false, at);
             const T* starts[PoolRows<T>::kMost];
             int64_t numbers[PoolRows<T>::kMost];
             PoolRows<T> rows;
             rows.stride = last.stride;
+            rows.out_rows = n_rows;
+            rows.in_step = plan.rows().stride * last.in;
+            rows.out_step = last.out;
             const auto flush = [&] {
                 last.ForSegments([&](int64_t o, int64_t n, PoolRange range) {
                     rows.width = range.end - range.begin;
@@ -83,17 +88,17 @@ void MaxRows(const PoolPlan& plan, const T* x, T* y, Index* indices) {
                 rows.resume = true;
             };
             plan.ForInputRows(at, [&](int64_t row, int64_t number) {
-                starts[rows.count] = plane + row * last.in;
+                starts[rows.count] = in + row * last.in;
                 numbers[rows.count] = number;
                 if (++rows.count == PoolRows<T>::kMost) flush();
             });
             if (rows.count > 0) flush();
-        }
+        });
     });
 }
 
 void MaxPool(const Array& x, const PoolWindow& window, const Array& y, const Array& indices) {
-    const PoolPlan plan{x.shape(), y.shape(), window};
+    const PoolPlan plan{x.shape(), y.shape(), window, true};
     VisitDtype(x.dtype(), [&]<typename T>() {
         if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
             PoolInFloat32(x, y, [&](const Array& wide_x, const Array& wide_y) {

@@ -44,6 +44,7 @@ struct PoolAxis {
     }
     // The outputs whose windows are inside of the input as a whole.
     PoolRange Whole() const {
+        if (!IsRegular()) return {0, 0};
         const int64_t begin = std::clamp<int64_t>(pad <= 0 ? 0 : CeilDiv(pad, stride), 0, out);
         const int64_t last = in + pad - size;
         return {begin, std::clamp<int64_t>(last < 0 ? 0 : last / stride + 1, begin, out)};
@@ -56,23 +57,34 @@ struct PoolAxis {
         if (!IsRegular()) return false;
         return in == 0 || pad >= size || (out - 1) * stride - pad >= in;
     }
-    // Calls f(first output, number of outputs, what they see): one output at a time, but for those
-    // with whole windows, which come together. The range is that of the first of them.
+    // Windows side by side that use up the axis.
+    bool IsExact() const { return size == stride && pad == 0 && in == out * stride; }
+    // Of the outputs from `begin` to `end`, calls f(first output, number of outputs, what they
+    // see): one output at a time, but for those with whole windows, which come together. The range
+    // is that of the first of them.
     template <typename F>
-    void ForSegments(const F& f) const {
-        const PoolRange whole = IsRegular() ? Whole() : PoolRange{0, 0};
-        for (int64_t o = 0; o < out;) {
-            const int64_t n = o == whole.begin && o < whole.end ? whole.end - o : 1;
+    void ForSegments(int64_t begin, int64_t end, const F& f) const {
+        for (int64_t o = begin; o < end;) {
+            const bool inside = o >= whole.begin && o < whole.end;
+            const int64_t n = inside ? std::min(whole.end, end) - o : 1;
             f(o, n, Inside(o));
             o += n;
         }
     }
+    template <typename F>
+    void ForSegments(const F& f) const {
+        ForSegments(0, out, f);
+    }
+
+    PoolRange whole{0, 0};  // Whole()
 };
 
 // The spatial axes; those at the end that windows see whole are joined to the one before.
 class PoolPlan {
  public:
-    PoolPlan(const Shape& x, const Shape& y, const PoolWindow& window) : taps{1} {
+    // With `by_rows`, there are at least two axes, and planes are joined to the first where they
+    // can be.
+    PoolPlan(const Shape& x, const Shape& y, const PoolWindow& window, bool by_rows) : taps{1} {
         planes = x[0] * x[1];
         for (int8_t i = 2; i < x.ndim(); ++i) {
             PoolAxis axis{x[i], y[i], window.size[i - 2], window.stride[i - 2], window.pad[i - 2]};
@@ -88,7 +100,19 @@ class PoolPlan {
                 axes_[n_++] = axis;
             }
         }
-        for (int8_t i = 0; i < n_ - 1; ++i) {
+        if (by_rows && n_ == 1) {
+            axes_[1] = axes_[0];
+            axes_[0] = {planes, planes, 1, 1, 0};
+            n_ = 2;
+            planes = 1;
+        } else if (by_rows && axes_[0].IsExact()) {
+            axes_[0].in *= planes;
+            axes_[0].out *= planes;
+            planes = 1;
+        }
+        for (int i = 0; i < n_; ++i) {
+            axes_[i].whole = axes_[i].Whole();
+            if (i == n_ - 1) break;
             in_rows *= axes_[i].in;
             out_rows *= axes_[i].out;
         }
@@ -104,6 +128,8 @@ class PoolPlan {
     int64_t out_plane;
 
     const PoolAxis& last() const { return axes_[n_ - 1]; }
+    // The one before: along it, rows follow each other.
+    const PoolAxis& rows() const { return axes_[n_ - 2]; }
     const PoolAxis& axis(int i) const { return axes_[i]; }
     int ndim() const { return n_; }
 
@@ -124,6 +150,12 @@ class PoolPlan {
             at[i] = row % n;
             row /= n;
         }
+    }
+
+    int64_t Row(const int64_t* at) const {
+        int64_t row = 0;
+        for (int i = 0; i < n_ - 1; ++i) row = row * axes_[i].out + at[i];
+        return row;
     }
 
     // Calls f(row of the input, number of its first element in the window) for each row that the
@@ -187,7 +219,7 @@ class PoolPlan {
     }
 
     int n_{0};
-    PoolAxis axes_[kMaxSpatial];
+    PoolAxis axes_[kMaxSpatial + 1];
 };
 
 // Shares `n` pieces of work out, each of `cost` elements or so: calls f(begin, end).
@@ -198,6 +230,26 @@ void ForPieces(int64_t n, int64_t cost, const F& f) {
     ParallelFor(CeilDiv(n, step), [&](int64_t block) {
         internal::CheckInterrupt();
         f(block * step, std::min(n, (block + 1) * step));
+    });
+}
+
+// Shares the output out: calls f(plane, at, end) for runs of output rows of one plane, which reach
+// from the place at[i] along each axis but the last to `end` along that of rows.
+template <typename F>
+void ForRuns(const PoolPlan& plan, const F& f) {
+    constexpr int64_t kRun = int64_t{1} << 15;  // elements that one run reads or so
+    const int64_t row = std::max(plan.in_plane / plan.out_rows, plan.last().out);
+    const int64_t length = std::clamp<int64_t>(kRun / row, 1, plan.rows().out);
+    const int64_t runs = CeilDiv(plan.rows().out, length);
+    const int64_t columns = plan.out_rows / plan.rows().out;  // of runs, in a plane
+    ForPieces(plan.planes * columns * runs, length * row, [&](int64_t begin, int64_t end) {
+        for (int64_t unit = begin; unit < end; ++unit) {
+            const int64_t column = unit / runs;
+            const int64_t first = unit % runs * length;
+            int64_t at[kMaxSpatial];
+            plan.Unravel(column % columns * plan.rows().out + first, false, at);
+            f(column / columns, at, std::min(first + length, plan.rows().out));
+        }
     });
 }
 

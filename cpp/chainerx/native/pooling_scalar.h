@@ -31,10 +31,11 @@ inline void StoreLargest(const Largest<T>& largest, int64_t i, T* y, Index* inde
     if constexpr (!std::is_void_v<Index>) index[i] = static_cast<Index>(largest.number);
 }
 
-// What to start with: the first element, or the results so far.
+// What to start with: the element `x`, the first of all, or the results so far.
 template <typename T, typename Index>
-inline Largest<T> StartLargest(const PoolRows<T>& rows, int64_t i, const T* y, const Index* index) {
-    if (!rows.resume) return {rows.data[0][i * rows.stride], rows.first[0]};
+inline Largest<T> StartLargest(const PoolRows<T>& rows, const T* x, int64_t i, const T* y,
+                               const Index* index) {
+    if (!rows.resume) return {*x, rows.first[0]};
     if constexpr (std::is_void_v<Index>) {
         return {y[i], 0};
     } else {
@@ -42,16 +43,25 @@ inline Largest<T> StartLargest(const PoolRows<T>& rows, int64_t i, const T* y, c
     }
 }
 
+// Calls f(row of the output, where it begins there, how far on its rows of the input begin).
+template <typename T, typename F>
+inline void ForOutRows(const PoolRows<T>& rows, const F& f) {
+    for (int64_t j = 0; j < rows.out_rows; ++j) f(j * rows.out_step, j * rows.in_step);
+}
+
 template <typename T, typename Index>
 void ScalarMax(const PoolRows<T>& rows, int64_t n, T* y, Index* index) {
-    for (int64_t i = 0; i < n; ++i) {
-        Largest<T> largest = StartLargest(rows, i, y, index);
-        for (int r = 0; r < rows.count; ++r) {
-            const T* x = rows.data[r] + i * rows.stride;
-            for (int64_t t = 0; t < rows.width; ++t) largest.See(x[t], rows.first[r] + t);
+    ForOutRows(rows, [&](int64_t to, int64_t from) {
+        for (int64_t i = 0; i < n; ++i) {
+            const int64_t begin = from + i * rows.stride;
+            Largest<T> largest = StartLargest(rows, rows.data[0] + begin, to + i, y, index);
+            for (int r = 0; r < rows.count; ++r) {
+                const T* x = rows.data[r] + begin;
+                for (int64_t t = 0; t < rows.width; ++t) largest.See(x[t], rows.first[r] + t);
+            }
+            StoreLargest(largest, to + i, y, index);
         }
-        StoreLargest(largest, i, y, index);
-    }
+    });
 }
 
 }  // namespace

@@ -55,31 +55,60 @@ double DivisorOf(const PoolPlan& plan, PoolDivisor divisor, int64_t inside) {
     return 1;
 }
 
+// Whether it is better to add up rows first, and then the windows of what they give.
+bool SumsRowsFirst(const PoolPlan& plan) {
+    int64_t rows = 1;
+    for (int i = 0; i < plan.ndim() - 1; ++i) rows *= plan.axis(i).size;
+    return rows > 1 && (rows > PoolRows<float>::kMost || plan.taps > 64);
+}
+
 template <typename T>
 void SumRows(const PoolPlan& plan, PoolDivisor divisor, const T* x, T* y) {
     const PoolAxis& last = plan.last();
     const auto sum = PoolLoopsFor<T>().sum;
-    const int64_t cost = std::max(plan.in_plane / plan.out_rows, last.out);
-    ForPieces(plan.planes * plan.out_rows, cost, [&](int64_t begin, int64_t end) {
-        const std::unique_ptr<T[]> buffer{new T[static_cast<size_t>(last.in)]};
-        for (int64_t unit = begin; unit < end; ++unit) {
-            const T* plane = x + unit / plan.out_rows * plan.in_plane;
-            T* out = y + unit * last.out;
-            int64_t at[kMaxSpatial];
-            plan.Unravel(unit % plan.out_rows, false, at);
-            RowSum<T> rows{last.in, buffer.get()};
-            plan.ForInputRows(at, [&](int64_t row, int64_t) { rows.Add(plane + row * last.in); });
-            const T* total = rows.Finish(T(1));
-            const int64_t n_rows = plan.CountInside(at);
+    const bool rows_first = SumsRowsFirst(plan);
+    ForRuns(plan, [&](int64_t plane, int64_t* at, int64_t end) {
+        const T* in = x + plane * plan.in_plane;
+        const std::unique_ptr<T[]> buffer{rows_first ? new T[static_cast<size_t>(last.in)]
+                                                     : nullptr};
+        int64_t& place = at[plan.ndim() - 2];
+        // Adds up `n_rows` rows of the output.
+        const auto add = [&](int64_t o, int64_t n_rows) {
+            place = o;
+            T* out = y + plane * plan.out_plane + plan.Row(at) * last.out;
+            const T* starts[PoolRows<T>::kMost];
+            PoolRows<T> rows;
+            rows.stride = last.stride;
+            rows.out_rows = n_rows;
+            rows.in_step = plan.rows().stride * last.in;
+            rows.out_step = last.out;
+            if (rows_first) {
+                RowSum<T> total{last.in, buffer.get()};
+                plan.ForInputRows(at, [&](int64_t row, int64_t) { total.Add(in + row * last.in); });
+                starts[0] = total.Finish(T(1));
+                rows.count = starts[0] != nullptr;
+            } else {
+                plan.ForInputRows(
+                    at, [&](int64_t row, int64_t) { starts[rows.count++] = in + row * last.in; });
+            }
+            const int64_t inside = plan.CountInside(at);
             last.ForSegments([&](int64_t o, int64_t n, PoolRange range) {
-                const int64_t width = range.end - range.begin;
-                if (total == nullptr || width <= 0) {
-                    std::fill_n(out + o, n, T(0));
+                rows.width = range.end - range.begin;
+                if (rows.count == 0 || rows.width <= 0) {
+                    for (int64_t j = 0; j < n_rows; ++j)
+                        std::fill_n(out + j * last.out + o, n, T(0));
                     return;
                 }
-                sum(total + range.begin, width, last.stride, n,
-                    static_cast<T>(DivisorOf(plan, divisor, n_rows * width)), out + o);
+                for (int r = 0; r < rows.count; ++r) rows.data[r] = starts[r] + range.begin;
+                sum(rows, n, static_cast<T>(DivisorOf(plan, divisor, inside * rows.width)),
+                    out + o);
             });
+        };
+        if (rows_first) {
+            for (int64_t o = place; o < end; ++o) add(o, 1);
+        } else {
+            plan.rows().ForSegments(place, end,
+                                    [&](int64_t o, int64_t n, PoolRange) { add(o, n); });
         }
     });
 }
@@ -87,7 +116,7 @@ void SumRows(const PoolPlan& plan, PoolDivisor divisor, const T* x, T* y) {
 void SumPool(const Array& x, const PoolWindow& window, PoolDivisor divisor, const Array& y) {
     VisitFloat(x.dtype(), [&]<typename T>() {
         if constexpr (std::is_floating_point_v<T>) {
-            SumRows(PoolPlan{x.shape(), y.shape(), window}, divisor, PoolData<T>(x),
+            SumRows(PoolPlan{x.shape(), y.shape(), window, true}, divisor, PoolData<T>(x),
                     PoolData<T>(y));
         } else {
             PoolInFloat32(x, y, [&](const Array& wide_x, const Array& wide_y) {
@@ -104,10 +133,16 @@ void SpreadRow(const PoolAxis& axis, const T* gy, T* gx) {
     const PoolLoopsOf<T>& loops = PoolLoopsFor<T>();
     if (axis.stride == 1) {
         // What sees an element are neighbours in gy: a sum of windows over gy.
-        const PoolAxis back{axis.out, axis.in, axis.size, 1, axis.size - 1 - axis.pad};
+        PoolAxis back{axis.out, axis.in, axis.size, 1, axis.size - 1 - axis.pad};
+        back.whole = back.Whole();
+        PoolRows<T> rows;
+        rows.count = 1;
+        rows.stride = 1;
         back.ForSegments([&](int64_t i, int64_t n, PoolRange range) {
-            if (range.end > range.begin) {
-                loops.sum(gy + range.begin, range.end - range.begin, 1, n, T(1), gx + i);
+            rows.data[0] = gy + range.begin;
+            rows.width = range.end - range.begin;
+            if (rows.width > 0) {
+                loops.sum(rows, n, T(1), gx + i);
             } else {
                 std::fill_n(gx + i, n, T(0));
             }
@@ -149,9 +184,22 @@ void DivideEach(const PoolPlan& plan, const T* gy, T* out) {
     });
 }
 
+// All of each row of the input is one window.
+template <typename T>
+void RepeatRows(const PoolPlan& plan, T divisor, const T* gy, T* gx) {
+    const int64_t n = plan.last().in;
+    ForPieces(plan.in_rows, n, [&](int64_t begin, int64_t end) {
+        PoolLoopsFor<T>().repeat(gy + begin, end - begin, n, divisor, gx + begin * n);
+    });
+}
+
 template <typename T>
 void SpreadRows(const PoolPlan& plan, T divisor, const T* gy, T* gx) {
     const PoolAxis& last = plan.last();
+    if (plan.planes == 1 && plan.ndim() == 2 && plan.rows().size == 1 && plan.rows().IsExact() &&
+        last.out == 1 && last.IsExact()) {
+        return RepeatRows(plan, divisor, gy, gx);
+    }
     ForPieces(plan.planes * plan.in_rows, last.in, [&](int64_t begin, int64_t end) {
         const std::unique_ptr<T[]> buffer{new T[static_cast<size_t>(last.out)]};
         PoolRange before[kMaxSpatial];  // the outputs that the row before was seen by
@@ -186,7 +234,7 @@ void SpreadRows(const PoolPlan& plan, T divisor, const T* gy, T* gx) {
 void SumPoolGrad(const Array& gy, const PoolWindow& window, PoolDivisor divisor, const Array& gx) {
     VisitFloat(gx.dtype(), [&]<typename T>() {
         if constexpr (std::is_floating_point_v<T>) {
-            const PoolPlan plan{gx.shape(), gy.shape(), window};
+            const PoolPlan plan{gx.shape(), gy.shape(), window, true};
             if (divisor == PoolDivisor::kInside && !(plan.IsRegular() && plan.AllInside())) {
                 const Array each = EmptyUnchecked(gy.shape(), gy.dtype(), gy.device());
                 DivideEach(plan, PoolData<T>(gy), PoolData<T>(each));

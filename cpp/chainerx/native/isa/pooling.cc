@@ -137,19 +137,25 @@ inline void StoreIndex(const Batch<Lane<T>>& number, int64_t n, Index* index) {
 
 template <typename T, typename Index>
 inline Batch<Lane<T>> LoadIndex(const Index* index, int64_t n) {
+#if defined(CX_ISA_AVX512)
+    if constexpr (std::is_same_v<T, float> && std::is_same_v<Index, uint8_t>) {
+        const auto lanes = static_cast<__mmask16>(n >= 16 ? 0xffff : (1u << n) - 1);
+        return _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(lanes, index));
+    }
+#endif
     alignas(64) Lane<T> lanes[kSize<T>] = {};
     for (int64_t l = 0; l < n && l < kSize<T>; ++l) lanes[l] = static_cast<Lane<T>>(index[l]);
     return Batch<Lane<T>>::load_aligned(lanes);
 }
 
-// Windows side by side.
+// Windows side by side: n of them, from x[r] on, in the lanes of batches.
 template <int kStride, typename T, typename Index>
-inline void MaxAcross(const PoolRows<T>& rows, int64_t n, T* y, Index* index) {
+inline void MaxAcross(const PoolRows<T>& rows, int64_t from, int64_t n, T* y, Index* index) {
     constexpr bool kIndex = !std::is_void_v<Index>;
     for (int64_t i = 0; i < n; i += kSize<T>) {
         const int64_t left = n - i;
         Batch<T> value;
-        Batch<Lane<T>> number(Lane<T>(0));
+        Batch<Lane<T>> number(static_cast<Lane<T>>(rows.first[0]));
         bool empty = !rows.resume;
         if (rows.resume) {
             value = LoadFirst(y + i, left);
@@ -157,12 +163,11 @@ inline void MaxAcross(const PoolRows<T>& rows, int64_t n, T* y, Index* index) {
         }
         for (int r = 0; r < rows.count; ++r) {
             const auto first = static_cast<Lane<T>>(rows.first[r]);
-            ForTaps<kStride>(rows.data[r] + i * kStride, rows.width,
+            ForTaps<kStride>(rows.data[r] + from + i * kStride, rows.width,
                              left < kSize<T> ? left : kSize<T>, [&](int64_t t, const Batch<T>& x) {
                                  if (empty) {
                                      empty = false;
                                      value = x;
-                                     number = Batch<Lane<T>>(first);
                                      return;
                                  }
                                  const auto wins = Wins(x, value);
@@ -190,19 +195,20 @@ inline void SeeAny(Largest<T>& largest, T x, int64_t k) {
 
 // Along one window after the other.
 template <typename T, typename Index>
-inline void MaxAlong(const PoolRows<T>& rows, int64_t n, T* y, Index* index) {
+inline void MaxAlong(const PoolRows<T>& rows, int64_t from, int64_t n, int64_t to, T* y,
+                     Index* index) {
     alignas(64) Lane<T> lane[kSize<T>];
     for (int64_t l = 0; l < kSize<T>; ++l) lane[l] = static_cast<Lane<T>>(l);
+    const auto lanes = Batch<Lane<T>>::load_aligned(lane);
     for (int64_t i = 0; i < n; ++i) {
-        const int64_t begin = i * rows.stride;
-        Largest<T> largest = StartLargest(rows, i, y, index);
+        const int64_t begin = from + i * rows.stride;
+        Largest<T> largest = StartLargest(rows, rows.data[0] + begin, to + i, y, index);
         auto value = Batch<T>::load_unaligned(rows.data[0] + begin);
-        Batch<Lane<T>> number = Batch<Lane<T>>::load_aligned(lane) + Lane<T>(rows.first[0]);
+        Batch<Lane<T>> number = lanes + static_cast<Lane<T>>(rows.first[0]);
         for (int r = 0; r < rows.count; ++r) {
             const T* x = rows.data[r] + begin;
             int64_t t = 0;
-            Batch<Lane<T>> at =
-                Batch<Lane<T>>::load_aligned(lane) + static_cast<Lane<T>>(rows.first[r]);
+            Batch<Lane<T>> at = lanes + static_cast<Lane<T>>(rows.first[r]);
             for (; t + kSize<T> <= rows.width; t += kSize<T>) {
                 const auto b = Batch<T>::load_unaligned(x + t);
                 const auto wins = Wins(b, value);
@@ -217,18 +223,32 @@ inline void MaxAlong(const PoolRows<T>& rows, int64_t n, T* y, Index* index) {
         value.store_aligned(values);
         number.store_aligned(numbers);
         for (int64_t l = 0; l < kSize<T>; ++l) SeeAny(largest, values[l], int64_t{numbers[l]});
-        StoreLargest(largest, i, y, index);
+        StoreLargest(largest, to + i, y, index);
+    }
+}
+
+// `index` may be of no type.
+template <typename Index>
+inline Index* Advance(Index* index, int64_t n) {
+    if constexpr (std::is_void_v<Index>) {
+        return index;
+    } else {
+        return index + n;
     }
 }
 
 template <typename T, typename Index>
 void Max(const PoolRows<T>& rows, int64_t n, T* y, Index* index) {
     if (n < kSize<T> && rows.width >= 2 * kSize<T>) {
-        MaxAlong(rows, n, y, index);
+        ForOutRows(rows, [&](int64_t to, int64_t from) { MaxAlong(rows, from, n, to, y, index); });
     } else if (n > 1 && rows.stride == 1) {
-        MaxAcross<1>(rows, n, y, index);
+        ForOutRows(rows, [&](int64_t to, int64_t from) {
+            MaxAcross<1>(rows, from, n, y + to, Advance(index, to));
+        });
     } else if (n > 1 && rows.stride == 2) {
-        MaxAcross<2>(rows, n, y, index);
+        ForOutRows(rows, [&](int64_t to, int64_t from) {
+            MaxAcross<2>(rows, from, n, y + to, Advance(index, to));
+        });
     } else {
         ScalarMax(rows, n, y, index);
     }
@@ -249,12 +269,15 @@ void AddRows(const PoolRows<T>& rows, int64_t n, T divisor, T* y) {
 }
 
 template <int kStride, typename T>
-inline void SumAcross(const T* x, int64_t width, int64_t n, T divisor, T* y) {
+inline void SumAcross(const PoolRows<T>& rows, int64_t from, int64_t n, T divisor, T* y) {
     for (int64_t i = 0; i < n; i += kSize<T>) {
         const int64_t left = n - i;
         Batch<T> sum(T(0));
-        ForTaps<kStride>(x + i * kStride, width, left < kSize<T> ? left : kSize<T>,
-                         [&](int64_t, const Batch<T>& b) { sum += b; });
+        for (int r = 0; r < rows.count; ++r) {
+            ForTaps<kStride>(rows.data[r] + from + i * kStride, rows.width,
+                             left < kSize<T> ? left : kSize<T>,
+                             [&](int64_t, const Batch<T>& b) { sum += b; });
+        }
         StoreFirst(y + i, divisor == 1 ? sum : sum / divisor, left);
     }
 }
@@ -279,21 +302,32 @@ inline T SumAlong(const T* x, int64_t n) {
 }
 
 template <typename T>
-void Sum(const T* x, int64_t width, int64_t stride, int64_t n, T divisor, T* y) {
+void Sum(const PoolRows<T>& rows, int64_t n, T divisor, T* y) {
+    constexpr int64_t kItem = static_cast<int64_t>(sizeof(T));
     // By the shape alone, for the order of the sum depends on it.
-    if (n * static_cast<int64_t>(sizeof(T)) < 64 &&
-        width * static_cast<int64_t>(sizeof(T)) >= 128) {
-        for (int64_t i = 0; i < n; ++i) y[i] = SumAlong(x + i * stride, width) / divisor;
-    } else if (n > 1 && stride == 1) {
-        SumAcross<1>(x, width, n, divisor, y);
-    } else if (n > 1 && stride == 2) {
-        SumAcross<2>(x, width, n, divisor, y);
+    if (rows.count == 1 && n * kItem < 64 && rows.width * kItem >= 128) {
+        ForOutRows(rows, [&](int64_t to, int64_t from) {
+            for (int64_t i = 0; i < n; ++i) {
+                y[to + i] = SumAlong(rows.data[0] + from + i * rows.stride, rows.width) / divisor;
+            }
+        });
+    } else if (n > 1 && rows.stride == 1) {
+        ForOutRows(rows,
+                   [&](int64_t to, int64_t from) { SumAcross<1>(rows, from, n, divisor, y + to); });
+    } else if (n > 1 && rows.stride == 2) {
+        ForOutRows(rows,
+                   [&](int64_t to, int64_t from) { SumAcross<2>(rows, from, n, divisor, y + to); });
     } else {
-        for (int64_t i = 0; i < n; ++i) {
-            T sum = 0;
-            for (int64_t t = 0; t < width; ++t) sum += x[i * stride + t];
-            y[i] = sum / divisor;
-        }
+        ForOutRows(rows, [&](int64_t to, int64_t from) {
+            for (int64_t i = 0; i < n; ++i) {
+                T sum = 0;
+                for (int r = 0; r < rows.count; ++r) {
+                    const T* x = rows.data[r] + from + i * rows.stride;
+                    for (int64_t t = 0; t < rows.width; ++t) sum += x[t];
+                }
+                y[to + i] = sum / divisor;
+            }
+        });
     }
 }
 
@@ -314,22 +348,39 @@ void Twice(const T* x, int64_t n, T* y) {
 }
 
 template <typename T>
-void Place(const T* x, const uint8_t* index, int first, int64_t n, T* y) {
-    const Batch<T> zero(T(0));
-    for (int64_t i = 0; i < n; i += kSize<T>) {
-        const Batch<T> b = LoadFirst(x + i, n - i);
-        const Batch<Lane<T>> number = LoadIndex<T>(index + i, n - i);
-        const auto at = [&](int k) {
-            const auto here = number == Batch<Lane<T>>(static_cast<Lane<T>>(k));
-            return xsimd::select(xsimd::batch_bool_cast<T>(here), b, zero);
-        };
-        StoreTwo(y + 2 * i, Join(at(first), at(first + 1)), 2 * (n - i));
+void Repeat(const T* x, int64_t rows, int64_t n, T divisor, T* y) {
+    for (int64_t r = 0; r < rows; ++r, y += n) {
+        const Batch<T> b(x[r] / divisor);
+        int64_t i = 0;
+        for (; i + kSize<T> <= n; i += kSize<T>) b.store_unaligned(y + i);
+        if (i < n) StorePart(y + i, b, n - i);
     }
 }
 
 template <typename T>
-constexpr PoolLoopsOf<T> kLoops = {Max<T, uint8_t>, Max<T, int64_t>, Max<T, void>, AddRows<T>,
-                                   Sum<T>,          Twice<T>,        Place<T>};
+void Place(const T* x, const uint8_t* index, int64_t rows, int64_t n, int64_t rest, T* y) {
+    const Batch<T> zero(T(0));
+    for (int64_t r = 0; r < rows; ++r, x += n, index += n) {
+        T* const y0 = y;
+        T* const y1 = y + 2 * n + rest;
+        for (int64_t i = 0; i < n; i += kSize<T>) {
+            const Batch<T> b = LoadFirst(x + i, n - i);
+            const Batch<Lane<T>> number = LoadIndex<T>(index + i, n - i);
+            const auto at = [&](int k) {
+                const auto here = number == Batch<Lane<T>>(static_cast<Lane<T>>(k));
+                return xsimd::select(xsimd::batch_bool_cast<T>(here), b, zero);
+            };
+            StoreTwo(y0 + 2 * i, Join(at(0), at(1)), 2 * (n - i));
+            StoreTwo(y1 + 2 * i, Join(at(2), at(3)), 2 * (n - i));
+        }
+        for (int64_t i = 2 * n; i < 2 * n + rest; ++i) y0[i] = y1[i] = T(0);
+        y = y1 + 2 * n + rest;
+    }
+}
+
+template <typename T>
+constexpr PoolLoopsOf<T> kLoops = {Max<T, uint8_t>, Max<T, int64_t>, Max<T, void>, Sum<T>,
+                                   AddRows<T>,      Twice<T>,        Repeat<T>,    Place<T>};
 
 }  // namespace
 }  // namespace CX_ISA

@@ -27,6 +27,7 @@
 #include "chainerx/ops/composed.h"
 #include "chainerx/ops/conv.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/ops/dropout.h"
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/hyperbolic.h"
 #include "chainerx/ops/indexing.h"

@@ -68,11 +68,11 @@ void FillFloats(const philox::Stream& stream, const Array& out, DrawLoop<Compute
 }
 
 template <typename C>
-const RandomLoops<C>& Loops() {
+const RowLoopsOf<C>& LoopsOf() {
     if constexpr (std::is_same_v<C, float>) {
-        return rows_loops().f32.random;
+        return rows_loops().f32;
     } else {
-        return rows_loops().f64.random;
+        return rows_loops().f64;
     }
 }
 
@@ -100,7 +100,7 @@ void RandomUniform(const Array& state, double low, double high, const Array& out
             const C first = static_cast<C>(from);
             const C width = static_cast<C>(to - from);
             const C last = LastBelow<T>(from, to);
-            FillFloats<T>(stream, out, Loops<C>().uniform,
+            FillFloats<T>(stream, out, LoopsOf<C>().random.uniform,
                           [=](C u) { return finish(std::min(first + width * u, last)); });
         };
         if (low <= high) {
@@ -118,7 +118,8 @@ void RandomNormal(const Array& state, double loc, double scale, const Array& out
         using C = ComputeType<T>;
         const C mean = static_cast<C>(loc);
         const C deviation = static_cast<C>(scale);
-        FillFloats<T>(stream, out, Loops<C>().normal, [=](C z) { return mean + deviation * z; });
+        FillFloats<T>(stream, out, LoopsOf<C>().random.normal,
+                      [=](C z) { return mean + deviation * z; });
     });
 }
 CX_NATIVE_KERNEL(RandomNormal)
@@ -156,6 +157,54 @@ void RandomPermutation(const Array& state, const Array& out) {
     }
 }
 CX_NATIVE_KERNEL(RandomPermutation)
+
+void RandomKey(const Array& state, const Array& key) {
+    const philox::Stream stream = NextCall(state);
+    auto* words = reinterpret_cast<uint64_t*>(key.raw_data());
+    words[0] = stream.seed;
+    words[1] = stream.call;
+}
+CX_NATIVE_KERNEL(RandomKey)
+
+void Dropout(const Array& x, const Array& key, double ratio, const Array& out) {
+    constexpr int64_t kGroup = 32;
+    constexpr int64_t kGroupsPerTask = 1 << 10;
+    const auto* words = reinterpret_cast<const uint64_t*>(key.raw_data());
+    const philox::Stream stream{words[0], words[1]};
+    const auto threshold = static_cast<uint32_t>(std::min(std::ceil(ratio * 0x1p32), 0x1p32 - 1));
+    const int64_t n = x.GetTotalSize();
+    const int64_t groups = CeilDiv(n, kGroup);
+    VisitFloat(x.dtype(), [&]<typename T>() {
+        using C = ComputeType<T>;
+        const C scale = static_cast<C>(1 / (1 - ratio));
+        const T* from = reinterpret_cast<const T*>(x.raw_data());
+        T* to = reinterpret_cast<T*>(out.raw_data());
+        // For groups first, ..., end - 1 of the array.
+        const auto run = [&](int64_t first, int64_t end, const C* values, C* results) {
+            LoopsOf<C>().dropout(stream.seed, stream.call, static_cast<uint64_t>(first * 8),
+                                 end - first, std::max<int64_t>(end * kGroup - n, 0), threshold,
+                                 scale, values, results);
+        };
+        ParallelFor(CeilDiv(groups, kGroupsPerTask), [&](int64_t task) {
+            const int64_t begin = task * kGroupsPerTask;
+            const int64_t end = std::min(groups, begin + kGroupsPerTask);
+            if constexpr (std::is_same_v<T, C>) {
+                run(begin, end, from + begin * kGroup, to + begin * kGroup);
+            } else {
+                constexpr int64_t kChunk = 32;  // groups, as floats 4 KiB
+                C values[kChunk * kGroup];
+                for (int64_t g = begin; g < end; g += kChunk) {
+                    const int64_t last = std::min(end, g + kChunk);
+                    const int64_t count = std::min(n, last * kGroup) - g * kGroup;
+                    for (int64_t j = 0; j < count; ++j) values[j] = Cast<C>(from[g * kGroup + j]);
+                    run(g, last, values, values);
+                    for (int64_t j = 0; j < count; ++j) to[g * kGroup + j] = Cast<T>(values[j]);
+                }
+            }
+        });
+    });
+}
+CX_NATIVE_KERNEL(Dropout)
 
 }  // namespace
 }  // namespace chainerx::native

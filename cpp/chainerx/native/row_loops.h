@@ -31,6 +31,10 @@ template <typename T>
 struct RowLoopsOf {
     SoftmaxLoops<T> softmax;
     RandomLoops<T> random;
+    // y = x * scale, or x * 0 where a number is below `threshold`, for the elements of n groups of
+    // eight Philox blocks, which have 32 numbers; the last `missing` ones are not there.
+    void (*dropout)(uint64_t seed, uint64_t call, uint64_t first, int64_t n, int64_t missing,
+                    uint32_t threshold, T scale, const T* x, T* y);
     // y = x * factor, or y += x * factor
     void (*scale)(const T* x, T factor, T* y, int64_t n, bool add);
 };

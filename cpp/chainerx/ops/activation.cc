@@ -1,5 +1,38 @@
-#include "chainerx/kernels/activation.h"
 #include "chainerx/ops/activation.h"
+
+#include "chainerx/kernels/activation.h"
+#include "chainerx/ops/composed.h"
+#include "chainerx/ops/explog.h"
+#include "chainerx/ops/hyperbolic.h"
+#include "chainerx/ops/operators.h"
+
+namespace chainerx {
+namespace {
+
+// Where x is so large that no derivative is left, and its powers might overflow.
+Array NearZero(const Array& x) { return Clip(x, -64.0, 64.0); }
+
+// The second derivative of x N(x), where N is the normal distribution's function.
+Array GeluErfCurve(const Array& far) {
+    constexpr double kInverseSqrt2Pi = 0.39894228040143268;
+    const Array square = Square(NearZero(far));
+    return (2 - square) * Exp(square * -0.5) * kInverseSqrt2Pi;
+}
+
+// That of x (1 + tanh(u(x))) / 2 with u(x) = a x + b x^3.
+Array GeluTanhCurve(const Array& far) {
+    constexpr double kA = 0.79788456080286536;
+    constexpr double kB = 0.035677408136300123;
+    const Array x = NearZero(far);
+    const Array square = Square(x);
+    const Array t = Tanh(x * (square * kB + kA));
+    const Array u1 = square * (3 * kB) + kA;  // the derivatives of u
+    const Array u2 = x * (6 * kB);
+    return (1 - Square(t)) * (u1 + x * (u2 * 0.5 - t * Square(u1)));
+}
+
+}  // namespace
+}  // namespace chainerx
 
 #define CX_FAMILY_DEF "chainerx/ops/activation.def"
 #include "chainerx/ops/define_family.h"

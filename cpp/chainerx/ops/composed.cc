@@ -96,6 +96,10 @@ Array Elu(const Array& x, double alpha) {
     return y;
 }
 
+Array Gelu(const Array& x, GeluApproximation approximate) {
+    return approximate == GeluApproximation::kTanh ? GeluTanh(x) : GeluErf(x);
+}
+
 Array Crelu(const Array& x, int8_t axis) {
     if (axis < -x.ndim() || axis >= x.ndim()) {
         throw DimensionError{"crelu: axis is ", static_cast<int>(axis),

@@ -1,6 +1,7 @@
 // Elementwise routines that are compositions of rows.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "chainerx/core/array.h"
@@ -21,6 +22,10 @@ CX_API Array Softplus(const Array& x, double beta);
 // As the row of this name, but for alpha >= 0 the result is what is kept for backward: the next
 // operation is likely to keep it anyway.
 CX_API Array Elu(const Array& x, double alpha);
+
+// x N(x), where N is the distribution function of normal numbers, or its approximation by tanh.
+enum class GeluApproximation : int8_t { kNone, kTanh };
+CX_API Array Gelu(const Array& x, GeluApproximation approximate = GeluApproximation::kNone);
 
 // Leaky rectifier whose slope is an array.
 CX_API Array Prelu(const Array& x, const Array& slope);

@@ -208,4 +208,11 @@ Array Permutation(int64_t n, Device& device) {
     return out;
 }
 
+Array DrawKey(Device& device, std::optional<uint64_t> key) {
+    if (key) return StateOn(device, key);
+    Array drawn = MakeState(device);
+    CallOn<kernels::RandomKey>(device, StateOn(device), drawn);
+    return drawn;
+}
+
 }  // namespace chainerx::random

@@ -38,4 +38,8 @@ CX_API Array Integers(int64_t low, int64_t high, const Shape& shape, Dtype dtype
 // 0 ... n-1 in random order, int64.
 CX_API Array Permutation(int64_t n, Device& device = GetDefaultDevice());
 
+// Where one draw of the generator would take its numbers from, in the memory of a device: for what
+// makes the same numbers again. With a key, its place.
+CX_API Array DrawKey(Device& device, std::optional<uint64_t> key = {});
+
 }  // namespace chainerx::random

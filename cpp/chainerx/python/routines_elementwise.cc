@@ -254,6 +254,27 @@ CX_ACTIVATION(softplus, "beta", 1.0,
               "Smooth rectifier, ``log(1 + exp(beta * x)) / beta`` (Dugas et al., NIPS 2000).",
               Softplus(x, p))
 
+CX_ROUTINE(gelu, "x: ndarray, approximate: str = 'none') -> ndarray",
+           "``x * N(x)`` with the distribution function N of normal numbers.\n\n"
+           "Args:\n"
+           "    x (ndarray): Any shape, any real dtype.\n"
+           "    approximate (str): 'none', or 'tanh' for "
+           "``x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3))) / 2``.\n"
+           "Returns:\n    ndarray: Shape and float dtype of ``x``. Differentiable, any order.\n"
+           "Raises:\n    DtypeError: If ``x`` is complex.\n"
+           "    ValueError: If there is no such approximation.\n"
+           "Source: Hendrycks and Gimpel, 2016.") {
+    GeluApproximation approximate = GeluApproximation::kNone;
+    if (a[1] != nullptr) {
+        const std::string_view name = ToString("gelu", "approximate", a[1]);
+        if (name != "none" && name != "tanh") {
+            throw ValueError{"gelu: approximate is '", name, "', expected 'none' or 'tanh'"};
+        }
+        if (name == "tanh") approximate = GeluApproximation::kTanh;
+    }
+    return Wrap(Gelu(ToArray("gelu", "x", a[0]), approximate));
+}
+
 CX_ROUTINE(prelu, "x: ndarray, slope: ndarray) -> ndarray",
            "``x`` where not negative, ``slope * x`` elsewhere (He et al., ICCV 2015).\n\n"
            "Args:\n"

@@ -1384,6 +1384,22 @@ def dot(a: ndarray, b: ndarray) -> ndarray:
     Raises:
         DimensionError: If the lengths differ."""
 
+def dropout(x: ndarray, ratio: builtins.float = 0.5, key: builtins.int | None = None) -> ndarray:
+    """Each element is 0 with some probability, and scaled to keep the mean otherwise.
+
+    Args:
+        x (ndarray): Any shape, a float dtype.
+        ratio (float): The probability, from 0 to below 1.
+        key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator of chainerx.random goes on as if it had not been asked.
+    Returns:
+        ndarray: Shape and dtype of ``x``, C-contiguous: ``x / (1 - ratio)``, or ``x * 0``. Differentiable, any order.
+    Raises:
+        DtypeError: If ``x`` is not of a float dtype.
+        ValueError: If ``ratio`` is out of range.
+    Note:
+        Backward keeps no mask: it draws the numbers again.
+    Source: Srivastava et al., JMLR 2014."""
+
 def dsplit(ary: ndarray, indices_or_sections: Indices) -> list[ndarray]:
     """Parts of an array along axis 2.
 
@@ -1685,6 +1701,19 @@ def gaussian_kl_divergence(mean: ndarray, ln_var: ndarray) -> ndarray:
     Raises:
         DimensionError: If the shapes do not broadcast.
         DtypeError: If one is bool or complex."""
+
+def gelu(x: ndarray, approximate: str = 'none') -> ndarray:
+    """``x * N(x)`` with the distribution function N of normal numbers.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+        approximate (str): 'none', or 'tanh' for ``x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3))) / 2``.
+    Returns:
+        ndarray: Shape and float dtype of ``x``. Differentiable, any order.
+    Raises:
+        DtypeError: If ``x`` is complex.
+        ValueError: If there is no such approximation.
+    Source: Hendrycks and Gimpel, 2016."""
 
 def get_num_threads() -> builtins.int:
     """The number of threads that one operation may use on a native device.

@@ -30,6 +30,15 @@ def _crelu(x, axis=1):
     return np.concatenate([np.maximum(x, 0), np.maximum(-x, 0)], axis)
 
 
+def _gelu(x, approximate='none'):
+    if approximate == 'tanh':
+        with np.errstate(invalid='ignore'):
+            y = x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+    else:
+        y = x * scipy.special.ndtr(x)
+    return np.where(x < -30, 0, y)
+
+
 def _with_axis(reference):
     def along(x, axis=None):
         return reference(x, 1 if axis is None else tuple(axis) if np.iterable(axis) else axis)
@@ -110,6 +119,15 @@ CASES = [
         'x, beta=1.0',
         {0.0: np.log(2), INF: INF, -INF: 0.0, NAN: NAN, 1000.0: 1000.0},
         [call(_x, beta=2.0)],
+        elastic=True,
+    ),
+    _activation(
+        'gelu',
+        _gelu,
+        'x, approximate',
+        {0.0: 0.0, INF: INF, -INF: 0.0, NAN: NAN, 1000.0: 1000.0, -1000.0: 0.0},
+        [call(_x, 'tanh'), call(_x, approximate='none'), call(f(3, 70, lo=-6, hi=6), 'tanh')],
+        [(call(_x, 'erf'), 'ValueError', "'erf'"), (call(_x, 1), 'TypeError', 'approximate')],
         elastic=True,
     ),
     Case(

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.stats
 
-from cases._table import Case
+from cases._table import FLOATS, Case, call, f
 
 
 def _draws(xp, device):
@@ -103,7 +103,77 @@ def _check_randint(xp, device):
     assert sorted(set(x.tolist())) == [-2, -1, 0, 1, 2]
 
 
+def _dropped(x, key):
+    """dropout(x, 0.25, key) by Philox as its authors write it."""
+    words = np.zeros((4, -(-x.size // 32) * 8), np.uint64)
+    words[0] = np.arange(words.shape[1])
+    a, b = np.uint64(key & 0xFFFFFFFF), np.uint64(key >> 32)
+    low = np.uint64(0xFFFFFFFF)
+    for _ in range(10):
+        p, q = words[0] * np.uint64(0xD2511F53), words[2] * np.uint64(0xCD9E8D57)
+        shift = np.uint64(32)
+        words = np.array([q >> shift ^ words[1] ^ a, q & low, p >> shift ^ words[3] ^ b, p & low])
+        a, b = (a + np.uint64(0x9E3779B9)) & low, (b + np.uint64(0xBB67AE85)) & low
+    numbers = words.reshape(4, -1, 8).transpose(1, 0, 2).ravel()[: x.size]
+    return np.where(numbers < 2**30, 0, x.ravel() / 0.75).reshape(x.shape)
+
+
+def _dropout(x, ratio=0.5, key=None):
+    assert ratio == 0.25
+    return _dropped(np.asarray(x), key)
+
+
+def _check_dropout(xp, device):
+    ones = xp.ones(100_003, device=device)
+    y = _threads(xp, lambda n: xp.dropout(ones, 0.3))
+    assert set(y.tolist()) == {0, np.float32(1 / 0.7)}
+    assert abs((y == 0).mean() - 0.3) < 0.01
+    assert abs(np.corrcoef(y[:-1], y[1:])[0, 1]) < 0.02
+    xp.random.seed(3)
+    again = [xp.to_numpy(xp.dropout(ones, 0.3)) for _ in range(2)]
+    assert (again[0] == y).all()
+    assert (again[1] != y).any()
+    before = xp.random.get_state()
+    keyed = [xp.to_numpy(xp.dropout(ones, 0.3, key=k)) for k in (1, 1, 2)]
+    assert xp.random.get_state() == before
+    assert (keyed[0] == keyed[1]).all()
+    assert (keyed[0] != keyed[2]).any()
+    assert (xp.to_numpy(xp.dropout(ones, 0.0)) == 1).all()
+    assert (xp.to_numpy(xp.dropout(ones, 1 - 2**-53)) == 0).mean() > 0.99
+    # Backward draws the same numbers again, also when others were drawn meanwhile.
+    x = xp.ones((50, 30), 'float64', device=device).require_grad()
+    y = xp.dropout(x)
+    xp.dropout(x.as_grad_stopped())
+    (gx,) = xp.grad([y], [x], enable_double_backprop=True)
+    assert (xp.to_numpy(gx) == xp.to_numpy(y)).all()
+    nan = xp.dropout(xp.full(100, np.nan, 'float32', device=device))
+    assert np.isnan(xp.to_numpy(nan)).all()
+
+
 CASES = [
+    Case('dropout', check=_check_dropout),
+    Case(
+        'dropout',
+        _dropout,
+        calls=[
+            call(f(3, 50), 0.25, 7),
+            call(f(2, 3), ratio=0.25, key=2**63 + 5),
+            call(f(), 0.25, 1),
+            call(f(0, 3), 0.25, 1),
+            call(f(32), 0.25, 3),
+            call(f(4, 1, 33), 0.25, 3),
+        ],
+        dtypes=FLOATS,
+        tol=2,
+        big=call(f(300, 401), 0.25, 5),
+        errors=[
+            (call(f(3), 1.0), 'ValueError', 'ratio is 1'),
+            (call(f(3), -0.5), 'ValueError', 'ratio is -0.5'),
+            (call(f(3), np.nan), 'ValueError', 'nan'),
+            (call(f(3), 'x'), 'TypeError', 'ratio'),
+            (call(f(3), 0.5, -1), 'ValueError', 'key'),
+        ],
+    ),
     Case('random.get_state', check=_check_state),
     Case('random.set_state', check=_check_state),
     Case('random.randint', check=_check_randint),

@@ -146,8 +146,36 @@ void Normal(uint64_t seed, uint64_t call, uint64_t first, int64_t n, T* out) {
 }
 
 template <typename T>
+inline void DropGroup(const Lanes& bits, uint32_t threshold, T scale, const T* x, T* y) {
+    for (int k = 0; k < 4; ++k) {
+        for (int l = 0; l < kLanes; ++l) {
+            y[k * kLanes + l] = x[k * kLanes + l] * (bits.v[k][l] < threshold ? T(0) : scale);
+        }
+    }
+}
+
+template <typename T>
+void Dropout(uint64_t seed, uint64_t call, uint64_t first, int64_t n, int64_t missing,
+             uint32_t threshold, T scale, const T* x, T* y) {
+    constexpr int64_t kGroup = 4 * kLanes;
+    Lanes bits;
+    for (int64_t i = 0; i < n; ++i, x += kGroup, y += kGroup) {
+        Generate(seed, call, first + static_cast<uint64_t>(i * kLanes), &bits);
+        if (i + 1 < n || missing == 0) {
+            DropGroup(bits, threshold, scale, x, y);
+            continue;
+        }
+        T part[kGroup] = {};
+        for (int64_t j = 0; j < kGroup - missing; ++j) part[j] = x[j];
+        DropGroup(bits, threshold, scale, part, part);
+        for (int64_t j = 0; j < kGroup - missing; ++j) y[j] = part[j];
+    }
+}
+
+template <typename T>
 constexpr RowLoopsOf<T> kLoops = {{SoftmaxStats<T>, Softmax<T>, LogSoftmax<T>, ScaledSoftmax<T>},
                                   {Uniform<T>, Normal<T>},
+                                  Dropout<T>,
                                   Scale<T>};
 
 }  // namespace

@@ -99,6 +99,70 @@ def test_pieces(name):
         assert [y.tobytes() for y in others] == [y.tobytes() for y in found[0]]
 
 
+# (n, channels, s) and groups; without s, layers.
+ROWS = {
+    'short': ((301, 133), None),
+    'narrow': ((3001, 5), None),
+    'many': ((2100, 200), None),
+    'long': ((37, 20011), None),
+    'in pieces': ((2, 140003), None),
+    'one': ((1, 300001), None),
+    'groups of elements': ((70, 120), 3),
+    'groups of short channels': ((33, 30, 7), 5),
+    'long groups of short channels': ((5, 6000, 9), 2),
+    'groups': ((9, 12, 61), 3),
+    'channels': ((9, 12, 400), 12),
+    'large groups': ((3, 4, 70001), 2),
+    'large channels': ((2, 2, 140003), 2),
+}
+
+
+@pytest.mark.parametrize('name', ROWS)
+def test_pieces_of_rows(name):
+    shape, groups = ROWS[name]
+    n, channels, s = (*shape, 1)[:3]
+    g = groups or 1
+    x, gy = draw(shape, 'float32', 1e4), draw(shape, 'float32', 0.1, 'gy')
+    gamma, beta = draw((channels,), 'float32', 1, 'gamma'), draw((channels,), 'float32', 0, 'beta')
+
+    def function(x, gamma, beta):
+        if groups is None:
+            return chx.layer_norm(x, gamma, beta)
+        return chx.group_norm(x, groups, gamma, beta)
+
+    rows = [v.astype('f8').reshape(n, g, channels // g, s) for v in (x, gy)]
+    xr, gr = rows
+    scale, shift = (v.astype('f8').reshape(1, g, -1, 1) for v in (gamma, beta))
+    mean, var = xr.mean((2, 3), keepdims=True), xr.var((2, 3), keepdims=True)
+    r = 1 / np.sqrt(var + 1e-5)
+    u, h = (xr - mean) * r, gr * scale
+    gx = r * (h - h.mean((2, 3), keepdims=True) - u * (h * u).mean((2, 3), keepdims=True))
+    sums = ((gr * u).sum((0, 3)).ravel(), gr.sum((0, 3)).ravel())
+    expected = [(u * scale + shift).reshape(shape), gx.reshape(shape), *sums]
+    found = []
+    try:
+        for threads in (1, 2, 4, 16):
+            chx.set_num_threads(threads)
+            xs = [chx.array(v).require_grad() for v in (x, gamma, beta)]
+            y = function(*xs)
+            y.grad = chx.array(gy)
+            y.backward()
+            found.append([to_numpy(v) for v in (y, *(v.grad for v in xs))])
+    finally:
+        chx.set_num_threads(1)
+    for k, (y, e) in enumerate(zip(found[0], expected, strict=True)):
+        size = np.sqrt(n * s) if k > 1 else 1  # of sums
+        np.testing.assert_allclose(y, e, rtol=2e-6, atol=1e-5 * size, err_msg=f'result {k}')
+    for others in found[1:]:
+        assert [y.tobytes() for y in others] == [y.tobytes() for y in found[0]]
+    constant = chx.array(x)
+    xs = [chx.array(v).require_grad() for v in (gamma, beta)]
+    y = function(constant, *xs)
+    y.grad = chx.array(gy)
+    y.backward()
+    assert [to_numpy(v.grad).tobytes() for v in xs] == [v.tobytes() for v in found[0][2:]]
+
+
 @everywhere
 @pytest.mark.parametrize('dtype', ['float16', 'bfloat16', 'float32', 'float64'])
 def test_running_statistics(anywhere, dtype):
@@ -265,6 +329,10 @@ def test_composed_derivatives(anywhere):
     check(lambda xs: [chx.batch_norm(*xs, None, None, axis=(0, 2))], (x, gamma, beta))
     var = 1 + draw((3,), name='var') ** 2
     check(lambda xs: [chx.fixed_batch_norm(*xs, axis=(0, 2))], (x, gamma, beta, beta + 1, var))
+    check(lambda xs: [chx.group_norm(xs[0], 1, *xs[1:])], (x, gamma, beta))
+    check(lambda xs: [chx.layer_norm(*xs, axis=1)], (x, gamma, beta))
+    check(lambda xs: [chx.rms_norm(*xs, axis=1)], (x, gamma))
+    check(lambda xs: [chx.instance_norm(*xs, 0.5)], (x, gamma, beta))
     fixed = chx.fixed_batch_norm(*map(chx.array, (x, gamma, beta, beta + 1, var)), axis=(0, 2))
     spread = (slice(None), None)
     expected = (x - beta[spread] - 1) / np.sqrt(var[spread] + 2e-5) * gamma[spread] + beta[spread]

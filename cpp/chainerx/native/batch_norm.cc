@@ -8,22 +8,11 @@
 #include "chainerx/kernels/normalization.h"
 #include "chainerx/native/channels.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/normalization_loops.h"
+#include "chainerx/native/normalization_common.h"
 #include "chainerx/native/wide.h"
 
 namespace chainerx::native {
 namespace {
-
-// Calls f<T>(loops) for float or double.
-template <typename F>
-void VisitWide(Dtype dtype, const F& f) {
-    const NormalizationIsaLoops& loops = normalization_loops();
-    if (dtype == Dtype::kFloat64) {
-        f.template operator()<double>(loops.f64);
-    } else {
-        f.template operator()<float>(loops.f32);
-    }
-}
 
 ChannelShape ShapeOf(const Array& x) { return {x.shape()[0], x.shape()[1], x.shape()[2]}; }
 
@@ -79,11 +68,7 @@ struct Forward : Writer<T> {
     }
     static void Join(double* sums, int64_t step, int64_t count, const double* more,
                      int64_t more_step, int64_t more_count) {
-        const double part =
-            static_cast<double>(more_count) / static_cast<double>(count + more_count);
-        const double delta = more[0] - sums[0];
-        sums[0] += delta * part;
-        sums[step] += more[more_step] + delta * delta * static_cast<double>(count) * part;
+        JoinMoments(&sums[0], &sums[step], count, more[0], more[more_step], more_count);
     }
     void Finish(int64_t c, const double* sums, T* params, int64_t step) const {
         const double var = sums[1] / count;

@@ -41,7 +41,6 @@ class ChannelRun {
     ChannelRun(const ChannelShape& shape, Op& op) : shape_{shape}, op_{op} {}
 
     void Run() {
-        if (shape_.c == 0 || shape_.count() == 0) return;
         if (shape_.s >= kLongRun) {
             RunRuns();
         } else {

@@ -36,7 +36,20 @@ struct NormalizationLoops {
                     int64_t p_step, T* y);
     void (*column_affine2)(const T* x, const T* g, int64_t rows, int64_t stride, int64_t width,
                            const T* p, int64_t plane, T* y);
+
+    // Of one row, with numbers of each of its places.
+    // y = ((x - p[0]) * p[1] + p[2]) * gamma + beta
+    void (*row)(const T* x, int64_t n, const T* p, const T* gamma, const T* beta, T* y);
+    // sums[k] += sum of (x - center), g * gamma, g * gamma * (x - center)
+    void (*row_dots)(const T* x, const T* g, const T* gamma, int64_t n, T center, double* sums);
+    // Of rows, `stride` apart: with u = (x - p[0]) * p[1] + p[2], where the p of the next row stand
+    // kRowParams further, ggamma += g * u, gbeta += g, and unless gx is null,
+    // gx = g * gamma * p[3] + u * p[4] + p[5].
+    void (*row_grad)(const T* x, const T* g, int64_t rows, int64_t stride, int64_t n, const T* p,
+                     const T* gamma, T* ggamma, T* gbeta, T* gx);
 };
+
+constexpr int kRowParams = 6;
 
 struct NormalizationIsaLoops {
     NormalizationLoops<float> f32;

@@ -11,12 +11,13 @@
 #include "chainerx/kernels/memory.h"
 #include "chainerx/kernels/normalization.h"
 #include "chainerx/ops/arithmetic.h"
-#include "chainerx/ops/channel_layout.h"
+#include "chainerx/ops/arrangement.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/layout.h"
 #include "chainerx/ops/normalization.h"
 #include "chainerx/ops/normalization_check.h"
+#include "chainerx/ops/normalization_plan.h"
 #include "chainerx/ops/normalization_terms.h"
 #include "chainerx/ops/operators.h"
 #include "chainerx/ops/reduce_output.h"
@@ -26,87 +27,15 @@
 namespace chainerx {
 namespace {
 
-using internal::ChannelLayout;
+using internal::Arrangement;
 using internal::Detached;
-using internal::NormalizationTerms;
+using internal::NormalizationPlan;
+using internal::ToVector;
 
 constexpr OpInfo kBatchNorm{"batch_norm", &kernels::BatchNorm::kInfo};
-constexpr OpInfo kBatchNormGrad{"batch_norm_grad", &kernels::BatchNormGrad::kInfo};
 constexpr OpInfo kFixedBatchNorm{"fixed_batch_norm", &kernels::FixedBatchNorm::kInfo};
 
-// What a kernel gets of an operand with one number per channel.
-Array ToParam(const Array& param, Dtype dtype) {
-    const Array p = AsContiguous(AsType(Detached(param), dtype, false));
-    return p.ndim() == 1 ? p : Reshape(p, Shape{p.GetTotalSize()});
-}
-
 Array NoArray(Dtype dtype, Device& device) { return EmptyUnchecked(Shape{0}, dtype, device); }
-
-int64_t CountReduced(const Shape& x, const Axes& reduced) {
-    return internal::CountReduced(x, reduced);
-}
-
-// ---- the gradient ------------------------------------------------------------------------------
-
-// ggamma and gbeta have the shape of gamma. gx is null if it is not wanted.
-struct Grads {
-    Array ggamma;
-    Array gbeta;
-    Array gx;
-};
-
-Grads ComputeGrad(const NormalizationTerms& terms, const Array& x, const Array& gamma,
-                  const Array& mean, const Array& inv_std, const Array& gy, bool wants_gx) {
-    Device& device = x.device();
-    const Dtype wide = internal::WideDtype(x.dtype());
-    if (CountReduced(x.shape(), terms.axes) == 0) {
-        return {Zeros(gamma.shape(), wide, device), Zeros(gamma.shape(), wide, device),
-                EmptyUnchecked(x.shape(), x.dtype(), device)};
-    }
-    if (!HasKernel<kernels::BatchNormGrad>(device)) {
-        const auto grads =
-            ComposedNormalizationGrad(terms, Detached(x), Detached(gamma), Detached(gy));
-        return {Reshape(grads.ggamma, gamma.shape()), Reshape(grads.gbeta, gamma.shape()),
-                AsType(grads.gx, x.dtype(), false)};
-    }
-    const ChannelLayout layout{x, terms.axes};
-    Grads out{EmptyUnchecked(gamma.shape(), wide, device),
-              EmptyUnchecked(gamma.shape(), wide, device), Array{}};
-    const Array gx =
-        wants_gx ? EmptyUnchecked(layout.shape, x.dtype(), device) : NoArray(x.dtype(), device);
-    const Array g = AsType(Detached(gy), x.dtype(), false);
-    CallOn<kernels::BatchNormGrad>(device, layout.ToChannels(x), ToParam(gamma, wide), mean,
-                                   inv_std, layout.ToChannels(g), gx, ToParam(out.ggamma, wide),
-                                   ToParam(out.gbeta, wide));
-    if (wants_gx) out.gx = layout.FromChannels(gx);
-    return out;
-}
-
-// Differentiable in x, gamma and gy.
-Grads BatchNormGrad(const NormalizationTerms& terms, const Array& x, const Array& gamma,
-                    const Array& mean, const Array& inv_std, const Array& gy, bool wants_gx) {
-    Grads out = ComputeGrad(terms, x, gamma, mean, inv_std, gy, wants_gx);
-    const Array outputs[] = {out.ggamma, out.gbeta, out.gx};
-    const ConstArrayRef inputs[] = {x, gamma, gy};
-    if (Record rec{kBatchNormGrad, inputs, std::span{outputs, wants_gx ? 3u : 2u}}) {
-        rec.GradAll([terms, x = rec.Save(x), gamma = rec.Save(gamma), gy = rec.Save(gy),
-                     wants_gx](GradContext& context) {
-            const auto grad_of = [&](int i) {
-                return context.HasOutputGrad(i) ? context.output_grad(i) : Array{};
-            };
-            const Array scale = gamma();
-            const auto grads = ComposedSecondGrad(
-                terms, x(), scale, gy(), wants_gx ? grad_of(2) : Array{}, grad_of(0), grad_of(1));
-            const auto set = [&](int i, const Array& g) {
-                if (!g.is_null() && context.IsInputGradRequired(i)) context.SetInputGrad(i, g);
-            };
-            set(0, grads.x);
-            if (!grads.gamma.is_null()) set(1, Reshape(grads.gamma, scale.shape()));
-            set(2, grads.gy);
-        });
-    }
-    return out;
-}
 
 // ---- running statistics ------------------------------------------------------------------------
 
@@ -176,53 +105,51 @@ Array InOrderOf(const Array& x, const Array& y) {
     return out;
 }
 
-// y of x without elements over `reduced`, whose statistics are those of nothing.
-BatchNormResult OfNothing(const Array& x, const Shape& channels, Dtype wide) {
-    const Scalar nan{std::numeric_limits<double>::quiet_NaN()};
-    return {EmptyUnchecked(x.shape(), x.dtype(), x.device()), Full(channels, nan, wide, x.device()),
-            Full(channels, nan, wide, x.device())};
-}
-
-BatchNormResult Compute(const NormalizationTerms& terms, const Array& x, const Array& gamma,
-                        const Array& beta, Running& running_mean, Running& running_var,
-                        double decay) {
+// Statistics are vectors.
+Normalized Compute(const NormalizationPlan& plan, const Array& x, const Array& gamma,
+                   const Array& beta, Running& running_mean, Running& running_var, double decay) {
     Device& device = x.device();
     const Dtype wide = internal::WideDtype(x.dtype());
-    const Shape channels = ReduceShape(x.shape(), terms.axes, false);
-    const int64_t count = CountReduced(x.shape(), terms.axes);
-    if (count == 0) return OfNothing(x, channels, wide);
+    const Arrangement& arrangement = plan.arrangement;
+    const Shape channels{plan.n_params()};
+    if (x.GetTotalSize() == 0) {
+        const Scalar nan{std::numeric_limits<double>::quiet_NaN()};
+        return {EmptyUnchecked(x.shape(), x.dtype(), device), Full(channels, nan, wide, device),
+                Full(channels, nan, wide, device)};
+    }
     const auto is_read = [&](const Running& r) {
         return r.Overlaps(x) || r.Overlaps(gamma) || r.Overlaps(beta);
     };
     running_mean.Begin(is_read(running_mean));
     running_var.Begin(is_read(running_var));
     if (!HasKernel<kernels::BatchNorm>(device)) {
-        const auto all = ComposedNormalization(terms, x, gamma, beta);
+        const auto all =
+            ComposedNormalization(plan.terms, arrangement.View(Detached(x)), gamma, beta);
         running_mean.Update(decay, all.mean);
-        const auto n = static_cast<double>(count);
+        const auto n = static_cast<double>(plan.count());
         running_var.Update(decay, all.var * (n / std::max(n - 1, 1.0)));
-        return {InOrderOf(x, all.y), Reshape(all.mean, channels), Reshape(all.inv_std, channels)};
+        return {InOrderOf(x, arrangement.Undo(all.y)), Reshape(all.mean, channels),
+                Reshape(all.inv_std, channels)};
     }
-    const ChannelLayout layout{x, terms.axes};
-    const Array y = EmptyUnchecked(layout.shape, x.dtype(), device);
-    BatchNormResult out{Array{}, EmptyUnchecked(channels, wide, device),
-                        EmptyUnchecked(channels, wide, device)};
-    CallOn<kernels::BatchNorm>(device, layout.ToChannels(x), ToParam(gamma, wide),
-                               ToParam(beta, wide), terms.eps, decay,
+    const Array y = EmptyUnchecked(arrangement.shape, x.dtype(), device);
+    Normalized out{Array{}, EmptyUnchecked(channels, wide, device),
+                   EmptyUnchecked(channels, wide, device)};
+    CallOn<kernels::BatchNorm>(device, arrangement.Contiguous(x), ToVector(gamma, wide),
+                               ToVector(beta, wide), plan.terms.eps, decay,
                                running_mean.vector(wide, device), running_var.vector(wide, device),
-                               y, ToParam(out.mean, wide), ToParam(out.inv_std, wide));
+                               y, out.mean, out.inv_std);
     running_mean.End();
     running_var.End();
-    out.y = layout.FromChannels(y);
+    out.y = arrangement.Undo(y);
     return out;
 }
 
 }  // namespace
 
-BatchNormResult BatchNormWithStatistics(const Array& x, const Array& gamma, const Array& beta,
-                                        const std::optional<Array>& running_mean,
-                                        const std::optional<Array>& running_var, double eps,
-                                        double decay, const OptionalAxes& axis) {
+Normalized BatchNormWithStatistics(const Array& x, const Array& gamma, const Array& beta,
+                                   const std::optional<Array>& running_mean,
+                                   const std::optional<Array>& running_var, double eps,
+                                   double decay, const OptionalAxes& axis) {
     constexpr const char* kOp = kBatchNorm.name;
     internal::CheckNormalized(kOp, "x", x, x.device());
     const Axes reduced = NormalizeAxes(kOp, axis.value_or(Axes{0}), x.ndim());
@@ -235,26 +162,11 @@ BatchNormResult BatchNormWithStatistics(const Array& x, const Array& gamma, cons
     Running own_var{"running_var", running_var, x, reduced};
     own_mean.CheckApart(own_var);
 
-    const NormalizationTerms terms{reduced, internal::BroadcastParams(x.shape(), reduced), true,
-                                   eps};
-    BatchNormResult out = Compute(terms, x, gamma, beta, own_mean, own_var, decay);
-    if (Record rec{kBatchNorm, {x, gamma, beta}, out.y}) {
-        rec.GradAll([terms, x = rec.Save(x), gamma = rec.Save(gamma), mean = rec.Save(out.mean),
-                     inv_std = rec.Save(out.inv_std),
-                     beta_shape = beta.shape()](GradContext& context) {
-            const Array scale = gamma();
-            const auto flat = [](const Array& a) { return Reshape(a, Shape{a.GetTotalSize()}); };
-            const Grads grads =
-                BatchNormGrad(terms, x(), scale, flat(mean()), flat(inv_std()),
-                              context.output_grad(), context.IsInputGradRequired(0));
-            if (context.IsInputGradRequired(0)) context.SetInputGrad(0, grads.gx);
-            if (context.IsInputGradRequired(1)) context.SetInputGrad(1, grads.ggamma);
-            if (context.IsInputGradRequired(2)) {
-                context.SetInputGrad(2, Reshape(grads.gbeta, beta_shape));
-            }
-        });
-    }
-    return out;
+    const NormalizationPlan plan = internal::PlanByChannel(x, reduced, eps);
+    const Normalized out = Compute(plan, x, gamma, beta, own_mean, own_var, decay);
+    internal::RecordNormalization(kBatchNorm, plan, x, gamma, beta, out.y, out.mean, out.inv_std);
+    const Shape channels = ReduceShape(x.shape(), reduced, false);
+    return {out.y, Reshape(out.mean, channels), Reshape(out.inv_std, channels)};
 }
 
 Array BatchNorm(const Array& x, const Array& gamma, const Array& beta,
@@ -282,13 +194,15 @@ Array FixedBatchNorm(const Array& x, const Array& gamma, const Array& beta, cons
         return Reshape(AsType(p, wide, false), params_shape);
     };
     Array y;
-    if (HasKernel<kernels::FixedBatchNorm>(device)) {
-        const ChannelLayout layout{x, reduced};
-        const Array out = EmptyUnchecked(layout.shape, x.dtype(), device);
-        CallOn<kernels::FixedBatchNorm>(device, layout.ToChannels(x), ToParam(gamma, wide),
-                                        ToParam(beta, wide), ToParam(mean, wide),
-                                        ToParam(var, wide), eps, out);
-        y = layout.FromChannels(out);
+    if (x.GetTotalSize() == 0) {
+        y = EmptyUnchecked(x.shape(), x.dtype(), device);
+    } else if (HasKernel<kernels::FixedBatchNorm>(device)) {
+        const Arrangement arrangement = internal::ByChannel(x, reduced);
+        const Array out = EmptyUnchecked(arrangement.shape, x.dtype(), device);
+        CallOn<kernels::FixedBatchNorm>(device, arrangement.Contiguous(x), ToVector(gamma, wide),
+                                        ToVector(beta, wide), ToVector(mean, wide),
+                                        ToVector(var, wide), eps, out);
+        y = arrangement.Undo(out);
     } else {
         const auto of = [&](const Array& p) { return spread(Detached(p)); };
         const Array centered = AsType(Detached(x), wide, false) - of(mean);

@@ -645,6 +645,9 @@ def _diagonal(x: ndarray, offset: builtins.int, axis1: builtins.int, axis2: buil
 def _embed_id(ids: ndarray, w: ndarray, ignore_label: builtins.int) -> ndarray:
     """Rows of ``w``, zeros where ``ids`` has ``ignore_label``, for chainer."""
 
+def _group_norm(x: ndarray, gamma: ndarray, beta: ndarray, groups: builtins.int, eps: builtins.float) -> tuple[ndarray, ndarray, ndarray]:
+    """Same as :func:`group_norm`, and the mean and ``1 / sqrt(var + eps)`` of all groups, for chainer."""
+
 def _linear(x: ndarray, w: ndarray, b: ndarray | None = None) -> ndarray:
     """The same for matrices in the dtype of ``x``, for chainer."""
 
@@ -1786,6 +1789,23 @@ def greater_equal(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     Raises:
         DtypeError: If bool meets another dtype."""
 
+def group_norm(x: ndarray, groups: builtins.int, gamma: ndarray, beta: ndarray, eps: builtins.float = 1e-05) -> ndarray:
+    """Group normalization: the channels of a group are normalized together, image by image.
+
+    Args:
+        x (ndarray): (n, channels, ...), any float dtype. What is computed is float64 where x is that, else float32.
+        groups (int): A divisor of the number of channels.
+        gamma (ndarray): Scale, (channels,); any float dtype.
+        beta (ndarray): Shift, (channels,); any float dtype.
+        eps (float): Added to the variance; not negative.
+    Returns:
+        ndarray: Shape and dtype of ``x``. Differentiable in all arrays, any order.
+    Raises:
+        DimensionError: If shapes do not fit.
+        DtypeError: If an array is of no real float dtype.
+        ValueError: If ``groups`` does not divide the channels; if ``eps`` is negative.
+    Source: Wu and He, ECCV 2018."""
+
 def hinge(x1: ndarray, x2: ndarray, norm: builtins.float = 1.0) -> ndarray:
     """Hinge loss of one class against the rest.
 
@@ -1862,6 +1882,22 @@ def identity(n: builtins.int, dtype: DtypeLike | None = None, device: DeviceLike
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
+def instance_norm(x: ndarray, gamma: ndarray | None = None, beta: ndarray | None = None, eps: builtins.float = 1e-05) -> ndarray:
+    """Instance normalization: each channel of each image is normalized by itself.
+
+    Args:
+        x (ndarray): (n, channels, ...), any float dtype. What is computed is float64 where x is that, else float32.
+        gamma (ndarray): Scale, (channels,), any float dtype; None is 1.
+        beta (ndarray): Shift, likewise; None is 0.
+        eps (float): Added to the variance; not negative.
+    Returns:
+        ndarray: Shape and dtype of ``x``. Differentiable in all arrays, any order.
+    Raises:
+        DimensionError: If shapes do not fit.
+        DtypeError: If an array is of no real float dtype.
+        ValueError: If ``eps`` is negative.
+    Source: Ulyanov et al., Instance Normalization, 2016."""
+
 def invert(x: ndarray) -> ndarray:
     """All bits reversed; of bool, the opposite.
 
@@ -1908,6 +1944,24 @@ def isnan(x: ndarray) -> ndarray:
         x (ndarray): Any shape, any dtype.
     Returns:
         ndarray: bool. Not differentiable."""
+
+def layer_norm(x: ndarray, gamma: ndarray, beta: ndarray, eps: builtins.float = 1e-05, axis: Axis = None) -> ndarray:
+    """Layer normalization, ``(x - mean) / sqrt(var + eps) * gamma + beta``, with the mean and
+    the variance over ``axis``, for each place of the other axes.
+
+    Args:
+        x (ndarray): Any float dtype. What is computed is float64 where x is that, else float32.
+        gamma (ndarray): Scale, of the shape of ``x`` along ``axis``; any float dtype.
+        beta (ndarray): Shift, likewise.
+        eps (float): Added to the variance; not negative.
+        axis (int or tuple of ints): What is normalized together; None is the last axes, as many as ``gamma`` has.
+    Returns:
+        ndarray: Shape and dtype of ``x``. Differentiable in all arrays, any order.
+    Raises:
+        DimensionError: If shapes do not fit, or ``x`` has no such axis.
+        DtypeError: If an array is of no real float dtype.
+        ValueError: If ``eps`` is negative.
+    Source: Ba et al., Layer Normalization, 2016."""
 
 def leaky_relu(x: ndarray, slope: builtins.float = 0.2) -> ndarray:
     """``x`` where not negative, ``slope * x`` elsewhere.
@@ -1980,6 +2034,24 @@ def linspace(start: builtins.float, stop: builtins.float, num: builtins.int = 50
         ndarray: One dimension, in no graph.
     Raises:
         ChainerxError: If `num` is negative."""
+
+def local_response_normalization(x: ndarray, n: builtins.int = 5, k: builtins.float = 2, alpha: builtins.float = 0.0001, beta: builtins.float = 0.75) -> ndarray:
+    """Division by the activity of channels nearby,
+    ``x / (k + alpha * sum(x ** 2)) ** beta``.
+
+    Args:
+        x (ndarray): (n, channels, ...), any float dtype. What is computed is float64 where x is that, else float32.
+        n (int): Width of the window of channels: the sum runs over ``n // 2`` before each, itself, and ``n // 2`` behind it.
+        k (float): Offset.
+        alpha (float): Factor of the sum.
+        beta (float): Exponent.
+    Returns:
+        ndarray: Shape and dtype of ``x``. Differentiable, any order.
+    Raises:
+        DimensionError: If ``x`` has fewer than 2 axes.
+        DtypeError: If ``x`` is of no real float dtype.
+        ValueError: If ``n`` is negative.
+    Source: Krizhevsky et al., NIPS 2012."""
 
 def log(x: ndarray) -> ndarray:
     """Natural logarithm of each element.
@@ -2492,6 +2564,22 @@ def rint(x: ndarray) -> ndarray:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable.
     Raises:
         DtypeError: If an operand is complex."""
+
+def rms_norm(x: ndarray, gamma: ndarray | None = None, eps: builtins.float = 1e-06, axis: Axis = None) -> ndarray:
+    """Normalization by the root mean square, ``x / sqrt(mean(x ** 2) + eps) * gamma``.
+
+    Args:
+        x (ndarray): Any float dtype. What is computed is float64 where x is that, else float32.
+        gamma (ndarray): Scale, of the shape of ``x`` along ``axis``, any float dtype; None is 1.
+        eps (float): Added to the mean of squares; not negative.
+        axis (int or tuple of ints): What is normalized together; None is the last axes, as many as ``gamma`` has, or one.
+    Returns:
+        ndarray: Shape and dtype of ``x``. Differentiable in both arrays, any order.
+    Raises:
+        DimensionError: If shapes do not fit, or ``x`` has no such axis.
+        DtypeError: If an array is of no real float dtype.
+        ValueError: If ``eps`` is negative.
+    Source: Zhang and Sennrich, NeurIPS 2019."""
 
 def roll(a: ndarray, shift: builtins.int | Sequence[builtins.int], axis: Axis = None) -> ndarray:
     """The elements moved along axes; those that fall off come back at the other end.

@@ -159,10 +159,113 @@ void ColumnAffine2(const T* x, const T* g, int64_t rows, int64_t stride, int64_t
     });
 }
 
+// ---- rows with numbers of each place -----------------------------------------------------------
+
+// Calls f(i, part) for all batches of a row; `part` as in ForColumns().
+template <typename T, typename F>
+inline void ForBatches(int64_t n, const F& f) {
+    constexpr int64_t kSize = Batch<T>::size;
+    int64_t i = 0;
+    for (; i + kSize <= n; i += kSize) f(i, 0);
+    if (i < n) f(i, n - i);
+}
+
+template <typename T>
+void Row(const T* x, int64_t n, const T* p, const T* gamma, const T* beta, T* y) {
+    const Batch<T> center(p[0]);
+    const Batch<T> scale(p[1]);
+    const Batch<T> shift(p[2]);
+    ForBatches<T>(n, [&](int64_t i, int64_t part) {
+        const Batch<T> u = xsimd::fma(LoadAt(x + i, 0, part) - center, scale, shift);
+        StoreAt(y + i, 0, part,
+                xsimd::fma(u, LoadAt(gamma + i, 0, part), LoadAt(beta + i, 0, part)));
+    });
+}
+
+template <typename T>
+void RowDots(const T* x, const T* g, const T* gamma, int64_t n, T center, double* sums) {
+    constexpr int64_t kSize = Batch<T>::size;
+    const Batch<T> c(center);
+    ForBlocks(1, 0, n, [&](int64_t first, int64_t, int64_t length) {
+        const T* x0 = x + first;
+        const T* g0 = g + first;
+        const T* gamma0 = gamma + first;
+        DotSums<T> s;
+        const auto add = [&](int k, int64_t i) {
+            s.Add(k, Batch<T>::load_unaligned(x0 + i) - c,
+                  Batch<T>::load_unaligned(g0 + i) * Batch<T>::load_unaligned(gamma0 + i));
+        };
+        int64_t i = 0;
+        for (; i + 2 * kSize <= length; i += 2 * kSize) {
+            add(0, i);
+            add(1, i + kSize);
+        }
+        if (i + kSize <= length) {
+            add(0, i);
+            i += kSize;
+        }
+        if (i < length) {
+            const int64_t part = length - i;
+            s.Add(1, DistancePart(x0 + i, part, c),
+                  LoadPart(g0 + i, part) * LoadPart(gamma0 + i, part));
+        }
+        s.Flush(sums);
+    });
+}
+
+template <typename T, int kRows, bool kWrites>
+inline void GradOfRows(const T* x, const T* g, int64_t stride, int64_t n, const T* p,
+                       const T* gamma, T* ggamma, T* gbeta, T* gx) {
+    ForBatches<T>(n, [&](int64_t i, int64_t part) {
+        const Batch<T> scale = kWrites ? LoadAt(gamma + i, 0, part) : Batch<T>(T(0));
+        Batch<T> of_gamma = LoadAt(ggamma + i, 0, part);
+        Batch<T> of_beta = LoadAt(gbeta + i, 0, part);
+        for (int r = 0; r < kRows; ++r) {
+            const T* q = p + r * kRowParams;
+            const Batch<T> gy = LoadAt(g + r * stride + i, 0, part);
+            const Batch<T> d = LoadAt(x + r * stride + i, 0, part) - Batch<T>(q[0]);
+            const Batch<T> u = xsimd::fma(d, Batch<T>(q[1]), Batch<T>(q[2]));
+            of_gamma = xsimd::fma(gy, u, of_gamma);
+            of_beta += gy;
+            if constexpr (kWrites) {
+                StoreAt(gx + r * stride + i, 0, part,
+                        xsimd::fma(gy * scale, Batch<T>(q[3]),
+                                   xsimd::fma(u, Batch<T>(q[4]), Batch<T>(q[5]))));
+            }
+        }
+        StoreAt(ggamma + i, 0, part, of_gamma);
+        StoreAt(gbeta + i, 0, part, of_beta);
+    });
+}
+
+template <typename T, bool kWrites>
+inline void GradOfAllRows(const T* x, const T* g, int64_t rows, int64_t stride, int64_t n,
+                          const T* p, const T* gamma, T* ggamma, T* gbeta, T* gx) {
+    int64_t r = 0;
+    const auto run = [&]<int kRows>() {
+        T* to = kWrites ? gx + r * stride : nullptr;
+        GradOfRows<T, kRows, kWrites>(x + r * stride, g + r * stride, stride, n, p + r * kRowParams,
+                                      gamma, ggamma, gbeta, to);
+        r += kRows;
+    };
+    while (r + 4 <= rows) run.template operator()<4>();
+    while (r < rows) run.template operator()<1>();
+}
+
+template <typename T>
+void RowGrad(const T* x, const T* g, int64_t rows, int64_t stride, int64_t n, const T* p,
+             const T* gamma, T* ggamma, T* gbeta, T* gx) {
+    if (gx != nullptr) {
+        GradOfAllRows<T, true>(x, g, rows, stride, n, p, gamma, ggamma, gbeta, gx);
+    } else {
+        GradOfAllRows<T, false>(x, g, rows, stride, n, p, gamma, ggamma, gbeta, gx);
+    }
+}
+
 template <typename T>
 constexpr NormalizationLoops<T> kLoops = {
-    Moments<T>, ColumnMoments<T>, Dots<T>,    ColumnDots<T>,
-    Affine<T>,  ColumnAffine<T>,  Affine2<T>, ColumnAffine2<T>,
+    Moments<T>, ColumnMoments<T>, Dots<T>, ColumnDots<T>, Affine<T>,  ColumnAffine<T>,
+    Affine2<T>, ColumnAffine2<T>, Row<T>,  RowDots<T>,    RowGrad<T>,
 };
 
 }  // namespace

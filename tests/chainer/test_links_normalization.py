@@ -1,5 +1,7 @@
 """Links that normalize."""
 
+import importlib.util
+import pathlib
 import pickle
 
 import chainer
@@ -10,6 +12,11 @@ from chainer import functions as F
 from chainer import links as L
 from chainer.utils.type_check import InvalidType
 from devices import DEVICES, to_numpy
+
+SCRIPT = pathlib.Path(__file__).with_name('data') / 'make_v7_normalization.py'
+spec = importlib.util.spec_from_file_location('make_v7_normalization', SCRIPT)
+v7 = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(v7)
 
 
 @pytest.fixture(params=DEVICES)
@@ -247,3 +254,109 @@ def test_training_in_a_chain(device):
         evaluated = float(F.softmax_cross_entropy(model(x), t).array)
     assert losses[-1] < 0.3 * losses[0]
     assert evaluated < 2 * losses[-1] + 0.05
+
+
+# -- what v7 gave
+
+
+def v7_of(name):
+    with np.load(v7.PATH) as file:
+        prefix = f'{name}/'
+        return {k.removeprefix(prefix): file[k] for k in file.files if k.startswith(prefix)}
+
+
+def assert_as_in_v7(found, name):
+    expected = v7_of(name)
+    assert found.keys() == expected.keys()
+    for key, value in found.items():
+        assert (value.dtype, value.shape) == (expected[key].dtype, expected[key].shape), key
+        np.testing.assert_allclose(value, expected[key], 2e-5, 2e-5, err_msg=f'{name}: {key}')
+
+
+@pytest.mark.parametrize('name', v7.LINKS)
+def test_steps_as_in_v7(name):
+    assert_as_in_v7(v7.steps_of(name), name)
+
+
+def test_responses_as_in_v7():
+    assert_as_in_v7(v7.responses(), 'responses')
+
+
+# -- the others
+
+
+@pytest.mark.parametrize(
+    ('make', 'shape'),
+    [
+        (lambda: L.GroupNormalization(3), (4, 6, 5)),
+        (lambda: L.GroupNormalization(2, 6, eps=0.1), (4, 6)),
+        (lambda: L.LayerNormalization(), (4, 6)),
+        (lambda: L.LayerNormalization(6), (4, 6)),
+        (lambda: L.BatchRenormalization(6, 2, 1), (4, 6, 5)),
+        (lambda: L.DecorrelatedBatchNormalization(6, 2), (9, 6)),
+    ],
+)
+def test_kinds_of_arrays_agree(make, shape):
+    results = []
+    for name in DEVICES:
+        device = chainer.get_device(name)
+        link = make().to_device(device)
+        for i in range(2):
+            x = Variable(device.send(random(*shape, seed=i)))
+            y = link(x)
+            y.grad = device.send(random(*shape, seed=9))
+            link.cleargrads()
+            y.backward()
+        with chainer.using_config('train', False):
+            evaluated = link(x.array)
+        assert evaluated.device == device
+        values = [y.array, x.grad, evaluated.array, *(p.grad for _, p in link.namedparams())]
+        values += [v for k in sorted(link._persistent) if k != 'N' for v in [getattr(link, k)]]
+        assert all(device.is_array_supported(v) for v in values)
+        results.append([to_numpy(v) for v in values])
+    for other in results[1:]:
+        for a, b in zip(results[0], other, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_group_and_layer_parameters():
+    for link in (L.GroupNormalization(2, 4, 1e-3, 2, 3), L.LayerNormalization(4, 1e-3, 2, 3)):
+        assert (link.gamma.shape, link.beta.shape, link.eps) == ((4,), (4,), 1e-3)
+        np.testing.assert_array_equal(link.gamma.array, [2] * 4)
+        np.testing.assert_array_equal(link.beta.array, [3] * 4)
+    with pytest.raises(ValueError, match='at least 2'):
+        L.GroupNormalization(2)(random(4))
+    with pytest.raises(ValueError, match='groups is 4'):
+        L.GroupNormalization(4)(random(2, 6))
+    with pytest.raises(InvalidType, match='ndim'):
+        L.LayerNormalization(4)(random(2, 3, 4))
+
+
+def test_renormalization_initial_values():
+    link = L.BatchRenormalization(2, initial_avg_mean=3, initial_avg_var=4, initial_gamma=5)
+    assert link.axis is None
+    for value, expected in ((link.avg_mean, 3), (link.avg_var, 4), (link.gamma.array, 5)):
+        np.testing.assert_array_equal(value, [expected] * 2)
+
+
+def test_decorrelated_is_decorrelated(device):
+    x = random(200, 4) @ random(4, 4, seed=1) + 3
+    link = L.DecorrelatedBatchNormalization(4, 1).to_device(device)
+    y = to_numpy(link(device.send(x)).array)
+    np.testing.assert_allclose(np.cov(y.T, ddof=0), np.eye(4), atol=1e-3)
+    link = L.DecorrelatedBatchNormalization(4, 2).to_device(device)
+    y = to_numpy(link(device.send(x)).array)
+    for group in (y[:, :2], y[:, 2:]):
+        np.testing.assert_allclose(np.cov(group.T, ddof=0), np.eye(2), atol=1e-3)
+    with pytest.raises(InvalidType):
+        link(device.send(random(4, 3)))
+    with pytest.raises(TypeError, match='train'):
+        link(device.send(x), train=True)
+
+
+def test_nan_passes_decorrelation(device):
+    x = random(10, 4)
+    x[3, 0] = np.nan
+    y = to_numpy(F.decorrelated_batch_normalization(device.send(x), groups=2).array)
+    assert np.isnan(y[:, :2]).all()
+    assert np.isfinite(y[:, 2:]).all()

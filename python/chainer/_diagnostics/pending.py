@@ -18,13 +18,10 @@ PENDING: tp.Final[dict[str, dict[str, str]]] = {
     },
     'chainer.functions': {
         'not written yet': (
-            'argmax_crf1d as_strided batch_det batch_inv batch_renormalization black_out '
-            'cholesky connectionist_temporal_classification crf1d '
-            'decorrelated_batch_normalization deformable_convolution_2d_sampler det digamma '
-            'discriminative_margin_based_clustering_loss erfc erfcinv erfcx erfinv fft '
-            'fixed_batch_renormalization fixed_decorrelated_batch_normalization '
-            'group_normalization ifft inv layer_normalization lgamma '
-            'local_response_normalization log_ndtr n_step_bigru n_step_bilstm n_step_birnn '
+            'argmax_crf1d as_strided batch_det batch_inv black_out cholesky '
+            'connectionist_temporal_classification crf1d deformable_convolution_2d_sampler '
+            'det digamma discriminative_margin_based_clustering_loss erfc erfcinv erfcx '
+            'erfinv fft ifft inv lgamma log_ndtr n_step_bigru n_step_bilstm n_step_birnn '
             'n_step_gru n_step_lstm n_step_rnn ndtr ndtri negative_sampling polygamma '
             'resize_images roi_average_align_2d roi_average_pooling_2d roi_max_align_2d '
             'roi_max_pooling_2d roi_pooling_2d sparse_matmul spatial_transformer_sampler zeta '
@@ -33,9 +30,8 @@ PENDING: tp.Final[dict[str, dict[str, str]]] = {
     },
     'chainer.links': {
         'not written yet': (
-            'BatchRenormalization BinaryHierarchicalSoftmax BlackOut CRF1d ChildSumTreeLSTM '
-            'DecorrelatedBatchNormalization DeformableConvolution2D GRU GoogLeNet '
-            'GroupNormalization Highway LayerNormalization Maxout NStepBiGRU NStepBiLSTM '
+            'BinaryHierarchicalSoftmax BlackOut CRF1d ChildSumTreeLSTM '
+            'DeformableConvolution2D GRU GoogLeNet Highway Maxout NStepBiGRU NStepBiLSTM '
             'NStepBiRNNReLU NStepBiRNNTanh NStepGRU NStepLSTM NStepRNNReLU NStepRNNTanh '
             'NaryTreeLSTM NegativeSampling PReLU Parameter ResNet101Layers ResNet152Layers '
             'ResNet50Layers SimplifiedDropconnect StatefulGRU StatefulMGU '
@@ -64,12 +60,6 @@ PENDING: tp.Final[dict[str, dict[str, str]]] = {
             'ndtri polygamma sparse_matmul zeta'
         ),
     },
-    'chainer.functions.normalization': {
-        'not written yet': (
-            'batch_renormalization decorrelated_batch_normalization group_normalization '
-            'layer_normalization local_response_normalization'
-        ),
-    },
     'chainer.functions.pooling': {
         'not written yet': (
             'average_pooling_nd_kernel max_pooling_nd_kernel pooling_nd_kernel '
@@ -85,12 +75,6 @@ PENDING: tp.Final[dict[str, dict[str, str]]] = {
     },
     'chainer.links.model': {
         'not written yet': 'vision',
-    },
-    'chainer.links.normalization': {
-        'not written yet': (
-            'batch_renormalization decorrelated_batch_normalization group_normalization '
-            'layer_normalization'
-        ),
     },
     'chainer.links.rnn': {
         'not written yet': (

@@ -24,11 +24,18 @@ from chainer.links.connection.mlp_convolution_2d import MLPConvolution2D
 from chainer.links.connection.scale import Scale
 from chainer.links.model.classifier import Classifier
 from chainer.links.normalization.batch_normalization import BatchNormalization
+from chainer.links.normalization.batch_renormalization import BatchRenormalization
+from chainer.links.normalization.decorrelated_batch_normalization import (
+    DecorrelatedBatchNormalization,
+)
+from chainer.links.normalization.group_normalization import GroupNormalization
+from chainer.links.normalization.layer_normalization import LayerNormalization
 from chainer.links.rnn.lstm import LSTM, StatelessLSTM
 
 __all__ = [
     'LSTM',
     'BatchNormalization',
+    'BatchRenormalization',
     'Bias',
     'Bilinear',
     'Classifier',
@@ -40,11 +47,14 @@ __all__ = [
     'Deconvolution2D',
     'Deconvolution3D',
     'DeconvolutionND',
+    'DecorrelatedBatchNormalization',
     'DepthwiseConvolution2D',
     'DilatedConvolution2D',
     'EmbedID',
+    'GroupNormalization',
     'Inception',
     'InceptionBN',
+    'LayerNormalization',
     'Linear',
     'LocalConvolution2D',
     'MLPConvolution2D',

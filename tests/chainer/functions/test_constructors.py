@@ -420,8 +420,12 @@ def parameters_and_attributes():
                     yield name, parameter.name, parameter.default, default
 
 
+# The class moves the statistics unless told not to, the function the other way round.
+OTHER_IN_V7 = ('batch_renormalization', 'update_statistics')
+
+
 def test_a_function_and_its_class_have_the_same_defaults():
     """Both are v7's and written out, for readers and type checkers; so they must agree."""
-    found = list(parameters_and_attributes())
+    found = [f for f in parameters_and_attributes() if f[:2] != OTHER_IN_V7]
     assert len(found) > 40
     assert [f for f in found if f[2] is not inspect.Parameter.empty and f[2] != f[3]] == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import typing as tp
 from collections.abc import Iterator
 
@@ -16,6 +15,7 @@ from chainer.functions.normalization.batch_normalization import (
     fixed_batch_normalization,
 )
 from chainer.link import Link
+from chainer.links.normalization._initial import initializer
 from chainer.utils import argument
 from chainer.variable import Parameter, Variable
 
@@ -86,16 +86,11 @@ class BatchNormalization(Link):
         self._initial_avg_var = initial_avg_var
         with self.init_scope():
             if use_gamma:
-                self.gamma = Parameter(self._initializer(initial_gamma, 1))
+                self.gamma = Parameter(initializer(initial_gamma, 1, self._dtype))
             if use_beta:
-                self.beta = Parameter(self._initializer(initial_beta, 0))
+                self.beta = Parameter(initializer(initial_beta, 0, self._dtype))
         if size is not None:
             self._initialize_params(size)
-
-    def _initializer(self, given: tp.Any, default: float) -> tp.Any:
-        initializer = copy.copy(initializers._get_initializer(default if given is None else given))
-        initializer.dtype = self._dtype
-        return initializer
 
     def _initialize_params(self, shape: tp.Any) -> None:
         self.avg_mean = self._statistics(self._initial_avg_mean, 0, shape)
@@ -107,7 +102,7 @@ class BatchNormalization(Link):
     def _statistics(self, given: tp.Any, default: float, shape: tp.Any) -> tp.Any:
         device = self.device
         return initializers.generate_array(
-            self._initializer(given, default), shape, device.xp, device=device
+            initializer(given, default, self._dtype), shape, device.xp, device=device
         )
 
     @property

@@ -1,0 +1,217 @@
+"""Batch normalization that takes away the correlation of channels, too."""
+
+from __future__ import annotations
+
+import math
+import typing as tp
+
+import chainerx
+import numpy as np
+
+from chainer import variable
+from chainer._graph import builtin
+from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.declaration import routine
+from chainer._graph.gradients import recomputed
+from chainer.functions.normalization import _channels
+from chainer.functions.normalization._matrix_root import inverse_root
+from chainer.utils import argument, type_check
+
+
+def _to_groups(x: chainerx.ndarray, groups: int) -> chainerx.ndarray:
+    """(n, channels, ...) as (groups, channels / groups, m)."""
+    order = (1, 0, *range(2, x.ndim))
+    m = x.shape[0] * math.prod(x.shape[2:])
+    return x.transpose(order).reshape(groups, x.shape[1] // groups, m)
+
+
+def _from_groups(y: chainerx.ndarray, shape: tuple[int, ...]) -> chainerx.ndarray:
+    order = (1, 0, *range(2, len(shape)))
+    return y.reshape(shape[1], shape[0], *shape[2:]).transpose(order)
+
+
+def _wide(x: chainerx.ndarray) -> chainerx.ndarray:
+    return x.astype('float32') if x.dtype == np.float16 else x
+
+
+def _check_groups(op: str, groups: int) -> None:
+    if groups < 1:
+        raise ValueError(f'{op}: groups is {groups}, expected at least 1')
+
+
+def _expect_groups(x: tp.Any, groups: int) -> None:
+    type_check.expect(x.dtype.kind == 'f', x.ndim >= 2)
+    type_check.expect(x.shape[1] % groups == 0)
+
+
+class DecorrelatedBatchNormalization(BuiltinFunction):
+    """See `decorrelated_batch_normalization`."""
+
+    groups: int
+
+    writes = ('running_mean', 'running_projection')
+    argument_names: tp.ClassVar[dict[str, str]] = {
+        'running_mean': 'mean',
+        'running_projection': 'projection',
+    }
+    # Those that have passed with other groups are checked again.
+    check_uses_attributes = False
+
+    def _prepare(self) -> None:
+        _check_groups('decorrelated_batch_normalization', self.groups)
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x',))
+        _expect_groups(in_types[0], self.groups)
+
+    @staticmethod
+    def compose(
+        x: chainerx.ndarray,
+        *,
+        groups: int = 16,
+        eps: float = 2e-5,
+        running_mean: tp.Any = None,
+        running_projection: tp.Any = None,
+        decay: float = 0.9,
+    ) -> chainerx.ndarray:
+        if x.shape[1] % groups:
+            attributes = (groups, eps, running_mean, running_projection, decay)
+            builtin.check_types(DecorrelatedBatchNormalization, attributes, (x,))
+        if x.size == 0:
+            return x.copy()
+        z = _to_groups(_wide(x), groups)
+        m = z.shape[2]
+        mean = z.mean(2, keepdims=True)
+        centered = z - mean
+        covariance = centered @ centered.transpose(0, 2, 1) / m
+        projection = inverse_root(covariance + eps * chainerx.eye(z.shape[1], dtype=z.dtype))
+        _move(running_mean, 'running_mean', decay, mean[:, :, 0])
+        _move(running_projection, 'running_projection', decay, projection * (m / max(m - 1, 1)))
+        return _from_groups(projection @ centered, x.shape).astype(x.dtype)
+
+
+def _move(array: tp.Any, name: str, decay: float, statistic: chainerx.ndarray) -> None:
+    op = 'decorrelated_batch_normalization'
+    running = _channels.running(op, name, array)
+    if running is None:
+        return
+    if running.shape != statistic.shape:
+        raise ValueError(f'{op}: {name}.shape is {running.shape}, expected {statistic.shape}')
+    old = running.astype(statistic.dtype)
+    running[...] = (old * decay + (1 - decay) * statistic.as_grad_stopped()).astype(running.dtype)
+
+
+def _project(
+    x: chainerx.ndarray, mean: chainerx.ndarray, projection: chainerx.ndarray, groups: int
+) -> chainerx.ndarray:
+    if x.size == 0:
+        return x.copy()
+    z = _to_groups(_wide(x), groups)
+    y = projection.astype(z.dtype) @ (z - mean.astype(z.dtype)[:, :, None])
+    return _from_groups(y, x.shape).astype(x.dtype)
+
+
+class FixedDecorrelatedBatchNormalization(BuiltinFunction):
+    """See `fixed_decorrelated_batch_normalization`."""
+
+    groups: int
+
+    check_uses_attributes = True
+
+    def _prepare(self) -> None:
+        _check_groups('fixed_decorrelated_batch_normalization', self.groups)
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x', 'mean', 'projection'))
+        x, mean, projection = in_types
+        _expect_groups(x, self.groups)
+        type_check.expect(
+            mean.dtype.kind == 'f',
+            projection.dtype.kind == 'f',
+            mean.ndim == 2,
+            projection.ndim == 3,
+        )
+        type_check.expect(
+            mean.shape[0] == self.groups,
+            mean.shape[1] == x.shape[1] // self.groups,
+            projection.shape[0] == self.groups,
+            projection.shape[1] == mean.shape[1],
+            projection.shape[2] == mean.shape[1],
+        )
+
+    compose = routine(
+        recomputed('fixed_decorrelated_batch_normalization', _project, n_params=1), groups=...
+    )
+
+
+def decorrelated_batch_normalization(
+    x: tp.Any,
+    *,
+    groups: int = 16,
+    eps: float = 2e-5,
+    running_mean: tp.Any = None,
+    running_projection: tp.Any = None,
+    decay: float = 0.9,
+    **kwargs: tp.Any,
+) -> variable.Variable:
+    """Whitens the channels of each group: their covariance over the batch becomes the identity.
+
+    Args:
+        x (Variable or array): (n, channels, ...), any float dtype.
+        groups (int): A divisor of the number of channels.
+        eps (float): Added to variances.
+        running_mean (array): (groups, channels / groups). Is written to: it becomes
+            ``decay * running_mean + (1 - decay) * mean``.
+        running_projection (array): (groups, channels / groups, channels / groups). The same with
+            the projection, times ``m / (m - 1)`` for ``m`` elements of a channel.
+        decay (float): How much of the running statistics stays.
+        **kwargs: None; a TypeError names the function.
+
+    Returns:
+        Variable: ``projection @ (x - mean)`` for each group, where the projection is the inverse
+        square root of the covariance. Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``groups`` does not divide the channels, or the dtype is no float.
+        TypeError: If there is another argument.
+        ValueError: If running statistics do not fit, or can't be written to; if ``groups`` is not
+            positive.
+
+    Note:
+        Matrices are decomposed on the host, in float64. Of an empty batch the running statistics
+        stay as they are.
+    Source: Huang et al., Decorrelated Batch Normalization, CVPR 2018.
+    """
+    argument.assert_kwargs_empty(kwargs)
+    _check_groups('decorrelated_batch_normalization', groups)
+    return DecorrelatedBatchNormalization.call(
+        x,
+        groups=groups,
+        eps=eps,
+        running_mean=running_mean,
+        running_projection=running_projection,
+        decay=decay,
+    )
+
+
+def fixed_decorrelated_batch_normalization(
+    x: tp.Any, mean: tp.Any, projection: tp.Any, groups: int = 16
+) -> variable.Variable:
+    """Whitens channels with statistics that are given.
+
+    Args:
+        x (Variable or array): (n, channels, ...), any float dtype.
+        mean (Variable or array): (groups, channels / groups), any float dtype.
+        projection (Variable or array): (groups, channels / groups, channels / groups), likewise.
+        groups (int): A divisor of the number of channels.
+
+    Returns:
+        Variable: ``projection @ (x - mean)`` for each group. Shape and dtype of ``x``.
+        Differentiable in all of them, any order.
+
+    Raises:
+        InvalidType: If shapes or dtypes do not fit.
+        ValueError: If ``groups`` is not positive.
+    """
+    _check_groups('fixed_decorrelated_batch_normalization', groups)
+    return FixedDecorrelatedBatchNormalization.call(x, mean, projection, groups=groups)

@@ -1,0 +1,17 @@
+"""Initial values of scales, shifts and statistics."""
+
+from __future__ import annotations
+
+import copy
+import typing as tp
+
+import numpy as np
+
+from chainer import initializers
+
+
+def initializer(given: tp.Any, default: float, dtype: np.dtype) -> tp.Any:
+    """An initializer of that dtype, whatever it had, from what may stand for one."""
+    made = copy.copy(initializers._get_initializer(default if given is None else given))
+    made.dtype = dtype
+    return made

@@ -1,0 +1,93 @@
+"""`BatchRenormalization`: batch normalization near to what is done outside of training."""
+
+from __future__ import annotations
+
+import typing as tp
+
+from chainer.configuration import config
+from chainer.functions.normalization.batch_renormalization import batch_renormalization
+from chainer.links.normalization.batch_normalization import BatchNormalization
+from chainer.variable import Variable
+
+
+class BatchRenormalization(BatchNormalization):
+    """Batch normalization whose result is corrected towards that with running statistics.
+
+    Args:
+        size: Number of channels, or their shape.
+        rmax: The most that the scale is corrected by, at least 1.
+        dmax: The most that the shift is corrected by.
+        decay: As in :class:`BatchNormalization`, as are those that follow.
+        eps: Added to variances.
+        dtype: Of parameters and statistics.
+        use_gamma: Whether there is a scale.
+        use_beta: Whether there is a shift.
+        initial_gamma: Initializer of `gamma`.
+        initial_beta: Initializer of `beta`.
+        initial_avg_mean: Initializer of `avg_mean`.
+        initial_avg_var: Initializer of `avg_var`.
+
+    Attributes:
+        rmax (float): As given; often raised in the course of training.
+        dmax (float): Likewise.
+    Source: Ioffe, Batch Renormalization, NIPS 2017.
+    """
+
+    def __init__(
+        self,
+        size: tp.Any,
+        rmax: float = 1,
+        dmax: float = 0,
+        decay: float = 0.9,
+        eps: float = 2e-5,
+        dtype: tp.Any = None,
+        use_gamma: bool = True,
+        use_beta: bool = True,
+        initial_gamma: tp.Any = None,
+        initial_beta: tp.Any = None,
+        initial_avg_mean: tp.Any = None,
+        initial_avg_var: tp.Any = None,
+    ) -> None:
+        super().__init__(
+            size,
+            decay,
+            eps,
+            dtype,
+            use_gamma,
+            use_beta,
+            initial_gamma,
+            initial_beta,
+            initial_avg_mean=initial_avg_mean,
+            initial_avg_var=initial_avg_var,
+        )
+        self.rmax = rmax
+        self.dmax = dmax
+
+    def forward(self, x: tp.Any, finetune: bool = False) -> Variable:
+        """Normalize.
+
+        Args:
+            x (Variable or array): Input.
+            finetune (bool): Whether, in training, running statistics are the mean over all batches
+                since :meth:`start_finetuning`, instead of one that decays.
+
+        Returns:
+            Variable: Shape and dtype of `x`.
+        """
+        return super().forward(x, finetune=finetune)
+
+    def _normalize(
+        self, x: tp.Any, gamma: tp.Any, beta: tp.Any, mean: tp.Any, var: tp.Any, decay: float
+    ) -> Variable:
+        return batch_renormalization(
+            x,
+            gamma,
+            beta,
+            self.rmax,
+            self.dmax,
+            self.eps,
+            self.avg_mean,
+            self.avg_var,
+            decay,
+            update_statistics=not config.in_recomputing,
+        )

@@ -1,0 +1,99 @@
+"""`DecorrelatedBatchNormalization`: without the correlation of channels."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import numpy as np
+
+from chainer._base import environment
+from chainer.configuration import config
+from chainer.functions.normalization.decorrelated_batch_normalization import (
+    decorrelated_batch_normalization,
+    fixed_decorrelated_batch_normalization,
+)
+from chainer.link import Link
+from chainer.utils import argument
+from chainer.variable import Variable
+
+
+class DecorrelatedBatchNormalization(Link):
+    """Whitens the channels of each group, with running statistics for use outside of training.
+
+    Args:
+        size: Number of channels.
+        groups: Number of groups, a divisor of `size`.
+        decay: How much of the running statistics stays in each step of training.
+        eps: Added to variances.
+        dtype: Of the statistics.
+
+    Attributes:
+        avg_mean (array): Running mean, ``(groups, size / groups)``; saved with the link, as are the
+            next two.
+        avg_projection (array): Running projection, ``(groups, size / groups, size / groups)``.
+        N (int): Batches that were seen since fine-tuning began.
+        groups (int): As given.
+        decay (float): As given.
+        eps (float): As given.
+
+    Source: Huang et al., Decorrelated Batch Normalization, CVPR 2018.
+    """
+
+    avg_mean: tp.Any
+    avg_projection: tp.Any
+
+    def __init__(
+        self,
+        size: int,
+        groups: int = 16,
+        decay: float = 0.9,
+        eps: float = 2e-5,
+        dtype: tp.Any = np.float32,
+    ) -> None:
+        super().__init__()
+        c = size // groups
+        dtype = environment.get_dtype(dtype, map_mixed16=np.float32)
+        self.avg_mean = np.zeros((groups, c), dtype)
+        self.avg_projection = np.zeros((groups, c, c), dtype)
+        self.avg_projection[:] = np.eye(c)
+        self.N = 0
+        for name in ('avg_mean', 'avg_projection', 'N'):
+            self.register_persistent(name)
+        self.decay = decay
+        self.eps = eps
+        self.groups = groups
+
+    def forward(self, x: tp.Any, **kwargs: tp.Any) -> Variable:
+        """Whiten.
+
+        Args:
+            x (Variable or array): (n, channels, ...).
+            **kwargs: ``finetune``, whether in training running statistics are the mean over all
+                batches since :meth:`start_finetuning`, instead of one that decays.
+
+        Returns:
+            Variable: Shape and dtype of `x`.
+        """
+        (finetune,) = argument.parse_kwargs(kwargs, ('finetune', False))
+        if not config.train:
+            return fixed_decorrelated_batch_normalization(
+                x, self.avg_mean, self.avg_projection, self.groups
+            )
+        decay, mean, projection = self.decay, self.avg_mean, self.avg_projection
+        if config.in_recomputing:  # it has been counted
+            mean = projection = None
+        elif finetune:
+            self.N += 1
+            decay = 1 - 1 / self.N
+        return decorrelated_batch_normalization(
+            x,
+            groups=self.groups,
+            eps=self.eps,
+            running_mean=mean,
+            running_projection=projection,
+            decay=decay,
+        )
+
+    def start_finetuning(self) -> None:
+        """Make the next batch with ``finetune=True`` the first one of those that count."""
+        self.N = 0

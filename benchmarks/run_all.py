@@ -24,6 +24,7 @@ SECTIONS = [  # file, heading, what the ratio means
     ('train', 'One training step: forward, softmax cross entropy, backward, SGD', 'PyTorch'),
     ('chainer_overhead', 'Chainer: functions, Chains, functions of the user', 'PyTorch'),
     ('chainer_train', 'Training steps of Chains; updates of optimizers alone', 'PyTorch'),
+    ('chainer_cnn', 'Training steps of convolutional networks', 'PyTorch'),
     ('announcement', 'The announcement of ChainerX, made anew', 'PyTorch'),
     ('conv', 'Convolutions of ResNet-50 and MobileNet', 'PyTorch'),
     ('ops', 'Kernels on 1M elements, float32', 'PyTorch'),

@@ -95,7 +95,7 @@ def config_info() -> dict[str, tp.Any]:
         'devices': _or_error(_devices),
         'default_device': _or_error(lambda: _core.get_default_device().name),
         'plugins': build['plugins'],
-        'memory': _memory(),
+        'memory': _or_error(_memory),
         'environment': _environment(),
         'packages': _versions(),
     }
@@ -135,7 +135,9 @@ def lines(info: dict[str, tp.Any]) -> tp.Iterator[tuple[str, str]]:
     memory = info['memory']
     yield (
         'memory',
-        f'{_bytes(memory["physical"])} physical; at most {_bytes(memory["cache_limit"])} '
+        text(memory)
+        if 'error' in memory
+        else f'{_bytes(memory["physical"])} physical; at most {_bytes(memory["cache_limit"])} '
         f'kept for reuse, {_bytes(memory["cached"])} now',
     )
     yield 'packages', ', '.join(f'{k} {v}' for k, v in info['packages'].items())

@@ -238,11 +238,46 @@ def test_environment():
 
 
 @pytest.mark.parametrize(
-    ('name', 'value'), [('CHAINERX_ISA', 'abacus'), ('CHAINERX_NUM_THREADS', 'many')]
+    ('name', 'value'),
+    [
+        ('CHAINERX_ISA', 'abacus'),
+        ('CHAINERX_NUM_THREADS', 'many'),
+        ('CHAINERX_CACHE_LIMIT', '2 GB'),
+        ('CHAINERX_CACHE_LIMIT', '-1'),
+        ('CHAINERX_CACHE_LIMIT', '99999999999999999999'),
+    ],
 )
 def test_a_wrong_setting_is_shown(name, value):
     out = run('import chainerx; chainerx.show_config()', **{name: value})
     assert f"{name} is '{value}'" in out
+
+
+@pytest.mark.parametrize('value', ['0', '1000000', ''])
+def test_cache_limit(value):
+    body = """
+    import chainerx as chx
+    chx.empty(100_000, 'int8')
+    info = chx.get_memory_info()
+    print(info['limit'], info['cached'] > 0)
+    """
+    limit, cached = run(body, CHAINERX_CACHE_LIMIT=value).split()
+    if value:
+        assert limit == value
+    assert cached == str(value != '0' and 'libasan' not in os.environ.get('LD_PRELOAD', ''))
+
+
+def test_wrong_cache_limit_is_an_error_of_the_first_large_array():
+    body = """
+    import chainerx as chx
+    chx.ones(3) + 1
+    for _ in range(2):
+        try:
+            chx.empty(100_000, 'int8')
+        except ValueError as e:
+            print(e)
+    """
+    out = run(body, CHAINERX_CACHE_LIMIT='lots')
+    assert out.count("CHAINERX_CACHE_LIMIT is 'lots', expected a number of bytes") == 2
 
 
 def test_plugins_are_listed(build_backend):

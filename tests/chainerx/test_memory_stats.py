@@ -10,7 +10,6 @@ import chainerx as chx
 import numpy as np
 import pytest
 
-ASAN = 'libasan' in os.environ.get('LD_PRELOAD', '')
 KEYS = {
     *('in_use', 'peak_in_use', 'workspace', 'peak_workspace'),
     *('allocations', 'cached', 'limit'),

@@ -359,8 +359,8 @@ def test_times_are_right(device):
     assert 0 < sum(r.self_time for r in profile.rows) <= elapsed
 
 
-def test_a_hook_may_profile_itself(device):
-    """Two profiles time the same call; the inner one is not part of the outer one's kernels."""
+def test_two_profiles_of_nested_kernels():
+    """Both time the same calls; neither is part of the other."""
     x = chx.ones((64, 64))[:, ::2]
     with chx.profile() as outer, chx.profile() as inner:
         chx.concatenate([x, x], axis=1)
@@ -485,6 +485,9 @@ def test_export_replaces_only_by_a_whole_file(tmp_path):
     assert json.loads(path.read_text())['traceEvents']
 
 
+@pytest.mark.skipif(
+    'libasan' in os.environ.get('LD_PRELOAD', ''), reason='the sanitizer keeps what is freed'
+)
 def test_a_million_calls_stay_small():
     """Without a trace, what is kept depends on the kinds of calls, not on their number."""
     out = run("""

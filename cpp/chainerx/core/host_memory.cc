@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <bit>
 #include <cstdlib>
 #include <mutex>
@@ -65,7 +66,16 @@ void* Map(size_t size) {
 }
 
 int64_t DefaultLimit() {
-    if (const char* s = std::getenv("CHAINERX_CACHE_LIMIT")) return std::atoll(s);
+    if (const char* text = std::getenv("CHAINERX_CACHE_LIMIT"); text != nullptr && *text != 0) {
+        char* end = nullptr;
+        errno = 0;
+        const long long limit = std::strtoll(text, &end, 10);
+        if (errno != 0 || *end != 0 || limit < 0) {
+            throw ValueError{"CHAINERX_CACHE_LIMIT is '", text,
+                             "', expected a number of bytes, at least 0"};
+        }
+        return limit;
+    }
     return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 4;
 }
 
@@ -153,6 +163,7 @@ void* AllocBlock(size_t size, int c) {
     const size_t class_size = ClassSize(c);
     {
         const std::lock_guard lock{g_mutex};
+        g_cache.Limit();  // throws here, and not when the block is given back
         g_cache.in_use += static_cast<int64_t>(class_size);
         g_cache.classes[c].last_use = ++g_cache.now;
         if (g_cache.classes[c].head != nullptr) return g_cache.Pop(c);

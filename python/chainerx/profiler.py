@@ -10,6 +10,7 @@ profile.export_trace('trace.json')
 from __future__ import annotations
 
 import contextlib
+import operator
 import threading
 import time
 import typing as tp
@@ -83,6 +84,16 @@ def _check(name: str, value: str, expected: tuple[str, ...]) -> str:
     return value
 
 
+def _check_limit(name: str, value: int) -> int:
+    try:
+        value = operator.index(value)
+    except TypeError:
+        raise TypeError(f'profile: {name} is {value!r}, expected an integer') from None
+    if value < 0:
+        raise ValueError(f'profile: {name} is {value}, expected at least 0')
+    return min(value, 2**62)
+
+
 class Profile:
     """Counts and times the calls of kernels of all devices and threads; a context manager.
 
@@ -110,8 +121,7 @@ class Profile:
         group_by: str = 'kernel',
         sort_by: str = 'self_time',
     ) -> None:
-        if trace_limit < 0:
-            raise ValueError(f'profile: trace_limit is {trace_limit}, expected at least 0')
+        trace_limit = _check_limit('trace_limit', trace_limit)
         self._group_by = _check('group_by', group_by, GROUPS)
         self._sort_by = _check('sort_by', sort_by, SORTS)
         self._hook = _kernels.Profiler(synchronize, trace_limit if trace else 0)
@@ -140,7 +150,7 @@ class Profile:
             if not self._entered:
                 raise RuntimeError('profile: left but not entered')
             places = [i for i, (t, _) in enumerate(self._entered) if t == thread]
-            _, stack = self._entered.pop(places[-1] if places else -1)
+            stack = self._entered.pop(places[-1] if places else -1)[1]
         stack.close()
 
     @contextlib.contextmanager
@@ -239,8 +249,10 @@ class Profile:
         Returns:
             str: The table.
         Raises:
-            ValueError: If ``group_by`` or ``sort_by`` is none of the words.
+            ValueError: If ``group_by`` or ``sort_by`` is none of the words, ``limit`` negative.
         """
+        if limit is not None:
+            limit = _check_limit('limit', limit)
         return _trace.table(self.get_rows(group_by, sort_by), limit, self.dropped)
 
     def __str__(self) -> str:

@@ -131,6 +131,9 @@ def test_memory_of_a_profile_inside_another():
         w = chx.sin(z)
     assert by_name(inner)['Tanh'].bytes == 4000
     assert {r.name: r.bytes for r in outer.rows} == {'Exp': 4000, 'Tanh': 4000, 'Sin': 4000}
+    # Each above what was in use when it began itself.
+    assert by_name(inner)['Tanh'].peak == 4000
+    assert {r.name: r.peak for r in outer.rows} == {'Exp': 4000, 'Tanh': 8000, 'Sin': 12_000}
     del w
 
 
@@ -203,6 +206,11 @@ def test_bad_arguments():
         chx.profile(sort_by='time')
     with pytest.raises(ValueError, match='trace_limit is -1'):
         chx.profile(trace=True, trace_limit=-1)
+    with pytest.raises(TypeError, match=r'trace_limit is 2.5, expected an integer'):
+        chx.profile(trace=True, trace_limit=2.5)
+    with pytest.raises(ValueError, match='limit is -1, expected at least 0'):
+        chx.profile().table(limit=-1)
+    chx.profile(trace=True, trace_limit=1 << 70)
     with pytest.raises(ValueError, match='sort_by'):
         chx.profile().get_rows(sort_by='x')
     with pytest.raises(RuntimeError, match='trace=True'):

@@ -171,7 +171,9 @@ void KernelProfiler::Start(const std::shared_ptr<KernelProfiler>& profiler) {
         throw;
     }
     profiler->watches_alone_ = internal::WatchMemory(true);
-    profiler->LogOfThisThread().Know(internal::GetWatchedMemory());
+    const internal::WatchedMemory memory = internal::GetWatchedMemory();
+    profiler->live_at_start_ = memory.live;
+    profiler->LogOfThisThread().Know(memory);
 }
 
 bool KernelProfiler::Stop() {
@@ -246,8 +248,10 @@ void KernelProfiler::Finish(Frame& frame, const CallSignature& signature, const 
         entry.self += duration - frame.inner;
         const int64_t own_bytes = bytes - frame.inner_bytes;
         entry.bytes += own_bytes;
-        entry.peak = std::max({entry.peak, frame.before.live, after.live,
-                               after.peak > frame.before.peak ? after.peak : 0});
+        // A new peak of all was there for a moment; others are seen at both ends only.
+        const int64_t live = std::max({frame.before.live, after.live,
+                                       after.peak > frame.before.peak ? after.peak : after.live});
+        entry.peak = std::max(entry.peak, live - live_at_start_.load(std::memory_order_relaxed));
         if (options_.trace_limit == 0) return;
         if (events_.load(std::memory_order_relaxed) >= options_.trace_limit) {
             dropped_.fetch_add(1, std::memory_order_relaxed);

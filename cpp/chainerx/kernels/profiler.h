@@ -85,6 +85,7 @@ class CX_API KernelProfiler : public KernelHook {
     const uint64_t id_;  // tells it from those that have gone
     std::atomic<int> started_{0};
     std::atomic<bool> watches_alone_{true};
+    std::atomic<int64_t> live_at_start_{0};
     std::atomic<int64_t> events_{0};
     std::atomic<int64_t> dropped_{0};
     std::vector<std::unique_ptr<Log>> logs_;

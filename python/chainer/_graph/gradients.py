@@ -41,6 +41,32 @@ def recomputed(
     return engine.WithGradient(name, compose, gradient, n_params)
 
 
+def linear(
+    name: str, compose: c.Callable[..., chainerx.ndarray], n_params: int
+) -> c.Callable[..., chainerx.ndarray]:
+    """A composition that is linear in its one input, of which it keeps the shape alone.
+
+    Backward computes it again for zeros, to differentiate that.
+    """
+
+    def composed(x: chainerx.ndarray, _: tp.Any, *params: tp.Any) -> chainerx.ndarray:
+        return compose(x, *params)
+
+    def gradient(
+        gy: chainerx.ndarray, _: tp.Any, __: tp.Any, ___: tp.Any, shape: tp.Any, *params: tp.Any
+    ) -> tuple[chainerx.ndarray | None, ...]:
+        with chainerx.force_backprop_mode():
+            x = chainerx.zeros(shape, gy.dtype, device=gy.device)
+            return _differentiate(compose, [x], (True,), params, gy, None)
+
+    operation = engine.WithGradient(name, composed, gradient, n_params + 1, '')
+
+    def apply(x: chainerx.ndarray, *params: tp.Any) -> chainerx.ndarray:
+        return tp.cast(chainerx.ndarray, operation(x, x.shape, *params))
+
+    return apply
+
+
 def _differentiate(
     compose: c.Callable[..., chainerx.ndarray],
     inputs: list[chainerx.ndarray],

@@ -41,12 +41,14 @@ from chainer.functions.array.pad_sequence import pad_sequence
 from chainer.functions.array.permutate import permutate
 from chainer.functions.array.repeat import repeat
 from chainer.functions.array.reshape import reshape
+from chainer.functions.array.resize_images import resize_images
 from chainer.functions.array.rollaxis import rollaxis
 from chainer.functions.array.scatter_add import scatter_add
 from chainer.functions.array.select_item import select_item
 from chainer.functions.array.separate import separate
 from chainer.functions.array.space2depth import space2depth
 from chainer.functions.array.spatial_transformer_grid import spatial_transformer_grid
+from chainer.functions.array.spatial_transformer_sampler import spatial_transformer_sampler
 from chainer.functions.array.split_axis import split_axis
 from chainer.functions.array.squeeze import squeeze
 from chainer.functions.array.stack import stack
@@ -166,6 +168,11 @@ from chainer.functions.pooling.max_pooling_nd import (
     max_pooling_3d,
     max_pooling_nd,
 )
+from chainer.functions.pooling.roi_average_align_2d import roi_average_align_2d
+from chainer.functions.pooling.roi_average_pooling_2d import roi_average_pooling_2d
+from chainer.functions.pooling.roi_max_align_2d import roi_max_align_2d
+from chainer.functions.pooling.roi_max_pooling_2d import roi_max_pooling_2d
+from chainer.functions.pooling.roi_pooling_2d import roi_pooling_2d
 from chainer.functions.pooling.spatial_pyramid_pooling_2d import spatial_pyramid_pooling_2d
 from chainer.functions.pooling.unpooling_2d import unpooling_2d
 from chainer.functions.pooling.unpooling_nd import unpooling_1d, unpooling_3d, unpooling_nd

@@ -120,7 +120,8 @@ def max_pooling_1d(
         return_indices (bool): Whether the indices are returned, too.
 
     Returns:
-        Variable, or a tuple of it and an array: As `max_pooling_nd`. Differentiable, any order.
+        Variable, or a tuple of it and an array: (N, C, ...), as `max_pooling_nd`. Differentiable,
+            any order.
 
     Raises:
         InvalidType: If ``x`` is not of a float dtype.
@@ -151,7 +152,8 @@ def max_pooling_2d(
         return_indices (bool): Whether the indices are returned, too.
 
     Returns:
-        Variable, or a tuple of it and an array: As `max_pooling_nd`. Differentiable, any order.
+        Variable, or a tuple of it and an array: (N, C, ...), as `max_pooling_nd`. Differentiable,
+            any order.
 
     Raises:
         InvalidType: If ``x`` is not of a float dtype.
@@ -182,7 +184,8 @@ def max_pooling_3d(
         return_indices (bool): Whether the indices are returned, too.
 
     Returns:
-        Variable, or a tuple of it and an array: As `max_pooling_nd`. Differentiable, any order.
+        Variable, or a tuple of it and an array: (N, C, ...), as `max_pooling_nd`. Differentiable,
+            any order.
 
     Raises:
         InvalidType: If ``x`` is not of a float dtype.

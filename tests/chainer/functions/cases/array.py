@@ -37,6 +37,33 @@ def spatial_transformer_grid(theta, output_shape):
     return np.einsum('nij,jhw->nihw', theta, np.stack([xs, ys, np.ones_like(xs)]))
 
 
+def resize_images(x, output_shape, mode='bilinear', align_corners=True):
+    for axis, m in zip((2, 3), output_shape, strict=True):
+        n = x.shape[axis]
+        if mode == 'nearest':
+            x = x.take(np.arange(m) * n // m, axis)
+            continue
+        at = np.linspace(0, n - 1, m) if align_corners else (np.arange(m) + 0.5) * n / m - 0.5
+        rows = [np.interp(at, np.arange(n), row) for row in np.moveaxis(x, axis, -1).reshape(-1, n)]
+        shape = np.moveaxis(x, axis, -1).shape[:-1]
+        x = np.moveaxis(np.reshape(rows, (*shape, m)), -1, axis)
+    return x
+
+
+def spatial_transformer_sampler(x, grid):
+    n, channels, h, w = x.shape
+    y = np.zeros((n, channels, *grid.shape[2:]))
+    around = np.pad(x, ((0, 0), (0, 0), (3, 3), (3, 3)))
+    for k in np.ndindex(n, *grid.shape[2:]):
+        u, v = grid[(k[0], slice(None), *k[1:])]
+        column, row = (u + 1) * (w - 1) / 2 + 3, (v + 1) * (h - 1) / 2 + 3
+        i, j = int(row), int(column)
+        part = around[k[0], :, i : i + 2, j : j + 2]
+        p, q = row - i, column - j
+        y[(k[0], slice(None), *k[1:])] = np.array([1 - p, p]) @ part @ np.array([1 - q, q])
+    return y
+
+
 def pad_sequence(xs, length=None, padding=0):
     length = length or max(map(len, xs))
     y = np.full((len(xs), length, *xs[0].shape[1:]), padding, xs[0].dtype)
@@ -175,6 +202,31 @@ CASES = [
               (call(f(2, 2, 3), (4, 5, 6)), ValueError, 'output_shape'),
               (call(f(2, 2, 3), (4, 5), use_cudnn=False), ValueError, 'use_cudnn'),
               (call(f(2, 2, 3), (4, 5), foo=1), TypeError, 'foo')]),
+    Case('resize_images', ref=resize_images, cls='array.resize_images.ResizeImages', tol=4, gtol=4,
+         attributes={'out_H': 3, 'out_W': 4, 'mode': 'bilinear', 'align_corners': True},
+         big=call(f(4, 8, 16, 12), (30, 20)),
+         calls=[call(f(2, 2, 6, 7), (3, 4)), call(f(2, 2, 3, 4), (7, 5), align_corners=False),
+                call(f(2, 2, 3, 4), (7, 2), mode='nearest'), call(f(1, 1, 3, 2), [1, 1]),
+                call(f(1, 1, 3, 2), [1, 1], align_corners=False), call(f(0, 2, 3, 2), (2, 2))],
+         bad=[(call(f(2, 4, 4), (2, 2)), InvalidType, 'ndim'),
+              (call(f(1, 1, 4, 4), (2, 2), mode='cubic'), ValueError, 'cubic'),
+              (call(f(1, 1, 4, 4), (0, 2)), ValueError, 'output_shape'),
+              (call(f(1, 1, 4, 4), 2), TypeError, 'output_shape'),
+              (call(f(1, 1, 4, 4), (2, 1.5)), TypeError, 'output_shape'),
+              (call(f(1, 1, 0, 4), (2, 1)), ValueError, 'resize')]),
+    Case('spatial_transformer_sampler', ref=spatial_transformer_sampler, tol=8, gtol=8,
+         cls='array.spatial_transformer_sampler.SpatialTransformerSampler',
+         calls=[call(f(2, 2, 3, 3), f(2, 2, 2, 4, lo=-1.7, hi=1.7, avoid=(-1, 0, 1))),
+                call(f(1, 1, 1, 3), f(1, 2, 2, 1, lo=-1.7, hi=1.7, avoid=(-1, 0, 1))),
+                call(f(0, 1, 1, 3), f(0, 2, 2, 1)), call(f(2, 1, 2, 3), f(2, 2, 0, 1))],
+         big=call(f(4, 8, 16, 12), f(4, 2, 30, 20)),
+         bad=[(call(f(1, 1, 3, 3), f(1, 1, 2, 2)), InvalidType, 'shape'),
+              (call(f(1, 1, 3, 3), f(2, 2, 2, 2)), InvalidType, 'shape'),
+              (call(f(1, 1, 3, 3), f(2, 2, 2)), InvalidType, 'ndim'),
+              (call(f(1, 1, 3, 3), own('float16', 1, 2, 2, 2)), InvalidType, 'dtype'),
+              (call(f(1, 1, 0, 3), f(1, 2, 2, 2)), ValueError, 'sample'),
+              (call(f(1, 1, 3, 3), f(1, 2, 2, 2), use_cudnn=False), ValueError, 'use_cudnn'),
+              (call(f(1, 1, 3, 3), f(1, 2, 2, 2), foo=1), TypeError, 'foo')]),
     joined('hstack', 'Hstack', np.hstack,
            [[(3, 4), (3, 2)], [(3,), (2,)], [(), ()], [(2, 3, 4), (2, 0, 4)]],
            [[(2, 3), (3, 3)], [(2, 3), (2,)]], big=call([f(48, 64), f(48, 32)])),

@@ -36,6 +36,85 @@ def spatial_pyramid(x, pyramid_height, pooling=None):
     return np.concatenate(levels, 1)
 
 
+def _parts(begin, end, n, size):
+    """n parts of a region, cut off at the ends of the image."""
+    edges = [(begin + i * (end - begin) // n, begin - (-(i + 1) * (end - begin) // n))
+             for i in range(n)]  # fmt: skip
+    return [slice(min(max(a, 0), size), min(max(b, 0), size)) for a, b in edges]
+
+
+def _of_parts(x, regions, outs, reduce, empty):
+    """`regions` are (image, top, bottom, left, right)."""
+    y = np.full((len(regions), x.shape[1], *outs), empty, x.dtype)
+    for n, (image, top, bottom, left, right) in enumerate(regions):
+        for row, a in enumerate(_parts(top, max(bottom, top + 1), outs[0], x.shape[2])):
+            for column, b in enumerate(_parts(left, max(right, left + 1), outs[1], x.shape[3])):
+                part = x[image, :, a, b]
+                if part.size:
+                    y[n, :, row, column] = reduce(part, (1, 2))
+    return y
+
+
+def roi_pooling(x, rois, outh, outw, spatial_scale):
+    regions = [[int(r[0]), *(round(float(r[k]) * spatial_scale) for k in (2, 4, 1, 3))]
+               for r in rois]  # fmt: skip
+    # The last row and column belong to the region.
+    regions = [(n, t, max(b, t) + 1, left, max(r, left) + 1) for n, t, b, left, r in regions]
+    return _of_parts(x, regions, (outh, outw), np.max, 0)
+
+
+def _roi(reduce, empty):
+    def pool(x, rois, indices, outsize, spatial_scale):
+        regions = [[int(n), *(round(float(r[k]) * spatial_scale) for k in (0, 2, 1, 3))]
+                   for n, r in zip(indices, rois, strict=True)]  # fmt: skip
+        return _of_parts(x, regions, _pair(outsize), reduce, empty)
+
+    return pool
+
+
+def _pair(v):
+    return tuple(v) if isinstance(v, list | tuple) else (v, v)
+
+
+def _near(image, row, column):
+    """The value at a point between pixels; None if it is out of the image."""
+    h, w = image.shape[1:]
+    if not (-1 <= row <= h and -1 <= column <= w):
+        return None
+    row, column = min(max(row, 0), h - 1), min(max(column, 0), w - 1)
+    i, j = int(row), int(column)
+    p, q = row - i, column - j
+    below, right = min(i + 1, h - 1), min(j + 1, w - 1)
+    return ((1 - p) * ((1 - q) * image[:, i, j] + q * image[:, i, right])
+            + p * ((1 - q) * image[:, below, j] + q * image[:, below, right]))  # fmt: skip
+
+
+def _align(average):
+    def pool(x, rois, indices, outsize, spatial_scale, sampling_ratio=None):
+        outs = _pair(outsize)
+        y = np.zeros((len(rois), x.shape[1], *outs), x.dtype)
+        for n, roi in enumerate(rois):
+            points = []
+            for axis, (m, ratio) in enumerate(zip(outs, _pair(sampling_ratio), strict=True)):
+                begin, end = (float(roi[k]) * spatial_scale for k in (axis, axis + 2))
+                part = max(end - begin, 1) / m
+                count = ratio or int(np.ceil(part))
+                points.append([[begin + i * part + (k + 0.5) * part / count for k in range(count)]
+                               for i in range(m)])  # fmt: skip
+            for row, column in np.ndindex(*outs):
+                values = [_near(x[int(indices[n])], a, b)
+                          for a in points[0][row] for b in points[1][column]]  # fmt: skip
+                if average:
+                    total = sum(v for v in values if v is not None)
+                    y[n, :, row, column] = total / len(values)
+                else:
+                    inside = [v for v in values if v is not None]
+                    y[n, :, row, column] = np.max(inside, 0) if inside else -np.inf
+        return y
+
+    return pool
+
+
 def _nd(ndim, ksize, stride=None, pad=0, cover_all=False, **more):
     def each(v):
         return (v,) * ndim if isinstance(v, int) else v
@@ -67,6 +146,39 @@ def _axes(n):
 
 _IMAGES = [(f(1, 4, 4), InvalidType, 'ndim')]
 _SMALL = f(2, 2, 3, 4)
+_ROIS = c([[0, 0, 4, 4], [1, 1.5, 5.5, 4.5], [2, 1, 2, 1], [0.5, 2, 3, 4]])
+_OF = c([0, 1, 1, 0], 'int32')
+_BEYOND = c([[-2, -1, 3, 4], [3, 2, 9, 8]])
+_TWO = c([1, 0], 'int32')
+
+
+def _roi_case(name, cls, ref, average, ratios=(), **kw):
+    x = _d(2, 3, 7, 6)
+    attributes = {'outh': 2, 'outw': 2, 'spatial_scale': 1.0}
+    if ratios:
+        attributes['sampling_ratio'] = (None, None)
+    beyond = [call(x, _BEYOND, _TWO, 2, 1.0)] if average else []
+    return Case(name, ref=ref, cls=f'pooling.{name}.{cls}', diff=(0,), tol=4, gtol=4,
+                layouts=False, attributes=attributes,
+                calls=[call(x, _ROIS, _OF, 2, 1.0), call(x, _ROIS, _OF, (3, 2), 0.5),
+                       call(x, own_empty(4), own_empty(dtype='int32'), 2, 1.0), *beyond,
+                       *[call(x, _ROIS, _OF, (1, 2), 0.5, r) for r in ratios]],
+                bad=[(call(x, _ROIS, _OF, 0, 1.0), TypeError, 'outsize'),
+                     (call(x, _ROIS, _OF, 1.5, 1.0), TypeError, 'outsize'),
+                     (call(x, _ROIS, _OF, 2, 0), TypeError, 'spatial_scale'),
+                     (call(x, _ROIS, _OF, 2, 'x'), TypeError, 'spatial_scale'),
+                     (call(x, _ROIS, c([0, 2, 0, 0], 'int32'), 2, 1.0), IndexError, '2'),
+                     (call(x, c([[0, 0, np.nan, 1]]), c([0], 'int32'), 2, 1.0), ValueError,
+                      'finite'),
+                     (call(x, _ROIS, c([0, 1], 'int32'), 2, 1.0), InvalidType, 'shape'),
+                     (call(x, _ROIS, c([0, 0, 0, 0], 'int64'), 2, 1.0), InvalidType, 'dtype'),
+                     (call(f(3, 7, 6), _ROIS, _OF, 2, 1.0), InvalidType, 'ndim')],
+                **kw)  # fmt: skip
+
+
+def own_empty(*shape, dtype=None):
+    return f(0, *shape) if dtype is None else c(np.zeros((0, *shape)), dtype)
+
 
 CASES = [
     Case(
@@ -313,6 +425,31 @@ CASES = [
             (call(f(1, 1, 4, 4), 2), ValueError, 'max'),
             (call(f(1, 1, 4), 2, 'max'), ValueError, 'axes'),
             (call(f(1, 1, 4, 4), 0, 'max'), InvalidType, 'size'),
+        ],
+    ),
+    _roi_case('roi_max_pooling_2d', 'ROIMaxPooling2D', _roi(np.max, -np.inf), False),
+    _roi_case('roi_average_pooling_2d', 'ROIAveragePooling2D', _roi(np.mean, 0), True),
+    _roi_case('roi_max_align_2d', 'ROIMaxAlign2D', _align(False), False, (2, (1, None))),
+    _roi_case('roi_average_align_2d', 'ROIAverageAlign2D', _align(True), True, (2, (1, None))),
+    Case(
+        'roi_pooling_2d',
+        ref=roi_pooling,
+        cls='pooling.roi_pooling_2d.ROIPooling2D',
+        diff=(0,),
+        layouts=False,
+        attributes={'outh': 2, 'outw': 3, 'spatial_scale': 1.0},
+        calls=[
+            call(_d(2, 3, 7, 6), c([[0, 0, 0, 4, 4], [1, 2, 1, 5, 3], [1, 3, 3, 2, 2]]), 2, 3, 1.0),
+            call(_d(2, 3, 7, 6), c([[1, -2, -4, 4, 4], [0, 12, 12, 30, 30]]), 2, 2, 0.5),
+            call(_d(2, 3, 7, 6), own_empty(5), 2, 2, 0.5),
+        ],
+        bad=[
+            (call(f(1, 1, 4, 4), c([[2, 0, 0, 1, 1]]), 2, 2, 1.0), IndexError, '2'),
+            (call(f(1, 1, 4, 4), c([[np.nan, 0, 0, 1, 1]]), 2, 2, 1.0), ValueError, 'finite'),
+            (call(f(1, 1, 4, 4), c([[0, 0, 0, 1, 1]]), 0, 2, 1.0), TypeError, 'outsize'),
+            (call(f(1, 1, 4, 4), c([[0, 0, 0, 1, 1]]), 2, 2, -1.0), TypeError, 'scale'),
+            (call(f(1, 1, 4, 4), c([[0, 0, 0, 1]]), 2, 2, 1.0), InvalidType, 'shape'),
+            (call(f(1, 4, 4), c([[0, 0, 0, 1, 1]]), 2, 2, 1.0), InvalidType, 'ndim'),
         ],
     ),
 ]

@@ -1,0 +1,222 @@
+"""What poolings of regions of interest have in common."""
+
+from __future__ import annotations
+
+import collections.abc as c
+import math
+import typing as tp
+
+import chainerx
+import numpy as np
+
+from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.gradients import linear
+from chainer.utils import type_check
+
+
+class RegionPooling(BuiltinFunction):
+    """Base of those whose regions are (top, left, bottom, right), with the images apart.
+
+    Attributes:
+        outh, outw: Size of the output.
+        spatial_scale: What the numbers of regions are multiplied by.
+    """
+
+    is_called = True
+    check_uses_attributes = False
+
+    def __init__(self, outsize: tp.Any, spatial_scale: float) -> None:
+        self.outh, self.outw = to_outsize(outsize)
+        self.spatial_scale = to_scale(spatial_scale)
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x', 'rois', 'roi_indices'))
+        x, rois, indices = in_types
+        type_check.expect(
+            x.dtype.kind == 'f',
+            x.ndim == 4,
+            rois.dtype == x.dtype,
+            rois.ndim == 2,
+            indices.dtype == np.int32,
+            indices.ndim == 1,
+        )
+        type_check.expect(rois.shape[1] == 4, rois.shape[0] == indices.shape[0])
+
+
+def to_outsize(outsize: tp.Any) -> tuple[int, int]:
+    """Height and width, of a number for both or a pair.
+
+    Raises:
+        TypeError: If these are no positive integers.
+    """
+    pair = tuple(outsize) if hasattr(outsize, '__getitem__') else (outsize, outsize)
+    for n in pair:
+        if not isinstance(n, int | np.integer) or n <= 0:
+            raise TypeError(f'outsize is {outsize!r}, expected a positive int or a pair of them')
+    height, width = pair
+    return int(height), int(width)
+
+
+def to_scale(scale: tp.Any) -> float:
+    """A positive number.
+
+    Raises:
+        TypeError: If it is not.
+    """
+    if not isinstance(scale, int | float | np.number) or not scale > 0:
+        raise TypeError(f'spatial_scale is {scale!r}, expected a positive number')
+    return float(scale)
+
+
+def to_ratios(ratio: tp.Any) -> tuple[int | None, int | None]:
+    """How many points are sampled down and across; None where it depends on the region.
+
+    Raises:
+        TypeError: If these are no positive integers.
+    """
+    pair = ratio if isinstance(ratio, list | tuple) else (ratio, ratio)
+    for n in pair:
+        if n is not None and (not isinstance(n, int | np.integer) or n < 1):
+            raise TypeError(
+                f'sampling_ratio is {ratio!r}, expected a positive int or a pair of them'
+            )
+    down, across = pair
+    return down, across
+
+
+def for_regions(
+    op: str,
+    x: chainerx.ndarray,
+    regions: chainerx.ndarray,
+    indices: chainerx.ndarray,
+    outsize: tuple[int, int],
+    pool: c.Callable[[chainerx.ndarray, list[float]], chainerx.ndarray],
+) -> chainerx.ndarray:
+    """The results of ``pool(image, region)``, (1, C, *outsize) each, one after the other."""
+    found = []
+    for n, region in zip(_on_host(indices), _on_host(regions), strict=True):
+        if not 0 <= n < len(x):
+            raise IndexError(f'{op}: a region is of image {int(n)}, x has {len(x)}')
+        if not np.isfinite(region).all():
+            raise ValueError(f'{op}: a region is {region.tolist()}, expected finite numbers')
+        image = int(n)
+        found.append(pool(x[image : image + 1], region.tolist()))
+    if not found:
+        return chainerx.zeros((0, x.shape[1], *outsize), x.dtype, device=x.device)
+    return chainerx.concatenate(found, 0)
+
+
+def _on_host(array: chainerx.ndarray) -> np.ndarray:
+    return chainerx.to_numpy(array.as_grad_stopped())
+
+
+def pool_bins(
+    image: chainerx.ndarray,
+    spans: tuple[tuple[int, int], tuple[int, int]],
+    outsize: tuple[int, int],
+    average: bool,
+    empty: float,
+) -> chainerx.ndarray:
+    """Maxima or means of the parts of a region, whose first and last row and column are given.
+
+    Of parts that reach out of the image only what is inside counts; those outside are ``empty``.
+    """
+    inside = all(
+        begin >= 0 and end <= n for (begin, end), n in zip(spans, image.shape[2:], strict=True)
+    )
+    if inside:
+        (top, bottom), (left, right) = spans
+        adaptive = chainerx.adaptive_average_pool if average else chainerx.adaptive_max_pool
+        return adaptive(image[:, :, top:bottom, left:right], outsize)
+    pool = chainerx.global_average_pool if average else chainerx.global_max_pool
+    nothing = chainerx.full((1, image.shape[1], 1, 1), empty, image.dtype, device=image.device)
+    down, across = (
+        [
+            slice(
+                min(max(begin + i * (end - begin) // m, 0), n),
+                min(max(begin - (-(i + 1) * (end - begin) // m), 0), n),
+            )
+            for i in range(m)
+        ]
+        for (begin, end), m, n in zip(spans, outsize, image.shape[2:], strict=True)
+    )
+    bins = [
+        pool(image[:, :, a, b]) if a.stop > a.start and b.stop > b.start else nothing
+        for a in down
+        for b in across
+    ]
+    return chainerx.concatenate(bins, 2).reshape(1, image.shape[1], *outsize)
+
+
+def align(
+    image: chainerx.ndarray,
+    spans: tuple[tuple[float, float], tuple[float, float]],
+    outsize: tuple[int, int],
+    ratios: tuple[int | None, int | None],
+    average: bool,
+) -> chainerx.ndarray:
+    """Maxima or means of points between pixels, as many in each part of a region.
+
+    Points that are more than a pixel out of the image count as 0 in means, and not in maxima.
+    """
+    return (_average_aligned if average else _max_aligned)(image, spans, outsize, ratios)
+
+
+def _points(
+    image: chainerx.ndarray,
+    spans: tuple[tuple[float, float], tuple[float, float]],
+    outsize: tuple[int, int],
+    ratios: tuple[int | None, int | None],
+) -> tuple[chainerx.ndarray, tuple[int, ...], list[np.ndarray]]:
+    """The values at all points, how many there are in a part, which of them are not outside."""
+    counts = []
+    valid = []
+    y = image
+    for axis, (begin, end), m, ratio in zip((2, 3), spans, outsize, ratios, strict=True):
+        length = max(end - begin, 1.0)
+        count = ratio or math.ceil(length / m)
+        # In this order, for points on the edge of an image count by their last bit.
+        part = length / m
+        parts = begin + np.arange(m).reshape(m, 1) * part
+        at = (parts + (np.arange(count) + 0.5) * part / count).ravel()
+        inside = (at >= -1) & (at <= image.shape[axis])
+        y = _between(y, axis, at, inside)
+        counts.append(count)
+        valid.append(inside)
+    return y, tuple(counts), valid
+
+
+def _mean_of_points(image: chainerx.ndarray, *where: tp.Any) -> chainerx.ndarray:
+    y, counts, _ = _points(image, *where)
+    return chainerx.average_pool(y, counts)
+
+
+def _max_aligned(image: chainerx.ndarray, *where: tp.Any) -> chainerx.ndarray:
+    y, counts, valid = _points(image, *where)
+    if not all(v.all() for v in valid):
+        inside = chainerx.array(valid[0][:, None] & valid[1], device=y.device)
+        y = chainerx.where(inside, y, -math.inf)
+    return chainerx.max_pool(y, counts)
+
+
+# The tables of points would be more than v7 keeps.
+_average_aligned = linear('roi_average_align_2d', _mean_of_points, 3)
+
+
+def _between(
+    x: chainerx.ndarray, axis: int, at: np.ndarray, inside: np.ndarray
+) -> chainerx.ndarray:
+    """Values between the elements along an axis, 0 where they are not inside."""
+    n = x.shape[axis]
+    at = np.clip(at, 0, n - 1)
+    low = np.floor(at).astype('int64')
+
+    high_weight = (at - low).astype(x.dtype)
+    low_weight = 1 - high_weight
+
+    def take(places: np.ndarray, weights: np.ndarray) -> chainerx.ndarray:
+        scale = (weights * inside).reshape((-1,) + (1,) * (3 - axis))
+        values = x.take(chainerx.array(places, device=x.device), axis)
+        return values * chainerx.array(scale, x.dtype, device=x.device)
+
+    return take(low, low_weight) + take(np.minimum(low + 1, n - 1), high_weight)

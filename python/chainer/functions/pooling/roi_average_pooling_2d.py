@@ -1,0 +1,77 @@
+"""Means of regions of images."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer.functions.pooling._regions import (
+    RegionPooling,
+    for_regions,
+    pool_bins,
+    to_outsize,
+    to_scale,
+)
+
+
+class ROIAveragePooling2D(RegionPooling):
+    """See `roi_average_pooling_2d`."""
+
+    @staticmethod
+    def compose(
+        x: chainerx.ndarray,
+        rois: chainerx.ndarray,
+        roi_indices: chainerx.ndarray,
+        *,
+        outh: int,
+        outw: int,
+        spatial_scale: float,
+    ) -> chainerx.ndarray:
+        def pool(image: chainerx.ndarray, region: list[float]) -> chainerx.ndarray:
+            top, left, bottom, right = (round(v * spatial_scale) for v in region)
+            spans = (top, max(bottom, top + 1)), (left, max(right, left + 1))
+            return pool_bins(image, spans, (outh, outw), True, 0.0)
+
+        return for_regions('roi_average_pooling_2d', x, rois, roi_indices, (outh, outw), pool)
+
+
+def roi_average_pooling_2d(
+    x: tp.Any,
+    rois: tp.Any,
+    roi_indices: tp.Any,
+    outsize: tp.Any,
+    spatial_scale: float,
+) -> variable.Variable:
+    """Means of regions of images, which are divided into as many parts each.
+
+    Args:
+        x (Variable or array): (N, C, H, W), a float dtype.
+        rois (Variable or array): (R, 4), the dtype of ``x``: top, left, bottom and right of each
+            region.
+        roi_indices (Variable or array): (R,), int32: the images that they are of.
+        outsize (int or pair of int): How many parts, down and across.
+        spatial_scale (float): What the numbers in ``rois`` are multiplied by.
+
+    Returns:
+        Variable: (R, C, *outsize): the mean of pixels in each part. Differentiable in ``x``,
+            any order.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        TypeError: If another argument is not positive, or no number.
+        IndexError: If there is no such image.
+        ValueError: If a region is not finite.
+
+    Source: Girshick, ICCV 2015.
+    """
+    outh, outw = to_outsize(outsize)
+    return ROIAveragePooling2D.call(
+        x,
+        rois,
+        roi_indices,
+        outh=outh,
+        outw=outw,
+        spatial_scale=to_scale(spatial_scale),
+    )

@@ -7,8 +7,12 @@ from harness import float32, main
 
 OPS = {  # name -> (chainerx, torch, numpy)
     'add': ('f.add(a, b)',) * 3,
+    'mul': ('f.multiply(a, b)', 'f.mul(a, b)', 'f.multiply(a, b)'),
     'exp': ('f.exp(a)',) * 3,
+    'log': ('f.log(a)',) * 3,
     'tanh': ('f.tanh(a)',) * 3,
+    'sigmoid': ('f.sigmoid(a)', 'f.sigmoid(a)', '1 / (1 + f.exp(-a))'),
+    'relu': ('f.relu(a)', 'f.relu(a)', 'f.maximum(a, 0)'),
     'sum': ('f.sum(a)',) * 3,
     'mean(axis=0)': ('f.mean(a, axis=0)', 'f.mean(a, dim=0)', 'f.mean(a, axis=0)'),
     'mean(axis=1)': ('f.mean(a, axis=1)', 'f.mean(a, dim=1)', 'f.mean(a, axis=1)'),

@@ -28,6 +28,7 @@ SECTIONS = [  # file, heading, what the ratio means
     ('announcement', 'The announcement of ChainerX, made anew', 'PyTorch'),
     ('conv', 'Convolutions of ResNet-50 and MobileNet', 'PyTorch'),
     ('ops', 'Kernels on 1M elements, float32', 'PyTorch'),
+    ('functions', 'Functions of networks, forward and backward, float32', 'PyTorch'),
     ('pooling', 'Poolings, float32', 'PyTorch'),
     ('ops_fresh', 'Kernels on 16M elements, result freshly made each time', 'PyTorch'),
 ]

@@ -244,3 +244,41 @@ def test_any_geometry(anywhere, geometry):
     del arguments['cover_all']
     gx = conv_transpose(gy, w, outsize=x_shape[2:], **arguments)
     np.testing.assert_array_equal(to_numpy(xc.grad), gx)
+
+
+@everywhere
+@pytest.mark.parametrize(
+    ('shapes', 'arguments', 'expected'),
+    [
+        (((1, 1, 3), (1, 1, 2)), {'stride': 2**40}, [2]),
+        (((1, 8, 3), (8, 8, 2)), {'stride': 2**40}, [16]),
+        (((1, 1, 3), (1, 1, 1)), {'stride': 2**40, 'pad': 1, 'cover_all': True}, [0, 0]),
+        (((1, 8, 2), (8, 8, 1)), {'stride': 2**40, 'cover_all': True}, [8, 0]),
+        (((1, 8, 2), (8, 8, 1)), {'dilate': 2**40}, [8, 8]),
+        (((1, 1, 3), (1, 1, 1)), {'dilate': 2**40, 'stride': 2}, [1, 1]),
+    ],
+)
+def test_steps_beyond_any_image(shapes, arguments, expected, anywhere):
+    """They cost nothing, and the positions of windows don't wrap around."""
+    x, w = (chx.ones(shape).require_grad() for shape in shapes)
+    y = chx.conv(x, w, **arguments)
+    np.testing.assert_array_equal(to_numpy(y)[0, 0], expected)
+    y.backward()
+    n = shapes[1][0]
+    assert float(x.grad.sum()) == float(w.grad.sum()) == n * sum(expected)
+    y = chx.conv_transpose(chx.ones((1, 1, 1)), chx.ones((1, 1, 3)), stride=2**40, pad=1)
+    np.testing.assert_array_equal(to_numpy(y), [[[1]]])
+
+
+@everywhere
+@pytest.mark.parametrize('channels', [1, 8])
+def test_padding_beyond_any_memory(channels, anywhere):
+    """Padded images have no size that 64 bits count, or none that is there."""
+    x, w = chx.ones((1, channels, 1, 1)), chx.ones((channels, channels, 2, 1))
+    for stride, pad, dilate in (
+        (2**32, ((2**31, 2**31 - 2), (2**33, 2**33)), (2**32 - 2, 1)),
+        (2**33, 2**33, (2**34, 1)),
+        (2**40, 2**40, (2**40, 1)),
+    ):
+        with pytest.raises((chx.DimensionError, MemoryError)):
+            chx.conv(x, w, None, stride, pad, False, dilate)

@@ -276,6 +276,20 @@ ConvAxis AxisOf(const char* op, const Array& x, const Array& w, const ConvGeomet
                          axis.after};
 }
 
+// Kernels may compute with all positions of an input of `shape` and its padding, and reserve memory
+// for them: they can be addressed, and steps on which no window depends are not beyond them.
+void LimitSteps(const char* op, const Shape& shape, const Array& w, const AxisPads& pad,
+                ConvGeometry* geometry) {
+    constexpr int64_t kRoom = 64;  // bytes for each: some channels of any dtype
+    Shape padded;
+    for (int8_t i = 0; i < w.ndim() - 2; ++i) {
+        padded.push_back(std::max<int64_t>(shape[i + 2] + pad.before[i] + pad.after[i], 1));
+        geometry->stride[i] = std::min(geometry->stride[i], padded.back());
+        if (w.shape()[i + 2] == 1) geometry->dilate[i] = 1;
+    }
+    CheckedNBytes(op, padded, kRoom);
+}
+
 const Array* Pointer(const std::optional<Array>& b) { return b.has_value() ? &*b : nullptr; }
 
 }  // namespace
@@ -283,8 +297,7 @@ const Array* Pointer(const std::optional<Array>& b) { return b.has_value() ? &*b
 Array Conv(const Array& x, const Array& w, const std::optional<Array>& b, const PerAxis& stride,
            const AxisPads& pad, bool cover_all, const PerAxis& dilate, int64_t groups) {
     constexpr const char* kOp = kConv.name;
-    const ConvGeometry geometry =
-        CheckArguments(kOp, x, w, Pointer(b), stride, pad, dilate, groups);
+    ConvGeometry geometry = CheckArguments(kOp, x, w, Pointer(b), stride, pad, dilate, groups);
     CheckChannels(kOp, x, w, groups, ChannelsOfGroups(kOp, x, w, groups));
     if (b.has_value()) CheckBias(kOp, *b, w, groups, w.shape()[0]);
     Shape shape{x.shape()[0], w.shape()[0]};
@@ -294,6 +307,7 @@ Array Conv(const Array& x, const Array& w, const std::optional<Array>& b, const 
         if (out < 1) ThrowNoWindow(x, w, axis, geometry.dilate[i], i);
         shape.push_back(out);
     }
+    LimitSteps(kOp, x.shape(), w, pad, &geometry);
     return Forward(x, w, Pointer(b), geometry, shape);
 }
 
@@ -301,8 +315,7 @@ Array ConvTranspose(const Array& x, const Array& w, const std::optional<Array>& 
                     const PerAxis& stride, const AxisPads& pad,
                     const std::optional<PerAxis>& outsize, const PerAxis& dilate, int64_t groups) {
     constexpr const char* kOp = kConvTranspose.name;
-    const ConvGeometry geometry =
-        CheckArguments(kOp, x, w, Pointer(b), stride, pad, dilate, groups);
+    ConvGeometry geometry = CheckArguments(kOp, x, w, Pointer(b), stride, pad, dilate, groups);
     CheckChannels(kOp, x, w, groups, w.shape()[0]);
     const int64_t outs = ChannelsOfGroups(kOp, x, w, groups);
     if (b.has_value()) CheckBias(kOp, *b, w, groups, outs);
@@ -354,6 +367,7 @@ Array ConvTranspose(const Array& x, const Array& w, const std::optional<Array>& 
         }
         shape.push_back(out);
     }
+    LimitSteps(kOp, shape, w, pad, &geometry);
     return InputGrad(x, w, Pointer(b), geometry, shape);
 }
 

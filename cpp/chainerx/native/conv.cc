@@ -4,6 +4,7 @@
 
 #include "chainerx/kernels/connection.h"
 #include "chainerx/kernels/memory.h"
+#include "chainerx/native/conv_batch_last.h"
 #include "chainerx/native/conv_direct.h"
 #include "chainerx/native/conv_gather.h"
 #include "chainerx/native/conv_input.h"
@@ -153,8 +154,35 @@ void RunConvInputGrad(const Array& gy, const Array& w0, const Array& b0,
     });
 }
 
+// Calls run(x, w, geometry, y) for some images at a time, as one image with one axis more.
+template <typename F>
+void WithBatchLast(const Array& x, const Array& w, const ConvGeometry& geometry, const Array& y,
+                   Dtype dtype, const F& run) {
+    const Array wide_w = WithPlainAxis(w);
+    const ConvGeometry wide = WithPlainAxis(geometry, x.ndim() - 2);
+    const int64_t n = y.shape()[0];
+    constexpr int64_t kTogether = 32;
+    const int64_t nbytes = (x.GetTotalSize() + y.GetTotalSize()) / n * GetItemSize(dtype);
+    const int64_t group = CeilDiv(CountTogether(nbytes, n), kTogether) * kTogether;
+    for (int64_t begin = 0; begin < n; begin += group) {
+        const int64_t end = std::min(n, begin + group);
+        const Array out = BatchLast(y, begin, end);
+        const Array turned = EmptyUnchecked(out.shape(), dtype, y.device());
+        run(BatchLast(x, begin, end), wide_w, wide, turned);
+        CallOn<kernels::AsType>(y.device(), turned, out);
+    }
+}
+
 void Conv(const Array& x, const Array& w, const Array& b, const ConvGeometry& geometry,
           const Array& y) {
+    if (IsForBatchLast(x.shape(), w.shape(), y.shape(), geometry)) {
+        VisitConvDtype(y.dtype(), [&]<typename T>(T, Dtype dtype) {
+            WithBatchLast(x, w, geometry, y, dtype,
+                          [&](const Array& x, const Array& w, const ConvGeometry& g,
+                              const Array& y) { RunConv<T>(x, w, b, g, dtype, y); });
+        });
+        return;
+    }
     VisitConvDtype(y.dtype(),
                    [&]<typename T>(T, Dtype dtype) { RunConv<T>(x, w, b, geometry, dtype, y); });
 }
@@ -162,6 +190,14 @@ CX_NATIVE_KERNEL(Conv)
 
 void ConvInputGrad(const Array& gy, const Array& w, const Array& b, const ConvGeometry& geometry,
                    const Array& gx) {
+    if (IsForBatchLast(gx.shape(), w.shape(), gy.shape(), geometry)) {
+        VisitConvDtype(gx.dtype(), [&]<typename T>(T, Dtype dtype) {
+            WithBatchLast(gy, w, geometry, gx, dtype,
+                          [&](const Array& gy, const Array& w, const ConvGeometry& g,
+                              const Array& gx) { RunConvInputGrad<T>(gy, w, b, g, dtype, gx); });
+        });
+        return;
+    }
     VisitConvDtype(gx.dtype(), [&]<typename T>(T, Dtype dtype) {
         RunConvInputGrad<T>(gy, w, b, geometry, dtype, gx);
     });

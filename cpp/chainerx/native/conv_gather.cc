@@ -72,24 +72,37 @@ class Gatherer {
         return n;
     }
 
-    // Rows [begin, end) of the panel, of the channels of `group`. A row is a channel and its taps.
-    void Pack(int64_t group, const PositionRun* runs, int64_t n_runs, int64_t begin, int64_t end,
-              T* panel) const {
+    // The rows of the panel that are one cut of the depth, but for taps that see nothing of the
+    // input. Returns how many ranges of taps are left.
+    int64_t Pack(int64_t group, const PositionRun* runs, int64_t n_runs, const DepthCut& cut,
+                 T* panel, Part* ranges) const {
         const GemmLoops<T>& loops = GemmLoopsOf<T>();
-        const T* x = conv_.x + group * conv_.ins * conv_.x_channel;
-        int64_t tap[kMaxSpatial] = {};
+        const T* x = conv_.x + (group * conv_.ins + cut.channels.begin) * conv_.x_channel;
+        const int64_t n_channels = cut.channels.size();
+        // Zeros take less time than another tile, where there are few.
+        constexpr int64_t kLeastChannels = 8;
+        int64_t tap[kMaxSpatial];
+        int64_t rest = cut.taps.begin;
+        for (int a = conv_.ndim - 1; a >= 0; --a) {
+            tap[a] = rest % conv_.axes[a].taps;
+            rest /= conv_.axes[a].taps;
+        }
         GatherPiece pieces[kMostPieces];
-        for (int64_t t = 0; t < n_taps_; ++t) {
-            const int64_t first = CeilDiv(std::max<int64_t>(begin - t, 0), n_taps_);
-            const int64_t count = CeilDiv(std::max<int64_t>(end - t, 0), n_taps_) - first;
-            if (count > 0) {
-                const int64_t n_pieces = FindPieces(tap, runs, n_runs, loops.width, pieces);
-                loops.gather(x + first * conv_.x_channel, conv_.x_channel, count, pieces, n_pieces,
-                             panel + (first * n_taps_ + t - begin) * loops.columns,
-                             n_taps_ * loops.columns);
+        int64_t n = 0;
+        for (int64_t t = 0; t < cut.taps.size(); ++t) {
+            const int64_t n_pieces = FindPieces(tap, runs, n_runs, loops.width, pieces);
+            if (n_pieces != 0 || n_channels < kLeastChannels) {
+                loops.gather(x, conv_.x_channel, n_channels, pieces, n_pieces,
+                             panel + t * n_channels * loops.columns, loops.columns);
+                if (n != 0 && ranges[n - 1].end == t) {
+                    ++ranges[n - 1].end;
+                } else {
+                    ranges[n++] = {t, t + 1};
+                }
             }
             for (int a = conv_.ndim - 1; a >= 0 && ++tap[a] == conv_.axes[a].taps; --a) tap[a] = 0;
         }
+        return n;
     }
 
     // What the tile of these columns is written to; one segment where it is adjacent memory.
@@ -186,15 +199,14 @@ void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
     using G = Gatherer<T>;
     const GemmLoops<T>& loops = GemmLoopsOf<T>();
     const int64_t n_blocks = CeilDiv(columns.size(), loops.columns);
-    const int64_t depth = weights.depth(0).size() + 1;
     struct PanelColumns {
         int64_t n_runs;
         int64_t n_segments;
+        int64_t n_ranges;  // of taps
         PositionRun runs[G::kMostRuns];
         Segment segments[G::kMostRuns];
     };
     const Scratch<PanelColumns> places{n_blocks};
-    const Scratch<T> packed{n_blocks * loops.columns * depth};
     for (int64_t b = 0; b < n_blocks; ++b) {
         PanelColumns& place = places.data()[b];
         const int64_t begin = columns.begin + b * loops.columns;
@@ -202,36 +214,51 @@ void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
             gatherer.FindRuns(begin, std::min(columns.end, begin + loops.columns), place.runs);
         place.n_segments = gatherer.FindSegments(place.runs, place.n_runs, place.segments);
     }
+    const int64_t most_ranges = gatherer.n_taps() / 2 + 1;
+    const Scratch<Part> ranges{n_blocks * most_ranges};
+    const int64_t block_size = weights.largest_depth() * loops.columns;
+    const Scratch<T> packed{n_blocks * block_size};
     const int64_t y_step = conv.axes[conv.ndim - 1].y_stride;
     alignas(64) T tile[kMostTile<T>];
     for (int64_t d = 0; d < weights.n_depths(); ++d) {
-        const Part q = weights.depth(d);
+        const DepthCut cut = weights.depth(d);
         internal::CheckInterrupt();
         for (int64_t b = 0; b < n_blocks; ++b) {
-            const PanelColumns& place = places.data()[b];
-            gatherer.Pack(group, place.runs, place.n_runs, q.begin, q.end,
-                          packed.data() + b * loops.columns * depth);
+            PanelColumns& place = places.data()[b];
+            place.n_ranges =
+                gatherer.Pack(group, place.runs, place.n_runs, cut, packed.data() + b * block_size,
+                              ranges.data() + b * most_ranges);
         }
         for (int64_t p = panels.begin; p < panels.end; ++p) {
             const Part rows = weights.rows(p);
             const T* a = weights.panel(group, d, p);
             const int64_t row = group * conv.outs + rows.begin;
-            const T* bias = conv.bias != nullptr ? conv.bias + row : nullptr;
+            const T* bias = conv.bias != nullptr && d == 0 ? conv.bias + row : nullptr;
             T* y = conv.y + row * conv.y_channel;
             for (int64_t b = 0; b < n_blocks; ++b) {
                 const PanelColumns& place = places.data()[b];
+                const Part* range = ranges.data() + b * most_ranges;
+                const int64_t n_ranges = place.n_ranges;
+                if (n_ranges == 0 && d != 0) continue;
                 const int64_t n =
                     std::min<int64_t>(loops.columns, columns.size() - b * loops.columns);
-                const T* x = packed.data() + b * loops.columns * depth;
-                if (place.n_segments == 1 && y_step == 1) {
-                    loops.tile(q.size(), a, x, y + place.segments[0].y, conv.y_channel, rows.size(),
-                               n, d != 0, bias);
-                    continue;
+                const T* x = packed.data() + b * block_size;
+                const bool is_direct = place.n_segments == 1 && y_step == 1;
+                T* to = is_direct ? y + place.segments[0].y : tile;
+                const int64_t ld = is_direct ? conv.y_channel : loops.columns;
+                bool accumulate = is_direct && d != 0;
+                // At least once, if only for the bias.
+                for (int64_t i = 0; i < std::max<int64_t>(n_ranges, 1); ++i) {
+                    const Part taps = n_ranges == 0 ? Part{0, 0} : range[i];
+                    const int64_t begin = taps.begin * cut.channels.size();
+                    loops.tile(taps.size() * cut.channels.size(), a + begin * loops.rows,
+                               x + begin * loops.columns, to, ld, rows.size(), n, accumulate, bias);
+                    accumulate = true;
                 }
-                loops.tile(q.size(), a, x, tile, loops.columns, rows.size(), n, false,
-                           d != 0 ? nullptr : bias);
-                Scatter(tile, loops.columns, rows.size(), place.segments, place.n_segments, y_step,
-                        conv.y_channel, d != 0, y);
+                if (!is_direct) {
+                    Scatter(tile, loops.columns, rows.size(), place.segments, place.n_segments,
+                            y_step, conv.y_channel, d != 0, y);
+                }
             }
         }
     }

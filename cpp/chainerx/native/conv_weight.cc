@@ -77,10 +77,20 @@ class SeenPacker {
     SeenPacker(const WeightConv<T>& conv, int64_t group, int64_t positions)
         : conv_{conv}, group_{group}, positions_{positions}, last_{conv.axes[conv.ndim - 1]} {}
 
-    // Columns [begin, end), at most those of a panel; positions q.
-    void Pack(int64_t begin, int64_t end, const Part& q, T* panel) {
-        FindTaps(begin, end);
+    // Columns [begin, end), at most those of a panel; positions q, but for those that see nothing.
+    // Returns how many ranges of them are left; `ranges` count from q.begin.
+    int64_t Pack(int64_t begin, int64_t end, const Part& q, T* panel, Part* ranges) {
+        using Columns = typename WeightConv<T>::Columns;
+        if (conv_.columns == Columns::kPlain) return PackPlain(begin, end, q, panel, ranges);
+        const bool by_taps = conv_.columns == Columns::kTaps;
+        if (by_taps) {
+            FindTapPieces(begin, end);
+        } else {
+            FindTaps(begin, end);
+        }
+        const T* x = conv_.x + group_ * conv_.ins * conv_.x_channel;
         const int64_t width = GemmLoopsOf<T>().columns;
+        int64_t n_ranges = 0;
         for (int64_t j = q.begin; j < q.end;) {
             const int64_t image = j / positions_;
             int64_t rest = j - image * positions_;
@@ -90,10 +100,21 @@ class SeenPacker {
                 rest /= conv_.axes[a].out;
             }
             const int64_t n = std::min(q.end - j, last_.out - at[conv_.ndim - 1]);
-            PackRow(conv_.x + image * conv_.x_image + group_ * conv_.ins, at, n, panel);
+            if (by_taps) {
+                PackTapRow(x + image * conv_.x_image, at, n, panel);
+            }
+            if (by_taps || PackRow(x + image * conv_.x_image, at, n, panel)) {
+                const Part row{j - q.begin, j - q.begin + n};
+                if (n_ranges != 0 && ranges[n_ranges - 1].end == row.begin) {
+                    ranges[n_ranges - 1].end = row.end;
+                } else {
+                    ranges[n_ranges++] = row;
+                }
+            }
             panel += n * width;
             j += n;
         }
+        return n_ranges;
     }
 
  private:
@@ -126,8 +147,68 @@ class SeenPacker {
         }
     }
 
-    // n positions of one row of the output, from `at` on.
-    void PackRow(const T* x, const int64_t* at, int64_t n, T* panel) {
+    int64_t PackPlain(int64_t begin, int64_t end, const Part& q, T* panel, Part* ranges) {
+        const GemmLoops<T>& loops = GemmLoopsOf<T>();
+        for (int64_t j = q.begin; j < q.end;) {
+            const int64_t image = j / positions_;
+            const int64_t at = j - image * positions_;
+            const int64_t n = std::min(q.end - j, positions_ - at);
+            loops.pack_b(conv_.x + image * conv_.x_image +
+                             (group_ * conv_.ins + begin) * conv_.x_channel + at,
+                         1, conv_.x_channel, end - begin, n, panel);
+            panel += n * loops.columns;
+            j += n;
+        }
+        ranges[0] = {0, q.size()};
+        return 1;
+    }
+
+    // The elements that columns [begin, end) see from position 0.
+    void FindTapPieces(int64_t begin, int64_t end) {
+        const GemmLoops<T>& loops = GemmLoopsOf<T>();
+        n_pieces_ = 0;
+        for (int64_t column = begin; column < end;) {
+            const int64_t last = column % last_.taps;
+            int64_t rest = column / last_.taps;
+            int64_t offset = last;
+            for (int a = conv_.ndim - 2; a >= 0; --a) {
+                const WeightAxis& axis = conv_.axes[a];
+                offset += rest % axis.taps * axis.dilate * axis.x_stride;
+                rest /= axis.taps;
+            }
+            offset += rest * conv_.x_channel;
+            const int64_t n = std::min(end - column, last_.taps - last);
+            n_pieces_ += AddPieces(column - begin, n, offset, loops.width, pieces_ + n_pieces_);
+            column += n;
+        }
+    }
+
+    void PackTapRow(const T* x, const int64_t* at, int64_t n, T* panel) const {
+        const GemmLoops<T>& loops = GemmLoopsOf<T>();
+        for (int a = 0; a < conv_.ndim; ++a)
+            x += at[a] * conv_.axes[a].step * conv_.axes[a].x_stride;
+        loops.gather(x, last_.step, n, pieces_, n_pieces_, panel, loops.columns);
+    }
+
+    // Columns [begin, begin + n) of a panel, which are adjacent at x + offset.
+    static int64_t AddPieces(int64_t begin, int64_t n, int64_t offset, int64_t width,
+                             GatherPiece* pieces) {
+        int64_t count = 0;
+        const int64_t end = begin + n;
+        for (int64_t column = begin; column < end;) {
+            const int64_t vector = column / width;
+            const int64_t from = column - vector * width;
+            const int64_t to = std::min<int64_t>(end - vector * width, width);
+            pieces[count++] = {offset + vector * width - begin, static_cast<int32_t>(vector),
+                               static_cast<uint32_t>((uint64_t{1} << to) - (uint64_t{1} << from))};
+            column = (vector + 1) * width;
+        }
+        return count;
+    }
+
+    // n positions of one row of the output, from `at` on. False, and nothing is written, if none
+    // of them sees anything.
+    bool PackRow(const T* x, const int64_t* at, int64_t n, T* panel) {
         const int last = conv_.ndim - 1;
         int64_t base = 0;
         for (int a = 0; a <= last; ++a) {
@@ -147,6 +228,11 @@ class SeenPacker {
             if (in < 0) tap.begin = std::min(n, CeilDiv(-in, last_.step));
             if (in < last_.in) tap.end = std::min(n, CeilDiv(last_.in - in, last_.step));
         }
+        // Zeros take less time than another tile, where there are few.
+        constexpr int64_t kLeastZeros = 8;
+        bool is_seen = n < kLeastZeros;
+        for (int64_t i = 0; i < n_taps_; ++i) is_seen = is_seen || taps_[i].begin < taps_[i].end;
+        if (!is_seen) return false;
         // Positions that are seen by the same taps.
         for (int64_t begin = 0; begin < n;) {
             int64_t end = n;
@@ -157,6 +243,7 @@ class SeenPacker {
             PackPart(x + base, begin, end, panel);
             begin = end;
         }
+        return true;
     }
 
     void PackPart(const T* x, int64_t begin, int64_t end, T* panel) {
@@ -166,16 +253,8 @@ class SeenPacker {
         for (int64_t i = 0; i < n_taps_; ++i) {
             const Tap& tap = taps_[i];
             if (tap.begin > begin || tap.end <= begin) continue;
-            const int64_t tap_end = tap.column + tap.length;
-            for (int64_t column = tap.column; column < tap_end;) {
-                const int64_t vector = column / loops.width;
-                const int64_t from = column - vector * loops.width;
-                const int64_t to = std::min<int64_t>(tap_end - vector * loops.width, loops.width);
-                pieces_[n++] = {tap.offset + vector * loops.width - tap.column + begin * step,
-                                static_cast<int32_t>(vector),
-                                static_cast<uint32_t>((uint64_t{1} << to) - (uint64_t{1} << from))};
-                column = (vector + 1) * loops.width;
-            }
+            n += AddPieces(tap.column, tap.length, tap.offset + begin * step, loops.width,
+                           pieces_ + n);
         }
         loops.gather(x, step, end - begin, pieces_, n, panel + begin * loops.columns,
                      loops.columns);
@@ -188,6 +267,7 @@ class SeenPacker {
     const int64_t positions_;
     const WeightAxis& last_;
     int64_t n_taps_{0};
+    int64_t n_pieces_{0};
     Tap taps_[kMostTaps];
     GatherPiece pieces_[2 * kMostTaps];
 };
@@ -200,23 +280,34 @@ void RunBlock(const WeightConv<T>& conv, const PackedGrad<T>& grad, int64_t posi
     const int64_t n_blocks = CeilDiv(columns.size(), loops.columns);
     const int64_t depth = grad.depth(0).size() + 1;
     const Scratch<T> packed{n_blocks * loops.columns * depth};
+    const Scratch<Part> ranges{n_blocks * depth};
+    const Scratch<int64_t> n_ranges{n_blocks};
     for (int64_t d = 0; d < grad.n_depths(); ++d) {
         const Part q = grad.depth(d);
         internal::CheckInterrupt();
         for (int64_t b = 0; b < n_blocks; ++b) {
             const int64_t begin = columns.begin + b * loops.columns;
-            packer.Pack(begin, std::min(columns.end, begin + loops.columns), q,
-                        packed.data() + b * loops.columns * depth);
+            n_ranges.data()[b] =
+                packer.Pack(begin, std::min(columns.end, begin + loops.columns), q,
+                            packed.data() + b * loops.columns * depth, ranges.data() + b * depth);
         }
+        const bool accumulate = conv.accumulate || d != 0;
         for (int64_t p = panels.begin; p < panels.end; ++p) {
             const Part rows = grad.rows(p);
+            const T* a = grad.panel(group, d, p);
             T* gw = conv.gw + (group * conv.outs + rows.begin) * n_columns + columns.begin;
             for (int64_t b = 0; b < n_blocks; ++b) {
                 const int64_t begin = b * loops.columns;
-                loops.tile(q.size(), grad.panel(group, d, p), packed.data() + begin * depth,
-                           gw + begin, n_columns, rows.size(),
-                           std::min<int64_t>(loops.columns, columns.size() - begin),
-                           conv.accumulate || d != 0, nullptr);
+                const T* x = packed.data() + begin * depth;
+                const int64_t n = n_ranges.data()[b];
+                // At least once, to set what is not accumulated.
+                for (int64_t i = 0; i < n || (i == 0 && !accumulate); ++i) {
+                    const Part range = n == 0 ? Part{0, 0} : ranges.data()[b * depth + i];
+                    loops.tile(range.size(), a + range.begin * loops.rows,
+                               x + range.begin * loops.columns, gw + begin, n_columns, rows.size(),
+                               std::min<int64_t>(loops.columns, columns.size() - begin),
+                               accumulate || i != 0, nullptr);
+                }
             }
         }
     }

@@ -29,16 +29,25 @@ struct WeightConv {
     int ndim;
     WeightAxis axes[kMaxSpatial];
 
-    // Channels are adjacent.
+    // How a position sees its columns, of which there are ins * taps:
+    enum class Columns {
+        kChannels,  // channels are adjacent; columns are (tap, channel)
+        kPlain,  // the same, but there is one tap, which sees the positions in their order; these
+                 // are adjacent
+        kTaps,   // taps of the last axis are adjacent, and margins are part of x, so that no tap is
+                 // outside and no axis has an offset; columns are (channel, tap)
+    };
+    Columns columns;
     const T* x;
     int64_t x_image;
+    int64_t x_channel;
 
     // Positions are adjacent, in C order.
     const T* gy;
     int64_t gy_image;
     int64_t gy_channel;
 
-    // (groups, outs, taps, ins), contiguous.
+    // (groups, outs, columns), contiguous.
     T* gw;
     bool accumulate;
 };

@@ -4,6 +4,7 @@
 
 #include "chainerx/kernels/connection.h"
 #include "chainerx/kernels/memory.h"
+#include "chainerx/native/conv_batch_last.h"
 #include "chainerx/native/conv_direct.h"
 #include "chainerx/native/conv_input.h"
 #include "chainerx/native/conv_operands.h"
@@ -71,6 +72,51 @@ void RunDirect(const Array& x, const Array& gy, const ConvGeometry& geometry, Dt
 }
 
 template <typename T>
+typename WeightConv<T>::Columns ColumnsOf(const WeightConv<T>& conv) {
+    using Columns = typename WeightConv<T>::Columns;
+    bool is_plain = true;
+    for (int a = 0; a < conv.ndim; ++a) {
+        const WeightAxis& axis = conv.axes[a];
+        is_plain =
+            is_plain && axis.taps == 1 && axis.offset == 0 && axis.step == 1 && axis.in == axis.out;
+    }
+    if (is_plain) return Columns::kPlain;
+    // Whichever has more of them side by side.
+    const WeightAxis& last = conv.axes[conv.ndim - 1];
+    constexpr int64_t kFew = 16;
+    return conv.ins < kFew && conv.ins < last.taps && last.dilate == 1 ? Columns::kTaps
+                                                                       : Columns::kChannels;
+}
+
+// x as far as windows reach, with zeros where they reach beyond it.
+template <typename T>
+Array WithMargins(const Array& x, const WeightConv<T>& conv, Dtype dtype) {
+    Shape padded = x.shape();
+    Shape shape = x.shape();
+    int64_t from = 0;
+    int64_t to = 0;
+    for (int a = 0; a < conv.ndim; ++a) {
+        const WeightAxis& axis = conv.axes[a];
+        padded[a + 2] = (axis.out - 1) * axis.step + (axis.taps - 1) * axis.dilate + 1;
+    }
+    const Array y = EmptyUnchecked(padded, dtype, x.device());
+    for (int a = 0; a < conv.ndim; ++a) {
+        // Element i of x is element i - offset of y.
+        const int64_t offset = conv.axes[a].offset;
+        const int64_t begin = std::max<int64_t>(offset, 0);
+        const int64_t end = std::min(shape[a + 2], padded[a + 2] + offset);
+        shape[a + 2] = std::max<int64_t>(end - begin, 0);
+        from += begin * x.strides()[a + 2];
+        to += (begin - offset) * y.strides()[a + 2];
+    }
+    CallOn<kernels::Fill>(x.device(), y, Scalar{0});
+    if (shape.GetTotalSize() == 0) return y;
+    CallOn<kernels::AsType>(x.device(), MakeView(x, shape, x.strides(), x.raw_data() + from),
+                            MakeView(y, shape, y.strides(), y.raw_data() + to));
+    return y;
+}
+
+template <typename T>
 void RunConvWeightGrad(const Array& x, const Array& gy, const ConvGeometry& geometry, Dtype dtype,
                        const Array& gw) {
     if (gw.GetTotalSize() == 0) return;
@@ -105,10 +151,13 @@ void RunConvWeightGrad(const Array& x, const Array& gy, const ConvGeometry& geom
         }
         axis.in = shape[a + 2];
     }
-    const Array seen = ChannelsLast(MakeView(x, shape, strides, x.raw_data()));
+    using Columns = typename WeightConv<T>::Columns;
+    const Array whole = MakeView(x, shape, strides, x.raw_data());
+    conv.columns = ColumnsOf(conv);
+    const Array seen = conv.columns == Columns::kChannels ? ChannelsLast(whole) : whole;
 
     // The taps come before the channels until all is done.
-    const Array gw_last = ChannelsLast(gw);
+    const Array gw_last = conv.columns == Columns::kTaps ? gw : ChannelsLast(gw);
     const bool is_direct = gw.dtype() == dtype && gw_last.IsContiguous();
     const Array sum = is_direct ? gw_last : EmptyUnchecked(gw_last.shape(), dtype, gw.device());
     conv.gw = reinterpret_cast<T*>(sum.raw_data());
@@ -119,7 +168,9 @@ void RunConvWeightGrad(const Array& x, const Array& gy, const ConvGeometry& geom
     const int64_t group = CountTogether(nbytes, n);
     for (int64_t begin = 0; begin < n; begin += group) {
         const int64_t end = std::min(n, begin + group);
-        const Array xs = AsContiguousOf(Images(seen, begin, end), dtype);
+        const Array images = Images(seen, begin, end);
+        const Array xs = conv.columns == Columns::kTaps ? WithMargins(images, conv, dtype)
+                                                        : AsContiguousOf(images, dtype);
         const Array gys = AsContiguousOf(Images(gy, begin, end), dtype);
         WeightConv<T> part = conv;
         part.batch = end - begin;
@@ -129,8 +180,12 @@ void RunConvWeightGrad(const Array& x, const Array& gy, const ConvGeometry& geom
         part.gy = reinterpret_cast<const T*>(gys.raw_data());
         part.gy_image = gys.strides()[0] / item;
         part.gy_channel = gys.strides()[1] / item;
-        for (int a = 0; a < conv.ndim; ++a) part.axes[a].x_stride = xs.strides()[a + 1] / item;
-        MergeAxes(&part);
+        const bool is_last = conv.columns == Columns::kChannels;
+        part.x_channel = is_last ? 1 : xs.strides()[1] / item;
+        for (int a = 0; a < conv.ndim; ++a) {
+            part.axes[a].x_stride = xs.strides()[a + (is_last ? 1 : 2)] / item;
+        }
+        if (conv.columns != Columns::kTaps) MergeAxes(&part);
         RunWeightConv(part);
     }
     if (!is_direct) CallOn<kernels::AsType>(gw.device(), sum, gw_last);
@@ -138,6 +193,16 @@ void RunConvWeightGrad(const Array& x, const Array& gy, const ConvGeometry& geom
 
 void ConvWeightGrad(const Array& x, const Array& gy, const ConvGeometry& geometry,
                     const Array& gw) {
+    if (IsForBatchLast(x.shape(), gw.shape(), gy.shape(), geometry)) {
+        const ConvGeometry wide = WithPlainAxis(geometry, x.ndim() - 2);
+        const Array wide_gw = WithPlainAxis(gw);
+        // Both are copied in any case. All images at once, as the sum is over all of them.
+        const int64_t n = x.shape()[0];
+        VisitConvDtype(gw.dtype(), [&]<typename T>(T, Dtype dtype) {
+            RunConvWeightGrad<T>(BatchLast(x, 0, n), BatchLast(gy, 0, n), wide, dtype, wide_gw);
+        });
+        return;
+    }
     VisitConvDtype(gw.dtype(), [&]<typename T>(T, Dtype dtype) {
         RunConvWeightGrad<T>(x, gy, geometry, dtype, gw);
     });

@@ -8,7 +8,8 @@
 namespace chainerx::native {
 namespace {
 
-// A panel this deep, and one of the input, stay in the first-level cache or close to it.
+// A panel this deep, and one of the input, stay in the first-level cache or close to it. What each
+// element is summed in follows from it: a function of the shape alone.
 constexpr int64_t kDepth = 320;
 // Panels that are packed together, since their parts of a line of weights are side by side.
 constexpr int64_t kPanels = 8;
@@ -19,66 +20,87 @@ template <typename T>
 PackedWeights<T>::PackedWeights(const GatherConv<T>& conv, int64_t n_taps)
     : conv_{conv},
       rows_{GemmLoopsOf<T>().rows},
-      depth_{conv.ins * n_taps},
-      n_depths_{CeilDiv(depth_, kDepth)},
+      n_taps_{n_taps},
+      n_tap_cuts_{CeilDiv(n_taps, kDepth)},
+      n_channel_cuts_{CeilDiv(conv.ins, std::max<int64_t>(1, kDepth / n_taps))},
       n_panels_{CeilDiv(conv.outs, rows_)},
-      data_{conv.groups * n_panels_ * rows_ * depth_} {
-    const Scratch<int64_t> offsets{depth_};
-    const Order order = FindOffsets(n_taps, offsets.data());
-    const int64_t n_parts = CeilDiv(n_panels_, kPanels);
-    ParallelFor(conv.groups * n_depths_ * n_parts, [&](int64_t i) {
-        Pack(i / n_parts / n_depths_, i / n_parts % n_depths_,
-             Part{n_panels_, n_parts, i % n_parts}, offsets.data(), n_taps, order);
-    });
-}
-
-// Finds where in w each row of a panel of input has its weights.
-template <typename T>
-auto PackedWeights<T>::FindOffsets(int64_t n_taps, int64_t* offsets) const -> Order {
-    bool taps = true;
-    for (int64_t q = 0; q < depth_; ++q) {
-        int64_t rest = q % n_taps;
-        offsets[q] = q / n_taps * conv_.w_in;
-        for (int a = conv_.ndim - 1; a >= 0; --a) {
-            offsets[q] += rest % conv_.axes[a].taps * conv_.axes[a].w_stride;
-            rest /= conv_.axes[a].taps;
+      data_{conv.groups * n_panels_ * rows_ * conv.ins * n_taps} {
+    // Of each tap, in w, and whether they are 0, 1, 2, ...
+    const Scratch<int64_t> offsets{n_taps};
+    bool adjacent = true;
+    for (int64_t t = 0; t < n_taps; ++t) {
+        int64_t rest = t;
+        int64_t offset = 0;
+        for (int a = conv.ndim - 1; a >= 0; --a) {
+            offset += rest % conv.axes[a].taps * conv.axes[a].w_stride;
+            rest /= conv.axes[a].taps;
         }
-        taps = taps && offsets[q] == q / n_taps * conv_.w_in + q % n_taps;
+        offsets.data()[t] = offset;
+        adjacent = adjacent && offset == t;
     }
-    if (!taps) return Order::kNothing;
-    return conv_.w_in == n_taps || n_taps == 1 ? Order::kAll : Order::kTaps;
+    const int64_t n_parts = CeilDiv(n_panels_, kPanels);
+    ParallelFor(conv.groups * n_depths() * n_parts, [&](int64_t i) {
+        Pack(i / n_parts / n_depths(), i / n_parts % n_depths(),
+             Part{n_panels_, n_parts, i % n_parts}, offsets.data(), adjacent);
+    });
 }
 
 template <typename T>
 void PackedWeights<T>::Pack(int64_t group, int64_t i_depth, const Part& panels,
-                            const int64_t* offsets, int64_t n_taps, Order order) const {
+                            const int64_t* offsets, bool adjacent) const {
     const GemmLoops<T>& loops = GemmLoopsOf<T>();
-    const Part q = depth(i_depth);
+    const DepthCut cut = depth(i_depth);
     const T* w = conv_.w + group * conv_.w_group;
-    const auto pack = [&](int64_t begin, int64_t end, int64_t column) {
-        for (int64_t p = panels.begin; p < panels.end; ++p) {
-            const Part i = rows(p);
-            loops.pack_a(w + offsets[begin] + i.begin * conv_.w_out, conv_.w_out, column, i.size(),
-                         end - begin, panel(group, i_depth, p) + (begin - q.begin) * rows_);
-        }
-    };
     if (conv_.w_panel != 0) {
         for (int64_t p = panels.begin; p < panels.end; ++p) {
             T* to = panel(group, i_depth, p);
-            for (int64_t i = q.begin; i < q.end; ++i) {
-                to = std::copy_n(w + p * conv_.w_panel + offsets[i], rows_, to);
+            for (int64_t t = cut.taps.begin; t < cut.taps.end; ++t) {
+                for (int64_t c = cut.channels.begin; c < cut.channels.end; ++c) {
+                    to =
+                        std::copy_n(w + p * conv_.w_panel + c * conv_.w_in + offsets[t], rows_, to);
+                }
             }
         }
-    } else if (order == Order::kAll) {
-        pack(q.begin, q.end, n_taps == 1 ? conv_.w_in : 1);
-    } else if (order == Order::kTaps) {
-        for (int64_t begin = q.begin; begin < q.end;) {
-            const int64_t end = std::min(q.end, (begin / n_taps + 1) * n_taps);
-            pack(begin, end, 1);
-            begin = end;
+        return;
+    }
+    if (!adjacent || n_taps_ == 1) {
+        for (int64_t p = panels.begin; p < panels.end; ++p) {
+            const Part i = rows(p);
+            T* to = panel(group, i_depth, p);
+            for (int64_t t = cut.taps.begin; t < cut.taps.end; ++t) {
+                loops.pack_a(
+                    w + i.begin * conv_.w_out + cut.channels.begin * conv_.w_in + offsets[t],
+                    conv_.w_out, conv_.w_in, i.size(), cut.channels.size(), to);
+                to += cut.channels.size() * rows_;
+            }
         }
-    } else {
-        for (int64_t i = q.begin; i < q.end; ++i) pack(i, i + 1, 1);
+        return;
+    }
+    // Taps are adjacent, so they are packed first, and then sorted. Where the weights of a channel
+    // for some rows are close together, those of the next panel are next to them.
+    const int64_t n = cut.taps.size();
+    const bool all = conv_.w_in == n;
+    const Scratch<T> turned{panels.size() * cut.size() * rows_};
+    for (int64_t c = cut.channels.begin; c < cut.channels.end;) {
+        const int64_t end = all ? cut.channels.end : c + 1;
+        for (int64_t p = panels.begin; p < panels.end; ++p) {
+            const Part i = rows(p);
+            loops.pack_a(w + i.begin * conv_.w_out + c * conv_.w_in + cut.taps.begin, conv_.w_out,
+                         1, i.size(), (end - c) * n,
+                         turned.data() +
+                             ((p - panels.begin) * cut.channels.size() + c - cut.channels.begin) *
+                                 n * rows_);
+        }
+        c = end;
+    }
+    for (int64_t p = panels.begin; p < panels.end; ++p) {
+        const T* from = turned.data() + (p - panels.begin) * cut.size() * rows_;
+        T* to = panel(group, i_depth, p);
+        for (int64_t t = 0; t < n; ++t) {
+            for (int64_t c = 0; c < cut.channels.size(); ++c) {
+                to = std::copy_n(from + (c * n + t) * rows_, rows_, to);
+            }
+        }
     }
 }
 

@@ -10,34 +10,48 @@
 
 namespace chainerx::native {
 
-// Panels of rows, which are channels of the output, for each group and each cut of the depth, which
-// is (channel of the input, tap).
+// Some channels of the input and some taps: as many of the products that make an element as are
+// summed at a time. In a panel they are in the order of the taps, each with its channels.
+struct DepthCut {
+    Part channels;
+    Part taps;
+
+    int64_t size() const { return channels.size() * taps.size(); }
+};
+
+// Panels of rows, which are channels of the output, for each group and cut of the depth.
 template <typename T>
 class PackedWeights {
  public:
     PackedWeights(const GatherConv<T>& conv, int64_t n_taps);
 
-    int64_t n_depths() const { return n_depths_; }
+    int64_t n_depths() const { return n_channel_cuts_ * n_tap_cuts_; }
     int64_t n_panels() const { return n_panels_; }
-    Part depth(int64_t i) const { return {depth_, n_depths_, i}; }
+    // No cut is larger.
+    int64_t largest_depth() const {
+        return CeilDiv(conv_.ins, n_channel_cuts_) * CeilDiv(n_taps_, n_tap_cuts_);
+    }
+    DepthCut depth(int64_t i) const {
+        return {Part{conv_.ins, n_channel_cuts_, i / n_tap_cuts_},
+                Part{n_taps_, n_tap_cuts_, i % n_tap_cuts_}};
+    }
     Part rows(int64_t panel) const { return {conv_.outs, n_panels_, panel}; }
     T* panel(int64_t group, int64_t i_depth, int64_t i) const {
-        const Part q = depth(i_depth);
-        return data_.data() + rows_ * ((group * depth_ + q.begin) * n_panels_ + i * q.size());
+        const DepthCut cut = depth(i_depth);
+        const int64_t before = cut.channels.begin * n_taps_ + cut.channels.size() * cut.taps.begin;
+        return data_.data() +
+               rows_ * ((group * conv_.ins * n_taps_ + before) * n_panels_ + i * cut.size());
     }
 
  private:
-    // What is adjacent in w as it is in a panel.
-    enum class Order { kNothing, kTaps, kAll };
-
-    Order FindOffsets(int64_t n_taps, int64_t* offsets) const;
     void Pack(int64_t group, int64_t i_depth, const Part& panels, const int64_t* offsets,
-              int64_t n_taps, Order order) const;
+              bool adjacent) const;
 
     const GatherConv<T>& conv_;
     const int64_t rows_;
-    const int64_t depth_;
-    const int64_t n_depths_;
+    const int64_t n_taps_;
+    const int64_t n_tap_cuts_;
+    const int64_t n_channel_cuts_;
     const int64_t n_panels_;
     const Scratch<T> data_;
 };

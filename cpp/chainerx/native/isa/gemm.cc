@@ -153,6 +153,38 @@ Batch<T> Union(const Batch<T>& x, const Batch<T>& y) {
     return x | y;
 }
 
+template <int kN, typename T>
+void GatherVector(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces, bool add,
+                  T* to, int64_t step) {
+    const LaneLoad<T> load[4] = {LaneLoad<T>{pieces[0].lanes}, LaneLoad<T>{pieces[1 % kN].lanes},
+                                 LaneLoad<T>{pieces[2 % kN].lanes},
+                                 LaneLoad<T>{pieces[3 % kN].lanes}};
+    for (int64_t c = 0; c < count; ++c) {
+        const T* from = x + c * plane;
+        Batch<T> y = load[0](from + pieces[0].offset);
+#pragma GCC unroll 4
+        for (int i = 1; i < kN; ++i) y = Union(y, load[i](from + pieces[i].offset));
+        if (add) y = Union(y, Batch<T>::load_unaligned(to + c * step));
+        y.store_unaligned(to + c * step);
+    }
+}
+
+// Up to four pieces of one vector, in addition to what is there if `add`.
+template <typename T>
+void GatherUpTo4(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces, int64_t n,
+                 bool add, T* to, int64_t step) {
+    switch (n) {
+        case 1:
+            return GatherVector<1>(x, plane, count, pieces, add, to, step);
+        case 2:
+            return GatherVector<2>(x, plane, count, pieces, add, to, step);
+        case 3:
+            return GatherVector<3>(x, plane, count, pieces, add, to, step);
+        default:
+            return GatherVector<4>(x, plane, count, pieces, add, to, step);
+    }
+}
+
 template <typename T>
 void Gather(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces, int64_t n_pieces,
             T* panel, int64_t step) {
@@ -167,32 +199,15 @@ void Gather(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
             for (int64_t c = 0; c < count; ++c) zero.store_unaligned(to + c * step);
             continue;
         }
-        const LaneLoad<T> load{piece->lanes};
-        const T* from = x + piece->offset;
-        if (n == 1) {
-            if (load.all) {
-                for (int64_t c = 0; c < count; ++c) {
-                    Batch<T>::load_unaligned(from + c * plane).store_unaligned(to + c * step);
-                }
-            } else {
-                for (int64_t c = 0; c < count; ++c) {
-                    load(from + c * plane).store_unaligned(to + c * step);
-                }
+        if (n == 1 && LaneLoad<T>{piece->lanes}.all) {
+            const T* from = x + piece->offset;
+            for (int64_t c = 0; c < count; ++c) {
+                Batch<T>::load_unaligned(from + c * plane).store_unaligned(to + c * step);
             }
             continue;
         }
-        const LaneLoad<T> load1{piece[1].lanes};
-        const T* from1 = x + piece[1].offset;
-        for (int64_t c = 0; c < count; ++c) {
-            Union(load(from + c * plane), load1(from1 + c * plane)).store_unaligned(to + c * step);
-        }
-        for (int64_t i = 2; i < n; ++i) {
-            const LaneLoad<T> load_i{piece[i].lanes};
-            const T* from_i = x + piece[i].offset;
-            for (int64_t c = 0; c < count; ++c) {
-                Union(Batch<T>::load_unaligned(to + c * step), load_i(from_i + c * plane))
-                    .store_unaligned(to + c * step);
-            }
+        for (int64_t i = 0; i < n; i += 4) {
+            GatherUpTo4(x, plane, count, piece + i, n - i < 4 ? n - i : 4, i != 0, to, step);
         }
     }
 }

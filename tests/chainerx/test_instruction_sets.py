@@ -105,13 +105,18 @@ def differing(name1, name2):
     return {name for name in one if one[name] != other[name]}
 
 
-# Rows are summed by the lanes of a batch.
-BY_LANES = {'softmax', 'log_softmax', 'softmax_cross_entropy'}
+# Rows are summed by the lanes of a batch; of convolutions, the products with padding that a tile of
+# some width leaves out.
+BY_LANES = {
+    *('softmax', 'log_softmax', 'softmax_cross_entropy'),
+    *('batch_norm', 'group_norm', 'instance_norm', 'layer_norm', 'rms_norm'),
+    *('conv', 'conv_transpose'),
+}
 # What has no polynomial in it needs no fused multiply-add either.
 PLAIN = """
     add subtract multiply divide true_divide floor_divide remainder negative square absolute
     sign sqrt maximum minimum fmod ceil floor rint trunc fix equal less sum nansum prod mean var
-    std max min argmax cumsum cumprod matmul dot where take transpose
+    std max min argmax cumsum cumprod where take transpose
     concatenate relu leaky_relu clip squared_error absolute_error
 """
 

@@ -219,7 +219,7 @@ class PoolPlan {
     }
 
     int n_{0};
-    PoolAxis axes_[kMaxSpatial + 1];
+    PoolAxis axes_[kMaxSpatial + 1]{};
 };
 
 // Shares `n` pieces of work out, each of `cost` elements or so: calls f(begin, end).

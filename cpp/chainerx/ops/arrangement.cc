@@ -40,7 +40,9 @@ Shape Ordered(const Shape& shape, const Axes& order) {
 
 // As (n, c, s) in that order of axes, if channels stand together, in the order of their axes.
 bool IsByChannel(const Shape& x, const Axes& reduced, const Axes& order, Arrangement* to) {
-    *to = {order, Ordered(x, order), Shape{1, 1, 1}};
+    to->order = order;
+    to->ordered = Ordered(x, order);
+    to->shape = Shape{1, 1, 1};
     int part = 0;
     int8_t last = -1;
     for (int8_t a : order) {

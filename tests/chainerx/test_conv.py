@@ -282,3 +282,19 @@ def test_padding_beyond_any_memory(channels, anywhere):
     ):
         with pytest.raises((chx.DimensionError, MemoryError)):
             chx.conv(x, w, None, stride, pad, False, dilate)
+
+
+@everywhere
+@pytest.mark.parametrize(('channels', 'groups'), [(1, 1), (8, 1), (8, 8)])
+def test_little_in_much_padding(channels, groups, anywhere):
+    """The padding is never in memory: it would be 275 GB."""
+    x = chx.ones((1, channels, 1, 2)).require_grad()
+    w = chx.ones((channels, channels // groups, 1, 2)).require_grad()
+    far = 2**18
+    y = chx.conv(x, w, None, far, far, groups=groups)
+    expected = np.zeros((3, 3))
+    expected[1, 1] = 2 * channels // groups
+    np.testing.assert_array_equal(to_numpy(y)[0, -1], expected)
+    y.backward()
+    for v in (x, w):
+        assert float(v.grad.sum()) == float(y.sum())

@@ -35,6 +35,24 @@ Dtype ResultDtype(const Array& x, const Array& w, const Array* b) {
     return b != nullptr ? PromoteTypes(dtype, b->dtype()) : dtype;
 }
 
+// Whether a kernel may be called, which may hold an image with its padding: where that is out of
+// all proportion to what is in it, the composition does with less.
+template <typename K>
+bool MayCall(const Device& device, const ConvGeometry& geometry, const Shape& x, const Shape& w,
+             const Shape& y) {
+    constexpr double kLeast = 0x1p24;
+    double reach = 1;  // which may be more than 64 bits count
+    double in = 1;
+    double out = 1;
+    for (int8_t i = 2; i < x.ndim(); ++i) {
+        in *= static_cast<double>(x[i]);
+        out *= static_cast<double>(y[i]);
+        reach *= static_cast<double>((y[i] - 1) * geometry.stride[i - 2] +
+                                     (w[i] - 1) * geometry.dilate[i - 2] + 1);
+    }
+    return HasKernel<K>(device) && reach <= kLeast + 16 * (in + out);
+}
+
 Array WeightGrad(const Array& x, const Array& gy, const ConvGeometry& geometry, const Shape& shape);
 Array InputGrad(const Array& gy, const Array& w, const Array* b, const ConvGeometry& geometry,
                 const Shape& shape);
@@ -68,7 +86,7 @@ Array Forward(const Array& x, const Array& w, const Array* b, const ConvGeometry
         const Array bias = ToBias(b, dtype, device);
         if (x.GetTotalSize() == 0 || w.GetTotalSize() == 0) {
             internal::FillWithBias(bias, y);
-        } else if (HasKernel<kernels::Conv>(device)) {
+        } else if (MayCall<kernels::Conv>(device, geometry, x.shape(), w.shape(), shape)) {
             CallOn<kernels::Conv>(device, ToOperand(x, dtype), ToOperand(w, dtype), bias, geometry,
                                   y);
         } else {
@@ -97,7 +115,8 @@ Array InputGrad(const Array& gy, const Array& w, const Array* b, const ConvGeome
         const Array bias = ToBias(b, dtype, device);
         if (gy.GetTotalSize() == 0 || w.GetTotalSize() == 0) {
             internal::FillWithBias(bias, gx);
-        } else if (HasKernel<kernels::ConvInputGrad>(device)) {
+        } else if (MayCall<kernels::ConvInputGrad>(device, geometry, shape, w.shape(),
+                                                   gy.shape())) {
             CallOn<kernels::ConvInputGrad>(device, ToOperand(gy, dtype), ToOperand(w, dtype), bias,
                                            geometry, gx);
         } else {
@@ -125,7 +144,8 @@ Array WeightGrad(const Array& x, const Array& gy, const ConvGeometry& geometry,
     if (gw.GetTotalSize() != 0) {
         if (x.GetTotalSize() == 0 || gy.GetTotalSize() == 0) {
             internal::FillWithBias(ToBias(nullptr, dtype, device), gw);
-        } else if (HasKernel<kernels::ConvWeightGrad>(device)) {
+        } else if (MayCall<kernels::ConvWeightGrad>(device, geometry, x.shape(), shape,
+                                                    gy.shape())) {
             CallOn<kernels::ConvWeightGrad>(device, ToOperand(x, dtype), ToOperand(gy, dtype),
                                             geometry, gw);
         } else {

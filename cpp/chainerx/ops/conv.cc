@@ -4,167 +4,14 @@
 #include <cstdint>
 #include <optional>
 
-#include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
-#include "chainerx/kernels/connection.h"
-#include "chainerx/ops/conv_columns.h"
-#include "chainerx/ops/creation.h"
-#include "chainerx/ops/reduction.h"
+#include "chainerx/ops/conv_recorded.h"
 
 namespace chainerx {
 namespace {
 
-constexpr OpInfo kConv{"conv", &kernels::Conv::kInfo};
-constexpr OpInfo kConvTranspose{"conv_transpose", &kernels::ConvInputGrad::kInfo};
-constexpr OpInfo kConvWeightGrad{"conv_weight_grad", &kernels::ConvWeightGrad::kInfo};
-
-// ---- the three operations, each the gradient of the other two; shapes are known to fit ----------
-
-// What a kernel gets of an operand.
-Array ToOperand(const Array& x, Dtype dtype) {
-    return x.dtype() == dtype ? x : AsType(internal::Detached(x), dtype, false);
-}
-
-// The bias, of length 0 if there is none.
-Array ToBias(const Array* b, Dtype dtype, Device& device) {
-    return b != nullptr ? ToOperand(*b, dtype) : EmptyUnchecked(Shape{0}, dtype, device);
-}
-
-Dtype ResultDtype(const Array& x, const Array& w, const Array* b) {
-    const Dtype dtype = PromoteTypes(x.dtype(), w.dtype());
-    return b != nullptr ? PromoteTypes(dtype, b->dtype()) : dtype;
-}
-
-// Whether a kernel may be called, which may hold an image with its padding: where that is out of
-// all proportion to what is in it, the composition does with less.
-template <typename K>
-bool MayCall(const Device& device, const ConvGeometry& geometry, const Shape& x, const Shape& w,
-             const Shape& y) {
-    constexpr double kLeast = 0x1p24;
-    double reach = 1;  // which may be more than 64 bits count
-    double in = 1;
-    double out = 1;
-    for (int8_t i = 2; i < x.ndim(); ++i) {
-        in *= static_cast<double>(x[i]);
-        out *= static_cast<double>(y[i]);
-        reach *= static_cast<double>((y[i] - 1) * geometry.stride[i - 2] +
-                                     (w[i] - 1) * geometry.dilate[i - 2] + 1);
-    }
-    return HasKernel<K>(device) && reach <= kLeast + 16 * (in + out);
-}
-
-Array WeightGrad(const Array& x, const Array& gy, const ConvGeometry& geometry, const Shape& shape);
-Array InputGrad(const Array& gy, const Array& w, const Array* b, const ConvGeometry& geometry,
-                const Shape& shape);
-
-// The gradient of a bias.
-Array SumChannels(const Array& gy) {
-    Axes axes{0};
-    for (int8_t i = 2; i < gy.ndim(); ++i) axes.push_back(i);
-    return Sum(gy, axes);
-}
-
-// Calls f(Record), with the bias among the inputs if there is one.
-template <typename F>
-void RecordWithBias(const OpInfo& op, const Array& x, const Array& w, const Array* b,
-                    const Array& y, const F& f) {
-    if (b == nullptr) {
-        if (Record rec{op, {x, w}, y}) f(rec);
-    } else if (Record rec{op, {x, w, *b}, y}) {
-        f(rec);
-        rec.Grad(2, [](const Array& gy) { return SumChannels(gy); });
-    }
-}
-
-Array Forward(const Array& x, const Array& w, const Array* b, const ConvGeometry& geometry,
-              const Shape& shape) {
-    const Dtype dtype = ResultDtype(x, w, b);
-    Device& device = x.device();
-    CheckedNBytes(kConv.name, shape, GetItemSize(dtype));
-    Array y = EmptyUnchecked(shape, dtype, device);
-    if (y.GetTotalSize() != 0) {
-        const Array bias = ToBias(b, dtype, device);
-        if (x.GetTotalSize() == 0 || w.GetTotalSize() == 0) {
-            internal::FillWithBias(bias, y);
-        } else if (MayCall<kernels::Conv>(device, geometry, x.shape(), w.shape(), shape)) {
-            CallOn<kernels::Conv>(device, ToOperand(x, dtype), ToOperand(w, dtype), bias, geometry,
-                                  y);
-        } else {
-            internal::ConvByColumns(kConv.name, ToOperand(x, dtype), ToOperand(w, dtype), bias,
-                                    geometry, y);
-        }
-    }
-    RecordWithBias(kConv, x, w, b, y, [&](Record& rec) {
-        rec.Grad(0, [w = rec.Save(w), geometry, shape = x.shape()](const Array& gy) {
-            return InputGrad(gy, w(), nullptr, geometry, shape);
-        });
-        rec.Grad(1, [x = rec.Save(x), geometry, shape = w.shape()](const Array& gy) {
-            return WeightGrad(x(), gy, geometry, shape);
-        });
-    });
-    return y;
-}
-
-Array InputGrad(const Array& gy, const Array& w, const Array* b, const ConvGeometry& geometry,
-                const Shape& shape) {
-    const Dtype dtype = ResultDtype(gy, w, b);
-    Device& device = gy.device();
-    CheckedNBytes(kConvTranspose.name, shape, GetItemSize(dtype));
-    Array gx = EmptyUnchecked(shape, dtype, device);
-    if (gx.GetTotalSize() != 0) {
-        const Array bias = ToBias(b, dtype, device);
-        if (gy.GetTotalSize() == 0 || w.GetTotalSize() == 0) {
-            internal::FillWithBias(bias, gx);
-        } else if (MayCall<kernels::ConvInputGrad>(device, geometry, shape, w.shape(),
-                                                   gy.shape())) {
-            CallOn<kernels::ConvInputGrad>(device, ToOperand(gy, dtype), ToOperand(w, dtype), bias,
-                                           geometry, gx);
-        } else {
-            internal::ConvInputGradByColumns(kConvTranspose.name, ToOperand(gy, dtype),
-                                             ToOperand(w, dtype), bias, geometry, gx);
-        }
-    }
-    RecordWithBias(kConvTranspose, gy, w, b, gx, [&](Record& rec) {
-        rec.Grad(0, [w = rec.Save(w), geometry, shape = gy.shape()](const Array& ggx) {
-            return Forward(ggx, w(), nullptr, geometry, shape);
-        });
-        rec.Grad(1, [gy = rec.Save(gy), geometry, shape = w.shape()](const Array& ggx) {
-            return WeightGrad(ggx, gy(), geometry, shape);
-        });
-    });
-    return gx;
-}
-
-Array WeightGrad(const Array& x, const Array& gy, const ConvGeometry& geometry,
-                 const Shape& shape) {
-    const Dtype dtype = ResultDtype(x, gy, nullptr);
-    Device& device = x.device();
-    CheckedNBytes(kConvWeightGrad.name, shape, GetItemSize(dtype));
-    Array gw = EmptyUnchecked(shape, dtype, device);
-    if (gw.GetTotalSize() != 0) {
-        if (x.GetTotalSize() == 0 || gy.GetTotalSize() == 0) {
-            internal::FillWithBias(ToBias(nullptr, dtype, device), gw);
-        } else if (MayCall<kernels::ConvWeightGrad>(device, geometry, x.shape(), shape,
-                                                    gy.shape())) {
-            CallOn<kernels::ConvWeightGrad>(device, ToOperand(x, dtype), ToOperand(gy, dtype),
-                                            geometry, gw);
-        } else {
-            internal::ConvWeightGradByColumns(kConvWeightGrad.name, ToOperand(x, dtype),
-                                              ToOperand(gy, dtype), geometry, gw);
-        }
-    }
-    if (Record rec{kConvWeightGrad, {x, gy}, gw}) {
-        rec.Grad(0, [gy = rec.Save(gy), geometry, shape = x.shape()](const Array& ggw) {
-            return InputGrad(gy(), ggw, nullptr, geometry, shape);
-        });
-        rec.Grad(1, [x = rec.Save(x), geometry, shape = gy.shape()](const Array& ggw) {
-            return Forward(x(), ggw, nullptr, geometry, shape);
-        });
-    }
-    return gw;
-}
-
-// ---- what users may get wrong -------------------------------------------------------------------
+constexpr const char* kConv = "conv";
+constexpr const char* kConvTranspose = "conv_transpose";
 
 constexpr int64_t kMostLength = int64_t{1} << 61;  // of an axis: positions are computed with
 
@@ -275,7 +122,7 @@ ConvAxis AxisOf(const char* op, const Array& x, const Array& w, const ConvGeomet
 
 [[noreturn]] CX_COLD void ThrowNoWindow(const Array& x, const Array& w, const ConvAxis& axis,
                                         int64_t dilate, int8_t i) {
-    throw DimensionError{kConv.name,
+    throw DimensionError{kConv,
                          ": w.shape[",
                          i + 2,
                          "] is ",
@@ -316,44 +163,44 @@ const Array* Pointer(const std::optional<Array>& b) { return b.has_value() ? &*b
 
 Array Conv(const Array& x, const Array& w, const std::optional<Array>& b, const PerAxis& stride,
            const AxisPads& pad, bool cover_all, const PerAxis& dilate, int64_t groups) {
-    constexpr const char* kOp = kConv.name;
-    ConvGeometry geometry = CheckArguments(kOp, x, w, Pointer(b), stride, pad, dilate, groups);
-    CheckChannels(kOp, x, w, groups, ChannelsOfGroups(kOp, x, w, groups));
-    if (b.has_value()) CheckBias(kOp, *b, w, groups, w.shape()[0]);
+    ConvGeometry geometry = CheckArguments(kConv, x, w, Pointer(b), stride, pad, dilate, groups);
+    CheckChannels(kConv, x, w, groups, ChannelsOfGroups(kConv, x, w, groups));
+    if (b.has_value()) CheckBias(kConv, *b, w, groups, w.shape()[0]);
     Shape shape{x.shape()[0], w.shape()[0]};
     for (int8_t i = 0; i < x.ndim() - 2; ++i) {
-        const ConvAxis axis = AxisOf(kOp, x, w, geometry, pad, i);
+        const ConvAxis axis = AxisOf(kConv, x, w, geometry, pad, i);
         const int64_t out = axis.CountWindows(x.shape()[i + 2], cover_all);
         if (out < 1) ThrowNoWindow(x, w, axis, geometry.dilate[i], i);
         shape.push_back(out);
     }
-    LimitSteps(kOp, x.shape(), w, pad, &geometry);
-    return Forward(x, w, Pointer(b), geometry, shape);
+    LimitSteps(kConv, x.shape(), w, pad, &geometry);
+    return internal::RecordedConv(x, w, Pointer(b), geometry, shape);
 }
 
 Array ConvTranspose(const Array& x, const Array& w, const std::optional<Array>& b,
                     const PerAxis& stride, const AxisPads& pad,
                     const std::optional<PerAxis>& outsize, const PerAxis& dilate, int64_t groups) {
-    constexpr const char* kOp = kConvTranspose.name;
-    ConvGeometry geometry = CheckArguments(kOp, x, w, Pointer(b), stride, pad, dilate, groups);
-    CheckChannels(kOp, x, w, groups, w.shape()[0]);
-    const int64_t outs = ChannelsOfGroups(kOp, x, w, groups);
-    if (b.has_value()) CheckBias(kOp, *b, w, groups, outs);
-    if (outsize.has_value()) outsize->Check(kOp, "outsize", static_cast<int8_t>(x.ndim() - 2), 1);
+    ConvGeometry geometry =
+        CheckArguments(kConvTranspose, x, w, Pointer(b), stride, pad, dilate, groups);
+    CheckChannels(kConvTranspose, x, w, groups, w.shape()[0]);
+    const int64_t outs = ChannelsOfGroups(kConvTranspose, x, w, groups);
+    if (b.has_value()) CheckBias(kConvTranspose, *b, w, groups, outs);
+    if (outsize.has_value())
+        outsize->Check(kConvTranspose, "outsize", static_cast<int8_t>(x.ndim() - 2), 1);
     Shape shape{x.shape()[0], outs};
     for (int8_t i = 0; i < x.ndim() - 2; ++i) {
-        const ConvAxis axis = AxisOf(kOp, x, w, geometry, pad, i);
+        const ConvAxis axis = AxisOf(kConvTranspose, x, w, geometry, pad, i);
         const int64_t in = x.shape()[i + 2];
         if (in == 0) {
-            throw DimensionError{kOp,       ": x.shape[",
-                                 i + 2,     "] is 0, expected at least 1 (x.shape is ",
-                                 x.shape(), ")"};
+            throw DimensionError{kConvTranspose, ": x.shape[",
+                                 i + 2,          "] is 0, expected at least 1 (x.shape is ",
+                                 x.shape(),      ")"};
         }
-        if (in - 1 > kMostLength / axis.stride) ThrowTooLarge(kOp, x, w, i + 2);
+        if (in - 1 > kMostLength / axis.stride) ThrowTooLarge(kConvTranspose, x, w, i + 2);
         const int64_t usual = (in - 1) * axis.stride + axis.window - axis.pads();
         if (!outsize.has_value()) {
             if (usual < 1) {
-                throw DimensionError{kOp,
+                throw DimensionError{kConvTranspose,
                                      ": pad is ",
                                      axis.before,
                                      " and ",
@@ -369,7 +216,7 @@ Array ConvTranspose(const Array& x, const Array& w, const std::optional<Array>& 
         }
         const int64_t out = (*outsize)[i];
         if (axis.CountWindows(out, false) != in && axis.CountWindows(out, true) != in) {
-            throw DimensionError{kOp,
+            throw DimensionError{kConvTranspose,
                                  ": outsize is ",
                                  out,
                                  " in axis ",
@@ -387,8 +234,8 @@ Array ConvTranspose(const Array& x, const Array& w, const std::optional<Array>& 
         }
         shape.push_back(out);
     }
-    LimitSteps(kOp, shape, w, pad, &geometry);
-    return InputGrad(x, w, Pointer(b), geometry, shape);
+    LimitSteps(kConvTranspose, shape, w, pad, &geometry);
+    return internal::RecordedConvTranspose(x, w, Pointer(b), geometry, shape);
 }
 
 }  // namespace chainerx

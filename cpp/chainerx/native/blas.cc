@@ -173,6 +173,13 @@ void RunBlock(const Product<T>& p) {
             }
         }
         const BlasLibrary& library = GetBlasLibrary();
+        if constexpr (std::is_same_v<T, float>) {
+            if (library.is_avoided) [[unlikely]] {
+                GemmBlocks(p.trans_a, p.trans_b, p.m, p.n, p.k, p.a, p.lda, p.b, p.ldb, p.c, p.ldc,
+                           p.accumulate);
+                return;
+            }
+        }
         // Matrices that its 32-bit integers can't describe are slow to pass over anyway.
         const int64_t largest = std::max({p.m, p.n, p.k, p.lda, p.ldb, p.ldc});
         if (library.handle == nullptr || largest > INT_MAX) {
@@ -215,10 +222,9 @@ void Gemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const T* 
         return;
     }
     if constexpr (std::is_same_v<T, float>) {
-        // What is thin is not worth packing, and small products have no time for more questions.
+        // What is thin is not worth packing.
         constexpr int64_t kThin = 16;
-        const bool is_thin = m < kThin || n < kThin || k < kThin;
-        if (is_thin ? GetBlasEngine() == BlasEngine::kOwn : IsForGemmBlocks(m, n, k)) {
+        if (m >= kThin && n >= kThin && k >= kThin && IsForGemmBlocks(m, n, k)) {
             GemmBlocks(trans_a, trans_b, m, n, k, a, lda, b, ldb, c, ldc, accumulate);
             return;
         }

@@ -260,6 +260,7 @@ const BlasLibrary& GetBlasLibrary() {
         // locked in a forked child.
         RequireAddresses(kLoadBytes);
         std::unique_ptr<BlasLibrary> loaded = Load();
+        loaded->is_avoided = GetBlasEngine() == BlasEngine::kOwn;
         if (g_library.compare_exchange_strong(library, loaded.get(), std::memory_order_acq_rel)) {
             BlasCall::WatchTheEnd();
             library = loaded.release();

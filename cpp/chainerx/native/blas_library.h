@@ -56,9 +56,10 @@ struct BlasRoutines {
 struct BlasLibrary {
     void* handle;  // null: the plain loops are used, since none was found or was wanted
     std::string path;
-    std::string version;  // its own words; may be empty
-    const char* threads;  // how many it computes a product with, in words
-    const char* prefix;   // of every symbol: "scipy_" in the build on PyPI
+    std::string version;     // its own words; may be empty
+    const char* threads;     // how many it computes a product with, in words
+    const char* prefix;      // of every symbol: "scipy_" in the build on PyPI
+    bool is_avoided{false};  // where products of our own do as well: BlasEngine::kOwn
     BlasRoutines<float> s;
     BlasRoutines<double> d;
     BlasRoutines<std::complex<float>> c;

@@ -87,11 +87,12 @@ int64_t CountParts(int64_t m, int64_t n, int64_t k) {
 }  // namespace
 
 bool IsForGemmBlocks(int64_t m, int64_t n, int64_t k) {
-    const BlasEngine engine = GetBlasEngine();
-    if (engine != BlasEngine::kAuto) return engine == BlasEngine::kOwn;
     constexpr double kWork = 0x1p20;
-    return gemm_loops().beats_blas &&
-           static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) >= kWork;
+    if (static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) < kWork) {
+        return false;
+    }
+    const BlasEngine engine = GetBlasEngine();
+    return engine == BlasEngine::kOwn || (engine == BlasEngine::kAuto && gemm_loops().beats_blas);
 }
 
 void GemmBlocks(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const float* a,

@@ -5,8 +5,8 @@
 
 namespace chainerx::native {
 
-// Whether GemmBlocks computes a product, by what $CHAINERX_BLAS asks for: all, none, or those where
-// it is the faster one, which is a function of the shape alone, and of the instruction set.
+// Whether GemmBlocks is to compute a large product: a function of the shape alone, of the
+// instruction set and of what $CHAINERX_BLAS asks for.
 bool IsForGemmBlocks(int64_t m, int64_t n, int64_t k);
 
 // As Gemm<float>. Each element is one chain along k, cut where k says: so the bits depend neither

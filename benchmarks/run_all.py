@@ -27,6 +27,7 @@ SECTIONS = [  # file, heading, what the ratio means
     ('chainer_cnn', 'Training steps of convolutional networks', 'PyTorch'),
     ('announcement', 'The announcement of ChainerX, made anew', 'PyTorch'),
     ('conv', 'Convolutions of ResNet-50 and MobileNet', 'PyTorch'),
+    ('normalization', 'Normalizations, float32', 'PyTorch'),
     ('ops', 'Kernels on 1M elements, float32', 'PyTorch'),
     ('functions', 'Functions of networks, forward and backward, float32', 'PyTorch'),
     ('pooling', 'Poolings, float32', 'PyTorch'),

@@ -99,6 +99,21 @@ def test_pieces(name):
         assert [y.tobytes() for y in others] == [y.tobytes() for y in found[0]]
 
 
+@pytest.mark.parametrize('shape', [(70, 200), (5, 3, 400), (9, 40, 33)])
+def test_first_elements_unlike_the_others(shape):
+    """Whose mean is no guess of that of all."""
+    x = draw(shape, 'float32', 3e4)
+    x[:4] = 0
+    axis = (0, *range(2, x.ndim))
+    one = chx.ones(shape[1])
+    mean, var = chx.zeros(shape[1]), chx.zeros(shape[1])
+    y = chx.batch_norm(chx.array(x), one, one, mean, var, decay=0.0, axis=axis)
+    expected = reference(x, np.ones(shape[1]), np.ones(shape[1]), x, axis)
+    np.testing.assert_allclose(to_numpy(y), expected[0], rtol=2e-6, atol=2e-6)
+    np.testing.assert_allclose(to_numpy(mean), expected[4], rtol=1e-6)
+    np.testing.assert_allclose(to_numpy(var), expected[5], rtol=1e-6)
+
+
 # (n, channels, s) and groups; without s, layers.
 ROWS = {
     'short': ((301, 133), None),

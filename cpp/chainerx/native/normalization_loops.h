@@ -42,14 +42,17 @@ struct NormalizationLoops {
     void (*row)(const T* x, int64_t n, const T* p, const T* gamma, const T* beta, T* y);
     // sums[k] += sum of (x - center), g * gamma, g * gamma * (x - center)
     void (*row_dots)(const T* x, const T* g, const T* gamma, int64_t n, T center, double* sums);
-    // Of rows, `stride` apart: with u = (x - p[0]) * p[1] + p[2], where the p of the next row stand
-    // kRowParams further, ggamma += g * u, gbeta += g, and unless gx is null,
-    // gx = g * gamma * p[3] + u * p[4] + p[5].
+    // Of rows, `stride` apart: with d = x - p[0], where the p of the next row stand kRowParams
+    // further, ggamma += g * (d * p[1] + p[2]), gbeta += g, and unless gx is null,
+    // gx = g * gamma * p[1] + d * p[3] + p[4].
     void (*row_grad)(const T* x, const T* g, int64_t rows, int64_t stride, int64_t n, const T* p,
                      const T* gamma, T* ggamma, T* gbeta, T* gx);
+
+    // sums += x, or where `is_first` sums = x; and x = 0.
+    void (*flush)(T* x, int64_t n, bool is_first, double* sums);
 };
 
-constexpr int kRowParams = 6;
+constexpr int kRowParams = 5;
 
 struct NormalizationIsaLoops {
     NormalizationLoops<float> f32;

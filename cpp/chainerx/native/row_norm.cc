@@ -21,7 +21,7 @@ constexpr int64_t kShortRow = 1 << 14;
 constexpr int64_t kCachedRow = 1 << 17;
 constexpr int64_t kManyTasks = 64;
 constexpr int64_t kTile = 4096;     // columns of a task
-constexpr int64_t kExactRows = 32;  // that are summed up in T
+constexpr int64_t kExactRows = 64;  // that are summed up in T
 
 // x (n, g, k, s). Where s is short, gamma and beta are spread over it, and s is 1.
 struct RowShape {
@@ -203,10 +203,10 @@ struct Backward {
         double shift;
     };
     static Row Finish(const RowShape& shape, bool centered, double r, const double* sums) {
-        const auto count = static_cast<double>(shape.length());
-        const double rest = centered ? sums[0] / count : 0;
-        const double product = (sums[2] - rest * sums[1]) * r / count;
-        return {rest, r, -r * product, centered ? -r * sums[1] / count : 0};
+        const double one_of_count = 1 / static_cast<double>(shape.length());
+        const double rest = centered ? sums[0] * one_of_count : 0;
+        const double product = (sums[2] - rest * sums[1]) * r * one_of_count;
+        return {rest, r, -r * product, centered ? -r * sums[1] * one_of_count : 0};
     }
 
     void Run() {
@@ -251,27 +251,30 @@ struct Backward {
         p[0] = statistics.mean;
         p[1] = static_cast<T>(of.r);
         p[2] = static_cast<T>(-of.rest * of.r);
-        p[3] = static_cast<T>(of.r);
-        p[4] = static_cast<T>(of.of_u);
-        p[5] = static_cast<T>(of.shift);
+        p[3] = static_cast<T>(of.of_u * of.r);
+        p[4] = static_cast<T>(of.shift - of.of_u * of.r * of.rest);
     }
 
     // g * u and g summed over rows begin, begin + step, ... of `width` columns, in `sums` (2,
     // width), some rows at a time in T.
     template <typename F>
     void SumRows(int64_t rows, int64_t width, double* sums, T* buffer, const F& add) const {
-        std::fill_n(sums, 2 * width, 0.0);
+        std::fill_n(buffer, 2 * width, T{0});
         for (int64_t first = 0; first < rows; first += kExactRows) {
             if (first != 0) internal::CheckInterrupt();
-            std::fill_n(buffer, 2 * width, T{0});
             add(first, std::min(kExactRows, rows - first), buffer, buffer + width);
-            for (int64_t j = 0; j < 2 * width; ++j) sums[j] += static_cast<double>(buffer[j]);
+            loops.flush(buffer, 2 * width, first == 0, sums);
         }
     }
 
     // Sums of elements, in planes of `image()`, become those of (g, k).
     void StoreParams(const double* of_gamma, const double* of_beta, int64_t first,
                      int64_t count) const {
+        if (shape.s == 1) {
+            for (int64_t i = 0; i < count; ++i) ggamma[first + i] = static_cast<T>(of_gamma[i]);
+            for (int64_t i = 0; i < count; ++i) gbeta[first + i] = static_cast<T>(of_beta[i]);
+            return;
+        }
         for (int64_t i = 0; i < count; ++i) {
             double a = 0;
             double b = 0;
@@ -288,8 +291,8 @@ struct Backward {
     void RunShortRows(const T* wide) const {
         const int64_t length = shape.length();
         const int64_t image = shape.image();
-        const int64_t block = std::max(
-            {CeilDiv(kTask, image), CeilDiv(shape.n, kManyTasks), std::min<int64_t>(shape.n, 8)});
+        const int64_t block = std::max({CeilDiv(2 * kTask, image), CeilDiv(shape.n, kManyTasks),
+                                        std::min<int64_t>(shape.n, 8)});
         const int64_t blocks = CeilDiv(shape.n, block);
         const auto partial = Allocate<double>(blocks * 2 * image);
         ParallelFor(blocks * shape.g, [&](int64_t task) {

@@ -42,8 +42,9 @@ CX_API Array FixedBatchNorm(const Array& x, const Array& gamma, const Array& bet
 // (x - mean) / sqrt(var + eps) * gamma + beta, with the statistics of x over all `axis` together,
 // for each place of the other axes. gamma and beta have the shape of x along these axes, which
 // without `axis` are the last ones, as many as gamma has.
+// Statistics that are not kept are computed again in backward.
 CX_API Array LayerNorm(const Array& x, const Array& gamma, const Array& beta, double eps = 1e-5,
-                       const OptionalAxes& axis = std::nullopt);
+                       const OptionalAxes& axis = std::nullopt, bool keeps_statistics = true);
 // x / sqrt(mean of x^2 + eps) * gamma. Without `axis`, over the axes of gamma, or else the last
 // one.
 CX_API Array RmsNorm(const Array& x, const std::optional<Array>& gamma = std::nullopt,

@@ -104,7 +104,7 @@ void CheckChannels(const char* op, const Array& x) {
 }  // namespace
 
 Array LayerNorm(const Array& x, const Array& gamma, const Array& beta, double eps,
-                const OptionalAxes& axis) {
+                const OptionalAxes& axis, bool keeps_statistics) {
     constexpr const char* kOp = kLayerNorm.name;
     internal::CheckNormalized(kOp, "x", x, x.device());
     internal::CheckEps(kOp, eps);
@@ -112,7 +112,9 @@ Array LayerNorm(const Array& x, const Array& gamma, const Array& beta, double ep
     const Shape params = ShapeAlong(x, axes);
     CheckParam(kOp, "gamma", gamma, x, params);
     CheckParam(kOp, "beta", beta, x, params);
-    return Normalize(kLayerNorm, false, internal::ByRow(x, axes), true, eps, x, gamma, beta).y;
+    return Normalize(kLayerNorm, keeps_statistics, internal::ByRow(x, axes), true, eps, x, gamma,
+                     beta)
+        .y;
 }
 
 Array RmsNorm(const Array& x, const std::optional<Array>& gamma, double eps,
@@ -123,7 +125,7 @@ Array RmsNorm(const Array& x, const std::optional<Array>& gamma, double eps,
     const Axes axes = RowAxes(kOp, x, axis, gamma ? gamma->ndim() : 1);
     const Shape params = ShapeAlong(x, axes);
     if (gamma) CheckParam(kOp, "gamma", *gamma, x, params);
-    return Normalize(kRmsNorm, false, internal::ByRow(x, axes), false, eps, x,
+    return Normalize(kRmsNorm, true, internal::ByRow(x, axes), false, eps, x,
                      gamma ? *gamma : FilledParam(x, params, 1), FilledParam(x, params, 0))
         .y;
 }

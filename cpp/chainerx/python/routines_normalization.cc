@@ -129,6 +129,15 @@ CX_ROUTINE(
                           ToAxes(kOp, "axis", a[4])));
 }
 
+CX_ROUTINE(_layer_norm,
+           "x: ndarray, gamma: ndarray, beta: ndarray, eps: float) -> ndarray",
+           "Same as :func:`layer_norm`, but it keeps no statistics for backward; for chainer.") {
+    constexpr const char* kOp = "layer_norm";
+    return Wrap(LayerNorm(ToArray(kOp, "x", a[0]), ToArray(kOp, "gamma", a[1]),
+                          ToArray(kOp, "beta", a[2]), ToDouble(kOp, "eps", a[3]), std::nullopt,
+                          false));
+}
+
 CX_ROUTINE(
     rms_norm,
     "x: ndarray, gamma: ndarray | None = None, eps: float = 1e-06, axis: Axis = None) -> "

@@ -648,6 +648,9 @@ def _embed_id(ids: ndarray, w: ndarray, ignore_label: builtins.int) -> ndarray:
 def _group_norm(x: ndarray, gamma: ndarray, beta: ndarray, groups: builtins.int, eps: builtins.float) -> tuple[ndarray, ndarray, ndarray]:
     """Same as :func:`group_norm`, and the mean and ``1 / sqrt(var + eps)`` of all groups, for chainer."""
 
+def _layer_norm(x: ndarray, gamma: ndarray, beta: ndarray, eps: builtins.float) -> ndarray:
+    """Same as :func:`layer_norm`, but it keeps no statistics for backward; for chainer."""
+
 def _linear(x: ndarray, w: ndarray, b: ndarray | None = None) -> ndarray:
     """The same for matrices in the dtype of ``x``, for chainer."""
 

@@ -61,29 +61,31 @@ void ColumnDots(const T* x, const T* g, int64_t rows, int64_t stride, int64_t wi
     ForRowGroups(rows, [&](int64_t first, int64_t count) {
         const T* x0 = x + first * stride;
         const T* g0 = g + first * stride;
-        ForColumns<T>(width, [&]<int kBatches>(int64_t j, int64_t part) {
+        ForColumns<T>(width, [&]<int kBatches, bool kPart>(int64_t j, int64_t part) {
             Batch<T> c[kBatches];
             Batch<T> s[3][kBatches];
             for (int k = 0; k < kBatches; ++k) {
-                c[k] = LoadAt(center + j, k, part);
+                c[k] = LoadAt<kPart>(center + j, k, part);
                 s[0][k] = s[1][k] = s[2][k] = Batch<T>(T(0));
             }
             for (int64_t r = 0; r < count; ++r) {
                 for (int k = 0; k < kBatches; ++k) {
-                    const Batch<T> d = LoadAt(x0 + r * stride + j, k, part) - c[k];
-                    const Batch<T> gy = LoadAt(g0 + r * stride + j, k, part);
+                    const Batch<T> d = LoadAt<kPart>(x0 + r * stride + j, k, part) - c[k];
+                    const Batch<T> gy = LoadAt<kPart>(g0 + r * stride + j, k, part);
                     s[0][k] += d;
                     s[1][k] += gy;
                     s[2][k] = xsimd::fma(gy, d, s[2][k]);
                 }
             }
             for (int k = 0; k < kBatches; ++k) {
-                ForWide<T>(k, part, [&](int64_t lane, int64_t some, const auto& widen) {
-                    for (int q = 0; q < 3; ++q) {
-                        double* to = sums + q * plane + j + lane;
-                        StoreAt(to, 0, some, LoadAt(to, 0, some) + widen(s[q][k]));
-                    }
-                });
+                ForWide<T, kPart>(
+                    k, part, [&]<bool kSome>(int64_t lane, int64_t some, const auto& widen) {
+                        for (int q = 0; q < 3; ++q) {
+                            double* to = sums + q * plane + j + lane;
+                            StoreAt<kSome>(to, 0, some,
+                                           LoadAt<kSome>(to, 0, some) + widen(s[q][k]));
+                        }
+                    });
             }
         });
     });
@@ -126,15 +128,16 @@ void Affine2(const T* x, const T* g, int64_t runs, int64_t stride, int64_t n, co
 template <typename T>
 void ColumnAffine(const T* x, int64_t rows, int64_t stride, int64_t width, const T* p,
                   int64_t plane, T* y) {
-    ForColumns<T>(width, [&]<int kBatches>(int64_t j, int64_t part) {
+    ForColumns<T>(width, [&]<int kBatches, bool kPart>(int64_t j, int64_t part) {
         Batch<T> q[3][kBatches];
         for (int m = 0; m < 3; ++m) {
-            for (int k = 0; k < kBatches; ++k) q[m][k] = LoadAt(p + m * plane + j, k, part);
+            for (int k = 0; k < kBatches; ++k) q[m][k] = LoadAt<kPart>(p + m * plane + j, k, part);
         }
         for (int64_t r = 0; r < rows; ++r) {
             for (int k = 0; k < kBatches; ++k) {
-                const Batch<T> v = LoadAt(x + r * stride + j, k, part);
-                StoreAt(y + r * stride + j, k, part, xsimd::fma(v - q[0][k], q[1][k], q[2][k]));
+                const Batch<T> v = LoadStreamAt<kPart>(x + r * stride + j, k, part);
+                StoreAt<kPart>(y + r * stride + j, k, part,
+                               xsimd::fma(v - q[0][k], q[1][k], q[2][k]));
             }
         }
     });
@@ -143,17 +146,17 @@ void ColumnAffine(const T* x, int64_t rows, int64_t stride, int64_t width, const
 template <typename T>
 void ColumnAffine2(const T* x, const T* g, int64_t rows, int64_t stride, int64_t width, const T* p,
                    int64_t plane, T* y) {
-    ForColumns<T>(width, [&]<int kBatches>(int64_t j, int64_t part) {
+    ForColumns<T>(width, [&]<int kBatches, bool kPart>(int64_t j, int64_t part) {
         Batch<T> q[4][kBatches];
         for (int m = 0; m < 4; ++m) {
-            for (int k = 0; k < kBatches; ++k) q[m][k] = LoadAt(p + m * plane + j, k, part);
+            for (int k = 0; k < kBatches; ++k) q[m][k] = LoadAt<kPart>(p + m * plane + j, k, part);
         }
         for (int64_t r = 0; r < rows; ++r) {
             for (int k = 0; k < kBatches; ++k) {
-                const Batch<T> v = LoadAt(x + r * stride + j, k, part);
-                const Batch<T> gy = LoadAt(g + r * stride + j, k, part);
-                StoreAt(y + r * stride + j, k, part,
-                        xsimd::fma(v - q[0][k], q[1][k], xsimd::fma(gy, q[2][k], q[3][k])));
+                const Batch<T> v = LoadStreamAt<kPart>(x + r * stride + j, k, part);
+                const Batch<T> gy = LoadStreamAt<kPart>(g + r * stride + j, k, part);
+                StoreAt<kPart>(y + r * stride + j, k, part,
+                               xsimd::fma(v - q[0][k], q[1][k], xsimd::fma(gy, q[2][k], q[3][k])));
             }
         }
     });
@@ -161,13 +164,13 @@ void ColumnAffine2(const T* x, const T* g, int64_t rows, int64_t stride, int64_t
 
 // ---- rows with numbers of each place -----------------------------------------------------------
 
-// Calls f(i, part) for all batches of a row; `part` as in ForColumns().
+// Calls f<is_part>(i, part) for all batches of a row; the last one may have `part` elements only.
 template <typename T, typename F>
 inline void ForBatches(int64_t n, const F& f) {
     constexpr int64_t kSize = Batch<T>::size;
     int64_t i = 0;
-    for (; i + kSize <= n; i += kSize) f(i, 0);
-    if (i < n) f(i, n - i);
+    for (; i + kSize <= n; i += kSize) f.template operator()<false>(i, 0);
+    if (i < n) f.template operator()<true>(i, n - i);
 }
 
 template <typename T>
@@ -175,10 +178,11 @@ void Row(const T* x, int64_t n, const T* p, const T* gamma, const T* beta, T* y)
     const Batch<T> center(p[0]);
     const Batch<T> scale(p[1]);
     const Batch<T> shift(p[2]);
-    ForBatches<T>(n, [&](int64_t i, int64_t part) {
-        const Batch<T> u = xsimd::fma(LoadAt(x + i, 0, part) - center, scale, shift);
-        StoreAt(y + i, 0, part,
-                xsimd::fma(u, LoadAt(gamma + i, 0, part), LoadAt(beta + i, 0, part)));
+    ForBatches<T>(n, [&]<bool kPart>(int64_t i, int64_t part) {
+        const Batch<T> u = xsimd::fma(LoadAt<kPart>(x + i, 0, part) - center, scale, shift);
+        StoreAt<kPart>(
+            y + i, 0, part,
+            xsimd::fma(u, LoadAt<kPart>(gamma + i, 0, part), LoadAt<kPart>(beta + i, 0, part)));
     });
 }
 
@@ -216,25 +220,26 @@ void RowDots(const T* x, const T* g, const T* gamma, int64_t n, T center, double
 template <typename T, int kRows, bool kWrites>
 inline void GradOfRows(const T* x, const T* g, int64_t stride, int64_t n, const T* p,
                        const T* gamma, T* ggamma, T* gbeta, T* gx) {
-    ForBatches<T>(n, [&](int64_t i, int64_t part) {
-        const Batch<T> scale = kWrites ? LoadAt(gamma + i, 0, part) : Batch<T>(T(0));
-        Batch<T> of_gamma = LoadAt(ggamma + i, 0, part);
-        Batch<T> of_beta = LoadAt(gbeta + i, 0, part);
+    Batch<T> q[kRows][kRowParams];
+    for (int r = 0; r < kRows; ++r) {
+        for (int k = 0; k < kRowParams; ++k) q[r][k] = Batch<T>(p[r * kRowParams + k]);
+    }
+    ForBatches<T>(n, [&]<bool kPart>(int64_t i, int64_t part) {
+        const Batch<T> scale = kWrites ? LoadAt<kPart>(gamma + i, 0, part) : Batch<T>(T(0));
+        Batch<T> of_gamma = LoadAt<kPart>(ggamma + i, 0, part);
+        Batch<T> of_beta = LoadAt<kPart>(gbeta + i, 0, part);
         for (int r = 0; r < kRows; ++r) {
-            const T* q = p + r * kRowParams;
-            const Batch<T> gy = LoadAt(g + r * stride + i, 0, part);
-            const Batch<T> d = LoadAt(x + r * stride + i, 0, part) - Batch<T>(q[0]);
-            const Batch<T> u = xsimd::fma(d, Batch<T>(q[1]), Batch<T>(q[2]));
-            of_gamma = xsimd::fma(gy, u, of_gamma);
+            const Batch<T> gy = LoadAt<kPart>(g + r * stride + i, 0, part);
+            const Batch<T> d = LoadAt<kPart>(x + r * stride + i, 0, part) - q[r][0];
+            of_gamma = xsimd::fma(gy, xsimd::fma(d, q[r][1], q[r][2]), of_gamma);
             of_beta += gy;
             if constexpr (kWrites) {
-                StoreAt(gx + r * stride + i, 0, part,
-                        xsimd::fma(gy * scale, Batch<T>(q[3]),
-                                   xsimd::fma(u, Batch<T>(q[4]), Batch<T>(q[5]))));
+                StoreAt<kPart>(gx + r * stride + i, 0, part,
+                               xsimd::fma(gy * scale, q[r][1], xsimd::fma(d, q[r][3], q[r][4])));
             }
         }
-        StoreAt(ggamma + i, 0, part, of_gamma);
-        StoreAt(gbeta + i, 0, part, of_beta);
+        StoreAt<kPart>(ggamma + i, 0, part, of_gamma);
+        StoreAt<kPart>(gbeta + i, 0, part, of_beta);
     });
 }
 
@@ -263,9 +268,22 @@ void RowGrad(const T* x, const T* g, int64_t rows, int64_t stride, int64_t n, co
 }
 
 template <typename T>
+void Flush(T* x, int64_t n, bool is_first, double* sums) {
+    ForBatches<T>(n, [&]<bool kPart>(int64_t i, int64_t part) {
+        const Batch<T> v = LoadAt<kPart>(x + i, 0, part);
+        ForWide<T, kPart>(0, part, [&]<bool kSome>(int64_t lane, int64_t some, const auto& widen) {
+            double* to = sums + i + lane;
+            StoreAt<kSome>(to, 0, some,
+                           is_first ? widen(v) : LoadAt<kSome>(to, 0, some) + widen(v));
+        });
+        StoreAt<kPart>(x + i, 0, part, Batch<T>(T(0)));
+    });
+}
+
+template <typename T>
 constexpr NormalizationLoops<T> kLoops = {
     Moments<T>, ColumnMoments<T>, Dots<T>, ColumnDots<T>, Affine<T>,  ColumnAffine<T>,
-    Affine2<T>, ColumnAffine2<T>, Row<T>,  RowDots<T>,    RowGrad<T>,
+    Affine2<T>, ColumnAffine2<T>, Row<T>,  RowDots<T>,    RowGrad<T>, Flush<T>,
 };
 
 }  // namespace

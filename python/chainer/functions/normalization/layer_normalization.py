@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typing as tp
 
-import chainerx
+from chainerx._core import _layer_norm
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
@@ -16,7 +16,7 @@ class LayerNormalization(BuiltinFunction):
     """See `layer_normalization`."""
 
     check_uses_attributes = False
-    compose = routine(chainerx.layer_norm, eps=1e-5)
+    compose = routine(_layer_norm, eps=1e-5)
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('x', 'gamma', 'beta'))

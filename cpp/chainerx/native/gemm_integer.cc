@@ -23,6 +23,12 @@ void PackA(const T* x, int64_t row, int64_t column, int64_t n, int64_t k, T* pan
     Pack<kRows>(x, column, row, n, k, panel);
 }
 template <typename T>
+void CopyA(const T* columns, int64_t step, int64_t k, T* panel) {
+    for (int64_t q = 0; q < k; ++q, columns += step, panel += kRows) {
+        __builtin_memcpy(panel, columns, kRows * sizeof(T));
+    }
+}
+template <typename T>
 void PackB(const T* x, int64_t row, int64_t column, int64_t n, int64_t k, T* panel) {
     Pack<kColumns<T>>(x, row, column, n, k, panel);
 }
@@ -55,8 +61,8 @@ void Tile(int64_t k, const T* a, const T* b, T* c, int64_t ldc, int64_t m, int64
 }
 
 template <typename T>
-constexpr GemmLoops<T> kLoops{kRows,     kColumns<T>, kWidth<T>, &PackA<T>,
-                              &PackB<T>, &Gather<T>,  &Tile<T>};
+constexpr GemmLoops<T> kLoops{kRows,     kColumns<T>, kWidth<T>,  &PackA<T>,
+                              &PackB<T>, &CopyA<T>,   &Gather<T>, &Tile<T>};
 
 }  // namespace
 

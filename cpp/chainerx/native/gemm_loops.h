@@ -30,6 +30,8 @@ struct GemmLoops {
     void (*pack_a)(const T* x, int64_t row, int64_t column, int64_t n, int64_t k, T* panel);
     // Packs n columns (at most `columns`): element (q, j) is at x + q * row + j * column.
     void (*pack_b)(const T* x, int64_t row, int64_t column, int64_t n, int64_t k, T* panel);
+    // Copies k columns of panels of a, `step` elements apart, to adjacent ones.
+    void (*copy_a)(const T* columns, int64_t step, int64_t k, T* panel);
     // Makes `count` rows of a panel, `step` apart, of the same pieces at x, x + plane, ... Pieces
     // stand in the order of their vectors; what none covers is 0. Reads nothing else of x.
     void (*gather)(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,

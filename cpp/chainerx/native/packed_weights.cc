@@ -55,10 +55,9 @@ void PackedWeights<T>::Pack(int64_t group, int64_t i_depth, const Part& panels,
         for (int64_t p = panels.begin; p < panels.end; ++p) {
             T* to = panel(group, i_depth, p);
             for (int64_t t = cut.taps.begin; t < cut.taps.end; ++t) {
-                for (int64_t c = cut.channels.begin; c < cut.channels.end; ++c) {
-                    to =
-                        std::copy_n(w + p * conv_.w_panel + c * conv_.w_in + offsets[t], rows_, to);
-                }
+                loops.copy_a(w + p * conv_.w_panel + cut.channels.begin * conv_.w_in + offsets[t],
+                             conv_.w_in, cut.channels.size(), to);
+                to += cut.channels.size() * rows_;
             }
         }
         return;
@@ -97,9 +96,8 @@ void PackedWeights<T>::Pack(int64_t group, int64_t i_depth, const Part& panels,
         const T* from = turned.data() + (p - panels.begin) * cut.size() * rows_;
         T* to = panel(group, i_depth, p);
         for (int64_t t = 0; t < n; ++t) {
-            for (int64_t c = 0; c < cut.channels.size(); ++c) {
-                to = std::copy_n(from + (c * n + t) * rows_, rows_, to);
-            }
+            loops.copy_a(from + t * rows_, n * rows_, cut.channels.size(), to);
+            to += cut.channels.size() * rows_;
         }
     }
 }

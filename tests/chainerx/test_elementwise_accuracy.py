@@ -119,6 +119,26 @@ def test_erf_and_sigmoid(dtype):
     np.testing.assert_array_max_ulp(chx.to_numpy(chx.sigmoid(chx.array(x))), exact.astype(dtype), 3)
 
 
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
+def test_gelu(dtype):
+    special = pytest.importorskip('scipy.special')
+    x = np.concatenate([np.linspace(-12, 12, 100_001), np.geomspace(1e-30, 1, 1001)]).astype(dtype)
+    w = x.astype('f8')
+    n = special.ndtr(w)
+    u = np.sqrt(2 / np.pi) * (w + 0.044715 * w**3)
+    s, du = special.expit(2 * u), np.sqrt(2 / np.pi) * (1 + 3 * 0.044715 * w**2)
+    bell = np.exp(-(w**2) / 2) / np.sqrt(2 * np.pi)
+    exact = {'none': (w * n, n + w * bell), 'tanh': (w * s, s + 2 * w * s * (1 - s) * du)}
+    # In float32 also far below zero; exp(-x^2 / 2) has the error of x^2 there.
+    rtol, atol = (1e-5, 1e-30) if dtype == 'float32' else (4e-16, 2e-15)
+    for approximate, (y, slope) in exact.items():
+        a = chx.array(x).require_grad()
+        actual = chx.gelu(a, approximate)
+        np.testing.assert_allclose(chx.to_numpy(actual), y, rtol, atol)
+        chx.backward([actual])
+        np.testing.assert_allclose(chx.to_numpy(a.grad), slope, 1e-5, 1e-6)
+
+
 @pytest.mark.parametrize('dtype', ['float16', 'bfloat16', 'float32', 'float64'])
 @pytest.mark.parametrize('name', ['exp', 'log', 'sin', 'tanh', 'erf', 'sqrt', 'sigmoid', 'cbrt'])
 def test_a_value_does_not_depend_on_its_place(name, dtype):

@@ -217,6 +217,14 @@ T Cbrt(T x) = delete;
 template <typename T>
 T Erf(T x) = delete;
 template <typename T>
+T GeluErf(T x) = delete;
+template <typename T>
+T GeluErfSlope(T x) = delete;
+template <typename T>
+T GeluTanh(T x) = delete;
+template <typename T>
+T GeluTanhSlope(T x) = delete;
+template <typename T>
 T Asin(T x) = delete;
 template <typename T>
 T Acos(T x) = delete;

@@ -17,12 +17,54 @@ void Scale(const T* x, T factor, T* y, int64_t n, bool add) {
     for (int64_t i = 0; i < n; ++i) y[i] += x[i] * factor;
 }
 
-// Eight Philox blocks side by side, in plain loops that the compiler vectorizes.
+// Eight Philox blocks side by side.
 constexpr int kLanes = 8;
 struct Lanes {
     alignas(64) uint32_t v[4][kLanes];
 };
 
+#if defined(CX_ISA_AVX2) || defined(CX_ISA_AVX512)
+// The lower and the upper halves of the products with `factor`.
+struct Products {
+    __m256i low;
+    __m256i high;
+};
+inline Products Multiply(__m256i x, __m256i factor) {
+    const __m256i even = _mm256_mul_epu32(x, factor);
+    const __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64(x, 32), factor);
+    return {_mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xaa),
+            _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa)};
+}
+
+inline void Generate(uint64_t seed, uint64_t call, uint64_t first, Lanes* x) {
+    const auto all = [](uint64_t v) { return _mm256_set1_epi32(static_cast<int>(v)); };
+    alignas(32) uint32_t low[kLanes];
+    alignas(32) uint32_t high[kLanes];
+    for (int l = 0; l < kLanes; ++l) {
+        low[l] = static_cast<uint32_t>(first + static_cast<uint64_t>(l));
+        high[l] = static_cast<uint32_t>((first + static_cast<uint64_t>(l)) >> 32);
+    }
+    __m256i v0 = _mm256_load_si256(reinterpret_cast<const __m256i*>(low));
+    __m256i v1 = _mm256_load_si256(reinterpret_cast<const __m256i*>(high));
+    __m256i v2 = all(call);
+    __m256i v3 = all(call >> 32);
+    __m256i key0 = all(seed);
+    __m256i key1 = all(seed >> 32);
+    for (int round = 0; round < 10; ++round) {
+        const Products p0 = Multiply(v0, all(0xD2511F53u));
+        const Products p1 = Multiply(v2, all(0xCD9E8D57u));
+        v0 = _mm256_xor_si256(_mm256_xor_si256(p1.high, v1), key0);
+        v1 = p1.low;
+        v2 = _mm256_xor_si256(_mm256_xor_si256(p0.high, v3), key1);
+        v3 = p0.low;
+        key0 = _mm256_add_epi32(key0, all(0x9E3779B9u));
+        key1 = _mm256_add_epi32(key1, all(0xBB67AE85u));
+    }
+    const __m256i words[4] = {v0, v1, v2, v3};
+    for (int k = 0; k < 4; ++k) _mm256_store_si256(reinterpret_cast<__m256i*>(x->v[k]), words[k]);
+}
+#else
+// In plain loops that the compiler vectorizes.
 inline void Generate(uint64_t seed, uint64_t call, uint64_t first, Lanes* x) {
     for (int l = 0; l < kLanes; ++l) {
         x->v[0][l] = static_cast<uint32_t>(first + static_cast<uint64_t>(l));
@@ -47,6 +89,7 @@ inline void Generate(uint64_t seed, uint64_t call, uint64_t first, Lanes* x) {
         key1 += 0xBB67AE85u;
     }
 }
+#endif
 
 // The 64-bit numbers of lane l: words 0 and 1, then 2 and 3.
 inline uint64_t Word(const Lanes& x, int k, int l) {
@@ -145,6 +188,32 @@ void Normal(uint64_t seed, uint64_t call, uint64_t first, int64_t n, T* out) {
     ForGroups(seed, call, first, n, out, [](const Lanes& x, T* to) { NormalGroup(x, to); });
 }
 
+#if defined(CX_ISA_AVX2) || defined(CX_ISA_AVX512)
+// Eight elements; `keep` has all bits of a lane set where it stays.
+inline void Drop(__m256i keep, float scale, const float* x, float* y) {
+    const __m256 factor = _mm256_and_ps(_mm256_castsi256_ps(keep), _mm256_set1_ps(scale));
+    _mm256_storeu_ps(y, _mm256_mul_ps(_mm256_loadu_ps(x), factor));
+}
+inline void Drop(__m256i keep, double scale, const double* x, double* y) {
+    const __m128i halves[2] = {_mm256_castsi256_si128(keep), _mm256_extracti128_si256(keep, 1)};
+    for (int i = 0; i < 2; ++i) {
+        const __m256d lanes = _mm256_castsi256_pd(_mm256_cvtepi32_epi64(halves[i]));
+        const __m256d factor = _mm256_and_pd(lanes, _mm256_set1_pd(scale));
+        _mm256_storeu_pd(y + 4 * i, _mm256_mul_pd(_mm256_loadu_pd(x + 4 * i), factor));
+    }
+}
+
+template <typename T>
+inline void DropGroup(const Lanes& bits, uint32_t threshold, T scale, const T* x, T* y) {
+    const __m256i least = _mm256_set1_epi32(static_cast<int>(threshold));
+    for (int k = 0; k < 4; ++k) {
+        const __m256i b = _mm256_load_si256(reinterpret_cast<const __m256i*>(bits.v[k]));
+        // b >= least; there is no comparison without sign.
+        Drop(_mm256_cmpeq_epi32(_mm256_max_epu32(b, least), b), scale, x + k * kLanes,
+             y + k * kLanes);
+    }
+}
+#else
 template <typename T>
 inline void DropGroup(const Lanes& bits, uint32_t threshold, T scale, const T* x, T* y) {
     for (int k = 0; k < 4; ++k) {
@@ -153,6 +222,7 @@ inline void DropGroup(const Lanes& bits, uint32_t threshold, T scale, const T* x
         }
     }
 }
+#endif
 
 template <typename T>
 void Dropout(uint64_t seed, uint64_t call, uint64_t first, int64_t n, int64_t missing,

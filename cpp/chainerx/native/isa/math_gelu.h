@@ -8,7 +8,7 @@ namespace CX_ISA {
 namespace {
 namespace math {
 
-// Of standard normal numbers: how likely it is that one is above |x|, and exp(-x^2 / 2).
+// Of standard normal numbers: how likely it is that one is above x >= 0, and exp(-x^2 / 2).
 template <typename T>
 struct NormalTail {
     Batch<T> tail;
@@ -19,30 +19,37 @@ struct NormalTail {
 // beyond which nothing is left in float. The form is that of Hastings, 1955.
 inline NormalTail<float> TailOf(const BatchF& x) {
     const BatchF bell = Exp(x * x * -0.5f);
-    const BatchF t = BatchF(1.0f) / xsimd::fma(Abs(x), BatchF(0.23164189f), BatchF(1.0f));
-    const BatchF p =
-        Poly(t, 0.18478077578236096f, 0.1857626983861519f, 0.16588441178342167f,
-             0.20484906930671243f, -0.047331335190078f, 0.49590402374783427f, -0.553695992613221f,
-             0.6227258899291643f, -0.3152107937895282f, 0.05633124819572275f);
-    return {bell * t * p * 0.5f, bell};
+    const BatchF t = BatchF(1.0f) / xsimd::fma(x, BatchF(0.23164189f), BatchF(1.0f));
+    const BatchF half_p =
+        Poly(t, 0.09239038788118048f, 0.09288134919307595f, 0.08294220709171082f,
+             0.10242453465335622f, -0.023665667595039f, 0.24795201187391714f, -0.2768479963066105f,
+             0.3113629449645821f, -0.1576053948967621f, 0.028165624097861375f);
+    return {bell * (t * half_p), bell};
 }
 inline NormalTail<double> TailOf(const BatchD& x) {
-    const BatchD erf = Erf(Abs(x) * 0.70710678118654752);
-    return {(BatchD(1.0) - erf) * 0.5, Exp(x * x * -0.5)};
+    return {(BatchD(1.0) - Erf(x * 0.70710678118654752)) * 0.5, Exp(x * x * -0.5)};
 }
 
-// How likely it is that one is below x.
+// |x|, but no more than where nothing is left of the functions below: so no infinity meets a 0.
 template <typename T>
-inline Batch<T> Below(const Batch<T>& x, const Batch<T>& tail) {
-    return Where(x < Batch<T>(T(0)), tail, Batch<T>(T(1)) - tail);
+inline Batch<T> Distance(const Batch<T>& x) {
+    return xsimd::min(Batch<T>(T(64)), xsimd::abs(x));  // in this order NaN stays
 }
 
-// x N(x). Far below zero it is 0, and not the -inf * 0 of the formula; so are derivatives, on
-// either side.
+// x N(x), or max(x, 0) - |x| N(-|x|).
 template <typename T>
 inline Batch<T> GeluErf(const Batch<T>& x) {
-    const Batch<T> y = x * Below(x, TailOf(x).tail);
-    return Where(x < Batch<T>(T(-64)), Batch<T>(T(0)), y);
+    const Batch<T> a = Distance(x);
+    return xsimd::max(x, Batch<T>(T(0))) - a * TailOf(a).tail;
+}
+
+template <typename T>
+inline Batch<T> GeluErfSlope(const Batch<T>& x) {
+    const Batch<T> a = Distance(x);
+    const NormalTail<T> normal = TailOf(a);
+    const Batch<T> below =
+        xsimd::fma(a * normal.bell, Batch<T>(T(-0.39894228040143268)), normal.tail);
+    return Where(x < Batch<T>(T(0)), below, Batch<T>(T(1)) - below);
 }
 
 // x, or 0 where no derivative is left and powers may overflow.
@@ -51,18 +58,13 @@ inline Batch<T> NearZero(const Batch<T>& x) {
     return Where(Abs(x) < Batch<T>(T(64)), x, Batch<T>(T(0)));
 }
 
-template <typename T>
-inline Batch<T> GeluErfSlope(const Batch<T>& x) {
-    const NormalTail<T> normal = TailOf(x);
-    return Below(x, normal.tail) + NearZero(x) * normal.bell * T(0.39894228040143268);
-}
-
 // (1 + tanh(u)) / 2 is sigmoid(2 u), with 2 u = x (kGeluA + kGeluB x^2).
 template <typename T>
 constexpr T kGeluA = T(1.5957691216057308);
 template <typename T>
 constexpr T kGeluB = T(0.071354816272600247);
 
+// Far below zero it is 0, and not the -inf * 0 of the formula.
 template <typename T>
 inline Batch<T> GeluTanh(const Batch<T>& x) {
     const Batch<T> y = x * Sigmoid(x * (x * x * kGeluB<T> + kGeluA<T>));

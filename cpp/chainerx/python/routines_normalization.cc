@@ -129,8 +129,7 @@ CX_ROUTINE(
                           ToAxes(kOp, "axis", a[4])));
 }
 
-CX_ROUTINE(_layer_norm,
-           "x: ndarray, gamma: ndarray, beta: ndarray, eps: float) -> ndarray",
+CX_ROUTINE(_layer_norm, "x: ndarray, gamma: ndarray, beta: ndarray, eps: float) -> ndarray",
            "Same as :func:`layer_norm`, but it keeps no statistics for backward; for chainer.") {
     constexpr const char* kOp = "layer_norm";
     return Wrap(LayerNorm(ToArray(kOp, "x", a[0]), ToArray(kOp, "gamma", a[1]),

@@ -19,13 +19,13 @@ def _sample(x: chainerx.ndarray, grid: chainerx.ndarray) -> chainerx.ndarray:
     # Where the points are, in pixels, with the last pixel's centre at 1.
     across = _neighbours((grid[:, 0] + 1) * ((width - 1) / 2), width)
     down = _neighbours((grid[:, 1] + 1) * ((height - 1) / 2), height)
-    total = None
-    for row, row_weight in down:
-        for column, column_weight in across:
-            values = pixels.take(first + row * width + column, 0)
-            term = values * chainerx.expand_dims(row_weight * column_weight, 3)
-            total = term if total is None else total + term
-    return total.transpose(0, 3, 1, 2)
+    terms = [
+        pixels.take(first + row * width + column, 0)
+        * chainerx.expand_dims(row_weight * column_weight, 3)
+        for row, row_weight in down
+        for column, column_weight in across
+    ]
+    return (terms[0] + terms[1] + terms[2] + terms[3]).transpose(0, 3, 1, 2)
 
 
 def _neighbours(at: chainerx.ndarray, n: int) -> list[tuple[chainerx.ndarray, chainerx.ndarray]]:

@@ -65,9 +65,9 @@ class BatchRenormalizationFunction(BuiltinFunction):
         old_std = chainerx.sqrt(old_var.astype(std.dtype) + eps)
         r = chainerx.clip(std / old_std, 1 / rmax, rmax)
         d = chainerx.clip((mean - old_mean) / old_std, -dmax, dmax)
-        if not update_statistics or x.size == 0:
-            old_mean = old_var = None
-        y = chainerx.batch_norm(x, gamma * r, beta + gamma * d, old_mean, old_var, eps, decay, axis)
+        updated = update_statistics and x.size != 0
+        to_mean, to_var = (old_mean, old_var) if updated else (None, None)
+        y = chainerx.batch_norm(x, gamma * r, beta + gamma * d, to_mean, to_var, eps, decay, axis)
         return y, r, std
 
 

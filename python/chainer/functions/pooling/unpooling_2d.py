@@ -44,7 +44,7 @@ class Unpooling2D(Pooling2D):
         outh: int | None,
         outw: int | None,
     ) -> chainerx.ndarray:
-        outsize = None if outh is None else (outh, outw)
+        outsize = None if outh is None or outw is None else (outh, outw)
         return chainerx.unpool(x, (kh, kw), (sy, sx), (ph, pw), outsize, cover_all)
 
 

@@ -58,7 +58,7 @@ class Upsampling2D(Pooling2D):
         outh: int | None,
         outw: int | None,
     ) -> chainerx.ndarray:
-        outsize = None if outh is None else (outh, outw)
+        outsize = None if outh is None or outw is None else (outh, outw)
         places = _as_chainerx(indexes)
         return chainerx.max_unpool(x, places, (kh, kw), (sy, sx), (ph, pw), outsize, cover_all)
 

@@ -63,7 +63,9 @@ class BatchRenormalization(BatchNormalization):
         self.rmax = rmax
         self.dmax = dmax
 
-    def forward(self, x: tp.Any, finetune: bool = False) -> Variable:
+    def forward(  # type: ignore[override]
+        self, x: tp.Any, finetune: bool = False
+    ) -> Variable:
         """Normalize.
 
         Args:

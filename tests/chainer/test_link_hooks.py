@@ -339,6 +339,29 @@ def test_spectral_norm_is_reached(device, n, factor):
     assert largest(used) == pytest.approx(factor or 1, rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    ('make', 'axis'),
+    [
+        (lambda: L.Convolution2D(3, 4, 2, nobias=True), 0),
+        (lambda: L.Convolution2D(None, 4, (2, 1), nobias=True), 0),
+        (lambda: L.Deconvolution2D(3, 4, 2, nobias=True), 1),
+        (lambda: L.ConvolutionND(1, 3, 4, 2, nobias=True), 0),
+    ],
+)
+def test_spectral_normalization_of_convolutions(device, make, axis):
+    """The weight as a matrix with one row per output channel."""
+    np.random.seed(0)
+    link = make().to_device(device)
+    x = device.send(np.random.standard_normal((2, 3, 5, 6)).astype('f'))
+    x = x[:, :, 0] if type(link) is L.ConvolutionND else x
+    link.add_hook(SpectralNormalization(n_power_iteration=50))
+    y = to_numpy(link(x).array)
+    w = to_numpy(link.W.array)
+    sigma = largest(np.moveaxis(w, axis, 0).reshape(w.shape[axis], -1))
+    link.delete_hook('SpectralNormalization')
+    np.testing.assert_allclose(y, to_numpy(link(x).array) / sigma, rtol=1e-3, atol=1e-5)
+
+
 def test_spectral_normalization_with_gamma(device):
     np.random.seed(0)
     link = L.Linear(4, 3).to_device(device)

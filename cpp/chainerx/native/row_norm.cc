@@ -20,8 +20,10 @@ constexpr int64_t kLongRun = 16;     // below, each element has its own gamma
 constexpr int64_t kShortRow = 1 << 14;
 constexpr int64_t kCachedRow = 1 << 17;
 constexpr int64_t kManyTasks = 64;
-constexpr int64_t kTile = 4096;     // columns of a task
-constexpr int64_t kExactRows = 64;  // that are summed up in T
+constexpr int64_t kRowsAtOnce = 4;
+constexpr int64_t kNearby = 1 << 12;  // elements
+constexpr int64_t kTile = 4096;       // columns of a task
+constexpr int64_t kExactRows = 64;    // that are summed up in T
 
 // x (n, g, k, s). Where s is short, gamma and beta are spread over it, and s is 1.
 struct RowShape {
@@ -126,12 +128,22 @@ struct Forward {
         const Spread<T> wide_beta{beta, shape};
         if (length <= kCachedRow || (rows >= kManyTasks && length <= 8 * kCachedRow)) {
             const int64_t group = std::max<int64_t>(1, kTask / length);
+            // The sums of several rows, while they are near, need not wait for each other.
+            const int64_t at_once = std::clamp<int64_t>(kNearby / length, 1, kRowsAtOnce);
             ParallelFor(CeilDiv(rows, group), [&](int64_t task) {
-                for (int64_t row = task * group; row < std::min(rows, (task + 1) * group); ++row) {
-                    double sums[2];
-                    loops.moments(x + row * length, 1, 0, length, centered, sums);
-                    Write(row, Finish(row, sums[0], sums[1]), 0, length, wide_gamma.get(),
-                          wide_beta.get());
+                const int64_t end = std::min(rows, (task + 1) * group);
+                for (int64_t first = task * group; first < end; first += at_once) {
+                    const int64_t count = std::min(at_once, end - first);
+                    Row statistics[kRowsAtOnce];
+                    for (int64_t i = 0; i < count; ++i) {
+                        double sums[2];
+                        loops.moments(x + (first + i) * length, 1, 0, length, centered, sums);
+                        statistics[i] = Finish(first + i, sums[0], sums[1]);
+                    }
+                    for (int64_t i = 0; i < count; ++i) {
+                        Write(first + i, statistics[i], 0, length, wide_gamma.get(),
+                              wide_beta.get());
+                    }
                 }
             });
             return;
@@ -321,11 +333,10 @@ struct Backward {
     // Rows of one group, four at a time.
     void RunRows(int64_t image, int64_t count, int64_t group, const T* wide, T* of_gamma,
                  T* of_beta) const {
-        constexpr int64_t kAtOnce = 4;
         const int64_t length = shape.length();
-        for (int64_t i = 0; i < count; i += kAtOnce) {
-            const int64_t rows = std::min(kAtOnce, count - i);
-            T params[kAtOnce * kRowParams];
+        for (int64_t i = 0; i < count; i += kRowsAtOnce) {
+            const int64_t rows = std::min(kRowsAtOnce, count - i);
+            T params[kRowsAtOnce * kRowParams];
             const int64_t first = (image + i) * shape.g + group;
             for (int64_t k = 0; k < rows; ++k) {
                 const int64_t row = first + k * shape.g;

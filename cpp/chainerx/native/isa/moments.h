@@ -152,8 +152,9 @@ inline Moment MomentOfBlock(const T* x, int64_t runs, int64_t stride, int64_t n,
     const double one_of_count = 1 / count;
     T center = 0;
     if (centered) {
-        center = n >= kSize ? xsimd::reduce_add(Batch<T>::load_unaligned(x)) / static_cast<T>(kSize)
-                            : xsimd::reduce_add(LoadPart(x, n)) / static_cast<T>(n);
+        // Numbers from all over the block, for the first ones may be padding.
+        const T* last = x + (runs - 1) * stride;
+        center = ((x[0] + x[n / 3]) + (last[n / 2] + last[n - 1])) * T(0.25);
     }
     for (bool is_guess = centered;; is_guess = false) {
         const Batch<T> c(center);

@@ -125,45 +125,6 @@ void Affine2(const T* x, const T* g, int64_t runs, int64_t stride, int64_t n, co
     }
 }
 
-template <typename T>
-void ColumnAffine(const T* x, int64_t rows, int64_t stride, int64_t width, const T* p,
-                  int64_t plane, T* y) {
-    ForColumns<T>(width, [&]<int kBatches, bool kPart>(int64_t j, int64_t part) {
-        Batch<T> q[3][kBatches];
-        for (int m = 0; m < 3; ++m) {
-            for (int k = 0; k < kBatches; ++k) q[m][k] = LoadAt<kPart>(p + m * plane + j, k, part);
-        }
-        for (int64_t r = 0; r < rows; ++r) {
-            for (int k = 0; k < kBatches; ++k) {
-                const Batch<T> v = LoadStreamAt<kPart>(x + r * stride + j, k, part);
-                StoreAt<kPart>(y + r * stride + j, k, part,
-                               xsimd::fma(v - q[0][k], q[1][k], q[2][k]));
-            }
-        }
-    });
-}
-
-template <typename T>
-void ColumnAffine2(const T* x, const T* g, int64_t rows, int64_t stride, int64_t width, const T* p,
-                   int64_t plane, T* y) {
-    ForColumns<T>(width, [&]<int kBatches, bool kPart>(int64_t j, int64_t part) {
-        Batch<T> q[4][kBatches];
-        for (int m = 0; m < 4; ++m) {
-            for (int k = 0; k < kBatches; ++k) q[m][k] = LoadAt<kPart>(p + m * plane + j, k, part);
-        }
-        for (int64_t r = 0; r < rows; ++r) {
-            for (int k = 0; k < kBatches; ++k) {
-                const Batch<T> v = LoadStreamAt<kPart>(x + r * stride + j, k, part);
-                const Batch<T> gy = LoadStreamAt<kPart>(g + r * stride + j, k, part);
-                StoreAt<kPart>(y + r * stride + j, k, part,
-                               xsimd::fma(v - q[0][k], q[1][k], xsimd::fma(gy, q[2][k], q[3][k])));
-            }
-        }
-    });
-}
-
-// ---- rows with numbers of each place -----------------------------------------------------------
-
 // Calls f<is_part>(i, part) for all batches of a row; the last one may have `part` elements only.
 template <typename T, typename F>
 inline void ForBatches(int64_t n, const F& f) {
@@ -172,6 +133,51 @@ inline void ForBatches(int64_t n, const F& f) {
     for (; i + kSize <= n; i += kSize) f.template operator()<false>(i, 0);
     if (i < n) f.template operator()<true>(i, n - i);
 }
+
+// Calls f<rows>(first row) for four rows at a time, whose numbers of each column are read once,
+// then for single ones.
+template <typename F>
+inline void ForSomeRows(int64_t rows, const F& f) {
+    int64_t r = 0;
+    for (; r + 4 <= rows; r += 4) f.template operator()<4>(r);
+    for (; r < rows; ++r) f.template operator()<1>(r);
+}
+
+template <typename T>
+void ColumnAffine(const T* x, int64_t rows, int64_t stride, int64_t width, const T* p,
+                  int64_t plane, T* y) {
+    ForSomeRows(rows, [&]<int kRows>(int64_t first) {
+        ForBatches<T>(width, [&]<bool kPart>(int64_t j, int64_t part) {
+            Batch<T> q[3];
+            for (int m = 0; m < 3; ++m) q[m] = LoadAt<kPart>(p + m * plane + j, 0, part);
+            for (int r = 0; r < kRows; ++r) {
+                const int64_t at = (first + r) * stride + j;
+                const Batch<T> v = LoadStreamAt<kPart>(x + at, 0, part);
+                StoreAt<kPart>(y + at, 0, part, xsimd::fma(v - q[0], q[1], q[2]));
+            }
+        });
+    });
+}
+
+template <typename T>
+void ColumnAffine2(const T* x, const T* g, int64_t rows, int64_t stride, int64_t width, const T* p,
+                   int64_t plane, T* y) {
+    ForSomeRows(rows, [&]<int kRows>(int64_t first) {
+        ForBatches<T>(width, [&]<bool kPart>(int64_t j, int64_t part) {
+            Batch<T> q[4];
+            for (int m = 0; m < 4; ++m) q[m] = LoadAt<kPart>(p + m * plane + j, 0, part);
+            for (int r = 0; r < kRows; ++r) {
+                const int64_t at = (first + r) * stride + j;
+                const Batch<T> v = LoadStreamAt<kPart>(x + at, 0, part);
+                const Batch<T> gy = LoadStreamAt<kPart>(g + at, 0, part);
+                StoreAt<kPart>(y + at, 0, part,
+                               xsimd::fma(v - q[0], q[1], xsimd::fma(gy, q[2], q[3])));
+            }
+        });
+    });
+}
+
+// ---- rows with numbers of each place -----------------------------------------------------------
 
 template <typename T>
 void Row(const T* x, int64_t n, const T* p, const T* gamma, const T* beta, T* y) {

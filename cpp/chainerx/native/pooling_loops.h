@@ -38,8 +38,8 @@ struct PoolLoopsOf {
     void (*sum)(const PoolRows<T>& rows, int64_t n, T divisor, T* y);
     // y[i] = (sum of data[r][i]) / divisor: of one row, whatever the windows.
     void (*add_rows)(const PoolRows<T>& rows, int64_t n, T divisor, T* y);
-    // y[2 * i + t] = x[i], t < 2
-    void (*twice)(const T* x, int64_t n, T* y);
+    // Of each row of n elements, so many copies of one with x / divisor twice for each x.
+    void (*twice)(const T* x, int64_t rows, int64_t n, int64_t copies, T divisor, T* y);
     // Of each of `rows` elements, `n` copies of x / divisor.
     void (*repeat)(const T* x, int64_t rows, int64_t n, T divisor, T* y);
     // Of rows of n elements x, two rows of 2 n + rest, which are 0 but for the places 0 to 3 in

@@ -150,7 +150,7 @@ void SpreadRow(const PoolAxis& axis, const T* gy, T* gx) {
         return;
     }
     if (axis.size == 2 && axis.stride == 2 && axis.pad == 0 && axis.AllInside()) {
-        loops.twice(gy, axis.out, gx);
+        loops.twice(gy, 1, axis.out, 1, T(1), gx);
         std::fill(gx + 2 * axis.out, gx + axis.in, T(0));
         return;
     }
@@ -193,9 +193,24 @@ void RepeatRows(const PoolPlan& plan, T divisor, const T* gy, T* gx) {
     });
 }
 
+// Windows that use up all axes, and are two elements wide.
+template <typename T>
+void DoubleRows(const PoolPlan& plan, T divisor, const T* gy, T* gx) {
+    const int64_t n = plan.last().out;
+    const int64_t copies = plan.rows().size;
+    ForPieces(plan.out_rows, plan.last().in * copies, [&](int64_t begin, int64_t end) {
+        PoolLoopsFor<T>().twice(gy + begin * n, end - begin, n, copies, divisor,
+                                gx + begin * copies * 2 * n);
+    });
+}
+
 template <typename T>
 void SpreadRows(const PoolPlan& plan, T divisor, const T* gy, T* gx) {
     const PoolAxis& last = plan.last();
+    if (plan.planes == 1 && plan.ndim() == 2 && plan.rows().IsExact() && last.IsExact() &&
+        last.size == 2) {
+        return DoubleRows(plan, divisor, gy, gx);
+    }
     if (plan.planes == 1 && plan.ndim() == 2 && plan.rows().size == 1 && plan.rows().IsExact() &&
         last.out == 1 && last.IsExact()) {
         return RepeatRows(plan, divisor, gy, gx);

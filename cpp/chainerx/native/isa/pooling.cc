@@ -1,5 +1,6 @@
 // Poolings of float rows: windows side by side in the lanes of a batch where there are several,
 // else a long window along them.
+#include <limits>
 #include <type_traits>
 
 #include "chainerx/native/isa/batch.h"
@@ -207,22 +208,34 @@ inline void MaxAlong(const PoolRows<T>& rows, int64_t from, int64_t n, int64_t t
         Batch<Lane<T>> number = lanes + static_cast<Lane<T>>(rows.first[0]);
         for (int r = 0; r < rows.count; ++r) {
             const T* x = rows.data[r] + begin;
-            int64_t t = 0;
-            Batch<Lane<T>> at = lanes + static_cast<Lane<T>>(rows.first[r]);
-            for (; t + kSize<T> <= rows.width; t += kSize<T>) {
-                const auto b = Batch<T>::load_unaligned(x + t);
+            for (int64_t t = 0; t < rows.width; t += kSize<T>) {
+                // The last batch may begin in the one before: elements seen twice do no harm.
+                const int64_t k = t + kSize<T> <= rows.width ? t : rows.width - kSize<T>;
+                const auto b = Batch<T>::load_unaligned(x + k);
                 const auto wins = Wins(b, value);
                 value = xsimd::select(wins, b, value);
-                number = xsimd::select(xsimd::batch_bool_cast<Lane<T>>(wins), at, number);
-                at += Batch<Lane<T>>(static_cast<Lane<T>>(kSize<T>));
+                number = xsimd::select(xsimd::batch_bool_cast<Lane<T>>(wins),
+                                       lanes + static_cast<Lane<T>>(rows.first[r] + k), number);
             }
-            for (; t < rows.width; ++t) SeeAny(largest, x[t], rows.first[r] + t);
         }
-        alignas(64) T values[kSize<T>];
-        alignas(64) Lane<T> numbers[kSize<T>];
-        value.store_aligned(values);
-        number.store_aligned(numbers);
-        for (int64_t l = 0; l < kSize<T>; ++l) SeeAny(largest, values[l], int64_t{numbers[l]});
+        if (xsimd::any(value != value)) [[unlikely]] {
+            alignas(64) T values[kSize<T>];
+            alignas(64) Lane<T> numbers[kSize<T>];
+            value.store_aligned(values);
+            number.store_aligned(numbers);
+            for (int64_t l = 0; l < kSize<T>; ++l) SeeAny(largest, values[l], int64_t{numbers[l]});
+        } else {
+            const T best = FoldLanes(
+                value, [](const Batch<T>& a, const Batch<T>& b) { return xsimd::max(a, b); });
+            // Of the lanes that have it, the first element.
+            const auto has = xsimd::batch_bool_cast<Lane<T>>(value == Batch<T>(best));
+            const auto first =
+                xsimd::select(has, number, Batch<Lane<T>>(std::numeric_limits<Lane<T>>::max()));
+            const Lane<T> least = FoldLanes(
+                first,
+                [](const Batch<Lane<T>>& a, const Batch<Lane<T>>& b) { return xsimd::min(a, b); });
+            SeeAny(largest, best, int64_t{least});
+        }
         StoreLargest(largest, to + i, y, index);
     }
 }
@@ -340,10 +353,16 @@ inline void StoreTwo(T* y, const Two<T>& two, int64_t n) {
 }
 
 template <typename T>
-void Twice(const T* x, int64_t n, T* y) {
-    for (int64_t i = 0; i < n; i += kSize<T>) {
-        const Batch<T> b = LoadFirst(x + i, n - i);
-        StoreTwo(y + 2 * i, Join(b, b), 2 * (n - i));
+void Twice(const T* x, int64_t rows, int64_t n, int64_t copies, T divisor, T* y) {
+    for (int64_t r = 0; r < rows; ++r, x += n, y += copies * 2 * n) {
+        for (int64_t i = 0; i < n; i += kSize<T>) {
+            Batch<T> b = LoadFirst(x + i, n - i);
+            if (divisor != 1) b /= divisor;
+            const Two<T> two = Join(b, b);
+            for (int64_t c = 0; c < copies; ++c) {
+                StoreTwo(y + (c * n + i) * 2, two, 2 * (n - i));
+            }
+        }
     }
 }
 

@@ -76,8 +76,7 @@ MISSED = """
 - **784-1000-1000-10**, also as a Chain: the column `matmuls` is the matrix products of the step
   alone, at the speed of OpenBLAS, which on this processor is that of PyTorch's library. It is most
   of the step, and no code around it can bring the ratio below `matmuls / torch`.
-- **sum over 1M elements**: both sides read 4 MB from the third-level cache, at 85 GB/s; more
-  accumulators, wider or halved loads do not read faster.
+- **sum over 1M elements**: both sides read 4 MB from the third-level cache, at some 85 GB/s.
 - **global average of 7 x 7, forward alone**: PyTorch calls one reduction for all planes; ours folds
   lanes plane by plane. Backward, where PyTorch divides an expanded view, is ahead by more.
 - **sum and mean over 16M elements**: the result is small, so there are no fresh pages to save; both

@@ -159,48 +159,52 @@ def align(
 
     Points that are more than a pixel out of the image count as 0 in means, and not in maxima.
     """
-    return (_average_aligned if average else _max_aligned)(image, spans, outsize, ratios)
+    y = _sampled(image, spans, outsize, ratios)
+    points = _points(image.shape[2:], spans, outsize, ratios)
+    counts = tuple(len(p.at) // m for p, m in zip(points, outsize, strict=True))
+    if average:
+        return chainerx.average_pool(y, counts)
+    down, across = (p.inside for p in points)
+    if not (down.all() and across.all()):
+        inside = chainerx.array(down[:, None] & across, device=y.device)
+        y = chainerx.where(inside, y, -math.inf)
+    return chainerx.max_pool(y, counts)
+
+
+class _Points(tp.NamedTuple):
+    """Points along an axis, and which of them are not outside of the image."""
+
+    at: np.ndarray
+    inside: np.ndarray
 
 
 def _points(
-    image: chainerx.ndarray,
+    size: tuple[int, ...],
     spans: tuple[tuple[float, float], tuple[float, float]],
     outsize: tuple[int, int],
     ratios: tuple[int | None, int | None],
-) -> tuple[chainerx.ndarray, tuple[int, ...], list[np.ndarray]]:
-    """The values at all points, how many there are in a part, which of them are not outside."""
-    counts = []
-    valid = []
-    y = image
-    for axis, (begin, end), m, ratio in zip((2, 3), spans, outsize, ratios, strict=True):
+) -> list[_Points]:
+    """Of both axes."""
+    found = []
+    for n, (begin, end), m, ratio in zip(size, spans, outsize, ratios, strict=True):
         length = max(end - begin, 1.0)
         count = ratio or math.ceil(length / m)
         # In this order, for points on the edge of an image count by their last bit.
         part = length / m
         parts = begin + np.arange(m).reshape(m, 1) * part
         at = (parts + (np.arange(count) + 0.5) * part / count).ravel()
-        inside = (at >= -1) & (at <= image.shape[axis])
-        y = _between(y, axis, at, inside)
-        counts.append(count)
-        valid.append(inside)
-    return y, tuple(counts), valid
+        found.append(_Points(at, (at >= -1) & (at <= n)))
+    return found
 
 
-def _mean_of_points(image: chainerx.ndarray, *where: tp.Any) -> chainerx.ndarray:
-    y, counts, _ = _points(image, *where)
-    return chainerx.average_pool(y, counts)
-
-
-def _max_aligned(image: chainerx.ndarray, *where: tp.Any) -> chainerx.ndarray:
-    y, counts, valid = _points(image, *where)
-    if not all(v.all() for v in valid):
-        inside = chainerx.array(valid[0][:, None] & valid[1], device=y.device)
-        y = chainerx.where(inside, y, -math.inf)
-    return chainerx.max_pool(y, counts)
+def _sample(image: chainerx.ndarray, *where: tp.Any) -> chainerx.ndarray:
+    for axis, points in zip((2, 3), _points(image.shape[2:], *where), strict=True):
+        image = _between(image, axis, *points)
+    return image
 
 
 # The tables of points would be more than v7 keeps.
-_average_aligned = linear('roi_average_align_2d', _mean_of_points, 3)
+_sampled = linear('roi_align', _sample, 3)
 
 
 def _between(

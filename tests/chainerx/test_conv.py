@@ -298,3 +298,33 @@ def test_little_in_much_padding(channels, groups, anywhere):
     y.backward()
     for v in (x, w):
         assert float(v.grad.sum()) == float(y.sum())
+
+
+@everywhere
+@pytest.mark.parametrize('dilate', [1, 2, 3, 6, 2 * 3 * 5 * 7])
+@pytest.mark.parametrize('stride', [1, 2, 4, 6, 9, 35])
+def test_steps_with_common_divisors(stride, dilate, anywhere):
+    """Elements of the image that the same taps see have one rest when divided by the stride."""
+    taps, n = 7, 5
+    x = np.arange(1.0, n + 1)
+    w = np.arange(1.0, taps + 1) ** 2
+    y = np.zeros(stride * (n - 1) + dilate * (taps - 1) + 1)
+    for i in range(n):
+        for t in range(taps):
+            y[i * stride + t * dilate] += x[i] * w[t]
+    for channels in (1, 8):
+        many_x = chx.array(np.tile(x, (1, channels, 1)))
+        many_w = chx.array(np.tile(w, (channels, channels, 1)))
+        for pad in (0, 1, 3):
+            out = chx.conv_transpose(many_x, many_w, None, stride, pad, dilate=dilate)
+            expected = y[pad : len(y) - pad] * channels
+            np.testing.assert_allclose(to_numpy(out)[0, -1], expected, rtol=1e-12)
+
+
+@everywhere
+def test_many_steps_of_long_windows(anywhere):
+    """Whoever tries each tap for each step needs minutes."""
+    n = 300_000
+    w = chx.broadcast_to(chx.arange(n, dtype='float64'), (2, 2, n))
+    y = chx.conv_transpose(chx.ones((1, 2, 1), 'float64'), w, stride=n, groups=1)
+    np.testing.assert_array_equal(to_numpy(y)[0, 1], 2.0 * np.arange(n))

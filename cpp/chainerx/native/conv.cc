@@ -1,7 +1,10 @@
 // Convolutions and the gradients of their inputs: arrays to the operands of RunGatherConv.
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
+#include <utility>
 
+#include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/connection.h"
 #include "chainerx/kernels/memory.h"
 #include "chainerx/native/conv_batch_last.h"
@@ -53,29 +56,45 @@ void RunConv(const Array& x, const Array& w0, const Array& b0, const ConvGeometr
     });
 }
 
+// The first of the numbers t = 0, 1, ... with t * a % m == b % m, where a and m have no common
+// divisor.
+int64_t DivideModulo(int64_t b, int64_t a, int64_t m) {
+    // Euclid's algorithm, with r == a * t modulo m.
+    int64_t r = m;
+    int64_t t = 0;
+    int64_t next_r = a % m;
+    int64_t next_t = 1;
+    while (next_r != 0) {
+        const int64_t q = r / next_r;
+        r = std::exchange(next_r, r - q * next_r);
+        t = std::exchange(next_t, t - q * next_t);
+    }
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<int64_t>(Wide(b % m) * Wide(t < 0 ? t + m : t) % Wide(m));
+}
+
 // The elements of an axis of the input that have the rest `rest` when divided by the stride, and
-// the taps that reach them. These see the elements of gy one by one.
+// the taps that reach them. These see the elements of gy one by one. There may be as many rests as
+// taps, and of each a lot, so no tap is tried out.
 bool FindTaps(const Array& gx, const Array& gy, const ConvGeometry& geometry, int a, int64_t rest,
               GatherAxis* axis, int64_t* first) {
     const int64_t stride = geometry.stride[a];
+    const int64_t dilate = geometry.dilate[a];
     const int64_t n_taps = axis->taps;
-    const auto reaches = [&](int64_t t) {
-        return (rest + geometry.pad[a] - t * geometry.dilate[a]) % stride == 0;
-    };
-    int64_t t = 0;
-    while (t < n_taps && !reaches(t)) ++t;
-    if (t == n_taps) return false;
-    int64_t next = t + 1;
-    while (next < n_taps && !reaches(next)) ++next;
-    const int64_t every = next - t;
+    const int64_t position = rest + geometry.pad[a];
+    const int64_t divisor = std::gcd(stride, dilate);
+    if (position % divisor != 0) return false;
+    const int64_t every = stride / divisor;
+    const int64_t t = DivideModulo(position / divisor, dilate / divisor, every);
+    if (t >= n_taps) return false;
     *first = t;
     axis->in = gy.shape()[a + 2];
     axis->out = CeilDiv(gx.shape()[a + 2] - rest, stride);
     axis->step = 1;
-    axis->offset = (rest + geometry.pad[a] - t * geometry.dilate[a]) / stride;
-    axis->dilate = -(every * geometry.dilate[a] / stride);
+    axis->offset = (position - t * dilate) / stride;
+    axis->dilate = -(dilate / divisor);
     axis->taps = CeilDiv(n_taps - t, every);
-    axis->w_stride *= every;
+    axis->w_stride *= std::min(every, n_taps);  // only one tap if it is not `every`
     axis->y_stride *= stride;
     return true;
 }
@@ -135,6 +154,7 @@ void RunConvInputGrad(const Array& gy, const Array& w0, const Array& b0,
         }
         if (HasUnreached(all, gx, gy, geometry)) FillWithBias(b, out);
         for (int64_t k = 0; k < n_rests; ++k) {
+            internal::CheckInterrupt();
             GatherConv<T> part = all;
             bool is_reached = true;
             int64_t index = k;

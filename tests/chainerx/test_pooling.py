@@ -159,3 +159,14 @@ def test_returned_indices_are_the_users():
     indices[...] = 0
     y.sum().backward()
     assert to_numpy(x.grad).tolist() == [[[0, 1, 1, 0]]]
+
+
+@pytest.mark.parametrize('kernels', [True, False])
+def test_unsigned_indices_do_not_wrap(kernels, request):
+    """2**64 - 1 is not -1, which names the last element."""
+    device = None if kernels else request.getfixturevalue('no_kernels')
+    x = chx.ones((1, 1, 2, 2), device=device)
+    for index in (2**64 - 1, 2**63, 4):
+        indices = chx.array([[[[0, 3], [index, 0]]]], 'uint64', device=device)
+        with pytest.raises(IndexError, match=f'max_unpool: index {index} is out of range'):
+            chx.max_unpool(x, indices, 2)

@@ -52,11 +52,13 @@ class Places {
                 continue;
             }
             for (int64_t o = 0; o < last.out; ++o, ++output) {
+                constexpr bool kIsUnsigned = std::is_same_v<Index, uint64_t>;
                 const auto given = static_cast<int64_t>(indices[output]);
-                const int64_t number = given < 0 ? given + plan_.taps : given;
+                const int64_t number = given < 0 && !kIsUnsigned ? given + plan_.taps : given;
                 if (number < 0 || number >= plan_.taps) {
                     const int64_t position = plane * plan_.out_plane + output;
-                    Fail(KernelError::Index(op_, "indices", position, given, plan_.taps));
+                    Fail(KernelError::Index(op_, "indices", position, given, plan_.taps,
+                                            kIsUnsigned));
                 }
                 int64_t place[kMaxSpatial];
                 Split(number, place);
@@ -96,6 +98,8 @@ template <typename F>
 void VisitIndex(const Array& indices, const F& f) {
     if (indices.dtype() == Dtype::kUInt8) {
         f.template operator()<uint8_t>();
+    } else if (indices.dtype() == Dtype::kUInt64) {
+        f.template operator()<uint64_t>();
     } else {
         f.template operator()<int64_t>();
     }

@@ -44,7 +44,9 @@ struct Indices {
     // For kernels, which trust our single bytes.
     Array operator()() const {
         const Array& x = kept();
-        return is_ours ? x : AsContiguous(AsType(x, Dtype::kInt64, false));
+        if (is_ours) return x;
+        // Beyond int64 they would turn into others, which may be valid.
+        return AsContiguous(x.dtype() == Dtype::kUInt64 ? x : AsType(x, Dtype::kInt64, false));
     }
 };
 

@@ -108,6 +108,22 @@ WORK = {
         "x = chx.ones((6000, 6000), 'int64')",
         'x @ x',
     ),
+    'convolution of integers with a long window': (
+        "x, w = chx.ones((1, 1, 1 << 21), 'int64'), chx.ones((1, 1, 1 << 20), 'int64')",
+        'chx.conv(x, w)',
+    ),
+    'convolution with a long window': (
+        "x, w = chx.ones((1, 1, 1 << 22), 'float64'), chx.ones((1, 1, 1 << 21), 'float64')",
+        'chx.conv(x, w)',
+    ),
+    'pooling of long windows': (
+        "x = chx.ones((1, 1, 1 << 24), 'float32')",
+        'chx.max_pool(x, 1 << 20, 1)',
+    ),
+    'averages of long windows': (
+        "x = chx.ones((1, 1, 1 << 24), 'float32')",
+        'chx.average_pool(x, 1 << 20, 1)',
+    ),
     'many operations': (
         "x = chx.ones((3000, 1000), 'float32')",
         'while True: y = chx.tanh(x.T) + x.T',

@@ -190,6 +190,19 @@ void ForSheets(const GatherConv<T>& conv, const PaddedPlane<T>& padded, const F&
     }
 }
 
+// Calls f(begin, end) for slices of [0, n), each of some `unit`s, that take about ten milliseconds
+// where an element takes `each` products: Ctrl-C is answered between them.
+template <typename F>
+void InSlices(int64_t n, int64_t unit, double each, const F& f) {
+    constexpr double kMost = 0x1p26;
+    const auto units =
+        static_cast<int64_t>(std::clamp(kMost / (each * static_cast<double>(unit)), 1.0, 0x1p30));
+    for (int64_t begin = 0; begin < n; begin += units * unit) {
+        if (begin != 0) internal::CheckInterrupt();
+        f(begin, std::min(n, begin + units * unit));
+    }
+}
+
 // Calls f(t, tap, w) for each tap; w is its place among the weights.
 template <typename T, typename F>
 void ForTaps(const GatherConv<T>& conv, const F& f) {
@@ -256,8 +269,19 @@ void RunDirectConv(const GatherConv<T>& conv) {
                 const T bias = conv.bias != nullptr ? conv.bias[channel] : T{0};
                 T* y = conv.y + image * conv.y_image + channel * conv.y_channel;
                 ForSheets(conv, padded, [&](int64_t x_at, int64_t y_at) {
-                    loops.sum({planes.data() + x_at, rows.x_step}, offsets.data(), w.data(), n_all,
-                              bias, {y + y_at, rows.y_step}, rows.n, last.out);
+                    constexpr int64_t kRows = 4;  // that the loops take together
+                    constexpr int64_t kColumns = 64;
+                    const auto n = static_cast<double>(n_all);
+                    InSlices(rows.n, kRows, n * kColumns, [&](int64_t r, int64_t r_end) {
+                        const T* from = planes.data() + x_at + r * rows.x_step;
+                        T* to = y + y_at + r * rows.y_step;
+                        const int64_t n_rows = r_end - r;
+                        InSlices(last.out, kColumns, n * static_cast<double>(n_rows),
+                                 [&](int64_t i, int64_t end) {
+                                     loops.sum({from + i, rows.x_step}, offsets.data(), w.data(),
+                                               n_all, bias, {to + i, rows.y_step}, n_rows, end - i);
+                                 });
+                    });
                 });
             }
         }
@@ -293,9 +317,14 @@ void RunDirectWeightGrad(const GatherConv<T>& conv, T* gw, bool accumulate) {
                         const T* gy =
                             conv.y + image * conv.y_image + (i * conv.outs + o) * conv.y_channel;
                         ForSheets(conv, padded, [&](int64_t x_at, int64_t y_at) {
-                            loops.products({plane.data() + x_at, rows.x_step}, offsets.data(),
-                                           n_taps, {gy + y_at, rows.y_step}, rows.n, last.out,
-                                           sums.data() + o * n_taps * loops.width);
+                            constexpr int64_t kTaps = 9;  // that the loops take together
+                            InSlices(n_taps, kTaps, static_cast<double>(rows.n * last.out),
+                                     [&](int64_t t, int64_t end) {
+                                         loops.products(
+                                             {plane.data() + x_at, rows.x_step}, offsets.data() + t,
+                                             end - t, {gy + y_at, rows.y_step}, rows.n, last.out,
+                                             sums.data() + (o * n_taps + t) * loops.width);
+                                     });
                         });
                     }
                 }

@@ -31,6 +31,7 @@ class PackedGrad {
           n_panels_{CeilDiv(conv.outs, rows_)},
           data_{conv.groups * n_panels_ * rows_ * depth_} {
         ParallelFor(conv.groups * n_depths_, [&](int64_t i) {
+            internal::CheckInterrupt();
             for (int64_t p = 0; p < n_panels_; ++p) Pack(i / n_depths_, i % n_depths_, p);
         });
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "chainerx/core/interrupt.h"
 #include "chainerx/core/thread_pool.h"
 
 namespace chainerx::native {
@@ -49,6 +50,7 @@ template <typename T>
 void PackedWeights<T>::Pack(int64_t group, int64_t i_depth, const Part& panels,
                             const int64_t* offsets, bool adjacent) const {
     const GemmLoops<T>& loops = GemmLoopsOf<T>();
+    internal::CheckInterrupt();
     const DepthCut cut = depth(i_depth);
     const T* w = conv_.w + group * conv_.w_group;
     if (conv_.w_panel != 0) {
@@ -119,6 +121,7 @@ void TurnWeights(GatherConv<T>* conv, T* turned) {
         const int64_t group = item / n_parts;
         const Part panels{n_panels, n_parts, item % n_parts};
         for (int64_t c = 0; c < conv->ins; ++c) {
+            internal::CheckInterrupt();
             for (int64_t p = panels.begin; p < panels.end; ++p) {
                 const Part i{conv->outs, n_panels, p};
                 loops.pack_a(

@@ -74,7 +74,7 @@ void MaxRows(const PoolPlan& plan, const T* x, T* y, Index* indices) {
             rows.in_step = plan.rows().stride * last.in;
             rows.out_step = last.out;
             const auto flush = [&] {
-                last.ForSegments([&](int64_t o, int64_t n, PoolRange range) {
+                last.ForSlicedSegments(plan.taps, [&](int64_t o, int64_t n, PoolRange range) {
                     rows.width = range.end - range.begin;
                     if (rows.width <= 0) return;
                     const int64_t skipped = range.begin - last.Window(o).begin;

@@ -76,6 +76,20 @@ struct PoolAxis {
         ForSegments(0, out, f);
     }
 
+    // The same for all outputs, of which only some come at a time where windows of `taps` elements
+    // are long: Ctrl-C is answered between them.
+    template <typename F>
+    void ForSlicedSegments(int64_t taps, const F& f) const {
+        constexpr int64_t kLong = 1 << 10;
+        constexpr int64_t kMost = 1 << 22;
+        if (taps <= kLong) return ForSegments(f);
+        const int64_t step = std::max<int64_t>(64, kMost / size);
+        for (int64_t begin = 0; begin < out; begin += step) {
+            internal::CheckInterrupt();
+            ForSegments(begin, std::min(begin + step, out), f);
+        }
+    }
+
     PoolRange whole{0, 0};  // Whole()
 };
 

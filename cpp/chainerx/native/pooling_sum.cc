@@ -92,7 +92,7 @@ void SumRows(const PoolPlan& plan, PoolDivisor divisor, const T* x, T* y) {
                     at, [&](int64_t row, int64_t) { starts[rows.count++] = in + row * last.in; });
             }
             const int64_t inside = plan.CountInside(at);
-            last.ForSegments([&](int64_t o, int64_t n, PoolRange range) {
+            last.ForSlicedSegments(plan.taps, [&](int64_t o, int64_t n, PoolRange range) {
                 rows.width = range.end - range.begin;
                 if (rows.count == 0 || rows.width <= 0) {
                     for (int64_t j = 0; j < n_rows; ++j)
@@ -138,7 +138,7 @@ void SpreadRow(const PoolAxis& axis, const T* gy, T* gx) {
         PoolRows<T> rows;
         rows.count = 1;
         rows.stride = 1;
-        back.ForSegments([&](int64_t i, int64_t n, PoolRange range) {
+        back.ForSlicedSegments(back.size, [&](int64_t i, int64_t n, PoolRange range) {
             rows.data[0] = gy + range.begin;
             rows.width = range.end - range.begin;
             if (rows.width > 0) {

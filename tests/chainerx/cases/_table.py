@@ -20,8 +20,8 @@ __all__ = ['ALL', 'BOOL', 'COMPLEX', 'FLOATS', 'INTS', 'NOT_OPS', 'NUMERIC', 'RE
 __all__ += ['Arg', 'Call', 'Case', 'b', 'c', 'call', 'f', 'i', 'own', 'seeded']
 
 
-# Public callables that are no array routines; test_context_device.py, test_autograd.py and
-# test_dlpack.py have them.
+# Public callables that are no array routines; test_context_device.py, test_autograd.py,
+# test_dlpack.py, test_config.py, test_memory_stats.py and test_profile.py have them.
 NOT_OPS = """
     context_scope get_backend get_default_context get_default_device get_device
     get_global_default_context is_available set_default_context set_default_device
@@ -29,6 +29,7 @@ NOT_OPS = """
     backprop_scope backward check_backward check_double_backward force_backprop_mode grad
     is_backprop_required no_backprop_mode
     from_dlpack free_memory_cache get_memory_info set_memory_cache_limit
+    memory_stats reset_peak_memory_stats profile config_info show_config
 """
 
 

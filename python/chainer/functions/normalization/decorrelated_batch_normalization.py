@@ -84,7 +84,8 @@ class DecorrelatedBatchNormalization(BuiltinFunction):
         mean = z.mean(2, keepdims=True)
         centered = z - mean
         covariance = centered @ centered.transpose(0, 2, 1) / m
-        projection = inverse_root(covariance + eps * chainerx.eye(z.shape[1], dtype=z.dtype))
+        identity = chainerx.eye(z.shape[1], dtype=z.dtype, device=z.device)
+        projection = inverse_root(covariance + eps * identity)
         _move(running_mean, 'running_mean', decay, mean[:, :, 0])
         _move(running_projection, 'running_projection', decay, projection * (m / max(m - 1, 1)))
         return _from_groups(projection @ centered, x.shape).astype(x.dtype)

@@ -1,5 +1,6 @@
 """Rows of chainer.functions.normalization."""
 
+import chainer
 import chainer.functions as F
 import numpy as np
 from functions.cases._table import Case, InvalidType, call, f, own
@@ -55,7 +56,8 @@ def local_response_normalization(x, n=5, k=2, alpha=1e-4, beta=0.75):
 
 
 def _renormalize(x, gamma, beta, rmax=1.5, dmax=0.25, eps=2e-5):
-    mean, var = np.full(gamma.shape, 0.25), np.full(gamma.shape, 0.5)
+    device = chainer.backend.get_device_from_array(gamma)
+    mean, var = (device.send(np.full(gamma.shape, v)) for v in (0.25, 0.5))
     return F.batch_renormalization(x, gamma, beta, rmax, dmax, eps, mean, var)
 
 

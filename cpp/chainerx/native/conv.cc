@@ -12,6 +12,7 @@
 #include "chainerx/native/conv_gather.h"
 #include "chainerx/native/conv_input.h"
 #include "chainerx/native/conv_operands.h"
+#include "chainerx/native/conv_positions.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/packed_weights.h"
 #include "chainerx/native/parts.h"
@@ -131,8 +132,13 @@ void RunConvInputGrad(const Array& gy, const Array& w0, const Array& b0,
     int64_t n_rests = 1;
     for (int a = 0; a < whole.ndim; ++a) n_rests *= CountRests(gx, geometry, a);
     const bool turns = !is_direct && n_rests > 1 && whole.CountTaps() > 1;
-    const Scratch<T> turned{turns ? CountTurned(whole) : 1};
-    if (turns) TurnWeights(&whole, turned.data());
+    int64_t n_positions = gy.shape()[0];  // of the first of the convolutions
+    for (int a = 0; a < whole.ndim; ++a) {
+        n_positions *= CeilDiv(gx.shape()[a + 2], geometry.stride[a]);
+    }
+    const Side side = SideOf<T>(n_positions, whole.outs);
+    const Scratch<T> turned{turns ? CountTurned(whole, side) : 1};
+    if (turns) TurnWeights(&whole, side, turned.data());
     ConvInput input{gy, dtype, 1};
     InGroups(input, dtype, gx, [&](int64_t begin, int64_t end, const Array& out) {
         GatherConv<T> all = whole;

@@ -24,6 +24,9 @@ struct GatherAxis {
     int64_t spread{1};  // for RunDirectConv: so many elements of the input are 0 but for the first
 };
 
+// Whether the channels of the output are rows of the product, or columns, where positions are rows.
+enum class Side { kA, kB };
+
 template <typename T>
 struct GatherConv {
     int64_t batch;
@@ -44,7 +47,8 @@ struct GatherConv {
     int64_t w_out;  // from one channel of the output to the next, also across groups
     int64_t w_in;
     int64_t w_group;
-    int64_t w_panel{0};  // see packed_weights.h
+    int64_t w_panel{0};  // see packed_weights.h, as to the next one
+    Side w_side{Side::kA};
 
     const T* bias;  // null for none
 

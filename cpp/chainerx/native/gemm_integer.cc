@@ -22,22 +22,20 @@ template <typename T>
 void PackA(const T* x, int64_t row, int64_t column, int64_t n, int64_t k, T* panel) {
     Pack<kRows>(x, column, row, n, k, panel);
 }
-template <typename T>
-void CopyA(const T* columns, int64_t step, int64_t k, T* panel) {
-    for (int64_t q = 0; q < k; ++q, columns += step, panel += kRows) {
-        __builtin_memcpy(panel, columns, kRows * sizeof(T));
-    }
+template <int kTo, typename T>
+void Copy(const T* from, int64_t step, int64_t k, T* panel) {
+    for (int64_t q = 0; q < k; ++q) std::copy_n(from + q * step, kTo, panel + q * kTo);
 }
 template <typename T>
 void PackB(const T* x, int64_t row, int64_t column, int64_t n, int64_t k, T* panel) {
     Pack<kColumns<T>>(x, row, column, n, k, panel);
 }
 
-template <typename T>
-void Gather(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces, int64_t n_pieces,
-            T* panel, int64_t step) {
+template <int kTo, typename T>
+void GatherTo(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces, int64_t n_pieces,
+              T* panel, int64_t step) {
     for (int64_t c = 0; c < count; ++c, x += plane, panel += step) {
-        std::fill_n(panel, kColumns<T>, T{0});
+        std::fill_n(panel, kTo, T{0});
         for (const GatherPiece* piece = pieces; piece != pieces + n_pieces; ++piece) {
             for (int i = 0; i < kWidth<T>; ++i) {
                 if ((piece->lanes >> i & 1) == 0) continue;
@@ -45,6 +43,11 @@ void Gather(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
             }
         }
     }
+}
+template <typename T>
+void GatherA(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces, int64_t n_pieces,
+             T* panel) {
+    GatherTo<kRows>(x, plane, count, pieces, n_pieces, panel, kRows);
 }
 
 template <typename T>
@@ -61,8 +64,16 @@ void Tile(int64_t k, const T* a, const T* b, T* c, int64_t ldc, int64_t m, int64
 }
 
 template <typename T>
-constexpr GemmLoops<T> kLoops{kRows,     kColumns<T>, kWidth<T>,  &PackA<T>,
-                              &PackB<T>, &CopyA<T>,   &Gather<T>, &Tile<T>};
+constexpr GemmLoops<T> kLoops{kRows,
+                              kColumns<T>,
+                              kWidth<T>,
+                              &PackA<T>,
+                              &PackB<T>,
+                              &Copy<kRows, T>,
+                              &Copy<kColumns<T>, T>,
+                              &GatherTo<kColumns<T>, T>,
+                              &GatherA<T>,
+                              &Tile<T>};
 
 }  // namespace
 

@@ -30,12 +30,17 @@ struct GemmLoops {
     void (*pack_a)(const T* x, int64_t row, int64_t column, int64_t n, int64_t k, T* panel);
     // Packs n columns (at most `columns`): element (q, j) is at x + q * row + j * column.
     void (*pack_b)(const T* x, int64_t row, int64_t column, int64_t n, int64_t k, T* panel);
-    // Copies k columns of panels of a, `step` elements apart, to adjacent ones.
-    void (*copy_a)(const T* columns, int64_t step, int64_t k, T* panel);
+    // Copies k columns of a panel of a (rows of one of b), `step` elements apart, to adjacent ones.
+    void (*copy_a)(const T* from, int64_t step, int64_t k, T* panel);
+    void (*copy_b)(const T* from, int64_t step, int64_t k, T* panel);
     // Makes `count` rows of a panel, `step` apart, of the same pieces at x, x + plane, ... Pieces
     // stand in the order of their vectors; what none covers is 0. Reads nothing else of x.
     void (*gather)(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
                    int64_t n_pieces, T* panel, int64_t step);
+    // The same for columns of a panel of a, to which adjacent memory is made. May write a vector's
+    // lanes behind the last one.
+    void (*gather_a)(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
+                     int64_t n_pieces, T* panel);
     // m x n elements of c, rows ldc apart: a panel of a times one of b, k deep, plus what is there
     // if `accumulate`, else plus bias[i] in row i if there is one.
     void (*tile)(int64_t k, const T* a, const T* b, T* c, int64_t ldc, int64_t m, int64_t n,

@@ -15,17 +15,39 @@ constexpr int64_t kDepth = 320;
 // Panels that are packed together, since their parts of a line of weights are side by side.
 constexpr int64_t kPanels = 8;
 
+template <typename T>
+int64_t WidthOf(Side side) {
+    return side == Side::kA ? GemmLoopsOf<T>().rows : GemmLoopsOf<T>().columns;
+}
+
+// Rows are spread evenly, since a tile can have any number of them; columns fill vectors.
+Part PanelOf(int64_t outs, int64_t n_panels, int64_t width, Side side, int64_t i) {
+    if (side == Side::kA) return {outs, n_panels, i};
+    return {i * width, std::min(outs, (i + 1) * width)};
+}
+
+// n channels of the output, `out` apart, k elements each, `along` apart.
+template <typename T>
+void PackSide(Side side, const T* w, int64_t out, int64_t along, int64_t n, int64_t k, T* panel) {
+    if (side == Side::kA) {
+        GemmLoopsOf<T>().pack_a(w, out, along, n, k, panel);
+    } else {
+        GemmLoopsOf<T>().pack_b(w, along, out, n, k, panel);
+    }
+}
+
 }  // namespace
 
 template <typename T>
-PackedWeights<T>::PackedWeights(const GatherConv<T>& conv, int64_t n_taps)
+PackedWeights<T>::PackedWeights(const GatherConv<T>& conv, int64_t n_taps, Side side)
     : conv_{conv},
-      rows_{GemmLoopsOf<T>().rows},
+      side_{side},
+      width_{WidthOf<T>(side)},
       n_taps_{n_taps},
       n_tap_cuts_{CeilDiv(n_taps, kDepth)},
       n_channel_cuts_{CeilDiv(conv.ins, std::max<int64_t>(1, kDepth / n_taps))},
-      n_panels_{CeilDiv(conv.outs, rows_)},
-      data_{conv.groups * n_panels_ * rows_ * conv.ins * n_taps} {
+      n_panels_{CeilDiv(conv.outs, width_)},
+      data_{conv.groups * n_panels_ * width_ * conv.ins * n_taps} {
     // Of each tap, in w, and whether they are 0, 1, 2, ...
     const Scratch<int64_t> offsets{n_taps};
     bool adjacent = true;
@@ -47,32 +69,40 @@ PackedWeights<T>::PackedWeights(const GatherConv<T>& conv, int64_t n_taps)
 }
 
 template <typename T>
+Part PackedWeights<T>::channels(int64_t panel) const {
+    return PanelOf(conv_.outs, n_panels_, width_, side_, panel);
+}
+
+template <typename T>
 void PackedWeights<T>::Pack(int64_t group, int64_t i_depth, const Part& panels,
                             const int64_t* offsets, bool adjacent) const {
     const GemmLoops<T>& loops = GemmLoopsOf<T>();
     internal::CheckInterrupt();
+    const auto copy = side_ == Side::kA ? loops.copy_a : loops.copy_b;
+    const auto pack = [&](const T* from, int64_t out, int64_t along, int64_t n, int64_t k, T* to) {
+        PackSide(side_, from, out, along, n, k, to);
+    };
     const DepthCut cut = depth(i_depth);
     const T* w = conv_.w + group * conv_.w_group;
     if (conv_.w_panel != 0) {
         for (int64_t p = panels.begin; p < panels.end; ++p) {
             T* to = panel(group, i_depth, p);
             for (int64_t t = cut.taps.begin; t < cut.taps.end; ++t) {
-                loops.copy_a(w + p * conv_.w_panel + cut.channels.begin * conv_.w_in + offsets[t],
-                             conv_.w_in, cut.channels.size(), to);
-                to += cut.channels.size() * rows_;
+                copy(w + p * conv_.w_panel + cut.channels.begin * conv_.w_in + offsets[t],
+                     conv_.w_in, cut.channels.size(), to);
+                to += cut.channels.size() * width_;
             }
         }
         return;
     }
     if (!adjacent || n_taps_ == 1) {
         for (int64_t p = panels.begin; p < panels.end; ++p) {
-            const Part i = rows(p);
+            const Part i = channels(p);
             T* to = panel(group, i_depth, p);
             for (int64_t t = cut.taps.begin; t < cut.taps.end; ++t) {
-                loops.pack_a(
-                    w + i.begin * conv_.w_out + cut.channels.begin * conv_.w_in + offsets[t],
-                    conv_.w_out, conv_.w_in, i.size(), cut.channels.size(), to);
-                to += cut.channels.size() * rows_;
+                pack(w + i.begin * conv_.w_out + cut.channels.begin * conv_.w_in + offsets[t],
+                     conv_.w_out, conv_.w_in, i.size(), cut.channels.size(), to);
+                to += cut.channels.size() * width_;
             }
         }
         return;
@@ -81,41 +111,41 @@ void PackedWeights<T>::Pack(int64_t group, int64_t i_depth, const Part& panels,
     // for some rows are close together, those of the next panel are next to them.
     const int64_t n = cut.taps.size();
     const bool all = conv_.w_in == n;
-    const Scratch<T> turned{panels.size() * cut.size() * rows_};
+    const Scratch<T> turned{panels.size() * cut.size() * width_};
     for (int64_t c = cut.channels.begin; c < cut.channels.end;) {
         const int64_t end = all ? cut.channels.end : c + 1;
         for (int64_t p = panels.begin; p < panels.end; ++p) {
-            const Part i = rows(p);
-            loops.pack_a(w + i.begin * conv_.w_out + c * conv_.w_in + cut.taps.begin, conv_.w_out,
-                         1, i.size(), (end - c) * n,
-                         turned.data() +
-                             ((p - panels.begin) * cut.channels.size() + c - cut.channels.begin) *
-                                 n * rows_);
+            const Part i = channels(p);
+            pack(w + i.begin * conv_.w_out + c * conv_.w_in + cut.taps.begin, conv_.w_out, 1,
+                 i.size(), (end - c) * n,
+                 turned.data() +
+                     ((p - panels.begin) * cut.channels.size() + c - cut.channels.begin) * n *
+                         width_);
         }
         c = end;
     }
     for (int64_t p = panels.begin; p < panels.end; ++p) {
-        const T* from = turned.data() + (p - panels.begin) * cut.size() * rows_;
+        const T* from = turned.data() + (p - panels.begin) * cut.size() * width_;
         T* to = panel(group, i_depth, p);
         for (int64_t t = 0; t < n; ++t) {
-            loops.copy_a(from + t * rows_, n * rows_, cut.channels.size(), to);
-            to += cut.channels.size() * rows_;
+            copy(from + t * width_, n * width_, cut.channels.size(), to);
+            to += cut.channels.size() * width_;
         }
     }
 }
 
 template <typename T>
-int64_t CountTurned(const GatherConv<T>& conv) {
-    const int64_t rows = GemmLoopsOf<T>().rows;
-    return conv.groups * CeilDiv(conv.outs, rows) * conv.ins * conv.CountTaps() * rows;
+int64_t CountTurned(const GatherConv<T>& conv, Side side) {
+    const int64_t width = WidthOf<T>(side);
+    return conv.groups * CeilDiv(conv.outs, width) * conv.ins * conv.CountTaps() * width;
 }
 
 template <typename T>
-void TurnWeights(GatherConv<T>* conv, T* turned) {
-    const GemmLoops<T>& loops = GemmLoopsOf<T>();
-    const int64_t n_panels = CeilDiv(conv->outs, loops.rows);
+void TurnWeights(GatherConv<T>* conv, Side side, T* turned) {
+    const int64_t width = WidthOf<T>(side);
+    const int64_t n_panels = CeilDiv(conv->outs, width);
     const int64_t n_taps = conv->CountTaps();
-    const int64_t panel_size = conv->ins * n_taps * loops.rows;
+    const int64_t panel_size = conv->ins * n_taps * width;
     const int64_t n_parts = CeilDiv(n_panels, kPanels);
     ParallelFor(conv->groups * n_parts, [&](int64_t item) {
         const int64_t group = item / n_parts;
@@ -123,26 +153,27 @@ void TurnWeights(GatherConv<T>* conv, T* turned) {
         for (int64_t c = 0; c < conv->ins; ++c) {
             internal::CheckInterrupt();
             for (int64_t p = panels.begin; p < panels.end; ++p) {
-                const Part i{conv->outs, n_panels, p};
-                loops.pack_a(
-                    conv->w + group * conv->w_group + i.begin * conv->w_out + c * conv->w_in,
-                    conv->w_out, 1, i.size(), n_taps,
-                    turned + (group * n_panels + p) * panel_size + c * n_taps * loops.rows);
+                const Part i = PanelOf(conv->outs, n_panels, width, side, p);
+                PackSide(side,
+                         conv->w + group * conv->w_group + i.begin * conv->w_out + c * conv->w_in,
+                         conv->w_out, 1, i.size(), n_taps,
+                         turned + (group * n_panels + p) * panel_size + c * n_taps * width);
             }
         }
     });
     conv->w = turned;
     conv->w_out = 1;
-    conv->w_in = n_taps * loops.rows;
+    conv->w_in = n_taps * width;
     conv->w_group = n_panels * panel_size;
     conv->w_panel = panel_size;
-    for (int a = 0; a < conv->ndim; ++a) conv->axes[a].w_stride *= loops.rows;
+    conv->w_side = side;
+    for (int a = 0; a < conv->ndim; ++a) conv->axes[a].w_stride *= width;
 }
 
-#define CX_WEIGHTS(T)                                   \
-    template class PackedWeights<T>;                    \
-    template int64_t CountTurned(const GatherConv<T>&); \
-    template void TurnWeights(GatherConv<T>*, T*);
+#define CX_WEIGHTS(T)                                         \
+    template class PackedWeights<T>;                          \
+    template int64_t CountTurned(const GatherConv<T>&, Side); \
+    template void TurnWeights(GatherConv<T>*, Side, T*);
 CX_WEIGHTS(float)
 CX_WEIGHTS(double)
 CX_WEIGHTS(uint32_t)

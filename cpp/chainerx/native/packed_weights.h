@@ -19,11 +19,12 @@ struct DepthCut {
     int64_t size() const { return channels.size() * taps.size(); }
 };
 
-// Panels of rows, which are channels of the output, for each group and cut of the depth.
+// Panels of channels of the output, which are rows (Side::kA) or columns of the product, for each
+// group and cut of the depth.
 template <typename T>
 class PackedWeights {
  public:
-    PackedWeights(const GatherConv<T>& conv, int64_t n_taps);
+    PackedWeights(const GatherConv<T>& conv, int64_t n_taps, Side side);
 
     int64_t n_depths() const { return n_channel_cuts_ * n_tap_cuts_; }
     int64_t n_panels() const { return n_panels_; }
@@ -35,12 +36,12 @@ class PackedWeights {
         return {Part{conv_.ins, n_channel_cuts_, i / n_tap_cuts_},
                 Part{n_taps_, n_tap_cuts_, i % n_tap_cuts_}};
     }
-    Part rows(int64_t panel) const { return {conv_.outs, n_panels_, panel}; }
+    Part channels(int64_t panel) const;
     T* panel(int64_t group, int64_t i_depth, int64_t i) const {
         const DepthCut cut = depth(i_depth);
         const int64_t before = cut.channels.begin * n_taps_ + cut.channels.size() * cut.taps.begin;
         return data_.data() +
-               rows_ * ((group * conv_.ins * n_taps_ + before) * n_panels_ + i * cut.size());
+               width_ * ((group * conv_.ins * n_taps_ + before) * n_panels_ + i * cut.size());
     }
 
  private:
@@ -48,7 +49,8 @@ class PackedWeights {
               bool adjacent) const;
 
     const GatherConv<T>& conv_;
-    const int64_t rows_;
+    const Side side_;
+    const int64_t width_;  // of a panel
     const int64_t n_taps_;
     const int64_t n_tap_cuts_;
     const int64_t n_channel_cuts_;
@@ -58,12 +60,12 @@ class PackedWeights {
 
 // How many elements TurnWeights writes.
 template <typename T>
-int64_t CountTurned(const GatherConv<T>& conv);
+int64_t CountTurned(const GatherConv<T>& conv, Side side);
 
 // Makes conv read its weights from `turned`, where the channels of the output are adjacent, panel
 // by panel: for several convolutions that have some of the taps each. In `conv` it has all taps,
 // and they are adjacent.
 template <typename T>
-void TurnWeights(GatherConv<T>* conv, T* turned);
+void TurnWeights(GatherConv<T>* conv, Side side, T* turned);
 
 }  // namespace chainerx::native

@@ -98,10 +98,10 @@ template <typename T>
 void PackA(const T* x, int64_t row, int64_t column, int64_t n, int64_t k, T* panel) {
     Pack<kRows>(x, column, row, n, k, panel);
 }
-template <typename T>
-void CopyA(const T* columns, int64_t step, int64_t k, T* panel) {
-    for (int64_t q = 0; q < k; ++q, columns += step, panel += kRows) {
-        __builtin_memcpy(panel, columns, kRows * sizeof(T));
+template <int kTo, typename T>
+void Copy(const T* from, int64_t step, int64_t k, T* panel) {
+    for (int64_t q = 0; q < k; ++q, from += step, panel += kTo) {
+        __builtin_memcpy(panel, from, kTo * sizeof(T));
     }
 }
 template <typename T>
@@ -191,15 +191,18 @@ void GatherUpTo4(const T* x, int64_t plane, int64_t count, const GatherPiece* pi
     }
 }
 
-template <typename T>
-void Gather(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces, int64_t n_pieces,
-            T* panel, int64_t step) {
-    const GatherPiece* const end = pieces + n_pieces;
-    for (int v = 0; v < kVectors; ++v) {
+template <int kN, typename T>
+void GatherVectors(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
+                   int64_t n_pieces, T* panel, int64_t step) {
+    // From the last vector to the first one: where the step is no multiple of a vector, what it
+    // writes too much is written again.
+    const GatherPiece* end = pieces + n_pieces;
+    for (int v = kN - 1; v >= 0; --v) {
         T* to = panel + v * kWidth<T>;
-        const GatherPiece* piece = pieces;
-        while (pieces != end && pieces->vector == v) ++pieces;
-        const int64_t n = pieces - piece;
+        const GatherPiece* piece = end;
+        while (piece != pieces && piece[-1].vector == v) --piece;
+        const int64_t n = end - piece;
+        end = piece;
         if (n == 0) {
             const Batch<T> zero{T{0}};
             for (int64_t c = 0; c < count; ++c) zero.store_unaligned(to + c * step);
@@ -216,6 +219,18 @@ void Gather(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
             GatherUpTo4(x, plane, count, piece + i, n - i < 4 ? n - i : 4, i != 0, to, step);
         }
     }
+}
+
+template <typename T>
+void Gather(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces, int64_t n_pieces,
+            T* panel, int64_t step) {
+    GatherVectors<kVectors>(x, plane, count, pieces, n_pieces, panel, step);
+}
+template <typename T>
+void GatherA(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces, int64_t n_pieces,
+             T* panel) {
+    constexpr int kN = (kRows + kWidth<T> - 1) / kWidth<T>;
+    GatherVectors<kN>(x, plane, count, pieces, n_pieces, panel, kRows);
 }
 
 // Some first rows and vectors of a tile; the first n columns of these are wanted.
@@ -301,8 +316,9 @@ void Tile(int64_t k, const T* a, const T* b, T* c, int64_t ldc, int64_t m, int64
 }
 
 template <typename T>
-constexpr GemmLoops<T> kLoops{kRows,     kColumns<T>, kWidth<T>,  &PackA<T>,
-                              &PackB<T>, &CopyA<T>,   &Gather<T>, &Tile<T>};
+constexpr GemmLoops<T> kLoops{
+    kRows,           kColumns<T>,           kWidth<T>,  &PackA<T>,   &PackB<T>,
+    &Copy<kRows, T>, &Copy<kColumns<T>, T>, &Gather<T>, &GatherA<T>, &Tile<T>};
 
 }  // namespace
 }  // namespace CX_ISA

@@ -1,0 +1,138 @@
+// Convolutions with few positions, which are the rows of the product; the channels of the output
+// are its columns.
+#include <algorithm>
+#include <cstdint>
+
+#include "chainerx/core/interrupt.h"
+#include "chainerx/core/thread_pool.h"
+#include "chainerx/native/conv_positions.h"
+#include "chainerx/native/gemm_loops.h"
+#include "chainerx/native/packed_weights.h"
+#include "chainerx/native/parts.h"
+#include "chainerx/native/scratch.h"
+
+namespace chainerx::native {
+namespace {
+
+// The sums of some positions, `ld` apart, and columns to y.
+template <typename T>
+void WriteTurned(const T* sums, int64_t ld, int64_t n_columns, const PositionPanel<T>& place,
+                 int64_t y_step, int64_t y_channel, const T* bias, T* y) {
+    for (int64_t s = 0; s < place.n_segments; ++s) {
+        const Segment& segment = place.segments[s];
+        const T* from = sums + segment.column * ld;
+        for (int64_t o = 0; o < n_columns; ++o) {
+            T* to = y + o * y_channel + segment.y;
+            const T add = bias != nullptr ? bias[o] : T{0};
+            for (int64_t i = 0; i < segment.length; ++i) to[i * y_step] = from[i * ld + o] + add;
+        }
+    }
+}
+
+// Some panels of channels of one group.
+template <typename T>
+void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
+              const PackedWeights<T>& weights, const PositionPanel<T>* places, int64_t n_places,
+              int64_t group, const Part& panels) {
+    const GemmLoops<T>& loops = GemmLoopsOf<T>();
+    const int64_t n_positions = gatherer.n_columns();
+    const int64_t ld = panels.size() * loops.columns;
+    const int64_t most_ranges = gatherer.n_taps() / 2 + 1;
+    const int64_t block_size = weights.largest_depth() * loops.rows + loops.width;
+    const Scratch<T> sums{n_positions * ld};
+    const Scratch<T> packed{n_places * block_size};
+    const Scratch<Part> ranges{n_places * most_ranges};
+    const Scratch<int64_t> n_ranges{n_places};
+    for (int64_t d = 0; d < weights.n_depths(); ++d) {
+        const DepthCut cut = weights.depth(d);
+        internal::CheckInterrupt();
+        for (int64_t i = 0; i < n_places; ++i) {
+            n_ranges.data()[i] =
+                gatherer.Pack(Side::kA, group, places[i].runs, places[i].n_runs, cut,
+                              packed.data() + i * block_size, ranges.data() + i * most_ranges);
+        }
+        for (int64_t p = panels.begin; p < panels.end; ++p) {
+            const T* b = weights.panel(group, d, p);
+            const int64_t n = weights.channels(p).size();
+            for (int64_t i = 0; i < n_places; ++i) {
+                const Part rows{n_positions, n_places, i};
+                T* to = sums.data() + rows.begin * ld + (p - panels.begin) * loops.columns;
+                // At least once, to set the sums.
+                for (int64_t r = 0; r < n_ranges.data()[i] || (r == 0 && d == 0); ++r) {
+                    const Part taps =
+                        n_ranges.data()[i] == 0 ? Part{0, 0} : ranges.data()[i * most_ranges + r];
+                    const int64_t begin = taps.begin * cut.channels.size();
+                    loops.tile(taps.size() * cut.channels.size(),
+                               packed.data() + i * block_size + begin * loops.rows,
+                               b + begin * loops.columns, to, ld, rows.size(), n, d != 0 || r != 0,
+                               nullptr);
+                }
+            }
+        }
+    }
+    const int64_t first = group * conv.outs + weights.channels(panels.begin).begin;
+    const int64_t end = group * conv.outs + weights.channels(panels.end - 1).end;
+    for (int64_t i = 0; i < n_places; ++i) {
+        const Part rows{n_positions, n_places, i};
+        WriteTurned(sums.data() + rows.begin * ld, ld, end - first, places[i],
+                    conv.axes[conv.ndim - 1].y_stride, conv.y_channel,
+                    conv.bias != nullptr ? conv.bias + first : nullptr,
+                    conv.y + first * conv.y_channel);
+    }
+}
+
+}  // namespace
+
+template <typename T>
+Side SideOf(int64_t n_positions, int64_t outs) {
+    const GemmLoops<T>& loops = GemmLoopsOf<T>();
+    constexpr int64_t kMost = 256;
+    if (n_positions > kMost || outs < loops.columns) return Side::kA;
+    // Columns are computed in whole vectors.
+    constexpr double kWaste = 1.03;
+    const int64_t computed = CeilDiv(n_positions, loops.width) * loops.width;
+    return static_cast<double>(computed) > kWaste * static_cast<double>(n_positions) ? Side::kB
+                                                                                     : Side::kA;
+}
+
+template <typename T>
+void RunPositionsInRows(const GatherConv<T>& conv, const Gatherer<T>& gatherer) {
+    const GemmLoops<T>& loops = GemmLoopsOf<T>();
+    const PackedWeights<T> weights{conv, gatherer.n_taps(), Side::kB};
+    const int64_t n_positions = gatherer.n_columns();
+    const int64_t n_places = CeilDiv(n_positions, loops.rows);
+    const Scratch<PositionPanel<T>> places{n_places};
+    for (int64_t i = 0; i < n_places; ++i) {
+        const Part rows{n_positions, n_places, i};
+        places.data()[i].Find(gatherer, rows.begin, rows.end);
+    }
+    // Four panels or so for each gathering of the input; fewer where there are threads for them.
+    const double work = static_cast<double>(n_positions) * static_cast<double>(conv.outs) *
+                        static_cast<double>(conv.ins * gatherer.n_taps());
+    constexpr double kLeast = 0x1p19;  // 10 us
+    const int64_t wanted = std::min(static_cast<int64_t>(std::min(work / kLeast, 0x1p20)),
+                                    int64_t{GetNumThreads()} * 4);
+    const int64_t n_parts = std::clamp<int64_t>(
+        wanted / conv.groups, CeilDiv(weights.n_panels(), 16), weights.n_panels());
+    const auto run = [&](int64_t item) {
+        RunBlock(conv, gatherer, weights, places.data(), n_places, item / n_parts,
+                 Part{weights.n_panels(), n_parts, item % n_parts});
+    };
+    const int64_t n_items = conv.groups * n_parts;
+    if (GetNumThreads() == 1 || work < 2 * kLeast) {
+        for (int64_t i = 0; i < n_items; ++i) run(i);
+    } else {
+        ParallelFor(n_items, run);
+    }
+}
+
+#define CX_ROWS(T)                             \
+    template Side SideOf<T>(int64_t, int64_t); \
+    template void RunPositionsInRows(const GatherConv<T>&, const Gatherer<T>&);
+CX_ROWS(float)
+CX_ROWS(double)
+CX_ROWS(uint32_t)
+CX_ROWS(uint64_t)
+#undef CX_ROWS
+
+}  // namespace chainerx::native

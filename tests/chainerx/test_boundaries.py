@@ -28,8 +28,16 @@ SIZES = sorted(
 WIDTHS = [1, 2, 3, 5, 31, 32, 33, 63, 64, 65, 127, 129, 255, 257, 511, 512, 513, 1023, 1025, 2049]
 LENGTHS = [1, 2, 15, 16, 17, 31, 33, 64, 65, 127, 128, 129, 255, 257, 1024, 1025, 4097, 16385]
 
-# Sizes in the sources that no test can reach, and that are no sizes of arrays.
-BEYOND = {1 << 30: 'indices of 32 bits', 1 << 19: 'bytes: 2^17 of 4', 1 << 22: 'bytes: 2^18 of 16'}
+# Sizes in the sources that no test can reach, that are no sizes of arrays, or that others test.
+BEYOND = {
+    1 << 30: 'indices of 32 bits',
+    1 << 19: 'bytes: 2^17 of 4',
+    1 << 20: 'elements to a task: test_normalization.py has larger arrays',
+    1 << 22: 'bytes: 2^18 of 16',
+    1 << 24: 'bytes that are converted at a time: test_products.py',
+    320: 'depth of a product: test_products.py',
+    336: 'rows of a product: test_products.py',
+}
 
 DTYPES = ['float32', 'float64', 'float16', 'bfloat16', 'int8', 'int64', 'uint8', 'bool']
 

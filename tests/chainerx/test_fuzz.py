@@ -62,7 +62,7 @@ def run_batch(seed, first, last, folder):
             end = watch(process, progress, first)
             out.seek(0)
             err.seek(0)
-            reports = [json.loads(line) for line in out if line.startswith('{')]
+            reports = [json.loads(line) for line in out if line.startswith('{"')]
             errors = err.read()
         findings += [r for r in reports if 'finding' in r]
         done = [r for r in reports if 'counts' in r]

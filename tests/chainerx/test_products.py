@@ -8,7 +8,11 @@ import chainerx as chx
 import numpy as np
 import pytest
 
-SIZES = [(97, 331, 210), (64, 700, 450), (333, 320, 48), (16, 5000, 40), (130, 16, 900)]
+# Among them what is below, at and above the sizes at which panels and blocks end.
+SIZES = [
+    *[(97, 331, 210), (64, 700, 450), (16, 5000, 40), (130, 16, 900), (20, 80, 4130)],
+    *[(335, 319, 31), (336, 320, 32), (337, 321, 33), (673, 641, 17), (15, 900, 900)],
+]
 
 
 @pytest.fixture
@@ -144,6 +148,30 @@ def test_convolutions_on_any_number_of_threads(name, dtype, threads):
         threads(n)
         for a, e in zip(run(), expected, strict=True):
             np.testing.assert_array_equal(a, e)
+
+
+@pytest.mark.parametrize('dtype', ['float32', 'float16'])
+def test_more_images_than_are_converted_at_a_time(dtype):
+    """What is taken apart for the stride, or converted, is some images at a time."""
+    rng = np.random.default_rng(0)
+    x = chx.array(rng.standard_normal((5, 40, 300, 161), 'f4').astype(dtype))
+    w = chx.array(rng.standard_normal((6, 40, 3, 3), 'f4').astype(dtype))
+    x.require_grad()
+    w.require_grad()
+    y = chx.conv(x, w, stride=2, pad=1)
+    y.sum().backward()
+    gw = 0
+    for i in range(5):
+        one = x[i : i + 1].as_grad_stopped().require_grad()
+        kernel = w.as_grad_stopped().require_grad()
+        part = chx.conv(one, kernel, stride=2, pad=1)
+        part.sum().backward()
+        tolerance = 1e-2 if dtype == 'float16' else 1e-4
+        for whole, alone in ((y, part), (x.grad, one.grad)):
+            whole, alone = chx.to_numpy(whole[i : i + 1]), chx.to_numpy(alone)
+            np.testing.assert_allclose(whole, alone, tolerance, tolerance)
+        gw = gw + chx.to_numpy(kernel.grad).astype('f8')
+    np.testing.assert_allclose(chx.to_numpy(w.grad), gw, 1e-2, np.abs(gw).max() * 1e-3)
 
 
 def test_convolution_reads_and_writes_nothing_beyond():

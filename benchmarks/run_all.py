@@ -144,6 +144,13 @@ def run(name, folder, *arguments):
     return json.loads(out.read_text())
 
 
+def sections_of(document):
+    """Heading -> text of what was written before; a blank line comes first."""
+    body = document.read_text().split(MISSED.splitlines()[1])[0].rstrip('\n') + '\n'
+    parts = body.split('\n## ')[1:]
+    return {part.split('\n', 1)[0]: f'\n## {part.rstrip()}\n' for part in parts}
+
+
 def stop(name, code):
     """A table without rows would take the place of one that has them."""
     sys.exit(
@@ -164,6 +171,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--out', type=pathlib.Path, default=DOCUMENT)
     parser.add_argument('--skip', action='append', default=[], help='name of a file to leave out')
+    parser.add_argument(
+        '--only',
+        action='append',
+        default=[],
+        help='a file to run; the other tables stay as they are',
+    )
     parser.add_argument('--prefix', help='of the C++ library, where chainerx is a build in place')
     args = parser.parse_args()
 
@@ -180,9 +193,13 @@ def main():
     )
     if (load := os.getloadavg()[0]) > 0.5:
         text += BUSY.format(load=load, cores=os.cpu_count())
+    kept = sections_of(args.out) if args.only else {}
     with tempfile.TemporaryDirectory() as folder:
         for name, heading, peer in SECTIONS:
             if name in args.skip:
+                continue
+            if args.only and name not in args.only:
+                text += kept.get(heading, '')
                 continue
             if name == 'announcement':
                 text += f'\n## {heading}\n{ANNOUNCEMENT}{announcement()}'
@@ -193,6 +210,12 @@ def main():
             text += table(results)
             if name in original:
                 text += f'\nOriginal ChainerX 7.8.1, measured elsewhere: {original[name]}.\n'
+
+        if args.only:
+            text += kept.get('Limits', '') + kept.get('Instructions', '')
+            args.out.write_text(text + MISSED)
+            print(f'wrote {args.out}')
+            return
 
         text += '\n## Limits\n\n| what | measured | at most |\n| --- | --- | --- |\n'
         for name, what, unit, *options in [

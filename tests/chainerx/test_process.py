@@ -199,7 +199,7 @@ def test_exit_while_a_daemon_thread_computes(work, threads):
     body = f"""
     import threading, time
     import chainerx as chx
-    x = chx.ones((1500, 1500), 'float32')
+    x = chx.ones((400, 400), 'float32')
     def busy():
         while True:
             {work}

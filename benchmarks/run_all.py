@@ -75,8 +75,7 @@ MISSED = """
 - **C++ against Python**: the bindings add so little to the add itself (the difference of the two
   figures) that C++ cannot take half of the whole.
 - **784-1000-1000-10**, also as a Chain: the column `matmuls` is the matrix products of the step
-  alone, which take nine tenths of the peak of this processor. It is most of the step, and no code
-  around it can bring the ratio below `matmuls / torch`.
+  alone. It is most of the step, and no code around it can bring the ratio below `matmuls / torch`.
 - **Convolutions of one image, gradient of the data**: the weights, which are larger than what they
   are multiplied with, are packed for one use of each.
 - **sum over 1M elements**: both sides read 4 MB from the third-level cache, at some 85 GB/s.

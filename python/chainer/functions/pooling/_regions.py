@@ -43,6 +43,47 @@ class RegionPooling(BuiltinFunction):
         type_check.expect(rois.shape[1] == 4, rois.shape[0] == indices.shape[0])
 
 
+def align_regions(
+    op: str,
+    x: chainerx.ndarray,
+    rois: chainerx.ndarray,
+    roi_indices: chainerx.ndarray,
+    size: tuple[int, int],
+    scale: float,
+    ratios: tuple[int | None, int | None],
+    *,
+    average: bool,
+) -> chainerx.ndarray:
+    """Means or maxima of points between the pixels of each part of each region."""
+
+    def pool(image: chainerx.ndarray, region: list[float]) -> chainerx.ndarray:
+        top, left, bottom, right = (v * scale for v in region)
+        return align(image, ((top, bottom), (left, right)), size, ratios, average=average)
+
+    return for_regions(op, x, rois, roi_indices, size, pool)
+
+
+def pool_regions(
+    op: str,
+    x: chainerx.ndarray,
+    rois: chainerx.ndarray,
+    roi_indices: chainerx.ndarray,
+    size: tuple[int, int],
+    scale: float,
+    *,
+    average: bool,
+) -> chainerx.ndarray:
+    """Means or maxima of the pixels of each part of each region."""
+    empty = 0.0 if average else -float('inf')
+
+    def pool(image: chainerx.ndarray, region: list[float]) -> chainerx.ndarray:
+        top, left, bottom, right = (round(v * scale) for v in region)
+        spans = (top, max(bottom, top + 1)), (left, max(right, left + 1))
+        return pool_bins(image, spans, size, average, empty)
+
+    return for_regions(op, x, rois, roi_indices, size, pool)
+
+
 def to_outsize(outsize: tp.Any) -> tuple[int, int]:
     """Height and width, of a number for both or a pair.
 

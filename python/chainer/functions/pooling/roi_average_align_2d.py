@@ -9,8 +9,7 @@ import chainerx
 from chainer import variable
 from chainer.functions.pooling._regions import (
     RegionPooling,
-    align,
-    for_regions,
+    align_regions,
     to_outsize,
     to_ratios,
     to_scale,
@@ -37,12 +36,10 @@ class ROIAverageAlign2D(RegionPooling):
         spatial_scale: float,
         sampling_ratio: tuple[int | None, int | None],
     ) -> chainerx.ndarray:
-        def pool(image: chainerx.ndarray, region: list[float]) -> chainerx.ndarray:
-            top, left, bottom, right = (v * spatial_scale for v in region)
-            spans = (top, bottom), (left, right)
-            return align(image, spans, (outh, outw), sampling_ratio, average=True)
-
-        return for_regions('roi_average_align_2d', x, rois, roi_indices, (outh, outw), pool)
+        size, op = (outh, outw), 'roi_average_align_2d'
+        return align_regions(
+            op, x, rois, roi_indices, size, spatial_scale, sampling_ratio, average=True
+        )
 
 
 def roi_average_align_2d(

@@ -9,8 +9,7 @@ import chainerx
 from chainer import variable
 from chainer.functions.pooling._regions import (
     RegionPooling,
-    for_regions,
-    pool_bins,
+    pool_regions,
     to_outsize,
     to_scale,
 )
@@ -29,12 +28,8 @@ class ROIMaxPooling2D(RegionPooling):
         outw: int,
         spatial_scale: float,
     ) -> chainerx.ndarray:
-        def pool(image: chainerx.ndarray, region: list[float]) -> chainerx.ndarray:
-            top, left, bottom, right = (round(v * spatial_scale) for v in region)
-            spans = (top, max(bottom, top + 1)), (left, max(right, left + 1))
-            return pool_bins(image, spans, (outh, outw), False, -float('inf'))
-
-        return for_regions('roi_max_pooling_2d', x, rois, roi_indices, (outh, outw), pool)
+        size, op = (outh, outw), 'roi_max_pooling_2d'
+        return pool_regions(op, x, rois, roi_indices, size, spatial_scale, average=False)
 
 
 def roi_max_pooling_2d(

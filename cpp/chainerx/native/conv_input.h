@@ -13,8 +13,8 @@
 namespace chainerx::native {
 
 // Axes along which nothing but the position counts are one with the next.
-template <typename T>
-void MergeAxes(GatherConv<T>* conv) {
+template <typename Conv>
+void MergeAxes(Conv* conv) {
     const auto is_plain = [](const GatherAxis& axis) {
         return axis.taps == 1 && axis.offset == 0 && axis.step == 1 && axis.in == axis.out;
     };
@@ -133,8 +133,8 @@ GatherConv<T> MakeConv(const Array& w, const Array& b, int64_t groups, const Arr
 
 // Sets the axes of a forward pass, all but their strides in x, and returns what is seen of x: where
 // there is one tap, the elements that it sees are those of a shorter axis.
-template <typename T>
-Array SetAxes(const Array& x, const ConvGeometry& geometry, const Array& y, GatherConv<T>* conv) {
+template <typename Conv>
+Array SetAxes(const Array& x, const ConvGeometry& geometry, const Array& y, Conv* conv) {
     Shape shape = x.shape();
     Strides strides = x.strides();
     for (int a = 0; a < conv->ndim; ++a) {

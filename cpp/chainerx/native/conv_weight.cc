@@ -12,10 +12,7 @@
 namespace chainerx::native {
 namespace {
 
-// Positions that are summed at a time: a panel of these and one of gy stay in the first-level cache
-// or close to it.
-constexpr int64_t kDepth = 320;
-// Columns, that is taps and channels, whose panels stay in the second.
+// Columns, that is taps and channels, whose panels stay in the second-level cache.
 constexpr int64_t kBlockColumns = 256;
 
 // gy as panels of rows: for each group, cut of the positions and panel.
@@ -27,7 +24,7 @@ class PackedGrad {
           positions_{positions},
           rows_{GemmLoopsOf<T>().rows},
           depth_{conv.batch * positions},
-          n_depths_{CeilDiv(depth_, kDepth)},
+          n_depths_{CeilDiv(depth_, kPanelDepth)},
           n_panels_{CeilDiv(conv.outs, rows_)},
           data_{conv.groups * n_panels_ * rows_ * depth_} {
         ParallelFor(conv.groups * n_depths_, [&](int64_t i) {
@@ -139,7 +136,7 @@ class SeenPacker {
             tap.length = std::min(end - column, conv_.ins - channel);
             tap.offset = channel;
             for (int a = conv_.ndim - 1; a >= 0; --a) {
-                const WeightAxis& axis = conv_.axes[a];
+                const GatherAxis& axis = conv_.axes[a];
                 tap.at[a] = axis.offset + t % axis.taps * axis.dilate;
                 tap.offset += tap.at[a] * axis.x_stride;
                 t /= axis.taps;
@@ -173,7 +170,7 @@ class SeenPacker {
             int64_t rest = column / last_.taps;
             int64_t offset = last;
             for (int a = conv_.ndim - 2; a >= 0; --a) {
-                const WeightAxis& axis = conv_.axes[a];
+                const GatherAxis& axis = conv_.axes[a];
                 offset += rest % axis.taps * axis.dilate * axis.x_stride;
                 rest /= axis.taps;
             }
@@ -266,7 +263,7 @@ class SeenPacker {
     const WeightConv<T>& conv_;
     const int64_t group_;
     const int64_t positions_;
-    const WeightAxis& last_;
+    const GatherAxis& last_;
     int64_t n_taps_{0};
     int64_t n_pieces_{0};
     Tap taps_[kMostTaps];

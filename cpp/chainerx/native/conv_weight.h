@@ -4,21 +4,9 @@
 
 #include <cstdint>
 
-#include "chainerx/kernels/conv_geometry.h"
+#include "chainerx/native/conv_gather.h"
 
 namespace chainerx::native {
-
-// One spatial axis. Output position i sees the inputs i * step + offset + t * dilate, where they
-// are inside; t counts the taps.
-struct WeightAxis {
-    int64_t in;
-    int64_t out;
-    int64_t step;
-    int64_t offset;
-    int64_t dilate;
-    int64_t taps;
-    int64_t x_stride;  // in elements, as all strides here
-};
 
 template <typename T>
 struct WeightConv {
@@ -27,7 +15,7 @@ struct WeightConv {
     int64_t ins;   // channels of the input, of one group
     int64_t outs;  // of the output
     int ndim;
-    WeightAxis axes[kMaxSpatial];
+    GatherAxis axes[kMaxSpatial];
 
     // How a position sees its columns, of which there are ins * taps:
     enum class Columns {

@@ -25,27 +25,6 @@ Array ChannelsLast(const Array& x) {
     return MakeView(x, shape, strides, x.raw_data());
 }
 
-// Axes along which only the position counts are one with the next.
-template <typename T>
-void MergeAxes(WeightConv<T>* conv) {
-    const auto is_plain = [](const WeightAxis& axis) {
-        return axis.taps == 1 && axis.offset == 0 && axis.step == 1 && axis.in == axis.out;
-    };
-    int n = 0;
-    for (int a = 0; a < conv->ndim; ++a) {
-        const WeightAxis& next = conv->axes[a];
-        if (n != 0 && is_plain(conv->axes[n - 1]) && is_plain(next) &&
-            conv->axes[n - 1].x_stride == next.in * next.x_stride) {
-            const int64_t length = conv->axes[n - 1].in * next.in;
-            conv->axes[n - 1] = next;
-            conv->axes[n - 1].in = conv->axes[n - 1].out = length;
-        } else {
-            conv->axes[n++] = next;
-        }
-    }
-    conv->ndim = n;
-}
-
 // Where groups have hardly any channels.
 template <typename T>
 void RunDirect(const Array& x, const Array& gy, const ConvGeometry& geometry, Dtype dtype,
@@ -76,13 +55,13 @@ typename WeightConv<T>::Columns ColumnsOf(const WeightConv<T>& conv) {
     using Columns = typename WeightConv<T>::Columns;
     bool is_plain = true;
     for (int a = 0; a < conv.ndim; ++a) {
-        const WeightAxis& axis = conv.axes[a];
+        const GatherAxis& axis = conv.axes[a];
         is_plain =
             is_plain && axis.taps == 1 && axis.offset == 0 && axis.step == 1 && axis.in == axis.out;
     }
     if (is_plain) return Columns::kPlain;
     // Whichever has more of them side by side.
-    const WeightAxis& last = conv.axes[conv.ndim - 1];
+    const GatherAxis& last = conv.axes[conv.ndim - 1];
     constexpr int64_t kFew = 16;
     return conv.ins < kFew && conv.ins < last.taps && last.dilate == 1 ? Columns::kTaps
                                                                        : Columns::kChannels;
@@ -96,7 +75,7 @@ Array WithMargins(const Array& x, const WeightConv<T>& conv, Dtype dtype) {
     int64_t from = 0;
     int64_t to = 0;
     for (int a = 0; a < conv.ndim; ++a) {
-        const WeightAxis& axis = conv.axes[a];
+        const GatherAxis& axis = conv.axes[a];
         padded[a + 2] = (axis.out - 1) * axis.step + (axis.taps - 1) * axis.dilate + 1;
     }
     const Array y = EmptyUnchecked(padded, dtype, x.device());
@@ -134,25 +113,13 @@ void RunConvWeightGrad(const Array& x, const Array& gy, const ConvGeometry& geom
     conv.outs = gw.shape()[0] / geometry.groups;
     conv.ins = gw.shape()[1];
     conv.ndim = gw.ndim() - 2;
-    Shape shape = x.shape();
-    Strides strides = x.strides();
+    const Strides gy_strides{gy.shape(), 1};
     for (int a = 0; a < conv.ndim; ++a) {
-        WeightAxis& axis = conv.axes[a];
-        axis.out = gy.shape()[a + 2];
-        axis.step = geometry.stride[a];
-        axis.offset = -geometry.pad[a];
-        axis.dilate = geometry.dilate[a];
-        axis.taps = gw.shape()[a + 2];
-        // Where there is one tap, the elements that are seen are those of a shorter axis.
-        if (axis.taps == 1 && axis.offset == 0 && axis.out - 1 <= (shape[a + 2] - 1) / axis.step) {
-            shape[a + 2] = axis.out;
-            strides[a + 2] *= axis.step;
-            axis.step = 1;
-        }
-        axis.in = shape[a + 2];
+        conv.axes[a].taps = gw.shape()[a + 2];
+        conv.axes[a].y_stride = gy_strides[a + 2];
     }
     using Columns = typename WeightConv<T>::Columns;
-    const Array whole = MakeView(x, shape, strides, x.raw_data());
+    const Array whole = SetAxes(x, geometry, gy, &conv);
     conv.columns = ColumnsOf(conv);
     const Array seen = conv.columns == Columns::kChannels ? ChannelsLast(whole) : whole;
 

@@ -13,9 +13,8 @@
 namespace chainerx::native {
 namespace {
 
-// A panel of b, this deep, stays in the first-level cache together with one of a; a block of a of
-// this many rows in the second; and a block of b of this many columns in the third.
-constexpr int64_t kDepth = 320;
+// A block of a of this many rows stays in the second-level cache, and one of b of this many columns
+// in the third.
 constexpr int64_t kBlockRows = 336;
 constexpr int64_t kBlockColumns = 4096;
 
@@ -32,7 +31,7 @@ void Run(const Operand2d& a, const Operand2d& b, int64_t m, int64_t n, int64_t k
          int64_t ldc, bool accumulate) {
     const GemmLoops<float>& loops = gemm_loops().f32;
     const int64_t columns = loops.columns;
-    const int64_t n_depths = CeilDiv(k, kDepth);
+    const int64_t n_depths = CeilDiv(k, kPanelDepth);
     const int64_t depth = CeilDiv(k, n_depths);
     const int64_t width = std::min(kBlockColumns, CeilDiv(n, columns) * columns);
     const int64_t n_row_blocks = CeilDiv(m, kBlockRows);

@@ -55,6 +55,10 @@ struct GemmUnit {
 
 const GemmUnit& gemm_loops();
 
+// How deep panels are at most: one of a and one of b stay in the first-level cache or close to it.
+// What an element is summed in follows from it, so it depends on nothing.
+inline constexpr int64_t kPanelDepth = 320;
+
 // rows * columns, at most.
 template <typename T>
 inline constexpr int kMostTile = 14 * 128 / sizeof(T);

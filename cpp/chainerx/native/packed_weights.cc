@@ -9,9 +9,6 @@
 namespace chainerx::native {
 namespace {
 
-// A panel this deep, and one of the input, stay in the first-level cache or close to it. What each
-// element is summed in follows from it: a function of the shape alone.
-constexpr int64_t kDepth = 320;
 // Panels that are packed together, since their parts of a line of weights are side by side.
 constexpr int64_t kPanels = 8;
 
@@ -44,8 +41,8 @@ PackedWeights<T>::PackedWeights(const GatherConv<T>& conv, int64_t n_taps, Side 
       side_{side},
       width_{WidthOf<T>(side)},
       n_taps_{n_taps},
-      n_tap_cuts_{CeilDiv(n_taps, kDepth)},
-      n_channel_cuts_{CeilDiv(conv.ins, std::max<int64_t>(1, kDepth / n_taps))},
+      n_tap_cuts_{CeilDiv(n_taps, kPanelDepth)},
+      n_channel_cuts_{CeilDiv(conv.ins, std::max<int64_t>(1, kPanelDepth / n_taps))},
       n_panels_{CeilDiv(conv.outs, width_)},
       data_{conv.groups * n_panels_ * width_ * conv.ins * n_taps} {
     // Of each tap, in w, and whether they are 0, 1, 2, ...

@@ -31,6 +31,17 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize('device', names, indirect=True)
 
 
+@pytest.fixture(autouse=True)
+def same_threads_afterwards():
+    """A test may set the number of threads; the next one has what the process began with."""
+    import chainerx
+
+    before = chainerx.get_num_threads()
+    yield
+    if chainerx.get_num_threads() != before:
+        chainerx.set_num_threads(before)
+
+
 @pytest.fixture
 def device(request):
     """The device under test, made the default one."""

@@ -61,6 +61,7 @@ SHAPES = {
     'large images': ((1, 2, 270, 260), (0, 2, 3)),
     'images in pieces': ((3, 2, 300, 301), (0, 2, 3)),
     'many images in pieces': ((4100, 2, 33), (0, 2)),
+    'long channels': ((1, 64, 140_003), (0, 2)),
     'rows': ((70, 200), (0,)),
     'many rows': ((1500, 130), (0,)),
     'rows in blocks': ((3000, 70), (0,)),
@@ -82,15 +83,12 @@ def test_pieces(name):
     gamma, beta = draw(kept, 'float32', 1, 'gamma'), draw(kept, 'float32', 0, 'beta')
     expected = reference(x, gamma, beta, gy, axis)
     found = []
-    try:
-        for threads in (1, 2, 4, 16):
-            chx.set_num_threads(threads)
-            mean, var = chx.zeros(kept, 'float32'), chx.zeros(kept, 'float32')
-            arrays = map(chx.array, (x, gamma, beta, gy))
-            ys = forward_backward(*arrays, axis, mean=mean, var=var)
-            found.append([to_numpy(y) for y in (*ys, mean * 10, var * 10)])
-    finally:
-        chx.set_num_threads(1)
+    for threads in (1, 2, 4, 16):
+        chx.set_num_threads(threads)
+        mean, var = chx.zeros(kept, 'float32'), chx.zeros(kept, 'float32')
+        arrays = map(chx.array, (x, gamma, beta, gy))
+        ys = forward_backward(*arrays, axis, mean=mean, var=var)
+        found.append([to_numpy(y) for y in (*ys, mean * 10, var * 10)])
     n = x.size / max(1, np.prod(kept))
     for k, (y, e) in enumerate(zip(found[0], expected, strict=True)):
         scale = np.sqrt(n) if k in (2, 3) else 1  # of sums
@@ -155,16 +153,13 @@ def test_pieces_of_rows(name):
     sums = ((gr * u).sum((0, 3)).ravel(), gr.sum((0, 3)).ravel())
     expected = [(u * scale + shift).reshape(shape), gx.reshape(shape), *sums]
     found = []
-    try:
-        for threads in (1, 2, 4, 16):
-            chx.set_num_threads(threads)
-            xs = [chx.array(v).require_grad() for v in (x, gamma, beta)]
-            y = function(*xs)
-            y.grad = chx.array(gy)
-            y.backward()
-            found.append([to_numpy(v) for v in (y, *(v.grad for v in xs))])
-    finally:
-        chx.set_num_threads(1)
+    for threads in (1, 2, 4, 16):
+        chx.set_num_threads(threads)
+        xs = [chx.array(v).require_grad() for v in (x, gamma, beta)]
+        y = function(*xs)
+        y.grad = chx.array(gy)
+        y.backward()
+        found.append([to_numpy(v) for v in (y, *(v.grad for v in xs))])
     for k, (y, e) in enumerate(zip(found[0], expected, strict=True)):
         size = np.sqrt(n * s) if k > 1 else 1  # of sums
         np.testing.assert_allclose(y, e, rtol=2e-6, atol=1e-5 * size, err_msg=f'result {k}')

@@ -15,13 +15,6 @@ SIZES = [
 ]
 
 
-@pytest.fixture
-def threads():
-    before = chx.get_num_threads()
-    yield chx.set_num_threads
-    chx.set_num_threads(before)
-
-
 def operands(m, k, n, layout):
     rng = np.random.default_rng(m * k + n)
     a = rng.standard_normal((m, k), 'f4')
@@ -36,12 +29,12 @@ def operands(m, k, n, layout):
 
 @pytest.mark.parametrize('layout', ['NN', 'NT', 'TN', 'TT'])
 @pytest.mark.parametrize('size', SIZES)
-def test_value_and_threads(size, layout, threads):
+def test_value_and_threads(size, layout):
     a, b, x, y = operands(*size, layout)
     expected = a.astype('f8') @ b
     found = []
     for n in (1, 2, 4, 16):
-        threads(n)
+        chx.set_num_threads(n)
         found.append(chx.to_numpy(x @ y))
         # Each product is rounded, and so is each sum of them.
         bound = 2**-23 * (np.abs(a).astype('f8') @ np.abs(b)) * 4
@@ -118,7 +111,7 @@ CONVOLUTIONS = {
 
 @pytest.mark.parametrize('name', CONVOLUTIONS)
 @pytest.mark.parametrize('dtype', ['float32', 'float16', 'int32'])
-def test_convolutions_on_any_number_of_threads(name, dtype, threads):
+def test_convolutions_on_any_number_of_threads(name, dtype):
     x_shape, w_shape, arguments = CONVOLUTIONS[name]
     if dtype == 'int32':
         x_shape = (1, *x_shape[1:])
@@ -142,10 +135,10 @@ def test_convolutions_on_any_number_of_threads(name, dtype, threads):
             results += chx.grad([y], leaves, grad_outputs=[gy])
         return [chx.to_numpy(r) for r in results]
 
-    threads(1)
+    chx.set_num_threads(1)
     expected = run()
     for n in (2, 4, 16):
-        threads(n)
+        chx.set_num_threads(n)
         for a, e in zip(run(), expected, strict=True):
             np.testing.assert_array_equal(a, e)
 

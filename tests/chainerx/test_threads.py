@@ -98,20 +98,17 @@ def test_concurrent_backward_of_one_graph():
 
 def test_concurrent_kernels_large_enough_for_the_pool():
     chx.set_num_threads(2)
-    try:
-        rng = np.random.default_rng(0)
-        n = rng.standard_normal((300, 300)).astype('float32')
-        x = chx.array(n)
-        expected = [to_numpy(y).tobytes() for y in (chx.exp(x), x.sum(axis=0), x @ x)]
+    rng = np.random.default_rng(0)
+    n = rng.standard_normal((300, 300)).astype('float32')
+    x = chx.array(n)
+    expected = [to_numpy(y).tobytes() for y in (chx.exp(x), x.sum(axis=0), x @ x)]
 
-        def check(_):
-            for _ in range(10):
-                actual = [to_numpy(y).tobytes() for y in (chx.exp(x), x.sum(axis=0), x @ x)]
-                assert actual == expected
+    def check(_):
+        for _ in range(10):
+            actual = [to_numpy(y).tobytes() for y in (chx.exp(x), x.sum(axis=0), x @ x)]
+            assert actual == expected
 
-        in_threads(4, check)
-    finally:
-        chx.set_num_threads(1)
+    in_threads(4, check)
 
 
 def test_arrays_made_in_one_thread_die_in_another():
@@ -172,23 +169,20 @@ def test_the_lock_is_free_during_long_kernels():
 def test_fork(threads):
     """A forked child computes with any number of threads, and does not hang."""
     chx.set_num_threads(threads)
-    try:
-        x = chx.array(np.random.default_rng(0).standard_normal((400, 400)), 'float32')
-        expected = float((x @ x).sum()), float(chx.exp(x).sum())  # the pool is running now
-        sys.stdout.flush()
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                signal.alarm(60)
-                g = x.copy().require_grad()
-                (g @ g).backward()
-                right = (float((x @ x).sum()), float(chx.exp(x).sum())) == expected
-                code = 0 if right and g.grad is not None else 2
-            finally:
-                os._exit(code)
-        _, status = os.waitpid(child, 0)
-        assert os.waitstatus_to_exitcode(status) == 0
-        assert float((x @ x).sum()) == expected[0]
-    finally:
-        chx.set_num_threads(1)
+    x = chx.array(np.random.default_rng(0).standard_normal((400, 400)), 'float32')
+    expected = float((x @ x).sum()), float(chx.exp(x).sum())  # the pool is running now
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            signal.alarm(60)
+            g = x.copy().require_grad()
+            (g @ g).backward()
+            right = (float((x @ x).sum()), float(chx.exp(x).sum())) == expected
+            code = 0 if right and g.grad is not None else 2
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert float((x @ x).sum()) == expected[0]

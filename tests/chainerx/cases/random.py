@@ -36,7 +36,6 @@ def _threads(xp, draw):
         xp.set_num_threads(threads)
         xp.random.seed(3)
         results.append(xp.to_numpy(draw(100_003)))
-    xp.set_num_threads(1)
     assert (results[0] == results[1]).all()
     assert (results[0] == results[2]).all()
     return results[0]

@@ -63,7 +63,7 @@ class BatchRenormalization(BatchNormalization):
         self.rmax = rmax
         self.dmax = dmax
 
-    def forward(  # type: ignore[override]
+    def forward(  # type: ignore[override]  # v7 has it as a parameter here, in **kwargs above
         self, x: tp.Any, finetune: bool = False
     ) -> Variable:
         """Normalize.

@@ -193,7 +193,7 @@ void WithBatchLast(const Array& x, const Array& w, const ConvGeometry& geometry,
     for (int64_t begin = 0; begin < n; begin += group) {
         const int64_t end = std::min(n, begin + group);
         const Array out = BatchLast(y, begin, end);
-        const Array turned = EmptyUnchecked(out.shape(), dtype, y.device());
+        const Array turned = EmptyApart(out.shape(), dtype, y.device());
         run(BatchLast(x, begin, end), wide_w, wide, turned);
         CallOn<kernels::AsType>(y.device(), turned, out);
     }

@@ -5,6 +5,7 @@
 
 #include "chainerx/core/interrupt.h"
 #include "chainerx/core/thread_pool.h"
+#include "chainerx/native/conv_near.h"
 #include "chainerx/native/conv_positions.h"
 #include "chainerx/native/gemm_loops.h"
 #include "chainerx/native/packed_weights.h"
@@ -47,6 +48,8 @@ void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
         const int64_t begin = columns.begin + b * loops.columns;
         places.data()[b].Find(gatherer, begin, std::min(columns.end, begin + loops.columns));
     }
+    const NearInput<T> near{conv, gatherer, columns, weights.most_channels(), places.data(),
+                            n_blocks};
     const int64_t most_ranges = gatherer.n_taps() / 2 + 1;
     const Scratch<Part> ranges{n_blocks * most_ranges};
     const int64_t block_size = weights.largest_depth() * loops.columns;
@@ -56,10 +59,11 @@ void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
     for (int64_t d = 0; d < weights.n_depths(); ++d) {
         const DepthCut cut = weights.depth(d);
         internal::CheckInterrupt();
+        const ChannelView<T> seen = near.Give(group, cut.channels);
         for (int64_t b = 0; b < n_blocks; ++b) {
             PositionPanel<T>& place = places.data()[b];
             place.n_ranges =
-                gatherer.Pack(Side::kB, group, place.runs, place.n_runs, cut,
+                gatherer.Pack(Side::kB, seen, place.runs, place.n_runs, cut,
                               packed.data() + b * block_size, ranges.data() + b * most_ranges);
         }
         for (int64_t p = panels.begin; p < panels.end; ++p) {

@@ -12,7 +12,7 @@ void ConvInput::Prepare(int64_t begin, int64_t end, int64_t* phase) {
     *phase = CeilDiv(length, step_);
     Shape shape = x.shape();
     shape[last] = *phase * step_;
-    held_ = EmptyUnchecked(shape, dtype_, x.device());
+    held_ = EmptyApart(shape, dtype_, x.device());
     // x[..., i::step] becomes held_[..., i * phase:].
     Strides from = x.strides();
     from[last] *= step_;

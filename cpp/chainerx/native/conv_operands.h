@@ -6,6 +6,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/kernels/memory.h"
+#include "chainerx/native/parts.h"
 
 namespace chainerx::native {
 
@@ -22,6 +23,20 @@ inline Array AsContiguousOf(const Array& x, Dtype dtype) {
     const Array y = EmptyUnchecked(x.shape(), dtype, x.device());
     CallOn<kernels::AsType>(x.device(), x, y);
     return y;
+}
+
+// An array whose channels (axis 1) lie an odd number of pairs of cache lines apart, so that as many
+// of them as a tile has rows can stay in a cache side by side.
+inline Array EmptyApart(const Shape& shape, Dtype dtype, Device& device) {
+    constexpr int64_t kPair = 128;
+    const int64_t item = GetItemSize(dtype);
+    Strides strides{shape, item};
+    if (shape.GetTotalSize() == 0) return EmptyUnchecked(shape, dtype, device);
+    const int64_t step = (CeilDiv(strides[1], kPair) | 1) * kPair;
+    const Array memory = EmptyUnchecked({shape[0] * shape[1] * step / item}, dtype, device);
+    strides[0] = shape[1] * step;
+    strides[1] = step;
+    return internal::MakeView(memory, shape, strides, memory.raw_data());
 }
 
 // How many of n images, `nbytes` each, are converted at a time.

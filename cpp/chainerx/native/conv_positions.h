@@ -32,6 +32,13 @@ struct Segment {
     int64_t y;
 };
 
+// Channels of the input, at the first one of some.
+template <typename T>
+struct ChannelView {
+    const T* data;
+    int64_t step;
+};
+
 // What all panels of one convolution share.
 template <typename T>
 class Gatherer {
@@ -72,10 +79,9 @@ class Gatherer {
 
     // The rows of the panel that are one cut of the depth, but for taps that see nothing of the
     // input. Returns how many ranges of taps are left.
-    int64_t Pack(Side side, int64_t group, const PositionRun* runs, int64_t n_runs,
+    int64_t Pack(Side side, const ChannelView<T>& x, const PositionRun* runs, int64_t n_runs,
                  const DepthCut& cut, T* panel, Part* ranges) const {
         const GemmLoops<T>& loops = GemmLoopsOf<T>();
-        const T* x = conv_.x + (group * conv_.ins + cut.channels.begin) * conv_.x_channel;
         const int64_t n_channels = cut.channels.size();
         // Zeros take less time than another tile, where there are few.
         constexpr int64_t kLeastChannels = 8;
@@ -91,10 +97,10 @@ class Gatherer {
             const int64_t n_pieces = FindPieces(tap, runs, n_runs, loops.width, pieces);
             if (n_pieces != 0 || n_channels < kLeastChannels) {
                 if (side == Side::kA) {
-                    loops.gather_a(x, conv_.x_channel, n_channels, pieces, n_pieces,
+                    loops.gather_a(x.data, x.step, n_channels, pieces, n_pieces,
                                    panel + t * n_channels * loops.rows);
                 } else {
-                    loops.gather(x, conv_.x_channel, n_channels, pieces, n_pieces,
+                    loops.gather(x.data, x.step, n_channels, pieces, n_pieces,
                                  panel + t * n_channels * loops.columns, loops.columns);
                 }
                 if (n != 0 && ranges[n - 1].end == t) {

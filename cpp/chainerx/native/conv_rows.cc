@@ -46,9 +46,11 @@ void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
     for (int64_t d = 0; d < weights.n_depths(); ++d) {
         const DepthCut cut = weights.depth(d);
         internal::CheckInterrupt();
+        const ChannelView<T> x{
+            conv.x + (group * conv.ins + cut.channels.begin) * conv.x_channel, conv.x_channel};
         for (int64_t i = 0; i < n_places; ++i) {
             n_ranges.data()[i] =
-                gatherer.Pack(Side::kA, group, places[i].runs, places[i].n_runs, cut,
+                gatherer.Pack(Side::kA, x, places[i].runs, places[i].n_runs, cut,
                               packed.data() + i * block_size, ranges.data() + i * most_ranges);
         }
         for (int64_t p = panels.begin; p < panels.end; ++p) {

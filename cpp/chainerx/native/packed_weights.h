@@ -28,10 +28,9 @@ class PackedWeights {
 
     int64_t n_depths() const { return n_channel_cuts_ * n_tap_cuts_; }
     int64_t n_panels() const { return n_panels_; }
-    // No cut is larger.
-    int64_t largest_depth() const {
-        return CeilDiv(conv_.ins, n_channel_cuts_) * CeilDiv(n_taps_, n_tap_cuts_);
-    }
+    // Of no cut there are more.
+    int64_t most_channels() const { return CeilDiv(conv_.ins, n_channel_cuts_); }
+    int64_t largest_depth() const { return most_channels() * CeilDiv(n_taps_, n_tap_cuts_); }
     DepthCut depth(int64_t i) const {
         return {Part{conv_.ins, n_channel_cuts_, i / n_tap_cuts_},
                 Part{n_taps_, n_tap_cuts_, i % n_tap_cuts_}};

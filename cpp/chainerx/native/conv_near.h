@@ -1,0 +1,115 @@
+// The part of its input that a block of a convolution sees, copied side by side. Taps read each
+// element of it several times, and where channels are a large power of two apart, few of them stay
+// in a cache meanwhile.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "chainerx/native/conv_positions.h"
+#include "chainerx/native/parts.h"
+#include "chainerx/native/scratch.h"
+
+namespace chainerx::native {
+
+template <typename T>
+class NearInput {
+ public:
+    // For the columns of a product, of which `places` are the panels, and cuts of at most `channels`
+    // channels. Where there is something to gain, the runs in `places` read from the copy then.
+    NearInput(const GatherConv<T>& conv, const Gatherer<T>& gatherer, const Part& columns,
+              int64_t channels, PositionPanel<T>* places, int64_t n_places)
+        : conv_{conv},
+          positions_{conv.CountPositions()},
+          first_image_{columns.begin / positions_},
+          n_slabs_{(columns.end - 1) / positions_ - first_image_ + 1},
+          slabs_{n_slabs_} {
+        int64_t length = 0;
+        for (int64_t i = 0; i < n_slabs_; ++i) {
+            const int64_t image = (first_image_ + i) * positions_;
+            Slab& slab = slabs_.data()[i];
+            slab = Find(std::max(columns.begin - image, int64_t{0}),
+                        std::min(columns.end - image, positions_) - 1);
+            slab.from += (first_image_ + i) * conv.x_image;
+            slab.to = length;
+            length += slab.length;
+        }
+        // Lines of a channel, an odd number of pairs, so that channels do not share a cache's set.
+        constexpr int64_t kPair = 128 / sizeof(T);
+        step_ = (CeilDiv(length, kPair) | 1) * kPair;
+        constexpr auto kMost = static_cast<int64_t>((192 << 10) / sizeof(T));
+        constexpr auto kApart = static_cast<int64_t>(1024 / sizeof(T));
+        is_used_ = conv.x_channel % kApart == 0 &&
+                   2 * length <= gatherer.n_taps() * columns.size() && step_ * channels <= kMost;
+        if (!is_used_) return;
+        copy_.emplace(step_ * channels);
+        for (int64_t p = 0; p < n_places; ++p) {
+            for (int64_t r = 0; r < places[p].n_runs; ++r) {
+                PositionRun& run = places[p].runs[r];
+                const int64_t column = columns.begin + p * GemmLoopsOf<T>().columns + run.column;
+                const Slab& slab = slabs_.data()[column / positions_ - first_image_];
+                run.x += slab.to - slab.from;
+            }
+        }
+    }
+
+    // What a cut of the depth is gathered from, and how far apart its channels are.
+    ChannelView<T> Give(int64_t group, const Part& channels) const {
+        const T* x = conv_.x + (group * conv_.ins + channels.begin) * conv_.x_channel;
+        if (!is_used_) return {x, conv_.x_channel};
+        for (int64_t c = 0; c < channels.size(); ++c) {
+            for (int64_t i = 0; i < n_slabs_; ++i) {
+                const Slab& slab = slabs_.data()[i];
+                std::copy_n(x + c * conv_.x_channel + slab.from, slab.length,
+                            copy_->data() + c * step_ + slab.to);
+            }
+        }
+        return {copy_->data(), step_};
+    }
+
+ private:
+    // Elements of a channel of one image, in the input and in the copy.
+    struct Slab {
+        int64_t from;
+        int64_t length;
+        int64_t to;
+    };
+
+    // What the positions from `begin` to `end`, both included, see.
+    Slab Find(int64_t begin, int64_t end) const {
+        int64_t low = 0;
+        int64_t high = 0;
+        int64_t after = positions_;
+        bool is_one = true;  // Axes before this one have one index only.
+        for (int a = 0; a < conv_.ndim; ++a) {
+            const GatherAxis& axis = conv_.axes[a];
+            after /= axis.out;
+            const int64_t at = is_one ? begin / after % axis.out : 0;
+            const int64_t at_end = is_one ? end / after % axis.out : axis.out - 1;
+            is_one = is_one && at == at_end;
+            const int64_t span = (axis.taps - 1) * axis.dilate;
+            const auto clip = [&](int64_t i) { return std::clamp<int64_t>(i, 0, axis.in - 1); };
+            int64_t first = clip(at * axis.step + axis.offset + std::min<int64_t>(span, 0));
+            int64_t last = clip(at_end * axis.step + axis.offset + std::max<int64_t>(span, 0));
+            if (a == conv_.ndim - 1 && axis.step != 1) {
+                first = 0;
+                last = conv_.phase * axis.step - 1;
+            }
+            low += std::min(first * axis.x_stride, last * axis.x_stride);
+            high += std::max(first * axis.x_stride, last * axis.x_stride);
+        }
+        return {low, high - low + 1, 0};
+    }
+
+    const GatherConv<T>& conv_;
+    const int64_t positions_;
+    const int64_t first_image_;
+    const int64_t n_slabs_;
+    const Scratch<Slab> slabs_;
+    int64_t step_;
+    bool is_used_;
+    std::optional<Scratch<T>> copy_;
+};
+
+}  // namespace chainerx::native

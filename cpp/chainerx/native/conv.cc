@@ -43,7 +43,7 @@ void RunConv(const Array& x, const Array& w0, const Array& b0, const ConvGeometr
     }
     const Array w = AsContiguousOf(w0, dtype);
     const Array b = AsContiguousOf(b0, dtype);
-    GatherConv<T> conv = MakeConv<T>(w, b, geometry.groups, y, true);
+    GatherConv<T> conv = MakeConv<T>(w, b, geometry.groups, y.strides(), y.GetItemSize(), true);
     const Array seen = SetAxes(x, geometry, y, &conv);
     const bool is_direct = IsForDirectConv(conv.ins, conv.outs);
     ConvInput input{seen, dtype, is_direct ? 1 : conv.axes[conv.ndim - 1].step};
@@ -127,7 +127,7 @@ void RunConvInputGrad(const Array& gy, const Array& w0, const Array& b0,
     }
     const Array w = AsContiguousOf(w0, dtype);
     const Array b = AsContiguousOf(b0, dtype);
-    GatherConv<T> whole = MakeConv<T>(w, b, geometry.groups, gx, false);
+    GatherConv<T> whole = MakeConv<T>(w, b, geometry.groups, gx.strides(), gx.GetItemSize(), false);
     const bool is_direct = IsForDirectConv(whole.ins, whole.outs);
     int64_t n_rests = 1;
     for (int a = 0; a < whole.ndim; ++a) n_rests *= CountRests(gx, geometry, a);

@@ -48,10 +48,10 @@ void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
         const int64_t begin = columns.begin + b * loops.columns;
         places.data()[b].Find(gatherer, begin, std::min(columns.end, begin + loops.columns));
     }
-    const NearInput<T> near{conv, gatherer, columns, weights.most_channels(), places.data(),
-                            n_blocks};
-    const int64_t most_ranges = gatherer.n_taps() / 2 + 1;
-    const Scratch<Part> ranges{n_blocks * most_ranges};
+    const NearInput<T> near{conv,          gatherer, columns, weights.most_channels(),
+                            places.data(), n_blocks};
+    const int64_t most_runs = gatherer.n_taps();
+    const Scratch<TileRun<T>> runs{n_blocks * most_runs};
     const int64_t block_size = weights.largest_depth() * loops.columns;
     const Scratch<T> packed{n_blocks * block_size};
     const int64_t y_step = conv.axes[conv.ndim - 1].y_stride;
@@ -62,9 +62,9 @@ void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
         const ChannelView<T> seen = near.Give(group, cut.channels);
         for (int64_t b = 0; b < n_blocks; ++b) {
             PositionPanel<T>& place = places.data()[b];
-            place.n_ranges =
+            place.n_tile_runs =
                 gatherer.Pack(Side::kB, seen, place.runs, place.n_runs, cut,
-                              packed.data() + b * block_size, ranges.data() + b * most_ranges);
+                              packed.data() + b * block_size, runs.data() + b * most_runs);
         }
         for (int64_t p = panels.begin; p < panels.end; ++p) {
             const Part rows = weights.channels(p);
@@ -74,24 +74,14 @@ void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
             T* y = conv.y + row * conv.y_channel;
             for (int64_t b = 0; b < n_blocks; ++b) {
                 const PositionPanel<T>& place = places.data()[b];
-                const Part* range = ranges.data() + b * most_ranges;
-                const int64_t n_ranges = place.n_ranges;
-                if (n_ranges == 0 && d != 0) continue;
+                if (place.n_tile_runs == 0 && d != 0) continue;
                 const int64_t n =
                     std::min<int64_t>(loops.columns, columns.size() - b * loops.columns);
-                const T* x = packed.data() + b * block_size;
                 const bool is_direct = place.n_segments == 1 && y_step == 1;
                 T* to = is_direct ? y + place.segments[0].y : tile;
                 const int64_t ld = is_direct ? conv.y_channel : loops.columns;
-                bool accumulate = is_direct && d != 0;
-                // At least once, if only for the bias.
-                for (int64_t i = 0; i < std::max<int64_t>(n_ranges, 1); ++i) {
-                    const Part taps = n_ranges == 0 ? Part{0, 0} : range[i];
-                    const int64_t begin = taps.begin * cut.channels.size();
-                    loops.tile(taps.size() * cut.channels.size(), a + begin * loops.rows,
-                               x + begin * loops.columns, to, ld, rows.size(), n, accumulate, bias);
-                    accumulate = true;
-                }
+                loops.tile(a, runs.data() + b * most_runs, place.n_tile_runs, to, ld, rows.size(),
+                           n, is_direct && d != 0, bias);
                 if (!is_direct) {
                     Scatter(tile, loops.columns, rows.size(), place.segments, place.n_segments,
                             y_step, conv.y_channel, d != 0, y);

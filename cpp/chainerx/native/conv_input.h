@@ -104,9 +104,10 @@ void InGroups(ConvInput& input, Dtype dtype, const Array& out, const F& run) {
     }
 }
 
+// Strides of the result are multiples of y_unit.
 template <typename T>
-GatherConv<T> MakeConv(const Array& w, const Array& b, int64_t groups, const Array& y,
-                       bool forward) {
+GatherConv<T> MakeConv(const Array& w, const Array& b, int64_t groups, const Strides& y_strides,
+                       int64_t y_unit, bool forward) {
     GatherConv<T> conv;
     const Strides w_strides{w.shape(), 1};
     const int64_t outs = w.shape()[0] / groups;
@@ -120,13 +121,12 @@ GatherConv<T> MakeConv(const Array& w, const Array& b, int64_t groups, const Arr
     conv.w_in = w_strides[forward ? 1 : 0];
     conv.w_group = outs * w_strides[0];
     conv.bias = b.shape()[0] != 0 ? reinterpret_cast<const T*>(b.raw_data()) : nullptr;
-    const auto y_stride = [&](int a) { return y.strides()[a] / y.GetItemSize(); };
-    conv.y_image = y_stride(0);
-    conv.y_channel = y_stride(1);
+    conv.y_image = y_strides[0] / y_unit;
+    conv.y_channel = y_strides[1] / y_unit;
     for (int a = 0; a < conv.ndim; ++a) {
         conv.axes[a].taps = w.shape()[a + 2];
         conv.axes[a].w_stride = w_strides[a + 2];
-        conv.axes[a].y_stride = y_stride(a + 2);
+        conv.axes[a].y_stride = y_strides[a + 2] / y_unit;
     }
     return conv;
 }

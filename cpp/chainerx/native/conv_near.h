@@ -16,8 +16,9 @@ namespace chainerx::native {
 template <typename T>
 class NearInput {
  public:
-    // For the columns of a product, of which `places` are the panels, and cuts of at most `channels`
-    // channels. Where there is something to gain, the runs in `places` read from the copy then.
+    // For the columns of a product, of which `places` are the panels, and cuts of at most
+    // `channels` channels. Where there is something to gain, the runs in `places` read from the
+    // copy then.
     NearInput(const GatherConv<T>& conv, const Gatherer<T>& gatherer, const Part& columns,
               int64_t channels, PositionPanel<T>* places, int64_t n_places)
         : conv_{conv},

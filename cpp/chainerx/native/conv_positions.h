@@ -78,9 +78,10 @@ class Gatherer {
     }
 
     // The rows of the panel that are one cut of the depth, but for taps that see nothing of the
-    // input. Returns how many ranges of taps are left.
+    // input. Returns how many runs of them are left. What lies in x as it would in a panel of b is
+    // read there.
     int64_t Pack(Side side, const ChannelView<T>& x, const PositionRun* runs, int64_t n_runs,
-                 const DepthCut& cut, T* panel, Part* ranges) const {
+                 const DepthCut& cut, T* panel, TileRun<T>* found) const {
         const GemmLoops<T>& loops = GemmLoopsOf<T>();
         const int64_t n_channels = cut.channels.size();
         // Zeros take less time than another tile, where there are few.
@@ -91,23 +92,35 @@ class Gatherer {
             tap[a] = rest % conv_.axes[a].taps;
             rest /= conv_.axes[a].taps;
         }
+        // Rows that share a cache's set are moved apart.
+        constexpr auto kApart = static_cast<int64_t>(1024 / sizeof(T));
+        const bool is_one = side == Side::kB && n_runs == 1 && runs[0].length == loops.columns &&
+                            x.step % kApart != 0;
         GatherPiece pieces[kMostPieces];
         int64_t n = 0;
+        const auto add = [&](const TileRun<T>& run) {
+            if (n != 0 && found[n - 1].IsBefore(run)) {
+                found[n - 1].k += run.k;
+            } else {
+                found[n++] = run;
+            }
+        };
         for (int64_t t = 0; t < cut.taps.size(); ++t) {
             const int64_t n_pieces = FindPieces(tap, runs, n_runs, loops.width, pieces);
-            if (n_pieces != 0 || n_channels < kLeastChannels) {
+            const int64_t at = t * n_channels;
+            if (is_one && IsWhole(pieces, n_pieces, loops)) {
+                add({at, n_channels, x.data + pieces[0].offset, x.step});
+            } else if (n_pieces != 0 || n_channels < kLeastChannels) {
                 if (side == Side::kA) {
                     loops.gather_a(x.data, x.step, n_channels, pieces, n_pieces,
-                                   panel + t * n_channels * loops.rows);
+                                   panel + at * loops.rows);
                 } else {
                     loops.gather(x.data, x.step, n_channels, pieces, n_pieces,
-                                 panel + t * n_channels * loops.columns, loops.columns);
+                                 panel + at * loops.columns, loops.columns);
                 }
-                if (n != 0 && ranges[n - 1].end == t) {
-                    ++ranges[n - 1].end;
-                } else {
-                    ranges[n++] = {t, t + 1};
-                }
+                add(side == Side::kA
+                        ? TileRun<T>{at, n_channels, nullptr, 0}  // the weights' panel
+                        : TileRun<T>{at, n_channels, panel + at * loops.columns, loops.columns});
             }
             for (int a = conv_.ndim - 1; a >= 0 && ++tap[a] == conv_.axes[a].taps; --a) tap[a] = 0;
         }
@@ -134,6 +147,16 @@ class Gatherer {
     static constexpr int64_t kMostPieces = 2 * kMostRuns;
 
  private:
+    // Whether a run of all columns is seen whole.
+    static bool IsWhole(const GatherPiece* pieces, int64_t n, const GemmLoops<T>& loops) {
+        if (n * loops.width != loops.columns) return false;
+        const auto all = static_cast<uint32_t>((uint64_t{1} << loops.width) - 1);
+        for (int64_t i = 0; i < n; ++i) {
+            if (pieces[i].lanes != all) return false;
+        }
+        return true;
+    }
+
     int64_t FindPieces(const int64_t* tap, const PositionRun* runs, int64_t n_runs, int64_t width,
                        GatherPiece* pieces) const {
         int64_t outer = 0;
@@ -182,12 +205,12 @@ class Gatherer {
     const int64_t n_taps_;
 };
 
-// A panel of positions, and the ranges of taps that see something of the input in the cut at hand.
+// A panel of positions, and how many runs there are of what it sees in the cut at hand.
 template <typename T>
 struct PositionPanel {
     int64_t n_runs;
     int64_t n_segments;
-    int64_t n_ranges;
+    int64_t n_tile_runs;
     PositionRun runs[Gatherer<T>::kMostRuns];
     Segment segments[Gatherer<T>::kMostRuns];
 

@@ -37,21 +37,21 @@ void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
     const GemmLoops<T>& loops = GemmLoopsOf<T>();
     const int64_t n_positions = gatherer.n_columns();
     const int64_t ld = panels.size() * loops.columns;
-    const int64_t most_ranges = gatherer.n_taps() / 2 + 1;
+    const int64_t most_runs = gatherer.n_taps();
     const int64_t block_size = weights.largest_depth() * loops.rows + loops.width;
     const Scratch<T> sums{n_positions * ld};
     const Scratch<T> packed{n_places * block_size};
-    const Scratch<Part> ranges{n_places * most_ranges};
-    const Scratch<int64_t> n_ranges{n_places};
+    const Scratch<TileRun<T>> runs{n_places * most_runs};
+    const Scratch<int64_t> n_runs{n_places};
     for (int64_t d = 0; d < weights.n_depths(); ++d) {
         const DepthCut cut = weights.depth(d);
         internal::CheckInterrupt();
-        const ChannelView<T> x{
-            conv.x + (group * conv.ins + cut.channels.begin) * conv.x_channel, conv.x_channel};
+        const ChannelView<T> x{conv.x + (group * conv.ins + cut.channels.begin) * conv.x_channel,
+                               conv.x_channel};
         for (int64_t i = 0; i < n_places; ++i) {
-            n_ranges.data()[i] =
+            n_runs.data()[i] =
                 gatherer.Pack(Side::kA, x, places[i].runs, places[i].n_runs, cut,
-                              packed.data() + i * block_size, ranges.data() + i * most_ranges);
+                              packed.data() + i * block_size, runs.data() + i * most_runs);
         }
         for (int64_t p = panels.begin; p < panels.end; ++p) {
             const T* b = weights.panel(group, d, p);
@@ -59,16 +59,14 @@ void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
             for (int64_t i = 0; i < n_places; ++i) {
                 const Part rows{n_positions, n_places, i};
                 T* to = sums.data() + rows.begin * ld + (p - panels.begin) * loops.columns;
-                // At least once, to set the sums.
-                for (int64_t r = 0; r < n_ranges.data()[i] || (r == 0 && d == 0); ++r) {
-                    const Part taps =
-                        n_ranges.data()[i] == 0 ? Part{0, 0} : ranges.data()[i * most_ranges + r];
-                    const int64_t begin = taps.begin * cut.channels.size();
-                    loops.tile(taps.size() * cut.channels.size(),
-                               packed.data() + i * block_size + begin * loops.rows,
-                               b + begin * loops.columns, to, ld, rows.size(), n, d != 0 || r != 0,
-                               nullptr);
+                TileRun<T>* of_place = runs.data() + i * most_runs;
+                for (int64_t r = 0; r < n_runs.data()[i]; ++r) {
+                    of_place[r].b = b + of_place[r].at * loops.columns;
+                    of_place[r].b_step = loops.columns;
                 }
+                if (n_runs.data()[i] == 0 && d != 0) continue;
+                loops.tile(packed.data() + i * block_size, of_place, n_runs.data()[i], to, ld,
+                           rows.size(), n, d != 0, nullptr);
             }
         }
     }

@@ -76,10 +76,10 @@ class SeenPacker {
         : conv_{conv}, group_{group}, positions_{positions}, last_{conv.axes[conv.ndim - 1]} {}
 
     // Columns [begin, end), at most those of a panel; positions q, but for those that see nothing.
-    // Returns how many ranges of them are left; `ranges` count from q.begin.
-    int64_t Pack(int64_t begin, int64_t end, const Part& q, T* panel, Part* ranges) {
+    // Returns how many runs of them are left. What lies in x as it would in a panel is read there.
+    int64_t Pack(int64_t begin, int64_t end, const Part& q, T* panel, TileRun<T>* runs) {
         using Columns = typename WeightConv<T>::Columns;
-        if (conv_.columns == Columns::kPlain) return PackPlain(begin, end, q, panel, ranges);
+        if (conv_.columns == Columns::kPlain) return PackPlain(begin, end, q, panel, runs);
         const bool by_taps = conv_.columns == Columns::kTaps;
         if (by_taps) {
             FindTapPieces(begin, end);
@@ -88,7 +88,15 @@ class SeenPacker {
         }
         const T* x = conv_.x + group_ * conv_.ins * conv_.x_channel;
         const int64_t width = GemmLoopsOf<T>().columns;
-        int64_t n_ranges = 0;
+        const bool is_direct = !by_taps && IsOneTap();
+        int64_t n_runs = 0;
+        const auto add = [&](const TileRun<T>& run) {
+            if (n_runs != 0 && runs[n_runs - 1].IsBefore(run)) {
+                runs[n_runs - 1].k += run.k;
+            } else {
+                runs[n_runs++] = run;
+            }
+        };
         for (int64_t j = q.begin; j < q.end;) {
             const int64_t image = j / positions_;
             int64_t rest = j - image * positions_;
@@ -98,21 +106,23 @@ class SeenPacker {
                 rest /= conv_.axes[a].out;
             }
             const int64_t n = std::min(q.end - j, last_.out - at[conv_.ndim - 1]);
-            if (by_taps) {
-                PackTapRow(x + image * conv_.x_image, at, n, panel);
-            }
-            if (by_taps || PackRow(x + image * conv_.x_image, at, n, panel)) {
-                const Part row{j - q.begin, j - q.begin + n};
-                if (n_ranges != 0 && ranges[n_ranges - 1].end == row.begin) {
-                    ranges[n_ranges - 1].end = row.end;
-                } else {
-                    ranges[n_ranges++] = row;
+            const T* image_x = x + image * conv_.x_image;
+            if (by_taps) PackTapRow(image_x, at, n, panel);
+            if (is_direct) {
+                const int64_t base = FindSeen(at, n);
+                const Tap& tap = taps_[0];
+                const int64_t step = last_.step * last_.x_stride;
+                if (tap.begin < tap.end) {
+                    add({j - q.begin + tap.begin, tap.end - tap.begin,
+                         image_x + base + tap.offset + tap.begin * step, step});
                 }
+            } else if (by_taps || PackRow(image_x, at, n, panel)) {
+                add({j - q.begin, n, panel, width});
             }
             panel += n * width;
             j += n;
         }
-        return n_ranges;
+        return n_runs;
     }
 
  private:
@@ -145,8 +155,17 @@ class SeenPacker {
         }
     }
 
-    int64_t PackPlain(int64_t begin, int64_t end, const Part& q, T* panel, Part* ranges) {
+    // Whether the panel is channels of one tap, so that x itself will do, unless its rows would
+    // share a cache's set.
+    bool IsOneTap() const {
+        constexpr auto kApart = static_cast<int64_t>(1024 / sizeof(T));
+        return n_taps_ == 1 && taps_[0].length == GemmLoopsOf<T>().columns &&
+               last_.step * last_.x_stride % kApart != 0;
+    }
+
+    int64_t PackPlain(int64_t begin, int64_t end, const Part& q, T* panel, TileRun<T>* runs) {
         const GemmLoops<T>& loops = GemmLoopsOf<T>();
+        runs[0] = {0, q.size(), panel, loops.columns};
         for (int64_t j = q.begin; j < q.end;) {
             const int64_t image = j / positions_;
             const int64_t at = j - image * positions_;
@@ -157,7 +176,6 @@ class SeenPacker {
             panel += n * loops.columns;
             j += n;
         }
-        ranges[0] = {0, q.size()};
         return 1;
     }
 
@@ -204,9 +222,9 @@ class SeenPacker {
         return count;
     }
 
-    // n positions of one row of the output, from `at` on. False, and nothing is written, if none
-    // of them sees anything.
-    bool PackRow(const T* x, const int64_t* at, int64_t n, T* panel) {
+    // Sets which of n positions of one row of the output, from `at` on, see something by each tap.
+    // Returns the offset of what they see without one.
+    int64_t FindSeen(const int64_t* at, int64_t n) {
         const int last = conv_.ndim - 1;
         int64_t base = 0;
         for (int a = 0; a <= last; ++a) {
@@ -226,6 +244,13 @@ class SeenPacker {
             if (in < 0) tap.begin = std::min(n, CeilDiv(-in, last_.step));
             if (in < last_.in) tap.end = std::min(n, CeilDiv(last_.in - in, last_.step));
         }
+        return base;
+    }
+
+    // Positions of one row of the output, as above. False, and nothing is written, if none of them
+    // sees anything.
+    bool PackRow(const T* x, const int64_t* at, int64_t n, T* panel) {
+        const int64_t base = FindSeen(at, n);
         // Zeros take less time than another tile, where there are few.
         constexpr int64_t kLeastZeros = 8;
         bool is_seen = n < kLeastZeros;
@@ -278,16 +303,16 @@ void RunBlock(const WeightConv<T>& conv, const PackedGrad<T>& grad, int64_t posi
     const int64_t n_blocks = CeilDiv(columns.size(), loops.columns);
     const int64_t depth = grad.depth(0).size() + 1;
     const Scratch<T> packed{n_blocks * loops.columns * depth};
-    const Scratch<Part> ranges{n_blocks * depth};
-    const Scratch<int64_t> n_ranges{n_blocks};
+    const Scratch<TileRun<T>> runs{n_blocks * depth};
+    const Scratch<int64_t> n_runs{n_blocks};
     for (int64_t d = 0; d < grad.n_depths(); ++d) {
         const Part q = grad.depth(d);
         internal::CheckInterrupt();
         for (int64_t b = 0; b < n_blocks; ++b) {
             const int64_t begin = columns.begin + b * loops.columns;
-            n_ranges.data()[b] =
+            n_runs.data()[b] =
                 packer.Pack(begin, std::min(columns.end, begin + loops.columns), q,
-                            packed.data() + b * loops.columns * depth, ranges.data() + b * depth);
+                            packed.data() + b * loops.columns * depth, runs.data() + b * depth);
         }
         const bool accumulate = conv.accumulate || d != 0;
         for (int64_t p = panels.begin; p < panels.end; ++p) {
@@ -296,16 +321,11 @@ void RunBlock(const WeightConv<T>& conv, const PackedGrad<T>& grad, int64_t posi
             T* gw = conv.gw + (group * conv.outs + rows.begin) * n_columns + columns.begin;
             for (int64_t b = 0; b < n_blocks; ++b) {
                 const int64_t begin = b * loops.columns;
-                const T* x = packed.data() + begin * depth;
-                const int64_t n = n_ranges.data()[b];
-                // At least once, to set what is not accumulated.
-                for (int64_t i = 0; i < n || (i == 0 && !accumulate); ++i) {
-                    const Part range = n == 0 ? Part{0, 0} : ranges.data()[b * depth + i];
-                    loops.tile(range.size(), a + range.begin * loops.rows,
-                               x + range.begin * loops.columns, gw + begin, n_columns, rows.size(),
-                               std::min<int64_t>(loops.columns, columns.size() - begin),
-                               accumulate || i != 0, nullptr);
-                }
+                const int64_t n = n_runs.data()[b];
+                if (n == 0 && accumulate) continue;
+                loops.tile(a, runs.data() + b * depth, n, gw + begin, n_columns, rows.size(),
+                           std::min<int64_t>(loops.columns, columns.size() - begin), accumulate,
+                           nullptr);
             }
         }
     }

@@ -31,7 +31,8 @@ void RunDirect(const Array& x, const Array& gy, const ConvGeometry& geometry, Dt
                const Array& gw) {
     const Array sum = gw.dtype() == dtype ? gw : EmptyUnchecked(gw.shape(), dtype, gw.device());
     const Array none = EmptyUnchecked(Shape{0}, dtype, gw.device());
-    GatherConv<T> conv = MakeConv<T>(sum, none, geometry.groups, gy, true);
+    const Strides gy_strides{gy.shape(), 1};
+    GatherConv<T> conv = MakeConv<T>(sum, none, geometry.groups, gy_strides, 1, true);
     const Array seen = SetAxes(x, geometry, gy, &conv);
     const int64_t n = x.shape()[0];
     ConvInput input{seen, dtype, 1};

@@ -58,10 +58,10 @@ void Run(const Operand2d& a, const Operand2d& b, int64_t m, int64_t n, int64_t k
                                  q.size(), packed_a.data() + p * panel_size);
                 }
                 for (int64_t jj = 0; jj < block_width; jj += columns) {
+                    const TileRun<float> run{0, q.size(), packed_b.data() + jj * q.size(), columns};
                     for (int64_t p = 0; p < n_panels; ++p) {
                         const Part i{rows.size(), n_panels, p};
-                        loops.tile(q.size(), packed_a.data() + p * panel_size,
-                                   packed_b.data() + jj * q.size(),
+                        loops.tile(packed_a.data() + p * panel_size, &run, 1,
                                    c + (rows.begin + i.begin) * ldc + j + jj, ldc, i.size(),
                                    std::min(columns, block_width - jj), accumulate || i_depth != 0,
                                    nullptr);

@@ -50,11 +50,33 @@ void GatherA(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces
     GatherTo<kRows>(x, plane, count, pieces, n_pieces, panel, kRows);
 }
 
+// Sums over rows of b that may be apart, which PlainTile of a matrix product has not.
 template <typename T>
-void Tile(int64_t k, const T* a, const T* b, T* c, int64_t ldc, int64_t m, int64_t n,
-          bool accumulate, const T* bias) {
+void PlainTile(const T* a, const TileRun<T>* runs, int64_t n_runs, T* sums) {
+    using Vector = typename PlainVector<T>::Type;
+    Vector sum[kRows][2] = {};
+    for (const TileRun<T>* run = runs; run != runs + n_runs; ++run) {
+        for (int64_t q = 0; q < run->k; ++q) {
+            const T* x = a + (run->at + q) * kRows;
+            const T* y = run->b + q * run->b_step;
+            Vector y0;
+            Vector y1;
+            std::memcpy(&y0, y, sizeof y0);
+            std::memcpy(&y1, y + kWidth<T>, sizeof y1);
+            for (int i = 0; i < kRows; ++i) {
+                sum[i][0] += x[i] * y0;
+                sum[i][1] += x[i] * y1;
+            }
+        }
+    }
+    std::memcpy(sums, sum, sizeof sum);
+}
+
+template <typename T>
+void Tile(const T* a, const TileRun<T>* runs, int64_t n_runs, T* c, int64_t ldc, int64_t m,
+          int64_t n, bool accumulate, const T* bias) {
     T sums[kRows * kColumns<T>];
-    PlainTile(k, a, b, sums);
+    PlainTile(a, runs, n_runs, sums);
     for (int64_t i = 0; i < m; ++i) {
         for (int64_t j = 0; j < n; ++j) {
             T& y = c[i * ldc + j];

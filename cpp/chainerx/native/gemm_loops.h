@@ -20,6 +20,20 @@ struct GatherPiece {
     uint32_t lanes;
 };
 
+// Rows [at, at + k) of a panel of a, with as many of b, `b_step` apart.
+template <typename T>
+struct TileRun {
+    int64_t at;
+    int64_t k;
+    const T* b;
+    int64_t b_step;
+
+    // Whether it could be one with this one, which begins where it ends.
+    bool IsBefore(const TileRun& next) const {
+        return at + k == next.at && b_step == next.b_step && b + k * b_step == next.b;
+    }
+};
+
 template <typename T>
 struct GemmLoops {
     int rows;  // of a tile of the result
@@ -41,10 +55,11 @@ struct GemmLoops {
     // lanes behind the last one.
     void (*gather_a)(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
                      int64_t n_pieces, T* panel);
-    // m x n elements of c, rows ldc apart: a panel of a times one of b, k deep, plus what is there
-    // if `accumulate`, else plus bias[i] in row i if there is one.
-    void (*tile)(int64_t k, const T* a, const T* b, T* c, int64_t ldc, int64_t m, int64_t n,
-                 bool accumulate, const T* bias);
+    // m x n elements of c, rows ldc apart: a panel of a times what the runs have of b, plus what is
+    // there if `accumulate`, else plus bias[i] in row i if there is one. Whole vectors of b are
+    // read.
+    void (*tile)(const T* a, const TileRun<T>* runs, int64_t n_runs, T* c, int64_t ldc, int64_t m,
+                 int64_t n, bool accumulate, const T* bias);
 };
 
 struct GemmUnit {

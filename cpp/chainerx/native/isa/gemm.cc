@@ -235,8 +235,8 @@ void GatherA(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces
 
 // Some first rows and vectors of a tile; the first n columns of these are wanted.
 template <int kM, int kV, typename T>
-void TilePart(int64_t k, const T* a, const T* b, T* c, int64_t ldc, int64_t n, bool accumulate,
-              const T* bias) {
+void TilePart(const T* panel, const TileRun<T>* runs, int64_t n_runs, T* c, int64_t ldc, int64_t n,
+              bool accumulate, const T* bias) {
     Batch<T> sum[kM][kV];
 #pragma GCC unroll 16
     for (int i = 0; i < kM; ++i) {
@@ -244,22 +244,29 @@ void TilePart(int64_t k, const T* a, const T* b, T* c, int64_t ldc, int64_t n, b
 #pragma GCC unroll 4
         for (int v = 0; v < kV; ++v) sum[i][v] = Batch<T>(T{0});
     }
+    for (const TileRun<T>* run = runs; run != runs + n_runs; ++run) {
+        const T* a = panel + run->at * kRows;
+        const T* b = run->b;
+        const int64_t step = run->b_step;
+        const T* ahead = b + 8 * step;
 #pragma GCC unroll 1
-    for (int64_t q = 0; q < k; ++q) {
-        Batch<T> y[kV];
+        for (int64_t q = run->k; q != 0; --q) {
+            Batch<T> y[kV];
 #pragma GCC unroll 4
-        for (int v = 0; v < kV; ++v) {
-            y[v] = Batch<T>::load_unaligned(b + v * kWidth<T>);
-            __builtin_prefetch(b + 8 * kColumns<T> + v * kWidth<T>);
-        }
+            for (int v = 0; v < kV; ++v) {
+                y[v] = Batch<T>::load_unaligned(b + v * kWidth<T>);
+                __builtin_prefetch(ahead + v * kWidth<T>);
+            }
 #pragma GCC unroll 16
-        for (int i = 0; i < kM; ++i) {
-            const Batch<T> x(a[i]);
+            for (int i = 0; i < kM; ++i) {
+                const Batch<T> x(a[i]);
 #pragma GCC unroll 4
-            for (int v = 0; v < kV; ++v) sum[i][v] = xsimd::fma(x, y[v], sum[i][v]);
+                for (int v = 0; v < kV; ++v) sum[i][v] = xsimd::fma(x, y[v], sum[i][v]);
+            }
+            a += kRows;
+            b += step;
+            ahead += step;
         }
-        a += kRows;
-        b += kColumns<T>;
     }
     if (!accumulate && bias != nullptr) {
 #pragma GCC unroll 16
@@ -294,25 +301,25 @@ void TilePart(int64_t k, const T* a, const T* b, T* c, int64_t ldc, int64_t n, b
 }
 
 template <int kM, typename T>
-void TileRows(int64_t k, const T* a, const T* b, T* c, int64_t ldc, int64_t m, int64_t n,
-              bool accumulate, const T* bias) {
+void TileRows(const T* a, const TileRun<T>* runs, int64_t n_runs, T* c, int64_t ldc, int64_t m,
+              int64_t n, bool accumulate, const T* bias) {
     if constexpr (kM > 1) {
         if (m < kM) {
-            TileRows<kM - 1>(k, a, b, c, ldc, m, n, accumulate, bias);
+            TileRows<kM - 1>(a, runs, n_runs, c, ldc, m, n, accumulate, bias);
             return;
         }
     }
     if (n <= kWidth<T>) {
-        TilePart<kM, 1>(k, a, b, c, ldc, n, accumulate, bias);
+        TilePart<kM, 1>(a, runs, n_runs, c, ldc, n, accumulate, bias);
     } else {
-        TilePart<kM, kVectors>(k, a, b, c, ldc, n, accumulate, bias);
+        TilePart<kM, kVectors>(a, runs, n_runs, c, ldc, n, accumulate, bias);
     }
 }
 
 template <typename T>
-void Tile(int64_t k, const T* a, const T* b, T* c, int64_t ldc, int64_t m, int64_t n,
-          bool accumulate, const T* bias) {
-    TileRows<kRows>(k, a, b, c, ldc, m, n, accumulate, bias);
+void Tile(const T* a, const TileRun<T>* runs, int64_t n_runs, T* c, int64_t ldc, int64_t m,
+          int64_t n, bool accumulate, const T* bias) {
+    TileRows<kRows>(a, runs, n_runs, c, ldc, m, n, accumulate, bias);
 }
 
 template <typename T>

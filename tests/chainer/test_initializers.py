@@ -97,6 +97,12 @@ def test_fans_need_two_dimensions(name):
         getattr(initializers, name)()(np.empty(3))
 
 
+@pytest.mark.parametrize('name', ['LeCunNormal', 'GlorotUniform', 'HeNormal', 'HeUniform'])
+@pytest.mark.parametrize('shape', [(3, 0), (0, 0), (0, 3), (3, 2, 0)])
+def test_nothing_to_draw(name, shape):
+    getattr(initializers, name)()(np.empty(shape, 'f'))
+
+
 def test_fan_option():
     with pytest.raises(ValueError, match=r"either 'fan_in' or 'fan_out'. Actual: 'x'"):
         initializers.HeNormal(fan_option='x')(np.empty((2, 3)))

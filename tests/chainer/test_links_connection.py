@@ -85,6 +85,19 @@ def test_lazy_size_of_linear(n, in_size):
     assert link.out_size == 4
 
 
+def test_what_a_lazy_linear_refuses_leaves_it_as_it_was(device):
+    link = L.Linear(4).to_device(device)
+    for shape in ((), (3,)):
+        with pytest.raises(InvalidType, match=r'x\.ndim'):
+            link(device.send(random(*shape)))
+    for n in (0, -1):
+        with pytest.raises(ValueError, match='n_batch_axes'):
+            link(device.send(random(2, 3)), n_batch_axes=n)
+    assert not link.W.is_initialized
+    assert link(device.send(random(2, 3, 0))).shape == (2, 4)  # no inputs, nothing to draw
+    assert link.W.shape == (4, 0)
+
+
 def test_initializers_of_linear():
     link = L.Linear(3, 2)
     assert isinstance(link.W.initializer, LeCunNormal)

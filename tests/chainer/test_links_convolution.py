@@ -176,6 +176,25 @@ def test_loads_what_v7_saved(device):
         np.testing.assert_array_equal(to_numpy(value), expected[path], path)
 
 
+@each
+def test_what_a_lazy_link_refuses_leaves_it_as_it_was(name, device):
+    make, x_shape, *_ = CASES[name]
+    link = make(None).to_device(device)
+    for shape in ((), (6,), (2, 6), (*x_shape, 2)):
+        with pytest.raises(InvalidType, match=r'x\.ndim'):
+            link(device.send(random(*shape)))
+        assert not link.W.is_initialized
+    link(device.send(random(*x_shape)))
+
+
+@pytest.mark.parametrize('lazy', [False, True])
+def test_no_channels(lazy, device):
+    link = L.Convolution2D(None if lazy else 0, 5, 3, initial_bias=2).to_device(device)
+    y = link(device.send(random(2, 0, 4, 3)))
+    np.testing.assert_array_equal(to_numpy(y.array), np.full((2, 5, 2, 1), 2, 'f'))
+    assert link.W.shape == (5, 0, 3, 3)
+
+
 SHORT = {
     'Convolution2D': lambda *a, **k: L.Convolution2D(*a, **k),
     'ConvolutionND': lambda *a, **k: L.ConvolutionND(2, *a, **k),
@@ -279,6 +298,8 @@ def test_from_params_of_fixed_ndim(cls, ndim):
         (lambda: L.ConvolutionND(2, 4, 6, 3, groups=3), ValueError, 'in_channels, 4'),
         (lambda: L.Deconvolution2D(4, 6, 3, groups=3), ValueError, 'in_channels, 4'),
         (lambda: L.DeconvolutionND(2, 6, 4, 3, groups=3), ValueError, 'out_channels, 4'),
+        (lambda: L.Convolution2D(4, 6, 3, groups=0), ValueError, 'groups is 0'),
+        (lambda: L.DeconvolutionND(2, 4, 6, 3, groups=-2), ValueError, 'groups is -2'),
         (lambda: L.Convolution2D(3, 5, (1, 2, 3)), ValueError, 'ksize'),
         (lambda: L.Convolution2D(3, 5, 2, stride=(1, 2, 3)), ValueError, 'stride'),
         (lambda: L.Convolution2D(3, 5, 2, pad=None), TypeError, 'pad'),

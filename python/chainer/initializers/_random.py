@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import typing as tp
 
 import numpy as np
@@ -15,6 +16,11 @@ def rng_for(array: tp.Any, rng: tp.Any) -> tp.Any:
     if rng is not None:
         return rng
     return cuda.cupy.random if isinstance(array, cuda.ndarray) else np.random
+
+
+def scale_of_fan(gain: float, fan: int) -> float:
+    """``sqrt(gain / fan)``; of no inputs, for which there is nothing to draw, 0."""
+    return math.sqrt(gain / fan) if fan else 0.0
 
 
 def fill_normal(array: tp.Any, scale: float, rng: tp.Any) -> None:

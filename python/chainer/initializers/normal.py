@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import typing as tp
 
 from chainer import initializer, types
@@ -47,7 +46,7 @@ class LeCunNormal(initializer.Initializer):
     def __call__(self, array: types.NdArray) -> None:
         self._check(array)
         fan_in, _ = initializer.get_fans(array.shape)
-        _random.fill_normal(array, self.scale * math.sqrt(1 / fan_in), self.rng)
+        _random.fill_normal(array, self.scale * _random.scale_of_fan(1, fan_in), self.rng)
 
 
 class GlorotNormal(initializer.Initializer):
@@ -70,7 +69,7 @@ class GlorotNormal(initializer.Initializer):
     def __call__(self, array: types.NdArray) -> None:
         self._check(array)
         fan_in, fan_out = initializer.get_fans(array.shape)
-        _random.fill_normal(array, self.scale * math.sqrt(2 / (fan_in + fan_out)), self.rng)
+        _random.fill_normal(array, self.scale * _random.scale_of_fan(2, fan_in + fan_out), self.rng)
 
 
 class HeNormal(initializer.Initializer):
@@ -105,4 +104,6 @@ class HeNormal(initializer.Initializer):
             raise ValueError(
                 f"fan_option should be either 'fan_in' or 'fan_out'. Actual: {self.fan_option!r}"
             )
-        _random.fill_normal(array, self.scale * math.sqrt(2 / fans[self.fan_option]), self.rng)
+        _random.fill_normal(
+            array, self.scale * _random.scale_of_fan(2, fans[self.fan_option]), self.rng
+        )

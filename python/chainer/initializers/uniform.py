@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import typing as tp
 
 from chainer import initializer, types
@@ -47,7 +46,7 @@ class LeCunUniform(initializer.Initializer):
     def __call__(self, array: types.NdArray) -> None:
         self._check(array)
         fan_in, _ = initializer.get_fans(array.shape)
-        _random.fill_uniform(array, self.scale * math.sqrt(3 / fan_in), self.rng)
+        _random.fill_uniform(array, self.scale * _random.scale_of_fan(3, fan_in), self.rng)
 
 
 class GlorotUniform(initializer.Initializer):
@@ -69,7 +68,9 @@ class GlorotUniform(initializer.Initializer):
     def __call__(self, array: types.NdArray) -> None:
         self._check(array)
         fan_in, fan_out = initializer.get_fans(array.shape)
-        _random.fill_uniform(array, self.scale * math.sqrt(6 / (fan_in + fan_out)), self.rng)
+        _random.fill_uniform(
+            array, self.scale * _random.scale_of_fan(6, fan_in + fan_out), self.rng
+        )
 
 
 class HeUniform(initializer.Initializer):
@@ -91,4 +92,4 @@ class HeUniform(initializer.Initializer):
     def __call__(self, array: types.NdArray) -> None:
         self._check(array)
         fan_in, _ = initializer.get_fans(array.shape)
-        _random.fill_uniform(array, self.scale * math.sqrt(6 / fan_in), self.rng)
+        _random.fill_uniform(array, self.scale * _random.scale_of_fan(6, fan_in), self.rng)

@@ -59,11 +59,16 @@ def linear(x: tp.Any, W: tp.Any, b: tp.Any = None, n_batch_axes: int = 1) -> var
         batch = x.shape[:n_batch_axes]
         y = LinearFunction.call(_flatten(x, n_batch_axes), W, b)
         return reshape.reshape(y, (*batch, y.shape[1]))
-    if n_batch_axes <= 0:
-        raise ValueError(f'linear: n_batch_axes is {n_batch_axes}, expected at least 1')
+    check_batch_axes(n_batch_axes)
     if x.ndim > 2:
         x = _flatten(x, 1)
     return LinearFunction.call(x, W, b)
+
+
+def check_batch_axes(n_batch_axes: int) -> None:
+    """Refuses a number of batch axes that is not positive."""
+    if n_batch_axes <= 0:
+        raise ValueError(f'linear: n_batch_axes is {n_batch_axes}, expected at least 1')
 
 
 def _flatten(x: tp.Any, n_batch_axes: int) -> variable.Variable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 from chainer import initializers
+from chainer.utils import type_check
 from chainer.variable import Parameter, Variable
 
 
@@ -20,8 +21,20 @@ def weight(initializer: tp.Any) -> Parameter:
     return Parameter(initializers._get_initializer(initializer))
 
 
+def channels(x: tp.Any, ndim: int) -> int:
+    """The channels of an input, for a link that learns their number from it.
+
+    Raises:
+        InvalidType: If it has another number of axes; the link must not be made for it.
+    """
+    type_check.expect(type_check.Variable(x.ndim, 'x.ndim') == ndim)
+    return tp.cast(int, x.shape[1])
+
+
 def check_groups(op: str, in_channels: int, out_channels: int, groups: int) -> None:
     """Refuses channels that groups do not divide."""
+    if groups < 1:
+        raise ValueError(f'{op}: groups is {groups}, expected at least 1')
     for name, channels in (('out', out_channels), ('in', in_channels)):
         if channels % groups != 0:
             raise ValueError(

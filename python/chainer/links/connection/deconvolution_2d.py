@@ -85,7 +85,7 @@ class Deconvolution2D(Link):
             Variable: (N, out_channels, out_h, out_w).
         """
         if self.W.array is None:
-            self._initialize_params(x.shape[1])
+            self._initialize_params(_convolution.channels(x, 4))
         return deconvolution_2d(
             x,
             self.W,

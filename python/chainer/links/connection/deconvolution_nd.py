@@ -79,7 +79,7 @@ class DeconvolutionND(Link):
             Variable: (N, out_channels, l_1, ..., l_n).
         """
         if self.W.array is None:
-            self._initialize_params(x.shape[1])
+            self._initialize_params(_convolution.channels(x, len(self.ksize) + 2))
         return deconvolution_nd(
             x,
             self.W,

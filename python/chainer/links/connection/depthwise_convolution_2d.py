@@ -72,5 +72,5 @@ class DepthwiseConvolution2D(Link):
             Variable: (N, in_channels * channel_multiplier, out_h, out_w).
         """
         if self.W.array is None:
-            self._initialize_params(x.shape[1])
+            self._initialize_params(_convolution.channels(x, 4))
         return depthwise_convolution_2d(x, self.W, self.b, self.stride, self.pad)

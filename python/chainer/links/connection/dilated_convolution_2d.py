@@ -71,5 +71,5 @@ class DilatedConvolution2D(Link):
             Variable: (N, out_channels, out_h, out_w).
         """
         if self.W.array is None:
-            self._initialize_params(x.shape[1])
+            self._initialize_params(_convolution.channels(x, 4))
         return dilated_convolution_2d(x, self.W, self.b, self.stride, self.pad, self.dilate)

@@ -7,8 +7,9 @@ import typing as tp
 from collections.abc import Iterator
 
 from chainer import initializers
-from chainer.functions.connection.linear import linear
+from chainer.functions.connection.linear import check_batch_axes, linear
 from chainer.link import Link
+from chainer.utils import type_check
 from chainer.variable import Parameter, Variable
 
 
@@ -56,6 +57,9 @@ class Linear(Link):
 
     @staticmethod
     def _in_size_of(x: tp.Any, n_batch_axes: int = 1) -> int:
+        if n_batch_axes <= 1:  # what the function refuses must not make a weight
+            check_batch_axes(n_batch_axes)
+            type_check.expect(type_check.Variable(x.ndim, 'x.ndim') >= 2)
         return math.prod(x.shape[n_batch_axes:])
 
     @classmethod

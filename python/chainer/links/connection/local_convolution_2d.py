@@ -77,5 +77,5 @@ class LocalConvolution2D(Link):
             Variable: (N, out_channels, out_h, out_w).
         """
         if self.W.array is None:
-            self._initialize_params(x.shape[1], x.shape[2:])
+            self._initialize_params(_convolution.channels(x, 4), x.shape[2:])
         return local_convolution_2d(x, self.W, self.b, self.stride)

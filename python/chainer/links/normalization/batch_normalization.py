@@ -10,13 +10,14 @@ import numpy as np
 from chainer import backend, initializers
 from chainer._base import environment
 from chainer.configuration import config
+from chainer.functions.normalization import _channels
 from chainer.functions.normalization.batch_normalization import (
     batch_normalization,
     fixed_batch_normalization,
 )
 from chainer.link import Link
 from chainer.links.normalization._initial import initializer
-from chainer.utils import argument
+from chainer.utils import argument, type_check
 from chainer.variable import Parameter, Variable
 
 
@@ -178,9 +179,13 @@ class BatchNormalization(Link):
         return self.avg_mean, self.avg_var, 1 - 1 / self.N
 
     def _channels_of(self, x: tp.Any) -> tuple[int, ...]:
-        if self.axis is None:  # the shape was lost with a snapshot of a link without one
+        # What the function would refuse must not make parameters.
+        axis = _channels.to_axes('batch_normalization', self.axis)
+        last = 1 if axis is None else max(axis, default=0)
+        type_check.expect(type_check.Variable(x.ndim, 'x.ndim') > last)
+        if axis is None:  # the shape was lost with a snapshot of a link without one
             return (x.shape[1],)
-        return tuple(n for i, n in enumerate(x.shape) if i not in self.axis)
+        return tuple(n for i, n in enumerate(x.shape) if i not in axis)
 
     def _scale_and_shift(self) -> tuple[tp.Any, tp.Any]:
         gamma, beta = self.gamma, self.beta

@@ -8,6 +8,7 @@ import typing as tp
 from chainer import initializers
 from chainer.functions.normalization.layer_normalization import layer_normalization
 from chainer.link import Link
+from chainer.utils import type_check
 from chainer.variable import Parameter, Variable
 
 
@@ -53,6 +54,7 @@ class LayerNormalization(Link):
             Variable: Shape and dtype of `x`.
         """
         if self.gamma.array is None:
+            type_check.expect(type_check.Variable(x.ndim, 'x.ndim') == 2)
             self._initialize_params(math.prod(x.shape[1:]))
         return layer_normalization(x, self.gamma, self.beta, self.eps)
 

@@ -122,6 +122,20 @@ def test_bad_inputs(inputs):
         Identity().apply(inputs)
 
 
+@pytest.mark.parametrize(
+    'function',
+    [
+        F.relu,
+        F.dropout,
+        lambda x: F.convolution_2d(x, np.ones((1, 1, 1, 1), 'f')),
+        lambda x: F.layer_normalization(x, np.ones(2, 'f'), np.ones(2, 'f')),
+    ],
+)
+def test_the_first_input_is_never_left_out(function):
+    with pytest.raises(TypeError, match='input 0 is a NoneType, expected a Variable or an array'):
+        function(None)
+
+
 def test_a_variable_is_no_tuple_of_them(make):
     with pytest.raises(TypeError, match='expected a tuple'):
         Identity().apply(Variable(make(A)))

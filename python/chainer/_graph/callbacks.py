@@ -39,7 +39,8 @@ def check_function_types(function: FunctionNode, arrays: tuple[tp.Any, ...]) -> 
             with type_check.light_mode:
                 function.check_type_forward(types)
                 return
-        except type_check.InvalidType:
+        except (type_check.InvalidType, IndexError):
+            # IndexError: of an axis that is not there, in an array that has too few of them.
             pass
         function.check_type_forward(type_check.get_types(arrays, 'in_types', False))
 

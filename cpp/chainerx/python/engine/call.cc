@@ -61,11 +61,11 @@ class Application {
  public:
     Application(const char* name, size_t n_inputs) : name_{name}, variables_{n_inputs} {}
 
-    // Takes inputs; None stands for an input that is left out.
+    // Takes inputs; None stands for an input that is left out, which the first can't be.
     void SetInputs(PyObject* const* args) {
         for (size_t i = 0; i < variables_.size(); ++i) {
             PyObject* o = args[i];
-            if (o == Py_None) continue;
+            if (o == Py_None && i != 0) continue;
             if (IsVariable(o)) {
                 variables_[i] = Py_NewRef(o);
                 requires_grad_ |= AsVariable(o)->requires_grad;

@@ -3,6 +3,7 @@
 import importlib.util
 import pathlib
 import pickle
+import warnings
 
 import chainer
 import numpy as np
@@ -105,6 +106,45 @@ def test_size_from_the_first_input(device, axis, shape, kept):
     assert link.gamma.shape == link.beta.shape == link.avg_mean.shape == link.avg_var.shape == kept
     assert link.device.is_array_supported(link.avg_var)
     close(link.avg_mean, 0.1 * x.mean(axis))
+
+
+@pytest.mark.parametrize(
+    ('make', 'shapes', 'good'),
+    [
+        (lambda: L.BatchNormalization(axis=(0, 2)), ((), (3,), (2, 3)), (2, 3, 4)),
+        (lambda: L.LayerNormalization(), ((), (3,), (2, 3, 4)), (2, 3)),
+        (lambda: L.GroupNormalization(1), ((), (3,)), (2, 3)),
+    ],
+)
+def test_what_a_lazy_link_refuses_leaves_it_as_it_was(make, shapes, good, device):
+    link = make().to_device(device)
+    for shape in shapes:
+        with pytest.raises((InvalidType, ValueError), match=r'x\.ndim'):
+            link(device.send(random(*shape)))
+        assert not link.gamma.is_initialized
+    link(device.send(random(*good)))
+    assert link.gamma.shape == (3,)
+
+
+def test_one_element_for_each_mean_is_warned_of(device):
+    link = L.BatchNormalization(3).to_device(device)
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        for shape in ((2, 3), (1, 3, 2), (0, 3)):
+            link(device.send(random(*shape)))
+        with chainer.using_config('train', False):
+            link(device.send(random(1, 3)))
+        L.BatchNormalization(0)(random(1, 0))
+    for shape in ((1, 3), (1, 3, 1, 1)):
+        with pytest.warns(UserWarning, match=r'batch_normalization: x.shape is \(1, 3'):
+            y = link(device.send(random(*shape)))
+        close(y.array, np.zeros(shape))
+
+
+def test_fixed_batch_renormalization_is_deprecated():
+    row = np.ones(3, 'f')
+    with pytest.warns(DeprecationWarning, match='use fixed_batch_normalization'):
+        F.fixed_batch_renormalization(random(2, 3), row, row, row, row)
 
 
 def test_without_parameters(device):

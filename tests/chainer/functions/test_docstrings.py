@@ -10,8 +10,8 @@ from functions.cases import CASES
 from functions.cases._harness import Prepared
 from functions.cases._table import Arg
 
-# A row of batch_matmul, which is deprecated.
-pytestmark = pytest.mark.filterwarnings('ignore:batch_matmul')
+# Rows of what is deprecated.
+pytestmark = pytest.mark.filterwarnings('ignore:.* is deprecated')
 DESCRIBED = [c for c in CASES if c.fn is None]
 on_each = pytest.mark.parametrize('case', DESCRIBED, ids=[c.name for c in DESCRIBED])
 

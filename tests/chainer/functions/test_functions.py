@@ -32,8 +32,8 @@ def each(cases):
     return pytest.mark.parametrize('case', cases, ids=[c.name for c in cases])
 
 
-# A row of batch_matmul, which is deprecated.
-pytestmark = pytest.mark.filterwarnings('ignore:batch_matmul')
+# Rows of what is deprecated.
+pytestmark = pytest.mark.filterwarnings('ignore:.* is deprecated')
 on_each_kind = pytest.mark.parametrize('kind', KINDS)
 REFERENCED = [case for case in CASES if case.ref is not None]
 # Gradients in these are compared with those in float64.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typing as tp
+import warnings
 
 import chainerx
 from chainerx._core import _batch_norm
@@ -175,7 +176,8 @@ def batch_normalization(
         ValueError: If running statistics can't be written to; if ``eps`` is negative.
 
     Note:
-        Of an empty batch the running statistics stay as they are.
+        Where a channel has a single element, there is a warning. Of an empty batch the running
+        statistics stay as they are.
     Source: Ioffe and Szegedy, ICML 2015.
     """
     if removed:
@@ -186,7 +188,7 @@ def batch_normalization(
     axis = _channels.to_axes('batch_normalization', axis)
     if axis is None:
         axis = _channels.default_axes(x.ndim, gamma.ndim)
-    return BatchNormalization.call(
+    y = BatchNormalization.call(
         x,
         gamma,
         beta,
@@ -196,6 +198,14 @@ def batch_normalization(
         decay=decay,
         axis=axis,
     )
+    if x.size == gamma.size != 0:
+        warnings.warn(
+            f'batch_normalization: x.shape is {x.shape}, one element for each mean, so that the '
+            'result is beta throughout. Is this an evaluation with chainer.config.train on, or the '
+            'last batch of an iterator that does not repeat?',
+            stacklevel=2,
+        )
+    return y
 
 
 def fixed_batch_normalization(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typing as tp
+import warnings
 
 import chainerx
 import numpy as np
@@ -155,5 +156,13 @@ def fixed_batch_renormalization(
     Raises:
         InvalidType: If shapes or dtypes do not fit.
         ValueError: If ``eps`` is negative.
+
+    Note:
+        Deprecated, with a warning; nothing distinguishes it from the other.
     """
+    warnings.warn(
+        'fixed_batch_renormalization is deprecated: use fixed_batch_normalization instead',
+        DeprecationWarning,
+        stacklevel=2,
+    )
     return batch_normalization.fixed_batch_normalization(x, gamma, beta, mean, var, eps)

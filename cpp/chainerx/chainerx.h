@@ -41,6 +41,7 @@
 #include "chainerx/ops/per_axis.h"
 #include "chainerx/ops/pooling.h"
 #include "chainerx/ops/random.h"
+#include "chainerx/ops/recurrent.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/rounding.h"
 #include "chainerx/ops/softmax.h"

@@ -17,6 +17,7 @@
 #include "chainerx/kernels/normalization.h"
 #include "chainerx/kernels/pooling.h"
 #include "chainerx/kernels/random.h"
+#include "chainerx/kernels/recurrent.h"
 #include "chainerx/kernels/reduction.h"
 #include "chainerx/kernels/rounding.h"
 #include "chainerx/kernels/softmax.h"

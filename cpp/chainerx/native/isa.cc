@@ -10,6 +10,7 @@
 #include "chainerx/native/gemm_loops.h"
 #include "chainerx/native/normalization_loops.h"
 #include "chainerx/native/pooling_loops.h"
+#include "chainerx/native/recurrent_loops.h"
 #include "chainerx/native/reduce_isa.h"
 #include "chainerx/native/tap_loops.h"
 #include "chainerx/native/update_loops.h"
@@ -140,6 +141,7 @@ void CheckIsa() {
     CX_UNIT(isa, gemm, GemmUnit)                                  \
     CX_UNIT(isa, normalization, NormalizationIsaLoops)            \
     CX_UNIT(isa, pooling, PoolLoops)                              \
+    CX_UNIT(isa, recurrent, RecurrentUnit)                        \
     CX_UNIT(isa, reduce, ReduceIsaLoops)                          \
     CX_UNIT(isa, rows, RowLoops)                                  \
     CX_UNIT(isa, taps, TapUnit)                                   \

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
@@ -19,7 +20,7 @@ constexpr OpInfo kSplit{"split", nullptr, Batching::kAxes};
 
 using Refs = std::span<const ConstArrayRef>;
 
-// More outputs than a node counts are recorded one by one.
+// More outputs than a node counts are made by groups.
 constexpr size_t kMaxOutputs = 250;
 // More inputs than a node counts are joined by groups.
 constexpr size_t kMaxInputs = 32768;
@@ -183,6 +184,29 @@ std::vector<Array> Split(const Array& x, int64_t sections, int8_t axis, const ch
     return Split(x, indices, a, op);
 }
 
+namespace {
+
+// Disjoint parts, which begin at these places; the last one is the end. Groups of parts first, so
+// that no node has more outputs than it can, and each part of a gradient is copied but twice.
+void SplitByGroups(const Array& x, const std::vector<int64_t>& begins, int8_t axis, const char* op,
+                   std::vector<Array>* out) {
+    const size_t n = begins.size() - 1;
+    size_t size = kMaxOutputs;
+    while ((n + size - 1) / size > kMaxOutputs) size *= kMaxOutputs;
+    std::vector<int64_t> groups;
+    for (size_t k = size; k < n; k += size) groups.push_back(begins[k]);
+    const std::vector<Array> parts = Split(x, groups, axis, op);
+    for (size_t g = 0; g < parts.size(); ++g) {
+        std::vector<int64_t> indices;
+        for (size_t k = g * size + 1; k < std::min(n, (g + 1) * size); ++k) {
+            indices.push_back(begins[k] - begins[g * size]);
+        }
+        for (Array& part : Split(parts[g], indices, axis, op)) out->push_back(std::move(part));
+    }
+}
+
+}  // namespace
+
 std::vector<Array> Split(const Array& x, const std::vector<int64_t>& indices, int8_t axis,
                          const char* op) {
     const int8_t a = NormalizeAxis(op, axis, x.ndim());
@@ -196,12 +220,15 @@ std::vector<Array> Split(const Array& x, const std::vector<int64_t>& indices, in
     begins.push_back(n);
     std::vector<Array> out;
     out.reserve(begins.size() - 1);
-    const bool one_by_one = !ordered || begins.size() - 1 > kMaxOutputs;
+    if (ordered && begins.size() - 1 > kMaxOutputs) {
+        SplitByGroups(x, begins, a, op, &out);
+        return out;
+    }
     for (size_t k = 0; k + 1 < begins.size(); ++k) {
         const int64_t end = std::max(begins[k], begins[k + 1]);
-        out.push_back(one_by_one ? PartInGraph(x, a, begins[k], end) : Part(x, a, begins[k], end));
+        out.push_back(ordered ? Part(x, a, begins[k], end) : PartInGraph(x, a, begins[k], end));
     }
-    if (one_by_one) return out;
+    if (!ordered) return out;
     const ConstArrayRef in{x};
     if (Record rec{kSplit, std::span{&in, 1}, out}) {
         rec.GradAll([a](GradContext& context) {

@@ -689,6 +689,9 @@ def _min(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndar
     Note:
         A NaN is the extreme."""
 
+def _n_step(cell: str, n_layers: builtins.int, is_bidirectional: builtins.bool, dropout: builtins.float, key: builtins.int, hx: ndarray, cx: ndarray | None, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray]) -> tuple[Any, ...]:
+    """Any of the six, of the cell 'lstm', 'gru', 'tanh' or 'relu', with dropout between layers, for chainer."""
+
 def _relu(x: ndarray) -> ndarray:
     """``max(x, 0)``. The derivative at 0 is 0, as chainer has it.
 
@@ -2321,6 +2324,130 @@ def multiply(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order."""
+
+def n_step_bigru(n_layers: builtins.int, hx: ndarray, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray]) -> tuple[ndarray, list[ndarray]]:
+    """Stacked gated recurrent units over sequences, in both directions.
+
+    The second direction of a layer begins with the last step; the layer above sees the outputs of both, side by side.
+
+
+
+    With ``r = sigmoid(wr x + ur h + b1 + b4)``, ``z = sigmoid(wz x + uz h + b2 + b5)`` and ``n = tanh(wn x + b3 + r * (un h + b6))``, a step is ``h = (1 - z) * n + z * h``.
+
+    Args:
+        n_layers (int): The number of layers.
+        hx (ndarray): The first outputs, (n_layers * 2, sequences, units), any float dtype.
+        ws (list of lists of ndarray): For each layer, and in it for each direction, the 6 weights: of the input (units, features), then of the state (units, units).
+        bs (list of lists of ndarray): The biases, (units,), in the same order.
+        xs (list of ndarray): Each step, (sequences that have it, features); the longest sequence comes first, so their number never rises. Sequences that are in no step keep their states.
+    Returns:
+        tuple: ``hy``, the last states, as ``hx``; and the list of the last layer's outputs, (sequences, 2 * units). Differentiable in all arrays, any order.
+    Raises:
+        DimensionError: If lists or shapes don't fit, or a step has more sequences than the one before.
+        DtypeError: If a dtype is no real float.
+    Source: Cho et al., EMNLP 2014."""
+
+def n_step_bilstm(n_layers: builtins.int, hx: ndarray, cx: ndarray, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray]) -> tuple[ndarray, ndarray, list[ndarray]]:
+    """Stacked long short-term memories over sequences, in both directions.
+
+    The second direction of a layer begins with the last step; the layer above sees the outputs of both, side by side.
+
+
+
+    With gates ``i``, ``f``, ``a``, ``o``, each ``w x + u h + b1 + b2``, a step is ``c = sigmoid(f) * c + sigmoid(i) * tanh(a)``, ``h = sigmoid(o) * tanh(c)``.
+
+    Args:
+        n_layers (int): The number of layers.
+        hx (ndarray): The first outputs, (n_layers * 2, sequences, units), any float dtype.
+        cx (ndarray): The first cells, (n_layers * 2, sequences, units), any float dtype.
+        ws (list of lists of ndarray): For each layer, and in it for each direction, the 8 weights: of the input (units, features), then of the state (units, units).
+        bs (list of lists of ndarray): The biases, (units,), in the same order.
+        xs (list of ndarray): Each step, (sequences that have it, features); the longest sequence comes first, so their number never rises. Sequences that are in no step keep their states.
+    Returns:
+        tuple: ``hy`` and ``cy``, the last states, as ``hx``; and the list of the last layer's outputs, (sequences, 2 * units). Differentiable in all arrays, any order.
+    Raises:
+        DimensionError: If lists or shapes don't fit, or a step has more sequences than the one before.
+        DtypeError: If a dtype is no real float.
+    Source: Hochreiter and Schmidhuber, Neural Computation 1997."""
+
+def n_step_birnn(n_layers: builtins.int, hx: ndarray, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray], activation: str = 'tanh') -> tuple[ndarray, list[ndarray]]:
+    """Stacked simple recurrent layers over sequences, in both directions.
+
+    The second direction of a layer begins with the last step; the layer above sees the outputs of both, side by side.
+
+
+
+    A step is ``h = f(w x + u h + b1 + b2)``.
+
+    Args:
+        n_layers (int): The number of layers.
+        hx (ndarray): The first outputs, (n_layers * 2, sequences, units), any float dtype.
+        ws (list of lists of ndarray): For each layer, and in it for each direction, the 2 weights: of the input (units, features), then of the state (units, units).
+        bs (list of lists of ndarray): The biases, (units,), in the same order.
+        xs (list of ndarray): Each step, (sequences that have it, features); the longest sequence comes first, so their number never rises. Sequences that are in no step keep their states.
+        activation (str): ``f``, 'tanh' or 'relu'.
+    Returns:
+        tuple: ``hy``, the last states, as ``hx``; and the list of the last layer's outputs, (sequences, 2 * units). Differentiable in all arrays, any order; the derivative of 'relu' at 0 is 0.
+    Raises:
+        DimensionError: If lists or shapes don't fit, or a step has more sequences than the one before.
+        DtypeError: If a dtype is no real float.
+        ValueError: If there is no such activation."""
+
+def n_step_gru(n_layers: builtins.int, hx: ndarray, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray]) -> tuple[ndarray, list[ndarray]]:
+    """Stacked gated recurrent units over sequences.
+
+    With ``r = sigmoid(wr x + ur h + b1 + b4)``, ``z = sigmoid(wz x + uz h + b2 + b5)`` and ``n = tanh(wn x + b3 + r * (un h + b6))``, a step is ``h = (1 - z) * n + z * h``.
+
+    Args:
+        n_layers (int): The number of layers.
+        hx (ndarray): The first outputs, (n_layers, sequences, units), any float dtype.
+        ws (list of lists of ndarray): For each layer the 6 weights: of the input (units, features), then of the state (units, units).
+        bs (list of lists of ndarray): The biases, (units,), in the same order.
+        xs (list of ndarray): Each step, (sequences that have it, features); the longest sequence comes first, so their number never rises. Sequences that are in no step keep their states.
+    Returns:
+        tuple: ``hy``, the last states, as ``hx``; and the list of the last layer's outputs, (sequences, units). Differentiable in all arrays, any order.
+    Raises:
+        DimensionError: If lists or shapes don't fit, or a step has more sequences than the one before.
+        DtypeError: If a dtype is no real float.
+    Source: Cho et al., EMNLP 2014."""
+
+def n_step_lstm(n_layers: builtins.int, hx: ndarray, cx: ndarray, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray]) -> tuple[ndarray, ndarray, list[ndarray]]:
+    """Stacked long short-term memories over sequences.
+
+    With gates ``i``, ``f``, ``a``, ``o``, each ``w x + u h + b1 + b2``, a step is ``c = sigmoid(f) * c + sigmoid(i) * tanh(a)``, ``h = sigmoid(o) * tanh(c)``.
+
+    Args:
+        n_layers (int): The number of layers.
+        hx (ndarray): The first outputs, (n_layers, sequences, units), any float dtype.
+        cx (ndarray): The first cells, (n_layers, sequences, units), any float dtype.
+        ws (list of lists of ndarray): For each layer the 8 weights: of the input (units, features), then of the state (units, units).
+        bs (list of lists of ndarray): The biases, (units,), in the same order.
+        xs (list of ndarray): Each step, (sequences that have it, features); the longest sequence comes first, so their number never rises. Sequences that are in no step keep their states.
+    Returns:
+        tuple: ``hy`` and ``cy``, the last states, as ``hx``; and the list of the last layer's outputs, (sequences, units). Differentiable in all arrays, any order.
+    Raises:
+        DimensionError: If lists or shapes don't fit, or a step has more sequences than the one before.
+        DtypeError: If a dtype is no real float.
+    Source: Hochreiter and Schmidhuber, Neural Computation 1997."""
+
+def n_step_rnn(n_layers: builtins.int, hx: ndarray, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray], activation: str = 'tanh') -> tuple[ndarray, list[ndarray]]:
+    """Stacked simple recurrent layers over sequences.
+
+    A step is ``h = f(w x + u h + b1 + b2)``.
+
+    Args:
+        n_layers (int): The number of layers.
+        hx (ndarray): The first outputs, (n_layers, sequences, units), any float dtype.
+        ws (list of lists of ndarray): For each layer the 2 weights: of the input (units, features), then of the state (units, units).
+        bs (list of lists of ndarray): The biases, (units,), in the same order.
+        xs (list of ndarray): Each step, (sequences that have it, features); the longest sequence comes first, so their number never rises. Sequences that are in no step keep their states.
+        activation (str): ``f``, 'tanh' or 'relu'.
+    Returns:
+        tuple: ``hy``, the last states, as ``hx``; and the list of the last layer's outputs, (sequences, units). Differentiable in all arrays, any order; the derivative of 'relu' at 0 is 0.
+    Raises:
+        DimensionError: If lists or shapes don't fit, or a step has more sequences than the one before.
+        DtypeError: If a dtype is no real float.
+        ValueError: If there is no such activation."""
 
 def nanargmax(a: ndarray, axis: builtins.int | None = None) -> ndarray:
     """Position of the first largest element along an axis.

@@ -1,0 +1,46 @@
+// Recurrent networks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/macro.h"
+#include "chainerx/kernels/recurrent_cell.h"
+
+namespace chainerx {
+
+using ArrayLists = std::vector<std::vector<Array>>;
+
+struct NStepOptions {
+    int64_t n_layers;
+    bool is_bidirectional{false};
+    double dropout{0};  // of what goes from layer to layer
+    std::optional<uint64_t> key{};
+};
+
+// The last states of all layers, and what the last layer gives for each step. cy is a null array
+// where cells have no such state.
+struct NStepResult {
+    Array hy;
+    Array cy;
+    std::vector<Array> ys;
+};
+
+// Stacked layers. hx, and cx of an LSTM, are (layers * directions, sequences, units): a layer's
+// directions follow each other. ws[i] and bs[i] are the weights and biases of layer and direction
+// i: for each gate that of the input, then for each gate that of the state. xs[t] is (sequences
+// that have step t, features); their number never rises. Differentiable, any order.
+CX_API NStepResult NStepLstm(const NStepOptions& options, const Array& hx, const Array& cx,
+                             const ArrayLists& ws, const ArrayLists& bs,
+                             const std::vector<Array>& xs);
+CX_API NStepResult NStepGru(const NStepOptions& options, const Array& hx, const ArrayLists& ws,
+                            const ArrayLists& bs, const std::vector<Array>& xs);
+enum class RnnActivation : int8_t { kTanh, kRelu };
+CX_API NStepResult NStepRnn(const NStepOptions& options, const Array& hx, const ArrayLists& ws,
+                            const ArrayLists& bs, const std::vector<Array>& xs,
+                            RnnActivation activation = RnnActivation::kTanh);
+
+}  // namespace chainerx

@@ -1,0 +1,197 @@
+// Recurrent networks.
+#include "chainerx/core/error.h"
+#include "chainerx/ops/recurrent.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ref.h"
+
+namespace chainerx::python {
+namespace {
+
+ArrayLists ToLists(const char* op, const char* name, PyObject* o) {
+    if (!PyList_Check(o) && !PyTuple_Check(o)) {
+        throw TypeError{op, ": ", name, " must be a list or tuple of lists, got ",
+                        Py_TYPE(o)->tp_name};
+    }
+    ArrayLists lists;
+    const Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
+    for (Py_ssize_t i = 0; i < n; ++i) {  // runs no Python code
+        lists.push_back(ToArrays(op, name, PySequence_Fast_GET_ITEM(o, i)));
+    }
+    return lists;
+}
+
+NStepOptions ToOptions(const char* op, PyObject* n_layers, bool is_bidirectional) {
+    return {ToInt(op, "n_layers", n_layers), is_bidirectional};
+}
+
+RnnActivation ToActivation(const char* op, PyObject* o) {
+    if (o == nullptr) return RnnActivation::kTanh;
+    const std::string_view name = ToString(op, "activation", o);
+    if (name == "tanh") return RnnActivation::kTanh;
+    if (name == "relu") return RnnActivation::kRelu;
+    throw ValueError{op, ": activation is '", name, "', expected 'tanh' or 'relu'"};
+}
+
+PyObject* WrapResult(const NStepResult& y) {
+    const bool has_cells = !y.cy.is_null();
+    const Ref hy = Check(Wrap(y.hy));
+    const Ref ys = Check(WrapList(y.ys));
+    if (!has_cells) return Check(PyTuple_Pack(2, hy.get(), ys.get())).Release();
+    const Ref cy = Check(Wrap(y.cy));
+    return Check(PyTuple_Pack(3, hy.get(), cy.get(), ys.get())).Release();
+}
+
+PyObject* CallLstm(const char* op, PyObject* const* a, bool is_bidirectional) {
+    return WrapResult(NStepLstm(ToOptions(op, a[0], is_bidirectional), ToArray(op, "hx", a[1]),
+                                ToArray(op, "cx", a[2]), ToLists(op, "ws", a[3]),
+                                ToLists(op, "bs", a[4]), ToArrays(op, "xs", a[5])));
+}
+
+PyObject* CallGru(const char* op, PyObject* const* a, bool is_bidirectional) {
+    return WrapResult(NStepGru(ToOptions(op, a[0], is_bidirectional), ToArray(op, "hx", a[1]),
+                               ToLists(op, "ws", a[2]), ToLists(op, "bs", a[3]),
+                               ToArrays(op, "xs", a[4])));
+}
+
+PyObject* CallRnn(const char* op, PyObject* const* a, bool is_bidirectional) {
+    return WrapResult(NStepRnn(ToOptions(op, a[0], is_bidirectional), ToArray(op, "hx", a[1]),
+                               ToLists(op, "ws", a[2]), ToLists(op, "bs", a[3]),
+                               ToArrays(op, "xs", a[4]), ToActivation(op, a[5])));
+}
+
+#define CX_LSTM_SIGNATURE                                                        \
+    "n_layers: int, hx: ndarray, cx: ndarray, ws: Sequence[Sequence[ndarray]], " \
+    "bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray]) -> "                \
+    "tuple[ndarray, ndarray, list[ndarray]]"
+#define CX_GRU_SIGNATURE                                            \
+    "n_layers: int, hx: ndarray, ws: Sequence[Sequence[ndarray]], " \
+    "bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray]) -> tuple[ndarray, list[ndarray]]"
+#define CX_RNN_SIGNATURE                                                                    \
+    "n_layers: int, hx: ndarray, ws: Sequence[Sequence[ndarray]], "                         \
+    "bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray], activation: str = 'tanh') -> " \
+    "tuple[ndarray, list[ndarray]]"
+
+#define CX_N_LAYERS "Args:\n    n_layers (int): The number of layers.\n"
+#define CX_STATE(name, what, directions)                               \
+    "    " name " (ndarray): The first " what ", (n_layers" directions \
+    ", sequences, units), any "                                        \
+    "float dtype.\n"
+#define CX_PARAMETERS(lists, count)                           \
+    "    ws (list of lists of ndarray): " lists " the " count \
+    " weights: of the input (units, "                         \
+    "features), then of the state (units, units).\n"          \
+    "    bs (list of lists of ndarray): The biases, (units,), in the same order.\n"
+#define CX_STEPS                                                                             \
+    "    xs (list of ndarray): Each step, (sequences that have it, features); the longest "  \
+    "sequence comes first, so their number never rises. Sequences that are in no step keep " \
+    "their states.\n"
+#define CX_ERRORS                                                                              \
+    "Raises:\n"                                                                                \
+    "    DimensionError: If lists or shapes don't fit, or a step has more sequences than the " \
+    "one before.\n"                                                                            \
+    "    DtypeError: If a dtype is no real float.\n"
+#define CX_ONE "For each layer"
+#define CX_TWO "For each layer, and in it for each direction,"
+#define CX_REVERSED                                                                                \
+    "The second direction of a layer begins with the last step; the layer above sees the outputs " \
+    "of both, side by side.\n\n"
+
+#define CX_LSTM_DOC(first, directions, lists, width)                                            \
+    first                                                                                       \
+        "\n\n"                                                                                  \
+        "With gates ``i``, ``f``, ``a``, ``o``, each ``w x + u h + b1 + b2``, a step is "       \
+        "``c = sigmoid(f) * c + sigmoid(i) * tanh(a)``, ``h = sigmoid(o) * "                    \
+        "tanh(c)``.\n\n" CX_N_LAYERS CX_STATE("hx", "outputs", directions)                      \
+            CX_STATE("cx", "cells", directions) CX_PARAMETERS(lists, "8") CX_STEPS              \
+        "Returns:\n"                                                                            \
+        "    tuple: ``hy`` and ``cy``, the last states, as ``hx``; and the list of the last "   \
+        "layer's "                                                                              \
+        "outputs, (sequences, " width "). Differentiable in all arrays, any order.\n" CX_ERRORS \
+        "Source: Hochreiter and Schmidhuber, Neural Computation 1997."
+
+CX_ROUTINE(n_step_lstm, CX_LSTM_SIGNATURE,
+           CX_LSTM_DOC("Stacked long short-term memories over sequences.", "", CX_ONE, "units")) {
+    return CallLstm("n_step_lstm", a, false);
+}
+CX_ROUTINE(
+    n_step_bilstm, CX_LSTM_SIGNATURE,
+    CX_LSTM_DOC(
+        "Stacked long short-term memories over sequences, in both directions.\n\n" CX_REVERSED,
+        " * 2", CX_TWO, "2 * units")) {
+    return CallLstm("n_step_bilstm", a, true);
+}
+
+#define CX_GRU_DOC(first, directions, lists, width)                                                \
+    first                                                                                          \
+        "\n\n"                                                                                     \
+        "With ``r = sigmoid(wr x + ur h + b1 + b4)``, ``z = sigmoid(wz x + uz h + b2 + b5)`` and " \
+        "``n = tanh(wn x + b3 + r * (un h + b6))``, a step is ``h = (1 - z) * n + z * "            \
+        "h``.\n\n" CX_N_LAYERS CX_STATE("hx", "outputs", directions) CX_PARAMETERS(lists, "6")     \
+            CX_STEPS                                                                               \
+        "Returns:\n"                                                                               \
+        "    tuple: ``hy``, the last states, as ``hx``; and the list of the last layer's "         \
+        "outputs, "                                                                                \
+        "(sequences, " width "). Differentiable in all arrays, any order.\n" CX_ERRORS             \
+        "Source: Cho et al., EMNLP 2014."
+
+CX_ROUTINE(n_step_gru, CX_GRU_SIGNATURE,
+           CX_GRU_DOC("Stacked gated recurrent units over sequences.", "", CX_ONE, "units")) {
+    return CallGru("n_step_gru", a, false);
+}
+CX_ROUTINE(
+    n_step_bigru, CX_GRU_SIGNATURE,
+    CX_GRU_DOC("Stacked gated recurrent units over sequences, in both directions.\n\n" CX_REVERSED,
+               " * 2", CX_TWO, "2 * units")) {
+    return CallGru("n_step_bigru", a, true);
+}
+
+#define CX_RNN_DOC(first, directions, lists, width)                                        \
+    first                                                                                  \
+        "\n\n"                                                                             \
+        "A step is ``h = f(w x + u h + b1 + b2)``.\n\n" CX_N_LAYERS CX_STATE(              \
+            "hx", "outputs", directions) CX_PARAMETERS(lists, "2") CX_STEPS                \
+        "    activation (str): ``f``, 'tanh' or 'relu'.\n"                                 \
+        "Returns:\n"                                                                       \
+        "    tuple: ``hy``, the last states, as ``hx``; and the list of the last layer's " \
+        "outputs, "                                                                        \
+        "(sequences, " width                                                               \
+        "). Differentiable in all arrays, any order; the derivative of 'relu' "            \
+        "at 0 is 0.\n" CX_ERRORS "    ValueError: If there is no such activation."
+
+CX_ROUTINE(n_step_rnn, CX_RNN_SIGNATURE,
+           CX_RNN_DOC("Stacked simple recurrent layers over sequences.", "", CX_ONE, "units")) {
+    return CallRnn("n_step_rnn", a, false);
+}
+CX_ROUTINE(
+    n_step_birnn, CX_RNN_SIGNATURE,
+    CX_RNN_DOC(
+        "Stacked simple recurrent layers over sequences, in both directions.\n\n" CX_REVERSED,
+        " * 2", CX_TWO, "2 * units")) {
+    return CallRnn("n_step_birnn", a, true);
+}
+
+// For chainer.
+CX_ROUTINE(_n_step,
+           "cell: str, n_layers: int, is_bidirectional: bool, dropout: float, key: int, "
+           "hx: ndarray, cx: ndarray | None, ws: Sequence[Sequence[ndarray]], "
+           "bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray]) -> tuple[Any, ...]",
+           "Any of the six, of the cell 'lstm', 'gru', 'tanh' or 'relu', with dropout between "
+           "layers, for chainer.") {
+    const std::string_view cell = ToString("n_step", "cell", a[0]);
+    NStepOptions options = ToOptions("n_step", a[1], ToBool(a[2], false));
+    options.dropout = ToDouble("n_step", "dropout", a[3]);
+    options.key = static_cast<uint64_t>(ToInt("n_step", "key", a[4]));
+    const Array& hx = ToArray("n_step", "hx", a[5]);
+    const ArrayLists ws = ToLists("n_step", "ws", a[7]);
+    const ArrayLists bs = ToLists("n_step", "bs", a[8]);
+    const std::vector<Array> xs = ToArrays("n_step", "xs", a[9]);
+    if (cell == "lstm") {
+        return WrapResult(NStepLstm(options, hx, ToArray("n_step", "cx", a[6]), ws, bs, xs));
+    }
+    if (cell == "gru") return WrapResult(NStepGru(options, hx, ws, bs, xs));
+    return WrapResult(NStepRnn(options, hx, ws, bs, xs, ToActivation("n_step", a[0])));
+}
+
+}  // namespace
+}  // namespace chainerx::python

@@ -22,6 +22,12 @@ std::string KernelError::ToString() const {
             if (may_ignore) text += StrCat(", or ", ignored, " to ignore the row");
             return text;
         }
+        case Kind::kLength:
+            return StrCat(op, ": ", argument, "[", position, "] is ", value, ", expected 0 to ",
+                          bound);
+        case Kind::kFewSteps:
+            return StrCat(op, ": ", argument, "[", position, "] needs ", value,
+                          " steps, but input_length[", position, "] is ", bound);
         case Kind::kNone:
             break;
     }

@@ -16,7 +16,7 @@ namespace chainerx {
 
 // Plain data, so that a device can hold one. `op` and `argument` are literals of the host.
 struct KernelError {
-    enum class Kind : int32_t { kNone, kIndex, kUnsignedIndex, kLabel };
+    enum class Kind : int32_t { kNone, kIndex, kUnsignedIndex, kLabel, kLength, kFewSteps };
 
     Kind kind{Kind::kNone};
     bool may_ignore{false};   // kLabel: `ignored` marks rows that don't count
@@ -24,7 +24,7 @@ struct KernelError {
     const char* argument{nullptr};
     int64_t position{0};  // of the value in the argument, in C order
     int64_t value{0};
-    int64_t bound{0};  // expected were values below
+    int64_t bound{0};  // expected were values below; of kLength and kFewSteps, up to it
     int64_t ignored{0};
     uint64_t thread{0};  // which launched the kernel: internal::GetThreadToken()
 
@@ -39,6 +39,15 @@ struct KernelError {
                 op,           argument,
                 position,     label,
                 classes,      ignored != nullptr ? *ignored : 0};
+    }
+    static KernelError Length(const char* op, const char* argument, int64_t position,
+                              int64_t length, int64_t bound) {
+        return {Kind::kLength, false, op, argument, position, length, bound};
+    }
+    // What `argument` says of a row needs `needed` steps, but it has `steps`.
+    static KernelError FewSteps(const char* op, const char* argument, int64_t position,
+                                int64_t needed, int64_t steps) {
+        return {Kind::kFewSteps, false, op, argument, position, needed, steps};
     }
 
     CX_API std::string ToString() const;

@@ -7,6 +7,7 @@
 #include "chainerx/kernels/bitwise.h"
 #include "chainerx/kernels/connection.h"
 #include "chainerx/kernels/creation.h"
+#include "chainerx/kernels/ctc.h"
 #include "chainerx/kernels/explog.h"
 #include "chainerx/kernels/hyperbolic.h"
 #include "chainerx/kernels/indexing.h"

@@ -27,9 +27,24 @@ struct RandomLoops {
     void (*normal)(uint64_t seed, uint64_t call, uint64_t first, int64_t n, T* out);
 };
 
+// Logarithms of the weights of all ways through a lattice, step by step: state s is entered from s,
+// s - 1, and s - 2 where skip[s] is 0 and not -inf; the first step is in state 0 or 1. Rows of x,
+// what each step in each state adds, and of y are `stride` apart. States begin at kLatticeLead;
+// what is before and behind them is -inf in x and skip, and a multiple of kLatticeLanes follows the
+// lead.
+inline constexpr int64_t kLatticeLead = 2;
+inline constexpr int64_t kLatticeLanes = 16;
+template <typename T>
+struct LatticeLoops {
+    // Fills rows begin, ..., end - 1 of y, each less the maximum of the row before it and all that
+    // were taken off before; returns the sum of what these rows are less.
+    double (*weights)(const T* x, const T* skip, int64_t begin, int64_t end, int64_t stride, T* y);
+};
+
 template <typename T>
 struct RowLoopsOf {
     SoftmaxLoops<T> softmax;
+    LatticeLoops<T> lattice;
     RandomLoops<T> random;
     // y = x * scale, or x * 0 where a number is below `threshold`, for the elements of n groups of
     // eight Philox blocks, which have 32 numbers; the last `missing` ones are not there.

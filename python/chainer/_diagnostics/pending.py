@@ -18,12 +18,12 @@ PENDING: tp.Final[dict[str, dict[str, str]]] = {
     },
     'chainer.functions': {
         'not written yet': (
-            'argmax_crf1d as_strided batch_det batch_inv black_out cholesky '
-            'connectionist_temporal_classification crf1d deformable_convolution_2d_sampler '
-            'det digamma discriminative_margin_based_clustering_loss erfc erfcinv erfcx '
-            'erfinv fft ifft inv lgamma log_ndtr n_step_bigru n_step_bilstm n_step_birnn '
-            'n_step_gru n_step_lstm n_step_rnn ndtr ndtri negative_sampling polygamma '
-            'sparse_matmul zeta theano'
+            'as_strided batch_det batch_inv black_out cholesky '
+            'deformable_convolution_2d_sampler det digamma '
+            'discriminative_margin_based_clustering_loss erfc erfcinv erfcx erfinv fft ifft '
+            'inv lgamma log_ndtr n_step_bigru n_step_bilstm n_step_birnn n_step_gru '
+            'n_step_lstm n_step_rnn ndtr ndtri negative_sampling polygamma sparse_matmul zeta '
+            'theano'
         ),
     },
     'chainer.links': {
@@ -50,7 +50,7 @@ PENDING: tp.Final[dict[str, dict[str, str]]] = {
         'not written yet': 'deformable_convolution_2d_sampler',
     },
     'chainer.functions.loss': {
-        'not written yet': 'black_out crf1d ctc discriminative_loss negative_sampling',
+        'not written yet': 'black_out discriminative_loss negative_sampling',
     },
     'chainer.functions.math': {
         'not written yet': (

@@ -88,7 +88,9 @@ from chainer.functions.evaluation.classification_summary import (
 from chainer.functions.evaluation.r2_score import r2_score
 from chainer.functions.loss.absolute_error import absolute_error
 from chainer.functions.loss.contrastive import contrastive
+from chainer.functions.loss.crf1d import argmax_crf1d, crf1d
 from chainer.functions.loss.cross_covariance import cross_covariance
+from chainer.functions.loss.ctc import connectionist_temporal_classification
 from chainer.functions.loss.decov import decov
 from chainer.functions.loss.hinge import hinge
 from chainer.functions.loss.huber_loss import huber_loss

@@ -630,14 +630,23 @@ class ndarray:
         """A view of the whole array. Differentiable."""
 
 
+def _argmax_crf1d(cost: ndarray, xs: list[ndarray]) -> list[ndarray]:
+    """The score of the best label sequences, followed by the labels, step by step."""
+
 def _batch_norm(x: ndarray, gamma: ndarray, beta: ndarray, running_mean: ndarray | None, running_var: ndarray | None, eps: builtins.float, decay: builtins.float, axis: Axis) -> tuple[ndarray, ndarray, ndarray]:
     """Same as :func:`batch_norm`, and the mean and ``1 / sqrt(var + eps)``, for chainer."""
+
+def _connectionist_temporal_classification(x: ndarray, t: ndarray, input_length: ndarray, label_length: ndarray, blank_symbol: builtins.int) -> ndarray:
+    """Connectionist temporal classification of (steps, rows, classes) by (rows, labels)."""
 
 def _conv(x: ndarray, w: ndarray, b: ndarray | None, stride: builtins.int | Sequence[builtins.int], pad: builtins.int | Sequence[builtins.int], cover_all: builtins.bool, dilate: builtins.int | Sequence[builtins.int], groups: builtins.int) -> ndarray:
     """The same in the dtype of ``x``, for chainer."""
 
 def _conv_transpose(x: ndarray, w: ndarray, b: ndarray | None, stride: builtins.int | Sequence[builtins.int], pad: builtins.int | Sequence[builtins.int], outsize: Sequence[builtins.int] | None, dilate: builtins.int | Sequence[builtins.int], groups: builtins.int) -> ndarray:
     """The same in the dtype of ``x``, for chainer."""
+
+def _crf1d(cost: ndarray, xs: list[ndarray], ys: list[ndarray]) -> ndarray:
+    """Minus the log-likelihood of label sequences, step by step."""
 
 def _diagonal(x: ndarray, offset: builtins.int, axis1: builtins.int, axis2: builtins.int) -> ndarray:
     """A view of the diagonal along two axes, as the last dimension, for chainer."""

@@ -1,5 +1,6 @@
-// Loops of routines that are no elementwise family: rows of softmax, random numbers, outer
-// products.
+// Loops of routines that are no elementwise family: rows of softmax, lattices, random
+// numbers, outer products.
+#include "chainerx/native/isa/lattice.h"
 #include "chainerx/native/isa/math.h"
 #include "chainerx/native/isa/softmax_rows.h"
 #include "chainerx/native/row_loops.h"
@@ -244,6 +245,7 @@ void Dropout(uint64_t seed, uint64_t call, uint64_t first, int64_t n, int64_t mi
 
 template <typename T>
 constexpr RowLoopsOf<T> kLoops = {{SoftmaxStats<T>, Softmax<T>, LogSoftmax<T>, ScaledSoftmax<T>},
+                                  {LatticeWeights<T>},
                                   {Uniform<T>, Normal<T>},
                                   Dropout<T>,
                                   Scale<T>};

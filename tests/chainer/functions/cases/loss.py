@@ -1,7 +1,9 @@
 """Rows of chainer.functions.loss."""
 
+import chainer.functions as F
 import numpy as np
 import scipy.special
+from functions.cases._sequence_loss import argmax_crf1d_score, connectionist, crf1d
 from functions.cases._table import Case, InvalidType, c, call, f, own
 
 
@@ -75,6 +77,15 @@ def decov(h, reduce='half_squared_sum'):
     return covariance if reduce == 'no' else (covariance**2).sum() / 2
 
 
+_CTC = [f(2, 3)] * 4
+_CTC_LABELS = c([[0, 1], [1, 1]], 'int32')
+_CRF = [f(3, 4), f(3, 4), f(1, 4)]
+_CRF_LABELS = [c([0, 1, 3], 'int32'), c([3, 3, 0], 'int32'), c([2], 'int32')]
+_CRF_BAD = [([f(3, 4), f(2, 4), f(3, 4)], InvalidType, 'shape'),
+            ([f(3, 4), f(3, 3), f(1, 4)], InvalidType, 'shape'),
+            ([own('float16', 3, 4), f(3, 4), f(1, 4)], InvalidType, 'dtype'),
+            ([f(3), f(3, 4), f(1, 4)], InvalidType, 'ndim'),
+            ([], ValueError, 'xs has length 0')]  # fmt: skip
 _BINARY = c([[0, 1, -1], [1, 1, 0]], 'int32')
 _LABELS = c([0, 2], 'int32')
 _SCORES = f(2, 3, avoid=(-1, 1))
@@ -208,6 +219,66 @@ CASES = [
          calls=[call(f(5, 3)), call(f(5, 3), reduce='no'), call(f(1, 3))],
          attributes=[{'reduce': 'half_squared_sum'}, {'reduce': 'no'}],
          bad=[(call(f(3)), InvalidType, 'ndim'), (call(f(4, 3), 'mean'), ValueError, 'mean')]),
+    Case('connectionist_temporal_classification', ref=connectionist, direct=False, tol=4, diff=(0,),
+         cls='loss.ctc.ConnectionistTemporalClassification',
+         calls=[call(_CTC, _CTC_LABELS, 2), call(_CTC, _CTC_LABELS, blank_symbol=2, reduce='no'),
+                call(f(4, 2, 3), _CTC_LABELS, 2),
+                call(_CTC, _CTC_LABELS, 0, reduce='no'),  # a blank among labels: as v7
+                call(_CTC, _CTC_LABELS, 2, c([4, 1], 'int32'), c([2, 1], 'int32'), 'no'),
+                call(_CTC, _CTC_LABELS, 2, c([0, 3], 'int64'), c([0, 0], 'int64'), 'no'),
+                call([f(1, 2)] * 3, c(np.zeros((1, 0)), 'int32'), 1),
+                call([f(1, 2)], c([[1]], 'int32'), 0),
+                call([f(0, 3)] * 2, c(np.zeros((0, 1)), 'int32'), 0, reduce='no')],
+         attributes=[{'blank_symbol': 2, 'reduce': 'mean'}, {'reduce': 'no'}],
+         big=call([f(16, 20)] * 32, own('int32', 16, 7, lo=0, hi=18), 19),
+         bad=[(call(_CTC, own('int32', 3, 2), 2), InvalidType, 'shape'),
+              (call(_CTC, own('float32', 2, 2), 2), InvalidType, 'kind'),
+              (call(_CTC, own('int32', 2), 2), InvalidType, 'ndim'),
+              (call(_CTC, _CTC_LABELS, 3), InvalidType, 'shape'),
+              (call(_CTC, _CTC_LABELS, 2, own('int32', 3)), InvalidType, 'shape'),
+              (call(_CTC, _CTC_LABELS, 2, None, own('float32', 2)), InvalidType, 'kind'),
+              (call([f(2, 3), f(2, 2)], _CTC_LABELS, 2), InvalidType, 'shape'),
+              (call([], _CTC_LABELS, 2), ValueError, 'length 0'),
+              (call(f(2, 3), _CTC_LABELS, 2), TypeError, 'list'),
+              (call(_CTC, _CTC_LABELS, 1.0), TypeError, '1.0'),
+              (call(_CTC, _CTC_LABELS, -1), ValueError, '-1'),
+              (call(_CTC, _CTC_LABELS, 2, reduce='sum'), ValueError, 'sum'),
+              (call(_CTC, c([[0, 1], [1, 5]], 'int32'), 2), IndexError,
+               r't\[3\] is 5, but x has 3 classes'),
+              (call(_CTC, c([[0, 1], [-1, 0]], 'int32'), 2), IndexError, r't\[2\] is -1'),
+              (call(_CTC, _CTC_LABELS, 2, c([4, 5], 'int32')), IndexError,
+               r'input_length\[1\] is 5, expected 0 to 4'),
+              (call(_CTC, _CTC_LABELS, 2, None, c([-1, 2], 'int32')), IndexError,
+               r'label_length\[0\] is -1, expected 0 to 2'),
+              (call(_CTC, _CTC_LABELS, 2, c([1, 4], 'int32')), IndexError,
+               r't\[0\] needs 2 steps, but input_length\[0\] is 1'),
+              (call(_CTC, _CTC_LABELS, 2, c([4, 2], 'int32')), IndexError,
+               r't\[1\] needs 3 steps, but input_length\[1\] is 2')]),
+    Case('crf1d', ref=crf1d, cls='loss.crf1d.CRF1d', tol=4,
+         calls=[call(f(4, 4), _CRF, _CRF_LABELS), call(f(4, 4), _CRF, _CRF_LABELS, reduce='no'),
+                call(f(4, 4), _CRF[:1], _CRF_LABELS[:1], 'no'),
+                call(f(1, 1), [f(2, 1)] * 2, [c([0, 0], 'int64')] * 2),
+                call(f(2, 2), [f(0, 2)] * 2, [c([], 'int32')] * 2, 'no')],
+         attributes=[{'reduce': 'mean'}, {'reduce': 'no'}],
+         big=call(f(9, 9), [f(30, 9)] * 8, [own('int32', 30, lo=0, hi=8)] * 8),
+         bad=[*[(call(f(4, 4), xs, _CRF_LABELS[:len(xs)]), *error) for xs, *error in _CRF_BAD],
+              (call(f(4, 3), _CRF, _CRF_LABELS), InvalidType, 'shape'),
+              (call(f(4, 4), _CRF, [own('int32', 3), own('int32', 2), own('int32', 1)]),
+               InvalidType, 'shape'),
+              (call(f(4, 4), _CRF, [own('float32', 3), own('float32', 3), own('float32', 1)]),
+               InvalidType, 'kind'),
+              (call(f(4, 4), _CRF, _CRF_LABELS[:2]), ValueError, 'length 3, but ys has 2'),
+              (call(f(4, 4), _CRF, [*_CRF_LABELS[:1], c([0, 4, 1], 'int32'), _CRF_LABELS[2]]),
+               IndexError, r'ys\[1\]\[1\] is 4, but xs\[1\] has 4 labels'),
+              (call(f(4, 4), _CRF, [*_CRF_LABELS[:2], c([-1], 'int32')]), IndexError,
+               r'ys\[2\]\[0\] is -1'),
+              (call(f(4, 4), _CRF, _CRF_LABELS, reduce='sum'), ValueError, 'sum')]),
+    Case('argmax_crf1d', fn=lambda *args: F.argmax_crf1d(*args)[0], ref=argmax_crf1d_score,
+         cls='loss.crf1d.ArgMaxCRF1d',
+         calls=[call(f(4, 4), _CRF), call(f(4, 4), _CRF[:1]), call(f(1, 1), [f(2, 1)] * 3)],
+         big=call(f(9, 9), [f(30, 9)] * 3),
+         bad=[*[(call(f(4, 4), xs), *error) for xs, *error in _CRF_BAD],
+              (call(f(4, 3), _CRF), InvalidType, 'shape')]),
     _vae('bernoulli_nll', lambda x, y: np.logaddexp(y, 0) - x * y, 2),
     _vae('gaussian_kl_divergence', lambda m, v: (m * m + np.exp(v) - v - 1) / 2, 2),
     _vae('gaussian_nll',

@@ -1,0 +1,22 @@
+// Conditional random fields whose labels form a chain.
+#pragma once
+
+#include <vector>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/macro.h"
+
+namespace chainerx {
+
+// Of transition costs (labels, labels) and, step by step, of scores xs[t] (sequences, labels) and
+// labels ys[t] (sequences,), where sequences that have ended are missing from the back: minus the
+// log-likelihood of each sequence. Differentiable in costs and scores, any order.
+CX_API Array Crf1d(const Array& cost, const std::vector<Array>& xs, const std::vector<Array>& ys);
+
+struct CrfPath {
+    Array score;                // of the best labels of each sequence; differentiable
+    std::vector<Array> labels;  // int32, as ys above
+};
+CX_API CrfPath ArgMaxCrf1d(const Array& cost, const std::vector<Array>& xs);
+
+}  // namespace chainerx

@@ -1,0 +1,168 @@
+"""Conditional random fields whose labels form a chain."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import typing as tp
+
+import chainerx
+from chainerx._core import _argmax_crf1d, _crf1d, engine
+
+from chainer import variable
+from chainer._graph import callbacks
+from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.gradients import recomputed
+from chainer.functions.loss._reduction import check_reduce, mean
+from chainer.utils import type_check
+
+
+def _losses(cost: chainerx.ndarray, *rest: chainerx.ndarray) -> chainerx.ndarray:
+    n = len(rest) // 2
+    return _crf1d(cost, rest[:n], rest[n:])
+
+
+def _best(cost: chainerx.ndarray, *rest: tp.Any) -> chainerx.ndarray:
+    *xs, path = rest
+    score, *labels = _argmax_crf1d(cost, xs)
+    if path == []:
+        path[:] = labels
+    return score
+
+
+# Keep neither the sums of their steps nor what was chosen. With one step there is nothing to keep.
+_losses_again = recomputed('crf1d', _losses)
+_best_again = recomputed('argmax_crf1d', _best, n_params=1)
+
+
+class CRF1d(BuiltinFunction):
+    """See `crf1d`: of the costs, followed by scores and labels, step by step."""
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        n = type_check.eval(in_types.size())
+        type_check.expect(in_types.size() >= 3, in_types.size() % 2 == 1)
+        xs = [in_types[i] for i in range(1, n // 2 + 1)]
+        ys = [in_types[i] for i in range(n // 2 + 1, n)]
+        _expect_scores(in_types[0], xs)
+        for x, y in zip(xs, ys, strict=True):
+            type_check.expect(y.dtype.kind == 'i', y.ndim == 1, y.shape[0] == x.shape[0])
+
+    @staticmethod
+    def compose(*inputs: chainerx.ndarray, reduce: str = 'mean') -> chainerx.ndarray:
+        compute = _losses if len(inputs) == 3 else _losses_again
+        try:
+            losses = compute(*inputs)
+        except IndexError as error:
+            raise _with_step(error, [len(y) for y in inputs[len(inputs) // 2 + 1 :]]) from None
+        return losses if reduce == 'no' else mean(losses, max(len(losses), 1))
+
+
+class ArgMaxCRF1d(BuiltinFunction):
+    """See `argmax_crf1d`: of the costs, followed by scores step by step.
+
+    Attributes:
+        path: None, or a list, which is given the labels if it is empty.
+    """
+
+    check_uses_attributes = False
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        n = type_check.eval(in_types.size())
+        type_check.expect(in_types.size() >= 2)
+        _expect_scores(in_types[0], [in_types[i] for i in range(1, n)])
+
+    @staticmethod
+    def compose(
+        cost: chainerx.ndarray, *xs: chainerx.ndarray, path: list[chainerx.ndarray] | None = None
+    ) -> chainerx.ndarray:
+        return (_best if len(xs) == 1 else _best_again)(cost, *xs, path)
+
+
+def _expect_scores(cost: tp.Any, xs: list[tp.Any]) -> None:
+    type_check.expect(cost.dtype.kind == 'f', cost.ndim == 2)
+    type_check.expect(cost.shape[0] == cost.shape[1])
+    for x in xs:
+        type_check.expect(x.dtype == cost.dtype, x.ndim == 2)
+        type_check.expect(x.shape[1] == cost.shape[0])
+    for before, x in itertools.pairwise(xs):
+        type_check.expect(x.shape[0] <= before.shape[0])
+
+
+_LABEL: tp.Final = re.compile(r'crf1d: x2\[(\d+)\] (is -?\d+), but x1 has (\d+) classes; (.*)')
+
+
+def _with_step(error: IndexError, lengths: list[int]) -> IndexError:
+    """The error about one of all labels, in terms of steps."""
+    match = _LABEL.fullmatch(str(error))
+    if match is None:
+        return error
+    place, step = int(match[1]), 0
+    while place >= lengths[step]:
+        place -= lengths[step]
+        step += 1
+    return IndexError(
+        f'crf1d: ys[{step}][{place}] {match[2]}, but xs[{step}] has {match[3]} labels; {match[4]}'
+    )
+
+
+def _check_xs(op: str, xs: tp.Sequence[tp.Any]) -> None:
+    if not len(xs):
+        raise ValueError(f'{op}: xs has length 0, expected at least 1')
+
+
+def crf1d(
+    cost: tp.Any, xs: tp.Sequence[tp.Any], ys: tp.Sequence[tp.Any], reduce: str = 'mean'
+) -> variable.Variable:
+    """Minus the log-likelihood of label sequences under a linear-chain conditional random field.
+
+    Sequences stand side by side, step by step: where one ends, it is missing from the back of the
+    steps that follow, as `transpose_sequence` arranges those of falling length.
+
+    Args:
+        cost (Variable or array): (labels, labels), a float dtype: the score of going from a label
+            (row) to the next (column).
+        xs (sequence of Variable or array): The scores of each step, (sequences that go on, labels),
+            the dtype of ``cost``.
+        ys (sequence of Variable or array): The labels of each step, (sequences that go on,),
+            integers.
+        reduce (str): 'mean' over sequences, or 'no' for the losses themselves.
+
+    Returns:
+        Variable: 0-d, or (sequences,). Differentiable in ``cost`` and ``xs``, any order.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit, or the numbers of sequences rise.
+        IndexError: If a label is out of range.
+        ValueError: For an unknown ``reduce``, or where ``xs`` is empty or not as long as ``ys``.
+
+    Source: Lafferty et al., ICML 2001.
+    """
+    check_reduce('crf1d', reduce)
+    _check_xs('crf1d', xs)
+    if len(xs) != len(ys):
+        raise ValueError(f'crf1d: xs has length {len(xs)}, but ys has {len(ys)}')
+    return CRF1d.call(cost, *xs, *ys, reduce=reduce)
+
+
+def argmax_crf1d(cost: tp.Any, xs: tp.Sequence[tp.Any]) -> tuple[variable.Variable, list[tp.Any]]:
+    """The label sequences that are most likely under a linear-chain conditional random field.
+
+    Args:
+        cost (Variable or array): As those of `crf1d`.
+        xs (sequence of Variable or array): As those of `crf1d`.
+
+    Returns:
+        tuple: The scores of the sequences, a Variable (sequences,), differentiable in ``cost`` and
+        ``xs``, any order; and the labels of each step, arrays (sequences that go on,) of int32.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit, or the numbers of sequences rise.
+        ValueError: If ``xs`` is empty.
+    """
+    _check_xs('argmax_crf1d', xs)
+    path: list[tp.Any] = []
+    score = ArgMaxCRF1d.call(cost, *xs, path=path)
+    kind = engine.kind(score.array)
+    labels = [callbacks.to_kind(step, kind) for step in path]
+    path[:] = [None]  # the graph is not to keep them, nor to fill it again
+    return score, labels

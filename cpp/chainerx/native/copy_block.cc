@@ -154,32 +154,39 @@ void CopyRows(char* dst, const char* src, const BlockCopy& b) {
     }
 }
 
-// Items that are adjacent along the rows of src and along the columns of dst. All that a line of
-// the cache has is taken while it is there.
+// Rows [r, r_end) of the columns [c, c + kLanes) of b.
+template <typename T>
+[[gnu::always_inline]] inline void TransposeStrip(char* dst, const char* src, const BlockCopy& b,
+                                                  int64_t r, int64_t r_end, int64_t c) {
+    constexpr int64_t kSize = sizeof(T);
+    constexpr int64_t kLanes = Vector<T>::kLanes;
+    char* to = dst + c * kSize;
+    const char* from = src + c * b.src_column;
+    for (; r + kLanes <= r_end; r += kLanes) {
+        TransposeSquare<T>(to + r * b.dst_row, b.dst_row, from + r * kSize, b.src_column);
+    }
+    for (; r < r_end; ++r) {
+        CopyItems<T>(to + r * b.dst_row, kSize, from + r * kSize, b.src_column, kLanes);
+    }
+}
+
+// Items that are adjacent along the rows of src and along the columns of dst.
 template <typename T>
 void Transpose(char* dst, const char* src, const BlockCopy& b) {
     constexpr int64_t kSize = sizeof(T);
     constexpr int64_t kLanes = Vector<T>::kLanes;
-    constexpr int64_t kRows = kLine / kSize;
-    for (int64_t r = 0; r < b.rows; r += kRows) {
-        const int64_t n = std::min(kRows, b.rows - r);
-        const int64_t whole = n / kLanes * kLanes;
-        int64_t c = 0;
-        for (; c + kLanes <= b.columns; c += kLanes) {
-            char* to = dst + r * b.dst_row + c * kSize;
-            const char* from = src + r * kSize + c * b.src_column;
-            int64_t i = 0;
-            for (; i < whole; i += kLanes) {
-                TransposeSquare<T>(to + i * b.dst_row, b.dst_row, from + i * kSize, b.src_column);
-            }
-            for (; i < n; ++i) {
-                CopyItems<T>(to + i * b.dst_row, kSize, from + i * kSize, b.src_column, kLanes);
-            }
-        }
-        for (int64_t i = 0; i < n && c < b.columns; ++i) {
-            CopyItems<T>(dst + (r + i) * b.dst_row + c * kSize, kSize,
-                         src + (r + i) * kSize + c * b.src_column, b.src_column, b.columns - c);
-        }
+    const int64_t whole = b.columns / kLanes * kLanes;
+    // All that a line of src has is taken while it is there. Where lines of dst share a set of the
+    // first-level cache, and would drive each other out meanwhile, a few of them are followed.
+    const bool shares = b.dst_row % 4096 == 0;
+    const int64_t rows = shares ? kLanes : kLine / kSize;
+    for (int64_t r = 0; r < b.rows; r += rows) {
+        const int64_t end = std::min(r + rows, b.rows);
+        for (int64_t c = 0; c < whole; c += kLanes) TransposeStrip<T>(dst, src, b, r, end, c);
+    }
+    for (int64_t r = 0; r < b.rows && whole < b.columns; ++r) {
+        CopyItems<T>(dst + r * b.dst_row + whole * kSize, kSize,
+                     src + r * kSize + whole * b.src_column, b.src_column, b.columns - whole);
     }
 }
 

@@ -15,6 +15,10 @@ namespace {
 
 // The loops of integers.
 template <typename T>
+void PlainCopy(TapRows<const T> x, TapRows<T> y, int64_t n_rows, int64_t n) {
+    for (int64_t r = 0; r < n_rows; ++r) std::copy_n(x.data + r * x.step, n, y.data + r * y.step);
+}
+template <typename T>
 void PlainSum(TapRows<const T> x, const int64_t* offsets, const T* w, int64_t n_taps, T bias,
               TapRows<T> y, int64_t n_rows, int64_t n) {
     for (int64_t r = 0; r < n_rows; ++r) {
@@ -37,7 +41,7 @@ void PlainProducts(TapRows<const T> x, const int64_t* offsets, int64_t n_taps, T
     }
 }
 template <typename T>
-constexpr TapLoops<T> kPlainLoops{&PlainSum<T>, &PlainProducts<T>, 1};
+constexpr TapLoops<T> kPlainLoops{&PlainCopy<T>, &PlainSum<T>, &PlainProducts<T>, 1};
 
 template <typename T>
 const TapLoops<T>& LoopsOf() {
@@ -74,7 +78,8 @@ class PaddedPlane {
         }
     }
 
-    int64_t size() const { return size_; }
+    // Of the memory for it: loops read whole vectors.
+    int64_t size() const { return size_ + 64 / sizeof(T); }
 
     // Where tap `tap` of the position 0 finds its element.
     int64_t OffsetOf(const int64_t* tap) const {
@@ -95,25 +100,36 @@ class PaddedPlane {
         return conv_.axes[a].offset + tap * conv_.axes[a].dilate - begin_[a];
     }
 
+    // What the plane has of an axis of x.
+    Part PartOf(int a) const {
+        const GatherAxis& axis = conv_.axes[a];
+        const auto least = [&](int64_t i) { return CeilDiv(std::max<int64_t>(i, 0), axis.spread); };
+        return {least(begin_[a]), std::min(axis.in, least(begin_[a] + length_[a]))};
+    }
+    // Where element i of an axis of x is in that of the plane, but for steps.
+    int64_t PlaceOf(int a, int64_t i) const { return i * conv_.axes[a].spread - begin_[a]; }
+
     void CopyAxis(int a, const T* x, T* plane) const {
         const GatherAxis& axis = conv_.axes[a];
-        // Element i of x is number i * spread - begin of the plane.
-        const int64_t begin = CeilDiv(std::max<int64_t>(begin_[a], 0), axis.spread);
-        const int64_t end =
-            std::min(axis.in, CeilDiv(std::max<int64_t>(begin_[a] + length_[a], 0), axis.spread));
-        if (a < last_) {
-            for (int64_t i = begin; i < end; ++i) {
-                CopyAxis(a + 1, x + i * axis.x_stride,
-                         plane + (i * axis.spread - begin_[a]) * stride_[a]);
+        const Part part = PartOf(a);
+        const bool is_plain = conv_.axes[last_].spread == 1 && conv_.axes[last_].step == 1;
+        if (a == last_ - 1 && is_plain) {
+            const Part row = PartOf(last_);
+            LoopsOf<T>().copy(
+                {x + part.begin * axis.x_stride + row.begin, axis.x_stride},
+                {plane + PlaceOf(a, part.begin) * stride_[a] + PlaceOf(last_, row.begin),
+                 axis.spread * stride_[a]},
+                part.size(), row.size());
+        } else if (a < last_) {
+            for (int64_t i = part.begin; i < part.end; ++i) {
+                CopyAxis(a + 1, x + i * axis.x_stride, plane + PlaceOf(a, i) * stride_[a]);
             }
+        } else if (is_plain) {
+            std::copy(x + part.begin, x + part.end, plane + PlaceOf(a, part.begin));
         } else if (axis.spread != 1) {
-            for (int64_t i = begin; i < end; ++i) plane[i * axis.spread - begin_[a]] = x[i];
-        } else if (axis.step == 1) {
-            // Not std::copy: a call per row takes longer than a short row.
-            T* to = plane - begin_[a];
-            for (int64_t i = begin; i < end; ++i) to[i] = x[i];
+            for (int64_t i = part.begin; i < part.end; ++i) plane[PlaceOf(a, i)] = x[i];
         } else {
-            CopyApart(x, begin, end, plane);
+            CopyApart(x, part.begin, part.end, plane);
         }
     }
 
@@ -245,9 +261,11 @@ void RunDirectConv(const GatherConv<T>& conv) {
         const Scratch<int64_t> offsets{n_all};
         const Scratch<T> w{n_all};
         std::fill_n(planes.data(), conv.ins * padded.size(), T{0});
+        bool adjacent = true;  // taps, and channels, in their order
         for (int64_t c = 0; c < conv.ins; ++c) {
-            ForTaps(conv, [&](int64_t t, const int64_t* tap, int64_t) {
+            ForTaps(conv, [&](int64_t t, const int64_t* tap, int64_t at) {
                 offsets.data()[c * n_taps + t] = c * padded.size() + padded.OffsetOf(tap);
+                adjacent = adjacent && c * conv.w_in + at == c * n_taps + t;
             });
         }
         for (int64_t i = begin; i < end; ++i) {
@@ -260,11 +278,14 @@ void RunDirectConv(const GatherConv<T>& conv) {
             }
             for (int64_t o = 0; o < conv.outs; ++o) {
                 const int64_t channel = group * conv.outs + o;
-                for (int64_t c = 0; c < conv.ins; ++c) {
-                    const T* from = conv.w + group * conv.w_group + o * conv.w_out + c * conv.w_in;
-                    ForTaps(conv, [&](int64_t t, const int64_t*, int64_t at) {
-                        w.data()[c * n_taps + t] = from[at];
-                    });
+                const T* factors = conv.w + group * conv.w_group + o * conv.w_out;
+                if (!adjacent) {
+                    for (int64_t c = 0; c < conv.ins; ++c) {
+                        ForTaps(conv, [&](int64_t t, const int64_t*, int64_t at) {
+                            w.data()[c * n_taps + t] = factors[c * conv.w_in + at];
+                        });
+                    }
+                    factors = w.data();
                 }
                 const T bias = conv.bias != nullptr ? conv.bias[channel] : T{0};
                 T* y = conv.y + image * conv.y_image + channel * conv.y_channel;
@@ -278,7 +299,7 @@ void RunDirectConv(const GatherConv<T>& conv) {
                         const int64_t n_rows = r_end - r;
                         InSlices(last.out, kColumns, n * static_cast<double>(n_rows),
                                  [&](int64_t i, int64_t end) {
-                                     loops.sum({from + i, rows.x_step}, offsets.data(), w.data(),
+                                     loops.sum({from + i, rows.x_step}, offsets.data(), factors,
                                                n_all, bias, {to + i, rows.y_step}, n_rows, end - i);
                                  });
                     });

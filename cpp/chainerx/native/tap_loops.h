@@ -15,7 +15,10 @@ struct TapRows {
 
 template <typename T>
 struct TapLoops {
-    // y[r, i] = bias + the sum of w[t] * x[r, offsets[t] + i] over the taps t.
+    // Rows of n elements.
+    void (*copy)(TapRows<const T> x, TapRows<T> y, int64_t n_rows, int64_t n);
+    // y[r, i] = bias + the sum of w[t] * x[r, offsets[t] + i] over the taps t. Whole vectors of x
+    // are read.
     void (*sum)(TapRows<const T> x, const int64_t* offsets, const T* w, int64_t n_taps, T bias,
                 TapRows<T> y, int64_t n_rows, int64_t n);
     // sums[t * width + i % width] += y[r, i] * x[r, offsets[t] + i], in the order of r and i.

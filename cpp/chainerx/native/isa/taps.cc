@@ -9,6 +9,19 @@ namespace {
 template <typename T>
 constexpr int64_t kWidth = Batch<T>::size;
 
+template <typename T>
+void CopyRows(TapRows<const T> x, TapRows<T> y, int64_t n_rows, int64_t n) {
+    const int64_t whole = n / kWidth<T> * kWidth<T>;
+    for (int64_t r = 0; r < n_rows; ++r) {
+        const T* from = x.data + r * x.step;
+        T* to = y.data + r * y.step;
+        for (int64_t i = 0; i < whole; i += kWidth<T>) {
+            Batch<T>::load_unaligned(from + i).store_unaligned(to + i);
+        }
+        if (whole != n) StorePart(to + whole, LoadPart(from + whole, n - whole), n - whole);
+    }
+}
+
 // kR rows of kV vectors each, or of one of which the first n lanes count.
 template <int kR, int kV, bool kWhole, typename T>
 void SumBlock(const T* x, int64_t x_step, const int64_t* offsets, const T* w, int64_t n_taps,
@@ -27,8 +40,7 @@ void SumBlock(const T* x, int64_t x_step, const int64_t* offsets, const T* w, in
 #pragma GCC unroll 4
             for (int v = 0; v < kV; ++v) {
                 const T* at = from + r * x_step + v * kWidth<T>;
-                sum[r][v] = xsimd::fma(
-                    factor, kWhole ? Batch<T>::load_unaligned(at) : LoadPart(at, n), sum[r][v]);
+                sum[r][v] = xsimd::fma(factor, Batch<T>::load_unaligned(at), sum[r][v]);
             }
         }
     }
@@ -123,7 +135,7 @@ void Products(TapRows<const T> x, const int64_t* offsets, int64_t n_taps, TapRow
 }
 
 template <typename T>
-constexpr TapLoops<T> kLoops{&Sum<T>, &Products<T>, static_cast<int>(kWidth<T>)};
+constexpr TapLoops<T> kLoops{&CopyRows<T>, &Sum<T>, &Products<T>, static_cast<int>(kWidth<T>)};
 
 }  // namespace
 }  // namespace CX_ISA

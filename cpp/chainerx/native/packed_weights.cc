@@ -23,6 +23,14 @@ Part PanelOf(int64_t outs, int64_t n_panels, int64_t width, Side side, int64_t i
     return {i * width, std::min(outs, (i + 1) * width)};
 }
 
+// Asks for memory that comes in pieces too short for the processor to foresee the next.
+template <typename T>
+void Fetch(const T* x, int64_t n) {
+    constexpr auto kLine = static_cast<int64_t>(64 / sizeof(T));
+    constexpr int64_t kMost = 32;
+    for (int64_t i = 0; i < std::min(n, kMost * kLine); i += kLine) __builtin_prefetch(x + i);
+}
+
 // n channels of the output, `out` apart, k elements each, `along` apart.
 template <typename T>
 void PackSide(Side side, const T* w, int64_t out, int64_t along, int64_t n, int64_t k, T* panel) {
@@ -113,6 +121,8 @@ void PackedWeights<T>::Pack(int64_t group, int64_t i_depth, const Part& panels,
         const int64_t end = all ? cut.channels.end : c + 1;
         for (int64_t p = panels.begin; p < panels.end; ++p) {
             const Part i = channels(p);
+            if (!all)
+                Fetch(w + i.begin * conv_.w_out + (c + 2) * conv_.w_in, i.size() * conv_.w_out);
             pack(w + i.begin * conv_.w_out + c * conv_.w_in + cut.taps.begin, conv_.w_out, 1,
                  i.size(), (end - c) * n,
                  turned.data() +
@@ -151,6 +161,9 @@ void TurnWeights(GatherConv<T>* conv, Side side, T* turned) {
             internal::CheckInterrupt();
             for (int64_t p = panels.begin; p < panels.end; ++p) {
                 const Part i = PanelOf(conv->outs, n_panels, width, side, p);
+                Fetch(
+                    conv->w + group * conv->w_group + i.begin * conv->w_out + (c + 2) * conv->w_in,
+                    i.size() * conv->w_out);
                 PackSide(side,
                          conv->w + group * conv->w_group + i.begin * conv->w_out + c * conv->w_in,
                          conv->w_out, 1, i.size(), n_taps,

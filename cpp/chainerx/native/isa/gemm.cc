@@ -44,14 +44,19 @@ void PackSquares(const T* x, int64_t stride, int64_t n, int64_t k, int kept, T* 
     for (int p = 0; p < kSide; ++p) rows[p] = x + (p < n ? p : n - 1) * stride;
     // The last column of a square that is cut off is written element by element.
     const int64_t whole = kept == kSide ? k : k - 1;
-    int64_t q = 0;
-    for (; q + kSide <= whole; q += kSide) {
+    const auto turn = [&](int64_t q) {
         Square<T> y[kSide];
 #pragma GCC unroll 8
         for (int p = 0; p < kSide; ++p) y[p] = Square<T>::load_unaligned(rows[p] + q);
         xsimd::transpose(y, y + kSide);
 #pragma GCC unroll 8
         for (int p = 0; p < kSide; ++p) y[p].store_unaligned(panel + (q + p) * kTo);
+    };
+    int64_t q = 0;
+    for (; q + kSide <= whole; q += kSide) turn(q);
+    if (q != 0 && q < whole) {
+        turn(whole - kSide);  // some of it once more
+        q = whole;
     }
     for (; q < k; ++q) {
         for (int p = 0; p < kept; ++p) panel[q * kTo + p] = rows[p][q];

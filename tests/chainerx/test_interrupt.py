@@ -124,6 +124,18 @@ WORK = {
         "x = chx.ones((1, 1, 1 << 24), 'float32')",
         'chx.average_pool(x, 1 << 20, 1)',
     ),
+    'pooling of very many windows': (
+        "x = chx.ones((1, 1, 1 << 24), 'float64')",
+        'while True: chx.max_pool(x, 1000, 1)',
+    ),
+    'averages of very many windows': (
+        "x = chx.ones((1, 1, 1 << 26), 'float64')",
+        'while True: chx.average_pool(x, 1000, 1)',
+    ),
+    'gradient of averages of long windows': (
+        "x = chx.ones((1, 1, 1 << 16), 'float32')",
+        'chx.unpool(x, 1 << 22, 1 << 8)',
+    ),
     'many operations': (
         "x = chx.ones((3000, 1000), 'float32')",
         'while True: y = chx.tanh(x.T) + x.T',

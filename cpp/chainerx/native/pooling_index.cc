@@ -36,44 +36,63 @@ class Places {
         int64_t at[kMaxSpatial];
         int64_t origin[kMaxSpatial];
         int64_t output = 0;
+        int64_t next_check = kSlice;
         for (int64_t row = 0; row < plan_.out_rows; ++row) {
             plan_.Unravel(row, false, at);
             for (int i = 0; i < plan_.ndim() - 1; ++i) {
                 origin[i] = plan_.axis(i).Window(at[i]).begin;
             }
-            if (!checks_) {
-                origin[plan_.ndim() - 1] = 0;
-                const int64_t base = Join(origin);
-                for (int64_t o = 0; o < last.out; ++o, ++output) {
-                    const int64_t begin =
-                        last.IsRegular() ? o * last.stride - last.pad : last.Window(o).begin;
-                    f(output, base + begin + offsets_[static_cast<uint8_t>(indices[output])]);
-                }
-                continue;
-            }
-            for (int64_t o = 0; o < last.out; ++o, ++output) {
-                constexpr bool kIsUnsigned = std::is_same_v<Index, uint64_t>;
-                const auto given = static_cast<int64_t>(indices[output]);
-                const int64_t number = given < 0 && !kIsUnsigned ? given + plan_.taps : given;
-                if (number < 0 || number >= plan_.taps) {
-                    const int64_t position = plane * plan_.out_plane + output;
-                    Fail(KernelError::Index(op_, "indices", position, given, plan_.taps,
-                                            kIsUnsigned));
-                }
-                int64_t place[kMaxSpatial];
-                Split(number, place);
-                origin[plan_.ndim() - 1] = last.Window(o).begin;
-                bool inside = true;
-                for (int i = 0; i < plan_.ndim(); ++i) {
-                    place[i] += origin[i];
-                    inside = inside && place[i] >= 0 && place[i] < plan_.axis(i).in;
-                }
-                if (inside) f(output, Join(place));
+            origin[plan_.ndim() - 1] = 0;
+            for (int64_t o = 0; o < last.out;) {
+                const int64_t end = std::min(o + kSlice, last.out);
+                ForSlice(plane, indices, o, end, output, origin, f);
+                output += end - o;
+                o = end;
+                if (output < next_check) continue;
+                internal::CheckInterrupt();
+                next_check = output + kSlice;
             }
         }
     }
 
  private:
+    static constexpr int64_t kSlice = 1 << 16;  // outputs, between which Ctrl-C is answered
+
+    // Those from `o` to `end` of a row, whose windows begin at `origin` along all axes but the
+    // last; the first of them is number `output` of its plane.
+    template <typename F>
+    void ForSlice(int64_t plane, const Index* indices, int64_t o, int64_t end, int64_t output,
+                  int64_t* origin, const F& f) const {
+        const PoolAxis& last = plan_.last();
+        if (!checks_) {
+            const int64_t base = Join(origin);
+            for (; o < end; ++o, ++output) {
+                const int64_t begin =
+                    last.IsRegular() ? o * last.stride - last.pad : last.Window(o).begin;
+                f(output, base + begin + offsets_[static_cast<uint8_t>(indices[output])]);
+            }
+            return;
+        }
+        for (; o < end; ++o, ++output) {
+            constexpr bool kIsUnsigned = std::is_same_v<Index, uint64_t>;
+            const auto given = static_cast<int64_t>(indices[output]);
+            const int64_t number = given < 0 && !kIsUnsigned ? given + plan_.taps : given;
+            if (number < 0 || number >= plan_.taps) {
+                const int64_t position = plane * plan_.out_plane + output;
+                Fail(KernelError::Index(op_, "indices", position, given, plan_.taps, kIsUnsigned));
+            }
+            int64_t place[kMaxSpatial];
+            Split(number, place);
+            origin[plan_.ndim() - 1] = last.Window(o).begin;
+            bool inside = true;
+            for (int i = 0; i < plan_.ndim(); ++i) {
+                place[i] += origin[i];
+                inside = inside && place[i] >= 0 && place[i] < plan_.axis(i).in;
+            }
+            if (inside) f(output, Join(place));
+        }
+    }
+
     // The steps along each axis that lead to an element of the window.
     void Split(int64_t number, int64_t* steps) const {
         for (int i = plan_.ndim() - 1; i >= 0; --i) {

@@ -76,13 +76,13 @@ struct PoolAxis {
         ForSegments(0, out, f);
     }
 
-    // The same for all outputs, of which only some come at a time where windows of `taps` elements
-    // are long: Ctrl-C is answered between them.
+    // The same for all outputs, of which only some come at a time where there is much to do, for
+    // windows of `taps` elements are long or there are very many: Ctrl-C is answered between them.
     template <typename F>
     void ForSlicedSegments(int64_t taps, const F& f) const {
         constexpr int64_t kLong = 1 << 10;
         constexpr int64_t kMost = 1 << 22;
-        if (taps <= kLong) return ForSegments(f);
+        if (taps <= kLong && out <= kMost / size) return ForSegments(f);
         const int64_t step = std::max<int64_t>(64, kMost / size);
         for (int64_t begin = 0; begin < out; begin += step) {
             internal::CheckInterrupt();
@@ -224,7 +224,9 @@ class PoolPlan {
             if (ranges[i].begin >= ranges[i].end) return;
             at[i] = ranges[i].begin;
         }
-        for (;;) {
+        constexpr int64_t kMany = 1 << 10;
+        for (int64_t calls = 1;; ++calls) {
+            if (calls % kMany == 0) internal::CheckInterrupt();
             f(at);
             int i = n - 1;
             for (; i >= 0 && ++at[i] == ranges[i].end; --i) at[i] = ranges[i].begin;

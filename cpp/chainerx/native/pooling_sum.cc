@@ -155,7 +155,7 @@ void SpreadRow(const PoolAxis& axis, const T* gy, T* gx) {
         return;
     }
     std::fill_n(gx, axis.in, T(0));
-    axis.ForSegments([&](int64_t o, int64_t n, PoolRange range) {
+    axis.ForSlicedSegments(axis.size, [&](int64_t o, int64_t n, PoolRange range) {
         for (int64_t i = 0; i < n; ++i) {
             const T g = gy[o + i];
             for (int64_t t = range.begin + i * axis.stride; t < range.end + i * axis.stride; ++t) {

@@ -226,6 +226,22 @@ def test_running_statistics_in_the_memory_of_inputs(anywhere):
 
 
 @everywhere
+@pytest.mark.parametrize('name', ['x', 'gamma'])
+def test_backward_notices_running_statistics_in_what_it_reads(anywhere, name):
+    """In one array of the same memory; beta is not read again."""
+    arrays = {'x': chx.array(draw((3, 3))), 'gamma': chx.ones(3), 'beta': chx.ones(3)}
+    x, gamma, beta = (a.require_grad() for a in arrays.values())
+    running = arrays[name].as_grad_stopped().reshape(-1, 3)[0]
+    for statistics in ((running, None), (None, running)):
+        y = chx.batch_norm(x, gamma, beta, *statistics)
+        with pytest.raises(chx.GradientError, match='batch_norm: input'):
+            y.backward()
+        assert x.grad is None
+    chx.batch_norm(x, gamma, beta, beta.as_grad_stopped(), None).backward()
+    assert x.grad is not None
+
+
+@everywhere
 @pytest.mark.parametrize('shape', [(0, 3), (0, 3, 2), (2, 3, 0)])
 def test_nothing_leaves_running_statistics_alone(anywhere, shape):
     x = chx.zeros(shape).require_grad()

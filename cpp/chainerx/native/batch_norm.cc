@@ -95,36 +95,37 @@ void UpdateRunning(const Array& running, const double* statistics, double decay,
     });
 }
 
-void BatchNorm(const Array& x, const Array& gamma, const Array& beta, double eps, double decay,
-               const Array& running_mean, const Array& running_var, const Array& y,
-               const Array& mean, const Array& inv_std) {
+// `statistics` is null if nobody wants them.
+void Normalize(const Array& x, const Array& gamma, const Array& beta, double eps, const Array& y,
+               const Array& mean, const Array& inv_std, double* statistics) {
     if (RunWide(y, [&](const Array& wide) {
-            BatchNorm(ToFloat32(x), gamma, beta, eps, decay, running_mean, running_var, wide, mean,
-                      inv_std);
+            Normalize(ToFloat32(x), gamma, beta, eps, wide, mean, inv_std, statistics);
         })) {
         return;
     }
     VisitWide(x.dtype(), [&]<typename T>(const NormalizationLoops<T>& loops) {
         const ChannelShape shape = ShapeOf(x);
-        const bool keeps = running_mean.GetTotalSize() != 0 || running_var.GetTotalSize() != 0;
-        const std::unique_ptr<double[]> statistics{
-            keeps ? new double[static_cast<size_t>(2 * shape.c)] : nullptr};
-        const auto count = static_cast<double>(shape.count());
-        Forward<T> op{{loops, Data<T>(x), Data<T>(y)},
-                      Data<T>(gamma),
-                      Data<T>(beta),
-                      eps,
-                      count,
-                      Data<T>(mean),
-                      Data<T>(inv_std),
-                      statistics.get()};
+        Forward<T> op{
+            {loops, Data<T>(x), Data<T>(y)},    Data<T>(gamma), Data<T>(beta),    eps,
+            static_cast<double>(shape.count()), Data<T>(mean),  Data<T>(inv_std), statistics};
         ChannelRun<T, Forward<T>>{shape, op}.Run();
-        if (!keeps) return;
-        if (running_mean.GetTotalSize() != 0) UpdateRunning(running_mean, &statistics[0], decay, 1);
-        if (running_var.GetTotalSize() != 0) {
-            UpdateRunning(running_var, &statistics[1], decay, count / std::max(count - 1, 1.0));
-        }
     });
+}
+
+// Running statistics are written last, when nothing can fail any more.
+void BatchNorm(const Array& x, const Array& gamma, const Array& beta, double eps, double decay,
+               const Array& running_mean, const Array& running_var, const Array& y,
+               const Array& mean, const Array& inv_std) {
+    const ChannelShape shape = ShapeOf(x);
+    const bool keeps = running_mean.GetTotalSize() != 0 || running_var.GetTotalSize() != 0;
+    const std::unique_ptr<double[]> statistics{keeps ? new double[static_cast<size_t>(2 * shape.c)]
+                                                     : nullptr};
+    Normalize(x, gamma, beta, eps, y, mean, inv_std, statistics.get());
+    if (running_mean.GetTotalSize() != 0) UpdateRunning(running_mean, &statistics[0], decay, 1);
+    if (running_var.GetTotalSize() != 0) {
+        const auto count = static_cast<double>(shape.count());
+        UpdateRunning(running_var, &statistics[1], decay, count / std::max(count - 1, 1.0));
+    }
 }
 CX_NATIVE_KERNEL(BatchNorm)
 

@@ -7,6 +7,7 @@
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
+#include "chainerx/core/interrupt.h"
 #include "chainerx/core/overlap.h"
 #include "chainerx/kernels/memory.h"
 #include "chainerx/kernels/normalization.h"
@@ -63,10 +64,9 @@ class Running {
         }
     }
 
-    // To be called once all is checked. `is_read`: the kernel reads the memory by way of others.
+    // What a kernel is to update. `is_read`: the kernel reads the memory by way of others.
     void Begin(bool is_read) {
         if (is_null()) return;
-        array_.buffer()->MarkWritten();
         if (!is_read && array_.ndim() == 1) {
             vector_ = Detached(array_);
         } else if (!is_read && array_.IsContiguous()) {
@@ -76,23 +76,26 @@ class Running {
             is_copy_ = true;
         }
     }
+    // The same where there is no such kernel.
+    void Compute(double decay, const Array& statistic) {
+        if (is_null()) return;
+        const Array old = AsType(Detached(array_), statistic.dtype(), false);
+        vector_ = old * decay + Reshape(statistic, array_.shape()) * (1 - decay);
+        is_copy_ = true;
+    }
     Array vector(Dtype dtype, Device& device) const {
         return is_null() ? NoArray(dtype, device) : vector_;
     }
-    void End() const {
-        if (is_copy_) Set(vector_);
+    void MarkWritten() const {
+        if (!is_null()) array_.buffer()->MarkWritten();
     }
-    void Update(double decay, const Array& statistic) const {
-        if (is_null()) return;
-        const Array old = AsType(Detached(array_), statistic.dtype(), false);
-        Set(old * decay + Reshape(statistic, array_.shape()) * (1 - decay));
+    void End() const {
+        if (!is_copy_) return;
+        CallOn<kernels::AsType>(array_.device(), Reshape(vector_, array_.shape()),
+                                Detached(array_));
     }
 
  private:
-    void Set(const Array& values) const {
-        CallOn<kernels::AsType>(array_.device(), Reshape(values, array_.shape()), Detached(array_));
-    }
-
     const char* name_;
     Array array_;
     Array vector_;
@@ -105,43 +108,15 @@ Array InOrderOf(const Array& x, const Array& y) {
     return out;
 }
 
-// Statistics are vectors.
-Normalized Compute(const NormalizationPlan& plan, const Array& x, const Array& gamma,
-                   const Array& beta, Running& running_mean, Running& running_var, double decay) {
-    Device& device = x.device();
-    const Dtype wide = internal::WideDtype(x.dtype());
-    const Arrangement& arrangement = plan.arrangement;
-    const Shape channels{plan.n_params()};
-    if (x.GetTotalSize() == 0) {
-        const Scalar nan{std::numeric_limits<double>::quiet_NaN()};
-        return {EmptyUnchecked(x.shape(), x.dtype(), device), Full(channels, nan, wide, device),
-                Full(channels, nan, wide, device)};
-    }
-    const auto is_read = [&](const Running& r) {
-        return r.Overlaps(x) || r.Overlaps(gamma) || r.Overlaps(beta);
-    };
-    running_mean.Begin(is_read(running_mean));
-    running_var.Begin(is_read(running_var));
-    if (!HasKernel<kernels::BatchNorm>(device)) {
-        const auto all =
-            ComposedNormalization(plan.terms, arrangement.View(Detached(x)), gamma, beta);
-        running_mean.Update(decay, all.mean);
-        const auto n = static_cast<double>(plan.count());
-        running_var.Update(decay, all.var * (n / std::max(n - 1, 1.0)));
-        return {InOrderOf(x, arrangement.Undo(all.y)), Reshape(all.mean, channels),
-                Reshape(all.inv_std, channels)};
-    }
-    const Array y = EmptyUnchecked(arrangement.shape, x.dtype(), device);
-    Normalized out{Array{}, EmptyUnchecked(channels, wide, device),
-                   EmptyUnchecked(channels, wide, device)};
-    CallOn<kernels::BatchNorm>(device, arrangement.Contiguous(x), ToVector(gamma, wide),
-                               ToVector(beta, wide), plan.terms.eps, decay,
-                               running_mean.vector(wide, device), running_var.vector(wide, device),
-                               y, out.mean, out.inv_std);
+// Calls the kernel that updates both, and copies what it could not write in place.
+template <typename F>
+void Update(const Running& running_mean, const Running& running_var, const F& kernel) {
+    running_mean.MarkWritten();
+    running_var.MarkWritten();
+    kernel();
+    const internal::NoInterruptScope both;
     running_mean.End();
     running_var.End();
-    out.y = arrangement.Undo(y);
-    return out;
 }
 
 }  // namespace
@@ -163,10 +138,48 @@ Normalized BatchNormWithStatistics(const Array& x, const Array& gamma, const Arr
     own_mean.CheckApart(own_var);
 
     const NormalizationPlan plan = internal::PlanByChannel(x, reduced, eps);
-    const Normalized out = Compute(plan, x, gamma, beta, own_mean, own_var, decay);
-    internal::RecordNormalization(kBatchNorm, plan, x, gamma, beta, out.y, out.mean, out.inv_std);
-    const Shape channels = ReduceShape(x.shape(), reduced, false);
-    return {out.y, Reshape(out.mean, channels), Reshape(out.inv_std, channels)};
+    const Arrangement& arrangement = plan.arrangement;
+    Device& device = x.device();
+    const Dtype wide = internal::WideDtype(x.dtype());
+    const Shape channels{plan.n_params()};  // statistics are vectors
+    // Recorded before anything is written: all that may fail comes first, and backward notices
+    // running statistics in the memory of what it reads.
+    const auto record = [&](const Array& y, const Array& mean, const Array& inv_std) {
+        internal::RecordNormalization(kBatchNorm, plan, x, gamma, beta, y, mean, inv_std);
+        const Shape shape = ReduceShape(x.shape(), reduced, false);
+        return Normalized{y, Reshape(mean, shape), Reshape(inv_std, shape)};
+    };
+    if (x.GetTotalSize() == 0) {
+        const Scalar nan{std::numeric_limits<double>::quiet_NaN()};
+        return record(EmptyUnchecked(x.shape(), x.dtype(), device),
+                      Full(channels, nan, wide, device), Full(channels, nan, wide, device));
+    }
+    if (!HasKernel<kernels::BatchNorm>(device)) {
+        const auto all =
+            ComposedNormalization(plan.terms, arrangement.View(Detached(x)), gamma, beta);
+        const auto n = static_cast<double>(plan.count());
+        own_mean.Compute(decay, all.mean);
+        own_var.Compute(decay, all.var * (n / std::max(n - 1, 1.0)));
+        const Normalized out = record(InOrderOf(x, arrangement.Undo(all.y)),
+                                      Reshape(all.mean, channels), Reshape(all.inv_std, channels));
+        Update(own_mean, own_var, [] {});
+        return out;
+    }
+    const auto is_read = [&](const Running& r) {
+        return r.Overlaps(x) || r.Overlaps(gamma) || r.Overlaps(beta);
+    };
+    own_mean.Begin(is_read(own_mean));
+    own_var.Begin(is_read(own_var));
+    const Array y = EmptyUnchecked(arrangement.shape, x.dtype(), device);
+    const Array mean = EmptyUnchecked(channels, wide, device);
+    const Array inv_std = EmptyUnchecked(channels, wide, device);
+    const Normalized out = record(arrangement.Undo(y), mean, inv_std);
+    Update(own_mean, own_var, [&] {
+        CallOn<kernels::BatchNorm>(device, arrangement.Contiguous(x), ToVector(gamma, wide),
+                                   ToVector(beta, wide), eps, decay, own_mean.vector(wide, device),
+                                   own_var.vector(wide, device), y, mean, inv_std);
+    });
+    return out;
 }
 
 Array BatchNorm(const Array& x, const Array& gamma, const Array& beta,

@@ -69,6 +69,8 @@ def training():
             yield f'{type(optimizer).__name__} on {device}', step(device, optimizer)
         for f in (many_inputs, variables, functions, hooks):
             yield f'{f.__name__} on {device}', f(device)
+    yield 'statistics in place', statistics('C')
+    yield 'statistics in copies', statistics('F')
     yield 'links', links
     yield 'arrays', arrays
 
@@ -164,6 +166,22 @@ def hooks(device):
         with function_hooks.TimerHook() as hook, chainer.using_config('debug', True):
             F.sum(model(x)).backward()
         hook.summary()
+
+    return run
+
+
+def statistics(order):
+    """Each success turns the signs of running statistics, and a failure leaves them."""
+    x = chx.zeros((4, 3, 2)).require_grad()
+    gamma, beta = chx.ones((3, 2)).require_grad(), chx.ones((3, 2)).require_grad()
+    mean, var = (np.ones((3, 2), 'float16', order=order) for _ in range(2))
+    sign = 1.0
+
+    def run():
+        nonlocal sign
+        assert mean[0, 0] == var[2, 1] == sign
+        chx.batch_norm(x, gamma, beta, chx.asarray(mean), chx.asarray(var), decay=-1.0)
+        sign = -sign
 
     return run
 

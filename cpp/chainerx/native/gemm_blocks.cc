@@ -27,6 +27,13 @@ struct Operand2d {
     const float* at(int64_t i, int64_t j) const { return data + i * row + j * column; }
 };
 
+// Whether panels of b are read where they are: with few rows of a to share it among, packing takes
+// longer than it saves. Not where rows of b share a set of the caches.
+bool IsPackedAlready(const Operand2d& b, int64_t m) {
+    constexpr int64_t kFew = 128;
+    return b.column == 1 && m <= kFew && b.row * sizeof(float) % 1024 != 0;
+}
+
 void Run(const Operand2d& a, const Operand2d& b, int64_t m, int64_t n, int64_t k, float* c,
          int64_t ldc, bool accumulate) {
     const GemmLoops<float>& loops = gemm_loops().f32;
@@ -36,16 +43,19 @@ void Run(const Operand2d& a, const Operand2d& b, int64_t m, int64_t n, int64_t k
     const int64_t width = std::min(kBlockColumns, CeilDiv(n, columns) * columns);
     const int64_t n_row_blocks = CeilDiv(m, kBlockRows);
     const int64_t most_panels = CeilDiv(CeilDiv(m, n_row_blocks), loops.rows);
-    const Scratch<float> packed_b{width * depth};
+    const bool packs_b = !IsPackedAlready(b, m);
+    const Scratch<float> packed_b{packs_b ? width * depth : columns * depth};
     const Scratch<float> packed_a{most_panels * loops.rows * depth};
     for (int64_t j = 0; j < n; j += width) {
         const int64_t block_width = std::min(width, n - j);
         for (int64_t i_depth = 0; i_depth < n_depths; ++i_depth) {
             const Part q{k, n_depths, i_depth};
-            for (int64_t jj = 0; jj < block_width; jj += columns) {
+            const auto pack_b = [&](int64_t jj, float* to) {
                 loops.pack_b(b.at(q.begin, j + jj), b.row, b.column,
-                             std::min(columns, block_width - jj), q.size(),
-                             packed_b.data() + jj * q.size());
+                             std::min(columns, block_width - jj), q.size(), to);
+            };
+            for (int64_t jj = 0; packs_b && jj < block_width; jj += columns) {
+                pack_b(jj, packed_b.data() + jj * q.size());
             }
             for (int64_t i_block = 0; i_block < n_row_blocks; ++i_block) {
                 if (i_block + i_depth + j != 0) internal::CheckInterrupt();
@@ -58,7 +68,16 @@ void Run(const Operand2d& a, const Operand2d& b, int64_t m, int64_t n, int64_t k
                                  q.size(), packed_a.data() + p * panel_size);
                 }
                 for (int64_t jj = 0; jj < block_width; jj += columns) {
-                    const TileRun<float> run{0, q.size(), packed_b.data() + jj * q.size(), columns};
+                    TileRun<float> run{0, q.size(), packed_b.data() + jj * q.size(), columns};
+                    if (!packs_b) {
+                        if (block_width - jj >= columns) {
+                            run.b = b.at(q.begin, j + jj);
+                            run.b_step = b.row;
+                        } else {
+                            pack_b(jj, packed_b.data());
+                            run.b = packed_b.data();
+                        }
+                    }
                     for (int64_t p = 0; p < n_panels; ++p) {
                         const Part i{rows.size(), n_panels, p};
                         loops.tile(packed_a.data() + p * panel_size, &run, 1,

@@ -85,8 +85,8 @@ def _functions(kind: str) -> str:
     return '\n'.join(_function(n, _signature(s, False), d, '') for n, s, d in rows)
 
 
-def _aliases() -> str:
-    rows = sorted(r for r in _core._signatures() if r[0] == 'alias')
+def _aliases(kind: str) -> str:
+    rows = sorted(r for r in _core._signatures() if r[0] == kind)
     return '\n' + ''.join(f'{alias} = {routine}\n' for _, alias, routine, _ in rows)
 
 
@@ -165,7 +165,7 @@ def _nanobind(module: types.ModuleType) -> str:
 def stubs() -> dict[str, str]:
     """The text of each stub, by file name."""
     main = HEADER + 'from . import graph as graph, kernels as kernels\n'
-    main += 'from . import linalg as linalg, random as random\n\n'
+    main += 'from . import linalg as linalg, random as random, special as special\n\n'
     main += _errors()
     main += (
         '__version__: str\n\n'
@@ -175,9 +175,11 @@ def stubs() -> dict[str, str]:
         + _ndarray()
         + '\n'
         + _functions('routine')
-        + _aliases()
+        + _aliases('alias')
     )
     sub = HEADER + 'from chainerx._core import Axis, DeviceLike, DtypeLike, ShapeLike, ndarray\n\n'
+    special = HEADER + 'from chainerx._core import Scalar, erf as erf, ndarray\n\n'
+    special += _functions('special') + _aliases('special alias').replace('erf = erf\n', '')
     graph = HEADER + 'from chainerx._core import BackpropId, Device, ndarray\n\n'
     return {
         '__init__.pyi': main,
@@ -185,6 +187,7 @@ def stubs() -> dict[str, str]:
         'kernels.pyi': HEADER + _nanobind(_core.kernels),
         'random.pyi': sub + _functions('random'),
         'linalg.pyi': sub + _functions('linalg'),
+        'special.pyi': special,
     }
 
 

@@ -45,6 +45,7 @@
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/rounding.h"
 #include "chainerx/ops/softmax.h"
+#include "chainerx/ops/special.h"
 #include "chainerx/ops/trigonometric.h"
 #include "chainerx/ops/view.h"
 #include "chainerx/ops/where.h"

@@ -18,6 +18,7 @@ MODULES = {
     'chainerx.kernels': chx.kernels,
     'chainerx.linalg': chx.linalg,
     'chainerx.random': chx.random,
+    'chainerx.special': chx.special,
     'chainerx.profiler': chx.profiler,
     'chainerx.testing': chx.testing,
 }
@@ -104,6 +105,7 @@ def stub_results():
         ('chainerx.kernels', 'kernels'),
         ('chainerx.linalg', 'linalg'),
         ('chainerx.random', 'random'),
+        ('chainerx.special', 'special'),
     ):
         for node in ast.parse((folder / f'{file}.pyi').read_text()).body:
             if isinstance(node, ast.FunctionDef):

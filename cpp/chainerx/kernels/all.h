@@ -22,6 +22,7 @@
 #include "chainerx/kernels/reduction.h"
 #include "chainerx/kernels/rounding.h"
 #include "chainerx/kernels/softmax.h"
+#include "chainerx/kernels/special.h"
 #include "chainerx/kernels/trigonometric.h"
 #include "chainerx/kernels/update.h"
 #include "chainerx/kernels/where.h"

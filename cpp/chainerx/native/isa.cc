@@ -135,6 +135,7 @@ void CheckIsa() {
     CX_UNIT(isa, hyperbolic, struct FamilyLoops_hyperbolic)       \
     CX_UNIT(isa, logic, struct FamilyLoops_logic)                 \
     CX_UNIT(isa, rounding, struct FamilyLoops_rounding)           \
+    CX_UNIT(isa, special, struct FamilyLoops_special)             \
     CX_UNIT(isa, trigonometric, struct FamilyLoops_trigonometric) \
     CX_UNIT(isa, cast, CastLoops)                                 \
     CX_UNIT(isa, divide, DivideLoops)                             \

@@ -217,6 +217,26 @@ T Cbrt(T x) = delete;
 template <typename T>
 T Erf(T x) = delete;
 template <typename T>
+T Erfc(T x) = delete;
+template <typename T>
+T Erfcx(T x) = delete;
+template <typename T>
+T ErfcxSlope(T x) = delete;
+template <typename T>
+T Erfinv(T x) = delete;
+template <typename T>
+T Erfcinv(T x) = delete;
+template <typename T>
+T Ndtr(T x) = delete;
+template <typename T>
+T LogNdtr(T x) = delete;
+template <typename T>
+T Ndtri(T x) = delete;
+template <typename T>
+T Lgamma(T x) = delete;
+template <typename T>
+T Digamma(T x) = delete;
+template <typename T>
 T GeluErf(T x) = delete;
 template <typename T>
 T GeluErfSlope(T x) = delete;
@@ -256,5 +276,9 @@ template <typename T>
 T Atan2(T x1, T x2) = delete;
 template <typename T>
 T Hypot(T x1, T x2) = delete;
+template <typename T>
+T Polygamma(T x1, T x2) = delete;
+template <typename T>
+T Zeta(T x1, T x2) = delete;
 
 }  // namespace chainerx::native::math

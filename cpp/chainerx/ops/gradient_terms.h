@@ -23,6 +23,9 @@ struct NoGrad {};
 [[maybe_unused]] Scalar operator*(const Scalar& x1, const Scalar& x2) {
     return x1.To<double>() * x2.To<double>();
 }
+[[maybe_unused]] Scalar operator+(const Scalar& x1, const Scalar& x2) {
+    return x1.To<double>() + x2.To<double>();
+}
 [[maybe_unused]] Scalar operator-(const Scalar& x1, const Scalar& x2) {
     return x1.To<double>() - x2.To<double>();
 }

@@ -64,7 +64,7 @@ using Entry = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 
 // A node in the list of all bindings.
 struct Binding {
-    enum Kind { kRoutine, kMethod, kRandom, kLinalg };
+    enum Kind { kRoutine, kMethod, kRandom, kLinalg, kSpecial };
 
     Binding(Kind kind, ArgSpec& spec, const char* doc, Entry entry);
 
@@ -77,12 +77,15 @@ struct Binding {
     static Binding* first;
 };
 
-// Another name of a routine, for the same object.
+// Another name of a routine, for the same object: in the module of `kind`, and of a routine there,
+// or else of one of chainerx.
 struct Alias {
-    Alias(const char* alias, const char* routine) : alias{alias}, routine{routine}, next{first} {
+    Alias(Binding::Kind kind, const char* alias, const char* routine)
+        : kind{kind}, alias{alias}, routine{routine}, next{first} {
         first = this;
     }
 
+    Binding::Kind kind;
     const char* alias;
     const char* routine;
     Alias* next;
@@ -121,9 +124,12 @@ PyObject* CallBound(const ArgSpec& spec, PyObject* self, PyObject* const* args, 
                                          [[maybe_unused]] PyObject* const* a)
 
 #define CX_ROUTINE(Name, signature, doc) CX_BIND(kRoutine, Routine, Name, signature, doc)
-#define CX_ALIAS(Name, Routine) static const Alias Alias_##Name{#Name, #Routine};
+#define CX_ALIAS(Name, Routine) static const Alias Alias_##Name{Binding::kRoutine, #Name, #Routine};
 // In the body, `self` is the ndarray object; Self(self) its array.
 #define CX_METHOD(Name, signature, doc) CX_BIND(kMethod, Method, Name, signature, doc)
 #define CX_RANDOM(Name, signature, doc) CX_BIND(kRandom, Random, Name, signature, doc)
+#define CX_SPECIAL(Name, signature, doc) CX_BIND(kSpecial, Special, Name, signature, doc)
+#define CX_SPECIAL_ALIAS(Name, Routine) \
+    static const Alias SpecialAlias_##Name{Binding::kSpecial, #Name, #Routine};
 
 }  // namespace chainerx::python

@@ -35,8 +35,12 @@ void AddFunctions(nb::module_& m, Binding::Kind kind) {
     }
 }
 
-void AddAliases(nb::module_& m) {
-    for (Alias* a = Alias::first; a != nullptr; a = a->next) m.attr(a->alias) = m.attr(a->routine);
+void AddAliases(nb::module_& m, Binding::Kind kind, const nb::module_& core) {
+    for (Alias* a = Alias::first; a != nullptr; a = a->next) {
+        if (a->kind != kind) continue;
+        const nb::module_& owner = nb::hasattr(m, a->routine) ? m : core;
+        m.attr(a->alias) = owner.attr(a->routine);
+    }
 }
 
 }  // namespace
@@ -69,11 +73,15 @@ NB_MODULE(_core, m) {
     InitGraph(m.ptr());
     InitKernels(m.ptr());
     AddFunctions(m, Binding::kRoutine);
-    AddAliases(m);
+    AddAliases(m, Binding::kRoutine, m);
     nb::module_ random = m.def_submodule("random", "Random numbers, on the device.");
     AddFunctions(random, Binding::kRandom);
     nb::module_ linalg = m.def_submodule("linalg", "Linear algebra.");
     AddFunctions(linalg, Binding::kLinalg);
+    nb::module_ special =
+        m.def_submodule("special", "Special functions, under the names of scipy.special.");
+    AddFunctions(special, Binding::kSpecial);
+    AddAliases(special, Binding::kSpecial, m);
     nb::module_ engine_module =
         m.def_submodule("engine", "The part of chainer that is written in C++.");
     try {

@@ -9,28 +9,12 @@
 #include "chainerx/ops/rounding.h"
 #include "chainerx/ops/trigonometric.h"
 #include "chainerx/ops/where.h"
+#include "chainerx/python/binary.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
 
 namespace chainerx::python {
 namespace {
-
-CX_COLD const Array& NoArray(const char* op, PyObject* x1, PyObject* x2) {
-    return ToArray(op, TryScalar(x1) ? "x2" : "x1", TryScalar(x1) ? x2 : x1);
-}
-
-// One of the operands may be a Python or NumPy scalar.
-template <typename F>
-PyObject* CallBinary(const char* op, PyObject* const* a, F f) {
-    if (IsNdArray(a[0])) [[likely]] {
-        if (IsNdArray(a[1])) [[likely]]
-            return Wrap(f(Self(a[0]), Self(a[1])));
-        return Wrap(f(Self(a[0]), ToOperand(op, "x2", a[1])));
-    }
-    if (IsNdArray(a[1])) return Wrap(f(ToOperand(op, "x1", a[0]), Self(a[1])));
-    NoArray(op, a[0], a[1]);
-    return nullptr;
-}
 
 #define CX_ARGS_X "\n\nArgs:\n    x (ndarray): Any shape, "
 #define CX_ARGS_X1_X2                                                 \

@@ -20,14 +20,15 @@ namespace {
 
 // All bindings of the table, for the stubs and the tests of completeness.
 nb::list Signatures() {
-    static constexpr const char* kKinds[] = {"routine", "method", "random", "linalg"};
+    static constexpr const char* kKinds[] = {"routine", "method", "random", "linalg", "special"};
     nb::list out;
     for (Binding* b = Binding::first; b != nullptr; b = b->next) {
         out.append(nb::make_tuple(kKinds[b->kind], b->spec.name(),
                                   StrCat("(", b->spec.signature()).c_str(), b->doc));
     }
     for (Alias* a = Alias::first; a != nullptr; a = a->next) {
-        out.append(nb::make_tuple("alias", a->alias, a->routine, ""));
+        out.append(nb::make_tuple(a->kind == Binding::kSpecial ? "special alias" : "alias",
+                                  a->alias, a->routine, ""));
     }
     return out;
 }

@@ -6,7 +6,7 @@ from typing import Any
 import numpy
 
 from . import graph as graph, kernels as kernels
-from . import linalg as linalg, random as random
+from . import linalg as linalg, random as random, special as special
 
 class ChainerxError(builtins.Exception): ...
 class BackendError(ChainerxError): ...

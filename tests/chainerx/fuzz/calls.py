@@ -247,7 +247,8 @@ class Drawer:
 
 def functions():
     found = {}
-    for prefix, module in (('', chx), ('random.', chx.random), ('linalg.', chx.linalg)):
+    modules = {'': chx, 'random.': chx.random, 'linalg.': chx.linalg, 'special.': chx.special}
+    for prefix, module in modules.items():
         for name in dir(module):
             value = getattr(module, name)
             public = not name.startswith('_') and callable(value) and not inspect.isclass(value)

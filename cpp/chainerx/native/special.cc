@@ -1,0 +1,6 @@
+#include "chainerx/kernels/special.h"
+
+#define CX_FAMILY special
+#define CX_FAMILY_DEF "chainerx/ops/special.def"
+#define CX_FAMILY_HEAVY true
+#include "chainerx/native/family.h"

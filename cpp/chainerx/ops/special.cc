@@ -1,0 +1,26 @@
+#include "chainerx/ops/special.h"
+
+#include "chainerx/core/error.h"
+#include "chainerx/kernels/special.h"
+#include "chainerx/ops/explog.h"
+
+namespace chainerx {
+namespace {
+
+constexpr double kHalfSqrtPi = 0.88622692545275801365;
+constexpr double kSqrtHalf = 0.70710678118654752440;
+constexpr double kSqrtHalfPi = 1.25331413731550025121;
+// The density of the normal distribution at 0, 1 / sqrt(2 pi).
+constexpr double kNormalPeak = 0.39894228040143267794;
+
+// In the place of a gradient that an operand can't have; to leave it out would look like zero.
+Array Refuse(const Array& gy, const char* operand) {
+    throw ChainerxError{operand, " has no gradient, and one of shape ", gy.shape(),
+                        " is asked for"};
+}
+
+}  // namespace
+}  // namespace chainerx
+
+#define CX_FAMILY_DEF "chainerx/ops/special.def"
+#include "chainerx/ops/define_family.h"

@@ -1,0 +1,83 @@
+// chainerx.special. The limits of error are those that tests/chainerx/test_special.py holds.
+#include "chainerx/ops/special.h"
+
+#include "chainerx/python/binary.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/ndarray.h"
+
+namespace chainerx::python {
+namespace {
+
+#define CX_UNARY(py, Name, doc, range, note)                                                \
+    CX_SPECIAL(py, "x: ndarray) -> ndarray",                                                \
+               doc "\n\nArgs:\n    x (ndarray): Any shape, any real dtype." range           \
+                   "\nReturns:\n    ndarray: Shape of ``x``, its float dtype; float32 for " \
+                   "integers and bool. Differentiable, any order.\n"                        \
+                   "Raises:\n    DtypeError: If ``x`` is complex.\nNote:\n    " note) {     \
+        return Wrap(Name(ToArray(#py, "x", a[0])));                                         \
+    }
+
+// ---- kin of the error function
+CX_SPECIAL_ALIAS(erf, erf)
+CX_UNARY(erfc, Erfc, "``1 - erf(x)``, exact where erf is near 1.", "",
+         "The error is at most 4 units in the last place.")
+CX_UNARY(erfcx, Erfcx, "``exp(x**2) * erfc(x)``, which neither over- nor underflows above 0.", "",
+         "The error is at most 4 units in the last place. Second derivatives lose digits far "
+         "above 0.\nSource: Shepherd and Laframboise, Math. Comp. 36, 1981.")
+CX_UNARY(erfinv, Erfinv, "The inverse of erf.", " -1 and 1 give infinities, what is beyond nan.",
+         "The error is at most 4 units in the last place.\n"
+         "Source: Algorithm AS 241 (Wichura, 1988).")
+CX_UNARY(erfcinv, Erfcinv, "The inverse of erfc.", " 0 and 2 give infinities, what is beyond nan.",
+         "The error is at most 4 units in the last place.\n"
+         "Source: Algorithm AS 241 (Wichura, 1988).")
+CX_UNARY(ndtr, Ndtr, "The distribution function of the normal distribution.", "",
+         "The error is at most 4 units in the last place, also far below 0.")
+CX_UNARY(log_ndtr, LogNdtr, "``log(ndtr(x))``, also where ndtr underflows.", "",
+         "The error is at most 4 units in the last place.")
+CX_UNARY(ndtri, Ndtri, "The inverse of ndtr: quantiles of the normal distribution.",
+         " 0 and 1 give infinities, what is beyond nan.",
+         "The error is at most 4 units in the last place.\n"
+         "Source: Algorithm AS 241 (Wichura, 1988).")
+
+// ---- kin of the gamma function
+CX_UNARY(lgamma, Lgamma, "Logarithm of the absolute value of the gamma function.",
+         " 0 and negative whole numbers give inf.",
+         "For ``x > 0`` the error is at most 5 units in the last place; below, of the larger of "
+         "the result and 1.\nSource: DLMF 5.11.1, 5.5.3.")
+CX_SPECIAL_ALIAS(gammaln, lgamma)
+CX_UNARY(digamma, Digamma, "The derivative of lgamma.",
+         " 0 gives an infinity, negative whole numbers nan.",
+         "For ``x > 0`` the error is at most 5 units in the last place; below, of the larger of "
+         "the result and the two terms of which it is the sum.\nSource: DLMF 5.11.2, 5.5.4.")
+CX_SPECIAL_ALIAS(psi, digamma)
+#undef CX_UNARY
+
+#define CX_BINARY(py, Name, first, second, doc, range1, range2, note)                              \
+    CX_SPECIAL(                                                                                    \
+        py, first ": ndarray | Scalar, " second ": ndarray | Scalar) -> ndarray",                  \
+        doc "\n\nArgs:\n    " first " (ndarray or scalar): " range1 "\n    " second                \
+            " (ndarray or scalar): " range2                                                        \
+            " One of the two is an array.\n"                                                       \
+            "Returns:\n    ndarray: Broadcast shape, promoted float dtype; float32 for "           \
+            "integers. Differentiable in ``" second                                                \
+            "``, any order.\n"                                                                     \
+            "Raises:\n    DtypeError: If an operand is complex.\n    ChainerxError: At backward, " \
+            "if ``" first "`` asks for a gradient.\nNote:\n    " note) {                           \
+        return CallBinary(                                                                         \
+            #py, a, [](const auto& x1, const auto& x2) { return Name(x1, x2); }, first, second);   \
+    }
+
+CX_BINARY(polygamma, Polygamma, "n", "x", "The ``n``-th derivative of digamma.",
+          "The order, a whole number from 0 on; nan for others.", "Broadcast with ``n``.",
+          "The relative error grows with ``n``, as that of the arguments does.\n"
+          "Source: DLMF 25.11.12.")
+CX_BINARY(zeta, Zeta, "x", "q", "Hurwitz's zeta function, the sum of ``(k + q)**-x`` over k >= 0.",
+          "The exponent; 1 gives inf, less nan.",
+          "Broadcast with ``x``. 0 and negative whole numbers give inf, other negative numbers "
+          "nan unless ``x`` is whole.",
+          "The relative error grows with ``x``, as that of the arguments does.\n"
+          "Source: DLMF 25.11.7.")
+#undef CX_BINARY
+
+}  // namespace
+}  // namespace chainerx::python

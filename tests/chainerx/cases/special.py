@@ -1,0 +1,84 @@
+"""chainerx.special: kin of the error function and of the gamma function."""
+
+import numpy as np
+import scipy.special as sp
+
+from cases._table import BOOL, REAL, Case, f, i
+from cases.explog import quiet
+
+INF, NAN = np.inf, np.nan
+
+
+def _special(name, ref, inputs, border=(), **kw):
+    return Case(
+        f'special.{name}',
+        quiet(ref or getattr(sp, name)),
+        inputs,
+        out='float',
+        elastic=True,
+        tol=4,
+        gtol=4,
+        border=border,
+        **kw,
+    )
+
+
+def _unary(name, lo=-2.0, hi=2.0, border=(), ref=None):
+    return _special(name, ref, [f(2, 3, lo=lo, hi=hi)], border, sig='x', dtypes=BOOL + REAL)
+
+
+_LGAMMA = {0.0: INF, 1.0: 0.0, 2.0: 0.0, -1.0: INF, -3.0: INF, INF: INF, -INF: -INF, NAN: NAN}
+_DIGAMMA = {-1.0: NAN, INF: INF, -INF: NAN, NAN: NAN, 1.0: -np.euler_gamma}
+_ZETA = {(1.0, 2.0): INF, (0.5, 2.0): NAN, (2.0, -1.0): INF, (2.5, -0.5): NAN, (2.0, INF): 0.0}
+_ZETA |= {(INF, 1.0): 1.0, (INF, 3.0): 0.0, (3.0, 0.0): INF, (NAN, 1.0): NAN, (2.0, NAN): NAN}
+_POLYGAMMA = {
+    (-1.0, 2.0): NAN,
+    (1.5, 2.0): NAN,
+    (1.0, 0.0): INF,
+    (2.0, -1.0): -INF,
+    (3.0, INF): 0.0,
+}
+_POLYGAMMA |= {
+    (3.0, INF): 0.0,
+    (0.0, 1.0): -np.euler_gamma,
+    (1.0, 1.0): np.pi**2 / 6,
+    (1.0, NAN): NAN,
+}
+
+CASES = [
+    _unary('erf', border={0.0: 0.0, INF: 1.0, -INF: -1.0, NAN: NAN}),
+    _unary('erfc', border={0.0: 1.0, INF: 0.0, -INF: 2.0, NAN: NAN, 1e3: 0.0, -1e3: 2.0}),
+    _unary('erfcx', border={0.0: 1.0, INF: 0.0, -INF: INF, NAN: NAN, -1e3: INF}),
+    _unary('erfinv', -0.8, 0.8, {0.0: 0.0, 1.0: INF, -1.0: -INF, 1.5: NAN, NAN: NAN, -INF: NAN}),
+    _unary('erfcinv', 0.2, 1.8, {0.0: INF, 2.0: -INF, -0.5: NAN, 3.0: NAN, NAN: NAN}),
+    _unary('ndtr', border={0.0: 0.5, INF: 1.0, -INF: 0.0, NAN: NAN, 1e3: 1.0, -1e3: 0.0}),
+    _unary('log_ndtr', border={0.0: np.log(0.5), INF: -0.0, -INF: -INF, NAN: NAN, 1e3: -0.0}),
+    _unary('ndtri', 0.1, 0.9, {0.5: 0.0, 0.0: -INF, 1.0: INF, -0.5: NAN, 2.0: NAN, NAN: NAN}),
+    *(_unary(name, 0.3, 4, _LGAMMA, sp.gammaln) for name in ('lgamma', 'gammaln')),
+    *(
+        _unary(name, 0.3, 4, [*_DIGAMMA.items(), (0.0, -INF), (-0.0, INF)], sp.psi)
+        for name in ('digamma', 'psi')
+    ),
+    _special(
+        'polygamma',
+        sp.polygamma,
+        [i(2, 3), f(2, 3, lo=0.5, hi=4)],
+        _POLYGAMMA,
+        sig='n, x',
+        dtypes=REAL,
+        maybe=BOOL,
+        unchecked=('uint64',),  # with int64 orders it is float64
+    ),
+    _special(
+        'zeta',
+        sp.zeta,
+        [f(2, 3, lo=1.5, hi=4), f(2, 3, lo=0.5, hi=4)],
+        _ZETA,
+        sig='x, q',
+        dtypes=REAL,
+        maybe=BOOL,
+        binary=True,
+        bools='any',
+        diff=(1,),
+    ),
+]

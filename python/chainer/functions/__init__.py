@@ -111,8 +111,13 @@ from chainer.functions.math.ceil import ceil
 from chainer.functions.math.clip import clip
 from chainer.functions.math.cumprod import cumprod
 from chainer.functions.math.cumsum import cumsum
+from chainer.functions.math.digamma import digamma
 from chainer.functions.math.einsum import einsum
 from chainer.functions.math.erf import erf
+from chainer.functions.math.erfc import erfc
+from chainer.functions.math.erfcinv import erfcinv
+from chainer.functions.math.erfcx import erfcx
+from chainer.functions.math.erfinv import erfinv
 from chainer.functions.math.exponential import exp, log, log2, log10
 from chainer.functions.math.exponential_m1 import expm1
 from chainer.functions.math.fix import fix
@@ -120,13 +125,18 @@ from chainer.functions.math.floor import floor
 from chainer.functions.math.fmod import fmod
 from chainer.functions.math.hyperbolic import cosh, sinh
 from chainer.functions.math.identity import identity
+from chainer.functions.math.lgamma import lgamma
 from chainer.functions.math.linear_interpolate import linear_interpolate
+from chainer.functions.math.log_ndtr import log_ndtr
 from chainer.functions.math.logarithm_1p import log1p
 from chainer.functions.math.logsumexp import logsumexp
 from chainer.functions.math.matmul import batch_matmul, matmul
 from chainer.functions.math.maximum import maximum
 from chainer.functions.math.minimum import minimum
 from chainer.functions.math.minmax import argmax, argmin, max, min
+from chainer.functions.math.ndtr import ndtr
+from chainer.functions.math.ndtri import ndtri
+from chainer.functions.math.polygamma import polygamma
 from chainer.functions.math.prod import prod
 from chainer.functions.math.scale import scale
 from chainer.functions.math.sign import sign
@@ -135,6 +145,7 @@ from chainer.functions.math.square import square
 from chainer.functions.math.sum import sum, sum_to
 from chainer.functions.math.tensordot import tensordot
 from chainer.functions.math.trigonometric import arccos, arcsin, arctan, arctan2, cos, sin, tan
+from chainer.functions.math.zeta import zeta
 from chainer.functions.noise.dropout import dropout
 from chainer.functions.noise.gaussian import gaussian
 from chainer.functions.noise.gumbel_softmax import gumbel_softmax

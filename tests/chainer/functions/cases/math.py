@@ -3,7 +3,7 @@
 import operator
 
 import numpy as np
-from functions.cases._table import NUMBERS, Case, InvalidType, c, call, f, own
+from functions.cases._table import NUMBERS, Case, InvalidType, c, call, f, i, own
 
 _PAIR = [f(3, 4), f(3, 4)]
 _DTYPES_DIFFER = (call(f(3), own('float16', 3)), InvalidType, r'dtype', 'numpy')
@@ -45,10 +45,13 @@ def _logsumexp(x, axis=None):
     return logsumexp(x, axis=axis)
 
 
-def _erf(x):
-    from scipy.special import erf
+def _special(name):
+    def reference(*xs):
+        import scipy.special
 
-    return erf(x)
+        return getattr(scipy.special, name)(*xs)
+
+    return reference
 
 
 def _sum_to(x, shape):
@@ -209,7 +212,27 @@ CASES = [
     unary('rsqrt', lambda x: 1 / np.sqrt(x), 'basic_math.DivFromConstant',
           label='1.0 / _', attributes={'value': 1.0}, direct=False, inputs=_POSITIVE, tol=2),
     unary('square', np.square, 'square.Square'),
-    unary('erf', _erf, 'erf.Erf'),
+    unary('erf', _special('erf'), 'erf.Erf'),
+    unary('erfc', _special('erfc'), 'erfc.Erfc'),
+    unary('erfcx', _special('erfcx'), 'erfcx.Erfcx', tol=2),
+    unary('erfinv', _special('erfinv'), 'erfinv.ErfInv', inputs=[f(3, 4, lo=-0.9, hi=0.9)]),
+    unary('erfcinv', _special('erfcinv'), 'erfcinv.ErfcInv', inputs=[f(3, 4, lo=0.1, hi=1.9)]),
+    unary('ndtr', _special('ndtr'), 'ndtr.Ndtr'),
+    unary('log_ndtr', _special('log_ndtr'), 'log_ndtr.LogNdtr'),
+    unary('ndtri', _special('ndtri'), 'ndtri.Ndtri', inputs=[f(3, 4, lo=0.1, hi=0.9)]),
+    unary('lgamma', _special('gammaln'), 'lgamma.LGamma', inputs=_POSITIVE),
+    unary('digamma', _special('psi'), 'digamma.DiGamma', inputs=_POSITIVE, tol=2),
+    Case('polygamma', ref=_special('polygamma'), cls='math.polygamma.PolyGamma', label='polygamma',
+         inputs=[i(3, 4, dtype='int32'), f(3, 4, lo=0.5, hi=4)], elastic=True, tol=4, gtol=4,
+         bad=[(call(f(3), f(3)), InvalidType, 'n.dtype.kind == i'),
+              (call(i(3), i(3)), InvalidType, 'x.dtype.kind == f'),
+              (call(i(3), f(2)), InvalidType, 'shape')]),
+    Case('zeta', ref=_special('zeta'), cls='math.zeta.Zeta', label='zeta', params=(0,),
+         inputs=[f(3, 4, lo=1.5, hi=4), f(3, 4, lo=0.5, hi=4)], tol=4, gtol=4, diff=(1,),
+         direct=False,
+         calls=[call(2.5, f(3, lo=0.5)), call(i(3, 1, lo=2), f(4, lo=0.5)), call(3, f(lo=0.5))],
+         bad=[(call(2.0, i(3)), InvalidType, 'q.dtype.kind == f'),
+              (call(f(3), f(2)), InvalidType, 'shape')]),
     Case('sign', ref=np.sign, inputs=[f(3, 4)], elastic=True, order=0, dtypes=NUMBERS,
          refuses=False),
     Case('floor', ref=np.floor, inputs=[f(3, 4)], elastic=True, order=0, dtypes=NUMBERS,

@@ -1,0 +1,32 @@
+"""The complementary error function."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer.functions._elementwise import FloatUnary
+
+
+class Erfc(FloatUnary):
+    """See `erfc`."""
+
+    label = 'erfc'
+    compose = staticmethod(chainerx.special.erfc)
+
+
+def erfc(x: tp.Any) -> variable.Variable:
+    """``1 - erf(x)``, elementwise, precise where erf is near 1.
+
+    Args:
+        x (Variable or array): Any shape, any float dtype.
+
+    Returns:
+        Variable: Shape and dtype of ``x``. Differentiable, any order.
+
+    Raises:
+        InvalidType: If ``x`` is not of a float dtype.
+    """
+    return Erfc.call(x)

@@ -62,6 +62,36 @@ def test_cuts_change_no_bits(layout):
         np.testing.assert_array_equal(part, whole[i : i + m, j : j + n])
 
 
+# More than is converted to float32 at a time, along each axis and for each way to share an operand.
+@pytest.mark.parametrize(
+    'shapes',
+    [
+        ((40, 300), (300, 9000)),
+        ((9000, 200), (200, 130)),
+        ((5, 600, 60), (60, 800)),
+        ((600, 60), (5, 60, 800)),
+        ((7, 1, 400, 50), (2, 50, 500)),
+    ],
+)
+@pytest.mark.parametrize('dtype', ['float16', 'bfloat16', 'int8'])
+def test_slices_of_narrow_products(shapes, dtype):
+    rng = np.random.default_rng(0)
+    a, b = (chx.array(rng.integers(-3, 4, s)).astype(dtype) for s in shapes)
+    expected = np.matmul(*(chx.to_numpy(x.astype('float64')) for x in (a, b)))
+    found = a @ b
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(
+        chx.to_numpy(found), chx.to_numpy(chx.array(expected).astype('int64').astype(dtype))
+    )
+
+
+def test_slices_of_a_narrow_linear():
+    rng = np.random.default_rng(0)
+    x, w, b = (rng.integers(-3, 4, s).astype('f2') for s in ((9000, 200), (130, 200), 130))
+    found = chx.linear(*map(chx.array, (x, w, b)))
+    np.testing.assert_array_equal(chx.to_numpy(found), (x.astype('d') @ w.T + b).astype('f2'))
+
+
 def test_nan_and_infinity_stay_where_they_belong():
     a = np.ones((100, 200), 'f4')
     b = np.ones((200, 90), 'f4')

@@ -1,11 +1,14 @@
 // Products of matrices: arrays to the raw matrices of Gemm.
+#include <algorithm>
 #include <cstring>
 
 #include "chainerx/core/dims.h"
+#include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/linalg.h"
 #include "chainerx/kernels/memory.h"
 #include "chainerx/native/blas.h"
 #include "chainerx/native/native_backend.h"
+#include "chainerx/native/parts.h"
 
 namespace chainerx::native {
 namespace {
@@ -141,13 +144,55 @@ bool TryMatmul(const Array& x1, const Array& x2, const Array& out, bool accumula
 // 16-bit floats are summed in float32, and rounded once.
 Dtype WideDtype(Dtype dtype) { return IsFloat(dtype) ? Dtype::kFloat32 : Dtype::kUInt32; }
 
-void Matmul(const Array& x1, const Array& x2, const Array& out) {
-    if (TryMatmul(x1, x2, out, false)) [[likely]]
-        return;
+// x[..., begin:end, ...] along an axis.
+Array SliceOf(const Array& x, int8_t axis, int64_t begin, int64_t end) {
+    Shape shape = x.shape();
+    shape[axis] = end - begin;
+    return internal::MakeView(x, shape, x.strides(), x.raw_data() + begin * x.strides()[axis]);
+}
+
+// out = x1 x2 + bias (of the shape of out, or none) where it is computed in another dtype. Wide
+// copies of the longer operand and of the result are made of as much at a time as caches hold.
+void WideMatmul(const Array& x1, const Array& x2, const Array* bias, const Array& out) {
+    constexpr int64_t kSlice = int64_t{1} << 20;  // elements
+    constexpr int64_t kShortest = 128;
     const Dtype wide = WideDtype(out.dtype());
-    const Array y = EmptyUnchecked(out.shape(), wide, out.device());
-    TryMatmul(CopyMatrices(x1, wide), CopyMatrices(x2, wide), y, false);
-    CallOn<kernels::AsType>(out.device(), y, out);
+    const int8_t rows = out.ndim() - 2;
+    const int8_t columns = out.ndim() - 1;
+    // Matrices of a batch one after the other, or the longer side of one.
+    const int8_t axis = rows > 0 ? 0 : out.shape()[columns] > out.shape()[rows] ? columns : rows;
+    const int64_t length = out.shape()[axis];
+    if (length == 0) return;
+    // Not an operand that serves for all.
+    const auto is_cut = [&](const Array& x, int8_t other) {
+        return rows > 0 ? x.strides()[0] != 0 : axis != other;
+    };
+    const bool cuts_x1 = is_cut(x1, columns);
+    const bool cuts_x2 = is_cut(x2, rows);
+    const int64_t n =
+        (cuts_x1 ? x1.GetTotalSize() : 0) + (cuts_x2 ? x2.GetTotalSize() : 0) + out.GetTotalSize();
+    const int64_t least = rows > 0 ? 1 : kShortest;
+    const int64_t count = std::clamp<int64_t>(n / kSlice, 1, std::max<int64_t>(length / least, 1));
+    const Array whole1 = cuts_x1 ? x1 : CopyMatrices(x1, wide);
+    const Array whole2 = cuts_x2 ? x2 : CopyMatrices(x2, wide);
+    for (int64_t i = 0; i < count; ++i) {
+        internal::CheckInterrupt();
+        const Part part{length, count, i};
+        const auto cut = [&](const Array& x) { return SliceOf(x, axis, part.begin, part.end); };
+        const Array to = cut(out);
+        const Array y = EmptyUnchecked(to.shape(), wide, out.device());
+        if (bias != nullptr) CallOn<kernels::AsType>(out.device(), cut(*bias), y);
+        const auto operand = [&](const Array& x, bool is_cut) {
+            return is_cut ? CopyMatrices(cut(x), wide) : rows > 0 ? cut(x) : x;
+        };
+        TryMatmul(operand(whole1, cuts_x1), operand(whole2, cuts_x2), y, bias != nullptr);
+        CallOn<kernels::AsType>(out.device(), y, to);
+    }
+}
+
+void Matmul(const Array& x1, const Array& x2, const Array& out) {
+    if (!TryMatmul(x1, x2, out, false)) [[unlikely]]
+        WideMatmul(x1, x2, nullptr, out);
 }
 CX_NATIVE_KERNEL(Matmul)
 
@@ -163,10 +208,7 @@ void Linear(const Array& x, const Array& w, const Array& b, const Array& out) {
         TryMatmul(x, wt, out, true);
         return;
     }
-    const Array y = EmptyUnchecked(out.shape(), wide, out.device());
-    CallOn<kernels::AsType>(out.device(), bias, y);
-    TryMatmul(CopyMatrices(x, wide), CopyMatrices(wt, wide), y, true);
-    CallOn<kernels::AsType>(out.device(), y, out);
+    WideMatmul(x, wt, &bias, out);
 }
 CX_NATIVE_KERNEL(Linear)
 

@@ -71,6 +71,9 @@ from chainer.functions.connection.deconvolution_nd import (
     deconvolution_3d,
     deconvolution_nd,
 )
+from chainer.functions.connection.deformable_convolution_2d_sampler import (
+    deformable_convolution_2d_sampler,
+)
 from chainer.functions.connection.depthwise_convolution_2d import depthwise_convolution_2d
 from chainer.functions.connection.dilated_convolution_2d import dilated_convolution_2d
 from chainer.functions.connection.embed_id import embed_id
@@ -87,15 +90,18 @@ from chainer.functions.evaluation.classification_summary import (
 )
 from chainer.functions.evaluation.r2_score import r2_score
 from chainer.functions.loss.absolute_error import absolute_error
+from chainer.functions.loss.black_out import black_out
 from chainer.functions.loss.contrastive import contrastive
 from chainer.functions.loss.crf1d import argmax_crf1d, crf1d
 from chainer.functions.loss.cross_covariance import cross_covariance
 from chainer.functions.loss.ctc import connectionist_temporal_classification
 from chainer.functions.loss.decov import decov
+from chainer.functions.loss.discriminative_loss import discriminative_margin_based_clustering_loss
 from chainer.functions.loss.hinge import hinge
 from chainer.functions.loss.huber_loss import huber_loss
 from chainer.functions.loss.mean_absolute_error import mean_absolute_error
 from chainer.functions.loss.mean_squared_error import mean_squared_error
+from chainer.functions.loss.negative_sampling import negative_sampling
 from chainer.functions.loss.sigmoid_cross_entropy import sigmoid_cross_entropy
 from chainer.functions.loss.softmax_cross_entropy import softmax_cross_entropy
 from chainer.functions.loss.squared_error import squared_difference, squared_error

@@ -3,6 +3,10 @@
 import typing as _tp
 
 from chainer._diagnostics import missing_names
+from chainer.links.activation.maxout import Maxout
+from chainer.links.activation.prelu import PReLU
+from chainer.links.activation.simplified_dropconnect import SimplifiedDropconnect
+from chainer.links.activation.swish import Swish
 from chainer.links.connection.bias import Bias
 from chainer.links.connection.bilinear import Bilinear
 from chainer.links.connection.convolution_2d import Convolution2D
@@ -13,15 +17,22 @@ from chainer.links.connection.deconvolution_nd import (
     Deconvolution3D,
     DeconvolutionND,
 )
+from chainer.links.connection.deformable_convolution_2d import DeformableConvolution2D
 from chainer.links.connection.depthwise_convolution_2d import DepthwiseConvolution2D
 from chainer.links.connection.dilated_convolution_2d import DilatedConvolution2D
 from chainer.links.connection.embed_id import EmbedID
+from chainer.links.connection.highway import Highway
 from chainer.links.connection.inception import Inception
 from chainer.links.connection.inceptionbn import InceptionBN
 from chainer.links.connection.linear import Linear
 from chainer.links.connection.local_convolution_2d import LocalConvolution2D
 from chainer.links.connection.mlp_convolution_2d import MLPConvolution2D
+from chainer.links.connection.parameter import Parameter
 from chainer.links.connection.scale import Scale
+from chainer.links.loss.black_out import BlackOut
+from chainer.links.loss.crf1d import CRF1d
+from chainer.links.loss.hierarchical_softmax import BinaryHierarchicalSoftmax
+from chainer.links.loss.negative_sampling import NegativeSampling
 from chainer.links.model.classifier import Classifier
 from chainer.links.normalization.batch_normalization import BatchNormalization
 from chainer.links.normalization.batch_renormalization import BatchRenormalization
@@ -38,6 +49,9 @@ __all__ = [
     'BatchRenormalization',
     'Bias',
     'Bilinear',
+    'BinaryHierarchicalSoftmax',
+    'BlackOut',
+    'CRF1d',
     'Classifier',
     'Convolution1D',
     'Convolution2D',
@@ -48,18 +62,26 @@ __all__ = [
     'Deconvolution3D',
     'DeconvolutionND',
     'DecorrelatedBatchNormalization',
+    'DeformableConvolution2D',
     'DepthwiseConvolution2D',
     'DilatedConvolution2D',
     'EmbedID',
     'GroupNormalization',
+    'Highway',
     'Inception',
     'InceptionBN',
     'LayerNormalization',
     'Linear',
     'LocalConvolution2D',
     'MLPConvolution2D',
+    'Maxout',
+    'NegativeSampling',
+    'PReLU',
+    'Parameter',
     'Scale',
+    'SimplifiedDropconnect',
     'StatelessLSTM',
+    'Swish',
 ]
 
 if not _tp.TYPE_CHECKING:  # else any name would do

@@ -17,8 +17,8 @@ def _sample(x: chainerx.ndarray, grid: chainerx.ndarray) -> chainerx.ndarray:
     pixels = x.transpose(0, 2, 3, 1).reshape(n * height * width, channels)
     first = chainerx.arange(n, dtype='int64', device=x.device).reshape(n, 1, 1) * (height * width)
     # Where the points are, in pixels, with the last pixel's centre at 1.
-    across = _neighbours((grid[:, 0] + 1) * ((width - 1) / 2), width)
-    down = _neighbours((grid[:, 1] + 1) * ((height - 1) / 2), height)
+    across = neighbours((grid[:, 0] + 1) * ((width - 1) / 2), width)
+    down = neighbours((grid[:, 1] + 1) * ((height - 1) / 2), height)
     terms = [
         pixels.take(first + row * width + column, 0)
         * chainerx.expand_dims(row_weight * column_weight, 3)
@@ -28,7 +28,7 @@ def _sample(x: chainerx.ndarray, grid: chainerx.ndarray) -> chainerx.ndarray:
     return (terms[0] + terms[1] + terms[2] + terms[3]).transpose(0, 3, 1, 2)
 
 
-def _neighbours(at: chainerx.ndarray, n: int) -> list[tuple[chainerx.ndarray, chainerx.ndarray]]:
+def neighbours(at: chainerx.ndarray, n: int) -> list[tuple[chainerx.ndarray, chainerx.ndarray]]:
     """The two pixels beside each point, and their weights, 0 outside of the image."""
     fixed = at.as_grad_stopped()
     low = chainerx.floor(fixed)

@@ -19,7 +19,7 @@ from chainer.utils import type_check
 
 def _losses(cost: chainerx.ndarray, *rest: chainerx.ndarray) -> chainerx.ndarray:
     n = len(rest) // 2
-    return _crf1d(cost, rest[:n], rest[n:])
+    return _crf1d(cost, list(rest[:n]), list(rest[n:]))
 
 
 def _best(cost: chainerx.ndarray, *rest: tp.Any) -> chainerx.ndarray:
@@ -148,12 +148,12 @@ def argmax_crf1d(cost: tp.Any, xs: tp.Sequence[tp.Any]) -> tuple[variable.Variab
     """The label sequences that are most likely under a linear-chain conditional random field.
 
     Args:
-        cost (Variable or array): As those of `crf1d`.
-        xs (sequence of Variable or array): As those of `crf1d`.
+        cost (Variable or array): As that of `crf1d`, (labels, labels), a float dtype.
+        xs (sequence of Variable or array): As those of `crf1d`, the same dtype.
 
     Returns:
-        tuple: The scores of the sequences, a Variable (sequences,), differentiable in ``cost`` and
-        ``xs``, any order; and the labels of each step, arrays (sequences that go on,) of int32.
+        tuple: The scores of the sequences, a Variable (sequences,), and the labels of each step,
+        arrays (sequences that go on,) of int32. Differentiable in ``cost`` and ``xs``, any order.
 
     Raises:
         InvalidType: If dtypes or shapes do not fit, or the numbers of sequences rise.

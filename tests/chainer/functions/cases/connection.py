@@ -63,9 +63,43 @@ def local(x, w, b=None, stride=1):
     return y if b is None else y + b
 
 
+def deformable(x, offset, w, b=None, stride=1, pad=0):
+    (sy, sx), (ph, pw) = (v if isinstance(v, tuple) else (v, v) for v in (stride, pad))
+    kh, kw = w.shape[2:]
+    around = np.pad(x, ((0, 0), (0, 0), (9, 9), (9, 9)))
+    y = np.zeros((len(x), len(w), *offset.shape[2:]))
+    for n, i, j in np.ndindex(len(x), *offset.shape[2:]):
+        for k, (r, s) in enumerate(np.ndindex(kh, kw)):
+            row = i * sy - ph + r + offset[n, kh * kw + k, i, j] + 9
+            column = j * sx - pw + s + offset[n, k, i, j] + 9
+            p, q = row - int(row), column - int(column)
+            part = around[n, :, int(row) : int(row) + 2, int(column) : int(column) + 2]
+            y[n, :, i, j] += w[:, :, r, s] @ (np.array([1 - p, p]) @ part @ np.array([1 - q, q]))
+    return y if b is None else y + b[:, None, None]
+
+
+_AROUND = {'lo': -1.8, 'hi': 1.8, 'avoid': (-1, 0, 1)}
 _IDS = c([[0, 2], [1, 2]], 'int32')
 
 CASES = [
+    Case('deformable_convolution_2d_sampler', ref=deformable, tol=8, gtol=8,
+         cls='connection.deformable_convolution_2d_sampler.DeformableConvolution2DSampler',
+         calls=[call(f(2, 2, 3, 4), f(2, 8, 2, 3, **_AROUND), f(3, 2, 2, 2), f(3)),
+                call(f(1, 1, 4, 3), f(1, 4, 3, 1, **_AROUND), f(2, 1, 1, 2), None, (2, 3), (1, 0)),
+                call(f(0, 1, 2, 2), f(0, 2, 2, 2), f(1, 1, 1, 1))],
+         attributes=[{'stride': (1, 1), 'pad': (0, 0)}, {'stride': (2, 3), 'pad': (1, 0)}],
+         big=call(f(2, 8, 16, 12), f(2, 18, 14, 10), f(5, 8, 3, 3), f(5)),
+         bad=[(call(f(1, 2, 3, 3), f(1, 8, 2, 2), f(3, 1, 2, 2)), InvalidType, 'shape'),
+              (call(f(1, 2, 3, 3), f(2, 8, 2, 2), f(3, 2, 2, 2)), InvalidType, 'shape'),
+              (call(f(1, 2, 3, 3), f(1, 9, 2, 2), f(3, 2, 2, 2)), InvalidType, '2 . kh . kw'),
+              (call(f(1, 2, 3, 3), f(1, 8, 3, 2), f(3, 2, 2, 2)), InvalidType, 'output size'),
+              (call(f(1, 2, 3, 3), f(1, 8, 2, 2), f(3, 2, 2, 2), f(2)), InvalidType, 'shape'),
+              (call(f(2, 3, 3), f(1, 8, 2, 2), f(3, 2, 2, 2)), InvalidType, 'ndim'),
+              (call(f(1, 2, 3, 3), own('float16', 1, 8, 2, 2), f(3, 2, 2, 2)), InvalidType,
+               'dtype'),
+              (call(f(1, 1, 0, 3), f(1, 8, 1, 2), f(1, 1, 2, 2), pad=(1, 0)), ValueError,
+               'nothing to sample'),
+              (call(f(1, 2, 3, 3), f(1, 8, 2, 2), f(3, 2, 2, 2), stride=0), ValueError, 'stride')]),
     Case('linear', ref=linear, cls='connection.linear.LinearFunction',
          calls=[call(f(3, 4), f(2, 4), f(2)), call(f(3, 4), f(2, 4)), call(f(0, 4), f(2, 4), f(2)),
                 call(f(3, 0), f(2, 0), f(2))],

@@ -1,5 +1,8 @@
 """Rows of chainer.functions.loss."""
 
+import itertools
+
+import chainer
 import chainer.functions as F
 import numpy as np
 import scipy.special
@@ -77,6 +80,55 @@ def decov(h, reduce='half_squared_sum'):
     return covariance if reduce == 'no' else (covariance**2).sum() / 2
 
 
+def black_out(x, t, w, samples, reduce='mean'):
+    scores = np.einsum('ij,ikj->ik', x, w[np.concatenate([t[:, None], samples], 1)])
+    p = scipy.special.softmax(scores, 1)
+    losses = -np.log(p[:, 0]) - np.log1p(-p[:, 1:]).sum(1)
+    return losses if reduce == 'no' else losses.mean()
+
+
+_DRAWN = np.array([[9, 3, 2], [9, 0, 0], [9, 4, 1]], 'int32')  # the first makes room for t
+
+
+def _negative_sampling(x, t, w, sample_size=2, **kw):
+    xp = chainer.backend.get_array_module(x)
+    return F.negative_sampling(x, t, w, lambda _: xp.asarray(_DRAWN.copy()), sample_size, **kw)
+
+
+def negative_sampling(x, t, w, reduce='sum'):
+    right = np.logaddexp(0, -(x * w[t]).sum(1))
+    wrong = np.logaddexp(0, np.einsum('ij,ikj->ik', x, w[_DRAWN[:, 1:]])).sum(1)
+    losses = np.where(t == -1, 0, right + wrong)
+    return losses if reduce == 'no' else losses.sum()
+
+
+def discriminative(x, labels, delta_v, delta_d, max_embedding_dim, norm=1, alpha=1.0, beta=1.0,
+                   gamma=0.001):  # fmt: skip
+    dim = max_embedding_dim
+    points, labels = x.reshape(len(x), dim, -1), labels.reshape(len(x), -1)
+    means = np.zeros((dim, len(x), dim))
+    spread = length = near = 0
+    for k in range(dim):
+        inside, total = labels == k + 1, 0
+        for n in range(len(x)):
+            mine = points[n][:, inside[n]]
+            means[k, n] = mine.mean(1) if mine.size else 0
+            far = np.linalg.norm(mine - means[k, n][:, None], norm, 0)
+            total += (np.maximum(far - delta_v, 0) ** 2).sum()
+        spread += total / max(inside.sum(), 1)
+        length += np.linalg.norm(means[k].ravel(), norm)
+    for a, b in itertools.permutations(range(dim), 2):
+        apart = np.linalg.norm(means[a] - means[b], norm, 1)
+        near += (np.maximum(2 * delta_d - apart, 0) ** 2).sum()
+    pairs = max(len(x) * dim * (dim - 1), 1)
+    return alpha * spread / dim, beta * near / pairs, gamma * length / dim / len(x)
+
+
+# Where classes are nearly certain, 1 - p has few digits.
+_X, _W = f(3, 4, lo=-0.7, hi=0.7), f(5, 4, lo=-0.7, hi=0.7)
+_CLASSES = c([0, 2, 4], 'int32')
+_SAMPLES = c([[1, 2], [0, 0], [4, 1]], 'int32')
+_INSTANCES = c([[[1, 2, 2], [0, 3, 1]], [[3, 9, 1], [1, 3, -1]], [[2, 0, 0], [2, 1, 2]]], 'int32')
 _CTC = [f(2, 3)] * 4
 _CTC_LABELS = c([[0, 1], [1, 1]], 'int32')
 _CRF = [f(3, 4), f(3, 4), f(1, 4)]
@@ -279,6 +331,52 @@ CASES = [
          big=call(f(9, 9), [f(30, 9)] * 3),
          bad=[*[(call(f(4, 4), xs), *error) for xs, *error in _CRF_BAD],
               (call(f(4, 3), _CRF), InvalidType, 'shape')]),
+    Case('black_out', ref=black_out, cls='loss.black_out.BlackOut', tol=8, diff=(0, 1),
+         calls=[call(_X, _CLASSES, _W, _SAMPLES),
+                call(_X, _CLASSES, _W, _SAMPLES, reduce='no'),
+                call(f(1, 2), c([1], 'int64'), f(2, 2), c([[0, 0, 0]], 'int64'))],
+         attributes=[{'reduce': 'mean'}, {'reduce': 'no'}],
+         big=call(f(30, 40), own('int32', 30, lo=0, hi=49), f(50, 40),
+                  own('int32', 30, 7, lo=0, hi=49)),
+         bad=[(call(f(3, 4), _CLASSES, f(5, 3), _SAMPLES), InvalidType, 'shape'),
+              (call(f(3, 4), c([0, 2], 'int32'), f(5, 4), _SAMPLES), InvalidType, 'shape'),
+              (call(f(3, 4), _CLASSES, f(5, 4), c([[1, 2]], 'int32')), InvalidType, 'shape'),
+              (call(f(3, 4), own('float32', 3), f(5, 4), _SAMPLES), InvalidType, 'kind'),
+              (call(f(3, 4), _CLASSES, f(5, 4), own('float32', 3, 2)), InvalidType, 'kind'),
+              (call(f(3, 4), _CLASSES, f(4, 4), _SAMPLES), IndexError,
+               'black_out: t has 4, W has 4 rows'),
+              (call(f(3, 4), c([0, 1, 2], 'int32'), f(4, 4), _SAMPLES), IndexError,
+               'samples has 4, W has 4 rows'),
+              (call(f(3, 4), _CLASSES, f(5, 4), _SAMPLES, 'sum'), ValueError, 'sum')]),
+    Case('negative_sampling', fn=_negative_sampling, ref=negative_sampling, tol=4, diff=(0, 1),
+         cls='loss.negative_sampling.NegativeSamplingFunction',
+         calls=[call(f(3, 4), _CLASSES, f(5, 4)), call(f(3, 4), _CLASSES, f(5, 4), reduce='no'),
+                call(f(3, 4), c([0, -1, 3], 'int32'), f(5, 4), reduce='no')],
+         attributes=[{'sample_size': 2, 'reduce': 'sum'}, {'reduce': 'no'}],
+         big=call(f(3, 400), _CLASSES, f(5, 400)),
+         bad=[(call(f(3, 4), _CLASSES, f(5, 3)), InvalidType, 'shape'),
+              (call(f(3, 4), c([0, 2], 'int32'), f(5, 4)), InvalidType, 'shape'),
+              (call(f(3, 4), own('float32', 3), f(5, 4)), InvalidType, 'kind'),
+              (call(f(3, 4), c([0, 5, 1], 'int32'), f(5, 4)), IndexError,
+               'negative_sampling: t has 5, W has 5 rows'),
+              (call(f(3, 4), c([0, 1, 1], 'int32'), f(3, 4)), IndexError,
+               r'samples has 3, W has 3 rows'),
+              (call(f(3, 4), _CLASSES, f(5, 4), 3), ValueError, r'gave .*\(3, 3\), .*\(3, 4'),
+              (call(f(3, 4), _CLASSES, f(5, 4), reduce='mean'), ValueError, 'mean'),
+              (call(f(3, 4), _CLASSES, f(5, 4), samples=1), TypeError, 'samples')]),
+    Case('discriminative_margin_based_clustering_loss', ref=discriminative, tol=16, diff=(0,),
+         cls='loss.discriminative_loss.DiscriminativeMarginBasedClusteringLoss',
+         calls=[call(f(3, 3, 2, 3), _INSTANCES, 0.25, 1.5, 3),
+                call(f(3, 3, 2, 3), _INSTANCES, 0.25, 1.5, 3, norm=2),
+                call(f(3, 3, 2, 3), _INSTANCES, 0.0, 1.5, 3, 2, 2.0, 3.0, 4.0),
+                call(f(1, 2, 3), c([[1, 1, 0]], 'int64'), 0.25, 1.5, max_embedding_dim=2)],
+         big=call(f(1, 4, 16, 20), own('int32', 1, 16, 20, lo=0, hi=4), 0.25, 1.5, 4),
+         bad=[(call(f(3, 3, 2, 3), _INSTANCES, 0.25, 1.5, 4), InvalidType, 'max_embedding_dim'),
+              (call(f(3, 3, 2, 2), _INSTANCES, 0.25, 1.5, 3), InvalidType, 'shape'),
+              (call(f(1, 3, 2, 3), _INSTANCES, 0.25, 1.5, 3), InvalidType, 'shape'),
+              (call(f(2, 3), c([1, 1], 'int32'), 0.25, 1.5, 3), InvalidType, 'ndim'),
+              (call(f(3, 3, 2, 3), own('float32', 3, 2, 3), 0.25, 1.5, 3), InvalidType, 'kind'),
+              (call(f(3, 3, 2, 3), _INSTANCES, 0.25, 1.5, 3, norm=3), ValueError, '3')]),
     _vae('bernoulli_nll', lambda x, y: np.logaddexp(y, 0) - x * y, 2),
     _vae('gaussian_kl_divergence', lambda m, v: (m * m + np.exp(v) - v - 1) / 2, 2),
     _vae('gaussian_nll',

@@ -1,0 +1,131 @@
+"""Negative sampling, the loss of word2vec."""
+
+from __future__ import annotations
+
+import collections.abc as c
+import typing as tp
+
+import chainerx
+import numpy as np
+
+from chainer import variable
+from chainer._graph.builtin import BuiltinFunction, _as_chainerx
+from chainer._graph.gradients import recomputed
+from chainer.functions.loss._reduction import check_reduce
+from chainer.functions.loss._sampling import expect_rows_and_classes, scores_of
+from chainer.utils import type_check
+
+Sampler: tp.TypeAlias = c.Callable[[tuple[int, ...]], tp.Any]
+_NAME: tp.Final = 'negative_sampling'
+_REDUCE: tp.Final = ('sum', 'no')
+
+
+def _losses(
+    x: chainerx.ndarray, t: chainerx.ndarray, w: chainerx.ndarray, samples: chainerx.ndarray
+) -> chainerx.ndarray:
+    counted = t != -1
+    classes = chainerx.expand_dims(chainerx.where(counted, t, 0), 1)
+    right = scores_of(_NAME, 't', x, w, classes)
+    wrong = scores_of(_NAME, 'samples', x, w, samples[:, 1:])
+    loss = chainerx.softplus(-right[:, 0]) + chainerx.softplus(wrong).sum(1)
+    return chainerx.where(counted, loss, 0)
+
+
+# Keeps no rows of W.
+_losses_again = recomputed(_NAME, _losses)
+
+
+class NegativeSamplingFunction(BuiltinFunction):
+    """See `negative_sampling`.
+
+    Attributes:
+        samples: (rows, 1 + sample_size): the classes that were drawn, behind those of ``t``.
+    """
+
+    check_uses_attributes = False
+
+    def _prepare(self) -> None:
+        check_reduce(_NAME, self.reduce, _REDUCE)
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('x', 't', 'W'))
+        expect_rows_and_classes(*in_types)
+
+    @staticmethod
+    def compose(
+        x: chainerx.ndarray,
+        t: chainerx.ndarray,
+        w: chainerx.ndarray,
+        *,
+        sampler: tp.Any,
+        sample_size: int,
+        reduce: str = 'sum',
+        samples: tp.Any = None,
+    ) -> chainerx.ndarray:
+        if samples is None:
+            samples = _draw(sampler, len(x), sample_size)
+        samples = _as_chainerx(samples)
+        if samples.dtype.kind not in 'iu' or samples.shape != (len(x), sample_size + 1):
+            raise ValueError(
+                f'{_NAME}: sampler gave {samples.dtype} of shape {samples.shape}, expected '
+                f'integers of shape {(len(x), sample_size + 1)}'
+            )
+        losses = _losses_again(x, t, w, samples)
+        if reduce == 'no':
+            return losses
+        if losses.dtype == np.float16:  # whose range sums soon leave
+            return losses.astype('float32').sum().astype('float16')
+        return losses.sum()
+
+
+def _draw(sampler: Sampler, rows: int, sample_size: int) -> tp.Any:
+    return variable.as_array(sampler((rows, sample_size + 1)))
+
+
+def negative_sampling(
+    x: tp.Any,
+    t: tp.Any,
+    W: tp.Any,
+    sampler: Sampler,
+    sample_size: int,
+    reduce: str = 'sum',
+    *,
+    return_samples: bool = False,
+) -> tp.Any:
+    """Negative sampling: each right class against some that are drawn at random.
+
+    With the scores ``s = x @ W.T``, it is
+    ``-log(sigmoid(s[right])) - sum(log(sigmoid(-s[sampled])))``.
+
+    Args:
+        x (Variable or array): (rows, features), a float dtype.
+        t (Variable or array): The right classes, (rows,), integers; the loss of -1 is 0.
+        W (Variable or array): (classes, features), a float dtype.
+        sampler (callable): Takes a shape and gives classes, an array of integers of the kind of
+            ``x``; as `chainer.utils.WalkerAlias.sample`.
+        sample_size (int): How many classes are sampled per row.
+        reduce (str): 'sum', or 'no' for the losses themselves.
+        return_samples (bool): Whether the classes are returned, too: (rows, 1 + sample_size), those
+            of ``t`` first. False by default.
+
+    Returns:
+        Variable: 0-d, or (rows,); the wider of the dtypes. Differentiable in ``x`` and ``W``, any
+        order. With ``return_samples``, a tuple of it and an array.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        IndexError: If a class is out of range.
+        ValueError: For an unknown ``reduce``, or if ``sampler`` gives another shape or dtype.
+
+    Source: Mikolov et al., NIPS 2013.
+    """
+    check_reduce(_NAME, reduce, _REDUCE)
+    samples = _draw(sampler, x.shape[0], sample_size)
+    # What does not fit is an error of the call.
+    fits = t.dtype.kind == 'i' and t.shape == samples.shape[:1] and samples.shape[1:] != (0,)
+    if fits and samples.ndim == 2:
+        samples[:, 0] = variable.as_array(t)
+    loss = NegativeSamplingFunction.call(
+        x, t, W, sampler=sampler, sample_size=sample_size, reduce=reduce, samples=samples
+    )
+    return (loss, samples) if return_samples else loss

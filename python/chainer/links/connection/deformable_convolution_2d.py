@@ -1,0 +1,152 @@
+"""`DeformableConvolution2D`: the convolution that learns where its taps are."""
+
+from __future__ import annotations
+
+import typing as tp
+
+from chainer import initializers
+from chainer.functions._windows import per_axis
+from chainer.functions.connection.deformable_convolution_2d_sampler import (
+    deformable_convolution_2d_sampler,
+)
+from chainer.link import Chain, Link
+from chainer.links.connection.convolution_2d import Convolution2D
+from chainer.variable import Parameter, Variable
+
+
+class DeformableConvolution2D(Chain):
+    """A convolution whose taps are moved by what another convolution says.
+
+    Args:
+        in_channels: Channels of the input. None: taken from the first input.
+        out_channels: Channels of the output.
+        ksize: Size of the window, an int or a pair.
+        stride: Its step, likewise.
+        pad: Zeros around the input, likewise.
+        offset_nobias: Whether the convolution that gives offsets has no bias.
+        offset_initialW: Initializer of its weights; `LeCunNormal` by default.
+        offset_initial_bias: Initializer of its bias; 0 by default.
+        deform_nobias: Whether the deformed convolution has no bias.
+        deform_initialW: Initializer of its weights; 0 by default.
+        deform_initial_bias: Initializer of its bias; 0 by default.
+
+    Attributes:
+        offset_conv (Convolution2D): Gives the offsets.
+        deform_conv (DeformableConvolution2DSampler): The deformed convolution.
+
+    Source: Dai et al., ICCV 2017.
+    """
+
+    def __init__(
+        self,
+        in_channels: int | None,
+        out_channels: int,
+        ksize: tp.Any,
+        stride: tp.Any = 1,
+        pad: tp.Any = 0,
+        offset_nobias: bool = False,
+        offset_initialW: tp.Any = None,
+        offset_initial_bias: tp.Any = None,
+        deform_nobias: bool = False,
+        deform_initialW: tp.Any = None,
+        deform_initial_bias: tp.Any = None,
+    ) -> None:
+        super().__init__()
+        kh, kw = per_axis('DeformableConvolution2D', 'ksize', ksize, 2)
+        with self.init_scope():
+            self.offset_conv = Convolution2D(
+                in_channels,
+                2 * kh * kw,
+                ksize,
+                stride,
+                pad,
+                offset_nobias,
+                offset_initialW,
+                offset_initial_bias,
+            )
+            self.deform_conv = DeformableConvolution2DSampler(
+                in_channels,
+                out_channels,
+                ksize,
+                stride,
+                pad,
+                deform_nobias,
+                deform_initialW,
+                deform_initial_bias,
+            )
+
+    def forward(self, x: tp.Any) -> Variable:
+        """Apply the layer.
+
+        Args:
+            x (Variable or array): (N, in_channels, H, W).
+
+        Returns:
+            Variable: (N, out_channels, out_h, out_w).
+        """
+        return self.deform_conv(x, self.offset_conv(x))
+
+
+class DeformableConvolution2DSampler(Link):
+    """See `chainer.functions.deformable_convolution_2d_sampler`.
+
+    Args:
+        in_channels: Channels of the input. None: taken from the first input.
+        out_channels: Channels of the output.
+        ksize: Size of the window, an int or a pair.
+        stride: Its step, likewise.
+        pad: Zeros around the input, likewise.
+        nobias: Whether there is no `b`.
+        initialW: Initializer of `W`; 0 by default.
+        initial_bias: Initializer of `b`; 0 by default.
+
+    Attributes:
+        W (Parameter): ``(out_channels, in_channels, kh, kw)``.
+        b (Parameter): ``(out_channels,)``, or None.
+    """
+
+    def __init__(
+        self,
+        in_channels: int | None,
+        out_channels: int,
+        ksize: tp.Any,
+        stride: tp.Any = 1,
+        pad: tp.Any = 0,
+        nobias: bool = False,
+        initialW: tp.Any = None,
+        initial_bias: tp.Any = None,
+    ) -> None:
+        super().__init__()
+        self.ksize = ksize
+        self.stride = per_axis('DeformableConvolution2DSampler', 'stride', stride, 2)
+        self.pad = per_axis('DeformableConvolution2DSampler', 'pad', pad, 2)
+        self.out_channels = out_channels
+        self.initialW = 0 if initialW is None else initialW
+        bias = initializers._get_initializer(0 if initial_bias is None else initial_bias)
+        with self.init_scope():
+            self.W = Parameter(initializers._get_initializer(self.initialW))
+            self.b = None if nobias else Parameter(bias)
+        if in_channels is not None:
+            self._initialize_params(in_channels)
+
+    def _initialize_params(self, in_channels: int) -> None:
+        kernel = per_axis('DeformableConvolution2DSampler', 'ksize', self.ksize, 2)
+        self.W.initialize((self.out_channels, in_channels, *kernel))
+        if self.b is not None:
+            self.b.initialize(self.out_channels)
+
+    def forward(self, x: tp.Any, offset: tp.Any) -> Variable:
+        """Apply the convolution.
+
+        Args:
+            x (Variable or array): (N, in_channels, H, W).
+            offset (Variable or array): (N, 2 * kh * kw, out_h, out_w).
+
+        Returns:
+            Variable: (N, out_channels, out_h, out_w).
+        """
+        if self.W.array is None:
+            self._initialize_params(x.shape[1])
+        return deformable_convolution_2d_sampler(
+            x, offset, self.W, self.b, stride=self.stride, pad=self.pad
+        )

@@ -6,9 +6,10 @@ import collections.abc
 import json
 import os
 import struct
-import tempfile
 import threading
 import typing as tp
+
+from chainerx import _files
 
 if tp.TYPE_CHECKING:
     from chainerx.profiler import Row
@@ -120,22 +121,11 @@ def export(
     dropped: int,
 ) -> None:
     """Writes the events as a file in the format of Chrome's trace viewer."""
-    path = os.fspath(path)
-    # Beside it, so that a failure leaves what was there.
-    fd, temporary = tempfile.mkstemp(dir=os.path.dirname(path) or '.', suffix='.json')
-    try:
-        with open(fd, 'w', encoding='utf-8') as file:
-            file.write('{"displayTimeUnit":"ns","otherData":')
-            json.dump({'dropped': dropped}, file)
-            file.write(',"traceEvents":[\n')
-            for i, event in enumerate(_events(threads, regions, dropped)):
-                file.write(',\n' if i else '')
-                file.write(json.dumps(event))
-            file.write('\n]}\n')
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with _files.replaced(path) as whole, open(whole, 'w', encoding='utf-8') as file:
+        file.write('{"displayTimeUnit":"ns","otherData":')
+        json.dump({'dropped': dropped}, file)
+        file.write(',"traceEvents":[\n')
+        for i, event in enumerate(_events(threads, regions, dropped)):
+            file.write(',\n' if i else '')
+            file.write(json.dumps(event))
+        file.write('\n]}\n')

@@ -493,6 +493,28 @@ def test_export_replaces_only_by_a_whole_file(tmp_path):
     assert json.loads(path.read_text())['traceEvents']
 
 
+def test_export_writes_to_what_stands_there(tmp_path):
+    """A pipe is written to, a link stays; neither becomes a file."""
+    with chx.profile(trace=True) as profile:
+        chx.ones(3)
+    pipe, link, target = tmp_path / 'pipe', tmp_path / 'link', tmp_path / 'target'
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        profile.export_trace(pipe)
+        assert json.loads(os.read(reader, 1 << 20))['traceEvents']
+    finally:
+        os.close(reader)
+    target.write_text('old')
+    target.chmod(0o600)
+    link.symlink_to(target)
+    profile.export_trace(os.fsencode(link))
+    assert link.is_symlink()
+    assert pipe.is_fifo()
+    assert json.loads(target.read_text())['traceEvents']
+    assert target.stat().st_mode & 0o777 == 0o600
+
+
 @pytest.mark.skipif(
     'libasan' in os.environ.get('LD_PRELOAD', ''), reason='the sanitizer keeps what is freed'
 )

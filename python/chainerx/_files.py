@@ -1,0 +1,52 @@
+"""Files that are replaced in one step."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import typing as tp
+
+Path: tp.TypeAlias = 'str | os.PathLike[str]'
+
+
+@contextlib.contextmanager
+def replaced(path: Path) -> tp.Iterator[str]:
+    """The path of a temporary file beside ``path``, which takes its place when the block ends well.
+
+    A reader sees the old file or the new one, whole, also after a crash. Permissions of an old file
+    stay; a symbolic link stays and its target is replaced. What is no regular file (a pipe) is
+    written directly.
+    """
+    target = os.path.realpath(os.fsdecode(path))
+    try:
+        old = os.stat(target)
+    except FileNotFoundError:
+        old = None
+    if old is not None and not stat.S_ISREG(old.st_mode):
+        yield target
+        return
+    folder = os.path.dirname(target)
+    # Not by `tempfile`, whose files only their owner may read: the process's umask decides.
+    temporary = os.path.join(folder, f'.{os.urandom(8).hex()}.tmp')
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    try:
+        yield temporary
+        descriptor = os.open(temporary, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        if old is not None:
+            os.chmod(temporary, stat.S_IMODE(old.st_mode))
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    with contextlib.suppress(OSError):  # some file systems can't; the rename is done anyway
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -5,7 +5,6 @@
 #include "chainerx/core/error.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/dropout.h"
-#include "chainerx/ops/linalg.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/operators.h"
 #include "chainerx/ops/recurrent_recorded.h"
@@ -171,10 +170,10 @@ internal::RecurrentResult RunLayer(const NStep& n, const Array& sizes, const Arr
     const Arrays& ws = n.ws[static_cast<size_t>(i)];
     const int64_t gates = CountGates(n.cell);
     const auto [bias, b] = BiasesOf(n.cell, n.bs[static_cast<size_t>(i)], dtype);
-    const Array z = Linear(x, Join(ws, 0, gates, dtype), bias);
     const bool reverse = n.options.is_bidirectional && i % 2 == 1;
-    return internal::RecordedRecurrence({n.op, n.cell, reverse, sizes}, z,
-                                        Join(ws, gates, 2 * gates, dtype), b, h, c);
+    return internal::RecordedRecurrence(
+        {n.cell, reverse, sizes},
+        {x, Join(ws, 0, gates, dtype), bias, Join(ws, gates, 2 * gates, dtype), h, b, c});
 }
 
 // The states of each layer and direction.

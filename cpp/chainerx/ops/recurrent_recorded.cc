@@ -18,6 +18,7 @@
 #include "chainerx/ops/linalg.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/operators.h"
+#include "chainerx/ops/reduction.h"
 #include "chainerx/ops/view.h"
 
 namespace chainerx::internal {
@@ -57,8 +58,9 @@ Array WithRest(const Array& first, const Array& rest) {
     return rest.is_null() ? first : Concatenate(std::vector<Array>{first, rest}, 0);
 }
 
-RecurrentResult Composed(const RecurrentLayer& layer, const Array& z, const Array& u,
-                         const Array& b, const Array& h, const Array& c) {
+RecurrentResult Composed(const RecurrentLayer& layer, const RecurrentInputs& in) {
+    const auto& [x, w, bias, u, h, b, c] = in;
+    const Array z = Linear(x, w, bias);
     const std::vector<int64_t> sizes = layer.sizes.ToHost<int64_t>();
     const auto n = static_cast<int64_t>(sizes.size());
     if (n == 0) return {EmptyUnchecked({0, h.shape()[1]}, z.dtype(), z.device()), h, c};
@@ -95,25 +97,26 @@ RecurrentResult Composed(const RecurrentLayer& layer, const Array& z, const Arra
 
 // ---- the operation -----------------------------------------------------------------------------
 
+// Places of the inputs of the node; b and c may be missing.
+enum Place : int { kX, kW, kBias, kU, kH, kB, kC, kPlaces };
+
 struct SavedLayer {
     RecurrentLayer layer;
-    Saved z;
-    Saved u;
-    Saved b;
-    Saved h;
-    Saved c;
+    Saved inputs[kPlaces];
+    int8_t places[kPlaces];  // -1 for what is missing
     Saved ys;
     Array cs;
     Array saved;
-    int8_t n_inputs;
-    int8_t place_b;  // among the inputs; -1 if there is none
-    int8_t place_c;
 
     void operator()(GradContext& context) const;
 
  private:
-    void Compute(GradContext& context) const;
-    void Differentiate(GradContext& context, const std::vector<Array>& inputs) const;
+    bool Has(Place place) const { return places[place] >= 0; }
+    bool Wants(const GradContext& context, Place place) const {
+        return Has(place) && context.IsInputGradRequired(places[place]);
+    }
+    void Compute(GradContext& context, const Array (&in)[kPlaces]) const;
+    void Differentiate(GradContext& context, const Array (&in)[kPlaces]) const;
 };
 
 Array Contiguous(const Array& x) { return AsContiguous(Detached(x)); }
@@ -124,38 +127,39 @@ Array None(const Array& like) { return EmptyUnchecked(Shape{0}, like.dtype(), li
 Array CopyOf(const Array& x) { return Copy(Detached(x)); }
 
 void SavedLayer::operator()(GradContext& context) const {
-    std::vector<Array> inputs{z(), u(), h()};
-    if (place_b >= 0) inputs.push_back(b());
-    if (place_c >= 0) inputs.push_back(c());
-    bool is_recorded = std::ranges::any_of(inputs, IsBackpropRequiredAny);
+    Array in[kPlaces];
+    bool is_recorded = false;
+    for (int i = 0; i < kPlaces; ++i) {
+        if (places[i] < 0) continue;
+        in[i] = inputs[i]();
+        is_recorded |= IsBackpropRequiredAny(in[i]);
+    }
     for (int i = 0; i < context.output_count(); ++i) {
         is_recorded |= context.HasOutputGrad(i) && IsBackpropRequiredAny(context.output_grad(i));
     }
     if (is_recorded) {
-        Differentiate(context, inputs);
+        Differentiate(context, in);
     } else {
-        Compute(context);
+        Compute(context, in);
     }
 }
 
 // Gradients that have gradients: those of the composition.
-void SavedLayer::Differentiate(GradContext& context, const std::vector<Array>& inputs) const {
-    const ForceBackpropModeScope force{*inputs[0].device().context()};
-    std::vector<Array> views;
+void SavedLayer::Differentiate(GradContext& context, const Array (&in)[kPlaces]) const {
+    const ForceBackpropModeScope force{*in[kX].device().context()};
+    Array views[kPlaces];  // since the inputs themselves are not to become leaves
     std::vector<ConstArrayRef> targets;
-    std::vector<int> places;
-    for (const Array& x : inputs) views.push_back(MakeView(x));
-    for (int i = 0; i < n_inputs; ++i) {
-        if (!context.IsInputGradRequired(i)) continue;
-        views[static_cast<size_t>(i)].RequireGrad();
-        targets.emplace_back(views[static_cast<size_t>(i)]);
-        places.push_back(i);
+    std::vector<int> places_of_targets;
+    for (int i = 0; i < kPlaces; ++i) {
+        if (!Has(static_cast<Place>(i))) continue;
+        views[i] = MakeView(in[i]);
+        if (!Wants(context, static_cast<Place>(i))) continue;
+        views[i].RequireGrad();
+        targets.emplace_back(views[i]);
+        places_of_targets.push_back(places[i]);
     }
-    const auto view = [&](int8_t place) {
-        return place < 0 ? Array{} : views[static_cast<size_t>(place)];
-    };
-    const RecurrentResult y =
-        Composed(layer, views[0], views[1], view(place_b), views[2], view(place_c));
+    const RecurrentResult y = Composed(
+        layer, {views[kX], views[kW], views[kBias], views[kU], views[kH], views[kB], views[kC]});
     const Array* outputs[] = {&y.ys, &y.h, &y.c};
     std::vector<ConstArrayRef> from;
     std::vector<std::optional<Array>> grads;
@@ -168,79 +172,86 @@ void SavedLayer::Differentiate(GradContext& context, const std::vector<Array>& i
     const std::vector<std::optional<Array>> found =
         Grad(from, targets, std::nullopt, DoubleBackpropOption::kEnable, false, false, grads);
     for (size_t i = 0; i < found.size(); ++i) {
-        if (found[i]) context.SetInputGrad(places[i], *found[i]);
+        if (found[i]) context.SetInputGrad(places_of_targets[i], *found[i]);
     }
 }
 
-void SavedLayer::Compute(GradContext& context) const {
+void SavedLayer::Compute(GradContext& context, const Array (&in)[kPlaces]) const {
     const Array states = ys();
     Device& device = states.device();
-    const Array weights = Contiguous(u());
-    const Array h0 = Contiguous(h());
+    const Array weights = Contiguous(in[kU]);
+    const Array h0 = Contiguous(in[kH]);
     const Array none = None(h0);
-    const Array c0 = place_c < 0 ? none : Contiguous(c());
+    const Array c0 = Has(kC) ? Contiguous(in[kC]) : none;
     const auto grad_of = [&](int i, const Array& like) {
         return context.HasOutputGrad(i) ? CopyOf(context.output_grad(i)) : ZerosLike(like);
     };
+    const auto wanted = [&](Place place, const Shape& shape) {
+        return Wants(context, place) ? EmptyUnchecked(shape, states.dtype(), device) : none;
+    };
     const Array gys = context.HasOutputGrad(0) ? Contiguous(context.output_grad(0)) : none;
     const Array gh = grad_of(1, h0);
-    const Array gc = place_c < 0 ? none : grad_of(2, c0);
+    const Array gc = Has(kC) ? grad_of(2, c0) : none;
     const Array gz =
         EmptyUnchecked({states.shape()[0], weights.shape()[0]}, states.dtype(), device);
-    const Array gu = context.IsInputGradRequired(1)
-                         ? EmptyUnchecked(weights.shape(), states.dtype(), device)
-                         : none;
-    const bool has_gb = place_b >= 0 && context.IsInputGradRequired(place_b);
-    const Array gb = has_gb ? EmptyUnchecked(Shape{h0.shape()[1]}, states.dtype(), device) : none;
+    const Array gu = wanted(kU, weights.shape());
+    const Array gb = wanted(kB, Shape{h0.shape()[1]});
     CallOn<kernels::RecurrenceGrad>(device, weights, layer.sizes, layer.cell, layer.reverse, h0, c0,
                                     Detached(states), cs, saved, gys, gh, gc, gz, gu, gb);
-    const auto set = [&](int i, const Array& gx) {
-        if (context.IsInputGradRequired(i)) context.SetInputGrad(i, gx);
+    const auto set = [&](Place place, const auto& gx) {
+        if (Wants(context, place)) context.SetInputGrad(places[place], gx());
     };
-    set(0, gz);
-    set(1, gu);
-    set(2, gh);
-    if (place_b >= 0) set(place_b, gb);
-    if (place_c >= 0) set(place_c, gc);
+    set(kX, [&] { return Matmul(gz, Detached(in[kW])); });
+    set(kW, [&] { return Matmul(Transpose(gz), Detached(in[kX])); });
+    set(kBias, [&] { return Sum(gz, Axes{0}); });
+    set(kU, [&] { return gu; });
+    set(kH, [&] { return gh; });
+    set(kB, [&] { return gb; });
+    set(kC, [&] { return gc; });
 }
 
 }  // namespace
 
-RecurrentResult RecordedRecurrence(const RecurrentLayer& layer, const Array& z, const Array& u,
-                                   const Array& b, const Array& h, const Array& c) {
-    Device& device = z.device();
+RecurrentResult RecordedRecurrence(const RecurrentLayer& layer, const RecurrentInputs& in) {
+    const auto& [x, w, bias, u, h, b, c] = in;
+    Device& device = x.device();
     const bool has_kernels =
         HasKernel<kernels::Recurrence>(device) && HasKernel<kernels::RecurrenceGrad>(device);
-    if (!has_kernels || z.GetTotalSize() == 0) return Composed(layer, z, u, b, h, c);
-
-    std::vector<ConstArrayRef> inputs{z, u, h};
-    const int8_t place_b = b.is_null() ? int8_t{-1} : static_cast<int8_t>(inputs.size());
-    if (!b.is_null()) inputs.emplace_back(b);
-    const int8_t place_c = c.is_null() ? int8_t{-1} : static_cast<int8_t>(inputs.size());
-    if (!c.is_null()) inputs.emplace_back(c);
-    const bool is_recorded = std::ranges::any_of(
-        inputs, [](const ConstArrayRef& x) { return IsBackpropRequiredAny(x.get()); });
-
-    const int64_t rows = z.shape()[0];
+    const int64_t rows = x.shape()[0];
     const int64_t units = h.shape()[1];
-    const Array none = None(z);
-    const auto empty = [&](bool wanted, int64_t width) {
-        return wanted && width != 0 ? EmptyUnchecked({rows, width}, z.dtype(), device) : none;
+    if (!has_kernels || rows == 0 || units == 0) return Composed(layer, in);
+
+    const Array* const all[] = {&x, &w, &bias, &u, &h, &b, &c};
+    std::vector<ConstArrayRef> inputs;
+    SavedLayer keep{};
+    bool is_recorded = false;
+    for (int i = 0; i < kPlaces; ++i) {
+        keep.places[i] = all[i]->is_null() ? int8_t{-1} : static_cast<int8_t>(inputs.size());
+        if (all[i]->is_null()) continue;
+        inputs.emplace_back(*all[i]);
+        is_recorded |= IsBackpropRequiredAny(*all[i]);
+    }
+    const Array none = None(x);
+    const auto empty = [&](bool is_wanted, int64_t width) {
+        return is_wanted && width != 0 ? EmptyUnchecked({rows, width}, x.dtype(), device) : none;
     };
     const RecurrentResult y{empty(true, units), CopyOf(h), c.is_null() ? Array{} : CopyOf(c)};
-    const Array cs = empty(is_recorded && !c.is_null(), units);
-    const Array saved = empty(is_recorded, CountSaved(layer.cell) * units);
-    CallOn<kernels::Recurrence>(device, Contiguous(z), Contiguous(u),
-                                b.is_null() ? none : Contiguous(b), layer.sizes, layer.cell,
-                                layer.reverse, y.h, c.is_null() ? none : y.c, y.ys, cs, saved);
+    keep.cs = empty(is_recorded && !c.is_null(), units);
+    keep.saved = empty(is_recorded, CountSaved(layer.cell) * units);
+    const Array z = Linear(Detached(x), Detached(w), Detached(bias));
+    CallOn<kernels::Recurrence>(device, z, Contiguous(u), b.is_null() ? none : Contiguous(b),
+                                layer.sizes, layer.cell, layer.reverse, y.h,
+                                c.is_null() ? none : y.c, y.ys, keep.cs, keep.saved);
     if (!is_recorded) return y;
     const Array outputs[] = {y.ys, y.h, y.c};
     const std::span<const Array> made{outputs, c.is_null() ? size_t{2} : size_t{3}};
     if (Record rec{kRecurrence, inputs, made}) {
-        rec.GradAll(SavedLayer{layer, rec.Save(z), rec.Save(u), b.is_null() ? Saved{} : rec.Save(b),
-                               rec.Save(h), c.is_null() ? Saved{} : rec.Save(c),
-                               rec.SaveOutput(y.ys), cs, saved, static_cast<int8_t>(inputs.size()),
-                               place_b, place_c});
+        keep.layer = layer;
+        for (int i = 0; i < kPlaces; ++i) {
+            if (!all[i]->is_null()) keep.inputs[i] = rec.Save(*all[i]);
+        }
+        keep.ys = rec.SaveOutput(y.ys);
+        rec.GradAll(std::move(keep));
     }
     return y;
 }

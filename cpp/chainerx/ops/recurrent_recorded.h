@@ -7,7 +7,6 @@
 namespace chainerx::internal {
 
 struct RecurrentLayer {
-    const char* op;
     RecurrentCell cell;
     bool reverse;
     Array sizes;  // those of the steps, as the kernel takes them; in no graph, written by nobody
@@ -19,9 +18,19 @@ struct RecurrentResult {
     Array c;  // null if cells have none
 };
 
-// See the kernel Recurrence. All arrays have one dtype, float32 or float64, and any strides. b and
-// c are null where there are none.
-RecurrentResult RecordedRecurrence(const RecurrentLayer& layer, const Array& z, const Array& u,
-                                   const Array& b, const Array& h, const Array& c);
+// All of one dtype, float32 or float64, and any strides. What comes from the input is
+// x w^T + bias; for the others see the kernel Recurrence. b and c are null where there are none.
+struct RecurrentInputs {
+    const Array& x;
+    const Array& w;
+    const Array& bias;
+    const Array& u;
+    const Array& h;
+    const Array& b;
+    const Array& c;
+};
+
+// What is kept for backward are the inputs, the outputs, and what the kernel saves.
+RecurrentResult RecordedRecurrence(const RecurrentLayer& layer, const RecurrentInputs& in);
 
 }  // namespace chainerx::internal

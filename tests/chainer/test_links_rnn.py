@@ -1,4 +1,4 @@
-"""The links `LSTM`, `StatelessLSTM` and `Bilinear`. Numbers are those of Chainer 7.8.1."""
+"""Links with a step of a recurrent network, and `Bilinear`. Numbers are those of Chainer 7.8.1."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def device(request):
 
 
 def to_numpy(x):
-    return chainer.backend.CpuDevice().send(x.array)
+    return chainer.backend.CpuDevice().send(getattr(x, 'array', x))
 
 
 def near(x, expected, atol=2e-5):
@@ -113,6 +113,156 @@ def test_stateless_lstm(device):
     near(c, to_numpy(other.c).ravel())
     assert link(c, None, x)[1].shape == (4, 2)
     assert link(None, h, x)[1].shape == (4, 2)
+
+
+# Arguments, half of what the second step gives, some of a gradient.
+STEPS = {
+    'StatefulGRU': ((), [-0.00525, 0.02914, 0.21743, 0.00623], [0.18357, -0.03651, 0.16158]),
+    'GRU': ((), [-0.00525, 0.02914, 0.21743, 0.00623], [0.18357, -0.03651, 0.16158]),
+    'StatefulMGU': ((), [0.30743, -0.07526, 0.02033, -0.0369], [-0.04124, 0.02638, 0.22091]),
+    'StatefulPeepholeLSTM': (
+        (),
+        [0.27297, 0.14093, 0.00083, 0.03798],
+        [-0.02013, -0.01642, -0.00956],
+    ),
+    'StatefulZoneoutLSTM': (
+        (0.0, 0.0),
+        [0.33138, 0.16485, 0.00111, 0.03514],
+        [-0.01425, -0.01782, -0.01893],
+    ),
+}
+each_step = pytest.mark.parametrize('name', STEPS)
+
+
+def make(name, *args, seed=0):
+    np.random.seed(seed)
+    return getattr(L, name)(*args)
+
+
+@each_step
+def test_steps(name, device):
+    more, expected, gradient = STEPS[name]
+    link = make(name, 3, 2, *more).to_device(device)
+    link(device.send(X))
+    y = link(device.send(X[::-1].copy()))
+    assert link.h is y
+    near(y[:2], expected)
+    link.cleargrads()
+    F.sum(y).backward()
+    first = min(path for path, _ in link.namedparams() if path.endswith('/W'))
+    near(dict(link.namedparams())[first].grad.ravel()[:3], gradient)
+
+
+@each_step
+def test_states_of_steps(name, device):
+    more, expected, _ = STEPS[name]
+    link = make(name, 3, 2, *more)
+    link(X)
+    link.to_device(device)
+    assert link.h.device == device
+    y = link(device.send(X[::-1].copy()))
+    near(y[:2], expected)
+    states = [getattr(link, s) for s in link._states]
+    link.reset_state()
+    assert link.h is None
+    first = to_numpy(link(device.send(X)))
+    if not hasattr(link, 'set_state'):
+        return
+    with pytest.raises(TypeError, match=f'{name}: . is a ndarray, expected a Variable'):
+        link.set_state(*(to_numpy(s) for s in states))
+    link.set_state(*(chainer.Variable(to_numpy(s)) for s in states))
+    assert link.h.device == device
+    assert (to_numpy(link(device.send(X))) != first).any()
+
+
+def test_stateless_steps(device):
+    h = device.send(X[:, :2].copy())
+    gru = make('StatelessGRU', 3, 2).to_device(device)
+    near(gru(h, device.send(X))[:2], [-0.80125, -0.58819, -0.20872, -0.32418])
+    mgu = make('StatelessMGU', 3, 2).to_device(device)
+    near(mgu(h, device.send(X))[:2], [-0.98021, -0.43723, -0.45898, -0.19626])
+
+
+def test_initializers_of_gru():
+    link = L.StatelessGRU(3, 2, 1, 2, 3)
+    assert (link.W.W.array == 1).all()
+    assert (link.U_r.W.array == 2).all()
+    assert (link.W_z.b.array == 3).all()
+    link = L.StatefulGRU(None, 2)
+    assert link.W.W.array is None
+    assert link(X).shape == (4, 2)
+    with pytest.raises(ValueError, match='GRU: 2 arguments, expected 1'):
+        L.GRU(3, 2)(X, X)
+
+
+def test_zoneout():
+    """With a ratio of 1, what was before stays; in test mode, the ratio is of no effect."""
+    link = make('StatefulZoneoutLSTM', 3, 2, 1.0, 0.0)
+    near(link(X), to_numpy(make('StatefulZoneoutLSTM', 3, 2, 0.0, 0.0)(X)).ravel())
+    near(link.c, np.zeros(8))
+    link = make('StatefulZoneoutLSTM', 3, 2, 0.0, 1.0)
+    near(link(X), np.zeros(8))
+    assert (to_numpy(link.c) != 0).all()
+    link = make('StatefulZoneoutLSTM', 3, 2)
+    with chainer.using_config('train', False):
+        near(link(X), to_numpy(make('StatefulZoneoutLSTM', 3, 2, 0.0, 0.0)(X)).ravel())
+    with pytest.raises(ValueError, match='train argument'):
+        L.StatefulZoneoutLSTM(3, 2, train=True)
+
+
+TREES = {
+    'ChildSumTreeLSTM': (
+        [-0.3542, -0.48953, -0.24261, -0.33039],
+        [-0.32271, -0.16871, -0.18601, -0.14419],
+        [-0.00196, 0.04059, 0.08314],
+    ),
+    'NaryTreeLSTM': (
+        [-1.12791, -0.31994, -0.48974, -0.00566],
+        [-0.49394, -0.24984, -0.25324, -0.00374],
+        [-0.05506, 0.01676, 0.08857],
+    ),
+}
+
+
+@pytest.mark.parametrize('name', TREES)
+def test_trees(name, device):
+    link = make(name, 3, 2).to_device(device)
+    h, c = device.send(X[:, :2].copy()), device.send(X[:, 1:].copy())
+    c_next, h_next = link(c, None, h, h, device.send(X))
+    expected_c, expected_h, gradient = TREES[name]
+    near(c_next[:2], expected_c)
+    near(h_next[:2], expected_h)
+    link.cleargrads()
+    F.sum(h_next).backward()
+    near(link.W_x.W.grad.ravel()[:3], gradient)
+    # No input is an input of zeros.
+    near(
+        link(c, c, h, h, None)[1],
+        to_numpy(link(c, c, h, h, device.send(np.zeros((4, 3), 'f')))[1]).ravel(),
+    )
+    leaf = link(None, None, None, None, device.send(X))
+    assert leaf[0].shape == (4, 2)
+    assert leaf[0].device == device
+
+
+def test_arguments_of_trees():
+    h = X[:, :2]
+    link = L.ChildSumTreeLSTM(3, 2)
+    near(link(X)[0], to_numpy(link(None, None, X)[0]).ravel())
+    assert link(h, h, h, h, h, h, X)[1].shape == (4, 2)
+    with pytest.raises(ValueError, match='ChildSumTreeLSTM: 2 arguments'):
+        link(h, X)
+    with pytest.raises(ValueError, match='all arguments are None'):
+        link(None, None, None)
+    with pytest.raises(ValueError, match='NaryTreeLSTM: 3 arguments, expected 5'):
+        L.NaryTreeLSTM(3, 2)(h, h, X)
+    with pytest.raises(ValueError, match='n_ary is 0'):
+        L.NaryTreeLSTM(3, 2, 0)
+    with pytest.raises(ValueError, match='x is None'):
+        L.ChildSumTreeLSTM(None, 2)(h, h, None)
+    link = L.NaryTreeLSTM(None, 2, 3)
+    assert link(h, h, h, h, h, h, X)[0].shape == (4, 2)
+    assert link.W_h3.W.shape == (12, 2)
 
 
 def test_bilinear(device):

@@ -197,6 +197,9 @@ from chainer.functions.pooling.unpooling_2d import unpooling_2d
 from chainer.functions.pooling.unpooling_nd import unpooling_1d, unpooling_3d, unpooling_nd
 from chainer.functions.pooling.upsampling_2d import upsampling_2d
 from chainer.functions.rnn.lstm import lstm
+from chainer.functions.rnn.n_step_gru import n_step_bigru, n_step_gru
+from chainer.functions.rnn.n_step_lstm import n_step_bilstm, n_step_lstm
+from chainer.functions.rnn.n_step_rnn import n_step_birnn, n_step_rnn
 from chainer.functions.rnn.slstm import slstm
 from chainer.functions.rnn.tree_lstm import tree_lstm
 from chainer.functions.util.forget import forget

@@ -41,9 +41,23 @@ from chainer.links.normalization.decorrelated_batch_normalization import (
 )
 from chainer.links.normalization.group_normalization import GroupNormalization
 from chainer.links.normalization.layer_normalization import LayerNormalization
+from chainer.links.rnn.gru import GRU, StatefulGRU, StatelessGRU
 from chainer.links.rnn.lstm import LSTM, StatelessLSTM
+from chainer.links.rnn.mgu import StatefulMGU, StatelessMGU
+from chainer.links.rnn.n_step_gru import NStepBiGRU, NStepGRU
+from chainer.links.rnn.n_step_lstm import NStepBiLSTM, NStepLSTM
+from chainer.links.rnn.n_step_rnn import (
+    NStepBiRNNReLU,
+    NStepBiRNNTanh,
+    NStepRNNReLU,
+    NStepRNNTanh,
+)
+from chainer.links.rnn.peephole import StatefulPeepholeLSTM
+from chainer.links.rnn.tree_lstm import ChildSumTreeLSTM, NaryTreeLSTM
+from chainer.links.rnn.zoneoutlstm import StatefulZoneoutLSTM
 
 __all__ = [
+    'GRU',
     'LSTM',
     'BatchNormalization',
     'BatchRenormalization',
@@ -52,6 +66,7 @@ __all__ = [
     'BinaryHierarchicalSoftmax',
     'BlackOut',
     'CRF1d',
+    'ChildSumTreeLSTM',
     'Classifier',
     'Convolution1D',
     'Convolution2D',
@@ -75,12 +90,27 @@ __all__ = [
     'LocalConvolution2D',
     'MLPConvolution2D',
     'Maxout',
+    'NStepBiGRU',
+    'NStepBiLSTM',
+    'NStepBiRNNReLU',
+    'NStepBiRNNTanh',
+    'NStepGRU',
+    'NStepLSTM',
+    'NStepRNNReLU',
+    'NStepRNNTanh',
+    'NaryTreeLSTM',
     'NegativeSampling',
     'PReLU',
     'Parameter',
     'Scale',
     'SimplifiedDropconnect',
+    'StatefulGRU',
+    'StatefulMGU',
+    'StatefulPeepholeLSTM',
+    'StatefulZoneoutLSTM',
+    'StatelessGRU',
     'StatelessLSTM',
+    'StatelessMGU',
     'Swish',
 ]
 

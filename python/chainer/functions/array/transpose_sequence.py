@@ -5,10 +5,40 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+import numpy as np
+from chainerx._core import engine
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.utils import type_check
+
+
+def _places(lengths: tuple[int, ...]) -> np.ndarray:
+    """Where the elements of sequences that follow each other are, by time."""
+    n = np.array(lengths)
+    times = np.arange(lengths[0])[:, None]
+    return (np.cumsum(n) - n + times)[times < n]
+
+
+def _take(x: chainerx.ndarray, indices: np.ndarray) -> chainerx.ndarray:
+    return chainerx.take(x, chainerx.array(indices, device=x.device), 0)
+
+
+def _to_times(x: chainerx.ndarray, lengths: tuple[int, ...]) -> chainerx.ndarray:
+    return _take(x, _places(lengths))
+
+
+def _gradient(
+    gy: chainerx.ndarray, needed: tp.Any, inputs: tp.Any, y: None, lengths: tuple[int, ...]
+) -> tuple[chainerx.ndarray, ...]:
+    places = _places(lengths)
+    back = np.empty_like(places)
+    back[places] = np.arange(len(places))
+    return (_take(gy, back),)
+
+
+# Keeps no indices.
+_by_time = engine.WithGradient('transpose_sequence', _to_times, _gradient, n_params=1, keeps='')
 
 
 class TransposeSequence(BuiltinFunction):
@@ -28,11 +58,14 @@ class TransposeSequence(BuiltinFunction):
 
     @staticmethod
     def compose(*xs: chainerx.ndarray) -> tuple[chainerx.ndarray, ...]:
-        steps = [chainerx.split(x, len(x), 0) if len(x) else [] for x in xs]
-        return tuple(
-            chainerx.concatenate([parts[t] for parts in steps if t < len(parts)], 0)
-            for t in range(len(steps[0]))
-        )
+        lengths = tuple(map(len, xs))
+        if not lengths[0]:
+            return ()
+        x = xs[0] if len(xs) == 1 else chainerx.concatenate(xs, 0)
+        if len(xs) > 1 and lengths[0] > 1:
+            x = _by_time(x, lengths)
+        counts = (np.arange(lengths[0])[:, None] < np.array(lengths)).sum(1)
+        return tuple(chainerx.split(x, np.cumsum(counts)[:-1].tolist(), 0))
 
 
 def transpose_sequence(xs: tp.Sequence[tp.Any]) -> tuple[variable.Variable, ...]:

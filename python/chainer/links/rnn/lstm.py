@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import typing as tp
 
-import chainerx
 import numpy as np
 
-from chainer import initializers, variable
+from chainer import initializers
 from chainer.backend import using_device
 from chainer.functions.array.concat import concat
 from chainer.functions.rnn.lstm import lstm
 from chainer.link import Chain
 from chainer.links.connection.linear import Linear
+from chainer.links.rnn._state import Stateful, zeros
 from chainer.variable import Parameter
 
 
@@ -71,22 +71,12 @@ class LSTMBase(Chain):
         if h is not None:
             gates = gates + self.lateral(h)
         if c is None:
-            zeros = np.zeros((x.shape[0], self.state_size), gates.dtype)
-            c = variable.Variable(self.device.send(zeros))
+            c = zeros(self, x.shape[0], self.state_size, gates.dtype)
         return lstm(c, gates)
 
 
 def _assign(param: Parameter, values: np.ndarray) -> None:
     param.array[...] = param.device.send(values)
-
-
-def _moved(state: tp.Any, visitor: tp.Any) -> tp.Any:
-    if state.creator_node is not None:
-        array = state.array
-        is_chainerx = isinstance(array, chainerx.ndarray)
-        state = variable.Variable(array.as_grad_stopped() if is_chainerx else array)
-    visitor.visit_variable(state)
-    return state
 
 
 class StatelessLSTM(LSTMBase):
@@ -120,7 +110,7 @@ class StatelessLSTM(LSTMBase):
         return self._step(c, h, x)
 
 
-class LSTM(LSTMBase):
+class LSTM(LSTMBase, Stateful):
     """A fully connected layer with a long short-term memory, which keeps its state.
 
     Args:
@@ -139,17 +129,8 @@ class LSTM(LSTMBase):
         h (Variable): The output before, or None.
     """
 
+    _states = ('c', 'h')
     c: tp.Any = None
-    h: tp.Any = None
-
-    def device_resident_accept(self, visitor: tp.Any) -> None:
-        """Moves the state, too, as values: gradients do not flow from one device to the other.
-
-        Args:
-            visitor (DeviceResidentsVisitor): What sees the link.
-        """
-        super().device_resident_accept(visitor)
-        self.c, self.h = (None if x is None else _moved(x, visitor) for x in (self.c, self.h))
 
     def set_state(self, c: tp.Any, h: tp.Any) -> None:
         """Sets the state, which moves to the device of the link.
@@ -158,15 +139,7 @@ class LSTM(LSTMBase):
             c (Variable): The cell, (N, out_size).
             h (Variable): The output before, (N, out_size).
         """
-        for name, value in (('c', c), ('h', h)):
-            if not isinstance(value, variable.Variable):
-                raise TypeError(f'LSTM: {name} is a {type(value).__name__}, expected a Variable')
-            value.to_device(self.device)
-        self.c, self.h = c, h
-
-    def reset_state(self) -> None:
-        """Forgets the state: the next input starts a new sequence."""
-        self.c = self.h = None
+        self._set_states(c=c, h=h)
 
     def forward(self, x: tp.Any) -> tp.Any:
         """Apply the layer to the next element of the sequences.

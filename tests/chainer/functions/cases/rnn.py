@@ -1,8 +1,11 @@
 """Rows of chainer.functions.rnn."""
 
+import chainer.functions as F
 import numpy as np
 from functions.cases._table import Case, InvalidType, call, f, own
 from scipy.special import expit as sigmoid
+
+from cases.recurrent import flat, n_step, parameters
 
 
 def lstm(c_prev, x):
@@ -25,7 +28,62 @@ def tree_lstm(*inputs):
     return c, sigmoid(o) * np.tanh(c)
 
 
+def n_step_case(name, cell, cls, directions):
+    """A row of a function over whole sequences; those of chainerx have more."""
+    n_states = 2 if cell == 'lstm' else 1
+    more = {'activation': cell} if cell in ('tanh', 'relu') else {}
+
+    def reference(n_layers, dropout_ratio, hx, *rest, activation=None):
+        *cx, ws, bs, xs = rest
+        return n_step(cell, directions, n_layers, hx, cx[0] if cx else None, ws, bs, xs)
+
+    def one(n_layers, sizes, features, units, n=None, shift=0):
+        ws, bs = parameters(cell, n_layers, directions, features, units)
+        states = [f(n_layers * directions, n or sizes[0], units) for _ in range(n_states)]
+        xs = [f(size, features + shift) for size in sizes]
+        return call(n_layers, 0.0, *states, ws, bs, xs, **more)
+
+    good = one(1, (2, 1), 1, 2)
+    *others, ws, bs, xs = good.args[2:]
+    short = [ws[0][:-1], *ws[1:]]
+    return Case(
+        name,
+        ref=reference,
+        fn=flat(F, name),
+        cls=cls,
+        tol=16,
+        gtol=16,
+        attributes={'n_layers': 1},
+        big=one(1, (16, 16), 16, 32),
+        calls=[good, one(2, (1, 1), 1, 1), one(1, (1, 0), 2, 1, 2)],
+        bad=[
+            (one(1, (1, 2), 1, 2, 2), InvalidType, r'xs\[1\]'),
+            (one(1, (3,), 1, 2, 2), InvalidType, r'hx'),
+            (one(1, (2,), 1, 2, shift=1), InvalidType, r'ws\[0\]\[0\]'),
+            (call(0, 0.0, *good.args[2:], **more), ValueError, 'n_layers is 0'),
+            (call(1, 2.0, *good.args[2:], **more), ValueError, 'dropout_ratio is 2.0'),
+            (call(1, 0.0, *others, ws * 2, bs, xs, **more), ValueError, 'ws has'),
+            (call(1, 0.0, *others, short, bs, xs, **more), ValueError, r'ws\[0\] has'),
+            (call(1, 0.0, *others, ws, bs, f(2, 2, 1), **more), TypeError, 'xs'),
+        ],
+    )
+
+
+N_STEP = [
+    n_step_case(
+        f'n_step_{bi}{name}', cell, f'rnn.n_step_{name}.NStep{bi.title()}{cls}', 1 + (bi == 'bi')
+    )
+    for bi in ('', 'bi')
+    for name, cell, cls in (
+        ('lstm', 'lstm', 'LSTM'),
+        ('gru', 'gru', 'GRU'),
+        ('rnn', 'tanh', 'RNNTanh'),
+        ('rnn', 'relu', 'RNNReLU'),
+    )
+]
+
 CASES = [
+    *N_STEP,
     Case('lstm', ref=lstm, cls='rnn.lstm.LSTM', tol=4, gtol=2,
          calls=[call(f(3, 2), f(3, 8)), call(f(3, 2), f(2, 8)), call(f(3, 2, 2), f(3, 8, 2)),
                 call(f(3, 2), f(0, 8)), call(f(0, 2), f(0, 8))],

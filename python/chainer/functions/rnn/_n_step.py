@@ -1,0 +1,157 @@
+"""What the functions over whole sequences have in common."""
+
+from __future__ import annotations
+
+import itertools
+import typing as tp
+
+import chainerx
+from chainerx import _core
+from chainerx._core import engine
+
+from chainer import configuration, variable
+from chainer._graph.builtin import BuiltinFunction
+from chainer.utils import argument, type_check
+
+ListsOfArrays = tp.Sequence[tp.Sequence[tp.Any]]
+
+
+class NStep(BuiltinFunction):
+    """Base of the functions: stacked layers, of which subclasses say the cell.
+
+    Inputs are the states, the weights and biases one after the other, and the steps.
+    """
+
+    check_uses_attributes = False
+    cell: tp.ClassVar[str]
+    directions: tp.ClassVar[int] = 1
+
+    @classmethod
+    def _n_states(cls) -> int:
+        return 2 if cls.cell == 'lstm' else 1
+
+    @classmethod
+    def _n_weights(cls) -> int:
+        """Of a layer and direction; there are as many biases."""
+        return {'lstm': 8, 'gru': 6}.get(cls.cell, 2)
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        n_states, n_weights = self._n_states(), self._n_weights()
+        hx = in_types[0]
+        type_check._argname(in_types[:n_states], ('hx', 'cx')[:n_states])
+        type_check.expect(hx.dtype.kind == 'f', hx.ndim == 3)
+        n, _, units = type_check.eval(hx.shape)
+        ends = list(itertools.accumulate((n_states, n * n_weights, n * n_weights)))
+        weights, biases, xs = (
+            [in_types[i] for i in range(begin, end)]
+            for begin, end in itertools.pairwise((*ends, type_check.eval(in_types.size())))
+        )
+        for name, arrays in (('ws', weights), ('bs', biases)):
+            names = [f'{name}[{i}][{j}]' for i in range(n) for j in range(n_weights)]
+            type_check._argname(tuple(arrays), tuple(names))
+        type_check._argname(tuple(xs), tuple(f'xs[{t}]' for t in range(len(xs))))
+        if n_states == 2:
+            cx = in_types[1]
+            type_check.expect(cx.dtype == hx.dtype, cx.shape == hx.shape)
+        before = hx.shape[1]
+        for x in xs:
+            type_check.expect(
+                x.dtype == hx.dtype, x.ndim == 2, x.shape[0] <= before, x.shape[1] == xs[0].shape[1]
+            )
+            before = x.shape[0]
+        for k, (w, b) in enumerate(zip(weights, biases, strict=True)):
+            i, j = divmod(k, n_weights)
+            is_first = i < self.directions and j < n_weights // 2
+            wide = self.directions * units if j < n_weights // 2 else units
+            features = xs[0].shape[1] if is_first else wide
+            type_check.expect(w.dtype == hx.dtype, w.ndim == 2, w.shape[0] == units)
+            type_check.expect(w.shape[1] == features)
+            type_check.expect(b.dtype == hx.dtype, b.shape == (units,))
+
+    @classmethod
+    def _layers(
+        cls, inputs: tuple[chainerx.ndarray, ...], n_layers: int, dropout_ratio: float, key: int
+    ) -> tuple[chainerx.ndarray, ...]:
+        n_states, n_weights = cls._n_states(), cls._n_weights()
+        states, rest = inputs[:n_states], inputs[n_states:]
+        lists = [
+            rest[k : k + n_weights]
+            for k in range(0, 2 * n_layers * cls.directions * n_weights, n_weights)
+        ]
+        half = len(lists) // 2
+        *lasts, ys = _core._n_step(
+            cls.cell,
+            n_layers,
+            cls.directions == 2,
+            dropout_ratio,
+            key,
+            states[0],
+            states[1] if n_states == 2 else None,
+            lists[:half],
+            lists[half:],
+            rest[2 * half * n_weights :],
+        )
+        return (*lasts, *ys)
+
+    @classmethod
+    def _apply(
+        cls,
+        name: str,
+        n_layers: int,
+        dropout_ratio: float,
+        states: tuple[tp.Any, ...],
+        ws: ListsOfArrays,
+        bs: ListsOfArrays,
+        xs: tp.Sequence[tp.Any],
+        removed: dict[str, tp.Any],
+    ) -> tuple[tp.Any, ...]:
+        """What the public functions do."""
+        if removed:
+            argument.check_unexpected_kwargs(
+                removed,
+                train='train argument is not supported anymore. Use chainer.using_config',
+                use_cudnn='use_cudnn argument is not supported anymore. Use chainer.using_config',
+            )
+            argument.assert_kwargs_empty(removed)
+        cls._check_lists(name, n_layers, ws, bs)
+        if not 0.0 <= dropout_ratio <= 1.0:
+            raise ValueError(f'{name}: dropout_ratio is {dropout_ratio}, expected 0 to 1')
+        if not isinstance(xs, (list, tuple)):
+            raise TypeError(f'{name}: xs is a {type(xs).__name__}, expected a list or tuple')
+        n = n_layers * cls.directions
+        hx = states[0]
+        if hx.ndim == 3 and hx.shape[0] != n:
+            length = type_check.make_variable(hx.shape[0], 'hx.shape[0]')
+            type_check.expect(length == type_check.make_variable(n, 'layers * directions'))
+        lasts = tuple(variable.as_variable(x) for x in states)
+        if not xs:
+            return (*lasts, ())
+        if not configuration.config.train or n_layers == 1:
+            dropout_ratio = 0.0
+        outputs = cls.call(
+            *states,
+            *itertools.chain.from_iterable(ws),
+            *itertools.chain.from_iterable(bs),
+            *xs,
+            n_layers=n_layers,
+            dropout_ratio=dropout_ratio,
+            key=engine.draw_key() if dropout_ratio else 0,
+        )
+        return (*outputs[: len(states)], outputs[len(states) :])
+
+    @classmethod
+    def _check_lists(cls, name: str, n_layers: int, ws: ListsOfArrays, bs: ListsOfArrays) -> None:
+        if n_layers < 1:
+            raise ValueError(f'{name}: n_layers is {n_layers}, expected at least 1')
+        n, n_weights = n_layers * cls.directions, cls._n_weights()
+        for lists_name, lists in (('ws', ws), ('bs', bs)):
+            if len(lists) != n:
+                raise ValueError(
+                    f'{name}: {lists_name} has {len(lists)} lists, expected {n}: {n_layers} '
+                    f'layers in {cls.directions} directions'
+                )
+            for i, arrays in enumerate(lists):
+                if len(arrays) != n_weights:
+                    raise ValueError(
+                        f'{name}: {lists_name}[{i}] has {len(arrays)} arrays, expected {n_weights}'
+                    )

@@ -1,0 +1,168 @@
+"""Stacked simple recurrent layers over whole sequences."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer.functions.rnn._n_step import ListsOfArrays, NStep
+
+
+class NStepRNNTanh(NStep):
+    """See `n_step_rnn`."""
+
+    cell = 'tanh'
+
+    @staticmethod
+    def compose(
+        *inputs: chainerx.ndarray, n_layers: int, dropout_ratio: float = 0.0, key: int = 0
+    ) -> tuple[chainerx.ndarray, ...]:
+        return NStepRNNTanh._layers(inputs, n_layers, dropout_ratio, key)
+
+
+class NStepRNNReLU(NStep):
+    """See `n_step_rnn`."""
+
+    cell = 'relu'
+
+    @staticmethod
+    def compose(
+        *inputs: chainerx.ndarray, n_layers: int, dropout_ratio: float = 0.0, key: int = 0
+    ) -> tuple[chainerx.ndarray, ...]:
+        return NStepRNNReLU._layers(inputs, n_layers, dropout_ratio, key)
+
+
+class NStepBiRNNTanh(NStep):
+    """See `n_step_birnn`."""
+
+    cell = 'tanh'
+    directions = 2
+
+    @staticmethod
+    def compose(
+        *inputs: chainerx.ndarray, n_layers: int, dropout_ratio: float = 0.0, key: int = 0
+    ) -> tuple[chainerx.ndarray, ...]:
+        return NStepBiRNNTanh._layers(inputs, n_layers, dropout_ratio, key)
+
+
+class NStepBiRNNReLU(NStep):
+    """See `n_step_birnn`."""
+
+    cell = 'relu'
+    directions = 2
+
+    @staticmethod
+    def compose(
+        *inputs: chainerx.ndarray, n_layers: int, dropout_ratio: float = 0.0, key: int = 0
+    ) -> tuple[chainerx.ndarray, ...]:
+        return NStepBiRNNReLU._layers(inputs, n_layers, dropout_ratio, key)
+
+
+def n_step_rnn(
+    n_layers: int,
+    dropout_ratio: float,
+    hx: tp.Any,
+    ws: ListsOfArrays,
+    bs: ListsOfArrays,
+    xs: tp.Sequence[tp.Any],
+    activation: str = 'tanh',
+    **kwargs: tp.Any,
+) -> tuple[tp.Any, ...]:
+    """Stacked simple recurrent layers over sequences.
+
+    A step is ``h = f(w x + u h + b1 + b2)``.
+
+    Args:
+        n_layers (int): The number of layers.
+        dropout_ratio (float): Of what goes from one layer to the next; without effect where
+            ``chainer.config.train`` is False.
+        hx (Variable or array): The first outputs, (layers, sequences, units), a float dtype.
+        ws (list of lists of Variable or array): For each layer its 2 weights, same
+            dtype: for each gate that of the input, (units, features), then for each gate that of
+            the state, (units, units). Features of layers above the first are units.
+        bs (list of lists of Variable or array): The biases, (units,), in the same order.
+        xs (list of Variable or array): For each step the inputs of all sequences that have it,
+            (sequences, features). Longer sequences come first, so their number never rises.
+        activation (str): 'tanh' or 'relu'.
+
+    Returns:
+        tuple: ``hy`` and ``ys``: the last states of all layers, as ``hx``, and a tuple of
+        the outputs of the last layer for each step, (sequences, units). Differentiable in all
+        arrays, any order.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If lists have other lengths, or numbers are out of range.
+
+    Source: Elman, Cognitive Science 1990.
+    """
+    return n_step_rnn_base(n_layers, dropout_ratio, hx, ws, bs, xs, activation, False, **kwargs)
+
+
+def n_step_birnn(
+    n_layers: int,
+    dropout_ratio: float,
+    hx: tp.Any,
+    ws: ListsOfArrays,
+    bs: ListsOfArrays,
+    xs: tp.Sequence[tp.Any],
+    activation: str = 'tanh',
+    **kwargs: tp.Any,
+) -> tuple[tp.Any, ...]:
+    """Stacked simple recurrent layers over sequences, in both directions.
+
+    One direction begins with the first step, one with the last; the layer above sees both outputs,
+    side by side.
+
+    A step is ``h = f(w x + u h + b1 + b2)``.
+
+    Args:
+        n_layers (int): The number of layers.
+        dropout_ratio (float): Of what goes from one layer to the next; without effect where
+            ``chainer.config.train`` is False.
+        hx (Variable or array): The first outputs, (layers * 2, sequences, units), a float
+            dtype; the directions of a layer follow each other.
+        ws (list of lists of Variable or array): For each layer and direction its 2 weights, same
+            dtype: for each gate that of the input, (units, features), then for each gate that of
+            the state, (units, units). Features of layers above the first are 2 * units.
+        bs (list of lists of Variable or array): The biases, (units,), in the same order.
+        xs (list of Variable or array): For each step the inputs of all sequences that have it,
+            (sequences, features). Longer sequences come first, so their number never rises.
+        activation (str): 'tanh' or 'relu'.
+
+    Returns:
+        tuple: ``hy`` and ``ys``: the last states of all layers, as ``hx``, and a tuple of
+        the outputs of the last layer for each step, (sequences, 2 * units). Differentiable in all
+        arrays, any order.
+
+    Raises:
+        InvalidType: If dtypes or shapes do not fit.
+        ValueError: If lists have other lengths, or numbers are out of range.
+
+    Source: Elman, Cognitive Science 1990.
+    """
+    return n_step_rnn_base(n_layers, dropout_ratio, hx, ws, bs, xs, activation, True, **kwargs)
+
+
+def n_step_rnn_base(
+    n_layers: int,
+    dropout_ratio: float,
+    hx: tp.Any,
+    ws: ListsOfArrays,
+    bs: ListsOfArrays,
+    xs: tp.Sequence[tp.Any],
+    activation: str,
+    use_bi_direction: bool,
+    **kwargs: tp.Any,
+) -> tuple[tp.Any, ...]:
+    """`n_step_rnn`, or, ``use_bi_direction``, `n_step_birnn`; the arguments are theirs."""
+    if activation not in ('tanh', 'relu'):
+        raise ValueError(f"n_step_rnn: activation is {activation!r}, expected 'tanh' or 'relu'")
+    cls: type[NStep]
+    if activation == 'tanh':
+        cls = NStepBiRNNTanh if use_bi_direction else NStepRNNTanh
+    else:
+        cls = NStepBiRNNReLU if use_bi_direction else NStepRNNReLU
+    name = 'n_step_birnn' if use_bi_direction else 'n_step_rnn'
+    return cls._apply(name, n_layers, dropout_ratio, (hx,), ws, bs, xs, kwargs)

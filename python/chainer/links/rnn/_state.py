@@ -1,0 +1,69 @@
+"""What links have in common that keep a state from call to call."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+
+from chainer import variable
+from chainer.link import Chain
+
+
+class Stateful(Chain):
+    """Mixin: a chain with the state `h`, and whatever `_states` names more; variables, or None."""
+
+    _states: tp.ClassVar[tuple[str, ...]] = ('h',)
+    h: tp.Any = None
+
+    def device_resident_accept(self, visitor: tp.Any) -> None:
+        """Moves the state, too, as values: gradients do not flow from one device to the other.
+
+        Args:
+            visitor (DeviceResidentsVisitor): What sees the link.
+        """
+        super().device_resident_accept(visitor)
+        for name in self._states:
+            state = getattr(self, name)
+            if state is not None:
+                setattr(self, name, _moved(state, visitor))
+
+    def reset_state(self) -> None:
+        """Forgets the state: the next input starts a new sequence."""
+        for name in self._states:
+            setattr(self, name, None)
+
+    def _set_states(self, **values: tp.Any) -> None:
+        for name, value in values.items():
+            if not isinstance(value, variable.Variable):
+                raise TypeError(
+                    f'{type(self).__name__}: {name} is a {type(value).__name__}, expected a '
+                    'Variable'
+                )
+        for name, value in values.items():
+            value.to_device(self.device)
+            setattr(self, name, value)
+
+
+def _moved(state: tp.Any, visitor: tp.Any) -> tp.Any:
+    if state.creator_node is not None:
+        array = state.array
+        is_chainerx = isinstance(array, chainerx.ndarray)
+        state = variable.Variable(array.as_grad_stopped() if is_chainerx else array)
+    visitor.visit_variable(state)
+    return state
+
+
+def zeros(link: Chain, n: int, units: int, dtype: tp.Any) -> variable.Variable:
+    """A state of zeros.
+
+    Args:
+        link (Chain): On whose device it is.
+        n (int): Sequences.
+        units (int): Units.
+        dtype (dtype): Its dtype.
+
+    Returns:
+        Variable: ``(n, units)``.
+    """
+    return variable.Variable(link.device.send(link.device.xp.zeros((n, units), dtype)))

@@ -1,0 +1,60 @@
+"""Stacked long short-term memories over whole sequences."""
+
+from __future__ import annotations
+
+import typing as tp
+
+from chainer.functions.rnn.n_step_lstm import n_step_bilstm, n_step_lstm
+from chainer.links.rnn.n_step_rnn import NStepRNNBase
+from chainer.variable import Variable
+
+
+class NStepLSTMBase(NStepRNNBase):
+    """What both have in common. Its arguments and attributes are those of `NStepRNNBase`."""
+
+    n_weights = 8
+    n_cells = 2
+
+    def forward(  # type: ignore[override]
+        self, hx: tp.Any, cx: tp.Any, xs: tp.Sequence[tp.Any], **kwargs: tp.Any
+    ) -> tuple[Variable, Variable, list[Variable]]:
+        """Apply the layers.
+
+        Args:
+            hx (Variable or array): The first outputs, (layers * directions, sequences, units);
+                None for zeros.
+            cx (Variable or array): The first cells, the same.
+            xs (list of Variable or array): The sequences in any order, (length, features) each.
+
+        Returns:
+            tuple: The last outputs and cells of all layers, as ``hx``, and a list of the outputs of
+            the last layer, (length, directions * units) for each sequence.
+        """
+        (hy, cy), ys = self._call([hx, cx], xs, kwargs)
+        return hy, cy, ys
+
+
+class NStepLSTM(NStepLSTMBase):
+    """Stacked long short-term memories.
+
+    Its arguments and attributes are those of `NStepRNNBase`; see `chainer.functions.n_step_lstm`.
+    """
+
+    use_bi_direction = False
+
+    def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
+        """`chainer.functions.n_step_lstm`."""
+        return n_step_lstm(*args)
+
+
+class NStepBiLSTM(NStepLSTMBase):
+    """Stacked long short-term memories, in both directions.
+
+    Its arguments and attributes are those of `NStepRNNBase`; see `chainer.functions.n_step_bilstm`.
+    """
+
+    use_bi_direction = True
+
+    def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
+        """`chainer.functions.n_step_bilstm`."""
+        return n_step_bilstm(*args)

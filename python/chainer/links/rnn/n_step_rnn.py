@@ -1,0 +1,261 @@
+"""Stacked recurrent layers over whole sequences."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import numpy as np
+
+from chainer import initializers, variable
+from chainer.functions.array.permutate import permutate
+from chainer.functions.array.transpose_sequence import transpose_sequence
+from chainer.functions.rnn.n_step_rnn import n_step_birnn, n_step_rnn
+from chainer.link import ChainList, Link
+from chainer.utils import argument
+from chainer.variable import Parameter
+
+
+def argsort_list_descent(lst: tp.Sequence[tp.Any]) -> np.ndarray:
+    """The places of the arrays, longer ones first; equally long ones stay in order.
+
+    Args:
+        lst (sequence of Variable or array): The sequences.
+
+    Returns:
+        numpy.ndarray: int32.
+    """
+    return np.argsort([-len(x) for x in lst], kind='stable').astype(np.int32)
+
+
+def permutate_list(lst: tp.Sequence[tp.Any], indices: tp.Any, inv: bool) -> list[tp.Any]:
+    """The items in another order.
+
+    Args:
+        lst (sequence): The items.
+        indices (sequence of int): For each place the old one.
+        inv (bool): Whether ``indices`` say for each old place the new one instead.
+
+    Returns:
+        list: The items.
+    """
+    if not inv:
+        return [lst[i] for i in indices]
+    result: list[tp.Any] = [None] * len(lst)
+    for i, x in zip(indices, lst, strict=True):
+        result[i] = x
+    return result
+
+
+class NStepRNNBase(ChainList):
+    """What all of them have in common; subclasses say the cell.
+
+    Args:
+        n_layers: The number of layers.
+        in_size: Features of the inputs.
+        out_size: Units of each layer and direction.
+        dropout: Ratio of the dropout between layers.
+        initialW: Initializer of the weights; `LeCunNormal` by default.
+        initial_bias: Initializer of the biases; 0 by default.
+
+    Attributes:
+        n_weights (int): Weights of a layer and direction; there are as many biases. The child of a
+            layer and direction has them as ``w0``, ``b0``, and so on.
+        n_cells (int): States of a layer and direction.
+        use_bi_direction (bool): Whether there are two directions.
+    """
+
+    n_weights: int
+    n_cells: int
+    use_bi_direction: bool
+
+    def __init__(
+        self,
+        n_layers: int,
+        in_size: int,
+        out_size: int,
+        dropout: float,
+        *,
+        initialW: tp.Any = None,
+        initial_bias: tp.Any = None,
+        **kwargs: tp.Any,
+    ) -> None:
+        if kwargs:
+            argument.check_unexpected_kwargs(
+                kwargs,
+                use_cudnn='use_cudnn argument is not supported anymore. Use chainer.using_config',
+                use_bi_direction='use_bi_direction is not supported anymore',
+                activation='activation is not supported anymore',
+            )
+            argument.assert_kwargs_empty(kwargs)
+        super().__init__()
+        self.n_layers = n_layers
+        self.out_size = out_size
+        self.dropout = dropout
+        self.direction = 2 if self.use_bi_direction else 1
+        w_init = initializers._get_initializer(initialW)
+        b_init = initializers._get_initializer(0 if initial_bias is None else initial_bias)
+        for layer in range(n_layers):
+            features = in_size if layer == 0 else out_size * self.direction
+            for _ in range(self.direction):
+                weights = Link()
+                with weights.init_scope():
+                    for j in range(self.n_weights):
+                        ins = features if j < self.n_weights // 2 else out_size
+                        setattr(weights, f'w{j}', Parameter(w_init, (out_size, ins)))
+                        setattr(weights, f'b{j}', Parameter(b_init, (out_size,)))
+                self.add_link(weights)
+
+    @property
+    def ws(self) -> list[list[Parameter]]:
+        """The weights of each layer and direction."""
+        return self._parameters('w')
+
+    @property
+    def bs(self) -> list[list[Parameter]]:
+        """The biases of each layer and direction."""
+        return self._parameters('b')
+
+    def _parameters(self, letter: str) -> list[list[Parameter]]:
+        names = [f'{letter}{j}' for j in range(self.n_weights)]
+        return [[getattr(child, name) for name in names] for child in self]
+
+    def init_hx(self, xs: tp.Sequence[tp.Any]) -> variable.Variable:
+        """States of zeros.
+
+        Args:
+            xs (sequence of Variable or array): The sequences.
+
+        Returns:
+            Variable: (layers * directions, sequences, units), the dtype of the sequences.
+        """
+        shape = (self.n_layers * self.direction, len(xs), self.out_size)
+        with_zeros = self.device.xp.zeros(shape, dtype=xs[0].dtype)
+        return variable.Variable(self.device.send(with_zeros))
+
+    def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
+        """The function that is applied: to layers, dropout, states, weights, biases and steps.
+
+        Args:
+            *args: See `chainer.functions.n_step_lstm`.
+
+        Returns:
+            tuple: The last states, and the outputs of the steps.
+        """
+        raise NotImplementedError(f'{type(self).__name__}: a subclass must define rnn')
+
+    def forward(
+        self, hx: tp.Any, xs: tp.Sequence[tp.Any], **kwargs: tp.Any
+    ) -> tuple[variable.Variable, list[variable.Variable]]:
+        """Apply the layers.
+
+        Args:
+            hx (Variable or array): The first outputs, (layers * directions, sequences, units);
+                None for zeros.
+            xs (list of Variable or array): The sequences in any order, (length, features) each.
+
+        Returns:
+            tuple: The last outputs of all layers, as ``hx``, and a list of the outputs of the last
+            layer, (length, directions * units) for each sequence.
+        """
+        (hy,), ys = self._call([hx], xs, kwargs)
+        return hy, ys
+
+    def _call(
+        self, states: list[tp.Any], xs: tp.Sequence[tp.Any], removed: dict[str, tp.Any]
+    ) -> tuple[list[tp.Any], list[tp.Any]]:
+        """The last states and the outputs, in the order of ``xs``."""
+        if removed:
+            argument.check_unexpected_kwargs(
+                removed,
+                train='train argument is not supported anymore. Use chainer.using_config',
+            )
+            argument.assert_kwargs_empty(removed)
+        name = type(self).__name__
+        if not isinstance(xs, (list, tuple)):
+            raise TypeError(f'{name}: xs is a {type(xs).__name__}, expected a list or tuple')
+        if not xs:
+            raise ValueError(f'{name}: xs has no sequence, expected at least 1')
+        for hx in states:
+            if hx is not None and hx.ndim == 3 and hx.shape[1] != len(xs):
+                raise ValueError(
+                    f'{name}: a first state has shape {hx.shape}, expected {len(xs)} for its axis '
+                    '1, as there are sequences'
+                )
+        order = argsort_list_descent(xs)
+        is_sorted = bool((order[1:] > order[:-1]).all())
+        if is_sorted:
+            hs = [self.init_hx(xs) if hx is None else hx for hx in states]
+        else:
+            hs = [self.init_hx(xs) if hx is None else permutate(hx, order, 1) for hx in states]
+            xs = permutate_list(xs, order, False)
+        steps = transpose_sequence(xs)
+        *lasts, ys = self.rnn(self.n_layers, self.dropout, *hs, self.ws, self.bs, steps)
+        ys = list(transpose_sequence(ys)) if ys else []
+        ys += [self._no_steps(x) for x in xs[len(ys) :]]
+        if is_sorted:
+            return lasts, ys
+        return [permutate(h, order, 1, inv=True) for h in lasts], permutate_list(ys, order, True)
+
+    def _no_steps(self, x: tp.Any) -> variable.Variable:
+        zeros = self.device.xp.zeros((0, self.direction * self.out_size), dtype=x.dtype)
+        return variable.Variable(self.device.send(zeros))
+
+
+class NStepRNNTanh(NStepRNNBase):
+    """Stacked simple recurrent layers with tanh.
+
+    Its arguments and attributes are those of `NStepRNNBase`; see `chainer.functions.n_step_rnn`.
+    """
+
+    n_weights = 2
+    n_cells = 1
+    use_bi_direction = False
+
+    def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
+        """`chainer.functions.n_step_rnn`."""
+        return n_step_rnn(*args, 'tanh')
+
+
+class NStepRNNReLU(NStepRNNBase):
+    """Stacked simple recurrent layers with rectifiers.
+
+    Its arguments and attributes are those of `NStepRNNBase`; see `chainer.functions.n_step_rnn`.
+    """
+
+    n_weights = 2
+    n_cells = 1
+    use_bi_direction = False
+
+    def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
+        """`chainer.functions.n_step_rnn`."""
+        return n_step_rnn(*args, 'relu')
+
+
+class NStepBiRNNTanh(NStepRNNBase):
+    """Stacked simple recurrent layers with tanh, in both directions.
+
+    Its arguments and attributes are those of `NStepRNNBase`; see `chainer.functions.n_step_birnn`.
+    """
+
+    n_weights = 2
+    n_cells = 1
+    use_bi_direction = True
+
+    def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
+        """`chainer.functions.n_step_birnn`."""
+        return n_step_birnn(*args, 'tanh')
+
+
+class NStepBiRNNReLU(NStepRNNBase):
+    """Stacked simple recurrent layers with rectifiers, in both directions.
+
+    Its arguments and attributes are those of `NStepRNNBase`; see `chainer.functions.n_step_birnn`.
+    """
+
+    n_weights = 2
+    n_cells = 1
+    use_bi_direction = True
+
+    def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
+        """`chainer.functions.n_step_birnn`."""
+        return n_step_birnn(*args, 'relu')

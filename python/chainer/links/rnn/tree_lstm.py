@@ -1,0 +1,156 @@
+"""`ChildSumTreeLSTM` and `NaryTreeLSTM`: long short-term memories of nodes in trees."""
+
+from __future__ import annotations
+
+import typing as tp
+
+from chainer import variable
+from chainer.functions.activation.sigmoid import sigmoid
+from chainer.functions.activation.tanh import tanh
+from chainer.functions.array.concat import concat
+from chainer.functions.array.split_axis import split_axis
+from chainer.functions.rnn.tree_lstm import tree_lstm
+from chainer.link import Chain
+from chainer.links.connection.linear import Linear
+from chainer.links.rnn._state import zeros
+
+
+class _TreeLSTM(Chain):
+    """What both have in common: the arguments."""
+
+    state_size: int
+    W_x: Linear
+
+    def _split(self, cshsx: tuple[tp.Any, ...]) -> tuple[list[tp.Any], list[tp.Any], tp.Any]:
+        """Cells and outputs of the children, and the input; zeros for what is None."""
+        name = type(self).__name__
+        if len(cshsx) % 2 != 1:
+            raise ValueError(
+                f'{name}: {len(cshsx)} arguments, expected as many cells as outputs, and the input'
+            )
+        *states, x = cshsx
+        given = next((s for s in cshsx if s is not None), None)
+        if given is None:
+            raise ValueError(f'{name}: all arguments are None, expected at least one array')
+        n = given.shape[0]
+        filled = [
+            zeros(self, n, self.state_size, given.dtype) if s is None else variable.as_variable(s)
+            for s in states
+        ]
+        if x is None:
+            if self.W_x.W.array is None:
+                raise ValueError(f'{name}: x is None, expected the array that says its features')
+            x = zeros(self, n, self.W_x.W.shape[1], given.dtype)
+        half = len(states) // 2
+        return filled[:half], filled[half:], x
+
+
+class ChildSumTreeLSTM(_TreeLSTM):
+    """A long short-term memory of a node with any number of children.
+
+    With ``a``, ``i``, ``o`` taken from ``W_x(x) + W_h_aio(h1 + h2 + ...)``, and for each child
+    ``fk = sigmoid(W_x(x) + W_h_f(hk))``, it is ``c = tanh(a) * sigmoid(i) + f1 * c1 + ...``,
+    ``h = sigmoid(o) * tanh(c)``.
+
+    Args:
+        in_size: Features of the input; None: taken from the first one.
+        out_size: Units.
+
+    Attributes:
+        W_x (Linear): From the input to ``a``, ``i``, ``o`` and the forget gates.
+        W_h_aio (Linear): From the sum of the children's outputs; without bias.
+        W_h_f (Linear): From the output of a child to its forget gate; without bias.
+
+    Source: Tai et al., ACL 2015.
+    """
+
+    def __init__(self, in_size: int | None, out_size: int) -> None:
+        super().__init__()
+        with self.init_scope():
+            self.W_x = Linear(in_size, 4 * out_size)
+            self.W_h_aio = Linear(out_size, 3 * out_size, nobias=True)
+            self.W_h_f = Linear(out_size, out_size, nobias=True)
+        self.in_size = in_size
+        self.state_size = out_size
+
+    def forward(self, *cshsx: tp.Any) -> tuple[tp.Any, tp.Any]:
+        """Apply the layer to a node.
+
+        Args:
+            *cshsx: The cells of the children, their outputs, and the input: Variables or arrays,
+                ``(N, out_size)`` and ``(N, in_size)``. None stands for zeros.
+
+        Returns:
+            tuple of Variable: The cell and the output, ``(N, out_size)``.
+
+        Raises:
+            ValueError: If there are not as many cells as outputs, or all is None.
+        """
+        cells, outputs, x = self._split(cshsx)
+        units = self.state_size
+        aio, forget = split_axis(self.W_x(x), [3 * units], 1)
+        if outputs:
+            aio = aio + self.W_h_aio(sum(outputs[1:], outputs[0]))
+            forgets = [forget + self.W_h_f(h) for h in outputs]
+            return tree_lstm(*cells, concat([aio, *forgets], 1))
+        a, i, o = split_axis(aio, 3, 1)
+        c = tanh(a) * sigmoid(i)
+        return c, sigmoid(o) * tanh(c)
+
+
+class NaryTreeLSTM(_TreeLSTM):
+    """A long short-term memory of a node with a given number of children, each with weights.
+
+    With ``a``, ``i``, ``o``, ``f1``, ... taken from ``W_x(x) + W_h1(h1) + ...``, it is
+    ``c = tanh(a) * sigmoid(i) + sigmoid(f1) * c1 + ...``, ``h = sigmoid(o) * tanh(c)``.
+
+    Args:
+        in_size: Features of the input; None: taken from the first one.
+        out_size: Units.
+        n_ary: The number of children.
+
+    Attributes:
+        W_x (Linear): From the input to all gates.
+        W_h1 (Linear): From the output of the first child to all gates; without bias. The others,
+            `W_h2` and so on, are the same.
+
+    Source: Tai et al., ACL 2015.
+    """
+
+    def __init__(self, in_size: int | None, out_size: int, n_ary: int = 2) -> None:
+        if n_ary < 1:
+            raise ValueError(f'NaryTreeLSTM: n_ary is {n_ary}, expected at least 1')
+        super().__init__()
+        with self.init_scope():
+            self.W_x = Linear(in_size, (3 + n_ary) * out_size)
+            for k in range(1, n_ary + 1):
+                link = Linear(out_size, (3 + n_ary) * out_size, nobias=True)
+                setattr(self, f'W_h{k}', link)
+        self.in_size = in_size
+        self.state_size = out_size
+        self.n_ary = n_ary
+
+    def forward(self, *cshsx: tp.Any) -> tuple[tp.Any, tp.Any]:
+        """Apply the layer to a node.
+
+        Args:
+            *cshsx: The cells of the children, their outputs, and the input: Variables or arrays,
+                ``(N, out_size)`` and ``(N, in_size)``. None stands for zeros.
+
+        Returns:
+            tuple of Variable: The cell and the output, ``(N, out_size)``.
+
+        Raises:
+            ValueError: If there is another number of arguments, or all is None.
+        """
+        if len(cshsx) != 2 * self.n_ary + 1:
+            raise ValueError(
+                f'NaryTreeLSTM: {len(cshsx)} arguments, expected {2 * self.n_ary + 1}: the cells '
+                f'and outputs of {self.n_ary} children, and the input'
+            )
+        cells, outputs, x = self._split(cshsx)
+        gates = self.W_x(x)
+        for k, (given, h) in enumerate(zip(cshsx[self.n_ary : -1], outputs, strict=True), 1):
+            if given is not None:
+                gates = gates + getattr(self, f'W_h{k}')(h)
+        return tree_lstm(*cells, gates)

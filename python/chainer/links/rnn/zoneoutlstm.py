@@ -1,0 +1,87 @@
+"""`StatefulZoneoutLSTM`: a long short-term memory that keeps parts of its state at random."""
+
+from __future__ import annotations
+
+import typing as tp
+
+from chainer.functions.noise.zoneout import zoneout
+from chainer.functions.rnn.lstm import lstm
+from chainer.links.connection.linear import Linear
+from chainer.links.rnn._state import Stateful, zeros
+from chainer.utils import argument
+
+
+class StatefulZoneoutLSTM(Stateful):
+    """A long short-term memory with zoneout, which keeps its state.
+
+    In training, each element of the next cell, and of the next output, is that of the one before
+    with a given probability.
+
+    Args:
+        in_size: Features of the input; None: taken from the first one.
+        out_size: Units.
+        c_ratio: The probability for cells.
+        h_ratio: The probability for outputs.
+
+    Attributes:
+        upward (Linear): From the input to the gates; those of a unit stand side by side.
+        lateral (Linear): From the output before to the gates; without bias.
+        c (Variable): The cell, or None.
+        h (Variable): The output before, or None.
+
+    Source: Krueger et al., ICLR 2017.
+    """
+
+    _states = ('c', 'h')
+    c: tp.Any = None
+
+    def __init__(
+        self,
+        in_size: int | None,
+        out_size: int,
+        c_ratio: float = 0.5,
+        h_ratio: float = 0.5,
+        **kwargs: tp.Any,
+    ) -> None:
+        if kwargs:
+            argument.check_unexpected_kwargs(
+                kwargs,
+                train='train argument is not supported anymore. Use chainer.using_config',
+            )
+            argument.assert_kwargs_empty(kwargs)
+        super().__init__()
+        self.state_size = out_size
+        self.c_ratio = c_ratio
+        self.h_ratio = h_ratio
+        with self.init_scope():
+            self.upward = Linear(in_size, 4 * out_size)
+            self.lateral = Linear(out_size, 4 * out_size, nobias=True)
+
+    def set_state(self, c: tp.Any, h: tp.Any) -> None:
+        """Sets the state, which moves to the device of the link.
+
+        Args:
+            c (Variable): The cell, (N, out_size).
+            h (Variable): The output before, (N, out_size).
+        """
+        self._set_states(c=c, h=h)
+
+    def forward(self, x: tp.Any) -> tp.Any:
+        """Apply the layer to the next element of the sequences.
+
+        Args:
+            x (Variable or array): ``(N, in_size)``.
+
+        Returns:
+            Variable: ``(N, out_size)``.
+        """
+        gates = self.upward(x)
+        if self.h is not None:
+            gates = gates + self.lateral(self.h)
+        c, h = (
+            zeros(self, x.shape[0], self.state_size, gates.dtype) if state is None else state
+            for state in (self.c, self.h)
+        )
+        next_c, next_h = lstm(c, gates)
+        self.c, self.h = zoneout(c, next_c, self.c_ratio), zoneout(h, next_h, self.h_ratio)
+        return self.h

@@ -141,6 +141,32 @@ def test_one_element_for_each_mean_is_warned_of(device):
         close(y.array, np.zeros(shape))
 
 
+@pytest.mark.parametrize(
+    'make',
+    [
+        lambda: L.BatchNormalization(4),
+        lambda: L.BatchRenormalization(4),
+        lambda: L.DecorrelatedBatchNormalization(4, groups=2),
+    ],
+)
+def test_training_leaves_gradients_of_an_evaluation_alone(make, device):
+    """A generator that is judged by a network that then learns, and one backward of both."""
+    found = []
+    for trains in (False, True):
+        link = make().to_device(device)
+        link(device.send(random(9, 4)))
+        x = Variable(device.send(random(5, 4)))
+        with chainer.using_config('train', False):
+            y = link(x)
+        link.cleargrads()
+        if trains:
+            link(device.send(random(8, 4)))
+        F.sum(y * y * y).backward()
+        found.append([to_numpy(v.grad) for v in (x, *link.params())])
+    for expected, actual in zip(*found, strict=True):
+        np.testing.assert_array_equal(actual, expected)
+
+
 def test_fixed_batch_renormalization_is_deprecated():
     row = np.ones(3, 'f')
     with pytest.warns(DeprecationWarning, match='use fixed_batch_normalization'):

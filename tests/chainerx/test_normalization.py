@@ -282,7 +282,7 @@ def test_a_read_only_numpy_array_is_not_written(device):
 
 
 def test_writes_are_noticed(device):
-    """Of what backward reads again; and running statistics are none of that, unless given."""
+    """Of what backward reads again; running statistics are none of that."""
     p, mean, var = chx.ones(3), chx.zeros(3), chx.ones(3)
     x = chx.array(draw((4, 3), 'float32')).require_grad()
     y = chx.batch_norm(x, p, p, mean, var)
@@ -291,9 +291,25 @@ def test_writes_are_noticed(device):
     p += 1
     with pytest.raises(chx.GradientError, match=r'batch_norm: input 1'):
         y.backward()
-    y = chx.fixed_batch_norm(x, p, p, mean, var)
-    chx.batch_norm(x.as_grad_stopped(), p, p, None, var)
-    with pytest.raises(chx.GradientError, match='fixed_batch_norm: an operand'):
+
+
+@everywhere
+@pytest.mark.parametrize('dtype', ['float16', 'float32'])
+def test_training_leaves_gradients_of_an_evaluation_alone(anywhere, dtype):
+    """It moves the statistics, in place, that the evaluation went by."""
+    xs = [chx.array(draw(s, dtype)).require_grad() for s in ((4, 3), (3,), (3,))]
+    found = []
+    for trains in (False, True):
+        mean, var = (chx.array(abs(draw((3,), name=n))) for n in ('mean', 'var'))
+        y = chx.fixed_batch_norm(*xs, mean, var)
+        if trains:
+            chx.batch_norm(*xs, mean, var)
+        found.append([to_numpy(g).tolist() for g in chx.grad([(y * y).sum()], xs)])
+    assert found[0] == found[1]
+    statistics = [chx.ones(3).require_grad(), chx.ones(3).require_grad()]
+    y = chx.fixed_batch_norm(*xs, *statistics)
+    statistics[1].as_grad_stopped()[...] = 2
+    with pytest.raises(chx.GradientError, match='fixed_batch_norm: input 4'):
         y.backward()
 
 

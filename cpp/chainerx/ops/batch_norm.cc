@@ -102,6 +102,12 @@ class Running {
     bool is_copy_{false};
 };
 
+// Statistics that a gradient needs. They are running ones as a rule, which a batch in training
+// moves in place before backward comes to this one; what is in a graph can't be moved.
+Array Kept(const Array& statistic) {
+    return statistic.IsBackpropRequired(AnyGraph{}) ? statistic : Copy(Detached(statistic));
+}
+
 Array InOrderOf(const Array& x, const Array& y) {
     const Array out = internal::EmptyResult(x, x.dtype());
     CallOn<kernels::AsType>(x.device(), y, out);
@@ -223,8 +229,8 @@ Array FixedBatchNorm(const Array& x, const Array& gamma, const Array& beta, cons
     }
     const ConstArrayRef inputs[] = {x, gamma, beta, mean, var};
     if (Record rec{kFixedBatchNorm, inputs, std::span{&y, 1}}) {
-        rec.GradAll([x = rec.Save(x), gamma = rec.Save(gamma), mean = rec.Save(mean),
-                     var = rec.Save(var), beta_shape = beta.shape(), spread, eps, wide,
+        rec.GradAll([x = rec.Save(x), gamma = rec.Save(gamma), mean = rec.Save(Kept(mean)),
+                     var = rec.Save(Kept(var)), beta_shape = beta.shape(), spread, eps, wide,
                      params_shape](GradContext& context) {
             const auto needs = [&](int i) { return context.IsInputGradRequired(i); };
             const Array g = AsType(context.output_grad(), wide, false);

@@ -8,7 +8,7 @@ import typing as tp
 import chainerx
 import numpy as np
 
-from chainer import variable
+from chainer import configuration, variable
 from chainer._graph import builtin
 from chainer._graph.builtin import BuiltinFunction
 from chainer._graph.declaration import routine
@@ -215,4 +215,9 @@ def fixed_decorrelated_batch_normalization(
         ValueError: If ``groups`` is not positive.
     """
     _check_groups('fixed_decorrelated_batch_normalization', groups)
+    if configuration.config.enable_backprop:
+        # Training moves running statistics in place, maybe before backward comes to this.
+        mean, projection = (
+            a if isinstance(a, variable.Variable) else a.copy() for a in (mean, projection)
+        )
     return FixedDecorrelatedBatchNormalization.call(x, mean, projection, groups=groups)

@@ -154,6 +154,40 @@ def test_bad_parameters(case, device):
 
 
 @pytest.mark.parametrize(
+    ('call', 'shape'),
+    [
+        (lambda a: chx.zeros(a(3)), (3,)),
+        (lambda a: chx.zeros((6, 2)).reshape(a(12)), (12,)),
+        (lambda a: chx.zeros((2, 3)).sum(a(1)), (2,)),
+        (lambda a: chx.zeros((2, 3)).sum(a([1, 0])), ()),
+        (lambda a: chx.broadcast_to(chx.zeros(1), a(3)), (3,)),
+        (lambda a: chx.pad(chx.zeros((2, 3)), a(1)), (4, 5)),
+        (lambda a: chx.pad(chx.zeros((2, 3)), a([[1, 0], [2, 2]])), (3, 7)),
+        (lambda a: chx.max_pool(chx.zeros((1, 1, 6, 6)), a(2)), (1, 1, 3, 3)),
+        (lambda a: chx.max_pool(chx.zeros((1, 1, 6, 6)), a([3, 2]), pad=a([0, 1])), (1, 1, 2, 4)),
+        (lambda a: chx.max_pool(chx.zeros((1, 1, 6, 6)), 2, pad=a([[0, 0], [0, 2]])), (1, 1, 3, 4)),
+        (lambda a: chx.adaptive_max_pool(chx.zeros((1, 1, 6, 6)), a([3, 2])), (1, 1, 3, 2)),
+    ],
+)
+@pytest.mark.parametrize('dtype', ['int64', 'uint8', 'float32'])
+def test_arrays_of_numpy_where_integers_are_taken(call, shape, dtype):
+    if dtype != 'float32':
+        assert call(lambda v: np.array(v, dtype)).shape == shape
+        return
+    with pytest.raises(TypeError, match=r'^\w+: \w+ must be an integer, got numpy'):
+        call(lambda v: np.array(v, dtype))
+
+
+def test_other_sequences_of_integers():
+    x = chx.zeros((1, 1, 6, 6))
+    assert chx.max_pool(x, range(2, 4), pad=[range(2), (1, 0)]).shape == (1, 1, 3, 2)
+    with pytest.raises(TypeError, match='max_pool: ksize must be an integer, got str'):
+        chx.max_pool(x, '22')
+    with pytest.raises(chx.DimensionError, match=r'pad is \(\), expected 2 numbers'):
+        chx.max_pool(x, 2, pad=np.zeros(0, 'i'))
+
+
+@pytest.mark.parametrize(
     'case', [c for c in unique(ROWS) if 'axis=' in c.sig and 'arrays' not in c.sig], ids=str
 )
 def test_bad_axis(case, device):
@@ -169,11 +203,11 @@ def test_bad_axis(case, device):
         assert isinstance(info.value, DOCUMENTED), f'{case.name}: {info.value!r} for axis {bad}'
         if isinstance(info.value, chx.DimensionError) and -(2**63) <= bad < 2**63:
             assert str(bad) in str(info.value), f'{case.name}: {info.value} lacks {bad}'
-    for bad in (float('nan'), 0.0, 1.5, '0', b'', object(), 1j, True):
+    for bad in (float('nan'), 0.0, 1.5, '0', b'', object(), 1j, True, np.array(0.0), np.array('a')):
         prepared = prepare(case, spec, device)
         if 'indices' in case.sig:
             prepared.call = Call(prepared.call.args[:2], prepared.call.kw)
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match=': axis must be'):
             run_with_axis(case, prepared, bad)
 
 

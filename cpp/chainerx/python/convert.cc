@@ -133,15 +133,25 @@ std::string_view ToString(const char* op, const char* name, PyObject* o) {
     return {s, static_cast<size_t>(n)};
 }
 
+Ref TrySequence(PyObject* o) {
+    if (PyTuple_Check(o) || PyList_Check(o)) return Ref{Py_NewRef(o)};
+    if (PyUnicode_Check(o) || PyBytes_Check(o) || !PySequence_Check(o) || IsNdArray(o)) return {};
+    Ref sequence{PySequence_Fast(o, "")};
+    if (!sequence) {
+        // An array of NumPy without axes, as its type has sequences.
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw PythonError{};
+        PyErr_Clear();
+    }
+    return sequence;
+}
+
 namespace {
 
 // Calls f on each integer of a sequence; false if `o` is not one.
 template <auto kConvert = &ToIntNotBool, typename F>
 bool ForEachInt(const char* op, const char* name, PyObject* o, F&& f) {
-    if (PyUnicode_Check(o) || PyBytes_Check(o) || !PySequence_Check(o) || IsNdArray(o)) {
-        return false;
-    }
-    const Ref sequence = Check(PySequence_Fast(o, name));
+    const Ref sequence = TrySequence(o);
+    if (!sequence) return false;
     const Items items{sequence.get()};
     for (Py_ssize_t i = 0; i < items.size(); ++i) f(kConvert(op, name, items[i]));
     return true;

@@ -8,6 +8,7 @@
 #include "chainerx/core/array.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/ndarray.h"
+#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 
@@ -37,6 +38,8 @@ std::string_view ToString(const char* op, const char* name, PyObject* o);
 
 // An integer or a sequence of integers.
 Shape ToShape(const char* op, const char* name, PyObject* o);
+// A list or tuple of what `o` has, for Items; null if it is no sequence, or an array of ours.
+Ref TrySequence(PyObject* o);
 // For "*args": the integers themselves, or one sequence of them.
 Shape ToShapeFromArgs(const char* op, const char* name, PyObject* tuple);
 // A sequence of integers, or an array of them with a dimension; nullopt for anything else.

@@ -5,14 +5,9 @@
 #include "chainerx/python/ref.h"
 
 namespace chainerx::python {
-namespace {
-
-bool IsSequence(PyObject* o) { return PyTuple_Check(o) || PyList_Check(o); }
-
-}  // namespace
-
 PerAxis ToPerAxis(const char* op, const char* name, PyObject* o) {
-    return IsSequence(o) ? PerAxis(ToShape(op, name, o)) : PerAxis(ToIntNotBool(op, name, o));
+    if (const Ref sequence = TrySequence(o)) return PerAxis(ToShape(op, name, sequence.get()));
+    return PerAxis(ToIntNotBool(op, name, o));
 }
 
 PerAxis ToPerAxisOr(const char* op, const char* name, PyObject* o, int64_t fallback) {
@@ -26,15 +21,16 @@ std::optional<PerAxis> ToOptionalPerAxis(const char* op, const char* name, PyObj
 
 AxisPads ToAxisPads(const char* op, PyObject* o) {
     if (o == nullptr) return 0;
-    if (!IsSequence(o)) return AxisPads{ToPerAxis(op, "pad", o)};
-    const Items items{o};
-    bool pairs = items.size() > 0;
-    for (Py_ssize_t i = 0; i < items.size(); ++i) pairs = pairs && IsSequence(items[i]);
-    if (!pairs) return AxisPads{ToPerAxis(op, "pad", o)};
+    const Ref sequence = TrySequence(o);
+    if (!sequence) return AxisPads{ToPerAxis(op, "pad", o)};
+    const Items items{sequence.get()};
+    if (items.size() == 0) return AxisPads{ToPerAxis(op, "pad", sequence.get())};
     Shape before;
     Shape after;
     for (Py_ssize_t i = 0; i < items.size(); ++i) {
-        const Shape pair = ToShape(op, "pad", items[i]);
+        const Ref inner = TrySequence(items[i]);
+        if (!inner) return AxisPads{ToPerAxis(op, "pad", sequence.get())};
+        const Shape pair = ToShape(op, "pad", inner.get());
         if (pair.ndim() != 2) {
             throw DimensionError{op,      ": pad[", int64_t{i},
                                  "] is ", pair,     ", expected (before, after)"};

@@ -30,10 +30,10 @@ std::vector<std::pair<int64_t, int64_t>> ToWidths(PyObject* o, int8_t ndim) {
         }
         widths.emplace_back(w[0], w[w.ndim() - 1]);
     };
-    if (PyTuple_Check(o) || PyList_Check(o)) {
-        const Items items{o};
+    if (const Ref sequence = TrySequence(o)) {
+        const Items items{sequence.get()};
         if (items.size() == 0 && ndim == 0) return widths;
-        const bool nested = items.size() > 0 && !PyIndex_Check(items[0]);
+        const bool nested = items.size() > 0 && TrySequence(items[0]);
         for (Py_ssize_t i = 0; nested && i < items.size(); ++i) pair(items[i]);
         if (!nested) pair(o);
     } else {

@@ -127,7 +127,7 @@ def _errors() -> str:
     for name, value in sorted(vars(_core).items()):
         if isinstance(value, type) and issubclass(value, Exception):
             bases = ', '.join(
-                b.__name__ if b.__module__ == 'chainerx' else f'builtins.{b.__name__}'
+                b.__name__ if b.__module__ == 'chainerx' else f'{b.__module__}.{b.__name__}'
                 for b in value.__bases__
             )
             out.append((len(value.__mro__), f'class {name}({bases}): ...'))
@@ -178,6 +178,7 @@ def stubs() -> dict[str, str]:
         + _aliases('alias')
     )
     sub = HEADER + 'from chainerx._core import Axis, DeviceLike, DtypeLike, ShapeLike, ndarray\n\n'
+    linalg = HEADER + 'from chainerx._core import LinAlgError as LinAlgError, ndarray\n\n'
     special = HEADER + 'from chainerx._core import Scalar, erf as erf, ndarray\n\n'
     special += _functions('special') + _aliases('special alias').replace('erf = erf\n', '')
     graph = HEADER + 'from chainerx._core import BackpropId, Device, ndarray\n\n'
@@ -186,7 +187,7 @@ def stubs() -> dict[str, str]:
         'graph.pyi': graph + _nanobind(_core.graph),
         'kernels.pyi': HEADER + _nanobind(_core.kernels),
         'random.pyi': sub + _functions('random'),
-        'linalg.pyi': sub + _functions('linalg'),
+        'linalg.pyi': linalg + _functions('linalg'),
         'special.pyi': special,
     }
 

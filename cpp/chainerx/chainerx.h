@@ -32,6 +32,7 @@
 #include "chainerx/ops/hyperbolic.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/linalg.h"
+#include "chainerx/ops/factor.h"
 #include "chainerx/ops/logic.h"
 #include "chainerx/ops/loss.h"
 #include "chainerx/ops/manipulation.h"

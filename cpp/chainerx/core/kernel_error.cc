@@ -28,6 +28,13 @@ std::string KernelError::ToString() const {
         case Kind::kFewSteps:
             return StrCat(op, ": ", argument, "[", position, "] needs ", value,
                           " steps, but input_length[", position, "] is ", bound);
+        case Kind::kSingular:
+            return StrCat(op, ": matrix ", position, " of ", argument, " is singular: pivot ",
+                          value, " of ", bound, " is 0");
+        case Kind::kIndefinite:
+            return StrCat(op, ": matrix ", position, " of ", argument,
+                          " is not positive definite: its first ", value, " of ", bound,
+                          " rows and columns are, one more are not");
         case Kind::kNone:
             break;
     }

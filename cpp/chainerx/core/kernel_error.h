@@ -1,4 +1,5 @@
-// What kernels find wrong in the values of their operands: an index or a label out of range.
+// What kernels find wrong in the values of their operands: an index or a label out of range, a
+// matrix that can't be factored.
 //
 // Where kernels are synchronous, it is thrown at once. Elsewhere the kernel leaves it in the memory
 // of its device, is otherwise harmless (it touches nothing out of bounds; what it writes is
@@ -16,7 +17,16 @@ namespace chainerx {
 
 // Plain data, so that a device can hold one. `op` and `argument` are literals of the host.
 struct KernelError {
-    enum class Kind : int32_t { kNone, kIndex, kUnsignedIndex, kLabel, kLength, kFewSteps };
+    enum class Kind : int32_t {
+        kNone,
+        kIndex,
+        kUnsignedIndex,
+        kLabel,
+        kLength,
+        kFewSteps,
+        kSingular,
+        kIndefinite
+    };
 
     Kind kind{Kind::kNone};
     bool may_ignore{false};   // kLabel: `ignored` marks rows that don't count
@@ -50,6 +60,18 @@ struct KernelError {
         return {Kind::kFewSteps, false, op, argument, position, needed, steps};
     }
 
+    // Matrix `position` of a batch of n x n has no pivot number `pivot`.
+    static KernelError Singular(const char* op, const char* argument, int64_t position,
+                                int64_t pivot, int64_t n) {
+        return {Kind::kSingular, false, op, argument, position, pivot, n};
+    }
+    // Its first `rows` rows and columns are positive definite, one more are not.
+    static KernelError Indefinite(const char* op, const char* argument, int64_t position,
+                                  int64_t rows, int64_t n) {
+        return {Kind::kIndefinite, false, op, argument, position, rows, n};
+    }
+
+    bool is_of_matrix() const { return kind == Kind::kSingular || kind == Kind::kIndefinite; }
     CX_API std::string ToString() const;
 };
 

@@ -15,18 +15,11 @@
 namespace chainerx {
 namespace {
 
+using internal::SwapLast;
+
 constexpr OpInfo kMatmul{"matmul", &kernels::Matmul::kInfo};
 constexpr OpInfo kDot{"dot", &kernels::Matmul::kInfo};
 constexpr OpInfo kLinear{"linear", &kernels::Linear::kInfo};
-
-// The matrices transposed.
-Array SwapLast(const Array& x) {
-    Axes axes;
-    for (int8_t i = 0; i < x.ndim() - 2; ++i) axes.push_back(i);
-    axes.push_back(static_cast<int8_t>(x.ndim() - 1));
-    axes.push_back(static_cast<int8_t>(x.ndim() - 2));
-    return Transpose(x, axes);
-}
 
 Array InsertAxis(const Array& x, int8_t axis) {
     Shape shape = x.shape();
@@ -205,6 +198,14 @@ Shape LinearShape(const Array& x, const Array& w, const std::optional<Array>& b,
 }
 
 }  // namespace
+
+Array internal::SwapLast(const Array& x) {
+    Axes axes;
+    for (int8_t i = 0; i < x.ndim() - 2; ++i) axes.push_back(i);
+    axes.push_back(static_cast<int8_t>(x.ndim() - 1));
+    axes.push_back(static_cast<int8_t>(x.ndim() - 2));
+    return Transpose(x, axes);
+}
 
 Array Matmul(const Array& x1, const Array& x2) {
     if (x1.ndim() == 0 || x2.ndim() == 0) {

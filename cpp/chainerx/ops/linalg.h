@@ -19,4 +19,10 @@ CX_API Array Matmul(const Array& x1, const Array& x2);
 CX_API Array Linear(const Array& x, const Array& w, const std::optional<Array>& b = std::nullopt,
                     int64_t n_batch_axes = 1);
 
+namespace internal {
+
+// Each matrix transposed.
+Array SwapLast(const Array& x);
+
+}  // namespace internal
 }  // namespace chainerx

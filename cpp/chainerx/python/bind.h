@@ -128,6 +128,7 @@ PyObject* CallBound(const ArgSpec& spec, PyObject* self, PyObject* const* args, 
 // In the body, `self` is the ndarray object; Self(self) its array.
 #define CX_METHOD(Name, signature, doc) CX_BIND(kMethod, Method, Name, signature, doc)
 #define CX_RANDOM(Name, signature, doc) CX_BIND(kRandom, Random, Name, signature, doc)
+#define CX_LINALG(Name, signature, doc) CX_BIND(kLinalg, Linalg, Name, signature, doc)
 #define CX_SPECIAL(Name, signature, doc) CX_BIND(kSpecial, Special, Name, signature, doc)
 #define CX_SPECIAL_ALIAS(Name, Routine) \
     static const Alias SpecialAlias_##Name{Binding::kSpecial, #Name, #Routine};

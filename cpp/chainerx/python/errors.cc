@@ -14,6 +14,7 @@ namespace chainerx::python {
 namespace {
 
 PyObject* g_base = nullptr;
+PyObject* g_LinAlgError = nullptr;  // what KernelErrors of matrices become
 #define CX_CLASS(Name) PyObject* g_##Name = nullptr;
 CX_ERROR_LIST(CX_CLASS)
 #undef CX_CLASS
@@ -71,6 +72,9 @@ void InitErrors(PyObject* module) {
     g_GradientCheckError =
         MakeClass(module, "GradientCheckError", "Numerical and computed gradients differ.",
                   PyExc_AssertionError);
+    g_LinAlgError =
+        MakeClass(module, "LinAlgError", "A matrix is singular, or not positive definite.",
+                  nanobind::module_::import_("numpy.linalg").attr("LinAlgError").ptr());
     // These surface as the builtins alone, as documented.
     g_IndexError = PyExc_IndexError;
     g_ValueError = PyExc_ValueError;
@@ -89,7 +93,7 @@ void TranslateException(const char* op) noexcept {
         if (PyErr_Occurred() == nullptr) PyErr_SetNone(PyExc_KeyboardInterrupt);
     } catch (const KernelCheckError& e) {
         // It may be of an earlier operation, which it names, and not of the one that waited.
-        SetError(g_IndexError, e.what(), nullptr);
+        SetError(e.error().is_of_matrix() ? g_LinAlgError : g_IndexError, e.what(), nullptr);
     }
 #define CX_CATCH(Name)                    \
     catch (const Name& e) {               \

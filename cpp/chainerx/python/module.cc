@@ -78,6 +78,7 @@ NB_MODULE(_core, m) {
     AddFunctions(random, Binding::kRandom);
     nb::module_ linalg = m.def_submodule("linalg", "Linear algebra.");
     AddFunctions(linalg, Binding::kLinalg);
+    linalg.attr("LinAlgError") = m.attr("LinAlgError");
     nb::module_ special =
         m.def_submodule("special", "Special functions, under the names of scipy.special.");
     AddFunctions(special, Binding::kSpecial);

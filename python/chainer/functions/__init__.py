@@ -114,9 +114,11 @@ from chainer.functions.math.basic_math import absolute, add
 from chainer.functions.math.batch_l2_norm_squared import batch_l2_norm_squared
 from chainer.functions.math.bias import bias
 from chainer.functions.math.ceil import ceil
+from chainer.functions.math.cholesky import cholesky
 from chainer.functions.math.clip import clip
 from chainer.functions.math.cumprod import cumprod
 from chainer.functions.math.cumsum import cumsum
+from chainer.functions.math.det import batch_det, det
 from chainer.functions.math.digamma import digamma
 from chainer.functions.math.einsum import einsum
 from chainer.functions.math.erf import erf
@@ -131,6 +133,7 @@ from chainer.functions.math.floor import floor
 from chainer.functions.math.fmod import fmod
 from chainer.functions.math.hyperbolic import cosh, sinh
 from chainer.functions.math.identity import identity
+from chainer.functions.math.inv import batch_inv, inv
 from chainer.functions.math.lgamma import lgamma
 from chainer.functions.math.linear_interpolate import linear_interpolate
 from chainer.functions.math.log_ndtr import log_ndtr

@@ -5,5 +5,65 @@ from typing import Any
 
 import numpy
 
-from chainerx._core import Axis, DeviceLike, DtypeLike, ShapeLike, ndarray
+from chainerx._core import LinAlgError as LinAlgError, ndarray
 
+def cholesky(a: ndarray) -> ndarray:
+    """Cholesky's factors: lower triangles ``l`` with ``a = l @ l.T``.
+
+    Args:
+        a (ndarray): (..., n, n), float32 or float64; symmetric, of which the lower triangles are read.
+    Returns:
+        ndarray: Shape and dtype of ``a``. Differentiable, any order; the gradient is symmetric.
+    Raises:
+        DtypeError: For other dtypes.
+        DimensionError: If matrices are not square.
+        LinAlgError: If a matrix is not positive definite."""
+
+def det(a: ndarray) -> ndarray:
+    """Determinants of matrices.
+
+    Args:
+        a (ndarray): (..., n, n), float32 or float64.
+    Returns:
+        ndarray: (...), 0 for singular matrices. Differentiable, any order; backward of a singular one is a LinAlgError.
+    Raises:
+        DtypeError: For other dtypes.
+        DimensionError: If matrices are not square."""
+
+def inv(a: ndarray) -> ndarray:
+    """Inverses of matrices.
+
+    Args:
+        a (ndarray): (..., n, n), float32 or float64.
+    Returns:
+        ndarray: Shape and dtype of ``a``. Differentiable, any order.
+    Raises:
+        DtypeError: For other dtypes.
+        DimensionError: If matrices are not square.
+        LinAlgError: If a matrix is singular.
+    Note:
+        :func:`solve` is faster and more precise than a product with the inverse."""
+
+def slogdet(a: ndarray) -> tuple[ndarray, ndarray]:
+    """Sign and logarithm of determinants, which may be out of the range of floats.
+
+    Args:
+        a (ndarray): (..., n, n), float32 or float64.
+    Returns:
+        tuple of ndarray: The signs, 0 for singular matrices, which have no gradient; the logarithms of the absolute values, differentiable, any order; backward of a singular one is a LinAlgError.
+    Raises:
+        DtypeError: For other dtypes.
+        DimensionError: If matrices are not square."""
+
+def solve(a: ndarray, b: ndarray) -> ndarray:
+    """The solution ``x`` of ``a @ x = b``.
+
+    Args:
+        a (ndarray): (..., n, n), float32 or float64.
+        b (ndarray): (n,), or (..., n, k); float32 or float64. The axes before the matrices broadcast.
+    Returns:
+        ndarray: (..., n) or (..., n, k), the promoted dtype. Differentiable in both, any order.
+    Raises:
+        DtypeError: For other dtypes.
+        DimensionError: If matrices are not square.
+        LinAlgError: If a matrix is singular."""

@@ -1,8 +1,9 @@
-"""Products of matrices."""
+"""Products of matrices, and chainerx.linalg."""
 
+import chainerx as chx
 import numpy as np
 
-from cases._table import ALL, BOOL, COMPLEX, REAL, Case, call, f
+from cases._table import ALL, BOOL, COMPLEX, REAL, Case, c, call, f, seeded
 
 
 def _linear(x, w, b=None, n_batch_axes=1):
@@ -25,7 +26,108 @@ _PRODUCTS = [
     call(f(1, 1), f(1, 1)),
 ]
 
+
+def _good(*shape):
+    """Matrices that are far from singular, and have positive definite lower triangles."""
+    n = shape[-1] if shape else 0
+    data = seeded('linalg', *shape).uniform(-0.5, 0.5, shape) / max(1, n) ** 0.5 + 1.2 * np.eye(n)
+    return c(data)
+
+
+def _transposed(a):
+    return a.transpose((*range(a.ndim - 2), a.ndim - 1, a.ndim - 2))
+
+
+def _lower(a):
+    return np.tril(a) + np.swapaxes(np.tril(a, -1), -1, -2)
+
+
+def _slogdet(a):
+    return tuple(np.linalg.slogdet(a))
+
+
+_MATRICES = [
+    call(_good(3, 3)),
+    call(_good(1, 1)),
+    call(_good(2, 3, 3)),
+    call(_good(2, 1, 2, 2)),
+    call(_good(0, 0)),
+    call(_good(0, 2, 2)),
+    call(_good(3, 0, 0)),
+    call(_good(18, 18)),
+]
+_SINGULAR = [
+    (call(c([[1.0, 2.0], [2.0, 4.0]])), 'LinAlgError', 'matrix 0 of a is singular: pivot 1 of 2'),
+    (call(c([[[1.0, 0.0], [0.0, 1.0]], [[0.0] * 2] * 2])), 'LinAlgError', 'matrix 1 of a'),
+]
+_INDEFINITE = [
+    (call(c([[1.0, 2.0], [2.0, 1.0]])), 'LinAlgError', 'not positive definite.* first 1 of 2'),
+]
+_NOT_SQUARE = [
+    (call(f(2, 3)), 'DimensionError', '2 x 3'),
+    (call(f(3)), 'DimensionError', '1 axes'),
+    (call(f()), 'DimensionError', '0 axes'),
+]
+
+
+def _factor(name, ref, errors=(), **kw):
+    return Case(
+        f'linalg.{name}',
+        ref,
+        sig='a',
+        calls=_MATRICES,
+        dtypes=('float32', 'float64'),
+        tol=8,
+        gtol=8,
+        errors=[] if 'fn' in kw else [*_NOT_SQUARE, *errors],
+        layouts=False,  # those of broadcast numbers are singular; test_linalg.py has others
+        big=call(_good(150, 150)),
+        **kw,
+    )
+
+
 CASES = [
+    _factor('inv', np.linalg.inv, _SINGULAR),
+    _factor('det', np.linalg.det),
+    _factor('slogdet', _slogdet, multi=tuple, order=0, diff=()),
+    _factor('slogdet', lambda a: np.linalg.slogdet(a)[1], fn=lambda a: chx.linalg.slogdet(a)[1]),
+    _factor('cholesky', lambda a: np.linalg.cholesky(_lower(a)), _INDEFINITE, order=0, diff=()),
+    _factor(
+        'cholesky',
+        lambda a: np.linalg.cholesky(_lower(a)),
+        fn=lambda a: chx.linalg.cholesky(chx.tril(a) + _transposed(chx.tril(a, -1))),
+    ),
+    Case(
+        'linalg.solve',
+        np.linalg.solve,
+        sig='a, b',
+        calls=[
+            call(_good(3, 3), f(3)),
+            call(_good(3, 3), f(3, 2)),
+            call(_good(2, 3, 3), f(2, 3, 1)),
+            call(_good(2, 1, 2, 2), f(3, 2, 4)),
+            call(_good(4, 2, 2), f(2)),
+            call(_good(3, 3), f(2, 3, 2)),
+            call(_good(3, 3), f(3, 0)),
+            call(_good(0, 0), f(0, 2)),
+            call(_good(0, 2, 2), f(2, 3)),
+            call(_good(18, 18), f(18, 3)),
+        ],
+        dtypes=('float32', 'float64'),
+        binary=True,
+        tol=8,
+        gtol=8,
+        errors=[
+            (call(f(2, 3), f(2)), 'DimensionError', '2 x 3'),
+            (call(_good(2, 2), f(3)), 'DimensionError', r'b.shape\[0\] is 3, expected 2'),
+            (call(_good(2, 2), f(2, 3, 2)), 'DimensionError', r'b.shape\[1\] is 3, expected 2'),
+            (call(_good(2, 2, 2), f(3, 2, 2)), 'DimensionError'),
+            (call(_good(2, 2), f()), 'DimensionError', 'no axes'),
+            (call(c([[0.0]]), f(1)), 'LinAlgError', 'solve: matrix 0 of a is singular'),
+        ],
+        big=call(_good(150, 150), f(150, 40)),
+        layouts=False,
+    ),
     Case(
         'dot',
         np.dot,

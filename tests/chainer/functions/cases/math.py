@@ -2,6 +2,7 @@
 
 import operator
 
+import chainer.functions as F
 import numpy as np
 from functions.cases._table import NUMBERS, Case, InvalidType, c, call, f, i, own
 
@@ -43,6 +44,29 @@ def _logsumexp(x, axis=None):
     from scipy.special import logsumexp
 
     return logsumexp(x, axis=axis)
+
+
+def _good(*shape):
+    """Matrices that are far from singular; symmetric and positive definite, too."""
+    n = shape[-1]
+    data = np.random.RandomState(n).uniform(-0.5, 0.5, shape) / max(1, n) ** 0.5
+    return c(data + np.swapaxes(data, -1, -2) + 1.5 * np.eye(n))
+
+
+def _det(a):
+    return np.linalg.det(a)
+
+
+_SINGULAR = (call(c([[1.0, 2.0], [2.0, 4.0]])), ValueError, 'singular')
+_BAD_MATRIX = [
+    (call(f(2, 3)), InvalidType, 'shape'),
+    (call(f(2, 2, 2)), InvalidType, 'ndim'),
+    (call(f(3)), InvalidType, 'ndim'),
+]
+_BAD_MATRICES = [
+    (call(f(2, 2, 3)), InvalidType, 'shape'),
+    (call(f(2, 2)), InvalidType, 'ndim'),
+]
 
 
 def _special(name):
@@ -233,6 +257,25 @@ CASES = [
          calls=[call(2.5, f(3, lo=0.5)), call(i(3, 1, lo=2), f(4, lo=0.5)), call(3, f(lo=0.5))],
          bad=[(call(2.0, i(3)), InvalidType, 'q.dtype.kind == f'),
               (call(f(3), f(2)), InvalidType, 'shape')]),
+    Case('inv', ref=np.linalg.inv, cls='math.inv.Inv', tol=8, gtol=8, layouts=False,
+         calls=[call(_good(3, 3)), call(_good(1, 1)), call(_good(0, 0))], big=call(_good(48, 48)),
+         bad=[*_BAD_MATRIX, _SINGULAR]),
+    Case('batch_inv', ref=np.linalg.inv, cls='math.inv.BatchInv', tol=8, gtol=8, layouts=False,
+         calls=[call(_good(2, 3, 3)), call(_good(0, 2, 2))], big=call(_good(3, 40, 40)),
+         bad=_BAD_MATRICES),
+    Case('det', ref=_det, cls='array.reshape.Reshape', label='Reshape', direct=False, tol=8, gtol=8,
+         calls=[call(_good(3, 3)), call(_good(1, 1)), call(_good(0, 0))], big=call(_good(48, 48)),
+         bad=_BAD_MATRIX),
+    Case('batch_det', ref=_det, cls='math.det.BatchDet', label='det', tol=8, gtol=8,
+         calls=[call(_good(2, 3, 3)), call(_good(0, 2, 2))], big=call(_good(3, 40, 40)),
+         bad=_BAD_MATRICES),
+    Case('cholesky', fn=lambda a: F.cholesky((a + a.T) * 0.5), cls='math.cholesky.Cholesky',
+         label='cholesky', direct=False, tol=8, gtol=8, layouts=False, refuses=False,
+         ref=lambda a: np.linalg.cholesky((a + a.T) * 0.5), calls=[call(_good(3, 3))]),
+    Case('cholesky', ref=np.linalg.cholesky, cls='math.cholesky.Cholesky', label='cholesky',
+         diff=(), tol=8, layouts=False, big=call(_good(48, 48)),
+         calls=[call(_good(3, 3)), call(_good(1, 1)), call(_good(0, 0))],
+         bad=[*_BAD_MATRIX, (call(c([[1.0, 2.0], [2.0, 1.0]])), ValueError, 'positive definite')]),
     Case('sign', ref=np.sign, inputs=[f(3, 4)], elastic=True, order=0, dtypes=NUMBERS,
          refuses=False),
     Case('floor', ref=np.floor, inputs=[f(3, 4)], elastic=True, order=0, dtypes=NUMBERS,

@@ -1,0 +1,183 @@
+// Factors of one square matrix: LU with row interchanges, Cholesky, and solving with triangles.
+//
+// All recur on halves, so that nearly all work is in products, Gemm's; what is left at the end is a
+// few columns wide. Matrices are row-major, rows ld elements apart. Nothing depends on the number
+// of threads, as Gemm's bits do not.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "chainerx/core/interrupt.h"
+#include "chainerx/native/blas.h"
+#include "chainerx/native/scratch.h"
+
+namespace chainerx::native {
+
+inline constexpr int64_t kNarrow = 16;
+
+// c -= a op(b), where a is m x k and c is m x n.
+template <typename T>
+void SubtractProduct(bool trans_b, int64_t m, int64_t n, int64_t k, const T* a, int64_t lda,
+                     const T* b, int64_t ldb, T* c, int64_t ldc) {
+    if (m == 0 || n == 0 || k == 0) return;
+    const Scratch<T> minus{m * k};
+    for (int64_t i = 0; i < m; ++i) {
+        for (int64_t p = 0; p < k; ++p) minus.data()[i * k + p] = -a[i * lda + p];
+    }
+    Gemm(false, trans_b, m, n, k, minus.data(), k, b, ldb, c, ldc, true);
+}
+
+// b = a^-1 b, where the lower triangle of a counts, with ones on its diagonal if `unit`; b has n
+// columns.
+template <typename T>
+void SolveLower(bool unit, int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t ldb) {
+    if (m > kNarrow) {
+        const int64_t half = m / 2;
+        SolveLower(unit, half, n, a, lda, b, ldb);
+        T* rest = b + half * ldb;
+        SubtractProduct(false, m - half, n, half, a + half * lda, lda, b, ldb, rest, ldb);
+        SolveLower(unit, m - half, n, a + half * (lda + 1), lda, rest, ldb);
+        return;
+    }
+    internal::CheckInterrupt();
+    for (int64_t i = 0; i < m; ++i) {
+        T* row = b + i * ldb;
+        for (int64_t p = 0; p < i; ++p) {
+            const T factor = a[i * lda + p];
+            const T* above = b + p * ldb;
+            for (int64_t j = 0; j < n; ++j) row[j] -= factor * above[j];
+        }
+        if (unit) continue;
+        const T pivot = a[i * (lda + 1)];
+        for (int64_t j = 0; j < n; ++j) row[j] /= pivot;
+    }
+}
+
+// b = a^-1 b, where the upper triangle of a counts.
+template <typename T>
+void SolveUpper(int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t ldb) {
+    if (m > kNarrow) {
+        const int64_t half = m / 2;
+        T* rest = b + half * ldb;
+        SolveUpper(m - half, n, a + half * (lda + 1), lda, rest, ldb);
+        SubtractProduct(false, half, n, m - half, a + half, lda, rest, ldb, b, ldb);
+        SolveUpper(half, n, a, lda, b, ldb);
+        return;
+    }
+    internal::CheckInterrupt();
+    for (int64_t i = m - 1; i >= 0; --i) {
+        T* row = b + i * ldb;
+        for (int64_t p = i + 1; p < m; ++p) {
+            const T factor = a[i * lda + p];
+            const T* below = b + p * ldb;
+            for (int64_t j = 0; j < n; ++j) row[j] -= factor * below[j];
+        }
+        const T pivot = a[i * (lda + 1)];
+        for (int64_t j = 0; j < n; ++j) row[j] /= pivot;
+    }
+}
+
+// b = b a^-T, where the lower triangle of a, n x n, counts; b has m rows.
+template <typename T>
+void SolveLowerFromRight(int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t ldb) {
+    if (n > kNarrow) {
+        const int64_t half = n / 2;
+        SolveLowerFromRight(m, half, a, lda, b, ldb);
+        SubtractProduct(true, m, n - half, half, b, ldb, a + half * lda, lda, b + half, ldb);
+        SolveLowerFromRight(m, n - half, a + half * (lda + 1), lda, b + half, ldb);
+        return;
+    }
+    internal::CheckInterrupt();
+    for (int64_t i = 0; i < m; ++i) {
+        T* row = b + i * ldb;
+        for (int64_t j = 0; j < n; ++j) {
+            T sum = row[j];
+            for (int64_t p = 0; p < j; ++p) sum -= row[p] * a[j * lda + p];
+            row[j] = sum / a[j * (lda + 1)];
+        }
+    }
+}
+
+template <typename T>
+void SwapRows(int64_t n, T* a, int64_t lda, int64_t i, int64_t k) {
+    if (i == k) return;
+    for (int64_t j = 0; j < n; ++j) std::swap(a[i * lda + j], a[k * lda + j]);
+}
+
+// a = P L U in place, m x n with m >= n: row i was swapped with pivots[i] before it was used, and L
+// has ones on its diagonal. Columns without a pivot keep a zero there.
+template <typename T>
+void FactorLu(int64_t m, int64_t n, T* a, int64_t lda, int64_t* pivots) {
+    if (n > kNarrow) {
+        const int64_t half = n / 2;
+        FactorLu(m, half, a, lda, pivots);
+        T* right = a + half;
+        for (int64_t i = 0; i < half; ++i) SwapRows(n - half, right, lda, i, pivots[i]);
+        SolveLower(true, half, n - half, a, lda, right, lda);
+        T* rest = right + half * lda;
+        SubtractProduct(false, m - half, n - half, half, a + half * lda, lda, right, lda, rest,
+                        lda);
+        FactorLu(m - half, n - half, rest, lda, pivots + half);
+        for (int64_t i = half; i < n; ++i) {
+            pivots[i] += half;
+            SwapRows(half, a, lda, i, pivots[i]);
+        }
+        return;
+    }
+    internal::CheckInterrupt();
+    for (int64_t j = 0; j < n; ++j) {
+        int64_t pivot = j;
+        T size = std::abs(a[j * (lda + 1)]);
+        for (int64_t i = j + 1; i < m; ++i) {
+            const T other = std::abs(a[i * lda + j]);
+            if (other > size || other != other) {  // nan is to be seen in the result
+                pivot = i;
+                size = other;
+            }
+        }
+        pivots[j] = pivot;
+        SwapRows(n, a, lda, j, pivot);
+        if (size == 0) continue;
+        const T* top = a + j * lda;
+        for (int64_t i = j + 1; i < m; ++i) {
+            T* row = a + i * lda;
+            const T factor = row[j] / top[j];
+            row[j] = factor;
+            for (int64_t p = j + 1; p < n; ++p) row[p] -= factor * top[p];
+        }
+    }
+}
+
+// The lower triangle of a becomes L with L L^T = a; what is above it is neither read nor kept.
+// Returns how many leading rows are positive definite.
+template <typename T>
+int64_t FactorCholesky(int64_t n, T* a, int64_t lda) {
+    if (n > kNarrow) {
+        const int64_t half = n / 2;
+        const int64_t done = FactorCholesky(half, a, lda);
+        if (done < half) return done;
+        T* below = a + half * lda;
+        SolveLowerFromRight(n - half, half, a, lda, below, lda);
+        SubtractProduct(true, n - half, n - half, half, below, lda, below, lda, below + half, lda);
+        return half + FactorCholesky(n - half, below + half, lda);
+    }
+    internal::CheckInterrupt();
+    for (int64_t i = 0; i < n; ++i) {
+        T* row = a + i * lda;
+        for (int64_t j = 0; j <= i; ++j) {
+            T sum = row[j];
+            for (int64_t p = 0; p < j; ++p) sum -= row[p] * a[j * lda + p];
+            if (j < i) {
+                row[j] = sum / a[j * (lda + 1)];
+            } else {
+                if (!(sum > 0)) return i;  // nan is none, either
+                row[j] = std::sqrt(sum);
+            }
+        }
+    }
+    return n;
+}
+
+}  // namespace chainerx::native

@@ -1,0 +1,179 @@
+#include "chainerx/ops/factor.h"
+
+#include "chainerx/autograd/record.h"
+#include "chainerx/core/error.h"
+#include "chainerx/kernels/linalg.h"
+#include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/linalg.h"
+#include "chainerx/ops/operators.h"
+#include "chainerx/ops/view.h"
+
+namespace chainerx::linalg {
+namespace {
+
+using internal::SwapLast;
+
+constexpr OpInfo kInv{"inv", &kernels::SolveInPlace::kInfo};
+constexpr OpInfo kSolve{"solve", &kernels::SolveInPlace::kInfo};
+constexpr OpInfo kDet{"det", &kernels::Determinant::kInfo};
+constexpr OpInfo kSlogdet{"slogdet", &kernels::Determinant::kInfo};
+constexpr OpInfo kCholesky{"cholesky", &kernels::CholeskyInPlace::kInfo};
+
+void CheckDtype(const char* op, const char* name, const Array& x) {
+    if (x.dtype() == Dtype::kFloat32 || x.dtype() == Dtype::kFloat64) return;
+    throw DtypeError{op, ": ", name, " has dtype ", x.dtype(), ", expected float32 or float64"};
+}
+
+void CheckSquare(const char* op, const Array& a) {
+    CheckDtype(op, "a", a);
+    if (a.ndim() < 2) {
+        throw DimensionError{op, ": a has ", static_cast<int>(a.ndim()),
+                             " axes, expected at least 2"};
+    }
+    const int64_t rows = a.shape()[a.ndim() - 2];
+    const int64_t columns = a.shape().back();
+    if (rows != columns) {
+        throw DimensionError{op,      ": a has matrices of ",  rows, " x ",
+                             columns, ", expected square ones"};
+    }
+}
+
+Shape BatchOf(const Array& x) { return Shape(x.shape().begin(), x.shape().end() - 2); }
+
+Shape WithMatrix(Shape batch, int64_t rows, int64_t columns) {
+    batch.push_back(rows);
+    batch.push_back(columns);
+    return batch;
+}
+
+// A contiguous copy for a kernel to write to, outside all graphs.
+Array WorkingCopy(const Array& x) { return Copy(internal::Detached(x)); }
+
+// Adds an axis for vectors to be matrices of one column; takes it away.
+Array ToColumn(const Array& x) {
+    Shape shape = x.shape();
+    shape.push_back(1);
+    return Reshape(x, shape);
+}
+Array FromColumn(const Array& x) {
+    return Reshape(x, Shape(x.shape().begin(), x.shape().end() - 1));
+}
+
+// x (...,) as (..., 1, 1), to multiply matrices with.
+Array AsScale(const Array& x) { return Reshape(x, WithMatrix(x.shape(), 1, 1)); }
+
+// For matrices b. Both of one dtype.
+Array SolveMatrices(const Array& a, const Array& b) {
+    const Shape batch = BroadcastShapes("solve", BatchOf(a), BatchOf(b));
+    const int64_t n = a.shape().back();
+    const Shape shape_a = WithMatrix(batch, n, n);
+    const Shape shape_b = WithMatrix(batch, n, b.shape().back());
+    CheckedNBytes("solve", shape_a, a.GetItemSize());
+    CheckedNBytes("solve", shape_b, b.GetItemSize());
+    Array y = WorkingCopy(BroadcastTo(internal::Detached(b), shape_b));
+    CallOn<kernels::SolveInPlace>(a.device(), "solve",
+                                  WorkingCopy(BroadcastTo(internal::Detached(a), shape_a)), y);
+    if (Record rec{kSolve, {a, b}, y}) {
+        rec.Grad(0, [a = rec.Save(a), y = rec.SaveOutput(y)](const Array& gy) {
+            return Negative(Matmul(SolveMatrices(SwapLast(a()), gy), SwapLast(y())));
+        });
+        rec.Grad(1,
+                 [a = rec.Save(a)](const Array& gy) { return SolveMatrices(SwapLast(a()), gy); });
+    }
+    return y;
+}
+
+struct Determinants {
+    Array det;
+    Array sign;
+    Array log;
+};
+Determinants FindDeterminants(const char* op, const Array& a) {
+    CheckSquare(op, a);
+    const auto make = [&] { return EmptyUnchecked(BatchOf(a), a.dtype(), a.device()); };
+    Determinants d{make(), make(), make()};
+    CallOn<kernels::Determinant>(a.device(), WorkingCopy(a), d.det, d.sign, d.log);
+    return d;
+}
+
+}  // namespace
+
+Array Inv(const Array& a) {
+    CheckSquare("inv", a);
+    const Array ones = Identity(a.shape().back(), a.dtype(), a.device());
+    Array y = WorkingCopy(BroadcastTo(ones, a.shape()));
+    CallOn<kernels::SolveInPlace>(a.device(), "inv", WorkingCopy(a), y);
+    if (Record rec{kInv, {a}, y}) {
+        rec.Grad(0, [y = rec.SaveOutput(y)](const Array& gy) {
+            const Array yt = SwapLast(y());
+            return Negative(Matmul(Matmul(yt, gy), yt));
+        });
+    }
+    return y;
+}
+
+Array Solve(const Array& a, const Array& b) {
+    CheckSquare("solve", a);
+    CheckDtype("solve", "b", b);
+    CheckSameDevice("solve", a.device(), b.device());
+    if (b.ndim() == 0) throw DimensionError{"solve: b has no axes, expected at least 1"};
+    const bool is_vector = b.ndim() == 1;
+    const int8_t axis = is_vector ? 0 : static_cast<int8_t>(b.ndim() - 2);
+    if (b.shape()[axis] != a.shape().back()) {
+        throw DimensionError{"solve: b.shape[",
+                             static_cast<int>(axis),
+                             "] is ",
+                             b.shape()[axis],
+                             ", expected ",
+                             a.shape().back(),
+                             " (shapes ",
+                             a.shape(),
+                             " and ",
+                             b.shape(),
+                             ")"};
+    }
+    const Dtype dtype = PromoteTypes(a.dtype(), b.dtype());
+    const Array a2 = AsType(a, dtype, false);
+    const Array b2 = AsType(b, dtype, false);
+    return is_vector ? FromColumn(SolveMatrices(a2, ToColumn(b2))) : SolveMatrices(a2, b2);
+}
+
+Array Det(const Array& a) {
+    Array y = FindDeterminants("det", a).det;
+    if (Record rec{kDet, {a}, y}) {
+        rec.Grad(0, [a = rec.Save(a), y = rec.SaveOutput(y)](const Array& gy) {
+            return AsScale(gy * y()) * SwapLast(Inv(a()));
+        });
+    }
+    return y;
+}
+
+std::pair<Array, Array> Slogdet(const Array& a) {
+    const Determinants d = FindDeterminants("slogdet", a);
+    if (Record rec{kSlogdet, {a}, d.log}) {
+        rec.Grad(0,
+                 [a = rec.Save(a)](const Array& gy) { return AsScale(gy) * SwapLast(Inv(a())); });
+    }
+    return {d.sign, d.log};
+}
+
+// With P(x) the lower triangle of x and half its diagonal, the gradient is the symmetric part of
+// L^-T P(L^T gL) L^-1 (Murray, Differentiation of the Cholesky decomposition, 2016).
+Array Cholesky(const Array& a) {
+    CheckSquare("cholesky", a);
+    Array y = WorkingCopy(a);
+    CallOn<kernels::CholeskyInPlace>(a.device(), y);
+    if (Record rec{kCholesky, {a}, y}) {
+        rec.Grad(0, [y = rec.SaveOutput(y)](const Array& gy) {
+            const Array lt = SwapLast(y());
+            const Array x = Matmul(lt, Tril(gy));
+            const Array left = SolveMatrices(lt, (Tril(x) + Tril(x, -1)) * 0.5);
+            const Array gx = SwapLast(SolveMatrices(lt, SwapLast(left)));
+            return (gx + SwapLast(gx)) * 0.5;
+        });
+    }
+    return y;
+}
+
+}  // namespace chainerx::linalg

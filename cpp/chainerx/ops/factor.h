@@ -1,0 +1,27 @@
+// What needs a factored matrix: chainerx.linalg. Over the last two axes, of float32 and float64;
+// DtypeError otherwise, DimensionError unless matrices are square.
+#pragma once
+
+#include <utility>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/macro.h"
+
+namespace chainerx::linalg {
+
+// a^-1. A singular matrix is a KernelCheckError.
+CX_API Array Inv(const Array& a);
+
+// a^-1 b. b is a vector if it has one axis; else the axes before the matrices broadcast.
+CX_API Array Solve(const Array& a, const Array& b);
+
+// 0 for singular matrices, of which there is no gradient.
+CX_API Array Det(const Array& a);
+
+// The sign of the determinant (no gradient) and the logarithm of its absolute value.
+CX_API std::pair<Array, Array> Slogdet(const Array& a);
+
+// The lower triangle L with a = L L^T. Reads the lower triangle of `a`; its gradient is symmetric.
+CX_API Array Cholesky(const Array& a);
+
+}  // namespace chainerx::linalg

@@ -1,0 +1,65 @@
+// chainerx.linalg.
+#include "chainerx/ops/factor.h"
+
+#include "chainerx/python/convert.h"
+#include "chainerx/python/ndarray.h"
+#include "chainerx/python/ref.h"
+
+namespace chainerx::python {
+namespace {
+
+#define CX_ARGS_A "\n\nArgs:\n    a (ndarray): (..., n, n), float32 or float64."
+#define CX_RAISES                                                                  \
+    "Raises:\n    DtypeError: For other dtypes.\n    DimensionError: If matrices " \
+    "are not square.\n"
+
+CX_LINALG(inv, "a: ndarray) -> ndarray",
+          "Inverses of matrices." CX_ARGS_A
+          "\n"
+          "Returns:\n    ndarray: Shape and dtype of ``a``. Differentiable, any order.\n" CX_RAISES
+          "    LinAlgError: If a matrix is singular.\n"
+          "Note:\n    :func:`solve` is faster and more precise than a product with the inverse.") {
+    return Wrap(linalg::Inv(ToArray("inv", "a", a[0])));
+}
+
+CX_LINALG(solve, "a: ndarray, b: ndarray) -> ndarray",
+          "The solution ``x`` of ``a @ x = b``." CX_ARGS_A
+          "\n"
+          "    b (ndarray): (n,), or (..., n, k); float32 or float64. The axes before the matrices "
+          "broadcast.\n"
+          "Returns:\n    ndarray: (..., n) or (..., n, k), the promoted dtype. Differentiable in "
+          "both, any order.\n" CX_RAISES "    LinAlgError: If a matrix is singular.") {
+    return Wrap(linalg::Solve(ToArray("solve", "a", a[0]), ToArray("solve", "b", a[1])));
+}
+
+CX_LINALG(det, "a: ndarray) -> ndarray",
+          "Determinants of matrices." CX_ARGS_A
+          "\n"
+          "Returns:\n    ndarray: (...), 0 for singular matrices. Differentiable, any order; "
+          "backward of a singular one is a LinAlgError.\n" CX_RAISES) {
+    return Wrap(linalg::Det(ToArray("det", "a", a[0])));
+}
+
+CX_LINALG(slogdet, "a: ndarray) -> tuple[ndarray, ndarray]",
+          "Sign and logarithm of determinants, which may be out of the range of floats." CX_ARGS_A
+          "\nReturns:\n    tuple of ndarray: The signs, 0 for singular matrices, which have no "
+          "gradient; the logarithms of the absolute values, differentiable, any order; backward of "
+          "a singular one is a LinAlgError.\n" CX_RAISES) {
+    auto [sign, log] = linalg::Slogdet(ToArray("slogdet", "a", a[0]));
+    const Ref first = Check(Wrap(std::move(sign)));
+    const Ref second = Check(Wrap(std::move(log)));
+    return Check(PyTuple_Pack(2, first.get(), second.get())).Release();
+}
+
+CX_LINALG(
+    cholesky, "a: ndarray) -> ndarray",
+    "Cholesky's factors: lower triangles ``l`` with ``a = l @ l.T``.\n\n"
+    "Args:\n    a (ndarray): (..., n, n), float32 or float64; symmetric, of which the lower "
+    "triangles are read.\n"
+    "Returns:\n    ndarray: Shape and dtype of ``a``. Differentiable, any order; the gradient "
+    "is symmetric.\n" CX_RAISES "    LinAlgError: If a matrix is not positive definite.") {
+    return Wrap(linalg::Cholesky(ToArray("cholesky", "a", a[0])));
+}
+
+}  // namespace
+}  // namespace chainerx::python

@@ -1,0 +1,32 @@
+"""Functions of square matrices: what they have in common."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+import numpy as np
+
+from chainer._graph.builtin import BuiltinFunction
+from chainer.utils import type_check
+
+
+def in_precision(
+    function: tp.Callable[[chainerx.ndarray], chainerx.ndarray], a: chainerx.ndarray
+) -> chainerx.ndarray:
+    """The function, which knows float32 and float64; float16 is computed in float32."""
+    if a.dtype == np.float16:
+        return function(a.astype('float32')).astype('float16')
+    return function(a)
+
+
+class Matrices(BuiltinFunction):
+    """A function of one matrix, or of a batch of them."""
+
+    ndim: tp.ClassVar[int] = 2
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('a',))
+        a = in_types[0]
+        type_check.expect(a.dtype.kind == 'f', a.ndim == self.ndim)
+        type_check.expect(a.shape[-1] == a.shape[-2])

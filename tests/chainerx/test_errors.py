@@ -50,9 +50,11 @@ def mentions(text, name):
     """The name of the op, or of what it is another name for."""
     aliases = {'mod': 'remainder', 'abs': 'absolute', 'true_divide': 'divide'}
     aliases |= {'amax': 'max', 'amin': 'min', 'fabs': 'abs', 'bitwise_not': 'invert'}
+    aliases |= {'psi': 'digamma', 'gammaln': 'lgamma'}
     text = text.lower().replace('_', '')
+    name = name.rpartition('.')[2]
     names = (name, aliases.get(name, name))
-    return any(n.rpartition('.')[2].replace('_', '') in text for n in names)
+    return any(n.replace('_', '') in text for n in names)
 
 
 def replaced(prepared, position, value):

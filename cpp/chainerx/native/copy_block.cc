@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "chainerx/core/dtype.h"
+#include "chainerx/native/turn_loops.h"
 
 namespace chainerx::native {
 namespace {
@@ -154,6 +155,16 @@ void CopyRows(char* dst, const char* src, const BlockCopy& b) {
     }
 }
 
+// Lines of dst may share a set of the first-level cache and drive each other out: a few of them are
+// followed then. Else all that fit there beside src, or at least all that a line of src has.
+int64_t RowsTogether(const BlockCopy& b, int64_t item_size, int64_t few) {
+    constexpr int64_t kSets = 4096;  // bytes
+    constexpr int64_t kFit = 16384;
+    if (b.dst_row % kSets == 0) return few;
+    if (b.rows * b.columns * item_size <= kFit) return std::max(b.rows / few * few, few);
+    return std::max(kLine / item_size, few);
+}
+
 // Rows [r, r_end) of the columns [c, c + kLanes) of b.
 template <typename T>
 [[gnu::always_inline]] inline void TransposeStrip(char* dst, const char* src, const BlockCopy& b,
@@ -172,14 +183,11 @@ template <typename T>
 
 // Items that are adjacent along the rows of src and along the columns of dst.
 template <typename T>
-void Transpose(char* dst, const char* src, const BlockCopy& b) {
+void TransposeRest(char* dst, const char* src, const BlockCopy& b) {
     constexpr int64_t kSize = sizeof(T);
     constexpr int64_t kLanes = Vector<T>::kLanes;
     const int64_t whole = b.columns / kLanes * kLanes;
-    // All that a line of src has is taken while it is there. Where lines of dst share a set of the
-    // first-level cache, and would drive each other out meanwhile, a few of them are followed.
-    const bool shares = b.dst_row % 4096 == 0;
-    const int64_t rows = shares ? kLanes : kLine / kSize;
+    const int64_t rows = RowsTogether(b, kSize, kLanes);
     for (int64_t r = 0; r < b.rows; r += rows) {
         const int64_t end = std::min(r + rows, b.rows);
         for (int64_t c = 0; c < whole; c += kLanes) TransposeStrip<T>(dst, src, b, r, end, c);
@@ -188,6 +196,31 @@ void Transpose(char* dst, const char* src, const BlockCopy& b) {
         CopyItems<T>(dst + r * b.dst_row + whole * kSize, kSize,
                      src + r * kSize + whole * b.src_column, b.src_column, b.columns - whole);
     }
+}
+
+// The same: squares as large as registers of this processor allow, and what is left at two sides.
+template <typename T>
+void Transpose(char* dst, const char* src, const BlockCopy& b) {
+    constexpr int64_t kSize = sizeof(T);
+    if constexpr (kSize == 4 || kSize == 8) {
+        const TurnLoops& loops = turn_loops();
+        const int64_t side = kSize == 4 ? loops.side4 : loops.side8;
+        const int64_t rows = b.rows / side * side;
+        const int64_t columns = b.columns / side * side;
+        if (rows != 0 && columns != 0) {
+            (kSize == 4 ? loops.turn4 : loops.turn8)(dst, b.dst_row, src, b.src_column, rows,
+                                                     columns, RowsTogether(b, kSize, side));
+            BlockCopy right = b;
+            right.columns -= columns;
+            BlockCopy below = b;
+            below.rows -= rows;
+            below.columns = columns;
+            TransposeRest<T>(dst + columns * kSize, src + columns * b.src_column, right);
+            TransposeRest<T>(dst + rows * b.dst_row, src + rows * kSize, below);
+            return;
+        }
+    }
+    TransposeRest<T>(dst, src, b);
 }
 
 BlockCopy Turned(const BlockCopy& b) {

@@ -13,6 +13,7 @@
 #include "chainerx/native/recurrent_loops.h"
 #include "chainerx/native/reduce_isa.h"
 #include "chainerx/native/tap_loops.h"
+#include "chainerx/native/turn_loops.h"
 #include "chainerx/native/update_loops.h"
 
 #if !defined(CX_BUILT_ISAS)
@@ -146,6 +147,7 @@ void CheckIsa() {
     CX_UNIT(isa, reduce, ReduceIsaLoops)                          \
     CX_UNIT(isa, rows, RowLoops)                                  \
     CX_UNIT(isa, taps, TapUnit)                                   \
+    CX_UNIT(isa, turn, TurnLoops)                                 \
     CX_UNIT(isa, update, UpdateLoops)
 
 #define CX_DECLARE(isa, unit, Type) extern "C" const Type cx_##unit##_##isa;

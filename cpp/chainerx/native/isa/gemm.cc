@@ -24,16 +24,6 @@ constexpr int kWidth = static_cast<int>(Batch<T>::size);
 template <typename T>
 constexpr int kColumns = kVectors * kWidth<T>;
 
-// A square that is turned in registers. xsimd turns 16 x 16 through memory, at a third of the
-// speed.
-#if defined(CX_ISA_AVX512)
-template <typename T>
-using Square = xsimd::batch<T, xsimd::avx2>;
-#else
-template <typename T>
-using Square = Batch<T>;
-#endif
-
 // Rows [begin, begin + kSide) of a panel from rows that are adjacent along k; `kept` of them belong
 // to the panel. The others go to the next column of it, which is written later, and not behind the
 // last one.

@@ -1,0 +1,23 @@
+// Turning squares of items in registers.
+#pragma once
+
+#include <cstdint>
+
+namespace chainerx::native {
+
+// Item (r, c) goes from src + r * sizeof(item) + c * src_column to dst + r * dst_row + c *
+// sizeof(item). `together` rows at a time, all columns of them; rows, columns and `together` are
+// multiples of the side of a square. Strides are in bytes.
+using TurnLoop = void (*)(char* dst, int64_t dst_row, const char* src, int64_t src_column,
+                          int64_t rows, int64_t columns, int64_t together);
+
+struct TurnLoops {
+    int side4;  // for items of 4 bytes
+    TurnLoop turn4;
+    int side8;
+    TurnLoop turn8;
+};
+
+const TurnLoops& turn_loops();
+
+}  // namespace chainerx::native

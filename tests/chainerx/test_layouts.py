@@ -268,6 +268,18 @@ def test_first_extreme(dtype, size):
             assert int(chx.nanargmin(chx.array(n))) == place
 
 
+# Squares of 4 and 8 items, what is left beside them, and lines that share a set of the cache.
+@pytest.mark.parametrize('dtype', ['int8', 'float16', 'float32', 'float64', 'complex128'])
+@pytest.mark.parametrize('rows', [1, 7, 8, 9, 33, 1024])
+@pytest.mark.parametrize('columns', [3, 8, 31, 257, 1024])
+def test_turned_copies(rows, columns, dtype):
+    n = (np.arange(rows * columns) % 101).reshape(rows, columns).astype(dtype)
+    check(chx.array(n).T.copy(), n.T)
+    to = chx.zeros((rows, columns), dtype)
+    to.T[...] = chx.array(np.ascontiguousarray(n.T))
+    check(to, n)
+
+
 @pytest.mark.parametrize('shape', [(2048, 1504), (1999, 2001), (3, 1024, 1024)])
 @pytest.mark.parametrize('dtype', ['float32', 'float64', 'int8'])
 def test_results_larger_than_the_caches(shape, dtype):

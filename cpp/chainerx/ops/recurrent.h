@@ -43,4 +43,19 @@ CX_API NStepResult NStepRnn(const NStepOptions& options, const Array& hx, const 
                             const ArrayLists& bs, const std::vector<Array>& xs,
                             RnnActivation activation = RnnActivation::kTanh);
 
+// ---- recurrent_steps.cc: single steps ----
+
+struct LstmState {
+    Array c;
+    Array h;
+};
+
+// Gates a, i, f, o of a unit stand side by side in x (rows, 4 units, ...), which may have fewer
+// rows than c: the other cells stay as they are. Differentiable, any order, as all of these.
+CX_API LstmState Lstm(const Array& c, const Array& x);
+// The sum of two, which share their output gate.
+CX_API LstmState SLstm(const Array& c1, const Array& c2, const Array& x1, const Array& x2);
+// Gates a, i, o, and a forget gate for each cell, follow each other along axis 1 of x.
+CX_API LstmState TreeLstm(const std::vector<Array>& cs, const Array& x);
+
 }  // namespace chainerx

@@ -171,6 +171,76 @@ CX_ROUTINE(
     return CallRnn("n_step_birnn", a, true);
 }
 
+PyObject* WrapState(const LstmState& y) {
+    const Ref c = Check(Wrap(y.c));
+    const Ref h = Check(Wrap(y.h));
+    return Check(PyTuple_Pack(2, c.get(), h.get())).Release();
+}
+
+CX_ROUTINE(
+    lstm, "c: ndarray, x: ndarray) -> tuple[ndarray, ndarray]",
+    "A step of a long short-term memory.\n\n"
+    "With gates ``a``, ``i``, ``f``, ``o`` taken from ``x``, it is "
+    "``c' = tanh(a) * sigmoid(i) + sigmoid(f) * c``, ``h = sigmoid(o) * tanh(c')``.\n\n"
+    "Args:\n"
+    "    c (ndarray): The cells before, (n, units, ...), any float dtype.\n"
+    "    x (ndarray): (m, 4 * units, ...) with ``m <= n``; the gates of a unit stand side by "
+    "side. Cells beyond the first ``m`` stay as they are.\n"
+    "Returns:\n"
+    "    tuple: The cells, the shape of ``c``, and ``h``, (m, units, ...). Differentiable in "
+    "both, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If shapes don't fit.\n"
+    "    DtypeError: If a dtype is no real float.\n"
+    "Source: Hochreiter and Schmidhuber, Neural Computation 1997.") {
+    return WrapState(Lstm(ToArray("lstm", "c", a[0]), ToArray("lstm", "x", a[1])));
+}
+
+CX_ROUTINE(slstm, "c1: ndarray, c2: ndarray, x1: ndarray, x2: ndarray) -> tuple[ndarray, ndarray]",
+           "A step of a long short-term memory that joins two others.\n\n"
+           "With gates ``a``, ``i``, ``f``, ``o`` taken from each ``x``, it is ``c = tanh(a1) * "
+           "sigmoid(i1) + sigmoid(f1) * c1 + tanh(a2) * sigmoid(i2) + sigmoid(f2) * c2``, "
+           "``h = sigmoid(o1 + o2) * tanh(c)``.\n\n"
+           "Args:\n"
+           "    c1 (ndarray): The cells before, (n, units, ...), any float dtype.\n"
+           "    c2 (ndarray): The others, the same shape.\n"
+           "    x1 (ndarray): (n, 4 * units, ...); the gates of a unit stand side by side.\n"
+           "    x2 (ndarray): The same shape.\n"
+           "Returns:\n"
+           "    tuple: ``c`` and ``h``, (n, units, ...). Differentiable in all arrays, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If shapes don't fit.\n"
+           "    DtypeError: If a dtype is no real float.\n"
+           "Source: Zhu et al., ICML 2015.") {
+    return WrapState(SLstm(ToArray("slstm", "c1", a[0]), ToArray("slstm", "c2", a[1]),
+                           ToArray("slstm", "x1", a[2]), ToArray("slstm", "x2", a[3])));
+}
+
+CX_ROUTINE(
+    tree_lstm, "*args: ndarray) -> tuple[ndarray, ndarray]",
+    "A step of a long short-term memory of a node in a tree.\n\n"
+    "With gates ``a``, ``i``, ``o``, ``f1``, ... taken from ``x``, it is "
+    "``c = tanh(a) * sigmoid(i) + sigmoid(f1) * c1 + ...``, ``h = sigmoid(o) * tanh(c)``.\n\n"
+    "Args:\n"
+    "    *args (ndarray): The cells of the children, ``c1``, ..., ``cn``, (rows, units, "
+    "...), any float dtype; then ``x``, (rows, (3 + n) * units, ...), whose gates follow "
+    "each other along axis 1.\n"
+    "Returns:\n"
+    "    tuple: ``c`` and ``h``, the shape of ``c1``. Differentiable in all arrays, any "
+    "order.\n"
+    "Raises:\n"
+    "    DimensionError: If shapes don't fit, or there are fewer than two arrays.\n"
+    "    DtypeError: If a dtype is no real float.\n"
+    "Source: Tai et al., ACL 2015.") {
+    std::vector<Array> arrays = ToArrays("tree_lstm", "args", a[0]);
+    if (arrays.empty()) {
+        throw DimensionError{"tree_lstm: there are no arrays, expected at least 2"};
+    }
+    const Array x = arrays.back();
+    arrays.pop_back();
+    return WrapState(TreeLstm(arrays, x));
+}
+
 // For chainer.
 CX_ROUTINE(_n_step,
            "cell: str, n_layers: int, is_bidirectional: bool, dropout: float, key: int, "

@@ -2185,6 +2185,21 @@ def logsumexp(x: ndarray, axis: Axis = None, keepdims: builtins.bool = False) ->
         DimensionError: If an axis is out of range or repeated.
         DtypeError: If ``x`` is complex."""
 
+def lstm(c: ndarray, x: ndarray) -> tuple[ndarray, ndarray]:
+    """A step of a long short-term memory.
+
+    With gates ``a``, ``i``, ``f``, ``o`` taken from ``x``, it is ``c' = tanh(a) * sigmoid(i) + sigmoid(f) * c``, ``h = sigmoid(o) * tanh(c')``.
+
+    Args:
+        c (ndarray): The cells before, (n, units, ...), any float dtype.
+        x (ndarray): (m, 4 * units, ...) with ``m <= n``; the gates of a unit stand side by side. Cells beyond the first ``m`` stay as they are.
+    Returns:
+        tuple: The cells, the shape of ``c``, and ``h``, (m, units, ...). Differentiable in both, any order.
+    Raises:
+        DimensionError: If shapes don't fit.
+        DtypeError: If a dtype is no real float.
+    Source: Hochreiter and Schmidhuber, Neural Computation 1997."""
+
 def matmul(x1: ndarray, x2: ndarray) -> ndarray:
     """Matrix product over the last two axes, as numpy.matmul; also the operator ``@``.
 
@@ -2811,6 +2826,23 @@ def sinh(x: ndarray) -> ndarray:
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
+def slstm(c1: ndarray, c2: ndarray, x1: ndarray, x2: ndarray) -> tuple[ndarray, ndarray]:
+    """A step of a long short-term memory that joins two others.
+
+    With gates ``a``, ``i``, ``f``, ``o`` taken from each ``x``, it is ``c = tanh(a1) * sigmoid(i1) + sigmoid(f1) * c1 + tanh(a2) * sigmoid(i2) + sigmoid(f2) * c2``, ``h = sigmoid(o1 + o2) * tanh(c)``.
+
+    Args:
+        c1 (ndarray): The cells before, (n, units, ...), any float dtype.
+        c2 (ndarray): The others, the same shape.
+        x1 (ndarray): (n, 4 * units, ...); the gates of a unit stand side by side.
+        x2 (ndarray): The same shape.
+    Returns:
+        tuple: ``c`` and ``h``, (n, units, ...). Differentiable in all arrays, any order.
+    Raises:
+        DimensionError: If shapes don't fit.
+        DtypeError: If a dtype is no real float.
+    Source: Zhu et al., ICML 2015."""
+
 def softmax(x: ndarray, axis: Axis = None) -> ndarray:
     """Normalized exponential, ``exp(x) / sum(exp(x))`` along an axis, or several together.
 
@@ -3028,6 +3060,20 @@ def transpose(a: ndarray, axes: Axis = None) -> ndarray:
         ndarray: A view. Differentiable, any order.
     Raises:
         DimensionError: If ``axes`` is not a permutation."""
+
+def tree_lstm(*args: ndarray) -> tuple[ndarray, ndarray]:
+    """A step of a long short-term memory of a node in a tree.
+
+    With gates ``a``, ``i``, ``o``, ``f1``, ... taken from ``x``, it is ``c = tanh(a) * sigmoid(i) + sigmoid(f1) * c1 + ...``, ``h = sigmoid(o) * tanh(c)``.
+
+    Args:
+        *args (ndarray): The cells of the children, ``c1``, ..., ``cn``, (rows, units, ...), any float dtype; then ``x``, (rows, (3 + n) * units, ...), whose gates follow each other along axis 1.
+    Returns:
+        tuple: ``c`` and ``h``, the shape of ``c1``. Differentiable in all arrays, any order.
+    Raises:
+        DimensionError: If shapes don't fit, or there are fewer than two arrays.
+        DtypeError: If a dtype is no real float.
+    Source: Tai et al., ACL 2015."""
 
 def tri(N: builtins.int, M: builtins.int | None = None, k: builtins.int = 0, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Ones on and below diagonal k of a matrix of shape (N, M), zeros above.

@@ -143,7 +143,95 @@ def case(name, cell, directions, **kw):
     )
 
 
+def lstm(c, x):
+    a, i, f, o = (x[:, n::4] for n in range(4))
+    m = len(x)
+    y = c.copy()
+    y[:m] = np.tanh(a) * sigmoid(i) + sigmoid(f) * c[:m]
+    return y, sigmoid(o) * np.tanh(y[:m])
+
+
+def slstm(c1, c2, x1, x2):
+    c = lstm(c1, x1)[0] + lstm(c2, x2)[0]
+    return c, sigmoid(x1[:, 3::4] + x2[:, 3::4]) * np.tanh(c)
+
+
+def tree_lstm(*args):
+    *cells, x = args
+    a, i, o, *forget = np.split(x, 3 + len(cells), 1)
+    c = np.tanh(a) * sigmoid(i) + sum(sigmoid(g) * c for g, c in zip(forget, cells, strict=True))
+    return c, sigmoid(o) * np.tanh(c)
+
+
 CASES = [
+    Case(
+        'lstm',
+        lstm,
+        sig='c, x',
+        calls=[
+            call(f(3, 2), f(3, 8)),
+            call(f(3, 2), f(2, 8)),
+            call(f(2, 1, 2), f(2, 4, 2)),
+            call(f(2, 2), f(0, 8)),
+            call(f(0, 2), f(0, 8)),
+            call(f(2, 0), f(2, 0)),
+        ],
+        dtypes=FLOATS,
+        multi=tuple,
+        tol=8,
+        gtol=8,
+        errors=[
+            (call(f(2, 3), f(3, 12)), 'DimensionError', r'x.shape is \(3, 12\).*\(2, 3\)'),
+            (call(f(2, 3), f(2, 8)), 'DimensionError', '4 gates'),
+            (call(f(2, 3), f(2, 13)), 'DimensionError', '4 gates'),
+            (call(f(2, 3, 2), f(2, 12, 3)), 'DimensionError', r'\(2, 12, 3\)'),
+            (call(f(2, 3), f(2, 12, 1)), 'DimensionError', r'\(2, 12, 1\)'),
+            (call(f(3), f(12)), 'DimensionError', r'\(12,\)'),
+        ],
+    ),
+    Case(
+        'slstm',
+        slstm,
+        sig='c1, c2, x1, x2',
+        calls=[
+            call(f(2, 2), f(2, 2), f(2, 8), f(2, 8)),
+            call(f(1, 1, 2), f(1, 1, 2), f(1, 4, 2), f(1, 4, 2)),
+            call(f(0, 2), f(0, 2), f(0, 8), f(0, 8)),
+        ],
+        dtypes=FLOATS,
+        multi=tuple,
+        tol=8,
+        gtol=8,
+        errors=[
+            (call(f(2, 3), f(1, 3), f(2, 12), f(2, 12)), 'DimensionError', r'c2.shape is \(1, 3\)'),
+            (
+                call(f(2, 3), f(2, 3), f(1, 12), f(2, 12)),
+                'DimensionError',
+                r'x1.shape is \(1, 12\)',
+            ),
+            (call(f(2, 3), f(2, 3), f(2, 12), f(2, 8)), 'DimensionError', r'x2.shape is \(2, 8\)'),
+        ],
+    ),
+    Case(
+        'tree_lstm',
+        tree_lstm,
+        calls=[
+            call(f(2, 2), f(2, 2), f(2, 10)),
+            call(f(2, 2), f(2, 8)),
+            call(f(1, 1, 2), f(1, 1, 2), f(1, 1, 2), f(1, 6, 2)),
+            call(f(0, 2), f(0, 8)),
+        ],
+        dtypes=FLOATS,
+        multi=tuple,
+        tol=8,
+        gtol=8,
+        errors=[
+            (call(f(2, 3), f(2, 3), f(2, 12)), 'DimensionError', '5 gates'),
+            (call(f(2, 3), f(1, 3), f(2, 15)), 'DimensionError', r'\(1, 3\), expected \(2, 3\)'),
+            (call(f(2, 12)), 'DimensionError', 'no cell'),
+            (call(), 'DimensionError', 'no arrays'),
+        ],
+    ),
     case('n_step_lstm', 'lstm', 1),
     case('n_step_bilstm', 'lstm', 2),
     case('n_step_gru', 'gru', 1),

@@ -29,6 +29,7 @@ SECTIONS = [  # file, heading, what the ratio means
     ('products', 'Products of float32 matrices', 'PyTorch'),
     ('conv', 'Convolutions of ResNet-50 and MobileNet', 'PyTorch'),
     ('normalization', 'Normalizations, float32', 'PyTorch'),
+    ('rnn', 'Recurrent networks over 50 steps, float32', 'PyTorch'),
     ('ops', 'Kernels on 1M elements, float32', 'PyTorch'),
     ('functions', 'Functions of networks, forward and backward, float32', 'PyTorch'),
     ('pooling', 'Poolings, float32', 'PyTorch'),

@@ -1,0 +1,110 @@
+"""Recurrent networks over sequences of 50 steps, forward and backward, against PyTorch.
+
+`chainerx.n_step_*` take a list of steps and lists of weights, as Chainer does; PyTorch's modules
+one array and joined weights. Joining them is part of what is timed. Both are first checked to give
+the same results and gradients.
+"""
+
+import chainerx
+import numpy as np
+import torch
+from harness import main
+
+STEPS = 50
+GATES = {'LSTM': 4, 'GRU': 3, 'RNN': 1}
+# Batch, units, layers, both directions.
+SIZES = [
+    (1, 16, 1, False),
+    (32, 512, 1, False),
+    (32, 512, 2, False),
+    (32, 512, 1, True),
+]
+
+
+class Peers:
+    """The same network in both."""
+
+    def __init__(self, kind, batch, units, layers, both):
+        self.rng = np.random.default_rng(0)
+        self.kind, directions = kind, 1 + both
+        n, gates = layers * directions, GATES[kind]
+        self.module = getattr(torch.nn, kind)(units, units, layers, bidirectional=both)
+        inputs = [units if i < directions else directions * units for i in range(n)]
+        scale = units**-0.5
+        ws = [
+            [self.draw(units, ins if j < gates else units, scale=scale) for j in range(2 * gates)]
+            for ins in inputs
+        ]
+        bs = [[self.draw(units, scale=scale) for _ in range(2 * gates)] for _ in range(n)]
+        with torch.no_grad():
+            for i in range(n):
+                suffix = f'_l{i // directions}' + '_reverse' * (i % directions)
+                for name, arrays in (('weight', ws[i]), ('bias', bs[i])):
+                    for where, half in (('ih', arrays[:gates]), ('hh', arrays[gates:])):
+                        parameter = getattr(self.module, f'{name}_{where}{suffix}')
+                        parameter[...] = torch.tensor(np.concatenate(half))
+        x, gy = self.draw(STEPS, batch, units), self.draw(STEPS, batch, directions * units)
+        states = [self.draw(n, batch, units) for _ in range(2 if kind == 'LSTM' else 1)]
+        self.ws, self.bs = ([[chainerx.array(v) for v in row] for row in rows] for rows in (ws, bs))
+        self.leaves = [v for row in (*self.ws, *self.bs) for v in row]
+        self.states, self.xs, self.gys = (list(map(chainerx.array, v)) for v in (states, x, gy))
+        self.function = getattr(chainerx, f'n_step_{"bi" * both}{kind.lower()}')
+        self.x, self.gy = torch.tensor(x), torch.tensor(gy)
+        states = tuple(map(torch.tensor, states))
+        self.first = states if kind == 'LSTM' else states[0]
+        self.parameters = list(self.module.parameters())
+
+    def draw(self, *shape, scale=1.0):
+        return self.rng.uniform(-scale, scale, shape).astype('f')
+
+    def ours(self):
+        return self.function(
+            len(self.ws) // self.directions(), *self.states, self.ws, self.bs, self.xs
+        )[-1]
+
+    def directions(self):
+        return 2 if self.module.bidirectional else 1
+
+    def our_step(self):
+        return chainerx.grad(self.ours(), self.leaves, grad_outputs=self.gys)
+
+    def theirs(self):
+        return self.module(self.x, self.first)[0]
+
+    def their_step(self):
+        return torch.autograd.grad(self.theirs(), self.parameters, self.gy)
+
+    def check(self):
+        ys = np.stack([chainerx.to_numpy(y) for y in self.ours()])
+        np.testing.assert_allclose(ys, self.theirs().detach().numpy(), atol=1e-4)
+        for v in self.leaves:
+            v.require_grad()
+        ours = sum(float(chainerx.to_numpy(g * g).sum()) for g in self.our_step())
+        theirs = sum(float((g * g).sum()) for g in self.their_step())
+        np.testing.assert_allclose(ours, theirs, rtol=1e-3)
+
+
+def rows(bench):
+    """Forward without a graph, and forward with backward, for each kind and size."""
+    for kind in GATES:
+        for batch, units, layers, both in SIZES:
+            name = f'{kind}, {units} units, batch {batch}'
+            name += f', {layers} layers' * (layers > 1) + ', both directions' * both
+            if not any(bench.wants(n) for n in (name, f'{name}, forward')):
+                continue
+            peers = Peers(kind, batch, units, layers, both)
+            variables = {p: {'peers': peers} for p in ('chainerx', 'torch')}
+            bench.row(
+                f'{name}, forward',
+                {'chainerx': 'peers.ours()', 'torch': 'peers.theirs()'},
+                variables,
+                scope={'chainerx': chainerx.no_backprop_mode, 'torch': torch.no_grad},
+            )
+            peers.check()
+            bench.row(
+                name, {'chainerx': 'peers.our_step()', 'torch': 'peers.their_step()'}, variables
+            )
+
+
+if __name__ == '__main__':
+    main(rows, 'rnn', threads=(1, 2), rounds=5, round_seconds=0.02)

@@ -9,6 +9,7 @@ from chainer import Variable
 from chainer.functions.pooling.average_pooling_2d import AveragePooling2D
 from chainer.functions.pooling.max_pooling_nd import MaxPoolingND
 from chainer.functions.pooling.unpooling_2d import Unpooling2D
+from functions.cases.pooling import _align
 
 on_each_kind = pytest.mark.parametrize('make', [np.array, chainerx.array], ids=['numpy', 'native'])
 X = np.random.default_rng(0).permutation(2 * 3 * 7 * 8).reshape(2, 3, 7, 8).astype('float32')
@@ -107,3 +108,47 @@ def test_constructors_refuse():
         Unpooling2D(2, outsize=(3,))
     with pytest.raises(TypeError, match=r'stride is 1.5'):
         AveragePooling2D(2, 1.5)
+
+
+ALIGN = {True: F.roi_average_align_2d, False: F.roi_max_align_2d}
+
+
+@pytest.mark.parametrize('average', [True, False])
+def test_aligned_regions_that_reach_far_out(average):
+    """Only points inside are looked at, and all count."""
+    x = X[:1, :2, :5, :6]
+    regions = np.array([[-60, -40, 60, 40], [-90, 2, 4, 5], [3, -50, 5, 4], [40, 0, 99, 5]], 'f')
+    of = np.zeros(len(regions), 'i')
+    for outsize, ratio in ((1, None), (2, None), ((3, 2), 40)):
+        expected = _align(average)(x, regions, of, outsize, 1.0, ratio)
+        found = ALIGN[average](x, regions, of, outsize, 1.0, ratio).array
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize('average', [True, False])
+def test_aligned_regions_of_any_size(average):
+    x = Variable(X[:1, :1])
+    for far in (1e9, 1e30):
+        regions = np.array([[-far, -far, far, far], [far, 0, far, 4]], 'f')
+        y = ALIGN[average](x, regions, np.zeros(2, 'i'), 2, 1.0)
+        assert y.shape == (2, 1, 2, 2)
+        assert np.isfinite(y.array[0]).all() or not average
+        y.grad = np.ones_like(y.array)
+        y.backward()
+        assert np.isfinite(x.grad).all()
+
+
+@pytest.mark.parametrize('f', ['roi_max_align_2d', 'roi_average_align_2d', 'roi_max_pooling_2d'])
+def test_scaled_regions_are_finite(f):
+    region, of = np.full((1, 4), 3e38, 'f'), np.zeros(1, 'i')
+    with pytest.raises(ValueError, match='spatial_scale is 1e\\+300'):
+        getattr(F, f)(X, region, of, 2, 1e300)
+
+
+@pytest.mark.parametrize('f', ['roi_max_align_2d', 'roi_average_align_2d', 'roi_max_pooling_2d'])
+def test_no_regions_give_a_gradient_of_zeros(f):
+    x = Variable(X)
+    y = getattr(F, f)(x, np.zeros((0, 4), 'f'), np.zeros(0, 'i'), 2, 1.0)
+    assert y.shape == (0, 3, 2, 2)
+    F.sum(y).backward()
+    np.testing.assert_array_equal(x.grad, np.zeros_like(X))

@@ -57,10 +57,10 @@ def align_regions(
     """Means or maxima of points between the pixels of each part of each region."""
 
     def pool(image: chainerx.ndarray, region: list[float]) -> chainerx.ndarray:
-        top, left, bottom, right = (v * scale for v in region)
+        top, left, bottom, right = region
         return align(image, ((top, bottom), (left, right)), size, ratios, average=average)
 
-    return for_regions(op, x, rois, roi_indices, size, pool)
+    return for_regions(op, x, rois, roi_indices, scale, size, pool)
 
 
 def pool_regions(
@@ -77,11 +77,11 @@ def pool_regions(
     empty = 0.0 if average else -float('inf')
 
     def pool(image: chainerx.ndarray, region: list[float]) -> chainerx.ndarray:
-        top, left, bottom, right = (round(v * scale) for v in region)
+        top, left, bottom, right = (round(v) for v in region)
         spans = (top, max(bottom, top + 1)), (left, max(right, left + 1))
         return pool_bins(image, spans, size, average, empty)
 
-    return for_regions(op, x, rois, roi_indices, size, pool)
+    return for_regions(op, x, rois, roi_indices, scale, size, pool)
 
 
 def to_outsize(outsize: tp.Any) -> tuple[int, int]:
@@ -130,20 +130,26 @@ def for_regions(
     x: chainerx.ndarray,
     regions: chainerx.ndarray,
     indices: chainerx.ndarray,
+    scale: float,
     outsize: tuple[int, int],
     pool: c.Callable[[chainerx.ndarray, list[float]], chainerx.ndarray],
 ) -> chainerx.ndarray:
-    """The results of ``pool(image, region)``, (1, C, *outsize) each, one after the other."""
+    """The results of ``pool(image, region * scale)``, (1, C, *outsize) each, one by one."""
     found = []
     for n, region in zip(_on_host(indices), _on_host(regions), strict=True):
         if not 0 <= n < len(x):
             raise IndexError(f'{op}: a region is of image {int(n)}, x has {len(x)}')
         if not np.isfinite(region).all():
             raise ValueError(f'{op}: a region is {region.tolist()}, expected finite numbers')
+        scaled = [v * scale for v in region.tolist()]
+        if not np.isfinite(scaled).all():
+            text = f'{op}: spatial_scale is {scale}, which makes {region.tolist()} infinite'
+            raise ValueError(text)
         image = int(n)
-        found.append(pool(x[image : image + 1], region.tolist()))
+        found.append(pool(x[image : image + 1], scaled))
     if not found:
-        return chainerx.zeros((0, x.shape[1], *outsize), x.dtype, device=x.device)
+        none = chainerx.sum(x[:0], axis=(2, 3), keepdims=True)
+        return chainerx.broadcast_to(none, (0, x.shape[1], *outsize))
     return chainerx.concatenate(found, 0)
 
 
@@ -202,21 +208,27 @@ def align(
     """
     y = _sampled(image, spans, outsize, ratios)
     points = _points(image.shape[2:], spans, outsize, ratios)
-    counts = tuple(len(p.at) // m for p, m in zip(points, outsize, strict=True))
+    kept = tuple(len(p.at) // m for p, m in zip(points, outsize, strict=True))
     if average:
-        return chainerx.average_pool(y, counts)
+        share = math.prod(n / p.count for n, p in zip(kept, points, strict=True))
+        y = chainerx.average_pool(y, kept)
+        return y if share == 1 else y * share
     down, across = (p.inside for p in points)
     if not (down.all() and across.all()):
         inside = chainerx.array(down[:, None] & across, device=y.device)
         y = chainerx.where(inside, y, -math.inf)
-    return chainerx.max_pool(y, counts)
+    return chainerx.max_pool(y, kept)
 
 
 class _Points(tp.NamedTuple):
-    """Points along an axis, and which of them are not outside of the image."""
+    """Points along an axis, and which of them are not outside of the image.
+
+    As many are kept of each part, of the ``count`` that it has; what is left out is outside.
+    """
 
     at: np.ndarray
     inside: np.ndarray
+    count: int
 
 
 def _points(
@@ -233,14 +245,24 @@ def _points(
         # In this order, for points on the edge of an image count by their last bit.
         part = length / m
         parts = begin + np.arange(m).reshape(m, 1) * part
-        at = (parts + (np.arange(count) + 0.5) * part / count).ravel()
-        found.append(_Points(at, (at >= -1) & (at <= n)))
+        numbers: np.ndarray = np.arange(min(count, _most_inside(n, part, count)))
+        total = float(count)
+        if len(numbers) < count:
+            first = np.floor((-1 - parts) * (total / part)) - 2
+            numbers = np.clip(first, 0, total - len(numbers)) + numbers
+        at = (parts + (numbers + 0.5) * part / total).ravel()
+        found.append(_Points(at, (at >= -1) & (at <= n), count))
     return found
+
+
+def _most_inside(n: int, part: float, count: int) -> int:
+    """No fewer than the points, ``count`` in a part, between -1 and ``n``."""
+    return math.ceil((n + 1) * (count / part)) + 5
 
 
 def _sample(image: chainerx.ndarray, *where: tp.Any) -> chainerx.ndarray:
     for axis, points in zip((2, 3), _points(image.shape[2:], *where), strict=True):
-        image = _between(image, axis, *points)
+        image = _between(image, axis, points.at, points.inside)
     return image
 
 

@@ -38,7 +38,7 @@ class ROIPooling2D(BuiltinFunction):
         spatial_scale: float,
     ) -> chainerx.ndarray:
         def pool(image: chainerx.ndarray, region: list[float]) -> chainerx.ndarray:
-            left, top, right, bottom = (round(v * spatial_scale) for v in region)
+            left, top, right, bottom = (round(v) for v in region)
             # The last row and column belong to the region.
             spans = (top, max(bottom, top) + 1), (left, max(right, left) + 1)
             return pool_bins(image, spans, (outh, outw), False, 0.0)
@@ -46,7 +46,9 @@ class ROIPooling2D(BuiltinFunction):
         images = rois[:, 0].as_grad_stopped()
         if not np.isfinite(chainerx.to_numpy(images)).all():
             raise ValueError('roi_pooling_2d: rois[:, 0] has numbers that are not finite')
-        return for_regions('roi_pooling_2d', x, rois[:, 1:], images, (outh, outw), pool)
+        return for_regions(
+            'roi_pooling_2d', x, rois[:, 1:], images, spatial_scale, (outh, outw), pool
+        )
 
 
 def roi_pooling_2d(

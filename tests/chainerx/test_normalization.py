@@ -241,6 +241,15 @@ def test_backward_notices_running_statistics_in_what_it_reads(anywhere, name):
     assert x.grad is not None
 
 
+@pytest.mark.parametrize('name', ['x', 'gamma'])
+def test_backward_notices_running_statistics_over_numpy_memory(device, name):
+    memory = {'x': draw((3, 3)), 'gamma': np.ones(3)}
+    x, gamma = (chx.asarray(a).require_grad() for a in memory.values())
+    y = chx.batch_norm(x, gamma, chx.ones(3), chx.asarray(memory[name].reshape(-1, 3)[0]), None)
+    with pytest.raises(chx.GradientError, match='batch_norm: input'):
+        y.backward()
+
+
 @everywhere
 @pytest.mark.parametrize('shape', [(0, 3), (0, 3, 2), (2, 3, 0)])
 def test_nothing_leaves_running_statistics_alone(anywhere, shape):

@@ -64,42 +64,49 @@ class Running {
         }
     }
 
-    // What a kernel is to update. `is_read`: the kernel reads the memory by way of others.
-    void Begin(bool is_read) {
+    // To be called once all is checked.
+    void SetInputs(const Array& x, const Array& gamma, const Array& beta) {
+        is_read_ = Overlaps(x) || Overlaps(gamma) || Overlaps(beta);
+    }
+    // What a kernel is to update. It may read the same memory by way of others.
+    void Begin() {
         if (is_null()) return;
-        if (!is_read && array_.ndim() == 1) {
+        if (!is_read_ && array_.ndim() == 1) {
             vector_ = Detached(array_);
-        } else if (!is_read && array_.IsContiguous()) {
+        } else if (!is_read_ && array_.IsContiguous()) {
             vector_ = Reshape(Detached(array_), Shape{array_.GetTotalSize()});
         } else {
-            vector_ = Reshape(Copy(Detached(array_)), Shape{array_.GetTotalSize()});
-            is_copy_ = true;
+            copy_ = Copy(Detached(array_));
+            vector_ = Reshape(copy_, Shape{array_.GetTotalSize()});
         }
     }
     // The same where there is no such kernel.
     void Compute(double decay, const Array& statistic) {
         if (is_null()) return;
         const Array old = AsType(Detached(array_), statistic.dtype(), false);
-        vector_ = old * decay + Reshape(statistic, array_.shape()) * (1 - decay);
-        is_copy_ = true;
+        copy_ = old * decay + Reshape(statistic, array_.shape()) * (1 - decay);
     }
     Array vector(Dtype dtype, Device& device) const {
         return is_null() ? NoArray(dtype, device) : vector_;
     }
-    void MarkWritten() const {
-        if (!is_null()) array_.buffer()->MarkWritten();
+    void MarkWritten(const Array& x, const Array& gamma) const {
+        if (is_null()) return;
+        array_.buffer()->MarkWritten();
+        if (!is_read_) return;
+        // Over memory of NumPy, each array has a buffer of its own.
+        if (Overlaps(x)) x.buffer()->MarkWritten();
+        if (Overlaps(gamma)) gamma.buffer()->MarkWritten();
     }
     void End() const {
-        if (!is_copy_) return;
-        CallOn<kernels::AsType>(array_.device(), Reshape(vector_, array_.shape()),
-                                Detached(array_));
+        if (!copy_.is_null()) CallOn<kernels::AsType>(array_.device(), copy_, Detached(array_));
     }
 
  private:
     const char* name_;
     Array array_;
     Array vector_;
-    bool is_copy_{false};
+    Array copy_;  // what it is a view of, where the kernel can't write to the array itself
+    bool is_read_{false};
 };
 
 // Statistics that a gradient needs. They are running ones as a rule, which a batch in training
@@ -116,9 +123,10 @@ Array InOrderOf(const Array& x, const Array& y) {
 
 // Calls the kernel that updates both, and copies what it could not write in place.
 template <typename F>
-void Update(const Running& running_mean, const Running& running_var, const F& kernel) {
-    running_mean.MarkWritten();
-    running_var.MarkWritten();
+void Update(const Running& running_mean, const Running& running_var, const Array& x,
+            const Array& gamma, const F& kernel) {
+    running_mean.MarkWritten(x, gamma);
+    running_var.MarkWritten(x, gamma);
     kernel();
     const internal::NoInterruptScope both;
     running_mean.End();
@@ -160,6 +168,8 @@ Normalized BatchNormWithStatistics(const Array& x, const Array& gamma, const Arr
         return record(EmptyUnchecked(x.shape(), x.dtype(), device),
                       Full(channels, nan, wide, device), Full(channels, nan, wide, device));
     }
+    own_mean.SetInputs(x, gamma, beta);
+    own_var.SetInputs(x, gamma, beta);
     if (!HasKernel<kernels::BatchNorm>(device)) {
         const auto all =
             ComposedNormalization(plan.terms, arrangement.View(Detached(x)), gamma, beta);
@@ -168,19 +178,16 @@ Normalized BatchNormWithStatistics(const Array& x, const Array& gamma, const Arr
         own_var.Compute(decay, all.var * (n / std::max(n - 1, 1.0)));
         const Normalized out = record(InOrderOf(x, arrangement.Undo(all.y)),
                                       Reshape(all.mean, channels), Reshape(all.inv_std, channels));
-        Update(own_mean, own_var, [] {});
+        Update(own_mean, own_var, x, gamma, [] {});
         return out;
     }
-    const auto is_read = [&](const Running& r) {
-        return r.Overlaps(x) || r.Overlaps(gamma) || r.Overlaps(beta);
-    };
-    own_mean.Begin(is_read(own_mean));
-    own_var.Begin(is_read(own_var));
+    own_mean.Begin();
+    own_var.Begin();
     const Array y = EmptyUnchecked(arrangement.shape, x.dtype(), device);
     const Array mean = EmptyUnchecked(channels, wide, device);
     const Array inv_std = EmptyUnchecked(channels, wide, device);
     const Normalized out = record(arrangement.Undo(y), mean, inv_std);
-    Update(own_mean, own_var, [&] {
+    Update(own_mean, own_var, x, gamma, [&] {
         CallOn<kernels::BatchNorm>(device, arrangement.Contiguous(x), ToVector(gamma, wide),
                                    ToVector(beta, wide), eps, decay, own_mean.vector(wide, device),
                                    own_var.vector(wide, device), y, mean, inv_std);

@@ -79,8 +79,11 @@ def writable(op: str, name: str, array: tp.Any) -> chainerx.ndarray:
         chainerx.ndarray: In no graph; what is written must not be, either.
 
     Raises:
+        TypeError: If it is no array.
         ValueError: If it can't be written to.
     """
+    if engine.kind(array) is None:
+        raise TypeError(f'{op}: {name} is a {type(array).__name__}, expected an array')
     if isinstance(array, np.ndarray) and not array.flags.writeable:
         raise ValueError(f'{op}: {name} is read-only')
     view = engine.side(array)

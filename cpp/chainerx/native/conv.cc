@@ -13,6 +13,7 @@
 #include "chainerx/native/conv_input.h"
 #include "chainerx/native/conv_operands.h"
 #include "chainerx/native/conv_positions.h"
+#include "chainerx/native/conv_scatter.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/packed_weights.h"
 #include "chainerx/native/parts.h"
@@ -224,7 +225,13 @@ void ConvInputGrad(const Array& gy, const Array& w, const Array& b, const ConvGe
         });
         return;
     }
+    const bool scatters = IsForScatter(gx.shape(), w.shape(), gy.shape(), geometry);
     VisitConvDtype(gx.dtype(), [&]<typename T>(T, Dtype dtype) {
+        if (scatters && gx.dtype() == dtype) {
+            FillWithBias(AsContiguousOf(b, dtype), gx);
+            RunScatterConv<T>(AsContiguousOf(gy, dtype), AsContiguousOf(w, dtype), geometry, gx);
+            return;
+        }
         RunConvInputGrad<T>(gy, w, b, geometry, dtype, gx);
     });
 }

@@ -201,6 +201,12 @@ class NStepRNNBase(ChainList):
         return variable.Variable(self.device.send(zeros))
 
 
+def _activated(
+    function: tp.Callable[..., tuple[tp.Any, ...]], args: tuple[tp.Any, ...], activation: str
+) -> tuple[tp.Any, ...]:
+    return function(*args, activation=activation)
+
+
 class NStepRNNTanh(NStepRNNBase):
     """Stacked simple recurrent layers with tanh.
 
@@ -213,7 +219,7 @@ class NStepRNNTanh(NStepRNNBase):
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
         """`chainer.functions.n_step_rnn`."""
-        return n_step_rnn(*args, 'tanh')
+        return _activated(n_step_rnn, args, 'tanh')
 
 
 class NStepRNNReLU(NStepRNNBase):
@@ -228,7 +234,7 @@ class NStepRNNReLU(NStepRNNBase):
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
         """`chainer.functions.n_step_rnn`."""
-        return n_step_rnn(*args, 'relu')
+        return _activated(n_step_rnn, args, 'relu')
 
 
 class NStepBiRNNTanh(NStepRNNBase):
@@ -243,7 +249,7 @@ class NStepBiRNNTanh(NStepRNNBase):
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
         """`chainer.functions.n_step_birnn`."""
-        return n_step_birnn(*args, 'tanh')
+        return _activated(n_step_birnn, args, 'tanh')
 
 
 class NStepBiRNNReLU(NStepRNNBase):
@@ -258,4 +264,4 @@ class NStepBiRNNReLU(NStepRNNBase):
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
         """`chainer.functions.n_step_birnn`."""
-        return n_step_birnn(*args, 'relu')
+        return _activated(n_step_birnn, args, 'relu')

@@ -20,10 +20,7 @@ PENDING: tp.Final[dict[str, dict[str, str]]] = {
         'not written yet': 'as_strided fft ifft sparse_matmul theano',
     },
     'chainer.links': {
-        'not written yet': (
-            'GoogLeNet ResNet101Layers ResNet152Layers ResNet50Layers TheanoFunction '
-            'VGG16Layers VGG19Layers caffe theano'
-        ),
+        'not written yet': 'TheanoFunction theano',
     },
     'chainer.testing.distribution_unittest': {
         'not written yet': 'test_dummy',
@@ -41,8 +38,5 @@ PENDING: tp.Final[dict[str, dict[str, str]]] = {
         'not planned, for they are texts of CUDA kernels': (
             'average_pooling_nd_kernel max_pooling_nd_kernel pooling_nd_kernel'
         ),
-    },
-    'chainer.links.model': {
-        'not written yet': 'vision',
     },
 }

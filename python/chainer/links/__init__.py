@@ -34,6 +34,9 @@ from chainer.links.loss.crf1d import CRF1d
 from chainer.links.loss.hierarchical_softmax import BinaryHierarchicalSoftmax
 from chainer.links.loss.negative_sampling import NegativeSampling
 from chainer.links.model.classifier import Classifier
+from chainer.links.model.vision.googlenet import GoogLeNet
+from chainer.links.model.vision.resnet import ResNet50Layers, ResNet101Layers, ResNet152Layers
+from chainer.links.model.vision.vgg import VGG16Layers, VGG19Layers
 from chainer.links.normalization.batch_normalization import BatchNormalization
 from chainer.links.normalization.batch_renormalization import BatchRenormalization
 from chainer.links.normalization.decorrelated_batch_normalization import (
@@ -81,6 +84,7 @@ __all__ = [
     'DepthwiseConvolution2D',
     'DilatedConvolution2D',
     'EmbedID',
+    'GoogLeNet',
     'GroupNormalization',
     'Highway',
     'Inception',
@@ -102,6 +106,9 @@ __all__ = [
     'NegativeSampling',
     'PReLU',
     'Parameter',
+    'ResNet50Layers',
+    'ResNet101Layers',
+    'ResNet152Layers',
     'Scale',
     'SimplifiedDropconnect',
     'StatefulGRU',
@@ -112,6 +119,8 @@ __all__ = [
     'StatelessLSTM',
     'StatelessMGU',
     'Swish',
+    'VGG16Layers',
+    'VGG19Layers',
 ]
 
 if not _tp.TYPE_CHECKING:  # else any name would do

@@ -1,0 +1,3 @@
+"""Models of Caffe."""
+
+from chainer.links.caffe.caffe_function import CaffeFunction as CaffeFunction

@@ -292,6 +292,26 @@ def test_border(case, device):
                 assert (same | np.isnan(y) | bool(value is True)).all(), f'{where}: sign of zero'
 
 
+# Their derivatives are constants, whatever the element is.
+STRAIGHT = {'relu', 'leaky_relu', 'clipped_relu', 'negative', 'positive', 'add'}
+STRAIGHT |= {'maximum', 'minimum'}
+
+
+@each(c for c in REFERENCED if c.border and c.order and c.name not in STRAIGHT)
+def test_derivatives_at_nan(case, device):
+    """What is NaN stays NaN on the way back, too."""
+    function = case.resolve(chx)
+    points = [p if isinstance(p, tuple) else (p,) for p, value in case.border if np.isnan(value)]
+    for dtype, point, count in itertools.product(case.dtypes, points, (1, 37)):
+        if np_dtype(dtype).kind not in 'fV':
+            continue
+        xs = [make(np.full(count, v, np_dtype(dtype)), None, device) for v in point]
+        positions = range(len(xs)) if case.diff is None else case.diff
+        of = [xs[i].require_grad() for i in positions if np.isnan(point[i])]
+        for gx in chx.grad([function(*xs).sum()], of) if of else ():
+            assert np.isnan(to_numpy(gx).astype('f8')).all(), f'{case.name}{point} of {dtype}'
+
+
 @each(c for c in CASES if c.errors)
 def test_errors(case, device):
     """The documented mistakes raise the documented classes and change nothing."""

@@ -33,7 +33,8 @@ inline NormalTail<double> TailOf(const BatchD& x) {
 // |x|, but no more than where nothing is left of the functions below: so no infinity meets a 0.
 template <typename T>
 inline Batch<T> Distance(const Batch<T>& x) {
-    return xsimd::min(Batch<T>(T(64)), xsimd::abs(x));  // in this order NaN stays
+    const Batch<T> a = xsimd::abs(x);
+    return Where(a > Batch<T>(T(64)), Batch<T>(T(64)), a);  // NaN stays
 }
 
 // x N(x), or max(x, 0) - |x| N(-|x|).

@@ -122,6 +122,9 @@ Array RmsNorm(const Array& x, const std::optional<Array>& gamma, double eps,
     constexpr const char* kOp = kRmsNorm.name;
     internal::CheckNormalized(kOp, "x", x, x.device());
     internal::CheckEps(kOp, eps);
+    if (!gamma && !axis && x.ndim() == 0) {
+        throw DimensionError{kOp, ": x.ndim is 0, expected at least 1"};
+    }
     const Axes axes = RowAxes(kOp, x, axis, gamma ? gamma->ndim() : 1);
     const Shape params = ShapeAlong(x, axes);
     if (gamma) CheckParam(kOp, "gamma", *gamma, x, params);

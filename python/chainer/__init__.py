@@ -9,6 +9,8 @@ from chainer import (
     backends,
     computational_graph,
     configuration,
+    distribution,
+    distributions,
     function_hooks,
     functions,
     initializers,
@@ -44,6 +46,7 @@ from chainer.backends import cuda
 from chainer.backends.cuda import should_use_cudnn, should_use_cudnn_tensor_core
 from chainer.configuration import config, global_config, using_config
 from chainer.device_resident import DeviceResident
+from chainer.distribution import Distribution, cross_entropy, kl_divergence, register_kl
 from chainer.function import Function, FunctionAdapter, force_backprop_mode, no_backprop_mode
 from chainer.function_hook import FunctionHook, get_function_hooks
 from chainer.function_node import FunctionNode

@@ -23,6 +23,8 @@ MODULES = [
     'chainer.computational_graph',
     'chainer.configuration',
     'chainer.device_resident',
+    'chainer.distribution',
+    'chainer.distributions',
     'chainer.function',
     'chainer.function_hook',
     'chainer.function_hooks',

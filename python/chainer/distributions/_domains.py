@@ -1,0 +1,51 @@
+"""What parameters may be: by name, what is expected in words, and what holds of an array."""
+
+from __future__ import annotations
+
+import typing as tp
+from collections.abc import Callable
+
+import numpy as np
+
+from chainer import backend, variable
+
+
+def _is_simplex(v: np.ndarray) -> np.ndarray:
+    # The tolerance of numpy.random.choice.
+    tolerance = np.sqrt(np.finfo(v.dtype).eps)
+    return (v >= 0).all(-1) & (np.abs(v.sum(-1, dtype=np.float64) - 1) <= tolerance)
+
+
+def _is_factor(v: np.ndarray) -> np.ndarray:
+    diagonal = np.diagonal(v, axis1=-2, axis2=-1)
+    return np.isfinite(v).all((-2, -1)) & (diagonal != 0).all(-1)
+
+
+DOMAINS: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {
+    'real': ('a finite number', np.isfinite),
+    'scale': ('finite and >= 0', lambda v: (v >= 0) & (v < np.inf)),
+    'positive': ('finite and > 0', lambda v: (v > 0) & (v < np.inf)),
+    'probability': ('from 0 to 1', lambda v: (v >= 0) & (v <= 1)),
+    'success': ('above 0, at most 1', lambda v: (v > 0) & (v <= 1)),
+    'logit': ('a number', lambda v: ~np.isnan(v)),
+    'simplex': ('numbers >= 0 whose sum is 1', _is_simplex),
+    'factor': ('finite, without 0 in the diagonal', _is_factor),
+}
+
+
+def to_host(x: tp.Any) -> np.ndarray:
+    """The values of a variable or an array on the host."""
+    return tp.cast(np.ndarray, backend.CpuDevice().send(variable.as_array(x)))
+
+
+def check(owner: str, name: str, x: tp.Any, domain: str) -> None:
+    """Raises ValueError with the first value that is out of its domain."""
+    expected, holds = DOMAINS[domain]
+    v = to_host(x)
+    good = holds(v)
+    if good.all():
+        return
+    index = tuple(int(i) for i in np.argwhere(~good)[0])
+    place = ''.join(f'[{i}]' for i in index)
+    value = ' '.join(str(v[index]).split())
+    raise ValueError(f'{owner}: {name}{place} is {value}, expected {expected}')

@@ -1,0 +1,98 @@
+"""Distributions of ``loc + scale * z``, where ``z`` has no parameters."""
+
+from __future__ import annotations
+
+import math
+import typing as tp
+
+from chainer import functions as F
+from chainer import variable
+from chainer.distributions import utils
+from chainer.distributions._parametric import Parametric
+
+
+class LocationScale(Parametric):
+    """``loc + scale * z``; a subclass says how ``z`` is distributed."""
+
+    domains: tp.ClassVar = {'loc': 'real', 'scale': 'scale'}
+
+    # Of z.
+    _mean: tp.ClassVar[float] = 0
+    _variance: tp.ClassVar[float]
+    _entropy: tp.ClassVar[float]
+
+    def __init__(self, loc: tp.Any, scale: tp.Any) -> None:
+        self._set_params(loc=loc, scale=scale)
+
+    @staticmethod
+    def _draw(shape: tuple[int, ...]) -> tp.Any:
+        raise NotImplementedError
+
+    # Arguments by position: what a subclass names them is its matter.
+
+    @staticmethod
+    def _standard_log_prob(z: tp.Any, /) -> variable.Variable:
+        raise NotImplementedError
+
+    @staticmethod
+    def _standard_cdf(z: tp.Any, /) -> variable.Variable:
+        raise NotImplementedError
+
+    @staticmethod
+    def _standard_icdf(p: tp.Any, /) -> variable.Variable:
+        raise NotImplementedError
+
+    # Of loc + scale * z.
+
+    @property
+    def loc(self) -> variable.Variable:
+        """What is added."""
+        return self._params['loc']
+
+    @property
+    def scale(self) -> variable.Variable:
+        """By what is multiplied."""
+        return self._params['scale']
+
+    @property
+    def support(self) -> str:
+        return 'real'
+
+    def _sample(self, n: int) -> variable.Variable:
+        return self.loc + self.scale * self._noise(self._draw(self._shape(n)))
+
+    def _z(self, x: tp.Any) -> variable.Variable:
+        return (self._point(x) - self.loc) / self.scale
+
+    @property
+    def _log_scale(self) -> variable.Variable:
+        return F.log(self.scale)
+
+    def log_prob(self, x: tp.Any) -> variable.Variable:
+        return self._standard_log_prob(self._z(x)) - self._log_scale
+
+    def cdf(self, x: tp.Any) -> variable.Variable:
+        return self._standard_cdf(self._z(x))
+
+    def icdf(self, x: tp.Any) -> variable.Variable:
+        return self.loc + self.scale * self._standard_icdf(utils.level(self._point(x)))
+
+    @property
+    def entropy(self) -> variable.Variable:
+        return self._log_scale + self._entropy
+
+    @property
+    def mean(self) -> variable.Variable:
+        return self.loc + self.scale * self._mean if self._mean else self.loc
+
+    @property
+    def mode(self) -> variable.Variable:
+        return self.loc
+
+    @property
+    def stddev(self) -> variable.Variable:
+        return self.scale * math.sqrt(self._variance)
+
+    @property
+    def variance(self) -> variable.Variable:
+        return F.square(self.scale) * self._variance

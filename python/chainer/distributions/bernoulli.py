@@ -1,0 +1,108 @@
+"""Bernoulli distributions."""
+
+from __future__ import annotations
+
+import math
+import typing as tp
+
+import numpy as np
+
+from chainer import configuration, distribution, variable
+from chainer import functions as F
+from chainer.distributions import _domains, utils
+from chainer.distributions._parametric import Parametric, exactly_one
+
+
+def _bernoulli_log_prob(logit: tp.Any, x: tp.Any, binary_check: bool = False) -> variable.Variable:
+    """``x * log(p) + (1 - x) * log(1 - p)``, where a factor of 0 counts as 0."""
+    logit, x = variable.as_variable(logit), variable.as_variable(x)
+    one = x * utils.choose(x.array != 0, -F.softplus(-logit), 0)
+    zero = (1 - x) * utils.choose(x.array != 1, -F.softplus(logit), 0)
+    if not binary_check:
+        return one + zero
+    return utils.choose((x.array == 0) | (x.array == 1), one + zero, -math.inf)
+
+
+class Bernoulli(Parametric):
+    """Bernoulli distributions: 1 or 0.
+
+    Args:
+        p (Variable, array or float): The probability of 1; any shape, any float dtype.
+        logit (Variable, array or float): ``log(p / (1 - p))``, instead.
+        binary_check (bool): Whether anything but 0 and 1 has no probability. Else what is between
+            is interpolated in `log_prob`.
+
+    Attributes:
+        p, logit (Variable): The parameter. Samples are integers and not differentiable in it.
+    """
+
+    domains: tp.ClassVar = {'logit': 'logit'}
+    logit: variable.Variable
+
+    def __init__(self, p: tp.Any = None, logit: tp.Any = None, binary_check: bool = False) -> None:
+        self._given_p = None
+        self._binary_check = binary_check
+        if exactly_one('Bernoulli', p=p, logit=logit) == 'p':
+            p = self._given_p = self._convert(p=p)['p']
+            if configuration.config.debug:  # before it is computed with
+                self._check_params()
+            inner = utils.choose((p.array >= 0) & (p.array <= 1), p, math.nan)
+            logit = F.log(inner) - utils.log1m(inner)
+        self._set_params(logit=logit)
+
+    def _check_params(self) -> None:
+        if self._given_p is None:
+            super()._check_params()
+        else:
+            _domains.check('Bernoulli', 'p', self._given_p, 'probability')
+
+    @property
+    def p(self) -> variable.Variable:
+        """The probability of 1."""
+        return F.sigmoid(self.logit) if self._given_p is None else self._given_p
+
+    @property
+    def _q(self) -> variable.Variable:
+        return F.sigmoid(-self.logit) if self._given_p is None else 1 - self._given_p
+
+    @property
+    def support(self) -> str:
+        return '{0, 1}'
+
+    def _sample(self, n: int) -> variable.Variable:
+        return self._leaf(np.random.binomial(1, _domains.to_host(self.p), size=self._shape(n)))
+
+    def log_prob(self, x: tp.Any) -> variable.Variable:
+        return _bernoulli_log_prob(self.logit, self._point(x), self._binary_check)
+
+    def cdf(self, x: tp.Any) -> variable.Variable:
+        x = self._point(x)
+        value = utils.choose(x.array >= 0, utils.choose(x.array < 1, self._q, 1), 0)
+        return utils.or_nan(x, value)
+
+    @property
+    def entropy(self) -> variable.Variable:
+        return -utils._modified_xlogx(self.p) - utils._modified_xlogx(self._q)
+
+    @property
+    def mean(self) -> variable.Variable:
+        return self.p
+
+    @property
+    def mode(self) -> variable.Variable:
+        return variable.as_variable((self.p.array > 0.5).astype(self.logit.dtype))
+
+    @property
+    def variance(self) -> variable.Variable:
+        return self.p * self._q
+
+
+@distribution.register_kl(Bernoulli, Bernoulli)
+def _kl_bernoulli_bernoulli(dist1: Bernoulli, dist2: Bernoulli) -> variable.Variable:
+    def part(p: variable.Variable, logit1: variable.Variable, logit2: variable.Variable) -> tp.Any:
+        some = p.array != 0
+        log_ratio = F.softplus(-logit2) - F.softplus(-utils.choose(some, logit1, 0))
+        return p * utils.choose(some, log_ratio, 0)
+
+    one = part(dist1.p, dist1.logit, dist2.logit)
+    return one + part(dist1._q, -dist1.logit, -dist2.logit)

@@ -1,0 +1,78 @@
+"""Beta distributions."""
+
+from __future__ import annotations
+
+import math
+import typing as tp
+
+import numpy as np
+
+from chainer import distribution, variable
+from chainer import functions as F
+from chainer.distributions import _domains, utils
+from chainer.distributions._parametric import Parametric
+
+
+class Beta(Parametric):
+    """Beta distributions.
+
+    Args:
+        a, b (Variable, array or float): The exponents of ``x`` and ``1 - x``, plus 1; > 0; shapes
+            that broadcast, one float dtype.
+
+    Attributes:
+        a, b (Variable): The parameters. Samples are not differentiable in them.
+    """
+
+    domains: tp.ClassVar = {'a': 'positive', 'b': 'positive'}
+    a: variable.Variable
+    b: variable.Variable
+
+    def __init__(self, a: tp.Any, b: tp.Any) -> None:
+        self._set_params(a=a, b=b)
+
+    @property
+    def support(self) -> str:
+        return '[0, 1]'
+
+    def _sample(self, n: int) -> variable.Variable:
+        a, b = _domains.to_host(self.a), _domains.to_host(self.b)
+        draws = np.random.beta(a, b, size=self._shape(n))
+        return self._leaf(draws.astype(self.a.dtype))
+
+    def log_prob(self, x: tp.Any) -> variable.Variable:
+        x = self._point(x)
+        inside = ~((x.array < 0) | (x.array > 1))
+        x = utils.choose(inside, x, 0.5)
+        value = utils.xlogy(self.a - 1, x) + utils.xlogy(self.b - 1, 1 - x)
+        return utils.choose(inside, value - utils.lbeta(self.a, self.b), -math.inf)
+
+    @property
+    def entropy(self) -> variable.Variable:
+        a, b = self.a, self.b
+        return (
+            utils.lbeta(a, b)
+            - (a - 1) * F.digamma(a)
+            - (b - 1) * F.digamma(b)
+            + (a + b - 2) * F.digamma(a + b)
+        )
+
+    @property
+    def mean(self) -> variable.Variable:
+        return self.a / (self.a + self.b)
+
+    @property
+    def variance(self) -> variable.Variable:
+        total = self.a + self.b
+        return self.a * self.b / F.square(total) / (total + 1)
+
+
+@distribution.register_kl(Beta, Beta)
+def _kl_beta_beta(dist1: Beta, dist2: Beta) -> variable.Variable:
+    a1, b1, a2, b2 = dist1.a, dist1.b, dist2.a, dist2.b
+    return (
+        (utils.lbeta(a2, b2) - utils.lbeta(a1, b1))
+        + (a1 - a2) * F.digamma(a1)
+        + (b1 - b2) * F.digamma(b1)
+        + (a2 - a1 + b2 - b1) * F.digamma(a1 + b1)
+    )

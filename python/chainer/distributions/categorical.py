@@ -1,0 +1,85 @@
+"""Categorical distributions."""
+
+from __future__ import annotations
+
+import math
+import typing as tp
+
+import numpy as np
+
+from chainer import distribution, variable
+from chainer import functions as F
+from chainer.distributions import _domains, _draws, utils
+from chainer.distributions._parametric import Parametric, exactly_one
+
+
+def mean_log(p: variable.Variable, log_p: variable.Variable) -> variable.Variable:
+    """Sums of ``p * log_p`` along the last axis, where a factor of 0 counts as 0."""
+    return F.sum(p * utils.choose(p.array != 0, log_p, 0), axis=-1)
+
+
+def divergence(dist1: tp.Any, dist2: tp.Any) -> variable.Variable:
+    """The KL divergence of two distributions with ``p`` and ``log_p``."""
+    some = dist1.p.array != 0
+    own, other = (utils.choose(some, dist.log_p, 0) for dist in (dist1, dist2))
+    return F.sum(dist1.p * (own - other), axis=-1)
+
+
+class Categorical(Parametric):
+    """Categorical distributions: integers from 0.
+
+    Args:
+        p (Variable or array): Probabilities, whose sum along the last axis is 1; any float dtype.
+        logit (Variable or array): Their logarithms, up to a constant, instead.
+
+    Attributes:
+        p, log_p (Variable): The parameter. Samples are integers and not differentiable in it.
+    """
+
+    domains: tp.ClassVar = {'p': 'simplex'}
+    event_ndims: tp.ClassVar = {'p': 1}
+    p: variable.Variable
+
+    def __init__(self, p: tp.Any = None, *, logit: tp.Any = None) -> None:
+        self._given_log_p = None
+        if exactly_one('Categorical', p=p, logit=logit) == 'logit':
+            logit = self._convert(logit=logit)['logit']
+            self._given_log_p = F.log_softmax(logit, axis=-1)
+            p = F.exp(self._given_log_p)
+        self._set_params(p=p)
+
+    @property
+    def log_p(self) -> variable.Variable:
+        """The logarithms of the probabilities."""
+        return F.log(self.p) if self._given_log_p is None else self._given_log_p
+
+    def _sample(self, n: int) -> variable.Variable:
+        return self._leaf(_draws.categories(_domains.to_host(self.p), n))
+
+    def log_prob(self, x: tp.Any) -> variable.Variable:
+        count = self.p.shape[-1]
+        x = variable.as_array(x)
+        values = _domains.to_host(x)
+        bad = ~((values >= 0) & (values < count) & (values == np.floor(values)))
+        if bad.any():
+            value = values[bad].flat[0]
+            raise IndexError(
+                f'Categorical.log_prob: x has {value}, expected integers from 0 to {count - 1}'
+            )
+        # One look-up in all rows, one after the other, so that no sample needs a row of its own.
+        rows = np.arange(math.prod(self.batch_shape)).reshape(self.batch_shape) * count
+        place = rows + values.astype(np.int64)
+        table = F.reshape(self.log_p, (-1, 1))
+        found = F.embed_id(self._first.device.send(place.reshape(-1)), table)
+        return F.reshape(found, place.shape)
+
+    @property
+    def entropy(self) -> variable.Variable:
+        return -mean_log(self.p, self.log_p)
+
+    @property
+    def mode(self) -> variable.Variable:
+        return F.argmax(self.p, axis=-1)
+
+
+distribution.register_kl(Categorical, Categorical)(divergence)

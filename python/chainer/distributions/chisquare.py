@@ -1,0 +1,63 @@
+"""Chi-squared distributions."""
+
+from __future__ import annotations
+
+import math
+import typing as tp
+
+import numpy as np
+
+from chainer import functions as F
+from chainer import variable
+from chainer.distributions import _domains, utils
+from chainer.distributions._parametric import Parametric
+
+
+class Chisquare(Parametric):
+    """Distributions of the sum of ``k`` squares of standard normal numbers.
+
+    Args:
+        k (Variable, array or float): The degrees of freedom, > 0; any shape, any float dtype.
+
+    Attributes:
+        k (Variable): The parameter. Samples are not differentiable in it.
+    """
+
+    domains: tp.ClassVar = {'k': 'positive'}
+    k: variable.Variable
+
+    def __init__(self, k: tp.Any) -> None:
+        self._set_params(k=k)
+
+    @property
+    def support(self) -> str:
+        return 'positive'
+
+    def _sample(self, n: int) -> variable.Variable:
+        draws = np.random.chisquare(_domains.to_host(self.k), self._shape(n))
+        return self._leaf(draws.astype(self.k.dtype))
+
+    def log_prob(self, x: tp.Any) -> variable.Variable:
+        half = self.k * 0.5
+        x = self._point(x)
+        inside = ~(x.array < 0)
+        x = utils.choose(inside, x, 1)
+        value = utils.xlogy(half - 1, x) - x * 0.5 - F.lgamma(half) - half * math.log(2)
+        return utils.choose(inside, value, -math.inf)
+
+    @property
+    def entropy(self) -> variable.Variable:
+        half = self.k * 0.5
+        return half + math.log(2) + F.lgamma(half) + (1 - half) * F.digamma(half)
+
+    @property
+    def mean(self) -> variable.Variable:
+        return self.k
+
+    @property
+    def mode(self) -> variable.Variable:
+        return F.relu(self.k - 2)
+
+    @property
+    def variance(self) -> variable.Variable:
+        return self.k * 2

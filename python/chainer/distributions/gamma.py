@@ -1,0 +1,77 @@
+"""Gamma distributions."""
+
+from __future__ import annotations
+
+import math
+import typing as tp
+
+import numpy as np
+
+from chainer import distribution, variable
+from chainer import functions as F
+from chainer.distributions import _domains, utils
+from chainer.distributions._parametric import Parametric
+
+
+class Gamma(Parametric):
+    """Gamma distributions.
+
+    Args:
+        k (Variable, array or float): The exponent, > 0; any shape, any float dtype.
+        theta (Variable, array or float): The scale, > 0; broadcasts with ``k``.
+
+    Attributes:
+        k, theta (Variable): The parameters. Samples are differentiable in ``theta`` only.
+    """
+
+    domains: tp.ClassVar = {'k': 'positive', 'theta': 'positive'}
+    k: variable.Variable
+    theta: variable.Variable
+
+    def __init__(self, k: tp.Any, theta: tp.Any) -> None:
+        self._set_params(k=k, theta=theta)
+
+    @property
+    def support(self) -> str:
+        return 'positive'
+
+    def _sample(self, n: int) -> variable.Variable:
+        draws = np.random.gamma(_domains.to_host(self.k), size=self._shape(n))
+        return self.theta * self._noise(draws)
+
+    def log_prob(self, x: tp.Any) -> variable.Variable:
+        x = self._point(x)
+        inside = ~(x.array < 0)
+        x = utils.choose(inside, x, 1)
+        value = utils.xlogy(self.k - 1, x) - x / self.theta
+        constant = F.lgamma(self.k) + self.k * F.log(self.theta)
+        return utils.choose(inside, value - constant, -math.inf)
+
+    @property
+    def entropy(self) -> variable.Variable:
+        k = self.k
+        return k + F.log(self.theta) + F.lgamma(k) + (1 - k) * F.digamma(k)
+
+    @property
+    def mean(self) -> variable.Variable:
+        return self.k * self.theta
+
+    @property
+    def mode(self) -> variable.Variable:
+        return F.relu(self.k - 1) * self.theta
+
+    @property
+    def variance(self) -> variable.Variable:
+        return self.k * F.square(self.theta)
+
+
+@distribution.register_kl(Gamma, Gamma)
+def _kl_gamma_gamma(dist1: Gamma, dist2: Gamma) -> variable.Variable:
+    k1, k2 = dist1.k, dist2.k
+    ratio = dist1.theta / dist2.theta
+    return (
+        (k1 - k2) * F.digamma(k1)
+        + (F.lgamma(k2) - F.lgamma(k1))
+        - k2 * F.log(ratio)
+        + k1 * (ratio - 1)
+    )

@@ -1,0 +1,63 @@
+"""Poisson distributions."""
+
+from __future__ import annotations
+
+import math
+import typing as tp
+
+import numpy as np
+
+from chainer import distribution, variable
+from chainer import functions as F
+from chainer.distributions import _domains, utils
+from chainer.distributions._parametric import Parametric
+
+
+class Poisson(Parametric):
+    """Poisson distributions.
+
+    Args:
+        lam (Variable, array or float): The mean, >= 0; any shape, any float dtype.
+
+    Attributes:
+        lam (Variable): The parameter. Samples are not differentiable in it.
+    """
+
+    domains: tp.ClassVar = {'lam': 'scale'}
+    lam: variable.Variable
+
+    def __init__(self, lam: tp.Any) -> None:
+        self._set_params(lam=lam)
+
+    @property
+    def support(self) -> str:
+        return 'non negative integer'
+
+    def _sample(self, n: int) -> variable.Variable:
+        draws = np.random.poisson(_domains.to_host(self.lam), size=self._shape(n))
+        return self._leaf(draws.astype(self.lam.dtype))
+
+    def log_prob(self, x: tp.Any) -> variable.Variable:
+        x = self._point(x)
+        inside = ~(x.array < 0)
+        x = utils.choose(inside, x, 0)
+        value = utils.xlogy(x, self.lam) - F.lgamma(x + 1) - self.lam
+        return utils.choose(inside, value, -math.inf)
+
+    @property
+    def mean(self) -> variable.Variable:
+        return self.lam
+
+    @property
+    def mode(self) -> variable.Variable:
+        return F.floor(self.lam)
+
+    @property
+    def variance(self) -> variable.Variable:
+        return self.lam
+
+
+@distribution.register_kl(Poisson, Poisson)
+def _kl_poisson_poisson(dist1: Poisson, dist2: Poisson) -> variable.Variable:
+    lam1, lam2 = dist1.lam, dist2.lam
+    return utils.xlogy(lam1, lam1) - utils.xlogy(lam1, lam2) - lam1 + lam2

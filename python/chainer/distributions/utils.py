@@ -1,0 +1,59 @@
+"""Formulas that distributions share."""
+
+from __future__ import annotations
+
+import math
+import typing as tp
+
+from chainer import functions as F
+from chainer import variable
+
+EULER = 0.57721566490153286060
+
+
+def scalar_like(x: variable.Variable, value: float) -> tp.Any:
+    """A 0-d array of the dtype and on the device of ``x``."""
+    return x.device.send(x.xp.full((), value, x.dtype))
+
+
+def choose(condition: tp.Any, x: variable.Variable, value: float) -> variable.Variable:
+    """``x`` where the condition holds, ``value`` elsewhere."""
+    return F.where(condition, x, scalar_like(x, value))
+
+
+def xlogy(x: variable.Variable, y: variable.Variable) -> variable.Variable:
+    """``x * log(y)``, and 0 where ``x`` is 0."""
+    zero = (x.array == 0) & (y.array == 0)
+    return x * F.log(choose(~zero, y, 1))
+
+
+def _modified_xlogx(x: tp.Any) -> variable.Variable:
+    """``x * log(x)``, and 0 at 0."""
+    x = variable.as_variable(x)
+    return x * F.log(choose(x.array != 0, x, 1))
+
+
+def or_nan(x: variable.Variable, value: variable.Variable) -> variable.Variable:
+    """``value``, and NaN where ``x`` is NaN."""
+    return choose(x.array == x.array, value, math.nan)
+
+
+def level(p: variable.Variable) -> variable.Variable:
+    """Probabilities of which quantiles are asked: NaN where they are none."""
+    return choose((p.array >= 0) & (p.array <= 1), p, math.nan)
+
+
+def lbeta(a: variable.Variable, b: variable.Variable) -> variable.Variable:
+    """The logarithm of the beta function."""
+    return F.lgamma(a) + F.lgamma(b) - F.lgamma(a + b)
+
+
+def log1m(p: variable.Variable) -> variable.Variable:
+    """``log(1 - p)``."""
+    return F.log1p(-p)
+
+
+def xlog1my(x: variable.Variable, y: variable.Variable) -> variable.Variable:
+    """``x * log(1 - y)``, and 0 where ``x`` is 0."""
+    zero = (x.array == 0) & (y.array == 1)
+    return x * log1m(choose(~zero, y, 0))

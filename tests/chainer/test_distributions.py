@@ -1,0 +1,714 @@
+"""Distributions of all kinds: a table drives what they have in common (`distribution_cases.py`)."""
+
+import copy
+import importlib.util
+import pathlib
+import warnings
+
+import chainer
+import chainer.distributions as D
+import chainer.functions as F
+import numpy as np
+import pytest
+from chainer import gradient_check
+from devices import maker, to_numpy
+from distribution_cases import CASES, SCALARS
+
+SCRIPT = pathlib.Path(__file__).with_name('data') / 'make_v7_distributions.py'
+spec = importlib.util.spec_from_file_location('make_v7_distributions', SCRIPT)
+v7 = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(v7)
+V7 = np.load(v7.PATH)
+
+DTYPES = ['float16', 'float32', 'float64']
+TOLERANCES = {'float16': 2e-2, 'float32': 1e-4, 'float64': 1e-9}
+FUNCTIONS = {
+    'log_prob': ('logpdf', 'logpmf'),
+    'prob': ('pdf', 'pmf'),
+    'cdf': ('cdf', 'cdf'),
+    'log_cdf': ('logcdf', 'logcdf'),
+    'survival_function': ('sf', 'sf'),
+    'log_survival_function': ('logsf', 'logsf'),
+}
+PROPERTIES = {
+    'entropy': 'entropy',
+    'mean': 'mean',
+    'variance': 'var',
+    'stddev': 'std',
+    'median': 'median',
+}
+all_cases = pytest.mark.parametrize('case', CASES, ids=str)
+
+
+def params_of(case, make, dtype='float64', **changed):
+    return {name: make(value, dtype) for name, value in {**case.params, **changed}.items()}
+
+
+def dist_of(case, make, dtype='float64', **changed):
+    return getattr(D, case.cls)(**params_of(case, make, dtype, **changed))
+
+
+def peer_of(case):
+    return case.peer(**{name: np.array(value) for name, value in case.params.items()})
+
+
+def points_of(case, make, dtype):
+    return make(case.points, None if case.cls == 'Categorical' else dtype)
+
+
+def expected_of(peer, name, *points):
+    if not hasattr(peer, name):
+        root = {'pdf': 'logpdf', 'pmf': 'logpmf'}.get(name)
+        assert root, name
+        return np.exp(getattr(peer, root)(*points))
+    return getattr(peer, name)(*points)
+
+
+def test_every_distribution_has_a_row():
+    assert {case.cls for case in CASES} == set(D.__all__) - {'Independent'}
+    assert all(set(case.bad) == set(case.params) for case in CASES)
+
+
+@pytest.mark.parametrize('dtype', DTYPES)
+@all_cases
+def test_values(case, make, dtype):
+    dist, peer = dist_of(case, make, dtype), peer_of(case)
+    points = points_of(case, make, dtype)
+    # SciPy sees the very points and, nearly, the parameters.
+    tolerance = TOLERANCES[dtype]
+    for name, names in FUNCTIONS.items():
+        if name in case.lacks:
+            continue
+        actual = getattr(dist, name)(points)
+        assert actual.dtype == dtype
+        expected = expected_of(peer, names[case.discrete], to_numpy(points))
+        if dtype == 'float16' and name.startswith('log'):
+            expected = np.maximum(expected, -60)  # beyond, parameters in float16 say nothing
+            actual = F.maximum(actual, actual.xp.full_like(actual.array, -60))
+        np.testing.assert_allclose(
+            to_numpy(actual), expected, rtol=tolerance, atol=tolerance, err_msg=name
+        )
+
+
+@pytest.mark.parametrize('dtype', DTYPES)
+@all_cases
+def test_properties(case, make, dtype):
+    dist, peer = dist_of(case, make, dtype), peer_of(case)
+    for name, scipy_name in PROPERTIES.items():
+        if name in case.lacks:
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore', RuntimeWarning)  # those of Cauchy
+            actual = getattr(dist, name)
+        assert actual.dtype == dtype
+        if scipy_name == 'std' and not hasattr(peer, 'std'):
+            expected = np.sqrt(peer.var())
+        else:
+            expected = getattr(peer, scipy_name)()
+        np.testing.assert_allclose(
+            to_numpy(actual),
+            expected,
+            rtol=TOLERANCES[dtype],
+            atol=TOLERANCES[dtype],
+            err_msg=name,
+        )
+
+
+@pytest.mark.parametrize('case', [c for c in SCALARS if 'icdf' not in c.lacks], ids=str)
+def test_icdf(case, make):
+    levels = np.array([[0.0], [1e-6], [0.3], [0.5], [0.9], [1.0], [-0.1], [1.1], [np.nan]])
+    levels = np.broadcast_to(levels, (len(levels), 3)).copy()
+    actual = dist_of(case, make).icdf(make(levels))
+    expected = peer_of(case).ppf(levels)
+    finite = np.abs(expected) < 1e15  # what is infinite may be huge: tan has no pole in floats
+    np.testing.assert_allclose(to_numpy(actual)[finite], expected[finite], rtol=1e-9, atol=1e-9)
+    assert (np.abs(to_numpy(actual)[np.isinf(expected)]) > 1e15).all()
+    np.testing.assert_array_equal(np.isnan(to_numpy(actual)), np.isnan(expected))
+
+
+@all_cases
+def test_lacks(case, make):
+    dist = dist_of(case, make)
+    for name in case.lacks:
+        with pytest.raises(NotImplementedError, match=f'{case.cls} has no '):
+            dist.icdf(0.5) if name == 'icdf' else (
+                getattr(dist, name)(0.5) if name in FUNCTIONS else getattr(dist, name)
+            )
+
+
+@pytest.mark.parametrize('case', [c for c in CASES if 'mode' not in c.lacks], ids=str)
+def test_mode(case, make):
+    if case.cls == 'Uniform':
+        with pytest.raises(NotImplementedError, match='Uniform has no mode'):
+            _ = dist_of(case, make).mode
+        return
+    dist = dist_of(case, make)
+    mode = to_numpy(dist.mode)
+    at = to_numpy(dist.log_prob(make(mode)))
+    if case.cls == 'Categorical':
+        np.testing.assert_array_equal(mode, to_numpy(dist.p).argmax(-1))
+        return
+    step = 1 if case.discrete else 1e-3
+    for other in (mode - step, mode + step):
+        if case.cls == 'Bernoulli' and (other.min() < 0 or other.max() > 1):
+            other = other.clip(0, 1)
+        assert (to_numpy(dist.log_prob(make(other))) <= at).all()
+
+
+@all_cases
+def test_what_v7_gave(case, make):
+    """In float32; samples of a seed are the same on all devices."""
+    actual = v7.values_of(case, send=make)
+    expected = {
+        key.partition('/')[2]: V7[key] for key in V7.files if key.partition('/')[0] == str(case)
+    }
+    assert set(expected) <= set(actual)
+    assert len(expected) >= 4
+    for name, value in expected.items():
+        assert actual[name].dtype == value.dtype, name
+        np.testing.assert_allclose(
+            to_numpy(actual[name]), value, rtol=3e-5, atol=3e-6, err_msg=name
+        )
+
+
+@all_cases
+def test_shapes(case, make):
+    dist = dist_of(case, make, 'float32')
+    first = np.array(next(iter(case.params.values())))
+    batch = first.shape[: 1 if len(CASES) - CASES.index(case) <= 5 else first.ndim]
+    event = np.array(case.points).shape[1 + len(batch) :]
+    assert (dist.batch_shape, dist.event_shape) == (batch, event)
+    assert dist.xp is dist.sample().xp
+    if 'support' in case.lacks:
+        with pytest.raises(NotImplementedError, match='has no support'):
+            _ = dist.support
+    else:
+        assert dist.support == case.support
+    for shape in ((), (2,), (2, 0, 3), (4, 1)):
+        assert dist.sample(shape).shape == shape + batch + event
+        x = dist.sample(shape)
+        assert dist.log_prob(x).shape == shape + batch
+    assert dist.sample(2).shape == dist.sample_n(2).shape == (2, *batch, *event)
+    assert dist.sample_n(0).shape == (0, *batch, *event)
+    for bad in (-1, (2, -1)):
+        with pytest.raises(ValueError, match=f'{case.cls}.* is .*-1'):
+            dist.sample(bad)
+    with pytest.raises(TypeError):
+        dist.sample(1.5)
+    assert repr(dist).startswith(f'<chainer.distributions.{type(dist).__module__[22:]}.{case.cls}')
+    np.random.seed(3)
+    first = dist.sample(2)
+    np.random.seed(3)
+    for other in (copy.copy(dist), copy.deepcopy(dist)):
+        np.random.seed(3)
+        np.testing.assert_array_equal(to_numpy(first), to_numpy(other.sample(2)))
+
+
+@pytest.mark.parametrize('case', SCALARS, ids=str)
+def test_scalars_and_broadcast(case, make):
+    """0-d parameters, Python's numbers beside arrays, and shapes that broadcast."""
+    one = {name: value[1] for name, value in case.params.items()}
+    x = case.points[0][1]
+    expected = to_numpy(dist_of(case, make, 'float32').log_prob(make(case.points[0], 'float32')))
+    cls = getattr(D, case.cls)
+    dist = cls(**{name: make(value, 'float32') for name, value in one.items()})
+    assert dist.batch_shape == ()
+    assert dist.sample().shape == ()
+    np.testing.assert_allclose(to_numpy(dist.log_prob(x)), expected[1], rtol=1e-5)
+
+    if make([1]).__class__ is np.ndarray:
+        assert cls(**one).log_prob(x).dtype == 'float32'
+        with chainer.using_config('dtype', np.float64):
+            assert cls(**one).log_prob(x).dtype == 'float64'
+    name, *others = one
+    mixed = {name: make([[one[name]]] * 2, 'float32')} | {name: one[name] for name in others}
+    dist = cls(**mixed)
+    assert dist.batch_shape == (2, 1)
+    for i, other in enumerate(others):
+        mixed[other] = make([one[other]] * (3 if i == 0 else 1), 'float32')
+    dist = cls(**mixed)
+    assert dist.batch_shape == ((2, 3) if others else (2, 1))
+    assert dist.sample(4).shape == (4, *dist.batch_shape)
+    assert all(param.shape == dist.batch_shape for param in dist.params.values())
+    np.testing.assert_allclose(
+        to_numpy(dist.log_prob(x)), np.full(dist.batch_shape, expected[1]), rtol=1e-5
+    )
+
+
+def spread(sample):
+    """Means and standard deviations of many samples."""
+    x = to_numpy(sample).astype('float64')
+    return x.mean(0), x.std(0)
+
+
+@pytest.mark.parametrize('case', [c for c in CASES if 'variance' not in c.lacks], ids=str)
+def test_moments_of_samples(case, make):
+    if case.cls == 'Cauchy':
+        np.random.seed(0)
+        x = to_numpy(dist_of(case, make).sample(20000))
+        np.testing.assert_allclose(np.median(x, axis=0), case.params['loc'], atol=0.1)
+        return
+    np.random.seed(0)
+    n, peer = 20000, peer_of(case)
+    mean, std = spread(dist_of(case, make, 'float32').sample(n))
+    expected = np.sqrt(peer.var())
+    np.testing.assert_array_less(np.abs(mean - peer.mean()), 6 * expected / np.sqrt(n))
+    np.testing.assert_allclose(std, expected, rtol=0.1)
+
+
+@pytest.mark.parametrize('case', [c for c in CASES if c.cls == 'Categorical'], ids=str)
+def test_frequencies(case, make):
+    np.random.seed(0)
+    dist = dist_of(case, make)
+    x = to_numpy(dist.sample(20000))
+    frequencies = np.stack([(x == i).mean(0) for i in range(3)], axis=-1)
+    np.testing.assert_allclose(frequencies, to_numpy(dist.p), atol=0.015)
+
+
+@all_cases
+def test_gradients(case, make):
+    """Of all that has a value, in parameters and in points; second ones, too."""
+    names = list(case.params)
+    inputs = [make(value, 'float64') for value in case.params.values()]
+    points = points_of(case, make, 'float64')
+    if not case.discrete:
+        inputs.append(points)
+    has = [name for name in ('entropy', 'mean', 'variance') if name not in case.lacks]
+    simplex = case.cls in ('Categorical', 'OneHotCategorical')
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', RuntimeWarning)
+        dist_of(case, make)
+
+    def f(*arguments):
+        dist = getattr(D, case.cls)(**dict(zip(names, arguments, strict=False)))
+        x = arguments[-1] if not case.discrete else points
+        values = [dist.log_prob(x), dist.prob(x)]
+        if 'cdf' not in case.lacks and not case.discrete:
+            values += [dist.cdf(x), dist.log_survival_function(x)]
+        if case.cls != 'Cauchy':
+            values += [getattr(dist, name) for name in has]
+        if case.other is not None:
+            other = dist_of(case, make, **case.other)
+            values += [chainer.kl_divergence(dist, other), chainer.kl_divergence(other, dist)]
+        # An infinite divergence has no slope.
+        finite = [np.isfinite(to_numpy(value)).all() for value in values]
+        return tuple(
+            value
+            for value, good in zip(values, finite, strict=True)
+            if value.requires_grad and good
+        )
+
+    random = np.random.RandomState(1)
+    outputs = f(*map(chainer.Variable, inputs))
+    assert len(outputs) >= 2
+    gys = [make(random.uniform(0.5, 1, y.shape)) for y in outputs]
+    ggxs = [make(random.uniform(0.5, 1, x.shape)) for x in inputs]
+    options = {'atol': 1e-4, 'rtol': 1e-4}
+    gradient_check.check_backward(f, inputs, gys, **options)
+    if not simplex:  # log_p and a choice, which have theirs
+        gradient_check.check_double_backward(f, inputs, gys, ggxs, **options)
+
+
+@all_cases
+def test_gradients_of_samples(case, make):
+    params = {name: chainer.Variable(x) for name, x in params_of(case, make).items()}
+    sample = getattr(D, case.cls)(**params).sample(3)
+    integers = case.cls in ('Bernoulli', 'Categorical')
+    assert sample.dtype == ('int64' if integers else 'float64')
+    assert sample.requires_grad == (not integers)
+    if not case.reparameterized:
+        assert sample.creator is None
+        return
+    F.sum(sample).backward()
+    for name, x in params.items():
+        assert (x.grad is not None) == (name in case.reparameterized), name
+
+    names = list(case.reparameterized)
+
+    def f(*inputs):
+        np.random.seed(5)
+        given = params_of(case, make) | dict(zip(names, inputs, strict=True))
+        return getattr(D, case.cls)(**given).sample((2,))
+
+    inputs = [make(case.params[name], 'float64') for name in names]
+    gy = make(np.random.RandomState(1).uniform(0.5, 1, f(*inputs).shape))
+    gradient_check.check_backward(f, inputs, gy, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize('case', [c for c in CASES if c.outside], ids=str)
+def test_outside(case, make):
+    """No probability, gradients that are numbers, and nothing for debug mode to complain of."""
+    with chainer.using_config('debug', True):
+        for value in case.outside:
+            params = {n: chainer.Variable(x) for n, x in params_of(case, make).items()}
+            dist = getattr(D, case.cls)(**params)
+            x = chainer.Variable(make(np.full(3, value, 'float64')))
+            y = dist.log_prob(x)
+            assert (to_numpy(y) == -np.inf).all()
+            F.sum(y).backward()
+            for variable in (x, *params.values()):
+                if variable.grad is not None:
+                    assert np.isfinite(to_numpy(variable.grad)).all()
+            assert (to_numpy(dist.prob(x)) == 0).all()
+            if 'cdf' not in case.lacks:
+                expected = peer_of(case).cdf(to_numpy(x))
+                np.testing.assert_allclose(to_numpy(dist.cdf(x)), expected, atol=1e-15)
+                survival = to_numpy(dist.survival_function(x))
+                np.testing.assert_allclose(survival, 1 - expected, atol=1e-15)
+
+
+@pytest.mark.parametrize('case', [c for c in CASES if c.cls != 'Categorical'], ids=str)
+def test_nan(case, make):
+    dist = dist_of(case, make)
+    shape = dist.batch_shape + dist.event_shape
+    assert np.isnan(to_numpy(dist.log_prob(make(np.full(shape, np.nan))))).all()
+    if 'cdf' not in case.lacks:
+        assert np.isnan(to_numpy(dist.cdf(make(np.full(shape, np.nan))))).all()
+
+
+@all_cases
+def test_bad_parameters(case, make):
+    for name, bad in case.bad.items():
+        value = np.array(case.params[name], 'float64')
+        value[-1, ...] = bad
+        shown = {'log_scale': 'scale', 'logit': 'p' if case.cls == 'Categorical' else 'logit'}
+        match = rf'{case.cls}: {shown.get(name, name)}\[\d\].* is .*, expected '
+        if case.cls == 'Uniform' and name == 'low':
+            match = r'Uniform: high\[2\] is 5.0, expected >= low, 9.0'
+        dist = dist_of(case, make, **{name: value})
+        for sample in (dist.sample, lambda dist=dist: dist.sample_n(0)):
+            with pytest.raises(ValueError, match=match):
+                sample()
+        if name not in ('log_scale', 'logit'):  # whose NaN and infinity debug mode sees before
+            with chainer.using_config('debug', True), pytest.raises(ValueError, match=match):
+                dist_of(case, make, **{name: value})
+
+
+@pytest.mark.parametrize('case', SCALARS, ids=str)
+def test_bad_arguments(case, make):
+    cls = getattr(D, case.cls)
+    name, *others = case.params
+    with pytest.raises(TypeError, match=f'{case.cls}: the dtype of {name} is int32, expected floa'):
+        cls(**params_of(case, make) | {name: make([1, 2, 3], 'int32')})
+    for other in others:
+        with pytest.raises(TypeError, match=f'{case.cls}: the dtype of {other} is float16, expect'):
+            cls(**params_of(case, make) | {other: make(case.params[other], 'float16')})
+        with pytest.raises(ValueError, match=rf'{case.cls}.*\(3,\).*\(2,\)'):
+            cls(**params_of(case, make) | {other: make([0.5, 0.5], 'float64')})
+    with pytest.raises(TypeError):
+        cls(**params_of(case, make), nonsense=1)
+
+
+@pytest.mark.parametrize(
+    ('call', 'error', 'match'),
+    [
+        (lambda: D.Normal(0.0), ValueError, 'Normal: neither given, expected either scale or log_'),
+        (lambda: D.Normal(0.0, 1.0, log_scale=0.0), ValueError, 'scale and log_scale given'),
+        (lambda: D.Bernoulli(), ValueError, 'Bernoulli: neither given, expected either p or logit'),
+        (lambda: D.Bernoulli(0.5, 0.0), ValueError, 'Bernoulli: p and logit given'),
+        (lambda: D.Categorical(), ValueError, 'Categorical: neither given'),
+        (lambda: D.Categorical(0.5), ValueError, r'shape of p is \(\), expected ndim >= 1'),
+        (lambda: D.Dirichlet(0.5), ValueError, r'shape of alpha is \(\), expected ndim >= 1'),
+        (lambda: D.Uniform(), ValueError, 'Uniform: nothing given, expected low and high, or loc'),
+        (lambda: D.Uniform(low=0.0, scale=1.0), ValueError, 'Uniform: low and scale given'),
+        (lambda: D.MultivariateNormal(np.zeros(2)), ValueError, 'scale_tril is None'),
+        (
+            lambda: D.MultivariateNormal(np.zeros(2), scale_tril=np.eye(3)),
+            ValueError,
+            r'scale_tril is \(3, 3\).* loc, \(2,\)',
+        ),
+        (
+            lambda: D.Categorical(np.array([0.5, 0.25])).sample(),
+            ValueError,
+            'Categorical: p is .*0.5.*0.25.*, expected numbers >= 0 whose sum is 1',
+        ),
+        (
+            lambda: D.Categorical(np.array([0.5, 0.5])).log_prob(np.array([0, 2])),
+            IndexError,
+            'Categorical.log_prob: x has 2, expected integers from 0 to 1',
+        ),
+        (
+            lambda: D.Categorical(np.array([0.5, 0.5])).log_prob(np.array([-1])),
+            IndexError,
+            'x has -1',
+        ),
+        (
+            lambda: D.Categorical(np.array([0.5, 0.5])).log_prob(np.array([0.5])),
+            IndexError,
+            'x has 0.5',
+        ),
+    ],
+)
+def test_errors(call, error, match):
+    with pytest.raises(error, match=match):
+        call()
+
+
+def test_two_kinds_of_arrays_do_not_mix():
+    with pytest.raises(TypeError):
+        D.Normal(np.zeros(2, 'f'), maker('native:0')([1, 1], 'float32')).sample()
+
+
+# What one of them has.
+
+
+def test_borders(make):
+    """What is 0 times infinity in a formula."""
+    f = lambda *x: make(x, 'float64')  # noqa: E731
+    for dist, x, expected in [
+        (D.Beta(f(1), f(1)), 0, 0),
+        (D.Beta(f(1), f(1)), 1, 0),
+        (D.Gamma(f(1), f(2)), 0, -np.log(2)),
+        (D.Geometric(f(1)), 1, 0),
+        (D.Geometric(f(1)), 2, -np.inf),
+        (D.Poisson(f(0)), 0, 0),
+        (D.Poisson(f(0)), 1, -np.inf),
+        (D.Bernoulli(f(0)), 0, 0),
+        (D.Bernoulli(f(0)), 1, -np.inf),
+        (D.Bernoulli(f(1)), 1, 0),
+        (D.Bernoulli(f(1)), 0, -np.inf),
+        (D.OneHotCategorical(f(0, 1)), [0, 1], 0),
+        (D.OneHotCategorical(f(0, 1)), [1, 0], -np.inf),
+        (D.Categorical(f(0, 1)), 0, -np.inf),
+        (D.Dirichlet(f(1, 1)), [0, 1], 0),
+    ]:
+        actual = to_numpy(dist.log_prob(make(x)))
+        np.testing.assert_allclose(actual, np.full(actual.shape, expected), atol=1e-12)
+    for dist in (D.Bernoulli(f(0)), D.Bernoulli(f(1)), D.Geometric(f(1)), D.Categorical(f(0, 1))):
+        assert to_numpy(dist.entropy).item() == 0
+    half = D.Bernoulli(f(0.5))
+    np.testing.assert_allclose(
+        to_numpy(chainer.kl_divergence(D.Bernoulli(f(0)), half)), [np.log(2)]
+    )
+    assert to_numpy(chainer.kl_divergence(half, D.Bernoulli(f(0)))).item() == np.inf
+
+
+def test_bernoulli_between(make):
+    p, x = make([0.2], 'float64'), make([0.5], 'float64')
+    expected = 0.5 * np.log(0.2) + 0.5 * np.log(0.8)
+    np.testing.assert_allclose(to_numpy(D.Bernoulli(p).log_prob(x)), [expected])
+    checked = D.Bernoulli(p, binary_check=True)
+    assert to_numpy(checked.log_prob(x)).item() == -np.inf
+    np.testing.assert_allclose(to_numpy(checked.log_prob(make([1], 'int32'))), [np.log(0.2)])
+
+
+def test_cauchy_warns():
+    dist = D.Cauchy(np.zeros(2), np.ones(2))
+    for name in ('mean', 'variance', 'stddev'):
+        with pytest.warns(RuntimeWarning, match='of a Cauchy distribution is undefined') as found:
+            assert np.isnan(getattr(dist, name).array).all()
+        assert found[0].filename == __file__
+
+
+def test_pareto_without_mean(make):
+    alpha = chainer.Variable(make([0.5, 1.5, 3.0], 'float64'))
+    dist = D.Pareto(make([1.0, 1.0, 1.0], 'float64'), alpha)
+    np.testing.assert_allclose(to_numpy(dist.mean), [np.inf, 3, 1.5])
+    np.testing.assert_allclose(to_numpy(dist.variance), [np.inf, np.inf, 0.75])
+    F.sum(dist.mean + dist.variance).backward()
+    assert np.isfinite(to_numpy(alpha.grad)).all()
+
+
+def test_log_tails_do_not_vanish(make):
+    dist = D.Normal(make([0], 'float32'), make([1], 'float32'))
+    x = make([30], 'float32')
+    np.testing.assert_allclose(to_numpy(dist.log_survival_function(x)), [-454.3212], rtol=1e-5)
+    np.testing.assert_allclose(to_numpy(dist.log_cdf(-x)), [-454.3212], rtol=1e-5)
+
+
+def test_scale_0_is_a_point(make):
+    dist = D.Normal(make([1, 2], 'float32'), make([0, 0], 'float32'))
+    np.testing.assert_array_equal(to_numpy(dist.sample(3)), [[1, 2]] * 3)
+
+
+def test_tiny_concentrations(make):
+    """All of whose parts are 0 in float64: corners, not NaN."""
+    alpha = np.array([[1e-5, 1e-5, 1e-5], [2e-5, 1e-5, 1e-5]])
+    np.random.seed(0)
+    x = to_numpy(D.Dirichlet(make(alpha)).sample(3000))
+    np.testing.assert_allclose(x.sum(-1), 1)
+    np.testing.assert_allclose(x.mean(0), alpha / alpha.sum(-1, keepdims=True), atol=0.05)
+
+
+def test_many_categories():
+    """As numpy.random.choice draws, for any number of them."""
+    random = np.random.RandomState(0)
+    for count in (1, 2, 3, 4, 5, 7, 8, 9, 100):
+        p = random.dirichlet(np.ones(count), size=2)
+        np.random.seed(count)
+        x = D.Categorical(p).sample(50).array
+        np.random.seed(count)
+        expected = np.stack([np.random.choice(count, size=50, p=row) for row in p], axis=1)
+        np.testing.assert_array_equal(x, expected)
+
+
+def test_multivariate_normal(make):
+    case = next(c for c in CASES if c.cls == 'MultivariateNormal')
+    dist = dist_of(case, make)
+    tril = np.array(case.params['scale_tril'])
+    np.testing.assert_allclose(to_numpy(dist.covariance), tril @ tril.transpose(0, 2, 1))
+    np.random.seed(0)
+    x = to_numpy(dist.sample(20000))[:, 0]
+    np.testing.assert_allclose(np.cov(x.T), (tril[0] @ tril[0].T), atol=0.15)
+    # What is above the diagonal is not looked at, and one matrix may serve a batch.
+    upper = dist_of(case, make, scale_tril=tril + np.triu(np.full((2, 2), 7.0), 1))
+    points = points_of(case, make, 'float64')
+    expected = to_numpy(dist.log_prob(points))
+    np.testing.assert_array_equal(to_numpy(upper.log_prob(points)), expected)
+    single = dist_of(case, make, scale_tril=tril[0])
+    assert single.scale_tril.shape == (2, 2, 2)
+    np.testing.assert_allclose(to_numpy(single.log_prob(points))[:, 0], expected[:, 0])
+
+
+# Pairs.
+
+
+@pytest.mark.parametrize('case', [c for c in SCALARS if c.other], ids=str)
+def test_kl_divergence_is_the_mean_of_the_ratio(case, make):
+    dist, other = dist_of(case, make), dist_of(case, make, **case.other)
+    p, q = peer_of(case), case.peer(**{n: np.array(x) for n, x in case.other.items()})
+    if case.discrete:
+        x = np.arange(0, 200)[:, None]
+        weights = p.pmf(x)
+        with np.errstate(invalid='ignore'):
+            terms = np.where(weights > 0, p.logpmf(x) - q.logpmf(x), 0)
+        expected = (weights * terms).sum(0)
+        tolerance = 1e-6
+    else:
+        x = p.ppf(((np.arange(40000) + 0.5) / 40000)[:, None])
+        expected = (p.logpdf(x) - q.logpdf(x)).mean(0)
+        tolerance = 5e-3
+    divergence = chainer.kl_divergence(dist, other)
+    np.testing.assert_allclose(to_numpy(divergence), expected, rtol=tolerance, atol=1e-3)
+    np.testing.assert_allclose(to_numpy(chainer.kl_divergence(dist, dist)), 0, atol=1e-12)
+    if 'entropy' not in case.lacks:
+        np.testing.assert_allclose(
+            to_numpy(chainer.cross_entropy(dist, other)), to_numpy(dist.entropy + divergence)
+        )
+
+
+def test_kl_divergence_without_common_support(make):
+    f = lambda x: make([x], 'float64')  # noqa: E731
+    for narrow, wide in [
+        (D.Uniform(low=f(0), high=f(1)), D.Uniform(low=f(-1), high=f(1))),
+        (D.Pareto(f(2), f(1)), D.Pareto(f(1), f(1))),
+    ]:
+        assert np.isfinite(to_numpy(chainer.kl_divergence(narrow, wide))).all()
+        assert to_numpy(chainer.kl_divergence(wide, narrow)).item() == np.inf
+
+
+def test_register_kl():
+    class Mine(D.Normal):
+        pass
+
+    mine, normal = Mine(0.0, 1.0), D.Normal(0.0, 1.0)
+    with pytest.raises(KeyError, match='nothing is registered for Mine and Normal'):
+        chainer.kl_divergence(mine, normal)
+
+    @chainer.register_kl(Mine, D.Normal)
+    def kl_mine_normal(dist1, dist2):
+        return dist1.loc + 5
+
+    try:
+        assert chainer.kl_divergence(mine, normal).array == 5
+        assert chainer.distribution.kl_divergence is chainer.kl_divergence
+        np.testing.assert_allclose(
+            chainer.cross_entropy(mine, normal).array, normal.entropy.array + 5
+        )
+    finally:
+        del chainer.distribution._KLDIVERGENCE[Mine, D.Normal]
+
+
+NEEDED = [
+    *('batch_shape', 'covariance', 'entropy', 'event_shape', 'mean', 'median', 'mode', 'params'),
+    *('stddev', 'support', 'variance', 'xp'),
+]
+
+
+class OnlyDensity(chainer.Distribution):
+    def log_prob(self, x):
+        return -chainer.as_variable(x)
+
+
+def test_base_class():
+    dist = OnlyDensity()
+    x = np.array([1.0, 2.0])
+    np.testing.assert_allclose(dist.prob(x).array, np.exp(-x))
+    np.testing.assert_allclose(dist.perplexity(x).array, np.exp(x))
+    for call in (
+        lambda: dist.cdf(x),
+        lambda: dist.log_cdf(x),
+        lambda: dist.survival_function(x),
+        lambda: dist.log_survival_function(x),
+        lambda: dist.icdf(x),
+        lambda: dist.sample(),
+        lambda: dist.sample_n(1),
+        *(lambda name=name: getattr(dist, name) for name in NEEDED),
+    ):
+        with pytest.raises(NotImplementedError, match='OnlyDensity has no '):
+            call()
+
+
+# Independent.
+
+
+def batch_of_normals(make):
+    loc = np.arange(6.0).reshape(2, 3)
+    return D.Normal(make(loc), make(np.full((2, 3), 2.0)))
+
+
+@pytest.mark.parametrize(('ndim', 'batch'), [(None, (2,)), (0, (2, 3)), (1, (2,)), (2, ())])
+def test_independent(make, ndim, batch):
+    inner = batch_of_normals(make)
+    dist = D.Independent(inner, ndim)
+    assert dist.reinterpreted_batch_ndims == 2 - len(batch)
+    assert dist.distribution is inner
+    event = (2, 3)[len(batch) :]
+    assert (dist.batch_shape, dist.event_shape, dist.support) == (batch, event, 'real')
+    assert dist.params.keys() == {'loc', 'scale'}
+    assert dist.sample((5,)).shape == (5, 2, 3)
+    x = make(np.random.RandomState(0).standard_normal((4, 2, 3)))
+    axes = tuple(range(1 + len(batch), 3))
+    for name in ('log_prob', 'log_cdf', 'log_survival_function'):
+        expected = to_numpy(getattr(inner, name)(x)).sum(axes)
+        np.testing.assert_allclose(to_numpy(getattr(dist, name)(x)), expected)
+    for name in ('prob', 'cdf', 'survival_function', 'perplexity'):
+        expected = to_numpy(getattr(inner, name)(x)).prod(axes)
+        np.testing.assert_allclose(to_numpy(getattr(dist, name)(x)), expected)
+    for name in ('mean', 'mode', 'median', 'variance', 'stddev'):
+        np.testing.assert_array_equal(to_numpy(getattr(dist, name)), to_numpy(getattr(inner, name)))
+    entropy = to_numpy(inner.entropy).sum(tuple(range(len(batch), 2)))
+    np.testing.assert_allclose(to_numpy(dist.entropy), entropy)
+    size = int(np.prod(event))
+    expected = np.broadcast_to(4 * np.eye(size), (*batch, size, size))
+    np.testing.assert_allclose(to_numpy(dist.covariance), expected)
+    if ndim == 0:
+        np.testing.assert_array_equal(to_numpy(dist.icdf(0.5)), to_numpy(inner.icdf(0.5)))
+    else:
+        with pytest.raises(RuntimeError, match=r'Independent.icdf: no inverse of the cdf of event'):
+            dist.icdf(x)
+    other = D.Independent(D.Normal(inner.loc + 2, inner.scale), ndim)
+    np.testing.assert_allclose(
+        to_numpy(chainer.kl_divergence(dist, other)), np.full(batch, 0.5 * size)
+    )
+
+
+def test_independent_of_vectors(make):
+    case = next(c for c in CASES if c.cls == 'MultivariateNormal')
+    inner = dist_of(case, make)
+    dist = D.Independent(inner, 1)
+    assert (dist.batch_shape, dist.event_shape) == ((), (2, 2))
+    covariance = np.zeros((4, 4))
+    covariance[:2, :2], covariance[2:, 2:] = to_numpy(inner.covariance)
+    np.testing.assert_allclose(to_numpy(dist.covariance), covariance)
+    points = points_of(case, make, 'float64')
+    assert dist.log_prob(points).shape == (2,)
+
+
+def test_independent_errors(make):
+    inner = batch_of_normals(make)
+    for bad in (3, -1):
+        with pytest.raises(ValueError, match=rf'ndims is {bad}, expected 0 to 2.*\(2, 3\)'):
+            D.Independent(inner, bad)
+    with pytest.raises(ValueError, match=r'kl_divergence: batch_shape is \(2,\) and \(\), expect'):
+        chainer.kl_divergence(D.Independent(inner, 1), D.Independent(inner, 2))

@@ -1,5 +1,7 @@
 """Functions of networks, forward and backward, against PyTorch."""
 
+import chainer
+import chainer.functions
 import chainerx
 import numpy as np
 import torch
@@ -20,7 +22,7 @@ FUNCTIONS = {  # name -> (chainerx, torch)
 
 
 def rows(bench):
-    """Normalized exponentials, gelu, dropout, of 10^5 and of 10^7 elements."""
+    """Normalized exponentials, gelu, dropout, of 10^5 and of 10^7 elements; a loss of sequences."""
     for name, (ours, theirs) in FUNCTIONS.items():
         for n, shape in ROWS.items():
             x, x_torch, _ = float32(*shape)
@@ -46,6 +48,40 @@ def rows(bench):
                     },
                 },
             )
+
+    ctc_row(bench)
+
+
+def ctc_row(bench):
+    """Of chainer's function, from scores to their gradients; the logarithms are part of it."""
+    steps, batch, classes, labels = 100, 32, 50, 20
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((steps, batch, classes)).astype('float32')
+    t = rng.integers(1, classes, (batch, labels)).astype('int32')
+    x_torch = torch.tensor(x, requires_grad=True)
+    lengths = torch.full((batch,), steps), torch.full((batch,), labels)
+    bench.row(
+        f'connectionist temporal classification, {steps} x {batch} x {classes}',
+        {
+            'chainerx': 'grad([f.connectionist_temporal_classification(x, t, 0)], [x])',
+            'torch': 'grad(f.ctc_loss(f.log_softmax(x, 2), t, *lengths), x)',
+        },
+        {
+            'chainerx': {
+                'f': chainer.functions,
+                'grad': chainer.grad,
+                'x': chainer.Variable(chainerx.array(x)),
+                't': chainerx.array(t),
+            },
+            'torch': {
+                'f': torch.nn.functional,
+                'grad': torch.autograd.grad,
+                'x': x_torch,
+                't': torch.tensor(t, dtype=torch.int64),
+                'lengths': lengths,
+            },
+        },
+    )
 
 
 if __name__ == '__main__':

@@ -8,10 +8,10 @@
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/softmax.h"
+#include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/manipulation.h"
-#include "chainerx/ops/operators.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/take.h"
 #include "chainerx/ops/view.h"
@@ -117,33 +117,33 @@ Array Crf1d(const Array& cost, const std::vector<Array>& xs, const std::vector<A
         const int64_t n = Count(ys[t]);
         const int64_t next = begin + Count(ys[t - 1]);
         sequences.push_back(Head(numbers, n));
-        moves.push_back(chosen.At({Slice{begin, begin + n}}) * labels +
-                        chosen.At({Slice{next, next + n}}));
+        moves.push_back(Add(Multiply(chosen.At({Slice{begin, begin + n}}), labels),
+                            chosen.At({Slice{next, next + n}})));
         begin = next;
     }
     const auto sum_by_sequence = [&](const Array& x, const std::vector<Array>& owners) {
         return internal::TakeGrad(x, Shape{Count(xs[0])}, 0, Concatenate(owners, 0),
                                   IndexBoundsMode::kDefault);
     };
-    if (moves.empty()) return LogSumExp(xs[0], Axes{1}) - SelectItem(xs[0], ys[0]);
+    if (moves.empty()) return Subtract(LogSumExp(xs[0], Axes{1}), SelectItem(xs[0], ys[0]));
     Array score = sum_by_sequence(SelectItem(Concatenate(xs, 0), chosen), sequences);
     sequences.erase(sequences.begin());
-    score = score + sum_by_sequence(Take(Reshape(cost, Shape{labels * labels}),
-                                         Concatenate(moves, 0), int8_t{0}),
-                                    sequences);
+    const Array moved =
+        Take(Reshape(cost, Shape{labels * labels}), Concatenate(moves, 0), int8_t{0});
+    score = Add(score, sum_by_sequence(moved, sequences));
     const Array sums = RunSteps(xs, [&](const Array& before, size_t t) {
-        return LogSumExp(before + cost, Axes{1}) + xs[t];
+        return Add(LogSumExp(Add(before, cost), Axes{1}), xs[t]);
     });
-    return LogSumExp(sums, Axes{1}) - score;
+    return Subtract(LogSumExp(sums, Axes{1}), score);
 }
 
 CrfPath ArgMaxCrf1d(const Array& cost, const std::vector<Array>& xs) {
     CheckScores("argmax_crf1d", cost, xs);
     std::vector<Array> origins{Array{}};  // which label is best before each label of a step
     const Array sums = RunSteps(xs, [&](const Array& before, size_t t) {
-        const Array ways = before + cost;
+        const Array ways = Add(before, cost);
         origins.push_back(ArgMax(internal::Detached(ways), int8_t{1}));
-        return AMax(ways, Axes{1}) + xs[t];
+        return Add(AMax(ways, Axes{1}), xs[t]);
     });
     CrfPath path{AMax(sums, Axes{1}), std::vector<Array>(xs.size())};
     const Array last = ArgMax(internal::Detached(sums), int8_t{1});

@@ -3,8 +3,8 @@
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/ctc.h"
+#include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
-#include "chainerx/ops/operators.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/view.h"
 
@@ -45,7 +45,7 @@ Array CtcGradAlong(const Array& x, const Rows& rows, const Array& gy, const Arra
         rec.Grad(1, [x = rec.Save(x), v = rec.Save(v), rows](const Array& g) {
             const Array scores = x();
             const Array ones = Ones(Shape{scores.shape()[1]}, scores.dtype(), scores.device());
-            return SumOfRows(g * CtcGradAlong(scores, rows, ones, v()));
+            return SumOfRows(Multiply(g, CtcGradAlong(scores, rows, ones, v())));
         });
         rec.Grad(2, [x = rec.Save(x), gy = rec.Save(gy), rows](const Array& g) {
             return CtcGradAlong(x(), rows, gy(), g);  // second derivatives commute
@@ -67,7 +67,7 @@ Array CtcGrad(const Array& x, const Rows& rows, const Array& stats, const Array&
         rec.Grad(1, [x = rec.Save(x), rows, stats](const Array& g) {
             const Array scores = x();
             const Array ones = Ones(Shape{scores.shape()[1]}, scores.dtype(), scores.device());
-            return SumOfRows(g * CtcGrad(scores, rows, stats, ones));
+            return SumOfRows(Multiply(g, CtcGrad(scores, rows, stats, ones)));
         });
     }
     return gx;

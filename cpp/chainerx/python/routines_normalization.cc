@@ -53,8 +53,8 @@ CX_ROUTINE(
     "    ValueError: If ``eps`` is negative, or the running statistics share memory.\n"
     "    ChainerxError: If they are read-only, or part of a graph.\n"
     "Note:\n"
-    "    Where ``x`` is empty, running statistics stay as they are. Where they lie in the memory of\n"
-    "    ``x`` or ``gamma``, backward refuses to go on, for it reads these again.\n"
+    "    Where ``x`` is empty, running statistics stay as they are. Where they are in the memory\n"
+    "    of ``x`` or ``gamma``, backward refuses to go on, for it reads these again.\n"
     "Source: Ioffe and Szegedy, ICML 2015.") {
     constexpr const char* kOp = "batch_norm";
     return Wrap(BatchNorm(ToArray(kOp, "x", a[0]), ToArray(kOp, "gamma", a[1]),

@@ -1089,8 +1089,8 @@ def batch_norm(x: ndarray, gamma: ndarray, beta: ndarray, running_mean: ndarray 
         ValueError: If ``eps`` is negative, or the running statistics share memory.
         ChainerxError: If they are read-only, or part of a graph.
     Note:
-        Where ``x`` is empty, running statistics stay as they are. Where they lie in the memory of
-        ``x`` or ``gamma``, backward refuses to go on, for it reads these again.
+        Where ``x`` is empty, running statistics stay as they are. Where they are in the memory
+        of ``x`` or ``gamma``, backward refuses to go on, for it reads these again.
     Source: Ioffe and Szegedy, ICML 2015."""
 
 def bitwise_and(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:

@@ -196,11 +196,12 @@ def test_c11_every_routine_has_a_cpp_function():
     if not folder.exists():
         pytest.skip('no sources beside the tests')
     text = ''.join(p.read_text() for p in [*folder.glob('*.h'), *folder.glob('*.def')]).lower()
-    # Made of NumPy's own functions, or another name for what is there (identity is Eye).
+    # Made of NumPy's own functions, or another name or an option of what is there (identity is
+    # Eye).
     other_names = """
         array asarray asanyarray ascontiguousarray to_numpy fromfile fromfunction fromiter
         fromstring loadtxt frombuffer amax amin absolute abs true_divide mod bitwise_not
-        identity hsplit vsplit dsplit
+        identity hsplit vsplit dsplit n_step_bigru n_step_bilstm n_step_birnn
     """
     missing = []
     for name in dir(chx):

@@ -118,6 +118,7 @@ def test_names_are_those_of_python():
         # Array::FromHost, Array::AsContiguous, x.ToHost
         *('array', 'asarray', 'asanyarray', 'ascontiguousarray', 'to_numpy', 'from_dlpack'),
         'memory_stats',  # GetMemoryStats
+        *('n_step_bigru', 'n_step_bilstm', 'n_step_birnn'),  # NStepOptions::is_bidirectional
         # scopes are classes; memory is that of host_memory.h; the context has its backends
         *('backprop_scope', 'context_scope', 'force_backprop_mode', 'no_backprop_mode'),
         *('using_device', 'free_memory_cache', 'set_memory_cache_limit', 'get_backend'),
@@ -162,6 +163,7 @@ def test_umbrella_header_is_complete():
         'normalization_terms.h',
         'pooling_table.h',
         'power.h',
+        'recurrent_recorded.h',
         'reduce_output.h',
         'take.h',
         'ternary_forms.h',

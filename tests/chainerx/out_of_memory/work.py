@@ -24,7 +24,8 @@ def table():
 def operation(case):
     dtype = 'float32' if 'float32' in case.dtypes else case.dtypes[0]
     prepared = Prepared(case, case.calls[0], dtype, device=chx.get_default_device())
-    inputs = [x for x in prepared.arrays if x.dtype == 'float32']
+    inputs = [prepared.arrays[n] for n in prepared.differentiable()]
+    inputs = [x for x in inputs if x.dtype == 'float32']
     f = case.resolve(chx)
     if not case.name.startswith(('ndarray.__setitem__', 'copyto')):  # not on arrays in a graph
         for x in inputs:

@@ -61,11 +61,12 @@ class Application {
  public:
     Application(const char* name, size_t n_inputs) : name_{name}, variables_{n_inputs} {}
 
-    // Takes inputs; None stands for an input that is left out, which the first can't be.
-    void SetInputs(PyObject* const* args) {
+    // Takes inputs; None stands for an input that is left out, which the first one can be of
+    // functions of the user's only.
+    void SetInputs(PyObject* const* args, bool any) {
         for (size_t i = 0; i < variables_.size(); ++i) {
             PyObject* o = args[i];
-            if (o == Py_None && i != 0) continue;
+            if (o == Py_None && (any || i != 0)) continue;
             if (IsVariable(o)) {
                 variables_[i] = Py_NewRef(o);
                 requires_grad_ |= AsVariable(o)->requires_grad;
@@ -400,7 +401,7 @@ PyObject* RunNative(PyObject*, PyObject* const* args, Py_ssize_t n) {
         }
         const OpInfo& op = ClassOp(args[0]);
         Application application{op.name, static_cast<size_t>(PyTuple_GET_SIZE(args[1]))};
-        application.SetInputs(&PyTuple_GET_ITEM(args[1], 0));
+        application.SetInputs(&PyTuple_GET_ITEM(args[1], 0), true);
         const bool enabled = Records(GetState());
         Objects arrays{application.size()};
         application.UnwrapTo(arrays.data());
@@ -460,7 +461,7 @@ PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, Py
     if (n_args < n_params) throw TypeError{entry->op->name, ": too few arguments, ", n_args};
     const State& state = GetState();
     Application application{entry->op->name, n_args - n_params};
-    application.SetInputs(args);
+    application.SetInputs(args, false);
     PyObject* const* params = args + application.size();
 
     if (entry->has_check && state.type_check &&

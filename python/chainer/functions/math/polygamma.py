@@ -33,8 +33,9 @@ def polygamma(n: tp.Any, x: tp.Any) -> variable.Variable:
     """The ``n``-th derivative of `digamma`, elementwise.
 
     Args:
-        n (Variable or array): Orders, of a signed integer dtype; NaN where one is negative.
-        x (Variable or array): Any float dtype. The two broadcast.
+        n (Variable or array): Orders, of a signed integer dtype and any shape; NaN where one is
+            negative.
+        x (Variable or array): Of any shape, any float dtype. The two broadcast.
 
     Returns:
         Variable: The common shape, the dtype of ``x``. Differentiable in ``x``, any order.

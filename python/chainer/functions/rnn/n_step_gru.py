@@ -41,7 +41,7 @@ def n_step_gru(
     ws: ListsOfArrays,
     bs: ListsOfArrays,
     xs: tp.Sequence[tp.Any],
-    **kwargs: tp.Any,
+    **removed: tp.Any,
 ) -> tuple[tp.Any, ...]:
     """Stacked gated recurrent units over sequences.
 
@@ -71,7 +71,7 @@ def n_step_gru(
 
     Source: Cho et al., EMNLP 2014.
     """
-    return n_step_gru_base(n_layers, dropout_ratio, hx, ws, bs, xs, False, **kwargs)
+    return n_step_gru_base(n_layers, dropout_ratio, hx, ws, bs, xs, False, **removed)
 
 
 def n_step_bigru(
@@ -81,7 +81,7 @@ def n_step_bigru(
     ws: ListsOfArrays,
     bs: ListsOfArrays,
     xs: tp.Sequence[tp.Any],
-    **kwargs: tp.Any,
+    **removed: tp.Any,
 ) -> tuple[tp.Any, ...]:
     """Stacked gated recurrent units over sequences, in both directions.
 
@@ -115,7 +115,7 @@ def n_step_bigru(
 
     Source: Cho et al., EMNLP 2014.
     """
-    return n_step_gru_base(n_layers, dropout_ratio, hx, ws, bs, xs, True, **kwargs)
+    return n_step_gru_base(n_layers, dropout_ratio, hx, ws, bs, xs, True, **removed)
 
 
 def n_step_gru_base(
@@ -126,9 +126,9 @@ def n_step_gru_base(
     bs: ListsOfArrays,
     xs: tp.Sequence[tp.Any],
     use_bi_direction: bool,
-    **kwargs: tp.Any,
+    **removed: tp.Any,
 ) -> tuple[tp.Any, ...]:
     """`n_step_gru`, or, ``use_bi_direction``, `n_step_bigru`; the arguments are theirs."""
     cls: type[NStep] = NStepBiGRU if use_bi_direction else NStepGRU
     name = 'n_step_bigru' if use_bi_direction else 'n_step_gru'
-    return cls._apply(name, n_layers, dropout_ratio, (hx,), ws, bs, xs, kwargs)
+    return cls._apply(name, n_layers, dropout_ratio, (hx,), ws, bs, xs, removed)

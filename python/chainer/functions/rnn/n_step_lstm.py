@@ -42,7 +42,7 @@ def n_step_lstm(
     ws: ListsOfArrays,
     bs: ListsOfArrays,
     xs: tp.Sequence[tp.Any],
-    **kwargs: tp.Any,
+    **removed: tp.Any,
 ) -> tuple[tp.Any, ...]:
     """Stacked long short-term memories over sequences.
 
@@ -73,7 +73,7 @@ def n_step_lstm(
 
     Source: Hochreiter and Schmidhuber, Neural Computation 1997.
     """
-    return n_step_lstm_base(n_layers, dropout_ratio, hx, cx, ws, bs, xs, False, **kwargs)
+    return n_step_lstm_base(n_layers, dropout_ratio, hx, cx, ws, bs, xs, False, **removed)
 
 
 def n_step_bilstm(
@@ -84,7 +84,7 @@ def n_step_bilstm(
     ws: ListsOfArrays,
     bs: ListsOfArrays,
     xs: tp.Sequence[tp.Any],
-    **kwargs: tp.Any,
+    **removed: tp.Any,
 ) -> tuple[tp.Any, ...]:
     """Stacked long short-term memories over sequences, in both directions.
 
@@ -119,7 +119,7 @@ def n_step_bilstm(
 
     Source: Hochreiter and Schmidhuber, Neural Computation 1997.
     """
-    return n_step_lstm_base(n_layers, dropout_ratio, hx, cx, ws, bs, xs, True, **kwargs)
+    return n_step_lstm_base(n_layers, dropout_ratio, hx, cx, ws, bs, xs, True, **removed)
 
 
 def n_step_lstm_base(
@@ -131,9 +131,9 @@ def n_step_lstm_base(
     bs: ListsOfArrays,
     xs: tp.Sequence[tp.Any],
     use_bi_direction: bool,
-    **kwargs: tp.Any,
+    **removed: tp.Any,
 ) -> tuple[tp.Any, ...]:
     """`n_step_lstm`, or, ``use_bi_direction``, `n_step_bilstm`; the arguments are theirs."""
     cls: type[NStep] = NStepBiLSTM if use_bi_direction else NStepLSTM
     name = 'n_step_bilstm' if use_bi_direction else 'n_step_lstm'
-    return cls._apply(name, n_layers, dropout_ratio, (hx, cx), ws, bs, xs, kwargs)
+    return cls._apply(name, n_layers, dropout_ratio, (hx, cx), ws, bs, xs, removed)

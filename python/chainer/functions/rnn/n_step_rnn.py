@@ -67,7 +67,7 @@ def n_step_rnn(
     bs: ListsOfArrays,
     xs: tp.Sequence[tp.Any],
     activation: str = 'tanh',
-    **kwargs: tp.Any,
+    **removed: tp.Any,
 ) -> tuple[tp.Any, ...]:
     """Stacked simple recurrent layers over sequences.
 
@@ -97,7 +97,7 @@ def n_step_rnn(
 
     Source: Elman, Cognitive Science 1990.
     """
-    return n_step_rnn_base(n_layers, dropout_ratio, hx, ws, bs, xs, activation, False, **kwargs)
+    return n_step_rnn_base(n_layers, dropout_ratio, hx, ws, bs, xs, activation, False, **removed)
 
 
 def n_step_birnn(
@@ -108,7 +108,7 @@ def n_step_birnn(
     bs: ListsOfArrays,
     xs: tp.Sequence[tp.Any],
     activation: str = 'tanh',
-    **kwargs: tp.Any,
+    **removed: tp.Any,
 ) -> tuple[tp.Any, ...]:
     """Stacked simple recurrent layers over sequences, in both directions.
 
@@ -142,7 +142,7 @@ def n_step_birnn(
 
     Source: Elman, Cognitive Science 1990.
     """
-    return n_step_rnn_base(n_layers, dropout_ratio, hx, ws, bs, xs, activation, True, **kwargs)
+    return n_step_rnn_base(n_layers, dropout_ratio, hx, ws, bs, xs, activation, True, **removed)
 
 
 def n_step_rnn_base(
@@ -154,7 +154,7 @@ def n_step_rnn_base(
     xs: tp.Sequence[tp.Any],
     activation: str,
     use_bi_direction: bool,
-    **kwargs: tp.Any,
+    **removed: tp.Any,
 ) -> tuple[tp.Any, ...]:
     """`n_step_rnn`, or, ``use_bi_direction``, `n_step_birnn`; the arguments are theirs."""
     if activation not in ('tanh', 'relu'):
@@ -165,4 +165,4 @@ def n_step_rnn_base(
     else:
         cls = NStepBiRNNReLU if use_bi_direction else NStepRNNReLU
     name = 'n_step_birnn' if use_bi_direction else 'n_step_rnn'
-    return cls._apply(name, n_layers, dropout_ratio, (hx,), ws, bs, xs, kwargs)
+    return cls._apply(name, n_layers, dropout_ratio, (hx,), ws, bs, xs, removed)

@@ -18,24 +18,38 @@ class NStepGRUBase(NStepRNNBase):
 class NStepGRU(NStepGRUBase):
     """Stacked gated recurrent units.
 
-    Its arguments and attributes are those of `NStepRNNBase`; see `chainer.functions.n_step_gru`.
+    See `chainer.functions.n_step_gru`; its attributes are those of `NStepRNNBase`.
+
+    Args:
+        n_layers (int): The number of layers.
+        in_size (int): Features of the inputs.
+        out_size (int): Units of each layer and direction.
+        dropout (float): Ratio of the dropout between layers.
+        initialW: Initializer of the weights; `LeCunNormal` by default.
+        initial_bias: Initializer of the biases; 0 by default.
     """
 
     use_bi_direction = False
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
-        """`chainer.functions.n_step_gru`."""
         return n_step_gru(*args)
 
 
 class NStepBiGRU(NStepGRUBase):
     """Stacked gated recurrent units, in both directions.
 
-    Its arguments and attributes are those of `NStepRNNBase`; see `chainer.functions.n_step_bigru`.
+    See `chainer.functions.n_step_bigru`; its attributes are those of `NStepRNNBase`.
+
+    Args:
+        n_layers (int): The number of layers.
+        in_size (int): Features of the inputs.
+        out_size (int): Units of each layer and direction.
+        dropout (float): Ratio of the dropout between layers.
+        initialW: Initializer of the weights; `LeCunNormal` by default.
+        initial_bias: Initializer of the biases; 0 by default.
     """
 
     use_bi_direction = True
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
-        """`chainer.functions.n_step_bigru`."""
         return n_step_bigru(*args)

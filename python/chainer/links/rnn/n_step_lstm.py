@@ -16,7 +16,7 @@ class NStepLSTMBase(NStepRNNBase):
     n_cells = 2
 
     def forward(  # type: ignore[override]
-        self, hx: tp.Any, cx: tp.Any, xs: tp.Sequence[tp.Any], **kwargs: tp.Any
+        self, hx: tp.Any, cx: tp.Any, xs: tp.Sequence[tp.Any], **removed: tp.Any
     ) -> tuple[Variable, Variable, list[Variable]]:
         """Apply the layers.
 
@@ -30,31 +30,45 @@ class NStepLSTMBase(NStepRNNBase):
             tuple: The last outputs and cells of all layers, as ``hx``, and a list of the outputs of
             the last layer, (length, directions * units) for each sequence.
         """
-        (hy, cy), ys = self._call([hx, cx], xs, kwargs)
+        (hy, cy), ys = self._call([hx, cx], xs, removed)
         return hy, cy, ys
 
 
 class NStepLSTM(NStepLSTMBase):
     """Stacked long short-term memories.
 
-    Its arguments and attributes are those of `NStepRNNBase`; see `chainer.functions.n_step_lstm`.
+    See `chainer.functions.n_step_lstm`; its attributes are those of `NStepRNNBase`.
+
+    Args:
+        n_layers (int): The number of layers.
+        in_size (int): Features of the inputs.
+        out_size (int): Units of each layer and direction.
+        dropout (float): Ratio of the dropout between layers.
+        initialW: Initializer of the weights; `LeCunNormal` by default.
+        initial_bias: Initializer of the biases; 0 by default.
     """
 
     use_bi_direction = False
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
-        """`chainer.functions.n_step_lstm`."""
         return n_step_lstm(*args)
 
 
 class NStepBiLSTM(NStepLSTMBase):
     """Stacked long short-term memories, in both directions.
 
-    Its arguments and attributes are those of `NStepRNNBase`; see `chainer.functions.n_step_bilstm`.
+    See `chainer.functions.n_step_bilstm`; its attributes are those of `NStepRNNBase`.
+
+    Args:
+        n_layers (int): The number of layers.
+        in_size (int): Features of the inputs.
+        out_size (int): Units of each layer and direction.
+        dropout (float): Ratio of the dropout between layers.
+        initialW: Initializer of the weights; `LeCunNormal` by default.
+        initial_bias: Initializer of the biases; 0 by default.
     """
 
     use_bi_direction = True
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
-        """`chainer.functions.n_step_bilstm`."""
         return n_step_bilstm(*args)

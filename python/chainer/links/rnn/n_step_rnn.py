@@ -77,16 +77,16 @@ class NStepRNNBase(ChainList):
         *,
         initialW: tp.Any = None,
         initial_bias: tp.Any = None,
-        **kwargs: tp.Any,
+        **removed: tp.Any,
     ) -> None:
-        if kwargs:
+        if removed:
             argument.check_unexpected_kwargs(
-                kwargs,
+                removed,
                 use_cudnn='use_cudnn argument is not supported anymore. Use chainer.using_config',
                 use_bi_direction='use_bi_direction is not supported anymore',
                 activation='activation is not supported anymore',
             )
-            argument.assert_kwargs_empty(kwargs)
+            argument.assert_kwargs_empty(removed)
         super().__init__()
         self.n_layers = n_layers
         self.out_size = out_size
@@ -144,7 +144,7 @@ class NStepRNNBase(ChainList):
         raise NotImplementedError(f'{type(self).__name__}: a subclass must define rnn')
 
     def forward(
-        self, hx: tp.Any, xs: tp.Sequence[tp.Any], **kwargs: tp.Any
+        self, hx: tp.Any, xs: tp.Sequence[tp.Any], **removed: tp.Any
     ) -> tuple[variable.Variable, list[variable.Variable]]:
         """Apply the layers.
 
@@ -157,7 +157,7 @@ class NStepRNNBase(ChainList):
             tuple: The last outputs of all layers, as ``hx``, and a list of the outputs of the last
             layer, (length, directions * units) for each sequence.
         """
-        (hy,), ys = self._call([hx], xs, kwargs)
+        (hy,), ys = self._call([hx], xs, removed)
         return hy, ys
 
     def _call(
@@ -186,7 +186,8 @@ class NStepRNNBase(ChainList):
         if is_sorted:
             hs = [self.init_hx(xs) if hx is None else hx for hx in states]
         else:
-            hs = [self.init_hx(xs) if hx is None else permutate(hx, order, 1) for hx in states]
+            there = self.device.send(order)
+            hs = [self.init_hx(xs) if hx is None else permutate(hx, there, 1) for hx in states]
             xs = permutate_list(xs, order, False)
         steps = transpose_sequence(xs)
         *lasts, ys = self.rnn(self.n_layers, self.dropout, *hs, self.ws, self.bs, steps)
@@ -194,7 +195,7 @@ class NStepRNNBase(ChainList):
         ys += [self._no_steps(x) for x in xs[len(ys) :]]
         if is_sorted:
             return lasts, ys
-        return [permutate(h, order, 1, inv=True) for h in lasts], permutate_list(ys, order, True)
+        return [permutate(h, there, 1, inv=True) for h in lasts], permutate_list(ys, order, True)
 
     def _no_steps(self, x: tp.Any) -> variable.Variable:
         zeros = self.device.xp.zeros((0, self.direction * self.out_size), dtype=x.dtype)
@@ -210,7 +211,15 @@ def _activated(
 class NStepRNNTanh(NStepRNNBase):
     """Stacked simple recurrent layers with tanh.
 
-    Its arguments and attributes are those of `NStepRNNBase`; see `chainer.functions.n_step_rnn`.
+    See `chainer.functions.n_step_rnn`; its attributes are those of `NStepRNNBase`.
+
+    Args:
+        n_layers (int): The number of layers.
+        in_size (int): Features of the inputs.
+        out_size (int): Units of each layer and direction.
+        dropout (float): Ratio of the dropout between layers.
+        initialW: Initializer of the weights; `LeCunNormal` by default.
+        initial_bias: Initializer of the biases; 0 by default.
     """
 
     n_weights = 2
@@ -218,14 +227,21 @@ class NStepRNNTanh(NStepRNNBase):
     use_bi_direction = False
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
-        """`chainer.functions.n_step_rnn`."""
         return _activated(n_step_rnn, args, 'tanh')
 
 
 class NStepRNNReLU(NStepRNNBase):
     """Stacked simple recurrent layers with rectifiers.
 
-    Its arguments and attributes are those of `NStepRNNBase`; see `chainer.functions.n_step_rnn`.
+    See `chainer.functions.n_step_rnn`; its attributes are those of `NStepRNNBase`.
+
+    Args:
+        n_layers (int): The number of layers.
+        in_size (int): Features of the inputs.
+        out_size (int): Units of each layer and direction.
+        dropout (float): Ratio of the dropout between layers.
+        initialW: Initializer of the weights; `LeCunNormal` by default.
+        initial_bias: Initializer of the biases; 0 by default.
     """
 
     n_weights = 2
@@ -233,14 +249,21 @@ class NStepRNNReLU(NStepRNNBase):
     use_bi_direction = False
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
-        """`chainer.functions.n_step_rnn`."""
         return _activated(n_step_rnn, args, 'relu')
 
 
 class NStepBiRNNTanh(NStepRNNBase):
     """Stacked simple recurrent layers with tanh, in both directions.
 
-    Its arguments and attributes are those of `NStepRNNBase`; see `chainer.functions.n_step_birnn`.
+    See `chainer.functions.n_step_birnn`; its attributes are those of `NStepRNNBase`.
+
+    Args:
+        n_layers (int): The number of layers.
+        in_size (int): Features of the inputs.
+        out_size (int): Units of each layer and direction.
+        dropout (float): Ratio of the dropout between layers.
+        initialW: Initializer of the weights; `LeCunNormal` by default.
+        initial_bias: Initializer of the biases; 0 by default.
     """
 
     n_weights = 2
@@ -248,14 +271,21 @@ class NStepBiRNNTanh(NStepRNNBase):
     use_bi_direction = True
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
-        """`chainer.functions.n_step_birnn`."""
         return _activated(n_step_birnn, args, 'tanh')
 
 
 class NStepBiRNNReLU(NStepRNNBase):
     """Stacked simple recurrent layers with rectifiers, in both directions.
 
-    Its arguments and attributes are those of `NStepRNNBase`; see `chainer.functions.n_step_birnn`.
+    See `chainer.functions.n_step_birnn`; its attributes are those of `NStepRNNBase`.
+
+    Args:
+        n_layers (int): The number of layers.
+        in_size (int): Features of the inputs.
+        out_size (int): Units of each layer and direction.
+        dropout (float): Ratio of the dropout between layers.
+        initialW: Initializer of the weights; `LeCunNormal` by default.
+        initial_bias: Initializer of the biases; 0 by default.
     """
 
     n_weights = 2
@@ -263,5 +293,4 @@ class NStepBiRNNReLU(NStepRNNBase):
     use_bi_direction = True
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
-        """`chainer.functions.n_step_birnn`."""
         return _activated(n_step_birnn, args, 'relu')

@@ -41,14 +41,14 @@ class StatefulZoneoutLSTM(Stateful):
         out_size: int,
         c_ratio: float = 0.5,
         h_ratio: float = 0.5,
-        **kwargs: tp.Any,
+        **removed: tp.Any,
     ) -> None:
-        if kwargs:
+        if removed:
             argument.check_unexpected_kwargs(
-                kwargs,
+                removed,
                 train='train argument is not supported anymore. Use chainer.using_config',
             )
-            argument.assert_kwargs_empty(kwargs)
+            argument.assert_kwargs_empty(removed)
         super().__init__()
         self.state_size = out_size
         self.c_ratio = c_ratio

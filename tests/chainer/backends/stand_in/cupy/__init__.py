@@ -176,8 +176,8 @@ class random:
         return _wrap(np.asarray(np.random.normal(loc, scale, size)))
 
     @staticmethod
-    def uniform(low=0.0, high=1.0, size=None):
-        return _wrap(np.asarray(np.random.uniform(low, high, size)))
+    def uniform(low=0.0, high=1.0, size=None, dtype=float):
+        return _wrap(np.asarray(np.random.uniform(low, high, size)).astype(dtype))
 
 
 def memoize(for_each_device=False):

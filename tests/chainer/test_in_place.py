@@ -151,6 +151,20 @@ def test_updates_do_no_harm(make, device):
     optimizer.update(lambda: F.softmax_cross_entropy(link(x), t))
 
 
+@pytest.mark.parametrize('make', [optimizers.SGD, optimizers.Adam, optimizers.MSVAG])
+def test_a_generator_learns_after_its_judge(make):
+    """As in v7 over NumPy arrays: its gradients are those by the judge's parameters of now."""
+    generator, judge = chainer.links.Linear(3, 4), chainer.links.Linear(4, 2)
+    of_both = [make().setup(link) for link in (judge, generator)]
+    x = RNG.normal(size=(5, 3)).astype('f')
+    for _ in range(3):
+        y = judge(generator(x))
+        of_both[0].update(lambda: -F.sum(y * y))  # noqa: B023
+        gy = (2 * y.array) @ judge.W.array
+        of_both[1].update(lambda: F.sum(y * y))  # noqa: B023
+        np.testing.assert_allclose(generator.W.grad, gy.T @ x, rtol=1e-4)
+
+
 @pytest.mark.parametrize('device', WITH_FLAG)
 def test_broadcast_arrays_are_read_only(device):
     x = chainer.Parameter(maker(device)([1.0, 2.0, 3.0], 'float32'))

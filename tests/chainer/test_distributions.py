@@ -3,16 +3,20 @@
 import copy
 import importlib.util
 import pathlib
+import unittest
 import warnings
 
 import chainer
 import chainer.distributions as D
 import chainer.functions as F
+import chainer.testing
 import numpy as np
 import pytest
 from chainer import gradient_check
+from chainer.testing import distribution_test
 from devices import maker, to_numpy
 from distribution_cases import CASES, SCALARS
+from scipy import stats
 
 SCRIPT = pathlib.Path(__file__).with_name('data') / 'make_v7_distributions.py'
 spec = importlib.util.spec_from_file_location('make_v7_distributions', SCRIPT)
@@ -483,6 +487,31 @@ def test_borders(make):
     assert to_numpy(chainer.kl_divergence(half, D.Bernoulli(f(0)))).item() == np.inf
 
 
+@pytest.mark.parametrize(
+    ('cls', 'value', 'x', 'log_prob'),
+    [
+        ('Bernoulli', [0, 1], [0, 1], [-1, 1]),
+        ('Geometric', [1], [1], [1]),
+        ('Poisson', [0], [0], [-1]),
+        ('Categorical', [0, 1], [1], [0, 1]),
+        ('OneHotCategorical', [0, 1], [0, 1], [0, 1]),
+    ],
+)
+def test_gradients_at_borders(cls, value, x, log_prob, make):
+    """Numbers, also of what is 0 and nobody asks for."""
+
+    def gradient(function):
+        parameter = chainer.Variable(make(value, 'float64'))
+        F.sum(function(getattr(D, cls)(parameter))).backward()
+        return to_numpy(parameter.grad)
+
+    np.testing.assert_allclose(gradient(lambda dist: dist.log_prob(make(x))), log_prob)
+    other = getattr(D, cls)(make(np.full(len(value), 0.5), 'float64'))
+    assert np.isfinite(gradient(lambda dist: chainer.kl_divergence(dist, other))).all()
+    if cls != 'Poisson':
+        assert np.isfinite(gradient(lambda dist: dist.entropy)).all()
+
+
 def test_bernoulli_between(make):
     p, x = make([0.2], 'float64'), make([0.5], 'float64')
     expected = 0.5 * np.log(0.2) + 0.5 * np.log(0.8)
@@ -712,3 +741,32 @@ def test_independent_errors(make):
             D.Independent(inner, bad)
     with pytest.raises(ValueError, match=r'kl_divergence: batch_shape is \(2,\) and \(\), expect'):
         chainer.kl_divergence(D.Independent(inner, 1), D.Independent(inner, 2))
+
+
+# With the helper for users' tests.
+
+
+class NormalCase(chainer.testing.distribution_unittest):
+    __test__ = False
+    is_variable = True
+    sample_shape = (2,)
+
+    def setUp_configure(self):
+        self.dist, self.scipy_dist = D.Normal, stats.norm
+        self.test_targets = set(distribution_test.TARGETS)
+        self.shape = (3,)
+        loc, scale = np.float32([0.5, -1, 2]), np.float32([1, 2, 0.5])
+        self.params = {'loc': loc, 'scale': scale}
+        self.scipy_params = {'loc': loc, 'scale': scale}
+
+    def sample_for_test(self):
+        return np.random.RandomState(0).standard_normal((2, 3)).astype('f')
+
+
+@pytest.mark.parametrize('target', [*distribution_test.TARGETS, 'dummy'])
+def test_distribution_unittest(target):
+    np.random.seed(0)
+    result = unittest.TestResult()
+    NormalCase('test_dummy' if target == 'dummy' else f'test_{target}_cpu').run(result)
+    assert result.testsRun == 1
+    assert result.errors + result.failures + result.skipped == []

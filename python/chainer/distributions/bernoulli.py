@@ -13,14 +13,21 @@ from chainer.distributions import _domains, utils
 from chainer.distributions._parametric import Parametric, exactly_one
 
 
+def _weigh_logit(logit: variable.Variable, one: tp.Any, zero: tp.Any) -> variable.Variable:
+    """``one * log(p) + zero * log(1 - p)``, where a factor of 0 counts as 0."""
+    first = one * utils.choose(one.array != 0, -F.softplus(-logit), 0)
+    return first + zero * utils.choose(zero.array != 0, -F.softplus(logit), 0)
+
+
+def _if_binary(x: variable.Variable, log_prob: variable.Variable) -> variable.Variable:
+    return utils.choose((x.array == 0) | (x.array == 1), log_prob, -math.inf)
+
+
 def _bernoulli_log_prob(logit: tp.Any, x: tp.Any, binary_check: bool = False) -> variable.Variable:
-    """``x * log(p) + (1 - x) * log(1 - p)``, where a factor of 0 counts as 0."""
+    """The logarithm of the probability, by the logit."""
     logit, x = variable.as_variable(logit), variable.as_variable(x)
-    one = x * utils.choose(x.array != 0, -F.softplus(-logit), 0)
-    zero = (1 - x) * utils.choose(x.array != 1, -F.softplus(logit), 0)
-    if not binary_check:
-        return one + zero
-    return utils.choose((x.array == 0) | (x.array == 1), one + zero, -math.inf)
+    log_prob = _weigh_logit(logit, x, 1 - x)
+    return _if_binary(x, log_prob) if binary_check else log_prob
 
 
 class Bernoulli(Parametric):
@@ -73,7 +80,16 @@ class Bernoulli(Parametric):
         return self._leaf(np.random.binomial(1, _domains.to_host(self.p), size=self._shape(n)))
 
     def log_prob(self, x: tp.Any) -> variable.Variable:
-        return _bernoulli_log_prob(self.logit, self._point(x), self._binary_check)
+        x = self._point(x)
+        log_prob = self._weigh(x, 1 - x)
+        return _if_binary(x, log_prob) if self._binary_check else log_prob
+
+    def _weigh(self, one: variable.Variable, zero: variable.Variable) -> variable.Variable:
+        p = self._given_p
+        if p is None:
+            return _weigh_logit(self.logit, one, zero)
+        # Not by the logit, whose gradient is infinite at 0 and 1.
+        return utils.xlogy(one, p) + utils.xlog1my(zero, p)
 
     def cdf(self, x: tp.Any) -> variable.Variable:
         x = self._point(x)
@@ -99,10 +115,4 @@ class Bernoulli(Parametric):
 
 @distribution.register_kl(Bernoulli, Bernoulli)
 def _kl_bernoulli_bernoulli(dist1: Bernoulli, dist2: Bernoulli) -> variable.Variable:
-    def part(p: variable.Variable, logit1: variable.Variable, logit2: variable.Variable) -> tp.Any:
-        some = p.array != 0
-        log_ratio = F.softplus(-logit2) - F.softplus(-utils.choose(some, logit1, 0))
-        return p * utils.choose(some, log_ratio, 0)
-
-    one = part(dist1.p, dist1.logit, dist2.logit)
-    return one + part(dist1._q, -dist1.logit, -dist2.logit)
+    return -dist1.entropy - dist2._weigh(dist1.p, dist1._q)

@@ -13,16 +13,23 @@ from chainer.distributions import _domains, _draws, utils
 from chainer.distributions._parametric import Parametric, exactly_one
 
 
-def mean_log(p: variable.Variable, log_p: variable.Variable) -> variable.Variable:
-    """Sums of ``p * log_p`` along the last axis, where a factor of 0 counts as 0."""
-    return F.sum(p * utils.choose(p.array != 0, log_p, 0), axis=-1)
+def log_where(dist: tp.Any, condition: tp.Any) -> variable.Variable:
+    """The logarithms of probabilities where the condition holds, 0 elsewhere."""
+    if dist._given_log_p is not None:
+        return utils.choose(condition, dist._given_log_p, 0)
+    # Chosen before, as the gradient of the logarithm of 0 is NaN even if nobody asks for it.
+    return F.log(utils.choose(condition, dist.p, 1))
+
+
+def mean_log(dist: tp.Any) -> variable.Variable:
+    """The mean of the logarithm of the probability."""
+    return F.sum(dist.p * log_where(dist, dist.p.array != 0), axis=-1)
 
 
 def divergence(dist1: tp.Any, dist2: tp.Any) -> variable.Variable:
-    """The KL divergence of two distributions with ``p`` and ``log_p``."""
+    """The KL divergence of two distributions of categories."""
     some = dist1.p.array != 0
-    own, other = (utils.choose(some, dist.log_p, 0) for dist in (dist1, dist2))
-    return F.sum(dist1.p * (own - other), axis=-1)
+    return F.sum(dist1.p * (log_where(dist1, some) - log_where(dist2, some)), axis=-1)
 
 
 class Categorical(Parametric):
@@ -69,13 +76,15 @@ class Categorical(Parametric):
         # One look-up in all rows, one after the other, so that no sample needs a row of its own.
         rows = np.arange(math.prod(self.batch_shape)).reshape(self.batch_shape) * count
         place = rows + values.astype(np.int64)
-        table = F.reshape(self.log_p, (-1, 1))
+        given = self._given_log_p
+        table = F.reshape(self.p if given is None else given, (-1, 1))
         found = F.embed_id(self._first.device.send(place.reshape(-1)), table)
-        return F.reshape(found, place.shape)
+        found = F.reshape(found, place.shape)
+        return F.log(found) if given is None else found
 
     @property
     def entropy(self) -> variable.Variable:
-        return -mean_log(self.p, self.log_p)
+        return -mean_log(self)
 
     @property
     def mode(self) -> variable.Variable:

@@ -8,9 +8,9 @@ import numpy as np
 
 from chainer import distribution, variable
 from chainer import functions as F
-from chainer.distributions import _domains, _draws, utils
+from chainer.distributions import _domains, _draws
 from chainer.distributions._parametric import Parametric
-from chainer.distributions.categorical import divergence, mean_log
+from chainer.distributions.categorical import divergence, log_where, mean_log
 
 
 class OneHotCategorical(Parametric):
@@ -26,6 +26,7 @@ class OneHotCategorical(Parametric):
     domains: tp.ClassVar = {'p': 'simplex'}
     event_ndims: tp.ClassVar = {'p': 1}
     p: variable.Variable
+    _given_log_p = None
 
     def __init__(self, p: tp.Any) -> None:
         self._set_params(p=p)
@@ -45,11 +46,11 @@ class OneHotCategorical(Parametric):
 
     def log_prob(self, x: tp.Any) -> variable.Variable:
         x = self._point(x)
-        return F.sum(x * utils.choose(x.array != 0, self.log_p, 0), axis=-1)
+        return F.sum(x * log_where(self, x.array != 0), axis=-1)
 
     @property
     def entropy(self) -> variable.Variable:
-        return -mean_log(self.p, self.log_p)
+        return -mean_log(self)
 
     @property
     def mean(self) -> variable.Variable:

@@ -3,6 +3,7 @@
 import dataclasses
 import typing as tp
 
+import chainer.distributions as D
 import numpy as np
 from scipy import stats
 
@@ -327,3 +328,19 @@ class _MultivariateNormal:
 
     def var(self):
         return np.diagonal(self.cov)
+
+
+def params_of(case, make, dtype='float64', **changed):
+    return {name: make(value, dtype) for name, value in {**case.params, **changed}.items()}
+
+
+def dist_of(case, make, dtype='float64', **changed):
+    return getattr(D, case.cls)(**params_of(case, make, dtype, **changed))
+
+
+def peer_of(case):
+    return case.peer(**{name: np.array(value) for name, value in case.params.items()})
+
+
+def points_of(case, make, dtype):
+    return make(case.points, None if case.cls == 'Categorical' else dtype)

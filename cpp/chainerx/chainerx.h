@@ -32,6 +32,7 @@
 #include "chainerx/ops/dropout.h"
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/factor.h"
+#include "chainerx/ops/fft.h"
 #include "chainerx/ops/hyperbolic.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/linalg.h"

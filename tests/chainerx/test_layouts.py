@@ -302,3 +302,39 @@ def test_small_results_that_go_past_the_caches():
         check=True,
         env={**os.environ, 'CHAINERX_TEST_STREAM_BYTES': '0'},
     )
+
+
+def test_as_strided_of_views():
+    """Strides and offset are those of the memory, whatever the view of it is; so are gradients."""
+    whole = chx.arange(24, dtype='float64').reshape(4, 6)
+    flat = np.arange(24.0)
+    for x in (whole[1:, ::2], whole.T, chx.broadcast_to(whole[1], (3, 6))):
+        first = int(to_numpy(x).ravel()[0])
+        y = chx.as_strided(x, (3, 2), (2, 1))
+        np.testing.assert_array_equal(
+            to_numpy(y), first + np.add.outer([0.0, 2.0, 4.0], [0.0, 1.0])
+        )
+        np.testing.assert_array_equal(to_numpy(chx.as_strided(x, (24,), (1,), 0)), flat)
+    with pytest.raises(chx.DimensionError, match='elements 23 to 26, but the memory of x has 24'):
+        chx.as_strided(whole[::-1, ::-1], (4,), (1,))
+
+
+def test_gradient_of_as_strided_is_that_of_the_memory():
+    base = chx.arange(12, dtype='float64').reshape(3, 4)
+    x = base[:, ::2].as_grad_stopped().require_grad()
+    chx.as_strided(x, (2, 4), (4, 1)).sum().backward()
+    # The other elements of the memory are none of x.
+    np.testing.assert_array_equal(to_numpy(x.grad), [[1, 1], [1, 1], [0, 0]])
+    x = chx.broadcast_to(base[0], (3, 4)).as_grad_stopped().require_grad()
+    chx.as_strided(x, (4, 2), (1, 0)).sum().backward()
+    np.testing.assert_allclose(to_numpy(x.grad), np.full((3, 4), 2 / 3))
+
+
+def test_overlapping_views_by_strides_are_read_only():
+    x = chx.arange(12, dtype='float64')
+    y = chx.as_strided(x, (3, 3), (1, 1))
+    with pytest.raises(chx.ChainerxError, match='read-only'):
+        y += 1
+    z = chx.as_strided(x, (3, 3), (3, 1))
+    z += 1
+    assert x.tolist() == [*range(1, 10), 9, 10, 11]

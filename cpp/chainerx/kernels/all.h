@@ -9,6 +9,7 @@
 #include "chainerx/kernels/creation.h"
 #include "chainerx/kernels/ctc.h"
 #include "chainerx/kernels/explog.h"
+#include "chainerx/kernels/fft.h"
 #include "chainerx/kernels/hyperbolic.h"
 #include "chainerx/kernels/indexing.h"
 #include "chainerx/kernels/linalg.h"

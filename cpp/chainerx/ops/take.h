@@ -14,7 +14,8 @@ namespace chainerx::internal {
 inline constexpr OpInfo kTake{"take", &kernels::Take::kInfo, Batching::kAxes};
 
 // Indices of `x`, kept for backward, if they are integers on its device.
-KeptOperand CheckIndices(const char* op, const char* name, const Array& x, const Array& indices);
+CX_API KeptOperand CheckIndices(const char* op, const char* name, const Array& x,
+                                const Array& indices);
 
 // How many elements of a contiguous bool array are true. The host waits for the device.
 int64_t CountTrue(const Array& mask);
@@ -23,8 +24,8 @@ int64_t CountTrue(const Array& mask);
 Array TakeValues(const char* op, const Array& x, const Array& indices, int8_t axis,
                  IndexBoundsMode mode);
 // Zeros of `shape`, with gy added at the indices. Differentiable in gy.
-Array TakeGrad(const Array& gy, const Shape& shape, int8_t axis, const Array& indices,
-               IndexBoundsMode mode);
+CX_API Array TakeGrad(const Array& gy, const Shape& shape, int8_t axis, const Array& indices,
+                      IndexBoundsMode mode);
 
 // Take(x, indices(), axis), for `op`. Keeps the function for backward, not what it returns.
 template <typename F>

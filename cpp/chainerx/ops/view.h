@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "chainerx/core/array.h"
@@ -32,6 +33,13 @@ CX_API Array Flipud(const Array& x);
 CX_API Array AtLeast1D(const Array& x);
 CX_API Array AtLeast2D(const Array& x);
 CX_API Array AtLeast3D(const Array& x);
+
+// ---- as_strided.cc ----
+// A view of the memory of x. Strides and offset count elements, the latter from the first one of
+// the memory (that of x, if it is not given). DimensionError if it would reach out of the memory.
+// Read-only if an element has several places.
+CX_API Array AsStrided(const Array& x, const Shape& shape, const Strides& strides,
+                       std::optional<int64_t> storage_offset = std::nullopt);
 
 // ---- diagonal.cc ----
 // Diagonal k of a matrix, a view.

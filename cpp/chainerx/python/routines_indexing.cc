@@ -1,6 +1,8 @@
 // Gathering and choosing.
 #include "chainerx/core/error.h"
+#include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
+#include "chainerx/ops/take.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
 
@@ -19,6 +21,22 @@ IndexBoundsMode ToBoundsMode(PyObject* o) {
 PyObject* CallTake(const Array& x, PyObject* indices, PyObject* axis, PyObject* mode) {
     return Wrap(Take(x, ToIndices("take", "indices", indices, x.device()),
                      ToOptionalAxis("take", "axis", axis), ToBoundsMode(mode)));
+}
+
+CX_ROUTINE(
+    _scatter, "values: ndarray, indices: ndarray, length: int) -> ndarray",
+    "Rows of zeros, ``length`` of them, to which those of ``values`` are added; for chainer.") {
+    const Array& values = ToArray("_scatter", "values", a[0]);
+    const Array& indices = ToArray("_scatter", "indices", a[1]);
+    if (values.ndim() == 0 || indices.ndim() != 1 || indices.shape()[0] != values.shape()[0]) {
+        throw DimensionError{"_scatter: values have shape ", values.shape(), ", but indices ",
+                             indices.shape()};
+    }
+    internal::CheckIndices("_scatter", "indices", values, indices);
+    Shape shape = values.shape();
+    shape[0] = ToInt("_scatter", "length", a[2]);
+    return Wrap(
+        internal::TakeGrad(values, shape, 0, AsContiguous(indices), IndexBoundsMode::kRaise));
 }
 
 CX_ROUTINE(take,

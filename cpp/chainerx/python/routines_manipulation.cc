@@ -208,6 +208,30 @@ CX_METHOD(repeat, "repeats: Indices, axis: int | None = None) -> ndarray",
     return CallRepeat(Self(self), a[0], a[1]);
 }
 
+CX_ROUTINE(
+    as_strided,
+    "x: ndarray, shape: ShapeLike, strides: ShapeLike, storage_offset: int | None = None) "
+    "-> ndarray",
+    "A view of the memory of an array, with any shape and strides.\n\n"
+    "Args:\n"
+    "    x (ndarray): Any shape and dtype.\n"
+    "    shape (tuple of int): Of the view.\n"
+    "    strides (tuple of int): For each axis, the distance of its elements, counted in "
+    "elements (in numpy.lib.stride_tricks.as_strided, in bytes).\n"
+    "    storage_offset (int): The place of the first element in the memory, which may begin "
+    "before ``x``. By default that of ``x``.\n"
+    "Returns:\n"
+    "    ndarray: A view, read-only where elements have several places. Differentiable, any "
+    "order; what several elements of ``x`` share in memory shares the gradient.\n"
+    "Raises:\n"
+    "    DimensionError: If it would reach out of the memory, or strides do not fit.") {
+    std::optional<int64_t> offset;
+    if (Given(a[3])) offset = ToInt("as_strided", "storage_offset", a[3]);
+    const Shape strides = ToShape("as_strided", "strides", a[2]);
+    return Wrap(AsStrided(ToArray("as_strided", "x", a[0]), ToShape("as_strided", "shape", a[1]),
+                          Strides(strides.begin(), strides.end()), offset));
+}
+
 CX_ROUTINE(broadcast_to, "array: ndarray, shape: ShapeLike) -> ndarray",
            "The array in a larger shape, in which axes are repeated.\n\n"
            "Args:\n"

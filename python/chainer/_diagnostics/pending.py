@@ -13,24 +13,18 @@ PENDING: tp.Final[dict[str, dict[str, str]]] = {
     'chainer.function_node': {
         'not planned, for the host costs little': 'static_forward_optimizations',
     },
-    'chainer.functions': {
-        'not written yet': 'as_strided fft ifft sparse_matmul theano',
-    },
     'chainer.links': {
         'not written yet': 'TheanoFunction theano',
     },
     'chainer.testing.condition': {
         'not written yet': 'QuietTestRunner',
     },
-    'chainer.functions.array': {
-        'not written yet': 'as_strided',
-    },
-    'chainer.functions.math': {
-        'not written yet': 'fft sparse_matmul',
-    },
     'chainer.functions.pooling': {
         'not planned, for they are texts of CUDA kernels': (
             'average_pooling_nd_kernel max_pooling_nd_kernel pooling_nd_kernel'
         ),
+    },
+    'chainer.functions': {
+        'not written yet': 'theano',
     },
 }

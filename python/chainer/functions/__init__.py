@@ -20,6 +20,7 @@ from chainer.functions.activation.softmax import softmax
 from chainer.functions.activation.softplus import softplus
 from chainer.functions.activation.swish import swish
 from chainer.functions.activation.tanh import tanh
+from chainer.functions.array.as_strided import as_strided
 from chainer.functions.array.broadcast import broadcast, broadcast_to
 from chainer.functions.array.cast import cast
 from chainer.functions.array.concat import concat
@@ -128,6 +129,7 @@ from chainer.functions.math.erfcx import erfcx
 from chainer.functions.math.erfinv import erfinv
 from chainer.functions.math.exponential import exp, log, log2, log10
 from chainer.functions.math.exponential_m1 import expm1
+from chainer.functions.math.fft import fft, ifft
 from chainer.functions.math.fix import fix
 from chainer.functions.math.floor import floor
 from chainer.functions.math.fmod import fmod
@@ -149,6 +151,7 @@ from chainer.functions.math.polygamma import polygamma
 from chainer.functions.math.prod import prod
 from chainer.functions.math.scale import scale
 from chainer.functions.math.sign import sign
+from chainer.functions.math.sparse_matmul import sparse_matmul
 from chainer.functions.math.sqrt import rsqrt, sqrt
 from chainer.functions.math.square import square
 from chainer.functions.math.sum import sum, sum_to

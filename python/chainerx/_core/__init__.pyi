@@ -655,8 +655,14 @@ def _diagonal(x: ndarray, offset: builtins.int, axis1: builtins.int, axis2: buil
 def _embed_id(ids: ndarray, w: ndarray, ignore_label: builtins.int) -> ndarray:
     """Rows of ``w``, zeros where ``ids`` has ``ignore_label``, for chainer."""
 
+def _fft(real: ndarray, imag: ndarray) -> tuple[ndarray, ndarray]:
+    """The discrete Fourier transform along the last axis, for chainer."""
+
 def _group_norm(x: ndarray, gamma: ndarray, beta: ndarray, groups: builtins.int, eps: builtins.float) -> tuple[ndarray, ndarray, ndarray]:
     """Same as :func:`group_norm`, and the mean and ``1 / sqrt(var + eps)`` of all groups, for chainer."""
+
+def _ifft(real: ndarray, imag: ndarray) -> tuple[ndarray, ndarray]:
+    """The inverse of the discrete Fourier transform along the last axis, for chainer."""
 
 def _layer_norm(x: ndarray, gamma: ndarray, beta: ndarray, eps: builtins.float) -> ndarray:
     """Same as :func:`layer_norm`, but it keeps no statistics for backward; for chainer."""
@@ -711,6 +717,9 @@ def _relu(x: ndarray) -> ndarray:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
+
+def _scatter(values: ndarray, indices: ndarray, length: builtins.int) -> ndarray:
+    """Rows of zeros, ``length`` of them, to which those of ``values`` are added; for chainer."""
 
 def _select_item(x: ndarray, t: ndarray) -> ndarray:
     """``x[i, t[i]]`` for each row ``i``, for chainer."""
@@ -956,6 +965,19 @@ def array_split(ary: ndarray, indices_or_sections: Indices, axis: builtins.int =
     Raises:
         DimensionError: If the number is not positive, or there is no such axis.
         ValueError: If it is no integer."""
+
+def as_strided(x: ndarray, shape: ShapeLike, strides: ShapeLike, storage_offset: builtins.int | None = None) -> ndarray:
+    """A view of the memory of an array, with any shape and strides.
+
+    Args:
+        x (ndarray): Any shape and dtype.
+        shape (tuple of int): Of the view.
+        strides (tuple of int): For each axis, the distance of its elements, counted in elements (in numpy.lib.stride_tricks.as_strided, in bytes).
+        storage_offset (int): The place of the first element in the memory, which may begin before ``x``. By default that of ``x``.
+    Returns:
+        ndarray: A view, read-only where elements have several places. Differentiable, any order; what several elements of ``x`` share in memory shares the gradient.
+    Raises:
+        DimensionError: If it would reach out of the memory, or strides do not fit."""
 
 def asanyarray(a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Makes an array, without a copy where none is needed; the same as :func:`asarray`.

@@ -26,7 +26,46 @@ _JOIN = [
     call([f(0, 3)] * 2),
 ]
 
+
+def _as_strided(x, shape, strides, storage_offset=None):
+    x = np.ascontiguousarray(x)
+    places = np.zeros(shape, int) + (storage_offset or 0)
+    for axis, (n, step) in enumerate(zip(shape, strides, strict=True)):
+        places += (np.arange(n) * step).reshape(-1, *[1] * (len(shape) - axis - 1))
+    return x.ravel()[places]
+
+
 CASES = [
+    Case(
+        'as_strided',
+        _as_strided,
+        sig='x, shape, strides, storage_offset',
+        dtypes=ALL,
+        layouts=False,  # strides are of the memory; test_layouts.py
+        calls=[
+            call(f(3, 4), (2, 2), (4, 1)),
+            call(f(3, 4), (2, 2), (4, 1), 1),
+            call(f(3, 4), (3, 3), (1, 1)),
+            call(f(3, 4), (3, 3), (-1, 1), 2),
+            call(f(12), (2, 0, 3), (1, 1, 1)),
+            call(f(12), (), ()),
+            call(f(12), (3, 4), (0, 1), 5),
+            call(f(2, 3, 4), (4, 3, 2), (1, 4, 12)),
+            call(f(), (2,), (0,)),
+            call(f(0), (0,), (1,)),
+        ],
+        errors=[
+            (call(f(3, 4), (3, 5), (4, 1)), 'DimensionError', 'elements 0 to 12, but .* has 12'),
+            (call(f(3), (2,), (-1,)), 'DimensionError', 'elements -1 to 0'),
+            (call(f(3), (2,), (1,), -1), 'DimensionError', 'elements -1 to 0'),
+            (call(f(3), (2,), (1,), 2), 'DimensionError', 'elements 2 to 3'),
+            (call(f(3), (2, 2), (1,)), 'DimensionError', '2 axes'),
+            (call(f(3), (-1,), (1,)), 'DimensionError', 'negative'),
+            (call(f(3), (2,), (2**62,)), 'DimensionError'),
+            (call(f(3), (3,), (2**62,)), 'DimensionError', '64 bits'),
+            (call(f(0), (1,), (1,)), 'DimensionError', 'has 0'),
+        ],
+    ),
     Case(
         'reshape',
         _reshape,

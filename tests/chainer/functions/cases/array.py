@@ -98,7 +98,22 @@ def view(name, cls, ref, calls, bad=(), **kw):
                 bad=list(bad), **kw)  # fmt: skip
 
 
+def _as_strided(x, shape, strides, storage_offset=0):
+    places = np.zeros(shape, int) + storage_offset
+    for axis, (n, step) in enumerate(zip(shape, strides)):  # noqa: B905
+        places += (np.arange(n) * step).reshape(-1, *[1] * (len(shape) - axis - 1))
+    return x.ravel()[places]
+
+
 CASES = [
+    Case('as_strided', ref=_as_strided, cls='array.as_strided.AsStrided', layouts=False,
+         dtypes=NUMBERS, refuses=False,
+         attributes={'shape': (2, 2), 'strides': (4, 1), 'storage_offset': None},
+         calls=[call(f(3, 4), (2, 2), (4, 1)), call(f(3, 4), (3, 3), (-1, 1), 2),
+                call(f(12), (4, 5), (1, 1)), call(f(4), [], [], 2)],
+         big=call(f(48, 64), (32, 16), (64, 1)),
+         bad=[(call(f(3, 4), (3, 5), (4, 1)), ValueError, '0 to 12'),
+              (call(f(3), (2, 2), (1,)), ValueError, 'strides')]),
     Case('im2col', ref=im2col, cls='array.im2col.Im2Col',
          calls=[call(f(2, 2, 3, 4), 2), call(f(1, 2, 3, 4), (2, 3), (1, 2), (1, 0), True, (2, 1)),
                 call(f(1, 1, 5, 6), ksize=2, stride=3, pad=1, cover_all=True),

@@ -2,8 +2,10 @@
 
 import operator
 
+import chainer
 import chainer.functions as F
 import numpy as np
+from chainer.utils import CooMatrix
 from functions.cases._table import NUMBERS, Case, InvalidType, c, call, f, i, own
 
 _PAIR = [f(3, 4), f(3, 4)]
@@ -55,6 +57,64 @@ def _good(*shape):
 
 def _det(a):
     return np.linalg.det(a)
+
+
+def _fourier(transform):
+    def reference(real, imag):
+        y = transform(real + 1j * imag)
+        return y.real, y.imag
+
+    return reference
+
+
+_PLACES = ([0, 1, 1, 1], [1, 0, 2, 2], (2, 3))
+_PADDED = ([[0, 1, 1], [1, -1, 0]], [[1, 0, 2], [2, -1, 0]], (2, 3))
+
+
+def _dense(data, places):
+    row, col, shape = places
+    y = np.zeros((*data.shape[:-1], *shape))
+    for k in np.ndindex(*data.shape):
+        if np.array(row)[k] >= 0:
+            y[(*k[:-1], np.array(row)[k], np.array(col)[k])] += data[k]
+    return y
+
+
+def _sparse(places, left, transa=False, transb=False):
+    """A row of sparse_matmul, whose sparse matrix is made of its data."""
+
+    def function(data, dense):
+        xp = chainer.backend.get_array_module(data)
+        row, col = (xp.asarray(np.array(x, 'int32')) for x in places[:2])
+        sparse = CooMatrix(getattr(data, 'array', data), row, col, places[2])
+        sparse.data = data
+        a, b = (sparse, dense) if left else (dense, sparse)
+        return F.sparse_matmul(a, b, transa, transb)
+
+    def reference(data, dense):
+        sparse = _dense(data, places)
+        a, b = (sparse, dense) if left else (dense, sparse)
+        a = np.swapaxes(a, -1, -2) if transa else a
+        return a @ (np.swapaxes(b, -1, -2) if transb else b)
+
+    data = f(*np.shape(places[0]))
+    rows = {(True, False): 3, (True, True): 2}.get((left, transa), 2 if not transb else 3)
+    shape = (rows, 4) if left != (transb if left else transa) else (4, rows)
+    batch = data.shape[:-1]
+    wide = tuple(400 if n == 4 else n for n in shape)
+    return Case(
+        'sparse_matmul',
+        fn=function,
+        ref=reference,
+        cls='math.sparse_matmul.CooMatMul',
+        calls=[call(data, f(*batch, *shape))],
+        big=call(data, f(*batch, *wide)),
+        direct=False,
+        layouts=False,
+        refuses=False,
+        tol=4,
+        gtol=4,
+    )
 
 
 _SINGULAR = (call(c([[1.0, 2.0], [2.0, 4.0]])), ValueError, 'singular')
@@ -276,6 +336,19 @@ CASES = [
          diff=(), tol=8, layouts=False, big=call(_good(48, 48)),
          calls=[call(_good(3, 3)), call(_good(1, 1)), call(_good(0, 0))],
          bad=[*_BAD_MATRIX, (call(c([[1.0, 2.0], [2.0, 1.0]])), ValueError, 'positive definite')]),
+    Case('fft', fn=lambda real, imag: F.fft((real, imag)), ref=_fourier(np.fft.fft),
+         cls='math.fft.FFT', attributes={'method': 'fft'}, tol=4, gtol=4,
+         calls=[call(f(3, 4), f(3, 4)), call(f(2, 2, 5), f(2, 2, 5)), call(f(1), f(1)),
+                call(f(0, 3), f(0, 3)), call(f(38), f(38))],
+         bad=[(call(f(3), f(4)), InvalidType, 'shape'), (call(f(), f()), InvalidType, 'ndim'),
+              (call(f(2, 0), f(2, 0)), ValueError, 'empty'),
+              (call(f(3), own('float16', 3)), InvalidType, 'dtype')]),
+    Case('ifft', fn=lambda real, imag: F.ifft((real, imag)), ref=_fourier(np.fft.ifft),
+         cls='math.fft.FFT', label='FFT', attributes={'method': 'ifft'}, tol=4, gtol=4,
+         calls=[call(f(3, 4), f(3, 4)), call(f(2, 2, 7), f(2, 2, 7)), call(f(37), f(37))]),
+    _sparse(_PLACES, True), _sparse(_PLACES, True, True), _sparse(_PLACES, True, False, True),
+    _sparse(_PLACES, False), _sparse(_PLACES, False, True, True), _sparse(_PADDED, True),
+    _sparse(_PADDED, False, True),
     Case('sign', ref=np.sign, inputs=[f(3, 4)], elastic=True, order=0, dtypes=NUMBERS,
          refuses=False),
     Case('floor', ref=np.floor, inputs=[f(3, 4)], elastic=True, order=0, dtypes=NUMBERS,

@@ -1,0 +1,70 @@
+"""Fourier transforms."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+from chainerx import _core
+
+from chainer import variable
+from chainer._graph.builtin import BuiltinFunction
+from chainer.utils import type_check
+
+_METHODS = {'fft': _core._fft, 'ifft': _core._ifft}
+
+
+class FFT(BuiltinFunction):
+    """See `fft` and `ifft`."""
+
+    def _prepare(self) -> None:
+        if self.method not in _METHODS:
+            raise ValueError(f"FFT: method is {self.method!r}, expected 'fft' or 'ifft'")
+
+    def check_type_forward(self, in_types: tp.Any) -> None:
+        type_check._argname(in_types, ('real', 'imag'))
+        real, imag = in_types
+        type_check.expect(real.dtype.kind == 'f', real.ndim > 0, real.shape == imag.shape)
+        type_check.expect(real.dtype == imag.dtype)
+
+    @staticmethod
+    def compose(
+        real: chainerx.ndarray, imag: chainerx.ndarray, *, method: str
+    ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
+        return _METHODS[method](real, imag)
+
+
+def fft(x: tp.Any) -> tuple[variable.Variable, variable.Variable]:
+    """The discrete Fourier transform along the last axis.
+
+    Args:
+        x (tuple of Variable or array): Real and imaginary parts, of one shape and float dtype.
+
+    Returns:
+        tuple of Variable: Real and imaginary parts, of shape and dtype of these. Differentiable,
+        any order.
+
+    Raises:
+        InvalidType: If shapes or dtypes do not fit.
+        ValueError: If the axis is empty.
+    """
+    real, imag = x
+    return FFT.call(real, imag, method='fft')
+
+
+def ifft(x: tp.Any) -> tuple[variable.Variable, variable.Variable]:
+    """The inverse of the discrete Fourier transform along the last axis.
+
+    Args:
+        x (tuple of Variable or array): Real and imaginary parts, of one shape and float dtype.
+
+    Returns:
+        tuple of Variable: Real and imaginary parts, of shape and dtype of these. Differentiable,
+        any order.
+
+    Raises:
+        InvalidType: If shapes or dtypes do not fit.
+        ValueError: If the axis is empty.
+    """
+    real, imag = x
+    return FFT.call(real, imag, method='ifft')

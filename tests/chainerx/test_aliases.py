@@ -8,10 +8,13 @@ from cases._harness import Prepared, as_list, call_text, to_numpy
 
 # What may return a view; everything else never does. NumPy's choice, where NumPy has the function.
 VIEWS = """
-    asarray ascontiguousarray atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_to diag
-    diagonal expand_dims flip fliplr flipud hsplit moveaxis ravel reshape rollaxis rot90 split
+    as_strided asarray ascontiguousarray atleast_1d atleast_2d atleast_3d broadcast_arrays
+    broadcast_to diag diagonal expand_dims flip fliplr flipud hsplit moveaxis ravel reshape
+    rollaxis rot90 split
     array_split dsplit vsplit squeeze swapaxes transpose
 """
+# These may be read-only.
+READ_ONLY = ('as_strided', 'broadcast_to', 'broadcast_arrays', 'meshgrid')
 
 
 def overwrite(y):
@@ -32,8 +35,8 @@ def test_results_are_no_views(case, device):
             prepared = Prepared(case, spec, dtype, device=device)
             results = as_list(prepared.call.run(case.resolve(chx)))
             for y in results:
-                if case.name not in ('broadcast_to', 'broadcast_arrays', 'meshgrid'):
-                    overwrite(y)  # these may be read-only
+                if case.name not in READ_ONLY:
+                    overwrite(y)
             for x, old in zip(prepared.arrays, prepared.values, strict=True):
                 same = np.array_equal(to_numpy(x), old, equal_nan=old.dtype.kind == 'f')
                 assert same or case.name in VIEWS.split(), (

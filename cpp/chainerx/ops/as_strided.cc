@@ -7,7 +7,6 @@
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
-#include "chainerx/ops/operators.h"
 #include "chainerx/ops/take.h"
 #include "chainerx/ops/view.h"
 
@@ -66,7 +65,7 @@ Array Move(const Array& gy, const Places& x, const Places& y) {
     const Array gx = Take(internal::TakeGrad(gy, Shape{length}, 0, from, kMode), to, 0);
     if (!internal::OverlapsItself(x.shape, x.strides, 1)) return gx;
     const Array ones = Ones(x.shape, gy.dtype(), gy.device());
-    return gx / Take(internal::TakeGrad(ones, Shape{length}, 0, to, kMode), to, 0);
+    return Divide(gx, Take(internal::TakeGrad(ones, Shape{length}, 0, to, kMode), to, 0));
 }
 
 }  // namespace

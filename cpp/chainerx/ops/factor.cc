@@ -6,7 +6,6 @@
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/linalg.h"
-#include "chainerx/ops/operators.h"
 #include "chainerx/ops/view.h"
 
 namespace chainerx::linalg {
@@ -143,7 +142,7 @@ Array Det(const Array& a) {
     Array y = FindDeterminants("det", a).det;
     if (Record rec{kDet, {a}, y}) {
         rec.Grad(0, [a = rec.Save(a), y = rec.SaveOutput(y)](const Array& gy) {
-            return AsScale(gy * y()) * SwapLast(Inv(a()));
+            return Multiply(AsScale(Multiply(gy, y())), SwapLast(Inv(a())));
         });
     }
     return y;
@@ -152,8 +151,9 @@ Array Det(const Array& a) {
 std::pair<Array, Array> Slogdet(const Array& a) {
     const Determinants d = FindDeterminants("slogdet", a);
     if (Record rec{kSlogdet, {a}, d.log}) {
-        rec.Grad(0,
-                 [a = rec.Save(a)](const Array& gy) { return AsScale(gy) * SwapLast(Inv(a())); });
+        rec.Grad(0, [a = rec.Save(a)](const Array& gy) {
+            return Multiply(AsScale(gy), SwapLast(Inv(a())));
+        });
     }
     return {d.sign, d.log};
 }
@@ -168,9 +168,9 @@ Array Cholesky(const Array& a) {
         rec.Grad(0, [y = rec.SaveOutput(y)](const Array& gy) {
             const Array lt = SwapLast(y());
             const Array x = Matmul(lt, Tril(gy));
-            const Array left = SolveMatrices(lt, (Tril(x) + Tril(x, -1)) * 0.5);
+            const Array left = SolveMatrices(lt, Multiply(Add(Tril(x), Tril(x, -1)), 0.5));
             const Array gx = SwapLast(SolveMatrices(lt, SwapLast(left)));
-            return (gx + SwapLast(gx)) * 0.5;
+            return Multiply(Add(gx, SwapLast(gx)), 0.5);
         });
     }
     return y;

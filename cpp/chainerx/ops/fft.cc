@@ -5,7 +5,6 @@
 #include "chainerx/kernels/fft.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
-#include "chainerx/ops/operators.h"
 
 namespace chainerx {
 namespace {
@@ -58,7 +57,7 @@ std::pair<Array, Array> Run(const char* op, const Array& real, const Array& imag
     auto result = Transform(real, imag, inverse);
     if (!inverse) return result;
     const double n = static_cast<double>(real.shape().back());
-    return {result.first / n, result.second / n};
+    return {Divide(result.first, n), Divide(result.second, n)};
 }
 
 }  // namespace

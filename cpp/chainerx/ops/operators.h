@@ -3,7 +3,6 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/ops/arithmetic.h"
-#include "chainerx/ops/bitwise.h"
 #include "chainerx/ops/logic.h"
 
 namespace chainerx {
@@ -27,11 +26,6 @@ CX_OPERATOR(-, Subtract)
 CX_OPERATOR(*, Multiply)
 CX_OPERATOR(/, Divide)
 CX_OPERATOR(%, Remainder)
-CX_OPERATOR(&, BitwiseAnd)
-CX_OPERATOR(|, BitwiseOr)
-CX_OPERATOR(^, BitwiseXor)
-CX_OPERATOR(<<, LeftShift)
-CX_OPERATOR(>>, RightShift)
 CX_OPERATOR(==, Equal)
 CX_OPERATOR(!=, NotEqual)
 CX_OPERATOR(<, Less)
@@ -44,17 +38,11 @@ CX_OPERATOR_ASSIGN(-=, Subtract)
 CX_OPERATOR_ASSIGN(*=, Multiply)
 CX_OPERATOR_ASSIGN(/=, Divide)
 CX_OPERATOR_ASSIGN(%=, Remainder)
-CX_OPERATOR_ASSIGN(&=, BitwiseAnd)
-CX_OPERATOR_ASSIGN(|=, BitwiseOr)
-CX_OPERATOR_ASSIGN(^=, BitwiseXor)
-CX_OPERATOR_ASSIGN(<<=, LeftShift)
-CX_OPERATOR_ASSIGN(>>=, RightShift)
 
 #undef CX_OPERATOR
 #undef CX_OPERATOR_ASSIGN
 
 inline Array operator-(const Array& x) { return Negative(x); }
 inline Array operator+(const Array& x) { return Positive(x); }
-inline Array operator~(const Array& x) { return Invert(x); }
 
 }  // namespace chainerx

@@ -4,6 +4,7 @@
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/bit_operators.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/logic.h"

@@ -396,6 +396,19 @@ def test_bad_arguments(case, make):
         (lambda: D.Uniform(), ValueError, 'Uniform: nothing given, expected low and high, or loc'),
         (lambda: D.Uniform(low=0.0, scale=1.0), ValueError, 'Uniform: low and scale given'),
         (lambda: D.MultivariateNormal(np.zeros(2)), ValueError, 'scale_tril is None'),
+        (lambda: D.Normal(None, 1.0), TypeError, 'Normal: loc is NoneType, expected a Variable, a'),
+        (lambda: D.Normal(0.0, [1.0]), TypeError, 'Normal: scale is list, expected a Variable, a'),
+        (lambda: D.Dirichlet(np.zeros((2, 0))), ValueError, r'alpha is \(2, 0\), expected a last'),
+        (
+            lambda: D.Poisson(1e30).sample(),
+            ValueError,
+            r'Poisson: lam is 1e\+30, expected from 0 to',
+        ),
+        (
+            lambda: D.Categorical(np.full((2, 2), 0.5)).log_prob(np.zeros(3, int)),
+            ValueError,
+            r'shape of x is \(3,\), .* batch, \(2,\)',
+        ),
         (
             lambda: D.MultivariateNormal(np.zeros(2), scale_tril=np.eye(3)),
             ValueError,

@@ -70,6 +70,36 @@ def test_gradients_at_borders(cls, value, x, log_prob, make):
         assert np.isfinite(gradient(lambda dist: dist.entropy)).all()
 
 
+def test_certain_bernoulli_in_debug_mode(make):
+    with chainer.using_config('debug', True):
+        dist = D.Bernoulli(make([0, 1], 'float64'))
+        np.testing.assert_array_equal(to_numpy(dist.log_prob(make([0, 1]))), [0, 0])
+        np.testing.assert_array_equal(to_numpy(dist.sample()), [0, 1])
+
+
+def test_more_trials_than_integers(make):
+    """NumPy's draws would be negative."""
+    np.random.seed(0)
+    p = make([1e-30, 1e-18, 0.5], 'float64')
+    x = to_numpy(D.Geometric(p).sample(20000))
+    assert (x >= 1).all()
+    np.testing.assert_allclose(x.mean(0) * to_numpy(p), 1, atol=0.05)
+
+
+def test_batches_and_events_without_elements(make):
+    for batch in ((0,), (2, 0)):
+        rows = make(np.zeros((*batch, 3)))
+        for dist in (D.Categorical(rows), D.OneHotCategorical(rows), D.Dirichlet(rows)):
+            x = dist.sample(4)
+            assert x.shape == (4, *batch, *dist.event_shape)
+            assert dist.log_prob(x).shape == (4, *batch)
+    for batch, d in (((0,), 2), ((3,), 0)):
+        dist = D.MultivariateNormal(
+            make(np.zeros((*batch, d))), scale_tril=make(np.zeros((*batch, d, d)))
+        )
+        assert dist.log_prob(dist.sample(4)).shape == (4, *batch)
+
+
 def test_bernoulli_between(make):
     p, x = make([0.2], 'float64'), make([0.5], 'float64')
     expected = 0.5 * np.log(0.2) + 0.5 * np.log(0.8)

@@ -25,6 +25,8 @@ DOMAINS: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {
     'real': ('a finite number', np.isfinite),
     'scale': ('finite and >= 0', lambda v: (v >= 0) & (v < np.inf)),
     'positive': ('finite and > 0', lambda v: (v > 0) & (v < np.inf)),
+    # What numpy.random.poisson takes.
+    'count': ('from 0 to 9.22e18', lambda v: (v >= 0) & (v <= 9.22e18)),
     'probability': ('from 0 to 1', lambda v: (v >= 0) & (v <= 1)),
     'success': ('above 0, at most 1', lambda v: (v > 0) & (v <= 1)),
     'logit': ('a number', lambda v: ~np.isnan(v)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 
@@ -16,7 +18,7 @@ def categories(p: np.ndarray, n: int) -> np.ndarray:
         numpy.ndarray: ``(n,) + batch``, int64.
     """
     batch, count = p.shape[:-1], p.shape[-1]
-    rows = p.reshape(-1, count)
+    rows = p.reshape(math.prod(batch), count)
     sums = rows.astype(np.float64).cumsum(axis=1)
     sums /= sums[:, -1:]
     numbers = np.random.random_sample((len(rows), n))
@@ -48,7 +50,7 @@ def simplices(alpha: np.ndarray, n: int) -> np.ndarray:
         numpy.ndarray: ``(n,) + batch + (elements,)``, float64.
     """
     batch, count = alpha.shape[:-1], alpha.shape[-1]
-    rows = alpha.reshape(-1, count).astype(np.float64)
+    rows = alpha.reshape(math.prod(batch), count).astype(np.float64)
     parts = np.random.standard_gamma(rows[:, None, :], size=(len(rows), n, count))
     total = parts.sum(axis=-1, keepdims=True)
     lost = total[..., 0] == 0

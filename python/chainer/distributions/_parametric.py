@@ -100,6 +100,9 @@ def _as_variables(owner: str, given: dict[str, tp.Any]) -> dict[str, variable.Va
             x = device.send(np.asarray(x, dtype))
         elif isinstance(x, np.generic):
             x = np.asarray(x)
+        elif x is None or not hasattr(x, 'dtype'):
+            kind = type(x).__name__
+            raise TypeError(f'{owner}: {name} is {kind}, expected a Variable, array or number')
         x = found[name] = variable.as_variable(x)
         if x.dtype.kind != 'f' or x.dtype != dtype:
             expected = 'floats' if x.dtype.kind != 'f' else f'{dtype} as that of others'

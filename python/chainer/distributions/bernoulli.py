@@ -7,7 +7,7 @@ import typing as tp
 
 import numpy as np
 
-from chainer import configuration, distribution, variable
+from chainer import distribution, variable
 from chainer import functions as F
 from chainer.distributions import _domains, utils
 from chainer.distributions._parametric import Parametric, exactly_one
@@ -43,34 +43,37 @@ class Bernoulli(Parametric):
         p, logit (Variable): The parameter. Samples are integers and not differentiable in it.
     """
 
-    domains: tp.ClassVar = {'logit': 'logit'}
-    logit: variable.Variable
+    domains: tp.ClassVar = {'p': 'probability', 'logit': 'logit'}
 
     def __init__(self, p: tp.Any = None, logit: tp.Any = None, binary_check: bool = False) -> None:
-        self._given_p = None
+        name = exactly_one('Bernoulli', p=p, logit=logit)
         self._binary_check = binary_check
-        if exactly_one('Bernoulli', p=p, logit=logit) == 'p':
-            p = self._given_p = self._convert(p=p)['p']
-            if configuration.config.debug:  # before it is computed with
-                self._check_params()
-            inner = utils.choose((p.array >= 0) & (p.array <= 1), p, math.nan)
-            logit = F.log(inner) - utils.log1m(inner)
-        self._set_params(logit=logit)
+        self._set_params(**{name: p if name == 'p' else logit})
 
-    def _check_params(self) -> None:
-        if self._given_p is None:
-            super()._check_params()
-        else:
-            _domains.check('Bernoulli', 'p', self._given_p, 'probability')
+    @property
+    def _given_p(self) -> variable.Variable | None:
+        return self._params.get('p')
+
+    @property
+    def params(self) -> dict[str, variable.Variable]:
+        return {'logit': self.logit}
+
+    @property
+    def logit(self) -> variable.Variable:
+        """``log(p / (1 - p))``."""
+        p = self._given_p
+        return self._params['logit'] if p is None else F.log(p) - utils.log1m(p)
 
     @property
     def p(self) -> variable.Variable:
         """The probability of 1."""
-        return F.sigmoid(self.logit) if self._given_p is None else self._given_p
+        p = self._given_p
+        return F.sigmoid(self.logit) if p is None else p
 
     @property
     def _q(self) -> variable.Variable:
-        return F.sigmoid(-self.logit) if self._given_p is None else 1 - self._given_p
+        p = self._given_p
+        return F.sigmoid(-self.logit) if p is None else 1 - p
 
     @property
     def support(self) -> str:
@@ -106,7 +109,7 @@ class Bernoulli(Parametric):
 
     @property
     def mode(self) -> variable.Variable:
-        return variable.as_variable((self.p.array > 0.5).astype(self.logit.dtype))
+        return variable.as_variable((self.p.array > 0.5).astype(self.p.dtype))
 
     @property
     def variance(self) -> variable.Variable:

@@ -74,6 +74,13 @@ class Categorical(Parametric):
                 f'Categorical.log_prob: x has {value}, expected integers from 0 to {count - 1}'
             )
         # One look-up in all rows, one after the other, so that no sample needs a row of its own.
+        try:
+            np.broadcast_shapes(values.shape, self.batch_shape)
+        except ValueError:
+            raise ValueError(
+                f'Categorical.log_prob: the shape of x is {values.shape}, which does not broadcast '
+                f'with that of the batch, {self.batch_shape}'
+            ) from None
         rows = np.arange(math.prod(self.batch_shape)).reshape(self.batch_shape) * count
         place = rows + values.astype(np.int64)
         given = self._given_log_p

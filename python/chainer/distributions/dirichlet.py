@@ -28,6 +28,10 @@ class Dirichlet(Parametric):
 
     def __init__(self, alpha: tp.Any) -> None:
         self._set_params(alpha=alpha)
+        if self.alpha.shape[-1] == 0:
+            raise ValueError(
+                f'Dirichlet: the shape of alpha is {self.alpha.shape}, expected a last axis of >= 1'
+            )
 
     @property
     def alpha0(self) -> variable.Variable:

@@ -35,7 +35,13 @@ class Geometric(Parametric):
         return 'positive integer'
 
     def _sample(self, n: int) -> variable.Variable:
-        draws = np.random.geometric(_domains.to_host(self.p), size=self._shape(n))
+        p = _domains.to_host(self.p)
+        draws = np.random.geometric(p, size=self._shape(n))
+        if (tiny := p < 1e-12).any():  # NumPy computes log(1 - p), and overflows int64
+            places = np.broadcast_to(tiny, draws.shape)
+            rate = np.broadcast_to(-np.log1p(-p.astype(np.float64)), draws.shape)[places]
+            draws = draws.astype(np.float64)
+            draws[places] = np.ceil(np.random.standard_exponential(rate.shape) / rate)
         return self._leaf(draws.astype(self.p.dtype))
 
     def log_prob(self, x: tp.Any) -> variable.Variable:

@@ -24,7 +24,7 @@ def _keep_triangle(x: variable.Variable, lower: bool) -> variable.Variable:
 def _triangular_inv(x: tp.Any, lower: bool = True) -> variable.Variable:
     """The inverses of triangular matrices; what is on the other side is not looked at."""
     x = _keep_triangle(variable.as_variable(x), lower)
-    inverse = F.batch_inv(F.reshape(x, (-1, *x.shape[-2:])))
+    inverse = F.batch_inv(F.reshape(x, (math.prod(x.shape[:-2]), *x.shape[-2:])))
     # Exactly triangular, whatever the elimination left there.
     return F.reshape(_keep_triangle(inverse, lower), x.shape)
 

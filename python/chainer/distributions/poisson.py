@@ -23,7 +23,7 @@ class Poisson(Parametric):
         lam (Variable): The parameter. Samples are not differentiable in it.
     """
 
-    domains: tp.ClassVar = {'lam': 'scale'}
+    domains: tp.ClassVar = {'lam': 'count'}
     lam: variable.Variable
 
     def __init__(self, lam: tp.Any) -> None:

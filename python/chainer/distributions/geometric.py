@@ -41,7 +41,8 @@ class Geometric(Parametric):
             places = np.broadcast_to(tiny, draws.shape)
             rate = np.broadcast_to(-np.log1p(-p.astype(np.float64)), draws.shape)[places]
             draws = draws.astype(np.float64)
-            draws[places] = np.ceil(np.random.standard_exponential(rate.shape) / rate)
+            trials = np.ceil(np.random.standard_exponential(rate.shape) / rate)
+            draws[places] = np.maximum(trials, 1)
         return self._leaf(draws.astype(self.p.dtype))
 
     def log_prob(self, x: tp.Any) -> variable.Variable:

@@ -210,7 +210,7 @@ def align(
     points = _points(image.shape[2:], spans, outsize, ratios)
     kept = tuple(len(p.at) // m for p, m in zip(points, outsize, strict=True))
     if average:
-        share = math.prod(n / p.count for n, p in zip(kept, points, strict=True))
+        share = math.prod(n / p.n_points for n, p in zip(kept, points, strict=True))
         y = chainerx.average_pool(y, kept)
         return y if share == 1 else y * share
     down, across = (p.inside for p in points)
@@ -223,12 +223,12 @@ def align(
 class _Points(tp.NamedTuple):
     """Points along an axis, and which of them are not outside of the image.
 
-    As many are kept of each part, of the ``count`` that it has; what is left out is outside.
+    As many are kept of each part, of the ``n_points`` that it has; what is left out is outside.
     """
 
     at: np.ndarray
     inside: np.ndarray
-    count: int
+    n_points: int
 
 
 def _points(

@@ -156,8 +156,8 @@ def sparse_matmul(
         transb (bool): Whether those of ``b`` are.
 
     Returns:
-        Variable: The dense product, of the promoted dtype. Differentiable in the dense operand and
-        in ``data`` of the sparse one, any order.
+        Variable: The product, of shape (..., m, n) and the promoted dtype. Differentiable in the
+        dense operand and in ``data`` of the sparse one, any order.
 
     Raises:
         InvalidType: If shapes or dtypes do not fit.

@@ -82,6 +82,7 @@ Array AsStrided(const Array& x, const Shape& shape, const Strides& strides,
         if (n < 0) throw DimensionError{kOp, ": shape ", shape, " has a negative length"};
     }
     const int64_t item = x.GetItemSize();
+    CheckedNBytes(kOp, shape, item);
     Strides own = x.strides();
     for (int8_t i = 0; i < x.ndim(); ++i) {
         if (x.shape()[i] > 1 && own[i] % item != 0) {

@@ -64,6 +64,7 @@ CASES = [
             (call(f(3), (2,), (2**62,)), 'DimensionError'),
             (call(f(3), (3,), (2**62,)), 'DimensionError', '64 bits'),
             (call(f(0), (1,), (1,)), 'DimensionError', 'has 0'),
+            (call(f(3), (2**62, 2**62), (0, 0)), 'DimensionError', 'too large to address'),
         ],
     ),
     Case(

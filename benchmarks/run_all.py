@@ -27,6 +27,7 @@ SECTIONS = [  # file, heading, what the ratio means
     ('chainer_cnn', 'Training steps of convolutional networks', 'PyTorch'),
     ('announcement', 'The announcement of ChainerX, made anew', 'PyTorch'),
     ('products', 'Products of float32 matrices', 'PyTorch'),
+    ('products:avx2', 'Products of float32 matrices, by AVX2', 'PyTorch'),
     ('conv', 'Convolutions of ResNet-50 and MobileNet', 'PyTorch'),
     ('normalization', 'Normalizations, float32', 'PyTorch'),
     ('rnn', 'Recurrent networks over 50 steps, float32', 'PyTorch'),
@@ -102,6 +103,17 @@ MISSED = """
 """
 
 
+# What keeps chainerx, and the parts of PyTorch, from using more than an instruction set.
+LIMITS = {
+    'avx2': {
+        'CHAINERX_ISA': 'avx2',
+        'ATEN_CPU_CAPABILITY': 'avx2',
+        'ONEDNN_MAX_CPU_ISA': 'AVX2',
+        'MKL_ENABLE_INSTRUCTIONS': 'AVX2',
+    },
+}
+
+
 def cpu_name():
     try:
         lines = pathlib.Path('/proc/cpuinfo').read_text().splitlines()
@@ -147,9 +159,10 @@ def table(results):
 
 
 def run(name, folder, *arguments):
-    out = pathlib.Path(folder) / f'{name}.json'
+    name, _, isa = name.partition(':')
+    out = pathlib.Path(folder) / f'{name}{isa}.json'
     command = [sys.executable, str(HERE / f'{name}.py'), '--json', str(out), *arguments]
-    code = subprocess.run(command).returncode
+    code = subprocess.run(command, env={**os.environ, **LIMITS.get(isa, {})}).returncode
     if not out.exists():
         stop(name, code)
     return json.loads(out.read_text())
@@ -217,7 +230,9 @@ def main():
                 continue
             options = ['--prefix', args.prefix] if args.prefix and name == 'cpp_overhead' else []
             results = run(name, folder, *options)
-            text += f'\n## {heading}\n\nRatios to {peer}. `python benchmarks/{name}.py`\n\n'
+            file, _, isa = name.partition(':')
+            limits = ''.join(f'{k}={v} ' for k, v in LIMITS.get(isa, {}).items())
+            text += f'\n## {heading}\n\nRatios to {peer}. `{limits}python benchmarks/{file}.py`\n\n'
             text += table(results)
             if name in original:
                 text += f'\nOriginal ChainerX 7.8.1, measured elsewhere: {original[name]}.\n'

@@ -8,6 +8,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import signal
 import struct
 import subprocess
@@ -106,7 +107,9 @@ def test_hostile_calls(tmp_path, request):
 
 def test_calls_are_drawn_alike_each_time():
     for number in range(200):
-        assert str(draw_call(1, number)) == str(draw_call(1, number))
+        # Some objects have nothing to tell them by but their address.
+        first, again = (re.sub('0x[0-9a-f]+', '', str(draw_call(1, number))) for _ in range(2))
+        assert first == again
 
 
 def test_everything_public_is_called():

@@ -16,13 +16,6 @@ from chainer.serializers.npz import load_npz
 from chainer.utils import argument, imgproc
 from chainer.variable import Variable
 
-try:
-    from PIL import Image as _image
-
-    _pillow_error: ImportError | None = None
-except ImportError as _error:  # needed for images alone
-    _pillow_error = _error
-
 _REMOVED: tp.Final = {
     'test': 'test argument is not supported anymore. Use chainer.using_config',
     'volatile': 'volatile argument is not supported anymore. Use chainer.using_config',
@@ -206,11 +199,13 @@ def prepare_image(
     Returns:
         Array of float32, (3, H, W), blue first.
     """
-    if _pillow_error is not None:
+    try:
+        from PIL import Image as _image  # nothing else needs it, and it takes its time
+    except ImportError as error:
         raise ImportError(
             'PIL cannot be loaded. Install Pillow!\nThe actual import error is as follows:\n'
-            f'{_pillow_error}'
-        )
+            f'{error}'
+        ) from error
     if isinstance(image, np.ndarray):
         if image.ndim == 3:
             if image.shape[0] == 1:

@@ -78,12 +78,13 @@ MISSED = """
   figures) that C++ cannot take half of the whole.
 - **784-1000-1000-10**, also as a Chain: the column `matmuls` is the matrix products of the step
   alone. It is most of the step, and no code around it can bring the ratio below `matmuls / torch`.
-- **ResNet-18**: the convolutions alone are within a tenth of the speed of products; copying small
-  images to lie side by side, and back, is another 4 %.
+- **ResNet-18**: nine tenths of it are convolutions, some of which miss as well, and copies of small
+  images to lie side by side and back (`AsType` in `chainerx.profile()`).
+- **Products by AVX2 on two threads**: each thread packs one operand for itself.
 - **Convolutions of one image, gradient of the data**: the weights, which are larger than what they
-  are multiplied with, are packed for one use of each; asking for them ahead took off a third.
+  are multiplied with, are packed for one use of each.
 - **7x7, gradient of the weights**: 147 columns fill five panels of 32, and are put together from
-  pieces of seven taps; copying the images with their margins is one thread's work.
+  pieces of seven taps; five panels are a bad number for two threads.
 - **Depthwise, stride 2, gradient of the data of one image**: computed on gradients with zeros
   between them.
 - **Depthwise, 14 x 14**: rows of 14 are nine tenths of a vector of AVX-512, and windows of three

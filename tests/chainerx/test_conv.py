@@ -12,6 +12,10 @@ from hypothesis import strategies as st
 # Shapes of x and w, other arguments.
 CALLS = {
     '3x3': ((3, 33, 37, 41), (34, 33, 3, 3), {'pad': 1}),
+    # Channels that share sets of the caches, in several blocks of several images.
+    '16x16': ((5, 37, 16, 16), (34, 37, 3, 3), {'pad': 1}),
+    '32 by 2': ((3, 36, 32, 32), (33, 18, 3, 2), {'pad': 1, 'stride': (2, 1), 'groups': 2}),
+    'pairs': ((2, 34, 15, 17), (34, 2, 3, 3), {'pad': 1, 'groups': 17}),
     'groups': (
         (3, 34, 37, 41),
         (51, 2, 3, 2),
@@ -330,3 +334,18 @@ def test_many_steps_of_long_windows(anywhere):
     w = chx.broadcast_to(chx.arange(n, dtype='float64'), (2, 2, n))
     y = chx.conv_transpose(chx.ones((1, 2, 1), 'float64'), w, stride=n, groups=1)
     np.testing.assert_array_equal(to_numpy(y)[0, 1], 2.0 * np.arange(n))
+
+
+@pytest.mark.parametrize('shape', [(2, 17, 0, 16), (2, 17, 16, 0), (9, 17, 0, 16), (1, 40, 0, 0)])
+def test_nothing_but_padding(shape):
+    """An input without a pixel gives the bias, and takes part in no gradient."""
+    x = chx.zeros(shape).require_grad()
+    w = chx.ones((18, shape[1], 3, 3)).require_grad()
+    b = chx.arange(18, dtype='float32')
+    y = chx.conv(x, w, b, pad=2)
+    np.testing.assert_array_equal(
+        to_numpy(y), np.broadcast_to(np.arange(18)[:, None, None], y.shape)
+    )
+    gx, gw = chx.grad([y], [x, w], grad_outputs=[chx.ones(y.shape)])
+    assert gx.shape == shape
+    assert not to_numpy(gw).any()

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "chainerx/native/cache_sets.h"
 #include "chainerx/native/conv_positions.h"
 #include "chainerx/native/parts.h"
 #include "chainerx/native/scratch.h"
@@ -36,12 +37,10 @@ class NearInput {
             slab.to = length;
             length += slab.length;
         }
-        // Lines of a channel, an odd number of pairs, so that channels do not share a cache's set.
-        constexpr int64_t kPair = 128 / sizeof(T);
-        step_ = (CeilDiv(length, kPair) | 1) * kPair;
+        constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+        step_ = SpreadOverSets(length * kSize) / kSize;
         constexpr auto kMost = static_cast<int64_t>((192 << 10) / sizeof(T));
-        constexpr auto kApart = static_cast<int64_t>(1024 / sizeof(T));
-        is_used_ = conv.x_channel % kApart == 0 &&
+        is_used_ = length != 0 && SharesSets<T>(conv.x_channel) &&
                    2 * length <= gatherer.n_taps() * columns.size() && step_ * channels <= kMost;
         if (!is_used_) return;
         copy_.emplace(step_ * channels);
@@ -77,8 +76,11 @@ class NearInput {
         int64_t to;
     };
 
-    // What the positions from `begin` to `end`, both included, see.
+    // What the positions from `begin` to `end`, both included, see; nothing of an empty input.
     Slab Find(int64_t begin, int64_t end) const {
+        for (int a = 0; a < conv_.ndim; ++a) {
+            if (conv_.axes[a].in == 0) return {0, 0, 0};
+        }
         int64_t low = 0;
         int64_t high = 0;
         int64_t after = positions_;

@@ -6,7 +6,7 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/kernels/memory.h"
-#include "chainerx/native/parts.h"
+#include "chainerx/native/cache_sets.h"
 
 namespace chainerx::native {
 
@@ -25,14 +25,12 @@ inline Array AsContiguousOf(const Array& x, Dtype dtype) {
     return y;
 }
 
-// An array whose channels (axis 1) lie an odd number of pairs of cache lines apart, so that as many
-// of them as a tile has rows can stay in a cache side by side.
+// An array whose channels (axis 1) lie apart so that they do not share sets of the caches.
 inline Array EmptyApart(const Shape& shape, Dtype dtype, Device& device) {
-    constexpr int64_t kPair = 128;
     const int64_t item = GetItemSize(dtype);
     Strides strides{shape, item};
     if (shape.GetTotalSize() == 0) return EmptyUnchecked(shape, dtype, device);
-    const int64_t step = (CeilDiv(strides[1], kPair) | 1) * kPair;
+    const int64_t step = SpreadOverSets(strides[1]);
     const Array memory = EmptyUnchecked({shape[0] * shape[1] * step / item}, dtype, device);
     strides[0] = shape[1] * step;
     strides[1] = step;

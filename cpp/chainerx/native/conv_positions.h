@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "chainerx/native/cache_sets.h"
 #include "chainerx/native/conv_gather.h"
 #include "chainerx/native/gemm_loops.h"
 #include "chainerx/native/packed_weights.h"
@@ -92,24 +93,15 @@ class Gatherer {
             tap[a] = rest % conv_.axes[a].taps;
             rest /= conv_.axes[a].taps;
         }
-        // Rows that share a cache's set are moved apart.
-        constexpr auto kApart = static_cast<int64_t>(1024 / sizeof(T));
         const bool is_one = side == Side::kB && n_runs == 1 && runs[0].length == loops.columns &&
-                            x.step % kApart != 0;
+                            !SharesSets<T>(x.step);
         GatherPiece pieces[kMostPieces];
         int64_t n = 0;
-        const auto add = [&](const TileRun<T>& run) {
-            if (n != 0 && found[n - 1].IsBefore(run)) {
-                found[n - 1].k += run.k;
-            } else {
-                found[n++] = run;
-            }
-        };
         for (int64_t t = 0; t < cut.taps.size(); ++t) {
             const int64_t n_pieces = FindPieces(tap, runs, n_runs, loops.width, pieces);
             const int64_t at = t * n_channels;
             if (is_one && IsWhole(pieces, n_pieces, loops)) {
-                add({at, n_channels, x.data + pieces[0].offset, x.step});
+                n = AddRun({at, n_channels, x.data + pieces[0].offset, x.step}, n, found);
             } else if (n_pieces != 0 || n_channels < kLeastChannels) {
                 if (side == Side::kA) {
                     loops.gather_a(x.data, x.step, n_channels, pieces, n_pieces,
@@ -118,9 +110,11 @@ class Gatherer {
                     loops.gather(x.data, x.step, n_channels, pieces, n_pieces,
                                  panel + at * loops.columns, loops.columns);
                 }
-                add(side == Side::kA
+                n = AddRun(
+                    side == Side::kA
                         ? TileRun<T>{at, n_channels, nullptr, 0}  // the weights' panel
-                        : TileRun<T>{at, n_channels, panel + at * loops.columns, loops.columns});
+                        : TileRun<T>{at, n_channels, panel + at * loops.columns, loops.columns},
+                    n, found);
             }
             for (int a = conv_.ndim - 1; a >= 0 && ++tap[a] == conv_.axes[a].taps; --a) tap[a] = 0;
         }

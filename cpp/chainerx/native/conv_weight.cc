@@ -5,6 +5,7 @@
 
 #include "chainerx/core/interrupt.h"
 #include "chainerx/core/thread_pool.h"
+#include "chainerx/native/cache_sets.h"
 #include "chainerx/native/gemm_loops.h"
 #include "chainerx/native/parts.h"
 #include "chainerx/native/scratch.h"
@@ -90,13 +91,6 @@ class SeenPacker {
         const int64_t width = GemmLoopsOf<T>().columns;
         const bool is_direct = !by_taps && IsOneTap();
         int64_t n_runs = 0;
-        const auto add = [&](const TileRun<T>& run) {
-            if (n_runs != 0 && runs[n_runs - 1].IsBefore(run)) {
-                runs[n_runs - 1].k += run.k;
-            } else {
-                runs[n_runs++] = run;
-            }
-        };
         for (int64_t j = q.begin; j < q.end;) {
             const int64_t image = j / positions_;
             int64_t rest = j - image * positions_;
@@ -113,11 +107,12 @@ class SeenPacker {
                 const Tap& tap = taps_[0];
                 const int64_t step = last_.step * last_.x_stride;
                 if (tap.begin < tap.end) {
-                    add({j - q.begin + tap.begin, tap.end - tap.begin,
-                         image_x + base + tap.offset + tap.begin * step, step});
+                    n_runs = AddRun({j - q.begin + tap.begin, tap.end - tap.begin,
+                                     image_x + base + tap.offset + tap.begin * step, step},
+                                    n_runs, runs);
                 }
             } else if (by_taps || PackRow(image_x, at, n, panel)) {
-                add({j - q.begin, n, panel, width});
+                n_runs = AddRun({j - q.begin, n, panel, width}, n_runs, runs);
             }
             panel += n * width;
             j += n;
@@ -158,9 +153,8 @@ class SeenPacker {
     // Whether the panel is channels of one tap, so that x itself will do, unless its rows would
     // share a cache's set.
     bool IsOneTap() const {
-        constexpr auto kApart = static_cast<int64_t>(1024 / sizeof(T));
         return n_taps_ == 1 && taps_[0].length == GemmLoopsOf<T>().columns &&
-               last_.step * last_.x_stride % kApart != 0;
+               !SharesSets<T>(last_.step * last_.x_stride);
     }
 
     int64_t PackPlain(int64_t begin, int64_t end, const Part& q, T* panel, TileRun<T>* runs) {

@@ -5,6 +5,7 @@
 #include "chainerx/core/interrupt.h"
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/native/blas_library.h"
+#include "chainerx/native/cache_sets.h"
 #include "chainerx/native/gemm_loops.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/parts.h"
@@ -31,7 +32,7 @@ struct Operand2d {
 // longer than it saves. Not where rows of b share a set of the caches.
 bool IsPackedAlready(const Operand2d& b, int64_t m) {
     constexpr int64_t kFew = 128;
-    return b.column == 1 && m <= kFew && b.row * sizeof(float) % 1024 != 0;
+    return b.column == 1 && m <= kFew && !SharesSets<float>(b.row);
 }
 
 void Run(const Operand2d& a, const Operand2d& b, int64_t m, int64_t n, int64_t k, float* c,

@@ -34,6 +34,17 @@ struct TileRun {
     }
 };
 
+// Adds a run behind n others, to the last one where it can; returns how many there are.
+template <typename T>
+int64_t AddRun(const TileRun<T>& run, int64_t n, TileRun<T>* runs) {
+    if (n != 0 && runs[n - 1].IsBefore(run)) {
+        runs[n - 1].k += run.k;
+        return n;
+    }
+    runs[n] = run;
+    return n + 1;
+}
+
 template <typename T>
 struct GemmLoops {
     int rows;  // of a tile of the result

@@ -182,8 +182,8 @@ void WideMatmul(const Array& x1, const Array& x2, const Array* bias, const Array
         const Array to = cut(out);
         const Array y = EmptyUnchecked(to.shape(), wide, out.device());
         if (bias != nullptr) CallOn<kernels::AsType>(out.device(), cut(*bias), y);
-        const auto operand = [&](const Array& x, bool is_cut) {
-            return is_cut ? CopyMatrices(cut(x), wide) : rows > 0 ? cut(x) : x;
+        const auto operand = [&](const Array& x, bool cuts) {
+            return cuts ? CopyMatrices(cut(x), wide) : rows > 0 ? cut(x) : x;
         };
         TryMatmul(operand(whole1, cuts_x1), operand(whole2, cuts_x2), y, bias != nullptr);
         CallOn<kernels::AsType>(out.device(), y, to);

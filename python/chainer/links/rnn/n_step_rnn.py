@@ -202,12 +202,6 @@ class NStepRNNBase(ChainList):
         return variable.Variable(self.device.send(zeros))
 
 
-def _activated(
-    function: tp.Callable[..., tuple[tp.Any, ...]], args: tuple[tp.Any, ...], activation: str
-) -> tuple[tp.Any, ...]:
-    return function(*args, activation=activation)
-
-
 class NStepRNNTanh(NStepRNNBase):
     """Stacked simple recurrent layers with tanh.
 
@@ -227,7 +221,7 @@ class NStepRNNTanh(NStepRNNBase):
     use_bi_direction = False
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
-        return _activated(n_step_rnn, args, 'tanh')
+        return n_step_rnn(*args, activation='tanh')
 
 
 class NStepRNNReLU(NStepRNNBase):
@@ -249,7 +243,7 @@ class NStepRNNReLU(NStepRNNBase):
     use_bi_direction = False
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
-        return _activated(n_step_rnn, args, 'relu')
+        return n_step_rnn(*args, activation='relu')
 
 
 class NStepBiRNNTanh(NStepRNNBase):
@@ -271,7 +265,7 @@ class NStepBiRNNTanh(NStepRNNBase):
     use_bi_direction = True
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
-        return _activated(n_step_birnn, args, 'tanh')
+        return n_step_birnn(*args, activation='tanh')
 
 
 class NStepBiRNNReLU(NStepRNNBase):
@@ -293,4 +287,4 @@ class NStepBiRNNReLU(NStepRNNBase):
     use_bi_direction = True
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
-        return _activated(n_step_birnn, args, 'relu')
+        return n_step_birnn(*args, activation='relu')

@@ -14,7 +14,7 @@ CALLS = {
     '3x3': ((3, 33, 37, 41), (34, 33, 3, 3), {'pad': 1}),
     # Channels that share sets of the caches, in several blocks of several images.
     '16x16': ((5, 37, 16, 16), (34, 37, 3, 3), {'pad': 1}),
-    '32 by 2': ((3, 36, 32, 32), (33, 18, 3, 2), {'pad': 1, 'stride': (2, 1), 'groups': 2}),
+    '32 by 2': ((3, 36, 32, 32), (34, 18, 3, 2), {'pad': 1, 'stride': (2, 1), 'groups': 2}),
     'pairs': ((2, 34, 15, 17), (34, 2, 3, 3), {'pad': 1, 'groups': 17}),
     'groups': (
         (3, 34, 37, 41),

@@ -202,6 +202,13 @@ class NStepRNNBase(ChainList):
         return variable.Variable(self.device.send(zeros))
 
 
+def _activated(
+    function: tp.Callable[..., tuple[tp.Any, ...]], args: tuple[tp.Any, ...], activation: str
+) -> tuple[tp.Any, ...]:
+    # Not in place: a type checker takes the last of *args for the activation.
+    return function(*args, activation=activation)
+
+
 class NStepRNNTanh(NStepRNNBase):
     """Stacked simple recurrent layers with tanh.
 
@@ -221,7 +228,7 @@ class NStepRNNTanh(NStepRNNBase):
     use_bi_direction = False
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
-        return n_step_rnn(*args, activation='tanh')
+        return _activated(n_step_rnn, args, 'tanh')
 
 
 class NStepRNNReLU(NStepRNNBase):
@@ -243,7 +250,7 @@ class NStepRNNReLU(NStepRNNBase):
     use_bi_direction = False
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
-        return n_step_rnn(*args, activation='relu')
+        return _activated(n_step_rnn, args, 'relu')
 
 
 class NStepBiRNNTanh(NStepRNNBase):
@@ -265,7 +272,7 @@ class NStepBiRNNTanh(NStepRNNBase):
     use_bi_direction = True
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
-        return n_step_birnn(*args, activation='tanh')
+        return _activated(n_step_birnn, args, 'tanh')
 
 
 class NStepBiRNNReLU(NStepRNNBase):
@@ -287,4 +294,4 @@ class NStepBiRNNReLU(NStepRNNBase):
     use_bi_direction = True
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
-        return n_step_birnn(*args, activation='relu')
+        return _activated(n_step_birnn, args, 'relu')

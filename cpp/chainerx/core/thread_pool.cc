@@ -190,7 +190,8 @@ class Pool {
     void WorkerLoop();
     uint32_t AwaitSignal(uint32_t seen);
     void WakeWorkers(int n);
-    bool RunShare();
+    int64_t TakeBlock() { return next_.fetch_add(1, std::memory_order_relaxed); }
+    bool RunShare(int64_t block);
 
     alignas(64) std::atomic<bool> busy_{false};
     std::atomic<bool> stopped_{false};
@@ -291,7 +292,7 @@ void Pool::WorkerLoop() {
         }
         if (joined) {
             internal::t_state.job_counter = counter_;
-            RunShare();
+            RunShare(TakeBlock());
             if ((state_.fetch_sub(1, std::memory_order_seq_cst) & kInside) == 1) {
                 state_.notify_one();
             }
@@ -299,10 +300,11 @@ void Pool::WorkerLoop() {
     }
 }
 
-// Whether it was interrupted, which is for the caller of the pool to know.
-bool Pool::RunShare() {
+// A block, and then what is left. Whether it was interrupted, which is for the caller of the pool
+// to know.
+bool Pool::RunShare(int64_t block) {
     try {
-        for (int64_t block; (block = next_.fetch_add(1, std::memory_order_relaxed)) < n_blocks_;) {
+        for (; block < n_blocks_; block = TakeBlock()) {
             function_(context_, block);
             internal::CheckInterrupt();
         }
@@ -330,13 +332,15 @@ void Pool::Run(int64_t n_blocks, internal::BlockFunction function, const void* c
     context_ = context;
     n_blocks_ = n_blocks;
     counter_ = internal::CounterOfWorkspaces();
-    next_.store(0, std::memory_order_relaxed);
+    // The first is for this thread. Else a worker that wakes in its place may have taken all before
+    // it goes on, and what a kernel takes in its own thread would be a matter of luck (profiler.h).
+    next_.store(1, std::memory_order_relaxed);
     failed_.store(false, std::memory_order_relaxed);
     state_.store(kOpen + (static_cast<uint32_t>(n_workers) << kRoomShift),
                  std::memory_order_release);
     if (n_workers > 0) WakeWorkers(n_workers);
 
-    const bool interrupted = RunShare();
+    const bool interrupted = RunShare(0);
 
     // Closed, and without room.
     uint32_t state = state_.fetch_and(kInside, std::memory_order_acq_rel) & kInside;

@@ -139,6 +139,43 @@ def test_gelu(dtype):
         np.testing.assert_allclose(chx.to_numpy(a.grad), slope, 1e-5, 1e-6)
 
 
+def _gated(name, x):
+    """Value and slope, in extended precision."""
+    w = x.astype(np.longdouble)
+    e = np.exp(-np.abs(w))
+    s = np.where(w < 0, e, 1) / (1 + e)
+    if name == 'silu':
+        return w * s, s + w * s * np.where(w < 0, 1, e) / (1 + e)
+    n, d = np.where(w < 0, e * e + 2 * e, 1 + 2 * e), np.where(w < 0, 2, 2 * e * e)
+    rise = 4 * e * (1 + e) * np.where(w < 0, 1, e) / (n + d) ** 2
+    return w * n / (n + d), n / (n + d) + w * rise
+
+
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
+@pytest.mark.parametrize('name', ['silu', 'mish'])
+def test_gated(name, dtype):
+    far = 80 if dtype == 'float32' else 700
+    x = np.concatenate([np.linspace(-far, far, 100_001), np.geomspace(1e-30, 1, 1001)])
+    x = np.concatenate([x, -x]).astype(dtype)
+    value, slope = _gated(name, x)
+    a = chx.array(x).require_grad()
+    y = getattr(chx, name)(a)
+    np.testing.assert_array_max_ulp(chx.to_numpy(y), value.astype(dtype), 4)
+    chx.backward([y])
+    eps = np.finfo(dtype).eps
+    # Where the slope passes through 0, what it is a difference of counts.
+    np.testing.assert_allclose(chx.to_numpy(a.grad), slope.astype(dtype), 4 * eps, eps)
+
+
+@pytest.mark.parametrize('name', ['silu', 'mish'])
+def test_derivatives_of_gated_far_out(name):
+    x = chx.array([-np.inf, -1e30, -1e4, 1e4, 1e30, np.inf], 'float32').require_grad()
+    (slope,) = chx.grad([getattr(chx, name)(x)], [x], enable_double_backprop=True)
+    (curve,) = chx.grad([slope], [x])
+    assert chx.to_numpy(slope).tolist() == [0, 0, 0, 1, 1, 1]
+    assert chx.to_numpy(curve).tolist() == [0] * 6
+
+
 @pytest.mark.parametrize('dtype', ['float16', 'bfloat16', 'float32', 'float64'])
 @pytest.mark.parametrize('name', ['exp', 'log', 'sin', 'tanh', 'erf', 'sqrt', 'sigmoid', 'cbrt'])
 def test_a_value_does_not_depend_on_its_place(name, dtype):

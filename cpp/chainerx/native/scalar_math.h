@@ -237,6 +237,14 @@ T Lgamma(T x) = delete;
 template <typename T>
 T Digamma(T x) = delete;
 template <typename T>
+T Silu(T x) = delete;
+template <typename T>
+T SiluSlope(T x) = delete;
+template <typename T>
+T Mish(T x) = delete;
+template <typename T>
+T MishSlope(T x) = delete;
+template <typename T>
 T GeluErf(T x) = delete;
 template <typename T>
 T GeluErfSlope(T x) = delete;

@@ -12,6 +12,24 @@ namespace {
 // Where x is so large that no derivative is left, and its powers might overflow.
 Array NearZero(const Array& x) { return Clip(x, -64.0, 64.0); }
 
+// The same for powers of exp(x).
+Array WithinGate(const Array& x) { return Clip(x, -1000.0, 1000.0); }
+
+// The second derivative of x s, s being sigmoid(x).
+Array SiluCurve(const Array& far) {
+    const Array x = WithinGate(far);
+    const Array s = Sigmoid(x);
+    return s * (1 - s) * (2 + x * (1 - s * 2));
+}
+
+// That of x t with t = tanh(softplus(x)).
+Array MishCurve(const Array& far) {
+    const Array x = WithinGate(far);
+    const Array s = Sigmoid(x);
+    const Array t = Tanh(Softplus(x));
+    return (1 - Square(t)) * s * (2 + x * (1 - s - s * t * 2));
+}
+
 // The second derivative of x N(x), where N is the normal distribution's function.
 Array GeluErfCurve(const Array& far) {
     constexpr double kInverseSqrt2Pi = 0.39894228040143268;

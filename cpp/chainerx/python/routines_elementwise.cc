@@ -219,6 +219,8 @@ CX_ROUTINE(where, "condition: ndarray, x: ndarray | Scalar, y: ndarray | Scalar)
 CX_UNARY(relu, Relu, "``max(x, 0)``. The derivative at 0 is 1.", CX_DOC)
 CX_UNARY(_relu, Rectify, "``max(x, 0)``. The derivative at 0 is 0, as chainer has it.", CX_DOC)
 CX_UNARY(sigmoid, Sigmoid, "``1 / (1 + exp(-x))``.", CX_DOC)
+CX_UNARY(silu, Silu, "``x * sigmoid(x)`` (Elfwing et al., 2017; swish with beta 1).", CX_DOC)
+CX_UNARY(mish, Mish, "``x * tanh(log(1 + exp(x)))`` (Misra, 2019).", CX_DOC)
 #undef CX_DOC
 
 #define CX_ACTIVATION(py, parameter, fallback, doc, expression)                                 \

@@ -46,6 +46,7 @@ def _with_axis(reference):
     return along
 
 
+_GATED = {0.0: 0.0, INF: INF, -INF: 0.0, NAN: NAN, 3e38: 3e38, -3e38: 0.0}
 _AXIS_CALLS = [
     call(f(2, 3), axis=0),
     call(f(2, 3), axis=-1),
@@ -119,6 +120,22 @@ CASES = [
         'x, beta=1.0',
         {0.0: np.log(2), INF: INF, -INF: 0.0, NAN: NAN, 1000.0: 1000.0},
         [call(_x, beta=2.0)],
+        elastic=True,
+    ),
+    _activation(
+        'silu',
+        lambda x: np.where(x < -1000, 0, x * scipy.special.expit(np.maximum(x, -1000))),
+        'x',
+        _GATED,
+        [call(f(3, 70, lo=-9, hi=9))],
+        elastic=True,
+    ),
+    _activation(
+        'mish',
+        lambda x: np.where(x < -1000, 0, x * np.tanh(np.logaddexp(0, np.maximum(x, -1000)))),
+        'x',
+        _GATED,
+        [call(f(3, 70, lo=-9, hi=9))],
         elastic=True,
     ),
     _activation(

@@ -4,6 +4,7 @@
 
 #include "chainerx/native/isa/math_basic.h"
 #include "chainerx/native/isa/math_explog.h"
+#include "chainerx/native/isa/math_gated.h"
 #include "chainerx/native/isa/math_gelu.h"
 #include "chainerx/native/isa/math_hyperbolic.h"
 #include "chainerx/native/isa/math_power.h"

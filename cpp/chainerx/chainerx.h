@@ -48,6 +48,7 @@
 #include "chainerx/ops/random.h"
 #include "chainerx/ops/recurrent.h"
 #include "chainerx/ops/reduction.h"
+#include "chainerx/ops/rotary.h"
 #include "chainerx/ops/rounding.h"
 #include "chainerx/ops/softmax.h"
 #include "chainerx/ops/special.h"

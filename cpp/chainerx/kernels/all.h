@@ -21,6 +21,7 @@
 #include "chainerx/kernels/random.h"
 #include "chainerx/kernels/recurrent.h"
 #include "chainerx/kernels/reduction.h"
+#include "chainerx/kernels/rotary.h"
 #include "chainerx/kernels/rounding.h"
 #include "chainerx/kernels/softmax.h"
 #include "chainerx/kernels/special.h"

@@ -7,15 +7,18 @@ from chainer._diagnostics import missing_names
 from chainer.functions.activation.clipped_relu import clipped_relu, relu6
 from chainer.functions.activation.crelu import crelu
 from chainer.functions.activation.elu import elu
+from chainer.functions.activation.gelu import gelu
 from chainer.functions.activation.hard_sigmoid import hard_sigmoid
 from chainer.functions.activation.leaky_relu import leaky_relu
 from chainer.functions.activation.log_softmax import log_softmax
 from chainer.functions.activation.maxout import maxout
+from chainer.functions.activation.mish import mish
 from chainer.functions.activation.prelu import prelu
 from chainer.functions.activation.relu import relu
 from chainer.functions.activation.rrelu import rrelu
 from chainer.functions.activation.selu import selu
 from chainer.functions.activation.sigmoid import sigmoid
+from chainer.functions.activation.silu import silu
 from chainer.functions.activation.softmax import softmax
 from chainer.functions.activation.softplus import softplus
 from chainer.functions.activation.swish import swish
@@ -59,6 +62,7 @@ from chainer.functions.array.transpose import transpose
 from chainer.functions.array.transpose_sequence import transpose_sequence
 from chainer.functions.array.vstack import vstack
 from chainer.functions.array.where import where
+from chainer.functions.attention.rotary_embedding import rotary_embedding
 from chainer.functions.connection.bilinear import bilinear
 from chainer.functions.connection.convolution_2d import convolution_2d
 from chainer.functions.connection.convolution_nd import (
@@ -181,6 +185,7 @@ from chainer.functions.normalization.layer_normalization import layer_normalizat
 from chainer.functions.normalization.local_response_normalization import (
     local_response_normalization,
 )
+from chainer.functions.normalization.rms_norm import rms_norm
 from chainer.functions.pooling.average_pooling_2d import average_pooling_2d
 from chainer.functions.pooling.average_pooling_nd import (
     average_pooling_1d,

@@ -2352,6 +2352,16 @@ def minimum(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
+def mish(x: ndarray) -> ndarray:
+    """``x * tanh(log(1 + exp(x)))`` (Misra, 2019).
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
 def moveaxis(a: ndarray, source: builtins.int | Sequence[builtins.int], destination: builtins.int | Sequence[builtins.int]) -> ndarray:
     """The array with axes moved to other places, the others in their order.
 
@@ -2783,6 +2793,30 @@ def rollaxis(a: ndarray, axis: builtins.int, start: builtins.int = 0) -> ndarray
     Raises:
         DimensionError: If there is no such axis."""
 
+def rotary_embedding(x: ndarray, positions: ndarray | None = None, base: builtins.float = 10000.0, interleaved: builtins.bool = False, offset: builtins.int = 0) -> ndarray:
+    """Rotary position embedding: pairs of numbers turned by angles that grow with the position.
+
+    Pair ``i`` of a row, ``(a, b)``, becomes ``(a cos t - b sin t, b cos t + a sin t)`` with
+    ``t = (position + offset) * base ** (-2 * i / depth)``. So a product of two rows depends on
+    the distance of their positions alone.
+
+    Args:
+        x (ndarray): (..., length, depth), any float dtype; depth is even.
+        positions (ndarray): Integers that broadcast to (..., length); None is 0, 1, 2, ... along the axis before the last.
+        base (float): Positive; the longest period is about ``2 * pi * base``.
+        interleaved (bool): Pairs are ``(x[2 * i], x[2 * i + 1])``; else, as most models have
+            them, ``(x[i], x[i + depth / 2])``.
+        offset (int): Added to positions, as for what follows ``offset`` rows seen before.
+    Returns:
+        ndarray: Shape and dtype of ``x``. Differentiable in ``x``, any order: the gradient is turned back.
+    Raises:
+        DimensionError: If depth is odd, or the shape of ``positions`` does not fit.
+        DtypeError: If ``x`` is of no real float dtype, or ``positions`` of no integer dtype.
+        ValueError: If ``base`` is not positive.
+    Note:
+        Angles are computed in float64.
+    Source: Su et al., RoFormer, arXiv:2104.09864, 2021."""
+
 def set_num_threads(n: builtins.int) -> None:
     """Sets the number of threads that one operation may use, for the whole process.
 
@@ -2832,6 +2866,16 @@ def signbit(x: ndarray) -> ndarray:
         x (ndarray): Any shape, any dtype.
     Returns:
         ndarray: bool. Not differentiable."""
+
+def silu(x: ndarray) -> ndarray:
+    """``x * sigmoid(x)`` (Elfwing et al., 2017; swish with beta 1).
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
 
 def sin(x: ndarray) -> ndarray:
     """Sine of each element.

@@ -48,6 +48,8 @@ NOT_IN_V7 = {
     'sparse_matmul(<2x3>, <2x2x4>)': 'padding must have the value 0 there',
     'sparse_matmul(<2x3>, <2x2x400>)': 'padding must have the value 0 there',
 }
+# Functions without a figure to compare with, for v7 has none of them.
+NEW = ('gelu', 'mish', 'rms_norm', 'rotary_embedding', 'silu')
 # Ways to keep too much that the table of functions has no reason to try.
 MORE = [
     Case('dropout', calls=[call(f(48, 64), 0.5)]),
@@ -107,6 +109,8 @@ def calls_to_measure():
 def all_calls():
     seen = set()
     for case in [*CASES, *MORE]:
+        if case.name in NEW:
+            continue
         specs = case.calls if case in MORE else [case.big_call(), *case.calls]
         for spec in specs:
             spec = _with_int32(spec)

@@ -48,6 +48,12 @@ def swish(x, beta):
     return x * scipy.special.expit(channels(beta, x) * x)
 
 
+def gelu(x, approximate='none'):
+    if approximate == 'none':
+        return x * scipy.special.ndtr(x)
+    return x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+
+
 _CHANNELS = [call(f(3, 4, avoid=(0,)), f(4)), call(f(2, 3, 4, avoid=(0,)), f(3, 4)),
              call(f(2, 3, 4, avoid=(0,)), f(3)), call(f(2, 3, avoid=(0,)), f()),
              call(f(0, 3), f(3))]  # fmt: skip
@@ -76,6 +82,13 @@ CASES = [
     Case('softplus', ref=lambda x, beta: np.logaddexp(x * beta, 0) / beta,
          calls=[call(f(3, 4), beta=2)], cls='activation.softplus.Softplus',
          attributes={'beta': 2.0, 'beta_inv': 0.5}),
+    float_unary('silu', lambda x: x * scipy.special.expit(x), 'silu.SiLU', lo=-6, hi=6),
+    float_unary('mish', lambda x: x * np.tanh(np.logaddexp(x, 0)), 'mish.Mish', lo=-6, hi=6),
+    float_unary('gelu', gelu, 'gelu.GELU', lo=-4, hi=4, attributes={'approximate': 'none'},
+                bad=[(call(f(3), 'erf'), ValueError, "approximate is 'erf'"),
+                     (call(f(3), True), ValueError, 'approximate is True')]),
+    Case('gelu', ref=gelu, calls=[call(f(3, 4, lo=-4, hi=4), approximate='tanh')],
+         cls='activation.gelu.GELU', attributes={'approximate': 'tanh'}),
     float_unary('clipped_relu', lambda x, z=20.0: np.clip(x, 0, z), 'clipped_relu.ClippedReLU',
                 lo=-4, hi=24, avoid=(0, 20), attributes={'cap': 20.0},
                 bad=[(call(f(3), 2), TypeError, 'float')]),

@@ -49,6 +49,12 @@ def layer_normalization(x, gamma, beta, eps=1e-5):
     return group_normalization(x, 1, gamma, beta, eps)
 
 
+def rms_norm(x, gamma=None, eps=1e-6):
+    axis = tuple(range(x.ndim - (1 if gamma is None else gamma.ndim), x.ndim))
+    y = x / np.sqrt((x * x).mean(axis, keepdims=True) + eps) if x.size else x
+    return y if gamma is None else y * gamma
+
+
 def local_response_normalization(x, n=5, k=2, alpha=1e-4, beta=0.75):
     reach = n // 2
     windows = [x[:, max(0, i - reach) : i + reach + 1] for i in range(x.shape[1])]
@@ -160,6 +166,15 @@ CASES = [
               (call(f(2, 3), f(3), own('float64', 3)), InvalidType, 'dtype'),
               (call(f(2, 3, 4), f(4), f(4)), InvalidType, 'ndim'),
               (call(f(2, 3), f(3), f(3), -1.0), ValueError, 'eps is -1')]),
+    Case('rms_norm', ref=rms_norm, tol=8, gtol=4, cls='normalization.rms_norm.RMSNorm',
+         calls=[call(f(4, 5), f(5)), call(f(2, 3, 4), f(3, 4), eps=0.1), call(f(2, 3, 4)),
+                call(f(6)), call(f(0, 3), f(3)), call(f(3, 0))],
+         attributes=[{'eps': 1e-6}, {'eps': 0.1}],
+         bad=[(call(f(2, 3), f(2)), InvalidType, 'shape'),
+              (call(f(3), f(2, 3)), InvalidType, 'ndim'),
+              (call(f()), InvalidType, 'ndim'), (call(f(2), f()), InvalidType, 'ndim'),
+              (call(f(2, 3), own('float64', 3)), InvalidType, 'dtype'),
+              (call(f(2, 3), f(3), -1.0), ValueError, 'eps is -1')]),
     Case('local_response_normalization', ref=local_response_normalization, tol=8, gtol=4,
          cls='normalization.local_response_normalization.LocalResponseNormalization',
          calls=[call(f(2, 7, 3)), call(f(2, 5, 2, 2), 4, 0.5, 0.3, 1.5), call(f(2, 3), n=0),

@@ -1,14 +1,15 @@
-"""Skips what this machine can't run; lets tests import `devices`."""
+"""Skips what this machine can't run; lets tests import `devices`, and tables of chainerx, too."""
 
 import pathlib
 import sys
 
 import pytest
 
-if (_here := str(pathlib.Path(__file__).parent)) not in sys.path:
-    sys.path.append(_here)
+for _folder in (_here := pathlib.Path(__file__).parent, _here.parent / 'chainerx'):
+    if str(_folder) not in sys.path:
+        sys.path.append(str(_folder))
 
-from devices import DEVICES, maker
+from devices import DEVICES, maker  # noqa: E402
 
 
 @pytest.fixture(params=DEVICES)

@@ -28,6 +28,9 @@ class Maxout(Chain):
         out_size (int): As given.
         pool_size (int): As given.
 
+    Raises:
+        ValueError: If ``pool_size`` is below 1.
+
     Source: Goodfellow et al., ICML 2013.
     """
 
@@ -39,6 +42,8 @@ class Maxout(Chain):
         initialW: tp.Any = None,
         initial_bias: tp.Any = 0,
     ) -> None:
+        if pool_size < 1:
+            raise ValueError(f'Maxout: pool_size is {pool_size}, expected at least 1')
         super().__init__()
         outs = out_size * pool_size
         if _is_array(initialW):

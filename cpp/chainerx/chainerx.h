@@ -23,6 +23,7 @@
 #include "chainerx/ops/activation.h"
 #include "chainerx/ops/aliases.h"
 #include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/attention.h"
 #include "chainerx/ops/bit_operators.h"
 #include "chainerx/ops/bitwise.h"
 #include "chainerx/ops/composed.h"

@@ -163,6 +163,7 @@ def test_umbrella_header_is_complete():
         'normalization_terms.h',
         'pooling_table.h',
         'power.h',
+        'attention_recorded.h',
         'recurrent_recorded.h',
         'reduce_output.h',
         'take.h',

@@ -4,6 +4,7 @@
 
 #include "chainerx/kernels/activation.h"
 #include "chainerx/kernels/arithmetic.h"
+#include "chainerx/kernels/attention.h"
 #include "chainerx/kernels/bitwise.h"
 #include "chainerx/kernels/connection.h"
 #include "chainerx/kernels/creation.h"

@@ -6,6 +6,7 @@
 #include "chainerx/core/cpu_info.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/fork_mutex.h"
+#include "chainerx/native/attention_loops.h"
 #include "chainerx/native/divide_loops.h"
 #include "chainerx/native/gemm_loops.h"
 #include "chainerx/native/normalization_loops.h"
@@ -138,6 +139,7 @@ void CheckIsa() {
     CX_UNIT(isa, rounding, struct FamilyLoops_rounding)           \
     CX_UNIT(isa, special, struct FamilyLoops_special)             \
     CX_UNIT(isa, trigonometric, struct FamilyLoops_trigonometric) \
+    CX_UNIT(isa, attention, AttentionUnit)                        \
     CX_UNIT(isa, cast, CastLoops)                                 \
     CX_UNIT(isa, divide, DivideLoops)                             \
     CX_UNIT(isa, gemm, GemmUnit)                                  \

@@ -11,17 +11,17 @@ namespace {
 
 constexpr OpInfo kDropout{"dropout", &kernels::Dropout::kInfo};
 
+}  // namespace
+
 // Linear in x, so it is its own gradient.
-Array Drop(const Array& x, const Array& key, double ratio) {
+Array internal::DropAt(const Array& x, const Array& key, double ratio) {
     Array y = EmptyUnchecked(x.shape(), x.dtype(), x.device());
     CallOn<kernels::Dropout>(x.device(), AsContiguous(internal::Detached(x)), key, ratio, y);
     if (Record rec{kDropout, {x}, y}) {
-        rec.Grad(0, [key, ratio](const Array& gy) { return Drop(gy, key, ratio); });
+        rec.Grad(0, [key, ratio](const Array& gy) { return DropAt(gy, key, ratio); });
     }
     return y;
 }
-
-}  // namespace
 
 Array Dropout(const Array& x, double ratio, std::optional<uint64_t> key) {
     constexpr const char* kOp = kDropout.name;
@@ -31,7 +31,7 @@ Array Dropout(const Array& x, double ratio, std::optional<uint64_t> key) {
     if (!(ratio >= 0 && ratio < 1)) {
         throw ValueError{kOp, ": ratio is ", ratio, ", expected 0 <= ratio < 1"};
     }
-    return Drop(x, random::DrawKey(x.device(), key), ratio);
+    return internal::DropAt(x, random::DrawKey(x.device(), key), ratio);
 }
 
 }  // namespace chainerx

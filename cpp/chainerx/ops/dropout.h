@@ -14,4 +14,9 @@ namespace chainerx {
 // where they came from.
 CX_API Array Dropout(const Array& x, double ratio = 0.5, std::optional<uint64_t> key = {});
 
+namespace internal {
+// With numbers from where random::DrawKey says.
+Array DropAt(const Array& x, const Array& key, double ratio);
+}  // namespace internal
+
 }  // namespace chainerx

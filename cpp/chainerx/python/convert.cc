@@ -108,6 +108,21 @@ int64_t ToIntNotBool(const char* op, const char* name, PyObject* o) {
     return ToIntSlow(op, name, o);
 }
 
+uint64_t ToUint64(const char* op, const char* name, PyObject* o) {
+    if (!PyLong_Check(o)) return static_cast<uint64_t>(ToInt(op, name, o));
+    const uint64_t value = PyLong_AsUnsignedLongLong(o);
+    if (value == ~uint64_t{0} && PyErr_Occurred() != nullptr) {
+        PyErr_Clear();
+        throw ValueError{op, ": ", name, " is out of range, expected 0 to 2**64 - 1"};
+    }
+    return value;
+}
+
+std::optional<uint64_t> ToKey(const char* op, const char* name, PyObject* o) {
+    if (!Given(o)) return std::nullopt;
+    return ToUint64(op, name, o);
+}
+
 double ToDouble(const char* op, const char* name, PyObject* o) {
     const Scalar s = ToScalar(op, name, o);
     if (s.kind() == DtypeKind::kComplex) {

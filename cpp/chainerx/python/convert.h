@@ -32,6 +32,9 @@ Scalar ToOperand(const char* op, const char* name, PyObject* o);
 // An integer (anything with __index__).
 int64_t ToInt(const char* op, const char* name, PyObject* o);
 int64_t ToIntNotBool(const char* op, const char* name, PyObject* o);  // for shapes and axes
+uint64_t ToUint64(const char* op, const char* name, PyObject* o);
+// Of random numbers; none for None.
+std::optional<uint64_t> ToKey(const char* op, const char* name, PyObject* o);
 double ToDouble(const char* op, const char* name, PyObject* o);
 bool ToBool(PyObject* o, bool fallback);
 std::string_view ToString(const char* op, const char* name, PyObject* o);

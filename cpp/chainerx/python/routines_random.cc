@@ -16,21 +16,6 @@ double ToDoubleOr(const char* op, const char* name, PyObject* o, double fallback
 // None is the shape of a number.
 Shape ToSize(const char* op, PyObject* o) { return Given(o) ? ToShape(op, "size", o) : Shape{}; }
 
-uint64_t ToUint64(const char* op, const char* name, PyObject* o) {
-    if (!PyLong_Check(o)) return static_cast<uint64_t>(ToInt(op, name, o));
-    const uint64_t value = PyLong_AsUnsignedLongLong(o);
-    if (value == ~uint64_t{0} && PyErr_Occurred() != nullptr) {
-        PyErr_Clear();
-        throw ValueError{op, ": ", name, " is out of range, expected 0 to 2**64 - 1"};
-    }
-    return value;
-}
-
-std::optional<uint64_t> ToKey(const char* op, PyObject* o) {
-    if (!Given(o)) return std::nullopt;
-    return ToUint64(op, "key", o);
-}
-
 CX_RANDOM(seed, "seed: int | None = None) -> None",
           "Starts the random number generator anew.\n\n"
           "Args:\n"
@@ -86,7 +71,7 @@ CX_RANDOM(normal,
     return Wrap(random::Normal(ToDoubleOr("normal", "loc", a[0], 0),
                                ToDoubleOr("normal", "scale", a[1], 1), ToSize("normal", a[2]),
                                ToDtypeOr(a[3], Dtype::kFloat64), ToDevice(a[4]),
-                               ToKey("normal", a[5])));
+                               ToKey("normal", "key", a[5])));
 }
 
 CX_RANDOM(uniform,
@@ -106,7 +91,7 @@ CX_RANDOM(uniform,
     return Wrap(random::Uniform(ToDoubleOr("uniform", "low", a[0], 0),
                                 ToDoubleOr("uniform", "high", a[1], 1), ToSize("uniform", a[2]),
                                 ToDtypeOr(a[3], Dtype::kFloat64), ToDevice(a[4]),
-                                ToKey("uniform", a[5])));
+                                ToKey("uniform", "key", a[5])));
 }
 
 PyObject* DrawIntegers(const char* op, PyObject* const* a) {
@@ -183,7 +168,7 @@ CX_ROUTINE(dropout, "x: ndarray, ratio: float = 0.5, key: int | None = None) -> 
            "Note:\n    Backward keeps no mask: it draws the numbers again.\n"
            "Source: Srivastava et al., JMLR 2014.") {
     return Wrap(Dropout(ToArray("dropout", "x", a[0]), ToDoubleOr("dropout", "ratio", a[1], 0.5),
-                        ToKey("dropout", a[2])));
+                        ToKey("dropout", "key", a[2])));
 }
 
 }  // namespace

@@ -2817,6 +2817,33 @@ def rotary_embedding(x: ndarray, positions: ndarray | None = None, base: builtin
         Angles are computed in float64.
     Source: Su et al., RoFormer, arXiv:2104.09864, 2021."""
 
+def scaled_dot_product_attention(query: ndarray, key: ndarray, value: ndarray, attn_mask: ndarray | None = None, dropout_p: builtins.float = 0.0, is_causal: builtins.bool = False, scale: builtins.float | None = None, enable_gqa: builtins.bool = False, dropout_key: builtins.int | None = None) -> ndarray:
+    """Attention: ``softmax(scale * query @ key.T + attn_mask) @ value``, over the last two axes.
+
+    Args:
+        query (ndarray): (..., queries, width), a float dtype; leading axes of all broadcast.
+        key (ndarray): (..., keys, width).
+        value (ndarray): (..., keys, width of values).
+        attn_mask (ndarray): Broadcasts to (..., queries, keys). bool: a key takes part for a query where it is True. A float dtype: added to the scores; -inf is possible.
+        dropout_p (float): The probability, from 0 to below 1, with which a weight becomes 0; others are divided by ``1 - dropout_p``. It always applies.
+        is_causal (bool): Query ``i`` sees keys ``0`` to ``i``, of those that the mask leaves.
+        scale (float): Of the scores; None for ``1 / sqrt(width)``.
+        enable_gqa (bool): Axis -3 counts heads; ``query`` has a multiple of those of ``key`` and ``value``, each of which serves as many adjacent ones.
+        dropout_key (int): As ``key`` of `dropout`.
+    Returns:
+        ndarray: (..., queries, width of values), of the dtype that those of ``query``, ``key`` and ``value`` promote to.
+        A query for which no key takes part gives zeros. Differentiable in all floats, any order.
+    Raises:
+        DimensionError: If shapes don't fit.
+        DtypeError: If a dtype is neither a real float nor, of ``attn_mask``, bool.
+        ValueError: If ``dropout_p`` is out of range.
+    Note:
+        The scores are never all in memory: backward computes them again, block by block, and draws what was dropped again.
+        Only a backward with ``enable_double_backprop`` makes several arrays of all scores.
+        16-bit floats are summed in float32. A weight of 0 hides any value but inf and nan.
+        Heads may be views of one matrix, ``x.reshape(n, length, heads, -1).swapaxes(1, 2)``: nothing is copied, and the result is laid out as ``query``, so going back is a view.
+    Source: Vaswani et al., NIPS 2017; Dao et al., NeurIPS 2022."""
+
 def set_num_threads(n: builtins.int) -> None:
     """Sets the number of threads that one operation may use, for the whole process.
 

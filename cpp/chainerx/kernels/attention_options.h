@@ -1,0 +1,12 @@
+// What is known of an attention besides its arrays.
+#pragma once
+
+namespace chainerx {
+
+struct AttentionOptions {
+    double scale;    // of the scores
+    double dropout;  // the probability that a weight becomes 0
+    bool is_causal;  // query i sees keys 0, ..., i
+};
+
+}  // namespace chainerx

@@ -1,0 +1,134 @@
+// The blocks of attention, packed for the tiles of gemm_loops.h.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "chainerx/native/attention_operands.h"
+#include "chainerx/native/gemm_loops.h"
+#include "chainerx/native/parts.h"
+
+namespace chainerx::native {
+
+// Hands out parts of one piece of memory, all aligned to vectors.
+template <typename C>
+class Carver {
+ public:
+    explicit Carver(C* memory) : memory_{memory} {}
+    C* Take(int64_t n) {
+        C* const x = memory_ == nullptr ? nullptr : memory_ + size_;
+        constexpr int64_t kAlign = 64 / sizeof(C);
+        size_ += CeilDiv(n, kAlign) * kAlign;
+        return x;
+    }
+    int64_t size() const { return size_; }
+
+ private:
+    C* memory_;
+    int64_t size_{0};
+};
+
+// Of queries (or keys) that are cut into panels of as many lanes as a tile has columns.
+struct Lanes {
+    Part all;
+    int64_t width;
+
+    int64_t count() const { return CeilDiv(all.size(), width); }
+    Part panel(int64_t p) const {
+        const int64_t begin = all.begin + p * width;
+        return {begin, std::min(all.end, begin + width)};
+    }
+};
+
+// Rows of a tile: n of them are cut into panels of nearly the same number.
+template <typename C>
+struct PackedA {
+    C* data;
+    int64_t depth;  // of a panel in memory
+
+    static int64_t CountPanels(int64_t n) { return CeilDiv(n, GemmLoopsOf<C>().rows); }
+    static PackedA Take(Carver<C>& carver, int64_t n, int64_t depth) {
+        return {carver.Take(CountPanels(n) * GemmLoopsOf<C>().rows * depth), depth};
+    }
+    C* panel(int64_t p) const { return data + p * GemmLoopsOf<C>().rows * depth; }
+
+    // Element (i, q) is at x.at(i, q).
+    void Pack(const StridedMatrix<const C>& x, int64_t n, int64_t k) const {
+        const int64_t n_panels = CountPanels(n);
+        for (int64_t p = 0; p < n_panels; ++p) {
+            const Part i{n, n_panels, p};
+            GemmLoopsOf<C>().pack_a(x.at(i.begin, 0), x.row, x.column, i.size(), k, panel(p));
+        }
+    }
+    // Rows [0, wanted) of n times a panel of b: c (+)= a b, whose rows are ldc apart. Depth counts
+    // from row `at`.
+    void Multiply(int64_t n, int64_t wanted, int64_t at, int64_t k, const C* b, C* c, int64_t ldc,
+                  int64_t columns, bool accumulate) const {
+        const auto& loops = GemmLoopsOf<C>();
+        const TileRun<C> run{at, k, b, loops.columns};
+        const int64_t n_panels = CountPanels(n);
+        for (int64_t p = 0; p < n_panels; ++p) {
+            const Part i{n, n_panels, p};
+            if (i.begin >= wanted) break;
+            loops.tile(panel(p), &run, 1, c + i.begin * ldc, ldc, i.size(), columns, accumulate,
+                       nullptr);
+        }
+    }
+};
+
+// Columns of a tile.
+template <typename C>
+struct PackedB {
+    C* data;
+    int64_t depth;
+
+    static int64_t CountPanels(int64_t n) { return CeilDiv(n, GemmLoopsOf<C>().columns); }
+    static PackedB Take(Carver<C>& carver, int64_t n, int64_t depth) {
+        return {carver.Take(CountPanels(n) * GemmLoopsOf<C>().columns * depth), depth};
+    }
+    C* panel(int64_t p) const { return data + p * GemmLoopsOf<C>().columns * depth; }
+
+    // Element (q, j) is at x.at(q, j).
+    void Pack(const StridedMatrix<const C>& x, int64_t n, int64_t k) const {
+        const int64_t columns = GemmLoopsOf<C>().columns;
+        for (int64_t j = 0; j < n; j += columns) {
+            GemmLoopsOf<C>().pack_b(x.at(0, j), x.row, x.column, std::min(columns, n - j), k,
+                                    data + j * depth);
+        }
+    }
+};
+
+// x turned.
+template <typename C>
+StridedMatrix<const C> Turned(const StridedMatrix<const C>& x) {
+    return {x.data, x.column, x.row};
+}
+
+// Writes a panel, a row per number and a lane per query, to rows [begin, begin + n) of y, which has
+// `width` numbers a row. `memory` has room for the square of a tile's columns.
+template <typename T, typename C>
+void WriteTurned(const C* panel, int64_t width, int64_t n, C* memory, const StridedMatrix<T>& y,
+                 int64_t begin) {
+    const auto& loops = GemmLoopsOf<C>();
+    const int64_t columns = loops.columns;
+    for (int64_t j = 0; j < width; j += columns) {
+        const int64_t count = std::min(columns, width - j);
+        loops.pack_b(panel + j * columns, 1, columns, count, n, memory);
+        for (int64_t i = 0; i < n; ++i) {
+            const C* from = memory + i * columns;
+            T* to = y.at(begin + i, j);
+            for (int64_t l = 0; l < count; ++l) to[l * y.column] = Cast<T>(from[l]);
+        }
+    }
+}
+
+// How many blocks of that many queries are one task. By shape alone.
+inline int64_t CountTogether(const AttentionSizes& sizes, int64_t most_queries) {
+    constexpr double kLeast = 0x1p18;
+    const double work = static_cast<double>(std::min(sizes.queries, most_queries)) *
+                        static_cast<double>(sizes.keys) *
+                        static_cast<double>(sizes.width + sizes.value_width + 16);
+    return std::max<int64_t>(1, static_cast<int64_t>(kLeast / std::max(work, 1.0)));
+}
+
+}  // namespace chainerx::native

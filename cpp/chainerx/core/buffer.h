@@ -53,6 +53,8 @@ class CX_API Buffer {
         // Lost counts do no harm: they are those of writes at the same time.
         version_.store(version() + 1, std::memory_order_relaxed);
     }
+    // What was written since does not count: graphs go on with it.
+    void ForgetWrites(uint32_t version) { version_.store(version, std::memory_order_relaxed); }
 
     void Ref() { refs_.fetch_add(1, std::memory_order_relaxed); }
     void Unref() {

@@ -7,6 +7,7 @@ import typing as tp
 
 import chainerx
 import numpy as np
+from chainerx._core import engine
 
 from chainer import backend
 from chainer._graph import fallback
@@ -121,12 +122,19 @@ class UpdateRule:
         if not self.enabled:
             return
         self.t += 1
+        array = param.array
+        version = engine.version(array)
         with _without_graph(param):
             unscale(param)
-            if self._use_fp32_update and _is_float16(param):
-                self._update_by_fp32(param)
-            else:
-                self._update(param)
+            try:
+                if self._use_fp32_update and _is_float16(param):
+                    self._update_by_fp32(param)
+                else:
+                    self._update(param)
+            finally:
+                # Graphs that are older go on with the new values, as in v7: that of a generator
+                # after a step of its discriminator.
+                engine.forget_writes(array, version)
 
     def _update(self, param: tp.Any) -> None:
         if param.array is not None:

@@ -86,6 +86,21 @@ PyObject* Version(PyObject*, PyObject* array) {
     return PyLong_FromUnsignedLong(IsNdArray(array) ? Self(array).buffer()->version() : 0);
 }
 
+// forget_writes(array, version): what chainerx has written since does not count.
+PyObject* ForgetWrites(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
+    try {
+        if (n_args != 2) throw TypeError{"forget_writes: expected an array and a version"};
+        const int64_t version = ToInt("forget_writes", "version", args[1]);
+        if (IsNdArray(args[0])) {
+            Self(args[0]).buffer()->ForgetWrites(static_cast<uint32_t>(version));
+        }
+        Py_RETURN_NONE;
+    } catch (...) {
+        TranslateException("forget_writes");
+        return nullptr;
+    }
+}
+
 // retained(function, index, array, is_output): the variable at an input or output, over `array`.
 PyObject* Retained(PyObject*, PyObject* const* args, Py_ssize_t n_args) {
     try {
@@ -140,6 +155,8 @@ PyObject* PinObject(PyObject*, PyObject* f) {
 }
 
 PyMethodDef g_functions[] = {
+    {"forget_writes", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&ForgetWrites)),
+     METH_FASTCALL, "Takes back how often chainerx has written in place to an array's memory."},
     {"observe", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Observe)),
      METH_FASTCALL, "Says whether a function has hooks of its own; if so, the graph keeps it."},
     {"pin", &PinObject, METH_O, "Makes the graph keep this very function object."},

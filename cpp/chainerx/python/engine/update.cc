@@ -314,11 +314,8 @@ bool Update(PlanObject* plan, const double* settings, double t, F count) {
     const Rule& rule = kRules[static_cast<int>(plan->rule)];
     const internal::NoInterruptScope all_of_them;
     for (const Place& place : *plan->places) {
-        // Of NumPy's memory nobody sees writes, and v7's programs go back through a graph that is
-        // older than an update: a generator learns by what the discriminator was.
-        if (AsVariable(place.param.get())->cell->kind == Kind::kChainerx) {
-            place.side.buffer()->MarkWritten();
-        }
+        // Not the parameter: v7's programs go back through a graph that is older than an update,
+        // such as a generator's after its discriminator's step.
         for (int k = 0; k < rule.n_states; ++k) place.states[k].buffer()->MarkWritten();
     }
     if (!plan->places->empty()) {

@@ -33,6 +33,7 @@ BEYOND = {
     1 << 30: 'indices of 32 bits',
     1 << 19: 'bytes: 2^17 of 4',
     1 << 20: 'elements to a task where there are 64 tasks: arrays of 2^26',
+    1 << 21: 'elements that threads share at a time: test_products.py',
     1 << 22: 'bytes: 2^18 of 16',
     1 << 24: 'bytes that are converted at a time: test_products.py',
     9: 'taps: test_conv.py has more and fewer',

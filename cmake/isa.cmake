@@ -52,7 +52,8 @@ function(chainerx_add_isa_unit target source)
         set(sealed "${PROJECT_BINARY_DIR}/isa/${unit}.${isa}.o")
 
         add_library(${object_target} OBJECT "${source}")
-        target_link_libraries(${object_target} PRIVATE chainerx_flags chainerx_xsimd)
+        target_link_libraries(${object_target} PRIVATE
+            chainerx_flags chainerx_xsimd chainerx_pocketfft)
         target_include_directories(${object_target} PRIVATE "${PROJECT_SOURCE_DIR}/cpp")
         target_compile_options(${object_target} PRIVATE
             ${CX_ISA_FLAGS_${isa}} -fno-gnu-unique)

@@ -1,4 +1,4 @@
-# Headers that come as Python packages at build time: xsimd (inside pythran) and nanobind.
+# Headers that come as Python packages at build time: xsimd and pocketfft (inside pythran), nanobind.
 #
 # They are copied to a fixed folder of the build tree: pip builds in an isolated environment whose
 # path changes each time, which would make ninja and ccache start anew. The copy compares contents,
@@ -35,6 +35,26 @@ else()
     endif()
     target_link_libraries(chainerx_xsimd INTERFACE xsimd)
 endif()
+
+# One header, with its license at its head, which goes with the binary.
+add_library(chainerx_pocketfft INTERFACE)
+set(pocketfft_header "${third_party}/pocketfft/include/pocketfft_hdronly.h")
+set(pocketfft_source "${pythran_folder}/pythonic/numpy/fft/pocketfft.hpp")
+if(NOT pythran_folder OR NOT EXISTS "${pocketfft_source}")
+    find_path(pocketfft_system pocketfft_hdronly.h)
+    mark_as_advanced(pocketfft_system)
+    if(NOT pocketfft_system)
+        message(FATAL_ERROR "chainerx: pocketfft was not found. Install it for this build with "
+            "'pip install pythran' (which brings its header), or as a system package.")
+    endif()
+    set(pocketfft_source "${pocketfft_system}/pocketfft_hdronly.h")
+endif()
+configure_file("${pocketfft_source}" "${pocketfft_header}" COPYONLY)
+target_include_directories(chainerx_pocketfft SYSTEM INTERFACE "${third_party}/pocketfft/include")
+file(READ "${pocketfft_header}" pocketfft_license)
+string(REGEX MATCH "^/\\*[^*]*(\\*+[^*/][^*]*)*\\*+/" pocketfft_license "${pocketfft_license}")
+file(WRITE "${third_party}/pocketfft/LICENSE.pocketfft" "${pocketfft_license}\n")
+install(FILES "${third_party}/pocketfft/LICENSE.pocketfft" DESTINATION ${package_dir}/licenses)
 
 if(CHAINERX_BUILD_PYTHON)
     chainerx_find_python_package(nanobind_folder nanobind)

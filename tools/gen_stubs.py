@@ -165,7 +165,7 @@ def _nanobind(module: types.ModuleType) -> str:
 def stubs() -> dict[str, str]:
     """The text of each stub, by file name."""
     main = HEADER + 'from . import graph as graph, kernels as kernels\n'
-    main += 'from . import linalg as linalg, random as random, special as special\n\n'
+    main += 'from . import fft as fft, linalg as linalg, random as random, special as special\n\n'
     main += _errors()
     main += (
         '__version__: str\n\n'
@@ -179,6 +179,7 @@ def stubs() -> dict[str, str]:
     )
     sub = HEADER + 'from chainerx._core import Axis, DeviceLike, DtypeLike, ShapeLike, ndarray\n\n'
     linalg = HEADER + 'from chainerx._core import LinAlgError as LinAlgError, ndarray\n\n'
+    fft = HEADER + 'from chainerx._core import Axis, DeviceLike, DtypeLike, ndarray\n\n'
     special = HEADER + 'from chainerx._core import Scalar, erf as erf, ndarray\n\n'
     special += _functions('special') + _aliases('special alias').replace('erf = erf\n', '')
     graph = HEADER + 'from chainerx._core import BackpropId, Device, ndarray\n\n'
@@ -187,6 +188,7 @@ def stubs() -> dict[str, str]:
         'graph.pyi': graph + _nanobind(_core.graph),
         'kernels.pyi': HEADER + _nanobind(_core.kernels),
         'random.pyi': sub + _functions('random'),
+        'fft.pyi': fft + _functions('fft'),
         'linalg.pyi': linalg + _functions('linalg'),
         'special.pyi': special,
     }

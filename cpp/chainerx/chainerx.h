@@ -27,6 +27,7 @@
 #include "chainerx/ops/bit_operators.h"
 #include "chainerx/ops/bitwise.h"
 #include "chainerx/ops/composed.h"
+#include "chainerx/ops/complex_parts.h"
 #include "chainerx/ops/conv.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/crf.h"

@@ -35,7 +35,7 @@ from numpy import dtype as dtype
 try:
     from chainerx import _core
     from chainerx._core import *  # noqa: F403
-    from chainerx._core import graph, linalg, random, special
+    from chainerx._core import fft, graph, linalg, random, special
 except ImportError as _error:
     raise ImportError(
         f'the compiled part of chainerx is missing beside {__file__} or broken: {_error}. '

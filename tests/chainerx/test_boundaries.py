@@ -37,7 +37,6 @@ BEYOND = {
     1 << 22: 'bytes: 2^18 of 16',
     1 << 24: 'bytes that are converted at a time: test_products.py',
     9: 'taps: test_conv.py has more and fewer',
-    31: 'prime factors of a Fourier transform: fft and ifft in the tests of chainer.functions',
     320: 'depth of a product: test_products.py',
     336: 'rows of a product: test_products.py',
 }

@@ -14,6 +14,7 @@ from cases import CASES
 
 MODULES = {
     'chainerx': chx,
+    'chainerx.fft': chx.fft,
     'chainerx.graph': chx.graph,
     'chainerx.kernels': chx.kernels,
     'chainerx.linalg': chx.linalg,
@@ -101,6 +102,7 @@ def stub_results():
     folder = pathlib.Path(chx.__file__).parent / '_core'
     for module, file in (
         ('chainerx', '__init__'),
+        ('chainerx.fft', 'fft'),
         ('chainerx.graph', 'graph'),
         ('chainerx.kernels', 'kernels'),
         ('chainerx.linalg', 'linalg'),

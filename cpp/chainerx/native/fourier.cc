@@ -1,22 +1,58 @@
 #include "chainerx/native/fourier.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <mutex>
 #include <numbers>
+#include <utility>
 
+#include "chainerx/core/fork_mutex.h"
 #include "chainerx/core/interrupt.h"
 
 namespace chainerx::native {
 namespace {
 
-using Complex = Fourier::Complex;
+// The last ones that were used, but for those of great lengths, which take longer to use than to
+// make and much memory.
+template <typename Plan>
+class PlanCache {
+ public:
+    using Pointer = std::shared_ptr<const Plan>;
 
-// A prime above this costs more by itself than a convolution.
-constexpr int64_t kLargestFactor = 31;
+    template <typename Matches, typename Make>
+    Pointer Get(int64_t n, const Matches& matches, const Make& make) {
+        if (Pointer found = Find(matches)) return found;
+        Pointer made = make();
+        if (n > kLargest) return made;
+        Pointer dropped = made;  // destroyed when the lock is free
+        const std::lock_guard lock{mutex_};
+        std::swap(plans_.back(), dropped);
+        std::rotate(plans_.begin(), plans_.end() - 1, plans_.end());
+        return made;
+    }
+
+ private:
+    static constexpr int64_t kLargest = 1 << 17;
+
+    template <typename Matches>
+    Pointer Find(const Matches& matches) {
+        const std::lock_guard lock{mutex_};
+        for (auto it = plans_.begin(); it != plans_.end() && *it != nullptr; ++it) {
+            if (!matches(**it)) continue;
+            std::rotate(plans_.begin(), it, it + 1);
+            return plans_.front();
+        }
+        return nullptr;
+    }
+
+    internal::ForkMutex mutex_;
+    std::array<Pointer, 16> plans_;  // the one used last in front
+};
 
 // exp(-2 pi i k / n) for 0 <= k < n, by an angle of at most pi / 4, where sine and cosine are
 // exact.
-Complex Root(int64_t k, int64_t n) {
+std::pair<double, double> Root(int64_t k, int64_t n) {
     const int64_t octant = 8 * k / n;  // n is below 2^60
     // k / n = quarter / 4 + rest / n / 4, the rest between -n / 2 and n / 2
     const int64_t quarter = (octant + 1) / 2;
@@ -37,143 +73,82 @@ Complex Root(int64_t k, int64_t n) {
     }
 }
 
-// Without the checks for nan and infinity that std::complex's product makes.
-inline Complex Product(const Complex& a, const Complex& b) {
-    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-}
-
-std::vector<int64_t> Factors(int64_t n) {
-    std::vector<int64_t> factors;
-    while (n % 4 == 0) {
-        factors.push_back(4);
-        n /= 4;
+// The greatest divisor that is not above the square root; 0 if it is too small for many rows.
+int64_t SplitLength(int64_t n) {
+    constexpr int64_t kLeast = 8;
+    const auto root = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
+    for (int64_t d = root; d >= std::max(kLeast, root / 16); --d) {
+        if (n % d == 0) return d;
     }
-    for (int64_t p = 2; p <= kLargestFactor && n > 1; ++p) {
-        while (n % p == 0) {
-            factors.push_back(p);
-            n /= p;
-        }
-    }
-    if (n > 1) factors.clear();
-    return factors;
+    return 0;
 }
 
 }  // namespace
 
-// b_k = exp(pi i k^2 / n): with jk = (j^2 + k^2 - (j - k)^2) / 2 the transform is a convolution
-// with b, made by transforms of a power of two.
-struct Fourier::Chirp {
-    explicit Chirp(int64_t n) : length{Length(n)}, inner{length}, b(n), transformed(length) {
-        std::vector<Complex> padded(static_cast<size_t>(length));
-        int64_t square = 0;  // k^2 modulo 2 n
-        for (int64_t k = 0; k < n; ++k) {
-            b[k] = std::conj(Root(square, 2 * n));
-            padded[k] = b[k];
-            if (k > 0) padded[length - k] = b[k];
-            square = (square + 2 * k + 1) % (2 * n);
-        }
-        inner.Run(padded.data(), transformed.data(), nullptr);
-    }
-
-    static int64_t Length(int64_t n) {
-        int64_t length = 1;
-        while (length < 2 * n - 1) length *= 2;
-        return length;
-    }
-
-    int64_t length;
-    Fourier inner;
-    std::vector<Complex> b;
-    std::vector<Complex> transformed;
-};
-
-Fourier::Fourier(int64_t n) : n_{n}, factors_{Factors(n)} {
-    if (n > 1 && factors_.empty()) {
-        chirp_ = std::make_unique<Chirp>(n);
-        return;
-    }
-    roots_.resize(static_cast<size_t>(n));
-    for (int64_t k = 0; k < n; ++k) roots_[k] = Root(k, n);
+template <>
+const FourierLoops<float>& GetFourierLoops<float>() {
+    return fourier_loops().f32;
+}
+template <>
+const FourierLoops<double>& GetFourierLoops<double>() {
+    return fourier_loops().f64;
 }
 
-Fourier::~Fourier() = default;
+template <typename T>
+FourierPlan<T>::FourierPlan(FourierPlanKind kind, int64_t n)
+    : kind_{kind}, n_{n}, plan_{GetFourierLoops<T>().make[kind](n)} {}
 
-int64_t Fourier::scratch() const { return chirp_ == nullptr ? 0 : 2 * chirp_->length; }
-
-void Fourier::Run(const Complex* in, Complex* out, Complex* scratch) const {
-    if (chirp_ != nullptr) {
-        RunChirp(in, out, scratch);
-    } else if (n_ == 1) {
-        out[0] = in[0];
-    } else {
-        Split(in, 1, out, n_, 0);
-    }
+template <typename T>
+FourierPlan<T>::~FourierPlan() {
+    GetFourierLoops<T>().release[kind_](plan_);
 }
 
-// The transform of in[0], in[step], ...: those of each factor-th of them, joined.
-void Fourier::Split(const Complex* in, int64_t step, Complex* out, int64_t n, size_t level) const {
-    constexpr int64_t kPiece = 1 << 12;
-    const int64_t factor = factors_[level];
-    const int64_t m = n / factor;
-    if (n >= kPiece) internal::CheckInterrupt();
-    for (int64_t q = 0; q < factor; ++q) {
-        if (m == 1) {
-            out[q] = in[q * step];
-        } else {
-            Split(in + q * step, step * factor, out + q * m, m, level + 1);
-        }
-    }
-    Join(out, step, m, factor);
-}
-
-// `step` is n_ / (factor m), so roots_[k step] is root number k of this length.
-void Fourier::Join(Complex* out, int64_t step, int64_t m, int64_t factor) const {
-    Complex part[kLargestFactor + 1];
-    for (int64_t k = 0; k < m; ++k) {
-        for (int64_t q = 0; q < factor; ++q) {
-            part[q] = Product(out[q * m + k], roots_[q * k * step]);
-        }
-        if (factor == 2) {
-            out[k] = part[0] + part[1];
-            out[m + k] = part[0] - part[1];
-        } else if (factor == 4) {
-            const Complex even = part[0] + part[2];
-            const Complex odd = part[1] + part[3];
-            const Complex even_low = part[0] - part[2];
-            const Complex d = part[1] - part[3];
-            const Complex odd_low{d.imag(), -d.real()};  // -i d
-            out[k] = even + odd;
-            out[m + k] = even_low + odd_low;
-            out[2 * m + k] = even - odd;
-            out[3 * m + k] = even_low - odd_low;
-        } else {
-            for (int64_t r = 0; r < factor; ++r) {
-                Complex sum = part[0];
-                for (int64_t q = 1; q < factor; ++q) {
-                    sum += Product(part[q], roots_[q * r % factor * m * step]);
-                }
-                out[r * m + k] = sum;
-            }
+template <typename T>
+FourierSplit<T>::FourierSplit(int64_t n, int64_t n1)
+    : n{n},
+      first{GetFourierPlan<T>(kFourierComplex, n1)},
+      second{GetFourierPlan<T>(kFourierComplex, n / n1)},
+      twiddles(static_cast<size_t>(2 * n)) {
+    T* to = twiddles.data();
+    for (int64_t j = 0; j < n1; ++j) {
+        if (n >= 1 << 14) internal::CheckInterrupt();
+        for (int64_t k = 0; k < n / n1; ++k) {
+            const auto [real, imag] = Root(j * k, n);
+            *to++ = static_cast<T>(real);
+            *to++ = static_cast<T>(imag);
         }
     }
 }
 
-void Fourier::RunChirp(const Complex* in, Complex* out, Complex* scratch) const {
-    const int64_t length = chirp_->length;
-    Complex* a = scratch;
-    Complex* transformed = scratch + length;
-    for (int64_t k = 0; k < n_; ++k) a[k] = Product(in[k], std::conj(chirp_->b[k]));
-    std::fill(a + n_, a + length, Complex{});
-    chirp_->inner.Run(a, transformed, nullptr);
-    // The conjugate, whose transform is that of the inverse, conjugated.
-    for (int64_t k = 0; k < length; ++k) {
-        transformed[k] = std::conj(Product(transformed[k], chirp_->transformed[k]));
-    }
-    chirp_->inner.Run(transformed, a, nullptr);
-    const double scale = 1.0 / static_cast<double>(length);
-    for (int64_t k = 0; k < n_; ++k) {
-        out[k] = Product(std::conj(a[k]), std::conj(chirp_->b[k])) * scale;
-    }
+template <typename T>
+std::shared_ptr<const FourierPlan<T>> GetFourierPlan(FourierPlanKind kind, int64_t n) {
+    using Plan = FourierPlan<T>;
+    static constinit internal::Lazy<PlanCache<Plan>> cache;
+    return cache.Get().Get(
+        n, [=](const Plan& plan) { return plan.n() == n && plan.kind() == kind; },
+        [=] { return std::make_shared<const Plan>(kind, n); });
 }
+
+template <typename T>
+std::shared_ptr<const FourierSplit<T>> GetFourierSplit(int64_t n) {
+    using Split = FourierSplit<T>;
+    static constinit internal::Lazy<PlanCache<Split>> cache;
+    return cache.Get().Get(
+        n, [=](const Split& split) { return split.n == n; },
+        [=]() -> std::shared_ptr<const Split> {
+            const int64_t n1 = SplitLength(n);
+            return n1 == 0 ? nullptr : std::make_shared<const Split>(n, n1);
+        });
+}
+
+template class FourierPlan<float>;
+template class FourierPlan<double>;
+template struct FourierSplit<float>;
+template struct FourierSplit<double>;
+template std::shared_ptr<const FourierPlan<float>> GetFourierPlan<float>(FourierPlanKind, int64_t);
+template std::shared_ptr<const FourierPlan<double>> GetFourierPlan<double>(FourierPlanKind,
+                                                                           int64_t);
+template std::shared_ptr<const FourierSplit<float>> GetFourierSplit<float>(int64_t);
+template std::shared_ptr<const FourierSplit<double>> GetFourierSplit<double>(int64_t);
 
 }  // namespace chainerx::native

@@ -1,40 +1,53 @@
-// The discrete Fourier transform of one row.
-//
-// Lengths made of small primes are split by them (Cooley and Tukey, 1965); others become a
-// convolution of a power of two (Bluestein, 1970). Computed in double, whatever the operands are.
+// What a length of a Fourier transform needs: a plan of the library, or two of lengths whose
+// product it is. Plans are kept for the next transform of that length.
 #pragma once
 
-#include <complex>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "chainerx/native/fourier_loops.h"
+
 namespace chainerx::native {
 
-class Fourier {
+template <typename T>
+const FourierLoops<T>& GetFourierLoops();
+
+template <typename T>
+class FourierPlan {
  public:
-    using Complex = std::complex<double>;
+    FourierPlan(FourierPlanKind kind, int64_t n);
+    ~FourierPlan();
+    FourierPlan(const FourierPlan&) = delete;
+    FourierPlan& operator=(const FourierPlan&) = delete;
 
-    // A transform of n > 0 numbers, with the sign of exp(-2 pi i j k / n).
-    explicit Fourier(int64_t n);
-    ~Fourier();
-
-    // How many numbers of memory `Run` needs besides.
-    int64_t scratch() const;
-    // `in` and `out` are different memory.
-    void Run(const Complex* in, Complex* out, Complex* scratch) const;
+    FourierPlanKind kind() const { return kind_; }
+    int64_t n() const { return n_; }
+    void* get() const { return plan_; }
 
  private:
-    struct Chirp;
-
-    void Split(const Complex* in, int64_t step, Complex* out, int64_t n, size_t level) const;
-    void Join(Complex* out, int64_t step, int64_t m, int64_t factor) const;
-    void RunChirp(const Complex* in, Complex* out, Complex* scratch) const;
-
+    FourierPlanKind kind_;
     int64_t n_;
-    std::vector<int64_t> factors_;
-    std::vector<Complex> roots_;    // exp(-2 pi i k / n)
-    std::unique_ptr<Chirp> chirp_;  // of lengths with a large prime
+    void* plan_;
 };
+
+// A transform of n1 x n2 numbers is n2 transforms of n1 numbers that lie n2 apart, factors, and n1
+// transforms of n2 numbers (Cooley and Tukey, 1965; Bailey, 1990), each kind many rows at once.
+template <typename T>
+struct FourierSplit {
+    FourierSplit(int64_t n, int64_t n1);
+
+    int64_t n;
+    std::shared_ptr<const FourierPlan<T>> first;   // n1 numbers
+    std::shared_ptr<const FourierPlan<T>> second;  // n2 numbers
+    std::vector<T> twiddles;  // exp(-2 pi i j k / n) for j < n1, k < n2: real, imaginary
+};
+
+template <typename T>
+std::shared_ptr<const FourierPlan<T>> GetFourierPlan(FourierPlanKind kind, int64_t n);
+
+// Null where n has no two divisors of similar size.
+template <typename T>
+std::shared_ptr<const FourierSplit<T>> GetFourierSplit(int64_t n);
 
 }  // namespace chainerx::native

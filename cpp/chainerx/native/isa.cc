@@ -8,6 +8,7 @@
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/native/attention_loops.h"
 #include "chainerx/native/divide_loops.h"
+#include "chainerx/native/fourier_loops.h"
 #include "chainerx/native/gemm_loops.h"
 #include "chainerx/native/normalization_loops.h"
 #include "chainerx/native/pooling_loops.h"
@@ -142,6 +143,7 @@ void CheckIsa() {
     CX_UNIT(isa, attention, AttentionUnit)                        \
     CX_UNIT(isa, cast, CastLoops)                                 \
     CX_UNIT(isa, divide, DivideLoops)                             \
+    CX_UNIT(isa, fourier, FourierUnit)                            \
     CX_UNIT(isa, gemm, GemmUnit)                                  \
     CX_UNIT(isa, normalization, NormalizationIsaLoops)            \
     CX_UNIT(isa, pooling, PoolLoops)                              \

@@ -1,17 +1,54 @@
-// Fourier transforms of numbers that are given as real and imaginary parts.
+// Fourier transforms, as those of numpy.fft. Differentiable, any order.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/macro.h"
 
 namespace chainerx {
 
-// The discrete Fourier transform along the last axis, or the inverse one, which divides by the
-// length. Real floats of one dtype and shape; 16-bit ones are computed in float32. DimensionError
-// if the axis is not there or empty. Differentiable.
-CX_API std::pair<Array, Array> Fft(const Array& real, const Array& imag);
-CX_API std::pair<Array, Array> Ifft(const Array& real, const Array& imag);
+// Which direction divides by the length; kOrtho: each by its square root.
+enum class FftNorm : int8_t { kBackward, kOrtho, kForward };
+
+// What is common to all: axis, how many numbers of it (cut, or filled up with zeros; all by
+// default), norm.
+struct FftAxis {
+    std::optional<int64_t> n{};
+    int8_t axis{-1};
+    FftNorm norm{FftNorm::kBackward};
+};
+
+// Integers and bool are computed in the default float dtype, 16-bit floats in float32. The result
+// is complex, but for Irfft and Hfft.
+CX_API Array Fft(const Array& x, const FftAxis& a = {});
+CX_API Array Ifft(const Array& x, const FftAxis& a = {});
+// DtypeError for complex arrays.
+CX_API Array Rfft(const Array& x, const FftAxis& a = {});
+CX_API Array Ihfft(const Array& x, const FftAxis& a = {});
+// `n` is that of the result, 2 (length - 1) by default.
+CX_API Array Irfft(const Array& x, const FftAxis& a = {});
+CX_API Array Hfft(const Array& x, const FftAxis& a = {});
+
+// Over several axes: the last ones, or as many as `shape` has, or all.
+struct FftAxes {
+    std::optional<std::vector<int64_t>> shape{};  // -1 for all of an axis
+    std::optional<std::vector<int64_t>> axes{};
+    FftNorm norm{FftNorm::kBackward};
+};
+CX_API Array FftN(const Array& x, const FftAxes& a = {}, const char* op = "fftn");
+CX_API Array IfftN(const Array& x, const FftAxes& a = {}, const char* op = "ifftn");
+CX_API Array RfftN(const Array& x, const FftAxes& a = {}, const char* op = "rfftn");
+CX_API Array IrfftN(const Array& x, const FftAxes& a = {}, const char* op = "irfftn");
+
+// The frequencies of the results of Fft, and Rfft, of n numbers at distances d.
+CX_API Array FftFreq(int64_t n, double d, Dtype dtype, Device& device);
+CX_API Array RfftFreq(int64_t n, double d, Dtype dtype, Device& device);
+// Moves frequency 0 to the middle of the axes, all by default, and back.
+CX_API Array FftShift(const Array& x, const OptionalAxes& axes = std::nullopt);
+CX_API Array IfftShift(const Array& x, const OptionalAxes& axes = std::nullopt);
 
 }  // namespace chainerx

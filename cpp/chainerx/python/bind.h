@@ -64,7 +64,7 @@ using Entry = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 
 // A node in the list of all bindings.
 struct Binding {
-    enum Kind { kRoutine, kMethod, kRandom, kLinalg, kSpecial };
+    enum Kind { kRoutine, kMethod, kRandom, kLinalg, kSpecial, kFft };
 
     Binding(Kind kind, ArgSpec& spec, const char* doc, Entry entry);
 
@@ -130,6 +130,7 @@ PyObject* CallBound(const ArgSpec& spec, PyObject* self, PyObject* const* args, 
 #define CX_RANDOM(Name, signature, doc) CX_BIND(kRandom, Random, Name, signature, doc)
 #define CX_LINALG(Name, signature, doc) CX_BIND(kLinalg, Linalg, Name, signature, doc)
 #define CX_SPECIAL(Name, signature, doc) CX_BIND(kSpecial, Special, Name, signature, doc)
+#define CX_FFT(Name, signature, doc) CX_BIND(kFft, Fft, Name, signature, doc)
 #define CX_SPECIAL_ALIAS(Name, Routine) \
     static const Alias SpecialAlias_##Name{Binding::kSpecial, #Name, #Routine};
 

@@ -79,6 +79,8 @@ NB_MODULE(_core, m) {
     nb::module_ linalg = m.def_submodule("linalg", "Linear algebra.");
     AddFunctions(linalg, Binding::kLinalg);
     linalg.attr("LinAlgError") = m.attr("LinAlgError");
+    nb::module_ fft = m.def_submodule("fft", "Fourier transforms, under the names of numpy.fft.");
+    AddFunctions(fft, Binding::kFft);
     nb::module_ special =
         m.def_submodule("special", "Special functions, under the names of scipy.special.");
     AddFunctions(special, Binding::kSpecial);

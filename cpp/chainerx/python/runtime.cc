@@ -20,7 +20,8 @@ namespace {
 
 // All bindings of the table, for the stubs and the tests of completeness.
 nb::list Signatures() {
-    static constexpr const char* kKinds[] = {"routine", "method", "random", "linalg", "special"};
+    static constexpr const char* kKinds[] = {"routine", "method",  "random",
+                                             "linalg",  "special", "fft"};
     nb::list out;
     for (Binding* b = Binding::first; b != nullptr; b = b->next) {
         out.append(nb::make_tuple(kKinds[b->kind], b->spec.name(),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy
 
 from . import graph as graph, kernels as kernels
-from . import linalg as linalg, random as random, special as special
+from . import fft as fft, linalg as linalg, random as random, special as special
 
 class ChainerxError(builtins.Exception): ...
 class BackendError(ChainerxError): ...
@@ -1255,6 +1255,16 @@ def concatenate(arrays: Sequence[ndarray], axis: builtins.int | None = 0) -> nda
     Raises:
         DimensionError: If shapes do not fit, or there is no array."""
 
+def conj(x: ndarray) -> ndarray:
+    """Numbers with the opposite imaginary part.
+
+    Args:
+        x (ndarray): Any shape and dtype.
+    Returns:
+        ndarray: A copy; a view if ``x`` is not complex. Differentiable, any order.
+    Note:
+        The gradient of a complex number a + bi is dL/da - i dL/db."""
+
 def conv(x: ndarray, w: ndarray, b: ndarray | None = None, stride: builtins.int | Sequence[builtins.int] = 1, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, cover_all: builtins.bool = False, dilate: builtins.int | Sequence[builtins.int] = 1, groups: builtins.int = 1) -> ndarray:
     """Convolution over 1 to 8 spatial axes, or rather cross-correlation: ``w`` is not turned.
 
@@ -1920,6 +1930,16 @@ def identity(n: builtins.int, dtype: DtypeLike | None = None, device: DeviceLike
         DimensionError: If a size is negative or there are more than 10 dimensions.
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
+
+def imag(x: ndarray) -> ndarray:
+    """The imaginary part.
+
+    Args:
+        x (ndarray): Any shape and dtype.
+    Returns:
+        ndarray: A view of the imaginary parts; zeros if ``x`` is not complex. Differentiable, any order.
+    Note:
+        The gradient of a complex number a + bi is dL/da - i dL/db."""
 
 def instance_norm(x: ndarray, gamma: ndarray | None = None, beta: ndarray | None = None, eps: builtins.float = 1e-05) -> ndarray:
     """Instance normalization: each channel of each image is normalized by itself.
@@ -2678,6 +2698,16 @@ def ravel(a: ndarray) -> ndarray:
     Returns:
         ndarray: A view if the layout allows it. Differentiable, any order."""
 
+def real(x: ndarray) -> ndarray:
+    """The real part.
+
+    Args:
+        x (ndarray): Any shape and dtype.
+    Returns:
+        ndarray: A view of the real parts; of all of ``x`` if it is not complex. Differentiable, any order.
+    Note:
+        The gradient of a complex number a + bi is dL/da - i dL/db."""
+
 def reciprocal(x: ndarray) -> ndarray:
     """One over each element.
 
@@ -3307,5 +3337,6 @@ abs = absolute
 amax = max
 amin = min
 bitwise_not = invert
+conjugate = conj
 mod = remainder
 true_divide = divide

@@ -1,0 +1,243 @@
+// Rows to lanes and back: numbers of as many rows as a vector has lanes, which lie anywhere.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+namespace chainerx::native {
+namespace CX_ISA {
+namespace {
+namespace lanes {
+
+template <typename T>
+constexpr int kCount = static_cast<int>(pocketfft::detail::VLEN<T>::val);
+
+template <typename T>
+using Vector = pocketfft::detail::vtype_t<T>;
+
+template <typename T>
+struct MaskOf;
+template <>
+struct MaskOf<float> {
+    using Type = int32_t __attribute__((vector_size(kCount<float> * sizeof(int32_t))));
+};
+template <>
+struct MaskOf<double> {
+    using Type = int64_t __attribute__((vector_size(kCount<double> * sizeof(int64_t))));
+};
+
+// Elements kIndex of a, and of b from kCount on.
+template <typename T, int... kIndex>
+inline Vector<T> Shuffle(const Vector<T>& a, const Vector<T>& b) {
+#if defined(__clang__)
+    return __builtin_shufflevector(a, b, kIndex...);
+#else
+    return __builtin_shuffle(a, b, typename MaskOf<T>::Type{kIndex...});
+#endif
+}
+
+// The same by a function of the place: index(place).
+template <typename T, typename Index, int... kPlace>
+inline Vector<T> ShuffleBy(const Vector<T>& a, const Vector<T>& b, Index,
+                           std::integer_sequence<int, kPlace...>) {
+    return Shuffle<T, Index::At(kPlace)...>(a, b);
+}
+template <typename T, typename Index>
+inline Vector<T> ShuffleBy(const Vector<T>& a, const Vector<T>& b) {
+    return ShuffleBy<T>(a, b, Index{}, std::make_integer_sequence<int, kCount<T>>{});
+}
+
+// Every second element of both, from kFirst on.
+template <int kFirst>
+struct EverySecond {
+    static constexpr int At(int place) { return 2 * place + kFirst; }
+};
+// The first halves of both, or the second ones, an element of each in turn.
+template <int kLanes, bool kSecond>
+struct InTurn {
+    static constexpr int At(int place) {
+        return place / 2 + (kSecond ? kLanes / 2 : 0) + (place % 2) * kLanes;
+    }
+};
+// What two rows of a matrix exchange when blocks of kSize by kSize elements are transposed.
+template <int kLanes, int kSize, bool kSecond>
+struct Exchange {
+    static constexpr int At(int place) {
+        const bool upper = (place & kSize) != 0;
+        if constexpr (kSecond) return upper ? place + kLanes : place + kSize;
+        return upper ? place - kSize + kLanes : place;
+    }
+};
+
+template <typename T>
+inline Vector<T> Load(const T* from) {
+    Vector<T> v;
+    std::memcpy(&v, from, sizeof(v));
+    return v;
+}
+template <typename T>
+inline void Store(T* to, const Vector<T>& v) {
+    std::memcpy(to, &v, sizeof(v));
+}
+
+// Transposes vectors of units of kUnit elements: as many vectors as they have units.
+template <typename T, int kUnit, int kSize = kCount<T> / 2>
+inline void Transpose(Vector<T>* v) {
+    if constexpr (kSize >= kUnit) {
+        constexpr int kRows = kCount<T> / kUnit;
+        constexpr int kStep = kSize / kUnit;
+        for (int i = 0; i < kRows; ++i) {
+            if ((i & kStep) != 0) continue;
+            const Vector<T> a = v[i];
+            const Vector<T> b = v[i + kStep];
+            v[i] = ShuffleBy<T, Exchange<kCount<T>, kSize, false>>(a, b);
+            v[i + kStep] = ShuffleBy<T, Exchange<kCount<T>, kSize, true>>(a, b);
+        }
+        Transpose<T, kUnit, kSize / 2>(v);
+    }
+}
+
+// Where numbers lie: those of a row `step` apart, each row from its own place on. Places and steps
+// count numbers.
+struct Places {
+    const int64_t* at;
+    int64_t count;  // of rows; at[] has one for each lane all the same
+    int64_t step;
+    bool beside;  // whether each row begins beside the one before
+};
+
+// Calls put(i, real parts, imaginary parts) for n numbers.
+template <typename T, typename F>
+inline void GatherComplex(const T* in, const Places& p, int64_t n, const F& put) {
+    constexpr int kLanes = kCount<T>;
+    constexpr int kUnits = kLanes / 2;  // complex numbers in a vector
+    const auto put_pairs = [&](int64_t i, const Vector<T>& low, const Vector<T>& high) {
+        put(i, ShuffleBy<T, EverySecond<0>>(low, high), ShuffleBy<T, EverySecond<1>>(low, high));
+    };
+    int64_t i = 0;
+    if (p.beside) {
+        for (; i < n; ++i) {
+            const T* from = in + 2 * (p.at[0] + i * p.step);
+            put_pairs(i, Load(from), Load(from + kLanes));
+        }
+        return;
+    }
+    if (p.step == 1) {
+        for (; i + kUnits <= n; i += kUnits) {
+            Vector<T> half[2][kUnits];
+            for (int h = 0; h < 2; ++h) {
+                for (int j = 0; j < kUnits; ++j) {
+                    half[h][j] = Load(in + 2 * (p.at[h * kUnits + j] + i));
+                }
+                Transpose<T, 2>(half[h]);
+            }
+            for (int k = 0; k < kUnits; ++k) put_pairs(i + k, half[0][k], half[1][k]);
+        }
+    }
+    for (; i < n; ++i) {
+        Vector<T> real{};
+        Vector<T> imag{};
+        for (int j = 0; j < kLanes; ++j) {
+            const T* from = in + 2 * (p.at[j] + i * p.step);
+            real[j] = from[0];
+            imag[j] = from[1];
+        }
+        put(i, real, imag);
+    }
+}
+
+// Stores n numbers, of which get(i, &real, &imag) gives the parts.
+template <typename T, typename F>
+inline void ScatterComplex(T* out, const Places& p, int64_t n, const F& get) {
+    constexpr int kLanes = kCount<T>;
+    constexpr int kUnits = kLanes / 2;
+    const auto get_pairs = [&](int64_t i, Vector<T>* low, Vector<T>* high) {
+        Vector<T> real;
+        Vector<T> imag;
+        get(i, &real, &imag);
+        *low = ShuffleBy<T, InTurn<kLanes, false>>(real, imag);
+        *high = ShuffleBy<T, InTurn<kLanes, true>>(real, imag);
+    };
+    int64_t i = 0;
+    if (p.beside) {
+        for (; i < n; ++i) {
+            Vector<T> low;
+            Vector<T> high;
+            get_pairs(i, &low, &high);
+            T* to = out + 2 * (p.at[0] + i * p.step);
+            Store(to, low);
+            Store(to + kLanes, high);
+        }
+        return;
+    }
+    if (p.step == 1) {
+        for (; i + kUnits <= n; i += kUnits) {
+            Vector<T> half[2][kUnits];
+            for (int k = 0; k < kUnits; ++k) get_pairs(i + k, &half[0][k], &half[1][k]);
+            for (int h = 0; h < 2; ++h) {
+                Transpose<T, 2>(half[h]);
+                for (int j = 0; j < kUnits && h * kUnits + j < p.count; ++j) {
+                    Store(out + 2 * (p.at[h * kUnits + j] + i), half[h][j]);
+                }
+            }
+        }
+    }
+    for (; i < n; ++i) {
+        Vector<T> real;
+        Vector<T> imag;
+        get(i, &real, &imag);
+        for (int64_t j = 0; j < p.count; ++j) {
+            T* to = out + 2 * (p.at[j] + i * p.step);
+            to[0] = real[j];
+            to[1] = imag[j];
+        }
+    }
+}
+
+template <typename T>
+inline void GatherReal(const T* in, const Places& p, int64_t n, Vector<T>* out) {
+    constexpr int kLanes = kCount<T>;
+    int64_t i = 0;
+    if (p.beside) {
+        for (; i < n; ++i) out[i] = Load(in + p.at[0] + i * p.step);
+        return;
+    }
+    if (p.step == 1) {
+        for (; i + kLanes <= n; i += kLanes) {
+            Vector<T> rows[kLanes];
+            for (int j = 0; j < kLanes; ++j) rows[j] = Load(in + p.at[j] + i);
+            Transpose<T, 1>(rows);
+            for (int k = 0; k < kLanes; ++k) out[i + k] = rows[k];
+        }
+    }
+    for (; i < n; ++i) {
+        for (int j = 0; j < kLanes; ++j) out[i][j] = in[p.at[j] + i * p.step];
+    }
+}
+
+template <typename T>
+inline void ScatterReal(T* out, const Places& p, int64_t n, const Vector<T>* in) {
+    constexpr int kLanes = kCount<T>;
+    int64_t i = 0;
+    if (p.beside) {
+        for (; i < n; ++i) Store(out + p.at[0] + i * p.step, in[i]);
+        return;
+    }
+    if (p.step == 1) {
+        for (; i + kLanes <= n; i += kLanes) {
+            Vector<T> rows[kLanes];
+            for (int k = 0; k < kLanes; ++k) rows[k] = in[i + k];
+            Transpose<T, 1>(rows);
+            for (int64_t j = 0; j < p.count; ++j) Store(out + p.at[j] + i, rows[j]);
+        }
+    }
+    for (; i < n; ++i) {
+        for (int64_t j = 0; j < p.count; ++j) out[p.at[j] + i * p.step] = in[i][j];
+    }
+}
+
+}  // namespace lanes
+}  // namespace
+}  // namespace CX_ISA
+}  // namespace chainerx::native

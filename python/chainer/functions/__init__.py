@@ -63,6 +63,9 @@ from chainer.functions.array.transpose_sequence import transpose_sequence
 from chainer.functions.array.vstack import vstack
 from chainer.functions.array.where import where
 from chainer.functions.attention.rotary_embedding import rotary_embedding
+from chainer.functions.attention.scaled_dot_product_attention import (
+    scaled_dot_product_attention,
+)
 from chainer.functions.connection.bilinear import bilinear
 from chainer.functions.connection.convolution_2d import convolution_2d
 from chainer.functions.connection.convolution_nd import (

@@ -258,3 +258,23 @@ def test_numpy_numbers_are_exact(name, number):
         np.random.seed(0)
         values.append(function(n).array)
     np.testing.assert_array_equal(*values)
+
+
+@on_each_kind
+def test_attention_drops_weights_in_training_only(make):
+    q = Variable(make(np.linspace(-1, 1, 60, dtype='f').reshape(20, 3)))
+    values = Variable(make(np.eye(20, dtype='f')))
+    np.random.seed(3)
+    y, other = (F.scaled_dot_product_attention(q, q, values, dropout_p=0.5) for _ in range(2))
+    np.random.seed(3)
+    again = F.scaled_dot_product_attention(q, q, values, dropout_p=0.5)
+    np.testing.assert_array_equal(as_numpy(y.array), as_numpy(again.array))
+    is_dropped = as_numpy(y.array) == 0
+    assert 100 < is_dropped.sum() < 300
+    assert (is_dropped != (as_numpy(other.array) == 0)).any()
+    # Backward draws the same again.
+    (gv,) = chainer.grad([y], [values], grad_outputs=[Variable(make(np.eye(20, dtype='f')))])
+    np.testing.assert_array_equal(as_numpy(gv.array).T == 0, is_dropped)
+    with chainer.using_config('train', False):
+        y = F.scaled_dot_product_attention(q, q, values, dropout_p=0.5)
+        assert (as_numpy(y.array) > 0).all()

@@ -1,7 +1,8 @@
 """Rows of chainer.functions.attention."""
 
-from functions.cases._table import Case, InvalidType, c, call, f, i, own
+from functions.cases._table import Case, InvalidType, b, c, call, f, i, own
 
+from cases.attention import attention
 from cases.rotary import rotary_embedding
 
 _X = f(2, 3, 4)
@@ -21,4 +22,20 @@ CASES = [
               (call(_X, own('float32', 3)), InvalidType, 'positions.dtype'),
               (call(_X, own('bool', 3)), InvalidType, 'positions.dtype'),
               (call(_X, base=0.0), ValueError, 'base is 0')]),
+    Case('scaled_dot_product_attention', ref=attention, tol=16, gtol=16,
+         cls='attention.scaled_dot_product_attention.ScaledDotProductAttention',
+         calls=[call(_X, _X, _X), call(_X, f(2, 5, 4), f(2, 5, 1), f(3, 5), scale=0.25),
+                call(_X, f(2, 4), f(2, 1), b(3, 2), 0.0, True),
+                call(f(4, 2, 3), f(2, 5, 3), f(2, 5, 2), enable_gqa=True)],
+         attributes=[{'dropout_p': 0.0, 'is_causal': False, 'scale': None, 'enable_gqa': False},
+                     {'scale': 0.25}, {'is_causal': True}, {'enable_gqa': True}],
+         bad=[(call(f(4), _X, _X), InvalidType, 'query.ndim'),
+              (call(_X, f(2, 3, 5), _X), InvalidType, 'key.shape'),
+              (call(_X, _X, f(2, 5, 4)), InvalidType, 'value.shape'),
+              (call(_X, _X, own('float64', 2, 3, 4)) , InvalidType, 'dtype'),
+              (call(_X, _X, _X, i(3, 3)), InvalidType, 'attn_mask'),
+              (call(f(3, 4), f(3, 4), f(3, 4), enable_gqa=True), InvalidType, 'ndim'),
+              (call(_X, _X, _X, f(3, 2)), ValueError, 'attn_mask.shape'),
+              (call(_X, f(3, 3, 4), f(3, 3, 4)), ValueError, 'key.shape'),
+              (call(_X, _X, _X, None, 1.0), ValueError, 'dropout_p is 1.0')]),
 ]  # fmt: skip

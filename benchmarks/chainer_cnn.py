@@ -7,19 +7,16 @@ same weights and are first checked to reach the same loss.
     python benchmarks/chainer_cnn.py --memory     # peaks of resident memory instead of times
 """
 
-import os
 import pathlib
-import re
-import subprocess
 import sys
 
 import chainer
 import chainer.functions as F
 import chainer.links as L
-import chainerx
 import numpy as np
 from chainer_train import fastest
 from harness import main, torch
+from peaks import compare, peak_memory
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / 'examples'))
@@ -188,50 +185,22 @@ def rows(bench):
         )
 
 
-def peak_memory(library, name='ResNet-18', batch_size=32, steps=4):
-    """Bytes that a process has at most above what it had before the network was made."""
-
-    def status(key):
-        text = pathlib.Path('/proc/self/status').read_text()
-        return int(re.search(rf'{key}:\s+(\d+) kB', text)[1]) * 1024
-
-    chainerx.set_num_threads(1)
-    torch.set_num_threads(1)
+def peak_of(library):
+    """Bytes that ResNet-18 needs at most, itself and some steps of training."""
+    name = 'ResNet-18'
     values = initial_values(name)
-    pathlib.Path('/proc/self/clear_refs').write_text('5')  # the peak starts anew
-    start = status('VmRSS')
     make = {'chainerx': chainer_step, 'torch': torch_step}[library]
-    step = make(name, batch_size, values)
-    for _ in range(steps):
-        step()
-    return status('VmHWM') - start
 
+    def run():
+        step = make(name, 32, values)
+        for _ in range(4):
+            step()
 
-def memory():
-    """Peak resident memory of ResNet-18 above the start, each library in a process of its own."""
-    peaks = {}
-    for library in ('chainerx', 'torch'):
-        code = f'import chainer_cnn; print(chainer_cnn.peak_memory({library!r}))'
-        done = subprocess.run(
-            [sys.executable, '-c', code], cwd=HERE, env=environment(), check=True,
-            stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        peaks[library] = int(done.stdout)
-    ratio = peaks['chainerx'] / peaks['torch']
-    figures = ', '.join(f'{k} {v / 2**20:.0f} MiB' for k, v in peaks.items())
-    print(f'peak memory of ResNet-18, batch 32: ratio {ratio:.3f} ({figures})')
-
-
-def environment():
-    """That of this process, with the folders from which it imports."""
-    return {
-        **os.environ,
-        'PYTHONPATH': os.pathsep.join(map(os.path.abspath, filter(None, sys.path))),
-    }
+    return peak_memory(run)
 
 
 if __name__ == '__main__':
     if '--memory' in sys.argv[1:]:
-        memory()
+        compare('chainer_cnn', 'ResNet-18, batch 32')
     else:
         main(rows, 'chainer_cnn', threads=(1, 2), rounds=10, round_seconds=0.01)

@@ -1,0 +1,95 @@
+"""Attention, batch 4, 8 heads of 64, forward and backward, against PyTorch.
+
+    python benchmarks/attention.py --memory      # peaks of resident memory instead of times
+
+Heads are views of the rows of matrices, as networks have them. Both libraries are first checked to
+give the same results and gradients.
+"""
+
+import sys
+
+import chainerx
+import numpy as np
+import torch
+from harness import main
+from peaks import compare, peak_memory
+
+BATCH, HEADS, WIDTH = 4, 8, 64
+LENGTHS = (128, 1024)
+IN_MEMORY = 4096
+
+
+class Peers:
+    """The same attention in both."""
+
+    def __init__(self, length, causal):
+        rng = np.random.default_rng(0)
+        shape = (BATCH, length, HEADS * WIDTH)
+        values = [rng.uniform(-2, 2, shape).astype('f') for _ in range(4)]
+        self.options = {'is_causal': causal}
+        self.x, self.gy = self.heads(map(chainerx.array, values), chainerx.swapaxes)
+        self.torch_x, self.torch_gy = self.heads(map(torch.tensor, values), torch.swapaxes)
+
+    def heads(self, arrays, swapaxes):
+        split = [swapaxes(x.reshape(BATCH, -1, HEADS, WIDTH), 1, 2) for x in arrays]
+        return split[:3], split[3]
+
+    def ours(self):
+        return chainerx.scaled_dot_product_attention(*self.x, **self.options)
+
+    def our_step(self):
+        return chainerx.grad([self.ours()], self.x, grad_outputs=[self.gy])
+
+    def theirs(self):
+        return torch.nn.functional.scaled_dot_product_attention(*self.torch_x, **self.options)
+
+    def their_step(self):
+        return torch.autograd.grad(self.theirs(), self.torch_x, self.torch_gy)
+
+    def require_grad(self):
+        for x in self.x:
+            x.require_grad()
+        for x in self.torch_x:
+            x.requires_grad_()
+
+    def check(self):
+        for a, b in zip(
+            (self.ours(), *self.our_step()), (self.theirs(), *self.their_step()), strict=True
+        ):
+            np.testing.assert_allclose(chainerx.to_numpy(a), b.detach().numpy(), 1e-3, 1e-4)
+
+
+def rows(bench):
+    """Forward without a graph, and forward with backward."""
+    for length in LENGTHS:
+        for causal in (False, True):
+            name = f'length {length}' + ', causal' * causal
+            if not any(bench.wants(n) for n in (name, f'{name}, forward')):
+                continue
+            peers = Peers(length, causal)
+            variables = {p: {'peers': peers} for p in ('chainerx', 'torch')}
+            bench.row(
+                f'{name}, forward',
+                {'chainerx': 'peers.ours()', 'torch': 'peers.theirs()'},
+                variables,
+                scope={'chainerx': chainerx.no_backprop_mode, 'torch': torch.no_grad},
+            )
+            peers.require_grad()
+            peers.check()
+            bench.row(
+                name, {'chainerx': 'peers.our_step()', 'torch': 'peers.their_step()'}, variables
+            )
+
+
+def peak_of(library):
+    """Bytes that a forward and backward pass needs at most, besides its arguments."""
+    peers = Peers(IN_MEMORY, False)
+    peers.require_grad()
+    return peak_memory(peers.our_step if library == 'chainerx' else peers.their_step)
+
+
+if __name__ == '__main__':
+    if '--memory' in sys.argv[1:]:
+        compare('attention', f'attention of length {IN_MEMORY}')
+    else:
+        main(rows, 'attention', threads=(1, 2), rounds=10, round_seconds=0.02)

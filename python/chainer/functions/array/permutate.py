@@ -6,7 +6,7 @@ import typing as tp
 
 import chainerx
 import numpy as np
-from chainerx._core import engine
+from chainerx._core import _scatter, engine
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction, _as_chainerx, _to_numpy
@@ -15,10 +15,9 @@ from chainer.utils import type_check
 
 
 def _place(x: chainerx.ndarray, indices: chainerx.ndarray, axis: int) -> chainerx.ndarray:
-    order = _to_numpy(indices)
-    inverse = np.empty_like(order)
-    inverse[order] = np.arange(len(order))
-    return chainerx.take(x, chainerx.array(inverse, device=x.device), axis)
+    n = len(indices)
+    inverse = _scatter(chainerx.arange(n, dtype='int64', device=x.device), indices, n)
+    return chainerx.take(x, inverse, axis)
 
 
 def _gradient(

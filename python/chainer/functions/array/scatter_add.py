@@ -4,46 +4,52 @@ from __future__ import annotations
 
 import typing as tp
 
-from chainerx._core import engine
+import chainerx
+from chainerx._core import _scatter, engine
 
-from chainer import backend, variable
-from chainer.function_node import FunctionNode
-from chainer.functions.array.get_item import get_item
+from chainer import variable
+from chainer._graph.builtin import BuiltinFunction
+from chainer.functions.array.get_item import _to_indices
 from chainer.utils import type_check
 
 
-class ScatterAdd(FunctionNode):
+def _add(a: chainerx.ndarray, b: chainerx.ndarray, slices: tp.Any) -> chainerx.ndarray:
+    all_ = chainerx.arange(a.size, dtype='int64', device=a.device).reshape(a.shape)
+    places = all_[_to_indices(slices)]
+    if places.shape != b.shape:
+        raise ValueError(f'scatter_add: a[slices] has shape {places.shape}, but b has {b.shape}')
+    added = _scatter(b.reshape(b.size), places.reshape(places.size), a.size).reshape(a.shape)
+    return a | added if a.dtype == 'bool' else a + added
+
+
+def _gradient(
+    gy: chainerx.ndarray, needed: tuple[bool, ...], inputs: None, y: None, slices: tp.Any
+) -> tuple[chainerx.ndarray | None, ...]:
+    return gy, gy[_to_indices(slices)] if needed[1] else None
+
+
+# Keeps the caller's indices alone.
+_scatter_add = engine.WithGradient('scatter_add', _add, _gradient, n_params=1, keeps='')
+
+
+class ScatterAdd(BuiltinFunction):
     """See `scatter_add`; ``slices`` is a tuple."""
 
-    def __init__(self, slices: tp.Any) -> None:
-        self.slices = slices if isinstance(slices, tuple) else (slices,)
+    slices: tuple[tp.Any, ...]
+
+    check_uses_attributes = False
+
+    def _prepare(self) -> None:
+        self.slices = _to_tuple(self.slices)
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('a', 'b'))
         a, b = in_types
         type_check.expect(a.dtype == b.dtype)
 
-    def forward(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
-        a, b = inputs
-        xp = backend.get_array_module(a)
-        slices = tuple(_to_index(s, xp) for s in self.slices)
-        shape = a[slices].shape
-        if shape != b.shape:
-            raise ValueError(f'scatter_add: a[slices] has shape {shape}, but b has {b.shape}')
-        a = a.copy()
-        xp.add.at(a, slices, b)
-        return (a,)
-
-    def backward(
-        self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[tp.Any, ...]
-    ) -> tp.Any:
-        (gy,) = grad_outputs
-        return tuple(gy if i == 0 else get_item(gy, self.slices) for i in target_input_indexes)
-
-
-def _to_index(index: tp.Any, xp: tp.Any) -> tp.Any:
-    index = variable.as_array(index)
-    return index if engine.kind(index) is None else xp.asarray(backend.from_chx(index))
+    @staticmethod
+    def compose(a: chainerx.ndarray, b: chainerx.ndarray, *, slices: tp.Any) -> chainerx.ndarray:
+        return tp.cast(chainerx.ndarray, _scatter_add(a, b, slices))
 
 
 def scatter_add(a: tp.Any, slices: tp.Any, b: tp.Any) -> variable.Variable:
@@ -61,9 +67,9 @@ def scatter_add(a: tp.Any, slices: tp.Any, b: tp.Any) -> variable.Variable:
         InvalidType: If dtypes differ.
         ValueError: If ``b`` is of another shape.
         IndexError: If an index is out of range.
-
-    Note:
-        Computed by NumPy or CuPy; chainerx arrays fall back to it.
     """
-    (y,) = ScatterAdd(slices).apply((a, b))
-    return y
+    return ScatterAdd.call(a, b, slices=_to_tuple(slices))
+
+
+def _to_tuple(slices: tp.Any) -> tuple[tp.Any, ...]:
+    return slices if isinstance(slices, tuple) else (slices,)

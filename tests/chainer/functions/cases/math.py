@@ -84,8 +84,8 @@ def _sparse(places, left, transa=False, transb=False):
     """A row of sparse_matmul, whose sparse matrix is made of its data."""
 
     def function(data, dense):
-        xp = chainer.backend.get_array_module(data)
-        row, col = (xp.asarray(np.array(x, 'int32')) for x in places[:2])
+        device = chainer.backend.get_device_from_array(getattr(data, 'array', data))
+        row, col = (device.send(np.array(x, 'int32')) for x in places[:2])
         sparse = CooMatrix(getattr(data, 'array', data), row, col, places[2])
         sparse.data = data
         a, b = (sparse, dense) if left else (dense, sparse)

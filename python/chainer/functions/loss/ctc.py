@@ -9,7 +9,7 @@ import chainerx
 import numpy as np
 from chainerx._core import _connectionist_temporal_classification
 
-from chainer import backend, variable
+from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
 from chainer.functions._index_errors import of_labels
 from chainer.functions.array.stack import stack
@@ -105,12 +105,12 @@ def connectionist_temporal_classification(
         raise ValueError(f'{_NAME}: blank_symbol is {blank_symbol}, expected at least 0')
     steps = _join_steps(x)
     n_steps, n_rows = steps.shape[:2]
-    xp = backend.get_device_from_array(steps.array).xp
+    device = steps.device
     if input_length is None:
-        input_length = xp.full((n_rows,), n_steps, np.int32)
+        input_length = device.send(np.full(n_rows, n_steps, np.int32))
     if label_length is None:
         n_labels = t.shape[1] if t.ndim == 2 else 0
-        label_length = xp.full((n_rows,), n_labels, np.int32)
+        label_length = device.send(np.full(n_rows, n_labels, np.int32))
     return ConnectionistTemporalClassification.call(
         input_length, label_length, t, steps, blank_symbol=int(blank_symbol), reduce=reduce
     )

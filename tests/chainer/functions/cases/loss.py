@@ -91,8 +91,8 @@ _DRAWN = np.array([[9, 3, 2], [9, 0, 0], [9, 4, 1]], 'int32')  # the first makes
 
 
 def _negative_sampling(x, t, w, sample_size=2, **kw):
-    xp = chainer.backend.get_array_module(x)
-    return F.negative_sampling(x, t, w, lambda _: xp.asarray(_DRAWN.copy()), sample_size, **kw)
+    device = chainer.backend.get_device_from_array(getattr(x, 'array', x))
+    return F.negative_sampling(x, t, w, lambda _: device.send(_DRAWN.copy()), sample_size, **kw)
 
 
 def negative_sampling(x, t, w, reduce='sum'):

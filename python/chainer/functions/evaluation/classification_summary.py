@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
-import numpy as np
+from chainerx._core import _scatter
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
@@ -38,31 +38,31 @@ class ClassificationSummary(BuiltinFunction):
         beta: float,
         ignore_label: int,
     ) -> tuple[chainerx.ndarray, ...]:
-        # Counted on the host, where the number of classes must be known, too.
-        predicted = chainerx.to_numpy(y.as_grad_stopped().argmax(1)).ravel()
-        labels = chainerx.to_numpy(t).ravel()
+        predicted = y.as_grad_stopped().argmax(1).reshape(t.size)
+        labels = t.reshape(t.size).astype('int64')
         if label_num is None:
-            label_num = int(labels.max(initial=-1)) + 1
-        kept = labels != ignore_label
-        predicted, labels = predicted[kept], labels[kept]
-        if (labels < 0).any():
+            label_num = int(labels.max()) + 1 if labels.size else 0
+        ignored = labels == ignore_label
+        if labels.size and int(least := chainerx.where(ignored, 0, labels).min()) < 0:
             raise ValueError(
-                f'classification_summary: t has label {labels.min()}, expected no negative ones '
+                f'classification_summary: t has label {int(least)}, expected no negative ones '
                 f'but ignore_label={ignore_label}'
             )
+        n = label_num
 
-        def count(values: np.ndarray) -> np.ndarray:
-            return np.bincount(values, minlength=label_num)[:label_num]
+        def count(places: chainerx.ndarray, counted: chainerx.ndarray) -> chainerx.ndarray:
+            """How many of each class; what is ignored, or of a class beyond, counts aside."""
+            places = chainerx.where(ignored, n, chainerx.minimum(places, n))
+            return _scatter(counted.astype('int64'), places, n + 1)[:n].astype('float64')
 
-        support = count(labels)
-        right = count(labels[predicted == labels])
-        with np.errstate(invalid='ignore'):
-            precision = right / count(predicted)
-            recall = right / support
-            weight = beta * beta
-            fbeta = (1 + weight) * precision * recall / (weight * precision + recall)
-        results = (precision, recall, fbeta, support.astype('int64'))
-        return tuple(chainerx.array(x, device=y.device) for x in results)
+        all_ = chainerx.ones_like(labels, device=y.device)
+        support = count(labels, all_)
+        right = count(labels, predicted == labels)
+        precision = right / count(predicted, all_)
+        recall = right / support
+        weight = beta * beta
+        fbeta = (1 + weight) * precision * recall / (weight * precision + recall)
+        return precision, recall, fbeta, support.astype('int64')
 
 
 def classification_summary(
@@ -95,7 +95,7 @@ def classification_summary(
         ValueError: If a label is negative and not ``ignore_label``.
 
     Note:
-        Counted by NumPy: arrays of another device are copied to the host.
+        The host reads the least label, and the greatest where ``label_num`` is None.
     """
     return ClassificationSummary.call(
         y, t, label_num=label_num, beta=beta, ignore_label=ignore_label

@@ -148,6 +148,22 @@ def _leaves(arguments):
             yield x
 
 
+@each(r for r in ROWS if not r.random)
+def test_on_another_device_than_the_default_one(row, async_toy):
+    """What a link adds to its inputs is made on their device; nothing falls back to NumPy."""
+    found = []
+    for name in ('@numpy', f'{async_toy}:1'):
+        link, device = make(row).to_device(name), chainer.get_device(name)
+        with chainer.using_config('chainerx_fallback', 'error'):
+            ys = run(row, link, draw(row, convert=device.send))
+            sum(F.sum(y) for y in ys).backward()
+        grads = [p.grad for _, p in sorted(link.namedparams()) if p.grad is not None]
+        assert all(device.is_array_supported(x) for x in (*(y.array for y in ys), *grads))
+        found.append([wide(y.array) for y in ys] + [wide(g) for g in grads])
+    for x, y in zip(*found, strict=True):
+        np.testing.assert_allclose(x, y, 1e-4, 1e-5)
+
+
 BAD = [(row, n) for row in ROWS for n in range(len(row.bad))]
 
 

@@ -162,6 +162,9 @@ class AsyncStream : public Stream {
     std::thread thread_;  // starts when the rest is there
 };
 
+// How often the host has waited for what a device has computed.
+std::atomic<int64_t> reads{0};
+
 class AsyncDevice : public Device, private chainerx::StreamPool {
  public:
     AsyncDevice(chainerx::Backend* backend, int index)
@@ -227,6 +230,7 @@ class AsyncDevice : public Device, private chainerx::StreamPool {
 
  protected:
     void ReadToHost(void* dst, const void* src, int64_t nbytes) override {
+        ++reads;
         AsyncStream& stream = Current();
         stream.Wait(stream.Put([dst, from = arena_.Show(src), nbytes] {
             if (nbytes != 0) std::memcpy(dst, from, static_cast<size_t>(nbytes));
@@ -300,5 +304,8 @@ class AsyncBackend : public chainerx::Backend {
 };
 
 }  // namespace
+
+// For tests of what stays on the device.
+extern "C" __attribute__((visibility("default"))) int64_t async_toy_reads() { return reads; }
 
 CX_BACKEND_PLUGIN(AsyncBackend)

@@ -27,13 +27,15 @@ class Picked(L.BlackOut):
     """Always draws the same."""
 
     def forward(self, x, t):
-        self.sample_data = self.xp.array(_SAMPLES, 'int32')
+        self.sample_data = self.device.send(np.array(_SAMPLES, 'int32'))
         return super().forward(x, t)
 
 
 class PickedNegatives(L.NegativeSampling):
     def forward(self, x, t):
-        self.sampler.sample = lambda shape: self.xp.array(np.resize(_SAMPLES, shape), 'int32')
+        self.sampler.sample = lambda shape: self.device.send(
+            np.resize(_SAMPLES, shape).astype('int32')
+        )
         return super().forward(x, t, reduce='no')
 
 

@@ -18,4 +18,9 @@ constexpr int64_t CountSaved(RecurrentCell cell) {
     return cell == RecurrentCell::kLstm || cell == RecurrentCell::kGru ? 4 : 0;
 }
 
+// Where the gates of cells are that get them ready: those of a unit side by side, (a, i, f, o), in
+// as many arrays as there are cells before; or all of a kind, then all of the next one, in one
+// array: a, i, o, and f for each cell before.
+enum class GateOrder : int8_t { kByUnit, kByGate };
+
 }  // namespace chainerx

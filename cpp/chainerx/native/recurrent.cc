@@ -11,30 +11,17 @@
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/recurrent_loops.h"
 #include "chainerx/native/recurrent_pack.h"
+#include "chainerx/native/wide.h"
 
 namespace chainerx::native {
 namespace {
 
 using Step = RecurrentSteps::Step;
 
-template <typename T>
-T* DataOf(const Array& x) {
-    return x.GetTotalSize() == 0 ? nullptr : reinterpret_cast<T*>(x.raw_data());
-}
-
 // An array that is not there stays so.
 template <typename T>
 T* Behind(T* x, int64_t n) {
     return x == nullptr ? nullptr : x + n;
-}
-
-template <typename T>
-const RecurrentLoops<T>& LoopsOf() {
-    if constexpr (sizeof(T) == 4) {
-        return recurrent_loops().f32;
-    } else {
-        return recurrent_loops().f64;
-    }
 }
 
 // Of how many parts a step is; blocks are the same for any number of them.
@@ -131,7 +118,7 @@ class ForwardPass {
             return Behind(x, row * numbers * depth_.size + unit);
         };
         const int64_t first = step.begin + row;
-        LoopsOf<T>().forward[static_cast<int>(cell_)](
+        RecurrentLoopsOf<T>().forward[static_cast<int>(cell_)](
             {rows, units, depth_.size, arrays_.z + first * gates_ * depth_.size + unit, product,
              width, Behind(arrays_.bias, unit), at(arrays_.h, row, 1), at(arrays_.c, row, 1),
              at(arrays_.ys, first, 1), at(arrays_.cs, first, 1), at(arrays_.saved, first, saved_)});
@@ -215,7 +202,7 @@ class BackwardPass {
         const auto at = [&](auto* x, int64_t row, int64_t numbers) {
             return Behind(x, row * numbers * depth_.size + unit);
         };
-        LoopsOf<T>().backward[static_cast<int>(cell_)](
+        RecurrentLoopsOf<T>().backward[static_cast<int>(cell_)](
             {rows.size(), depth_.units(block), depth_.size, at(arrays_.gys, first, 1),
              at(arrays_.ys, first, 1), at(arrays_.cs, first, 1), at(arrays_.saved, first, saved_),
              h + unit, Behind(c, unit), at(arrays_.gh, rows.begin, 1),
@@ -250,15 +237,6 @@ void FillStates(RecurrentSteps steps, const T* h0, const T* ys, int64_t size, T*
     }
 }
 
-template <typename F>
-void VisitWide(const Array& x, const F& f) {
-    if (x.dtype() == Dtype::kFloat32) {
-        f(float{});
-    } else {
-        f(double{});
-    }
-}
-
 RecurrentSteps StepsOf(const Array& sizes, const Array& ys, bool from_end) {
     return {reinterpret_cast<const int64_t*>(sizes.raw_data()), sizes.GetTotalSize(), ys.shape()[0],
             from_end};
@@ -274,16 +252,16 @@ void Recurrence(const Array& z, const Array& u, const Array& b, const Array& siz
         const RecurrentStep<T> arrays{0,
                                       0,
                                       ys.shape()[1],
-                                      DataOf<const T>(z),
+                                      DataOrNull<const T>(z),
                                       nullptr,
                                       0,
-                                      DataOf<const T>(b),
-                                      DataOf<T>(h),
-                                      DataOf<T>(c),
-                                      DataOf<T>(ys),
-                                      DataOf<T>(cs),
-                                      DataOf<T>(saved)};
-        ForwardPass<T>{cell, steps, DataOf<const T>(u), arrays, MostRows(steps)}.Run();
+                                      DataOrNull<const T>(b),
+                                      DataOrNull<T>(h),
+                                      DataOrNull<T>(c),
+                                      DataOrNull<T>(ys),
+                                      DataOrNull<T>(cs),
+                                      DataOrNull<T>(saved)};
+        ForwardPass<T>{cell, steps, DataOrNull<const T>(u), arrays, MostRows(steps)}.Run();
     });
 }
 CX_NATIVE_KERNEL(Recurrence)
@@ -308,25 +286,26 @@ void RecurrenceGrad(const Array& u, const Array& sizes, RecurrentCell cell, bool
         const RecurrentGradStep<T> arrays{0,
                                           0,
                                           size,
-                                          DataOf<const T>(gys),
-                                          DataOf<const T>(ys),
-                                          DataOf<const T>(cs),
-                                          DataOf<const T>(saved),
-                                          DataOf<const T>(h0),
-                                          DataOf<const T>(c0),
-                                          DataOf<T>(gh),
-                                          DataOf<T>(gc),
-                                          DataOf<T>(gz),
+                                          DataOrNull<const T>(gys),
+                                          DataOrNull<const T>(ys),
+                                          DataOrNull<const T>(cs),
+                                          DataOrNull<const T>(saved),
+                                          DataOrNull<const T>(h0),
+                                          DataOrNull<const T>(c0),
+                                          DataOrNull<T>(gh),
+                                          DataOrNull<T>(gc),
+                                          DataOrNull<T>(gz),
                                           is_gru ? gp.data() : nullptr};
-        BackwardPass<T>{cell, steps, DataOf<const T>(u), arrays, MostRows(steps)}.Run();
+        BackwardPass<T>{cell, steps, DataOrNull<const T>(u), arrays, MostRows(steps)}.Run();
         const T* grads = is_gru ? gp.data() : arrays.gz;
         if (gu.GetTotalSize() != 0) {
             const Scratch<T> states{steps.total * size};
             FillStates(steps, arrays.h, arrays.ys, size, states.data());
             Gemm<T>(true, false, wide, size, steps.total, grads, wide, states.data(), size,
-                    DataOf<T>(gu), size, false);
+                    DataOrNull<T>(gu), size, false);
         }
-        if (gb.GetTotalSize() != 0) SumOf(grads + 2 * size, steps.total, wide, size, DataOf<T>(gb));
+        if (gb.GetTotalSize() != 0)
+            SumOf(grads + 2 * size, steps.total, wide, size, DataOrNull<T>(gb));
     });
 }
 CX_NATIVE_KERNEL(RecurrenceGrad)

@@ -40,11 +40,38 @@ struct RecurrentGradStep {
     T* gp;  // of the product, where it is another; for a GRU
 };
 
-// By RecurrentCell.
+// Units of cells whose gates are given; see the kernel GatedCell. Rows of cells are `size` apart,
+// of which `n` are computed. Those of gates are as many times as far apart as there are gates.
+template <typename T>
+struct GatedCells {
+    int64_t rows{};
+    int64_t n{};
+    int64_t size{};
+    int64_t cell_at{};  // where the first one is, in arrays of cells
+    int64_t gate_at{};  // in arrays of gates: of the first gate
+    int64_t n_cells{};
+    const T* const* cs{};
+    const T* const* xs{};
+    T* c{};
+    T* h{};         // null for backward, which reads c
+    const T* gc{};  // null for zeros, as gh
+    const T* gh{};
+    T* const* gcs{};  // each null if unwanted, as those of gxs
+    T* const* gxs{};
+};
+
+// Of how gates lie: those of a unit side by side, in the four rows of a group, or each in one row.
+enum class GateLayout : int8_t { kAdjacent, kGroups, kRows };
+
+// By RecurrentCell; by GateLayout.
 template <typename T>
 struct RecurrentLoops {
     void (*forward[4])(const RecurrentStep<T>& step);
     void (*backward[4])(const RecurrentGradStep<T>& step);
+    void (*cells[3])(const GatedCells<T>& cells);
+    void (*cells_grad[3])(const GatedCells<T>& cells);
+    // y[r * y_row + j] = the product of row r of x with row j of w, both k long and adjacent.
+    void (*dots)(const T* x, int64_t rows, const T* w, int64_t n, int64_t k, T* y, int64_t y_row);
 };
 
 struct RecurrentUnit {
@@ -53,5 +80,14 @@ struct RecurrentUnit {
 };
 
 const RecurrentUnit& recurrent_loops();
+
+template <typename T>
+const RecurrentLoops<T>& RecurrentLoopsOf() {
+    if constexpr (sizeof(T) == 4) {
+        return recurrent_loops().f32;
+    } else {
+        return recurrent_loops().f64;
+    }
+}
 
 }  // namespace chainerx::native

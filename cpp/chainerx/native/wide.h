@@ -11,6 +11,22 @@ T* Data(const Array& x) {
     return reinterpret_cast<T*>(x.raw_data());
 }
 
+// Null for an array that has no elements.
+template <typename T>
+T* DataOrNull(const Array& x) {
+    return x.GetTotalSize() == 0 ? nullptr : Data<T>(x);
+}
+
+// Calls f with a float or a double, for an array of one of them.
+template <typename F>
+void VisitWide(const Array& x, const F& f) {
+    if (x.dtype() == Dtype::kFloat32) {
+        f(float{});
+    } else {
+        f(double{});
+    }
+}
+
 inline bool IsHalf(const Array& x) { return x.GetItemSize() == 2; }
 
 inline Array ToFloat32(const Array& x) {

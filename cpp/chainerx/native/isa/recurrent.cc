@@ -1,57 +1,13 @@
 // Units of recurrent networks, after the products: gates, and their gradients.
 #include "chainerx/native/recurrent_loops.h"
 
-#include "chainerx/native/isa/batch.h"
-#include "chainerx/native/isa/math.h"
+#include "chainerx/native/isa/dots.h"
+#include "chainerx/native/isa/gated_cells.h"
+#include "chainerx/native/isa/gates.h"
 
 namespace chainerx::native {
 namespace CX_ISA {
 namespace {
-
-// A batch of units, or the first n of one.
-template <typename T, bool kPart>
-struct Units {
-    int64_t n;
-
-    Batch<T> Get(const T* x) const {
-        if constexpr (kPart) {
-            return LoadPart(x, n);
-        } else {
-            return Batch<T>::load_unaligned(x);
-        }
-    }
-    void Set(T* x, const Batch<T>& y) const {
-        if constexpr (kPart) {
-            StorePart(x, y, n);
-        } else {
-            y.store_unaligned(x);
-        }
-    }
-    void SetIf(T* x, int64_t at, const Batch<T>& y) const {
-        if (x != nullptr) Set(x + at, y);
-    }
-};
-
-// Calls f(units, row, first unit).
-template <typename T, typename F>
-void ForUnits(int64_t rows, int64_t units, const F& f) {
-    constexpr int64_t kSize = Batch<T>::size;
-    for (int64_t r = 0; r < rows; ++r) {
-        int64_t j = 0;
-        for (; j + kSize <= units; j += kSize) f(Units<T, false>{kSize}, r, j);
-        if (j < units) f(Units<T, true>{units - j}, r, j);
-    }
-}
-
-// d sigmoid, d tanh: from their values.
-template <typename B>
-B SigmoidSlope(const B& y) {
-    return y * (B(1) - y);
-}
-template <typename B>
-B TanhSlope(const B& y) {
-    return B(1) - y * y;
-}
 
 template <typename T>
 void Lstm(const RecurrentStep<T>& s) {
@@ -66,7 +22,7 @@ void Lstm(const RecurrentStep<T>& s) {
         const Batch<T> f = math::Sigmoid(gate(1));
         const Batch<T> a = math::Tanh(gate(2));
         const Batch<T> o = math::Sigmoid(gate(3));
-        const Batch<T> c = f * at.Get(s.c + row) + i * a;
+        const Batch<T> c = CellOf<Batch<T>>({i, f, a}, at.Get(s.c + row));
         const Batch<T> h = o * math::Tanh(c);
         at.Set(s.c + row, c);
         at.Set(s.h + row, h);
@@ -91,11 +47,12 @@ void LstmGrad(const RecurrentGradStep<T>& s) {
         const Batch<T> t = math::Tanh(at.Get(s.cs + row));
         Batch<T> gh = at.Get(s.gh + row);
         if (s.gys != nullptr) gh += at.Get(s.gys + row);
-        const Batch<T> gc = at.Get(s.gc + row) + gh * o * TanhSlope(t);
-        at.Set(s.gz + gates, gc * a * SigmoidSlope(i));
-        at.Set(s.gz + gates + s.size, gc * at.Get(s.c + row) * SigmoidSlope(f));
-        at.Set(s.gz + gates + 2 * s.size, gc * i * TanhSlope(a));
-        at.Set(s.gz + gates + 3 * s.size, gh * t * SigmoidSlope(o));
+        const Batch<T> gc = at.Get(s.gc + row) + OfCell(gh, o, t);
+        const CellGates<Batch<T>> g = GateGrads<Batch<T>>({i, f, a}, at.Get(s.c + row), gc);
+        at.Set(s.gz + gates, g.i);
+        at.Set(s.gz + gates + s.size, g.f);
+        at.Set(s.gz + gates + 2 * s.size, g.a);
+        at.Set(s.gz + gates + 3 * s.size, OfOutputGate(gh, o, t));
         at.Set(s.gc + row, gc * f);
         at.Set(s.gh + row, Batch<T>(T(0)));
     });
@@ -174,7 +131,12 @@ void PlainGrad(const RecurrentGradStep<T>& s) {
 template <typename T>
 constexpr RecurrentLoops<T> kLoops{
     {&Lstm<T>, &Gru<T>, &Plain<T, true>, &Plain<T, false>},
-    {&LstmGrad<T>, &GruGrad<T>, &PlainGrad<T, true>, &PlainGrad<T, false>}};
+    {&LstmGrad<T>, &GruGrad<T>, &PlainGrad<T, true>, &PlainGrad<T, false>},
+    {&Cells<T, GateLayout::kAdjacent>, &Cells<T, GateLayout::kGroups>,
+     &Cells<T, GateLayout::kRows>},
+    {&CellsGrad<T, GateLayout::kAdjacent>, &CellsGrad<T, GateLayout::kGroups>,
+     &CellsGrad<T, GateLayout::kRows>},
+    &Dots<T>};
 
 }  // namespace
 }  // namespace CX_ISA

@@ -8,30 +8,14 @@ import chainerx
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
-from chainer._graph.gradients import recomputed
-from chainer.functions.rnn._gates import split_gates
+from chainer._graph.declaration import routine
 from chainer.utils import type_check
-
-
-def _compute_cell(c_prev: chainerx.ndarray, x: chainerx.ndarray) -> chainerx.ndarray:
-    a, i, f, _ = split_gates(x)
-    n = len(x)
-    c = chainerx.tanh(a) * chainerx.sigmoid(i) + chainerx.sigmoid(f) * c_prev[:n]
-    return c if n == len(c_prev) else chainerx.concatenate([c, c_prev[n:]], 0)
-
-
-def _compute_output(c: chainerx.ndarray, x: chainerx.ndarray) -> chainerx.ndarray:
-    *_, o = split_gates(x)
-    return chainerx.sigmoid(o) * chainerx.tanh(c[: len(x)])
-
-
-# Neither keeps its gates.
-_cell = recomputed('lstm', _compute_cell)
-_output = recomputed('lstm', _compute_output)
 
 
 class LSTM(BuiltinFunction):
     """See `lstm`."""
+
+    compose = routine(chainerx.lstm)
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('c', 'x'))
@@ -46,13 +30,6 @@ class LSTM(BuiltinFunction):
         type_check.expect(x.shape[0] <= c.shape[0], x.shape[1] == 4 * c.shape[1])
         for i in range(2, type_check.eval(c.ndim)):
             type_check.expect(x.shape[i] == c.shape[i])
-
-    @staticmethod
-    def compose(
-        c_prev: chainerx.ndarray, x: chainerx.ndarray
-    ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
-        c = _cell(c_prev, x)
-        return c, _output(c, x)
 
 
 def lstm(c_prev: tp.Any, x: tp.Any) -> tuple[variable.Variable, variable.Variable]:

@@ -8,38 +8,14 @@ import chainerx
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
-from chainer._graph.gradients import recomputed
-from chainer.functions.rnn._gates import split_gates
+from chainer._graph.declaration import routine
 from chainer.utils import type_check
-
-
-def _compute_cell(
-    c_prev1: chainerx.ndarray,
-    c_prev2: chainerx.ndarray,
-    x1: chainerx.ndarray,
-    x2: chainerx.ndarray,
-) -> chainerx.ndarray:
-    a1, i1, f1, _ = split_gates(x1)
-    a2, i2, f2, _ = split_gates(x2)
-    c = chainerx.tanh(a1) * chainerx.sigmoid(i1) + chainerx.sigmoid(f1) * c_prev1
-    return c + chainerx.tanh(a2) * chainerx.sigmoid(i2) + chainerx.sigmoid(f2) * c_prev2
-
-
-def _compute_output(
-    c: chainerx.ndarray, x1: chainerx.ndarray, x2: chainerx.ndarray
-) -> chainerx.ndarray:
-    *_, o1 = split_gates(x1)
-    *_, o2 = split_gates(x2)
-    return chainerx.sigmoid(o1 + o2) * chainerx.tanh(c)
-
-
-# Neither keeps its gates.
-_cell = recomputed('slstm', _compute_cell)
-_output = recomputed('slstm', _compute_output)
 
 
 class SLSTM(BuiltinFunction):
     """See `slstm`."""
+
+    compose = routine(chainerx.slstm)
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('c_prev1', 'c_prev2', 'x1', 'x2'))
@@ -63,16 +39,6 @@ class SLSTM(BuiltinFunction):
         )
         for i in range(2, type_check.eval(c1.ndim)):
             type_check.expect(x1.shape[i] == c1.shape[i], x2.shape[i] == c1.shape[i])
-
-    @staticmethod
-    def compose(
-        c_prev1: chainerx.ndarray,
-        c_prev2: chainerx.ndarray,
-        x1: chainerx.ndarray,
-        x2: chainerx.ndarray,
-    ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
-        c = _cell(c_prev1, c_prev2, x1, x2)
-        return c, _output(c, x1, x2)
 
 
 def slstm(

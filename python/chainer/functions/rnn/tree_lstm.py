@@ -8,32 +8,14 @@ import chainerx
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
-from chainer._graph.gradients import recomputed
+from chainer._graph.declaration import routine
 from chainer.utils import type_check
-
-
-def _compute_cell(*inputs: chainerx.ndarray) -> chainerx.ndarray:
-    *cells, x = inputs
-    a, i, _, *forget = chainerx.split(x, 3 + len(cells), 1)
-    c = chainerx.tanh(a) * chainerx.sigmoid(i)
-    for f, cell in zip(forget, cells, strict=True):
-        c = c + chainerx.sigmoid(f) * cell
-    return c
-
-
-def _compute_output(c: chainerx.ndarray, x: chainerx.ndarray, n_gates: int) -> chainerx.ndarray:
-    o = chainerx.split(x, n_gates, 1)[2]
-    return chainerx.sigmoid(o) * chainerx.tanh(c)
-
-
-# Neither keeps its gates.
-_cell = recomputed('tree_lstm', _compute_cell)
-_output = recomputed('tree_lstm', _compute_output, n_params=1)
 
 
 class TreeLSTM(BuiltinFunction):
     """See `tree_lstm`."""
 
+    compose = routine(chainerx.tree_lstm)
     is_called = True
 
     def check_type_forward(self, in_types: tp.Any) -> None:
@@ -44,11 +26,6 @@ class TreeLSTM(BuiltinFunction):
             type_check.expect(c.dtype.kind == 'f', c.ndim >= 2, x.dtype == c.dtype)
             type_check.expect(c.ndim == x.ndim, x.shape[0] == c.shape[0])
             type_check.expect(x.shape[1] == (3 + n) * c.shape[1], x.shape[2:] == c.shape[2:])
-
-    @staticmethod
-    def compose(*inputs: chainerx.ndarray) -> tuple[chainerx.ndarray, chainerx.ndarray]:
-        c = _cell(*inputs)
-        return c, _output(c, inputs[-1], len(inputs) + 2)
 
 
 def tree_lstm(*inputs: tp.Any) -> tuple[variable.Variable, variable.Variable]:

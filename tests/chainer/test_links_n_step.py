@@ -175,11 +175,49 @@ def test_other_functions_may_be_applied():
     )
 
 
+@pytest.mark.parametrize('kind', KINDS)
+@pytest.mark.parametrize('lengths', [(3, 3), (1,), (2, 4, 0, 4, 1), (0, 0)], ids=str)
+def test_sequences_and_steps_agree(kind, lengths, device):
+    """A subclass with functions of its own computes step by step, our links all at once."""
+    link = make(kind, 2, 3, 5, 0).to_device(device)
+    cls = type(link)
+    own = type('Own', (cls,), {'rnn': lambda self, *args: cls.rnn(self, *args)})
+    other = make(kind, 2, 3, 5, 0).to_device(device)
+    other.__class__ = own
+    rng = np.random.default_rng(0)
+    xs = [rng.normal(size=(n, 3)).astype('f') for n in lengths]
+    directions = 2 if 'Bi' in kind else 1
+    states = rng.normal(size=(link.n_cells, 2 * directions, len(xs), 5)).astype('f')
+    results = []
+    for each in (link, other):
+        leaves = [chainer.Variable(device.send(x)) for x in (*states, *xs)]
+        *lasts, ys = call(each, leaves[len(states) :], leaves[: len(states)])
+        assert isinstance(ys, list)
+        outputs = [*lasts, *ys]
+        sum(F.sum(y * y) for y in outputs).backward()
+        gradients = [x.grad for x in (*leaves, *each.params()) if x.grad is not None]
+        results.append([to_numpy(x) for x in (*outputs, *gradients)])
+    assert len(results[0]) == len(results[1])
+    for y, e in zip(*results, strict=True):
+        np.testing.assert_allclose(y, e, 2e-5, 2e-5)
+
+
+def test_hooks_see_one_function():
+    link = make('BiGRU', 1, 3, 2, 0)
+    with chainer.function_hooks.TimerHook() as hook:
+        _, ys = call(link, [X[:2], X])
+    assert [name for name, _ in hook.call_history][-1:] == ['NStepBiGRU']
+    creator = ys[0].creator
+    assert isinstance(creator, F.rnn.n_step_gru.NStepBiGRU)
+    assert (creator.n_layers, creator.dropout_ratio) == (1, 0)
+    assert len(creator.inputs) == 1 + 2 * 12 + 2
+
+
 def test_raw_arrays_of_chainerx():
     link = make('LSTM', 1, 3, 2, 0).to_device('native:0')
     _, _, (y,) = call(link, [chainerx.array(X)])
     assert isinstance(y.array, chainerx.ndarray)
-    assert y.creator.label == 'TransposeSequence'
+    assert y.creator.label == 'NStepLSTM'
 
 
 def test_snapshot(tmp_path):

@@ -15,6 +15,8 @@ SHAPES = {
     'more states': (1, (19, 5), 40, 33),
     'deep': (1, (3, 2), 5, 350),
     'wide': (1, (75, 74), 3, 20),
+    'one step': (2, (1,), 50, 70),
+    'one step of some': (1, (7,), 33, 35),
 }
 CELLS = [(cell, n) for cell in GATES for n in (1, 2)]
 each_cell = pytest.mark.parametrize(('cell', 'directions'), CELLS)

@@ -1,10 +1,14 @@
 #include "chainerx/ops/recurrent.h"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
+#include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/dropout.h"
+#include "chainerx/ops/indexing.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/operators.h"
 #include "chainerx/ops/recurrent_recorded.h"
@@ -165,15 +169,27 @@ std::pair<Array, Array> BiasesOf(RecurrentCell cell, const Arrays& bs, Dtype dty
             AsType(bs[5], dtype, false)};
 }
 
+bool IsInGraph(const Arrays& arrays) {
+    return std::any_of(arrays.begin(), arrays.end(), internal::IsBackpropRequiredAny);
+}
+
 internal::RecurrentResult RunLayer(const NStep& n, const Array& sizes, const Array& x, int64_t i,
                                    const Array& h, const Array& c, Dtype dtype) {
-    const Arrays& ws = n.ws[static_cast<size_t>(i)];
+    const internal::RecurrentParameters apart{n.ws[static_cast<size_t>(i)],
+                                              n.bs[static_cast<size_t>(i)]};
+    const bool is_step =
+        internal::IsForStep(x.device(), sizes.GetTotalSize(), x.shape()[0], n.units());
+    if (is_step && !IsInGraph(apart.ws) && !IsInGraph(apart.bs) && !IsInGraph({x, h}) &&
+        (c.is_null() || !internal::IsBackpropRequiredAny(c))) {
+        return internal::RunStep(n.cell, x, apart, h, c);
+    }
     const int64_t gates = CountGates(n.cell);
-    const auto [bias, b] = BiasesOf(n.cell, n.bs[static_cast<size_t>(i)], dtype);
+    const auto [bias, b] = BiasesOf(n.cell, apart.bs, dtype);
     const bool reverse = n.options.is_bidirectional && i % 2 == 1;
     return internal::RecordedRecurrence(
         {n.cell, reverse, sizes},
-        {x, Join(ws, 0, gates, dtype), bias, Join(ws, gates, 2 * gates, dtype), h, b, c});
+        {x, Join(apart.ws, 0, gates, dtype), bias, Join(apart.ws, gates, 2 * gates, dtype), h, b, c,
+         is_step ? &apart : nullptr});
 }
 
 // The states of each layer and direction.
@@ -192,27 +208,21 @@ Array Stacked(const Arrays& states, const Shape& shape, Dtype dtype) {
     return AsType(Reshape(all, shape), dtype, false);
 }
 
-NStepResult Run(const NStep& n) {
-    Dtype dtype = n.hx.dtype();
-    CheckStates(n, &dtype);
-    CheckParameters(n, CheckSteps(n, &dtype), &dtype);
+// All steps, one after the other: so many rows of x each.
+struct Steps {
+    Array x;
+    const std::vector<int64_t>& sizes;
+};
 
+// The last states, and as `ys` one array of all steps. What is given has been checked.
+NStepResult RunSteps(const NStep& n, const Steps& steps, Dtype dtype) {
     // Sums of 16-bit floats are made, and kept from step to step, in float32.
     const Dtype wide = dtype == Dtype::kFloat64 ? dtype : Dtype::kFloat32;
-    std::vector<int64_t> sizes;
-    std::vector<int64_t> ends;
-    for (const Array& x : n.xs) {
-        sizes.push_back(x.shape()[0]);
-        ends.push_back((ends.empty() ? 0 : ends.back()) + sizes.back());
-    }
     const Arrays hs = StatesOf(n, &n.hx, wide);
     const Arrays cs = StatesOf(n, n.cx, wide);
-    NStepResult result{n.hx, n.cx != nullptr ? *n.cx : Array{}, {}};
-    if (n.xs.empty()) return result;
-
-    const Array steps = Array::FromHost(sizes, {static_cast<int64_t>(sizes.size())}, n.hx.device());
-    Array x = n.xs.size() == 1 ? n.xs[0] : Concatenate(n.xs, 0);
-    x = AsType(x, wide, false);
+    const Array sizes =
+        Array::FromHost(steps.sizes, {static_cast<int64_t>(steps.sizes.size())}, n.hx.device());
+    Array x = AsType(steps.x, wide, false);
     Arrays hys;
     Arrays cys;
     for (int64_t layer = 0; layer < n.options.n_layers; ++layer) {
@@ -224,19 +234,139 @@ NStepResult Run(const NStep& n) {
         Arrays ys;
         for (int64_t i = layer * n.directions(); i < (layer + 1) * n.directions(); ++i) {
             const auto at = static_cast<size_t>(i);
-            const internal::RecurrentResult y = RunLayer(n, steps, x, i, hs[at], cs[at], wide);
+            const internal::RecurrentResult y = RunLayer(n, sizes, x, i, hs[at], cs[at], wide);
             ys.push_back(y.ys);
             hys.push_back(y.h);
             cys.push_back(y.c);
         }
         x = ys.size() == 1 ? ys[0] : Concatenate(ys, 1);
     }
-    result.hy = Stacked(hys, n.hx.shape(), dtype);
-    if (n.cx != nullptr) result.cy = Stacked(cys, n.hx.shape(), dtype);
-    ends.pop_back();
-    result.ys = Split(AsType(x, dtype, false), ends, 0);
-    return result;
+    return {Stacked(hys, n.hx.shape(), dtype),
+            n.cx != nullptr ? Stacked(cys, n.hx.shape(), dtype) : Array{},
+            {AsType(x, dtype, false)}};
 }
+
+// Parts of x, of so many rows each.
+Arrays SplitRows(const Array& x, const std::vector<int64_t>& sizes) {
+    if (sizes.size() == 1) return {x};
+    std::vector<int64_t> ends;
+    for (int64_t size : sizes) ends.push_back((ends.empty() ? 0 : ends.back()) + size);
+    ends.pop_back();
+    return Split(x, ends, 0);
+}
+
+Array JoinRows(const Arrays& arrays) {
+    return arrays.size() == 1 ? arrays[0] : Concatenate(arrays, 0);
+}
+
+NStepResult Run(const NStep& n) {
+    Dtype dtype = n.hx.dtype();
+    CheckStates(n, &dtype);
+    CheckParameters(n, CheckSteps(n, &dtype), &dtype);
+    if (n.xs.empty()) return {n.hx, n.cx != nullptr ? *n.cx : Array{}, {}};
+    std::vector<int64_t> sizes;
+    for (const Array& x : n.xs) sizes.push_back(x.shape()[0]);
+    NStepResult y = RunSteps(n, {JoinRows(n.xs), sizes}, dtype);
+    y.ys = SplitRows(y.ys[0], sizes);
+    return y;
+}
+
+// ---- sequences instead of steps ----------------------------------------------------------------
+
+int64_t CheckSequences(const NStep& n, Dtype* dtype) {
+    if (static_cast<int64_t>(n.xs.size()) != n.hx.shape()[1]) {
+        throw DimensionError{n.op,          ": hx.shape[1] is ", n.hx.shape()[1],
+                             ", expected ", n.xs.size(),         ", the number of sequences"};
+    }
+    for (size_t i = 0; i < n.xs.size(); ++i) {
+        const Array& x = n.xs[i];
+        const Name name{"xs", static_cast<int64_t>(i)};
+        CheckArray(n, name, x, dtype);
+        if (x.ndim() != 2 || x.shape()[1] != n.xs[0].shape()[1]) {
+            throw DimensionError{n.op,           ": ",
+                                 name.text(),    ".shape is ",
+                                 x.shape(),      ", expected (length, features), as xs[0], of ",
+                                 n.xs[0].shape()};
+        }
+    }
+    return n.xs[0].shape()[1];
+}
+
+// Where the rows of sequences are, as steps have them.
+class Order {
+ public:
+    explicit Order(const Arrays& xs) {
+        for (const Array& x : xs) lengths_.push_back(x.shape()[0]);
+        places_.resize(xs.size());
+        std::iota(places_.begin(), places_.end(), int64_t{0});
+        std::stable_sort(places_.begin(), places_.end(),
+                         [this](int64_t a, int64_t b) { return length(a) > length(b); });
+        is_sorted_ = std::is_sorted(places_.begin(), places_.end());
+        auto active = static_cast<int64_t>(xs.size());
+        for (int64_t t = 0; t < length(places_[0]); ++t) {
+            while (length(places_[static_cast<size_t>(active) - 1]) <= t) --active;
+            sizes_.push_back(active);
+        }
+        is_even_ = length(places_[0]) == length(places_.back());
+    }
+    const std::vector<int64_t>& sizes() const { return sizes_; }
+
+    Array ToSteps(const Arrays& xs) const {
+        const Array x = JoinRows(xs);
+        if (xs.size() == 1) return x;
+        return is_even_ ? Turned(x, n(), length(0)) : Take(x, Rows(x.device(), false), 0);
+    }
+    Arrays ToSequences(const Array& y) const {
+        if (n() == 1) return {y};
+        return SplitRows(is_even_ ? Turned(y, length(0), n()) : Take(y, Rows(y.device(), true), 0),
+                         lengths_);
+    }
+    // States of longer sequences come first; or back to where they were.
+    Array Sorted(const Array& states, bool back) const {
+        if (is_sorted_) return states;
+        std::vector<int64_t> from = places_;
+        if (back) {
+            for (size_t k = 0; k < places_.size(); ++k) {
+                from[static_cast<size_t>(places_[k])] = static_cast<int64_t>(k);
+            }
+        }
+        return Take(states, Array::FromHost(from, {n()}, states.device()), 1);
+    }
+
+ private:
+    int64_t n() const { return static_cast<int64_t>(lengths_.size()); }
+    int64_t length(int64_t i) const { return lengths_[static_cast<size_t>(i)]; }
+
+    static Array Turned(const Array& x, int64_t n, int64_t m) {
+        const int64_t width = x.shape()[1];
+        return Reshape(Transpose(Reshape(x, {n, m, width}), Axes{1, 0, 2}), {n * m, width});
+    }
+    // For each row of the steps that of the sequences, or the other way round.
+    Array Rows(Device& device, bool back) const {
+        std::vector<int64_t> begins{0};
+        for (int64_t length : lengths_) begins.push_back(begins.back() + length);
+        std::vector<int64_t> rows(static_cast<size_t>(begins.back()));
+        int64_t row = 0;
+        for (size_t t = 0; t < sizes_.size(); ++t) {
+            for (int64_t k = 0; k < sizes_[t]; ++k, ++row) {
+                const auto sequence = static_cast<size_t>(places_[static_cast<size_t>(k)]);
+                const int64_t at = begins[sequence] + static_cast<int64_t>(t);
+                if (back) {
+                    rows[static_cast<size_t>(at)] = row;
+                } else {
+                    rows[static_cast<size_t>(row)] = at;
+                }
+            }
+        }
+        return Array::FromHost(rows, {begins.back()}, device);
+    }
+
+    std::vector<int64_t> lengths_;
+    std::vector<int64_t> places_;  // of the longest sequence, and so on
+    std::vector<int64_t> sizes_;   // of steps
+    bool is_sorted_;
+    bool is_even_;
+};
 
 }  // namespace
 
@@ -258,6 +388,29 @@ NStepResult NStepRnn(const NStepOptions& options, const Array& hx, const ArrayLi
     const RecurrentCell cell =
         activation == RnnActivation::kTanh ? RecurrentCell::kTanh : RecurrentCell::kRelu;
     return Run({op, cell, options, hx, nullptr, ws, bs, xs});
+}
+
+NStepResult NStepSequences(RecurrentCell cell, const NStepOptions& options, const Array& hx,
+                           const Array* cx, const ArrayLists& ws, const ArrayLists& bs,
+                           const std::vector<Array>& xs) {
+    NStep n{"n_step_sequences", cell, options, hx, cx, ws, bs, xs};
+    if (xs.empty()) throw DimensionError{n.op, ": there is no sequence, expected at least 1"};
+    Dtype dtype = hx.dtype();
+    CheckStates(n, &dtype);
+    CheckParameters(n, CheckSequences(n, &dtype), &dtype);
+    const Order order{xs};
+    if (order.sizes().empty()) {
+        const Array y = Zeros({0, n.directions() * n.units()}, dtype, hx.device());
+        return {hx, cx != nullptr ? *cx : Array{}, Arrays(xs.size(), y)};
+    }
+    const Array h = order.Sorted(hx, false);
+    const Array c = cx != nullptr ? order.Sorted(*cx, false) : Array{};
+    const NStep sorted{n.op, cell, options, h, cx != nullptr ? &c : nullptr, ws, bs, xs};
+    NStepResult y = RunSteps(sorted, {order.ToSteps(xs), order.sizes()}, dtype);
+    y.hy = order.Sorted(y.hy, true);
+    if (cx != nullptr) y.cy = order.Sorted(y.cy, true);
+    y.ys = order.ToSequences(y.ys[0]);
+    return y;
 }
 
 }  // namespace chainerx

@@ -43,6 +43,12 @@ CX_API NStepResult NStepRnn(const NStepOptions& options, const Array& hx, const 
                             const ArrayLists& bs, const std::vector<Array>& xs,
                             RnnActivation activation = RnnActivation::kTanh);
 
+// Of whole sequences, (length, features), in any order, as many as hx.shape[1]; at least one. Gives
+// as many, in their order. cx is null where cells have no such state. For chainer.
+CX_API NStepResult NStepSequences(RecurrentCell cell, const NStepOptions& options, const Array& hx,
+                                  const Array* cx, const ArrayLists& ws, const ArrayLists& bs,
+                                  const std::vector<Array>& xs);
+
 // ---- recurrent_steps.cc: single steps ----
 
 struct LstmState {

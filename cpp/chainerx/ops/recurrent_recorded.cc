@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include "chainerx/autograd/backward.h"
 #include "chainerx/autograd/record.h"
-#include "chainerx/autograd/scopes.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/recurrent.h"
 #include "chainerx/ops/activation.h"
+#include "chainerx/ops/composed_grad.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/hyperbolic.h"
 #include "chainerx/ops/linalg.h"
@@ -59,7 +57,7 @@ Array WithRest(const Array& first, const Array& rest) {
 }
 
 RecurrentResult Composed(const RecurrentLayer& layer, const RecurrentInputs& in) {
-    const auto& [x, w, bias, u, h, b, c] = in;
+    const auto& [x, w, bias, u, h, b, c, apart] = in;
     const Array z = Linear(x, w, bias);
     const std::vector<int64_t> sizes = layer.sizes.ToHost<int64_t>();
     const auto n = static_cast<int64_t>(sizes.size());
@@ -146,34 +144,18 @@ void SavedLayer::operator()(GradContext& context) const {
 
 // Gradients that have gradients: those of the composition.
 void SavedLayer::Differentiate(GradContext& context, const Array (&in)[kPlaces]) const {
-    const ForceBackpropModeScope force{*in[kX].device().context()};
-    Array views[kPlaces];  // since the inputs themselves are not to become leaves
-    std::vector<ConstArrayRef> targets;
-    std::vector<int> places_of_targets;
-    for (int i = 0; i < kPlaces; ++i) {
-        if (!Has(static_cast<Place>(i))) continue;
-        views[i] = MakeView(in[i]);
-        if (!Wants(context, static_cast<Place>(i))) continue;
-        views[i].RequireGrad();
-        targets.emplace_back(views[i]);
-        places_of_targets.push_back(places[i]);
+    std::vector<Array> inputs;
+    for (const Array& x : in) {
+        if (!x.is_null()) inputs.push_back(x);
     }
-    const RecurrentResult y = Composed(
-        layer, {views[kX], views[kW], views[kBias], views[kU], views[kH], views[kB], views[kC]});
-    const Array* outputs[] = {&y.ys, &y.h, &y.c};
-    std::vector<ConstArrayRef> from;
-    std::vector<std::optional<Array>> grads;
-    for (int i = 0; i < context.output_count(); ++i) {
-        if (!context.HasOutputGrad(i)) continue;
-        from.emplace_back(*outputs[i]);
-        grads.emplace_back(context.output_grad(i));
-    }
-    if (from.empty()) return;
-    const std::vector<std::optional<Array>> found =
-        Grad(from, targets, std::nullopt, DoubleBackpropOption::kEnable, false, false, grads);
-    for (size_t i = 0; i < found.size(); ++i) {
-        if (found[i]) context.SetInputGrad(places_of_targets[i], *found[i]);
-    }
+    GradOfComposition(context, inputs, [this](const std::vector<Array>& views) {
+        const auto at = [&](Place place) {
+            return Has(place) ? views[static_cast<size_t>(places[place])] : Array{};
+        };
+        const RecurrentResult y =
+            Composed(layer, {at(kX), at(kW), at(kBias), at(kU), at(kH), at(kB), at(kC)});
+        return std::vector<Array>{y.ys, y.h, y.c};
+    });
 }
 
 void SavedLayer::Compute(GradContext& context, const Array (&in)[kPlaces]) const {
@@ -210,10 +192,39 @@ void SavedLayer::Compute(GradContext& context, const Array (&in)[kPlaces]) const
     set(kC, [&] { return gc; });
 }
 
+void CallStep(RecurrentCell cell, const Array& x, const RecurrentParameters& parameters,
+              const Array& h, const Array& c, const Array& ys, const Array& cs,
+              const Array& saved) {
+    std::vector<Array> arrays;
+    for (const auto* list : {&parameters.ws, &parameters.bs}) {
+        for (const Array& a : *list) arrays.push_back(AsType(Contiguous(a), x.dtype(), false));
+    }
+    const std::vector<ConstArrayRef> refs{arrays.begin(), arrays.end()};
+    const std::span<const ConstArrayRef> all{refs};
+    const size_t n = parameters.ws.size();
+    CallOn<kernels::RecurrenceStep>(x.device(), Contiguous(x), all.first(n), all.subspan(n), cell,
+                                    h, c, ys, cs, saved);
+}
+
 }  // namespace
 
+bool IsForStep(Device& device, int64_t n_steps, int64_t rows, int64_t units) {
+    constexpr int64_t kFewRows = 16;
+    return n_steps == 1 && rows != 0 && rows <= kFewRows && units != 0 &&
+           HasKernel<kernels::RecurrenceStep>(device);
+}
+
+RecurrentResult RunStep(RecurrentCell cell, const Array& x, const RecurrentParameters& parameters,
+                        const Array& h, const Array& c) {
+    const Array none = None(x);
+    const RecurrentResult y{EmptyUnchecked({x.shape()[0], h.shape()[1]}, x.dtype(), x.device()),
+                            CopyOf(h), c.is_null() ? Array{} : CopyOf(c)};
+    CallStep(cell, x, parameters, y.h, c.is_null() ? none : y.c, y.ys, none, none);
+    return y;
+}
+
 RecurrentResult RecordedRecurrence(const RecurrentLayer& layer, const RecurrentInputs& in) {
-    const auto& [x, w, bias, u, h, b, c] = in;
+    const auto& [x, w, bias, u, h, b, c, apart] = in;
     Device& device = x.device();
     const bool has_kernels =
         HasKernel<kernels::Recurrence>(device) && HasKernel<kernels::RecurrenceGrad>(device);
@@ -238,10 +249,15 @@ RecurrentResult RecordedRecurrence(const RecurrentLayer& layer, const RecurrentI
     const RecurrentResult y{empty(true, units), CopyOf(h), c.is_null() ? Array{} : CopyOf(c)};
     keep.cs = empty(is_recorded && !c.is_null(), units);
     keep.saved = empty(is_recorded, CountSaved(layer.cell) * units);
-    const Array z = Linear(Detached(x), Detached(w), Detached(bias));
-    CallOn<kernels::Recurrence>(device, z, Contiguous(u), b.is_null() ? none : Contiguous(b),
-                                layer.sizes, layer.cell, layer.reverse, y.h,
-                                c.is_null() ? none : y.c, y.ys, keep.cs, keep.saved);
+    const Array& cells = c.is_null() ? none : y.c;
+    if (apart != nullptr) {
+        CallStep(layer.cell, x, *apart, y.h, cells, y.ys, keep.cs, keep.saved);
+    } else {
+        const Array z = Linear(Detached(x), Detached(w), Detached(bias));
+        CallOn<kernels::Recurrence>(device, z, Contiguous(u), b.is_null() ? none : Contiguous(b),
+                                    layer.sizes, layer.cell, layer.reverse, y.h, cells, y.ys,
+                                    keep.cs, keep.saved);
+    }
     if (!is_recorded) return y;
     const Array outputs[] = {y.ys, y.h, y.c};
     const std::span<const Array> made{outputs, c.is_null() ? size_t{2} : size_t{3}};

@@ -705,8 +705,8 @@ def _min(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndar
     Note:
         A NaN is the extreme."""
 
-def _n_step(cell: str, n_layers: builtins.int, is_bidirectional: builtins.bool, dropout: builtins.float, key: builtins.int, hx: ndarray, cx: ndarray | None, ws: Sequence[Sequence[ndarray]], bs: Sequence[Sequence[ndarray]], xs: Sequence[ndarray]) -> tuple[Any, ...]:
-    """Any of the six, of the cell 'lstm', 'gru', 'tanh' or 'relu', with dropout between layers, for chainer."""
+def _n_step(cell: str, is_bidirectional: builtins.bool, by_sequence: builtins.bool, *args: Any) -> tuple[ndarray, ...]:
+    """Any of the six, of the cell 'lstm', 'gru', 'tanh' or 'relu', with dropout between layers, for chainer. Arguments are the states, weights, biases, and steps or whole sequences, and then the number of layers, the ratio of the dropout and its key. The results follow each other, too."""
 
 def _relu(x: ndarray) -> ndarray:
     """``max(x, 0)``. The derivative at 0 is 0, as chainer has it.

@@ -2,8 +2,10 @@
 // itself, which is Python, runs once for each.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "chainerx/core/array.h"
 #include "chainerx/python/engine/state.h"
@@ -14,34 +16,43 @@ class CheckKey {
  public:
     void Add(const Array& x) {
         const int n = x.ndim();
-        if (size_ + n + 1 > kMaxWords) {
-            fits_ = false;
-            return;
-        }
-        words_[size_++] =
-            static_cast<int64_t>(x.dtype()) | (static_cast<int64_t>(n) << 8) | (1 << 16);
-        for (int i = 0; i < n; ++i) words_[size_++] = x.shape()[i];
+        Push(static_cast<int64_t>(x.dtype()) | (static_cast<int64_t>(n) << 8) | (1 << 16));
+        for (int i = 0; i < n; ++i) Push(x.shape()[i]);
     }
-    void AddAbsent() {
-        if (size_ < kMaxWords) words_[size_++] = 0;
-    }
-    bool fits() const { return fits_; }
+    void AddAbsent() { Push(0); }
+    bool fits() const { return size_ <= kMost; }
     uint64_t Hash() const {
         uint64_t h = 0xcbf29ce484222325;
-        for (int i = 0; i < size_; ++i)
-            h = (h ^ static_cast<uint64_t>(words_[i])) * 0x9e3779b97f4a7c15;
+        const auto add = [&h](int64_t word) {
+            h = (h ^ static_cast<uint64_t>(word)) * 0x9e3779b97f4a7c15;
+        };
+        for (size_t i = 0; i < n_few(); ++i) add(few_[i]);
+        for (int64_t word : more_) add(word);
         return h ^ (h >> 29);
     }
     friend bool operator==(const CheckKey& a, const CheckKey& b) {
         return a.size_ == b.size_ &&
-               std::memcmp(a.words_, b.words_, sizeof(int64_t) * static_cast<size_t>(a.size_)) == 0;
+               std::memcmp(a.few_, b.few_, sizeof(int64_t) * a.n_few()) == 0 && a.more_ == b.more_;
     }
 
  private:
-    static constexpr int kMaxWords = 24;
-    int size_{0};
-    bool fits_{true};
-    int64_t words_[kMaxWords];
+    // Most functions have so few inputs; those of sequences have hundreds.
+    static constexpr size_t kFew = 24;
+    static constexpr size_t kMost = 4096;
+
+    size_t n_few() const { return std::min(size_, kFew); }
+    void Push(int64_t word) {
+        if (size_ < kFew) {
+            few_[size_] = word;
+        } else if (size_ < kMost) {
+            more_.push_back(word);
+        }
+        ++size_;
+    }
+
+    size_t size_{0};
+    int64_t few_[kFew];
+    std::vector<int64_t> more_;
 };
 
 // Direct-mapped: what is pushed out is checked again. Guarded by the GIL.

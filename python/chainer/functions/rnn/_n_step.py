@@ -2,29 +2,50 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import typing as tp
 
-import chainerx
 from chainerx import _core
 from chainerx._core import engine
 
 from chainer import configuration, variable
 from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.declaration import routine
 from chainer.utils import argument, type_check
 
 ListsOfArrays = tp.Sequence[tp.Sequence[tp.Any]]
 
 
+def check_dropout(name: str, ratio: float) -> None:
+    """Refuses what is no ratio."""
+    if not 0.0 <= ratio <= 1.0:
+        raise ValueError(f'{name}: dropout_ratio is {ratio}, expected 0 to 1')
+
+
 class NStep(BuiltinFunction):
     """Base of the functions: stacked layers, of which subclasses say the cell.
 
-    Inputs are the states, the weights and biases one after the other, and the steps.
+    Inputs are the states, the weights and biases one after the other, and the steps. Each has a
+    twin, ``of_sequences``, that takes whole sequences in any order instead, as links do.
     """
 
     check_uses_attributes = False
     cell: tp.ClassVar[str]
     directions: tp.ClassVar[int] = 1
+    by_sequence: tp.ClassVar[bool] = False
+    of_sequences: tp.ClassVar[type[NStep]]
+
+    def __init_subclass__(cls, **kwargs: tp.Any) -> None:
+        if 'cell' in vars(cls):  # else it is a user's
+            compute = functools.partial(
+                _core._n_step, cls.cell, cls.directions == 2, cls.by_sequence
+            )
+            cls.compose = routine(compute, n_layers=..., dropout_ratio=0.0, key=0)
+        super().__init_subclass__(**kwargs)
+        if 'cell' in vars(cls) and not cls.by_sequence:
+            own = {'cell': cls.cell, 'by_sequence': True, '__module__': cls.__module__}
+            cls.of_sequences = type(cls.__name__, (cls,), own)
 
     @classmethod
     def _n_states(cls) -> int:
@@ -36,13 +57,15 @@ class NStep(BuiltinFunction):
         return {'lstm': 8, 'gru': 6}.get(cls.cell, 2)
 
     def _fits(self, arrays: tp.Sequence[tp.Any]) -> bool:
-        """The check without texts, in a tenth of the time: there may be hundreds of steps."""
+        """The check without texts, in a tenth of the time: there may be hundreds of inputs."""
         n_states, n_weights = self._n_states(), self._n_weights()
         dtype = arrays[0].dtype
         shapes = [x.shape for x in arrays]
         if dtype.kind != 'f' or len(shapes[0]) != 3 or any(x.dtype != dtype for x in arrays):
             return False
         n, rows, units = shapes[0]
+        if n != self.n_layers * self.directions:
+            return False
         first_b = n_states + n * n_weights
         first_x = first_b + n * n_weights
         steps = shapes[first_x:]
@@ -57,11 +80,11 @@ class NStep(BuiltinFunction):
         expected += [(units,)] * (n * n_weights)
         if shapes[:first_x] != expected:
             return False
-        for shape in steps:
-            if shape[1:] != steps[0][1:] or shape[0] > rows:
-                return False
-            rows = shape[0]
-        return True
+        if any(shape[1:] != steps[0][1:] for shape in steps):
+            return False
+        if self.by_sequence:
+            return len(steps) == rows
+        return rows >= steps[0][0] and all(x[0] >= y[0] for x, y in itertools.pairwise(steps))
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         if isinstance(in_types, type_check.LightTypeInfoTuple) and self._fits(in_types):
@@ -71,6 +94,8 @@ class NStep(BuiltinFunction):
         type_check._argname(in_types[:n_states], ('hx', 'cx')[:n_states])
         type_check.expect(hx.dtype.kind == 'f', hx.ndim == 3)
         n, _, units = type_check.eval(hx.shape)
+        expected = type_check.make_variable(self.n_layers * self.directions, 'layers * directions')
+        type_check.expect(hx.shape[0] == expected)
         ends = list(itertools.accumulate((n_states, n * n_weights, n * n_weights)))
         weights, biases, xs = (
             [in_types[i] for i in range(begin, end)]
@@ -84,11 +109,13 @@ class NStep(BuiltinFunction):
             cx = in_types[1]
             type_check.expect(cx.dtype == hx.dtype, cx.shape == hx.shape)
         before = hx.shape[1]
+        if self.by_sequence:
+            type_check.expect(before == type_check.make_variable(len(xs), 'len(xs)'))
         for x in xs:
-            type_check.expect(
-                x.dtype == hx.dtype, x.ndim == 2, x.shape[0] <= before, x.shape[1] == xs[0].shape[1]
-            )
-            before = x.shape[0]
+            type_check.expect(x.dtype == hx.dtype, x.ndim == 2, x.shape[1] == xs[0].shape[1])
+            if not self.by_sequence:
+                type_check.expect(x.shape[0] <= before)
+                before = x.shape[0]
         for k, (w, b) in enumerate(zip(weights, biases, strict=True)):
             i, j = divmod(k, n_weights)
             is_first = i < self.directions and j < n_weights // 2
@@ -97,31 +124,6 @@ class NStep(BuiltinFunction):
             type_check.expect(w.dtype == hx.dtype, w.ndim == 2, w.shape[0] == units)
             type_check.expect(w.shape[1] == features)
             type_check.expect(b.dtype == hx.dtype, b.shape == (units,))
-
-    @classmethod
-    def _layers(
-        cls, inputs: tuple[chainerx.ndarray, ...], n_layers: int, dropout_ratio: float, key: int
-    ) -> tuple[chainerx.ndarray, ...]:
-        n_states, n_weights = cls._n_states(), cls._n_weights()
-        states, rest = inputs[:n_states], inputs[n_states:]
-        lists = [
-            rest[k : k + n_weights]
-            for k in range(0, 2 * n_layers * cls.directions * n_weights, n_weights)
-        ]
-        half = len(lists) // 2
-        *lasts, ys = _core._n_step(
-            cls.cell,
-            n_layers,
-            cls.directions == 2,
-            dropout_ratio,
-            key,
-            states[0],
-            states[1] if n_states == 2 else None,
-            lists[:half],
-            lists[half:],
-            rest[2 * half * n_weights :],
-        )
-        return (*lasts, *ys)
 
     @classmethod
     def _apply(
@@ -144,30 +146,23 @@ class NStep(BuiltinFunction):
             )
             argument.assert_kwargs_empty(removed)
         cls._check_lists(name, n_layers, ws, bs)
-        if not 0.0 <= dropout_ratio <= 1.0:
-            raise ValueError(f'{name}: dropout_ratio is {dropout_ratio}, expected 0 to 1')
+        check_dropout(name, dropout_ratio)
         if not isinstance(xs, (list, tuple)):
             raise TypeError(f'{name}: xs is a {type(xs).__name__}, expected a list or tuple')
-        n = n_layers * cls.directions
-        hx = states[0]
-        if hx.ndim == 3 and hx.shape[0] != n:
-            length = type_check.make_variable(hx.shape[0], 'hx.shape[0]')
-            type_check.expect(length == type_check.make_variable(n, 'layers * directions'))
         lasts = tuple(variable.as_variable(x) for x in states)
         if not xs:
             return (*lasts, ())
-        if not configuration.config.train or n_layers == 1:
-            dropout_ratio = 0.0
-        outputs = cls.call(
-            *states,
-            *itertools.chain.from_iterable(ws),
-            *itertools.chain.from_iterable(bs),
-            *xs,
-            n_layers=n_layers,
-            dropout_ratio=dropout_ratio,
-            key=engine.draw_key() if dropout_ratio else 0,
-        )
+        flat = itertools.chain.from_iterable
+        outputs = cls.run(n_layers, dropout_ratio, *states, *flat(ws), *flat(bs), *xs)
         return (*outputs[: len(states)], outputs[len(states) :])
+
+    @classmethod
+    def run(cls, n_layers: int, dropout_ratio: float, *inputs: tp.Any) -> tuple[tp.Any, ...]:
+        """The last states, and the steps or sequences, one after the other."""
+        if dropout_ratio and (n_layers == 1 or not configuration.config.train):
+            dropout_ratio = 0.0
+        key = engine.draw_key() if dropout_ratio else 0
+        return cls.call(*inputs, n_layers=n_layers, dropout_ratio=dropout_ratio, key=key)
 
     @classmethod
     def _check_lists(cls, name: str, n_layers: int, ws: ListsOfArrays, bs: ListsOfArrays) -> None:

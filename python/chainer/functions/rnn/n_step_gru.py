@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import typing as tp
 
-import chainerx
-
 from chainer.functions.rnn._n_step import ListsOfArrays, NStep
 
 
@@ -14,24 +12,12 @@ class NStepGRU(NStep):
 
     cell = 'gru'
 
-    @staticmethod
-    def compose(
-        *inputs: chainerx.ndarray, n_layers: int, dropout_ratio: float = 0.0, key: int = 0
-    ) -> tuple[chainerx.ndarray, ...]:
-        return NStepGRU._layers(inputs, n_layers, dropout_ratio, key)
-
 
 class NStepBiGRU(NStep):
     """See `n_step_bigru`."""
 
     cell = 'gru'
     directions = 2
-
-    @staticmethod
-    def compose(
-        *inputs: chainerx.ndarray, n_layers: int, dropout_ratio: float = 0.0, key: int = 0
-    ) -> tuple[chainerx.ndarray, ...]:
-        return NStepBiGRU._layers(inputs, n_layers, dropout_ratio, key)
 
 
 def n_step_gru(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import typing as tp
 
-import chainerx
-
 from chainer.functions.rnn._n_step import ListsOfArrays, NStep
 
 
@@ -14,23 +12,11 @@ class NStepRNNTanh(NStep):
 
     cell = 'tanh'
 
-    @staticmethod
-    def compose(
-        *inputs: chainerx.ndarray, n_layers: int, dropout_ratio: float = 0.0, key: int = 0
-    ) -> tuple[chainerx.ndarray, ...]:
-        return NStepRNNTanh._layers(inputs, n_layers, dropout_ratio, key)
-
 
 class NStepRNNReLU(NStep):
     """See `n_step_rnn`."""
 
     cell = 'relu'
-
-    @staticmethod
-    def compose(
-        *inputs: chainerx.ndarray, n_layers: int, dropout_ratio: float = 0.0, key: int = 0
-    ) -> tuple[chainerx.ndarray, ...]:
-        return NStepRNNReLU._layers(inputs, n_layers, dropout_ratio, key)
 
 
 class NStepBiRNNTanh(NStep):
@@ -39,24 +25,12 @@ class NStepBiRNNTanh(NStep):
     cell = 'tanh'
     directions = 2
 
-    @staticmethod
-    def compose(
-        *inputs: chainerx.ndarray, n_layers: int, dropout_ratio: float = 0.0, key: int = 0
-    ) -> tuple[chainerx.ndarray, ...]:
-        return NStepBiRNNTanh._layers(inputs, n_layers, dropout_ratio, key)
-
 
 class NStepBiRNNReLU(NStep):
     """See `n_step_birnn`."""
 
     cell = 'relu'
     directions = 2
-
-    @staticmethod
-    def compose(
-        *inputs: chainerx.ndarray, n_layers: int, dropout_ratio: float = 0.0, key: int = 0
-    ) -> tuple[chainerx.ndarray, ...]:
-        return NStepBiRNNReLU._layers(inputs, n_layers, dropout_ratio, key)
 
 
 def n_step_rnn(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typing as tp
 
+from chainer.functions.rnn import n_step_gru as functions
 from chainer.functions.rnn.n_step_gru import n_step_bigru, n_step_gru
 from chainer.links.rnn.n_step_rnn import NStepRNNBase
 
@@ -30,6 +31,7 @@ class NStepGRU(NStepGRUBase):
     """
 
     use_bi_direction = False
+    _function = functions.NStepGRU
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
         return n_step_gru(*args)
@@ -50,6 +52,7 @@ class NStepBiGRU(NStepGRUBase):
     """
 
     use_bi_direction = True
+    _function = functions.NStepBiGRU
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
         return n_step_bigru(*args)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typing as tp
 
+from chainer.functions.rnn import n_step_lstm as functions
 from chainer.functions.rnn.n_step_lstm import n_step_bilstm, n_step_lstm
 from chainer.links.rnn.n_step_rnn import NStepRNNBase
 from chainer.variable import Variable
@@ -49,6 +50,7 @@ class NStepLSTM(NStepLSTMBase):
     """
 
     use_bi_direction = False
+    _function = functions.NStepLSTM
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
         return n_step_lstm(*args)
@@ -69,6 +71,7 @@ class NStepBiLSTM(NStepLSTMBase):
     """
 
     use_bi_direction = True
+    _function = functions.NStepBiLSTM
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
         return n_step_bilstm(*args)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 import typing as tp
 
 import numpy as np
@@ -9,6 +11,8 @@ import numpy as np
 from chainer import initializers, variable
 from chainer.functions.array.permutate import permutate
 from chainer.functions.array.transpose_sequence import transpose_sequence
+from chainer.functions.rnn import n_step_rnn as functions
+from chainer.functions.rnn._n_step import NStep, check_dropout
 from chainer.functions.rnn.n_step_rnn import n_step_birnn, n_step_rnn
 from chainer.link import ChainList, Link
 from chainer.utils import argument
@@ -46,6 +50,14 @@ def permutate_list(lst: tp.Sequence[tp.Any], indices: tp.Any, inv: bool) -> list
     return result
 
 
+# The weights or biases of one child.
+_GETTERS = {
+    (letter, n): operator.itemgetter(*(f'{letter}{j}' for j in range(n)))
+    for letter in 'wb'
+    for n in (2, 6, 8)
+}
+
+
 class NStepRNNBase(ChainList):
     """What all of them have in common; subclasses say the cell.
 
@@ -67,6 +79,13 @@ class NStepRNNBase(ChainList):
     n_weights: int
     n_cells: int
     use_bi_direction: bool
+    # What computes whole sequences at once; None where a subclass computes steps in its own way.
+    _function: tp.ClassVar[type[NStep] | None] = None
+
+    def __init_subclass__(cls, **kwargs: tp.Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if '_function' not in vars(cls) and not {'rnn', 'ws', 'bs'}.isdisjoint(vars(cls)):
+            cls._function = None
 
     def __init__(
         self,
@@ -181,6 +200,28 @@ class NStepRNNBase(ChainList):
                     f'{name}: a first state has shape {hx.shape}, expected {len(xs)} for its axis '
                     '1, as there are sequences'
                 )
+        if self._function is None or 'rnn' in self.__dict__:
+            return self._call_by_steps(states, xs)
+        check_dropout(name, self.dropout)
+        outputs = self._function.of_sequences.run(
+            self.n_layers,
+            self.dropout,
+            *[self.init_hx(xs) if hx is None else hx for hx in states],
+            *self._values('w'),
+            *self._values('b'),
+            *xs,
+        )
+        return list(outputs[: len(states)]), list(outputs[len(states) :])
+
+    def _values(self, letter: str) -> tp.Iterable[Parameter]:
+        """All weights or biases, one after the other."""
+        get = _GETTERS[letter, self.n_weights]
+        return itertools.chain.from_iterable(get(child.__dict__) for child in self._children)
+
+    def _call_by_steps(
+        self, states: list[tp.Any], xs: tp.Sequence[tp.Any]
+    ) -> tuple[list[tp.Any], list[tp.Any]]:
+        """The same by way of `rnn`."""
         order = argsort_list_descent(xs)
         is_sorted = bool((order[1:] > order[:-1]).all())
         if is_sorted:
@@ -226,6 +267,7 @@ class NStepRNNTanh(NStepRNNBase):
     n_weights = 2
     n_cells = 1
     use_bi_direction = False
+    _function = functions.NStepRNNTanh
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
         return _activated(n_step_rnn, args, 'tanh')
@@ -248,6 +290,7 @@ class NStepRNNReLU(NStepRNNBase):
     n_weights = 2
     n_cells = 1
     use_bi_direction = False
+    _function = functions.NStepRNNReLU
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
         return _activated(n_step_rnn, args, 'relu')
@@ -270,6 +313,7 @@ class NStepBiRNNTanh(NStepRNNBase):
     n_weights = 2
     n_cells = 1
     use_bi_direction = True
+    _function = functions.NStepBiRNNTanh
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
         return _activated(n_step_birnn, args, 'tanh')
@@ -292,6 +336,7 @@ class NStepBiRNNReLU(NStepRNNBase):
     n_weights = 2
     n_cells = 1
     use_bi_direction = True
+    _function = functions.NStepBiRNNReLU
 
     def rnn(self, *args: tp.Any) -> tuple[tp.Any, ...]:
         return _activated(n_step_birnn, args, 'relu')

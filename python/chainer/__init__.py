@@ -13,6 +13,7 @@ from chainer import (
     distributions,
     function_hooks,
     functions,
+    graph_optimizations,
     initializers,
     link_hooks,
     links,
@@ -51,6 +52,8 @@ from chainer.function import Function, FunctionAdapter, force_backprop_mode, no_
 from chainer.function_hook import FunctionHook, get_function_hooks
 from chainer.function_node import FunctionNode
 from chainer.functions.math import basic_math
+from chainer.graph_optimizations.static_graph import static_graph
+from chainer.graph_optimizations.static_graph_utilities import static_code
 from chainer.initializer import Initializer
 from chainer.link import Chain, ChainList, Link
 from chainer.link_hook import LinkHook, _get_link_hooks

@@ -9,6 +9,9 @@ from chainer._graph.function_node import (  # noqa: F401
     cuda,
     grad,
 )
+from chainer.graph_optimizations.static_graph_utilities import (  # noqa: F401
+    static_forward_optimizations,
+)
 
 # What pickles, messages and documentation name.
 FunctionNode.__module__ = 'chainer.function_node'

@@ -7,24 +7,12 @@ import typing as tp
 
 PENDING: tp.Final[dict[str, dict[str, str]]] = {
     'chainer': {
-        'not written yet': 'training datasets dataset iterators exporters graph_optimizations',
-        'not planned, for the host costs little': 'static_code static_graph',
-    },
-    'chainer.function_node': {
-        'not planned, for the host costs little': 'static_forward_optimizations',
-    },
-    'chainer.links': {
-        'not written yet': 'TheanoFunction theano',
-    },
-    'chainer.testing.condition': {
-        'not written yet': 'QuietTestRunner',
+        'not written yet': 'training datasets dataset iterators',
+        'not planned, for it writes files for Caffe, which is no longer developed': 'exporters',
     },
     'chainer.functions.pooling': {
         'not planned, for they are texts of CUDA kernels': (
             'average_pooling_nd_kernel max_pooling_nd_kernel pooling_nd_kernel'
         ),
-    },
-    'chainer.functions': {
-        'not written yet': 'theano',
     },
 }

@@ -58,6 +58,7 @@ from chainer.links.rnn.n_step_rnn import (
 from chainer.links.rnn.peephole import StatefulPeepholeLSTM
 from chainer.links.rnn.tree_lstm import ChildSumTreeLSTM, NaryTreeLSTM
 from chainer.links.rnn.zoneoutlstm import StatefulZoneoutLSTM
+from chainer.links.theano.theano_function import TheanoFunction
 
 __all__ = [
     'GRU',
@@ -119,6 +120,7 @@ __all__ = [
     'StatelessLSTM',
     'StatelessMGU',
     'Swish',
+    'TheanoFunction',
     'VGG16Layers',
     'VGG19Layers',
 ]

@@ -4,6 +4,23 @@ import functools
 import unittest
 
 
+class QuietTestRunner:
+    """Runs tests without a word."""
+
+    def run(self, suite: unittest.TestSuite) -> unittest.TestResult:
+        """Runs a suite.
+
+        Args:
+            suite (unittest.TestSuite): What to run; a single case will do.
+
+        Returns:
+            unittest.TestResult: What became of it.
+        """
+        result = unittest.TestResult()
+        suite.run(result)
+        return result
+
+
 def _run_once(test, instance, args, kwargs) -> None:
     """Runs a test as its runner would: a TestCase on a new instance, set up and torn down."""
     if not isinstance(instance, unittest.TestCase):

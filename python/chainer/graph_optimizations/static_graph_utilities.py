@@ -1,0 +1,38 @@
+"""What code inside of static subgraphs uses."""
+
+from __future__ import annotations
+
+import typing as tp
+
+from chainer.graph_optimizations.static_graph import decorate
+
+
+def static_code(*dec_args: tp.Any, **dec_kwargs: tp.Any) -> tp.Any:
+    """Decorator of code inside of a static subgraph that is no differentiable function.
+
+    In Chainer v7 it was called again when the graph ran; here the graph is made by running it.
+
+    Args:
+        *dec_args: The function, where there are no arguments.
+        **dec_kwargs: ``func_name``, which is of no effect.
+
+    Returns:
+        callable: The function, or a decorator where arguments are given by name.
+
+    Raises:
+        TypeError: For other arguments, or something to decorate that can't be called.
+    """
+    return decorate('static_code', ('func_name',), dec_args, dec_kwargs)
+
+
+def static_forward_optimizations(func: tp.Any, inputs: tuple[tp.Any, ...]) -> tp.Any:
+    """What ``func`` computes, as outside of a static subgraph.
+
+    Args:
+        func (FunctionNode): A function.
+        inputs (tuple of array): What it is computed from.
+
+    Returns:
+        tuple of array: The outputs.
+    """
+    return func.forward(inputs)

@@ -1,0 +1,3 @@
+"""Functions of Theano, which has ended."""
+
+from chainer.links.theano.theano_function import TheanoFunction as TheanoFunction

@@ -1,0 +1,34 @@
+"""`TheanoFunction`, which can be imported, but not made."""
+
+from __future__ import annotations
+
+import typing as tp
+
+from chainer.functions.theano.theano_function import GONE
+from chainer.link import Link
+
+
+class TheanoFunction(Link):
+    """A function of Theano in Chainer v7.
+
+    Args:
+        inputs: Symbols of Theano.
+        outputs: Expressions of Theano.
+
+    Raises:
+        RuntimeError: Always, as in Chainer v7 where there is no Theano.
+    """
+
+    def __init__(self, inputs: tp.Any, outputs: tp.Any) -> None:
+        raise RuntimeError(f'chainer.links.{GONE}')
+
+    def forward(self, *args: tp.Any) -> tp.NoReturn:
+        """Is never reached.
+
+        Args:
+            *args: What Theano would have computed from.
+
+        Raises:
+            RuntimeError: Always.
+        """
+        raise RuntimeError(f'chainer.links.{GONE}')

@@ -137,6 +137,7 @@ CONVOLUTIONS = {
     'depthwise stride': ((3, 33, 37, 39), (66, 1, 5, 3), {'groups': 33, 'stride': 2}),
     'mostly padding': ((3, 80, 13, 13), (40, 80, 6, 6), {}),
     'wide kernel': ((1, 3, 61, 67), (20, 3, 19, 18), {'pad': 9}),
+    'few columns': ((3, 3, 63, 90), (20, 3, 3, 3), {'pad': 1}),  # their sums are cut, too
     'one row': ((2, 30, 4001), (31, 30, 9), {'stride': 3, 'pad': 4}),
     'three axes': ((2, 9, 13, 15, 14), (21, 9, 3, 3, 3), {'pad': 1, 'stride': (1, 2, 1)}),
 }

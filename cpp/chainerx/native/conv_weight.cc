@@ -289,9 +289,21 @@ class SeenPacker {
     GatherPiece pieces_[2 * kMostTaps];
 };
 
+// Into how many parts the sum over all positions is cut: where there are few panels of columns,
+// threads would have too little else to share. By the shape alone, for the bits depend on it.
+int64_t CountSums(int64_t n_panels, int64_t n_depths, int64_t gw_size) {
+    constexpr int64_t kFewPanels = 8;
+    constexpr int64_t kLeastDepths = 16;
+    constexpr int64_t kMostSize = 1 << 17;
+    if (n_panels > kFewPanels || gw_size > kMostSize) return 1;
+    return std::clamp<int64_t>(n_depths / kLeastDepths, 1, 8);
+}
+
+// Adds up depths of positions to gw, or to what a part of them has for itself.
 template <typename T>
 void RunBlock(const WeightConv<T>& conv, const PackedGrad<T>& grad, int64_t positions,
-              int64_t n_columns, int64_t group, const Part& columns, const Part& panels) {
+              int64_t n_columns, int64_t group, const Part& columns, const Part& panels,
+              const Part& depths, T* to, bool adds) {
     const GemmLoops<T>& loops = GemmLoopsOf<T>();
     SeenPacker<T> packer{conv, group, positions};
     const int64_t n_blocks = CeilDiv(columns.size(), loops.columns);
@@ -299,7 +311,7 @@ void RunBlock(const WeightConv<T>& conv, const PackedGrad<T>& grad, int64_t posi
     const Scratch<T> packed{n_blocks * loops.columns * depth};
     const Scratch<TileRun<T>> runs{n_blocks * depth};
     const Scratch<int64_t> n_runs{n_blocks};
-    for (int64_t d = 0; d < grad.n_depths(); ++d) {
+    for (int64_t d = depths.begin; d < depths.end; ++d) {
         const Part q = grad.depth(d);
         internal::CheckInterrupt();
         for (int64_t b = 0; b < n_blocks; ++b) {
@@ -308,11 +320,11 @@ void RunBlock(const WeightConv<T>& conv, const PackedGrad<T>& grad, int64_t posi
                 packer.Pack(begin, std::min(columns.end, begin + loops.columns), q,
                             packed.data() + b * loops.columns * depth, runs.data() + b * depth);
         }
-        const bool accumulate = conv.accumulate || d != 0;
+        const bool accumulate = adds || d != depths.begin;
         for (int64_t p = panels.begin; p < panels.end; ++p) {
             const Part rows = grad.rows(p);
             const T* a = grad.panel(group, d, p);
-            T* gw = conv.gw + (group * conv.outs + rows.begin) * n_columns + columns.begin;
+            T* gw = to + (group * conv.outs + rows.begin) * n_columns + columns.begin;
             for (int64_t b = 0; b < n_blocks; ++b) {
                 const int64_t begin = b * loops.columns;
                 const int64_t n = n_runs.data()[b];
@@ -341,24 +353,38 @@ void RunWeightConv(const WeightConv<T>& conv) {
     const double work = static_cast<double>(n_columns) * static_cast<double>(conv.outs) *
                         static_cast<double>(conv.batch * positions);
     constexpr double kLeast = 0x1p19;  // 10 us
+    const int64_t size = conv.groups * conv.outs * n_columns;
+    const int64_t n_sums = CountSums(conv.groups * n_panels, grad.n_depths(), size);
     const int64_t wanted = std::min(static_cast<int64_t>(std::min(work / kLeast, 0x1p20)),
                                     int64_t{GetNumThreads()} * 4);
-    const int64_t n_blocks = std::clamp<int64_t>(
-        wanted / conv.groups, CeilDiv(n_panels * loops.columns, kBlockColumns), n_panels);
+    const int64_t n_blocks =
+        std::clamp<int64_t>(wanted / (conv.groups * n_sums),
+                            CeilDiv(n_panels * loops.columns, kBlockColumns), n_panels);
     constexpr int64_t kLeastPanels = 4;
-    const int64_t n_row_parts = std::clamp<int64_t>(
-        wanted / (n_blocks * conv.groups), 1, std::max<int64_t>(1, grad.n_panels() / kLeastPanels));
-    const int64_t n_items = conv.groups * n_blocks * n_row_parts;
+    const int64_t n_row_parts =
+        std::clamp<int64_t>(wanted / (n_blocks * conv.groups * n_sums), 1,
+                            std::max<int64_t>(1, grad.n_panels() / kLeastPanels));
+    const Scratch<T> sums{(n_sums - 1) * size};
+    const int64_t n_items = n_sums * conv.groups * n_blocks * n_row_parts;
     const auto run = [&](int64_t item) {
-        const Part of{n_panels, n_blocks, item / n_row_parts % n_blocks};
-        RunBlock(conv, grad, positions, n_columns, item / n_row_parts / n_blocks,
+        const Part panels{grad.n_panels(), n_row_parts, item % n_row_parts};
+        item /= n_row_parts;
+        const Part of{n_panels, n_blocks, item % n_blocks};
+        item /= n_blocks;
+        const int64_t i = item / conv.groups;
+        RunBlock(conv, grad, positions, n_columns, item % conv.groups,
                  Part{of.begin * loops.columns, std::min(n_columns, of.end * loops.columns)},
-                 Part{grad.n_panels(), n_row_parts, item % n_row_parts});
+                 panels, Part{grad.n_depths(), n_sums, i},
+                 i == 0 ? conv.gw : sums.data() + (i - 1) * size, conv.accumulate && i == 0);
     };
     if (GetNumThreads() == 1 || work < 2 * kLeast) {
         for (int64_t i = 0; i < n_items; ++i) run(i);
     } else {
         ParallelFor(n_items, run);
+    }
+    for (int64_t i = 1; i < n_sums; ++i) {
+        const T* sum = sums.data() + (i - 1) * size;
+        for (int64_t j = 0; j < size; ++j) conv.gw[j] += sum[j];
     }
 }
 

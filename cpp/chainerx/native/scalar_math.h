@@ -288,5 +288,21 @@ template <typename T>
 T Polygamma(T x1, T x2) = delete;
 template <typename T>
 T Zeta(T x1, T x2) = delete;
+template <typename T>
+T Gammainc(T x1, T x2) = delete;
+template <typename T>
+T Gammaincc(T x1, T x2) = delete;
+template <typename T>
+T Gammaincinv(T x1, T x2) = delete;
+template <typename T>
+T Gammainccinv(T x1, T x2) = delete;
+template <typename T>
+T GammaDensity(T x1, T x2) = delete;
+template <typename T>
+T Betainc(T x1, T x2, T x3) = delete;
+template <typename T>
+T Betaincinv(T x1, T x2, T x3) = delete;
+template <typename T>
+T BetaDensity(T x1, T x2, T x3) = delete;
 
 }  // namespace chainerx::native::math

@@ -1,5 +1,7 @@
 #include "chainerx/ops/special.h"
 
+#include <cmath>
+
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/special.h"
 #include "chainerx/ops/explog.h"
@@ -18,6 +20,10 @@ Array Refuse(const Array& gy, const char* operand) {
     throw ChainerxError{operand, " has no gradient, and one of shape ", gy.shape(),
                         " is asked for"};
 }
+
+// Of numbers in the place of arrays.
+[[maybe_unused]] Scalar Log(const Scalar& x) { return std::log(x.To<double>()); }
+[[maybe_unused]] Scalar Log1p(const Scalar& x) { return std::log1p(x.To<double>()); }
 
 }  // namespace
 }  // namespace chainerx

@@ -1,5 +1,7 @@
-// Calls of elementwise routines of two operands.
+// Calls of elementwise routines of two and three operands.
 #pragma once
+
+#include <type_traits>
 
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
@@ -23,6 +25,25 @@ PyObject* CallBinary(const char* op, PyObject* const* a, F f, const char* name1 
     if (IsNdArray(a[1])) return Wrap(f(ToOperand(op, name1, a[0]), Self(a[1])));
     NoArray(op, name1, a[0], name2, a[1]);
     return nullptr;
+}
+
+// All but one of the operands may be scalars.
+template <typename F>
+PyObject* CallTernary(const char* op, PyObject* const* a, F f, const char* const (&names)[3]) {
+    const auto third = [&](const auto& x1, const auto& x2) {
+        constexpr bool kIsArray = std::is_same_v<std::decay_t<decltype(x1)>, Array> ||
+                                  std::is_same_v<std::decay_t<decltype(x2)>, Array>;
+        if (IsNdArray(a[2])) return Wrap(f(x1, x2, Self(a[2])));
+        if constexpr (kIsArray) {
+            return Wrap(f(x1, x2, ToOperand(op, names[2], a[2])));
+        } else {
+            return Wrap(ToArray(op, names[2], a[2]));  // throws
+        }
+    };
+    const auto second = [&](const auto& x1) {
+        return IsNdArray(a[1]) ? third(x1, Self(a[1])) : third(x1, ToOperand(op, names[1], a[1]));
+    };
+    return IsNdArray(a[0]) ? second(Self(a[0])) : second(ToOperand(op, names[0], a[0]));
 }
 
 }  // namespace chainerx::python

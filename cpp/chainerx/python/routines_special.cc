@@ -52,6 +52,10 @@ CX_UNARY(digamma, Digamma, "The derivative of lgamma.",
 CX_SPECIAL_ALIAS(psi, digamma)
 #undef CX_UNARY
 
+#define CX_TAILS                                                                                  \
+    "Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some " \
+    "units for each power of e, for exponents above 1e6 those of their differences.\n"
+
 #define CX_BINARY(py, Name, first, second, doc, range1, range2, note)                              \
     CX_SPECIAL(                                                                                    \
         py, first ": ndarray | Scalar, " second ": ndarray | Scalar) -> ndarray",                  \
@@ -77,7 +81,56 @@ CX_BINARY(zeta, Zeta, "x", "q", "Hurwitz's zeta function, the sum of ``(k + q)**
           "nan unless ``x`` is whole.",
           "The relative error grows with ``x``, as that of the arguments does.\n"
           "Source: DLMF 25.11.7.")
+
+// ---- the incomplete gamma and beta functions
+CX_BINARY(
+    gammainc, Gammainc, "a", "x",
+    "The probability below ``x`` of a gamma distribution with exponent ``a``: the regularized "
+    "lower incomplete gamma function.",
+    "The exponent, >= 0; nan for others.", "At least 0; nan for others.",
+    CX_TAILS "Source: DLMF 8.7.1, 8.9.2, and a quadrature of the tail for a >= 20.")
+CX_BINARY(
+    gammaincc, Gammaincc, "a", "x",
+    "The probability above ``x`` of a gamma distribution with exponent ``a``: the regularized "
+    "upper incomplete gamma function.",
+    "The exponent, >= 0; nan for others.", "At least 0; nan for others.",
+    CX_TAILS "Source: DLMF 8.7.3, 8.9.2, and a quadrature of the tail for a >= 20.")
+CX_BINARY(gammaincinv, Gammaincinv, "a", "y", "The inverse of gammainc in ``x``.",
+          "The exponent, > 0; nan for others.", "The probability below; nan if it is none.",
+          "By Newton's method for the logarithms, until nothing changes.")
+CX_BINARY(gammainccinv, Gammainccinv, "a", "y", "The inverse of gammaincc in ``x``.",
+          "The exponent, > 0; nan for others.", "The probability above; nan if it is none.",
+          "By Newton's method for the logarithms, until nothing changes.")
 #undef CX_BINARY
+
+#define CX_TERNARY(py, Name, third, doc, range, note)                                            \
+    CX_SPECIAL(                                                                                  \
+        py, "a: ndarray | Scalar, b: ndarray | Scalar, " third ": ndarray | Scalar) -> ndarray", \
+        doc                                                                                      \
+        "\n\nArgs:\n    a (ndarray or scalar): An exponent, > 0; nan for those below 0.\n"       \
+        "    b (ndarray or scalar): The other one.\n    " third " (ndarray or scalar): " range   \
+        " At least one of the three is an array.\n"                                              \
+        "Returns:\n    ndarray: Broadcast shape, promoted float dtype; float32 for integers. "   \
+        "Differentiable in ``" third                                                             \
+        "``, any order.\n"                                                                       \
+        "Raises:\n    DtypeError: If an operand is complex.\n    ChainerxError: At backward, "   \
+        "if ``a`` or ``b`` asks for a gradient.\nNote:\n    " note) {                            \
+        return CallTernary(                                                                      \
+            #py, a,                                                                              \
+            [](const auto& x1, const auto& x2, const auto& x3) { return Name(x1, x2, x3); },     \
+            {"a", "b", third});                                                                  \
+    }
+
+CX_TERNARY(betainc, Betainc, "x",
+           "The probability below ``x`` of a beta distribution: the regularized incomplete beta "
+           "function.",
+           "From 0 to 1; nan for others.",
+           CX_TAILS "Source: DLMF 8.17.22, and a quadrature of the tail for exponents >= 20.")
+CX_TERNARY(betaincinv, Betaincinv, "y", "The inverse of betainc in ``x``.",
+           "The probability; nan if it is none.",
+           "By Newton's method for the logarithms, until nothing changes.")
+#undef CX_TERNARY
+#undef CX_TAILS
 
 }  // namespace
 }  // namespace chainerx::python

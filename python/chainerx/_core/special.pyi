@@ -7,6 +7,37 @@ import numpy
 
 from chainerx._core import Scalar, erf as erf, ndarray
 
+def betainc(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar) -> ndarray:
+    """The probability below ``x`` of a beta distribution: the regularized incomplete beta function.
+
+    Args:
+        a (ndarray or scalar): An exponent, > 0; nan for those below 0.
+        b (ndarray or scalar): The other one.
+        x (ndarray or scalar): From 0 to 1; nan for others. At least one of the three is an array.
+    Returns:
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order.
+    Raises:
+        DtypeError: If an operand is complex.
+        ChainerxError: At backward, if ``a`` or ``b`` asks for a gradient.
+    Note:
+        Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some units for each power of e, for exponents above 1e6 those of their differences.
+    Source: DLMF 8.17.22, and a quadrature of the tail for exponents >= 20."""
+
+def betaincinv(a: ndarray | Scalar, b: ndarray | Scalar, y: ndarray | Scalar) -> ndarray:
+    """The inverse of betainc in ``x``.
+
+    Args:
+        a (ndarray or scalar): An exponent, > 0; nan for those below 0.
+        b (ndarray or scalar): The other one.
+        y (ndarray or scalar): The probability; nan if it is none. At least one of the three is an array.
+    Returns:
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``y``, any order.
+    Raises:
+        DtypeError: If an operand is complex.
+        ChainerxError: At backward, if ``a`` or ``b`` asks for a gradient.
+    Note:
+        By Newton's method for the logarithms, until nothing changes."""
+
 def digamma(x: ndarray) -> ndarray:
     """The derivative of lgamma.
 
@@ -70,6 +101,64 @@ def erfinv(x: ndarray) -> ndarray:
     Note:
         The error is at most 4 units in the last place.
     Source: Algorithm AS 241 (Wichura, 1988)."""
+
+def gammainc(a: ndarray | Scalar, x: ndarray | Scalar) -> ndarray:
+    """The probability below ``x`` of a gamma distribution with exponent ``a``: the regularized lower incomplete gamma function.
+
+    Args:
+        a (ndarray or scalar): The exponent, >= 0; nan for others.
+        x (ndarray or scalar): At least 0; nan for others. One of the two is an array.
+    Returns:
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order.
+    Raises:
+        DtypeError: If an operand is complex.
+        ChainerxError: At backward, if ``a`` asks for a gradient.
+    Note:
+        Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some units for each power of e, for exponents above 1e6 those of their differences.
+    Source: DLMF 8.7.1, 8.9.2, and a quadrature of the tail for a >= 20."""
+
+def gammaincc(a: ndarray | Scalar, x: ndarray | Scalar) -> ndarray:
+    """The probability above ``x`` of a gamma distribution with exponent ``a``: the regularized upper incomplete gamma function.
+
+    Args:
+        a (ndarray or scalar): The exponent, >= 0; nan for others.
+        x (ndarray or scalar): At least 0; nan for others. One of the two is an array.
+    Returns:
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order.
+    Raises:
+        DtypeError: If an operand is complex.
+        ChainerxError: At backward, if ``a`` asks for a gradient.
+    Note:
+        Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some units for each power of e, for exponents above 1e6 those of their differences.
+    Source: DLMF 8.7.3, 8.9.2, and a quadrature of the tail for a >= 20."""
+
+def gammainccinv(a: ndarray | Scalar, y: ndarray | Scalar) -> ndarray:
+    """The inverse of gammaincc in ``x``.
+
+    Args:
+        a (ndarray or scalar): The exponent, > 0; nan for others.
+        y (ndarray or scalar): The probability above; nan if it is none. One of the two is an array.
+    Returns:
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``y``, any order.
+    Raises:
+        DtypeError: If an operand is complex.
+        ChainerxError: At backward, if ``a`` asks for a gradient.
+    Note:
+        By Newton's method for the logarithms, until nothing changes."""
+
+def gammaincinv(a: ndarray | Scalar, y: ndarray | Scalar) -> ndarray:
+    """The inverse of gammainc in ``x``.
+
+    Args:
+        a (ndarray or scalar): The exponent, > 0; nan for others.
+        y (ndarray or scalar): The probability below; nan if it is none. One of the two is an array.
+    Returns:
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``y``, any order.
+    Raises:
+        DtypeError: If an operand is complex.
+        ChainerxError: At backward, if ``a`` asks for a gradient.
+    Note:
+        By Newton's method for the logarithms, until nothing changes."""
 
 def lgamma(x: ndarray) -> ndarray:
     """Logarithm of the absolute value of the gamma function.

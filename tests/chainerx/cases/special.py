@@ -45,6 +45,37 @@ _POLYGAMMA |= {
     (1.0, NAN): NAN,
 }
 
+
+
+def _incomplete(name, n, border, last='x'):
+    """A point between 0 and 1, which all take, and exponents before it."""
+    exponents = [f(2, 3, lo=0.4, hi=5) for _ in range(n - 1)]
+    return _special(
+        name,
+        None,
+        [*exponents, f(2, 3, lo=0.1, hi=0.9)],
+        border,
+        sig=f'{", ".join("ab"[: n - 1])}, {last}',
+        dtypes=REAL,
+        maybe=BOOL,
+        unchecked=('float16', 'bfloat16'),  # of parameters that are rounded
+        diff=(n - 1,),
+    )
+
+
+_GAMMAINC = {
+    'gammainc': {(2.0, 0.0): 0.0, (2.0, INF): 1.0, (-1.0, 1.0): NAN, (1.0, -1.0): NAN},
+    'gammaincc': {(2.0, 0.0): 1.0, (2.0, INF): 0.0, (NAN, 1.0): NAN, (1.0, NAN): NAN},
+}
+_GAMMAINC['gammainc'] |= {(0.0, 1.0): 1.0, (INF, 1.0): 0.0, (0.0, 0.0): NAN, (INF, INF): NAN}
+_GAMMAINV = {
+    'gammaincinv': {(2.0, 0.0): 0.0, (2.0, 1.0): INF, (2.0, 1.5): NAN, (-1.0, 0.5): NAN},
+    'gammainccinv': {(2.0, 0.0): INF, (2.0, 1.0): 0.0, (2.0, -0.5): NAN, (NAN, 0.5): NAN},
+}
+_BETAINC = {(2.0, 3.0, 0.0): 0.0, (2.0, 3.0, 1.0): 1.0, (2.0, 3.0, 1.5): NAN}
+_BETAINC |= {(-1.0, 3.0, 0.5): NAN, (2.0, NAN, 0.5): NAN, (0.0, 2.0, 0.5): 1.0}
+_BETAINV = {(2.0, 3.0, 0.0): 0.0, (2.0, 3.0, 1.0): 1.0, (2.0, 3.0, -1.0): NAN, (NAN, 1.0, 0.5): NAN}
+
 CASES = [
     _unary('erf', border={0.0: 0.0, INF: 1.0, -INF: -1.0, NAN: NAN}),
     _unary('erfc', border={0.0: 1.0, INF: 0.0, -INF: 2.0, NAN: NAN, 1e3: 0.0, -1e3: 2.0}),
@@ -81,4 +112,8 @@ CASES = [
         bools='any',
         diff=(1,),
     ),
+    *(_incomplete(name, 2, _GAMMAINC[name]) for name in ('gammainc', 'gammaincc')),
+    *(_incomplete(name, 2, _GAMMAINV[name], 'y') for name in ('gammaincinv', 'gammainccinv')),
+    _incomplete('betainc', 3, _BETAINC),
+    _incomplete('betaincinv', 3, _BETAINV, 'y'),
 ]

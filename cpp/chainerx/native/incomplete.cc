@@ -95,10 +95,14 @@ double LogGamma1p(double a) {
     return a * (0.42278433509846713939 + a * sum) - std::log1p(a);
 }
 
-// The integral of exp(-g) over t > 0, where g rises from 0 ever more steeply, with about this slope
-// and curvature at first: three panels of 20 points of Gauss and Legendre.
-template <typename G>
-double TailIntegral(double slope, double curvature, const G& g) {
+// The integrals of exp(-g) and of w exp(-g) over t > 0, where g rises from 0 ever more steeply,
+// with about this slope and curvature at first: three panels of 20 points of Gauss and Legendre.
+struct Integrals {
+    double plain;
+    double weighted;
+};
+template <typename G, typename W>
+Integrals TailIntegrals(double slope, double curvature, const G& g, const W& w) {
     constexpr double kPoints[][2] = {{0.993128599185094925, 0.0176140071391521183},
                                      {0.963971927277913791, 0.0406014298003869413},
                                      {0.912234428251325906, 0.0626720483341090636},
@@ -117,14 +121,18 @@ double TailIntegral(double slope, double curvature, const G& g) {
     while (g(end) < 0.9 * kDepth && end < 600) end *= 1.25;
     constexpr int kPanels = 3;
     const double half = end / (2 * kPanels);
-    double sum = 0;
+    Integrals sum{0, 0};
     for (int panel = kPanels - 1; panel >= 0; --panel) {
         const double middle = (2 * panel + 1) * half;
         for (const auto& [x, weight] : kPoints) {
-            sum += weight * (std::exp(-g(middle + half * x)) + std::exp(-g(middle - half * x)));
+            for (const double t : {middle + half * x, middle - half * x}) {
+                const double part = weight * half * std::exp(-g(t));
+                sum.plain += part;
+                sum.weighted += part * w(t);
+            }
         }
     }
-    return sum * half;
+    return sum;
 }
 
 // ---- gamma
@@ -139,16 +147,29 @@ double GammaFactor(double a, double x) {
     return a * (std::pow(x, a) * std::exp(-x) / std::tgamma(a + 1));
 }
 
-// The smaller of both, for a >= kLargeExponent.
-double GammaTail(double a, double x) {
+// A probability, and its derivative in an exponent.
+struct Rate {
+    double p;
+    double slope;
+};
+
+// exp(-g) is the density of log(x) over that at x. Of a sum of densities the derivative in the
+// exponent is the sum of their products with log(x), less the mean of that.
+Rate GammaTail(double a, double x, double mean_log) {
     const double factor = GammaFactor(a, x);
-    if (factor == 0) return 0;
+    if (factor == 0) return {0, 0};
     const double sign = x < a ? -1 : 1;
     const double slope = std::abs(x - a);
     // From x to x exp(sign t).
-    return factor * TailIntegral(slope, x < a ? x / 3 : x,
-                                 [=](double t) { return slope * t + x * Expm1LessT(sign * t); });
+    const Integrals tail = TailIntegrals(
+        slope, x < a ? x / 3 : x, [=](double t) { return slope * t + x * Expm1LessT(sign * t); },
+        [=](double t) { return sign * t; });
+    const double off = std::log(x) - mean_log;
+    return {factor * tail.plain, factor * (tail.plain * off + tail.weighted)};
 }
+
+// The smaller of both, for a >= kLargeExponent.
+double GammaTail(double a, double x) { return GammaTail(a, x, 0).p; }
 
 double GammaSeries(double a, double x) {
     double term = 1;
@@ -278,23 +299,37 @@ double BetaFraction(double a, double b, double x, double y) {
     return BetaFactor(a, b, x, y) / a * f;
 }
 
-// Below x, for x below the mean and a >= kLargeExponent.
-double BetaTail(double a, double b, double x, double y) {
+// Below x, for x below the mean and a >= kLargeExponent; and the derivative in a, or in b.
+enum class LogOf { kPoint, kRest, kNeither };
+Rate BetaTail(double a, double b, double x, double y, double mean_log,
+              LogOf log_of = LogOf::kPoint) {
     const double factor = BetaFactor(a, b, x, y);
-    if (factor == 0) return 0;
+    if (factor == 0) return {0, 0};
     const double slope = std::max(0.0, -OffMean(a, b, x, y));
     // Down to odds that are exp(-t) of those of x: by the smaller of x and y, in either form.
     const bool is_y = y < x;
     const double small = is_y ? y : x;
     const double sign = is_y ? 1 : -1;
-    return factor * TailIntegral(slope, (a + b) * x * y / 3, [=](double t) {
-               const double z = small * std::expm1(sign * t);
-               return slope * t + (a + b) * (Log1pLessZ(z) + small * Expm1LessT(sign * t));
-           });
+    const Integrals tail = TailIntegrals(
+        slope, (a + b) * x * y / 3,
+        [=](double t) {
+            const double z = small * std::expm1(sign * t);
+            return slope * t + (a + b) * (Log1pLessZ(z) + small * Expm1LessT(sign * t));
+        },
+        [=](double t) {
+            if (log_of == LogOf::kNeither) return 0.0;
+            const double rest = -std::log1p(x * std::expm1(-t));
+            return log_of == LogOf::kRest ? rest : rest - t;
+        });
+    const double log_x = is_y ? std::log1p(-y) : std::log(x);
+    const double log_y = is_y ? std::log(y) : std::log1p(-x);
+    const double off = (log_of == LogOf::kRest ? log_y : log_x) - mean_log;
+    return {factor * tail.plain, factor * (tail.plain * off + tail.weighted)};
 }
 
 double BetaLower(double a, double b, double x, double y) {
-    return a >= kLargeExponent ? BetaTail(a, b, x, y) : BetaFraction(a, b, x, y);
+    return a >= kLargeExponent ? BetaTail(a, b, x, y, 0, LogOf::kNeither).p
+                               : BetaFraction(a, b, x, y);
 }
 
 Both BetaBoth(double a, double b, double x, double y) {
@@ -308,6 +343,33 @@ Both BetaBoth(double a, double b, double x, double y) {
     const bool large = a >= kLargeExponent && b >= kLargeExponent;
     const bool is_lower = large ? OffMean(a, b, x, y) < 0 : OffMean(a + 1, b + 1, x, y) < 0;
     return is_lower ? OfBelow(BetaLower(a, b, x, y)) : OfAbove(BetaLower(b, a, y, x));
+}
+
+// ---- derivatives in the exponents
+
+double Digamma(double x) {
+    double sum = 0;
+    for (; x < 10; ++x) sum -= 1 / x;
+    const double v = 1 / (x * x);
+    constexpr double kSeries[] = {1.0 / 12,  -1.0 / 120,       1.0 / 252, -1.0 / 240,
+                                  1.0 / 132, -691.0 / 32760.0, 1.0 / 12};
+    double tail = 0;
+    for (int k = 6; k >= 0; --k) tail = (tail + kSeries[k]) * v;
+    return sum + std::log(x) - 0.5 / x - tail;
+}
+
+// The series whose terms are products of ratio(k), with derivatives of their logarithms; less what
+// the logarithm of the factor before it changes.
+template <typename Ratio, typename LogSlope>
+double SeriesSlope(double factor, double log_slope, const Ratio& ratio, const LogSlope& slope) {
+    double term = 1;
+    double sum = log_slope;
+    for (int k = 1; k < kMostTerms && term > kEpsilon / 16; ++k) {
+        term *= ratio(k);
+        log_slope += slope(k);
+        sum += term * log_slope;
+    }
+    return factor * sum;
 }
 
 // ---- inverses
@@ -383,6 +445,19 @@ double SolveBeta(double a, double b, double p, double q) {
 double GammaBelow(double a, double x) { return GammaBoth(a, x).below; }
 double GammaAbove(double a, double x) { return GammaBoth(a, x).above; }
 
+double GammaBelowSlope(double a, double x) {
+    if (!(a >= 0 && x >= 0) || a == kInfinity) return kNan;
+    if (x == 0 || x == kInfinity) return 0;
+    if (a < kNone) return kNan;
+    if (a >= kLargeExponent || (x > 1.1 && x > a)) {
+        const double slope = GammaTail(a, x, Digamma(a)).slope;
+        return x < a ? slope : -slope;
+    }
+    return SeriesSlope(
+        GammaFactor(a, x) / a, std::log(x) - Digamma(a + 1), [=](int k) { return x / (a + k); },
+        [=](int k) { return -1 / (a + k); });
+}
+
 double GammaDensity(double a, double x) {
     if (!(a >= 0 && x >= 0)) return kNan;
     if (x == kInfinity || a == 0 || a == kInfinity) return x == 0 && a == 0 ? kNan : 0;
@@ -394,6 +469,32 @@ double GammaBelowInverse(double a, double p) { return SolveGamma(a, p, 1 - p); }
 double GammaAboveInverse(double a, double p) { return SolveGamma(a, 1 - p, p); }
 
 double BetaBelow(double a, double b, double x) { return BetaBoth(a, b, x, 1 - x).below; }
+
+double BetaBelowSlope(double a, double b, double x) {
+    if (!(a > kNone && b > kNone && x >= 0 && x <= 1)) return kNan;
+    if (a == kInfinity || b == kInfinity) return kNan;
+    const double y = 1 - x;
+    if (x == 0 || y == 0) return 0;
+    const double sum = a + b;
+    const double common = Digamma(sum);
+    const bool large = a >= kLargeExponent && b >= kLargeExponent;
+    if (large ? OffMean(a, b, x, y) < 0 : OffMean(a + 1, b + 1, x, y) < 0) {
+        if (a >= kLargeExponent) return BetaTail(a, b, x, y, Digamma(a) - common).slope;
+        // DLMF 8.17.8
+        return SeriesSlope(
+            BetaFactor(a, b, x, y) / a, std::log(x) + common - Digamma(a + 1),
+            [=](int k) { return x * ((sum + k - 1) / (a + k)); },
+            [=](int k) { return 1 / (sum + k - 1) - 1 / (a + k); });
+    }
+    // By what is above x, in which a is the second exponent.
+    if (b >= kLargeExponent) {
+        return -BetaTail(b, a, y, x, Digamma(a) - common, LogOf::kRest).slope;
+    }
+    return -SeriesSlope(
+        BetaFactor(a, b, x, y) / b, std::log(x) + common - Digamma(a),
+        [=](int k) { return y * ((sum + k - 1) / (b + k)); },
+        [=](int k) { return 1 / (sum + k - 1); });
+}
 
 double BetaDensity(double a, double b, double x) {
     if (!(a > 0 && b > 0 && x >= 0 && x <= 1) || a == kInfinity || b == kInfinity) return kNan;

@@ -299,6 +299,10 @@ T Gammainccinv(T x1, T x2) = delete;
 template <typename T>
 T GammaDensity(T x1, T x2) = delete;
 template <typename T>
+T GammaincSlope(T x1, T x2) = delete;
+template <typename T>
+T BetaincSlope(T x1, T x2, T x3) = delete;
+template <typename T>
 T Betainc(T x1, T x2, T x3) = delete;
 template <typename T>
 T Betaincinv(T x1, T x2, T x3) = delete;

@@ -4,6 +4,7 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/special.h"
+#include "chainerx/ops/creation.h"
 #include "chainerx/ops/explog.h"
 
 namespace chainerx {
@@ -16,14 +17,20 @@ constexpr double kSqrtHalfPi = 1.25331413731550025121;
 constexpr double kNormalPeak = 0.39894228040143267794;
 
 // In the place of a gradient that an operand can't have; to leave it out would look like zero.
-Array Refuse(const Array& gy, const char* operand) {
-    throw ChainerxError{operand, " has no gradient, and one of shape ", gy.shape(),
-                        " is asked for"};
+Array Refuse(const Array& gy, const char* operand, const char* order = "") {
+    throw ChainerxError{operand,    " has no ",     order, "gradient, and one of shape ",
+                        gy.shape(), " is asked for"};
 }
 
 // Of numbers in the place of arrays.
 [[maybe_unused]] Scalar Log(const Scalar& x) { return std::log(x.To<double>()); }
 [[maybe_unused]] Scalar Log1p(const Scalar& x) { return std::log1p(x.To<double>()); }
+[[maybe_unused]] Scalar Digamma(const Scalar& x) {
+    double y;
+    internal::ArrayToHost("digamma", Digamma(Full(Shape{}, x, Dtype::kFloat64)), Dtype::kFloat64,
+                          &y);
+    return y;
+}
 
 }  // namespace
 }  // namespace chainerx

@@ -56,7 +56,9 @@ CX_SPECIAL_ALIAS(psi, digamma)
     "Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some " \
     "units for each power of e, for exponents above 1e6 those of their differences.\n"
 
-#define CX_BINARY(py, Name, first, second, doc, range1, range2, note)                              \
+#define CX_ONCE(first) ""
+#define CX_ORDER ""
+#define CX_BINARY(py, Name, first, second, doc, range1, range2, note)                                \
     CX_SPECIAL(                                                                                    \
         py, first ": ndarray | Scalar, " second ": ndarray | Scalar) -> ndarray",                  \
         doc "\n\nArgs:\n    " first " (ndarray or scalar): " range1 "\n    " second                \
@@ -64,11 +66,11 @@ CX_SPECIAL_ALIAS(psi, digamma)
             " One of the two is an array.\n"                                                       \
             "Returns:\n    ndarray: Broadcast shape, promoted float dtype; float32 for "           \
             "integers. Differentiable in ``" second                                                \
-            "``, any order.\n"                                                                     \
+            "``, any order" CX_ONCE(first) ".\n"                                                    \
             "Raises:\n    DtypeError: If an operand is complex.\n    ChainerxError: At backward, " \
-            "if ``" first "`` asks for a gradient.\nNote:\n    " note) {                           \
-        return CallBinary(                                                                         \
-            #py, a, [](const auto& x1, const auto& x2) { return Name(x1, x2); }, first, second);   \
+            "if ``" first "`` asks for a " CX_ORDER "gradient.\nNote:\n    " note) { \
+        return CallBinary(                                                                           \
+            #py, a, [](const auto& x1, const auto& x2) { return Name(x1, x2); }, first, second);     \
     }
 
 CX_BINARY(polygamma, Polygamma, "n", "x", "The ``n``-th derivative of digamma.",
@@ -83,6 +85,10 @@ CX_BINARY(zeta, Zeta, "x", "q", "Hurwitz's zeta function, the sum of ``(k + q)**
           "Source: DLMF 25.11.7.")
 
 // ---- the incomplete gamma and beta functions
+#undef CX_ONCE
+#undef CX_ORDER
+#define CX_ONCE(first) ", and once in ``" first "``"
+#define CX_ORDER "second "
 CX_BINARY(
     gammainc, Gammainc, "a", "x",
     "The probability below ``x`` of a gamma distribution with exponent ``a``: the regularized "
@@ -112,9 +118,9 @@ CX_BINARY(gammainccinv, Gammainccinv, "a", "y", "The inverse of gammaincc in ``x
         " At least one of the three is an array.\n"                                              \
         "Returns:\n    ndarray: Broadcast shape, promoted float dtype; float32 for integers. "   \
         "Differentiable in ``" third                                                             \
-        "``, any order.\n"                                                                       \
+        "``, any order, and once in ``a`` and ``b``.\n"                                          \
         "Raises:\n    DtypeError: If an operand is complex.\n    ChainerxError: At backward, "   \
-        "if ``a`` or ``b`` asks for a gradient.\nNote:\n    " note) {                            \
+        "if ``a`` or ``b`` asks for a second gradient.\nNote:\n    " note) {                     \
         return CallTernary(                                                                      \
             #py, a,                                                                              \
             [](const auto& x1, const auto& x2, const auto& x3) { return Name(x1, x2, x3); },     \
@@ -131,6 +137,8 @@ CX_TERNARY(betaincinv, Betaincinv, "y", "The inverse of betainc in ``x``.",
            "By Newton's method for the logarithms, until nothing changes.")
 #undef CX_TERNARY
 #undef CX_TAILS
+#undef CX_ONCE
+#undef CX_ORDER
 
 }  // namespace
 }  // namespace chainerx::python

@@ -9,7 +9,7 @@ import numpy as np
 
 from chainer import distribution, variable
 from chainer import functions as F
-from chainer.distributions import _domains, utils
+from chainer.distributions import _domains, _incomplete, utils
 from chainer.distributions._parametric import Parametric
 
 
@@ -46,6 +46,16 @@ class Beta(Parametric):
         x = utils.choose(inside, x, 0.5)
         value = utils.xlogy(self.a - 1, x) + utils.xlogy(self.b - 1, 1 - x)
         return utils.choose(inside, value - utils.lbeta(self.a, self.b), -math.inf)
+
+    def cdf(self, x: tp.Any) -> variable.Variable:
+        return _incomplete.call('betainc', self.a, self.b, F.clip(self._point(x), 0.0, 1.0))
+
+    def survival_function(self, x: tp.Any) -> variable.Variable:
+        x = F.clip(self._point(x), 0.0, 1.0)
+        return _incomplete.call('betainc', self.b, self.a, 1 - x)
+
+    def icdf(self, x: tp.Any) -> variable.Variable:
+        return _incomplete.call('betaincinv', self.a, self.b, utils.level(self._point(x)))
 
     @property
     def entropy(self) -> variable.Variable:

@@ -9,7 +9,7 @@ import numpy as np
 
 from chainer import functions as F
 from chainer import variable
-from chainer.distributions import _domains, utils
+from chainer.distributions import _domains, _incomplete, utils
 from chainer.distributions._parametric import Parametric
 
 
@@ -44,6 +44,16 @@ class Chisquare(Parametric):
         x = utils.choose(inside, x, 1)
         value = utils.xlogy(half - 1, x) - x * 0.5 - F.lgamma(half) - half * math.log(2)
         return utils.choose(inside, value, -math.inf)
+
+    def cdf(self, x: tp.Any) -> variable.Variable:
+        return _incomplete.of_gamma('gammainc', self.k * 0.5, self._point(x) * 0.5)
+
+    def survival_function(self, x: tp.Any) -> variable.Variable:
+        return _incomplete.of_gamma('gammaincc', self.k * 0.5, self._point(x) * 0.5)
+
+    def icdf(self, x: tp.Any) -> variable.Variable:
+        level = utils.level(self._point(x))
+        return _incomplete.call('gammaincinv', self.k * 0.5, level) * 2
 
     @property
     def entropy(self) -> variable.Variable:

@@ -9,7 +9,7 @@ import numpy as np
 
 from chainer import distribution, variable
 from chainer import functions as F
-from chainer.distributions import _domains, utils
+from chainer.distributions import _domains, _incomplete, utils
 from chainer.distributions._parametric import Parametric
 
 
@@ -46,6 +46,16 @@ class Gamma(Parametric):
         value = utils.xlogy(self.k - 1, x) - x / self.theta
         constant = F.lgamma(self.k) + self.k * F.log(self.theta)
         return utils.choose(inside, value - constant, -math.inf)
+
+    def cdf(self, x: tp.Any) -> variable.Variable:
+        return _incomplete.of_gamma('gammainc', self.k, self._point(x) / self.theta)
+
+    def survival_function(self, x: tp.Any) -> variable.Variable:
+        return _incomplete.of_gamma('gammaincc', self.k, self._point(x) / self.theta)
+
+    def icdf(self, x: tp.Any) -> variable.Variable:
+        level = utils.level(self._point(x))
+        return _incomplete.call('gammaincinv', self.k, level) * self.theta
 
     @property
     def entropy(self) -> variable.Variable:

@@ -9,7 +9,7 @@ import numpy as np
 
 from chainer import distribution, variable
 from chainer import functions as F
-from chainer.distributions import _domains, utils
+from chainer.distributions import _domains, _incomplete, utils
 from chainer.distributions._parametric import Parametric
 
 
@@ -43,6 +43,21 @@ class Poisson(Parametric):
         x = utils.choose(inside, x, 0)
         value = utils.xlogy(x, self.lam) - F.lgamma(x + 1) - self.lam
         return utils.choose(inside, value, -math.inf)
+
+    def cdf(self, x: tp.Any) -> variable.Variable:
+        return self._tail('gammaincc', x, 0)
+
+    def survival_function(self, x: tp.Any) -> variable.Variable:
+        return self._tail('gammainc', x, 1)
+
+    def _tail(self, name: str, x: tp.Any, below: float) -> variable.Variable:
+        """By the gamma distribution of the time until the next event; ``below`` 0, constant."""
+        x = self._point(x)
+        inside = ~(x.array < 0)
+        count = F.floor(utils.choose(inside, x, 0)).array + 1  # a step has no slope
+        return utils.choose(
+            inside, _incomplete.call(name, variable.as_variable(count), self.lam), below
+        )
 
     @property
     def mean(self) -> variable.Variable:

@@ -15,10 +15,10 @@ def betainc(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar) -> nd
         b (ndarray or scalar): The other one.
         x (ndarray or scalar): From 0 to 1; nan for others. At least one of the three is an array.
     Returns:
-        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order.
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and once in ``a`` and ``b``.
     Raises:
         DtypeError: If an operand is complex.
-        ChainerxError: At backward, if ``a`` or ``b`` asks for a gradient.
+        ChainerxError: At backward, if ``a`` or ``b`` asks for a second gradient.
     Note:
         Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some units for each power of e, for exponents above 1e6 those of their differences.
     Source: DLMF 8.17.22, and a quadrature of the tail for exponents >= 20."""
@@ -31,10 +31,10 @@ def betaincinv(a: ndarray | Scalar, b: ndarray | Scalar, y: ndarray | Scalar) ->
         b (ndarray or scalar): The other one.
         y (ndarray or scalar): The probability; nan if it is none. At least one of the three is an array.
     Returns:
-        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``y``, any order.
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``y``, any order, and once in ``a`` and ``b``.
     Raises:
         DtypeError: If an operand is complex.
-        ChainerxError: At backward, if ``a`` or ``b`` asks for a gradient.
+        ChainerxError: At backward, if ``a`` or ``b`` asks for a second gradient.
     Note:
         By Newton's method for the logarithms, until nothing changes."""
 
@@ -109,10 +109,10 @@ def gammainc(a: ndarray | Scalar, x: ndarray | Scalar) -> ndarray:
         a (ndarray or scalar): The exponent, >= 0; nan for others.
         x (ndarray or scalar): At least 0; nan for others. One of the two is an array.
     Returns:
-        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order.
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and once in ``a``.
     Raises:
         DtypeError: If an operand is complex.
-        ChainerxError: At backward, if ``a`` asks for a gradient.
+        ChainerxError: At backward, if ``a`` asks for a second gradient.
     Note:
         Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some units for each power of e, for exponents above 1e6 those of their differences.
     Source: DLMF 8.7.1, 8.9.2, and a quadrature of the tail for a >= 20."""
@@ -124,10 +124,10 @@ def gammaincc(a: ndarray | Scalar, x: ndarray | Scalar) -> ndarray:
         a (ndarray or scalar): The exponent, >= 0; nan for others.
         x (ndarray or scalar): At least 0; nan for others. One of the two is an array.
     Returns:
-        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order.
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and once in ``a``.
     Raises:
         DtypeError: If an operand is complex.
-        ChainerxError: At backward, if ``a`` asks for a gradient.
+        ChainerxError: At backward, if ``a`` asks for a second gradient.
     Note:
         Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some units for each power of e, for exponents above 1e6 those of their differences.
     Source: DLMF 8.7.3, 8.9.2, and a quadrature of the tail for a >= 20."""
@@ -139,10 +139,10 @@ def gammainccinv(a: ndarray | Scalar, y: ndarray | Scalar) -> ndarray:
         a (ndarray or scalar): The exponent, > 0; nan for others.
         y (ndarray or scalar): The probability above; nan if it is none. One of the two is an array.
     Returns:
-        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``y``, any order.
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``y``, any order, and once in ``a``.
     Raises:
         DtypeError: If an operand is complex.
-        ChainerxError: At backward, if ``a`` asks for a gradient.
+        ChainerxError: At backward, if ``a`` asks for a second gradient.
     Note:
         By Newton's method for the logarithms, until nothing changes."""
 
@@ -153,10 +153,10 @@ def gammaincinv(a: ndarray | Scalar, y: ndarray | Scalar) -> ndarray:
         a (ndarray or scalar): The exponent, > 0; nan for others.
         y (ndarray or scalar): The probability below; nan if it is none. One of the two is an array.
     Returns:
-        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``y``, any order.
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``y``, any order, and once in ``a``.
     Raises:
         DtypeError: If an operand is complex.
-        ChainerxError: At backward, if ``a`` asks for a gradient.
+        ChainerxError: At backward, if ``a`` asks for a second gradient.
     Note:
         By Newton's method for the logarithms, until nothing changes."""
 

@@ -46,7 +46,6 @@ _POLYGAMMA |= {
 }
 
 
-
 def _incomplete(name, n, border, last='x'):
     """A point between 0 and 1, which all take, and exponents before it."""
     exponents = [f(2, 3, lo=0.4, hi=5) for _ in range(n - 1)]

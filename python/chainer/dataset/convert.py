@@ -1,0 +1,158 @@
+"""Lists of examples as arrays."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+import numpy as np
+
+from chainer import backend
+from chainer.backends import cuda
+
+
+class Converter:
+    """Base of converters: what makes arrays of a minibatch.
+
+    A function that takes a minibatch and a device is a converter with `converter` as its decorator.
+    One without gets the number of a GPU, or -1, for the device: so it was before v6.
+    """
+
+    def __call__(self, batch: tp.Any, device: tp.Any) -> tp.Any:
+        """Makes arrays. Overridden.
+
+        Args:
+            batch (list): The examples.
+            device (Device): Where arrays are brought; None leaves them.
+        """
+        raise NotImplementedError(f'{type(self).__name__}.__call__ is not implemented')
+
+
+class _FunctionConverter(Converter):
+    """A function as a converter."""
+
+    def __init__(self, function: tp.Callable[..., tp.Any]) -> None:
+        self._function = function
+        self.__doc__ = function.__doc__
+        self.__name__ = getattr(function, '__name__', type(self).__name__)
+
+    def __call__(self, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+        return self._function(*args, **kwargs)
+
+    def __reduce__(self) -> tp.Any:
+        # The decorated name: the function itself is not what is found there.
+        return self.__name__ if self._function is _concat_examples else super().__reduce__()
+
+
+def converter() -> tp.Callable[[tp.Callable[..., tp.Any]], Converter]:
+    """A decorator that makes a converter of a function of a minibatch and a device.
+
+    Returns:
+        callable: It takes the function and returns a `Converter`.
+
+    >>> import chainer
+    >>> @chainer.dataset.converter()
+    ... def to_arrays(batch, device):
+    ...     return device.send(np.array(batch))
+    """
+    return _FunctionConverter
+
+
+def call_converter(converter: tp.Any, batch: tp.Any, device: backend.Device | None) -> tp.Any:
+    """Calls a converter with what it expects for a device.
+
+    Args:
+        converter (callable): A `Converter`, or a function as before v6, which expects the number of
+            a GPU, -1 for the CPU.
+        batch (list): The examples.
+        device (Device): Where to; None leaves them where they are.
+    """
+    if device is not None and not isinstance(converter, Converter):
+        if isinstance(device, backend.GpuDevice):
+            return converter(batch, device.device.id)
+        if isinstance(device, backend.CpuDevice):
+            return converter(batch, -1)
+    return converter(batch, device)
+
+
+def to_device(device: tp.Any, x: tp.Any) -> tp.Any:
+    """Brings an array to a device.
+
+    Args:
+        device: What `chainer.get_device` takes; None leaves it.
+        x (array): Of any kind.
+
+    Returns:
+        array: The same values, there.
+    """
+    return x if device is None else backend.get_device(device).send(x)
+
+
+def _concat_examples(batch: tp.Any, device: tp.Any = None, padding: tp.Any = None) -> tp.Any:
+    """Makes arrays of a list of examples: each has one more dimension in front.
+
+    Of tuples, the result is a tuple, of dicts a dict, of arrays or numbers one array.
+
+    Args:
+        batch (list): The examples.
+        device: Where arrays are brought; what `chainer.get_device` takes. None leaves them.
+        padding: Where arrays have several shapes, what fills them up to the largest; for tuples or
+            dicts of arrays also a tuple or a dict of such values, None where none is wanted.
+
+    Returns:
+        array, tuple or dict: The arrays.
+
+    Raises:
+        ValueError: For an empty batch, examples of several structures, and shapes that differ
+            without padding.
+    """
+    if len(batch) == 0:
+        raise ValueError('concat_examples: batch is empty')
+    first = batch[0]
+    if isinstance(first, tuple):
+        paddings = padding if isinstance(padding, tuple) else [padding] * len(first)
+        for i, example in enumerate(batch):
+            if not isinstance(example, tuple) or len(example) != len(first):
+                raise ValueError(
+                    f'concat_examples: example 0 is a tuple of {len(first)}, example {i} is not'
+                )
+        columns = zip(*batch, strict=True)
+        return tuple(
+            to_device(device, _concat(list(column), fill, str(i)))
+            for i, (column, fill) in enumerate(zip(columns, paddings, strict=True))
+        )
+    if isinstance(first, dict):
+        result = {}
+        for key in first:
+            fill = padding[key] if isinstance(padding, dict) else padding
+            column = [example[key] for example in batch]
+            result[key] = to_device(device, _concat(column, fill, repr(key)))
+        return result
+    return to_device(device, _concat(batch, padding, ''))
+
+
+concat_examples = _FunctionConverter(_concat_examples)
+concat_examples.__name__ = 'concat_examples'
+
+
+def _concat(arrays: tp.Any, padding: tp.Any, name: str) -> tp.Any:
+    kinds = np.ndarray, chainerx.ndarray, cuda.ndarray
+    if not isinstance(arrays[0], kinds):
+        arrays = [np.asarray(x) for x in arrays]
+    shape = arrays[0].shape
+    for i, array in enumerate(arrays):
+        if array.shape != shape and padding is None:
+            part = f' ({name})' if name else ''
+            raise ValueError(
+                f'concat_examples: example 0{part} has shape {shape}, example {i} has '
+                f'{array.shape}; padding= fills them up'
+            )
+    device = backend.get_device_from_array(arrays[0])
+    with backend.using_device(device):
+        if padding is None:
+            return device.xp.stack(arrays)
+        largest = tuple(max(dims) for dims in zip(*(a.shape for a in arrays), strict=True))
+        result = device.xp.full((len(arrays), *largest), padding, dtype=arrays[0].dtype)
+        for i, array in enumerate(arrays):
+            result[(i, *(slice(n) for n in array.shape))] = array
+        return result

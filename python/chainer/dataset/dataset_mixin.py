@@ -1,0 +1,34 @@
+"""The base of datasets."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import numpy as np
+
+
+class DatasetMixin:
+    """Base of datasets: it turns indices of all kinds into calls of `get_example`.
+
+    A subclass has ``__len__`` and `get_example`.
+    """
+
+    def __getitem__(self, index: tp.Any) -> tp.Any:
+        """An example, or a list of them for a slice, a list or an array of indices."""
+        if isinstance(index, slice):
+            return [self.get_example(i) for i in range(*index.indices(len(self)))]
+        if isinstance(index, list | np.ndarray):
+            return [self.get_example(int(i)) for i in index]
+        return self.get_example(index)
+
+    def __len__(self) -> int:
+        """The number of examples. Overridden."""
+        raise NotImplementedError(f'{type(self).__name__}.__len__ is not implemented')
+
+    def get_example(self, i: int) -> tp.Any:
+        """One example. Overridden.
+
+        Args:
+            i (int): Its index.
+        """
+        raise NotImplementedError(f'{type(self).__name__}.get_example is not implemented')

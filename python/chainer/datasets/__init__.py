@@ -1,0 +1,4 @@
+"""Datasets."""
+
+# ruff: noqa: F401
+from chainer.datasets.tuple_dataset import TupleDataset

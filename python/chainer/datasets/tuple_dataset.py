@@ -1,0 +1,41 @@
+"""Datasets side by side."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import numpy as np
+
+
+class TupleDataset:
+    """A dataset of tuples, each item of which comes from a dataset of its own.
+
+    Args:
+        *datasets: Arrays, lists or datasets, all of the same length.
+
+    Raises:
+        ValueError: If there is none, or their lengths differ.
+    """
+
+    def __init__(self, *datasets: tp.Any) -> None:
+        if not datasets:
+            raise ValueError('no datasets are given')
+        self._datasets = datasets
+        self._length = len(datasets[0])
+        for i, dataset in enumerate(datasets):
+            if len(dataset) != self._length:
+                raise ValueError(
+                    f'TupleDataset: dataset of index {i} has {len(dataset)} examples, that of '
+                    f'index 0 has {self._length}'
+                )
+
+    def __getitem__(self, index: tp.Any) -> tp.Any:
+        """An example, or a list of them for a slice, a list or an array of indices."""
+        parts = [dataset[index] for dataset in self._datasets]
+        if isinstance(index, slice | list | np.ndarray):
+            return [tuple(part[i] for part in parts) for i in range(len(parts[0]))]
+        return tuple(parts)
+
+    def __len__(self) -> int:
+        """The number of examples."""
+        return self._length

@@ -11,12 +11,13 @@ Path: tp.TypeAlias = 'str | os.PathLike[str]'
 
 
 @contextlib.contextmanager
-def replaced(path: Path) -> tp.Iterator[str]:
+def replaced(path: Path, sync: bool = True) -> tp.Iterator[str]:
     """The path of a temporary file beside ``path``, which takes its place when the block ends well.
 
     A reader sees the old file or the new one, whole, also after a crash. Permissions of an old file
     stay; a symbolic link stays and its target is replaced. What is no regular file (a pipe) is
-    written directly.
+    written directly. Without ``sync`` that holds unless the power fails, and the disk is not waited
+    for.
     """
     target = os.path.realpath(os.fsdecode(path))
     try:
@@ -32,11 +33,8 @@ def replaced(path: Path) -> tp.Iterator[str]:
     os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     try:
         yield temporary
-        descriptor = os.open(temporary, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        if sync:
+            _sync(temporary)
         if old is not None:
             os.chmod(temporary, stat.S_IMODE(old.st_mode))
         os.replace(temporary, target)
@@ -44,9 +42,14 @@ def replaced(path: Path) -> tp.Iterator[str]:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
-    with contextlib.suppress(OSError):  # some file systems can't; the rename is done anyway
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    if sync:
+        with contextlib.suppress(OSError):  # some file systems can't; the rename is done anyway
+            _sync(folder)
+
+
+def _sync(path: str) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -79,5 +79,9 @@ disable_experimental_feature_warning = False
 
 other_chainer.warn()
 missing_names.install()
-if not _tp.TYPE_CHECKING:  # else any name would do
-    __getattr__ = missing_names.getter(__name__)
+# Imported when they are used: most programs that only compute never do.
+_LAZY = ('dataset', 'datasets', 'iterators', 'training')
+if _tp.TYPE_CHECKING:
+    from chainer import dataset, datasets, iterators, training
+else:  # for type checkers any name would do
+    __getattr__ = missing_names.getter(__name__, imported_on_use=_LAZY)

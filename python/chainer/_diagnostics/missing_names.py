@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.abc
 import importlib.machinery
 import sys
@@ -26,10 +27,17 @@ def describe(path: str) -> str | None:
     return None
 
 
-def getter(module: str) -> tp.Callable[[str], tp.NoReturn]:
-    """The ``__getattr__`` of a module."""
+def getter(module: str, imported_on_use: tuple[str, ...] = ()) -> tp.Callable[[str], tp.Any]:
+    """The ``__getattr__`` of a module.
 
-    def __getattr__(name: str) -> tp.NoReturn:
+    Args:
+        module: Its name.
+        imported_on_use: Modules inside of it that are imported when they are asked for.
+    """
+
+    def __getattr__(name: str) -> tp.Any:
+        if name in imported_on_use:
+            return importlib.import_module(f'{module}.{name}')
         text = describe(f'{module}.{name}')
         raise AttributeError(
             text or f'module {module!r} has no attribute {name!r}',

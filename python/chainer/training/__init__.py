@@ -1,0 +1,33 @@
+"""Training: the loop, what an iteration does, and what is called between iterations."""
+
+from chainer.training import extension, extensions, trainer, triggers, updaters
+from chainer.training._trigger import IntervalTrigger, get_trigger
+from chainer.training._updater import Updater
+from chainer.training.extension import (
+    PRIORITY_EDITOR,
+    PRIORITY_READER,
+    PRIORITY_WRITER,
+    Extension,
+    make_extension,
+)
+from chainer.training.trainer import Trainer
+from chainer.training.updaters import ParallelUpdater, StandardUpdater
+
+__all__ = [
+    'PRIORITY_EDITOR',
+    'PRIORITY_READER',
+    'PRIORITY_WRITER',
+    'Extension',
+    'IntervalTrigger',
+    'ParallelUpdater',
+    'StandardUpdater',
+    'Trainer',
+    'Updater',
+    'extension',
+    'extensions',
+    'get_trigger',
+    'make_extension',
+    'trainer',
+    'triggers',
+    'updaters',
+]

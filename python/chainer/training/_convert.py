@@ -1,0 +1,21 @@
+"""What updaters and evaluators do with minibatches."""
+
+from __future__ import annotations
+
+import typing as tp
+
+from chainer import backend
+
+
+def call_with(function: tp.Callable[..., tp.Any], converted: tp.Any) -> tp.Any:
+    """Calls a function with a minibatch: a tuple is its arguments, a dict its keywords."""
+    if isinstance(converted, tuple):
+        return function(*converted)
+    if isinstance(converted, dict):
+        return function(**converted)
+    return function(converted)
+
+
+def check_device(device: tp.Any) -> backend.Device | None:
+    """What may stand for a device, as one; None stays."""
+    return None if device is None else backend.get_device(device)

@@ -1,0 +1,42 @@
+"""Ctrl-C that waits for the end of an iteration."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import types
+
+
+class Interrupt:
+    """A context in which the first Ctrl-C only sets `requested`, and the next one is as usual.
+
+    What an update leaves when it is broken off is no state to go on from. Where signals are not
+    ours (another thread than the main one, a handler of the user's) nothing changes.
+    """
+
+    def __init__(self, enabled: bool) -> None:
+        self.requested = False
+        self._enabled = enabled and threading.current_thread() is threading.main_thread()
+
+    def __enter__(self) -> Interrupt:
+        if self._enabled and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, self._handle)
+        else:
+            self._enabled = False
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # Not over a handler that somebody has set meanwhile.
+        if self._enabled and signal.getsignal(signal.SIGINT) == self._handle:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _handle(self, number: int, frame: types.FrameType | None) -> None:
+        if self.requested:
+            signal.default_int_handler(number, frame)
+        self.requested = True
+        print(
+            '\nInterrupted: a snapshot is taken after this iteration. Once more to stop at once.',
+            file=sys.stderr,
+            flush=True,
+        )

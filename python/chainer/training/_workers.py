@@ -1,0 +1,243 @@
+"""The other processes of `MultiprocessParallelUpdater`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import traceback
+import typing as tp
+
+import numpy as np
+
+from chainer import backend
+from chainer.dataset import convert as convert_module
+from chainer.serializer import Deserializer
+from chainer.serializers.npz import DictionarySerializer, NpzDeserializer
+from chainer.training import _convert, _random_states
+
+if tp.TYPE_CHECKING:
+    from chainer.link import Link
+    from chainer.serializer import AbstractSerializer
+
+_ALIGNMENT: tp.Final = 64
+
+
+def compute_gradients(
+    model: Link, batch: tp.Any, converter: tp.Any, device: tp.Any, loss_scale: float | None = None
+) -> None:
+    """Forward and backward of one minibatch."""
+    arrays = convert_module.call_converter(converter, batch, device)
+    with backend.using_device(device):
+        loss = _convert.call_with(tp.cast(tp.Any, model), arrays)
+        model.cleargrads()
+        loss.backward(loss_scale=loss_scale)
+
+
+class Exchange:
+    """Memory that processes share: parameters of the first one, gradients of the others."""
+
+    def __init__(self, model: Link, n_workers: int) -> None:
+        import multiprocessing
+
+        self._specs: list[tuple[int, tuple[int, ...], np.dtype[tp.Any]]] = []
+        size = 0
+        for path, param in model.namedparams():
+            if not param.is_initialized:
+                raise RuntimeError(
+                    f'MultiprocessParallelUpdater: parameter {path} is uninitialized; give the '
+                    'layer its input size, or call the model once before'
+                )
+            self._specs.append((size, param.shape, np.dtype(param.dtype)))
+            size += -(-param.array.nbytes // _ALIGNMENT) * _ALIGNMENT
+        # Of `multiprocessing`: children get it in whatever way they are started.
+        self._params = multiprocessing.RawArray('b', max(size, 1))
+        self._grads = [multiprocessing.RawArray('b', max(size, 1)) for _ in range(n_workers)]
+        self._has_grad = [
+            multiprocessing.RawArray('b', max(len(self._specs), 1)) for _ in range(n_workers)
+        ]
+
+    def _views(self, memory: tp.Any) -> list[np.ndarray]:
+        return [
+            np.frombuffer(memory, dtype, int(np.prod(shape)), offset).reshape(shape)
+            for offset, shape, dtype in self._specs
+        ]
+
+    def put_params(self, model: Link) -> None:
+        for (_, param), place in zip(model.namedparams(), self._views(self._params), strict=True):
+            backend.copyto(place, param.array)
+
+    def get_params(self, model: Link) -> None:
+        for (_, param), place in zip(model.namedparams(), self._views(self._params), strict=True):
+            backend.copyto(param.array, place)
+
+    def put_gradients(self, model: Link, rank: int) -> None:
+        flags = self._has_grad[rank - 1]
+        places = self._views(self._grads[rank - 1])
+        for i, ((_, param), place) in enumerate(zip(model.namedparams(), places, strict=True)):
+            flags[i] = param.grad is not None
+            if param.grad is not None:
+                backend.copyto(place, param.grad)
+
+    def add_gradients(self, model: Link, factor: float) -> None:
+        """Adds gradients of the workers to those of the model, always in the same order."""
+        params = [param for _, param in model.namedparams()]
+        for flags, memory in zip(self._has_grad, self._grads, strict=True):
+            for i, (param, place) in enumerate(zip(params, self._views(memory), strict=True)):
+                if flags[i]:
+                    grad = param.device.send(place.copy())
+                    param.grad = grad if param.grad is None else param.grad + grad
+        if factor != 1:
+            for param in params:
+                if param.grad is not None:
+                    param.grad = param.grad * param.grad.dtype.type(factor)
+
+
+class Worker:
+    """One of the other processes, as the first one sees it."""
+
+    def __init__(self, rank: int, iterator: tp.Any, device: tp.Any, converter: tp.Any) -> None:
+        self.rank = rank
+        self._iterator = iterator
+        self._device = device
+        self._converter = converter
+        self._random_states: dict[str, tp.Any] = {}
+        self._process: tp.Any = None
+        self._pipe: tp.Any = None
+
+    def start(self, model: Link, exchange: Exchange) -> None:
+        import multiprocessing
+
+        self._pipe, theirs = multiprocessing.Pipe()
+        states = self._random_states or _new_random_states(self.rank)
+        self._process = multiprocessing.Process(
+            target=_work,
+            name=f'worker {self.rank}',
+            daemon=True,
+            args=(
+                self._pipe,
+                theirs,
+                self.rank,
+                model,
+                exchange,
+                self._iterator,
+                self._device,
+                self._converter,
+                states,
+            ),
+        )
+        self._process.start()
+        theirs.close()
+
+    def send(self, message: str) -> None:
+        try:
+            self._pipe.send(message)
+        except OSError as error:
+            raise self._ended() from error
+
+    def receive(self) -> tp.Any:
+        """Waits for an answer.
+
+        Raises:
+            RuntimeError: If the worker raised or ended.
+        """
+        try:
+            kind, answer = self._pipe.recv()
+        except (EOFError, OSError) as error:
+            raise self._ended() from error
+        if kind == 'error':
+            raise RuntimeError(f'worker {self.rank} on {self._device} failed:\n{answer}')
+        return answer
+
+    def _ended(self) -> RuntimeError:
+        self._process.join(5)
+        return RuntimeError(
+            f'worker {self.rank} on {self._device} ended with {self._process.exitcode}'
+        )
+
+    def stop(self) -> None:
+        """Ends the process, and keeps the state that it has."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with contextlib.suppress(OSError):
+            self._pipe.send('stop')
+        process.join(1)
+        if process.is_alive():
+            process.terminate()
+            process.join()
+        self._pipe.close()
+
+    def serialize(self, serializer: AbstractSerializer) -> None:
+        if isinstance(serializer, Deserializer):
+            self._iterator.serialize(serializer['iterator'])
+            names = json.loads(str(serializer('random_names', '')) or '[]')
+            inner = serializer['random']
+            self._random_states = {name: inner(name, None) for name in names}
+            if self._process is not None:
+                # It begins anew, with the state that was loaded, when it is needed.
+                self.stop()
+            return
+        if self._process is not None:
+            self.send('save')
+            iterator, self._random_states = self.receive()
+            NpzDeserializer(iterator).load(self._iterator)
+        self._iterator.serialize(serializer['iterator'])
+        serializer('random_names', json.dumps(list(self._random_states)))
+        for name, value in self._random_states.items():
+            serializer['random'](name, value)
+
+
+def _new_random_states(rank: int) -> dict[str, tp.Any]:
+    """The states of a worker that follow from those of this process, other than them."""
+    import random
+
+    import chainerx
+
+    saved = _random_states.capture()
+    seed = int(np.random.randint(0, 2**31)) + rank
+    try:
+        np.random.seed(seed)
+        random.seed(seed)
+        chainerx.random.seed(seed)
+        return _random_states.capture()
+    finally:
+        _random_states.restore(saved)
+
+
+def _work(
+    parents: tp.Any,
+    pipe: tp.Any,
+    rank: int,
+    model: Link,
+    exchange: Exchange,
+    iterator: tp.Any,
+    device: tp.Any,
+    converter: tp.Any,
+    states: dict[str, tp.Any],
+) -> None:
+    """What a worker does."""
+    parents.close()  # so that the pipe ends when the first process does
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which tells us to stop
+    try:
+        _random_states.restore(states)
+        model.to_device(device)
+        while True:
+            message = pipe.recv()
+            if message == 'stop':
+                break
+            if message == 'save':
+                saver = DictionarySerializer()
+                iterator.serialize(saver)
+                pipe.send(('state', (saver.target, _random_states.capture())))
+                continue
+            exchange.get_params(model)
+            compute_gradients(model, iterator.next(), converter, device)
+            exchange.put_gradients(model, rank)
+            pipe.send(('done', None))
+        iterator.finalize()
+    except EOFError:
+        pass
+    except BaseException:
+        with contextlib.suppress(OSError):
+            pipe.send(('error', traceback.format_exc()))

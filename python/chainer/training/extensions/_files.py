@@ -1,0 +1,29 @@
+"""Files that extensions write."""
+
+from __future__ import annotations
+
+import typing as tp
+
+from chainerx._files import replaced
+
+
+def write_text(path: str, text: str) -> None:
+    """Replaces a file of text in one step, without waiting for the disk.
+
+    What can be made again from a snapshot does not have to survive a power cut.
+
+    Args:
+        path (str): The file.
+        text (str): All of it.
+    """
+    with (
+        replaced(path, sync=False) as temporary,
+        open(temporary, 'w', encoding='utf-8', newline='\n') as stream,
+    ):
+        stream.write(text)
+
+
+def is_terminal(stream: tp.Any) -> bool:
+    """Whether what is written to a stream may move the cursor."""
+    isatty = getattr(stream, 'isatty', None)
+    return bool(isatty and isatty())

@@ -1,0 +1,243 @@
+"""Snapshots of a training, and what it takes to go on from one."""
+
+from __future__ import annotations
+
+import os
+import re
+import typing as tp
+import warnings
+
+from chainer import serializers
+from chainer.serializers import npz
+from chainer.training import extension
+from chainer.training.extensions import snapshot_writers
+
+if tp.TYPE_CHECKING:
+    import types
+
+    from chainer.training.trainer import Trainer
+
+
+def _always_true() -> bool:
+    return True
+
+
+def snapshot_object(
+    target: tp.Any,
+    filename: str,
+    savefun: snapshot_writers.SaveFunction | None = None,
+    **kwargs: tp.Any,
+) -> _Snapshot:
+    """Makes an extension that saves an object, by default after each epoch.
+
+    Args:
+        target: Has a method ``serialize``: a model, for example.
+        filename (str): Name of the file in the trainer's folder, as in `snapshot`.
+        savefun (callable): Called with a path and what is saved; default:
+            `chainer.serializers.save_npz`.
+        **kwargs: ``condition``, ``writer``, ``snapshot_on_error``, ``n_retains``, ``autoload``, as
+            in `snapshot`.
+
+    Returns:
+        Extension: The extension.
+    """
+    return snapshot(savefun, filename, target=target, **kwargs)
+
+
+def snapshot(
+    savefun: snapshot_writers.SaveFunction | None = None,
+    filename: str = 'snapshot_iter_{.updater.iteration}',
+    **kwargs: tp.Any,
+) -> _Snapshot:
+    """Makes an extension that saves the trainer with all that it holds, by default each epoch.
+
+    A file appears under its name when it is complete and on the disk. A trainer that goes on from
+    one (``autoload=True``, or `chainer.serializers.load_npz` before `Trainer.run`) ends with the
+    same bits as if it had never stopped: models, optimizers, iterators, the log except for its
+    times, and the global random generators of NumPy, chainerx and Python.
+
+    Args:
+        savefun (callable): Called with a path and what is saved; default:
+            `chainer.serializers.save_npz`.
+        filename (str): Name of the file in the trainer's folder; the trainer fills it in, by
+            ``filename.format(trainer)``.
+        **kwargs: ``target``: what is saved; default: the trainer. ``condition`` (callable): whether
+            to save, asked without arguments. ``writer`` (Writer): how files are written, in place
+            of ``savefun``. ``snapshot_on_error`` (bool): whether to save when an iteration raises.
+            ``n_retains`` (int): how many of the newest files to keep, others of that name are
+            removed; -1 keeps all. ``autoload`` (bool): whether to load the newest file when
+            training begins; one that is damaged is passed over with a warning.
+
+    Returns:
+        Extension: The extension.
+
+    Raises:
+        TypeError: If both ``savefun`` and ``writer`` are given, and for an unknown name.
+        ValueError: If ``n_retains`` is 0 or less than -1.
+    """
+    target = kwargs.pop('target', None)
+    condition = kwargs.pop('condition', None)
+    writer = kwargs.pop('writer', None)
+    on_error = kwargs.pop('snapshot_on_error', False)
+    n_retains = kwargs.pop('n_retains', -1)
+    autoload = kwargs.pop('autoload', False)
+    extension.refuse('snapshot', kwargs)
+    if savefun is not None and writer is not None:
+        raise TypeError('savefun and writer arguments cannot be specified together.')
+    if writer is None:
+        writer = snapshot_writers.SimpleWriter(savefun=savefun or serializers.save_npz)
+    return _Snapshot(
+        target=target,
+        condition=condition,
+        writer=writer,
+        filename=filename,
+        snapshot_on_error=on_error,
+        n_retains=n_retains,
+        autoload=autoload,
+    )
+
+
+class _Snapshot(extension.Extension):
+    """What `snapshot` makes."""
+
+    trigger = (1, 'epoch')
+    priority = -100
+
+    def __init__(
+        self,
+        target: tp.Any = None,
+        condition: tp.Callable[[], bool] | None = None,
+        writer: tp.Any = None,
+        filename: str = 'snapshot_iter_{.updater.iteration}',
+        snapshot_on_error: bool = False,
+        n_retains: int = -1,
+        autoload: bool = False,
+    ) -> None:
+        if n_retains == 0 or n_retains < -1:
+            raise ValueError(
+                f'snapshot: n_retains must be positive, or -1 to keep all, not {n_retains}'
+            )
+        self._target = target
+        self.filename = filename
+        self.condition = condition or _always_true
+        self.writer = writer or snapshot_writers.SimpleWriter()
+        self._snapshot_on_error = snapshot_on_error
+        self.n_retains = n_retains
+        self.autoload = autoload
+        self._last_iteration: int | None = None
+        self._out: str | None = None
+        if n_retains > 0 and hasattr(self.writer, '_add_cleanup_hook'):
+            self.writer._add_cleanup_hook(self._remove_old)
+
+    def initialize(self, trainer: Trainer) -> None:
+        """Loads the newest snapshot, with ``autoload``.
+
+        Args:
+            trainer (Trainer): Who calls.
+
+        Raises:
+            As `chainer.serializers.load`, if there are files, and none can be loaded.
+        """
+        self._out = os.fspath(trainer.out)
+        target = trainer if self._target is None else self._target
+        if not self.autoload:
+            return
+        failure: Exception | None = None
+        for path in self._find_files(self._out):
+            try:
+                serializers.load(path, target)
+            except (OSError, KeyError, TypeError, ValueError) as error:
+                failure = failure or error
+                warnings.warn(
+                    f'snapshot: {path} cannot be loaded, an older one is tried: {error}',
+                    stacklevel=2,
+                )
+            else:
+                return
+        if failure is not None:
+            failure.add_note(
+                f'snapshot: none of the files in {self._out!r} can be loaded; to begin anew, '
+                'remove them or take autoload=True away'
+            )
+            raise failure
+
+    def __call__(self, trainer: Trainer) -> None:
+        """Saves, if the condition says so.
+
+        Args:
+            trainer (Trainer): Who calls.
+        """
+        if self.condition():
+            self._make_snapshot(trainer)
+
+    def on_interrupt(self, trainer: Trainer) -> None:
+        """Saves the state at the end of the iteration in which Ctrl-C was pressed.
+
+        Args:
+            trainer (Trainer): Who calls.
+        """
+        if self._target is None and self._last_iteration != trainer.updater.iteration:
+            self(trainer)
+
+    def on_error(self, trainer: Trainer, exc: Exception, tb: types.TracebackType | None) -> None:
+        """Saves what there is, with ``snapshot_on_error``.
+
+        Args:
+            trainer (Trainer): Who calls.
+            exc (Exception): What was raised.
+            tb (traceback): Where.
+        """
+        if self._snapshot_on_error:
+            self._make_snapshot(trainer)
+
+    def _make_snapshot(self, trainer: Trainer) -> None:
+        target = trainer if self._target is None else self._target
+        self._out = os.fspath(trainer.out)
+        arrays = npz.serialize(target)
+        filename = self.filename(trainer) if callable(self.filename) else self.filename
+        self.writer(filename.format(trainer), self._out, _own(arrays, self.writer))
+        self._last_iteration = trainer.updater.iteration
+
+    def finalize(self) -> None:
+        """Waits until all is written."""
+        if hasattr(self.writer, 'finalize'):
+            self.writer.finalize()
+
+    def _remove_old(self) -> None:
+        if self._out is None:
+            return
+        for path in self._find_files(self._out)[self.n_retains :]:
+            os.unlink(path)
+
+    def _find_files(self, folder: str) -> list[str]:
+        """What this extension wrote there, the newest first."""
+        pattern = _to_pattern(self.filename)
+        found = []
+        for name in os.listdir(folder):
+            path = os.path.join(folder, name)
+            if pattern.fullmatch(name) and os.path.isfile(path):
+                numbers = tuple(int(n) for n in re.findall(r'\d+', name))
+                # Files of the same tick of the clock: by their numbers, 10 after 9.
+                found.append((os.stat(path).st_mtime_ns, numbers, path))
+        return [path for *_, path in sorted(found, reverse=True)]
+
+
+def _own(arrays: dict[str, tp.Any], writer: tp.Any) -> dict[str, tp.Any]:
+    """Arrays that training does not write to while they are saved in the background."""
+    if isinstance(writer, snapshot_writers.SimpleWriter):
+        return arrays
+    return {key: array.copy() for key, array in arrays.items()}
+
+
+def _to_pattern(filename: tp.Any) -> re.Pattern[str]:
+    """What names of files look like that a format makes."""
+    import string
+
+    if callable(filename):
+        raise ValueError('snapshot: autoload and n_retains need a filename that is a string')
+    pattern = ''
+    for literal, field, spec, _ in string.Formatter().parse(filename):
+        pattern += re.escape(literal)
+        if field is not None:
+            pattern += r'\d+' if 'iteration' in field or (spec or '').endswith('d') else r'[^.].*?'
+    return re.compile(pattern)

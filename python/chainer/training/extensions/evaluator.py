@@ -1,0 +1,201 @@
+"""Evaluation of a model on data that it was not trained with."""
+
+from __future__ import annotations
+
+import copy
+import typing as tp
+import warnings
+
+from chainer import configuration, function, reporter
+from chainer.dataset import convert as convert_module
+from chainer.link import Link
+from chainer.training import _convert, extension
+from chainer.training.extensions import util
+
+if tp.TYPE_CHECKING:
+    from chainer.dataset import Iterator
+    from chainer.training.trainer import Trainer
+
+
+class Evaluator(extension.Extension):
+    """Reports means, over all minibatches of an iterator, of what a model reports.
+
+    The values get the name of the extension, ``validation`` by default, as a prefix. To evaluate
+    otherwise, override `evaluate`. Without a trainer, ``evaluator()`` returns the values.
+
+    Args:
+        iterator: Of the data, with ``repeat=False``; or a dict of iterators, of which ``'main'`` is
+            that.
+        target: The link that reports, or a dict of links with ``'main'``.
+        converter (callable): Makes arrays of the list of examples of a minibatch.
+        device: Where arrays are brought; what `chainer.get_device` takes. None leaves them.
+        eval_hook (callable): Called with the evaluator before each evaluation.
+        eval_func (callable): Called with the arrays; default: the target.
+        **kwargs: ``progress_bar``: whether progress is shown.
+
+    Attributes:
+        converter (callable): As given.
+        device: As given.
+        eval_hook (callable): As given.
+        eval_func (callable): As given.
+
+    Raises:
+        TypeError: If a target is no link.
+        KeyError: For a dict without ``'main'``.
+    """
+
+    trigger = (1, 'epoch')
+    default_name = 'validation'
+    priority = extension.PRIORITY_WRITER
+    name: str | None = None
+
+    def __init__(
+        self,
+        iterator: tp.Any,
+        target: tp.Any,
+        converter: tp.Callable[..., tp.Any] = convert_module.concat_examples,
+        device: tp.Any = None,
+        eval_hook: tp.Callable[[Evaluator], tp.Any] | None = None,
+        eval_func: tp.Callable[..., tp.Any] | None = None,
+        **kwargs: tp.Any,
+    ) -> None:
+        self._progress_bar: bool = kwargs.pop('progress_bar', False)
+        extension.refuse('Evaluator', kwargs)
+        self._iterators: dict[str, Iterator] = _named('iterator', iterator)
+        self._targets: dict[str, Link] = _named('target', target)
+        for name, link in self._targets.items():
+            if not isinstance(link, Link):
+                raise TypeError(f'Evaluator: target {name!r} must be a link, not {link!r}')
+        for name, one in self._iterators.items():
+            if getattr(one, 'repeat', False):
+                warnings.warn(
+                    f'Evaluator: the iterator {name!r} repeats for ever; make it with repeat=False',
+                    stacklevel=2,
+                )
+        self.converter = converter
+        self.device = _convert.check_device(device)
+        self.eval_hook = eval_hook
+        self.eval_func = eval_func
+
+    def get_iterator(self, name: str) -> Iterator:
+        """One of the iterators.
+
+        Args:
+            name (str): Its name.
+        """
+        return self._iterators[name]
+
+    def get_all_iterators(self) -> dict[str, Iterator]:
+        """All iterators by name."""
+        return dict(self._iterators)
+
+    def get_target(self, name: str) -> Link:
+        """One of the links.
+
+        Args:
+            name (str): Its name.
+        """
+        return self._targets[name]
+
+    def get_all_targets(self) -> dict[str, Link]:
+        """All links by name."""
+        return dict(self._targets)
+
+    def __call__(self, trainer: Trainer | None = None) -> dict[str, tp.Any]:
+        """Evaluates, with ``config.train`` off, and reports the result.
+
+        Args:
+            trainer (Trainer): Who calls; None for a use without one.
+
+        Returns:
+            dict: The means by name.
+        """
+        own = reporter.Reporter()
+        prefix = '' if self.name is None else f'{self.name}/'
+        for name, target in self._targets.items():
+            own.add_observer(prefix + name, target)
+            own.add_observers(prefix + name, target.namedlinks(skipself=True))
+        with own, configuration.using_config('train', False):
+            result = self.evaluate()
+        reporter.report(result)
+        return result
+
+    def evaluate(self) -> dict[str, tp.Any]:
+        """Runs through the data of the main iterator once; may be overridden.
+
+        Returns:
+            dict: The means by name.
+
+        Raises:
+            RuntimeError: If the iterator repeats for ever.
+            ValueError: If it gives nothing.
+        """
+        iterator = self._iterators['main']
+        if getattr(iterator, 'repeat', False):
+            raise RuntimeError(
+                'Evaluator: the iterator repeats for ever, so there is no end of the evaluation; '
+                'make it with repeat=False'
+            )
+        if self.eval_hook is not None:
+            self.eval_hook(self)
+        if hasattr(iterator, 'reset'):
+            iterator.reset()
+        else:
+            iterator = copy.copy(iterator)
+        eval_func: tp.Any = self.eval_func or self._targets['main']
+        summary = reporter.DictSummary()
+        progress = _EvaluationBar(iterator, self.name) if self._progress_bar else None
+        count = 0
+        for batch in iterator:
+            count += 1
+            observation: dict[str, tp.Any] = {}
+            with reporter.report_scope(observation):
+                arrays = convert_module.call_converter(self.converter, batch, self.device)
+                with function.no_backprop_mode():
+                    _convert.call_with(eval_func, arrays)
+            summary.add(observation)
+            if progress is not None:
+                progress.update()
+        if progress is not None:
+            progress.close()
+        if count == 0:
+            raise ValueError('Evaluator: the iterator gave no minibatch; is its dataset empty?')
+        return summary.compute_mean()
+
+    def finalize(self) -> None:
+        """Ends the iterators."""
+        for iterator in self._iterators.values():
+            iterator.finalize()
+
+
+def _named(kind: str, given: tp.Any) -> dict[str, tp.Any]:
+    by_name = dict(given) if isinstance(given, dict) else {'main': given}
+    if 'main' not in by_name:
+        raise KeyError(f"Evaluator: the dict of {kind}s must have 'main'; it has {list(by_name)}")
+    return by_name
+
+
+class _EvaluationBar(util.ProgressBar):
+    """The lines of an evaluation."""
+
+    def __init__(self, iterator: tp.Any, name: str | None) -> None:
+        super().__init__()
+        self._iterator = iterator
+        self._name = name or 'validation'
+        self._count = 0
+
+    def update(self) -> None:
+        self._count += 1
+        super().update()
+
+    def get_lines(self) -> list[str]:
+        done = min(self._iterator.epoch_detail, 1.0)
+        speed, rate = self.update_speed(self._count, done)
+        return [
+            util.bar(self._name, done),
+            f'{self._count:10} batches',
+            util.speed_line(speed, (1 - done) / rate if rate else float('nan')),
+        ]
+
+    def get_text(self) -> str:
+        return f'{self._name}: {min(self._iterator.epoch_detail, 1.0):.1%}'

@@ -1,0 +1,104 @@
+"""The log of a training."""
+
+from __future__ import annotations
+
+import json
+import os
+import typing as tp
+
+from chainer import reporter
+from chainer.serializer import Serializer
+from chainer.training import extension
+from chainer.training._trigger import get_trigger
+from chainer.training.extensions._files import write_text
+from chainer.training.extensions._numbers import to_number
+
+if tp.TYPE_CHECKING:
+    from chainer.serializer import AbstractSerializer
+    from chainer.training.trainer import Trainer
+
+
+class LogReport(extension.Extension):
+    """Takes means of what is observed, and writes them to a file of JSON.
+
+    The file is a list with a dictionary per mean: what was observed, in the order in which it came,
+    then ``epoch``, ``iteration`` and ``elapsed_time``. It is replaced as a whole, so that a reader
+    never sees half of it.
+
+    Args:
+        keys (iterable of str): Names of values; default: all.
+        trigger: When a mean is taken; what `get_trigger` takes.
+        postprocess (callable): Takes the dictionary, and may change it.
+        filename (str): Name of the file in the trainer's folder, in which ``{epoch}``,
+            ``{iteration}`` and other keys are filled in; default: ``'log'``. An empty one writes no
+            file.
+        **kwargs: ``log_name``, the old name of ``filename``.
+    """
+
+    def __init__(
+        self,
+        keys: tp.Iterable[str] | None = None,
+        trigger: tp.Any = (1, 'epoch'),
+        postprocess: tp.Callable[[dict[str, tp.Any]], tp.Any] | None = None,
+        filename: str | None = None,
+        **kwargs: tp.Any,
+    ) -> None:
+        log_name = kwargs.pop('log_name', 'log')
+        extension.refuse('LogReport', kwargs)
+        if isinstance(keys, str):
+            raise TypeError(f'LogReport: keys must be a list of names, not {keys!r}')
+        self._keys = None if keys is None else list(keys)
+        self._trigger = get_trigger(trigger)
+        self._postprocess = postprocess
+        self._log_name = log_name if filename is None else filename
+        self._log: list[dict[str, tp.Any]] = []
+        self._init_summary()
+
+    def __call__(self, trainer: Trainer) -> None:
+        """Takes in what is observed, and makes an entry when it is time.
+
+        Args:
+            trainer (Trainer): Who calls.
+        """
+        observation = trainer.observation
+        if self._keys is None:
+            self._summary.add(observation)
+        else:
+            self._summary.add({k: observation[k] for k in self._keys if k in observation})
+        if not self._trigger(trainer):
+            return
+        means = self._summary.compute_mean()
+        entry = {name: float(to_number(mean)) for name, mean in means.items()}
+        entry['epoch'] = trainer.updater.epoch
+        entry['iteration'] = trainer.updater.iteration
+        entry['elapsed_time'] = trainer.elapsed_time
+        if self._postprocess is not None:
+            self._postprocess(entry)
+        self._log.append(entry)
+        if self._log_name:
+            path = os.path.join(trainer.out, self._log_name.format(**entry))
+            write_text(path, json.dumps(self._log, indent=4))
+        self._init_summary()
+
+    @property
+    def log(self) -> list[dict[str, tp.Any]]:
+        """The entries so far."""
+        return self._log
+
+    def _init_summary(self) -> None:
+        self._summary = reporter.DictSummary()
+
+    def serialize(self, serializer: AbstractSerializer) -> None:
+        """Saves or loads the log and what was observed since its last entry.
+
+        Args:
+            serializer (AbstractSerializer): Where to or from.
+        """
+        if hasattr(self._trigger, 'serialize'):
+            self._trigger.serialize(serializer['_trigger'])
+        self._summary.serialize(serializer['_summary'])
+        if isinstance(serializer, Serializer):
+            serializer('_log', json.dumps(self._log))
+            return
+        loaded = serializer('_log', '')
+        self._log = json.loads(str(loaded)) if loaded else []

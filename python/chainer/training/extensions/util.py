@@ -1,0 +1,105 @@
+"""Progress that is shown while it happens."""
+
+from __future__ import annotations
+
+import collections
+import datetime
+import sys
+import time
+import typing as tp
+
+from chainer.training.extensions._files import is_terminal
+
+
+class ProgressBar:
+    """Base of what shows progress: lines that are written over in a terminal, or plain lines.
+
+    A subclass has `get_lines` and `get_text`.
+
+    Args:
+        out: The stream; default: the standard output.
+    """
+
+    def __init__(self, out: tp.Any = None) -> None:
+        self._out = out
+        self._lines = 0
+        # When how far: over as many updates as speed is averaged.
+        self._recent: collections.deque[tuple[float, float, float]] = collections.deque(maxlen=100)
+
+    def get_lines(self) -> list[str]:
+        """What to show in a terminal. Overridden."""
+        raise NotImplementedError
+
+    def get_text(self) -> str:
+        """What to write elsewhere, in one line. Overridden."""
+        raise NotImplementedError
+
+    @property
+    def stream(self) -> tp.Any:
+        """Where to."""
+        return sys.stdout if self._out is None else self._out
+
+    def update(self) -> None:
+        """Shows how it is."""
+        out = self.stream
+        if is_terminal(out):
+            self._erase()
+            lines = self.get_lines()
+            out.write('\033[J' + ''.join(line + '\n' for line in lines))
+            self._lines = len(lines)
+        else:
+            out.write(self.get_text() + '\n')
+        out.flush()
+
+    def close(self) -> None:
+        """Takes the lines away."""
+        if self._lines:
+            self._erase()
+            self.stream.write('\033[J')
+            self.stream.flush()
+
+    def _erase(self) -> None:
+        if self._lines:
+            self.stream.write(f'\033[{self._lines}A')
+            self._lines = 0
+
+    def update_speed(self, iteration: float, epoch_detail: float) -> tuple[float, float]:
+        """Takes in how far it is.
+
+        Args:
+            iteration (float): Iterations.
+            epoch_detail (float): Epochs.
+
+        Returns:
+            tuple of float: Iterations per second, and epochs per second; infinity at first.
+        """
+        now = time.perf_counter()
+        self._recent.append((iteration, epoch_detail, now))
+        old_iteration, old_epoch, old = self._recent[0]
+        if now <= old or len(self._recent) < 2:
+            return float('inf'), float('inf')
+        return (iteration - old_iteration) / (now - old), (epoch_detail - old_epoch) / (now - old)
+
+
+def bar(label: str, rate: float, length: int = 50) -> str:
+    """A line with a bar.
+
+    Args:
+        label (str): What stands before it.
+        rate (float): How much of it is full, 0 to 1.
+        length (int): Of the bar.
+    """
+    marks = '#' * int(rate * length)
+    return f'{label} [{marks:.<{length}}] {rate:6.2%}'
+
+
+def speed_line(speed: float, seconds: float) -> str:
+    """The line about speed and the time that is left."""
+    return f'{speed:10.5g} iters/sec. Estimated time to finish: {duration(seconds)}.'
+
+
+def duration(seconds: float) -> str:
+    """Seconds as hours, minutes and seconds."""
+    if not 0 <= seconds < 1e9:
+        return 'unknown'
+    return str(datetime.timedelta(seconds=round(seconds)))

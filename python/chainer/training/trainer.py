@@ -1,0 +1,311 @@
+"""The training loop."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+import traceback
+import typing as tp
+
+from chainer import reporter as reporter_module
+from chainer.serializer import AbstractSerializer, Serializer
+from chainer.training import _random_states
+from chainer.training import extension as extension_module
+from chainer.training._interrupt import Interrupt
+from chainer.training._state import serialize_number
+from chainer.training._trigger import get_trigger
+
+if tp.TYPE_CHECKING:
+    from chainer.training._updater import Updater
+
+
+class _ExtensionEntry:
+    """An extension, and how this trainer calls it."""
+
+    def __init__(
+        self, extension: tp.Any, priority: int, trigger: tp.Any, call_before_training: bool
+    ) -> None:
+        self.extension = extension
+        self.priority = priority
+        self.trigger = trigger
+        self.call_before_training = call_before_training
+
+    @property
+    def loads_trainer(self) -> bool:
+        """Whether it may load a snapshot of the trainer when it is initialized."""
+        return bool(getattr(self.extension, 'autoload', False))
+
+    def call(self, method: str, *args: tp.Any) -> None:
+        """Calls a method of the extension, if it has it."""
+        function = getattr(self.extension, method, None)
+        if function is not None:
+            function(*args)
+
+
+class Trainer:
+    """The training loop: updates until a trigger says stop, and calls extensions after each.
+
+    In each iteration what is reported (`chainer.report`) goes into a new `observation`. Then each
+    extension whose trigger fires is called, those of high priority first.
+
+    Args:
+        updater (Updater): What an iteration does.
+        stop_trigger: When to stop; what `get_trigger` takes. None never stops.
+        out (str): The folder that extensions write to.
+        extensions (iterable): To be added, each as by `extend` without more arguments.
+
+    Attributes:
+        updater (Updater): As given.
+        stop_trigger (callable): As a trigger.
+        observation (dict): What was reported in the current iteration, by name.
+        out (str): As given.
+        reporter (Reporter): It knows the links of the optimizers by name.
+    """
+
+    def __init__(
+        self,
+        updater: Updater,
+        stop_trigger: tp.Any = None,
+        out: str | os.PathLike[str] = 'result',
+        extensions: tp.Iterable[tp.Any] | None = None,
+    ) -> None:
+        self.updater: tp.Any = updater
+        self.stop_trigger = get_trigger(stop_trigger)
+        self.observation: dict[str, tp.Any] = {}
+        self.out = out
+        self.reporter = reporter_module.Reporter()
+        for name, optimizer in updater.get_all_optimizers().items():
+            self.reporter.add_observer(name, optimizer.target)
+            self.reporter.add_observers(name, optimizer.target.namedlinks(skipself=True))
+        self._done = False
+        self._extensions: dict[str, _ExtensionEntry] = {}
+        self._start_at: float | None = None
+        self._snapshot_elapsed_time = 0.0
+        self._final_elapsed_time: float | None = None
+        updater.connect_trainer(self)
+        for extension in extensions or ():
+            self.extend(extension)
+
+    @property
+    def elapsed_time(self) -> float:
+        """Seconds of training so far, those before a snapshot that was loaded included.
+
+        Raises:
+            RuntimeError: Before `run`.
+        """
+        if self._done and self._final_elapsed_time is not None:
+            return self._final_elapsed_time
+        if self._start_at is None:
+            raise RuntimeError('training has not been started yet')
+        return time.perf_counter() - self._start_at + self._snapshot_elapsed_time
+
+    @property
+    def is_before_training(self) -> bool:
+        """Whether no update was made yet, nor before a snapshot that was loaded."""
+        return self.updater.iteration == 0
+
+    def extend(
+        self,
+        extension: tp.Any,
+        name: str | None = None,
+        trigger: tp.Any = None,
+        priority: int | None = None,
+        *,
+        call_before_training: bool = False,
+        **kwargs: tp.Any,
+    ) -> None:
+        """Adds an extension.
+
+        Args:
+            extension (callable): It takes a trainer; an `Extension` or anything else.
+            name (str): Default: its ``name``, its ``default_name``, or the name of the function. A
+                name that is taken gets ``_1``, ``_2``, ... after it.
+            trigger: When it is called; default: its ``trigger``, else each iteration. What
+                `get_trigger` takes.
+            priority (int): Default: its ``priority``, else `PRIORITY_READER`.
+            call_before_training (bool): Whether it is also called once before the first update.
+            **kwargs: None is known.
+
+        Raises:
+            ValueError: For the name ``'training'``.
+            TypeError: If it is no callable, or no name is to be had.
+        """
+        extension_module.refuse('Trainer.extend', kwargs)
+        for attribute in ('name', 'default_name', '__name__'):
+            name = name or getattr(extension, attribute, None)
+        if not name:
+            raise TypeError(f'name is not given for the extension {extension!r}')
+        if name == 'training':
+            raise ValueError('the name "training" is prohibited as an extension name')
+        if not callable(extension):
+            raise TypeError(f'Trainer.extend: {extension!r} cannot be called')
+        if trigger is None:
+            trigger = getattr(extension, 'trigger', None) or (1, 'iteration')
+        if priority is None:
+            priority = getattr(extension, 'priority', extension_module.PRIORITY_READER)
+        entry = _ExtensionEntry(extension, priority, get_trigger(trigger), call_before_training)
+
+        unique, count = name, 0
+        while unique in self._extensions:
+            count += 1
+            unique = f'{name}_{count}'
+        with contextlib.suppress(AttributeError):  # bound methods take no attributes
+            extension.name = unique
+        self._extensions[unique] = entry
+
+    def get_extension(self, name: str) -> tp.Any:
+        """An extension by its name.
+
+        Args:
+            name (str): As `extend` gave it.
+
+        Returns:
+            The extension itself.
+
+        Raises:
+            ValueError: If there is none of that name.
+        """
+        if name in self._extensions:
+            return self._extensions[name].extension
+        names = ', '.join(self._extensions) or 'none'
+        raise ValueError(f'extension {name} not found; there are: {names}')
+
+    def run(self, show_loop_exception_msg: bool = True) -> None:
+        """Trains until the stop trigger fires.
+
+        When an iteration raises, ``on_error`` of the extensions is called; in any case they and the
+        updater are finalized. Ctrl-C, if there is a snapshot of the trainer among the extensions,
+        lets the iteration end and takes that snapshot first; a second one stops at once.
+
+        Args:
+            show_loop_exception_msg (bool): Whether an exception is also printed, before anything is
+                finalized.
+
+        Raises:
+            RuntimeError: If it has run to its end before.
+            OSError: If the folder ``out`` can't be made or written to.
+            KeyboardInterrupt: After Ctrl-C.
+        """
+        if self._done:
+            raise RuntimeError('cannot run training loop multiple times')
+        self._make_out()
+        entries = sorted(self._extensions.values(), key=lambda entry: -entry.priority)
+        calls = [(entry.trigger, entry.extension) for entry in entries]
+        interrupted = [
+            entry.extension for entry in entries if hasattr(entry.extension, 'on_interrupt')
+        ]
+        try:
+            self._start_at = time.perf_counter()
+            # A snapshot that is loaded comes before what others do about the state.
+            for entry in sorted(entries, key=lambda entry: not entry.loads_trainer):
+                if not getattr(entry.trigger, 'finished', False):
+                    entry.call('initialize', self)
+            for entry in entries:
+                if entry.call_before_training:
+                    entry.extension(self)
+            with Interrupt(bool(interrupted)) as interrupt:
+                self._loop(calls, interrupt)
+                if interrupt.requested:
+                    for extension in interrupted:
+                        extension.on_interrupt(self)
+                    raise KeyboardInterrupt
+        except Exception as error:
+            self._on_error(entries, error, show_loop_exception_msg)
+            raise
+        finally:
+            self._finalize(entries)
+        self._final_elapsed_time = self.elapsed_time
+        self._done = True
+
+    def _loop(self, calls: list[tuple[tp.Any, tp.Any]], interrupt: Interrupt) -> None:
+        stop_trigger, reporter = self.stop_trigger, self.reporter
+        while not stop_trigger(self):
+            if interrupt.requested:
+                return
+            self.observation = {}
+            # By its attribute, for extensions may put another updater in place.
+            with reporter.scope(self.observation):
+                self.updater.update()
+                for trigger, extension in calls:
+                    if trigger(self):
+                        extension(self)
+
+    def _make_out(self) -> None:
+        try:
+            os.makedirs(self.out, exist_ok=True)
+            if not os.access(self.out, os.W_OK | os.X_OK):
+                raise PermissionError('it cannot be written to')
+        except OSError as error:
+            text = error.strerror or str(error)
+            raise type(error)(
+                f'Trainer.run: out={os.fspath(self.out)!r} is no folder to write results to: {text}'
+            ) from error
+
+    def _on_error(
+        self, entries: list[_ExtensionEntry], error: Exception, show_message: bool
+    ) -> None:
+        stream = sys.stderr
+        if show_message:
+            stream.write(f'Exception in main training loop: {error}\n')
+            stream.write('Traceback (most recent call last):\n')
+            stream.writelines(traceback.format_tb(error.__traceback__))
+            stream.write(
+                'Will finalize trainer extensions and updater before reraising the exception.\n'
+            )
+        for entry in entries:
+            try:
+                entry.call('on_error', self, error, error.__traceback__)
+            except Exception as other:  # the first error is the one to raise
+                error.add_note(f'on_error of {_name_of(entry)} failed, too: {other!r}')
+
+    def _finalize(self, entries: list[_ExtensionEntry]) -> None:
+        """Finalizes all, also when one of them fails, and then raises that."""
+        failure: BaseException | None = None
+        for finalize in (
+            *(getattr(entry.extension, 'finalize', None) for entry in entries),
+            self.updater.finalize,
+        ):
+            try:
+                if finalize is not None:
+                    finalize()
+            except BaseException as error:
+                failure = failure or error
+        if failure is None:
+            return
+        running = sys.exc_info()[1]
+        if running is None:
+            raise failure
+        running.add_note(f'finalizing failed, too: {failure!r}')
+
+    def serialize(self, serializer: AbstractSerializer) -> None:
+        """Saves or loads the updater, triggers, extensions, and the states of random generators.
+
+        Those are the global ones of NumPy, of chainerx and of Python. They come last: they are set
+        when all else could be loaded.
+
+        Args:
+            serializer (AbstractSerializer): Where to or from.
+        """
+        self.updater.serialize(serializer['updater'])
+        if hasattr(self.stop_trigger, 'serialize'):
+            self.stop_trigger.serialize(serializer['stop_trigger'])
+        extensions, triggers = serializer['extensions'], serializer['extension_triggers']
+        for name, entry in self._extensions.items():
+            if hasattr(entry.extension, 'serialize'):
+                entry.extension.serialize(extensions[name])
+            if hasattr(entry.trigger, 'serialize'):
+                entry.trigger.serialize(triggers[name])
+        if isinstance(serializer, Serializer):
+            started = self._start_at is not None
+            serializer('_snapshot_elapsed_time', self.elapsed_time if started else 0.0)
+        else:
+            self._snapshot_elapsed_time = (
+                serialize_number(serializer, '_snapshot_elapsed_time', 0.0) or 0.0
+            )
+        _random_states.serialize(serializer['random_states'])
+
+
+def _name_of(entry: _ExtensionEntry) -> str:
+    return getattr(entry.extension, 'name', None) or repr(entry.extension)

@@ -1,0 +1,3 @@
+"""The path of Chainer v7 of `get_trigger`."""
+
+from chainer.training._trigger import IntervalTrigger, _never_fire_trigger, get_trigger  # noqa: F401

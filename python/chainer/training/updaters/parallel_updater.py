@@ -1,0 +1,151 @@
+"""An updater that shares each minibatch out among devices."""
+
+from __future__ import annotations
+
+import typing as tp
+
+from chainer import backend
+from chainer.dataset import convert as convert_module
+from chainer.training import _convert
+from chainer.training.extension import refuse
+from chainer.training.updaters.standard_updater import StandardUpdater
+
+if tp.TYPE_CHECKING:
+    from chainer.link import Link
+    from chainer.training.trainer import Trainer
+
+
+class ParallelUpdater(StandardUpdater):
+    """Gives each of several devices a part of the minibatch, and makes one step by all gradients.
+
+    Each device has a copy of the model. Gradients are *added up*, as in Chainer v7: where losses
+    are means over the part, the step is as many times larger as there are devices.
+    ``reduce='mean'`` weighs them with the sizes of the parts instead, and the step is that of one
+    device with the whole minibatch.
+
+    Args:
+        iterator: As in `StandardUpdater`.
+        optimizer: As in `StandardUpdater`.
+        converter (callable): As in `StandardUpdater`.
+        models (dict): The models by name; ``'main'`` is that of the optimizer. Default: copies.
+        devices (dict): The devices by name, with ``'main'``; what `chainer.get_device` takes.
+        loss_func (callable): Makes the loss of the arrays; default: the model.
+        loss_scale (float): As in `StandardUpdater`.
+        auto_new_epoch (bool): As in `StandardUpdater`.
+        **kwargs: ``reduce``: ``'sum'`` or ``'mean'``.
+
+    Raises:
+        ValueError: If there are neither models nor devices, or ``reduce`` is neither of both.
+        KeyError: If one of them lacks ``'main'``.
+    """
+
+    def __init__(
+        self,
+        iterator: tp.Any,
+        optimizer: tp.Any,
+        converter: tp.Callable[..., tp.Any] = convert_module.concat_examples,
+        models: dict[str, Link] | None = None,
+        devices: dict[str, tp.Any] | None = None,
+        loss_func: tp.Callable[..., tp.Any] | None = None,
+        loss_scale: float | None = None,
+        auto_new_epoch: bool = True,
+        **kwargs: tp.Any,
+    ) -> None:
+        self._reduce = check_reduce('ParallelUpdater', kwargs.pop('reduce', 'sum'))
+        refuse('ParallelUpdater', kwargs)
+        super().__init__(
+            iterator,
+            optimizer,
+            converter,
+            loss_func=loss_func,
+            loss_scale=loss_scale,
+            auto_new_epoch=auto_new_epoch,
+        )
+        main = self._optimizers['main'].target
+        if models is None:
+            if devices is None:
+                raise ValueError('either models or devices must be specified')
+            if 'main' not in devices:
+                raise KeyError("'devices' must contain a 'main' key.")
+            models = {'main': main}
+            for name in devices:
+                if name != 'main':
+                    models[name] = main.copy(mode='copy')
+        elif 'main' not in models:
+            raise KeyError("'models' must contain a 'main' key.")
+        elif devices is not None and set(devices) != set(models):
+            raise KeyError(
+                f'devices and models have other names: {sorted(devices)}, {sorted(models)}'
+            )
+        if models['main'] is not main:
+            raise ValueError("models['main'] must be the target of the optimizer")
+        self._models = models
+        self._devices: dict[str, backend.Device | None] = {
+            name: None if devices is None else _convert.check_device(devices[name])
+            for name in models
+        }
+        for name, model in models.items():
+            device = self._devices[name]
+            if device is not None:
+                model.to_device(device)
+            else:
+                self._devices[name] = model.device
+
+    def connect_trainer(self, trainer: Trainer) -> None:
+        """Lets the trainer know the models, so that what they report has their names.
+
+        Args:
+            trainer (Trainer): Who calls.
+        """
+        for name, model in self._models.items():
+            trainer.reporter.add_observer(name, model)
+            trainer.reporter.add_observers(name, model.namedlinks(skipself=True))
+
+    def update_core(self) -> None:
+        """Does one iteration.
+
+        Raises:
+            StopIteration: If the iterator has come to its end.
+        """
+        batch = self._next_batch()
+        optimizer, main = self._optimizers['main'], self._models['main']
+        names = ['main', *(name for name in self._models if name != 'main')]
+        parts = {name: batch[i :: len(names)] for i, name in enumerate(names)}
+        losses = []
+        for name in names:
+            model = self._models[name]
+            if name != 'main' and _has_uninitialized(model):
+                # The first forward of the main model made its parameters; these are to be the same.
+                model.copyparams(main)
+            if len(parts[name]) == 0:
+                continue  # a minibatch that is smaller than the number of devices
+            arrays = convert_module.call_converter(self.converter, parts[name], self._devices[name])
+            device = self._devices[name] or model.device
+            with backend.using_device(device):
+                loss = _convert.call_with(self.loss_func or model, arrays)
+                if self._reduce == 'mean':
+                    loss = loss * (len(parts[name]) / len(batch))
+            losses.append((device, loss))
+        for model in self._models.values():
+            model.cleargrads()
+        for device, loss in losses:
+            with backend.using_device(device):
+                loss.backward(loss_scale=self.loss_scale)
+        del losses, loss
+        for name in names[1:]:
+            main.addgrads(self._models[name])
+        optimizer.update()
+        for name in names[1:]:
+            self._models[name].copyparams(main)
+        self._count_epoch()
+
+
+def _has_uninitialized(model: Link) -> bool:
+    return any(not param.is_initialized for param in model.params())
+
+
+def check_reduce(name: str, reduce: str) -> str:
+    """Raises ValueError for a way to reduce gradients that there is not."""
+    if reduce not in ('sum', 'mean'):
+        raise ValueError(f"{name}: reduce must be 'sum' or 'mean', not {reduce!r}")
+    return reduce

@@ -1,0 +1,201 @@
+"""The updater of most trainings: one optimizer, or some, on one device."""
+
+from __future__ import annotations
+
+import typing as tp
+
+from chainer import backend
+from chainer.dataset import convert as convert_module
+from chainer.training import _convert
+from chainer.training._updater import Updater
+from chainer.training.extension import refuse
+
+if tp.TYPE_CHECKING:
+    from chainer.dataset import Iterator
+    from chainer.optimizer import Optimizer
+    from chainer.serializer import AbstractSerializer
+
+
+class StandardUpdater(Updater):
+    """Takes a minibatch, and lets the optimizer make one step with it.
+
+    Args:
+        iterator: The iterator of the training data, or a dict of iterators, of which ``'main'`` is
+            that.
+        optimizer: The optimizer, or a dict of optimizers, of which ``'main'`` is that.
+        converter (callable): Makes arrays of the list of examples of a minibatch.
+        device: Where models and arrays are brought; what `chainer.get_device` takes. None leaves
+            models where they are.
+        loss_func (callable): Makes the loss of the arrays; default: the target of the optimizer.
+        loss_scale (float): What losses are multiplied with, so that gradients of 16 bits do not
+            vanish.
+        auto_new_epoch (bool): Whether ``new_epoch`` of the optimizer is called after each epoch.
+        **kwargs: ``input_device``: where arrays are brought; default: ``device``, and without one
+            the place of the model, if it has one place.
+
+    Attributes:
+        converter (callable): As given.
+        loss_func (callable): As given.
+        iteration (int): The number of updates so far.
+
+    Raises:
+        TypeError: For optimizers or iterators that are none.
+        KeyError: For a dict without ``'main'``.
+    """
+
+    def __init__(
+        self,
+        iterator: tp.Any,
+        optimizer: tp.Any,
+        converter: tp.Callable[..., tp.Any] = convert_module.concat_examples,
+        device: tp.Any = None,
+        loss_func: tp.Callable[..., tp.Any] | None = None,
+        loss_scale: float | None = None,
+        auto_new_epoch: bool = True,
+        **kwargs: tp.Any,
+    ) -> None:
+        input_device = kwargs.pop('input_device', None)
+        refuse('StandardUpdater', kwargs)
+        self._iterators: dict[str, Iterator] = _named('iterator', iterator, ('next', '__next__'))
+        self._optimizers: dict[str, Optimizer] = _named('optimizer', optimizer, ('update',))
+        self.converter = converter
+        self.loss_func = loss_func
+        self.iteration = 0
+        self._device = _convert.check_device(device)
+        self._input_device = _convert.check_device(input_device)
+        self.loss_scale = loss_scale
+        self.auto_new_epoch = auto_new_epoch
+        if self._device is not None:
+            for one in self._optimizers.values():
+                if one.target is not None:
+                    one.target.to_device(self._device)
+        elif self._input_device is None:
+            self._input_device = self._device_of_model()
+        if self._input_device is None:
+            self._input_device = self._device
+        for one in self._optimizers.values():
+            if loss_scale is not None:
+                one.set_loss_scale(loss_scale)
+            if auto_new_epoch:
+                one.use_auto_new_epoch = True
+
+    def _device_of_model(self) -> backend.Device | None:
+        target = self._optimizers['main'].target
+        return getattr(target, 'device', None)
+
+    @property
+    def device(self) -> backend.Device | None:
+        """Where models were brought; None if they were left where they are."""
+        return self._device
+
+    @property
+    def input_device(self) -> backend.Device | None:
+        """Where arrays are brought."""
+        return self._input_device
+
+    @property
+    def epoch(self) -> int:
+        """The number of epochs that are done."""
+        return self._iterators['main'].epoch
+
+    @property
+    def epoch_detail(self) -> float:
+        """The same with its fraction."""
+        return self._iterators['main'].epoch_detail
+
+    @property
+    def previous_epoch_detail(self) -> float:
+        """`epoch_detail` before the last update."""
+        return self._iterators['main'].previous_epoch_detail
+
+    @property
+    def is_new_epoch(self) -> bool:
+        """Whether the last update ended an epoch."""
+        return self._iterators['main'].is_new_epoch
+
+    def finalize(self) -> None:
+        """Ends the iterators."""
+        for iterator in self._iterators.values():
+            iterator.finalize()
+
+    def get_optimizer(self, name: str) -> Optimizer:
+        """One of the optimizers.
+
+        Args:
+            name (str): Its name.
+        """
+        return self._optimizers[name]
+
+    def get_all_optimizers(self) -> dict[str, Optimizer]:
+        """All optimizers by name."""
+        return dict(self._optimizers)
+
+    def get_iterator(self, name: str) -> Iterator:
+        """One of the iterators.
+
+        Args:
+            name (str): Its name.
+        """
+        return self._iterators[name]
+
+    def update(self) -> None:
+        """Does one iteration: `update_core`, and counts it."""
+        self.update_core()
+        self.iteration += 1
+
+    def update_core(self) -> None:
+        """What one iteration does; to be overridden by trainings of another kind.
+
+        Raises:
+            StopIteration: If the iterator has come to its end.
+        """
+        batch = self._next_batch()
+        in_arrays = convert_module.call_converter(self.converter, batch, self._input_device)
+        optimizer = self._optimizers['main']
+        loss_func = self.loss_func or optimizer.target
+        if isinstance(in_arrays, tuple):
+            optimizer.update(loss_func, *in_arrays)
+        elif isinstance(in_arrays, dict):
+            optimizer.update(loss_func, **in_arrays)
+        else:
+            optimizer.update(loss_func, in_arrays)
+        self._count_epoch()
+
+    def _next_batch(self) -> tp.Any:
+        try:
+            return self._iterators['main'].next()
+        except StopIteration:
+            raise StopIteration(
+                f'the iterator of the training data came to its end in iteration '
+                f'{self.iteration + 1}: make it with repeat=True, and of a dataset that is not '
+                'empty'
+            ) from None
+
+    def _count_epoch(self) -> None:
+        if self.auto_new_epoch and self._iterators['main'].is_new_epoch:
+            for optimizer in self._optimizers.values():
+                optimizer.new_epoch(auto=True)
+
+    def serialize(self, serializer: AbstractSerializer) -> None:
+        """Saves or loads iterators, optimizers, their models, and the number of updates.
+
+        Args:
+            serializer (AbstractSerializer): Where to or from.
+        """
+        for name, iterator in self._iterators.items():
+            iterator.serialize(serializer[f'iterator:{name}'])
+        for name, optimizer in self._optimizers.items():
+            optimizer.serialize(serializer[f'optimizer:{name}'])
+            optimizer.target.serialize(serializer[f'model:{name}'])
+        self.iteration = int(serializer('iteration', self.iteration))
+
+
+def _named(kind: str, given: tp.Any, methods: tuple[str, ...]) -> dict[str, tp.Any]:
+    """What was given, by name; one alone is ``'main'``."""
+    by_name = dict(given) if isinstance(given, dict) else {'main': given}
+    if 'main' not in by_name:
+        raise KeyError(f"{kind}: the dict must have 'main'; it has {', '.join(by_name) or 'none'}")
+    for name, one in by_name.items():
+        if not any(hasattr(one, method) for method in methods):
+            raise TypeError(f'{kind} {name!r} is no {kind}, but {type(one).__name__}')
+    return by_name

@@ -1,0 +1,7 @@
+"""Lets tests import the programs beside them."""
+
+import pathlib
+import sys
+
+if (_here := str(pathlib.Path(__file__).parent)) not in sys.path:
+    sys.path.append(_here)

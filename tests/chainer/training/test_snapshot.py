@@ -1,0 +1,304 @@
+"""Snapshots: what they hold, when they are written, what is left after a failure."""
+
+import errno
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import warnings
+
+import chainer
+import chainerx
+import numpy as np
+import pytest
+from chainer import training
+from chainer.training import extensions
+from chainer.training.extensions import snapshot_writers
+from v7_programs import make_trainer, model_of
+
+WRITERS = ['SimpleWriter', 'ThreadWriter', 'ProcessWriter', 'ThreadQueueWriter',
+           'ProcessQueueWriter']  # fmt: skip
+
+
+def names(folder):
+    return sorted(path.name for path in pathlib.Path(folder).iterdir())
+
+
+def make_noisy(out, stop=(7, 'iteration'), device='@numpy', **kwargs):
+    """A training whose numbers come from all generators, with all that keeps a state."""
+    optimizer = chainer.optimizers.Adam(0.01)
+    trainer = make_trainer(out, stop, optimizer=optimizer, device=device)
+    random.seed(1)
+    chainerx.random.seed(1)
+    np.random.normal()  # one of a pair: the other one is waiting
+
+    def noise(trainer):
+        b = model_of(trainer).predictor.b.array
+        drawn = np.random.normal() + random.gauss(0, 1) + float(chainerx.random.normal())
+        b += 0.01 * drawn
+
+    trainer.extend(noise)
+    trainer.extend(extensions.LogReport(trigger=(3, 'iteration')))
+    trainer.extend(extensions.ExponentialShift('alpha', 0.9))
+    trainer.extend(extensions.WarmupShift('eta', 0.1, 3, 1.0))
+    trainer.extend(extensions.CosineShift('beta1', 7, warmup=2))
+    trainer.extend(extensions.MicroAverage('main/loss', 'main/accuracy', 'm', (4, 'iteration')))
+    trainer.extend(
+        extensions.ParameterStatistics(model_of(trainer), trigger=(5, 'iteration'), prefix='p')
+    )
+    early = training.triggers.EarlyStoppingTrigger((2, 'iteration'), patience=2)
+    stops = []
+    trainer.extend(lambda trainer: stops.append(trainer.updater.iteration), 'early', early)
+    trainer.extend(extensions.snapshot(**kwargs), trigger=(1, 'iteration'))
+    trainer.stops = stops
+    return trainer
+
+
+def state_of(trainer):
+    """All that is saved of a trainer, but for times."""
+    saver = chainer.serializers.DictionarySerializer()
+    trainer.serialize(saver)
+    state = {key: np.asarray(value) for key, value in saver.target.items() if 'time' not in key}
+    log = json.loads(str(state.pop('extensions/LogReport/_log')))
+    entries = [{k: v for k, v in entry.items() if k != 'elapsed_time'} for entry in log]
+    return {k: (v.dtype.str, v.shape, v.tolist()) for k, v in state.items()}, entries
+
+
+def numbers_of(trainer):
+    """What an update changes."""
+    return {k: v for k, v in state_of(trainer)[0].items() if k.startswith('updater/')}
+
+
+@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+def test_goes_on_with_the_same_bits_from_each_iteration(device, tmp_path):
+    whole = make_noisy(tmp_path / 'whole', device=device)
+    whole.run()
+    expected = state_of(whole)
+    assert whole.stops
+    for i in range(1, 7):
+        trainer = make_noisy(tmp_path / str(i), device=device)
+        np.random.seed(99)
+        chainer.serializers.load_npz(tmp_path / 'whole' / f'snapshot_iter_{i}', trainer)
+        trainer.run()
+        assert state_of(trainer) == expected
+        assert trainer.stops == [n for n in whole.stops if n > i]
+
+
+def test_autoload_takes_the_newest(tmp_path):
+    make_noisy(tmp_path, (4, 'iteration')).run()
+    trainer = make_noisy(tmp_path, (6, 'iteration'), autoload=True)
+    trainer.run()
+    assert trainer.updater.iteration == 6
+    whole = make_noisy(tmp_path / 'whole', (6, 'iteration'))
+    whole.run()
+    assert state_of(trainer) == state_of(whole)
+
+
+def test_autoload_without_files_begins_anew(tmp_path):
+    trainer = make_noisy(tmp_path, (2, 'iteration'), autoload=True)
+    trainer.run()
+    assert names(tmp_path) == ['snapshot_iter_1', 'snapshot_iter_2']
+
+
+@pytest.mark.parametrize('damage', ['cut', 'empty', 'text', 'bit', 'other', 'folder'])
+def test_damaged_snapshots_are_passed_over(damage, tmp_path):
+    make_noisy(tmp_path, (4, 'iteration')).run()
+    newest = tmp_path / 'snapshot_iter_4'
+    content = newest.read_bytes()
+    if damage == 'cut':
+        newest.write_bytes(content[: len(content) // 2])
+    elif damage == 'empty':
+        newest.write_bytes(b'')
+    elif damage == 'text':
+        newest.write_text('no snapshot')
+    elif damage == 'bit':
+        changed = bytearray(content)
+        changed[len(changed) // 3] ^= 0x55
+        newest.write_bytes(changed)
+    elif damage == 'other':
+        chainer.serializers.save_npz(newest, chainer.links.Linear(2, 2))
+    else:
+        newest.unlink()
+        newest.mkdir()
+    trainer = make_noisy(tmp_path, (6, 'iteration'), autoload=True)
+    if damage == 'folder':
+        with warnings.catch_warnings():
+            warnings.simplefilter('error')
+            trainer.get_extension('_Snapshot').initialize(trainer)
+    else:
+        with pytest.warns(UserWarning, match=r'snapshot_iter_4 cannot be loaded, an older one'):
+            trainer.get_extension('_Snapshot').initialize(trainer)
+    assert trainer.updater.iteration == 3
+
+
+def test_when_none_can_be_loaded_training_does_not_begin(tmp_path):
+    for i in (1, 2):
+        (tmp_path / f'snapshot_iter_{i}').write_text('no snapshot')
+    trainer = make_noisy(tmp_path, autoload=True)
+    before = state_of(trainer)
+    with (
+        pytest.warns(UserWarning, match='cannot be loaded'),
+        pytest.raises(ValueError, match='neither npz nor HDF5') as caught,
+    ):
+        trainer.run(show_loop_exception_msg=False)
+    assert any('to begin anew, remove them' in note for note in caught.value.__notes__)
+    assert state_of(trainer) == before
+    assert names(tmp_path) == ['snapshot_iter_1', 'snapshot_iter_2']
+
+
+@pytest.mark.parametrize('writer', WRITERS)
+def test_writers(writer, tmp_path):
+    make = getattr(snapshot_writers, writer)
+    trainer = make_noisy(tmp_path, (5, 'iteration'), writer=make(), n_retains=2)
+    trainer.run()
+    assert names(tmp_path) == ['log', 'snapshot_iter_4', 'snapshot_iter_5']
+    other = make_noisy(tmp_path / 'other', (5, 'iteration'))
+    chainer.serializers.load_npz(tmp_path / 'snapshot_iter_5', other)
+    assert numbers_of(other) == numbers_of(trainer)
+
+
+def fail_on_third(path, target):
+    if int(target['updater/iteration']) == 3:
+        pathlib.Path(path).write_bytes(b'half of')
+        raise OSError(errno.ENOSPC, 'No space left on device')
+    chainer.serializers.save_npz(path, target)
+
+
+@pytest.mark.parametrize('writer', WRITERS)
+def test_a_full_disk_leaves_the_last_good_one(writer, tmp_path):
+    make = getattr(snapshot_writers, writer)
+    trainer = make_noisy(tmp_path, (3, 'iteration'), writer=make(fail_on_third), n_retains=1)
+    with pytest.raises(OSError, match='No space left on device') as caught:
+        trainer.run(show_loop_exception_msg=False)
+    assert caught.value.errno == errno.ENOSPC
+    files = [name for name in names(tmp_path) if name != 'log']
+    assert files == ['snapshot_iter_2']
+    chainer.serializers.load_npz(tmp_path / 'snapshot_iter_2', make_noisy(tmp_path))
+
+
+def end_process(path, target):
+    os._exit(3)
+
+
+@pytest.mark.parametrize('writer', ['ProcessWriter', 'ProcessQueueWriter'])
+def test_a_process_that_ends_is_an_error(writer, tmp_path):
+    make = getattr(snapshot_writers, writer)
+    trainer = make_noisy(tmp_path, (2, 'iteration'), writer=make(end_process))
+    with pytest.raises(RuntimeError, match=r'process that wrote .* ended with 3'):
+        trainer.run(show_loop_exception_msg=False)
+
+
+def test_what_training_changes_later_is_not_saved(tmp_path):
+    """The arrays of a model are written to in place while a thread saves them."""
+    gate = []
+
+    def slow(path, target):
+        while not gate:
+            pass
+        chainer.serializers.save_npz(path, target)
+
+    trainer = make_trainer(tmp_path, (2, 'iteration'), device='native:0')
+    writer = snapshot_writers.ThreadWriter(slow)
+    trainer.extend(extensions.snapshot(writer=writer), trigger=(1, 'iteration'))
+    saved = {}
+
+    def look(trainer):
+        if trainer.updater.iteration == 2:
+            gate.append(1)
+        else:
+            saved['W'] = chainer.cuda.to_cpu(model_of(trainer).predictor.W.array).copy()
+
+    trainer.extend(look)
+    trainer.run()
+    with np.load(tmp_path / 'snapshot_iter_1') as found:
+        assert found['updater/model:main/predictor/W'].tobytes() == saved['W'].tobytes()
+
+
+def test_retention_counts_its_own_files_only(tmp_path):
+    keep = [
+        'snapshot_iter_',
+        'snapshot_iter_x',
+        'my_snapshot_iter_1',
+        'snapshot_iter_1.npz',
+        'log2',
+    ]
+    for name in keep:
+        (tmp_path / name).write_text('mine')
+    trainer = make_trainer(tmp_path, (12, 'iteration'))
+    trainer.extend(extensions.snapshot(n_retains=3), trigger=(1, 'iteration'))
+    trainer.run()
+    wanted = [*keep, 'snapshot_iter_10', 'snapshot_iter_11', 'snapshot_iter_12']
+    assert names(tmp_path) == sorted(wanted)
+
+
+def test_snapshot_object_condition_and_error(tmp_path):
+    trainer = make_trainer(tmp_path, (4, 'iteration'))
+    model = model_of(trainer)
+    every = (1, 'iteration')
+    trainer.extend(
+        extensions.snapshot_object(model, 'model_{.updater.iteration}', n_retains=1), trigger=every
+    )
+    trainer.extend(extensions.snapshot(condition=lambda: False), trigger=every)
+    trainer.extend(
+        extensions.snapshot(filename='at_error', snapshot_on_error=True), trigger=(9, 'epoch')
+    )
+
+    def fail(trainer):
+        if trainer.updater.iteration == 3:
+            raise ValueError('three')
+
+    trainer.extend(fail)
+    with pytest.raises(ValueError, match='three'):
+        trainer.run(show_loop_exception_msg=False)
+    assert names(tmp_path) == ['at_error', 'model_2']
+    other = chainer.links.Classifier(chainer.links.Linear(4, 2))
+    chainer.serializers.load_npz(tmp_path / 'model_2', other)
+
+
+def test_what_snapshot_refuses():
+    for kwargs, error, text in [
+        ({'n_retains': 0}, ValueError, 'n_retains must be positive, or -1'),
+        ({'foo': 1}, TypeError, r"snapshot\(\) got unexpected keyword argument.*'foo'"),
+        ({'savefun': print, 'writer': print}, TypeError, 'cannot be specified together'),
+    ]:
+        with pytest.raises(error, match=text):
+            extensions.snapshot(**kwargs)
+
+
+KILLED = """
+import os, sys, signal
+sys.path[:0] = [{here!r}, {chainer_tests!r}]
+import test_snapshot
+out, kill_at, writer = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+writer = getattr(test_snapshot.snapshot_writers, writer)()
+trainer = test_snapshot.make_noisy(out, (7, 'iteration'), autoload=True, writer=writer, n_retains=3)
+def kill(trainer):
+    if trainer.updater.iteration == kill_at:
+        os.kill(os.getpid(), signal.SIGKILL)
+trainer.extend(kill, name='kill', priority=-200)
+trainer.run()
+state, log = test_snapshot.state_of(trainer)
+state = {{k: v for k, v in state.items() if 'kill' not in k}}
+print(hash(repr((sorted(state.items()), log))))
+"""
+
+
+@pytest.mark.parametrize('writer', ['SimpleWriter', 'ThreadWriter'])
+def test_killed_again_and_again(writer, tmp_path):
+    here = pathlib.Path(__file__).parent
+    program = KILLED.format(here=str(here), chainer_tests=str(here.parent))
+
+    def run(out, kill_at):
+        command = [sys.executable, '-c', program, str(out), str(kill_at), writer]
+        env = {**os.environ, 'PYTHONHASHSEED': '0'}
+        return subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+
+    whole = run(tmp_path / 'whole', 0)
+    assert whole.returncode == 0, whole.stderr
+    for kill_at in (2, 5):
+        assert run(tmp_path / 'killed', kill_at).returncode == -9
+    resumed = run(tmp_path / 'killed', 0)
+    assert resumed.returncode == 0, resumed.stderr
+    assert resumed.stdout == whole.stdout

@@ -1,0 +1,221 @@
+"""The training loop itself: names, errors, what is finalized, the folder, Ctrl-C."""
+
+import os
+import signal
+import threading
+
+import chainer
+import numpy as np
+import pytest
+from chainer import training
+from chainer.training import extensions
+from v7_programs import make_trainer, model_of
+
+
+class Recorder(training.Extension):
+    def __init__(self, log, label, fails=()):
+        self.log, self.label, self.fails = log, label, fails
+
+    def _note(self, what):
+        self.log.append(f'{self.label} {what}')
+        if what in self.fails:
+            raise OSError(f'{self.label} {what}')
+
+    def initialize(self, trainer):
+        self._note('initialize')
+
+    def finalize(self):
+        self._note('finalize')
+
+    def on_error(self, trainer, exc, tb):
+        self._note('on_error')
+
+    def __call__(self, trainer):
+        self._note('call')
+
+
+def test_all_are_finalized_when_one_of_them_fails(tmp_path):
+    log = []
+    trainer = make_trainer(tmp_path, (1, 'iteration'))
+    trainer.extend(Recorder(log, 'a', fails=['finalize']))
+    trainer.extend(Recorder(log, 'b'))
+    with pytest.raises(OSError, match='a finalize'):
+        trainer.run()
+    assert log[-2:] == ['a finalize', 'b finalize']
+
+
+def test_the_first_error_is_the_one_that_is_raised(tmp_path, capsys):
+    log = []
+    trainer = make_trainer(tmp_path, (3, 'iteration'))
+    trainer.extend(Recorder(log, 'a', fails=['call', 'on_error', 'finalize']))
+    trainer.extend(Recorder(log, 'b'))
+    with pytest.raises(OSError, match='a call') as caught:
+        trainer.run()
+    notes = '\n'.join(caught.value.__notes__)
+    assert "on_error of a failed, too: OSError('a on_error')" in notes.replace('Recorder', 'a')
+    assert "finalizing failed, too: OSError('a finalize')" in notes
+    assert log[2:] == ['a call', 'a on_error', 'b on_error', 'a finalize', 'b finalize']
+    error = capsys.readouterr().err
+    assert 'Exception in main training loop: a call' in error
+    assert 'Will finalize trainer extensions and updater before reraising' in error
+
+
+def test_an_error_in_initialize_finalizes_too(tmp_path):
+    log = []
+    trainer = make_trainer(tmp_path)
+    trainer.extend(Recorder(log, 'a', fails=['initialize']))
+    with pytest.raises(OSError, match='a initialize'):
+        trainer.run(show_loop_exception_msg=False)
+    assert log == ['a initialize', 'a on_error', 'a finalize']
+
+
+def test_runs_once(tmp_path):
+    trainer = make_trainer(tmp_path, (1, 'iteration'))
+    assert trainer.is_before_training
+    with pytest.raises(RuntimeError, match='training has not been started yet'):
+        _ = trainer.elapsed_time
+    trainer.run()
+    elapsed = trainer.elapsed_time
+    assert elapsed > 0
+    assert trainer.elapsed_time == elapsed
+    assert not trainer.is_before_training
+    with pytest.raises(RuntimeError, match='cannot run training loop multiple times'):
+        trainer.run()
+
+
+def test_what_extend_refuses(tmp_path):
+    trainer = make_trainer(tmp_path)
+    for arguments, kwargs, error, text in [
+        ((len,), {'name': 'training'}, ValueError, 'the name "training" is prohibited'),
+        ((5,), {}, TypeError, 'name is not given for the extension 5'),
+        ((5,), {'name': 'five'}, TypeError, '5 cannot be called'),
+        ((len,), {'invoke_before_training': True}, ValueError, 'has been removed since'),
+        ((len,), {'tigger': (1, 'epoch')}, TypeError, "unexpected keyword argument.*'tigger'"),
+        ((len,), {'trigger': (1, 'epochs')}, ValueError, "'epoch' or 'iteration'.*'epochs'"),
+        ((len,), {'trigger': 5}, TypeError, 'a trigger is a callable, None, or a period'),
+        ((len,), {'trigger': (0, 'epoch')}, ValueError, 'period must be a positive number, not 0'),
+    ]:
+        with pytest.raises(error, match=text):
+            trainer.extend(*arguments, **kwargs)
+    assert trainer._extensions == {}
+    with pytest.raises(ValueError, match='extension LogReport not found; there are: none'):
+        trainer.get_extension('LogReport')
+
+
+def test_bound_methods_are_extensions(tmp_path):
+    seen = []
+
+    class Owner:
+        def look(self, trainer):
+            seen.append(trainer.updater.iteration)
+
+    trainer = make_trainer(tmp_path, (3, 'iteration'), extensions=[Owner().look])
+    trainer.extend(Owner().look, trigger=(2, 'iteration'))
+    assert list(trainer._extensions) == ['look', 'look_1']
+    trainer.run()
+    assert seen == [1, 2, 2, 3]
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    file = tmp_path / 'file'
+    file.write_text('not a folder')
+    for out in (file, file / 'inner'):
+        trainer = make_trainer(out)
+        with pytest.raises(
+            OSError, match=r"Trainer.run: out='.*file.*' is no folder to write"
+        ) as e:
+            trainer.run()
+        assert isinstance(e.value, FileExistsError | NotADirectoryError)
+    assert file.read_text() == 'not a folder'
+    assert trainer.updater.iteration == 0
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, 'access', lambda path, mode: False)  # root may write everywhere
+    trainer = make_trainer(tmp_path)
+    with pytest.raises(PermissionError, match='it cannot be written to'):
+        trainer.run()
+
+
+def test_nan_is_found(tmp_path):
+    trainer = make_trainer(tmp_path)
+    trainer.extend(extensions.FailOnNonNumber())
+
+    def poison(trainer):
+        if trainer.updater.iteration == 2:
+            model_of(trainer).predictor.b.array[0] = np.nan
+
+    trainer.extend(poison, priority=1000)
+    text = "parameters in optimizer 'main' diverge.*/predictor/b is not finite after iteration 2; "
+    with pytest.raises(RuntimeError, match=text + 'main/loss = '):
+        trainer.run(show_loop_exception_msg=False)
+
+
+def interrupt_at(iteration):
+    def interrupt(trainer):
+        if trainer.updater.iteration == iteration:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    return interrupt
+
+
+def test_ctrl_c_saves_after_the_iteration(tmp_path, capsys):
+    log = []
+    trainer = make_trainer(tmp_path, (5, 'iteration'))
+    trainer.extend(interrupt_at(2), priority=1000)
+    trainer.extend(Recorder(log, 'a'))
+    trainer.extend(extensions.snapshot(), trigger=(4, 'iteration'))
+    with pytest.raises(KeyboardInterrupt):
+        trainer.run()
+    assert os.listdir(tmp_path) == ['snapshot_iter_2']
+    assert log == ['a initialize', 'a call', 'a call', 'a finalize']
+    assert 'a snapshot is taken after this iteration' in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_twice_stops_at_once(tmp_path):
+    def twice(trainer):
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+        raise AssertionError('not reached')
+
+    trainer = make_trainer(tmp_path)
+    trainer.extend(twice)
+    trainer.extend(extensions.snapshot())
+    with pytest.raises(KeyboardInterrupt):
+        trainer.run()
+    assert os.listdir(tmp_path) == []
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_without_a_snapshot_stops_at_once(tmp_path):
+    log = []
+    trainer = make_trainer(tmp_path)
+    trainer.extend(interrupt_at(2), priority=1000)
+    trainer.extend(Recorder(log, 'a'))
+    with pytest.raises(KeyboardInterrupt):
+        trainer.run()
+    assert log == ['a initialize', 'a call', 'a finalize']
+
+
+def test_another_thread_leaves_signals_alone(tmp_path):
+    trainer = make_trainer(tmp_path, (2, 'iteration'))
+    trainer.extend(extensions.snapshot())
+    thread = threading.Thread(target=trainer.run)
+    thread.start()
+    thread.join()
+    assert trainer.updater.iteration == 2
+
+
+def test_the_updater_may_be_another_object_while_training(tmp_path):
+    trainer = make_trainer(tmp_path, (2, 'iteration'))
+    assert chainer.training.Trainer is training.Trainer
+    old = trainer.updater
+    other = training.StandardUpdater(old.get_iterator('main'), old.get_optimizer('main'))
+
+    def swap(trainer):
+        trainer.updater = other
+
+    trainer.extend(swap, trigger=training.triggers.OnceTrigger())
+    trainer.run()
+    assert other.iteration == 2

@@ -15,6 +15,19 @@ if tp.TYPE_CHECKING:
 _PREFIX = 'In link '
 
 
+class Misfit(ValueError):
+    """Two arrays of one path that have different shapes."""
+
+    def __init__(self, action: str, path: str, shape: tuple[int, ...], own: tuple[int, ...]):
+        super().__init__(f'{action}: {path} has shape {shape}, expected {own}')
+        self._facts = action, path, shape, own
+
+    def inside(self, name: str) -> Misfit:
+        """The same, seen from the link that has a child of this name."""
+        action, path, *shapes = self._facts
+        return Misfit(action, f'{name}/{path}', *shapes)
+
+
 def add_path(error: Exception, link: Link, call: CodeType) -> None:
     """Say in an error where in `link` it arose.
 

@@ -366,17 +366,12 @@ class Link(device_resident.DeviceResident):
             copy_persistent: Whether persistent values are copied too.
         Raises:
             KeyError: If a parameter, a persistent value or a child is missing there.
+            ValueError: If an array has another shape there; then nothing has been copied.
         """
         _check_link(link, 'copy parameters')
+        self._check_fit(link, 'copyparams', copy_persistent)
         for name, param in self._own_params():
-            source = link._find(name, Parameter, 'parameter')
-            try:
-                param.copydata(source)
-            except ValueError as error:
-                raise ValueError(
-                    f'cannot copy parameter {name} of {type(link).__name__} to '
-                    f'{type(self).__name__}: {error}'
-                ) from None
+            param.copydata(link._find(name, Parameter, 'parameter'))
         if copy_persistent:
             array_types = environment.get_array_types()
             attributes = self.__dict__
@@ -398,12 +393,36 @@ class Link(device_resident.DeviceResident):
 
         Raises:
             KeyError: If a parameter or a child is missing there.
+            ValueError: If a parameter has another shape there; then nothing has been added.
         """
         _check_link(link, 'add gradients')
+        self._check_fit(link, 'addgrads', False)
         for name, param in self._own_params():
             param.addgrad(link._find(name, Parameter, 'parameter'))
         for name, child in self._named_children():
             child.addgrads(link._find_child(name))
+
+    def _check_fit(self, link: Link, action: str, persistent: bool) -> None:
+        """Looks for arrays of other shapes, before the first one is changed."""
+        pairs = [
+            (name, link._find(name, Parameter, 'parameter').array, param.array)
+            for name, param in self._own_params()
+        ]
+        if persistent:
+            pairs += [
+                (name, link._find(name, object, 'persistent value'), self.__dict__.get(name))
+                for name in sorted(self._persistent)
+            ]
+        array_types = environment.get_array_types()
+        for name, array, own in pairs:
+            both = isinstance(array, array_types) and isinstance(own, array_types)
+            if both and array.shape != own.shape:
+                raise errors.Misfit(action, name, array.shape, own.shape)
+        for name, child in self._named_children():
+            try:
+                child._check_fit(link._find_child(name), action, persistent)
+            except errors.Misfit as error:
+                raise error.inside(name) from None
 
     def _find(self, name: str, kind: type, what: str) -> tp.Any:
         value = self.__dict__.get(name, _UNKNOWN)

@@ -19,13 +19,24 @@ class WalkerAlias(device_resident.DeviceResident):
     Args:
         probs: Probabilities of 0, 1, ...; they need not sum to one.
 
+    Raises:
+        ValueError: If one is negative or no finite number, or all are 0.
+
     Source: Walker, ACM Transactions on Mathematical Software 3 (1977).
     """
 
     def __init__(self, probs: tp.Any) -> None:
         super().__init__()
         prob = np.array(probs, np.float32)
-        prob /= np.sum(prob)
+        if prob.ndim != 1:
+            raise ValueError(f'WalkerAlias: probs has shape {prob.shape}, expected one axis')
+        total = np.sum(prob)
+        if not (prob >= 0).all() or not 0 < total < np.inf:
+            bad = prob[~((prob >= 0) & (prob < np.inf))]
+            found = f'probs has {bad[0]}' if bad.size else f'the sum of probs is {total}'
+            text = 'expected finite numbers of at least 0, one of them greater'
+            raise ValueError(f'WalkerAlias: {found}, {text}')
+        prob /= total
         n = len(prob)
         threshold = np.empty(n, np.float32)
         values = np.zeros((n, 2), np.int32)

@@ -65,3 +65,22 @@ def test_devices():
     assert isinstance(sample, chainerx.ndarray)
     assert sample.device.name == 'native:1'
     np.testing.assert_array_equal(chainerx.to_numpy(sample), expected)
+
+
+@pytest.mark.parametrize(
+    ('probs', 'text'),
+    [
+        ([], r'the sum of probs is 0\.0'),
+        ([0, 0], r'the sum of probs is 0\.0'),
+        ([1, -2], r'probs has -2\.0'),
+        ([1, np.nan], 'probs has nan'),
+        ([1, np.inf], 'probs has inf'),
+        ([3e38, 3e38], 'the sum of probs is inf'),
+        ([[1, 2]], r'probs has shape \(1, 2\)'),
+        (1, r'probs has shape \(\)'),
+    ],
+)
+@pytest.mark.filterwarnings('ignore:overflow')
+def test_no_probabilities(probs, text):
+    with pytest.raises(ValueError, match=f'WalkerAlias: {text}'):
+        WalkerAlias(probs)

@@ -79,6 +79,8 @@ class NegativeSamplingFunction(BuiltinFunction):
 
 
 def _draw(sampler: Sampler, rows: int, sample_size: int) -> tp.Any:
+    if sample_size < 0:
+        raise ValueError(f'{_NAME}: sample_size is {sample_size}, expected at least 0')
     return variable.as_array(sampler((rows, sample_size + 1)))
 
 
@@ -115,7 +117,8 @@ def negative_sampling(
     Raises:
         InvalidType: If dtypes or shapes do not fit.
         IndexError: If a class is out of range.
-        ValueError: For an unknown ``reduce``, or if ``sampler`` gives another shape or dtype.
+        ValueError: For an unknown ``reduce``, a negative ``sample_size``, or if ``sampler`` gives
+            another shape or dtype.
 
     Source: Mikolov et al., NIPS 2013.
     """

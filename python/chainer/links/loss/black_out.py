@@ -28,6 +28,8 @@ class BlackOut(Link):
     sample_data: tp.Any = None
 
     def __init__(self, in_size: int, counts: tp.Sequence[int], sample_size: int) -> None:
+        if sample_size < 0:
+            raise ValueError(f'BlackOut: sample_size is {sample_size}, expected at least 0')
         super().__init__()
         self.sampler = WalkerAlias(counts)
         self.sample_size = sample_size

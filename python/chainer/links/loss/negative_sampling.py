@@ -37,6 +37,8 @@ class NegativeSampling(Link):
         power: float = 0.75,
         dtype: tp.Any = None,
     ) -> None:
+        if sample_size < 0:
+            raise ValueError(f'NegativeSampling: sample_size is {sample_size}, expected at least 0')
         super().__init__()
         dtype = environment.get_dtype(dtype, map_mixed16=np.float32)
         self.sample_size = sample_size

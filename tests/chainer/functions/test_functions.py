@@ -306,6 +306,18 @@ def test_errors(case, kind):
         assert re.search(text, str(info.value)), f'{prepared.where}: {info.value} lacks {text}'
 
 
+@each(c for c in CASES if c.fn is None)
+@on_each_kind
+def test_what_is_no_array(case, kind):
+    """The first input, and all of them: an error that says what it is instead."""
+    prepared = Prepared(case, case.calls[0], first_dtype(case), kind)
+    inputs = [n for n in range(len(prepared.arrays)) if not prepared.is_param(n)]
+    for replaced in (inputs[:1], inputs) if inputs else ():
+        given = ['abc' if n in replaced else x for n, x in enumerate(prepared.arrays)]
+        with pytest.raises((TypeError, AttributeError), match=r'\bstr\b'):
+            prepared.call(given)
+
+
 @each(CASES)
 def test_mixed_kinds(case):
     """NumPy and chainerx arrays don't mix in one call."""

@@ -278,3 +278,47 @@ def test_attention_drops_weights_in_training_only(make):
     with chainer.using_config('train', False):
         y = F.scaled_dot_product_attention(q, q, values, dropout_p=0.5)
         assert (as_numpy(y.array) > 0).all()
+
+
+@on_each_kind
+def test_random_numbers_can_be_given_back(make):
+    """What a function returned beside its result gives that result again, on plain arrays, too."""
+    x = make(np.linspace(-2, 2, 12, dtype='f').reshape(3, 4))
+    w = make(np.linspace(-1, 1, 8, dtype='f').reshape(2, 4))
+    ways = {
+        'mask': lambda **kw: F.dropout(x, 0.25, return_mask=True, **kw),
+        'r': lambda **kw: F.rrelu(x, return_r=True, **kw),
+        'eps': lambda **kw: F.gaussian(x, x, return_eps=True, **kw),
+    }
+    for name, function in ways.items():
+        y, drawn = function()
+        assert type(drawn) is type(x), name
+        again, same = function(**{name: drawn})
+        np.testing.assert_array_equal(as_numpy(again.array), as_numpy(y.array), name)
+        np.testing.assert_array_equal(as_numpy(same), as_numpy(drawn), name)
+        assert (as_numpy(function()[0].array) != as_numpy(y.array)).any(), name
+    y = F.simplified_dropconnect(x, w)
+    again = F.simplified_dropconnect(x, w, mask=y.creator.mask)
+    np.testing.assert_array_equal(as_numpy(again.array), as_numpy(y.array))
+
+
+@on_each_kind
+def test_nothing_is_drawn_outside_of_training(make):
+    """Of arrays that are no variables."""
+    x = make(np.linspace(-2, 2, 12, dtype='f').reshape(3, 4))
+    w = make(np.linspace(-1, 1, 8, dtype='f').reshape(2, 4))
+    before = np.random.get_state()[1].copy()
+    with chainer.using_config('train', False):
+        np.testing.assert_array_equal(as_numpy(F.dropout(x).array), as_numpy(x))
+        np.testing.assert_array_equal(as_numpy(F.zoneout(-x, x, 0.0).array), as_numpy(x))
+        slope = (1 / 8 + 1 / 3) / 2
+        expected = np.where(as_numpy(x) < 0, slope * as_numpy(x), as_numpy(x))
+        np.testing.assert_allclose(as_numpy(F.rrelu(x).array), expected, 1e-6)
+        y = F.simplified_dropconnect(x, w, train=False)
+        np.testing.assert_allclose(as_numpy(y.array), as_numpy(x) @ as_numpy(w).T, 1e-5, 1e-6)
+        hy, ys = F.n_step_rnn(
+            1, 0.9, x[None, :, :2], [[w, w[:, :2]]], [[w[0, :2], w[1, :2]]], [x], activation='tanh'
+        )
+        assert hy.shape == (1, 3, 2)
+        assert ys[0].shape == (3, 2)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)

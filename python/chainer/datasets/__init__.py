@@ -1,4 +1,30 @@
 """Datasets."""
 
 # ruff: noqa: F401
+from chainer.datasets.concatenated_dataset import ConcatenatedDataset
+from chainer.datasets.dict_dataset import DictDataset
+from chainer.datasets.image_dataset import (
+    ImageDataset,
+    LabeledImageDataset,
+    LabeledZippedImageDataset,
+    MultiZippedImageDataset,
+    ZippedImageDataset,
+)
+from chainer.datasets.pickle_dataset import (
+    PickleDataset,
+    PickleDatasetWriter,
+    open_pickle_dataset,
+    open_pickle_dataset_writer,
+)
+from chainer.datasets.sub_dataset import (
+    SubDataset,
+    get_cross_validation_datasets,
+    get_cross_validation_datasets_random,
+    split_dataset,
+    split_dataset_n,
+    split_dataset_n_random,
+    split_dataset_random,
+)
+from chainer.datasets.text_dataset import TextDataset
+from chainer.datasets.transform_dataset import TransformDataset
 from chainer.datasets.tuple_dataset import TupleDataset

@@ -1,0 +1,41 @@
+"""Datasets one after the other."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import typing as tp
+
+from chainer.dataset import DatasetMixin
+
+
+class ConcatenatedDataset(DatasetMixin):
+    """All examples of several datasets, one dataset after the other.
+
+    Args:
+        *datasets: Have a length and examples by index.
+    """
+
+    def __init__(self, *datasets: tp.Any) -> None:
+        self._datasets = datasets
+
+    def __len__(self) -> int:
+        """The number of examples of all of them."""
+        return sum(len(dataset) for dataset in self._datasets)
+
+    def get_example(self, i: int) -> tp.Any:
+        """An example.
+
+        Args:
+            i (int): Its index; negative ones count from the end.
+
+        Raises:
+            IndexError: If it is outside.
+        """
+        ends = list(itertools.accumulate(len(dataset) for dataset in self._datasets))
+        n = ends[-1] if ends else 0
+        if not -n <= i < n:
+            raise IndexError(f'ConcatenatedDataset: index {i} is out of range for {n} examples')
+        i = int(i) % n
+        k = bisect.bisect_right(ends, i)
+        return self._datasets[k][i - (ends[k - 1] if k else 0)]

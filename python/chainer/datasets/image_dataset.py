@@ -1,0 +1,265 @@
+"""Images in files and in archives, read when they are asked for."""
+
+from __future__ import annotations
+
+import bisect
+import io
+import itertools
+import os
+import threading
+import typing as tp
+import zipfile
+
+import numpy as np
+
+import chainer
+from chainer.dataset import DatasetMixin
+
+
+def read_image(file: tp.Any, dtype: tp.Any, name: str) -> np.ndarray:
+    """Reads an image by the package Pillow.
+
+    Args:
+        file: A path, or an open file.
+        dtype (dtype): Of the result.
+        name (str): What errors call it.
+
+    Returns:
+        ndarray: Of shape (channels, height, width), the values as they are in the file.
+
+    Raises:
+        ImportError: If Pillow is missing.
+        ValueError: If it is no image.
+    """
+    try:
+        from PIL import Image
+    except ImportError:
+        raise ImportError(
+            'images are read by the package Pillow, which is missing: pip install pillow'
+        ) from None
+    try:
+        with Image.open(file) as image:
+            array = np.asarray(image, dtype=dtype)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise ValueError(f'{name} is no image that can be read: {error}') from error
+    # Grey ones have no axis for channels.
+    return array[None] if array.ndim == 2 else array.transpose(2, 0, 1)
+
+
+def _lines(path: str) -> list[str]:
+    with open(path, encoding='utf-8') as file:
+        return [line for line in (line.strip() for line in file) if line]
+
+
+def _pairs(owner: str, pairs: tp.Any) -> list[tuple[str, int]]:
+    """Pairs of a path and a label, from a file with one on each line, or as they are given."""
+    if not isinstance(pairs, str | os.PathLike):
+        return list(pairs)
+    result = []
+    for number, line in enumerate(_lines(os.fspath(pairs)), 1):
+        path, _, label = line.rpartition(' ')
+        try:
+            result.append((path.rstrip(), int(label)))
+            ok = bool(path)
+        except ValueError:
+            ok = False
+        if not ok:
+            raise ValueError(
+                f'{owner}: line {number} of {os.fspath(pairs)!r} is no path and label: {line!r}'
+            )
+    return result
+
+
+class ImageDataset(DatasetMixin):
+    """Images in files.
+
+    An example is an array of shape (channels, height, width), whose values are as in the file (0 to
+    255, mostly). The package Pillow reads them.
+
+    Args:
+        paths (str or list of str): A file with a path on each line, or the paths.
+        root (str): The folder in which they are.
+        dtype (dtype): Of the arrays; None for ``chainer.config.dtype``.
+    """
+
+    def __init__(self, paths: tp.Any, root: str = '.', dtype: tp.Any = None) -> None:
+        is_file = isinstance(paths, str | os.PathLike)
+        self._paths = _lines(os.fspath(paths)) if is_file else list(paths)
+        self._root = root
+        self._dtype = chainer.get_dtype(dtype)
+
+    def __len__(self) -> int:
+        """The number of images."""
+        return len(self._paths)
+
+    def get_example(self, i: int) -> np.ndarray:
+        """Reads an image.
+
+        Args:
+            i (int): Its index.
+        """
+        path = os.path.join(self._root, self._paths[i])
+        return read_image(path, self._dtype, repr(path))
+
+
+class LabeledImageDataset(DatasetMixin):
+    """Images in files, with a label each.
+
+    An example is a pair of an array of shape (channels, height, width) and a number.
+
+    Args:
+        pairs (str or list of tuples): A file with a path and a label on each line, a space between,
+            or pairs of them.
+        root (str): The folder in which they are.
+        dtype (dtype): Of the images; None for ``chainer.config.dtype``.
+        label_dtype (dtype): Of the labels.
+
+    Raises:
+        ValueError: If a line is no path and label.
+    """
+
+    def __init__(
+        self,
+        pairs: tp.Any,
+        root: str = '.',
+        dtype: tp.Any = None,
+        label_dtype: tp.Any = np.int32,
+    ) -> None:
+        self._pairs = _pairs('LabeledImageDataset', pairs)
+        self._root = root
+        self._dtype = chainer.get_dtype(dtype)
+        self._label_dtype = label_dtype
+
+    def __len__(self) -> int:
+        """The number of images."""
+        return len(self._pairs)
+
+    def get_example(self, i: int) -> tuple[np.ndarray, np.ndarray]:
+        """Reads an image, with its label.
+
+        Args:
+            i (int): Its index.
+        """
+        path, label = self._pairs[i]
+        path = os.path.join(self._root, path)
+        return read_image(path, self._dtype, repr(path)), np.array(label, self._label_dtype)
+
+
+class _Archive:
+    """An archive of images, which each process opens for itself."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._open()
+
+    def _open(self) -> None:
+        self._zip = zipfile.ZipFile(self.path)
+        self._lock = threading.Lock()
+        self._pid = os.getpid()
+
+    def names(self) -> list[str]:
+        return [info.filename for info in self._zip.infolist() if not info.is_dir()]
+
+    def read(self, name: str, dtype: tp.Any) -> np.ndarray:
+        if self._pid != os.getpid():
+            self._open()
+        with self._lock:
+            data = self._zip.read(name)
+        return read_image(io.BytesIO(data), dtype, f'{name!r} in {self.path!r}')
+
+    def __getstate__(self) -> str:
+        return self.path
+
+    def __setstate__(self, path: str) -> None:
+        self.path = path
+        self._open()
+
+
+class MultiZippedImageDataset(DatasetMixin):
+    """The images in several zip archives.
+
+    Args:
+        zipfilenames (list of str): The archives.
+        dtype (dtype): Of the arrays; None for ``chainer.config.dtype``.
+    """
+
+    def __init__(self, zipfilenames: tp.Sequence[str], dtype: tp.Any = None) -> None:
+        self._archives = [_Archive(path) for path in zipfilenames]
+        self._names = [archive.names() for archive in self._archives]
+        self._ends = list(itertools.accumulate(len(names) for names in self._names))
+        self._dtype = chainer.get_dtype(dtype)
+
+    def __len__(self) -> int:
+        """The number of images."""
+        return self._ends[-1] if self._ends else 0
+
+    def get_example(self, i: int) -> np.ndarray:
+        """Reads an image.
+
+        Args:
+            i (int): Its index; negative ones count from the end.
+
+        Raises:
+            IndexError: If it is outside.
+        """
+        n = len(self)
+        if not -n <= i < n:
+            raise IndexError(f'{type(self).__name__}: index {i} is out of range for {n} images')
+        i = int(i) % n
+        k = bisect.bisect_right(self._ends, i)
+        name = self._names[k][i - (self._ends[k - 1] if k else 0)]
+        return self._archives[k].read(name, self._dtype)
+
+
+class ZippedImageDataset(MultiZippedImageDataset):
+    """The images in a zip archive.
+
+    Args:
+        zipfilename (str): The archive.
+        dtype (dtype): Of the arrays; None for ``chainer.config.dtype``.
+    """
+
+    def __init__(self, zipfilename: str, dtype: tp.Any = None) -> None:
+        super().__init__([zipfilename], dtype)
+
+
+class LabeledZippedImageDataset(DatasetMixin):
+    """Images in a zip archive, with a label each.
+
+    Args:
+        zipfilename (str): The archive.
+        labelfilename (str): A file with a name of the archive and a label on each line, a space
+            between.
+        dtype (dtype): Of the images; None for ``chainer.config.dtype``.
+        label_dtype (dtype): Of the labels.
+
+    Raises:
+        ValueError: If a line is no name and label.
+    """
+
+    def __init__(
+        self,
+        zipfilename: str,
+        labelfilename: str,
+        dtype: tp.Any = None,
+        label_dtype: tp.Any = np.int32,
+    ) -> None:
+        self._archive = _Archive(zipfilename)
+        self._pairs = _pairs('LabeledZippedImageDataset', labelfilename)
+        self._dtype = chainer.get_dtype(dtype)
+        self._label_dtype = label_dtype
+
+    def __len__(self) -> int:
+        """The number of images."""
+        return len(self._pairs)
+
+    def get_example(self, i: int) -> tuple[np.ndarray, np.ndarray]:
+        """Reads an image, with its label.
+
+        Args:
+            i (int): Its index.
+        """
+        name, label = self._pairs[i]
+        return self._archive.read(name, self._dtype), np.array(label, self._label_dtype)

@@ -1,0 +1,152 @@
+"""Examples in a file of pickles, one after the other."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import threading
+import typing as tp
+
+from chainer.dataset import DatasetMixin
+
+
+class PickleDatasetWriter:
+    """Writes examples to a file, each as a pickle.
+
+    Args:
+        writer: A file, open for writing bytes; closed with the writer.
+        protocol (int): Of the pickles.
+    """
+
+    def __init__(self, writer: tp.Any, protocol: int = pickle.HIGHEST_PROTOCOL) -> None:
+        self._writer = writer
+        self._protocol = protocol
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._writer.close()
+
+    def flush(self) -> None:
+        """Hands what was written to the system."""
+        self._writer.flush()
+
+    def write(self, x: tp.Any) -> None:
+        """Writes an example.
+
+        Args:
+            x: Anything that can be pickled.
+        """
+        pickle.dump(x, self._writer, protocol=self._protocol)
+
+    def __enter__(self) -> tp.Self:
+        return self
+
+    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
+        self.close()
+
+
+class PickleDataset(DatasetMixin):
+    """The examples that `PickleDatasetWriter` wrote, read when they are asked for.
+
+    **A pickle is a program: reading one runs it.** Open only files that you or people whom you
+    trust have written.
+
+    Args:
+        reader: A file, open for reading bytes, that can seek; closed with the dataset.
+    """
+
+    def __init__(self, reader: tp.Any) -> None:
+        self._reader = reader
+        self._lock = threading.Lock()
+        self._pid = os.getpid()
+        self._begins = []
+        reader.seek(0, os.SEEK_END)
+        end = reader.tell()
+        reader.seek(0)
+        while (begin := reader.tell()) < end:
+            self._begins.append(begin)
+            pickle.load(reader)
+
+    def _open(self, name: str) -> None:
+        self._reader = open(name, 'rb')  # noqa: SIM115
+        self._lock, self._pid = threading.Lock(), os.getpid()
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._reader.close()
+
+    def __len__(self) -> int:
+        """The number of examples."""
+        return len(self._begins)
+
+    def get_example(self, i: int) -> tp.Any:
+        """Reads an example.
+
+        Args:
+            i (int): Its index; negative ones count from the end.
+
+        Raises:
+            IndexError: If it is outside.
+        """
+        n = len(self._begins)
+        if not -n <= i < n:
+            raise IndexError(f'PickleDataset: index {i} is out of range for {n} examples')
+        name = getattr(self._reader, 'name', None)
+        if self._pid != os.getpid() and isinstance(name, str):
+            # A forked process would move its parent's place in the file.
+            self._open(name)
+        with self._lock:
+            self._reader.seek(self._begins[i])
+            return pickle.load(self._reader)
+
+    def __getstate__(self) -> dict[str, tp.Any]:
+        """What another process needs: the name of the file."""
+        if not isinstance(getattr(self._reader, 'name', None), str):
+            raise TypeError('PickleDataset: only that of a file with a name can be pickled')
+        return {'name': self._reader.name, 'begins': self._begins}
+
+    def __setstate__(self, state: dict[str, tp.Any]) -> None:
+        """Opens the file anew."""
+        self._begins = state['begins']
+        self._open(state['name'])
+
+    def __enter__(self) -> tp.Self:
+        return self
+
+    def __exit__(self, exc_type: object, exc_value: object, traceback: object) -> None:
+        self.close()
+
+
+def open_pickle_dataset(path: str) -> PickleDataset:
+    """Opens a file of pickles.
+
+    **A pickle is a program: reading one runs it.** Open only files that you or people whom you
+    trust have written.
+
+    Args:
+        path (str): Of the file.
+
+    Returns:
+        PickleDataset: To be closed, or used in a ``with`` block.
+    """
+    reader = open(path, 'rb')  # noqa: SIM115  # the dataset closes it
+    try:
+        return PickleDataset(reader)
+    except BaseException:
+        reader.close()
+        raise
+
+
+def open_pickle_dataset_writer(
+    path: str, protocol: int = pickle.HIGHEST_PROTOCOL
+) -> PickleDatasetWriter:
+    """Opens a file to write examples to.
+
+    Args:
+        path (str): Of the file; what is there is lost.
+        protocol (int): Of the pickles.
+
+    Returns:
+        PickleDatasetWriter: To be closed, or used in a ``with`` block.
+    """
+    return PickleDatasetWriter(open(path, 'wb'), protocol)

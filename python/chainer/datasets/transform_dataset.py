@@ -1,0 +1,32 @@
+"""Datasets whose examples are changed on their way."""
+
+from __future__ import annotations
+
+import typing as tp
+
+from chainer.dataset import DatasetMixin
+
+
+class TransformDataset(DatasetMixin):
+    """What a function makes of each example of a dataset, when it is asked for.
+
+    Args:
+        dataset: Has a length and examples by index.
+        transform (callable): Of an example, as the dataset gives it.
+    """
+
+    def __init__(self, dataset: tp.Any, transform: tp.Callable[[tp.Any], tp.Any]) -> None:
+        self._dataset = dataset
+        self._transform = transform
+
+    def __len__(self) -> int:
+        """The number of examples."""
+        return len(self._dataset)
+
+    def get_example(self, i: int) -> tp.Any:
+        """What the function makes of an example.
+
+        Args:
+            i (int): Its index.
+        """
+        return self._transform(self._dataset[i])

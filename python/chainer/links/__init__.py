@@ -7,6 +7,11 @@ from chainer.links.activation.maxout import Maxout
 from chainer.links.activation.prelu import PReLU
 from chainer.links.activation.simplified_dropconnect import SimplifiedDropconnect
 from chainer.links.activation.swish import Swish
+from chainer.links.attention.multi_head_attention import MultiHeadAttention
+from chainer.links.attention.transformer_encoder import (
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
 from chainer.links.connection.bias import Bias
 from chainer.links.connection.bilinear import Bilinear
 from chainer.links.connection.convolution_2d import Convolution2D
@@ -44,6 +49,7 @@ from chainer.links.normalization.decorrelated_batch_normalization import (
 )
 from chainer.links.normalization.group_normalization import GroupNormalization
 from chainer.links.normalization.layer_normalization import LayerNormalization
+from chainer.links.normalization.rms_norm import RMSNorm
 from chainer.links.rnn.gru import GRU, StatefulGRU, StatelessGRU
 from chainer.links.rnn.lstm import LSTM, StatelessLSTM
 from chainer.links.rnn.mgu import StatefulMGU, StatelessMGU
@@ -95,6 +101,7 @@ __all__ = [
     'LocalConvolution2D',
     'MLPConvolution2D',
     'Maxout',
+    'MultiHeadAttention',
     'NStepBiGRU',
     'NStepBiLSTM',
     'NStepBiRNNReLU',
@@ -107,6 +114,7 @@ __all__ = [
     'NegativeSampling',
     'PReLU',
     'Parameter',
+    'RMSNorm',
     'ResNet50Layers',
     'ResNet101Layers',
     'ResNet152Layers',
@@ -121,6 +129,8 @@ __all__ = [
     'StatelessMGU',
     'Swish',
     'TheanoFunction',
+    'TransformerEncoder',
+    'TransformerEncoderLayer',
     'VGG16Layers',
     'VGG19Layers',
 ]

@@ -8,6 +8,7 @@ from functions.cases.normalization import (
     fixed_decorrelated,
     group_normalization,
     layer_normalization,
+    rms_norm,
 )
 
 from link_cases._table import InvalidType, L, Row, call, f, own
@@ -49,4 +50,10 @@ ROWS = [
     Row('LayerNormalization', lambda: L.LayerNormalization(4), call(f(2, 4)),
         lambda p, x: layer_normalization(x, p['gamma'], p['beta'], 1e-6), tol=32, gtol=32,
         bad=((call(f(2, 3)), InvalidType, r'gamma\.shape'),)),
+    Row('RMSNorm', lambda: L.RMSNorm(4), call(f(2, 3, 4)),
+        lambda p, x: rms_norm(x, p['gamma']), tol=32, gtol=32,
+        bad=((call(f(2, 3)), InvalidType, r'gamma\.shape'),
+             (call(own('int32', 2, 4)), InvalidType, r'x\.dtype'))),
+    Row('RMSNorm_lazy', lambda: L.RMSNorm(eps=0.5), call(f(4)),
+        lambda p, x: rms_norm(x, p['gamma'], 0.5)),
 ]  # fmt: skip

@@ -1,0 +1,339 @@
+"""`TransformerEncoderLayer`, and a stack of them, `TransformerEncoder`."""
+
+from __future__ import annotations
+
+import typing as tp
+from collections.abc import Iterator, Sequence
+
+from chainer import initializers
+from chainer.functions.activation.gelu import gelu
+from chainer.functions.activation.mish import mish
+from chainer.functions.activation.relu import relu
+from chainer.functions.activation.silu import silu
+from chainer.functions.activation.tanh import tanh
+from chainer.functions.array.reshape import reshape
+from chainer.functions.connection.linear import linear
+from chainer.functions.noise.dropout import dropout as drop
+from chainer.link import Chain, ChainList, Link
+from chainer.links.attention.multi_head_attention import AttentionCache, MultiHeadAttention
+from chainer.links.normalization.layer_normalization import LayerNormalization
+from chainer.links.normalization.rms_norm import RMSNorm
+from chainer.utils import type_check
+from chainer.variable import Parameter, Variable
+
+_ACTIVATIONS: dict[str, tp.Callable[[tp.Any], Variable]] = {
+    'relu': relu,
+    'gelu': gelu,
+    'silu': silu,
+    'mish': mish,
+    'tanh': tanh,
+}
+_NORMS: dict[str, tp.Callable[..., Link]] = {'layer': LayerNormalization, 'rms': RMSNorm}
+
+
+class FeedForward(Link):
+    """Two linear layers with an activation between them, for each row by itself.
+
+    Args:
+        in_size: Features of the rows, and of the result. None: taken from the first input.
+        hidden_size: Features between the layers; None is four times `in_size`.
+        activation: 'relu', 'gelu', 'silu', 'mish', 'tanh', or a function of a variable.
+        nobias: Whether there are no biases.
+        dropout: Ratio of the dropout behind the activation, in training.
+        initialW: Initializer of the weights; `LeCunNormal` by default.
+        initial_bias: Initializer of the biases; 0 by default.
+
+    Attributes:
+        W1 (Parameter): ``(hidden_size, in_size)``.
+        b1 (Parameter): ``(hidden_size,)``, or None.
+        W2 (Parameter): ``(in_size, hidden_size)``.
+        b2 (Parameter): ``(in_size,)``, or None.
+    """
+
+    def __init__(
+        self,
+        in_size: int | None = None,
+        hidden_size: int | None = None,
+        activation: str | tp.Callable[[tp.Any], Variable] = 'relu',
+        *,
+        nobias: bool = False,
+        dropout: float = 0.0,
+        initialW: tp.Any = None,
+        initial_bias: tp.Any = None,
+    ) -> None:
+        super().__init__()
+        _check_choice('activation', activation, _ACTIVATIONS)
+        self.in_size = in_size
+        self.hidden_size = hidden_size
+        self.activation = activation
+        self.dropout = dropout
+        weight = initializers._get_initializer(initialW)
+        bias = initializers._get_initializer(0 if initial_bias is None else initial_bias)
+        with self.init_scope():
+            self.W1, self.W2 = Parameter(weight), Parameter(weight)
+            self.b1 = None if nobias else Parameter(bias)
+            self.b2 = None if nobias else Parameter(bias)
+        if in_size is not None:
+            self._initialize_params(in_size)
+
+    def _initialize_params(self, in_size: int) -> None:
+        hidden_size = 4 * in_size if self.hidden_size is None else self.hidden_size
+        self.W1.initialize((hidden_size, in_size))
+        self.W2.initialize((in_size, hidden_size))
+        if self.b1 is not None and self.b2 is not None:
+            self.b1.initialize((hidden_size,))
+            self.b2.initialize((in_size,))
+
+    @property
+    def printable_specs(self) -> Iterator[tuple[str, tp.Any]]:
+        for name in ('in_size', 'hidden_size', 'activation'):
+            yield name, getattr(self, name)
+        yield 'nobias', self.b1 is None
+        yield 'dropout', self.dropout
+
+    def forward(self, x: tp.Any) -> Variable:
+        """Apply the layers.
+
+        Args:
+            x (Variable or array): (rows, in_size).
+
+        Returns:
+            Variable: The same shape.
+        """
+        if self.W1.array is None:
+            type_check.expect(type_check.Variable(x.ndim, 'x.ndim') == 2)
+            self._initialize_params(x.shape[1])
+        function = self.activation
+        function = _ACTIVATIONS[function] if isinstance(function, str) else function
+        h = _dropped(function(linear(x, self.W1, self.b1)), self.dropout)
+        return linear(h, self.W2, self.b2)
+
+
+class TransformerEncoderLayer(Chain):
+    """Attention of a sequence to itself, and layers for each step, with ways around both.
+
+    Args:
+        in_size: Features. None: taken from the first input.
+        n_heads: The number of heads of the attention.
+        hidden_size: Features between the two linear layers; None is four times `in_size`.
+        dropout: Ratio of all dropouts, in training.
+        activation: 'relu', 'gelu', 'silu', 'mish', 'tanh', or a function of a variable.
+        pre_norm: Whether what enters the attention and the linear layers is normalized, else what
+            comes out, with what went around.
+        norm: 'layer', or 'rms' for the root mean square alone.
+        eps: Of the normalizations.
+        n_kv_heads: See `MultiHeadAttention`.
+        nobias: Whether the linear layers have no biases.
+        rotary: See `MultiHeadAttention`.
+        initialW: Initializer of the weights; `LeCunNormal` by default.
+        initial_bias: Initializer of the biases; 0 by default.
+
+    Attributes:
+        attention (MultiHeadAttention): The attention.
+        feed_forward (FeedForward): The linear layers.
+        norm1 (Link): The normalization of the attention.
+        norm2 (Link): That of the linear layers.
+
+    Source: Vaswani et al., NIPS 2017; `pre_norm`: Xiong et al., ICML 2020.
+    """
+
+    def __init__(
+        self,
+        in_size: int | None,
+        n_heads: int,
+        hidden_size: int | None = None,
+        dropout: float = 0.1,
+        activation: str | tp.Callable[[tp.Any], Variable] = 'relu',
+        *,
+        pre_norm: bool = False,
+        norm: str = 'layer',
+        eps: float = 1e-5,
+        n_kv_heads: int | None = None,
+        nobias: bool = False,
+        rotary: bool = False,
+        initialW: tp.Any = None,
+        initial_bias: tp.Any = None,
+    ) -> None:
+        super().__init__()
+        _check_choice('norm', norm, _NORMS)
+        self.dropout = dropout
+        self.pre_norm = pre_norm
+        common: dict[str, tp.Any] = {
+            'nobias': nobias,
+            'dropout': dropout,
+            'initialW': initialW,
+            'initial_bias': initial_bias,
+        }
+        with self.init_scope():
+            self.attention = MultiHeadAttention(
+                n_heads, in_size, n_kv_heads=n_kv_heads, rotary=rotary, **common
+            )
+            self.feed_forward = FeedForward(in_size, hidden_size, activation, **common)
+            self.norm1 = _NORMS[norm](in_size, eps)
+            self.norm2 = _NORMS[norm](in_size, eps)
+
+    def make_cache(self) -> AttentionCache:
+        """A cache without steps, for `forward`.
+
+        Returns:
+            AttentionCache: A new one.
+        """
+        return self.attention.make_cache()
+
+    def forward(
+        self,
+        x: tp.Any,
+        mask: tp.Any = None,
+        causal: bool = False,
+        cache: AttentionCache | None = None,
+    ) -> Variable:
+        """Apply the layer.
+
+        Args:
+            x (Variable or array): (batch, length, in_size).
+            mask (Variable or array): See `MultiHeadAttention.forward`.
+            causal (bool): Whether a step sees itself and earlier ones alone.
+            cache (AttentionCache): See `MultiHeadAttention.forward`.
+
+        Returns:
+            Variable: Shape and dtype of `x`.
+        """
+        type_check.expect(type_check.Variable(x.ndim, 'x.ndim') == 3)
+        shape = x.shape
+        rows = reshape(x, (shape[0] * shape[1], shape[2]))
+
+        def attend(rows: tp.Any) -> Variable:
+            y = self.attention(reshape(rows, shape), None, None, mask, causal, cache)
+            return _dropped(reshape(y, rows.shape), self.dropout)
+
+        if self.pre_norm:
+            rows = rows + attend(self.norm1(rows))
+            rows = rows + _dropped(self.feed_forward(self.norm2(rows)), self.dropout)
+        else:
+            rows = self.norm1(rows + attend(rows))
+            rows = self.norm2(rows + _dropped(self.feed_forward(rows), self.dropout))
+        return reshape(rows, shape)
+
+
+class TransformerEncoder(Chain):
+    """A stack of `TransformerEncoderLayer`.
+
+    Args:
+        n_layers: The number of layers.
+        in_size: Features. None: taken from the first input.
+        n_heads: The number of heads of each attention.
+        hidden_size: See `TransformerEncoderLayer`, as for what follows.
+        dropout: Ratio of all dropouts, in training.
+        activation: Its name, or a function.
+        pre_norm: Whether what enters is normalized; what leaves the last layer is then, too.
+        norm: 'layer' or 'rms'.
+        eps: Of the normalizations.
+        n_kv_heads: The number of heads of keys and values.
+        nobias: Whether the linear layers have no biases.
+        rotary: Whether queries and keys are turned by their positions.
+        initialW: Initializer of the weights; `LeCunNormal` by default.
+        initial_bias: Initializer of the biases; 0 by default.
+
+    Attributes:
+        layers (ChainList): The layers.
+        norm (Link): The last normalization; None unless `pre_norm`.
+    """
+
+    def __init__(
+        self,
+        n_layers: int,
+        in_size: int | None,
+        n_heads: int,
+        hidden_size: int | None = None,
+        dropout: float = 0.1,
+        activation: str | tp.Callable[[tp.Any], Variable] = 'relu',
+        *,
+        pre_norm: bool = False,
+        norm: str = 'layer',
+        eps: float = 1e-5,
+        n_kv_heads: int | None = None,
+        nobias: bool = False,
+        rotary: bool = False,
+        initialW: tp.Any = None,
+        initial_bias: tp.Any = None,
+    ) -> None:
+        super().__init__()
+        with self.init_scope():
+            self.layers = ChainList(
+                *(
+                    TransformerEncoderLayer(
+                        in_size,
+                        n_heads,
+                        hidden_size,
+                        dropout,
+                        activation,
+                        pre_norm=pre_norm,
+                        norm=norm,
+                        eps=eps,
+                        n_kv_heads=n_kv_heads,
+                        nobias=nobias,
+                        rotary=rotary,
+                        initialW=initialW,
+                        initial_bias=initial_bias,
+                    )
+                    for _ in range(n_layers)
+                )
+            )
+            self.norm = _NORMS[norm](in_size, eps) if pre_norm else None
+
+    def make_cache(self) -> list[AttentionCache]:
+        """Caches without steps, one per layer, for `forward`.
+
+        Returns:
+            list of AttentionCache: New ones.
+        """
+        return [AttentionCache() for _ in self.layers]
+
+    def forward(
+        self,
+        x: tp.Any,
+        mask: tp.Any = None,
+        causal: bool = False,
+        cache: Sequence[AttentionCache] | None = None,
+    ) -> Variable:
+        """Apply the layers.
+
+        Args:
+            x (Variable or array): (batch, length, in_size).
+            mask (Variable or array): See `MultiHeadAttention.forward`.
+            causal (bool): Whether a step sees itself and earlier ones alone.
+            cache (sequence of AttentionCache): What `make_cache` returns; see
+                `MultiHeadAttention.forward`.
+
+        Returns:
+            Variable: Shape and dtype of `x`.
+        """
+        caches = [None] * len(self.layers) if cache is None else cache
+        if len(caches) != len(self.layers):
+            raise ValueError(
+                f'TransformerEncoder: cache has length {len(caches)}, expected {len(self.layers)}, '
+                'the number of layers'
+            )
+        before = [None if c is None else (c.key, c.value) for c in caches]
+        try:
+            for layer, below in zip(self.layers, caches, strict=True):
+                x = layer(x, mask, causal, below)
+        except BaseException:  # all layers must have seen the same steps
+            for c, state in zip(caches, before, strict=True):
+                if c is not None and state is not None:
+                    c.key, c.value = state
+            raise
+        if self.norm is None:
+            return x
+        rows = reshape(x, (x.shape[0] * x.shape[1], x.shape[2]))
+        return reshape(self.norm(rows), x.shape)
+
+
+def _dropped(x: Variable, ratio: float) -> Variable:
+    return drop(x, ratio) if ratio else x
+
+
+def _check_choice(name: str, value: tp.Any, choices: tp.Any) -> None:
+    if callable(value) or (isinstance(value, str) and value in choices):
+        return
+    raise ValueError(f'{name} is {value!r}, expected one of {", ".join(map(repr, choices))}')

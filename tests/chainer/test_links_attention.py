@@ -1,0 +1,242 @@
+"""Attention over time: caches, masks, dropout, and what the rows of links can't say."""
+
+from __future__ import annotations
+
+import re
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+import numpy as np
+import pytest
+from chainer import Variable, serializers
+from chainer.links.attention.transformer_encoder import FeedForward
+from chainer.utils.type_check import InvalidType
+from devices import DEVICES
+
+
+@pytest.fixture(params=DEVICES)
+def device(request):
+    return chainer.get_device(request.param)
+
+
+@pytest.fixture(autouse=True)
+def seed():
+    np.random.seed(0)
+
+
+def random(*shape):
+    return np.random.RandomState(sum(shape)).uniform(-1, 1, shape).astype('f')
+
+
+def to_numpy(x):
+    return chainer.backend.CpuDevice().send(x.array if isinstance(x, Variable) else x)
+
+
+def same(actual, expected):
+    np.testing.assert_allclose(to_numpy(actual), to_numpy(expected), 1e-5, 1e-5)
+
+
+def in_parts(link, x, ends, cache, masks=None):
+    """The outputs of calls for one part of a sequence after the other."""
+    begins = [0, *ends[:-1]]
+    return F.concat(
+        [
+            link(x[:, a:b], mask=None if masks is None else masks(a, b), causal=True, cache=cache)
+            for a, b in zip(begins, ends, strict=True)
+        ],
+        axis=1,
+    )
+
+
+ENCODERS = {
+    'plain': {},
+    'pre_norm': {'pre_norm': True, 'rotary': True, 'n_kv_heads': 1},
+    'rms': {'norm': 'rms', 'activation': 'mish', 'nobias': True},
+}
+
+
+@pytest.mark.parametrize('kind', ENCODERS)
+@pytest.mark.parametrize('ends', [[5], [1, 2, 3, 4, 5], [2, 5], [0, 3, 4, 5]])
+def test_cache_goes_on(device, kind, ends):
+    link = L.TransformerEncoder(2, 8, 2, 6, 0.0, **ENCODERS[kind]).to_device(device)
+    x = device.send(random(2, 5, 8))
+    cache = link.make_cache()
+    same(in_parts(link, x, ends, cache), link(x, causal=True))
+    assert [len(c) for c in cache] == [5, 5]
+
+
+@pytest.mark.parametrize('as_float', [False, True])
+@pytest.mark.parametrize('axes', [2, 3, 4])
+def test_mask_beside_a_cache(device, as_float, axes):
+    link = L.MultiHeadAttention(2, 8, rotary=True).to_device(device)
+    x = device.send(random(2, 5, 8))
+    mask = np.random.RandomState(1).rand(*{2: (), 3: (2,), 4: (2, 2)}[axes], 5, 5) < 0.7
+    mask |= np.eye(5, dtype=bool)  # each sees itself
+
+    def part(a, b):
+        m = mask[..., a:b, :b]
+        return device.send(np.where(m, 0, -np.inf).astype('f') if as_float else m)
+
+    expected = link(x, mask=device.send(mask), causal=True)
+    same(in_parts(link, x, [2, 3, 5], link.make_cache(), part), expected)
+    variables = in_parts(
+        link, Variable(x), [2, 5], link.make_cache(), lambda a, b: Variable(part(a, b))
+    )
+    same(variables, expected)
+
+
+def test_gradients_go_through_a_cache(device):
+    link = L.MultiHeadAttention(2, 4).to_device(device)
+    grads = []
+    for ends in ([3], [1, 3]):
+        x = Variable(device.send(random(2, 3, 4)))
+        y = in_parts(link, x, ends, link.make_cache())
+        link.cleargrads()
+        F.sum(y * y).backward()
+        grads.append([x.grad, link.W_in.grad])
+    for a, b in zip(*grads, strict=True):
+        same(a, b)
+
+
+def test_an_error_leaves_caches_as_they_were():
+    link = L.TransformerEncoder(2, 4, 2, dropout=0.0)
+    x, cache = random(2, 3, 4), link.make_cache()
+    link(x, cache=cache)
+    before = [(c.key, c.value) for c in cache]
+    with pytest.raises(ValueError, match=r'attn_mask.shape is \(2, 2\)'):
+        link(x, np.ones((2, 2), bool), cache=cache)
+    with pytest.raises(InvalidType):
+        link(random(3, 3, 4), cache=cache)  # of another batch
+    link.layers[1].feed_forward.activation = int  # which fails
+    with pytest.raises(TypeError):
+        link(x, cache=cache)
+    assert all(c.key is k and c.value is v for c, (k, v) in zip(cache, before, strict=True))
+
+
+def test_one_sequence_as_several(device):
+    """Products that are joined give what single ones do."""
+    for options in ({}, {'n_kv_heads': 1}, {'nobias': True}):
+        link = L.MultiHeadAttention(2, 4, **options).to_device(device)
+        x, z = device.send(random(2, 3, 4)), device.send(random(2, 5, 4))
+        same(link(x), link(x, x.copy(), x.copy()))
+        same(link(x), link(x, x, x.copy()))
+        same(link(x, z), link(x, z, z.copy()))
+        same(link(x, z, z), link(x, z.copy(), z))
+
+
+def test_queries_without_keys(device):
+    link = L.MultiHeadAttention(2, 4, initial_bias=random(12)[:4].mean()).to_device(device)
+    x, z = random(2, 3, 4), random(2, 0, 4)
+    for y in (
+        link(device.send(x), device.send(z)),
+        link(device.send(x), mask=device.send(np.zeros((3, 3), bool))),
+    ):
+        same(y, np.broadcast_to(to_numpy(link.b_out), x.shape))
+    assert link(device.send(z), device.send(x)).shape == z.shape
+    assert link(device.send(x[:0])).shape == (0, 3, 4)
+
+
+def test_dropout_is_of_training(device):
+    link = L.TransformerEncoder(2, 8, 2, dropout=0.5).to_device(device)
+    x = device.send(random(2, 4, 8))
+    assert (to_numpy(link(x)) != to_numpy(link(x))).any()
+    with chainer.using_config('train', False):
+        y = link(x)
+        same(y, link(x))
+    for part in link.links():
+        if hasattr(part, 'dropout'):
+            part.dropout = 0.0
+    same(link(x), y)
+
+
+def test_mean_of_dropped_weights():
+    """Dropout of attention keeps the mean."""
+    link = L.MultiHeadAttention(1, 2, dropout=0.3, initialW=1.0)
+    x = np.ones((1, 2000, 2), 'f')
+    y = link(x).array
+    assert y.std() > 0.01
+    np.testing.assert_allclose(y.mean(), 4.0, 1e-2)
+
+
+@pytest.mark.parametrize(
+    'make',
+    [
+        lambda size: L.MultiHeadAttention(2, size),
+        lambda size: L.MultiHeadAttention(2, size, 4, 4, nobias=True),
+        lambda size: FeedForward(size, 5),
+        lambda size: L.TransformerEncoder(2, size, 2, pre_norm=True, dropout=0.0),
+        lambda size: L.RMSNorm(size),
+    ],
+)
+def test_snapshots_and_copies(make, tmp_path):
+    link, lazy = make(4), make(None)
+    shapes = {path: p.shape for path, p in link.namedparams()}
+    assert set(shapes) == {path for path, _ in lazy.namedparams()}
+    assert not any(p.is_initialized for p in lazy.params())
+    for p in link.params():
+        p.array[...] = np.random.randn(*p.shape)
+    serializers.save_npz(tmp_path / 'link.npz', link)
+    serializers.load_npz(tmp_path / 'link.npz', lazy)
+    x = random(3, 4) if isinstance(link, FeedForward) else random(2, 3, 4)
+    expected = link(x)
+    for other in (lazy, link.copy('copy')):
+        same(other(x), expected)
+    fresh = link.copy('init')
+    assert {path: p.shape for path, p in fresh.namedparams()} == shapes
+    first = make(None)
+    assert first(x).shape == expected.shape
+    assert {path: p.shape for path, p in first.namedparams()} == shapes
+    assert len(link.repeat(2)) == 2
+
+
+def test_first_inputs_that_are_refused_make_no_weights():
+    link = L.MultiHeadAttention(2)
+    for bad in (random(2, 3), random(2, 3, 5)):
+        with pytest.raises((InvalidType, ValueError)):
+            link(bad)
+    with pytest.raises(InvalidType):
+        link(random(2, 3, 4), random(2, 3, 6))
+    assert not any(p.is_initialized for p in link.params())
+    assert link(random(2, 3, 6)).shape == (2, 3, 6)
+
+
+def test_errors_name_the_path():
+    link = L.TransformerEncoder(2, 4, 2, pre_norm=True)
+    with pytest.raises(InvalidType) as info:
+        link(random(2, 3, 6))
+    assert re.search('/layers/0/norm1.* of TransformerEncoder', str(info.value))
+    link = L.TransformerEncoder(2, 4, 2)
+    with pytest.raises(InvalidType) as info:
+        link(random(2, 3, 6))
+    assert re.search('/layers/0/attention .* of TransformerEncoder', str(info.value))
+    assert re.search(r'query.shape\[2\] == 4', str(info.value))
+    assert '6 != 4' in str(info.value)
+
+
+def test_learns_what_is_far_away(device):
+    """Which of two signs came first, 12 steps ago: attention alone tells."""
+    rng = np.random.RandomState(0)
+    x = rng.normal(0, 0.1, (64, 12, 8)).astype('f')
+    t = rng.randint(0, 2, 64).astype('i')
+    x[:, 0, 0] += 2 * t - 1
+
+    class Net(chainer.Chain):
+        def __init__(self):
+            super().__init__()
+            with self.init_scope():
+                self.encoder = L.TransformerEncoder(1, 8, 2, 16, 0.0, 'gelu', rotary=True)
+                self.last = L.Linear(8, 2)
+
+        def forward(self, x):
+            return self.last(self.encoder(x, causal=True)[:, -1])
+
+    net = Net().to_device(device)
+    optimizer = chainer.optimizers.Adam(0.02).setup(net)
+    x, t = device.send((x, t))
+    for _ in range(40):
+        loss = F.softmax_cross_entropy(net(x), t)
+        net.cleargrads()
+        loss.backward()
+        optimizer.update()
+    assert float(loss.array) < 0.05

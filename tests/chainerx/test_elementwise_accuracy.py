@@ -154,7 +154,7 @@ def _gated(name, x):
 @pytest.mark.parametrize('dtype', ['float32', 'float64'])
 @pytest.mark.parametrize('name', ['silu', 'mish'])
 def test_gated(name, dtype):
-    far = 80 if dtype == 'float32' else 700
+    far = 87 if dtype == 'float32' else 700  # further out, exp(x) is no normal number
     x = np.concatenate([np.linspace(-far, far, 100_001), np.geomspace(1e-30, 1, 1001)])
     x = np.concatenate([x, -x]).astype(dtype)
     value, slope = _gated(name, x)

@@ -20,7 +20,9 @@ def test_beats_the_table_of_pairs(device, tmp_path):
         [sys.executable, str(SCRIPT), *options], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    bits, pairs = re.search(r'bits per character: ([\d.]+), by pairs ([\d.]+)', done.stdout).groups()
+    bits, pairs = re.search(
+        r'bits per character: ([\d.]+), by pairs ([\d.]+)', done.stdout
+    ).groups()
     assert 1 < float(bits) <= 0.85 * float(pairs)
     assert len(re.search(r'It writes: (.*)', done.stdout)[1]) > 160
     assert (tmp_path / 'transformer.png').stat().st_size > 1000

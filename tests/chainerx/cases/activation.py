@@ -46,7 +46,7 @@ def _with_axis(reference):
     return along
 
 
-_GATED = {0.0: 0.0, INF: INF, -INF: 0.0, NAN: NAN, 3e38: 3e38, -3e38: 0.0}
+_GATED = {0.0: 0.0, INF: INF, -INF: -0.0, NAN: NAN, 3e38: 3e38, -3e38: -0.0}
 _AXIS_CALLS = [
     call(f(2, 3), axis=0),
     call(f(2, 3), axis=-1),
@@ -124,7 +124,7 @@ CASES = [
     ),
     _activation(
         'silu',
-        lambda x: np.where(x < -1000, 0, x * scipy.special.expit(np.maximum(x, -1000))),
+        lambda x: np.where(x < -1000, -0.0, x * scipy.special.expit(np.maximum(x, -1000))),
         'x',
         _GATED,
         [call(f(3, 70, lo=-9, hi=9))],
@@ -132,7 +132,7 @@ CASES = [
     ),
     _activation(
         'mish',
-        lambda x: np.where(x < -1000, 0, x * np.tanh(np.logaddexp(0, np.maximum(x, -1000)))),
+        lambda x: np.where(x < -1000, -0.0, x * np.tanh(np.logaddexp(0, np.maximum(x, -1000)))),
         'x',
         _GATED,
         [call(f(3, 70, lo=-9, hi=9))],

@@ -27,8 +27,15 @@ inline BatchD Pow2(const BatchD& n) {
 // y * 2^n, rounded once, also into the denormal range; |n| up to twice the normal exponents.
 template <typename T>
 inline Batch<T> ScaleByPow2(const Batch<T>& y, const Batch<T>& n) {
+#if defined(CX_ISA_AVX512)
+    if constexpr (sizeof(T) == 4)
+        return Batch<T>(_mm512_scalef_ps(y, n));
+    else
+        return Batch<T>(_mm512_scalef_pd(y, n));
+#else
     const Batch<T> half = xsimd::nearbyint(n * Batch<T>(T(0.5)));
     return y * Pow2(half) * Pow2(n - half);
+#endif
 }
 
 // Keeps nan.

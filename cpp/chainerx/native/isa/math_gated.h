@@ -16,16 +16,19 @@ inline Batch<T> WithinGate(const Batch<T>& x) {
     return Clamp(x, T(-1000), T(1000));
 }
 
-// x gate, for a gate that is 1 above and 0 below.
+// The same for values, which grow without end above.
 template <typename T>
-inline Batch<T> ThroughGate(const Batch<T>& x, const Batch<T>& gate) {
-    return Where(x < Batch<T>(T(-1000)), Batch<T>(T(0)), x * gate);
+inline Batch<T> AboveGate(const Batch<T>& x) {
+    return MaxOrSecond(Batch<T>(T(-1000)), x);
 }
 
 // x sigmoid(x)
 template <typename T>
-inline Batch<T> Silu(const Batch<T>& x) {
-    return ThroughGate(x, Sigmoid(x));
+inline Batch<T> Silu(const Batch<T>& far) {
+    using B = Batch<T>;
+    const B x = AboveGate(far);
+    const B e = Exp(-Abs(x));
+    return Where(x >= B(T(0)), x, x * e) / (B(T(1)) + e);
 }
 
 template <typename T>
@@ -58,9 +61,10 @@ inline MishGate<T> MishGateOf(const Batch<T>& x) {
 }
 
 template <typename T>
-inline Batch<T> Mish(const Batch<T>& x) {
+inline Batch<T> Mish(const Batch<T>& far) {
+    const Batch<T> x = AboveGate(far);
     const MishGate<T> gate = MishGateOf(x);
-    return ThroughGate(x, gate.n / gate.d);
+    return x * gate.n / gate.d;
 }
 
 // The derivative of the gate is 4 w (1 + w) / d^2.

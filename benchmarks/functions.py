@@ -17,6 +17,8 @@ FUNCTIONS = {  # name -> (chainerx, torch)
     ),
     'gelu': ('f.gelu(x)', 'f.gelu(x)'),
     'gelu, tanh': ("f.gelu(x, 'tanh')", "f.gelu(x, approximate='tanh')"),
+    'silu': ('f.silu(x)',) * 2,
+    'mish': ('f.mish(x)',) * 2,
     'dropout': ('f.dropout(x, 0.5)', 'f.dropout(x, 0.5)'),
 }
 

@@ -12,6 +12,8 @@ OPS = {  # name -> (chainerx, torch, numpy)
     'log': ('f.log(a)',) * 3,
     'tanh': ('f.tanh(a)',) * 3,
     'sigmoid': ('f.sigmoid(a)', 'f.sigmoid(a)', '1 / (1 + f.exp(-a))'),
+    'silu': ('f.silu(a)', 'f.nn.functional.silu(a)', 'a / (1 + f.exp(-a))'),
+    'mish': ('f.mish(a)', 'f.nn.functional.mish(a)', 'a * f.tanh(f.log1p(f.exp(a)))'),
     'relu': ('f.relu(a)', 'f.relu(a)', 'f.maximum(a, 0)'),
     'sum': ('f.sum(a)',) * 3,
     'mean(axis=0)': ('f.mean(a, axis=0)', 'f.mean(a, dim=0)', 'f.mean(a, axis=0)'),

@@ -25,6 +25,7 @@ SECTIONS = [  # file, heading, what the ratio means
     ('chainer_overhead', 'Chainer: functions, Chains, functions of the user', 'PyTorch'),
     ('chainer_train', 'Training steps of Chains; updates of optimizers alone', 'PyTorch'),
     ('chainer_cnn', 'Training steps of convolutional networks', 'PyTorch'),
+    ('chainer_transformer', 'Training steps of a transformer, by Adam', 'PyTorch'),
     ('announcement', 'The announcement of ChainerX, made anew', 'PyTorch'),
     ('products', 'Products of float32 matrices', 'PyTorch'),
     ('products:avx2', 'Products of float32 matrices, by AVX2', 'PyTorch'),

@@ -5,6 +5,7 @@
 // of threads, as Gemm's bits do not.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -79,6 +80,19 @@ void SolveUpper(int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t ldb
     }
 }
 
+// The lower triangle of a narrow matrix with its columns side by side: loops over a column have
+// always the same length, and no sum waits for the one before.
+template <typename T, int64_t kWidth = kNarrow>
+struct Corner {
+    T column[kWidth][kWidth]{};
+
+    Corner(int64_t n, const T* a, int64_t lda) {
+        for (int64_t i = 0; i < n; ++i) {
+            for (int64_t j = 0; j <= i; ++j) column[j][i] = a[i * lda + j];
+        }
+    }
+};
+
 // b = b a^-T, where the lower triangle of a, n x n, counts; b has m rows.
 template <typename T>
 void SolveLowerFromRight(int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t ldb) {
@@ -90,13 +104,21 @@ void SolveLowerFromRight(int64_t m, int64_t n, const T* a, int64_t lda, T* b, in
         return;
     }
     internal::CheckInterrupt();
-    for (int64_t i = 0; i < m; ++i) {
-        T* row = b + i * ldb;
+    const Corner<T> corner{n, a, lda};
+    constexpr int64_t kRows = 4;  // at once, for a quotient waits for the one before
+    for (int64_t i = 0; i < m; i += kRows) {
+        const int64_t rows = m - i < kRows ? m - i : kRows;
+        T part[kRows][kNarrow]{};
+        for (int64_t r = 0; r < rows; ++r) std::copy_n(b + (i + r) * ldb, n, part[r]);
         for (int64_t j = 0; j < n; ++j) {
-            T sum = row[j];
-            for (int64_t p = 0; p < j; ++p) sum -= row[p] * a[j * lda + p];
-            row[j] = sum / a[j * (lda + 1)];
+            const T* column = corner.column[j];
+            for (T* row : {part[0], part[1], part[2], part[3]}) {
+                const T x = row[j] / column[j];
+                for (int64_t q = 0; q < kNarrow; ++q) row[q] -= x * column[q];
+                row[j] = x;
+            }
         }
+        for (int64_t r = 0; r < rows; ++r) std::copy_n(part[r], n, b + (i + r) * ldb);
     }
 }
 
@@ -150,6 +172,28 @@ void FactorLu(int64_t m, int64_t n, T* a, int64_t lda, int64_t* pivots) {
     }
 }
 
+template <typename T, int64_t kWidth>
+int64_t FactorCorner(int64_t n, T* a, int64_t lda) {
+    internal::CheckInterrupt();
+    Corner<T, kWidth> corner{n, a, lda};
+    for (int64_t j = 0; j < n; ++j) {
+        T* column = corner.column[j];
+        if (!(column[j] > 0)) return j;  // nan is none, either
+        const T root = std::sqrt(column[j]);
+        for (int64_t q = 0; q < kWidth; ++q) column[q] /= root;
+        for (int64_t k = j + 1; k < n; ++k) {
+            T* other = corner.column[k];
+            const T factor = column[k];
+            for (int64_t q = 0; q < kWidth; ++q) other[q] -= factor * column[q];
+        }
+        column[j] = root;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+        for (int64_t j = 0; j <= i; ++j) a[i * lda + j] = corner.column[j][i];
+    }
+    return n;
+}
+
 // The lower triangle of a becomes L with L L^T = a; what is above it is neither read nor kept.
 // Returns how many leading rows are positive definite.
 template <typename T>
@@ -163,21 +207,8 @@ int64_t FactorCholesky(int64_t n, T* a, int64_t lda) {
         SubtractProduct(true, n - half, n - half, half, below, lda, below, lda, below + half, lda);
         return half + FactorCholesky(n - half, below + half, lda);
     }
-    internal::CheckInterrupt();
-    for (int64_t i = 0; i < n; ++i) {
-        T* row = a + i * lda;
-        for (int64_t j = 0; j <= i; ++j) {
-            T sum = row[j];
-            for (int64_t p = 0; p < j; ++p) sum -= row[p] * a[j * lda + p];
-            if (j < i) {
-                row[j] = sum / a[j * (lda + 1)];
-            } else {
-                if (!(sum > 0)) return i;  // nan is none, either
-                row[j] = std::sqrt(sum);
-            }
-        }
-    }
-    return n;
+    constexpr int64_t kSmall = kNarrow / 2;
+    return n <= kSmall ? FactorCorner<T, kSmall>(n, a, lda) : FactorCorner<T, kNarrow>(n, a, lda);
 }
 
 }  // namespace chainerx::native

@@ -1,0 +1,67 @@
+"""Factored matrices and Fourier transforms, against NumPy; PyTorch is timed beside."""
+
+import chainerx
+import numpy as np
+from harness import main, torch
+
+# f: the module linalg. a: matrices of which none is singular; s: positive definite ones.
+LINALG = {
+    'inv': 'f.inv(a)',
+    'solve': 'f.solve(a, b)',
+    'det': 'f.det(a)',
+    'slogdet': 'f.slogdet(a)',
+    'cholesky': 'f.cholesky(s)',
+}
+SIZES = [(8,), (64,), (512,), (1000, 8), (32, 64)]  # how many, if not one, and rows
+
+# f: the module fft.
+FFT = [
+    ('fft', (64,)),
+    ('fft', (1024,)),
+    ('fft', (65536,)),
+    ('fft', (1000,)),
+    ('fft', (1009,)),
+    ('fft', (100, 1024)),
+    ('fft', (1000, 64)),
+    ('ifft', (1024,)),
+    ('fft2', (512, 512)),
+    ('rfft', (1024,)),
+    ('rfft', (65536,)),
+    ('rfft', (100, 1024)),
+    ('irfft', (100, 513)),
+    ('rfft2', (512, 512)),
+]
+
+
+def add(bench, name, statement, module, arrays):
+    def of(convert, library):
+        return {k: convert(x) for k, x in arrays.items()} | {'f': getattr(library, module)}
+
+    variables = {'chainerx': of(chainerx.array, chainerx), 'numpy': of(np.asarray, np)}
+    if torch is not None:
+        variables['torch'] = of(torch.from_numpy, torch)
+    bench.row(name, dict.fromkeys(variables, statement), variables, against='numpy')
+
+
+def rows(bench):
+    rng = np.random.default_rng(0)
+    for dtype in ('float32', 'float64'):
+        for *batch, n in SIZES:
+            a = (rng.normal(size=(*batch, n, n)) + 2 * n**0.5 * np.eye(n)).astype(dtype)
+            b = rng.normal(size=(*batch, n, 4)).astype(dtype)
+            s = (a @ np.swapaxes(a, -1, -2)).astype(dtype)
+            shape = ' x '.join(map(str, (*batch, n, n)))
+            for name, statement in LINALG.items():
+                title = f'{name}, {shape}, {dtype}'
+                if bench.wants(title):
+                    add(bench, title, statement, 'linalg', {'a': a, 'b': b, 's': s})
+        for name, shape in FFT:
+            x = rng.normal(size=shape).astype(dtype)
+            if not name.startswith('r'):
+                x = (x + 1j * rng.normal(size=shape)).astype(np.result_type(dtype, np.complex64))
+            title = f'{name}, {" x ".join(map(str, shape))}, {x.dtype}'
+            add(bench, title, f'f.{name}(x)', 'fft', {'x': x})
+
+
+if __name__ == '__main__':
+    main(rows, 'linalg', rounds=20)

@@ -200,7 +200,7 @@ def test_c11_every_routine_has_a_cpp_function():
     # Eye).
     other_names = """
         array asarray asanyarray ascontiguousarray to_numpy fromfile fromfunction fromiter
-        fromstring loadtxt frombuffer amax amin absolute abs true_divide mod bitwise_not
+        fromstring loadtxt frombuffer amax amin absolute abs true_divide mod bitwise_not conjugate
         identity hsplit vsplit dsplit n_step_bigru n_step_bilstm n_step_birnn
     """
     missing = []

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import typing as tp
 
+import chainerx
+import numpy as np
+
 from chainer.backends import _cpu
 from chainer.variable import Variable
 
@@ -18,4 +21,22 @@ def to_number(value: tp.Any) -> tp.Any:
         value = value.array
     if hasattr(value, 'dtype'):
         value = _cpu._to_cpu(value).item()
+    return value
+
+
+def on_host(value: tp.Any) -> tp.Any:
+    """An observed value as a float, if that is to be had without waiting for a device.
+
+    Sums of floats are quicker than those of arrays, and the same.
+
+    Args:
+        value: Anything that may be observed.
+    """
+    if isinstance(value, Variable):
+        value = value.array
+    if isinstance(value, chainerx.ndarray):
+        if value.ndim == 0 and value.dtype.kind == 'f' and value.device.backend.name == 'native':
+            return float(value)
+    elif isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind == 'f':
+        return float(value)
     return value

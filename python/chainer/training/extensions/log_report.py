@@ -11,7 +11,7 @@ from chainer.serializer import Serializer
 from chainer.training import extension
 from chainer.training._trigger import get_trigger
 from chainer.training.extensions._files import write_text
-from chainer.training.extensions._numbers import to_number
+from chainer.training.extensions._numbers import on_host, to_number
 
 if tp.TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer
@@ -62,9 +62,9 @@ class LogReport(extension.Extension):
         """
         observation = trainer.observation
         if self._keys is None:
-            self._summary.add(observation)
+            self._summary.add({k: on_host(value) for k, value in observation.items()})
         else:
-            self._summary.add({k: observation[k] for k in self._keys if k in observation})
+            self._summary.add({k: on_host(observation[k]) for k in self._keys if k in observation})
         if not self._trigger(trainer):
             return
         means = self._summary.compute_mean()

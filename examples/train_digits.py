@@ -1,0 +1,85 @@
+"""Train a convolutional network on 1,797 real handwritten digits through a Trainer.
+
+It shows progress, writes a log, a plot and a snapshot per epoch, and goes on from the newest
+snapshot when it is started again: killed at any moment, it ends with the same bits.
+
+    python examples/train_digits.py --device native:0 --out result
+"""
+
+import argparse
+import sys
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+import numpy as np
+from _digits import load_data
+from chainer import training
+from chainer.training import extensions
+
+MIN_ACCURACY = 0.985
+
+
+def make_model():
+    return L.Classifier(
+        chainer.Sequential(
+            L.Convolution2D(1, 16, 3, pad=1),
+            F.relu,
+            L.Convolution2D(16, 32, 3, pad=1),
+            F.relu,
+            lambda h: F.max_pooling_2d(h, 2),
+            lambda h: F.dropout(h, 0.25),
+            L.Linear(32 * 4 * 4, 10),
+        )
+    )
+
+
+def load_iterators(batch_size):
+    x, t, x_test, t_test = load_data()
+    train, test = (
+        chainer.datasets.TupleDataset(a.reshape(-1, 1, 8, 8), b.astype(np.int32))
+        for a, b in ((x, t), (x_test, t_test))
+    )
+    return (
+        chainer.iterators.SerialIterator(train, batch_size),
+        chainer.iterators.SerialIterator(test, batch_size, repeat=False, shuffle=False),
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--device', default='native:0', help='@numpy, native:0, cuda:0 or @cupy:0')
+    parser.add_argument('--epochs', type=int, default=15)
+    parser.add_argument('--batch-size', type=int, default=32)
+    parser.add_argument('--seed', type=int, default=0)
+    parser.add_argument('--out', default='result')
+    args = parser.parse_args()
+    if args.epochs < 1 or args.batch_size < 1:
+        parser.error('--epochs and --batch-size must be at least 1')
+    np.random.seed(args.seed)
+    chainer.backend.get_device(args.device).xp.random.seed(args.seed)
+
+    model = make_model()
+    train, test = load_iterators(args.batch_size)
+    optimizer = chainer.optimizers.Adam(2e-3).setup(model)
+    updater = training.StandardUpdater(train, optimizer, device=args.device)
+    trainer = training.Trainer(updater, (args.epochs, 'epoch'), out=args.out)
+    steps = args.epochs * len(train.dataset) // args.batch_size
+    trainer.extend(extensions.CosineShift('alpha', steps))
+    trainer.extend(extensions.Evaluator(test, model, device=args.device))
+    trainer.extend(extensions.LogReport())
+    columns = ['epoch', 'main/loss', 'validation/main/loss', 'validation/main/accuracy']
+    trainer.extend(extensions.PrintReport(columns))
+    trainer.extend(extensions.PlotReport(columns[1:3], 'epoch', filename='loss.png'))
+    trainer.extend(extensions.ProgressBar())
+    trainer.extend(extensions.snapshot(n_retains=2, autoload=True))
+    trainer.run()
+
+    accuracy = trainer.get_extension('LogReport').log[-1]['validation/main/accuracy']
+    print(f'Final test accuracy: {accuracy:.4f} on {len(test.dataset)} digits ({args.device})')
+    if accuracy < MIN_ACCURACY:
+        sys.exit(f'The test accuracy is {accuracy:.4f}, below the {MIN_ACCURACY} it must reach.')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,310 @@
+"""Extensions: what they write, show and draw; what they refuse; what v7 lacks."""
+
+import io
+import json
+
+import chainer
+import numpy as np
+import pytest
+from chainer import training
+from chainer.training import extensions, triggers
+from v7_programs import DATA, make_evaluator, make_model, make_trainer, model_of
+
+EVERY = (1, 'iteration')
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+# ---- reports ----
+
+
+def test_progress_bar_in_a_file_is_lines(tmp_path):
+    out = io.StringIO()
+    trainer = make_trainer(tmp_path)
+    trainer.extend(extensions.ProgressBar(update_interval=5, out=out))
+    trainer.run()
+    lines = out.getvalue().splitlines()
+    assert [line.split(' (')[0] for line in lines] == [
+        'epoch 1.50, iteration 5', 'epoch 3.00, iteration 10'
+    ]  # fmt: skip
+    assert '(50.0%, ' in lines[0]
+    assert 'iters/sec' in lines[1]
+    assert '\033' not in out.getvalue()
+
+
+def test_progress_bar_in_a_terminal(tmp_path):
+    out = Terminal()
+    trainer = make_trainer(tmp_path)
+    trainer.extend(extensions.ProgressBar(update_interval=5, out=out))
+    trainer.run()
+    first, second, last = out.getvalue().split('\033[4A')
+    assert first.splitlines()[:3] == [
+        '\033[J     total [' + '#' * 25 + '.' * 25 + '] 50.00%',
+        'this epoch [' + '#' * 25 + '.' * 25 + '] 50.00%',
+        '         5 iter, 1 epoch / 3 epochs',
+    ]
+    assert 'iters/sec. Estimated time to finish: 0:00:0' in second
+    assert last == '\033[J'
+
+
+def test_progress_bar_without_a_known_length(tmp_path):
+    out = Terminal()
+    trainer = make_trainer(tmp_path, lambda trainer: trainer.updater.iteration >= 4)
+    trainer.extend(extensions.ProgressBar(update_interval=2, out=out))
+    trainer.run()
+    assert 'total' not in out.getvalue()
+    assert '         4 iter, 1 epoch\n' in out.getvalue()
+    with pytest.raises(ValueError, match='update_interval must be positive, not 0'):
+        extensions.ProgressBar(update_interval=0)
+
+
+def test_print_report_in_a_terminal_and_of_odd_values(tmp_path):
+    out = Terminal()
+    trainer = make_trainer(tmp_path, (2, 'epoch'))
+    log = extensions.LogReport(postprocess=lambda entry: entry.update(text='abc', none=None))
+    report = extensions.PrintReport(['epoch', 'text', 'none'], log, out)
+    trainer.extend(report)
+    trainer.run()
+    header, *rows = out.getvalue().splitlines()
+    assert header == 'epoch       text        none      '
+    assert rows == [f'\033[J{i}           abc         None        ' for i in (1, 2)]
+
+
+def test_print_report_looks_for_its_log_first(tmp_path):
+    trainer = make_trainer(tmp_path)
+    trainer.extend(extensions.PrintReport(['epoch'], 'Log'))
+    with pytest.raises(ValueError, match='extension Log not found; there are: PrintReport'):
+        trainer.run(show_loop_exception_msg=False)
+    assert trainer.updater.iteration == 0
+
+
+def test_nan_and_arrays_in_the_log(tmp_path):
+    trainer = make_trainer(tmp_path, (2, 'iteration'))
+
+    def report(trainer):
+        trainer.observation.update(nan=float('nan'), array=np.zeros(3), text='x', n=np.int32(3))
+
+    trainer.extend(report, priority=training.PRIORITY_WRITER)
+    trainer.extend(extensions.LogReport(trigger=EVERY))
+    trainer.run()
+    for entry in json.loads((tmp_path / 'log').read_text()):
+        assert entry['n'] == 3
+        assert np.isnan(entry['nan'])
+        assert 'array' not in entry
+        assert 'text' not in entry
+
+
+@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+def test_evaluator_of_dicts_hooks_and_functions(device):
+    model = make_model().to_device(device)
+    hooked = []
+    evaluator = make_evaluator(model, device=device, eval_hook=hooked.append)
+    result = evaluator()
+    assert hooked == [evaluator]
+    assert sorted(result) == ['main/accuracy', 'main/loss']
+    evaluator = make_evaluator(
+        {'main': model, 'other': make_model()},
+        device=device,
+        eval_func=lambda x, t: chainer.report({'flag': chainer.config.train}, model),
+    )
+    assert evaluator() == {'main/flag': False}
+    assert sorted(evaluator.get_all_targets()) == ['main', 'other']
+
+
+def test_what_evaluators_refuse():
+    model = make_model()
+    with pytest.warns(UserWarning, match="iterator 'main' repeats for ever"):
+        evaluator = extensions.Evaluator(chainer.iterators.SerialIterator(DATA, 5), model)
+    with pytest.raises(RuntimeError, match='make it with repeat=False'):
+        evaluator()
+    empty = chainer.iterators.SerialIterator([], 5, repeat=False)
+    with pytest.raises(ValueError, match='gave no minibatch; is its dataset empty'):
+        extensions.Evaluator(empty, model)()
+    with pytest.raises(TypeError, match="target 'main' must be a link"):
+        extensions.Evaluator(empty, 5)
+    with pytest.raises(KeyError, match="the dict of targets must have 'main'"):
+        extensions.Evaluator(empty, {'a': model})
+
+
+def test_evaluator_shows_progress(capsys):
+    make_evaluator(make_model(), progress_bar=True)()
+    assert capsys.readouterr().out.splitlines() == [
+        'validation: 35.0%', 'validation: 70.0%', 'validation: 100.0%'
+    ]  # fmt: skip
+
+
+# ---- pictures ----
+
+
+def test_plots(tmp_path):
+    pytest.importorskip('matplotlib')
+    trainer = make_trainer(tmp_path)
+    model = model_of(trainer)
+    drawn = []
+    trainer.extend(
+        extensions.PlotReport(
+            ['main/loss', 'nothing'], 'epoch', postprocess=lambda *a: drawn.append(a)
+        )
+    )
+    trainer.extend(extensions.PlotReport(['main/loss'], 'main/accuracy', filename='a.svg'), 'b')
+    trainer.extend(extensions.VariableStatisticsPlot(model, max_sample_size=3))
+    trainer.extend(
+        extensions.VariableStatisticsPlot(
+            [model, chainer.Variable(np.ones(3, np.float32))],
+            report_grad=False, plot_mean=False, percentile_sigmas=(), filename='b.pdf',
+        ),
+        name='c',
+    )  # fmt: skip
+    trainer.run()
+    assert (tmp_path / 'plot.png').read_bytes().startswith(b'\x89PNG')
+    assert b'<svg' in (tmp_path / 'a.svg').read_bytes()
+    assert (tmp_path / 'statistics.png').read_bytes().startswith(b'\x89PNG')
+    assert (tmp_path / 'b.pdf').read_bytes().startswith(b'%PDF')
+    assert len(drawn) == 3
+    data = trainer.get_extension('PlotReport')._data
+    assert [x for x, _ in data['main/loss']] == [1, 2, 3]
+    with pytest.raises(ValueError, match='Need at least one variable'):
+        extensions.VariableStatisticsPlot([])
+    with pytest.raises(TypeError, match='must be links or variables, not int'):
+        extensions.VariableStatisticsPlot([5])
+
+
+def test_plots_go_on(tmp_path):
+    pytest.importorskip('matplotlib')
+    results = []
+    for stops in ((6,), (3, 6)):
+        out = tmp_path / str(len(stops))
+        for stop in stops:
+            trainer = make_trainer(out, (stop, 'iteration'))
+            trainer.extend(extensions.PlotReport(['main/loss'], trigger=(2, 'iteration')))
+            trainer.extend(extensions.snapshot(autoload=True), trigger=EVERY)
+            trainer.run()
+        results.append(trainer.get_extension('PlotReport')._data)
+    assert results[0] == results[1]
+    assert len(results[0]['main/loss']) == 3
+
+
+def test_without_matplotlib(tmp_path, monkeypatch):
+    monkeypatch.setattr('importlib.util.find_spec', lambda name: None)
+    with pytest.warns(UserWarning, match='matplotlib is not installed'):
+        assert not extensions.PlotReport.available()
+    with pytest.warns(UserWarning, match='matplotlib is not installed'):
+        plot = extensions.PlotReport(['main/loss'])
+    trainer = make_trainer(tmp_path, (1, 'epoch'), extensions=[plot])
+    trainer.run()
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---- graphs ----
+
+
+@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+def test_dump_graph(device, tmp_path):
+    trainer = make_trainer(tmp_path, device=device)
+    trainer.extend(extensions.DumpGraph('main/loss', filename='graph.dot'))
+    kept = []
+    trainer.extend(lambda trainer: kept.append(chainer.config.keep_graph_on_report))
+    trainer.run()
+    assert 'SoftmaxCrossEntropy' in (tmp_path / 'graph.dot').read_text()
+    assert kept == [False] * 10
+    assert not chainer.config.keep_graph_on_report
+
+
+def test_dump_graph_of_what_is_not_there(tmp_path):
+    trainer = make_trainer(tmp_path, extensions=[extensions.DumpGraph('main/los')])
+    with pytest.raises(KeyError, match=r"'main/los' was not observed; .*'main/loss'"):
+        trainer.run(show_loop_exception_msg=False)
+    assert not chainer.config.keep_graph_on_report
+
+
+def test_unchain_variables(tmp_path):
+    trainer = make_trainer(tmp_path)
+    seen = []
+
+    def look(trainer):
+        seen.append(trainer.observation['main/loss'].creator is not None)
+
+    trainer.extend(extensions.unchain_variables())
+    trainer.extend(look, name='before')
+    trainer.extend(look, name='after', priority=-1)
+    trainer.run()
+    assert seen == [True, False] * 10
+    assert not chainer.config.keep_graph_on_report
+
+
+# ---- values that change ----
+
+
+def test_cosine_shift(tmp_path):
+    trainer = make_trainer(tmp_path, (10, 'iteration'))
+    trainer.extend(extensions.CosineShift('lr', 8, init=1.0, target=0.1, warmup=4))
+    values = []
+    trainer.extend(lambda trainer: values.append(trainer.updater.get_optimizer('main').lr))
+    trainer.run()
+    half = 0.1 + 0.9 * (1 + np.cos(np.pi * np.array([0.25, 0.5, 0.75]))) / 2
+    np.testing.assert_allclose(values, [0.25, 0.5, 0.75, 1.0, *half, 0.1, 0.1, 0.1])
+
+
+def test_what_shifts_refuse(tmp_path):
+    for make, text in [
+        (lambda: extensions.ExponentialShift('lr', -1), 'does not support negative rate'),
+        (lambda: extensions.InverseShift('lr', -1, 1), 'does not support negative gamma'),
+        (lambda: extensions.StepShift('lr', 0.1, 0), 'step must be positive, not 0'),
+        (lambda: extensions.PolynomialShift('lr', 1, 0), 'max_count must be positive'),
+        (lambda: extensions.LinearShift('lr', (1,), (1, 2)), 'value_range must be a pair'),
+        (lambda: extensions.LinearShift('lr', (1, 2), (2, 1)), 'time_range goes backwards'),
+        (lambda: extensions.MultistepShift('lr', 0.1, [3, 2], 1), 'step_value must ascend'),
+        (lambda: extensions.WarmupShift('lr', 0.1, 0, 1), 'warmup_iter must be positive'),
+        (lambda: extensions.CosineShift('lr', 3, warmup=3), 'warmup must be at least 0'),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            make()
+    trainer = make_trainer(tmp_path, extensions=[extensions.ExponentialShift('rate', 0.5)])
+    with pytest.raises(AttributeError, match='rate'):
+        trainer.run(show_loop_exception_msg=False)
+    assert trainer.updater.iteration == 0
+
+
+# ---- triggers ----
+
+
+def test_what_triggers_refuse():
+    for make, error, text in [
+        (lambda: training.get_trigger((1, 'week')), ValueError, "'epoch' or 'iteration'.*'week'"),
+        (lambda: training.get_trigger((1,)), TypeError, r'not \(1,\)'),
+        (lambda: training.get_trigger((float('nan'), 'epoch')), ValueError, 'not nan'),
+        (lambda: triggers.ManualScheduleTrigger([1], 'week'), ValueError, "Actual: 'week'"),
+        (lambda: triggers.ManualScheduleTrigger(['1'], 'epoch'), TypeError, 'must be numbers'),
+        (lambda: triggers.TimeTrigger(0), ValueError, 'must be a positive number, not 0'),
+        (lambda: triggers.EarlyStoppingTrigger(mode='x'), ValueError, "not 'x'"),
+        (lambda: triggers.EarlyStoppingTrigger(patience=0), ValueError, 'at least 1, not 0'),
+        (lambda: triggers.EarlyStoppingTrigger(foo=1), TypeError, "'foo'"),
+    ]:
+        with pytest.raises(error, match=text):
+            make()
+
+
+def test_a_best_value_that_was_not_observed(tmp_path):
+    trainer = make_trainer(tmp_path)
+    trainer.extend(lambda trainer: None, 'x', triggers.MaxValueTrigger('main/los'))
+    with pytest.raises(KeyError, match=r"'main/los' was not observed .*'main/loss'"):
+        trainer.run(show_loop_exception_msg=False)
+
+
+def test_early_stopping_warns_of_what_was_not_observed(tmp_path):
+    stop = triggers.EarlyStoppingTrigger(monitor='nothing', max_trigger=(3, 'epoch'))
+    with pytest.warns(UserWarning, match="'nothing' was not observed"):
+        make_trainer(tmp_path, stop).run()
+
+
+def test_time_trigger(tmp_path):
+    trainer = make_trainer(tmp_path, (3, 'iteration'))
+    seen = []
+    trainer.extend(
+        lambda trainer: seen.append(trainer.updater.iteration), 'x', triggers.TimeTrigger(1e-9)
+    )
+    trainer.run()
+    assert seen == [1, 2, 3]

@@ -1,0 +1,310 @@
+"""Updaters: one device, several devices, several processes."""
+
+import multiprocessing
+import os
+import signal
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+import numpy as np
+import pytest
+from chainer import training
+from chainer.training import extensions, updaters
+from v7_programs import DATA, X, make_model
+
+
+def iterator_of(data=DATA, batch_size=6, **kwargs):
+    return chainer.iterators.SerialIterator(data, batch_size, **kwargs)
+
+
+def params_of(model):
+    return [chainer.backend.CpuDevice().send(p.array).copy() for p in model.params()]
+
+
+def assert_close(found, expected):
+    for x, y in zip(found, expected, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-5, atol=1e-6)
+
+
+# ---- one device ----
+
+
+@pytest.mark.parametrize('device', ['@numpy', 'native:0', -1])
+def test_devices(device):
+    model = make_model()
+    optimizer = chainer.optimizers.SGD(0.1).setup(model)
+    seen = []
+
+    def converter(batch, device):
+        seen.append(device)
+        return chainer.dataset.concat_examples(batch, device)
+
+    updater = training.StandardUpdater(iterator_of(), optimizer, converter, device=device)
+    assert updater.device == updater.input_device == model.device == chainer.get_device(device)
+    updater.update()
+    # Functions without the decorator get the number that devices of the CPU had before v6.
+    assert seen == [chainer.get_device(device) if device == 'native:0' else -1]
+    assert optimizer.t == updater.iteration == 1
+
+
+def test_input_device_follows_the_model():
+    model = make_model().to_device('native:0')
+    optimizer = chainer.optimizers.SGD(0.1).setup(model)
+    updater = training.StandardUpdater(iterator_of(), optimizer)
+    assert updater.device is None
+    updater.update()
+    other = training.StandardUpdater(iterator_of(), optimizer, input_device='@numpy')
+    assert other.input_device.name == '@numpy'
+
+
+def test_several_optimizers_and_iterators():
+    models = {'main': make_model(), 'other': make_model()}
+    optimizers = {k: chainer.optimizers.SGD(0.1).setup(m) for k, m in models.items()}
+    iterators = {'main': iterator_of(), 'other': iterator_of(batch_size=2)}
+
+    class Updater(training.StandardUpdater):
+        def update_core(self):
+            for name in ('main', 'other'):
+                batch = self.get_iterator(name).next()
+                arrays = self.converter(batch, self.input_device)
+                optimizer = self.get_optimizer(name)
+                optimizer.update(optimizer.target, *arrays)
+
+    updater = Updater(iterators, optimizers)
+    updater.update()
+    assert [o.t for o in updater.get_all_optimizers().values()] == [1, 1]
+    saver = chainer.serializers.DictionarySerializer()
+    updater.serialize(saver)
+    for key in ('iterator:other/epoch', 'optimizer:other/t', 'model:other/predictor/W'):
+        assert key in saver.target
+
+
+def test_losses_of_dicts_single_arrays_and_functions():
+    model = L.Linear(4, 2)
+    optimizer = chainer.optimizers.SGD(0.1).setup(model)
+    kinds = {
+        'dict': ([{'a': x} for x in X], lambda a: F.sum(model(a))),
+        'array': (list(X), lambda x: F.sum(model(x))),
+        'tuple': (DATA, lambda x, t: F.softmax_cross_entropy(model(x), t)),
+    }
+    for data, loss_func in kinds.values():
+        before = params_of(model)
+        updater = training.StandardUpdater(iterator_of(data), optimizer, loss_func=loss_func)
+        updater.update()
+        assert not np.array_equal(params_of(model)[0], before[0])
+
+
+def test_epochs_of_optimizers_and_loss_scale():
+    optimizer = chainer.optimizers.SGD(0.1).setup(make_model())
+    updater = training.StandardUpdater(iterator_of(batch_size=10), optimizer, loss_scale=4.0)
+    epochs = []
+    for _ in range(4):
+        updater.update()
+        epochs.append((optimizer.epoch, updater.epoch, updater.is_new_epoch))
+    assert epochs == [(0, 0, False), (1, 1, True), (1, 1, False), (2, 2, True)]
+    assert optimizer._loss_scale == 4.0
+    with pytest.raises(RuntimeError, match='duplicated new_epoch'):
+        optimizer.new_epoch()
+
+
+def test_what_standard_updater_refuses():
+    optimizer = chainer.optimizers.SGD().setup(make_model())
+    for iterator, given, kwargs, error, text in [
+        (5, optimizer, {}, TypeError, "iterator 'main' is no iterator, but int"),
+        (iterator_of(), 5, {}, TypeError, "optimizer 'main' is no optimizer, but int"),
+        ({'a': iterator_of()}, optimizer, {}, KeyError, "the dict must have 'main'; it has a"),
+        (iterator_of(), optimizer, {'devices': 1}, TypeError, 'unexpected keyword argument'),
+    ]:
+        with pytest.raises(error, match=text):
+            training.StandardUpdater(iterator, given, **kwargs)
+
+
+@pytest.mark.parametrize('data', [DATA, []])
+def test_the_end_of_the_data(data, tmp_path):
+    optimizer = chainer.optimizers.SGD().setup(make_model())
+    iterator = iterator_of(data, 20, repeat=False)
+    trainer = training.Trainer(
+        training.StandardUpdater(iterator, optimizer), (3, 'iteration'), str(tmp_path)
+    )
+    with pytest.raises(StopIteration, match=r'came to its end in iteration .*repeat=True'):
+        trainer.run(show_loop_exception_msg=False)
+    assert optimizer.t == (1 if data else 0)
+
+
+def test_a_failing_update_counts_for_nothing():
+    model = make_model()
+    optimizer = chainer.optimizers.SGD(0.1).setup(model)
+    updater = training.StandardUpdater(
+        iterator_of(), optimizer, loss_func=lambda x, t: model(x, t[:-1])
+    )
+    before = params_of(model)
+    with pytest.raises(chainer.utils.type_check.InvalidType):
+        updater.update()
+    assert updater.iteration == optimizer.t == 0
+    assert_close(params_of(model), before)
+
+
+# ---- several devices ----
+
+
+def joined(reduce, steps, make_optimizer=chainer.optimizers.MomentumSGD):
+    """What one device does with the whole minibatch."""
+    model = make_model()
+    optimizer = make_optimizer(0.1).setup(model)
+    iterator = iterator_of(shuffle=False)
+    factor = 1 if reduce == 'mean' else 2
+    updater = training.StandardUpdater(
+        iterator, optimizer, loss_func=lambda x, t: model(x, t) * factor
+    )
+    for _ in range(steps):
+        updater.update()
+    return params_of(model)
+
+
+@pytest.mark.parametrize('reduce', ['sum', 'mean'])
+@pytest.mark.parametrize(
+    'devices', [('native:0', 'native:1'), ('@numpy', '@numpy'), ('@numpy', 'native:0')]
+)
+def test_parallel_is_as_one_device_with_the_joined_batch(devices, reduce):
+    model = make_model()
+    optimizer = chainer.optimizers.MomentumSGD(0.1).setup(model)
+    updater = updaters.ParallelUpdater(
+        iterator_of(shuffle=False),
+        optimizer,
+        devices=dict(zip(('main', 'second'), devices, strict=True)),
+        reduce=reduce,
+    )
+    for _ in range(5):
+        updater.update()
+    assert model.device == chainer.get_device(devices[0])
+    second = updater._models['second']
+    assert second.device == chainer.get_device(devices[1])
+    assert_close(params_of(model), joined(reduce, 5))
+    assert_close(params_of(second), params_of(model))
+    assert updater.epoch == optimizer.epoch == 1
+
+
+def test_parallel_reports_each_model(tmp_path):
+    optimizer = chainer.optimizers.SGD(0.1).setup(make_model())
+    updater = updaters.ParallelUpdater(
+        iterator_of(), optimizer, devices={'main': 'native:0', 'second': 'native:1'}
+    )
+    trainer = training.Trainer(updater, (1, 'iteration'), str(tmp_path))
+    trainer.run()
+    assert sorted(trainer.observation) == [
+        'main/accuracy', 'main/loss', 'second/accuracy', 'second/loss'
+    ]  # fmt: skip
+
+
+def test_parallel_with_lazy_layers_and_a_minibatch_too_small():
+    model = L.Classifier(L.Linear(None, 2))
+    optimizer = chainer.optimizers.SGD(0.1).setup(model)
+    updater = updaters.ParallelUpdater(
+        iterator_of(DATA[:7], 6, repeat=False),
+        optimizer,
+        devices={'main': 'native:0', 'second': 'native:1'},
+    )
+    updater.update()
+    updater.update()  # one example is left, for the first device
+    assert_close(params_of(updater._models['second']), params_of(model))
+
+
+def test_what_parallel_refuses():
+    model = make_model()
+    optimizer = chainer.optimizers.SGD().setup(model)
+    for kwargs, error, text in [
+        ({}, ValueError, 'either models or devices must be specified'),
+        ({'devices': {'a': -1}}, KeyError, "'devices' must contain a 'main' key"),
+        ({'models': {'a': model}}, KeyError, "'models' must contain a 'main' key"),
+        ({'models': {'main': make_model()}}, ValueError, 'must be the target of the optimizer'),
+        ({'models': {'main': model}, 'devices': {'x': -1}}, KeyError, 'have other names'),
+        ({'devices': {'main': -1}, 'reduce': 'max'}, ValueError, "'sum' or 'mean', not 'max'"),
+    ]:
+        with pytest.raises(error, match=text):
+            updaters.ParallelUpdater(iterator_of(), optimizer, **kwargs)
+
+
+# ---- several processes ----
+
+
+def make_processes(devices, reduce='sum', shuffle=False, model=None, data=None, batch_size=3):
+    model = model or make_model()
+    optimizer = chainer.optimizers.MomentumSGD(0.1).setup(model)
+    n = len(devices)
+    parts = [(data or DATA)[i::n] for i in range(n)]
+    iterators = [iterator_of(part, batch_size, shuffle=shuffle) for part in parts]
+    return updaters.MultiprocessParallelUpdater(
+        iterators, optimizer, devices=devices, reduce=reduce
+    )
+
+
+@pytest.mark.parametrize('reduce', ['sum', 'mean'])
+@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+def test_processes_are_as_one_with_the_joined_batch(device, reduce, tmp_path):
+    updater = make_processes([device, device], reduce)
+    trainer = training.Trainer(updater, (5, 'iteration'), str(tmp_path))
+    trainer.run()
+    assert_close(params_of(updater.get_optimizer('main').target), joined(reduce, 5))
+    assert multiprocessing.active_children() == []
+
+
+class Noisy(chainer.Chain):
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.linear = L.Linear(4, 2, initialW=1)
+
+    def forward(self, x, t):
+        return F.softmax_cross_entropy(F.dropout(self.linear(x), 0.3), t)
+
+
+def make_resumed(out, stop):
+    np.random.seed(3)
+    updater = make_processes(['@numpy'] * 2, shuffle=True, model=Noisy())
+    trainer = training.Trainer(updater, (stop, 'iteration'), str(out))
+    trainer.extend(extensions.snapshot(autoload=True), trigger=(1, 'iteration'))
+    return trainer
+
+
+def test_processes_go_on_with_the_same_bits(tmp_path):
+    whole = make_resumed(tmp_path / 'whole', 8)
+    whole.run()
+    expected = params_of(whole.updater.get_optimizer('main').target)
+    make_resumed(tmp_path / 'parts', 5).run()
+    resumed = make_resumed(tmp_path / 'parts', 8)
+    resumed.run()
+    assert resumed.updater.iteration == 8
+    for x, y in zip(params_of(resumed.updater.get_optimizer('main').target), expected, strict=True):
+        assert x.tobytes() == y.tobytes()
+
+
+def test_an_error_in_a_worker():
+    data = [*DATA[:7], (X[0], np.zeros(2, np.int32))]
+    updater = make_processes(['@numpy'] * 2, data=data, batch_size=4)
+    with pytest.raises(RuntimeError, match=r'(?s)worker 1 on .* failed:.*example 3 has'):
+        updater.update()
+    updater.finalize()
+    assert multiprocessing.active_children() == []
+
+
+def test_a_worker_that_is_killed():
+    updater = make_processes(['@numpy'] * 2)
+    updater.update()
+    (child,) = multiprocessing.active_children()
+    os.kill(child.pid, signal.SIGKILL)
+    with pytest.raises(RuntimeError, match=r'worker 1 on .* ended with -9'):
+        updater.update()
+    updater.finalize()
+    assert multiprocessing.active_children() == []
+
+
+def test_what_processes_refuse():
+    with pytest.raises(ValueError, match='2 iterators and 1 devices'):
+        updaters.MultiprocessParallelUpdater(
+            [iterator_of(), iterator_of()], chainer.optimizers.SGD(), devices=['@numpy']
+        )
+    updater = make_processes(['@numpy'], model=L.Classifier(L.Linear(None, 2)))
+    with pytest.raises(RuntimeError, match='parameter /predictor/W is uninitialized'):
+        updater.update()
+    assert updaters.MultiprocessParallelUpdater.available()

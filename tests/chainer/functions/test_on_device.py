@@ -19,6 +19,7 @@ from functions.cases._table import seeded
 HERE = pathlib.Path(__file__).parent
 _SPANS = 'a region says which pixels are read'
 _CLASSES = 'labels must not be negative, and the number of classes is the shape of the result'
+_MASK = 'how many a mask picks is the shape of the result'
 _SIZES = 'the sizes of steps, for which its kernel has an array'
 # What reads from the device on purpose, and why; the rest is computed there.
 READS = {
@@ -27,13 +28,14 @@ READS = {
     'recall': _CLASSES,
     'f1_score': _CLASSES,
     'decorrelated_batch_normalization': 'eigenvectors are those of NumPy',
-    'get_item': 'how many are picked by a mask is the shape of the result',
+    'get_item': _MASK,
     'roi_average_align_2d': _SPANS,
     'roi_average_pooling_2d': _SPANS,
     'roi_max_align_2d': _SPANS,
     'roi_max_pooling_2d': _SPANS,
     'roi_pooling_2d': _SPANS,
     'rrelu': 'whether slopes that are given are negative decides what is kept for backward',
+    'scatter_add': _MASK,
     'sparse_matmul': 'places of a sparse matrix are sorted on the host',
     'n_step_bigru': _SIZES,
     'n_step_bilstm': _SIZES,

@@ -2,24 +2,60 @@
 
 from __future__ import annotations
 
+import numbers
 import typing as tp
 
 import chainerx
 from chainerx._core import _scatter, engine
 
 from chainer import variable
-from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.builtin import BuiltinFunction, _as_chainerx
+from chainer.functions._index_errors import of_indices
 from chainer.functions.array.get_item import _to_indices
 from chainer.utils import type_check
 
 
 def _add(a: chainerx.ndarray, b: chainerx.ndarray, slices: tp.Any) -> chainerx.ndarray:
-    all_ = chainerx.arange(a.size, dtype='int64', device=a.device).reshape(a.shape)
-    places = all_[_to_indices(slices)]
-    if places.shape != b.shape:
-        raise ValueError(f'scatter_add: a[slices] has shape {places.shape}, but b has {b.shape}')
-    added = _scatter(b.reshape(b.size), places.reshape(places.size), a.size).reshape(a.shape)
+    slices = _to_indices(slices)
+    if all(map(_is_basic, slices)):
+        y = a.copy()
+        part = y[slices]
+        _check_shape(part.shape, b)
+        if a.dtype == 'bool':
+            part |= b
+        else:
+            part += b
+        return y
+    if len(slices) == 1 and a.ndim and _picks_rows(slices[0]):
+        rows = _as_chainerx(slices[0]).to_device(a.device)
+        _check_shape((*rows.shape, *a.shape[1:]), b)
+        try:
+            added = _scatter(b, rows, len(a))
+        except IndexError as error:
+            text = 'scatter_add: slices has {0}, the axis of a has length {1}'
+            raise of_indices(error, text) from None
+    else:
+        # Where in a flat array each element of b goes.
+        all_ = chainerx.arange(a.size, dtype='int64', device=a.device).reshape(a.shape)
+        places = all_[slices]
+        _check_shape(places.shape, b)
+        added = _scatter(b.reshape(b.size), places.reshape(places.size), a.size).reshape(a.shape)
     return a | added if a.dtype == 'bool' else a + added
+
+
+def _is_basic(index: tp.Any) -> bool:
+    if index is None or index is Ellipsis or isinstance(index, slice):
+        return True
+    return isinstance(index, numbers.Integral) and not isinstance(index, bool)
+
+
+def _picks_rows(index: tp.Any) -> bool:
+    return engine.kind(index) is not None and index.ndim == 1 and index.dtype.kind in 'iu'
+
+
+def _check_shape(shape: tuple[int, ...], b: chainerx.ndarray) -> None:
+    if shape != b.shape:
+        raise ValueError(f'scatter_add: a[slices] has shape {shape}, but b has {b.shape}')
 
 
 def _gradient(

@@ -23,12 +23,6 @@ PENDING: tp.Final[dict[str, dict[str, str]]] = {
             'svhn'
         ),
     },
-    'chainer.iterators': {
-        'not written yet': (
-            'DaliIterator MultiprocessIterator MultithreadIterator dali_iterator '
-            'multiprocess_iterator multithread_iterator'
-        ),
-    },
     'chainer': {
         'not planned, for it writes files for Caffe, which is no longer developed': 'exporters',
     },

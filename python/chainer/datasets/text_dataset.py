@@ -71,7 +71,7 @@ class TextDataset(DatasetMixin):
         self._pid = os.getpid()
 
     def _scan(self, filter_func: tp.Callable[..., bool] | None) -> list[tuple[int, ...]]:
-        begins = []
+        begins: list[tuple[int, ...]] = []
         while True:
             begin = tuple(file.tell() for file in self._files)
             lines = tuple(file.readline() for file in self._files)

@@ -1,0 +1,172 @@
+"""Where an iterator stands in its epochs: what all iterators of this folder have in common."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import numpy as np
+
+from chainer.dataset import Iterator
+from chainer.iterators.order_samplers import ShuffleOrderSampler
+
+if tp.TYPE_CHECKING:
+    from chainer.serializer import AbstractSerializer
+
+
+class Place(tp.NamedTuple):
+    """Before a minibatch.
+
+    Attributes:
+        position (int): How many examples of this epoch were given.
+        epoch (int): The number of epochs that have ended.
+        is_new (bool): Whether the last minibatch ended one.
+        previous (float): ``epoch_detail`` before it; negative if there was none.
+        order (array): Which example stands where; None for the dataset's order.
+    """
+
+    position: int
+    epoch: int
+    is_new: bool
+    previous: float
+    order: tp.Any
+
+
+class EpochIterator(Iterator):
+    """Base of iterators whose minibatches follow from a dataset's length and an order.
+
+    A subclass has ``__next__``.
+
+    Raises:
+        ValueError: If ``batch_size`` is not positive, and for both ``shuffle`` and
+            ``order_sampler``.
+    """
+
+    _order_key = 'order'
+    _place: Place
+
+    def __init__(
+        self, dataset: tp.Any, batch_size: int, repeat: bool, shuffle: bool | None, sampler: tp.Any
+    ) -> None:
+        owner = type(self).__name__
+        if batch_size < 1:
+            raise ValueError(f'{owner}: batch_size must be positive, not {batch_size}')
+        if shuffle is not None and sampler is not None:
+            raise ValueError(f'{owner}: shuffle and order_sampler cannot both be given')
+        self.dataset = dataset
+        self.batch_size = batch_size
+        self._repeat = repeat
+        self._shuffle = shuffle
+        if sampler is None and (shuffle or shuffle is None):
+            sampler = ShuffleOrderSampler()
+        self.order_sampler = sampler
+        self.reset()
+
+    def reset(self) -> None:
+        """Goes back to the start, with a new order."""
+        order = None
+        if self.order_sampler is not None:
+            order = self.order_sampler(np.arange(len(self.dataset)), 0)
+        self._place = Place(0, 0, False, -1.0, order)
+
+    # ---- what a trainer reads ----
+
+    @property
+    def repeat(self) -> bool:
+        """Whether it goes on after an epoch."""
+        return self._repeat
+
+    @property
+    def epoch(self) -> int:
+        """The number of epochs that have ended."""
+        return self._place.epoch
+
+    @epoch.setter
+    def epoch(self, value: int) -> None:
+        self._place = self._place._replace(epoch=value)
+
+    @property
+    def is_new_epoch(self) -> bool:
+        """Whether the last minibatch ended an epoch."""
+        return self._place.is_new
+
+    @is_new_epoch.setter
+    def is_new_epoch(self, value: bool) -> None:
+        self._place = self._place._replace(is_new=value)
+
+    @property
+    def current_position(self) -> int:
+        """How many examples of this epoch were given."""
+        return self._place.position
+
+    @current_position.setter
+    def current_position(self, value: int) -> None:
+        self._place = self._place._replace(position=value)
+
+    @property
+    def epoch_detail(self) -> float:
+        """The number of epochs, with the part of this one that is done."""
+        return self._detail(self._place)
+
+    @property
+    def previous_epoch_detail(self) -> float | None:
+        """`epoch_detail` before the last minibatch; None before the first one."""
+        return None if self._place.previous < 0 else self._place.previous
+
+    # ---- the way from minibatch to minibatch ----
+
+    def _size(self, place: Place) -> int:
+        return len(self.dataset) if place.order is None else len(place.order)
+
+    def _detail(self, place: Place) -> float:
+        return place.epoch + place.position / max(self._size(place), 1)
+
+    def _is_over(self, place: Place) -> bool:
+        return self._size(place) == 0 or (not self._repeat and place.epoch > 0)
+
+    def _needs_order(self, place: Place) -> bool:
+        """Whether an order has to be drawn for the next minibatch."""
+        if not self._repeat or self.order_sampler is None:
+            return False
+        return place.position + self.batch_size >= self._size(place)
+
+    def _advance(self, place: Place) -> tuple[list[int], Place]:
+        """Indices of the next minibatch, and the place behind it. Not after the end."""
+        size = self._size(place)
+        begin, end = place.position, place.position + self.batch_size
+        order, epoch = place.order, place.epoch
+        indices = _cut(order, begin, min(end, size))
+        if end >= size:
+            epoch, end = epoch + 1, end - size
+            if not self._repeat:
+                end = 0
+            else:
+                while True:
+                    if self.order_sampler is not None:
+                        order = self.order_sampler(order, begin)
+                    indices += _cut(order, 0, min(end, size))
+                    if end < size:
+                        break
+                    epoch, end = epoch + 1, end - size  # a dataset smaller than a minibatch
+        return indices, Place(end, epoch, epoch != place.epoch, self._detail(place), order)
+
+    def serialize(self, serializer: AbstractSerializer) -> None:
+        """Saves or loads where it is, and the order of the epoch.
+
+        Args:
+            serializer (AbstractSerializer): Where to or from.
+        """
+        position, epoch, is_new, previous, order = self._place
+        position = int(serializer('current_position', position))
+        epoch = int(serializer('epoch', epoch))
+        is_new = bool(serializer('is_new_epoch', is_new))
+        if order is not None:
+            # A copy: what is loaded is written into it, and what is made ahead has the old one.
+            loaded = serializer(self._order_key, np.array(order))
+            if not np.array_equal(loaded, order):
+                order = loaded
+        previous = float(serializer('previous_epoch_detail', previous))
+        self._place = Place(position, epoch, is_new, previous, order)
+
+
+def _cut(order: tp.Any, begin: int, end: int) -> list[int]:
+    return list(range(begin, end)) if order is None else list(order[begin:end])

@@ -1,0 +1,360 @@
+"""An iterator whose examples are made by processes, ahead of use."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import copy
+import itertools
+import multiprocessing
+import multiprocessing.connection
+import os
+import pickle
+import typing as tp
+import warnings
+import weakref
+import zlib
+from multiprocessing import resource_tracker, shared_memory
+
+import numpy as np
+
+from chainer.iterators import _worker
+from chainer.iterators._epochs import EpochIterator, Place
+
+if tp.TYPE_CHECKING:
+    from chainer.serializer import AbstractSerializer
+
+_MOST_INDICES: tp.Final = 512  # of a task, so that some of them fit into a pipe
+_MOST_SENT: tp.Final = 4  # tasks in a pipe
+
+
+class _Process:
+    """A worker as its iterator sees it."""
+
+    def __init__(self, number: int, dataset: tp.Any, most: int | None, siblings: list[tp.Any]):
+        context = multiprocessing.get_context()
+        self.connection, end = context.Pipe()
+        forks = context.get_start_method() == 'fork'
+        others = [self.connection, *siblings] if forks else []
+        self.process = context.Process(
+            target=_worker.work,
+            args=(end, others, dataset, most),
+            name=f'MultiprocessIterator-{number}',
+            daemon=True,
+        )
+        self.process.start()
+        end.close()
+        self.sent: dict[int, _worker.Task] = {}
+        self.waiting: collections.deque[_worker.Task] = collections.deque()
+        self.memories: dict[int, shared_memory.SharedMemory] = {}
+        self.slots = itertools.count()
+        self.free: list[int] = []
+        self.n_made = 0
+
+    def give(self, number: int, indices: list[int], seed: tuple[int, ...]) -> None:
+        slot = self.free.pop() if self.free else next(self.slots)
+        self.waiting.append(_worker.Task(number, slot, indices, seed))
+
+    def send(self) -> None:
+        while self.waiting and len(self.sent) < _MOST_SENT:
+            task = self.waiting.popleft()
+            self.sent[task.number] = task
+            with contextlib.suppress(ConnectionError):  # it has ended, as the wait will say
+                self.connection.send(task)
+
+    def receive(self) -> tuple[_worker.Answer, list[tp.Any]]:
+        """An answer, with the examples; they have nothing in common with the worker's memory."""
+        answer = self.connection.recv()
+        task = self.sent.pop(answer.number)
+        self.n_made += len(task.indices)
+        if answer.memory is not None:
+            old = self.memories.pop(answer.slot, None)
+            if old is not None:
+                old.close()
+            memory = shared_memory.SharedMemory(name=answer.memory)
+            memory.unlink()  # it lives as long as it is mapped
+            self.memories[answer.slot] = memory
+        buffers: list[tp.Any] = answer.buffers
+        if answer.sizes is not None:
+            starts = [0]
+            for size in answer.sizes:
+                starts.append(_worker.align(starts[-1] + size))
+            shared: tp.Any = self.memories[answer.slot].buf
+            own = np.frombuffer(shared, np.uint8, starts[-1]).copy()
+            buffers = [own[i : i + n] for i, n in zip(starts, answer.sizes, strict=False)]
+        else:
+            buffers = [bytearray(buffer) for buffer in buffers]  # arrays may be written to
+        self.free.append(answer.slot)
+        examples = pickle.loads(answer.data, buffers=buffers) if answer.error is None else []
+        return answer, examples
+
+    def end(self) -> None:
+        self.connection.close()
+        if self.process.is_alive():
+            self.process.terminate()
+        self.process.join()
+        for memory in self.memories.values():
+            memory.close()
+        self.memories.clear()
+
+
+class _Batch(tp.NamedTuple):
+    """A minibatch on its way."""
+
+    here: Place
+    after: Place
+    tasks: list[int]
+
+
+def _end_all(processes: list[_Process], pid: int) -> None:
+    if pid == os.getpid():
+        for process in processes:
+            process.end()
+    processes.clear()
+
+
+class MultiprocessIterator(EpochIterator):
+    """Gives the minibatches of `SerialIterator`; other processes make the next ones meanwhile.
+
+    Each process has a copy of the dataset and makes a part of each minibatch. Arrays come back by
+    shared memory. What needs a new random order is not made ahead, so that random numbers are drawn
+    when `SerialIterator` would draw them, and a snapshot resumes to the same minibatches. NumPy's
+    and Python's global generators of a process begin anew with each example, by a seed of the
+    iterator and the example's place: augmented examples depend neither on the number of processes
+    nor on which of them makes what.
+
+    How processes are started is Python's choice (`multiprocessing.set_start_method`); with other
+    ways than ``fork`` the dataset has to be picklable, and the program needs the usual ``if
+    __name__ == '__main__'``.
+
+    Args:
+        dataset: Has a length and examples by index, which can be pickled.
+        batch_size (int): Examples of a minibatch.
+        repeat (bool): Whether it goes on after an epoch.
+        shuffle (bool): Whether each epoch has a new random order; None: unless ``order_sampler`` is
+            given.
+        n_processes (int): How many processes; None: as many as there are CPUs for this one.
+        n_prefetch (int): How many minibatches are made ahead.
+        shared_mem (int): How many bytes of an example may go by shared memory; larger ones take
+            another way, which is slower. None: any number.
+        order_sampler (callable): Makes the order of an epoch; see `OrderSampler`.
+        dataset_timeout (float): After how many seconds of waiting for a minibatch there is a
+            `TimeoutWarning`; None: never.
+        maxtasksperchild (int): After how many examples a process is replaced by a new one, if the
+            dataset does not give memory back; None: never.
+
+    Raises:
+        ValueError: For numbers that are not positive (``n_prefetch``: negative), and for both
+            ``shuffle`` and ``order_sampler``.
+    """
+
+    class TimeoutWarning(RuntimeWarning):
+        """Examples take longer than ``dataset_timeout``."""
+
+    def __init__(
+        self,
+        dataset: tp.Any,
+        batch_size: int,
+        repeat: bool = True,
+        shuffle: bool | None = None,
+        n_processes: int | None = None,
+        n_prefetch: int = 1,
+        shared_mem: int | None = None,
+        order_sampler: tp.Any = None,
+        dataset_timeout: float | None = 30.0,
+        maxtasksperchild: int | None = None,
+    ) -> None:
+        numbers = {'n_processes': n_processes, 'maxtasksperchild': maxtasksperchild}
+        for name, value in numbers.items():
+            if value is not None and value < 1:
+                raise ValueError(f'MultiprocessIterator: {name} must be positive, not {value}')
+        if n_prefetch < 0:
+            raise ValueError(f'MultiprocessIterator: n_prefetch must not be negative: {n_prefetch}')
+        self.n_processes = n_processes or len(os.sched_getaffinity(0))
+        self.n_prefetch = n_prefetch
+        self.shared_mem = shared_mem
+        self.dataset_timeout = dataset_timeout
+        self.maxtasksperchild = maxtasksperchild
+        _, key, position, *_ = np.random.get_state()  # looked at, not drawn from
+        self._seed = zlib.crc32(np.append(key, np.uint32(position)).tobytes())
+        self._begin()
+        super().__init__(dataset, batch_size, repeat, shuffle, order_sampler)
+        self.shuffle = shuffle
+
+    def _begin(self) -> None:
+        """Without processes: they are started when they are needed."""
+        self._processes: list[_Process] = []
+        self._batches: collections.deque[_Batch] = collections.deque()
+        self._answers: dict[int, tuple[_worker.Answer, list[tp.Any]]] = {}
+        self._numbers = itertools.count()
+        self._pid = os.getpid()
+        self._end = weakref.finalize(self, _end_all, self._processes, self._pid)
+
+    def reset(self) -> None:
+        """Goes back to the start, with a new order."""
+        self._drop()
+        super().reset()
+
+    def finalize(self) -> None:
+        """Ends the processes. Using the iterator again starts new ones."""
+        self._end()
+        self._begin()
+
+    def __copy__(self) -> MultiprocessIterator:
+        """Another one at the same place, with processes of its own."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.order_sampler = copy.copy(self.order_sampler)
+        other._begin()
+        return other
+
+    def __next__(self) -> list[tp.Any]:
+        """The next minibatch.
+
+        Returns:
+            list: The examples.
+
+        Raises:
+            StopIteration: After the epoch without ``repeat``, and for an empty dataset.
+            RuntimeError: If a process has ended.
+            Exception: What the dataset raised, with a note that names process and index; the
+                iterator is as it was.
+        """
+        if self._is_over(self._place):
+            raise StopIteration
+        if self._pid != os.getpid():
+            self._begin()  # a forked process: the workers are its parent's
+        try:
+            error = self._wait(self._fill())
+        except BaseException:
+            # Ctrl-C may have come in the middle of a message.
+            self.finalize()
+            raise
+        if error is not None:
+            self._drop()
+            raise error
+        batch = self._batches.popleft()
+        self._place = batch.after
+        examples = [x for number in batch.tasks for x in self._answers.pop(number)[1]]
+        try:
+            if not self._is_over(self._place) and not self._needs_order(self._place):
+                self._fill()
+        except BaseException:
+            self.finalize()
+            raise
+        return examples
+
+    # ---- tasks ----
+
+    def _fill(self) -> _Batch:
+        """Gives the tasks of what is needed now and, as far as they are known, of what follows."""
+        if self._batches and not _is_same(self._batches[0].here, self._place):
+            self._drop()
+        self._start()
+        place = self._batches[-1].after if self._batches else self._place
+        while len(self._batches) <= self.n_prefetch:
+            if self._is_over(place) or (self._batches and self._needs_order(place)):
+                break
+            indices, after = self._advance(place)
+            self._batches.append(_Batch(place, after, self._share(indices, place)))
+            place = after
+        for process in self._processes:
+            process.send()
+        return self._batches[0]
+
+    def _share(self, indices: list[int], place: Place) -> list[int]:
+        """Shares a minibatch out. Returns the tasks in its order."""
+        size = min(_MOST_INDICES, -(-len(indices) // self.n_processes))
+        numbers = []
+        for k, begin in enumerate(range(0, len(indices), size)):
+            number = next(self._numbers)
+            seed = self._seed, place.epoch, place.position + begin
+            process = self._processes[k % len(self._processes)]
+            process.give(number, [int(i) for i in indices[begin : begin + size]], seed)
+            numbers.append(number)
+        return numbers
+
+    def _drop(self) -> None:
+        """Forgets what was made ahead; answers that are on their way are thrown away."""
+        for process in self._processes:
+            process.free += [task.slot for task in process.waiting]
+            process.waiting.clear()
+        self._batches.clear()
+        self._answers.clear()
+
+    # ---- processes ----
+
+    def _start(self) -> None:
+        if self.maxtasksperchild is not None:
+            for i, process in enumerate(self._processes):
+                is_idle = not process.sent and not process.waiting
+                if is_idle and process.n_made >= self.maxtasksperchild:
+                    process.end()
+                    self._processes[i] = self._new(i)
+        for i in range(len(self._processes), self.n_processes):
+            self._processes.append(self._new(i))
+
+    def _new(self, number: int) -> _Process:
+        # One for all processes, which then clears up what a killed one leaves.
+        resource_tracker.ensure_running()
+        siblings = [p.connection for p in self._processes if not p.connection.closed]
+        return _Process(number, self.dataset, self.shared_mem, siblings)
+
+    def _wait(self, batch: _Batch) -> BaseException | None:
+        """Takes answers until all of a minibatch are there. Returns the error of a dataset."""
+        timeout = self.dataset_timeout
+        while True:
+            for number in batch.tasks:
+                answer, _ = self._answers.get(number, (None, None))
+                if answer is not None and answer.error is not None:
+                    return answer.error
+            if all(number in self._answers for number in batch.tasks):
+                return None
+            waiting: dict[tp.Any, tuple[int, _Process]]
+            waiting = {p.connection: (i, p) for i, p in enumerate(self._processes) if p.sent}
+            ready = multiprocessing.connection.wait(list(waiting), timeout)
+            if not ready:
+                warnings.warn(
+                    f'MultiprocessIterator: no example for {timeout} s '
+                    '(dataset_timeout); still waiting',
+                    self.TimeoutWarning,
+                    stacklevel=3,
+                )
+                timeout = None
+            for connection in ready:
+                self._take(*waiting[connection])
+
+    def _take(self, number: int, process: _Process) -> None:
+        try:
+            answer, examples = process.receive()
+        except (EOFError, ConnectionError) as error:
+            process.process.join(5)
+            tasks = [*process.sent.values()]
+            indices = tasks[0].indices if tasks else []
+            raise RuntimeError(
+                f'MultiprocessIterator: process {number} (pid {process.process.pid}) has ended '
+                f'with exit code {process.process.exitcode} while it made examples '
+                f'{indices[0]} to {indices[-1]} of the dataset'
+            ) from error
+        if answer.error is not None:
+            answer.error.add_note(
+                f'MultiprocessIterator: raised by example {answer.failed} of the dataset in '
+                f'process {number} (pid {process.process.pid}):\n{answer.text}'
+            )
+        if any(answer.number in batch.tasks for batch in self._batches):
+            self._answers[answer.number] = answer, examples
+        process.send()
+
+    def serialize(self, serializer: AbstractSerializer) -> None:
+        """Saves or loads where it is, the order of the epoch, and the seed of the processes.
+
+        Args:
+            serializer (AbstractSerializer): Where to or from.
+        """
+        super().serialize(serializer)
+        with contextlib.suppress(KeyError):  # a snapshot of v7
+            self._seed = int(serializer('seed', self._seed))
+
+
+def _is_same(x: Place, y: Place) -> bool:
+    return x[:4] == y[:4] and x.order is y.order

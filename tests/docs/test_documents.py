@@ -10,7 +10,13 @@ DOCS = pathlib.Path(__file__).parents[2] / 'docs'
 
 @pytest.mark.parametrize(
     ('name', 'asserts'),
-    [('autograd.md', 5), ('configuration.md', 1), ('debugging.md', 5), ('indexing.md', 1)],
+    [
+        ('autograd.md', 5),
+        ('configuration.md', 1),
+        ('debugging.md', 5),
+        ('indexing.md', 1),
+        ('training.md', 6),
+    ],
 )
 def test_code_blocks_run(name, asserts):
     text = (DOCS / name).read_text(encoding='utf-8')

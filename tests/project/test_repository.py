@@ -147,7 +147,7 @@ def test_version_stands_in_one_place():
 def test_readme_has_exactly_two_commands():
     blocks = re.findall(r'```sh\n(.*?)```', (ROOT / 'README.md').read_text(), re.DOTALL)
     assert [block.count('\n') for block in blocks] == [1, 1]
-    assert 'examples/digits.py' in blocks[0]
+    assert 'examples/train_digits.py' in blocks[0]
     assert 'pytest' in blocks[1]
 
 

@@ -268,6 +268,36 @@ def test_what_shifts_refuse(tmp_path):
     assert trainer.updater.iteration == 0
 
 
+@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+def test_exponential_moving_average(device, tmp_path):
+    def train(out, stop):
+        trainer = make_trainer(out, (stop, 'iteration'), device=device)
+        weights = []
+
+        def keep(trainer):
+            W = model_of(trainer).predictor.W.array
+            weights.append(chainer.backend.CpuDevice().send(W).astype(np.float64))
+
+        trainer.extend(keep)
+        average = extensions.ExponentialMovingAverage(model_of(trainer), 0.3)
+        trainer.extend(average)
+        trainer.extend(extensions.snapshot(autoload=True), trigger=EVERY)
+        trainer.run()
+        return weights, average.model.to_device('@numpy').predictor.W.array
+
+    weights, average = train(tmp_path / 'whole', 6)
+    expected = make_model().predictor.W.array.astype(np.float64)
+    for t, W in enumerate(weights, 1):
+        decay = min(0.3, (1 + t) / (10 + t))
+        expected = decay * expected + (1 - decay) * W
+    np.testing.assert_allclose(average, expected, rtol=1e-5)
+    train(tmp_path / 'parts', 3)
+    assert train(tmp_path / 'parts', 6)[1].tobytes() == average.tobytes()
+    for arguments, error in [((5,), TypeError), ((make_model(), 1), ValueError)]:
+        with pytest.raises(error, match='ExponentialMovingAverage: '):
+            extensions.ExponentialMovingAverage(*arguments)
+
+
 # ---- triggers ----
 
 

@@ -6,6 +6,7 @@ from chainer.training.extensions._snapshot import snapshot, snapshot_object
 from chainer.training.extensions.computational_graph import DumpGraph, dump_graph
 from chainer.training.extensions.cosine_shift import CosineShift
 from chainer.training.extensions.evaluator import Evaluator
+from chainer.training.extensions.exponential_moving_average import ExponentialMovingAverage
 from chainer.training.extensions.exponential_shift import ExponentialShift
 from chainer.training.extensions.fail_on_nonnumber import FailOnNonNumber
 from chainer.training.extensions.inverse_shift import InverseShift

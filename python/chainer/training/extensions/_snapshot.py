@@ -65,7 +65,7 @@ def snapshot(
             to save, asked without arguments. ``writer`` (Writer): how files are written, in place
             of ``savefun``. ``snapshot_on_error`` (bool): whether to save when an iteration raises.
             ``n_retains`` (int): how many of the newest files to keep, others of that name are
-            removed; -1 keeps all. ``autoload`` (bool): whether to load the newest file when
+            removed; -1 and 0 keep all. ``autoload`` (bool): whether to load the newest file when
             training begins; one that is damaged is passed over with a warning.
 
     Returns:
@@ -73,7 +73,7 @@ def snapshot(
 
     Raises:
         TypeError: If both ``savefun`` and ``writer`` are given, and for an unknown name.
-        ValueError: If ``n_retains`` is 0 or less than -1.
+        ValueError: If ``n_retains`` is less than -1.
     """
     target = kwargs.pop('target', None)
     condition = kwargs.pop('condition', None)
@@ -113,9 +113,9 @@ class _Snapshot(extension.Extension):
         n_retains: int = -1,
         autoload: bool = False,
     ) -> None:
-        if n_retains == 0 or n_retains < -1:
+        if n_retains < -1:
             raise ValueError(
-                f'snapshot: n_retains must be positive, or -1 to keep all, not {n_retains}'
+                f'snapshot: n_retains must be positive, or -1 or 0 to keep all, not {n_retains}'
             )
         self._target = target
         self.filename = filename

@@ -1,0 +1,120 @@
+"""Learn to write like Python's documentation: a model of characters with an LSTM.
+
+python examples/char_lm.py
+python examples/char_lm.py --device @numpy --iterations 1000 --units 256
+
+The text is what `help()` shows of the language, which Python ships (`pydoc_data.topics`). The score
+is that of text the model has not seen, in bits per character; the program ends with an error above
+MOST_BITS. Guessing by how often characters occur takes 4.7 bits.
+"""
+
+import argparse
+import sys
+from pydoc_data import topics
+
+import chainer
+import chainer.functions as F
+import chainer.links as L
+import numpy as np
+
+MOST_BITS = 2.7
+LENGTH = 50  # of the pieces of text that are learnt
+BATCH = 32
+
+
+class CharLM(chainer.Chain):
+    """What comes after each character of some texts."""
+
+    def __init__(self, n_chars, n_units):
+        super().__init__()
+        with self.init_scope():
+            self.embed = L.EmbedID(n_chars, 64)
+            self.lstm = L.NStepLSTM(1, 64, n_units, 0.0)
+            self.out = L.Linear(n_units, n_chars)
+
+    def forward(self, texts, hx=None, cx=None):
+        """Scores of the characters behind all places, one text after the other, and the states."""
+        ends = np.cumsum([len(text) for text in texts[:-1]])
+        embedded = F.split_axis(self.embed(F.concat(texts, axis=0)), ends, 0)
+        hy, cy, ys = self.lstm(hx, cx, list(embedded))
+        return self.out(F.concat(ys, axis=0)), hy, cy
+
+    def loss(self, pieces):
+        """Mean surprise at the characters of some pieces of text, in nats."""
+        scores, _, _ = self(chunks(pieces[:, :-1]))
+        return F.softmax_cross_entropy(scores, F.concat(chunks(pieces[:, 1:]), axis=0))
+
+    def sample(self, text, n, rng):
+        """Goes on from `text` for n characters."""
+        xp, state, text = self.xp, (None, None), list(text)
+        x = xp.array(text, dtype=np.int32)
+        with chainer.using_config('train', False), chainer.no_backprop_mode():
+            for _ in range(n):
+                scores, *state = self([x], *state)
+                p = self.device.xp.exp(F.log_softmax(scores[-1:]).array[0])
+                p = chainer.get_device('@numpy').send(p).astype('d')
+                text.append(rng.choice(len(p), p=p / p.sum()))
+                x = xp.array(text[-1:], dtype=np.int32)
+        return text
+
+
+def chunks(pieces):
+    return [pieces[i] for i in range(len(pieces))]
+
+
+def load_text():
+    """The text as numbers, and the characters that they stand for."""
+    text = '\n'.join(topics.topics[name] for name in sorted(topics.topics))
+    characters = sorted(set(text))
+    number = {character: i for i, character in enumerate(characters)}
+    return np.array([number[character] for character in text], np.int32), characters
+
+
+def parse_args():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--device', default='native:0', help='@numpy, native:0, cuda:0 or @cupy:0')
+    parser.add_argument('--iterations', type=int, default=200)
+    parser.add_argument('--units', type=int, default=128)
+    parser.add_argument('--seed', type=int, default=0)
+    args = parser.parse_args()
+    if args.iterations < 1 or args.units < 1:
+        parser.error('--iterations and --units must be at least 1')
+    return args
+
+
+def main():
+    args = parse_args()
+    np.random.seed(args.seed)  # initial weights
+    rng = np.random.RandomState(args.seed)
+    text, characters = load_text()
+    n_train = len(text) * 9 // 10
+
+    model = CharLM(len(characters), args.units)
+    model.to_device(args.device)
+    optimizer = chainer.optimizers.Adam(alpha=0.01)
+    optimizer.setup(model)
+    optimizer.add_hook(chainer.optimizer_hooks.GradientClipping(5.0))
+    for i in range(args.iterations):
+        optimizer.alpha = 0.01 * (1 - i / args.iterations)
+        begins = rng.randint(0, n_train - LENGTH, BATCH)
+        pieces = np.stack([text[begin : begin + LENGTH + 1] for begin in begins])
+        loss = model.loss(model.device.send(pieces))
+        model.cleargrads()
+        loss.backward()
+        optimizer.update()
+        if (i + 1) % 50 == 0:
+            print(f'iteration {i + 1}: {float(loss.array) / np.log(2):.3f} bits per character')
+
+    n_pieces = min(100, (len(text) - n_train) // 201)
+    unseen = text[n_train : n_train + n_pieces * 201].reshape(n_pieces, 201)
+    with chainer.using_config('train', False), chainer.no_backprop_mode():
+        bits = float(model.loss(model.device.send(unseen)).array) / np.log(2)
+    start = text[n_train - LENGTH : n_train]
+    print(''.join(characters[i] for i in model.sample(start, 200, rng)))
+    print(f'Score: {bits:.3f} bits per character of unseen text (device {args.device})')
+    if bits > MOST_BITS:
+        sys.exit(f'The score is {bits:.3f}, above the {MOST_BITS} that it may be.')
+
+
+if __name__ == '__main__':
+    main()

@@ -64,6 +64,40 @@ def scopes(bench):
     )
 
 
+def links(bench):
+    """Calls of links with chainerx arrays, without a graph, against the routines below them."""
+
+    def draw(*shape):
+        return chainerx.array(np.random.default_rng(0).uniform(-1, 1, shape).astype(np.float32))
+
+    def row(name, link, routine, variables):
+        bench.row(
+            name,
+            {'chainerx': link, 'routine': routine},
+            {'chainerx': variables, 'routine': variables},
+            against='routine',
+            scope={'chainerx': chainer.no_backprop_mode, 'routine': chainerx.no_backprop_mode},
+        )
+
+    linear = L.Linear(16, 16).to_device('native:0')
+    variables = {'link': linear, 'x': draw(1, 16), 'w': linear.W.array, 'b': linear.b.array}
+    row('L.Linear, 16 units', 'link(x)', 'f(x, w, b)', variables | {'f': chainerx.linear})
+    for n, steps in ((1, '1 step'), (50, '50 steps')):
+        link = L.NStepLSTM(1, 16, 16, 0.0).to_device('native:0')
+        variables = {
+            'link': link,
+            'h': draw(1, 1, 16),
+            'c': draw(1, 1, 16),
+            'sequence': [draw(n, 16)],
+        }
+        variables['ws'], variables['bs'] = (
+            [[p.array for p in params] for params in lists] for lists in (link.ws, link.bs)
+        )
+        variables |= {'f': chainerx.n_step_lstm, 'steps': [draw(1, 16) for _ in range(n)]}
+        name = f'L.NStepLSTM, 16 units, {steps}'
+        row(name, 'link(h, c, sequence)', 'f(1, h, c, ws, bs, steps)', variables)
+
+
 class MLP(chainer.Chain):
     def __init__(self, sizes):
         super().__init__()
@@ -193,6 +227,7 @@ def rows(bench):
     """Functions on variables, networks as Chains, and a user's function."""
     functions(bench)
     scopes(bench)
+    links(bench)
     networks(bench)
     user_function(bench)
 

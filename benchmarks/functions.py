@@ -51,7 +51,39 @@ def rows(bench):
                 },
             )
 
+    embedding_row(bench)
     ctc_row(bench)
+
+
+def embedding_row(bench):
+    """Rows of a large table, and their gradient, which is as large as the table."""
+    words, units, n = 50_000, 256, 4096
+    w, w_torch, _ = float32(words, units)
+    gy, gy_torch, _ = float32(n, units, seed=1)
+    t = np.random.default_rng(2).integers(0, words, n)
+    bench.row(
+        f'embedding, {words} x {units}, {n} ids',
+        {
+            'chainerx': 'grad([f.embed_id(t, w)], [w], [gy])',
+            'torch': 'grad(f.embedding(t, w), w, gy)',
+        },
+        {
+            'chainerx': {
+                'f': chainer.functions,
+                'grad': chainer.grad,
+                'w': chainer.Variable(w),
+                't': chainerx.array(t.astype('int32')),
+                'gy': chainer.Variable(gy),
+            },
+            'torch': {
+                'f': torch.nn.functional,
+                'grad': torch.autograd.grad,
+                'w': w_torch.requires_grad_(),
+                't': torch.tensor(t),
+                'gy': gy_torch,
+            },
+        },
+    )
 
 
 def ctc_row(bench):

@@ -105,6 +105,32 @@ def rows(bench):
                 name, {'chainerx': 'peers.our_step()', 'torch': 'peers.their_step()'}, variables
             )
 
+    for batch in (1, 8):
+        one_step(bench, batch)
+
+
+def one_step(bench, batch, units=512):
+    """What decoding does again and again: to read the weights takes most of the time."""
+    rng = np.random.default_rng(0)
+    cell = torch.nn.LSTMCell(units, units)
+    x, h, c = (rng.uniform(-1, 1, (batch, units)).astype('f') for _ in range(3))
+    weights = [np.split(w.detach().numpy(), 4) for w in (cell.weight_ih, cell.weight_hh)]
+    biases = [np.split(b.detach().numpy(), 4) for b in (cell.bias_ih, cell.bias_hh)]
+    ws, bs = ([[chainerx.array(v) for half in a for v in half]] for a in (weights, biases))
+    ours = {'f': chainerx.n_step_lstm, 'ws': ws, 'bs': bs, 'xs': [chainerx.array(x)]}
+    ours |= {'h': chainerx.array(h[None]), 'c': chainerx.array(c[None])}
+    theirs = {'cell': cell, 'x': torch.tensor(x), 'state': (torch.tensor(h), torch.tensor(c))}
+    with torch.no_grad():
+        expected = cell(theirs['x'], theirs['state'])[0].numpy()
+    found = chainerx.n_step_lstm(1, ours['h'], ours['c'], ws, bs, ours['xs'])[0]
+    np.testing.assert_allclose(chainerx.to_numpy(found)[0], expected, atol=1e-5)
+    bench.row(
+        f'LSTM, {units} units, one step of {batch}',
+        {'chainerx': 'f(1, h, c, ws, bs, xs)', 'torch': 'cell(x, state)'},
+        {'chainerx': ours, 'torch': theirs},
+        scope={'chainerx': chainerx.no_backprop_mode, 'torch': torch.no_grad},
+    )
+
 
 if __name__ == '__main__':
     main(rows, 'rnn', threads=(1, 2), rounds=5, round_seconds=0.02)

@@ -35,6 +35,7 @@ SECTIONS = [  # file, heading, what the ratio means
     ('rnn', 'Recurrent networks over 50 steps, float32', 'PyTorch'),
     ('attention', 'Attention, batch 4, 8 heads of 64, float32', 'PyTorch'),
     ('linalg', 'Factored matrices, Fourier transforms', 'NumPy'),
+    ('language_model', 'Training steps of a language model, with Adam', 'PyTorch'),
     ('ops', 'Kernels on 1M elements, float32', 'PyTorch'),
     ('functions', 'Functions of networks, forward and backward, float32', 'PyTorch'),
     ('pooling', 'Poolings, float32', 'PyTorch'),

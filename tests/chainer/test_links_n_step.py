@@ -243,6 +243,10 @@ def test_errors():
     h = np.zeros((1, 3, 2), 'f')
     with pytest.raises(TypeError, match='NStepLSTM: xs is a ndarray'):
         call(link, X)
+    with pytest.raises(TypeError, match=r'NStepLSTM: xs\[0\] is a list'):
+        call(link, [X.tolist()])
+    with pytest.raises(TypeError, match='NStepLSTM: incompatible array types'):
+        call(link, [X, chainerx.array(X)])
     with pytest.raises(ValueError, match='NStepLSTM: xs has no sequence'):
         call(link, [])
     with pytest.raises(ValueError, match=r'shape \(1, 3, 2\), expected 2'):

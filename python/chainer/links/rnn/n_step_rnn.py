@@ -147,6 +147,9 @@ class NStepRNNBase(ChainList):
         Returns:
             Variable: (layers * directions, sequences, units), the dtype of the sequences.
         """
+        if not hasattr(xs[0], 'dtype'):
+            name = type(self).__name__
+            raise TypeError(f'{name}: xs[0] is a {type(xs[0]).__name__}, expected an array')
         shape = (self.n_layers * self.direction, len(xs), self.out_size)
         with_zeros = self.device.xp.zeros(shape, dtype=xs[0].dtype)
         return variable.Variable(self.device.send(with_zeros))

@@ -10,7 +10,7 @@ import typing as tp
 import numpy as np
 
 from chainer import serializer
-from chainer.serializers import _file, _load, _values
+from chainer.serializers import _file, _load, _values, npz
 
 _available: bool = importlib.util.find_spec('h5py') is not None
 
@@ -86,7 +86,7 @@ def save_hdf5(filename: _file.PathOrFile, obj: tp.Any, compression: int | None =
 
     Args:
         filename: Path, or a binary file.
-        obj: A link, an optimizer, ...
+        obj: A link, an optimizer, ..., or a dictionary of arrays.
         compression: Level of gzip.
 
     Raises:
@@ -97,7 +97,12 @@ def save_hdf5(filename: _file.PathOrFile, obj: tp.Any, compression: int | None =
 
     def write(file: tp.Any) -> None:
         with h5py.File(file, 'w') as group:
-            HDF5Serializer(group, compression).save(obj)
+            saver = HDF5Serializer(group, compression)
+            if isinstance(obj, dict):
+                for key, value in obj.items():
+                    saver(key, None if npz.is_none(value) else value)
+            else:
+                saver.save(obj)
 
     if _file.is_path(filename):
         with _file.replaced(filename) as path:

@@ -59,7 +59,7 @@ def save_npz(file: _file.PathOrFile, obj: tp.Any, compression: bool = True) -> N
         TypeError: If a value can't be saved without pickle. The old file is kept.
     """
     values = obj if isinstance(obj, dict) else serialize(obj)
-    arrays = {key: None if _is_none(x) else _values.to_numpy(key, x) for key, x in values.items()}
+    arrays = {key: None if is_none(x) else _values.to_numpy(key, x) for key, x in values.items()}
     import zipfile  # not above, for the import of chainer should be quick
 
     from chainer.serializers import _npy
@@ -74,7 +74,8 @@ def save_npz(file: _file.PathOrFile, obj: tp.Any, compression: bool = True) -> N
                     np.lib.format.write_array(member, array, allow_pickle=False)
 
 
-def _is_none(value: tp.Any) -> bool:
+def is_none(value: tp.Any) -> bool:
+    """Whether a value is None, or the array of it that a `DictionarySerializer` keeps."""
     if isinstance(value, np.ndarray) and value.dtype == object and value.shape == ():
         value = value.item()
     return value is None
@@ -93,7 +94,7 @@ class _MappingReader:
 
     def describe(self, key: str) -> tuple[np.dtype[tp.Any], tuple[int, ...]] | None:
         value = self._arrays[key]
-        if _is_none(value):
+        if is_none(value):
             return None
         array = _values.to_numpy(key, value)
         return array.dtype, array.shape

@@ -13,7 +13,7 @@ import typing as tp
 import numpy as np
 
 from chainer.serializers import _file, _load, _values
-from chainer.serializers.npz import _is_none, serialize
+from chainer.serializers.npz import is_none, serialize
 
 # Room for 100,000 arrays. JSON takes some ten times that once it is parsed.
 _MAX_HEADER: tp.Final = 1 << 24
@@ -56,7 +56,7 @@ def save_safetensors(
     arrays: dict[str, np.ndarray] = {}
     others: dict[str, str | None] = {}
     for key, value in values.items():
-        if _is_none(value):
+        if is_none(value):
             others[key] = None
             continue
         array = _values.to_numpy(key, value)

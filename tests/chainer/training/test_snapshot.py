@@ -233,6 +233,37 @@ def test_retention_counts_its_own_files_only(tmp_path):
     assert names(tmp_path) == sorted(wanted)
 
 
+def test_names_in_a_folder_and_with_leading_zeros(tmp_path):
+    (tmp_path / 'sub').mkdir()
+    for stop in (9, 11):
+        trainer = make_noisy(
+            tmp_path,
+            (stop, 'iteration'),
+            filename='sub/at_{.updater.iteration:04d}.npz',
+            n_retains=2,
+            autoload=True,
+        )
+        seen = []
+        trainer.extend(lambda trainer, seen=seen: seen.append(trainer.updater.iteration), 'seen')
+        trainer.run()
+    assert seen == [10, 11]
+    assert names(tmp_path / 'sub') == ['at_0010.npz', 'at_0011.npz']
+
+
+@pytest.mark.parametrize('savefun', ['save_hdf5', 'save_safetensors'])
+def test_other_formats(savefun, tmp_path):
+    pytest.importorskip({'save_hdf5': 'h5py'}.get(savefun, 'safetensors'))
+    results = []
+    for stops in ((4,), (2, 4)):
+        for stop in stops:
+            trainer = make_trainer(tmp_path / str(len(stops)), (stop, 'iteration'))
+            save = getattr(chainer.serializers, savefun)
+            trainer.extend(extensions.snapshot(save, autoload=True), trigger=(2, 'iteration'))
+            trainer.run()
+        results.append(model_of(trainer).predictor.W.array.tobytes())
+    assert results[0] == results[1]
+
+
 def test_snapshot_object_condition_and_error(tmp_path):
     trainer = make_trainer(tmp_path, (4, 'iteration'))
     model = model_of(trainer)

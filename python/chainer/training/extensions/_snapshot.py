@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import string
 import typing as tp
 import warnings
 
@@ -211,9 +212,13 @@ class _Snapshot(extension.Extension):
 
     def _find_files(self, folder: str) -> list[str]:
         """What this extension wrote there, the newest first."""
-        pattern = _to_pattern(self.filename)
+        if callable(self.filename):
+            raise ValueError('snapshot: autoload and n_retains need a filename that is a string')
+        inner, name_format = os.path.split(self.filename)
+        folder = os.path.join(folder, inner)
+        pattern = _to_pattern(name_format)
         found = []
-        for name in os.listdir(folder):
+        for name in os.listdir(folder) if os.path.isdir(folder) else ():
             path = os.path.join(folder, name)
             if pattern.fullmatch(name) and os.path.isfile(path):
                 numbers = tuple(int(n) for n in re.findall(r'\d+', name))
@@ -229,12 +234,8 @@ def _own(arrays: dict[str, tp.Any], writer: tp.Any) -> dict[str, tp.Any]:
     return {key: array.copy() for key, array in arrays.items()}
 
 
-def _to_pattern(filename: tp.Any) -> re.Pattern[str]:
+def _to_pattern(filename: str) -> re.Pattern[str]:
     """What names of files look like that a format makes."""
-    import string
-
-    if callable(filename):
-        raise ValueError('snapshot: autoload and n_retains need a filename that is a string')
     pattern = ''
     for literal, field, spec, _ in string.Formatter().parse(filename):
         pattern += re.escape(literal)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import queue as queue_module
+import signal
 import threading
 import typing as tp
 
@@ -267,6 +268,7 @@ class _Process:
 
 
 def _run_in_process(sender: tp.Any, args: tuple[tp.Any, ...]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the training, which waits for us
     error: BaseException | None = None
     try:
         save_file(*args)
@@ -511,6 +513,7 @@ class _Consumer:
 
 
 def _consume_in_process(sender: tp.Any, q: tp.Any) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     error: BaseException | None = None
     try:
         consume(q)

@@ -291,6 +291,17 @@ def test_links_of_other_shapes(action, device):
         np.testing.assert_array_equal(to_numpy(param.grad), before[path][1])
 
 
+def test_a_child_that_copies_in_its_own_way():
+    class Wide(L.Linear):
+        def copyparams(self, link, copy_persistent=True):
+            self.W.array[...] = link.weight.array.T
+
+    net, other = Chain(a=Wide(3, 2)), Chain(a=Link(weight=(3, 2)))
+    other.a.weight.array[...] = [[1, 2], [3, 4], [5, 6]]
+    net.copyparams(other)
+    np.testing.assert_array_equal(net.a.W.array, [[1, 3, 5], [2, 4, 6]])
+
+
 def test_persistent_values_of_other_shapes():
     net, other = L.BatchNormalization(3), L.BatchNormalization(3)
     other.avg_var = np.ones(1, 'f')

@@ -250,12 +250,12 @@ class Sequential(ChainList):
     def _copy_children(self, mode: str) -> None:
         self._layers = [x.copy(mode) if isinstance(x, Link) else x for x in self._layers]
 
-    def copyparams(self, link: Link, copy_persistent: bool = True) -> None:
-        if not isinstance(link, Sequential):
+    def _check_fit(self, link: Link, action: str, persistent: bool) -> None:
+        if action == 'copyparams' and not isinstance(link, Sequential):
             raise ValueError(
                 'Objects other than Sequential object cannot be copied to a Sequential object.'
             )
-        super().copyparams(link, copy_persistent)
+        super()._check_fit(link, action, persistent)
 
     def __str__(self) -> str:
         return _tree_str(self, ((str(i), _layer_str(x)) for i, x in enumerate(self._layers)))

@@ -7,21 +7,10 @@ import typing as tp
 
 PENDING: tp.Final[dict[str, dict[str, str]]] = {
     'chainer.dataset': {
-        'not written yet': (
-            'ConcatWithAsyncTransfer TabularDataset cache_or_load_file cached_download '
-            'get_dataset_directory get_dataset_root set_dataset_root download tabular'
-        ),
+        'not written yet': 'ConcatWithAsyncTransfer TabularDataset tabular',
     },
     'chainer.dataset.tabular': {
         'not written yet': 'DelegateDataset delegate_dataset from_data tabular_dataset',
-    },
-    'chainer.datasets': {
-        'not written yet': (
-            'get_cifar10 get_cifar100 get_fashion_mnist get_fashion_mnist_labels '
-            'get_kuzushiji_mnist get_kuzushiji_mnist_labels get_mnist get_ptb_words '
-            'get_ptb_words_vocabulary get_svhn cifar fashion_mnist kuzushiji_mnist mnist ptb '
-            'svhn'
-        ),
     },
     'chainer': {
         'not planned, for it writes files for Caffe, which is no longer developed': 'exporters',

@@ -170,7 +170,7 @@ class MultiprocessIterator(EpochIterator):
                 raise ValueError(f'MultiprocessIterator: {name} must be positive, not {value}')
         if n_prefetch < 0:
             raise ValueError(f'MultiprocessIterator: n_prefetch must not be negative: {n_prefetch}')
-        self.n_processes = n_processes or len(os.sched_getaffinity(0))
+        self.n_processes = n_processes or _count_cpus()
         self.n_prefetch = n_prefetch
         self.shared_mem = shared_mem
         self.dataset_timeout = dataset_timeout
@@ -354,6 +354,12 @@ class MultiprocessIterator(EpochIterator):
         super().serialize(serializer)
         with contextlib.suppress(KeyError):  # a snapshot of v7
             self._seed = int(serializer('seed', self._seed))
+
+
+def _count_cpus() -> int:
+    if hasattr(os, 'sched_getaffinity'):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _is_same(x: Place, y: Place) -> bool:

@@ -1,0 +1,58 @@
+"""Clothes in the form of MNIST (H. Xiao, K. Rasul, R. Vollgraf, 2017)."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import numpy as np
+
+from chainer.datasets import mnist
+
+FASHION: tp.Final = mnist.Source(
+    'pfnet/chainer/fashion-mnist',
+    ['http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/'],
+    {
+        'train-images-idx3-ubyte.gz': '8d4fb7e6c68d591d4c3dfef9ec88bf0d',
+        'train-labels-idx1-ubyte.gz': '25c81989df183df01b3e8a0aad5dffbe',
+        't10k-images-idx3-ubyte.gz': 'bef4ecab320f06d8554ea6380940ec79',
+        't10k-labels-idx1-ubyte.gz': 'bb300cfdad3c16e7a12a480ee83cd310',
+    },
+)
+
+
+def get_fashion_mnist_labels() -> list[str]:
+    """What the labels mean.
+
+    Returns:
+        list: Of names.
+    """
+    names = 'T-shirt/top,Trouser,Pullover,Dress,Coat,Sandal,Shirt,Sneaker,Bag,Ankle boot'
+    return names.split(',')
+
+
+def get_fashion_mnist(
+    withlabel: bool = True,
+    ndim: int = 1,
+    scale: float = 1.0,
+    dtype: tp.Any = None,
+    label_dtype: tp.Any = np.int32,
+    rgb_format: bool = False,
+) -> tuple[tp.Any, tp.Any]:
+    """Clothes: 60000 images of 28 x 28 to train with, 10000 to test with.
+
+    Args:
+        withlabel (bool): Whether examples are pairs of image and label, or only images.
+        ndim (int): 1: images are vectors; 2: of shape (28, 28); 3: of shape (1, 28, 28).
+        scale (float): What white is; black is 0.
+        dtype (dtype): Of the images; None for ``chainer.config.dtype``.
+        label_dtype (dtype): Of the labels.
+        rgb_format (bool): Whether images with ``ndim=3`` have three channels, all the same.
+
+    Returns:
+        tuple: Both datasets.
+
+    Raises:
+        ValueError: If ``ndim`` is none of these.
+        OSError: If they can't be had.
+    """
+    return mnist.load(FASHION, withlabel, ndim, scale, dtype, label_dtype, rgb_format)

@@ -1,0 +1,58 @@
+"""Characters of old Japanese books in the form of MNIST (T. Clanuwat et al., 2018)."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import numpy as np
+
+from chainer.datasets import mnist
+
+KUZUSHIJI: tp.Final = mnist.Source(
+    'pfnet/chainer/kuzushiji_mnist',
+    ['http://codh.rois.ac.jp/kmnist/dataset/kmnist/'],
+    {
+        'train-images-idx3-ubyte.gz': 'bdb82020997e1d708af4cf47b453dcf7',
+        'train-labels-idx1-ubyte.gz': 'e144d726b3acfaa3e44228e80efcd344',
+        't10k-images-idx3-ubyte.gz': '5c965bf0a639b31b8f53240b1b52f4d7',
+        't10k-labels-idx1-ubyte.gz': '7320c461ea6c1c855c0b718fb2a4b134',
+    },
+)
+
+
+def get_kuzushiji_mnist_labels() -> list[tuple[str, str]]:
+    """What the labels mean.
+
+    Returns:
+        list: Of pairs: how a character is read, and its form of today.
+    """
+    names = 'o お,ki き,su す,tsu つ,na な,ha は,ma ま,ya や,re れ,wo を'
+    return [(a, b) for a, b in (pair.split() for pair in names.split(','))]
+
+
+def get_kuzushiji_mnist(
+    withlabel: bool = True,
+    ndim: int = 1,
+    scale: float = 1.0,
+    dtype: tp.Any = None,
+    label_dtype: tp.Any = np.int32,
+    rgb_format: bool = False,
+) -> tuple[tp.Any, tp.Any]:
+    """Japanese characters: 60000 images of 28 x 28 to train with, 10000 to test with.
+
+    Args:
+        withlabel (bool): Whether examples are pairs of image and label, or only images.
+        ndim (int): 1: images are vectors; 2: of shape (28, 28); 3: of shape (1, 28, 28).
+        scale (float): What white is; black is 0.
+        dtype (dtype): Of the images; None for ``chainer.config.dtype``.
+        label_dtype (dtype): Of the labels.
+        rgb_format (bool): Whether images with ``ndim=3`` have three channels, all the same.
+
+    Returns:
+        tuple: Both datasets.
+
+    Raises:
+        ValueError: If ``ndim`` is none of these.
+        OSError: If they can't be had.
+    """
+    return mnist.load(KUZUSHIJI, withlabel, ndim, scale, dtype, label_dtype, rgb_format)

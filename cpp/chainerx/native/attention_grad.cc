@@ -142,18 +142,21 @@ class Backward {
     // Part of the queries that see a matrix of keys.
     void RunPart(int64_t key_matrix, int64_t part, const KeyGrads<C>& grads,
                  const Memory& m) const {
-        for (int64_t i = 0; i < sizes_.keys; ++i) {
+        const Part ranges{sizes_.group() * n_ranges_, n_parts_, part};
+        // The first range leaves a sum everywhere, if it sees all keys.
+        const bool is_added = weights_.options().is_causal || ranges.size() == 0;
+        for (int64_t i = 0; is_added && i < sizes_.keys; ++i) {
             if (wanted_.k) std::fill_n(grads.k.at(i, 0), sizes_.width, C{0});
             if (wanted_.v) std::fill_n(grads.v.at(i, 0), sizes_.value_width, C{0});
         }
-        const Part ranges{sizes_.group() * n_ranges_, n_parts_, part};
         for (int64_t r = ranges.begin; r < ranges.end; ++r) {
             RunRange(key_matrix * sizes_.group() + r / n_ranges_,
-                     Part{sizes_.queries, n_ranges_, r % n_ranges_}, grads, m);
+                     Part{sizes_.queries, n_ranges_, r % n_ranges_}, grads,
+                     is_added || r != ranges.begin, m);
         }
     }
 
-    void RunRange(int64_t matrix, const Part& queries, const KeyGrads<C>& grads,
+    void RunRange(int64_t matrix, const Part& queries, const KeyGrads<C>& grads, bool is_added,
                   const Memory& m) const {
         const int64_t columns = GemmLoopsOf<C>().columns;
         const Lanes lanes{queries, columns};
@@ -168,7 +171,7 @@ class Backward {
         const int64_t n_blocks = CeilDiv(end, Weights::kMostKeys);
         for (int64_t b = 0; b < n_blocks; ++b) {
             internal::CheckInterrupt();
-            RunBlock(matrix, lanes, Part{end, n_blocks, b}, grads, m);
+            RunBlock(matrix, lanes, Part{end, n_blocks, b}, grads, is_added, m);
         }
         if (!wanted_.q) return;
         const auto gq = MatrixAt<T>(gq_, matrix);
@@ -181,7 +184,7 @@ class Backward {
     }
 
     void RunBlock(int64_t matrix, const Lanes& lanes, const Part& keys, const KeyGrads<C>& grads,
-                  const Memory& m) const {
+                  bool is_added, const Memory& m) const {
         const int64_t columns = lanes.width;
         weights_.PackKeys(matrix, keys, m);
         if (wanted_.q) {
@@ -201,7 +204,7 @@ class Backward {
                              int64_t width) {
             for (int64_t j = 0; j < width; j += columns) {
                 a.Multiply(keys.size(), keys.size(), at, depth, b.data + j * b.depth + at * columns,
-                           c.at(keys.begin, j), c.row, std::min(columns, width - j), true);
+                           c.at(keys.begin, j), c.row, std::min(columns, width - j), is_added);
             }
         };
         if (wanted_.v) add(m.turned_weights, m.gy, grads.v, sizes_.value_width);
@@ -220,13 +223,7 @@ class Backward {
         const auto turn = [&](C* panel, const PackedA<C>& to) {
             const int64_t unseen = keys.size() - seen.size();
             std::fill_n(panel + seen.size() * columns, unseen * columns, C{0});
-            const int64_t n_panels = PackedA<C>::CountPanels(keys.size());
-            for (int64_t i_panel = 0; i_panel < n_panels; ++i_panel) {
-                const Part i{keys.size(), n_panels, i_panel};
-                GemmLoopsOf<C>().pack_a(panel + i.begin * columns, columns, 1, i.size(),
-                                        lanes.panel(p).size(),
-                                        to.panel(i_panel) + p * columns * GemmLoopsOf<C>().rows);
-            }
+            to.PackAt({panel, columns, 1}, keys.size(), p * columns, lanes.panel(p).size());
         };
         if (wanted_.v) turn(m.weights, m.turned_weights);
         if (wanted_.k) turn(m.slopes, m.turned_slopes);

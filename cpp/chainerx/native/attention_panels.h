@@ -40,7 +40,7 @@ struct Lanes {
     }
 };
 
-// Rows of a tile: n of them are cut into panels of nearly the same number.
+// Rows of a tile: n of them are cut into panels.
 template <typename C>
 struct PackedA {
     C* data;
@@ -52,13 +52,25 @@ struct PackedA {
     }
     C* panel(int64_t p) const { return data + p * GemmLoopsOf<C>().rows * depth; }
 
+    // Whole panels, which are packed fastest, unless the last one would be too short to keep the
+    // tile busy; else all of nearly the same number.
+    static Part Rows(int64_t n, int64_t p) {
+        const int64_t rows = GemmLoopsOf<C>().rows;
+        if (n % rows == 0 || n % rows >= rows / 2) return {p * rows, std::min(n, (p + 1) * rows)};
+        return {n, CountPanels(n), p};
+    }
+
     // Element (i, q) is at x.at(i, q).
     void Pack(const StridedMatrix<const C>& x, int64_t n, int64_t k) const {
-        const int64_t n_panels = CountPanels(n);
-        for (int64_t p = 0; p < n_panels; ++p) {
-            const Part i{n, n_panels, p};
+        for (int64_t p = 0; p < CountPanels(n); ++p) {
+            const Part i = Rows(n, p);
             GemmLoopsOf<C>().pack_a(x.at(i.begin, 0), x.row, x.column, i.size(), k, panel(p));
         }
+    }
+    // The same for columns [at, at + k) only.
+    void PackAt(const StridedMatrix<const C>& x, int64_t n, int64_t at, int64_t k) const {
+        const int64_t rows = GemmLoopsOf<C>().rows;
+        PackedA{data + at * rows, depth}.Pack(x, n, k);
     }
     // Rows [0, wanted) of n times a panel of b: c (+)= a b, whose rows are ldc apart. Depth counts
     // from row `at`.
@@ -66,9 +78,8 @@ struct PackedA {
                   int64_t columns, bool accumulate) const {
         const auto& loops = GemmLoopsOf<C>();
         const TileRun<C> run{at, k, b, loops.columns};
-        const int64_t n_panels = CountPanels(n);
-        for (int64_t p = 0; p < n_panels; ++p) {
-            const Part i{n, n_panels, p};
+        for (int64_t p = 0; p < CountPanels(n); ++p) {
+            const Part i = Rows(n, p);
             if (i.begin >= wanted) break;
             loops.tile(panel(p), &run, 1, c + i.begin * ldc, ldc, i.size(), columns, accumulate,
                        nullptr);
@@ -104,8 +115,8 @@ StridedMatrix<const C> Turned(const StridedMatrix<const C>& x) {
     return {x.data, x.column, x.row};
 }
 
-// Writes a panel, a row per number and a lane per query, to rows [begin, begin + n) of y, which has
-// `width` numbers a row. `memory` has room for the square of a tile's columns.
+// Writes a panel, a row per number and a lane per query, to rows [begin, begin + n) of y, of
+// `width` adjacent numbers. `memory` has room for the square of a tile's columns.
 template <typename T, typename C>
 void WriteTurned(const C* panel, int64_t width, int64_t n, C* memory, const StridedMatrix<T>& y,
                  int64_t begin) {
@@ -117,7 +128,7 @@ void WriteTurned(const C* panel, int64_t width, int64_t n, C* memory, const Stri
         for (int64_t i = 0; i < n; ++i) {
             const C* from = memory + i * columns;
             T* to = y.at(begin + i, j);
-            for (int64_t l = 0; l < count; ++l) to[l * y.column] = Cast<T>(from[l]);
+            for (int64_t l = 0; l < count; ++l) to[l] = Cast<T>(from[l]);
         }
     }
 }

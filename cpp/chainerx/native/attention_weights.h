@@ -16,7 +16,7 @@ class AttentionWeights {
     using C = ComputeType<T>;
 
  public:
-    static constexpr int64_t kMostQueries = 128;
+    static constexpr int64_t kMostQueries = 256;
     static constexpr int64_t kMostKeys = 128;
 
     // What one thread works in.

@@ -3,6 +3,7 @@
 // calculation for softmax", 2018; T. Dao et al., NeurIPS 2022).
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "chainerx/core/interrupt.h"
 #include "chainerx/core/thread_pool.h"
@@ -18,6 +19,8 @@ namespace {
 constexpr int64_t kMostQueries = 256;
 constexpr int64_t kMostKeys = 256;
 constexpr int64_t kMostColumns = 64;
+// Up to so many queries at a time are not worth packing keys and values for.
+constexpr int64_t kFew = 16;
 
 template <typename T>
 class Forward {
@@ -87,13 +90,7 @@ class Forward {
     void RunRange(int64_t matrix, const Part& queries, const Memory& m) const {
         const int64_t columns = GemmLoopsOf<C>().columns;
         const Lanes lanes{queries, columns};
-        const auto q = MatrixAt<const T>(q_, matrix);
-        for (int64_t p = 0; p < lanes.count(); ++p) {
-            const Part part = lanes.panel(p);
-            const auto x = ReadRows(q, part.begin, part.size(), sizes_.width, m.rows);
-            GemmLoopsOf<C>().pack_b(x.data, x.column, x.row, part.size(), sizes_.width,
-                                    m.queries.panel(p));
-        }
+        PackQueries(matrix, lanes, m);
         std::fill_n(m.most, lanes.count() * columns, -std::numeric_limits<C>::infinity());
         std::fill_n(m.sums, lanes.count() * columns, C{0});
         const int64_t end = options_.is_causal ? std::min(sizes_.keys, queries.end) : sizes_.keys;
@@ -118,25 +115,64 @@ class Forward {
         }
     }
 
+    void PackQueries(int64_t matrix, const Lanes& lanes, const Memory& m) const {
+        const auto q = MatrixAt<const T>(q_, matrix);
+        if (IsFew(lanes)) {
+            for (int64_t i = 0; i < lanes.all.size(); ++i) {
+                C* to = m.queries.data + i * sizes_.width;
+                for (int64_t j = 0; j < sizes_.width; ++j)
+                    to[j] = Cast<C>(*q.at(i + lanes.all.begin, j));
+            }
+            return;
+        }
+        for (int64_t p = 0; p < lanes.count(); ++p) {
+            const Part part = lanes.panel(p);
+            const auto x = ReadRows(q, part.begin, part.size(), sizes_.width, m.rows);
+            GemmLoopsOf<C>().pack_b(x.data, x.column, x.row, part.size(), sizes_.width,
+                                    m.queries.panel(p));
+        }
+    }
+    // Whether keys and values are read where they are; else they are packed.
+    bool IsFew(const Lanes& lanes) const {
+        const auto is_adjacent = [](const Array& x) {
+            return x.strides().back() == x.GetItemSize() || !std::is_same_v<T, C>;
+        };
+        return lanes.all.size() <= std::min(kFew, lanes.width) && is_adjacent(k_) &&
+               is_adjacent(v_);
+    }
+
     // Brings all of these queries up to date with a block of keys.
     void RunBlock(int64_t matrix, const Lanes& lanes, const Part& keys, const Memory& m) const {
         const auto& loops = AttentionLoopsOf<C>();
         const int64_t columns = GemmLoopsOf<C>().columns;
         const int64_t key_matrix = matrix / sizes_.group();
-        m.keys.Pack(ReadRows(MatrixAt<const T>(k_, key_matrix), keys.begin, keys.size(),
-                             sizes_.width, m.rows),
-                    keys.size(), sizes_.width);
-        m.values.Pack(Turned(ReadRows(MatrixAt<const T>(v_, key_matrix), keys.begin, keys.size(),
-                                      sizes_.value_width, m.rows)),
-                      sizes_.value_width, keys.size());
+        const bool is_few = IsFew(lanes);
+        const auto read_keys = [&] {
+            return ReadRows(MatrixAt<const T>(k_, key_matrix), keys.begin, keys.size(),
+                            sizes_.width, m.rows);
+        };
+        const auto read_values = [&] {
+            return ReadRows(MatrixAt<const T>(v_, key_matrix), keys.begin, keys.size(),
+                            sizes_.value_width, m.rows);
+        };
+        if (!is_few) {
+            m.keys.Pack(read_keys(), keys.size(), sizes_.width);
+            m.values.Pack(Turned(read_values()), sizes_.value_width, keys.size());
+        }
         alignas(64) C factor[kMostColumns];
         for (int64_t p = 0; p < lanes.count(); ++p) {
             const Part part = lanes.panel(p);
             const Part seen{keys.begin,
                             options_.is_causal ? std::min(keys.end, part.end) : keys.end};
             if (seen.size() <= 0) continue;
-            m.keys.Multiply(keys.size(), seen.size(), 0, sizes_.width, m.queries.panel(p), m.scores,
-                            columns, columns, false);
+            if (is_few) {
+                const auto k = read_keys();
+                loops.few_scores(m.queries.data, part.size(), sizes_.width, k.data, k.row,
+                                 seen.size(), m.scores);
+            } else {
+                m.keys.Multiply(keys.size(), seen.size(), 0, sizes_.width, m.queries.panel(p),
+                                m.scores, columns, columns, false);
+            }
             C* outputs = m.outputs + p * columns * sizes_.value_width;
             const bool is_first = keys.begin == 0;
             if (loops.weigh(extras_.PanelOf(matrix, part, seen, m.rows, m.extras, m.scores),
@@ -148,8 +184,14 @@ class Forward {
                 extras_.DrawFactors(matrix, part, seen, m.rows, m.extras);
                 loops.multiply(m.scores, seen.size(), m.extras);
             }
-            m.values.Multiply(sizes_.value_width, sizes_.value_width, 0, seen.size(), m.scores,
-                              outputs, columns, columns, !is_first);
+            if (is_few) {
+                const auto v = read_values();
+                loops.few_outputs(m.scores, part.size(), seen.size(), v.data, v.row,
+                                  sizes_.value_width, !is_first, outputs);
+            } else {
+                m.values.Multiply(sizes_.value_width, sizes_.value_width, 0, seen.size(), m.scores,
+                                  outputs, columns, columns, !is_first);
+            }
         }
     }
 

@@ -42,6 +42,13 @@ struct AttentionLoops {
     void (*multiply)(T* x, int64_t rows, const T* y);
     // out = sum of x y
     void (*dot)(const T* x, const T* y, int64_t rows, T* out);
+    // For few queries, whose keys and values are read where they are: rows of adjacent elements,
+    // `step` apart. scores = k q^T, where q has n rows of `width`; the lanes behind them are 0.
+    void (*few_scores)(const T* q, int64_t n, int64_t width, const T* k, int64_t step, int64_t keys,
+                       T* scores);
+    // outputs (+)= v^T weights; the lanes behind the first n are not touched.
+    void (*few_outputs)(const T* weights, int64_t n, int64_t keys, const T* v, int64_t step,
+                        int64_t width, bool accumulate, T* outputs);
     // gw, the gradient of weights w, becomes scale w (gw factor - delta), that of scores, and w
     // becomes w factor. Null factors are 1.
     void (*slopes)(T* w, T* gw, const T* factors, int64_t keys, const T* delta, T scale);

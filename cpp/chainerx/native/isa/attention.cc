@@ -203,6 +203,104 @@ void Dot(const T* x, const T* y, int64_t rows, T* out) {
     sum.Store(out);
 }
 
+template <typename T>
+void FewScores(const T* q, int64_t n, int64_t width, const T* k, int64_t step, int64_t keys,
+               T* scores) {
+    constexpr int64_t kSize = Batch<T>::size;
+    const int64_t whole = width / kSize * kSize;
+    for (int64_t key = 0; key < keys; ++key, k += step, scores += kLanes<T>) {
+        Row<T>::Of(T(0)).Store(scores);
+        for (int64_t i = 0; i < n; ++i) {
+            const T* row = q + i * width;
+            Batch<T> sum(T(0));
+            for (int64_t j = 0; j < whole; j += kSize) {
+                sum = xsimd::fma(Batch<T>::load_unaligned(k + j), Batch<T>::load_unaligned(row + j),
+                                 sum);
+            }
+            if (whole < width) {
+                sum = xsimd::fma(LoadPart(k + whole, width - whole),
+                                 LoadPart(row + whole, width - whole), sum);
+            }
+            scores[i] = xsimd::reduce_add(sum);
+        }
+    }
+}
+
+// For kN queries and the kV batches of numbers that begin at j; of the last one, `part` numbers.
+template <int kN, int kV, bool kPart, typename T>
+void FewOutputsOf(const T* weights, int64_t keys, const T* v, int64_t step, int64_t part,
+                  bool accumulate, T* outputs) {
+    constexpr int64_t kSize = Batch<T>::size;
+    Batch<T> sum[kN][kV];
+    for (int i = 0; i < kN; ++i) {
+        for (int b = 0; b < kV; ++b) sum[i][b] = Batch<T>(T(0));
+    }
+    for (int64_t key = 0; key < keys; ++key, v += step, weights += kLanes<T>) {
+        Batch<T> x[kV];
+        for (int b = 0; b < kV; ++b) {
+            x[b] = kPart ? LoadPart(v, part) : Batch<T>::load_unaligned(v + b * kSize);
+        }
+        for (int i = 0; i < kN; ++i) {
+            const Batch<T> w(weights[i]);
+            for (int b = 0; b < kV; ++b) sum[i][b] = xsimd::fma(w, x[b], sum[i][b]);
+        }
+    }
+    alignas(64) T numbers[kSize];
+    for (int i = 0; i < kN; ++i) {
+        for (int b = 0; b < kV; ++b) {
+            sum[i][b].store_aligned(numbers);
+            for (int64_t l = 0; l < (kPart ? part : kSize); ++l) {
+                T& to = outputs[(b * kSize + l) * kLanes<T> + i];
+                to = accumulate ? to + numbers[l] : numbers[l];
+            }
+        }
+    }
+}
+
+template <int kN, typename T>
+void FewOutputsOfAll(const T* weights, int64_t keys, const T* v, int64_t step, int64_t width,
+                     bool accumulate, T* outputs) {
+    constexpr int64_t kSize = Batch<T>::size;
+    constexpr int kV = 4;
+    int64_t j = 0;
+    for (; j + kV * kSize <= width; j += kV * kSize) {
+        FewOutputsOf<kN, kV, false>(weights, keys, v + j, step, kSize, accumulate,
+                                    outputs + j * kLanes<T>);
+    }
+    for (; j + kSize <= width; j += kSize) {
+        FewOutputsOf<kN, 1, false>(weights, keys, v + j, step, kSize, accumulate,
+                                   outputs + j * kLanes<T>);
+    }
+    if (j < width) {
+        FewOutputsOf<kN, 1, true>(weights, keys, v + j, step, width - j, accumulate,
+                                  outputs + j * kLanes<T>);
+    }
+}
+
+template <typename T>
+void FewOutputs(const T* weights, int64_t n, int64_t keys, const T* v, int64_t step, int64_t width,
+                bool accumulate, T* outputs) {
+    constexpr int64_t kTogether = 4;
+    for (int64_t i = 0; i < n; i += kTogether) {
+        const auto run = [&]<int kN>() {
+            FewOutputsOfAll<kN>(weights + i, keys, v, step, width, accumulate, outputs + i);
+        };
+        switch (n - i) {
+            case 1:
+                run.template operator()<1>();
+                break;
+            case 2:
+                run.template operator()<2>();
+                break;
+            case 3:
+                run.template operator()<3>();
+                break;
+            default:
+                run.template operator()<4>();
+        }
+    }
+}
+
 template <bool kFactors, typename T>
 void SlopesOf(T* w, T* gw, const T* factors, int64_t keys, const T* delta, T scale) {
     const Row<T> of_row = Row<T>::At(delta);
@@ -233,8 +331,9 @@ void Slopes(T* w, T* gw, const T* factors, int64_t keys, const T* delta, T scale
 }
 
 template <typename T>
-constexpr AttentionLoops<T> kLoops{&Weigh<T>,    &Rescale<T>, &Finish<T>, &Weights<T>,
-                                   &Multiply<T>, &Dot<T>,     &Slopes<T>};
+constexpr AttentionLoops<T> kLoops{&Weigh<T>,     &Rescale<T>,    &Finish<T>,
+                                   &Weights<T>,   &Multiply<T>,   &Dot<T>,
+                                   &FewScores<T>, &FewOutputs<T>, &Slopes<T>};
 
 }  // namespace
 }  // namespace CX_ISA

@@ -15,6 +15,7 @@ SHAPES = {
     'blocks': ((2,), 128, 256, 64, 64, None),
     'past blocks': ((1, 2), 259, 261, 33, 17, None),
     'few queries': ((3,), 3, 515, 5, 70, None),
+    'as many as few': ((2,), 16, 300, 64, 80, None),
     'few keys': ((2,), 300, 2, 66, 1, None),
     'matrix': ((), 70, 40, 8, 8, None),
     'grouped': ((2, 6), 131, 45, 9, 16, 2),
@@ -112,6 +113,8 @@ def test_layouts(layout):
             b = Attention('past blocks', mask, dtype)
             np.testing.assert_array_equal(to_numpy(a()), to_numpy(b()))
             compare_all(a.gradients(), b.gradients(), 0)
+        few = (Attention('few queries', mask, layout=x) for x in (layout, 'contiguous'))
+        compare_all(*([to_numpy(a())] for a in few), 1e-12)
 
 
 def heads_of(x, heads):

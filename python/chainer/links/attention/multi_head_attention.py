@@ -104,9 +104,10 @@ class MultiHeadAttention(Link):
     ) -> None:
         super().__init__()
         self.n_heads = _check_positive('n_heads', n_heads)
-        self.n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
-        _check_positive('n_kv_heads', self.n_kv_heads)
-        if n_heads % self.n_kv_heads != 0:
+        self.n_kv_heads = (
+            self.n_heads if n_kv_heads is None else _check_positive('n_kv_heads', n_kv_heads)
+        )
+        if self.n_heads % self.n_kv_heads != 0:
             raise ValueError(
                 f'MultiHeadAttention: n_kv_heads is {n_kv_heads}, expected a divisor of n_heads, '
                 f'{n_heads}'
@@ -206,6 +207,13 @@ class MultiHeadAttention(Link):
             key = query
         if value is None:
             value = key
+        if mask is not None:
+            _check_array('mask', mask)
+        if cache is not None and not isinstance(cache, AttentionCache):
+            raise TypeError(
+                f'MultiHeadAttention: cache is a {type(cache).__name__}, expected what make_cache '
+                'returns'
+            )
         size = self._check_inputs(query, key, value)
         if self.W_out.array is None:
             self._initialize_params(size)
@@ -296,12 +304,22 @@ def _split(x: tp.Any, lengths: list[int], axis: int) -> list[tp.Any]:
 
 
 def _check_positive(name: str, value: int) -> int:
+    if not isinstance(value, (int, np.integer)):
+        raise TypeError(f'MultiHeadAttention: {name} is {value!r}, expected an integer')
     if value < 1:
         raise ValueError(f'MultiHeadAttention: {name} is {value}, expected at least 1')
-    return value
+    return int(value)
+
+
+def _check_array(name: str, x: tp.Any) -> None:
+    if not hasattr(x, 'ndim'):
+        raise TypeError(
+            f'MultiHeadAttention: {name} is a {type(x).__name__}, expected a Variable or an array'
+        )
 
 
 def _check_axes(name: str, x: tp.Any) -> None:
+    _check_array(name, x)
     type_check.expect(type_check.Variable(x.ndim, f'{name}.ndim') == 3)
 
 

@@ -63,6 +63,8 @@ class FeedForward(Link):
     ) -> None:
         super().__init__()
         _check_choice('activation', activation, _ACTIVATIONS)
+        if hidden_size is not None and hidden_size < 1:
+            raise ValueError(f'FeedForward: hidden_size is {hidden_size}, expected at least 1')
         self.in_size = in_size
         self.hidden_size = hidden_size
         self.activation = activation
@@ -258,6 +260,8 @@ class TransformerEncoder(Chain):
         initial_bias: tp.Any = None,
     ) -> None:
         super().__init__()
+        if n_layers < 0:
+            raise ValueError(f'TransformerEncoder: n_layers is {n_layers}, expected at least 0')
         with self.init_scope():
             self.layers = ChainList(
                 *(

@@ -74,6 +74,13 @@ def test_dtypes(dtype):
     np.testing.assert_array_equal(backend.from_chx(x).get(), HOST.astype(dtype))
 
 
+def test_parts_of_empty_arrays():
+    """They may begin behind the end of the memory."""
+    for y in F.split_axis(gpu(np.zeros((2, 0, 6), 'f')), 3, 2):
+        assert type(y.array) is cupy.ndarray
+        assert y.shape == (2, 0, 2)
+
+
 def test_unaligned_memory_is_copied():
     raw = np.zeros(25, 'b')
     raw[1:] = np.frombuffer(HOST.tobytes(), 'b')

@@ -103,9 +103,11 @@ PyObject* ToCupy(const Array& x) {
     const Ref memory = Check(PyObject_CallFunction(
         g_memory, "NLOi", PyLong_FromVoidPtr(buffer->data()),
         static_cast<long long>(buffer->nbytes()), owner.get(), x.device().index()));
-    const Ref pointer = Check(PyObject_CallFunction(
-        g_pointer, "OL", memory.get(),
-        static_cast<long long>(view.raw_data() - static_cast<char*>(buffer->data()))));
+    // A part of an empty array may begin behind the end of its memory.
+    const auto offset =
+        view.GetTotalSize() == 0 ? 0 : view.raw_data() - static_cast<char*>(buffer->data());
+    const Ref pointer =
+        Check(PyObject_CallFunction(g_pointer, "OL", memory.get(), static_cast<long long>(offset)));
     const Ref strides = view.IsContiguous()
                             ? Ref{Py_NewRef(Py_None)}
                             : Check(FromInts(view.strides().begin(), view.strides().size()));

@@ -162,6 +162,8 @@ class NumPyRule(chainer.optimizer.UpdateRule):
     def update_core_cpu(self, param):
         param.array -= 0.01 * param.grad
 
+    update_core_gpu = update_core_cpu
+
 
 class Own(chainer.GradientMethod):
     def __init__(self, rule):

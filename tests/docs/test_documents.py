@@ -13,6 +13,7 @@ DOCS = pathlib.Path(__file__).parents[2] / 'docs'
     [
         ('autograd.md', 5),
         ('configuration.md', 1),
+        ('data.md', 4),
         ('debugging.md', 5),
         ('indexing.md', 1),
         ('training.md', 6),

@@ -6,12 +6,6 @@ Written by tools/gen_pending.py from tests/conformance/pending.txt: do not edit.
 import typing as tp
 
 PENDING: tp.Final[dict[str, dict[str, str]]] = {
-    'chainer.dataset': {
-        'not written yet': 'ConcatWithAsyncTransfer TabularDataset tabular',
-    },
-    'chainer.dataset.tabular': {
-        'not written yet': 'DelegateDataset delegate_dataset from_data tabular_dataset',
-    },
     'chainer': {
         'not planned, for it writes files for Caffe, which is no longer developed': 'exporters',
     },

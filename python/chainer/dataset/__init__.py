@@ -1,7 +1,14 @@
 """Examples on their way into a model: datasets, iterators, converters."""
 
 # ruff: noqa: F401
-from chainer.dataset.convert import Converter, concat_examples, converter, to_device
+from chainer.dataset import tabular
+from chainer.dataset.convert import (
+    ConcatWithAsyncTransfer,
+    Converter,
+    concat_examples,
+    converter,
+    to_device,
+)
 from chainer.dataset.dataset_mixin import DatasetMixin
 from chainer.dataset.download import (
     cache_or_load_file,
@@ -11,3 +18,4 @@ from chainer.dataset.download import (
     set_dataset_root,
 )
 from chainer.dataset.iterator import Iterator
+from chainer.dataset.tabular.tabular_dataset import TabularDataset

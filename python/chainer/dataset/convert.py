@@ -34,6 +34,7 @@ class _FunctionConverter(Converter):
     def __init__(self, function: tp.Callable[..., tp.Any]) -> None:
         self._function = function
         self.__doc__ = function.__doc__
+        self.__wrapped__ = function  # whose signature is shown
         self.__name__ = getattr(function, '__name__', type(self).__name__)
 
     def __call__(self, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
@@ -131,6 +132,13 @@ def _concat_examples(batch: tp.Any, device: tp.Any = None, padding: tp.Any = Non
     return to_device(device, _concat(batch, padding, ''))
 
 
+def concat_columns(column: tp.Any) -> tp.Any:
+    """An array of a list of values of one column; an array as it is."""
+    if isinstance(column, np.ndarray | chainerx.ndarray | cuda.ndarray):
+        return column
+    return _concat(column, None, '') if len(column) else np.asarray(column)
+
+
 concat_examples = _FunctionConverter(_concat_examples)
 concat_examples.__name__ = 'concat_examples'
 
@@ -156,3 +164,39 @@ def _concat(arrays: tp.Any, padding: tp.Any, name: str) -> tp.Any:
         for i, array in enumerate(arrays):
             result[(i, *(slice(n) for n in array.shape))] = array
         return result
+
+
+class ConcatWithAsyncTransfer:
+    """`concat_examples` that copies to a GPU beside computation, where CuPy has streams.
+
+    For a device of another kind, and without CuPy, it is `concat_examples`.
+
+    Args:
+        stream (cupy.cuda.Stream): On which arrays are copied; default: one of its own.
+        compute_stream (cupy.cuda.Stream): On which they are used; default: the null stream.
+    """
+
+    def __init__(self, stream: tp.Any = None, compute_stream: tp.Any = None) -> None:
+        self._stream = stream
+        self._compute_stream = compute_stream
+
+    def __call__(self, batch: tp.Any, device: tp.Any = None, padding: tp.Any = None) -> tp.Any:
+        """Makes arrays of a list of examples; see `concat_examples`."""
+        target = None if device is None else backend.get_device(device)
+        if not isinstance(target, backend.GpuDevice):
+            return _concat_examples(batch, target, padding)
+        arrays = _concat_examples(batch, None, padding)
+        with backend.using_device(target):
+            if self._stream is None:
+                self._stream = cuda.Stream(non_blocking=True)
+            compute = cuda.Stream.null if self._compute_stream is None else self._compute_stream
+            # Memory that was just freed may still be in use on the stream of computation.
+            self._stream.wait_event(compute.record())
+            if isinstance(arrays, tuple):
+                moved: tp.Any = tuple(cuda.to_gpu(a, stream=self._stream) for a in arrays)
+            elif isinstance(arrays, dict):
+                moved = {k: cuda.to_gpu(a, stream=self._stream) for k, a in arrays.items()}
+            else:
+                moved = cuda.to_gpu(arrays, stream=self._stream)
+            compute.wait_event(self._stream.record())
+        return moved

@@ -1,0 +1,421 @@
+"""The base of datasets in columns, and the views that its methods make."""
+
+from __future__ import annotations
+
+import typing as tp
+
+from chainer.dataset import dataset_mixin
+from chainer.dataset.convert import concat_columns
+from chainer.dataset.tabular import _index
+
+Columns: tp.TypeAlias = tuple[tp.Any, ...]
+Mode: tp.TypeAlias = 'type[tuple] | type[dict] | None'
+
+
+class TabularDataset(dataset_mixin.DatasetMixin):
+    """Base of datasets in columns, each with a key.
+
+    A subclass has ``__len__``, `keys`, `mode` and `get_examples`. What other methods return reads
+    its rows and columns when it is asked for them, and no others.
+
+    >>> from chainer.dataset import tabular
+    >>> dataset = tabular.from_data({'x': [1, 2, 3], 'y': [4, 5, 6]})
+    >>> dataset.slice[1:, ('y',)].fetch()
+    {'y': [5, 6]}
+    """
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the columns. Overridden."""
+        raise NotImplementedError(f'{type(self).__name__}.keys is not implemented')
+
+    @property
+    def mode(self) -> Mode:
+        """Of what type examples are: tuple, dict, or None for a single value. Overridden."""
+        raise NotImplementedError(f'{type(self).__name__}.mode is not implemented')
+
+    def get_examples(self, indices: _index.Rows, key_indices: tuple[int, ...] | None) -> Columns:
+        """Reads some columns of some rows. Overridden.
+
+        Args:
+            indices (list of int or slice): Rows; None for all.
+            key_indices (tuple of int): Places of columns; None for all.
+
+        Returns:
+            tuple: An array or a list for each column.
+        """
+        raise NotImplementedError(f'{type(self).__name__}.get_examples is not implemented')
+
+    def get_example(self, i: int) -> tp.Any:
+        """One row.
+
+        Args:
+            i (int): Its index.
+        """
+        return self._pack(tuple(column[0] for column in self.get_examples([i], None)))
+
+    def __iter__(self) -> tp.Iterator[tp.Any]:
+        """The rows, one after the other."""
+        return (self.get_example(i) for i in range(len(self)))
+
+    def fetch(self) -> tp.Any:
+        """Reads all.
+
+        Returns:
+            tuple, dict, list or array: The columns, packed as an example is.
+        """
+        return self._pack(self.get_examples(None, None))
+
+    def convert(self, data: tp.Any) -> tp.Any:
+        """Makes arrays of columns, such as `fetch` returns.
+
+        Args:
+            data (tuple, dict or list): Columns, or one.
+
+        Returns:
+            tuple, dict or array: Arrays.
+        """
+        if isinstance(data, tuple):
+            return tuple(concat_columns(column) for column in data)
+        if isinstance(data, dict):
+            return {key: concat_columns(column) for key, column in data.items()}
+        return concat_columns(data)
+
+    @property
+    def slice(self) -> _Slicer:
+        """Takes rows and columns: ``dataset.slice[1:10, ('x', 'y')]`` is a dataset of those."""
+        return _Slicer(self)
+
+    def astuple(self) -> TabularDataset:
+        """The same with tuples as examples.
+
+        Returns:
+            TabularDataset: A view.
+        """
+        return _Mode(self, tuple)
+
+    def asdict(self) -> TabularDataset:
+        """The same with dicts as examples.
+
+        Returns:
+            TabularDataset: A view.
+        """
+        return _Mode(self, dict)
+
+    def concat(self, *datasets: TabularDataset) -> TabularDataset:
+        """The rows of several datasets, one dataset after the other.
+
+        Args:
+            *datasets: With the same keys.
+
+        Returns:
+            TabularDataset: A view.
+
+        Raises:
+            ValueError: If keys differ.
+        """
+        return _Concat(self, *datasets)
+
+    def join(self, *datasets: TabularDataset) -> TabularDataset:
+        """The columns of several datasets, side by side.
+
+        Args:
+            *datasets: With other keys, and as many rows.
+
+        Returns:
+            TabularDataset: A view.
+
+        Raises:
+            ValueError: If a key is there twice, or lengths differ.
+        """
+        return _Join(self, *datasets)
+
+    def transform(self, keys: tp.Any, transform: tp.Callable[..., tp.Any]) -> TabularDataset:
+        """Columns that a function computes row by row, when they are asked for.
+
+        Args:
+            keys (str or tuple of str): Of the new columns.
+            transform (callable): Takes the values of a row, by key if `mode` is dict. Returns a
+                tuple or dict of values, or for a single key a value.
+
+        Returns:
+            TabularDataset: A view.
+        """
+        return _Transform(self, keys, transform)
+
+    def transform_batch(
+        self, keys: tp.Any, transform_batch: tp.Callable[..., tp.Any]
+    ) -> TabularDataset:
+        """Columns that a function computes for several rows at once, when they are asked for.
+
+        Args:
+            keys (str or tuple of str): Of the new columns.
+            transform_batch (callable): As in `transform`, of columns.
+
+        Returns:
+            TabularDataset: A view.
+        """
+        return _TransformBatch(self, keys, transform_batch)
+
+    def with_converter(self, converter: tp.Callable[..., tp.Any]) -> TabularDataset:
+        """The same with another `convert`.
+
+        Args:
+            converter (callable): Takes the columns, by key if they are a dict.
+
+        Returns:
+            TabularDataset: A view.
+        """
+        return _WithConverter(self, converter)
+
+    def _pack(self, values: Columns) -> tp.Any:
+        if self.mode is tuple:
+            return values
+        return dict(zip(self.keys, values, strict=True)) if self.mode is dict else values[0]
+
+
+def _call(function: tp.Callable[..., tp.Any], dataset: TabularDataset, values: Columns) -> tp.Any:
+    if dataset.mode is dict:
+        return function(**dict(zip(dataset.keys, values, strict=True)))
+    return function(*values)
+
+
+class View(TabularDataset):
+    """Something made of another dataset, as it is but for what a subclass overrides."""
+
+    def __init__(self, dataset: TabularDataset) -> None:
+        self.dataset = dataset
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self.dataset)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the columns."""
+        return self.dataset.keys
+
+    @property
+    def mode(self) -> Mode:
+        """Of what type examples are."""
+        return self.dataset.mode
+
+    def get_examples(self, indices: _index.Rows, key_indices: tuple[int, ...] | None) -> Columns:
+        """Reads some columns of some rows.
+
+        Args:
+            indices (list of int or slice): Rows; None for all.
+            key_indices (tuple of int): Places of columns; None for all.
+        """
+        return self.dataset.get_examples(indices, key_indices)
+
+    def convert(self, data: tp.Any) -> tp.Any:
+        """Makes arrays of columns, as the dataset does.
+
+        Args:
+            data (tuple, dict or list): Columns, or one.
+        """
+        return self.dataset.convert(data)
+
+
+class _Mode(View):
+    def __init__(self, dataset: TabularDataset, mode: Mode) -> None:
+        super().__init__(dataset)
+        self._mode = mode
+
+    @property
+    def mode(self) -> Mode:
+        return self._mode
+
+
+class _WithConverter(View):
+    def __init__(self, dataset: TabularDataset, converter: tp.Callable[..., tp.Any]) -> None:
+        super().__init__(dataset)
+        self._converter = converter
+
+    def convert(self, data: tp.Any) -> tp.Any:
+        if isinstance(data, tuple):
+            return self._converter(*data)
+        return self._converter(**data) if isinstance(data, dict) else self._converter(data)
+
+
+class _Slicer:
+    """``dataset.slice``."""
+
+    def __init__(self, dataset: TabularDataset) -> None:
+        self._dataset = dataset
+
+    def __getitem__(self, args: tp.Any) -> TabularDataset:
+        rows, keys = args if isinstance(args, tuple) else (args, None)
+        return _Slice(self._dataset, rows, keys)
+
+
+class _Slice(View):
+    def __init__(self, dataset: TabularDataset, rows: tp.Any, keys: tp.Any) -> None:
+        super().__init__(dataset)
+        self._size = len(dataset)
+        self._rows = _index.to_rows(rows, self._size)
+        self._single = isinstance(keys, str | int)
+        self._places: tuple[int, ...] | None = None
+        if keys is not None:
+            self._places = _index.to_keys([keys] if self._single else keys, dataset.keys)
+
+    def __len__(self) -> int:
+        rows = self._rows
+        return len(range(self._size)[rows]) if isinstance(rows, slice) else len(rows)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        keys = self.dataset.keys
+        return keys if self._places is None else tuple(keys[i] for i in self._places)
+
+    @property
+    def mode(self) -> Mode:
+        return None if self._single else self.dataset.mode
+
+    def get_examples(self, indices: _index.Rows, key_indices: tuple[int, ...] | None) -> Columns:
+        places = self._places
+        if places is None:
+            places = key_indices
+        elif key_indices is not None:
+            places = tuple(places[i] for i in key_indices)
+        rows = _index.compose(self._rows, indices, self._size)
+        return self.dataset.get_examples(rows, places)
+
+
+class _Join(View):
+    def __init__(self, *datasets: TabularDataset) -> None:
+        super().__init__(datasets[0])
+        self._datasets = datasets
+        self._keys = tuple(key for dataset in datasets for key in dataset.keys)
+        if len(set(self._keys)) < len(self._keys):
+            raise ValueError(f'join: keys must be unique: {", ".join(map(repr, self._keys))}')
+        lengths = [len(dataset) for dataset in datasets]
+        if len(set(lengths)) > 1:
+            raise ValueError(f'join: datasets must be of the same length, not {lengths}')
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return self._keys
+
+    @property
+    def mode(self) -> Mode:
+        return self.dataset.mode or tuple
+
+    def convert(self, data: tp.Any) -> tp.Any:
+        return TabularDataset.convert(self, data)
+
+    def get_examples(self, indices: _index.Rows, key_indices: tuple[int, ...] | None) -> Columns:
+        if key_indices is None:
+            return tuple(c for d in self._datasets for c in d.get_examples(indices, None))
+        columns: dict[int, tp.Any] = {}
+        first = 0
+        for dataset in self._datasets:
+            end = first + len(dataset.keys)
+            if here := tuple(i for i in dict.fromkeys(key_indices) if first <= i < end):
+                found = dataset.get_examples(indices, tuple(i - first for i in here))
+                columns.update(zip(here, found, strict=True))
+            first = end
+        return tuple(columns[i] for i in key_indices)
+
+
+class _Concat(View):
+    def __init__(self, *datasets: TabularDataset) -> None:
+        super().__init__(datasets[0])
+        self._datasets = datasets
+        for dataset in datasets[1:]:
+            if dataset.keys != datasets[0].keys:
+                raise ValueError(f'concat: keys differ: {datasets[0].keys} and {dataset.keys}')
+
+    def __len__(self) -> int:
+        return sum(len(dataset) for dataset in self._datasets)
+
+    def get_examples(self, indices: _index.Rows, key_indices: tuple[int, ...] | None) -> Columns:
+        rows: tp.Any = range(len(self))
+        if isinstance(indices, slice):
+            rows = rows[indices]
+        elif indices is not None:
+            rows = [rows[i] for i in indices]
+        n_columns = len(self.keys) if key_indices is None else len(key_indices)
+        columns: list[list[tp.Any]] = [[None] * len(rows) for _ in range(n_columns)]
+        first = 0
+        for dataset in self._datasets:
+            end = first + len(dataset)
+            places = [i for i, row in enumerate(rows) if first <= row < end]
+            if places:
+                here = [rows[i] - first for i in places]
+                found = dataset.get_examples(here, key_indices)
+                for column, values in zip(columns, found, strict=True):
+                    for place, value in zip(places, values, strict=True):
+                        column[place] = value
+            first = end
+        return tuple(columns)
+
+
+class _Computed(View):
+    """Columns that a function gives; whether as tuple, dict or value shows when it is called."""
+
+    def __init__(
+        self, dataset: TabularDataset, keys: tp.Any, function: tp.Callable[..., tp.Any]
+    ) -> None:
+        super().__init__(dataset)
+        self._keys = (keys,) if isinstance(keys, str) else tuple(keys)
+        self._single = isinstance(keys, str)
+        self._function = function
+        self._mode: tp.Any = _unknown
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return self._keys
+
+    @property
+    def mode(self) -> Mode:
+        if self._mode is _unknown:
+            if not len(self):
+                return None if self._single else tuple
+            self.get_examples([0], None)
+        return self._mode
+
+    def convert(self, data: tp.Any) -> tp.Any:
+        return TabularDataset.convert(self, data)
+
+    def _results(self, values: Columns) -> Columns:
+        """What the function makes of values, in the order of the keys."""
+        result = _call(self._function, self.dataset, values)
+        mode: Mode = type(result) if isinstance(result, tuple | dict) else None
+        if mode is None and not self._single:
+            raise ValueError(f'transform: expected values of {self._keys}, not {type(result)}')
+        if mode is None or (self._single and mode is tuple and len(result) != 1):
+            mode, result = None, (result,)
+        elif isinstance(result, dict):
+            mode = dict
+            if missing := [key for key in self._keys if key not in result]:
+                raise ValueError(f'transform: keys {missing} are missing in {sorted(result)}')
+            result = tuple(result[key] for key in self._keys)
+        elif len(result) != len(self._keys):
+            raise ValueError(f'transform: {len(result)} values for the keys {self._keys}')
+        else:
+            mode = tuple
+        self._mode = mode
+        return tuple(result)
+
+
+_unknown = object()
+
+
+class _Transform(_Computed):
+    def get_examples(self, indices: _index.Rows, key_indices: tuple[int, ...] | None) -> Columns:
+        source = self.dataset.get_examples(indices, None)
+        places = range(len(self._keys)) if key_indices is None else key_indices
+        columns: tuple[list[tp.Any], ...] = tuple([] for _ in places)
+        for values in zip(*source, strict=True):
+            results = self._results(values)
+            for column, place in zip(columns, places, strict=True):
+                column.append(results[place])
+        return columns
+
+
+class _TransformBatch(_Computed):
+    def get_examples(self, indices: _index.Rows, key_indices: tuple[int, ...] | None) -> Columns:
+        results = self._results(self.dataset.get_examples(indices, None))
+        return results if key_indices is None else tuple(results[i] for i in key_indices)

@@ -145,8 +145,8 @@ def get_cross_validation_datasets(
     Args:
         dataset: The whole.
         n_folds (int): How many pairs; each example is in the second dataset of one of them.
-            ``n_fold``, its name before v3, is taken as well.
         order (sequence of ints): Which example stands where; None for the dataset's order.
+        **kwargs: ``n_fold``, the name of ``n_folds`` before v3.
 
     Returns:
         list: Pairs of datasets.
@@ -186,6 +186,7 @@ def get_cross_validation_datasets_random(
         dataset: The whole.
         n_folds (int): How many pairs.
         seed (int): Of the order; None for another one each time.
+        **kwargs: As in `get_cross_validation_datasets`.
 
     Returns:
         list: Pairs of datasets.

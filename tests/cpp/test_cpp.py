@@ -150,6 +150,7 @@ def test_umbrella_header_is_complete():
         'bool_bytes.h',
         'arrangement.h',
         'comparison.h',
+        'composed_grad.h',
         'conv_columns.h',
         'conv_recorded.h',
         'declare_family.h',

@@ -155,5 +155,26 @@ def test_independent_errors(make):
     for bad in (3, -1):
         with pytest.raises(ValueError, match=rf'ndims is {bad}, expected 0 to 2.*\(2, 3\)'):
             D.Independent(inner, bad)
-    with pytest.raises(ValueError, match=r'kl_divergence: batch_shape is \(2,\) and \(\), expect'):
+    with pytest.raises(
+        ValueError, match=r'kl_divergence: event_shape is \(3,\) and \(2, 3\), expect'
+    ):
         chainer.kl_divergence(D.Independent(inner, 1), D.Independent(inner, 2))
+
+
+def test_kl_of_independents_broadcasts(make):
+    mean = np.linspace(-1, 1, 12).reshape(4, 3).astype('float32')
+    many = D.Independent(D.Normal(make(mean), make(np.full_like(mean, 0.5))), 1)
+    expected = (mean**2 / 2 + 0.125 - np.log(0.5) - 0.5).sum(1)
+    for shape in ((3,), (1, 3), (2, 1, 3)):
+        zeros = np.zeros(shape, 'float32')
+        one = D.Independent(D.Normal(make(zeros), make(zeros + 1)), 1)
+        kl = chainer.kl_divergence(many, one)
+        assert kl.shape == np.broadcast_shapes(shape, (4, 3))[:-1]
+        np.testing.assert_allclose(
+            to_numpy(kl.array), np.broadcast_to(expected, kl.shape), rtol=1e-5
+        )
+        assert chainer.kl_divergence(one, many).shape == kl.shape
+    zeros = make(np.zeros((5, 3), 'float32'))
+    other = D.Independent(D.Normal(zeros, zeros + 1), 1)
+    with pytest.raises(ValueError, match=r'batch_shape is \(4,\) and \(5,\)'):
+        chainer.kl_divergence(many, other)

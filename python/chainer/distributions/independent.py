@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import typing as tp
 
+import numpy as np
+
 from chainer import functions as F
 from chainer import types, variable
 from chainer.distribution import Distribution, kl_divergence, register_kl
@@ -166,8 +168,14 @@ class Independent(Distribution):
 
 @register_kl(Independent, Independent)
 def _kl_independent_independent(dist1: Independent, dist2: Independent) -> variable.Variable:
-    for name in ('batch_shape', 'event_shape'):
-        shape1, shape2 = getattr(dist1, name), getattr(dist2, name)
-        if shape1 != shape2:
-            raise ValueError(f'kl_divergence: {name} is {shape1} and {shape2}, expected the same')
+    shape1, shape2 = dist1.event_shape, dist2.event_shape
+    if shape1 != shape2:
+        raise ValueError(f'kl_divergence: event_shape is {shape1} and {shape2}, expected the same')
+    shape1, shape2 = dist1.batch_shape, dist2.batch_shape
+    try:
+        np.broadcast_shapes(shape1, shape2)
+    except ValueError:
+        raise ValueError(
+            f'kl_divergence: batch_shape is {shape1} and {shape2}, which do not broadcast'
+        ) from None
     return dist1._reduce(F.sum, kl_divergence(dist1.distribution, dist2.distribution))

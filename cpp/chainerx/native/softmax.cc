@@ -58,11 +58,19 @@ void LogSoftmax(const Array& x, const Array& out) {
 }
 CX_NATIVE_KERNEL(LogSoftmax)
 
-void SoftmaxCrossEntropy(const Array& x, const Array& t, int64_t ignore, const Array& loss,
-                         const Array& stats) {
+// The mean of max - x over a row.
+template <typename T>
+T MeanBelow(const T* x, int64_t n, T max) {
+    double sum = 0;
+    for (int64_t j = 0; j < n; ++j) sum += static_cast<double>(max - x[j]);
+    return static_cast<T>(sum / static_cast<double>(n));
+}
+
+void SoftmaxCrossEntropy(const Array& x, const Array& t, int64_t ignore, double smoothing,
+                         const Array& loss, const Array& stats) {
     if (IsHalf(x)) {
         const Array wide_loss = EmptyUnchecked(loss.shape(), Dtype::kFloat32, loss.device());
-        SoftmaxCrossEntropy(ToFloat32(x), t, ignore, wide_loss, stats);
+        SoftmaxCrossEntropy(ToFloat32(x), t, ignore, smoothing, wide_loss, stats);
         CallOn<kernels::AsType>(loss.device(), wide_loss, loss);
         return;
     }
@@ -81,7 +89,15 @@ void SoftmaxCrossEntropy(const Array& x, const Array& t, int64_t ignore, const A
                         KernelError::Label("softmax_cross_entropy", "x2", i, label, cols, &ignore));
                 }
                 const T* row = Data<T>(stats) + 2 * i;
-                Data<T>(loss)[i] = row[1] - (Data<T>(x)[i * cols + label] - row[0]);
+                const T* scores = Data<T>(x) + i * cols;
+                const T hard = row[1] - (scores[label] - row[0]);
+                if (smoothing == 0) {
+                    Data<T>(loss)[i] = hard;
+                } else {
+                    const T even = row[1] + MeanBelow(scores, cols, row[0]);
+                    Data<T>(loss)[i] =
+                        static_cast<T>(1 - smoothing) * hard + static_cast<T>(smoothing) * even;
+                }
             }
         });
     });
@@ -103,11 +119,11 @@ void MeanOfLabelled(const Array& loss, const Array& t, int64_t ignore, const Arr
 }
 CX_NATIVE_KERNEL(MeanOfLabelled)
 
-void SoftmaxCrossEntropyGrad(const Array& x, const Array& t, int64_t ignore, const Array& stats,
-                             const Array& gy, const Array& gx) {
+void SoftmaxCrossEntropyGrad(const Array& x, const Array& t, int64_t ignore, double smoothing,
+                             const Array& stats, const Array& gy, const Array& gx) {
     if (IsHalf(x)) {
         const Array wide_gx = EmptyUnchecked(gx.shape(), Dtype::kFloat32, gx.device());
-        SoftmaxCrossEntropyGrad(ToFloat32(x), t, ignore, stats, ToFloat32(gy), wide_gx);
+        SoftmaxCrossEntropyGrad(ToFloat32(x), t, ignore, smoothing, stats, ToFloat32(gy), wide_gx);
         CallOn<kernels::AsType>(gx.device(), wide_gx, gx);
         return;
     }
@@ -128,8 +144,12 @@ void SoftmaxCrossEntropyGrad(const Array& x, const Array& t, int64_t ignore, con
                 }
                 if (label == ignore) {
                     std::fill_n(to, cols, T{0});
-                } else {
-                    to[label] -= g[step * i];
+                    continue;
+                }
+                to[label] -= static_cast<T>(1 - smoothing) * g[step * i];
+                if (smoothing != 0) {
+                    const T even = static_cast<T>(smoothing / static_cast<double>(cols));
+                    for (int64_t j = 0; j < cols; ++j) to[j] -= even * g[step * i];
                 }
             }
         });

@@ -65,6 +65,12 @@ struct Labels {
     Array counted;  // (rows, 1): 0 in ignored rows, else 1
 };
 
+// What the loss takes besides scores and labels.
+struct LossOptions {
+    int64_t ignore;
+    double smoothing;
+};
+
 Labels MakeLabels(const Array& t, int64_t ignore, const Shape& shape, Dtype dtype) {
     const Array one_hot = EmptyUnchecked(shape, dtype, t.device());
     CallOn<kernels::OneHot>(t.device(), "softmax_cross_entropy", t, std::optional{ignore}, one_hot);
@@ -73,23 +79,30 @@ Labels MakeLabels(const Array& t, int64_t ignore, const Shape& shape, Dtype dtyp
 
 Array Column(const Array& x) { return Reshape(x, Shape{x.shape()[0], 1}); }
 
-// gy * (softmax(x) - one_hot(t)), in one pass over x; differentiable in x and gy.
-Array SoftmaxCrossEntropyGrad(const Array& x, const Array& t, int64_t ignore, const Array& stats,
-                              const Array& gy) {
+// gy * (softmax(x) - q), in one pass over x, q being the smoothed one_hot(t); differentiable in x
+// and gy.
+Array SoftmaxCrossEntropyGrad(const Array& x, const Array& t, const LossOptions& options,
+                              const Array& stats, const Array& gy) {
     Array gx = EmptyUnchecked(x.shape(), x.dtype(), x.device());
-    CallOn<kernels::SoftmaxCrossEntropyGrad>(x.device(), x, t, ignore, stats, gy, gx);
+    CallOn<kernels::SoftmaxCrossEntropyGrad>(x.device(), x, t, options.ignore, options.smoothing,
+                                             stats, gy, gx);
     if (Record rec{kSoftmaxCrossEntropyGrad, {x, gy}, gx}) {
         const KeptOperand labelled{"softmax_cross_entropy", "x2", t};
-        rec.Grad(0, [x = rec.Save(x), gy = rec.Save(gy), labelled, ignore](const Array& ggx) {
+        rec.Grad(0, [x = rec.Save(x), gy = rec.Save(gy), labelled, options](const Array& ggx) {
             const Array p = Softmax(x());
-            const Labels labels = MakeLabels(labelled(), ignore, p.shape(), p.dtype());
+            const Labels labels = MakeLabels(labelled(), options.ignore, p.shape(), p.dtype());
             const Array inner = SumAlong(Multiply(ggx, p), {1});
             return Multiply(Multiply(Column(gy()), labels.counted), Multiply(p, ggx - inner));
         });
-        rec.Grad(1, [x = rec.Save(x), labelled, ignore](const Array& ggx) {
+        rec.Grad(1, [x = rec.Save(x), labelled, options](const Array& ggx) {
+            const auto [ignore, smoothing] = options;
             const Array p = Softmax(x());
             const Labels labels = MakeLabels(labelled(), ignore, p.shape(), p.dtype());
-            const Array d = p * labels.counted - labels.one_hot;
+            Array d = p * labels.counted - labels.one_hot;
+            if (smoothing != 0) {
+                const double even = 1 / static_cast<double>(p.shape()[1]);
+                d = d + Scalar{smoothing} * (labels.one_hot - labels.counted * Scalar{even});
+            }
             return Sum(Multiply(ggx, d), Axes{1});
         });
     }
@@ -122,12 +135,12 @@ Array LogSoftmax(const Array& x, const Axes& axes) {
     return y;
 }
 
-Array SoftmaxCrossEntropy(const Array& x1, const Array& x2) {
+Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, double label_smoothing) {
     if (x1.ndim() != 2 || x2.ndim() != 1 || x1.shape()[0] != x2.shape()[0]) {
         throw DimensionError{"softmax_cross_entropy: x1.shape is ", x1.shape(), " and x2.shape is ",
                              x2.shape(), ", expected (rows, classes) and (rows,)"};
     }
-    return SoftmaxCrossEntropy(x1, x2, -1, false);
+    return SoftmaxCrossEntropy(x1, x2, -1, false, label_smoothing);
 }
 
 namespace {
@@ -160,7 +173,8 @@ Array AsVector(const Array& x) { return x.ndim() == 1 ? x : Ravel(x); }
 
 }  // namespace
 
-Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label, bool mean) {
+Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label, bool mean,
+                          double label_smoothing) {
     constexpr const char* kOp = kSoftmaxCrossEntropy.name;
     Shape expected = x1.shape();
     if (x1.ndim() >= 2) expected.erase(1);
@@ -175,6 +189,10 @@ Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label
     const Dtype dtype = FloatResult(x1.dtype());
     if (IsComplex(dtype))
         throw DtypeError{kOp, ": x1 has dtype ", GetDtypeName(dtype), ", expected a real one"};
+    if (!(label_smoothing >= 0 && label_smoothing <= 1)) {
+        throw ValueError{kOp, ": label_smoothing is ", label_smoothing, ", expected 0 to 1"};
+    }
+    const LossOptions options{ignore_label, label_smoothing};
     CheckSameDevice(kOp, x1.device(), x2.device());
     // The cast is part of the graph: the derivatives below are those of a float array.
     const Array x = AsType(x1, dtype, false);
@@ -188,29 +206,29 @@ Array SoftmaxCrossEntropy(const Array& x1, const Array& x2, int64_t ignore_label
     const Array stats = EmptyUnchecked(Shape{rows, 2}, wide, x1.device());
     const Array t = labels();
     CallOn<kernels::SoftmaxCrossEntropy>(x1.device(), ToRows(internal::Detached(x)), t,
-                                         ignore_label, AsVector(y), stats);
+                                         ignore_label, label_smoothing, AsVector(y), stats);
     if (mean) {
         const Array losses = std::exchange(y, EmptyUnchecked(Shape{}, dtype, x1.device()));
         const Array scale = EmptyUnchecked(Shape{}, wide, x1.device());
         CallOn<kernels::MeanOfLabelled>(x1.device(), losses, t, ignore_label, y, scale);
         if (Record rec{kSoftmaxCrossEntropy, {x}, y}) {
-            rec.Grad(0, [x = rec.Save(x), labels, ignore_label, stats, scale](const Array& gy) {
+            rec.Grad(0, [x = rec.Save(x), labels, options, stats, scale](const Array& gy) {
                 const Array scores = x();
                 const Array g = AsType(Multiply(gy, scale), scores.dtype(), false);
                 const Array gys = BroadcastTo(g, Shape{stats.shape()[0]});
                 return FromRows(
-                    SoftmaxCrossEntropyGrad(ToRows(scores), labels(), ignore_label, stats, gys),
+                    SoftmaxCrossEntropyGrad(ToRows(scores), labels(), options, stats, gys),
                     scores.shape());
             });
         }
         return y;
     }
     if (Record rec{kSoftmaxCrossEntropy, {x}, y}) {
-        rec.Grad(0, [x = rec.Save(x), labels, ignore_label, stats](const Array& gy) {
+        rec.Grad(0, [x = rec.Save(x), labels, options, stats](const Array& gy) {
             const Array scores = x();
-            return FromRows(SoftmaxCrossEntropyGrad(ToRows(scores), labels(), ignore_label, stats,
-                                                    AsVector(gy)),
-                            scores.shape());
+            return FromRows(
+                SoftmaxCrossEntropyGrad(ToRows(scores), labels(), options, stats, AsVector(gy)),
+                scores.shape());
         });
     }
     return y;

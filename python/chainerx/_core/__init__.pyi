@@ -727,7 +727,7 @@ def _select_item(x: ndarray, t: ndarray) -> ndarray:
 def _set_openblas_path(path: str) -> None:
     """Where libscipy_openblas.so is; looked at when the first matrix product is computed."""
 
-def _softmax_cross_entropy(x: ndarray, t: ndarray, ignore_label: builtins.int, mean: builtins.bool) -> ndarray:
+def _softmax_cross_entropy(x: ndarray, t: ndarray, ignore_label: builtins.int, mean: builtins.bool, label_smoothing: builtins.float = 0.0) -> ndarray:
     """Cross entropy of softmax(x) along axis 1 and the labels t, for chainer; or its mean over the labels that are not ignored."""
 
 def absolute(x: ndarray) -> ndarray:
@@ -2978,18 +2978,20 @@ def softmax(x: ndarray, axis: Axis = None) -> ndarray:
     Raises:
         DimensionError: If ``x`` has no such axis."""
 
-def softmax_cross_entropy(x1: ndarray, x2: ndarray) -> ndarray:
+def softmax_cross_entropy(x1: ndarray, x2: ndarray, label_smoothing: builtins.float = 0.0) -> ndarray:
     """Cross entropy of softmax(x1) and the labels x2, per row.
 
     Args:
         x1 (ndarray): (rows, classes), real.
         x2 (ndarray): (rows,), integers from 0 to classes - 1, or -1 to ignore the row.
+        label_smoothing (float): The part of the weight that all classes share, 0 to 1; the label has the rest.
     Returns:
-        ndarray: (rows,), ``-log(softmax(x1)[i, x2[i]])``, 0 in ignored rows. Differentiable in ``x1``, any order.
+        ndarray: (rows,), ``-log(softmax(x1)[i, x2[i]])``, 0 in ignored rows; smoothed, that and the mean of ``-log(softmax(x1)[i])`` in these parts. Differentiable in ``x1``, any order.
     Raises:
         IndexError: If a label is out of range.
         DimensionError: If the shapes do not fit.
-        DtypeError: If ``x1`` is not real, or ``x2`` no integers."""
+        DtypeError: If ``x1`` is not real, or ``x2`` no integers.
+        ValueError: If ``label_smoothing`` is below 0, above 1, or nan."""
 
 def softplus(x: ndarray, beta: builtins.float = 1.0) -> ndarray:
     """Smooth rectifier, ``log(1 + exp(beta * x)) / beta`` (Dugas et al., NIPS 2000).

@@ -14,9 +14,11 @@ def _huber(x1, x2, delta):
     return np.where(a <= delta, a * a / 2, delta * (a - delta / 2))
 
 
-def _softmax_cross_entropy(x1, x2):
+def _softmax_cross_entropy(x1, x2, label_smoothing=0.0):
     logp = scipy.special.log_softmax(x1, 1)
-    return np.array([-logp[n, t] if t >= 0 else 0.0 for n, t in enumerate(x2)]).reshape(len(x2))
+    hard = np.array([-logp[n, t] if t >= 0 else 0.0 for n, t in enumerate(x2)]).reshape(len(x2))
+    even = np.where(x2 >= 0, -logp.mean(1), 0)
+    return (1 - label_smoothing) * hard + label_smoothing * even
 
 
 def _sigmoid_cross_entropy(x1, x2):
@@ -101,15 +103,22 @@ CASES = [
             call(f(3, 2), c([0, -1, 1], 'int64')),
             call(f(1, 10), c([9], 'int64')),
             call(f(0, 4), i(0)),
+            call(f(3, 4), c([0, -1, 3], 'int32'), label_smoothing=0.1),
+            call(f(2, 40), i(2), 1),
+            call(f(0, 4), i(0), 0.5),
         ],
-        sig='x1, x2',
+        sig='x1, x2, label_smoothing=0.0',
         dtypes=FLOATS,
         maybe=INTS + BOOL,
         out='float',
         diff=(0,),
         tol=8,
-        big=call(f(401, 300), i(401, hi=299)),
+        big=call(f(401, 300), i(401, hi=299), label_smoothing=0.2),
         errors=[
+            (call(f(3, 4), i(3), 1.5), 'ValueError', '1.5'),
+            (call(f(3, 4), i(3), np.nan), 'ValueError', 'nan'),
+            (call(f(3, 4), i(3), -0.1), 'ValueError', '-0.1'),
+            (call(f(3, 4), i(3), 'x'), 'TypeError', 'label_smoothing'),
             (call(f(3), i(3)), 'DimensionError'),
             (call(f(3, 4), i(2)), 'DimensionError', '3|2'),
             (call(f(3, 4), i(3, 4)), 'DimensionError'),

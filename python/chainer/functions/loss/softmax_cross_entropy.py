@@ -74,19 +74,20 @@ class SoftmaxCrossEntropy(BuiltinFunction):
         ignore_label: int = -1,
         reduce: str = 'mean',
         soft_target_loss: str = 'cross-entropy',
+        label_smoothing: float = 0.0,
     ) -> tuple[tp.Any, ...]:
         if t.dtype.kind == 'f':
-            loss = _soft(x, t, reduce, soft_target_loss)
+            loss = _soft(x, t, reduce, soft_target_loss, label_smoothing)
         else:
             hard = _hard if cache_score else _hard_again
             try:
-                loss = hard(x, t, normalize, class_weight, ignore_label, reduce)
+                loss = hard(x, t, normalize, class_weight, ignore_label, reduce, label_smoothing)
             except IndexError as error:
                 raise of_labels(error) from None
         return loss, x.as_grad_stopped()
 
 
-_CHECKED = ('class_weight', 'reduce', 'soft_target_loss')
+_CHECKED = ('class_weight', 'reduce', 'soft_target_loss', 'label_smoothing')
 
 
 def _hard(
@@ -96,11 +97,14 @@ def _hard(
     class_weight: tp.Any,
     ignore_label: int,
     reduce: str,
+    smoothing: float,
 ) -> chainerx.ndarray:
     if normalize and class_weight is None and reduce == 'mean':
-        return _softmax_cross_entropy(x, t, ignore_label, True)
-    loss = _softmax_cross_entropy(x, t, ignore_label, False)
-    if class_weight is not None:
+        return _softmax_cross_entropy(x, t, ignore_label, True, smoothing)
+    if class_weight is None:
+        loss = _softmax_cross_entropy(x, t, ignore_label, False, smoothing)
+    else:
+        loss = _softmax_cross_entropy(x, t, ignore_label, False)
         weight = _as_chainerx(class_weight)
         if weight.size != x.shape[1]:
             raise ValueError(
@@ -109,6 +113,11 @@ def _hard(
             )
         # The loss of an ignored label is 0 already.
         loss = loss * chainerx.take(weight, t, 0, 'clip')
+        if smoothing:
+            shape = (1, -1) + (1,) * (x.ndim - 2)
+            even = -(chainerx.log_softmax(x, axis=1) * weight.reshape(shape)).mean(axis=1)
+            even = chainerx.where(t != ignore_label, even, 0)
+            loss = loss * (1 - smoothing) + even * smoothing
         if loss.dtype != x.dtype:
             loss = loss.astype(x.dtype)
     if reduce == 'no':
@@ -118,11 +127,15 @@ def _hard(
 
 
 # Keeps nothing but scores and labels.
-_hard_again = recomputed('softmax_cross_entropy', _hard, n_params=4)
+_hard_again = recomputed('softmax_cross_entropy', _hard, n_params=5)
 
 
-def _soft(x: chainerx.ndarray, t: chainerx.ndarray, reduce: str, kind: str) -> chainerx.ndarray:
+def _soft(
+    x: chainerx.ndarray, t: chainerx.ndarray, reduce: str, kind: str, smoothing: float
+) -> chainerx.ndarray:
     t = t.as_grad_stopped()
+    if smoothing:
+        t = t * (1 - smoothing) + smoothing / x.shape[1]
     loss = -(t * chainerx.log_softmax(x, axis=1)).sum(axis=1)
     if kind == 'kl-divergence':
         # 0 log 0 is 0.
@@ -131,8 +144,14 @@ def _soft(x: chainerx.ndarray, t: chainerx.ndarray, reduce: str, kind: str) -> c
     return loss if reduce == 'no' else mean(loss, max(loss.size, 1))
 
 
-def _check_options(class_weight: tp.Any, reduce: str, soft_target_loss: str) -> None:
+def _check_options(
+    class_weight: tp.Any, reduce: str, soft_target_loss: str, label_smoothing: float
+) -> None:
     check_reduce('softmax_cross_entropy', reduce)
+    if not 0 <= label_smoothing <= 1:
+        raise ValueError(
+            f'softmax_cross_entropy: label_smoothing is {label_smoothing!r}, expected 0 to 1'
+        )
     if soft_target_loss not in ('cross-entropy', 'kl-divergence'):
         raise ValueError(
             f'softmax_cross_entropy: soft_target_loss is {soft_target_loss!r}, expected '
@@ -162,6 +181,7 @@ def softmax_cross_entropy(
     reduce: str = 'mean',
     enable_double_backprop: bool = False,
     soft_target_loss: str = 'cross-entropy',
+    label_smoothing: float = 0.0,
 ) -> variable.Variable:
     """The cross entropy of ``softmax(x, axis=1)`` and labels.
 
@@ -178,6 +198,8 @@ def softmax_cross_entropy(
         enable_double_backprop (bool): Without effect: it always is.
         soft_target_loss (str): What is computed for distributions: 'cross-entropy' or
             'kl-divergence'; averaged over all positions, unweighted.
+        label_smoothing (float): The part of the weight that all classes share, 0 to 1; what is
+            wanted has the rest.
 
     Returns:
         Variable: 0-d, or the shape of the labels; the dtype of ``x``. Differentiable in ``x``, any
@@ -186,10 +208,16 @@ def softmax_cross_entropy(
     Raises:
         InvalidType: If dtypes or shapes do not fit.
         IndexError: If a label is out of range (in debug mode: ValueError).
-        ValueError: For an unknown ``reduce`` or ``soft_target_loss``, or a bad ``class_weight``.
+        ValueError: For an unknown ``reduce`` or ``soft_target_loss``, a bad ``class_weight``, or
+            a ``label_smoothing`` that is not from 0 to 1.
     """
-    if class_weight is not None or reduce != 'mean' or soft_target_loss != 'cross-entropy':
-        _check_options(class_weight, reduce, soft_target_loss)
+    if (
+        class_weight is not None
+        or reduce != 'mean'
+        or soft_target_loss != 'cross-entropy'
+        or label_smoothing != 0
+    ):
+        _check_options(class_weight, reduce, soft_target_loss, label_smoothing)
     return SoftmaxCrossEntropy.call(
         x,
         t,
@@ -199,4 +227,5 @@ def softmax_cross_entropy(
         ignore_label=ignore_label,
         reduce=reduce,
         soft_target_loss=soft_target_loss,
+        label_smoothing=label_smoothing,
     )

@@ -206,3 +206,6 @@ NOT_IN_V7 |= {
     for key, case, _ in all_calls()
     if case.name == 'discriminative_margin_based_clustering_loss'
 }
+NOT_IN_V7 |= {
+    key: 'v7 has no such argument' for key, *_ in all_calls() if 'label_smoothing=' in key
+}

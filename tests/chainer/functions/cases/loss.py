@@ -11,18 +11,20 @@ from functions.cases._table import Case, InvalidType, c, call, f, own
 
 
 def softmax_cross_entropy(x, t, normalize=True, class_weight=None, ignore_label=-1, reduce='mean',
-                          soft_target_loss='cross-entropy', **_):  # fmt: skip
+                          soft_target_loss='cross-entropy', label_smoothing=0, **_):  # fmt: skip
     logp = scipy.special.log_softmax(x, 1)
     if t.dtype.kind == 'f':
+        t = (1 - label_smoothing) * t + label_smoothing / x.shape[1]
         loss = -(t * logp).sum(1)
         if soft_target_loss == 'kl-divergence':
             loss += scipy.special.xlogy(t, t).sum(1)
         return loss if reduce == 'no' else loss.mean()
     counted = t != ignore_label
-    picked = np.take_along_axis(logp, np.expand_dims(np.where(counted, t, 0), 1), 1).squeeze(1)
-    loss = np.where(counted, -picked, 0)
     if class_weight is not None:
-        loss = loss * class_weight[np.where(counted, t, 0)]
+        logp = logp * class_weight.reshape(1, -1, *[1] * (x.ndim - 2))
+    picked = np.take_along_axis(logp, np.expand_dims(np.where(counted, t, 0), 1), 1).squeeze(1)
+    picked = (1 - label_smoothing) * picked + label_smoothing * logp.mean(1)
+    loss = np.where(counted, -picked, 0)
     if reduce == 'no':
         return loss
     return loss.sum() / max(counted.sum() if normalize else len(x), 1)
@@ -160,7 +162,8 @@ CASES = [
                 call(f(3, 4), c([0, 3, 0], 'int8'), ignore_label=0),
                 call(f(3, 4), c([-1, -1, -1], 'int32'))],
          attributes=[{'normalize': True, 'cache_score': True, 'class_weight': None,
-                      'ignore_label': -1, 'reduce': 'mean', 'soft_target_loss': 'cross-entropy'},
+                      'ignore_label': -1, 'reduce': 'mean', 'soft_target_loss': 'cross-entropy',
+                      'label_smoothing': 0.0},
                      {'normalize': False}, {'reduce': 'no'}, {}, {'cache_score': False, 'y': None},
                      {'ignore_label': 0}],
          big=call(f(300, 40), own('int32', 300, lo=0)),
@@ -190,6 +193,24 @@ CASES = [
                 call(f(3, 4), c(np.eye(3, 4)), soft_target_loss='kl-divergence'),
                 call(f(3, 4), _SOFT, soft_target_loss='kl-divergence', reduce='no')],
          bad=[(call(f(3, 4), f(3, 5)), InvalidType, 'shape')]),
+    Case('softmax_cross_entropy', ref=softmax_cross_entropy, **_SCE,
+         calls=[call(f(3, 4), _T, label_smoothing=0.1),
+                call(f(3, 4), _T, label_smoothing=1, normalize=False),
+                call(f(3, 4, 2), _T2, label_smoothing=0.3, reduce='no', cache_score=False),
+                call(f(3, 4), _FAR, label_smoothing=0.2, ignore_label=-100),
+                call(f(3, 40), _T, label_smoothing=0.2),
+                call(f(3, 4), _SOFT, label_smoothing=0.3),
+                call(f(3, 4), _SOFT, label_smoothing=0.3, soft_target_loss='kl-divergence')],
+         bad=[(call(f(3, 4), _T, label_smoothing=1.1), ValueError, '1.1'),
+              (call(f(3, 4), _T, label_smoothing=float('nan')), ValueError, 'nan'),
+              (call(f(3, 4), _SOFT, label_smoothing=-0.5), ValueError, '-0.5')]),
+    Case('softmax_cross_entropy', ref=softmax_cross_entropy, **_SCE, params=(2,),
+         calls=[call(f(3, 4), _T, class_weight=f(4, lo=0.5, hi=2), label_smoothing=0.1),
+                call(f(3, 4, 2), _T2, class_weight=f(4, lo=0.5, hi=2), label_smoothing=0.4,
+                     reduce='no'),
+                call(f(3, 4), _ABOVE, class_weight=f(4, lo=0.5, hi=2), label_smoothing=0.4,
+                     ignore_label=255)],
+         refuses=False),
     Case('mean_squared_error', ref=lambda x, y: np.mean((x - y) ** 2),
          calls=[call(f(3, 4), f(3, 4)), call(f(), f()), call(f(2, 0, 3), f(2, 0, 3))],
          cls='loss.mean_squared_error.MeanSquaredError', bad=_BAD),

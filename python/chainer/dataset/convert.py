@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as tp
 
 import chainerx
@@ -143,27 +144,56 @@ concat_examples = _FunctionConverter(_concat_examples)
 concat_examples.__name__ = 'concat_examples'
 
 
+_KINDS: tp.Final = np.ndarray, chainerx.ndarray, cuda.ndarray
+
+
 def _concat(arrays: tp.Any, padding: tp.Any, name: str) -> tp.Any:
-    kinds = np.ndarray, chainerx.ndarray, cuda.ndarray
-    if not isinstance(arrays[0], kinds):
+    """One array of the values of a column."""
+    try:
+        return _concat_alike(arrays, padding, name)
+    except AttributeError:
+        part = f' ({name})' if name else ''
+        for i, array in enumerate(arrays):
+            if isinstance(arrays[0], _KINDS) and not isinstance(array, _KINDS):
+                raise TypeError(
+                    f'concat_examples: example 0{part} is an array, example {i} is not: {array!r}'
+                ) from None
+        raise
+
+
+def _concat_alike(arrays: tp.Any, padding: tp.Any, name: str) -> tp.Any:
+    first = arrays[0]
+    if not isinstance(first, _KINDS):
+        if padding is None and type(first) in (int, float, bool):
+            with contextlib.suppress(ValueError):  # said below, by name
+                column = np.array(arrays)
+                if column.ndim == 1:
+                    return column
         arrays = [np.asarray(x) for x in arrays]
-    shape = arrays[0].shape
+        first = arrays[0]
+    if padding is None:
+        _check_shapes(arrays, first.shape, name)
+        if type(first) is np.ndarray:
+            return np.concatenate([array[None] for array in arrays])
+    device = backend.get_device_from_array(first)
+    with backend.using_device(device):
+        if padding is None:
+            return device.xp.stack(arrays)
+        largest = tuple(max(dims) for dims in zip(*(a.shape for a in arrays), strict=True))
+        result = device.xp.full((len(arrays), *largest), padding, dtype=first.dtype)
+        for i, array in enumerate(arrays):
+            result[(i, *(slice(n) for n in array.shape))] = array
+        return result
+
+
+def _check_shapes(arrays: tp.Any, shape: tuple[int, ...], name: str) -> None:
     for i, array in enumerate(arrays):
-        if array.shape != shape and padding is None:
+        if array.shape != shape:
             part = f' ({name})' if name else ''
             raise ValueError(
                 f'concat_examples: example 0{part} has shape {shape}, example {i} has '
                 f'{array.shape}; padding= fills them up'
             )
-    device = backend.get_device_from_array(arrays[0])
-    with backend.using_device(device):
-        if padding is None:
-            return device.xp.stack(arrays)
-        largest = tuple(max(dims) for dims in zip(*(a.shape for a in arrays), strict=True))
-        result = device.xp.full((len(arrays), *largest), padding, dtype=arrays[0].dtype)
-        for i, array in enumerate(arrays):
-            result[(i, *(slice(n) for n in array.shape))] = array
-        return result
 
 
 class ConcatWithAsyncTransfer:

@@ -31,12 +31,12 @@ class TupleDataset:
 
     def __getitem__(self, index: tp.Any) -> tp.Any:
         """An example, or a list of them for a slice, a list or an array of indices."""
-        if isinstance(index, list | np.ndarray):
+        if isinstance(index, (list, np.ndarray)):  # a union would be made anew each time
             return [self[i] for i in index]
-        parts = [dataset[index] for dataset in self._datasets]
+        parts = tuple([dataset[index] for dataset in self._datasets])
         if isinstance(index, slice):
             return [tuple(part[i] for part in parts) for i in range(len(parts[0]))]
-        return tuple(parts)
+        return parts
 
     def __len__(self) -> int:
         """The number of examples."""

@@ -37,13 +37,15 @@ class _FunctionConverter(Converter):
         self.__doc__ = function.__doc__
         self.__wrapped__ = function  # whose signature is shown
         self.__name__ = getattr(function, '__name__', type(self).__name__)
+        self.__module__ = getattr(function, '__module__', __name__)
+        self.__qualname__ = getattr(function, '__qualname__', self.__name__)
 
     def __call__(self, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
         return self._function(*args, **kwargs)
 
-    def __reduce__(self) -> tp.Any:
-        # The decorated name: the function itself is not what is found there.
-        return self.__name__ if self._function is _concat_examples else super().__reduce__()
+    def __reduce__(self) -> str:
+        # By name, under which the decorated function would not be found.
+        return self.__qualname__
 
 
 def converter() -> tp.Callable[[tp.Callable[..., tp.Any]], Converter]:
@@ -112,7 +114,11 @@ def _concat_examples(batch: tp.Any, device: tp.Any = None, padding: tp.Any = Non
         raise ValueError('concat_examples: batch is empty')
     first = batch[0]
     if isinstance(first, tuple):
-        paddings = padding if isinstance(padding, tuple) else [padding] * len(first)
+        paddings = padding if isinstance(padding, tuple) else (padding,) * len(first)
+        if len(paddings) != len(first):
+            raise ValueError(
+                f'concat_examples: {len(paddings)} values of padding for tuples of {len(first)}'
+            )
         for i, example in enumerate(batch):
             if not isinstance(example, tuple) or len(example) != len(first):
                 raise ValueError(
@@ -141,7 +147,7 @@ def concat_columns(column: tp.Any) -> tp.Any:
 
 
 concat_examples = _FunctionConverter(_concat_examples)
-concat_examples.__name__ = 'concat_examples'
+concat_examples.__name__ = concat_examples.__qualname__ = 'concat_examples'
 
 
 _KINDS: tp.Final = np.ndarray, chainerx.ndarray, cuda.ndarray
@@ -179,6 +185,11 @@ def _concat_alike(arrays: tp.Any, padding: tp.Any, name: str) -> tp.Any:
     with backend.using_device(device):
         if padding is None:
             return device.xp.stack(arrays)
+        if any(array.ndim != first.ndim for array in arrays):
+            raise ValueError(
+                f'concat_examples: padding fits no arrays of {sorted({a.ndim for a in arrays})} '
+                'dimensions together'
+            )
         largest = tuple(max(dims) for dims in zip(*(a.shape for a in arrays), strict=True))
         result = device.xp.full((len(arrays), *largest), padding, dtype=first.dtype)
         for i, array in enumerate(arrays):

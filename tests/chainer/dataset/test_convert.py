@@ -1,5 +1,9 @@
 """Converters: arrays of minibatches, and copies beside computation."""
 
+import copy
+import pickle
+import sys
+
 import chainerx
 import numpy as np
 import pytest
@@ -46,3 +50,22 @@ def test_examples_that_do_not_fit():
                 dataset.concat_examples([np.arange(2), other], padding=padding)
     with pytest.raises(ValueError, match=r'example 0 \(1\) has shape \(2,\), example 1 has \(3,\)'):
         dataset.concat_examples([(0, np.arange(2)), (0, np.arange(3))])
+    with pytest.raises(ValueError, match='2 values of padding for tuples of 1'):
+        dataset.concat_examples([(np.arange(2),)], padding=(0, 0))
+    with pytest.raises(ValueError, match=r'\[1, 2\] dimensions'):
+        dataset.concat_examples([np.arange(2), np.zeros((1, 2))], padding=0)
+
+
+@dataset.converter()
+def as_it_is(batch, device):
+    return batch
+
+
+def test_converters_are_pickled_by_name():
+    for converter in (dataset.concat_examples, as_it_is):
+        module = sys.modules.setdefault(converter.__module__, sys.modules[__name__])
+        assert getattr(module, converter.__name__) is converter
+        assert pickle.loads(pickle.dumps(converter)) is converter
+        assert copy.deepcopy(converter) is converter
+    with pytest.raises((pickle.PicklingError, AttributeError)):
+        pickle.dumps(dataset.converter()(lambda batch, device: batch))

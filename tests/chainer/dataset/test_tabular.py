@@ -95,6 +95,7 @@ def test_functions_need_a_key_and_a_size():
         ([True, False, False, True, False], {'x': [0, 3], 'y': [10, 13]}),
         ((slice(3, None), 'y'), [13, 14]),
         ((slice(3, None), 1), [13, 14]),
+        ((slice(3, None), np.int64(1)), [13, 14]),
         (([4], ('y', 'x')), {'y': [14], 'x': [4]}),
         ((slice(3, None), ()), {}),
     ],
@@ -108,6 +109,7 @@ def test_slice(index, expected):
     [
         (0, TypeError),
         ([5], IndexError),
+        ([1.5], TypeError),
         ([-6], IndexError),
         ([True], ValueError),
         ((slice(None), 'w'), KeyError),
@@ -177,6 +179,8 @@ def test_transform(batch):
     assert named.mode is dict
     assert named[1] == {'s': 12, 'd': 10}
     assert list(pair.transform('t', lambda s, d: s * d).fetch()) == [100, 120, 140, 160, 180]
+    with pytest.raises(ValueError, match='unique'):
+        apply(('s', 's'), max)
     for wrong, text in (
         (lambda x, y: (x,), '1 values'),
         (lambda x, y: {'s': x}, 'missing'),

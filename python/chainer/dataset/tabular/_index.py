@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import typing as tp
 
 import numpy as np
@@ -21,10 +22,10 @@ def to_rows(index: tp.Any, size: int) -> list[int] | slice:
             raise ValueError(f'{len(index)} booleans cannot choose among {size} rows')
         return [i for i, chosen in enumerate(index) if chosen]
     rows = []
-    for i in index:
+    for i in map(operator.index, index):
         if not -size <= i < size:
             raise IndexError(f'index {i} is outside of {size} rows')
-        rows.append(int(i) + size if i < 0 else int(i))
+        rows.append(i + size if i < 0 else i)
     return rows
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import typing as tp
 
+import numpy as np
+
 from chainer.dataset import dataset_mixin
 from chainer.dataset.convert import concat_columns
 from chainer.dataset.tabular import _index
@@ -255,7 +257,7 @@ class _Slice(View):
         super().__init__(dataset)
         self._size = len(dataset)
         self._rows = _index.to_rows(rows, self._size)
-        self._single = isinstance(keys, str | int)
+        self._single = isinstance(keys, str | int | np.integer)
         self._places: tuple[int, ...] | None = None
         if keys is not None:
             self._places = _index.to_keys([keys] if self._single else keys, dataset.keys)
@@ -361,6 +363,8 @@ class _Computed(View):
         super().__init__(dataset)
         self._keys = (keys,) if isinstance(keys, str) else tuple(keys)
         self._single = isinstance(keys, str)
+        if len(set(self._keys)) < len(self._keys):
+            raise ValueError(f'transform: keys must be unique: {self._keys}')
         self._function = function
         self._mode: tp.Any = _unknown
 

@@ -5,11 +5,15 @@ import gc
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[1]
+
+# A shell's background jobs ignore Ctrl-C, which some tests send.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope='module', autouse=True)

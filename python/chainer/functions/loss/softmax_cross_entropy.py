@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import typing as tp
 
 import chainerx
@@ -87,6 +88,7 @@ class SoftmaxCrossEntropy(BuiltinFunction):
         return loss, x.as_grad_stopped()
 
 
+_NO_SMOOTHING = 0.0  # the very object that is the default
 _CHECKED = ('class_weight', 'reduce', 'soft_target_loss', 'label_smoothing')
 
 
@@ -148,6 +150,10 @@ def _check_options(
     class_weight: tp.Any, reduce: str, soft_target_loss: str, label_smoothing: float
 ) -> None:
     check_reduce('softmax_cross_entropy', reduce)
+    if not isinstance(label_smoothing, numbers.Real):
+        raise TypeError(
+            f'softmax_cross_entropy: label_smoothing is {label_smoothing!r}, expected a number'
+        )
     if not 0 <= label_smoothing <= 1:
         raise ValueError(
             f'softmax_cross_entropy: label_smoothing is {label_smoothing!r}, expected 0 to 1'
@@ -181,7 +187,7 @@ def softmax_cross_entropy(
     reduce: str = 'mean',
     enable_double_backprop: bool = False,
     soft_target_loss: str = 'cross-entropy',
-    label_smoothing: float = 0.0,
+    label_smoothing: float = _NO_SMOOTHING,
 ) -> variable.Variable:
     """The cross entropy of ``softmax(x, axis=1)`` and labels.
 
@@ -210,12 +216,13 @@ def softmax_cross_entropy(
         IndexError: If a label is out of range (in debug mode: ValueError).
         ValueError: For an unknown ``reduce`` or ``soft_target_loss``, a bad ``class_weight``, or
             a ``label_smoothing`` that is not from 0 to 1.
+        TypeError: If ``label_smoothing`` is no number.
     """
     if (
         class_weight is not None
         or reduce != 'mean'
         or soft_target_loss != 'cross-entropy'
-        or label_smoothing != 0
+        or label_smoothing is not _NO_SMOOTHING
     ):
         _check_options(class_weight, reduce, soft_target_loss, label_smoothing)
     return SoftmaxCrossEntropy.call(

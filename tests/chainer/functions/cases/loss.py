@@ -203,6 +203,7 @@ CASES = [
                 call(f(3, 4), _SOFT, label_smoothing=0.3, soft_target_loss='kl-divergence')],
          bad=[(call(f(3, 4), _T, label_smoothing=1.1), ValueError, '1.1'),
               (call(f(3, 4), _T, label_smoothing=float('nan')), ValueError, 'nan'),
+              (call(f(3, 4), _T, label_smoothing=None), TypeError, 'label_smoothing is None'),
               (call(f(3, 4), _SOFT, label_smoothing=-0.5), ValueError, '-0.5')]),
     Case('softmax_cross_entropy', ref=softmax_cross_entropy, **_SCE, params=(2,),
          calls=[call(f(3, 4), _T, class_weight=f(4, lo=0.5, hi=2), label_smoothing=0.1),

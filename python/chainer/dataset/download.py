@@ -8,9 +8,7 @@ import os
 import sys
 import tempfile
 import typing as tp
-import urllib.error
 import urllib.parse
-import urllib.request
 
 from chainerx._files import replaced
 
@@ -160,6 +158,9 @@ def _download(urls: tp.Sequence[str], md5: str | None = None, place: str | None 
 
 def _transfer(url: str, part: str) -> None:
     """Downloads to a file, from where an earlier attempt ended."""
+    import urllib.error  # with encryption, longer to import than all of chainer.dataset
+    import urllib.request
+
     begin = os.path.getsize(part) if os.path.exists(part) and os.path.exists(part + '.tag') else 0
     headers = {'User-Agent': 'chainer'}
     if begin:

@@ -11,7 +11,6 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 import numpy as np
-from _digits import load_data
 from _programs import finish, parse_args, run_batches, save_digits, to_numpy
 
 
@@ -94,13 +93,14 @@ def judge(x, t, drawn):
 
 def main():
     args = parse_args(__doc__, epochs=12, batch_size=48)
-    x, t, *_ = load_data()
+    images, t = chainer.dataset.concat_examples(chainer.datasets.get_digits()[0])
+    x = images.reshape(-1, 64)
     gen, dis = Generator().to_device(args.device), Discriminator().to_device(args.device)
     gen_optimizer, dis_optimizer = make_optimizer(gen), make_optimizer(dis)
     reporter = chainer.Reporter()
     reporter.add_observer('dis', dis)
     reporter.add_observer('gen', gen)
-    images = gen.device.send(x.reshape(-1, 1, 8, 8))
+    images = gen.device.send(images)
 
     def step(batch):
         y_real = dis(images[batch])

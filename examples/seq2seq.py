@@ -101,7 +101,7 @@ def embed_all(embed, xs):
 
 
 def main():
-    args = parse_args(__doc__, epochs=6, batch_size=64)
+    args = parse_args(__doc__, epochs=4, batch_size=64)
     sources, targets = draw(3000, np.random.RandomState(1))
     model = Seq2Seq(64).to_device(args.device)
     optimizer = chainer.optimizers.Adam(3e-3).setup(model)

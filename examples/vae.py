@@ -12,7 +12,6 @@ import chainer.distributions as D
 import chainer.functions as F
 import chainer.links as L
 import numpy as np
-from _digits import load_data
 from _programs import finish, parse_args, run_batches, save_digits, to_numpy
 
 
@@ -75,7 +74,8 @@ class VAE(chainer.Chain):
 def main():
     options = [('--latent', {'type': int, 'default': 6, 'help': 'numbers that make a digit'})]
     args = parse_args(__doc__, epochs=40, batch_size=32, more=options)
-    x_train, _, x_test, _ = ((a > 0.4).astype(np.float32) for a in load_data())
+    digits = chainer.datasets.get_digits(withlabel=False, ndim=1)
+    x_train, x_test = ((part > 0.4).astype(np.float32) for part in digits)
     model = VAE(args.latent).to_device(args.device)
     optimizer = chainer.optimizers.Adam(3e-3).setup(model)
     x_train, x_test = model.device.send(x_train), model.device.send(x_test)

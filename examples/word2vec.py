@@ -70,7 +70,7 @@ def make_loss(kind, counts):
 
 def main():
     kinds = {'choices': ['ns', 'hsm'], 'default': 'ns', 'help': 'negative sampling or a tree'}
-    args = parse_args(__doc__, epochs=12, batch_size=256, more=[('--out-type', kinds)])
+    args = parse_args(__doc__, epochs=8, batch_size=256, more=[('--out-type', kinds)])
     names, ids, counts = load_words()
     model = SkipGram(len(names), N_UNITS, make_loss(args.out_type, counts)).to_device(args.device)
     optimizer = chainer.optimizers.Adam(5e-3).setup(model)

@@ -106,11 +106,12 @@ def differing(name1, name2):
 
 
 # Rows are summed by the lanes of a batch; of convolutions, the products with padding that a tile of
-# some width leaves out.
+# some width leaves out; of transforms, the rows that fill lanes.
 BY_LANES = {
     *('softmax', 'log_softmax', 'softmax_cross_entropy'),
     *('batch_norm', 'group_norm', 'instance_norm', 'layer_norm', 'rms_norm'),
     *('conv', 'conv_transpose'),
+    *('fft.rfft2', 'fft.rfftn'),
 }
 # What has no polynomial in it needs no fused multiply-add either.
 PLAIN = """

@@ -3,6 +3,7 @@
 
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/bitwise.h"
+#include "chainerx/ops/complex_parts.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/rounding.h"
 
@@ -10,6 +11,7 @@ namespace chainerx {
 
 inline Array Abs(const Array& x) { return Absolute(x); }
 inline Array BitwiseNot(const Array& x) { return Invert(x); }
+inline Array Conjugate(const Array& x) { return Conj(x); }
 inline Array Fix(const Array& x) { return Trunc(x); }
 inline Array Max(const Array& x, const OptionalAxes& axes = std::nullopt, bool keepdims = false) {
     return AMax(x, axes, keepdims);

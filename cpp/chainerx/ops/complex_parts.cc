@@ -69,7 +69,7 @@ Array MakeComplex(const Array& real, const Array& imag) {
 }
 
 Array Conj(const Array& x) {
-    if (!IsComplex(x.dtype())) return MakeView(x);
+    if (!IsComplex(x.dtype())) return Copy(x);
     const Array source = internal::Detached(x);
     Array y = EmptyUnchecked(x.shape(), x.dtype(), x.device());
     CallOn<kernels::AsType>(y.device(), PartView(source, 0), PartView(y, 0));

@@ -13,7 +13,7 @@ namespace chainerx {
 // imaginary one an array of zeros.
 CX_API Array Real(const Array& x);
 CX_API Array Imag(const Array& x);
-// A copy; of real arrays, a view.
+// A copy, of real arrays too.
 CX_API Array Conj(const Array& x);
 // Of real floats of one shape and dtype, 32 or 64 bits.
 CX_API Array MakeComplex(const Array& real, const Array& imag);

@@ -190,8 +190,7 @@ CX_ROUTINE(imag, "x: ndarray) -> ndarray",
 CX_ROUTINE(conj, "x: ndarray) -> ndarray",
            "Numbers with the opposite imaginary part.\n\n"
            "Args:\n    x (ndarray): Any shape and dtype.\n"
-           "Returns:\n    ndarray: A copy; a view if ``x`` is not complex. Differentiable, any "
-           "order.\n"
+           "Returns:\n    ndarray: A copy. Differentiable, any order.\n"
            "Note:\n    The gradient of a complex number a + bi is dL/da - i dL/db.") {
     return Wrap(Conj(ToArray("conj", "x", a[0])));
 }

@@ -1261,7 +1261,7 @@ def conj(x: ndarray) -> ndarray:
     Args:
         x (ndarray): Any shape and dtype.
     Returns:
-        ndarray: A copy; a view if ``x`` is not complex. Differentiable, any order.
+        ndarray: A copy. Differentiable, any order.
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import random
 import signal
@@ -130,16 +131,20 @@ def _pack(
     data = pickle.dumps(examples, protocol=5, buffer_callback=pickles.append)
     buffers = [buffer.raw() for buffer in pickles]
     total = sum(align(buffer.nbytes) for buffer in buffers)
-    if total < _LEAST_SHARED or (most is not None and total > most * len(examples)):
+    may_share = total >= _LEAST_SHARED and (most is None or total <= most * len(examples))
+    memory, name = memories.get(task.slot), None
+    if may_share and (memory is None or memory.size < total):
+        # Some more than is needed: the next ones may be a little larger.
+        new = _new_memory(total * 5 // 4)
+        may_share = new is not None
+        if new is not None:
+            if memory is not None:
+                memory.close()
+            memory = memories[task.slot] = new
+            name = memory.name
+    if memory is None or not may_share:
         inline = [bytes(buffer) for buffer in buffers]
         return Answer(task.number, task.slot, None, None, data, inline, None, -1, '')
-    memory, name = memories.get(task.slot), None
-    if memory is None or memory.size < total:
-        if memory is not None:
-            memory.close()
-        # Some more than is needed: the next ones may be a little larger.
-        memory = memories[task.slot] = shared_memory.SharedMemory(create=True, size=total * 5 // 4)
-        name = memory.name
     shared: tp.Any = memory.buf
     at = 0
     for buffer in buffers:
@@ -147,3 +152,21 @@ def _pack(
         at = align(at + buffer.nbytes)
     sizes = [buffer.nbytes for buffer in buffers]
     return Answer(task.number, task.slot, name, sizes, data, [], None, -1, '')
+
+
+def _new_memory(size: int) -> shared_memory.SharedMemory | None:
+    """Shared memory; None if the system has none left, as in containers with little of it."""
+    try:
+        memory = shared_memory.SharedMemory(create=True, size=size)
+    except OSError:
+        return None
+    try:
+        # Else what is not there would end the process when it is written to.
+        os.posix_fallocate(memory._fd, 0, size)  # type: ignore[attr-defined]
+    except AttributeError:
+        pass  # no such call on this system
+    except OSError:
+        memory.close()
+        memory.unlink()
+        return None
+    return memory

@@ -2,6 +2,7 @@
 
 import collections
 import copy
+import errno
 import gc
 import itertools
 import os
@@ -15,6 +16,7 @@ import chainer
 import numpy as np
 import pytest
 from chainer import iterators, serializers
+from chainer.iterators import _worker
 
 MAKERS = {
     'serial': lambda *args, **kwargs: iterators.SerialIterator(*args, **kwargs),
@@ -282,6 +284,21 @@ def test_arrays_arrive_whole(shared_mem):
         for example in kept[0]:
             example['large'] += 1  # one's own memory
             example['others'][3][...] = 0
+
+
+def fail(*args, **kwargs):
+    raise OSError(errno.ENOSPC, 'full')
+
+
+@pytest.mark.parametrize('call', ['SharedMemory', 'posix_fallocate'])
+def test_without_shared_memory(call, monkeypatch):
+    """Arrays go through the pipe where the system has no such memory left."""
+    owner = _worker.shared_memory if call == 'SharedMemory' else os
+    monkeypatch.setattr(owner, call, fail)
+    dataset = Arrays()
+    with multiprocess(dataset, 4, shuffle=False) as iterator:
+        for k in range(3):
+            assert same(iterator.next(), [dataset[(4 * k + j) % 6] for j in range(4)])
 
 
 class Drawn(chainer.dataset.DatasetMixin):

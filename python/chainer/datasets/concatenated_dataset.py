@@ -7,6 +7,7 @@ import itertools
 import typing as tp
 
 from chainer.dataset import DatasetMixin
+from chainer.datasets._indices import from_start
 
 
 class ConcatenatedDataset(DatasetMixin):
@@ -32,10 +33,7 @@ class ConcatenatedDataset(DatasetMixin):
         Raises:
             IndexError: If it is outside.
         """
+        i = from_start(self, i)
         ends = list(itertools.accumulate(len(dataset) for dataset in self._datasets))
-        n = ends[-1] if ends else 0
-        if not -n <= i < n:
-            raise IndexError(f'ConcatenatedDataset: index {i} is out of range for {n} examples')
-        i = int(i) % n
         k = bisect.bisect_right(ends, i)
         return self._datasets[k][i - (ends[k - 1] if k else 0)]

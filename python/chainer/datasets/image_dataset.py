@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import bisect
+import functools
 import io
-import itertools
 import os
-import threading
 import typing as tp
 import zipfile
 
@@ -14,6 +12,9 @@ import numpy as np
 
 import chainer
 from chainer.dataset import DatasetMixin
+from chainer.datasets._indices import from_start
+from chainer.datasets._opened import Opened
+from chainer.datasets.concatenated_dataset import ConcatenatedDataset
 
 
 def read_image(file: tp.Any, dtype: tp.Any, name: str) -> np.ndarray:
@@ -148,52 +149,38 @@ class LabeledImageDataset(DatasetMixin):
 
 
 class _Archive:
-    """An archive of images, which each process opens for itself."""
+    """An archive of images."""
 
     def __init__(self, path: str) -> None:
-        self.path = path
-        self._open()
-
-    def _open(self) -> None:
-        self._zip = zipfile.ZipFile(self.path)
-        self._lock = threading.Lock()
-        self._pid = os.getpid()
+        self._path = path
+        self._zip = Opened(functools.partial(zipfile.ZipFile, path))
 
     def names(self) -> list[str]:
-        return [info.filename for info in self._zip.infolist() if not info.is_dir()]
+        with self._zip.use() as archive:
+            return [info.filename for info in archive.infolist() if not info.is_dir()]
 
     def read(self, name: str, dtype: tp.Any) -> np.ndarray:
-        if self._pid != os.getpid():
-            self._open()
-        with self._lock:
-            data = self._zip.read(name)
-        return read_image(io.BytesIO(data), dtype, f'{name!r} in {self.path!r}')
-
-    def __getstate__(self) -> str:
-        return self.path
-
-    def __setstate__(self, path: str) -> None:
-        self.path = path
-        self._open()
+        with self._zip.use() as archive:
+            data = archive.read(name)
+        return read_image(io.BytesIO(data), dtype, f'{name!r} in {self._path!r}')
 
 
-class MultiZippedImageDataset(DatasetMixin):
-    """The images in several zip archives.
+class ZippedImageDataset(DatasetMixin):
+    """The images in a zip archive.
 
     Args:
-        zipfilenames (list of str): The archives.
+        zipfilename (str): The archive.
         dtype (dtype): Of the arrays; None for ``chainer.config.dtype``.
     """
 
-    def __init__(self, zipfilenames: tp.Sequence[str], dtype: tp.Any = None) -> None:
-        self._archives = [_Archive(path) for path in zipfilenames]
-        self._names = [archive.names() for archive in self._archives]
-        self._ends = list(itertools.accumulate(len(names) for names in self._names))
+    def __init__(self, zipfilename: str, dtype: tp.Any = None) -> None:
+        self._archive = _Archive(zipfilename)
+        self._names = self._archive.names()
         self._dtype = chainer.get_dtype(dtype)
 
     def __len__(self) -> int:
         """The number of images."""
-        return self._ends[-1] if self._ends else 0
+        return len(self._names)
 
     def get_example(self, i: int) -> np.ndarray:
         """Reads an image.
@@ -204,25 +191,19 @@ class MultiZippedImageDataset(DatasetMixin):
         Raises:
             IndexError: If it is outside.
         """
-        n = len(self)
-        if not -n <= i < n:
-            raise IndexError(f'{type(self).__name__}: index {i} is out of range for {n} images')
-        i = int(i) % n
-        k = bisect.bisect_right(self._ends, i)
-        name = self._names[k][i - (self._ends[k - 1] if k else 0)]
-        return self._archives[k].read(name, self._dtype)
+        return self._archive.read(self._names[from_start(self, i)], self._dtype)
 
 
-class ZippedImageDataset(MultiZippedImageDataset):
-    """The images in a zip archive.
+class MultiZippedImageDataset(ConcatenatedDataset):
+    """The images in several zip archives.
 
     Args:
-        zipfilename (str): The archive.
+        zipfilenames (list of str): The archives.
         dtype (dtype): Of the arrays; None for ``chainer.config.dtype``.
     """
 
-    def __init__(self, zipfilename: str, dtype: tp.Any = None) -> None:
-        super().__init__([zipfilename], dtype)
+    def __init__(self, zipfilenames: tp.Sequence[str], dtype: tp.Any = None) -> None:
+        super().__init__(*(ZippedImageDataset(path, dtype) for path in zipfilenames))
 
 
 class LabeledZippedImageDataset(DatasetMixin):

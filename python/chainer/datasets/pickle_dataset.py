@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import pickle
-import threading
 import typing as tp
 
 from chainer.dataset import DatasetMixin
+from chainer.datasets._indices import from_start
+from chainer.datasets._opened import Opened
 
 
 class PickleDatasetWriter:
@@ -56,9 +58,9 @@ class PickleDataset(DatasetMixin):
     """
 
     def __init__(self, reader: tp.Any) -> None:
-        self._reader = reader
-        self._lock = threading.Lock()
-        self._pid = os.getpid()
+        name = getattr(reader, 'name', None)
+        opener = functools.partial(open, name, 'rb') if isinstance(name, str) else None
+        self._file = Opened(opener, reader)
         self._begins = []
         reader.seek(0, os.SEEK_END)
         end = reader.tell()
@@ -67,13 +69,9 @@ class PickleDataset(DatasetMixin):
             self._begins.append(begin)
             pickle.load(reader)
 
-    def _open(self, name: str) -> None:
-        self._reader = open(name, 'rb')  # noqa: SIM115
-        self._lock, self._pid = threading.Lock(), os.getpid()
-
     def close(self) -> None:
         """Closes the file."""
-        self._reader.close()
+        self._file.close()
 
     def __len__(self) -> int:
         """The number of examples."""
@@ -88,27 +86,10 @@ class PickleDataset(DatasetMixin):
         Raises:
             IndexError: If it is outside.
         """
-        n = len(self._begins)
-        if not -n <= i < n:
-            raise IndexError(f'PickleDataset: index {i} is out of range for {n} examples')
-        name = getattr(self._reader, 'name', None)
-        if self._pid != os.getpid() and isinstance(name, str):
-            # A forked process would move its parent's place in the file.
-            self._open(name)
-        with self._lock:
-            self._reader.seek(self._begins[i])
-            return pickle.load(self._reader)
-
-    def __getstate__(self) -> dict[str, tp.Any]:
-        """What another process needs: the name of the file."""
-        if not isinstance(getattr(self._reader, 'name', None), str):
-            raise TypeError('PickleDataset: only that of a file with a name can be pickled')
-        return {'name': self._reader.name, 'begins': self._begins}
-
-    def __setstate__(self, state: dict[str, tp.Any]) -> None:
-        """Opens the file anew."""
-        self._begins = state['begins']
-        self._open(state['name'])
+        begin = self._begins[from_start(self, i)]
+        with self._file.use() as reader:
+            reader.seek(begin)
+            return pickle.load(reader)
 
     def __enter__(self) -> tp.Self:
         return self

@@ -9,6 +9,7 @@ import typing as tp
 import numpy as np
 
 from chainer.dataset import DatasetMixin
+from chainer.datasets._indices import from_start
 
 
 class SubDataset(DatasetMixin):
@@ -52,10 +53,7 @@ class SubDataset(DatasetMixin):
         Raises:
             IndexError: If it is outside.
         """
-        n = len(self)
-        if not -n <= i < n:
-            raise IndexError(f'SubDataset: index {i} is out of range for {n} examples')
-        at = self._start + i if i >= 0 else self._finish + i
+        at = self._start + from_start(self, i)
         return self._dataset[at if self._order is None else self._order[at]]
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
-import threading
 import typing as tp
 
 from chainer.dataset import DatasetMixin
+from chainer.datasets._indices import from_start
+from chainer.datasets._opened import Opened
 
 
 class TextDataset(DatasetMixin):
@@ -48,54 +51,17 @@ class TextDataset(DatasetMixin):
                     f'TextDataset: {name} has {len(value)} items for {len(paths)} files'
                 )
             options[name] = list(value)
-        self._how = [
+        how = [
             {'file': path, **{name: values[i] for name, values in options.items()}}
             for i, path in enumerate(paths)
         ]
-        self._open()
+        self._files = Opened(functools.partial(_OpenFiles, how))
         try:
-            self._begins = self._scan(filter_func)
+            with self._files.use() as opened:
+                self._begins = _scan(opened.files, paths, filter_func)
         except BaseException:
             self.close()
             raise
-
-    def _open(self) -> None:
-        self._files: list[tp.Any] = []
-        try:
-            for how in self._how:
-                self._files.append(open(**how))  # noqa: SIM115
-        except BaseException:
-            self.close()
-            raise
-        self._lock = threading.Lock()
-        self._pid = os.getpid()
-
-    def _scan(self, filter_func: tp.Callable[..., bool] | None) -> list[tuple[int, ...]]:
-        begins: list[tuple[int, ...]] = []
-        while True:
-            begin = tuple(file.tell() for file in self._files)
-            lines = tuple(file.readline() for file in self._files)
-            if not any(lines):
-                return begins
-            if not all(lines):
-                short = self._how[lines.index('')]['file']
-                raise ValueError(
-                    f'TextDataset: the numbers of lines differ: {os.fspath(short)!r} has '
-                    f'{len(begins)}'
-                    + (' lines that pass filter_func' if filter_func is not None else '')
-                    + ', another file has more'
-                )
-            if filter_func is None or filter_func(*lines):
-                begins.append(begin)
-
-    def __getstate__(self) -> dict[str, tp.Any]:
-        """Without the open files, so that other processes can have the dataset, too."""
-        return {k: v for k, v in self.__dict__.items() if k not in ('_files', '_lock', '_pid')}
-
-    def __setstate__(self, state: dict[str, tp.Any]) -> None:
-        """Opens the files anew."""
-        self.__dict__.update(state)
-        self._open()
 
     def __len__(self) -> int:
         """The number of examples."""
@@ -103,8 +69,7 @@ class TextDataset(DatasetMixin):
 
     def close(self) -> None:
         """Closes the files."""
-        for file in self._files:
-            file.close()
+        self._files.close()
 
     def get_example(self, i: int) -> tp.Any:
         """A line, or a tuple of one of each file.
@@ -115,14 +80,44 @@ class TextDataset(DatasetMixin):
         Raises:
             IndexError: If it is outside.
         """
-        n = len(self._begins)
-        if not -n <= i < n:
-            raise IndexError(f'TextDataset: index {i} is out of range for {n} examples')
-        if self._pid != os.getpid():
-            self._open()  # a forked process would move its parent's place in the file
-        with self._lock:
-            lines = []
-            for file, begin in zip(self._files, self._begins[i], strict=True):
+        begins = self._begins[from_start(self, i)]
+        lines = []
+        with self._files.use() as opened:
+            for file, begin in zip(opened.files, begins, strict=True):
                 file.seek(begin)
                 lines.append(file.readline())
         return lines[0] if self._is_single else tuple(lines)
+
+
+class _OpenFiles:
+    """Several files at once: all of them, or none."""
+
+    def __init__(self, how: list[dict[str, tp.Any]]) -> None:
+        with contextlib.ExitStack() as stack:
+            self.files = [stack.enter_context(open(**arguments)) for arguments in how]
+            self._stack = stack.pop_all()
+
+    def close(self) -> None:
+        self._stack.close()
+
+
+def _scan(
+    files: list[tp.Any], paths: list[tp.Any], filter_func: tp.Callable[..., bool] | None
+) -> list[tuple[int, ...]]:
+    """Where lines begin."""
+    begins: list[tuple[int, ...]] = []
+    while True:
+        begin = tuple(file.tell() for file in files)
+        lines = tuple(file.readline() for file in files)
+        if not any(lines):
+            return begins
+        if not all(lines):
+            short = paths[lines.index('')]
+            raise ValueError(
+                f'TextDataset: the numbers of lines differ: {os.fspath(short)!r} has '
+                f'{len(begins)}'
+                + (' lines that pass filter_func' if filter_func is not None else '')
+                + ', another file has more'
+            )
+        if filter_func is None or filter_func(*lines):
+            begins.append(begin)

@@ -248,7 +248,7 @@ class MultiprocessIterator(EpochIterator):
 
     def _fill(self) -> _Batch:
         """Gives the tasks of what is needed now and, as far as they are known, of what follows."""
-        if self._batches and not _is_same(self._batches[0].here, self._place):
+        if self._batches and not self._batches[0].here.is_same(self._place):
             self._drop()
         self._start()
         place = self._batches[-1].after if self._batches else self._place
@@ -360,7 +360,3 @@ def _count_cpus() -> int:
     if hasattr(os, 'sched_getaffinity'):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _is_same(x: Place, y: Place) -> bool:
-    return x[:4] == y[:4] and x.order is y.order

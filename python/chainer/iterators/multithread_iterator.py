@@ -80,7 +80,7 @@ class MultithreadIterator(EpochIterator):
         here = self._place
         if self._is_over(here):
             raise StopIteration
-        if self._ahead is None or not _is_same(self._ahead[0], here):
+        if self._ahead is None or not self._ahead[0].is_same(here):
             self._drop()
             self._ahead = self._start(here)
         _, futures, after = self._ahead
@@ -108,7 +108,3 @@ class MultithreadIterator(EpochIterator):
             for future in self._ahead[1]:
                 future.cancel()
             self._ahead = None
-
-
-def _is_same(x: Place, y: Place) -> bool:
-    return x[:4] == y[:4] and x.order is y.order

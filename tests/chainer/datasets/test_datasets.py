@@ -54,6 +54,8 @@ def test_examples(name):
     for outside in (n, -n - 1):
         with pytest.raises(IndexError):
             dataset[outside]
+    with pytest.raises(TypeError):
+        dataset[0.0]
 
 
 def test_folds():

@@ -1,0 +1,52 @@
+"""Files that stay open between examples."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import typing as tp
+
+
+class Opened:
+    """What a function opens; opened anew in each process that uses it.
+
+    A forked process that used what its parent has opened would move its parent's place in the file.
+    Threads use it one at a time.
+
+    Args:
+        opener (callable): Opens it; None if it can't be opened again. Pickled with this.
+        opened: What it has opened already.
+    """
+
+    def __init__(self, opener: tp.Callable[[], tp.Any] | None, opened: tp.Any = None) -> None:
+        self._opener = opener
+        self._set(opened)
+
+    def _set(self, opened: tp.Any) -> None:
+        if opened is None and self._opener is not None:
+            opened = self._opener()
+        self._opened = opened
+        self._lock = threading.Lock()
+        self._pid = os.getpid()
+
+    @contextlib.contextmanager
+    def use(self) -> tp.Iterator[tp.Any]:
+        """What is open, for one thread."""
+        if self._pid != os.getpid() and self._opener is not None:
+            self._set(None)
+        with self._lock:
+            yield self._opened
+
+    def close(self) -> None:
+        """Closes it."""
+        self._opened.close()
+
+    def __getstate__(self) -> tp.Any:
+        if self._opener is None:
+            raise TypeError('only what has a path can be pickled, for it is opened anew')
+        return self._opener
+
+    def __setstate__(self, opener: tp.Any) -> None:
+        self._opener = opener
+        self._set(None)

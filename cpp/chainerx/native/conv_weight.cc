@@ -289,13 +289,14 @@ class SeenPacker {
     GatherPiece pieces_[2 * kMostTaps];
 };
 
-// Into how many parts the sum over all positions is cut: where there are few panels of columns,
-// threads would have too little else to share. By the shape alone, for the bits depend on it.
-int64_t CountSums(int64_t n_panels, int64_t n_depths, int64_t gw_size) {
-    constexpr int64_t kFewPanels = 8;
+// Into how many parts the sum over all positions is cut: where there are few columns, threads would
+// have too little else to share. By the shape alone, not by tiles, for the bits depend on it. Each
+// part has its own sum, which is to be small beside what it takes to compute it.
+int64_t CountSums(int64_t n_columns, int64_t n_depths, int64_t gw_size) {
+    constexpr int64_t kFewColumns = 256;
     constexpr int64_t kLeastDepths = 16;
     constexpr int64_t kMostSize = 1 << 17;
-    if (n_panels > kFewPanels || gw_size > kMostSize) return 1;
+    if (n_columns > kFewColumns || gw_size > kMostSize) return 1;
     return std::clamp<int64_t>(n_depths / kLeastDepths, 1, 8);
 }
 
@@ -354,7 +355,7 @@ void RunWeightConv(const WeightConv<T>& conv) {
                         static_cast<double>(conv.batch * positions);
     constexpr double kLeast = 0x1p19;  // 10 us
     const int64_t size = conv.groups * conv.outs * n_columns;
-    const int64_t n_sums = CountSums(conv.groups * n_panels, grad.n_depths(), size);
+    const int64_t n_sums = CountSums(conv.groups * n_columns, grad.n_depths(), size);
     const int64_t wanted = std::min(static_cast<int64_t>(std::min(work / kLeast, 0x1p20)),
                                     int64_t{GetNumThreads()} * 4);
     const int64_t n_blocks =

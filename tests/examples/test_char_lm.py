@@ -10,6 +10,7 @@ import pytest
 SCRIPT = pathlib.Path(__file__).parents[2] / 'examples' / 'char_lm.py'
 
 
+@pytest.mark.score
 @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
 def test_reaches_its_score(device):
     command = [sys.executable, str(SCRIPT), '--device', device]

@@ -32,6 +32,7 @@ def losses(done):
     return [float(loss) for loss in first[1].split(', ')]
 
 
+@pytest.mark.score
 @pytest.mark.parametrize('name', PICTURES)
 def test_reaches_its_score_and_draws(name, tmp_path):
     done = run(name, '--out', tmp_path / 'out')
@@ -45,6 +46,7 @@ def test_reaches_its_score_and_draws(name, tmp_path):
     assert re.search(r'below the -?[\d.]+ that it must reach', short.stderr)
 
 
+@pytest.mark.score
 def test_a_tree_instead_of_samples():
     assert reached(run('word2vec', '--out-type', 'hsm', '--device=-1', '--no-plots'))[1] == '@numpy'
 

@@ -26,6 +26,7 @@ def run(*arguments):
     return subprocess.run(command(*arguments), capture_output=True, text=True, check=False)
 
 
+@pytest.mark.score
 def test_reaches_its_accuracy(tmp_path):
     done = run('--out', tmp_path)
     assert done.returncode == 0, done.stderr
@@ -54,6 +55,7 @@ def result_of(folder):
     return newest.name, arrays, log
 
 
+@pytest.mark.score
 def test_killed_in_the_middle_it_ends_with_the_same_bits(tmp_path):
     options = ('--epochs', 3, '--batch-size', 128)
     whole, killed = tmp_path / 'whole', tmp_path / 'killed'

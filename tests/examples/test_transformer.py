@@ -13,6 +13,7 @@ for name in ('tqdm', 'matplotlib'):
     pytest.importorskip(name, reason='needs pip install ".[examples]"')
 
 
+@pytest.mark.score
 @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
 def test_beats_the_table_of_pairs(device, tmp_path):
     options = ['--device', device, '--out', str(tmp_path)]

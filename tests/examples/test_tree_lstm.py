@@ -12,6 +12,7 @@ import pytest
 SCRIPT = pathlib.Path(__file__).parents[2] / 'examples' / 'tree_lstm.py'
 
 
+@pytest.mark.score
 @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
 def test_reaches_its_score(device):
     command = [sys.executable, str(SCRIPT), '--device', device, '--epochs', '3']

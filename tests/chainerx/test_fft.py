@@ -140,3 +140,12 @@ def test_lengths_that_no_memory_holds():
         chx.fft.fft(x, 2.5)
     with pytest.raises(TypeError, match='norm'):
         chx.fft.fft(x, norm=1)
+
+
+def test_an_axis_that_is_there_twice_keeps_its_length():
+    x = draw(4, 6).real
+    for axes in ((0, 0), (1, 0, -1), (1, -2, 0)):
+        for name in ('fftn', 'ifftn', 'rfftn', 'irfftn'):
+            found = getattr(chx.fft, name)(chx.array(x), axes=axes)
+            check(found, getattr(np.fft, name)(x, axes=axes), 'float64')
+    check(chx.fft.rfftn(chx.array(x), (-1, 3), (0, 0)), np.fft.rfftn(x, (-1, 3), (0, 0)), 'float64')

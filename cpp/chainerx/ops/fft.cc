@@ -144,25 +144,22 @@ Array FromHalf(const char* op, const Array& x, const FftAxis& a, bool inverse) {
                      n);
 }
 
-// One FftAxis each.
+// One FftAxis each, with the lengths of x, which an axis that is there twice keeps.
 std::vector<FftAxis> EachAxis(const char* op, const Array& x, const FftAxes& a) {
     std::vector<FftAxis> out;
+    const auto add = [&](int8_t axis) { out.push_back({x.shape()[axis], axis, a.norm}); };
     if (a.axes) {
         if (a.shape && a.shape->size() != a.axes->size()) {
             throw DimensionError{op, ": s has ", a.shape->size(), " lengths, but axes has ",
                                  a.axes->size()};
         }
-        for (int64_t axis : *a.axes) {
-            out.push_back({std::nullopt, AxisOf(op, x, axis), a.norm});
-        }
+        for (int64_t axis : *a.axes) add(AxisOf(op, x, axis));
     } else {
         const int64_t count = a.shape ? static_cast<int64_t>(a.shape->size()) : x.ndim();
         if (count > x.ndim()) {
             throw DimensionError{op, ": s has ", count, " lengths, but a has shape ", x.shape()};
         }
-        for (int64_t i = x.ndim() - count; i < x.ndim(); ++i) {
-            out.push_back({std::nullopt, static_cast<int8_t>(i), a.norm});
-        }
+        for (int64_t i = x.ndim() - count; i < x.ndim(); ++i) add(static_cast<int8_t>(i));
     }
     for (size_t i = 0; a.shape && i < out.size(); ++i) {
         if ((*a.shape)[i] != -1) out[i].n = (*a.shape)[i];
@@ -223,8 +220,9 @@ Array RfftN(const Array& x, const FftAxes& a, const char* op) {
 }
 
 Array IrfftN(const Array& x, const FftAxes& a, const char* op) {
-    const std::vector<FftAxis> axes = EachAxis(op, x, a);
+    std::vector<FftAxis> axes = EachAxis(op, x, a);
     if (axes.empty()) ThrowNoAxes(op);
+    if (!a.shape || a.shape->back() == -1) axes.back().n.reset();  // x has half of the result
     return FromHalf(op, ComplexN(op, x, axes, axes.size() - 1, true), axes.back(), true);
 }
 

@@ -203,37 +203,35 @@ void FourierTransform(const Array& x, int8_t axis, bool inverse, double scale, c
 }
 CX_NATIVE_KERNEL(FourierTransform)
 
-void FourierFromReal(const Array& x, int8_t axis, bool inverse, double scale, double inside,
-                     const Array& out) {
+// Between real numbers and half of their transform.
+void TransformReal(bool to_real, const Array& x, int8_t axis, bool inverse, double scale,
+                   double inside, const Array& out) {
     if (out.GetTotalSize() == 0) return;
     WithWholeElements(x, [&](const Array& x) {
         VisitPrecision(x, [&]<typename T>() {
             const Rows from{x, axis};
             const Rows to{out, axis};
-            const int64_t n = x.shape()[axis];
+            const Array& real = to_real ? out : x;
+            const int64_t n = real.shape()[axis];
             FourierRows<T> rows = Describe<T>(x, inverse, scale, inside, n, from, to, out);
             const auto plan = GetFourierPlan<T>(kFourierReal, n);
             rows.plan = plan->get();
-            InBlocks(GetFourierLoops<T>().from_real, rows, x.GetTotalSize() / n, from, to);
+            const FourierLoops<T>& loops = GetFourierLoops<T>();
+            InBlocks(to_real ? loops.to_real : loops.from_real, rows, real.GetTotalSize() / n, from,
+                     to);
         });
     });
+}
+
+void FourierFromReal(const Array& x, int8_t axis, bool inverse, double scale, double inside,
+                     const Array& out) {
+    TransformReal(false, x, axis, inverse, scale, inside, out);
 }
 CX_NATIVE_KERNEL(FourierFromReal)
 
 void FourierToReal(const Array& x, int8_t axis, bool inverse, double scale, double inside,
                    const Array& out) {
-    if (out.GetTotalSize() == 0) return;
-    WithWholeElements(x, [&](const Array& x) {
-        VisitPrecision(x, [&]<typename T>() {
-            const Rows from{x, axis};
-            const Rows to{out, axis};
-            const int64_t n = out.shape()[axis];
-            FourierRows<T> rows = Describe<T>(x, inverse, scale, inside, n, from, to, out);
-            const auto plan = GetFourierPlan<T>(kFourierReal, n);
-            rows.plan = plan->get();
-            InBlocks(GetFourierLoops<T>().to_real, rows, out.GetTotalSize() / n, from, to);
-        });
-    });
+    TransformReal(true, x, axis, inverse, scale, inside, out);
 }
 CX_NATIVE_KERNEL(FourierToReal)
 

@@ -8,35 +8,34 @@ import typing as tp
 
 TEXT = 'Lists well-known datasets, fetches them, and says where their files are.'
 
-_GRAY = tuple(
-    f'{part}-ubyte.gz'
-    for part in (
-        'train-images-idx3',
-        'train-labels-idx1',
-        't10k-images-idx3',
-        't10k-labels-idx1',
-    )
-)
-
-
-class _Entry(tp.NamedTuple):
-    folder: str
-    files: tuple[str, ...]
-    text: str
-
-
 # What `chainer.datasets.get_<name>` reads.
 DATASETS: tp.Final = {
-    'mnist': _Entry('mnist', _GRAY, 'handwritten digits, 70,000 of 28 x 28'),
-    'fashion_mnist': _Entry('fashion-mnist', _GRAY, 'clothes, 70,000 of 28 x 28'),
-    'kuzushiji_mnist': _Entry('kuzushiji_mnist', _GRAY, 'Japanese characters, 70,000 of 28 x 28'),
-    'cifar10': _Entry('cifar', ('cifar-10-binary.tar.gz',), 'photographs of 10 classes, 60,000'),
-    'cifar100': _Entry('cifar', ('cifar-100-binary.tar.gz',), 'photographs of 100 classes, 60,000'),
-    'svhn': _Entry('svhn', ('train_32x32.mat', 'test_32x32.mat'), 'house numbers, 99,289'),
-    'ptb_words': _Entry(
-        'ptb', ('ptb.train.txt', 'ptb.valid.txt', 'ptb.test.txt'), 'words of newspapers, 1,085,779'
-    ),
+    'mnist': 'handwritten digits, 70,000 of 28 x 28',
+    'fashion_mnist': 'clothes, 70,000 of 28 x 28',
+    'kuzushiji_mnist': 'Japanese characters, 70,000 of 28 x 28',
+    'cifar10': 'photographs of 10 classes, 60,000',
+    'cifar100': 'photographs of 100 classes, 60,000',
+    'svhn': 'house numbers, 99,289',
+    'ptb_words': 'words of newspapers, 1,085,779',
 }
+
+
+def _files(name: str) -> tuple[str, list[str]]:
+    """The folder of a dataset, below that of all, and the files that `get` reads there."""
+    from chainer.datasets import cifar, fashion_mnist, kuzushiji_mnist, mnist, ptb, svhn
+
+    if name in ('cifar10', 'cifar100'):
+        return cifar.NAME, [cifar.KINDS[name.replace('cifar', 'cifar-')].archive]
+    if name == 'svhn':
+        return svhn.NAME, [svhn.file_name(part) for part in ('train', 'test')]
+    if name == 'ptb_words':
+        return ptb.NAME, [ptb.file_name(part) for part in ptb.SUMS]
+    source = {
+        'mnist': mnist.MNIST,
+        'fashion_mnist': fashion_mnist.FASHION,
+        'kuzushiji_mnist': kuzushiji_mnist.KUZUSHIJI,
+    }[name]
+    return source.name, list(source.sums)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,8 +52,8 @@ def run(args: argparse.Namespace) -> int:
     from chainer.dataset import download
 
     if args.action == 'list':
-        for name, entry in DATASETS.items():
-            print(f'{name:16} {entry.text}')
+        for name, text in DATASETS.items():
+            print(f'{name:16} {text}')
     elif args.action == 'get':
         for name in args.names:
             parts = getattr(datasets, f'get_{name}')()
@@ -62,8 +61,8 @@ def run(args: argparse.Namespace) -> int:
     elif args.name is None:
         print(os.path.abspath(download.get_dataset_root()))
     else:
-        entry = DATASETS[args.name]
-        folder = os.path.join(download.get_dataset_root(), 'pfnet', 'chainer', entry.folder)
-        for file in entry.files:
-            print(os.path.abspath(os.path.join(folder, file)))
+        folder, files = _files(args.name)
+        path = download.get_dataset_directory(folder, create_directory=False)
+        for file in files:
+            print(os.path.abspath(os.path.join(path, file)))
     return 0

@@ -11,7 +11,7 @@ import numpy as np
 from chainer.dataset import download
 from chainer.datasets._images import examples
 
-_NAME: tp.Final = 'pfnet/chainer/cifar'
+NAME: tp.Final = 'pfnet/chainer/cifar'
 _URL: tp.Final = 'https://www.cs.toronto.edu/~kriz/'
 
 
@@ -24,7 +24,7 @@ class _Kind(tp.NamedTuple):
 
 
 # The archives without pickles: an image is its labels, then 3072 bytes.
-_KINDS: tp.Final = {
+KINDS: tp.Final = {
     'cifar-10': _Kind(
         'cifar-10-binary.tar.gz',
         'c32a1d4ab5d03f1284b67883e8d87530',
@@ -87,8 +87,8 @@ def _load(
 ) -> tuple[tp.Any, tp.Any]:
     if ndim not in (1, 3):
         raise ValueError(f'ndim of images must be 1 or 3, not {ndim}')
-    path = os.path.join(download.get_dataset_directory(_NAME), f'{name}.npz')
-    raw = download.cache_or_load_file(path, lambda path: _make(_KINDS[name], path), _read)
+    path = os.path.join(download.get_dataset_directory(NAME), f'{name}.npz')
+    raw = download.cache_or_load_file(path, lambda path: _make(KINDS[name], path), _read)
     datasets = []
     for part in ('train', 'test'):
         images, labels = raw[f'{part}_x'], raw[f'{part}_y']
@@ -103,7 +103,7 @@ def _read(path: str) -> dict[str, np.ndarray]:
 
 
 def _make(kind: _Kind, path: str) -> dict[str, np.ndarray]:
-    archive = download.fetch(_NAME, kind.archive, [_URL + kind.archive], kind.md5)
+    archive = download.fetch(NAME, kind.archive, [_URL + kind.archive], kind.md5)
     parts: dict[str, tp.Any] = {}
     # Members are read, never unpacked: no name of the archive becomes a path.
     with tarfile.open(archive) as tar:

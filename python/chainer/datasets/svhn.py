@@ -11,13 +11,18 @@ import numpy as np
 from chainer.dataset import download
 from chainer.datasets._images import examples
 
-_NAME: tp.Final = 'pfnet/chainer/svhn'
+NAME: tp.Final = 'pfnet/chainer/svhn'
 _URL: tp.Final = 'http://ufldl.stanford.edu/housenumbers/'
 _SUMS: tp.Final = {
     'train': 'e26dedcc434d2e4c54c9b2d4a06d8373',
     'test': 'eb5a983be6a315427106f1b164d9cef3',
     'extra': 'a93ce644f1a588dc4d68dda5feec44a7',
 }
+
+
+def file_name(part: str) -> str:
+    """Of the file of ``'train'``, ``'test'`` or ``'extra'``."""
+    return f'{part}_32x32.mat'
 
 
 def get_svhn(
@@ -46,7 +51,7 @@ def get_svhn(
         ImportError: If SciPy is missing.
         OSError: If they can't be had.
     """
-    folder = download.get_dataset_directory(_NAME)
+    folder = download.get_dataset_directory(NAME)
     datasets = []
     for part in ('train', 'test', *(('extra',) if add_extra else ())):
         path = os.path.join(folder, f'{part}.npz')
@@ -68,8 +73,8 @@ def _make(part: str, path: str) -> tuple[np.ndarray, np.ndarray]:
         raise ImportError(
             'files of Matlab are read by the package SciPy, which is missing: pip install scipy'
         ) from None
-    name = f'{part}_32x32.mat'
-    data = io.loadmat(download.fetch(_NAME, name, [_URL + name], _SUMS[part]))
+    name = file_name(part)
+    data = io.loadmat(download.fetch(NAME, name, [_URL + name], _SUMS[part]))
     images = np.ascontiguousarray(data['X'].transpose(3, 2, 0, 1))
     labels = data['y'].ravel() % 10  # 10 stands for 0
     with open(path, 'wb') as file:

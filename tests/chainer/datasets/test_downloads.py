@@ -299,8 +299,8 @@ def cifar_archive(kind, drop=None):
 
 @pytest.mark.parametrize('name', ['cifar-10', 'cifar-100'])
 def test_cifar(name, root):
-    kind = cifar._KINDS[name]
-    put(root, cifar._NAME, **{kind.archive: cifar_archive(kind)})
+    kind = cifar.KINDS[name]
+    put(root, cifar.NAME, **{kind.archive: cifar_archive(kind)})
     get = {'cifar-10': datasets.get_cifar10, 'cifar-100': datasets.get_cifar100}[name]
     train, test = get()
     assert (len(train), len(test)) == (2 * len(kind.train), 2)
@@ -308,15 +308,15 @@ def test_cifar(name, root):
     assert (x.shape, t, t.dtype) == ((3, 32, 32), len(kind.train), np.int32)
     np.testing.assert_allclose(x, (len(kind.train) + 20) / 255, rtol=1e-6)
     assert sorted(os.listdir(root.parent)) == ['root']  # nothing beside
-    os.remove(root / cifar._NAME / kind.archive)
+    os.remove(root / cifar.NAME / kind.archive)
     assert get(withlabel=False, ndim=1)[0].shape == (2 * len(kind.train), 3072)
     with pytest.raises(ValueError, match='1 or 3, not 2'):
         get(ndim=2)
 
 
 def test_broken_cifar(root):
-    kind = cifar._KINDS['cifar-10']
-    put(root, cifar._NAME, **{kind.archive: cifar_archive(kind, drop='data_batch_3.bin')})
+    kind = cifar.KINDS['cifar-10']
+    put(root, cifar.NAME, **{kind.archive: cifar_archive(kind, drop='data_batch_3.bin')})
     with pytest.raises(ValueError, match=r"'data_batch_3\.bin' is missing"):
         datasets.get_cifar10()
 
@@ -328,7 +328,7 @@ def test_svhn(root):
         images = np.broadcast_to(np.arange(n, dtype='u1'), (32, 32, 3, n))
         labels = np.array([10, 1, 2, 3][:n])[:, None]
         scipy_io.savemat(buffer, {'X': images, 'y': labels})
-        put(root, svhn._NAME, **{f'{part}_32x32.mat': buffer.getvalue()})
+        put(root, svhn.NAME, **{f'{part}_32x32.mat': buffer.getvalue()})
     train, test = datasets.get_svhn(scale=255.0)
     assert (len(train), len(test)) == (4, 2)
     x, t = train[3]
@@ -339,7 +339,7 @@ def test_svhn(root):
 
 def test_ptb(root):
     texts = {'train': ' a b <unk> a \n c a \n', 'valid': ' b \n', 'test': ' c c \n'}
-    put(root, ptb._NAME, **{f'ptb.{k}.txt': v.encode() for k, v in texts.items()})
+    put(root, ptb.NAME, **{f'ptb.{k}.txt': v.encode() for k, v in texts.items()})
     for _ in range(2):
         train, valid, test = datasets.get_ptb_words()
         assert train.tolist() == [0, 1, 2, 0, 3, 4, 0, 3]
@@ -350,7 +350,7 @@ def test_ptb(root):
         assert list(words) == ['a', 'b', '<unk>', '<eos>', 'c']
         for part in texts:
             with contextlib.suppress(FileNotFoundError):
-                os.remove(root / ptb._NAME / f'ptb.{part}.txt')
+                os.remove(root / ptb.NAME / f'ptb.{part}.txt')
 
 
 def test_digits():

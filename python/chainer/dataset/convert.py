@@ -107,8 +107,8 @@ def _concat_examples(batch: tp.Any, device: tp.Any = None, padding: tp.Any = Non
         array, tuple or dict: The arrays.
 
     Raises:
-        ValueError: For an empty batch, examples of several structures, and shapes that differ
-            without padding.
+        ValueError: For an empty batch, examples of several structures, a key that is missing, and
+            shapes that differ without padding.
     """
     if len(batch) == 0:
         raise ValueError('concat_examples: batch is empty')
@@ -132,8 +132,8 @@ def _concat_examples(batch: tp.Any, device: tp.Any = None, padding: tp.Any = Non
     if isinstance(first, dict):
         result = {}
         for key in first:
-            fill = padding[key] if isinstance(padding, dict) else padding
-            column = [example[key] for example in batch]
+            fill = _value(padding, key, 'padding') if isinstance(padding, dict) else padding
+            column = [_value(example, key, f'example {i}') for i, example in enumerate(batch)]
             result[key] = to_device(device, _concat(column, fill, repr(key)))
         return result
     return to_device(device, _concat(batch, padding, ''))
@@ -144,6 +144,13 @@ def concat_columns(column: tp.Any) -> tp.Any:
     if isinstance(column, np.ndarray | chainerx.ndarray | cuda.ndarray):
         return column
     return _concat(column, None, '') if len(column) else np.asarray(column)
+
+
+def _value(values: tp.Any, key: tp.Any, name: str) -> tp.Any:
+    try:
+        return values[key]
+    except (LookupError, TypeError, ValueError):
+        raise ValueError(f'concat_examples: {name} has no {key!r}: {values!r}') from None
 
 
 concat_examples = _FunctionConverter(_concat_examples)

@@ -50,6 +50,13 @@ def test_examples_that_do_not_fit():
                 dataset.concat_examples([np.arange(2), other], padding=padding)
     with pytest.raises(ValueError, match=r'example 0 \(1\) has shape \(2,\), example 1 has \(3,\)'):
         dataset.concat_examples([(0, np.arange(2)), (0, np.arange(3))])
+    for other in ((1,), 1, {'b': 1}):
+        with pytest.raises(ValueError, match="example 1 has no 'a'"):
+            dataset.concat_examples([{'a': 1}, other])
+    with pytest.raises(ValueError, match='example 1 is not'):
+        dataset.concat_examples([(1, 2), {'a': 1}])
+    with pytest.raises(ValueError, match="padding has no 'b'"):
+        dataset.concat_examples([{'a': 1, 'b': 2}], padding={'a': 0})
     with pytest.raises(ValueError, match='2 values of padding for tuples of 1'):
         dataset.concat_examples([(np.arange(2),)], padding=(0, 0))
     with pytest.raises(ValueError, match=r'\[1, 2\] dimensions'):

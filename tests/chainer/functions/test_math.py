@@ -118,6 +118,24 @@ def test_get_item_with_an_empty_list(array):
     assert x[[], [0]].shape == (0,)
 
 
+def test_lists_of_indices_may_change_later(array):
+    for whole in (False, True):
+        rows = [0, 1]
+        x, b = Variable(array([[1, 2], [3, 4], [5, 6]])), Variable(array([[1, 1], [1, 1]]))
+        slices = (rows, slice(None)) if whole else rows
+        y, z = x[slices], F.scatter_add(x, slices, b)
+        rows[0] = 2
+        F.sum(y).backward()
+        F.sum(z * array([[1, 2], [3, 4], [5, 6]])).backward()
+        assert x.grad.tolist() == [[2, 3], [4, 5], [5, 6]]
+        assert b.grad.tolist() == [[1, 2], [3, 4]]
+
+
+def test_scatter_add_takes_a_list_with_slices(array):
+    y = F.scatter_add(array([[1, 2], [3, 4]]), [Ellipsis, None, 1], array([[1], [2]]))
+    assert y.array.tolist() == [[1, 3], [3, 6]]
+
+
 def test_rounding_ends_the_graph(array):
     x = Variable(array([1.5, 2.5]))
     for y in (F.floor(x), F.sign(x), x // 2, x // x, 2 // x):

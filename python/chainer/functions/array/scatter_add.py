@@ -16,7 +16,6 @@ from chainer.utils import type_check
 
 
 def _add(a: chainerx.ndarray, b: chainerx.ndarray, slices: tp.Any) -> chainerx.ndarray:
-    slices = _to_indices(slices)
     if all(map(_is_basic, slices)):
         y = a.copy()
         part = y[slices]
@@ -61,10 +60,10 @@ def _check_shape(shape: tuple[int, ...], b: chainerx.ndarray) -> None:
 def _gradient(
     gy: chainerx.ndarray, needed: tuple[bool, ...], inputs: None, y: None, slices: tp.Any
 ) -> tuple[chainerx.ndarray | None, ...]:
-    return gy, gy[_to_indices(slices)] if needed[1] else None
+    return gy, gy[slices] if needed[1] else None
 
 
-# Keeps the caller's indices alone.
+# Keeps the indices alone.
 _scatter_add = engine.WithGradient('scatter_add', _add, _gradient, n_params=1, keeps='')
 
 
@@ -76,7 +75,7 @@ class ScatterAdd(BuiltinFunction):
     check_uses_attributes = False
 
     def _prepare(self) -> None:
-        self.slices = _to_tuple(self.slices)
+        self.slices = _to_indices(self.slices)
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('a', 'b'))
@@ -104,8 +103,4 @@ def scatter_add(a: tp.Any, slices: tp.Any, b: tp.Any) -> variable.Variable:
         ValueError: If ``b`` is of another shape.
         IndexError: If an index is out of range.
     """
-    return ScatterAdd.call(a, b, slices=_to_tuple(slices))
-
-
-def _to_tuple(slices: tp.Any) -> tuple[tp.Any, ...]:
-    return slices if isinstance(slices, tuple) else (slices,)
+    return ScatterAdd.call(a, b, slices=_to_indices(slices))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
+import contextlib
 import typing as tp
 import warnings
 import weakref
@@ -174,6 +175,8 @@ class Optimizer:
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Saves or loads ``t``, ``epoch`` and the states of the rules, not the parameters.
 
+        A dynamic loss scale, too, which snapshots of Chainer v7 lack.
+
         Args:
             serializer (AbstractSerializer): Where to or from.
         """
@@ -187,8 +190,14 @@ class Optimizer:
                 rule._serialize(serializer[path], param)
             else:
                 rule.serialize(serializer[path])
+        scale, ever = self._loss_scale, self._loss_scaling_isnan_ever
+        if self._loss_scaling_is_dynamic:
+            with contextlib.suppress(KeyError):
+                scale = float(serializer('loss_scale', float(tp.cast(float, scale))))
+                ever = bool(serializer('loss_scaling_isnan_ever', ever))
         if isinstance(serializer, Deserializer):
             self.t, self.epoch = int(t), int(epoch)
+            self._loss_scale, self._loss_scaling_isnan_ever = scale, ever
 
     # ---- loss scaling ----
 

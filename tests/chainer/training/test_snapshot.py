@@ -182,6 +182,32 @@ def end_process(path, target):
     os._exit(3)
 
 
+def test_a_dynamic_loss_scale_goes_on(tmp_path):
+    def train(out, *stops):
+        for stop in stops:
+            optimizer = chainer.optimizers.SGD(0.1)
+            optimizer.loss_scaling(interval=3)
+            trainer = make_trainer(out, (stop, 'iteration'), optimizer=optimizer)
+
+            def overflow(trainer):
+                if trainer.updater.iteration == 3:
+                    trainer.updater.get_optimizer('main')._loss_scaling_isnan_ever = True
+
+            trainer.extend(overflow)
+            trainer.extend(extensions.snapshot(autoload=True), trigger=(1, 'iteration'))
+            trainer.run()
+        return optimizer._loss_scale, model_of(trainer).predictor.W.array.tobytes()
+
+    assert train(tmp_path / 'parts', 2, 4, 7) == train(tmp_path / 'whole', 7)
+    # One of Chainer v7, or of a training without it, leaves the scale as it is.
+    plain = make_trainer(tmp_path / 'plain').updater.get_optimizer('main')
+    chainer.serializers.save_npz(tmp_path / 'optimizer', plain)
+    plain.loss_scaling()
+    plain.set_loss_scale(8.0)
+    chainer.serializers.load_npz(tmp_path / 'optimizer', plain)
+    assert plain._loss_scale == 8.0
+
+
 @pytest.mark.parametrize('writer', ['ProcessWriter', 'ProcessQueueWriter'])
 def test_a_process_that_ends_is_an_error(writer, tmp_path):
     make = getattr(snapshot_writers, writer)

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import pathlib
+import pickle
 import random
 import subprocess
 import sys
@@ -180,6 +181,45 @@ def test_a_full_disk_leaves_the_last_good_one(writer, tmp_path):
 
 def end_process(path, target):
     os._exit(3)
+
+
+def test_a_process_that_cannot_start_is_not_waited_for(tmp_path):
+    class Worker:
+        def start(self):
+            raise OSError('no more processes')
+
+        def join(self):
+            raise AssertionError('not reached')
+
+    writer = snapshot_writers.ProcessWriter()
+    writer.create_worker = lambda *args, **kwargs: Worker()
+    with pytest.raises(OSError, match='no more processes'):
+        writer('a', str(tmp_path), {})
+    writer.finalize()
+
+
+def test_what_a_queue_cannot_send_is_refused():
+    with pytest.raises((AttributeError, pickle.PicklingError), match='lambda'):
+        snapshot_writers.ProcessQueueWriter(lambda path, target: None)
+
+
+def test_a_process_that_ends_does_not_hold_up_the_exit(tmp_path):
+    here = pathlib.Path(__file__).parent
+    program = (
+        f'import sys; sys.path[:0] = [{str(here)!r}, {str(here.parent)!r}]\n'
+        'import numpy, test_snapshot as t\n'
+        'writer = t.snapshot_writers.ProcessQueueWriter(t.end_process)\n'
+        "target = {'x': numpy.zeros(1 << 20)}\n"
+        'try:\n'
+        f'    for name in "abc": writer(name, {str(tmp_path)!r}, target)\n'
+        '    writer.finalize()\n'
+        'except RuntimeError: print("ended")\n'
+        'try: writer.finalize()\n'
+        'except RuntimeError: pass\n'
+    )
+    command = [sys.executable, '-c', program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (0, 'ended\n'), done.stderr
 
 
 def test_a_dynamic_loss_scale_goes_on(tmp_path):

@@ -16,9 +16,6 @@ from chainerx._files import replaced
 
 from chainer.serializers import save_npz
 
-if tp.TYPE_CHECKING:
-    pass
-
 SaveFunction: tp.TypeAlias = tp.Callable[..., tp.Any]
 
 
@@ -146,8 +143,9 @@ class StandardWriter(Writer):
         """
         self._join()
         self._finalized = False
-        self._worker = self.create_worker(filename, outdir, target, **self._kwds)
-        self._worker.start()
+        worker = self.create_worker(filename, outdir, target, **self._kwds)
+        worker.start()
+        self._worker = worker  # only now: one that could not start must not be waited for
         self._started = True
 
     def create_worker(
@@ -234,44 +232,50 @@ class ThreadWriter(StandardWriter):
 
 
 class _Process:
-    """A process that writes one file, and reports what went wrong."""
+    """A process that calls a function, and reports what went wrong."""
 
-    def __init__(self, *args: tp.Any) -> None:
+    def __init__(self, what: str, function: tp.Callable[..., tp.Any], *args: tp.Any) -> None:
         import multiprocessing
 
-        self._what = os.path.join(args[1], args[0])
-        self._receiver, sender = multiprocessing.Pipe(duplex=False)
-        self._sender = sender
-        self._process = multiprocessing.Process(target=_run_in_process, args=(sender, args))
+        self._what = what
+        self._receiver, self._sender = multiprocessing.Pipe(duplex=False)
+        self._process = multiprocessing.Process(
+            target=_run_in_process, args=(self._sender, function, args), daemon=False
+        )
+        self._error: BaseException | None = None
 
     def start(self) -> None:
         self._process.start()
         self._sender.close()
 
     def join(self) -> None:
+        if self._receiver.closed:
+            return
         try:
             self._error = self._receiver.recv()
         except EOFError:
-            self._error = None
             self._process.join()
-            code = self._process.exitcode
-            if code != 0:
-                self._error = RuntimeError(
-                    f'the process that wrote the snapshot {self._what!r} ended with {code}'
-                )
+            self._error = RuntimeError(
+                f'the process that wrote {self._what} ended with {self._process.exitcode}'
+            )
         self._process.join()
         self._receiver.close()
 
     def check(self) -> None:
+        if not self._process.is_alive():
+            self.join()
         if self._error is not None:
-            raise self._error
+            error, self._error = self._error, None
+            raise error
 
 
-def _run_in_process(sender: tp.Any, args: tuple[tp.Any, ...]) -> None:
+def _run_in_process(
+    sender: tp.Any, function: tp.Callable[..., tp.Any], args: tuple[tp.Any, ...]
+) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the training, which waits for us
     error: BaseException | None = None
     try:
-        save_file(*args)
+        function(*args)
     except BaseException as caught:
         error = _sendable(caught)
     sender.send(error)
@@ -310,7 +314,8 @@ class ProcessWriter(StandardWriter):
         Returns:
             It has the methods of a process that are needed.
         """
-        return _Process(filename, outdir, target, self._savefun, kwds)
+        what = f'the snapshot {os.path.join(outdir, filename)!r}'
+        return _Process(what, save_file, filename, outdir, target, self._savefun, kwds)
 
 
 class QueueWriter(Writer):
@@ -398,7 +403,10 @@ class QueueWriter(Writer):
             self._queue.put(None)
             self._consumer.join()
             self._started = False
-            consumer, self._consumer, self._queue = self._consumer, None, None
+            consumer, self._consumer, queue, self._queue = self._consumer, None, self._queue, None
+            if hasattr(queue, 'cancel_join_thread'):
+                # What a process that was killed has not taken must not be waited for at exit.
+                queue.cancel_join_thread()
             self._finalized = True
             self._post_save()
             check = getattr(consumer, 'check', None)
@@ -460,7 +468,16 @@ class ProcessQueueWriter(QueueWriter):
         savefun (callable): Called with a path and what is saved.
         task (callable): Called with file name, folder and what is saved; default: it writes by
             ``savefun``.
+
+    Raises:
+        pickle.PicklingError: If ``savefun`` or ``task`` cannot be sent to a process.
     """
+
+    def __init__(self, savefun: SaveFunction = save_npz, task: tp.Any = None) -> None:
+        import pickle
+
+        super().__init__(savefun, task)
+        pickle.dumps(self._task)  # here, for the queue would only print that, and go on
 
     def create_queue(self) -> tp.Any:
         """Makes the queue."""
@@ -474,50 +491,4 @@ class ProcessQueueWriter(QueueWriter):
         Args:
             q: The queue.
         """
-        return _Consumer(q)
-
-
-class _Consumer:
-    """A process that consumes a queue, and reports what went wrong."""
-
-    def __init__(self, q: tp.Any) -> None:
-        import multiprocessing
-
-        self._receiver, self._sender = multiprocessing.Pipe(duplex=False)
-        self._process = multiprocessing.Process(
-            target=_consume_in_process, args=(self._sender, q), daemon=False
-        )
-        self._error: BaseException | None = None
-
-    def start(self) -> None:
-        self._process.start()
-        self._sender.close()
-
-    def join(self) -> None:
-        try:
-            self._error = self._receiver.recv()
-        except EOFError:
-            self._process.join()
-            self._error = RuntimeError(
-                f'the process that wrote snapshots ended with {self._process.exitcode}'
-            )
-        self._process.join()
-        self._receiver.close()
-
-    def check(self) -> None:
-        if self._error is None and not self._process.is_alive() and not self._receiver.closed:
-            self.join()
-        if self._error is not None:
-            error, self._error = self._error, None
-            raise error
-
-
-def _consume_in_process(sender: tp.Any, q: tp.Any) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    error: BaseException | None = None
-    try:
-        consume(q)
-    except BaseException as caught:
-        error = _sendable(caught)
-    sender.send(error)
-    sender.close()
+        return _Process('snapshots', consume, q)

@@ -104,10 +104,17 @@ class Worker:
         self._random_states: dict[str, tp.Any] = {}
         self._process: tp.Any = None
         self._pipe: tp.Any = None
+        self._is_stale = False
 
     def start(self, model: Link, exchange: Exchange) -> None:
+        """Starts the process, unless it runs and nothing was loaded since."""
         import multiprocessing
 
+        if self._process is not None:
+            if not self._is_stale:
+                return
+            self._end()
+        self._is_stale = False
         self._pipe, theirs = multiprocessing.Pipe()
         states = self._random_states or _new_random_states(self.rank)
         self._process = multiprocessing.Process(
@@ -157,9 +164,26 @@ class Worker:
 
     def stop(self) -> None:
         """Ends the process, and keeps the state that it has."""
-        process, self._process = self._process, None
-        if process is None:
+        if self._process is None:
             return
+        if not self._is_stale:
+            with contextlib.suppress(EOFError, OSError):
+                self._pipe.send('save')
+                # Answers from before an error may be waiting; a process that hangs has none.
+                while self._pipe.poll(1):
+                    kind, answer = self._pipe.recv()
+                    if kind == 'state':
+                        self._keep(*answer)
+                    if kind != 'done':
+                        break
+        self._end()
+
+    def _keep(self, iterator: dict[str, tp.Any], random_states: dict[str, tp.Any]) -> None:
+        NpzDeserializer(iterator).load(self._iterator)
+        self._random_states = random_states
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
         with contextlib.suppress(OSError):
             self._pipe.send('stop')
         process.join(1)
@@ -174,14 +198,12 @@ class Worker:
             names = json.loads(str(serializer('random_names', '')) or '[]')
             inner = serializer['random']
             self._random_states = {name: inner(name, None) for name in names}
-            if self._process is not None:
-                # It begins anew, with the state that was loaded, when it is needed.
-                self.stop()
+            # It begins anew with that at the next update, unless loading fails further on.
+            self._is_stale = self._process is not None
             return
-        if self._process is not None:
+        if self._process is not None and not self._is_stale:
             self.send('save')
-            iterator, self._random_states = self.receive()
-            NpzDeserializer(iterator).load(self._iterator)
+            self._keep(*self.receive())
         self._iterator.serialize(serializer['iterator'])
         serializer('random_names', json.dumps(list(self._random_states)))
         for name, value in self._random_states.items():

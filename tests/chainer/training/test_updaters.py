@@ -279,6 +279,30 @@ def test_processes_go_on_with_the_same_bits(tmp_path):
         assert x.tobytes() == y.tobytes()
 
 
+def test_processes_load_while_they_run_and_save_after_the_end(tmp_path):
+    whole = make_resumed(tmp_path / 'whole', 4)
+    whole.run()
+    expected = params_of(whole.updater.get_optimizer('main').target)
+
+    np.random.seed(3)
+    updater = make_processes(['@numpy'] * 2, shuffle=True, model=Noisy())
+    trainer = training.Trainer(updater, (2, 'iteration'), str(tmp_path))
+    trainer.run()  # without a snapshot: workers are asked for their state at the end
+    chainer.serializers.save_npz(tmp_path / 'end', trainer)
+    np.random.seed(4)
+    updater = make_processes(['@numpy'] * 2, shuffle=True, model=Noisy())
+    trainer = training.Trainer(updater, (4, 'iteration'), str(tmp_path))
+    updater.update()
+    with pytest.raises(KeyError):
+        chainer.serializers.load_npz(tmp_path / 'end', updater)
+    updater.update()  # as before the load that failed
+    chainer.serializers.load_npz(tmp_path / 'end', trainer)
+    trainer.run()
+    assert multiprocessing.active_children() == []
+    for x, y in zip(params_of(updater.get_optimizer('main').target), expected, strict=True):
+        assert x.tobytes() == y.tobytes()
+
+
 def test_an_error_in_a_worker():
     data = [*DATA[:7], (X[0], np.zeros(2, np.int32))]
     updater = make_processes(['@numpy'] * 2, data=data, batch_size=4)

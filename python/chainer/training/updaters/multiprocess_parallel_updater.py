@@ -88,10 +88,9 @@ class MultiprocessParallelUpdater(StandardUpdater):
         Raises:
             RuntimeError: If a parameter is uninitialized.
         """
-        if self._exchange is not None:
-            return
         model = self._optimizers['main'].target
-        self._exchange = _workers.Exchange(model, len(self._workers))
+        if self._exchange is None:
+            self._exchange = _workers.Exchange(model, len(self._workers))
         for worker in self._workers:
             worker.start(model, self._exchange)
 

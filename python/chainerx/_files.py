@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
+import time
 import typing as tp
 
 Path: tp.TypeAlias = 'str | os.PathLike[str]'
@@ -45,6 +47,19 @@ def replaced(path: Path, sync: bool = True) -> tp.Iterator[str]:
     if sync:
         with contextlib.suppress(OSError):  # some file systems can't; the rename is done anyway
             _sync(folder)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Removes temporary files that `replaced` left in a folder when its process was killed.
+
+    Those that were written to within the last hour stay: another process may be about to end one.
+    """
+    with contextlib.suppress(OSError), os.scandir(os.fsdecode(folder)) as entries:
+        for entry in entries:
+            if re.fullmatch(r'\.[0-9a-f]{16}\.tmp', entry.name):
+                with contextlib.suppress(OSError):
+                    if entry.stat().st_mtime < time.time() - 3600:
+                        os.unlink(entry.path)
 
 
 def _sync(path: str) -> None:

@@ -248,6 +248,16 @@ def test_a_dynamic_loss_scale_goes_on(tmp_path):
     assert plain._loss_scale == 8.0
 
 
+def test_autoload_removes_what_killed_writers_left(tmp_path):
+    old, new, other = (tmp_path / f'.{x}.tmp' for x in ('0123456789abcdef', 'f' * 16, 'mine'))
+    for path in (old, new, other):
+        path.write_bytes(b'half of')
+    for path in (old, other):
+        os.utime(path, (0, 0))
+    make_noisy(tmp_path, (1, 'iteration'), autoload=True).run()
+    assert names(tmp_path) == ['.' + 'f' * 16 + '.tmp', '.mine.tmp', 'snapshot_iter_1']
+
+
 @pytest.mark.parametrize('writer', ['ProcessWriter', 'ProcessQueueWriter'])
 def test_a_process_that_ends_is_an_error(writer, tmp_path):
     make = getattr(snapshot_writers, writer)

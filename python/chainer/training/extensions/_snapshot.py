@@ -8,6 +8,8 @@ import string
 import typing as tp
 import warnings
 
+from chainerx._files import remove_leftovers
+
 from chainer import serializers
 from chainer.serializers import npz
 from chainer.training import extension
@@ -67,7 +69,8 @@ def snapshot(
             of ``savefun``. ``snapshot_on_error`` (bool): whether to save when an iteration raises.
             ``n_retains`` (int): how many of the newest files to keep, others of that name are
             removed; -1 and 0 keep all. ``autoload`` (bool): whether to load the newest file when
-            training begins; one that is damaged is passed over with a warning.
+            training begins; one that is damaged is passed over with a warning. What writers that
+            were killed more than an hour ago have left is removed then.
 
     Returns:
         Extension: The extension.
@@ -143,6 +146,7 @@ class _Snapshot(extension.Extension):
         target = trainer if self._target is None else self._target
         if not self.autoload:
             return
+        remove_leftovers(self._folder(self._out))
         failure: Exception | None = None
         for path in self._find_files(self._out):
             try:
@@ -210,13 +214,15 @@ class _Snapshot(extension.Extension):
         for path in self._find_files(self._out)[self.n_retains :]:
             os.unlink(path)
 
-    def _find_files(self, folder: str) -> list[str]:
-        """What this extension wrote there, the newest first."""
+    def _folder(self, out: str) -> str:
         if callable(self.filename):
             raise ValueError('snapshot: autoload and n_retains need a filename that is a string')
-        inner, name_format = os.path.split(self.filename)
-        folder = os.path.join(folder, inner)
-        pattern = _to_pattern(name_format)
+        return os.path.join(out, os.path.dirname(self.filename))
+
+    def _find_files(self, folder: str) -> list[str]:
+        """What this extension wrote there, the newest first."""
+        folder = self._folder(folder)
+        pattern = _to_pattern(os.path.basename(self.filename))
         found = []
         for name in os.listdir(folder) if os.path.isdir(folder) else ():
             path = os.path.join(folder, name)

@@ -14,7 +14,7 @@ from chainer.serializer import AbstractSerializer, Serializer
 from chainer.training import _random_states
 from chainer.training import extension as extension_module
 from chainer.training._interrupt import Interrupt
-from chainer.training._state import serialize_number
+from chainer.training._state import serialize_new, serialize_number
 from chainer.training._trigger import get_trigger
 
 if tp.TYPE_CHECKING:
@@ -193,22 +193,18 @@ class Trainer:
         self._make_out()
         entries = sorted(self._extensions.values(), key=lambda entry: -entry.priority)
         calls = [(entry.trigger, entry.extension) for entry in entries]
-        interrupted = [
-            entry.extension for entry in entries if hasattr(entry.extension, 'on_interrupt')
-        ]
+        savers = [e.extension for e in entries if getattr(e.extension, 'saves_trainer', False)]
         try:
             self._start_at = time.perf_counter()
             # A snapshot that is loaded comes before what others do about the state.
             for entry in sorted(entries, key=lambda entry: not entry.loads_trainer):
                 if not getattr(entry.trigger, 'finished', False):
                     entry.call('initialize', self)
-            for entry in entries:
-                if entry.call_before_training:
-                    entry.extension(self)
-            with Interrupt(bool(interrupted)) as interrupt:
+            self._call_before_training(entries)
+            with Interrupt(bool(savers)) as interrupt:
                 self._loop(calls, interrupt)
                 if interrupt.requested:
-                    for extension in interrupted:
+                    for extension in savers:
                         extension.on_interrupt(self)
                     raise KeyboardInterrupt
         except Exception as error:
@@ -219,11 +215,20 @@ class Trainer:
         self._final_elapsed_time = self.elapsed_time
         self._done = True
 
+    def _call_before_training(self, entries: list[_ExtensionEntry]) -> None:
+        first = [entry for entry in entries if entry.call_before_training]
+        if not first:
+            return
+        loaded, self.observation = self.observation, {}
+        with self.reporter.scope(self.observation):
+            for entry in first:
+                entry.extension(self)
+        self.observation = loaded or self.observation
+
     def _loop(self, calls: list[tuple[tp.Any, tp.Any]], interrupt: Interrupt) -> None:
         stop_trigger, reporter = self.stop_trigger, self.reporter
-        while not stop_trigger(self):
-            if interrupt.requested:
-                return
+        # After Ctrl-C the stop trigger is not asked: it is when training goes on.
+        while not interrupt.requested and not stop_trigger(self):
             self.observation = {}
             # By its attribute, for extensions may put another updater in place.
             with reporter.scope(self.observation):
@@ -263,11 +268,9 @@ class Trainer:
     def _finalize(self, entries: list[_ExtensionEntry]) -> None:
         """Finalizes all, also when one of them fails, and then raises that."""
         failure: BaseException | None = None
-        for finalize in (
-            *(getattr(entry.extension, 'finalize', None) for entry in entries),
-            self.updater.finalize,
-        ):
+        for owner in (*(entry.extension for entry in entries), self.updater):
             try:
+                finalize = getattr(owner, 'finalize', None)
                 if finalize is not None:
                     finalize()
             except BaseException as error:
@@ -297,10 +300,16 @@ class Trainer:
                 entry.extension.serialize(extensions[name])
             if hasattr(entry.trigger, 'serialize'):
                 entry.trigger.serialize(triggers[name])
+        # The stop trigger is asked about the last iteration when training goes on.
+        observed = reporter_module.DictSummary()
+        if isinstance(serializer, Serializer):
+            observed.add(self.observation)
+        serialize_new(serializer, 'observation', observed)
         if isinstance(serializer, Serializer):
             started = self._start_at is not None
             serializer('_snapshot_elapsed_time', self.elapsed_time if started else 0.0)
         else:
+            self.observation = observed.compute_mean()
             self._snapshot_elapsed_time = (
                 serialize_number(serializer, '_snapshot_elapsed_time', 0.0) or 0.0
             )

@@ -222,6 +222,21 @@ def test_a_process_that_ends_does_not_hold_up_the_exit(tmp_path):
     assert (done.returncode, done.stdout) == (0, 'ended\n'), done.stderr
 
 
+@pytest.mark.parametrize('interval', [(1, 'iteration'), (1, 'epoch')])
+def test_early_stopping_goes_on_with_what_was_observed_last(interval, tmp_path):
+    def train(out, *ends):
+        for end in ends:
+            stop = training.triggers.EarlyStoppingTrigger(interval, patience=2, max_trigger=end)
+            trainer = make_trainer(out, stop, optimizer=chainer.optimizers.SGD(3.0))
+            trainer.extend(extensions.snapshot(autoload=True), trigger=(1, 'iteration'))
+            trainer.run()
+        return trainer.updater.iteration, stop.best, stop.count
+
+    whole = train(tmp_path / 'whole', (40, 'iteration'))
+    ends = [(n, 'iteration') for n in (*range(1, whole[0]), 40)]
+    assert train(tmp_path / 'parts', *ends) == whole
+
+
 def test_a_dynamic_loss_scale_goes_on(tmp_path):
     def train(out, *stops):
         for stop in stops:

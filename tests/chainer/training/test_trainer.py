@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from chainer import training
 from chainer.training import extensions
-from v7_programs import make_trainer, model_of
+from v7_programs import make_evaluator, make_trainer, model_of
 
 
 class Recorder(training.Extension):
@@ -188,9 +188,49 @@ def test_ctrl_c_twice_stops_at_once(tmp_path):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_ctrl_c_without_a_snapshot_stops_at_once(tmp_path):
+def test_ctrl_c_in_the_last_iteration_trains_no_longer(tmp_path):
+    trainer = make_trainer(tmp_path, (3, 'iteration'))
+    trainer.extend(interrupt_at(3), 'interrupt', priority=1000)
+    trainer.extend(extensions.snapshot(), trigger=(9, 'iteration'))
+    with pytest.raises(KeyboardInterrupt):
+        trainer.run()
+    trainer = make_trainer(tmp_path, (3, 'iteration'), extensions=[extensions.snapshot()])
+    chainer.serializers.load_npz(tmp_path / 'snapshot_iter_3', trainer)
+    trainer.run()
+    assert trainer.updater.iteration == 3
+
+
+def test_extensions_report_before_training(tmp_path):
+    trainer = make_trainer(tmp_path, (2, 'iteration'))
+    trainer.extend(make_evaluator(model_of(trainer)), call_before_training=True)
+    seen = []
+    trainer.extend(lambda t: seen.append(sorted(t.observation)), call_before_training=True)
+    trainer.run()
+    main = ['main/accuracy', 'main/loss']
+    assert seen == [['validation/main/accuracy', 'validation/main/loss'], main, main]
+
+
+def test_an_updater_without_finalize(tmp_path):
+    class Bare:
+        iteration = 0
+        connect_trainer = staticmethod(lambda trainer: None)
+        get_all_optimizers = staticmethod(dict)
+
+        def update(self):
+            self.iteration += 1
+
+    log = []
+    trainer = training.Trainer(Bare(), (1, 'iteration'), str(tmp_path), [Recorder(log, 'a')])
+    trainer.run()
+    assert log == ['a initialize', 'a call', 'a finalize']
+
+
+@pytest.mark.parametrize('saves_model', [False, True])
+def test_ctrl_c_without_a_snapshot_stops_at_once(saves_model, tmp_path):
     log = []
     trainer = make_trainer(tmp_path)
+    if saves_model:  # from which training cannot go on
+        trainer.extend(extensions.snapshot_object(model_of(trainer), 'model'))
     trainer.extend(interrupt_at(2), priority=1000)
     trainer.extend(Recorder(log, 'a'))
     with pytest.raises(KeyboardInterrupt):

@@ -133,6 +133,11 @@ class _Snapshot(extension.Extension):
         if n_retains > 0 and hasattr(self.writer, '_add_cleanup_hook'):
             self.writer._add_cleanup_hook(self._remove_old)
 
+    @property
+    def saves_trainer(self) -> bool:
+        """Whether training can go on from what it saves."""
+        return self._target is None
+
     def initialize(self, trainer: Trainer) -> None:
         """Loads the newest snapshot, with ``autoload``.
 
@@ -181,7 +186,7 @@ class _Snapshot(extension.Extension):
         Args:
             trainer (Trainer): Who calls.
         """
-        if self._target is None and self._last_iteration != trainer.updater.iteration:
+        if self._last_iteration != trainer.updater.iteration:
             self(trainer)
 
     def on_error(self, trainer: Trainer, exc: Exception, tb: types.TracebackType | None) -> None:

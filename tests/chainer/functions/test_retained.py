@@ -46,12 +46,7 @@ def counting():
 
 
 def joined(case, spec):
-    """Bytes of what functions over sequences keep besides: steps and biases, joined; lengths.
-
-    And of a list of indices as an array: v7 keeps the caller's list, which may change.
-    """
-    if case.name == 'scatter_add' and isinstance(spec.args[1], list):
-        return np.asarray(spec.args[1]).nbytes
+    """Bytes of what functions over sequences keep besides: steps and biases, joined; lengths."""
     if not case.name.startswith('n_step'):
         return 0
     *_, bs, xs = spec.args

@@ -57,9 +57,11 @@ def _to_indices(slices: tp.Any) -> tuple[tp.Any, ...]:
 
 def _list_to_index(slices: list[tp.Any]) -> tp.Any:
     """A list is an array of indices, unless it has slices in it."""
-    if any(isinstance(s, slice) or s is None or s is Ellipsis for s in slices):
-        return tuple(slices)
-    return _to_array(slices)
+    return tuple(slices) if _has_slices(slices) else _to_array(slices)
+
+
+def _has_slices(indices: list[tp.Any]) -> bool:
+    return any(isinstance(s, slice) or s is None or s is Ellipsis for s in indices)
 
 
 def _to_array(index: list[tp.Any]) -> np.ndarray:

@@ -11,11 +11,12 @@ from chainerx._core import _scatter, engine
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction, _as_chainerx
 from chainer.functions._index_errors import of_indices
-from chainer.functions.array.get_item import _to_indices
+from chainer.functions.array.get_item import _has_slices, _to_indices
 from chainer.utils import type_check
 
 
 def _add(a: chainerx.ndarray, b: chainerx.ndarray, slices: tp.Any) -> chainerx.ndarray:
+    slices = _to_indices(slices)
     if all(map(_is_basic, slices)):
         y = a.copy()
         part = y[slices]
@@ -60,7 +61,7 @@ def _check_shape(shape: tuple[int, ...], b: chainerx.ndarray) -> None:
 def _gradient(
     gy: chainerx.ndarray, needed: tuple[bool, ...], inputs: None, y: None, slices: tp.Any
 ) -> tuple[chainerx.ndarray | None, ...]:
-    return gy, gy[slices] if needed[1] else None
+    return gy, gy[_to_indices(slices)] if needed[1] else None
 
 
 # Keeps the indices alone.
@@ -75,7 +76,7 @@ class ScatterAdd(BuiltinFunction):
     check_uses_attributes = False
 
     def _prepare(self) -> None:
-        self.slices = _to_indices(self.slices)
+        self.slices = _kept(self.slices)
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('a', 'b'))
@@ -103,4 +104,15 @@ def scatter_add(a: tp.Any, slices: tp.Any, b: tp.Any) -> variable.Variable:
         ValueError: If ``b`` is of another shape.
         IndexError: If an index is out of range.
     """
-    return ScatterAdd.call(a, b, slices=_to_indices(slices))
+    return ScatterAdd.call(a, b, slices=_kept(slices))
+
+
+def _kept(slices: tp.Any) -> tuple[tp.Any, ...]:
+    """A tuple of the same indices, with lists of their own: those of the caller may change."""
+    if isinstance(slices, list) and _has_slices(slices):
+        slices = tuple(slices)
+    return tuple(map(_copied, slices if isinstance(slices, tuple) else (slices,)))
+
+
+def _copied(index: tp.Any) -> tp.Any:
+    return [_copied(i) for i in index] if isinstance(index, list) else index

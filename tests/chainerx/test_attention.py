@@ -371,6 +371,17 @@ def test_scale():
     assert np.isnan(to_numpy(attend(*map(chx.array, x), scale=math.nan))).all()
 
 
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
+def test_broadcast_rows_wider_than_memory(dtype):
+    """Whatever a row of so many numbers is multiplied by, the size of a block does not wrap."""
+    one = chx.ones((1, 1), dtype)
+    numbers = 2**64 // one.itemsize
+    for times in range(20, 200):
+        wide = chx.broadcast_to(one, (1, numbers // times + 1))
+        with pytest.raises(MemoryError, match='scaled_dot_product_attention'):
+            attend(wide, wide, one)
+
+
 def test_devices_must_agree():
     q = chx.ones((2, 2), device='native:0')
     other = chx.ones((2, 2), device='native:1')

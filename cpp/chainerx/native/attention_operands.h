@@ -73,6 +73,10 @@ StridedMatrix<const C> ReadRows(const StridedMatrix<const T>& x, int64_t begin, 
 
 // The numbers that all of an attention agree on.
 struct AttentionSizes {
+    // Broadcast rows may be wider, but no memory holds a block of so many numbers: asking for one
+    // is an error, whose size does not overflow.
+    static constexpr int64_t kMostWidth = int64_t{1} << 44;
+
     int64_t matrices;      // of queries
     int64_t key_matrices;  // of keys
     int64_t queries;
@@ -85,8 +89,8 @@ struct AttentionSizes {
           key_matrices{1},
           queries{q.shape()[q.ndim() - 2]},
           keys{k.shape()[k.ndim() - 2]},
-          width{q.shape()[q.ndim() - 1]},
-          value_width{v.shape()[v.ndim() - 1]} {
+          width{std::min(q.shape()[q.ndim() - 1], kMostWidth)},
+          value_width{std::min(v.shape()[v.ndim() - 1], kMostWidth)} {
         for (int8_t d = 0; d < q.ndim() - 2; ++d) {
             matrices *= q.shape()[d];
             key_matrices *= k.shape()[d];

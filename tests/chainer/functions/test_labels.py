@@ -80,3 +80,26 @@ def test_options_are_checked_by_the_class_too():
         SoftmaxCrossEntropy(reduce='sum')
     with pytest.raises(ValueError, match='soft_target_loss'):
         SoftmaxCrossEntropy(soft_target_loss='x')
+
+
+@on_each_kind
+@pytest.mark.parametrize('weighted', [False, True])
+def test_scores_that_do_not_count_reach_no_gradient(make, weighted):
+    x = np.array([[0, 1, 2], [np.nan, 0, 1], [np.inf, 0, 1]], 'float32')
+    weight = make(np.ones(3, 'float32')) if weighted else None
+    x = Variable(make(x))
+    t = labels(make, 1, -1, -1)
+    loss = F.softmax_cross_entropy(x, t, class_weight=weight, label_smoothing=0.1)
+    loss.backward()
+    gradient = as_numpy(x.grad)
+    assert np.isfinite(gradient[0]).all()
+    assert gradient[0].any()
+    assert not gradient[1:].any()
+
+
+@on_each_kind
+def test_smoothing_of_no_classes(make):
+    x = Variable(make(np.zeros((3, 0), 'float32')))
+    wanted = make(np.zeros((3, 0), 'float32'))
+    loss = F.softmax_cross_entropy(x, wanted, label_smoothing=0.1, reduce='no')
+    np.testing.assert_array_equal(as_numpy(loss.array), np.zeros(3))

@@ -117,8 +117,11 @@ def _hard(
         loss = loss * chainerx.take(weight, t, 0, 'clip')
         if smoothing:
             shape = (1, -1) + (1,) * (x.ndim - 2)
-            even = -(chainerx.log_softmax(x, axis=1) * weight.reshape(shape)).mean(axis=1)
-            even = chainerx.where(t != ignore_label, even, 0)
+            counted = t != ignore_label
+            # Zeros for scores that do not count: nan there would reach the gradient.
+            scores = chainerx.where(chainerx.expand_dims(counted, 1), x, 0)
+            even = -(chainerx.log_softmax(scores, axis=1) * weight.reshape(shape)).mean(axis=1)
+            even = chainerx.where(counted, even, 0)
             loss = loss * (1 - smoothing) + even * smoothing
         if loss.dtype != x.dtype:
             loss = loss.astype(x.dtype)
@@ -137,7 +140,7 @@ def _soft(
 ) -> chainerx.ndarray:
     t = t.as_grad_stopped()
     if smoothing:
-        t = t * (1 - smoothing) + smoothing / x.shape[1]
+        t = t * (1 - smoothing) + smoothing / max(x.shape[1], 1)
     loss = -(t * chainerx.log_softmax(x, axis=1)).sum(axis=1)
     if kind == 'kl-divergence':
         # 0 log 0 is 0.

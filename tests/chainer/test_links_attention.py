@@ -114,6 +114,27 @@ def test_an_error_leaves_caches_as_they_were():
     assert all(c.key is k and c.value is v for c, (k, v) in zip(cache, before, strict=True))
 
 
+@pytest.mark.parametrize('make', [
+    lambda: L.TransformerEncoderLayer(4, 2, activation=fails, dropout=0.0),
+    lambda: failing_norm(L.TransformerEncoder(2, 4, 2, dropout=0.0, pre_norm=True)),
+])  # fmt: skip
+def test_an_error_behind_the_attention_leaves_caches_as_they_were(make):
+    link = make()
+    cache = link.make_cache()
+    with pytest.raises(ZeroDivisionError):
+        link(random(2, 3, 4), cache=cache)
+    assert [len(c) for c in (cache if isinstance(cache, list) else [cache])] in ([0], [0, 0])
+
+
+def fails(x):
+    raise ZeroDivisionError
+
+
+def failing_norm(link):
+    link.norm.forward = fails
+    return link
+
+
 def test_one_sequence_as_several(device):
     """Products that are joined give what single ones do."""
     for options in ({}, {'n_kv_heads': 1}, {'nobias': True}):
@@ -199,6 +220,22 @@ def test_first_inputs_that_are_refused_make_no_weights():
         link(random(2, 3, 4), random(2, 3, 6))
     assert not any(p.is_initialized for p in link.params())
     assert link(random(2, 3, 6)).shape == (2, 3, 6)
+
+
+@pytest.mark.parametrize('norm', ['layer', 'rms'])
+@pytest.mark.parametrize('pre_norm', [False, True])
+@pytest.mark.parametrize('bad', [random(2, 3, 5), np.ones((2, 3, 4), int)], ids=['odd', 'int'])
+def test_first_inputs_that_are_refused_make_no_weights_of_a_layer(norm, pre_norm, bad):
+    link = L.TransformerEncoder(2, None, 2, norm=norm, pre_norm=pre_norm)
+    with pytest.raises((InvalidType, ValueError)):
+        link(bad)
+    assert not any(p.is_initialized for p in link.params())
+    assert link(random(2, 3, 6)).shape == (2, 3, 6)
+
+
+def test_a_norm_that_no_layer_checks():
+    with pytest.raises(ValueError, match="norm is 'x', expected one of 'layer', 'rms'"):
+        L.TransformerEncoder(0, 4, 2, norm='x', pre_norm=True)
 
 
 def test_errors_name_the_path():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import typing as tp
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -49,6 +50,19 @@ class AttentionCache:
         if self.key is None or self.value is None:
             return key, value
         return concat((self.key, key), axis=2), concat((self.value, value), axis=2)
+
+
+@contextlib.contextmanager
+def _restored_on_error(caches: Sequence[AttentionCache | None]) -> Iterator[None]:
+    """Has caches as they were if what is done with them fails later, so all saw the same steps."""
+    before = [None if c is None else (c.key, c.value) for c in caches]
+    try:
+        yield
+    except BaseException:
+        for c, state in zip(caches, before, strict=True):
+            if c is not None and state is not None:
+                c.key, c.value = state
+        raise
 
 
 class MultiHeadAttention(Link):
@@ -214,9 +228,8 @@ class MultiHeadAttention(Link):
                 f'MultiHeadAttention: cache is a {type(cache).__name__}, expected what make_cache '
                 'returns'
             )
-        size = self._check_inputs(query, key, value)
-        if self.W_out.array is None:
-            self._initialize_params(size)
+        self._prepare(query, key, value)
+        size = self.W_out.shape[0]
         q, k, v = self._heads(query, key, value, size)
         past = 0 if cache is None else len(cache)
         if self.rotary:
@@ -244,14 +257,17 @@ class MultiHeadAttention(Link):
             cache.key, cache.value = k, v
         return result
 
-    def _check_inputs(self, query: tp.Any, key: tp.Any, value: tp.Any) -> int:
-        """Before a wrong first input makes weights; returns the size."""
+    def _prepare(self, query: tp.Any, key: tp.Any, value: tp.Any) -> None:
+        """Checks inputs before the first ones make weights, which wrong ones must not."""
         _check_axes('query', query)
         size = query.shape[2] if self.W_out.array is None else self.W_out.shape[0]
         _check('query', query, size)
         _check('key', key, self.key_size or size)
         _check('value', value, self.value_size or size)
-        return size
+        if self.W_out.array is None:
+            for x in (query, key, value):
+                type_check.expect(type_check.Variable(x.dtype, 'dtype').kind == 'f')
+            self._initialize_params(size)
 
     def _heads(
         self, query: tp.Any, key: tp.Any, value: tp.Any, size: int

@@ -15,7 +15,11 @@ from chainer.functions.array.reshape import reshape
 from chainer.functions.connection.linear import linear
 from chainer.functions.noise.dropout import dropout as drop
 from chainer.link import Chain, ChainList, Link
-from chainer.links.attention.multi_head_attention import AttentionCache, MultiHeadAttention
+from chainer.links.attention.multi_head_attention import (
+    AttentionCache,
+    MultiHeadAttention,
+    _restored_on_error,
+)
 from chainer.links.normalization.layer_normalization import LayerNormalization
 from chainer.links.normalization.rms_norm import RMSNorm
 from chainer.utils import type_check
@@ -201,6 +205,8 @@ class TransformerEncoderLayer(Chain):
             Variable: Shape and dtype of `x`.
         """
         type_check.expect(type_check.Variable(x.ndim, 'x.ndim') == 3)
+        if self.attention.W_out.array is None:  # it knows what the norms before it don't
+            self.attention._prepare(x, x, x)
         shape = x.shape
         rows = reshape(x, (shape[0] * shape[1], shape[2]))
 
@@ -208,13 +214,14 @@ class TransformerEncoderLayer(Chain):
             y = self.attention(reshape(rows, shape), None, None, mask, causal, cache)
             return _dropped(reshape(y, rows.shape), self.dropout)
 
-        if self.pre_norm:
-            rows = rows + attend(self.norm1(rows))
-            rows = rows + _dropped(self.feed_forward(self.norm2(rows)), self.dropout)
-        else:
-            rows = self.norm1(rows + attend(rows))
-            rows = self.norm2(rows + _dropped(self.feed_forward(rows), self.dropout))
-        return reshape(rows, shape)
+        with _restored_on_error([cache]):
+            if self.pre_norm:
+                rows = rows + attend(self.norm1(rows))
+                rows = rows + _dropped(self.feed_forward(self.norm2(rows)), self.dropout)
+            else:
+                rows = self.norm1(rows + attend(rows))
+                rows = self.norm2(rows + _dropped(self.feed_forward(rows), self.dropout))
+            return reshape(rows, shape)
 
 
 class TransformerEncoder(Chain):
@@ -262,6 +269,7 @@ class TransformerEncoder(Chain):
         super().__init__()
         if n_layers < 0:
             raise ValueError(f'TransformerEncoder: n_layers is {n_layers}, expected at least 0')
+        _check_choice('norm', norm, _NORMS)
         with self.init_scope():
             self.layers = ChainList(
                 *(
@@ -318,19 +326,13 @@ class TransformerEncoder(Chain):
                 f'TransformerEncoder: cache has length {len(caches)}, expected {len(self.layers)}, '
                 'the number of layers'
             )
-        before = [None if c is None else (c.key, c.value) for c in caches]
-        try:
+        with _restored_on_error(caches):
             for layer, below in zip(self.layers, caches, strict=True):
                 x = layer(x, mask, causal, below)
-        except BaseException:  # all layers must have seen the same steps
-            for c, state in zip(caches, before, strict=True):
-                if c is not None and state is not None:
-                    c.key, c.value = state
-            raise
-        if self.norm is None:
-            return x
-        rows = reshape(x, (x.shape[0] * x.shape[1], x.shape[2]))
-        return reshape(self.norm(rows), x.shape)
+            if self.norm is None:
+                return x
+            rows = reshape(x, (x.shape[0] * x.shape[1], x.shape[2]))
+            return reshape(self.norm(rows), x.shape)
 
 
 def _dropped(x: Variable, ratio: float) -> Variable:

@@ -10,6 +10,7 @@ import numpy as np
 
 from chainer import backend
 from chainer.backends import cuda
+from chainer.dataset import _blocks
 
 
 class Converter:
@@ -95,7 +96,8 @@ def to_device(device: tp.Any, x: tp.Any) -> tp.Any:
 def _concat_examples(batch: tp.Any, device: tp.Any = None, padding: tp.Any = None) -> tp.Any:
     """Makes arrays of a list of examples: each has one more dimension in front.
 
-    Of tuples, the result is a tuple, of dicts a dict, of arrays or numbers one array.
+    Of tuples, the result is a tuple, of dicts a dict, of arrays or numbers one array. Arrays that
+    `MultiprocessIterator` has put side by side in memory are not copied: the result is that memory.
 
     Args:
         batch (list): The examples.
@@ -187,7 +189,8 @@ def _concat_alike(arrays: tp.Any, padding: tp.Any, name: str) -> tp.Any:
     if padding is None:
         _check_shapes(arrays, first.shape, name)
         if type(first) is np.ndarray:
-            return np.concatenate([array[None] for array in arrays])
+            joined = _blocks.join(arrays)
+            return np.concatenate([array[None] for array in arrays]) if joined is None else joined
     device = backend.get_device_from_array(first)
     with backend.using_device(device):
         if padding is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import random
 import signal
@@ -13,8 +12,10 @@ from multiprocessing import shared_memory
 
 import numpy as np
 
+from chainer.iterators import _slots
+
 # Smaller arrays travel with the message that tells of them.
-_LEAST_SHARED: tp.Final = 1 << 14
+_LEAST_SHARED: tp.Final = 1 << 13
 
 
 class Task(tp.NamedTuple):
@@ -23,6 +24,7 @@ class Task(tp.NamedTuple):
     Attributes:
         number (int): Of the task, in the order in which they were given.
         slot (int): Whose memory the answer may use.
+        is_new (bool): Whether that is another one than it had, if it had one.
         indices (list of int): Which examples.
         seed (tuple of int): What random numbers begin with at the first of them; at the next one,
             the last number is one more.
@@ -30,6 +32,7 @@ class Task(tp.NamedTuple):
 
     number: int
     slot: int
+    is_new: bool
     indices: list[int]
     seed: tuple[int, ...]
 
@@ -41,10 +44,10 @@ class Answer(tp.NamedTuple):
         number (int): Of the task.
         slot (int): Whose memory it uses.
         memory (str): The name of new memory of the slot; None for that which it had.
-        sizes (list of int): Of the buffers that stand in the memory; None if they are in the
-            message.
-        data (bytes): The pickled examples, without their buffers; empty for an error.
-        buffers (list of bytes): Those that are not in the memory.
+        examples (list of tuples): Of each the pickle without its large buffers, and their sizes;
+            empty for an error.
+        buffers (list of bytes): All large buffers; None if they stand in the memory, one behind
+            the other.
         error: The exception; None if there was none.
         failed (int): The index of the example that raised it.
         text (str): How it came about.
@@ -53,17 +56,11 @@ class Answer(tp.NamedTuple):
     number: int
     slot: int
     memory: str | None
-    sizes: list[int] | None
-    data: bytes
-    buffers: list[bytes]
+    examples: list[tuple[bytes, list[int]]]
+    buffers: list[bytes] | None
     error: tp.Any
     failed: int
     text: str
-
-
-def align(n: int) -> int:
-    """Where the next buffer begins, behind n bytes."""
-    return (n + 63) // 64 * 64
 
 
 def work(connection: tp.Any, others: list[tp.Any], dataset: tp.Any, most: int | None) -> None:
@@ -97,19 +94,16 @@ def _answer(
     memories: dict[int, shared_memory.SharedMemory],
     most: int | None,
 ) -> Answer:
-    examples = []
+    packer = _Packer(task, memories, most)
     for k, index in enumerate(task.indices):
         seed = *task.seed[:-1], task.seed[-1] + k
         np.random.seed(seed)
         random.seed(hash(seed))
         try:
-            examples.append(dataset[index])
-        except Exception as error:
+            packer.add(dataset[index])
+        except Exception as error:  # also of an example that can't be pickled
             return _failure(task, int(index), error)
-    try:
-        return _pack(task, examples, memories, most)
-    except Exception as error:  # such as an example that can't be pickled
-        return _failure(task, int(task.indices[0]), error)
+    return packer.answer()
 
 
 def _failure(task: Task, index: int, error: Exception) -> Answer:
@@ -118,55 +112,88 @@ def _failure(task: Task, index: int, error: Exception) -> Answer:
         pickle.loads(pickle.dumps(error))
     except Exception:  # whatever the user's exception does there: what it says arrives
         error = RuntimeError(f'{type(error).__name__}: {error}')
-    return Answer(task.number, task.slot, None, None, b'', [], error, index, text)
+    return Answer(task.number, task.slot, None, [], [], error, index, text)
 
 
-def _pack(
-    task: Task,
-    examples: list[tp.Any],
-    memories: dict[int, shared_memory.SharedMemory],
-    most: int | None,
-) -> Answer:
-    pickles: list[pickle.PickleBuffer] = []
-    data = pickle.dumps(examples, protocol=5, buffer_callback=pickles.append)
-    buffers = [buffer.raw() for buffer in pickles]
-    total = sum(align(buffer.nbytes) for buffer in buffers)
-    may_share = total >= _LEAST_SHARED and (most is None or total <= most * len(examples))
-    memory, name = memories.get(task.slot), None
-    if may_share and (memory is None or memory.size < total):
-        # Some more than is needed: the next ones may be a little larger.
-        new = _new_memory(total * 5 // 4)
-        may_share = new is not None
-        if new is not None:
-            if memory is not None:
-                memory.close()
-            memory = memories[task.slot] = new
-            name = memory.name
-    if memory is None or not may_share:
-        inline = [bytes(buffer) for buffer in buffers]
-        return Answer(task.number, task.slot, None, None, data, inline, None, -1, '')
+class _Packer:
+    """Packs examples, each as soon as it is there: its memory is used again for the next one.
+
+    Large buffers are written to the memory of the task's slot, one behind the other. What does not
+    fit waits until it is known how much there is.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        memories: dict[int, shared_memory.SharedMemory],
+        most: int | None,
+    ) -> None:
+        if task.is_new and task.slot in memories:
+            memories.pop(task.slot).close()
+        self._task = task
+        self._memories = memories
+        self._memory = memories.get(task.slot)
+        self._most = most
+        self._examples: list[tuple[bytes, list[int]]] = []
+        self._end = 0
+        self._waiting: list[tuple[int, memoryview]] = []
+
+    def add(self, example: tp.Any) -> None:
+        """Packs an example."""
+        buffers: list[memoryview] = []
+
+        def keep(buffer: pickle.PickleBuffer) -> bool:
+            raw = buffer.raw()
+            if raw.nbytes < _LEAST_SHARED:
+                return True  # goes with the pickle
+            buffers.append(raw)
+            return False
+
+        data = pickle.dumps(example, protocol=5, buffer_callback=keep)
+        if self._most is not None and sum(raw.nbytes for raw in buffers) > self._most:
+            data, buffers = pickle.dumps(example, protocol=5), []
+        self._examples.append((data, [raw.nbytes for raw in buffers]))
+        for raw in buffers:
+            begin, end = self._end, self._end + raw.nbytes
+            if self._memory is not None and end <= self._memory.size and not self._waiting:
+                _write(self._memory, begin, raw)
+            else:
+                self._waiting.append((begin, raw))
+            self._end = _slots.align(end)
+
+    def answer(self) -> Answer:
+        """The answer, when all examples are packed."""
+        task, name, buffers = self._task, None, None
+        if self._waiting:
+            # Some more than is needed: the next ones may be a little larger.
+            new = _slots.new_memory(self._end * 5 // 4)
+            if new is None:
+                buffers = self._take_out()
+            else:
+                name = new.name
+                self._move_to(new)
+        return Answer(task.number, task.slot, name, self._examples, buffers, None, -1, '')
+
+    def _move_to(self, new: shared_memory.SharedMemory) -> None:
+        if self._memory is not None:
+            old: tp.Any = self._memory.buf
+            _write(new, 0, old[: self._waiting[0][0]])
+            self._memory.close()
+        for begin, raw in self._waiting:
+            _write(new, begin, raw)
+        self._memories[self._task.slot] = new
+
+    def _take_out(self) -> list[bytes]:
+        waiting = dict(self._waiting)
+        old: tp.Any = None if self._memory is None else self._memory.buf
+        buffers, at = [], 0
+        for _, sizes in self._examples:
+            for size in sizes:
+                buffers.append(bytes(waiting[at] if at in waiting else old[at : at + size]))
+                at = _slots.align(at + size)
+        return buffers
+
+
+def _write(memory: shared_memory.SharedMemory, begin: int, data: memoryview) -> None:
     shared: tp.Any = memory.buf
-    at = 0
-    for buffer in buffers:
-        shared[at : at + buffer.nbytes] = buffer
-        at = align(at + buffer.nbytes)
-    sizes = [buffer.nbytes for buffer in buffers]
-    return Answer(task.number, task.slot, name, sizes, data, [], None, -1, '')
-
-
-def _new_memory(size: int) -> shared_memory.SharedMemory | None:
-    """Shared memory; None if the system has none left, as in containers with little of it."""
-    try:
-        memory = shared_memory.SharedMemory(create=True, size=size)
-    except OSError:
-        return None
-    try:
-        # Else what is not there would end the process when it is written to.
-        os.posix_fallocate(memory._fd, 0, size)  # type: ignore[attr-defined]
-    except AttributeError:
-        pass  # no such call on this system
-    except OSError:
-        memory.close()
-        memory.unlink()
-        return None
-    return memory
+    shared[begin : begin + data.nbytes] = data

@@ -14,12 +14,13 @@ import typing as tp
 import warnings
 import weakref
 import zlib
-from multiprocessing import resource_tracker, shared_memory
+from multiprocessing import resource_tracker
 
 import numpy as np
 
 from chainer.iterators import _worker
 from chainer.iterators._epochs import EpochIterator, Place
+from chainer.iterators._slots import Slots
 
 if tp.TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer
@@ -31,7 +32,14 @@ _MOST_SENT: tp.Final = 4  # tasks in a pipe
 class _Process:
     """A worker as its iterator sees it."""
 
-    def __init__(self, number: int, dataset: tp.Any, most: int | None, siblings: list[tp.Any]):
+    def __init__(
+        self,
+        number: int,
+        dataset: tp.Any,
+        most: int | None,
+        n_prefetch: int,
+        siblings: list[tp.Any],
+    ) -> None:
         context = multiprocessing.get_context()
         self.connection, end = context.Pipe()
         forks = context.get_start_method() == 'fork'
@@ -46,14 +54,16 @@ class _Process:
         end.close()
         self.sent: dict[int, _worker.Task] = {}
         self.waiting: collections.deque[_worker.Task] = collections.deque()
-        self.memories: dict[int, shared_memory.SharedMemory] = {}
-        self.slots = itertools.count()
-        self.free: list[int] = []
+        # Of minibatches that are made ahead, of the one in use, and of one that is about to go.
+        self.slots = Slots(n_prefetch + 2)
         self.n_made = 0
 
     def give(self, number: int, indices: list[int], seed: tuple[int, ...]) -> None:
-        slot = self.free.pop() if self.free else next(self.slots)
-        self.waiting.append(_worker.Task(number, slot, indices, seed))
+        self.waiting.append(_worker.Task(number, *self.slots.take(), indices, seed))
+
+    def has_any(self, numbers: set[int]) -> bool:
+        """Whether some of these tasks are its."""
+        return not numbers.isdisjoint(self.sent) or any(t.number in numbers for t in self.waiting)
 
     def send(self) -> None:
         while self.waiting and len(self.sent) < _MOST_SENT:
@@ -63,39 +73,27 @@ class _Process:
                 self.connection.send(task)
 
     def receive(self) -> tuple[_worker.Answer, list[tp.Any]]:
-        """An answer, with the examples; they have nothing in common with the worker's memory."""
+        """An answer, with the examples; nobody writes to their arrays as long as they are there."""
         answer = self.connection.recv()
         task = self.sent.pop(answer.number)
         self.n_made += len(task.indices)
         if answer.memory is not None:
-            old = self.memories.pop(answer.slot, None)
-            if old is not None:
-                old.close()
-            memory = shared_memory.SharedMemory(name=answer.memory)
-            memory.unlink()  # it lives as long as it is mapped
-            self.memories[answer.slot] = memory
-        buffers: list[tp.Any] = answer.buffers
-        if answer.sizes is not None:
-            starts = [0]
-            for size in answer.sizes:
-                starts.append(_worker.align(starts[-1] + size))
-            shared: tp.Any = self.memories[answer.slot].buf
-            own = np.frombuffer(shared, np.uint8, starts[-1]).copy()
-            buffers = [own[i : i + n] for i, n in zip(starts, answer.sizes, strict=False)]
+            self.slots.replace(answer.slot, answer.memory)
+        buffers: tp.Iterator[tp.Any]
+        sizes = [size for _, sizes in answer.examples for size in sizes]
+        if answer.buffers is None and sizes:
+            buffers = iter(self.slots.read(answer.slot, sizes))
         else:
-            buffers = [bytearray(buffer) for buffer in buffers]  # arrays may be written to
-        self.free.append(answer.slot)
-        examples = pickle.loads(answer.data, buffers=buffers) if answer.error is None else []
-        return answer, examples
+            buffers = map(bytearray, answer.buffers or ())  # arrays may be written to
+            self.slots.give_back(answer.slot)
+        # An example takes as many of the buffers as it needs.
+        return answer, [pickle.loads(data, buffers=buffers) for data, _ in answer.examples]
 
     def end(self) -> None:
         self.connection.close()
         if self.process.is_alive():
             self.process.terminate()
         self.process.join()
-        for memory in self.memories.values():
-            memory.close()
-        self.memories.clear()
 
 
 class _Batch(tp.NamedTuple):
@@ -116,12 +114,13 @@ def _end_all(processes: list[_Process], pid: int) -> None:
 class MultiprocessIterator(EpochIterator):
     """Gives the minibatches of `SerialIterator`; other processes make the next ones meanwhile.
 
-    Each process has a copy of the dataset and makes a part of each minibatch. Arrays come back by
-    shared memory. What needs a new random order is not made ahead, so that random numbers are drawn
-    when `SerialIterator` would draw them, and a snapshot resumes to the same minibatches. NumPy's
-    and Python's global generators of a process begin anew with each example, by a seed of the
-    iterator and the example's place: augmented examples depend neither on the number of processes
-    nor on which of them makes what.
+    Each process has a copy of the dataset and makes minibatches, or parts of them. Arrays lie in
+    memory that is shared with it, and with processes that are forked while they are there. What
+    needs a new random order is not made ahead, so that random numbers are drawn when
+    `SerialIterator` would draw them, and a snapshot resumes to the same minibatches. NumPy's and
+    Python's global generators of a process begin anew with each example, by a seed of the iterator
+    and the example's place: augmented examples depend neither on the number of processes nor on
+    which of them makes what.
 
     How processes are started is Python's choice (`multiprocessing.set_start_method`); with other
     ways than ``fork`` the dataset has to be picklable, and the program needs the usual ``if
@@ -264,12 +263,15 @@ class MultiprocessIterator(EpochIterator):
 
     def _share(self, indices: list[int], place: Place) -> list[int]:
         """Shares a minibatch out. Returns the tasks in its order."""
-        size = min(_MOST_INDICES, -(-len(indices) // self.n_processes))
+        # Where enough are made ahead for all processes, one makes the whole of it: then its arrays
+        # lie side by side.
+        n_parts = -(-self.n_processes // (self.n_prefetch + 1))
+        size = min(_MOST_INDICES, -(-len(indices) // n_parts))
         numbers = []
-        for k, begin in enumerate(range(0, len(indices), size)):
+        for begin in range(0, len(indices), size):
             number = next(self._numbers)
             seed = self._seed, place.epoch, place.position + begin
-            process = self._processes[k % len(self._processes)]
+            process = self._processes[number % len(self._processes)]
             process.give(number, [int(i) for i in indices[begin : begin + size]], seed)
             numbers.append(number)
         return numbers
@@ -277,7 +279,8 @@ class MultiprocessIterator(EpochIterator):
     def _drop(self) -> None:
         """Forgets what was made ahead; answers that are on their way are thrown away."""
         for process in self._processes:
-            process.free += [task.slot for task in process.waiting]
+            for task in process.waiting:
+                process.slots.give_back(task.slot)
             process.waiting.clear()
         self._batches.clear()
         self._answers.clear()
@@ -298,7 +301,7 @@ class MultiprocessIterator(EpochIterator):
         # One for all processes, which then clears up what a killed one leaves.
         resource_tracker.ensure_running()
         siblings = [p.connection for p in self._processes if not p.connection.closed]
-        return _Process(number, self.dataset, self.shared_mem, siblings)
+        return _Process(number, self.dataset, self.shared_mem, self.n_prefetch, siblings)
 
     def _wait(self, batch: _Batch) -> BaseException | None:
         """Takes answers until all of a minibatch are there. Returns the error of a dataset."""
@@ -308,10 +311,14 @@ class MultiprocessIterator(EpochIterator):
                 answer, _ = self._answers.get(number, (None, None))
                 if answer is not None and answer.error is not None:
                     return answer.error
-            if all(number in self._answers for number in batch.tasks):
+            missing = {number for number in batch.tasks if number not in self._answers}
+            if not missing:
                 return None
+            # Others may have ended over a later minibatch, which is not asked for yet.
             waiting: dict[tp.Any, tuple[int, _Process]]
-            waiting = {p.connection: (i, p) for i, p in enumerate(self._processes) if p.sent}
+            waiting = {
+                p.connection: (i, p) for i, p in enumerate(self._processes) if p.has_any(missing)
+            }
             ready = multiprocessing.connection.wait(list(waiting), timeout)
             if not ready:
                 warnings.warn(

@@ -301,6 +301,88 @@ def test_without_shared_memory(call, monkeypatch):
             assert same(iterator.next(), [dataset[(4 * k + j) % 6] for j in range(4)])
 
 
+class Numbers(chainer.dataset.DatasetMixin):
+    """Arrays of their index, large enough for shared memory, and that index."""
+
+    shape = 60, 70
+
+    def __len__(self):
+        return 32
+
+    def get_example(self, i):
+        return np.full(self.shape, i, 'f'), np.int32(i)
+
+
+def as_made(batches):
+    return all((x == i).all() and x.shape == Numbers.shape for batch in batches for x, i in batch)
+
+
+def test_examples_are_not_written_to_as_long_as_they_are_there():
+    with multiprocess(Numbers(), 4, n_prefetch=2) as iterator:
+        kept = [iterator.next() for _ in range(20)]
+        assert as_made(kept)
+        some = [kept[k][0] for k in range(20)]
+        del kept
+        later = [iterator.next() for _ in range(20)]
+        assert as_made(later)
+        assert as_made([some])
+    assert as_made([some])  # nor when the processes have gone
+
+
+def test_shared_memory_is_used_again():
+    """It does not grow with the minibatches, whether they are kept or not."""
+    with multiprocess(Numbers(), 4, n_prefetch=1) as iterator:
+        for _ in range(20):
+            iterator.next()
+        count = sum(len(p.slots._memories) for p in iterator._processes)
+        assert count <= 2 * 4
+        kept = [iterator.next() for _ in range(20)]
+        assert sum(len(p.slots._memories) for p in iterator._processes) <= 2 * 5
+        assert as_made(kept)
+
+
+def test_a_forked_child_keeps_its_examples():
+    """They are in memory that processes would use again as soon as the parent has left them."""
+    with multiprocess(Numbers(), 4, shuffle=False) as iterator:
+        batch = iterator.next()
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.read(read, 1)
+            os._exit(0 if as_made([batch]) else 1)
+        del batch
+        assert as_made([iterator.next() for _ in range(10)])
+        os.write(write, b'!')
+        os.close(read)
+        os.close(write)
+        assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize('shape', [(60, 70), (61, 71), (3,)])
+@pytest.mark.parametrize('n_prefetch', [0, 2])
+def test_put_together_without_a_copy(shape, n_prefetch, monkeypatch):
+    """Where arrays lie side by side; their values are the same in any case."""
+    monkeypatch.setattr(Numbers, 'shape', shape)
+    with multiprocess(Numbers(), 8, shuffle=False, n_prefetch=n_prefetch) as iterator:
+        for k in range(5):
+            batch = iterator.next()
+            x, t = chainer.dataset.concat_examples(batch)
+            assert x.shape == (8, *shape)
+            assert x.flags.c_contiguous
+            assert x.flags.writeable
+            assert (x == t[:, None, None][..., : len(shape)].reshape(8, *[1] * len(shape))).all()
+            assert t.tolist() == [(8 * k + j) % 32 for j in range(8)]
+            joined = np.shares_memory(x, batch[0][0])
+            assert joined == (shape == (60, 70) and n_prefetch == 2)
+            # What is in another order, or not all of it, is not taken for the whole.
+            x, t = chainer.dataset.concat_examples(batch[::-1])
+            assert (x.reshape(8, -1)[:, 0] == t).all()
+            x, t = chainer.dataset.concat_examples([*batch[2:5], batch[0]])
+            assert (x.reshape(4, -1)[:, 0] == t).all()
+            turned = [a.T for a, _ in batch]
+            assert (chainer.dataset.concat_examples(turned)[3] == batch[3][1]).all()
+
+
 class Drawn(chainer.dataset.DatasetMixin):
     def __len__(self):
         return 6
@@ -363,13 +445,17 @@ class Exiting(chainer.dataset.DatasetMixin):
     def get_example(self, i):
         if i == 6:
             os._exit(3)
+        if i == 0:
+            time.sleep(0.2)
         return i
 
 
-def test_a_process_that_exits_is_named_with_its_examples():
-    with multiprocess(Exiting(), 4, shuffle=False) as iterator:
+@pytest.mark.parametrize(('n_prefetch', 'examples'), [(0, '6 to 7'), (1, '4 to 7')])
+def test_a_process_that_exits_is_named_with_its_examples(n_prefetch, examples):
+    """Also where it ends before the minibatch in front of that one is there."""
+    with multiprocess(Exiting(), 4, shuffle=False, n_prefetch=n_prefetch) as iterator:
         assert iterator.next() == [0, 1, 2, 3]
-        with pytest.raises(RuntimeError, match='exit code 3 while it made examples 6 to 7'):
+        with pytest.raises(RuntimeError, match=f'exit code 3 while it made examples {examples}'):
             iterator.next()
 
 

@@ -39,6 +39,7 @@ from chainer._base.environment import (
 from chainer._base.mixed16 import _Mixed16, mixed16
 from chainer._base.version import __version__
 from chainer._diagnostics import missing_names, other_chainer, profile_regions, runtime_info
+from chainer._diagnostics.doctor.doctor import Doctor
 from chainer._diagnostics.missing_gradients import report_missing_gradients
 from chainer._diagnostics.runtime_info import print_runtime_info
 from chainer._graph.fallback import Fallback, fallback_report

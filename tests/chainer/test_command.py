@@ -1,14 +1,18 @@
 """The command line."""
 
+import json
 import os
 import pathlib
 import subprocess
 import sys
 
+import chainer
+import chainerx
 import numpy as np
 import pytest
 from chainer import _command, dataset, datasets
-from chainer._command import data
+from chainer._command import data, info
+from chainer._diagnostics import self_test
 from chainer.dataset import download
 
 
@@ -52,6 +56,77 @@ def test_offline_it_names_the_path(capsys, name):
     assert _command.main(['data', 'get', name]) == 1
     assert first in capsys.readouterr().err
     assert dataset.get_dataset_root() in first
+
+
+def test_info(capsys):
+    assert _command.main(['info', '--json']) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found['chainer'] == chainer.__version__
+    assert found['chainerx'] == chainerx.__version__
+    assert found['devices'][0] == 'native:0'
+    assert found['num_threads'] == chainerx.get_num_threads()
+    assert 'devices' in found['cuda'] or 'cuda' in found['cuda']['error']
+    assert set(found['optional']) == set(info.OPTIONAL)
+    assert _command.main(['info']) == 0
+    text = capsys.readouterr().out
+    for word in ('instruction set:', 'BLAS:', 'CUDA:', 'threads:', chainerx.__version__):
+        assert word in text
+    for name, version in found['optional'].items():
+        assert f'{name} {version}' in text if version else f'{name} ({info.OPTIONAL[name]})' in text
+
+
+def test_bench(capsys):
+    assert _command.main(['bench', '--seconds', '0', '--threads', '1', '--json']) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result['info']['num_threads'] == 1
+    assert [row['name'] for row in result['rows']] == [row.name for row in self_test.ROWS]
+    for row in result['rows']:
+        assert row['error'] is None
+        assert row['seconds'] > 0
+        assert (row['rate'] is None) == (row['unit'] == '')
+
+
+BROKEN = {  # what is broken -> what is said of it, in which rows
+    'exp': (lambda x: chainerx.log1p(x * 2), ['exp, 16M elements: exp is']),
+    'sum': (lambda x: x.mean(), ['sum, 16M elements: sum is']),
+    'matmul': (lambda *_: 1 / 0, ['matrix product, 1024 x 1024: ZeroDivisionError']),
+}
+
+
+@pytest.mark.parametrize('name', BROKEN)
+def test_bench_finds_wrong_results(name, monkeypatch, capsys):
+    function, texts = BROKEN[name]
+    monkeypatch.setattr(chainerx, name, function)
+    rows = [row for row in self_test.ROWS if row.unit in ('GB/s', 'GFLOP/s')]
+    monkeypatch.setattr(self_test, 'ROWS', rows)
+    assert _command.main(['bench', '--seconds', '0']) == 1
+    done = capsys.readouterr()
+    assert 'All results are right' not in done.out
+    assert done.out.count('WRONG') == len(texts)
+    for text in texts:
+        assert f'chainer bench: WRONG: {text}' in done.err
+
+
+@pytest.mark.parametrize('what', ['gradient', 'loss', 'update'])
+def test_bench_finds_wrong_training(what, monkeypatch):
+    if what == 'gradient':
+        relu = chainer.functions.relu
+        monkeypatch.setattr(chainer.functions, 'relu', lambda x: relu(x.array + (x - x.array) * 2))
+    elif what == 'loss':
+        loss = chainer.functions.softmax_cross_entropy
+        monkeypatch.setattr(
+            chainer.functions, 'softmax_cross_entropy', lambda y, t: loss(y * 1.01, t)
+        )
+    else:
+        monkeypatch.setattr(chainer.optimizers, 'SGD', chainer.optimizers.AdaGrad)
+    rows = [row for row in self_test.ROWS if row.name.startswith('step')]
+    monkeypatch.setattr(self_test, 'ROWS', rows)
+    results = list(self_test.run('native:0', 0))
+    assert len(results) == 3
+    word = {'gradient': 'the gradient is', 'loss': 'the loss is', 'update': 'after the update is'}
+    for result in results:
+        assert word[what] in result.error
+        assert 'expected' in result.error
 
 
 def test_mistakes(capsys):

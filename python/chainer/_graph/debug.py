@@ -17,13 +17,17 @@ if tp.TYPE_CHECKING:
 _PACKAGES = (str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(chainerx.__file__).parent))
 
 
+class NotFiniteError(RuntimeError):
+    """A function has made a NaN or an infinity."""
+
+
 def check_forward(
     function: FunctionNode, in_data: tuple[tp.Any, ...], out_data: tuple[tp.Any, ...]
 ) -> None:
     """Raises if an output has a NaN, or an infinity that no input has.
 
     Raises:
-        RuntimeError: It names the function, the inputs' statistics and the line that called it.
+        NotFiniteError: It names the function, the inputs' statistics and the line that called it.
     """
     inputs_have_inf = any(_has(np.isinf, x) for x in in_data)
     for i, y in enumerate(out_data):
@@ -32,7 +36,7 @@ def check_forward(
             ('inf', not inputs_have_inf and _has(np.isinf, y)),
         ):
             if found:
-                raise RuntimeError(
+                raise NotFiniteError(
                     f'{what} is detected on forward computation of {function.label}: output {i}, '
                     f'{_describe(y)}\n{_inputs(in_data)}{_where(function.stack)}'
                 )
@@ -42,11 +46,11 @@ def check_backward(function: FunctionNode, index: int, grad: tp.Any) -> None:
     """Raises if a gradient that the function has computed has a NaN or an infinity.
 
     Raises:
-        RuntimeError: It names the function, the gradient and the line of the forward call.
+        NotFiniteError: It names the function, the gradient and the line of the forward call.
     """
     for what, test in (('NaN', np.isnan), ('inf', np.isinf)):
         if _has(test, grad):
-            raise RuntimeError(
+            raise NotFiniteError(
                 f'{what} is detected on backward computation of {function.label}: gradient of '
                 f'input {index}, {_describe(grad)}{_where(function.stack)}'
             )

@@ -1,0 +1,1 @@
+"""Looks at a training while it runs, and says what is wrong with it."""

@@ -1,0 +1,170 @@
+"""`chainer.Doctor`: looks at a training while it runs."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as tp
+
+from chainerx._core import engine
+
+from chainer import configuration
+from chainer._diagnostics.doctor.finding import Finding, OutOfIterations
+from chainer._diagnostics.doctor.gradients import Gradients
+from chainer._diagnostics.doctor.growth import Growth
+from chainer._graph import debug
+from chainer.optimizer import GradientMethod
+
+
+class Doctor:
+    """Looks at the trainings that run in a ``with`` block, and says what is wrong with them.
+
+    It sees each update of each optimizer, in all threads: parameters that get no gradient, and why;
+    graphs that are cut off; gradients that are 0, that were not cleared, that explode; the function
+    and the line that make the first NaN, in debug mode; links that a model does not know; memory
+    that each iteration keeps, who keeps it, and where it was made. Meanwhile all is some times
+    slower. An iteration is an update of the first optimizer that is seen.
+
+    Args:
+        iterations (int): How many are looked at; what comes later runs unobserved.
+        stop (bool): Whether the program is ended after them.
+
+    Attributes:
+        iterations (int): How many have been looked at.
+
+    Raises:
+        ValueError: If ``iterations`` is not positive.
+
+    >>> with chainer.Doctor() as doctor:  # doctest: +SKIP
+    ...     trainer.run()
+    >>> print(doctor)  # doctest: +SKIP
+    """
+
+    _running: tp.ClassVar[Doctor | None] = None
+
+    def __init__(self, iterations: int = 20, stop: bool = False) -> None:
+        if iterations < 1:
+            raise ValueError(f'Doctor: iterations must be positive, not {iterations}')
+        self.iterations = 0
+        self._most = iterations
+        self._stop = stop
+        self._gradients: dict[int, Gradients] = {}
+        self._growth = Growth(iterations)
+        self._error: Finding | None = None
+        self._outputs: tuple[tp.Any, ...] = ()
+        self._stack = contextlib.ExitStack()
+
+    def __enter__(self) -> tp.Self:
+        if Doctor._running is not None:
+            raise RuntimeError('Doctor: another one looks at this program already')
+        Doctor._running = self
+        self._growth.start()
+        self._replace(GradientMethod, 'update', self._update)
+        self._replace(engine, 'backward', self._backward)
+        self._stack.enter_context(configuration.using_config('debug', True))
+        return self
+
+    def _replace(self, owner: tp.Any, name: str, method: tp.Callable[..., tp.Any]) -> None:
+        """Lets a method of ours be called first, which is given the original."""
+        original = getattr(owner, name)
+
+        def replacement(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+            return method(original, *args, **kwargs)
+
+        setattr(owner, name, replacement)
+        self._stack.callback(setattr, owner, name, original)
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        self._end()
+        if error is not None and self.has_explained(error):
+            self._error = Finding(
+                'not finite',
+                f'iteration {self.iterations + 1}: {error}',
+                'look at what goes in there; a smaller learning rate may help, or a small number '
+                'added to what is divided by or whose logarithm is taken',
+            )
+
+    def has_explained(self, error: BaseException) -> bool:
+        """Whether a finding says all about an error that ended the block.
+
+        Args:
+            error (Exception): What was raised.
+        """
+        return isinstance(error, debug.NotFiniteError)
+
+    def _end(self) -> None:
+        if Doctor._running is self:
+            self._stack.close()
+            self._growth.stop()
+            Doctor._running = None
+
+    # ---- what is looked at ----
+
+    def _backward(self, original: tp.Any, outputs: tp.Any, *args: tp.Any, **kwargs: tp.Any) -> None:
+        for gradients in self._gradients.values():
+            gradients.before_backward(outputs)
+        if self.iterations < 2:  # for optimizers that are not known yet
+            self._outputs = (*self._outputs, *outputs)[-4:]
+        # A loss scale that adapts looks for the infinities that it makes by itself.
+        adapts = any(g._may_overflow() for g in self._gradients.values())
+        with configuration.using_config('debug', configuration.config.debug and not adapts):
+            original(outputs, *args, **kwargs)
+
+    def _update(
+        self,
+        original: tp.Any,
+        optimizer: tp.Any,
+        lossfun: tp.Any = None,
+        *args: tp.Any,
+        **kwargs: tp.Any,
+    ) -> None:
+        optimizer._check_set_up()
+        gradients = self._gradients.get(id(optimizer))
+        if gradients is None:
+            gradients = self._gradients[id(optimizer)] = Gradients(optimizer)
+            gradients.before_backward(self._outputs)
+        if lossfun is not None:
+            optimizer._compute_gradients(lossfun, args, kwargs)
+        gradients.before_update()
+        original(optimizer)
+        if optimizer is next(iter(self._gradients.values())).optimizer:
+            self.iterations += 1
+            if self.iterations == 2:
+                self._outputs = ()
+            self._growth.sample(optimizer.target)
+            if self.iterations == self._most:
+                self._end()
+                if self._stop:
+                    raise OutOfIterations
+
+    # ---- what is said ----
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What was found so far."""
+        trained = set()
+        for gradients in self._gradients.values():
+            target = gradients.optimizer.target
+            trained |= {id(one) for one in (*target.links(), *target.params())}
+        found: list[Finding] = []
+        for gradients in self._gradients.values():
+            found += gradients.findings(trained)
+        found += self._growth.findings()
+        if self._error is not None:
+            found.append(self._error)
+        if not self.iterations and self._error is None:
+            found.append(
+                Finding(
+                    'no update',
+                    'no optimizer has made an update',
+                    'call optimizer.setup(model), and optimizer.update() in each iteration',
+                )
+            )
+        return found
+
+    def __str__(self) -> str:
+        found = self.findings
+        head = f'{self.iterations} iterations: '
+        if not found:
+            return f'{head}nothing wrong was found.'
+        noun = 'fault' if len(found) == 1 else 'faults'
+        return '\n'.join([f'{head}{len(found)} {noun}', *(str(one) for one in found)])

@@ -11,7 +11,8 @@ VIEWS = """
     as_strided asarray ascontiguousarray atleast_1d atleast_2d atleast_3d broadcast_arrays
     broadcast_to diag diagonal expand_dims flip fliplr flipud hsplit moveaxis ravel reshape
     real rollaxis rot90 split
-    array_split dsplit vsplit squeeze swapaxes transpose
+    array_split dsplit vsplit squeeze swapaxes transpose permute_dims
+    unstack trim_zeros ix_
 """
 # These may be read-only.
 READ_ONLY = ('as_strided', 'broadcast_to', 'broadcast_arrays', 'meshgrid')

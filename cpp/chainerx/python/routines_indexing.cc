@@ -3,24 +3,17 @@
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/take.h"
+#include "chainerx/python/bounds_mode.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
+#include "chainerx/python/values.h"
 
 namespace chainerx::python {
 namespace {
 
-IndexBoundsMode ToBoundsMode(PyObject* o) {
-    if (!Given(o)) return IndexBoundsMode::kDefault;
-    const std::string_view mode = ToString("take", "mode", o);
-    if (mode == "raise") return IndexBoundsMode::kRaise;
-    if (mode == "wrap") return IndexBoundsMode::kWrap;
-    if (mode == "clip") return IndexBoundsMode::kClip;
-    throw ValueError{"take: mode must be 'raise', 'wrap' or 'clip', got '", mode, "'"};
-}
-
 PyObject* CallTake(const Array& x, PyObject* indices, PyObject* axis, PyObject* mode) {
     return Wrap(Take(x, ToIndices("take", "indices", indices, x.device()),
-                     ToOptionalAxis("take", "axis", axis), ToBoundsMode(mode)));
+                     ToOptionalAxis("take", "axis", axis), ToBoundsMode("take", mode)));
 }
 
 CX_ROUTINE(
@@ -86,13 +79,7 @@ CX_ROUTINE(nonzero, "a: ndarray) -> tuple[ndarray, ...]",
            "    tuple of ndarray: Indices, one 1-d int64 array per dimension. Not differentiable.\n"
            "Raises:\n"
            "    DimensionError: If ``a`` has no dimensions.") {
-    const std::vector<Array> found = Nonzero(ToArray("nonzero", "a", a[0]));
-    PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(found.size()));
-    if (tuple == nullptr) throw PythonError{};
-    for (size_t i = 0; i < found.size(); ++i) {
-        PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), Wrap(found[i]));
-    }
-    return tuple;
+    return WrapTuple(Nonzero(ToArray("nonzero", "a", a[0])));
 }
 
 CX_ROUTINE(copyto,

@@ -24,6 +24,8 @@ CX_ROUTINE(concatenate, "arrays: Sequence[ndarray], axis: int | None = 0) -> nda
     return Wrap(Concatenate(arrays, axis));
 }
 
+CX_ALIAS(concat, concatenate)
+
 CX_ROUTINE(stack, "arrays: Sequence[ndarray], axis: int = 0) -> ndarray",
            "Joins arrays along a new axis.\n\n"
            "Args:\n"
@@ -59,6 +61,8 @@ CX_ROUTINE(
     "    DimensionError: If shapes do not fit, or there is no array.") {
     return Wrap(VStack(Refs(ToArrays("vstack", "arrays", a[0]))));
 }
+
+CX_ALIAS(row_stack, vstack)
 
 CX_ROUTINE(dstack, "arrays: Sequence[ndarray]) -> ndarray",
            "Joins arrays along axis 2, which :func:`atleast_3d` adds to those that lack it.\n\n"

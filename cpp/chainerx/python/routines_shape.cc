@@ -90,6 +90,8 @@ CX_ROUTINE(
     return Wrap(Transpose(ToArray("transpose", "a", a[0]), ToAxes("transpose", "axes", a[1])));
 }
 
+CX_ALIAS(permute_dims, transpose)
+
 CX_METHOD(transpose, "*axes: int | Sequence[int] | None) -> ndarray",
           "See chainerx.transpose(); axes are given one by one, or as a tuple.") {
     const Py_ssize_t n = PyTuple_GET_SIZE(a[0]);

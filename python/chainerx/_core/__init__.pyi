@@ -576,6 +576,9 @@ class ndarray:
     def min(self, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
         """See chainerx.min()."""
 
+    def nonzero(self) -> tuple[ndarray, ...]:
+        """See chainerx.nonzero()."""
+
     def prod(self, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
         """See chainerx.prod()."""
 
@@ -827,6 +830,18 @@ def any(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarr
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
+def append(arr: ndarray, values: ndarray, axis: builtins.int | None = None) -> ndarray:
+    """Joins an array and others behind it.
+
+    Args:
+        arr (ndarray): Any shape and dtype.
+        values (ndarray): What comes behind; a number or a list, too. Dtypes are promoted.
+        axis (int): Along which axis; None joins both flattened.
+    Returns:
+        ndarray: A copy. Differentiable, any order.
+    Raises:
+        DimensionError: If shapes do not fit, or there is no such axis."""
+
 def arange(start: builtins.float, stop: builtins.float | None = None, step: builtins.float | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Evenly spaced values from `start`, or 0, up to `stop`.
 
@@ -940,6 +955,14 @@ def argmin(a: ndarray, axis: builtins.int | None = None) -> ndarray:
         DtypeError: If ``a`` is complex.
     Note:
         A NaN is the extreme."""
+
+def argwhere(a: ndarray) -> ndarray:
+    """The places of the elements that are not 0, one per row.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+    Returns:
+        ndarray: int64, of shape (count, ndim), in C order. Not differentiable."""
 
 def array(object: Any, dtype: DtypeLike | None = None, copy: builtins.bool = True, device: DeviceLike | None = None) -> ndarray:
     """Makes an array from numbers, lists, NumPy arrays or buffers.
@@ -1148,6 +1171,18 @@ def bitwise_xor(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     Raises:
         DtypeError: If an operand is a float."""
 
+def block(arrays: Any) -> ndarray:
+    """Puts an array together from blocks.
+
+    Args:
+        arrays: Nested lists of ndarrays, all equally deep. The innermost lists are joined along the last
+            axis, those around them along the one before, and so on. Dtypes are promoted.
+    Returns:
+        ndarray: A copy. Differentiable, any order.
+    Raises:
+        ValueError: If a list is empty, or lists are not equally deep.
+        DimensionError: If shapes do not fit."""
+
 def broadcast_arrays(*args: ndarray) -> list[ndarray]:
     """Arrays in the shape that they broadcast to.
 
@@ -1243,6 +1278,16 @@ def clipped_relu(x: ndarray, z: builtins.float = 20.0) -> ndarray:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
+
+def column_stack(arrays: Sequence[ndarray]) -> ndarray:
+    """Joins arrays along axis 1; 1-d ones are columns.
+
+    Args:
+        arrays (sequence of ndarray): A list or tuple. Dtypes are promoted.
+    Returns:
+        ndarray: 2 dimensions or more. Differentiable, any order.
+    Raises:
+        DimensionError: If shapes do not fit, or there is no array."""
 
 def concatenate(arrays: Sequence[ndarray], axis: builtins.int | None = 0) -> ndarray:
     """Joins arrays along an existing axis.
@@ -1394,6 +1439,20 @@ def cumsum(a: ndarray, axis: builtins.int | None = None) -> ndarray:
     Raises:
         DimensionError: If the axis is out of range."""
 
+def delete(arr: ndarray, obj: Any, axis: builtins.int | None = None) -> ndarray:
+    """A copy without some places of an axis.
+
+    Args:
+        arr (ndarray): Any shape and dtype.
+        obj: An index, or several as a slice, a list or an array (of bool: where it is true).
+        axis (int): None deletes from the flattened array.
+    Returns:
+        ndarray: Differentiable, any order.
+    Raises:
+        IndexError: If an index is out of range.
+        DimensionError: If there is no such axis, or a bool array is of another length.
+        DtypeError: If ``obj`` is an array of numbers that are not integers."""
+
 def diag(v: ndarray, k: builtins.int = 0) -> ndarray:
     """A diagonal of a matrix, or a matrix with a diagonal.
 
@@ -1404,6 +1463,28 @@ def diag(v: ndarray, k: builtins.int = 0) -> ndarray:
         ndarray: The diagonal, a view; or a new matrix, 0 elsewhere. Differentiable, any order.
     Raises:
         DimensionError: If ``v`` has neither 1 nor 2 dimensions."""
+
+def diag_indices(n: builtins.int, ndim: builtins.int = 2, device: DeviceLike | None = None) -> tuple[ndarray, ...]:
+    """The index of the main diagonal of an array with equal sides.
+
+    Args:
+        n (int): The length of each side.
+        ndim (int): The number of dimensions.
+        device (str or Device): Default: the default device.
+    Returns:
+        tuple of ndarray: int64, one per axis.
+    Raises:
+        DimensionError: If ``n`` or ``ndim`` is negative."""
+
+def diag_indices_from(arr: ndarray) -> tuple[ndarray, ...]:
+    """The index of the main diagonal of an array.
+
+    Args:
+        arr (ndarray): 2 dimensions or more, all of one length.
+    Returns:
+        tuple of ndarray: int64, one per axis, on the device of ``arr``.
+    Raises:
+        DimensionError: If it has other dimensions."""
 
 def diagflat(v: ndarray, k: builtins.int = 0) -> ndarray:
     """A matrix with the flattened array as a diagonal.
@@ -1622,6 +1703,14 @@ def fixed_batch_norm(x: ndarray, gamma: ndarray, beta: ndarray, mean: ndarray, v
         DimensionError: If shapes do not fit, or ``x`` has no such axis.
         DtypeError: If an array is of no real float dtype.
         ValueError: If ``eps`` is negative."""
+
+def flatnonzero(a: ndarray) -> ndarray:
+    """The places of the elements that are not 0 in the flattened array.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+    Returns:
+        ndarray: int64, 1-d. Not differentiable."""
 
 def flip(m: ndarray, axes: Axis = None) -> ndarray:
     """The array with axes reversed.
@@ -1941,6 +2030,37 @@ def imag(x: ndarray) -> ndarray:
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
+def indices(dimensions: Sequence[builtins.int], dtype: DtypeLike | None = None, sparse: builtins.bool = False, device: DeviceLike | None = None) -> Any:
+    """The coordinates of each element of an array.
+
+    Args:
+        dimensions (tuple of int): The shape of that array.
+        dtype: Default: int64.
+        sparse (bool): Whether to give one array per axis, which broadcast together.
+        device (str or Device): Default: the default device.
+    Returns:
+        ndarray or tuple of ndarray: Of shape (ndim, \*dimensions), in no graph; or one for each
+        axis, if ``sparse``.
+    Raises:
+        DimensionError: If a size is negative."""
+
+def insert(arr: ndarray, obj: Any, values: ndarray | Scalar, axis: builtins.int | None = None) -> ndarray:
+    """A copy with values inserted before given places.
+
+    Args:
+        arr (ndarray): Any shape and dtype.
+        obj: An index, or several as a slice, a list or an array (of bool: where it is true). All
+            are indices of ``arr``.
+        values: An array, a number or a list; broadcast. For one index, its first axis runs along
+            ``axis``. Cast to the dtype of ``arr``.
+        axis (int): None inserts into the flattened array.
+    Returns:
+        ndarray: Differentiable in ``arr`` and ``values``, any order.
+    Raises:
+        IndexError: If an index is out of range.
+        DimensionError: If values do not fit, or there is no such axis.
+        DtypeError: If the dtype of the values is of a higher kind than that of ``arr``."""
+
 def instance_norm(x: ndarray, gamma: ndarray | None = None, beta: ndarray | None = None, eps: builtins.float = 1e-05) -> ndarray:
     """Instance normalization: each channel of each image is normalized by itself.
 
@@ -2003,6 +2123,17 @@ def isnan(x: ndarray) -> ndarray:
         x (ndarray): Any shape, any dtype.
     Returns:
         ndarray: bool. Not differentiable."""
+
+def ix_(*args: ndarray) -> tuple[ndarray, ...]:
+    """Vectors as an index of all their combinations: ``x[ix_(rows, columns)]``.
+
+    Args:
+        *args (ndarray): One vector of integers per axis; a list, too. Bools stand for the places
+            of true.
+    Returns:
+        tuple of ndarray: Views, each along an axis of its own. Not differentiable.
+    Raises:
+        DimensionError: If one has not exactly one dimension."""
 
 def layer_norm(x: ndarray, gamma: ndarray, beta: ndarray, eps: builtins.float = 1e-05, axis: Axis = None) -> ndarray:
     """Layer normalization, ``(x - mean) / sqrt(var + eps) * gamma + beta``, with the mean and
@@ -2698,6 +2829,22 @@ def ravel(a: ndarray) -> ndarray:
     Returns:
         ndarray: A view if the layout allows it. Differentiable, any order."""
 
+def ravel_multi_index(multi_index: Sequence[ndarray], dims: Sequence[builtins.int], mode: str | Sequence[str] = 'raise', order: str = 'C') -> ndarray:
+    """Flat indices, from indices along each axis.
+
+    Args:
+        multi_index (tuple of ndarray): Integers, one array (or number) per axis; broadcast.
+        dims (tuple of int): The shape of the array that they are indices of.
+        mode (str or tuple of str): What an index out of range does: 'raise', 'wrap' or 'clip';
+            for all axes or for each.
+        order (str): Whether the last axis counts by ones ('C') or the first ('F').
+    Returns:
+        ndarray: int64. Not differentiable.
+    Raises:
+        ValueError: For an index out of range, or an unknown ``mode`` or ``order``.
+        DimensionError: If shapes do not broadcast, or the numbers of axes differ.
+        DtypeError: If they are not integers."""
+
 def real(x: ndarray) -> ndarray:
     """The real part.
 
@@ -2762,6 +2909,17 @@ def reshape(a: ndarray, *newshape: builtins.int | Sequence[builtins.int]) -> nda
     Raises:
         DimensionError: If the sizes differ."""
 
+def resize(a: ndarray, new_shape: ShapeLike) -> ndarray:
+    """The elements again and again in C order, as many as a shape takes.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        new_shape (int or tuple of int): Of the result.
+    Returns:
+        ndarray: A copy; zeros where ``a`` is empty. Differentiable, any order.
+    Raises:
+        DimensionError: If a size is negative."""
+
 def right_shift(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     """Bits of ``x1`` moved down by ``x2``.
 
@@ -2822,6 +2980,18 @@ def rollaxis(a: ndarray, axis: builtins.int, start: builtins.int = 0) -> ndarray
         ndarray: A view. Differentiable, any order.
     Raises:
         DimensionError: If there is no such axis."""
+
+def rot90(m: ndarray, k: builtins.int = 1, axes: Sequence[builtins.int] = (0, 1)) -> ndarray:
+    """The array turned by 90 degrees in the plane of two axes.
+
+    Args:
+        m (ndarray): 2 dimensions or more, any dtype.
+        k (int): How many times; negative ones turn the other way.
+        axes (tuple of int): From the first one towards the second.
+    Returns:
+        ndarray: A view. Differentiable, any order.
+    Raises:
+        DimensionError: If there are no two such axes."""
 
 def rotary_embedding(x: ndarray, positions: ndarray | None = None, base: builtins.float = 10000.0, interleaved: builtins.bool = False, offset: builtins.int = 0) -> ndarray:
     """Rotary position embedding: pairs of numbers turned by angles that grow with the position.
@@ -3228,6 +3398,43 @@ def tril(m: ndarray, k: builtins.int = 0) -> ndarray:
     Raises:
         DimensionError: If there are no dimensions."""
 
+def tril_indices(n: builtins.int, k: builtins.int = 0, m: builtins.int | None = None, device: DeviceLike | None = None) -> tuple[ndarray, ndarray]:
+    """The index of what lies on and below a diagonal of a matrix.
+
+    Args:
+        n (int): The number of rows.
+        k (int): Which diagonal: 0 is the main one, those above it are positive.
+        m (int): The number of columns. Default: that of rows.
+        device (str or Device): Default: the default device.
+    Returns:
+        tuple of ndarray: int64, rows and columns, in C order.
+    Raises:
+        DimensionError: If a size is negative."""
+
+def tril_indices_from(arr: ndarray, k: builtins.int = 0) -> tuple[ndarray, ndarray]:
+    """The index of what lies on and below a diagonal of a matrix that is there.
+
+    Args:
+        arr (ndarray): 2 dimensions, any dtype.
+        k (int): Which diagonal: 0 is the main one, those above it are positive.
+    Returns:
+        tuple of ndarray: int64, rows and columns, on the device of ``arr``.
+    Raises:
+        DimensionError: If it has not 2 dimensions."""
+
+def trim_zeros(filt: ndarray, trim: str = 'fb', axis: Axis = None) -> ndarray:
+    """The array without the zeros around it.
+
+    Args:
+        filt (ndarray): 1 dimension or more, any dtype.
+        trim (str): 'f' trims at the front, 'b' at the back, 'fb' at both.
+        axis (int or tuple of int): Where; None is everywhere.
+    Returns:
+        ndarray: A view. Differentiable, any order.
+    Raises:
+        ValueError: If ``trim`` is anything else.
+        DimensionError: If there is no such axis, or none at all."""
+
 def triu(m: ndarray, k: builtins.int = 0) -> ndarray:
     """A copy with zeros below a diagonal of the last two axes.
 
@@ -3238,6 +3445,30 @@ def triu(m: ndarray, k: builtins.int = 0) -> ndarray:
         ndarray: Differentiable, any order.
     Raises:
         DimensionError: If there are no dimensions."""
+
+def triu_indices(n: builtins.int, k: builtins.int = 0, m: builtins.int | None = None, device: DeviceLike | None = None) -> tuple[ndarray, ndarray]:
+    """The index of what lies on and above a diagonal of a matrix.
+
+    Args:
+        n (int): The number of rows.
+        k (int): Which diagonal: 0 is the main one, those above it are positive.
+        m (int): The number of columns. Default: that of rows.
+        device (str or Device): Default: the default device.
+    Returns:
+        tuple of ndarray: int64, rows and columns, in C order.
+    Raises:
+        DimensionError: If a size is negative."""
+
+def triu_indices_from(arr: ndarray, k: builtins.int = 0) -> tuple[ndarray, ndarray]:
+    """The index of what lies on and above a diagonal of a matrix that is there.
+
+    Args:
+        arr (ndarray): 2 dimensions, any dtype.
+        k (int): Which diagonal: 0 is the main one, those above it are positive.
+    Returns:
+        tuple of ndarray: int64, rows and columns, on the device of ``arr``.
+    Raises:
+        DimensionError: If it has not 2 dimensions."""
 
 def trunc(x: ndarray) -> ndarray:
     """Each element without its fraction.
@@ -3264,6 +3495,30 @@ def unpool(x: ndarray, ksize: builtins.int | Sequence[builtins.int], stride: bui
     Raises:
         DimensionError: If ``outsize`` does not fit to the shape of ``x``, the stride is below 1, or there are not as many numbers as spatial axes.
         DtypeError: If ``x`` is not of a float dtype."""
+
+def unravel_index(indices: ndarray | Sequence[builtins.int] | builtins.int, shape: ShapeLike, order: str = 'C') -> tuple[ndarray, ...]:
+    """Indices along each axis, from flat ones.
+
+    Args:
+        indices: Integers of any dtype and shape.
+        shape (tuple of int): Of the array that they are indices of.
+        order (str): Whether the last axis counts by ones ('C') or the first ('F').
+    Returns:
+        tuple of ndarray: int64, one array per axis, of the shape of ``indices``. Not differentiable.
+    Raises:
+        ValueError: For an index out of range, or an unknown ``order``.
+        DtypeError: If they are not integers."""
+
+def unstack(x: ndarray, axis: builtins.int = 0) -> tuple[ndarray, ...]:
+    """The parts of an array along an axis, without it.
+
+    Args:
+        x (ndarray): 1 dimension or more, any dtype.
+        axis (int): Which.
+    Returns:
+        tuple of ndarray: Views. Differentiable, any order.
+    Raises:
+        DimensionError: If there is no such axis."""
 
 def var(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
     """Variance of the population over axes, in two passes.
@@ -3339,6 +3594,9 @@ abs = absolute
 amax = max
 amin = min
 bitwise_not = invert
+concat = concatenate
 conjugate = conj
 mod = remainder
+permute_dims = transpose
+row_stack = vstack
 true_divide = divide

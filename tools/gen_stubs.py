@@ -102,6 +102,8 @@ def _ndarray() -> str:
         out.append(f'    @property\n    def {name}(self) -> {_qualify(annotation)}: ...')
         if name == 'grad':
             out.append('    @grad.setter\n    def grad(self, value: ndarray | None) -> None: ...')
+        if name == 'flat':
+            out.append('    @flat.setter\n    def flat(self, value: ArrayLike) -> None: ...')
     for stem in BINARY:
         for prefix in ('', 'r', 'i'):
             name = f'__{prefix}{stem}__'

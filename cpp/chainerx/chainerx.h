@@ -38,6 +38,7 @@
 #include "chainerx/ops/fft.h"
 #include "chainerx/ops/hyperbolic.h"
 #include "chainerx/ops/index_arrays.h"
+#include "chainerx/ops/index_update.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/linalg.h"
 #include "chainerx/ops/logic.h"

@@ -321,6 +321,34 @@ void SetAt(const char* op, const Array& out, int8_t axis, const Array& indices,
 }
 CX_NATIVE_KERNEL(SetAt)
 
+void CombineAt(const char* op, const Array& out, int8_t axis, const Array& indices,
+               IndexBoundsMode mode, ScatterRule rule, const Array& x) {
+    VisitDtype(out.dtype(), [&]<typename T>() {
+        using C = ComputeType<T>;
+        if (rule == ScatterRule::kMultiply) {
+            Scatter<T>(op, out, axis, indices, mode, x, [](T& to, const T& from) {
+                to = Cast<T>(static_cast<C>(Cast<C>(to) * Cast<C>(from)));
+            });
+        } else if constexpr (kIsComplexType<T>) {
+            ThrowUnexpectedDtype(out.dtype(), "a dtype with an order");
+        } else {
+            const auto choose = [&](const auto& is_better) {
+                Scatter<T>(op, out, axis, indices, mode, x, [&](T& to, const T& from) {
+                    const C a = Cast<C>(to);
+                    const C b = Cast<C>(from);
+                    if (is_better(b, a) || b != b) to = from;
+                });
+            };
+            if (rule == ScatterRule::kMinimum) {
+                choose([](C b, C a) { return b < a; });
+            } else {
+                choose([](C b, C a) { return b > a; });
+            }
+        }
+    });
+}
+CX_NATIVE_KERNEL(CombineAt)
+
 void LinearIndex(const char* op, const Array& indices, int64_t length, int64_t factor,
                  const Array& out) {
     const Bound bound{op, length, IndexBoundsMode::kRaise};

@@ -10,7 +10,9 @@
 #include "chainerx/kernels/indexing.h"
 #include "chainerx/kernels/memory.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/ops/index_update.h"
 #include "chainerx/ops/indexing.h"
+#include "chainerx/ops/reduce_output.h"
 #include "chainerx/ops/take.h"
 #include "chainerx/ops/view.h"
 
@@ -200,6 +202,7 @@ int PickedNdim(const std::vector<Pick>& picks) {
 
 Array At(const Array& x, const std::vector<IndexItem>& items) {
     Plan plan = MakePlan(x, items);
+    if (plan.picks.empty()) return plan.view;
     const Merged m = Merge(plan);
     const int ndim = m.view.ndim() - 1 + PickedNdim(plan.picks);
     if (ndim > kMaxNdim) internal::ThrowTooManyDims(ndim);
@@ -210,35 +213,90 @@ Array At(const Array& x, const std::vector<IndexItem>& items) {
         });
 }
 
-void Assign(const Array& x, const std::vector<IndexItem>& items, const Array& value) {
-    internal::CheckInPlaceOutput("setitem", x);
-    const Plan plan = MakePlan(internal::Detached(x), items);
-    const Merged m = Merge(plan);
-    Array indices = Positions("setitem", plan.picks, m.lengths, x.device());
-    if (internal::MayShareMemory(x, indices)) indices = Copy(indices);
-    Shape shape{m.view.shape().begin(), m.view.shape().begin() + m.axis};
-    for (int64_t d : indices.shape()) shape.push_back(d);
-    for (int8_t i = m.axis + 1; i < m.view.ndim(); ++i) shape.push_back(m.view.shape()[i]);
-    CheckedNBytes("setitem", shape, x.GetItemSize());
-    const Array values = EmptyUnchecked(shape, x.dtype(), x.device());
-    Assign(values, value);
-    if (indices.GetTotalSize() == 0) return;
-    if (m.view.shape()[m.axis] == 0) {
-        throw IndexError{"setitem: index into an axis of length 0"};
-    }
+namespace {
+
+// A kernel that writes to x has been called, or not. Where it fails half way, some may be written.
+template <typename F>
+void Write(const Array& x, const F& call) {
     try {
-        CallOn<kernels::SetAt>(x.device(), "setitem", m.view, m.axis, indices,
-                               IndexBoundsMode::kRaise, values);
+        call();
     } catch (const IndexError&) {  // nothing is written then
         throw;
-    } catch (...) {  // stopped on the way: some may be written
+    } catch (...) {
         x.buffer()->MarkWritten();
         throw;
     }
     x.buffer()->MarkWritten();
+}
+
+void CallScatter(const char* op, const Array& x, int8_t axis, const Array& indices,
+                 ScatterRule rule, const Array& values) {
+    constexpr IndexBoundsMode kMode = IndexBoundsMode::kRaise;
+    switch (rule) {
+        case ScatterRule::kSet:
+            return CallOn<kernels::SetAt>(x.device(), op, x, axis, indices, kMode, values);
+        case ScatterRule::kAdd:
+            return CallOn<kernels::AddAt>(x.device(), op, x, axis, indices, kMode, values);
+        default:
+            return CallOn<kernels::CombineAt>(x.device(), op, x, axis, indices, kMode, rule,
+                                              values);
+    }
+}
+
+}  // namespace
+
+void internal::Scatter(const char* op, const Array& x, const std::vector<IndexItem>& items,
+                       const Array& value, ScatterRule rule) {
+    CheckInPlaceOutput(op, x);
+    CheckInPlaceInput(op, value);
+    const Plan plan = MakePlan(Detached(x), items);
+    if (plan.picks.empty()) return ScatterToView(plan.view, value, rule);
+    const Dtype wide = WideDtype(x.dtype());
+    if (wide != x.dtype() && (rule == ScatterRule::kAdd || rule == ScatterRule::kMultiply)) {
+        // Many small terms would be lost in a sum of 16 bits.
+        const Array sum = AsType(Detached(x), wide);
+        Scatter(op, sum, items, value, rule);
+        return Assign(x, AsType(sum, x.dtype()));
+    }
+    const Merged m = Merge(plan);
+    Array indices = Positions(op, plan.picks, m.lengths, x.device());
+    if (MayShareMemory(x, indices)) indices = Copy(indices);
+    Shape shape{m.view.shape().begin(), m.view.shape().begin() + m.axis};
+    for (int64_t d : indices.shape()) shape.push_back(d);
+    for (int8_t i = m.axis + 1; i < m.view.ndim(); ++i) shape.push_back(m.view.shape()[i]);
+    CheckedNBytes(op, shape, x.GetItemSize());
+    const bool as_it_is = value.dtype() == x.dtype() && value.shape() == shape &&
+                          value.IsContiguous() && !MayShareMemory(x, value) &&
+                          &value.device() == &x.device();
+    const Array values = as_it_is ? Detached(value) : EmptyUnchecked(shape, x.dtype(), x.device());
+    if (!as_it_is) Assign(values, value);
+    if (indices.GetTotalSize() == 0) return;
+    if (m.view.shape()[m.axis] == 0) throw IndexError{op, ": index into an axis of length 0"};
+    Write(x, [&] { CallScatter(op, m.view, m.axis, indices, rule, values); });
     if (m.view.buffer() != m.permuted.buffer()) {
         CallOn<kernels::AsType>(x.device(), Reshape(m.view, m.permuted.shape()), m.permuted);
     }
+}
+
+void internal::ScatterFlat(const char* op, const Array& x, const Array& indices,
+                           IndexBoundsMode mode, const Array& values) {
+    if (indices.GetTotalSize() == 0) return;
+    if (x.GetTotalSize() == 0) {
+        throw IndexError{op, ": index into an array of shape ", x.shape(), ", which is empty"};
+    }
+    const Array target = Detached(x);
+    const Array flat = Reshape(target, {x.GetTotalSize()});  // a copy, if x is not contiguous
+    const Array at = MayShareMemory(x, indices) ? Copy(indices) : AsContiguous(indices);
+    Array from = AsContiguous(AsType(Detached(values), x.dtype(), false));
+    if (MayShareMemory(x, from)) from = Copy(from);
+    Write(x, [&] { CallOn<kernels::SetAt>(x.device(), op, flat, 0, at, mode, from); });
+    if (flat.buffer() != x.buffer()) {
+        CallOn<kernels::AsType>(x.device(), Reshape(flat, x.shape()), target);
+    }
+}
+
+void Assign(const Array& x, const std::vector<IndexItem>& items, const Array& value) {
+    internal::Scatter("setitem", x, items, value, ScatterRule::kSet);
 }
 
 }  // namespace chainerx

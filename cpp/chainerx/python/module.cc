@@ -12,6 +12,7 @@
 #include "chainerx/python/engine/module.h"
 #include "chainerx/python/errors.h"
 #include "chainerx/python/ndarray.h"
+#include "chainerx/python/ndarray_at.h"
 #include "chainerx/python/runtime.h"
 
 namespace nb = nanobind;
@@ -72,6 +73,8 @@ NB_MODULE(_core, m) {
     InitBackprop(m.ptr());
     InitGraph(m.ptr());
     InitKernels(m.ptr());
+    InitAt(m.ptr());
+    InitFlat(m.ptr());
     AddFunctions(m, Binding::kRoutine);
     AddAliases(m, Binding::kRoutine, m);
     nb::module_ random = m.def_submodule("random", "Random numbers, on the device.");

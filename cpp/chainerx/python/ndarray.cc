@@ -13,6 +13,7 @@
 #include "chainerx/ops/view.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
+#include "chainerx/python/ndarray_at.h"
 #include "chainerx/python/ndarray_slots.h"
 
 namespace chainerx::python {
@@ -115,6 +116,17 @@ int SetGrad(PyObject* self, PyObject* value, void*) {
     }
 }
 
+int SetFlat(PyObject* self, PyObject* value, void*) {
+    try {
+        if (value == nullptr) throw TypeError{"flat: cannot be deleted"};
+        AssignFlat(Self(self), value);
+        return 0;
+    } catch (...) {
+        TranslateException("flat");
+        return -1;
+    }
+}
+
 PyObject* Number(int64_t v) { return PyLong_FromLongLong(v); }
 PyObject* Address(const void* p) { return PyLong_FromVoidPtr(const_cast<void*>(p)); }
 
@@ -145,6 +157,11 @@ PyObject* FlatData(const Array& x) {
     return list;
 }
 
+Array MatrixTransposed(const Array& x) {
+    if (x.ndim() < 2) throw DimensionError{"mT: shape ", x.shape(), " has fewer than 2 dimensions"};
+    return Swapaxes(x, -2, -1);
+}
+
 // name, annotation in the stub, value, docstring
 #define CX_ATTRIBUTES(X)                                                                         \
     X(shape, "tuple[int, ...]", FromShape(x.shape()), "Dimensions.")                             \
@@ -168,13 +185,20 @@ PyObject* FlatData(const Array& x) {
       "NumPy's description of the memory, which is shared.")                                     \
     X(is_contiguous, "bool", PyBool_FromLong(x.IsContiguous()),                                  \
       "Whether the layout is C-contiguous.")                                                     \
-    X(T, "ndarray", Wrap(Transpose(x)), "The transposed array, a view. Differentiable.")
+    X(T, "ndarray", Wrap(Transpose(x)), "The transposed array, a view. Differentiable.")         \
+    X(mT, "ndarray", Wrap(MatrixTransposed(x)),                                                  \
+      "Each matrix of the last two axes transposed, a view. Differentiable.")                    \
+    X(at, "_At", WrapAt(x),                                                                      \
+      "x.at[index].set(values), add(), multiply(), ...: a new array with changed elements. "     \
+      "Differentiable.")
 
 #define CX_GETTER(name, type, expr, doc) \
     {#name, &Get<[](const Array& x) -> PyObject* { return expr; }>, nullptr, doc, nullptr},
 PyGetSetDef g_getset[] = {
     CX_ATTRIBUTES(CX_GETTER){"grad", &Get<&GetGrad>, &SetGrad,
                              "The gradient for the default backprop id; None if unset.", nullptr},
+    {"flat", &Get<&WrapFlat>, &SetFlat,
+     "The elements in C order: x.flat[i], x.flat[i:j] = values, for y in x.flat.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 #undef CX_GETTER
 
@@ -228,7 +252,8 @@ void Track(PyObject* ndarray) {
 
 PyObject* AttributeTypes() {
 #define CX_TYPE(name, type, expr, doc) #name, type,
-    static constexpr const char* kTypes[] = {CX_ATTRIBUTES(CX_TYPE) "grad", "ndarray | None"};
+    static constexpr const char* kTypes[] = {CX_ATTRIBUTES(CX_TYPE) "grad", "ndarray | None",
+                                             "flat", "_Flat"};
 #undef CX_TYPE
     PyObject* dict = PyDict_New();
     for (size_t i = 0; i < std::size(kTypes); i += 2) {

@@ -1,9 +1,11 @@
 // len(), iteration, x[...] and x[...] = v.
+#include "chainerx/python/ndarray_index.h"
 #include "chainerx/core/error.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/ndarray_slots.h"
+#include "chainerx/python/values.h"
 
 namespace chainerx::python {
 namespace {
@@ -89,6 +91,8 @@ bool AddAllBasic(PyObject* o, Key& key) {
     return true;
 }
 
+}  // namespace
+
 std::vector<IndexItem> ToItems(PyObject* o, Device& device) {
     std::vector<IndexItem> items;
     const auto add = [&](PyObject* item) {
@@ -107,32 +111,24 @@ std::vector<IndexItem> ToItems(PyObject* o, Device& device) {
     return items;
 }
 
-PyObject* Subscript(PyObject* o, PyObject* index) {
+Array Subscript(const Array& x, PyObject* key) {
+    Key basic;
+    if (AddAllBasic(key, basic)) return At(x, basic.span());
+    return At(x, ToItems(key, x.device()));
+}
+
+namespace {
+
+PyObject* GetSubscript(PyObject* o, PyObject* index) {
     try {
         const Array& x = Self(o);
         if (PyLong_CheckExact(index)) [[likely]]
             return Wrap(At(x, FromPyLong(index)));
-        Key key;
-        if (AddAllBasic(index, key)) return Wrap(At(x, key.span()));
-        return Wrap(At(x, ToItems(index, x.device())));
+        return Wrap(Subscript(x, index));
     } catch (...) {
         TranslateException("getitem");
         return nullptr;
     }
-}
-
-// What is assigned, if it is not a number.
-Array ToValue(const Array& x, PyObject* o) {
-    if (IsNdArray(o)) return Self(o);
-    if (!PyList_Check(o) && !PyTuple_Check(o) && !PyObject_TypeCheck(o, Numpy().ndarray)) {
-        throw TypeError{"setitem: the value must be a number or an array, got ",
-                        Py_TYPE(o)->tp_name};
-    }
-    if (!x.device().IsHostAccessible()) {
-        throw TypeError{"setitem: the array is on ", x.device().name(),
-                        ", the value on the host; convert it with chainerx.array()"};
-    }
-    return FromNumpy(o, std::nullopt, Sharing::kUnlessOddBools, x.device());
 }
 
 int SetSubscript(PyObject* o, PyObject* index, PyObject* value) {
@@ -147,7 +143,7 @@ int SetSubscript(PyObject* o, PyObject* index, PyObject* value) {
             } else if (const std::optional<Scalar> s = TryScalar(value)) {
                 Assign(view, *s);
             } else {
-                Assign(view, ToValue(x, value));
+                Assign(view, ToValues("setitem", "the value", x, value));
             }
             return 0;
         }
@@ -157,7 +153,7 @@ int SetSubscript(PyObject* o, PyObject* index, PyObject* value) {
             Assign(number, *s);
             Assign(x, items, number);
         } else {
-            Assign(x, items, ToValue(x, value));
+            Assign(x, items, ToValues("setitem", "the value", x, value));
         }
         return 0;
     } catch (...) {
@@ -214,7 +210,7 @@ int ContainsValue(PyObject* o, PyObject* value) {
 
 void AddSequenceSlots(std::vector<PyType_Slot>& slots) {
     slots.push_back({Py_mp_length, reinterpret_cast<void*>(&Length)});
-    slots.push_back({Py_mp_subscript, reinterpret_cast<void*>(&Subscript)});
+    slots.push_back({Py_mp_subscript, reinterpret_cast<void*>(&GetSubscript)});
     slots.push_back({Py_mp_ass_subscript, reinterpret_cast<void*>(&SetSubscript)});
     slots.push_back({Py_sq_length, reinterpret_cast<void*>(&Length)});
     slots.push_back({Py_sq_item, reinterpret_cast<void*>(&Item)});

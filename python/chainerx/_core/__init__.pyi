@@ -23,6 +23,9 @@ class OverflowError(ChainerxError, builtins.OverflowError, builtins.ValueError):
 
 __version__: str
 
+
+
+
 class Context:
     """Owns backends and backprop ids. Lives as long as the process."""
 
@@ -327,6 +330,81 @@ class BackpropScope:
 
     def __exit__(self, *args) -> None: ...
 
+class _At:
+    """What x.at is: to be indexed."""
+
+    def __reduce__(self) -> Any: ...
+
+    def __getitem__(self, key: object | None) -> _AtIndex: ...
+
+class _AtIndex:
+    """
+    Elements of an array that an index picks. The methods give a new array in which they have changed,
+    and leave the array as it is. Values are broadcast, and cast to its dtype. Differentiable in the array and
+    the values, any order.
+    """
+
+    def __reduce__(self) -> Any: ...
+
+    def get(self) -> ndarray:
+        """x[index], a copy."""
+
+    def set(self, values: object | None) -> ndarray:
+        """x[index] = values; of several for one element the last one stays."""
+
+    def add(self, values: object | None) -> ndarray:
+        """x[index] += values; several for one element are all added."""
+
+    def subtract(self, values: object | None) -> ndarray:
+        """x[index] -= values; several for one element are all subtracted."""
+
+    def multiply(self, values: object | None) -> ndarray:
+        """x[index] *= values; several for one element all count."""
+
+    def mul(self, values: object | None) -> ndarray:
+        """The same as multiply()."""
+
+    def divide(self, values: object | None) -> ndarray:
+        """x[index] /= values; several for one element all count."""
+
+    def power(self, values: object | None) -> ndarray:
+        """x[index] **= values; several for one element all count."""
+
+    def min(self, values: object | None) -> ndarray:
+        """
+        The smaller of x[index] and all values for it; NaN if there is one. Equal ones share the gradient.
+        """
+
+    def max(self, values: object | None) -> ndarray:
+        """
+        The larger of x[index] and all values for it; NaN if there is one. Equal ones share the gradient.
+        """
+
+    def apply(self, func: Callable) -> ndarray:
+        """x[index] = func(x[index])."""
+
+class _Flat:
+    """
+    What x.flat is: the elements in C order, to be read, written to and iterated.
+    """
+
+    def __reduce__(self) -> Any: ...
+
+    def __len__(self) -> builtins.int: ...
+
+    def __getitem__(self, key: object | None) -> ndarray: ...
+
+    def __setitem__(self, key: object | None, values: object | None) -> None: ...
+
+    def __iter__(self) -> Iterator[ndarray]: ...
+
+    def copy(self) -> ndarray:
+        """A copy of the elements, in one dimension. Differentiable."""
+
+    @property
+    def base(self) -> ndarray:
+        """The array."""
+
 def get_memory_info() -> dict[str, builtins.int]:
     """
     Bytes of large blocks of host memory.
@@ -405,9 +483,17 @@ class ndarray:
     @property
     def T(self) -> ndarray: ...
     @property
+    def mT(self) -> ndarray: ...
+    @property
+    def at(self) -> _At: ...
+    @property
     def grad(self) -> ndarray | None: ...
     @grad.setter
     def grad(self, value: ndarray | None) -> None: ...
+    @property
+    def flat(self) -> _Flat: ...
+    @flat.setter
+    def flat(self, value: ArrayLike) -> None: ...
     def __add__(self, other: ndarray | Scalar, /) -> ndarray: ...
     def __radd__(self, other: ndarray | Scalar, /) -> ndarray: ...
     def __iadd__(self, other: ndarray | Scalar, /) -> ndarray: ...
@@ -581,6 +667,9 @@ class ndarray:
 
     def prod(self, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
         """See chainerx.prod()."""
+
+    def put(self, indices: ndarray | Sequence[builtins.int] | builtins.int, values: ndarray | Scalar, mode: str = 'raise') -> None:
+        """See chainerx.put()."""
 
     def ravel(self) -> ndarray:
         """See chainerx.ravel()."""
@@ -805,6 +894,19 @@ def add(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
+
+def add_at(a: ndarray, indices: Any, b: ndarray | Scalar) -> None:
+    """``a[indices] += b`` in place, where all values that go to one element count; ``numpy.add.at``.
+
+    Args:
+        a (ndarray): Where to; in no graph.
+        indices: What may stand in ``a[...]``.
+        b: An array, a number or a list; broadcast. Cast to the dtype of ``a``.
+    Raises:
+        IndexError: For an index out of range.
+        DimensionError: If ``b`` does not broadcast.
+        DtypeError: If the dtype of the values is of a higher kind than that of the array.
+        ChainerxError: If the array is in a graph, or read-only."""
 
 def all(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
     """Whether all elements over axes are true (not 0).
@@ -1675,6 +1777,19 @@ def fabs(x: ndarray) -> ndarray:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
+
+def fill_diagonal(a: ndarray, val: ndarray | Scalar, wrap: builtins.bool = False) -> None:
+    """Writes to the elements with equal indices, in place.
+
+    Args:
+        a (ndarray): 2 dimensions, or more of one length; in no graph.
+        val: An array, a number or a list; again from the start where they are fewer.
+        wrap (bool): Whether the diagonal goes on behind the last column of a tall matrix.
+    Raises:
+        DimensionError: If ``a`` has other dimensions.
+        ValueError: If there are no values.
+        DtypeError: If the dtype of the values is of a higher kind than that of the array.
+        ChainerxError: If the array is in a graph, or read-only."""
 
 def fix(x: ndarray) -> ndarray:
     """Each element without its fraction.
@@ -2779,6 +2894,20 @@ def pad(array: ndarray, pad_width: builtins.int | Sequence[builtins.int] | Seque
         DimensionError: If widths are negative or too many.
         ValueError: If there is no such mode."""
 
+def place(arr: ndarray, mask: ndarray, vals: ndarray | Scalar) -> None:
+    """Writes values one after the other to where a mask is true, in place.
+
+    Args:
+        arr (ndarray): Where to; in no graph.
+        mask (ndarray): As many elements; not 0 means true.
+        vals: An array, a number or a list; again from the start where they are fewer. Cast to the
+            dtype of ``arr``.
+    Raises:
+        DimensionError: If the mask has another size.
+        ValueError: If there are no values for what is true.
+        DtypeError: If the dtype of the values is of a higher kind than that of the array.
+        ChainerxError: If the array is in a graph, or read-only."""
+
 def positive(x: ndarray) -> ndarray:
     """A copy of each element.
 
@@ -2820,6 +2949,49 @@ def prod(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndar
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated."""
+
+def put(a: ndarray, ind: ndarray | Sequence[builtins.int] | builtins.int, v: ndarray | Scalar, mode: str = 'raise') -> None:
+    """Writes to elements of the flattened array, in place.
+
+    Args:
+        a (ndarray): Where to; in no graph.
+        ind: Integers of any dtype and shape. Of equal ones the last counts.
+        v: Values in C order, an array, a number or a list; again from the start where they are
+            fewer. Cast to the dtype of ``a``.
+        mode (str): What an index out of range does: 'raise' an IndexError, 'wrap' around, or
+            'clip'.
+    Raises:
+        IndexError: For an index out of range.
+        ValueError: If there is no such mode.
+        DtypeError: If the dtype of the values is of a higher kind than that of the array.
+        ChainerxError: If the array is in a graph, or read-only."""
+
+def put_along_axis(arr: ndarray, indices: ndarray, values: ndarray | Scalar, axis: builtins.int | None = -1) -> None:
+    """Writes to elements along an axis, picked for each place of the others, in place.
+
+    Args:
+        arr (ndarray): Where to; in no graph.
+        indices (ndarray): Integers, of as many dimensions; the other axes broadcast.
+        values: An array, a number or a list; broadcast. Cast to the dtype of ``arr``.
+        axis (int): None writes to the flattened array, at indices of 1 dimension.
+    Raises:
+        IndexError: For an index out of range.
+        DimensionError: If shapes do not fit, or there is no such axis.
+        DtypeError: If the dtype of the values is of a higher kind than that of the array.
+        ChainerxError: If the array is in a graph, or read-only."""
+
+def putmask(a: ndarray, mask: ndarray, values: ndarray | Scalar) -> None:
+    """Writes the values that have the places where a mask is true, in place.
+
+    Args:
+        a (ndarray): Where to; in no graph.
+        mask (ndarray): As many elements; not 0 means true.
+        values: An array, a number or a list; repeated to the shape of ``a`` if they are of another
+            size. Cast to the dtype of ``a``.
+    Raises:
+        DimensionError: If the mask has another size.
+        DtypeError: If the dtype of the values is of a higher kind than that of the array.
+        ChainerxError: If the array is in a graph, or read-only."""
 
 def ravel(a: ndarray) -> ndarray:
     """The elements in one dimension, in C order.
@@ -3309,6 +3481,20 @@ def take(a: ndarray, indices: ndarray | Sequence[builtins.int] | builtins.int, a
         DtypeError: If ``indices`` are not integers.
         DimensionError: If there is no such axis.
         ValueError: If there is no such mode."""
+
+def take_along_axis(arr: ndarray, indices: ndarray, axis: builtins.int | None = -1) -> ndarray:
+    """Elements along an axis, picked for each place of the others: what ``argsort`` gave.
+
+    Args:
+        arr (ndarray): Any dtype.
+        indices (ndarray): Integers, of as many dimensions; the other axes broadcast.
+        axis (int): None takes from the flattened array, at indices of 1 dimension.
+    Returns:
+        ndarray: Differentiable in ``arr``, any order.
+    Raises:
+        IndexError: For an index out of range.
+        DimensionError: If shapes do not fit, or there is no such axis.
+        DtypeError: If ``indices`` are not integers."""
 
 def tan(x: ndarray) -> ndarray:
     """Tangent of each element.

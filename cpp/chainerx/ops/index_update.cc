@@ -1,0 +1,280 @@
+#include "chainerx/ops/index_update.h"
+
+#include <optional>
+#include <utility>
+
+#include "chainerx/autograd/record.h"
+#include "chainerx/core/error.h"
+#include "chainerx/kernels/indexing.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/operators.h"
+#include "chainerx/ops/view.h"
+#include "chainerx/ops/where.h"
+
+namespace chainerx {
+namespace {
+
+// In the order of the rules.
+constexpr OpInfo kOps[] = {{"index_set", &kernels::SetAt::kInfo},
+                           {"index_add", &kernels::AddAt::kInfo},
+                           {"index_multiply", &kernels::CombineAt::kInfo},
+                           {"index_min", &kernels::CombineAt::kInfo},
+                           {"index_max", &kernels::CombineAt::kInfo}};
+
+// An index that is read again in backward.
+class KeptIndex {
+ public:
+    KeptIndex(const char* op, const std::vector<IndexItem>& items) {
+        for (const IndexItem& item : items) {
+            std::optional<KeptOperand> array;
+            if (!item.array.is_null()) {
+                array.emplace(op, "the index array", item.array);
+                may_repeat_ = may_repeat_ || IsInt(item.array.dtype());
+            }
+            items_.emplace_back(item.basic, std::move(array));
+        }
+    }
+
+    std::vector<IndexItem> operator()() const {
+        std::vector<IndexItem> items;
+        for (const auto& [basic, array] : items_) {
+            items.push_back({basic, array ? (*array)() : Array{}});
+        }
+        return items;
+    }
+    // Whether it may pick an element several times.
+    bool may_repeat() const { return may_repeat_; }
+
+ private:
+    std::vector<std::pair<ArrayIndex, std::optional<KeptOperand>>> items_;
+    bool may_repeat_{false};
+};
+
+// Values may have leading axes of length 1 that what is picked has not.
+Array WithAxesOf(const Array& g, const Shape& shape) {
+    if (g.ndim() >= shape.ndim()) return g;
+    Shape more;
+    more.resize(shape.ndim() - g.ndim(), 1);
+    for (const int64_t d : g.shape()) more.push_back(d);
+    return Reshape(g, more);
+}
+// And lose them beside what is picked.
+Array Beside(const Array& values, const Array& picked) {
+    if (values.ndim() <= picked.ndim()) return values;
+    return Reshape(values, Shape{values.shape().begin() + (values.ndim() - picked.ndim()),
+                                 values.shape().end()});
+}
+
+// Of the values that go to one element, the last one stays: where they are that.
+Array IsLast(const Shape& shape, const std::vector<IndexItem>& items, const Array& picked) {
+    const Array numbers = Reshape(
+        Arange(Scalar{picked.GetTotalSize()}, Dtype::kInt64, picked.device()), picked.shape());
+    const Array last = Full(shape, Scalar{-1}, Dtype::kInt64, picked.device());
+    internal::Scatter(kOps[0].name, last, items, numbers, ScatterRule::kSet);
+    return Equal(At(last, items), numbers);
+}
+
+// The product of the other values that go to the same element, also where there are zeros.
+Array OtherFactors(const Array& x, const std::vector<IndexItem>& items, const Array& values) {
+    const Array is_zero = Equal(internal::Detached(values), Scalar{0});
+    const Array not_zero = Where(is_zero, Scalar{1}, values);
+    const Array product = IndexUpdate(OnesLike(x), items, not_zero, ScatterRule::kMultiply);
+    const Array zeros =
+        IndexUpdate(Zeros(x.shape(), Dtype::kInt64, x.device()), items, is_zero, ScatterRule::kAdd);
+    const Array picked = At(product, items);
+    const Array others_are_zero =
+        NotEqual(At(zeros, items), AsType(Beside(is_zero, picked), Dtype::kInt64));
+    return Where(others_are_zero, Scalar{0}, picked / Beside(not_zero, picked));
+}
+
+// Whether x is the extreme y, which is NaN if one is.
+Array IsExtreme(const Array& x, const Array& y) {
+    return LogicalOr(Equal(x, y), LogicalAnd(Isnan(x), Isnan(y)));
+}
+
+void RecordProduct(Record& rec, const KeptIndex& index, const Array& x, const Array& values) {
+    rec.Grad(0, [index, x = rec.Save(x), values = rec.Save(values)](const Array& gy) {
+        return gy * IndexUpdate(OnesLike(internal::Detached(x())), index(), values(),
+                                ScatterRule::kMultiply);
+    });
+    rec.Grad(1, [index, x = rec.Save(x), values = rec.Save(values)](const Array& gy) {
+        const std::vector<IndexItem> items = index();
+        const Array v = values();
+        Array gv = At(gy * x(), items);
+        if (index.may_repeat()) gv = gv * OtherFactors(internal::Detached(x()), items, v);
+        return WithAxesOf(gv, v.shape());
+    });
+}
+
+// Equal extremes share the gradient.
+void RecordExtreme(Record& rec, const KeptIndex& index, const Array& x, const Array& values,
+                   const Array& y) {
+    rec.GradAll([index, x = rec.Save(x), values = rec.Save(values),
+                 y = rec.SaveOutput(y)](GradContext& context) {
+        const Array& gy = context.output_grad();
+        const std::vector<IndexItem> items = index();
+        const Array top = internal::Detached(y());
+        const Array picked = At(top, items);
+        const Array v = internal::Detached(values());
+        const Array x_is = AsType(IsExtreme(internal::Detached(x()), top), gy.dtype());
+        const Array v_is = AsType(IsExtreme(Beside(v, picked), picked), gy.dtype());
+        const Array share = gy / IndexUpdate(x_is, items, v_is, ScatterRule::kAdd);
+        if (context.IsInputGradRequired(0)) context.SetInputGrad(0, share * x_is);
+        if (context.IsInputGradRequired(1)) {
+            context.SetInputGrad(1, WithAxesOf(At(share, items) * v_is, v.shape()));
+        }
+    });
+}
+
+}  // namespace
+
+void internal::CheckWrittenDtype(const char* op, const Array& x, const Array& values) {
+    if (GetCategory(values.dtype()) > GetCategory(x.dtype())) {
+        throw DtypeError{op,        ": cannot write ",     values.dtype(), " into an array of ",
+                         x.dtype(), "; cast with astype()"};
+    }
+}
+
+void internal::ScatterToView(const Array& view, const Array& value, ScatterRule rule) {
+    const bool is_bool = IsBool(view.dtype());
+    switch (rule) {
+        case ScatterRule::kSet:
+            return Assign(view, value);
+        case ScatterRule::kAdd:
+            return Assign(view, is_bool ? LogicalOr(view, value) : view + value);
+        case ScatterRule::kMultiply:
+            return Assign(view, is_bool ? LogicalAnd(view, value) : view * value);
+        case ScatterRule::kMinimum:
+            return Assign(view, is_bool ? LogicalAnd(view, value) : Minimum(view, value));
+        case ScatterRule::kMaximum:
+            return Assign(view, is_bool ? LogicalOr(view, value) : Maximum(view, value));
+    }
+}
+
+Array IndexUpdate(const Array& x, const std::vector<IndexItem>& items, const Array& values,
+                  ScatterRule rule) {
+    const OpInfo& op = kOps[static_cast<int>(rule)];
+    CheckSameDevice(op.name, x.device(), values.device());
+    internal::CheckWrittenDtype(op.name, x, values);
+    const bool ordered = rule == ScatterRule::kMinimum || rule == ScatterRule::kMaximum;
+    if (ordered && IsComplex(x.dtype())) {
+        throw DtypeError{op.name, ": ", x.dtype(), " has no order"};
+    }
+    Array y = Copy(internal::Detached(x));
+    internal::Scatter(op.name, y, items, internal::Detached(values), rule);
+    if (Record rec{op, {x, values}, y}) {
+        const KeptIndex index{op.name, items};
+        if (rule == ScatterRule::kMultiply) {
+            RecordProduct(rec, index, x, values);
+        } else if (ordered) {
+            RecordExtreme(rec, index, x, values, y);
+        } else if (rule == ScatterRule::kAdd) {
+            rec.Grad(0, [](const Array& gy) { return gy; });
+            rec.Grad(1, [index, shape = values.shape()](const Array& gy) {
+                return WithAxesOf(At(gy, index()), shape);
+            });
+        } else {
+            rec.Grad(0, [index](const Array& gy) {
+                return IndexUpdate(gy, index(), Zeros({}, gy.dtype(), gy.device()),
+                                   ScatterRule::kSet);
+            });
+            rec.Grad(1, [index, from = x.shape(), shape = values.shape()](const Array& gy) {
+                const std::vector<IndexItem> items = index();
+                Array gv = At(gy, items);
+                if (index.may_repeat()) gv = Where(IsLast(from, items, gv), gv, Scalar{0});
+                return WithAxesOf(gv, shape);
+            });
+        }
+    }
+    return y;
+}
+
+namespace {
+
+// The product of the values of each element, 1 where there are none.
+Array Product(const Array& x, const std::vector<IndexItem>& items, const Array& values) {
+    return IndexUpdate(Ones(x.shape(), x.dtype(), x.device()), items, values,
+                       ScatterRule::kMultiply);
+}
+
+}  // namespace
+
+Array IndexDivide(const Array& x, const std::vector<IndexItem>& items, const Array& values) {
+    return Divide(x, Product(x, items, values));
+}
+
+Array IndexPower(const Array& x, const std::vector<IndexItem>& items, const Array& values) {
+    return Power(x, Product(x, items, values));
+}
+
+void ScatterAdd(const Array& x, const std::vector<IndexItem>& items, const Array& values) {
+    static constexpr const char* kOp = "add_at";
+    CheckSameDevice(kOp, x.device(), values.device());
+    internal::CheckWrittenDtype(kOp, x, values);
+    internal::Scatter(kOp, x, items, values, ScatterRule::kAdd);
+}
+
+namespace {
+
+// An index of all combinations of places, but for one axis, for which `indices` has them.
+std::vector<IndexItem> AlongAxis(const char* op, const Array& x, const Array& indices,
+                                 int8_t axis) {
+    if (!IsInt(indices.dtype())) {
+        throw DtypeError{op, ": indices must be of an integer dtype, got ", indices.dtype()};
+    }
+    CheckSameDevice(op, x.device(), indices.device());
+    if (indices.ndim() != x.ndim()) {
+        throw DimensionError{op, ": indices have shape ", indices.shape(),
+                             ", which has not as many dimensions as ", x.shape()};
+    }
+    std::vector<IndexItem> items;
+    for (int8_t i = 0; i < x.ndim(); ++i) {
+        if (i == axis) {
+            items.push_back({NewAxis{}, indices});
+            continue;
+        }
+        const int64_t n = x.shape()[i];
+        if (n != indices.shape()[i] && n != 1 && indices.shape()[i] != 1) {
+            throw DimensionError{op, ": indices of shape ", indices.shape(),
+                                 " do not broadcast to shape ", x.shape()};
+        }
+        Shape shape;
+        shape.resize(x.ndim(), 1);
+        shape[i] = n;
+        items.push_back({NewAxis{}, Reshape(Arange(Scalar{n}, Dtype::kInt64, x.device()), shape)});
+    }
+    return items;
+}
+
+}  // namespace
+
+Array TakeAlongAxis(const Array& x, const Array& indices, std::optional<int8_t> axis) {
+    static constexpr const char* kOp = "take_along_axis";
+    if (!axis) return At(Ravel(x), AlongAxis(kOp, Ravel(x), indices, 0));
+    return At(x, AlongAxis(kOp, x, indices, NormalizeAxis(kOp, *axis, x.ndim())));
+}
+
+void PutAlongAxis(const Array& x, const Array& indices, const Array& values,
+                  std::optional<int8_t> axis) {
+    static constexpr const char* kOp = "put_along_axis";
+    internal::CheckInPlaceOutput(kOp, x);
+    CheckSameDevice(kOp, x.device(), values.device());
+    internal::CheckWrittenDtype(kOp, x, values);
+    if (axis) {
+        const int8_t a = NormalizeAxis(kOp, *axis, x.ndim());
+        internal::Scatter(kOp, x, AlongAxis(kOp, x, indices, a), values, ScatterRule::kSet);
+        return;
+    }
+    if (indices.ndim() != 1 || !IsInt(indices.dtype())) {
+        AlongAxis(kOp, Ravel(internal::Detached(x)), indices, 0);  // for its errors
+    }
+    internal::CheckInPlaceInput(kOp, values);
+    if (!IsBroadcastable(values.shape(), indices.shape())) {
+        throw DimensionError{kOp, ": values of shape ", values.shape(),
+                             " do not broadcast to shape ", indices.shape()};
+    }
+    internal::ScatterFlat(kOp, x, indices, IndexBoundsMode::kRaise,
+                          BroadcastTo(internal::Detached(values), indices.shape()));
+}
+
+}  // namespace chainerx

@@ -63,8 +63,19 @@ def converter() -> tp.Callable[[tp.Callable[..., tp.Any]], Converter]:
     return _FunctionConverter
 
 
+class Converted:
+    """A minibatch that is arrays already, which no converter is called for.
+
+    Args:
+        arrays: What a converter has returned.
+    """
+
+    def __init__(self, arrays: tp.Any) -> None:
+        self.arrays = arrays
+
+
 def call_converter(converter: tp.Any, batch: tp.Any, device: backend.Device | None) -> tp.Any:
-    """Calls a converter with what it expects for a device.
+    """Calls a converter with what it expects for a device; not for a `Converted`.
 
     Args:
         converter (callable): A `Converter`, or a function as before v6, which expects the number of
@@ -72,6 +83,8 @@ def call_converter(converter: tp.Any, batch: tp.Any, device: backend.Device | No
         batch (list): The examples.
         device (Device): Where to; None leaves them where they are.
     """
+    if isinstance(batch, Converted):
+        return batch.arrays
     if device is not None and not isinstance(converter, Converter):
         if isinstance(device, backend.GpuDevice):
             return converter(batch, device.device.id)
@@ -223,12 +236,14 @@ class ConcatWithAsyncTransfer:
     For a device of another kind, and without CuPy, it is `concat_examples`.
 
     Args:
-        stream (cupy.cuda.Stream): On which arrays are copied; default: one of its own.
+        stream (cupy.cuda.Stream): On which arrays are copied; default: one of its own for each
+            device.
         compute_stream (cupy.cuda.Stream): On which they are used; default: the null stream.
     """
 
     def __init__(self, stream: tp.Any = None, compute_stream: tp.Any = None) -> None:
         self._stream = stream
+        self._streams: dict[str, tp.Any] = {}
         self._compute_stream = compute_stream
 
     def __call__(self, batch: tp.Any, device: tp.Any = None, padding: tp.Any = None) -> tp.Any:
@@ -238,16 +253,16 @@ class ConcatWithAsyncTransfer:
             return _concat_examples(batch, target, padding)
         arrays = _concat_examples(batch, None, padding)
         with backend.using_device(target):
-            if self._stream is None:
-                self._stream = cuda.Stream(non_blocking=True)
+            stream = self._stream or self._streams.get(target.name)
+            if stream is None:
+                stream = self._streams[target.name] = cuda.Stream(non_blocking=True)
             compute = cuda.Stream.null if self._compute_stream is None else self._compute_stream
             # Memory that was just freed may still be in use on the stream of computation.
-            self._stream.wait_event(compute.record())
-            if isinstance(arrays, tuple):
-                moved: tp.Any = tuple(cuda.to_gpu(a, stream=self._stream) for a in arrays)
-            elif isinstance(arrays, dict):
-                moved = {k: cuda.to_gpu(a, stream=self._stream) for k, a in arrays.items()}
-            else:
-                moved = cuda.to_gpu(arrays, stream=self._stream)
-            compute.wait_event(self._stream.record())
+            stream.wait_event(compute.record())
+            with stream:
+                if isinstance(arrays, dict):
+                    moved: tp.Any = {key: cuda.to_gpu(a) for key, a in arrays.items()}
+                else:
+                    moved = cuda.to_gpu(arrays)  # of a tuple, each
+            compute.wait_event(stream.record())
         return moved

@@ -95,6 +95,34 @@ def test_to_gpu():
         cuda.to_gpu(object())
 
 
+def test_async_transfer(recwarn):
+    """A stream of its own copies, when that of computation has come so far, and is waited for."""
+    convert = chainer.dataset.ConcatWithAsyncTransfer()
+    batch = [(HOST, 1), (HOST + 1, 2)]
+    log = cupy.cuda.Stream.log
+    for device, padding in ((1, None), ('@cupy:1', None), (1, 9)):
+        log.clear()
+        x, t = convert(batch, device, padding)
+        assert x.device.id == t.device.id == 1
+        np.testing.assert_array_equal(x.get(), [HOST, HOST + 1])
+        assert t.get().tolist() == [1, 2]
+        assert log == [
+            'event of null',
+            'stream on 1 waits for event of null',
+            'copy on stream on 1',
+            'copy on stream on 1',
+            'event of stream on 1',
+            'null waits for event of stream on 1',
+        ]
+    assert convert([{'a': HOST}], 0)['a'].shape == (1, 2, 3)
+    assert convert([HOST, HOST], 0).device.id == 0
+    assert 'copy on stream on 0' in log  # a stream is of one device
+    assert isinstance(convert(batch, 'native:0')[0], chainerx.ndarray)
+    assert not recwarn.list
+    with pytest.raises(ValueError, match='example 1 has'):
+        convert([HOST, HOST[:1]], 0)
+
+
 def test_copy():
     x = cuda.to_gpu(HOST, device=1)
     assert cuda.copy(x).device.id == 1

@@ -160,6 +160,9 @@ class StandardUpdater(Updater):
         else:
             optimizer.update(loss_func, in_arrays)
         self._count_epoch()
+        prefetch = getattr(self._iterators['main'], 'prefetch', None)
+        if prefetch is not None:  # while the device computes, and before anybody waits for it
+            prefetch()
 
     def _next_batch(self) -> tp.Any:
         try:

@@ -136,6 +136,8 @@ for _name, _method in vars(np.ndarray).items():
 
 
 def array(obj, dtype=None, copy=True):
+    if cuda.Stream.current:
+        cuda.Stream.log.append(f'copy on {cuda.Stream.current[-1].name}')
     return _wrap(np.array(obj._host if isinstance(obj, ndarray) else obj, dtype))
 
 

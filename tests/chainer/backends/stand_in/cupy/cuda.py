@@ -1,6 +1,9 @@
 """Devices of the stand-in: two of them, the current one in a variable."""
 
+from __future__ import annotations
+
 import time
+import typing as tp
 
 _current = [0]
 
@@ -44,13 +47,34 @@ class MemoryPointer:
         return MemoryPointer(self.mem, self.ptr - self.mem.ptr + offset)
 
 
-class _NullStream:
+class Stream:
+    """Computes at once; `log` says what a stream of CUDA would have been told."""
+
+    log: tp.ClassVar[list[str]] = []
+    current: tp.ClassVar[list[Stream]] = []
+
+    def __init__(self, null=False, non_blocking=False):
+        self.name = 'null' if null else f'stream on {_current[-1]}'
+
+    def __enter__(self):
+        self.current.append(self)
+        return self
+
+    def __exit__(self, *args):
+        self.current.pop()
+
+    def record(self):
+        self.log.append(f'event of {self.name}')
+        return f'event of {self.name}'
+
+    def wait_event(self, event):
+        self.log.append(f'{self.name} waits for {event}')
+
     def synchronize(self):
         pass
 
 
-class Stream:
-    null = _NullStream()
+Stream.null = Stream(null=True)
 
 
 class Event:

@@ -1,9 +1,10 @@
-"""Train a convolutional network on 1,797 real handwritten digits through a Trainer.
+"""Train a network, convolutional or not, on 1,797 real handwritten digits through a Trainer.
 
 It shows progress, writes a log, a plot and a snapshot per epoch, and goes on from the newest
 snapshot when it is started again: killed at any moment, it ends with the same bits.
 
     python examples/train_digits.py --device native:0 --out result
+    python examples/train_digits.py --net mlp
 """
 
 import argparse
@@ -17,12 +18,14 @@ from _digits import load_data
 from chainer import training
 from chainer.training import extensions
 
-MIN_ACCURACY = 0.985
+MIN_ACCURACY = {'cnn': 0.985, 'mlp': 0.97}
 
 
-def make_model():
-    return L.Classifier(
-        chainer.Sequential(
+def make_model(net):
+    if net == 'mlp':
+        layers = L.Linear(8 * 8, 128), F.relu, L.Linear(128, 64), F.relu, L.Linear(64, 10)
+    else:
+        layers = (
             L.Convolution2D(1, 16, 3, pad=1),
             F.relu,
             L.Convolution2D(16, 32, 3, pad=1),
@@ -31,7 +34,7 @@ def make_model():
             lambda h: F.dropout(h, 0.25),
             L.Linear(32 * 4 * 4, 10),
         )
-    )
+    return L.Classifier(chainer.Sequential(*layers))
 
 
 def load_iterators(batch_size):
@@ -48,6 +51,7 @@ def load_iterators(batch_size):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--net', choices=list(MIN_ACCURACY), default='cnn')
     parser.add_argument('--device', default='native:0', help='@numpy, native:0, cuda:0 or @cupy:0')
     parser.add_argument('--epochs', type=int, default=15)
     parser.add_argument('--batch-size', type=int, default=32)
@@ -59,7 +63,7 @@ def main():
     np.random.seed(args.seed)
     chainer.backend.get_device(args.device).xp.random.seed(args.seed)
 
-    model = make_model()
+    model = make_model(args.net)
     train, test = load_iterators(args.batch_size)
     optimizer = chainer.optimizers.Adam(2e-3).setup(model)
     updater = training.StandardUpdater(train, optimizer, device=args.device)
@@ -77,8 +81,8 @@ def main():
 
     accuracy = trainer.get_extension('LogReport').log[-1]['validation/main/accuracy']
     print(f'Final test accuracy: {accuracy:.4f} on {len(test.dataset)} digits ({args.device})')
-    if accuracy < MIN_ACCURACY:
-        sys.exit(f'The test accuracy is {accuracy:.4f}, below the {MIN_ACCURACY} it must reach.')
+    if accuracy < MIN_ACCURACY[args.net]:
+        sys.exit(f'That is below the {MIN_ACCURACY[args.net]} that it must reach.')
 
 
 if __name__ == '__main__':

@@ -40,6 +40,12 @@ def test_reaches_its_accuracy(tmp_path):
     assert len(list(tmp_path.glob('snapshot_iter_*'))) == 2
 
 
+@pytest.mark.score
+def test_without_convolutions(tmp_path):
+    done = run('--net', 'mlp', '--out', tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
 def result_of(folder):
     newest = max(folder.glob('snapshot_iter_*'), key=lambda p: int(p.name.split('_')[-1]))
     with np.load(newest, allow_pickle=False) as found:

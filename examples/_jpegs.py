@@ -1,0 +1,79 @@
+"""What imagenet.py trains on: folders of JPEGs, one for each class; small ones can be drawn."""
+
+import pathlib
+
+import chainer
+import numpy as np
+from _pictures import SHAPES, draw
+from PIL import Image
+
+
+def make_jpegs(root, n, seed):
+    """Draws n pictures of shapes, some 64 pixels wide and high, into a folder for each of them."""
+    rng = np.random.RandomState(seed)
+    pictures, labels = draw(n, rng)
+    for i, (picture, label) in enumerate(zip(pictures, labels, strict=True)):
+        folder = pathlib.Path(root) / f'shape{label}'
+        folder.mkdir(parents=True, exist_ok=True)
+        pixels = np.clip(picture.transpose(1, 2, 0) * 85 + 128, 0, 255).astype(np.uint8)
+        size = [int(length) for length in rng.randint(56, 81, 2)]
+        Image.fromarray(pixels).resize(size).save(folder / f'{i}.jpg', quality=90)
+    return len(SHAPES)
+
+
+class Folders(chainer.dataset.DatasetMixin):
+    """Pictures as (3, size, size) and the number of their folder.
+
+    The shorter side is made a little longer than `size`; of that a square is cut out: anywhere, and
+    every other time turned over, to train on; in the middle else.
+    """
+
+    def __init__(self, root, size, train, classes=None):
+        folders = sorted(path for path in pathlib.Path(root).iterdir() if path.is_dir())
+        self.classes = classes or [folder.name for folder in folders]
+        self.pairs = [
+            (path, self.classes.index(folder.name))
+            for folder in folders
+            for path in sorted(folder.iterdir())
+            if path.suffix.lower() in ('.jpg', '.jpeg')
+        ]
+        if not self.pairs:
+            raise FileNotFoundError(f'{root} has no folder with JPEGs')
+        self.size = size
+        self.train = train
+        self.mean = np.zeros((3, 1, 1), np.float32)
+        self.deviation = np.full((3, 1, 1), 255, np.float32)
+
+    def __len__(self):
+        return len(self.pairs)
+
+    def get_example(self, i):
+        path, label = self.pairs[i]
+        picture = (cut(path, self.size, self.train) - self.mean) / self.deviation
+        return picture, np.int32(label)
+
+    def measure(self, n=200):
+        """Finds out the mean and the deviation of each color, of some of the pictures."""
+        some = self.pairs[:: max(1, len(self.pairs) // n)]
+        pictures = np.stack([cut(path, self.size, False) for path, _ in some])
+        self.mean = pictures.mean(axis=(0, 2, 3), dtype=np.float64)[:, None, None].astype('f')
+        self.deviation = pictures.std(axis=(0, 2, 3), dtype=np.float64)[:, None, None].astype('f')
+
+
+def cut(path, size, anywhere):
+    """A square of a JPEG, as float32 from 0 to 255."""
+    shorter = size * 8 // 7
+    with Image.open(path) as image:
+        image.draft('RGB', (shorter, shorter))  # to be decoded at half its size, if that is enough
+        image = image.convert('RGB')
+    scale = shorter / min(image.size)
+    image = image.resize([max(shorter, round(length * scale)) for length in image.size])
+    spaces = [length - size for length in image.size]
+    if anywhere:
+        left, top = (np.random.randint(space + 1) for space in spaces)
+    else:
+        left, top = (space // 2 for space in spaces)
+    array = np.asarray(image.crop((left, top, left + size, top + size)), np.float32)
+    if anywhere and np.random.rand() < 0.5:
+        array = array[:, ::-1]
+    return np.ascontiguousarray(array.transpose(2, 0, 1))

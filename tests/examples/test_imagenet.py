@@ -1,0 +1,69 @@
+"""examples/imagenet.py as a user runs it, on pictures that it draws and on folders of others."""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = pathlib.Path(__file__).parents[2] / 'examples' / 'imagenet.py'
+
+for name in ('PIL', 'matplotlib'):
+    pytest.importorskip(name, reason='needs pip install ".[examples]"')
+
+
+def run(*arguments):
+    command = [sys.executable, str(SCRIPT), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+SMALL = '--pictures', 60, '--batch-size', 10, '--size', 32, '--workers', 2
+
+
+@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+def test_trains_and_goes_on(device, tmp_path):
+    options = (*SMALL, '--device', device, '--out', tmp_path)
+    done = run(*options, '--epochs', 1)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r'Accuracy on 10 other pictures: [01]\.\d+', done.stdout)
+    for picture in ('pictures.png', 'accuracy.png'):
+        assert (tmp_path / picture).read_bytes().startswith(b'\x89PNG')
+    assert (tmp_path / 'snapshot_iter_6').exists()
+    for more in ([], [tmp_path / 'snapshot_iter_6']):
+        done = run(*options, '--epochs', 2, '--resume', *more)
+        assert done.returncode == 0, done.stderr
+        log = json.loads((tmp_path / 'log').read_text())
+        assert [entry['iteration'] for entry in log] == [6, 12]
+
+
+def test_a_well_known_network_on_folders(tmp_path):
+    run(*SMALL, '--epochs', 1, '--out', tmp_path)
+    folders = tmp_path / 'val', tmp_path / 'val'
+    done = run(*folders, '--arch', 'resnet50', '--size', 48, '--batch-size', 5, '--epochs', 1,
+               '--workers', 1, '--out', tmp_path / 'out', '--min-accuracy', 1.1)  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert 'Accuracy on 10 other pictures' in done.stdout
+    assert 'below the 1.1' in done.stderr
+    assert not (tmp_path / 'out' / 'train').exists()
+
+
+@pytest.mark.score
+def test_learns(tmp_path):
+    done = run('--out', tmp_path, '--min-accuracy', 0.8)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_mistakes(tmp_path):
+    for arguments, text in (
+        (['somewhere'], 'needed both'),
+        (['--epochs', 0], 'at least 1'),
+        (['--size', 8], 'at least 32'),
+        ([tmp_path / 'nowhere', tmp_path], 'nowhere'),
+        ([tmp_path, tmp_path], 'no folder with JPEGs'),
+    ):
+        done = run(*arguments, '--out', tmp_path / 'out')
+        assert done.returncode != 0
+        assert text in done.stderr
+    assert '--resume' in run('--help').stdout

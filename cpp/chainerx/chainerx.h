@@ -56,6 +56,7 @@
 #include "chainerx/ops/rotary.h"
 #include "chainerx/ops/rounding.h"
 #include "chainerx/ops/softmax.h"
+#include "chainerx/ops/sorting.h"
 #include "chainerx/ops/special.h"
 #include "chainerx/ops/trigonometric.h"
 #include "chainerx/ops/view.h"

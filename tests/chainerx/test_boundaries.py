@@ -36,6 +36,7 @@ BEYOND = {
     1 << 21: 'elements that threads share at a time: test_products.py',
     1 << 22: 'bytes: 2^18 of 16',
     1 << 24: 'bytes that are converted at a time: test_products.py',
+    1 << 32: 'places that fit beside a key: arrays of 2^32',
     1 << 44: 'numbers of a row that no memory holds: test_attention.py',
     9: 'taps: test_conv.py has more and fewer',
     320: 'depth of a product: test_products.py',

@@ -25,6 +25,7 @@
 #include "chainerx/kernels/rotary.h"
 #include "chainerx/kernels/rounding.h"
 #include "chainerx/kernels/softmax.h"
+#include "chainerx/kernels/sorting.h"
 #include "chainerx/kernels/special.h"
 #include "chainerx/kernels/trigonometric.h"
 #include "chainerx/kernels/update.h"

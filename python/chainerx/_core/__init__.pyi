@@ -599,6 +599,12 @@ class ndarray:
     def argmin(self, axis: builtins.int | None = None) -> ndarray:
         """See chainerx.argmin()."""
 
+    def argpartition(self, kth: builtins.int | Sequence[builtins.int], axis: builtins.int | None = -1, kind: str = 'introselect') -> ndarray:
+        """See chainerx.argpartition()."""
+
+    def argsort(self, axis: builtins.int | None = -1, kind: str | None = None, *, stable: builtins.bool | None = None, descending: builtins.bool = False) -> ndarray:
+        """See chainerx.argsort()."""
+
     def as_grad_stopped(self, backprop_ids: Sequence[BackpropId] | builtins.bool | None = None, copy: builtins.bool = False) -> ndarray:
         """The same values outside all graphs, or outside those of `backprop_ids`. A view that shares memory unless `copy`."""
 
@@ -665,6 +671,12 @@ class ndarray:
     def nonzero(self) -> tuple[ndarray, ...]:
         """See chainerx.nonzero()."""
 
+    def partition(self, kth: builtins.int | Sequence[builtins.int], axis: builtins.int | None = -1, kind: str = 'introselect') -> None:
+        """Partitions the array in place. See chainerx.partition().
+
+        Raises:
+            ChainerxError: If the array is in a graph, or read-only."""
+
     def prod(self, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
         """See chainerx.prod()."""
 
@@ -686,11 +698,20 @@ class ndarray:
     def reshape(self, *newshape: builtins.int | Sequence[builtins.int]) -> ndarray:
         """See chainerx.reshape()."""
 
+    def searchsorted(self, v: ArrayLike, side: str = 'left', sorter: ndarray | Sequence[builtins.int] | None = None) -> ndarray:
+        """See chainerx.searchsorted()."""
+
     def set_grad(self, grad: ndarray | None, backprop_id: BackpropId | None = None) -> None:
         """Sets the gradient; None clears it.
 
         Raises:
             GradientError: If shape, dtype or device differ from the array's."""
+
+    def sort(self, axis: builtins.int | None = -1, kind: str | None = None, *, stable: builtins.bool | None = None, descending: builtins.bool = False) -> None:
+        """Sorts the array in place. See chainerx.sort().
+
+        Raises:
+            ChainerxError: If the array is in a graph, or read-only."""
 
     def squeeze(self, axis: Axis = None) -> ndarray:
         """See chainerx.squeeze()."""
@@ -1057,6 +1078,39 @@ def argmin(a: ndarray, axis: builtins.int | None = None) -> ndarray:
         DtypeError: If ``a`` is complex.
     Note:
         A NaN is the extreme."""
+
+def argpartition(a: ndarray, kth: builtins.int | Sequence[builtins.int], axis: builtins.int | None = -1, kind: str = 'introselect') -> ndarray:
+    """Places of the elements of an array in part of its order: at the places ``kth`` stands what stands there in a sorted array, what is below before it, what is above behind it.
+
+    Args:
+        a (ndarray): Any shape but (), any dtype.
+        kth (int or sequence of int): Places on the axis; negative ones count from the end.
+        axis (int): The axis, or None for the flattened array.
+        kind (str): 'introselect'.
+    Returns:
+        ndarray: int64, the shape of ``a``; without an axis, of one dimension. No gradient.
+    Raises:
+        DimensionError: If there is no such axis.
+        ValueError: If a place is out of range, or there is no such kind.
+    Note:
+        NaN is above all numbers, -0.0 equals 0.0. Complex numbers go by their real parts, then by their imaginary ones."""
+
+def argsort(a: ndarray, axis: builtins.int | None = -1, kind: str | None = None, *, stable: builtins.bool | None = None, descending: builtins.bool = False) -> ndarray:
+    """Places of the elements of a sorted array.
+
+    Args:
+        a (ndarray): Any shape but (), any dtype.
+        axis (int): The axis, or None for the flattened array.
+        kind (str): Any kind of NumPy's, which all give the same: equal elements keep their order.
+        stable (bool): As ``kind``, it changes nothing.
+        descending (bool): From large to small; equal elements keep their order, too.
+    Returns:
+        ndarray: int64, the shape of ``a``; without an axis, of one dimension. No gradient.
+    Raises:
+        DimensionError: If there is no such axis.
+        ValueError: If there is no such kind.
+    Note:
+        NaN is above all numbers, -0.0 equals 0.0. Complex numbers go by their real parts, then by their imaginary ones."""
 
 def argwhere(a: ndarray) -> ndarray:
     """The places of the elements that are not 0, one per row.
@@ -2312,6 +2366,18 @@ def less_equal(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     Raises:
         DtypeError: If bool meets another dtype."""
 
+def lexsort(keys: ndarray | Sequence[ndarray], axis: builtins.int = -1) -> ndarray:
+    """Places of the elements of arrays that are sorted together.
+
+    Args:
+        keys (sequence of ndarray): Of one shape, any dtypes; or an array whose first axis has them. The last one counts first, where it is equal the one before.
+        axis (int): The axis.
+    Returns:
+        ndarray: int64, the shape of a key. No gradient.
+    Raises:
+        ValueError: If there are no keys.
+        DimensionError: If their shapes differ, or there is no such axis."""
+
 def linear(x: ndarray, w: ndarray, b: ndarray | None = None, n_batch_axes: builtins.int = 1) -> ndarray:
     """A fully connected layer, ``x @ w.T + b``.
 
@@ -2894,6 +2960,22 @@ def pad(array: ndarray, pad_width: builtins.int | Sequence[builtins.int] | Seque
         DimensionError: If widths are negative or too many.
         ValueError: If there is no such mode."""
 
+def partition(a: ndarray, kth: builtins.int | Sequence[builtins.int], axis: builtins.int | None = -1, kind: str = 'introselect') -> ndarray:
+    """Copy of an array in part of its order: at the places ``kth`` stands what stands there in a sorted array, what is below before it, what is above behind it.
+
+    Args:
+        a (ndarray): Any shape but (), any dtype.
+        kth (int or sequence of int): Places on the axis; negative ones count from the end.
+        axis (int): The axis, or None for the flattened array.
+        kind (str): 'introselect'.
+    Returns:
+        ndarray: Shape and dtype of ``a``; without an axis, of one dimension. Differentiable, any order.
+    Raises:
+        DimensionError: If there is no such axis.
+        ValueError: If a place is out of range, or there is no such kind.
+    Note:
+        NaN is above all numbers, -0.0 equals 0.0. Complex numbers go by their real parts, then by their imaginary ones."""
+
 def place(arr: ndarray, mask: ndarray, vals: ndarray | Scalar) -> None:
     """Writes values one after the other to where a mask is true, in place.
 
@@ -3216,6 +3298,22 @@ def scaled_dot_product_attention(query: ndarray, key: ndarray, value: ndarray, a
         Heads may be views of one matrix, ``x.reshape(n, length, heads, -1).swapaxes(1, 2)``: nothing is copied, and the result is laid out as ``query``, so going back is a view.
     Source: Vaswani et al., NIPS 2017; Dao et al., NeurIPS 2022."""
 
+def searchsorted(a: ndarray, v: ArrayLike, side: str = 'left', sorter: ndarray | Sequence[builtins.int] | None = None) -> ndarray:
+    """Where elements would be inserted into a sorted array.
+
+    Args:
+        a (ndarray): (n,), any dtype, sorted as sort() does.
+        v (ndarray or numbers): What is looked for; any shape and dtype.
+        side (str): 'left', before elements that are equal, or 'right', behind them.
+        sorter (ndarray): (n,), integers: places that sort ``a``, if it is not sorted.
+    Returns:
+        ndarray: int64, the shape of ``v``: places from 0 to n. No gradient.
+    Raises:
+        DimensionError: If ``a`` has not one dimension, or ``sorter`` another shape.
+        DtypeError: If ``sorter`` has no integers.
+        IndexError: If one of them is out of range.
+        ValueError: If there is no such side."""
+
 def set_num_threads(n: builtins.int) -> None:
     """Sets the number of threads that one operation may use, for the whole process.
 
@@ -3345,6 +3443,23 @@ def softplus(x: ndarray, beta: builtins.float = 1.0) -> ndarray:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
+
+def sort(a: ndarray, axis: builtins.int | None = -1, kind: str | None = None, *, stable: builtins.bool | None = None, descending: builtins.bool = False) -> ndarray:
+    """Sorted copy of an array.
+
+    Args:
+        a (ndarray): Any shape but (), any dtype.
+        axis (int): The axis, or None for the flattened array.
+        kind (str): Any kind of NumPy's, which all give the same: equal elements keep their order.
+        stable (bool): As ``kind``, it changes nothing.
+        descending (bool): From large to small; equal elements keep their order, too.
+    Returns:
+        ndarray: Shape and dtype of ``a``; without an axis, of one dimension. Differentiable, any order.
+    Raises:
+        DimensionError: If there is no such axis.
+        ValueError: If there is no such kind.
+    Note:
+        NaN is above all numbers, -0.0 equals 0.0. Complex numbers go by their real parts, then by their imaginary ones."""
 
 def split(ary: ndarray, indices_or_sections: Indices, axis: builtins.int = 0) -> list[ndarray]:
     """Parts of an array along an axis.
@@ -3531,6 +3646,24 @@ def to_numpy(array: ndarray, copy: builtins.bool = True) -> numpy.ndarray:
         copy (bool): False shares the memory of an array on a native device.
     Returns:
         numpy.ndarray: Of the same shape and dtype."""
+
+def topk(x: ndarray, k: builtins.int, axis: builtins.int = -1, largest: builtins.bool = True, sorted: builtins.bool = True) -> tuple[ndarray, ndarray]:
+    """The largest, or smallest, elements along an axis.
+
+    Args:
+        x (ndarray): Any shape but (), any dtype but complex ones.
+        k (int): How many, from 0 to the length of the axis.
+        axis (int): The axis.
+        largest (bool): False for the smallest ones.
+        sorted (bool): From the first one on; else in the order of their places.
+    Returns:
+        tuple of ndarray: Values, in the dtype of ``x``, differentiable, any order; and their places on the axis, int64.
+    Raises:
+        DimensionError: If there is no such axis.
+        ValueError: If ``k`` is negative, or larger than the axis is long.
+        DtypeError: If ``x`` is complex.
+    Note:
+        NaN is the largest. Of equal elements, the first ones are taken."""
 
 def transpose(a: ndarray, axes: Axis = None) -> ndarray:
     """The array with its axes in another order.

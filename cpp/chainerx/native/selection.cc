@@ -1,0 +1,259 @@
+// What needs a part of the order only: single places of a sorted row, a partition, the first ones.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "chainerx/core/interrupt.h"
+#include "chainerx/kernels/sorting.h"
+#include "chainerx/native/native_backend.h"
+#include "chainerx/native/sort_rows.h"
+
+namespace chainerx::native {
+namespace {
+
+// Up to so many keys are sorted.
+constexpr int64_t kSortedAtOnce = 1 << 11;
+
+// Keys of a row as they are needed, in blocks that stay in the caches.
+template <typename T>
+struct EncodedRow {
+    using Key = SortKey<T>;
+    static constexpr int64_t kBlockSize = 1 << 11;
+
+    const T* x;
+    int64_t n;
+    bool join_zeros;
+    Key flip;
+
+    Key At(int64_t i) const { return EncodeKey(x[i], join_zeros, flip); }
+    template <typename F>
+    void ForEachBlock(const F& f) const {
+        alignas(64) Key keys[kBlockSize];
+        InParts(n, [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; i += kBlockSize) {
+                const int64_t count = std::min(kBlockSize, end - i);
+                EncodeKeys(x + i, count, join_zeros, flip, keys);
+                f(keys, i, count);
+            }
+        });
+    }
+};
+
+template <typename K>
+struct KeyRow {
+    using Key = K;
+
+    const K* keys;
+    int64_t n;
+
+    K At(int64_t i) const { return keys[i]; }
+    template <typename F>
+    void ForEachBlock(const F& f) const {
+        InParts(n, [&](int64_t begin, int64_t end) { f(keys + begin, begin, end - begin); });
+    }
+};
+
+// Writes what stands at places[0] to places[count - 1] of the sorted row; the places ascend, and
+// are near each other. Each turn takes a sample, keeps the keys that lie between two of its
+// elements, and counts those below.
+template <typename Row, typename K>
+void Select(const Row& row, const int64_t* places, int64_t count, K* found) {
+    const int64_t n = row.n;
+    const int64_t first = places[0];
+    const int64_t last = places[count - 1];
+    if (n <= kSortedAtOnce) {
+        KeyRoom<K> keys{n};
+        KeyRoom<K> spare{n};
+        row.ForEachBlock([&](const K* from, int64_t begin, int64_t size) {
+            std::copy_n(from, size, keys.data() + begin);
+        });
+        SortKeys(keys.data(), spare.data(), n, keys.data());
+        for (int64_t i = 0; i < count; ++i) found[i] = keys.data()[places[i]];
+        return;
+    }
+    constexpr int64_t kSample = 1 << 10;
+    alignas(64) K sample[kSample];
+    alignas(64) K spare[kSample];
+    SampleKeys(n, kSample, [&](int64_t i, int64_t place) { sample[i] = row.At(place); });
+    SortKeys(sample, spare, kSample, sample);
+    // Three standard deviations of the place of an element in the sample.
+    const int64_t margin = 48;
+    constexpr K kLeast = std::numeric_limits<K>::min();
+    constexpr K kMost = std::numeric_limits<K>::max();
+    const int64_t lower = first * kSample / n - margin;
+    const int64_t upper = last * kSample / n + margin;
+    K low = lower < 0 ? kLeast : sample[lower];
+    K high = upper >= kSample ? kMost : sample[upper];
+    KeyRoom<K> kept{n};
+    for (;;) {
+        InWindow all{0, 0};
+        row.ForEachBlock([&](const K* from, int64_t, int64_t size) {
+            const InWindow some =
+                LoopsOf<K>().gather(from, size, low, high, kept.data() + all.inside);
+            all.below += some.below;
+            all.inside += some.inside;
+        });
+        if (low == high && first >= all.below && last < all.below + all.inside) {
+            std::fill_n(found, count, low);
+            return;
+        }
+        if (first < all.below) {
+            low = kLeast;
+        } else if (last >= all.below + all.inside) {
+            high = kMost;
+        } else if (all.inside > n / 2) {  // many are alike
+            KeyRoom<K> more{all.inside};
+            SortKeys(kept.data(), more.data(), all.inside, kept.data());
+            for (int64_t i = 0; i < count; ++i) found[i] = kept.data()[places[i] - all.below];
+            return;
+        } else {
+            KeyRoom<int64_t> moved{count};
+            for (int64_t i = 0; i < count; ++i) moved.data()[i] = places[i] - all.below;
+            Select(KeyRow<K>{kept.data(), all.inside}, moved.data(), count, found);
+            return;
+        }
+    }
+}
+
+// Places that are further from each other than this share no turn.
+bool AreNear(int64_t a, int64_t b, int64_t n) { return b - a <= n / 64; }
+
+template <typename T>
+void SelectSortedRow(const T* x, int64_t n, const int64_t* places, int64_t count, T* out) {
+    using K = SortKey<T>;
+    constexpr int kMostTurns = 6;  // more take as long as sorting
+    const EncodedRow<T> row{x, n, false, 0};
+    int turns = 1;
+    for (int64_t i = 1; i < count; ++i) turns += AreNear(places[i - 1], places[i], n) ? 0 : 1;
+    KeyRoom<K> found{count};
+    if (turns > kMostTurns) {
+        KeyRoom<K> keys{n};
+        KeyRoom<K> spare{n};
+        EncodeKeys<T>(x, n, false, 0, keys.data());
+        SortKeys(keys.data(), spare.data(), n, keys.data());
+        for (int64_t i = 0; i < count; ++i) found.data()[i] = keys.data()[places[i]];
+    } else {
+        for (int64_t begin = 0; begin < count;) {
+            int64_t end = begin + 1;
+            while (end < count && AreNear(places[end - 1], places[end], n)) ++end;
+            Select(row, places + begin, end - begin, found.data() + begin);
+            begin = end;
+        }
+    }
+    for (int64_t i = 0; i < count; ++i) out[i] = DecodeKey<T>(found.data()[i], 0);
+}
+
+void SelectSorted(const Array& x, const Array& positions, const Array& out) {
+    const auto* places = reinterpret_cast<const int64_t*>(positions.raw_data());
+    VisitOrdered(x.dtype(), [&]<typename T>() {
+        ForEachRow(x, [&](int64_t row) {
+            SelectSortedRow(RowOf<T>(x, row), x.shape()[1], places, positions.GetTotalSize(),
+                            RowOf<T>(out, row));
+        });
+    });
+}
+CX_NATIVE_KERNEL(SelectSorted)
+
+template <typename T>
+void ArgPartitionRow(const T* x, int64_t n, int64_t position, int64_t* out) {
+    using K = SortKey<T>;
+    const EncodedRow<T> row{x, n, true, 0};
+    K pivot;
+    Select(row, &position, 1, &pivot);
+    int64_t below = 0;
+    int64_t equal = 0;
+    row.ForEachBlock([&](const K* keys, int64_t, int64_t size) {
+        for (int64_t i = 0; i < size; ++i) {
+            below += keys[i] < pivot;
+            equal += keys[i] == pivot;
+        }
+    });
+    int64_t at[3] = {0, below, below + equal};
+    row.ForEachBlock([&](const K* keys, int64_t begin, int64_t size) {
+        for (int64_t i = 0; i < size; ++i) {
+            const int side = 1 + (keys[i] > pivot) - (keys[i] < pivot);
+            out[at[side]++] = begin + i;
+        }
+    });
+}
+
+void ArgPartition(const Array& x, int64_t position, const Array& out) {
+    VisitOrdered(x.dtype(), [&]<typename T>() {
+        ForEachRow(x, [&](int64_t row) {
+            ArgPartitionRow(RowOf<T>(x, row), x.shape()[1], position, RowOf<int64_t>(out, row));
+        });
+    });
+}
+CX_NATIVE_KERNEL(ArgPartition)
+
+// A key and its place: of equal keys, the first one is before the others.
+template <typename K>
+struct Candidate {
+    K key;
+    int64_t place;
+
+    friend bool operator<(const Candidate& a, const Candidate& b) {
+        return a.key != b.key ? a.key < b.key : a.place < b.place;
+    }
+};
+
+// The k first of a row. Whatever is not below the k-th of those that were seen is passed over.
+template <typename T>
+void ArgTopKRow(const T* x, int64_t n, int64_t k, bool largest, bool sorted, int64_t* out) {
+    using K = SortKey<T>;
+    using C = Candidate<K>;
+    const EncodedRow<T> row{x, n, true, largest ? -1 : 0};
+    const int64_t room = std::min(n, 2 * k + 1024);
+    KeyRoom<C> memory{room};
+    C* const kept = memory.data();
+    int64_t count = 0;
+    K limit = std::numeric_limits<K>::max();
+    bool has_limit = false;
+    const auto cut = [&] {
+        std::nth_element(kept, kept + (k - 1), kept + count);
+        count = k;
+        limit = kept[k - 1].key;
+        has_limit = true;
+    };
+    row.ForEachBlock([&](const K* keys, int64_t begin, int64_t size) {
+        constexpr int64_t kStep = 32;  // a loop without an exit, which the compiler vectorizes
+        for (int64_t i = 0; i < size; i += kStep) {
+            const int64_t end = std::min(size, i + kStep);
+            if (has_limit && end - i == kStep) {
+                uint32_t any = 0;
+                for (int64_t j = 0; j < kStep; ++j) any |= keys[i + j] < limit;
+                if (any == 0) continue;
+            }
+            for (int64_t j = i; j < end; ++j) {
+                if (has_limit && keys[j] >= limit) continue;
+                if (count == room) {
+                    cut();
+                    if (keys[j] >= limit) continue;
+                }
+                kept[count++] = {keys[j], begin + j};
+            }
+        }
+    });
+    if (count > k) cut();
+    if (sorted) {
+        std::sort(kept, kept + k);
+    } else {
+        std::sort(kept, kept + k, [](const C& a, const C& b) { return a.place < b.place; });
+    }
+    for (int64_t i = 0; i < k; ++i) out[i] = kept[i].place;
+}
+
+void ArgTopK(const Array& x, bool largest, bool sorted, const Array& out) {
+    const int64_t k = out.shape()[1];
+    VisitOrdered(x.dtype(), [&]<typename T>() {
+        ForEachRow(x, [&](int64_t row) {
+            ArgTopKRow(RowOf<T>(x, row), x.shape()[1], k, largest, sorted,
+                       RowOf<int64_t>(out, row));
+        });
+    });
+}
+CX_NATIVE_KERNEL(ArgTopK)
+
+}  // namespace
+}  // namespace chainerx::native

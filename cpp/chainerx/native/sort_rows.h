@@ -1,0 +1,74 @@
+// What kernels of the family sorting share: rows, and memory for their keys.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/thread_pool.h"
+#include "chainerx/native/parts.h"
+#include "chainerx/native/scratch.h"
+#include "chainerx/native/sort_driver.h"
+
+namespace chainerx::native {
+namespace {
+
+// Calls f(row) for each row of `x`, (rows, n), from several threads.
+template <typename F>
+void ForEachRow(const Array& x, const F& f) {
+    constexpr int64_t kPiece = 1 << 14;
+    const int64_t rows = x.shape()[0];
+    const int64_t group = std::max<int64_t>(1, kPiece / x.shape()[1]);
+    ParallelFor(CeilDiv(rows, group), [&](int64_t g) {
+        const int64_t end = std::min(rows, (g + 1) * group);
+        for (int64_t row = g * group; row < end; ++row) f(row);
+    });
+}
+
+template <typename T>
+T* RowOf(const Array& x, int64_t row) {
+    return reinterpret_cast<T*>(x.raw_data()) + row * x.shape()[1];
+}
+
+// Room for n keys; a few of them need no memory of their own.
+template <typename K>
+class KeyRoom {
+ public:
+    explicit KeyRoom(int64_t n) : large_{n > kFew ? n : 0} {}
+    KeyRoom(const KeyRoom&) = delete;
+    KeyRoom& operator=(const KeyRoom&) = delete;
+    K* data() { return large_.data() != nullptr ? large_.data() : few_; }
+
+ private:
+    static constexpr int64_t kFew = 512;
+
+    struct Large {
+        explicit Large(int64_t n) : size{static_cast<size_t>(n) * sizeof(K)} {
+            if (n != 0) memory = static_cast<K*>(AllocLarge(size));
+        }
+        ~Large() {
+            if (memory != nullptr) FreeLarge(memory, size);
+        }
+        K* data() const { return memory; }
+        size_t size;
+        K* memory{nullptr};
+    };
+
+    Large large_;
+    alignas(64) K few_[kFew];
+};
+
+// Calls f(order): T becomes a type whose keys there are.
+template <typename F>
+void VisitOrdered(Dtype dtype, const F& f) {
+    VisitDtype(dtype, [&]<typename T>() {
+        if constexpr (kIsComplexType<T>) {
+            ThrowUnexpectedDtype(dtype, "a real dtype");
+        } else {
+            f.template operator()<T>();
+        }
+    });
+}
+
+}  // namespace
+}  // namespace chainerx::native

@@ -1,0 +1,24 @@
+// What routines that order elements along an axis share: rows for kernels, and gathering by places
+// on that axis. Not for users.
+#pragma once
+
+#include <cstdint>
+
+#include "chainerx/core/array.h"
+
+namespace chainerx::internal {
+
+// The lines of `x` along `axis` as rows of a contiguous array of two axes, outside all graphs. x is
+// not empty.
+Array ToRows(const Array& x, int8_t axis);
+// The inverse, in C order: `shape` is that of the result.
+Array FromRows(const Array& rows, const Shape& shape, int8_t axis);
+
+// The shape with another length on `axis`.
+Shape WithLength(const Shape& shape, int8_t axis, int64_t length);
+
+// Zeros with `length` on `axis`, to which the elements of gy are added at their places.
+// Differentiable in gy.
+Array ScatterAlong(const Array& gy, const Array& places, int64_t length, int8_t axis);
+
+}  // namespace chainerx::internal

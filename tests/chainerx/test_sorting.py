@@ -1,0 +1,161 @@
+"""Sorting at every size at which it changes how it goes on, and of data that make it hard."""
+
+import chainerx as chx
+import numpy as np
+import pytest
+from cases._harness import to_numpy
+from cases._promotion import ALL, COMPLEX, category
+from cases._table import np_dtype, seeded
+
+# Vectors, blocks of registers, samples, groups of rows; for keys of 32 and of 64 bits.
+SIZES = [1, 2, 3, 5, 8, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513]
+SIZES += [1023, 1025, 2047, 2048, 2049, 4097, 8191, 8193, 16385]
+PATTERNS = ['any', 'few', 'equal', 'ascending', 'descending', 'ends', 'odd']
+
+
+def draw(dtype, n, pattern):
+    """Values of a dtype; 'odd' has NaN, infinities, both zeros; 'ends' the ends of the range."""
+    rng = seeded('sorting', dtype, n, pattern)
+    kind = category(dtype)
+    if kind == 3:
+        x = np.empty(n, dtype)
+        x.real = draw({'complex64': 'float32', 'complex128': 'float64'}[dtype], n, pattern)
+        x.imag = x.real[::-1]
+        return x
+    if pattern == 'equal':
+        return np.full(n, 1, np_dtype(dtype))
+    if kind == 0:
+        return rng.integers(0, 2, n).astype(bool)
+    if kind == 1:
+        info = np.iinfo(dtype)
+        low, high = {'few': (0, 3), 'ends': (info.max - 2, info.max)}.get(
+            pattern, (info.min, info.max)
+        )
+        x = rng.integers(low, high, n, dtype, endpoint=True)
+        if pattern == 'ends':  # the upper halves of the bits are equal, of two kinds
+            x = np.where(rng.random(n) < 0.5, x, info.min + (info.max - x)).astype(dtype)
+    elif pattern == 'odd':
+        x = rng.choice([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 2.5], n)
+    elif pattern == 'few':
+        x = rng.choice([0.0, 1.0, -3.0], n)
+    elif pattern == 'ends':
+        x = rng.choice([1.0, -1.0], n) * (1 + rng.integers(0, 9, n) * 2.0**-50)
+    else:
+        x = rng.normal(size=n)
+    x = x.astype(np_dtype(dtype))
+    ordered = np.sort(comparable(x)).astype(x.dtype)
+    return {'ascending': ordered, 'descending': ordered[::-1]}.get(pattern, x)
+
+
+def comparable(x):
+    """NumPy knows no order of bfloat16 that has NaN."""
+    return x.astype('f4') if x.dtype.name == 'bfloat16' else x
+
+
+def same(actual, expected, where):
+    """The same values, NaN included."""
+    actual, expected = comparable(to_numpy(actual)), comparable(expected)
+    is_real = expected.dtype.kind in 'fc'
+    assert np.array_equal(actual, expected, equal_nan=is_real), where
+
+
+def places_of(x, descending):
+    x = comparable(x)
+    if not descending:
+        return np.argsort(x, kind='stable')
+    return (len(x) - 1 - np.argsort(x[::-1], kind='stable'))[::-1]
+
+
+@pytest.mark.parametrize('pattern', PATTERNS)
+@pytest.mark.parametrize('dtype', ALL)
+def test_every_size(dtype, pattern, device):
+    for n in SIZES if pattern in ('any', 'odd', 'ends') else SIZES[-8:]:
+        x = draw(dtype, n, pattern)
+        y = chx.array(x, device=device)
+        where = f'{dtype} {n} {pattern}'
+        for descending in (False, True):
+            places = places_of(x, descending)
+            same(chx.argsort(y, descending=descending), places, where)
+            same(chx.sort(y, descending=descending), x[places], where)
+            if dtype not in COMPLEX:
+                for k in {1, n // 3, n}:
+                    taken = chx.topk(y, k, largest=descending)[1]
+                    same(taken, places[:k], where)
+                    taken = chx.topk(y, k, largest=descending, sorted=False)[1]
+                    same(taken, np.sort(places[:k]), where)
+        ordered = np.sort(comparable(x)).astype(x.dtype)
+        for k in {0, n // 2, n - 1}:
+            parted = chx.partition(y, k)
+            same(parted[k], ordered[k], where)
+            same(chx.sort(parted[:k]), ordered[:k], where)
+            same(chx.sort(parted[k:]), ordered[k:], where)
+        for side in ('left', 'right'):
+            found = chx.searchsorted(chx.array(ordered, device=device), y, side)
+            same(found, np.searchsorted(comparable(ordered), comparable(x), side), where)
+
+
+@pytest.mark.parametrize('dtype', ['float16', 'bfloat16', 'float32', 'float64'])
+def test_zeros_keep_their_order(dtype, device):
+    x = seeded('zeros', dtype).choice([0.0, -0.0, 1.0, -1.0], 700).astype(np_dtype(dtype))
+    for descending in (False, True):
+        expected = np.signbit(x[places_of(x, descending)])
+        actual = to_numpy(chx.sort(chx.array(x, device=device), descending=descending))
+        np.testing.assert_array_equal(np.signbit(actual), expected)
+
+
+@pytest.mark.parametrize('dtype', ['int32', 'int64'])
+def test_patterns_of_a_large_array(dtype, device):
+    """Sorted pieces, organ pipes, a period: what pivots at fixed places would split badly."""
+    n = 100_003
+    i = np.arange(n)
+    patterns = [i, -i, i % 128, i // 1000, np.minimum(i, n - i), i * 7919 % n, (i * i) % 1009]
+    for x in patterns:
+        x = x.astype(dtype)
+        y = chx.array(x, device=device)
+        same(chx.sort(y), np.sort(x), dtype)
+        same(chx.argsort(y), np.argsort(x, kind='stable'), dtype)
+        for k in (0, 1, n // 2, n - 1):
+            assert int(chx.partition(y, k)[k]) == np.sort(x)[k]
+
+
+@pytest.mark.parametrize('dtype', ['float32', 'int64'])
+def test_rows_are_sorted_apart(dtype, device):
+    """Several rows to a thread, several threads."""
+    for shape in [(1000, 3), (300, 100), (7, 20000), (2, 3, 257)]:
+        x = (seeded(shape).normal(size=shape) * 100).astype(dtype)
+        y = chx.array(x, device=device)
+        for axis in range(len(shape)):
+            same(chx.sort(y, axis), np.sort(x, axis), shape)
+            same(chx.argsort(y, axis), np.argsort(x, axis, kind='stable'), shape)
+            k = shape[axis] // 2
+            expected = np.take(np.sort(x, axis), k, axis)
+            same(chx.take(chx.partition(y, k, axis), k, axis), expected, shape)
+
+
+def test_sort_in_place(device):
+    x = chx.array([[3, 1, 2], [6, 5, 4]], device=device)
+    view = x[:, ::2]
+    view.sort(0, descending=True)
+    np.testing.assert_array_equal(to_numpy(x), [[6, 1, 4], [3, 5, 2]])
+    x.T.partition(0)
+    np.testing.assert_array_equal(to_numpy(x.min(0)), to_numpy(x[0]))
+    leaf = chx.array([2.0, 1.0], device=device).require_grad()
+    for method in (leaf.sort, lambda: leaf.partition(0)):
+        with pytest.raises(chx.ChainerxError):
+            method()
+    with pytest.raises(chx.ChainerxError):
+        chx.broadcast_to(chx.array([2.0], device=device), (3,)).sort()
+    y = (chx.array([2.0, 1.0], device=device).require_grad() * 2).sum()
+    z = chx.sort(chx.array([2.0, 1.0], device=device).require_grad())
+    z.as_grad_stopped().sort()
+    assert y.is_backprop_required()
+
+
+def test_gradient_after_a_write(device):
+    """The gradient of sort() needs what was sorted."""
+    x = chx.array([2.0, 1.0, 3.0], device=device).require_grad()
+    y = chx.sort(x).sum()
+    data = x.as_grad_stopped()
+    data += 1
+    with pytest.raises(chx.GradientError):
+        y.backward()

@@ -12,7 +12,7 @@ VIEWS = """
     broadcast_to diag diagonal expand_dims flip fliplr flipud hsplit moveaxis ravel reshape
     real rollaxis rot90 split
     array_split dsplit vsplit squeeze swapaxes transpose permute_dims
-    unstack trim_zeros ix_
+    unstack trim_zeros ix_ diff
 """
 # These may be read-only.
 READ_ONLY = ('as_strided', 'broadcast_to', 'broadcast_arrays', 'meshgrid')

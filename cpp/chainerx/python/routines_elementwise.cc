@@ -5,6 +5,7 @@
 #include "chainerx/ops/composed.h"
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/hyperbolic.h"
+#include "chainerx/ops/indexing.h"
 #include "chainerx/ops/logic.h"
 #include "chainerx/ops/rounding.h"
 #include "chainerx/ops/trigonometric.h"
@@ -12,6 +13,7 @@
 #include "chainerx/python/binary.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
+#include "chainerx/python/values.h"
 
 namespace chainerx::python {
 namespace {
@@ -195,16 +197,26 @@ CX_UNARY(isfinite, Isfinite, "Whether each element is neither infinite nor nan."
 CX_UNARY(signbit, Signbit, "Whether the sign of each element is negative.", CX_DOC)
 #undef CX_DOC
 
-CX_ROUTINE(where, "condition: ndarray, x: ndarray | Scalar, y: ndarray | Scalar) -> ndarray",
+CX_ROUTINE(where,
+           "condition: ndarray, x: ndarray | Scalar = ..., y: ndarray | Scalar = ...) -> ndarray",
            "Elements of ``x`` where ``condition`` holds, of ``y`` elsewhere.\n\n"
            "Args:\n"
            "    condition (ndarray): Any dtype; not 0 means that it holds.\n"
            "    x (ndarray or scalar): Broadcast with the others.\n"
            "    y (ndarray or scalar): Broadcast with the others.\n"
            "Returns:\n"
-           "    ndarray: Promoted dtype of ``x`` and ``y``. Differentiable in both, any order.\n"
-           "Raises:\n    DimensionError: If the shapes do not broadcast.") {
+           "    ndarray: Promoted dtype of ``x`` and ``y``. Differentiable in both, any order. "
+           "Without\n"
+           "    both, the tuple that :func:`nonzero` gives.\n"
+           "Raises:\n    DimensionError: If the shapes do not broadcast.\n"
+           "    ValueError: If only one of ``x`` and ``y`` is given.") {
     const Array& condition = ToArray("where", "condition", a[0]);
+    if (a[1] == nullptr || a[2] == nullptr) {
+        if (a[1] != nullptr || a[2] != nullptr) {
+            throw ValueError{"where: one of x and y is given, expected both or neither"};
+        }
+        return WrapTuple(Nonzero(condition));
+    }
     if (IsNdArray(a[1])) {
         if (IsNdArray(a[2])) return Wrap(Where(condition, Self(a[1]), Self(a[2])));
         return Wrap(Where(condition, Self(a[1]), ToOperand("where", "y", a[2])));

@@ -614,11 +614,17 @@ class ndarray:
     def backward(self, backprop_id: BackpropId | None = None, enable_double_backprop: builtins.bool = False, loss_scale: builtins.float | None = None) -> None:
         """Backpropagates from this array; see chainerx.backward()."""
 
+    def choose(self, choices: Sequence[ndarray] | ndarray, mode: str = 'raise') -> ndarray:
+        """See chainerx.choose()."""
+
     def cleargrad(self, backprop_id: BackpropId | None = None) -> None:
         """Unsets the gradient."""
 
     def clip(self, a_min: ndarray | Scalar | None, a_max: ndarray | Scalar | None) -> ndarray:
         """Limits the values to a range; see chainerx.clip."""
+
+    def compress(self, condition: ndarray | Sequence[builtins.bool], axis: builtins.int | None = None) -> ndarray:
+        """See chainerx.compress()."""
 
     def copy(self) -> ndarray:
         """A C-contiguous copy. Differentiable."""
@@ -1412,6 +1418,21 @@ def check_double_backward(func: Callable[[list[ndarray]], ndarray | Sequence[nda
         GradientCheckError: If one is farther away; names input, element and both values.
         ChainerxError: If no input has ``require_grad()``."""
 
+def choose(a: ndarray, choices: Sequence[ndarray] | ndarray, mode: str = 'raise') -> ndarray:
+    """For each element of ``a``, the element of the array with that number.
+
+    Args:
+        a (ndarray): Integers or bool.
+        choices (sequence of ndarray): What is chosen from, broadcast with ``a``; or an array of
+            such. Dtypes are promoted.
+        mode (str): What an index out of range does: 'raise', 'wrap' around, or 'clip'.
+    Returns:
+        ndarray: Differentiable in the choices, any order.
+    Raises:
+        ValueError: For an index out of range, no choices, or an unknown mode.
+        DimensionError: If shapes do not broadcast.
+        DtypeError: If ``a`` is of another dtype."""
+
 def clip(a: ndarray, a_min: ndarray | Scalar | None, a_max: ndarray | Scalar | None) -> ndarray:
     """Limits the values to a range.
 
@@ -1444,6 +1465,19 @@ def column_stack(arrays: Sequence[ndarray]) -> ndarray:
         ndarray: 2 dimensions or more. Differentiable, any order.
     Raises:
         DimensionError: If shapes do not fit, or there is no array."""
+
+def compress(condition: ndarray | Sequence[builtins.bool], a: ndarray, axis: builtins.int | None = None) -> ndarray:
+    """What a vector of conditions selects on an axis.
+
+    Args:
+        condition: One dimension; not longer than the axis. Not 0 means that it holds.
+        a (ndarray): Any dtype.
+        axis (int): None selects from the flattened array.
+    Returns:
+        ndarray: Differentiable in ``a``, any order.
+    Raises:
+        IndexError: If a condition behind the end of the axis holds.
+        DimensionError: If ``condition`` has other dimensions, or there is no such axis."""
 
 def concatenate(arrays: Sequence[ndarray], axis: builtins.int | None = 0) -> ndarray:
     """Joins arrays along an existing axis.
@@ -1502,6 +1536,21 @@ def conv_transpose(x: ndarray, w: ndarray, b: ndarray | None = None, stride: bui
         DimensionError: If shapes don't fit.
         DtypeError: If a dtype is bool or complex."""
 
+def convolve(a: ndarray, v: ndarray, mode: str = 'full') -> ndarray:
+    """The convolution of two vectors.
+
+    Args:
+        a (ndarray): One dimension, numbers.
+        v (ndarray): The same. Dtypes are promoted.
+        mode (str): Which positions of the two count: 'full' where they meet, 'same' as many as
+            the longer one has elements, 'valid' where the shorter one lies within.
+    Returns:
+        ndarray: 1-d. Differentiable in both, any order.
+    Raises:
+        ValueError: If one is empty, or there is no such mode.
+        DimensionError: If one has other dimensions.
+        DtypeError: If one is of bool."""
+
 def copy(a: ndarray) -> ndarray:
     """A copy in C order.
 
@@ -1534,6 +1583,21 @@ def copyto(dst: ndarray, src: ndarray, casting: str = 'no', where: ArrayLike = T
         DimensionError: If ``src`` or ``where`` does not broadcast.
         NotImplementedError: If ``casting`` is not 'no'.
         ChainerxError: If ``dst`` is in a graph."""
+
+def correlate(a: ndarray, v: ndarray, mode: str = 'valid') -> ndarray:
+    """The cross-correlation of two vectors: ``sum(a[n + k] * conj(v[n]))``.
+
+    Args:
+        a (ndarray): One dimension, numbers.
+        v (ndarray): The same. Dtypes are promoted.
+        mode (str): Which positions of the two count: 'full' where they meet, 'same' as many as
+            the longer one has elements, 'valid' where the shorter one lies within.
+    Returns:
+        ndarray: 1-d. Differentiable in both, any order.
+    Raises:
+        ValueError: If one is empty, or there is no such mode.
+        DimensionError: If one has other dimensions.
+        DtypeError: If one is of bool."""
 
 def cos(x: ndarray) -> ndarray:
     """Cosine of each element.
@@ -1595,6 +1659,34 @@ def cumsum(a: ndarray, axis: builtins.int | None = None) -> ndarray:
     Raises:
         DimensionError: If the axis is out of range."""
 
+def cumulative_prod(x: ndarray, *, axis: builtins.int | None = None, dtype: DtypeLike | None = None, include_initial: builtins.bool = False) -> ndarray:
+    """Running products along an axis; the array API's name and parameters.
+
+    Args:
+        x (ndarray): Any dtype; integers and bool are computed in int64.
+        axis (int): Which; may be left out for 1 dimension only.
+        dtype: To compute in. Default: that of ``x``, int64 for small integers.
+        include_initial (bool): Whether that of nothing comes first.
+    Returns:
+        ndarray: Differentiable, any order.
+    Raises:
+        ValueError: If the axis is needed and not given.
+        DimensionError: If there is no such axis."""
+
+def cumulative_sum(x: ndarray, *, axis: builtins.int | None = None, dtype: DtypeLike | None = None, include_initial: builtins.bool = False) -> ndarray:
+    """Running totals along an axis; the array API's name and parameters.
+
+    Args:
+        x (ndarray): Any dtype; integers and bool are computed in int64.
+        axis (int): Which; may be left out for 1 dimension only.
+        dtype: To compute in. Default: that of ``x``, int64 for small integers.
+        include_initial (bool): Whether that of nothing comes first.
+    Returns:
+        ndarray: Differentiable, any order.
+    Raises:
+        ValueError: If the axis is needed and not given.
+        DimensionError: If there is no such axis."""
+
 def delete(arr: ndarray, obj: Any, axis: builtins.int | None = None) -> ndarray:
     """A copy without some places of an axis.
 
@@ -1650,6 +1742,20 @@ def diagflat(v: ndarray, k: builtins.int = 0) -> ndarray:
         k (int): Which diagonal: 0 is the main one, those above it are positive.
     Returns:
         ndarray: 2-d, 0 elsewhere. Differentiable, any order."""
+
+def diff(a: ndarray, n: builtins.int = 1, axis: builtins.int = -1, prepend: ndarray | Scalar | None = None, append: ndarray | Scalar | None = None) -> ndarray:
+    """Differences of neighbours along an axis.
+
+    Args:
+        a (ndarray): 1 dimension or more, any dtype; of bools, whether they differ.
+        n (int): How many times.
+        axis (int): Which.
+        prepend, append (ndarray): What is joined to ``a`` before; numbers, too.
+    Returns:
+        ndarray: The axis is shorter by ``n``; ``a`` itself for 0. Differentiable, any order.
+    Raises:
+        ValueError: If ``n`` is negative.
+        DimensionError: If shapes do not fit, or there is no such axis."""
 
 def divide(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     """True quotient of two operands.
@@ -1711,6 +1817,18 @@ def dstack(arrays: Sequence[ndarray]) -> ndarray:
         ndarray: 3 dimensions or more. Differentiable, any order.
     Raises:
         DimensionError: If shapes do not fit, or there is no array."""
+
+def ediff1d(ary: ndarray, to_end: ndarray | Scalar | None = None, to_begin: ndarray | Scalar | None = None) -> ndarray:
+    """Differences of neighbours in the flattened array.
+
+    Args:
+        ary (ndarray): Any shape, numbers.
+        to_end, to_begin (ndarray): What is joined to them behind and before; cast to the dtype of
+            ``ary``.
+    Returns:
+        ndarray: 1-d. Differentiable, any order.
+    Raises:
+        DtypeError: If ``ary`` is of bool, or the others of a higher kind than ``ary``."""
 
 def elu(x: ndarray, alpha: builtins.float = 1.0) -> ndarray:
     """``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere.
@@ -1805,6 +1923,17 @@ def expm1(x: ndarray) -> ndarray:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
+
+def extract(condition: ndarray, arr: ndarray) -> ndarray:
+    """The elements where a condition holds.
+
+    Args:
+        condition (ndarray): Not 0 means that it holds; flattened.
+        arr (ndarray): Any shape and dtype; flattened.
+    Returns:
+        ndarray: 1-d. Differentiable in ``arr``, any order.
+    Raises:
+        IndexError: If the condition holds behind the last element."""
 
 def eye(N: builtins.int, M: builtins.int | None = None, k: builtins.int = 0, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Ones on diagonal k of a matrix of shape (N, M), zeros elsewhere.
@@ -2025,6 +2154,22 @@ def gelu(x: ndarray, approximate: str = 'none') -> ndarray:
         ValueError: If there is no such approximation.
     Source: Hendrycks and Gimpel, 2016."""
 
+def geomspace(start: builtins.float, stop: builtins.float, num: builtins.int = 50, endpoint: builtins.bool = True, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Values from ``start`` to ``stop``, by equal factors.
+
+    Args:
+        start (float): The first value.
+        stop (float): The last value.
+        num (int): How many values.
+        endpoint (bool): Whether the last one is the end.
+        dtype: All that numpy.dtype() takes. Default: float32.
+        device (str or Device): Default: the default device.
+    Returns:
+        ndarray: One dimension, in no graph.
+    Raises:
+        ChainerxError: If ``num`` is negative.
+        ValueError: If one is 0, or their signs differ."""
+
 def get_num_threads() -> builtins.int:
     """The number of threads that one operation may use on a native device.
 
@@ -2073,6 +2218,23 @@ def grad(outputs: ndarray | Sequence[ndarray], inputs: ndarray | Sequence[ndarra
             Differentiable with ``enable_double_backprop``.
     Raises:
         GradientError: If ``grad_outputs`` do not fit the outputs."""
+
+def gradient(f: ndarray, *varargs: ndarray | Scalar, axis: Axis = None, edge_order: builtins.int = 1) -> Any:
+    """The derivative of a function of which there are samples, by central differences.
+
+    Args:
+        f (ndarray): Samples; integers are computed in float32.
+        *varargs (ndarray): Distances of the samples: nothing for 1, a number for all axes, or for
+            each a number or a vector of coordinates.
+        axis (int or tuple of int): Along what; None is along all.
+        edge_order (int): The order of the differences at the ends, 1 or 2.
+    Returns:
+        ndarray or tuple of ndarray: Of the shape of ``f``; one for each axis, if there are several.
+        Differentiable in ``f`` and the distances, any order.
+    Raises:
+        ValueError: If an axis is too short, or ``edge_order`` neither 1 nor 2.
+        DimensionError: If distances do not fit, or there is no such axis.
+        DtypeError: If ``f`` is of bool."""
 
 def greater(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
     """Whether ``x1`` is greater.
@@ -2526,6 +2688,22 @@ def logical_xor(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
         ndarray: bool. Not differentiable.
     Raises:
         DtypeError: If bool meets another dtype."""
+
+def logspace(start: builtins.float, stop: builtins.float, num: builtins.int = 50, endpoint: builtins.bool = True, base: builtins.float = 10.0, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Values from ``base**start`` to ``base**stop``, by equal factors.
+
+    Args:
+        start (float): The first exponent.
+        stop (float): The last exponent.
+        num (int): How many values.
+        endpoint (bool): Whether the last one is the end.
+        base (float): What is raised.
+        dtype: All that numpy.dtype() takes. Default: float32.
+        device (str or Device): Default: the default device.
+    Returns:
+        ndarray: One dimension, in no graph.
+    Raises:
+        ChainerxError: If ``num`` is negative."""
 
 def logsumexp(x: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
     """Logarithm of the sum of exponentials over axes, without overflow.
@@ -2990,6 +3168,18 @@ def place(arr: ndarray, mask: ndarray, vals: ndarray | Scalar) -> None:
         DtypeError: If the dtype of the values is of a higher kind than that of the array.
         ChainerxError: If the array is in a graph, or read-only."""
 
+def polyval(p: ndarray, x: ndarray | Scalar) -> ndarray:
+    """A polynomial at given places: ``p[0] * x**(n - 1) + ... + p[n - 1]``.
+
+    Args:
+        p (ndarray): Coefficients, from the highest power down; 1-d.
+        x (ndarray): Places, any shape; a number, too.
+    Returns:
+        ndarray: The shape of ``x``, promoted dtype. Differentiable in both, any order.
+    Raises:
+        DimensionError: If ``p`` has not 1 dimension.
+        DtypeError: If dtypes are bool."""
+
 def positive(x: ndarray) -> ndarray:
     """A copy of each element.
 
@@ -3313,6 +3503,19 @@ def searchsorted(a: ndarray, v: ArrayLike, side: str = 'left', sorter: ndarray |
         DtypeError: If ``sorter`` has no integers.
         IndexError: If one of them is out of range.
         ValueError: If there is no such side."""
+def select(condlist: Sequence[ndarray], choicelist: Sequence[ndarray | Scalar], default: ndarray | Scalar = 0) -> ndarray:
+    """Elements of the array whose condition is the first that holds.
+
+    Args:
+        condlist (sequence of ndarray): Conditions, of bool.
+        choicelist (sequence of ndarray): As many arrays or numbers. Dtypes are promoted.
+        default (ndarray): What stands where none holds.
+    Returns:
+        ndarray: All broadcast. Differentiable in the choices and the default, any order.
+    Raises:
+        ValueError: If there are no conditions, or the lists are not equally long.
+        DimensionError: If shapes do not broadcast.
+        DtypeError: If a condition is not of bool."""
 
 def set_num_threads(n: builtins.int) -> None:
     """Sets the number of threads that one operation may use, for the whole process.
@@ -3676,6 +3879,20 @@ def transpose(a: ndarray, axes: Axis = None) -> ndarray:
     Raises:
         DimensionError: If ``axes`` is not a permutation."""
 
+def trapezoid(y: ndarray, x: ndarray | None = None, dx: ndarray | Scalar = 1.0, axis: builtins.int = -1) -> ndarray:
+    """The integral along an axis, by the trapezoidal rule.
+
+    Args:
+        y (ndarray): Samples; integers are computed in float32.
+        x (ndarray): Their coordinates: a vector, or of the shape of ``y``.
+        dx (float): Their distance, where there is no ``x``.
+        axis (int): Along which.
+    Returns:
+        ndarray: ``y`` without the axis. Differentiable in all, any order.
+    Raises:
+        DimensionError: If shapes do not broadcast, or there is no such axis.
+        DtypeError: If ``y`` is of bool."""
+
 def tree_lstm(*args: ndarray) -> tuple[ndarray, ndarray]:
     """A step of a long short-term memory of a node in a tree.
 
@@ -3839,6 +4056,33 @@ def unstack(x: ndarray, axis: builtins.int = 0) -> tuple[ndarray, ...]:
     Raises:
         DimensionError: If there is no such axis."""
 
+def unwrap(p: ndarray, discont: builtins.float | None = None, axis: builtins.int = -1, *, period: builtins.float = 6.283185307179586) -> ndarray:
+    """Adds multiples of a period, so that no step is too long.
+
+    Args:
+        p (ndarray): Angles, or what else has a period; integers are computed in float32.
+        discont (float): The longest step that is left as it is; at least half a period.
+        axis (int): Along which.
+        period (float): The period.
+    Returns:
+        ndarray: The shape of ``p``. Differentiable, any order.
+    Raises:
+        ValueError: If the period is not positive.
+        DimensionError: If there is no such axis.
+        DtypeError: If ``p`` is of bool or complex."""
+
+def vander(x: ndarray, N: builtins.int | None = None, increasing: builtins.bool = False) -> ndarray:
+    """The powers of each element of a vector, in rows.
+
+    Args:
+        x (ndarray): One dimension; integers and bool are computed in int64.
+        N (int): The number of powers, from 0 on. Default: that of elements.
+        increasing (bool): Whether the power 0 comes first, instead of last.
+    Returns:
+        ndarray: 2-d. Differentiable, any order.
+    Raises:
+        DimensionError: If ``x`` has other dimensions, or ``N`` is negative."""
+
 def var(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
     """Variance of the population over axes, in two passes.
 
@@ -3874,7 +4118,7 @@ def vstack(arrays: Sequence[ndarray]) -> ndarray:
     Raises:
         DimensionError: If shapes do not fit, or there is no array."""
 
-def where(condition: ndarray, x: ndarray | Scalar, y: ndarray | Scalar) -> ndarray:
+def where(condition: ndarray, x: ndarray | Scalar = ..., y: ndarray | Scalar = ...) -> ndarray:
     """Elements of ``x`` where ``condition`` holds, of ``y`` elsewhere.
 
     Args:
@@ -3882,9 +4126,11 @@ def where(condition: ndarray, x: ndarray | Scalar, y: ndarray | Scalar) -> ndarr
         x (ndarray or scalar): Broadcast with the others.
         y (ndarray or scalar): Broadcast with the others.
     Returns:
-        ndarray: Promoted dtype of ``x`` and ``y``. Differentiable in both, any order.
+        ndarray: Promoted dtype of ``x`` and ``y``. Differentiable in both, any order. Without
+        both, the tuple that :func:`nonzero` gives.
     Raises:
-        DimensionError: If the shapes do not broadcast."""
+        DimensionError: If the shapes do not broadcast.
+        ValueError: If only one of ``x`` and ``y`` is given."""
 
 def zeros(shape: ShapeLike, dtype: DtypeLike | None = None, *, device: DeviceLike | None = None) -> ndarray:
     """An array of zeros.

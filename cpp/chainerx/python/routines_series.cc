@@ -1,0 +1,269 @@
+// Arrays as samples of functions.
+#include "chainerx/ops/series.h"
+
+#include "chainerx/core/error.h"
+#include "chainerx/python/array_or_scalar.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/device.h"
+#include "chainerx/python/ndarray.h"
+#include "chainerx/python/values.h"
+
+namespace chainerx::python {
+namespace {
+
+// Null and None are absent; else what ToValues() takes.
+std::optional<Array> ToOptional(const char* op, const char* name, const Array& x, PyObject* o) {
+    if (!Given(o)) return std::nullopt;
+    return ToValues(op, name, x, o);
+}
+
+int8_t ToAxisOr(const char* op, PyObject* o, int8_t fallback) {
+    return o != nullptr ? ToAxis(op, "axis", o) : fallback;
+}
+
+CX_ROUTINE(diff,
+           "a: ndarray, n: int = 1, axis: int = -1, prepend: ndarray | Scalar | None = None, "
+           "append: ndarray | Scalar | None = None) -> ndarray",
+           "Differences of neighbours along an axis.\n\n"
+           "Args:\n"
+           "    a (ndarray): 1 dimension or more, any dtype; of bools, whether they differ.\n"
+           "    n (int): How many times.\n"
+           "    axis (int): Which.\n"
+           "    prepend, append (ndarray): What is joined to ``a`` before; numbers, too.\n"
+           "Returns:\n"
+           "    ndarray: The axis is shorter by ``n``; ``a`` itself for 0. Differentiable, any "
+           "order.\n"
+           "Raises:\n"
+           "    ValueError: If ``n`` is negative.\n"
+           "    DimensionError: If shapes do not fit, or there is no such axis.") {
+    const Array& x = ToArray("diff", "a", a[0]);
+    return Wrap(Diff(x, a[1] != nullptr ? ToInt("diff", "n", a[1]) : 1, ToAxisOr("diff", a[2], -1),
+                     ToOptional("diff", "prepend", x, a[3]),
+                     ToOptional("diff", "append", x, a[4])));
+}
+
+CX_ROUTINE(ediff1d,
+           "ary: ndarray, to_end: ndarray | Scalar | None = None, "
+           "to_begin: ndarray | Scalar | None = None) -> ndarray",
+           "Differences of neighbours in the flattened array.\n\n"
+           "Args:\n"
+           "    ary (ndarray): Any shape, numbers.\n"
+           "    to_end, to_begin (ndarray): What is joined to them behind and before; cast to the "
+           "dtype of\n"
+           "        ``ary``.\n"
+           "Returns:\n"
+           "    ndarray: 1-d. Differentiable, any order.\n"
+           "Raises:\n"
+           "    DtypeError: If ``ary`` is of bool, or the others of a higher kind than ``ary``.") {
+    const Array& x = ToArray("ediff1d", "ary", a[0]);
+    return Wrap(Ediff1d(x, ToOptional("ediff1d", "to_end", x, a[1]),
+                        ToOptional("ediff1d", "to_begin", x, a[2])));
+}
+
+CX_ROUTINE(
+    gradient,
+    "f: ndarray, *varargs: ndarray | Scalar, axis: Axis = None, edge_order: int = 1) -> Any",
+    "The derivative of a function of which there are samples, by central differences.\n\n"
+    "Args:\n"
+    "    f (ndarray): Samples; integers are computed in float32.\n"
+    "    *varargs (ndarray): Distances of the samples: nothing for 1, a number for all axes, "
+    "or for\n"
+    "        each a number or a vector of coordinates.\n"
+    "    axis (int or tuple of int): Along what; None is along all.\n"
+    "    edge_order (int): The order of the differences at the ends, 1 or 2.\n"
+    "Returns:\n"
+    "    ndarray or tuple of ndarray: Of the shape of ``f``; one for each axis, if there are "
+    "several.\n"
+    "    Differentiable in ``f`` and the distances, any order.\n"
+    "Raises:\n"
+    "    ValueError: If an axis is too short, or ``edge_order`` neither 1 nor 2.\n"
+    "    DimensionError: If distances do not fit, or there is no such axis.\n"
+    "    DtypeError: If ``f`` is of bool.") {
+    const Array& x = ToArray("gradient", "f", a[0]);
+    std::vector<ArrayOrScalar> spacing;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(a[1]); ++i) {
+        PyObject* o = PyTuple_GET_ITEM(a[1], i);
+        if (PyList_Check(o) || PyObject_TypeCheck(o, Numpy().ndarray)) {
+            spacing.push_back(ToValues("gradient", "varargs", x, o));
+        } else {
+            spacing.push_back(ToArrayOrScalar("gradient", "varargs", o));
+        }
+    }
+    const int64_t edge_order = a[3] != nullptr ? ToInt("gradient", "edge_order", a[3]) : 1;
+    const std::vector<Array> out =
+        Gradient(x, spacing, ToAxes("gradient", "axis", a[2]),
+                 static_cast<int>(std::clamp<int64_t>(edge_order, 0, 3)));
+    return out.size() == 1 ? Wrap(out[0]) : WrapTuple(out);
+}
+
+CX_ROUTINE(trapezoid,
+           "y: ndarray, x: ndarray | None = None, dx: ndarray | Scalar = 1.0, axis: int = -1) -> "
+           "ndarray",
+           "The integral along an axis, by the trapezoidal rule.\n\n"
+           "Args:\n"
+           "    y (ndarray): Samples; integers are computed in float32.\n"
+           "    x (ndarray): Their coordinates: a vector, or of the shape of ``y``.\n"
+           "    dx (float): Their distance, where there is no ``x``.\n"
+           "    axis (int): Along which.\n"
+           "Returns:\n"
+           "    ndarray: ``y`` without the axis. Differentiable in all, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If shapes do not broadcast, or there is no such axis.\n"
+           "    DtypeError: If ``y`` is of bool.") {
+    const Array& y = ToArray("trapezoid", "y", a[0]);
+    return Wrap(Trapezoid(
+        y, ToOptional("trapezoid", "x", y, a[1]),
+        a[2] != nullptr ? ToArrayOrScalar("trapezoid", "dx", a[2]) : ArrayOrScalar{Scalar{1.0}},
+        ToAxisOr("trapezoid", a[3], -1)));
+}
+
+CX_ROUTINE(unwrap,
+           "p: ndarray, discont: float | None = None, axis: int = -1, *, "
+           "period: float = 6.283185307179586) -> ndarray",
+           "Adds multiples of a period, so that no step is too long.\n\n"
+           "Args:\n"
+           "    p (ndarray): Angles, or what else has a period; integers are computed in float32.\n"
+           "    discont (float): The longest step that is left as it is; at least half a period.\n"
+           "    axis (int): Along which.\n"
+           "    period (float): The period.\n"
+           "Returns:\n"
+           "    ndarray: The shape of ``p``. Differentiable, any order.\n"
+           "Raises:\n"
+           "    ValueError: If the period is not positive.\n"
+           "    DimensionError: If there is no such axis.\n"
+           "    DtypeError: If ``p`` is of bool or complex.") {
+    std::optional<double> discont;
+    if (Given(a[1])) discont = ToDouble("unwrap", "discont", a[1]);
+    return Wrap(Unwrap(ToArray("unwrap", "p", a[0]), discont, ToAxisOr("unwrap", a[2], -1),
+                       a[3] != nullptr ? ToDouble("unwrap", "period", a[3]) : 6.283185307179586));
+}
+
+#define CX_CUMULATIVE(py, Name, what)                                                          \
+    CX_ROUTINE(py,                                                                             \
+               "x: ndarray, *, axis: int | None = None, dtype: DtypeLike | None = None, "      \
+               "include_initial: bool = False) -> ndarray",                                    \
+               "Running " what                                                                 \
+               " along an axis; the array API's name and parameters.\n\n"                      \
+               "Args:\n"                                                                       \
+               "    x (ndarray): Any dtype; integers and bool are computed in int64.\n"        \
+               "    axis (int): Which; may be left out for 1 dimension only.\n"                \
+               "    dtype: To compute in. Default: that of ``x``, int64 for small integers.\n" \
+               "    include_initial (bool): Whether that of nothing comes first.\n"            \
+               "Returns:\n"                                                                    \
+               "    ndarray: Differentiable, any order.\n"                                     \
+               "Raises:\n"                                                                     \
+               "    ValueError: If the axis is needed and not given.\n"                        \
+               "    DimensionError: If there is no such axis.") {                              \
+        std::optional<Dtype> dtype;                                                            \
+        if (Given(a[2])) dtype = ToDtype(a[2]);                                                \
+        return Wrap(Name(ToArray(#py, "x", a[0]), ToOptionalAxis(#py, "axis", a[1]), dtype,    \
+                         ToBool(a[3], false)));                                                \
+    }
+CX_CUMULATIVE(cumulative_sum, CumulativeSum, "totals")
+CX_CUMULATIVE(cumulative_prod, CumulativeProd, "products")
+#undef CX_CUMULATIVE
+
+OverlapMode ToOverlap(const char* op, PyObject* o, OverlapMode fallback) {
+    if (o == nullptr) return fallback;
+    const std::string_view mode = ToString(op, "mode", o);
+    if (mode == "full") return OverlapMode::kFull;
+    if (mode == "same") return OverlapMode::kSame;
+    if (mode == "valid") return OverlapMode::kValid;
+    throw ValueError{op, ": mode must be 'full', 'same' or 'valid', got '", mode, "'"};
+}
+
+#define CX_CONVOLVE(py, Name, first, fallback, kFallback)                                      \
+    CX_ROUTINE(                                                                                \
+        py, "a: ndarray, v: ndarray, mode: str = '" fallback "') -> ndarray",                  \
+        first                                                                                  \
+        "\n\nArgs:\n"                                                                          \
+        "    a (ndarray): One dimension, numbers.\n"                                           \
+        "    v (ndarray): The same. Dtypes are promoted.\n"                                    \
+        "    mode (str): Which positions of the two count: 'full' where they meet, 'same' as " \
+        "many as\n"                                                                            \
+        "        the longer one has elements, 'valid' where the shorter one lies within.\n"    \
+        "Returns:\n"                                                                           \
+        "    ndarray: 1-d. Differentiable in both, any order.\n"                               \
+        "Raises:\n"                                                                            \
+        "    ValueError: If one is empty, or there is no such mode.\n"                         \
+        "    DimensionError: If one has other dimensions.\n"                                   \
+        "    DtypeError: If one is of bool.") {                                                \
+        return Wrap(Name(ToArray(#py, "a", a[0]), ToArray(#py, "v", a[1]),                     \
+                         ToOverlap(#py, a[2], OverlapMode::kFallback)));                       \
+    }
+CX_CONVOLVE(convolve, Convolve, "The convolution of two vectors.", "full", kFull)
+CX_CONVOLVE(correlate, Correlate,
+            "The cross-correlation of two vectors: ``sum(a[n + k] * conj(v[n]))``.", "valid",
+            kValid)
+#undef CX_CONVOLVE
+
+CX_ROUTINE(polyval, "p: ndarray, x: ndarray | Scalar) -> ndarray",
+           "A polynomial at given places: ``p[0] * x**(n - 1) + ... + p[n - 1]``.\n\n"
+           "Args:\n"
+           "    p (ndarray): Coefficients, from the highest power down; 1-d.\n"
+           "    x (ndarray): Places, any shape; a number, too.\n"
+           "Returns:\n"
+           "    ndarray: The shape of ``x``, promoted dtype. Differentiable in both, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If ``p`` has not 1 dimension.\n"
+           "    DtypeError: If dtypes are bool.") {
+    const Array& p = ToArray("polyval", "p", a[0]);
+    return Wrap(Polyval(p, ToValues("polyval", "x", p, a[1])));
+}
+
+CX_ROUTINE(vander, "x: ndarray, N: int | None = None, increasing: bool = False) -> ndarray",
+           "The powers of each element of a vector, in rows.\n\n"
+           "Args:\n"
+           "    x (ndarray): One dimension; integers and bool are computed in int64.\n"
+           "    N (int): The number of powers, from 0 on. Default: that of elements.\n"
+           "    increasing (bool): Whether the power 0 comes first, instead of last.\n"
+           "Returns:\n"
+           "    ndarray: 2-d. Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If ``x`` has other dimensions, or ``N`` is negative.") {
+    std::optional<int64_t> n;
+    if (Given(a[1])) n = ToInt("vander", "N", a[1]);
+    return Wrap(Vander(ToArray("vander", "x", a[0]), n, ToBool(a[2], false)));
+}
+
+#define CX_ARGS_SPACE                   \
+    "    num (int): How many values.\n" \
+    "    endpoint (bool): Whether the last one is the end.\n"
+#define CX_ARGS_PLACE                                              \
+    "    dtype: All that numpy.dtype() takes. Default: float32.\n" \
+    "    device (str or Device): Default: the default device.\n"   \
+    "Returns:\n    ndarray: One dimension, in no graph.\n"         \
+    "Raises:\n    ChainerxError: If ``num`` is negative."
+
+CX_ROUTINE(logspace,
+           "start: float, stop: float, num: int = 50, endpoint: bool = True, base: float = 10.0, "
+           "dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
+           "Values from ``base**start`` to ``base**stop``, by equal factors.\n\n"
+           "Args:\n"
+           "    start (float): The first exponent.\n"
+           "    stop (float): The last exponent.\n" CX_ARGS_SPACE
+           "    base (float): What is raised.\n" CX_ARGS_PLACE) {
+    return Wrap(Logspace(ToDouble("logspace", "start", a[0]), ToDouble("logspace", "stop", a[1]),
+                         a[2] != nullptr ? ToInt("logspace", "num", a[2]) : 50, ToBool(a[3], true),
+                         a[4] != nullptr ? ToDouble("logspace", "base", a[4]) : 10.0,
+                         ToDtypeOr(a[5], kDefaultFloat), ToDevice(a[6])));
+}
+
+CX_ROUTINE(geomspace,
+           "start: float, stop: float, num: int = 50, endpoint: bool = True, "
+           "dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
+           "Values from ``start`` to ``stop``, by equal factors.\n\n"
+           "Args:\n"
+           "    start (float): The first value.\n"
+           "    stop (float): The last value.\n" CX_ARGS_SPACE CX_ARGS_PLACE
+           "\n    ValueError: If one is 0, or their signs differ.") {
+    return Wrap(Geomspace(ToDouble("geomspace", "start", a[0]), ToDouble("geomspace", "stop", a[1]),
+                          a[2] != nullptr ? ToInt("geomspace", "num", a[2]) : 50,
+                          ToBool(a[3], true), ToDtypeOr(a[4], kDefaultFloat), ToDevice(a[5])));
+}
+
+#undef CX_ARGS_SPACE
+#undef CX_ARGS_PLACE
+
+}  // namespace
+}  // namespace chainerx::python

@@ -54,6 +54,14 @@ CX_API Array Polyval(const Array& p, const Array& x);
 CX_API Array Vander(const Array& x, std::optional<int64_t> n = std::nullopt,
                     bool increasing = false);
 
+// Linear interpolation at x between points whose coordinates xp ascend; beyond them `left` and
+// `right`, else the first and the last of fp. With a period, xp need not ascend, and nothing is
+// beyond. ValueError without points. Differentiable in x, xp and fp.
+CX_API Array Interp(const Array& x, const Array& xp, const Array& fp,
+                    const std::optional<Scalar>& left = std::nullopt,
+                    const std::optional<Scalar>& right = std::nullopt,
+                    std::optional<double> period = std::nullopt);
+
 // From base^start to base^stop, by equal factors.
 CX_API Array Logspace(double start, double stop, int64_t num = 50, bool endpoint = true,
                       double base = 10.0, Dtype dtype = kDefaultFloat,

@@ -2,6 +2,7 @@
 #include "chainerx/ops/series.h"
 
 #include "chainerx/core/error.h"
+#include "chainerx/ops/creation.h"
 #include "chainerx/python/array_or_scalar.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
@@ -196,6 +197,39 @@ CX_CONVOLVE(correlate, Correlate,
             "The cross-correlation of two vectors: ``sum(a[n + k] * conj(v[n]))``.", "valid",
             kValid)
 #undef CX_CONVOLVE
+
+CX_ROUTINE(interp,
+           "x: ndarray | Scalar, xp: ndarray, fp: ndarray, left: Scalar | None = None, "
+           "right: Scalar | None = None, period: float | None = None) -> ndarray",
+           "Linear interpolation between points.\n\n"
+           "Args:\n"
+           "    x (ndarray): Where; any shape, real; a number, too.\n"
+           "    xp (ndarray): Coordinates of the points, (n,), ascending; real.\n"
+           "    fp (ndarray): Their values, (n,).\n"
+           "    left, right (float): The values beyond the points. Default: those of the first and "
+           "the last.\n"
+           "    period (float): The period of the coordinates, which need not ascend then; nothing "
+           "is beyond.\n"
+           "Returns:\n"
+           "    ndarray: The shape of ``x``; integers are computed in float32. Differentiable in "
+           "``x``,\n"
+           "    ``xp`` and ``fp``, any order.\n"
+           "Raises:\n"
+           "    ValueError: If there are no points, or the period is 0.\n"
+           "    DimensionError: If ``xp`` and ``fp`` have not one length and dimension.\n"
+           "    DtypeError: If ``x`` or ``xp`` is complex.") {
+    const Array& xp = ToArray("interp", "xp", a[1]);
+    const auto number = [&](const char* name, PyObject* o) {
+        return Given(o) ? std::optional<Scalar>{ToScalar("interp", name, o)} : std::nullopt;
+    };
+    std::optional<double> period;
+    if (Given(a[5])) period = ToDouble("interp", "period", a[5]);
+    const Array x = IsNdArray(a[0]) ? Self(a[0])
+                                    : Full({}, ToScalar("interp", "x", a[0]),
+                                           FloatResult(xp.dtype()), xp.device());
+    return Wrap(Interp(x, xp, ToArray("interp", "fp", a[2]), number("left", a[3]),
+                       number("right", a[4]), period));
+}
 
 CX_ROUTINE(polyval, "p: ndarray, x: ndarray | Scalar) -> ndarray",
            "A polynomial at given places: ``p[0] * x**(n - 1) + ... + p[n - 1]``.\n\n"

@@ -2408,6 +2408,23 @@ def instance_norm(x: ndarray, gamma: ndarray | None = None, beta: ndarray | None
         ValueError: If ``eps`` is negative.
     Source: Ulyanov et al., Instance Normalization, 2016."""
 
+def interp(x: ndarray | Scalar, xp: ndarray, fp: ndarray, left: Scalar | None = None, right: Scalar | None = None, period: builtins.float | None = None) -> ndarray:
+    """Linear interpolation between points.
+
+    Args:
+        x (ndarray): Where; any shape, real; a number, too.
+        xp (ndarray): Coordinates of the points, (n,), ascending; real.
+        fp (ndarray): Their values, (n,).
+        left, right (float): The values beyond the points. Default: those of the first and the last.
+        period (float): The period of the coordinates, which need not ascend then; nothing is beyond.
+    Returns:
+        ndarray: The shape of ``x``; integers are computed in float32. Differentiable in ``x``,
+        ``xp`` and ``fp``, any order.
+    Raises:
+        ValueError: If there are no points, or the period is 0.
+        DimensionError: If ``xp`` and ``fp`` have not one length and dimension.
+        DtypeError: If ``x`` or ``xp`` is complex."""
+
 def invert(x: ndarray) -> ndarray:
     """All bits reversed; of bool, the opposite.
 
@@ -3503,6 +3520,7 @@ def searchsorted(a: ndarray, v: ArrayLike, side: str = 'left', sorter: ndarray |
         DtypeError: If ``sorter`` has no integers.
         IndexError: If one of them is out of range.
         ValueError: If there is no such side."""
+
 def select(condlist: Sequence[ndarray], choicelist: Sequence[ndarray | Scalar], default: ndarray | Scalar = 0) -> ndarray:
     """Elements of the array whose condition is the first that holds.
 

@@ -2,9 +2,11 @@
 
 import numpy as np
 
-from cases._table import ALL, NUMERIC, REAL, Case, call, f, own
+from cases._table import ALL, BOOL, NUMERIC, REAL, Case, c, call, f, own
 
 _x, _x3 = f(2, 3), f(2, 3, 4)
+_PLACES = (0, 1, 2, 5)
+_ROUND = tuple(range(-12, 13))
 
 
 def _diff(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
@@ -211,6 +213,33 @@ CASES = [
             ],
         )
         for name, ref in (('convolve', np.convolve), ('correlate', np.correlate))
+    ),
+    Case(
+        'interp',
+        lambda x, xp, fp, left=None, right=None, period=None: np.interp(
+            x, xp, fp, left, right, period
+        ),
+        sig='x, xp, fp, left=None, right=None, period=None',
+        calls=[
+            call(f(7, lo=-1, hi=6, avoid=_PLACES), c(_PLACES), f(4)),
+            call(f(2, 3, lo=-1, hi=6, avoid=_PLACES), c(_PLACES), f(4), -1.0),
+            call(f(2, 3, lo=-1, hi=6, avoid=_PLACES), c(_PLACES), f(4), right=2.0),
+            call(f(lo=1.2, hi=1.8), c(_PLACES), f(4)),
+            call(f(7, lo=-9, hi=9, avoid=_ROUND), c([3, 1, 2]), f(3), None, None, 4.0),
+            call(f(0), c(_PLACES), f(4)),
+        ],
+        dtypes=(*BOOL, *REAL),
+        out='float',
+        layouts=False,  # a broadcast row does not ascend
+        tol=8,
+        gtol=8,
+        errors=[
+            (call(f(2), f(0), f(0)), 'ValueError', 'xp'),
+            (call(f(2), f(3), f(2)), 'DimensionError', '3'),
+            (call(f(2), f(2, 2), f(2, 2)), 'DimensionError', '2, 2'),
+            (call(f(2), f(2), f(2), period=0.0), 'ValueError', 'period'),
+            (call(f(2), f(2), f(2), 'x'), 'TypeError', 'left'),
+        ],
     ),
     Case(
         'polyval',

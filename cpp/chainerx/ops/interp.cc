@@ -1,0 +1,91 @@
+// Linear interpolation.
+#include <cmath>
+
+#include "chainerx/core/error.h"
+#include "chainerx/ops/composed.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/indexing.h"
+#include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/operators.h"
+#include "chainerx/ops/series.h"
+#include "chainerx/ops/sorting.h"
+#include "chainerx/ops/view.h"
+#include "chainerx/ops/where.h"
+
+namespace chainerx {
+namespace {
+
+constexpr const char* kOp = "interp";
+
+void CheckPoints(const Array& x, const Array& xp, const Array& fp) {
+    CheckSameDevice(kOp, x.device(), xp.device());
+    CheckSameDevice(kOp, x.device(), fp.device());
+    if (xp.ndim() != 1 || fp.shape() != xp.shape()) {
+        throw DimensionError{kOp,        ": xp has shape ",
+                             xp.shape(), " and fp ",
+                             fp.shape(), ", expected the same, with one dimension"};
+    }
+    if (xp.shape()[0] == 0) throw ValueError{kOp, ": xp is empty"};
+    for (const Array* a : {&x, &xp}) {
+        if (IsComplex(a->dtype())) {
+            throw DtypeError{kOp, ": ", a == &x ? "x" : "xp", " must be real, got ", a->dtype()};
+        }
+    }
+}
+
+// At x, where something is known on both sides.
+Array Between(const Array& x, const Array& xp, const Array& fp) {
+    const int64_t n = xp.shape()[0];
+    const Array found = SearchSorted(internal::Detached(xp), internal::Detached(x), true);
+    const Array before = Clip(found - 1, Scalar{0}, Scalar{n - 2});
+    const Array x0 = Take(xp, before, int8_t{0});
+    const Array y0 = Take(fp, before, int8_t{0});
+    const Array width = Take(xp, before + 1, int8_t{0}) - x0;
+    const Array rise = Take(fp, before + 1, int8_t{0}) - y0;
+    // Where points coincide, the result is that of the last one.
+    const Array is_step = Equal(internal::Detached(width), Scalar{0});
+    return y0 + rise / Where(is_step, Scalar{1}, width) * (x - x0);
+}
+
+Array Inside(const Array& x, const Array& xp, const Array& fp, const std::optional<Scalar>& left,
+             const std::optional<Scalar>& right) {
+    const int64_t n = xp.shape()[0];
+    const Array first = internal::Detached(At(xp, 0));
+    const Array last = internal::Detached(At(xp, n - 1));
+    const Array at = internal::Detached(x);
+    Array y = n == 1 ? At(fp, 0) + (x - At(xp, 0)) * 0 : Between(x, xp, fp);
+    y = Where(Less(at, first), At(fp, 0), y);
+    y = Where(GreaterEqual(at, last), At(fp, n - 1), y);
+    if (left) y = Where(Less(at, first), *left, y);
+    if (right) y = Where(Greater(at, last), *right, y);
+    return y;
+}
+
+}  // namespace
+
+Array Interp(const Array& x, const Array& xp, const Array& fp, const std::optional<Scalar>& left,
+             const std::optional<Scalar>& right, std::optional<double> period) {
+    CheckPoints(x, xp, fp);
+    const Dtype real = FloatResult(PromoteTypes(x.dtype(), xp.dtype()));
+    const Dtype value = FloatResult(PromoteTypes(real, fp.dtype()));
+    const Dtype place = IsComplex(value) ? RealDtype(value) : value;
+    const Array at = AsType(x, place, false);
+    const Array places = AsType(xp, place, false);
+    const Array values = AsType(fp, value, false);
+    if (!period) return Inside(at, places, values, left, right);
+    if (*period == 0 || !std::isfinite(*period)) {
+        throw ValueError{kOp, ": period is ", *period, ", expected a number that is not 0"};
+    }
+    const double length = std::abs(*period);
+    const Array rest = Remainder(places, Scalar{length});
+    const Array order = ArgSort(internal::Detached(rest), int8_t{0});
+    const Array px = Take(rest, order, int8_t{0});
+    const Array pf = Take(values, order, int8_t{0});
+    const auto end = [](const Array& v, int64_t i) { return At(v, i).Reshape({1}); };
+    // One point more on both sides.
+    return Inside(Remainder(at, Scalar{length}),
+                  Concatenate({end(px, -1) - length, px, end(px, 0) + length}),
+                  Concatenate({end(pf, -1), pf, end(pf, 0)}), std::nullopt, std::nullopt);
+}
+
+}  // namespace chainerx

@@ -36,3 +36,23 @@ def test_parameters_that_numpy_takes(make):
     expected = to_numpy(F.depth2space(blocks, 2))
     assert_equal(F.depth2space(blocks, np.int32(2)), expected)
     assert_equal(F.space2depth(expected, np.int64(2)), to_numpy(blocks))
+
+
+SIZES = 0, 1, 2, (1 << 16) - 1, 1 << 16, (1 << 23) - 1, 1 << 23, (1 << 23) + 1, 1 << 32, 1 << 39
+
+
+@pytest.mark.parametrize('dtype', ['f', 'd'])
+def test_what_has_passed_says_nothing_of_other_shapes(dtype):
+    """Checks are remembered by dtypes and shapes, of which no two may be taken for each other."""
+    for n in SIZES:
+        for m in SIZES:
+            x, w = np.empty((0, n), dtype), np.empty((0, m), dtype)
+            if n == m:
+                assert F.linear(x, w).shape == (0, 0)
+            else:
+                with pytest.raises(InvalidType):
+                    F.linear(x, w)
+    for other in (np.empty(3, dtype), np.empty((0, 3), 'i'), np.empty((0, 3, 0), dtype)):
+        assert F.linear(np.empty((0, 3), dtype), np.empty((0, 3), dtype)).shape == (0, 0)
+        with pytest.raises(InvalidType):
+            F.linear(np.empty((0, 3), dtype), other)

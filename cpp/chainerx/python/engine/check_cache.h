@@ -14,9 +14,17 @@ namespace chainerx::python::engine {
 
 class CheckKey {
  public:
+    // Up to matrices a word says all, unless they are huge: keys of recurrent networks are long.
     void Add(const Array& x) {
         const int n = x.ndim();
-        Push(static_cast<int64_t>(x.dtype()) | (static_cast<int64_t>(n) << 8) | (1 << 16));
+        const int64_t head = static_cast<int64_t>(x.dtype()) | (static_cast<int64_t>(n) << 8);
+        const int64_t rows = n > 0 ? x.shape()[0] : 0;
+        const int64_t columns = n > 1 ? x.shape()[1] : 0;
+        if (n <= 2 && rows < kSmall && columns < kSmall) {
+            Push(head | kInOneWord | (rows << 16) | (columns << 39));
+            return;
+        }
+        Push(head | kInSome);
         for (int i = 0; i < n; ++i) Push(x.shape()[i]);
     }
     void AddAbsent() { Push(0); }
@@ -37,8 +45,13 @@ class CheckKey {
 
  private:
     // Most functions have so few inputs; those of sequences have hundreds.
-    static constexpr size_t kFew = 24;
+    static constexpr size_t kFew = 32;
     static constexpr size_t kMost = 4096;
+
+    // Bits of the first word of an array, beside its dtype and its number of dimensions.
+    static constexpr int64_t kSmall = 1 << 23;
+    static constexpr int64_t kInOneWord = 1 << 12;
+    static constexpr int64_t kInSome = 1 << 13;
 
     size_t n_few() const { return std::min(size_, kFew); }
     void Push(int64_t word) {

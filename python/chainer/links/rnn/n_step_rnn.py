@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import operator
 import typing as tp
 
@@ -50,10 +49,9 @@ def permutate_list(lst: tp.Sequence[tp.Any], indices: tp.Any, inv: bool) -> list
     return result
 
 
-# The weights or biases of one child.
+# The weights and the biases of one child.
 _GETTERS = {
-    (letter, n): operator.itemgetter(*(f'{letter}{j}' for j in range(n)))
-    for letter in 'wb'
+    n: tuple(operator.itemgetter(*(f'{letter}{j}' for j in range(n))) for letter in 'wb')
     for n in (2, 6, 8)
 }
 
@@ -192,34 +190,41 @@ class NStepRNNBase(ChainList):
                 train='train argument is not supported anymore. Use chainer.using_config',
             )
             argument.assert_kwargs_empty(removed)
-        name = type(self).__name__
         if not isinstance(xs, (list, tuple)):
-            raise TypeError(f'{name}: xs is a {type(xs).__name__}, expected a list or tuple')
+            raise TypeError(
+                f'{type(self).__name__}: xs is a {type(xs).__name__}, expected a list or tuple'
+            )
         if not xs:
-            raise ValueError(f'{name}: xs has no sequence, expected at least 1')
-        for hx in states:
-            if hx is not None and hx.ndim == 3 and hx.shape[1] != len(xs):
+            raise ValueError(f'{type(self).__name__}: xs has no sequence, expected at least 1')
+        for i, hx in enumerate(states):
+            if hx is None:
+                states[i] = self.init_hx(xs)
+            elif hx.ndim == 3 and hx.shape[1] != len(xs):
                 raise ValueError(
-                    f'{name}: a first state has shape {hx.shape}, expected {len(xs)} for its axis '
-                    '1, as there are sequences'
+                    f'{type(self).__name__}: a first state has shape {hx.shape}, expected '
+                    f'{len(xs)} for its axis 1, as there are sequences'
                 )
         if self._function is None or 'rnn' in self.__dict__:
             return self._call_by_steps(states, xs)
-        check_dropout(name, self.dropout)
+        dropout = self.dropout
+        if dropout:
+            check_dropout(type(self).__name__, dropout)
         outputs = self._function.of_sequences.run(
-            self.n_layers,
-            self.dropout,
-            *[self.init_hx(xs) if hx is None else hx for hx in states],
-            *self._values('w'),
-            *self._values('b'),
-            *xs,
+            self.n_layers, dropout, *states, *self._weights_and_biases(), *xs
         )
-        return list(outputs[: len(states)]), list(outputs[len(states) :])
+        n = len(states)
+        return list(outputs[:n]), list(outputs[n:])
 
-    def _values(self, letter: str) -> tp.Iterable[Parameter]:
-        """All weights or biases, one after the other."""
-        get = _GETTERS[letter, self.n_weights]
-        return itertools.chain.from_iterable(get(child.__dict__) for child in self._children)
+    def _weights_and_biases(self) -> list[Parameter]:
+        """All weights, one after the other, then all biases."""
+        get_weights, get_biases = _GETTERS[self.n_weights]
+        weights: list[Parameter] = []
+        biases: list[Parameter] = []
+        for child in self._children:
+            attributes = child.__dict__
+            weights += get_weights(attributes)
+            biases += get_biases(attributes)
+        return weights + biases
 
     def _call_by_steps(
         self, states: list[tp.Any], xs: tp.Sequence[tp.Any]
@@ -227,11 +232,10 @@ class NStepRNNBase(ChainList):
         """The same by way of `rnn`."""
         order = argsort_list_descent(xs)
         is_sorted = bool((order[1:] > order[:-1]).all())
-        if is_sorted:
-            hs = [self.init_hx(xs) if hx is None else hx for hx in states]
-        else:
+        hs = states
+        if not is_sorted:
             there = self.device.send(order)
-            hs = [self.init_hx(xs) if hx is None else permutate(hx, there, 1) for hx in states]
+            hs = [permutate(hx, there, 1) for hx in states]
             xs = permutate_list(xs, order, False)
         steps = transpose_sequence(xs)
         *lasts, ys = self.rnn(self.n_layers, self.dropout, *hs, self.ws, self.bs, steps)

@@ -325,6 +325,34 @@ def test_memory_that_is_kept(holder, device):
         assert 'operations of graphs' not in found.text
 
 
+@pytest.mark.parametrize('cut', [False, True])
+def test_a_state_whose_graph_goes_on(cut):
+    class Recurrent(chainer.Chain):
+        def __init__(self):
+            super().__init__()
+            with self.init_scope():
+                self.lstm = L.LSTM(4, 3)
+
+        def forward(self, x):
+            return self.lstm(x)
+
+    model = Recurrent()
+    optimizer = chainer.optimizers.SGD(0.01).setup(model)
+
+    def step():
+        loss = F.softmax_cross_entropy(model(X), T)
+        model.cleargrads()
+        loss.backward()
+        if cut:
+            loss.unchain_backward()
+        optimizer.update()
+
+    found, _ = examine(step)
+    if not cut:
+        assert 'attribute `lstm/h` of `model` in ' in found.pop('memory growth')
+    assert found == {}
+
+
 @pytest.mark.parametrize('holder', ['numbers', 'last', 'window'])
 def test_memory_that_is_not_kept(holder):
     step, _, _ = make()

@@ -73,6 +73,12 @@ class Converted:
     def __init__(self, arrays: tp.Any) -> None:
         self.arrays = arrays
 
+    def __getitem__(self, index: tp.Any) -> tp.NoReturn:
+        raise TypeError(
+            'this minibatch is arrays on a device already; an updater for several devices takes '
+            'lists of examples, of an iterator without prefetch to a device'
+        )
+
 
 def call_converter(converter: tp.Any, batch: tp.Any, device: backend.Device | None) -> tp.Any:
     """Calls a converter with what it expects for a device; not for a `Converted`.

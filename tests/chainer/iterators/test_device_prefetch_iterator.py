@@ -153,6 +153,15 @@ def test_what_is_refused():
         iterators.DevicePrefetchIterator([1], 'native:0')
 
 
+def test_several_devices_are_refused():
+    optimizer = chainer.optimizers.SGD().setup(L.Classifier(L.Linear(4, 3)))
+    iterator = iterators.DevicePrefetchIterator(iterators.SerialIterator(DATA, 4), 'native:0')
+    devices = {'main': 'native:0', 'second': 'native:1'}
+    updater = training.updaters.ParallelUpdater(iterator, optimizer, devices=devices)
+    with pytest.raises(TypeError, match='arrays on a device already'):
+        updater.update()
+
+
 def train(folder, prefetch, stop, device='native:0', load=None):
     np.random.seed(0)
     model = L.Classifier(L.Linear(4, 3))

@@ -17,6 +17,7 @@ import numpy as np
 
 from chainer._diagnostics.doctor.finding import Finding
 from chainer.backends._chainerx import ChainerxDevice
+from chainer.link import Link
 from chainer.variable import Parameter, Variable
 
 # What is not the user's program: this package and those that are installed.
@@ -233,10 +234,14 @@ def _named_variables() -> tp.Iterator[tuple[str, Variable]]:
         if isinstance(value, Variable):
             if not isinstance(value, Parameter) and value.creator_node is not None:
                 yield where, value
-        elif hasattr(value, '__dict__') and not isinstance(value, type | types.ModuleType):
-            for name, one in list(vars(value).items()):
+            continue
+        links = value.namedlinks() if isinstance(value, Link) else [('', value)]
+        for path, owner in links:
+            if not hasattr(owner, '__dict__') or isinstance(owner, type | types.ModuleType):
+                continue
+            for name, one in list(vars(owner).items()):
                 if isinstance(one, Variable) and not isinstance(one, Parameter):
-                    yield f'attribute `{name}` of {where}', one
+                    yield f'attribute `{f"{path}/{name}".lstrip("/")}` of {where}', one
 
 
 def _name(container: tp.Any) -> str:

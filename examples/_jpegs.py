@@ -1,4 +1,4 @@
-"""What imagenet.py trains on: folders of JPEGs, one for each class; small ones can be drawn."""
+"""What imagenet*.py train on: folders of JPEGs, one for each class; small ones can be drawn."""
 
 import pathlib
 
@@ -77,3 +77,38 @@ def cut(path, size, anywhere):
     if anywhere and np.random.rand() < 0.5:
         array = array[:, ::-1]
     return np.ascontiguousarray(array.transpose(2, 0, 1))
+
+
+def load_folders(args):
+    """The pictures to train on and those to test on; drawn into `args.out` where none are named."""
+    folders, n = (args.train, args.val), args.pictures
+    if args.train is None:
+        folders = args.out / 'train', args.out / 'val'
+        for seed, (folder, count) in enumerate(zip(folders, (n, max(1, n // 6)), strict=True)):
+            if not folder.exists():
+                make_jpegs(folder, count, seed)
+    train = Folders(folders[0], args.size, True)
+    val = Folders(folders[1], args.size, False, train.classes)
+    train.measure()
+    val.mean, val.deviation = train.mean, train.deviation
+    return train, val
+
+
+def save_picture(path, dataset, predict):
+    """Some of the pictures, with what a model says that they show."""
+    import matplotlib
+
+    matplotlib.use('Agg')
+    import matplotlib.pyplot as plt
+
+    some = [dataset[i] for i in np.linspace(0, len(dataset) - 1, 12).astype(int)]
+    y = predict(np.stack([x for x, _ in some]))
+    guesses = chainer.backend.CpuDevice().send(y).argmax(axis=1)
+    fig, axes = plt.subplots(3, 4, figsize=(8, 6.5), layout='constrained')
+    for ax, (x, t), guess in zip(axes.flat, some, guesses, strict=True):
+        ax.imshow(np.clip(x * dataset.deviation + dataset.mean, 0, 255).transpose(1, 2, 0) / 255)
+        said = dataset.classes[guess] if guess < len(dataset.classes) else f'class {guess}'
+        ax.set_title(said, color='k' if guess == t else 'r', fontsize=9)
+        ax.axis('off')
+    fig.savefig(path, dpi=100)
+    print(f'Picture: {path}')

@@ -16,7 +16,7 @@ import sys
 import chainer
 import chainer.links as L
 import numpy as np
-from _jpegs import Folders, make_jpegs
+from _jpegs import load_folders, save_picture
 from chainer import iterators, training
 from chainer.training import extensions
 from cifar_resnet import Block, Network
@@ -48,16 +48,7 @@ def make_model(name, n_classes):
 
 
 def make_iterators(args):
-    folders, n = (args.train, args.val), args.pictures
-    if args.train is None:
-        folders = args.out / 'train', args.out / 'val'
-        for seed, (folder, count) in enumerate(zip(folders, (n, max(1, n // 6)), strict=True)):
-            if not folder.exists():
-                make_jpegs(folder, count, seed)
-    train = Folders(folders[0], args.size, True)
-    val = Folders(folders[1], args.size, False, train.classes)
-    train.measure()
-    val.mean, val.deviation = train.mean, train.deviation
+    train, val = load_folders(args)
     options = {'n_processes': args.workers, 'n_prefetch': 2}
     return (
         iterators.DevicePrefetchIterator(
@@ -67,27 +58,6 @@ def make_iterators(args):
             val, args.batch_size, repeat=False, shuffle=False, **options
         ),
     )
-
-
-def save_picture(path, dataset, model):
-    """Some of the pictures, with what the model says that they show."""
-    import matplotlib
-
-    matplotlib.use('Agg')
-    import matplotlib.pyplot as plt
-
-    some = [dataset[i] for i in np.linspace(0, len(dataset) - 1, 12).astype(int)]
-    with chainer.using_config('train', False), chainer.no_backprop_mode():
-        y = model(model.device.send(np.stack([x for x, _ in some])))
-    guesses = chainer.backend.CpuDevice().send(y.array).argmax(axis=1)
-    fig, axes = plt.subplots(3, 4, figsize=(8, 6.5), layout='constrained')
-    for ax, (x, t), guess in zip(axes.flat, some, guesses, strict=True):
-        ax.imshow(np.clip(x * dataset.deviation + dataset.mean, 0, 255).transpose(1, 2, 0) / 255)
-        said = dataset.classes[guess] if guess < len(dataset.classes) else f'class {guess}'
-        ax.set_title(said, color='k' if guess == t else 'r', fontsize=9)
-        ax.axis('off')
-    fig.savefig(path, dpi=100)
-    print(f'Picture: {path}')
 
 
 def parse_args():
@@ -137,7 +107,12 @@ def main():
     if args.resume:
         chainer.serializers.load_npz(args.resume, trainer)
     trainer.run()
-    save_picture(args.out / 'pictures.png', val.dataset, model.predictor)
+
+    def predict(x):
+        with chainer.using_config('train', False), chainer.no_backprop_mode():
+            return model.predictor(model.device.send(x)).array
+
+    save_picture(args.out / 'pictures.png', val.dataset, predict)
     accuracy = trainer.get_extension('LogReport').log[-1]['validation/main/accuracy']
     print(f'Accuracy on {len(val.dataset)} other pictures: {accuracy:.4f} ({args.device})')
     if accuracy < args.min_accuracy:

@@ -1,4 +1,4 @@
-"""examples/imagenet.py as a user runs it, on pictures that it draws and on folders of others."""
+"""examples/imagenet*.py as a user runs them, on pictures that they draw and on folders."""
 
 import json
 import pathlib
@@ -8,14 +8,14 @@ import sys
 
 import pytest
 
-SCRIPT = pathlib.Path(__file__).parents[2] / 'examples' / 'imagenet.py'
+EXAMPLES = pathlib.Path(__file__).parents[2] / 'examples'
 
 for name in ('PIL', 'matplotlib'):
     pytest.importorskip(name, reason='needs pip install ".[examples]"')
 
 
-def run(*arguments):
-    command = [sys.executable, str(SCRIPT), *map(str, arguments)]
+def run(*arguments, program='imagenet.py'):
+    command = [sys.executable, str(EXAMPLES / program), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -49,9 +49,23 @@ def test_a_well_known_network_on_folders(tmp_path):
     assert not (tmp_path / 'out' / 'train').exists()
 
 
+@pytest.mark.parametrize('in_folders', [False, True])
+def test_chainerx_alone(in_folders, tmp_path):
+    program = 'imagenet_chainerx.py'
+    options = (*SMALL, '--epochs', 2, '--out', tmp_path)
+    done = run(*options, program=program)
+    assert done.returncode == 0, done.stderr
+    if in_folders:
+        done = run(tmp_path / 'train', tmp_path / 'val', *options, program=program)
+    assert done.stdout.count('so far') == 2
+    assert re.search(r'Accuracy on 10 other pictures: [01]\.\d+', done.stdout)
+    assert (tmp_path / 'pictures.png').read_bytes().startswith(b'\x89PNG')
+
+
 @pytest.mark.score
-def test_learns(tmp_path):
-    done = run('--out', tmp_path, '--min-accuracy', 0.8)
+@pytest.mark.parametrize('program', ['imagenet.py', 'imagenet_chainerx.py'])
+def test_learns(program, tmp_path):
+    done = run('--out', tmp_path, '--min-accuracy', 0.8, program=program)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

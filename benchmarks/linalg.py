@@ -1,4 +1,4 @@
-"""Factored matrices and Fourier transforms, against NumPy; PyTorch is timed beside."""
+"""Factors, decompositions, contractions, Fourier transforms, against NumPy; PyTorch beside."""
 
 import chainerx
 import numpy as np
@@ -11,6 +11,16 @@ LINALG = {
     'det': 'f.det(a)',
     'slogdet': 'f.slogdet(a)',
     'cholesky': 'f.cholesky(s)',
+}
+# By LAPACK, which both call; of float32.
+DECOMPOSITIONS = {
+    'svd': 'f.svd(a)',
+    'svdvals': 'f.svdvals(a)',
+    'eigh': 'f.eigh(s)',
+    'eigvalsh': 'f.eigvalsh(s)',
+    'qr': 'f.qr(a)',
+    'pinv': 'f.pinv(a)',
+    'eig': 'f.eig(a)',
 }
 SIZES = [(8,), (64,), (512,), (1000, 8), (32, 64)]  # how many, if not one, and rows
 
@@ -51,7 +61,8 @@ def rows(bench):
             b = rng.normal(size=(*batch, n, 4)).astype(dtype)
             s = (a @ np.swapaxes(a, -1, -2)).astype(dtype)
             shape = ' x '.join(map(str, (*batch, n, n)))
-            for name, statement in LINALG.items():
+            statements = LINALG | (DECOMPOSITIONS if dtype == 'float32' else {})
+            for name, statement in statements.items():
                 title = f'{name}, {shape}, {dtype}'
                 if bench.wants(title):
                     add(bench, title, statement, 'linalg', {'a': a, 'b': b, 's': s})

@@ -33,6 +33,7 @@
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/crf.h"
 #include "chainerx/ops/ctc.h"
+#include "chainerx/ops/decomposition.h"
 #include "chainerx/ops/dropout.h"
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/factor.h"

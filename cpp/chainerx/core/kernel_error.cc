@@ -35,6 +35,16 @@ std::string KernelError::ToString() const {
             return StrCat(op, ": matrix ", position, " of ", argument,
                           " is not positive definite: its first ", value, " of ", bound,
                           " rows and columns are, one more are not");
+        case Kind::kNotFinite:
+            return StrCat(op, ": matrix ", position, " of ", argument,
+                          " has NaN or infinite values");
+        case Kind::kNoConvergence:
+            return StrCat(op, ": the decomposition of matrix ", position, " of ", argument,
+                          " did not converge (info is ", value, ", expected 0)");
+        case Kind::kNoLapack:
+            return StrCat(op,
+                          ": the library in use as BLAS has no LAPACK, which this needs; "
+                          "chainerx.show_config() names the library");
         case Kind::kNone:
             break;
     }

@@ -24,8 +24,11 @@ struct KernelError {
         kLabel,
         kLength,
         kFewSteps,
-        kSingular,
-        kIndefinite
+        kSingular,  // from here on: what becomes a LinAlgError
+        kIndefinite,
+        kNotFinite,
+        kNoConvergence,
+        kNoLapack
     };
 
     Kind kind{Kind::kNone};
@@ -71,7 +74,19 @@ struct KernelError {
         return {Kind::kIndefinite, false, op, argument, position, rows, n};
     }
 
-    bool is_of_matrix() const { return kind == Kind::kSingular || kind == Kind::kIndefinite; }
+    // Matrix `position` has NaN or an infinity, of which there is no decomposition.
+    static KernelError NotFinite(const char* op, const char* argument, int64_t position) {
+        return {Kind::kNotFinite, false, op, argument, position};
+    }
+    // The iteration of LAPACK ended without a result, as its `info` says.
+    static KernelError NoConvergence(const char* op, const char* argument, int64_t position,
+                                     int64_t info) {
+        return {Kind::kNoConvergence, false, op, argument, position, info};
+    }
+    // The library in use has no LAPACK.
+    static KernelError NoLapack(const char* op) { return {Kind::kNoLapack, false, op}; }
+
+    bool is_of_matrix() const { return kind >= Kind::kSingular; }
     CX_API std::string ToString() const;
 };
 

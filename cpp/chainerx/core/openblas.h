@@ -21,4 +21,7 @@ struct BlasInfo {
 // Opens it, which throws if $CHAINERX_BLAS or $CHAINERX_OPENBLAS names what can't be used.
 CX_API BlasInfo GetBlasInfo();
 
+// Whether it has what chainerx needs of LAPACK. Opens it, as above.
+CX_API bool IsLapackAvailable();
+
 }  // namespace chainerx

@@ -7,6 +7,7 @@
 
 #include "chainerx/core/kernel_error.h"
 #include "chainerx/kernels/linalg.h"
+#include "chainerx/native/matrices.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/parts.h"
 
@@ -29,26 +30,6 @@ void ForMatrices(int64_t count, int64_t n, const F& f) {
     });
 }
 
-int64_t Rows(const Array& a) { return a.shape()[a.ndim() - 2]; }
-int64_t CountMatrices(const Array& a) {
-    int64_t count = 1;
-    for (int8_t i = 0; i < a.ndim() - 2; ++i) count *= a.shape()[i];
-    return count;
-}
-template <typename T>
-T* Data(const Array& a) {
-    return reinterpret_cast<T*>(a.raw_data());
-}
-
-template <typename F>
-void InPrecision(Dtype dtype, const F& f) {
-    if (dtype == Dtype::kFloat32) {
-        f.template operator()<float>();
-    } else {
-        f.template operator()<double>();
-    }
-}
-
 template <typename T>
 void SolveOne(const char* op, int64_t matrix, int64_t n, int64_t columns, T* a, T* b) {
     const Scratch<int64_t> pivots{n};
@@ -63,7 +44,7 @@ void SolveOne(const char* op, int64_t matrix, int64_t n, int64_t columns, T* a, 
 
 void SolveInPlace(const char* op, const Array& a, const Array& b) {
     const int64_t n = Rows(a);
-    const int64_t columns = b.shape().back();
+    const int64_t columns = Columns(b);
     if (n == 0 || columns == 0) return;
     InPrecision(a.dtype(), [&]<typename T>() {
         ForMatrices(CountMatrices(a), n, [&](int64_t i) {

@@ -6,58 +6,24 @@
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/linalg.h"
+#include "chainerx/ops/matrices.h"
 #include "chainerx/ops/view.h"
 
 namespace chainerx::linalg {
 namespace {
 
+using internal::BatchOf;
+using internal::FromColumn;
 using internal::SwapLast;
+using internal::ToColumn;
+using internal::WithMatrix;
+using internal::WorkingCopy;
 
 constexpr OpInfo kInv{"inv", &kernels::SolveInPlace::kInfo};
 constexpr OpInfo kSolve{"solve", &kernels::SolveInPlace::kInfo};
 constexpr OpInfo kDet{"det", &kernels::Determinant::kInfo};
 constexpr OpInfo kSlogdet{"slogdet", &kernels::Determinant::kInfo};
 constexpr OpInfo kCholesky{"cholesky", &kernels::CholeskyInPlace::kInfo};
-
-void CheckDtype(const char* op, const char* name, const Array& x) {
-    if (x.dtype() == Dtype::kFloat32 || x.dtype() == Dtype::kFloat64) return;
-    throw DtypeError{op, ": ", name, " has dtype ", x.dtype(), ", expected float32 or float64"};
-}
-
-void CheckSquare(const char* op, const Array& a) {
-    CheckDtype(op, "a", a);
-    if (a.ndim() < 2) {
-        throw DimensionError{op, ": a has ", static_cast<int>(a.ndim()),
-                             " axes, expected at least 2"};
-    }
-    const int64_t rows = a.shape()[a.ndim() - 2];
-    const int64_t columns = a.shape().back();
-    if (rows != columns) {
-        throw DimensionError{op,      ": a has matrices of ",  rows, " x ",
-                             columns, ", expected square ones"};
-    }
-}
-
-Shape BatchOf(const Array& x) { return Shape(x.shape().begin(), x.shape().end() - 2); }
-
-Shape WithMatrix(Shape batch, int64_t rows, int64_t columns) {
-    batch.push_back(rows);
-    batch.push_back(columns);
-    return batch;
-}
-
-// A contiguous copy for a kernel to write to, outside all graphs.
-Array WorkingCopy(const Array& x) { return Copy(internal::Detached(x)); }
-
-// Adds an axis for vectors to be matrices of one column; takes it away.
-Array ToColumn(const Array& x) {
-    Shape shape = x.shape();
-    shape.push_back(1);
-    return Reshape(x, shape);
-}
-Array FromColumn(const Array& x) {
-    return Reshape(x, Shape(x.shape().begin(), x.shape().end() - 1));
-}
 
 // x (...,) as (..., 1, 1), to multiply matrices with.
 Array AsScale(const Array& x) { return Reshape(x, WithMatrix(x.shape(), 1, 1)); }
@@ -89,7 +55,7 @@ struct Determinants {
     Array log;
 };
 Determinants FindDeterminants(const char* op, const Array& a) {
-    CheckSquare(op, a);
+    internal::CheckSquareMatrices(op, a);
     const auto make = [&] { return EmptyUnchecked(BatchOf(a), a.dtype(), a.device()); };
     Determinants d{make(), make(), make()};
     CallOn<kernels::Determinant>(a.device(), WorkingCopy(a), d.det, d.sign, d.log);
@@ -99,7 +65,7 @@ Determinants FindDeterminants(const char* op, const Array& a) {
 }  // namespace
 
 Array Inv(const Array& a) {
-    CheckSquare("inv", a);
+    internal::CheckSquareMatrices("inv", a);
     const Array ones = Identity(a.shape().back(), a.dtype(), a.device());
     Array y = WorkingCopy(BroadcastTo(ones, a.shape()));
     CallOn<kernels::SolveInPlace>(a.device(), "inv", WorkingCopy(a), y);
@@ -113,8 +79,8 @@ Array Inv(const Array& a) {
 }
 
 Array Solve(const Array& a, const Array& b) {
-    CheckSquare("solve", a);
-    CheckDtype("solve", "b", b);
+    internal::CheckSquareMatrices("solve", a);
+    internal::CheckPrecision("solve", "b", b);
     CheckSameDevice("solve", a.device(), b.device());
     if (b.ndim() == 0) throw DimensionError{"solve: b has no axes, expected at least 1"};
     const bool is_vector = b.ndim() == 1;
@@ -161,7 +127,7 @@ std::pair<Array, Array> Slogdet(const Array& a) {
 // With P(x) the lower triangle of x and half its diagonal, the gradient is the symmetric part of
 // L^-T P(L^T gL) L^-1 (Murray, Differentiation of the Cholesky decomposition, 2016).
 Array Cholesky(const Array& a) {
-    CheckSquare("cholesky", a);
+    internal::CheckSquareMatrices("cholesky", a);
     Array y = WorkingCopy(a);
     CallOn<kernels::CholeskyInPlace>(a.device(), y);
     if (Record rec{kCholesky, {a}, y}) {

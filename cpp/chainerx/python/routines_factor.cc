@@ -2,11 +2,14 @@
 #include "chainerx/ops/factor.h"
 
 #include "chainerx/python/convert.h"
+#include "chainerx/python/named_tuple.h"
 #include "chainerx/python/ndarray.h"
-#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 namespace {
+
+constexpr const char* kSlogdetNames[] = {"sign", "logabsdet", nullptr};
+NamedTuple g_slogdet{"chainerx.linalg.SlogdetResult", "What slogdet returns.", kSlogdetNames};
 
 #define CX_ARGS_A "\n\nArgs:\n    a (ndarray): (..., n, n), float32 or float64."
 #define CX_RAISES                                                                  \
@@ -42,13 +45,11 @@ CX_LINALG(det, "a: ndarray) -> ndarray",
 
 CX_LINALG(slogdet, "a: ndarray) -> tuple[ndarray, ndarray]",
           "Sign and logarithm of determinants, which may be out of the range of floats." CX_ARGS_A
-          "\nReturns:\n    tuple of ndarray: The signs, 0 for singular matrices, which have no "
+          "\nReturns:\n    tuple of ndarray: ``sign``, 0 for singular matrices, which has no "
           "gradient; the logarithms of the absolute values, differentiable, any order; backward of "
           "a singular one is a LinAlgError.\n" CX_RAISES) {
-    auto [sign, log] = linalg::Slogdet(ToArray("slogdet", "a", a[0]));
-    const Ref first = Check(Wrap(std::move(sign)));
-    const Ref second = Check(Wrap(std::move(log)));
-    return Check(PyTuple_Pack(2, first.get(), second.get())).Release();
+    const auto [sign, log] = linalg::Slogdet(ToArray("slogdet", "a", a[0]));
+    return g_slogdet.Make({sign, log});
 }
 
 CX_LINALG(

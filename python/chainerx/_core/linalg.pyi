@@ -7,6 +7,9 @@ import numpy
 
 from chainerx._core import LinAlgError as LinAlgError, ndarray
 
+def _is_lapack_available() -> builtins.bool:
+    """Whether the library that serves as BLAS has LAPACK, which decompositions need."""
+
 def cholesky(a: ndarray) -> ndarray:
     """Cholesky's factors: lower triangles ``l`` with ``a = l @ l.T``.
 
@@ -30,6 +33,62 @@ def det(a: ndarray) -> ndarray:
         DtypeError: For other dtypes.
         DimensionError: If matrices are not square."""
 
+def eig(a: ndarray) -> tuple[ndarray, ndarray]:
+    """Eigenvalues and eigenvectors of square matrices.
+
+    Args:
+        a (ndarray): (..., n, n), float32 or float64.
+    Returns:
+        tuple of ndarray: ``eigenvalues`` (..., n), in no order, and ``eigenvectors`` (..., n, n), whose columns they are; a named tuple. Complex, also where all are real.
+    Raises:
+        DtypeError: For other dtypes.
+        DimensionError: If matrices are not square.
+        LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK.
+    Note:
+        Not differentiable: backward is a GradientError."""
+
+def eigh(a: ndarray, UPLO: str = 'L') -> tuple[ndarray, ndarray]:
+    """Eigenvalues and eigenvectors of symmetric matrices.
+
+    Args:
+        a (ndarray): (..., n, n), symmetric, float32 or float64.
+        UPLO (str): Which triangle of ``a`` is read: ``'L'``, the lower one, or ``'U'``.
+    Returns:
+        tuple of ndarray: ``eigenvalues`` (..., n), ascending, and ``eigenvectors`` (..., n, n), whose columns they are; a named tuple. Differentiable, any order; the gradient is symmetric.
+    Raises:
+        DtypeError: For other dtypes.
+        DimensionError: If matrices are not square.
+        ValueError: If ``UPLO`` is neither of the two.
+        LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK.
+    Note:
+        Vectors that belong to equal values may be any, so their gradient is not finite; that of the values is."""
+
+def eigvals(a: ndarray) -> ndarray:
+    """Eigenvalues of square matrices.
+
+    Args:
+        a (ndarray): (..., n, n), float32 or float64.
+    Returns:
+        ndarray: (..., n), complex, in no order. Not differentiable: backward is a GradientError.
+    Raises:
+        DtypeError: For other dtypes.
+        DimensionError: If matrices are not square.
+        LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK."""
+
+def eigvalsh(a: ndarray, UPLO: str = 'L') -> ndarray:
+    """Eigenvalues of symmetric matrices, ascending.
+
+    Args:
+        a (ndarray): (..., n, n), symmetric, float32 or float64.
+        UPLO (str): Which triangle of ``a`` is read: ``'L'``, the lower one, or ``'U'``.
+    Returns:
+        ndarray: (..., n). Differentiable, any order; the gradient is symmetric.
+    Raises:
+        DtypeError: For other dtypes.
+        DimensionError: If matrices are not square.
+        ValueError: If ``UPLO`` is neither of the two.
+        LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK."""
+
 def inv(a: ndarray) -> ndarray:
     """Inverses of matrices.
 
@@ -44,13 +103,77 @@ def inv(a: ndarray) -> ndarray:
     Note:
         :func:`solve` is faster and more precise than a product with the inverse."""
 
+def lstsq(a: ndarray, b: ndarray, rcond: builtins.float | None = None) -> tuple[ndarray, ndarray, builtins.int, ndarray]:
+    """Least squares: the ``x`` of least norm with least ``norm(a @ x - b)``.
+
+    Args:
+        a (ndarray): (m, n), float32 or float64.
+        b (ndarray): (m,) or (m, k); float32 or float64.
+        rcond (float): Singular values up to this times the largest one count as 0. By default the resolution of the dtype times max(m, n); negative for the resolution.
+    Returns:
+        tuple: ``x``, (n,) or (n, k); the squares of ``norm(a @ x - b)``, (1,) or (k,), or (0,) unless the rank is n and m > n; the rank of ``a``; its singular values.
+    Raises:
+        DtypeError: For other dtypes.
+        DimensionError: If shapes do not fit.
+        LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK.
+    Note:
+        The solution and the residuals are differentiable in both arrays, any order; the singular values have no gradient here."""
+
+def matrix_rank(A: ndarray, tol: builtins.float | None = None, hermitian: builtins.bool = False, *, rtol: builtins.float | None = None) -> ndarray:
+    """Ranks of matrices: how many singular values are not small.
+
+    Args:
+        A (ndarray): (..., m, n), or (n,); float32 or float64.
+        tol (float): Up to which singular values are small.
+        hermitian (bool): Whether ``A`` is symmetric; its lower triangle is read then.
+        rtol (float): The same as a part of the largest one; by default the resolution of the dtype times max(m, n).
+    Returns:
+        ndarray: (...), int64; of a vector, whether any of it is not 0.
+    Raises:
+        DtypeError: For other dtypes.
+        DimensionError: If ``A`` is ``hermitian`` and not square.
+        ValueError: If both ``tol`` and ``rtol`` are given.
+        LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK."""
+
+def pinv(a: ndarray, rcond: builtins.float | None = None, hermitian: builtins.bool = False, *, rtol: builtins.float | None = None) -> ndarray:
+    """Pseudo-inverses of matrices (Moore and Penrose).
+
+    Args:
+        a (ndarray): (..., m, n), float32 or float64.
+        rcond (float): Singular values up to this times the largest one count as 0; 1e-15 by default.
+        hermitian (bool): Whether ``a`` is symmetric; its lower triangle is read then.
+        rtol (float): Another name of ``rcond``.
+    Returns:
+        ndarray: (..., n, m). Differentiable, any order, where the rank does not change and nothing but zeros is cut off.
+    Raises:
+        DtypeError: For other dtypes.
+        DimensionError: If ``a`` has fewer than two axes, or is ``hermitian`` and not square.
+        ValueError: If both ``rcond`` and ``rtol`` are given.
+        LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK."""
+
+def qr(a: ndarray, mode: str = 'reduced') -> Any:
+    """Orthogonal columns and an upper triangle: ``a = Q @ R``.
+
+    Args:
+        a (ndarray): (..., m, n), float32 or float64.
+        mode (str): ``'reduced'``: ``Q`` has min(m, n) columns; ``'complete'``: m. ``'r'``: ``R`` of the first kind alone. ``'raw'``: what LAPACK has for them, transposed reflections and their factors.
+    Returns:
+        tuple of ndarray: ``Q`` and ``R``, a named tuple; or one array for ``'r'``. Differentiable, any order.
+    Raises:
+        DtypeError: For other dtypes.
+        DimensionError: If ``a`` has fewer than two axes.
+        ValueError: If ``mode`` is none of the four.
+        LinAlgError: If there is no LAPACK; in backward, if columns depend on each other.
+    Note:
+        ``'raw'`` has no gradient, nor has ``'complete'`` with more rows than columns, where the columns that complete a basis may be any: backward is a GradientError."""
+
 def slogdet(a: ndarray) -> tuple[ndarray, ndarray]:
     """Sign and logarithm of determinants, which may be out of the range of floats.
 
     Args:
         a (ndarray): (..., n, n), float32 or float64.
     Returns:
-        tuple of ndarray: The signs, 0 for singular matrices, which have no gradient; the logarithms of the absolute values, differentiable, any order; backward of a singular one is a LinAlgError.
+        tuple of ndarray: ``sign``, 0 for singular matrices, which has no gradient; the logarithms of the absolute values, differentiable, any order; backward of a singular one is a LinAlgError.
     Raises:
         DtypeError: For other dtypes.
         DimensionError: If matrices are not square."""
@@ -67,3 +190,32 @@ def solve(a: ndarray, b: ndarray) -> ndarray:
         DtypeError: For other dtypes.
         DimensionError: If matrices are not square.
         LinAlgError: If a matrix is singular."""
+
+def svd(a: ndarray, full_matrices: builtins.bool = True, compute_uv: builtins.bool = True, hermitian: builtins.bool = False) -> Any:
+    """Singular values, and the vectors that belong to them: ``a = U @ diag(S) @ Vh``.
+
+    Args:
+        a (ndarray): (..., m, n), float32 or float64.
+        full_matrices (bool): Whether ``U`` and ``Vh`` are square; else they have as many columns, or rows, as there are singular values.
+        compute_uv (bool): Whether the vectors are wanted.
+        hermitian (bool): Whether ``a`` is symmetric; its lower triangle is read then.
+    Returns:
+        tuple of ndarray: ``U``, ``S`` and ``Vh``, a named tuple; or ``S`` alone, in descending order. Differentiable, any order, but for ``U`` and ``Vh`` that are completed to squares.
+    Raises:
+        DtypeError: For other dtypes.
+        DimensionError: If ``a`` has fewer than two axes.
+        LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK.
+    Note:
+        Vectors that belong to equal values may be any, so their gradient is not finite; that of the values is."""
+
+def svdvals(x: ndarray) -> ndarray:
+    """Singular values, in descending order.
+
+    Args:
+        x (ndarray): (..., m, n), float32 or float64.
+    Returns:
+        ndarray: (..., min(m, n)). Differentiable, any order.
+    Raises:
+        DtypeError: For other dtypes.
+        DimensionError: If ``x`` has fewer than two axes.
+        LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK."""

@@ -89,7 +89,7 @@ def _factor(name, ref, errors=(), **kw):
 CASES = [
     _factor('inv', np.linalg.inv, _SINGULAR),
     _factor('det', np.linalg.det),
-    _factor('slogdet', _slogdet, multi=tuple, order=0, diff=()),
+    _factor('slogdet', _slogdet, order=0, diff=()),
     _factor('slogdet', lambda a: np.linalg.slogdet(a)[1], fn=lambda a: chx.linalg.slogdet(a)[1]),
     _factor('cholesky', lambda a: np.linalg.cholesky(_lower(a)), _INDEFINITE, order=0, diff=()),
     _factor(

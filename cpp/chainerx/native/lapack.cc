@@ -1,0 +1,55 @@
+#include "chainerx/native/lapack.h"
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include "chainerx/core/openblas.h"
+#include "chainerx/native/blas_library.h"
+
+namespace chainerx {
+namespace native {
+namespace {
+
+template <typename T>
+LapackRoutines<T> Look() {
+    const auto find = [](auto* routine, const char* name) {
+        const std::string symbol = (std::is_same_v<T, float> ? "s" : "d") + std::string{name} + "_";
+        using Routine = std::remove_pointer_t<decltype(routine)>;
+        *routine = reinterpret_cast<Routine>(FindBlasSymbol(symbol.c_str()));
+        return *routine != nullptr;
+    };
+    LapackRoutines<T> r{};
+    const bool all = find(&r.gesdd, "gesdd") && find(&r.syevd, "syevd") && find(&r.geev, "geev") &&
+                     find(&r.gelqf, "gelqf") && find(&r.orglq, "orglq");
+    return all ? r : LapackRoutines<T>{};
+}
+
+template <typename T>
+std::atomic<const LapackRoutines<T>*> g_routines{nullptr};
+
+}  // namespace
+
+template <typename T>
+const LapackRoutines<T>* FindLapack() {
+    const LapackRoutines<T>* found = g_routines<T>.load(std::memory_order_acquire);
+    if (found == nullptr) {
+        // As the library itself: several threads may look, and one wins.
+        auto looked = std::make_unique<LapackRoutines<T>>(Look<T>());
+        if (g_routines<T>.compare_exchange_strong(found, looked.get(), std::memory_order_acq_rel)) {
+            found = looked.release();
+        }
+    }
+    return found->gesdd == nullptr ? nullptr : found;
+}
+template const LapackRoutines<float>* FindLapack<float>();
+template const LapackRoutines<double>* FindLapack<double>();
+
+}  // namespace native
+
+bool IsLapackAvailable() {
+    return native::FindLapack<float>() != nullptr && native::FindLapack<double>() != nullptr;
+}
+
+}  // namespace chainerx

@@ -1,0 +1,34 @@
+// Batches of contiguous matrices, as kernels that factor or decompose them see arrays.
+#pragma once
+
+#include <cstdint>
+
+#include "chainerx/core/array.h"
+
+namespace chainerx::native {
+
+inline int64_t Rows(const Array& a) { return a.shape()[a.ndim() - 2]; }
+inline int64_t Columns(const Array& a) { return a.shape()[a.ndim() - 1]; }
+
+inline int64_t CountMatrices(const Array& a) {
+    int64_t count = 1;
+    for (int8_t i = 0; i < a.ndim() - 2; ++i) count *= a.shape()[i];
+    return count;
+}
+
+template <typename T>
+T* Data(const Array& a) {
+    return reinterpret_cast<T*>(a.raw_data());
+}
+
+// Calls f<T>() for float32 or float64.
+template <typename F>
+void InPrecision(Dtype dtype, const F& f) {
+    if (dtype == Dtype::kFloat32) {
+        f.template operator()<float>();
+    } else {
+        f.template operator()<double>();
+    }
+}
+
+}  // namespace chainerx::native

@@ -1,0 +1,41 @@
+// What routines over batches of matrices share: checks, and shapes.
+#pragma once
+
+#include <cstdint>
+
+#include "chainerx/core/array.h"
+
+namespace chainerx::internal {
+
+// DtypeError unless float32 or float64.
+void CheckPrecision(const char* op, const char* name, const Array& x);
+// The same, and DimensionError with fewer than two axes.
+void CheckMatrices(const char* op, const Array& a, const char* name = "a");
+// The same, and DimensionError unless they are square.
+void CheckSquareMatrices(const char* op, const Array& a, const char* name = "a");
+// The symmetric matrices of which these are the lower triangles, after the check. Differentiable.
+Array SymmetricOfLower(const char* op, const Array& a);
+
+inline int64_t RowsOf(const Array& x) { return x.shape()[x.ndim() - 2]; }
+inline int64_t ColumnsOf(const Array& x) { return x.shape()[x.ndim() - 1]; }
+
+// All axes but the last two.
+inline Shape BatchOf(const Array& x) { return Shape(x.shape().begin(), x.shape().end() - 2); }
+Shape WithMatrix(Shape batch, int64_t rows, int64_t columns);
+Shape WithVector(Shape batch, int64_t n);
+
+// An array for a kernel to write, after the check that its size can be counted.
+Array EmptyOf(const char* op, const Shape& shape, Dtype dtype, Device& device);
+// A contiguous copy for a kernel to write to, outside all graphs.
+Array WorkingCopy(const Array& x);
+
+// Adds an axis for vectors to be matrices of one column, or one row; takes the last one away.
+Array ToColumn(const Array& x);
+Array ToRow(const Array& x);
+Array FromColumn(const Array& x);
+
+// The first n rows, or columns, of matrices. Views.
+Array FirstRows(const Array& x, int64_t n);
+Array FirstColumns(const Array& x, int64_t n);
+
+}  // namespace chainerx::internal

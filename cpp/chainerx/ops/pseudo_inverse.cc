@@ -1,0 +1,147 @@
+// What follows from singular values: pseudo-inverses, least squares, ranks.
+#include <algorithm>
+#include <limits>
+
+#include "chainerx/autograd/record.h"
+#include "chainerx/core/error.h"
+#include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/decomposition.h"
+#include "chainerx/ops/linalg.h"
+#include "chainerx/ops/logic.h"
+#include "chainerx/ops/matrices.h"
+#include "chainerx/ops/operators.h"
+#include "chainerx/ops/reduction.h"
+#include "chainerx/ops/view.h"
+#include "chainerx/ops/where.h"
+
+namespace chainerx::linalg {
+namespace {
+
+using internal::ColumnsOf;
+using internal::Detached;
+using internal::RowsOf;
+using internal::SwapLast;
+using internal::ToColumn;
+using internal::ToRow;
+
+constexpr OpInfo kPinv{"pinv"};
+constexpr OpInfo kLstsq{"lstsq"};
+
+double Resolution(Dtype dtype) {
+    return dtype == Dtype::kFloat32 ? std::numeric_limits<float>::epsilon()
+                                    : std::numeric_limits<double>::epsilon();
+}
+
+double DefaultCutoff(const Array& a) {
+    return static_cast<double>(std::max(RowsOf(a), ColumnsOf(a))) * Resolution(a.dtype());
+}
+
+// Which of s (..., k) are larger than rcond times the largest.
+Array IsLarge(const Array& s, double rcond) {
+    if (s.GetTotalSize() == 0) return Zeros(s.shape(), Dtype::kBool, s.device());
+    return s > AMax(s, Axes{-1}, true) * rcond;
+}
+
+// 1 / x where `counts`, else 0.
+Array InverseWhere(const Array& counts, const Array& x) {
+    return Where(counts, Reciprocal(Where(counts, x, 1)), 0);
+}
+
+// p is the pseudo-inverse of a (Golub and Pereyra, 1973: where the rank stays).
+Array PinvGrad(const Array& a, const Array& p, const Array& gp) {
+    const Array pt = SwapLast(p);
+    const Array gpt = SwapLast(gp);
+    const Array rows = Matmul(Matmul(gpt, p), pt);     // gp^T p p^T
+    const Array columns = Matmul(pt, Matmul(p, gpt));  // p^T p gp^T
+    const Array outside = rows - Matmul(a, Matmul(p, rows));
+    const Array beside = columns - Matmul(Matmul(columns, p), a);
+    return outside + beside - Matmul(Matmul(pt, gp), pt);
+}
+
+}  // namespace
+
+Array Pinv(const Array& a, double rcond, bool hermitian) {
+    if (hermitian) return Pinv(internal::SymmetricOfLower("pinv", a), rcond);
+    internal::CheckMatrices("pinv", a);
+    const auto [u, s, vh] = internal::ComputeSvd("pinv", a, false, true);
+    const Array p = Matmul(SwapLast(vh) * ToRow(InverseWhere(IsLarge(s, rcond), s)), SwapLast(u));
+    if (Record rec{kPinv, {a}, p}) {
+        rec.Grad(0, [a = rec.Save(a), p = rec.SaveOutput(p)](const Array& gp) {
+            return PinvGrad(a(), p(), gp);
+        });
+    }
+    return p;
+}
+
+LstsqResult Lstsq(const Array& a, const Array& b, std::optional<double> rcond) {
+    internal::CheckPrecision("lstsq", "a", a);
+    internal::CheckPrecision("lstsq", "b", b);
+    CheckSameDevice("lstsq", a.device(), b.device());
+    if (a.ndim() != 2) {
+        throw DimensionError{"lstsq: a has ", static_cast<int>(a.ndim()), " axes, expected 2"};
+    }
+    if (b.ndim() != 1 && b.ndim() != 2) {
+        throw DimensionError{"lstsq: b has ", static_cast<int>(b.ndim()), " axes, expected 1 or 2"};
+    }
+    const int64_t m = RowsOf(a);
+    const int64_t n = ColumnsOf(a);
+    if (b.shape()[0] != m) {
+        throw DimensionError{"lstsq: b.shape[0] is ",
+                             b.shape()[0],
+                             ", expected ",
+                             m,
+                             " (shapes ",
+                             a.shape(),
+                             " and ",
+                             b.shape(),
+                             ")"};
+    }
+    const Dtype dtype = PromoteTypes(a.dtype(), b.dtype());
+    const Array a2 = AsType(a, dtype, false);
+    const Array b2 = b.ndim() == 1 ? ToColumn(AsType(b, dtype, false)) : AsType(b, dtype, false);
+    const double cutoff = rcond ? (*rcond < 0 ? Resolution(dtype) : *rcond) : DefaultCutoff(a2);
+    const auto [u, s, vh] = internal::ComputeSvd("lstsq", a2, false, true);
+    const Array counts = IsLarge(s, cutoff);
+    const Array scaled = ToColumn(InverseWhere(counts, s)) * Matmul(SwapLast(u), Detached(b2));
+    Array x = Matmul(SwapLast(vh), scaled);
+    if (Record rec{kLstsq, {a2, b2}, x}) {
+        rec.GradAll([a = rec.Save(a2), b = rec.Save(b2), cutoff](GradContext& context) {
+            const Array gx = context.output_grad();
+            const Array p = Pinv(a(), cutoff);
+            if (context.IsInputGradRequired(0)) {
+                context.SetInputGrad(0, PinvGrad(a(), p, Matmul(gx, SwapLast(b()))));
+            }
+            if (context.IsInputGradRequired(1)) context.SetInputGrad(1, Matmul(SwapLast(p), gx));
+        });
+    }
+    int64_t rank = 0;
+    const Array count = CountNonzero(counts);
+    count.device().CopyToHost(&rank, count.raw_data(), sizeof(rank));
+    Array residuals = Zeros(Shape{0}, dtype, a.device());
+    if (rank == n && m > n) {
+        const Array difference = b2 - Matmul(a2, x);
+        residuals = Sum(difference * difference, Axes{0});
+    }
+    if (b.ndim() == 1) x = internal::FromColumn(x);
+    return {x, residuals, rank, s};
+}
+
+Array MatrixRank(const Array& a, std::optional<double> tol, bool hermitian,
+                 std::optional<double> rtol) {
+    internal::CheckPrecision("matrix_rank", "A", a);
+    if (tol && rtol)
+        throw ValueError{"matrix_rank: tol is ", *tol, " and rtol is ", *rtol,
+                         "; expected one of them"};
+    if (a.ndim() < 2) return AsType(Any(Detached(a) != Scalar{0}), Dtype::kInt64);
+    if (hermitian) internal::CheckSquareMatrices("matrix_rank", a, "A");
+    const Array s =
+        internal::ComputeSvd("matrix_rank",
+                             hermitian ? internal::SymmetricOfLower("matrix_rank", Detached(a)) : a,
+                             false, false)
+            .s;
+    const Array counts = tol ? s > Scalar{*tol} : IsLarge(s, rtol ? *rtol : DefaultCutoff(a));
+    return CountNonzero(counts, Axes{-1});
+}
+
+}  // namespace chainerx::linalg

@@ -1,0 +1,190 @@
+"""chainerx.linalg's decompositions: layouts, sizes, equal values, threads, errors, no LAPACK."""
+
+import subprocess
+import sys
+
+import chainerx as chx
+import numpy as np
+import pytest
+from cases._harness import make, to_numpy
+
+LA = chx.linalg
+
+
+def matrices(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+def check_svd(a, tol):
+    u, s, vh = map(to_numpy, LA.svd(chx.array(a), full_matrices=False))
+    np.testing.assert_allclose(u * s[..., None, :] @ vh, a, atol=tol)
+    assert (s[..., 1:] <= s[..., :-1]).all()
+    assert (s >= 0).all()
+
+
+def check_eigh(a, tol):
+    w, v = map(to_numpy, LA.eigh(chx.array(a)))
+    symmetric = np.tril(a) + np.swapaxes(np.tril(a, -1), -1, -2)
+    np.testing.assert_allclose(v * w[..., None, :] @ np.swapaxes(v, -1, -2), symmetric, atol=tol)
+    np.testing.assert_allclose(to_numpy(LA.eigvalsh(chx.array(a))), w, atol=tol)
+
+
+def check_qr(a, tol):
+    for mode in ('reduced', 'complete'):
+        q, r = map(to_numpy, LA.qr(chx.array(a), mode))
+        np.testing.assert_allclose(q @ r, a, atol=tol)
+        np.testing.assert_allclose(
+            np.swapaxes(q, -1, -2) @ q, np.zeros(q.shape[-1:]) + np.eye(q.shape[-1]), atol=tol
+        )
+        assert (np.tril(r, -1) == 0).all()
+
+
+def check_eig(a, tol):
+    w, v = map(to_numpy, LA.eig(chx.array(a)))
+    np.testing.assert_allclose(a @ v, v * w[..., None, :], atol=tol)
+
+
+CHECKS = {'svd': check_svd, 'eigh': check_eigh, 'qr': check_qr, 'eig': check_eig}
+
+
+@pytest.mark.parametrize('name', CHECKS)
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
+@pytest.mark.parametrize('n', [1, 2, 15, 31, 33, 65, 130])
+def test_sizes(name, dtype, n):
+    tol = (3e-5 if dtype == 'float32' else 1e-13) * n
+    CHECKS[name](matrices(n, n).astype(dtype), tol)
+    if name in ('svd', 'qr'):
+        CHECKS[name](matrices(2 * n, n).astype(dtype), tol)
+        CHECKS[name](matrices(n, 3 * n).astype(dtype), tol)
+
+
+@pytest.mark.parametrize('name', ['svdvals', 'eigvalsh', 'pinv', 'qr'])
+@pytest.mark.parametrize('layout', ['transposed', 'reversed', 'strided', 'offset', 'broadcast'])
+def test_layouts(name, layout):
+    x = make(matrices(3, 4, 4), layout, None)
+    values = to_numpy(x)
+    function, reference = getattr(LA, name), getattr(np.linalg, name)
+    found, expected = function(x), reference(values)
+    if name == 'qr':
+        found, expected = found[0] @ found[1], values
+    np.testing.assert_allclose(to_numpy(found), expected, atol=1e-12)
+    np.testing.assert_array_equal(to_numpy(x), values)
+
+
+@pytest.mark.parametrize('name', ['svd', 'eigh', 'qr', 'eig'])
+@pytest.mark.parametrize('shape', [(500, 7, 7), (6, 150, 150)])
+def test_the_same_bits_on_any_number_of_threads(name, shape):
+    x = chx.array(matrices(*shape).astype('float32'))
+    before = chx.get_num_threads()
+    found = []
+    try:
+        for n in (1, 2, 3):
+            chx.set_num_threads(n)
+            found.append([to_numpy(y).tobytes() for y in getattr(LA, name)(x)])
+    finally:
+        chx.set_num_threads(before)
+    assert found[0] == found[1] == found[2]
+
+
+def test_results_have_names():
+    x = chx.array(matrices(3, 2))
+    assert repr(LA.svd(x)).startswith('chainerx.linalg.SVDResult(U=')
+    y = LA.svd(x)
+    assert y.S is y[1]
+    assert y.Vh is y[2]
+    assert LA.qr(x).R.shape == (2, 2)
+    square = chx.array(matrices(2, 2))
+    assert LA.eigh(square).eigenvalues.shape == (2,)
+    assert LA.eig(square).eigenvectors.shape == (2, 2)
+    assert LA.slogdet(square).logabsdet.shape == ()
+
+
+def test_equal_values():
+    """The values have a gradient; that of vectors, which may be any, shows that there is none."""
+    for name in ('svdvals', 'eigvalsh'):
+        x = chx.eye(3, dtype='float64').require_grad()
+        getattr(LA, name)(x).sum().backward()
+        np.testing.assert_allclose(to_numpy(x.grad), np.eye(3), atol=1e-12)
+    for name in ('svd', 'eigh'):
+        x = chx.eye(3, dtype='float64').require_grad()
+        y = getattr(LA, name)(x)
+        (y[0].sum() + y[1][0].sum()).backward()
+        assert not np.isfinite(to_numpy(x.grad)).all()
+
+
+def test_what_has_no_gradient():
+    x = chx.array(matrices(4, 3)).require_grad()
+    u, s, vh = LA.svd(x)
+    with pytest.raises(chx.GradientError, match='svd: u has no gradient: full_matrices is True'):
+        u.sum().backward()
+    (s.sum() + vh.sum()).backward()  # these have
+    y = chx.array(matrices(3, 4)).require_grad()
+    with pytest.raises(chx.GradientError, match='svd: vh has no gradient'):
+        LA.svd(y)[2].sum().backward()
+    for mode in ('complete', 'raw'):
+        with pytest.raises(chx.GradientError, match=f"qr: mode '{mode}'"):
+            LA.qr(x, mode)[0].sum().backward()
+    square = chx.array(matrices(3, 3)).require_grad()
+    for y in (LA.eig(square)[0], LA.eigvals(square)):
+        with pytest.raises(chx.GradientError, match='eig'):
+            chx.real(y).sum().backward()
+    dependent = chx.zeros((3, 2)).require_grad()
+    with pytest.raises(chx.LinAlgError, match='singular'):
+        LA.qr(dependent)[0].sum().backward()
+
+
+NAN = [[np.nan, 0.0], [np.nan, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ('name', 'args', 'error', 'text'),
+    [
+        ('svd', ([1.0],), chx.DimensionError, 'svd: a has 1 axes, expected at least 2'),
+        ('svd', (NAN,), chx.LinAlgError, 'svd: matrix 0 of a has NaN'),
+        ('svd', ([[1j]],), chx.DtypeError, 'svd: a has dtype complex128, expected float32'),
+        ('svd', ([[1]],), chx.DtypeError, 'svd: a has dtype int'),
+        ('qr', ([1.0],), chx.DimensionError, 'qr: a has 1 axes'),
+        ('qr', ([[1.0]], 'full'), ValueError, "qr: mode is 'full', expected reduced"),
+        ('eigh', ([[1.0, 2.0]],), chx.DimensionError, 'eigh: a has matrices of 1 x 2'),
+        ('eigh', (NAN,), chx.LinAlgError, 'eigh: matrix 0 of a has NaN'),
+        ('eigh', ([[1.0]], 'lower'), ValueError, "eigh: UPLO is 'lower'"),
+        ('eig', ([[1.0, 2.0]],), chx.DimensionError, 'eig: a has matrices of 1 x 2'),
+        ('eig', (NAN,), chx.LinAlgError, 'eig: matrix 0'),
+        ('eigvals', (NAN,), chx.LinAlgError, 'eigvals: matrix 0'),
+        ('pinv', (NAN,), chx.LinAlgError, 'pinv: matrix 0'),
+        ('lstsq', ([[1.0]], [1.0, 2.0]), chx.DimensionError, r'lstsq: b.shape\[0\] is 2, exp'),
+        ('lstsq', ([1.0], [1.0]), chx.DimensionError, 'lstsq: a has 1 axes, expected 2'),
+        ('lstsq', ([[1.0]], [[[1.0]]]), chx.DimensionError, 'lstsq: b has 3 axes'),
+        ('lstsq', (NAN, [1.0, 1.0]), chx.LinAlgError, 'lstsq: matrix 0 of a has NaN'),
+    ],
+)
+def test_errors(name, args, error, text):
+    arrays = [chx.array(a) if isinstance(a, list) else a for a in args]
+    with pytest.raises(error, match=text):
+        getattr(LA, name)(*arrays)
+
+
+def test_without_lapack():
+    """Clear errors where there is none; what is written here goes on."""
+    program = """if True:
+        import chainerx as chx
+        x = chx.array([[2., 1.], [1., 2.]])
+        assert not chx.linalg._is_lapack_available()
+        for name in ('svd', 'svdvals', 'eigh', 'eigvalsh', 'eig', 'eigvals', 'qr', 'pinv'):
+            try:
+                getattr(chx.linalg, name)(x)
+            except chx.LinAlgError as e:
+                assert str(e).startswith(f'{name}: the library in use as BLAS has no LAPACK'), e
+            else:
+                raise AssertionError(name)
+        assert float(chx.linalg.det(x)) == 3
+    """
+    result = subprocess.run(
+        [sys.executable, '-c', program],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={'CHAINERX_BLAS': 'plain', 'PYTHONPATH': ':'.join(sys.path)},
+    )
+    assert result.returncode == 0, result.stderr
+    assert LA._is_lapack_available()

@@ -53,6 +53,7 @@ NOTHING_TO_DO = {
     'pad by 0': lambda xp, x: xp.pad(x, 0, 'edge'),
     'pad by 0, constant': lambda xp, x: xp.pad(x, 0),
     'pad by 0, reflect': lambda xp, x: xp.pad(x, ((0, 0), (0, 0)), 'reflect'),
+    'pad by 0, maximum': lambda xp, x: xp.pad(x, 0, 'maximum'),
     'pad by 0, wrap': lambda xp, x: xp.pad(x, 0, 'wrap'),
     'tile by 1': lambda xp, x: xp.tile(x, 1),
     'tile by (1, 1)': lambda xp, x: xp.tile(x, (1, 1)),

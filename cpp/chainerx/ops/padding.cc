@@ -1,12 +1,14 @@
 #include "chainerx/ops/padding.h"
 
+#include <utility>
+
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/memory.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/embed.h"
 #include "chainerx/ops/indexing.h"
-#include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/pad_values.h"
 #include "chainerx/ops/take.h"
 #include "chainerx/ops/view.h"
 
@@ -35,46 +37,131 @@ int64_t Source(int64_t i, int64_t n, PadMode mode) {
     }
 }
 
-Array PadAxis(const Array& x, int8_t axis, int64_t before, int64_t after, PadMode mode) {
-    const int64_t n = x.shape()[axis];
-    if (n == 0) {
-        throw DimensionError{"pad: axis ", int64_t{axis}, " of shape ", x.shape(),
-                             " is empty, only mode 'constant' can extend it"};
+// The result while it is filled, axis by axis: those before `axis` are complete, of those behind it
+// only the middle is.
+struct Canvas {
+    const Array& y;
+    const Shape& inner;  // the shape of the middle
+    const PadWidths& widths;
+
+    // `length` elements of the axis from `begin` on, in steps of -1, 0 or 1.
+    Array Part(int8_t axis, int64_t begin, int64_t length, int64_t step) const {
+        Shape shape;
+        Strides strides;
+        char* data = y.raw_data();
+        for (int8_t i = 0; i < y.ndim(); ++i) {
+            const int64_t stride = y.strides()[i];
+            shape.push_back(i < axis ? y.shape()[i] : i == axis ? length : inner[i]);
+            strides.push_back(i == axis ? stride * step : stride);
+            if (i == axis) data += begin * stride;
+            if (i > axis) data += widths[static_cast<size_t>(i)].first * stride;
+        }
+        return internal::MakeView(y, shape, strides, data);
     }
-    return internal::TakeBy("pad", x, axis, [n, before, after, mode, device = &x.device()] {
-        const Array host = EmptyUnchecked({before + n + after}, Dtype::kInt64,
-                                          device->context()->GetNativeBackend().GetDevice(0));
-        auto* p = reinterpret_cast<int64_t*>(host.raw_data());
-        for (int64_t i = -before; i < n + after; ++i) *p++ = Source(i, n, mode);
-        return host.ToDevice(*device);
-    });
+
+    void FillMiddle(const Array& x) const {
+        if (x.GetTotalSize() != 0) CallOn<kernels::AsType>(x.device(), x, Part(-1, 0, 0, 1));
+    }
+
+    void FillConstant(int8_t axis, const std::pair<Scalar, Scalar>& values) const {
+        const auto [before, after] = widths[static_cast<size_t>(axis)];
+        const int64_t behind = before + inner[axis];
+        if (before != 0) {
+            CallOn<kernels::Fill>(y.device(), Part(axis, 0, before, 1), values.first);
+        }
+        if (after != 0) {
+            CallOn<kernels::Fill>(y.device(), Part(axis, behind, after, 1), values.second);
+        }
+    }
+
+    // From the middle of the axis, run by run.
+    void FillFrom(int8_t axis, PadMode mode) const {
+        const auto [before, after] = widths[static_cast<size_t>(axis)];
+        const int64_t n = inner[axis];
+        const auto copy = [&, before = before](int64_t begin, int64_t end) {
+            while (begin < end) {
+                const int64_t first = Source(begin, n, mode);
+                int64_t length = 1;
+                int64_t step = 0;
+                for (; begin + length < end; ++length) {
+                    const int64_t d = Source(begin + length, n, mode) - first - step * (length - 1);
+                    if (length == 1 && d >= -1 && d <= 1) {
+                        step = d;
+                    } else if (d != step) {
+                        break;
+                    }
+                }
+                CallOn<kernels::AsType>(y.device(), Part(axis, before + first, length, step),
+                                        Part(axis, before + begin, length, 1));
+                begin += length;
+            }
+        };
+        copy(-before, 0);
+        copy(n, n + after);
+    }
+};
+
+// Without the parts that have been added along axes, the last of which was the last to be filled.
+Array WithoutPads(const Array& gy, const Shape& inner, const PadWidths& widths, PadMode mode) {
+    Array g = gy;
+    for (int8_t axis = gy.ndim() - 1; axis >= 0; --axis) {
+        const auto [before, after] = widths[static_cast<size_t>(axis)];
+        if (before == 0 && after == 0) continue;
+        const int64_t n = inner[axis];
+        std::vector<int64_t> source;
+        for (int64_t i = -before; i < n + after; ++i) source.push_back(Source(i, n, mode));
+        Shape shape = g.shape();
+        shape[axis] = n;
+        const Array indices =
+            Array::FromHost(source, {static_cast<int64_t>(source.size())}, gy.device());
+        g = internal::TakeGrad(g, shape, axis, indices, IndexBoundsMode::kRaise);
+    }
+    return g;
 }
 
-// The copy of x in the middle of an array of one value.
-Array PadConstant(const Array& x, const Shape& shape,
-                  const std::vector<std::pair<int64_t, int64_t>>& widths, const Scalar& value) {
-    Array y = Full(shape, value, x.dtype(), x.device());
-    internal::Placement placement{shape, y.strides(), 0};
-    for (int8_t i = 0; i < x.ndim(); ++i) {
-        placement.offset += widths[static_cast<size_t>(i)].first * y.strides()[i];
-    }
-    if (x.GetTotalSize() != 0) {
-        const Array part =
-            internal::MakeView(y, x.shape(), placement.strides, y.raw_data() + placement.offset);
-        CallOn<kernels::AsType>(x.device(), x, part);
+// From the elements of x, or of constants.
+Array PadInPlaces(const Array& x, const Shape& shape, const PadWidths& widths, PadMode mode,
+                  const PadOptions& options) {
+    Array y = EmptyUnchecked(shape, x.dtype(), x.device());
+    const Canvas canvas{y, x.shape(), widths};
+    canvas.FillMiddle(x);
+    const bool is_constant = mode == PadMode::kConstant || mode == PadMode::kEmpty;
+    if (y.GetTotalSize() != 0) {
+        for (int8_t i = 0; i < x.ndim(); ++i) {
+            if (is_constant) {
+                canvas.FillConstant(i, mode == PadMode::kEmpty ? std::pair<Scalar, Scalar>{0, 0}
+                                                               : options.values.Of(i));
+            } else {
+                canvas.FillFrom(i, mode);
+            }
+        }
     }
     if (Record rec{kPad, {x}, y}) {
-        rec.Grad(0, [placement, inner = x.shape()](const Array& gy) {
-            return internal::Extract(gy, placement, inner);
-        });
+        if (is_constant) {
+            internal::Placement placement{shape, y.strides(), 0};
+            for (int8_t i = 0; i < x.ndim(); ++i) {
+                placement.offset += widths[static_cast<size_t>(i)].first * y.strides()[i];
+            }
+            rec.Grad(0, [placement, inner = x.shape()](const Array& gy) {
+                return internal::Extract(gy, placement, inner);
+            });
+        } else {
+            rec.Grad(0, [inner = x.shape(), widths, mode](const Array& gy) {
+                return WithoutPads(gy, inner, widths, mode);
+            });
+        }
     }
     return y;
 }
 
+bool IsFromElements(PadMode mode) {
+    return mode == PadMode::kEdge || mode == PadMode::kReflect || mode == PadMode::kSymmetric ||
+           mode == PadMode::kWrap;
+}
+
 }  // namespace
 
-Array Pad(const Array& x, const std::vector<std::pair<int64_t, int64_t>>& widths, PadMode mode,
-          const Scalar& value) {
+Array Pad(const Array& x, const PadWidths& widths, PadMode mode, const PadOptions& options) {
     if (static_cast<int64_t>(widths.size()) != x.ndim()) {
         throw DimensionError{"pad: ", widths.size(), " pairs of widths for an array of shape ",
                              x.shape()};
@@ -90,73 +177,32 @@ Array Pad(const Array& x, const std::vector<std::pair<int64_t, int64_t>>& widths
             __builtin_add_overflow(shape[i], after, &shape[i])) {
             throw DimensionError{"pad: axis ", int64_t{i}, " is too large to address"};
         }
+        if (mode != PadMode::kConstant && mode != PadMode::kEmpty && x.shape()[i] == 0 &&
+            before + after != 0) {
+            throw DimensionError{"pad: axis ", int64_t{i}, " of shape ", x.shape(),
+                                 " is empty, only modes 'constant' and 'empty' can extend it"};
+        }
     }
     CheckedNBytes("pad", shape, x.GetItemSize());
-    if (mode == PadMode::kConstant) {
-        internal::CheckScalarFits("pad", x.dtype(), value);
-        return PadConstant(x, shape, widths, value);
+    if (mode == PadMode::kConstant) options.values.Check("constant_values", x);
+    const bool odd = options.odd && (mode == PadMode::kReflect || mode == PadMode::kSymmetric);
+    if (mode == PadMode::kConstant || mode == PadMode::kEmpty || (IsFromElements(mode) && !odd)) {
+        return PadInPlaces(x, shape, widths, mode, options);
     }
     Array y = x;
     for (int8_t i = 0; i < x.ndim(); ++i) {
         const auto [before, after] = widths[static_cast<size_t>(i)];
-        if (before != 0 || after != 0) y = PadAxis(y, i, before, after, mode);
+        if (before != 0 || after != 0) {
+            y = internal::PadAxisWithValues(y, i, before, after, mode, options);
+        }
     }
     return y.buffer() == x.buffer() ? Copy(x) : y;
 }
 
-Array Tile(const Array& x, const Shape& repeats) {
-    Shape counts = repeats;
-    Axes lead;
-    while (counts.ndim() < x.ndim()) counts.insert(0, 1);
-    for (int8_t i = 0; i < counts.ndim() - x.ndim(); ++i) lead.push_back(i);
-    Array y = lead.empty() ? x : ExpandDims(x, lead);
-    Shape shape = y.shape();
-    for (int8_t i = 0; i < shape.ndim(); ++i) {
-        if (counts[i] < 0) throw DimensionError{"tile: negative repeats in ", repeats};
-        if (__builtin_mul_overflow(shape[i], counts[i], &shape[i])) {
-            throw DimensionError{"tile: ", repeats, " of shape ", x.shape(),
-                                 " are too large to address"};
-        }
-    }
-    CheckedNBytes("tile", shape, x.GetItemSize());
-    if (shape.GetTotalSize() == 0)
-        return y.GetTotalSize() == 0 ? Reshape(y, shape) : Repeat(y, 0, 0).Reshape(shape);
-    // Axis by axis, from the last one on: the copies are long runs then.
-    for (int8_t i = shape.ndim() - 1; i >= 0; --i) {
-        if (counts[i] == 1) continue;
-        Shape grown = y.shape();
-        int64_t before = 1;
-        for (int8_t k = 0; k < i; ++k) before *= grown[k];
-        const int64_t rest = y.GetTotalSize() / before;
-        grown[i] *= counts[i];
-        y = Reshape(BroadcastTo(Reshape(y, {before, 1, rest}), {before, counts[i], rest}), grown);
-    }
-    // Of the repeated axes, the first is repeated by strides alone.
-    return y.buffer() == x.buffer() || y.body()->read_only ? Copy(y) : y;
-}
-
-Array Roll(const Array& x, const std::vector<int64_t>& shifts, const OptionalAxes& axes) {
-    if (!axes) {
-        if (shifts.size() != 1) {
-            throw DimensionError{"roll: ", shifts.size(), " shifts without axes"};
-        }
-        return Reshape(Roll(Ravel(x), shifts, Axes{0}), x.shape());
-    }
-    const bool one = shifts.size() == 1;
-    if (!one && static_cast<int64_t>(shifts.size()) != axes->size()) {
-        throw DimensionError{"roll: ", shifts.size(), " shifts for ", axes->size(), " axes"};
-    }
-    Array y = x;
-    for (int8_t k = 0; k < axes->ndim(); ++k) {
-        const int8_t axis = NormalizeAxis("roll", (*axes)[k], x.ndim());
-        const int64_t n = x.shape()[axis];
-        if (n == 0) continue;
-        const int64_t shift = (shifts[one ? 0 : static_cast<size_t>(k)] % n + n) % n;
-        if (shift == 0) continue;
-        const std::vector<Array> parts = Split(y, std::vector<int64_t>{n - shift}, axis, "roll");
-        y = Concatenate({parts[1], parts[0]}, axis);
-    }
-    return y.buffer() == x.buffer() ? Copy(y) : y;
+Array Pad(const Array& x, const PadWidths& widths, PadMode mode, const Scalar& value) {
+    PadOptions options;
+    options.values = PadPairs<Scalar>{{{value, value}}};
+    return Pad(x, widths, mode, options);
 }
 
 }  // namespace chainerx

@@ -7,14 +7,50 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/macro.h"
+#include "chainerx/core/scalar.h"
 
 namespace chainerx {
 
-enum class PadMode : int8_t { kConstant, kEdge, kReflect, kSymmetric, kWrap };
+enum class PadMode : int8_t {
+    kConstant,
+    kEdge,
+    kReflect,
+    kSymmetric,
+    kWrap,
+    kLinearRamp,  // from the edge to a value
+    kMaximum,     // of all elements on the axis, or those that are next
+    kMean,
+    kMedian,
+    kMinimum,
+    kEmpty  // anything: zeros
+};
 
-// Elements before and after each axis. `value` counts for kConstant only.
-CX_API Array Pad(const Array& x, const std::vector<std::pair<int64_t, int64_t>>& widths,
-                 PadMode mode = PadMode::kConstant, const Scalar& value = 0);
+// Before and after each axis.
+using PadWidths = std::vector<std::pair<int64_t, int64_t>>;
+
+// What belongs to the pads before and after each axis; one pair may stand for all of them.
+template <typename T>
+struct PadPairs {
+    std::vector<std::pair<T, T>> pairs;
+
+    const std::pair<T, T>& Of(int8_t axis) const {
+        return pairs[pairs.size() == 1 ? 0 : static_cast<size_t>(axis)];
+    }
+    // DimensionError unless there is a pair for each axis of x, or one. Scalars fit its dtype.
+    void Check(const char* name, const Array& x) const;
+};
+
+struct PadOptions {
+    PadPairs<Scalar> values{{{0, 0}}};      // for kConstant
+    PadPairs<Scalar> end_values{{{0, 0}}};  // for kLinearRamp
+    // For kMaximum, kMean, kMedian and kMinimum: of how many elements; INT64_MAX for all.
+    PadPairs<int64_t> stat_length{{{INT64_MAX, INT64_MAX}}};
+    bool odd{false};  // for kReflect and kSymmetric: twice the edge minus the reflected elements
+};
+
+CX_API Array Pad(const Array& x, const PadWidths& widths, PadMode mode, const PadOptions& options);
+CX_API Array Pad(const Array& x, const PadWidths& widths, PadMode mode = PadMode::kConstant,
+                 const Scalar& value = 0);
 
 // `x` beside itself, `repeats` times along each axis; the shorter of shape and repeats is extended
 // with ones at the front.

@@ -3141,19 +3141,29 @@ def ones_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:
     Returns:
         ndarray: C-contiguous, in no graph."""
 
-def pad(array: ndarray, pad_width: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]], mode: str = 'constant', constant_values: Scalar = 0) -> ndarray:
+def pad(array: ndarray, pad_width: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]], mode: str | Callable[..., None] = 'constant', constant_values: Any = 0, stat_length: Any = None, end_values: Any = 0, reflect_type: str = 'even') -> ndarray:
     """The array with elements added before and after each axis.
 
     Args:
         array (ndarray): Any shape and dtype.
-        pad_width: Pairs of widths, one per axis or one for all; a number means both.
-        mode (str): 'constant', 'edge', 'reflect', 'symmetric' or 'wrap'.
-        constant_values: The value for mode 'constant'.
+        pad_width: Pairs of widths, one per axis or one for all; a number means both. Or a dict from
+            axes to these.
+        mode (str): 'constant', 'edge', 'linear_ramp', 'maximum', 'mean', 'median', 'minimum',
+            'reflect', 'symmetric', 'wrap' or 'empty', which are zeros. Or a function, which is called
+            with each vector along each axis, the widths of its pads, the axis and a dict, and writes
+            to the vector.
+        constant_values: The values for mode 'constant': a number, or pairs as for the widths.
+        stat_length: Of how many elements next to the pads the modes 'maximum', 'mean', 'median' and
+            'minimum' are; a number, or pairs. Default: of all.
+        end_values: What mode 'linear_ramp' leads to: a number, or pairs.
+        reflect_type (str): 'even', or 'odd': twice the edge minus the reflected elements.
     Returns:
-        ndarray: Differentiable, any order.
+        ndarray: Differentiable, any order, unless the mode is a function.
     Raises:
-        DimensionError: If widths are negative or too many.
-        ValueError: If there is no such mode."""
+        DimensionError: If widths are negative or too many, or an axis is empty that the mode can't
+            extend.
+        ValueError: If there is no such mode, or an option belongs to another one.
+        DtypeError: If the mode is not for the dtype."""
 
 def partition(a: ndarray, kth: builtins.int | Sequence[builtins.int], axis: builtins.int | None = -1, kind: str = 'introselect') -> ndarray:
     """Copy of an array in part of its order: at the places ``kth`` stands what stands there in a sorted array, what is below before it, what is above behind it.

@@ -45,25 +45,29 @@ class Pad(BuiltinFunction):
         mode: str,
         keywords: dict[str, tp.Any],
     ) -> chainerx.ndarray:
-        values = keywords.get('constant_values', 0)
-        if np.ndim(values) == 0:
-            return chainerx.pad(x, pad_width, mode, values)
-        widths = np.broadcast_to(pad_width, (x.ndim, 2)).tolist()
-        for axis, pair in enumerate(np.broadcast_to(values, (x.ndim, 2)).tolist()):
-            for side in (0, 1):
-                width = np.zeros((x.ndim, 2), int)
-                width[axis, side] = widths[axis][side]
-                x = chainerx.pad(x, width.tolist(), mode, pair[side])
-        return x
+        return chainerx.pad(x, pad_width, mode, **keywords)
 
 
-_MODES = ('constant', 'edge', 'reflect', 'symmetric', 'wrap')
+# The options of each mode.
+_MODES = {
+    'constant': ('constant_values',),
+    'edge': (),
+    'linear_ramp': ('end_values',),
+    'maximum': ('stat_length',),
+    'mean': ('stat_length',),
+    'median': ('stat_length',),
+    'minimum': ('stat_length',),
+    'reflect': ('reflect_type',),
+    'symmetric': ('reflect_type',),
+    'wrap': (),
+    'empty': (),
+}
 
 
 def _check(mode: str, keywords: tp.Iterable[str]) -> None:
     if mode not in _MODES:
         raise ValueError(f'pad: mode is {mode!r}, expected one of {", ".join(_MODES)}')
-    if unknown := set(keywords) - ({'constant_values'} if mode == 'constant' else set()):
+    if unknown := set(keywords) - {*_MODES[mode]}:
         raise ValueError(f'pad: mode {mode!r} takes no {sorted(unknown)[0]!r}')
 
 
@@ -73,9 +77,10 @@ def pad(x: tp.Any, pad_width: tp.Any, mode: str, **keywords: tp.Any) -> variable
     Args:
         x (Variable or array): Any shape, any float dtype.
         pad_width: Pairs of widths, one per axis or one for all; a number means both.
-        mode (str): 'constant', 'edge', 'reflect', 'symmetric' or 'wrap', as in `numpy.pad`.
-        **keywords: ``constant_values``, the value for mode 'constant' (default: 0); may be given
-            for each axis and side, too.
+        mode (str): 'constant', 'edge', 'linear_ramp', 'maximum', 'mean', 'median', 'minimum',
+            'reflect', 'symmetric', 'wrap' or 'empty', as in `numpy.pad`.
+        **keywords: Options of the mode, as in `numpy.pad`: ``constant_values``, ``end_values``,
+            ``stat_length``, ``reflect_type``.
 
     Returns:
         Variable: The dtype of ``x``; each axis is longer by its widths. Differentiable, any order.

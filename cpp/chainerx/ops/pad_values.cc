@@ -1,0 +1,156 @@
+#include "chainerx/ops/pad_values.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "chainerx/core/error.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/indexing.h"
+#include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/operators.h"
+#include "chainerx/ops/reduction.h"
+#include "chainerx/ops/rounding.h"
+#include "chainerx/ops/sorting.h"
+#include "chainerx/ops/view.h"
+
+namespace chainerx {
+namespace {
+
+Array Part(const Array& x, int8_t axis, int64_t begin, int64_t end) {
+    std::vector<ArrayIndex> index(static_cast<size_t>(axis), Slice{});
+    index.emplace_back(Slice{begin, end, 1});
+    return At(x, index);
+}
+
+Array Join(const std::vector<Array>& parts, int8_t axis) {
+    const std::vector<ConstArrayRef> refs{parts.begin(), parts.end()};
+    return Concatenate(refs, axis, "pad");
+}
+
+Array Repeated(const Array& one, int8_t axis, int64_t n) {
+    Shape shape = one.shape();
+    shape[axis] = n;
+    return BroadcastTo(one, shape);
+}
+
+// ---- kLinearRamp ----
+
+// `n` steps from `end`, which is the first, to the edge, which is not reached.
+Array Ramp(const Array& edge, int8_t axis, int64_t n, const Scalar& end) {
+    const bool whole = !IsDifferentiable(edge.dtype());
+    const Array to = whole ? AsType(edge, Dtype::kFloat64) : edge;
+    Shape shape;
+    shape.resize(edge.ndim(), 1);
+    shape[axis] = n;
+    const Array steps = Reshape(Arange(Scalar{n}, RealDtype(to.dtype()), to.device()), shape);
+    const Array ramp = (to - end) / static_cast<double>(n) * steps + end;
+    return AsType(whole ? Floor(ramp) : ramp, edge.dtype(), false);
+}
+
+// ---- of the elements next to the pads ----
+
+Array Median(const Array& x, int8_t axis) {
+    const int64_t n = x.shape()[axis];
+    const Array sorted = Sort(x, axis);
+    const Array upper = Part(sorted, axis, n / 2, n / 2 + 1);
+    if (n % 2 != 0) return upper;
+    return (Part(sorted, axis, n / 2 - 1, n / 2) + upper) * 0.5;
+}
+
+// Of length 1 on the axis, in the dtype of x.
+Array Statistic(const Array& x, int8_t axis, PadMode mode) {
+    if (mode == PadMode::kMaximum) return AMax(x, Axes{axis}, true);
+    if (mode == PadMode::kMinimum) return AMin(x, Axes{axis}, true);
+    const bool whole = !IsDifferentiable(x.dtype());
+    const Array values = whole ? AsType(x, Dtype::kFloat64) : x;
+    const Array y = mode == PadMode::kMean ? Mean(values, Axes{axis}, true) : Median(values, axis);
+    return AsType(IsInt(x.dtype()) ? Rint(y) : y, x.dtype(), false);
+}
+
+// ---- kReflect and kSymmetric, with odd symmetry ----
+
+// Twice the last element minus the others, again and again: each time from the edge that was there
+// last. Those that reflect leave it out.
+std::vector<Array> OddParts(const Array& x, int8_t axis, int64_t width, bool skip_edge) {
+    const int64_t n = x.shape()[axis];
+    std::vector<Array> parts;
+    Array window = x;
+    while (width > 0) {
+        const Array edge = Part(window, axis, n - 1, n);
+        window = edge * 2 - Flip(window, Axes{axis});
+        const int64_t first = skip_edge ? 1 : 0;
+        const int64_t count = std::min(n - first, width);
+        parts.push_back(Part(window, axis, first, first + count));
+        width -= count;
+    }
+    return parts;
+}
+
+Array PadOdd(const Array& x, int8_t axis, int64_t before, int64_t after, bool skip_edge) {
+    std::vector<Array> parts;
+    for (const Array& part : OddParts(Flip(x, Axes{axis}), axis, before, skip_edge)) {
+        parts.insert(parts.begin(), Flip(part, Axes{axis}));
+    }
+    parts.push_back(x);
+    for (Array& part : OddParts(x, axis, after, skip_edge)) parts.push_back(std::move(part));
+    return Join(parts, axis);
+}
+
+}  // namespace
+
+template <typename T>
+void PadPairs<T>::Check(const char* name, const Array& x) const {
+    if (pairs.size() != 1 && static_cast<int64_t>(pairs.size()) != x.ndim()) {
+        throw DimensionError{"pad: ",  name, " has ", pairs.size(), " pairs for an array of shape ",
+                             x.shape()};
+    }
+    for (const auto& [before, after] : pairs) {
+        if constexpr (std::is_same_v<T, Scalar>) {
+            internal::CheckScalarFits("pad", x.dtype(), before);
+            internal::CheckScalarFits("pad", x.dtype(), after);
+        } else if (before < 0 || after < 0) {
+            throw ValueError{"pad: ", name, " (", before, ", ", after, ") is negative"};
+        }
+    }
+}
+template struct PadPairs<Scalar>;
+template struct PadPairs<int64_t>;
+
+Array internal::PadAxisWithValues(const Array& x, int8_t axis, int64_t before, int64_t after,
+                                  PadMode mode, const PadOptions& options) {
+    const int64_t n = x.shape()[axis];
+    if (mode == PadMode::kReflect || mode == PadMode::kSymmetric) {
+        if (IsBool(x.dtype())) throw DtypeError{"pad: an array of bool has no odd reflection"};
+        if (n > 1 || mode == PadMode::kSymmetric) {
+            return PadOdd(x, axis, before, after, mode == PadMode::kReflect);
+        }
+        return Join({Repeated(x, axis, before), x, Repeated(x, axis, after)}, axis);
+    }
+    if (mode == PadMode::kLinearRamp) {
+        if (IsBool(x.dtype())) throw DtypeError{"pad: an array of bool has no linear ramp"};
+        options.end_values.Check("end_values", x);
+        const auto& [first, last] = options.end_values.Of(axis);
+        std::vector<Array> parts{x};
+        if (before != 0)
+            parts.insert(parts.begin(), Ramp(Part(x, axis, 0, 1), axis, before, first));
+        if (after != 0) {
+            parts.push_back(Flip(Ramp(Part(x, axis, n - 1, n), axis, after, last), Axes{axis}));
+        }
+        return Join(parts, axis);
+    }
+    options.stat_length.Check("stat_length", x);
+    const auto& [first, last] = options.stat_length.Of(axis);
+    if (first == 0 || last == 0) {
+        throw ValueError{"pad: stat_length (", first,         ", ",   last,
+                         ") of axis ",         int64_t{axis}, " is 0"};
+    }
+    const int64_t n_first = std::min(first, n);
+    const int64_t n_last = std::min(last, n);
+    const Array head = Statistic(Part(x, axis, 0, n_first), axis, mode);
+    const Array tail =
+        n_first == n && n_last == n ? head : Statistic(Part(x, axis, n - n_last, n), axis, mode);
+    return Join({Repeated(head, axis, before), x, Repeated(tail, axis, after)}, axis);
+}
+
+}  // namespace chainerx

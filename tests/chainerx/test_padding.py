@@ -1,0 +1,70 @@
+"""What the rows of pad() can't say: functions as modes, widths by axes, random widths."""
+
+import chainerx as chx
+import numpy as np
+import pytest
+from cases._arrays import filled, leaf, same
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+@given(
+    st.integers(1, 6),
+    st.integers(0, 20),
+    st.integers(0, 20),
+    st.sampled_from(['edge', 'reflect', 'symmetric', 'wrap']),
+    st.sampled_from(['even', 'odd']),
+)
+def test_any_widths(n, before, after, mode, reflect_type):
+    values = np.arange(1, n + 1) ** 2
+    options = {'reflect_type': reflect_type} if mode in ('reflect', 'symmetric') else {}
+    x = chx.array(values).reshape(1, n)[:, ::-1]
+    expected = np.pad(values[None, ::-1], ((0, 1), (before, after)), mode, **options)
+    same(chx.pad(x, ((0, 1), (before, after)), mode, **options), expected)
+
+
+def test_function_as_mode():
+    calls = []
+
+    def count(vector, widths, axis, kwargs):
+        calls.append((vector.shape, widths, axis, kwargs))
+        vector[: widths[0]] = axis + 10
+        vector[-1:] = -vector[widths[0]]
+
+    x, n = filled(2, 3)
+    y = chx.pad(x, ((1, 1), (2, 1)), count)
+    assert calls[0] == ((4,), (1, 1), 0, {})
+    assert len(calls) == 6 + 4
+    expected = np.pad(n, ((1, 1), (2, 1)))
+    expected[0] = 10
+    expected[-1] = -expected[1]
+    expected[:, :2] = 11
+    expected[:, -1] = -expected[:, 2]
+    same(y, expected)
+
+
+def test_function_as_mode_has_no_gradient():
+    with pytest.raises(chx.ChainerxError, match='as_grad_stopped'):
+        chx.pad(leaf([1, 2]), 1, lambda *args: None)
+
+
+def test_error_of_the_function():
+    def fail(*args):
+        raise RuntimeError('no')
+
+    with pytest.raises(RuntimeError, match='no'):
+        chx.pad(chx.zeros(3), 1, fail)
+
+
+def test_widths_by_axis():
+    x, n = filled(2, 3)
+    same(chx.pad(x, {-1: (1, 2)}), np.pad(n, ((0, 0), (1, 2))))
+    same(chx.pad(x, {0: 1, 1: 2}, 'edge'), np.pad(n, ((1, 1), (2, 2)), 'edge'))
+
+
+def test_modes_that_a_dtype_has_not():
+    x = chx.array([True, False])
+    for mode, options in (('linear_ramp', {}), ('reflect', {'reflect_type': 'odd'})):
+        with pytest.raises(chx.DtypeError, match='bool'):
+            chx.pad(x, 1, mode, **options)
+    same(chx.pad(x, 1, 'empty'), np.array([False, True, False, False]))

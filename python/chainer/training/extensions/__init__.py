@@ -11,6 +11,7 @@ from chainer.training.extensions.exponential_shift import ExponentialShift
 from chainer.training.extensions.fail_on_nonnumber import FailOnNonNumber
 from chainer.training.extensions.inverse_shift import InverseShift
 from chainer.training.extensions.linear_shift import LinearShift
+from chainer.training.extensions.log_files import CSVReport, JSONLinesReport
 from chainer.training.extensions.log_report import LogReport
 from chainer.training.extensions.micro_average import MicroAverage
 from chainer.training.extensions.multistep_shift import MultistepShift

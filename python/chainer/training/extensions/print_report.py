@@ -6,16 +6,15 @@ import numbers
 import sys
 import typing as tp
 
-from chainer.training import extension
 from chainer.training.extensions._files import is_terminal
-from chainer.training.extensions.log_report import LogReport
+from chainer.training.extensions._log_reader import LogReader
 
 if tp.TYPE_CHECKING:
-    from chainer.serializer import AbstractSerializer
+    from chainer.training.extensions.log_report import LogReport
     from chainer.training.trainer import Trainer
 
 
-class PrintReport(extension.Extension):
+class PrintReport(LogReader):
     """Prints entries of a `LogReport` as rows of a table.
 
     In a training that is resumed, the rows from before are printed first. In a terminal a row takes
@@ -36,20 +35,12 @@ class PrintReport(extension.Extension):
     ) -> None:
         if isinstance(entries, str):
             raise TypeError(f'PrintReport: entries must be a list of names, not {entries!r}')
+        super().__init__(log_report)
         self._entries = list(entries)
-        self._log_report = log_report
         self._out = out
         self._log_len = 0
         self._widths = [max(10, len(entry)) for entry in self._entries]
         self._has_header = False
-
-    def initialize(self, trainer: Trainer) -> None:
-        """Looks for the log, so that a name that is wrong is found before the training.
-
-        Args:
-            trainer (Trainer): Who calls.
-        """
-        self._find_log(trainer)
 
     def __call__(self, trainer: Trainer) -> None:
         """Prints what is new.
@@ -62,10 +53,7 @@ class PrintReport(extension.Extension):
             cells = (f'{e:<{w}}' for e, w in zip(self._entries, self._widths, strict=True))
             out.write('  '.join(cells) + '\n')
             self._has_header = True
-        log_report = self._find_log(trainer)
-        if log_report is self._log_report:
-            log_report(trainer)  # nobody else does
-        log = log_report.log
+        log = self._update_log(trainer)
         if len(log) < self._log_len:  # it was loaded from an older snapshot
             self._log_len = 0
         while self._log_len < len(log):
@@ -78,14 +66,6 @@ class PrintReport(extension.Extension):
     def _stream(self) -> tp.Any:
         return sys.stdout if self._out is None else self._out
 
-    def _find_log(self, trainer: Trainer) -> LogReport:
-        if not isinstance(self._log_report, str):
-            return self._log_report
-        found = trainer.get_extension(self._log_report)
-        if not hasattr(found, 'log'):
-            raise TypeError(f'PrintReport: the extension {self._log_report!r} has no log')
-        return tp.cast(LogReport, found)
-
     def _print(self, observation: dict[str, tp.Any]) -> None:
         row = ''
         for entry, width in zip(self._entries, self._widths, strict=True):
@@ -94,12 +74,3 @@ class PrintReport(extension.Extension):
             text = f'{value:g}' if isinstance(value, numbers.Real) else str(value)
             row += f'{text:<{width}}  '
         self._stream().write(row + '\n')
-
-    def serialize(self, serializer: AbstractSerializer) -> None:
-        """Saves or loads the log, if it is its own.
-
-        Args:
-            serializer (AbstractSerializer): Where to or from.
-        """
-        if isinstance(self._log_report, LogReport):
-            self._log_report.serialize(serializer['_log_report'])

@@ -11,7 +11,7 @@ import importlib
 import sys
 import typing as tp
 
-COMMANDS: tp.Final = ('bench', 'data', 'doctor', 'info')
+COMMANDS: tp.Final = ('bench', 'data', 'doctor', 'info', 'report')
 
 
 def main(argv: tp.Sequence[str] | None = None) -> int:

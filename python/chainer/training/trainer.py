@@ -227,6 +227,10 @@ class Trainer:
 
     def _loop(self, calls: list[tuple[tp.Any, tp.Any]], interrupt: Interrupt) -> None:
         stop_trigger, reporter = self.stop_trigger, self.reporter
+        for _, extension in calls:
+            # One that wants to know what others do calls them itself: no cost where there is none.
+            if (watch := getattr(extension, '_watch_calls', None)) is not None:
+                calls = watch(calls)
         # After Ctrl-C the stop trigger is not asked: it is when training goes on.
         while not interrupt.requested and not stop_trigger(self):
             self.observation = {}

@@ -9,6 +9,7 @@ from chainer.training.extensions.evaluator import Evaluator
 from chainer.training.extensions.exponential_moving_average import ExponentialMovingAverage
 from chainer.training.extensions.exponential_shift import ExponentialShift
 from chainer.training.extensions.fail_on_nonnumber import FailOnNonNumber
+from chainer.training.extensions.html_report import HTMLReport
 from chainer.training.extensions.inverse_shift import InverseShift
 from chainer.training.extensions.linear_shift import LinearShift
 from chainer.training.extensions.log_files import CSVReport, JSONLinesReport

@@ -52,6 +52,7 @@ def mentions(text, name):
     aliases |= {'amax': 'max', 'amin': 'min', 'fabs': 'abs', 'bitwise_not': 'invert'}
     aliases |= {'psi': 'digamma', 'gammaln': 'lgamma', 'permute_dims': 'transpose'}
     aliases |= {'concat': 'concatenate', 'row_stack': 'vstack'}
+    aliases |= {'around': 'round'}
     text = text.lower().replace('_', '')
     name = name.rpartition('.')[2]
     names = (name, aliases.get(name, name))
@@ -153,7 +154,8 @@ def test_bad_parameters(case, device):
             with pytest.raises((TypeError, chx.ChainerxError, AttributeError)):
                 Call((), {}).run(case.resolve(chx))
         attempt(case, Call(call.args + (object(),) * 9, {}), f'{case.name} with 9 more arguments')
-        check_unchanged(prepared, case.name)
+        if case.name != 'nan_to_num':  # which is told to write to its operand by all that is false
+            check_unchanged(prepared, case.name)
 
 
 @pytest.mark.parametrize(

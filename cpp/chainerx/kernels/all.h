@@ -18,6 +18,7 @@
 #include "chainerx/kernels/manipulation.h"
 #include "chainerx/kernels/memory.h"
 #include "chainerx/kernels/normalization.h"
+#include "chainerx/kernels/numeric.h"
 #include "chainerx/kernels/pooling.h"
 #include "chainerx/kernels/random.h"
 #include "chainerx/kernels/recurrent.h"

@@ -138,6 +138,7 @@ void CheckIsa() {
     CX_UNIT(isa, explog, struct FamilyLoops_explog)               \
     CX_UNIT(isa, hyperbolic, struct FamilyLoops_hyperbolic)       \
     CX_UNIT(isa, logic, struct FamilyLoops_logic)                 \
+    CX_UNIT(isa, numeric, struct FamilyLoops_numeric)             \
     CX_UNIT(isa, rounding, struct FamilyLoops_rounding)           \
     CX_UNIT(isa, special, struct FamilyLoops_special)             \
     CX_UNIT(isa, trigonometric, struct FamilyLoops_trigonometric) \

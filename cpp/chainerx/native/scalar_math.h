@@ -2,6 +2,7 @@
 // Floats never come here: they are computed in batches (native/isa/math.h).
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -28,6 +29,12 @@ inline T Abs(T x) {
     else
         return x;
 }
+// The absolute value as an unsigned number, which also holds that of the least one.
+template <typename T>
+inline std::make_unsigned_t<T> Magnitude(T x) {
+    const auto u = static_cast<std::make_unsigned_t<T>>(x);
+    return x < 0 ? static_cast<std::make_unsigned_t<T>>(0 - u) : u;
+}
 template <typename T>
 inline T Sign(T x) {
     return static_cast<T>((x > 0) - (x < 0));
@@ -39,6 +46,28 @@ inline T Max(T x1, T x2) {
 template <typename T>
 inline T Min(T x1, T x2) {
     return x1 < x2 ? x1 : x2;
+}
+// Without nan these are the same.
+template <typename T>
+inline T Fmax(T x1, T x2) {
+    return Max(x1, x2);
+}
+template <typename T>
+inline T Fmin(T x1, T x2) {
+    return Min(x1, x2);
+}
+// All that comes here is whole.
+template <typename T>
+inline T Ceil(T x) {
+    return x;
+}
+template <typename T>
+inline T Floor(T x) {
+    return x;
+}
+template <typename T>
+inline T Trunc(T x) {
+    return x;
 }
 
 // Division by zero gives 0; the one quotient that overflows wraps.
@@ -107,6 +136,42 @@ inline T Pow(const T& x1, const T& x2) {
         return std::pow(x1, x2);
     } else {
         return IntegerPow(x1, x2);
+    }
+}
+
+// How many bits of the absolute value are set.
+template <typename T>
+inline T BitsSet(T x) {
+    if constexpr (std::is_same_v<T, bool>) {
+        return x;
+    } else {
+        return static_cast<T>(std::popcount(Magnitude(x)));
+    }
+}
+
+// The greatest common divisor; of 0 and x, x. Not std::gcd, whose absolute values may overflow.
+template <typename T>
+inline T Gcd(T x1, T x2) {
+    if constexpr (std::is_same_v<T, bool>) {
+        return x1 || x2;
+    } else {
+        auto a = Magnitude(x1);
+        auto b = Magnitude(x2);
+        while (b != 0) {
+            const auto rest = a % b;
+            a = b;
+            b = rest;
+        }
+        return static_cast<T>(a);
+    }
+}
+template <typename T>
+inline T Lcm(T x1, T x2) {
+    if constexpr (std::is_same_v<T, bool>) {
+        return x1 && x2;
+    } else {
+        if (x1 == 0 || x2 == 0) return 0;
+        return static_cast<T>(Magnitude(x1) / Magnitude(Gcd(x1, x2)) * Magnitude(x2));
     }
 }
 
@@ -265,12 +330,6 @@ T Acosh(T x) = delete;
 template <typename T>
 T Atanh(T x) = delete;
 template <typename T>
-T Ceil(T x) = delete;
-template <typename T>
-T Floor(T x) = delete;
-template <typename T>
-T Trunc(T x) = delete;
-template <typename T>
 T Rint(T x) = delete;
 template <typename T>
 T Copysign(T x1, T x2) = delete;
@@ -280,6 +339,8 @@ template <typename T>
 T MinimumShare(T x1, T x2) = delete;
 template <typename T>
 T LogAddExp(T x1, T x2) = delete;
+template <typename T>
+T LogAddExp2(T x1, T x2) = delete;
 template <typename T>
 T Atan2(T x1, T x2) = delete;
 template <typename T>

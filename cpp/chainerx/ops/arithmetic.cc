@@ -3,13 +3,19 @@
 #include "chainerx/core/array.h"
 #include "chainerx/core/scalar.h"
 #include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/complex_parts.h"
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/power.h"
 #include "chainerx/ops/rounding.h"
+#include "chainerx/ops/trigonometric.h"
 
 namespace chainerx {
 namespace {
 
+struct GradAbsolute;
+Array Shortcut(const GradAbsolute&, const Array& x);
+struct GradSign;
+Array Shortcut(const GradSign&, const Array& x);
 struct Grad1Power;
 Array Shortcut(const Grad1Power&, const Array& x, const Scalar& exponent);
 
@@ -21,6 +27,32 @@ Array Shortcut(const Grad1Power&, const Array& x, const Scalar& exponent);
 
 namespace chainerx {
 namespace {
+
+constexpr OpInfo kComplexAbsolute{"absolute", nullptr, Batching::kElementwise};
+
+// Of complex numbers, the distance from 0, where its derivative is taken for 0.
+Array Shortcut(const GradAbsolute&, const Array& x) {
+    if (!IsComplex(x.dtype())) [[likely]]
+        return Array{};
+    const Array number = internal::Detached(x);
+    Array y = Hypot(Real(number), Imag(number));
+    if (Record rec{kComplexAbsolute, {x}, y}) {
+        rec.Grad(0, [x = rec.Save(x), y = rec.SaveOutput(y)](const Array& gy) {
+            const Array size = y();
+            return Conj(x()) * (gy / Where(size == 0, 1, size));
+        });
+    }
+    return y;
+}
+
+// Of complex numbers, the one in their direction on the unit circle.
+Array Shortcut(const GradSign&, const Array& x) {
+    if (!IsComplex(x.dtype())) [[likely]]
+        return Array{};
+    const Array number = internal::Detached(x);
+    const Array size = Absolute(number);
+    return number / Where(size == 0, 1, size);
+}
 
 // The exponents that NumPy's operator has its own ways for, with the same bits: the square root of
 // -0 is -0, of -inf nan.

@@ -170,13 +170,27 @@ struct Forward<std::tuple<Xs...>, Gs...> {
 
 // ---- the table ----------------------------------------------------------------------------------
 
-// A quicker way to the same result for some operands, null for all others. Families overload it.
+// Another way to the result for some operands, null for all others. Families overload it.
 struct NoShortcut {};
+template <typename Grad, typename X>
+NoShortcut Shortcut(const Grad&, const X&) {
+    return {};
+}
 template <typename Grad1, typename X1, typename X2>
 NoShortcut Shortcut(const Grad1&, const X1&, const X2&) {
     return {};
 }
 
+template <typename G>
+Array CallAndRecord(const internal::ElementwiseOp& op, const Array& x) {
+    using Quick = decltype(Shortcut(G{}, x));
+    if constexpr (!std::is_same_v<Quick, NoShortcut>) {
+        if (Quick y = Shortcut(G{}, x); !y.is_null()) return y;
+    }
+    Array y = internal::CallUnary(op, x);
+    RecordRow<G>(op, y, x);
+    return y;
+}
 template <typename G1, typename G2, typename X1, typename X2>
 Array CallAndRecord(const internal::ElementwiseOp& op, const X1& x1, const X2& x2) {
     using Quick = decltype(Shortcut(G1{}, x1, x2));
@@ -248,19 +262,21 @@ Array CallAndRecord(const internal::ElementwiseOp& op, const X1& x1, const X2& x
 
 }  // namespace
 
-#define CX_UNARY(Name, ...)                          \
-    Array Name(const Array& x) {                     \
-        Array y = internal::CallUnary(kOp##Name, x); \
-        RecordRow<Grad##Name>(kOp##Name, y, x);      \
-        return y;                                    \
-    }
+#define CX_FIND(Name) \
+    const internal::ElementwiseOp& internal::Op##Name() { return kOp##Name; }
+
+#define CX_UNARY(Name, ...) \
+    CX_FIND(Name)           \
+    Array Name(const Array& x) { return CallAndRecord<Grad##Name>(kOp##Name, x); }
 #define CX_UNARY_ATTR(Name, ...)                                  \
+    CX_FIND(Name)                                                 \
     Array Name(const Array& x, double attr) {                     \
         Array y = internal::CallUnary(kOp##Name, x, attr);        \
         RecordRow<Grad##Name, NoGradient>(kOp##Name, y, x, attr); \
         return y;                                                 \
     }
 #define CX_PREDICATE(Name, ...) \
+    CX_FIND(Name)               \
     Array Name(const Array& x) { return internal::CallUnary(kOp##Name, x); }
 
 #define CX_BINARY_FORM(Name, T1, T2)                                       \
@@ -268,6 +284,7 @@ Array CallAndRecord(const internal::ElementwiseOp& op, const X1& x1, const X2& x
         return CallAndRecord<Grad1##Name, Grad2##Name>(kOp##Name, x1, x2); \
     }
 #define CX_BINARY(Name, ...)                                                                     \
+    CX_FIND(Name)                                                                                \
     CX_BINARY_FORM(Name, Array, Array)                                                           \
     CX_BINARY_FORM(Name, Array, Scalar)                                                          \
     CX_BINARY_FORM(Name, Scalar, Array)                                                          \
@@ -277,6 +294,7 @@ Array CallAndRecord(const internal::ElementwiseOp& op, const X1& x1, const X2& x
 #define CX_COMPARE_FORM(Name, T1, T2) \
     Array Name(const T1& x1, const T2& x2) { return internal::CallBinary(kOp##Name, x1, x2); }
 #define CX_COMPARE(Name, ...)            \
+    CX_FIND(Name)                        \
     CX_COMPARE_FORM(Name, Array, Array)  \
     CX_COMPARE_FORM(Name, Array, Scalar) \
     CX_COMPARE_FORM(Name, Scalar, Array)
@@ -287,7 +305,7 @@ Array CallAndRecord(const internal::ElementwiseOp& op, const X1& x1, const X2& x
         RecordRow<Grad1##Name, Grad2##Name, Grad3##Name>(kOp##Name, y, x1, x2, x3); \
         return y;                                                                   \
     }
-#define CX_TERNARY(Name, ...) CX_TERNARY_FORMS(CX_TERNARY_FORM, Name)
+#define CX_TERNARY(Name, ...) CX_FIND(Name) CX_TERNARY_FORMS(CX_TERNARY_FORM, Name)
 #include CX_FAMILY_DEF
 #undef CX_UNARY
 #undef CX_UNARY_ATTR
@@ -298,5 +316,6 @@ Array CallAndRecord(const internal::ElementwiseOp& op, const X1& x1, const X2& x
 #undef CX_COMPARE_FORM
 #undef CX_TERNARY
 #undef CX_TERNARY_FORM
+#undef CX_FIND
 
 }  // namespace chainerx

@@ -69,6 +69,7 @@ void ArgSpec::Init() {
         const std::string text{name};
         names_[count_] = PyUnicode_InternFromString(text.c_str());
         required_[count_] = required;
+        if (required) n_required_ = count_ + 1;
         if (!keyword_only && p.front() != '*') ++n_positional_;
         ++count_;
         if (p.front() == '*') keyword_only = true;
@@ -92,6 +93,7 @@ PyObject* ArgSpec::Bind(PyObject* const* args, Py_ssize_t n, PyObject* keywords,
                      n_positional_, n);
         throw PythonError{};
     }
+    if (keywords == nullptr && n >= n_required_) return rest;
     const auto fail = [&] {
         Py_XDECREF(rest);
         throw PythonError{};

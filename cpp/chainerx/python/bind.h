@@ -54,7 +54,7 @@ class ArgSpec {
     const char* signature_;
     int count_{0};
     int n_positional_{0};
-    int n_required_{0};  // of the positional ones
+    int n_required_{0};  // how many parameters there are up to the last one without a default
     bool has_varargs_{false};
     PyObject* names_[kMaxArgs]{};
     bool required_[kMaxArgs]{};

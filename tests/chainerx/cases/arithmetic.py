@@ -71,8 +71,7 @@ CASES = [
         _unary(
             name,
             np.abs,
-            REAL,
-            maybe=COMPLEX,
+            NUMERIC,
             out='abs',
             x=f(2, 3, avoid=(0,)),
             border={-0.0: 0.0, -INF: INF, NAN: NAN},
@@ -88,9 +87,7 @@ CASES = [
         x=f(2, 3, avoid=(0,)),
         border={-0.0: 0.0, -INF: INF},
     ),
-    _unary(
-        'sign', np.sign, REAL, maybe=COMPLEX, order=0, border={0.0: 0.0, INF: 1, -INF: -1, NAN: NAN}
-    ),
+    _unary('sign', np.sign, NUMERIC, order=0, border={0.0: 0.0, INF: 1, -INF: -1, NAN: NAN}),
     _unary(
         'reciprocal',
         lambda x: 1 / x,

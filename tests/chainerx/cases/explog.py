@@ -21,9 +21,13 @@ def _math(name, ref, lo=-2.0, hi=2.0, **kw):
     x = f(2, 3, lo=lo, hi=hi, avoid=kw.pop('avoid', ()))
     if 0.0 in kw.get('border', ()):  # the odd ones keep the sign of zero
         kw['border'] = [*kw['border'].items(), (-0.0, quiet(ref)(-0.0))]
-    return Case(
-        name, quiet(ref), [x], sig='x', dtypes=BOOL + REAL, out='float', elastic=True, tol=2, **kw
-    )
+    kw.setdefault('out', 'float')
+    return Case(name, quiet(ref), [x], sig='x', dtypes=BOOL + REAL, elastic=True, tol=2, **kw)
+
+
+def _clip(a, a_min=None, a_max=None, **kw):
+    low = kw.get('min') if a_min is None else a_min
+    return np.clip(a, low, kw.get('max') if a_max is None else a_max)
 
 
 CASES = [
@@ -47,13 +51,45 @@ CASES = [
     _math('tanh', np.tanh, border={0.0: 0.0, INF: 1.0, -INF: -1.0, NAN: NAN}),
     _math('arcsinh', np.arcsinh, border={0.0: 0.0, INF: INF, -INF: -INF}),
     _math('arccosh', np.arccosh, 1.3, 4, border={1.0: 0.0, 0.5: NAN, INF: INF}),
-    _math('ceil', np.ceil, avoid=(-1, 0, 1), order=0, maybe=(), border={-0.5: -0.0, INF: INF}),
-    _math('floor', np.floor, avoid=(-1, 0, 1), order=0, maybe=(), border={-0.5: -1.0, NAN: NAN}),
+    _math(
+        'ceil',
+        np.ceil,
+        avoid=(-1, 0, 1),
+        order=0,
+        out='same',
+        maybe=(),
+        border={-0.5: -0.0, INF: INF},
+    ),
+    _math(
+        'floor',
+        np.floor,
+        avoid=(-1, 0, 1),
+        order=0,
+        out='same',
+        maybe=(),
+        border={-0.5: -1.0, NAN: NAN},
+    ),
     _math('cbrt', np.cbrt, 0.2, 5, border={0.0: 0.0, 8.0: 2.0, -8.0: -2.0, INF: INF, NAN: NAN}),
     _math('arctanh', np.arctanh, -0.8, 0.8, border={0.0: 0.0, 1.0: INF, -1.0: -INF, 2.0: NAN}),
     _math('rint', np.rint, avoid=(-1.5, -0.5, 0.5, 1.5), order=0, border={2.5: 2.0, -0.5: -0.0}),
-    _math('trunc', np.trunc, avoid=(-1, 0, 1), order=0, maybe=(), border={-1.5: -1.0, 1.5: 1.0}),
-    _math('fix', np.fix, avoid=(-1, 0, 1), order=0, maybe=(), border={-1.5: -1.0, 1.5: 1.0}),
+    _math(
+        'trunc',
+        np.trunc,
+        avoid=(-1, 0, 1),
+        order=0,
+        out='same',
+        maybe=(),
+        border={-1.5: -1.0, 1.5: 1.0},
+    ),
+    _math(
+        'fix',
+        np.fix,
+        avoid=(-1, 0, 1),
+        order=0,
+        out='same',
+        maybe=(),
+        border={-1.5: -1.0, 1.5: 1.0},
+    ),
     Case(
         'arctan2',
         np.arctan2,
@@ -104,8 +140,8 @@ CASES = [
     ),
     Case(
         'clip',
-        lambda a, a_min, a_max: np.clip(a, a_min, a_max),
-        sig='a, a_min, a_max',
+        _clip,
+        sig='a, a_min=None, a_max=None',
         dtypes=REAL,
         calls=[
             call(f(2, 3, avoid=(0, 1)), 0, 1),
@@ -123,9 +159,17 @@ CASES = [
             call(f(), f(), f()),
             call(f(3, 2), f(3, 2), None),
             call(f(3, 2), None, f(2)),
+            call(f(2, 3), min=0),
+            call(f(2, 3), max=f(3)),
+            call(f(2, 3), None, 1, min=0),
+            call(f(2, 3)),
+            call(f(2, 3), None, None),
         ],
         big=call(f(50021), 0, 1),
-        errors=[(call(f(2, 3), None, None), 'ValueError')],
+        errors=[
+            (call(f(2, 3), 0, 1, min=0), 'TypeError', 'a_min and min'),
+            (call(f(2, 3), 0, 1, max=f(3)), 'TypeError', 'a_max and max'),
+        ],
     ),
     *(
         Case(

@@ -7,7 +7,7 @@ from cases._table import ALL, BOOL, COMPLEX, REAL, Case, call, f
 INF, NAN = np.inf, np.nan
 
 
-def _compare(name, ref, dtypes, maybe=(), **kw):
+def _compare(name, ref, dtypes, maybe=(), bools='pair', **kw):
     return Case(
         name,
         ref,
@@ -19,7 +19,7 @@ def _compare(name, ref, dtypes, maybe=(), **kw):
         order=0,
         elastic=True,
         binary=True,
-        bools='pair',
+        bools=bools,
         **kw,
     )
 
@@ -31,9 +31,23 @@ CASES = [
     _compare('greater_equal', np.greater_equal, BOOL + REAL, COMPLEX, border={(1.0, 1.0): True}),
     _compare('less', np.less, BOOL + REAL, COMPLEX, border={(-INF, INF): True}),
     _compare('less_equal', np.less_equal, BOOL + REAL, COMPLEX, border={(NAN, 1.0): False}),
-    _compare('logical_and', np.logical_and, ALL, border={(NAN, 1.0): True, (0.0, 1.0): False}),
-    _compare('logical_or', np.logical_or, ALL, border={(0.0, -0.0): False, (0.0, NAN): True}),
-    _compare('logical_xor', np.logical_xor, ALL, border={(2.0, 1.0): False, (0.0, 5.0): True}),
+    _compare(
+        'logical_and',
+        np.logical_and,
+        ALL,
+        bools='yes',
+        border={(NAN, 1.0): True, (0.0, 1.0): False},
+    ),
+    _compare(
+        'logical_or', np.logical_or, ALL, bools='yes', border={(0.0, -0.0): False, (0.0, NAN): True}
+    ),
+    _compare(
+        'logical_xor',
+        np.logical_xor,
+        ALL,
+        bools='yes',
+        border={(2.0, 1.0): False, (0.0, 5.0): True},
+    ),
     Case(
         'logical_not',
         np.logical_not,

@@ -46,8 +46,9 @@ CASES = [
         _pair,
         sig='x1, x2',
         dtypes=FLOATS,
-        maybe=SIGNED,
+        maybe=SIGNED + COMPLEX,
         unchecked=UNSIGNED,  # the difference wraps before its absolute value is taken
+        out='abs',
         elastic=True,
     ),
     Case(

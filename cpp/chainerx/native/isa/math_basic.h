@@ -82,6 +82,16 @@ inline Batch<T> Min(const Batch<T>& x1, const Batch<T>& x2) {
     return Where(x1 == x1, MinOrSecond(x1, x2), x1);
 }
 
+// Of two of which one is nan, the other.
+template <typename T>
+inline Batch<T> Fmax(const Batch<T>& x1, const Batch<T>& x2) {
+    return Where(x2 == x2, MaxOrSecond(x1, x2), x1);
+}
+template <typename T>
+inline Batch<T> Fmin(const Batch<T>& x1, const Batch<T>& x2) {
+    return Where(x2 == x2, MinOrSecond(x1, x2), x1);
+}
+
 // The share of x1 in the gradient of maximum(x1, x2) and minimum(x1, x2): 1, 0, or one half of a
 // tie. A nan is beyond all numbers, and ties with another.
 template <typename T>

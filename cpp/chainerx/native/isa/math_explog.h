@@ -255,6 +255,12 @@ inline Batch<T> LogAddExp(const Batch<T>& x1, const Batch<T>& x2) {
     const Batch<T> y = Max(x1, x2) + Log1p(Exp(-Abs(x1 - x2)));
     return Where(x1 == x2, x1 + Batch<T>(T(0x1.62e42fefa39efp-1)), y);
 }
+template <typename T>
+inline Batch<T> LogAddExp2(const Batch<T>& x1, const Batch<T>& x2) {
+    const Batch<T> log2e(T(0x1.71547652b82fep+0));
+    const Batch<T> y = Max(x1, x2) + Log1p(Exp2(-Abs(x1 - x2))) * log2e;
+    return Where(x1 == x2, x1 + Batch<T>(T(1)), y);
+}
 
 template <typename T>
 inline Batch<T> Sigmoid(const Batch<T>& x) {

@@ -1,0 +1,85 @@
+// How an elementwise function is bound: as a routine (python/bind.h) that NumPy's options of such
+// functions are added to, `out`, `where` and `dtype`.
+//
+//     CX_ELEMENTWISE(kRoutine, add, 2, "x1: ndarray | Scalar, x2: ndarray | Scalar",
+//                    CX_OPTIONS, &internal::OpAdd, R"(...)") {
+//         return CallBinary("add", a, [](const auto& x1, const auto& x2) { return Add(x1, x2); });
+//     }
+//
+// The body sees the operands. A call without options goes straight to it; the others are the same
+// code for all: an operation that is known writes to `out` by itself, the result of any other one
+// is copied there.
+#pragma once
+
+#include <optional>
+
+#include "chainerx/core/array.h"
+#include "chainerx/ops/elementwise.h"
+#include "chainerx/python/bind.h"
+
+#define CX_OUT_OPTION ", out: ndarray | None = None, *, where: ndarray | bool = True"
+#define CX_OPTIONS CX_OUT_OPTION ", dtype: DtypeLike | None = None"
+
+#define CX_OUT_ARG                                                                                 \
+    "    out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of " \
+    "dtype.\n        Neither it nor an operand may then be part of a graph.\n"
+#define CX_WHERE_ARG                                                                            \
+    "    where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are " \
+    "zeros.\n"
+#define CX_DTYPE_ARG "    dtype: In which to compute; by default the promoted one.\n"
+// After the entries of the operands.
+#define CX_OUT_ARGS CX_OUT_ARG CX_WHERE_ARG
+#define CX_OPTION_ARGS CX_OUT_ARGS CX_DTYPE_ARG
+
+namespace chainerx::python {
+
+// A new array from operands, of which there are as many as the function has.
+using ComputeElementwise = PyObject*(PyObject* const* operands);
+
+struct ElementwiseFn {
+    const ArgSpec& spec;  // the operands, `out`, `where`, and perhaps `dtype`
+    int n_operands;
+    ComputeElementwise* compute;
+    const internal::ElementwiseOp& (*op)();  // null for what is composed of several
+};
+
+// A call with options, or with keywords.
+PyObject* CallWithOptions(const ElementwiseFn& f, PyObject* const* args, Py_ssize_t n,
+                          PyObject* keywords);
+
+template <int kOperands, ComputeElementwise* kCompute>
+PyObject* CallElementwise(const ElementwiseFn& f, PyObject* const* args, Py_ssize_t n,
+                          PyObject* keywords) {
+    try {
+        if (keywords == nullptr && n == kOperands) [[likely]]
+            return kCompute(args);
+        return CallWithOptions(f, args, n, keywords);
+    } catch (...) {
+        TranslateException(f.spec.name());
+        return nullptr;
+    }
+}
+
+#define CX_ELEMENTWISE(kind, Name, n, operands, options, op, doc)                                  \
+    static PyObject* Compute_##kind##Name(PyObject* const* a);                                     \
+    static ArgSpec Spec_##kind##Name{#Name, operands options ") -> ndarray"};                      \
+    static const ElementwiseFn Fn_##kind##Name{Spec_##kind##Name, n, &Compute_##kind##Name, op};   \
+    static PyObject* Entry_##kind##Name(PyObject*, PyObject* const* args, Py_ssize_t n_args,       \
+                                        PyObject* keywords) {                                      \
+        return CallElementwise<n, &Compute_##kind##Name>(Fn_##kind##Name, args, n_args, keywords); \
+    }                                                                                              \
+    static const Binding Binding_##kind##Name{Binding::kind, Spec_##kind##Name, doc,               \
+                                              &Entry_##kind##Name};                                \
+    static PyObject* Compute_##kind##Name(PyObject* const* a)
+
+// The result of any other routine: `y` itself, or `out`, which then gets it, with its shape.
+PyObject* Finish(const char* op, Array y, PyObject* out);
+// The same for a routine of several results; `out` is then a tuple, of arrays or None.
+PyObject* FinishPair(const char* op, Array y1, Array y2, PyObject* out);
+
+// The array of a parameter `out`, or null.
+const Array* ToOut(const char* op, PyObject* o);
+// The mask of a parameter `where`; none for what is true.
+std::optional<Array> ToMask(const char* op, PyObject* o, Device& device);
+
+}  // namespace chainerx::python

@@ -59,6 +59,7 @@
 #include "chainerx/ops/rearrange.h"
 #include "chainerx/ops/recurrent.h"
 #include "chainerx/ops/reduction.h"
+#include "chainerx/ops/reduction_options.h"
 #include "chainerx/ops/rotary.h"
 #include "chainerx/ops/rounding.h"
 #include "chainerx/ops/series.h"

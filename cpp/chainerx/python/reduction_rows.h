@@ -1,8 +1,17 @@
-// How the reductions are bound: one row each, in routines_reduction.cc and routines_extreme.cc.
+// How the reductions are bound: one row each, in routines_reduction.cc and routines_extreme.cc,
+// which makes the routine and, where ndarray has it, the method.
+//
+// The options of NumPy that few calls have, `dtype` and so on, are keyword-only, since the original
+// has `keepdims` in the third place. Without them, the plain routine is called.
 #pragma once
 
+#include <optional>
+#include <utility>
+
 #include "chainerx/ops/reduction.h"
+#include "chainerx/ops/reduction_options.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/elementwise.h"
 #include "chainerx/python/ndarray.h"
 
 #define CX_ANY_DTYPE "Any shape and dtype."
@@ -10,31 +19,155 @@
 #define CX_TOTAL                                                                 \
     "int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. " \
     "Differentiable, any order."
+#define CX_MEAN "In the dtype of ``a``, float32 for bool and integers. Differentiable, any order."
+#define CX_SPREAD                                                                      \
+    "In the dtype of ``a``, float32 for bool and integers; real for complex numbers, " \
+    "and then without a gradient. Differentiable, any order."
 #define CX_BAD_AXES "DimensionError: If an axis is out of range or repeated."
 
-// Over several axes. `more`: what follows in the docstring.
-#define CX_REDUCTION(py, Name, x, says, dtypes, result, more)                                      \
-    CX_ROUTINE(py, #x ": ndarray, axis: Axis = None, keepdims: bool = False) -> ndarray",          \
-               says                                                                                \
-               "\n\nArgs:\n"                                                                       \
-               "    " #x " (ndarray): " dtypes                                                     \
-               "\n"                                                                                \
-               "    axis: An axis, several, or None for all.\n"                                    \
-               "    keepdims (bool): Keep reduced axes with length 1.\n"                           \
-               "Returns:\n    ndarray: " result "\nRaises:\n    " CX_BAD_AXES more) {              \
-        return Wrap(Name(ToArray(#py, #x, a[0]), ToAxes(#py, "axis", a[1]), ToBool(a[2], false))); \
+// ---- parameters, and what the docstrings say of them
+
+#define CX_AXES "axis: Axis = None, keepdims: bool = False"
+#define CX_MASK "where: ndarray | bool = True"
+#define CX_REDUCTION_DTYPE "dtype: DtypeLike | None = None"
+#define CX_RESULT_OUT "out: ndarray | None = None"
+#define CX_TOTAL_PARAMETERS                               \
+    CX_AXES ", *, " CX_REDUCTION_DTYPE ", " CX_RESULT_OUT \
+            ", initial: Scalar | None = None, " CX_MASK
+#define CX_EXTREME_PARAMETERS \
+    CX_AXES ", *, " CX_RESULT_OUT ", initial: Scalar | None = None, " CX_MASK
+#define CX_MEAN_PARAMETERS CX_AXES ", *, " CX_REDUCTION_DTYPE ", " CX_RESULT_OUT ", " CX_MASK
+#define CX_SPREAD_PARAMETERS \
+    CX_MEAN_PARAMETERS ", ddof: float = 0, correction: float = 0, mean: ndarray | None = None"
+#define CX_TRUTH_PARAMETERS CX_AXES ", *, " CX_RESULT_OUT ", " CX_MASK
+
+#define CX_AXES_ARGS                                   \
+    "\n    axis: An axis, several, or None for all.\n" \
+    "    keepdims (bool): Keep reduced axes with length 1.\n"
+#define CX_REDUCTION_DTYPE_ARG \
+    "    dtype: To compute in, and of the result; that of ``out`` if there is one.\n"
+#define CX_MEAN_DTYPE_ARG "    dtype: To compute in, and of the result: a float or complex dtype.\n"
+#define CX_RESULT_OUT_ARG                                                                      \
+    "    out (ndarray): Written to and returned: of the shape of the result, and of no lower " \
+    "kind "                                                                                    \
+    "of dtype.\n        Neither it nor ``a`` may then be part of a graph.\n"
+#define CX_MASK_ARG                                                                         \
+    "    where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not " \
+    "count.\n"
+#define CX_TOTAL_ARGS                                     \
+    CX_AXES_ARGS CX_REDUCTION_DTYPE_ARG CX_RESULT_OUT_ARG \
+        "    initial (scalar): What the total begins with.\n" CX_MASK_ARG
+#define CX_EXTREME_ARGS            \
+    CX_AXES_ARGS CX_RESULT_OUT_ARG \
+        "    initial (scalar): One more to choose from; needed with ``where``.\n" CX_MASK_ARG
+#define CX_MEAN_ARGS CX_AXES_ARGS CX_MEAN_DTYPE_ARG CX_RESULT_OUT_ARG CX_MASK_ARG
+#define CX_SPREAD_ARGS                                                                       \
+    CX_MEAN_ARGS                                                                             \
+        "    ddof (float): What is taken off the number of elements, by which is divided.\n" \
+        "    correction (float): The same by the name of the array API standard.\n"          \
+        "    mean (ndarray): The mean, if it is known; with the reduced axes.\n"
+#define CX_TRUTH_ARGS CX_AXES_ARGS CX_RESULT_OUT_ARG CX_MASK_ARG
+
+namespace chainerx::python {
+
+// What all begin with. `a` are the arguments after the array.
+struct ReduceCall {
+    const char* op;
+    const Array& x;
+    PyObject* const* a;
+
+    OptionalAxes axes() const { return ToAxes(op, "axis", a[0]); }
+    bool keepdims() const { return ToBool(a[1], false); }
+    // Whether only those are given, of so many arguments.
+    bool IsPlain(int count) const {
+        for (int i = 2; i < count; ++i) {
+            if (a[i] != nullptr) return false;
+        }
+        return true;
+    }
+    std::optional<Dtype> ToGivenDtype(int i) const {
+        return Given(a[i]) ? std::optional<Dtype>{ToDtype(a[i])} : std::nullopt;
+    }
+    std::optional<Scalar> ToInitial(int i) const {
+        return Given(a[i]) ? std::optional<Scalar>{ToScalar(op, "initial", a[i])} : std::nullopt;
+    }
+    std::optional<Array> ToWhere(int i) const { return ToMask(op, a[i], x.device()); }
+};
+
+inline const Array* Pointer(const std::optional<Array>& x) { return x ? &*x : nullptr; }
+
+// f(x, axes, keepdims), or f(x, axes, options).
+template <typename F>
+PyObject* ReduceTotal(const ReduceCall& c, const F& f) {
+    if (c.IsPlain(6)) return Wrap(f(c.x, c.axes(), c.keepdims()));
+    std::optional<Dtype> dtype = c.ToGivenDtype(2);
+    if (const Array* out = ToOut(c.op, c.a[3]); out != nullptr && !dtype) dtype = out->dtype();
+    const std::optional<Array> where = c.ToWhere(5);
+    const TotalOptions options{c.keepdims(), dtype, c.ToInitial(4), Pointer(where)};
+    return Finish(c.op, f(c.x, c.axes(), options), c.a[3]);
+}
+
+template <typename F>
+PyObject* ReduceExtreme(const ReduceCall& c, const F& f) {
+    if (c.IsPlain(5)) return Wrap(f(c.x, c.axes(), c.keepdims()));
+    const std::optional<Array> where = c.ToWhere(4);
+    const ExtremeOptions options{c.keepdims(), c.ToInitial(3), Pointer(where)};
+    return Finish(c.op, f(c.x, c.axes(), options), c.a[2]);
+}
+
+template <typename F>
+PyObject* ReduceMean(const ReduceCall& c, const F& f) {
+    if (c.IsPlain(5)) return Wrap(f(c.x, c.axes(), c.keepdims()));
+    const std::optional<Array> where = c.ToWhere(4);
+    const MeanOptions options{c.keepdims(), c.ToGivenDtype(2), Pointer(where)};
+    return Finish(c.op, f(c.x, c.axes(), options), c.a[3]);
+}
+
+template <typename F>
+PyObject* ReduceSpread(const ReduceCall& c, const F& f) {
+    if (c.IsPlain(8)) return Wrap(f(c.x, c.axes(), c.keepdims()));
+    const std::optional<Array> where = c.ToWhere(4);
+    if (c.a[5] != nullptr && c.a[6] != nullptr) {
+        throw TypeError{c.op, ": ddof and correction are the same, expected one of them"};
+    }
+    PyObject* ddof = c.a[5] != nullptr ? c.a[5] : c.a[6];
+    SpreadOptions options{c.keepdims(), c.ToGivenDtype(2), Pointer(where)};
+    if (ddof != nullptr) options.correction = ToDouble(c.op, "ddof", ddof);
+    if (Given(c.a[7])) options.mean = &ToArray(c.op, "mean", c.a[7]);
+    return Finish(c.op, f(c.x, c.axes(), options), c.a[3]);
+}
+
+template <typename F>
+PyObject* ReduceTruth(const ReduceCall& c, const F& f) {
+    if (c.IsPlain(4)) return Wrap(f(c.x, c.axes(), c.keepdims()));
+    const std::optional<Array> where = c.ToWhere(3);
+    const TruthOptions options{c.keepdims(), Pointer(where)};
+    return Finish(c.op, f(c.x, c.axes(), options), c.a[2]);
+}
+
+}  // namespace chainerx::python
+
+// A routine, and a method of the same name. `kind`: TOTAL, EXTREME, MEAN, SPREAD or TRUTH; `Reduce`
+// the function above.
+#define CX_REDUCTION_ROUTINE(py, Name, kind, Reduce, says, dtypes, result, more)          \
+    CX_ROUTINE(py, "a: ndarray, " CX_##kind##_PARAMETERS ") -> ndarray",                  \
+               says "\n\nArgs:\n    a (ndarray): " dtypes CX_##kind##_ARGS                \
+               "Returns:\n    ndarray: " result "\nRaises:\n    " CX_BAD_AXES more) {     \
+        return Reduce({#py, ToArray(#py, "a", a[0]), a + 1},                              \
+                      [](const Array& x, const OptionalAxes& axes, const auto& options) { \
+                          return Name(x, axes, options);                                  \
+                      });                                                                 \
+    }
+#define CX_REDUCTION_METHOD(py, Name, kind, Reduce)                                       \
+    CX_METHOD(py, CX_##kind##_PARAMETERS ") -> ndarray", "See chainerx." #py "().") {     \
+        return Reduce({#py, Self(self), a},                                               \
+                      [](const Array& x, const OptionalAxes& axes, const auto& options) { \
+                          return Name(x, axes, options);                                  \
+                      });                                                                 \
     }
 
-// Along one axis.
-#define CX_ALONG_AXIS(py, Name, says, dtypes, result, more)                            \
-    CX_ROUTINE(py, "a: ndarray, axis: int | None = None) -> ndarray",                  \
-               says                                                                    \
-               "\n\nArgs:\n"                                                           \
-               "    a (ndarray): " dtypes                                              \
-               "\n"                                                                    \
-               "    axis (int): The axis, or None for the flattened array.\n"          \
-               "Returns:\n    ndarray: " result                                        \
-               "\nRaises:\n"                                                           \
-               "    DimensionError: If the axis is out of range" more) {               \
-        return Wrap(Name(ToArray(#py, "a", a[0]), ToOptionalAxis(#py, "axis", a[1]))); \
-    }
+// Along one axis: totals on the way, positions.
+#define CX_ALONG_AXIS_ARGS "\n    axis (int): The axis, or None for the flattened array.\n"
+#define CX_SCAN_PARAMETERS "axis: int | None = None, dtype: DtypeLike | None = None, " CX_RESULT_OUT
+#define CX_POSITION_PARAMETERS \
+    "axis: int | None = None, " CX_RESULT_OUT ", *, keepdims: bool = False"

@@ -4,46 +4,104 @@
 namespace chainerx::python {
 namespace {
 
-#define CX_EXTREME(py, Name, says, ties)                                       \
-    CX_REDUCTION(py, Name, a, says, CX_NO_COMPLEX,                             \
-                 "In the dtype of ``a``. Differentiable, any order. " ties,    \
-                 "\n    DimensionError: If there is nothing to choose from.\n" \
-                 "    DtypeError: If ``a`` is complex.\nNote:\n    A NaN is the extreme.")
+#define CX_EXTREME_ROW(py, Name, says, ties, note)                                     \
+    CX_REDUCTION_ROUTINE(py, Name, EXTREME, ReduceExtreme, says, CX_NO_COMPLEX,        \
+                         "In the dtype of ``a``. Differentiable, any order. " ties,    \
+                         "\n    DimensionError: If there is nothing to choose from.\n" \
+                         "    ValueError: If there is ``where`` and no ``initial``.\n" \
+                         "    DtypeError: If ``a`` is complex.\nNote:\n    " note)
 #define CX_TIES "Equal extremes, or several NaN, share the gradient."
-#define CX_TIES_EACH "Of equal extremes, or several NaN, each one gets the full gradient."
-CX_EXTREME(max, AMax, "Largest element over axes.", CX_TIES)
+CX_EXTREME_ROW(max, AMax, "Largest element over axes.", CX_TIES, "A NaN is the extreme.")
 CX_ALIAS(amax, max)
-CX_EXTREME(_max, AMaxEach, "As max(), with the gradient that chainer has.", CX_TIES_EACH)
-CX_EXTREME(min, AMin, "Smallest element over axes.", CX_TIES)
+CX_EXTREME_ROW(min, AMin, "Smallest element over axes.", CX_TIES, "A NaN is the extreme.")
 CX_ALIAS(amin, min)
-CX_EXTREME(_min, AMinEach, "As min(), with the gradient that chainer has.", CX_TIES_EACH)
+CX_EXTREME_ROW(nanmax, NanMax, "Largest element over axes that is no NaN.",
+               "Equal extremes share the gradient.", "NaN where there is nothing else.")
+CX_EXTREME_ROW(nanmin, NanMin, "Smallest element over axes that is no NaN.",
+               "Equal extremes share the gradient.", "NaN where there is nothing else.")
+CX_REDUCTION_METHOD(max, AMax, EXTREME, ReduceExtreme)
+CX_REDUCTION_METHOD(min, AMin, EXTREME, ReduceExtreme)
 
-#define CX_TRUTH(py, Name, says) \
-    CX_REDUCTION(py, Name, a, says, CX_ANY_DTYPE, "bool. No gradient.", "")
-CX_TRUTH(all, All, "Whether all elements over axes are true (not 0).")
-CX_TRUTH(any, Any, "Whether any element over axes is true (not 0).")
+#define CX_EACH(py, Name, says)                                                                    \
+    CX_ROUTINE(py, "a: ndarray, " CX_AXES ") -> ndarray",                                          \
+               says "\n\nArgs:\n    a (ndarray): " CX_NO_COMPLEX CX_AXES_ARGS                      \
+                    "Returns:\n    ndarray: In the dtype of ``a``. Differentiable, any order. Of " \
+                    "equal extremes, or several NaN, each one gets the full gradient.") {          \
+        return Wrap(                                                                               \
+            Name(ToArray(#py, "a", a[0]), ToAxes(#py, "axis", a[1]), ToBool(a[2], false)));        \
+    }
+CX_EACH(_max, AMaxEach, "As max(), with the gradient that chainer has.")
+CX_EACH(_min, AMinEach, "As min(), with the gradient that chainer has.")
 
-#define CX_POSITION(py, Name, which, note)                                            \
-    CX_ALONG_AXIS(py, Name, "Position of the first " which " element along an axis.", \
-                  CX_NO_COMPLEX, "int64. No gradient.",                               \
-                  ", or there is nothing to choose from.\n"                           \
-                  "    DtypeError: If ``a`` is complex.\nNote:\n    " note)
+#define CX_TRUTH_ROW(py, Name, says) \
+    CX_REDUCTION_ROUTINE(py, Name, TRUTH, ReduceTruth, says, CX_ANY_DTYPE, "bool. No gradient.", "")
+CX_TRUTH_ROW(all, All, "Whether all elements over axes are true (not 0).")
+CX_TRUTH_ROW(any, Any, "Whether any element over axes is true (not 0).")
+CX_REDUCTION_METHOD(all, All, TRUTH, ReduceTruth)
+CX_REDUCTION_METHOD(any, Any, TRUTH, ReduceTruth)
+
+// a: axis, out, keepdims
+template <typename F>
+PyObject* PositionOf(const char* op, const Array& x, PyObject* const* a, const F& f) {
+    return Finish(op, f(x, ToOptionalAxis(op, "axis", a[0]), ToBool(a[2], false)), a[1]);
+}
+#define CX_POSITION_OF(Name)                                        \
+    [](const Array& x, std::optional<int8_t> axis, bool keepdims) { \
+        return keepdims ? Name(x, axis, keepdims) : Name(x, axis);  \
+    }
+
+#define CX_POSITION(py, Name, which, note)                                                       \
+    CX_ROUTINE(py, "a: ndarray, " CX_POSITION_PARAMETERS ") -> ndarray",                         \
+               "Position of the first " which                                                    \
+               " element along an axis.\n\n"                                                     \
+               "Args:\n    a (ndarray): " CX_NO_COMPLEX CX_ALONG_AXIS_ARGS CX_RESULT_OUT_ARG     \
+               "    keepdims (bool): Keep reduced axes with length 1.\n"                         \
+               "Returns:\n    ndarray: int64. No gradient.\n"                                    \
+               "Raises:\n"                                                                       \
+               "    DimensionError: If the axis is out of range, or there is nothing to choose " \
+               "from.\n"                                                                         \
+               "    DtypeError: If ``a`` is complex.\nNote:\n    " note) {                       \
+        return PositionOf(#py, ToArray(#py, "a", a[0]), a + 1, CX_POSITION_OF(Name));            \
+    }
+#define CX_POSITION_METHOD(py, Name)                                                  \
+    CX_METHOD(py, CX_POSITION_PARAMETERS ") -> ndarray", "See chainerx." #py "().") { \
+        return PositionOf(#py, Self(self), a, CX_POSITION_OF(Name));                  \
+    }
 #define CX_NAN_SKIPPED "NaN is skipped; where there is nothing else, the position is 0."
 CX_POSITION(argmax, ArgMax, "largest", "A NaN is the extreme.")
 CX_POSITION(argmin, ArgMin, "smallest", "A NaN is the extreme.")
 CX_POSITION(nanargmax, NanArgMax, "largest", CX_NAN_SKIPPED)
 CX_POSITION(nanargmin, NanArgMin, "smallest", CX_NAN_SKIPPED)
+CX_POSITION_METHOD(argmax, ArgMax)
+CX_POSITION_METHOD(argmin, ArgMin)
 
-CX_ROUTINE(count_nonzero, "a: ndarray, axis: Axis = None) -> ndarray",
+CX_ROUTINE(count_nonzero, "a: ndarray, axis: Axis = None, *, keepdims: bool = False) -> ndarray",
            "Number of elements over axes that are not 0.\n\n"
            "Args:\n"
-           "    a (ndarray): " CX_ANY_DTYPE
-           "\n    axis: An axis, several, or None for all.\n"
+           "    a (ndarray): " CX_ANY_DTYPE CX_AXES_ARGS
            "Returns:\n"
            "    ndarray: int64. No gradient.\n"
            "Raises:\n    " CX_BAD_AXES) {
-    return Wrap(
-        CountNonzero(ToArray("count_nonzero", "a", a[0]), ToAxes("count_nonzero", "axis", a[1])));
+    return Wrap(CountNonzero(ToArray("count_nonzero", "a", a[0]),
+                             ToAxes("count_nonzero", "axis", a[1]), ToBool(a[2], false)));
+}
+
+CX_ROUTINE(ptp,
+           "a: ndarray, axis: Axis = None, " CX_RESULT_OUT ", keepdims: bool = False) -> ndarray",
+           "The largest element less the smallest one, over axes.\n\n"
+           "Args:\n"
+           "    a (ndarray): Any shape, any dtype but bool and complex ones.\n"
+           "    axis: An axis, several, or None for all.\n" CX_RESULT_OUT_ARG
+           "    keepdims (bool): Keep reduced axes with length 1.\n"
+           "Returns:\n    ndarray: In the dtype of ``a``. Differentiable, any order. " CX_TIES
+           "\n"
+           "Raises:\n    " CX_BAD_AXES
+           "\n"
+           "    DimensionError: If there is nothing to choose from.\n"
+           "    DtypeError: If ``a`` is bool or complex.") {
+    return Finish("ptp",
+                  Ptp(ToArray("ptp", "a", a[0]), ToAxes("ptp", "axis", a[1]), ToBool(a[3], false)),
+                  a[2]);
 }
 
 }  // namespace

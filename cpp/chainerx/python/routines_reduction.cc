@@ -4,28 +4,75 @@
 namespace chainerx::python {
 namespace {
 
-CX_REDUCTION(sum, Sum, a, "Sum over axes.", CX_ANY_DTYPE, CX_TOTAL, "")
-CX_REDUCTION(nansum, NanSum, a, "Sum over axes, NaN counted as 0.", CX_ANY_DTYPE, CX_TOTAL, "")
-CX_REDUCTION(prod, Prod, a, "Product over axes.", CX_ANY_DTYPE, CX_TOTAL, "")
-CX_REDUCTION(mean, Mean, a, "Arithmetic mean over axes.", CX_ANY_DTYPE,
-             "In the dtype of ``a``, float32 for bool and integers. Differentiable, any order.",
-             "\nNote:\n    The mean of nothing is NaN.")
+#define CX_TOTAL_ROW(py, Name, says) \
+    CX_REDUCTION_ROUTINE(py, Name, TOTAL, ReduceTotal, says, CX_ANY_DTYPE, CX_TOTAL, "")
+CX_TOTAL_ROW(sum, Sum, "Sum over axes.")
+CX_TOTAL_ROW(nansum, NanSum, "Sum over axes, NaN counted as 0.")
+CX_TOTAL_ROW(prod, Prod, "Product over axes.")
+CX_TOTAL_ROW(nanprod, NanProd, "Product over axes, NaN counted as 1.")
+CX_REDUCTION_METHOD(sum, Sum, TOTAL, ReduceTotal)
+CX_REDUCTION_METHOD(prod, Prod, TOTAL, ReduceTotal)
 
-#define CX_SPREAD                                                                      \
-    "In the dtype of ``a``, float32 for bool and integers; real for complex numbers, " \
-    "and then without a gradient. Differentiable, any order."
-CX_REDUCTION(var, Var, a, "Variance of the population over axes, in two passes.", CX_ANY_DTYPE,
-             CX_SPREAD, "")
-CX_REDUCTION(std, Std, a, "Standard deviation of the population over axes: the root of var().",
-             CX_ANY_DTYPE, CX_SPREAD, "")
+#define CX_MEAN_ROW(py, Name, says, note) \
+    CX_REDUCTION_ROUTINE(py, Name, MEAN, ReduceMean, says, CX_ANY_DTYPE, CX_MEAN, note)
+CX_MEAN_ROW(mean, Mean, "Arithmetic mean over axes.", "\nNote:\n    The mean of nothing is NaN.")
+CX_MEAN_ROW(nanmean, NanMean, "Arithmetic mean over axes of what is no NaN.",
+            "\nNote:\n    The mean of nothing is NaN.")
+CX_REDUCTION_METHOD(mean, Mean, MEAN, ReduceMean)
 
-CX_REDUCTION(logsumexp, LogSumExp, x,
-             "Logarithm of the sum of exponentials over axes, without overflow.", CX_NO_COMPLEX,
-             "In the dtype of ``x``, float32 for bool and integers. Differentiable, any order.",
-             "\n    DtypeError: If ``x`` is complex.")
+#define CX_SPREAD_ROW(py, Name, says) \
+    CX_REDUCTION_ROUTINE(py, Name, SPREAD, ReduceSpread, says, CX_ANY_DTYPE, CX_SPREAD, "")
+CX_SPREAD_ROW(var, Var,
+              "Variance over axes, of the population unless ddof says otherwise, in two passes.")
+CX_SPREAD_ROW(std, Std, "Standard deviation over axes: the root of var().")
+CX_SPREAD_ROW(nanvar, NanVar, "Variance over axes of what is no NaN.")
+CX_SPREAD_ROW(nanstd, NanStd,
+              "Standard deviation over axes of what is no NaN: the root of nanvar().")
+CX_REDUCTION_METHOD(var, Var, SPREAD, ReduceSpread)
+CX_REDUCTION_METHOD(std, Std, SPREAD, ReduceSpread)
 
-CX_ALONG_AXIS(cumsum, CumSum, "Running sums along an axis.", CX_ANY_DTYPE, CX_TOTAL, ".")
-CX_ALONG_AXIS(cumprod, CumProd, "Running products along an axis.", CX_ANY_DTYPE, CX_TOTAL, ".")
+CX_ROUTINE(logsumexp, "x: ndarray, " CX_AXES ") -> ndarray",
+           "Logarithm of the sum of exponentials over axes, without overflow.\n\n"
+           "Args:\n    x (ndarray): " CX_NO_COMPLEX CX_AXES_ARGS
+           "Returns:\n"
+           "    ndarray: In the dtype of ``x``, float32 for bool and integers. Differentiable, any "
+           "order.\n"
+           "Raises:\n    " CX_BAD_AXES "\n    DtypeError: If ``x`` is complex.") {
+    return Wrap(LogSumExp(ToArray("logsumexp", "x", a[0]), ToAxes("logsumexp", "axis", a[1]),
+                          ToBool(a[2], false)));
+}
+
+// a: axis, dtype, out
+template <typename F>
+PyObject* Scan(const char* op, const Array& x, PyObject* const* a, const F& f) {
+    const std::optional<int8_t> axis = ToOptionalAxis(op, "axis", a[0]);
+    std::optional<Dtype> dtype;
+    if (Given(a[1])) dtype = ToDtype(a[1]);
+    if (const Array* out = ToOut(op, a[2]); out != nullptr && !dtype) dtype = out->dtype();
+    return Finish(op, dtype ? f(x, axis, *dtype) : f(x, axis), a[2]);
+}
+#define CX_SCAN_OF(Name)                                            \
+    [](const Array& x, std::optional<int8_t> axis, auto... dtype) { \
+        return Name(x, axis, dtype...);                             \
+    }
+
+#define CX_SCAN(py, Name, says)                                                                \
+    CX_ROUTINE(py, "a: ndarray, " CX_SCAN_PARAMETERS ") -> ndarray",                           \
+               says "\n\nArgs:\n    a (ndarray): " CX_ANY_DTYPE CX_ALONG_AXIS_ARGS             \
+                   CX_REDUCTION_DTYPE_ARG CX_RESULT_OUT_ARG "Returns:\n    ndarray: " CX_TOTAL \
+                    "\nRaises:\n    DimensionError: If the axis is out of range.") {           \
+        return Scan(#py, ToArray(#py, "a", a[0]), a + 1, CX_SCAN_OF(Name));                    \
+    }
+#define CX_SCAN_METHOD(py, Name)                                                  \
+    CX_METHOD(py, CX_SCAN_PARAMETERS ") -> ndarray", "See chainerx." #py "().") { \
+        return Scan(#py, Self(self), a, CX_SCAN_OF(Name));                        \
+    }
+CX_SCAN(cumsum, CumSum, "Running sums along an axis.")
+CX_SCAN(cumprod, CumProd, "Running products along an axis.")
+CX_SCAN(nancumsum, NanCumSum, "Running sums along an axis, NaN counted as 0.")
+CX_SCAN(nancumprod, NanCumProd, "Running products along an axis, NaN counted as 1.")
+CX_SCAN_METHOD(cumsum, CumSum)
+CX_SCAN_METHOD(cumprod, CumProd)
 
 }  // namespace
 }  // namespace chainerx::python

@@ -32,6 +32,7 @@
 #include "chainerx/ops/composed.h"
 #include "chainerx/ops/composed_math.h"
 #include "chainerx/ops/conv.h"
+#include "chainerx/ops/covariance.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/crf.h"
 #include "chainerx/ops/ctc.h"

@@ -15,6 +15,7 @@ DOCS = pathlib.Path(__file__).parents[2] / 'docs'
         ('configuration.md', 1),
         ('data.md', 4),
         ('debugging.md', 5),
+        ('elementwise.md', 8),
         ('indexing.md', 1),
         ('training.md', 6),
     ],

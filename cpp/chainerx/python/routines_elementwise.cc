@@ -143,6 +143,8 @@ CX_COMPARE(greater, Greater, "Whether ``x1`` is greater.", CX_DOC)
 CX_COMPARE(greater_equal, GreaterEqual, "Whether ``x1`` is greater or equal.", CX_DOC)
 CX_COMPARE(less, Less, "Whether ``x1`` is less.", CX_DOC)
 CX_COMPARE(less_equal, LessEqual, "Whether ``x1`` is less or equal.", CX_DOC)
+#undef CX_DOC
+#define CX_DOC CX_BOOL " Not differentiable."
 CX_COMPARE(logical_and, LogicalAnd, "Whether both are not 0.", CX_DOC)
 CX_COMPARE(logical_or, LogicalOr, "Whether one is not 0.", CX_DOC)
 CX_COMPARE(logical_xor, LogicalXor, "Whether just one is not 0.", CX_DOC)

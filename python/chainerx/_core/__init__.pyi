@@ -587,16 +587,16 @@ class ndarray:
     def _is_chained(self, backprop_id: BackpropId | None = None) -> builtins.bool:
         """Whether a recorded operation made the array."""
 
-    def all(self, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    def all(self, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, where: ndarray | builtins.bool = True) -> ndarray:
         """See chainerx.all()."""
 
-    def any(self, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    def any(self, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, where: ndarray | builtins.bool = True) -> ndarray:
         """See chainerx.any()."""
 
-    def argmax(self, axis: builtins.int | None = None) -> ndarray:
+    def argmax(self, axis: builtins.int | None = None, out: ndarray | None = None, *, keepdims: builtins.bool = False) -> ndarray:
         """See chainerx.argmax()."""
 
-    def argmin(self, axis: builtins.int | None = None) -> ndarray:
+    def argmin(self, axis: builtins.int | None = None, out: ndarray | None = None, *, keepdims: builtins.bool = False) -> ndarray:
         """See chainerx.argmin()."""
 
     def argpartition(self, kth: builtins.int | Sequence[builtins.int], axis: builtins.int | None = -1, kind: str = 'introselect') -> ndarray:
@@ -620,8 +620,8 @@ class ndarray:
     def cleargrad(self, backprop_id: BackpropId | None = None) -> None:
         """Unsets the gradient."""
 
-    def clip(self, a_min: ndarray | Scalar | None, a_max: ndarray | Scalar | None) -> ndarray:
-        """Limits the values to a range; see chainerx.clip."""
+    def clip(self, a_min: ndarray | Scalar | None = None, a_max: ndarray | Scalar | None = None, out: ndarray | None = None, *, min: ndarray | Scalar | None = None, max: ndarray | Scalar | None = None) -> ndarray:
+        """Limits the values to a range; see chainerx.clip()."""
 
     def compress(self, condition: ndarray | Sequence[builtins.bool], axis: builtins.int | None = None) -> ndarray:
         """See chainerx.compress()."""
@@ -629,10 +629,10 @@ class ndarray:
     def copy(self) -> ndarray:
         """A C-contiguous copy. Differentiable."""
 
-    def cumprod(self, axis: builtins.int | None = None) -> ndarray:
+    def cumprod(self, axis: builtins.int | None = None, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
         """See chainerx.cumprod()."""
 
-    def cumsum(self, axis: builtins.int | None = None) -> ndarray:
+    def cumsum(self, axis: builtins.int | None = None, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
         """See chainerx.cumsum()."""
 
     def dot(self, b: ndarray) -> ndarray:
@@ -665,13 +665,13 @@ class ndarray:
         Raises:
             DimensionError: If the array has not exactly one element."""
 
-    def max(self, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    def max(self, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
         """See chainerx.max()."""
 
-    def mean(self, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    def mean(self, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True) -> ndarray:
         """See chainerx.mean()."""
 
-    def min(self, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    def min(self, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
         """See chainerx.min()."""
 
     def nonzero(self) -> tuple[ndarray, ...]:
@@ -683,7 +683,7 @@ class ndarray:
         Raises:
             ChainerxError: If the array is in a graph, or read-only."""
 
-    def prod(self, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    def prod(self, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
         """See chainerx.prod()."""
 
     def put(self, indices: ndarray | Sequence[builtins.int] | builtins.int, values: ndarray | Scalar, mode: str = 'raise') -> None:
@@ -704,6 +704,9 @@ class ndarray:
     def reshape(self, *newshape: builtins.int | Sequence[builtins.int]) -> ndarray:
         """See chainerx.reshape()."""
 
+    def round(self, decimals: builtins.int = 0, out: ndarray | None = None) -> ndarray:
+        """See chainerx.round()."""
+
     def searchsorted(self, v: ArrayLike, side: str = 'left', sorter: ndarray | Sequence[builtins.int] | None = None) -> ndarray:
         """See chainerx.searchsorted()."""
 
@@ -722,10 +725,10 @@ class ndarray:
     def squeeze(self, axis: Axis = None) -> ndarray:
         """See chainerx.squeeze()."""
 
-    def std(self, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    def std(self, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
         """See chainerx.std()."""
 
-    def sum(self, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    def sum(self, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
         """See chainerx.sum()."""
 
     def swapaxes(self, axis1: builtins.int, axis2: builtins.int) -> ndarray:
@@ -743,7 +746,7 @@ class ndarray:
     def transpose(self, *axes: builtins.int | Sequence[builtins.int] | None) -> ndarray:
         """See chainerx.transpose(); axes are given one by one, or as a tuple."""
 
-    def var(self, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    def var(self, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
         """See chainerx.var()."""
 
     def view(self) -> ndarray:
@@ -797,13 +800,7 @@ def _max(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndar
         axis: An axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
     Returns:
-        ndarray: In the dtype of ``a``. Differentiable, any order. Of equal extremes, or several NaN, each one gets the full gradient.
-    Raises:
-        DimensionError: If an axis is out of range or repeated.
-        DimensionError: If there is nothing to choose from.
-        DtypeError: If ``a`` is complex.
-    Note:
-        A NaN is the extreme."""
+        ndarray: In the dtype of ``a``. Differentiable, any order. Of equal extremes, or several NaN, each one gets the full gradient."""
 
 def _max_pool_kept(x: ndarray, ksize: Any, stride: Any, pad: Any, cover_all: builtins.bool, indices: builtins.bool) -> Any:
     """max_pool, with the indices that backward keeps; None if nothing needs them."""
@@ -816,13 +813,7 @@ def _min(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndar
         axis: An axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
     Returns:
-        ndarray: In the dtype of ``a``. Differentiable, any order. Of equal extremes, or several NaN, each one gets the full gradient.
-    Raises:
-        DimensionError: If an axis is out of range or repeated.
-        DimensionError: If there is nothing to choose from.
-        DtypeError: If ``a`` is complex.
-    Note:
-        A NaN is the extreme."""
+        ndarray: In the dtype of ``a``. Differentiable, any order. Of equal extremes, or several NaN, each one gets the full gradient."""
 
 def _n_step(cell: str, is_bidirectional: builtins.bool, by_sequence: builtins.bool, *args: Any) -> tuple[ndarray, ...]:
     """Any of the six, of the cell 'lstm', 'gru', 'tanh' or 'relu', with dropout between layers, for chainer. Arguments are the states, weights, biases, and steps or whole sequences, and then the number of layers, the ratio of the dropout and its key. The results follow each other, too."""
@@ -849,13 +840,17 @@ def _set_openblas_path(path: str) -> None:
 def _softmax_cross_entropy(x: ndarray, t: ndarray, ignore_label: builtins.int, mean: builtins.bool, label_smoothing: builtins.float = 0.0) -> ndarray:
     """Cross entropy of softmax(x) along axis 1 and the labels t, for chainer; or its mean over the labels that are not ignored."""
 
-def absolute(x: ndarray) -> ndarray:
-    """Absolute value of each element.
+def absolute(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+    """Absolute value of each element, of complex numbers the distance from 0.
 
     Args:
         x (ndarray): Any shape, any dtype but bool.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
-        ndarray: Shape and dtype of ``x``. Differentiable, any order.
+        ndarray: Shape and dtype of ``x``, of complex numbers the real one. Differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
 
@@ -911,12 +906,16 @@ def adaptive_max_pool(x: ndarray, output_size: builtins.int | Sequence[builtins.
     Note:
         Part ``i`` of ``m`` of an axis of length ``n`` reaches from ``floor(i * n / m)`` to ``ceil((i + 1) * n / m)``."""
 
-def add(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def add(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Sum of two operands.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
@@ -935,25 +934,54 @@ def add_at(a: ndarray, indices: Any, b: ndarray | Scalar) -> None:
         DtypeError: If the dtype of the values is of a higher kind than that of the array.
         ChainerxError: If the array is in a graph, or read-only."""
 
-def all(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+def all(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, where: ndarray | builtins.bool = True) -> ndarray:
     """Whether all elements over axes are true (not 0).
 
     Args:
         a (ndarray): Any shape and dtype.
         axis: An axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: bool. No gradient.
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
-def any(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+def allclose(a: ndarray | Scalar, b: ndarray | Scalar, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> builtins.bool:
+    """Whether isclose() holds for all elements. Waits for the device.
+
+    Args:
+        a (ndarray or scalar): Broadcast with ``b``.
+        b (ndarray or scalar): What ``a`` is compared with. At most one is a scalar.
+        rtol (float): Tolerance relative to ``b``.
+        atol (float): Tolerance that is added.
+        equal_nan (bool): Whether nan equals nan.
+    Returns:
+        bool: True without elements.
+    Raises:
+        DimensionError: If the shapes do not broadcast."""
+
+def angle(z: ndarray, deg: builtins.bool = False) -> ndarray:
+    """The argument of complex numbers, from -pi to pi; 0 or pi of real ones.
+
+    Args:
+        z (ndarray): Any shape and dtype.
+        deg (bool): In degrees.
+    Returns:
+        ndarray: A real float dtype. Differentiable where ``z`` is complex, any order."""
+
+def any(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, where: ndarray | builtins.bool = True) -> ndarray:
     """Whether any element over axes is true (not 0).
 
     Args:
         a (ndarray): Any shape and dtype.
         axis: An axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: bool. No gradient.
     Raises:
@@ -986,83 +1014,114 @@ def arange(start: builtins.float, stop: builtins.float | None = None, step: buil
         ChainerxError: If `step` is 0.
         OverflowError: If the dtype does not hold an end."""
 
-def arccos(x: ndarray) -> ndarray:
+def arccos(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse cosine of each element.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
-def arccosh(x: ndarray) -> ndarray:
+def arccosh(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse hyperbolic cosine of each element.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
-def arcsin(x: ndarray) -> ndarray:
+def arcsin(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse sine of each element.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
-def arcsinh(x: ndarray) -> ndarray:
+def arcsinh(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse hyperbolic sine of each element.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
-def arctan(x: ndarray) -> ndarray:
+def arctan(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse tangent of each element.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
-def arctan2(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def arctan2(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Angle of the point with ordinate ``x1`` and abscissa ``x2``.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
-def arctanh(x: ndarray) -> ndarray:
+def arctanh(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse hyperbolic tangent of each element.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
-def argmax(a: ndarray, axis: builtins.int | None = None) -> ndarray:
+def argmax(a: ndarray, axis: builtins.int | None = None, out: ndarray | None = None, *, keepdims: builtins.bool = False) -> ndarray:
     """Position of the first largest element along an axis.
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
         axis (int): The axis, or None for the flattened array.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        keepdims (bool): Keep reduced axes with length 1.
     Returns:
         ndarray: int64. No gradient.
     Raises:
@@ -1071,12 +1130,15 @@ def argmax(a: ndarray, axis: builtins.int | None = None) -> ndarray:
     Note:
         A NaN is the extreme."""
 
-def argmin(a: ndarray, axis: builtins.int | None = None) -> ndarray:
+def argmin(a: ndarray, axis: builtins.int | None = None, out: ndarray | None = None, *, keepdims: builtins.bool = False) -> ndarray:
     """Position of the first smallest element along an axis.
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
         axis (int): The axis, or None for the flattened array.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        keepdims (bool): Keep reduced axes with length 1.
     Returns:
         ndarray: int64. No gradient.
     Raises:
@@ -1136,6 +1198,25 @@ def array(object: Any, dtype: DtypeLike | None = None, copy: builtins.bool = Tru
         device: Default: that of an ndarray, else the default device.
     Returns:
         ndarray: On the device."""
+
+def array_equal(a1: ndarray, a2: ndarray, equal_nan: builtins.bool = False) -> builtins.bool:
+    """Whether two arrays have the same shape and equal elements. Waits for the device.
+
+    Args:
+        a1 (ndarray): Any dtype.
+        a2 (ndarray): Any dtype.
+        equal_nan (bool): Whether nan equals nan.
+    Returns:
+        bool: False for other shapes."""
+
+def array_equiv(a1: ndarray, a2: ndarray) -> builtins.bool:
+    """Whether two arrays, broadcast, have equal elements. Waits for the device.
+
+    Args:
+        a1 (ndarray): Any dtype.
+        a2 (ndarray): Any dtype.
+    Returns:
+        bool: False for shapes that do not broadcast."""
 
 def array_split(ary: ndarray, indices_or_sections: Indices, axis: builtins.int = 0) -> list[ndarray]:
     """Parts of an array along an axis, which need not be equal.
@@ -1228,6 +1309,22 @@ def atleast_3d(x: ndarray) -> ndarray:
     Returns:
         ndarray: (1, N, 1) for shape (N,), (M, N, 1) for (M, N). Differentiable, any order."""
 
+def average(a: ndarray, axis: Axis = None, weights: ndarray | None = None, returned: builtins.bool = False, *, keepdims: builtins.bool = False) -> ndarray | tuple[ndarray, ndarray]:
+    """The weighted mean over axes.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        axis: An axis, several, or None for all.
+        weights (ndarray): How much elements count: of the shape of ``a``, or that of its axes alone. None is the plain mean.
+        returned (bool): Whether to return the sum of the weights, too.
+        keepdims (bool): Keep reduced axes with length 1.
+    Returns:
+        ndarray: The promoted float dtype, or a tuple of it and the sum of the weights in its shape. Differentiable in both, any order.
+    Raises:
+        DimensionError: If an axis is out of range or repeated, or the shape of ``weights`` is another one.
+    Note:
+        Where the weights add up to 0, the mean is NaN or infinite."""
+
 def average_pool(x: ndarray, ksize: builtins.int | Sequence[builtins.int], stride: builtins.int | Sequence[builtins.int] | None = None, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, pad_mode: str = 'ignore', cover_all: builtins.bool = False) -> ndarray:
     """The mean of each window that slides over the spatial axes.
 
@@ -1300,34 +1397,60 @@ def batch_norm(x: ndarray, gamma: ndarray, beta: ndarray, running_mean: ndarray 
         of ``x`` or ``gamma``, backward refuses to go on, for it reads these again.
     Source: Ioffe and Szegedy, ICML 2015."""
 
-def bitwise_and(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def bitwise_and(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Bits that are set in both operands.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Not differentiable.
     Raises:
         DtypeError: If an operand is a float."""
 
-def bitwise_or(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def bitwise_count(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+    """How many bits of the absolute value are set.
+
+    Args:
+        x (ndarray): Any shape, bool or integers.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Shape of ``x``, uint8. Not differentiable.
+    Raises:
+        DtypeError: For floats."""
+
+def bitwise_or(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Bits that are set in an operand.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Not differentiable.
     Raises:
         DtypeError: If an operand is a float."""
 
-def bitwise_xor(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def bitwise_xor(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Bits that are set in one of the operands only.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Not differentiable.
     Raises:
@@ -1367,23 +1490,31 @@ def broadcast_to(array: ndarray, shape: ShapeLike) -> ndarray:
     Raises:
         DimensionError: If the shapes do not fit."""
 
-def cbrt(x: ndarray) -> ndarray:
+def cbrt(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Cube root of each element.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
-def ceil(x: ndarray) -> ndarray:
+def ceil(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """The least whole number not below each element.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
-        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable.
+        ndarray: Shape and dtype of ``x``. Not differentiable.
     Raises:
         DtypeError: If an operand is complex."""
 
@@ -1433,17 +1564,19 @@ def choose(a: ndarray, choices: Sequence[ndarray] | ndarray, mode: str = 'raise'
         DimensionError: If shapes do not broadcast.
         DtypeError: If ``a`` is of another dtype."""
 
-def clip(a: ndarray, a_min: ndarray | Scalar | None, a_max: ndarray | Scalar | None) -> ndarray:
+def clip(a: ndarray, a_min: ndarray | Scalar | None = None, a_max: ndarray | Scalar | None = None, out: ndarray | None = None, *, min: ndarray | Scalar | None = None, max: ndarray | Scalar | None = None) -> ndarray:
     """Limits the values to a range.
 
     Args:
         a (ndarray): Any shape, any real dtype.
         a_min (ndarray or scalar): Lower bound, or None.
         a_max (ndarray or scalar): Upper bound, or None. Wins where the bounds cross.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        min (ndarray or scalar): The lower bound by its other name.
+        max (ndarray or scalar): The upper bound by its other name.
     Returns:
-        ndarray: Broadcast shape. Differentiable in all arrays, any order.
-    Raises:
-        ValueError: If both bounds are None."""
+        ndarray: Broadcast shape. Differentiable in all arrays, any order."""
 
 def clipped_relu(x: ndarray, z: builtins.float = 20.0) -> ndarray:
     """``min(max(x, 0), z)``.
@@ -1559,12 +1692,16 @@ def copy(a: ndarray) -> ndarray:
     Returns:
         ndarray: On the same device. Differentiable, any order."""
 
-def copysign(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def copysign(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """``x1`` with the sign of ``x2``.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Not differentiable.
     Raises:
@@ -1584,6 +1721,20 @@ def copyto(dst: ndarray, src: ndarray, casting: str = 'no', where: ArrayLike = T
         NotImplementedError: If ``casting`` is not 'no'.
         ChainerxError: If ``dst`` is in a graph."""
 
+def corrcoef(x: ndarray, y: ndarray | None = None, rowvar: builtins.bool = True, *, dtype: DtypeLike | None = None) -> ndarray:
+    """Correlations of variables: covariances over both standard deviations.
+
+    Args:
+        x (ndarray): At most two dimensions, any dtype.
+        y (ndarray): More variables, in the same form.
+        rowvar (bool): Whether rows are variables and columns observations, or the reverse.
+        dtype: To compute in, and of the result: a float or complex dtype.
+    Returns:
+        ndarray: A matrix, or a number for one variable; the float dtype of the variables. Differentiable, any order.
+    Raises:
+        DimensionError: If there are more dimensions, or numbers of observations differ.
+        DtypeError: If ``dtype`` is none that holds means."""
+
 def correlate(a: ndarray, v: ndarray, mode: str = 'valid') -> ndarray:
     """The cross-correlation of two vectors: ``sum(a[n + k] * conj(v[n]))``.
 
@@ -1599,32 +1750,59 @@ def correlate(a: ndarray, v: ndarray, mode: str = 'valid') -> ndarray:
         DimensionError: If one has other dimensions.
         DtypeError: If one is of bool."""
 
-def cos(x: ndarray) -> ndarray:
+def cos(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Cosine of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def cosh(x: ndarray) -> ndarray:
+def cosh(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Hyperbolic cosine of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def count_nonzero(a: ndarray, axis: Axis = None) -> ndarray:
+def count_nonzero(a: ndarray, axis: Axis = None, *, keepdims: builtins.bool = False) -> ndarray:
     """Number of elements over axes that are not 0.
 
     Args:
         a (ndarray): Any shape and dtype.
         axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
     Returns:
         ndarray: int64. No gradient.
     Raises:
         DimensionError: If an axis is out of range or repeated."""
+
+def cov(m: ndarray, y: ndarray | None = None, rowvar: builtins.bool = True, bias: builtins.bool = False, ddof: builtins.int | None = None, fweights: ndarray | None = None, aweights: ndarray | None = None, *, dtype: DtypeLike | None = None) -> ndarray:
+    """Covariances of variables.
+
+    Args:
+        m (ndarray): At most two dimensions, any dtype.
+        y (ndarray): More variables, in the same form.
+        rowvar (bool): Whether rows are variables and columns observations, or the reverse.
+        bias (bool): Divides by the number of observations, not by one less.
+        ddof (int): What is taken off that number, in the place of ``bias``.
+        fweights (ndarray): How often observations occur: integers, one for each.
+        aweights (ndarray): How much observations count, one for each.
+        dtype: To compute in, and of the result: a float or complex dtype.
+    Returns:
+        ndarray: A matrix, or a number for one variable; the float dtype of the variables. Differentiable, any order.
+    Raises:
+        DimensionError: If there are more dimensions, or numbers of observations differ.
+        DtypeError: If ``fweights`` are no integers, or ``dtype`` is none that holds means."""
 
 def crelu(x: ndarray, axis: builtins.int = 1) -> ndarray:
     """``relu(x)`` and ``relu(-x)``, joined along an axis (Shang et al., ICML 2016).
@@ -1637,23 +1815,29 @@ def crelu(x: ndarray, axis: builtins.int = 1) -> ndarray:
     Raises:
         DimensionError: If there is no such axis."""
 
-def cumprod(a: ndarray, axis: builtins.int | None = None) -> ndarray:
+def cumprod(a: ndarray, axis: builtins.int | None = None, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
     """Running products along an axis.
 
     Args:
         a (ndarray): Any shape and dtype.
         axis (int): The axis, or None for the flattened array.
+        dtype: To compute in, and of the result; that of ``out`` if there is one.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
     Raises:
         DimensionError: If the axis is out of range."""
 
-def cumsum(a: ndarray, axis: builtins.int | None = None) -> ndarray:
+def cumsum(a: ndarray, axis: builtins.int | None = None, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
     """Running sums along an axis.
 
     Args:
         a (ndarray): Any shape and dtype.
         axis (int): The axis, or None for the flattened array.
+        dtype: To compute in, and of the result; that of ``out`` if there is one.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
     Raises:
@@ -1686,6 +1870,20 @@ def cumulative_sum(x: ndarray, *, axis: builtins.int | None = None, dtype: Dtype
     Raises:
         ValueError: If the axis is needed and not given.
         DimensionError: If there is no such axis."""
+
+def degrees(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+    """Angles in radians as degrees.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
 
 def delete(arr: ndarray, obj: Any, axis: builtins.int | None = None) -> ndarray:
     """A copy without some places of an axis.
@@ -1757,14 +1955,30 @@ def diff(a: ndarray, n: builtins.int = 1, axis: builtins.int = -1, prepend: ndar
         ValueError: If ``n`` is negative.
         DimensionError: If shapes do not fit, or there is no such axis."""
 
-def divide(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def divide(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """True quotient of two operands.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is bool."""
+
+def divmod(x1: ndarray | Scalar, x2: ndarray | Scalar, out: tuple | None = None) -> tuple[ndarray, ndarray]:
+    """The results of floor_divide() and remainder().
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (tuple): Two arrays that the results are written to, or None in their place.
+    Returns:
+        tuple: Two arrays. The remainder is differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
 
@@ -1864,40 +2078,55 @@ def empty_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:
     Returns:
         ndarray: C-contiguous, in no graph."""
 
-def equal(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
     """Whether elements are equal.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable.
     Raises:
         DtypeError: If bool meets another dtype."""
 
-def erf(x: ndarray) -> ndarray:
+def erf(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Error function of each element.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
-def exp(x: ndarray) -> ndarray:
+def exp(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Exponential of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def exp2(x: ndarray) -> ndarray:
+def exp2(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Two to the power of each element.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -1914,11 +2143,15 @@ def expand_dims(a: ndarray, axis: builtins.int | Sequence[builtins.int]) -> ndar
     Raises:
         DimensionError: If there is no such place, or one is given twice."""
 
-def expm1(x: ndarray) -> ndarray:
+def expm1(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """``exp(x) - 1``, exact near 0.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -1951,11 +2184,15 @@ def eye(N: builtins.int, M: builtins.int | None = None, k: builtins.int = 0, dty
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
-def fabs(x: ndarray) -> ndarray:
+def fabs(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Absolute value of each element, in a float dtype.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -1974,13 +2211,17 @@ def fill_diagonal(a: ndarray, val: ndarray | Scalar, wrap: builtins.bool = False
         DtypeError: If the dtype of the values is of a higher kind than that of the array.
         ChainerxError: If the array is in a graph, or read-only."""
 
-def fix(x: ndarray) -> ndarray:
+def fix(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Each element without its fraction.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
-        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable.
+        ndarray: Shape and dtype of ``x``. Not differentiable.
     Raises:
         DtypeError: If an operand is complex."""
 
@@ -2041,33 +2282,88 @@ def flipud(m: ndarray) -> ndarray:
     Raises:
         DimensionError: If there are no dimensions."""
 
-def floor(x: ndarray) -> ndarray:
+def float_power(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+    """``x1`` to the power of ``x2``, in double precision.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Broadcast shape, float64 or complex128. Differentiable, any order."""
+
+def floor(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """The greatest whole number not above each element.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
-        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable.
+        ndarray: Shape and dtype of ``x``. Not differentiable.
     Raises:
         DtypeError: If an operand is complex."""
 
-def floor_divide(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def floor_divide(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Floor of the quotient; an integer by 0 gives 0.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Not differentiable.
     Raises:
         DtypeError: If an operand is bool."""
 
-def fmod(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def fmax(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+    """The larger of two operands, the number if one is nan. Equal arrays share the gradient, an array that equals a scalar takes it.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def fmin(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+    """The smaller of two operands, the number if one is nan. Equal arrays share the gradient, an array that equals a scalar takes it.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def fmod(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Remainder with the sign of ``x1``; an integer by 0 gives 0.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
@@ -2085,6 +2381,17 @@ def force_backprop_mode(x: Context | BackpropId | Sequence[BackpropId] | None = 
     Raises:
         TypeError: If two of the arguments were given.
         ChainerxError: If an id is released."""
+
+def frexp(x: ndarray, out: tuple | None = None) -> tuple[ndarray, ndarray]:
+    """Fractions from 1/2 up to 1 and powers of two, whose product is ``x``.
+
+    Args:
+        x (ndarray): Any shape, any real dtype; 0, infinities and nan have the power 0.
+        out (tuple): Two arrays that the results are written to, or None in their place.
+    Returns:
+        tuple: An array of the float dtype of ``x``, differentiable, and one of int32.
+    Raises:
+        DtypeError: If an operand is complex."""
 
 def from_dlpack(x: Any, *, device: DeviceLike | None = None, copy: builtins.bool | None = None) -> ndarray:
     """The array of another library, through the DLPack protocol: of PyTorch, NumPy, CuPy, JAX, ...
@@ -2140,6 +2447,21 @@ def gaussian_kl_divergence(mean: ndarray, ln_var: ndarray) -> ndarray:
     Raises:
         DimensionError: If the shapes do not broadcast.
         DtypeError: If one is bool or complex."""
+
+def gcd(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+    """The greatest common divisor, not negative; of bool, or.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Broadcast shape, promoted dtype. Not differentiable.
+    Raises:
+        DtypeError: If an operand is a float."""
 
 def gelu(x: ndarray, approximate: str = 'none') -> ndarray:
     """``x * N(x)`` with the distribution function N of normal numbers.
@@ -2236,23 +2558,29 @@ def gradient(f: ndarray, *varargs: ndarray | Scalar, axis: Axis = None, edge_ord
         DimensionError: If distances do not fit, or there is no such axis.
         DtypeError: If ``f`` is of bool."""
 
-def greater(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def greater(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
     """Whether ``x1`` is greater.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable.
     Raises:
         DtypeError: If bool meets another dtype."""
 
-def greater_equal(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def greater_equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
     """Whether ``x1`` is greater or equal.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable.
     Raises:
@@ -2274,6 +2602,21 @@ def group_norm(x: ndarray, groups: builtins.int, gamma: ndarray, beta: ndarray, 
         DtypeError: If an array is of no real float dtype.
         ValueError: If ``groups`` does not divide the channels; if ``eps`` is negative.
     Source: Wu and He, ECCV 2018."""
+
+def heaviside(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+    """0 where ``x1`` is negative, 1 where it is positive, ``x2`` where it is 0.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x2``, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
 
 def hinge(x1: ndarray, x2: ndarray, norm: builtins.float = 1.0) -> ndarray:
     """Hinge loss of one class against the rest.
@@ -2326,12 +2669,16 @@ def huber_loss(x1: ndarray, x2: ndarray, delta: builtins.float) -> ndarray:
         DtypeError: If one is bool or complex.
     Source: Huber, 1964."""
 
-def hypot(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def hypot(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Length of the hypotenuse, without overflow.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable, any order.
     Raises:
@@ -2425,11 +2772,15 @@ def interp(x: ndarray | Scalar, xp: ndarray, fp: ndarray, left: Scalar | None = 
         DimensionError: If ``xp`` and ``fp`` have not one length and dimension.
         DtypeError: If ``x`` or ``xp`` is complex."""
 
-def invert(x: ndarray) -> ndarray:
+def invert(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """All bits reversed; of bool, the opposite.
 
     Args:
         x (ndarray): Any shape, bool or integers.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape and dtype of ``x``. Not differentiable.
     Raises:
@@ -2448,29 +2799,110 @@ def is_backprop_required(x: Context | BackpropId | None = None, *, context: Cont
         TypeError: If two of the arguments were given.
         ChainerxError: If an id is released."""
 
-def isfinite(x: ndarray) -> ndarray:
+def isclose(a: ndarray | Scalar, b: ndarray | Scalar, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> ndarray:
+    """``abs(a - b) <= atol + rtol * abs(b)``; infinities are close to themselves alone.
+
+    Args:
+        a (ndarray or scalar): Broadcast with ``b``.
+        b (ndarray or scalar): What ``a`` is compared with. At most one is a scalar.
+        rtol (float): Tolerance relative to ``b``.
+        atol (float): Tolerance that is added.
+        equal_nan (bool): Whether nan equals nan.
+    Returns:
+        ndarray: bool. Not differentiable.
+    Raises:
+        DimensionError: If the shapes do not broadcast."""
+
+def iscomplex(x: ndarray) -> ndarray:
+    """Whether the imaginary part of each element is not 0.
+
+    Args:
+        x (ndarray): Any shape, any dtype.
+    Returns:
+        ndarray: bool. Not differentiable."""
+
+def iscomplexobj(x: ndarray) -> builtins.bool:
+    """Whether an array is of a complex dtype.
+
+    Args:
+        x (ndarray): Any dtype.
+    Returns:
+        bool: By the dtype alone."""
+
+def isfinite(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
     """Whether each element is neither infinite nor nan.
 
     Args:
         x (ndarray): Any shape, any dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable."""
 
-def isinf(x: ndarray) -> ndarray:
+def isinf(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
     """Whether each element is infinite.
 
     Args:
         x (ndarray): Any shape, any dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable."""
 
-def isnan(x: ndarray) -> ndarray:
+def isnan(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
     """Whether each element is nan.
+
+    Args:
+        x (ndarray): Any shape, any dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+    Returns:
+        ndarray: bool. Not differentiable."""
+
+def isneginf(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
+    """Whether each element is the negative infinity.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+    Returns:
+        ndarray: bool. Not differentiable.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def isposinf(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
+    """Whether each element is the positive infinity.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+    Returns:
+        ndarray: bool. Not differentiable.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def isreal(x: ndarray) -> ndarray:
+    """Whether the imaginary part of each element is 0.
 
     Args:
         x (ndarray): Any shape, any dtype.
     Returns:
         ndarray: bool. Not differentiable."""
+
+def isrealobj(x: ndarray) -> builtins.bool:
+    """Whether an array is of no complex dtype.
+
+    Args:
+        x (ndarray): Any dtype.
+    Returns:
+        bool: By the dtype alone."""
 
 def ix_(*args: ndarray) -> tuple[ndarray, ...]:
     """Vectors as an index of all their combinations: ``x[ix_(rows, columns)]``.
@@ -2501,6 +2933,36 @@ def layer_norm(x: ndarray, gamma: ndarray, beta: ndarray, eps: builtins.float = 
         ValueError: If ``eps`` is negative.
     Source: Ba et al., Layer Normalization, 2016."""
 
+def lcm(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+    """The least common multiple, not negative; of bool, and.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Broadcast shape, promoted dtype. Not differentiable.
+    Raises:
+        DtypeError: If an operand is a float."""
+
+def ldexp(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
+    """``x1 * 2**x2``, rounded once.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+    Returns:
+        ndarray: Broadcast shape, float dtype of ``x1``. Differentiable in ``x1``, any order.
+    Raises:
+        DtypeError: If ``x1`` is complex, or ``x2`` is no integer.
+        DimensionError: If the shapes do not broadcast."""
+
 def leaky_relu(x: ndarray, slope: builtins.float = 0.2) -> ndarray:
     """``x`` where not negative, ``slope * x`` elsewhere.
 
@@ -2512,34 +2974,44 @@ def leaky_relu(x: ndarray, slope: builtins.float = 0.2) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
-def left_shift(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def left_shift(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Bits of ``x1`` moved up by ``x2``.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, dtype of ``x1``, int64 for a scalar ``x1``. Not differentiable.
     Raises:
         DtypeError: If an operand is no integer."""
 
-def less(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def less(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
     """Whether ``x1`` is less.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable.
     Raises:
         DtypeError: If bool meets another dtype."""
 
-def less_equal(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def less_equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
     """Whether ``x1`` is less or equal.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable.
     Raises:
@@ -2603,39 +3075,55 @@ def local_response_normalization(x: ndarray, n: builtins.int = 5, k: builtins.fl
         ValueError: If ``n`` is negative.
     Source: Krizhevsky et al., NIPS 2012."""
 
-def log(x: ndarray) -> ndarray:
+def log(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Natural logarithm of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def log10(x: ndarray) -> ndarray:
+def log10(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Logarithm to the base 10.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
-def log1p(x: ndarray) -> ndarray:
+def log1p(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(1 + x)``, exact near 0.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
-def log2(x: ndarray) -> ndarray:
+def log2(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Logarithm to the base 2.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -2654,57 +3142,82 @@ def log_softmax(x: ndarray, axis: Axis = None) -> ndarray:
     Note:
         Evaluated as ``(x - max) - log(sum(exp(x - max)))``; no overflow."""
 
-def logaddexp(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def logaddexp(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(exp(x1) + exp(x2))`` without overflow.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
-def logical_and(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def logaddexp2(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+    """``log2(2**x1 + 2**x2)`` without overflow.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def logical_and(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
     """Whether both are not 0.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
-        ndarray: bool. Not differentiable.
-    Raises:
-        DtypeError: If bool meets another dtype."""
+        ndarray: bool. Not differentiable."""
 
-def logical_not(x: ndarray) -> ndarray:
+def logical_not(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
     """Whether each element is 0.
 
     Args:
         x (ndarray): Any shape, any dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable."""
 
-def logical_or(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def logical_or(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
     """Whether one is not 0.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
-        ndarray: bool. Not differentiable.
-    Raises:
-        DtypeError: If bool meets another dtype."""
+        ndarray: bool. Not differentiable."""
 
-def logical_xor(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def logical_xor(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
     """Whether just one is not 0.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
-        ndarray: bool. Not differentiable.
-    Raises:
-        DtypeError: If bool meets another dtype."""
+        ndarray: bool. Not differentiable."""
 
 def logspace(start: builtins.float, stop: builtins.float, num: builtins.int = 50, endpoint: builtins.bool = True, base: builtins.float = 10.0, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Values from ``base**start`` to ``base**stop``, by equal factors.
@@ -2763,18 +3276,23 @@ def matmul(x1: ndarray, x2: ndarray) -> ndarray:
     Note:
         float16 and bfloat16 are summed in float32. The result doesn't depend on the number of threads."""
 
-def max(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+def max(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
     """Largest element over axes.
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
         axis: An axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        initial (scalar): One more to choose from; needed with ``where``.
+        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes, or several NaN, share the gradient.
     Raises:
         DimensionError: If an axis is out of range or repeated.
         DimensionError: If there is nothing to choose from.
+        ValueError: If there is ``where`` and no ``initial``.
         DtypeError: If ``a`` is complex.
     Note:
         A NaN is the extreme."""
@@ -2816,24 +3334,32 @@ def max_unpool(x: ndarray, indices: ndarray, ksize: builtins.int | Sequence[buil
         DtypeError: If ``x`` is not of a float dtype, or ``indices`` are no integers.
         IndexError: If an index is out of its window."""
 
-def maximum(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def maximum(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """The larger of two operands; nan wins. Equal arrays share the gradient, an array that equals a scalar takes it.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
 
-def mean(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+def mean(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True) -> ndarray:
     """Arithmetic mean over axes.
 
     Args:
         a (ndarray): Any shape and dtype.
         axis: An axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
+        dtype: To compute in, and of the result: a float or complex dtype.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: In the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
     Raises:
@@ -2852,28 +3378,37 @@ def meshgrid(*xi: ndarray, indexing: str = 'xy') -> list[ndarray]:
     Raises:
         ValueError: If ``indexing`` is neither."""
 
-def min(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+def min(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
     """Smallest element over axes.
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
         axis: An axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        initial (scalar): One more to choose from; needed with ``where``.
+        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes, or several NaN, share the gradient.
     Raises:
         DimensionError: If an axis is out of range or repeated.
         DimensionError: If there is nothing to choose from.
+        ValueError: If there is ``where`` and no ``initial``.
         DtypeError: If ``a`` is complex.
     Note:
         A NaN is the extreme."""
 
-def minimum(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def minimum(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """The smaller of two operands; nan wins. Equal arrays share the gradient, an array that equals a scalar takes it.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
@@ -2889,6 +3424,17 @@ def mish(x: ndarray) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
+def modf(x: ndarray, out: tuple | None = None) -> tuple[ndarray, ndarray]:
+    """The part behind the point and the whole part, both with the sign of ``x``.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+        out (tuple): Two arrays that the results are written to, or None in their place.
+    Returns:
+        tuple: Two arrays of the float dtype of ``x``. The first is differentiable.
+    Raises:
+        DtypeError: If an operand is complex."""
+
 def moveaxis(a: ndarray, source: builtins.int | Sequence[builtins.int], destination: builtins.int | Sequence[builtins.int]) -> ndarray:
     """The array with axes moved to other places, the others in their order.
 
@@ -2901,12 +3447,16 @@ def moveaxis(a: ndarray, source: builtins.int | Sequence[builtins.int], destinat
     Raises:
         DimensionError: If an axis is not there or given twice, or the numbers differ."""
 
-def multiply(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def multiply(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Product of two operands; bool is allowed.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order."""
 
@@ -3034,12 +3584,29 @@ def n_step_rnn(n_layers: builtins.int, hx: ndarray, ws: Sequence[Sequence[ndarra
         DtypeError: If a dtype is no real float.
         ValueError: If there is no such activation."""
 
-def nanargmax(a: ndarray, axis: builtins.int | None = None) -> ndarray:
+def nan_to_num(x: ndarray, copy: builtins.bool = True, nan: Scalar = 0.0, posinf: Scalar | None = None, neginf: Scalar | None = None) -> ndarray:
+    """Numbers in the place of nan and infinities.
+
+    Args:
+        x (ndarray): Any shape and dtype.
+        copy (bool): False writes to ``x`` and returns it.
+        nan (scalar): In the place of nan.
+        posinf (scalar): In the place of inf; None is the greatest number of the dtype.
+        neginf (scalar): In the place of -inf; None is the least one.
+    Returns:
+        ndarray: Shape and dtype of ``x``. Differentiable, any order; what was replaced has the gradient 0.
+    Raises:
+        ChainerxError: If ``x`` is to be written to and part of a graph."""
+
+def nanargmax(a: ndarray, axis: builtins.int | None = None, out: ndarray | None = None, *, keepdims: builtins.bool = False) -> ndarray:
     """Position of the first largest element along an axis.
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
         axis (int): The axis, or None for the flattened array.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        keepdims (bool): Keep reduced axes with length 1.
     Returns:
         ndarray: int64. No gradient.
     Raises:
@@ -3048,12 +3615,15 @@ def nanargmax(a: ndarray, axis: builtins.int | None = None) -> ndarray:
     Note:
         NaN is skipped; where there is nothing else, the position is 0."""
 
-def nanargmin(a: ndarray, axis: builtins.int | None = None) -> ndarray:
+def nanargmin(a: ndarray, axis: builtins.int | None = None, out: ndarray | None = None, *, keepdims: builtins.bool = False) -> ndarray:
     """Position of the first smallest element along an axis.
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
         axis (int): The axis, or None for the flattened array.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        keepdims (bool): Keep reduced axes with length 1.
     Returns:
         ndarray: int64. No gradient.
     Raises:
@@ -3062,27 +3632,194 @@ def nanargmin(a: ndarray, axis: builtins.int | None = None) -> ndarray:
     Note:
         NaN is skipped; where there is nothing else, the position is 0."""
 
-def nansum(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+def nancumprod(a: ndarray, axis: builtins.int | None = None, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
+    """Running products along an axis, NaN counted as 1.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        axis (int): The axis, or None for the flattened array.
+        dtype: To compute in, and of the result; that of ``out`` if there is one.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+    Returns:
+        ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
+    Raises:
+        DimensionError: If the axis is out of range."""
+
+def nancumsum(a: ndarray, axis: builtins.int | None = None, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
+    """Running sums along an axis, NaN counted as 0.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        axis (int): The axis, or None for the flattened array.
+        dtype: To compute in, and of the result; that of ``out`` if there is one.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+    Returns:
+        ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
+    Raises:
+        DimensionError: If the axis is out of range."""
+
+def nanmax(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+    """Largest element over axes that is no NaN.
+
+    Args:
+        a (ndarray): Any shape, any dtype but complex ones.
+        axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        initial (scalar): One more to choose from; needed with ``where``.
+        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+    Returns:
+        ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes share the gradient.
+    Raises:
+        DimensionError: If an axis is out of range or repeated.
+        DimensionError: If there is nothing to choose from.
+        ValueError: If there is ``where`` and no ``initial``.
+        DtypeError: If ``a`` is complex.
+    Note:
+        NaN where there is nothing else."""
+
+def nanmean(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+    """Arithmetic mean over axes of what is no NaN.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
+        dtype: To compute in, and of the result: a float or complex dtype.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+    Returns:
+        ndarray: In the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis is out of range or repeated.
+    Note:
+        The mean of nothing is NaN."""
+
+def nanmin(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+    """Smallest element over axes that is no NaN.
+
+    Args:
+        a (ndarray): Any shape, any dtype but complex ones.
+        axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        initial (scalar): One more to choose from; needed with ``where``.
+        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+    Returns:
+        ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes share the gradient.
+    Raises:
+        DimensionError: If an axis is out of range or repeated.
+        DimensionError: If there is nothing to choose from.
+        ValueError: If there is ``where`` and no ``initial``.
+        DtypeError: If ``a`` is complex.
+    Note:
+        NaN where there is nothing else."""
+
+def nanprod(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
+    """Product over axes, NaN counted as 1.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
+        dtype: To compute in, and of the result; that of ``out`` if there is one.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        initial (scalar): What the total begins with.
+        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+    Returns:
+        ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis is out of range or repeated."""
+
+def nanstd(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
+    """Standard deviation over axes of what is no NaN: the root of nanvar().
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
+        dtype: To compute in, and of the result: a float or complex dtype.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        ddof (float): What is taken off the number of elements, by which is divided.
+        correction (float): The same by the name of the array API standard.
+        mean (ndarray): The mean, if it is known; with the reduced axes.
+    Returns:
+        ndarray: In the dtype of ``a``, float32 for bool and integers; real for complex numbers, and then without a gradient. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis is out of range or repeated."""
+
+def nansum(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
     """Sum over axes, NaN counted as 0.
 
     Args:
         a (ndarray): Any shape and dtype.
         axis: An axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
+        dtype: To compute in, and of the result; that of ``out`` if there is one.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        initial (scalar): What the total begins with.
+        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
-def negative(x: ndarray) -> ndarray:
+def nanvar(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
+    """Variance over axes of what is no NaN.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
+        dtype: To compute in, and of the result: a float or complex dtype.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        ddof (float): What is taken off the number of elements, by which is divided.
+        correction (float): The same by the name of the array API standard.
+        mean (ndarray): The mean, if it is known; with the reduced axes.
+    Returns:
+        ndarray: In the dtype of ``a``, float32 for bool and integers; real for complex numbers, and then without a gradient. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis is out of range or repeated."""
+
+def negative(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Negative of each element.
 
     Args:
         x (ndarray): Any shape, any dtype but bool.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape and dtype of ``x``. Differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
+
+def nextafter(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+    """The number next to ``x1`` on the side of ``x2``.
+
+    Args:
+        x1 (ndarray or scalar): Broadcast with ``x2``.
+        x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Broadcast shape, promoted float dtype; float32 for integers. Not differentiable.
+    Raises:
+        DtypeError: If an operand is complex."""
 
 def no_backprop_mode(x: Context | BackpropId | Sequence[BackpropId] | None = None, *, context: Context | None = None, backprop_id: BackpropId | None = None, backprop_ids: Sequence[BackpropId] | None = None) -> NoBackpropMode:
     """A block, entered by ``with``, in which this thread records no graph.
@@ -3107,12 +3844,15 @@ def nonzero(a: ndarray) -> tuple[ndarray, ...]:
     Raises:
         DimensionError: If ``a`` has no dimensions."""
 
-def not_equal(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def not_equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
     """Whether elements differ.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable.
     Raises:
@@ -3207,22 +3947,30 @@ def polyval(p: ndarray, x: ndarray | Scalar) -> ndarray:
         DimensionError: If ``p`` has not 1 dimension.
         DtypeError: If dtypes are bool."""
 
-def positive(x: ndarray) -> ndarray:
+def positive(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """A copy of each element.
 
     Args:
         x (ndarray): Any shape, any dtype but bool.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape and dtype of ``x``. Differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
 
-def power(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def power(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """``x1`` to the power of ``x2``; a negative power of an integer is 0.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
@@ -3237,17 +3985,38 @@ def prelu(x: ndarray, slope: ndarray) -> ndarray:
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order."""
 
-def prod(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+def prod(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
     """Product over axes.
 
     Args:
         a (ndarray): Any shape and dtype.
         axis: An axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
+        dtype: To compute in, and of the result; that of ``out`` if there is one.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        initial (scalar): What the total begins with.
+        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated."""
+
+def ptp(a: ndarray, axis: Axis = None, out: ndarray | None = None, keepdims: builtins.bool = False) -> ndarray:
+    """The largest element less the smallest one, over axes.
+
+    Args:
+        a (ndarray): Any shape, any dtype but bool and complex ones.
+        axis: An axis, several, or None for all.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        keepdims (bool): Keep reduced axes with length 1.
+    Returns:
+        ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes, or several NaN, share the gradient.
+    Raises:
+        DimensionError: If an axis is out of range or repeated.
+        DimensionError: If there is nothing to choose from.
+        DtypeError: If ``a`` is bool or complex."""
 
 def put(a: ndarray, ind: ndarray | Sequence[builtins.int] | builtins.int, v: ndarray | Scalar, mode: str = 'raise') -> None:
     """Writes to elements of the flattened array, in place.
@@ -3292,6 +4061,20 @@ def putmask(a: ndarray, mask: ndarray, values: ndarray | Scalar) -> None:
         DtypeError: If the dtype of the values is of a higher kind than that of the array.
         ChainerxError: If the array is in a graph, or read-only."""
 
+def radians(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+    """Angles in degrees as radians.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
 def ravel(a: ndarray) -> ndarray:
     """The elements in one dimension, in C order.
 
@@ -3326,11 +4109,24 @@ def real(x: ndarray) -> ndarray:
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def reciprocal(x: ndarray) -> ndarray:
+def real_if_close(a: ndarray, tol: builtins.float = 100) -> ndarray:
+    """The real parts of complex numbers whose imaginary parts are all near 0. Waits for the device.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        tol (float): How far from 0, in units of the precision of the dtype; as such, if at most 1.
+    Returns:
+        ndarray: A view of the real parts, or ``a``. Differentiable."""
+
+def reciprocal(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """One over each element.
 
     Args:
         x (ndarray): Any shape, any dtype but bool.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -3346,12 +4142,16 @@ def relu(x: ndarray) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
-def remainder(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def remainder(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Remainder with the sign of ``x2``; an integer by 0 gives 0.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
@@ -3391,22 +4191,30 @@ def resize(a: ndarray, new_shape: ShapeLike) -> ndarray:
     Raises:
         DimensionError: If a size is negative."""
 
-def right_shift(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def right_shift(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Bits of ``x1`` moved down by ``x2``.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, dtype of ``x1``, int64 for a scalar ``x1``. Not differentiable.
     Raises:
         DtypeError: If an operand is no integer."""
 
-def rint(x: ndarray) -> ndarray:
+def rint(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """The nearest whole number, of two the even one.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable.
     Raises:
@@ -3487,6 +4295,17 @@ def rotary_embedding(x: ndarray, positions: ndarray | None = None, base: builtin
     Note:
         Angles are computed in float64.
     Source: Su et al., RoFormer, arXiv:2104.09864, 2021."""
+
+def round(a: ndarray, decimals: builtins.int = 0, out: ndarray | None = None) -> ndarray:
+    """Rounds to decimals; of two equally near values to the one whose last digit is even.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        decimals (int): How many behind the point; -1 rounds to tens, -2 to hundreds.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+    Returns:
+        ndarray: Shape and dtype of ``a``; float32 for bool. Not differentiable."""
 
 def scaled_dot_product_attention(query: ndarray, key: ndarray, value: ndarray, attn_mask: ndarray | None = None, dropout_p: builtins.float = 0.0, is_causal: builtins.bool = False, scale: builtins.float | None = None, enable_gqa: builtins.bool = False, dropout_key: builtins.int | None = None) -> ndarray:
     """Attention: ``softmax(scale * query @ key.T + attn_mask) @ value``, over the last two axes.
@@ -3577,21 +4396,28 @@ def sigmoid_cross_entropy(x1: ndarray, x2: ndarray) -> ndarray:
         DimensionError: If the shapes differ.
         DtypeError: If ``x1`` is not real, or ``x2`` no integers."""
 
-def sign(x: ndarray) -> ndarray:
-    """-1, 0 or 1 by the sign of each element; nan stays.
+def sign(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+    """-1, 0 or 1 by the sign of each element; nan stays. Of complex numbers ``x / abs(x)``, or 0.
 
     Args:
-        x (ndarray): Any shape, any real dtype.
+        x (ndarray): Any shape, any dtype but bool.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape and dtype of ``x``. Not differentiable.
     Raises:
         DtypeError: If an operand is bool."""
 
-def signbit(x: ndarray) -> ndarray:
+def signbit(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
     """Whether the sign of each element is negative.
 
     Args:
         x (ndarray): Any shape, any dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable."""
 
@@ -3605,19 +4431,37 @@ def silu(x: ndarray) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
-def sin(x: ndarray) -> ndarray:
+def sin(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Sine of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def sinh(x: ndarray) -> ndarray:
+def sinc(x: ndarray) -> ndarray:
+    """``sin(pi * x) / (pi * x)``, and 1 at 0.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If an operand is complex."""
+
+def sinh(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Hyperbolic sine of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
@@ -3692,6 +4536,20 @@ def sort(a: ndarray, axis: builtins.int | None = -1, kind: str | None = None, *,
     Note:
         NaN is above all numbers, -0.0 equals 0.0. Complex numbers go by their real parts, then by their imaginary ones."""
 
+def spacing(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+    """The way to the next number away from 0, with the sign of each element; nan for infinities.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable.
+    Raises:
+        DtypeError: If an operand is complex."""
+
 def split(ary: ndarray, indices_or_sections: Indices, axis: builtins.int = 0) -> list[ndarray]:
     """Parts of an array along an axis.
 
@@ -3706,19 +4564,27 @@ def split(ary: ndarray, indices_or_sections: Indices, axis: builtins.int = 0) ->
         DimensionError: If there are no such equal parts, or no such axis.
         ValueError: If their number is no integer."""
 
-def sqrt(x: ndarray) -> ndarray:
+def sqrt(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Square root of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def square(x: ndarray) -> ndarray:
+def square(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Square of each element.
 
     Args:
         x (ndarray): Any shape, any dtype but bool.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape and dtype of ``x``. Differentiable, any order.
     Raises:
@@ -3757,36 +4623,52 @@ def stack(arrays: Sequence[ndarray], axis: builtins.int = 0) -> ndarray:
     Raises:
         DimensionError: If shapes differ, or there is no array, or no such place."""
 
-def std(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
-    """Standard deviation of the population over axes: the root of var().
+def std(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
+    """Standard deviation over axes: the root of var().
 
     Args:
         a (ndarray): Any shape and dtype.
         axis: An axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
+        dtype: To compute in, and of the result: a float or complex dtype.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        ddof (float): What is taken off the number of elements, by which is divided.
+        correction (float): The same by the name of the array API standard.
+        mean (ndarray): The mean, if it is known; with the reduced axes.
     Returns:
         ndarray: In the dtype of ``a``, float32 for bool and integers; real for complex numbers, and then without a gradient. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
-def subtract(x1: ndarray | Scalar, x2: ndarray | Scalar) -> ndarray:
+def subtract(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Difference of two operands.
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order.
     Raises:
         DtypeError: If an operand is bool."""
 
-def sum(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+def sum(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
     """Sum over axes.
 
     Args:
         a (ndarray): Any shape and dtype.
         axis: An axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
+        dtype: To compute in, and of the result; that of ``out`` if there is one.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        initial (scalar): What the total begins with.
+        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
     Raises:
@@ -3842,19 +4724,27 @@ def take_along_axis(arr: ndarray, indices: ndarray, axis: builtins.int | None = 
         DimensionError: If shapes do not fit, or there is no such axis.
         DtypeError: If ``indices`` are not integers."""
 
-def tan(x: ndarray) -> ndarray:
+def tan(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Tangent of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
-def tanh(x: ndarray) -> ndarray:
+def tanh(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Hyperbolic tangent of each element.
 
     Args:
         x (ndarray): Any shape, any real or complex dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
@@ -4034,13 +4924,17 @@ def triu_indices_from(arr: ndarray, k: builtins.int = 0) -> tuple[ndarray, ndarr
     Raises:
         DimensionError: If it has not 2 dimensions."""
 
-def trunc(x: ndarray) -> ndarray:
+def trunc(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Each element without its fraction.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
-        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable.
+        ndarray: Shape and dtype of ``x``. Not differentiable.
     Raises:
         DtypeError: If an operand is complex."""
 
@@ -4111,13 +5005,20 @@ def vander(x: ndarray, N: builtins.int | None = None, increasing: builtins.bool 
     Raises:
         DimensionError: If ``x`` has other dimensions, or ``N`` is negative."""
 
-def var(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
-    """Variance of the population over axes, in two passes.
+def var(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
+    """Variance over axes, of the population unless ddof says otherwise, in two passes.
 
     Args:
         a (ndarray): Any shape and dtype.
         axis: An axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
+        dtype: To compute in, and of the result: a float or complex dtype.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
+        ddof (float): What is taken off the number of elements, by which is divided.
+        correction (float): The same by the name of the array API standard.
+        mean (ndarray): The mean, if it is known; with the reduced axes.
     Returns:
         ndarray: In the dtype of ``a``, float32 for bool and integers; real for complex numbers, and then without a gradient. Differentiable, any order.
     Raises:
@@ -4184,12 +5085,26 @@ def zeros_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:
         ndarray: C-contiguous, in no graph."""
 
 abs = absolute
+acos = arccos
+acosh = arccosh
 amax = max
 amin = min
+around = round
+asin = arcsin
+asinh = arcsinh
+atan = arctan
+atan2 = arctan2
+atanh = arctanh
+bitwise_invert = invert
+bitwise_left_shift = left_shift
 bitwise_not = invert
+bitwise_right_shift = right_shift
 concat = concatenate
 conjugate = conj
+deg2rad = radians
 mod = remainder
 permute_dims = transpose
+pow = power
+rad2deg = degrees
 row_stack = vstack
 true_divide = divide

@@ -40,6 +40,7 @@ SECTIONS = [  # file, heading, what the ratio means
     ('ops', 'Kernels on 1M elements, float32', 'PyTorch'),
     ('functions', 'Functions of networks, forward and backward, float32', 'PyTorch'),
     ('pooling', 'Poolings, float32', 'PyTorch'),
+    ('elementwise', 'Elementwise functions of several passes, and statistics, float32', 'NumPy'),
     ('ops_fresh', 'Kernels on 16M elements, result freshly made each time', 'PyTorch'),
 ]
 

@@ -21,6 +21,7 @@ OPTIONAL: tp.Final = {
     'safetensors': 'weights as safetensors',
     'scikit-learn': 'get_digits',
     'scipy': 'get_svhn',
+    'tensorboardX': 'TensorBoardReport',
 }
 
 

@@ -22,6 +22,7 @@ from chainer.training.extensions.polynomial_shift import PolynomialShift
 from chainer.training.extensions.print_report import PrintReport
 from chainer.training.extensions.progress_bar import ProgressBar
 from chainer.training.extensions.step_shift import StepShift
+from chainer.training.extensions.tensorboard_report import TensorBoardReport
 from chainer.training.extensions.value_observation import observe_lr, observe_value
 from chainer.training.extensions.variable_statistics_plot import VariableStatisticsPlot
 from chainer.training.extensions.variable_unchain import unchain_variables

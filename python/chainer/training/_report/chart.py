@@ -5,14 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 import typing as tp
-from xml.etree import ElementTree
 
 import numpy as np
 
 from chainer.training._report import ticks
+from chainer.training._report.elements import Element, add
 from chainer.training._report.series import Series, is_noisy, smooth, thin
-
-Element: tp.TypeAlias = ElementTree.Element
 
 WIDTH: tp.Final = 400
 HEIGHT: tp.Final = 230
@@ -24,21 +22,6 @@ _READOUTS: tp.Final = 120
 _LOST: tp.Final = 60
 # As many values as there is room for.
 _WRITTEN: tp.Final = 4
-
-
-def add(parent: Element, tag: str, text: tp.Any = None, **attributes: tp.Any) -> Element:
-    """An element below another; ``class_`` is the attribute class, ``a_b`` is a-b."""
-    names = {key.rstrip('_').replace('_', '-'): clean(value) for key, value in attributes.items()}
-    element = ElementTree.SubElement(parent, tag, names)
-    if text is not None:
-        element.text = clean(text)
-    return element
-
-
-def clean(text: tp.Any) -> str:
-    """Text that HTML may hold: without control characters, and halves of surrogates."""
-    raw = str(text).encode('utf-8', 'replace').decode('utf-8')
-    return ''.join(c if c in '\t\n' or (c >= ' ' and c != '\x7f') else '\ufffd' for c in raw)
 
 
 def color(index: int) -> str:

@@ -10,7 +10,7 @@ import urllib.parse
 from xml.etree import ElementTree
 
 from chainer.training._report import chart, series
-from chainer.training._report.chart import Element, add
+from chainer.training._report.elements import Element, add, to_html
 from chainer.training._report.facts import Run
 
 _MOST_ROWS: tp.Final = 200
@@ -46,9 +46,7 @@ def make(run: Run, generator: str) -> str:
     _add_files(main, run)
     _add_environment(main, run)
     _add_log(main, run)
-    return (
-        '<!DOCTYPE html>\n' + ElementTree.tostring(root, encoding='unicode', method='html') + '\n'
-    )
+    return '<!DOCTYPE html>\n' + to_html(root) + '\n'
 
 
 def _section(main: Element, title: str) -> Element:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import typing as tp
-
 from chainerx._files import replaced
 
 
@@ -21,9 +19,3 @@ def write_text(path: str, text: str) -> None:
         open(temporary, 'w', encoding='utf-8', newline='\n') as stream,
     ):
         stream.write(text)
-
-
-def is_terminal(stream: tp.Any) -> bool:
-    """Whether what is written to a stream may move the cursor."""
-    isatty = getattr(stream, 'isatty', None)
-    return bool(isatty and isatty())

@@ -11,6 +11,7 @@ from chainer.dataset import convert as convert_module
 from chainer.link import Link
 from chainer.training import _convert, extension
 from chainer.training.extensions import util
+from chainer.training.extensions._screen import Area
 
 if tp.TYPE_CHECKING:
     from chainer.dataset import Iterator
@@ -76,6 +77,7 @@ class Evaluator(extension.Extension):
         self.device = _convert.check_device(device)
         self.eval_hook = eval_hook
         self.eval_func = eval_func
+        self._area = Area()
 
     def get_iterator(self, name: str) -> Iterator:
         """One of the iterators.
@@ -144,7 +146,7 @@ class Evaluator(extension.Extension):
             iterator = copy.copy(iterator)
         eval_func: tp.Any = self.eval_func or self._targets['main']
         summary = reporter.DictSummary()
-        progress = _EvaluationBar(iterator, self.name) if self._progress_bar else None
+        progress = _EvaluationBar(iterator, self.name, self._area) if self._progress_bar else None
         count = 0
         for batch in iterator:
             count += 1
@@ -178,8 +180,8 @@ def _named(kind: str, given: tp.Any) -> dict[str, tp.Any]:
 class _EvaluationBar(util.ProgressBar):
     """The lines of an evaluation."""
 
-    def __init__(self, iterator: tp.Any, name: str | None) -> None:
-        super().__init__()
+    def __init__(self, iterator: tp.Any, name: str | None, area: Area) -> None:
+        super().__init__(area=area)
         self._iterator = iterator
         self._name = name or 'validation'
         self._count = 0

@@ -5,20 +5,26 @@ from __future__ import annotations
 import numbers
 import sys
 import typing as tp
+from xml.etree import ElementTree
 
-from chainer.training.extensions._files import is_terminal
+from chainer.training._report.elements import add
 from chainer.training.extensions._log_reader import LogReader
+from chainer.training.extensions._screen import Area, is_notebook, is_terminal
 
 if tp.TYPE_CHECKING:
     from chainer.training.extensions.log_report import LogReport
     from chainer.training.trainer import Trainer
 
 
+_MOST_ROWS: tp.Final = 200
+
+
 class PrintReport(LogReader):
     """Prints entries of a `LogReport` as rows of a table.
 
     In a training that is resumed, the rows from before are printed first. In a terminal a row takes
-    the place of a progress bar that is below the table; elsewhere there are plain lines.
+    the place of a progress bar that is below the table; in a notebook it is a table of HTML, of the
+    last rows if there are many; elsewhere there are plain lines.
 
     Args:
         entries (list of str): Names of the columns. A value that an entry has not stays empty.
@@ -41,6 +47,7 @@ class PrintReport(LogReader):
         self._log_len = 0
         self._widths = [max(10, len(entry)) for entry in self._entries]
         self._has_header = False
+        self._area = Area()
 
     def __call__(self, trainer: Trainer) -> None:
         """Prints what is new.
@@ -49,28 +56,41 @@ class PrintReport(LogReader):
             trainer (Trainer): Who calls.
         """
         out = self._stream()
-        if not self._has_header:
-            cells = (f'{e:<{w}}' for e, w in zip(self._entries, self._widths, strict=True))
-            out.write('  '.join(cells) + '\n')
-            self._has_header = True
         log = self._update_log(trainer)
         if len(log) < self._log_len:  # it was loaded from an older snapshot
             self._log_len = 0
-        while self._log_len < len(log):
+        if is_notebook(out):
+            if self._log_len != len(log) or not self._has_header:
+                self._show(log[-_MOST_ROWS:])
+            self._has_header = True
+            self._log_len = len(log)
+            return
+        if not self._has_header:
+            out.write(self._line(self._entries)[:-2] + '\n')
+            self._has_header = True
+        for entry in log[self._log_len :]:
             if is_terminal(out):
                 out.write('\033[J')
-            self._print(log[self._log_len])
-            self._log_len += 1
+            out.write(self._line(self._cells(entry)) + '\n')
+        self._log_len = len(log)
         out.flush()
 
     def _stream(self) -> tp.Any:
         return sys.stdout if self._out is None else self._out
 
-    def _print(self, observation: dict[str, tp.Any]) -> None:
-        row = ''
-        for entry, width in zip(self._entries, self._widths, strict=True):
-            value = observation.get(entry, '')
-            # What `postprocess` puts into an entry may be anything.
-            text = f'{value:g}' if isinstance(value, numbers.Real) else str(value)
-            row += f'{text:<{width}}  '
-        self._stream().write(row + '\n')
+    def _cells(self, entry: dict[str, tp.Any]) -> list[str]:
+        values = [entry.get(name, '') for name in self._entries]
+        # What `postprocess` puts into an entry may be anything.
+        return [f'{v:g}' if isinstance(v, numbers.Real) else str(v) for v in values]
+
+    def _line(self, cells: list[str]) -> str:
+        return ''.join(f'{c:<{w}}  ' for c, w in zip(cells, self._widths, strict=True))
+
+    def _show(self, log: list[dict[str, tp.Any]]) -> None:
+        table = ElementTree.Element('table')
+        lines = [self._entries, *map(self._cells, log)]
+        for i, cells in enumerate(lines):
+            row = add(table, 'tr')
+            for cell in cells:
+                add(row, 'td' if i else 'th', cell)
+        self._area.show('\n'.join(map(self._line, lines)), table)

@@ -7,27 +7,31 @@ import datetime
 import sys
 import time
 import typing as tp
+from xml.etree import ElementTree
 
-from chainer.training.extensions._files import is_terminal
+from chainer.training._report.elements import clean
+from chainer.training.extensions._screen import Area, is_notebook, is_terminal
 
 
 class ProgressBar:
-    """Base of what shows progress: lines that are written over in a terminal, or plain lines.
+    """Base of what shows progress: lines that are written over, or plain ones in a file.
 
     A subclass has `get_lines` and `get_text`.
 
     Args:
         out: The stream; default: the standard output.
+        area (Area): Where in a notebook; default: a new place below.
     """
 
-    def __init__(self, out: tp.Any = None) -> None:
+    def __init__(self, out: tp.Any = None, area: Area | None = None) -> None:
         self._out = out
         self._lines = 0
+        self._area = area or Area()
         # When how far: over as many updates as speed is averaged.
         self._recent: collections.deque[tuple[float, float, float]] = collections.deque(maxlen=100)
 
     def get_lines(self) -> list[str]:
-        """What to show in a terminal. Overridden."""
+        """What to show in a terminal or a notebook. Overridden."""
         raise NotImplementedError
 
     def get_text(self) -> str:
@@ -42,7 +46,12 @@ class ProgressBar:
     def update(self) -> None:
         """Shows how it is."""
         out = self.stream
-        if is_terminal(out):
+        if is_notebook(out):
+            text = clean('\n'.join(self.get_lines()))
+            element = ElementTree.Element('pre')
+            element.text = text
+            self._area.show(text, element, at_once=False)
+        elif is_terminal(out):
             self._erase()
             lines = self.get_lines()
             out.write('\033[J' + ''.join(line + '\n' for line in lines))
@@ -53,6 +62,7 @@ class ProgressBar:
 
     def close(self) -> None:
         """Takes the lines away."""
+        self._area.clear()
         if self._lines:
             self._erase()
             self.stream.write('\033[J')

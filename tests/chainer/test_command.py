@@ -75,6 +75,19 @@ def test_info(capsys):
         assert f'{name} {version}' in text if version else f'{name} ({info.OPTIONAL[name]})' in text
 
 
+@pytest.mark.parametrize(
+    ('arguments', 'text'),
+    [
+        (['--device', 'native:99'], 'device index 99 is out of range'),
+        (['--device', 'nothing:0'], "'nothing'"),
+        (['--threads', '0'], 'n is 0'),
+    ],
+)
+def test_bench_refuses(arguments, text, capsys):
+    assert _command.main(['bench', *arguments]) == 1
+    assert text in capsys.readouterr().err
+
+
 def test_bench(capsys):
     assert _command.main(['bench', '--seconds', '0', '--threads', '1', '--json']) == 0
     result = json.loads(capsys.readouterr().out)

@@ -26,6 +26,10 @@ def run(args: argparse.Namespace) -> int:
     from chainer._command import info
     from chainer._diagnostics import self_test
 
+    try:
+        chainerx.get_device(args.device)
+    except (IndexError, chainerx.BackendError) as error:
+        raise ValueError(f'bench: {error}') from error
     if args.threads is not None:
         chainerx.set_num_threads(args.threads)
     facts = info.collect()

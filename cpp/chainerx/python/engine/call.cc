@@ -23,7 +23,7 @@ namespace {
 
 PyTypeObject* g_entry_type = nullptr;
 
-// Borrowed pointers on the stack, most of the time.
+// Borrowed pointers on the stack, most of the time: those of a recurrent layer are 22.
 class Pointers {
  public:
     explicit Pointers(size_t n) : n_{n} {
@@ -40,7 +40,7 @@ class Pointers {
     size_t size() const { return n_; }
 
  protected:
-    static constexpr size_t kFew = 12;
+    static constexpr size_t kFew = 24;
     size_t n_;
     PyObject* few_[kFew];
     PyObject** p_{few_};

@@ -11,7 +11,7 @@ import pytest
 # Among them what is below, at and above the sizes at which panels and blocks end.
 SIZES = [
     *[(97, 331, 210), (64, 700, 450), (16, 5000, 40), (130, 16, 900), (20, 80, 4130)],
-    *[(335, 319, 31), (336, 320, 32), (337, 321, 33), (673, 641, 17), (15, 900, 900)],
+    *[(503, 319, 31), (504, 320, 32), (505, 321, 33), (1009, 641, 17), (15, 900, 900)],
     # What the threads share of the shorter side is packed in more than one go.
     *[(345, 6200, 390), (390, 6200, 345)],
 ]

@@ -27,6 +27,10 @@ struct TileRun {
     int64_t k;
     const T* b;
     int64_t b_step;
+    // Rows of a panel of b that will be wanted after the tile whose first run this is.
+    const T* next = nullptr;
+    int64_t next_row = 0;
+    int64_t n_next = 0;
 
     // Whether it could be one with this one, which begins where it ends.
     bool IsBefore(const TileRun& next) const {
@@ -53,7 +57,8 @@ struct GemmLoops {
 
     // Packs n rows (at most `rows`) of k elements: element (i, q) is at x + i * row + q * column.
     void (*pack_a)(const T* x, int64_t row, int64_t column, int64_t n, int64_t k, T* panel);
-    // Packs n columns (at most `columns`): element (q, j) is at x + q * row + j * column.
+    // Packs n columns, into as many panels as they need: element (q, j) is at
+    // x + q * row + j * column.
     void (*pack_b)(const T* x, int64_t row, int64_t column, int64_t n, int64_t k, T* panel);
     // Copies k columns of a panel of a (rows of one of b), `step` elements apart, to adjacent ones.
     void (*copy_a)(const T* from, int64_t step, int64_t k, T* panel);

@@ -5,6 +5,9 @@
 // branch. Logarithms of doubles: the reduction and series of FDLIBM's e_log.c (Sun Microsystems).
 #pragma once
 
+#include <cstdint>
+#include <limits>
+
 #include "chainerx/native/isa/batch.h"
 #include "chainerx/native/isa/math_basic.h"
 
@@ -131,7 +134,6 @@ inline Batch<T> Exp2(const Batch<T>& x) {
     return ScaleByPow2(Exp2Core(bounded - n), n);
 }
 
-inline BatchF Log(const BatchF& x) { return xsimd::log(x); }
 inline BatchF Log2(const BatchF& x) { return xsimd::log2(x); }
 inline BatchF Log10(const BatchF& x) { return xsimd::log10(x); }
 
@@ -163,11 +165,13 @@ inline BatchD LogTail(const BatchD& f) {
     return s * xsimd::fma(f * f, BatchD(0.5), r);
 }
 
-inline BatchD LogBorders(const BatchD& x, const BatchD& y) {
-    const BatchD infinity(__builtin_inf());
-    const BatchD high = Where(x == infinity, x, y);
-    const BatchD low = Where(x == BatchD(0.0), -infinity, BatchD(__builtin_nan("")));
-    return Where(x > BatchD(0.0), high, Where(x == x, low, x));
+template <typename T>
+inline Batch<T> LogBorders(const Batch<T>& x, const Batch<T>& y) {
+    using B = Batch<T>;
+    const B infinity(std::numeric_limits<T>::infinity());
+    const B high = Where(x == infinity, x, y);
+    const B low = Where(x == B(T(0)), -infinity, B(std::numeric_limits<T>::quiet_NaN()));
+    return Where(x > B(T(0)), high, Where(x == x, low, x));
 }
 
 inline BatchD Log(const BatchD& x) {
@@ -176,6 +180,37 @@ inline BatchD Log(const BatchD& x) {
     const BatchD low = xsimd::fma(p.k, BatchD(0x1.a39ef35793c76p-33), LogTail(p.f));
     const BatchD y = xsimd::fma(p.k, BatchD(0x1.62e42fee00000p-1), p.f - (half_square - low));
     return LogBorders(x, y);
+}
+
+// x = 2^k (1 + f) with 1 + f between 3/4 and 3/2. No division, which takes half of the time of all
+// else: log(1 + f) = f - f^2/2 + f^3 P(f) with P minimax.
+inline BatchF Log(const BatchF& x) {
+#if defined(CX_ISA_AVX512)
+    // 0 and infinity have their logarithms as exponents, and what is negative is nan.
+    const BatchF m(_mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan));
+    const BatchF exponent(_mm512_getexp_ps(x));
+    const BatchF k = Where(m < BatchF(1.0f), exponent + BatchF(1.0f), exponent);
+#else
+    using Bits = Batch<uint32_t>;
+    const auto denormal = x < BatchF(0x1p-126f);
+    const Bits moved = xsimd::bitwise_cast<uint32_t>(Where(denormal, x * BatchF(0x1p23f), x)) +
+                       Bits(0x3f800000u - 0x3f400000u);
+    const BatchF m = xsimd::bitwise_cast<float>((moved & Bits(0x007fffffu)) + Bits(0x3f400000u));
+    const BatchF k = xsimd::bitwise_cast<float>((moved >> 23) | Bits(0x4b000000u)) -
+                     Where(denormal, BatchF(0x1p23f + 150.0f), BatchF(0x1p23f + 127.0f));
+#endif
+    const BatchF f = m - BatchF(1.0f);
+    const BatchF z = f * f;
+    const BatchF p = Poly(f, 0x1.5555a2p-2, -0x1.000040p-2, 0x1.996a02p-3, -0x1.54f040p-3,
+                          0x1.2880fcp-3, -0x1.0d83ecp-3, 0x1.ac9cfep-4, -0x1.717884p-5);
+    const BatchF low = xsimd::fma(f * z, p, k * BatchF(0x1.7f7d1cp-20f));
+    const BatchF rest = f + xsimd::fma(z, BatchF(-0.5f), low);
+    const BatchF y = xsimd::fma(k, BatchF(0x1.62e4p-1f), rest);
+#if defined(CX_ISA_AVX512)
+    return y;
+#else
+    return LogBorders(x, y);
+#endif
 }
 
 // log_b(x) for a base with 1 / ln b = high + low and log_b(2) = high2 + low2, where the products

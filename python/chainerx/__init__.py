@@ -43,7 +43,28 @@ except ImportError as _error:
     ) from _error
 from chainerx import profiler
 from chainerx._config import config_info, show_config
+from chainerx._dtypes import (
+    astype,
+    can_cast,
+    finfo,
+    iinfo,
+    iscomplexobj,
+    isdtype,
+    isrealobj,
+    isscalar,
+    promote_types,
+    result_type,
+)
+from chainerx._functional import apply_along_axis, mask_indices, piecewise, vectorize
 from chainerx._io import frombuffer, fromfile, fromfunction, fromiter, fromstring, loadtxt
+from chainerx._shapes import (
+    broadcast_shapes,
+    may_share_memory,
+    ndim,
+    shape,
+    shares_memory,
+    size,
+)
 from chainerx.profiler import profile
 
 if _typing.TYPE_CHECKING:

@@ -1,0 +1,213 @@
+"""What dtypes are, and what they give together: NumPy's functions, with bfloat16."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import numpy as np
+
+from chainerx import _core
+
+_KINDS = {
+    'bool': 'b',
+    'signed integer': 'i',
+    'unsigned integer': 'u',
+    'integral': 'iu',
+    'real floating': 'f',
+    'complex floating': 'c',
+    'numeric': 'iufc',
+}
+
+
+def _dtype(x: tp.Any) -> np.dtype[tp.Any]:
+    """Of an array, or what numpy.dtype() takes."""
+    if isinstance(x, _core.ndarray):
+        return x.dtype
+    return _core.empty(0, x, 'native:0').dtype
+
+
+def _kind(dtype: np.dtype[tp.Any]) -> str:
+    return 'f' if dtype.name == 'bfloat16' else dtype.kind
+
+
+def finfo(dtype: tp.Any) -> tp.Any:
+    """Limits of a floating point dtype, as :func:`numpy.finfo`.
+
+    Args:
+        dtype: A dtype, or an array of it. Of a complex one, those of its parts.
+    Returns:
+        numpy.finfo: ``eps``, ``max``, ``min``, ``smallest_normal``, ``bits``, ``dtype`` and so on.
+    Raises:
+        DtypeError: If it is not floating or complex.
+    """
+    d = _dtype(dtype)
+    if _kind(d) not in 'fc':
+        raise _core.DtypeError(f'finfo: dtype must be floating or complex, got {d}')
+    if d.name == 'bfloat16':
+        import ml_dtypes
+
+        return ml_dtypes.finfo(d)
+    return np.finfo(d)
+
+
+def iinfo(type: tp.Any) -> np.iinfo:
+    """Limits of an integer dtype, as :func:`numpy.iinfo`.
+
+    Args:
+        type: A dtype, or an array of it.
+    Returns:
+        numpy.iinfo: ``min``, ``max``, ``bits`` and ``dtype``.
+    Raises:
+        DtypeError: If it is not of integers.
+    """
+    d = _dtype(type)
+    if _kind(d) not in 'iu':
+        raise _core.DtypeError(f'iinfo: type must be of integers, got {d}')
+    return np.iinfo(d)
+
+
+def promote_types(type1: tp.Any, type2: tp.Any) -> np.dtype[tp.Any]:
+    """The dtype that arrays of two dtypes give together, by the rules of docs/dtypes.md.
+
+    Args:
+        type1, type2: Dtypes.
+    Returns:
+        numpy.dtype: Of their sum.
+    Raises:
+        DtypeError: If there is no such dtype.
+    """
+    return result_type(_dtype(type1), _dtype(type2))
+
+
+def result_type(*arrays_and_dtypes: tp.Any) -> np.dtype[tp.Any]:
+    """The dtype that arrays, dtypes and numbers give together, by the rules of docs/dtypes.md.
+
+    Args:
+        *arrays_and_dtypes: At least one. Python numbers change the kind of a dtype, never its
+            width.
+    Returns:
+        numpy.dtype: That of a sum.
+    Raises:
+        ValueError: If there are none.
+        DtypeError: If there is no such dtype.
+    """
+    if not arrays_and_dtypes:
+        raise ValueError('result_type: no array or dtype was given, expected one or more')
+    numbers: list[tp.Any] = []
+    others: list[tp.Any] = []
+    for x in arrays_and_dtypes:
+        (numbers if isinstance(x, (bool, int, float, complex)) else others).append(x)
+    empty = [_core.empty(0, _dtype(x), 'native:0') for x in others]
+    if not empty:
+        empty = [_core.full(0, x, device='native:0') for x in numbers]
+        numbers = []
+    result = _core.concatenate(empty).dtype
+    condition = _core.empty(0, 'bool', 'native:0')
+    for number in numbers:
+        kind = type(number)(0)  # its size has no say
+        result = _core.where(condition, _core.empty(0, result, 'native:0'), kind).dtype
+    return result
+
+
+def can_cast(from_: tp.Any, to: tp.Any, casting: tp.Any = 'safe') -> bool:
+    """Whether a dtype can be cast to another, as :func:`numpy.can_cast`.
+
+    Args:
+        from_: A dtype, or an array of it.
+        to: A dtype.
+        casting (str): 'no', 'equiv', 'safe', 'same_kind' or 'unsafe'.
+    Returns:
+        bool: 'safe': if no value can be lost.
+    Raises:
+        ValueError: If there is no such rule.
+        DtypeError: If there is no such dtype.
+        TypeError: If ``from_`` is a number.
+    """
+    if isinstance(from_, (bool, int, float, complex)):
+        raise TypeError(
+            f'can_cast: from_ must be a dtype or an array, got {type(from_).__name__}; '
+            'a number has no dtype of its own'
+        )
+    return np.can_cast(_dtype(from_), _dtype(to), casting)
+
+
+def isdtype(dtype: tp.Any, kind: tp.Any) -> bool:
+    """Whether a dtype is of a kind, as in the array API standard.
+
+    Args:
+        dtype: A dtype.
+        kind: A dtype, a kind ('bool', 'signed integer', 'unsigned integer', 'integral', 'real
+            floating', 'complex floating', 'numeric'), or a tuple of these.
+    Returns:
+        bool: Of a tuple, whether it is of one of them.
+    Raises:
+        ValueError: If there is no such kind.
+        DtypeError: If there is no such dtype.
+    """
+    d = _dtype(dtype)
+    for k in kind if isinstance(kind, tuple) else (kind,):
+        if isinstance(k, str) and k in _KINDS:
+            if _kind(d) in _KINDS[k]:
+                return True
+        elif isinstance(k, str) and ' ' in k:
+            raise ValueError(f'isdtype: kind is {k!r}, expected one of {", ".join(_KINDS)}')
+        elif d == _dtype(k):
+            return True
+    return False
+
+
+def iscomplexobj(x: tp.Any) -> bool:
+    """Whether the dtype of an array, or a number, is complex.
+
+    Args:
+        x: An array or a number.
+    Returns:
+        bool: Also if all imaginary parts are 0.
+    """
+    if isinstance(x, _core.ndarray):
+        return x.dtype.kind == 'c'
+    return bool(np.iscomplexobj(x))
+
+
+def isrealobj(x: tp.Any) -> bool:
+    """Whether the dtype of an array, or a number, is not complex.
+
+    Args:
+        x: An array or a number.
+    Returns:
+        bool: The contrary of :func:`iscomplexobj`.
+    """
+    return not iscomplexobj(x)
+
+
+def isscalar(element: tp.Any) -> bool:
+    """Whether something is a number (or a string) outside of any array, as :func:`numpy.isscalar`.
+
+    Args:
+        element: Anything.
+    Returns:
+        bool: False for arrays without dimensions.
+    """
+    return bool(np.isscalar(element))
+
+
+def astype(
+    x: _core.ndarray, dtype: tp.Any, /, *, copy: bool = True, device: tp.Any = None
+) -> _core.ndarray:
+    """The array in another dtype.
+
+    Args:
+        x (ndarray): Any shape and dtype.
+        dtype: What numpy.dtype() takes.
+        copy (bool): If False, ``x`` itself where nothing changes.
+        device: Default: that of ``x``.
+    Returns:
+        ndarray: Differentiable if both dtypes are floating or complex, any order.
+    Raises:
+        TypeError: If ``x`` is no ndarray.
+        DtypeError: If there is no such dtype.
+    """
+    if not isinstance(x, _core.ndarray):
+        raise TypeError(f'astype: x must be a chainerx.ndarray, got {type(x).__name__}')
+    y = x.astype(dtype, copy)
+    return y if device is None or y.device is _core.get_device(device) else y.to_device(device)

@@ -1,0 +1,212 @@
+"""Functions of NumPy that are written in Python: of dtypes and shapes, and what calls functions."""
+
+import itertools
+
+import chainerx as chx
+import numpy as np
+import pytest
+from cases import _promotion as p
+from cases._arrays import check, filled, leaf, same
+from cases._table import ALL, np_dtype
+
+
+def test_limits_of_dtypes():
+    for dtype in ('float16', 'float32', 'float64', 'complex64'):
+        assert chx.finfo(dtype).eps == np.finfo(dtype).eps
+        assert chx.finfo(chx.zeros(2, dtype)).max == np.finfo(dtype).max
+    assert float(chx.finfo(chx.bfloat16).eps) == 2**-7
+    assert chx.finfo(chx.zeros(2, 'bfloat16')).bits == 16
+    for dtype in p.INTS:
+        assert chx.iinfo(dtype).max == np.iinfo(dtype).max
+        assert chx.iinfo(chx.zeros(2, dtype)).min == np.iinfo(dtype).min
+    with pytest.raises(chx.DtypeError, match='int32'):
+        chx.finfo('int32')
+    with pytest.raises(chx.DtypeError, match='bfloat16'):
+        chx.iinfo('bfloat16')
+    with pytest.raises(chx.DtypeError):
+        chx.finfo('no dtype')
+
+
+def test_promotion_of_all_pairs():
+    for d1, d2 in itertools.product(ALL, ALL):
+        assert chx.promote_types(d1, np_dtype(d2)) == np_dtype(p.promote(d1, d2))
+    for d, number in itertools.product(ALL, (True, 2, 2.0, 2j)):
+        expected = np_dtype(p.promote(d, number))
+        if not (number is True or d == 'bool'):
+            assert chx.result_type(chx.zeros(2, d), number) == expected, (d, number)
+    assert chx.result_type('int8', 1000) == 'int8'
+    assert chx.result_type(1, 2.0) == 'float32'
+    assert chx.result_type('int8', chx.zeros(2, 'float16'), 'uint8') == 'float16'
+    with pytest.raises(ValueError, match='result_type'):
+        chx.result_type()
+    with pytest.raises(chx.DtypeError):
+        chx.promote_types('int8', 'no dtype')
+
+
+def test_can_cast():
+    for d1, d2 in itertools.product(ALL, ALL):
+        for rule in ('no', 'safe', 'same_kind', 'unsafe'):
+            assert chx.can_cast(d1, d2, rule) == np.can_cast(np_dtype(d1), np_dtype(d2), rule)
+    assert chx.can_cast(chx.zeros(2, 'int8'), 'int16')
+    with pytest.raises(ValueError, match='nonsense'):
+        chx.can_cast('int8', 'int8', 'nonsense')
+    with pytest.raises(TypeError, match='number'):
+        chx.can_cast(1, 'int8')
+
+
+def test_isdtype():
+    kinds = {
+        'bool': p.BOOL,
+        'signed integer': p.SIGNED,
+        'unsigned integer': p.UNSIGNED,
+        'integral': p.INTS,
+        'real floating': p.FLOATS,
+        'complex floating': p.COMPLEX,
+        'numeric': p.NUMERIC,
+    }
+    for kind, dtypes in kinds.items():
+        for d in ALL:
+            assert chx.isdtype(np_dtype(d), kind) == (d in dtypes), (d, kind)
+    assert chx.isdtype(chx.float32, ('bool', 'real floating'))
+    assert chx.isdtype(chx.float32, chx.float32)
+    assert not chx.isdtype(chx.float32, (chx.float64, 'integral'))
+    with pytest.raises(ValueError, match='real integer'):
+        chx.isdtype(chx.float32, 'real integer')
+
+
+def test_kinds_of_objects():
+    assert chx.iscomplexobj(chx.zeros(2, 'complex64'))
+    assert chx.iscomplexobj(1j)
+    assert not chx.iscomplexobj(chx.zeros(2))
+    assert chx.isrealobj(chx.zeros(2))
+    assert not chx.isrealobj(1j)
+    assert chx.isscalar(1.0)
+    assert not chx.isscalar(chx.zeros(()))
+
+
+def test_astype():
+    x = leaf([1, 2])
+    y = chx.astype(x, 'float64')
+    assert y.dtype == 'float64'
+    y.backward()
+    check(x.grad, [1, 1])
+    assert chx.astype(x, 'float32', copy=False) is x
+    assert chx.astype(x, 'float32') is not x
+    assert chx.astype(x, 'int8', device='native:1').device.name == 'native:1'
+    with pytest.raises(TypeError, match='list'):
+        chx.astype([1], 'int8')
+
+
+def test_shapes():
+    x = chx.zeros((2, 3, 4))
+    assert (chx.shape(x), chx.ndim(x), chx.size(x)) == ((2, 3, 4), 3, 24)
+    assert (chx.size(x, 1), chx.size(x, (0, -1))) == (3, 8)
+    assert (chx.shape(1.5), chx.ndim([[1]]), chx.size([1, 2])) == ((), 2, 2)
+    with pytest.raises(chx.DimensionError, match='3'):
+        chx.size(x, 3)
+    for shapes in ([], [()], [(2, 3), (3,)], [(2, 1), (1, 3), ()], [3, (2, 1)], [(0,), (1,)]):
+        assert chx.broadcast_shapes(*shapes) == np.broadcast_shapes(*shapes)
+    for bad in ([(2,), (3,)], [(0,), (2,)], [(-1,)]):
+        with pytest.raises(chx.DimensionError, match='broadcast_shapes'):
+            chx.broadcast_shapes(*bad)
+
+
+def test_shared_memory():
+    x = chx.zeros((4, 6))
+    for a, b in [
+        (x, x),
+        (x[:2], x[2:]),
+        (x[:, ::2], x[:, 1::2]),
+        (x[::-1], x[0]),
+        (x, chx.zeros((4, 6))),
+        (x[:0], x),
+        (x.T, x[1, 2]),
+    ]:
+        na, nb = (chx.to_numpy(y, copy=False) for y in (a, b))
+        assert chx.shares_memory(a, b) == np.shares_memory(na, nb)
+        assert chx.may_share_memory(a, b) == np.may_share_memory(na, nb)
+    assert not chx.shares_memory(x, x.to_device('native:1'))
+    with pytest.raises(TypeError, match='b must be'):
+        chx.shares_memory(x, 1)
+    with pytest.raises(TypeError, match='a must be'):
+        chx.may_share_memory([1], x)
+
+
+def test_apply_along_axis():
+    x, n = filled(2, 3, 4)
+    for axis in (0, 1, -1):
+        same(chx.apply_along_axis(chx.sum, axis, x), np.apply_along_axis(np.sum, axis, n))
+        same(
+            chx.apply_along_axis(lambda v, k: v[::-1] * k, axis, x, k=2),
+            np.apply_along_axis(lambda v, k: v[::-1] * k, axis, n, k=2),
+        )
+        same(
+            chx.apply_along_axis(chx.diag, axis, x[:1, :1]),
+            np.apply_along_axis(np.diag, axis, n[:1, :1]),
+        )
+    y = leaf([[1, 2], [3, 4]])
+    chx.apply_along_axis(lambda v: v[0] * v[1], 1, y).backward()
+    check(y.grad, [[2, 1], [4, 3]])
+    assert chx.apply_along_axis(lambda v: 1, 0, x).tolist() == [[1] * 4] * 3
+    with pytest.raises(ValueError, match='vector'):
+        chx.apply_along_axis(chx.sum, 0, chx.zeros((2, 0)))
+    with pytest.raises(chx.DimensionError, match='3'):
+        chx.apply_along_axis(chx.sum, 3, x)
+    with pytest.raises(TypeError, match='arr'):
+        chx.apply_along_axis(chx.sum, 0, [1])
+
+
+def test_piecewise():
+    n = np.array([-2.0, -1, 0, 1, 2, 3])
+    x = chx.array(n)
+    for ours, theirs in zip(_piecewise(chx, x), _piecewise(np, n), strict=True):
+        same(ours, theirs)
+    y = leaf([-1, 2, 3], 'float64')
+    chx.piecewise(y, [y < 0, y > 2.5], [lambda v: v * v, 4]).backward()
+    check(y.grad, [-2, 0, 0])
+    with pytest.raises(ValueError, match='funclist'):
+        chx.piecewise(x, [x < 0], [1, 2, 3])
+    with pytest.raises(chx.DimensionError):
+        chx.piecewise(x, [chx.zeros(2, 'bool')], [1])
+
+
+def _piecewise(xp, x):
+    yield xp.piecewise(x, [x < 0, x > 1], [-1, lambda v: v * v])
+    yield xp.piecewise(x, [x < 0, x > 1], [lambda v, k: -v, 5, lambda v, k: v + k], k=3)
+    yield xp.piecewise(x, [x < 9, x > 1], [1, 2])
+    yield xp.piecewise(x, x < 0, [7, 8])
+
+
+def test_mask_indices():
+    for k in (0, 1, -1):
+        for ours, theirs in ((chx.triu, np.triu), (chx.tril, np.tril)):
+            for a, b in zip(
+                chx.mask_indices(4, ours, k), np.mask_indices(4, theirs, k), strict=True
+            ):
+                same(a, b)
+
+
+def test_vectorize():
+    @chx.vectorize
+    def larger(a, b):
+        """The larger one."""
+        return a if a > b else b
+
+    assert larger.__doc__ == 'The larger one.'
+    assert larger.__name__ == 'larger'
+    x, n = filled(2, 3)
+    same(larger(x, 2.5), np.maximum(n, np.float32(2.5)))
+    same(larger(x, b=x[:, :1]), n)
+    y = leaf([1, 5])
+    larger(y, chx.array([2.0, 2.0], 'float32')).backward()
+    check(y.grad, [0, 1])
+    both = chx.vectorize(lambda a: (a, -a), otypes=['float64', 'float32'])(x)
+    assert [b.dtype for b in both] == ['float64', 'float32']
+    same(both[1], -n)
+    poly = chx.vectorize(lambda c, v: sum(k * float(v) for k in c), excluded={0})
+    assert poly([1, 2], x[0]).tolist() == [0, 3, 6]
+    assert chx.vectorize(lambda a: a, otypes='d')(chx.zeros((0, 2))).shape == (0, 2)
+    with pytest.raises(ValueError, match='otypes'):
+        larger(chx.zeros(0), 1)
+    with pytest.raises(chx.DimensionError):
+        larger(chx.zeros(2), chx.zeros(3))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 import typing as tp
 import weakref
 from multiprocessing import shared_memory
@@ -21,10 +22,19 @@ def align(n: int) -> int:
     return (n + 15) // 16 * 16
 
 
-def new_memory(size: int) -> shared_memory.SharedMemory | None:
+def new_memory(name: str, size: int) -> shared_memory.SharedMemory | None:
     """Shared memory; None if the system has none left, as in containers with little of it."""
+    # One that ends in the middle would leave something that nobody clears up.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     try:
-        memory = shared_memory.SharedMemory(create=True, size=size)
+        return _new_memory(name, size)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _new_memory(name: str, size: int) -> shared_memory.SharedMemory | None:
+    try:
+        memory = shared_memory.SharedMemory(name, create=True, size=size)
     except OSError:
         return None
     try:
@@ -37,6 +47,16 @@ def new_memory(size: int) -> shared_memory.SharedMemory | None:
         memory.unlink()
         return None
     return memory
+
+
+def remove_memory(name: str) -> None:
+    """Removes what a process has left that ended before it could tell of its memory."""
+    try:
+        memory = shared_memory.SharedMemory(name)
+    except (OSError, ValueError):  # there is none, as nearly always
+        return
+    memory.close()
+    memory.unlink()
 
 
 class _Lease(Block):

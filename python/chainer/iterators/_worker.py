@@ -25,6 +25,7 @@ class Task(tp.NamedTuple):
         number (int): Of the task, in the order in which they were given.
         slot (int): Whose memory the answer may use.
         is_new (bool): Whether that is another one than it had, if it had one.
+        memory (str): What new memory is to be called.
         indices (list of int): Which examples.
         seed (tuple of int): What random numbers begin with at the first of them; at the next one,
             the last number is one more.
@@ -33,6 +34,7 @@ class Task(tp.NamedTuple):
     number: int
     slot: int
     is_new: bool
+    memory: str
     indices: list[int]
     seed: tuple[int, ...]
 
@@ -166,7 +168,7 @@ class _Packer:
         task, name, buffers = self._task, None, None
         if self._waiting:
             # Some more than is needed: the next ones may be a little larger.
-            new = _slots.new_memory(self._end * 5 // 4)
+            new = _slots.new_memory(task.memory, self._end * 5 // 4)
             if new is None:
                 buffers = self._take_out()
             else:

@@ -10,6 +10,7 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import pickle
+import secrets
 import typing as tp
 import warnings
 import weakref
@@ -20,7 +21,7 @@ import numpy as np
 
 from chainer.iterators import _worker
 from chainer.iterators._epochs import EpochIterator, Place
-from chainer.iterators._slots import Slots
+from chainer.iterators._slots import Slots, remove_memory
 
 if tp.TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer
@@ -52,6 +53,7 @@ class _Process:
         )
         self.process.start()
         end.close()
+        self.name = f'chainer_{os.getpid()}_{secrets.token_hex(4)}'
         self.sent: dict[int, _worker.Task] = {}
         self.waiting: collections.deque[_worker.Task] = collections.deque()
         # Of minibatches that are made ahead, of the one in use, and of one that is about to go.
@@ -59,7 +61,8 @@ class _Process:
         self.n_made = 0
 
     def give(self, number: int, indices: list[int], seed: tuple[int, ...]) -> None:
-        self.waiting.append(_worker.Task(number, *self.slots.take(), indices, seed))
+        memory = f'{self.name}_{number}'
+        self.waiting.append(_worker.Task(number, *self.slots.take(), memory, indices, seed))
 
     def has_any(self, numbers: set[int]) -> bool:
         """Whether some of these tasks are its."""
@@ -94,6 +97,8 @@ class _Process:
         if self.process.is_alive():
             self.process.terminate()
         self.process.join()
+        for task in self.sent.values():
+            remove_memory(task.memory)
 
 
 class _Batch(tp.NamedTuple):

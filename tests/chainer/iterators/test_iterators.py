@@ -291,13 +291,23 @@ def fail(*args, **kwargs):
 
 
 @pytest.mark.parametrize('call', ['SharedMemory', 'posix_fallocate'])
-def test_without_shared_memory(call, monkeypatch):
-    """Arrays go through the pipe where the system has no such memory left."""
+@pytest.mark.parametrize('every', [1, 2, 3])
+def test_without_shared_memory(call, every, monkeypatch):
+    """Arrays go through the pipe where the system has no such memory left, now and then too."""
     owner = _worker.shared_memory if call == 'SharedMemory' else os
-    monkeypatch.setattr(owner, call, fail)
+    original, count = getattr(owner, call), itertools.count(1)
+
+    def fail_now_and_then(*args, **kwargs):
+        # What the program maps is there.
+        is_made = call == 'posix_fallocate' or 'create' in kwargs
+        if is_made and next(count) % every == 0:
+            fail()
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(owner, call, fail_now_and_then)
     dataset = Arrays()
     with multiprocess(dataset, 4, shuffle=False) as iterator:
-        for k in range(3):
+        for k in range(12):
             assert same(iterator.next(), [dataset[(4 * k + j) % 6] for j in range(4)])
 
 
@@ -339,6 +349,23 @@ def test_shared_memory_is_used_again():
         kept = [iterator.next() for _ in range(20)]
         assert sum(len(p.slots._memories) for p in iterator._processes) <= 2 * 5
         assert as_made(kept)
+
+
+def shared_memory_left():
+    return {name for name in os.listdir('/dev/shm') if name.startswith(f'chainer_{os.getpid()}_')}
+
+
+@pytest.mark.parametrize('delay', np.linspace(0, 0.02, 12))
+def test_processes_that_are_ended_leave_no_memory(delay):
+    """Whatever they are about: making it, writing to it, telling of it."""
+    iterator = multiprocess(Numbers(), 8, n_prefetch=3)
+    iterator._fill()  # asks for examples, and does not wait for them
+    time.sleep(delay)
+    iterator.finalize()
+    assert shared_memory_left() == set()
+    assert as_made([iterator.next()])
+    iterator.finalize()
+    assert shared_memory_left() == set()
 
 
 def test_a_forked_child_keeps_its_examples():

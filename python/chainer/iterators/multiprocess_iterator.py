@@ -268,9 +268,10 @@ class MultiprocessIterator(EpochIterator):
 
     def _share(self, indices: list[int], place: Place) -> list[int]:
         """Shares a minibatch out. Returns the tasks in its order."""
-        # Where enough are made ahead for all processes, one makes the whole of it: then its arrays
-        # lie side by side.
-        n_parts = -(-self.n_processes // (self.n_prefetch + 1))
+        # Where enough are made at a time for all processes, one makes the whole of it: then its
+        # arrays lie side by side. There are no more at a time than in an epoch.
+        n_batches = min(self.n_prefetch + 1, -(-self._size(place) // self.batch_size))
+        n_parts = -(-self.n_processes // n_batches)
         size = min(_MOST_INDICES, -(-len(indices) // n_parts))
         numbers = []
         for begin in range(0, len(indices), size):

@@ -339,6 +339,21 @@ def test_examples_are_not_written_to_as_long_as_they_are_there():
     assert as_made([some])  # nor when the processes have gone
 
 
+@pytest.mark.parametrize(
+    ('batch_size', 'n_prefetch', 'n_processes', 'expected'),
+    [(8, 3, 4, 1), (8, 0, 4, 4), (8, 1, 4, 2), (32, 3, 4, 4), (16, 3, 4, 2), (8, 3, 2, 1)],
+)
+def test_all_processes_have_something_to_do(batch_size, n_prefetch, n_processes, expected):
+    options = {'n_prefetch': n_prefetch, 'n_processes': n_processes}
+    with multiprocess(Numbers(), batch_size, repeat=False, shuffle=False, **options) as iterator:
+        batch = iterator._fill()
+        assert len(batch.tasks) == expected
+        busy = [p for p in iterator._processes if p.sent]
+        assert len(busy) == min(n_processes, expected * len(iterator._batches))
+        assert len(busy) == n_processes
+        assert as_made(iterator)
+
+
 def test_shared_memory_is_used_again():
     """It does not grow with the minibatches, whether they are kept or not."""
     with multiprocess(Numbers(), 4, n_prefetch=1) as iterator:

@@ -160,9 +160,9 @@ class StandardUpdater(Updater):
         else:
             optimizer.update(loss_func, in_arrays)
         self._count_epoch()
-        prefetch = getattr(self._iterators['main'], 'prefetch', None)
-        if prefetch is not None:  # while the device computes, and before anybody waits for it
-            prefetch()
+        if isinstance(batch, convert_module.Converted):
+            # While the device computes, and before anybody waits for it.
+            tp.cast(tp.Any, self._iterators['main']).prefetch()
 
     def _next_batch(self) -> tp.Any:
         try:

@@ -36,6 +36,7 @@ SECTIONS = [  # file, heading, what the ratio means
     ('rnn', 'Recurrent networks over 50 steps, float32', 'PyTorch'),
     ('attention', 'Attention, batch 4, 8 heads of 64, float32', 'PyTorch'),
     ('linalg', 'Factored matrices, Fourier transforms', 'NumPy'),
+    ('random_numbers', 'A million random numbers, float32', 'NumPy or PyTorch'),
     ('language_model', 'Training steps of a language model, with Adam', 'PyTorch'),
     ('ops', 'Kernels on 1M elements, float32', 'PyTorch'),
     ('functions', 'Functions of networks, forward and backward, float32', 'PyTorch'),

@@ -80,8 +80,8 @@ def _function(name: str, signature: str, doc: str, indent: str) -> str:
     return f'{indent}def {name}{signature}:\n{indent}    {body}\n'
 
 
-def _functions(kind: str) -> str:
-    rows = sorted({r[1:] for r in _core._signatures() if r[0] == kind})
+def _functions(*kinds: str) -> str:
+    rows = sorted({r[1:] for r in _core._signatures() if r[0] in kinds})
     return '\n'.join(_function(n, _signature(s, False), d, '') for n, s, d in rows)
 
 
@@ -120,6 +120,18 @@ def _ndarray() -> str:
     out += [f'    def {n}{s}: ...' for n, s in SPECIAL.items() if n in members]
     out.append('    __hash__: None  # type: ignore[assignment]')
     rows = sorted({r[1:] for r in _core._signatures() if r[0] == 'method'})
+    methods = [_function(n, _signature(s, True), d, '    ') for n, s, d in rows]
+    return '\n'.join(out) + '\n\n' + '\n'.join(methods) + '\n'
+
+
+def _generator() -> str:
+    doc = textwrap.indent(str(_core.random.Generator.__doc__), '    ').strip()
+    out = [f'class Generator:\n    """{doc}"""\n']
+    out.append('    def __init__(self, seed: builtins.int | None = None) -> None: ...')
+    out.append('    state: tuple[builtins.int, builtins.int]')
+    out.append('    @property\n    def bit_generator(self) -> Generator: ...')
+    kinds = ('draw', 'generator')
+    rows = sorted({r[1:] for r in _core._signatures() if r[0] in kinds})
     methods = [_function(n, _signature(s, True), d, '    ') for n, s, d in rows]
     return '\n'.join(out) + '\n\n' + '\n'.join(methods) + '\n'
 
@@ -189,7 +201,7 @@ def stubs() -> dict[str, str]:
         '__init__.pyi': main,
         'graph.pyi': graph + _nanobind(_core.graph),
         'kernels.pyi': HEADER + _nanobind(_core.kernels),
-        'random.pyi': sub + _functions('random'),
+        'random.pyi': sub + _generator() + _functions('random', 'draw') + _aliases('random alias'),
         'fft.pyi': fft + _functions('fft'),
         'linalg.pyi': linalg + _functions('linalg'),
         'special.pyi': special,

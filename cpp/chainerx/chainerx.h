@@ -57,6 +57,8 @@
 #include "chainerx/ops/per_axis.h"
 #include "chainerx/ops/pooling.h"
 #include "chainerx/ops/random.h"
+#include "chainerx/ops/random_distributions.h"
+#include "chainerx/ops/random_generator.h"
 #include "chainerx/ops/rearrange.h"
 #include "chainerx/ops/recurrent.h"
 #include "chainerx/ops/reduction.h"

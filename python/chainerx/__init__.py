@@ -118,6 +118,12 @@ def _recover_backend(name: str) -> Backend:  # noqa: F405
     return get_backend(name)  # noqa: F405
 
 
+def _recover_generator(state: tuple[_builtins.int, _builtins.int]) -> random.Generator:
+    generator = random.Generator(state[0])
+    generator.state = state
+    return generator
+
+
 if not _typing.TYPE_CHECKING:  # else any name would be good
 
     def __getattr__(name: str) -> _typing.Any:

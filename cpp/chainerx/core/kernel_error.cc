@@ -35,6 +35,9 @@ std::string KernelError::ToString() const {
             return StrCat(op, ": matrix ", position, " of ", argument,
                           " is not positive definite: its first ", value, " of ", bound,
                           " rows and columns are, one more are not");
+        case Kind::kDomain:
+            return StrCat(op, ": ", argument, position < 0 ? "" : StrCat("[", position, "]"),
+                          " is ", std::bit_cast<double>(value), ", expected ", expected);
         case Kind::kNotFinite:
             return StrCat(op, ": matrix ", position, " of ", argument,
                           " has NaN or infinite values");

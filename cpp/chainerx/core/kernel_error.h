@@ -7,6 +7,7 @@
 // synchronization.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string>
 
@@ -24,6 +25,7 @@ struct KernelError {
         kLabel,
         kLength,
         kFewSteps,
+        kDomain,
         kSingular,  // from here on: what becomes a LinAlgError
         kIndefinite,
         kNotFinite,
@@ -39,7 +41,8 @@ struct KernelError {
     int64_t value{0};
     int64_t bound{0};  // expected were values below; of kLength and kFewSteps, up to it
     int64_t ignored{0};
-    uint64_t thread{0};  // which launched the kernel: internal::GetThreadToken()
+    uint64_t thread{0};             // which launched the kernel: internal::GetThreadToken()
+    const char* expected{nullptr};  // of kDomain: a literal, too
 
     static KernelError Index(const char* op, const char* argument, int64_t position, int64_t index,
                              int64_t length, bool is_unsigned = false) {
@@ -72,6 +75,15 @@ struct KernelError {
     static KernelError Indefinite(const char* op, const char* argument, int64_t position,
                                   int64_t rows, int64_t n) {
         return {Kind::kIndefinite, false, op, argument, position, rows, n};
+    }
+
+    // `value` has the bits of the number. The position is below 0 for the only one.
+    static KernelError Domain(const char* op, const char* argument, int64_t position, double number,
+                              const char* expected) {
+        KernelError error{Kind::kDomain, false, op, argument, position};
+        error.value = std::bit_cast<int64_t>(number);
+        error.expected = expected;
+        return error;
     }
 
     // Matrix `position` has NaN or an infinity, of which there is no decomposition.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "chainerx/kernels/domain.h"
+
 #define CX_KERNEL_FAMILY random
 #define CX_KERNEL_FAMILY_NUMBER 5
 #define CX_KERNEL_DEF "chainerx/kernels/random.def"

@@ -71,9 +71,15 @@ CX_RANDOM_FN uint64_t ToBounded(uint64_t bits, uint64_t range) {
 CX_RANDOM_FN void ToNormals(uint32_t bits0, uint32_t bits1, float* z0, float* z1) {
     const float u = (static_cast<float>(bits0) + 0.5f) * 0x1p-32f;
     const float radius = sqrtf(-2.0f * logf(u));
-    const float angle = 6.283185307f * ToUniform(bits1);
-    *z0 = radius * cosf(angle);
-    *z1 = radius * sinf(angle);
+    // A quarter turn has no rounding error.
+    const float quarters = 4 * ToUniform(bits1);
+    const float n = nearbyintf(quarters);
+    const float angle = 1.570796327f * (quarters - n);
+    const int quadrant = static_cast<int>(n);
+    const float c = quadrant & 1 ? sinf(angle) : cosf(angle);
+    const float s = quadrant & 1 ? cosf(angle) : sinf(angle);
+    *z0 = (quadrant + 1) & 2 ? -radius * c : radius * c;
+    *z1 = quadrant & 2 ? -radius * s : radius * s;
 }
 CX_RANDOM_FN void ToNormals(uint64_t bits0, uint64_t bits1, double* z0, double* z1) {
     const double u = (static_cast<double>(bits0 >> 11) + 1.0) * 0x1p-53;

@@ -1,45 +1,25 @@
 // Filling arrays with random numbers. Every element is a function of its index, so blocks may be
 // computed by any thread.
 #include <algorithm>
-#include <atomic>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 #include <utility>
 
 #include "chainerx/core/interrupt.h"
+#include "chainerx/core/kernel_error.h"
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/random.h"
-#include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/parts.h"
-#include "chainerx/native/random.h"
+#include "chainerx/native/random_loops.h"
 
 namespace chainerx::native {
 namespace {
 
 // Philox blocks in a block of the thread pool: some 30 to 200 us.
 constexpr int64_t kBlocksPerTask = 1 << 12;
-
-// Calls f(philox block, out, n) for runs of the elements that one Philox block gives: kPer each,
-// fewer at the end.
-template <int kPer, typename T, typename F>
-void FillBlocks(const philox::Stream& stream, T* out, int64_t n, const F& f) {
-    const int64_t n_blocks = CeilDiv(n, kPer);
-    ParallelFor(CeilDiv(n_blocks, kBlocksPerTask), [&](int64_t task) {
-        const int64_t end = std::min(n_blocks, (task + 1) * kBlocksPerTask);
-        for (int64_t i = task * kBlocksPerTask; i < end; ++i) {
-            f(stream.Get(static_cast<uint64_t>(i)), out + i * kPer,
-              std::min<int64_t>(kPer, n - i * kPer));
-        }
-    });
-}
-
-// Threads may draw from one generator at the same time.
-philox::Stream NextCall(const Array& state) {
-    auto* words = reinterpret_cast<uint64_t*>(state.raw_data());
-    return {std::atomic_ref{words[0]}.load(), std::atomic_ref{words[1]}.fetch_add(1)};
-}
+constexpr int64_t kChunk = 256;  // blocks: 4 KiB, which stay in the cache
 
 // The numbers of the blocks first, ..., first + n - 1, by the loops of the instruction set.
 template <typename C>
@@ -51,7 +31,6 @@ void FillFloats(const philox::Stream& stream, const Array& out, DrawLoop<Compute
                 const F& f) {
     using C = ComputeType<T>;
     constexpr int64_t kPer = 16 / sizeof(C);
-    constexpr int64_t kChunk = 256;  // blocks: 4 KiB, which stay in the cache
     T* to = reinterpret_cast<T*>(out.raw_data());
     const int64_t n = out.GetTotalSize();
     const int64_t n_blocks = CeilDiv(n, kPer);
@@ -65,15 +44,6 @@ void FillFloats(const philox::Stream& stream, const Array& out, DrawLoop<Compute
             for (int64_t j = 0; j < count; ++j) to[i * kPer + j] = Cast<T>(f(values[j]));
         }
     });
-}
-
-template <typename C>
-const RowLoopsOf<C>& LoopsOf() {
-    if constexpr (std::is_same_v<C, float>) {
-        return rows_loops().f32;
-    } else {
-        return rows_loops().f64;
-    }
 }
 
 // The largest T below `high`, toward `low`: what rounding must not exceed.
@@ -124,36 +94,121 @@ void RandomNormal(const Array& state, double loc, double scale, const Array& out
 }
 CX_NATIVE_KERNEL(RandomNormal)
 
-uint64_t Bounded(uint64_t bits, uint64_t range) {
-    return range == 0 ? bits : philox::ToBounded(bits, range);
+// out[i] = start + ToBounded(bits[i], range); range 0 means 2^64.
+template <typename T>
+void ToRange(const uint64_t* bits, int64_t n, uint64_t start, uint64_t range, T* out) {
+    if (range == 0) {
+        for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(start + bits[i]);
+    } else if (range >> 32 == 0) {
+        // In halves, of which any instruction set multiplies several at once.
+        const auto factor = static_cast<uint32_t>(range);
+        for (int64_t i = 0; i < n; ++i) {
+            const uint64_t low = (bits[i] & 0xffffffffu) * factor;
+            const uint64_t high = (bits[i] >> 32) * factor;
+            out[i] = static_cast<T>(start + ((high + (low >> 32)) >> 32));
+        }
+    } else {
+        for (int64_t i = 0; i < n; ++i) {
+            out[i] = static_cast<T>(start + philox::ToBounded(bits[i], range));
+        }
+    }
+}
+
+// Calls f(first, count, bits): 64 of them for each of `count` elements.
+template <typename F>
+void ForBits(const philox::Stream& stream, int64_t n, const F& f) {
+    const int64_t n_blocks = CeilDiv(n, 2);
+    ParallelFor(CeilDiv(n_blocks, kBlocksPerTask), [&](int64_t task) {
+        alignas(64) uint64_t bits[2 * kChunk];
+        const int64_t end = std::min(n_blocks, (task + 1) * kBlocksPerTask);
+        for (int64_t i = task * kBlocksPerTask; i < end; i += kChunk) {
+            const int64_t blocks = std::min(kChunk, end - i);
+            LoopsOf<double>().random.bits(stream.seed, stream.call, static_cast<uint64_t>(i),
+                                          blocks, bits);
+            f(2 * i, std::min(2 * blocks, n - 2 * i), bits);
+        }
+    });
 }
 
 void RandomIntegers(const Array& state, int64_t low, uint64_t range, const Array& out) {
     const philox::Stream stream = NextCall(state);
     VisitInt(out.dtype(), [&]<typename T>() {
-        FillBlocks<2>(stream, reinterpret_cast<T*>(out.raw_data()), out.GetTotalSize(),
-                      [=](const philox::Block& b, T* to, int64_t n) {
-                          for (int64_t i = 0; i < n; ++i) {
-                              const uint64_t bits = philox::Join(b.v[2 * i], b.v[2 * i + 1]);
-                              to[i] =
-                                  static_cast<T>(static_cast<uint64_t>(low) + Bounded(bits, range));
-                          }
-                      });
+        T* to = reinterpret_cast<T*>(out.raw_data());
+        const auto start = static_cast<uint64_t>(low);
+        ForBits(stream, out.GetTotalSize(), [=](int64_t first, int64_t n, const uint64_t* bits) {
+            ToRange(bits, n, start, range, to + first);
+        });
     });
 }
 CX_NATIVE_KERNEL(RandomIntegers)
 
-// Fisher and Yates's shuffle. Its swaps follow each other, so one thread does them.
+template <typename T>
+void CheckRange(int64_t i, int64_t low, int64_t high) {
+    const auto fail = [i](const char* argument, int64_t value, const char* expected) {
+        Fail(KernelError::Domain("integers", argument, i, static_cast<double>(value), expected));
+    };
+    if (low >= high) fail("high", high, "a number above low");
+    if (!std::in_range<T>(low)) fail("low", low, "what the dtype holds");
+    if (!std::in_range<T>(high - 1)) fail("high", high, "what the dtype holds, or one more");
+}
+
+void RandomBetween(const Array& state, const Array& low, const Array& high, const Array& out) {
+    const philox::Stream stream = NextCall(state);
+    const Each<int64_t> lows{low};
+    const Each<int64_t> highs{high};
+    VisitInt(out.dtype(), [&]<typename T>() {
+        T* to = reinterpret_cast<T*>(out.raw_data());
+        ForBits(stream, out.GetTotalSize(), [=](int64_t first, int64_t n, const uint64_t* bits) {
+            for (int64_t i = first; i < first + n; ++i) {
+                CheckRange<T>(i, lows[i], highs[i]);
+                const auto start = static_cast<uint64_t>(lows[i]);
+                const uint64_t range = static_cast<uint64_t>(highs[i]) - start;
+                to[i] = static_cast<T>(start + philox::ToBounded(bits[i - first], range));
+            }
+        });
+    });
+}
+CX_NATIVE_KERNEL(RandomBetween)
+
+// Fisher and Yates's shuffle, from the end. Its swaps follow each other, so one thread does them;
+// where they go is known some time before.
+template <typename T>
+void Shuffle(const philox::Stream& stream, int64_t n, T* p) {
+    constexpr int64_t kAhead = 16;
+    int64_t targets[2 * kChunk + kAhead];
+    for (int64_t i = 0; i < n; ++i) p[i] = static_cast<T>(i);
+    for (int64_t block = 0; 2 * block < n - 1; block += kChunk) {
+        alignas(64) uint64_t bits[2 * kChunk];
+        LoopsOf<double>().random.bits(stream.seed, stream.call, static_cast<uint64_t>(block),
+                                      kChunk, bits);
+        const int64_t last = n - 1 - 2 * block;
+        const int64_t count = std::min(2 * kChunk, last);
+        for (int64_t k = 0; k < count; ++k) {
+            const auto range = static_cast<uint64_t>(last - k + 1);
+            targets[k] = static_cast<int64_t>(philox::ToBounded(bits[k], range));
+        }
+        std::fill_n(targets + count, kAhead, int64_t{0});
+        for (int64_t k = 0; k < count; ++k) {
+            __builtin_prefetch(p + targets[k + kAhead], 1);
+            std::swap(p[last - k], p[targets[k]]);
+        }
+        if (block % (1 << 13) == 0) internal::CheckInterrupt();
+    }
+}
+
 void RandomPermutation(const Array& state, const Array& out) {
+    const philox::Stream stream = NextCall(state);
     auto* p = reinterpret_cast<int64_t*>(out.raw_data());
     const int64_t n = out.GetTotalSize();
-    for (int64_t i = 0; i < n; ++i) p[i] = i;
-    const philox::Stream stream = NextCall(state);
-    for (int64_t i = n - 1; i > 0; --i) {
-        const philox::Block b = stream.Get(static_cast<uint64_t>(i));
-        const uint64_t j = philox::ToBounded(philox::Join(b.v[0], b.v[1]), i + uint64_t{1});
-        std::swap(p[i], p[j]);
-        if (i % (1 << 14) == 0) internal::CheckInterrupt();
+    if (n > std::numeric_limits<int32_t>::max()) return Shuffle(stream, n, p);
+    // In half the memory, and so more of it in the caches: the upper half of the array, which is
+    // read before it is overwritten.
+    auto* half = reinterpret_cast<int32_t*>(p) + n;
+    Shuffle(stream, n, half);
+    for (int64_t i = 0; i < n; ++i) {
+        int32_t value;
+        std::memcpy(&value, half + i, sizeof(value));
+        p[i] = value;
     }
 }
 CX_NATIVE_KERNEL(RandomPermutation)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 namespace chainerx::native {
 
@@ -19,12 +20,17 @@ struct SoftmaxLoops {
                    int64_t n, T* y);
 };
 
+template <typename T>
+using BitsOf = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+
 // The numbers of the Philox blocks first, ..., first + n - 1 (native/random.h): 16 bytes of each.
 template <typename T>
 struct RandomLoops {
     // In [0, 1).
     void (*uniform)(uint64_t seed, uint64_t call, uint64_t first, int64_t n, T* out);
     void (*normal)(uint64_t seed, uint64_t call, uint64_t first, int64_t n, T* out);
+    // As unsigned integers of as many bits.
+    void (*bits)(uint64_t seed, uint64_t call, uint64_t first, int64_t n, BitsOf<T>* out);
 };
 
 // Logarithms of the weights of all ways through a lattice, step by step: state s is entered from s,

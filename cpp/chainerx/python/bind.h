@@ -64,7 +64,7 @@ using Entry = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 
 // A node in the list of all bindings.
 struct Binding {
-    enum Kind { kRoutine, kMethod, kRandom, kLinalg, kSpecial, kFft };
+    enum Kind { kRoutine, kMethod, kRandom, kDraw, kGenerator, kLinalg, kSpecial, kFft };
 
     Binding(Kind kind, ArgSpec& spec, const char* doc, Entry entry);
 
@@ -128,6 +128,12 @@ PyObject* CallBound(const ArgSpec& spec, PyObject* self, PyObject* const* args, 
 // In the body, `self` is the ndarray object; Self(self) its array.
 #define CX_METHOD(Name, signature, doc) CX_BIND(kMethod, Method, Name, signature, doc)
 #define CX_RANDOM(Name, signature, doc) CX_BIND(kRandom, Random, Name, signature, doc)
+// A function of chainerx.random, for which `self` is null, and a method of its Generator.
+#define CX_DRAW(Name, signature, doc) CX_BIND(kDraw, Draw, Name, signature, doc)
+// A method of Generator alone.
+#define CX_GENERATOR(Name, signature, doc) CX_BIND(kGenerator, Generator, Name, signature, doc)
+#define CX_RANDOM_ALIAS(Name, Routine) \
+    static const Alias RandomAlias_##Name{Binding::kRandom, #Name, #Routine};
 #define CX_LINALG(Name, signature, doc) CX_BIND(kLinalg, Linalg, Name, signature, doc)
 #define CX_SPECIAL(Name, signature, doc) CX_BIND(kSpecial, Special, Name, signature, doc)
 #define CX_FFT(Name, signature, doc) CX_BIND(kFft, Fft, Name, signature, doc)

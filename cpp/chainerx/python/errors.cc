@@ -37,6 +37,11 @@ PyObject* MakeClass(PyObject* module, const char* name, const char* doc, Builtin
     return NewClass(module, name, bases.ptr(), doc);
 }
 
+PyObject* ClassOf(const KernelError& error) {
+    if (error.is_of_matrix()) return g_LinAlgError;
+    return error.kind == KernelError::Kind::kDomain ? g_ValueError : g_IndexError;
+}
+
 void SetError(PyObject* cls, const char* message, const char* op) {
     if (op == nullptr || std::string_view{message}.find(op) != std::string_view::npos) {
         PyErr_SetString(cls, message);
@@ -93,7 +98,7 @@ void TranslateException(const char* op) noexcept {
         if (PyErr_Occurred() == nullptr) PyErr_SetNone(PyExc_KeyboardInterrupt);
     } catch (const KernelCheckError& e) {
         // It may be of an earlier operation, which it names, and not of the one that waited.
-        SetError(e.error().is_of_matrix() ? g_LinAlgError : g_IndexError, e.what(), nullptr);
+        SetError(ClassOf(e.error()), e.what(), nullptr);
     }
 #define CX_CATCH(Name)                    \
     catch (const Name& e) {               \

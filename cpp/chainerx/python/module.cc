@@ -11,6 +11,7 @@
 #include "chainerx/python/device.h"
 #include "chainerx/python/engine/module.h"
 #include "chainerx/python/errors.h"
+#include "chainerx/python/generator.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/ndarray_at.h"
 #include "chainerx/python/runtime.h"
@@ -79,6 +80,13 @@ NB_MODULE(_core, m) {
     AddAliases(m, Binding::kRoutine, m);
     nb::module_ random = m.def_submodule("random", "Random numbers, on the device.");
     AddFunctions(random, Binding::kRandom);
+    AddFunctions(random, Binding::kDraw);
+    AddAliases(random, Binding::kRandom, m);
+    try {
+        InitGenerator(random.ptr());
+    } catch (const PythonError&) {
+        throw nb::python_error();
+    }
     nb::module_ linalg = m.def_submodule("linalg", "Linear algebra.");
     AddFunctions(linalg, Binding::kLinalg);
     linalg.attr("LinAlgError") = m.attr("LinAlgError");

@@ -1,9 +1,13 @@
-// chainerx.random.
+// chainerx.random: normal and uniform numbers, integers, orders; others are in
+// routines_distributions.cc and routines_choices.cc.
 #include "chainerx/ops/random.h"
 
-#include "chainerx/ops/dropout.h"
+#include <array>
 
+#include "chainerx/core/error.h"
+#include "chainerx/ops/dropout.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/generator.h"
 #include "chainerx/python/ndarray.h"
 
 namespace chainerx::python {
@@ -13,144 +17,161 @@ double ToDoubleOr(const char* op, const char* name, PyObject* o, double fallback
     return o == nullptr ? fallback : ToDouble(op, name, o);
 }
 
-// None is the shape of a number.
-Shape ToSize(const char* op, PyObject* o) { return Given(o) ? ToShape(op, "size", o) : Shape{}; }
-
-CX_RANDOM(seed, "seed: int | None = None) -> None",
-          "Starts the random number generator anew.\n\n"
-          "Args:\n"
-          "    seed (int): 0 to 2**64 - 1; None takes the entropy of the system.\n"
-          "Raises:\n"
-          "    ValueError: If it is out of range.\n"
-          "Note:\n"
-          "    The same seed gives the same numbers on any number of threads.") {
-    random::Seed(Given(a[0]) ? ToUint64("seed", "seed", a[0]) : random::MakeSeed());
-    Py_RETURN_NONE;
+// A key takes the place of the generator.
+random::Options ToKeyedOptions(const char* op, PyObject* self, PyObject* const* a) {
+    random::Options options = ToDrawOptions(op, self, a);
+    if (const auto key = ToKey(op, "key", a[3])) options.source = *key;
+    return options;
 }
 
-CX_RANDOM(
-    get_state, ") -> tuple[int, int]",
-    "The state of the random number generator.\n\n"
-    "Returns:\n"
-    "    tuple of int: The seed and the number of draws since: what :func:`set_state` takes.") {
-    const random::State s = random::GetState();
-    return Py_BuildValue("KK", static_cast<unsigned long long>(s.seed),
-                         static_cast<unsigned long long>(s.call));
+#define CX_KEYED_SIGNATURE                                            \
+    "size: ShapeLike | None = None, dtype: DtypeLike | None = None, " \
+    "device: DeviceLike | None = None, key: int | None = None) -> ndarray"
+#define CX_KEYED_ARGS                                                                             \
+    CX_DRAW_ARGS                                                                                  \
+    "    key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator stays" \
+    " as it is.\n"
+
+CX_DRAW(normal, "loc: float | ndarray = 0.0, scale: float | ndarray = 1.0, " CX_KEYED_SIGNATURE,
+        "Numbers from a normal distribution.\n\n"
+        "Args:\n"
+        "    loc (float or ndarray): Mean.\n"
+        "    scale (float or ndarray): Standard deviation, at least 0.\n" CX_KEYED_ARGS
+        "Returns:\n    ndarray: Independent numbers. Differentiable in arrays, any order.\n"
+        "Raises:\n    ValueError: If a parameter is out of its range.\n"
+        "Source: Box, Muller, 1958, on Philox4x32-10 (Salmon et al., SC 2011).") {
+    return Wrap(random::Normal(ToParameter("normal", "loc", a[0]),
+                               ToParameter("normal", "scale", a[1], 1),
+                               ToKeyedOptions("normal", self, a + 2)));
 }
 
-CX_RANDOM(set_state, "state: tuple[int, int]) -> None",
-          "Goes back to a state of the random number generator.\n\n"
-          "Args:\n"
-          "    state (tuple of int): What :func:`get_state` returned.\n"
-          "Raises:\n"
-          "    TypeError: If it is no tuple of two integers.") {
-    if (!PyTuple_Check(a[0]) || PyTuple_GET_SIZE(a[0]) != 2) {
-        throw TypeError{"set_state: state is of type ", Py_TYPE(a[0])->tp_name,
-                        ", expected the tuple of two integers that get_state gave"};
-    }
-    random::SetState({ToUint64("set_state", "state[0]", PyTuple_GET_ITEM(a[0], 0)),
-                      ToUint64("set_state", "state[1]", PyTuple_GET_ITEM(a[0], 1))});
-    Py_RETURN_NONE;
+CX_DRAW(uniform, "low: float | ndarray = 0.0, high: float | ndarray = 1.0, " CX_KEYED_SIGNATURE,
+        "Numbers evenly distributed from ``low`` to ``high``.\n\n"
+        "Args:\n"
+        "    low (float or ndarray): Start of the range.\n"
+        "    high (float or ndarray): End of the range, excluded; it may be below ``low``. Between "
+        "arrays, rounding may give it.\n" CX_KEYED_ARGS
+        "Returns:\n    ndarray: Independent numbers. Differentiable in arrays, any order.\n"
+        "Raises:\n    ValueError: If a parameter is not finite.") {
+    return Wrap(random::Uniform(ToParameter("uniform", "low", a[0]),
+                                ToParameter("uniform", "high", a[1], 1),
+                                ToKeyedOptions("uniform", self, a + 2)));
 }
 
-CX_RANDOM(normal,
-          "loc: float = 0.0, scale: float = 1.0, size: ShapeLike | None = None, "
-          "dtype: DtypeLike = 'float64', device: DeviceLike | None = None, "
-          "key: int | None = None) -> ndarray",
-          "Numbers from a normal distribution.\n\n"
-          "Args:\n"
-          "    loc (float): Mean.\n"
-          "    scale (float): Standard deviation, at least 0.\n"
-          "    size: Shape; None gives a 0-dimensional array.\n"
-          "    dtype: A real float dtype.\n"
+CX_DRAW(random, CX_DRAW_SIGNATURE,
+        "Numbers evenly distributed in ``0 <= x < 1``.\n\n"
+        "Args:\n" CX_DRAW_ARGS "Returns:\n    ndarray: Independent numbers.") {
+    return Wrap(random::Uniform(random::Parameter{0}, random::Parameter{1},
+                                ToDrawOptions("random", self, a)));
+}
+CX_RANDOM_ALIAS(random_sample, random)
+
+CX_DRAW(standard_normal, CX_DRAW_SIGNATURE,
+        "Numbers from the normal distribution of mean 0 and deviation 1.\n\n"
+        "Args:\n" CX_DRAW_ARGS "Returns:\n    ndarray: Independent numbers.") {
+    return Wrap(random::Normal(random::Parameter{0}, random::Parameter{1},
+                               ToDrawOptions("standard_normal", self, a)));
+}
+
+// Of rand and randn: the dimensions one by one, then dtype and device.
+random::Options ToListedOptions(const char* op, PyObject* const* a) {
+    random::Options options;
+    options.size = PyTuple_GET_SIZE(a[0]) == 0 ? Shape{} : ToShapeFromArgs(op, "dims", a[0]);
+    if (Given(a[1])) options.dtype = ToDtype(a[1]);
+    if (Given(a[2])) options.device = &ToDevice(a[2]);
+    return options;
+}
+
+CX_RANDOM(rand,
+          "*dims: int, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> "
+          "ndarray",
+          "Numbers evenly distributed in ``0 <= x < 1``.\n\n"
+          "Args:\n    dims (int): Shape.\n    dtype: A real float dtype; None is float64.\n"
           "    device: Default: the default device.\n"
-          "    key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator "
-          "stays as it is.\n"
-          "Returns:\n    ndarray: Independent numbers.\n"
-          "Source: Box, Muller, 1958, on Philox4x32-10 (Salmon et al., SC 2011).") {
-    return Wrap(random::Normal(ToDoubleOr("normal", "loc", a[0], 0),
-                               ToDoubleOr("normal", "scale", a[1], 1), ToSize("normal", a[2]),
-                               ToDtypeOr(a[3], Dtype::kFloat64), ToDevice(a[4]),
-                               ToKey("normal", "key", a[5])));
-}
-
-CX_RANDOM(uniform,
-          "low: float = 0.0, high: float = 1.0, size: ShapeLike | None = None, "
-          "dtype: DtypeLike = 'float64', device: DeviceLike | None = None, "
-          "key: int | None = None) -> ndarray",
-          "Numbers evenly distributed from ``low`` to ``high``.\n\n"
-          "Args:\n"
-          "    low (float): Start of the range.\n"
-          "    high (float): End of the range, excluded; it may be below ``low``.\n"
-          "    size: Shape; None gives a 0-dimensional array.\n"
-          "    dtype: A real float dtype.\n"
-          "    device: Default: the default device.\n"
-          "    key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator "
-          "stays as it is.\n"
           "Returns:\n    ndarray: Independent numbers.") {
-    return Wrap(random::Uniform(ToDoubleOr("uniform", "low", a[0], 0),
-                                ToDoubleOr("uniform", "high", a[1], 1), ToSize("uniform", a[2]),
-                                ToDtypeOr(a[3], Dtype::kFloat64), ToDevice(a[4]),
-                                ToKey("uniform", "key", a[5])));
+    return Wrap(
+        random::Uniform(random::Parameter{0}, random::Parameter{1}, ToListedOptions("rand", a)));
 }
 
-PyObject* DrawIntegers(const char* op, PyObject* const* a) {
+CX_RANDOM(randn,
+          "*dims: int, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> "
+          "ndarray",
+          "Numbers from the normal distribution of mean 0 and deviation 1.\n\n"
+          "Args:\n    dims (int): Shape.\n    dtype: A real float dtype; None is float64.\n"
+          "    device: Default: the default device.\n"
+          "Returns:\n    ndarray: Independent numbers.") {
+    return Wrap(
+        random::Normal(random::Parameter{0}, random::Parameter{1}, ToListedOptions("randn", a)));
+}
+
+// An integer as an array of no dimensions beside an array.
+Array ToIntegers(const char* op, const char* name, PyObject* o, Device& device) {
+    if (IsNdArray(o)) return Self(o);
+    return Array::FromHost(std::array{ToInt(op, name, o)}, Shape{}, device);
+}
+
+PyObject* DrawIntegers(const char* op, PyObject* self, PyObject* const* a) {
     const bool both = Given(a[1]);
+    const random::Options options = ToDrawOptions(op, self, a + 2);
+    if (IsNdArray(a[0]) || (both && IsNdArray(a[1]))) {
+        Device& device = (IsNdArray(a[0]) ? Self(a[0]) : Self(a[1])).device();
+        const Array first = ToIntegers(op, "low", a[0], device);
+        if (both) {
+            return Wrap(random::Integers(first, ToIntegers(op, "high", a[1], device), options));
+        }
+        const Array zero = Array::FromHost(std::array{int64_t{0}}, Shape{}, device);
+        return Wrap(random::Integers(zero, first, options));
+    }
     const int64_t low = both ? ToInt(op, "low", a[0]) : 0;
     const int64_t high = both ? ToInt(op, "high", a[1]) : ToInt(op, "low", a[0]);
-    return Wrap(random::Integers(low, high, ToSize(op, a[2]), ToDtypeOr(a[3], Dtype::kInt64),
-                                 ToDevice(a[4])));
+    return Wrap(random::Integers(
+        low, high, options.size.value_or(Shape{}), options.dtype.value_or(Dtype::kInt64),
+        options.device != nullptr ? *options.device : GetDefaultDevice(), options.source));
 }
 
-CX_RANDOM(
-    integers,
-    "low: int, high: int | None = None, size: ShapeLike | None = None, "
-    "dtype: DtypeLike = 'int64', device: DeviceLike | None = None) -> ndarray",
-    "Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.\n\n"
-    "Args:\n"
-    "    low (int): Least value.\n"
-    "    high (int): End of the range, excluded.\n"
-    "    size: Shape; None gives a 0-dimensional array.\n"
-    "    dtype: An integer dtype that holds the range.\n"
-    "    device: Default: the default device.\n"
-    "Returns:\n"
-    "    ndarray: Independent integers.\n"
-    "Raises:\n"
-    "    ValueError: If the range is empty or beyond the dtype.") {
-    return DrawIntegers("integers", a);
+#define CX_INTEGERS_SIGNATURE                                                                \
+    "low: int | ndarray, high: int | ndarray | None = None, size: ShapeLike | None = None, " \
+    "dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray"
+#define CX_INTEGERS_DOC                                                                         \
+    "Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.\n\n" \
+    "Args:\n"                                                                                   \
+    "    low (int or ndarray): Least value.\n"                                                  \
+    "    high (int or ndarray): End of the range, excluded.\n"                                  \
+    "    size: Shape; None is that of the arrays, broadcast.\n"                                 \
+    "    dtype: An integer dtype that holds the range; None is int64.\n"                        \
+    "    device: Default: that of the arrays, else the default device.\n"                       \
+    "Returns:\n"                                                                                \
+    "    ndarray: Independent integers.\n"                                                      \
+    "Raises:\n"                                                                                 \
+    "    ValueError: If the range is empty or beyond the dtype."
+
+CX_DRAW(integers, CX_INTEGERS_SIGNATURE, CX_INTEGERS_DOC) {
+    return DrawIntegers("integers", self, a);
+}
+CX_RANDOM(randint, CX_INTEGERS_SIGNATURE, CX_INTEGERS_DOC) {
+    return DrawIntegers("randint", nullptr, a);
 }
 
-CX_RANDOM(
-    randint,
-    "low: int, high: int | None = None, size: ShapeLike | None = None, "
-    "dtype: DtypeLike = 'int64', device: DeviceLike | None = None) -> ndarray",
-    "Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.\n\n"
-    "Args:\n"
-    "    low (int): Least value.\n"
-    "    high (int): End of the range, excluded.\n"
-    "    size: Shape; None gives a 0-dimensional array.\n"
-    "    dtype: An integer dtype that holds the range.\n"
-    "    device: Default: the default device.\n"
-    "Returns:\n"
-    "    ndarray: Independent integers.\n"
-    "Raises:\n"
-    "    ValueError: If the range is empty or beyond the dtype.") {
-    return DrawIntegers("randint", a);
-}
-
-CX_RANDOM(permutation, "x: ndarray | int, device: DeviceLike | None = None) -> ndarray",
-          "A random order.\n\n"
-          "Args:\n"
-          "    x: A length n, for 0 ... n-1; or an ndarray, for its slices along the first axis.\n"
-          "    device: Of the result for a length.\n"
-          "Returns:\n    ndarray: int64, or a copy of ``x`` in another order. Differentiable.\n"
-          "Raises:\n    DimensionError: If ``x`` is 0-dimensional, or a negative length.") {
+CX_DRAW(permutation,
+        "x: ndarray | int, axis: int = 0, device: DeviceLike | None = None) -> ndarray",
+        "A random order.\n\n"
+        "Args:\n"
+        "    x: A length n, for 0 ... n-1; or an ndarray, for its slices along an axis.\n"
+        "    axis (int): Of an ndarray.\n"
+        "    device: Of the result for a length.\n"
+        "Returns:\n    ndarray: int64, or a copy of ``x`` in another order. Differentiable.\n"
+        "Raises:\n    DimensionError: If ``x`` is 0-dimensional, or a negative length; or if it "
+        "has no such axis.") {
+    const random::Generator& generator = GeneratorOf(self);
     if (!IsNdArray(a[0])) {
-        return Wrap(random::Permutation(ToInt("permutation", "x", a[0]), ToDevice(a[1])));
+        return Wrap(
+            random::Permutation(ToInt("permutation", "x", a[0]), ToDevice(a[2]), generator));
     }
     const Array& x = Self(a[0]);
     if (x.ndim() == 0) throw DimensionError{"permutation: x is 0-dimensional"};
-    return Wrap(x.Take(random::Permutation(x.shape()[0], x.device()), 0));
+    const int8_t axis = NormalizeAxis(
+        "permutation", a[1] == nullptr ? 0 : ToAxis("permutation", "axis", a[1]), x.ndim());
+    return Wrap(x.Take(random::Permutation(x.shape()[axis], x.device(), generator), axis));
 }
 
 CX_ROUTINE(dropout, "x: ndarray, ratio: float = 0.5, key: int | None = None) -> ndarray",

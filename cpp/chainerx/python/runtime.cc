@@ -20,16 +20,18 @@ namespace {
 
 // All bindings of the table, for the stubs and the tests of completeness.
 nb::list Signatures() {
-    static constexpr const char* kKinds[] = {"routine", "method",  "random",
-                                             "linalg",  "special", "fft"};
+    static constexpr const char* kKinds[] = {"routine",   "method", "random",  "draw",
+                                             "generator", "linalg", "special", "fft"};
     nb::list out;
     for (Binding* b = Binding::first; b != nullptr; b = b->next) {
         out.append(nb::make_tuple(kKinds[b->kind], b->spec.name(),
                                   StrCat("(", b->spec.signature()).c_str(), b->doc));
     }
     for (Alias* a = Alias::first; a != nullptr; a = a->next) {
-        out.append(nb::make_tuple(a->kind == Binding::kSpecial ? "special alias" : "alias",
-                                  a->alias, a->routine, ""));
+        const char* kind = a->kind == Binding::kSpecial  ? "special alias"
+                           : a->kind == Binding::kRandom ? "random alias"
+                                                         : "alias";
+        out.append(nb::make_tuple(kind, a->alias, a->routine, ""));
     }
     return out;
 }

@@ -7,67 +7,993 @@ import numpy
 
 from chainerx._core import Axis, DeviceLike, DtypeLike, ShapeLike, ndarray
 
+class Generator:
+    """A random number generator: Philox4x32-10 (Salmon et al., SC 2011), on any device.
+
+    Its methods are the functions of chainerx.random, which use a generator of the process.
+
+    Args:
+        seed (int): 0 to 2**64 - 1; None takes the entropy of the system.
+    Note:
+        Each draw is a function of the seed and of how many draws came before, whatever they were: the same on any device and number of threads.
+        Threads may draw from one generator, then in no fixed order; a forked child has a copy, with the same numbers."""
+
+    def __init__(self, seed: builtins.int | None = None) -> None: ...
+    state: tuple[builtins.int, builtins.int]
+    @property
+    def bit_generator(self) -> Generator: ...
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles the state; what is made of it goes on from there on its own."""
+
+    def bernoulli(self, p: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """True with a probability.
+
+        Args:
+            p (float or ndarray): The probability.
+            size: Shape; None is that of ``p``.
+            dtype: Any real dtype, for 0 and 1; None is bool.
+            device: Default: that of ``p``, else the default device.
+        Returns:
+            ndarray: Independent truths.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+    def beta(self, a: builtins.float | ndarray, b: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers from a beta distribution: the share of one of two gamma numbers.
+
+        Args:
+            a (float or ndarray): First exponent, above 0.
+            b (float or ndarray): Second exponent, above 0.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+    def binomial(self, n: builtins.int | ndarray, p: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers of successes, from a binomial distribution.
+
+        Args:
+            n (int or ndarray): Trials, at least 0.
+            p (float or ndarray): Probability of a success.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: An integer or real float dtype; None is int64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent integers.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes.
+        Source: Hörmann, Journal of Statistical Computation and Simulation, 1993."""
+
+    def categorical(self, p: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Places along the last axis of ``p``, with the probabilities that stand there.
+
+        Args:
+            p (ndarray): (..., k), weights of at least 0, which need not add up to 1.
+            size: Shape; None is that of ``p`` without the last axis.
+            dtype: An integer or real float dtype; None is int64.
+            device: That of ``p``.
+        Returns:
+            ndarray: Independent integers of 0 to k - 1.
+        Raises:
+            DimensionError: If ``p`` has no place, or the shapes don't fit.
+            ValueError: If a weight is out of range, or all are 0, when the device computes."""
+
+    def cauchy(self, loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers from a Cauchy distribution.
+
+        Args:
+            loc (float or ndarray): Location.
+            scale (float or ndarray): Scale, at least 0.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers. Differentiable in arrays, any order.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+    def chisquare(self, df: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers from a chi-square distribution.
+
+        Args:
+            df (float or ndarray): Degrees of freedom, above 0.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+    def choice(self, a: ndarray | builtins.int, size: ShapeLike | None = None, replace: builtins.bool = True, p: ndarray | None = None, axis: builtins.int = 0, device: DeviceLike | None = None) -> ndarray:
+        """Elements, or slices along an axis, taken at random.
+
+        Args:
+            a: An ndarray; or a length n, for 0 ... n-1.
+            size: Shape of what is drawn, in the place of the axis; None draws one.
+            replace (bool): Whether one may come several times.
+            p (ndarray): (n,), their weights, which need not add up to 1; None: all alike.
+            axis (int): Of an ndarray.
+            device: For a length. Default: that of ``p``, else the default device.
+        Returns:
+            ndarray: The dtype of ``a``, int64 for a length. Differentiable in ``a``.
+        Raises:
+            DimensionError: If ``p`` has another length, or there is no such axis.
+            ValueError: If there are not as many without replacement, or a weight is out of range."""
+
+    def dirichlet(self, alpha: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Shares that add up to 1, from a Dirichlet distribution.
+
+        Args:
+            alpha (ndarray): (..., k), above 0.
+            size: Shape of the result without the last axis; None is that of ``alpha``.
+            dtype: A real float dtype; None is that of ``alpha`` if it is one, else float64.
+            device: That of ``alpha``.
+        Returns:
+            ndarray: (..., k). Differentiable, once, by implicit reparameterization.
+        Raises:
+            DimensionError: If ``alpha`` is 0-dimensional.
+            ValueError: If an element is out of range, when the device computes."""
+
+    def exponential(self, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers from an exponential distribution.
+
+        Args:
+            scale (float or ndarray): Mean, at least 0.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers. Differentiable in arrays, any order.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+    def f(self, dfnum: builtins.float | ndarray, dfden: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers from an F distribution: ratios of chi-square numbers over their degrees.
+
+        Args:
+            dfnum (float or ndarray): Degrees of freedom of the numerator, above 0.
+            dfden (float or ndarray): Degrees of freedom of the denominator, above 0.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+    def gamma(self, shape: builtins.float | ndarray, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers from a gamma distribution.
+
+        Args:
+            shape (float or ndarray): Exponent, above 0.
+            scale (float or ndarray): Scale, at least 0.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers. Differentiable in arrays, any order in ``scale``, once, by implicit reparameterization in ``shape``.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes.
+        Source: Marsaglia, Tsang, ACM TOMS 2000; gradients: Figurnov, Mohamed, Mnih, NeurIPS 2018."""
+
+    def geometric(self, p: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers of trials up to the first success.
+
+        Args:
+            p (float or ndarray): Probability of a success, above 0.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: An integer or real float dtype; None is int64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent integers.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+    def get_state(self) -> tuple[builtins.int, builtins.int]:
+        """The state of a random number generator.
+
+        Returns:
+            tuple of int: The seed and the number of draws since: what :func:`set_state` takes."""
+
+    def gumbel(self, loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers from a Gumbel distribution, of largest values.
+
+        Args:
+            loc (float or ndarray): Location.
+            scale (float or ndarray): Scale, at least 0.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers. Differentiable in arrays, any order.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+    def integers(self, low: builtins.int | ndarray, high: builtins.int | ndarray | None = None, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.
+
+        Args:
+            low (int or ndarray): Least value.
+            high (int or ndarray): End of the range, excluded.
+            size: Shape; None is that of the arrays, broadcast.
+            dtype: An integer dtype that holds the range; None is int64.
+            device: Default: that of the arrays, else the default device.
+        Returns:
+            ndarray: Independent integers.
+        Raises:
+            ValueError: If the range is empty or beyond the dtype."""
+
+    def laplace(self, loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers from a Laplace distribution.
+
+        Args:
+            loc (float or ndarray): Location.
+            scale (float or ndarray): Scale, at least 0.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers. Differentiable in arrays, any order.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+    def logistic(self, loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers from a logistic distribution.
+
+        Args:
+            loc (float or ndarray): Location.
+            scale (float or ndarray): Scale, at least 0.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers. Differentiable in arrays, any order.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+    def lognormal(self, mean: builtins.float | ndarray = 0.0, sigma: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers whose logarithms are normal.
+
+        Args:
+            mean (float or ndarray): Mean of the logarithms.
+            sigma (float or ndarray): Standard deviation of the logarithms, at least 0.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers. Differentiable in arrays, any order.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+    def multinomial(self, n: builtins.int | ndarray, pvals: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """How often each place comes in ``n`` draws of :func:`categorical`.
+
+        Args:
+            n (int or ndarray): Draws, at least 0.
+            pvals (ndarray): (..., k), weights of at least 0, which need not add up to 1.
+            size: Shape of the result without the last axis; None is that of the parameters.
+            dtype: An integer or real float dtype; None is int64.
+            device: That of ``pvals``.
+        Returns:
+            ndarray: (..., k), integers that add up to ``n``.
+        Raises:
+            DimensionError: If ``pvals`` has no place, or the shapes don't fit.
+            ValueError: If a parameter is out of its range, or all weights are 0, when the device computes."""
+
+    def multivariate_normal(self, mean: ndarray, cov: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Vectors from a normal distribution.
+
+        Args:
+            mean (ndarray): (..., d).
+            cov (ndarray): Covariances, (..., d, d), positive definite.
+            size: Shape of the result without the last axis; None is that of the parameters.
+            dtype: A real float dtype; None is that of the parameters.
+            device: That of the parameters.
+        Returns:
+            ndarray: (..., d). Differentiable in both, any order.
+        Raises:
+            DimensionError: If the shapes don't fit.
+            LinAlgError: If a matrix is not positive definite.
+        Note:
+            Normal numbers times the Cholesky factor of ``cov``."""
+
+    def negative_binomial(self, n: builtins.float | ndarray, p: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers of failures before ``n`` successes.
+
+        Args:
+            n (float or ndarray): Successes, above 0.
+            p (float or ndarray): Probability of a success, above 0.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: An integer or real float dtype; None is int64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent integers.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+    def normal(self, loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, key: builtins.int | None = None) -> ndarray:
+        """Numbers from a normal distribution.
+
+        Args:
+            loc (float or ndarray): Mean.
+            scale (float or ndarray): Standard deviation, at least 0.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+            key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator stays as it is.
+        Returns:
+            ndarray: Independent numbers. Differentiable in arrays, any order.
+        Raises:
+            ValueError: If a parameter is out of its range.
+        Source: Box, Muller, 1958, on Philox4x32-10 (Salmon et al., SC 2011)."""
+
+    def pareto(self, a: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers from a Pareto distribution that begins at 0 (Lomax's): density ``a (1 + x)**(-a - 1)``.
+
+        Args:
+            a (float or ndarray): Shape, above 0.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers. Differentiable in arrays, any order.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+    def permutation(self, x: ndarray | builtins.int, axis: builtins.int = 0, device: DeviceLike | None = None) -> ndarray:
+        """A random order.
+
+        Args:
+            x: A length n, for 0 ... n-1; or an ndarray, for its slices along an axis.
+            axis (int): Of an ndarray.
+            device: Of the result for a length.
+        Returns:
+            ndarray: int64, or a copy of ``x`` in another order. Differentiable.
+        Raises:
+            DimensionError: If ``x`` is 0-dimensional, or a negative length; or if it has no such axis."""
+
+    def poisson(self, lam: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers of events, from a Poisson distribution.
+
+        Args:
+            lam (float or ndarray): Mean, at least 0.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: An integer or real float dtype; None is int64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent integers.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes.
+        Source: Hörmann, Insurance: Mathematics and Economics, 1993."""
+
+    def power(self, a: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers in 0 to 1 of density ``a x**(a - 1)``.
+
+        Args:
+            a (float or ndarray): Exponent, above 0.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers. Differentiable in arrays, any order.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+    def random(self, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers evenly distributed in ``0 <= x < 1``.
+
+        Args:
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers."""
+
+    def rayleigh(self, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers from a Rayleigh distribution: lengths of vectors of two normal numbers.
+
+        Args:
+            scale (float or ndarray): Scale, at least 0.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers. Differentiable in arrays, any order.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+    def set_state(self, state: tuple[builtins.int, builtins.int]) -> None:
+        """Goes back to a state of a random number generator.
+
+        Args:
+            state (tuple of int): What :func:`get_state` returned.
+        Raises:
+            TypeError: If it is no tuple of two integers.
+            ValueError: If one is not in 0 to 2**64 - 1."""
+
+    def shuffle(self, x: ndarray, axis: builtins.int = 0) -> None:
+        """Puts the slices along an axis in a random order, in place.
+
+        Args:
+            x (ndarray): At least one dimension; in no graph.
+            axis (int): Of ``x``.
+        Raises:
+            DimensionError: If there is no such axis.
+            ChainerxError: If ``x`` is in a graph, or read-only."""
+
+    def spawn(self, n_children: builtins.int) -> list[Generator]:
+        """New generators, independent of this one and of each other.
+
+        Args:
+            n_children (int): How many.
+        Returns:
+            list of Generator: Their seeds are one draw of this one.
+        Raises:
+            ValueError: If it is negative."""
+
+    def standard_cauchy(self, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers from the Cauchy distribution at 0 of scale 1.
+
+        Args:
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers."""
+
+    def standard_exponential(self, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers from the exponential distribution of mean 1.
+
+        Args:
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers."""
+
+    def standard_gamma(self, shape: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers from a gamma distribution of scale 1.
+
+        Args:
+            shape (float or ndarray): Exponent, above 0.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes.
+        Source: Marsaglia, Tsang, ACM TOMS 2000; gradients: Figurnov, Mohamed, Mnih, NeurIPS 2018."""
+
+    def standard_normal(self, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers from the normal distribution of mean 0 and deviation 1.
+
+        Args:
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers."""
+
+    def standard_t(self, df: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers from Student's t distribution.
+
+        Args:
+            df (float or ndarray): Degrees of freedom, above 0.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+    def triangular(self, left: builtins.float | ndarray, mode: builtins.float | ndarray, right: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers whose density is a triangle.
+
+        Args:
+            left (float or ndarray): Where it begins.
+            mode (float or ndarray): Where its top is, ``left`` to ``right``.
+            right (float or ndarray): Where it ends, above ``left``.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers. Differentiable in arrays, any order.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+    def truncated_normal(self, low: builtins.float | ndarray, high: builtins.float | ndarray, loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers from a normal distribution that lie between two bounds.
+
+        Args:
+            low (float or ndarray): Lower bound, may be infinite.
+            high (float or ndarray): Upper bound, above ``low``.
+            loc (float or ndarray): Mean without bounds.
+            scale (float or ndarray): Deviation without bounds, above 0.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers. Differentiable in arrays, any order.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+    def uniform(self, low: builtins.float | ndarray = 0.0, high: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, key: builtins.int | None = None) -> ndarray:
+        """Numbers evenly distributed from ``low`` to ``high``.
+
+        Args:
+            low (float or ndarray): Start of the range.
+            high (float or ndarray): End of the range, excluded; it may be below ``low``. Between arrays, rounding may give it.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+            key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator stays as it is.
+        Returns:
+            ndarray: Independent numbers. Differentiable in arrays, any order.
+        Raises:
+            ValueError: If a parameter is not finite."""
+
+    def vonmises(self, mu: builtins.float | ndarray, kappa: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Angles from -pi to pi, from a von Mises distribution.
+
+        Args:
+            mu (float or ndarray): Mode.
+            kappa (float or ndarray): Concentration, at least 0.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent angles. Differentiable in ``mu``, any order; a gradient in ``kappa`` is a ChainerxError.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes.
+        Source: Best, Fisher, Applied Statistics, 1979."""
+
+    def weibull(self, a: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers from a Weibull distribution of scale 1.
+
+        Args:
+            a (float or ndarray): Shape, above 0.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers. Differentiable in arrays, any order.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+def bernoulli(p: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """True with a probability.
+
+    Args:
+        p (float or ndarray): The probability.
+        size: Shape; None is that of ``p``.
+        dtype: Any real dtype, for 0 and 1; None is bool.
+        device: Default: that of ``p``, else the default device.
+    Returns:
+        ndarray: Independent truths.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+def beta(a: builtins.float | ndarray, b: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from a beta distribution: the share of one of two gamma numbers.
+
+    Args:
+        a (float or ndarray): First exponent, above 0.
+        b (float or ndarray): Second exponent, above 0.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+def binomial(n: builtins.int | ndarray, p: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers of successes, from a binomial distribution.
+
+    Args:
+        n (int or ndarray): Trials, at least 0.
+        p (float or ndarray): Probability of a success.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: An integer or real float dtype; None is int64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent integers.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes.
+    Source: Hörmann, Journal of Statistical Computation and Simulation, 1993."""
+
+def categorical(p: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Places along the last axis of ``p``, with the probabilities that stand there.
+
+    Args:
+        p (ndarray): (..., k), weights of at least 0, which need not add up to 1.
+        size: Shape; None is that of ``p`` without the last axis.
+        dtype: An integer or real float dtype; None is int64.
+        device: That of ``p``.
+    Returns:
+        ndarray: Independent integers of 0 to k - 1.
+    Raises:
+        DimensionError: If ``p`` has no place, or the shapes don't fit.
+        ValueError: If a weight is out of range, or all are 0, when the device computes."""
+
+def cauchy(loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from a Cauchy distribution.
+
+    Args:
+        loc (float or ndarray): Location.
+        scale (float or ndarray): Scale, at least 0.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers. Differentiable in arrays, any order.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+def chisquare(df: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from a chi-square distribution.
+
+    Args:
+        df (float or ndarray): Degrees of freedom, above 0.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+def choice(a: ndarray | builtins.int, size: ShapeLike | None = None, replace: builtins.bool = True, p: ndarray | None = None, axis: builtins.int = 0, device: DeviceLike | None = None) -> ndarray:
+    """Elements, or slices along an axis, taken at random.
+
+    Args:
+        a: An ndarray; or a length n, for 0 ... n-1.
+        size: Shape of what is drawn, in the place of the axis; None draws one.
+        replace (bool): Whether one may come several times.
+        p (ndarray): (n,), their weights, which need not add up to 1; None: all alike.
+        axis (int): Of an ndarray.
+        device: For a length. Default: that of ``p``, else the default device.
+    Returns:
+        ndarray: The dtype of ``a``, int64 for a length. Differentiable in ``a``.
+    Raises:
+        DimensionError: If ``p`` has another length, or there is no such axis.
+        ValueError: If there are not as many without replacement, or a weight is out of range."""
+
+def default_rng(seed: builtins.int | Generator | None = None) -> Generator:
+    """A random number generator.
+
+    Args:
+        seed: 0 to 2**64 - 1; None takes the entropy of the system; a Generator is returned as it is.
+    Returns:
+        Generator: With the numbers that :func:`seed` would give the default one.
+    Raises:
+        ValueError: If the seed is out of range."""
+
+def dirichlet(alpha: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Shares that add up to 1, from a Dirichlet distribution.
+
+    Args:
+        alpha (ndarray): (..., k), above 0.
+        size: Shape of the result without the last axis; None is that of ``alpha``.
+        dtype: A real float dtype; None is that of ``alpha`` if it is one, else float64.
+        device: That of ``alpha``.
+    Returns:
+        ndarray: (..., k). Differentiable, once, by implicit reparameterization.
+    Raises:
+        DimensionError: If ``alpha`` is 0-dimensional.
+        ValueError: If an element is out of range, when the device computes."""
+
+def exponential(scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from an exponential distribution.
+
+    Args:
+        scale (float or ndarray): Mean, at least 0.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers. Differentiable in arrays, any order.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+def f(dfnum: builtins.float | ndarray, dfden: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from an F distribution: ratios of chi-square numbers over their degrees.
+
+    Args:
+        dfnum (float or ndarray): Degrees of freedom of the numerator, above 0.
+        dfden (float or ndarray): Degrees of freedom of the denominator, above 0.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+def gamma(shape: builtins.float | ndarray, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from a gamma distribution.
+
+    Args:
+        shape (float or ndarray): Exponent, above 0.
+        scale (float or ndarray): Scale, at least 0.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers. Differentiable in arrays, any order in ``scale``, once, by implicit reparameterization in ``shape``.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes.
+    Source: Marsaglia, Tsang, ACM TOMS 2000; gradients: Figurnov, Mohamed, Mnih, NeurIPS 2018."""
+
+def geometric(p: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers of trials up to the first success.
+
+    Args:
+        p (float or ndarray): Probability of a success, above 0.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: An integer or real float dtype; None is int64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent integers.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
 def get_state() -> tuple[builtins.int, builtins.int]:
-    """The state of the random number generator.
+    """The state of a random number generator.
 
     Returns:
         tuple of int: The seed and the number of draws since: what :func:`set_state` takes."""
 
-def integers(low: builtins.int, high: builtins.int | None = None, size: ShapeLike | None = None, dtype: DtypeLike = 'int64', device: DeviceLike | None = None) -> ndarray:
+def gumbel(loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from a Gumbel distribution, of largest values.
+
+    Args:
+        loc (float or ndarray): Location.
+        scale (float or ndarray): Scale, at least 0.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers. Differentiable in arrays, any order.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+def integers(low: builtins.int | ndarray, high: builtins.int | ndarray | None = None, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.
 
     Args:
-        low (int): Least value.
-        high (int): End of the range, excluded.
-        size: Shape; None gives a 0-dimensional array.
-        dtype: An integer dtype that holds the range.
-        device: Default: the default device.
+        low (int or ndarray): Least value.
+        high (int or ndarray): End of the range, excluded.
+        size: Shape; None is that of the arrays, broadcast.
+        dtype: An integer dtype that holds the range; None is int64.
+        device: Default: that of the arrays, else the default device.
     Returns:
         ndarray: Independent integers.
     Raises:
         ValueError: If the range is empty or beyond the dtype."""
 
-def normal(loc: builtins.float = 0.0, scale: builtins.float = 1.0, size: ShapeLike | None = None, dtype: DtypeLike = 'float64', device: DeviceLike | None = None, key: builtins.int | None = None) -> ndarray:
+def laplace(loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from a Laplace distribution.
+
+    Args:
+        loc (float or ndarray): Location.
+        scale (float or ndarray): Scale, at least 0.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers. Differentiable in arrays, any order.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+def logistic(loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from a logistic distribution.
+
+    Args:
+        loc (float or ndarray): Location.
+        scale (float or ndarray): Scale, at least 0.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers. Differentiable in arrays, any order.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+def lognormal(mean: builtins.float | ndarray = 0.0, sigma: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers whose logarithms are normal.
+
+    Args:
+        mean (float or ndarray): Mean of the logarithms.
+        sigma (float or ndarray): Standard deviation of the logarithms, at least 0.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers. Differentiable in arrays, any order.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+def multinomial(n: builtins.int | ndarray, pvals: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """How often each place comes in ``n`` draws of :func:`categorical`.
+
+    Args:
+        n (int or ndarray): Draws, at least 0.
+        pvals (ndarray): (..., k), weights of at least 0, which need not add up to 1.
+        size: Shape of the result without the last axis; None is that of the parameters.
+        dtype: An integer or real float dtype; None is int64.
+        device: That of ``pvals``.
+    Returns:
+        ndarray: (..., k), integers that add up to ``n``.
+    Raises:
+        DimensionError: If ``pvals`` has no place, or the shapes don't fit.
+        ValueError: If a parameter is out of its range, or all weights are 0, when the device computes."""
+
+def multivariate_normal(mean: ndarray, cov: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Vectors from a normal distribution.
+
+    Args:
+        mean (ndarray): (..., d).
+        cov (ndarray): Covariances, (..., d, d), positive definite.
+        size: Shape of the result without the last axis; None is that of the parameters.
+        dtype: A real float dtype; None is that of the parameters.
+        device: That of the parameters.
+    Returns:
+        ndarray: (..., d). Differentiable in both, any order.
+    Raises:
+        DimensionError: If the shapes don't fit.
+        LinAlgError: If a matrix is not positive definite.
+    Note:
+        Normal numbers times the Cholesky factor of ``cov``."""
+
+def negative_binomial(n: builtins.float | ndarray, p: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers of failures before ``n`` successes.
+
+    Args:
+        n (float or ndarray): Successes, above 0.
+        p (float or ndarray): Probability of a success, above 0.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: An integer or real float dtype; None is int64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent integers.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+def normal(loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, key: builtins.int | None = None) -> ndarray:
     """Numbers from a normal distribution.
 
     Args:
-        loc (float): Mean.
-        scale (float): Standard deviation, at least 0.
-        size: Shape; None gives a 0-dimensional array.
-        dtype: A real float dtype.
-        device: Default: the default device.
+        loc (float or ndarray): Mean.
+        scale (float or ndarray): Standard deviation, at least 0.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
         key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator stays as it is.
     Returns:
-        ndarray: Independent numbers.
+        ndarray: Independent numbers. Differentiable in arrays, any order.
+    Raises:
+        ValueError: If a parameter is out of its range.
     Source: Box, Muller, 1958, on Philox4x32-10 (Salmon et al., SC 2011)."""
 
-def permutation(x: ndarray | builtins.int, device: DeviceLike | None = None) -> ndarray:
+def pareto(a: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from a Pareto distribution that begins at 0 (Lomax's): density ``a (1 + x)**(-a - 1)``.
+
+    Args:
+        a (float or ndarray): Shape, above 0.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers. Differentiable in arrays, any order.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+def permutation(x: ndarray | builtins.int, axis: builtins.int = 0, device: DeviceLike | None = None) -> ndarray:
     """A random order.
 
     Args:
-        x: A length n, for 0 ... n-1; or an ndarray, for its slices along the first axis.
+        x: A length n, for 0 ... n-1; or an ndarray, for its slices along an axis.
+        axis (int): Of an ndarray.
         device: Of the result for a length.
     Returns:
         ndarray: int64, or a copy of ``x`` in another order. Differentiable.
     Raises:
-        DimensionError: If ``x`` is 0-dimensional, or a negative length."""
+        DimensionError: If ``x`` is 0-dimensional, or a negative length; or if it has no such axis."""
 
-def randint(low: builtins.int, high: builtins.int | None = None, size: ShapeLike | None = None, dtype: DtypeLike = 'int64', device: DeviceLike | None = None) -> ndarray:
+def poisson(lam: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers of events, from a Poisson distribution.
+
+    Args:
+        lam (float or ndarray): Mean, at least 0.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: An integer or real float dtype; None is int64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent integers.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes.
+    Source: Hörmann, Insurance: Mathematics and Economics, 1993."""
+
+def power(a: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers in 0 to 1 of density ``a x**(a - 1)``.
+
+    Args:
+        a (float or ndarray): Exponent, above 0.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers. Differentiable in arrays, any order.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+def rand(*dims: builtins.int, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers evenly distributed in ``0 <= x < 1``.
+
+    Args:
+        dims (int): Shape.
+        dtype: A real float dtype; None is float64.
+        device: Default: the default device.
+    Returns:
+        ndarray: Independent numbers."""
+
+def randint(low: builtins.int | ndarray, high: builtins.int | ndarray | None = None, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.
 
     Args:
-        low (int): Least value.
-        high (int): End of the range, excluded.
-        size: Shape; None gives a 0-dimensional array.
-        dtype: An integer dtype that holds the range.
-        device: Default: the default device.
+        low (int or ndarray): Least value.
+        high (int or ndarray): End of the range, excluded.
+        size: Shape; None is that of the arrays, broadcast.
+        dtype: An integer dtype that holds the range; None is int64.
+        device: Default: that of the arrays, else the default device.
     Returns:
         ndarray: Independent integers.
     Raises:
         ValueError: If the range is empty or beyond the dtype."""
 
+def randn(*dims: builtins.int, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from the normal distribution of mean 0 and deviation 1.
+
+    Args:
+        dims (int): Shape.
+        dtype: A real float dtype; None is float64.
+        device: Default: the default device.
+    Returns:
+        ndarray: Independent numbers."""
+
+def random(size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers evenly distributed in ``0 <= x < 1``.
+
+    Args:
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers."""
+
+def rayleigh(scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from a Rayleigh distribution: lengths of vectors of two normal numbers.
+
+    Args:
+        scale (float or ndarray): Scale, at least 0.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers. Differentiable in arrays, any order.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
 def seed(seed: builtins.int | None = None) -> None:
-    """Starts the random number generator anew.
+    """Starts the default random number generator anew.
 
     Args:
         seed (int): 0 to 2**64 - 1; None takes the entropy of the system.
@@ -77,22 +1003,153 @@ def seed(seed: builtins.int | None = None) -> None:
         The same seed gives the same numbers on any number of threads."""
 
 def set_state(state: tuple[builtins.int, builtins.int]) -> None:
-    """Goes back to a state of the random number generator.
+    """Goes back to a state of a random number generator.
 
     Args:
         state (tuple of int): What :func:`get_state` returned.
     Raises:
-        TypeError: If it is no tuple of two integers."""
+        TypeError: If it is no tuple of two integers.
+        ValueError: If one is not in 0 to 2**64 - 1."""
 
-def uniform(low: builtins.float = 0.0, high: builtins.float = 1.0, size: ShapeLike | None = None, dtype: DtypeLike = 'float64', device: DeviceLike | None = None, key: builtins.int | None = None) -> ndarray:
+def shuffle(x: ndarray, axis: builtins.int = 0) -> None:
+    """Puts the slices along an axis in a random order, in place.
+
+    Args:
+        x (ndarray): At least one dimension; in no graph.
+        axis (int): Of ``x``.
+    Raises:
+        DimensionError: If there is no such axis.
+        ChainerxError: If ``x`` is in a graph, or read-only."""
+
+def standard_cauchy(size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from the Cauchy distribution at 0 of scale 1.
+
+    Args:
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers."""
+
+def standard_exponential(size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from the exponential distribution of mean 1.
+
+    Args:
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers."""
+
+def standard_gamma(shape: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from a gamma distribution of scale 1.
+
+    Args:
+        shape (float or ndarray): Exponent, above 0.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes.
+    Source: Marsaglia, Tsang, ACM TOMS 2000; gradients: Figurnov, Mohamed, Mnih, NeurIPS 2018."""
+
+def standard_normal(size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from the normal distribution of mean 0 and deviation 1.
+
+    Args:
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers."""
+
+def standard_t(df: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from Student's t distribution.
+
+    Args:
+        df (float or ndarray): Degrees of freedom, above 0.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+def triangular(left: builtins.float | ndarray, mode: builtins.float | ndarray, right: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers whose density is a triangle.
+
+    Args:
+        left (float or ndarray): Where it begins.
+        mode (float or ndarray): Where its top is, ``left`` to ``right``.
+        right (float or ndarray): Where it ends, above ``left``.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers. Differentiable in arrays, any order.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+def truncated_normal(low: builtins.float | ndarray, high: builtins.float | ndarray, loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from a normal distribution that lie between two bounds.
+
+    Args:
+        low (float or ndarray): Lower bound, may be infinite.
+        high (float or ndarray): Upper bound, above ``low``.
+        loc (float or ndarray): Mean without bounds.
+        scale (float or ndarray): Deviation without bounds, above 0.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers. Differentiable in arrays, any order.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+def uniform(low: builtins.float | ndarray = 0.0, high: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, key: builtins.int | None = None) -> ndarray:
     """Numbers evenly distributed from ``low`` to ``high``.
 
     Args:
-        low (float): Start of the range.
-        high (float): End of the range, excluded; it may be below ``low``.
-        size: Shape; None gives a 0-dimensional array.
-        dtype: A real float dtype.
-        device: Default: the default device.
+        low (float or ndarray): Start of the range.
+        high (float or ndarray): End of the range, excluded; it may be below ``low``. Between arrays, rounding may give it.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
         key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator stays as it is.
     Returns:
-        ndarray: Independent numbers."""
+        ndarray: Independent numbers. Differentiable in arrays, any order.
+    Raises:
+        ValueError: If a parameter is not finite."""
+
+def vonmises(mu: builtins.float | ndarray, kappa: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Angles from -pi to pi, from a von Mises distribution.
+
+    Args:
+        mu (float or ndarray): Mode.
+        kappa (float or ndarray): Concentration, at least 0.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent angles. Differentiable in ``mu``, any order; a gradient in ``kappa`` is a ChainerxError.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes.
+    Source: Best, Fisher, Applied Statistics, 1979."""
+
+def weibull(a: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from a Weibull distribution of scale 1.
+
+    Args:
+        a (float or ndarray): Shape, above 0.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers. Differentiable in arrays, any order.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+random_sample = random

@@ -1,0 +1,238 @@
+// Poisson and binomial variables: small means by going up the probabilities, others by W. Hörmann's
+// transformed rejection, of which each attempt takes two numbers.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "chainerx/kernels/random.h"
+#include "chainerx/native/native_backend.h"
+#include "chainerx/native/random_loops.h"
+
+namespace chainerx::native {
+namespace {
+
+constexpr double kSmallMean = 10;
+constexpr double kNoProbability = 1e-20;  // from here on, sums of probabilities stay as they are
+constexpr double kHalfLogTwoPi = 0.918938533204672741780;
+
+double LogFactorial(double k) {
+    int sign;  // std::lgamma has one for the whole process
+    return lgamma_r(k + 1, &sign);
+}
+
+// The first pair, and others for as long as accept(u, v, &k) does not.
+template <typename F>
+int64_t Reject(const philox::Stream& stream, int64_t element, double u, double v, const F& accept) {
+    Substream substream{stream, element};
+    double k;
+    while (!accept(u, v, &k)) {
+        const philox::Block block = substream.Next();
+        u = philox::ToUniform(philox::Join(block.v[0], block.v[1]));
+        v = philox::ToUniform(philox::Join(block.v[2], block.v[3]));
+    }
+    return static_cast<int64_t>(k);
+}
+
+// ---- Poisson ------------------------------------------------------------------------------------
+
+// Probabilities one after the other.
+class PoissonSum {
+ public:
+    explicit PoissonSum(double mean) : mean_{mean}, p_{std::exp(-mean)}, sum_{p_} {}
+
+    int64_t k() const { return k_; }
+    double sum() const { return sum_; }
+    bool Next() {
+        if (p_<kNoProbability&& static_cast<double>(k_)> mean_) return false;
+        p_ *= mean_ / static_cast<double>(++k_);
+        sum_ += p_;
+        return true;
+    }
+
+ private:
+    double mean_;
+    int64_t k_{0};
+    double p_;
+    double sum_;
+};
+
+int64_t PoissonBySum(double mean, double u) {
+    PoissonSum sum{mean};
+    while (u >= sum.sum() && sum.Next()) continue;
+    return sum.k();
+}
+
+// The same for many numbers.
+class PoissonTable {
+ public:
+    explicit PoissonTable(double mean) {
+        PoissonSum sum{mean};
+        do {
+            sums_[last_++] = sum.sum();
+        } while (last_ < kSize && sum.Next());
+        --last_;
+        int16_t k = 0;
+        for (int g = 0; g < kGuides; ++g) {
+            while (k < last_ && sums_[k] <= static_cast<double>(g) / kGuides) ++k;
+            guides_[g] = k;
+        }
+    }
+
+    int64_t Find(double u) const {
+        int64_t k = guides_[static_cast<int>(u * kGuides)];
+        while (k < last_ && u >= sums_[k]) ++k;
+        return k;
+    }
+
+ private:
+    static constexpr int kSize = 128;  // a mean of 10 takes less than 70
+    static constexpr int kGuides = 256;
+
+    double sums_[kSize];
+    int16_t guides_[kGuides];
+    int16_t last_{0};
+};
+
+// "The transformed rejection method for generating Poisson random variables", Insurance:
+// Mathematics and Economics, 1993: PTRS.
+class PoissonRejection {
+ public:
+    explicit PoissonRejection(double mean)
+        : mean_{mean},
+          b_{0.931 + 2.53 * std::sqrt(mean)},
+          a_{-0.059 + 0.02483 * b_},
+          inverse_alpha_{1.1239 + 1.1328 / (b_ - 3.4)},
+          v_r_{0.9277 - 3.6224 / (b_ - 2)} {}
+
+    bool operator()(double u, double v, double* k) const {
+        u -= 0.5;
+        const double u_s = 0.5 - std::abs(u);
+        *k = std::floor((2 * a_ / u_s + b_) * u + mean_ + 0.43);
+        if (u_s >= 0.07 && v <= v_r_) return true;
+        if (!(*k >= 0) || (u_s < 0.013 && v > u_s)) return false;
+        return std::log(v * inverse_alpha_ / (a_ / (u_s * u_s) + b_)) <= LogProbability(*k);
+    }
+
+ private:
+    // Without large terms that cancel.
+    double LogProbability(double k) const {
+        if (k < 10) return k * std::log(mean_) - mean_ - LogFactorial(k);
+        const double x = (k - mean_) / mean_;
+        const double depth =
+            std::abs(x) < 0.01
+                ? x * x * (1.0 / 2 - x * (1.0 / 6 - x * (1.0 / 12 - x * (1.0 / 20 - x / 30))))
+                : (1 + x) * std::log1p(x) - x;
+        const double rest = (1.0 / 12 - 1.0 / 360 / (k * k)) / k;
+        return -mean_ * depth - 0.5 * std::log(k) - kHalfLogTwoPi - rest;
+    }
+
+    double mean_;
+    double b_;
+    double a_;
+    double inverse_alpha_;
+    double v_r_;
+};
+
+void RandomPoisson(const Array& state, const Array& mean, const Array& out) {
+    const philox::Stream stream = NextCall(state);
+    const Each<double> means{mean};
+    auto* to = reinterpret_cast<int64_t*>(out.raw_data());
+    const int64_t n = out.GetTotalSize();
+    if (n == 0) return;
+    if (!means.is_one()) {
+        ForPairs(stream, n, [&](int64_t i, double u, double v) {
+            to[i] = means[i] < kSmallMean ? PoissonBySum(means[i], u)
+                                          : Reject(stream, i, u, v, PoissonRejection{means[i]});
+        });
+    } else if (means[0] < kSmallMean) {
+        const PoissonTable table{means[0]};
+        ForPairs(stream, n, [&](int64_t i, double u, double) { to[i] = table.Find(u); });
+    } else {
+        const PoissonRejection accept{means[0]};
+        ForPairs(stream, n,
+                 [&](int64_t i, double u, double v) { to[i] = Reject(stream, i, u, v, accept); });
+    }
+}
+CX_NATIVE_KERNEL(RandomPoisson)
+
+// ---- binomial -----------------------------------------------------------------------------------
+
+// lgamma(k + 1) less (k + 1/2) log(k + 1) - (k + 1) + log(2 pi) / 2.
+double FactorialRest(double k) {
+    if (k < 10) return LogFactorial(k) - ((k + 0.5) * std::log(k + 1) - (k + 1) + kHalfLogTwoPi);
+    const double v = 1 / (k + 1);
+    return v * (1.0 / 12 - v * v * (1.0 / 360 - v * v / 1260));
+}
+
+// "The generation of binomial random variates", Journal of Statistical Computation and Simulation,
+// 1993: BTRS. For p <= 1/2.
+class BinomialRejection {
+ public:
+    BinomialRejection(double n, double p) : n_{n}, ratio_{p / (1 - p)} {
+        const double deviation = std::sqrt(n * p * (1 - p));
+        b_ = 1.15 + 2.53 * deviation;
+        a_ = -0.0873 + 0.0248 * b_ + 0.01 * p;
+        center_ = n * p + 0.5;
+        v_r_ = 0.92 - 4.2 / b_;
+        alpha_ = (2.83 + 5.1 / b_) * deviation;
+        mode_ = std::floor((n + 1) * p);
+        at_mode_ = (mode_ + 0.5) * std::log((mode_ + 1) / (ratio_ * (n - mode_ + 1))) +
+                   FactorialRest(mode_) + FactorialRest(n - mode_);
+    }
+
+    bool operator()(double u, double v, double* k) const {
+        u -= 0.5;
+        const double u_s = 0.5 - std::abs(u);
+        *k = std::floor((2 * a_ / u_s + b_) * u + center_);
+        if (!(*k >= 0 && *k <= n_)) return false;
+        if (u_s >= 0.07 && v <= v_r_) return true;
+        const double bound = at_mode_ + (n_ + 1) * std::log((n_ - mode_ + 1) / (n_ - *k + 1)) +
+                             (*k + 0.5) * std::log(ratio_ * (n_ - *k + 1) / (*k + 1)) -
+                             FactorialRest(*k) - FactorialRest(n_ - *k);
+        return std::log(v * alpha_ / (a_ / (u_s * u_s) + b_)) <= bound;
+    }
+
+ private:
+    double n_;
+    double ratio_;
+    double b_;
+    double a_;
+    double center_;
+    double v_r_;
+    double alpha_;
+    double mode_;
+    double at_mode_;
+};
+
+int64_t BinomialBySum(double n, double p, double u) {
+    const double ratio = p / (1 - p);
+    double probability = std::exp(n * std::log1p(-p));
+    double sum = probability;
+    double k = 0;
+    while (u >= sum && k < n && !(probability < kNoProbability && k > n * p)) {
+        probability *= ratio * (n - k) / (k + 1);
+        ++k;
+        sum += probability;
+    }
+    return static_cast<int64_t>(k);
+}
+
+void RandomBinomial(const Array& state, const Array& n, const Array& p, const Array& out) {
+    const philox::Stream stream = NextCall(state);
+    const Each<int64_t> counts{n};
+    const Each<double> ps{p};
+    auto* to = reinterpret_cast<int64_t*>(out.raw_data());
+    ForPairs(stream, out.GetTotalSize(), [&](int64_t i, double u, double v) {
+        const int64_t count = counts[i];
+        const bool turned = ps[i] > 0.5;
+        const double q = turned ? 1 - ps[i] : ps[i];
+        const auto m = static_cast<double>(count);
+        const int64_t k = m * q < kSmallMean ? BinomialBySum(m, q, u)
+                                             : Reject(stream, i, u, v, BinomialRejection{m, q});
+        to[i] = turned ? count - std::min(k, count) : std::min(k, count);
+    });
+}
+CX_NATIVE_KERNEL(RandomBinomial)
+
+}  // namespace
+}  // namespace chainerx::native

@@ -1,0 +1,23 @@
+#include "chainerx/core/kernel_error.h"
+#include "chainerx/kernels/random.h"
+#include "chainerx/native/native_backend.h"
+#include "chainerx/native/parts.h"
+
+namespace chainerx::native {
+namespace {
+
+void CheckDomain(const Array& x, const char* op, const char* argument, const Domain& domain) {
+    const auto* values = reinterpret_cast<const double*>(x.raw_data());
+    InParts(x.GetTotalSize(), [&](int64_t begin, int64_t end) {
+        bool all = true;
+        for (int64_t i = begin; i < end; ++i) all &= domain.Has(values[i]);
+        if (all) return;
+        while (domain.Has(values[begin])) ++begin;
+        const int64_t position = x.ndim() == 0 ? -1 : begin;
+        Fail(KernelError::Domain(op, argument, position, values[begin], domain.expected));
+    });
+}
+CX_NATIVE_KERNEL(CheckDomain)
+
+}  // namespace
+}  // namespace chainerx::native

@@ -1,0 +1,258 @@
+// Counts, truths and places.
+#include <limits>
+
+#include "chainerx/core/error.h"
+#include "chainerx/kernels/random.h"
+#include "chainerx/ops/aliases.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/explog.h"
+#include "chainerx/ops/indexing.h"
+#include "chainerx/ops/logic.h"
+#include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/operators.h"
+#include "chainerx/ops/random.h"
+#include "chainerx/ops/random_plan.h"
+#include "chainerx/ops/reduction.h"
+#include "chainerx/ops/rounding.h"
+#include "chainerx/ops/sorting.h"
+#include "chainerx/ops/view.h"
+#include "chainerx/ops/where.h"
+
+namespace chainerx::random {
+namespace {
+
+// What int64 holds, less ten deviations of a Poisson variable.
+constexpr double kMostMean = 9.22337203e18;
+constexpr Domain kMean{0, kMostMean, true, true, "0 to 9.22337203e18"};
+constexpr double kMostInt64 = 9223372036854774784.0;  // that is a double
+constexpr Domain kCount{0, kMostInt64, true, true, "0 to 2**63 - 1"};
+
+Array Counts(const Plan& plan) {
+    return EmptyUnchecked(plan.shape(), Dtype::kInt64, plan.device());
+}
+
+Array PoissonOf(const Plan& plan, const Array& mean) {
+    Array out = Counts(plan);
+    CallOn<kernels::RandomPoisson>(plan.device(), plan.state(), Spread(mean, plan.shape()), out);
+    return out;
+}
+
+Array BinomialOf(const Plan& plan, const Array& n, const Array& p) {
+    Array out = EmptyUnchecked(BroadcastShapes(plan.op(), n.shape(), p.shape()), Dtype::kInt64,
+                               plan.device());
+    CallOn<kernels::RandomBinomial>(plan.device(), plan.state(), Spread(n, out.shape()),
+                                    Spread(p, out.shape()), out);
+    return out;
+}
+
+void CheckInts(const char* name, const Array& x) {
+    if (IsInt(x.dtype())) return;
+    throw DtypeError{"integers: ", name, " has dtype ", GetDtypeName(x.dtype()),
+                     ", expected an integer one"};
+}
+
+// Weights (..., k) with the axes in front of it that `batch` has, contiguous float64.
+struct Weights {
+    Array values;
+    Shape batch;
+};
+
+Weights ToWeights(const char* op, const Array& p, const std::optional<Shape>& size) {
+    if (p.ndim() == 0) throw DimensionError{op, ": p is 0-dimensional, expected (..., k)"};
+    const int8_t axis = p.ndim() - 1;
+    if (p.shape()[axis] == 0) throw DimensionError{op, ": p has no element along its last axis"};
+    CheckDomain(op, "p", p, kZeroOrAbove);
+    Shape rows = p.shape();
+    rows.resize(axis);
+    const Shape batch = size.value_or(rows);
+    if (!IsBroadcastable(rows, batch)) {
+        throw DimensionError{op,        ": size is ",
+                             batch,     ", which p of shape ",
+                             p.shape(), " without the last axis doesn't broadcast to"};
+    }
+    const Array wide = AsType(internal::Detached(p), Dtype::kFloat64, false);
+    return {wide, batch};
+}
+
+// The order in which all would be drawn, one after the other: by when each comes, if it comes at a
+// rate of its weight (P. S. Efraimidis, P. G. Spirakis, "Weighted random sampling with a
+// reservoir", Information Processing Letters, 2006).
+Array WeightedOrder(const Array& p, int64_t count, const Source& source) {
+    constexpr const char* kOp = "choice";
+    CheckDomain(kOp, "p", p, kZeroOrAbove);
+    CheckDomain(kOp, "the number of p above 0", CountNonzero(p),
+                {static_cast<double>(count), Domain::kInfinity, true, true,
+                 "as many as are drawn without replacement"});
+    const Parameter weights{p};
+    const Plan plan{kOp, {{"p", weights, kNotNan}}, {.source = source}};
+    const Array rates = internal::Detached(plan.Get(0));
+    return ArgSort(Where(rates > 0, plan.Exponential() / rates, Domain::kInfinity));
+}
+
+}  // namespace
+
+Array Integers(const Array& low, const Array& high, const Options& options) {
+    constexpr const char* kOp = "integers";
+    CheckInts("low", low);
+    CheckInts("high", high);
+    const Parameter first{low};
+    const Parameter last{high};
+    const Plan plan{
+        kOp, {{"low", first, kAnyFinite}, {"high", last, kAnyFinite}}, options, Kind::kCounts};
+    if (!IsInt(plan.dtype())) {
+        throw DtypeError{kOp, ": dtype is ", GetDtypeName(plan.dtype()),
+                         ", expected an integer dtype"};
+    }
+    Array out = EmptyUnchecked(plan.shape(), plan.dtype(), plan.device());
+    CallOn<kernels::RandomBetween>(plan.device(), plan.state(), plan.GetSpread(0, Dtype::kInt64),
+                                   plan.GetSpread(1, Dtype::kInt64), out);
+    return out;
+}
+
+Array Poisson(const Parameter& mean, const Options& options) {
+    const Plan plan{"poisson", {{"lam", mean, kMean}}, options, Kind::kCounts};
+    return plan.Finish(PoissonOf(plan, plan.Get(0)));
+}
+
+Array Binomial(const Parameter& n, const Parameter& p, const Options& options) {
+    const Plan plan{"binomial", {{"n", n, kCount}, {"p", p, kProbability}}, options, Kind::kCounts};
+    Array out = Counts(plan);
+    CallOn<kernels::RandomBinomial>(plan.device(), plan.state(), plan.GetSpread(0, Dtype::kInt64),
+                                    plan.GetSpread(1), out);
+    return plan.Finish(out);
+}
+
+Array NegativeBinomial(const Parameter& n, const Parameter& p, const Options& options) {
+    const Plan plan{"negative_binomial",
+                    {{"n", n, kAboveZero}, {"p", p, kPositiveProbability}},
+                    options,
+                    Kind::kCounts};
+    // A Poisson variable whose mean is a gamma one.
+    Array mean = EmptyUnchecked(plan.shape(), Dtype::kFloat64, plan.device());
+    CallOn<kernels::RandomGamma>(plan.device(), plan.state(), plan.GetSpread(0), false, mean);
+    const Array odds = internal::Detached(plan.Get(1));
+    mean = Minimum(mean * ((1 - odds) / odds), kMostMean);
+    return plan.Finish(PoissonOf(plan, mean));
+}
+
+Array Geometric(const Parameter& p, const Options& options) {
+    const Plan plan{"geometric", {{"p", p, kPositiveProbability}}, options, Kind::kCounts};
+    const Array rate = Negative(Log1p(Negative(internal::Detached(plan.Get(0)))));
+    const Array k = Minimum(Floor(plan.Exponential() / rate) + 1, kMostInt64);
+    return plan.Finish(AsType(k, Dtype::kInt64, false));
+}
+
+Array Bernoulli(const Parameter& p, const Options& options) {
+    const Plan plan{"bernoulli", {{"p", p, kProbability}}, options, Kind::kTruths};
+    return plan.Finish(plan.Uniform() < internal::Detached(plan.Get(0)));
+}
+
+Array Categorical(const Array& p, const Options& options) {
+    constexpr const char* kOp = "categorical";
+    const Weights weights = ToWeights(kOp, p, options.size);
+    const Array sums = CumSum(weights.values, p.ndim() - 1);
+    const int64_t k = p.shape()[p.ndim() - 1];
+    CheckDomain(kOp, "sum of p", sums.At({ArrayIndex{Ellipsis{}}, k - 1}), kAboveZero);
+    Options inner = options;
+    inner.size = weights.batch;
+    inner.device = &p.device();
+    const Plan plan{kOp, {}, inner, Kind::kCounts};
+    // As many rows as the last axes of the result have elements, as many axes as p has.
+    const auto skipped = static_cast<int8_t>(weights.batch.ndim() - (p.ndim() - 1));
+    Shape full;
+    int64_t rows = 1;
+    for (int8_t i = skipped; i < weights.batch.ndim(); ++i) {
+        full.push_back(weights.batch[i]);
+        rows *= weights.batch[i];
+    }
+    full.push_back(k);
+    Array out = Counts(plan);
+    if (out.GetTotalSize() > 0) {
+        const Array table = Reshape(AsContiguous(BroadcastTo(sums, full)), Shape{rows, k});
+        CallOn<kernels::RandomIndex>(plan.device(), plan.state(), table, out);
+    }
+    return plan.Finish(out);
+}
+
+Array Multinomial(const Parameter& n, const Array& p, const Options& options) {
+    constexpr const char* kOp = "multinomial";
+    const Shape of_n = n.is_array() ? n.array().shape() : Shape{};
+    Shape rows = p.shape();
+    if (p.ndim() > 0) rows.resize(p.ndim() - 1);
+    Options inner = options;
+    if (!inner.size) inner.size = BroadcastShapes(kOp, of_n, rows);
+    const Weights weights = ToWeights(kOp, p, inner.size);
+    if (inner.device == nullptr) inner.device = &p.device();
+    CheckSameDevice(kOp, *inner.device, p.device());
+    const Plan plan{kOp, {{"n", n, kCount}}, inner, Kind::kCounts};
+    // One place after the other: of what is left, the share of its weight among those that are.
+    const int8_t axis = p.ndim() - 1;
+    const Array tails = Flip(CumSum(Flip(weights.values, Axes{axis}), axis), Axes{axis});
+    CheckDomain(kOp, "sum of p", tails.At({ArrayIndex{Ellipsis{}}, 0}), kAboveZero);
+    const Array shares = Minimum(Where(tails > 0, weights.values / tails, 0), 1);
+    Array left = AsContiguous(BroadcastTo(plan.Get(0, Dtype::kInt64), plan.shape()));
+    std::vector<Array> counts;
+    const int64_t k = p.shape()[axis];
+    for (int64_t i = 0; i + 1 < k; ++i) {
+        const Array share = shares.At({ArrayIndex{Ellipsis{}}, i});
+        counts.push_back(BinomialOf(plan, left, BroadcastTo(share, plan.shape())));
+        left = left - counts.back();
+    }
+    counts.push_back(left);
+    return plan.Finish(Stack(counts, plan.shape().ndim()));
+}
+
+Array Choice(const Array& x, const std::optional<Shape>& size, bool replace,
+             const std::optional<Array>& p, int8_t axis, const Source& source) {
+    constexpr const char* kOp = "choice";
+    if (x.ndim() == 0) throw DimensionError{kOp, ": a is 0-dimensional, expected an axis"};
+    const int8_t at = NormalizeAxis(kOp, axis, x.ndim());
+    const int64_t n = x.shape()[at];
+    const Shape shape = size.value_or(Shape{});
+    CheckedNBytes(kOp, shape, sizeof(int64_t));
+    const int64_t count = shape.GetTotalSize();
+    if (n == 0 && count > 0) {
+        throw ValueError{kOp,
+                         ": a has no element along axis ",
+                         static_cast<int>(at),
+                         ", and ",
+                         count,
+                         " are asked for"};
+    }
+    if (p) {
+        CheckSameDevice(kOp, x.device(), p->device());
+        if (p->ndim() != 1 || p->shape()[0] != n) {
+            throw DimensionError{kOp, ": p has shape ", p->shape(), ", expected (",
+                                 n,   ",) as a has"};
+        }
+    }
+    if (!replace && count > n) {
+        throw ValueError{kOp,
+                         ": size is ",
+                         shape,
+                         " without replacement, and a has ",
+                         n,
+                         " elements along axis ",
+                         static_cast<int>(at)};
+    }
+    Options options{shape, Dtype::kInt64, &x.device(), source};
+    const auto indices = [&] {
+        if (count == 0) return Empty(shape, Dtype::kInt64, x.device());
+        if (replace && p) return Categorical(*p, options);
+        if (replace) return Integers(0, n, shape, Dtype::kInt64, x.device(), source);
+        const Array order =
+            p ? WeightedOrder(*p, count, source) : Permutation(n, x.device(), source);
+        return Reshape(order.At({ArrayIndex{Slice{0, count}}}), shape);
+    }();
+    return Take(x, indices, at);
+}
+
+void Shuffle(const Array& x, int8_t axis, const Source& source) {
+    constexpr const char* kOp = "shuffle";
+    if (x.ndim() == 0) throw DimensionError{kOp, ": x is 0-dimensional, expected an axis"};
+    const int8_t at = NormalizeAxis(kOp, axis, x.ndim());
+    const Array order = Permutation(x.shape()[at], x.device(), source);
+    CopyTo(x, Take(internal::Detached(x), order, at));
+}
+
+}  // namespace chainerx::random

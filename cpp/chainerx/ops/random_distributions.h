@@ -1,0 +1,106 @@
+// Arrays of numbers from many distributions. Parameters are numbers or arrays that broadcast.
+//
+// Unless said otherwise, an Options without size takes the shape that the parameters have together,
+// without dtype the float dtype of those that are arrays, float64 if there is none, and without
+// device theirs. The numbers are computed in float64 and rounded, but for normal, uniform and gamma
+// ones of at most 32 bits. Element i is a function of the generator's state and of i.
+//
+// Samples are differentiable in parameters that are arrays: as functions of the numbers that they
+// are made of where that is one formula (any order), else by implicit reparameterization (M.
+// Figurnov, S. Mohamed, A. Mnih, NeurIPS 2018; first order). Integers have no gradients.
+//
+// A parameter that is out of its range is an error that names it: a number at once, an element of
+// an array when its device computes (core/kernel_error.h).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/macro.h"
+#include "chainerx/ops/random_generator.h"
+
+namespace chainerx::random {
+
+struct Options {
+    std::optional<Shape> size{};
+    std::optional<Dtype> dtype{};
+    Device* device{nullptr};
+    Source source{};
+};
+
+class Parameter {
+ public:
+    Parameter(const Array& array) : array_{array} {}  // NOLINT: either stands for itself
+    template <typename T>
+        requires std::is_arithmetic_v<T>
+    Parameter(T number) : number_{static_cast<double>(number)} {}  // NOLINT: the same
+
+    bool is_array() const { return !array_.is_null(); }
+    const Array& array() const { return array_; }
+    double number() const { return number_; }
+
+ private:
+    Array array_;
+    double number_{0};
+};
+
+// Of a location and a scale, with gradients of any order.
+CX_API Array Normal(const Parameter& loc, const Parameter& scale, const Options& options = {});
+CX_API Array Uniform(const Parameter& low, const Parameter& high, const Options& options = {});
+CX_API Array Laplace(const Parameter& loc, const Parameter& scale, const Options& options = {});
+CX_API Array Logistic(const Parameter& loc, const Parameter& scale, const Options& options = {});
+CX_API Array Gumbel(const Parameter& loc, const Parameter& scale, const Options& options = {});
+CX_API Array Cauchy(const Parameter& loc, const Parameter& scale, const Options& options = {});
+CX_API Array LogNormal(const Parameter& mean, const Parameter& sigma, const Options& options = {});
+// Normal ones between low and high, which are at first order differentiable, too.
+CX_API Array TruncatedNormal(const Parameter& low, const Parameter& high, const Parameter& loc,
+                             const Parameter& scale, const Options& options = {});
+// The lower triangle of the covariance's Cholesky factor times normal ones. mean (..., d), cov
+// (..., d, d); size is that of the result without the last axis.
+CX_API Array MultivariateNormal(const Array& mean, const Array& cov, const Options& options = {});
+
+// By their quantile functions, with gradients of any order.
+CX_API Array Exponential(const Parameter& scale, const Options& options = {});
+CX_API Array Weibull(const Parameter& a, const Options& options = {});
+CX_API Array Pareto(const Parameter& a, const Options& options = {});
+CX_API Array Power(const Parameter& a, const Options& options = {});
+CX_API Array Rayleigh(const Parameter& scale, const Options& options = {});
+CX_API Array Triangular(const Parameter& left, const Parameter& mode, const Parameter& right,
+                        const Options& options = {});
+
+// Of gamma variables.
+CX_API Array StandardGamma(const Parameter& shape, const Options& options = {});
+CX_API Array Gamma(const Parameter& shape, const Parameter& scale, const Options& options = {});
+CX_API Array Beta(const Parameter& a, const Parameter& b, const Options& options = {});
+CX_API Array ChiSquare(const Parameter& df, const Options& options = {});
+CX_API Array F(const Parameter& dfnum, const Parameter& dfden, const Options& options = {});
+CX_API Array StandardT(const Parameter& df, const Options& options = {});
+// alpha (..., k); size is that of the result without the last axis.
+CX_API Array Dirichlet(const Array& alpha, const Options& options = {});
+
+// Differentiable in mu; a gradient in kappa is refused.
+CX_API Array VonMises(const Parameter& mu, const Parameter& kappa, const Options& options = {});
+
+// Integers: int64, unless another integer or float dtype is asked for.
+// low <= x < high, of integer arrays and an integer dtype.
+CX_API Array Integers(const Array& low, const Array& high, const Options& options = {});
+CX_API Array Poisson(const Parameter& mean, const Options& options = {});
+CX_API Array Binomial(const Parameter& n, const Parameter& p, const Options& options = {});
+CX_API Array NegativeBinomial(const Parameter& n, const Parameter& p, const Options& options = {});
+CX_API Array Geometric(const Parameter& p, const Options& options = {});
+// bool, unless another dtype is asked for.
+CX_API Array Bernoulli(const Parameter& p, const Options& options = {});
+// p (..., k), weights that need not sum to 1: places along the last axis. size is that of the
+// result, which p without the last axis broadcasts to.
+CX_API Array Categorical(const Array& p, const Options& options = {});
+// How often each place comes in n draws: (..., k); size is that without the last axis.
+CX_API Array Multinomial(const Parameter& n, const Array& p, const Options& options = {});
+
+// Slices along an axis; without `replace` each at most once. p: weights of them.
+CX_API Array Choice(const Array& x, const std::optional<Shape>& size, bool replace,
+                    const std::optional<Array>& p, int8_t axis = 0, const Source& source = {});
+// In place, the slices along an axis.
+CX_API void Shuffle(const Array& x, int8_t axis = 0, const Source& source = {});
+
+}  // namespace chainerx::random

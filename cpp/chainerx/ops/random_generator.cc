@@ -1,0 +1,198 @@
+#include "chainerx/ops/random_generator.h"
+
+#include <algorithm>
+#include <mutex>
+#include <random>
+#include <type_traits>
+
+#include "chainerx/core/blocking.h"
+#include "chainerx/core/context_closer.h"
+#include "chainerx/core/error.h"
+#include "chainerx/core/fork_mutex.h"
+#include "chainerx/kernels/random.h"
+
+namespace chainerx::random {
+namespace {
+
+static_assert(sizeof(State) == 2 * sizeof(uint64_t), "as kernels have it");
+
+Array MakeState(Device& device) { return EmptyUnchecked({2}, Dtype::kUInt64, device); }
+
+void Write(const Array& to, const State& state) {
+    to.device().CopyFromHost(to.raw_data(), &state, sizeof(state));
+}
+
+}  // namespace
+
+class Generator::Impl {
+ public:
+    explicit Impl(const State& state) : here_{state} {}
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+
+    void Set(const State& state) {
+        Locked(nullptr, [&] {
+            here_ = state;
+            // In place, for the steps that were recorded there.
+            if (home_ != nullptr) Write(*home_, state);
+        });
+    }
+
+    State Get() {
+        return Locked(nullptr, [&] { return Read(); });
+    }
+
+    // The state in the memory of a device.
+    Array On(Device& device) {
+        return Locked(&device, [&] {
+            if (home_device() == &device) return *home_;
+            here_ = Read();
+            home_ = nullptr;
+            auto it = std::ranges::find_if(states_,
+                                           [&](const Array& s) { return &s.device() == &device; });
+            if (it == states_.end()) it = states_.insert(it, MakeState(device));
+            Write(*it, here_);
+            home_ = &*it;
+            return *home_;
+        });
+    }
+
+    // Takes all that is of a context away from its devices.
+    void Leave(Context& context) {
+        Locked(nullptr, [&] {
+            if (home_ != nullptr && &home_->context() == &context) LeaveHome();
+            Device* const device = home_device();
+            std::erase_if(states_, [&](const Array& s) { return &s.context() == &context; });
+            for (Array& s : states_) {
+                if (&s.device() == device) home_ = &s;
+            }
+        });
+    }
+
+ private:
+    // f() under the lock, which takes the state to a device, or, if null, to the host. If a device
+    // may have to be waited for, that is inside of a BlockingScope: whoever wants the lock
+    // meanwhile, and fork does, may have what the scope needs to end.
+    template <typename F>
+    std::invoke_result_t<F> Locked(const Device* to, const F& f) {
+        {
+            const std::unique_lock lock{Mutex(), std::try_to_lock};
+            const Device* const from = lock.owns_lock() ? home_device() : nullptr;
+            if (lock.owns_lock() && (from == to || !(IsLate(from) || IsLate(to)))) return f();
+        }
+        const internal::BlockingScope blocking;
+        const std::lock_guard lock{Mutex()};
+        return f();
+    }
+
+    // One for all: fork keeps a list of locks, which live as long as the process.
+    static internal::ForkMutex& Mutex() {
+        static constinit internal::ForkMutex mutex;
+        return mutex;
+    }
+
+    // Null where the state is on no device.
+    Device* home_device() const { return home_ != nullptr ? &home_->device() : nullptr; }
+    static bool IsLate(const Device* device) {
+        return device != nullptr && device->default_stream() != nullptr;
+    }
+
+    // Contexts end without exceptions. An error that kernels of this thread have left is thrown
+    // once, and has nobody left to hear it.
+    void LeaveHome() noexcept {
+        for (int i = 0; i < 2; ++i) {
+            try {
+                here_ = Read();
+                break;
+            } catch (const ChainerxError&) {
+            }
+        }
+        home_ = nullptr;
+    }
+
+    State Read() {
+        State state = here_;
+        if (home_ != nullptr) home_->device().CopyToHost(&state, home_->raw_data(), sizeof(state));
+        return state;
+    }
+
+    State here_;                  // if it is nowhere else
+    std::vector<Array> states_;   // one per device where it has been
+    const Array* home_{nullptr};  // of these
+};
+
+// All of them, for contexts that end. They are not owned, and the lock is not held while a device
+// is waited for: a generator may go at any time, on any thread.
+struct Generator::Live {
+    internal::ForkMutex mutex;
+    std::vector<std::weak_ptr<Impl>> generators;
+
+    void Add(const std::shared_ptr<Impl>& generator) {
+        const std::lock_guard lock{mutex};
+        if (generators.size() == generators.capacity()) {
+            std::erase_if(generators, [](const auto& g) { return g.expired(); });
+        }
+        generators.push_back(generator);
+    }
+
+    std::vector<std::shared_ptr<Impl>> All() {
+        std::vector<std::shared_ptr<Impl>> all;
+        const std::lock_guard lock{mutex};
+        for (const auto& g : generators) {
+            if (auto held = g.lock()) all.push_back(std::move(held));
+        }
+        return all;
+    }
+};
+
+Generator::Live& Generator::GetLive() {
+    static constinit internal::Lazy<Live> live;
+    return live.Get([] {
+        internal::RegisterContextCloser([](Context& context) {
+            for (const auto& g : GetLive().All()) g->Leave(context);
+        });
+        return new Live;
+    });
+}
+
+Generator::Generator(uint64_t seed) : Generator{State{seed, 0}} {}
+
+Generator::Generator(const State& state) : impl_{std::make_shared<Impl>(state)} {
+    GetLive().Add(impl_);
+}
+
+// Numbers may be drawn while the process ends.
+Generator& Generator::Default() {
+    static constinit internal::Lazy<Generator> generator;
+    return generator.Get();
+}
+
+State Generator::GetState() const { return impl_->Get(); }
+
+void Generator::SetState(const State& state) const { impl_->Set(state); }
+
+std::vector<Generator> Generator::Spawn(int64_t n) const {
+    if (n < 0) throw ValueError{"spawn: n is ", n, ", expected at least 0"};
+    Device& device = GetDefaultDevice();
+    const Array seeds = Empty({n}, Dtype::kUInt64, device);
+    CallOn<kernels::RandomIntegers>(device, StateOn(device), 0, 0, seeds);
+    std::vector<Generator> generators;
+    for (const uint64_t seed : seeds.ToHost<uint64_t>()) generators.emplace_back(seed);
+    return generators;
+}
+
+Array Generator::StateOn(Device& device) const { return impl_->On(device); }
+
+Array Source::StateOn(Device& device) const {
+    if (!key_) return (generator_ != nullptr ? *generator_ : Generator::Default()).StateOn(device);
+    Array state = MakeState(device);
+    Write(state, {*key_, 0});
+    return state;
+}
+
+uint64_t MakeSeed() {
+    std::random_device entropy;
+    return static_cast<uint64_t>(entropy()) << 32 | entropy();
+}
+
+}  // namespace chainerx::random

@@ -1,0 +1,135 @@
+// chainerx.random: counts, truths, and choices.
+#include "chainerx/ops/random_distributions.h"
+
+#include "chainerx/core/error.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/generator.h"
+#include "chainerx/python/ndarray.h"
+
+namespace chainerx::python {
+namespace {
+
+#define CX_COUNTS "Returns:\n    ndarray: Independent integers.\n"
+#define CX_RAISES_RANGE                                                        \
+    "Raises:\n    ValueError: If a parameter is out of its range; an element " \
+    "of an array when its device computes."
+
+CX_DRAW(
+    poisson, "lam: float | ndarray = 1.0, " CX_DRAW_SIGNATURE,
+    "Numbers of events, from a Poisson distribution.\n\n"
+    "Args:\n    lam (float or ndarray): Mean, at least 0.\n" CX_COUNT_ARGS CX_COUNTS CX_RAISES_RANGE
+    "\nSource: Hörmann, Insurance: Mathematics and Economics, 1993.") {
+    return Wrap(random::Poisson(ToParameter("poisson", "lam", a[0], 1),
+                                ToDrawOptions("poisson", self, a + 1)));
+}
+
+CX_DRAW(
+    binomial, "n: int | ndarray, p: float | ndarray, " CX_DRAW_SIGNATURE,
+    "Numbers of successes, from a binomial distribution.\n\n"
+    "Args:\n    n (int or ndarray): Trials, at least 0.\n"
+    "    p (float or ndarray): Probability of a success.\n" CX_COUNT_ARGS CX_COUNTS CX_RAISES_RANGE
+    "\nSource: Hörmann, Journal of Statistical Computation and Simulation, 1993.") {
+    return Wrap(random::Binomial(ToParameter("binomial", "n", a[0]),
+                                 ToParameter("binomial", "p", a[1]),
+                                 ToDrawOptions("binomial", self, a + 2)));
+}
+
+CX_DRAW(negative_binomial, "n: float | ndarray, p: float | ndarray, " CX_DRAW_SIGNATURE,
+        "Numbers of failures before ``n`` successes.\n\n"
+        "Args:\n    n (float or ndarray): Successes, above 0.\n"
+        "    p (float or ndarray): Probability of a success, above 0.\n" CX_COUNT_ARGS CX_COUNTS
+            CX_RAISES_RANGE) {
+    return Wrap(random::NegativeBinomial(ToParameter("negative_binomial", "n", a[0]),
+                                         ToParameter("negative_binomial", "p", a[1]),
+                                         ToDrawOptions("negative_binomial", self, a + 2)));
+}
+
+CX_DRAW(geometric, "p: float | ndarray, " CX_DRAW_SIGNATURE,
+        "Numbers of trials up to the first success.\n\n"
+        "Args:\n    p (float or ndarray): Probability of a success, above 0.\n" CX_COUNT_ARGS
+            CX_COUNTS CX_RAISES_RANGE) {
+    return Wrap(random::Geometric(ToParameter("geometric", "p", a[0]),
+                                  ToDrawOptions("geometric", self, a + 1)));
+}
+
+CX_DRAW(bernoulli, "p: float | ndarray, " CX_DRAW_SIGNATURE,
+        "True with a probability.\n\n"
+        "Args:\n    p (float or ndarray): The probability.\n"
+        "    size: Shape; None is that of ``p``.\n"
+        "    dtype: Any real dtype, for 0 and 1; None is bool.\n"
+        "    device: Default: that of ``p``, else the default device.\n"
+        "Returns:\n    ndarray: Independent truths.\n" CX_RAISES_RANGE) {
+    return Wrap(random::Bernoulli(ToParameter("bernoulli", "p", a[0]),
+                                  ToDrawOptions("bernoulli", self, a + 1)));
+}
+
+CX_DRAW(categorical, "p: ndarray, " CX_DRAW_SIGNATURE,
+        "Places along the last axis of ``p``, with the probabilities that stand there.\n\n"
+        "Args:\n    p (ndarray): (..., k), weights of at least 0, which need not add up to 1.\n"
+        "    size: Shape; None is that of ``p`` without the last axis.\n"
+        "    dtype: An integer or real float dtype; None is int64.\n"
+        "    device: That of ``p``.\n"
+        "Returns:\n    ndarray: Independent integers of 0 to k - 1.\n"
+        "Raises:\n    DimensionError: If ``p`` has no place, or the shapes don't fit.\n"
+        "    ValueError: If a weight is out of range, or all are 0, when the device computes.") {
+    return Wrap(random::Categorical(ToArray("categorical", "p", a[0]),
+                                    ToDrawOptions("categorical", self, a + 1)));
+}
+
+CX_DRAW(multinomial, "n: int | ndarray, pvals: ndarray, " CX_DRAW_SIGNATURE,
+        "How often each place comes in ``n`` draws of :func:`categorical`.\n\n"
+        "Args:\n    n (int or ndarray): Draws, at least 0.\n"
+        "    pvals (ndarray): (..., k), weights of at least 0, which need not add up to 1.\n"
+        "    size: Shape of the result without the last axis; None is that of the parameters.\n"
+        "    dtype: An integer or real float dtype; None is int64.\n"
+        "    device: That of ``pvals``.\n"
+        "Returns:\n    ndarray: (..., k), integers that add up to ``n``.\n"
+        "Raises:\n    DimensionError: If ``pvals`` has no place, or the shapes don't fit.\n"
+        "    ValueError: If a parameter is out of its range, or all weights are 0, when the "
+        "device computes.") {
+    return Wrap(random::Multinomial(ToParameter("multinomial", "n", a[0]),
+                                    ToArray("multinomial", "pvals", a[1]),
+                                    ToDrawOptions("multinomial", self, a + 2)));
+}
+
+CX_DRAW(choice,
+        "a: ndarray | int, size: ShapeLike | None = None, replace: bool = True, "
+        "p: ndarray | None = None, axis: int = 0, device: DeviceLike | None = None) -> ndarray",
+        "Elements, or slices along an axis, taken at random.\n\n"
+        "Args:\n    a: An ndarray; or a length n, for 0 ... n-1.\n"
+        "    size: Shape of what is drawn, in the place of the axis; None draws one.\n"
+        "    replace (bool): Whether one may come several times.\n"
+        "    p (ndarray): (n,), their weights, which need not add up to 1; None: all alike.\n"
+        "    axis (int): Of an ndarray.\n"
+        "    device: For a length. Default: that of ``p``, else the default device.\n"
+        "Returns:\n    ndarray: The dtype of ``a``, int64 for a length. Differentiable in ``a``.\n"
+        "Raises:\n    DimensionError: If ``p`` has another length, or there is no such axis.\n"
+        "    ValueError: If there are not as many without replacement, or a weight is out of "
+        "range.") {
+    constexpr const char* kOp = "choice";
+    std::optional<Array> p;
+    if (Given(a[3])) p = ToArray(kOp, "p", a[3]);
+    const auto of_length = [&] {
+        Device& device = Given(a[5]) || !p ? ToDevice(a[5]) : p->device();
+        const int64_t n = ToInt(kOp, "a", a[0]);
+        if (n < 0) throw ValueError{kOp, ": a is ", n, ", expected at least 0"};
+        return Arange(n, Dtype::kInt64, device);
+    };
+    const int8_t axis = a[4] == nullptr ? 0 : ToAxis(kOp, "axis", a[4]);
+    return Wrap(random::Choice(IsNdArray(a[0]) ? Self(a[0]) : of_length(), ToSize(kOp, a[1]),
+                               ToBool(a[2], true), p, axis, GeneratorOf(self)));
+}
+
+CX_DRAW(shuffle, "x: ndarray, axis: int = 0) -> None",
+        "Puts the slices along an axis in a random order, in place.\n\n"
+        "Args:\n    x (ndarray): At least one dimension; in no graph.\n    axis (int): Of ``x``.\n"
+        "Raises:\n    DimensionError: If there is no such axis.\n"
+        "    ChainerxError: If ``x`` is in a graph, or read-only.") {
+    random::Shuffle(ToArray("shuffle", "x", a[0]),
+                    a[1] == nullptr ? 0 : ToAxis("shuffle", "axis", a[1]), GeneratorOf(self));
+    Py_RETURN_NONE;
+}
+
+}  // namespace
+}  // namespace chainerx::python

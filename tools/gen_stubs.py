@@ -63,6 +63,15 @@ SPECIAL = {
 }
 
 
+# What attributes may be set to.
+SETTERS = {
+    'grad': 'ndarray | None',
+    'real': 'ArrayLike',
+    'imag': 'ArrayLike',
+    'flat': 'ArrayLike',
+}
+
+
 def _qualify(annotation: str) -> str:
     """chainerx exports bool, int and float of its own, so the builtins need their full names."""
     return re.sub(r'(?<![\w.])(bool|int|float)(?!\w)', r'builtins.\1', annotation)
@@ -100,10 +109,10 @@ def _ndarray() -> str:
     )
     for name, annotation in _core._attribute_types().items():
         out.append(f'    @property\n    def {name}(self) -> {_qualify(annotation)}: ...')
-        if name == 'grad':
-            out.append('    @grad.setter\n    def grad(self, value: ndarray | None) -> None: ...')
-        if name == 'flat':
-            out.append('    @flat.setter\n    def flat(self, value: ArrayLike) -> None: ...')
+        if name in SETTERS:
+            out.append(
+                f'    @{name}.setter\n    def {name}(self, value: {SETTERS[name]}) -> None: ...'
+            )
     for stem in BINARY:
         for prefix in ('', 'r', 'i'):
             name = f'__{prefix}{stem}__'

@@ -42,6 +42,7 @@ except ImportError as _error:
         'Install it anew: "pip install --force-reinstall chainerx", or "pip install ." in a clone.'
     ) from _error
 from chainerx import profiler
+from chainerx._array_api import __array_namespace_info__
 from chainerx._config import config_info, show_config
 from chainerx._dtypes import (
     astype,
@@ -74,6 +75,7 @@ if _typing.TYPE_CHECKING:
     bfloat16: type[_typing.Any]
 
 __version__ = _core.__version__
+__array_api_version__ = '2024.12'
 
 
 # Names that NumPy 2 dropped, kept for existing code.

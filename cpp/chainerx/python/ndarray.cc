@@ -8,13 +8,17 @@
 
 #include "chainerx/autograd/backward.h"
 #include "chainerx/autograd/graph.h"
+#include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/leak_tracker.h"
+#include "chainerx/ops/complex_parts.h"
+#include "chainerx/ops/indexing.h"
 #include "chainerx/ops/view.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
 #include "chainerx/python/ndarray_at.h"
 #include "chainerx/python/ndarray_slots.h"
+#include "chainerx/python/values.h"
 
 namespace chainerx::python {
 
@@ -116,6 +120,27 @@ int SetGrad(PyObject* self, PyObject* value, void*) {
     }
 }
 
+// Of complex numbers, and the real part of others.
+template <Array (*kPart)(const Array&)>
+int SetPart(PyObject* self, PyObject* value, void*) {
+    constexpr bool kIsReal = kPart == &Real;
+    constexpr const char* kName = kIsReal ? "real" : "imag";
+    try {
+        const Array& x = Self(self);
+        if (value == nullptr) throw TypeError{kName, ": cannot be deleted"};
+        if (!kIsReal && !IsComplex(x.dtype())) {
+            throw TypeError{kName, ": an array of ", x.dtype(), " has none to set"};
+        }
+        internal::CheckInPlaceOutput(kName, x);
+        const Array part = kPart(internal::Detached(x));
+        Assign(part, ToValues(kName, "value", part, value));
+        return 0;
+    } catch (...) {
+        TranslateException(kName);
+        return -1;
+    }
+}
+
 int SetFlat(PyObject* self, PyObject* value, void*) {
     try {
         if (value == nullptr) throw TypeError{"flat: cannot be deleted"};
@@ -197,6 +222,10 @@ Array MatrixTransposed(const Array& x) {
 PyGetSetDef g_getset[] = {
     CX_ATTRIBUTES(CX_GETTER){"grad", &Get<&GetGrad>, &SetGrad,
                              "The gradient for the default backprop id; None if unset.", nullptr},
+    {"real", &Get<[](const Array& x) -> PyObject* { return Wrap(Real(x)); }>, &SetPart<&Real>,
+     "The real parts, a view. Differentiable.", nullptr},
+    {"imag", &Get<[](const Array& x) -> PyObject* { return Wrap(Imag(x)); }>, &SetPart<&Imag>,
+     "The imaginary parts, a view; of real numbers, zeros. Differentiable.", nullptr},
     {"flat", &Get<&WrapFlat>, &SetFlat,
      "The elements in C order: x.flat[i], x.flat[i:j] = values, for y in x.flat.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
@@ -252,8 +281,14 @@ void Track(PyObject* ndarray) {
 
 PyObject* AttributeTypes() {
 #define CX_TYPE(name, type, expr, doc) #name, type,
-    static constexpr const char* kTypes[] = {CX_ATTRIBUTES(CX_TYPE) "grad", "ndarray | None",
-                                             "flat", "_Flat"};
+    static constexpr const char* kTypes[] = {CX_ATTRIBUTES(CX_TYPE) "grad",
+                                             "ndarray | None",
+                                             "real",
+                                             "ndarray",
+                                             "imag",
+                                             "ndarray",
+                                             "flat",
+                                             "_Flat"};
 #undef CX_TYPE
     PyObject* dict = PyDict_New();
     for (size_t i = 0; i < std::size(kTypes); i += 2) {

@@ -3,6 +3,7 @@
 #include "chainerx/ops/view.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
+#include "chainerx/python/values.h"
 
 namespace chainerx::python {
 namespace {
@@ -211,32 +212,29 @@ CX_ROUTINE(flipud, "m: ndarray) -> ndarray",
     return Wrap(Flipud(ToArray("flipud", "m", a[0])));
 }
 
-CX_ROUTINE(
-    atleast_1d, "x: ndarray) -> ndarray",
-    "The array with at least 1 dimension.\n\n"
-    "Args:\n"
-    "    x (ndarray): Any shape and dtype.\n"
-    "Returns:\n"
-    "    ndarray: Of shape (1,) for a 0-d array, else as it is. Differentiable, any order.") {
-    return Wrap(AtLeast1D(ToArray("atleast_1d", "x", a[0])));
+// One array for one, a tuple for several.
+PyObject* CallAtLeast(const char* op, Array (*at_least)(const Array&), PyObject* arys) {
+    std::vector<Array> arrays = ToArrays(op, "arys", arys);
+    for (Array& x : arrays) x = at_least(x);
+    return arrays.size() == 1 ? Wrap(arrays[0]) : WrapTuple(arrays);
 }
-CX_ROUTINE(atleast_2d, "x: ndarray) -> ndarray",
-           "The array with at least 2 dimensions.\n\n"
-           "Args:\n"
-           "    x (ndarray): Any shape and dtype.\n"
-           "Returns:\n"
-           "    ndarray: New axes, of length 1, come first. Differentiable, any order.") {
-    return Wrap(AtLeast2D(ToArray("atleast_2d", "x", a[0])));
-}
-CX_ROUTINE(
-    atleast_3d, "x: ndarray) -> ndarray",
-    "The array with at least 3 dimensions.\n\n"
-    "Args:\n"
-    "    x (ndarray): Any shape and dtype.\n"
-    "Returns:\n"
-    "    ndarray: (1, N, 1) for shape (N,), (M, N, 1) for (M, N). Differentiable, any order.") {
-    return Wrap(AtLeast3D(ToArray("atleast_3d", "x", a[0])));
-}
+
+#define CX_AT_LEAST(py, Name, count, returns)                                                      \
+    CX_ROUTINE(py, "*arys: ndarray) -> Any",                                                       \
+               "Arrays with at least " count                                                       \
+               ".\n\n"                                                                             \
+               "Args:\n"                                                                           \
+               "    *arys (ndarray): Any shape and dtype.\n"                                       \
+               "Returns:\n"                                                                        \
+               "    ndarray or tuple of ndarray: " returns " Views. Differentiable, any order.") { \
+        return CallAtLeast(#py, &Name, a[0]);                                                      \
+    }
+CX_AT_LEAST(atleast_1d, AtLeast1D, "1 dimension",
+            "Of shape (1,) for those of shape (), else as they are.")
+CX_AT_LEAST(atleast_2d, AtLeast2D, "2 dimensions", "New axes, of length 1, come first.")
+CX_AT_LEAST(atleast_3d, AtLeast3D, "3 dimensions",
+            "(1, N, 1) for shape (N,), (M, N, 1) for (M, N).")
+#undef CX_AT_LEAST
 
 }  // namespace
 }  // namespace chainerx::python

@@ -491,6 +491,14 @@ class ndarray:
     @grad.setter
     def grad(self, value: ndarray | None) -> None: ...
     @property
+    def real(self) -> ndarray: ...
+    @real.setter
+    def real(self, value: ArrayLike) -> None: ...
+    @property
+    def imag(self) -> ndarray: ...
+    @imag.setter
+    def imag(self, value: ArrayLike) -> None: ...
+    @property
     def flat(self) -> _Flat: ...
     @flat.setter
     def flat(self, value: ArrayLike) -> None: ...
@@ -556,6 +564,12 @@ class ndarray:
 
     def __array__(self, dtype: DtypeLike | None = None, copy: builtins.bool | None = None) -> numpy.ndarray:
         """For numpy.asarray(): shares memory of native arrays unless `copy` or another `dtype`."""
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """The module chainerx, for programs that are written for the array API standard.
+
+        Raises:
+            ValueError: For a version of the standard that is not known."""
 
     def __complex__(self) -> complex:
         """The only element as a complex number."""
@@ -626,6 +640,12 @@ class ndarray:
     def compress(self, condition: ndarray | Sequence[builtins.bool], axis: builtins.int | None = None) -> ndarray:
         """See chainerx.compress()."""
 
+    def conj(self) -> ndarray:
+        """See chainerx.conj()."""
+
+    def conjugate(self) -> ndarray:
+        """See chainerx.conj()."""
+
     def copy(self) -> ndarray:
         """A C-contiguous copy. Differentiable."""
 
@@ -634,6 +654,9 @@ class ndarray:
 
     def cumsum(self, axis: builtins.int | None = None, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
         """See chainerx.cumsum()."""
+
+    def diagonal(self, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1) -> ndarray:
+        """See chainerx.diagonal()."""
 
     def dot(self, b: ndarray) -> ndarray:
         """Same as :func:`chainerx.dot`."""
@@ -740,8 +763,14 @@ class ndarray:
     def to_device(self, device: DeviceLike, index: builtins.int | None = None) -> ndarray:
         """The array on another device, given as for chainerx.get_device(); a view if it is there already. Differentiable."""
 
+    def tobytes(self, order: str = 'C') -> bytes:
+        """The elements in C order, as bytes; in Fortran order for 'F'."""
+
     def tolist(self) -> Any:
         """The values as nested lists of Python numbers."""
+
+    def trace(self, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1, dtype: DtypeLike | None = None) -> ndarray:
+        """See chainerx.trace()."""
 
     def transpose(self, *axes: builtins.int | Sequence[builtins.int] | None) -> ndarray:
         """See chainerx.transpose(); axes are given one by one, or as a tuple."""
@@ -1285,29 +1314,29 @@ def ascontiguousarray(a: Any, dtype: DtypeLike | None = None, device: DeviceLike
     Raises:
         DtypeError: If ChainerX has no such dtype."""
 
-def atleast_1d(x: ndarray) -> ndarray:
-    """The array with at least 1 dimension.
+def atleast_1d(*arys: ndarray) -> Any:
+    """Arrays with at least 1 dimension.
 
     Args:
-        x (ndarray): Any shape and dtype.
+        *arys (ndarray): Any shape and dtype.
     Returns:
-        ndarray: Of shape (1,) for a 0-d array, else as it is. Differentiable, any order."""
+        ndarray or tuple of ndarray: Of shape (1,) for those of shape (), else as they are. Views. Differentiable, any order."""
 
-def atleast_2d(x: ndarray) -> ndarray:
-    """The array with at least 2 dimensions.
+def atleast_2d(*arys: ndarray) -> Any:
+    """Arrays with at least 2 dimensions.
 
     Args:
-        x (ndarray): Any shape and dtype.
+        *arys (ndarray): Any shape and dtype.
     Returns:
-        ndarray: New axes, of length 1, come first. Differentiable, any order."""
+        ndarray or tuple of ndarray: New axes, of length 1, come first. Views. Differentiable, any order."""
 
-def atleast_3d(x: ndarray) -> ndarray:
-    """The array with at least 3 dimensions.
+def atleast_3d(*arys: ndarray) -> Any:
+    """Arrays with at least 3 dimensions.
 
     Args:
-        x (ndarray): Any shape and dtype.
+        *arys (ndarray): Any shape and dtype.
     Returns:
-        ndarray: (1, N, 1) for shape (N,), (M, N, 1) for (M, N). Differentiable, any order."""
+        ndarray or tuple of ndarray: (1, N, 1) for shape (N,), (M, N, 1) for (M, N). Views. Differentiable, any order."""
 
 def average(a: ndarray, axis: Axis = None, weights: ndarray | None = None, returned: builtins.bool = False, *, keepdims: builtins.bool = False) -> ndarray | tuple[ndarray, ndarray]:
     """The weighted mean over axes.
@@ -1941,6 +1970,18 @@ def diagflat(v: ndarray, k: builtins.int = 0) -> ndarray:
     Returns:
         ndarray: 2-d, 0 elsewhere. Differentiable, any order."""
 
+def diagonal(a: ndarray, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1) -> ndarray:
+    """The diagonals of matrices along two axes.
+
+    Args:
+        a (ndarray): 2 dimensions or more, any dtype.
+        offset (int): Which diagonal: 0 is the main one, 1 begins at (0, 1).
+        axis1, axis2 (int): The axes of the matrices.
+    Returns:
+        ndarray: The other axes, followed by the diagonal; a view. Differentiable, any order.
+    Raises:
+        DimensionError: If there are no two such axes."""
+
 def diff(a: ndarray, n: builtins.int = 1, axis: builtins.int = -1, prepend: ndarray | Scalar | None = None, append: ndarray | Scalar | None = None) -> ndarray:
     """Differences of neighbours along an axis.
 
@@ -2069,14 +2110,20 @@ def empty(shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike |
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
-def empty_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:
+def empty_like(a: ndarray, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
     """An uninitialized array of the shape and dtype of another, on the default device.
 
     Args:
         a (ndarray): Whose shape and dtype count.
         device (str or Device): Default: the default device, whatever that of others is.
+        dtype: Default: that of ``a``.
+        shape (int or tuple of ints): Default: that of ``a``.
     Returns:
-        ndarray: C-contiguous, in no graph."""
+        ndarray: C-contiguous, in no graph.
+    Raises:
+        DimensionError: If a size is negative or there are more than 10 dimensions.
+        DtypeError: If there is no such dtype.
+        MemoryError: If there is not so much memory."""
 
 def equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
     """Whether elements are equal.
@@ -2423,16 +2470,21 @@ def full(shape: ShapeLike, fill_value: builtins.float, dtype: DtypeLike | None =
         MemoryError: If there is not so much memory.
         OverflowError: If the dtype does not hold the value."""
 
-def full_like(a: ndarray, fill_value: builtins.float, device: DeviceLike | None = None) -> ndarray:
+def full_like(a: ndarray, fill_value: builtins.float, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
     """An array of one value with the shape and dtype of another, on the default device.
 
     Args:
         a (ndarray): Whose shape and dtype count.
         fill_value (number): The value.
         device (str or Device): Default: the default device, whatever that of others is.
+        dtype: Default: that of ``a``.
+        shape (int or tuple of ints): Default: that of ``a``.
     Returns:
         ndarray: C-contiguous, in no graph.
     Raises:
+        DimensionError: If a size is negative or there are more than 10 dimensions.
+        DtypeError: If there is no such dtype.
+        MemoryError: If there is not so much memory.
         OverflowError: If the dtype does not hold the value."""
 
 def gaussian_kl_divergence(mean: ndarray, ln_var: ndarray) -> ndarray:
@@ -3872,14 +3924,20 @@ def ones(shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike | 
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
-def ones_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:
+def ones_like(a: ndarray, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
     """An array of ones with the shape and dtype of another, on the default device.
 
     Args:
         a (ndarray): Whose shape and dtype count.
         device (str or Device): Default: the default device, whatever that of others is.
+        dtype: Default: that of ``a``.
+        shape (int or tuple of ints): Default: that of ``a``.
     Returns:
-        ndarray: C-contiguous, in no graph."""
+        ndarray: C-contiguous, in no graph.
+    Raises:
+        DimensionError: If a size is negative or there are more than 10 dimensions.
+        DtypeError: If there is no such dtype.
+        MemoryError: If there is not so much memory."""
 
 def pad(array: ndarray, pad_width: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]], mode: str | Callable[..., None] = 'constant', constant_values: Any = 0, stat_length: Any = None, end_values: Any = 0, reflect_type: str = 'even') -> ndarray:
     """The array with elements added before and after each axis.
@@ -4786,6 +4844,19 @@ def topk(x: ndarray, k: builtins.int, axis: builtins.int = -1, largest: builtins
     Note:
         NaN is the largest. Of equal elements, the first ones are taken."""
 
+def trace(a: ndarray, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1, dtype: DtypeLike | None = None) -> ndarray:
+    """The sums of the diagonals of matrices along two axes.
+
+    Args:
+        a (ndarray): 2 dimensions or more, any dtype.
+        offset (int): Which diagonal: 0 is the main one, 1 begins at (0, 1).
+        axis1, axis2 (int): The axes of the matrices.
+        dtype: To compute in. Default: as sum() has it.
+    Returns:
+        ndarray: The other axes. Differentiable, any order.
+    Raises:
+        DimensionError: If there are no two such axes."""
+
 def transpose(a: ndarray, axes: Axis = None) -> ndarray:
     """The array with its axes in another order.
 
@@ -5075,14 +5146,20 @@ def zeros(shape: ShapeLike, dtype: DtypeLike | None = None, *, device: DeviceLik
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
-def zeros_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:
+def zeros_like(a: ndarray, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
     """An array of zeros with the shape and dtype of another, on the default device.
 
     Args:
         a (ndarray): Whose shape and dtype count.
         device (str or Device): Default: the default device, whatever that of others is.
+        dtype: Default: that of ``a``.
+        shape (int or tuple of ints): Default: that of ``a``.
     Returns:
-        ndarray: C-contiguous, in no graph."""
+        ndarray: C-contiguous, in no graph.
+    Raises:
+        DimensionError: If a size is negative or there are more than 10 dimensions.
+        DtypeError: If there is no such dtype.
+        MemoryError: If there is not so much memory."""
 
 abs = absolute
 acos = arccos

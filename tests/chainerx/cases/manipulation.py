@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cases._table import ALL, Case, call, f
+from cases._table import ALL, Case, call, f, own
 
 
 def _move(name, ref, sig, calls, errors=(), **kw):
@@ -176,11 +176,11 @@ CASES = [
         _fails(call(f(3)), call(f())),
     ),
     _move('flipud', np.flipud, 'm', [call(_x), call(f(3)), call(f(0))], _fails(call(f()))),
-    _move('atleast_2d', np.atleast_2d, 'x', [call(f()), call(f(3)), call(_x), call(_x3)]),
+    _move('atleast_2d', np.atleast_2d, '', [call(f()), call(f(3)), call(_x), call(_x3)]),
     _move(
         'atleast_3d',
         np.atleast_3d,
-        'x',
+        '',
         [call(f()), call(f(3)), call(_x), call(_x3), call(f(1, 2, 1, 2))],
     ),
     _move(
@@ -331,7 +331,7 @@ CASES = [
             ('dsplit', np.dsplit, [], _fails(call(f(4, 4), 2), call(f(2, 2, 3), 2))),
         )
     ),
-    _move('atleast_1d', np.atleast_1d, 'x', [call(f()), call(f(3)), call(_x), call(f(0))]),
+    _move('atleast_1d', np.atleast_1d, '', [call(f()), call(f(3)), call(_x), call(f(0))]),
     _move(
         'array_split',
         np.array_split,
@@ -395,6 +395,47 @@ CASES = [
             (call(_x, 1, 2), 'DimensionError', '2'),
             (call(_x, (1, 2), (0, 1, 1)), 'DimensionError'),
             (call(_x, 1.5), 'TypeError'),
+        ],
+    ),
+    _move(
+        'diagonal',
+        np.diagonal,
+        'a, offset=0, axis1=0, axis2=1',
+        [
+            call(_x),
+            call(_x, 1),
+            call(_x, -1),
+            call(_x, 9),
+            call(_x3, 0, 1, 2),
+            call(_x3, -1, axis1=-1, axis2=0),
+            call(f(0, 3)),
+        ],
+        [
+            (call(f(3)), 'DimensionError'),
+            (call(_x, 0, 1, -1), 'DimensionError', '1'),
+            (call(_x, 0, 0, 2), 'DimensionError', '2'),
+            (call(_x, 1.5), 'TypeError', 'offset'),
+        ],
+    ),
+    Case(
+        'trace',
+        np.trace,
+        sig='a, offset=0, axis1=0, axis2=1, dtype=None',
+        calls=[
+            call(_x),
+            call(_x, 1),
+            call(_x3, -1, 1, 2),
+            call(_x3, axis1=2, axis2=0),
+            call(f(0, 3)),
+            call(own('int32', 2, 2), dtype='float64'),
+        ],
+        dtypes=ALL,
+        out='total',
+        tol=2,
+        errors=[
+            (call(f(3)), 'DimensionError'),
+            (call(_x, 0, 1, -1), 'DimensionError', '1'),
+            (call(_x, 0, 0, 2), 'DimensionError', '2'),
         ],
     ),
     Case(

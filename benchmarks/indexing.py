@@ -1,12 +1,85 @@
-"""Indexing and joining, against NumPy."""
+"""Indexing, joining and padding, against NumPy; sums at indices, against PyTorch."""
 
 import chainerx
 import numpy as np
-from harness import float32, main
+from harness import float32, main, torch
+
+# What the rows of `elementary` time, as written with either library as `xp`.
+STATEMENTS = {
+    'take': 'xp.take(x, i)',
+    'x[i]': 'x[i]',
+    'x[mask]': 'x[mask]',
+    'nonzero': 'xp.nonzero(x)',
+    'nonzero of bool': 'xp.nonzero(mask)',
+    'where': 'xp.where(mask, x, y)',
+    'cumsum': 'xp.cumsum(x)',
+    'roll': 'xp.roll(x, 5)',
+    'pad': 'xp.pad(x, 10)',
+    'pad of a square': 'xp.pad(square, 3)',
+    'pad of a square, edge': "xp.pad(square, 3, 'edge')",
+    'pad of a square, reflect': "xp.pad(square, 3, 'reflect')",
+    'pad of a square, wrap': "xp.pad(square, 3, 'wrap')",
+    'roll of a square': 'xp.roll(square, (5, 3), (0, 1))',
+    'diff': 'xp.diff(x)',
+    'take_along_axis': 'xp.take_along_axis(square, at, 1)',
+}
+
+
+def elementary(bench):
+    """Routines of many elements and of few."""
+    rng = np.random.default_rng(0)
+    for count, text in ((1_000, '1k'), (1_000_000, '1M')):
+        _, _, x_np = float32(count)
+        _, _, y_np = float32(count, seed=1)
+        side = int(count**0.5)
+        numpy = {
+            'xp': np,
+            'x': np.where(x_np < 0.7, np.float32(0), x_np),
+            'y': y_np,
+            'i': rng.integers(0, count, count),
+            'mask': rng.random(count) < 0.5,
+            'square': x_np[: side * side].reshape(side, side),
+            'at': rng.integers(0, side, (side, side)),
+        }
+        ours = {k: chainerx.array(v) for k, v in numpy.items() if k != 'xp'} | {'xp': chainerx}
+        for name, statement in STATEMENTS.items():
+            bench.row(
+                f'{name}, {text}',
+                {'chainerx': statement, 'numpy': statement},
+                {'chainerx': ours, 'numpy': numpy},
+                against='numpy',
+            )
+
+
+def sums(bench):
+    """Values added where indices say, several to one element."""
+    if torch is None:
+        return
+    rng = np.random.default_rng(0)
+    for n_rows, width, n_values in (
+        (1_000, 1, 1_000),
+        (1_000_000, 1, 1_000_000),
+        (1_000, 64, 10_000),
+        (100_000, 16, 100_000),
+    ):
+        shape = (n_rows, width) if width > 1 else (n_rows,)
+        x, x_torch, _ = float32(*shape)
+        v, v_torch, _ = float32(n_values, *shape[1:], seed=1)
+        i = rng.integers(0, n_rows, n_values)
+        bench.row(
+            f'add {n_values} at {n_rows} x {width}',
+            {'chainerx': 'f(x, i, v)', 'torch': 'x.index_add_(0, i, v)'},
+            {
+                'chainerx': {'f': chainerx.add_at, 'x': x, 'i': chainerx.array(i), 'v': v},
+                'torch': {'x': x_torch, 'i': torch.tensor(i), 'v': v_torch},
+            },
+        )
 
 
 def rows(bench):
-    """take, x[i], x[i:j] = v, concatenate, against NumPy."""
+    """take, x[i], x[i:j] = v, concatenate, pad and so on."""
+    elementary(bench)
+    sums(bench)
     rng = np.random.default_rng(0)
     for n_rows, width, n_taken in [(100, 16, 32), (10_000, 64, 1_000), (1_000_000, 16, 100_000)]:
         x, _, x_np = float32(n_rows, width)

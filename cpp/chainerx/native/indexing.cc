@@ -281,13 +281,28 @@ void Scatter(const char* op, const Array& out, int8_t axis, const Array& indices
     const bool small = plan.outer * plan.n * plan.run <= kParallel;
     const auto work = [&](int64_t o, int64_t o_end, int64_t first, int64_t last) {
         plan.Range(o, o_end, 0, plan.n, [&](char* x0, char* y0, const int64_t* at, int64_t count) {
-            for (int64_t j = 0; j < count; ++j) {
-                char* to = x0 + at[j] * plan.axis_x;
-                const char* from = y0 + j * plan.axis_y;
-                for (int64_t i = first; i < last; ++i) {
-                    f(*reinterpret_cast<T*>(to + i * plan.run_x),
-                      *reinterpret_cast<const T*>(from + i * plan.run_y));
+            const auto each = [&](const auto& of_index) {
+                for (int64_t j = 0; j < count; ++j) {
+                    of_index(x0 + at[j] * plan.axis_x, y0 + j * plan.axis_y);
                 }
+            };
+            if (plan.run == 1) {
+                each([&](char* to, const char* from) {
+                    f(*reinterpret_cast<T*>(to), *reinterpret_cast<const T*>(from));
+                });
+            } else if (plan.run_x == sizeof(T) && plan.run_y == sizeof(T)) {
+                each([&](char* to, const char* from) {
+                    T* const t = reinterpret_cast<T*>(to);
+                    const T* const s = reinterpret_cast<const T*>(from);
+                    for (int64_t i = first; i < last; ++i) f(t[i], s[i]);
+                });
+            } else {
+                each([&](char* to, const char* from) {
+                    for (int64_t i = first; i < last; ++i) {
+                        f(*reinterpret_cast<T*>(to + i * plan.run_x),
+                          *reinterpret_cast<const T*>(from + i * plan.run_y));
+                    }
+                });
             }
         });
     };

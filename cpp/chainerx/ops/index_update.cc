@@ -8,6 +8,7 @@
 #include "chainerx/kernels/indexing.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/operators.h"
+#include "chainerx/ops/take.h"
 #include "chainerx/ops/view.h"
 #include "chainerx/ops/where.h"
 
@@ -248,10 +249,41 @@ std::vector<IndexItem> AlongAxis(const char* op, const Array& x, const Array& in
 
 }  // namespace
 
+namespace {
+
+// The places in an array of `shape` that `indices` along an axis stand for, where the other axes
+// are as long.
+Array PlacesAlong(const char* op, const Shape& shape, const Array& indices, int8_t axis) {
+    const int64_t n = shape[axis];
+    int64_t outer = 1;
+    int64_t inner = 1;
+    for (int8_t i = 0; i < shape.ndim(); ++i)
+        (i < axis ? outer : inner) *= i == axis ? 1 : shape[i];
+    const auto range = [&](int64_t count) {
+        return Arange(Scalar{count}, Dtype::kInt64, indices.device());
+    };
+    Array first = Reshape(range(outer) * (n * inner), {outer, 1, 1});
+    if (inner != 1) first = first + Reshape(range(inner), {1, 1, inner});
+    const Array places = Copy(BroadcastTo(first, {outer, indices.shape()[axis], inner}));
+    CallOn<kernels::LinearIndex>(places.device(), op, AsContiguous(indices), n, inner, places);
+    return Reshape(places, indices.shape());
+}
+
+}  // namespace
+
 Array TakeAlongAxis(const Array& x, const Array& indices, std::optional<int8_t> axis) {
     static constexpr const char* kOp = "take_along_axis";
     if (!axis) return At(Ravel(x), AlongAxis(kOp, Ravel(x), indices, 0));
-    return At(x, AlongAxis(kOp, x, indices, NormalizeAxis(kOp, *axis, x.ndim())));
+    const int8_t a = NormalizeAxis(kOp, *axis, x.ndim());
+    bool same = indices.ndim() == x.ndim() && x.GetTotalSize() != 0;
+    for (int8_t i = 0; same && i < x.ndim(); ++i)
+        same = i == a || indices.shape()[i] == x.shape()[i];
+    if (!same) return At(x, AlongAxis(kOp, x, indices, a));
+    return internal::TakeBy(
+        kOp, Ravel(x), 0,
+        [shape = x.shape(), a, kept = internal::CheckIndices(kOp, "indices", x, indices)] {
+            return PlacesAlong(kOp, shape, kept(), a);
+        });
 }
 
 void PutAlongAxis(const Array& x, const Array& indices, const Array& values,

@@ -105,11 +105,12 @@ class Linear(Link):
         Returns:
             Variable: ``x.shape[:n_batch_axes] + (out_size,)``.
         """
-        if self.W.array is None:
+        W = self.W
+        if W.array is None:
             self._initialize_params(self._in_size_of(x, n_batch_axes))
         if n_batch_axes == 1 and x.ndim == 2:
-            return LinearFunction.call(x, self.W, self.b)  # where `linear` comes to, in its time
-        return linear(x, self.W, self.b, n_batch_axes=n_batch_axes)
+            return LinearFunction.call(x, W, self.b)  # where `linear` comes to, in its time
+        return linear(x, W, self.b, n_batch_axes=n_batch_axes)
 
 
 def _as_array(x: tp.Any) -> tp.Any:

@@ -80,8 +80,18 @@ void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
                 const bool is_direct = place.n_segments == 1 && y_step == 1;
                 T* to = is_direct ? y + place.segments[0].y : tile;
                 const int64_t ld = is_direct ? conv.y_channel : loops.columns;
-                loops.tile(a, runs.data() + b * most_runs, place.n_tile_runs, to, ld, rows.size(),
-                           n, is_direct && d != 0, bias);
+                TileRun<T>* const of_place = runs.data() + b * most_runs;
+                if (place.n_tile_runs != 0) of_place->n_next = 0;
+                if (p == panels.begin && place.n_tile_runs != 0 && b + 1 < n_blocks &&
+                    places.data()[b + 1].n_tile_runs == 1) {
+                    // The first panel of rows finds the input where the array has it.
+                    const TileRun<T>& after = of_place[most_runs];
+                    of_place->next = after.b;
+                    of_place->next_row = after.b_step;
+                    of_place->n_next = after.k;
+                }
+                loops.tile(a, of_place, place.n_tile_runs, to, ld, rows.size(), n,
+                           is_direct && d != 0, bias);
                 if (!is_direct) {
                     Scatter(tile, loops.columns, rows.size(), place.segments, place.n_segments,
                             y_step, conv.y_channel, d != 0, y);

@@ -151,6 +151,68 @@ def test_nan_is_found(tmp_path):
         trainer.run(show_loop_exception_msg=False)
 
 
+def make_diverging(out, device, **kwargs):
+    """A training whose third loss is NaN."""
+    trainer = make_trainer(out, device=device)
+    model = model_of(trainer)
+    count = []
+
+    def loss(x, t):
+        count.append(None)
+        y = model(x, t)
+        bad = float('nan') if len(count) == 3 else 1.0
+        y = y * bad
+        chainer.report({'loss': y}, model)
+        return y
+
+    trainer.updater.loss_func = loss
+    trainer.extend(extensions.FailOnNonNumber(**kwargs))
+    # What is observed may be anything.
+    trainer.extend(lambda t: t.observation.update(text='x', many=np.ones(3)), 'odd', priority=999)
+    return trainer, model
+
+
+@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+def test_a_nan_loss_is_found_after_the_update(tmp_path, device):
+    trainer, model = make_diverging(tmp_path, device)
+    text = 'is not finite after iteration 3; main/loss = nan, main/accuracy = '
+    with pytest.raises(RuntimeError, match=text):
+        trainer.run(show_loop_exception_msg=False)
+    assert np.isnan(chainer.cuda.to_cpu(model.predictor.W.array)).any()
+
+
+@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+def test_a_nan_loss_is_found_before_the_update(tmp_path, device):
+    trainer, model = make_diverging(tmp_path, device, before_update=True)
+    trainer.extend(extensions.snapshot(snapshot_on_error=True), trigger=(100, 'epoch'))
+    optimizer = trainer.updater.get_optimizer('main')
+    text = (
+        r"gradients in optimizer 'main' diverge. The gradient of /predictor/\w is not finite in "
+        r'iteration 3, whose update was not made; main/loss = nan, main/accuracy = '
+    )
+    with pytest.raises(RuntimeError, match=text):
+        trainer.run(show_loop_exception_msg=False)
+    assert (trainer.updater.iteration, optimizer.t) == (2, 2)
+    # As after two updates: in the model, and in the snapshot.
+    two = make_trainer(tmp_path / 'two', (2, 'iteration'), device=device)
+    two.run()
+    expected = chainer.cuda.to_cpu(model_of(two).predictor.W.array)
+    np.testing.assert_array_equal(chainer.cuda.to_cpu(model.predictor.W.array), expected)
+    saved = np.load(tmp_path / 'snapshot_iter_2')['updater/model:main/predictor/W']
+    np.testing.assert_array_equal(saved, expected)
+    # The optimizer is left as it was.
+    assert not optimizer._hookable
+    optimizer.update()
+
+
+def test_a_dynamic_loss_scale_leaves_bad_steps_out_itself(tmp_path):
+    trainer, _ = make_diverging(tmp_path, '@numpy', before_update=True)
+    trainer.updater.get_optimizer('main').loss_scaling()
+    with pytest.warns(UserWarning, match='Non finite number found in param.grad'):
+        trainer.run()
+    assert trainer.updater.iteration == 10
+
+
 def interrupt_at(iteration):
     def interrupt(trainer):
         if trainer.updater.iteration == iteration:

@@ -11,10 +11,12 @@ import typing as tp
 import numpy as np
 
 from chainer import backend
+from chainer.backends import _cpu
 from chainer.dataset import convert as convert_module
 from chainer.serializer import Deserializer
 from chainer.serializers.npz import DictionarySerializer, NpzDeserializer
 from chainer.training import _convert, _random_states
+from chainer.training._state import serialize_optional
 
 if tp.TYPE_CHECKING:
     from chainer.link import Link
@@ -102,6 +104,7 @@ class Worker:
         self._device = device
         self._converter = converter
         self._random_states: dict[str, tp.Any] = {}
+        self._persistent: dict[str, tp.Any] = {}
         self._process: tp.Any = None
         self._pipe: tp.Any = None
         self._is_stale = False
@@ -131,6 +134,7 @@ class Worker:
                 self._device,
                 self._converter,
                 states,
+                self._persistent,
             ),
         )
         self._process.start()
@@ -178,9 +182,15 @@ class Worker:
                         break
         self._end()
 
-    def _keep(self, iterator: dict[str, tp.Any], random_states: dict[str, tp.Any]) -> None:
+    def _keep(
+        self,
+        iterator: dict[str, tp.Any],
+        random_states: dict[str, tp.Any],
+        persistent: dict[str, tp.Any],
+    ) -> None:
         NpzDeserializer(iterator).load(self._iterator)
         self._random_states = random_states
+        self._persistent = persistent
 
     def _end(self) -> None:
         process, self._process = self._process, None
@@ -198,6 +208,10 @@ class Worker:
             names = json.loads(str(serializer('random_names', '')) or '[]')
             inner = serializer['random']
             self._random_states = {name: inner(name, None) for name in names}
+            # Older snapshots lack them; a worker then begins with those of the first process.
+            names = json.loads(str(serialize_optional(serializer, 'persistent_names', '')) or '[]')
+            inner = serializer['persistent']
+            self._persistent = {name: inner(str(i), None) for i, name in enumerate(names)}
             # It begins anew with that at the next update, unless loading fails further on.
             self._is_stale = self._process is not None
             return
@@ -208,6 +222,37 @@ class Worker:
         serializer('random_names', json.dumps(list(self._random_states)))
         for name, value in self._random_states.items():
             serializer['random'](name, value)
+        serializer('persistent_names', json.dumps(list(self._persistent)))
+        for i, value in enumerate(self._persistent.values()):
+            serializer['persistent'](str(i), value)
+
+
+def _persistent_of(model: Link) -> tp.Iterator[tuple[str, Link, str]]:
+    """Names of values that are saved with a link and are no parameters, such as running means."""
+    for path, link in model.namedlinks():
+        for name in sorted(link._persistent):
+            yield f'{path}/{name}', link, name
+
+
+def _get_persistent(model: Link) -> dict[str, tp.Any]:
+    values = {key: getattr(link, name) for key, link, name in _persistent_of(model)}
+    return {
+        key: _cpu._to_cpu(value) if hasattr(value, 'dtype') else value
+        for key, value in values.items()
+        if value is not None
+    }
+
+
+def _set_persistent(model: Link, values: dict[str, tp.Any]) -> None:
+    for key, link, name in _persistent_of(model):
+        if key not in values:
+            continue
+        value, old = values[key], getattr(link, name)
+        if old is None or hasattr(old, 'dtype'):
+            value = link.device.send(np.asarray(value))
+        else:  # numbers come out of a snapshot as arrays
+            value = type(old)(value.item() if hasattr(value, 'dtype') else value)
+        setattr(link, name, value)
 
 
 def _new_random_states(rank: int) -> dict[str, tp.Any]:
@@ -237,6 +282,7 @@ def _work(
     device: tp.Any,
     converter: tp.Any,
     states: dict[str, tp.Any],
+    persistent: dict[str, tp.Any],
 ) -> None:
     """What a worker does."""
     parents.close()  # so that the pipe ends when the first process does
@@ -244,6 +290,7 @@ def _work(
     try:
         _random_states.restore(states)
         model.to_device(device)
+        _set_persistent(model, persistent)
         while True:
             message = pipe.recv()
             if message == 'stop':
@@ -251,7 +298,8 @@ def _work(
             if message == 'save':
                 saver = DictionarySerializer()
                 iterator.serialize(saver)
-                pipe.send(('state', (saver.target, _random_states.capture())))
+                state = saver.target, _random_states.capture(), _get_persistent(model)
+                pipe.send(('state', state))
                 continue
             exchange.get_params(model)
             compute_gradients(model, iterator.next(), converter, device)

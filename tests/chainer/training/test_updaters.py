@@ -259,20 +259,38 @@ class Noisy(chainer.Chain):
         return F.softmax_cross_entropy(F.dropout(self.linear(x), 0.3), t)
 
 
-def make_resumed(out, stop):
+class Renormalized(chainer.Chain):
+    """Its gradients depend on persistent values, which differ from process to process."""
+
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            # Limits within which the running statistics count from the first step on.
+            self.norm = L.BatchRenormalization(4, rmax=3, dmax=3, decay=0.5)
+            self.linear = L.Linear(4, 2, initialW=np.linspace(-1, 1, 8).reshape(2, 4))
+
+    def forward(self, x, t):
+        return F.softmax_cross_entropy(self.linear(self.norm(x)), t)
+
+
+def make_resumed(out, stop, model=Noisy, device='@numpy'):
     np.random.seed(3)
-    updater = make_processes(['@numpy'] * 2, shuffle=True, model=Noisy())
+    updater = make_processes([device] * 2, shuffle=True, model=model())
     trainer = training.Trainer(updater, (stop, 'iteration'), str(out))
     trainer.extend(extensions.snapshot(autoload=True), trigger=(1, 'iteration'))
     return trainer
 
 
-def test_processes_go_on_with_the_same_bits(tmp_path):
-    whole = make_resumed(tmp_path / 'whole', 8)
+@pytest.mark.parametrize(
+    ('model', 'device'),
+    [(Noisy, '@numpy'), (Renormalized, '@numpy'), (Renormalized, 'native:0')],
+)
+def test_processes_go_on_with_the_same_bits(tmp_path, model, device):
+    whole = make_resumed(tmp_path / 'whole', 8, model, device)
     whole.run()
     expected = params_of(whole.updater.get_optimizer('main').target)
-    make_resumed(tmp_path / 'parts', 5).run()
-    resumed = make_resumed(tmp_path / 'parts', 8)
+    make_resumed(tmp_path / 'parts', 5, model, device).run()
+    resumed = make_resumed(tmp_path / 'parts', 8, model, device)
     resumed.run()
     assert resumed.updater.iteration == 8
     for x, y in zip(params_of(resumed.updater.get_optimizer('main').target), expected, strict=True):
@@ -301,6 +319,18 @@ def test_processes_load_while_they_run_and_save_after_the_end(tmp_path):
     assert multiprocessing.active_children() == []
     for x, y in zip(params_of(updater.get_optimizer('main').target), expected, strict=True):
         assert x.tobytes() == y.tobytes()
+
+
+def test_snapshots_from_before_persistent_values_were_saved(tmp_path):
+    make_resumed(tmp_path, 3, Renormalized).run()
+    with np.load(tmp_path / 'snapshot_iter_3', allow_pickle=True) as file:
+        old = {key: file[key] for key in file.files if 'persistent' not in key}
+        assert len(old) < len(file.files)
+    np.savez(tmp_path / 'old.npz', **old)
+    trainer = make_resumed(tmp_path / 'new', 4, Renormalized)
+    chainer.serializers.load_npz(tmp_path / 'old.npz', trainer)
+    trainer.run()
+    assert trainer.updater.iteration == 4
 
 
 def test_an_error_in_a_worker():

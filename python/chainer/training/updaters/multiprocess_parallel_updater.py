@@ -134,7 +134,8 @@ class MultiprocessParallelUpdater(StandardUpdater):
     def serialize(self, serializer: AbstractSerializer) -> None:
         """Saves or loads what `StandardUpdater` does, and the states of the workers.
 
-        Those are their iterators and random generators. Snapshots of Chainer v7 lack them.
+        Those are their iterators, random generators and persistent values of the model, such as
+        running statistics. Snapshots of Chainer v7 lack them.
 
         Args:
             serializer (AbstractSerializer): Where to or from.

@@ -364,6 +364,16 @@ def test_command(tmp_path, capsys, name):
     assert _command.main(['report', str(tmp_path), '--force']) == 0
 
 
+def test_snapshots_with_values_that_are_none(tmp_path):
+    model = L.Classifier(chainer.Sequential(L.Linear(2, 3), L.Linear(None, 2)))
+    updater = training.StandardUpdater(
+        chainer.iterators.SerialIterator([1], 1), chainer.optimizers.SGD().setup(model)
+    )
+    chainer.serializers.save_npz(tmp_path / 'a', training.Trainer(updater, out=str(tmp_path)))
+    paths = [one.path for one in facts.parameters_of_snapshot(str(tmp_path / 'a'))]
+    assert paths[:2] == ['/predictor/0/W', '/predictor/0/b']
+
+
 @pytest.mark.parametrize(
     ('text', 'message'),
     [

@@ -97,7 +97,10 @@ def parameters_of_snapshot(path: str) -> list[Parameter]:
             match = re.match('updater/model:([^/]*)(/.*)', key)
             if match is None:
                 continue
-            array = file[key]
+            try:
+                array = file[key]
+            except ValueError:  # what is None, such as a parameter without a shape, is pickled
+                continue
             if array.dtype.kind in 'fiu' and array.ndim:
                 prefix = '' if len(models) == 1 else match[1]
                 found.append(_statistics(prefix + match[2], array))

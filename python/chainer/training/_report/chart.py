@@ -18,7 +18,6 @@ _RIGHT, _TOP, _BOTTOM = 16, 28, 32
 _COLORS: tp.Final = 8
 # A line with fewer points has each of them marked.
 _MARKED: tp.Final = 40
-_READOUTS: tp.Final = 120
 _LOST: tp.Final = 60
 # As many values as there is room for.
 _WRITTEN: tp.Final = 4
@@ -42,6 +41,7 @@ def draw(
     log: bool = False,
     class_: str = '',
     unit: str = 'iteration',
+    readouts: int = 120,
 ) -> None:
     """Adds a chart.
 
@@ -51,6 +51,7 @@ def draw(
         log (bool): Whether the axis of values is logarithmic.
         class_ (str): The chart's class.
         unit (str): What is to the right.
+        readouts (int): How many places of the pointer there are at most.
     """
     svg = add(
         parent,
@@ -69,7 +70,7 @@ def draw(
     _draw_axes(plot, unit)
     for i, (line, mask) in enumerate(zip(lines, shown, strict=True)):
         _draw_line(plot, line, mask, color(i))
-    _draw_readouts(plot, lines, shown)
+    _draw_readouts(plot, lines, shown, readouts)
 
 
 class _Plot:
@@ -134,10 +135,10 @@ def _draw_path(plot: _Plot, x: np.ndarray, y: np.ndarray, class_: str) -> None:
         add(plot.svg, 'path', class_=f'dots {class_}', d=''.join(f'M{p}h0' for p in marked))
 
 
-def _draw_readouts(plot: _Plot, lines: list[Series], shown: list[np.ndarray]) -> None:
+def _draw_readouts(plot: _Plot, lines: list[Series], shown: list[np.ndarray], most: int) -> None:
     """A strip for each place of the pointer, with the values there, which CSS shows."""
     at = np.unique(np.concatenate([line.x[np.isfinite(line.x)] for line in lines]))
-    at = at[np.linspace(0, len(at) - 1, min(len(at), _READOUTS)).astype(int)]
+    at = at[np.linspace(0, len(at) - 1, min(len(at), most)).astype(int)]
     places = [float(plot.x(v)) for v in at.tolist()]
     middles = [(a + b) / 2 for a, b in itertools.pairwise(places)]
     starts, ends = [plot.left, *middles], [*middles, float(plot.right)]

@@ -108,11 +108,14 @@ def _add_curves(main: Element, values: dict[str, series.Series]) -> None:
         add(section, 'p', 'The log has no values yet.', class_='note')
         return
     grid = add(section, 'div', class_='charts')
-    for number, lines in enumerate(series.group(values)):
-        _add_chart(grid, number, lines)
+    groups = series.group(values)
+    # Each is a dozen elements: a page with hundreds of charts is to stay one that opens at once.
+    readouts = min(120, max(10, 3000 // len(groups)))
+    for number, lines in enumerate(groups):
+        _add_chart(grid, number, lines, readouts)
 
 
-def _add_chart(grid: Element, number: int, lines: list[series.Series]) -> None:
+def _add_chart(grid: Element, number: int, lines: list[series.Series], readouts: int) -> None:
     figure = add(grid, 'figure')
     caption = add(figure, 'figcaption')
     for i, line in enumerate(lines):
@@ -132,14 +135,14 @@ def _add_chart(grid: Element, number: int, lines: list[series.Series]) -> None:
             if kind == 'linear':
                 button.set('checked', 'checked')
             add(figure, 'label', kind, for_=key)
-        chart.draw(figure, drawn, True, 'of-log')
-        chart.draw(figure, drawn, False, 'of-linear')
+        chart.draw(figure, drawn, True, 'of-log', readouts=readouts)
+        chart.draw(figure, drawn, False, 'of-linear', readouts=readouts)
         lost = sum(int((line.finite & (line.y <= 0)).sum()) for line in drawn)
         if lost:
             note = f'{_count(lost, "value")} of 0 or less: marked ▼'
             add(figure, 'p', note, class_='note of-log')
     else:
-        chart.draw(figure, drawn)
+        chart.draw(figure, drawn, readouts=readouts)
     if any(series.is_noisy(line.y) for line in drawn):
         add(figure, 'p', 'thick: means of a fiftieth of the entries', class_='note')
     wrong = sum(int((~line.finite).sum()) for line in lines)

@@ -101,7 +101,8 @@ def test_hostile_calls(tmp_path, request):
     assert counts['took long'] < calls / 200
     # Else it tests only that wrong calls are refused.
     assert counts['compared'] > calls / 5, counts
-    assert counts['returned'] > calls / 20, counts
+    # What NumPy has not, or does not take.
+    assert counts['returned'] + counts['returned, not in NumPy'] > calls / 20, counts
     assert counts['raised'] > calls / 20, counts
 
 

@@ -155,32 +155,59 @@ CX_ROUTINE(full,
     return Wrap(Full(shape, value, ToDtypeOr(a[2], value.dtype()), ToDevice(a[3])));
 }
 
-CX_ROUTINE(empty_like, "a: ndarray, device: DeviceLike | None = None) -> ndarray",
+// What an array like `a` is to be, where the caller says so; the first argument of those.
+struct Like {
+    Shape shape;
+    Dtype dtype;
+    Device& device;
+
+    Like(const char* op, const Array& a, PyObject* device, PyObject* dtype, PyObject* shape)
+        : shape{Given(shape) ? ToShape(op, "shape", shape) : a.shape()},
+          dtype{ToDtypeOr(dtype, a.dtype())},
+          device{ToDevice(device)} {}
+};
+
+#define CX_LIKE                                                               \
+    ", device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, " \
+    "shape: ShapeLike | None = None) -> ndarray"
+#define CX_ARGS_LIKE                       \
+    CX_ARG_DEVICE                          \
+    "    dtype: Default: that of ``a``.\n" \
+    "    shape (int or tuple of ints): Default: that of ``a``.\n"
+
+CX_ROUTINE(empty_like, "a: ndarray" CX_LIKE,
            "An uninitialized array of the shape and dtype of another, on the default "
-           "device.\n\nArgs:\n" CX_ARG_LIKE CX_ARG_DEVICE CX_NEW) {
-    return WrapEmpty(EmptyLike(ToArray("empty_like", "a", a[0]), ToDevice(a[1])));
+           "device.\n\nArgs:\n" CX_ARG_LIKE CX_ARGS_LIKE CX_NEW CX_RAISES_SHAPE) {
+    const Like like{"empty_like", ToArray("empty_like", "a", a[0]), a[1], a[2], a[3]};
+    return WrapEmpty(Empty(like.shape, like.dtype, like.device));
 }
 
-CX_ROUTINE(full_like, "a: ndarray, fill_value: float, device: DeviceLike | None = None) -> ndarray",
+CX_ROUTINE(full_like, "a: ndarray, fill_value: float" CX_LIKE,
            "An array of one value with the shape and dtype of another, on the default "
            "device.\n\nArgs:\n" CX_ARG_LIKE
-           "    fill_value (number): The value.\n" CX_ARG_DEVICE CX_NEW
-           "Raises:\n    OverflowError: If the dtype does not hold the value.") {
-    return Wrap(FullLike(ToArray("full_like", "a", a[0]), ToScalar("full_like", "fill_value", a[1]),
-                         ToDevice(a[2])));
+           "    fill_value (number): The value.\n" CX_ARGS_LIKE CX_NEW CX_RAISES_SHAPE
+           "\n    OverflowError: If the dtype does not hold the value.") {
+    const Like like{"full_like", ToArray("full_like", "a", a[0]), a[2], a[3], a[4]};
+    return Wrap(
+        Full(like.shape, ToScalar("full_like", "fill_value", a[1]), like.dtype, like.device));
 }
 
-CX_ROUTINE(ones_like, "a: ndarray, device: DeviceLike | None = None) -> ndarray",
+CX_ROUTINE(ones_like, "a: ndarray" CX_LIKE,
            "An array of ones with the shape and dtype of another, on the default "
-           "device.\n\nArgs:\n" CX_ARG_LIKE CX_ARG_DEVICE CX_NEW) {
-    return Wrap(OnesLike(ToArray("ones_like", "a", a[0]), ToDevice(a[1])));
+           "device.\n\nArgs:\n" CX_ARG_LIKE CX_ARGS_LIKE CX_NEW CX_RAISES_SHAPE) {
+    const Like like{"ones_like", ToArray("ones_like", "a", a[0]), a[1], a[2], a[3]};
+    return Wrap(Ones(like.shape, like.dtype, like.device));
 }
 
-CX_ROUTINE(zeros_like, "a: ndarray, device: DeviceLike | None = None) -> ndarray",
+CX_ROUTINE(zeros_like, "a: ndarray" CX_LIKE,
            "An array of zeros with the shape and dtype of another, on the default "
-           "device.\n\nArgs:\n" CX_ARG_LIKE CX_ARG_DEVICE CX_NEW) {
-    return Wrap(ZerosLike(ToArray("zeros_like", "a", a[0]), ToDevice(a[1])));
+           "device.\n\nArgs:\n" CX_ARG_LIKE CX_ARGS_LIKE CX_NEW CX_RAISES_SHAPE) {
+    const Like like{"zeros_like", ToArray("zeros_like", "a", a[0]), a[1], a[2], a[3]};
+    return Wrap(Zeros(like.shape, like.dtype, like.device));
 }
+
+#undef CX_LIKE
+#undef CX_ARGS_LIKE
 
 CX_ROUTINE(
     arange,

@@ -4,6 +4,7 @@ import io
 import tempfile
 
 import numpy as np
+import pytest
 
 from cases._promotion import scalar_dtype
 from cases._table import ALL, Case, call, f
@@ -75,6 +76,19 @@ def _check_like(xp, device):
     ):
         assert (made.shape, made.dtype, made.device) == ((3, 2), 'int8', device)
         assert (xp.to_numpy(made) == value).all()
+    for made, value in (
+        (xp.empty_like(a, device, dtype='bool', shape=(0, 4)), 0),
+        (xp.zeros_like(a, device, dtype='float64', shape=(0, 4)), 0),
+        (xp.ones_like(a, device, dtype='float64', shape=5), 1),
+        (xp.full_like(a, 7, device=device, dtype='float16', shape=()), 7),
+        (xp.full_like(a, 7.5, device=device, dtype='float16'), 7.5),
+    ):
+        assert made.dtype != 'int8'
+        assert made.device is device
+        assert (xp.to_numpy(made) == value).all()
+    for shape in (-1, (2**62, 2**62)):
+        with pytest.raises(xp.DimensionError):
+            xp.ones_like(a, shape=shape)
     # Without a device it is the default one, not the array's.
     assert xp.ones_like(a).device is xp.get_default_device()
 

@@ -19,6 +19,9 @@ DIFFERENT = {
     'ndarray.view': 'reinterprets memory in NumPy',
     'reciprocal': 'of integers it is an integer in NumPy',
     'strides': 'an axis of length 1 may have any',
+    'gradient': 'unsigned integers wrap in NumPy',
+    'trapezoid': 'unsigned integers wrap in NumPy',
+    'unwrap': 'integers have an integer period in NumPy',
     'linspace': 'integers are rounded down in NumPy, toward 0 here',
 }
 RTOL = {'float16': 2e-2, 'float32': 2e-4, 'float64': 1e-9, 'complex64': 2e-4, 'complex128': 1e-9}

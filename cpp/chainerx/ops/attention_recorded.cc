@@ -117,14 +117,18 @@ void SavedAttention::Compute(GradContext& context, const Array (&in)[kPlaces]) c
 
 // Gradients that have gradients: those of the composition.
 void SavedAttention::Differentiate(GradContext& context, const Array (&in)[kPlaces]) const {
-    const ForceBackpropModeScope force{*in[kQ].device().context()};
+    // In a graph of its own, beside those that are recorded now.
+    Context& cx = in[kQ].context();
+    const BackpropScope scope{"composition", cx};
+    const BackpropId& id = scope.backprop_id();
+    const BackpropModeScope recorded{cx, id.mask(), true};
     Array views[kPlaces];  // since the inputs themselves are not to become leaves
     std::vector<ConstArrayRef> targets;
     std::vector<int> places;
     for (int i = 0; i < context.input_count(); ++i) {
         views[i] = MakeView(in[i]);
         if (!context.IsInputGradRequired(i)) continue;
-        views[i].RequireGrad();
+        views[i].RequireGrad(id);
         targets.emplace_back(views[i]);
         places.push_back(i);
     }
@@ -132,7 +136,7 @@ void SavedAttention::Differentiate(GradContext& context, const Array (&in)[kPlac
     const Array result = ComposedAttention({views[kQ], views[kK], views[kV], mask, key, options});
     const std::vector<ConstArrayRef> from{result};
     const std::vector<std::optional<Array>> found =
-        Grad(from, targets, std::nullopt, DoubleBackpropOption::kEnable, false, false,
+        Grad(from, targets, id, DoubleBackpropOption::kDisable, false, false,
              std::vector<std::optional<Array>>{context.output_grad()});
     for (size_t i = 0; i < found.size(); ++i) {
         if (found[i]) context.SetInputGrad(places[i], *found[i]);

@@ -28,7 +28,11 @@ inline bool IsGradRecorded(GradContext& context, const std::vector<Array>& input
 // `inputs` are those of the node; compose(inputs) gives what the node has as outputs, in a vector.
 template <typename F>
 void GradOfComposition(GradContext& context, const std::vector<Array>& inputs, const F& compose) {
-    const ForceBackpropModeScope force{*inputs[0].device().context()};
+    // In a graph of its own, beside those that are recorded now.
+    Context& cx = inputs[0].context();
+    const BackpropScope scope{"composition", cx};
+    const BackpropId& id = scope.backprop_id();
+    const BackpropModeScope recorded{cx, id.mask(), true};
     std::vector<Array> views;  // since the inputs themselves are not to become leaves
     std::vector<ConstArrayRef> targets;
     std::vector<int> places;
@@ -36,7 +40,7 @@ void GradOfComposition(GradContext& context, const std::vector<Array>& inputs, c
     for (size_t i = 0; i < inputs.size(); ++i) {
         views.push_back(MakeView(inputs[i]));
         if (!context.IsInputGradRequired(static_cast<int>(i))) continue;
-        views[i].RequireGrad();
+        views[i].RequireGrad(id);
         targets.emplace_back(views[i]);
         places.push_back(static_cast<int>(i));
     }
@@ -50,7 +54,7 @@ void GradOfComposition(GradContext& context, const std::vector<Array>& inputs, c
     }
     if (from.empty()) return;
     const std::vector<std::optional<Array>> found =
-        Grad(from, targets, std::nullopt, DoubleBackpropOption::kEnable, false, false, grads);
+        Grad(from, targets, id, DoubleBackpropOption::kDisable, false, false, grads);
     for (size_t i = 0; i < found.size(); ++i) {
         if (found[i]) context.SetInputGrad(places[i], *found[i]);
     }

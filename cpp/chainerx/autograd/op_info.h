@@ -35,6 +35,8 @@ struct OpInfo {
     const KernelInfo* kernel{nullptr};  // the one that computes it; null for views and compositions
     Batching batching{Batching::kUnknown};
     ForwardDerivative* forward{nullptr};  // null where it is not known
+    // How many inputs that is of; 0 for any number. A node has fewer where operands are numbers.
+    int8_t forward_inputs{0};
 };
 
 // An operation that Python defines, by its name: the same object for the same name, for good.

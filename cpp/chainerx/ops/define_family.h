@@ -163,8 +163,16 @@ struct Forward<std::tuple<Xs...>, Gs...> {
         return sum;
     }
 
-    static constexpr ForwardDerivative* Function() {
-        return (HasGrad<Gs, Xs, Xs...>() || ...) ? &Run : nullptr;
+    static constexpr OpInfo Info(const char* name, const KernelInfo* kernel) {
+        const bool any = (HasGrad<Gs, Xs, Xs...>() || ...);
+        return {name, kernel, Batching::kElementwise, any ? &Run : nullptr,
+                static_cast<int8_t>(kInputs)};
+    }
+};
+// Of those without a gradient.
+struct NoForward {
+    static constexpr OpInfo Info(const char* name, const KernelInfo* kernel) {
+        return {name, kernel, Batching::kElementwise};
     }
 };
 
@@ -202,11 +210,10 @@ Array CallAndRecord(const internal::ElementwiseOp& op, const X1& x1, const X2& x
     return y;
 }
 
-#define CX_OP(Name, rule, to_bool, forward)                                         \
-    constexpr internal::SnakeName kName##Name{#Name};                               \
-    constexpr internal::ElementwiseOp kOp##Name{                                    \
-        {kName##Name.text, &kernels::Name::kInfo, Batching::kElementwise, forward}, \
-        DtypeRule::rule,                                                            \
+#define CX_OP(Name, rule, to_bool, forward)                                                \
+    constexpr internal::SnakeName kName##Name{#Name};                                      \
+    constexpr internal::ElementwiseOp kOp##Name{                                           \
+        CX_UNPACK forward::Info(kName##Name.text, &kernels::Name::kInfo), DtypeRule::rule, \
         to_bool};
 #define CX_ARG(Type, x) [[maybe_unused]] const Type& x
 #define CX_UNPACK(...) __VA_ARGS__
@@ -222,30 +229,27 @@ Array CallAndRecord(const internal::ElementwiseOp& op, const X1& x1, const X2& x
 
 #define CX_UNARY(Name, rule, gx, ...)                         \
     CX_GRADIENT(Grad##Name, (typename X), (CX_ARG(X, x)), gx) \
-    CX_OP(Name, rule, false, (Forward<std::tuple<Array>, Grad##Name>::Function()))
+    CX_OP(Name, rule, false, (Forward<std::tuple<Array>, Grad##Name>))
 #define CX_UNARY_ATTR(Name, rule, attr, gx, ...)                                           \
     CX_GRADIENT(Grad##Name, (typename X, typename A), (CX_ARG(X, x), CX_ARG(A, attr)), gx) \
-    CX_OP(Name, rule, false,                                                               \
-          (Forward<std::tuple<Array, double>, Grad##Name, NoGradient>::Function()))
-#define CX_PREDICATE(Name, rule, ...) CX_OP(Name, rule, true, nullptr)
+    CX_OP(Name, rule, false, (Forward<std::tuple<Array, double>, Grad##Name, NoGradient>))
+#define CX_PREDICATE(Name, rule, ...) CX_OP(Name, rule, true, (NoForward))
 #define CX_BINARY_GRADIENT(Struct, gx) \
     CX_GRADIENT(Struct, (typename X1, typename X2), (CX_ARG(X1, x1), CX_ARG(X2, x2)), gx)
 #define CX_BINARY(Name, rule, gx1, gx2, ...) \
     CX_BINARY_GRADIENT(Grad1##Name, gx1)     \
     CX_BINARY_GRADIENT(Grad2##Name, gx2)     \
-    CX_OP(Name, rule, false,                 \
-          (Forward<std::tuple<Array, Array>, Grad1##Name, Grad2##Name>::Function()))
-#define CX_COMPARE(Name, rule, ...) CX_OP(Name, rule, true, nullptr)
+    CX_OP(Name, rule, false, (Forward<std::tuple<Array, Array>, Grad1##Name, Grad2##Name>))
+#define CX_COMPARE(Name, rule, ...) CX_OP(Name, rule, true, (NoForward))
 #define CX_TERNARY_GRADIENT(Struct, gx)                          \
     CX_GRADIENT(Struct, (typename X1, typename X2, typename X3), \
                 (CX_ARG(X1, x1), CX_ARG(X2, x2), CX_ARG(X3, x3)), gx)
-#define CX_TERNARY(Name, rule, gx1, gx2, gx3, ...)                            \
-    CX_TERNARY_GRADIENT(Grad1##Name, gx1)                                     \
-    CX_TERNARY_GRADIENT(Grad2##Name, gx2)                                     \
-    CX_TERNARY_GRADIENT(Grad3##Name, gx3)                                     \
-    CX_OP(Name, rule, false,                                                  \
-          (Forward<std::tuple<Array, Array, Array>, Grad1##Name, Grad2##Name, \
-                   Grad3##Name>::Function()))
+#define CX_TERNARY(Name, rule, gx1, gx2, gx3, ...) \
+    CX_TERNARY_GRADIENT(Grad1##Name, gx1)          \
+    CX_TERNARY_GRADIENT(Grad2##Name, gx2)          \
+    CX_TERNARY_GRADIENT(Grad3##Name, gx3)          \
+    CX_OP(Name, rule, false,                       \
+          (Forward<std::tuple<Array, Array, Array>, Grad1##Name, Grad2##Name, Grad3##Name>))
 #include CX_FAMILY_DEF
 #undef CX_UNARY
 #undef CX_UNARY_ATTR

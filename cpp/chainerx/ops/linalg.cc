@@ -9,6 +9,7 @@
 #include "chainerx/kernels/linalg.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/ops/operators.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/view.h"
 
@@ -17,9 +18,32 @@ namespace {
 
 using internal::SwapLast;
 
-constexpr OpInfo kMatmul{"matmul", &kernels::Matmul::kInfo};
-constexpr OpInfo kDot{"dot", &kernels::Matmul::kInfo};
-constexpr OpInfo kLinear{"linear", &kernels::Linear::kInfo};
+Array AddPart(const Array& sum, const Array& part) { return sum.is_null() ? part : sum + part; }
+
+// The product rule.
+Array MatmulForward(const ForwardInputs& f) {
+    Array t;
+    if (!f.tangents[0].is_null()) t = Matmul(f.tangents[0], f.x[1]);
+    if (!f.tangents[1].is_null()) t = AddPart(t, Matmul(f.x[0], f.tangents[1]));
+    return t;
+}
+
+Array LinearForward(const ForwardInputs& f) {
+    const int64_t n_batch_axes = f.y.ndim() - 1;
+    Array t;
+    if (!f.tangents[0].is_null()) t = Linear(f.tangents[0], f.x[1], std::nullopt, n_batch_axes);
+    if (!f.tangents[1].is_null()) {
+        t = AddPart(t, Linear(f.x[0], f.tangents[1], std::nullopt, n_batch_axes));
+    }
+    if (f.x.size() > 2 && !f.tangents[2].is_null()) {
+        t = AddPart(t, BroadcastTo(f.tangents[2], f.y.shape()));
+    }
+    return t;
+}
+
+constexpr OpInfo kMatmul{"matmul", &kernels::Matmul::kInfo, Batching::kUnknown, &MatmulForward, 2};
+constexpr OpInfo kDot{"dot", &kernels::Matmul::kInfo, Batching::kUnknown, &MatmulForward, 2};
+constexpr OpInfo kLinear{"linear", &kernels::Linear::kInfo, Batching::kUnknown, &LinearForward};
 
 Array InsertAxis(const Array& x, int8_t axis) {
     Shape shape = x.shape();

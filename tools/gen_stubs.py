@@ -187,7 +187,7 @@ def _nanobind(module: types.ModuleType) -> str:
 
 def stubs() -> dict[str, str]:
     """The text of each stub, by file name."""
-    main = HEADER + 'from . import graph as graph, kernels as kernels\n'
+    main = HEADER + 'from . import functional as functional, graph as graph, kernels as kernels\n'
     main += 'from . import fft as fft, linalg as linalg, random as random, special as special\n\n'
     main += _errors()
     main += (
@@ -206,8 +206,10 @@ def stubs() -> dict[str, str]:
     special = HEADER + 'from chainerx._core import Scalar, erf as erf, ndarray\n\n'
     special += _functions('special') + _aliases('special alias').replace('erf = erf\n', '')
     graph = HEADER + 'from chainerx._core import BackpropId, Device, ndarray\n\n'
+    functional = HEADER + 'from chainerx._core import ndarray\n\n'
     return {
         '__init__.pyi': main,
+        'functional.pyi': functional + _nanobind(_core.functional),
         'graph.pyi': graph + _nanobind(_core.graph),
         'kernels.pyi': HEADER + _nanobind(_core.kernels),
         'random.pyi': sub + _generator() + _functions('random', 'draw') + _aliases('random alias'),

@@ -7,7 +7,9 @@
 #if __cplusplus >= 202002L
 #include "chainerx/autograd/backward.h"
 #include "chainerx/autograd/check_backward.h"
+#include "chainerx/autograd/functional.h"
 #include "chainerx/autograd/graph_view.h"
+#include "chainerx/autograd/hooks.h"
 #include "chainerx/autograd/record.h"
 #include "chainerx/autograd/scopes.h"
 #include "chainerx/core/array.h"
@@ -26,6 +28,7 @@
 #include "chainerx/ops/attention.h"
 #include "chainerx/ops/bit_operators.h"
 #include "chainerx/ops/bitwise.h"
+#include "chainerx/ops/checkpoint.h"
 #include "chainerx/ops/choosing.h"
 #include "chainerx/ops/closeness.h"
 #include "chainerx/ops/complex_parts.h"

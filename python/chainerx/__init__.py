@@ -69,8 +69,9 @@ from chainerx._shapes import (
 from chainerx.profiler import profile
 
 if _typing.TYPE_CHECKING:
-    from chainerx import testing
+    from chainerx import func, testing
     from chainerx._core import ndarray
+    from chainerx.func import value_and_grad
 
     bfloat16: type[_typing.Any]
 
@@ -130,7 +131,7 @@ if not _typing.TYPE_CHECKING:  # else any name would be good
 
     def __getattr__(name: str) -> _typing.Any:
         # Imported when asked for: ml_dtypes is not needed by programs without bfloat16, pytest not
-        # without chainerx.testing.
+        # without chainerx.testing, and chainerx.func not by most.
         if name == 'bfloat16':
             import ml_dtypes
 
@@ -139,6 +140,14 @@ if not _typing.TYPE_CHECKING:  # else any name would be good
             import importlib
 
             return importlib.import_module('chainerx.testing')
+        if name == 'func':
+            import importlib
+
+            return importlib.import_module('chainerx.func')
+        if name == 'value_and_grad':
+            import importlib
+
+            return importlib.import_module('chainerx.func').value_and_grad
         raise AttributeError(f"module 'chainerx' has no attribute '{name}'")
 
 

@@ -15,6 +15,7 @@ from cases import CASES
 MODULES = {
     'chainerx': chx,
     'chainerx.fft': chx.fft,
+    'chainerx.func': chx.func,
     'chainerx.graph': chx.graph,
     'chainerx.kernels': chx.kernels,
     'chainerx.linalg': chx.linalg,

@@ -18,6 +18,7 @@ DOCS = pathlib.Path(__file__).parents[2] / 'docs'
         ('elementwise.md', 8),
         ('indexing.md', 1),
         ('training.md', 6),
+        ('transforms.md', 9),
     ],
 )
 def test_code_blocks_run(name, asserts):

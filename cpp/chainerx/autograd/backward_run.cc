@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "chainerx/autograd/engine_ops.h"
+#include "chainerx/autograd/hooks.h"
 #include "chainerx/autograd/region.h"
 #include "chainerx/autograd/scopes.h"
 #include "chainerx/core/error.h"
@@ -136,7 +137,7 @@ uint32_t BackwardRun::StateOf(Slot* slot) {
     const uint32_t i = IndexOf(slot, &is_new, slots_.size());
     if (is_new) {
         slot->Ref();
-        slots_.push_back({slot, {}, {}, {}, false, false});
+        slots_.push_back({slot, {}, {}, {}, false, false, false});
     }
     return i;
 }
@@ -314,8 +315,11 @@ void BackwardRun::Run(bool store) {
     if (has_targets_) FindNeeded();
     Context* context = &id_.context();
     // Without double backprop, gradients are recorded only in the graphs of outer ids.
-    const uint64_t off = double_backprop_ ? 0 : ~context->OuterIds(id_.ordinal());
+    const uint64_t off = double_backprop_ ? 0
+                         : not_recorded_  ? *not_recorded_
+                                          : ~context->OuterIds(id_.ordinal());
     const BackpropModeScope mode{*context, off, false};
+    const DifferentiatingScope differentiating;
     const RegionScope no_region{nullptr};
     for (auto& [target, g] : target_grads_) {
         if (loss_scale_) g = engine_ops::Multiply(g, *loss_scale_);  // as the others are
@@ -332,6 +336,11 @@ void BackwardRun::Run(bool store) {
     EndObserved();
     for (auto& [target, g] : target_grads_) {  // leaves, and where nothing has arrived
         if (!g.is_null()) Accumulate(slots_[StateOf(target)].grad, std::exchange(g, Array{}));
+    }
+    for (SlotState& s : slots_) {
+        if (s.grad.is_null() || s.hooked || !s.slot->hooked.load(std::memory_order_relaxed))
+            continue;
+        s.grad = RunGradHooks(*s.slot, id_, std::move(s.grad));
     }
     for (SlotState& s : slots_) {
         if (!s.grad.is_null() && loss_scale_)
@@ -426,8 +435,12 @@ void BackwardRun::Process(uint32_t state) {
         Slot* slot = node->outputs() + i;
         if (!target_grads_.empty() && !gys[i].is_null()) [[unlikely]]
             AddTargetGrads(slot, gys[i]);
+        if (!gys[i].is_null() && slot->hooked.load(std::memory_order_relaxed)) [[unlikely]]
+            gys[i] = RunGradHooks(*slot, id_, std::move(gys[i]));
         if (!gys[i].is_null() && (retain_grad_ || HasState(slot) || (slot->required & bit_) != 0)) {
-            slots_[StateOf(slot)].grad = gys[i];
+            SlotState& s = slots_[StateOf(slot)];
+            s.grad = gys[i];
+            s.hooked = true;
         }
     }
     if (nodes_[state].needed && Take(state)) {

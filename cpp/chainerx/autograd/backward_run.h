@@ -12,11 +12,22 @@
 #include "chainerx/autograd/backward.h"
 #include "chainerx/autograd/graph.h"
 #include "chainerx/autograd/record.h"
+#include "chainerx/core/thread_state.h"
 
 namespace chainerx::internal {
 
 struct Region;
 class RunObserver;
+
+// While derivatives are computed, graphs of ids that have been released are forgotten, in the place
+// of an error.
+class DifferentiatingScope {
+ public:
+    DifferentiatingScope() { ++t_state.differentiating; }
+    ~DifferentiatingScope() { --t_state.differentiating; }
+    DifferentiatingScope(const DifferentiatingScope&) = delete;
+    DifferentiatingScope& operator=(const DifferentiatingScope&) = delete;
+};
 
 class CX_API BackwardRun {
  public:
@@ -35,12 +46,18 @@ class CX_API BackwardRun {
     void set_retain_grad(bool retain) { retain_grad_ = retain; }
     // The graph stays as it was, for another run.
     void set_keep_graph(bool keep) { stays_ = double_backprop_ || keep; }
+    // The graphs that gradients are not recorded in, instead of the run's own and all newer ones.
+    void set_not_recorded(uint64_t ids) { not_recorded_ = ids; }
     // Where the run comes to a function with several outputs, gradients that users have set on
     // those that none flows to count, too; they are used up unless gradients are retained.
     void set_use_given_grads(bool use) { use_given_grads_ = use; }
 
     // Runs the gradient functions. If `store`, adds the results to the arrays that require them.
     void Run(bool store);
+
+    // The input gradients that the functions of one node make of those of its outputs, null where
+    // there is none. The node stays as it is.
+    static std::vector<Array> RunNode(Node* node, const BackpropId& id, std::vector<Array> gys);
 
     // The gradient of a target, null if nothing reached it.
     Array TakeTargetGrad(Slot* slot);
@@ -73,6 +90,7 @@ class CX_API BackwardRun {
         Array sum;
         bool target;
         bool output;
+        bool hooked;  // its hooks have been called
     };
 
     uint32_t StateOf(Node* node);
@@ -102,6 +120,7 @@ class CX_API BackwardRun {
     uint64_t bit_;
     bool double_backprop_;
     bool stays_;  // the graph
+    std::optional<uint64_t> not_recorded_;
     bool retain_grad_{false};
     bool use_given_grads_{false};
     RunObserver* observer_{nullptr};

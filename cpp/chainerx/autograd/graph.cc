@@ -82,8 +82,8 @@ void Slot::DestroyLeaf() {
 Array Slot::GetGrad(uint64_t id) {
     const std::lock_guard guard{lock};
     if (!grad.grad.is_null() && grad.id == id) return grad.grad;
-    if (more_grads != nullptr) {
-        for (const GradEntry& e : *more_grads) {
+    if (more != nullptr) {
+        for (const GradEntry& e : more->grads) {
             if (e.id == id) return e.grad;
         }
     }
@@ -92,8 +92,8 @@ Array Slot::GetGrad(uint64_t id) {
 
 Array& Slot::GradOf(uint64_t id) {
     if (!grad.grad.is_null() && grad.id == id) return grad.grad;
-    if (more_grads != nullptr) {
-        for (GradEntry& e : *more_grads) {
+    if (more != nullptr) {
+        for (GradEntry& e : more->grads) {
             if (e.id == id) return e.grad;
         }
     }
@@ -101,8 +101,7 @@ Array& Slot::GradOf(uint64_t id) {
         grad.id = id;
         return grad.grad;
     }
-    if (more_grads == nullptr) more_grads = std::make_unique<std::vector<GradEntry>>();
-    return more_grads->emplace_back(GradEntry{id, Array{}}).grad;
+    return More().grads.emplace_back(GradEntry{id, Array{}}).grad;
 }
 
 Array Slot::OutOfRing(Array g) {
@@ -121,8 +120,8 @@ Array Slot::OutOfRing(Array g) {
         }
         const std::lock_guard guard{slot->lock};
         found.Add(slot->grad.grad);
-        if (slot->more_grads == nullptr) continue;
-        for (const GradEntry& e : *slot->more_grads) found.Add(e.grad);
+        if (slot->more == nullptr) continue;
+        for (const GradEntry& e : slot->more->grads) found.Add(e.grad);
     }
     return g;
 }
@@ -163,6 +162,11 @@ void Slot::CheckNotExpiredSlow(const char* op) {
     device->CheckAlive(op);
     const uint32_t now = context()->generation();
     if (context()->ExpiredIds(live, generation) != 0) {
+        // What was recorded in an inner graph, too, is met again in backward of an outer one.
+        if (t_state.differentiating != 0) {
+            DropExpired();
+            return;
+        }
         throw ChainerxError{op,
                             ": the array is in the graph of an expired backprop id; "
                             "as_grad_stopped() gives its values without the graph"};
@@ -194,7 +198,7 @@ Slot* MakeLeafSlot(ArrayBody& body) {
 void DetachSlot(ArrayBody& body) {
     Slot* slot = std::exchange(body.slot, nullptr);
     GradEntry grad{};
-    std::unique_ptr<std::vector<GradEntry>> more;
+    std::vector<GradEntry> more;
     {
         const std::lock_guard guard{slot->lock};
         if (slot->body == &body || slot->body == nullptr) {
@@ -202,13 +206,12 @@ void DetachSlot(ArrayBody& body) {
             // Nobody can ask for the gradients any more, and they may hold the graph that
             // holds this slot.
             std::swap(grad, slot->grad);
-            more.swap(slot->more_grads);
+            if (slot->more != nullptr) more.swap(slot->more->grads);
         }
     }
     slot->Unref();
     if (!grad.grad.is_null()) DropGrad(std::move(grad.grad));
-    if (more == nullptr) return;
-    for (GradEntry& e : *more) {
+    for (GradEntry& e : more) {
         if (!e.grad.is_null()) DropGrad(std::move(e.grad));
     }
 }

@@ -57,21 +57,30 @@ struct GradEntry {
     Array grad;
 };
 
+struct HookEntry;  // hooks.cc
+
+// What few slots have.
+struct SlotMore {
+    std::vector<GradEntry> grads;                   // beside the usual, only one
+    std::vector<std::shared_ptr<HookEntry>> hooks;  // in the order of their registration
+};
+
 // The place of an array in the graphs: an output of a node, or a leaf that stands alone.
 struct CX_API Slot {
     Node* node{nullptr};            // the creator, whose part this is; null for a leaf
     std::atomic<uint32_t> refs{1};  // of a leaf; an output is kept by its node
     uint32_t index{0};              // which output
     Dtype dtype;
-    std::atomic<bool> cut{false};  // unchained: backward ends here
+    std::atomic<bool> cut{false};     // unchained: backward ends here
+    std::atomic<bool> hooked{false};  // there are, or were, hooks
     Device* device;
     std::atomic<uint64_t> live;         // ids in whose graphs the array is
     std::atomic<uint64_t> required{0};  // ids for which require_grad() was called
     std::atomic<uint32_t> generation;   // of the context, when `live` was last known to be valid
-    SpinLock lock;                      // guards body and grads
+    SpinLock lock;                      // guards body, grads and hooks
     ArrayBody* body;                    // not owned; null after its last handle went
     GradEntry grad{};                   // the usual, only one
-    std::unique_ptr<std::vector<GradEntry>> more_grads;
+    std::unique_ptr<SlotMore> more;
     RunClaim claim;
     // Objects of a layer above, not owned, which clear these when they go: the variable that is at
     // this place, and the layer's view of the place itself.
@@ -100,6 +109,11 @@ struct CX_API Slot {
     void AccumulateGrad(uint64_t id, const Array& grad);
     // Swaps the gradient and `new_grad` if the gradient is still `expected` (null if unset).
     bool ReplaceGrad(uint64_t id, const Array& expected, Array& new_grad);
+    // Made if there is none. The lock must be held.
+    SlotMore& More() {
+        if (more == nullptr) more = std::make_unique<SlotMore>();
+        return *more;
+    }
     // Its place, made if there is none. The lock must be held.
     Array& GradOf(uint64_t id);
     // For a gradient that leads to this slot by way of gradients, another array at its place.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "chainerx/autograd/record_tap.h"
 #include "chainerx/autograd/region.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/thread_state.h"
@@ -15,8 +16,25 @@ using internal::Node;
 using internal::Slot;
 using internal::t_state;
 
+namespace {
+
+CX_COLD void TellTaps(std::span<const ConstArrayRef> inputs) {
+    for (auto* tap = t_state.record_tap; tap != nullptr; tap = tap->outer()) tap->Called(inputs);
+}
+
+CX_COLD void TellTaps(Node* node, std::span<const ConstArrayRef> inputs,
+                      std::span<const Array> outputs) {
+    for (auto* tap = t_state.record_tap; tap != nullptr; tap = tap->outer()) {
+        tap->Recorded(node, inputs, outputs);
+    }
+}
+
+}  // namespace
+
 void Record::Begin(const OpInfo& op, std::span<const ConstArrayRef> inputs,
                    std::span<const Array> outputs, uint64_t allowed_ids) {
+    if (t_state.record_tap != nullptr) [[unlikely]]
+        TellTaps(inputs);
     Context* context = outputs[0].device().context();
     const uint64_t recorded = internal::RecordMask(context) & allowed_ids;
     uint64_t mask = 0;
@@ -82,6 +100,8 @@ void Record::Begin(const OpInfo& op, std::span<const ConstArrayRef> inputs,
     // The first took no reference.
     if (outputs[0].body()->slot == nullptr) node->Unref();
     node_ = node;
+    if (t_state.record_tap != nullptr) [[unlikely]]
+        TellTaps(node, inputs, outputs);
 }
 
 Saved Record::Save(const Array& x) {
@@ -142,6 +162,12 @@ Array AliasOn(ArrayBody* body, Slot* slot) {
     return a;
 }
 
+// Whether the array has come into further graphs since it was recorded. Ids that have been released
+// since, and dropped, make no difference.
+bool IsWider(const Slot* slot, const Edge* edge) {
+    return (slot->live.load(std::memory_order_relaxed) & ~edge->mask) != 0;
+}
+
 }  // namespace
 
 Array Saved::operator()() const {
@@ -156,16 +182,13 @@ Array Saved::operator()() const {
     // With `memory` held by us, the body itself is valid even without strong handles; only its
     // slot is not.
     if (alive && body_->slot == slot) {
-        if (slot == nullptr || edge == nullptr ||
-            slot->live.load(std::memory_order_relaxed) == edge->mask) {
-            return held;
-        }
+        if (slot == nullptr || edge == nullptr || !IsWider(slot, edge)) return held;
     }
     if (slot == nullptr) return Alias(body_);
     Array a = AliasOn(body_, slot);
     // require_grad() after the recording, or a narrower mode during it: only what was recorded
     // counts.
-    if (edge != nullptr && slot->live.load(std::memory_order_relaxed) != edge->mask) {
+    if (edge != nullptr && IsWider(slot, edge)) {
         const Array narrow = Alias(body_);
         const ConstArrayRef in{a};
         Record rec{kIdentity, std::span{&in, 1}, std::span{&narrow, 1}, edge->mask};

@@ -1,5 +1,7 @@
 #include "chainerx/autograd/scopes.h"
 
+#include <bit>
+
 #include "chainerx/core/error.h"
 #include "chainerx/core/thread_state.h"
 
@@ -34,6 +36,23 @@ uint64_t internal::IdsOf(const std::vector<BackpropId>& ids) {
     for (const BackpropId& id : ids) {
         id.CheckValid();
         mask |= id.mask();
+    }
+    return mask;
+}
+
+std::vector<BackpropId> internal::IdsOfMask(Context& context, uint64_t mask) {
+    std::vector<BackpropId> ids;
+    for (uint64_t left = mask & context.LiveIds(); left != 0; left &= left - 1) {
+        ids.push_back(context.GetBackpropId(std::countr_zero(left)));
+    }
+    return ids;
+}
+
+uint64_t internal::MaskOfLive(const std::vector<BackpropId>& ids) {
+    uint64_t mask = 0;
+    for (const BackpropId& id : ids) {
+        const bool live = (id.context().LiveIds() & id.mask()) != 0;
+        if (live && id.context().GetBackpropId(id.bit()) == id) mask += id.mask();
     }
     return mask;
 }

@@ -29,6 +29,9 @@ class CX_API BackpropModeScope {
 namespace internal {
 CX_API uint64_t IdsOf(const std::vector<BackpropId>& ids);
 CX_API Context& ContextOf(const std::vector<BackpropId>& ids);
+// The ids that have these bits now; and those of some ids that have not been released since.
+CX_API std::vector<BackpropId> IdsOfMask(Context& context, uint64_t mask);
+CX_API uint64_t MaskOfLive(const std::vector<BackpropId>& ids);
 }  // namespace internal
 
 template <bool kEnabled>

@@ -15,7 +15,8 @@ class MemoryCounter;
 
 namespace internal {
 
-struct Region;  // autograd/region.h
+struct Region;    // autograd/region.h
+class RecordTap;  // autograd/record_tap.h
 
 // One entered no_backprop_mode or force_backprop_mode.
 struct BackpropMode {
@@ -65,7 +66,9 @@ struct ThreadState {
     Context* record_context{nullptr};
     uint64_t record_mask{~uint64_t{0}};
 
-    Region* region{nullptr};  // the function that is being computed; new nodes belong to it
+    Region* region{nullptr};         // the function that is being computed; new nodes belong to it
+    uint32_t differentiating{0};     // derivatives that are being computed, one inside another
+    RecordTap* record_tap{nullptr};  // sees what is recorded; null where nobody looks
 
     uint64_t node_sequence{0};
     void* doomed_nodes{nullptr};  // autograd: nodes waiting for destruction

@@ -14,6 +14,7 @@ Alias* Alias::first = nullptr;
 
 Binding::Binding(Kind kind, ArgSpec& spec, const char* doc, Entry entry)
     : kind{kind}, spec{spec}, doc{doc}, entry{entry}, next{first} {
+    spec.kind_ = kind;
     first = this;
 }
 

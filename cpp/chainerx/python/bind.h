@@ -34,6 +34,7 @@ class ArgSpec {
 
     const char* name() const { return name_; }
     const char* signature() const { return signature_; }
+    int kind() const { return kind_; }  // of its binding
     int count() const { return count_; }
 
     // Interns the names; called once when the module is made.
@@ -50,8 +51,11 @@ class ArgSpec {
     const char* TextSignature(bool self) const;
 
  private:
+    friend struct Binding;
+
     const char* name_;
     const char* signature_;
+    int kind_{0};
     int count_{0};
     int n_positional_{0};
     int n_required_{0};  // how many parameters there are up to the last one without a default
@@ -65,6 +69,11 @@ using Entry = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 // A node in the list of all bindings.
 struct Binding {
     enum Kind { kRoutine, kMethod, kRandom, kDraw, kGenerator, kLinalg, kSpecial, kFft };
+
+    // Whether most functions of the kind draw random numbers.
+    static constexpr bool Draws(Kind kind) {
+        return kind == kRandom || kind == kDraw || kind == kGenerator;
+    }
 
     Binding(Kind kind, ArgSpec& spec, const char* doc, Entry entry);
 
@@ -93,9 +102,25 @@ struct Alias {
     static Alias* first;
 };
 
-template <PyObject* (*kImpl)(PyObject*, PyObject* const*)>
+// Inside of vmap, an argument may stand for a batch of arrays, which no routine takes. So a call
+// that fails looks whether that is why, and the other ones cost nothing: python/batching.h.
+CX_COLD PyObject* FailOrBatch(const ArgSpec& spec, PyObject* self, PyObject* const* args,
+                              Py_ssize_t n, PyObject* keywords) noexcept;
+// Random numbers may be other ones for each example, though no argument says so. Null if they are
+// drawn as usual, or with a Python exception.
+CX_COLD PyObject* DrawBatch(const ArgSpec& spec, PyObject* self, PyObject* const* args,
+                            Py_ssize_t n, PyObject* keywords) noexcept;
+extern int g_live_vmaps;  // in all threads; guarded by the GIL
+
+template <PyObject* (*kImpl)(PyObject*, PyObject* const*), bool kDraws>
 PyObject* CallBound(const ArgSpec& spec, PyObject* self, PyObject* const* args, Py_ssize_t n,
                     PyObject* keywords) {
+    if constexpr (kDraws) {
+        if (g_live_vmaps != 0) [[unlikely]] {
+            PyObject* drawn = DrawBatch(spec, self, args, n, keywords);
+            if (drawn != nullptr || PyErr_Occurred() != nullptr) return drawn;
+        }
+    }
     try {
         if (keywords == nullptr && spec.IsComplete(n)) [[likely]]
             return kImpl(self, args);
@@ -106,17 +131,19 @@ PyObject* CallBound(const ArgSpec& spec, PyObject* self, PyObject* const* args, 
         } release{spec.Bind(args, n, keywords, bound)};
         return kImpl(self, bound);
     } catch (...) {
-        TranslateException(spec.name());
-        return nullptr;
+        return FailOrBatch(spec, self, args, n, keywords);
     }
 }
 
-#define CX_BIND(kind, Prefix, Name, signature, doc)                                            \
+#define CX_BIND(kind, Prefix, Name, signature, doc) \
+    CX_BIND_AS(kind, Binding::Draws(Binding::kind), Prefix, Name, signature, doc)
+#define CX_BIND_AS(kind, draws, Prefix, Name, signature, doc)                                  \
     static PyObject* Prefix##Impl_##Name(PyObject* self, PyObject* const* a);                  \
     static ArgSpec Prefix##Spec_##Name{#Name, signature};                                      \
     static PyObject* Prefix##Entry_##Name(PyObject* self, PyObject* const* args, Py_ssize_t n, \
                                           PyObject* keywords) {                                \
-        return CallBound<&Prefix##Impl_##Name>(Prefix##Spec_##Name, self, args, n, keywords);  \
+        return CallBound<&Prefix##Impl_##Name, draws>(Prefix##Spec_##Name, self, args, n,      \
+                                                      keywords);                               \
     }                                                                                          \
     static const Binding Prefix##Binding_##Name{Binding::kind, Prefix##Spec_##Name, doc,       \
                                                 &Prefix##Entry_##Name};                        \
@@ -124,6 +151,9 @@ PyObject* CallBound(const ArgSpec& spec, PyObject* self, PyObject* const* args, 
                                          [[maybe_unused]] PyObject* const* a)
 
 #define CX_ROUTINE(Name, signature, doc) CX_BIND(kRoutine, Routine, Name, signature, doc)
+// One that draws random numbers.
+#define CX_DRAWING_ROUTINE(Name, signature, doc) \
+    CX_BIND_AS(kRoutine, true, Routine, Name, signature, doc)
 #define CX_ALIAS(Name, Routine) static const Alias Alias_##Name{Binding::kRoutine, #Name, #Routine};
 // In the body, `self` is the ndarray object; Self(self) its array.
 #define CX_METHOD(Name, signature, doc) CX_BIND(kMethod, Method, Name, signature, doc)

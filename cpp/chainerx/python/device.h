@@ -15,6 +15,7 @@ void InitDevice(PyObject* module);
 void InitBackprop(PyObject* module);
 void InitGraph(PyObject* module);
 void InitKernels(PyObject* module);
+void InitFunctional(PyObject* module);
 // Gives what nanobind has bound in a module signatures and docstrings that inspect can read.
 void Describe(PyObject* module);
 

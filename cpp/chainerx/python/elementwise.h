@@ -55,8 +55,7 @@ PyObject* CallElementwise(const ElementwiseFn& f, PyObject* const* args, Py_ssiz
             return kCompute(args);
         return CallWithOptions(f, args, n, keywords);
     } catch (...) {
-        TranslateException(f.spec.name());
-        return nullptr;
+        return FailOrBatch(f.spec, nullptr, args, n, keywords);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "chainerx/core/context.h"
 #include "chainerx/core/error.h"
+#include "chainerx/python/batching.h"
 #include "chainerx/python/bind.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
@@ -76,6 +77,8 @@ NB_MODULE(_core, m) {
     InitKernels(m.ptr());
     InitAt(m.ptr());
     InitFlat(m.ptr());
+    InitFunctional(m.ptr());
+    InitBatching(m.ptr());
     AddFunctions(m, Binding::kRoutine);
     AddAliases(m, Binding::kRoutine, m);
     nb::module_ random = m.def_submodule("random", "Random numbers, on the device.");
@@ -108,6 +111,7 @@ NB_MODULE(_core, m) {
     Describe(m.ptr());
     Describe(m.attr("graph").ptr());
     Describe(m.attr("kernels").ptr());
+    Describe(m.attr("functional").ptr());
     m.attr("__version__") = CHAINERX_VERSION;
     chainerx::SetGlobalDefaultContext(new chainerx::Context);  // never freed
 }

@@ -2,6 +2,7 @@
 #include "chainerx/python/ndarray_index.h"
 #include "chainerx/core/error.h"
 #include "chainerx/ops/indexing.h"
+#include "chainerx/python/batching.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/ndarray_slots.h"
@@ -126,8 +127,7 @@ PyObject* GetSubscript(PyObject* o, PyObject* index) {
             return Wrap(At(x, FromPyLong(index)));
         return Wrap(Subscript(x, index));
     } catch (...) {
-        TranslateException("getitem");
-        return nullptr;
+        return FailOrBatchItem(o, index);
     }
 }
 

@@ -174,20 +174,21 @@ CX_DRAW(permutation,
     return Wrap(x.Take(random::Permutation(x.shape()[axis], x.device(), generator), axis));
 }
 
-CX_ROUTINE(dropout, "x: ndarray, ratio: float = 0.5, key: int | None = None) -> ndarray",
-           "Each element is 0 with some probability, and scaled to keep the mean otherwise.\n\n"
-           "Args:\n"
-           "    x (ndarray): Any shape, a float dtype.\n"
-           "    ratio (float): The probability, from 0 to below 1.\n"
-           "    key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator "
-           "of chainerx.random goes on as if it had not been asked.\n"
-           "Returns:\n"
-           "    ndarray: Shape and dtype of ``x``, C-contiguous: ``x / (1 - ratio)``, or "
-           "``x * 0``. Differentiable, any order.\n"
-           "Raises:\n    DtypeError: If ``x`` is not of a float dtype.\n"
-           "    ValueError: If ``ratio`` is out of range.\n"
-           "Note:\n    Backward keeps no mask: it draws the numbers again.\n"
-           "Source: Srivastava et al., JMLR 2014.") {
+CX_DRAWING_ROUTINE(
+    dropout, "x: ndarray, ratio: float = 0.5, key: int | None = None) -> ndarray",
+    "Each element is 0 with some probability, and scaled to keep the mean otherwise.\n\n"
+    "Args:\n"
+    "    x (ndarray): Any shape, a float dtype.\n"
+    "    ratio (float): The probability, from 0 to below 1.\n"
+    "    key (int): 0 to 2**64 - 1: the numbers then depend on it alone, and the generator "
+    "of chainerx.random goes on as if it had not been asked.\n"
+    "Returns:\n"
+    "    ndarray: Shape and dtype of ``x``, C-contiguous: ``x / (1 - ratio)``, or "
+    "``x * 0``. Differentiable, any order.\n"
+    "Raises:\n    DtypeError: If ``x`` is not of a float dtype.\n"
+    "    ValueError: If ``ratio`` is out of range.\n"
+    "Note:\n    Backward keeps no mask: it draws the numbers again.\n"
+    "Source: Srivastava et al., JMLR 2014.") {
     return Wrap(Dropout(ToArray("dropout", "x", a[0]), ToDoubleOr("dropout", "ratio", a[1], 0.5),
                         ToKey("dropout", "key", a[2])));
 }

@@ -39,20 +39,20 @@ PyObject* ReshapeMethod(PyObject* self, PyObject* const* args, Py_ssize_t n, PyO
     }
 }
 
+ArgSpec g_reshape_spec{"reshape", "a: ndarray, *newshape: int | Sequence[int]) -> ndarray"};
+
 PyObject* ReshapeRoutine(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
     try {
         if (n == 0) throw TypeError{"reshape() missing required argument: 'a'"};
         return Wrap(Reshape(ToArray("reshape", "a", args[0]), NewShape(args + 1, n - 1, keywords)));
     } catch (...) {
-        TranslateException("reshape");
-        return nullptr;
+        return FailOrBatch(g_reshape_spec, nullptr, args, n, keywords);
     }
 }
 
 ArgSpec g_reshape_method_spec{"reshape", "*newshape: int | Sequence[int]) -> ndarray"};
 const Binding g_reshape_method{Binding::kMethod, g_reshape_method_spec, "See chainerx.reshape().",
                                &ReshapeMethod};
-ArgSpec g_reshape_spec{"reshape", "a: ndarray, *newshape: int | Sequence[int]) -> ndarray"};
 const Binding g_reshape{
     Binding::kRoutine, g_reshape_spec,
     "The same elements, in C order, in another shape.\n\n"

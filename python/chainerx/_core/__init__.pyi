@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy
 
-from . import graph as graph, kernels as kernels
+from . import functional as functional, graph as graph, kernels as kernels
 from . import fft as fft, linalg as linalg, random as random, special as special
 
 class ChainerxError(builtins.Exception): ...
@@ -405,6 +405,20 @@ class _Flat:
     def base(self) -> ndarray:
         """The array."""
 
+class HookHandle:
+    """What ndarray.register_hook() returns."""
+
+    def __reduce__(self) -> Any: ...
+
+    def remove(self) -> None:
+        """Ends the hook, and forgets its function. Again does nothing."""
+
+def _set_batching(batched: object, call: object, draw: object) -> None:
+    """For chainerx.func: the class of batches, and what is called with them."""
+
+def _count_vmaps(change: builtins.int) -> None:
+    """For chainerx.func: that a vmap has begun, or ended."""
+
 def get_memory_info() -> dict[str, builtins.int]:
     """
     Bytes of large blocks of host memory.
@@ -714,6 +728,24 @@ class ndarray:
 
     def ravel(self) -> ndarray:
         """See chainerx.ravel()."""
+
+    def register_hook(self, hook: Callable[[ndarray], ndarray | None], backprop_id: BackpropId | None = None) -> HookHandle:
+        """Has a function called with the gradient of this array, whenever backward has it.
+
+        Args:
+            hook (callable): Gets the gradient, all of it, and returns None or another one, of the same
+                shape, dtype and device, which goes on in its place. May not write to it. With
+                ``loss_scale``, gradients are scaled.
+            backprop_id (BackpropId): The graph; None is the default one of the context.
+        Returns:
+            HookHandle: Its ``remove()`` ends it. Hooks are called in the order of their registration.
+        Raises:
+            ChainerxError: If the array is not in the graph.
+            GradientError: In backward, if what the hook returned does not fit. Then, and if it raises,
+                graph and gradients are as before.
+        Note:
+            A hook that refers to the array, or to what is computed from it, keeps it alive until
+            ``remove()``."""
 
     def repeat(self, repeats: Indices, axis: builtins.int | None = None) -> ndarray:
         """See chainerx.repeat()."""
@@ -2110,20 +2142,14 @@ def empty(shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike |
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
-def empty_like(a: ndarray, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
+def empty_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:
     """An uninitialized array of the shape and dtype of another, on the default device.
 
     Args:
         a (ndarray): Whose shape and dtype count.
         device (str or Device): Default: the default device, whatever that of others is.
-        dtype: Default: that of ``a``.
-        shape (int or tuple of ints): Default: that of ``a``.
     Returns:
-        ndarray: C-contiguous, in no graph.
-    Raises:
-        DimensionError: If a size is negative or there are more than 10 dimensions.
-        DtypeError: If there is no such dtype.
-        MemoryError: If there is not so much memory."""
+        ndarray: C-contiguous, in no graph."""
 
 def equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
     """Whether elements are equal.
@@ -2470,21 +2496,16 @@ def full(shape: ShapeLike, fill_value: builtins.float, dtype: DtypeLike | None =
         MemoryError: If there is not so much memory.
         OverflowError: If the dtype does not hold the value."""
 
-def full_like(a: ndarray, fill_value: builtins.float, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
+def full_like(a: ndarray, fill_value: builtins.float, device: DeviceLike | None = None) -> ndarray:
     """An array of one value with the shape and dtype of another, on the default device.
 
     Args:
         a (ndarray): Whose shape and dtype count.
         fill_value (number): The value.
         device (str or Device): Default: the default device, whatever that of others is.
-        dtype: Default: that of ``a``.
-        shape (int or tuple of ints): Default: that of ``a``.
     Returns:
         ndarray: C-contiguous, in no graph.
     Raises:
-        DimensionError: If a size is negative or there are more than 10 dimensions.
-        DtypeError: If there is no such dtype.
-        MemoryError: If there is not so much memory.
         OverflowError: If the dtype does not hold the value."""
 
 def gaussian_kl_divergence(mean: ndarray, ln_var: ndarray) -> ndarray:
@@ -3924,20 +3945,14 @@ def ones(shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike | 
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
-def ones_like(a: ndarray, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
+def ones_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:
     """An array of ones with the shape and dtype of another, on the default device.
 
     Args:
         a (ndarray): Whose shape and dtype count.
         device (str or Device): Default: the default device, whatever that of others is.
-        dtype: Default: that of ``a``.
-        shape (int or tuple of ints): Default: that of ``a``.
     Returns:
-        ndarray: C-contiguous, in no graph.
-    Raises:
-        DimensionError: If a size is negative or there are more than 10 dimensions.
-        DtypeError: If there is no such dtype.
-        MemoryError: If there is not so much memory."""
+        ndarray: C-contiguous, in no graph."""
 
 def pad(array: ndarray, pad_width: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]], mode: str | Callable[..., None] = 'constant', constant_values: Any = 0, stat_length: Any = None, end_values: Any = 0, reflect_type: str = 'even') -> ndarray:
     """The array with elements added before and after each axis.
@@ -5146,20 +5161,14 @@ def zeros(shape: ShapeLike, dtype: DtypeLike | None = None, *, device: DeviceLik
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
-def zeros_like(a: ndarray, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
+def zeros_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:
     """An array of zeros with the shape and dtype of another, on the default device.
 
     Args:
         a (ndarray): Whose shape and dtype count.
         device (str or Device): Default: the default device, whatever that of others is.
-        dtype: Default: that of ``a``.
-        shape (int or tuple of ints): Default: that of ``a``.
     Returns:
-        ndarray: C-contiguous, in no graph.
-    Raises:
-        DimensionError: If a size is negative or there are more than 10 dimensions.
-        DtypeError: If there is no such dtype.
-        MemoryError: If there is not so much memory."""
+        ndarray: C-contiguous, in no graph."""
 
 abs = absolute
 acos = arccos

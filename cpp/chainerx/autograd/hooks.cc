@@ -1,0 +1,113 @@
+#include "chainerx/autograd/hooks.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "chainerx/autograd/graph.h"
+#include "chainerx/core/error.h"
+
+namespace chainerx {
+
+namespace internal {
+
+// Handles refer to it, slots own it. A removed one stays without a function.
+struct HookEntry {
+    HookEntry(const BackpropId& id, GradHook hook)
+        : id{id}, function{std::make_shared<const GradHook>(std::move(hook))} {}
+
+    // Kept by who calls it, for it may remove itself.
+    std::shared_ptr<const GradHook> Get() {
+        const std::lock_guard guard{lock};
+        return function;
+    }
+    // What it kept dies outside of the lock.
+    std::shared_ptr<const GradHook> Take() {
+        const std::lock_guard guard{lock};
+        return std::exchange(function, nullptr);
+    }
+
+    const BackpropId id;
+
+ private:
+    SpinLock lock;
+    std::shared_ptr<const GradHook> function;
+};
+
+namespace {
+
+using Entries = std::vector<std::shared_ptr<HookEntry>>;
+
+void CheckResult(const Array& result, const Array& grad) {
+    if (result.shape() != grad.shape()) {
+        throw GradientError{"register_hook: the hook returned a gradient of shape ", result.shape(),
+                            ", expected ", grad.shape()};
+    }
+    if (result.dtype() != grad.dtype()) {
+        throw GradientError{"register_hook: the hook returned a gradient of dtype ", result.dtype(),
+                            ", expected ", grad.dtype()};
+    }
+    if (&result.device() != &grad.device()) {
+        throw GradientError{"register_hook: the hook returned a gradient on ",
+                            result.device().name(), ", expected ", grad.device().name()};
+    }
+}
+
+}  // namespace
+
+Array RunGradHooks(Slot& slot, const BackpropId& id, Array grad) {
+    Entries entries;  // as they are now: hooks may register others
+    {
+        const std::lock_guard guard{slot.lock};
+        if (slot.more != nullptr) entries = slot.more->hooks;
+    }
+    for (const auto& entry : entries) {
+        if (!(entry->id == id)) continue;
+        const std::shared_ptr<const GradHook> function = entry->Get();
+        if (function == nullptr) continue;
+        if (std::optional<Array> result = (*function)(grad)) {
+            CheckResult(*result, grad);
+            grad = std::move(*result);
+        }
+    }
+    return grad;
+}
+
+}  // namespace internal
+
+void GradHookHandle::Remove() const {
+    if (const auto entry = entry_.lock()) entry->Take();
+}
+
+GradHookHandle RegisterGradHook(const Array& x, GradHook hook,
+                                const std::optional<BackpropId>& id) {
+    x.device().CheckAlive("register_hook");
+    const BackpropId bid = id ? *id : x.context().default_backprop_id();
+    if (&bid.context() != &x.context()) {
+        throw ContextError{
+            "register_hook: the backprop id and the array are of different contexts"};
+    }
+    bid.CheckValid();
+    internal::Slot* slot = x.body()->slot;
+    if (slot != nullptr) slot->DropExpired();
+    if (slot == nullptr || (slot->live & bid.mask()) == 0) {
+        throw ChainerxError{"register_hook: this array of shape ", x.shape(),
+                            " is not in the graph of backprop id '", bid.GetName(),
+                            "'; call require_grad() first"};
+    }
+    auto entry = std::make_shared<internal::HookEntry>(bid, std::move(hook));
+    GradHookHandle handle{entry};
+    internal::Entries removed;  // dies outside of the lock
+    const std::lock_guard guard{slot->lock};
+    internal::Entries& hooks = slot->More().hooks;
+    const auto gone = std::stable_partition(hooks.begin(), hooks.end(),
+                                            [](const auto& e) { return e->Get() != nullptr; });
+    removed.assign(gone, hooks.end());
+    hooks.erase(gone, hooks.end());
+    hooks.push_back(std::move(entry));
+    slot->hooked.store(true, std::memory_order_relaxed);
+    return handle;
+}
+
+}  // namespace chainerx

@@ -1,0 +1,116 @@
+#include "chainerx/python/batching.h"
+
+#include <nanobind/nanobind.h>
+
+#include "chainerx/python/ref.h"
+
+namespace nb = nanobind;
+
+namespace chainerx::python {
+
+int g_live_vmaps = 0;
+
+namespace {
+
+PyObject* g_batched = nullptr;  // the class
+PyObject* g_call = nullptr;     // (kind, name, self, args, kwargs) -> result
+PyObject* g_draw = nullptr;     // (kind, name, self, args, kwargs) -> result, or NotImplemented
+
+// In an argument, or in the lists and tuples of it.
+bool HasBatch(PyObject* o, int depth = 0) {
+    if (reinterpret_cast<PyObject*>(Py_TYPE(o)) == g_batched) return true;
+    constexpr int kDeepest = 3;
+    if (depth == kDeepest || !(PyList_Check(o) || PyTuple_Check(o))) return false;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i) {
+        if (HasBatch(PySequence_Fast_GET_ITEM(o, i), depth + 1)) return true;
+    }
+    return false;
+}
+
+Ref ToTuple(PyObject* const* args, Py_ssize_t n) {
+    Ref tuple = Check(PyTuple_New(n));
+    for (Py_ssize_t i = 0; i < n; ++i) PyTuple_SET_ITEM(tuple.get(), i, Py_NewRef(args[i]));
+    return tuple;
+}
+
+Ref ToDict(PyObject* const* values, PyObject* keywords) {
+    Ref dict = Check(PyDict_New());
+    const Py_ssize_t n = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
+    for (Py_ssize_t i = 0; i < n; ++i) {
+        if (PyDict_SetItem(dict.get(), PyTuple_GET_ITEM(keywords, i), values[i]) < 0) {
+            throw PythonError{};
+        }
+    }
+    return dict;
+}
+
+// Whether the error that is set is one of arguments that are not what they should be.
+bool IsOfArguments() {
+    return PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) == 0 &&
+           PyErr_ExceptionMatches(PyExc_MemoryError) == 0;
+}
+
+}  // namespace
+
+PyObject* FailOrBatch(const ArgSpec& spec, PyObject* self, PyObject* const* args, Py_ssize_t n,
+                      PyObject* keywords) noexcept {
+    TranslateException(spec.name());
+    if (g_batched == nullptr) return nullptr;
+    const Py_ssize_t n_all = n + (keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords));
+    bool found = false;
+    for (Py_ssize_t i = 0; i < n_all && !found; ++i) found = HasBatch(args[i]);
+    if (!found || !IsOfArguments()) return nullptr;
+    PyErr_Clear();
+    try {
+        const Ref positional = ToTuple(args, n);
+        const Ref named = ToDict(args + n, keywords);
+        return PyObject_CallFunction(g_call, "isOOO", spec.kind(), spec.name(),
+                                     self == nullptr ? Py_None : self, positional.get(),
+                                     named.get());
+    } catch (...) {
+        TranslateException(spec.name());
+        return nullptr;
+    }
+}
+
+PyObject* FailOrBatchItem(PyObject* self, PyObject* index) noexcept {
+    TranslateException("getitem");
+    if (g_batched == nullptr || !HasBatch(index) || !IsOfArguments()) return nullptr;
+    PyErr_Clear();
+    const Ref none{PyDict_New()};
+    return PyObject_CallFunction(g_call, "isO(O)O", static_cast<int>(Binding::kMethod),
+                                 "__getitem__", self, index, none.get());
+}
+
+PyObject* DrawBatch(const ArgSpec& spec, PyObject* self, PyObject* const* args, Py_ssize_t n,
+                    PyObject* keywords) noexcept {
+    try {
+        const Ref positional = ToTuple(args, n);
+        const Ref named = ToDict(args + n, keywords);
+        Ref result = Check(PyObject_CallFunction(g_draw, "isOOO", spec.kind(), spec.name(),
+                                                 self == nullptr ? Py_None : self, positional.get(),
+                                                 named.get()));
+        return result.get() == Py_NotImplemented ? nullptr : result.Release();
+    } catch (...) {
+        TranslateException(spec.name());
+        return nullptr;
+    }
+}
+
+void InitBatching(PyObject* module) {
+    auto m = nb::borrow<nb::module_>(module);
+    m.def(
+        "_set_batching",
+        [](nb::handle batched, nb::handle call, nb::handle draw) {
+            g_batched = Py_NewRef(batched.ptr());  // as long as the process
+            g_call = Py_NewRef(call.ptr());
+            g_draw = Py_NewRef(draw.ptr());
+        },
+        nb::arg("batched"), nb::arg("call"), nb::arg("draw"),
+        "For chainerx.func: the class of batches, and what is called with them.");
+    m.def(
+        "_count_vmaps", [](int change) { g_live_vmaps += change; }, nb::arg("change"),
+        "For chainerx.func: that a vmap has begun, or ended.");
+}
+
+}  // namespace chainerx::python

@@ -1,0 +1,357 @@
+"""Batches: what stands for the examples of vmap, and how calls with them find their rules.
+
+A batch is an array, or another batch, of one more axis at its front, which the function does not
+see. Levels number the vmaps that lie inside one another; the batch of the innermost is outside.
+"""
+
+from __future__ import annotations
+
+import collections.abc as c
+import threading
+import typing as tp
+
+import chainerx
+from chainerx import _core
+from chainerx.func import _tree
+
+
+class Level:
+    """One vmap that is running."""
+
+    __slots__ = ('active', 'number', 'randomness', 'size')
+
+    def __init__(self, number: int, size: int, randomness: str) -> None:
+        self.number = number
+        self.size = size
+        self.randomness = randomness
+        self.active = True
+
+
+class _State(threading.local):
+    def __init__(self) -> None:
+        self.levels: list[Level] = []
+
+
+state = _State()
+
+
+def _refuse(what: str, instead: str) -> tp.NoReturn:
+    raise TypeError(
+        f'vmap: {what} of a batch is not known while the function runs, as each example has its '
+        f'own; {instead}'
+    )
+
+
+_CONTROL = 'use chainerx.where in the place of Python control flow'
+
+
+class Batched:
+    """Stands for an array of each example; looks like the array of one."""
+
+    __slots__ = ('__weakref__', 'array', 'level')
+
+    def __init__(self, array: tp.Any, level: Level) -> None:
+        self.array = array
+        self.level = level
+
+    # isinstance(x, chainerx.ndarray) holds, as it does for an example.
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return chainerx.ndarray
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.array.shape[1:])
+
+    @property
+    def ndim(self) -> int:
+        return int(self.array.ndim) - 1
+
+    @property
+    def size(self) -> int:
+        n = 1
+        for length in self.shape:
+            n *= length
+        return n
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * int(self.array.itemsize)
+
+    @property
+    def dtype(self) -> tp.Any:
+        return self.array.dtype
+
+    @property
+    def itemsize(self) -> int:
+        return int(self.array.itemsize)
+
+    @property
+    def device(self) -> chainerx.Device:
+        return tp.cast(chainerx.Device, self.array.device)
+
+    @property
+    def T(self) -> tp.Any:
+        return chainerx.transpose(tp.cast(tp.Any, self))
+
+    def __len__(self) -> int:
+        if self.ndim == 0:
+            raise TypeError('len() of a 0-dimensional chainerx.ndarray')
+        return self.shape[0]
+
+    def __iter__(self) -> c.Iterator[tp.Any]:
+        if self.ndim == 0:
+            raise TypeError('iteration over a 0-dimensional chainerx.ndarray')
+        return (self[i] for i in range(len(self)))  # type: ignore[index]
+
+    def __repr__(self) -> str:
+        return (
+            f'<batch of {self.level.size} arrays of shape {self.shape}, dtype {self.dtype}, '
+            f'at level {self.level.number} of vmap>'
+        )
+
+    def __bool__(self) -> bool:
+        _refuse('the truth value', _CONTROL)
+
+    def __int__(self) -> int:
+        _refuse('the integer', _CONTROL)
+
+    def __index__(self) -> int:
+        _refuse('the integer', 'index with the batch itself, as in x[i] or chainerx.take(x, i)')
+
+    def __float__(self) -> float:
+        _refuse('the number', _CONTROL)
+
+    def __complex__(self) -> complex:
+        _refuse('the number', _CONTROL)
+
+    def __contains__(self, value: tp.Any) -> bool:
+        _refuse('what is in it', _CONTROL)
+
+    def __array__(self, *_: tp.Any, **__: tp.Any) -> tp.Any:
+        _refuse('the NumPy array', 'compute with chainerx')
+
+    def item(self) -> tp.Any:
+        _refuse('the number', _CONTROL)
+
+    def tolist(self) -> tp.Any:
+        _refuse('the list', _CONTROL)
+
+    def __reduce__(self) -> tp.Any:
+        _refuse('a copy outside', 'return it from the function')
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getattr__(self, name: str) -> tp.Any:
+        if hasattr(chainerx.ndarray, name) and not name.startswith('__'):
+            raise chainerx.ChainerxError(
+                f'vmap: ndarray.{name} is not there for a batch; grad, vjp and jvp take '
+                'derivatives of functions inside of vmap'
+            )
+        raise AttributeError(f"'ndarray' object has no attribute '{name}'")
+
+
+Rule = c.Callable[..., tp.Any]
+# By the name of the routine, with its module: 'sum', 'linalg.inv', 'ndarray.astype'.
+RULES: dict[str, Rule] = {}
+# What is called where there is none: (name, level, function, args, kwargs). Of _loop.py.
+WITHOUT_RULE: list[Rule] = []
+# Of what draws random numbers: called with the level, the function and its arguments. Those without
+# a rule of their own have that of 'any', and some do not draw at all.
+DRAWS: dict[str, Rule] = {}
+NO_DRAWS: set[str] = set()
+
+
+def rule(*names: str) -> c.Callable[[Rule], Rule]:
+    """Registers a batching rule.
+
+    It is called with the level, the routine and the arguments, in which batches of the level are
+    still `Batched`, and returns arrays whose first axis is the batch.
+    """
+
+    def register(function: Rule) -> Rule:
+        for name in names:
+            RULES[name] = function
+        return function
+
+    return register
+
+
+# The order of Binding::Kind, in cpp/chainerx/python/bind.h.
+_PREFIXES = ('', 'ndarray.', 'random.', 'random.', 'random.', 'linalg.', 'special.', 'fft.')
+
+
+def _find(kind: int, name: str) -> tuple[str, c.Callable[..., tp.Any]]:
+    prefix = _PREFIXES[kind]
+    owner: tp.Any = _core
+    if prefix:
+        owner = chainerx.ndarray if prefix == 'ndarray.' else getattr(_core, prefix[:-1])
+    return prefix + name, getattr(owner, name)
+
+
+def innermost(*trees: tp.Any) -> Level | None:
+    """The level that a call with these arguments belongs to."""
+    found: Level | None = None
+    for tree in trees:
+        kind = type(tree)
+        level: Level | None
+        if kind is Batched:
+            level = tree.level
+            if not level.active:
+                raise chainerx.ChainerxError(
+                    'vmap: a batch is used outside of the function that vmap has called; return it '
+                    'from there'
+                )
+        elif kind is tuple or kind is list:
+            level = innermost(*tree)
+        elif kind is slice:
+            level = innermost(tree.start, tree.stop, tree.step)
+        else:
+            continue
+        if level is not None and (found is None or level.number > found.number):
+            found = level
+    return found
+
+
+def call(name: str, function: c.Callable[..., tp.Any], args: tp.Any, kwargs: tp.Any) -> tp.Any:
+    """Calls a routine by the rule for its innermost level."""
+    level = innermost(*args, *kwargs.values()) if kwargs else innermost(*args)
+    if level is None:
+        return function(*args, **kwargs)
+    batching = RULES.get(name)
+    if batching is None:
+        return WITHOUT_RULE[0](name, level, function, args, kwargs)
+    result = batching(level, function, *args, **kwargs)
+    return wrap(result, level)
+
+
+def wrap(result: tp.Any, level: Level) -> tp.Any:
+    """What a rule returns, as batches."""
+    if isinstance(result, (list, tuple)):
+        return _tree.make(type(result), [wrap(y, level) for y in result])
+    return result if result is None else Batched(result, level)
+
+
+def _call(kind: int, name: str, owner: tp.Any, args: tp.Any, kwargs: tp.Any) -> tp.Any:
+    full, function = _find(kind, name)
+    if full.startswith('ndarray.'):
+        args = (owner, *args)
+    return call(full, function, args, kwargs)
+
+
+def _draw(kind: int, name: str, generator: tp.Any, args: tp.Any, kwargs: tp.Any) -> tp.Any:
+    levels = state.levels
+    full = _PREFIXES[kind] + name
+    if not levels or full in NO_DRAWS or kwargs.get('key') is not None:
+        return NotImplemented
+    # Of chainerx.random, or of a Generator.
+    function = getattr(generator, name) if generator is not None else _find(kind, name)[1]
+    level = levels.pop()  # what the rule draws is drawn for the outer ones
+    try:
+        if level.randomness == 'error':
+            raise chainerx.ChainerxError(
+                f'vmap: {full} draws random numbers; say randomness="different" for other ones in '
+                'each example, or randomness="same"'
+            )
+        return DRAWS.get(full, DRAWS['any'])(level, function, *args, **kwargs)
+    finally:
+        levels.append(level)
+
+
+# ---- for rules ----------------------------------------------------------------------------------
+
+
+def is_batch(x: tp.Any, level: Level) -> bool:
+    """Whether it is a batch of just this level; others are payload, like arrays."""
+    return type(x) is Batched and x.level is level
+
+
+def is_array(x: tp.Any) -> bool:
+    """Whether it is an array or a batch."""
+    return type(x) is Batched or type(x) is chainerx.ndarray
+
+
+def spread(x: tp.Any, n: int, at: int = 0) -> tp.Any:
+    """The same `n` times along a new axis; a view."""
+    shape = x.shape
+    return chainerx.broadcast_to(chainerx.expand_dims(x, at), (*shape[:at], n, *shape[at:]))
+
+
+def full(x: tp.Any, level: Level) -> tp.Any:
+    """With the batch axis in front, whether it is a batch or the same for all."""
+    return x.array if is_batch(x, level) else spread(x, level.size)
+
+
+def lift(x: tp.Any, level: Level, ndim: int) -> tp.Any:
+    """Of a batch, its array with axes of length 1 put in so that each example has `ndim` axes."""
+    if type(x) is not Batched or x.level is not level:
+        return x
+    array = x.array
+    missing = ndim + 1 - array.ndim
+    if missing <= 0:
+        return array
+    size, *shape = array.shape
+    return chainerx.reshape(array, (size, *(1,) * missing, *shape))
+
+
+# ---- for the other transforms -------------------------------------------------------------------
+
+
+def active_levels() -> list[Level]:
+    """The vmaps that this thread is in, the outermost first."""
+    return list(state.levels)
+
+
+class at_levels:
+    """Runs code as if in these vmaps, which were running when it was first called."""
+
+    def __init__(self, levels: list[Level]) -> None:
+        self.levels = levels
+
+    def __enter__(self) -> None:
+        self.saved = state.levels
+        self.active = [level.active for level in self.levels]
+        state.levels = list(self.levels)
+        for level in self.levels:
+            level.active = True
+        _core._count_vmaps(len(self.levels))
+
+    def __exit__(self, *_: object) -> None:
+        _core._count_vmaps(-len(self.levels))
+        for level, active in zip(self.levels, self.active, strict=True):
+            level.active = active
+        state.levels = self.saved
+
+
+def lower(x: tp.Any, levels: list[Level]) -> tp.Any:
+    """The plain array of a value, with one axis for each level, the outermost first."""
+    for level in reversed(levels):
+        x = full(x, level)
+    return x
+
+
+def raise_(x: tp.Any, levels: list[Level]) -> tp.Any:
+    """What `lower` has undone."""
+    for level in levels:
+        x = Batched(x, level)
+    return x
+
+
+def flatten_arrays(tree: tp.Any, what: str) -> tuple[list[tp.Any], _tree.Structure]:
+    """The leaves, of which each must be an array."""
+    leaves, structure = _tree.flatten(tree)
+    for leaf in leaves:
+        if not is_array(leaf):
+            raise TypeError(
+                f'{what} has a leaf of type {type(leaf).__name__}, expected a chainerx.ndarray, or '
+                'tuples, lists and dicts of them'
+            )
+    return leaves, structure
+
+
+@rule('to_numpy')
+def _to_numpy(level: Level, function: tp.Any, *_: tp.Any, **__: tp.Any) -> tp.NoReturn:
+    _refuse('the NumPy array', 'compute with chainerx')
+
+
+_core._set_batching(Batched, _call, _draw)

@@ -1,0 +1,153 @@
+"""What a transform makes of the function it is given: a function of a list of plain arrays."""
+
+from __future__ import annotations
+
+import collections.abc as c
+import typing as tp
+
+import chainerx
+from chainerx.func import _batch, _tree
+from chainerx.func._batch import Level
+
+
+class Split:
+    """The arguments of a call, some of whose arrays it is differentiated by.
+
+    Inside of vmap, each array gets the axes of all batches: its derivative is another one for each
+    example, even if the array is the same for all.
+    """
+
+    def __init__(self, op: str, args: tuple[tp.Any, ...], argnums: tp.Any) -> None:
+        self.op = op
+        self.args = args
+        self.levels: list[Level] = _batch.active_levels()
+        self.single = not isinstance(argnums, (tuple, list))
+        self.argnums = [
+            _check_argnum(op, n, args) for n in ((argnums,) if self.single else argnums)
+        ]
+        self.structures: list[_tree.Structure] = []
+        self.leaves: list[tp.Any] = []
+        for n in self.argnums:
+            leaves, structure = _batch.flatten_arrays(args[n], f'{op}: argument {n}')
+            self.leaves += leaves
+            self.structures.append(structure)
+
+    def check_float(self) -> None:
+        """Raises unless there are gradients by all of the arrays."""
+        for leaf in self.leaves:
+            if leaf.dtype.kind not in 'fc' and leaf.dtype.name != 'bfloat16':
+                raise chainerx.DtypeError(
+                    f'{self.op}: an argument to differentiate by has dtype {leaf.dtype}, only '
+                    'floating point and complex arrays have gradients'
+                )
+
+    def lowered(self) -> list[tp.Any]:
+        """The arrays, plain."""
+        return [_batch.lower(x, self.levels) for x in self.leaves]
+
+    def with_leaves(self, raw: c.Iterable[tp.Any]) -> tuple[tp.Any, ...]:
+        """The arguments with other (plain) arrays."""
+        leaves = iter([_batch.raise_(x, self.levels) for x in raw])
+        args = list(self.args)
+        for n, structure in zip(self.argnums, self.structures, strict=True):
+            args[n] = _tree.unflatten(structure, leaves)
+        return tuple(args)
+
+    def trees(self, raw: c.Iterable[tp.Any]) -> tp.Any:
+        """One (plain) array for each, in the form of the arguments; of the one, or a tuple."""
+        leaves = iter([_batch.raise_(x, self.levels) for x in raw])
+        trees = tuple([_tree.unflatten(structure, leaves) for structure in self.structures])
+        return trees[0] if self.single else trees
+
+
+def _check_argnum(op: str, n: tp.Any, args: tuple[tp.Any, ...]) -> int:
+    if not isinstance(n, int) or isinstance(n, bool):
+        raise TypeError(f'{op}: argnums has {n!r}, expected integers')
+    if not -len(args) <= n < len(args):
+        raise ValueError(f'{op}: argnums has {n}, but there are {len(args)} positional arguments')
+    return n % len(args)
+
+
+class Call:
+    """One call of the function: what it returned, next to what the library sees of it."""
+
+    def __init__(
+        self,
+        split: Split,
+        function: c.Callable[..., tp.Any],
+        kwargs: dict[str, tp.Any] | None = None,
+        *,
+        has_aux: bool = False,
+    ) -> None:
+        self.split = split
+        self.function = function
+        self.kwargs = kwargs or {}
+        self.has_aux = has_aux
+        self.structure = _tree.NONE
+        self.aux: tp.Any = None
+
+    def __call__(self, raw: list[tp.Any]) -> list[tp.Any]:
+        """From plain arrays to plain arrays: those of the result, and then those of aux."""
+        op = self.split.op
+        result = self.function(*self.split.with_leaves(raw), **self.kwargs)
+        aux: list[tp.Any] = []
+        if self.has_aux:
+            if not isinstance(result, tuple) or len(result) != 2:
+                raise TypeError(
+                    f'{op}: with has_aux the function must return a pair (result, aux), got '
+                    f'{type(result).__name__}'
+                )
+            result, self.aux = result
+            aux, self.aux_structure = _tree.flatten(self.aux)
+        leaves, self.structure = _batch.flatten_arrays(result, f'{op}: the result of the function')
+        self.count = len(leaves)
+        self.results = leaves
+        self.aux_leaves = aux
+        arrays = [*leaves, *[x for x in aux if _batch.is_array(x)]]
+        return [_batch.lower(x, self.split.levels) for x in arrays]
+
+    def result(self, raw: list[tp.Any]) -> tp.Any:
+        """The result, of these plain arrays."""
+        return _tree.unflatten(
+            self.structure, [_batch.raise_(x, self.split.levels) for x in raw[: self.count]]
+        )
+
+    def aux_result(self, raw: list[tp.Any]) -> tp.Any:
+        """aux, of these plain arrays; what is no array in it is as it was."""
+        arrays = iter([_batch.raise_(x, self.split.levels) for x in raw[self.count :]])
+        leaves = [next(arrays) if _batch.is_array(x) else x for x in self.aux_leaves]
+        return _tree.unflatten(self.aux_structure, leaves)
+
+
+def lower_like(
+    call: Call, tree: tp.Any, what: str, structure: _tree.Structure, like: list[tp.Any]
+) -> tuple[list[tp.Any], Level | None]:
+    """Directions (cotangents or tangents) as plain arrays, None where there is none.
+
+    Returns also the innermost vmap that has begun after the function was called, if a direction
+    is one of its batches: the derivative is one of the function as it was, so it goes example by
+    example.
+    """
+    leaves = _tree.flatten_like(structure, tree, what)
+    newer: Level | None = None
+    for i, (t, x) in enumerate(zip(leaves, like, strict=True)):
+        if t is None:
+            continue
+        if not _batch.is_array(t):
+            raise TypeError(f'{what} has a leaf of type {type(t).__name__}, expected an ndarray')
+        # Here, for the library would speak of axes that the user does not see.
+        if t.shape != x.shape:
+            raise chainerx.GradientError(
+                f'{what}, leaf {i}, has shape {t.shape}, expected {x.shape}'
+            )
+        if t.dtype != x.dtype:
+            raise chainerx.GradientError(
+                f'{what}, leaf {i}, has dtype {t.dtype}, expected {x.dtype}'
+            )
+        level = _batch.innermost(t)
+        if level is not None and level not in call.split.levels:
+            newer = level if newer is None or level.number > newer.number else newer
+    if newer is not None:
+        return leaves, newer
+    levels = call.split.levels
+    return [t if t is None else _batch.lower(t, levels) for t in leaves], None

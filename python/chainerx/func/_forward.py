@@ -1,0 +1,118 @@
+"""Forward mode: changes of functions for changes of their arguments; and products with Hessians."""
+
+from __future__ import annotations
+
+import collections.abc as c
+import typing as tp
+
+from chainerx._core import functional
+from chainerx.func import _loop, _reverse, _tree
+from chainerx.func._calls import Call, Split, lower_like
+
+Function = c.Callable[..., tp.Any]
+
+
+class _Linearized:
+    """A function at a point, and its derivative forward."""
+
+    def __init__(self, op: str, fun: Function, primals: tuple[tp.Any, ...], has_aux: bool) -> None:
+        self.split = Split(op, primals, tuple(range(len(primals))))
+        self.call = Call(self.split, fun, has_aux=has_aux)
+        self.pushforward = functional.Pushforward(self.call, self.split.lowered())
+        self.structure = _tree.Structure(tuple, None, tuple(self.split.structures))
+
+    def push(self, tangents: tuple[tp.Any, ...]) -> tp.Any:
+        what = f'{self.split.op}: tangents'
+        leaves, newer = lower_like(self.call, tangents, what, self.structure, self.split.leaves)
+        if newer is not None:
+            name = 'the function that linearize returned'
+            return _loop.call(name, newer, self._push_leaves, (leaves,), {})
+        return self.call.result(self.pushforward(leaves))
+
+    def _push_leaves(self, leaves: list[tp.Any]) -> tp.Any:
+        return self.push(_tree.unflatten(self.structure, leaves))
+
+    def result(self) -> tp.Any:
+        return self.call.result(self.pushforward.outputs)
+
+    def aux(self) -> tp.Any:
+        return self.call.aux_result(self.pushforward.outputs)
+
+
+def jvp(
+    fun: Function,
+    primals: c.Sequence[tp.Any],
+    tangents: c.Sequence[tp.Any],
+    has_aux: bool = False,
+) -> tp.Any:
+    """A function at a point, and its change for a change of its arguments.
+
+    Args:
+        fun (callable): Takes the primals, returns arrays: one, or tuples, lists and dicts of them.
+        primals (tuple or list): The arguments, arrays or trees of them.
+        tangents (tuple or list): Their changes, in the same form; None for none. Those of integers
+            count for nothing.
+        has_aux (bool): Whether ``fun`` returns a pair of that and of anything else.
+
+    Returns:
+        tuple: The result, its change in the same form (zeros for integers), and aux if there is
+        one. Both are differentiable, any order.
+
+    Raises:
+        TypeError: If a primal, a tangent or the result is not of arrays, or forms differ.
+        GradientError: If a tangent has another shape or dtype than its primal.
+
+    Note:
+        Operations with a forward derivative use that; for others, backward is computed and
+        differentiated. All that is on the way is kept to the end, as for backward.
+    """
+    for name, value in (('primals', primals), ('tangents', tangents)):
+        if not isinstance(value, (tuple, list)):
+            raise TypeError(f'jvp: {name} is a {type(value).__name__}, expected a tuple or a list')
+    if len(primals) != len(tangents):
+        raise TypeError(f'jvp: {len(tangents)} tangents, expected {len(primals)} as of the primals')
+    linearized = _Linearized('jvp', fun, tuple(primals), has_aux)
+    pushed = linearized.push(tuple(tangents))
+    result = linearized.result()
+    return (result, pushed, linearized.aux()) if has_aux else (result, pushed)
+
+
+def linearize(fun: Function, *primals: tp.Any) -> tuple[tp.Any, Function]:
+    """A function at a point, and its derivative there as a linear function.
+
+    Args:
+        fun (callable): Takes the primals, returns arrays or trees of them.
+        *primals: The arguments, arrays or trees of them.
+
+    Returns:
+        tuple: The result, and a function that takes tangents, one for each primal, and returns the
+        change of the result. ``fun`` is not called again.
+
+    Raises:
+        TypeError: If a primal or the result is not of arrays.
+    """
+    linearized = _Linearized('linearize', fun, primals, False)
+
+    def push(*tangents: tp.Any) -> tp.Any:
+        return linearized.push(tangents)
+
+    return linearized.result(), push
+
+
+def hvp(fun: Function, primals: c.Sequence[tp.Any], tangents: c.Sequence[tp.Any]) -> tp.Any:
+    """The product of the Hessian of a function and a vector, forward over reverse.
+
+    Args:
+        fun (callable): Takes the primals, returns an array of no axes.
+        primals (tuple or list): The arguments, arrays of floats or trees of them.
+        tangents (tuple or list): The vector, in the same form.
+
+    Returns:
+        tuple: One product for each primal, in its form. Differentiable, any order.
+
+    Raises:
+        GradientError: If a tangent has another shape or dtype than its primal.
+        DimensionError: If the value has axes.
+    """
+    argnums = tuple(range(len(primals)))
+    return jvp(_reverse.grad(fun, argnums), primals, tangents)[1]

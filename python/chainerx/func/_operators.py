@@ -1,0 +1,141 @@
+"""Operators and methods of batches: those of arrays, by way of the routines that they stand for."""
+
+from __future__ import annotations
+
+import collections.abc as c
+import numbers
+import operator
+import typing as tp
+
+import numpy as np
+
+import chainerx
+from chainerx import _core
+from chainerx.func import _batch
+from chainerx.func._batch import Batched
+
+_BINARY = {
+    'add': 'add',
+    'sub': 'subtract',
+    'mul': 'multiply',
+    'truediv': 'divide',
+    'floordiv': 'floor_divide',
+    'mod': 'remainder',
+    'pow': 'power',
+    'matmul': 'matmul',
+    'and': 'bitwise_and',
+    'or': 'bitwise_or',
+    'xor': 'bitwise_xor',
+    'lshift': 'left_shift',
+    'rshift': 'right_shift',
+}
+_COMPARE = {
+    'eq': 'equal',
+    'ne': 'not_equal',
+    'lt': 'less',
+    'le': 'less_equal',
+    'gt': 'greater',
+    'ge': 'greater_equal',
+}
+_UNARY = {'neg': 'negative', 'pos': 'positive', 'abs': 'absolute', 'invert': 'invert'}
+# Methods that are routines with the array in front.
+_METHODS = """
+    all any argmax argmin clip copy cumprod cumsum dot max mean min prod ravel repeat reshape
+    squeeze std sum swapaxes take var
+"""
+# Those that no routine stands for; their rules are under these names, with 'ndarray.' in front.
+_OWN = 'astype fill flatten to_device transpose view'
+
+
+def _is_operand(x: tp.Any) -> bool:
+    return _batch.is_array(x) or isinstance(x, (numbers.Number, np.generic))
+
+
+def _binary(name: str, reflected: bool) -> c.Callable[..., tp.Any]:
+    function = getattr(_core, name)
+
+    def method(self: Batched, other: tp.Any) -> tp.Any:
+        if not _is_operand(other):
+            return NotImplemented
+        args = (other, self) if reflected else (self, other)
+        return _batch.call(name, function, args, {})
+
+    return method
+
+
+def _in_place(name: str) -> c.Callable[..., tp.Any]:
+    function = getattr(operator, name)
+
+    def method(self: Batched, other: tp.Any) -> tp.Any:
+        if not _is_operand(other):
+            return NotImplemented
+        level = _batch.innermost(self, other)
+        if level is not self.level:
+            raise chainerx.ChainerxError(
+                f'vmap: {name} would write other values for each example of a vmap into an array '
+                'that is the same for all of them; compute a new one'
+            )
+        value = other
+        if _batch.is_batch(other, self.level):
+            if other.ndim > self.ndim:
+                raise chainerx.DimensionError(
+                    f'{name}: an array of shape {other.shape} into one of shape {self.shape}'
+                )
+            value = _batch.lift(other, self.level, self.ndim)
+        self.array = function(self.array, value)
+        return self
+
+    return method
+
+
+def _unary(name: str) -> c.Callable[..., tp.Any]:
+    function = getattr(_core, name)
+
+    def method(self: Batched) -> tp.Any:
+        return _batch.call(name, function, (self,), {})
+
+    return method
+
+
+def _routine(name: str, function: tp.Any) -> c.Callable[..., tp.Any]:
+    def method(self: Batched, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+        return _batch.call(name, function, (self, *args), kwargs)
+
+    return method
+
+
+def _divmod(self: Batched, other: tp.Any) -> tp.Any:
+    return self // other, self % other
+
+
+def _rdivmod(self: Batched, other: tp.Any) -> tp.Any:
+    return other // self, other % self
+
+
+def _set_item(self: Batched, index: tp.Any, value: tp.Any) -> None:
+    _batch.call('ndarray.__setitem__', operator.setitem, (self, index, value), {})
+
+
+def _attach() -> None:
+    methods: dict[str, tp.Any] = {'__divmod__': _divmod, '__rdivmod__': _rdivmod}
+    for op, name in _BINARY.items():
+        methods[f'__{op}__'] = _binary(name, False)
+        methods[f'__r{op}__'] = _binary(name, True)
+        if op not in ('pow', 'matmul'):
+            methods[f'__i{op}__'] = _in_place(f'i{op}')
+    for op, name in _COMPARE.items():
+        methods[f'__{op}__'] = _binary(name, False)
+    for op, name in _UNARY.items():
+        methods[f'__{op}__'] = _unary(name)
+    for name in _METHODS.split():
+        methods[name] = _routine(name, getattr(_core, name))
+    for name in _OWN.split():
+        methods[name] = _routine(f'ndarray.{name}', getattr(chainerx.ndarray, name))
+    methods['__getitem__'] = _routine('ndarray.__getitem__', operator.getitem)
+    methods['__setitem__'] = _set_item
+    for name, method in methods.items():
+        method.__name__ = name
+        setattr(Batched, name, method)
+
+
+_attach()

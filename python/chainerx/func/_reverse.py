@@ -1,0 +1,210 @@
+"""Reverse mode: gradients of functions."""
+
+from __future__ import annotations
+
+import collections.abc as c
+import functools
+import typing as tp
+
+import chainerx
+from chainerx._core import functional
+from chainerx.func import _batch, _loop, _tree
+from chainerx.func._calls import Call, Split, lower_like
+
+Function = c.Callable[..., tp.Any]
+Argnums = int | c.Sequence[int]
+
+
+def value_and_grad(fun: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
+    """The function that computes a function and its gradient.
+
+    Args:
+        fun (callable): Returns an array of no axes; with ``has_aux`` a pair of one and of anything
+            else.
+        argnums (int or sequence of int): By which positional arguments. They are arrays of floats,
+            or tuples, lists and dicts of them.
+        has_aux (bool): Whether there is something else.
+
+    Returns:
+        callable: Takes what ``fun`` takes and returns ``(value, gradient)``, or
+        ``((value, aux), gradient)``. The gradient has the form of the argument, or is a tuple of
+        one for each of several ``argnums``; zeros where the value does not depend on an array.
+        Differentiable, any order, and a batch of examples for `vmap`.
+
+    Raises:
+        DtypeError: If an argument to differentiate by is of integers.
+        TypeError: If the value is no array, or ``argnums`` are no arrays.
+        DimensionError: If the value has axes.
+    """
+
+    @functools.wraps(fun)
+    def value_and_gradient(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+        split = Split('grad', args, argnums)
+        split.check_float()
+        call = Call(split, fun, kwargs, has_aux=has_aux)
+        pullback = functional.Pullback(call, split.lowered())
+        if call.structure is not _tree.LEAF:
+            raise TypeError(
+                f'grad: the function returned the structure {call.structure}, expected one array'
+            )
+        value = call.results[0]
+        if value.shape != ():
+            raise chainerx.DimensionError(
+                f'grad: the function returned an array of shape {value.shape}, expected (); jacrev '
+                'takes the derivatives of several elements'
+            )
+        if value.dtype.kind not in 'fc' and value.dtype.name != 'bfloat16':
+            raise chainerx.DtypeError(f'grad: the function returned dtype {value.dtype}')
+        raw = pullback.outputs
+        seeds = [chainerx.ones_like(raw[0]), *[None] * (len(raw) - 1)]
+        gradient = split.trees(pullback(seeds))
+        result = call.result(raw)
+        return ((result, call.aux_result(raw)) if has_aux else result), gradient
+
+    return value_and_gradient
+
+
+def grad(fun: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
+    """The function that computes the gradient of a function.
+
+    Not to be confused with `chainerx.grad`, which takes arrays.
+
+    Args:
+        fun (callable): Returns an array of no axes; with ``has_aux`` a pair of one and of anything
+            else.
+        argnums (int or sequence of int): By which positional arguments.
+        has_aux (bool): Whether there is something else.
+
+    Returns:
+        callable: Takes what ``fun`` takes and returns the gradient, or ``(gradient, aux)``; see
+        `value_and_grad`.
+
+    Raises:
+        DtypeError: If an argument to differentiate by is of integers.
+        DimensionError: If the value has axes.
+    """
+    both = value_and_grad(fun, argnums, has_aux)
+
+    @functools.wraps(fun)
+    def gradient(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+        value, found = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return gradient
+
+
+def vjp(fun: Function, *primals: tp.Any, has_aux: bool = False) -> tp.Any:
+    """A function at a point, and what takes gradients of its result to those of its arguments.
+
+    Args:
+        fun (callable): Takes the primals, returns arrays: one, or tuples, lists and dicts of them.
+        *primals: The arguments, arrays or trees of them.
+        has_aux (bool): Whether ``fun`` returns a pair of that and of anything else.
+
+    Returns:
+        tuple: The result, a function, and aux if there is one. The function takes cotangents in the
+        form of the result (None for zeros) and returns a tuple of gradients, one for each primal,
+        in its form. It can be called several times, and is differentiable.
+
+    Raises:
+        TypeError: If a primal or the result is not of arrays.
+        GradientError: By the function, if a cotangent has another shape or dtype than the result.
+    """
+    pull = _Pull(fun, primals, has_aux)
+    return (pull.result, pull, pull.aux) if has_aux else (pull.result, pull)
+
+
+class _Pull:
+    """What `vjp` returns."""
+
+    def __init__(self, fun: Function, primals: tuple[tp.Any, ...], has_aux: bool) -> None:
+        split = Split('vjp', primals, tuple(range(len(primals))))
+        self._call = Call(split, fun, has_aux=has_aux)
+        self._pullback = functional.Pullback(self._call, split.lowered())
+        raw = self._pullback.outputs
+        self._without_aux = [None] * (len(raw) - self._call.count)
+        self.result = self._call.result(raw)
+        self.aux = self._call.aux_result(raw) if has_aux else None
+
+    def __call__(self, cotangents: tp.Any) -> tp.Any:
+        call = self._call
+        leaves, newer = lower_like(
+            call, cotangents, 'vjp: cotangents', call.structure, call.results
+        )
+        if newer is not None:
+            name = 'the function that vjp returned'
+            return _loop.call(name, newer, self._of_leaves, (leaves,), {})
+        return call.split.trees(self._pullback([*leaves, *self._without_aux]))
+
+    def _of_leaves(self, leaves: list[tp.Any]) -> tp.Any:
+        return self(_tree.unflatten(self._call.structure, leaves))
+
+
+def checkpoint(fun: Function) -> Function:
+    """A function that keeps its arguments alone for backward, and is called again there.
+
+    Args:
+        fun (callable): Takes anything, returns arrays or trees of them. Must do the same when it is
+            called again; random numbers of chainerx and of NumPy's global generator will be those
+            of the first call.
+
+    Returns:
+        callable: Takes and returns the same. Differentiable, any order, by its arguments and by all
+        that ``fun`` uses.
+
+    Raises:
+        TypeError: If ``fun`` returns something else.
+        GradientError: In backward, if the second call gives other shapes or dtypes.
+
+    Source: Chen et al., Training deep nets with sublinear memory cost, 2016.
+    """
+
+    @functools.wraps(fun)
+    def checkpointed(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+        leaves, structure = _tree.flatten((args, kwargs))
+        levels = _batch.active_levels()
+        at = [i for i, x in enumerate(leaves) if _batch.is_array(x)]
+        shape_of_result: list[_tree.Structure] = []
+        numpy_state = _NumpyState()
+
+        def function(raw: list[tp.Any]) -> list[tp.Any]:
+            values = list(leaves)
+            for i, x in zip(at, raw, strict=True):
+                values[i] = _batch.raise_(x, levels)
+            with numpy_state, _batch.at_levels(levels):
+                again_args, again_kwargs = _tree.unflatten(structure, values)
+                result = fun(*again_args, **again_kwargs)
+            arrays, found = _batch.flatten_arrays(result, 'checkpoint: the result of the function')
+            shape_of_result[:] = [found]
+            return [_batch.lower(y, levels) for y in arrays]
+
+        raw = functional.checkpoint(function, [_batch.lower(leaves[i], levels) for i in at])
+        for i in at:  # the library keeps what it needs of them
+            leaves[i] = None
+        return _tree.unflatten(shape_of_result[0], [_batch.raise_(y, levels) for y in raw])
+
+    return checkpointed
+
+
+class _NumpyState:
+    """What NumPy's global generator was when this was first entered, and is when it is again."""
+
+    def __init__(self) -> None:
+        self.first: tp.Any = None
+        self.before: tp.Any = None
+
+    def __enter__(self) -> None:
+        import numpy as np
+
+        self.before = np.random.get_state()
+        if self.first is None:
+            self.first = self.before
+            self.before = None
+        else:
+            np.random.set_state(self.first)
+
+    def __exit__(self, *_: object) -> None:
+        import numpy as np
+
+        if self.before is not None:
+            np.random.set_state(self.before)

@@ -1,0 +1,439 @@
+"""Batching rules of what computes element by element, along axes, or moves axes.
+
+A rule gets the level, the routine and its arguments (`_batch.rule`). Axes that count from the end
+of an example are the same in the batch, so that is what all axes are made to do.
+"""
+
+from __future__ import annotations
+
+import collections.abc as c
+import operator
+import typing as tp
+
+import chainerx
+from chainerx import _core
+from chainerx.func import _batch
+from chainerx.func._batch import Level, full, is_array, is_batch, lift, rule
+
+# Families of kernels whose rows are routines that compute element by element.
+FAMILIES = """
+    activation arithmetic bitwise comparison explog hyperbolic logic rounding special trigonometric
+"""
+# Compositions that do.
+ELEMENTWISE = """
+    absolute absolute_error clip clipped_relu conj copy copysign elu fabs fix gelu huber_loss hypot
+    imag isfinite isinf isnan leaky_relu logaddexp logical_and logical_not logical_or logical_xor
+    maximum minimum mish positive power real sign signbit silu softplus square
+    squared_error swish trunc where ndarray.astype ndarray.to_device ndarray.view
+    zeros_like ones_like full_like empty_like array asarray asanyarray ascontiguousarray
+    add subtract multiply divide floor_divide remainder fmod bitwise_and bitwise_or bitwise_xor
+    left_shift right_shift invert equal not_equal less less_equal greater greater_equal negative
+"""
+
+
+def names_of_rows() -> c.Iterator[str]:
+    """The routines behind the elementwise kernels: a new row has its rule at once."""
+    families = set(FAMILIES.split())
+    for kernel, family, _, _ in _core.kernels.table():
+        if family in families:
+            snake = ''.join(f'_{x.lower()}' if x.isupper() else x for x in kernel).lstrip('_')
+            yield from (snake, f'special.{snake}')
+
+
+def elementwise(level: Level, function: tp.Any, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+    """Broadcasting pairs axes from the end, so examples must have as many as the largest."""
+    if not kwargs:
+        ndim = max([x.ndim for x in args if is_array(x)])
+        return function(*[lift(x, level, ndim) for x in args])
+    ndim = max([x.ndim for x in (*args, *kwargs.values()) if is_array(x)])
+    named = {k: lift(x, level, ndim) for k, x in kwargs.items()}
+    return function(*[lift(x, level, ndim) for x in args], **named)
+
+
+rule(*names_of_rows(), *ELEMENTWISE.split())(elementwise)
+
+
+@rule('sigmoid_cross_entropy')
+def _same_shapes(level: Level, function: tp.Any, x1: tp.Any, x2: tp.Any) -> tp.Any:
+    if x1.shape != x2.shape:
+        raise chainerx.DimensionError(
+            f'{_name(function)}: x1.shape is {x1.shape}, but x2.shape is {x2.shape}'
+        )
+    return function(full(x1, level), full(x2, level))
+
+
+# ---- axes ---------------------------------------------------------------------------------------
+
+
+def axis_of(op: str, axis: tp.Any, ndim: int, name: str = 'axis') -> int:
+    """An axis of an example, from the end: the same in the batch."""
+    i = operator.index(axis)
+    if not -ndim <= i < ndim:
+        raise chainerx.DimensionError(
+            f'{op}: {name} {i} is out of range for an array of {ndim} axes'
+        )
+    return i - ndim if i >= 0 else i
+
+
+def axes_of(op: str, axes: tp.Any, ndim: int, name: str = 'axis') -> tuple[int, ...]:
+    """Axes of an example; None is all of them."""
+    if axes is None:
+        return tuple(range(-ndim, 0))
+    if isinstance(axes, (tuple, list)):
+        return tuple([axis_of(op, axis, ndim, name) for axis in axes])
+    return (axis_of(op, axes, ndim, name),)
+
+
+def _name(function: tp.Any) -> str:
+    return str(function.__name__).lstrip('_')
+
+
+def _inner(batch: tp.Any) -> tp.Any:
+    """The array of a result that is a batch already."""
+    return batch.array
+
+
+def _flat(x: tp.Any) -> tp.Any:
+    """Each example as one axis."""
+    return chainerx.reshape(x, (x.shape[0], _size(x.shape[1:])))
+
+
+def _size(shape: c.Iterable[int]) -> int:
+    n = 1
+    for length in shape:
+        n *= length
+    return n
+
+
+def _without_out(op: str, kw: dict[str, tp.Any]) -> None:
+    if kw.pop('out', None) is not None:
+        raise chainerx.NotImplementedError(
+            f'vmap: {op} of a batch does not write to `out`, expected None'
+        )
+
+
+@rule('sum', 'nansum', 'prod', 'nanprod', 'mean', 'nanmean', 'var', 'nanvar', 'std', 'nanstd')
+@rule('max', 'min', '_max', '_min', 'amax', 'amin', 'nanmax', 'nanmin', 'ptp')
+@rule('all', 'any', 'logsumexp', 'count_nonzero')
+def _reduce(
+    level: Level,
+    function: tp.Any,
+    a: tp.Any = None,
+    axis: tp.Any = None,
+    keepdims: bool = False,
+    **kw: tp.Any,
+) -> tp.Any:
+    op = _name(function)
+    a = kw.pop('x', a)
+    _without_out(op, kw)
+    for name in ('where', 'mean'):
+        if is_array(kw.get(name)):
+            if kw[name].ndim > a.ndim:
+                raise chainerx.DimensionError(
+                    f'{op}: {name}.shape is {kw[name].shape}, but a.shape is {a.shape}'
+                )
+            kw[name] = lift(kw[name], level, a.ndim)
+    return function(full(a, level), axes_of(op, axis, a.ndim), keepdims=keepdims, **kw)
+
+
+@rule('softmax', 'log_softmax')
+def _softmax(level: Level, function: tp.Any, x: tp.Any, axis: tp.Any = None) -> tp.Any:
+    if axis is None:
+        axis = 1  # the default
+    return function(x.array, axes_of(_name(function), axis, x.ndim))
+
+
+@rule('argmax', 'argmin', 'nanargmax', 'nanargmin')
+def _position(
+    level: Level,
+    function: tp.Any,
+    a: tp.Any,
+    axis: tp.Any = None,
+    out: tp.Any = None,
+    keepdims: bool = False,
+) -> tp.Any:
+    op = _name(function)
+    _without_out(op, {'out': out})
+    if axis is not None:
+        found = function(a.array, axis_of(op, axis, a.ndim))
+        return chainerx.expand_dims(found, axis_of(op, axis, a.ndim)) if keepdims else found
+    found = function(_flat(a.array), 1)
+    return chainerx.reshape(found, (level.size, *(1,) * a.ndim)) if keepdims else found
+
+
+@rule('cumsum', 'cumprod', 'nancumsum', 'nancumprod')
+def _scan(
+    level: Level,
+    function: tp.Any,
+    a: tp.Any,
+    axis: tp.Any = None,
+    dtype: tp.Any = None,
+    out: tp.Any = None,
+) -> tp.Any:
+    op = _name(function)
+    _without_out(op, {'out': out})
+    kw = {} if dtype is None else {'dtype': dtype}
+    if axis is None:
+        return function(_flat(a.array), 1, **kw)
+    return function(a.array, axis_of(op, axis, a.ndim), **kw)
+
+
+@rule('flip')
+def _flip(level: Level, function: tp.Any, m: tp.Any, axes: tp.Any = None) -> tp.Any:
+    return function(m.array, axes_of('flip', axes, m.ndim))
+
+
+@rule('crelu')
+def _crelu(level: Level, function: tp.Any, x: tp.Any, axis: int = 1) -> tp.Any:
+    return function(x.array, axis_of('crelu', axis, x.ndim))
+
+
+@rule('tril', 'triu')
+def _triangle(level: Level, function: tp.Any, m: tp.Any, k: int = 0) -> tp.Any:
+    if m.ndim == 0:
+        raise chainerx.DimensionError(f'{_name(function)}: m has no axes, expected 1 or more')
+    x = m.array
+    return function(_batch.spread(x, x.shape[1], 1) if m.ndim == 1 else x, k)
+
+
+@rule('roll')
+def _roll(level: Level, function: tp.Any, a: tp.Any, shift: tp.Any, axis: tp.Any = None) -> tp.Any:
+    if axis is None:
+        return chainerx.reshape(function(_flat(a.array), shift, 1), a.array.shape)
+    return function(a.array, shift, axes_of('roll', axis, a.ndim))
+
+
+@rule('repeat')
+def _repeat(
+    level: Level, function: tp.Any, a: tp.Any, repeats: tp.Any, axis: tp.Any = None
+) -> tp.Any:
+    if axis is None:
+        return function(_flat(a.array), repeats, 1)
+    return function(a.array, repeats, axis_of('repeat', axis, a.ndim))
+
+
+# ---- moving axes --------------------------------------------------------------------------------
+
+
+@rule('transpose', 'ndarray.transpose')
+def _transpose(level: Level, function: tp.Any, a: tp.Any, *axes: tp.Any, **kw: tp.Any) -> tp.Any:
+    order: tp.Any = kw.get('axes', axes)
+    if len(order) == 1 and (order[0] is None or isinstance(order[0], (tuple, list))):
+        order = order[0]
+    if order is None or len(order) == 0:
+        order = range(a.ndim - 1, -1, -1)
+    if len(order) != a.ndim:
+        raise chainerx.DimensionError(f'transpose: {len(order)} axes, expected {a.ndim}')
+    ndim = a.ndim
+    return chainerx.transpose(
+        a.array, (0, *[axis_of('transpose', i, ndim) + ndim + 1 for i in order])
+    )
+
+
+@rule('swapaxes')
+def _swapaxes(level: Level, function: tp.Any, a: tp.Any, axis1: int, axis2: int) -> tp.Any:
+    return function(
+        a.array,
+        axis_of('swapaxes', axis1, a.ndim, 'axis1'),
+        axis_of('swapaxes', axis2, a.ndim, 'axis2'),
+    )
+
+
+@rule('moveaxis')
+def _moveaxis(
+    level: Level, function: tp.Any, a: tp.Any, source: tp.Any, destination: tp.Any
+) -> tp.Any:
+    return function(
+        a.array,
+        axes_of('moveaxis', source, a.ndim, 'source'),
+        axes_of('moveaxis', destination, a.ndim, 'destination'),
+    )
+
+
+@rule('rollaxis')
+def _rollaxis(level: Level, function: tp.Any, a: tp.Any, axis: int, start: int = 0) -> tp.Any:
+    n = a.ndim
+    if not -n <= start <= n:
+        raise chainerx.DimensionError(f'rollaxis: start {start} is out of range for {n} axes')
+    start = start + n if start < 0 else start
+    return function(a.array, axis_of('rollaxis', axis, n) + n + 1, start + 1)
+
+
+@rule('expand_dims')
+def _expand_dims(level: Level, function: tp.Any, a: tp.Any, axis: tp.Any) -> tp.Any:
+    many = axis if isinstance(axis, (tuple, list)) else (axis,)
+    return function(a.array, axes_of('expand_dims', many, a.ndim + len(many)))
+
+
+@rule('squeeze')
+def _squeeze(level: Level, function: tp.Any, a: tp.Any, axis: tp.Any = None) -> tp.Any:
+    if axis is None:
+        axis = tuple([i for i, n in enumerate(a.shape) if n == 1])
+    return function(a.array, axes_of('squeeze', axis, a.ndim))
+
+
+@rule('atleast_1d', 'atleast_2d', 'atleast_3d')
+def _at_least(level: Level, function: tp.Any, x: tp.Any) -> tp.Any:
+    shape = x.shape
+    one = chainerx.empty(shape, x.dtype, device=x.device) if _size(shape) == 0 else None
+    # The routine itself says where the new axes go, for an array that takes no memory.
+    like = (
+        one
+        if one is not None
+        else chainerx.broadcast_to(
+            chainerx.zeros((1,) * len(shape), x.dtype, device=x.device), shape
+        )
+    )
+    return chainerx.reshape(x.array, (level.size, *function(like).shape))
+
+
+# ---- shapes -------------------------------------------------------------------------------------
+
+
+@rule('reshape')
+def _reshape(level: Level, function: tp.Any, a: tp.Any, *newshape: tp.Any) -> tp.Any:
+    shape = (
+        newshape[0] if len(newshape) == 1 and isinstance(newshape[0], (tuple, list)) else newshape
+    )
+    shape = tuple([operator.index(n) for n in shape])
+    if shape.count(-1) == 1:
+        rest = _size(n for n in shape if n != -1)
+        if rest > 0 and a.size % rest == 0:
+            shape = tuple([a.size // rest if n == -1 else n for n in shape])
+    if -1 in shape or _size(shape) != a.size:
+        raise chainerx.DimensionError(f'reshape: shape {a.shape} to {shape}')
+    return function(a.array, (level.size, *shape))
+
+
+@rule('ravel', 'ndarray.flatten')
+def _ravel(level: Level, function: tp.Any, a: tp.Any) -> tp.Any:
+    flat = _flat(a.array)
+    return chainerx.copy(flat) if _name(function) == 'flatten' else flat
+
+
+@rule('broadcast_to')
+def _broadcast_to(level: Level, function: tp.Any, array: tp.Any, shape: tp.Any) -> tp.Any:
+    shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    if len(shape) < array.ndim:
+        raise chainerx.DimensionError(f'broadcast_to: shape {array.shape} to {shape}')
+    return function(lift(array, level, len(shape)), (level.size, *shape))
+
+
+@rule('broadcast_arrays')
+def _broadcast_arrays(level: Level, function: tp.Any, *args: tp.Any) -> tp.Any:
+    ndim = max(x.ndim for x in args)
+    full_size = [lift(x, level, ndim) for x in args if is_batch(x, level)]
+    results = iter(function(*full_size, *[x for x in args if not is_batch(x, level)]))
+    batches = [next(results) for _ in full_size]
+    rest = list(results)
+    return [batches.pop(0) if is_batch(x, level) else rest.pop(0) for x in args]
+
+
+@rule('tile')
+def _tile(level: Level, function: tp.Any, A: tp.Any, reps: tp.Any) -> tp.Any:
+    reps = tuple(reps) if isinstance(reps, (tuple, list)) else (reps,)
+    ndim = max(A.ndim, len(reps))
+    reps = (1,) * (ndim - len(reps)) + reps
+    return function(lift(A, level, ndim), (1, *reps))
+
+
+@rule('pad')
+def _pad(
+    level: Level,
+    function: tp.Any,
+    array: tp.Any,
+    pad_width: tp.Any,
+    mode: tp.Any = 'constant',
+    *args: tp.Any,
+    **kw: tp.Any,
+) -> tp.Any:
+    n = array.ndim
+    if not isinstance(mode, str):  # a function of rows, which may look at values
+        return _inner(
+            _batch.WITHOUT_RULE[0]('pad', level, function, (array, pad_width, mode, *args), kw)
+        )
+    widths = _for_all_axes(pad_width, n, (0, 0))
+    if isinstance(widths, int):
+        widths = [(0, 0), *[(widths, widths)] * n]
+    elif len(widths) <= 2 and all(isinstance(w, int) for w in widths):
+        pair = tuple(widths) * (3 - len(widths))
+        widths = [(0, 0), *[pair] * n]
+    elif len(widths) == 1:
+        widths = [(0, 0), *[tuple(widths[0])] * n]
+    options = dict(zip(_PAD_OPTIONS, args, strict=False)) | kw
+    for name, none in _PAD_OPTIONS.items():
+        if name in options:
+            options[name] = _for_all_axes(options[name], n, none)
+    return function(array.array, widths, mode, **options)
+
+
+# What an option is for the batch axis, where it is said axis by axis.
+_PAD_OPTIONS = {
+    'constant_values': (0, 0),
+    'stat_length': (1, 1),
+    'end_values': (0, 0),
+    'reflect_type': None,
+}
+
+
+def _for_all_axes(value: tp.Any, n: int, none: tp.Any) -> tp.Any:
+    """Values for each of `n` axes, with those for the batch axis in front; others as they are."""
+    if not isinstance(value, (tuple, list)) or len(value) != n or n == 1:
+        return value
+    if not all(isinstance(v, (tuple, list)) for v in value):
+        return value
+    return [none, *value]
+
+
+# ---- several arrays -----------------------------------------------------------------------------
+
+
+@rule('concatenate')
+def _concatenate(level: Level, function: tp.Any, arrays: tp.Any, axis: tp.Any = 0) -> tp.Any:
+    if axis is None:
+        return function([_flat(full(x, level)) for x in arrays], 1)
+    return function([full(x, level) for x in arrays], axis_of('concatenate', axis, arrays[0].ndim))
+
+
+@rule('stack')
+def _stack(level: Level, function: tp.Any, arrays: tp.Any, axis: int = 0) -> tp.Any:
+    return function([full(x, level) for x in arrays], axis_of('stack', axis, arrays[0].ndim + 1))
+
+
+@rule('vstack', 'hstack', 'dstack')
+def _stack_by_name(level: Level, function: tp.Any, arrays: tp.Any) -> tp.Any:
+    name = _name(function)
+    least = {'vstack': 2, 'hstack': 1, 'dstack': 3}[name]
+    raised = []
+    for x in arrays:
+        if x.ndim < least:
+            x = getattr(chainerx, f'atleast_{least}d')(x)
+        raised.append(full(x, level))
+    axis = {'vstack': 1, 'hstack': 1 if raised[0].ndim == 2 else 2, 'dstack': 3}[name]
+    return chainerx.concatenate(raised, axis)
+
+
+@rule('split', 'array_split')
+def _split(
+    level: Level, function: tp.Any, ary: tp.Any, indices_or_sections: tp.Any, axis: int = 0
+) -> tp.Any:
+    return function(ary.array, indices_or_sections, axis_of(_name(function), axis, ary.ndim))
+
+
+@rule('hsplit', 'vsplit', 'dsplit')
+def _split_by_name(
+    level: Level, function: tp.Any, ary: tp.Any, indices_or_sections: tp.Any
+) -> tp.Any:
+    name = _name(function)
+    axis = {'vsplit': 0, 'hsplit': 0 if ary.ndim == 1 else 1, 'dsplit': 2}[name]
+    least = {'vsplit': 2, 'hsplit': 1, 'dsplit': 3}[name]
+    if ary.ndim < least:
+        raise chainerx.DimensionError(f'{name}: ary has {ary.ndim} axes, expected {least} or more')
+    return chainerx.split(ary.array, indices_or_sections, axis + 1)
+
+
+@rule('ndarray.fill')
+def _fill(level: Level, function: tp.Any, a: tp.Any, value: tp.Any) -> None:
+    if is_array(value):
+        raise TypeError('fill: value must be a number')
+    a.array.fill(value)

@@ -1,0 +1,79 @@
+"""What random numbers are inside of vmap."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+import typing as tp
+
+import chainerx
+from chainerx.func import _batch, _loop
+from chainerx.func._batch import DRAWS, NO_DRAWS, Level, is_batch
+
+
+def _shape(size: tp.Any) -> tuple[int, ...]:
+    if size is None:
+        return ()
+    if isinstance(size, (tuple, list)):
+        return tuple([operator.index(n) for n in size])
+    return (operator.index(size),)
+
+
+@functools.cache
+def _parameters(name: str) -> list[str]:
+    return list(inspect.signature(getattr(chainerx.random, name)).parameters)
+
+
+def _numbers(level: Level, function: tp.Any, *args: tp.Any, **kw: tp.Any) -> tp.Any:
+    """Routines of numbers take all that is drawn at once; those of arrays go by examples."""
+    values = [*args, *kw.values()]
+    if any(is_batch(x, level) for x in values):
+        if level.randomness == 'same':
+            raise chainerx.NotImplementedError(
+                f'vmap: {function.__name__} with randomness="same" and a parameter that is a batch'
+            )
+        return _loop.each(function.__name__, level, function, args, kw)
+    if level.randomness == 'same':
+        return function(*args, **kw)
+    names = _parameters(function.__name__)
+    if 'size' not in names or any(_batch.is_array(x) for x in values):
+        return _batch.wrap(
+            chainerx.stack([function(*args, **kw) for _ in range(level.size)]), level
+        )
+    at = names.index('size')
+    args = list(args)  # type: ignore[assignment]
+    if len(args) > at:
+        args[at] = (level.size, *_shape(args[at]))  # type: ignore[index]
+    else:
+        kw['size'] = (level.size, *_shape(kw.get('size')))
+    return _batch.wrap(function(*args, **kw), level)
+
+
+DRAWS['any'] = _numbers
+_OTHERS = 'seed default_rng get_state set_state spawn __reduce__'
+NO_DRAWS.update(f'random.{name}' for name in _OTHERS.split())
+
+
+def _permutation(level: Level, function: tp.Any, x: tp.Any, *args: tp.Any, **kw: tp.Any) -> tp.Any:
+    if is_batch(x, level) and level.randomness == 'same' and not args and not kw:
+        order = function(len(x))  # one for all examples
+        return x[order]
+    return _numbers(level, function, x, *args, **kw)
+
+
+DRAWS['random.permutation'] = _permutation
+
+
+def _dropout(
+    level: Level, function: tp.Any, x: tp.Any, ratio: float = 0.5, key: tp.Any = None
+) -> tp.Any:
+    if level.randomness == 'different' and key is None:
+        return _batch.wrap(function(_batch.full(x, level), ratio), level)
+    if not is_batch(x, level):
+        return function(x, ratio, key)
+    ones = chainerx.ones(x.shape, x.dtype, device=x.device)
+    return x * function(ones, ratio, key)
+
+
+DRAWS['dropout'] = _dropout

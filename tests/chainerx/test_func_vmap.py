@@ -1,0 +1,518 @@
+"""func.vmap: axes, trees, indexing, random numbers, what has no rule, errors.
+
+The rows of the table are in test_func_rows.py.
+"""
+
+import operator
+import threading
+import warnings
+
+import chainerx as chx
+import numpy as np
+import pytest
+from cases._harness import to_numpy
+from chainerx import func
+
+
+def array(*shape, seed=0):
+    return chx.array(np.random.default_rng(seed).normal(size=shape))
+
+
+def loop(f, *xs):
+    ys = [f(*[x[i] for x in xs]) for i in range(xs[0].shape[0])]
+    return np.stack([to_numpy(y) for y in ys])
+
+
+def check(f, *xs):
+    """vmap of a function of arrays is a loop, without a word about rules."""
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        y = func.vmap(f)(*xs)
+    e = loop(f, *xs)
+    assert y.shape == e.shape
+    np.testing.assert_allclose(to_numpy(y), e, rtol=1e-12, atol=1e-14)
+    return y
+
+
+# ---- axes and trees -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('axis', [0, 1, 2, -1, -3])
+@pytest.mark.parametrize('out', [0, 1, 2, -1, -2])
+def test_axes(axis, out):
+    x = array(2, 3, 4)
+    y = func.vmap(lambda x: x * 2, in_axes=axis, out_axes=out)(x)
+    e = np.moveaxis(np.moveaxis(to_numpy(x), axis, 0) * 2, 0, out)
+    np.testing.assert_array_equal(to_numpy(y), e)
+
+
+def test_some_arguments_are_the_same_for_all():
+    a, b = array(5, 3), array(3, seed=1)
+    for axes in ((0, None), [0, None]):
+        y = func.vmap(lambda a, b: chx.sum(a * b), in_axes=axes)(a, b)
+        np.testing.assert_allclose(to_numpy(y), to_numpy(a) @ to_numpy(b))
+    y = func.vmap(lambda a, k: a * k, in_axes=(0, None))(a, 3)
+    np.testing.assert_allclose(to_numpy(y), to_numpy(a) * 3)
+    y = func.vmap(lambda a, *, b, flag: a * b if flag else a)(a, b=array(5, seed=2), flag=True)
+    np.testing.assert_allclose(to_numpy(y), to_numpy(a) * to_numpy(array(5, seed=2))[:, None])
+
+
+def test_trees():
+    p = {'w': array(4, 2), 'b': [array(3, 4, seed=1), None]}
+
+    def f(p, x):
+        return {'y': p['w'] * x, 'z': (p['b'][0], x)}
+
+    y = func.vmap(f, ({'w': 0, 'b': [1, None]}, None), {'y': 0, 'z': (-1, None)})(
+        p, array(2, seed=2)
+    )
+    assert y['y'].shape == (4, 2)
+    assert y['z'][0].shape == (3, 4)
+    assert y['z'][1].shape == (2,)
+
+
+def test_what_an_example_looks_like():
+    def f(x):
+        assert (x.shape, x.ndim, x.size, len(x)) == ((2, 3), 2, 6, 2)
+        assert (x.dtype.name, x.itemsize, x.nbytes) == ('float64', 8, 48)
+        assert x.device is chx.get_default_device()
+        assert isinstance(x, chx.ndarray)
+        assert x.T.shape == (3, 2)
+        assert [row.shape for row in x] == [(3,), (3,)]
+        assert 'batch of 4 arrays of shape (2, 3)' in repr(x)
+        with pytest.raises(AttributeError, match='no attribute'):
+            _ = x.no_such_thing
+        return x
+
+    func.vmap(f)(array(4, 2, 3))
+
+
+def test_a_batch_of_none():
+    assert func.vmap(lambda x: chx.sum(chx.exp(x) @ x))(chx.ones((0, 3))).shape == (0,)
+
+
+# ---- operators, methods, indexing ---------------------------------------------------------------
+
+OPERATORS = [
+    'add',
+    'sub',
+    'mul',
+    'truediv',
+    'floordiv',
+    'mod',
+    'pow',
+    'lt',
+    'le',
+    'gt',
+    'ge',
+    'eq',
+    'ne',
+]
+
+
+@pytest.mark.parametrize('name', OPERATORS)
+def test_operators(name):
+    op = getattr(operator, name)
+    a = chx.absolute(array(5, 2, 3)) + 0.5
+    b = chx.absolute(array(5, 3, seed=1)) + 0.5
+    check(op, a, b)
+    check(lambda a: op(a, 2), a)
+    check(lambda a: op(2.5, a), a)
+    check(lambda b: op(b, a[0]), b)
+    check(lambda b: op(a[0], b), b)
+
+
+def test_more_operators():
+    i = chx.array([[1, 2], [3, 4]])
+    for op in (operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift):
+        check(lambda x, op=op: op(x, x[::-1]), i)
+    x = array(3, 2, 2)
+    check(lambda x: -x + +x - abs(x), x)
+    check(lambda x: ~x, i)
+    check(lambda x: x @ x, x)
+    check(lambda x: x @ x[0], x)
+    check(lambda x: divmod(x, 0.75)[1] + divmod(0.75, x)[0], x)
+    with pytest.raises(TypeError, match='unsupported operand'):
+        func.vmap(lambda x: x + 'a')(x)
+
+
+def test_methods():
+    x = array(3, 2, 4)
+    for f in (
+        lambda x: (
+            x.sum(0) + x.mean(axis=0) + x.max(-2) - x.min(0) + x.prod(0) + x.std(0) + x.var(0)
+        ),
+        lambda x: x.reshape(4, 2).transpose() + x.reshape((2, -1)) + x.T.transpose((1, 0)),
+        lambda x: x.ravel() + x.flatten() + x.reshape(-1),
+        lambda x: x.swapaxes(0, 1).squeeze().astype('float32'),
+        lambda x: x.cumsum(1) + x.cumprod(0) + x.clip(-1, 1) + x.copy() + x.view(),
+        lambda x: x.take(chx.array([1, 0]), 1) + x.repeat(2, 1)[:, ::4],
+        lambda x: x.argmax(0) + x.argmin(0) + x.all().astype(int) + x.any().astype(int),
+        lambda x: x.dot(x.T),
+    ):
+        y = func.vmap(f)(x)
+        np.testing.assert_allclose(to_numpy(y), loop(f, x), rtol=1e-6)
+
+
+INDICES = {
+    'int': 1,
+    'negative': -1,
+    'slice': slice(None, None, -2),
+    'none': (None, 1),
+    'ellipsis': (..., 1),
+    'both': (0, ..., slice(1)),
+    'list': [1, 0, 1],
+    'array': chx.array([[1, 0]]),
+    'second': (slice(None), chx.array([2, 0])),
+    'apart': (chx.array([1, 0]), slice(None), chx.array([2, 0])),
+    'together': (slice(None), chx.array([[1], [0]]), chx.array([2, 0])),
+    'int and array': (0, slice(None), chx.array([2, 0])),
+    'mask': chx.array([True, False]),
+    'mask of two': chx.array([[True, False, True], [False, True, True]]),
+    'mask behind': (..., chx.array([True, False, True, False])),
+}
+
+
+@pytest.mark.parametrize('name', INDICES)
+def test_index(name):
+    check(lambda x: x[INDICES[name]], array(5, 2, 3, 4))
+
+
+@pytest.mark.parametrize(
+    'f',
+    [
+        lambda x, i: x[i],
+        lambda x, i: x[:, i],
+        lambda x, i: x[i, :, i],
+        lambda x, i: x[:, i, i],
+        lambda x, i: x[chx.array([1, 0]), i],
+        lambda x, i: x[..., i, None],
+        lambda x, i: x[0, i],
+        lambda x, i: x[i[0]],
+        lambda x, i: x[:, i[:, None], i],
+        lambda x, i: chx.take(x, i, 1),
+        lambda x, i: chx.take(x, i, None),
+        lambda x, i: chx.take(x, i + 7, 1, mode='wrap'),
+        lambda x, i: chx.take(x, i - 7, 2, mode='clip'),
+    ],
+)
+def test_index_by_batches(f):
+    x = array(5, 2, 3, 4)
+    i = chx.array(np.random.default_rng(0).integers(-2, 2, (5, 2)))
+    check(f, x, i)
+    same = x[0]
+    check(lambda i: f(same, i), i)
+    g = func.grad(lambda x: chx.sum(func.vmap(f)(x, i) ** 2))(x)
+    e = np.stack(
+        [to_numpy(func.grad(lambda x, k=k: chx.sum(f(x, i[k]) ** 2))(x[k])) for k in range(5)]
+    )
+    np.testing.assert_allclose(to_numpy(g), e, rtol=1e-12)
+
+
+def test_writes_in_place():
+    x, y = array(3, 2, 2), array(3, 2, seed=1)
+
+    def f(x, y):
+        z = x.copy()
+        z += y
+        z[0] = 5
+        z[:, 1] = y
+        z *= 2
+        return z
+
+    check(f, x, y)
+    with pytest.raises(
+        TypeError, match='setitem: the value must be a number or an array, got Batch'
+    ):
+        func.vmap(lambda y: operator.setitem(chx.zeros(2), 0, y))(y)
+    with pytest.raises(chx.ChainerxError, match='the same for all'):
+        func.vmap(lambda x: func.vmap(lambda y: operator.iadd(x, y))(y))(x)
+
+
+# ---- what has no rule ---------------------------------------------------------------------------
+
+
+def test_without_a_rule_each_example_runs():
+    x = array(4, 5, 3)
+    gamma, beta = chx.ones(3, 'float64'), chx.zeros(3, 'float64')
+
+    def f(x):
+        return chx.batch_norm(x, gamma, beta, None, None)
+
+    with pytest.warns(func.BatchingWarning, match='batch_norm has no batching rule.* 4 examples'):
+        y = func.vmap(f)(x)
+    np.testing.assert_allclose(to_numpy(y), loop(f, x), rtol=1e-12)
+    with pytest.warns(func.BatchingWarning):
+        g = func.grad(lambda x: chx.sum(func.vmap(f)(x) ** 3))(x)
+    assert np.abs(to_numpy(g)).max() > 0
+    with (
+        pytest.warns(func.BatchingWarning),
+        pytest.raises(chx.NotImplementedError, match='nothing to run'),
+    ):
+        func.vmap(f)(x[:0])
+
+
+def test_results_of_different_shapes():
+    with (
+        pytest.warns(func.BatchingWarning),
+        pytest.raises(chx.DimensionError, match=r'nonzero have shapes \(1,\) and \(2,\)'),
+    ):
+        func.vmap(lambda x: chx.nonzero(x)[0])(chx.array([[1, 0], [1, 1]]))
+
+
+def test_a_pull_from_outside():
+    x = array(3)
+    _, pull = func.vjp(lambda x: x * x, x)
+    with pytest.warns(func.BatchingWarning, match='function that vjp returned'):
+        j = func.vmap(lambda u: pull(u)[0])(chx.eye(3, dtype='float64'))
+    np.testing.assert_allclose(to_numpy(j), np.diag(2 * to_numpy(x)))
+    _, push = func.linearize(lambda x: x * x, x)
+    with pytest.warns(func.BatchingWarning, match='function that linearize returned'):
+        j = func.vmap(push)(chx.eye(3, dtype='float64'))
+    np.testing.assert_allclose(to_numpy(j), np.diag(2 * to_numpy(x)))
+
+
+# ---- random numbers -----------------------------------------------------------------------------
+
+
+def test_random_numbers_need_a_word():
+    for f in (lambda x: x + chx.random.normal(size=2), lambda x: chx.dropout(x)):
+        with pytest.raises(chx.ChainerxError, match='randomness="different"'):
+            func.vmap(f)(chx.ones((3, 2)))
+
+
+DRAWS = {
+    'normal': lambda x: x + chx.random.normal(size=2),
+    'uniform': lambda x: x + chx.random.uniform(0, 1, (2,)),
+    'a number': lambda x: x + chx.random.uniform(),
+    'integers': lambda x: x + chx.random.integers(0, 1 << 40, size=2),
+    'permutation': lambda x: x + chx.random.permutation(20)[:2],
+    'rand': lambda x: x + chx.random.rand(2),
+    'choice': lambda x: x + chx.random.choice(1000, 2),
+    'gamma': lambda x: x + chx.random.gamma(2.0, size=2),
+    'parameters': lambda x: x + chx.random.normal(chx.zeros(2), 1.0),
+    'dropout': lambda x: chx.dropout(chx.broadcast_to(x, (40, 2)) + 1),
+    'dropout of the same': lambda x: x + chx.dropout(chx.ones((40, 2))),
+    'shuffled': lambda x: chx.random.permutation(chx.concatenate([x, chx.arange(30)])),
+}
+
+
+@pytest.mark.parametrize('name', DRAWS)
+def test_random_numbers(name):
+    x = chx.ones((3, 2), 'float64')
+    for randomness, same in (('same', True), ('different', False)):
+        chx.random.seed(0)
+        y = to_numpy(func.vmap(DRAWS[name], randomness=randomness)(x))
+        assert y.shape[0] == 3
+        assert np.array_equal(y[0], y[1]) == same
+        assert np.array_equal(y[1], y[2]) == same
+    outer = func.vmap(func.vmap(DRAWS[name], randomness='same'), randomness='different')
+    y = to_numpy(outer(chx.ones((2, 3, 2), 'float64')))
+    assert np.array_equal(y[0, 0], y[0, 1])
+    assert not np.array_equal(y[0, 0], y[1, 0])
+
+
+def test_generators():
+    rng = chx.random.default_rng(3)
+    x = chx.ones((3, 2), 'float64')
+    y = to_numpy(func.vmap(lambda x: x + rng.normal(size=2), randomness='different')(x))
+    e = to_numpy(chx.random.default_rng(3).normal(size=(3, 2)))
+    np.testing.assert_array_equal(y, e + 1)
+    y = to_numpy(func.vmap(lambda x: x + rng.normal(x), randomness='different')(x))
+    assert len(set(y.ravel())) == 6
+    with pytest.raises(chx.NotImplementedError, match='a parameter that is a batch'):
+        func.vmap(lambda x: rng.normal(x), randomness='same')(x)
+
+
+def test_keys_and_states_are_as_ever():
+    def f(x):
+        state = chx.random.get_state()
+        y = x + chx.random.normal(size=2, key=7)
+        assert chx.random.get_state() == state
+        return y
+
+    y = to_numpy(func.vmap(f, randomness='different')(chx.ones((3, 2), 'float64')))
+    assert (y == y[0]).all()
+
+
+# ---- control flow and errors --------------------------------------------------------------------
+
+REFUSED = {
+    'if': lambda x: x if x > 0 else -x,
+    'float': lambda x: float(x),
+    'int': lambda x: int(x),
+    'index': lambda x: [1, 2, 3][x],
+    'range': lambda x: range(x),
+    'in': lambda x: 1 in x,
+    'item': lambda x: x.item(),
+    'tolist': lambda x: x.tolist(),
+    'numpy': lambda x: np.asarray(x),
+    'to_numpy': lambda x: chx.to_numpy(x),
+    'complex': lambda x: complex(x),
+    'pickle': lambda x: __import__('pickle').dumps(x),
+}
+
+
+@pytest.mark.parametrize('name', REFUSED)
+def test_values_are_not_known(name):
+    with pytest.raises(TypeError, match='is not known while the function runs'):
+        func.vmap(REFUSED[name])(chx.array([1, 2, 3]))
+
+
+X = chx.ones((3, 2))
+ERRORS = {
+    'sizes': (
+        lambda: func.vmap(operator.add)(X, chx.ones(4)),
+        ValueError,
+        r'3 \(argument leaf 0\) and 4 \(argument leaf 1\) examples',
+    ),
+    'nothing': (lambda: func.vmap(operator.neg, None)(X), ValueError, 'no argument is mapped'),
+    'axis': (
+        lambda: func.vmap(operator.neg, 2)(X),
+        chx.DimensionError,
+        r'2 for an array of shape \(3',
+    ),
+    'number': (lambda: func.vmap(operator.add)(X, 3), TypeError, '0 for an argument of type int'),
+    'form': (
+        lambda: func.vmap(operator.add, (0,))(X, X),
+        TypeError,
+        r'in_axes is \(\*,\), which does',
+    ),
+    'out': (lambda: func.vmap(operator.neg, 0, 2)(X), chx.DimensionError, 'out_axes has 2'),
+    'out none': (lambda: func.vmap(operator.neg, 0, None)(X), ValueError, 'another one for each'),
+    'result': (lambda: func.vmap(lambda x: 3)(X), TypeError, 'result of the function has a leaf'),
+    'randomness': (lambda: func.vmap(operator.neg, randomness='x'), ValueError, "is 'x', expected"),
+    'chunk': (lambda: func.vmap(operator.neg, chunk_size=0), ValueError, 'chunk_size is 0'),
+    'grad': (
+        lambda: func.vmap(lambda x: x.require_grad())(X),
+        chx.ChainerxError,
+        'ndarray.require_grad',
+    ),
+    'reduction': (
+        lambda: func.vmap(lambda x: x.sum(1))(X),
+        chx.DimensionError,
+        'sum: axis 1 is out of',
+    ),
+    'negative': (
+        lambda: func.vmap(lambda x: x.sum(-2))(X),
+        chx.DimensionError,
+        'axis -2 is out of',
+    ),
+    'product': (
+        lambda: func.vmap(lambda x: x @ chx.ones(3))(X),
+        chx.DimensionError,
+        r'x1.shape\[0\] is 2, but x2.shape\[0\] is 3',
+    ),
+    'reshape': (
+        lambda: func.vmap(lambda x: x.reshape(3))(X),
+        chx.DimensionError,
+        r'shape \(2,\) to \(3,\)',
+    ),
+    'index': (lambda: func.vmap(lambda x: x[0, 0])(X), IndexError, ''),
+    'mask': (lambda: func.vmap(lambda x: x[x > 0])(X), TypeError, 'use chainerx.where'),
+}
+
+
+@pytest.mark.parametrize('name', ERRORS)
+def test_errors(name):
+    call, error, text = ERRORS[name]
+    with pytest.raises(error, match=text or None):
+        call()
+
+
+def test_a_batch_outside_of_its_function():
+    kept = []
+    func.vmap(lambda x: kept.append(x) or x)(X)
+    for f in (lambda: kept[0] + 1, lambda: chx.sum(kept[0]), lambda: X[kept[0]]):
+        with pytest.raises(chx.ChainerxError, match='used outside of the function'):
+            f()
+
+
+def test_errors_leave_nothing_behind():
+    with pytest.raises(ZeroDivisionError):
+        func.vmap(lambda x: 1 // 0)(X)
+    chx.random.normal(size=2)  # not in a vmap
+    with pytest.raises(TypeError, match='got str'):
+        chx.sum('x')
+
+
+def test_threads():
+    """A vmap is that of its thread."""
+    results = []
+
+    def work(k):
+        for _ in range(20):
+            y = func.vmap(lambda x: x * k + chx.random.uniform(), randomness='different')(X)
+            results.append(bool((chx.min(y) >= k).item() and (chx.max(y) < k + 1).item()))
+            assert chx.random.normal(size=3).shape == (3,)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert results == [True] * 80
+
+
+# ---- inside one another -------------------------------------------------------------------------
+
+
+def test_chunks():
+    x = array(7, 3)
+    for chunk in (1, 2, 7, 10):
+        y = func.vmap(lambda x: (chx.sum(x), x), out_axes=(0, 1), chunk_size=chunk)(x)
+        np.testing.assert_allclose(to_numpy(y[0]), to_numpy(x).sum(1))
+        np.testing.assert_allclose(to_numpy(y[1]), to_numpy(x).T)
+
+
+def test_gradients_by_what_is_the_same_for_all():
+    w, x = array(3), array(5, 3, seed=1)
+
+    def loss(w, x):
+        return chx.sum(chx.tanh(w * x) @ w)
+
+    found = func.vmap(func.grad(loss), in_axes=(None, 0))(w, x)
+    e = np.stack([to_numpy(func.grad(loss)(w, x[i])) for i in range(5)])
+    np.testing.assert_allclose(to_numpy(found), e, rtol=1e-12)
+    # Closed over, in the place of an argument.
+    found = func.vmap(lambda x: func.grad(lambda w: loss(w, x))(w))(x)
+    np.testing.assert_allclose(to_numpy(found), e, rtol=1e-12)
+    mean = func.grad(lambda w: chx.mean(func.vmap(loss, (None, 0))(w, x)))(w)
+    np.testing.assert_allclose(to_numpy(mean), e.mean(0), rtol=1e-12)
+
+
+def test_a_small_network():
+    params = [(array(4, 3), array(4, seed=1)), (array(1, 4, seed=2), array(1, seed=3))]
+    x, t = array(6, 3, seed=4), array(6, seed=5)
+
+    def predict(params, x):
+        for w, b in params[:-1]:
+            x = chx.tanh(chx.linear(x[None], w, b)[0])
+        w, b = params[-1]
+        return (w @ x + b)[0]
+
+    def loss(params, x, t):
+        return (predict(params, x) - t) ** 2
+
+    def total(params):
+        return chx.mean(func.vmap(loss, (None, 0, 0))(params, x, t))
+
+    g = func.grad(total)(params)
+    each = func.vmap(func.grad(loss), (None, 0, 0))(params, x, t)
+    for (gw, gb), (ew, eb) in zip(g, each, strict=True):
+        np.testing.assert_allclose(to_numpy(gw), to_numpy(ew).mean(0), rtol=1e-10, atol=1e-14)
+        np.testing.assert_allclose(to_numpy(gb), to_numpy(eb).mean(0), rtol=1e-10, atol=1e-14)
+    h = func.vmap(func.hessian(predict, 1), (None, 0))(params, x)
+    e = np.stack([to_numpy(func.hessian(predict, 1)(params, x[i])) for i in range(6)])
+    np.testing.assert_allclose(to_numpy(h), e, rtol=1e-10, atol=1e-14)
+
+
+def test_pairwise():
+    x, y = array(4, 3), array(5, 3, seed=1)
+
+    def distance(a, b):
+        return chx.sqrt(chx.sum((a - b) ** 2))
+
+    d = func.vmap(func.vmap(distance, (None, 0)), (0, None))(x, y)
+    e = np.linalg.norm(to_numpy(x)[:, None] - to_numpy(y)[None], axis=-1)
+    np.testing.assert_allclose(to_numpy(d), e, rtol=1e-12)

@@ -22,6 +22,7 @@ OTHERS = 'benchmarks.md'
 SECTIONS = [  # file, heading, what the ratio means
     ('overhead', 'Host cost of an op, arrays of shape (2, 3) or (3, 3)', 'PyTorch'),
     ('cpp_overhead', 'The same add from C++ and from Python', 'Python'),
+    ('transforms', 'Functions of functions: gradients, vmap, Jacobians', 'torch.func'),
     ('indexing', 'Indexing and joining', 'NumPy'),
     ('layouts', 'Layouts: arrays of 2000 x 2000', 'NumPy'),
     ('train', 'One training step: forward, softmax cross entropy, backward, SGD', 'PyTorch'),

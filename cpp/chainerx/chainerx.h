@@ -56,6 +56,7 @@
 #include "chainerx/ops/normalization.h"
 #include "chainerx/ops/numeric.h"
 #include "chainerx/ops/operators.h"
+#include "chainerx/ops/order_statistics.h"
 #include "chainerx/ops/padding.h"
 #include "chainerx/ops/per_axis.h"
 #include "chainerx/ops/pooling.h"

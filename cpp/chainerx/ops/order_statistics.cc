@@ -1,0 +1,281 @@
+#include "chainerx/ops/order_statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "chainerx/core/error.h"
+#include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/index_update.h"
+#include "chainerx/ops/indexing.h"
+#include "chainerx/ops/logic.h"
+#include "chainerx/ops/reduce_output.h"
+#include "chainerx/ops/reduction.h"
+#include "chainerx/ops/sorting.h"
+#include "chainerx/ops/view.h"
+#include "chainerx/ops/where.h"
+
+namespace chainerx {
+namespace {
+
+constexpr std::string_view kMethodNames[] = {"inverted_cdf",
+                                             "averaged_inverted_cdf",
+                                             "closest_observation",
+                                             "interpolated_inverted_cdf",
+                                             "hazen",
+                                             "weibull",
+                                             "linear",
+                                             "median_unbiased",
+                                             "normal_unbiased",
+                                             "lower",
+                                             "higher",
+                                             "midpoint",
+                                             "nearest"};
+
+// Between two places of a sorted row, and how far from the first one.
+struct Place {
+    int64_t low;
+    int64_t high;
+    double share;
+};
+
+// The place at a fractional one, 0 for the first.
+double FractionalPlace(QuantileMethod method, double n, double q) {
+    const auto between = [&](double alpha, double beta) {
+        return n * q + (alpha + q * (1 - alpha - beta)) - 1;
+    };
+    switch (method) {
+        case QuantileMethod::kInvertedCdf:
+        case QuantileMethod::kAveragedInvertedCdf:
+            return n * q - 1;
+        case QuantileMethod::kClosestObservation:
+            return n * q - 1.5;
+        case QuantileMethod::kInterpolatedInvertedCdf:
+            return between(0, 1);
+        case QuantileMethod::kHazen:
+            return between(0.5, 0.5);
+        case QuantileMethod::kWeibull:
+            return between(0, 0);
+        case QuantileMethod::kMedianUnbiased:
+            return between(1.0 / 3, 1.0 / 3);
+        case QuantileMethod::kNormalUnbiased:
+            return between(3.0 / 8, 3.0 / 8);
+        default:
+            return (n - 1) * q;
+    }
+}
+
+// What the method makes of the distance to the element before.
+double Share(QuantileMethod method, double floor, double distance) {
+    switch (method) {
+        case QuantileMethod::kInvertedCdf:
+            return distance > 0 ? 1 : 0;
+        case QuantileMethod::kAveragedInvertedCdf:
+            return distance > 0 ? 1 : 0.5;
+        case QuantileMethod::kClosestObservation:  // the even one, counted from 1, of two as near
+            return distance > 0 || std::fmod(floor, 2) == 0 ? 1 : 0;
+        case QuantileMethod::kLower:
+            return 0;
+        case QuantileMethod::kHigher:
+            return distance > 0 ? 1 : 0;
+        case QuantileMethod::kMidpoint:
+            return distance > 0 ? 0.5 : 0;
+        case QuantileMethod::kNearest:  // as rint()
+            return std::nearbyint(floor + distance) - floor;
+        default:
+            return distance;
+    }
+}
+
+Place FindPlace(QuantileMethod method, int64_t n, double q) {
+    const double place = FractionalPlace(method, static_cast<double>(n), q);
+    const double floor = std::floor(place);
+    const double share = Share(method, floor, place - floor);
+    const auto clip = [n](double i) {
+        return static_cast<int64_t>(std::clamp(i, 0.0, static_cast<double>(n - 1)));
+    };
+    if (share == 0 || share == 1) return {clip(floor + share), clip(floor + share), 0};
+    return {clip(floor), clip(floor + 1), share};
+}
+
+// The reduced axes as one, the last.
+struct Rows {
+    Array x;  // in the graph of the operand
+    int64_t n;
+    Shape shape;  // of a result
+};
+
+Rows ToRows(const char* op, const Array& x, const OptionalAxes& axes, bool keepdims) {
+    internal::CheckReal(op, x);
+    const Axes sorted = NormalizeAxes(op, axes, x.ndim());
+    Axes order;
+    for (int8_t i = 0; i < x.ndim(); ++i) {
+        if (std::find(sorted.begin(), sorted.end(), i) == sorted.end()) order.push_back(i);
+    }
+    for (const int8_t a : sorted) order.push_back(a);
+    Rows rows;
+    rows.n = internal::CountReduced(x.shape(), sorted);
+    rows.shape = ReduceShape(x.shape(), sorted, keepdims);
+    const Array from = AsType(x, FloatResult(x.dtype()), false);
+    rows.x = Reshape(internal::Permute(from, order), {rows.shape.GetTotalSize(), rows.n});
+    return rows;
+}
+
+void CheckProbabilities(const char* op, const std::vector<double>& q, double most) {
+    for (const double p : q) {
+        if (!(p >= 0 && p <= most)) {
+            throw ValueError{op, ": q is ", p, ", expected 0 to ", static_cast<int64_t>(most)};
+        }
+    }
+}
+
+// (rows, m) to the shape of the result, with an axis of quantiles before it.
+Array ToResult(const Array& y, const Shape& shape, Dtype dtype) {
+    Shape with_axis{y.shape()[1]};
+    for (const int64_t d : shape) with_axis.push_back(d);
+    return Reshape(AsContiguous(Transpose(AsType(y, dtype, false))), with_axis);
+}
+
+// a + share (b - a), from the nearer one, so that it is b where the share is 1; in the middle, the
+// mean, which is infinite where one of them is. Equal ones, which may be infinite, stay.
+Array Interpolate(const Array& a, const Array& b, const Array& share) {
+    const Array step = Subtract(b, a);
+    const Array from_low = Add(a, Multiply(step, share));
+    const Array from_high = Subtract(b, Multiply(step, Subtract(Scalar{1}, share)));
+    const Array mean = Add(Multiply(a, Scalar{0.5}), Multiply(b, Scalar{0.5}));
+    const Array y = Where(Less(share, Scalar{0.5}), from_low, from_high);
+    return Where(Equal(a, b), a, Where(Equal(share, Scalar{0.5}), mean, y));
+}
+
+// Quantiles of rows without NaN.
+Array RowQuantiles(const char* op, const Rows& rows, const std::vector<double>& q,
+                   QuantileMethod method) {
+    std::vector<Place> places;
+    std::vector<int64_t> needed;
+    bool interpolates = false;
+    for (const double p : q) {
+        places.push_back(FindPlace(method, rows.n, p));
+        needed.push_back(places.back().low);
+        needed.push_back(places.back().high);
+        interpolates |= places.back().share != 0;
+    }
+    needed.push_back(rows.n - 1);  // where a NaN would be
+    std::sort(needed.begin(), needed.end());
+    needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
+
+    Device& device = rows.x.device();
+    const Array chosen = internal::SelectSorted(op, rows.x, 1, needed);
+    const auto pick = [&](int64_t Place::* which) {
+        std::vector<int64_t> at;
+        for (const Place& place : places) {
+            at.push_back(std::lower_bound(needed.begin(), needed.end(), place.*which) -
+                         needed.begin());
+        }
+        return Take(chosen, Array::FromHost(at, Shape{static_cast<int64_t>(at.size())}, device), 1);
+    };
+    const Dtype wide = internal::WideDtype(rows.x.dtype());
+    Array y = AsType(pick(&Place::low), wide, false);
+    if (interpolates) {
+        std::vector<double> shares;
+        for (const Place& place : places) shares.push_back(place.share);
+        const Array share = AsType(
+            Array::FromHost(shares, Shape{static_cast<int64_t>(shares.size())}, device), wide);
+        y = Interpolate(y, AsType(pick(&Place::high), wide, false), share);
+    }
+    const int64_t last = static_cast<int64_t>(needed.size()) - 1;
+    const ArrayIndex items[] = {Slice{}, Slice{last, last + 1}};
+    const Array largest = At(chosen, items);
+    return Where(Isnan(internal::Detached(largest)), AsType(largest, wide, false), y);
+}
+
+// Rows of which each has its own number of elements: NaN is sorted behind them.
+Array RowNanQuantiles(const Rows& rows, const std::vector<double>& q, QuantileMethod method) {
+    Device& device = rows.x.device();
+    const Array is_number = LogicalNot(Isnan(internal::Detached(rows.x)));
+    const std::vector<int64_t> counts = CountNonzero(is_number, Axes{1}).ToHost<int64_t>();
+    std::vector<int64_t> low;
+    std::vector<int64_t> high;
+    std::vector<double> shares;
+    for (const int64_t n : counts) {
+        for (const double p : q) {
+            // Without a number, the first element, which is NaN.
+            const Place place = FindPlace(method, std::max<int64_t>(n, 1), p);
+            low.push_back(place.low);
+            high.push_back(place.high);
+            shares.push_back(place.share);
+        }
+    }
+    const Shape shape{static_cast<int64_t>(counts.size()), static_cast<int64_t>(q.size())};
+    const Dtype wide = internal::WideDtype(rows.x.dtype());
+    const Array sorted = Sort(rows.x, int8_t{1});
+    const auto pick = [&](const std::vector<int64_t>& at) {
+        return AsType(TakeAlongAxis(sorted, Array::FromHost(at, shape, device), int8_t{1}), wide,
+                      false);
+    };
+    const Array share = AsType(Array::FromHost(shares, shape, device), wide);
+    return Interpolate(pick(low), pick(high), share);
+}
+
+Array Quantiles(const char* op, const Array& x, const std::vector<double>& q,
+                const OptionalAxes& axes, QuantileMethod method, bool keepdims, bool skips_nan) {
+    const Rows rows = ToRows(op, x, axes, keepdims);
+    const Dtype dtype = rows.x.dtype();
+    const int64_t size = rows.shape.GetTotalSize();
+    const auto count = static_cast<int64_t>(q.size());
+    if (size == 0 || count == 0 || rows.n == 0) {
+        // NaN of each row without elements; in the graph, as any result.
+        const Array none = Zeros({size, count}, dtype, x.device());
+        return ToResult(Add(none, Mean(rows.x, Axes{1}, true)), rows.shape, dtype);
+    }
+    const Array y =
+        skips_nan ? RowNanQuantiles(rows, q, method) : RowQuantiles(op, rows, q, method);
+    return ToResult(y, rows.shape, dtype);
+}
+
+Array First(const Array& y) { return Reshape(y, Shape{y.shape().begin() + 1, y.shape().end()}); }
+
+std::vector<double> OfPercentages(const std::vector<double>& q) {
+    std::vector<double> p;
+    for (const double v : q) p.push_back(v / 100);
+    return p;
+}
+
+}  // namespace
+
+QuantileMethod GetQuantileMethod(const char* op, std::string_view name) {
+    const auto* at = std::find(std::begin(kMethodNames), std::end(kMethodNames), name);
+    if (at != std::end(kMethodNames)) {
+        return static_cast<QuantileMethod>(at - std::begin(kMethodNames));
+    }
+    std::string known;
+    for (const std::string_view method : kMethodNames) {
+        known += std::string{known.empty() ? "" : ", "} + std::string{method};
+    }
+    throw ValueError{op, ": method is '", name, "', expected one of ", known};
+}
+
+Array Median(const Array& x, const OptionalAxes& axes, bool keepdims) {
+    return First(Quantiles("median", x, {0.5}, axes, QuantileMethod::kLinear, keepdims, false));
+}
+Array NanMedian(const Array& x, const OptionalAxes& axes, bool keepdims) {
+    return First(Quantiles("nanmedian", x, {0.5}, axes, QuantileMethod::kLinear, keepdims, true));
+}
+
+#define CX_QUANTILE(Name, op, most, probabilities, skips_nan)                             \
+    Array Name(const Array& x, const std::vector<double>& q, const OptionalAxes& axes,    \
+               QuantileMethod method, bool keepdims) {                                    \
+        CheckProbabilities(op, q, most);                                                  \
+        return Quantiles(op, x, probabilities(q), axes, method, keepdims, skips_nan);     \
+    }                                                                                     \
+    Array Name(const Array& x, double q, const OptionalAxes& axes, QuantileMethod method, \
+               bool keepdims) {                                                           \
+        return First(Name(x, std::vector<double>{q}, axes, method, keepdims));            \
+    }
+CX_QUANTILE(Quantile, "quantile", 1, , false)
+CX_QUANTILE(NanQuantile, "nanquantile", 1, , true)
+CX_QUANTILE(Percentile, "percentile", 100, OfPercentages, false)
+CX_QUANTILE(NanPercentile, "nanpercentile", 100, OfPercentages, true)
+#undef CX_QUANTILE
+
+}  // namespace chainerx

@@ -1,0 +1,98 @@
+// Medians and quantiles.
+#include <vector>
+
+#include "chainerx/core/error.h"
+#include "chainerx/ops/order_statistics.h"
+#include "chainerx/ops/view.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/ndarray.h"
+
+namespace chainerx::python {
+namespace {
+
+// One probability, or an array of them, of any shape.
+struct Probabilities {
+    std::vector<double> values;
+    std::optional<Shape> shape;  // none for a number
+};
+
+Probabilities ToProbabilities(const char* op, PyObject* o) {
+    if (TryScalar(o)) return {{ToDouble(op, "q", o)}, std::nullopt};
+    if (!IsNdArray(o) && !PyList_Check(o) && !PyTuple_Check(o) &&
+        !PyObject_TypeCheck(o, Numpy().ndarray)) {
+        throw TypeError{op, ": q must be a number or an array of them, got ", Py_TYPE(o)->tp_name};
+    }
+    const Array q = IsNdArray(o)
+                        ? Self(o)
+                        : FromNumpy(o, std::nullopt, Sharing::kUnlessOddBools, GetDefaultDevice());
+    if (IsComplex(q.dtype())) throw DtypeError{op, ": q must be real numbers, got ", q.dtype()};
+    return {q.ToHost<double>(), q.shape()};
+}
+
+QuantileMethod ToMethod(const char* op, PyObject* o) {
+    if (o == nullptr) return QuantileMethod::kLinear;
+    return GetQuantileMethod(op, ToString(op, "method", o));
+}
+
+template <typename F>
+PyObject* CallQuantile(const char* op, PyObject* const* a, const F& quantile) {
+    const Array& x = ToArray(op, "a", a[0]);
+    const Probabilities q = ToProbabilities(op, a[1]);
+    const OptionalAxes axes = ToAxes(op, "axis", a[2]);
+    const Array y = quantile(x, q.values, axes, ToMethod(op, a[3]), ToBool(a[4], false));
+    Shape shape = q.shape ? *q.shape : Shape{};
+    for (int8_t i = 1; i < y.ndim(); ++i) shape.push_back(y.shape()[i]);
+    return Wrap(Reshape(y, shape));
+}
+
+#define CX_A "    a (ndarray): Any shape, any dtype but complex ones.\n"
+#define CX_AXES                                      \
+    "    axis: An axis, several, or None for all.\n" \
+    "    keepdims (bool): Keep reduced axes with length 1.\n"
+#define CX_STATISTIC                                                                     \
+    "in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.\n" \
+    "Raises:\n"                                                                          \
+    "    DimensionError: If an axis is out of range or repeated.\n"                      \
+    "    DtypeError: If ``a`` is complex.\n"
+#define CX_WITH_NAN "Note:\n    NaN where there is a NaN, or nothing at all."
+#define CX_WITHOUT_NAN "Note:\n    NaN where there is no number."
+
+#define CX_MEDIAN(py, Name, says, note)                                                           \
+    CX_ROUTINE(                                                                                   \
+        py, "a: ndarray, axis: Axis = None, keepdims: bool = False) -> ndarray",                  \
+        says                                                                                      \
+        "\n\nArgs:\n" CX_A CX_AXES                                                                \
+        "Returns:\n    ndarray: The middle element, or the mean of the middle two, " CX_STATISTIC \
+            note) {                                                                               \
+        return Wrap(                                                                              \
+            Name(ToArray(#py, "a", a[0]), ToAxes(#py, "axis", a[1]), ToBool(a[2], false)));       \
+    }
+CX_MEDIAN(median, Median, "Median over axes.", CX_WITH_NAN)
+CX_MEDIAN(nanmedian, NanMedian, "Median over axes, without NaN.", CX_WITHOUT_NAN)
+
+#define CX_QUANTILE(py, Name, says, range, note)                                               \
+    CX_ROUTINE(py,                                                                             \
+               "a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', "      \
+               "keepdims: bool = False) -> ndarray",                                           \
+               says                                                                            \
+               "\n\nArgs:\n" CX_A "    q (float or array of them): From 0 to " range           \
+               ".\n"                                                                           \
+               "    axis: An axis, several, or None for all.\n"                                \
+               "    method (str): As of NumPy: one of Hyndman and Fan's nine, or 'lower', "    \
+               "'higher', 'midpoint', 'nearest'.\n"                                            \
+               "    keepdims (bool): Keep reduced axes with length 1.\n"                       \
+               "Returns:\n    ndarray: The axes of ``q``, then those that are left of "        \
+               "``a``; " CX_STATISTIC                                                          \
+               "    ValueError: If a number of ``q`` is out of range, or there is no such "    \
+               "method.\n" note                                                                \
+               "\nSource: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996.") { \
+        return CallQuantile(#py, a, [](const auto&... args) { return Name(args...); });        \
+    }
+CX_QUANTILE(quantile, Quantile, "Quantiles over axes.", "1", CX_WITH_NAN)
+CX_QUANTILE(nanquantile, NanQuantile, "Quantiles over axes, without NaN.", "1", CX_WITHOUT_NAN)
+CX_QUANTILE(percentile, Percentile, "Percentiles over axes.", "100", CX_WITH_NAN)
+CX_QUANTILE(nanpercentile, NanPercentile, "Percentiles over axes, without NaN.", "100",
+            CX_WITHOUT_NAN)
+
+}  // namespace
+}  // namespace chainerx::python

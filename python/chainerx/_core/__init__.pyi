@@ -1458,6 +1458,20 @@ def batch_norm(x: ndarray, gamma: ndarray, beta: ndarray, running_mean: ndarray 
         of ``x`` or ``gamma``, backward refuses to go on, for it reads these again.
     Source: Ioffe and Szegedy, ICML 2015."""
 
+def bincount(x: ndarray, weights: ndarray | None = None, minlength: builtins.int = 0) -> ndarray:
+    """How often the integers 0, 1, 2, ... are there.
+
+    Args:
+        x (ndarray): (n,), bool or integers, none below 0.
+        weights (ndarray): (n,), any dtype: what each element adds, if not 1.
+        minlength (int): The result has at least so many numbers.
+    Returns:
+        ndarray: int64, up to the largest element. With weights, their sums: in their dtype if it is a float or complex one, else float64; differentiable in them, any order.
+    Raises:
+        ValueError: If an element, or ``minlength``, is below 0.
+        DimensionError: If ``x`` has not one dimension, or ``weights`` another shape.
+        DtypeError: If ``x`` has no integers."""
+
 def bitwise_and(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Bits that are set in both operands.
 
@@ -2027,6 +2041,20 @@ def diff(a: ndarray, n: builtins.int = 1, axis: builtins.int = -1, prepend: ndar
     Raises:
         ValueError: If ``n`` is negative.
         DimensionError: If shapes do not fit, or there is no such axis."""
+
+def digitize(x: ndarray, bins: ndarray | Sequence[builtins.float], right: builtins.bool = False) -> ndarray:
+    """Between which edges numbers lie.
+
+    Args:
+        x (ndarray): Any shape, any dtype but complex ones.
+        bins (ndarray): (n,), ascending or descending; of neither, equal ones.
+        right (bool): A number that equals an edge belongs to the bin that ends with it.
+    Returns:
+        ndarray: int64, the shape of ``x``: from 0, before all edges, to n, behind them. No gradient.
+    Raises:
+        ValueError: If ``bins`` neither ascend nor descend.
+        DimensionError: If ``bins`` have not one dimension.
+        DtypeError: For complex numbers."""
 
 def divide(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """True quotient of two operands.
@@ -2705,6 +2733,73 @@ def hinge(x1: ndarray, x2: ndarray, norm: builtins.float = 1.0) -> ndarray:
         DimensionError: If the shapes do not fit.
         DtypeError: If ``x1`` is not real, or ``x2`` no integers."""
 
+def histogram(a: ndarray, bins: builtins.int | str | ndarray | Sequence[builtins.float] = 10, range: tuple[builtins.float, builtins.float] | None = None, density: builtins.bool | None = None, weights: ndarray | None = None) -> tuple[ndarray, ndarray]:
+    """How many elements lie between edges.
+
+    Args:
+        a (ndarray): Any shape, any dtype but complex ones.
+        bins (int, ndarray or str): How many; or edges, ascending; or the name of a rule for their number: 'auto', 'fd', 'doane', 'scott', 'stone', 'rice', 'sturges', 'sqrt'.
+        range (tuple of float): From where to where, if not from the smallest element to the largest; edges that are given are used as they are.
+        density (bool): Divide by the widths and the total: the integral is 1.
+        weights (ndarray): The shape of ``a``: what each element adds, if not 1.
+    Returns:
+        tuple of ndarray: Counts, int64, or sums of weights, as of :func:`bincount`, differentiable in ``weights``; and the edges.
+    Raises:
+        ValueError: If edges descend, bins are fewer than 1 or too many for the dtype, the range is not finite or ends before it begins, or there is no such rule.
+        DtypeError: If ``a`` is complex.
+        TypeError: For a rule with weights.
+        DimensionError: If edges have not one dimension, or ``weights`` another shape.
+    Note:
+        What equals an edge belongs to the bin that begins with it, what equals the last one to the last bin."""
+
+def histogram2d(x: ndarray, y: ndarray, bins: Any = 10, range: Any = None, density: builtins.bool | None = None, weights: ndarray | None = None) -> tuple[ndarray, ndarray, ndarray]:
+    """How many points lie between edges of two dimensions.
+
+    Args:
+        x (ndarray): (n,), first coordinates, any dtype but complex ones.
+        y (ndarray): (n,), second ones.
+        bins: How many, or ascending edges; or one of these for each dimension.
+        range (sequence): For each dimension None, or from where to where.
+        density (bool): Divide by the sizes of the bins and the total.
+        weights (ndarray): (n,): what each point adds, if not 1.
+    Returns:
+        tuple of ndarray: Counts, (bins of x, bins of y), as of :func:`histogram`; and the edges of both.
+    Raises:
+        ValueError: If edges descend, bins are fewer than 1 or too many for the dtype, or a range is not finite or ends before it begins.
+        DimensionError: If shapes do not fit.
+        DtypeError: For complex numbers."""
+
+def histogram_bin_edges(a: ndarray, bins: builtins.int | str | ndarray | Sequence[builtins.float] = 10, range: tuple[builtins.float, builtins.float] | None = None, weights: ndarray | None = None) -> ndarray:
+    """The edges that histogram() uses.
+
+    Args:
+        a (ndarray): Any shape, any dtype but complex ones.
+        bins (int, ndarray or str): How many; or edges, ascending; or the name of a rule for their number: 'auto', 'fd', 'doane', 'scott', 'stone', 'rice', 'sturges', 'sqrt'.
+        range (tuple of float): From where to where, if not from the smallest element to the largest; edges that are given are used as they are.
+        weights (ndarray): It changes nothing.
+    Returns:
+        ndarray: One more than there are bins, in the dtype of a float ``a``, else float64; edges that are given, as they are. No gradient.
+    Raises:
+        ValueError: If edges descend, bins are fewer than 1 or too many for the dtype, the range is not finite or ends before it begins, or there is no such rule.
+        DtypeError: If ``a`` is complex.
+        TypeError: For a rule with weights."""
+
+def histogramdd(sample: ndarray | Sequence[ndarray], bins: Any = 10, range: Any = None, density: builtins.bool | None = None, weights: ndarray | None = None) -> tuple[ndarray, tuple[ndarray, ...]]:
+    """How many points lie between edges of several dimensions.
+
+    Args:
+        sample (ndarray): (n, dimensions), any dtype but complex ones; or a sequence of the coordinates, (n,) each.
+        bins: How many, or ascending edges; or one of these for each dimension.
+        range (sequence): For each dimension None, or from where to where.
+        density (bool): Divide by the sizes of the bins and the total.
+        weights (ndarray): (n,): what each point adds, if not 1.
+    Returns:
+        tuple: Counts, with an axis for each dimension, as of :func:`histogram`; and a tuple of the edges.
+    Raises:
+        ValueError: If edges descend, bins are fewer than 1 or too many for the dtype, or a range is not finite or ends before it begins.
+        DimensionError: If shapes do not fit.
+        DtypeError: For complex numbers."""
+
 def hsplit(ary: ndarray, indices_or_sections: Indices) -> list[ndarray]:
     """Parts of an array along axis 1, or 0 if there is only one.
 
@@ -2845,6 +2940,17 @@ def interp(x: ndarray | Scalar, xp: ndarray, fp: ndarray, left: Scalar | None = 
         DimensionError: If ``xp`` and ``fp`` have not one length and dimension.
         DtypeError: If ``x`` or ``xp`` is complex."""
 
+def intersect1d(ar1: ndarray, ar2: ndarray, assume_unique: builtins.bool = False, return_indices: builtins.bool = False) -> ndarray | tuple[ndarray, ndarray, ndarray]:
+    """The elements that two arrays have both.
+
+    Args:
+        ar1 (ndarray): Any shape and dtype; it is flattened.
+        ar2 (ndarray): The same.
+        assume_unique (bool): Neither has an element twice, as the caller knows: then it is not looked for.
+        return_indices (bool): Also where they are first in each, int64.
+    Returns:
+        ndarray or tuple of ndarray: Sorted, of one dimension, in the promoted dtype; then the places in the flattened arrays. No gradient."""
+
 def invert(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """All bits reversed; of bool, the opposite.
 
@@ -2912,6 +3018,22 @@ def isfinite(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtin
         where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         ndarray: bool. Not differentiable."""
+
+def isin(element: ndarray, test_elements: ArrayLike, assume_unique: builtins.bool = False, invert: builtins.bool = False, *, kind: str | None = None) -> ndarray:
+    """Whether elements are among others.
+
+    Args:
+        element (ndarray): Any shape and dtype.
+        test_elements (ndarray or numbers): Any shape and dtype.
+        assume_unique (bool): It changes nothing.
+        invert (bool): Whether they are not.
+        kind (str): 'sort' or 'table', which change nothing.
+    Returns:
+        ndarray: bool, the shape of ``element``. No gradient.
+    Raises:
+        ValueError: If there is no such kind.
+    Note:
+        NaN is among nothing."""
 
 def isinf(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
     """Whether each element is infinite.
@@ -3440,6 +3562,21 @@ def mean(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtyp
     Note:
         The mean of nothing is NaN."""
 
+def median(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    """Median over axes.
+
+    Args:
+        a (ndarray): Any shape, any dtype but complex ones.
+        axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
+    Returns:
+        ndarray: The middle element, or the mean of the middle two, in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis is out of range or repeated.
+        DtypeError: If ``a`` is complex.
+    Note:
+        NaN where there is a NaN, or nothing at all."""
+
 def meshgrid(*xi: ndarray, indexing: str = 'xy') -> list[ndarray]:
     """The coordinates of a grid.
 
@@ -3772,6 +3909,21 @@ def nanmean(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, d
     Note:
         The mean of nothing is NaN."""
 
+def nanmedian(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    """Median over axes, without NaN.
+
+    Args:
+        a (ndarray): Any shape, any dtype but complex ones.
+        axis: An axis, several, or None for all.
+        keepdims (bool): Keep reduced axes with length 1.
+    Returns:
+        ndarray: The middle element, or the mean of the middle two, in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis is out of range or repeated.
+        DtypeError: If ``a`` is complex.
+    Note:
+        NaN where there is no number."""
+
 def nanmin(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
     """Smallest element over axes that is no NaN.
 
@@ -3793,6 +3945,25 @@ def nanmin(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, ou
     Note:
         NaN where there is nothing else."""
 
+def nanpercentile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False) -> ndarray:
+    """Percentiles over axes, without NaN.
+
+    Args:
+        a (ndarray): Any shape, any dtype but complex ones.
+        q (float or array of them): From 0 to 100.
+        axis: An axis, several, or None for all.
+        method (str): As of NumPy: one of Hyndman and Fan's nine, or 'lower', 'higher', 'midpoint', 'nearest'.
+        keepdims (bool): Keep reduced axes with length 1.
+    Returns:
+        ndarray: The axes of ``q``, then those that are left of ``a``; in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis is out of range or repeated.
+        DtypeError: If ``a`` is complex.
+        ValueError: If a number of ``q`` is out of range, or there is no such method.
+    Note:
+        NaN where there is no number.
+    Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996."""
+
 def nanprod(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
     """Product over axes, NaN counted as 1.
 
@@ -3809,6 +3980,25 @@ def nanprod(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, d
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated."""
+
+def nanquantile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False) -> ndarray:
+    """Quantiles over axes, without NaN.
+
+    Args:
+        a (ndarray): Any shape, any dtype but complex ones.
+        q (float or array of them): From 0 to 1.
+        axis: An axis, several, or None for all.
+        method (str): As of NumPy: one of Hyndman and Fan's nine, or 'lower', 'higher', 'midpoint', 'nearest'.
+        keepdims (bool): Keep reduced axes with length 1.
+    Returns:
+        ndarray: The axes of ``q``, then those that are left of ``a``; in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis is out of range or repeated.
+        DtypeError: If ``a`` is complex.
+        ValueError: If a number of ``q`` is out of range, or there is no such method.
+    Note:
+        NaN where there is no number.
+    Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996."""
 
 def nanstd(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
     """Standard deviation over axes of what is no NaN: the root of nanvar().
@@ -3994,6 +4184,25 @@ def partition(a: ndarray, kth: builtins.int | Sequence[builtins.int], axis: buil
     Note:
         NaN is above all numbers, -0.0 equals 0.0. Complex numbers go by their real parts, then by their imaginary ones."""
 
+def percentile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False) -> ndarray:
+    """Percentiles over axes.
+
+    Args:
+        a (ndarray): Any shape, any dtype but complex ones.
+        q (float or array of them): From 0 to 100.
+        axis: An axis, several, or None for all.
+        method (str): As of NumPy: one of Hyndman and Fan's nine, or 'lower', 'higher', 'midpoint', 'nearest'.
+        keepdims (bool): Keep reduced axes with length 1.
+    Returns:
+        ndarray: The axes of ``q``, then those that are left of ``a``; in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis is out of range or repeated.
+        DtypeError: If ``a`` is complex.
+        ValueError: If a number of ``q`` is out of range, or there is no such method.
+    Note:
+        NaN where there is a NaN, or nothing at all.
+    Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996."""
+
 def place(arr: ndarray, mask: ndarray, vals: ndarray | Scalar) -> None:
     """Writes values one after the other to where a mask is true, in place.
 
@@ -4133,6 +4342,25 @@ def putmask(a: ndarray, mask: ndarray, values: ndarray | Scalar) -> None:
         DimensionError: If the mask has another size.
         DtypeError: If the dtype of the values is of a higher kind than that of the array.
         ChainerxError: If the array is in a graph, or read-only."""
+
+def quantile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False) -> ndarray:
+    """Quantiles over axes.
+
+    Args:
+        a (ndarray): Any shape, any dtype but complex ones.
+        q (float or array of them): From 0 to 1.
+        axis: An axis, several, or None for all.
+        method (str): As of NumPy: one of Hyndman and Fan's nine, or 'lower', 'higher', 'midpoint', 'nearest'.
+        keepdims (bool): Keep reduced axes with length 1.
+    Returns:
+        ndarray: The axes of ``q``, then those that are left of ``a``; in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis is out of range or repeated.
+        DtypeError: If ``a`` is complex.
+        ValueError: If a number of ``q`` is out of range, or there is no such method.
+    Note:
+        NaN where there is a NaN, or nothing at all.
+    Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996."""
 
 def radians(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Angles in degrees as radians.
@@ -4446,6 +4674,26 @@ def set_num_threads(n: builtins.int) -> None:
         n (int): 1 to 1024.
     Raises:
         ValueError: For any other number."""
+
+def setdiff1d(ar1: ndarray, ar2: ndarray, assume_unique: builtins.bool = False) -> ndarray:
+    """The elements of one array that another one has not.
+
+    Args:
+        ar1 (ndarray): Any shape and dtype; it is flattened.
+        ar2 (ndarray): The same.
+        assume_unique (bool): ``ar1`` has no element twice; then they keep its order.
+    Returns:
+        ndarray: Sorted, of one dimension, in the dtype of ``ar1``. No gradient."""
+
+def setxor1d(ar1: ndarray, ar2: ndarray, assume_unique: builtins.bool = False) -> ndarray:
+    """The elements that only one of two arrays has.
+
+    Args:
+        ar1 (ndarray): Any shape and dtype; it is flattened.
+        ar2 (ndarray): The same.
+        assume_unique (bool): Neither has an element twice, as the caller knows: then it is not looked for.
+    Returns:
+        ndarray: Sorted, of one dimension, in the promoted dtype. No gradient."""
 
 def sigmoid(x: ndarray) -> ndarray:
     """``1 / (1 + exp(-x))``.
@@ -5023,6 +5271,65 @@ def trunc(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.b
         ndarray: Shape and dtype of ``x``. Not differentiable.
     Raises:
         DtypeError: If an operand is complex."""
+
+def union1d(ar1: ndarray, ar2: ndarray) -> ndarray:
+    """The elements that one array or the other has.
+
+    Args:
+        ar1 (ndarray): Any shape and dtype; it is flattened.
+        ar2 (ndarray): The same.
+    Returns:
+        ndarray: Sorted, of one dimension, in the promoted dtype. No gradient."""
+
+def unique(ar: ndarray, return_index: builtins.bool = False, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, axis: builtins.int | None = None, *, equal_nan: builtins.bool = True, sorted: builtins.bool = True) -> ndarray | tuple[ndarray, ...]:
+    """The different elements, sorted.
+
+    Args:
+        ar (ndarray): Any shape and dtype.
+        return_index (bool): Also the places where they are first.
+        return_inverse (bool): Also, for each element, which of them it is.
+        return_counts (bool): Also how often they are there.
+        axis (int): Different slices along this axis, instead of elements.
+        equal_nan (bool): All NaN are one element.
+        sorted (bool): Results are always sorted.
+    Returns:
+        ndarray or tuple of ndarray: The values, in the dtype of ``ar``; then, each int64, what else was asked for. No gradient.
+    Raises:
+        DimensionError: If there is no such axis.
+    Note:
+        Places are those in the flattened array, or on the axis; the inverse has the shape of ``ar``, or the length of the axis."""
+
+def unique_all(x: ndarray) -> tuple[ndarray, ndarray, ndarray, ndarray]:
+    """The different elements, where they are, and how often.
+
+    Args:
+        x (ndarray): Any shape and dtype; it is flattened.
+    Returns:
+        UniqueAllResult: A tuple: values, indices, inverse_indices, counts; as of :func:`unique`, but no NaN equals another. No gradient."""
+
+def unique_counts(x: ndarray) -> tuple[ndarray, ndarray]:
+    """The different elements, and how often they are there.
+
+    Args:
+        x (ndarray): Any shape and dtype; it is flattened.
+    Returns:
+        UniqueCountsResult: A tuple: values, counts; as of :func:`unique`, but no NaN equals another. No gradient."""
+
+def unique_inverse(x: ndarray) -> tuple[ndarray, ndarray]:
+    """The different elements, and which of them each element is.
+
+    Args:
+        x (ndarray): Any shape and dtype; it is flattened.
+    Returns:
+        UniqueInverseResult: A tuple: values, inverse_indices; as of :func:`unique`, but no NaN equals another. No gradient."""
+
+def unique_values(x: ndarray) -> ndarray:
+    """The different elements, sorted.
+
+    Args:
+        x (ndarray): Any shape and dtype; it is flattened.
+    Returns:
+        ndarray: As of :func:`unique`, but no NaN equals another. No gradient."""
 
 def unpool(x: ndarray, ksize: builtins.int | Sequence[builtins.int], stride: builtins.int | Sequence[builtins.int] | None = None, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, outsize: builtins.int | Sequence[builtins.int] | None = None, cover_all: builtins.bool = False) -> ndarray:
     """Each element in all places of its window: the gradient of sums of windows.

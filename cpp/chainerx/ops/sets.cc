@@ -1,0 +1,258 @@
+#include "chainerx/ops/sets.h"
+
+#include <utility>
+#include <vector>
+
+#include "chainerx/core/error.h"
+#include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/bitwise.h"
+#include "chainerx/ops/comparison.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/indexing.h"
+#include "chainerx/ops/logic.h"
+#include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/reduction.h"
+#include "chainerx/ops/sorting.h"
+#include "chainerx/ops/take.h"
+#include "chainerx/ops/view.h"
+
+namespace chainerx {
+namespace {
+
+using internal::Detached;
+
+// Elements [begin, end) of the first axis, a view.
+Array Part(const Array& x, int64_t begin, int64_t end) {
+    const ArrayIndex items[] = {Slice{begin, end}};
+    return At(x, items);
+}
+
+int64_t Length(const Array& x) { return x.shape()[0]; }
+
+// The elements, or rows, where `mask` is true.
+Array Compress(const Array& x, const Array& mask) { return Take(x, Nonzero(mask)[0], int8_t{0}); }
+
+bool HasNan(Dtype dtype) { return IsDifferentiable(dtype); }
+
+// Whether each element but the first differs from the one before. Sorted, so that NaN is last.
+Array DiffersFromLast(const Array& sorted, bool equal_nan) {
+    const int64_t n = Length(sorted);
+    const Array before = Part(sorted, 0, n - 1);
+    const Array behind = Part(sorted, 1, n);
+    const Array differs = NotEqual(before, behind);
+    if (!equal_nan || !HasNan(sorted.dtype())) return differs;
+    if (!Isnan(Part(sorted, n - 1, n)).Item<bool>()) return differs;
+    return LogicalAnd(differs, LogicalNot(LogicalAnd(Isnan(before), Isnan(behind))));
+}
+
+// The same with the first one, which is new.
+Array IsNew(const Array& differs, int64_t n) {
+    const Array is_new = EmptyUnchecked({n}, Dtype::kBool, differs.device());
+    Assign(Part(is_new, 0, 1), Scalar{true});
+    Assign(Part(is_new, 1, n), differs);
+    return is_new;
+}
+
+// What follows from the order of n elements, of which some, in this order, are new. `order` is null
+// where only counts are asked for.
+void Describe(const Array& order, const Array& is_new, const Array& begins,
+              const UniqueOptions& options, UniqueResult& result) {
+    const int64_t n = Length(is_new);
+    if (options.indices) result.indices = Take(order, begins, int8_t{0});
+    if (options.inverse) {
+        const Array number = Subtract(CumSum(is_new, int8_t{0}), Scalar{1});
+        result.inverse = EmptyUnchecked({n}, Dtype::kInt64, is_new.device());
+        Assign(result.inverse, std::vector<IndexItem>{IndexItem{Slice{}, order}}, number);
+    }
+    if (options.counts) {
+        const Array ends = Concatenate({Part(begins, 1, Length(begins)),
+                                        Full({1}, Scalar{n}, Dtype::kInt64, is_new.device())});
+        result.counts = Subtract(ends, begins);
+    }
+}
+
+UniqueResult DescribeNothing(const Array& values, const UniqueOptions& options) {
+    UniqueResult result;
+    result.values = values;
+    const auto none = [&] { return Zeros({0}, Dtype::kInt64, values.device()); };
+    if (options.indices) result.indices = none();
+    if (options.inverse) result.inverse = none();
+    if (options.counts) result.counts = none();
+    return result;
+}
+
+UniqueResult UniqueElements(const Array& x, const UniqueOptions& options) {
+    const Array line = Reshape(Detached(x), {x.GetTotalSize()});
+    UniqueResult result;
+    if (Length(line) == 0) {
+        result = DescribeNothing(Copy(line), options);
+    } else {
+        Array order;
+        Array sorted;
+        if (options.indices || options.inverse) {
+            order = ArgSort(line, int8_t{0});
+            sorted = Take(line, order, int8_t{0});
+        } else {
+            sorted = Sort(line, int8_t{0});
+        }
+        const Array is_new = IsNew(DiffersFromLast(sorted, options.equal_nan), Length(line));
+        const Array begins = Nonzero(is_new)[0];
+        result.values = Take(sorted, begins, int8_t{0});
+        Describe(order, is_new, begins, options, result);
+    }
+    if (options.inverse) result.inverse = Reshape(result.inverse, x.shape());
+    return result;
+}
+
+// Slices along an axis as rows; the last column counts least.
+UniqueResult UniqueSlices(const Array& x, const UniqueOptions& options) {
+    const int8_t axis = NormalizeAxis("unique", *options.axis, x.ndim());
+    const Array first = Moveaxis(Detached(x), Axes{axis}, Axes{0});
+    const int64_t n = Length(first);
+    const int64_t width = n == 0 ? 0 : x.GetTotalSize() / n;
+    const Array rows = Reshape(first, {n, width});
+    UniqueResult result;
+    if (n == 0) {
+        result = DescribeNothing(rows, options);
+    } else {
+        std::vector<Array> columns;
+        for (int64_t i = width - 1; i >= 0; --i) {
+            columns.push_back(Reshape(rows.At({Slice{}, Slice{i, i + 1}}), {n}));
+        }
+        const Array order =
+            width == 0 ? Arange(n, Dtype::kInt64, x.device())
+                       : LexSort(std::vector<ConstArrayRef>{columns.begin(), columns.end()});
+        const Array sorted = Take(rows, order, int8_t{0});
+        const Array before = Part(sorted, 0, n - 1);
+        const Array behind = Part(sorted, 1, n);
+        Array differs = NotEqual(before, behind);
+        if (options.equal_nan && HasNan(x.dtype())) {
+            differs = LogicalAnd(differs, LogicalNot(LogicalAnd(Isnan(before), Isnan(behind))));
+        }
+        const Array is_new = IsNew(Any(differs, Axes{1}), n);
+        const Array begins = Nonzero(is_new)[0];
+        result.values = Take(sorted, begins, int8_t{0});
+        Describe(order, is_new, begins, options, result);
+    }
+    Shape shape = first.shape();
+    shape[0] = Length(result.values);
+    result.values = AsContiguous(Moveaxis(Reshape(result.values, shape), Axes{0}, Axes{axis}));
+    return result;
+}
+
+Array Flat(const Array& x) { return Reshape(Detached(x), {x.GetTotalSize()}); }
+
+// Both, flattened, in the dtype that holds them.
+std::pair<Array, Array> Pair(const char* op, const Array& x1, const Array& x2) {
+    CheckSameDevice(op, x1.device(), x2.device());
+    const Dtype dtype = PromoteTypes(x1.dtype(), x2.dtype());
+    return {AsType(Flat(x1), dtype, false), AsType(Flat(x2), dtype, false)};
+}
+
+// Sorted, and of each element whether the next one is equal.
+struct Neighbors {
+    Array sorted;
+    Array same;
+};
+Neighbors FindNeighbors(const Array& x) {
+    const Array sorted = Sort(x, int8_t{0});
+    const int64_t n = Length(sorted);
+    return {sorted, Equal(Part(sorted, 0, n - 1), Part(sorted, 1, n))};
+}
+
+}  // namespace
+
+UniqueResult Unique(const Array& x, const UniqueOptions& options) {
+    return options.axis ? UniqueSlices(x, options) : UniqueElements(x, options);
+}
+
+Array Unique(const Array& x) { return Unique(x, UniqueOptions{}).values; }
+
+Array Isin(const Array& x, const Array& test, bool invert) {
+    constexpr const char* kOp = "isin";
+    CheckSameDevice(kOp, x.device(), test.device());
+    const int64_t n = test.GetTotalSize();
+    if (n == 0) return Full(x.shape(), Scalar{invert}, Dtype::kBool, x.device());
+    const Dtype dtype = internal::ComparisonDtype(x.dtype(), test.dtype());
+    const Array sorted = Sort(AsType(Flat(test), dtype, false), int8_t{0});
+    const Array wanted = AsType(Detached(x), dtype, false);
+    // The last place stands for what is above all.
+    const Array place = SearchSorted(sorted, wanted);
+    const Array found = Take(sorted, place, int8_t{0}, IndexBoundsMode::kClip);
+    return invert ? NotEqual(found, wanted) : Equal(found, wanted);
+}
+
+Array Union1D(const Array& x1, const Array& x2) {
+    const auto [a, b] = Pair("union1d", x1, x2);
+    return Unique(Concatenate({a, b}));
+}
+
+Array Intersect1D(const Array& x1, const Array& x2, bool assume_unique) {
+    auto [a, b] = Pair("intersect1d", x1, x2);
+    if (!assume_unique) {
+        a = Unique(a);
+        b = Unique(b);
+    }
+    const Array both = Concatenate({a, b});
+    if (Length(both) == 0) return both;
+    const Neighbors all = FindNeighbors(both);
+    return Compress(Part(all.sorted, 0, Length(both) - 1), all.same);
+}
+
+Intersection IntersectWithIndices(const Array& x1, const Array& x2, bool assume_unique) {
+    auto [a, b] = Pair("intersect1d", x1, x2);
+    Array first1;
+    Array first2;
+    if (!assume_unique) {
+        UniqueOptions options;
+        options.indices = true;
+        const UniqueResult u1 = Unique(a, options);
+        const UniqueResult u2 = Unique(b, options);
+        a = u1.values;
+        b = u2.values;
+        first1 = u1.indices;
+        first2 = u2.indices;
+    }
+    const Array both = Concatenate({a, b});
+    const int64_t n = Length(both);
+    if (n == 0) {
+        const Array none = Zeros({0}, Dtype::kInt64, both.device());
+        return {both, none, Copy(none)};
+    }
+    const Array order = ArgSort(both, int8_t{0});
+    const Array sorted = Take(both, order, int8_t{0});
+    const Array at = Nonzero(Equal(Part(sorted, 0, n - 1), Part(sorted, 1, n)))[0];
+    Intersection y;
+    y.values = Take(sorted, at, int8_t{0});
+    // Of two equal ones, that of the first array comes first.
+    y.indices1 = Take(order, at, int8_t{0});
+    y.indices2 = Subtract(Take(Part(order, 1, n), at, int8_t{0}), Scalar{Length(a)});
+    if (!assume_unique && Length(at) != 0) {
+        y.indices1 = Take(first1, y.indices1, int8_t{0});
+        y.indices2 = Take(first2, y.indices2, int8_t{0});
+    }
+    return y;
+}
+
+Array SetDiff1D(const Array& x1, const Array& x2, bool assume_unique) {
+    const Array a = assume_unique ? Flat(x1) : Unique(x1);
+    return Compress(a, Isin(a, x2, true));
+}
+
+Array SetXor1D(const Array& x1, const Array& x2, bool assume_unique) {
+    auto [a, b] = Pair("setxor1d", x1, x2);
+    if (!assume_unique) {
+        a = Unique(a);
+        b = Unique(b);
+    }
+    const Array both = Concatenate({a, b});
+    const int64_t n = Length(both);
+    if (n == 0) return both;
+    const Neighbors all = FindNeighbors(both);
+    // Alone: other than the one before and the one behind.
+    const Array same = Zeros({n + 1}, Dtype::kBool, both.device());
+    Assign(Part(same, 1, n), all.same);
+    return Compress(all.sorted, LogicalNot(LogicalOr(Part(same, 0, n), Part(same, 1, n + 1))));
+}
+
+}  // namespace chainerx

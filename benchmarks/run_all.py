@@ -41,6 +41,7 @@ SECTIONS = [  # file, heading, what the ratio means
     ('attention', 'Attention, batch 4, 8 heads of 64, float32', 'PyTorch'),
     ('linalg', 'Factored matrices, Fourier transforms', 'NumPy'),
     ('random_numbers', 'A million random numbers, float32', 'NumPy or PyTorch'),
+    ('sorting', 'Sorting, selection, sets, histograms, float32', 'NumPy'),
     ('language_model', 'Training steps of a language model, with Adam', 'PyTorch'),
     ('ops', 'Kernels on 1M elements, float32', 'PyTorch'),
     ('functions', 'Functions of networks, forward and backward, float32', 'PyTorch'),

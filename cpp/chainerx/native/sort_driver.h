@@ -31,9 +31,9 @@ const SortLoopsOf<K>& LoopsOf() {
 template <typename T>
 void EncodeKeys(const T* x, int64_t n, bool join_zeros, SortKey<T> flip, SortKey<T>* keys) {
     if constexpr (std::is_same_v<T, float>) {
-        sorting_loops().encode_float32(x, n, join_zeros, flip, keys);
+        sorting_loops().float32.encode(x, n, join_zeros, flip, keys);
     } else if constexpr (std::is_same_v<T, double>) {
-        sorting_loops().encode_float64(x, n, join_zeros, flip, keys);
+        sorting_loops().float64.encode(x, n, join_zeros, flip, keys);
     } else {
         for (int64_t i = 0; i < n; ++i) keys[i] = EncodeKey(x[i], join_zeros, flip);
     }

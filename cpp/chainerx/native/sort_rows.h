@@ -40,7 +40,7 @@ class KeyRoom {
     K* data() { return large_.data() != nullptr ? large_.data() : few_; }
 
  private:
-    static constexpr int64_t kFew = 512;
+    static constexpr int64_t kFew = 2048;
 
     struct Large {
         explicit Large(int64_t n) : size{static_cast<size_t>(n) * sizeof(K)} {

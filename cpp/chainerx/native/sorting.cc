@@ -7,6 +7,7 @@
 #include "chainerx/kernels/sorting.h"
 #include "chainerx/native/complex_order.h"
 #include "chainerx/native/native_backend.h"
+#include "chainerx/native/quicksort.h"
 #include "chainerx/native/sort_rows.h"
 
 namespace chainerx::native {
@@ -37,49 +38,88 @@ void SortByCounts(const T* x, int64_t n, bool descending, T* out) {
 // -0.0 and 0.0 have keys of their own, next to each other, so that they come back; where there are
 // both, they are put in the order that they had.
 template <typename T>
-class ZeroOrder {
- public:
-    ZeroOrder(const SortKey<T>* sorted, int64_t n) {
-        if constexpr (GetKind(kDtypeOf<T>) == DtypeKind::kFloat) {
-            begin_ = std::lower_bound(sorted, sorted + n, -1) - sorted;
-            if (begin_ == n || sorted[begin_] != -1) return;
-            end_ = std::upper_bound(sorted + begin_, sorted + n, 0) - sorted;
-            if (sorted[end_ - 1] != 0) end_ = 0;
+void RestoreZeros(const T* x, int64_t n, SortKey<T> flip, T* out) {
+    if constexpr (GetKind(kDtypeOf<T>) == DtypeKind::kFloat) {
+        const auto key = [&](int64_t i) { return EncodeKey(out[i], false, flip); };
+        int64_t begin = 0;
+        for (int64_t end = n; begin < end;) {
+            const int64_t middle = begin + (end - begin) / 2;
+            key(middle) < -1 ? begin = middle + 1 : end = middle;
         }
-    }
-    void Restore(const T* x, T* out) const {
-        for (int64_t to = begin_; to < end_; ++x) {
+        if (begin == n || key(begin) != -1) return;
+        int64_t end = begin;
+        while (end < n && key(end) <= 0) ++end;
+        if (key(end - 1) != 0) return;
+        for (int64_t to = begin; to < end; ++x) {
             if (Cast<ComputeType<T>>(*x) == ComputeType<T>{0}) out[to++] = *x;
         }
     }
+}
 
- private:
-    int64_t begin_{0};
-    int64_t end_{0};
-};
+// Keys of sorted numbers become the numbers, where they are.
+template <typename T>
+void DecodeKeys(SortKey<T>* keys, int64_t n, SortKey<T> flip) {
+    if constexpr (std::is_same_v<T, float>) {
+        sorting_loops().float32.decode(keys, n, flip);
+    } else if constexpr (std::is_same_v<T, double>) {
+        sorting_loops().float64.decode(keys, n, flip);
+    } else {
+        for (int64_t i = 0; i < n; ++i) {
+            keys[i] = static_cast<SortKey<T>>(DecodeKey<T>(keys[i], flip));
+        }
+    }
+}
+
+// The keys are made while they are partitioned for the first time, and become numbers again when
+// they have reached their places: in between they stay in the caches.
+template <typename T>
+void SortWideRow(const T* x, int64_t n, SortKey<T> flip, T* out) {
+    using K = SortKey<T>;
+    auto* const keys = reinterpret_cast<K*>(out);
+    const auto finish = [flip](K* sorted, int64_t count) { DecodeKeys<T>(sorted, count, flip); };
+    if (n <= LoopsOf<K>().leaf) {
+        EncodeKeys(x, n, false, flip, keys);
+        LoopsOf<K>().sort(keys, n, keys);
+        finish(keys, n);
+        return;
+    }
+    constexpr int64_t kBlockSize = 1 << 10;
+    alignas(64) K block[kBlockSize];
+    KeyRoom<K> spare{n};
+    const K pivot =
+        ChoosePivot<K>(n, [&](int64_t place) { return EncodeKey(x[place], false, flip); });
+    Parting<K> parting{pivot, spare.data(), n};
+    InParts(n, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; i += kBlockSize) {
+            const int64_t count = std::min(kBlockSize, end - i);
+            EncodeKeys(x + i, count, false, flip, block);
+            parting.Take(block, count);
+        }
+    });
+    const int64_t below = parting.below();
+    const int steps = MostSteps(n);
+    Quicksort(spare.data(), keys, below, keys, steps, finish);
+    Quicksort(spare.data() + below, keys + below, n - below, keys + below, steps, finish);
+}
+
+template <typename T>
+void SortNarrowRow(const T* x, int64_t n, SortKey<T> flip, T* out) {
+    KeyRoom<SortKey<T>> keys{n};
+    KeyRoom<SortKey<T>> spare{n};
+    EncodeKeys(x, n, false, flip, keys.data());
+    SortKeys(keys.data(), spare.data(), n, keys.data());
+    for (int64_t i = 0; i < n; ++i) out[i] = DecodeKey<T>(keys.data()[i], flip);
+}
 
 template <typename T>
 void SortRowByKeys(const T* x, int64_t n, bool descending, T* out) {
-    using K = SortKey<T>;
-    const K flip = descending ? -1 : 0;
-    KeyRoom<K> spare{n};
-    KeyRoom<K> own{sizeof(T) == sizeof(K) ? 0 : n};
-    K* keys;
-    if constexpr (sizeof(T) == sizeof(K)) {
-        keys = reinterpret_cast<K*>(out);
+    const SortKey<T> flip = descending ? -1 : 0;
+    if constexpr (sizeof(T) == sizeof(SortKey<T>)) {
+        SortWideRow(x, n, flip, out);
     } else {
-        keys = own.data();
+        SortNarrowRow(x, n, flip, out);
     }
-    InParts(n, [&](int64_t begin, int64_t end) {
-        EncodeKeys(x + begin, end - begin, false, flip, keys + begin);
-    });
-    SortKeys(keys, spare.data(), n, keys);
-    const ZeroOrder<T> zeros{keys, n};
-    for (int64_t i = 0; i < n; ++i) {
-        const T value = DecodeKey<T>(keys[i], flip);
-        std::memcpy(static_cast<void*>(out + i), &value, sizeof(T));
-    }
-    zeros.Restore(x, out);
+    RestoreZeros(x, n, flip, out);
 }
 
 // ---- complex numbers: by comparing ----

@@ -24,13 +24,18 @@ struct SortLoopsOf {
     InWindow (*gather)(const K* keys, int64_t n, K low, K high, K* out);
 };
 
+// Floats to keys and back, see native/sort_keys.h; keys become numbers in place.
+template <typename T, typename K>
+struct KeyLoopsOf {
+    void (*encode)(const T* x, int64_t n, bool join_zeros, K flip, K* keys);
+    void (*decode)(K* keys, int64_t n, K flip);
+};
+
 struct SortLoops {
     SortLoopsOf<int32_t> keys32;
     SortLoopsOf<int64_t> keys64;
-    // See native/sort_keys.h.
-    void (*encode_float32)(const float* x, int64_t n, bool join_zeros, int32_t flip, int32_t* keys);
-    void (*encode_float64)(const double* x, int64_t n, bool join_zeros, int64_t flip,
-                           int64_t* keys);
+    KeyLoopsOf<float, int32_t> float32;
+    KeyLoopsOf<double, int64_t> float64;
 };
 
 const SortLoops& sorting_loops();

@@ -231,6 +231,12 @@ void Encode(const T* x, int64_t n, bool join_zeros, SortKey<T> flip, SortKey<T>*
     for (int64_t i = 0; i < n; ++i) keys[i] = EncodeKey(x[i], join_zeros, flip);
 }
 
+// Of floats.
+template <typename K>
+void Decode(K* keys, int64_t n, K flip) {
+    for (int64_t i = 0; i < n; ++i) keys[i] = TurnNegative(static_cast<K>(keys[i] ^ flip));
+}
+
 template <typename K>
 constexpr SortLoopsOf<K> kLoops = {kBlock<K>, &SortBlock<K>, &Partition<K>, &Gather<K>};
 
@@ -241,6 +247,8 @@ constexpr SortLoopsOf<K> kLoops = {kBlock<K>, &SortBlock<K>, &Partition<K>, &Gat
 extern "C" {
 __attribute__((visibility("hidden"))) extern const chainerx::native::SortLoops CX_UNIT_ENTRY;
 const chainerx::native::SortLoops CX_UNIT_ENTRY = {
-    chainerx::native::CX_ISA::kLoops<int32_t>, chainerx::native::CX_ISA::kLoops<int64_t>,
-    &chainerx::native::CX_ISA::Encode<float>, &chainerx::native::CX_ISA::Encode<double>};
+    chainerx::native::CX_ISA::kLoops<int32_t>,
+    chainerx::native::CX_ISA::kLoops<int64_t>,
+    {&chainerx::native::CX_ISA::Encode<float>, &chainerx::native::CX_ISA::Decode<int32_t>},
+    {&chainerx::native::CX_ISA::Encode<double>, &chainerx::native::CX_ISA::Decode<int64_t>}};
 }

@@ -24,6 +24,17 @@ DECOMPOSITIONS = {
 }
 SIZES = [(8,), (64,), (512,), (1000, 8), (32, 64)]  # how many, if not one, and rows
 
+# Against PyTorch; NumPy has no product of matrices for the first ones.
+EINSUM = [
+    ('bij,bjk->bik', (32, 64, 64), (32, 64, 64)),
+    ('bij,bjk->bik', (1000, 8, 8), (1000, 8, 8)),
+    ('bij,bjk->bik', (8, 256, 256), (8, 256, 256)),
+    ('bqhd,bkhd->bhqk', (4, 64, 8, 32), (4, 64, 8, 32)),
+    ('ijk,kl->ijl', (32, 64, 64), (64, 64)),
+    ('ij,ij->i', (1000, 64), (1000, 64)),
+    ('i,j->ij', (1000,), (1000,)),
+]
+
 # f: the module fft.
 FFT = [
     ('fft', (64,)),
@@ -53,6 +64,24 @@ def add(bench, name, statement, module, arrays):
     bench.row(name, dict.fromkeys(variables, statement), variables, against='numpy')
 
 
+def add_einsum(bench, subscripts, shapes, rng):
+    """Two rows, for what both peers take is known to differ by much."""
+    a, b = (rng.normal(size=shape).astype('float32') for shape in shapes)
+    variables = {
+        'chainerx': {'f': chainerx.einsum, 'a': chainerx.array(a), 'b': chainerx.array(b)},
+        'numpy': {'f': np.einsum, 'a': a, 'b': b},
+    }
+    if torch is not None:
+        variables['torch'] = {'f': torch.einsum, 'a': torch.from_numpy(a), 'b': torch.from_numpy(b)}
+    title = f'einsum {subscripts}, {" x ".join(map(str, shapes[0]))}'
+    for peer in variables:
+        if peer == 'chainerx':
+            continue
+        pair = {name: variables[name] for name in ('chainerx', peer)}
+        statement = f"f('{subscripts}', a, b)"
+        bench.row(f'{title}, {peer}', dict.fromkeys(pair, statement), pair, against=peer)
+
+
 def rows(bench):
     rng = np.random.default_rng(0)
     for dtype in ('float32', 'float64'):
@@ -66,6 +95,9 @@ def rows(bench):
                 title = f'{name}, {shape}, {dtype}'
                 if bench.wants(title):
                     add(bench, title, statement, 'linalg', {'a': a, 'b': b, 's': s})
+        if dtype == 'float32':
+            for subscripts, *shapes in EINSUM:
+                add_einsum(bench, subscripts, shapes, rng)
         for name, shape in FFT:
             x = rng.normal(size=shape).astype(dtype)
             if not name.startswith('r'):

@@ -10,7 +10,7 @@ from cases._harness import Prepared, as_list, call_text, to_numpy
 VIEWS = """
     as_strided asarray ascontiguousarray atleast_1d atleast_2d atleast_3d broadcast_arrays
     broadcast_to diag diagonal expand_dims flip fliplr flipud hsplit moveaxis ravel reshape
-    real rollaxis rot90 split
+    real rollaxis rot90 split einsum matrix_transpose linalg.diagonal linalg.matrix_transpose
     array_split dsplit vsplit squeeze swapaxes transpose permute_dims
     unstack trim_zeros ix_ diff
 """

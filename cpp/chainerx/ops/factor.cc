@@ -29,13 +29,13 @@ constexpr OpInfo kCholesky{"cholesky", &kernels::CholeskyInPlace::kInfo};
 Array AsScale(const Array& x) { return Reshape(x, WithMatrix(x.shape(), 1, 1)); }
 
 // For matrices b. Both of one dtype.
-Array SolveMatrices(const Array& a, const Array& b) {
-    const Shape batch = BroadcastShapes("solve", BatchOf(a), BatchOf(b));
+Array SolveMatrices(const Array& a, const Array& b, const char* op = "solve") {
+    const Shape batch = BroadcastShapes(op, BatchOf(a), BatchOf(b));
     const int64_t n = a.shape().back();
     const Shape shape_a = WithMatrix(batch, n, n);
     const Shape shape_b = WithMatrix(batch, n, b.shape().back());
-    CheckedNBytes("solve", shape_a, a.GetItemSize());
-    CheckedNBytes("solve", shape_b, b.GetItemSize());
+    CheckedNBytes(op, shape_a, a.GetItemSize());
+    CheckedNBytes(op, shape_b, b.GetItemSize());
     Array y = WorkingCopy(BroadcastTo(internal::Detached(b), shape_b));
     CallOn<kernels::SolveInPlace>(a.device(), "solve",
                                   WorkingCopy(BroadcastTo(internal::Detached(a), shape_a)), y);
@@ -64,11 +64,11 @@ Determinants FindDeterminants(const char* op, const Array& a) {
 
 }  // namespace
 
-Array Inv(const Array& a) {
-    internal::CheckSquareMatrices("inv", a);
+Array Inv(const Array& a, const char* op) {
+    internal::CheckSquareMatrices(op, a);
     const Array ones = Identity(a.shape().back(), a.dtype(), a.device());
     Array y = WorkingCopy(BroadcastTo(ones, a.shape()));
-    CallOn<kernels::SolveInPlace>(a.device(), "inv", WorkingCopy(a), y);
+    CallOn<kernels::SolveInPlace>(a.device(), op, WorkingCopy(a), y);
     if (Record rec{kInv, {a}, y}) {
         rec.Grad(0, [y = rec.SaveOutput(y)](const Array& gy) {
             const Array yt = SwapLast(y());
@@ -78,15 +78,16 @@ Array Inv(const Array& a) {
     return y;
 }
 
-Array Solve(const Array& a, const Array& b) {
-    internal::CheckSquareMatrices("solve", a);
-    internal::CheckPrecision("solve", "b", b);
-    CheckSameDevice("solve", a.device(), b.device());
-    if (b.ndim() == 0) throw DimensionError{"solve: b has no axes, expected at least 1"};
+Array Solve(const Array& a, const Array& b, const char* op) {
+    internal::CheckSquareMatrices(op, a);
+    internal::CheckPrecision(op, "b", b);
+    CheckSameDevice(op, a.device(), b.device());
+    if (b.ndim() == 0) throw DimensionError{op, ": b has no axes, expected at least 1"};
     const bool is_vector = b.ndim() == 1;
     const int8_t axis = is_vector ? 0 : static_cast<int8_t>(b.ndim() - 2);
     if (b.shape()[axis] != a.shape().back()) {
-        throw DimensionError{"solve: b.shape[",
+        throw DimensionError{op,
+                             ": b.shape[",
                              static_cast<int>(axis),
                              "] is ",
                              b.shape()[axis],
@@ -101,7 +102,7 @@ Array Solve(const Array& a, const Array& b) {
     const Dtype dtype = PromoteTypes(a.dtype(), b.dtype());
     const Array a2 = AsType(a, dtype, false);
     const Array b2 = AsType(b, dtype, false);
-    return is_vector ? FromColumn(SolveMatrices(a2, ToColumn(b2))) : SolveMatrices(a2, b2);
+    return is_vector ? FromColumn(SolveMatrices(a2, ToColumn(b2), op)) : SolveMatrices(a2, b2, op);
 }
 
 Array Det(const Array& a) {

@@ -9,11 +9,11 @@
 
 namespace chainerx::linalg {
 
-// a^-1. A singular matrix is a KernelCheckError.
-CX_API Array Inv(const Array& a);
+// a^-1. A singular matrix is a KernelCheckError of `op`.
+CX_API Array Inv(const Array& a, const char* op = "inv");
 
 // a^-1 b. b is a vector if it has one axis; else the axes before the matrices broadcast.
-CX_API Array Solve(const Array& a, const Array& b);
+CX_API Array Solve(const Array& a, const Array& b, const char* op = "solve");
 
 // 0 for singular matrices, of which there is no gradient.
 CX_API Array Det(const Array& a);

@@ -169,5 +169,7 @@ PyObject* CallBound(const ArgSpec& spec, PyObject* self, PyObject* const* args, 
 #define CX_FFT(Name, signature, doc) CX_BIND(kFft, Fft, Name, signature, doc)
 #define CX_SPECIAL_ALIAS(Name, Routine) \
     static const Alias SpecialAlias_##Name{Binding::kSpecial, #Name, #Routine};
+#define CX_LINALG_ALIAS(Name, Routine) \
+    static const Alias LinalgAlias_##Name{Binding::kLinalg, #Name, #Routine};
 
 }  // namespace chainerx::python

@@ -92,6 +92,7 @@ NB_MODULE(_core, m) {
     }
     nb::module_ linalg = m.def_submodule("linalg", "Linear algebra.");
     AddFunctions(linalg, Binding::kLinalg);
+    AddAliases(linalg, Binding::kLinalg, m);
     linalg.attr("LinAlgError") = m.attr("LinAlgError");
     nb::module_ fft = m.def_submodule("fft", "Fourier transforms, under the names of numpy.fft.");
     AddFunctions(fft, Binding::kFft);

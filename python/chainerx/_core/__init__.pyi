@@ -1890,6 +1890,21 @@ def crelu(x: ndarray, axis: builtins.int = 1) -> ndarray:
     Raises:
         DimensionError: If there is no such axis."""
 
+def cross(a: ndarray, b: ndarray, axisa: builtins.int = -1, axisb: builtins.int = -1, axisc: builtins.int = -1, axis: builtins.int | None = None) -> ndarray:
+    """Cross products of vectors in three dimensions.
+
+    Args:
+        a, b (ndarray): An axis of length 3, any dtype but bool; the others broadcast.
+        axisa (int): That axis of ``a``.
+        axisb (int): That axis of ``b``.
+        axisc (int): That axis of the result.
+        axis (int): All three, where it is given.
+    Returns:
+        ndarray: The vectors at right angles. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis has another length.
+        DtypeError: For bool."""
+
 def cumprod(a: ndarray, axis: builtins.int | None = None, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
     """Running products along an axis.
 
@@ -2015,6 +2030,18 @@ def diagflat(v: ndarray, k: builtins.int = 0) -> ndarray:
         k (int): Which diagonal: 0 is the main one, those above it are positive.
     Returns:
         ndarray: 2-d, 0 elsewhere. Differentiable, any order."""
+
+def diagonal(a: ndarray, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1) -> ndarray:
+    """A diagonal along two axes.
+
+    Args:
+        a (ndarray): At least two axes, any dtype.
+        offset (int): Which diagonal: 0 is the main one, those above it are positive.
+        axis1, axis2 (int): The axes of rows and of columns.
+    Returns:
+        ndarray: The other axes, then the diagonal. A view. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis is not there, or both are the same."""
 
 def diagonal(a: ndarray, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1) -> ndarray:
     """The diagonals of matrices along two axes.
@@ -2144,6 +2171,33 @@ def ediff1d(ary: ndarray, to_end: ndarray | Scalar | None = None, to_begin: ndar
         ndarray: 1-d. Differentiable, any order.
     Raises:
         DtypeError: If ``ary`` is of bool, or the others of a higher kind than ``ary``."""
+
+def einsum(*operands: Any, optimize: Any = False, dtype: DtypeLike | None = None) -> ndarray:
+    """Sums of products in Einstein's notation, as numpy.einsum.
+
+    Args:
+        *operands: Subscripts, a str such as ``'ij,jk->ik'`` or ``'...i,i'``, and arrays; or arrays, each followed by a list of integers for its axes, and perhaps one for the output.
+        optimize (bool, str, tuple or list): In which order: from left to right (False), a good one (True, ``'greedy'``), that of least work (``'optimal'``), or a path of einsum_path.
+        dtype (dtype): In which it is computed; by default the promoted one.
+    Returns:
+        ndarray: The axes of the output; a view where one operand is not summed. Differentiable in all operands, any order.
+    Raises:
+        ValueError: If subscripts are malformed.
+        DimensionError: If they do not fit the arrays.
+    Note:
+        Two operands at a time are multiplied as matrices; sums are in the dtype of the result."""
+
+def einsum_path(*operands: Any, optimize: Any = 'greedy') -> tuple[list[Any], str]:
+    """The order in which einsum multiplies its operands, for its ``optimize``.
+
+    Args:
+        *operands: Subscripts, a str such as ``'ij,jk->ik'`` or ``'...i,i'``, and arrays; or arrays, each followed by a list of integers for its axes, and perhaps one for the output.
+        optimize (bool, str, tuple or list): As of einsum; ``(name, n)`` allows at most n elements in between.
+    Returns:
+        tuple: The path, ``['einsum_path', (i, j), ...]``, places of those that are multiplied, whose product goes to the end; and a description.
+    Raises:
+        ValueError: If subscripts or a path are malformed.
+        DimensionError: If they do not fit the arrays."""
 
 def elu(x: ndarray, alpha: builtins.float = 1.0) -> ndarray:
     """``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere.
@@ -2890,6 +2944,17 @@ def indices(dimensions: Sequence[builtins.int], dtype: DtypeLike | None = None, 
     Raises:
         DimensionError: If a size is negative."""
 
+def inner(a: ndarray, b: ndarray) -> ndarray:
+    """Sums of products over the last axes.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        b (ndarray): Any shape and dtype.
+    Returns:
+        ndarray: The other axes of ``a``, then those of ``b``. Differentiable, any order.
+    Raises:
+        DimensionError: If the last axes have different lengths."""
+
 def insert(arr: ndarray, obj: Any, values: ndarray | Scalar, axis: builtins.int | None = None) -> ndarray:
     """A copy with values inserted before given places.
 
@@ -3109,6 +3174,16 @@ def ix_(*args: ndarray) -> tuple[ndarray, ...]:
         tuple of ndarray: Views, each along an axis of its own. Not differentiable.
     Raises:
         DimensionError: If one has not exactly one dimension."""
+
+def kron(a: ndarray, b: ndarray) -> ndarray:
+    """Kronecker's product: each element of ``a`` times all of ``b``.
+
+    Args:
+        a, b (ndarray): At most five axes, any dtype.
+    Returns:
+        ndarray: Each axis as long as those of both together. Differentiable, any order.
+    Raises:
+        DimensionError: If there are too many axes."""
 
 def layer_norm(x: ndarray, gamma: ndarray, beta: ndarray, eps: builtins.float = 1e-05, axis: Axis = None) -> ndarray:
     """Layer normalization, ``(x - mean) / sqrt(var + eps) * gamma + beta``, with the mean and
@@ -3470,6 +3545,27 @@ def matmul(x1: ndarray, x2: ndarray) -> ndarray:
         DimensionError: If the lengths differ, or an operand is 0-dimensional.
     Note:
         float16 and bfloat16 are summed in float32. The result doesn't depend on the number of threads."""
+
+def matrix_transpose(x: ndarray) -> ndarray:
+    """Each matrix of the last two axes transposed.
+
+    Args:
+        x (ndarray): At least two axes, any dtype.
+    Returns:
+        ndarray: A view. Differentiable, any order.
+    Raises:
+        DimensionError: If there are fewer than two axes."""
+
+def matvec(x1: ndarray, x2: ndarray) -> ndarray:
+    """Products of matrices with vectors.
+
+    Args:
+        x1 (ndarray): (..., m, n), any dtype.
+        x2 (ndarray): (..., n); the first axes broadcast.
+    Returns:
+        ndarray: (..., m). Differentiable, any order.
+    Raises:
+        DimensionError: If shapes do not fit."""
 
 def max(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
     """Largest element over axes.
@@ -4143,6 +4239,15 @@ def ones_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:
         device (str or Device): Default: the default device, whatever that of others is.
     Returns:
         ndarray: C-contiguous, in no graph."""
+
+def outer(a: ndarray, b: ndarray) -> ndarray:
+    """The products of all elements.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        b (ndarray): Any shape and dtype.
+    Returns:
+        ndarray: (a.size, b.size). Differentiable, any order."""
 
 def pad(array: ndarray, pad_width: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]], mode: str | Callable[..., None] = 'constant', constant_values: Any = 0, stat_length: Any = None, end_values: Any = 0, reflect_type: str = 'even') -> ndarray:
     """The array with elements added before and after each axis.
@@ -5069,6 +5174,19 @@ def tanh(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bo
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
+def tensordot(a: ndarray, b: ndarray, axes: Any = 2) -> ndarray:
+    """Sums of products over pairs of axes.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        b (ndarray): Any shape and dtype.
+        axes (int or pair of sequences of int): The axes of ``a`` and those of ``b``; or how many, the last ones of ``a`` with the first ones of ``b``.
+    Returns:
+        ndarray: The other axes of ``a``, then those of ``b``. Differentiable, any order.
+    Raises:
+        DimensionError: If axes are not there, or differ in number or length.
+        ValueError: If ``axes`` has more, or less, than two items."""
+
 def tile(A: ndarray, reps: builtins.int | Sequence[builtins.int]) -> ndarray:
     """The array beside itself, so many times along each axis.
 
@@ -5106,6 +5224,19 @@ def topk(x: ndarray, k: builtins.int, axis: builtins.int = -1, largest: builtins
         DtypeError: If ``x`` is complex.
     Note:
         NaN is the largest. Of equal elements, the first ones are taken."""
+
+def trace(a: ndarray, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1, dtype: DtypeLike | None = None) -> ndarray:
+    """The sum of a diagonal along two axes.
+
+    Args:
+        a (ndarray): At least two axes, any dtype.
+        offset (int): Which diagonal: 0 is the main one, those above it are positive.
+        axis1, axis2 (int): The axes of rows and of columns.
+        dtype (dtype): In which it is summed; by default that of sum.
+    Returns:
+        ndarray: The other axes. Differentiable, any order.
+    Raises:
+        DimensionError: If an axis is not there, or both are the same."""
 
 def trace(a: ndarray, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1, dtype: DtypeLike | None = None) -> ndarray:
     """The sums of the diagonals of matrices along two axes.
@@ -5417,6 +5548,39 @@ def var(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
+def vdot(a: ndarray, b: ndarray) -> ndarray:
+    """The product of the flattened arrays, the first one conjugate.
+
+    Args:
+        a (ndarray): Any shape and dtype.
+        b (ndarray): Any shape and dtype.
+    Returns:
+        ndarray: (). Differentiable, any order.
+    Raises:
+        DimensionError: If the arrays have different sizes."""
+
+def vecdot(x1: ndarray, x2: ndarray, axis: builtins.int = -1) -> ndarray:
+    """Products of vectors, the first ones conjugate.
+
+    Args:
+        x1, x2 (ndarray): At least one axis, any dtype; the other axes broadcast.
+        axis (int): Where the vectors are.
+    Returns:
+        ndarray: The axes without that one. Differentiable, any order.
+    Raises:
+        DimensionError: If shapes do not fit."""
+
+def vecmat(x1: ndarray, x2: ndarray) -> ndarray:
+    """Products of conjugate vectors with matrices.
+
+    Args:
+        x1 (ndarray): (..., n), any dtype.
+        x2 (ndarray): (..., n, m); the first axes broadcast.
+    Returns:
+        ndarray: (..., m). Differentiable, any order.
+    Raises:
+        DimensionError: If shapes do not fit."""
+
 def vsplit(ary: ndarray, indices_or_sections: Indices) -> list[ndarray]:
     """Parts of an array along axis 0.
 
@@ -5495,9 +5659,13 @@ bitwise_right_shift = right_shift
 concat = concatenate
 conjugate = conj
 deg2rad = radians
+matmul = matmul
+matrix_transpose = matrix_transpose
 mod = remainder
 permute_dims = transpose
 pow = power
 rad2deg = degrees
 row_stack = vstack
+tensordot = tensordot
 true_divide = divide
+vecdot = vecdot

@@ -22,6 +22,32 @@ def cholesky(a: ndarray) -> ndarray:
         DimensionError: If matrices are not square.
         LinAlgError: If a matrix is not positive definite."""
 
+def cond(x: ndarray, p: builtins.float | str | None = None) -> ndarray:
+    """Condition numbers: norms of matrices times those of their inverses.
+
+    Args:
+        x (ndarray): (..., m, n), float32 or float64; square unless ``p`` is None, 2 or -2.
+        p (float or str): The ``ord`` of matrix_norm; None is 2.
+    Returns:
+        ndarray: (...), infinite for singular matrices if ``p`` is None or 2. Differentiable, any order where it is smooth.
+    Raises:
+        DimensionError: If matrices are empty, or not square.
+        DtypeError: For other dtypes.
+        ValueError: If there is no such norm.
+        LinAlgError: As svd; as inv of singular matrices, for other ``p``."""
+
+def cross(x1: ndarray, x2: ndarray, *, axis: builtins.int = -1) -> ndarray:
+    """Cross products of vectors in three dimensions.
+
+    Args:
+        x1, x2 (ndarray): An axis of length 3, any dtype but bool; the others broadcast.
+        axis (int): That axis, of the result as well.
+    Returns:
+        ndarray: The vectors at right angles. Differentiable, any order.
+    Raises:
+        DimensionError: If the axis has another length.
+        DtypeError: For bool."""
+
 def det(a: ndarray) -> ndarray:
     """Determinants of matrices.
 
@@ -32,6 +58,17 @@ def det(a: ndarray) -> ndarray:
     Raises:
         DtypeError: For other dtypes.
         DimensionError: If matrices are not square."""
+
+def diagonal(x: ndarray, *, offset: builtins.int = 0) -> ndarray:
+    """Diagonals of matrices.
+
+    Args:
+        x (ndarray): (..., m, n), any dtype.
+        offset (int): Which diagonal: 0 is the main one, those above it are positive.
+    Returns:
+        ndarray: The first axes, then the diagonal. A view. Differentiable, any order.
+    Raises:
+        DimensionError: If there are fewer than two axes."""
 
 def eig(a: ndarray) -> tuple[ndarray, ndarray]:
     """Eigenvalues and eigenvectors of square matrices.
@@ -119,6 +156,34 @@ def lstsq(a: ndarray, b: ndarray, rcond: builtins.float | None = None) -> tuple[
     Note:
         The solution and the residuals are differentiable in both arrays, any order; the singular values have no gradient here."""
 
+def matrix_norm(x: ndarray, *, ord: builtins.float | str = 'fro', keepdims: builtins.bool = False) -> ndarray:
+    """Norms of matrices.
+
+    Args:
+        x (ndarray): (..., m, n), any dtype.
+        ord (float or str): ``'fro'``, the root of the sum of squares; ``'nuc'``, the sum of singular values; 2 and -2, the extreme ones; 1 and -1, the extreme sums of columns, inf and -inf of rows.
+        keepdims (bool): Whether the two axes stay, with length 1.
+    Returns:
+        ndarray: A float dtype, real for complex numbers. Differentiable, any order where it is smooth.
+    Raises:
+        DimensionError: If there are fewer than two axes.
+        ValueError: If there is no such norm.
+        DtypeError: For ``'nuc'``, 2 and -2 of float16, bfloat16 and complex numbers.
+        LinAlgError: For these, as svd."""
+
+def matrix_power(a: ndarray, n: builtins.int) -> ndarray:
+    """Powers of square matrices.
+
+    Args:
+        a (ndarray): (..., m, m), any dtype; float32 or float64 if ``n`` is negative.
+        n (int): Any; 0 gives identities, a negative one powers of the inverse.
+    Returns:
+        ndarray: Shape and dtype of ``a``. Differentiable, any order.
+    Raises:
+        DimensionError: If matrices are not square.
+        DtypeError: If ``n`` is negative, for other dtypes.
+        LinAlgError: If ``n`` is negative and a matrix singular."""
+
 def matrix_rank(A: ndarray, tol: builtins.float | None = None, hermitian: builtins.bool = False, *, rtol: builtins.float | None = None) -> ndarray:
     """Ranks of matrices: how many singular values are not small.
 
@@ -134,6 +199,45 @@ def matrix_rank(A: ndarray, tol: builtins.float | None = None, hermitian: builti
         DimensionError: If ``A`` is ``hermitian`` and not square.
         ValueError: If both ``tol`` and ``rtol`` are given.
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK."""
+
+def multi_dot(arrays: Sequence[ndarray]) -> ndarray:
+    """The matrix product of several arrays, in the order of the least work.
+
+    Args:
+        arrays (sequence of ndarray): At least two matrices of any dtype; the first and the last may be vectors.
+    Returns:
+        ndarray: (m, n), without the axis that a vector lacks. Differentiable, any order.
+    Raises:
+        DimensionError: If shapes do not fit.
+        ValueError: If there are fewer than two."""
+
+def norm(x: ndarray, ord: builtins.float | str | None = None, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+    """Norms of vectors, or of matrices.
+
+    Args:
+        x (ndarray): Any shape and dtype; integers are computed in the default float dtype.
+        ord (float or str): Of vectors any number; of matrices ``'fro'``, ``'nuc'``, 1, 2, inf, or one of these below 0. None is the root of the sum of squares.
+        axis (int or tuple of int): One of vectors, two of matrices; None is all.
+        keepdims (bool): Whether these axes stay, with length 1.
+    Returns:
+        ndarray: A float dtype, real for complex numbers. Differentiable, any order where it is smooth.
+    Raises:
+        DimensionError: For another number of axes.
+        ValueError: If vectors, or matrices, have no such norm.
+        DtypeError: For ``'nuc'``, 2 and -2 of matrices of float16, bfloat16 and complex numbers.
+        LinAlgError: For these, as svd.
+    Note:
+        The gradient of the Euclidean norm of zeros is 0."""
+
+def outer(x1: ndarray, x2: ndarray) -> ndarray:
+    """The products of all elements of two vectors.
+
+    Args:
+        x1, x2 (ndarray): One axis, any dtype.
+    Returns:
+        ndarray: (x1.size, x2.size). Differentiable, any order.
+    Raises:
+        DimensionError: For another number of axes."""
 
 def pinv(a: ndarray, rcond: builtins.float | None = None, hermitian: builtins.bool = False, *, rtol: builtins.float | None = None) -> ndarray:
     """Pseudo-inverses of matrices (Moore and Penrose).
@@ -219,3 +323,59 @@ def svdvals(x: ndarray) -> ndarray:
         DtypeError: For other dtypes.
         DimensionError: If ``x`` has fewer than two axes.
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK."""
+
+def tensorinv(a: ndarray, ind: builtins.int = 2) -> ndarray:
+    """The inverse for tensordot: ``tensordot(tensorinv(a), a, ind)`` is an identity.
+
+    Args:
+        a (ndarray): The first ``ind`` axes have the size of the others; float32 or float64.
+        ind (int): How many.
+    Returns:
+        ndarray: The last axes of ``a``, then the first. Differentiable, any order.
+    Raises:
+        DimensionError: If the sizes differ.
+        DtypeError: For other dtypes.
+        ValueError: If ``ind`` is not positive, or larger than the number of axes.
+        LinAlgError: If there is no inverse."""
+
+def tensorsolve(a: ndarray, b: ndarray, axes: Axis = None) -> ndarray:
+    """The solution ``x`` of ``tensordot(a, x, x.ndim) = b``.
+
+    Args:
+        a (ndarray): The axes of ``b``, then those of ``x``, of one size; float32 or float64.
+        b (ndarray): Any shape; float32 or float64.
+        axes (tuple of int): Axes of ``a`` that are moved to its end first.
+    Returns:
+        ndarray: The last axes of ``a``. Differentiable in both, any order.
+    Raises:
+        DimensionError: If shapes do not fit.
+        DtypeError: For other dtypes.
+        LinAlgError: If there is no solution, or more than one."""
+
+def trace(x: ndarray, *, offset: builtins.int = 0, dtype: DtypeLike | None = None) -> ndarray:
+    """Sums of diagonals of matrices.
+
+    Args:
+        x (ndarray): (..., m, n), any dtype.
+        offset (int): Which diagonal: 0 is the main one, those above it are positive.
+        dtype (dtype): In which it is summed; by default that of sum.
+    Returns:
+        ndarray: (...). Differentiable, any order.
+    Raises:
+        DimensionError: If there are fewer than two axes."""
+
+def vector_norm(x: ndarray, *, axis: Axis = None, ord: builtins.float = 2, keepdims: builtins.bool = False) -> ndarray:
+    """Norms of vectors.
+
+    Args:
+        x (ndarray): Any shape and dtype; integers are computed in the default float dtype.
+        axis (int or tuple of int): Along which the elements of a vector lie; None is all.
+        ord (float): Any number, also inf and -inf.
+        keepdims (bool): Whether these axes stay, with length 1.
+    Returns:
+        ndarray: A float dtype, real for complex numbers. Differentiable, any order where it is smooth.
+    Raises:
+        DimensionError: If an axis is not there.
+        ValueError: If ``ord`` is NaN.
+    Note:
+        The gradient of the Euclidean norm of zeros is 0."""

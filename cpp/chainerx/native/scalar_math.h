@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "chainerx/core/dtype.h"
+#include "chainerx/native/complex_math.h"
 #include "chainerx/native/divide_loops.h"
 
 namespace chainerx::native::math {
@@ -226,57 +227,9 @@ inline bool SignBit(T x) {
         return false;
 }
 
-// Complex only: their rules exclude integers.
-template <typename T>
-inline T Sqrt(const T& x) {
-    return std::sqrt(x);
-}
-template <typename T>
-inline T Exp(const T& x) {
-    return std::exp(x);
-}
-template <typename T>
-inline T Log(const T& x) {
-    return std::log(x);
-}
-template <typename T>
-inline T Sin(const T& x) {
-    return std::sin(x);
-}
-template <typename T>
-inline T Cos(const T& x) {
-    return std::cos(x);
-}
-template <typename T>
-inline T Tan(const T& x) {
-    return std::tan(x);
-}
-template <typename T>
-inline T Sinh(const T& x) {
-    return std::sinh(x);
-}
-template <typename T>
-inline T Cosh(const T& x) {
-    return std::cosh(x);
-}
-template <typename T>
-inline T Tanh(const T& x) {
-    return std::tanh(x);
-}
-
 // Floats only: the rules of their rows exclude all that comes here.
 template <typename T>
 T Sigmoid(T x) = delete;
-template <typename T>
-T Log1p(T x) = delete;
-template <typename T>
-T Expm1(T x) = delete;
-template <typename T>
-T Exp2(T x) = delete;
-template <typename T>
-T Log2(T x) = delete;
-template <typename T>
-T Log10(T x) = delete;
 template <typename T>
 T Cbrt(T x) = delete;
 template <typename T>
@@ -317,18 +270,6 @@ template <typename T>
 T GeluTanh(T x) = delete;
 template <typename T>
 T GeluTanhSlope(T x) = delete;
-template <typename T>
-T Asin(T x) = delete;
-template <typename T>
-T Acos(T x) = delete;
-template <typename T>
-T Atan(T x) = delete;
-template <typename T>
-T Asinh(T x) = delete;
-template <typename T>
-T Acosh(T x) = delete;
-template <typename T>
-T Atanh(T x) = delete;
 template <typename T>
 T Rint(T x) = delete;
 template <typename T>

@@ -42,9 +42,6 @@ struct NoGrad {};
     return condition ? FullLike(y, x, y.device()) : y;
 }
 
-// g / h^2, where the square may be out of range though the result is not.
-[[maybe_unused]] Array OverSquare(const Array& g, const Array& h) { return g / h / h; }
-
 // The gradient of maximum(x, other) and minimum(x, other) in x. Against a scalar, a tie passes the
 // whole gradient to the array.
 [[maybe_unused]] Array MaximumGrad(const Array& x, const Array& other, const Array& gy) {

@@ -74,15 +74,11 @@ CX_UNARY(tan, Tan, "Tangent of each element.", CX_DOC)
 CX_UNARY(sinh, Sinh, "Hyperbolic sine of each element.", CX_DOC)
 CX_UNARY(cosh, Cosh, "Hyperbolic cosine of each element.", CX_DOC)
 CX_UNARY(tanh, Tanh, "Hyperbolic tangent of each element.", CX_DOC)
-#undef CX_DOC
-#define CX_DOC "any real dtype", CX_FLOAT CX_GRADIENT CX_RAISES_COMPLEX
-CX_UNARY(cbrt, Cbrt, "Cube root of each element.", CX_DOC)
 CX_UNARY(expm1, Expm1, "``exp(x) - 1``, exact near 0.", CX_DOC)
 CX_UNARY(exp2, Exp2, "Two to the power of each element.", CX_DOC)
 CX_UNARY(log1p, Log1p, "``log(1 + x)``, exact near 0.", CX_DOC)
 CX_UNARY(log2, Log2, "Logarithm to the base 2.", CX_DOC)
 CX_UNARY(log10, Log10, "Logarithm to the base 10.", CX_DOC)
-CX_UNARY(erf, Erf, "Error function of each element.", CX_DOC)
 CX_UNARY(arcsin, Arcsin, "Inverse sine of each element.", CX_DOC)
 CX_ALIAS(asin, arcsin)
 CX_UNARY(arccos, Arccos, "Inverse cosine of each element.", CX_DOC)
@@ -95,6 +91,10 @@ CX_UNARY(arccosh, Arccosh, "Inverse hyperbolic cosine of each element.", CX_DOC)
 CX_ALIAS(acosh, arccosh)
 CX_UNARY(arctanh, Arctanh, "Inverse hyperbolic tangent of each element.", CX_DOC)
 CX_ALIAS(atanh, arctanh)
+#undef CX_DOC
+#define CX_DOC "any real dtype", CX_FLOAT CX_GRADIENT CX_RAISES_COMPLEX
+CX_UNARY(cbrt, Cbrt, "Cube root of each element.", CX_DOC)
+CX_UNARY(erf, Erf, "Error function of each element.", CX_DOC)
 #undef CX_DOC
 CX_BINARY(logaddexp, Logaddexp, "``log(exp(x1) + exp(x2))`` without overflow.",
           CX_PROMOTED_FLOAT CX_GRADIENT CX_RAISES_COMPLEX)

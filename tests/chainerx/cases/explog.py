@@ -1,9 +1,10 @@
 """Functions of one real or complex number: exponentials, trigonometry, rounding."""
 
+import chainerx as chx
 import numpy as np
 import scipy.special
 
-from cases._table import BOOL, COMPLEX, REAL, Case, call, f
+from cases._table import ALL, BOOL, COMPLEX, REAL, Case, call, f
 
 INF, NAN = np.inf, np.nan
 
@@ -16,13 +17,37 @@ def quiet(ref):
     return run
 
 
+REAL_ONLY = ('erf', 'cbrt', 'rint', 'ceil', 'floor', 'trunc', 'fix')
+
+
 def _math(name, ref, lo=-2.0, hi=2.0, **kw):
-    kw.setdefault('maybe', COMPLEX)
+    dtypes = BOOL + REAL + (() if name in REAL_ONLY else COMPLEX)
     x = f(2, 3, lo=lo, hi=hi, avoid=kw.pop('avoid', ()))
     if 0.0 in kw.get('border', ()):  # the odd ones keep the sign of zero
         kw['border'] = [*kw['border'].items(), (-0.0, quiet(ref)(-0.0))]
     kw.setdefault('out', 'float')
-    return Case(name, quiet(ref), [x], sig='x', dtypes=BOOL + REAL, elastic=True, tol=2, **kw)
+    return Case(name, quiet(ref), [x], sig='x', dtypes=dtypes, elastic=True, tol=2, **kw)
+
+
+def _complex(name, ref):
+    """Derivatives at complex numbers, by those of their parts."""
+
+    def parts(xp, function, a):
+        y = function(a[0] + a[1] * 1j)
+        return xp.real(y) - 2 * xp.imag(y)
+
+    return Case(
+        name,
+        lambda a: parts(np, ref, a),
+        [
+            f(2, 5, lo=0.2, hi=0.8),
+        ],
+        calls=[call(f(2, 5, lo=-3, hi=-1.2))],
+        dtypes=('float64',),
+        unchecked=tuple(d for d in ALL if d != 'float64'),
+        fn=lambda a: parts(chx, getattr(chx, name), a),
+        tol=4,
+    )
 
 
 def _clip(a, a_min=None, a_max=None, **kw):
@@ -39,6 +64,24 @@ CASES = [
     _math('log2', np.log2, 0.2, 5, border={0.0: -INF, 8.0: 3.0, -1.0: NAN, INF: INF}),
     _math('log10', np.log10, 0.2, 5, border={0.0: -INF, 1.0: 0.0, -1.0: NAN, INF: INF}),
     _math('log1p', np.log1p, -0.7, 5, border={-1.0: -INF, 0.0: 0.0, 1e-30: 1e-30, -2.0: NAN}),
+    *(
+        _complex(name, getattr(np, name))
+        for name in (
+            *('expm1', 'exp2', 'log1p', 'log2', 'log10', 'sqrt', 'exp', 'log', 'sin', 'cos', 'tan'),
+            *(
+                'arcsin',
+                'arccos',
+                'arctan',
+                'arcsinh',
+                'arccosh',
+                'arctanh',
+                'sinh',
+                'cosh',
+                'tanh',
+            ),
+            'abs',
+        )
+    ),
     _math('erf', scipy.special.erf, border={0.0: 0.0, INF: 1.0, -INF: -1.0, NAN: NAN}),
     _math('sin', np.sin, border={0.0: 0.0, INF: NAN, NAN: NAN}),
     _math('cos', np.cos, border={0.0: 1.0, INF: NAN, NAN: NAN}),

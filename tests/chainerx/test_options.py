@@ -261,3 +261,53 @@ def test_methods_and_named_bounds(device):
     assert x.clip(max=0).tolist() == [0, -3.75]
     with pytest.raises(chx.DimensionError, match='out'):
         x.clip(0, 1, out=chx.zeros((2, 2), device=device))
+
+
+REDUCTIONS = ['sum', 'prod', 'nansum', 'mean', 'var', 'max', 'min', 'nanmax', 'cumsum', 'cumprod']
+
+
+@pytest.mark.parametrize('name', REDUCTIONS)
+def test_out_of_reductions(name, device):
+    """Of the same shape, and of no lower kind; written in place."""
+    function, reference = getattr(chx, name), getattr(np, name)
+    n = np.arange(1, 7, dtype='float32').reshape(2, 3) / 2
+    x = chx.array(n, device=device)
+    expected = reference(n, axis=1)
+    for dtype in ('float32', 'float64', 'complex64'):
+        out = chx.zeros(expected.shape, dtype, device=device)
+        assert function(x, axis=1, out=out) is out
+        np.testing.assert_allclose(to_numpy(out), expected, rtol=1e-6)
+        if hasattr(x, name):
+            out.fill(0)
+            assert getattr(x, name)(axis=1, out=out) is out
+            np.testing.assert_allclose(to_numpy(out), expected, rtol=1e-6)
+    out = chx.zeros(expected.shape, 'int64', device=device)
+    with pytest.raises(chx.DtypeError, match='of out'):
+        function(x, axis=1, out=out)
+    with pytest.raises(chx.DimensionError, match='out'):
+        function(x, axis=1, out=chx.zeros((7, 2), device=device))
+    out = chx.zeros(expected.shape, device=device)
+    with pytest.raises(chx.ChainerxError, match='requires backprop'):
+        function(x.require_grad(), axis=1, out=out)
+    with pytest.raises(chx.ChainerxError, match='graph'):
+        function(chx.array(n, device=device), axis=1, out=out.require_grad())
+
+
+def test_totals_in_the_dtype_of_out(device):
+    x = chx.array([2**24, 1, 1], 'float32', device=device)
+    assert chx.sum(x, out=chx.zeros((), 'float64', device=device)).item() == 2**24 + 2
+    assert chx.sum(x.astype('int32'), out=chx.zeros((), device=device)).dtype == 'float32'
+    assert chx.argmax(x, out=chx.zeros((), 'int64', device=device)).item() == 0
+    assert chx.all(x, out=chx.zeros((), 'int32', device=device)).item() == 1
+    with pytest.raises(TypeError, match='ddof and correction'):
+        chx.var(x, ddof=1, correction=1)
+    with pytest.raises(chx.DtypeError, match='dtype'):
+        chx.mean(x, dtype='int32')
+    for name in ('sum', 'mean', 'var', 'cumsum'):
+        with pytest.raises(chx.DtypeError, match=f'{name}: dtype is float64'):
+            getattr(chx, name)(x.astype('complex64'), dtype='float64')
+    assert chx.var(chx.zeros(0, device=device), ddof=-1).item() == 0
+    with pytest.raises(chx.DtypeError, match='where'):
+        chx.sum(x, where=x)
+    with pytest.raises(chx.DimensionError, match='where'):
+        chx.sum(x, where=chx.ones((2, 3), bool, device=device))

@@ -59,11 +59,20 @@ Array NotNan(const char* op, const Array& x, const Array* where) {
     return LogicalAnd(NotNan(x), *where);
 }
 
+// `x` in the dtype that was asked for. Parts of complex numbers are not dropped unasked.
+Array InDtype(const char* op, const Array& x, Dtype dtype) {
+    if (IsComplex(x.dtype()) && !IsComplex(dtype)) {
+        throw DtypeError{op, ": dtype is ", dtype, ", expected a complex one for a, which is ",
+                         x.dtype()};
+    }
+    return AsType(x, dtype, false);
+}
+
 // ---- totals -------------------------------------------------------------------------------------
 
 template <typename F>
 Array Total(const char* op, const Array& x, const TotalOptions& o, int identity, const F& reduce) {
-    const Array cast = o.dtype ? AsType(x, *o.dtype, false) : x;
+    const Array cast = o.dtype ? InDtype(op, x, *o.dtype) : x;
     Array y = reduce(Masked(op, cast, o.where, NumberOf(cast.dtype(), identity)));
     if (o.initial) {
         internal::CheckScalarFits(op, o.dtype.value_or(y.dtype()), *o.initial);
@@ -181,7 +190,7 @@ Array InMeanDtype(const char* op, const Array& x, const std::optional<Dtype>& dt
     if (dtype && !IsDifferentiable(*dtype)) {
         throw DtypeError{op, ": dtype is ", *dtype, ", expected a float or complex dtype"};
     }
-    return AsType(x, dtype.value_or(FloatResult(x.dtype())), false);
+    return InDtype(op, x, dtype.value_or(FloatResult(x.dtype())));
 }
 
 // How many elements count, in a dtype in which sums of `x` are divided.
@@ -213,8 +222,9 @@ Array Spread(const char* op, const Array& given, const OptionalAxes& axes, const
              bool skips_nan, bool is_root) {
     const Array x = InMeanDtype(op, given, o.dtype);
     const Axes sorted = NormalizeAxes(op, axes, x.ndim());
-    if (o.where == nullptr && o.mean == nullptr && !skips_nan) {
-        const auto n = static_cast<double>(internal::CountReduced(x.shape(), sorted));
+    const auto n = static_cast<double>(internal::CountReduced(x.shape(), sorted));
+    const bool is_plain = o.correction == 0 || n > 0;  // that of nothing is NaN
+    if (o.where == nullptr && o.mean == nullptr && !skips_nan && is_plain) {
         const double ratio = n / std::max(n - o.correction, 0.0);
         const Array y = is_root ? Std(x, sorted, o.keepdims) : Var(x, sorted, o.keepdims);
         return o.correction == 0 ? y : y * (is_root ? std::sqrt(ratio) : ratio);
@@ -316,10 +326,10 @@ Array CountNonzero(const Array& x, const OptionalAxes& axes, bool keepdims) {
 }
 
 Array CumSum(const Array& x, std::optional<int8_t> axis, Dtype dtype) {
-    return AsType(CumSum(AsType(x, dtype, false), axis), dtype, false);
+    return AsType(CumSum(InDtype("cumsum", x, dtype), axis), dtype, false);
 }
 Array CumProd(const Array& x, std::optional<int8_t> axis, Dtype dtype) {
-    return AsType(CumProd(AsType(x, dtype, false), axis), dtype, false);
+    return AsType(CumProd(InDtype("cumprod", x, dtype), axis), dtype, false);
 }
 Array NanCumSum(const Array& x, std::optional<int8_t> axis, std::optional<Dtype> dtype) {
     const Array a = WithoutNan(x, 0);

@@ -61,11 +61,11 @@
     CX_AXES_ARGS CX_RESULT_OUT_ARG \
         "    initial (scalar): One more to choose from; needed with ``where``.\n" CX_MASK_ARG
 #define CX_MEAN_ARGS CX_AXES_ARGS CX_MEAN_DTYPE_ARG CX_RESULT_OUT_ARG CX_MASK_ARG
-#define CX_SPREAD_ARGS                                                                       \
-    CX_MEAN_ARGS                                                                             \
-        "    ddof (float): What is taken off the number of elements, by which is divided.\n" \
-        "    correction (float): The same by the name of the array API standard.\n"          \
-        "    mean (ndarray): The mean, if it is known; with the reduced axes.\n"
+#define CX_SPREAD_ARGS                                                                   \
+    CX_MEAN_ARGS                                                                         \
+    "    ddof (float): What is taken off the number of elements, by which is divided.\n" \
+    "    correction (float): The same by the name of the array API standard.\n"          \
+    "    mean (ndarray): The mean, if it is known; with the reduced axes.\n"
 #define CX_TRUTH_ARGS CX_AXES_ARGS CX_RESULT_OUT_ARG CX_MASK_ARG
 
 namespace chainerx::python {
@@ -94,6 +94,13 @@ struct ReduceCall {
     std::optional<Array> ToWhere(int i) const { return ToMask(op, a[i], x.device()); }
 };
 
+// The dtype that totals of `x` are computed in if only `out` is given: that of `out`, unless it is
+// of a lower kind, into which nothing is cast unasked.
+inline std::optional<Dtype> DtypeForOut(const Array& x, const Array* out) {
+    if (out == nullptr || GetCategory(out->dtype()) < GetCategory(x.dtype())) return std::nullopt;
+    return out->dtype();
+}
+
 inline const Array* Pointer(const std::optional<Array>& x) { return x ? &*x : nullptr; }
 
 // f(x, axes, keepdims), or f(x, axes, options).
@@ -101,7 +108,7 @@ template <typename F>
 PyObject* ReduceTotal(const ReduceCall& c, const F& f) {
     if (c.IsPlain(6)) return Wrap(f(c.x, c.axes(), c.keepdims()));
     std::optional<Dtype> dtype = c.ToGivenDtype(2);
-    if (const Array* out = ToOut(c.op, c.a[3]); out != nullptr && !dtype) dtype = out->dtype();
+    if (!dtype) dtype = DtypeForOut(c.x, ToOut(c.op, c.a[3]));
     const std::optional<Array> where = c.ToWhere(5);
     const TotalOptions options{c.keepdims(), dtype, c.ToInitial(4), Pointer(where)};
     return Finish(c.op, f(c.x, c.axes(), options), c.a[3]);

@@ -48,7 +48,7 @@ PyObject* Scan(const char* op, const Array& x, PyObject* const* a, const F& f) {
     const std::optional<int8_t> axis = ToOptionalAxis(op, "axis", a[0]);
     std::optional<Dtype> dtype;
     if (Given(a[1])) dtype = ToDtype(a[1]);
-    if (const Array* out = ToOut(op, a[2]); out != nullptr && !dtype) dtype = out->dtype();
+    if (!dtype) dtype = DtypeForOut(x, ToOut(op, a[2]));
     return Finish(op, dtype ? f(x, axis, *dtype) : f(x, axis), a[2]);
 }
 #define CX_SCAN_OF(Name)                                            \

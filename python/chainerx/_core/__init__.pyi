@@ -1079,71 +1079,61 @@ def arccos(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.
     """Inverse cosine of each element.
 
     Args:
-        x (ndarray): Any shape, any real dtype.
+        x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
-        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
-    Raises:
-        DtypeError: If an operand is complex."""
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
 def arccosh(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse hyperbolic cosine of each element.
 
     Args:
-        x (ndarray): Any shape, any real dtype.
+        x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
-        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
-    Raises:
-        DtypeError: If an operand is complex."""
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
 def arcsin(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse sine of each element.
 
     Args:
-        x (ndarray): Any shape, any real dtype.
+        x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
-        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
-    Raises:
-        DtypeError: If an operand is complex."""
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
 def arcsinh(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse hyperbolic sine of each element.
 
     Args:
-        x (ndarray): Any shape, any real dtype.
+        x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
-        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
-    Raises:
-        DtypeError: If an operand is complex."""
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
 def arctan(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Inverse tangent of each element.
 
     Args:
-        x (ndarray): Any shape, any real dtype.
+        x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
-        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
-    Raises:
-        DtypeError: If an operand is complex."""
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
 def arctan2(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Angle of the point with ordinate ``x1`` and abscissa ``x2``.
@@ -1164,15 +1154,13 @@ def arctanh(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins
     """Inverse hyperbolic tangent of each element.
 
     Args:
-        x (ndarray): Any shape, any real dtype.
+        x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
-        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
-    Raises:
-        DtypeError: If an operand is complex."""
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
 def argmax(a: ndarray, axis: builtins.int | None = None, out: ndarray | None = None, *, keepdims: builtins.bool = False) -> ndarray:
     """Position of the first largest element along an axis.
@@ -2277,15 +2265,13 @@ def exp2(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bo
     """Two to the power of each element.
 
     Args:
-        x (ndarray): Any shape, any real dtype.
+        x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
-        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
-    Raises:
-        DtypeError: If an operand is complex."""
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
 def expand_dims(a: ndarray, axis: builtins.int | Sequence[builtins.int]) -> ndarray:
     """The array with new axes of length 1.
@@ -2302,15 +2288,13 @@ def expm1(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.b
     """``exp(x) - 1``, exact near 0.
 
     Args:
-        x (ndarray): Any shape, any real dtype.
+        x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
-        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
-    Raises:
-        DtypeError: If an operand is complex."""
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
 def extract(condition: ndarray, arr: ndarray) -> ndarray:
     """The elements where a condition holds.
@@ -3361,43 +3345,37 @@ def log10(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.b
     """Logarithm to the base 10.
 
     Args:
-        x (ndarray): Any shape, any real dtype.
+        x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
-        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
-    Raises:
-        DtypeError: If an operand is complex."""
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
 def log1p(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(1 + x)``, exact near 0.
 
     Args:
-        x (ndarray): Any shape, any real dtype.
+        x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
-        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
-    Raises:
-        DtypeError: If an operand is complex."""
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
 def log2(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Logarithm to the base 2.
 
     Args:
-        x (ndarray): Any shape, any real dtype.
+        x (ndarray): Any shape, any real or complex dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
-        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
-    Raises:
-        DtypeError: If an operand is complex."""
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order."""
 
 def log_softmax(x: ndarray, axis: Axis = None) -> ndarray:
     """Logarithm of :func:`softmax`.

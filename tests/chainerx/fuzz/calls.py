@@ -208,8 +208,12 @@ class Drawer:
         rng = self.rng
         if rng.random() < self.hostility:
             return Make(hostile.draw(rng))
-        if function == 'where' and name == 'condition':
+        if (function == 'where' and name == 'condition') or (
+            name == 'where' and function != 'copyto'
+        ):
             return self.elastic('bool')
+        if name == 'out':
+            return self.array()
         if function == 'prelu' or (function == 'swish' and name == 'beta'):
             return self.elastic()
         if name in ELASTIC and function != 'softplus':

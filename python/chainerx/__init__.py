@@ -41,7 +41,7 @@ except ImportError as _error:
         f'the compiled part of chainerx is missing beside {__file__} or broken: {_error}. '
         'Install it anew: "pip install --force-reinstall chainerx", or "pip install ." in a clone.'
     ) from _error
-from chainerx import profiler
+from chainerx import _numpy_protocols, profiler
 from chainerx._array_api import __array_namespace_info__
 from chainerx._config import config_info, show_config
 from chainerx._dtypes import (

@@ -211,10 +211,8 @@ def test_numpy_operands_are_refused_with_the_fix(function):
         with pytest.raises(TypeError, match=r'chainerx\.array'):
             IN_PLACE[next(s for s, f in BINARY.items() if f is function)](x, n)
     same(x, before)
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match=r'chainerx\.array'):
         np.add(n, x)
-    with pytest.raises(TypeError):
-        np.exp(x)
 
 
 @pytest.mark.parametrize('function', [operator.add, operator.mul, operator.sub, operator.matmul])

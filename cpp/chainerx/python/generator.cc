@@ -218,9 +218,11 @@ void InitGenerator(PyObject* module) {
              "Args:\n"
              "    seed (int): 0 to 2**64 - 1; None takes the entropy of the system.\n"
              "Note:\n"
-             "    Each draw is a function of the seed and of how many draws came before, whatever they "
+             "    Each draw is a function of the seed and of how many draws came before, whatever "
+             "they "
              "were: the same on any device and number of threads.\n"
-             "    Threads may draw from one generator, then in no fixed order; a forked child has a "
+             "    Threads may draw from one generator, then in no fixed order; a forked child has "
+             "a "
              "copy, with the same numbers.")},
         {0, nullptr}};
     PyType_Spec spec = {"chainerx.random.Generator", sizeof(PyGenerator), 0,

@@ -1,6 +1,7 @@
 // Creation routines.
 #include "chainerx/ops/creation.h"
 
+#include "chainerx/core/error.h"
 #include "chainerx/ops/view.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
@@ -19,6 +20,30 @@ Array ToArrayOn(PyObject* object, PyObject* dtype, bool copy, PyObject* device) 
     std::optional<Dtype> d;
     if (Given(dtype)) d = ToDtype(dtype);
     return FromNumpy(object, d, copy ? Sharing::kNever : Sharing::kWherePossible, ToDevice(device));
+}
+
+// Whether an array that was made of the object is over its memory.
+bool IsOverMemoryOf(PyObject* object, const Array& x) {
+    if (IsNdArray(object)) return x.buffer() == Self(object).buffer();
+    Py_buffer view;
+    if (PyObject_GetBuffer(object, &view, PyBUF_STRIDED_RO) != 0) {
+        PyErr_Clear();
+        return false;
+    }
+    const bool is_same = view.buf == x.raw_data();
+    PyBuffer_Release(&view);
+    return is_same;
+}
+
+// copy: None where it is needed, True always, False never.
+Array ToArrayCopied(const char* op, PyObject* const* a) {
+    const bool copies = Given(a[3]) && ToBool(a[3], false);
+    const Array x = ToArrayOn(a[0], a[1], copies, a[2]);
+    if (Given(a[3]) && !copies && !IsOverMemoryOf(a[0], x)) {
+        throw ValueError{op, ": copy is False, but what was given must be copied for ",
+                         GetDtypeName(x.dtype()), " on ", x.device().name()};
+    }
+    return x;
 }
 
 // Any byte may lie in memory that is used again, but a bool is 0 or 1.
@@ -57,37 +82,44 @@ CX_ROUTINE(array,
 
 CX_ROUTINE(
     asarray,
-    "object: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> "
-    "ndarray",
+    "object: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None, "
+    "copy: bool | None = None) -> ndarray",
     "Makes an array, without a copy where none is needed.\n\n"
     "Args:\n"
     "    object: What :func:`array` takes.\n"
     "    dtype: Default: that of the object, or as NumPy chooses.\n"
     "    device: Default: that of an ndarray, else the default device.\n"
+    "    copy (bool): None copies where it is needed, True always; False raises instead.\n"
     "Returns:\n"
     "    ndarray: An ndarray itself, if dtype and device fit; over the memory of a NumPy array.\n"
     "    Differentiable, any order.\n"
     "Raises:\n"
     "    DtypeError: If ChainerX has no such dtype.\n"
-    "    ValueError: If the memory of bools holds bytes other than 0 and 1; use :func:`array`.") {
-    return Wrap(ToArrayOn(a[0], a[1], false, a[2]));
+    "    ValueError: If the memory of bools holds bytes other than 0 and 1; use :func:`array`; or "
+    "if "
+    "``copy`` is False and one is needed.") {
+    return Wrap(ToArrayCopied("asarray", a));
 }
 
 CX_ROUTINE(
     asanyarray,
-    "a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
+    "a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None, "
+    "copy: bool | None = None) -> ndarray",
     "Makes an array, without a copy where none is needed; the same as :func:`asarray`.\n\n"
     "Args:\n"
     "    a: What :func:`array` takes.\n"
     "    dtype: Default: that of the object, or as NumPy chooses.\n"
     "    device: Default: that of an ndarray, else the default device.\n"
+    "    copy (bool): None copies where it is needed, True always; False raises instead.\n"
     "Returns:\n"
     "    ndarray: An ndarray itself, if dtype and device fit; over the memory of a NumPy array.\n"
     "    Differentiable, any order.\n"
     "Raises:\n"
     "    DtypeError: If ChainerX has no such dtype.\n"
-    "    ValueError: If the memory of bools holds bytes other than 0 and 1; use :func:`array`.") {
-    return Wrap(ToArrayOn(a[0], a[1], false, a[2]));
+    "    ValueError: If the memory of bools holds bytes other than 0 and 1; use :func:`array`; or "
+    "if "
+    "``copy`` is False and one is needed.") {
+    return Wrap(ToArrayCopied("asanyarray", a));
 }
 
 CX_ROUTINE(ascontiguousarray,

@@ -180,16 +180,19 @@ CX_ROUTINE(rollaxis, "a: ndarray, axis: int, start: int = 0) -> ndarray",
                          a[2] != nullptr ? ToAxis("rollaxis", "start", a[2]) : int8_t{0}));
 }
 
-CX_ROUTINE(flip, "m: ndarray, axes: Axis = None) -> ndarray",
+CX_ROUTINE(flip, "m: ndarray, axes: Axis = None, *, axis: Axis = None) -> ndarray",
            "The array with axes reversed.\n\n"
            "Args:\n"
            "    m (ndarray): Any shape and dtype.\n"
            "    axes (int or tuple of int): Which; None is all.\n"
+           "    axis (int or tuple of int): The same, under the name that NumPy has for it.\n"
            "Returns:\n"
            "    ndarray: A view. Differentiable, any order.\n"
            "Raises:\n"
-           "    DimensionError: If an axis is not there, or given twice.") {
-    return Wrap(Flip(ToArray("flip", "m", a[0]), ToAxes("flip", "axes", a[1])));
+           "    DimensionError: If an axis is not there, or given twice.\n"
+           "    TypeError: If both ``axes`` and ``axis`` are given.") {
+    if (Given(a[1]) && Given(a[2])) throw TypeError{"flip: both axes and axis are given"};
+    return Wrap(Flip(ToArray("flip", "m", a[0]), ToAxes("flip", "axes", a[Given(a[2]) ? 2 : 1])));
 }
 CX_ROUTINE(fliplr, "m: ndarray) -> ndarray",
            "The array with axis 1 reversed.\n\n"

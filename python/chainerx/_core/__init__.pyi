@@ -898,6 +898,9 @@ def _select_item(x: ndarray, t: ndarray) -> ndarray:
 def _set_openblas_path(path: str) -> None:
     """Where libscipy_openblas.so is; looked at when the first matrix product is computed."""
 
+def _set_protocols(array_ufunc: Any, array_function: Any) -> None:
+    """Gives the type of arrays what NumPy calls for its functions."""
+
 def _softmax_cross_entropy(x: ndarray, t: ndarray, ignore_label: builtins.int, mean: builtins.bool, label_smoothing: builtins.float = 0.0) -> ndarray:
     """Cross entropy of softmax(x) along axis 1 and the labels t, for chainer; or its mean over the labels that are not ignored."""
 
@@ -1294,33 +1297,35 @@ def as_strided(x: ndarray, shape: ShapeLike, strides: ShapeLike, storage_offset:
     Raises:
         DimensionError: If it would reach out of the memory, or strides do not fit."""
 
-def asanyarray(a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def asanyarray(a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None, copy: builtins.bool | None = None) -> ndarray:
     """Makes an array, without a copy where none is needed; the same as :func:`asarray`.
 
     Args:
         a: What :func:`array` takes.
         dtype: Default: that of the object, or as NumPy chooses.
         device: Default: that of an ndarray, else the default device.
+        copy (bool): None copies where it is needed, True always; False raises instead.
     Returns:
         ndarray: An ndarray itself, if dtype and device fit; over the memory of a NumPy array.
         Differentiable, any order.
     Raises:
         DtypeError: If ChainerX has no such dtype.
-        ValueError: If the memory of bools holds bytes other than 0 and 1; use :func:`array`."""
+        ValueError: If the memory of bools holds bytes other than 0 and 1; use :func:`array`; or if ``copy`` is False and one is needed."""
 
-def asarray(object: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def asarray(object: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None, copy: builtins.bool | None = None) -> ndarray:
     """Makes an array, without a copy where none is needed.
 
     Args:
         object: What :func:`array` takes.
         dtype: Default: that of the object, or as NumPy chooses.
         device: Default: that of an ndarray, else the default device.
+        copy (bool): None copies where it is needed, True always; False raises instead.
     Returns:
         ndarray: An ndarray itself, if dtype and device fit; over the memory of a NumPy array.
         Differentiable, any order.
     Raises:
         DtypeError: If ChainerX has no such dtype.
-        ValueError: If the memory of bools holds bytes other than 0 and 1; use :func:`array`."""
+        ValueError: If the memory of bools holds bytes other than 0 and 1; use :func:`array`; or if ``copy`` is False and one is needed."""
 
 def ascontiguousarray(a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """The array in C order, with at least one dimension.
@@ -2390,16 +2395,18 @@ def flatnonzero(a: ndarray) -> ndarray:
     Returns:
         ndarray: int64, 1-d. Not differentiable."""
 
-def flip(m: ndarray, axes: Axis = None) -> ndarray:
+def flip(m: ndarray, axes: Axis = None, *, axis: Axis = None) -> ndarray:
     """The array with axes reversed.
 
     Args:
         m (ndarray): Any shape and dtype.
         axes (int or tuple of int): Which; None is all.
+        axis (int or tuple of int): The same, under the name that NumPy has for it.
     Returns:
         ndarray: A view. Differentiable, any order.
     Raises:
-        DimensionError: If an axis is not there, or given twice."""
+        DimensionError: If an axis is not there, or given twice.
+        TypeError: If both ``axes`` and ``axis`` are given."""
 
 def fliplr(m: ndarray) -> ndarray:
     """The array with axis 1 reversed.

@@ -1,0 +1,79 @@
+"""NumPy's functions on arrays of chainerx: the function of that name here, or a TypeError."""
+
+from __future__ import annotations
+
+import sys
+import typing as tp
+
+import numpy as np
+
+from chainerx import _core
+
+# Of NumPy's ufuncs, those that have another name here; of its modules, those that are here.
+_UFUNCS = {'degrees': 'rad2deg', 'radians': 'deg2rad', 'divide': 'true_divide'}
+_MODULES = {'numpy': '', 'numpy.linalg': 'linalg', 'numpy.fft': 'fft'}
+
+
+def _refuse_numpy(name: str, arrays: tp.Iterable[tp.Any]) -> None:
+    if any(isinstance(x, np.ndarray) for x in arrays):
+        raise TypeError(
+            f'{name}: one operand is a numpy.ndarray, the other a chainerx.ndarray; '
+            'convert with chainerx.array(x) or chainerx.to_numpy(x)'
+        )
+
+
+def _lacks(name: str) -> TypeError:
+    return TypeError(
+        f'numpy.{name}: chainerx has no function of that name; convert with chainerx.to_numpy(x)'
+    )
+
+
+def array_ufunc(
+    self: _core.ndarray, ufunc: np.ufunc, method: str, *inputs: tp.Any, **kwargs: tp.Any
+) -> tp.Any:
+    """NumPy calls this for its elementwise functions."""
+    name = ufunc.__name__
+    if any(
+        not isinstance(x, (_core.ndarray, np.ndarray, np.generic, int, float, complex))
+        for x in inputs
+    ):
+        return NotImplemented
+    out = kwargs.pop('out', ())
+    _refuse_numpy(name, (*inputs, *out))
+    chainerx = sys.modules['chainerx']
+    function = getattr(chainerx, name, None) or getattr(chainerx, _UFUNCS.get(name, ''), None)
+    function = function or getattr(_core.special, name, None)
+    if function is None or method != '__call__':
+        raise _lacks(name if method == '__call__' else f'{name}.{method}')
+    if out:
+        kwargs['out'] = out[0] if len(out) == 1 else out
+    return function(*inputs, **kwargs)
+
+
+def array_function(
+    self: _core.ndarray,
+    func: tp.Callable[..., tp.Any],
+    types: tp.Iterable[type],
+    args: tuple[tp.Any, ...],
+    kwargs: dict[str, tp.Any],
+) -> tp.Any:
+    """NumPy calls this for its other functions."""
+    name = func.__name__
+    _refuse_numpy(name, (*args, *kwargs.values()))
+    if any(t is np.ndarray for t in types):
+        _refuse_numpy(name, [np.empty(0)])
+    if not all(t is _core.ndarray for t in types):
+        return NotImplemented
+    module = getattr(func, '__module__', '')
+    place = sys.modules['chainerx']
+    if module not in _MODULES:
+        raise _lacks(f'{module.removeprefix("numpy.")}.{name}')
+    if _MODULES[module]:
+        place = getattr(place, _MODULES[module])
+    function = getattr(place, name, None)
+    if function is None:
+        raise _lacks('.'.join(filter(None, (_MODULES[module], name))))
+    return function(*args, **kwargs)
+
+
+_core._set_protocols(array_ufunc, array_function)

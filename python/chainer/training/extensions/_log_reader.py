@@ -51,9 +51,10 @@ class LogReader(extension.Extension):
 
     def _update_log(self, trainer: Trainer) -> list[dict[str, tp.Any]]:
         """The entries so far, that of this iteration included."""
-        log_report = find_log(trainer, self._log_report, type(self).__name__)
-        if log_report is self._log_report:
-            log_report(trainer)  # nobody else does
+        log_report = self._log_report
+        if isinstance(log_report, str):
+            return trainer.get_extension(log_report).log
+        log_report(trainer)  # nobody else does
         return log_report.log
 
     def serialize(self, serializer: AbstractSerializer) -> None:

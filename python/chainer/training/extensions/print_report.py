@@ -55,24 +55,26 @@ class PrintReport(LogReader):
         Args:
             trainer (Trainer): Who calls.
         """
-        out = self._stream()
         log = self._update_log(trainer)
+        if len(log) == self._log_len and self._has_header:
+            return  # as in most iterations
         if len(log) < self._log_len:  # it was loaded from an older snapshot
             self._log_len = 0
+        out = self._stream()
         if is_notebook(out):
-            if self._log_len != len(log) or not self._has_header:
-                self._show(log[-_MOST_ROWS:])
-            self._has_header = True
-            self._log_len = len(log)
-            return
+            self._show(log[-_MOST_ROWS:])
+        else:
+            self._print(out, log[self._log_len :])
+        self._has_header = True
+        self._log_len = len(log)
+
+    def _print(self, out: tp.Any, log: list[dict[str, tp.Any]]) -> None:
         if not self._has_header:
             out.write(self._line(self._entries)[:-2] + '\n')
-            self._has_header = True
-        for entry in log[self._log_len :]:
+        for entry in log:
             if is_terminal(out):
                 out.write('\033[J')
             out.write(self._line(self._cells(entry)) + '\n')
-        self._log_len = len(log)
         out.flush()
 
     def _stream(self) -> tp.Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 import sys
@@ -104,7 +105,7 @@ def cache_or_load_file(
         return content
 
 
-def fetch(dataset: str, filename: str, urls: tp.Sequence[str], md5: str | None = None) -> str:
+def fetch(dataset: str, filename: str, urls: tp.Sequence[str], *sums: str) -> str:
     """The path of a file of a dataset: one that somebody put there, or a downloaded one.
 
     Args:
@@ -112,7 +113,7 @@ def fetch(dataset: str, filename: str, urls: tp.Sequence[str], md5: str | None =
         filename (str): Of the file.
         urls (sequence of str): Where it can be had, in the order in which they are tried; that of
             ``$CHAINER_DATASET_MIRROR`` comes before.
-        md5 (str): What its MD5 sum has to be; None if that is not known.
+        *sums (str): What its MD5 and SHA-256 sums have to be, those that are known.
 
     Returns:
         str: The path.
@@ -126,10 +127,10 @@ def fetch(dataset: str, filename: str, urls: tp.Sequence[str], md5: str | None =
     mirror = os.environ.get(_MIRROR)
     if mirror:
         urls = [f'{mirror.rstrip("/")}/{dataset}/{filename}', *urls]
-    return _download(urls, md5, place)
+    return _download(urls, sums, place)
 
 
-def _download(urls: tp.Sequence[str], md5: str | None = None, place: str | None = None) -> str:
+def _download(urls: tp.Sequence[str], sums: tp.Sequence[str] = (), place: str | None = None) -> str:
     # The name by which v7 keeps it: of the official address, which is the last but for mirrors.
     folder = os.path.join(_root, '_dl_cache')
     path = os.path.join(folder, hashlib.md5(urls[-1].encode(), usedforsecurity=False).hexdigest())
@@ -144,7 +145,7 @@ def _download(urls: tp.Sequence[str], md5: str | None = None, place: str | None 
             part = f'{path}.{hashlib.md5(url.encode(), usedforsecurity=False).hexdigest()}.part'
             try:
                 _transfer(url, part)
-                _check_sum(part, md5)
+                _check_sums(part, sums)
             except (OSError, ValueError) as error:
                 failures.append(f'{url}: {error}')
                 continue
@@ -196,14 +197,16 @@ def _transfer(url: str, part: str) -> None:
         raise OSError(f'the connection ended after {size} of {total} bytes')
 
 
-def _check_sum(path: str, md5: str | None) -> None:
-    if md5 is None:
-        return
-    with open(path, 'rb') as file:
-        found = hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
-    if found != md5:
-        _remove(path)
-        raise ValueError(f'the MD5 sum is {found}, not {md5}')
+def _check_sums(path: str, sums: tp.Sequence[str]) -> None:
+    for expected in sums:
+        kind = {32: 'MD5', 64: 'SHA-256'}[len(expected)]
+        name = kind.replace('-', '').lower()
+        with open(path, 'rb') as file:
+            digest = functools.partial(hashlib.new, name, usedforsecurity=False)
+            found = hashlib.file_digest(file, digest).hexdigest()
+        if found != expected:
+            _remove(path)
+            raise ValueError(f'the {kind} sum is {found}, not {expected}')
 
 
 @contextlib.contextmanager

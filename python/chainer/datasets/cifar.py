@@ -17,7 +17,7 @@ _URL: tp.Final = 'https://www.cs.toronto.edu/~kriz/'
 
 class _Kind(tp.NamedTuple):
     archive: str
-    md5: str
+    sums: tuple[str, str]  # MD5 and SHA-256
     n_labels: int  # bytes before an image, of which the last counts
     train: list[str]
     test: str
@@ -27,13 +27,23 @@ class _Kind(tp.NamedTuple):
 KINDS: tp.Final = {
     'cifar-10': _Kind(
         'cifar-10-binary.tar.gz',
-        'c32a1d4ab5d03f1284b67883e8d87530',
+        (
+            'c32a1d4ab5d03f1284b67883e8d87530',
+            'c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd',
+        ),
         1,
         [f'data_batch_{i}.bin' for i in range(1, 6)],
         'test_batch.bin',
     ),
     'cifar-100': _Kind(
-        'cifar-100-binary.tar.gz', '03b5dce01913d631647c71ecec9e9cb8', 2, ['train.bin'], 'test.bin'
+        'cifar-100-binary.tar.gz',
+        (
+            '03b5dce01913d631647c71ecec9e9cb8',
+            '58a81ae192c23a4be8b1804d68e518ed807d710a4eb253b1f2a199162a40d8ec',
+        ),
+        2,
+        ['train.bin'],
+        'test.bin',
     ),
 }
 
@@ -103,7 +113,7 @@ def _read(path: str) -> dict[str, np.ndarray]:
 
 
 def _make(kind: _Kind, path: str) -> dict[str, np.ndarray]:
-    archive = download.fetch(NAME, kind.archive, [_URL + kind.archive], kind.md5)
+    archive = download.fetch(NAME, kind.archive, [_URL + kind.archive], *kind.sums)
     parts: dict[str, tp.Any] = {}
     # Members are read, never unpacked: no name of the archive becomes a path.
     with tarfile.open(archive) as tar:

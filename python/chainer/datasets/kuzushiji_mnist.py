@@ -12,10 +12,22 @@ KUZUSHIJI: tp.Final = mnist.Source(
     'pfnet/chainer/kuzushiji_mnist',
     ['http://codh.rois.ac.jp/kmnist/dataset/kmnist/'],
     {
-        'train-images-idx3-ubyte.gz': 'bdb82020997e1d708af4cf47b453dcf7',
-        'train-labels-idx1-ubyte.gz': 'e144d726b3acfaa3e44228e80efcd344',
-        't10k-images-idx3-ubyte.gz': '5c965bf0a639b31b8f53240b1b52f4d7',
-        't10k-labels-idx1-ubyte.gz': '7320c461ea6c1c855c0b718fb2a4b134',
+        'train-images-idx3-ubyte.gz': (
+            'bdb82020997e1d708af4cf47b453dcf7',
+            '51467d22d8cc72929e2a028a0428f2086b092bb31cfb79c69cc0a90ce135fde4',
+        ),
+        'train-labels-idx1-ubyte.gz': (
+            'e144d726b3acfaa3e44228e80efcd344',
+            'e38f9ebcd0f3ebcdec7fc8eabdcdaef93bb0df8ea12bee65224341c8183d8e17',
+        ),
+        't10k-images-idx3-ubyte.gz': (
+            '5c965bf0a639b31b8f53240b1b52f4d7',
+            'edd7a857845ad6bb1d0ba43fe7e794d164fe2dce499a1694695a792adfac43c5',
+        ),
+        't10k-labels-idx1-ubyte.gz': (
+            '7320c461ea6c1c855c0b718fb2a4b134',
+            '20bb9a0ef54c7db3efc55a92eef5582c109615df22683c380526788f98e42a1c',
+        ),
     },
 )
 

@@ -24,22 +24,34 @@ class Source(tp.NamedTuple):
     Attributes:
         name (str): Of its folder.
         urls (list of str): What stands before the names of files; the official one last.
-        sums (dict): MD5 sums of the files.
+        sums (dict): MD5 and SHA-256 sums of the files.
     """
 
     name: str
     urls: list[str]
-    sums: dict[str, str]
+    sums: dict[str, tuple[str, ...]]
 
 
 MNIST: tp.Final = Source(
     'pfnet/chainer/mnist',
     ['https://ossci-datasets.s3.amazonaws.com/mnist/', 'http://yann.lecun.com/exdb/mnist/'],
     {
-        'train-images-idx3-ubyte.gz': 'f68b3c2dcbeaaa9fbdd348bbdeb94873',
-        'train-labels-idx1-ubyte.gz': 'd53e105ee54ea40749a09fcbcd1e9432',
-        't10k-images-idx3-ubyte.gz': '9fb629c4189551a2d022fa330f9573f3',
-        't10k-labels-idx1-ubyte.gz': 'ec29112dd5afa0611ce80d1b7f02629c',
+        'train-images-idx3-ubyte.gz': (
+            'f68b3c2dcbeaaa9fbdd348bbdeb94873',
+            '440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609',
+        ),
+        'train-labels-idx1-ubyte.gz': (
+            'd53e105ee54ea40749a09fcbcd1e9432',
+            '3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c',
+        ),
+        't10k-images-idx3-ubyte.gz': (
+            '9fb629c4189551a2d022fa330f9573f3',
+            '8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6',
+        ),
+        't10k-labels-idx1-ubyte.gz': (
+            'ec29112dd5afa0611ce80d1b7f02629c',
+            'f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6',
+        ),
     },
 )
 
@@ -111,7 +123,7 @@ def _read(path: str) -> tuple[np.ndarray, np.ndarray]:
 
 def _make(source: Source, part: str, path: str) -> tuple[np.ndarray, np.ndarray]:
     images_file, labels_file = (
-        download.fetch(source.name, name, [url + name for url in source.urls], source.sums[name])
+        download.fetch(source.name, name, [url + name for url in source.urls], *source.sums[name])
         for name in _FILES[part]
     )
     images = _read_idx(images_file, 3).reshape(-1, 784)

@@ -14,9 +14,18 @@ from chainer.datasets._images import examples
 NAME: tp.Final = 'pfnet/chainer/svhn'
 _URL: tp.Final = 'http://ufldl.stanford.edu/housenumbers/'
 _SUMS: tp.Final = {
-    'train': 'e26dedcc434d2e4c54c9b2d4a06d8373',
-    'test': 'eb5a983be6a315427106f1b164d9cef3',
-    'extra': 'a93ce644f1a588dc4d68dda5feec44a7',
+    'train': (
+        'e26dedcc434d2e4c54c9b2d4a06d8373',
+        '435e94d69a87fde4fd4d7f3dd208dfc32cb6ae8af2240d066de1df7508d083b8',
+    ),
+    'test': (
+        'eb5a983be6a315427106f1b164d9cef3',
+        'cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b',
+    ),
+    'extra': (
+        'a93ce644f1a588dc4d68dda5feec44a7',
+        'a133a4beb38a00fcdda90c9489e0c04f900b660ce8a316a5e854838379a71eb3',
+    ),
 }
 
 
@@ -74,7 +83,7 @@ def _make(part: str, path: str) -> tuple[np.ndarray, np.ndarray]:
             'files of Matlab are read by the package SciPy, which is missing: pip install scipy'
         ) from None
     name = file_name(part)
-    data = io.loadmat(download.fetch(NAME, name, [_URL + name], _SUMS[part]))
+    data = io.loadmat(download.fetch(NAME, name, [_URL + name], *_SUMS[part]))
     images = np.ascontiguousarray(data['X'].transpose(3, 2, 0, 1))
     labels = data['y'].ravel() % 10  # 10 stands for 0
     with open(path, 'wb') as file:

@@ -133,6 +133,15 @@ def test_wrong_content_is_never_kept(root, server):
     assert read(download.fetch('set', 'a', [server.url + '/a'], right)) == b'right'
 
 
+def test_all_sums_count(root, server):
+    server.files['/a'] = b'right'
+    md5, sha256 = (hash_(b'right').hexdigest() for hash_ in (hashlib.md5, hashlib.sha256))
+    other = hashlib.sha256(b'wrong').hexdigest()
+    with pytest.raises(OSError, match=f'SHA-256 sum is {sha256}, not {other}'):
+        download.fetch('set', 'a', [server.url + '/a'], md5, other)
+    assert read(download.fetch('set', 'a', [server.url + '/a'], md5, sha256)) == b'right'
+
+
 def test_mirrors_come_first(root, server, monkeypatch):
     server.files['/mirror/some/set/a'] = b'right'
     monkeypatch.setenv('CHAINER_DATASET_MIRROR', server.url + '/mirror/')

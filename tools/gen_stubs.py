@@ -201,7 +201,11 @@ def stubs() -> dict[str, str]:
         + _aliases('alias')
     )
     sub = HEADER + 'from chainerx._core import Axis, DeviceLike, DtypeLike, ShapeLike, ndarray\n\n'
-    linalg = HEADER + 'from chainerx._core import LinAlgError as LinAlgError, ndarray\n\n'
+    linalg = HEADER + 'from chainerx._core import Axis, DtypeLike, LinAlgError as LinAlgError\n'
+    linalg += 'from chainerx._core import ' + ''.join(
+        f'{name} as {name}, ' for name in ('matmul', 'matrix_transpose', 'tensordot', 'vecdot')
+    )
+    linalg += 'ndarray\n\n'
     fft = HEADER + 'from chainerx._core import Axis, DeviceLike, DtypeLike, ndarray\n\n'
     special = HEADER + 'from chainerx._core import Scalar, erf as erf, ndarray\n\n'
     special += _functions('special') + _aliases('special alias').replace('erf = erf\n', '')

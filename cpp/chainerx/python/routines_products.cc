@@ -128,47 +128,6 @@ CX_ROUTINE(cross,
                       axis("axisb", a[3]), axis("axisc", a[4])));
 }
 
-CX_ROUTINE(diagonal, "a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray",
-           "A diagonal along two axes.\n\n"
-           "Args:\n    a (ndarray): At least two axes, any dtype.\n"
-           "    offset (int): Which diagonal: 0 is the main one, those above it are positive.\n"
-           "    axis1, axis2 (int): The axes of rows and of columns.\n"
-           "Returns:\n    ndarray: The other axes, then the diagonal. A view. " CX_DIFFERENTIABLE
-           "Raises:\n    DimensionError: If an axis is not there, or both are the same.") {
-    return Wrap(Diagonal(ToArray("diagonal", "a", a[0]), ToIntOr("diagonal", "offset", a[1], 0),
-                         ToAxisOr("diagonal", "axis1", a[2], 0),
-                         ToAxisOr("diagonal", "axis2", a[3], 1)));
-}
-CX_METHOD(diagonal, "offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray",
-          "See chainerx.diagonal().") {
-    return Wrap(Diagonal(Self(self), ToIntOr("diagonal", "offset", a[0], 0),
-                         ToAxisOr("diagonal", "axis1", a[1], 0),
-                         ToAxisOr("diagonal", "axis2", a[2], 1)));
-}
-
-CX_ROUTINE(trace,
-           "a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DtypeLike | None = "
-           "None) -> ndarray",
-           "The sum of a diagonal along two axes.\n\n"
-           "Args:\n    a (ndarray): At least two axes, any dtype.\n"
-           "    offset (int): Which diagonal: 0 is the main one, those above it are positive.\n"
-           "    axis1, axis2 (int): The axes of rows and of columns.\n"
-           "    dtype (dtype): In which it is summed; by default that of sum.\n"
-           "Returns:\n    ndarray: The other axes. " CX_DIFFERENTIABLE
-           "Raises:\n    DimensionError: If an axis is not there, or both are the same.") {
-    return Wrap(Trace(ToArray("trace", "a", a[0]), ToIntOr("trace", "offset", a[1], 0),
-                      ToAxisOr("trace", "axis1", a[2], 0), ToAxisOr("trace", "axis2", a[3], 1),
-                      ToOptionalDtype(a[4])));
-}
-CX_METHOD(trace,
-          "offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DtypeLike | None = None) -> "
-          "ndarray",
-          "See chainerx.trace().") {
-    return Wrap(Trace(Self(self), ToIntOr("trace", "offset", a[0], 0),
-                      ToAxisOr("trace", "axis1", a[1], 0), ToAxisOr("trace", "axis2", a[2], 1),
-                      ToOptionalDtype(a[3])));
-}
-
 CX_ROUTINE(matrix_transpose, "x: ndarray) -> ndarray",
            "Each matrix of the last two axes transposed.\n\n"
            "Args:\n    x (ndarray): At least two axes, any dtype.\n"

@@ -30,6 +30,7 @@ nb::list Signatures() {
     for (Alias* a = Alias::first; a != nullptr; a = a->next) {
         const char* kind = a->kind == Binding::kSpecial  ? "special alias"
                            : a->kind == Binding::kRandom ? "random alias"
+                           : a->kind == Binding::kLinalg ? "linalg alias"
                                                          : "alias";
         out.append(nb::make_tuple(kind, a->alias, a->routine, ""));
     }

@@ -2025,18 +2025,6 @@ def diagflat(v: ndarray, k: builtins.int = 0) -> ndarray:
         ndarray: 2-d, 0 elsewhere. Differentiable, any order."""
 
 def diagonal(a: ndarray, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1) -> ndarray:
-    """A diagonal along two axes.
-
-    Args:
-        a (ndarray): At least two axes, any dtype.
-        offset (int): Which diagonal: 0 is the main one, those above it are positive.
-        axis1, axis2 (int): The axes of rows and of columns.
-    Returns:
-        ndarray: The other axes, then the diagonal. A view. Differentiable, any order.
-    Raises:
-        DimensionError: If an axis is not there, or both are the same."""
-
-def diagonal(a: ndarray, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1) -> ndarray:
     """The diagonals of matrices along two axes.
 
     Args:
@@ -5211,19 +5199,6 @@ def topk(x: ndarray, k: builtins.int, axis: builtins.int = -1, largest: builtins
         NaN is the largest. Of equal elements, the first ones are taken."""
 
 def trace(a: ndarray, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1, dtype: DtypeLike | None = None) -> ndarray:
-    """The sum of a diagonal along two axes.
-
-    Args:
-        a (ndarray): At least two axes, any dtype.
-        offset (int): Which diagonal: 0 is the main one, those above it are positive.
-        axis1, axis2 (int): The axes of rows and of columns.
-        dtype (dtype): In which it is summed; by default that of sum.
-    Returns:
-        ndarray: The other axes. Differentiable, any order.
-    Raises:
-        DimensionError: If an axis is not there, or both are the same."""
-
-def trace(a: ndarray, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1, dtype: DtypeLike | None = None) -> ndarray:
     """The sums of the diagonals of matrices along two axes.
 
     Args:
@@ -5644,13 +5619,9 @@ bitwise_right_shift = right_shift
 concat = concatenate
 conjugate = conj
 deg2rad = radians
-matmul = matmul
-matrix_transpose = matrix_transpose
 mod = remainder
 permute_dims = transpose
 pow = power
 rad2deg = degrees
 row_stack = vstack
-tensordot = tensordot
 true_divide = divide
-vecdot = vecdot

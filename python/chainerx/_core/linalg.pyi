@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy
 
-from chainerx._core import LinAlgError as LinAlgError, ndarray
+from chainerx._core import Axis, DtypeLike, LinAlgError as LinAlgError
+from chainerx._core import matmul as matmul, matrix_transpose as matrix_transpose, tensordot as tensordot, vecdot as vecdot, ndarray
 
 def _is_lapack_available() -> builtins.bool:
     """Whether the library that serves as BLAS has LAPACK, which decompositions need."""

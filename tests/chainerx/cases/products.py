@@ -231,38 +231,12 @@ CASES = [
         errors=[(call(f(2), f(3)), 'DimensionError', 'is 2, expected 3')],
     ),
     Case(
-        'diagonal',
-        np.diagonal,
-        calls=[*_DIAGONALS, call(f(2, 3, 4), 1, 2, 0), call(f(2, 3, 4), axis1=-1, axis2=0)],
-        sig='a, offset=0, axis1=0, axis2=1',
-        dtypes=ALL,
-        errors=[
-            *((e, x) for e, x, _ in _ONE_AXIS),
-            (call(f(2, 3), 0, 1, 1), 'DimensionError', 'both'),
-            (call(f(2, 3), 0, 0, 2), 'DimensionError'),
-        ],
-    ),
-    Case(
         'linalg.diagonal',
         _last_two(np.diagonal),
         calls=_DIAGONALS,
         sig='x, offset=0',
         dtypes=ALL,
         errors=_ONE_AXIS,
-    ),
-    Case(
-        'trace',
-        np.trace,
-        calls=[
-            *_DIAGONALS,
-            call(f(2, 3, 4), 1, 2, 0),
-            call(f(2, 3, 4), axis1=-1, axis2=0),
-        ],
-        sig='a, offset=0, axis1=0, axis2=1, dtype=None',
-        dtypes=REAL + BOOL,
-        maybe=COMPLEX,
-        out='total',
-        errors=[*_ONE_AXIS, (call(f(2, 3), 0, 1, 1), 'DimensionError', 'both')],
     ),
     *(
         Case(
@@ -274,7 +248,7 @@ CASES = [
             order=0,
             diff=(),
         )
-        for name in ('trace', 'linalg.trace')
+        for name in ('linalg.trace',)
     ),
     Case(
         'linalg.trace',

@@ -87,6 +87,13 @@ def test_what_an_example_looks_like():
     func.vmap(f)(array(4, 2, 3))
 
 
+def test_arrays_like_a_batch():
+    x = array(3, 2)
+    check(lambda x: chx.zeros_like(x) + chx.ones_like(x) * chx.full_like(x, 3), x)
+    check(lambda x: chx.ones_like(x, dtype='float32', shape=(4, 1)), x)
+    check(lambda x: chx.zeros_like(x, shape=4), x)
+
+
 def test_a_batch_of_none():
     assert func.vmap(lambda x: chx.sum(chx.exp(x) @ x))(chx.ones((0, 3))).shape == (0,)
 

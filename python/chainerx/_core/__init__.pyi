@@ -2205,14 +2205,20 @@ def empty(shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike |
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
-def empty_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:
+def empty_like(a: ndarray, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
     """An uninitialized array of the shape and dtype of another, on the default device.
 
     Args:
         a (ndarray): Whose shape and dtype count.
         device (str or Device): Default: the default device, whatever that of others is.
+        dtype: Default: that of ``a``.
+        shape (int or tuple of ints): Default: that of ``a``.
     Returns:
-        ndarray: C-contiguous, in no graph."""
+        ndarray: C-contiguous, in no graph.
+    Raises:
+        DimensionError: If a size is negative or there are more than 10 dimensions.
+        DtypeError: If there is no such dtype.
+        MemoryError: If there is not so much memory."""
 
 def equal(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True) -> ndarray:
     """Whether elements are equal.
@@ -2557,16 +2563,21 @@ def full(shape: ShapeLike, fill_value: builtins.float, dtype: DtypeLike | None =
         MemoryError: If there is not so much memory.
         OverflowError: If the dtype does not hold the value."""
 
-def full_like(a: ndarray, fill_value: builtins.float, device: DeviceLike | None = None) -> ndarray:
+def full_like(a: ndarray, fill_value: builtins.float, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
     """An array of one value with the shape and dtype of another, on the default device.
 
     Args:
         a (ndarray): Whose shape and dtype count.
         fill_value (number): The value.
         device (str or Device): Default: the default device, whatever that of others is.
+        dtype: Default: that of ``a``.
+        shape (int or tuple of ints): Default: that of ``a``.
     Returns:
         ndarray: C-contiguous, in no graph.
     Raises:
+        DimensionError: If a size is negative or there are more than 10 dimensions.
+        DtypeError: If there is no such dtype.
+        MemoryError: If there is not so much memory.
         OverflowError: If the dtype does not hold the value."""
 
 def gaussian_kl_divergence(mean: ndarray, ln_var: ndarray) -> ndarray:
@@ -4204,14 +4215,20 @@ def ones(shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike | 
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
-def ones_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:
+def ones_like(a: ndarray, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
     """An array of ones with the shape and dtype of another, on the default device.
 
     Args:
         a (ndarray): Whose shape and dtype count.
         device (str or Device): Default: the default device, whatever that of others is.
+        dtype: Default: that of ``a``.
+        shape (int or tuple of ints): Default: that of ``a``.
     Returns:
-        ndarray: C-contiguous, in no graph."""
+        ndarray: C-contiguous, in no graph.
+    Raises:
+        DimensionError: If a size is negative or there are more than 10 dimensions.
+        DtypeError: If there is no such dtype.
+        MemoryError: If there is not so much memory."""
 
 def outer(a: ndarray, b: ndarray) -> ndarray:
     """The products of all elements.
@@ -5592,14 +5609,20 @@ def zeros(shape: ShapeLike, dtype: DtypeLike | None = None, *, device: DeviceLik
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
-def zeros_like(a: ndarray, device: DeviceLike | None = None) -> ndarray:
+def zeros_like(a: ndarray, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
     """An array of zeros with the shape and dtype of another, on the default device.
 
     Args:
         a (ndarray): Whose shape and dtype count.
         device (str or Device): Default: the default device, whatever that of others is.
+        dtype: Default: that of ``a``.
+        shape (int or tuple of ints): Default: that of ``a``.
     Returns:
-        ndarray: C-contiguous, in no graph."""
+        ndarray: C-contiguous, in no graph.
+    Raises:
+        DimensionError: If a size is negative or there are more than 10 dimensions.
+        DtypeError: If there is no such dtype.
+        MemoryError: If there is not so much memory."""
 
 abs = absolute
 acos = arccos

@@ -25,7 +25,7 @@ ELEMENTWISE = """
     imag isfinite isinf isnan leaky_relu logaddexp logical_and logical_not logical_or logical_xor
     maximum minimum mish positive power real sign signbit silu softplus square
     squared_error swish trunc where ndarray.astype ndarray.to_device ndarray.view
-    zeros_like ones_like full_like empty_like array asarray asanyarray ascontiguousarray
+    array asarray asanyarray ascontiguousarray
     add subtract multiply divide floor_divide remainder fmod bitwise_and bitwise_or bitwise_xor
     left_shift right_shift invert equal not_equal less less_equal greater greater_equal negative
 """
@@ -51,6 +51,15 @@ def elementwise(level: Level, function: tp.Any, *args: tp.Any, **kwargs: tp.Any)
 
 
 rule(*names_of_rows(), *ELEMENTWISE.split())(elementwise)
+
+
+@rule('zeros_like', 'ones_like', 'full_like', 'empty_like')
+def _like(level: Level, function: tp.Any, a: tp.Any, *args: tp.Any, **kw: tp.Any) -> tp.Any:
+    shape = kw.pop('shape', None)
+    if shape is None:
+        return function(a.array, *args, **kw)
+    shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    return function(a.array, *args, shape=(level.size, *shape), **kw)
 
 
 @rule('sigmoid_cross_entropy')

@@ -135,6 +135,7 @@ def test_scalars(case, dtype, device):
 
 # Of many functions alike: test_options.py.
 OPTIONS = {
+    'axis',  # of flip, whose first name for it is axes
     'out',
     'where',
     'dtype',

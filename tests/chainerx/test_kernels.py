@@ -335,7 +335,7 @@ def test_elementwise_operations_batch(device):
     """A batch of inputs gives the batch of results, for each operation that says so."""
     seen = set()
     for case, spec, prepared, node in single_operations(device):
-        if node.batching != 'elementwise':
+        if node.batching != 'elementwise' or case.name == 'einsum':  # its subscripts name all axes
             continue
         if len({x.ndim for x in prepared.arrays}) != 1 or not prepared.arrays[0].ndim:
             continue  # what numbers are to dot, say, vectors are not

@@ -16,6 +16,11 @@ constexpr double kPi = 3.141592653589793238;
 // Statistics, 1979.
 double DrawAngle(const philox::Stream& stream, int64_t element, double kappa, double u, double v) {
     if (kappa < 1e-8) return kPi * (2 * u - 1);
+    // Normal, up to 1 / kappa; r, which comes near 1, would accept nothing at last.
+    if (kappa > 1e10) {
+        const double radius = std::sqrt(-2 * std::log1p(-v) / kappa);
+        return std::clamp(radius * std::cos(2 * kPi * u), -kPi, kPi);
+    }
     // A wrapped Cauchy distribution is the envelope.
     const double tau = 1 + std::sqrt(1 + 4 * kappa * kappa);
     const double rho = (tau - std::sqrt(2 * tau)) / (2 * kappa);

@@ -1,5 +1,6 @@
 """chainerx.linalg's decompositions: layouts, sizes, equal values, threads, errors, no LAPACK."""
 
+import os
 import subprocess
 import sys
 
@@ -184,7 +185,7 @@ def test_without_lapack():
         check=False,
         capture_output=True,
         text=True,
-        env={'CHAINERX_BLAS': 'plain', 'PYTHONPATH': ':'.join(sys.path)},
+        env={**os.environ, 'CHAINERX_BLAS': 'plain', 'PYTHONPATH': ':'.join(sys.path)},
     )
     assert result.returncode == 0, result.stderr
     assert LA._is_lapack_available()

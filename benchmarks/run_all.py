@@ -114,6 +114,17 @@ MISSED = f"""
 - **float64 at every third column** (copies, comparisons, sums, extremes, argmax): both sides read
   the same lines of memory, and NumPy's loop, which takes one element after the other, keeps a few
   more of them on their way than packing does; in the cache the two differ by a tenth at most.
+- **add ... at ...**: all places are looked at before the first value is written, so that one out of
+  range leaves everything as it was. That is a pass more.
+- **einsum ij,ij->i, against NumPy**: a product and a sum are two passes here, for gradients of both
+  come with them; NumPy adds up while it multiplies.
+- **einsum ijk,kl->ijl, against PyTorch**: the product of 2048 rows of 64 alone takes as
+  long as its.
+- **einsum bij,bjk->bik, against PyTorch**: a thousand products of 8 x 8; where their time goes has
+  not been looked at.
+- **svdvals, qr of 8 x 8**: LAPACK alone takes as long, for both sides.
+- **vmap of grad**: a product of a matrix per example with one row, where torch.func has one product
+  for all.
 """
 
 MISSED_INTEL = f"""

@@ -119,10 +119,9 @@ def test_names_are_those_of_python():
         # Array::FromHost, Array::AsContiguous, x.ToHost
         *('array', 'asarray', 'asanyarray', 'ascontiguousarray', 'to_numpy', 'from_dlpack'),
         'memory_stats',  # GetMemoryStats
-        # ScatterAdd, Unique and its options, HistogramDD; other names of Transpose and the like
-        *('add_at', 'unique_all', 'unique_counts', 'unique_inverse', 'unique_values'),
-        *('histogram2d', 'einsum_path', 'concat', 'permute_dims', 'row_stack'),
-        *('diag_indices_from', 'tril_indices_from', 'triu_indices_from'),
+        'histogram2d',  # HistogramDD of points, (n, 2): it has one form of points
+        'einsum_path',  # PlanEinsum; an EinsumPath is what it finds, and what Einsum is given
+        *('concat', 'permute_dims', 'row_stack'),  # Concatenate, Transpose, VStack
         *('n_step_bigru', 'n_step_bilstm', 'n_step_birnn'),  # NStepOptions::is_bidirectional
         # scopes are classes; memory is that of host_memory.h; the context has its backends
         *('backprop_scope', 'context_scope', 'force_backprop_mode', 'no_backprop_mode'),

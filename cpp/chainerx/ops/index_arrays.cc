@@ -86,6 +86,35 @@ std::vector<Array> TriuIndices(int64_t n, int64_t k, std::optional<int64_t> m, D
     return Nonzero(LogicalNot(Tri(n, m.value_or(n), below, Dtype::kBool, device)));
 }
 
+std::vector<Array> DiagIndicesFrom(const Array& x) {
+    bool equal = x.ndim() >= 2;
+    for (const int64_t d : x.shape()) equal = equal && d == x.shape()[0];
+    if (!equal) {
+        throw DimensionError{"diag_indices_from: arr has shape ", x.shape(),
+                             ", expected 2 equal dimensions or more"};
+    }
+    return DiagIndices(x.shape()[0], x.ndim(), x.device());
+}
+
+namespace {
+
+void CheckMatrix(const char* op, const Array& x) {
+    if (x.ndim() == 2) return;
+    throw DimensionError{op, ": arr has shape ", x.shape(), ", expected 2 dimensions"};
+}
+
+}  // namespace
+
+std::vector<Array> TrilIndicesFrom(const Array& x, int64_t k) {
+    CheckMatrix("tril_indices_from", x);
+    return TrilIndices(x.shape()[0], k, x.shape()[1], x.device());
+}
+
+std::vector<Array> TriuIndicesFrom(const Array& x, int64_t k) {
+    CheckMatrix("triu_indices_from", x);
+    return TriuIndices(x.shape()[0], k, x.shape()[1], x.device());
+}
+
 namespace {
 
 // As int64, outside all graphs.

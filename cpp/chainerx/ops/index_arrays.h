@@ -34,6 +34,12 @@ CX_API std::vector<Array> TrilIndices(int64_t n, int64_t k = 0,
 CX_API std::vector<Array> TriuIndices(int64_t n, int64_t k = 0,
                                       std::optional<int64_t> m = std::nullopt,
                                       Device& device = GetDefaultDevice());
+// The same of an array that is there, on its device. DimensionError unless its axes, two or more,
+// are of one length.
+CX_API std::vector<Array> DiagIndicesFrom(const Array& x);
+// DimensionError unless it is a matrix.
+CX_API std::vector<Array> TrilIndicesFrom(const Array& x, int64_t k = 0);
+CX_API std::vector<Array> TriuIndicesFrom(const Array& x, int64_t k = 0);
 
 enum class IndexOrder : int8_t { kC, kFortran };
 // Flat indices of elements of an array of shape `dims`, from one array per axis. `modes`, one per

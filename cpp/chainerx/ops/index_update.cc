@@ -208,7 +208,7 @@ Array IndexPower(const Array& x, const std::vector<IndexItem>& items, const Arra
     return Power(x, Product(x, items, values));
 }
 
-void ScatterAdd(const Array& x, const std::vector<IndexItem>& items, const Array& values) {
+void AddAt(const Array& x, const std::vector<IndexItem>& items, const Array& values) {
     static constexpr const char* kOp = "add_at";
     CheckSameDevice(kOp, x.device(), values.device());
     internal::CheckWrittenDtype(kOp, x, values);

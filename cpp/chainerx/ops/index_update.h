@@ -20,8 +20,8 @@ CX_API Array IndexUpdate(const Array& x, const std::vector<IndexItem>& items, co
 CX_API Array IndexDivide(const Array& x, const std::vector<IndexItem>& items, const Array& values);
 CX_API Array IndexPower(const Array& x, const std::vector<IndexItem>& items, const Array& values);
 
-// The same in place. ChainerxError if x is in a graph or read-only.
-CX_API void ScatterAdd(const Array& x, const std::vector<IndexItem>& items, const Array& values);
+// Elements plus all their values, in place. ChainerxError if x is in a graph or read-only.
+CX_API void AddAt(const Array& x, const std::vector<IndexItem>& items, const Array& values);
 
 // ---- put.cc: in place; ChainerxError if x is in a graph or read-only ----
 // Elements of the flattened array; `values` are taken in C order, again from the start where there

@@ -168,6 +168,17 @@ UniqueResult Unique(const Array& x, const UniqueOptions& options) {
 
 Array Unique(const Array& x) { return Unique(x, UniqueOptions{}).values; }
 
+UniqueResult UniqueAll(const Array& x) {
+    return Unique(x, {.indices = true, .inverse = true, .counts = true, .equal_nan = false});
+}
+UniqueResult UniqueCounts(const Array& x) {
+    return Unique(x, {.counts = true, .equal_nan = false});
+}
+UniqueResult UniqueInverse(const Array& x) {
+    return Unique(x, {.inverse = true, .equal_nan = false});
+}
+Array UniqueValues(const Array& x) { return Unique(x, {.equal_nan = false}).values; }
+
 Array Isin(const Array& x, const Array& test, bool invert) {
     constexpr const char* kOp = "isin";
     CheckSameDevice(kOp, x.device(), test.device());

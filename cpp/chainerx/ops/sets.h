@@ -16,8 +16,8 @@ struct UniqueOptions {
     bool indices{false};
     bool inverse{false};
     bool counts{false};
-    std::optional<int8_t> axis;  // absent: the elements; else the slices along it
-    bool equal_nan{true};        // whether NaN is there once
+    std::optional<int8_t> axis{};  // absent: the elements; else the slices along it
+    bool equal_nan{true};          // whether NaN is there once
 };
 
 struct UniqueResult {
@@ -30,6 +30,12 @@ struct UniqueResult {
 // What was not asked for is null.
 CX_API UniqueResult Unique(const Array& x, const UniqueOptions& options);
 CX_API Array Unique(const Array& x);
+
+// Those of the array API standard, where no NaN equals another.
+CX_API UniqueResult UniqueAll(const Array& x);
+CX_API UniqueResult UniqueCounts(const Array& x);
+CX_API UniqueResult UniqueInverse(const Array& x);
+CX_API Array UniqueValues(const Array& x);
 
 // bool, the shape of x: whether an element is one of `test`. NaN is none of them. `invert`: whether
 // it is not.

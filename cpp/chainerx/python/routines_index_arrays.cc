@@ -102,14 +102,7 @@ CX_ROUTINE(diag_indices_from, "arr: ndarray) -> tuple[ndarray, ...]",
            "    tuple of ndarray: int64, one per axis, on the device of ``arr``.\n"
            "Raises:\n"
            "    DimensionError: If it has other dimensions.") {
-    const Array& x = ToArray("diag_indices_from", "arr", a[0]);
-    bool equal = x.ndim() >= 2;
-    for (const int64_t d : x.shape()) equal = equal && d == x.shape()[0];
-    if (!equal) {
-        throw DimensionError{"diag_indices_from: arr has shape ", x.shape(),
-                             ", expected 2 equal dimensions or more"};
-    }
-    return WrapTuple(DiagIndices(x.shape()[0], x.ndim(), x.device()));
+    return WrapTuple(DiagIndicesFrom(ToArray("diag_indices_from", "arr", a[0])));
 }
 
 #define CX_TRIANGLE_INDICES(py, Name, where)                                                      \
@@ -141,13 +134,8 @@ CX_ROUTINE(diag_indices_from, "arr: ndarray) -> tuple[ndarray, ...]",
                "    tuple of ndarray: int64, rows and columns, on the device of ``arr``.\n"       \
                "Raises:\n"                                                                        \
                "    DimensionError: If it has not 2 dimensions.") {                               \
-        const Array& x = ToArray(#py "_from", "arr", a[0]);                                       \
-        if (x.ndim() != 2) {                                                                      \
-            throw DimensionError{#py "_from: arr has shape ", x.shape(),                          \
-                                 ", expected 2 dimensions"};                                      \
-        }                                                                                         \
-        return WrapTuple(Name(x.shape()[0], a[1] != nullptr ? ToInt(#py "_from", "k", a[1]) : 0,  \
-                              x.shape()[1], x.device()));                                         \
+        return WrapTuple(Name##From(ToArray(#py "_from", "arr", a[0]),                            \
+                                    a[1] != nullptr ? ToInt(#py "_from", "k", a[1]) : 0));        \
     }
 CX_TRIANGLE_INDICES(tril_indices, TrilIndices, "below")
 CX_TRIANGLE_INDICES(triu_indices, TriuIndices, "above")

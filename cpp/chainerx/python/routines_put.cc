@@ -111,7 +111,7 @@ CX_ROUTINE(add_at, "a: ndarray, indices: Any, b: ndarray | Scalar) -> None",
            "    IndexError: For an index out of range.\n"
            "    DimensionError: If ``b`` does not broadcast.\n" CX_RAISES_WRITE) {
     const Array& x = ToArray("add_at", "a", a[0]);
-    ScatterAdd(x, ToItems(a[1], x.device()), ToValues("add_at", "b", x, a[2]));
+    AddAt(x, ToItems(a[1], x.device()), ToValues("add_at", "b", x, a[2]));
     return Py_NewRef(Py_None);
 }
 

@@ -18,16 +18,6 @@ NamedTuple g_all{"chainerx.UniqueAllResult", "What unique_all returns.", kAllNam
 NamedTuple g_counts{"chainerx.UniqueCountsResult", "What unique_counts returns.", kCountsNames};
 NamedTuple g_inverse{"chainerx.UniqueInverseResult", "What unique_inverse returns.", kInverseNames};
 
-// The elements, of which NaN is there as often as it is.
-UniqueResult CallUnique(const char* op, PyObject* x, bool indices, bool inverse, bool counts) {
-    UniqueOptions options;
-    options.indices = indices;
-    options.inverse = inverse;
-    options.counts = counts;
-    options.equal_nan = false;
-    return Unique(ToArray(op, "x", x), options);
-}
-
 // An array, or numbers, as those that are looked for.
 Array ToElements(const char* op, const char* name, PyObject* o, Device& device) {
     if (IsNdArray(o)) return Self(o);
@@ -93,7 +83,7 @@ CX_ROUTINE(unique_all, "x: ndarray) -> tuple[ndarray, ndarray, ndarray, ndarray]
            "Returns:\n"
            "    UniqueAllResult: A tuple: values, indices, inverse_indices, counts; as of "
            ":func:`unique`, but no NaN equals another. " CX_NO_GRADIENT) {
-    const UniqueResult y = CallUnique("unique_all", a[0], true, true, true);
+    const UniqueResult y = UniqueAll(ToArray("unique_all", "x", a[0]));
     const Ref values = Check(Wrap(y.values));
     const Ref indices = Check(Wrap(y.indices));
     const Ref inverse = Check(Wrap(y.inverse));
@@ -106,7 +96,7 @@ CX_ROUTINE(unique_counts, "x: ndarray) -> tuple[ndarray, ndarray]",
            "Returns:\n"
            "    UniqueCountsResult: A tuple: values, counts; as of :func:`unique`, but no NaN "
            "equals another. " CX_NO_GRADIENT) {
-    const UniqueResult y = CallUnique("unique_counts", a[0], false, false, true);
+    const UniqueResult y = UniqueCounts(ToArray("unique_counts", "x", a[0]));
     return g_counts.Make({y.values, y.counts});
 }
 
@@ -115,7 +105,7 @@ CX_ROUTINE(unique_inverse, "x: ndarray) -> tuple[ndarray, ndarray]",
            "Returns:\n"
            "    UniqueInverseResult: A tuple: values, inverse_indices; as of :func:`unique`, but "
            "no NaN equals another. " CX_NO_GRADIENT) {
-    const UniqueResult y = CallUnique("unique_inverse", a[0], false, true, false);
+    const UniqueResult y = UniqueInverse(ToArray("unique_inverse", "x", a[0]));
     return g_inverse.Make({y.values, y.inverse});
 }
 
@@ -123,7 +113,7 @@ CX_ROUTINE(
     unique_values, "x: ndarray) -> ndarray",
     "The different elements, sorted." CX_X
     "Returns:\n    ndarray: As of :func:`unique`, but no NaN equals another. " CX_NO_GRADIENT) {
-    return Wrap(CallUnique("unique_values", a[0], false, false, false).values);
+    return Wrap(UniqueValues(ToArray("unique_values", "x", a[0])));
 }
 
 CX_ROUTINE(isin,

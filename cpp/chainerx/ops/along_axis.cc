@@ -1,5 +1,7 @@
 #include "chainerx/ops/along_axis.h"
 
+#include <vector>
+
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
@@ -51,6 +53,12 @@ Array FlatPlaces(const Array& places, int64_t length, int8_t axis) {
 }
 
 }  // namespace
+
+Array PartAlong(const Array& x, int8_t axis, int64_t begin, std::optional<int64_t> end) {
+    std::vector<ArrayIndex> index(static_cast<size_t>(axis), Slice{});
+    index.emplace_back(Slice{begin, end, 1});
+    return At(x, index);
+}
 
 Array ToRows(const Array& x, int8_t axis) {
     const Array last = AsContiguous(ToLast(Detached(x), axis));

@@ -1,12 +1,17 @@
-// What routines that order elements along an axis share: rows for kernels, and gathering by places
-// on that axis. Not for users.
+// What routines that work along an axis share: parts of it, rows for kernels, and gathering by
+// places on that axis. Not for users.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "chainerx/core/array.h"
 
 namespace chainerx::internal {
+
+// The part [begin, end) of an axis, up to its end for nullopt: a view, in the graph of x.
+Array PartAlong(const Array& x, int8_t axis, int64_t begin,
+                std::optional<int64_t> end = std::nullopt);
 
 // The lines of `x` along `axis` as rows of a contiguous array of two axes, outside all graphs. x is
 // not empty.

@@ -5,6 +5,7 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/kernel.h"
+#include "chainerx/ops/along_axis.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
@@ -22,8 +23,7 @@ namespace {
 using internal::Detached;
 
 Array Part(const Array& x, int64_t begin, int64_t end) {
-    const ArrayIndex items[] = {Slice{begin, end}};
-    return At(x, items);
+    return internal::PartAlong(x, 0, begin, end);
 }
 Array ButLast(const Array& x) { return Part(x, 0, x.shape()[0] - 1); }
 Array ButFirst(const Array& x) { return Part(x, 1, x.shape()[0]); }

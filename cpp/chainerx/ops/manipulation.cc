@@ -7,6 +7,7 @@
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/manipulation.h"
+#include "chainerx/ops/along_axis.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/take.h"
@@ -36,12 +37,6 @@ Array Part(const Array& x, int8_t axis, int64_t begin, int64_t end) {
     Shape shape = x.shape();
     shape[axis] = end - begin;
     return internal::MakeView(x, shape, x.strides(), x.raw_data() + begin * x.strides()[axis]);
-}
-
-Array PartInGraph(const Array& x, int8_t axis, int64_t begin, int64_t end) {
-    std::vector<ArrayIndex> index(static_cast<size_t>(axis), Slice{});
-    index.emplace_back(Slice{begin, end, 1});
-    return At(x, index);
 }
 
 void CheckNotEmpty(const char* op, Refs arrays) {
@@ -115,8 +110,9 @@ Array Concatenate(Refs arrays, std::optional<int8_t> axis, const char* op) {
         int64_t begin = 0;
         for (size_t k = 0; k < arrays.size(); ++k) {
             const int64_t end = begin + arrays[k].get().shape()[a];
-            rec.Grad(static_cast<int>(k),
-                     [a, begin, end](const Array& gy) { return PartInGraph(gy, a, begin, end); });
+            rec.Grad(static_cast<int>(k), [a, begin, end](const Array& gy) {
+                return internal::PartAlong(gy, a, begin, end);
+            });
             begin = end;
         }
     }
@@ -226,7 +222,8 @@ std::vector<Array> Split(const Array& x, const std::vector<int64_t>& indices, in
     }
     for (size_t k = 0; k + 1 < begins.size(); ++k) {
         const int64_t end = std::max(begins[k], begins[k + 1]);
-        out.push_back(ordered ? Part(x, a, begins[k], end) : PartInGraph(x, a, begins[k], end));
+        out.push_back(ordered ? Part(x, a, begins[k], end)
+                              : internal::PartAlong(x, a, begins[k], end));
     }
     if (!ordered) return out;
     const ConstArrayRef in{x};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "chainerx/core/error.h"
+#include "chainerx/ops/along_axis.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/manipulation.h"
@@ -17,11 +18,7 @@
 namespace chainerx {
 namespace {
 
-Array Part(const Array& x, int8_t axis, int64_t begin, int64_t end) {
-    std::vector<ArrayIndex> index(static_cast<size_t>(axis), Slice{});
-    index.emplace_back(Slice{begin, end, 1});
-    return At(x, index);
-}
+using internal::PartAlong;
 
 Array Join(const std::vector<Array>& parts, int8_t axis) {
     const std::vector<ConstArrayRef> refs{parts.begin(), parts.end()};
@@ -53,9 +50,9 @@ Array Ramp(const Array& edge, int8_t axis, int64_t n, const Scalar& end) {
 Array Median(const Array& x, int8_t axis) {
     const int64_t n = x.shape()[axis];
     const Array sorted = Sort(x, axis);
-    const Array upper = Part(sorted, axis, n / 2, n / 2 + 1);
+    const Array upper = PartAlong(sorted, axis, n / 2, n / 2 + 1);
     if (n % 2 != 0) return upper;
-    return (Part(sorted, axis, n / 2 - 1, n / 2) + upper) * 0.5;
+    return (PartAlong(sorted, axis, n / 2 - 1, n / 2) + upper) * 0.5;
 }
 
 // Of length 1 on the axis, in the dtype of x.
@@ -77,11 +74,11 @@ std::vector<Array> OddParts(const Array& x, int8_t axis, int64_t width, bool ski
     std::vector<Array> parts;
     Array window = x;
     while (width > 0) {
-        const Array edge = Part(window, axis, n - 1, n);
+        const Array edge = PartAlong(window, axis, n - 1, n);
         window = edge * 2 - Flip(window, Axes{axis});
         const int64_t first = skip_edge ? 1 : 0;
         const int64_t count = std::min(n - first, width);
-        parts.push_back(Part(window, axis, first, first + count));
+        parts.push_back(PartAlong(window, axis, first, first + count));
         width -= count;
     }
     return parts;
@@ -133,9 +130,10 @@ Array internal::PadAxisWithValues(const Array& x, int8_t axis, int64_t before, i
         const auto& [first, last] = options.end_values.Of(axis);
         std::vector<Array> parts{x};
         if (before != 0)
-            parts.insert(parts.begin(), Ramp(Part(x, axis, 0, 1), axis, before, first));
+            parts.insert(parts.begin(), Ramp(PartAlong(x, axis, 0, 1), axis, before, first));
         if (after != 0) {
-            parts.push_back(Flip(Ramp(Part(x, axis, n - 1, n), axis, after, last), Axes{axis}));
+            parts.push_back(
+                Flip(Ramp(PartAlong(x, axis, n - 1, n), axis, after, last), Axes{axis}));
         }
         return Join(parts, axis);
     }
@@ -147,9 +145,10 @@ Array internal::PadAxisWithValues(const Array& x, int8_t axis, int64_t before, i
     }
     const int64_t n_first = std::min(first, n);
     const int64_t n_last = std::min(last, n);
-    const Array head = Statistic(Part(x, axis, 0, n_first), axis, mode);
-    const Array tail =
-        n_first == n && n_last == n ? head : Statistic(Part(x, axis, n - n_last, n), axis, mode);
+    const Array head = Statistic(PartAlong(x, axis, 0, n_first), axis, mode);
+    const Array tail = n_first == n && n_last == n
+                           ? head
+                           : Statistic(PartAlong(x, axis, n - n_last, n), axis, mode);
     return Join({Repeated(head, axis, before), x, Repeated(tail, axis, after)}, axis);
 }
 

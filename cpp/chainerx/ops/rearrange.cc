@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "chainerx/core/error.h"
+#include "chainerx/ops/along_axis.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/manipulation.h"
@@ -15,6 +16,8 @@
 
 namespace chainerx {
 namespace {
+
+using internal::PartAlong;
 
 using Refs = std::span<const ConstArrayRef>;
 
@@ -27,12 +30,6 @@ Array Join(const std::vector<Array>& arrays, int8_t axis, const char* op) {
 std::pair<Array, int8_t> Line(const char* op, const Array& x, std::optional<int8_t> axis) {
     if (!axis) return {Ravel(x), int8_t{0}};
     return {x, NormalizeAxis(op, *axis, x.ndim())};
-}
-
-Array Part(const Array& x, int8_t axis, int64_t begin, int64_t end) {
-    std::vector<ArrayIndex> index(static_cast<size_t>(axis), Slice{});
-    index.emplace_back(Slice{begin, end, 1});
-    return At(x, index);
 }
 
 Array WithLeadingAxes(const Array& x, int64_t ndim) {
@@ -124,8 +121,9 @@ Array ToInsert(const Array& x, const Array& values, int8_t axis, std::optional<i
 
 Array InsertAt(const Array& x, int8_t axis, int64_t index, const Array& values) {
     const Array inserted = ToInsert(x, values, axis, std::nullopt);
-    return Join({Part(x, axis, 0, index), inserted, Part(x, axis, index, x.shape()[axis])}, axis,
-                "insert");
+    return Join(
+        {PartAlong(x, axis, 0, index), inserted, PartAlong(x, axis, index, x.shape()[axis])}, axis,
+        "insert");
 }
 
 Array ValuesFor(const Array& x, const Array& values) {
@@ -192,12 +190,12 @@ Array Delete(const Array& x, const std::vector<int64_t>& indices, std::optional<
             if (runs.size() <= kMaxRuns) {
                 int64_t end = i;
                 while (end < n && dropped[static_cast<size_t>(end)] == 0) ++end;
-                runs.push_back(Part(line, a, i, end));
+                runs.push_back(PartAlong(line, a, i, end));
             }
         }
         kept.push_back(i);
     }
-    if (runs.empty()) return Copy(Part(line, a, 0, 0));
+    if (runs.empty()) return Copy(PartAlong(line, a, 0, 0));
     if (runs.size() == 1) return Copy(runs[0]);
     if (runs.size() <= kMaxRuns) return Join(runs, a, "delete");
     const Array order = Array::FromHost(kept, {static_cast<int64_t>(kept.size())}, x.device());
@@ -222,7 +220,7 @@ Array Resize(const Array& x, const Shape& shape) {
     } else if (size < n) {
         flat = Tile(flat, {(n - 1) / size + 1});
     }
-    if (flat.GetTotalSize() != n) flat = Part(flat, 0, 0, n);
+    if (flat.GetTotalSize() != n) flat = PartAlong(flat, 0, 0, n);
     const Array y = Reshape(flat, shape);
     return y.buffer() == x.buffer() ? Copy(y) : y;
 }

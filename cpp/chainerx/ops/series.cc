@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "chainerx/core/error.h"
+#include "chainerx/ops/along_axis.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/manipulation.h"
@@ -16,11 +17,7 @@
 namespace chainerx {
 namespace {
 
-Array Part(const Array& x, int8_t axis, int64_t begin, std::optional<int64_t> end = std::nullopt) {
-    std::vector<ArrayIndex> index(static_cast<size_t>(axis), Slice{});
-    index.emplace_back(Slice{begin, end, 1});
-    return At(x, index);
-}
+using internal::PartAlong;
 
 Array Join(const std::vector<Array>& arrays, int8_t axis, const char* op) {
     const std::vector<ConstArrayRef> refs{arrays.begin(), arrays.end()};
@@ -29,8 +26,8 @@ Array Join(const std::vector<Array>& arrays, int8_t axis, const char* op) {
 
 // Of the elements 1, 2, ... and those before them.
 Array Differences(const Array& x, int8_t axis) {
-    const Array next = Part(x, axis, 1);
-    const Array before = Part(x, axis, 0, std::max<int64_t>(x.shape()[axis] - 1, 0));
+    const Array next = PartAlong(x, axis, 1);
+    const Array before = PartAlong(x, axis, 0, std::max<int64_t>(x.shape()[axis] - 1, 0));
     return IsBool(x.dtype()) ? NotEqual(next, before) : next - before;
 }
 
@@ -94,14 +91,14 @@ Array Divided(const Array& x, const ArrayOrScalar& by) {
 // Equal distances h.
 Array GradientByDistance(const Array& f, int8_t a, const ArrayOrScalar& h, int edge_order) {
     const int64_t n = f.shape()[a];
-    const auto at = [&](int64_t i) { return Part(f, a, i, i + 1); };
+    const auto at = [&](int64_t i) { return PartAlong(f, a, i, i + 1); };
     std::vector<Array> parts;
     if (edge_order == 1) {
         parts.push_back(at(1) - at(0));
     } else {
         parts.push_back(at(1) * 2 - at(0) * 1.5 - at(2) * 0.5);
     }
-    if (n > 2) parts.push_back((Part(f, a, 2) - Part(f, a, 0, n - 2)) * 0.5);
+    if (n > 2) parts.push_back((PartAlong(f, a, 2) - PartAlong(f, a, 0, n - 2)) * 0.5);
     if (edge_order == 1) {
         parts.push_back(at(n - 1) - at(n - 2));
     } else {
@@ -123,16 +120,16 @@ Array OfParabola(const Array& f0, const Array& f1, const Array& f2, const Array&
 Array GradientByCoordinates(const Array& f, int8_t a, const Array& x, int edge_order) {
     const int64_t n = f.shape()[a];
     const Array d = Along(Differences(x, 0), a, f.ndim());
-    const auto at = [a](const Array& y, int64_t i) { return Part(y, a, i, i + 1); };
+    const auto at = [a](const Array& y, int64_t i) { return PartAlong(y, a, i, i + 1); };
     const auto parabola = [&](int64_t i, const Array& t) {  // the first of three points
         return OfParabola(at(f, i), at(f, i + 1), at(f, i + 2), at(d, i), at(d, i + 1), t);
     };
     std::vector<Array> parts;
     parts.push_back(edge_order == 1 ? (at(f, 1) - at(f, 0)) / at(d, 0) : parabola(0, -at(d, 0)));
     if (n > 2) {
-        parts.push_back(OfParabola(Part(f, a, 0, n - 2), Part(f, a, 1, n - 1), Part(f, a, 2),
-                                   Part(d, a, 0, n - 2), Part(d, a, 1),
-                                   Zeros({}, d.dtype(), d.device())));
+        parts.push_back(OfParabola(PartAlong(f, a, 0, n - 2), PartAlong(f, a, 1, n - 1),
+                                   PartAlong(f, a, 2), PartAlong(d, a, 0, n - 2),
+                                   PartAlong(d, a, 1), Zeros({}, d.dtype(), d.device())));
     }
     parts.push_back(edge_order == 1 ? (at(f, n - 1) - at(f, n - 2)) / at(d, n - 2)
                                     : parabola(n - 3, at(d, n - 2)));
@@ -188,7 +185,7 @@ Array Trapezoid(const Array& y, const std::optional<Array>& x, const ArrayOrScal
     if (IsBool(y.dtype())) throw DtypeError{"trapezoid: y must be of numbers, got bool"};
     const Array f = AsType(y, FloatResult(y.dtype()), false);
     const int64_t n = f.shape()[a];
-    const Array heights = Part(f, a, 1) + Part(f, a, 0, std::max<int64_t>(n - 1, 0));
+    const Array heights = PartAlong(f, a, 1) + PartAlong(f, a, 0, std::max<int64_t>(n - 1, 0));
     if (!x) {
         const Array half = Sum(heights, Axes{a}) * 0.5;
         if (const Scalar* s = std::get_if<Scalar>(&dx)) return half * *s;
@@ -217,7 +214,7 @@ Array Unwrap(const Array& p, std::optional<double> discont, int8_t axis, double 
     Array rest = Remainder(step + half, Scalar{period}) - half;
     rest = Where(LogicalAnd(rest == -half, step > 0), half, rest);
     const Array correction = Where(Absolute(step) < discont.value_or(half), 0, rest - step);
-    return Join({Part(x, a, 0, 1), Part(x, a, 1) + CumSum(correction, a)}, a, kOp);
+    return Join({PartAlong(x, a, 0, 1), PartAlong(x, a, 1) + CumSum(correction, a)}, a, kOp);
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "chainerx/core/error.h"
+#include "chainerx/ops/along_axis.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/bitwise.h"
 #include "chainerx/ops/comparison.h"
@@ -23,8 +24,7 @@ using internal::Detached;
 
 // Elements [begin, end) of the first axis, a view.
 Array Part(const Array& x, int64_t begin, int64_t end) {
-    const ArrayIndex items[] = {Slice{begin, end}};
-    return At(x, items);
+    return internal::PartAlong(x, 0, begin, end);
 }
 
 int64_t Length(const Array& x) { return x.shape()[0]; }

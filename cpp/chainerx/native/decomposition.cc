@@ -58,6 +58,20 @@ void ForGroups(int64_t count, int64_t m, int64_t n, const F& f) {
                 [&](int64_t g) { f(g * group, std::min(count, (g + 1) * group)); });
 }
 
+// Calls call(i, work, size) for each matrix i, in the work space that call(0, &size, -1) asks for.
+template <typename T, typename F>
+void ForMatrices(int64_t count, int64_t m, int64_t n, const F& call) {
+    T size{};
+    call(0, &size, -1);
+    ForGroups(count, m, n, [&](int64_t begin, int64_t end) {
+        const Scratch<T> work{WorkSize(size)};
+        for (int64_t i = begin; i < end; ++i) {
+            internal::CheckInterrupt();
+            call(i, work.data(), WorkSize(size));
+        }
+    });
+}
+
 template <typename T>
 void CheckFinite(const char* op, int64_t matrix, const T* a, int64_t size) {
     T sum = 0;  // 0 times anything but a finite number is NaN
@@ -269,19 +283,11 @@ void FactorOrthogonal(const char* op, const Array& a, const Array& tau) {
         const LapackRoutines<T>& lapack = Lapack<T>(op);
         const int rows = ToInt(op, m, n);
         const int columns = ToInt(op, n, m);
-        const auto call = [&](T* a, T* tau, T* work, int work_size) {
+        ForMatrices<T>(count, m, n, [&](int64_t i, T* work, int work_size) {
             int info = 0;
             const BlasCall call;
-            lapack.gelqf(&columns, &rows, a, &columns, tau, work, &work_size, &info);
-        };
-        T size{};
-        call(nullptr, nullptr, &size, -1);
-        ForGroups(count, m, n, [&](int64_t begin, int64_t end) {
-            const Scratch<T> work{WorkSize(size)};
-            for (int64_t i = begin; i < end; ++i) {
-                internal::CheckInterrupt();
-                call(Data<T>(a) + i * m * n, Data<T>(tau) + i * k, work.data(), WorkSize(size));
-            }
+            lapack.gelqf(&columns, &rows, Data<T>(a) + i * m * n, &columns, Data<T>(tau) + i * k,
+                         work, &work_size, &info);
         });
     });
 }
@@ -302,19 +308,11 @@ void MakeOrthogonal(const char* op, const Array& q, const Array& tau) {
         const int rows = ToInt(op, m, n);
         const int columns = ToInt(op, n, m);
         const auto reflections = static_cast<int>(k);
-        const auto call = [&](T* q, const T* tau, T* work, int work_size) {
+        ForMatrices<T>(count, m, n, [&](int64_t i, T* work, int work_size) {
             int info = 0;
             const BlasCall call;
-            lapack.orglq(&columns, &rows, &reflections, q, &columns, tau, work, &work_size, &info);
-        };
-        T size{};
-        call(nullptr, nullptr, &size, -1);
-        ForGroups(count, m, n, [&](int64_t begin, int64_t end) {
-            const Scratch<T> work{WorkSize(size)};
-            for (int64_t i = begin; i < end; ++i) {
-                internal::CheckInterrupt();
-                call(Data<T>(q) + i * m * n, Data<T>(tau) + i * k, work.data(), WorkSize(size));
-            }
+            lapack.orglq(&columns, &rows, &reflections, Data<T>(q) + i * m * n, &columns,
+                         Data<T>(tau) + i * k, work, &work_size, &info);
         });
     });
 }

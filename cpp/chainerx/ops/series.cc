@@ -186,18 +186,23 @@ Array Trapezoid(const Array& y, const std::optional<Array>& x, const ArrayOrScal
     const Array f = AsType(y, FloatResult(y.dtype()), false);
     const int64_t n = f.shape()[a];
     const Array heights = PartAlong(f, a, 1) + PartAlong(f, a, 0, std::max<int64_t>(n - 1, 0));
+    // Widths may have more axes than y: then the last of them is another one.
+    const auto total = [&](const Array& widths) {
+        const Array areas = heights * widths;
+        return Sum(areas, Axes{NormalizeAxis("trapezoid", axis, areas.ndim())});
+    };
     if (!x) {
         const Array half = Sum(heights, Axes{a}) * 0.5;
         if (const Scalar* s = std::get_if<Scalar>(&dx)) return half * *s;
         const Array& d = std::get<Array>(dx);
-        return d.ndim() == 0 ? half * d : Sum(heights * d, Axes{a}) * 0.5;
+        return d.ndim() == 0 ? half * d : total(d) * 0.5;
     }
     CheckSameDevice("trapezoid", y.device(), x->device());
     const Array places = AsType(*x, FloatResult(x->dtype()), false);
     const Array d = x->ndim() == 1
                         ? Along(Differences(places, 0), a, y.ndim())
                         : Differences(places, NormalizeAxis("trapezoid", axis, x->ndim()));
-    return Sum(heights * d, Axes{a}) * 0.5;
+    return total(d) * 0.5;
 }
 
 Array Unwrap(const Array& p, std::optional<double> discont, int8_t axis, double period) {

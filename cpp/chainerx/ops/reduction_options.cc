@@ -210,12 +210,16 @@ Array SquaredAbsolute(const Array& x) {
 }
 
 // By its definition, where the kernel's does not do: with a mask, or around another mean.
-Array MaskedVar(const Array& x, const Array& mask, const Axes& axes, const SpreadOptions& o) {
+// `needs_freedom`: NaN where no degrees of freedom are left, not infinity.
+Array MaskedVar(const Array& x, const Array& mask, const Axes& axes, const SpreadOptions& o,
+                bool needs_freedom) {
     const Array wide = Where(mask, AsType(x, WideDtype(x.dtype()), false), 0);
     const Array mean = o.mean != nullptr ? *o.mean : MaskedMean(wide, mask, axes, true);
     const Array squares = Where(mask, SquaredAbsolute(wide - mean), 0);
     const Array count = CountOf(mask, x, axes, o.keepdims);
-    return Sum(squares, axes, o.keepdims) / Maximum(count - o.correction, 0);
+    const Array freedom = count - o.correction;
+    const Array y = Sum(squares, axes, o.keepdims) / Maximum(freedom, 0);
+    return needs_freedom ? Where(freedom > 0, y, NAN) : y;
 }
 
 Array Spread(const char* op, const Array& given, const OptionalAxes& axes, const SpreadOptions& o,
@@ -233,7 +237,7 @@ Array Spread(const char* op, const Array& given, const OptionalAxes& axes, const
     const Array mask = skips_nan            ? NotNan(op, x, o.where)
                        : o.where != nullptr ? *o.where
                                             : Ones(Shape{}, Dtype::kBool, x.device());
-    const Array y = MaskedVar(x, mask, sorted, o);
+    const Array y = MaskedVar(x, mask, sorted, o, skips_nan);
     return AsType(is_root ? Sqrt(y) : y, RealDtype(x.dtype()), false);
 }
 

@@ -118,7 +118,15 @@ _AXES = [
 ]
 
 
-def _nan(name, ref, dtypes=BOOL + REAL, out='same', calls=(), errors=(), **kw):
+# With as many degrees of freedom as numbers, or more.
+_NONE_LEFT = [
+    call(_ALL_NAN, axis=1, ddof=2),
+    call(_ALL_NAN, ddof=4),
+    call(_holes(3, 4), axis=1, ddof=3, keepdims=True),
+]
+
+
+def _nan(name, ref, dtypes=BOOL + REAL, out='same', calls=(), errors=(), more=(), **kw):
     """A row without NaN for every dtype, and one with them."""
     yield _case(
         name,
@@ -133,7 +141,7 @@ def _nan(name, ref, dtypes=BOOL + REAL, out='same', calls=(), errors=(), **kw):
     yield _case(
         name,
         ref,
-        [*_NAN_CALLS, call(_ALL_NAN, axis=1), call(_ALL_NAN, axis=0)],
+        [*_NAN_CALLS, call(_ALL_NAN, axis=1), call(_ALL_NAN, axis=0), *more],
         ('float32',),
         'float32',
         order=0 if name in ('nanvar', 'nanstd') else 1,
@@ -169,9 +177,19 @@ CASES = [
     *_nan('nanprod', np.nanprod, out='total', calls=[call(f(2, 3), initial=3, where=_MASK)]),
     *_nan('nanmean', np.nanmean, out='float', calls=_MEAN_MASKS),
     *_nan(
-        'nanvar', np.nanvar, out='float', calls=[call(f(2, 3), ddof=1), call(f(2, 3), where=_MASK)]
+        'nanvar',
+        np.nanvar,
+        out='float',
+        calls=[call(f(2, 3), ddof=1), call(f(2, 3), where=_MASK)],
+        more=_NONE_LEFT,
     ),
-    *_nan('nanstd', np.nanstd, out='float', calls=[call(f(2, 3), axis=1, correction=1)]),
+    *_nan(
+        'nanstd',
+        np.nanstd,
+        out='float',
+        calls=[call(f(2, 3), axis=1, correction=1)],
+        more=_NONE_LEFT,
+    ),
     *(
         row
         for name, ref, least in (('nanmax', np.nanmax, 0), ('nanmin', np.nanmin, 9))

@@ -4,6 +4,7 @@ import chainer.functions as F
 import numpy as np
 import pytest
 from chainer import Variable
+from chainer.functions.activation.relu import ReLU
 from chainer.utils.type_check import InvalidType
 from devices import assert_equal, to_numpy
 
@@ -56,3 +57,19 @@ def test_what_has_passed_says_nothing_of_other_shapes(dtype):
         assert F.linear(np.empty((0, 3), dtype), np.empty((0, 3), dtype)).shape == (0, 0)
         with pytest.raises(InvalidType):
             F.linear(np.empty((0, 3), dtype), other)
+
+
+@pytest.mark.parametrize('axis', [0, 1, 2])
+def test_shapes_that_take_turns_are_checked_once(monkeypatch, axis):
+    """Layers of a network have shapes that differ along one axis only."""
+    checked = []
+    check = ReLU.check_type_forward
+    monkeypatch.setattr(
+        ReLU, 'check_type_forward', lambda self, types: (checked.append(1), check(self, types))
+    )
+    shapes = [tuple(17 * n if i == axis else 1 for i in range(axis + 1)) for n in range(1, 9)]
+    for _ in range(2):
+        checked.clear()
+        for shape in shapes:
+            F.relu(np.zeros(shape, 'f'))
+    assert len(checked) <= 2  # where two have one place in the cache

@@ -29,6 +29,7 @@ class CheckKey {
     }
     void AddAbsent() { Push(0); }
     bool fits() const { return size_ <= kMost; }
+    // The highest bits are the good ones: a product moves what differs upwards only.
     uint64_t Hash() const {
         uint64_t h = 0xcbf29ce484222325;
         const auto add = [&h](int64_t word) {
@@ -36,7 +37,7 @@ class CheckKey {
         };
         for (size_t i = 0; i < n_few(); ++i) add(few_[i]);
         for (int64_t word : more_) add(word);
-        return h ^ (h >> 29);
+        return h;
     }
     friend bool operator==(const CheckKey& a, const CheckKey& b) {
         return a.size_ == b.size_ &&
@@ -70,11 +71,11 @@ class CheckKey {
 
 // Direct-mapped: what is pushed out is checked again. Guarded by the GIL.
 struct CheckCache {
-    static constexpr uint64_t kSize = 64;
+    static constexpr int kBits = 6;
 
     // `params` null if the check does not look at them.
     bool Contains(const CheckKey& key, PyObject* params) const {
-        const Place& p = places_[key.Hash() % kSize];
+        const Place& p = places_[PlaceOf(key)];
         if (!p.used || !(p.key == key)) return false;
         if (params == nullptr) return true;
         const Ref known{Py_NewRef(p.params)};  // comparing may run code that comes here again
@@ -84,7 +85,7 @@ struct CheckCache {
         return same > 0;
     }
     void Insert(const CheckKey& key, PyObject* params) {
-        Place& p = places_[key.Hash() % kSize];
+        Place& p = places_[PlaceOf(key)];
         p.used = true;
         p.key = key;
         Py_XSETREF(p.params, Py_XNewRef(params));
@@ -96,7 +97,9 @@ struct CheckCache {
         CheckKey key;
         PyObject* params{nullptr};
     };
-    Place places_[kSize];
+    static size_t PlaceOf(const CheckKey& key) { return key.Hash() >> (64 - kBits); }
+
+    Place places_[size_t{1} << kBits];
 };
 
 }  // namespace chainerx::python::engine

@@ -26,6 +26,7 @@ struct PythonError {};
 void TranslateException(const char* op = nullptr) noexcept;
 
 inline constexpr int kMaxArgs = 16;
+inline constexpr PyObject* kNoArgs[kMaxArgs] = {};
 
 // A parsed signature.
 class ArgSpec {
@@ -42,6 +43,8 @@ class ArgSpec {
 
     // Whether `n` positional arguments alone fill all parameters.
     bool IsComplete(Py_ssize_t n) const { return n == count_ && !has_varargs_; }
+    // Whether all parameters may be left out.
+    bool IsOptional() const { return n_required_ == 0 && !has_varargs_; }
 
     // Binds to `out`, which has room for count() pointers, all null. Returns a new tuple for
     // "*args" to be released after the call, or null. Throws PythonError.
@@ -124,6 +127,7 @@ PyObject* CallBound(const ArgSpec& spec, PyObject* self, PyObject* const* args, 
     try {
         if (keywords == nullptr && spec.IsComplete(n)) [[likely]]
             return kImpl(self, args);
+        if (keywords == nullptr && n == 0 && spec.IsOptional()) return kImpl(self, kNoArgs);
         PyObject* bound[kMaxArgs] = {};
         struct Release {
             PyObject* tuple;

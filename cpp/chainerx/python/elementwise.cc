@@ -135,6 +135,15 @@ PyObject* CallWithOptions(const ElementwiseFn& f, PyObject* const* args, Py_ssiz
     return mask == nullptr ? y.Release() : Wrap(internal::OrZero(op, Self(y.get()), *mask));
 }
 
+PyObject* TryWithOptions(const ElementwiseFn& f, PyObject* const* args, Py_ssize_t n,
+                         PyObject* keywords) noexcept {
+    try {
+        return CallWithOptions(f, args, n, keywords);
+    } catch (...) {
+        return FailOrBatch(f.spec, nullptr, args, n, keywords);
+    }
+}
+
 PyObject* Finish(const char* op, Array y, PyObject* out) {
     const Array* to = ToOut(op, out);
     if (to == nullptr) return Wrap(std::move(y));

@@ -47,15 +47,18 @@ struct ElementwiseFn {
 PyObject* CallWithOptions(const ElementwiseFn& f, PyObject* const* args, Py_ssize_t n,
                           PyObject* keywords);
 
+// The same, or the exception of Python that it ends in.
+CX_COLD PyObject* TryWithOptions(const ElementwiseFn& f, PyObject* const* args, Py_ssize_t n,
+                                 PyObject* keywords) noexcept;
+
 template <int kOperands, ComputeElementwise* kCompute>
 PyObject* CallElementwise(const ElementwiseFn& f, PyObject* const* args, Py_ssize_t n,
                           PyObject* keywords) {
+    if (keywords != nullptr || n != kOperands) return TryWithOptions(f, args, n, keywords);
     try {
-        if (keywords == nullptr && n == kOperands) [[likely]]
-            return kCompute(args);
-        return CallWithOptions(f, args, n, keywords);
+        return kCompute(args);
     } catch (...) {
-        return FailOrBatch(f.spec, nullptr, args, n, keywords);
+        return FailOrBatch(f.spec, nullptr, args, kOperands, nullptr);
     }
 }
 

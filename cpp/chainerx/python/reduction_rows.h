@@ -5,9 +5,11 @@
 // has `keepdims` in the third place. Without them, the plain routine is called.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 
+#include "chainerx/core/macro.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/reduction_options.h"
 #include "chainerx/python/convert.h"
@@ -79,11 +81,11 @@ struct ReduceCall {
     OptionalAxes axes() const { return ToAxes(op, "axis", a[0]); }
     bool keepdims() const { return ToBool(a[1], false); }
     // Whether only those are given, of so many arguments.
-    bool IsPlain(int count) const {
-        for (int i = 2; i < count; ++i) {
-            if (a[i] != nullptr) return false;
-        }
-        return true;
+    template <int kCount>
+    bool IsPlain() const {
+        uintptr_t any = 0;
+        for (int i = 2; i < kCount; ++i) any |= reinterpret_cast<uintptr_t>(a[i]);
+        return any == 0;
     }
     std::optional<Dtype> ToGivenDtype(int i) const {
         return Given(a[i]) ? std::optional<Dtype>{ToDtype(a[i])} : std::nullopt;
@@ -103,36 +105,49 @@ inline std::optional<Dtype> DtypeForOut(const Array& x, const Array* out) {
 
 inline const Array* Pointer(const std::optional<Array>& x) { return x ? &*x : nullptr; }
 
-// f(x, axes, keepdims), or f(x, axes, options).
+// f(x, axes, keepdims), or, in a function of its own since few calls need it, f(x, axes, options).
 template <typename F>
-PyObject* ReduceTotal(const ReduceCall& c, const F& f) {
-    if (c.IsPlain(6)) return Wrap(f(c.x, c.axes(), c.keepdims()));
+PyObject* ReducePlain(const ReduceCall& c, const F& f) {
+    return Wrap(f(c.x, c.axes(), c.keepdims()));
+}
+
+template <typename F>
+CX_COLD PyObject* ReduceTotalWithOptions(const ReduceCall& c, const F& f) {
     std::optional<Dtype> dtype = c.ToGivenDtype(2);
     if (!dtype) dtype = DtypeForOut(c.x, ToOut(c.op, c.a[3]));
     const std::optional<Array> where = c.ToWhere(5);
     const TotalOptions options{c.keepdims(), dtype, c.ToInitial(4), Pointer(where)};
     return Finish(c.op, f(c.x, c.axes(), options), c.a[3]);
 }
+template <typename F>
+PyObject* ReduceTotal(const ReduceCall& c, const F& f) {
+    return c.IsPlain<6>() ? ReducePlain(c, f) : ReduceTotalWithOptions(c, f);
+}
 
 template <typename F>
-PyObject* ReduceExtreme(const ReduceCall& c, const F& f) {
-    if (c.IsPlain(5)) return Wrap(f(c.x, c.axes(), c.keepdims()));
+CX_COLD PyObject* ReduceExtremeWithOptions(const ReduceCall& c, const F& f) {
     const std::optional<Array> where = c.ToWhere(4);
     const ExtremeOptions options{c.keepdims(), c.ToInitial(3), Pointer(where)};
     return Finish(c.op, f(c.x, c.axes(), options), c.a[2]);
 }
+template <typename F>
+PyObject* ReduceExtreme(const ReduceCall& c, const F& f) {
+    return c.IsPlain<5>() ? ReducePlain(c, f) : ReduceExtremeWithOptions(c, f);
+}
 
 template <typename F>
-PyObject* ReduceMean(const ReduceCall& c, const F& f) {
-    if (c.IsPlain(5)) return Wrap(f(c.x, c.axes(), c.keepdims()));
+CX_COLD PyObject* ReduceMeanWithOptions(const ReduceCall& c, const F& f) {
     const std::optional<Array> where = c.ToWhere(4);
     const MeanOptions options{c.keepdims(), c.ToGivenDtype(2), Pointer(where)};
     return Finish(c.op, f(c.x, c.axes(), options), c.a[3]);
 }
+template <typename F>
+PyObject* ReduceMean(const ReduceCall& c, const F& f) {
+    return c.IsPlain<5>() ? ReducePlain(c, f) : ReduceMeanWithOptions(c, f);
+}
 
 template <typename F>
-PyObject* ReduceSpread(const ReduceCall& c, const F& f) {
-    if (c.IsPlain(8)) return Wrap(f(c.x, c.axes(), c.keepdims()));
+CX_COLD PyObject* ReduceSpreadWithOptions(const ReduceCall& c, const F& f) {
     const std::optional<Array> where = c.ToWhere(4);
     if (c.a[5] != nullptr && c.a[6] != nullptr) {
         throw TypeError{c.op, ": ddof and correction are the same, expected one of them"};
@@ -143,13 +158,20 @@ PyObject* ReduceSpread(const ReduceCall& c, const F& f) {
     if (Given(c.a[7])) options.mean = &ToArray(c.op, "mean", c.a[7]);
     return Finish(c.op, f(c.x, c.axes(), options), c.a[3]);
 }
+template <typename F>
+PyObject* ReduceSpread(const ReduceCall& c, const F& f) {
+    return c.IsPlain<8>() ? ReducePlain(c, f) : ReduceSpreadWithOptions(c, f);
+}
 
 template <typename F>
-PyObject* ReduceTruth(const ReduceCall& c, const F& f) {
-    if (c.IsPlain(4)) return Wrap(f(c.x, c.axes(), c.keepdims()));
+CX_COLD PyObject* ReduceTruthWithOptions(const ReduceCall& c, const F& f) {
     const std::optional<Array> where = c.ToWhere(3);
     const TruthOptions options{c.keepdims(), Pointer(where)};
     return Finish(c.op, f(c.x, c.axes(), options), c.a[2]);
+}
+template <typename F>
+PyObject* ReduceTruth(const ReduceCall& c, const F& f) {
+    return c.IsPlain<4>() ? ReducePlain(c, f) : ReduceTruthWithOptions(c, f);
 }
 
 }  // namespace chainerx::python

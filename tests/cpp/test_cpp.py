@@ -121,7 +121,6 @@ def test_names_are_those_of_python():
         'memory_stats',  # GetMemoryStats
         'histogram2d',  # HistogramDD of points, (n, 2): it has one form of points
         'einsum_path',  # PlanEinsum; an EinsumPath is what it finds, and what Einsum is given
-        *('concat', 'permute_dims', 'row_stack'),  # Concatenate, Transpose, VStack
         *('n_step_bigru', 'n_step_bilstm', 'n_step_birnn'),  # NStepOptions::is_bidirectional
         # scopes are classes; memory is that of host_memory.h; the context has its backends
         *('backprop_scope', 'context_scope', 'force_backprop_mode', 'no_backprop_mode'),

@@ -1,14 +1,20 @@
 // Second names of routines, where Python has two as well.
 #pragma once
 
+#include <optional>
+#include <span>
+#include <vector>
+
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/bitwise.h"
 #include "chainerx/ops/complex_parts.h"
 #include "chainerx/ops/composed_math.h"
 #include "chainerx/ops/hyperbolic.h"
+#include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/rounding.h"
 #include "chainerx/ops/trigonometric.h"
+#include "chainerx/ops/view.h"
 
 namespace chainerx {
 
@@ -28,6 +34,11 @@ inline Array Rad2Deg(const Array& x) { return Degrees(x); }
 inline Array Around(const Array& x, int64_t decimals = 0) { return Round(x, decimals); }
 inline bool IsComplexObj(const Array& x) { return IsComplex(x.dtype()); }
 inline bool IsRealObj(const Array& x) { return !IsComplex(x.dtype()); }
+inline Array Concat(const std::vector<Array>& arrays, std::optional<int8_t> axis = 0) {
+    return Concatenate(arrays, axis);
+}
+inline Array PermuteDims(const Array& x, const OptionalAxes& axes) { return Transpose(x, axes); }
+inline Array RowStack(std::span<const ConstArrayRef> arrays) { return VStack(arrays); }
 inline Array Max(const Array& x, const OptionalAxes& axes = std::nullopt, bool keepdims = false) {
     return AMax(x, axes, keepdims);
 }

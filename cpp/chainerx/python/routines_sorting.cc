@@ -8,6 +8,7 @@
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/ref.h"
+#include "chainerx/python/values.h"
 
 namespace chainerx::python {
 namespace {
@@ -53,20 +54,16 @@ bool ToSide(PyObject* o) {
     throw ValueError{"searchsorted: side must be 'left' or 'right', got '", side, "'"};
 }
 
-// An array, or what numpy.asarray() takes, numbers included.
-Array ToValues(PyObject* o, Device& device) {
-    if (IsNdArray(o)) return Self(o);
-    if (!TryScalar(o) && !PyList_Check(o) && !PyTuple_Check(o) &&
-        !PyObject_TypeCheck(o, Numpy().ndarray)) {
-        throw TypeError{"searchsorted: v must be an array or numbers, got ", Py_TYPE(o)->tp_name};
-    }
-    return FromNumpy(o, std::nullopt, Sharing::kUnlessOddBools, device);
+// Other than elsewhere, a number has a dtype of its own: 2.5 is looked for among integers, too.
+Array ToSearched(const Array& a, PyObject* o) {
+    if (!TryScalar(o)) return ToValues("searchsorted", "v", a, o);
+    return FromNumpy(o, std::nullopt, Sharing::kUnlessOddBools, a.device());
 }
 
 PyObject* CallSearchSorted(const Array& a, PyObject* const* rest) {
     std::optional<Array> sorter;
     if (Given(rest[2])) sorter = ToIndices("searchsorted", "sorter", rest[2], a.device());
-    return Wrap(SearchSorted(a, ToValues(rest[0], a.device()), ToSide(rest[1]), sorter));
+    return Wrap(SearchSorted(a, ToSearched(a, rest[0]), ToSide(rest[1]), sorter));
 }
 
 #define CX_SORT_SIGNATURE \

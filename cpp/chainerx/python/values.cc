@@ -17,7 +17,8 @@ Array ToValues(const char* op, const char* name, const Array& x, PyObject* o) {
     if (!PyList_Check(o) && !PyTuple_Check(o) && !PyObject_TypeCheck(o, Numpy().ndarray)) {
         throw TypeError{op, ": ", name, " must be a number or an array, got ", Py_TYPE(o)->tp_name};
     }
-    if (!x.device().IsHostAccessible()) {
+    const bool is_numpy = PyObject_TypeCheck(o, Numpy().ndarray);
+    if (is_numpy && !x.device().IsHostAccessible()) {
         throw TypeError{op,
                         ": the array is on ",
                         x.device().name(),

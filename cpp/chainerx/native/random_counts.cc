@@ -20,6 +20,18 @@ double LogFactorial(double k) {
     return lgamma_r(k + 1, &sign);
 }
 
+// log(mean^k exp(-mean) / k!), without large terms that cancel.
+double LogPoisson(double k, double mean) {
+    if (k < 10) return k * std::log(mean) - mean - LogFactorial(k);
+    const double x = (k - mean) / mean;
+    const double depth =
+        std::abs(x) < 0.01
+            ? x * x * (1.0 / 2 - x * (1.0 / 6 - x * (1.0 / 12 - x * (1.0 / 20 - x / 30))))
+            : (1 + x) * std::log1p(x) - x;
+    const double rest = (1.0 / 12 - 1.0 / 360 / (k * k)) / k;
+    return -mean * depth - 0.5 * std::log(k) - kHalfLogTwoPi - rest;
+}
+
 // The first pair, and others for as long as accept(u, v, &k) does not.
 template <typename F>
 int64_t Reject(const philox::Stream& stream, int64_t element, double u, double v, const F& accept) {
@@ -110,22 +122,10 @@ class PoissonRejection {
         *k = std::floor((2 * a_ / u_s + b_) * u + mean_ + 0.43);
         if (u_s >= 0.07 && v <= v_r_) return true;
         if (!(*k >= 0) || (u_s < 0.013 && v > u_s)) return false;
-        return std::log(v * inverse_alpha_ / (a_ / (u_s * u_s) + b_)) <= LogProbability(*k);
+        return std::log(v * inverse_alpha_ / (a_ / (u_s * u_s) + b_)) <= LogPoisson(*k, mean_);
     }
 
  private:
-    // Without large terms that cancel.
-    double LogProbability(double k) const {
-        if (k < 10) return k * std::log(mean_) - mean_ - LogFactorial(k);
-        const double x = (k - mean_) / mean_;
-        const double depth =
-            std::abs(x) < 0.01
-                ? x * x * (1.0 / 2 - x * (1.0 / 6 - x * (1.0 / 12 - x * (1.0 / 20 - x / 30))))
-                : (1 + x) * std::log1p(x) - x;
-        const double rest = (1.0 / 12 - 1.0 / 360 / (k * k)) / k;
-        return -mean_ * depth - 0.5 * std::log(k) - kHalfLogTwoPi - rest;
-    }
-
     double mean_;
     double b_;
     double a_;
@@ -157,27 +157,18 @@ CX_NATIVE_KERNEL(RandomPoisson)
 
 // ---- binomial -----------------------------------------------------------------------------------
 
-// lgamma(k + 1) less (k + 1/2) log(k + 1) - (k + 1) + log(2 pi) / 2.
-double FactorialRest(double k) {
-    if (k < 10) return LogFactorial(k) - ((k + 0.5) * std::log(k + 1) - (k + 1) + kHalfLogTwoPi);
-    const double v = 1 / (k + 1);
-    return v * (1.0 / 12 - v * v * (1.0 / 360 - v * v / 1260));
-}
-
 // "The generation of binomial random variates", Journal of Statistical Computation and Simulation,
 // 1993: BTRS. For p <= 1/2.
 class BinomialRejection {
  public:
-    BinomialRejection(double n, double p) : n_{n}, ratio_{p / (1 - p)} {
+    BinomialRejection(double n, double p) : n_{n}, mean_{n * p} {
         const double deviation = std::sqrt(n * p * (1 - p));
         b_ = 1.15 + 2.53 * deviation;
         a_ = -0.0873 + 0.0248 * b_ + 0.01 * p;
-        center_ = n * p + 0.5;
+        center_ = mean_ + 0.5;
         v_r_ = 0.92 - 4.2 / b_;
         alpha_ = (2.83 + 5.1 / b_) * deviation;
-        mode_ = std::floor((n + 1) * p);
-        at_mode_ = (mode_ + 0.5) * std::log((mode_ + 1) / (ratio_ * (n - mode_ + 1))) +
-                   FactorialRest(mode_) + FactorialRest(n - mode_);
+        at_mode_ = LogProbability(std::floor((n + 1) * p));
     }
 
     bool operator()(double u, double v, double* k) const {
@@ -186,21 +177,22 @@ class BinomialRejection {
         *k = std::floor((2 * a_ / u_s + b_) * u + center_);
         if (!(*k >= 0 && *k <= n_)) return false;
         if (u_s >= 0.07 && v <= v_r_) return true;
-        const double bound = at_mode_ + (n_ + 1) * std::log((n_ - mode_ + 1) / (n_ - *k + 1)) +
-                             (*k + 0.5) * std::log(ratio_ * (n_ - *k + 1) / (*k + 1)) -
-                             FactorialRest(*k) - FactorialRest(n_ - *k);
-        return std::log(v * alpha_ / (a_ / (u_s * u_s) + b_)) <= bound;
+        return std::log(v * alpha_ / (a_ / (u_s * u_s) + b_)) <= LogProbability(*k) - at_mode_;
     }
 
  private:
+    // Two Poisson variables of which the sum is n, but for the probability of that sum.
+    double LogProbability(double k) const {
+        return LogPoisson(k, mean_) + LogPoisson(n_ - k, n_ - mean_);
+    }
+
     double n_;
-    double ratio_;
+    double mean_;
     double b_;
     double a_;
     double center_;
     double v_r_;
     double alpha_;
-    double mode_;
     double at_mode_;
 };
 

@@ -1,5 +1,10 @@
 """Parameters at the ends of their ranges: draws end, and are of their distributions."""
 
+import os
+import subprocess
+import sys
+import textwrap
+
 import chainerx as chx
 import numpy as np
 import pytest
@@ -9,6 +14,35 @@ import scipy.stats
 @pytest.fixture
 def rng():
     return chx.random.Generator(3)
+
+
+def test_draws_end():
+    """In a process that may be ended: no signal stops a kernel that rejects all it draws."""
+    code = """
+        import chainerx as chx
+
+        rng = chx.random.Generator(3)
+        assert rng.negative_binomial(1e-5, 1e-310, size=20).min().item() >= 0
+        assert rng.negative_binomial(1e-300, 5e-324, size=20).tolist() == [0] * 20
+        assert rng.negative_binomial(1e308, 1.0, size=20).tolist() == [0] * 20
+        assert rng.negative_binomial(1e308, 1e-310, size=20).min().item() > 9e18
+        for shape in (5e-324, 1e-310, 1e-300, 1e300):
+            assert rng.gamma(shape, size=20).min().item() >= 0
+    """
+    subprocess.run(
+        [sys.executable, '-c', textwrap.dedent(code)],
+        env=os.environ | {'PYTHONPATH': os.pathsep.join(sys.path)},
+        timeout=60,
+        check=True,
+    )
+
+
+def test_counts_do_not_wrap_around(rng):
+    assert rng.poisson(9.223372e18, size=20_000).min().item() > 9.2e18
+    with pytest.raises(ValueError, match=r'poisson: lam is 9.22337203e'):
+        rng.poisson(9.22337203e18)
+    mean = rng.negative_binomial(1e300, 0.5, size=20_000)
+    assert mean.min().item() > 9.2e18
 
 
 @pytest.mark.parametrize('p', [0.5, 0.3, 0.999, 1e-6])

@@ -22,10 +22,10 @@ namespace chainerx::random {
 namespace {
 
 // What int64 holds, less ten deviations of a Poisson variable.
-constexpr double kMostMean = 9.22337203e18;
-constexpr Domain kMean{0, kMostMean, true, true, "0 to 9.22337203e18"};
+constexpr double kMostMean = 9.223372e18;
+constexpr Domain kMean{0, kMostMean, true, true, "0 to 9.223372e18"};
 constexpr double kMostInt64 = 9223372036854774784.0;  // that is a double
-constexpr Domain kCount{0, kMostInt64, true, true, "0 to 2**63 - 1"};
+constexpr Domain kCount{0, kMostInt64, true, true, "0 to 2**63 - 1024"};
 
 Array Counts(const Plan& plan) {
     return EmptyUnchecked(plan.shape(), Dtype::kInt64, plan.device());
@@ -130,8 +130,10 @@ Array NegativeBinomial(const Parameter& n, const Parameter& p, const Options& op
     // A Poisson variable whose mean is a gamma one.
     Array mean = EmptyUnchecked(plan.shape(), Dtype::kFloat64, plan.device());
     CallOn<kernels::RandomGamma>(plan.device(), plan.state(), plan.GetSpread(0), false, mean);
-    const Array odds = internal::Detached(plan.Get(1));
-    mean = Minimum(mean * ((1 - odds) / odds), kMostMean);
+    const Array success = internal::Detached(plan.Get(1));
+    // Finite odds, for the gamma variable may be 0.
+    const Array odds = Minimum((1 - success) / success, std::numeric_limits<double>::max());
+    mean = Minimum(mean * odds, kMostMean);
     return plan.Finish(PoissonOf(plan, mean));
 }
 

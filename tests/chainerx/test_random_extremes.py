@@ -56,3 +56,29 @@ def test_binomial_of_many(rng, bits, p):
     assert scipy.stats.kstest(z, 'norm').pvalue > 1e-4
     assert abs(z).max() < 6
     assert abs(z.std() - 1) < 0.01
+
+
+@pytest.mark.parametrize('a', [5e-324, 1e-310, 1e-308, 1e-300, 1e308])
+def test_shares_of_extreme_shapes_are_numbers(rng, a):
+    x = chx.to_numpy(rng.beta(a, a, size=100))
+    assert ((x >= 0) & (x <= 1)).all()
+    y = chx.to_numpy(rng.dirichlet(chx.full(3, a, 'float64'), size=100))
+    np.testing.assert_allclose(y.sum(-1), 1)
+    assert not np.isnan(chx.to_numpy(rng.f(a, a, size=100))).any()
+
+
+@pytest.mark.parametrize(
+    ('low', 'high'),
+    [(1e200, 1e201), (1e308, 1.7e308), (1e300, np.inf), (-np.inf, -1e160), (-1.7e308, -1e10)],
+)
+def test_truncated_normal_of_huge_bounds(rng, low, high):
+    """All of it is next to the bound that is nearer to 0."""
+    x = rng.truncated_normal(low, high, size=10)
+    assert x.tolist() == [low if low > 0 else high] * 10
+
+
+def test_a_range_of_uniform_numbers_is_finite(rng):
+    low, high = -1.7e308, 1.7e308
+    for a, b in ((low, high), (chx.array([low]), chx.array([high]))):
+        with pytest.raises(ValueError, match=r'uniform: high - low.* is inf, expected a finite'):
+            rng.uniform(a, b, size=3).tolist()

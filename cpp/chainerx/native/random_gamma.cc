@@ -17,6 +17,7 @@ namespace {
 
 constexpr int64_t kChunk = 512;  // elements
 constexpr int64_t kTask = 1 << 13;
+constexpr double kLowest = std::numeric_limits<double>::lowest();
 
 template <typename C>
 struct Cubes {
@@ -110,7 +111,9 @@ class GammaChunk {
             const double shape = shapes_[first + j];
             const double power = shape < 1 ? std::log1p(-powers_[j]) / shape : 0;
             const double y = static_cast<double>(out[j]);
-            out[j] = static_cast<C>(log_ ? std::log(y) + power : y * std::exp(power));
+            // A logarithm stays finite: others are subtracted from it.
+            out[j] =
+                static_cast<C>(log_ ? std::max(std::log(y) + power, kLowest) : y * std::exp(power));
         }
     }
 

@@ -56,7 +56,9 @@ Array Uniform(const Parameter& low, const Parameter& high, const Options& option
     }
     const Dtype compute = plan.compute_dtype();
     const Array from = plan.Get(0, compute);
-    return plan.Finish(from + (plan.Get(1, compute) - from) * plan.Uniform(compute));
+    const Array width = plan.Get(1, compute) - from;
+    CheckDomain("uniform", "high - low", width, kAnyFinite);
+    return plan.Finish(from + width * plan.Uniform(compute));
 }
 
 Array Laplace(const Parameter& loc, const Parameter& scale, const Options& options) {

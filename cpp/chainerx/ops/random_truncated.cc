@@ -16,7 +16,8 @@ namespace {
 constexpr OpInfo kTruncated{"truncated_normal", nullptr};
 constexpr double kSqrtHalf = 0.70710678118654752440;
 constexpr double kSqrtTwoOverPi = 0.79788456080286535588;
-constexpr double kTail = -5;  // from here on outwards, logarithms of probabilities are used
+constexpr double kTail = -5;          // from here on outwards, logarithms of probabilities are used
+constexpr double kFarthest = -1e100;  // a bound beyond is the number itself; squares stay finite
 
 // Where the upper bound of an interval below kTail is `b` and the probability up to x is v times
 // that up to b: Newton's steps for log P(x) = log P(b) + log v, from what x would be if the density
@@ -39,7 +40,7 @@ Array QuantileBelow(const Array& a, const Array& b, const Array& u) {
     const Array p = Ndtr(a);
     const Array middle = Ndtri(p + (Ndtr(b) - p) * u);
     // log of P(a) / P(b), and of u + (1 - u) of it.
-    const Array far_b = Where(is_tail, b, kTail);
+    const Array far_b = Maximum(Where(is_tail, b, kTail), kFarthest);
     const Array far_a = Minimum(a, far_b);
     const Array log_ratio = LogNdtr(far_a) - LogNdtr(far_b);
     const Array log_v = Log1p((1 - u) * Expm1(log_ratio));

@@ -82,3 +82,15 @@ def test_a_range_of_uniform_numbers_is_finite(rng):
     for a, b in ((low, high), (chx.array([low]), chx.array([high]))):
         with pytest.raises(ValueError, match=r'uniform: high - low.* is inf, expected a finite'):
             rng.uniform(a, b, size=3).tolist()
+
+
+@pytest.mark.parametrize('seed', [0, 2**63, 2**64 - 1])
+def test_seeds_of_numpy(seed):
+    """Unsigned ones are what numpy.random.SeedSequence makes."""
+    assert chx.random.Generator(np.uint64(seed)).state == (seed, 0)
+
+
+@pytest.mark.parametrize('seed', [-1, np.int64(-1), np.int8(-3), 2**64])
+def test_seeds_out_of_range(seed):
+    with pytest.raises(ValueError, match='seed is out of range, expected 0 to'):
+        chx.random.Generator(seed)

@@ -75,13 +75,19 @@ Scalar ToOperand(const char* op, const char* name, PyObject* o) {
 
 namespace {
 
-CX_COLD int64_t ToIntSlow(const char* op, const char* name, PyObject* o) {
-    const Ref index{PyNumber_Index(o)};
+// The Python integer that `o` stands for.
+CX_COLD Ref ToIndex(const char* op, const char* name, PyObject* o) {
+    Ref index{PyNumber_Index(o)};
     if (!index) {
         if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw PythonError{};
         PyErr_Clear();
         throw TypeError{op, ": ", name, " must be an integer, got ", TypeName(o)};
     }
+    return index;
+}
+
+CX_COLD int64_t ToIntSlow(const char* op, const char* name, PyObject* o) {
+    const Ref index = ToIndex(op, name, o);
     int overflow = 0;
     const long long v = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
     if (overflow != 0) {
@@ -109,8 +115,8 @@ int64_t ToIntNotBool(const char* op, const char* name, PyObject* o) {
 }
 
 uint64_t ToUint64(const char* op, const char* name, PyObject* o) {
-    if (!PyLong_Check(o)) return static_cast<uint64_t>(ToInt(op, name, o));
-    const uint64_t value = PyLong_AsUnsignedLongLong(o);
+    const Ref index = ToIndex(op, name, o);
+    const uint64_t value = PyLong_AsUnsignedLongLong(index.get());
     if (value == ~uint64_t{0} && PyErr_Occurred() != nullptr) {
         PyErr_Clear();
         throw ValueError{op, ": ", name, " is out of range, expected 0 to 2**64 - 1"};

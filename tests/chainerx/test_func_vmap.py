@@ -436,8 +436,11 @@ def test_a_batch_outside_of_its_function():
 
 
 def test_errors_leave_nothing_behind():
+    kept = []
     with pytest.raises(ZeroDivisionError):
-        func.vmap(lambda x: 1 // 0)(X)
+        func.vmap(lambda x: kept.append(x) or 1 // 0)(X)
+    with pytest.raises(chx.ChainerxError, match='used outside of the function'):
+        kept[0] + 1
     chx.random.normal(size=2)  # not in a vmap
     with pytest.raises(TypeError, match='got str'):
         chx.sum('x')

@@ -136,17 +136,17 @@ def _run(fun: Function, inputs: _Inputs, out_axes: tp.Any, randomness: str) -> t
     number = levels[-1].number + 1 if levels else 1
     level = Level(number, inputs.size, randomness)
     args, kwargs = inputs.batches(level)
-    levels.append(level)
     _core._count_vmaps(1)
     try:
+        levels.append(level)
         result = fun(*args, **kwargs)
         leaves, structure = _batch.flatten_arrays(result, 'vmap: the result of the function')
     finally:
-        _core._count_vmaps(-1)
+        level.active = False
         levels.remove(level)
+        _core._count_vmaps(-1)
     axes = _tree.broadcast_prefix(out_axes, structure, 'vmap: out_axes')
     outputs = [_unwrap(y, level, axis) for y, axis in zip(leaves, axes, strict=True)]
-    level.active = False
     return _tree.unflatten(structure, outputs)
 
 

@@ -1,6 +1,7 @@
 // Gathering and scattering along an axis.
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "chainerx/core/interrupt.h"
 #include "chainerx/core/kernel_error.h"
@@ -9,6 +10,7 @@
 #include "chainerx/native/copy_block.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/parts.h"
+#include "chainerx/native/reduce_policies.h"
 #include "chainerx/native/walk.h"
 
 namespace chainerx::native {
@@ -347,17 +349,17 @@ void CombineAt(const char* op, const Array& out, int8_t axis, const Array& indic
         } else if constexpr (kIsComplexType<T>) {
             ThrowUnexpectedDtype(out.dtype(), "a dtype with an order");
         } else {
-            const auto choose = [&](const auto& is_better) {
+            const auto choose = [&](auto is_largest) {
                 Scatter<T>(op, out, axis, indices, mode, x, [&](T& to, const T& from) {
                     const C a = Cast<C>(to);
                     const C b = Cast<C>(from);
-                    if (is_better(b, a) || b != b) to = from;
+                    if (Surpasses<is_largest.value, false>(b, a)) to = from;
                 });
             };
             if (rule == ScatterRule::kMinimum) {
-                choose([](C b, C a) { return b < a; });
+                choose(std::false_type{});
             } else {
-                choose([](C b, C a) { return b > a; });
+                choose(std::true_type{});
             }
         }
     });

@@ -164,7 +164,7 @@ _SEARCHES = [
     call(c([5, 0, 2]), c([2]), 'right', [1, 2, 0]),
     call(_SORTED, 2),
     call(_SORTED, [1, 7]),
-    call(_SORTED, np.array([[1.0, 2.5]]), 'right'),
+    call(_SORTED, [[1.0, 2.5]], 'right'),
 ]
 
 

@@ -136,8 +136,7 @@ What bounds a row on any processor stands in [benchmarks.md]({OTHERS}#why-some-r
   Intel's own, compute at more than nine tenths of what the two units for products can do. Our tile
   alone does, too (180 of 190 GFLOP/s); what is left is packing, and waiting for a third-level cache
   that is some 70 ns away. Steps of a tile ask ahead for what comes next (`LinesAhead`,
-  native/isa/gemm.cc), which brought 1024 x 1024 x 1024 from 1.10 to 1.02 and 64 x 256 x 3136 from
-  1.11 to 1.01.
+  native/isa/gemm.cc).
 - **1x1 convolutions of few channels, gradient of the weights**: sums over all positions of an image
   that are packed for 32 or 64 rows only.
 - **add, mul, relu, exp, log, sum over 1M elements**: both sides wait for memory; relu, which
@@ -318,8 +317,8 @@ def main():
         ]:
             if name not in args.skip:
                 r = run(name, folder, *options)
-                missed = ' **missed**' if r['value'] > r['ceiling'] else ''
-                text += f'| {what} | {r["value"]:.1f} {unit} | {r["ceiling"]} {unit}{missed} |\n'
+                verdict = ' **missed**' if r['value'] > r['ceiling'] else ''
+                text += f'| {what} | {r["value"]:.1f} {unit} | {r["ceiling"]} {unit}{verdict} |\n'
 
         if 'instructions' not in args.skip:
             counts = run('instructions', folder)

@@ -90,9 +90,6 @@ Array RollBy(const Array& x, const Shape& shifts) {
 
 Array Roll(const Array& x, const std::vector<int64_t>& shifts, const OptionalAxes& axes) {
     if (!axes) {
-        if (shifts.size() != 1) {
-            throw DimensionError{"roll: ", shifts.size(), " shifts without axes"};
-        }
         return Reshape(Roll(Ravel(x), shifts, Axes{0}), x.shape());
     }
     const bool one_shift = shifts.size() == 1;

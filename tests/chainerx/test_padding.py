@@ -68,3 +68,14 @@ def test_modes_that_a_dtype_has_not():
         with pytest.raises(chx.DtypeError, match='bool'):
             chx.pad(x, 1, mode, **options)
     same(chx.pad(x, 1, 'empty'), np.array([False, True, False, False]))
+
+
+@pytest.mark.parametrize('n', [4, 5])
+def test_median_of_nan_is_nan(n):
+    values = np.arange(2.0 * n).reshape(2, n)
+    values[0, 1] = np.nan
+    x = leaf(chx.array(values))
+    y = chx.pad(x, ((0, 0), (1, 0)), 'median')
+    same(y.as_grad_stopped(), np.pad(values, ((0, 0), (1, 0)), 'median'))
+    y[1].sum().backward()
+    assert chx.to_numpy(x.grad)[1].sum() == n + 1

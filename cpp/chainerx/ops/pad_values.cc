@@ -8,12 +8,14 @@
 #include "chainerx/ops/along_axis.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
+#include "chainerx/ops/logic.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/operators.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/rounding.h"
 #include "chainerx/ops/sorting.h"
 #include "chainerx/ops/view.h"
+#include "chainerx/ops/where.h"
 
 namespace chainerx {
 namespace {
@@ -47,12 +49,15 @@ Array Ramp(const Array& edge, int8_t axis, int64_t n, const Scalar& end) {
 
 // ---- of the elements next to the pads ----
 
+// NaN if one of the elements is: the last of those in order.
 Array Median(const Array& x, int8_t axis) {
     const int64_t n = x.shape()[axis];
     const Array sorted = Sort(x, axis);
+    const Array last = PartAlong(sorted, axis, n - 1, n);
+    const auto or_nan = [&last](const Array& y) { return Where(Isnan(last), last, y); };
     const Array upper = PartAlong(sorted, axis, n / 2, n / 2 + 1);
-    if (n % 2 != 0) return upper;
-    return (PartAlong(sorted, axis, n / 2 - 1, n / 2) + upper) * 0.5;
+    if (n % 2 != 0) return or_nan(upper);
+    return or_nan((PartAlong(sorted, axis, n / 2 - 1, n / 2) + upper) * 0.5);
 }
 
 // Of length 1 on the axis, in the dtype of x.

@@ -108,3 +108,15 @@ def test_nan_is_not_singular():
     s[5, 2] = np.nan
     with pytest.raises(chx.LinAlgError, match='first 5 of 20'):
         chx.linalg.cholesky(chx.array(s))
+
+
+def test_norms_of_nothing_are_0():
+    nothing = chx.zeros((0, 3))
+    for order in (2, np.inf, 1):
+        assert chx.linalg.norm(nothing, order).item() == 0
+        assert chx.linalg.norm(nothing, order, axis=0).tolist() == [0, 0, 0]
+        assert chx.linalg.norm(nothing, order, axis=1).tolist() == []
+        assert chx.linalg.vector_norm(nothing, ord=order, keepdims=True).tolist() == [[0]]
+    for order in (-np.inf, -2):
+        with pytest.raises(ValueError, match='nothing to choose from'):
+            chx.linalg.norm(nothing, order)

@@ -41,6 +41,12 @@ Array Magnitude(const Array& x) {
     return IsComplex(values.dtype()) ? Root(Squares(values)) : Absolute(values);
 }
 
+// Of sizes, of which none is below 0: that of nothing is 0, as its sum is.
+Array Largest(const Array& sizes, const OptionalAxes& axes, bool keepdims = false) {
+    if (sizes.GetTotalSize() == 0) return Sum(sizes, axes, keepdims);
+    return AMax(sizes, axes, keepdims);
+}
+
 Array Euclidean(const Array& x, const OptionalAxes& axes, bool keepdims) {
     return Root(Sum(Squares(ToFloat(x)), axes, keepdims));
 }
@@ -55,7 +61,7 @@ Array OfVectors(const char* op, const Array& x, double order, const OptionalAxes
     if (std::isnan(order)) throw ValueError{op, ": ord is nan, expected a number"};
     const Array sizes = Magnitude(x);
     if (std::isinf(order)) {
-        return order > 0 ? AMax(sizes, axes, keepdims) : AMin(sizes, axes, keepdims);
+        return order > 0 ? Largest(sizes, axes, keepdims) : AMin(sizes, axes, keepdims);
     }
     if (order == 1) return Sum(sizes, axes, keepdims);
     return Power(Sum(Power(sizes, Scalar{order}), axes, keepdims), Scalar{1 / order});
@@ -77,12 +83,12 @@ Array OfMatrices(const char* op, const Array& x, const NormOrder& order, int8_t 
     Array y;
     if (by_sums) {
         const Array sums = Sum(Magnitude(x), p == 1 ? Axes{rows} : Axes{columns}, true);
-        y = order.number > 0 ? AMax(sums, both) : AMin(sums, both);
+        y = order.number > 0 ? Largest(sums, both) : AMin(sums, both);
     } else if (order.kind == Kind::kNuclear || p == 2) {
         const Array matrices = Moveaxis(ToFloat(x), both, Axes{-2, -1});
         const Array s = Svdvals(matrices, false, op);
         y = order.kind == Kind::kNuclear ? Sum(s, Axes{-1})
-            : order.number > 0           ? AMax(s, Axes{-1})
+            : order.number > 0           ? Largest(s, Axes{-1})
                                          : AMin(s, Axes{-1});
     } else {
         ThrowOrder(op, order, "None, 'fro', 'nuc', 1, -1, 2, -2, inf or -inf for matrices");

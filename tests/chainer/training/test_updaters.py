@@ -80,6 +80,62 @@ def test_several_optimizers_and_iterators():
         assert key in saver.target
 
 
+@pytest.mark.parametrize(
+    ('place', 'device'), [('@numpy', None), ('native:0', None), ('@numpy', 'native:0')]
+)
+def test_optimizers_of_a_gan_have_names_of_their_own(place, device, tmp_path):
+    """None of them is ``'main'``: only the `update_core` of the subclass asks for any."""
+    models = {'gen': L.Linear(4, 4), 'dis': L.Linear(4, 1)}
+    optimizers = {k: chainer.optimizers.Adam().setup(m) for k, m in models.items()}
+    for model in models.values():
+        model.to_device(place)
+
+    class GanUpdater(training.updaters.StandardUpdater):
+        def __init__(self, *args, **kwargs):
+            self.gen, self.dis = kwargs.pop('models')
+            super().__init__(*args, **kwargs)
+
+        def update_core(self):
+            batch = self.get_iterator('main').next()
+            x = chainer.Variable(self.converter([x for x, _ in batch], self.input_device))
+            y, y_made = self.dis(x), self.dis(self.gen(x))
+            loss = F.sum(F.softplus(-y)) + F.sum(F.softplus(y_made))
+            chainer.report({'loss': loss}, self.dis)
+            for name, model in (('gen', self.gen), ('dis', self.dis)):
+                model.cleargrads()
+                (F.sum(F.softplus(-self.dis(self.gen(x)))) if name == 'gen' else loss).backward()
+                self.get_optimizer(name).update()
+
+    updater = GanUpdater(
+        models=models.values(), iterator=iterator_of(), optimizer=optimizers, device=device
+    )
+    assert updater.input_device == chainer.get_device(device or place)
+    trainer = training.Trainer(updater, (2, 'epoch'), out=str(tmp_path))
+    trainer.extend(training.extensions.LogReport())
+    trainer.extend(training.extensions.observe_lr('gen'), trigger=(1, 'iteration'))
+    trainer.extend(training.extensions.snapshot())
+    trainer.run()
+    assert {'dis/loss', 'lr'} <= set(trainer.get_extension('LogReport').log[0])
+    loaded = [L.Linear(4, 4), L.Linear(4, 1)]
+    path = str(tmp_path / f'snapshot_iter_{updater.iteration}')
+    for (name, model), other in zip(models.items(), loaded, strict=True):
+        chainer.serializers.load_npz(path, other, path=f'updater/model:{name}/')
+        for p, q in zip(params_of(model), params_of(other), strict=True):
+            np.testing.assert_array_equal(p, q)
+
+
+def test_models_in_different_places_decide_no_device():
+    models = {'a': make_model(), 'b': make_model()}
+    optimizers = {k: chainer.optimizers.SGD().setup(m) for k, m in models.items()}
+    models['b'].to_device('native:0')
+
+    class Updater(training.StandardUpdater):
+        def update_core(self):
+            pass
+
+    assert Updater(iterator_of(), optimizers).input_device is None
+
+
 def test_losses_of_dicts_single_arrays_and_functions():
     model = L.Linear(4, 2)
     optimizer = chainer.optimizers.SGD(0.1).setup(model)
@@ -114,6 +170,7 @@ def test_what_standard_updater_refuses():
         (5, optimizer, {}, TypeError, "iterator 'main' is no iterator, but int"),
         (iterator_of(), 5, {}, TypeError, "optimizer 'main' is no optimizer, but int"),
         ({'a': iterator_of()}, optimizer, {}, KeyError, "the dict must have 'main'; it has a"),
+        (iterator_of(), {'b': optimizer}, {}, KeyError, "the dict must have 'main'; it has b"),
         (iterator_of(), optimizer, {'devices': 1}, TypeError, 'unexpected keyword argument'),
     ]:
         with pytest.raises(error, match=text):

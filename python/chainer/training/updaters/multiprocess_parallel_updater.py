@@ -88,7 +88,7 @@ class MultiprocessParallelUpdater(StandardUpdater):
         Raises:
             RuntimeError: If a parameter is uninitialized.
         """
-        model = self._optimizers['main'].target
+        model = self._get_main_optimizer().target
         if self._exchange is None:
             self._exchange = _workers.Exchange(model, len(self._workers))
         for worker in self._workers:
@@ -103,7 +103,7 @@ class MultiprocessParallelUpdater(StandardUpdater):
         """
         self.setup_workers()
         exchange = tp.cast(_workers.Exchange, self._exchange)
-        optimizer = self._optimizers['main']
+        optimizer = self._get_main_optimizer()
         model = optimizer.target
         try:
             exchange.put_params(model)

@@ -61,7 +61,7 @@ class ParallelUpdater(StandardUpdater):
             loss_scale=loss_scale,
             auto_new_epoch=auto_new_epoch,
         )
-        main = self._optimizers['main'].target
+        main = self._get_main_optimizer().target
         if models is None:
             if devices is None:
                 raise ValueError('either models or devices must be specified')
@@ -108,7 +108,7 @@ class ParallelUpdater(StandardUpdater):
             StopIteration: If the iterator has come to its end.
         """
         batch = self._next_batch()
-        optimizer, main = self._optimizers['main'], self._models['main']
+        optimizer, main = self._get_main_optimizer(), self._models['main']
         names = ['main', *(name for name in self._models if name != 'main')]
         parts = {name: batch[i :: len(names)] for i, name in enumerate(names)}
         losses = []

@@ -22,7 +22,8 @@ class StandardUpdater(Updater):
     Args:
         iterator: The iterator of the training data, or a dict of iterators, of which ``'main'`` is
             that.
-        optimizer: The optimizer, or a dict of optimizers, of which ``'main'`` is that.
+        optimizer: The optimizer, or a dict of optimizers, of which ``'main'`` is that; a subclass
+            with another `update_core` names them as it likes.
         converter (callable): Makes arrays of the list of examples of a minibatch.
         device: Where models and arrays are brought; what `chainer.get_device` takes. None leaves
             models where they are.
@@ -40,7 +41,7 @@ class StandardUpdater(Updater):
 
     Raises:
         TypeError: For optimizers or iterators that are none.
-        KeyError: For a dict without ``'main'``.
+        KeyError: For a dict without ``'main'``, where it is needed.
     """
 
     def __init__(
@@ -58,6 +59,9 @@ class StandardUpdater(Updater):
         refuse('StandardUpdater', kwargs)
         self._iterators: dict[str, Iterator] = _named('iterator', iterator, ('next', '__next__'))
         self._optimizers: dict[str, Optimizer] = _named('optimizer', optimizer, ('update',))
+        _get_main('iterator', self._iterators)
+        if type(self).update_core is StandardUpdater.update_core:
+            self._get_main_optimizer()
         self.converter = converter
         self.loss_func = loss_func
         self.iteration = 0
@@ -80,8 +84,13 @@ class StandardUpdater(Updater):
                 one.use_auto_new_epoch = True
 
     def _device_of_model(self) -> backend.Device | None:
-        target = self._optimizers['main'].target
-        return getattr(target, 'device', None)
+        main = self._optimizers.get('main')
+        optimizers = self._optimizers.values() if main is None else [main]
+        devices = [getattr(one.target, 'device', None) for one in optimizers]
+        return devices[0] if devices and all(d == devices[0] for d in devices) else None
+
+    def _get_main_optimizer(self) -> Optimizer:
+        return tp.cast('Optimizer', _get_main('optimizer', self._optimizers))
 
     @property
     def device(self) -> backend.Device | None:
@@ -151,7 +160,7 @@ class StandardUpdater(Updater):
         """
         batch = self._next_batch()
         in_arrays = convert_module.call_converter(self.converter, batch, self._input_device)
-        optimizer = self._optimizers['main']
+        optimizer = self._get_main_optimizer()
         loss_func = self.loss_func or optimizer.target
         if isinstance(in_arrays, tuple):
             optimizer.update(loss_func, *in_arrays)
@@ -196,9 +205,13 @@ class StandardUpdater(Updater):
 def _named(kind: str, given: tp.Any, methods: tuple[str, ...]) -> dict[str, tp.Any]:
     """What was given, by name; one alone is ``'main'``."""
     by_name = dict(given) if isinstance(given, dict) else {'main': given}
-    if 'main' not in by_name:
-        raise KeyError(f"{kind}: the dict must have 'main'; it has {', '.join(by_name) or 'none'}")
     for name, one in by_name.items():
         if not any(hasattr(one, method) for method in methods):
             raise TypeError(f'{kind} {name!r} is no {kind}, but {type(one).__name__}')
     return by_name
+
+
+def _get_main(kind: str, by_name: dict[str, tp.Any]) -> tp.Any:
+    if 'main' in by_name:
+        return by_name['main']
+    raise KeyError(f"{kind}: the dict must have 'main'; it has {', '.join(by_name) or 'none'}")

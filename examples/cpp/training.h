@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
-#include <iostream>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -19,6 +18,8 @@
 #include <vector>
 
 #include "chainerx/chainerx.h"
+#include "options.h"
+#include "picture.h"
 
 namespace cx = chainerx;
 
@@ -26,7 +27,6 @@ constexpr int64_t kSide = 8;
 constexpr int64_t kPixels = kSide * kSide;
 constexpr int64_t kTrain = 1437;
 constexpr int64_t kBatch = 32;
-constexpr int kEpochs = 20;
 
 struct Digits {
     std::vector<float> pixels;
@@ -35,19 +35,25 @@ struct Digits {
 };
 
 // Lines of a label and 64 pixels from 0 to 16.
-inline Digits Load(const char* path) {
+inline Digits Load(const std::string& path) {
     std::ifstream file{path};
-    if (!file) throw std::runtime_error{std::string{"cannot read "} + path};
+    if (!file) throw std::runtime_error{"cannot read " + path};
+    const std::runtime_error unknown{path + " is not what export_digits.py writes"};
     Digits digits;
     for (std::string line; std::getline(file, line);) {
         std::istringstream fields{line};
         std::string field;
         std::getline(fields, field, ',');
-        digits.labels.push_back(std::stoll(field));
-        while (std::getline(fields, field, ',')) digits.pixels.push_back(std::stof(field) / 16);
+        try {
+            digits.labels.push_back(std::stoll(field));
+            while (std::getline(fields, field, ',')) digits.pixels.push_back(std::stof(field) / 16);
+        } catch (const std::logic_error&) {  // no number, or one out of range
+            throw unknown;
+        }
+        if (digits.labels.back() < 0 || digits.labels.back() > 9) throw unknown;
     }
     if (digits.size() <= kTrain || digits.pixels.size() != digits.labels.size() * kPixels) {
-        throw std::runtime_error{std::string{path} + " is not what export_digits.py writes"};
+        throw unknown;
     }
     return digits;
 }
@@ -106,26 +112,62 @@ class Model {
     std::vector<cx::Array> velocities_;
 };
 
-inline double Accuracy(const Model& model, const Digits& digits, const std::vector<int64_t>& rows) {
+// What the model takes each of these for.
+inline cx::Array Guess(const Model& model, const Batch& batch) {
     const cx::NoBackpropModeScope scope;
+    return cx::ArgMax(model(batch.x), 1);
+}
+
+inline double Accuracy(const Model& model, const Digits& digits, const std::vector<int64_t>& rows) {
     const auto n = static_cast<int64_t>(rows.size());
     const Batch batch = Gather(digits, rows.data(), n);
-    const cx::Array hits = cx::ArgMax(model(batch.x), 1) == batch.t;
+    const cx::Array hits = Guess(model, batch) == batch.t;
     return static_cast<double>(cx::CountNonzero(hits).Item<int64_t>()) / static_cast<double>(n);
+}
+
+// Losses and accuracies by epoch, and the first digits of these rows with what they are taken for.
+inline void Draw(const std::string& path, const std::vector<double>& losses,
+                 const std::vector<double>& accuracies, const Model& model, const Digits& digits,
+                 const std::vector<int64_t>& rows) {
+    Picture picture{720, 420};
+    picture.Curve(60, 40, 260, 130, "mean training loss by epoch", losses);
+    picture.Curve(60, 240, 260, 130, "training accuracy by epoch", accuracies);
+    picture.Write(360, 32, "test digits, and what they are taken for (wrong ones in red)");
+    constexpr int kColumns = 6;
+    const int64_t n = std::min<int64_t>(24, static_cast<int64_t>(rows.size()));
+    const Batch batch = Gather(digits, rows.data(), n);
+    const std::vector<int64_t> guesses = Guess(model, batch).ToHost<int64_t>();
+    for (int64_t i = 0; i < n; ++i) {
+        const int64_t row = rows[static_cast<size_t>(i)];
+        const double left = 360 + 58 * static_cast<double>(i % kColumns);
+        const double top = 44 + 88 * static_cast<double>(i / kColumns);
+        for (int64_t k = 0; k < kPixels; ++k) {
+            const float ink = digits.pixels[static_cast<size_t>(row * kPixels + k)];
+            picture.Square(left + 6 * static_cast<double>(k % kSide),
+                           top + 6 * static_cast<double>(k / kSide), 6, 6, 1 - ink);
+        }
+        const int64_t guess = guesses[static_cast<size_t>(i)];
+        const bool right = guess == digits.labels[static_cast<size_t>(row)];
+        picture.Write(left + 20, top + 64, std::to_string(guess), right ? "black" : "red");
+    }
+    picture.Save(path);
+    std::printf("Picture: %s\n", path.c_str());
 }
 
 // Makes a network on the device when that is the default one.
 using Maker = std::function<std::unique_ptr<Model>()>;
 
-inline int Run(const char* path, const char* device, const Maker& make, double learning_rate,
+inline int Run(const Options& options, const Maker& make, double learning_rate,
                double min_accuracy) {
+    if (options.rest.size() != 1) throw std::invalid_argument{"expected one file of digits"};
+    const int n_epochs = options.Count("--epochs");
     cx::Context context;
     cx::SetGlobalDefaultContext(&context);
-    cx::SetDefaultDevice(&cx::GetDevice(device));
+    cx::SetDefaultDevice(&cx::GetDevice(options["--device"]));
     cx::random::Seed(0);
     std::mt19937 shuffler{0};
 
-    const Digits digits = Load(path);
+    const Digits digits = Load(options.rest[0]);
     std::vector<int64_t> train(kTrain);
     std::iota(train.begin(), train.end(), 0);
     std::vector<int64_t> test(static_cast<size_t>(digits.size() - kTrain));
@@ -133,42 +175,48 @@ inline int Run(const char* path, const char* device, const Maker& make, double l
 
     const std::unique_ptr<Model> made = make();
     Model& model = *made;
-    for (int epoch = 0; epoch < kEpochs; ++epoch) {
+    std::vector<double> losses;
+    std::vector<double> accuracies;
+    for (int epoch = 0; epoch < n_epochs; ++epoch) {
         const auto start = std::chrono::steady_clock::now();
         std::shuffle(train.begin(), train.end(), shuffler);
-        const double rate = learning_rate * (1 - static_cast<double>(epoch) / kEpochs);
+        const double rate = learning_rate * (1 - static_cast<double>(epoch) / n_epochs);
         double total = 0;
         for (int64_t i = 0; i < kTrain; i += kBatch) {
             const int64_t n = std::min(kBatch, kTrain - i);
             const Batch batch = Gather(digits, train.data() + i, n);
-            const cx::Array losses = cx::SoftmaxCrossEntropy(model(batch.x), batch.t);
-            const cx::Array loss = cx::Sum(losses) * (1.0 / static_cast<double>(n));
+            const cx::Array each = cx::SoftmaxCrossEntropy(model(batch.x), batch.t);
+            const cx::Array loss = cx::Sum(each) * (1.0 / static_cast<double>(n));
             cx::Backward(loss);
             model.Update(rate);
             total += loss.Item<double>() * static_cast<double>(n);
         }
         const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-        std::printf("epoch %2d/%d  loss %.4f  accuracy %.4f  %.0f samples/s\n", epoch + 1, kEpochs,
-                    total / kTrain, Accuracy(model, digits, train), kTrain / time.count());
+        losses.push_back(total / kTrain);
+        accuracies.push_back(Accuracy(model, digits, train));
+        std::printf("epoch %2d/%d  loss %.4f  accuracy %.4f  %.0f samples/s\n", epoch + 1, n_epochs,
+                    losses.back(), accuracies.back(), kTrain / time.count());
     }
+    Draw(options["--out"], losses, accuracies, model, digits, test);
     const double accuracy = Accuracy(model, digits, test);
     std::printf("Final test accuracy: %.4f on %zu digits (device %s)\n", accuracy, test.size(),
-                device);
-    return accuracy >= min_accuracy ? EXIT_SUCCESS : EXIT_FAILURE;
+                options["--device"].c_str());
+    if (accuracy >= min_accuracy) return EXIT_SUCCESS;
+    std::fprintf(stderr, "That is below the %.3f that it must reach.\n", min_accuracy);
+    return EXIT_FAILURE;
 }
 
 // What `main` of a program called `name` does.
-inline int Main(const char* name, int argc, char** argv, const Maker& make, double learning_rate,
-                double min_accuracy) {
-    if (argc < 2 || argc > 3) {
-        std::cerr << "usage: " << name << " digits.csv [device]\n";
-        return 2;
-    }
-    try {
-        const char* device = argc > 2 ? argv[2] : "native:0";
-        return Run(argv[1], device, make, learning_rate, min_accuracy);
-    } catch (const std::exception& e) {
-        std::cerr << name << ": " << e.what() << "\n";
-        return EXIT_FAILURE;
-    }
+inline int Main(const std::string& name, int argc, char** argv, const Maker& make,
+                double learning_rate, double min_accuracy) {
+    const std::string usage =
+        "usage: " + name + " [--device NAME] [--epochs N] [--out PATH] digits.csv\n\n" +
+        "Learns 1,797 real handwritten digits; digits.csv is what export_digits.py writes.\n\n"
+        "  --device NAME  where to train, native:0 or cuda:0 (default: native:0)\n"
+        "  --epochs N     how often to see all digits (default: 20)\n"
+        "  --out PATH     the picture of how it went (default: " +
+        name + ".svg)\n";
+    return RunProgram(
+        argc, argv, usage, {{"--device", "native:0"}, {"--epochs", "20"}, {"--out", name + ".svg"}},
+        [&](const Options& options) { return Run(options, make, learning_rate, min_accuracy); });
 }

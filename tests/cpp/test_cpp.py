@@ -5,6 +5,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import xml.etree.ElementTree
 
 import pytest
 
@@ -68,17 +69,69 @@ def test_examples_run_without_python(tmp_path, cmake_dir):
     assert '(2, 3)' in tour
     run(sys.executable, source / 'export_digits.py', tmp_path / 'digits.csv')
     for program, at_least in (('digits', 0.97), ('lenet', 0.975)):
-        text = run(tmp_path / program, tmp_path / 'digits.csv')
+        picture = tmp_path / f'{program}.svg'
+        text = run(tmp_path / program, '--out', picture, tmp_path / 'digits.csv')
         accuracy = re.search(r'Final test accuracy: (\S+) on 360 digits', text)
         assert accuracy, text
         assert float(accuracy[1]) >= at_least
+        check_picture(picture, n_epochs=20, n_digits=24)
     linked = run('ldd', tmp_path / 'lenet')
     assert 'libchainerx' in linked
     assert 'python' not in re.sub(r'=>.*', '', linked)
-    (tmp_path / 'digits.csv').write_text('1,2,3\n')
-    done = subprocess.run([tmp_path / 'digits', tmp_path / 'digits.csv'], capture_output=True)
-    assert done.returncode == 1
-    assert b'export_digits.py' in done.stderr
+    check_mistakes(tmp_path)
+
+
+SVG = '{http://www.w3.org/2000/svg}'
+
+
+def check_picture(path, n_epochs, n_digits):
+    """The curves of loss and accuracy, and digits with what they are taken for."""
+    picture = xml.etree.ElementTree.parse(path).getroot()
+    assert picture.tag == f'{SVG}svg'
+    curves = picture.findall(f'{SVG}polyline')
+    assert len(curves) == 2
+    for curve, goes_down in zip(curves, (True, False), strict=True):
+        points = [tuple(map(float, p.split(','))) for p in curve.get('points').split()]
+        assert len(points) == n_epochs
+        assert all(0 <= x <= 720 and 0 <= y <= 420 for x, y in points)  # nor is any NaN
+        xs, ys = zip(*points, strict=True)
+        assert list(xs) == sorted(set(xs))
+        assert (ys[-1] > ys[0]) == goes_down  # y of SVG grows downwards
+    squares = picture.findall(f'{SVG}rect[@width="6.00"]')
+    assert len(squares) == 64 * n_digits
+    assert len({square.get('fill') for square in squares}) > 10
+    words = picture.findall(f'{SVG}text')
+    guesses = [w for w in words if float(w.get('x')) > 360 and w.text.isdigit()]
+    assert len(guesses) == n_digits
+    assert sum(w.get('fill') == 'black' for w in guesses) > 0.8 * n_digits
+
+
+def check_mistakes(folder):
+    def fails(code, *arguments):
+        command = [folder / 'digits', *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == code, done
+        return done.stderr
+
+    digits = folder / 'digits.csv'
+    help_text = run(folder / 'lenet', '--help')
+    for option in ('usage: lenet', '--device', '--epochs', '--out', 'digits.csv'):
+        assert option in help_text
+    assert 'usage: digits' in fails(2)
+    assert 'there is no option --epoch' in fails(2, digits, '--epoch', 3)
+    assert '--out needs a value' in fails(2, digits, '--out')
+    for epochs in (0, -1, '2x', 'many', 10**20):
+        assert f'--epochs is {epochs}, expected' in fails(2, digits, '--epochs', epochs)
+    assert 'nowhere' in fails(1, digits, '--device', 'nowhere')
+    assert 'cannot write' in fails(1, digits, '--epochs', 1, '--out', folder / 'no' / 'a.svg')
+    out = folder / 'short.svg'
+    assert 'below the 0.970' in fails(1, digits, '--epochs', 1, '--out', out)
+    # One point is a mark, for it is no line yet.
+    assert len(xml.etree.ElementTree.parse(out).findall(f'{SVG}circle')) == 2
+    assert 'cannot read' in fails(1, folder / 'no.csv')
+    for text in ('1,2,3\n', 'one,two\n', '77' + ',0' * 64 + '\n'):
+        digits.write_text(text)
+        assert 'export_digits.py' in fails(1, digits)
 
 
 def test_folders(cmake_dir):

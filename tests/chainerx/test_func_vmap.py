@@ -241,12 +241,12 @@ def test_writes_in_place():
 
 def test_without_a_rule_each_example_runs():
     x = array(4, 5, 3)
-    gamma, beta = chx.ones(3, 'float64'), chx.zeros(3, 'float64')
+    b = chx.ones(5, 'float64')
 
     def f(x):
-        return chx.batch_norm(x, gamma, beta, None, None)
+        return chx.linalg.lstsq(x, b)[0]
 
-    with pytest.warns(func.BatchingWarning, match='batch_norm has no batching rule.* 4 examples'):
+    with pytest.warns(func.BatchingWarning, match=r'lstsq has no .*\(the shape .* 4 examples'):
         y = func.vmap(f)(x)
     np.testing.assert_allclose(to_numpy(y), loop(f, x), rtol=1e-12)
     with pytest.warns(func.BatchingWarning):
@@ -257,6 +257,35 @@ def test_without_a_rule_each_example_runs():
         pytest.raises(chx.NotImplementedError, match='nothing to run'),
     ):
         func.vmap(f)(x[:0])
+
+
+def test_running_statistics_are_those_of_each_example():
+    x, gamma, beta = array(4, 5, 3), chx.ones(3, 'float64'), chx.zeros(3, 'float64')
+    mean, var = chx.zeros((4, 3), 'float64'), chx.ones((4, 3), 'float64')
+    expected = [chx.zeros(3, 'float64'), chx.ones(3, 'float64')]
+
+    def f(x, mean, var):
+        return chx.batch_norm(x, gamma, beta, mean, var)
+
+    y = func.vmap(f)(x, mean, var)
+    for i in range(4):
+        m, v = expected[0].copy(), expected[1].copy()
+        np.testing.assert_allclose(to_numpy(y[i]), to_numpy(f(x[i], m, v)), rtol=1e-12)
+        np.testing.assert_allclose(to_numpy(mean[i]), to_numpy(m), rtol=1e-12)
+        np.testing.assert_allclose(to_numpy(var[i]), to_numpy(v), rtol=1e-12)
+    with pytest.raises(chx.ChainerxError, match='running_mean would become another one'):
+        func.vmap(lambda x: f(x, mean[0], var[0]))(x)
+
+
+def test_attention_asks_before_it_drops():
+    q = array(3, 2, 4, 4)
+
+    def f(q):
+        return chx.scaled_dot_product_attention(q, q, q, dropout_p=0.5)
+
+    with pytest.raises(chx.ChainerxError, match='randomness'):
+        func.vmap(f)(q)
+    assert func.vmap(f, randomness='different')(q).shape == q.shape
 
 
 def test_results_of_different_shapes():

@@ -4,7 +4,18 @@ What is differentiated by is an argument, not an array with ``require_grad()``, 
 stored in an array. All of them can be nested, in any order. See docs/transforms.md.
 """
 
-from chainerx.func import _operators, _rules_axes, _rules_more, _rules_random  # noqa: F401
+from chainerx.func import (  # noqa: F401
+    _operators,
+    _rules_axes,
+    _rules_index,
+    _rules_layers,
+    _rules_linalg,
+    _rules_numeric,
+    _rules_order,
+    _rules_products,
+    _rules_random,
+    _rules_shapes,
+)
 from chainerx.func._forward import hvp, jvp, linearize
 from chainerx.func._jacobian import hessian, jacfwd, jacrev
 from chainerx.func._loop import BatchingWarning

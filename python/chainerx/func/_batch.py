@@ -90,10 +90,6 @@ class Batched:
     def device(self) -> chainerx.Device:
         return tp.cast(chainerx.Device, self.array.device)
 
-    @property
-    def T(self) -> tp.Any:
-        return chainerx.transpose(tp.cast(tp.Any, self))
-
     def __len__(self) -> int:
         if self.ndim == 0:
             raise TypeError('len() of a 0-dimensional chainerx.ndarray')
@@ -229,7 +225,32 @@ def wrap(result: tp.Any, level: Level) -> tp.Any:
     """What a rule returns, as batches."""
     if isinstance(result, (list, tuple)):
         return _tree.make(type(result), [wrap(y, level) for y in result])
-    return result if result is None else Batched(result, level)
+    return Batched(result, level) if is_array(result) else result
+
+
+def unwrap(result: tp.Any, level: Level) -> tp.Any:
+    """What `wrap` has undone, as rules return it; what is the same for all is spread."""
+    if isinstance(result, (list, tuple)):
+        return _tree.make(type(result), [unwrap(y, level) for y in result])
+    return full(result, level) if is_array(result) else result
+
+
+def composed(*names: str) -> c.Callable[[Rule], Rule]:
+    """Registers a function of the routine's own arguments, which is made of other routines."""
+
+    def register(function: Rule) -> Rule:
+        def batching(level: Level, _: tp.Any, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+            return unwrap(function(*args, **kwargs), level)
+
+        rule(*names)(batching)
+        return function
+
+    return register
+
+
+def by_examples(name: str, level: Level, function: tp.Any, args: tp.Any, kwargs: tp.Any) -> tp.Any:
+    """For a rule that does not have an answer to these arguments: with the warning."""
+    return unwrap(WITHOUT_RULE[0](name, level, function, args, kwargs), level)
 
 
 def _call(kind: int, name: str, owner: tp.Any, args: tp.Any, kwargs: tp.Any) -> tp.Any:
@@ -242,7 +263,8 @@ def _call(kind: int, name: str, owner: tp.Any, args: tp.Any, kwargs: tp.Any) -> 
 def _draw(kind: int, name: str, generator: tp.Any, args: tp.Any, kwargs: tp.Any) -> tp.Any:
     levels = state.levels
     full = _PREFIXES[kind] + name
-    if not levels or full in NO_DRAWS or kwargs.get('key') is not None:
+    by_key = kwargs.get('key') is not None or (full == 'dropout' and args[2:] not in ((), (None,)))
+    if not levels or full in NO_DRAWS or by_key:
         return NotImplemented
     # Of chainerx.random, or of a Generator.
     function = getattr(generator, name) if generator is not None else _find(kind, name)[1]

@@ -10,6 +10,51 @@ import chainerx
 from chainerx.func import _batch, _tree
 from chainerx.func._batch import Level
 
+# The routines without a rule, or with one for some of their arguments alone, and why. A test runs
+# the whole table of operations and compares.
+_LENGTH = 'the length of the result is one of values'
+_BORDERS = 'borders of bins are taken from values'
+_RANKS = 'ranks that are a batch pick other elements of each example'
+_WEIGHTS = 'weights that are a batch share no product'
+_PYTHON = 'the result is no array: refused where examples differ'
+REASONS = {
+    'allclose': _PYTHON,
+    'array_equal': _PYTHON,
+    'array_equiv': _PYTHON,
+    'einsum_path': _PYTHON,
+    'argwhere': _LENGTH,
+    'bincount': _LENGTH,
+    'flatnonzero': _LENGTH,
+    'intersect1d': _LENGTH,
+    'nonzero': _LENGTH,
+    'setdiff1d': _LENGTH,
+    'setxor1d': _LENGTH,
+    'trim_zeros': _LENGTH,
+    'union1d': _LENGTH,
+    'unique': _LENGTH,
+    'unique_all': _LENGTH,
+    'unique_counts': _LENGTH,
+    'unique_inverse': _LENGTH,
+    'unique_values': _LENGTH,
+    'histogram': _BORDERS,
+    'histogram2d': _BORDERS,
+    'histogram_bin_edges': _BORDERS,
+    'histogramdd': _BORDERS,
+    'linalg.lstsq': 'the shape of the residuals is one of ranks',
+    'real_if_close': 'the dtype of the result is one of values',
+    'as_strided': 'strides are those of one array',
+    'compress': 'a mask that is a batch picks other numbers of elements',
+    'extract': 'a mask that is a batch picks other numbers of elements',
+    'ix_': 'a mask that is a batch picks other numbers of elements',
+    'delete': 'positions that are a batch leave other numbers of elements',
+    'insert': 'positions that are a batch are ordered by value',
+    **{name: _RANKS for name in ['quantile', 'nanquantile', 'percentile', 'nanpercentile']},
+    'trapezoid': 'lengths that differ along the axis broadcast after differences are taken',
+    'ndarray.flat': 'elements are counted through one array',
+    'digitize': 'bins that are a batch rise for one example and fall for another',
+    **{f'n_step_{cell}': _WEIGHTS for cell in ['rnn', 'birnn', 'gru', 'bigru', 'lstm', 'bilstm']},
+}
+
 
 class BatchingWarning(RuntimeWarning):
     """A call inside of vmap runs once per example, which takes time."""
@@ -22,8 +67,10 @@ def call(
     name: str, level: Level, function: c.Callable[..., tp.Any], args: tp.Any, kwargs: tp.Any
 ) -> tp.Any:
     """The routine for each example; the results, arrays or trees of them, are stacked."""
+    why = f' for this ({REASONS[name]})' if name in REASONS else ''
     warnings.warn(
-        f'vmap: {name} has no batching rule, so it runs once for each of {level.size} examples',
+        f'vmap: {name} has no batching rule{why}, so it runs once for each of {level.size} '
+        'examples',
         BatchingWarning,
         stacklevel=4,
     )
@@ -49,6 +96,11 @@ def each(
     columns = []
     for column in zip(*rows, strict=True):
         if not _batch.is_array(column[0]):
+            if any(x != column[0] for x in column):
+                raise TypeError(
+                    f'vmap: {name} gives {column[0]!r} for one example and something else for '
+                    'another, which is no array'
+                )
             columns.append(column[0])
             continue
         shapes = {x.shape for x in column}

@@ -13,6 +13,7 @@ import chainerx
 from chainerx import _core
 from chainerx.func import _batch
 from chainerx.func._batch import Batched
+from chainerx.func._rules_index import Indexer
 
 _BINARY = {
     'add': 'add',
@@ -40,11 +41,14 @@ _COMPARE = {
 _UNARY = {'neg': 'negative', 'pos': 'positive', 'abs': 'absolute', 'invert': 'invert'}
 # Methods that are routines with the array in front.
 _METHODS = """
-    all any argmax argmin clip copy cumprod cumsum dot max mean min prod ravel repeat reshape
-    squeeze std sum swapaxes take var
+    all any argmax argmin argpartition argsort choose clip conj copy cumprod cumsum diagonal dot max
+    mean min nonzero prod put ravel repeat reshape round searchsorted squeeze std sum swapaxes take
+    trace var
 """
 # Those that no routine stands for; their rules are under these names, with 'ndarray.' in front.
-_OWN = 'astype fill flatten to_device transpose view'
+_OWN = 'astype fill flatten partition sort to_device transpose view'
+# Properties that are routines.
+_PROPERTIES = {'T': 'transpose', 'mT': 'matrix_transpose', 'real': 'real', 'imag': 'imag'}
 
 
 def _is_operand(x: tp.Any) -> bool:
@@ -112,6 +116,10 @@ def _rdivmod(self: Batched, other: tp.Any) -> tp.Any:
     return other // self, other % self
 
 
+def _compress(self: Batched, condition: tp.Any, axis: tp.Any = None) -> tp.Any:
+    return _batch.call('compress', _core.compress, (condition, self, axis), {})
+
+
 def _set_item(self: Batched, index: tp.Any, value: tp.Any) -> None:
     _batch.call('ndarray.__setitem__', operator.setitem, (self, index, value), {})
 
@@ -131,11 +139,16 @@ def _attach() -> None:
         methods[name] = _routine(name, getattr(_core, name))
     for name in _OWN.split():
         methods[name] = _routine(f'ndarray.{name}', getattr(chainerx.ndarray, name))
+    methods['conjugate'] = _routine('conj', _core.conj)
+    methods['compress'] = _compress
     methods['__getitem__'] = _routine('ndarray.__getitem__', operator.getitem)
     methods['__setitem__'] = _set_item
     for name, method in methods.items():
         method.__name__ = name
         setattr(Batched, name, method)
+    for name, routine in _PROPERTIES.items():
+        setattr(Batched, name, property(_routine(routine, getattr(_core, routine))))
+    Batched.at = property(Indexer)  # type: ignore[attr-defined]
 
 
 _attach()

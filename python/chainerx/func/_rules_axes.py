@@ -24,7 +24,10 @@ ELEMENTWISE = """
     absolute absolute_error clip clipped_relu conj copy copysign elu fabs fix gelu huber_loss hypot
     imag isfinite isinf isnan leaky_relu logaddexp logical_and logical_not logical_or logical_xor
     maximum minimum mish positive power real sign signbit silu softplus square
-    squared_error swish trunc where ndarray.astype ndarray.to_device ndarray.view
+    squared_error swish trunc where angle around bitwise_count degrees divmod float_power fmax
+    fmin frexp gaussian_kl_divergence heaviside isclose iscomplex isneginf isposinf isreal ldexp
+    logaddexp2 modf nan_to_num nextafter radians round sinc spacing
+    ndarray.astype ndarray.to_device ndarray.view
     array asarray asanyarray ascontiguousarray
     add subtract multiply divide floor_divide remainder fmod bitwise_and bitwise_or bitwise_xor
     left_shift right_shift invert equal not_equal less less_equal greater greater_equal negative
@@ -150,41 +153,6 @@ def _softmax(level: Level, function: tp.Any, x: tp.Any, axis: tp.Any = None) -> 
     if axis is None:
         axis = 1  # the default
     return function(x.array, axes_of(_name(function), axis, x.ndim))
-
-
-@rule('argmax', 'argmin', 'nanargmax', 'nanargmin')
-def _position(
-    level: Level,
-    function: tp.Any,
-    a: tp.Any,
-    axis: tp.Any = None,
-    out: tp.Any = None,
-    keepdims: bool = False,
-) -> tp.Any:
-    op = _name(function)
-    _without_out(op, {'out': out})
-    if axis is not None:
-        found = function(a.array, axis_of(op, axis, a.ndim))
-        return chainerx.expand_dims(found, axis_of(op, axis, a.ndim)) if keepdims else found
-    found = function(_flat(a.array), 1)
-    return chainerx.reshape(found, (level.size, *(1,) * a.ndim)) if keepdims else found
-
-
-@rule('cumsum', 'cumprod', 'nancumsum', 'nancumprod')
-def _scan(
-    level: Level,
-    function: tp.Any,
-    a: tp.Any,
-    axis: tp.Any = None,
-    dtype: tp.Any = None,
-    out: tp.Any = None,
-) -> tp.Any:
-    op = _name(function)
-    _without_out(op, {'out': out})
-    kw = {} if dtype is None else {'dtype': dtype}
-    if axis is None:
-        return function(_flat(a.array), 1, **kw)
-    return function(a.array, axis_of(op, axis, a.ndim), **kw)
 
 
 @rule('flip')

@@ -77,3 +77,10 @@ def _dropout(
 
 
 DRAWS['dropout'] = _dropout
+
+
+@_batch.rule('dropout')
+def _dropout_by_key(
+    level: Level, function: tp.Any, x: tp.Any, ratio: float = 0.5, key: tp.Any = None
+) -> tp.Any:
+    return _dropout(level, function, x, ratio, key).array

@@ -1,0 +1,371 @@
+"""Batching rules of indexing: with integers, slices and arrays, read and written."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+from chainerx.func._batch import Batched, Level, call, full, is_array, is_batch, lift, rule
+from chainerx.func._rules_axes import axis_of
+from chainerx.func._rules_shapes import refuse_mask
+
+# ---- indexing ------------------------------------------------------------------------------------
+
+
+@rule('take')
+def _take(
+    level: Level,
+    function: tp.Any,
+    a: tp.Any,
+    indices: tp.Any,
+    axis: tp.Any = None,
+    mode: tp.Any = None,
+) -> tp.Any:
+    options = {} if mode is None else {'mode': mode}
+    if axis is None:
+        a = chainerx.ravel(a)
+        axis = 0
+    axis = axis_of('take', axis, a.ndim) + a.ndim
+    if not is_batch(indices, level):
+        return function(a.array, indices, axis + 1, **options)
+    if not is_batch(a, level):
+        y = function(a, indices.array, axis, **options)
+        return chainerx.moveaxis(y, axis, 0)
+    ndim = indices.ndim
+    rows = chainerx.moveaxis(a.array, axis + 1, 1)
+    index = _in_range(indices.array, rows.shape[1], mode)
+    examples = chainerx.arange(level.size, dtype='int64', device=a.device)
+    y = rows[chainerx.reshape(examples, (level.size, *(1,) * ndim)), index]
+    # (batch, indices, rest): the indices go to the axis.
+    order = [0, *range(1 + ndim, 1 + ndim + axis), *range(1, 1 + ndim)]
+    order += range(1 + ndim + axis, y.ndim)
+    return chainerx.transpose(y, tuple(order))
+
+
+def _in_range(index: tp.Any, n: int, mode: tp.Any) -> tp.Any:
+    """Indices that x[...] takes as `take` does with this mode."""
+    if mode == 'clip':
+        return chainerx.clip(index, 0, n - 1)
+    return chainerx.remainder(index, n) if mode == 'wrap' else index
+
+
+@rule('ndarray.__getitem__')
+def _getitem(level: Level, function: tp.Any, x: tp.Any, index: tp.Any) -> tp.Any:
+    items = list(index) if isinstance(index, tuple) else [index]
+    if not any(is_array(item) or isinstance(item, list) for item in items):
+        return function(x.array, (slice(None), *items))  # x is the batch
+    return _gather(level, function, x, _expand(x, items))
+
+
+def _expand(x: tp.Any, items: list[tp.Any]) -> list[tp.Any]:
+    """With slices in the place of '...', and one item for each axis."""
+    items = [
+        chainerx.asarray(item, dtype=None if item else 'int64') if isinstance(item, list) else item
+        for item in items
+    ]
+    used = 0
+    for item in items:
+        if item is not None and item is not Ellipsis:
+            is_mask = is_array(item) and item.dtype.kind == 'b'
+            used += item.ndim if is_mask else 1
+    if used > x.ndim:
+        raise IndexError(f'getitem: {used} indices for an array of {x.ndim} axes')
+    rest = [slice(None)] * (x.ndim - used)
+    at = [i for i, item in enumerate(items) if item is Ellipsis]
+    if not at:
+        return items + rest
+    return items[: at[0]] + rest + items[at[0] + 1 :]
+
+
+def _gather(level: Level, function: tp.Any, x: tp.Any, items: list[tp.Any]) -> tp.Any:
+    """With arrays among the indices."""
+    index, order, start = _translate(level, x, items)
+    if not is_batch(x, level):
+        return chainerx.moveaxis(function(x, index), start, 0)
+    y = function(x.array, index)
+    return chainerx.transpose(y, order)
+
+
+def _translate(
+    level: Level, x: tp.Any, items: list[tp.Any]
+) -> tuple[tuple[tp.Any, ...], tuple[int, ...], int]:
+    """The index into the array of all, and how what it picks is turned to be as of examples.
+
+    If `x` is no batch, the batch is an axis of the indices, and the last result says where.
+    """
+    # Masks are the positions of what they select.
+    positions: list[tp.Any] = []
+    for item in items:
+        if is_array(item) and item.dtype.kind == 'b':
+            if is_batch(item, level):
+                refuse_mask()
+            positions += list(chainerx.nonzero(item))
+        else:
+            positions.append(item)
+    # An integer beside arrays is one of them.
+    advanced = [i for i, item in enumerate(positions) if is_array(item) or isinstance(item, int)]
+    ndim = max([0, *[positions[i].ndim for i in advanced if is_array(positions[i])]])
+    together = advanced == list(range(advanced[0], advanced[-1] + 1))
+    # Where the axes of the indices are in the result of an example, after axes of slices and None.
+    start = advanced[0] if together else 0
+    lifted = tuple([lift(item, level, ndim) if is_array(item) else item for item in positions])
+    if not is_batch(x, level):
+        return lifted, (), start
+    examples = chainerx.arange(level.size, dtype='int64', device=x.device)
+    examples = chainerx.reshape(examples, (level.size, *(1,) * ndim))
+    # The batch is the first index, so all axes of indices are in front: (batch, indices, rest) if
+    # something lies between; they are brought to where they are for an example.
+    n_rest = sum(1 for item in positions if item is None or isinstance(item, slice))
+    order = [0, *range(1 + ndim, 1 + ndim + start), *range(1, 1 + ndim)]
+    order += range(1 + ndim + start, 1 + ndim + n_rest)
+    return (examples, *lifted), tuple(order), start
+
+
+def _items(index: tp.Any) -> tuple[list[tp.Any], bool]:
+    """The parts of an index, and whether arrays are among them."""
+    items = list(index) if isinstance(index, tuple) else [index]
+    return items, any(is_array(item) or isinstance(item, list) for item in items)
+
+
+def _place(level: Level, x: tp.Any, index: tp.Any, value: tp.Any) -> tuple[tp.Any, tp.Any]:
+    """For writing: the index into the array of all, and the values as they go there."""
+    items, with_arrays = _items(index)
+    if not with_arrays:
+        if is_batch(value, level):
+            ndim = x.array[(slice(None), *items)].ndim - 1
+            value = lift(_without_ones(value, ndim), level, ndim)
+            value = value.array if is_batch(value, level) else value
+        return (slice(None), *items), value
+    full_index, order, _ = _translate(level, x, _expand(x, items))
+    if not is_array(value):
+        return full_index, value
+    value = _without_ones(value, len(order) - 1)
+    # To the axes of what the index picks.
+    turned = full(value, level)
+    missing = len(order) - turned.ndim
+    turned = chainerx.reshape(turned, (level.size, *(1,) * missing, *turned.shape[1:]))
+    back = sorted(range(len(order)), key=lambda k: order[k])
+    return full_index, chainerx.transpose(turned, tuple(back))
+
+
+def _without_ones(value: tp.Any, ndim: int) -> tp.Any:
+    """With at most so many axes: those of length 1 in front of them go."""
+    extra = value.ndim - ndim
+    if extra <= 0:
+        return value
+    if any(n != 1 for n in value.shape[:extra]):
+        raise chainerx.DimensionError(
+            f'setitem: value of shape {value.shape} into a place of {ndim} axes'
+        )
+    return chainerx.reshape(value, value.shape[extra:])
+
+
+@rule('ndarray.__setitem__')
+def _setitem(level: Level, function: tp.Any, x: tp.Any, index: tp.Any, value: tp.Any) -> None:
+    need_batch('setitem', x, level)
+    full_index, value = _place(level, x, index, value)
+    x.array[full_index] = value
+
+
+def need_batch(op: str, x: tp.Any, level: Level) -> None:
+    """Raises if what is written to is the same for all examples."""
+    if not is_batch(x, level):
+        raise chainerx.ChainerxError(
+            f'vmap: {op} would write other values for each example into an array that is the '
+            'same for all of them; compute a new one, or write to a copy that is a batch'
+        )
+
+
+# ---- x.at[index] --------------------------------------------------------------------------------
+
+
+class At:
+    """`x.at[index]`, where `x` or the index is a batch."""
+
+    def __init__(self, x: tp.Any, index: tp.Any) -> None:
+        self.x = x
+        self.index = index
+
+    set: tp.Any  # and the other updates, below
+
+    def get(self) -> tp.Any:
+        """The elements, a copy."""
+        return self.x[self.index].copy()
+
+    def apply(self, func: tp.Any) -> tp.Any:
+        """With what a function makes of them."""
+        return self.set(func(self.get()))
+
+
+class Indexer:
+    """`x.at`."""
+
+    def __init__(self, x: tp.Any) -> None:
+        self.x = x
+
+    def __getitem__(self, index: tp.Any) -> At:
+        return At(self.x, index)
+
+
+def _update(name: str) -> tp.Any:
+    def update(x: tp.Any, index: tp.Any, values: tp.Any) -> tp.Any:
+        return getattr(x.at[index], name)(values)
+
+    def method(self: At, values: tp.Any) -> tp.Any:
+        return call(f'ndarray.at.{name}', update, (self.x, self.index, values), {})
+
+    def batching(level: Level, _: tp.Any, x: tp.Any, index: tp.Any, values: tp.Any) -> tp.Any:
+        if not is_batch(x, level):
+            x = Batched(full(x, level), level)
+        full_index, values = _place(level, x, index, values)
+        return getattr(x.array.at[full_index], name)(values)
+
+    rule(f'ndarray.at.{name}')(batching)
+    method.__name__ = name
+    return method
+
+
+_UPDATES = 'set add subtract multiply mul divide power min max'
+for _name_of_update in _UPDATES.split():
+    setattr(At, _name_of_update, _update(_name_of_update))
+
+
+@rule('add_at')
+def _add_at(level: Level, function: tp.Any, a: tp.Any, indices: tp.Any, b: tp.Any) -> tp.Any:
+    need_batch('add_at', a, level)
+    full_index, b = _place(level, a, indices, b)
+    return function(a.array, full_index, b)
+
+
+# ---- along an axis ------------------------------------------------------------------------------
+
+
+@rule('take_along_axis')
+def _take_along_axis(
+    level: Level, function: tp.Any, arr: tp.Any, indices: tp.Any, axis: tp.Any = -1
+) -> tp.Any:
+    if axis is None:
+        arr, axis = chainerx.ravel(arr), 0
+    return function(
+        full(arr, level), full(indices, level), axis_of('take_along_axis', axis, arr.ndim)
+    )
+
+
+@rule('put_along_axis')
+def _put_along_axis(
+    level: Level,
+    function: tp.Any,
+    arr: tp.Any,
+    indices: tp.Any,
+    values: tp.Any,
+    axis: tp.Any = -1,
+) -> tp.Any:
+    need_batch('put_along_axis', arr, level)
+    if axis is None:
+        return put(
+            arr,
+            chainerx.ravel(indices),
+            chainerx.ravel(chainerx.broadcast_to(_array(values, arr), indices.shape)),
+        )
+    values = lift(values, level, arr.ndim)
+    axis = axis_of('put_along_axis', axis, arr.ndim)
+    return function(arr.array, full(indices, level), values, axis)
+
+
+# ---- written in place ---------------------------------------------------------------------------
+
+
+def _array(x: tp.Any, like: tp.Any) -> tp.Any:
+    return x if is_array(x) else chainerx.asarray(x, device=like.device)
+
+
+@rule('put')
+def _put(
+    level: Level, function: tp.Any, a: tp.Any, ind: tp.Any, v: tp.Any, mode: tp.Any = 'raise'
+) -> None:
+    need_batch('put', a, level)
+    put(a, ind, v, mode)
+
+
+def put(a: tp.Any, ind: tp.Any, v: tp.Any, mode: str = 'raise') -> None:
+    """Writes to places that are counted in C order; the values begin anew at their end."""
+    ind, v = chainerx.ravel(_array(ind, a)), chainerx.ravel(_array(v, a))
+    if ind.size == 0 or v.size == 0:
+        return
+    n = a.size
+    if mode == 'clip':
+        ind = chainerx.clip(ind, 0, n - 1)
+    elif mode == 'wrap':
+        ind = chainerx.remainder(ind, n)
+    else:
+        ind = chainerx.where(ind < 0, ind + n, ind)
+    places = chainerx.unravel_index(ind, a.shape) if a.ndim else ()
+    values = chainerx.resize(v, ind.shape).astype(a.dtype, copy=False)
+    if a.ndim:
+        a[tuple(places)] = values
+    else:
+        a[...] = values[-1]
+
+
+@rule('putmask')
+def _putmask(level: Level, function: tp.Any, a: tp.Any, mask: tp.Any, values: tp.Any) -> None:
+    need_batch('putmask', a, level)
+    values = _array(values, a)
+    if values.size == 0:
+        return
+    values = chainerx.resize(values, a.shape).astype(a.dtype, copy=False)
+    a[...] = chainerx.where(chainerx.reshape(_array(mask, a), a.shape), values, a)
+
+
+@rule('place')
+def _place_in(level: Level, function: tp.Any, arr: tp.Any, mask: tp.Any, vals: tp.Any) -> None:
+    need_batch('place', arr, level)
+    mask = chainerx.ravel(_array(mask, arr)).astype('bool', copy=False)
+    vals = chainerx.ravel(_array(vals, arr)).astype(arr.dtype, copy=False)
+    if vals.size == 0:  # right where nothing is to be written, in any example
+        nothing = chainerx.zeros((0,), arr.dtype, device=arr.device)
+        function(arr.array, full(chainerx.reshape(mask, arr.shape), level), nothing)
+        return
+    nth = chainerx.cumsum(mask.astype('int64')) - 1
+    values = chainerx.take(vals, chainerx.remainder(nth, vals.size))
+    written = chainerx.where(mask, values, chainerx.ravel(arr))
+    arr[...] = chainerx.reshape(written, arr.shape)
+
+
+@rule('copyto')
+def _copyto(
+    level: Level,
+    function: tp.Any,
+    dst: tp.Any,
+    src: tp.Any,
+    casting: tp.Any = 'no',
+    where: tp.Any = True,
+) -> None:
+    need_batch('copyto', dst, level)
+    return function(dst.array, lift(src, level, dst.ndim), casting, lift(where, level, dst.ndim))
+
+
+@rule('fill_diagonal')
+def _fill_diagonal(
+    level: Level, function: tp.Any, a: tp.Any, val: tp.Any, wrap: bool = False
+) -> None:
+    need_batch('fill_diagonal', a, level)
+    at = chainerx.zeros(a.shape, 'bool', device=a.device)
+    function(at, True, wrap)
+    chainerx.place(a, at, _array(val, a))
+
+
+@rule('ndarray.sort')
+def _sort_in_place(
+    level: Level, function: tp.Any, a: tp.Any, axis: int = -1, *rest: tp.Any, **kw: tp.Any
+) -> None:
+    need_batch('sort', a, level)
+    function(a.array, axis_of('sort', axis, a.ndim), *rest, **kw)
+
+
+@rule('ndarray.partition')
+def _partition_in_place(
+    level: Level, function: tp.Any, a: tp.Any, kth: tp.Any, axis: int = -1, *rest: tp.Any
+) -> None:
+    need_batch('partition', a, level)
+    function(a.array, kth, axis_of('partition', axis, a.ndim), *rest)

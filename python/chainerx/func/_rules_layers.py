@@ -1,0 +1,319 @@
+"""Batching rules of the layers of networks."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+from chainerx.func import _batch
+from chainerx.func._batch import Level, composed, full, is_batch, lift, rule
+from chainerx.func._rules_axes import _inner, axes_of
+
+# ---- images --------------------------------------------------------------------------------------
+
+
+def _merge(x: tp.Any) -> tp.Any:
+    """The examples of the batch, which are batches of images themselves, as one."""
+    return chainerx.reshape(x, (x.shape[0] * x.shape[1], *x.shape[2:]))
+
+
+def _unmerge(y: tp.Any, level: Level, n: int) -> tp.Any:
+    return chainerx.reshape(y, (level.size, n, *y.shape[1:]))
+
+
+def _need_images(op: str, x: tp.Any) -> None:
+    if x.ndim < 2:
+        raise chainerx.DimensionError(f'{op}: x has {x.ndim} axes, expected 2 or more')
+
+
+@rule('conv', 'conv_transpose')
+def _conv(
+    level: Level,
+    function: tp.Any,
+    x: tp.Any,
+    w: tp.Any,
+    b: tp.Any = None,
+    *args: tp.Any,
+    **kw: tp.Any,
+) -> tp.Any:
+    op = function.__name__
+    _need_images(op, x)
+    if not is_batch(w, level) and not is_batch(b, level):
+        return _unmerge(function(_merge(x.array), w, b, *args, **kw), level, x.shape[0])
+    if is_batch(w, level):
+        # The examples side by side as groups of channels.
+        args = (*args, *[None] * (5 - len(args)))
+        defaults = (1, 0, False, 1, 1) if op == 'conv' else (1, 0, None, 1, 1)
+        names = ('stride', 'pad', 'cover_all', 'dilate', 'groups')
+        if op == 'conv_transpose':
+            names = ('stride', 'pad', 'outsize', 'dilate', 'groups')
+        values = []
+        for name, default, given in zip(names, defaults, args, strict=True):
+            values.append(kw.pop(name, default if given is None else given))
+        if kw:
+            raise TypeError(f'{op}: unexpected keyword arguments {[*kw]}')
+        values[-1] *= level.size
+        n, channels = x.shape[:2]
+        side = chainerx.moveaxis(full(x, level), 0, 1)
+        side = chainerx.reshape(side, (n, level.size * channels, *x.shape[2:]))
+        y = function(side, _merge(w.array), None, *values)
+        y = chainerx.reshape(y, (n, level.size, y.shape[1] // level.size, *y.shape[2:]))
+        y = chainerx.moveaxis(y, 1, 0)
+    else:
+        y = function(x, w, None, *args, **kw)
+        y = y.array if is_batch(y, level) else chainerx.expand_dims(y, 0)
+    if b is None:
+        return y
+    bias = full(b, level)
+    return y + chainerx.reshape(bias, (bias.shape[0], 1, bias.shape[1], *(1,) * (y.ndim - 3)))
+
+
+@rule('max_pool', 'average_pool', 'unpool', 'adaptive_average_pool', 'adaptive_max_pool')
+@rule('global_average_pool', 'global_max_pool', 'local_response_normalization')
+def _pool(level: Level, function: tp.Any, x: tp.Any, *args: tp.Any, **kw: tp.Any) -> tp.Any:
+    _need_images(function.__name__, x)
+    y = function(_merge(x.array), *args, **kw)
+    if isinstance(y, (list, tuple)):
+        return type(y)([_unmerge(part, level, x.shape[0]) for part in y])
+    return _unmerge(y, level, x.shape[0])
+
+
+# ---- normalization over the last axes ------------------------------------------------------------
+
+
+@rule('layer_norm', 'rms_norm')
+def _row_norm(level: Level, function: tp.Any, x: tp.Any, *args: tp.Any, **kw: tp.Any) -> tp.Any:
+    op = function.__name__
+    names = ['gamma', 'beta', 'eps', 'axis'] if op == 'layer_norm' else ['gamma', 'eps', 'axis']
+    named = dict(zip(names, args, strict=False)) | kw
+    weights = {k: named[k] for k in ('gamma', 'beta') if named.get(k) is not None}
+    axis = named.get('axis')
+    if axis is None:
+        axis = tuple(range(-weights['gamma'].ndim, 0)) if weights else -1
+    named['axis'] = axes = axes_of(op, axis, x.ndim)
+    if is_batch(x, level) and not any(is_batch(v, level) for v in weights.values()):
+        return function(x.array, **named)
+    # Without weights, which are another affine function for each example.
+    shape = tuple([x.shape[i] for i in sorted(axes)])
+    for k, v in weights.items():
+        if v.shape != shape:
+            raise chainerx.DimensionError(
+                f'{op}: {k}.shape is {v.shape}, expected {shape} by x.shape {x.shape}'
+            )
+        one = chainerx.ones if k == 'gamma' else chainerx.zeros
+        named[k] = one(shape, v.dtype, device=v.device)
+    y = function(x, **named)
+    like = tuple([n if i - x.ndim in axes else 1 for i, n in enumerate(x.shape)])
+    return _affine(y, weights, like, x.dtype)
+
+
+@rule('group_norm', 'instance_norm')
+def _channel_norm(level: Level, function: tp.Any, x: tp.Any, *args: tp.Any, **kw: tp.Any) -> tp.Any:
+    op = function.__name__
+    _need_images(op, x)
+    names = (
+        ['gamma', 'beta', 'eps'] if op == 'instance_norm' else ['groups', 'gamma', 'beta', 'eps']
+    )
+    named = dict(zip(names, args, strict=False)) | kw
+    weights = {k: named[k] for k in ('gamma', 'beta') if named.get(k) is not None}
+    merged = _merge(full(x, level))
+    if not any(is_batch(v, level) for v in weights.values()):
+        return _unmerge(function(merged, **named), level, x.shape[0])
+    # Without weights, which are another affine function for each example.
+    for k, v in weights.items():
+        if v.shape != x.shape[1:2]:
+            raise chainerx.DimensionError(
+                f'{op}: {k}.shape is {v.shape}, expected {x.shape[1:2]} by x.shape {x.shape}'
+            )
+        one = chainerx.ones if k == 'gamma' else chainerx.zeros
+        named[k] = one(v.shape, v.dtype, device=v.device)
+    y = _batch.Batched(_unmerge(function(merged, **named), level, x.shape[0]), level)
+    like = (x.shape[1], *(1,) * (x.ndim - 2))
+    return _affine(y, weights, like, x.dtype)
+
+
+def _affine(y: tp.Any, weights: dict[str, tp.Any], like: tp.Any, dtype: tp.Any) -> tp.Any:
+    if 'gamma' in weights:
+        y = y * chainerx.reshape(weights['gamma'], like)
+    if 'beta' in weights:
+        y = y + chainerx.reshape(weights['beta'], like)
+    return _inner(y).astype(dtype, copy=False)
+
+
+@rule('batch_norm', 'fixed_batch_norm')
+def _batch_norm(
+    level: Level,
+    function: tp.Any,
+    x: tp.Any,
+    gamma: tp.Any,
+    beta: tp.Any,
+    *args: tp.Any,
+    **kw: tp.Any,
+) -> tp.Any:
+    """The batch is one more axis that the statistics are not taken over."""
+    op = function.__name__
+    if op == 'batch_norm':
+        names = ['running_mean', 'running_var', 'eps', 'decay', 'axis']
+    else:
+        names = ['mean', 'var', 'eps', 'axis']
+    named = dict(zip(names, args, strict=False)) | kw
+    axis = named.get('axis')
+    named['axis'] = axes = axes_of(op, 0 if axis is None else axis, x.ndim)
+    kept = tuple([n for i, n in enumerate(x.shape) if i - x.ndim not in axes])
+    ones = tuple([1 if i - x.ndim in axes else n for i, n in enumerate(x.shape)])
+    for name, v in (('gamma', gamma), ('beta', beta), *[(k, named.get(k)) for k in names[:2]]):
+        if v is not None and v.shape not in (kept, ones):
+            raise chainerx.DimensionError(
+                f'{op}: {name}.shape is {v.shape}, expected {kept} by x.shape {x.shape}'
+            )
+        written = op == 'batch_norm' and name in names
+        if v is not None and written and not is_batch(v, level):
+            raise chainerx.ChainerxError(
+                f'{op}: {name} would become another one for each example of a vmap; expected None '
+                'or a batch'
+            )
+    for name in names[:2]:
+        v = named.get(name)
+        if v is not None:
+            named[name] = _kept(full(v, level), kept, level)
+    weights = [_kept(full(v, level), kept, level) for v in (gamma, beta)]
+    return function(full(x, level), *weights, **named)
+
+
+def _kept(v: tp.Any, kept: tuple[int, ...], level: Level) -> tp.Any:
+    """Without the axes of length 1; a view."""
+    return chainerx.reshape(v, (level.size, *kept))
+
+
+# ---- attention ----------------------------------------------------------------------------------
+
+
+@rule('scaled_dot_product_attention')
+def _attention(
+    level: Level,
+    function: tp.Any,
+    query: tp.Any,
+    key: tp.Any,
+    value: tp.Any,
+    attn_mask: tp.Any = None,
+    *args: tp.Any,
+    **kw: tp.Any,
+) -> tp.Any:
+    named = (
+        dict(
+            zip(
+                ('dropout_p', 'is_causal', 'scale', 'enable_gqa', 'dropout_key'), args, strict=False
+            )
+        )
+        | kw
+    )
+    if named.get('dropout_p'):
+        if named.get('dropout_key') is None and level.randomness != 'different':
+            raise chainerx.ChainerxError(
+                'vmap: scaled_dot_product_attention draws what it drops; say '
+                'randomness="different" for other weights in each example, or give dropout_key'
+            )
+        if named.get('dropout_key') is not None:  # the same for each example, whatever its place
+            arrays = (query, key, value, attn_mask)
+            name = 'scaled_dot_product_attention'
+            return _batch.by_examples(name, level, function, arrays, named)
+    ndim = max([x.ndim for x in (query, key, value)])
+    query = _batch.Batched(full(query, level), level)
+    lifted = [lift(x, level, ndim) for x in (query, key, value, attn_mask)]
+    return function(*lifted, **named)
+
+
+@rule('rotary_embedding')
+def _rotary(
+    level: Level,
+    function: tp.Any,
+    x: tp.Any,
+    positions: tp.Any = None,
+    *args: tp.Any,
+    **kw: tp.Any,
+) -> tp.Any:
+    return function(full(x, level), lift(positions, level, x.ndim - 1), *args, **kw)
+
+
+# ---- losses -------------------------------------------------------------------------------------
+
+
+@rule('softmax_cross_entropy', 'hinge')
+def _loss_of_rows(
+    level: Level, function: tp.Any, x1: tp.Any, x2: tp.Any, *args: tp.Any, **kw: tp.Any
+) -> tp.Any:
+    if x1.ndim != 2 or x2.shape != x1.shape[:1]:
+        raise chainerx.DimensionError(
+            f'{function.__name__}: x1.shape is {x1.shape}, but x2.shape is {x2.shape}'
+        )
+    y = function(_merge(full(x1, level)), chainerx.ravel(full(x2, level)), *args, **kw)
+    return _unmerge(y, level, x1.shape[0])
+
+
+@composed('accuracy')
+def _accuracy(y: tp.Any, t: tp.Any, ignore_label: tp.Any = None) -> tp.Any:
+    shape = (y.shape[0], *y.shape[2:]) if y.ndim >= 2 else ()
+    if t.ndim == 0 or not shape or [n for n in shape if n != 1] != [n for n in t.shape if n != 1]:
+        raise chainerx.DimensionError(f'accuracy: y.shape is {y.shape}, but t.shape is {t.shape}')
+    t = chainerx.reshape(t, shape)
+    right = (chainerx.argmax(y, 1) == t).astype(y.dtype)
+    if ignore_label is None:
+        return chainerx.mean(right)
+    counts = (t != ignore_label).astype(y.dtype)
+    return chainerx.sum(right * counts) / chainerx.maximum(chainerx.sum(counts), 1)
+
+
+# ---- recurrent layers ---------------------------------------------------------------------------
+
+
+@rule('lstm', 'slstm', 'tree_lstm')
+def _lstm(level: Level, function: tp.Any, *args: tp.Any, **kw: tp.Any) -> tp.Any:
+    """The rows of all examples, those of one place beside one another: fewer may go on."""
+    named = {k: _rows(x, level, 0) for k, x in kw.items()}
+    c, h = function(*[_rows(x, level, 0) for x in args], **named)
+    return _examples(c, level, 0), _examples(h, level, 0)
+
+
+def _rows(x: tp.Any, level: Level, axis: int) -> tp.Any:
+    """With the examples inside of an axis."""
+    if x.ndim <= axis:
+        raise chainerx.DimensionError(f'lstm: an array of shape {x.shape} has no axis {axis}')
+    y = chainerx.moveaxis(full(x, level), 0, axis + 1)
+    shape = x.shape
+    return chainerx.reshape(y, (*shape[:axis], shape[axis] * level.size, *shape[axis + 1 :]))
+
+
+def _examples(y: tp.Any, level: Level, axis: int) -> tp.Any:
+    """What `_rows` has undone."""
+    shape = y.shape
+    n = shape[axis] // level.size if level.size else 0
+    y = chainerx.reshape(y, (*shape[:axis], n, level.size, *shape[axis + 1 :]))
+    return chainerx.moveaxis(y, axis + 1, 0)
+
+
+@rule('n_step_lstm', 'n_step_bilstm', 'n_step_gru', 'n_step_bigru', 'n_step_rnn', 'n_step_birnn')
+def _n_step(level: Level, function: tp.Any, n_layers: int, *args: tp.Any, **kw: tp.Any) -> tp.Any:
+    states = 2 if 'lstm' in function.__name__ else 1
+    names = [*['hx', 'cx'][:states], 'ws', 'bs', 'xs', 'activation']
+    named = dict(zip(names, args, strict=False)) | kw
+    if _batch.innermost(named['ws'], named['bs']) is level:
+        # Each example has other weights, so they share no product.
+        return _batch.by_examples(function.__name__, level, function, (n_layers, *args), kw)
+    for name in names[:states]:
+        named[name] = _rows(named[name], level, 1)
+    named['xs'] = [_rows(x, level, 0) for x in named['xs']]
+    *ends, ys = function(n_layers, **named)
+    return (*[_examples(y, level, 1) for y in ends], [_examples(y, level, 0) for y in ys])
+
+
+@rule('max_unpool')
+def _max_unpool(
+    level: Level, function: tp.Any, x: tp.Any, indices: tp.Any, *args: tp.Any, **kw: tp.Any
+) -> tp.Any:
+    _need_images('max_unpool', x)
+    if x.shape != indices.shape:
+        raise chainerx.DimensionError(
+            f'max_unpool: x.shape is {x.shape}, but indices.shape is {indices.shape}'
+        )
+    y = function(_merge(full(x, level)), _merge(full(indices, level)), *args, **kw)
+    return _unmerge(y, level, x.shape[0])

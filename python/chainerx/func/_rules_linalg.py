@@ -1,0 +1,194 @@
+"""Batching rules of chainerx.linalg and of Fourier transforms."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+from chainerx.func._batch import Level, composed, lift, rule
+from chainerx.func._rules_axes import _flat, _size, axes_of, axis_of
+
+# ---- matrices ------------------------------------------------------------------------------------
+
+
+@rule('linalg.inv', 'linalg.det', 'linalg.slogdet', 'linalg.cholesky', 'linalg.svd')
+@rule('linalg.svdvals', 'linalg.eig', 'linalg.eigh', 'linalg.eigvals', 'linalg.eigvalsh')
+@rule('linalg.qr', 'linalg.pinv', 'linalg.matrix_rank', 'linalg.matrix_power', 'linalg.cond')
+@rule('linalg.matrix_norm', 'linalg.matrix_transpose', 'matrix_transpose', 'linalg.diagonal')
+@rule('linalg.trace')
+def _of_matrices(
+    level: Level, function: tp.Any, a: tp.Any = None, *args: tp.Any, **kw: tp.Any
+) -> tp.Any:
+    """Matrices are the last two axes, so one more in front changes nothing."""
+    for name in ('x', 'A'):
+        a = kw.pop(name, a)
+    if a.ndim < 2 and function.__name__ == 'matrix_rank':
+        found = _flat(a.array) != 0  # of a vector
+        return chainerx.any(found, 1).astype('int64')
+    if a.ndim < 2:
+        raise chainerx.DimensionError(
+            f'{function.__name__}: a has {a.ndim} axes, expected 2 or more'
+        )
+    return function(a.array, *args, **kw)
+
+
+@rule('linalg.solve')
+def _solve(level: Level, function: tp.Any, a: tp.Any, b: tp.Any) -> tp.Any:
+    if a.ndim < 2 or b.ndim < 1:
+        raise chainerx.DimensionError(
+            f'solve: shapes {a.shape} and {b.shape}, expected matrices, and a vector or matrices'
+        )
+    vector = b.ndim == 1
+    if vector:
+        b = chainerx.expand_dims(b, 1)
+    ndim = max(a.ndim, b.ndim)
+    y = function(lift(a, level, ndim), lift(b, level, ndim))
+    return chainerx.squeeze(y, -1) if vector else y
+
+
+@rule('fft.fft', 'fft.ifft', 'fft.rfft', 'fft.irfft', 'fft.hfft', 'fft.ihfft')
+def _fourier(
+    level: Level, function: tp.Any, a: tp.Any, n: tp.Any = None, axis: int = -1, norm: tp.Any = None
+) -> tp.Any:
+    return function(a.array, n, axis_of(function.__name__, axis, a.ndim), norm)
+
+
+@rule('fft.fftn', 'fft.ifftn', 'fft.rfftn', 'fft.irfftn')
+def _fourier_n(
+    level: Level,
+    function: tp.Any,
+    a: tp.Any,
+    s: tp.Any = None,
+    axes: tp.Any = None,
+    norm: tp.Any = None,
+) -> tp.Any:
+    if axes is None:
+        axes = tuple(range(-(a.ndim if s is None else len(s)), 0))
+    return function(a.array, s, axes_of(function.__name__, axes, a.ndim), norm)
+
+
+@rule('fft.fft2', 'fft.ifft2', 'fft.rfft2', 'fft.irfft2')
+def _fourier_2(
+    level: Level,
+    function: tp.Any,
+    a: tp.Any,
+    s: tp.Any = None,
+    axes: tp.Any = (-2, -1),
+    norm: tp.Any = None,
+) -> tp.Any:
+    return function(a.array, s, axes_of(function.__name__, axes, a.ndim), norm)
+
+
+@rule('fft.fftshift', 'fft.ifftshift')
+def _shift(level: Level, function: tp.Any, x: tp.Any, axes: tp.Any = None) -> tp.Any:
+    return function(x.array, axes_of(function.__name__, axes, x.ndim))
+
+
+# ---- norms and equations ------------------------------------------------------------------------
+
+
+@rule('linalg.norm')
+def _norm(
+    level: Level,
+    function: tp.Any,
+    x: tp.Any,
+    ord: tp.Any = None,
+    axis: tp.Any = None,
+    keepdims: bool = False,
+) -> tp.Any:
+    if axis is None:
+        if ord is None:
+            return _of_all(level, x, lambda flat: function(flat, None, 1), keepdims)
+        if x.ndim not in (1, 2):
+            raise chainerx.DimensionError(f'norm: x has {x.ndim} axes, expected 1 or 2 for ord')
+        axis = tuple(range(-x.ndim, 0)) if x.ndim == 2 else -1
+    elif isinstance(axis, (tuple, list)):
+        axis = axes_of('norm', axis, x.ndim)
+    else:
+        axis = axis_of('norm', axis, x.ndim)
+    return function(x.array, ord, axis, keepdims)
+
+
+def _of_all(level: Level, x: tp.Any, norm: tp.Any, keepdims: bool) -> tp.Any:
+    y = norm(_flat(x.array))
+    return chainerx.reshape(y, (level.size, *(1,) * x.ndim)) if keepdims else y
+
+
+@rule('linalg.vector_norm')
+def _vector_norm(
+    level: Level,
+    function: tp.Any,
+    x: tp.Any,
+    *,
+    axis: tp.Any = None,
+    ord: tp.Any = 2,
+    keepdims: bool = False,
+) -> tp.Any:
+    if axis is None:
+        return _of_all(level, x, lambda flat: function(flat, axis=1, ord=ord), keepdims)
+    axes = axes_of('vector_norm', axis, x.ndim)
+    return function(x.array, axis=axes, ord=ord, keepdims=keepdims)
+
+
+@composed('cross', 'linalg.cross')
+def _cross(
+    a: tp.Any = None,
+    b: tp.Any = None,
+    axisa: int = -1,
+    axisb: int = -1,
+    axisc: int = -1,
+    axis: int | None = None,
+    **kw: tp.Any,
+) -> tp.Any:
+    a, b = kw.get('x1', a), kw.get('x2', b)
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = chainerx.moveaxis(a, axisa, -1), chainerx.moveaxis(b, axisb, -1)
+    if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
+        raise chainerx.DimensionError(
+            f'cross: vectors have {a.shape[-1]} and {b.shape[-1]} elements, expected 2 or 3'
+        )
+
+    def parts(x: tp.Any) -> list[tp.Any]:
+        return [x[..., i] for i in range(x.shape[-1])]
+
+    p, q = parts(a), parts(b)
+    z = p[0] * q[1] - p[1] * q[0]
+    if len(p) == len(q) == 2:
+        return z
+    # The third element of a vector of two is 0.
+    first = [p[1] * q[2] if len(q) == 3 else None, p[2] * q[1] if len(p) == 3 else None]
+    second = [p[2] * q[0] if len(p) == 3 else None, p[0] * q[2] if len(q) == 3 else None]
+    found = [_minus(*first), _minus(*second), z]
+    return chainerx.moveaxis(chainerx.stack(found, -1), -1, axisc)
+
+
+def _minus(x: tp.Any, y: tp.Any) -> tp.Any:
+    if y is None:
+        return x
+    return -y if x is None else x - y
+
+
+@composed('linalg.tensorsolve')
+def _tensorsolve(a: tp.Any, b: tp.Any, axes: tp.Any = None) -> tp.Any:
+    if axes is not None:
+        moved = [i % a.ndim for i in axes]
+        order = tuple([i for i in range(a.ndim) if i not in moved]) + tuple(moved)
+        a = chainerx.transpose(a, order)
+    shape = a.shape[b.ndim :]
+    n = _size(shape)
+    if n != b.size:
+        raise chainerx.DimensionError(
+            f'tensorsolve: a.shape {a.shape} does not fit b.shape {b.shape}'
+        )
+    y = chainerx.linalg.solve(chainerx.reshape(a, (n, n)), chainerx.ravel(b))
+    return chainerx.reshape(y, shape)
+
+
+@composed('linalg.tensorinv')
+def _tensorinv(a: tp.Any, ind: int = 2) -> tp.Any:
+    first, rest = a.shape[:ind], a.shape[ind:]
+    n = _size(rest)
+    if ind <= 0 or _size(first) != n:
+        raise chainerx.DimensionError(f'tensorinv: a.shape is {a.shape}, ind is {ind}')
+    return chainerx.reshape(chainerx.linalg.inv(chainerx.reshape(a, (n, n))), rest + first)

@@ -1,0 +1,169 @@
+"""Batching rules of differences, integrals, convolutions of vectors, and covariances."""
+
+from __future__ import annotations
+
+import typing as tp
+
+import chainerx
+from chainerx.func import _batch
+from chainerx.func._batch import Level, composed, full, is_array, is_batch, rule
+from chainerx.func._rules_axes import axes_of, axis_of
+
+
+@rule('diff')
+def _diff(
+    level: Level,
+    function: tp.Any,
+    a: tp.Any,
+    n: int = 1,
+    axis: int = -1,
+    prepend: tp.Any = None,
+    append: tp.Any = None,
+) -> tp.Any:
+    axis = axis_of('diff', axis, a.ndim)
+    ends = []
+    for end in (prepend, append):
+        if is_array(end):
+            if end.ndim == 0:
+                like = [1 if i - a.ndim == axis else m for i, m in enumerate(a.shape)]
+                end = chainerx.broadcast_to(end, tuple(like))
+            end = full(end, level)
+        ends.append(end)
+    return function(full(a, level), n, axis, *ends)
+
+
+@composed('ediff1d')
+def _ediff1d(ary: tp.Any, to_end: tp.Any = None, to_begin: tp.Any = None) -> tp.Any:
+    parts = [to_begin, chainerx.diff(chainerx.ravel(ary)), to_end]
+    arrays = [
+        x if is_array(x) else chainerx.asarray(x, device=ary.device) for x in parts if x is not None
+    ]
+    return chainerx.concatenate([chainerx.ravel(x).astype(ary.dtype, copy=False) for x in arrays])
+
+
+@rule('trapezoid')
+def _trapezoid(
+    level: Level,
+    function: tp.Any,
+    y: tp.Any,
+    x: tp.Any = None,
+    dx: tp.Any = 1.0,
+    axis: int = -1,
+) -> tp.Any:
+    axis = axis_of('trapezoid', axis, y.ndim)
+    if x is not None:
+        if x.ndim == 1:
+            like = [x.size if i - y.ndim == axis else 1 for i in range(y.ndim)]
+            x = chainerx.reshape(x, tuple(like))
+        if x.shape[axis] != y.shape[axis]:
+            return _batch.by_examples('trapezoid', level, function, (y, x, dx, axis), {})
+        shape = chainerx.broadcast_shapes(x.shape, y.shape)
+        x, y = full(chainerx.broadcast_to(x, shape), level), chainerx.broadcast_to(y, shape)
+    return function(full(y, level), x, dx, axis)
+
+
+@rule('gradient')
+def _gradient(
+    level: Level,
+    function: tp.Any,
+    f: tp.Any,
+    *varargs: tp.Any,
+    axis: tp.Any = None,
+    edge_order: int = 1,
+) -> tp.Any:
+    if any(is_batch(x, level) for x in varargs):
+        kw = {'axis': axis, 'edge_order': edge_order}
+        return _batch.by_examples('gradient', level, function, (f, *varargs), kw)
+    axes = axes_of('gradient', axis, f.ndim)
+    return function(f.array, *varargs, axis=axes, edge_order=edge_order)
+
+
+@composed('convolve')
+def _convolve(a: tp.Any, v: tp.Any, mode: str = 'full') -> tp.Any:
+    if v.size > a.size:
+        a, v = v, a
+    return _correlate_longer(a, chainerx.flip(v), mode)
+
+
+@composed('correlate')
+def _correlate(a: tp.Any, v: tp.Any, mode: str = 'valid') -> tp.Any:
+    v = chainerx.conj(v)
+    if v.size <= a.size:
+        return _correlate_longer(a, v, mode)
+    return chainerx.flip(_correlate_longer(v, a, mode))
+
+
+def _correlate_longer(a: tp.Any, v: tp.Any, mode: str) -> tp.Any:
+    """Sums of products of `v` and the windows of `a`, which is no shorter."""
+    n = v.size
+    edges = {'full': (n - 1, n - 1), 'same': (n // 2, n - 1 - n // 2), 'valid': (0, 0)}
+    if a.ndim != 1 or v.ndim != 1 or n == 0 or mode not in edges:
+        raise ValueError(
+            f'convolve or correlate: shapes {a.shape} and {v.shape}, mode {mode!r}, expected two '
+            "vectors that are not empty, and 'full', 'same' or 'valid'"
+        )
+    padded = chainerx.pad(a, [edges[mode]])
+    count = padded.size - n + 1
+    starts = chainerx.arange(count, dtype='int64', device=a.device)
+    at = chainerx.expand_dims(starts, 1) + chainerx.arange(n, dtype='int64', device=a.device)
+    return chainerx.matmul(chainerx.take(padded, at), v)
+
+
+@composed('cov')
+def _cov(
+    m: tp.Any,
+    y: tp.Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: tp.Any = None,
+    fweights: tp.Any = None,
+    aweights: tp.Any = None,
+    *,
+    dtype: tp.Any = None,
+) -> tp.Any:
+    x = _variables(m, rowvar)
+    if y is not None:
+        x = chainerx.concatenate([x, _variables(y, rowvar)])
+    if dtype is None:
+        dtype = chainerx.promote_types(x.dtype, 'float32')
+    x = x.astype(dtype, copy=False)
+    ddof = (0 if bias else 1) if ddof is None else ddof
+    weights = fweights
+    if aweights is not None:
+        weights = aweights if weights is None else weights * aweights
+    if weights is None:
+        total: tp.Any = float(x.shape[1])
+        factor: tp.Any = max(total - ddof, 0.0)
+        centered = x - chainerx.sum(x, 1, keepdims=True) / total
+        return chainerx.squeeze(
+            chainerx.matmul(centered, chainerx.conj(chainerx.transpose(centered))) / factor
+        )
+    weights = weights.astype(dtype, copy=False)
+    total = chainerx.sum(weights)
+    factor = total - ddof
+    if aweights is not None:
+        factor = total - ddof * chainerx.sum(weights * aweights) / total
+    centered = x - chainerx.sum(x * weights, 1, keepdims=True) / total
+    turned = chainerx.conj(chainerx.transpose(centered * weights))
+    return chainerx.squeeze(chainerx.matmul(centered, turned) / factor)
+
+
+def _variables(m: tp.Any, rowvar: bool) -> tp.Any:
+    """One row for each variable."""
+    if m.ndim > 2:
+        raise chainerx.DimensionError(f'cov: an array has {m.ndim} axes, expected at most 2')
+    if m.ndim < 2:
+        return chainerx.reshape(m, (1, m.size))
+    return m if rowvar else chainerx.transpose(m)
+
+
+@composed('corrcoef')
+def _corrcoef(x: tp.Any, y: tp.Any = None, rowvar: bool = True, *, dtype: tp.Any = None) -> tp.Any:
+    c = _cov(x, y, rowvar, dtype=dtype)
+    if c.ndim == 0:
+        return c / c
+    spread = chainerx.sqrt(chainerx.real(chainerx.diagonal(c)))
+    c = c / chainerx.expand_dims(spread, 1) / spread
+    if c.dtype.kind == 'c':
+        return chainerx.clip(chainerx.real(c), -1, 1) + 1j * chainerx.clip(chainerx.imag(c), -1, 1)
+    return chainerx.clip(c, -1, 1)

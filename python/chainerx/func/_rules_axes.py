@@ -176,6 +176,7 @@ def _triangle(level: Level, function: tp.Any, m: tp.Any, k: int = 0) -> tp.Any:
 @rule('roll')
 def _roll(level: Level, function: tp.Any, a: tp.Any, shift: tp.Any, axis: tp.Any = None) -> tp.Any:
     if axis is None:
+        shift = sum(shift) if isinstance(shift, (tuple, list)) else shift
         return chainerx.reshape(function(_flat(a.array), shift, 1), a.array.shape)
     return function(a.array, shift, axes_of('roll', axis, a.ndim))
 

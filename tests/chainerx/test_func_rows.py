@@ -321,7 +321,10 @@ def test_gradients_of_each_example(case):
                 )
 
 
-@pytest.mark.parametrize('name', ['sum', 'matmul', 'where', 'conv', 'take', 'concatenate'])
+_NESTED = 'sum matmul where conv take concatenate accuracy cov ediff1d einsum sort quantile trace'
+
+
+@pytest.mark.parametrize('name', _NESTED.split())
 def test_vmaps_inside_one_another(name):
     case = next(c for c in WITH_RULES if c.name == name)
     function = case.resolve(chx)
@@ -347,6 +350,22 @@ def test_vmaps_inside_one_another(name):
                 np.testing.assert_allclose(
                     to_numpy(crossed[k][j, ..., i]), to_numpy(e), rtol=1e-12, atol=1e-12
                 )
+
+
+@pytest.mark.parametrize('name', ['astype', 'flatten', 'sort', 'partition', 'fill', 'view'])
+def test_methods_inside_of_two_vmaps(name):
+    args = {'astype': ('float32',), 'partition': (1,), 'fill': (3.0,)}.get(name, ())
+    x = chx.array(seeded('methods', name).uniform(-1, 1, (2, N, 4)))
+
+    def f(x):
+        x = x.copy()
+        y = getattr(x, name)(*args)
+        return x if y is None else y
+
+    y = func.vmap(func.vmap(f))(x)
+    for i in range(2):
+        for j in range(N):
+            np.testing.assert_array_equal(to_numpy(y[i, j]), to_numpy(f(x[i, j])))
 
 
 def test_names_of_rules_are_routines():

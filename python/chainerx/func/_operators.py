@@ -108,6 +108,16 @@ def _routine(name: str, function: tp.Any) -> c.Callable[..., tp.Any]:
     return method
 
 
+def _method(name: str) -> c.Callable[..., tp.Any]:
+    """The method as a function of arrays, and of batches of outer vmaps."""
+
+    def function(x: tp.Any, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+        return getattr(x, name)(*args, **kwargs)
+
+    function.__name__ = name
+    return function
+
+
 def _divmod(self: Batched, other: tp.Any) -> tp.Any:
     return self // other, self % other
 
@@ -138,7 +148,7 @@ def _attach() -> None:
     for name in _METHODS.split():
         methods[name] = _routine(name, getattr(_core, name))
     for name in _OWN.split():
-        methods[name] = _routine(f'ndarray.{name}', getattr(chainerx.ndarray, name))
+        methods[name] = _routine(f'ndarray.{name}', _method(name))
     methods['conjugate'] = _routine('conj', _core.conj)
     methods['compress'] = _compress
     methods['__getitem__'] = _routine('ndarray.__getitem__', operator.getitem)

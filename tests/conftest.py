@@ -16,6 +16,14 @@ ROOT = pathlib.Path(__file__).parents[1]
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_addoption(parser):
+    parser.addoption(
+        '--full',
+        action='store_true',
+        help='10^5 calls in test_fuzz.py, 20,000 iterations in test_leaks.py, a long log',
+    )
+
+
 @pytest.fixture(scope='module', autouse=True)
 def small_heap():
     """Collections visit what the tests of a module make, not all that was there before."""

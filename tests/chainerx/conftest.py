@@ -20,7 +20,6 @@ def pytest_addoption(parser):
         action='store_true',
         help='run derivatives and threads of the op table, too, under each lower instruction set',
     )
-    parser.addoption('--full', action='store_true', help='10^5 calls in test_fuzz.py')
     parser.addoption('--fuzz-seed', type=int, help='of the calls of test_fuzz.py')
 
 

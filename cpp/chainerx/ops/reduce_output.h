@@ -8,8 +8,8 @@ namespace chainerx::internal {
 
 // The dtype of sums and products.
 inline Dtype TotalDtype(Dtype dtype) {
-    if (IsDifferentiable(dtype) || dtype == Dtype::kUInt64) return dtype;
-    return Dtype::kInt64;
+    if (IsDifferentiable(dtype)) return dtype;
+    return GetKind(dtype) == DtypeKind::kUInt ? Dtype::kUInt64 : Dtype::kInt64;
 }
 
 // The dtype that holds counts and sums of what `dtype` holds.

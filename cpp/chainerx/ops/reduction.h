@@ -9,7 +9,7 @@
 
 namespace chainerx {
 
-// bool and integers are summed (and multiplied) in int64, uint64 in uint64.
+// bool and integers are summed (and multiplied) in int64, unsigned ones in uint64.
 CX_API Array Sum(const Array& x, const OptionalAxes& axes = std::nullopt, bool keepdims = false);
 // NaN counts as 0.
 CX_API Array NanSum(const Array& x, const OptionalAxes& axes = std::nullopt, bool keepdims = false);

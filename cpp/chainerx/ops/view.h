@@ -13,6 +13,8 @@ namespace chainerx {
 
 // A view where the layout allows it, else a copy. One dimension may be -1.
 CX_API Array Reshape(const Array& x, const Shape& shape);
+// A copy, always or, as a ValueError says where it would be needed, never.
+CX_API Array Reshape(const Array& x, const Shape& shape, bool copy);
 CX_API Array Ravel(const Array& x);
 // A copy, always.
 CX_API Array Flatten(const Array& x);

@@ -139,26 +139,27 @@ CX_ROUTINE(unwrap,
                        a[3] != nullptr ? ToDouble("unwrap", "period", a[3]) : 6.283185307179586));
 }
 
-#define CX_CUMULATIVE(py, Name, what)                                                          \
-    CX_ROUTINE(py,                                                                             \
-               "x: ndarray, *, axis: int | None = None, dtype: DtypeLike | None = None, "      \
-               "include_initial: bool = False) -> ndarray",                                    \
-               "Running " what                                                                 \
-               " along an axis; the array API's name and parameters.\n\n"                      \
-               "Args:\n"                                                                       \
-               "    x (ndarray): Any dtype; integers and bool are computed in int64.\n"        \
-               "    axis (int): Which; may be left out for 1 dimension only.\n"                \
-               "    dtype: To compute in. Default: that of ``x``, int64 for small integers.\n" \
-               "    include_initial (bool): Whether that of nothing comes first.\n"            \
-               "Returns:\n"                                                                    \
-               "    ndarray: Differentiable, any order.\n"                                     \
-               "Raises:\n"                                                                     \
-               "    ValueError: If the axis is needed and not given.\n"                        \
-               "    DimensionError: If there is no such axis.") {                              \
-        std::optional<Dtype> dtype;                                                            \
-        if (Given(a[2])) dtype = ToDtype(a[2]);                                                \
-        return Wrap(Name(ToArray(#py, "x", a[0]), ToOptionalAxis(#py, "axis", a[1]), dtype,    \
-                         ToBool(a[3], false)));                                                \
+#define CX_CUMULATIVE(py, Name, what)                                                            \
+    CX_ROUTINE(                                                                                  \
+        py,                                                                                      \
+        "x: ndarray, *, axis: int | None = None, dtype: DtypeLike | None = None, "               \
+        "include_initial: bool = False) -> ndarray",                                             \
+        "Running " what                                                                          \
+        " along an axis; the array API's name and parameters.\n\n"                               \
+        "Args:\n"                                                                                \
+        "    x (ndarray): Any dtype; integers are computed in int64 or uint64, bool in int64.\n" \
+        "    axis (int): Which; may be left out for 1 dimension only.\n"                         \
+        "    dtype: To compute in. Default: that of ``x``, int64 for small integers.\n"          \
+        "    include_initial (bool): Whether that of nothing comes first.\n"                     \
+        "Returns:\n"                                                                             \
+        "    ndarray: Differentiable, any order.\n"                                              \
+        "Raises:\n"                                                                              \
+        "    ValueError: If the axis is needed and not given.\n"                                 \
+        "    DimensionError: If there is no such axis.") {                                       \
+        std::optional<Dtype> dtype;                                                              \
+        if (Given(a[2])) dtype = ToDtype(a[2]);                                                  \
+        return Wrap(Name(ToArray(#py, "x", a[0]), ToOptionalAxis(#py, "axis", a[1]), dtype,      \
+                         ToBool(a[3], false)));                                                  \
     }
 CX_CUMULATIVE(cumulative_sum, CumulativeSum, "totals")
 CX_CUMULATIVE(cumulative_prod, CumulativeProd, "products")
@@ -245,16 +246,17 @@ CX_ROUTINE(polyval, "p: ndarray, x: ndarray | Scalar) -> ndarray",
     return Wrap(Polyval(p, ToValues("polyval", "x", p, a[1])));
 }
 
-CX_ROUTINE(vander, "x: ndarray, N: int | None = None, increasing: bool = False) -> ndarray",
-           "The powers of each element of a vector, in rows.\n\n"
-           "Args:\n"
-           "    x (ndarray): One dimension; integers and bool are computed in int64.\n"
-           "    N (int): The number of powers, from 0 on. Default: that of elements.\n"
-           "    increasing (bool): Whether the power 0 comes first, instead of last.\n"
-           "Returns:\n"
-           "    ndarray: 2-d. Differentiable, any order.\n"
-           "Raises:\n"
-           "    DimensionError: If ``x`` has other dimensions, or ``N`` is negative.") {
+CX_ROUTINE(
+    vander, "x: ndarray, N: int | None = None, increasing: bool = False) -> ndarray",
+    "The powers of each element of a vector, in rows.\n\n"
+    "Args:\n"
+    "    x (ndarray): One dimension; integers are computed in int64 or uint64, bool in int64.\n"
+    "    N (int): The number of powers, from 0 on. Default: that of elements.\n"
+    "    increasing (bool): Whether the power 0 comes first, instead of last.\n"
+    "Returns:\n"
+    "    ndarray: 2-d. Differentiable, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If ``x`` has other dimensions, or ``N`` is negative.") {
     std::optional<int64_t> n;
     if (Given(a[1])) n = ToInt("vander", "N", a[1]);
     return Wrap(Vander(ToArray("vander", "x", a[0]), n, ToBool(a[2], false)));

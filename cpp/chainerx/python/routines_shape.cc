@@ -1,4 +1,7 @@
 // Reshaping and moving axes, as routines and as methods.
+#include <optional>
+#include <string_view>
+
 #include "chainerx/core/error.h"
 #include "chainerx/ops/view.h"
 #include "chainerx/python/convert.h"
@@ -8,49 +11,76 @@
 namespace chainerx::python {
 namespace {
 
-// The shape in reshape(6, 2), reshape((6, 2)), or under its keyword. Bound by hand, because a tuple
+// The arguments of reshape(6, 2), reshape((6, 2)), or with keywords. Bound by hand, because a tuple
 // for "*newshape" would cost as much as the rest of the call.
-Shape NewShape(PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
-    if (keywords != nullptr && PyTuple_GET_SIZE(keywords) != 0) {
-        PyObject* key = PyTuple_GET_ITEM(keywords, 0);
+struct ReshapeArgs {
+    std::optional<Shape> shape;
+    std::optional<bool> copy;
+
+    ReshapeArgs(PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+        if (n == 1) {
+            shape = ToShape("reshape", "newshape", args[0]);
+        } else if (n > 1) {
+            shape.emplace();
+            for (Py_ssize_t i = 0; i < n; ++i)
+                shape->push_back(ToIntNotBool("reshape", "newshape", args[i]));
+        }
+        const Py_ssize_t n_keywords = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
+        for (Py_ssize_t i = 0; i < n_keywords; ++i) {
+            Take(PyTuple_GET_ITEM(keywords, i), args[n + i]);
+        }
+        if (!shape) throw TypeError{"reshape() missing required argument: 'newshape'"};
+    }
+
+    Array Apply(const Array& x) const {
+        return copy ? Reshape(x, *shape, *copy) : Reshape(x, *shape);
+    }
+
+ private:
+    CX_COLD void Take(PyObject* key, PyObject* value) {
         const std::string_view name = ToString("reshape", "keyword", key);
+        if (name == "copy") {
+            if (value != Py_None) copy = ToBool(value, false);
+            return;
+        }
+        if (name == "order") {
+            const std::string_view order = ToString("reshape", "order", value);
+            if (order == "C") return;
+            throw ValueError{"reshape: order is '", order, "', expected 'C'"};
+        }
         if (name != "newshape" && name != "shape") {
             throw TypeError{"reshape() got an unexpected keyword argument '", name, "'"};
         }
-        if (n != 0 || PyTuple_GET_SIZE(keywords) != 1) {
-            throw TypeError{"reshape() got multiple values for argument 'newshape'"};
-        }
-        return ToShape("reshape", "newshape", args[0]);
+        if (shape) throw TypeError{"reshape() got multiple values for argument 'newshape'"};
+        shape = ToShape("reshape", "newshape", value);
     }
-    if (n == 0) throw TypeError{"reshape() missing required argument: 'newshape'"};
-    if (n == 1) return ToShape("reshape", "newshape", args[0]);
-    Shape shape;
-    for (Py_ssize_t i = 0; i < n; ++i)
-        shape.push_back(ToIntNotBool("reshape", "newshape", args[i]));
-    return shape;
-}
+};
 
 PyObject* ReshapeMethod(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
     try {
-        return Wrap(Reshape(Self(self), NewShape(args, n, keywords)));
+        return Wrap(ReshapeArgs{args, n, keywords}.Apply(Self(self)));
     } catch (...) {
         TranslateException("reshape");
         return nullptr;
     }
 }
 
-ArgSpec g_reshape_spec{"reshape", "a: ndarray, *newshape: int | Sequence[int]) -> ndarray"};
+ArgSpec g_reshape_spec{"reshape",
+                       "a: ndarray, *newshape: int | Sequence[int], copy: bool | None = None) -> "
+                       "ndarray"};
 
 PyObject* ReshapeRoutine(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
     try {
         if (n == 0) throw TypeError{"reshape() missing required argument: 'a'"};
-        return Wrap(Reshape(ToArray("reshape", "a", args[0]), NewShape(args + 1, n - 1, keywords)));
+        const Array& x = ToArray("reshape", "a", args[0]);
+        return Wrap(ReshapeArgs{args + 1, n - 1, keywords}.Apply(x));
     } catch (...) {
         return FailOrBatch(g_reshape_spec, nullptr, args, n, keywords);
     }
 }
 
-ArgSpec g_reshape_method_spec{"reshape", "*newshape: int | Sequence[int]) -> ndarray"};
+ArgSpec g_reshape_method_spec{
+    "reshape", "*newshape: int | Sequence[int], copy: bool | None = None) -> ndarray"};
 const Binding g_reshape_method{Binding::kMethod, g_reshape_method_spec, "See chainerx.reshape().",
                                &ReshapeMethod};
 const Binding g_reshape{
@@ -58,11 +88,14 @@ const Binding g_reshape{
     "The same elements, in C order, in another shape.\n\n"
     "Args:\n"
     "    a (ndarray): Any shape and dtype.\n"
-    "    *newshape (int or tuple of int): A tuple, or integers; one of them may be -1.\n"
+    "    *newshape (int or tuple of int): A tuple, or integers; one of them may be -1. Also by the "
+    "keywords\n        ``newshape`` and ``shape``.\n"
+    "    copy (bool): Whether the result is a copy; None makes one where the layout needs it.\n"
     "Returns:\n"
     "    ndarray: A view if the layout allows it. Differentiable, any order.\n"
     "Raises:\n"
-    "    DimensionError: If the sizes differ.",
+    "    DimensionError: If the sizes differ.\n"
+    "    ValueError: If ``copy`` is False, and there is no such view.",
     &ReshapeRoutine};
 
 CX_ROUTINE(ravel, "a: ndarray) -> ndarray",

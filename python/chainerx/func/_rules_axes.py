@@ -269,7 +269,9 @@ def _at_least(level: Level, function: tp.Any, x: tp.Any) -> tp.Any:
 
 
 @rule('reshape')
-def _reshape(level: Level, function: tp.Any, a: tp.Any, *newshape: tp.Any) -> tp.Any:
+def _reshape(level: Level, function: tp.Any, a: tp.Any, *newshape: tp.Any, **kw: tp.Any) -> tp.Any:
+    options = {key: kw.pop(key) for key in ('copy', 'order') if key in kw}
+    newshape = (*newshape, *kw.values())
     shape = (
         newshape[0] if len(newshape) == 1 and isinstance(newshape[0], (tuple, list)) else newshape
     )
@@ -280,7 +282,7 @@ def _reshape(level: Level, function: tp.Any, a: tp.Any, *newshape: tp.Any) -> tp
             shape = tuple([a.size // rest if n == -1 else n for n in shape])
     if -1 in shape or _size(shape) != a.size:
         raise chainerx.DimensionError(f'reshape: shape {a.shape} to {shape}')
-    return function(a.array, (level.size, *shape))
+    return function(a.array, (level.size, *shape), **options)
 
 
 @rule('ravel', 'ndarray.flatten')

@@ -81,9 +81,9 @@ def math(dtype):
 
 
 def total(dtype):
-    """Result of sum and its kin: integers add up in int64, or in uint64 if they need it."""
-    if dtype == 'uint64':
-        return dtype
+    """Result of sum and its kin: integers add up in int64, unsigned ones in uint64."""
+    if dtype in UNSIGNED:
+        return 'uint64'
     return dtype if category(dtype) >= 2 else 'int64'
 
 

@@ -9,6 +9,29 @@ def _move(name, ref, sig, calls, errors=(), **kw):
     return Case(name, ref, sig=sig, calls=calls, dtypes=ALL, errors=list(errors), **kw)
 
 
+def _check_reshape_copy(xp, device):
+    x = xp.arange(6, dtype='float64', device=device).reshape(2, 3).require_grad()
+    for function in (lambda x, **kw: xp.reshape(x, **kw), lambda x, **kw: x.reshape(**kw)):
+        for y, shared in (
+            (function(x, shape=6), True),
+            (function(x, newshape=(3, 2), copy=None), True),
+            (function(x, shape=(3, 2), copy=False, order='C'), True),
+            (function(x, shape=(3, 2), copy=True), False),
+            (function(x.T, shape=6, copy=True), False),
+            (function(x.T, shape=6), False),
+            (function(x.T, shape=(3, 1, 2), copy=False), True),
+            (function(x, shape=(2, 3), copy=True), False),
+        ):
+            assert xp.shares_memory(x, y) == shared
+            assert y.is_backprop_required()
+        with np.testing.assert_raises_regex(ValueError, 'copy is False'):
+            function(x.T, shape=6, copy=False)
+    y = xp.reshape(x.T, 6, copy=True)
+    np.testing.assert_array_equal(xp.to_numpy(y), [0, 3, 1, 4, 2, 5])
+    (y * xp.arange(6, dtype='float64', device=device)).sum().backward()
+    np.testing.assert_array_equal(xp.to_numpy(x.grad), [[0, 2, 4], [1, 3, 5]])
+
+
 def _reshape(a, *shape):
     return np.reshape(a, shape[0] if len(shape) == 1 else shape)
 
@@ -94,8 +117,13 @@ CASES = [
             (call(f(1), (1,) * 11), 'DimensionError'),
             (call(_x, 'x'), 'TypeError'),
             (call(_x, (1.5, 4)), 'TypeError'),
+            (call(_x, (3, 2), order='F'), 'ValueError', "'F'"),
+            (call(_x, (3, 2), shape=(6,)), 'TypeError', 'multiple'),
+            (call(_x, copy=True), 'TypeError', 'newshape'),
+            (call(_x, 6, other=1), 'TypeError', 'other'),
         ],
     ),
+    Case('reshape', check=_check_reshape_copy),
     _move('ravel', np.ravel, 'a', [call(_x), call(_x3), call(f()), call(f(0, 2))]),
     _move(
         'transpose',

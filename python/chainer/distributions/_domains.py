@@ -5,9 +5,11 @@ from __future__ import annotations
 import typing as tp
 from collections.abc import Callable
 
+import chainerx
 import numpy as np
 
-from chainer import backend, variable
+from chainer import variable
+from chainer.distributions._draws import to_host
 
 
 def _is_simplex(v: np.ndarray) -> np.ndarray:
@@ -35,18 +37,16 @@ DOMAINS: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {
 }
 
 
-def to_host(x: tp.Any) -> np.ndarray:
-    """The values of a variable or an array on the host."""
-    return tp.cast(np.ndarray, backend.CpuDevice().send(variable.as_array(x)))
-
-
 def check(owner: str, name: str, x: tp.Any, domain: str) -> None:
     """Raises ValueError with the first value that is out of its domain."""
     expected, holds = DOMAINS[domain]
-    v = to_host(x)
-    good = holds(v)
+    v = variable.as_array(x)
+    if not isinstance(v, chainerx.ndarray):
+        v = to_host(v)
+    good = holds(v)  # where chainerx draws, one bool leaves the device
     if good.all():
         return
+    v, good = to_host(v), to_host(good)
     index = tuple(int(i) for i in np.argwhere(~good)[0])
     place = ''.join(f'[{i}]' for i in index)
     value = ' '.join(str(v[index]).split())

@@ -1,22 +1,172 @@
-"""Drawing categories and simplices from `numpy.random`, in the order in which v7 did."""
+"""Where random numbers come from: `numpy.random` on the host, or `chainerx.random` on a device.
+
+Both sources have the same methods. Standard numbers are of the dtype of the parameters, on their
+device; what is drawn with parameters is a constant, in no graph.
+"""
 
 from __future__ import annotations
 
 import math
+import typing as tp
 
+import chainerx
 import numpy as np
 
+from chainer import backend, variable
 
-def categories(p: np.ndarray, n: int) -> np.ndarray:
-    """Draws integers as `numpy.random.choice` does for one row of ``p`` after the other.
+Shape = tuple[int, ...]
 
-    Args:
-        p (numpy.ndarray): Probabilities, ``batch + (categories,)``.
-        n (int): How many to draw for each row.
 
-    Returns:
-        numpy.ndarray: ``(n,) + batch``, int64.
-    """
+def source_for(x: variable.Variable) -> Source:
+    """The source for a distribution with this parameter."""
+    device = x.device
+    if isinstance(device, backend.ChainerxDevice):
+        return DeviceSource(device.device, x.dtype)
+    return HostSource(device, x.dtype)
+
+
+class HostSource:
+    """`numpy.random`, in the order in which v7 drew; the numbers are sent to the device."""
+
+    def __init__(self, device: tp.Any, dtype: tp.Any) -> None:
+        self._device = device
+        self._dtype = dtype
+
+    def _send(self, values: tp.Any, dtype: tp.Any = None) -> tp.Any:
+        return self._device.send(np.asarray(values).astype(dtype or self._dtype))
+
+    def normal(self, shape: Shape) -> tp.Any:
+        return self._send(np.random.standard_normal(shape))
+
+    def exponential(self, shape: Shape) -> tp.Any:
+        return self._send(np.random.standard_exponential(shape))
+
+    def cauchy(self, shape: Shape) -> tp.Any:
+        return self._send(np.random.standard_cauchy(shape))
+
+    def gumbel(self, shape: Shape) -> tp.Any:
+        return self._send(np.random.gumbel(size=shape))
+
+    def laplace(self, shape: Shape) -> tp.Any:
+        return self._send(np.random.laplace(size=shape))
+
+    def uniform(self, shape: Shape) -> tp.Any:
+        return self._send(np.random.uniform(0, 1, shape))
+
+    def gamma(self, k: tp.Any, shape: Shape) -> tp.Any:
+        return self._send(np.random.gamma(to_host(k), size=shape))
+
+    def beta(self, a: tp.Any, b: tp.Any, shape: Shape) -> tp.Any:
+        return self._send(np.random.beta(to_host(a), to_host(b), size=shape))
+
+    def chisquare(self, k: tp.Any, shape: Shape) -> tp.Any:
+        return self._send(np.random.chisquare(to_host(k), shape))
+
+    def poisson(self, lam: tp.Any, shape: Shape) -> tp.Any:
+        return self._send(np.random.poisson(to_host(lam), size=shape))
+
+    def bernoulli(self, p: tp.Any, shape: Shape) -> tp.Any:
+        """int64."""
+        return self._send(np.random.binomial(1, to_host(p), size=shape), np.int64)
+
+    def geometric(self, p: tp.Any, shape: Shape) -> tp.Any:
+        given = to_host(p)
+        draws = np.random.geometric(given, size=shape)
+        if (tiny := given < 1e-12).any():  # NumPy computes log(1 - p), and overflows int64
+            places = np.broadcast_to(tiny, draws.shape)
+            rate = np.broadcast_to(-np.log1p(-given.astype(np.float64)), draws.shape)[places]
+            draws = draws.astype(np.float64)
+            trials = np.ceil(np.random.standard_exponential(rate.shape) / rate)
+            draws[places] = np.maximum(trials, 1)
+        return self._send(draws)
+
+    def categories(self, p: tp.Any, n: int) -> tp.Any:
+        """int64, ``(n,) + batch`` for ``batch + (categories,)``, as `numpy.random.choice`."""
+        return self._send(_categories(to_host(p), n), np.int64)
+
+    def one_hot(self, p: tp.Any, n: int) -> tp.Any:
+        """Rows of the identity for `categories`."""
+        return self._send(np.eye(p.shape[-1])[_categories(to_host(p), n)])
+
+    def simplices(self, alpha: tp.Any, n: int) -> tp.Any:
+        """``(n,) + batch + (elements,)``, as `numpy.random.dirichlet`."""
+        return self._send(_simplices(to_host(alpha), n))
+
+
+class DeviceSource:
+    """`chainerx.random`: the same numbers on every device, for its seed."""
+
+    def __init__(self, device: chainerx.Device, dtype: tp.Any) -> None:
+        self._options: tp.Any = {'dtype': dtype, 'device': device}
+
+    def normal(self, shape: Shape) -> tp.Any:
+        return chainerx.random.standard_normal(shape, **self._options)
+
+    def exponential(self, shape: Shape) -> tp.Any:
+        return chainerx.random.standard_exponential(shape, **self._options)
+
+    def cauchy(self, shape: Shape) -> tp.Any:
+        return chainerx.random.standard_cauchy(shape, **self._options)
+
+    def gumbel(self, shape: Shape) -> tp.Any:
+        return chainerx.random.gumbel(size=shape, **self._options)
+
+    def laplace(self, shape: Shape) -> tp.Any:
+        return chainerx.random.laplace(size=shape, **self._options)
+
+    def uniform(self, shape: Shape) -> tp.Any:
+        return chainerx.random.random(shape, **self._options)
+
+    def gamma(self, k: tp.Any, shape: Shape) -> tp.Any:
+        return chainerx.random.standard_gamma(_plain(k), shape, **self._options)
+
+    def beta(self, a: tp.Any, b: tp.Any, shape: Shape) -> tp.Any:
+        return chainerx.random.beta(_plain(a), _plain(b), shape, **self._options)
+
+    def chisquare(self, k: tp.Any, shape: Shape) -> tp.Any:
+        return chainerx.random.chisquare(_plain(k), shape, **self._options)
+
+    def poisson(self, lam: tp.Any, shape: Shape) -> tp.Any:
+        return chainerx.random.poisson(_plain(lam), shape, **self._options)
+
+    def bernoulli(self, p: tp.Any, shape: Shape) -> tp.Any:
+        return chainerx.random.bernoulli(_plain(p), shape, np.int64)
+
+    def geometric(self, p: tp.Any, shape: Shape) -> tp.Any:
+        # By the logarithm, for there may be more trials than integers.
+        rate = -chainerx.log1p(-_plain(p).astype('float64'))
+        waited = chainerx.random.standard_exponential(
+            shape, dtype='float64', device=self._options['device']
+        )
+        return chainerx.maximum(chainerx.ceil(waited / rate), 1).astype(self._options['dtype'])
+
+    def categories(self, p: tp.Any, n: int) -> tp.Any:
+        p = _plain(p)
+        return chainerx.random.categorical(p, (n, *p.shape[:-1]), np.int64)
+
+    def one_hot(self, p: tp.Any, n: int) -> tp.Any:
+        rows = chainerx.eye(p.shape[-1], **self._options)
+        return rows.take(self.categories(p, n), axis=0)
+
+    def simplices(self, alpha: tp.Any, n: int) -> tp.Any:
+        alpha = _plain(alpha)
+        return chainerx.random.dirichlet(alpha, (n, *alpha.shape[:-1]), **self._options)
+
+
+Source = HostSource | DeviceSource
+
+
+def to_host(x: tp.Any) -> np.ndarray:
+    """The values of a variable or an array on the host."""
+    return tp.cast(np.ndarray, backend.CpuDevice().send(variable.as_array(x)))
+
+
+def _plain(x: tp.Any) -> tp.Any:
+    """The array of a parameter, in no graph."""
+    return variable.as_array(x).as_grad_stopped()
+
+
+def _categories(p: np.ndarray, n: int) -> np.ndarray:
     batch, count = p.shape[:-1], p.shape[-1]
     rows = p.reshape(math.prod(batch), count)
     sums = rows.astype(np.float64).cumsum(axis=1)
@@ -39,16 +189,7 @@ def _count_up_to(sums: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     return low
 
 
-def simplices(alpha: np.ndarray, n: int) -> np.ndarray:
-    """Draws as `numpy.random.dirichlet` does for one row of ``alpha`` after the other.
-
-    Args:
-        alpha (numpy.ndarray): Concentrations, ``batch + (elements,)``.
-        n (int): How many to draw for each row.
-
-    Returns:
-        numpy.ndarray: ``(n,) + batch + (elements,)``, float64.
-    """
+def _simplices(alpha: np.ndarray, n: int) -> np.ndarray:
     batch, count = alpha.shape[:-1], alpha.shape[-1]
     rows = alpha.reshape(math.prod(batch), count).astype(np.float64)
     parts = np.random.standard_gamma(rows[:, None, :], size=(len(rows), n, count))
@@ -56,7 +197,7 @@ def simplices(alpha: np.ndarray, n: int) -> np.ndarray:
     lost = total[..., 0] == 0
     if lost.any():  # all underflow for tiny alpha, of which the limit is one of the corners
         row = np.nonzero(lost)[0]
-        corner = categories((rows / rows.sum(axis=1, keepdims=True))[row], 1)[0]
+        corner = _categories((rows / rows.sum(axis=1, keepdims=True))[row], 1)[0]
         parts[lost] = np.eye(count)[corner]
         total[lost] = 1
     return np.moveaxis(parts / total, 1, 0).reshape(n, *batch, count)

@@ -8,6 +8,7 @@ import typing as tp
 from chainer import functions as F
 from chainer import variable
 from chainer.distributions import utils
+from chainer.distributions._draws import Source
 from chainer.distributions._parametric import Parametric
 
 
@@ -25,7 +26,7 @@ class LocationScale(Parametric):
         self._set_params(loc=loc, scale=scale)
 
     @staticmethod
-    def _draw(shape: tuple[int, ...]) -> tp.Any:
+    def _draw(source: Source, shape: tuple[int, ...]) -> tp.Any:
         raise NotImplementedError
 
     # Arguments by position: what a subclass names them is its matter.
@@ -59,7 +60,7 @@ class LocationScale(Parametric):
         return 'real'
 
     def _sample(self, n: int) -> variable.Variable:
-        return self.loc + self.scale * self._noise(self._draw(self._shape(n)))
+        return self.loc + self.scale * self._draw(self._source, self._shape(n))
 
     def _z(self, x: tp.Any) -> variable.Variable:
         return (self._point(x) - self.loc) / self.scale

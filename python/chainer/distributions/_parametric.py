@@ -12,6 +12,7 @@ from chainer import backend, configuration, distribution, variable
 from chainer import functions as F
 from chainer._base.environment import get_dtype
 from chainer.distributions import _domains
+from chainer.distributions._draws import Source, source_for
 
 
 class Parametric(distribution.Distribution):
@@ -67,19 +68,19 @@ class Parametric(distribution.Distribution):
     def _shape(self, n: int) -> tuple[int, ...]:
         return (n, *self.batch_shape, *self.event_shape)
 
-    def _noise(self, values: tp.Any) -> tp.Any:
-        """Drawn numbers, in the dtype and on the device of the parameters."""
-        return self._first.device.send(np.asarray(values).astype(self._first.dtype))
+    @property
+    def _source(self) -> Source:
+        """Where random numbers for these parameters come from."""
+        return source_for(self._first)
 
     def _leaf(self, values: tp.Any) -> variable.Variable:
         """Samples of which the parameters are no part of a graph."""
-        values = self._first.device.send(values)
         return variable.Variable(values, requires_grad=values.dtype.kind == 'f')
 
     def _point(self, x: tp.Any) -> variable.Variable:
         """Where a function is evaluated; whole numbers become floats."""
         if isinstance(x, numbers.Real) and not hasattr(x, 'dtype'):
-            x = self._noise(x)
+            x = self._first.device.send(np.asarray(x).astype(self._first.dtype))
         x = variable.as_variable(x)
         return x if x.dtype.kind == 'f' else F.cast(x, self._first.dtype)
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 import typing as tp
 
-import numpy as np
-
 from chainer import distribution, variable
 from chainer import functions as F
-from chainer.distributions import _domains, utils
+from chainer.distributions import utils
 from chainer.distributions._parametric import Parametric, exactly_one
 
 
@@ -80,7 +78,7 @@ class Bernoulli(Parametric):
         return '{0, 1}'
 
     def _sample(self, n: int) -> variable.Variable:
-        return self._leaf(np.random.binomial(1, _domains.to_host(self.p), size=self._shape(n)))
+        return self._leaf(self._source.bernoulli(self.p, self._shape(n)))
 
     def log_prob(self, x: tp.Any) -> variable.Variable:
         x = self._point(x)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 import typing as tp
 
-import numpy as np
-
 from chainer import distribution, variable
 from chainer import functions as F
-from chainer.distributions import _domains, _incomplete, utils
+from chainer.distributions import _incomplete, utils
 from chainer.distributions._parametric import Parametric
 
 
@@ -36,9 +34,7 @@ class Beta(Parametric):
         return '[0, 1]'
 
     def _sample(self, n: int) -> variable.Variable:
-        a, b = _domains.to_host(self.a), _domains.to_host(self.b)
-        draws = np.random.beta(a, b, size=self._shape(n))
-        return self._leaf(draws.astype(self.a.dtype))
+        return self._leaf(self._source.beta(self.a, self.b, self._shape(n)))
 
     def log_prob(self, x: tp.Any) -> variable.Variable:
         x = self._point(x)

@@ -9,7 +9,8 @@ import numpy as np
 
 from chainer import distribution, variable
 from chainer import functions as F
-from chainer.distributions import _domains, _draws, utils
+from chainer.distributions import utils
+from chainer.distributions._draws import to_host
 from chainer.distributions._parametric import Parametric, exactly_one
 
 
@@ -61,12 +62,12 @@ class Categorical(Parametric):
         return F.log(self.p) if self._given_log_p is None else self._given_log_p
 
     def _sample(self, n: int) -> variable.Variable:
-        return self._leaf(_draws.categories(_domains.to_host(self.p), n))
+        return self._leaf(self._source.categories(self.p, n))
 
     def log_prob(self, x: tp.Any) -> variable.Variable:
         count = self.p.shape[-1]
         x = variable.as_array(x)
-        values = _domains.to_host(x)
+        values = to_host(x)
         bad = ~((values >= 0) & (values < count) & (values == np.floor(values)))
         if bad.any():
             value = values[bad].flat[0]

@@ -6,10 +6,9 @@ import math
 import typing as tp
 import warnings
 
-import numpy as np
-
 from chainer import functions as F
 from chainer import variable
+from chainer.distributions._draws import Source
 from chainer.distributions._location_scale import LocationScale
 
 
@@ -28,8 +27,8 @@ class Cauchy(LocationScale):
     _entropy = math.log(4 * math.pi)
 
     @staticmethod
-    def _draw(shape: tuple[int, ...]) -> tp.Any:
-        return np.random.standard_cauchy(shape)
+    def _draw(source: Source, shape: tuple[int, ...]) -> tp.Any:
+        return source.cauchy(shape)
 
     @staticmethod
     def _standard_log_prob(z: variable.Variable) -> variable.Variable:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 import typing as tp
 
-import numpy as np
-
 from chainer import functions as F
 from chainer import variable
-from chainer.distributions import _domains, _incomplete, utils
+from chainer.distributions import _incomplete, utils
 from chainer.distributions._parametric import Parametric
 
 
@@ -34,8 +32,7 @@ class Chisquare(Parametric):
         return 'positive'
 
     def _sample(self, n: int) -> variable.Variable:
-        draws = np.random.chisquare(_domains.to_host(self.k), self._shape(n))
-        return self._leaf(draws.astype(self.k.dtype))
+        return self._leaf(self._source.chisquare(self.k, self._shape(n)))
 
     def log_prob(self, x: tp.Any) -> variable.Variable:
         half = self.k * 0.5

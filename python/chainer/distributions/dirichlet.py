@@ -7,7 +7,7 @@ import typing as tp
 
 from chainer import distribution, variable
 from chainer import functions as F
-from chainer.distributions import _domains, _draws, utils
+from chainer.distributions import utils
 from chainer.distributions._parametric import Parametric
 
 
@@ -47,8 +47,7 @@ class Dirichlet(Parametric):
         return '[0, 1]'
 
     def _sample(self, n: int) -> variable.Variable:
-        draws = _draws.simplices(_domains.to_host(self.alpha), n)
-        return self._leaf(draws.astype(self.alpha.dtype))
+        return self._leaf(self._source.simplices(self.alpha, n))
 
     @property
     def _log_normalizer(self) -> variable.Variable:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import typing as tp
 
-import numpy as np
-
 from chainer import distribution, variable
 from chainer import functions as F
 from chainer.distributions import utils
@@ -34,7 +32,7 @@ class Exponential(Parametric):
         return 'positive'
 
     def _sample(self, n: int) -> variable.Variable:
-        return self._noise(np.random.standard_exponential(self._shape(n))) / self.lam
+        return variable.as_variable(self._source.exponential(self._shape(n))) / self.lam
 
     def log_prob(self, x: tp.Any) -> variable.Variable:
         x = self._point(x)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 import typing as tp
 
-import numpy as np
-
 from chainer import distribution, variable
 from chainer import functions as F
-from chainer.distributions import _domains, _incomplete, utils
+from chainer.distributions import _incomplete, utils
 from chainer.distributions._parametric import Parametric
 
 
@@ -36,8 +34,7 @@ class Gamma(Parametric):
         return 'positive'
 
     def _sample(self, n: int) -> variable.Variable:
-        draws = np.random.gamma(_domains.to_host(self.k), size=self._shape(n))
-        return self.theta * self._noise(draws)
+        return self.theta * self._source.gamma(self.k, self._shape(n))
 
     def log_prob(self, x: tp.Any) -> variable.Variable:
         x = self._point(x)

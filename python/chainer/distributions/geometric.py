@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 import typing as tp
 
-import numpy as np
-
 from chainer import distribution, variable
 from chainer import functions as F
-from chainer.distributions import _domains, utils
+from chainer.distributions import utils
 from chainer.distributions._parametric import Parametric
 
 
@@ -35,15 +33,7 @@ class Geometric(Parametric):
         return 'positive integer'
 
     def _sample(self, n: int) -> variable.Variable:
-        p = _domains.to_host(self.p)
-        draws = np.random.geometric(p, size=self._shape(n))
-        if (tiny := p < 1e-12).any():  # NumPy computes log(1 - p), and overflows int64
-            places = np.broadcast_to(tiny, draws.shape)
-            rate = np.broadcast_to(-np.log1p(-p.astype(np.float64)), draws.shape)[places]
-            draws = draws.astype(np.float64)
-            trials = np.ceil(np.random.standard_exponential(rate.shape) / rate)
-            draws[places] = np.maximum(trials, 1)
-        return self._leaf(draws.astype(self.p.dtype))
+        return self._leaf(self._source.geometric(self.p, self._shape(n)))
 
     def log_prob(self, x: tp.Any) -> variable.Variable:
         x = self._point(x)

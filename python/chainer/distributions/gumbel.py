@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import typing as tp
 
-import numpy as np
-
 from chainer import distribution, variable
 from chainer import functions as F
+from chainer.distributions._draws import Source
 from chainer.distributions._location_scale import LocationScale
 from chainer.distributions.utils import EULER
 
@@ -29,8 +28,8 @@ class Gumbel(LocationScale):
     _entropy = EULER + 1
 
     @staticmethod
-    def _draw(shape: tuple[int, ...]) -> tp.Any:
-        return np.random.gumbel(size=shape)
+    def _draw(source: Source, shape: tuple[int, ...]) -> tp.Any:
+        return source.gumbel(shape)
 
     @staticmethod
     def _standard_log_prob(z: variable.Variable) -> variable.Variable:

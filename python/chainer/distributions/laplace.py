@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import typing as tp
 
-import numpy as np
-
 from chainer import distribution, variable
 from chainer import functions as F
+from chainer.distributions._draws import Source
 from chainer.distributions._location_scale import LocationScale
 
 
@@ -43,8 +42,8 @@ class Laplace(LocationScale):
     _entropy = 1 + math.log(2)
 
     @staticmethod
-    def _draw(shape: tuple[int, ...]) -> tp.Any:
-        return np.random.laplace(size=shape)
+    def _draw(source: Source, shape: tuple[int, ...]) -> tp.Any:
+        return source.laplace(shape)
 
     @staticmethod
     def _standard_log_prob(z: variable.Variable) -> variable.Variable:

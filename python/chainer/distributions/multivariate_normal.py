@@ -77,7 +77,7 @@ class MultivariateNormal(Parametric):
         return 'real'
 
     def _sample(self, n: int) -> variable.Variable:
-        noise = self._noise(np.random.standard_normal(self._shape(n)))
+        noise = self._source.normal(self._shape(n))
         return self.loc + _product(self.scale_tril, noise)
 
     @property

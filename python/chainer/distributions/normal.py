@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import typing as tp
 
-import numpy as np
-
 from chainer import distribution, variable
 from chainer import functions as F
+from chainer.distributions._draws import Source
 from chainer.distributions._location_scale import LocationScale
 from chainer.distributions._parametric import exactly_one
 
@@ -49,8 +48,8 @@ class Normal(LocationScale):
         return F.log(self.scale) if given is None else given
 
     @staticmethod
-    def _draw(shape: tuple[int, ...]) -> tp.Any:
-        return np.random.standard_normal(shape)
+    def _draw(source: Source, shape: tuple[int, ...]) -> tp.Any:
+        return source.normal(shape)
 
     @staticmethod
     def _standard_log_prob(z: variable.Variable) -> variable.Variable:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import typing as tp
 
-import numpy as np
-
 from chainer import distribution, variable
 from chainer import functions as F
-from chainer.distributions import _domains, _draws
 from chainer.distributions._parametric import Parametric
 from chainer.distributions.categorical import divergence, log_where, mean_log
 
@@ -41,8 +38,7 @@ class OneHotCategorical(Parametric):
         return self.p.shape[-1:]
 
     def _sample(self, n: int) -> variable.Variable:
-        picked = _draws.categories(_domains.to_host(self.p), n)
-        return self._leaf(np.eye(self.p.shape[-1], dtype=self.p.dtype)[picked])
+        return self._leaf(self._source.one_hot(self.p, n))
 
     def log_prob(self, x: tp.Any) -> variable.Variable:
         x = self._point(x)

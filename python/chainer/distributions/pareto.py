@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import typing as tp
 
-import numpy as np
-
 from chainer import distribution, variable
 from chainer import functions as F
 from chainer.distributions import utils
@@ -37,7 +35,7 @@ class Pareto(Parametric):
 
     def _sample(self, n: int) -> variable.Variable:
         # numpy.random.pareto draws expm1 of these over alpha, which has no gradient in alpha.
-        noise = self._noise(np.random.standard_exponential(self._shape(n)))
+        noise = self._source.exponential(self._shape(n))
         return self.scale * F.exp(noise / self.alpha)
 
     def _log_ratio(self, x: tp.Any) -> tuple[tp.Any, variable.Variable]:

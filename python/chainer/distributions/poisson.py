@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 import typing as tp
 
-import numpy as np
-
 from chainer import distribution, variable
 from chainer import functions as F
-from chainer.distributions import _domains, _incomplete, utils
+from chainer.distributions import _incomplete, utils
 from chainer.distributions._parametric import Parametric
 
 
@@ -34,8 +32,7 @@ class Poisson(Parametric):
         return 'non negative integer'
 
     def _sample(self, n: int) -> variable.Variable:
-        draws = np.random.poisson(_domains.to_host(self.lam), size=self._shape(n))
-        return self._leaf(draws.astype(self.lam.dtype))
+        return self._leaf(self._source.poisson(self.lam, self._shape(n)))
 
     def log_prob(self, x: tp.Any) -> variable.Variable:
         x = self._point(x)

@@ -9,7 +9,8 @@ import numpy as np
 
 from chainer import distribution, variable
 from chainer import functions as F
-from chainer.distributions import _domains, utils
+from chainer.distributions import utils
+from chainer.distributions._draws import to_host
 from chainer.distributions._parametric import Parametric
 
 
@@ -46,7 +47,7 @@ class Uniform(Parametric):
     def _check_params(self) -> None:
         super()._check_params()
         if 'scale' not in self._params:
-            low, high = (_domains.to_host(self._params[name]) for name in ('low', 'high'))
+            low, high = (to_host(self._params[name]) for name in ('low', 'high'))
             bad = np.argwhere(low > high)
             if len(bad):
                 place, index = ''.join(f'[{i}]' for i in bad[0]), tuple(bad[0])
@@ -79,7 +80,7 @@ class Uniform(Parametric):
         return '[low, high]'
 
     def _sample(self, n: int) -> variable.Variable:
-        return self.low + self.scale * self._noise(np.random.uniform(0, 1, self._shape(n)))
+        return self.low + self.scale * self._source.uniform(self._shape(n))
 
     def log_prob(self, x: tp.Any) -> variable.Variable:
         x = self._point(x)

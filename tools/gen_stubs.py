@@ -207,8 +207,11 @@ def stubs() -> dict[str, str]:
     )
     linalg += 'ndarray\n\n'
     fft = HEADER + 'from chainerx._core import Axis, DeviceLike, DtypeLike, ndarray\n\n'
-    special = HEADER + 'from chainerx._core import Scalar, erf as erf, ndarray\n\n'
-    special += _functions('special') + _aliases('special alias').replace('erf = erf\n', '')
+    special = (
+        HEADER + 'from chainerx._core import DtypeLike, Scalar, erf as erf, i0 as i0, ndarray\n\n'
+    )
+    aliases = _aliases('special alias')
+    special += _functions('special') + aliases.replace('erf = erf\n', '').replace('i0 = i0\n', '')
     graph = HEADER + 'from chainerx._core import BackpropId, Device, ndarray\n\n'
     functional = HEADER + 'from chainerx._core import ndarray\n\n'
     return {

@@ -60,8 +60,10 @@
 #include "chainerx/ops/numeric.h"
 #include "chainerx/ops/operators.h"
 #include "chainerx/ops/order_statistics.h"
+#include "chainerx/ops/packed_bits.h"
 #include "chainerx/ops/padding.h"
 #include "chainerx/ops/per_axis.h"
+#include "chainerx/ops/polynomials.h"
 #include "chainerx/ops/pooling.h"
 #include "chainerx/ops/products.h"
 #include "chainerx/ops/random.h"
@@ -81,4 +83,5 @@
 #include "chainerx/ops/trigonometric.h"
 #include "chainerx/ops/view.h"
 #include "chainerx/ops/where.h"
+#include "chainerx/ops/windows.h"
 #endif

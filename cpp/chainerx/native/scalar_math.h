@@ -251,6 +251,14 @@ T LogNdtr(T x) = delete;
 template <typename T>
 T Ndtri(T x) = delete;
 template <typename T>
+T I0(T x) = delete;
+template <typename T>
+T I0e(T x) = delete;
+template <typename T>
+T I1(T x) = delete;
+template <typename T>
+T I1e(T x) = delete;
+template <typename T>
 T Lgamma(T x) = delete;
 template <typename T>
 T Digamma(T x) = delete;

@@ -6,6 +6,8 @@
 #include "chainerx/kernels/special.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/explog.h"
+#include "chainerx/ops/operators.h"
+#include "chainerx/ops/where.h"
 
 namespace chainerx {
 namespace {
@@ -20,6 +22,12 @@ constexpr double kNormalPeak = 0.39894228040143267794;
 Array Refuse(const Array& gy, const char* operand, const char* order = "") {
     throw ChainerxError{operand,    " has no ",     order, "gradient, and one of shape ",
                         gy.shape(), " is asked for"};
+}
+
+// I1(x) / x, which is 1/2 at 0; so are its kin.
+Array OverBessel(const Array& y, const Array& x) {
+    const Array is_zero = x == 0;
+    return Where(is_zero, 0.5, y / Where(is_zero, 1, x));
 }
 
 // Of numbers in the place of arrays.

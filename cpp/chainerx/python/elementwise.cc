@@ -1,6 +1,8 @@
 #include "chainerx/python/elementwise.h"
 
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "chainerx/core/error.h"
@@ -15,9 +17,11 @@ namespace {
 
 constexpr int kMaxOperands = 3;
 
-const char* NameOf(const ElementwiseFn& f, int i) {
-    constexpr const char* kNames[] = {"x1", "x2", "x3"};
-    return f.n_operands == 1 ? "x" : kNames[i];
+// That of the signature: "x1: ndarray, x2: ...".
+std::string NameOf(const ElementwiseFn& f, int i) {
+    std::string_view rest = f.spec.signature();
+    for (; i > 0; --i) rest.remove_prefix(rest.find(", ") + 2);
+    return std::string{rest.substr(0, rest.find(':'))};
 }
 
 // The one of NumPy's tuple of one.
@@ -47,7 +51,8 @@ struct CastOperands {
         for (int i = 0; i < f.n_operands; ++i) {
             objects[i] = given[i];
             if (!dtype) continue;
-            const char* name = NameOf(f, i);
+            const std::string held_name = NameOf(f, i);
+            const char* name = held_name.c_str();
             if (IsNdArray(given[i])) {
                 held[i] =
                     Ref(Wrap(internal::OperandAs(f.spec.name(), name, Self(given[i]), *dtype)));
@@ -74,7 +79,7 @@ bool ComputeKnownInto(const ElementwiseFn& f, PyObject* const* objects, const Ar
             operands[i].emplace(Self(objects[i]));
             has_array = true;
         } else {
-            scalars[i] = ToOperand(f.spec.name(), NameOf(f, i), objects[i]);
+            scalars[i] = ToOperand(f.spec.name(), NameOf(f, i).c_str(), objects[i]);
             operands[i].emplace(*scalars[i]);
         }
     }

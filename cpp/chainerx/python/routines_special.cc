@@ -3,18 +3,21 @@
 
 #include "chainerx/python/binary.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/elementwise.h"
 #include "chainerx/python/ndarray.h"
 
 namespace chainerx::python {
 namespace {
 
-#define CX_UNARY(py, Name, doc, range, note)                                                \
-    CX_SPECIAL(py, "x: ndarray) -> ndarray",                                                \
-               doc "\n\nArgs:\n    x (ndarray): Any shape, any real dtype." range           \
-                   "\nReturns:\n    ndarray: Shape of ``x``, its float dtype; float32 for " \
-                   "integers and bool. Differentiable, any order.\n"                        \
-                   "Raises:\n    DtypeError: If ``x`` is complex.\nNote:\n    " note) {     \
-        return Wrap(Name(ToArray(#py, "x", a[0])));                                         \
+#define CX_UNARY(py, Name, doc, range, note) CX_UNARY_OF(kSpecial, py, Name, doc, range, note)
+#define CX_UNARY_OF(kind, py, Name, doc, range, note)                                         \
+    CX_ELEMENTWISE(kind, py, 1, "x: ndarray", CX_OPTIONS, &internal::Op##Name,                \
+                   doc "\n\nArgs:\n    x (ndarray): Any shape, any real dtype." range         \
+                       "\n" CX_OPTION_ARGS                                                    \
+                       "Returns:\n    ndarray: Shape of ``x``, its float dtype; float32 for " \
+                       "integers and bool. Differentiable, any order.\n"                      \
+                       "Raises:\n    DtypeError: If ``x`` is complex.\nNote:\n    " note) {   \
+        return Wrap(Name(ToArray(#py, "x", a[0])));                                           \
     }
 
 // ---- kin of the error function
@@ -39,6 +42,18 @@ CX_UNARY(ndtri, Ndtri, "The inverse of ndtr: quantiles of the normal distributio
          "The error is at most 4 units in the last place.\n"
          "Source: Algorithm AS 241 (Wichura, 1988).")
 
+// ---- modified Bessel functions
+CX_UNARY_OF(kRoutine, i0, I0, "The modified Bessel function of the first kind, of order 0.", "",
+            "The error is at most 4 units in the last place.\nSource: DLMF 10.25.2, 10.40.1.")
+CX_SPECIAL_ALIAS(i0, i0)
+CX_UNARY(i0e, I0e, "``exp(-abs(x)) * i0(x)``, which does not overflow.", "",
+         "The error is at most 4 units in the last place.\nSource: DLMF 10.25.2, 10.40.1.")
+CX_UNARY(i1, I1, "The modified Bessel function of the first kind, of order 1.", "",
+         "The error is at most 4 units in the last place. Where ``x`` is 0, gradients are right up "
+         "to the\n    second.\nSource: DLMF 10.25.2, 10.40.1.")
+CX_UNARY(i1e, I1e, "``exp(-abs(x)) * i1(x)``, which does not overflow.", "",
+         "The error is at most 4 units in the last place.\nSource: DLMF 10.25.2, 10.40.1.")
+
 // ---- kin of the gamma function
 CX_UNARY(lgamma, Lgamma, "Logarithm of the absolute value of the gamma function.",
          " 0 and negative whole numbers give inf.",
@@ -51,6 +66,7 @@ CX_UNARY(digamma, Digamma, "The derivative of lgamma.",
          "the result and the two terms of which it is the sum.\nSource: DLMF 5.11.2, 5.5.4.")
 CX_SPECIAL_ALIAS(psi, digamma)
 #undef CX_UNARY
+#undef CX_UNARY_OF
 
 #define CX_TAILS                                                                                  \
     "Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some " \
@@ -58,19 +74,19 @@ CX_SPECIAL_ALIAS(psi, digamma)
 
 #define CX_ONCE(first) ""
 #define CX_ORDER ""
-#define CX_BINARY(py, Name, first, second, doc, range1, range2, note)                                \
-    CX_SPECIAL(                                                                                    \
-        py, first ": ndarray | Scalar, " second ": ndarray | Scalar) -> ndarray",                  \
-        doc "\n\nArgs:\n    " first " (ndarray or scalar): " range1 "\n    " second                \
-            " (ndarray or scalar): " range2                                                        \
-            " One of the two is an array.\n"                                                       \
-            "Returns:\n    ndarray: Broadcast shape, promoted float dtype; float32 for "           \
-            "integers. Differentiable in ``" second                                                \
-            "``, any order" CX_ONCE(first) ".\n"                                                    \
-            "Raises:\n    DtypeError: If an operand is complex.\n    ChainerxError: At backward, " \
+#define CX_BINARY(py, Name, first, second, doc, range1, range2, note)                                  \
+    CX_ELEMENTWISE(                                                                                  \
+        kSpecial, py, 2, first ": ndarray | Scalar, " second ": ndarray | Scalar", CX_OPTIONS,       \
+        &internal::Op##Name,                                                                         \
+        doc "\n\nArgs:\n    " first " (ndarray or scalar): " range1 "\n    " second                  \
+            " (ndarray or scalar): " range2 " One of the two is an array.\n" CX_OPTION_ARGS          \
+            "Returns:\n    ndarray: Broadcast shape, promoted float dtype; float32 for "             \
+            "integers. Differentiable in ``" second                                                  \
+            "``, any order" CX_ONCE(first) ".\n"                                                     \
+            "Raises:\n    DtypeError: If an operand is complex.\n    ChainerxError: At backward, "   \
             "if ``" first "`` asks for a " CX_ORDER "gradient.\nNote:\n    " note) { \
-        return CallBinary(                                                                           \
-            #py, a, [](const auto& x1, const auto& x2) { return Name(x1, x2); }, first, second);     \
+        return CallBinary(                                                                             \
+            #py, a, [](const auto& x1, const auto& x2) { return Name(x1, x2); }, first, second);       \
     }
 
 CX_BINARY(polygamma, Polygamma, "n", "x", "The ``n``-th derivative of digamma.",
@@ -109,22 +125,23 @@ CX_BINARY(gammainccinv, Gammainccinv, "a", "y", "The inverse of gammaincc in ``x
           "By Newton's method for the logarithms, until nothing changes.")
 #undef CX_BINARY
 
-#define CX_TERNARY(py, Name, third, doc, range, note)                                            \
-    CX_SPECIAL(                                                                                  \
-        py, "a: ndarray | Scalar, b: ndarray | Scalar, " third ": ndarray | Scalar) -> ndarray", \
-        doc                                                                                      \
-        "\n\nArgs:\n    a (ndarray or scalar): An exponent, > 0; nan for those below 0.\n"       \
-        "    b (ndarray or scalar): The other one.\n    " third " (ndarray or scalar): " range   \
-        " At least one of the three is an array.\n"                                              \
-        "Returns:\n    ndarray: Broadcast shape, promoted float dtype; float32 for integers. "   \
-        "Differentiable in ``" third                                                             \
-        "``, any order, and once in ``a`` and ``b``.\n"                                          \
-        "Raises:\n    DtypeError: If an operand is complex.\n    ChainerxError: At backward, "   \
-        "if ``a`` or ``b`` asks for a second gradient.\nNote:\n    " note) {                     \
-        return CallTernary(                                                                      \
-            #py, a,                                                                              \
-            [](const auto& x1, const auto& x2, const auto& x3) { return Name(x1, x2, x3); },     \
-            {"a", "b", third});                                                                  \
+#define CX_TERNARY(py, Name, third, doc, range, note)                                             \
+    CX_ELEMENTWISE(                                                                               \
+        kSpecial, py, 3, "a: ndarray | Scalar, b: ndarray | Scalar, " third ": ndarray | Scalar", \
+        CX_OPTIONS, &internal::Op##Name,                                                          \
+        doc                                                                                       \
+        "\n\nArgs:\n    a (ndarray or scalar): An exponent, > 0; nan for those below 0.\n"        \
+        "    b (ndarray or scalar): The other one.\n    " third " (ndarray or scalar): " range    \
+        " At least one of the three is an array.\n" CX_OPTION_ARGS                                \
+        "Returns:\n    ndarray: Broadcast shape, promoted float dtype; float32 for integers. "    \
+        "Differentiable in ``" third                                                              \
+        "``, any order, and once in ``a`` and ``b``.\n"                                           \
+        "Raises:\n    DtypeError: If an operand is complex.\n    ChainerxError: At backward, "    \
+        "if ``a`` or ``b`` asks for a second gradient.\nNote:\n    " note) {                      \
+        return CallTernary(                                                                       \
+            #py, a,                                                                               \
+            [](const auto& x1, const auto& x2, const auto& x3) { return Name(x1, x2, x3); },      \
+            {"a", "b", third});                                                                   \
     }
 
 CX_TERNARY(betainc, Betainc, "x",

@@ -756,7 +756,7 @@ class ndarray:
         Raises:
             DtypeError: If the dtype is neither floating point nor complex."""
 
-    def reshape(self, *newshape: builtins.int | Sequence[builtins.int]) -> ndarray:
+    def reshape(self, *newshape: builtins.int | Sequence[builtins.int], copy: builtins.bool | None = None) -> ndarray:
         """See chainerx.reshape()."""
 
     def round(self, decimals: builtins.int = 0, out: ndarray | None = None) -> ndarray:
@@ -1425,6 +1425,18 @@ def backward(outputs: ndarray | Sequence[ndarray], backprop_id: BackpropId | Non
     Raises:
         GradientError: If a gradient does not fit its array. All is as before."""
 
+def bartlett(M: builtins.int, *, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Bartlett's window: a triangle whose ends are 0.
+
+    Args:
+        M (int): The number of samples; none for less than 1.
+        dtype: All that numpy.dtype() takes. Default: float32.
+        device (str or Device): Default: the default device.
+    Returns:
+        ndarray: 1-d, symmetric, from 0 to 1; computed in float64. In no graph.
+    Raises:
+        ChainerxError: If ``M`` is too large, or there is no such device."""
+
 def batch_norm(x: ndarray, gamma: ndarray, beta: ndarray, running_mean: ndarray | None, running_var: ndarray | None, eps: builtins.float = 2e-05, decay: builtins.float = 0.9, axis: Axis = None) -> ndarray:
     """Batch normalization, ``(x - mean) / sqrt(var + eps) * gamma + beta``, with the mean and
     the variance of ``x`` over ``axis``.
@@ -1523,6 +1535,18 @@ def bitwise_xor(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None 
         ndarray: Broadcast shape, promoted dtype. Not differentiable.
     Raises:
         DtypeError: If an operand is a float."""
+
+def blackman(M: builtins.int, *, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Blackman's window, of two cosines.
+
+    Args:
+        M (int): The number of samples; none for less than 1.
+        dtype: All that numpy.dtype() takes. Default: float32.
+        device (str or Device): Default: the default device.
+    Returns:
+        ndarray: 1-d, symmetric, from 0 to 1; computed in float64. In no graph.
+    Raises:
+        ChainerxError: If ``M`` is too large, or there is no such device."""
 
 def block(arrays: Any) -> ndarray:
     """Puts an array together from blocks.
@@ -1930,7 +1954,7 @@ def cumulative_prod(x: ndarray, *, axis: builtins.int | None = None, dtype: Dtyp
     """Running products along an axis; the array API's name and parameters.
 
     Args:
-        x (ndarray): Any dtype; integers and bool are computed in int64.
+        x (ndarray): Any dtype; integers are computed in int64 or uint64, bool in int64.
         axis (int): Which; may be left out for 1 dimension only.
         dtype: To compute in. Default: that of ``x``, int64 for small integers.
         include_initial (bool): Whether that of nothing comes first.
@@ -1944,7 +1968,7 @@ def cumulative_sum(x: ndarray, *, axis: builtins.int | None = None, dtype: Dtype
     """Running totals along an axis; the array API's name and parameters.
 
     Args:
-        x (ndarray): Any dtype; integers and bool are computed in int64.
+        x (ndarray): Any dtype; integers are computed in int64 or uint64, bool in int64.
         axis (int): Which; may be left out for 1 dimension only.
         dtype: To compute in. Default: that of ``x``, int64 for small integers.
         include_initial (bool): Whether that of nothing comes first.
@@ -2748,6 +2772,30 @@ def group_norm(x: ndarray, groups: builtins.int, gamma: ndarray, beta: ndarray, 
         ValueError: If ``groups`` does not divide the channels; if ``eps`` is negative.
     Source: Wu and He, ECCV 2018."""
 
+def hamming(M: builtins.int, *, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Hamming's window, a cosine whose ends are 0.08.
+
+    Args:
+        M (int): The number of samples; none for less than 1.
+        dtype: All that numpy.dtype() takes. Default: float32.
+        device (str or Device): Default: the default device.
+    Returns:
+        ndarray: 1-d, symmetric, from 0 to 1; computed in float64. In no graph.
+    Raises:
+        ChainerxError: If ``M`` is too large, or there is no such device."""
+
+def hanning(M: builtins.int, *, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Von Hann's window, a cosine whose ends are 0.
+
+    Args:
+        M (int): The number of samples; none for less than 1.
+        dtype: All that numpy.dtype() takes. Default: float32.
+        device (str or Device): Default: the default device.
+    Returns:
+        ndarray: 1-d, symmetric, from 0 to 1; computed in float64. In no graph.
+    Raises:
+        ChainerxError: If ``M`` is too large, or there is no such device."""
+
 def heaviside(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """0 where ``x1`` is negative, 1 where it is positive, ``x2`` where it is 0.
 
@@ -2895,6 +2943,23 @@ def hypot(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = None
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable, any order.
     Raises:
         DtypeError: If an operand is complex."""
+
+def i0(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+    """The modified Bessel function of the first kind, of order 0.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If ``x`` is complex.
+    Note:
+        The error is at most 4 units in the last place.
+    Source: DLMF 10.25.2, 10.40.1."""
 
 def identity(n: builtins.int, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """The identity matrix.
@@ -3164,6 +3229,19 @@ def ix_(*args: ndarray) -> tuple[ndarray, ...]:
         tuple of ndarray: Views, each along an axis of its own. Not differentiable.
     Raises:
         DimensionError: If one has not exactly one dimension."""
+
+def kaiser(M: builtins.int, beta: builtins.float, *, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Kaiser's window, of a modified Bessel function.
+
+    Args:
+        M (int): The number of samples; none for less than 1.
+        beta (float): How narrow it is; all 1 for 0.
+        dtype: All that numpy.dtype() takes. Default: float32.
+        device (str or Device): Default: the default device.
+    Returns:
+        ndarray: 1-d, symmetric, from 0 to 1; computed in float64. In no graph.
+    Raises:
+        ChainerxError: If ``M`` is too large, or there is no such device."""
 
 def kron(a: ndarray, b: ndarray) -> ndarray:
     """Kronecker's product: each element of ``a`` times all of ``b``.
@@ -4239,6 +4317,20 @@ def outer(a: ndarray, b: ndarray) -> ndarray:
     Returns:
         ndarray: (a.size, b.size). Differentiable, any order."""
 
+def packbits(a: ndarray, axis: builtins.int | None = None, bitorder: str = 'big') -> ndarray:
+    """Eight elements in each byte, a bit for whether they are not 0.
+
+    Args:
+        a (ndarray): Any shape, bool or integers.
+        axis (int): Along which; None packs the flattened array.
+        bitorder (str): Whether the first bit is that of 128, 'big', or of 1, 'little'.
+    Returns:
+        ndarray: uint8; the axis has an eighth of its length, rounded up.
+    Raises:
+        DimensionError: If there is no such axis.
+        DtypeError: If ``a`` is of floats.
+        ValueError: If ``bitorder`` is another."""
+
 def pad(array: ndarray, pad_width: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]], mode: str | Callable[..., None] = 'constant', constant_values: Any = 0, stat_length: Any = None, end_values: Any = 0, reflect_type: str = 'even') -> ndarray:
     """The array with elements added before and after each axis.
 
@@ -4311,6 +4403,123 @@ def place(arr: ndarray, mask: ndarray, vals: ndarray | Scalar) -> None:
         ValueError: If there are no values for what is true.
         DtypeError: If the dtype of the values is of a higher kind than that of the array.
         ChainerxError: If the array is in a graph, or read-only."""
+
+def poly(seq_of_zeros: ndarray) -> ndarray:
+    """The polynomial with given zeros, or the characteristic one of a matrix.
+
+    Args:
+        seq_of_zeros (ndarray): Zeros, 1-d, or a square matrix, whose eigenvalues they are; integers
+            are computed in float32.
+    Returns:
+        ndarray: Coefficients from the highest power down, of which the first is 1. Real where complex
+        zeros come in conjugate pairs, for which it waits for the device. Differentiable in zeros, any
+        order, not in a matrix.
+    Raises:
+        DimensionError: If it is neither.
+        DtypeError: If it is bool."""
+
+def polyadd(a1: ndarray | Scalar, a2: ndarray | Scalar) -> ndarray:
+    """The sum of two polynomials.
+
+    Args:
+        a1, a2 (ndarray): Coefficients from the highest power down: 1-d, or a number.
+            At least one is an ndarray.
+    Returns:
+        ndarray: 1-d, promoted dtype. Differentiable, any order.
+    Raises:
+        DimensionError: If one has more than 1 dimension, or they are on several devices.
+        DtypeError: If one is bool."""
+
+def polyder(p: ndarray, m: builtins.int = 1) -> ndarray:
+    """The derivative of a polynomial.
+
+    Args:
+        p (ndarray): Coefficients from the highest power down: 1-d, or a number.
+        m (int): Which derivative, at least 0.
+    Returns:
+        ndarray: 1-d, of the dtype of ``p``, int64 for integers. Differentiable, any order.
+    Raises:
+        DimensionError: If one has more than 1 dimension, or they are on several devices.
+        DtypeError: If one is bool.
+        ValueError: If ``m`` is negative."""
+
+def polydiv(u: ndarray | Scalar, v: ndarray | Scalar) -> tuple[ndarray, ndarray]:
+    """The quotient of two polynomials, and what remains.
+
+    Args:
+        u (ndarray): What is divided. Coefficients from the highest power down: 1-d, or a number.
+        v (ndarray): By what. Coefficients from the highest power down: 1-d, or a number.
+            At least one of the two is an ndarray.
+    Returns:
+        tuple of ndarray: Quotient and remainder, 1-d, of floats. What is below 1e-8 in front of the
+        remainder is left out, for which it waits for the device. Differentiable, any order.
+    Raises:
+        DimensionError: If one has more than 1 dimension, or they are on several devices.
+        DtypeError: If one is bool.
+        ValueError: If one is empty."""
+
+def polyfit(x: ndarray, y: ndarray, deg: builtins.int, rcond: builtins.float | None = None, full: builtins.bool = False, w: ndarray | Sequence[builtins.float] | None = None, cov: builtins.bool | str = False) -> Any:
+    """The polynomial that is nearest to points, by least squares.
+
+    Args:
+        x (ndarray): Places, 1-d; float32 or float64, integers are computed in float32.
+        y (ndarray): Values: as many, or rows of them for one polynomial each.
+        deg (int): The degree.
+        rcond (float): Singular values up to this times the largest count as 0. Default: the number
+            of points times the resolution of the dtype.
+        full (bool): Whether all that lstsq finds is returned.
+        w (ndarray): Weights of the distances ``p(x) - y``, before they are squared.
+        cov (bool or str): Whether the covariance of the coefficients is returned, by the variance of
+            what remains, or for 'unscaled' by weights of 1 over standard deviations.
+    Returns:
+        ndarray or tuple: Coefficients from the highest power down, in columns as ``y`` has them. With
+        ``full`` also the residuals, rank, singular values and ``rcond``; else with ``cov`` the
+        covariance. Differentiable in ``x``, ``y`` and ``w``, as lstsq. RuntimeWarning if points do not
+        determine it, unless ``full``.
+    Raises:
+        DimensionError: If shapes do not fit.
+        DtypeError: If one is of another dtype.
+        ValueError: If ``deg`` is negative, there are no points, or too few for a covariance."""
+
+def polyint(p: ndarray, m: builtins.int = 1, k: ndarray | Scalar | None = None) -> ndarray:
+    """The integral of a polynomial.
+
+    Args:
+        p (ndarray): Coefficients from the highest power down: 1-d, or a number.
+        m (int): How many integrations, at least 0.
+        k (ndarray): Their constants, the first one first, or one for all. Default: 0.
+    Returns:
+        ndarray: 1-d, of floats unless ``m`` is 0. Differentiable in both, any order.
+    Raises:
+        DimensionError: If one has more than 1 dimension, or they are on several devices.
+        DtypeError: If one is bool.
+        DimensionError: If there are too few constants.
+        ValueError: If ``m`` is negative."""
+
+def polymul(a1: ndarray | Scalar, a2: ndarray | Scalar) -> ndarray:
+    """The product of two polynomials.
+
+    Args:
+        a1, a2 (ndarray): Coefficients from the highest power down: 1-d, or a number.
+            At least one is an ndarray.
+    Returns:
+        ndarray: 1-d, promoted dtype. Zeros in front of
+        factors are left out, for which it waits for the device. Differentiable, any order.
+    Raises:
+        DimensionError: If one has more than 1 dimension, or they are on several devices.
+        DtypeError: If one is bool."""
+
+def polysub(a1: ndarray | Scalar, a2: ndarray | Scalar) -> ndarray:
+    """The difference of two polynomials.
+
+    Args:
+        a1, a2 (ndarray): Coefficients from the highest power down: 1-d, or a number.
+            At least one is an ndarray.
+    Returns:
+        ndarray: 1-d, promoted dtype. Differentiable, any order.
+    Raises:
+        DimensionError: If one has more than 1 dimension, or they are on several devices.
+        DtypeError: If one is bool."""
 
 def polyval(p: ndarray, x: ndarray | Scalar) -> ndarray:
     """A polynomial at given places: ``p[0] * x**(n - 1) + ... + p[n - 1]``.
@@ -4565,16 +4774,19 @@ def repeat(a: ndarray, repeats: Indices, axis: builtins.int | None = None) -> nd
     Raises:
         DimensionError: If a number is negative, their count does not fit, or there is no such axis."""
 
-def reshape(a: ndarray, *newshape: builtins.int | Sequence[builtins.int]) -> ndarray:
+def reshape(a: ndarray, *newshape: builtins.int | Sequence[builtins.int], copy: builtins.bool | None = None) -> ndarray:
     """The same elements, in C order, in another shape.
 
     Args:
         a (ndarray): Any shape and dtype.
-        *newshape (int or tuple of int): A tuple, or integers; one of them may be -1.
+        *newshape (int or tuple of int): A tuple, or integers; one of them may be -1. Also by the keywords
+            ``newshape`` and ``shape``.
+        copy (bool): Whether the result is a copy; None makes one where the layout needs it.
     Returns:
         ndarray: A view if the layout allows it. Differentiable, any order.
     Raises:
-        DimensionError: If the sizes differ."""
+        DimensionError: If the sizes differ.
+        ValueError: If ``copy`` is False, and there is no such view."""
 
 def resize(a: ndarray, new_shape: ShapeLike) -> ndarray:
     """The elements again and again in C order, as many as a shape takes.
@@ -4655,6 +4867,19 @@ def rollaxis(a: ndarray, axis: builtins.int, start: builtins.int = 0) -> ndarray
         ndarray: A view. Differentiable, any order.
     Raises:
         DimensionError: If there is no such axis."""
+
+def roots(p: ndarray) -> ndarray:
+    """The zeros of a polynomial: the eigenvalues of its companion matrix.
+
+    Args:
+        p (ndarray): Coefficients from the highest power down: 1-d, or a number.
+            float32 or float64; integers are computed in float32.
+    Returns:
+        ndarray: 1-d, complex, in no order. Not differentiable. Waits for the device.
+    Raises:
+        DimensionError: If ``p`` has more than 1 dimension.
+        DtypeError: If it is of another dtype.
+        LinAlgError: If it is not finite."""
 
 def rot90(m: ndarray, k: builtins.int = 1, axes: Sequence[builtins.int] = (0, 1)) -> ndarray:
     """The array turned by 90 degrees in the plane of two axes.
@@ -5439,6 +5664,21 @@ def unique_values(x: ndarray) -> ndarray:
     Returns:
         ndarray: As of :func:`unique`, but no NaN equals another. No gradient."""
 
+def unpackbits(a: ndarray, axis: builtins.int | None = None, count: builtins.int | None = None, bitorder: str = 'big') -> ndarray:
+    """The bits of bytes, one an element: the inverse of packbits.
+
+    Args:
+        a (ndarray): Any shape, uint8.
+        axis (int): Along which; None unpacks the flattened array.
+        count (int): How many; zeros follow where there are fewer. If negative, all but as many.
+        bitorder (str): Whether the first bit is that of 128, 'big', or of 1, 'little'.
+    Returns:
+        ndarray: uint8, 0 and 1.
+    Raises:
+        DimensionError: If there is no such axis.
+        DtypeError: If ``a`` is of another dtype.
+        ValueError: If ``bitorder`` is another, or there are not so many bits."""
+
 def unpool(x: ndarray, ksize: builtins.int | Sequence[builtins.int], stride: builtins.int | Sequence[builtins.int] | None = None, pad: builtins.int | Sequence[builtins.int] | Sequence[Sequence[builtins.int]] = 0, outsize: builtins.int | Sequence[builtins.int] | None = None, cover_all: builtins.bool = False) -> ndarray:
     """Each element in all places of its window: the gradient of sums of windows.
 
@@ -5498,7 +5738,7 @@ def vander(x: ndarray, N: builtins.int | None = None, increasing: builtins.bool 
     """The powers of each element of a vector, in rows.
 
     Args:
-        x (ndarray): One dimension; integers and bool are computed in int64.
+        x (ndarray): One dimension; integers are computed in int64 or uint64, bool in int64.
         N (int): The number of powers, from 0 on. Default: that of elements.
         increasing (bool): Whether the power 0 comes first, instead of last.
     Returns:

@@ -5,15 +5,19 @@ from typing import Any
 
 import numpy
 
-from chainerx._core import Scalar, erf as erf, ndarray
+from chainerx._core import DtypeLike, Scalar, erf as erf, i0 as i0, ndarray
 
-def betainc(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar) -> ndarray:
+def betainc(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """The probability below ``x`` of a beta distribution: the regularized incomplete beta function.
 
     Args:
         a (ndarray or scalar): An exponent, > 0; nan for those below 0.
         b (ndarray or scalar): The other one.
         x (ndarray or scalar): From 0 to 1; nan for others. At least one of the three is an array.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and once in ``a`` and ``b``.
     Raises:
@@ -23,13 +27,17 @@ def betainc(a: ndarray | Scalar, b: ndarray | Scalar, x: ndarray | Scalar) -> nd
         Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some units for each power of e, for exponents above 1e6 those of their differences.
     Source: DLMF 8.17.22, and a quadrature of the tail for exponents >= 20."""
 
-def betaincinv(a: ndarray | Scalar, b: ndarray | Scalar, y: ndarray | Scalar) -> ndarray:
+def betaincinv(a: ndarray | Scalar, b: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """The inverse of betainc in ``x``.
 
     Args:
         a (ndarray or scalar): An exponent, > 0; nan for those below 0.
         b (ndarray or scalar): The other one.
         y (ndarray or scalar): The probability; nan if it is none. At least one of the three is an array.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``y``, any order, and once in ``a`` and ``b``.
     Raises:
@@ -38,11 +46,15 @@ def betaincinv(a: ndarray | Scalar, b: ndarray | Scalar, y: ndarray | Scalar) ->
     Note:
         By Newton's method for the logarithms, until nothing changes."""
 
-def digamma(x: ndarray) -> ndarray:
+def digamma(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """The derivative of lgamma.
 
     Args:
         x (ndarray): Any shape, any real dtype. 0 gives an infinity, negative whole numbers nan.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -51,11 +63,15 @@ def digamma(x: ndarray) -> ndarray:
         For ``x > 0`` the error is at most 5 units in the last place; below, of the larger of the result and the two terms of which it is the sum.
     Source: DLMF 5.11.2, 5.5.4."""
 
-def erfc(x: ndarray) -> ndarray:
+def erfc(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """``1 - erf(x)``, exact where erf is near 1.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -63,11 +79,15 @@ def erfc(x: ndarray) -> ndarray:
     Note:
         The error is at most 4 units in the last place."""
 
-def erfcinv(x: ndarray) -> ndarray:
+def erfcinv(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """The inverse of erfc.
 
     Args:
         x (ndarray): Any shape, any real dtype. 0 and 2 give infinities, what is beyond nan.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -76,11 +96,15 @@ def erfcinv(x: ndarray) -> ndarray:
         The error is at most 4 units in the last place.
     Source: Algorithm AS 241 (Wichura, 1988)."""
 
-def erfcx(x: ndarray) -> ndarray:
+def erfcx(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """``exp(x**2) * erfc(x)``, which neither over- nor underflows above 0.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -89,11 +113,15 @@ def erfcx(x: ndarray) -> ndarray:
         The error is at most 4 units in the last place. Second derivatives lose digits far above 0.
     Source: Shepherd and Laframboise, Math. Comp. 36, 1981."""
 
-def erfinv(x: ndarray) -> ndarray:
+def erfinv(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """The inverse of erf.
 
     Args:
         x (ndarray): Any shape, any real dtype. -1 and 1 give infinities, what is beyond nan.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -102,12 +130,16 @@ def erfinv(x: ndarray) -> ndarray:
         The error is at most 4 units in the last place.
     Source: Algorithm AS 241 (Wichura, 1988)."""
 
-def gammainc(a: ndarray | Scalar, x: ndarray | Scalar) -> ndarray:
+def gammainc(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """The probability below ``x`` of a gamma distribution with exponent ``a``: the regularized lower incomplete gamma function.
 
     Args:
         a (ndarray or scalar): The exponent, >= 0; nan for others.
         x (ndarray or scalar): At least 0; nan for others. One of the two is an array.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and once in ``a``.
     Raises:
@@ -117,12 +149,16 @@ def gammainc(a: ndarray | Scalar, x: ndarray | Scalar) -> ndarray:
         Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some units for each power of e, for exponents above 1e6 those of their differences.
     Source: DLMF 8.7.1, 8.9.2, and a quadrature of the tail for a >= 20."""
 
-def gammaincc(a: ndarray | Scalar, x: ndarray | Scalar) -> ndarray:
+def gammaincc(a: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """The probability above ``x`` of a gamma distribution with exponent ``a``: the regularized upper incomplete gamma function.
 
     Args:
         a (ndarray or scalar): The exponent, >= 0; nan for others.
         x (ndarray or scalar): At least 0; nan for others. One of the two is an array.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order, and once in ``a``.
     Raises:
@@ -132,12 +168,16 @@ def gammaincc(a: ndarray | Scalar, x: ndarray | Scalar) -> ndarray:
         Relative errors are about 1e-13 where the result is at most 1/2, far out in the tails some units for each power of e, for exponents above 1e6 those of their differences.
     Source: DLMF 8.7.3, 8.9.2, and a quadrature of the tail for a >= 20."""
 
-def gammainccinv(a: ndarray | Scalar, y: ndarray | Scalar) -> ndarray:
+def gammainccinv(a: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """The inverse of gammaincc in ``x``.
 
     Args:
         a (ndarray or scalar): The exponent, > 0; nan for others.
         y (ndarray or scalar): The probability above; nan if it is none. One of the two is an array.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``y``, any order, and once in ``a``.
     Raises:
@@ -146,12 +186,16 @@ def gammainccinv(a: ndarray | Scalar, y: ndarray | Scalar) -> ndarray:
     Note:
         By Newton's method for the logarithms, until nothing changes."""
 
-def gammaincinv(a: ndarray | Scalar, y: ndarray | Scalar) -> ndarray:
+def gammaincinv(a: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """The inverse of gammainc in ``x``.
 
     Args:
         a (ndarray or scalar): The exponent, > 0; nan for others.
         y (ndarray or scalar): The probability below; nan if it is none. One of the two is an array.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``y``, any order, and once in ``a``.
     Raises:
@@ -160,11 +204,67 @@ def gammaincinv(a: ndarray | Scalar, y: ndarray | Scalar) -> ndarray:
     Note:
         By Newton's method for the logarithms, until nothing changes."""
 
-def lgamma(x: ndarray) -> ndarray:
+def i0e(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+    """``exp(-abs(x)) * i0(x)``, which does not overflow.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If ``x`` is complex.
+    Note:
+        The error is at most 4 units in the last place.
+    Source: DLMF 10.25.2, 10.40.1."""
+
+def i1(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+    """The modified Bessel function of the first kind, of order 1.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If ``x`` is complex.
+    Note:
+        The error is at most 4 units in the last place. Where ``x`` is 0, gradients are right up to the
+        second.
+    Source: DLMF 10.25.2, 10.40.1."""
+
+def i1e(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+    """``exp(-abs(x)) * i1(x)``, which does not overflow.
+
+    Args:
+        x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
+    Returns:
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
+    Raises:
+        DtypeError: If ``x`` is complex.
+    Note:
+        The error is at most 4 units in the last place.
+    Source: DLMF 10.25.2, 10.40.1."""
+
+def lgamma(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Logarithm of the absolute value of the gamma function.
 
     Args:
         x (ndarray): Any shape, any real dtype. 0 and negative whole numbers give inf.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -173,11 +273,15 @@ def lgamma(x: ndarray) -> ndarray:
         For ``x > 0`` the error is at most 5 units in the last place; below, of the larger of the result and 1.
     Source: DLMF 5.11.1, 5.5.3."""
 
-def log_ndtr(x: ndarray) -> ndarray:
+def log_ndtr(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """``log(ndtr(x))``, also where ndtr underflows.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -185,11 +289,15 @@ def log_ndtr(x: ndarray) -> ndarray:
     Note:
         The error is at most 4 units in the last place."""
 
-def ndtr(x: ndarray) -> ndarray:
+def ndtr(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """The distribution function of the normal distribution.
 
     Args:
         x (ndarray): Any shape, any real dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -197,11 +305,15 @@ def ndtr(x: ndarray) -> ndarray:
     Note:
         The error is at most 4 units in the last place, also far below 0."""
 
-def ndtri(x: ndarray) -> ndarray:
+def ndtri(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """The inverse of ndtr: quantiles of the normal distribution.
 
     Args:
         x (ndarray): Any shape, any real dtype. 0 and 1 give infinities, what is beyond nan.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Differentiable, any order.
     Raises:
@@ -210,12 +322,16 @@ def ndtri(x: ndarray) -> ndarray:
         The error is at most 4 units in the last place.
     Source: Algorithm AS 241 (Wichura, 1988)."""
 
-def polygamma(n: ndarray | Scalar, x: ndarray | Scalar) -> ndarray:
+def polygamma(n: ndarray | Scalar, x: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """The ``n``-th derivative of digamma.
 
     Args:
         n (ndarray or scalar): The order, a whole number from 0 on; nan for others.
         x (ndarray or scalar): Broadcast with ``n``. One of the two is an array.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``x``, any order.
     Raises:
@@ -225,12 +341,16 @@ def polygamma(n: ndarray | Scalar, x: ndarray | Scalar) -> ndarray:
         The relative error grows with ``n``, as that of the arguments does.
     Source: DLMF 25.11.12."""
 
-def zeta(x: ndarray | Scalar, q: ndarray | Scalar) -> ndarray:
+def zeta(x: ndarray | Scalar, q: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Hurwitz's zeta function, the sum of ``(k + q)**-x`` over k >= 0.
 
     Args:
         x (ndarray or scalar): The exponent; 1 gives inf, less nan.
         q (ndarray or scalar): Broadcast with ``x``. 0 and negative whole numbers give inf, other negative numbers nan unless ``x`` is whole. One of the two is an array.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: Broadcast shape, promoted float dtype; float32 for integers. Differentiable in ``q``, any order.
     Raises:

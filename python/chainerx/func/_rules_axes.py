@@ -285,6 +285,17 @@ def _reshape(level: Level, function: tp.Any, a: tp.Any, *newshape: tp.Any, **kw:
     return function(a.array, (level.size, *shape), **options)
 
 
+@rule('packbits', 'unpackbits')
+def _bits(
+    level: Level, function: tp.Any, a: tp.Any, axis: tp.Any = None, *args: tp.Any, **kw: tp.Any
+) -> tp.Any:
+    if axis is None:
+        return function(_flat(a.array), 1, *args, **kw)
+    if not -a.ndim <= axis < a.ndim:
+        raise chainerx.DimensionError(f'{_name(function)}: axis {axis} of shape {a.shape}')
+    return function(a.array, axis % a.ndim + 1, *args, **kw)
+
+
 @rule('ravel', 'ndarray.flatten')
 def _ravel(level: Level, function: tp.Any, a: tp.Any) -> tp.Any:
     flat = _flat(a.array)

@@ -1,5 +1,7 @@
 """chainerx.special: kin of the error function and of the gamma function."""
 
+import dataclasses
+
 import numpy as np
 import scipy.special as sp
 
@@ -7,6 +9,7 @@ from cases._table import BOOL, REAL, Case, f, i
 from cases.explog import quiet
 
 INF, NAN = np.inf, np.nan
+OPTIONS = ', out=None, where, dtype'
 
 
 def _special(name, ref, inputs, border=(), **kw):
@@ -24,9 +27,17 @@ def _special(name, ref, inputs, border=(), **kw):
 
 
 def _unary(name, lo=-2.0, hi=2.0, border=(), ref=None):
-    return _special(name, ref, [f(2, 3, lo=lo, hi=hi)], border, sig='x', dtypes=BOOL + REAL)
+    return _special(
+        name, ref, [f(2, 3, lo=lo, hi=hi)], border, sig=f'x{OPTIONS}', dtypes=BOOL + REAL
+    )
 
 
+_BESSEL = {
+    'i0': {0.0: 1.0, INF: INF, -INF: INF, NAN: NAN, 1e4: INF},
+    'i0e': {0.0: 1.0, INF: 0.0, -INF: 0.0, NAN: NAN},
+    'i1': {0.0: 0.0, INF: INF, -INF: -INF, NAN: NAN, -1e4: -INF},
+    'i1e': {0.0: 0.0, INF: 0.0, -INF: -0.0, NAN: NAN},
+}
 _LGAMMA = {0.0: INF, 1.0: 0.0, 2.0: 0.0, -1.0: INF, -3.0: INF, INF: INF, -INF: -INF, NAN: NAN}
 _DIGAMMA = {-1.0: NAN, INF: INF, -INF: NAN, NAN: NAN, 1.0: -np.euler_gamma}
 _ZETA = {(1.0, 2.0): INF, (0.5, 2.0): NAN, (2.0, -1.0): INF, (2.5, -0.5): NAN, (2.0, INF): 0.0}
@@ -54,7 +65,7 @@ def _incomplete(name, n, border, last='x'):
         None,
         [*exponents, f(2, 3, lo=0.1, hi=0.9)],
         border,
-        sig=f'{", ".join("ab"[: n - 1])}, {last}',
+        sig=f'{", ".join("ab"[: n - 1])}, {last}{OPTIONS}',
         dtypes=REAL,
         maybe=BOOL,
         unchecked=('float16', 'bfloat16'),  # of parameters that are rounded
@@ -84,6 +95,8 @@ CASES = [
     _unary('ndtr', border={0.0: 0.5, INF: 1.0, -INF: 0.0, NAN: NAN, 1e3: 1.0, -1e3: 0.0}),
     _unary('log_ndtr', border={0.0: np.log(0.5), INF: -0.0, -INF: -INF, NAN: NAN, 1e3: -0.0}),
     _unary('ndtri', 0.1, 0.9, {0.5: 0.0, 0.0: -INF, 1.0: INF, -0.5: NAN, 2.0: NAN, NAN: NAN}),
+    *(_unary(name, border=_BESSEL[name]) for name in _BESSEL),
+    dataclasses.replace(_unary('i0', border=_BESSEL['i0']), name='i0'),
     *(_unary(name, 0.3, 4, _LGAMMA, sp.gammaln) for name in ('lgamma', 'gammaln')),
     *(
         _unary(name, 0.3, 4, [*_DIGAMMA.items(), (0.0, -INF), (-0.0, INF)], sp.psi)
@@ -94,7 +107,7 @@ CASES = [
         sp.polygamma,
         [i(2, 3), f(2, 3, lo=0.5, hi=4)],
         _POLYGAMMA,
-        sig='n, x',
+        sig=f'n, x{OPTIONS}',
         dtypes=REAL,
         maybe=BOOL,
         unchecked=('uint64',),  # with int64 orders it is float64
@@ -104,7 +117,7 @@ CASES = [
         sp.zeta,
         [f(2, 3, lo=1.5, hi=4), f(2, 3, lo=0.5, hi=4)],
         _ZETA,
-        sig='x, q',
+        sig=f'x, q{OPTIONS}',
         dtypes=REAL,
         maybe=BOOL,
         binary=True,

@@ -21,6 +21,10 @@ RANGES = {
     'ndtri': [(0, 1), (0.49, 0.51), (-300, 0, 'exponent')],
     'erfinv': [(-1, 1), (-0.01, 0.01), (0.999, 1)],
     'erfcinv': [(0, 2), (0.99, 1.01), (-300, 0, 'exponent')],
+    'i0': [(-9, 9), (0, 30), (-700, 700), (7.9, 8.1)],
+    'i0e': [(-9, 9), (0, 30), (-300, 300, 'exponent'), (7.9, 8.1)],
+    'i1': [(-9, 9), (0, 30), (-700, 700), (7.9, 8.1)],
+    'i1e': [(-9, 9), (0, 30), (-300, 300, 'exponent'), (7.9, 8.1)],
     'lgamma': [(0, 1), (1, 3), (3, 20), (-300, 0, 'exponent'), (1, 300, 'exponent')],
     'digamma': [(0, 1), (1, 3), (3, 20), (-300, 0, 'exponent'), (1, 300, 'exponent')],
 }
@@ -33,6 +37,10 @@ PAIRS = {
 
 def _erfcx(x):
     return mpmath.exp(x * x) * mpmath.erfc(x)
+
+
+def _scaled_bessel(order, x):
+    return mpmath.besseli(order, x) * mpmath.exp(-abs(x))
 
 
 def _quantile(upper):
@@ -60,6 +68,10 @@ FUNCTIONS = {
     'ndtri': lambda p: -_quantile(p),
     'erfinv': lambda y: _quantile((1 - y) / 2) / mpmath.sqrt(2),
     'erfcinv': lambda y: _quantile(y / 2) / mpmath.sqrt(2),
+    'i0': lambda x: mpmath.besseli(0, x),
+    'i0e': lambda x: _scaled_bessel(0, x),
+    'i1': lambda x: mpmath.besseli(1, x),
+    'i1e': lambda x: _scaled_bessel(1, x),
     'lgamma': mpmath.loggamma,
     'digamma': mpmath.digamma,
     'polygamma': lambda n, x: mpmath.polygamma(int(n), x),

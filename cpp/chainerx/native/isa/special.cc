@@ -1,4 +1,5 @@
 // Before the table's rows, which alone use them.
+#include "chainerx/native/isa/math_bessel.h"
 #include "chainerx/native/isa/math_gamma.h"
 #include "chainerx/native/isa/math_incomplete.h"
 #include "chainerx/native/isa/math_normal.h"

@@ -6,6 +6,7 @@
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
+#include "chainerx/core/interrupt.h"
 #include "chainerx/ops/along_axis.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/complex_parts.h"
@@ -151,19 +152,23 @@ Array Polyint(const Array& p, int64_t m, const std::optional<Array>& k) {
     static constexpr const char* kOp = "polyint";
     CheckCount(kOp, "m", m);
     Array y = ToVector(kOp, "p", p);
-    std::optional<Array> constants;
+    // As many as there are integrations: memory ends before a loop would not.
+    Array constants;
     if (k) {
         CheckSameDevice(kOp, p.device(), k->device());
         constants = ToVector(kOp, "k", *k);
-        const int64_t n = constants->shape()[0];
+        const int64_t n = constants.shape()[0];
         if (n < m && n != 1) {
             throw DimensionError{kOp, ": ", n, " constants k for ", m, " integrations"};
         }
+        if (n == 1) constants = Copy(BroadcastTo(constants, {m}));
+    } else {
+        constants = Zeros({m}, FloatResult(p.dtype()), p.device());
     }
     for (int64_t i = 0; i < m; ++i) {
+        internal::CheckInterrupt();
         const Array powers = ToFloats(y) / Exponents(y, y.shape()[0]);
-        const int64_t at = constants && constants->shape()[0] > 1 ? i : 0;
-        y = Join(kOp, {powers, constants ? Part(*constants, at, at + 1) : ZerosBeside(powers, 1)});
+        y = Join(kOp, {powers, Part(constants, i, i + 1)});
     }
     return y;
 }
@@ -259,7 +264,7 @@ Fit PrepareFit(const Array& x, const Array& y, int64_t deg, const std::optional<
 PolyfitResult Solve(const Fit& fit, std::optional<double> rcond) {
     const double resolution = fit.a.dtype() == Dtype::kFloat32 ? FLT_EPSILON : DBL_EPSILON;
     const double cutoff = rcond.value_or(static_cast<double>(fit.a.shape()[0]) * resolution);
-    const linalg::LstsqResult found = linalg::Lstsq(fit.a, fit.b, cutoff);
+    const linalg::LstsqResult found = linalg::Lstsq(fit.a, fit.b, cutoff, kFit);
     const Array p = found.x / BesideRows(fit.scale, fit.b);
     return {p, found.residuals, found.rank, found.s, cutoff};
 }

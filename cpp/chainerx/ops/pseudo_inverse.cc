@@ -74,34 +74,27 @@ Array Pinv(const Array& a, double rcond, bool hermitian) {
     return p;
 }
 
-LstsqResult Lstsq(const Array& a, const Array& b, std::optional<double> rcond) {
-    internal::CheckPrecision("lstsq", "a", a);
-    internal::CheckPrecision("lstsq", "b", b);
-    CheckSameDevice("lstsq", a.device(), b.device());
+LstsqResult Lstsq(const Array& a, const Array& b, std::optional<double> rcond, const char* op) {
+    internal::CheckPrecision(op, "a", a);
+    internal::CheckPrecision(op, "b", b);
+    CheckSameDevice(op, a.device(), b.device());
     if (a.ndim() != 2) {
-        throw DimensionError{"lstsq: a has ", static_cast<int>(a.ndim()), " axes, expected 2"};
+        throw DimensionError{op, ": a has ", static_cast<int>(a.ndim()), " axes, expected 2"};
     }
     if (b.ndim() != 1 && b.ndim() != 2) {
-        throw DimensionError{"lstsq: b has ", static_cast<int>(b.ndim()), " axes, expected 1 or 2"};
+        throw DimensionError{op, ": b has ", static_cast<int>(b.ndim()), " axes, expected 1 or 2"};
     }
     const int64_t m = RowsOf(a);
     const int64_t n = ColumnsOf(a);
     if (b.shape()[0] != m) {
-        throw DimensionError{"lstsq: b.shape[0] is ",
-                             b.shape()[0],
-                             ", expected ",
-                             m,
-                             " (shapes ",
-                             a.shape(),
-                             " and ",
-                             b.shape(),
-                             ")"};
+        throw DimensionError{op,          ": b.shape[0] is ", b.shape()[0], ", expected ", m,
+                             " (shapes ", a.shape(),          " and ",      b.shape(),     ")"};
     }
     const Dtype dtype = PromoteTypes(a.dtype(), b.dtype());
     const Array a2 = AsType(a, dtype, false);
     const Array b2 = b.ndim() == 1 ? ToColumn(AsType(b, dtype, false)) : AsType(b, dtype, false);
     const double cutoff = rcond ? (*rcond < 0 ? Resolution(dtype) : *rcond) : DefaultCutoff(a2);
-    const auto [u, s, vh] = internal::ComputeSvd("lstsq", a2, false, true);
+    const auto [u, s, vh] = internal::ComputeSvd(op, a2, false, true);
     const Array counts = IsLarge(s, cutoff);
     const Array scaled = ToColumn(InverseWhere(counts, s)) * Matmul(SwapLast(u), Detached(b2));
     Array x = Matmul(SwapLast(vh), scaled);

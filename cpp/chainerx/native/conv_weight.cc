@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "chainerx/core/interrupt.h"
 #include "chainerx/core/thread_pool.h"
@@ -16,38 +17,52 @@ namespace {
 // Columns, that is taps and channels, whose panels stay in the second-level cache.
 constexpr int64_t kBlockColumns = 256;
 
-// gy as panels of rows: for each group, cut of the positions and panel.
+// gy as panels of rows: for each group, cut of the positions and panel. Packed beforehand where
+// several blocks of columns read it; else just before, so that it stays in a cache.
 template <typename T>
 class PackedGrad {
  public:
-    explicit PackedGrad(const WeightConv<T>& conv, int64_t positions)
+    PackedGrad(const WeightConv<T>& conv, int64_t positions)
         : conv_{conv},
           positions_{positions},
           rows_{GemmLoopsOf<T>().rows},
           depth_{conv.batch * positions},
           n_depths_{CeilDiv(depth_, kPanelDepth)},
-          n_panels_{CeilDiv(conv.outs, rows_)},
-          data_{conv.groups * n_panels_ * rows_ * depth_} {
-        ParallelFor(conv.groups * n_depths_, [&](int64_t i) {
-            internal::CheckInterrupt();
-            for (int64_t p = 0; p < n_panels_; ++p) Pack(i / n_depths_, i % n_depths_, p);
-        });
-    }
+          n_panels_{CeilDiv(conv.outs, rows_)} {}
 
     int64_t n_depths() const { return n_depths_; }
     int64_t n_panels() const { return n_panels_; }
     Part depth(int64_t i) const { return {depth_, n_depths_, i}; }
     Part rows(int64_t panel) const { return {conv_.outs, n_panels_, panel}; }
-    T* panel(int64_t group, int64_t i_depth, int64_t i) const {
-        const Part q = depth(i_depth);
-        return data_.data() + rows_ * ((group * depth_ + q.begin) * n_panels_ + i * q.size());
+
+    void PackAll() {
+        all_.emplace(conv_.groups * n_panels_ * rows_ * depth_);
+        ParallelFor(conv_.groups * n_depths_, [&](int64_t i) {
+            internal::CheckInterrupt();
+            for (int64_t p = 0; p < n_panels_; ++p) {
+                Pack(i / n_depths_, i % n_depths_, p, At(i / n_depths_, i % n_depths_, p));
+            }
+        });
+    }
+
+    // For one panel, where they are not packed beforehand.
+    int64_t CountScratch() const { return all_ ? 0 : rows_ * (depth(0).size() + 1); }
+
+    const T* Give(int64_t group, int64_t i_depth, int64_t i, T* scratch) const {
+        if (all_) return At(group, i_depth, i);
+        Pack(group, i_depth, i, scratch);
+        return scratch;
     }
 
  private:
-    void Pack(int64_t group, int64_t i_depth, int64_t i_panel) const {
+    T* At(int64_t group, int64_t i_depth, int64_t i) const {
+        const Part q = depth(i_depth);
+        return all_->data() + rows_ * ((group * depth_ + q.begin) * n_panels_ + i * q.size());
+    }
+
+    void Pack(int64_t group, int64_t i_depth, int64_t i_panel, T* to) const {
         const Part q = depth(i_depth);
         const Part i = rows(i_panel);
-        T* to = panel(group, i_depth, i_panel);
         for (int64_t j = q.begin; j < q.end;) {
             const int64_t image = j / positions_;
             const int64_t at = j - image * positions_;
@@ -66,7 +81,7 @@ class PackedGrad {
     const int64_t depth_;
     const int64_t n_depths_;
     const int64_t n_panels_;
-    const Scratch<T> data_;
+    std::optional<Scratch<T>> all_;
 };
 
 // What the positions saw, as panels of columns: taps, and channels within them.
@@ -312,6 +327,7 @@ void RunBlock(const WeightConv<T>& conv, const PackedGrad<T>& grad, int64_t posi
     const Scratch<T> packed{n_blocks * loops.columns * depth};
     const Scratch<TileRun<T>> runs{n_blocks * depth};
     const Scratch<int64_t> n_runs{n_blocks};
+    const Scratch<T> panel{grad.CountScratch()};
     for (int64_t d = depths.begin; d < depths.end; ++d) {
         const Part q = grad.depth(d);
         internal::CheckInterrupt();
@@ -324,7 +340,7 @@ void RunBlock(const WeightConv<T>& conv, const PackedGrad<T>& grad, int64_t posi
         const bool accumulate = adds || d != depths.begin;
         for (int64_t p = panels.begin; p < panels.end; ++p) {
             const Part rows = grad.rows(p);
-            const T* a = grad.panel(group, d, p);
+            const T* a = grad.Give(group, d, p, panel.data());
             T* gw = to + (group * conv.outs + rows.begin) * n_columns + columns.begin;
             for (int64_t b = 0; b < n_blocks; ++b) {
                 const int64_t begin = b * loops.columns;
@@ -349,22 +365,31 @@ void RunWeightConv(const WeightConv<T>& conv) {
         positions *= conv.axes[a].out;
         n_columns *= conv.axes[a].taps;
     }
-    const PackedGrad<T> grad{conv, positions};
+    PackedGrad<T> grad{conv, positions};
     const int64_t n_panels = CeilDiv(n_columns, loops.columns);
     const double work = static_cast<double>(n_columns) * static_cast<double>(conv.outs) *
                         static_cast<double>(conv.batch * positions);
     constexpr double kLeast = 0x1p19;  // 10 us
     const int64_t size = conv.groups * conv.outs * n_columns;
     const int64_t n_sums = CountSums(conv.groups * n_columns, grad.n_depths(), size);
-    const int64_t wanted = std::min(static_cast<int64_t>(std::min(work / kLeast, 0x1p20)),
-                                    int64_t{GetNumThreads()} * 4);
-    const int64_t n_blocks =
-        std::clamp<int64_t>(wanted / (conv.groups * n_sums),
-                            CeilDiv(n_panels * loops.columns, kBlockColumns), n_panels);
+    const int64_t n_threads = GetNumThreads();
+    const int64_t wanted =
+        n_threads == 1
+            ? 1
+            : std::min(static_cast<int64_t>(std::min(work / kLeast, 0x1p20)), n_threads * 4);
     constexpr int64_t kLeastPanels = 4;
-    const int64_t n_row_parts =
-        std::clamp<int64_t>(wanted / (n_blocks * conv.groups * n_sums), 1,
-                            std::max<int64_t>(1, grad.n_panels() / kLeastPanels));
+    const int64_t most_row_parts = std::max<int64_t>(1, grad.n_panels() / kLeastPanels);
+    const int64_t n_rest = wanted / (conv.groups * n_sums);
+    int64_t n_blocks = CeilDiv(n_panels * loops.columns, kBlockColumns);
+    int64_t n_row_parts = 1;
+    if (n_blocks == 1) {
+        n_row_parts = std::clamp<int64_t>(n_rest, 1, most_row_parts);
+        n_blocks = std::clamp<int64_t>(n_rest / n_row_parts, 1, n_panels);
+    } else {
+        n_blocks = std::clamp<int64_t>(n_rest, n_blocks, n_panels);
+        n_row_parts = std::clamp<int64_t>(n_rest / n_blocks, 1, most_row_parts);
+    }
+    if (n_blocks != 1) grad.PackAll();
     const Scratch<T> sums{(n_sums - 1) * size};
     const int64_t n_items = n_sums * conv.groups * n_blocks * n_row_parts;
     const auto run = [&](int64_t item) {
@@ -378,7 +403,7 @@ void RunWeightConv(const WeightConv<T>& conv) {
                  panels, Part{grad.n_depths(), n_sums, i},
                  i == 0 ? conv.gw : sums.data() + (i - 1) * size, conv.accumulate && i == 0);
     };
-    if (GetNumThreads() == 1 || work < 2 * kLeast) {
+    if (n_threads == 1 || work < 2 * kLeast) {
         for (int64_t i = 0; i < n_items; ++i) run(i);
     } else {
         ParallelFor(n_items, run);

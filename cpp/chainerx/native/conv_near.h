@@ -1,6 +1,6 @@
-// The part of its input that a block of a convolution sees, copied side by side. Taps read each
-// element of it several times, and where channels are a large power of two apart, few of them stay
-// in a cache meanwhile.
+// The part of its input that a block of a convolution sees, copied side by side: where taps read
+// each element of it several times, and channels are a large power of two apart, so that few of
+// them stay in a cache meanwhile; and where it comes from main memory.
 #pragma once
 
 #include <algorithm>
@@ -39,9 +39,11 @@ class NearInput {
         }
         constexpr auto kSize = static_cast<int64_t>(sizeof(T));
         step_ = SpreadOverSets(length * kSize) / kSize;
-        constexpr auto kMost = static_cast<int64_t>((192 << 10) / sizeof(T));
-        is_used_ = length != 0 && SharesSets<T>(conv.x_channel) &&
-                   2 * length <= gatherer.n_taps() * columns.size() && step_ * channels <= kMost;
+        const bool is_reread =
+            SharesSets<T>(conv.x_channel) && 2 * length <= gatherer.n_taps() * columns.size();
+        const bool is_far = IsFar(gatherer, channels) && length <= columns.size();
+        const int64_t most = (is_far ? 320 << 10 : 192 << 10) / kSize;
+        is_used_ = length != 0 && (is_reread || is_far) && step_ * channels <= most;
         if (!is_used_) return;
         copy_.emplace(step_ * channels);
         for (int64_t p = 0; p < n_places; ++p) {
@@ -75,6 +77,18 @@ class NearInput {
         int64_t length;
         int64_t to;
     };
+
+    // Whether one tap reads from main memory, a page or more between channels: no prefetcher
+    // follows so many streams of two lines each, but it does those of a block's whole rows.
+    bool IsFar(const Gatherer<T>& gatherer, int64_t channels) const {
+        constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+        constexpr int64_t kPage = 4096;
+        constexpr int64_t kCaches = 8 << 20;
+        constexpr int64_t kLeastChannels = 16;
+        return gatherer.n_taps() == 1 && channels >= kLeastChannels &&
+               conv_.x_channel * kSize >= kPage &&
+               conv_.batch * conv_.ins * conv_.groups * conv_.x_channel * kSize >= kCaches;
+    }
 
     // What the positions from `begin` to `end`, both included, see; nothing of an empty input.
     Slab Find(int64_t begin, int64_t end) const {

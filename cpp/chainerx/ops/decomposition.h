@@ -55,8 +55,8 @@ struct LstsqResult {
     int64_t rank;
     Array s;
 };
-CX_API LstsqResult Lstsq(const Array& a, const Array& b,
-                         std::optional<double> rcond = std::nullopt, const char* op = "lstsq");
+CX_API LstsqResult Lstsq(const Array& a, const Array& b, std::optional<double> rcond = std::nullopt,
+                         const char* op = "lstsq");
 
 // How many singular values are larger than tol; by default than rtol times the largest, where rtol
 // is max(m, n) times the resolution of the dtype. int64. A vector has rank 1 unless it is 0.

@@ -35,6 +35,18 @@ class Place(tp.NamedTuple):
         return self[:4] == other[:4] and self.order is other.order
 
 
+def get_example(dataset: tp.Any, index: tp.Any) -> tp.Any:
+    """An example of a dataset.
+
+    Raises:
+        RuntimeError: If the dataset raises StopIteration, which would end an epoch unseen.
+    """
+    try:
+        return dataset[index]
+    except StopIteration as error:
+        raise RuntimeError(f'example {index} of the dataset raised StopIteration') from error
+
+
 class EpochIterator(Iterator):
     """Base of iterators whose minibatches follow from a dataset's length and an order.
 

@@ -13,6 +13,7 @@ from multiprocessing import shared_memory
 import numpy as np
 
 from chainer.iterators import _slots
+from chainer.iterators._epochs import get_example
 
 # Smaller arrays travel with the message that tells of them.
 _LEAST_SHARED: tp.Final = 1 << 13
@@ -102,7 +103,7 @@ def _answer(
         np.random.seed(seed)
         random.seed(hash(seed))
         try:
-            packer.add(dataset[index])
+            packer.add(get_example(dataset, index))
         except Exception as error:  # also of an example that can't be pickled
             return _failure(task, int(index), error)
     return packer.answer()

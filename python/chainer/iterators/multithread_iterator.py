@@ -6,7 +6,7 @@ import concurrent.futures
 import copy
 import typing as tp
 
-from chainer.iterators._epochs import EpochIterator, Place
+from chainer.iterators._epochs import EpochIterator, Place, get_example
 
 
 class MultithreadIterator(EpochIterator):
@@ -101,7 +101,7 @@ class MultithreadIterator(EpochIterator):
                 self.n_threads, thread_name_prefix='MultithreadIterator'
             )
         indices, after = self._advance(here)
-        return here, [self._pool.submit(self.dataset.__getitem__, i) for i in indices], after
+        return here, [self._pool.submit(get_example, self.dataset, i) for i in indices], after
 
     def _drop(self) -> None:
         if self._ahead is not None:

@@ -206,6 +206,20 @@ def test_an_example_that_raises(make, tmp_path):
     assert iterator.next() == [4, 5]
 
 
+class Ended(Failing):
+    def get_example(self, i):
+        return next(iter([])) if i == 5 else i
+
+
+def test_an_example_that_raises_stop_iteration(make):
+    """Which would end the epoch, and no one would know that examples are missing."""
+    iterator = make(Ended(None), 2, shuffle=False, repeat=False)
+    batches = []
+    with pytest.raises(RuntimeError, match='example 5 of the dataset raised StopIteration'):
+        batches.extend(iterator)
+    assert len(batches) <= 2
+
+
 def test_random_state_of_the_program_is_not_drawn_from_ahead():
     """Processes and threads leave NumPy's generator as SerialIterator does, at any time."""
     states = []

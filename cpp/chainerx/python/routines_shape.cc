@@ -11,54 +11,50 @@
 namespace chainerx::python {
 namespace {
 
-// The arguments of reshape(6, 2), reshape((6, 2)), or with keywords. Bound by hand, because a tuple
-// for "*newshape" would cost as much as the rest of the call.
-struct ReshapeArgs {
+// The shape in reshape(6, 2) or reshape((6, 2)). Bound by hand, because a tuple for "*newshape"
+// would cost as much as the rest of the call.
+Shape NewShape(PyObject* const* args, Py_ssize_t n) {
+    if (n == 1) return ToShape("reshape", "newshape", args[0]);
+    if (n == 0) throw TypeError{"reshape() missing required argument: 'newshape'"};
+    Shape shape;
+    for (Py_ssize_t i = 0; i < n; ++i)
+        shape.push_back(ToIntNotBool("reshape", "newshape", args[i]));
+    return shape;
+}
+
+CX_COLD Array ReshapeWithKeywords(const Array& x, PyObject* const* args, Py_ssize_t n,
+                                  PyObject* keywords) {
     std::optional<Shape> shape;
     std::optional<bool> copy;
-
-    ReshapeArgs(PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
-        if (n == 1) {
-            shape = ToShape("reshape", "newshape", args[0]);
-        } else if (n > 1) {
-            shape.emplace();
-            for (Py_ssize_t i = 0; i < n; ++i)
-                shape->push_back(ToIntNotBool("reshape", "newshape", args[i]));
-        }
-        const Py_ssize_t n_keywords = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
-        for (Py_ssize_t i = 0; i < n_keywords; ++i) {
-            Take(PyTuple_GET_ITEM(keywords, i), args[n + i]);
-        }
-        if (!shape) throw TypeError{"reshape() missing required argument: 'newshape'"};
-    }
-
-    Array Apply(const Array& x) const {
-        return copy ? Reshape(x, *shape, *copy) : Reshape(x, *shape);
-    }
-
- private:
-    CX_COLD void Take(PyObject* key, PyObject* value) {
-        const std::string_view name = ToString("reshape", "keyword", key);
+    if (n != 0) shape = NewShape(args, n);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(keywords); ++i) {
+        PyObject* const value = args[n + i];
+        const std::string_view name = ToString("reshape", "keyword", PyTuple_GET_ITEM(keywords, i));
         if (name == "copy") {
             if (value != Py_None) copy = ToBool(value, false);
-            return;
-        }
-        if (name == "order") {
+        } else if (name == "order") {
             const std::string_view order = ToString("reshape", "order", value);
-            if (order == "C") return;
-            throw ValueError{"reshape: order is '", order, "', expected 'C'"};
-        }
-        if (name != "newshape" && name != "shape") {
+            if (order != "C") throw ValueError{"reshape: order is '", order, "', expected 'C'"};
+        } else if (name != "newshape" && name != "shape") {
             throw TypeError{"reshape() got an unexpected keyword argument '", name, "'"};
+        } else if (shape) {
+            throw TypeError{"reshape() got multiple values for argument 'newshape'"};
+        } else {
+            shape = ToShape("reshape", "newshape", value);
         }
-        if (shape) throw TypeError{"reshape() got multiple values for argument 'newshape'"};
-        shape = ToShape("reshape", "newshape", value);
     }
-};
+    if (!shape) throw TypeError{"reshape() missing required argument: 'newshape'"};
+    return copy ? Reshape(x, *shape, *copy) : Reshape(x, *shape);
+}
+
+Array ReshapeCall(const Array& x, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
+    return keywords == nullptr ? Reshape(x, NewShape(args, n))
+                               : ReshapeWithKeywords(x, args, n, keywords);
+}
 
 PyObject* ReshapeMethod(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
     try {
-        return Wrap(ReshapeArgs{args, n, keywords}.Apply(Self(self)));
+        return Wrap(ReshapeCall(Self(self), args, n, keywords));
     } catch (...) {
         TranslateException("reshape");
         return nullptr;
@@ -73,7 +69,7 @@ PyObject* ReshapeRoutine(PyObject*, PyObject* const* args, Py_ssize_t n, PyObjec
     try {
         if (n == 0) throw TypeError{"reshape() missing required argument: 'a'"};
         const Array& x = ToArray("reshape", "a", args[0]);
-        return Wrap(ReshapeArgs{args + 1, n - 1, keywords}.Apply(x));
+        return Wrap(ReshapeCall(x, args + 1, n - 1, keywords));
     } catch (...) {
         return FailOrBatch(g_reshape_spec, nullptr, args, n, keywords);
     }

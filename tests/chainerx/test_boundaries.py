@@ -35,6 +35,7 @@ BEYOND = {
     1 << 20: 'elements to a task where there are 64 tasks: arrays of 2^26',
     1 << 21: 'elements that threads share at a time: test_products.py',
     1 << 22: 'bytes: 2^18 of 16',
+    1 << 23: 'bytes of an input: test_conv.py',
     1 << 24: 'bytes that are converted at a time: test_products.py',
     1 << 32: 'places that fit beside a key: arrays of 2^32',
     1 << 44: 'numbers of a row that no memory holds: test_attention.py',

@@ -349,3 +349,23 @@ def test_nothing_but_padding(shape):
     gx, gw = chx.grad([y], [x, w], grad_outputs=[chx.ones(y.shape)])
     assert gx.shape == shape
     assert not to_numpy(gw).any()
+
+
+@pytest.mark.parametrize('channels', [33, 300])
+def test_one_tap_of_more_than_caches_hold(channels):
+    """Over 8 MB, of which rows of blocks are copied side by side; integers, so sums are exact."""
+    side = 182 if channels == 33 else 61
+    x = seeded('far', 0).integers(-3, 4, (2, channels, side, side))
+    w = seeded('far', 1).integers(-3, 4, (5, channels))
+    g = seeded('far', 2).integers(-3, 4, (2, 5, side, side))
+    assert x.size * 4 > 8 << 20
+    many_x, many_w = (
+        chx.array(a, dtype='float32').require_grad() for a in (x, w[:, :, None, None])
+    )
+    y = chx.conv(many_x, many_w)
+    flat_x, flat_g = x.reshape(2, channels, -1).astype(float), g.reshape(2, 5, -1).astype(float)
+    np.testing.assert_array_equal(to_numpy(y).reshape(2, 5, -1), w.astype(float) @ flat_x)
+    grads = chx.grad([y], [many_x, many_w], grad_outputs=[chx.array(g, dtype='float32')])
+    gx, gw = (to_numpy(a) for a in grads)
+    np.testing.assert_array_equal(gx.reshape(flat_x.shape), w.T.astype(float) @ flat_g)
+    np.testing.assert_array_equal(gw[:, :, 0, 0], (flat_g @ flat_x.swapaxes(1, 2)).sum(0))

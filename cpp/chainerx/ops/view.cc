@@ -140,16 +140,14 @@ Array Reshape(const Array& x, const Shape& shape) {
 }
 
 Array Reshape(const Array& x, const Shape& shape, bool copy) {
-    if (!copy) {
-        const Shape to = ResolveShape(x, shape);
-        if (!x.IsContiguous() && !ViewStrides(x, to)) {
-            throw ValueError{
-                "reshape: an array of shape ", x.shape(), " and strides ",      x.strides(),
-                " has no view of shape ",      to,        ", and copy is False"};
-        }
-    }
     const Array y = Reshape(x, shape);
-    return copy && y.buffer() == x.buffer() ? Copy(y) : y;
+    if (y.buffer() == x.buffer()) return copy ? Copy(y) : y;
+    if (!copy) {
+        throw ValueError{
+            "reshape: an array of shape ", x.shape(), " and strides ",      x.strides(),
+            " has no view of shape ",      y.shape(), ", and copy is False"};
+    }
+    return y;
 }
 
 Array Ravel(const Array& x) { return Reshape(x, {x.GetTotalSize()}); }

@@ -47,14 +47,12 @@ CX_COLD Array ReshapeWithKeywords(const Array& x, PyObject* const* args, Py_ssiz
     return copy ? Reshape(x, *shape, *copy) : Reshape(x, *shape);
 }
 
-Array ReshapeCall(const Array& x, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
-    return keywords == nullptr ? Reshape(x, NewShape(args, n))
-                               : ReshapeWithKeywords(x, args, n, keywords);
-}
-
 PyObject* ReshapeMethod(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
     try {
-        return Wrap(ReshapeCall(Self(self), args, n, keywords));
+        if (keywords != nullptr) {
+            return Wrap(ReshapeWithKeywords(Self(self), args, n, keywords));
+        }
+        return Wrap(Reshape(Self(self), NewShape(args, n)));
     } catch (...) {
         TranslateException("reshape");
         return nullptr;
@@ -69,7 +67,8 @@ PyObject* ReshapeRoutine(PyObject*, PyObject* const* args, Py_ssize_t n, PyObjec
     try {
         if (n == 0) throw TypeError{"reshape() missing required argument: 'a'"};
         const Array& x = ToArray("reshape", "a", args[0]);
-        return Wrap(ReshapeCall(x, args + 1, n - 1, keywords));
+        if (keywords != nullptr) return Wrap(ReshapeWithKeywords(x, args + 1, n - 1, keywords));
+        return Wrap(Reshape(x, NewShape(args + 1, n - 1)));
     } catch (...) {
         return FailOrBatch(g_reshape_spec, nullptr, args, n, keywords);
     }

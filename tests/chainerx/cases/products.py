@@ -247,6 +247,7 @@ CASES = [
             unchecked=tuple(d for d in ALL if d not in INTS),
             order=0,
             diff=(),
+            huge=False,  # a diagonal of 2**31 elements is 16 GB in another dtype
         )
         for name in ('linalg.trace',)
     ),
@@ -257,7 +258,6 @@ CASES = [
         dtypes=ALL,
         out='total',
         errors=_ONE_AXIS,
-        huge=False,  # a diagonal of 2**31 elements is 16 GB in another dtype
     ),
     *(
         Case(

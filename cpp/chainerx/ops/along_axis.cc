@@ -1,10 +1,9 @@
 #include "chainerx/ops/along_axis.h"
 
-#include <vector>
-
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
+#include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/take.h"
 #include "chainerx/ops/view.h"
 
@@ -58,6 +57,11 @@ Array PartAlong(const Array& x, int8_t axis, int64_t begin, std::optional<int64_
     std::vector<ArrayIndex> index(static_cast<size_t>(axis), Slice{});
     index.emplace_back(Slice{begin, end, 1});
     return At(x, index);
+}
+
+Array Join(const std::vector<Array>& parts, int8_t axis, const char* op) {
+    const std::vector<ConstArrayRef> refs{parts.begin(), parts.end()};
+    return Concatenate(refs, axis, op);
 }
 
 Array ToRows(const Array& x, int8_t axis) {

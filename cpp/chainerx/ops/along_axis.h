@@ -1,9 +1,10 @@
-// What routines that work along an axis share: parts of it, rows for kernels, and gathering by
-// places on that axis. Not for users.
+// What routines that work along an axis share: parts of it, joining them, rows for kernels, and
+// gathering by places on that axis. Not for users.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "chainerx/core/array.h"
 
@@ -12,6 +13,9 @@ namespace chainerx::internal {
 // The part [begin, end) of an axis, up to its end for nullopt: a view, in the graph of x.
 Array PartAlong(const Array& x, int8_t axis, int64_t begin,
                 std::optional<int64_t> end = std::nullopt);
+
+// One after the other, in their graphs.
+Array Join(const std::vector<Array>& parts, int8_t axis, const char* op);
 
 // The lines of `x` along `axis` as rows of a contiguous array of two axes, outside all graphs. x is
 // not empty.

@@ -20,12 +20,8 @@
 namespace chainerx {
 namespace {
 
+using internal::Join;
 using internal::PartAlong;
-
-Array Join(const std::vector<Array>& parts, int8_t axis) {
-    const std::vector<ConstArrayRef> refs{parts.begin(), parts.end()};
-    return Concatenate(refs, axis, "pad");
-}
 
 Array Repeated(const Array& one, int8_t axis, int64_t n) {
     Shape shape = one.shape();
@@ -96,7 +92,7 @@ Array PadOdd(const Array& x, int8_t axis, int64_t before, int64_t after, bool sk
     }
     parts.push_back(x);
     for (Array& part : OddParts(x, axis, after, skip_edge)) parts.push_back(std::move(part));
-    return Join(parts, axis);
+    return Join(parts, axis, "pad");
 }
 
 }  // namespace
@@ -127,7 +123,7 @@ Array internal::PadAxisWithValues(const Array& x, int8_t axis, int64_t before, i
         if (n > 1 || mode == PadMode::kSymmetric) {
             return PadOdd(x, axis, before, after, mode == PadMode::kReflect);
         }
-        return Join({Repeated(x, axis, before), x, Repeated(x, axis, after)}, axis);
+        return Join({Repeated(x, axis, before), x, Repeated(x, axis, after)}, axis, "pad");
     }
     if (mode == PadMode::kLinearRamp) {
         if (IsBool(x.dtype())) throw DtypeError{"pad: an array of bool has no linear ramp"};
@@ -140,7 +136,7 @@ Array internal::PadAxisWithValues(const Array& x, int8_t axis, int64_t before, i
             parts.push_back(
                 Flip(Ramp(PartAlong(x, axis, n - 1, n), axis, after, last), Axes{axis}));
         }
-        return Join(parts, axis);
+        return Join(parts, axis, "pad");
     }
     options.stat_length.Check("stat_length", x);
     const auto& [first, last] = options.stat_length.Of(axis);
@@ -154,7 +150,7 @@ Array internal::PadAxisWithValues(const Array& x, int8_t axis, int64_t before, i
     const Array tail = n_first == n && n_last == n
                            ? head
                            : Statistic(PartAlong(x, axis, n - n_last, n), axis, mode);
-    return Join({Repeated(head, axis, before), x, Repeated(tail, axis, after)}, axis);
+    return Join({Repeated(head, axis, before), x, Repeated(tail, axis, after)}, axis, "pad");
 }
 
 }  // namespace chainerx

@@ -48,10 +48,7 @@ Array Part(const Array& x, int64_t begin, std::optional<int64_t> end = std::null
     return PartAlong(x, 0, begin, end);
 }
 
-Array Join(const char* op, const std::vector<Array>& parts) {
-    const std::vector<ConstArrayRef> refs{parts.begin(), parts.end()};
-    return Concatenate(refs, int8_t{0}, op);
-}
+Array Join(const char* op, const std::vector<Array>& parts) { return internal::Join(parts, 0, op); }
 
 Array ZerosBeside(const Array& x, int64_t n) { return Zeros({n}, x.dtype(), x.device()); }
 

@@ -17,14 +17,10 @@
 namespace chainerx {
 namespace {
 
+using internal::Join;
 using internal::PartAlong;
 
 using Refs = std::span<const ConstArrayRef>;
-
-Array Join(const std::vector<Array>& arrays, int8_t axis, const char* op) {
-    const std::vector<ConstArrayRef> refs{arrays.begin(), arrays.end()};
-    return Concatenate(refs, axis, op);
-}
 
 // The array and the axis that is meant; that of the flattened array for nullopt.
 std::pair<Array, int8_t> Line(const char* op, const Array& x, std::optional<int8_t> axis) {

@@ -17,12 +17,8 @@
 namespace chainerx {
 namespace {
 
+using internal::Join;
 using internal::PartAlong;
-
-Array Join(const std::vector<Array>& arrays, int8_t axis, const char* op) {
-    const std::vector<ConstArrayRef> refs{arrays.begin(), arrays.end()};
-    return Concatenate(refs, axis, op);
-}
 
 // Of the elements 1, 2, ... and those before them.
 Array Differences(const Array& x, int8_t axis) {

@@ -464,6 +464,25 @@ def test_a_batch_outside_of_its_function():
             f()
 
 
+def test_lists_as_indices_on_another_device():
+    """They are nobody's memory, so they go where the array is."""
+    x = chx.arange(24, dtype='float32', device='native:1').reshape(2, 3, 4)
+
+    def f(a):
+        b = a.copy()
+        b[[0, 1]] = 5
+        return a[[0, 2]], a[[0, 2], [1, 3]], a[[True, False, True]], a.at[[0, 0]].add(1.0), b
+
+    for y, *rows in zip(func.vmap(f)(x), *map(f, x), strict=True):
+        np.testing.assert_array_equal(chx.to_numpy(y), np.stack([chx.to_numpy(r) for r in rows]))
+
+
+def test_a_bool_beside_arrays_as_indices():
+    assert func.vmap(lambda a: a[True])(X).shape == (len(X), 1, *X.shape[1:])
+    with pytest.raises(chx.NotImplementedError, match='a bool beside arrays'):
+        func.vmap(lambda a: a[True, [0, 1]])(X)
+
+
 def test_errors_leave_nothing_behind():
     kept = []
     with pytest.raises(ZeroDivisionError):

@@ -60,9 +60,13 @@ def _getitem(level: Level, function: tp.Any, x: tp.Any, index: tp.Any) -> tp.Any
 def _expand(x: tp.Any, items: list[tp.Any]) -> list[tp.Any]:
     """With slices in the place of '...', and one item for each axis."""
     items = [
-        chainerx.asarray(item, dtype=None if item else 'int64') if isinstance(item, list) else item
+        chainerx.asarray(item, dtype=None if item else 'int64', device=x.device)
+        if isinstance(item, list)
+        else item
         for item in items
     ]
+    if any(isinstance(item, bool) for item in items):
+        raise chainerx.NotImplementedError('vmap: a bool beside arrays as indices: use None for it')
     used = 0
     for item in items:
         if item is not None and item is not Ellipsis:

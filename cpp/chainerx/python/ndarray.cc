@@ -121,9 +121,8 @@ int SetGrad(PyObject* self, PyObject* value, void*) {
 }
 
 // Of complex numbers, and the real part of others.
-template <Array (*kPart)(const Array&)>
+template <bool kIsReal>
 int SetPart(PyObject* self, PyObject* value, void*) {
-    constexpr bool kIsReal = kPart == &Real;
     constexpr const char* kName = kIsReal ? "real" : "imag";
     try {
         const Array& x = Self(self);
@@ -132,7 +131,8 @@ int SetPart(PyObject* self, PyObject* value, void*) {
             throw TypeError{kName, ": an array of ", x.dtype(), " has none to set"};
         }
         internal::CheckInPlaceOutput(kName, x);
-        const Array part = kPart(internal::Detached(x));
+        const Array all = internal::Detached(x);
+        const Array part = kIsReal ? Real(all) : Imag(all);
         Assign(part, ToValues(kName, "value", part, value));
         return 0;
     } catch (...) {
@@ -222,9 +222,9 @@ Array MatrixTransposed(const Array& x) {
 PyGetSetDef g_getset[] = {
     CX_ATTRIBUTES(CX_GETTER){"grad", &Get<&GetGrad>, &SetGrad,
                              "The gradient for the default backprop id; None if unset.", nullptr},
-    {"real", &Get<[](const Array& x) -> PyObject* { return Wrap(Real(x)); }>, &SetPart<&Real>,
+    {"real", &Get<[](const Array& x) -> PyObject* { return Wrap(Real(x)); }>, &SetPart<true>,
      "The real parts, a view. Differentiable.", nullptr},
-    {"imag", &Get<[](const Array& x) -> PyObject* { return Wrap(Imag(x)); }>, &SetPart<&Imag>,
+    {"imag", &Get<[](const Array& x) -> PyObject* { return Wrap(Imag(x)); }>, &SetPart<false>,
      "The imaginary parts, a view; of real numbers, zeros. Differentiable.", nullptr},
     {"flat", &Get<&WrapFlat>, &SetFlat,
      "The elements in C order: x.flat[i], x.flat[i:j] = values, for y in x.flat.", nullptr},

@@ -1,7 +1,6 @@
 """The devices that tests of variables, links and optimizers run on: one per kind of array."""
 
 import chainer
-import chainerx
 import numpy as np
 from chainer.backends import cuda
 
@@ -17,12 +16,6 @@ def maker(device):
 def to_numpy(x):
     """An array or Variable of any kind on the host."""
     return chainer.backend.CpuDevice().send(chainer.as_array(x))
-
-
-def seed(number):
-    """All generators that distributions draw from."""
-    np.random.seed(number)
-    chainerx.random.seed(number)
 
 
 def assert_equal(x, expected):

@@ -1,7 +1,7 @@
-"""Where random numbers come from: `numpy.random` on the host, or `chainerx.random` on a device.
+"""Where random numbers come from: `numpy.random` on the host, or a generator of chainerx.
 
-Both sources have the same methods. Standard numbers are of the dtype of the parameters, on their
-device; what is drawn with parameters is a constant, in no graph.
+`numpy.random.seed` repeats both, and both have the same methods. Standard numbers are of the dtype
+of the parameters, on their device; what is drawn with parameters is a constant, in no graph.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import typing as tp
 
 import chainerx
 import numpy as np
+from chainerx._core import engine
 
 from chainer import backend, variable
 
@@ -94,55 +95,56 @@ class HostSource:
 
 
 class DeviceSource:
-    """`chainerx.random`: the same numbers on every device, for its seed."""
+    """A generator of chainerx with a key from `numpy.random`: the same numbers on every device."""
 
     def __init__(self, device: chainerx.Device, dtype: tp.Any) -> None:
+        self._random = chainerx.random.Generator(engine.draw_key())
         self._options: tp.Any = {'dtype': dtype, 'device': device}
 
     def normal(self, shape: Shape) -> tp.Any:
-        return chainerx.random.standard_normal(shape, **self._options)
+        return self._random.standard_normal(shape, **self._options)
 
     def exponential(self, shape: Shape) -> tp.Any:
-        return chainerx.random.standard_exponential(shape, **self._options)
+        return self._random.standard_exponential(shape, **self._options)
 
     def cauchy(self, shape: Shape) -> tp.Any:
-        return chainerx.random.standard_cauchy(shape, **self._options)
+        return self._random.standard_cauchy(shape, **self._options)
 
     def gumbel(self, shape: Shape) -> tp.Any:
-        return chainerx.random.gumbel(size=shape, **self._options)
+        return self._random.gumbel(size=shape, **self._options)
 
     def laplace(self, shape: Shape) -> tp.Any:
-        return chainerx.random.laplace(size=shape, **self._options)
+        return self._random.laplace(size=shape, **self._options)
 
     def uniform(self, shape: Shape) -> tp.Any:
-        return chainerx.random.random(shape, **self._options)
+        return self._random.random(shape, **self._options)
 
     def gamma(self, k: tp.Any, shape: Shape) -> tp.Any:
-        return chainerx.random.standard_gamma(_plain(k), shape, **self._options)
+        return self._random.standard_gamma(_plain(k), shape, **self._options)
 
     def beta(self, a: tp.Any, b: tp.Any, shape: Shape) -> tp.Any:
-        return chainerx.random.beta(_plain(a), _plain(b), shape, **self._options)
+        return self._random.beta(_plain(a), _plain(b), shape, **self._options)
 
     def chisquare(self, k: tp.Any, shape: Shape) -> tp.Any:
-        return chainerx.random.chisquare(_plain(k), shape, **self._options)
+        return self._random.chisquare(_plain(k), shape, **self._options)
 
     def poisson(self, lam: tp.Any, shape: Shape) -> tp.Any:
-        return chainerx.random.poisson(_plain(lam), shape, **self._options)
+        return self._random.poisson(_plain(lam), shape, **self._options)
 
     def bernoulli(self, p: tp.Any, shape: Shape) -> tp.Any:
-        return chainerx.random.bernoulli(_plain(p), shape, np.int64)
+        return self._random.bernoulli(_plain(p), shape, np.int64)
 
     def geometric(self, p: tp.Any, shape: Shape) -> tp.Any:
         # By the logarithm, for there may be more trials than integers.
         rate = -chainerx.log1p(-_plain(p).astype('float64'))
-        waited = chainerx.random.standard_exponential(
+        waited = self._random.standard_exponential(
             shape, dtype='float64', device=self._options['device']
         )
         return chainerx.maximum(chainerx.ceil(waited / rate), 1).astype(self._options['dtype'])
 
     def categories(self, p: tp.Any, n: int) -> tp.Any:
         p = _plain(p)
-        return chainerx.random.categorical(p, (n, *p.shape[:-1]), np.int64)
+        return self._random.categorical(p, (n, *p.shape[:-1]), np.int64)
 
     def one_hot(self, p: tp.Any, n: int) -> tp.Any:
         rows = chainerx.eye(p.shape[-1], **self._options)
@@ -150,7 +152,7 @@ class DeviceSource:
 
     def simplices(self, alpha: tp.Any, n: int) -> tp.Any:
         alpha = _plain(alpha)
-        return chainerx.random.dirichlet(alpha, (n, *alpha.shape[:-1]), **self._options)
+        return self._random.dirichlet(alpha, (n, *alpha.shape[:-1]), **self._options)
 
 
 Source = HostSource | DeviceSource

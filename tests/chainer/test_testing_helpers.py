@@ -230,13 +230,13 @@ def test_fix_random_restores_after_errors():
     def fail():
         raise KeyError
 
-    state = np.random.get_state()[1].tolist()
+    state = np.random.get_state(legacy=False)
     result = unittest.TestResult()
     Case('test_it').run(result)
     assert len(result.errors) == 1
     with pytest.raises(KeyError):
         fail()
-    assert np.random.get_state()[1].tolist() == state
+    np.testing.assert_equal(np.random.get_state(legacy=False), state)
     with pytest.raises(AssertionError, match='not set up'):
         testing.generate_seed()
 

@@ -307,7 +307,7 @@ def test_nothing_is_drawn_outside_of_training(make):
     """Of arrays that are no variables."""
     x = make(np.linspace(-2, 2, 12, dtype='f').reshape(3, 4))
     w = make(np.linspace(-1, 1, 8, dtype='f').reshape(2, 4))
-    before = np.random.get_state()[1].copy()
+    before = np.random.get_state(legacy=False)
     with chainer.using_config('train', False):
         np.testing.assert_array_equal(as_numpy(F.dropout(x).array), as_numpy(x))
         np.testing.assert_array_equal(as_numpy(F.zoneout(-x, x, 0.0).array), as_numpy(x))
@@ -321,4 +321,4 @@ def test_nothing_is_drawn_outside_of_training(make):
         )
         assert hy.shape == (1, 3, 2)
         assert ys[0].shape == (3, 2)
-    np.testing.assert_array_equal(np.random.get_state()[1], before)
+    np.testing.assert_equal(np.random.get_state(legacy=False), before)

@@ -75,12 +75,17 @@ class SimplifiedDropconnect(BuiltinFunction):
     ) -> tuple[chainerx.ndarray, chainerx.ndarray]:
         if mask is None:
             shape = (len(x), *w.shape) if use_batchwise_mask else w.shape
-            numbers = chainerx.random.uniform(0, 1, shape, 'float32', x.device, engine.draw_key())
-            mask = numbers >= ratio
+            mask = _draw_mask(shape, ratio, x.device)
         else:
             mask = _as_chainerx(mask)
         y = _product(x, w, mask, ratio)
         return y if b is None else y + b, mask
+
+
+def _draw_mask(shape: tuple[int, ...], ratio: float, device: chainerx.Device) -> chainerx.ndarray:
+    if ratio == 0:  # outside of training nothing is drawn
+        return chainerx.ones(shape, bool, device)
+    return chainerx.random.uniform(0, 1, shape, 'float32', device, engine.draw_key()) >= ratio
 
 
 def _check_ratio(ratio: float) -> None:

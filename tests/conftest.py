@@ -31,6 +31,16 @@ def small_heap():
     gc.freeze()
 
 
+@pytest.fixture(autouse=True)
+def same_random_numbers():
+    """Each test draws the same, whatever ran before it and in which process."""
+    import chainerx
+    import numpy as np
+
+    np.random.seed(0)
+    chainerx.random.seed(0)
+
+
 @pytest.fixture(scope='session')
 def build_library():
     """Compiles a text of C++ to a shared library."""

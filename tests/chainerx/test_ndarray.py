@@ -185,7 +185,9 @@ def test_bad_dtypes(bad):
         chx.zeros(1, bad)
 
 
-@pytest.mark.parametrize('bad', [3, ('f4',), chx, lambda: 0], ids=str)
+@pytest.mark.parametrize(
+    'bad', [3, ('f4',), chx, lambda: 0], ids=['int', 'tuple', 'module', 'function']
+)
 def test_what_is_no_dtype(bad):
     with pytest.raises(TypeError, match='dtype must be'):
         chx.zeros(1, bad)

@@ -28,7 +28,7 @@ template <typename K>
 Array Position(const char* op, const Array& x, std::optional<int8_t> axis) {
     CheckOrdered(op, x);
     const Axes sorted =
-        axis ? Axes{NormalizeAxis(op, *axis, x.ndim())} : NormalizeAxes(op, std::nullopt, x.ndim());
+        internal::ReducedAxes(op, axis ? OptionalAxes{Axes{*axis}} : std::nullopt, x.ndim());
     Array y = EmptyUnchecked(ReduceShape(x.shape(), sorted, false), Dtype::kInt64, x.device());
     CheckNotEmpty(op, x, sorted, y);
     CallOn<K>(x.device(), x, sorted, y);
@@ -46,7 +46,7 @@ template <typename K>
 Array Extreme(const OpInfo& op, const Array& x, const OptionalAxes& axes, bool keepdims,
               Ties ties) {
     CheckOrdered(op.name, x);
-    const Axes sorted = NormalizeAxes(op.name, axes, x.ndim());
+    const Axes sorted = internal::ReducedAxes(op.name, axes, x.ndim());
     Array y = internal::EmptyReduced(x, sorted, keepdims, x.dtype());
     CheckNotEmpty(op.name, x, sorted, y);
     CallOn<K>(x.device(), x, sorted, y);

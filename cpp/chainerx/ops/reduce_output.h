@@ -17,6 +17,15 @@ inline Dtype WideDtype(Dtype dtype) {
     return IsFloat(dtype) && GetItemSize(dtype) < 4 ? Dtype::kFloat32 : dtype;
 }
 
+// The axes of a reduction. As in NumPy, an array of no axes may be reduced over 0 and -1, where the
+// mean and its kin are not among them.
+inline Axes ReducedAxes(const char* op, const OptionalAxes& axes, int8_t ndim) {
+    if (ndim == 0 && axes && axes->ndim() == 1 && ((*axes)[0] == 0 || (*axes)[0] == -1))
+        [[unlikely]]
+        return {};
+    return NormalizeAxes(op, axes, ndim);
+}
+
 inline int64_t CountReduced(const Shape& shape, const Axes& axes) {
     int64_t n = 1;
     for (int8_t a : axes) n *= shape[a];

@@ -18,6 +18,7 @@ constexpr OpInfo kMean{"mean", &kernels::Mean::kInfo, Batching::kAxes};
 
 using internal::CountReduced;
 using internal::Reduce;
+using internal::ReducedAxes;
 using internal::TotalDtype;
 
 // The axes that stay, then the reduced ones.
@@ -69,7 +70,7 @@ Array internal::DivideByCount(const Array& gy, int64_t n) {
 }
 
 Array Sum(const Array& x, const OptionalAxes& axes, bool keepdims) {
-    const Axes sorted = NormalizeAxes("sum", axes, x.ndim());
+    const Axes sorted = ReducedAxes("sum", axes, x.ndim());
     Array y = Reduce<kernels::Sum>(x, sorted, keepdims, TotalDtype(x.dtype()));
     if (Record rec{kSum, {x}, y}) {
         rec.Grad(0, [shape = x.shape(), sorted](const Array& gy) {
@@ -80,7 +81,7 @@ Array Sum(const Array& x, const OptionalAxes& axes, bool keepdims) {
 }
 
 Array Prod(const Array& x, const OptionalAxes& axes, bool keepdims) {
-    const Axes sorted = NormalizeAxes("prod", axes, x.ndim());
+    const Axes sorted = ReducedAxes("prod", axes, x.ndim());
     Array y = Reduce<kernels::Prod>(x, sorted, keepdims, TotalDtype(x.dtype()));
     if (Record rec{kProd, {x}, y}) {
         rec.Grad(0, [x = rec.Save(x), sorted](const Array& gy) {
@@ -106,15 +107,15 @@ Array Mean(const Array& x, const OptionalAxes& axes, bool keepdims) {
 }
 
 Array All(const Array& x, const OptionalAxes& axes, bool keepdims) {
-    return Reduce<kernels::All>(x, NormalizeAxes("all", axes, x.ndim()), keepdims, Dtype::kBool);
+    return Reduce<kernels::All>(x, ReducedAxes("all", axes, x.ndim()), keepdims, Dtype::kBool);
 }
 
 Array Any(const Array& x, const OptionalAxes& axes, bool keepdims) {
-    return Reduce<kernels::Any>(x, NormalizeAxes("any", axes, x.ndim()), keepdims, Dtype::kBool);
+    return Reduce<kernels::Any>(x, ReducedAxes("any", axes, x.ndim()), keepdims, Dtype::kBool);
 }
 
 Array CountNonzero(const Array& x, const OptionalAxes& axes) {
-    return Reduce<kernels::CountNonzero>(x, NormalizeAxes("count_nonzero", axes, x.ndim()), false,
+    return Reduce<kernels::CountNonzero>(x, ReducedAxes("count_nonzero", axes, x.ndim()), false,
                                          Dtype::kInt64);
 }
 

@@ -119,7 +119,7 @@ Array Extreme(const char* op, const Array& x, const OptionalAxes& axes, const Ex
         return reduce(x, axes, o.keepdims);
     }
     const Scalar initial = CheckedInitial(op, x.dtype(), *o.initial);
-    const Axes sorted = NormalizeAxes(op, axes, x.ndim());
+    const Axes sorted = internal::ReducedAxes(op, axes, x.ndim());
     const Array a = Masked(op, x, o.where, initial);
     if (internal::CountReduced(x.shape(), sorted) == 0) {
         return Full(ReduceShape(x.shape(), sorted, o.keepdims), initial, x.dtype(), x.device());
@@ -139,7 +139,7 @@ template <typename F>
 Array NanExtreme(const char* op, const Array& x, const OptionalAxes& axes, bool keepdims,
                  double worst, const F& reduce) {
     if (!IsFloat(x.dtype())) return reduce(x, axes, keepdims);
-    const Axes sorted = NormalizeAxes(op, axes, x.ndim());
+    const Axes sorted = internal::ReducedAxes(op, axes, x.ndim());
     const Array is_nan = Isnan(Detached(x));
     const Array y = reduce(Where(is_nan, worst, x), sorted, keepdims);
     return Where(All(is_nan, sorted, keepdims), NAN, y);
@@ -293,10 +293,9 @@ template <typename F>
 Array Kept(const Array& x, std::optional<int8_t> axis, bool keepdims, const F& position) {
     const Array y = position(x, axis);
     if (!keepdims) return y;
-    return Reshape(y, ReduceShape(x.shape(),
-                                  axis ? Axes{NormalizeAxis("argmax", *axis, x.ndim())}
-                                       : NormalizeAxes("argmax", std::nullopt, x.ndim()),
-                                  true));
+    const OptionalAxes axes = axis ? OptionalAxes{Axes{*axis}} : std::nullopt;
+    return Reshape(y,
+                   ReduceShape(x.shape(), internal::ReducedAxes("argmax", axes, x.ndim()), true));
 }
 
 Array WithoutNan(const Array& x, const Scalar& fill) {
@@ -326,7 +325,8 @@ CX_POSITION(NanArgMin)
 Array CountNonzero(const Array& x, const OptionalAxes& axes, bool keepdims) {
     const Array y = CountNonzero(x, axes);
     if (!keepdims) return y;
-    return Reshape(y, ReduceShape(x.shape(), NormalizeAxes("count_nonzero", axes, x.ndim()), true));
+    const Axes sorted = internal::ReducedAxes("count_nonzero", axes, x.ndim());
+    return Reshape(y, ReduceShape(x.shape(), sorted, true));
 }
 
 Array CumSum(const Array& x, std::optional<int8_t> axis, Dtype dtype) {

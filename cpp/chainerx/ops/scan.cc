@@ -83,7 +83,8 @@ Array CumProd(const Array& x, int8_t axis, bool reverse) {
 
 // The array and the axis to scan.
 std::pair<Array, int8_t> Line(const char* op, const Array& x, std::optional<int8_t> axis) {
-    if (!axis) return {Reshape(x, Shape{x.GetTotalSize()}), int8_t{0}};
+    const bool is_point = x.ndim() == 0 && axis && (*axis == 0 || *axis == -1);  // as in NumPy
+    if (!axis || is_point) return {Reshape(x, Shape{x.GetTotalSize()}), int8_t{0}};
     return {x, NormalizeAxis(op, *axis, x.ndim())};
 }
 

@@ -41,7 +41,7 @@ Array SpreadGradient(const Array& x, const Axes& axes, const Array& slope) {
 }  // namespace
 
 Array NanSum(const Array& x, const OptionalAxes& axes, bool keepdims) {
-    const Axes sorted = NormalizeAxes("nansum", axes, x.ndim());
+    const Axes sorted = internal::ReducedAxes("nansum", axes, x.ndim());
     Array y =
         internal::Reduce<kernels::NanSum>(x, sorted, keepdims, internal::TotalDtype(x.dtype()));
     if (Record rec{kNanSum, {x}, y}) {

@@ -32,7 +32,7 @@ _AXIS_ERRORS = [
     (call(f(2, 3), axis=-3), 'DimensionError', '-3'),
     (call(f(2, 3), axis=(0, 0)), 'DimensionError'),
     (call(f(2, 3), axis=(1, -1)), 'DimensionError'),
-    (call(f(), axis=0), 'DimensionError'),
+    (call(f(), axis=1), 'DimensionError', '1'),
     (call(f(2, 3), axis='0'), 'TypeError'),
     (call(f(2, 3), axis=0.5), 'TypeError'),
     (call(f(2, 3), axis=float('nan')), 'TypeError'),
@@ -47,6 +47,8 @@ def _distinct(calls):
 def _reduce(name, ref, dtypes, out, calls=None, errors=(), **kw):
     kw.setdefault('sig', 'a, axis=None, keepdims=False')
     kw.setdefault('big', call(f(301, 403), axis=0))
+    if name in ('mean', 'var', 'std', 'logsumexp'):  # others may, as in NumPy
+        errors = [*errors, (call(f(), axis=0), 'DimensionError', '0')]
     return Case(
         name,
         ref,

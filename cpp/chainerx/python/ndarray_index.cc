@@ -63,8 +63,9 @@ bool AddBasic(PyObject* o, Key& key) {
         key.Add(NewAxis{});
     } else if (o == Py_Ellipsis) {
         key.Add(Ellipsis{});
-    } else if (IsNdArray(o) || PyList_Check(o) || PyObject_TypeCheck(o, Numpy().ndarray) ||
-               PyBool_Check(o) || PyObject_TypeCheck(o, Numpy().bool_)) {
+    } else if (IsNdArray(o) || PyList_Check(o) || PyTuple_Check(o) ||
+               PyObject_TypeCheck(o, Numpy().ndarray) || PyBool_Check(o) ||
+               PyObject_TypeCheck(o, Numpy().bool_)) {
         return false;
     } else if (PyIndex_Check(o)) {
         PyObject* index = PyNumber_Index(o);

@@ -73,6 +73,8 @@ def fromfile(
     count: int = -1,
     sep: str = '',
     device: tp.Any = None,
+    *,
+    offset: int = 0,
 ) -> _core.ndarray:
     """Reads an array from a file, as :func:`numpy.fromfile`.
 
@@ -82,12 +84,15 @@ def fromfile(
         count (int): Number of elements; -1 reads all.
         sep (str): What stands between numbers in text; '' for a binary file.
         device: Default: the default device.
+        offset (int): How many bytes of a binary file come before.
     Returns:
         ndarray: 1-d.
     Raises:
         OSError: If the file can't be read.
+        TypeError: If there is an offset in text.
     """
-    return _wrap(np.fromfile(file, dtype=dtype, count=count, sep=sep), device)
+    array = np.fromfile(file, dtype=dtype, count=count, sep=sep, offset=offset)
+    return _wrap(array, device)
 
 
 def fromfunction(
@@ -165,6 +170,9 @@ def loadtxt(
     ndmin: tp.Any = 0,
     encoding: str | None = None,
     device: tp.Any = None,
+    *,
+    max_rows: int | None = None,
+    quotechar: str | None = None,
 ) -> _core.ndarray:
     """Reads a text file, as :func:`numpy.loadtxt`.
 
@@ -180,6 +188,8 @@ def loadtxt(
         ndmin (int): The least number of dimensions, 0 to 2.
         encoding (str): Of the file.
         device: Default: the default device.
+        max_rows (int): How many lines of numbers to read at most.
+        quotechar (str): What stands around texts.
     Returns:
         ndarray: 2-d; axes of length 1 are dropped down to ``ndmin``.
     Raises:
@@ -197,5 +207,7 @@ def loadtxt(
         unpack=unpack,
         ndmin=ndmin,
         encoding=encoding,
+        max_rows=max_rows,
+        quotechar=quotechar,
     )
     return _wrap(array, device)

@@ -109,3 +109,233 @@ def test_atleast_of_several_arrays():
         assert ours() == ()
         with pytest.raises(TypeError, match='atleast'):
             ours(x, [1])
+
+
+def test_item_at_a_place():
+    x, n = filled(2, 3)
+    for args in ((4,), (-1,), (1, 2), (-1, 0), ((1, 1),), ((3,),), (np.int8(2),)):
+        assert x.item(*args) == n.item(*args)
+        assert x.T.item(*args[:1]) == n.T.item(*args[:1]) or len(args) > 1
+    assert x[0].item(1) == n[0].item(1)
+    assert x[1, 2].item() == x[1, 2].item(()) == n[1, 2].item(())
+    assert chx.array(3).item(0) == 3
+    assert type(x.astype('int8').item(0)) is int
+    for args in ((6,), (-7,), (2, 0), (0, -4)):
+        with pytest.raises(IndexError):
+            x.item(*args)
+    for args in ((), (0, 0, 0), ((),)):
+        with pytest.raises(chx.DimensionError, match='item'):
+            x.item(*args)
+    for args in ((1.0,), ('1',), (True,), (None, 1)):
+        with pytest.raises(TypeError, match='item'):
+            x.item(*args)
+
+
+def layouts():
+    x, n = filled(2, 3, 4)
+    yield from ((x, n), (x.T, n.T), (x.transpose(1, 0, 2), n.transpose(1, 0, 2)))
+    yield from ((x[:, ::-1], n[:, ::-1]), (x[..., ::2], n[..., ::2]), (x[:1].T, n[:1].T))
+    yield from ((x[::-1, ::-1, ::-1], n[::-1, ::-1, ::-1]), (x[0, 0, 0], n[0, 0, 0]))
+    yield from (
+        (x[:, :0], n[:, :0]),
+        (chx.broadcast_to(x, (2, 2, 3, 4)), np.broadcast_to(n, (2, 2, 3, 4))),
+    )
+
+
+@pytest.mark.parametrize('order', 'CFAK')
+def test_orders_of_elements(order):
+    """'A' and 'K' go by the memory, which a row of the table does not see."""
+    for x, n in layouts():
+        for y, e in (
+            (x.ravel(order), n.ravel(order)),
+            (chx.ravel(x, order=order), n.ravel(order)),
+            (x.flatten(order), n.flatten(order)),
+        ):
+            if order == 'K' and any(s < 0 for s in n.strides):
+                e = np.abs(n)[tuple([slice(None, None, -1 if s < 0 else 1) for s in n.strides])]
+                e = n.transpose(sorted(range(n.ndim), key=lambda i: -abs(n.strides[i]))).ravel()
+            same(y, e)
+        assert not chx.shares_memory(x, x.flatten(order))
+        if order != 'K':
+            same(x.reshape((x.size,), order=order), n.reshape((n.size,), order=order))
+            if x.size == 24:
+                same(chx.reshape(x, 4, 6, order=order), n.reshape(4, 6, order=order))
+                same(x.reshape(-1, 2, order=order), n.reshape(-1, 2, order=order))
+    x, n = filled(3, 4)
+    assert chx.shares_memory(x.T, x.T.ravel('F'))
+    assert chx.shares_memory(x.T, x.T.ravel('K'))
+    y = leaf(np.ones((3, 4)))
+    g = np.arange(12, dtype='float32')
+    (y.T.ravel(order) * chx.array(g)).sum().backward()
+    back = {'C': g.reshape(4, 3).T, 'F': g.reshape(3, 4)}
+    np.testing.assert_array_equal(chx.to_numpy(y.grad), back['C' if order == 'C' else 'F'])
+    for method in (x.ravel, x.flatten):
+        with pytest.raises(ValueError, match='order'):
+            method('c')
+
+
+def test_view_of_another_dtype():
+    x, n = filled(3, 4)
+    for dtype in ('int32', 'uint8', 'float64', 'complex64', 'int16'):
+        for a, b in ((x, n), (x[::2], n[::2]), (x[::-1], n[::-1]), (x[1:1], n[1:1])):
+            same(a.view(dtype), b.view(dtype))
+        assert chx.shares_memory(x, x.view(dtype))
+    same(x.T.view('uint32'), n.T.view('uint32'))
+    same(x[1, 2].view('int32'), n[1, 2].view('int32'))
+    y = x.view('int32')
+    y += 1
+    same(x, (n.view('int32') + 1).view('float32'))
+    for bad, dtype, text in (
+        (x.T, 'int64', 'stride'),
+        (x[:, :3], 'float64', '12 bytes'),
+        (x[0, 0], 'int8', r'shape \(\)'),
+        (x[:, 1:3], 'float64', 'aligned'),
+    ):
+        with pytest.raises(ValueError, match=text):
+            bad.view(dtype)
+    with pytest.raises(chx.DtypeError, match='bool'):
+        x.view(bool)
+    flags = chx.array([True, False])
+    assert flags.view('int8').tolist() == [1, 0]
+    with pytest.raises(chx.ChainerxError, match=r'read-only|write'):
+        flags.view('int8')[0] = 2
+    assert chx.shares_memory(flags, flags.view(bool))
+
+
+def test_view_and_backward():
+    """It is in no graph; but backward notices what is written through it."""
+    x = leaf([1.0, 2.0, 3.0, 4.0])
+    assert not x.view('int32').is_backprop_required()
+    assert x.view('float32').is_backprop_required()
+    c = chx.array([1.0, 2.0, 3.0, 4.0], 'float32')
+    y = x * c
+    c.view('int32')[0] = 0
+    with pytest.raises(chx.GradientError, match='written'):
+        y.backward()
+
+
+@pytest.mark.parametrize('casting', ['no', 'equiv', 'safe', 'same_kind', 'unsafe'])
+def test_casting(casting):
+    dtypes = ('bool', 'int8', 'uint8', 'int32', 'float16', 'float32', 'complex64')
+    for source in dtypes:
+        x, n = chx.ones((2,), source), np.ones(2, source)
+        for target in dtypes:
+            allowed = np.can_cast(source, target, casting)
+            if casting == 'same_kind':  # by our rules, signs don't count
+                allowed |= {source, target} <= {'int8', 'uint8', 'int32'}
+            how = {'dtype': target, 'casting': casting}
+            for run, args, expected in (
+                (x.astype, (), n),
+                (chx.concatenate, ([x, x],), [1, 1, 1, 1]),
+                (chx.stack, ([x],), [n]),
+                (chx.hstack, ([x],), n),
+                (chx.vstack, ([x],), [n]),
+            ):
+                if allowed:
+                    same(run(*args, **how), np.asarray(expected).astype(target))
+                else:
+                    with pytest.raises(chx.DtypeError, match=casting):
+                        run(*args, **how)
+    with pytest.raises(ValueError, match='casting'):
+        x.astype('int8', casting='never')
+
+
+def test_joining_into_a_dtype():
+    x = chx.array([1.5, 2.5])
+    out = chx.zeros(4, 'int32')
+    with pytest.raises(chx.DtypeError, match='int32'):
+        chx.concatenate([x, x], out=out)
+    assert chx.concatenate([x, x], out=out, casting='unsafe') is out
+    assert out.tolist() == [1, 2, 1, 2]
+    with pytest.raises(TypeError, match='out'):
+        chx.concatenate([x], out=out[:2], dtype='int32')
+    y = leaf([1.0, 2.0])
+    chx.concatenate([y, y], dtype='float64').sum().backward()
+    assert y.grad.tolist() == [2, 2]
+    assert y.grad.dtype == 'float32'
+
+
+def test_least_number_of_axes():
+    for value in (3, [1, 2], np.ones((2, 3)), chx.ones((2, 3))):
+        for ndmin in range(5):
+            x = chx.array(value, ndmin=ndmin)
+            assert x.shape == np.array(chx.to_numpy(chx.array(value)), ndmin=ndmin).shape
+    assert chx.array(leaf([1.0, 2.0]), ndmin=2).is_backprop_required()
+    with pytest.raises(chx.DimensionError):
+        chx.array(1, ndmin=11)
+
+
+def test_tuples_in_an_index():
+    """As lists: a tuple in a tuple is an array of indices."""
+    x, n = filled(3, 4)
+    for index in (((0, 2),), ((0, 2), (1, 3)), (slice(None), (1, 1)), ((), 0), (((0, 1), (2, 0)),)):
+        same(x[index], n[index])
+    same(x[(True, False, True), :], n[(True, False, True), :])
+    x[(0, 2), 1] = 5
+    n[(0, 2), 1] = 5
+    same(x, n)
+    with pytest.raises(IndexError):
+        x[((0, 3),)]
+
+
+def test_reductions_of_no_axes():
+    """As NumPy's of ufuncs: axis 0 and -1 are there, though the array has none."""
+    x, n = chx.array(3.5, 'float32'), np.float32(3.5)
+    names = (
+        'sum prod max min ptp all any argmax argmin cumsum cumprod nansum nanprod nanmax nanmin '
+    )
+    names += 'nancumsum nancumprod nanargmax nanargmin count_nonzero amax amin'
+    for name in names.split():
+        for axis in (0, -1):
+            y, e = getattr(chx, name)(x, axis=axis), getattr(np, name)(n, axis=axis)
+            assert y.shape == np.shape(e), name
+            assert y.tolist() == np.asarray(e).tolist(), name
+        for axis in (1, -2, (0, 1)):
+            with pytest.raises((chx.DimensionError, TypeError)):
+                getattr(chx, name)(x, axis=axis)
+    for name in ('mean', 'var', 'std', 'median', 'sort'):
+        with pytest.raises(chx.DimensionError):
+            getattr(chx, name)(x, axis=0)
+    y = leaf(2.0)
+    (chx.sum(y, axis=0) * 3 + chx.max(y, axis=-1) + chx.cumsum(y, axis=0)[0]).backward()
+    assert y.grad.item() == 5
+
+
+def test_options_by_position():
+    """What NumPy has where v7 has something else is an error, not a truth value."""
+    x = chx.ones((2, 3))
+    for call in (
+        lambda: chx.sum(x, 0, 'float64'),
+        lambda: x.max(0, chx.zeros(3)),
+        lambda: x.mean(0, np.float64),
+        lambda: chx.any(x, 0, 'yes'),
+    ):
+        with pytest.raises(TypeError, match='keepdims'):
+            call()
+    for keepdims in (True, 1, np.True_):
+        assert chx.sum(x, 0, keepdims).shape == (1, 3)
+    with pytest.raises(TypeError, match='mode'):
+        chx.take(x, 0, 0, chx.zeros(3))
+
+
+def test_integers_with_their_end():
+    draw = chx.random.integers
+    assert set(draw(1, 3, 200, endpoint=True).tolist()) == {1, 2, 3}
+    assert set(draw(1, size=200, endpoint=True).tolist()) == {0, 1}
+    assert draw(255, 255, 3, 'uint8', endpoint=True).tolist() == [255] * 3
+    high = chx.array([127, 0], 'int8')
+    got = draw(chx.array([127, 0], 'int8'), high, (4, 2), endpoint=True)
+    assert got.tolist() == [[127, 0]] * 4
+    with pytest.raises(ValueError, match='last value'):
+        draw(0, 2**63 - 1, endpoint=True)
+
+
+def test_files_in_part(tmp_path):
+    path = tmp_path / 'x'
+    n = np.arange(5, dtype='int16')
+    n.tofile(path)
+    same(chx.fromfile(path, 'int16', offset=4), n[2:])
+    path.write_text('1 2\n3 4\n5 6\n')
+    same(chx.loadtxt(path, max_rows=2), np.loadtxt(path, max_rows=2))
+    path.write_text('"1" "2"\n')
+    same(chx.loadtxt(path, quotechar='"'), np.array([1.0, 2.0]))

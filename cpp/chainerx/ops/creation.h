@@ -1,6 +1,8 @@
 // Arrays made from nothing, and copies.
 #pragma once
 
+#include <optional>
+
 #include "chainerx/core/array.h"
 #include "chainerx/core/macro.h"
 
@@ -42,6 +44,10 @@ inline Array Arange(const Scalar& stop, Dtype dtype, Device& device = GetDefault
 }
 CX_API Array Linspace(double start, double stop, int64_t num = 50, bool endpoint = true,
                       Dtype dtype = kDefaultFloat, Device& device = GetDefaultDevice());
+// Between the elements of two arrays, which broadcast; the values become an axis. In the dtype of
+// both, float32 for integers, if none is given. Differentiable.
+CX_API Array Linspace(const Array& start, const Array& stop, int64_t num = 50, bool endpoint = true,
+                      std::optional<Dtype> dtype = std::nullopt, int8_t axis = 0);
 // Ones on diagonal k, zeros elsewhere.
 CX_API Array Eye(int64_t rows, int64_t columns, int64_t k, Dtype dtype,
                  Device& device = GetDefaultDevice(), const char* op = "eye");

@@ -95,7 +95,7 @@ Array Triangle(const OpInfo& op, const Array& x, int64_t k, bool lower) {
 Array Tril(const Array& x, int64_t k) { return Triangle(kTril, x, k, true); }
 Array Triu(const Array& x, int64_t k) { return Triangle(kTriu, x, k, false); }
 
-std::vector<Array> Meshgrid(const std::vector<Array>& arrays, bool swap_first) {
+std::vector<Array> Meshgrid(const std::vector<Array>& arrays, bool swap_first, bool sparse) {
     Shape shape;
     for (const Array& x : arrays) {
         CheckSameDevice("meshgrid", arrays[0].device(), x.device());
@@ -110,7 +110,7 @@ std::vector<Array> Meshgrid(const std::vector<Array>& arrays, bool swap_first) {
         Shape s;
         s.resize(shape.ndim(), 1);
         s[place(i)] = x.GetTotalSize();
-        out.push_back(BroadcastTo(Reshape(x, s), shape));
+        out.push_back(sparse ? Reshape(x, s) : BroadcastTo(Reshape(x, s), shape));
     }
     return out;
 }

@@ -143,4 +143,8 @@ Array Cholesky(const Array& a) {
     return y;
 }
 
+Array Cholesky(const Array& a, bool upper) {
+    return upper && a.ndim() >= 2 ? SwapLast(Cholesky(SwapLast(a))) : Cholesky(a);
+}
+
 }  // namespace chainerx::linalg

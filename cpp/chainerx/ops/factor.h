@@ -23,5 +23,7 @@ CX_API std::pair<Array, Array> Slogdet(const Array& a);
 
 // The lower triangle L with a = L L^T. Reads the lower triangle of `a`; its gradient is symmetric.
 CX_API Array Cholesky(const Array& a);
+// The upper triangle U with a = U^T U, `upper`; reads the upper triangle of `a`.
+CX_API Array Cholesky(const Array& a, bool upper);
 
 }  // namespace chainerx::linalg

@@ -106,14 +106,20 @@ struct Rows {
     Shape shape;  // of a result
 };
 
-Rows ToRows(const char* op, const Array& x, const OptionalAxes& axes, bool keepdims) {
-    internal::CheckReal(op, x);
-    const Axes sorted = NormalizeAxes(op, axes, x.ndim());
+// The axes that stay, then the others.
+Axes ReducedLast(const Axes& sorted, int8_t ndim) {
     Axes order;
-    for (int8_t i = 0; i < x.ndim(); ++i) {
+    for (int8_t i = 0; i < ndim; ++i) {
         if (std::find(sorted.begin(), sorted.end(), i) == sorted.end()) order.push_back(i);
     }
     for (const int8_t a : sorted) order.push_back(a);
+    return order;
+}
+
+Rows ToRows(const char* op, const Array& x, const OptionalAxes& axes, bool keepdims) {
+    internal::CheckReal(op, x);
+    const Axes sorted = NormalizeAxes(op, axes, x.ndim());
+    const Axes order = ReducedLast(sorted, x.ndim());
     Rows rows;
     rows.n = internal::CountReduced(x.shape(), sorted);
     rows.shape = ReduceShape(x.shape(), sorted, keepdims);
@@ -233,6 +239,74 @@ Array Quantiles(const char* op, const Array& x, const std::vector<double>& q,
     return ToResult(y, rows.shape, dtype);
 }
 
+// The weights beside rows of x, in float64.
+Array ToRowWeights(const char* op, const Array& x, const Array& weights, const OptionalAxes& axes,
+                   const Rows& rows) {
+    CheckSameDevice(op, x.device(), weights.device());
+    internal::CheckReal(op, weights);
+    const Axes sorted = NormalizeAxes(op, axes, x.ndim());
+    const Array w = AsType(internal::Detached(weights), Dtype::kFloat64, false);
+    if (w.GetTotalSize() != 0 && AMin(w).Item<double>() < 0) {
+        throw ValueError{op, ": weights holds ", AMin(w).Item<double>(), ", expected 0 or more"};
+    }
+    const Array total = Sum(w, w.shape() == x.shape() ? OptionalAxes{sorted} : std::nullopt);
+    if (total.GetTotalSize() != 0 && rows.n != 0 &&
+        !All(LogicalAnd(Isfinite(total), Greater(total, Scalar{0}))).Item<bool>()) {
+        throw ValueError{op, ": weights of a row add up to 0, or are not finite"};
+    }
+    const Shape all{rows.shape.GetTotalSize(), rows.n};
+    if (w.shape() == x.shape()) {
+        return Reshape(internal::Permute(w, ReducedLast(sorted, x.ndim())), all);
+    }
+    // In the order in which the caller names the axes.
+    Shape named;
+    Axes places;
+    for (const int8_t a : axes.value_or(Axes{})) {
+        const int8_t axis = NormalizeAxis(op, a, x.ndim());
+        named.push_back(x.shape()[axis]);
+        places.push_back(axis);
+    }
+    if (!axes || w.shape() != named) {
+        throw DimensionError{op,        ": weights has shape ",  w.shape(), ", expected ",
+                             x.shape(), " of a, or that of axis"};
+    }
+    Axes order;
+    for (const int8_t a : sorted) {
+        order.push_back(
+            static_cast<int8_t>(std::find(places.begin(), places.end(), a) - places.begin()));
+    }
+    return BroadcastTo(Reshape(internal::Permute(w, order), {1, rows.n}), all);
+}
+
+Array WeightedQuantiles(const char* op, const Array& x, const std::vector<double>& q,
+                        const Array& weights, const OptionalAxes& axes, bool keepdims,
+                        bool skips_nan) {
+    const Rows rows = ToRows(op, x, axes, keepdims);
+    Array w = ToRowWeights(op, x, weights, axes, rows);
+    const Dtype dtype = rows.x.dtype();
+    const Array detached = internal::Detached(rows.x);
+    const int64_t size = rows.shape.GetTotalSize();
+    const auto count = static_cast<int64_t>(q.size());
+    if (size == 0 || count == 0 || rows.n == 0) {
+        return Quantiles(op, x, q, axes, QuantileMethod::kInvertedCdf, keepdims, skips_nan);
+    }
+    if (skips_nan) w = Where(Isnan(detached), Scalar{0}, w);
+    const Array order = ArgSort(detached, int8_t{1});
+    const Array running = CumSum(TakeAlongAxis(w, order, int8_t{1}), int8_t{1});
+    const ArrayIndex last[] = {Slice{}, Slice{rows.n - 1, rows.n}};
+    const Array share = ExpandDims(Divide(running, At(running, last)), Axes{1});
+    // What weighs nothing comes before each share, that of 0 too.
+    const Array wanted = Reshape(Array::FromHost(q, Shape{count}, x.device()), {1, count, 1});
+    const Array before = LogicalOr(Less(share, wanted), Equal(share, Scalar{0}));
+    const Array place = Minimum(CountNonzero(before, Axes{2}), Scalar{rows.n - 1});
+    Array y = TakeAlongAxis(rows.x, TakeAlongAxis(order, place, int8_t{1}), int8_t{1});
+    if (!skips_nan) {  // which is sorted to the end
+        const Array largest = TakeAlongAxis(rows.x, At(order, last), int8_t{1});
+        y = Where(Isnan(internal::Detached(largest)), largest, y);
+    }
+    return ToResult(y, rows.shape, dtype);
+}
+
 Array First(const Array& y) { return Reshape(y, Shape{y.shape().begin() + 1, y.shape().end()}); }
 
 std::vector<double> OfPercentages(const std::vector<double>& q) {
@@ -262,15 +336,20 @@ Array NanMedian(const Array& x, const OptionalAxes& axes, bool keepdims) {
     return First(Quantiles("nanmedian", x, {0.5}, axes, QuantileMethod::kLinear, keepdims, true));
 }
 
-#define CX_QUANTILE(Name, op, most, probabilities, skips_nan)                             \
-    Array Name(const Array& x, const std::vector<double>& q, const OptionalAxes& axes,    \
-               QuantileMethod method, bool keepdims) {                                    \
-        CheckProbabilities(op, q, most);                                                  \
-        return Quantiles(op, x, probabilities(q), axes, method, keepdims, skips_nan);     \
-    }                                                                                     \
-    Array Name(const Array& x, double q, const OptionalAxes& axes, QuantileMethod method, \
-               bool keepdims) {                                                           \
-        return First(Name(x, std::vector<double>{q}, axes, method, keepdims));            \
+#define CX_QUANTILE(Name, op, most, probabilities, skips_nan)                                  \
+    Array Name(const Array& x, const std::vector<double>& q, const OptionalAxes& axes,         \
+               QuantileMethod method, bool keepdims) {                                         \
+        CheckProbabilities(op, q, most);                                                       \
+        return Quantiles(op, x, probabilities(q), axes, method, keepdims, skips_nan);          \
+    }                                                                                          \
+    Array Name(const Array& x, const std::vector<double>& q, const Array& weights,             \
+               const OptionalAxes& axes, bool keepdims) {                                      \
+        CheckProbabilities(op, q, most);                                                       \
+        return WeightedQuantiles(op, x, probabilities(q), weights, axes, keepdims, skips_nan); \
+    }                                                                                          \
+    Array Name(const Array& x, double q, const OptionalAxes& axes, QuantileMethod method,      \
+               bool keepdims) {                                                                \
+        return First(Name(x, std::vector<double>{q}, axes, method, keepdims));                 \
     }
 CX_QUANTILE(Quantile, "quantile", 1, , false)
 CX_QUANTILE(NanQuantile, "nanquantile", 1, , true)

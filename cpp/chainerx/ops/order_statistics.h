@@ -49,6 +49,19 @@ CX_API Array Quantile(const Array& x, double q, const OptionalAxes& axes = std::
 CX_API Array NanQuantile(const Array& x, double q, const OptionalAxes& axes = std::nullopt,
                          QuantileMethod method = QuantileMethod::kLinear, bool keepdims = false);
 
+// Of elements that count as often as their weights say, none of them negative (ValueError): the
+// first one up to which the weights are a share q of their total. By kInvertedCdf, the one method
+// for which that is defined. The weights have the shape of x, or that of `axes` alone; they have no
+// gradient.
+CX_API Array Quantile(const Array& x, const std::vector<double>& q, const Array& weights,
+                      const OptionalAxes& axes = std::nullopt, bool keepdims = false);
+CX_API Array NanQuantile(const Array& x, const std::vector<double>& q, const Array& weights,
+                         const OptionalAxes& axes = std::nullopt, bool keepdims = false);
+CX_API Array Percentile(const Array& x, const std::vector<double>& q, const Array& weights,
+                        const OptionalAxes& axes = std::nullopt, bool keepdims = false);
+CX_API Array NanPercentile(const Array& x, const std::vector<double>& q, const Array& weights,
+                           const OptionalAxes& axes = std::nullopt, bool keepdims = false);
+
 // The same of percentages, from 0 to 100.
 CX_API Array Percentile(const Array& x, const std::vector<double>& q,
                         const OptionalAxes& axes = std::nullopt,

@@ -8,8 +8,10 @@
 #include "chainerx/ops/along_axis.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
+#include "chainerx/ops/logic.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/operators.h"
+#include "chainerx/ops/reduce_output.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/view.h"
 #include "chainerx/ops/where.h"
@@ -277,6 +279,22 @@ Array Vander(const Array& x, std::optional<int64_t> n, bool increasing) {
         y = Join({Ones({rows, 1}, y.dtype(), x.device()), y}, 1, "vander");
     }
     return increasing ? y : Copy(Flip(y, Axes{1}));
+}
+
+Array Linspace(const Array& start, const Array& stop, int64_t num, bool endpoint,
+               std::optional<Dtype> dtype, int8_t axis) {
+    CheckSameDevice("linspace", start.device(), stop.device());
+    const Dtype common = FloatResult(PromoteTypes(start.dtype(), stop.dtype()));
+    const Dtype wide = internal::WideDtype(common);
+    const Array from = AsType(start, wide, false);
+    const Array to = AsType(stop, wide, false);
+    const Shape shape = BroadcastShapes("linspace", start.shape(), stop.shape());
+    const Array t = Along(Linspace(0, 1, num, endpoint, RealDtype(wide), start.device()), 0,
+                          static_cast<int8_t>(shape.ndim() + 1));
+    Array y = from + (to - from) * t;
+    if (endpoint && num > 1) y = Where(Equal(t, Scalar{1}), to, y);  // rounding may not miss it
+    const int8_t at = NormalizeAxis("linspace", axis, y.ndim());
+    return AsType(Moveaxis(y, Axes{0}, Axes{at}), dtype.value_or(common), false);
 }
 
 Array Logspace(double start, double stop, int64_t num, bool endpoint, double base, Dtype dtype,

@@ -1,6 +1,8 @@
 #include "chainerx/ops/view.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <utility>
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
@@ -157,6 +159,54 @@ Array Flatten(const Array& x) {
     return y.buffer() == x.buffer() ? Copy(y) : y;
 }
 
+namespace {
+
+// Whether the first axis moves fastest in memory, and not the last one.
+bool IsFortran(const Array& x) {
+    return !x.IsContiguous() && Transpose(internal::Detached(x)).IsContiguous();
+}
+
+// The axes from the one with the largest steps to that with the smallest. One without steps, of
+// length 1 or broadcast, stays before the next one.
+Axes AxesAsTheyLie(const Array& x) {
+    Axes order;
+    const auto step = [&x](int8_t i) { return x.shape()[i] == 1 ? 0 : std::abs(x.strides()[i]); };
+    for (int8_t i = 0; i < x.ndim(); ++i) {  // few, and mostly sorted
+        int8_t place = i;
+        for (int8_t k = i; k-- > 0 && step(i) != 0;) {
+            if (step(order[k]) == 0) continue;
+            if (step(order[k]) >= step(i)) break;
+            place = k;
+        }
+        order.push_back(i);
+        std::rotate(order.begin() + place, order.end() - 1, order.end());
+    }
+    return order;
+}
+
+}  // namespace
+
+Array Reshape(const Array& x, const Shape& shape, ElementOrder order) {
+    if (order == ElementOrder::kK)
+        throw ValueError{"reshape: order is 'K', expected 'C', 'F' or 'A'"};
+    if (order == ElementOrder::kC || (order == ElementOrder::kA && !IsFortran(x))) {
+        return Reshape(x, shape);
+    }
+    Shape reversed = ResolveShape(x, shape);
+    std::reverse(reversed.begin(), reversed.end());
+    return Transpose(Reshape(Transpose(x), reversed));
+}
+
+Array Ravel(const Array& x, ElementOrder order) {
+    if (order == ElementOrder::kK) return Ravel(internal::Permute(x, AxesAsTheyLie(x)));
+    return Reshape(x, {x.GetTotalSize()}, order);
+}
+
+Array Flatten(const Array& x, ElementOrder order) {
+    Array y = Ravel(x, order);
+    return y.buffer() == x.buffer() ? Copy(y) : y;
+}
+
 Array Transpose(const Array& x, const OptionalAxes& axes) {
     const int8_t ndim = x.ndim();
     Axes perm;
@@ -208,5 +258,44 @@ std::vector<Array> BroadcastArrays(const std::vector<Array>& arrays) {
 }
 
 Array MakeView(const Array& x) { return x.MakeView(); }
+
+Array ViewAs(const Array& x, Dtype dtype) {
+    if (dtype == x.dtype()) return MakeView(x);
+    if (IsBool(dtype)) throw DtypeError{"view: not all bytes of ", x.dtype(), " are bool"};
+    const int64_t from = GetItemSize(x.dtype());
+    const int64_t to = GetItemSize(dtype);
+    Shape shape = x.shape();
+    Strides strides = x.strides();
+    if (from != to) {
+        if (x.ndim() == 0) {
+            throw ValueError{"view: an array of shape () and ", x.dtype(), " has no view of ",
+                             dtype, ", which is of another size"};
+        }
+        int64_t& n = shape[x.ndim() - 1];
+        int64_t& stride = strides[x.ndim() - 1];
+        if (n != 1 && x.GetTotalSize() != 0 && stride != from) {
+            throw ValueError{
+                "view: the last axis has stride ", stride,   ", expected ", from, ", for ", dtype,
+                " is of another size than ",       x.dtype()};
+        }
+        if (n * from % to != 0) {
+            throw ValueError{"view: the last axis has ", n * from,
+                             " bytes, which are no elements of ", dtype};
+        }
+        n = n * from / to;
+        stride = to;
+    }
+    const int64_t unit = GetItemSize(RealDtype(dtype));
+    const auto is_aligned = [unit](int64_t place) { return place % unit == 0; };
+    bool fits = is_aligned(static_cast<int64_t>(reinterpret_cast<intptr_t>(x.raw_data())));
+    for (int8_t i = 0; i < x.ndim(); ++i) fits &= shape[i] <= 1 || is_aligned(strides[i]);
+    if (!fits && x.GetTotalSize() != 0) {
+        throw ValueError{"view: the memory is not aligned to elements of ", dtype};
+    }
+    x.buffer()->Ref();
+    Array y = internal::MakeArray(shape, strides, dtype, x.device(), x.buffer(), x.raw_data());
+    y.body()->read_only = x.body()->read_only || IsBool(x.dtype());
+    return y;
+}
 
 }  // namespace chainerx

@@ -18,6 +18,20 @@ CX_API Array Reshape(const Array& x, const Shape& shape, bool copy);
 CX_API Array Ravel(const Array& x);
 // A copy, always.
 CX_API Array Flatten(const Array& x);
+
+// In which order elements are read and placed: the last axis moves fastest, the first does, the
+// first if that is how they lie in memory, or as they lie in memory.
+enum class ElementOrder : int8_t { kC, kF, kA, kK };
+// ValueError for kK, which says nothing of a shape.
+CX_API Array Reshape(const Array& x, const Shape& shape, ElementOrder order);
+CX_API Array Ravel(const Array& x, ElementOrder order);
+CX_API Array Flatten(const Array& x, ElementOrder order);
+
+// The bytes as elements of another dtype, outside all graphs; where its size is another one, there
+// are more or fewer of them on the last axis, which must be contiguous. ValueError where that can't
+// be; DtypeError for bool, which not all bytes are. A view of bool can't be written to.
+CX_API Array ViewAs(const Array& x, Dtype dtype);
+
 CX_API Array Transpose(const Array& x, const OptionalAxes& axes = std::nullopt);
 CX_API Array BroadcastTo(const Array& x, const Shape& shape);
 CX_API std::vector<Array> BroadcastArrays(const std::vector<Array>& arrays);
@@ -54,8 +68,10 @@ CX_API Array DiagFlat(const Array& x, int64_t k = 0);
 // Copies with zeros above, or below, diagonal k of the last two axes.
 CX_API Array Tril(const Array& x, int64_t k = 0);
 CX_API Array Triu(const Array& x, int64_t k = 0);
-// Coordinate arrays, views of broadcast vectors. `swap_first`: indexing 'xy', else 'ij'.
-CX_API std::vector<Array> Meshgrid(const std::vector<Array>& arrays, bool swap_first = true);
+// Coordinate arrays, views of broadcast vectors. `swap_first`: indexing 'xy', else 'ij'. `sparse`:
+// not broadcast, each with length 1 along the axes of the others.
+CX_API std::vector<Array> Meshgrid(const std::vector<Array>& arrays, bool swap_first = true,
+                                   bool sparse = false);
 
 namespace internal {
 // `perm` is known to be a permutation.

@@ -149,6 +149,13 @@ PyObject* TryWithOptions(const ElementwiseFn& f, PyObject* const* args, Py_ssize
     }
 }
 
+bool ToKeepdims(const char* op, PyObject* o) {
+    if (const std::optional<Scalar> number = TryScalar(o)) return number->To<bool>();
+    if (IsNdArray(o) && Self(o).ndim() == 0) return ToBool(o, false);
+    throw TypeError{op, ": keepdims must be a bool, got ", Py_TYPE(o)->tp_name,
+                    "; give axis, dtype and out of NumPy by their names"};
+}
+
 PyObject* Finish(const char* op, Array y, PyObject* out) {
     const Array* to = ToOut(op, out);
     if (to == nullptr) return Wrap(std::move(y));

@@ -31,6 +31,13 @@
 #define CX_OUT_ARGS CX_OUT_ARG CX_WHERE_ARG
 #define CX_OPTION_ARGS CX_OUT_ARGS CX_DTYPE_ARG
 
+// For routines whose result has a shape of its own.
+#define CX_RESULT_OUT "out: ndarray | None = None"
+#define CX_RESULT_OUT_ARG                                                                      \
+    "    out (ndarray): Written to and returned: of the shape of the result, and of no lower " \
+    "kind "                                                                                    \
+    "of dtype.\n        Neither it nor ``a`` may then be part of a graph.\n"
+
 namespace chainerx::python {
 
 // A new array from operands, of which there are as many as the function has.
@@ -78,6 +85,9 @@ PyObject* CallElementwise(const ElementwiseFn& f, PyObject* const* args, Py_ssiz
 PyObject* Finish(const char* op, Array y, PyObject* out);
 // The same for a routine of several results; `out` is then a tuple, of arrays or None.
 PyObject* FinishPair(const char* op, Array y1, Array y2, PyObject* out);
+
+// The parameter `keepdims`: TypeError if it is no number.
+CX_COLD bool ToKeepdims(const char* op, PyObject* o);
 
 // The array of a parameter `out`, or null.
 const Array* ToOut(const char* op, PyObject* o);

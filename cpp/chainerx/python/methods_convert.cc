@@ -2,16 +2,22 @@
 #include "chainerx/core/context.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/view.h"
+#include "chainerx/python/casting.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
 
 namespace chainerx::python {
 namespace {
 
-CX_METHOD(astype, "dtype: DtypeLike, copy: bool = True) -> ndarray",
-          "The values in another dtype. Differentiable if both dtypes are floating point or "
-          "complex. Without `copy`, the array itself if nothing changes.") {
-    return Wrap(AsType(Self(self), ToDtype(a[0]), ToBool(a[1], true)));
+CX_METHOD(
+    astype, "dtype: DtypeLike, copy: bool = True, *, casting: str = 'unsafe') -> ndarray",
+    "The values in another dtype. Differentiable if both dtypes are floating point or "
+    "complex. Without `copy`, the array itself if nothing changes.\n\n"
+    "Raises:\n    DtypeError: If `casting` ('no', 'equiv', 'safe', 'same_kind') does not allow "
+    "it.\n    ValueError: If there is no such rule.") {
+    const Dtype dtype = ToDtype(a[0]);
+    if (a[2] != nullptr) CheckCasting("astype", "the array", Self(self).dtype(), dtype, a[2]);
+    return Wrap(AsType(Self(self), dtype, ToBool(a[1], true)));
 }
 
 CX_METHOD(to_device, "device: DeviceLike, index: int | None = None) -> ndarray",
@@ -27,8 +33,19 @@ CX_METHOD(copy, ") -> ndarray", "A C-contiguous copy. Differentiable.") {
     return Wrap(Copy(Self(self)));
 }
 
-CX_METHOD(view, ") -> ndarray", "A view of the whole array. Differentiable.") {
-    return Wrap(MakeView(Self(self)));
+CX_METHOD(
+    view, "dtype: DtypeLike | None = None) -> ndarray",
+    "A view of the whole array. Differentiable.\n\n"
+    "Args:\n"
+    "    dtype: As elements of which its bytes are seen, outside all graphs. Where their size is "
+    "another one,\n"
+    "        the last axis, which must be contiguous, has another length. A view of bool can't "
+    "be written to.\n"
+    "Raises:\n"
+    "    ValueError: If the last axis is not contiguous, or its bytes are no such elements.\n"
+    "    DtypeError: If the dtype is bool, and not that of the array.") {
+    if (!Given(a[0])) return Wrap(MakeView(Self(self)));
+    return Wrap(ViewAs(Self(self), ToDtype(a[0])));
 }
 
 }  // namespace

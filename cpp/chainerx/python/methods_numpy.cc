@@ -6,9 +6,10 @@
 #include "chainerx/core/error.h"
 #include "chainerx/ops/complex_parts.h"
 #include "chainerx/ops/creation.h"
-#include "chainerx/ops/reduction.h"
+#include "chainerx/ops/reduction_options.h"
 #include "chainerx/ops/view.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/elementwise.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/ref.h"
 
@@ -23,11 +24,10 @@ Array CallDiagonal(const char* op, const Array& x, PyObject* const* a) {
 }
 
 // In the dtype that is asked for, else as sum() has it.
-Array CallTrace(const Array& x, PyObject* const* a) {
-    const Array along = CallDiagonal("trace", x, a);
-    if (!Given(a[3])) return Sum(along, Axes{-1});
-    const Dtype dtype = ToDtype(a[3]);
-    return AsType(Sum(AsType(along, dtype, false), Axes{-1}), dtype, false);
+PyObject* CallTrace(const Array& x, PyObject* const* a) {
+    TotalOptions options;
+    if (Given(a[3])) options.dtype = ToDtype(a[3]);
+    return Finish("trace", Sum(CallDiagonal("trace", x, a), Axes{-1}, options), a[4]);
 }
 
 #define CX_ARGS_DIAGONAL                                                         \
@@ -51,19 +51,19 @@ CX_METHOD(diagonal, "offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray
 
 CX_ROUTINE(trace,
            "a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1, "
-           "dtype: DtypeLike | None = None) -> ndarray",
+           "dtype: DtypeLike | None = None, " CX_RESULT_OUT ") -> ndarray",
            "The sums of the diagonals of matrices along two axes.\n\n"
            "Args:\n" CX_ARGS_DIAGONAL
-           "    dtype: To compute in. Default: as sum() has it.\n"
+           "    dtype: To compute in. Default: as sum() has it.\n" CX_RESULT_OUT_ARG
            "Returns:\n"
            "    ndarray: The other axes. Differentiable, any order.\n" CX_RAISES_DIAGONAL) {
-    return Wrap(CallTrace(ToArray("trace", "a", a[0]), a + 1));
+    return CallTrace(ToArray("trace", "a", a[0]), a + 1);
 }
 CX_METHOD(trace,
-          "offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DtypeLike | None = None) -> "
-          "ndarray",
+          "offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DtypeLike | None = "
+          "None, " CX_RESULT_OUT ") -> ndarray",
           "See chainerx.trace().") {
-    return Wrap(CallTrace(Self(self), a));
+    return CallTrace(Self(self), a);
 }
 
 #undef CX_ARGS_DIAGONAL

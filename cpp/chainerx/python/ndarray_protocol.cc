@@ -1,6 +1,9 @@
 // What Python and NumPy ask an object for: repr, conversion to numbers, pickling, __array__.
+#include <vector>
+
 #include "chainerx/core/error.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/ops/indexing.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/ndarray_slots.h"
@@ -93,11 +96,41 @@ PyObject* SlotRepr(PyObject* self) {
     }
 }
 
-CX_METHOD(item, ") -> bool | int | float | complex",
-          "The only element as a Python number.\n\n"
-          "Raises:\n    DimensionError: If the array has not exactly one element.") {
-    CheckSizeOne("item", Self(self));
-    return FromScalar(Self(self));
+// The place of an element: integers for each axis, one for the flattened array, or a tuple.
+std::vector<ArrayIndex> ToPlace(const Array& x, PyObject* args) {
+    Shape given = ToShapeFromArgs("item", "args", args);
+    const int64_t size = x.GetTotalSize();
+    if (given.ndim() == 1 && x.ndim() != 1) {
+        int64_t flat = given[0] < 0 ? given[0] + size : given[0];
+        if (flat < 0 || flat >= size) {
+            throw IndexError{"item: index ", given[0], " is out of range for ", size, " elements"};
+        }
+        given.resize(x.ndim());
+        for (int8_t i = x.ndim() - 1; i >= 0; --i) {
+            given[i] = flat % x.shape()[i];
+            flat /= x.shape()[i];
+        }
+    }
+    if (given.ndim() != x.ndim()) {
+        throw DimensionError{
+            "item: ",          int64_t{given.ndim()}, " indices, expected one, or ",
+            int64_t{x.ndim()}, " as of shape ",       x.shape()};
+    }
+    return {given.begin(), given.end()};
+}
+
+CX_METHOD(
+    item, "*args: int | tuple[int, ...]) -> bool | int | float | complex",
+    "An element as a Python number; without arguments, the only one.\n\n"
+    "Args:\n    *args (int): Its index on each axis, or in the flattened array; a tuple, too.\n"
+    "Raises:\n    DimensionError: If the array has not exactly one element, or as many axes.\n"
+    "    IndexError: If there is no such element.") {
+    const Array& x = Self(self);
+    if (PyTuple_GET_SIZE(a[0]) == 0) {
+        CheckSizeOne("item", x);
+        return FromScalar(x);
+    }
+    return FromScalar(At(x, ToPlace(x, a[0])));
 }
 
 CX_METHOD(__complex__, ") -> complex", "The only element as a complex number.") {

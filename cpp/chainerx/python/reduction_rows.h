@@ -32,7 +32,6 @@
 #define CX_AXES "axis: Axis = None, keepdims: bool = False"
 #define CX_MASK "where: ndarray | bool = True"
 #define CX_REDUCTION_DTYPE "dtype: DtypeLike | None = None"
-#define CX_RESULT_OUT "out: ndarray | None = None"
 #define CX_TOTAL_PARAMETERS                               \
     CX_AXES ", *, " CX_REDUCTION_DTYPE ", " CX_RESULT_OUT \
             ", initial: Scalar | None = None, " CX_MASK
@@ -49,10 +48,6 @@
 #define CX_REDUCTION_DTYPE_ARG \
     "    dtype: To compute in, and of the result; that of ``out`` if there is one.\n"
 #define CX_MEAN_DTYPE_ARG "    dtype: To compute in, and of the result: a float or complex dtype.\n"
-#define CX_RESULT_OUT_ARG                                                                      \
-    "    out (ndarray): Written to and returned: of the shape of the result, and of no lower " \
-    "kind "                                                                                    \
-    "of dtype.\n        Neither it nor ``a`` may then be part of a graph.\n"
 #define CX_MASK_ARG                                                                         \
     "    where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not " \
     "count.\n"
@@ -79,7 +74,11 @@ struct ReduceCall {
     PyObject* const* a;
 
     OptionalAxes axes() const { return ToAxes(op, "axis", a[0]); }
-    bool keepdims() const { return ToBool(a[1], false); }
+    // In this place NumPy has others, which are no truth values.
+    bool keepdims() const {
+        if (a[1] == nullptr || a[1] == Py_False) return false;
+        return a[1] == Py_True || ToKeepdims(op, a[1]);
+    }
     // Whether only those are given, of so many arguments.
     template <int kCount>
     bool IsPlain() const {

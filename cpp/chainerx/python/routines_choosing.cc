@@ -6,38 +6,46 @@
 #include "chainerx/python/array_or_scalar.h"
 #include "chainerx/python/bounds_mode.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/elementwise.h"
 #include "chainerx/python/ndarray.h"
 
 namespace chainerx::python {
 namespace {
 
-Array CallChoose(const Array& x, PyObject* choices, PyObject* mode) {
+// a: choices, mode, out
+PyObject* CallChoose(const Array& x, PyObject* const* a) {
     const std::vector<Array> arrays =
-        IsNdArray(choices) ? Unstack(Self(choices)) : ToArrays("choose", "choices", choices);
-    return Choose(x, arrays,
-                  mode != nullptr ? ToBoundsMode("choose", mode) : IndexBoundsMode::kRaise);
+        IsNdArray(a[0]) ? Unstack(Self(a[0])) : ToArrays("choose", "choices", a[0]);
+    const IndexBoundsMode mode =
+        a[1] != nullptr ? ToBoundsMode("choose", a[1]) : IndexBoundsMode::kRaise;
+    return Finish("choose", Choose(x, arrays, mode), a[2]);
 }
 
-CX_ROUTINE(choose,
-           "a: ndarray, choices: Sequence[ndarray] | ndarray, mode: str = 'raise') -> ndarray",
-           "For each element of ``a``, the element of the array with that number.\n\n"
-           "Args:\n"
-           "    a (ndarray): Integers or bool.\n"
-           "    choices (sequence of ndarray): What is chosen from, broadcast with ``a``; or an "
-           "array of\n"
-           "        such. Dtypes are promoted.\n"
-           "    mode (str): What an index out of range does: 'raise', 'wrap' around, or 'clip'.\n"
-           "Returns:\n"
-           "    ndarray: Differentiable in the choices, any order.\n"
-           "Raises:\n"
-           "    ValueError: For an index out of range, no choices, or an unknown mode.\n"
-           "    DimensionError: If shapes do not broadcast.\n"
-           "    DtypeError: If ``a`` is of another dtype.") {
-    return Wrap(CallChoose(ToArray("choose", "a", a[0]), a[1], a[2]));
+CX_ROUTINE(
+    choose,
+    "a: ndarray, choices: Sequence[ndarray] | ndarray, mode: str = 'raise', *, " CX_RESULT_OUT
+    ") -> ndarray",
+    "For each element of ``a``, the element of the array with that number.\n\n"
+    "Args:\n"
+    "    a (ndarray): Integers or bool.\n"
+    "    choices (sequence of ndarray): What is chosen from, broadcast with ``a``; or an "
+    "array of\n"
+    "        such. Dtypes are promoted.\n"
+    "    mode (str): What an index out of range does: 'raise', 'wrap' around, or "
+    "'clip'.\n" CX_RESULT_OUT_ARG
+    "Returns:\n"
+    "    ndarray: Differentiable in the choices, any order.\n"
+    "Raises:\n"
+    "    ValueError: For an index out of range, no choices, or an unknown mode.\n"
+    "    DimensionError: If shapes do not broadcast.\n"
+    "    DtypeError: If ``a`` is of another dtype.") {
+    return CallChoose(ToArray("choose", "a", a[0]), a + 1);
 }
-CX_METHOD(choose, "choices: Sequence[ndarray] | ndarray, mode: str = 'raise') -> ndarray",
+CX_METHOD(choose,
+          "choices: Sequence[ndarray] | ndarray, mode: str = 'raise', *, " CX_RESULT_OUT
+          ") -> ndarray",
           "See chainerx.choose().") {
-    return Wrap(CallChoose(Self(self), a[0], a[1]));
+    return CallChoose(Self(self), a);
 }
 
 CX_ROUTINE(select,
@@ -74,26 +82,34 @@ Array ToCondition(const char* op, const Array& x, PyObject* o) {
     return ToIndices(op, "condition", o, x.device());
 }
 
-CX_ROUTINE(compress,
-           "condition: ndarray | Sequence[bool], a: ndarray, axis: int | None = None) -> ndarray",
-           "What a vector of conditions selects on an axis.\n\n"
-           "Args:\n"
-           "    condition: One dimension; not longer than the axis. Not 0 means that it holds.\n"
-           "    a (ndarray): Any dtype.\n"
-           "    axis (int): None selects from the flattened array.\n"
-           "Returns:\n"
-           "    ndarray: Differentiable in ``a``, any order.\n"
-           "Raises:\n"
-           "    IndexError: If a condition behind the end of the axis holds.\n"
-           "    DimensionError: If ``condition`` has other dimensions, or there is no such axis.") {
-    const Array& x = ToArray("compress", "a", a[1]);
-    return Wrap(
-        Compress(ToCondition("compress", x, a[0]), x, ToOptionalAxis("compress", "axis", a[2])));
+PyObject* CallCompress(PyObject* condition, const Array& x, PyObject* axis, PyObject* out) {
+    return Finish("compress",
+                  Compress(ToCondition("compress", x, condition), x,
+                           ToOptionalAxis("compress", "axis", axis)),
+                  out);
 }
-CX_METHOD(compress, "condition: ndarray | Sequence[bool], axis: int | None = None) -> ndarray",
+
+CX_ROUTINE(
+    compress,
+    "condition: ndarray | Sequence[bool], a: ndarray, axis: int | None = None, " CX_RESULT_OUT
+    ") -> ndarray",
+    "What a vector of conditions selects on an axis.\n\n"
+    "Args:\n"
+    "    condition: One dimension; not longer than the axis. Not 0 means that it holds.\n"
+    "    a (ndarray): Any dtype.\n"
+    "    axis (int): None selects from the flattened array.\n" CX_RESULT_OUT_ARG
+    "Returns:\n"
+    "    ndarray: Differentiable in ``a``, any order.\n"
+    "Raises:\n"
+    "    IndexError: If a condition behind the end of the axis holds.\n"
+    "    DimensionError: If ``condition`` has other dimensions, or there is no such axis.") {
+    return CallCompress(a[0], ToArray("compress", "a", a[1]), a[2], a[3]);
+}
+CX_METHOD(compress,
+          "condition: ndarray | Sequence[bool], axis: int | None = None, " CX_RESULT_OUT
+          ") -> ndarray",
           "See chainerx.compress().") {
-    return Wrap(Compress(ToCondition("compress", Self(self), a[0]), Self(self),
-                         ToOptionalAxis("compress", "axis", a[1])));
+    return CallCompress(a[0], Self(self), a[1], a[2]);
 }
 
 CX_ROUTINE(extract, "condition: ndarray, arr: ndarray) -> ndarray",

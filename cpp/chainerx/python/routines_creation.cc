@@ -1,11 +1,16 @@
 // Creation routines.
 #include "chainerx/ops/creation.h"
 
+#include <cmath>
+
 #include "chainerx/core/error.h"
+#include "chainerx/ops/operators.h"
 #include "chainerx/ops/view.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
 #include "chainerx/python/ndarray.h"
+#include "chainerx/python/ref.h"
+#include "chainerx/python/values.h"
 
 namespace chainerx::python {
 namespace {
@@ -69,15 +74,23 @@ PyObject* WrapEmpty(const Array& x) {
 
 CX_ROUTINE(array,
            "object: Any, dtype: DtypeLike | None = None, copy: bool = True, "
-           "device: DeviceLike | None = None) -> ndarray",
+           "device: DeviceLike | None = None, *, ndmin: int = 0) -> ndarray",
            "Makes an array from numbers, lists, NumPy arrays or buffers.\n\n"
            "Args:\n"
            "    object: What numpy.asarray() takes, or an ndarray, whose graph is kept.\n"
            "    dtype: Default: as NumPy chooses.\n"
            "    copy (bool): If False, a NumPy array's memory is shared where possible.\n"
            "    device: Default: that of an ndarray, else the default device.\n"
-           "Returns:\n    ndarray: On the device.") {
-    return Wrap(ToArrayOn(a[0], a[1], ToBool(a[2], true), a[3]));
+           "    ndmin (int): How many axes there are at least; those that lack come first, with "
+           "length 1.\n"
+           "Returns:\n    ndarray: On the device.\n"
+           "Raises:\n    DimensionError: If ``ndmin`` is more than 10.") {
+    const Array x = ToArrayOn(a[0], a[1], ToBool(a[2], true), a[3]);
+    const int64_t lacking = a[4] != nullptr ? ToInt("array", "ndmin", a[4]) - x.ndim() : 0;
+    if (lacking <= 0) return Wrap(x);
+    Axes first;
+    for (int64_t i = 0; i < lacking; ++i) first.push_back(static_cast<int8_t>(i));
+    return Wrap(ExpandDims(x, first));
 }
 
 CX_ROUTINE(
@@ -262,21 +275,50 @@ CX_ROUTINE(
     return Wrap(Arange(first, ToScalar("arange", "stop", a[1]), step, dtype, ToDevice(a[4])));
 }
 
-CX_ROUTINE(linspace,
-           "start: float, stop: float, num: int = 50, endpoint: bool = True, "
-           "dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
-           "Evenly spaced values from `start` to `stop`.\n\n"
-           "Args:\n"
-           "    start (float): The first value.\n"
-           "    stop (float): The end.\n"
-           "    num (int): How many values.\n"
-           "    endpoint (bool): Whether the last one is ``stop``.\n" CX_ARG_DTYPE("float32")
-               CX_ARG_DEVICE
-           "Returns:\n    ndarray: One dimension, in no graph.\n"
-           "Raises:\n    ChainerxError: If `num` is negative.") {
-    return Wrap(Linspace(ToDouble("linspace", "start", a[0]), ToDouble("linspace", "stop", a[1]),
-                         a[2] != nullptr ? ToInt("linspace", "num", a[2]) : 50, ToBool(a[3], true),
-                         ToDtypeOr(a[4], kDefaultFloat), ToDevice(a[5])));
+CX_ROUTINE(
+    linspace,
+    "start: float | ndarray, stop: float | ndarray, num: int = 50, endpoint: bool = True, "
+    "dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, "
+    "retstep: bool = False, axis: int = 0) -> Any",
+    "Evenly spaced values from `start` to `stop`.\n\n"
+    "Args:\n"
+    "    start (float): The first value; or an array of them.\n"
+    "    stop (float): The end; or an array, broadcast with ``start``.\n"
+    "    num (int): How many values.\n"
+    "    endpoint (bool): Whether the last one is ``stop``.\n" CX_ARG_DTYPE(
+        "float32, of arrays theirs") CX_ARG_DEVICE
+    "    retstep (bool): Whether the distance of two values is returned, too.\n"
+    "    axis (int): Where the values of arrays are in the result.\n"
+    "Returns:\n    ndarray: One dimension, in no graph; of arrays, one more than they have, "
+    "differentiable in both, any order. Or a tuple of that and the distance, NaN of one value.\n"
+    "Raises:\n    ChainerxError: If `num` is negative.\n"
+    "    DimensionError: If arrays do not broadcast, or there is no such axis.") {
+    const int64_t num = a[2] != nullptr ? ToInt("linspace", "num", a[2]) : 50;
+    const bool endpoint = ToBool(a[3], true);
+    const int8_t axis = a[7] != nullptr ? ToAxis("linspace", "axis", a[7]) : int8_t{0};
+    const int64_t intervals = endpoint ? num - 1 : num;
+    const double share = intervals > 0 ? 1 / static_cast<double>(intervals) : NAN;
+    if (IsNdArray(a[0]) || IsNdArray(a[1])) {
+        const auto end = [&](const char* name, int i) {
+            return IsNdArray(a[i]) ? Self(a[i]) : ToValues("linspace", name, Self(a[1 - i]), a[i]);
+        };
+        const Array start = end("start", 0);
+        const Array stop = end("stop", 1);
+        const std::optional<Dtype> dtype =
+            Given(a[4]) ? std::optional<Dtype>{ToDtype(a[4])} : std::nullopt;
+        const Array y = Linspace(start, stop, num, endpoint, dtype, axis);
+        if (!ToBool(a[6], false)) return Wrap(y);
+        return WrapTuple({y, (stop - start) * share});
+    }
+    const double start = ToDouble("linspace", "start", a[0]);
+    const double stop = ToDouble("linspace", "stop", a[1]);
+    const Array y =
+        Linspace(start, stop, num, endpoint, ToDtypeOr(a[4], kDefaultFloat), ToDevice(a[5]));
+    NormalizeAxis("linspace", axis, 1);
+    if (!ToBool(a[6], false)) return Wrap(y);
+    const Ref values = Check(Wrap(y));
+    const Ref step = Check(PyFloat_FromDouble((stop - start) * share));
+    return Check(PyTuple_Pack(2, values.get(), step.get())).Release();
 }
 
 CX_ROUTINE(

@@ -6,6 +6,7 @@
 #include "chainerx/core/error.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/elementwise.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/ref.h"
 
@@ -117,13 +118,15 @@ EinsumOrder ToOrder(PyObject* o, EinsumOrder::Search fallback) {
     "output.\n"
 
 CX_ROUTINE(
-    einsum, "*operands: Any, optimize: Any = False, dtype: DtypeLike | None = None) -> ndarray",
+    einsum,
+    "*operands: Any, optimize: Any = False, dtype: DtypeLike | None = None, " CX_RESULT_OUT
+    ") -> ndarray",
     "Sums of products in Einstein's notation, as numpy.einsum.\n\n"
     "Args:\n" CX_OPERANDS
     "    optimize (bool, str, tuple or list): In which order: from left to right (False), a good "
     "one "
     "(True, ``'greedy'``), that of least work (``'optimal'``), or a path of einsum_path.\n"
-    "    dtype (dtype): In which it is computed; by default the promoted one.\n"
+    "    dtype (dtype): In which it is computed; by default the promoted one.\n" CX_RESULT_OUT_ARG
     "Returns:\n"
     "    ndarray: The axes of the output; a view where one operand is not summed. Differentiable "
     "in all operands, any order.\n"
@@ -137,8 +140,10 @@ CX_ROUTINE(
         const Dtype dtype = ToDtype(a[2]);
         for (Array& x : call.operands) x = AsType(x, dtype, false);
     }
-    return Wrap(
-        Einsum(call.subscripts, call.operands, ToOrder(a[1], EinsumOrder::Search::kLeftToRight)));
+    return Finish(
+        "einsum",
+        Einsum(call.subscripts, call.operands, ToOrder(a[1], EinsumOrder::Search::kLeftToRight)),
+        a[3]);
 }
 
 CX_ROUTINE(einsum_path, "*operands: Any, optimize: Any = 'greedy') -> tuple[list[Any], str]",

@@ -53,13 +53,16 @@ CX_LINALG(slogdet, "a: ndarray) -> tuple[ndarray, ndarray]",
 }
 
 CX_LINALG(
-    cholesky, "a: ndarray) -> ndarray",
-    "Cholesky's factors: lower triangles ``l`` with ``a = l @ l.T``.\n\n"
-    "Args:\n    a (ndarray): (..., n, n), float32 or float64; symmetric, of which the lower "
+    cholesky, "a: ndarray, *, upper: bool = False) -> ndarray",
+    "Cholesky's factors: lower triangles ``l`` with ``a = l @ l.T``, or upper ones ``u`` with ``a "
+    "= "
+    "u.T @ u``.\n\n"
+    "Args:\n    a (ndarray): (..., n, n), float32 or float64; symmetric, of which only those "
     "triangles are read.\n"
+    "    upper (bool): Whether they are the upper ones.\n"
     "Returns:\n    ndarray: Shape and dtype of ``a``. Differentiable, any order; the gradient "
     "is symmetric.\n" CX_RAISES "    LinAlgError: If a matrix is not positive definite.") {
-    return Wrap(linalg::Cholesky(ToArray("cholesky", "a", a[0])));
+    return Wrap(linalg::Cholesky(ToArray("cholesky", "a", a[0]), ToBool(a[1], false)));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "chainerx/ops/complex_parts.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/elementwise.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/ref.h"
 
@@ -52,7 +53,7 @@ FftAxes ToFftAxes(const char* op, PyObject* s, PyObject* axes, PyObject* norm, b
     what "\n\nArgs:\n    a (ndarray): At least one axis" operand "\n    n (int): " length    \
          "\n    axis (int): Along which.\n"                                                  \
          "    norm (str): Which direction is divided by n: ``'backward'``, the default, or " \
-         "``'forward'``; ``'ortho'`` divides both by its square root.\n"                     \
+         "``'forward'``; ``'ortho'`` divides both by its square root.\n" CX_RESULT_OUT_ARG   \
          "Returns:\n    ndarray: " result                                                    \
          " Differentiable, any order.\n"                                                     \
          "Raises:\n    DimensionError: If there is no number along the axis.\n"              \
@@ -67,12 +68,13 @@ FftAxes ToFftAxes(const char* op, PyObject* s, PyObject* axes, PyObject* norm, b
 #define CX_COMPLEX "complex128 for 64-bit operands, else complex64."
 #define CX_NO_COMPLEX "    DtypeError: If ``a`` is complex.\n"
 
-#define CX_ALONG(name, Function, ...)                                                         \
-    CX_FFT(name,                                                                              \
-           "a: ndarray, n: int | None = None, axis: int = -1, norm: str | None = None) -> "   \
-           "ndarray",                                                                         \
-           CX_DOC(__VA_ARGS__)) {                                                             \
-        return Wrap(Function(ToArray(#name, "a", a[0]), ToFftAxis(#name, a[1], a[2], a[3]))); \
+#define CX_ALONG(name, Function, ...)                                                              \
+    CX_FFT(name,                                                                                   \
+           "a: ndarray, n: int | None = None, axis: int = -1, norm: str | None = "                 \
+           "None, " CX_RESULT_OUT ") -> ndarray",                                                  \
+           CX_DOC(__VA_ARGS__)) {                                                                  \
+        return Finish(                                                                             \
+            #name, Function(ToArray(#name, "a", a[0]), ToFftAxis(#name, a[1], a[2], a[3])), a[4]); \
     }
 
 CX_ALONG(fft, Fft, "The discrete Fourier transform.", CX_ANY, CX_ALL_NUMBERS, CX_COMPLEX, "")
@@ -93,21 +95,22 @@ CX_ALONG(ihfft, Ihfft, "The inverse of hfft.", CX_REAL, CX_ALL_NUMBERS,
          "    s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 " \
          "for all.\n"                                                                            \
          "    axes (sequence of int): " default_axes                                             \
-         "\n    norm (str): As of fft.\n"                                                        \
-         "Returns:\n    ndarray: " result                                                        \
+         "\n    norm (str): As of fft.\n" CX_RESULT_OUT_ARG "Returns:\n    ndarray: " result     \
          " Differentiable, any order.\n"                                                         \
          "Raises:\n    DimensionError: If there is no number along an axis, or ``s`` and "       \
          "``axes`` have different lengths.\n"                                                    \
          "    ValueError: If ``norm`` is none of the three.\n" raises                            \
          "Note:\n    The gradient of a complex number a + bi is dL/da - i dL/db."
 
-#define CX_OVER(name, Function, default_axes, two, ...)                                           \
-    CX_FFT(name,                                                                                  \
-           "a: ndarray, s: Sequence[int] | None = None, axes: Axis = " default_axes               \
-           ", norm: str | None = None) -> ndarray",                                               \
-           CX_DOC(__VA_ARGS__)) {                                                                 \
-        return Wrap(                                                                              \
-            Function(ToArray(#name, "a", a[0]), ToFftAxes(#name, a[1], a[2], a[3], two), #name)); \
+#define CX_OVER(name, Function, default_axes, two, ...)                                          \
+    CX_FFT(name,                                                                                 \
+           "a: ndarray, s: Sequence[int] | None = None, axes: Axis = " default_axes              \
+           ", norm: str | None = None, " CX_RESULT_OUT ") -> ndarray",                           \
+           CX_DOC(__VA_ARGS__)) {                                                                \
+        return Finish(                                                                           \
+            #name,                                                                               \
+            Function(ToArray(#name, "a", a[0]), ToFftAxes(#name, a[1], a[2], a[3], two), #name), \
+            a[4]);                                                                               \
     }
 #define CX_OVER_ALL(name, Function, text, result, raises)                                          \
     CX_OVER(name, Function, "None", false, text, "All, or as many of the last ones as ``s`` has.", \
@@ -169,12 +172,13 @@ CX_FFT(ifftshift, "x: ndarray, axes: Axis = None) -> ndarray",
 }
 
 // ---- complex numbers
-CX_ROUTINE(real, "x: ndarray) -> ndarray",
-           "The real part.\n\n"
-           "Args:\n    x (ndarray): Any shape and dtype.\n"
-           "Returns:\n    ndarray: A view of the real parts; of all of ``x`` if it is not complex. "
-           "Differentiable, any order.\n"
-           "Note:\n    The gradient of a complex number a + bi is dL/da - i dL/db.") {
+CX_ROUTINE(
+    real, "x: ndarray) -> ndarray",
+    "The real part.\n\n"
+    "Args:\n    x (ndarray): Any shape and dtype.\n"
+    "Returns:\n    ndarray: A view of the real parts; of all of ``x`` if it is not complex. "
+    "Differentiable, any order.\n"
+    "Note:\n    The gradient of a complex number a + bi is dL/da - i dL/db.") {
     return Wrap(Real(ToArray("real", "x", a[0])));
 }
 
@@ -187,11 +191,11 @@ CX_ROUTINE(imag, "x: ndarray) -> ndarray",
     return Wrap(Imag(ToArray("imag", "x", a[0])));
 }
 
-CX_ROUTINE(conj, "x: ndarray) -> ndarray",
-           "Numbers with the opposite imaginary part.\n\n"
-           "Args:\n    x (ndarray): Any shape and dtype.\n"
-           "Returns:\n    ndarray: A copy. Differentiable, any order.\n"
-           "Note:\n    The gradient of a complex number a + bi is dL/da - i dL/db.") {
+CX_ELEMENTWISE(kRoutine, conj, 1, "x: ndarray", CX_OPTIONS, nullptr,
+               "Numbers with the opposite imaginary part.\n\n"
+               "Args:\n    x (ndarray): Any shape and dtype.\n" CX_OPTION_ARGS
+               "Returns:\n    ndarray: A copy. Differentiable, any order.\n"
+               "Note:\n    The gradient of a complex number a + bi is dL/da - i dL/db.") {
     return Wrap(Conj(ToArray("conj", "x", a[0])));
 }
 CX_ALIAS(conjugate, conj)

@@ -5,15 +5,19 @@
 #include "chainerx/ops/take.h"
 #include "chainerx/python/bounds_mode.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/elementwise.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/values.h"
 
 namespace chainerx::python {
 namespace {
 
-PyObject* CallTake(const Array& x, PyObject* indices, PyObject* axis, PyObject* mode) {
-    return Wrap(Take(x, ToIndices("take", "indices", indices, x.device()),
-                     ToOptionalAxis("take", "axis", axis), ToBoundsMode("take", mode)));
+// a: indices, axis, mode, out
+PyObject* CallTake(const Array& x, PyObject* const* a) {
+    return Finish("take",
+                  Take(x, ToIndices("take", "indices", a[0], x.device()),
+                       ToOptionalAxis("take", "axis", a[1]), ToBoundsMode("take", a[2])),
+                  a[3]);
 }
 
 CX_ROUTINE(
@@ -34,14 +38,14 @@ CX_ROUTINE(
 
 CX_ROUTINE(take,
            "a: ndarray, indices: ndarray | Sequence[int] | int, axis: int | None = None, "
-           "mode: str | None = None) -> ndarray",
+           "mode: str | None = None, *, " CX_RESULT_OUT ") -> ndarray",
            "Elements along an axis, picked by integers.\n\n"
            "Args:\n"
            "    a (ndarray): Any dtype.\n"
            "    indices: Integers of any dtype and shape; negative ones count from the end.\n"
            "    axis (int): None takes from the flattened array.\n"
            "    mode (str): What an index out of range does: 'raise' an IndexError (default), "
-           "'wrap' around, or 'clip'.\n"
+           "'wrap' around, or 'clip'.\n" CX_RESULT_OUT_ARG
            "Returns:\n"
            "    ndarray: The shape of ``a`` with that of ``indices`` in the place of the axis. "
            "Differentiable in ``a``, any order.\n"
@@ -49,15 +53,14 @@ CX_ROUTINE(take,
            "    DtypeError: If ``indices`` are not integers.\n"
            "    DimensionError: If there is no such axis.\n"
            "    ValueError: If there is no such mode.") {
-    return CallTake(ToArray("take", "a", a[0]), a[1], a[2], a[3]);
+    return CallTake(ToArray("take", "a", a[0]), a + 1);
 }
 
-CX_METHOD(
-    take,
-    "indices: ndarray | Sequence[int] | int, axis: int | None = None, mode: str | None = None) -> "
-    "ndarray",
-    "See chainerx.take().") {
-    return CallTake(Self(self), a[0], a[1], a[2]);
+CX_METHOD(take,
+          "indices: ndarray | Sequence[int] | int, axis: int | None = None, mode: str | None = "
+          "None, *, " CX_RESULT_OUT ") -> ndarray",
+          "See chainerx.take().") {
+    return CallTake(Self(self), a);
 }
 
 CX_ROUTINE(_select_item, "x: ndarray, t: ndarray) -> ndarray",

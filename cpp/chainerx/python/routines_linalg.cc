@@ -5,30 +5,33 @@
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/ndarray_slots.h"
+#include "chainerx/python/product_call.h"
 
 namespace chainerx::python {
 namespace {
 
 CX_ROUTINE(
-    dot, "a: ndarray, b: ndarray) -> ndarray",
+    dot, "a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray",
     "Dot product, as numpy.dot.\n\n"
     "Args:\n"
     "    a (ndarray): Any shape and dtype.\n"
     "    b (ndarray): Its last axis but one (the only one of a vector) has the length of the "
-    "last axis of ``a``.\n"
+    "last axis of ``a``.\n" CX_PRODUCT_OUT_ARG
     "Returns:\n"
     "    ndarray: The remaining axes of ``a``, then those of ``b``. Differentiable, any "
     "order.\n"
     "Raises:\n    DimensionError: If the lengths differ.") {
-    return Wrap(Dot(ToArray("dot", "a", a[0]), ToArray("dot", "b", a[1])));
+    return Finish("dot", Dot(ToArray("dot", "a", a[0]), ToArray("dot", "b", a[1])), a[2]);
 }
 
 CX_ROUTINE(
-    matmul, "x1: ndarray, x2: ndarray) -> ndarray",
+    matmul,
+    "x1: ndarray, x2: ndarray, out: ndarray | None = None, *, dtype: DtypeLike | None = None) "
+    "-> ndarray",
     "Matrix product over the last two axes, as numpy.matmul; also the operator ``@``.\n\n"
     "Args:\n"
     "    x1 (ndarray): (..., m, k) or (k,), any dtype.\n"
-    "    x2 (ndarray): (..., k, n) or (k,). The axes before the matrix broadcast.\n"
+    "    x2 (ndarray): (..., k, n) or (k,). The axes before the matrix broadcast.\n" CX_PRODUCT_ARGS
     "Returns:\n"
     "    ndarray: (..., m, n), without the axis that a vector lacks. Differentiable, any "
     "order.\n"
@@ -36,7 +39,8 @@ CX_ROUTINE(
     "Note:\n"
     "    float16 and bfloat16 are summed in float32. The result doesn't depend on the number "
     "of threads.") {
-    return Wrap(Matmul(ToArray("matmul", "x1", a[0]), ToArray("matmul", "x2", a[1])));
+    return CallProduct("matmul", a[0], a[1], a[2], a[3],
+                       [](const Array& x1, const Array& x2) { return Matmul(x1, x2); });
 }
 
 CX_ROUTINE(linear,
@@ -83,8 +87,9 @@ void AddMatmulSlot(std::vector<PyType_Slot>& slots) {
     slots.push_back({Py_nb_matrix_multiply, reinterpret_cast<void*>(&SlotMatmul)});
 }
 
-CX_METHOD(dot, "b: ndarray) -> ndarray", "Same as :func:`chainerx.dot`.") {
-    return Wrap(Dot(Self(self), ToArray("dot", "b", a[0])));
+CX_METHOD(dot, "b: ndarray, out: ndarray | None = None) -> ndarray",
+          "Same as :func:`chainerx.dot`.") {
+    return Finish("dot", Dot(Self(self), ToArray("dot", "b", a[0])), a[1]);
 }
 
 }  // namespace chainerx::python

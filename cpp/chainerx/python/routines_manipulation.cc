@@ -3,63 +3,75 @@
 #include <type_traits>
 
 #include "chainerx/core/error.h"
+#include "chainerx/ops/creation.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/view.h"
+#include "chainerx/python/casting.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/elementwise.h"
 #include "chainerx/python/ndarray.h"
 
 namespace chainerx::python {
 namespace {
 
-CX_ROUTINE(concatenate, "arrays: Sequence[ndarray], axis: int | None = 0) -> ndarray",
+#define CX_JOIN_DTYPE "dtype: DtypeLike | None = None, casting: str = 'same_kind'"
+#define CX_JOIN_DTYPE_ARGS "    dtype: Of the result; by default the promoted one.\n" CX_CASTING_ARG
+
+CX_ROUTINE(concatenate,
+           "arrays: Sequence[ndarray], axis: int | None = 0, " CX_RESULT_OUT ", *, " CX_JOIN_DTYPE
+           ") -> ndarray",
            "Joins arrays along an existing axis.\n\n"
            "Args:\n"
            "    arrays: A list or tuple; all shapes agree but on the axis. Dtypes are promoted.\n"
-           "    axis (int): None joins the flattened arrays.\n"
+           "    axis (int): None joins the flattened arrays.\n" CX_RESULT_OUT_ARG CX_JOIN_DTYPE_ARGS
            "Returns:\n    ndarray: Differentiable, any order.\n"
            "Raises:\n    DimensionError: If shapes do not fit, or there is no array.") {
-    const std::vector<Array> arrays = ToArrays("concatenate", "arrays", a[0]);
+    const std::vector<Array> arrays = ToParts("concatenate", a[0], a[3], a[4], a[2]);
     std::optional<int8_t> axis = 0;
     if (a[1] != nullptr) axis = ToOptionalAxis("concatenate", "axis", a[1]);
-    return Wrap(Concatenate(arrays, axis));
+    return Finish("concatenate", Concatenate(arrays, axis), a[2]);
 }
 
 CX_ALIAS(concat, concatenate)
 
-CX_ROUTINE(stack, "arrays: Sequence[ndarray], axis: int = 0) -> ndarray",
+CX_ROUTINE(stack,
+           "arrays: Sequence[ndarray], axis: int = 0, " CX_RESULT_OUT ", *, " CX_JOIN_DTYPE
+           ") -> ndarray",
            "Joins arrays along a new axis.\n\n"
            "Args:\n"
            "    arrays (sequence of ndarray): A list or tuple, of one shape. Dtypes are promoted.\n"
-           "    axis (int): Its place in the result.\n"
+           "    axis (int): Its place in the result.\n" CX_RESULT_OUT_ARG CX_JOIN_DTYPE_ARGS
            "Returns:\n"
            "    ndarray: Differentiable, any order.\n"
            "Raises:\n"
            "    DimensionError: If shapes differ, or there is no array, or no such place.") {
-    const std::vector<Array> arrays = ToArrays("stack", "arrays", a[0]);
-    return Wrap(Stack(arrays, a[1] != nullptr ? ToAxis("stack", "axis", a[1]) : int8_t{0}));
-}
-
-CX_ROUTINE(hstack, "arrays: Sequence[ndarray]) -> ndarray",
-           "Joins arrays side by side: along axis 1, or 0 if they have only one.\n\n"
-           "Args:\n"
-           "    arrays (sequence of ndarray): A list or tuple. Dtypes are promoted.\n"
-           "Returns:\n"
-           "    ndarray: Differentiable, any order.\n"
-           "Raises:\n"
-           "    DimensionError: If shapes do not fit, or there is no array.") {
-    return Wrap(HStack(Refs(ToArrays("hstack", "arrays", a[0]))));
+    const std::vector<Array> arrays = ToParts("stack", a[0], a[3], a[4], a[2]);
+    return Finish("stack",
+                  Stack(arrays, a[1] != nullptr ? ToAxis("stack", "axis", a[1]) : int8_t{0}), a[2]);
 }
 
 CX_ROUTINE(
-    vstack, "arrays: Sequence[ndarray]) -> ndarray",
-    "Joins arrays along axis 0.\n\n"
+    hstack, "arrays: Sequence[ndarray], *, " CX_JOIN_DTYPE ") -> ndarray",
+    "Joins arrays side by side: along axis 1, or 0 if they have only one.\n\n"
     "Args:\n"
-    "    arrays (sequence of ndarray): A list or tuple. Dtypes are promoted. 1-d ones are rows.\n"
+    "    arrays (sequence of ndarray): A list or tuple. Dtypes are promoted.\n" CX_JOIN_DTYPE_ARGS
     "Returns:\n"
-    "    ndarray: 2 dimensions or more. Differentiable, any order.\n"
+    "    ndarray: Differentiable, any order.\n"
     "Raises:\n"
     "    DimensionError: If shapes do not fit, or there is no array.") {
-    return Wrap(VStack(Refs(ToArrays("vstack", "arrays", a[0]))));
+    return Wrap(HStack(Refs(ToParts("hstack", a[0], a[1], a[2]))));
+}
+
+CX_ROUTINE(vstack, "arrays: Sequence[ndarray], *, " CX_JOIN_DTYPE ") -> ndarray",
+           "Joins arrays along axis 0.\n\n"
+           "Args:\n"
+           "    arrays (sequence of ndarray): A list or tuple. Dtypes are promoted. 1-d ones are "
+           "rows.\n" CX_JOIN_DTYPE_ARGS
+           "Returns:\n"
+           "    ndarray: 2 dimensions or more. Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If shapes do not fit, or there is no array.") {
+    return Wrap(VStack(Refs(ToParts("vstack", a[0], a[1], a[2]))));
 }
 
 CX_ALIAS(row_stack, vstack)
@@ -323,24 +335,36 @@ CX_ROUTINE(
 }
 
 CX_ROUTINE(
-    meshgrid, "*xi: ndarray, indexing: str = 'xy') -> list[ndarray]",
+    meshgrid,
+    "*xi: ndarray, copy: bool = False, sparse: bool = False, indexing: str = 'xy') -> "
+    "list[ndarray]",
     "The coordinates of a grid.\n\n"
     "Args:\n"
     "    *xi (ndarray): The coordinates along each axis, flattened; of any dtypes.\n"
+    "    copy (bool): Whether the results are copies, which can be written to (in NumPy they are "
+    "by "
+    "default).\n"
+    "    sparse (bool): Whether each has length 1 along the axes of the others, instead of being "
+    "broadcast.\n"
     "    indexing (str): 'xy', where the second axis is that of the first array, or 'ij'.\n"
     "Returns:\n"
-    "    list of ndarray: Views of these in the shape of the grid. Differentiable, any order.\n"
+    "    list of ndarray: Views of these in the shape of the grid, or copies. Differentiable, any "
+    "order.\n"
     "Raises:\n"
     "    ValueError: If ``indexing`` is neither.") {
     bool swap = true;
-    if (a[1] != nullptr) {
-        const std::string_view indexing = ToString("meshgrid", "indexing", a[1]);
+    if (a[3] != nullptr) {
+        const std::string_view indexing = ToString("meshgrid", "indexing", a[3]);
         if (indexing != "xy" && indexing != "ij") {
             throw ValueError{"meshgrid: indexing must be 'xy' or 'ij', got '", indexing, "'"};
         }
         swap = indexing == "xy";
     }
-    return WrapList(Meshgrid(ToArrays("meshgrid", "xi", a[0]), swap));
+    std::vector<Array> grid = Meshgrid(ToArrays("meshgrid", "xi", a[0]), swap, ToBool(a[2], false));
+    if (ToBool(a[1], false)) {
+        for (Array& x : grid) x = Copy(x);
+    }
+    return WrapList(grid);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "chainerx/ops/order_statistics.h"
 #include "chainerx/ops/view.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/elementwise.h"
 #include "chainerx/python/ndarray.h"
 
 namespace chainerx::python {
@@ -39,10 +40,17 @@ PyObject* CallQuantile(const char* op, PyObject* const* a, const F& quantile) {
     const Array& x = ToArray(op, "a", a[0]);
     const Probabilities q = ToProbabilities(op, a[1]);
     const OptionalAxes axes = ToAxes(op, "axis", a[2]);
-    const Array y = quantile(x, q.values, axes, ToMethod(op, a[3]), ToBool(a[4], false));
+    const bool keepdims = ToBool(a[4], false);
+    const QuantileMethod method = ToMethod(op, a[3]);
+    if (Given(a[5]) && method != QuantileMethod::kInvertedCdf) {
+        throw ValueError{op, ": weights are for method 'inverted_cdf' only"};
+    }
+    const Array y = Given(a[5])
+                        ? quantile(x, q.values, ToArray(op, "weights", a[5]), axes, keepdims)
+                        : quantile(x, q.values, axes, method, keepdims);
     Shape shape = q.shape ? *q.shape : Shape{};
     for (int8_t i = 1; i < y.ndim(); ++i) shape.push_back(y.shape()[i]);
-    return Wrap(Reshape(y, shape));
+    return Finish(op, Reshape(y, shape), a[6]);
 }
 
 #define CX_A "    a (ndarray): Any shape, any dtype but complex ones.\n"
@@ -57,36 +65,41 @@ PyObject* CallQuantile(const char* op, PyObject* const* a, const F& quantile) {
 #define CX_WITH_NAN "Note:\n    NaN where there is a NaN, or nothing at all."
 #define CX_WITHOUT_NAN "Note:\n    NaN where there is no number."
 
-#define CX_MEDIAN(py, Name, says, note)                                                           \
-    CX_ROUTINE(                                                                                   \
-        py, "a: ndarray, axis: Axis = None, keepdims: bool = False) -> ndarray",                  \
-        says                                                                                      \
-        "\n\nArgs:\n" CX_A CX_AXES                                                                \
-        "Returns:\n    ndarray: The middle element, or the mean of the middle two, " CX_STATISTIC \
-            note) {                                                                               \
-        return Wrap(                                                                              \
-            Name(ToArray(#py, "a", a[0]), ToAxes(#py, "axis", a[1]), ToBool(a[2], false)));       \
+#define CX_MEDIAN(py, Name, says, note)                                                            \
+    CX_ROUTINE(                                                                                    \
+        py,                                                                                        \
+        "a: ndarray, axis: Axis = None, keepdims: bool = False, *, " CX_RESULT_OUT ") -> ndarray", \
+        says                                                                                       \
+        "\n\nArgs:\n" CX_A CX_AXES CX_RESULT_OUT_ARG                                               \
+        "Returns:\n    ndarray: The middle element, or the mean of the middle two, " CX_STATISTIC  \
+            note) {                                                                                \
+        return Finish(                                                                             \
+            #py, Name(ToArray(#py, "a", a[0]), ToAxes(#py, "axis", a[1]), ToBool(a[2], false)),    \
+            a[3]);                                                                                 \
     }
 CX_MEDIAN(median, Median, "Median over axes.", CX_WITH_NAN)
 CX_MEDIAN(nanmedian, NanMedian, "Median over axes, without NaN.", CX_WITHOUT_NAN)
 
-#define CX_QUANTILE(py, Name, says, range, note)                                               \
-    CX_ROUTINE(py,                                                                             \
-               "a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', "      \
-               "keepdims: bool = False) -> ndarray",                                           \
-               says                                                                            \
-               "\n\nArgs:\n" CX_A "    q (float or array of them): From 0 to " range           \
-               ".\n"                                                                           \
-               "    axis: An axis, several, or None for all.\n"                                \
-               "    method (str): As of NumPy: one of Hyndman and Fan's nine, or 'lower', "    \
-               "'higher', 'midpoint', 'nearest'.\n"                                            \
-               "    keepdims (bool): Keep reduced axes with length 1.\n"                       \
-               "Returns:\n    ndarray: The axes of ``q``, then those that are left of "        \
-               "``a``; " CX_STATISTIC                                                          \
-               "    ValueError: If a number of ``q`` is out of range, or there is no such "    \
-               "method.\n" note                                                                \
-               "\nSource: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996.") { \
-        return CallQuantile(#py, a, [](const auto&... args) { return Name(args...); });        \
+#define CX_QUANTILE(py, Name, says, range, note)                                                 \
+    CX_ROUTINE(                                                                                  \
+        py,                                                                                      \
+        "a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', "               \
+        "keepdims: bool = False, weights: ndarray | None = None, " CX_RESULT_OUT ") -> ndarray", \
+        says "\n\nArgs:\n" CX_A "    q (float or array of them): From 0 to " range               \
+             ".\n"                                                                               \
+             "    axis: An axis, several, or None for all.\n"                                    \
+             "    method (str): As of NumPy: one of Hyndman and Fan's nine, or 'lower', "        \
+             "'higher', 'midpoint', 'nearest'.\n"                                                \
+             "    keepdims (bool): Keep reduced axes with length 1.\n"                           \
+             "    weights (ndarray): How often elements count; of the shape of ``a``, or that "  \
+             "of ``axis``.\n        For ``method='inverted_cdf'`` only; without a "              \
+             "gradient.\n" CX_RESULT_OUT_ARG                                                     \
+             "Returns:\n    ndarray: The axes of ``q``, then those that are left of "            \
+             "``a``; " CX_STATISTIC                                                              \
+             "    ValueError: If a number of ``q`` is out of range, there is no such method, "   \
+             "or a weight is negative.\n" note                                                   \
+             "\nSource: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996.") {     \
+        return CallQuantile(#py, a, [](const auto&... args) { return Name(args...); });          \
     }
 CX_QUANTILE(quantile, Quantile, "Quantiles over axes.", "1", CX_WITH_NAN)
 CX_QUANTILE(nanquantile, NanQuantile, "Quantiles over axes, without NaN.", "1", CX_WITHOUT_NAN)

@@ -5,6 +5,7 @@
 #include "chainerx/ops/view.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
+#include "chainerx/python/product_call.h"
 #include "chainerx/python/ref.h"
 
 namespace chainerx::python {
@@ -49,39 +50,48 @@ CX_ROUTINE(tensordot, "a: ndarray, b: ndarray, axes: Any = 2) -> ndarray",
     return Wrap(Tensordot(x, y, ToList(items[0]), ToList(items[1])));
 }
 
-CX_ROUTINE(vecdot, "x1: ndarray, x2: ndarray, axis: int = -1) -> ndarray",
+CX_ROUTINE(vecdot,
+           "x1: ndarray, x2: ndarray, axis: int = -1, *, out: ndarray | None = None, "
+           "dtype: DtypeLike | None = None) -> ndarray",
            "Products of vectors, the first ones conjugate.\n\n"
            "Args:\n    x1, x2 (ndarray): At least one axis, any dtype; the other axes broadcast.\n"
-           "    axis (int): Where the vectors are.\n"
+           "    axis (int): Where the vectors are.\n" CX_PRODUCT_ARGS
            "Returns:\n    ndarray: The axes without that one. " CX_DIFFERENTIABLE
            "Raises:\n    DimensionError: If shapes do not fit.") {
-    return Wrap(Vecdot(ToArray("vecdot", "x1", a[0]), ToArray("vecdot", "x2", a[1]),
-                       ToAxisOr("vecdot", "axis", a[2], -1)));
+    const int8_t axis = ToAxisOr("vecdot", "axis", a[2], -1);
+    return CallProduct("vecdot", a[0], a[1], a[3], a[4],
+                       [axis](const Array& x1, const Array& x2) { return Vecdot(x1, x2, axis); });
 }
 
-CX_ROUTINE(matvec, "x1: ndarray, x2: ndarray) -> ndarray",
+CX_ROUTINE(matvec,
+           "x1: ndarray, x2: ndarray, out: ndarray | None = None, *, "
+           "dtype: DtypeLike | None = None) -> ndarray",
            "Products of matrices with vectors.\n\n"
            "Args:\n    x1 (ndarray): (..., m, n), any dtype.\n"
-           "    x2 (ndarray): (..., n); the first axes broadcast.\n"
+           "    x2 (ndarray): (..., n); the first axes broadcast.\n" CX_PRODUCT_ARGS
            "Returns:\n    ndarray: (..., m). " CX_DIFFERENTIABLE
            "Raises:\n    DimensionError: If shapes do not fit.") {
-    return Wrap(Matvec(ToArray("matvec", "x1", a[0]), ToArray("matvec", "x2", a[1])));
+    return CallProduct("matvec", a[0], a[1], a[2], a[3],
+                       [](const Array& x1, const Array& x2) { return Matvec(x1, x2); });
 }
 
-CX_ROUTINE(vecmat, "x1: ndarray, x2: ndarray) -> ndarray",
+CX_ROUTINE(vecmat,
+           "x1: ndarray, x2: ndarray, out: ndarray | None = None, *, "
+           "dtype: DtypeLike | None = None) -> ndarray",
            "Products of conjugate vectors with matrices.\n\n"
            "Args:\n    x1 (ndarray): (..., n), any dtype.\n"
-           "    x2 (ndarray): (..., n, m); the first axes broadcast.\n"
+           "    x2 (ndarray): (..., n, m); the first axes broadcast.\n" CX_PRODUCT_ARGS
            "Returns:\n    ndarray: (..., m). " CX_DIFFERENTIABLE
            "Raises:\n    DimensionError: If shapes do not fit.") {
-    return Wrap(Vecmat(ToArray("vecmat", "x1", a[0]), ToArray("vecmat", "x2", a[1])));
+    return CallProduct("vecmat", a[0], a[1], a[2], a[3],
+                       [](const Array& x1, const Array& x2) { return Vecmat(x1, x2); });
 }
 
-CX_ROUTINE(outer, "a: ndarray, b: ndarray) -> ndarray",
+CX_ROUTINE(outer, "a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray",
            "The products of all elements.\n\n"
-           "Args:\n" CX_ANY("a")
-               CX_ANY("b") "Returns:\n    ndarray: (a.size, b.size). Differentiable, any order.") {
-    return Wrap(Outer(ToArray("outer", "a", a[0]), ToArray("outer", "b", a[1])));
+           "Args:\n" CX_ANY("a") CX_ANY("b") CX_PRODUCT_OUT_ARG
+           "Returns:\n    ndarray: (a.size, b.size). Differentiable, any order.") {
+    return Finish("outer", Outer(ToArray("outer", "a", a[0]), ToArray("outer", "b", a[1])), a[2]);
 }
 
 CX_ROUTINE(inner, "a: ndarray, b: ndarray) -> ndarray",
@@ -183,14 +193,14 @@ CX_LINALG(trace, "x: ndarray, *, offset: int = 0, dtype: DtypeLike | None = None
                               ToOptionalDtype(a[2])));
 }
 
-CX_LINALG(multi_dot, "arrays: Sequence[ndarray]) -> ndarray",
+CX_LINALG(multi_dot, "arrays: Sequence[ndarray], *, out: ndarray | None = None) -> ndarray",
           "The matrix product of several arrays, in the order of the least work.\n\n"
           "Args:\n    arrays (sequence of ndarray): At least two matrices of any dtype; the first "
-          "and the last may be vectors.\n"
+          "and the last may be vectors.\n" CX_PRODUCT_OUT_ARG
           "Returns:\n    ndarray: (m, n), without the axis that a vector lacks. " CX_DIFFERENTIABLE
           "Raises:\n    DimensionError: If shapes do not fit.\n"
           "    ValueError: If there are fewer than two.") {
-    return Wrap(linalg::MultiDot(ToArrays("multi_dot", "arrays", a[0])));
+    return Finish("multi_dot", linalg::MultiDot(ToArrays("multi_dot", "arrays", a[0])), a[1]);
 }
 
 CX_LINALG(matrix_power, "a: ndarray, n: int) -> ndarray",

@@ -3,9 +3,12 @@
 #include "chainerx/ops/random.h"
 
 #include <array>
+#include <cstdint>
 
 #include "chainerx/core/error.h"
+#include "chainerx/ops/creation.h"
 #include "chainerx/ops/dropout.h"
+#include "chainerx/ops/operators.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/generator.h"
 #include "chainerx/python/ndarray.h"
@@ -110,20 +113,31 @@ Array ToIntegers(const char* op, const char* name, PyObject* o, Device& device) 
     return Array::FromHost(std::array{ToInt(op, name, o)}, Shape{}, device);
 }
 
-PyObject* DrawIntegers(const char* op, PyObject* self, PyObject* const* a) {
+// The end of a range whose last value is `x`.
+int64_t After(const char* op, int64_t x) {
+    if (x == INT64_MAX) throw ValueError{op, ": the last value is ", x, ", expected less"};
+    return x + 1;
+}
+Array After(const char*, const Array& x) {
+    return (IsBool(x.dtype()) || GetItemSize(x.dtype()) == 8 ? x : AsType(x, Dtype::kInt64)) + 1;
+}
+
+PyObject* DrawIntegers(const char* op, PyObject* self, PyObject* const* a, bool closed) {
+    const auto end = [op, closed](const auto& x) { return closed ? After(op, x) : x; };
     const bool both = Given(a[1]);
     const random::Options options = ToDrawOptions(op, self, a + 2);
     if (IsNdArray(a[0]) || (both && IsNdArray(a[1]))) {
         Device& device = (IsNdArray(a[0]) ? Self(a[0]) : Self(a[1])).device();
         const Array first = ToIntegers(op, "low", a[0], device);
         if (both) {
-            return Wrap(random::Integers(first, ToIntegers(op, "high", a[1], device), options));
+            return Wrap(
+                random::Integers(first, end(ToIntegers(op, "high", a[1], device)), options));
         }
         const Array zero = Array::FromHost(std::array{int64_t{0}}, Shape{}, device);
-        return Wrap(random::Integers(zero, first, options));
+        return Wrap(random::Integers(zero, end(first), options));
     }
     const int64_t low = both ? ToInt(op, "low", a[0]) : 0;
-    const int64_t high = both ? ToInt(op, "high", a[1]) : ToInt(op, "low", a[0]);
+    const int64_t high = end(both ? ToInt(op, "high", a[1]) : ToInt(op, "low", a[0]));
     return Wrap(random::Integers(
         low, high, options.size.value_or(Shape{}), options.dtype.value_or(Dtype::kInt64),
         options.device != nullptr ? *options.device : GetDefaultDevice(), options.source));
@@ -131,25 +145,26 @@ PyObject* DrawIntegers(const char* op, PyObject* self, PyObject* const* a) {
 
 #define CX_INTEGERS_SIGNATURE                                                                \
     "low: int | ndarray, high: int | ndarray | None = None, size: ShapeLike | None = None, " \
-    "dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray"
-#define CX_INTEGERS_DOC                                                                         \
+    "dtype: DtypeLike | None = None, device: DeviceLike | None = None"
+#define CX_INTEGERS_DOC(endpoint)                                                               \
     "Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.\n\n" \
     "Args:\n"                                                                                   \
     "    low (int or ndarray): Least value.\n"                                                  \
     "    high (int or ndarray): End of the range, excluded.\n"                                  \
     "    size: Shape; None is that of the arrays, broadcast.\n"                                 \
     "    dtype: An integer dtype that holds the range; None is int64.\n"                        \
-    "    device: Default: that of the arrays, else the default device.\n"                       \
+    "    device: Default: that of the arrays, else the default device.\n" endpoint              \
     "Returns:\n"                                                                                \
     "    ndarray: Independent integers.\n"                                                      \
     "Raises:\n"                                                                                 \
     "    ValueError: If the range is empty or beyond the dtype."
 
-CX_DRAW(integers, CX_INTEGERS_SIGNATURE, CX_INTEGERS_DOC) {
-    return DrawIntegers("integers", self, a);
+CX_DRAW(integers, CX_INTEGERS_SIGNATURE ", *, endpoint: bool = False) -> ndarray",
+        CX_INTEGERS_DOC("    endpoint (bool): Whether the end is drawn, too.\n")) {
+    return DrawIntegers("integers", self, a, ToBool(a[5], false));
 }
-CX_RANDOM(randint, CX_INTEGERS_SIGNATURE, CX_INTEGERS_DOC) {
-    return DrawIntegers("randint", nullptr, a);
+CX_RANDOM(randint, CX_INTEGERS_SIGNATURE ") -> ndarray", CX_INTEGERS_DOC("")) {
+    return DrawIntegers("randint", nullptr, a, false);
 }
 
 CX_DRAW(permutation,

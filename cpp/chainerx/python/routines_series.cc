@@ -6,6 +6,7 @@
 #include "chainerx/python/array_or_scalar.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
+#include "chainerx/python/elementwise.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/values.h"
 
@@ -143,14 +144,14 @@ CX_ROUTINE(unwrap,
     CX_ROUTINE(                                                                                  \
         py,                                                                                      \
         "x: ndarray, *, axis: int | None = None, dtype: DtypeLike | None = None, "               \
-        "include_initial: bool = False) -> ndarray",                                             \
+        "include_initial: bool = False, " CX_RESULT_OUT ") -> ndarray",                          \
         "Running " what                                                                          \
         " along an axis; the array API's name and parameters.\n\n"                               \
         "Args:\n"                                                                                \
         "    x (ndarray): Any dtype; integers are computed in int64 or uint64, bool in int64.\n" \
         "    axis (int): Which; may be left out for 1 dimension only.\n"                         \
         "    dtype: To compute in. Default: that of ``x``, int64 for small integers.\n"          \
-        "    include_initial (bool): Whether that of nothing comes first.\n"                     \
+        "    include_initial (bool): Whether that of nothing comes first.\n" CX_RESULT_OUT_ARG   \
         "Returns:\n"                                                                             \
         "    ndarray: Differentiable, any order.\n"                                              \
         "Raises:\n"                                                                              \
@@ -158,8 +159,10 @@ CX_ROUTINE(unwrap,
         "    DimensionError: If there is no such axis.") {                                       \
         std::optional<Dtype> dtype;                                                              \
         if (Given(a[2])) dtype = ToDtype(a[2]);                                                  \
-        return Wrap(Name(ToArray(#py, "x", a[0]), ToOptionalAxis(#py, "axis", a[1]), dtype,      \
-                         ToBool(a[3], false)));                                                  \
+        return Finish(#py,                                                                       \
+                      Name(ToArray(#py, "x", a[0]), ToOptionalAxis(#py, "axis", a[1]), dtype,    \
+                           ToBool(a[3], false)),                                                 \
+                      a[4]);                                                                     \
     }
 CX_CUMULATIVE(cumulative_sum, CumulativeSum, "totals")
 CX_CUMULATIVE(cumulative_prod, CumulativeProd, "products")

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "chainerx/core/error.h"
+#include "chainerx/ops/creation.h"
 #include "chainerx/ops/view.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
@@ -10,6 +11,17 @@
 
 namespace chainerx::python {
 namespace {
+
+ElementOrder ToElementOrder(const char* op, PyObject* o) {
+    if (o == nullptr) return ElementOrder::kC;
+    const std::string_view order = ToString(op, "order", o);
+    constexpr std::string_view kLetters = "CFAK";
+    const size_t i = order.size() == 1 ? kLetters.find(order[0]) : kLetters.npos;
+    if (i == kLetters.npos) {
+        throw ValueError{op, ": order is '", order, "', expected 'C', 'F', 'A' or 'K'"};
+    }
+    return static_cast<ElementOrder>(i);
+}
 
 // The shape in reshape(6, 2) or reshape((6, 2)). Bound by hand, because a tuple for "*newshape"
 // would cost as much as the rest of the call.
@@ -26,6 +38,7 @@ CX_COLD Array ReshapeWithKeywords(const Array& x, PyObject* const* args, Py_ssiz
                                   PyObject* keywords) {
     std::optional<Shape> shape;
     std::optional<bool> copy;
+    ElementOrder order = ElementOrder::kC;
     if (n != 0) shape = NewShape(args, n);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(keywords); ++i) {
         PyObject* const value = args[n + i];
@@ -33,8 +46,7 @@ CX_COLD Array ReshapeWithKeywords(const Array& x, PyObject* const* args, Py_ssiz
         if (name == "copy") {
             if (value != Py_None) copy = ToBool(value, false);
         } else if (name == "order") {
-            const std::string_view order = ToString("reshape", "order", value);
-            if (order != "C") throw ValueError{"reshape: order is '", order, "', expected 'C'"};
+            order = ToElementOrder("reshape", value);
         } else if (name != "newshape" && name != "shape") {
             throw TypeError{"reshape() got an unexpected keyword argument '", name, "'"};
         } else if (shape) {
@@ -44,7 +56,11 @@ CX_COLD Array ReshapeWithKeywords(const Array& x, PyObject* const* args, Py_ssiz
         }
     }
     if (!shape) throw TypeError{"reshape() missing required argument: 'newshape'"};
-    return copy ? Reshape(x, *shape, *copy) : Reshape(x, *shape);
+    const Array y = Reshape(x, *shape, order);
+    if (!copy) return y;
+    if (y.buffer() == x.buffer()) return *copy ? Copy(y) : y;
+    if (*copy) return y;
+    return Reshape(x, *shape, false);
 }
 
 PyObject* ReshapeMethod(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
@@ -60,8 +76,8 @@ PyObject* ReshapeMethod(PyObject* self, PyObject* const* args, Py_ssize_t n, PyO
 }
 
 ArgSpec g_reshape_spec{"reshape",
-                       "a: ndarray, *newshape: int | Sequence[int], copy: bool | None = None) -> "
-                       "ndarray"};
+                       "a: ndarray, *newshape: int | Sequence[int], order: str = 'C', "
+                       "copy: bool | None = None) -> ndarray"};
 
 PyObject* ReshapeRoutine(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* keywords) {
     try {
@@ -75,35 +91,44 @@ PyObject* ReshapeRoutine(PyObject*, PyObject* const* args, Py_ssize_t n, PyObjec
 }
 
 ArgSpec g_reshape_method_spec{
-    "reshape", "*newshape: int | Sequence[int], copy: bool | None = None) -> ndarray"};
+    "reshape",
+    "*newshape: int | Sequence[int], order: str = 'C', copy: bool | None = None) -> ndarray"};
 const Binding g_reshape_method{Binding::kMethod, g_reshape_method_spec, "See chainerx.reshape().",
                                &ReshapeMethod};
 const Binding g_reshape{
     Binding::kRoutine, g_reshape_spec,
-    "The same elements, in C order, in another shape.\n\n"
+    "The same elements in another shape.\n\n"
     "Args:\n"
     "    a (ndarray): Any shape and dtype.\n"
     "    *newshape (int or tuple of int): A tuple, or integers; one of them may be -1. Also by the "
     "keywords\n        ``newshape`` and ``shape``.\n"
+    "    order (str): In which elements are read and placed: 'C', 'F' or 'A', as of ravel.\n"
     "    copy (bool): Whether the result is a copy; None makes one where the layout needs it.\n"
     "Returns:\n"
     "    ndarray: A view if the layout allows it. Differentiable, any order.\n"
     "Raises:\n"
     "    DimensionError: If the sizes differ.\n"
-    "    ValueError: If ``copy`` is False, and there is no such view.",
+    "    ValueError: If ``copy`` is False, and there is no such view; or no such order.",
     &ReshapeRoutine};
 
-CX_ROUTINE(ravel, "a: ndarray) -> ndarray",
-           "The elements in one dimension, in C order.\n\n"
-           "Args:\n"
-           "    a (ndarray): Any shape and dtype.\n"
-           "Returns:\n"
-           "    ndarray: A view if the layout allows it. Differentiable, any order.") {
-    return Wrap(Ravel(ToArray("ravel", "a", a[0])));
+CX_ROUTINE(
+    ravel, "a: ndarray, order: str = 'C') -> ndarray",
+    "The elements in one dimension.\n\n"
+    "Args:\n"
+    "    a (ndarray): Any shape and dtype.\n"
+    "    order (str): 'C', the last axis moves fastest; 'F', the first one does; 'A', that if "
+    "they lie so\n        in memory; 'K', as they lie in memory.\n"
+    "Returns:\n"
+    "    ndarray: A view if the layout allows it. Differentiable, any order.\n"
+    "Raises:\n    ValueError: If there is no such order.") {
+    return Wrap(Ravel(ToArray("ravel", "a", a[0]), ToElementOrder("ravel", a[1])));
 }
-CX_METHOD(ravel, ") -> ndarray", "See chainerx.ravel().") { return Wrap(Ravel(Self(self))); }
-CX_METHOD(flatten, ") -> ndarray", "A copy in one dimension. Differentiable.") {
-    return Wrap(Flatten(Self(self)));
+CX_METHOD(ravel, "order: str = 'C') -> ndarray", "See chainerx.ravel().") {
+    return Wrap(Ravel(Self(self), ToElementOrder("ravel", a[0])));
+}
+CX_METHOD(flatten, "order: str = 'C') -> ndarray",
+          "A copy in one dimension; orders are those of chainerx.ravel(). Differentiable.") {
+    return Wrap(Flatten(Self(self), ToElementOrder("flatten", a[0])));
 }
 
 CX_ROUTINE(

@@ -636,13 +636,17 @@ class ndarray:
     def as_grad_stopped(self, backprop_ids: Sequence[BackpropId] | builtins.bool | None = None, copy: builtins.bool = False) -> ndarray:
         """The same values outside all graphs, or outside those of `backprop_ids`. A view that shares memory unless `copy`."""
 
-    def astype(self, dtype: DtypeLike, copy: builtins.bool = True) -> ndarray:
-        """The values in another dtype. Differentiable if both dtypes are floating point or complex. Without `copy`, the array itself if nothing changes."""
+    def astype(self, dtype: DtypeLike, copy: builtins.bool = True, *, casting: str = 'unsafe') -> ndarray:
+        """The values in another dtype. Differentiable if both dtypes are floating point or complex. Without `copy`, the array itself if nothing changes.
+
+        Raises:
+            DtypeError: If `casting` ('no', 'equiv', 'safe', 'same_kind') does not allow it.
+            ValueError: If there is no such rule."""
 
     def backward(self, backprop_id: BackpropId | None = None, enable_double_backprop: builtins.bool = False, loss_scale: builtins.float | None = None) -> None:
         """Backpropagates from this array; see chainerx.backward()."""
 
-    def choose(self, choices: Sequence[ndarray] | ndarray, mode: str = 'raise') -> ndarray:
+    def choose(self, choices: Sequence[ndarray] | ndarray, mode: str = 'raise', *, out: ndarray | None = None) -> ndarray:
         """See chainerx.choose()."""
 
     def cleargrad(self, backprop_id: BackpropId | None = None) -> None:
@@ -651,7 +655,7 @@ class ndarray:
     def clip(self, a_min: ndarray | Scalar | None = None, a_max: ndarray | Scalar | None = None, out: ndarray | None = None, *, min: ndarray | Scalar | None = None, max: ndarray | Scalar | None = None) -> ndarray:
         """Limits the values to a range; see chainerx.clip()."""
 
-    def compress(self, condition: ndarray | Sequence[builtins.bool], axis: builtins.int | None = None) -> ndarray:
+    def compress(self, condition: ndarray | Sequence[builtins.bool], axis: builtins.int | None = None, out: ndarray | None = None) -> ndarray:
         """See chainerx.compress()."""
 
     def conj(self) -> ndarray:
@@ -672,7 +676,7 @@ class ndarray:
     def diagonal(self, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1) -> ndarray:
         """See chainerx.diagonal()."""
 
-    def dot(self, b: ndarray) -> ndarray:
+    def dot(self, b: ndarray, out: ndarray | None = None) -> ndarray:
         """Same as :func:`chainerx.dot`."""
 
     def fill(self, value: builtins.float) -> None:
@@ -681,8 +685,8 @@ class ndarray:
         Raises:
             ChainerxError: If the array is in a graph, or read-only."""
 
-    def flatten(self) -> ndarray:
-        """A copy in one dimension. Differentiable."""
+    def flatten(self, order: str = 'C') -> ndarray:
+        """A copy in one dimension; orders are those of chainerx.ravel(). Differentiable."""
 
     def get_grad(self, backprop_id: BackpropId | None = None) -> ndarray | None:
         """The gradient; None if unset.
@@ -696,11 +700,14 @@ class ndarray:
     def is_grad_required(self, backprop_id: BackpropId | None = None) -> builtins.bool:
         """Whether require_grad() was called for the graph."""
 
-    def item(self) -> builtins.bool | builtins.int | builtins.float | complex:
-        """The only element as a Python number.
+    def item(self, *args: builtins.int | tuple[builtins.int, ...]) -> builtins.bool | builtins.int | builtins.float | complex:
+        """An element as a Python number; without arguments, the only one.
 
+        Args:
+            *args (int): Its index on each axis, or in the flattened array; a tuple, too.
         Raises:
-            DimensionError: If the array has not exactly one element."""
+            DimensionError: If the array has not exactly one element, or as many axes.
+            IndexError: If there is no such element."""
 
     def max(self, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None, initial: Scalar | None = None, where: ndarray | builtins.bool = True) -> ndarray:
         """See chainerx.max()."""
@@ -726,7 +733,7 @@ class ndarray:
     def put(self, indices: ndarray | Sequence[builtins.int] | builtins.int, values: ndarray | Scalar, mode: str = 'raise') -> None:
         """See chainerx.put()."""
 
-    def ravel(self) -> ndarray:
+    def ravel(self, order: str = 'C') -> ndarray:
         """See chainerx.ravel()."""
 
     def register_hook(self, hook: Callable[[ndarray], ndarray | None], backprop_id: BackpropId | None = None) -> HookHandle:
@@ -756,7 +763,7 @@ class ndarray:
         Raises:
             DtypeError: If the dtype is neither floating point nor complex."""
 
-    def reshape(self, *newshape: builtins.int | Sequence[builtins.int], copy: builtins.bool | None = None) -> ndarray:
+    def reshape(self, *newshape: builtins.int | Sequence[builtins.int], order: str = 'C', copy: builtins.bool | None = None) -> ndarray:
         """See chainerx.reshape()."""
 
     def round(self, decimals: builtins.int = 0, out: ndarray | None = None) -> ndarray:
@@ -789,7 +796,7 @@ class ndarray:
     def swapaxes(self, axis1: builtins.int, axis2: builtins.int) -> ndarray:
         """See chainerx.swapaxes()."""
 
-    def take(self, indices: ndarray | Sequence[builtins.int] | builtins.int, axis: builtins.int | None = None, mode: str | None = None) -> ndarray:
+    def take(self, indices: ndarray | Sequence[builtins.int] | builtins.int, axis: builtins.int | None = None, mode: str | None = None, *, out: ndarray | None = None) -> ndarray:
         """See chainerx.take()."""
 
     def to_device(self, device: DeviceLike, index: builtins.int | None = None) -> ndarray:
@@ -801,7 +808,7 @@ class ndarray:
     def tolist(self) -> Any:
         """The values as nested lists of Python numbers."""
 
-    def trace(self, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1, dtype: DtypeLike | None = None) -> ndarray:
+    def trace(self, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
         """See chainerx.trace()."""
 
     def transpose(self, *axes: builtins.int | Sequence[builtins.int] | None) -> ndarray:
@@ -810,8 +817,15 @@ class ndarray:
     def var(self, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
         """See chainerx.var()."""
 
-    def view(self) -> ndarray:
-        """A view of the whole array. Differentiable."""
+    def view(self, dtype: DtypeLike | None = None) -> ndarray:
+        """A view of the whole array. Differentiable.
+
+        Args:
+            dtype: As elements of which its bytes are seen, outside all graphs. Where their size is another one,
+                the last axis, which must be contiguous, has another length. A view of bool can't be written to.
+        Raises:
+            ValueError: If the last axis is not contiguous, or its bytes are no such elements.
+            DtypeError: If the dtype is bool, and not that of the array."""
 
 
 def _argmax_crf1d(cost: ndarray, xs: list[ndarray]) -> list[ndarray]:
@@ -1240,7 +1254,7 @@ def argwhere(a: ndarray) -> ndarray:
     Returns:
         ndarray: int64, of shape (count, ndim), in C order. Not differentiable."""
 
-def array(object: Any, dtype: DtypeLike | None = None, copy: builtins.bool = True, device: DeviceLike | None = None) -> ndarray:
+def array(object: Any, dtype: DtypeLike | None = None, copy: builtins.bool = True, device: DeviceLike | None = None, *, ndmin: builtins.int = 0) -> ndarray:
     """Makes an array from numbers, lists, NumPy arrays or buffers.
 
     Args:
@@ -1248,8 +1262,11 @@ def array(object: Any, dtype: DtypeLike | None = None, copy: builtins.bool = Tru
         dtype: Default: as NumPy chooses.
         copy (bool): If False, a NumPy array's memory is shared where possible.
         device: Default: that of an ndarray, else the default device.
+        ndmin (int): How many axes there are at least; those that lack come first, with length 1.
     Returns:
-        ndarray: On the device."""
+        ndarray: On the device.
+    Raises:
+        DimensionError: If ``ndmin`` is more than 10."""
 
 def array_equal(a1: ndarray, a2: ndarray, equal_nan: builtins.bool = False) -> builtins.bool:
     """Whether two arrays have the same shape and equal elements. Waits for the device.
@@ -1641,7 +1658,7 @@ def check_double_backward(func: Callable[[list[ndarray]], ndarray | Sequence[nda
         GradientCheckError: If one is farther away; names input, element and both values.
         ChainerxError: If no input has ``require_grad()``."""
 
-def choose(a: ndarray, choices: Sequence[ndarray] | ndarray, mode: str = 'raise') -> ndarray:
+def choose(a: ndarray, choices: Sequence[ndarray] | ndarray, mode: str = 'raise', *, out: ndarray | None = None) -> ndarray:
     """For each element of ``a``, the element of the array with that number.
 
     Args:
@@ -1649,6 +1666,8 @@ def choose(a: ndarray, choices: Sequence[ndarray] | ndarray, mode: str = 'raise'
         choices (sequence of ndarray): What is chosen from, broadcast with ``a``; or an array of
             such. Dtypes are promoted.
         mode (str): What an index out of range does: 'raise', 'wrap' around, or 'clip'.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: Differentiable in the choices, any order.
     Raises:
@@ -1691,35 +1710,46 @@ def column_stack(arrays: Sequence[ndarray]) -> ndarray:
     Raises:
         DimensionError: If shapes do not fit, or there is no array."""
 
-def compress(condition: ndarray | Sequence[builtins.bool], a: ndarray, axis: builtins.int | None = None) -> ndarray:
+def compress(condition: ndarray | Sequence[builtins.bool], a: ndarray, axis: builtins.int | None = None, out: ndarray | None = None) -> ndarray:
     """What a vector of conditions selects on an axis.
 
     Args:
         condition: One dimension; not longer than the axis. Not 0 means that it holds.
         a (ndarray): Any dtype.
         axis (int): None selects from the flattened array.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: Differentiable in ``a``, any order.
     Raises:
         IndexError: If a condition behind the end of the axis holds.
         DimensionError: If ``condition`` has other dimensions, or there is no such axis."""
 
-def concatenate(arrays: Sequence[ndarray], axis: builtins.int | None = 0) -> ndarray:
+def concatenate(arrays: Sequence[ndarray], axis: builtins.int | None = 0, out: ndarray | None = None, *, dtype: DtypeLike | None = None, casting: str = 'same_kind') -> ndarray:
     """Joins arrays along an existing axis.
 
     Args:
         arrays: A list or tuple; all shapes agree but on the axis. Dtypes are promoted.
         axis (int): None joins the flattened arrays.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        dtype: Of the result; by default the promoted one.
+        casting (str): What ``dtype`` and ``out`` may do to values: 'same_kind' refuses a lower kind, 'safe'
+            whatever could lose some, 'no' and 'equiv' all changes, 'unsafe' nothing.
     Returns:
         ndarray: Differentiable, any order.
     Raises:
         DimensionError: If shapes do not fit, or there is no array."""
 
-def conj(x: ndarray) -> ndarray:
+def conj(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Numbers with the opposite imaginary part.
 
     Args:
         x (ndarray): Any shape and dtype.
+        out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: A copy. Differentiable, any order.
     Note:
@@ -1950,7 +1980,7 @@ def cumsum(a: ndarray, axis: builtins.int | None = None, dtype: DtypeLike | None
     Raises:
         DimensionError: If the axis is out of range."""
 
-def cumulative_prod(x: ndarray, *, axis: builtins.int | None = None, dtype: DtypeLike | None = None, include_initial: builtins.bool = False) -> ndarray:
+def cumulative_prod(x: ndarray, *, axis: builtins.int | None = None, dtype: DtypeLike | None = None, include_initial: builtins.bool = False, out: ndarray | None = None) -> ndarray:
     """Running products along an axis; the array API's name and parameters.
 
     Args:
@@ -1958,13 +1988,15 @@ def cumulative_prod(x: ndarray, *, axis: builtins.int | None = None, dtype: Dtyp
         axis (int): Which; may be left out for 1 dimension only.
         dtype: To compute in. Default: that of ``x``, int64 for small integers.
         include_initial (bool): Whether that of nothing comes first.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: Differentiable, any order.
     Raises:
         ValueError: If the axis is needed and not given.
         DimensionError: If there is no such axis."""
 
-def cumulative_sum(x: ndarray, *, axis: builtins.int | None = None, dtype: DtypeLike | None = None, include_initial: builtins.bool = False) -> ndarray:
+def cumulative_sum(x: ndarray, *, axis: builtins.int | None = None, dtype: DtypeLike | None = None, include_initial: builtins.bool = False, out: ndarray | None = None) -> ndarray:
     """Running totals along an axis; the array API's name and parameters.
 
     Args:
@@ -1972,6 +2004,8 @@ def cumulative_sum(x: ndarray, *, axis: builtins.int | None = None, dtype: Dtype
         axis (int): Which; may be left out for 1 dimension only.
         dtype: To compute in. Default: that of ``x``, int64 for small integers.
         include_initial (bool): Whether that of nothing comes first.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: Differentiable, any order.
     Raises:
@@ -2115,12 +2149,14 @@ def divmod(x1: ndarray | Scalar, x2: ndarray | Scalar, out: tuple | None = None)
     Raises:
         DtypeError: If an operand is bool."""
 
-def dot(a: ndarray, b: ndarray) -> ndarray:
+def dot(a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray:
     """Dot product, as numpy.dot.
 
     Args:
         a (ndarray): Any shape and dtype.
         b (ndarray): Its last axis but one (the only one of a vector) has the length of the last axis of ``a``.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
     Returns:
         ndarray: The remaining axes of ``a``, then those of ``b``. Differentiable, any order.
     Raises:
@@ -2177,13 +2213,15 @@ def ediff1d(ary: ndarray, to_end: ndarray | Scalar | None = None, to_begin: ndar
     Raises:
         DtypeError: If ``ary`` is of bool, or the others of a higher kind than ``ary``."""
 
-def einsum(*operands: Any, optimize: Any = False, dtype: DtypeLike | None = None) -> ndarray:
+def einsum(*operands: Any, optimize: Any = False, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
     """Sums of products in Einstein's notation, as numpy.einsum.
 
     Args:
         *operands: Subscripts, a str such as ``'ij,jk->ik'`` or ``'...i,i'``, and arrays; or arrays, each followed by a list of integers for its axes, and perhaps one for the output.
         optimize (bool, str, tuple or list): In which order: from left to right (False), a good one (True, ``'greedy'``), that of least work (``'optimal'``), or a path of einsum_path.
         dtype (dtype): In which it is computed; by default the promoted one.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: The axes of the output; a view where one operand is not summed. Differentiable in all operands, any order.
     Raises:
@@ -2905,11 +2943,14 @@ def hsplit(ary: ndarray, indices_or_sections: Indices) -> list[ndarray]:
         DimensionError: If there are no such equal parts, or fewer dimensions.
         ValueError: If their number is no integer."""
 
-def hstack(arrays: Sequence[ndarray]) -> ndarray:
+def hstack(arrays: Sequence[ndarray], *, dtype: DtypeLike | None = None, casting: str = 'same_kind') -> ndarray:
     """Joins arrays side by side: along axis 1, or 0 if they have only one.
 
     Args:
         arrays (sequence of ndarray): A list or tuple. Dtypes are promoted.
+        dtype: Of the result; by default the promoted one.
+        casting (str): What ``dtype`` and ``out`` may do to values: 'same_kind' refuses a lower kind, 'safe'
+            whatever could lose some, 'no' and 'equiv' all changes, 'unsafe' nothing.
     Returns:
         ndarray: Differentiable, any order.
     Raises:
@@ -3380,20 +3421,23 @@ def linear(x: ndarray, w: ndarray, b: ndarray | None = None, n_batch_axes: built
     Raises:
         DimensionError: If shapes don't fit."""
 
-def linspace(start: builtins.float, stop: builtins.float, num: builtins.int = 50, endpoint: builtins.bool = True, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def linspace(start: builtins.float | ndarray, stop: builtins.float | ndarray, num: builtins.int = 50, endpoint: builtins.bool = True, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, retstep: builtins.bool = False, axis: builtins.int = 0) -> Any:
     """Evenly spaced values from `start` to `stop`.
 
     Args:
-        start (float): The first value.
-        stop (float): The end.
+        start (float): The first value; or an array of them.
+        stop (float): The end; or an array, broadcast with ``start``.
         num (int): How many values.
         endpoint (bool): Whether the last one is ``stop``.
-        dtype: All that numpy.dtype() takes. Default: float32.
+        dtype: All that numpy.dtype() takes. Default: float32, of arrays theirs.
         device (str or Device): Default: the default device, whatever that of others is.
+        retstep (bool): Whether the distance of two values is returned, too.
+        axis (int): Where the values of arrays are in the result.
     Returns:
-        ndarray: One dimension, in no graph.
+        ndarray: One dimension, in no graph; of arrays, one more than they have, differentiable in both, any order. Or a tuple of that and the distance, NaN of one value.
     Raises:
-        ChainerxError: If `num` is negative."""
+        ChainerxError: If `num` is negative.
+        DimensionError: If arrays do not broadcast, or there is no such axis."""
 
 def local_response_normalization(x: ndarray, n: builtins.int = 5, k: builtins.float = 2, alpha: builtins.float = 0.0001, beta: builtins.float = 0.75) -> ndarray:
     """Division by the activity of channels nearby,
@@ -3595,12 +3639,15 @@ def lstm(c: ndarray, x: ndarray) -> tuple[ndarray, ndarray]:
         DtypeError: If a dtype is no real float.
     Source: Hochreiter and Schmidhuber, Neural Computation 1997."""
 
-def matmul(x1: ndarray, x2: ndarray) -> ndarray:
+def matmul(x1: ndarray, x2: ndarray, out: ndarray | None = None, *, dtype: DtypeLike | None = None) -> ndarray:
     """Matrix product over the last two axes, as numpy.matmul; also the operator ``@``.
 
     Args:
         x1 (ndarray): (..., m, k) or (k,), any dtype.
         x2 (ndarray): (..., k, n) or (k,). The axes before the matrix broadcast.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: (..., m, n), without the axis that a vector lacks. Differentiable, any order.
     Raises:
@@ -3618,12 +3665,15 @@ def matrix_transpose(x: ndarray) -> ndarray:
     Raises:
         DimensionError: If there are fewer than two axes."""
 
-def matvec(x1: ndarray, x2: ndarray) -> ndarray:
+def matvec(x1: ndarray, x2: ndarray, out: ndarray | None = None, *, dtype: DtypeLike | None = None) -> ndarray:
     """Products of matrices with vectors.
 
     Args:
         x1 (ndarray): (..., m, n), any dtype.
         x2 (ndarray): (..., n); the first axes broadcast.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: (..., m). Differentiable, any order.
     Raises:
@@ -3720,13 +3770,15 @@ def mean(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtyp
     Note:
         The mean of nothing is NaN."""
 
-def median(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+def median(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None) -> ndarray:
     """Median over axes.
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
         axis: An axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: The middle element, or the mean of the middle two, in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
     Raises:
@@ -3735,14 +3787,16 @@ def median(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> nd
     Note:
         NaN where there is a NaN, or nothing at all."""
 
-def meshgrid(*xi: ndarray, indexing: str = 'xy') -> list[ndarray]:
+def meshgrid(*xi: ndarray, copy: builtins.bool = False, sparse: builtins.bool = False, indexing: str = 'xy') -> list[ndarray]:
     """The coordinates of a grid.
 
     Args:
         *xi (ndarray): The coordinates along each axis, flattened; of any dtypes.
+        copy (bool): Whether the results are copies, which can be written to (in NumPy they are by default).
+        sparse (bool): Whether each has length 1 along the axes of the others, instead of being broadcast.
         indexing (str): 'xy', where the second axis is that of the first array, or 'ij'.
     Returns:
-        list of ndarray: Views of these in the shape of the grid. Differentiable, any order.
+        list of ndarray: Views of these in the shape of the grid, or copies. Differentiable, any order.
     Raises:
         ValueError: If ``indexing`` is neither."""
 
@@ -4067,13 +4121,15 @@ def nanmean(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, d
     Note:
         The mean of nothing is NaN."""
 
-def nanmedian(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
+def nanmedian(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: ndarray | None = None) -> ndarray:
     """Median over axes, without NaN.
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
         axis: An axis, several, or None for all.
         keepdims (bool): Keep reduced axes with length 1.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: The middle element, or the mean of the middle two, in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
     Raises:
@@ -4103,7 +4159,7 @@ def nanmin(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, ou
     Note:
         NaN where there is nothing else."""
 
-def nanpercentile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False) -> ndarray:
+def nanpercentile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False, weights: ndarray | None = None, out: ndarray | None = None) -> ndarray:
     """Percentiles over axes, without NaN.
 
     Args:
@@ -4112,12 +4168,16 @@ def nanpercentile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 
         axis: An axis, several, or None for all.
         method (str): As of NumPy: one of Hyndman and Fan's nine, or 'lower', 'higher', 'midpoint', 'nearest'.
         keepdims (bool): Keep reduced axes with length 1.
+        weights (ndarray): How often elements count; of the shape of ``a``, or that of ``axis``.
+            For ``method='inverted_cdf'`` only; without a gradient.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: The axes of ``q``, then those that are left of ``a``; in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated.
         DtypeError: If ``a`` is complex.
-        ValueError: If a number of ``q`` is out of range, or there is no such method.
+        ValueError: If a number of ``q`` is out of range, there is no such method, or a weight is negative.
     Note:
         NaN where there is no number.
     Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996."""
@@ -4139,7 +4199,7 @@ def nanprod(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, d
     Raises:
         DimensionError: If an axis is out of range or repeated."""
 
-def nanquantile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False) -> ndarray:
+def nanquantile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False, weights: ndarray | None = None, out: ndarray | None = None) -> ndarray:
     """Quantiles over axes, without NaN.
 
     Args:
@@ -4148,12 +4208,16 @@ def nanquantile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'l
         axis: An axis, several, or None for all.
         method (str): As of NumPy: one of Hyndman and Fan's nine, or 'lower', 'higher', 'midpoint', 'nearest'.
         keepdims (bool): Keep reduced axes with length 1.
+        weights (ndarray): How often elements count; of the shape of ``a``, or that of ``axis``.
+            For ``method='inverted_cdf'`` only; without a gradient.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: The axes of ``q``, then those that are left of ``a``; in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated.
         DtypeError: If ``a`` is complex.
-        ValueError: If a number of ``q`` is out of range, or there is no such method.
+        ValueError: If a number of ``q`` is out of range, there is no such method, or a weight is negative.
     Note:
         NaN where there is no number.
     Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996."""
@@ -4308,12 +4372,14 @@ def ones_like(a: ndarray, device: DeviceLike | None = None, *, dtype: DtypeLike 
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory."""
 
-def outer(a: ndarray, b: ndarray) -> ndarray:
+def outer(a: ndarray, b: ndarray, out: ndarray | None = None) -> ndarray:
     """The products of all elements.
 
     Args:
         a (ndarray): Any shape and dtype.
         b (ndarray): Any shape and dtype.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
     Returns:
         ndarray: (a.size, b.size). Differentiable, any order."""
 
@@ -4371,7 +4437,7 @@ def partition(a: ndarray, kth: builtins.int | Sequence[builtins.int], axis: buil
     Note:
         NaN is above all numbers, -0.0 equals 0.0. Complex numbers go by their real parts, then by their imaginary ones."""
 
-def percentile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False) -> ndarray:
+def percentile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False, weights: ndarray | None = None, out: ndarray | None = None) -> ndarray:
     """Percentiles over axes.
 
     Args:
@@ -4380,12 +4446,16 @@ def percentile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'li
         axis: An axis, several, or None for all.
         method (str): As of NumPy: one of Hyndman and Fan's nine, or 'lower', 'higher', 'midpoint', 'nearest'.
         keepdims (bool): Keep reduced axes with length 1.
+        weights (ndarray): How often elements count; of the shape of ``a``, or that of ``axis``.
+            For ``method='inverted_cdf'`` only; without a gradient.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: The axes of ``q``, then those that are left of ``a``; in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated.
         DtypeError: If ``a`` is complex.
-        ValueError: If a number of ``q`` is out of range, or there is no such method.
+        ValueError: If a number of ``q`` is out of range, there is no such method, or a weight is negative.
     Note:
         NaN where there is a NaN, or nothing at all.
     Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996."""
@@ -4647,7 +4717,7 @@ def putmask(a: ndarray, mask: ndarray, values: ndarray | Scalar) -> None:
         DtypeError: If the dtype of the values is of a higher kind than that of the array.
         ChainerxError: If the array is in a graph, or read-only."""
 
-def quantile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False) -> ndarray:
+def quantile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', keepdims: builtins.bool = False, weights: ndarray | None = None, out: ndarray | None = None) -> ndarray:
     """Quantiles over axes.
 
     Args:
@@ -4656,12 +4726,16 @@ def quantile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'line
         axis: An axis, several, or None for all.
         method (str): As of NumPy: one of Hyndman and Fan's nine, or 'lower', 'higher', 'midpoint', 'nearest'.
         keepdims (bool): Keep reduced axes with length 1.
+        weights (ndarray): How often elements count; of the shape of ``a``, or that of ``axis``.
+            For ``method='inverted_cdf'`` only; without a gradient.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: The axes of ``q``, then those that are left of ``a``; in the dtype of ``a``, float32 for bool and integers. Differentiable, any order.
     Raises:
         DimensionError: If an axis is out of range or repeated.
         DtypeError: If ``a`` is complex.
-        ValueError: If a number of ``q`` is out of range, or there is no such method.
+        ValueError: If a number of ``q`` is out of range, there is no such method, or a weight is negative.
     Note:
         NaN where there is a NaN, or nothing at all.
     Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996."""
@@ -4680,13 +4754,17 @@ def radians(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins
     Raises:
         DtypeError: If an operand is complex."""
 
-def ravel(a: ndarray) -> ndarray:
-    """The elements in one dimension, in C order.
+def ravel(a: ndarray, order: str = 'C') -> ndarray:
+    """The elements in one dimension.
 
     Args:
         a (ndarray): Any shape and dtype.
+        order (str): 'C', the last axis moves fastest; 'F', the first one does; 'A', that if they lie so
+            in memory; 'K', as they lie in memory.
     Returns:
-        ndarray: A view if the layout allows it. Differentiable, any order."""
+        ndarray: A view if the layout allows it. Differentiable, any order.
+    Raises:
+        ValueError: If there is no such order."""
 
 def ravel_multi_index(multi_index: Sequence[ndarray], dims: Sequence[builtins.int], mode: str | Sequence[str] = 'raise', order: str = 'C') -> ndarray:
     """Flat indices, from indices along each axis.
@@ -4774,19 +4852,20 @@ def repeat(a: ndarray, repeats: Indices, axis: builtins.int | None = None) -> nd
     Raises:
         DimensionError: If a number is negative, their count does not fit, or there is no such axis."""
 
-def reshape(a: ndarray, *newshape: builtins.int | Sequence[builtins.int], copy: builtins.bool | None = None) -> ndarray:
-    """The same elements, in C order, in another shape.
+def reshape(a: ndarray, *newshape: builtins.int | Sequence[builtins.int], order: str = 'C', copy: builtins.bool | None = None) -> ndarray:
+    """The same elements in another shape.
 
     Args:
         a (ndarray): Any shape and dtype.
         *newshape (int or tuple of int): A tuple, or integers; one of them may be -1. Also by the keywords
             ``newshape`` and ``shape``.
+        order (str): In which elements are read and placed: 'C', 'F' or 'A', as of ravel.
         copy (bool): Whether the result is a copy; None makes one where the layout needs it.
     Returns:
         ndarray: A view if the layout allows it. Differentiable, any order.
     Raises:
         DimensionError: If the sizes differ.
-        ValueError: If ``copy`` is False, and there is no such view."""
+        ValueError: If ``copy`` is False, and there is no such view; or no such order."""
 
 def resize(a: ndarray, new_shape: ShapeLike) -> ndarray:
     """The elements again and again in C order, as many as a shape takes.
@@ -5253,12 +5332,17 @@ def squeeze(a: ndarray, axis: Axis = None) -> ndarray:
     Raises:
         DimensionError: If an axis is longer, or not there."""
 
-def stack(arrays: Sequence[ndarray], axis: builtins.int = 0) -> ndarray:
+def stack(arrays: Sequence[ndarray], axis: builtins.int = 0, out: ndarray | None = None, *, dtype: DtypeLike | None = None, casting: str = 'same_kind') -> ndarray:
     """Joins arrays along a new axis.
 
     Args:
         arrays (sequence of ndarray): A list or tuple, of one shape. Dtypes are promoted.
         axis (int): Its place in the result.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
+        dtype: Of the result; by default the promoted one.
+        casting (str): What ``dtype`` and ``out`` may do to values: 'same_kind' refuses a lower kind, 'safe'
+            whatever could lose some, 'no' and 'equiv' all changes, 'unsafe' nothing.
     Returns:
         ndarray: Differentiable, any order.
     Raises:
@@ -5335,7 +5419,7 @@ def swish(x: ndarray, beta: ndarray) -> ndarray:
     Returns:
         ndarray: Broadcast shape, promoted dtype. Differentiable, any order."""
 
-def take(a: ndarray, indices: ndarray | Sequence[builtins.int] | builtins.int, axis: builtins.int | None = None, mode: str | None = None) -> ndarray:
+def take(a: ndarray, indices: ndarray | Sequence[builtins.int] | builtins.int, axis: builtins.int | None = None, mode: str | None = None, *, out: ndarray | None = None) -> ndarray:
     """Elements along an axis, picked by integers.
 
     Args:
@@ -5343,6 +5427,8 @@ def take(a: ndarray, indices: ndarray | Sequence[builtins.int] | builtins.int, a
         indices: Integers of any dtype and shape; negative ones count from the end.
         axis (int): None takes from the flattened array.
         mode (str): What an index out of range does: 'raise' an IndexError (default), 'wrap' around, or 'clip'.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: The shape of ``a`` with that of ``indices`` in the place of the axis. Differentiable in ``a``, any order.
     Raises:
@@ -5440,7 +5526,7 @@ def topk(x: ndarray, k: builtins.int, axis: builtins.int = -1, largest: builtins
     Note:
         NaN is the largest. Of equal elements, the first ones are taken."""
 
-def trace(a: ndarray, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1, dtype: DtypeLike | None = None) -> ndarray:
+def trace(a: ndarray, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: builtins.int = 1, dtype: DtypeLike | None = None, out: ndarray | None = None) -> ndarray:
     """The sums of the diagonals of matrices along two axes.
 
     Args:
@@ -5448,6 +5534,8 @@ def trace(a: ndarray, offset: builtins.int = 0, axis1: builtins.int = 0, axis2: 
         offset (int): Which diagonal: 0 is the main one, 1 begins at (0, 1).
         axis1, axis2 (int): The axes of the matrices.
         dtype: To compute in. Default: as sum() has it.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: The other axes. Differentiable, any order.
     Raises:
@@ -5776,23 +5864,29 @@ def vdot(a: ndarray, b: ndarray) -> ndarray:
     Raises:
         DimensionError: If the arrays have different sizes."""
 
-def vecdot(x1: ndarray, x2: ndarray, axis: builtins.int = -1) -> ndarray:
+def vecdot(x1: ndarray, x2: ndarray, axis: builtins.int = -1, *, out: ndarray | None = None, dtype: DtypeLike | None = None) -> ndarray:
     """Products of vectors, the first ones conjugate.
 
     Args:
         x1, x2 (ndarray): At least one axis, any dtype; the other axes broadcast.
         axis (int): Where the vectors are.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: The axes without that one. Differentiable, any order.
     Raises:
         DimensionError: If shapes do not fit."""
 
-def vecmat(x1: ndarray, x2: ndarray) -> ndarray:
+def vecmat(x1: ndarray, x2: ndarray, out: ndarray | None = None, *, dtype: DtypeLike | None = None) -> ndarray:
     """Products of conjugate vectors with matrices.
 
     Args:
         x1 (ndarray): (..., n), any dtype.
         x2 (ndarray): (..., n, m); the first axes broadcast.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         ndarray: (..., m). Differentiable, any order.
     Raises:
@@ -5811,11 +5905,14 @@ def vsplit(ary: ndarray, indices_or_sections: Indices) -> list[ndarray]:
         DimensionError: If there are no such equal parts, or fewer dimensions.
         ValueError: If their number is no integer."""
 
-def vstack(arrays: Sequence[ndarray]) -> ndarray:
+def vstack(arrays: Sequence[ndarray], *, dtype: DtypeLike | None = None, casting: str = 'same_kind') -> ndarray:
     """Joins arrays along axis 0.
 
     Args:
         arrays (sequence of ndarray): A list or tuple. Dtypes are promoted. 1-d ones are rows.
+        dtype: Of the result; by default the promoted one.
+        casting (str): What ``dtype`` and ``out`` may do to values: 'same_kind' refuses a lower kind, 'safe'
+            whatever could lose some, 'no' and 'equiv' all changes, 'unsafe' nothing.
     Returns:
         ndarray: 2 dimensions or more. Differentiable, any order.
     Raises:

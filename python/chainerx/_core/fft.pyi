@@ -7,7 +7,7 @@ import numpy
 
 from chainerx._core import Axis, DeviceLike, DtypeLike, ndarray
 
-def fft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None) -> ndarray:
+def fft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The discrete Fourier transform.
 
     Args:
@@ -15,6 +15,8 @@ def fft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, norm
         n (int): How many numbers are transformed: the first ones, or zeros behind; all by default.
         axis (int): Along which.
         norm (str): Which direction is divided by n: ``'backward'``, the default, or ``'forward'``; ``'ortho'`` divides both by its square root.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: complex128 for 64-bit operands, else complex64. Differentiable, any order.
     Raises:
@@ -23,7 +25,7 @@ def fft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, norm
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def fft2(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = (-2, -1), norm: str | None = None) -> ndarray:
+def fft2(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = (-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The discrete Fourier transform over two axes.
 
     Args:
@@ -31,6 +33,8 @@ def fft2(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = (-2, 
         s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for all.
         axes (sequence of int): The last two.
         norm (str): As of fft.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: complex128 for 64-bit operands, else complex64. Differentiable, any order.
     Raises:
@@ -53,7 +57,7 @@ def fftfreq(n: builtins.int, d: builtins.float = 1.0, dtype: DtypeLike | None = 
         DimensionError: If ``n`` is not positive.
         DtypeError: If ``dtype`` is no real float."""
 
-def fftn(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = None, norm: str | None = None) -> ndarray:
+def fftn(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The discrete Fourier transform over axes.
 
     Args:
@@ -61,6 +65,8 @@ def fftn(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = None,
         s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for all.
         axes (sequence of int): All, or as many of the last ones as ``s`` has.
         norm (str): As of fft.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: complex128 for 64-bit operands, else complex64. Differentiable, any order.
     Raises:
@@ -80,7 +86,7 @@ def fftshift(x: ndarray, axes: Axis = None) -> ndarray:
     Raises:
         DimensionError: If an axis is not there."""
 
-def hfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None) -> ndarray:
+def hfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The transform of numbers whose other half are conjugates.
 
     Args:
@@ -88,6 +94,8 @@ def hfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, nor
         n (int): How many numbers the result has, 2 (length - 1) by default.
         axis (int): Along which.
         norm (str): Which direction is divided by n: ``'backward'``, the default, or ``'forward'``; ``'ortho'`` divides both by its square root.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: Real: float64 for 64-bit operands, else float32. Differentiable, any order.
     Raises:
@@ -96,7 +104,7 @@ def hfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, nor
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def ifft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None) -> ndarray:
+def ifft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The inverse of fft.
 
     Args:
@@ -104,6 +112,8 @@ def ifft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, nor
         n (int): How many numbers are transformed: the first ones, or zeros behind; all by default.
         axis (int): Along which.
         norm (str): Which direction is divided by n: ``'backward'``, the default, or ``'forward'``; ``'ortho'`` divides both by its square root.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: complex128 for 64-bit operands, else complex64. Differentiable, any order.
     Raises:
@@ -112,7 +122,7 @@ def ifft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, nor
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def ifft2(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = (-2, -1), norm: str | None = None) -> ndarray:
+def ifft2(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = (-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The inverse of fft2.
 
     Args:
@@ -120,6 +130,8 @@ def ifft2(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = (-2,
         s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for all.
         axes (sequence of int): The last two.
         norm (str): As of fft.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: complex128 for 64-bit operands, else complex64. Differentiable, any order.
     Raises:
@@ -128,7 +140,7 @@ def ifft2(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = (-2,
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def ifftn(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = None, norm: str | None = None) -> ndarray:
+def ifftn(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The inverse of fftn.
 
     Args:
@@ -136,6 +148,8 @@ def ifftn(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = None
         s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for all.
         axes (sequence of int): All, or as many of the last ones as ``s`` has.
         norm (str): As of fft.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: complex128 for 64-bit operands, else complex64. Differentiable, any order.
     Raises:
@@ -155,7 +169,7 @@ def ifftshift(x: ndarray, axes: Axis = None) -> ndarray:
     Raises:
         DimensionError: If an axis is not there."""
 
-def ihfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None) -> ndarray:
+def ihfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The inverse of hfft.
 
     Args:
@@ -163,6 +177,8 @@ def ihfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, no
         n (int): How many numbers are transformed: the first ones, or zeros behind; all by default.
         axis (int): Along which.
         norm (str): Which direction is divided by n: ``'backward'``, the default, or ``'forward'``; ``'ortho'`` divides both by its square root.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: n / 2 + 1 numbers; complex128 for 64-bit operands, else complex64. Differentiable, any order.
     Raises:
@@ -172,7 +188,7 @@ def ihfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, no
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def irfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None) -> ndarray:
+def irfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The inverse of rfft.
 
     Args:
@@ -180,6 +196,8 @@ def irfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, no
         n (int): How many numbers the result has, 2 (length - 1) by default.
         axis (int): Along which.
         norm (str): Which direction is divided by n: ``'backward'``, the default, or ``'forward'``; ``'ortho'`` divides both by its square root.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: Real: float64 for 64-bit operands, else float32. Differentiable, any order.
     Raises:
@@ -188,7 +206,7 @@ def irfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, no
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def irfft2(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = (-2, -1), norm: str | None = None) -> ndarray:
+def irfft2(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = (-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The inverse of rfft2.
 
     Args:
@@ -196,6 +214,8 @@ def irfft2(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = (-2
         s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for all.
         axes (sequence of int): The last two.
         norm (str): As of fft.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: Real: float64 for 64-bit operands, else float32. Differentiable, any order.
     Raises:
@@ -204,7 +224,7 @@ def irfft2(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = (-2
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def irfftn(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = None, norm: str | None = None) -> ndarray:
+def irfftn(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The inverse of rfftn.
 
     Args:
@@ -212,6 +232,8 @@ def irfftn(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = Non
         s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for all.
         axes (sequence of int): All, or as many of the last ones as ``s`` has.
         norm (str): As of fft.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: Real: float64 for 64-bit operands, else float32. Differentiable, any order.
     Raises:
@@ -220,7 +242,7 @@ def irfftn(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = Non
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def rfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None) -> ndarray:
+def rfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The first half of fft for real numbers.
 
     Args:
@@ -228,6 +250,8 @@ def rfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, nor
         n (int): How many numbers are transformed: the first ones, or zeros behind; all by default.
         axis (int): Along which.
         norm (str): Which direction is divided by n: ``'backward'``, the default, or ``'forward'``; ``'ortho'`` divides both by its square root.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: n / 2 + 1 numbers; complex128 for 64-bit operands, else complex64. Differentiable, any order.
     Raises:
@@ -237,7 +261,7 @@ def rfft(a: ndarray, n: builtins.int | None = None, axis: builtins.int = -1, nor
     Note:
         The gradient of a complex number a + bi is dL/da - i dL/db."""
 
-def rfft2(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = (-2, -1), norm: str | None = None) -> ndarray:
+def rfft2(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = (-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The first half of fft2 for real numbers.
 
     Args:
@@ -245,6 +269,8 @@ def rfft2(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = (-2,
         s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for all.
         axes (sequence of int): The last two.
         norm (str): As of fft.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: Half of the last of the axes; complex128 for 64-bit operands, else complex64. Differentiable, any order.
     Raises:
@@ -268,7 +294,7 @@ def rfftfreq(n: builtins.int, d: builtins.float = 1.0, dtype: DtypeLike | None =
         DimensionError: If ``n`` is not positive.
         DtypeError: If ``dtype`` is no real float."""
 
-def rfftn(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = None, norm: str | None = None) -> ndarray:
+def rfftn(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The first half of fftn for real numbers.
 
     Args:
@@ -276,6 +302,8 @@ def rfftn(a: ndarray, s: Sequence[builtins.int] | None = None, axes: Axis = None
         s (sequence of int): How many numbers of each axis (of irfft: of the result); -1 for all.
         axes (sequence of int): All, or as many of the last ones as ``s`` has.
         norm (str): As of fft.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor ``a`` may then be part of a graph.
     Returns:
         ndarray: Half of the last of the axes; complex128 for 64-bit operands, else complex64. Differentiable, any order.
     Raises:

@@ -11,11 +11,12 @@ from chainerx._core import matmul as matmul, matrix_transpose as matrix_transpos
 def _is_lapack_available() -> builtins.bool:
     """Whether the library that serves as BLAS has LAPACK, which decompositions need."""
 
-def cholesky(a: ndarray) -> ndarray:
-    """Cholesky's factors: lower triangles ``l`` with ``a = l @ l.T``.
+def cholesky(a: ndarray, *, upper: builtins.bool = False) -> ndarray:
+    """Cholesky's factors: lower triangles ``l`` with ``a = l @ l.T``, or upper ones ``u`` with ``a = u.T @ u``.
 
     Args:
-        a (ndarray): (..., n, n), float32 or float64; symmetric, of which the lower triangles are read.
+        a (ndarray): (..., n, n), float32 or float64; symmetric, of which only those triangles are read.
+        upper (bool): Whether they are the upper ones.
     Returns:
         ndarray: Shape and dtype of ``a``. Differentiable, any order; the gradient is symmetric.
     Raises:
@@ -201,11 +202,13 @@ def matrix_rank(A: ndarray, tol: builtins.float | None = None, hermitian: builti
         ValueError: If both ``tol`` and ``rtol`` are given.
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK."""
 
-def multi_dot(arrays: Sequence[ndarray]) -> ndarray:
+def multi_dot(arrays: Sequence[ndarray], *, out: ndarray | None = None) -> ndarray:
     """The matrix product of several arrays, in the order of the least work.
 
     Args:
         arrays (sequence of ndarray): At least two matrices of any dtype; the first and the last may be vectors.
+        out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
+            Neither it nor an operand may then be part of a graph.
     Returns:
         ndarray: (m, n), without the axis that a vector lacks. Differentiable, any order.
     Raises:

@@ -214,7 +214,7 @@ class Generator:
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-    def integers(self, low: builtins.int | ndarray, high: builtins.int | ndarray | None = None, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def integers(self, low: builtins.int | ndarray, high: builtins.int | ndarray | None = None, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, endpoint: builtins.bool = False) -> ndarray:
         """Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.
 
         Args:
@@ -223,6 +223,7 @@ class Generator:
             size: Shape; None is that of the arrays, broadcast.
             dtype: An integer dtype that holds the range; None is int64.
             device: Default: that of the arrays, else the default device.
+            endpoint (bool): Whether the end is drawn, too.
         Returns:
             ndarray: Independent integers.
         Raises:
@@ -765,7 +766,7 @@ def gumbel(loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray 
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-def integers(low: builtins.int | ndarray, high: builtins.int | ndarray | None = None, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def integers(low: builtins.int | ndarray, high: builtins.int | ndarray | None = None, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, endpoint: builtins.bool = False) -> ndarray:
     """Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.
 
     Args:
@@ -774,6 +775,7 @@ def integers(low: builtins.int | ndarray, high: builtins.int | ndarray | None = 
         size: Shape; None is that of the arrays, broadcast.
         dtype: An integer dtype that holds the range; None is int64.
         device: Default: that of the arrays, else the default device.
+        endpoint (bool): Whether the end is drawn, too.
     Returns:
         ndarray: Independent integers.
     Raises:

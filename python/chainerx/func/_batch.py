@@ -156,6 +156,8 @@ WITHOUT_RULE: list[Rule] = []
 # a rule of their own have that of 'any', and some do not draw at all.
 DRAWS: dict[str, Rule] = {}
 NO_DRAWS: set[str] = set()
+# Rules that know what to do with `out`; the other ones do not see it.
+WRITING: set[Rule] = set()
 
 
 def rule(*names: str) -> c.Callable[[Rule], Rule]:
@@ -217,6 +219,12 @@ def call(name: str, function: c.Callable[..., tp.Any], args: tp.Any, kwargs: tp.
     batching = RULES.get(name)
     if batching is None:
         return WITHOUT_RULE[0](name, level, function, args, kwargs)
+    if 'out' in kwargs and batching not in WRITING:
+        kwargs = dict(kwargs)
+        if kwargs.pop('out') is not None:
+            raise chainerx.NotImplementedError(
+                f'vmap: {name} of a batch does not write to `out`, expected None'
+            )
     result = batching(level, function, *args, **kwargs)
     return wrap(result, level)
 

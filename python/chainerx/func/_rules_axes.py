@@ -53,6 +53,9 @@ def elementwise(level: Level, function: tp.Any, *args: tp.Any, **kwargs: tp.Any)
     return function(*[lift(x, level, ndim) for x in args], **named)
 
 
+_batch.WRITING.add(elementwise)
+
+
 rule(*names_of_rows(), *ELEMENTWISE.split())(elementwise)
 
 
@@ -110,18 +113,16 @@ def _flat(x: tp.Any) -> tp.Any:
     return chainerx.reshape(x, (x.shape[0], _size(x.shape[1:])))
 
 
+def _reversed(x: tp.Any) -> tp.Any:
+    """The axes of each example in the opposite order."""
+    return chainerx.transpose(x, (0, *range(x.ndim - 1, 0, -1)))
+
+
 def _size(shape: c.Iterable[int]) -> int:
     n = 1
     for length in shape:
         n *= length
     return n
-
-
-def _without_out(op: str, kw: dict[str, tp.Any]) -> None:
-    if kw.pop('out', None) is not None:
-        raise chainerx.NotImplementedError(
-            f'vmap: {op} of a batch does not write to `out`, expected None'
-        )
 
 
 @rule('sum', 'nansum', 'prod', 'nanprod', 'mean', 'nanmean', 'var', 'nanvar', 'std', 'nanstd')
@@ -137,7 +138,6 @@ def _reduce(
 ) -> tp.Any:
     op = _name(function)
     a = kw.pop('x', a)
-    _without_out(op, kw)
     for name in ('where', 'mean'):
         if is_array(kw.get(name)):
             if kw[name].ndim > a.ndim:
@@ -282,6 +282,14 @@ def _reshape(level: Level, function: tp.Any, a: tp.Any, *newshape: tp.Any, **kw:
             shape = tuple([a.size // rest if n == -1 else n for n in shape])
     if -1 in shape or _size(shape) != a.size:
         raise chainerx.DimensionError(f'reshape: shape {a.shape} to {shape}')
+    order = options.pop('order', 'C')
+    if order not in ('C', 'F'):
+        return _batch.by_examples(
+            'reshape', level, function, (a, shape), {**options, 'order': order}
+        )
+    if order == 'F':
+        y = function(_reversed(a.array), (level.size, *shape[::-1]), **options)
+        return _reversed(y)
     return function(a.array, (level.size, *shape), **options)
 
 
@@ -297,8 +305,10 @@ def _bits(
 
 
 @rule('ravel', 'ndarray.flatten')
-def _ravel(level: Level, function: tp.Any, a: tp.Any) -> tp.Any:
-    flat = _flat(a.array)
+def _ravel(level: Level, function: tp.Any, a: tp.Any, order: str = 'C') -> tp.Any:
+    if order not in ('C', 'F'):  # as the memory of one example lies
+        return _batch.by_examples(_name(function), level, function, (a, order), {})
+    flat = _flat(a.array if order == 'C' else _reversed(a.array))
     return chainerx.copy(flat) if _name(function) == 'flatten' else flat
 
 
@@ -380,19 +390,23 @@ def _for_all_axes(value: tp.Any, n: int, none: tp.Any) -> tp.Any:
 
 
 @rule('concatenate')
-def _concatenate(level: Level, function: tp.Any, arrays: tp.Any, axis: tp.Any = 0) -> tp.Any:
+def _concatenate(
+    level: Level, function: tp.Any, arrays: tp.Any, axis: tp.Any = 0, **kw: tp.Any
+) -> tp.Any:
     if axis is None:
-        return function([_flat(full(x, level)) for x in arrays], 1)
-    return function([full(x, level) for x in arrays], axis_of('concatenate', axis, arrays[0].ndim))
+        return function([_flat(full(x, level)) for x in arrays], 1, **kw)
+    batches = [full(x, level) for x in arrays]
+    return function(batches, axis_of('concatenate', axis, arrays[0].ndim), **kw)
 
 
 @rule('stack')
-def _stack(level: Level, function: tp.Any, arrays: tp.Any, axis: int = 0) -> tp.Any:
-    return function([full(x, level) for x in arrays], axis_of('stack', axis, arrays[0].ndim + 1))
+def _stack(level: Level, function: tp.Any, arrays: tp.Any, axis: int = 0, **kw: tp.Any) -> tp.Any:
+    batches = [full(x, level) for x in arrays]
+    return function(batches, axis_of('stack', axis, arrays[0].ndim + 1), **kw)
 
 
 @rule('vstack', 'hstack', 'dstack')
-def _stack_by_name(level: Level, function: tp.Any, arrays: tp.Any) -> tp.Any:
+def _stack_by_name(level: Level, function: tp.Any, arrays: tp.Any, **kw: tp.Any) -> tp.Any:
     name = _name(function)
     least = {'vstack': 2, 'hstack': 1, 'dstack': 3}[name]
     raised = []
@@ -401,7 +415,7 @@ def _stack_by_name(level: Level, function: tp.Any, arrays: tp.Any) -> tp.Any:
             x = getattr(chainerx, f'atleast_{least}d')(x)
         raised.append(full(x, level))
     axis = {'vstack': 1, 'hstack': 1 if raised[0].ndim == 2 else 2, 'dstack': 3}[name]
-    return chainerx.concatenate(raised, axis)
+    return chainerx.concatenate(raised, axis, **kw)
 
 
 @rule('split', 'array_split')

@@ -7,7 +7,7 @@ import typing as tp
 import chainerx
 from chainerx.func import _batch
 from chainerx.func._batch import Level, composed, full, is_array, is_batch, lift, rule
-from chainerx.func._rules_axes import _flat, _name, _without_out, axes_of, axis_of
+from chainerx.func._rules_axes import _flat, _name, axes_of, axis_of
 
 # ---- along an axis ------------------------------------------------------------------------------
 
@@ -18,11 +18,10 @@ def _position(
     function: tp.Any,
     a: tp.Any,
     axis: tp.Any = None,
-    out: tp.Any = None,
+    *,
     keepdims: bool = False,
 ) -> tp.Any:
     op = _name(function)
-    _without_out(op, {'out': out})
     if axis is not None:
         found = function(a.array, axis_of(op, axis, a.ndim))
         return chainerx.expand_dims(found, axis_of(op, axis, a.ndim)) if keepdims else found
@@ -37,10 +36,8 @@ def _scan(
     a: tp.Any,
     axis: tp.Any = None,
     dtype: tp.Any = None,
-    out: tp.Any = None,
 ) -> tp.Any:
     op = _name(function)
-    _without_out(op, {'out': out})
     kw = {} if dtype is None else {'dtype': dtype}
     if axis is None:
         return function(_flat(a.array), 1, **kw)
@@ -119,7 +116,7 @@ def _quantile(
     level: Level, function: tp.Any, a: tp.Any, q: tp.Any, axis: tp.Any = None, **kw: tp.Any
 ) -> tp.Any:
     op = _name(function)
-    if is_batch(q, level):
+    if is_batch(q, level) or kw.get('weights') is not None:
         return _batch.by_examples(op, level, function, (a, q, axis), kw)
     y = function(a.array, q, axes_of(op, axis, a.ndim), **kw)
     n_kept = a.ndim if kw.get('keepdims') else a.ndim - len(axes_of(op, axis, a.ndim))

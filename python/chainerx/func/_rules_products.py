@@ -11,8 +11,19 @@ from chainerx.func._rules_axes import _inner, _size, axes_of
 # ---- products ------------------------------------------------------------------------------------
 
 
+def _in_dtype(dtype: tp.Any, *operands: tp.Any) -> tuple[tp.Any, ...]:
+    """The operands of a product in a dtype, which is of no lower kind: positive() sees to that."""
+    if dtype is None:
+        return operands
+    return tuple([chainerx.positive(x, dtype=dtype) for x in operands])
+
+
 @rule('matmul')
-def _matmul(level: Level, function: tp.Any, x1: tp.Any, x2: tp.Any) -> tp.Any:
+def _matmul(
+    level: Level, function: tp.Any, x1: tp.Any, x2: tp.Any, *, dtype: tp.Any = None
+) -> tp.Any:
+    if dtype is not None:
+        return _inner(chainerx.matmul(*_in_dtype(dtype, x1, x2)))
     for name, x in (('x1', x1), ('x2', x2)):
         if x.ndim == 0:
             raise chainerx.DimensionError(
@@ -110,19 +121,22 @@ def _vdot(a: tp.Any, b: tp.Any) -> tp.Any:
 
 
 @composed('vecdot', 'linalg.vecdot')
-def _vecdot(x1: tp.Any, x2: tp.Any, axis: int = -1) -> tp.Any:
+def _vecdot(x1: tp.Any, x2: tp.Any, axis: int = -1, *, dtype: tp.Any = None) -> tp.Any:
+    x1, x2 = _in_dtype(dtype, x1, x2)
     rows = chainerx.expand_dims(chainerx.conj(chainerx.moveaxis(x1, axis, -1)), -2)
     columns = chainerx.expand_dims(chainerx.moveaxis(x2, axis, -1), -1)
     return chainerx.squeeze(chainerx.matmul(rows, columns), (-2, -1))
 
 
 @composed('matvec')
-def _matvec(x1: tp.Any, x2: tp.Any) -> tp.Any:
+def _matvec(x1: tp.Any, x2: tp.Any, *, dtype: tp.Any = None) -> tp.Any:
+    x1, x2 = _in_dtype(dtype, x1, x2)
     return chainerx.squeeze(chainerx.matmul(x1, chainerx.expand_dims(x2, -1)), -1)
 
 
 @composed('vecmat')
-def _vecmat(x1: tp.Any, x2: tp.Any) -> tp.Any:
+def _vecmat(x1: tp.Any, x2: tp.Any, *, dtype: tp.Any = None) -> tp.Any:
+    x1, x2 = _in_dtype(dtype, x1, x2)
     return chainerx.squeeze(chainerx.matmul(chainerx.expand_dims(chainerx.conj(x1), -2), x2), -2)
 
 

@@ -94,7 +94,9 @@ def _insert(
 
 
 @composed('meshgrid')
-def _meshgrid(*xi: tp.Any, indexing: str = 'xy') -> tp.Any:
+def _meshgrid(
+    *xi: tp.Any, copy: bool = False, sparse: bool = False, indexing: str = 'xy'
+) -> tp.Any:
     if indexing not in ('xy', 'ij'):
         raise ValueError(f"meshgrid: indexing is {indexing!r}, expected 'xy' or 'ij'")
     order = list(range(len(xi)))
@@ -105,7 +107,8 @@ def _meshgrid(*xi: tp.Any, indexing: str = 'xy') -> tp.Any:
     for i, x in enumerate(xi):
         along = [1] * len(xi)
         along[order.index(i)] = x.size
-        grids.append(chainerx.broadcast_to(chainerx.reshape(x, tuple(along)), shape).copy())
+        grid = chainerx.reshape(x, tuple(along))
+        grids.append((grid if sparse else chainerx.broadcast_to(grid, shape)).copy())
     return grids
 
 
@@ -248,8 +251,13 @@ def _space(
     level: Level, function: tp.Any, start: tp.Any, stop: tp.Any, *args: tp.Any, **kw: tp.Any
 ) -> tp.Any:
     ndim = max([x.ndim for x in (start, stop) if is_array(x)])
-    y = function(lift(start, level, ndim), lift(stop, level, ndim), *args, **kw)
-    return chainerx.moveaxis(y, 1, 0)
+    axis = kw.pop('axis', 0)
+    if not -ndim - 1 <= axis <= ndim:
+        raise chainerx.DimensionError(f'{_name(function)}: axis {axis} of {ndim + 1} axes')
+    result = function(lift(start, level, ndim), lift(stop, level, ndim), *args, **kw)
+    y, *step = result if kw.get('retstep') else (result,)
+    y = chainerx.moveaxis(y, 0, 1 + axis % (ndim + 1))
+    return (y, *step) if step else y
 
 
 @rule('diag_indices_from', 'tril_indices_from', 'triu_indices_from')

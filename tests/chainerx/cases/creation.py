@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cases._promotion import scalar_dtype
-from cases._table import ALL, Case, call, f
+from cases._table import ALL, BOOL, COMPLEX, FLOATS, INTS, REAL, Case, call, f
 
 F4 = 'float32'
 _ALL_NAMES = ('bool', 'int8', 'uint16', 'int64', 'bfloat16', 'float16', 'float64', 'complex64')
@@ -169,8 +169,15 @@ def _check_files(xp, device):
         assert made.device is device
 
 
-def _meshgrid(*xi, indexing='xy'):
-    return [np.array(x) for x in np.meshgrid(*xi, indexing=indexing)]
+def _meshgrid(*xi, **kw):
+    return [np.array(x) for x in np.meshgrid(*xi, **kw)]
+
+
+def _linspace(start, stop, num=50, endpoint=True, dtype=None, *, retstep=False, axis=0):
+    # NumPy ends at `stop` only to within rounding where it is an array; steps of one value are NaN.
+    y, step = np.linspace(start, stop, num, endpoint, True, axis=axis)
+    intervals = num - 1 if endpoint else num
+    return (y, step if intervals > 0 else step * np.nan) if retstep else y
 
 
 _x, _square = f(2, 3), f(3, 3)
@@ -226,8 +233,43 @@ CASES = [
             call(5, -5, num=11, dtype='float64'),
             call(0, 4, 5, dtype='int32'),
         ],
-        errors=[(call(0, 1, -1), 'ChainerxError', '-1')],
+        errors=[
+            (call(0, 1, -1), 'ChainerxError', '-1'),
+            (call(0, 1, axis=1), 'DimensionError', '1'),
+        ],
         tol=4,
+    ),
+    Case(
+        'linspace',
+        _linspace,
+        calls=[
+            call(f(2, 3), f(3), 5),
+            call(f(3), 2, 4, False),
+            call(1, f(2, 3), num=4, axis=-1),
+            call(f(2), f(2), 1),
+            call(f(2), f(2), 0),
+            call(f(0), f(0), 3),
+            call(f(), f(), 3),
+            call(f(2, 3), f(2, 3), 3, axis=1),
+        ],
+        dtypes=REAL,
+        out='float',
+        unchecked=BOOL + COMPLEX,
+        errors=[
+            (call(f(2), f(3)), 'DimensionError'),
+            (call(f(2), f(2), axis=2), 'DimensionError', '2'),
+            (call(f(2), f(2), -1), 'ChainerxError', '-1'),
+        ],
+        tol=8,
+    ),
+    Case(
+        'linspace',
+        _linspace,
+        calls=[call(f(2, 3), f(3), 5, retstep=True), call(f(3), 2, 4, False, retstep=True)],
+        dtypes=FLOATS,
+        unchecked=BOOL + INTS + COMPLEX,
+        multi=tuple,
+        tol=8,
     ),
     _new(
         'identity',
@@ -289,6 +331,9 @@ CASES = [
             call(f(2), f(3), indexing='ij'),
             call(f(3)),
             call(f(2), f(1), f(3)),
+            call(f(2), f(1), f(3), sparse=True),
+            call(f(2), f(3), copy=True),
+            call(f(2), f(0), sparse=True, indexing='ij'),
         ],
         dtypes=ALL,
         out='first',

@@ -94,6 +94,18 @@ CASES = [
     _factor('cholesky', lambda a: np.linalg.cholesky(_lower(a)), _INDEFINITE, order=0, diff=()),
     _factor(
         'cholesky',
+        lambda a: _transposed(np.linalg.cholesky(_lower(_transposed(a)))),
+        fn=lambda a: chx.linalg.cholesky(a, upper=True),
+        order=0,
+        diff=(),
+    ),
+    _factor(
+        'cholesky',
+        lambda a: _transposed(np.linalg.cholesky(_lower(_transposed(a)))),
+        fn=lambda a: chx.linalg.cholesky(chx.triu(a) + _transposed(chx.triu(a, 1)), upper=True),
+    ),
+    _factor(
+        'cholesky',
         lambda a: np.linalg.cholesky(_lower(a)),
         fn=lambda a: chx.linalg.cholesky(chx.tril(a) + _transposed(chx.tril(a, -1))),
     ),

@@ -32,8 +32,8 @@ def _check_reshape_copy(xp, device):
     np.testing.assert_array_equal(xp.to_numpy(x.grad), [[0, 2, 4], [1, 3, 5]])
 
 
-def _reshape(a, *shape):
-    return np.reshape(a, shape[0] if len(shape) == 1 else shape)
+def _reshape(a, *shape, order='C'):
+    return np.reshape(a, shape[0] if len(shape) == 1 else shape, order=order)
 
 
 def _fails(*calls, error='DimensionError'):
@@ -105,6 +105,8 @@ CASES = [
             call(f(1), ()),
             call(f(0, 3), (3, 0)),
             call(f(0, 3), (0, 5)),
+            call(_x3, (4, -1), order='F'),
+            call(_x3, 2, 12, order='F'),
         ],
         dtypes=ALL,
         errors=[
@@ -115,16 +117,31 @@ CASES = [
             (call(f(0), (-1, 0)), 'DimensionError'),
             (call(_x, (2**62, 2**62)), 'DimensionError'),
             (call(f(1), (1,) * 11), 'DimensionError'),
+            (call(_x, (3, 2), order='K'), 'ValueError', 'K'),
             (call(_x, 'x'), 'TypeError'),
             (call(_x, (1.5, 4)), 'TypeError'),
-            (call(_x, (3, 2), order='F'), 'ValueError', "'F'"),
             (call(_x, (3, 2), shape=(6,)), 'TypeError', 'multiple'),
             (call(_x, copy=True), 'TypeError', 'newshape'),
             (call(_x, 6, other=1), 'TypeError', 'other'),
         ],
     ),
     Case('reshape', check=_check_reshape_copy),
-    _move('ravel', np.ravel, 'a', [call(_x), call(_x3), call(f()), call(f(0, 2))]),
+    _move(
+        'ravel',
+        np.ravel,
+        "a, order='C'",
+        [
+            call(_x),
+            call(_x3),
+            call(f()),
+            call(f(0, 2)),
+            call(_x3, 'F'),
+            call(f(), 'F'),
+            call(f(0, 2), order='F'),
+            call(_x, order='C'),
+        ],
+        [(call(_x, 'B'), 'ValueError', 'B'), (call(_x, order='CF'), 'ValueError', 'CF')],
+    ),
     _move(
         'transpose',
         np.transpose,

@@ -1,5 +1,7 @@
 """Medians and quantiles."""
 
+import dataclasses
+
 import numpy as np
 
 from cases._promotion import BOOL, FLOATS, INTS, REAL
@@ -148,6 +150,65 @@ def _quantiles(name, ref, most):
     )
 
 
+def _weights(*shape):
+    w = np.arange(1.0, np.prod(shape) + 1).reshape(shape) % 7  # some of them 0
+    return c(w, 'float64')
+
+
+def _weighted(name, ref, most):
+    some = [most * q for q in (0.0, 0.15, 0.5, 0.8, 1.0)]
+    how = {'method': 'inverted_cdf'}
+
+    def run(a, q, axis=None, *, method='inverted_cdf', weights, keepdims=False):
+        if a.size == 0:
+            return np.full(np.shape(q) + np.sum(a, axis=axis, keepdims=keepdims).shape, NAN)
+        return ref(a, q, axis, method=method, weights=weights, keepdims=keepdims)
+
+    return Case(
+        name,
+        _quiet(run),
+        calls=[
+            call(_distinct(7), some, weights=_weights(7), **how),
+            call(_distinct(3, 5), some, axis=1, weights=_weights(3, 5), **how),
+            call(_distinct(3, 5), 0.3 * most, axis=0, weights=_weights(3), keepdims=True, **how),
+            call(_distinct(3, 4), some, weights=_weights(3, 4), **how),
+            call(_distinct(2, 3, 4), some, axis=(2, 0), weights=_weights(4, 2), **how),
+            call(_distinct(2, 3, 3), some, axis=(0, 1), weights=_weights(2, 3, 3), **how),
+            call(_distinct(5), [], weights=_weights(5), **how),
+            call(f(2, 0), 0.5 * most, axis=1, weights=_weights(0), **how),
+            call(f(), 0.5 * most, weights=c(2.0, 'float64'), **how),
+        ],
+        dtypes=BOOL + REAL,
+        out='float',
+        diff=(0,),
+        errors=[
+            (call(f(3), 0.5, weights=_weights(3)), 'ValueError', 'inverted_cdf'),
+            (call(f(3), 0.5, weights=c([1, -2, 1]), **how), 'ValueError', '-2'),
+            (call(f(2, 3), 0.5, weights=_weights(3), **how), 'DimensionError'),
+            (call(f(2), 0.5, weights=c([0, 0]), **how), 'ValueError', 'add up to 0'),
+            (call(f(2), 0.5, weights=c([1, NAN], 'float32'), **how), 'ValueError', 'finite'),
+            (call(f(2, 3), 0.5, axis=0, weights=_weights(3), **how), 'DimensionError', '3'),
+            (call(f(3), 0.5, weights=[1, 2, 3], **how), 'TypeError', 'weights'),
+            (call(f(3), 0.5, weights=c([1j, 2, 3], 'complex64'), **how), 'DtypeError'),
+        ],
+        tol=8,
+        huge=False,
+    )
+
+
+def _weighted_nan(name, ref, most):
+    row = _of_nan(name, _quiet(ref))
+    calls = [
+        call(*e.args, [0.3 * most, 0.9 * most], **e.kw, weights=w, method='inverted_cdf')
+        for e, w in zip(
+            _nan_calls(),
+            (_weights(4, 5), _weights(4, 5), _weights(4, 5), _weights(3, 3)),
+            strict=True,
+        )
+    ]
+    return dataclasses.replace(row, calls=calls)
+
+
 CASES = [
     _median('median', np.median),
     _median('nanmedian', np.nanmedian),
@@ -159,6 +220,10 @@ CASES = [
         for case in (
             _quantiles(kind, getattr(np, kind), most),
             _quantiles(f'nan{kind}', getattr(np, kind), most),
+            _weighted(kind, getattr(np, kind), most),
+            _weighted(f'nan{kind}', getattr(np, kind), most),
+            _weighted_nan(kind, getattr(np, kind), most),
+            _weighted_nan(f'nan{kind}', getattr(np, f'nan{kind}'), most),
             _of_nan(kind, _quantile(getattr(np, kind)), [0.3 * most, 0.5 * most]),
             _of_nan(f'nan{kind}', _quantile(getattr(np, f'nan{kind}')), [0.3 * most, 0.5 * most]),
         )

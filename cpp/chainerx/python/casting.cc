@@ -1,0 +1,67 @@
+#include "chainerx/python/casting.h"
+
+#include <optional>
+#include <string_view>
+
+#include "chainerx/core/error.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/elementwise.h"
+#include "chainerx/python/ref.h"
+
+namespace chainerx::python {
+namespace {
+
+// What numpy.can_cast says, which knows which dtype holds which.
+bool CanCast(Dtype from, Dtype to, PyObject* casting) {
+    const Ref f = Check(FromDtype(from));
+    const Ref t = Check(FromDtype(to));
+    const Ref answer =
+        Check(PyObject_CallMethod(Numpy().module, "can_cast", "OOO", f.get(), t.get(), casting));
+    return answer.get() == Py_True;
+}
+
+bool IsAllowed(const char* op, Dtype from, Dtype to, PyObject* casting) {
+    const std::string_view rule =
+        casting == nullptr ? "same_kind" : ToString(op, "casting", casting);
+    if (rule == "unsafe") return true;
+    if (rule == "same_kind") return GetCategory(from) <= GetCategory(to);
+    if (rule == "no" || rule == "equiv") return from == to;
+    if (rule == "safe") return CanCast(from, to, casting);
+    throw ValueError{op, ": casting is '", rule,
+                     "', expected 'no', 'equiv', 'safe', 'same_kind' or 'unsafe'"};
+}
+
+}  // namespace
+
+void CheckCasting(const char* op, const char* name, Dtype from, Dtype to, PyObject* casting) {
+    if (IsAllowed(op, from, to, casting)) return;
+    throw DtypeError{op,
+                     ": ",
+                     name,
+                     " has dtype ",
+                     from,
+                     ", which casting '",
+                     casting == nullptr ? "same_kind" : ToString(op, "casting", casting),
+                     "' does not allow as ",
+                     to};
+}
+
+std::vector<Array> ToParts(const char* op, PyObject* arrays, PyObject* dtype, PyObject* casting,
+                           PyObject* out) {
+    std::vector<Array> parts = ToArrays(op, "arrays", arrays);
+    std::optional<Dtype> to;
+    if (Given(dtype)) to = ToDtype(dtype);
+    if (const Array* array = ToOut(op, out)) {
+        if (to) throw TypeError{op, ": dtype and out are both given, expected one of them"};
+        to = array->dtype();
+    }
+    if (!to) return parts;
+    for (Array& part : parts) {
+        CheckCasting(op, "an array", part.dtype(), *to, casting);
+        part = AsType(part, *to, false);
+    }
+    return parts;
+}
+
+}  // namespace chainerx::python

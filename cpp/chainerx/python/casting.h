@@ -1,0 +1,24 @@
+// The parameter `casting`: which conversions of dtypes a call allows.
+#pragma once
+
+#include <vector>
+
+#include "chainerx/core/array.h"
+#include "chainerx/python/bind.h"
+
+#define CX_CASTING_ARG                                                                             \
+    "    casting (str): What ``dtype`` and ``out`` may do to values: 'same_kind' refuses a lower " \
+    "kind, 'safe'\n        whatever could lose some, 'no' and 'equiv' all changes, 'unsafe' "      \
+    "nothing.\n"
+
+namespace chainerx::python {
+
+// DtypeError if the conversion is not allowed; ValueError if there is no such rule. Null is
+// 'same_kind'.
+void CheckCasting(const char* op, const char* name, Dtype from, Dtype to, PyObject* casting);
+
+// A list or tuple of arrays that are joined, in `dtype` or that of `out`, if one is given.
+std::vector<Array> ToParts(const char* op, PyObject* arrays, PyObject* dtype, PyObject* casting,
+                           PyObject* out = nullptr);
+
+}  // namespace chainerx::python

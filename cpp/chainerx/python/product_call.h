@@ -1,0 +1,27 @@
+// What the products of NumPy that are ufuncs there take besides their operands.
+#pragma once
+
+#include "chainerx/ops/store.h"
+#include "chainerx/python/convert.h"
+#include "chainerx/python/elementwise.h"
+
+#define CX_PRODUCT_OUT_ARG                                                                     \
+    "    out (ndarray): Written to and returned: of the shape of the result, and of no lower " \
+    "kind of dtype.\n        Neither it nor an operand may then be part of a graph.\n"
+#define CX_PRODUCT_ARGS CX_PRODUCT_OUT_ARG CX_DTYPE_ARG
+
+namespace chainerx::python {
+
+// f(x1, x2), both in `dtype` if it is given.
+template <typename F>
+PyObject* CallProduct(const char* op, PyObject* x1, PyObject* x2, PyObject* out, PyObject* dtype,
+                      const F& f) {
+    const Array& a = ToArray(op, "x1", x1);
+    const Array& b = ToArray(op, "x2", x2);
+    if (!Given(dtype)) return Finish(op, f(a, b), out);
+    const Dtype d = ToDtype(dtype);
+    return Finish(op, f(internal::OperandAs(op, "x1", a, d), internal::OperandAs(op, "x2", b, d)),
+                  out);
+}
+
+}  // namespace chainerx::python

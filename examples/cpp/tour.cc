@@ -1,8 +1,12 @@
 // A tour of chainerx without Python: arrays, gradients, a network that learns.
 #include <iostream>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "chainerx/chainerx.h"
+#include "options.h"
+#include "picture.h"
 
 namespace cx = chainerx;
 
@@ -27,15 +31,18 @@ void Gradients() {
     std::cout << *cx::Grad({cx::Sum(g)}, {x})[0] << "\n";
 }
 
-// Fits y = 2 x + 1 by gradient descent.
-void Train() {
+// Fits y = 2 x + 1 by gradient descent; returns the losses.
+std::vector<double> Train() {
     const cx::Array x = cx::Linspace(-1, 1, 64).Reshape({64, 1});
     const cx::Array t = x * 2 + 1;
     const cx::Array w = cx::Zeros({1, 1}).RequireGrad();
     const cx::Array b = cx::Zeros({1}).RequireGrad();
+    std::vector<double> losses;
     for (int step = 0; step < 200; ++step) {
         const cx::Array error = cx::Linear(x, w, b) - t;
-        cx::Backward(cx::Mean(error * error));
+        const cx::Array loss = cx::Mean(error * error);
+        cx::Backward(loss);
+        losses.push_back(loss.Item<double>());
         for (const cx::Array& p : {w, b}) {
             // A parameter is part of a graph and may not be written; its grad-stopped view may.
             p.AsGradStopped() -= *p.GetGrad() * 0.1;
@@ -43,17 +50,31 @@ void Train() {
         }
     }
     std::cout << "w = " << w.Item<float>() << ", b = " << b.Item<float>() << "\n";
+    return losses;
 }
 
-int main() {
+int Tour(const Options& options) {
+    if (!options.rest.empty()) throw std::invalid_argument{"there is nothing to give but options"};
     cx::Context context;  // owns the devices; arrays are of no use without it
     cx::SetGlobalDefaultContext(&context);
     Arrays();
     Gradients();
-    Train();
+    Picture picture{440, 220};
+    picture.Curve(80, 40, 320, 140, "mean squared error by step", Train());
+    picture.Save(options["--out"]);
+    std::cout << "Picture: " << options["--out"] << "\n";
     try {
         cx::Matmul(cx::Zeros({2, 3}), cx::Zeros({4, 5}));
     } catch (const cx::DimensionError& e) {
         std::cout << e.what() << "\n";
     }
+    return 0;
+}
+
+int main(int argc, char** argv) {
+    const std::string usage =
+        "usage: tour [--out PATH]\n\n"
+        "Shows arrays, gradients, and how a line is learnt.\n\n"
+        "  --out PATH  the picture of how it went (default: tour.svg)\n";
+    return RunProgram(argc, argv, usage, {{"--out", "tour.svg"}}, Tour);
 }

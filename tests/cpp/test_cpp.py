@@ -59,7 +59,7 @@ def test_examples_run_without_python(tmp_path, cmake_dir):
     source = ROOT / 'examples' / 'cpp'
     run('cmake', '-G', 'Ninja', '-S', source, '-B', tmp_path, f'-DCMAKE_PREFIX_PATH={cmake_dir}')
     run('cmake', '--build', tmp_path)
-    tour = run(tmp_path / 'tour')
+    tour = run(tmp_path / 'tour', '--out', tmp_path / 'tour.svg')
     assert '17 80 48.5 1\n' in tour
     assert 'array([ 0.,  3., 12.]' in tour
     w, b = map(float, re.search(r'w = (\S+), b = (\S+)\n', tour).groups())
@@ -67,6 +67,7 @@ def test_examples_run_without_python(tmp_path, cmake_dir):
     assert b == pytest.approx(1, abs=1e-3)
     assert 'matmul' in tour
     assert '(2, 3)' in tour
+    check_curves(tmp_path / 'tour.svg', 200, True)
     run(sys.executable, source / 'export_digits.py', tmp_path / 'digits.csv')
     for program, at_least in (('digits', 0.97), ('lenet', 0.975)):
         picture = tmp_path / f'{program}.svg'
@@ -84,19 +85,27 @@ def test_examples_run_without_python(tmp_path, cmake_dir):
 SVG = '{http://www.w3.org/2000/svg}'
 
 
-def check_picture(path, n_epochs, n_digits):
-    """The curves of loss and accuracy, and digits with what they are taken for."""
+def check_curves(path, n_points, *go_down):
+    """Each curve has as many points, none outside of the picture, and ends lower or higher."""
     picture = xml.etree.ElementTree.parse(path).getroot()
     assert picture.tag == f'{SVG}svg'
+    width, height = float(picture.get('width')), float(picture.get('height'))
     curves = picture.findall(f'{SVG}polyline')
-    assert len(curves) == 2
-    for curve, goes_down in zip(curves, (True, False), strict=True):
+    assert len(curves) == len(go_down)
+    for curve, goes_down in zip(curves, go_down, strict=True):
         points = [tuple(map(float, p.split(','))) for p in curve.get('points').split()]
-        assert len(points) == n_epochs
-        assert all(0 <= x <= 720 and 0 <= y <= 420 for x, y in points)  # nor is any NaN
+        assert len(points) == n_points
+        assert all(0 <= x <= width and 0 <= y <= height for x, y in points)  # nor is any NaN
         xs, ys = zip(*points, strict=True)
         assert list(xs) == sorted(set(xs))
         assert (ys[-1] > ys[0]) == goes_down  # y of SVG grows downwards
+    return picture
+
+
+def check_picture(path, n_epochs, n_digits):
+    """The curves of loss and accuracy, and digits with what they are taken for."""
+    picture = check_curves(path, n_epochs, True, False)
+    assert (picture.get('width'), picture.get('height')) == ('720.00', '420.00')
     squares = picture.findall(f'{SVG}rect[@width="6.00"]')
     assert len(squares) == 64 * n_digits
     assert len({square.get('fill') for square in squares}) > 10
@@ -117,6 +126,7 @@ def check_mistakes(folder):
     help_text = run(folder / 'lenet', '--help')
     for option in ('usage: lenet', '--device', '--epochs', '--out', 'digits.csv'):
         assert option in help_text
+    assert '--out' in run(folder / 'tour', '--help')
     assert 'usage: digits' in fails(2)
     assert 'there is no option --epoch' in fails(2, digits, '--epoch', 3)
     assert '--out needs a value' in fails(2, digits, '--out')

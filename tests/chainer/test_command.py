@@ -1,5 +1,7 @@
 """The command line."""
 
+import hashlib
+import importlib
 import json
 import os
 import pathlib
@@ -14,6 +16,8 @@ from chainer import _command, dataset, datasets
 from chainer._command import data, info
 from chainer._diagnostics import self_test
 from chainer.dataset import download
+
+ptb = importlib.import_module('chainer.datasets.ptb')
 
 
 @pytest.fixture(autouse=True)
@@ -37,11 +41,15 @@ def test_list_and_path(capsys, root):
     assert capsys.readouterr().out == f'{root}\n'
 
 
-def test_files_are_taken_from_the_paths_that_it_says(capsys):
+def test_files_are_taken_from_the_paths_that_it_says(capsys, monkeypatch):
     _command.main(['data', 'path', 'ptb_words'])
     for path in capsys.readouterr().out.splitlines():
         os.makedirs(os.path.dirname(path), exist_ok=True)
         pathlib.Path(path).write_text('one two\n')
+    assert _command.main(['data', 'get', 'ptb_words']) == 1
+    assert 'ptb.train.txt: the MD5 sum is' in capsys.readouterr().err
+    made = hashlib.md5(b'one two\n').hexdigest()
+    monkeypatch.setattr(ptb, 'SUMS', dict.fromkeys(ptb.SUMS, made))
     assert _command.main(['data', 'get', 'ptb_words']) == 0
     assert capsys.readouterr().out == 'ptb_words: 3 + 3 + 3 examples\n'
     np.testing.assert_array_equal(datasets.get_ptb_words()[2], [0, 1, 2])

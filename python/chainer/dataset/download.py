@@ -119,10 +119,17 @@ def fetch(dataset: str, filename: str, urls: tp.Sequence[str], *sums: str) -> st
         str: The path.
 
     Raises:
-        OSError: If it can't be had; the message says where to put it by hand.
+        OSError: If it can't be had; the message says where to put it by hand. If a file that
+            somebody put there has another sum; it stays as it is.
     """
     place = os.path.join(get_dataset_directory(dataset, create_directory=False), filename)
     if os.path.exists(place):
+        wrong = _find_wrong_sum(place, sums)
+        if wrong:
+            raise OSError(
+                f'{place}: {wrong}; the file that was put there is damaged, or another one. '
+                'Put the right one there, or remove it to have it downloaded'
+            )
         return place
     mirror = os.environ.get(_MIRROR)
     if mirror:
@@ -134,18 +141,22 @@ def _download(urls: tp.Sequence[str], sums: tp.Sequence[str] = (), place: str | 
     # The name by which v7 keeps it: of the official address, which is the last but for mirrors.
     folder = os.path.join(_root, '_dl_cache')
     path = os.path.join(folder, hashlib.md5(urls[-1].encode(), usedforsecurity=False).hexdigest())
-    if os.path.exists(path):
+    # What is there may be of v7, which compares no sums.
+    if os.path.exists(path) and _find_wrong_sum(path, sums) is None:
         return path
     os.makedirs(folder, exist_ok=True)
     with _locked(path + '.lock'):
-        if os.path.exists(path):  # another process was faster
-            return path
+        if os.path.exists(path) and _find_wrong_sum(path, sums) is None:
+            return path  # another process was faster
         failures = []
         for url in urls:
             part = f'{path}.{hashlib.md5(url.encode(), usedforsecurity=False).hexdigest()}.part'
             try:
                 _transfer(url, part)
-                _check_sums(part, sums)
+                wrong = _find_wrong_sum(part, sums)
+                if wrong:
+                    _remove(part)
+                    raise ValueError(wrong)
             except (OSError, ValueError) as error:
                 failures.append(f'{url}: {error}')
                 continue
@@ -197,7 +208,8 @@ def _transfer(url: str, part: str) -> None:
         raise OSError(f'the connection ended after {size} of {total} bytes')
 
 
-def _check_sums(path: str, sums: tp.Sequence[str]) -> None:
+def _find_wrong_sum(path: str, sums: tp.Sequence[str]) -> str | None:
+    """What is wrong with the sums of a file; None if nothing is."""
     for expected in sums:
         kind = {32: 'MD5', 64: 'SHA-256'}[len(expected)]
         name = kind.replace('-', '').lower()
@@ -205,8 +217,8 @@ def _check_sums(path: str, sums: tp.Sequence[str]) -> None:
             digest = functools.partial(hashlib.new, name, usedforsecurity=False)
             found = hashlib.file_digest(file, digest).hexdigest()
         if found != expected:
-            _remove(path)
-            raise ValueError(f'the {kind} sum is {found}, not {expected}')
+            return f'the {kind} sum is {found}, not {expected}'
+    return None
 
 
 @contextlib.contextmanager

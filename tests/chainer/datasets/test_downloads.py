@@ -206,6 +206,12 @@ def test_made_once(root):
 # ---- datasets of files that somebody has put there ----
 
 
+@pytest.fixture
+def any_sums(monkeypatch):
+    """For files that are made here, whose sums are not those of the datasets."""
+    monkeypatch.setattr(download, '_find_wrong_sum', lambda path, sums: None)
+
+
 def idx(*shape, values):
     header = struct.pack(f'>4B{len(shape)}i', 0, 0, 8, len(shape), *shape)
     return gzip.compress(header + bytes(values))
@@ -216,6 +222,41 @@ def put(root, name, **files):
     folder.mkdir(parents=True, exist_ok=True)
     for file, data in files.items():
         (folder / file).write_bytes(data)
+
+
+def test_files_that_somebody_put_there_are_checked(root):
+    md5, sha256 = (hash_(b'right').hexdigest() for hash_ in (hashlib.md5, hashlib.sha256))
+    put(root, 'set', a=b'right', b=b'rig')
+    assert download.fetch('set', 'a', ['nowhere://'], md5, sha256) == str(root / 'set' / 'a')
+    with pytest.raises(OSError, match=rf'set/b: the MD5 sum is .*, not {md5}.*another one'):
+        download.fetch('set', 'b', ['nowhere://'], md5, sha256)
+    assert read(root / 'set' / 'b') == b'rig'  # it is the user's
+
+
+@pytest.mark.parametrize(
+    ('get', 'name', 'file'),
+    [
+        (datasets.get_mnist, mnist.MNIST.name, 'train-images-idx3-ubyte.gz'),
+        (datasets.get_cifar10, cifar.NAME, cifar.KINDS['cifar-10'].archive),
+        (datasets.get_svhn, svhn.NAME, svhn.file_name('train')),
+        (datasets.get_ptb_words, ptb.NAME, ptb.file_name('train')),
+    ],
+)
+def test_every_dataset_checks_its_files(get, name, file, root):
+    put(root, name, **{file: b'half of it'})
+    with pytest.raises(OSError, match=f'{file}: the MD5 sum is'):
+        get()
+
+
+def test_damaged_files_of_v7_are_fetched_anew(root, server):
+    server.files['/a'] = b'right'
+    url, sums = server.url + '/a', (hashlib.md5(b'right').hexdigest(),)
+    path = dataset.cached_download(url)  # which knows no sums
+    with open(path, 'wb') as file:
+        file.write(b'rig')
+    assert read(dataset.cached_download(url)) == b'rig'
+    assert read(download.fetch('set', 'a', [url], *sums)) == b'right'
+    assert len(server.asked) == 2
 
 
 def mnist_files():
@@ -235,6 +276,7 @@ FORMS = {
 }
 
 
+@pytest.mark.usefixtures('any_sums')
 @pytest.mark.parametrize('name', FORMS)
 def test_mnist(name, root):
     put(root, name, **mnist_files())
@@ -275,6 +317,7 @@ def test_names_of_labels():
     assert datasets.get_kuzushiji_mnist_labels()[9] == ('wo', 'を')
 
 
+@pytest.mark.usefixtures('any_sums')
 @pytest.mark.parametrize(
     ('data', 'message'),
     [
@@ -306,6 +349,7 @@ def cifar_archive(kind, drop=None):
     return buffer.getvalue()
 
 
+@pytest.mark.usefixtures('any_sums')
 @pytest.mark.parametrize('name', ['cifar-10', 'cifar-100'])
 def test_cifar(name, root):
     kind = cifar.KINDS[name]
@@ -323,6 +367,7 @@ def test_cifar(name, root):
         get(ndim=2)
 
 
+@pytest.mark.usefixtures('any_sums')
 def test_broken_cifar(root):
     kind = cifar.KINDS['cifar-10']
     put(root, cifar.NAME, **{kind.archive: cifar_archive(kind, drop='data_batch_3.bin')})
@@ -330,6 +375,7 @@ def test_broken_cifar(root):
         datasets.get_cifar10()
 
 
+@pytest.mark.usefixtures('any_sums')
 def test_svhn(root):
     scipy_io = pytest.importorskip('scipy.io')
     for part, n in (('train', 4), ('test', 2), ('extra', 3)):
@@ -346,6 +392,7 @@ def test_svhn(root):
     assert [len(part) for part in datasets.get_svhn(add_extra=True)] == [4, 2, 3]
 
 
+@pytest.mark.usefixtures('any_sums')
 def test_ptb(root):
     texts = {'train': ' a b <unk> a \n c a \n', 'valid': ' b \n', 'test': ' c c \n'}
     put(root, ptb.NAME, **{f'ptb.{k}.txt': v.encode() for k, v in texts.items()})

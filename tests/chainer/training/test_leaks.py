@@ -73,7 +73,15 @@ def make(out, n, device):
         trainer.extend(extensions.TensorBoardReport(histograms=True))
     if _has('matplotlib'):
         trainer.extend(extensions.PlotReport(['main/loss'], trigger=seldom))
+        rarely = (n // 2, 'iteration')  # for it takes long to draw
+        plot = extensions.VariableStatisticsPlot(model, max_sample_size=20, trigger=rarely)
+        trainer.extend(plot, trigger=often)
     trainer.extend(extensions.snapshot(n_retains=2), trigger=seldom)
+    save = extensions.snapshot_object(model, 'model_{.updater.iteration}', n_retains=2)
+    trainer.extend(save, trigger=seldom)
+    # These keep the graphs of losses, the one until it has drawn, the other until it cuts them.
+    trainer.extend(extensions.DumpGraph('main/loss'))
+    trainer.extend(extensions.unchain_variables())
     return trainer
 
 
@@ -111,6 +119,8 @@ def test_memory_stays_flat(tmp_path, request, device):
     objects, blocks, in_use, size = (b - a for a, b in zip(taken[n // 2], taken[n], strict=True))
     log = trainer.get_extension('LogReport').log
     assert len(log) == 100
+    assert (tmp_path / 'cg.dot').exists()
+    assert len(list(tmp_path.glob('model_*'))) == 2
     assert objects < 100
     assert in_use <= 0
     # Numbers of the entries of the log since.

@@ -8,7 +8,6 @@ is that of text the model has not seen, in bits per character; the program ends 
 MOST_BITS. Guessing by how often characters occur takes 4.7 bits.
 """
 
-import argparse
 import sys
 from pydoc_data import topics
 
@@ -16,6 +15,8 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 import numpy as np
+from _plots import save_surprise
+from _programs import parse_args, to_numpy
 
 MOST_BITS = 2.7
 LENGTH = 50  # of the pieces of text that are learnt
@@ -39,10 +40,11 @@ class CharLM(chainer.Chain):
         hy, cy, ys = self.lstm(hx, cx, list(embedded))
         return self.out(F.concat(ys, axis=0)), hy, cy
 
-    def loss(self, pieces):
-        """Mean surprise at the characters of some pieces of text, in nats."""
+    def loss(self, pieces, reduce='mean'):
+        """Surprise at the characters of some pieces of text, in nats."""
         scores, _, _ = self(chunks(pieces[:, :-1]))
-        return F.softmax_cross_entropy(scores, F.concat(chunks(pieces[:, 1:]), axis=0))
+        t = F.concat(chunks(pieces[:, 1:]), axis=0)
+        return F.softmax_cross_entropy(scores, t, reduce=reduce)
 
     def sample(self, text, n, rng):
         """Goes on from `text` for n characters."""
@@ -52,7 +54,7 @@ class CharLM(chainer.Chain):
             for _ in range(n):
                 scores, *state = self([x], *state)
                 p = self.device.xp.exp(F.log_softmax(scores[-1:]).array[0])
-                p = chainer.get_device('@numpy').send(p).astype('d')
+                p = to_numpy(p).astype('d')
                 text.append(rng.choice(len(p), p=p / p.sum()))
                 x = xp.array(text[-1:], dtype=np.int32)
         return text
@@ -70,21 +72,8 @@ def load_text():
     return np.array([number[character] for character in text], np.int32), characters
 
 
-def parse_args():
-    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('--device', default='native:0', help='@numpy, native:0, cuda:0 or @cupy:0')
-    parser.add_argument('--iterations', type=int, default=200)
-    parser.add_argument('--units', type=int, default=128)
-    parser.add_argument('--seed', type=int, default=0)
-    args = parser.parse_args()
-    if args.iterations < 1 or args.units < 1:
-        parser.error('--iterations and --units must be at least 1')
-    return args
-
-
 def main():
-    args = parse_args()
-    np.random.seed(args.seed)  # initial weights
+    args = parse_args(__doc__, iterations=200, units=128)
     rng = np.random.RandomState(args.seed)
     text, characters = load_text()
     n_train = len(text) * 9 // 10
@@ -94,6 +83,7 @@ def main():
     optimizer = chainer.optimizers.Adam(alpha=0.01)
     optimizer.setup(model)
     optimizer.add_hook(chainer.optimizer_hooks.GradientClipping(5.0))
+    learning = []
     for i in range(args.iterations):
         optimizer.alpha = 0.01 * (1 - i / args.iterations)
         begins = rng.randint(0, n_train - LENGTH, BATCH)
@@ -102,15 +92,20 @@ def main():
         model.cleargrads()
         loss.backward()
         optimizer.update()
+        learning.append(float(loss.array) / np.log(2))
         if (i + 1) % 50 == 0:
-            print(f'iteration {i + 1}: {float(loss.array) / np.log(2):.3f} bits per character')
+            print(f'iteration {i + 1}: {learning[-1]:.3f} bits per character')
 
     n_pieces = min(100, (len(text) - n_train) // 201)
     unseen = text[n_train : n_train + n_pieces * 201].reshape(n_pieces, 201)
     with chainer.using_config('train', False), chainer.no_backprop_mode():
-        bits = float(model.loss(model.device.send(unseen)).array) / np.log(2)
+        surprise = to_numpy(model.loss(model.device.send(unseen), 'no').array) / np.log(2)
+    bits = surprise.mean(dtype='d')
     start = text[n_train - LENGTH : n_train]
     print(''.join(characters[i] for i in model.sample(start, 200, rng)))
+    if not args.no_plots:
+        shown = [characters[i] for i in unseen[0, 1:51]]
+        save_surprise(args.out, learning, shown, surprise[:50])
     print(f'Score: {bits:.3f} bits per character of unseen text (device {args.device})')
     if bits > MOST_BITS:
         sys.exit(f'The score is {bits:.3f}, above the {MOST_BITS} that it may be.')

@@ -7,7 +7,6 @@ program draws them itself.
     python examples/cifar_resnet.py --net mobilenet --width 32 --device @numpy
 """
 
-import argparse
 import sys
 import time
 
@@ -16,6 +15,8 @@ import chainer.functions as F
 import chainer.links as L
 import numpy as np
 from _pictures import draw
+from _plots import save_guesses
+from _programs import parse_args, to_numpy
 
 
 def convolution(ins, outs, ksize, stride=1):
@@ -88,6 +89,7 @@ def train(model, x, t, epochs, batch_size, lr=0.05):
     device = model.device
     optimizer = chainer.optimizers.MomentumSGD().setup(model)
     optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(5e-4))
+    losses = []
     for epoch in range(epochs):
         optimizer.lr = lr * (1 - epoch / epochs)
         start, total = time.perf_counter(), 0
@@ -100,32 +102,34 @@ def train(model, x, t, epochs, batch_size, lr=0.05):
             optimizer.update()
             total += float(loss.array) * len(batch)
         speed = len(x) / (time.perf_counter() - start)
-        print(f'epoch {epoch + 1}: loss {total / len(x):.4f}, {speed:.0f} pictures/s', flush=True)
+        losses.append(total / len(x))
+        print(f'epoch {epoch + 1}: loss {losses[-1]:.4f}, {speed:.0f} pictures/s', flush=True)
+    return losses
 
 
 def predict(model, x, batch_size=100):
     with chainer.using_config('train', False), chainer.no_backprop_mode():
         ys = [model(model.device.send(x[i : i + batch_size])) for i in range(0, len(x), batch_size)]
-    return np.concatenate([chainer.backend.CpuDevice().send(y.array).argmax(1) for y in ys])
+    return np.concatenate([to_numpy(y.array).argmax(1) for y in ys])
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('--net', choices=['resnet18', 'mobilenet'], default='resnet18')
-    parser.add_argument('--width', type=int, default=16, help='channels of the first layer')
-    parser.add_argument('--device', default='native:0', help='@numpy, native:0, cuda:0 or @cupy:0')
-    parser.add_argument('--epochs', type=int, default=5)
-    parser.add_argument('--pictures', type=int, default=3000)
-    parser.add_argument('--batch-size', type=int, default=32)
-    parser.add_argument('--min-accuracy', type=float, default=0.9, help='less is an error')
-    args = parser.parse_args()
-    np.random.seed(0)  # initial weights and the order of pictures
+    more = [
+        ('--net', {'choices': ['resnet18', 'mobilenet'], 'default': 'resnet18'}),
+        ('--min-accuracy', {'type': float, 'default': 0.9, 'help': 'less is an error'}),
+    ]
+    args = parse_args(__doc__, more, width=16, epochs=5, pictures=3000, batch_size=32)
     model = {'resnet18': resnet18, 'mobilenet': mobilenet}[args.net](args.width)
     print(f'{args.net}, {model.count_params()} parameters, on {args.device}')
     model.to_device(args.device)
-    train(model, *draw(args.pictures, np.random.RandomState(1)), args.epochs, args.batch_size)
+    losses = train(
+        model, *draw(args.pictures, np.random.RandomState(1)), args.epochs, args.batch_size
+    )
     x, t = draw(1000, np.random.RandomState(2))
-    accuracy = (predict(model, x) == t).mean()
+    guess = predict(model, x)
+    accuracy = (guess == t).mean()
+    if not args.no_plots:
+        save_guesses(args.out, 'cifar_resnet.png', losses, x, t, guess)
     print(f'Accuracy on {len(x)} other pictures: {accuracy:.4f}')
     if accuracy < args.min_accuracy:
         sys.exit(f'That is below the {args.min_accuracy} that it must reach.')

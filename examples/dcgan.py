@@ -11,7 +11,8 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 import numpy as np
-from _programs import finish, parse_args, run_batches, save_digits, to_numpy
+from _plots import save_digits
+from _programs import finish, parse_args, run_batches, to_numpy
 
 
 class Generator(chainer.Chain):

@@ -14,7 +14,8 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 import numpy as np
-from _programs import finish, parse_args, run_batches, save_attention, to_numpy
+from _plots import save_attention
+from _programs import finish, parse_args, run_batches, to_numpy
 
 LETTERS = sorted({*'0123456789-, .', *''.join([*calendar.month_name, *calendar.day_name])})
 END = len(LETTERS)  # stands before and behind what the decoder writes

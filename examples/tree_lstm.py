@@ -10,7 +10,6 @@ it to know that `return` has a value behind it, and is not one of an inner funct
 below must arrive at the root. The program ends with an error below MIN_ACCURACY.
 """
 
-import argparse
 import ast
 import collections
 import pathlib
@@ -20,6 +19,8 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 import numpy as np
+from _plots import save_confusion
+from _programs import parse_args, run_batches, to_numpy
 
 MIN_ACCURACY = 0.9
 MODULES = """argparse ast base64 bdb calendar cmd code codecs configparser copy csv datetime difflib
@@ -112,34 +113,30 @@ def labels_of(trees, xp):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('--device', default='native:0', help='@numpy, native:0, cuda:0 or @cupy:0')
-    parser.add_argument('--epochs', type=int, default=4)
-    parser.add_argument('--seed', type=int, default=0)
-    args = parser.parse_args()
-    if args.epochs < 1:
-        parser.error('--epochs must be at least 1')
-    np.random.seed(args.seed)
+    args = parse_args(__doc__, epochs=4, batch_size=50)
     trees, n_kinds = load_trees()
     n_train = len(trees) * 4 // 5
     model = TreeNet(n_kinds)
     model.to_device(args.device)
     optimizer = chainer.optimizers.Adam(alpha=0.005)
     optimizer.setup(model)
-    for epoch in range(args.epochs):
-        order, losses = np.random.permutation(n_train), []
-        for k in range(0, n_train, 50):
-            batch = [trees[i] for i in order[k : k + 50]]
-            loss = F.softmax_cross_entropy(model(batch), labels_of(batch, model.xp))
-            model.cleargrads()
-            loss.backward()
-            optimizer.update()
-            losses.append(float(loss.array))
-        print(f'epoch {epoch + 1}/{args.epochs}: loss {np.mean(losses):.4f}')
 
+    def step(indices):
+        batch = [trees[i] for i in indices]
+        loss = F.softmax_cross_entropy(model(batch), labels_of(batch, model.xp))
+        model.cleargrads()
+        loss.backward()
+        optimizer.update()
+        return float(loss.array)
+
+    losses = run_batches(step, n_train, args)
     unseen = trees[n_train:]
     with chainer.using_config('train', False), chainer.no_backprop_mode():
-        accuracy = float(F.accuracy(model(unseen), labels_of(unseen, model.xp)).array)
+        guess = to_numpy(model(unseen).array).argmax(axis=1)
+    truth = labels_of(unseen, np)
+    accuracy = (guess == truth).mean()
+    if not args.no_plots:
+        save_confusion(args.out, 'tree_lstm.png', losses, ['nothing', 'a value'], truth, guess)
     print(f'Score: {accuracy:.4f} of {len(unseen)} unseen functions (device {args.device})')
     if accuracy < MIN_ACCURACY:
         sys.exit(f'The accuracy is {accuracy:.4f}, below the {MIN_ACCURACY} that it must reach.')

@@ -15,7 +15,8 @@ import chainer
 import chainer.functions as F
 import chainer.links as L
 import numpy as np
-from _programs import finish, parse_args, run_batches, save_map, to_numpy
+from _plots import save_map
+from _programs import finish, parse_args, run_batches, to_numpy
 
 WINDOW = 3
 N_UNITS = 48

@@ -23,7 +23,8 @@ def run(*arguments):
 )
 def test_learns(net, width, epochs, pictures, batch_size, device):
     done = run('--net', net, '--device', device, '--width', width, '--epochs', epochs,
-               '--pictures', pictures, '--batch-size', batch_size, '--min-accuracy', 0)  # fmt: skip
+               '--pictures', pictures, '--batch-size', batch_size, '--min-accuracy', 0,
+               '--no-plots')  # fmt: skip
     assert done.returncode == 0, done.stderr
     losses = [float(loss) for loss in re.findall(r'loss ([\d.]+)', done.stdout)]
     assert len(losses) == epochs
@@ -31,7 +32,9 @@ def test_learns(net, width, epochs, pictures, batch_size, device):
     assert re.search(r'Accuracy on 1000 other pictures: 0\.\d+', done.stdout)
 
 
-def test_too_little_training_is_an_error():
-    done = run('--width', 2, '--epochs', 1, '--pictures', 20)
+def test_too_little_training_is_an_error_with_a_picture(tmp_path):
+    pytest.importorskip('matplotlib')
+    done = run('--width', 2, '--epochs', 1, '--pictures', 20, '--out', tmp_path / 'out')
     assert done.returncode == 1
     assert 'below the 0.9' in done.stderr
+    assert (tmp_path / 'out' / 'cifar_resnet.png').read_bytes().startswith(b'\x89PNG')

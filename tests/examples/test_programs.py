@@ -61,11 +61,12 @@ def test_a_tree_instead_of_samples():
     assert reached(run('word2vec', '--out-type', 'hsm', '--device=-1', '--no-plots'))[1] == '@numpy'
 
 
-@pytest.mark.parametrize('name', PICTURES)
-def test_help(name):
+@pytest.mark.parametrize('name', sorted(p.stem for p in EXAMPLES.glob('[!_]*.py')))
+def test_every_program_has_help(name):
     done = run(name, '--help')
     assert done.returncode == 0
     assert '--device' in done.stdout
+    assert '--out' in done.stdout
 
 
 def test_bad_options():

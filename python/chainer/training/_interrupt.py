@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import sys
 import threading
 import types
+import typing as tp
+import warnings
+
+from chainer.training._output import show
+
+_MESSAGE: tp.Final = (
+    '\nInterrupted: a snapshot is taken after this iteration. Once more to stop at once.\n'
+)
 
 
 class Interrupt:
@@ -35,8 +44,7 @@ class Interrupt:
         if self.requested:
             signal.default_int_handler(number, frame)
         self.requested = True
-        print(
-            '\nInterrupted: a snapshot is taken after this iteration. Once more to stop at once.',
-            file=sys.stderr,
-            flush=True,
-        )
+        # Whatever goes wrong with the message, the iteration goes on: it may be in the middle of
+        # another write to the same stream, which then raises.
+        with contextlib.suppress(Exception), warnings.catch_warnings(action='ignore'):
+            show(sys.stderr, _MESSAGE)

@@ -14,6 +14,7 @@ from chainer.serializer import AbstractSerializer, Serializer
 from chainer.training import _random_states
 from chainer.training import extension as extension_module
 from chainer.training._interrupt import Interrupt
+from chainer.training._output import show
 from chainer.training._state import serialize_new, serialize_number
 from chainer.training._trigger import get_trigger
 
@@ -137,6 +138,8 @@ class Trainer:
             name = name or getattr(extension, attribute, None)
         if not name:
             raise TypeError(f'name is not given for the extension {extension!r}')
+        if not isinstance(name, str):
+            raise TypeError(f'Trainer.extend: the name of an extension is a str, not {name!r}')
         if name == 'training':
             raise ValueError('the name "training" is prohibited as an extension name')
         if not callable(extension):
@@ -144,7 +147,9 @@ class Trainer:
         if trigger is None:
             trigger = getattr(extension, 'trigger', None) or (1, 'iteration')
         if priority is None:
-            priority = getattr(extension, 'priority', extension_module.PRIORITY_READER)
+            priority = getattr(extension, 'priority', None)
+        if priority is None:
+            priority = extension_module.PRIORITY_READER
         entry = _ExtensionEntry(extension, priority, get_trigger(trigger), call_before_training)
 
         unique, count = name, 0
@@ -194,6 +199,8 @@ class Trainer:
         entries = sorted(self._extensions.values(), key=lambda entry: -entry.priority)
         calls = [(entry.trigger, entry.extension) for entry in entries]
         savers = [e.extension for e in entries if getattr(e.extension, 'saves_trainer', False)]
+        if self._final_elapsed_time is not None:  # it has been interrupted or has failed
+            self._snapshot_elapsed_time = self._final_elapsed_time
         try:
             self._start_at = time.perf_counter()
             # A snapshot that is loaded comes before what others do about the state.
@@ -211,6 +218,7 @@ class Trainer:
             self._on_error(entries, error, show_loop_exception_msg)
             raise
         finally:
+            self._final_elapsed_time = self.elapsed_time
             self._finalize(entries)
         self._final_elapsed_time = self.elapsed_time
         self._done = True
@@ -255,13 +263,13 @@ class Trainer:
     def _on_error(
         self, entries: list[_ExtensionEntry], error: Exception, show_message: bool
     ) -> None:
-        stream = sys.stderr
         if show_message:
-            stream.write(f'Exception in main training loop: {error}\n')
-            stream.write('Traceback (most recent call last):\n')
-            stream.writelines(traceback.format_tb(error.__traceback__))
-            stream.write(
-                'Will finalize trainer extensions and updater before reraising the exception.\n'
+            text = ''.join(traceback.format_tb(error.__traceback__))
+            show(
+                sys.stderr,
+                f'Exception in main training loop: {error}\nTraceback (most recent call last):\n'
+                f'{text}Will finalize trainer extensions and updater before reraising the '
+                'exception.\n',
             )
         for entry in entries:
             try:
@@ -278,7 +286,10 @@ class Trainer:
                 if finalize is not None:
                     finalize()
             except BaseException as error:
-                failure = failure or error
+                if failure is None:
+                    failure = error
+                else:
+                    failure.add_note(f'finalizing failed, too: {error!r}')
         if failure is None:
             return
         running = sys.exc_info()[1]
@@ -314,6 +325,7 @@ class Trainer:
             serializer('_snapshot_elapsed_time', self.elapsed_time if started else 0.0)
         else:
             self.observation = observed.compute_mean()
+            self._final_elapsed_time = None
             self._snapshot_elapsed_time = (
                 serialize_number(serializer, '_snapshot_elapsed_time', 0.0) or 0.0
             )

@@ -424,3 +424,26 @@ def test_killed_again_and_again(writer, tmp_path):
     resumed = run(tmp_path / 'killed', 0)
     assert resumed.returncode == 0, resumed.stderr
     assert resumed.stdout == whole.stdout
+
+
+ORPHAN = """
+import os, sys, signal
+sys.path[:0] = [{here!r}, {chainer_tests!r}]
+import test_snapshot
+writer = test_snapshot.snapshot_writers.ProcessQueueWriter()
+trainer = test_snapshot.make_noisy(sys.argv[1], (3, 'iteration'), writer=writer)
+def kill(trainer):
+    if trainer.updater.iteration == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+trainer.extend(kill, name='kill', priority=-200)
+trainer.run()
+"""
+
+
+def test_the_process_of_a_queue_ends_with_a_killed_training(tmp_path):
+    here = pathlib.Path(__file__).parent
+    program = ORPHAN.format(here=str(here), chainer_tests=str(here.parent))
+    command = [sys.executable, '-c', program, str(tmp_path)]
+    # It has the pipes of the output, too, whose end is waited for: that is the end of both.
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == -9, done.stderr

@@ -1,7 +1,10 @@
 """The training loop itself: names, errors, what is finalized, the folder, Ctrl-C."""
 
+import errno
+import io
 import os
 import signal
+import sys
 import threading
 
 import chainer
@@ -92,6 +95,7 @@ def test_what_extend_refuses(tmp_path):
         ((len,), {'invoke_before_training': True}, ValueError, 'has been removed since'),
         ((len,), {'tigger': (1, 'epoch')}, TypeError, "unexpected keyword argument.*'tigger'"),
         ((len,), {'trigger': (1, 'epochs')}, ValueError, "'epoch' or 'iteration'.*'epochs'"),
+        ((len,), {'name': ('a', 'b')}, TypeError, r"a str, not \('a', 'b'\)"),
         ((len,), {'trigger': 5}, TypeError, 'a trigger is a callable, None, or a period'),
         ((len,), {'trigger': (0, 'epoch')}, ValueError, 'period must be a positive number, not 0'),
     ]:
@@ -321,3 +325,95 @@ def test_the_updater_may_be_another_object_while_training(tmp_path):
     trainer.extend(swap, trigger=training.triggers.OnceTrigger())
     trainer.run()
     assert other.iteration == 2
+
+
+def test_time_goes_on_after_a_failure(tmp_path):
+    trainer = make_trainer(tmp_path, (4, 'iteration'))
+    times = []
+
+    def note(trainer):
+        times.append(trainer.elapsed_time)
+        if len(times) == 2:
+            raise ValueError('two')
+
+    trainer.extend(note)
+    with pytest.raises(ValueError, match='two'):
+        trainer.run(show_loop_exception_msg=False)
+    trainer.run()
+    assert len(times) == 4
+    assert times == sorted(times)
+
+
+def test_all_failures_of_finalizers_are_told(tmp_path):
+    trainer = make_trainer(tmp_path, (1, 'iteration'))
+    for name in ('first', 'second'):
+
+        @training.make_extension(default_name=name, finalizer=Raiser(name))
+        def nothing(trainer):
+            pass
+
+        trainer.extend(nothing)
+    with pytest.raises(RuntimeError, match='first') as caught:
+        trainer.run()
+    assert any('second' in note for note in caught.value.__notes__)
+
+
+class Raiser:
+    def __init__(self, text):
+        self.text = text
+
+    def __call__(self, *args):
+        raise RuntimeError(self.text)
+
+
+class Gone(io.StringIO):
+    """A pipe whose other end has gone, or a disk that is full."""
+
+    def __init__(self, code, terminal):
+        super().__init__()
+        self.code, self.terminal = code, terminal
+
+    def isatty(self):
+        return self.terminal
+
+    def flush(self):
+        raise OSError(self.code, os.strerror(self.code))
+
+
+@pytest.mark.parametrize('terminal', [False, True])
+@pytest.mark.parametrize('code', [errno.EPIPE, errno.ENOSPC])
+def test_output_that_nobody_takes_does_not_end_a_training(code, terminal, tmp_path, monkeypatch):
+    """As of `train.py | tee log` after Ctrl-C, which ends tee: the snapshot is taken."""
+    stream = Gone(code, terminal)
+    trainer = make_trainer(tmp_path, (5, 'iteration'))
+    trainer.extend(extensions.LogReport(trigger=(1, 'iteration')))
+    trainer.extend(extensions.PrintReport(['main/loss'], out=stream))
+    trainer.extend(extensions.ProgressBar(update_interval=1, out=stream))
+    trainer.extend(extensions.snapshot(), trigger=(9, 'iteration'))
+    trainer.extend(interrupt_at(2), priority=1000)
+    monkeypatch.setattr(sys, 'stderr', stream)
+    with (
+        pytest.warns(UserWarning, match=f'goes on without it.*{os.strerror(code)}'),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        trainer.run()
+    assert (tmp_path / 'snapshot_iter_2').exists()
+
+
+def test_an_error_is_handled_where_it_cannot_be_shown(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, 'stderr', Gone(errno.EPIPE, False))
+    trainer = make_trainer(tmp_path, extensions=[Recorder(log := [], 'a')])
+    trainer.extend(Raiser('bad'), 'bad')
+    with pytest.warns(UserWarning, match='goes on without'), pytest.raises(RuntimeError):
+        trainer.run()
+    assert 'a on_error' in log
+
+
+def test_characters_that_an_encoding_lacks_are_escaped(tmp_path):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding='ascii')
+    trainer = make_trainer(tmp_path, (1, 'iteration'))
+    trainer.extend(lambda t: t.observation.update({'größe': 3}), 'new', priority=1000)
+    trainer.extend(extensions.LogReport(trigger=(1, 'iteration')))
+    trainer.extend(extensions.PrintReport(['größe'], out=stream))
+    trainer.run()
+    assert b'gr\\xf6\\xdfe' in stream.buffer.getvalue()

@@ -7,6 +7,7 @@ import sys
 import typing as tp
 from xml.etree import ElementTree
 
+from chainer.training._output import show
 from chainer.training._report.elements import add
 from chainer.training.extensions._log_reader import LogReader
 from chainer.training.extensions._screen import Area, is_notebook, is_terminal
@@ -69,13 +70,10 @@ class PrintReport(LogReader):
         self._log_len = len(log)
 
     def _print(self, out: tp.Any, log: list[dict[str, tp.Any]]) -> None:
-        if not self._has_header:
-            out.write(self._line(self._entries)[:-2] + '\n')
-        for entry in log:
-            if is_terminal(out):
-                out.write('\033[J')
-            out.write(self._line(self._cells(entry)) + '\n')
-        out.flush()
+        header = [] if self._has_header else [self._line(self._entries)[:-2]]
+        rows = [self._line(self._cells(entry)) for entry in log]
+        erase = '\033[J' if is_terminal(out) else ''
+        show(out, ''.join(f'{line}\n' for line in (*header, *(erase + row for row in rows))))
 
     def _stream(self) -> tp.Any:
         return sys.stdout if self._out is None else self._out

@@ -6,6 +6,7 @@ most a file whose name begins with a dot.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue as queue_module
 import signal
@@ -439,6 +440,15 @@ def consume(q: tp.Any) -> None:
         raise failure
 
 
+def _consume_in_process(q: tp.Any) -> None:
+    """The same, up to the end of the training's process, too: it may be killed."""
+    writer = getattr(q, '_writer', None)
+    if writer is not None:
+        writer.close()  # while one end for writing is open, there is no end of the file
+    with contextlib.suppress(EOFError):
+        consume(q)
+
+
 class ThreadQueueWriter(QueueWriter):
     """Writes in one thread, in order.
 
@@ -491,4 +501,4 @@ class ProcessQueueWriter(QueueWriter):
         Args:
             q: The queue.
         """
-        return _Process('snapshots', consume, q)
+        return _Process('snapshots', _consume_in_process, q)

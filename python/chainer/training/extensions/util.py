@@ -9,6 +9,7 @@ import time
 import typing as tp
 from xml.etree import ElementTree
 
+from chainer.training._output import show
 from chainer.training._report.elements import clean
 from chainer.training.extensions._screen import Area, is_notebook, is_terminal
 
@@ -52,26 +53,22 @@ class ProgressBar:
             element.text = text
             self._area.show(text, element, at_once=False)
         elif is_terminal(out):
-            self._erase()
-            lines = self.get_lines()
-            out.write('\033[J' + ''.join(line + '\n' for line in lines))
+            back, lines = self._back(), self.get_lines()
+            show(out, f'{back}\033[J' + ''.join(line + '\n' for line in lines))
             self._lines = len(lines)
         else:
-            out.write(self.get_text() + '\n')
-        out.flush()
+            show(out, self.get_text() + '\n')
 
     def close(self) -> None:
         """Takes the lines away."""
         self._area.clear()
         if self._lines:
-            self._erase()
-            self.stream.write('\033[J')
-            self.stream.flush()
-
-    def _erase(self) -> None:
-        if self._lines:
-            self.stream.write(f'\033[{self._lines}A')
+            show(self.stream, f'{self._back()}\033[J')
             self._lines = 0
+
+    def _back(self) -> str:
+        """What moves the cursor to the first of the lines."""
+        return f'\033[{self._lines}A' if self._lines else ''
 
     def update_speed(self, iteration: float, epoch_detail: float) -> tuple[float, float]:
         """Takes in how far it is.

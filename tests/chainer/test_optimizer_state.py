@@ -152,6 +152,33 @@ def test_states_that_were_not_saved_are_made_of_the_parameter_of_the_first_updat
     assert to_list(net.W.update_rule.state['slow']) == [7, 7]
 
 
+def test_the_fp32_copy_goes_on(device):
+    """Small steps that a parameter of 16 bits cannot hold yet are not lost."""
+
+    def make():
+        link = half(device)
+        optimizer = optimizers.MomentumSGD(2.0**-13)
+        optimizer.use_fp32_update()
+        return optimizer.setup(link)
+
+    def step(optimizer):
+        optimizer.target.W.grad = optimizer.target.xp.ones(2, 'e')
+        optimizer.update()
+
+    whole, resumed = make(), make()
+    for _ in range(3):
+        values = {key: np.array(value) for key, value in saved(whole).items()}
+        weights = to_list(whole.target.W.array)
+        step(whole)
+    resumed.target.W.array[...] = resumed.target.xp.array(weights, 'e')
+    resumed.serialize(NpzDeserializer(values))
+    step(resumed)
+    copies = [o.target.W.update_rule._fp32_param for o in (whole, resumed)]
+    assert to_list(copies[0].array) == to_list(copies[1].array)
+    assert copies[1].device == resumed.target.device
+    assert to_list(copies[0].array) != to_list(whole.target.W.array)
+
+
 def test_load_forgets_the_fp32_copy(device):
     link = half(device)
     optimizer = optimizers.MomentumSGD()
@@ -161,6 +188,7 @@ def test_load_forgets_the_fp32_copy(device):
     optimizer.update()
     values = saved(optimizer)
     assert values['W/v'].dtype == np.float32
+    del values['W/fp32_param']  # as in a snapshot of v7
     optimizer.serialize(NpzDeserializer(values))
     assert link.W.update_rule._fp32_param is None
     other = optimizers.MomentumSGD()

@@ -28,6 +28,7 @@ _UNFUSING: tp.Final = frozenset(
 )
 # What the engine reads and writes in the dict of a rule.
 _KEPT: tp.Final = frozenset(('t', 'enabled', 'hyperparam', '_state'))
+_FP32_KEY: tp.Final = 'fp32_param'
 
 
 class UpdateRule:
@@ -149,9 +150,10 @@ class UpdateRule:
     def _update_by_fp32(self, param: tp.Any) -> None:
         array, grad = param.array, param.grad
         copy = self._fp32_param
-        if copy is None or copy.shape != array.shape or copy.device != param.device:
+        if copy is None or copy.shape != array.shape:
             copy = self._fp32_param = Parameter(array.astype(np.float32), name=param.name)
         else:
+            copy.to_device(param.device)  # it may have been loaded, or the model has moved
             # Values that somebody else has written since, such as a loaded snapshot, count.
             xp, wide = param.xp, copy.array
             copy.array[...] = xp.where(wide.astype(array.dtype) == array, wide, array)
@@ -269,7 +271,7 @@ class UpdateRule:
     # ---- serialization ----
 
     def serialize(self, serializer: AbstractSerializer) -> None:
-        """Saves or loads ``t`` and the states.
+        """Saves or loads ``t``, the states, and the float32 copy of a parameter of 16 bits.
 
         Args:
             serializer (AbstractSerializer): Where to or from.
@@ -282,6 +284,8 @@ class UpdateRule:
             serializer('t', self.t)
             for key, value in (self._state or {}).items():
                 serializer(key, value)
+            if self._fp32_param is not None:
+                serializer(_FP32_KEY, self._fp32_param.array)
             return
         t = serializer('t', self.t)
         t = int(t) if isinstance(t, np.ndarray | np.generic) else t
@@ -294,7 +298,16 @@ class UpdateRule:
             if t != 0 and self.enabled and not has_no_array:
                 raise
             state = None
-        self.t, self._state, self._fp32_param = t, state, None
+        wide = self._load_fp32(serializer) if self._use_fp32_update else None
+        self.t, self._state, self._fp32_param = t, state, wide
+
+    def _load_fp32(self, serializer: AbstractSerializer) -> tp.Any:
+        """The float32 copy, which snapshots of Chainer v7 do not have."""
+        try:
+            array = serializer(_FP32_KEY, None)
+        except KeyError:
+            return None
+        return None if array is None else Parameter(array)
 
     def _load_states(
         self, serializer: AbstractSerializer, param: tp.Any

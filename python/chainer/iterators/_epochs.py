@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import typing as tp
 
 import numpy as np
@@ -45,6 +46,17 @@ def get_example(dataset: tp.Any, index: tp.Any) -> tp.Any:
         return dataset[index]
     except StopIteration as error:
         raise RuntimeError(f'example {index} of the dataset raised StopIteration') from error
+
+
+def get_named_example(dataset: tp.Any, index: tp.Any, owner: str) -> tp.Any:
+    """The same; a note of an error names the index, and the thread if it is not the main one."""
+    try:
+        return get_example(dataset, index)
+    except Exception as error:
+        thread = threading.current_thread()
+        where = '' if thread is threading.main_thread() else f' in thread {thread.name}'
+        error.add_note(f'{owner}: raised by example {index} of the dataset{where}')
+        raise
 
 
 class EpochIterator(Iterator):

@@ -114,7 +114,11 @@ def _failure(task: Task, index: int, error: Exception) -> Answer:
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:  # whatever the user's exception does there: what it says arrives
-        error = RuntimeError(f'{type(error).__name__}: {error}')
+        try:
+            said = str(error)
+        except Exception as other:
+            said = f'its message cannot be had: {other!r}'
+        error = RuntimeError(f'{type(error).__name__}: {said}')
     return Answer(task.number, task.slot, None, [], [], error, index, text)
 
 

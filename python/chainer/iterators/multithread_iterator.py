@@ -6,7 +6,7 @@ import concurrent.futures
 import copy
 import typing as tp
 
-from chainer.iterators._epochs import EpochIterator, Place, get_example
+from chainer.iterators._epochs import EpochIterator, Place, get_named_example
 
 
 class MultithreadIterator(EpochIterator):
@@ -101,7 +101,9 @@ class MultithreadIterator(EpochIterator):
                 self.n_threads, thread_name_prefix='MultithreadIterator'
             )
         indices, after = self._advance(here)
-        return here, [self._pool.submit(get_example, self.dataset, i) for i in indices], after
+        owner = 'MultithreadIterator'
+        futures = [self._pool.submit(get_named_example, self.dataset, i, owner) for i in indices]
+        return here, futures, after
 
     def _drop(self) -> None:
         if self._ahead is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typing as tp
 
-from chainer.iterators._epochs import EpochIterator, get_example
+from chainer.iterators._epochs import EpochIterator, get_named_example
 
 
 class SerialIterator(EpochIterator):
@@ -48,6 +48,6 @@ class SerialIterator(EpochIterator):
         if self._is_over(self._place):
             raise StopIteration
         indices, place = self._advance(self._place)
-        batch = [get_example(self.dataset, i) for i in indices]
+        batch = [get_named_example(self.dataset, i, 'SerialIterator') for i in indices]
         self._place = place  # only now: where an example cannot be had, nothing has changed
         return batch

@@ -206,6 +206,22 @@ def test_an_example_that_raises(make, tmp_path):
     assert iterator.next() == [4, 5]
 
 
+class Speechless(Failing):
+    def get_example(self, i):
+        class Silent(Exception):
+            def __str__(self):
+                raise ValueError('no words')
+
+        raise Silent
+
+
+def test_an_error_without_words():
+    iterator = iterators.MultiprocessIterator(Speechless(None), 2, n_processes=1)
+    with pytest.raises(RuntimeError, match=r'Silent: its message cannot be had: .*no words'):
+        iterator.next()
+    iterator.finalize()
+
+
 class Ended(Failing):
     def get_example(self, i):
         return next(iter([])) if i == 5 else i

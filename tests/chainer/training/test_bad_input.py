@@ -106,10 +106,13 @@ def test_a_bad_example(make, fault, kind, text, tmp_path, capsys):
     assert text in str(caught.value)
     assert errors == [caught.value]
     assert trainer.updater.iteration == 2
-    if fault == 'raises' and make in ('processes', 'ahead'):
+    if fault == 'raises':
         (note,) = caught.value.__notes__
-        assert 'raised by example 7 of the dataset in process ' in note
-        assert 'get_example' in note
+        assert 'raised by example 7 of the dataset' in note
+        assert ('in thread MultithreadIterator' in note) == (make == 'threads')
+        if make in ('processes', 'ahead'):
+            assert 'raised by example 7 of the dataset in process ' in note
+            assert 'get_example' in note
     assert children() == before
     assert 'Exception in main training loop' in capsys.readouterr().err
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import warnings
 
 import chainer
 import numpy as np
@@ -97,6 +98,31 @@ def test_nan_and_arrays_in_the_log(tmp_path):
         assert 'text' not in entry
 
 
+def test_odd_names_and_values_in_logs(tmp_path):
+    """Names are texts, as in a log that was loaded; files take halves of surrogates."""
+    trainer = make_trainer(tmp_path, (1, 'iteration'))
+    trainer.extend(
+        lambda t: t.observation.update({5: 1, ('a',): 2, '\ud800': 3}), 'new', priority=1000
+    )
+    trainer.extend(extensions.LogReport(trigger=EVERY))
+    out = io.StringIO()
+    trainer.extend(extensions.PrintReport(['5', "('a',)"], out=out))
+    for reader in (extensions.CSVReport, extensions.JSONLinesReport, extensions.HTMLReport):
+        trainer.extend(reader())
+    trainer.run()
+    assert out.getvalue().split()[-2:] == ['1', '2']
+    assert '\\ud800' in (tmp_path / 'log.csv').read_text()
+    assert (tmp_path / 'report.html').exists()
+
+
+def test_a_value_that_is_no_real_number_is_named(tmp_path):
+    for reader in (extensions.LogReport(trigger=EVERY), extensions.PlotReport(['z'], 'z', EVERY)):
+        trainer = make_trainer(tmp_path, (1, 'iteration'), extensions=[reader])
+        trainer.extend(lambda t: t.observation.update(z=1j), 'new', priority=1000)
+        with pytest.raises(TypeError, match=rf"{type(reader).__name__}: 'z' is no real number: 1j"):
+            trainer.run(show_loop_exception_msg=False)
+
+
 @pytest.mark.parametrize('device', ['@numpy', 'native:0'])
 def test_evaluator_of_dicts_hooks_and_functions(device):
     model = make_model().to_device(device)
@@ -170,6 +196,24 @@ def test_plots(tmp_path):
         extensions.VariableStatisticsPlot([])
     with pytest.raises(TypeError, match='must be links or variables, not int'):
         extensions.VariableStatisticsPlot([5])
+
+
+def test_names_in_plots_are_no_formulas(tmp_path):
+    pytest.importorskip('matplotlib')
+    names = [r'$\bad$', 'a$b', '_hidden', 'x_1']
+    shown = []
+
+    def look(figure, axes, summary):
+        shown.extend(text.get_text() for text in axes.legend().get_texts())
+
+    trainer = make_trainer(tmp_path, (1, 'iteration'))
+    trainer.extend(lambda t: t.observation.update(dict.fromkeys(names, 1)), 'new', priority=1000)
+    trainer.extend(extensions.PlotReport(names, names[0], EVERY, look))
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        trainer.run()
+    assert shown == [r'\$\bad\$', r'a\$b', ' _hidden', 'x_1']
+    assert (tmp_path / 'plot.png').exists()
 
 
 def test_plots_go_on(tmp_path):

@@ -52,7 +52,7 @@ def collect(log: list[dict[str, tp.Any]]) -> dict[str, Series]:
                 points.append((float(i) if x is None else x, y))
         if points:
             x_values, y_values = np.array(points).T
-            found[name] = Series(name, x_values, y_values)
+            found[str(name)] = Series(str(name), x_values, y_values)
     return found
 
 

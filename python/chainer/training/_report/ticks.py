@@ -32,6 +32,10 @@ def _ratio(value: float, low: float, high: float) -> float:
     return (value - low) / (high - low) if high > low else 0.5
 
 
+def _not_huge(value: float) -> float:
+    return min(max(value, -_HUGE), _HUGE)
+
+
 def linear(low: float, high: float, count: int = 6) -> Axis:
     """An axis of about ``count`` round marks.
 
@@ -40,7 +44,7 @@ def linear(low: float, high: float, count: int = 6) -> Axis:
         high (float): The greatest.
         count (int): How many steps at most.
     """
-    low, high = max(low, -_HUGE), min(high, _HUGE)
+    low, high = _not_huge(low), _not_huge(high)
     if high - low <= 1e-12 * max(abs(low), abs(high)):
         # All the same: in the middle of a range that shows how large it is.
         pad = abs(low) * 0.1 or 1.0
@@ -59,7 +63,7 @@ def padded(low: float, high: float) -> Axis:
         low (float): The least value.
         high (float): The greatest.
     """
-    pad = 0.04 * (min(high, _HUGE) - max(low, -_HUGE))
+    pad = 0.04 * (_not_huge(high) - _not_huge(low))
     return linear(max(low - pad, 0.0) if low >= 0 else low - pad, high + pad)
 
 

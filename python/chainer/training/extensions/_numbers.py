@@ -24,6 +24,22 @@ def to_number(value: tp.Any) -> tp.Any:
     return value
 
 
+def to_float(value: tp.Any, what: str) -> float:
+    """A mean of observed values as a float.
+
+    Args:
+        value: As `to_number` takes it.
+        what (str): Who asks for what, for the error.
+
+    Raises:
+        TypeError: If it is no real number.
+    """
+    try:
+        return float(to_number(value))
+    except TypeError:
+        raise TypeError(f'{what} is no real number: {value!r}') from None
+
+
 def on_host(value: tp.Any) -> tp.Any:
     """An observed value as a float, if that is to be had without waiting for a device.
 

@@ -22,6 +22,12 @@ def is_available() -> bool:
     return False
 
 
+def plain(name: str) -> str:
+    """A name as matplotlib shows it: with dollars for formulas, and not left out of legends."""
+    text = str(name).replace('$', r'\$')
+    return f' {text}' if text.startswith('_') else text
+
+
 def save(figure: tp.Any, path: str) -> None:
     """Replaces a picture in one step.
 

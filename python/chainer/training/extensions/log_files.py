@@ -157,4 +157,5 @@ class JSONLinesReport(_LogFile):
 def _row(values: list[tp.Any]) -> str:
     stream = io.StringIO()
     csv.writer(stream, lineterminator='\n').writerow(values)
-    return stream.getvalue()
+    # Names of files may have halves of surrogates, which UTF-8 has not.
+    return stream.getvalue().encode('utf-8', 'backslashreplace').decode('utf-8')

@@ -11,7 +11,7 @@ from chainer.serializer import Serializer
 from chainer.training import extension
 from chainer.training._trigger import get_trigger
 from chainer.training.extensions._files import write_text
-from chainer.training.extensions._numbers import on_host, to_number
+from chainer.training.extensions._numbers import on_host, to_float
 
 if tp.TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer
@@ -68,7 +68,10 @@ class LogReport(extension.Extension):
         if not self._trigger(trainer):
             return
         means = self._summary.compute_mean()
-        entry = {name: float(to_number(mean)) for name, mean in means.items()}
+        # Names as JSON has them: an entry that was loaded is like one that was made.
+        entry: dict[str, tp.Any] = {
+            str(name): to_float(mean, f'LogReport: {name!r}') for name, mean in means.items()
+        }
         entry['epoch'] = trainer.updater.epoch
         entry['iteration'] = trainer.updater.iteration
         entry['elapsed_time'] = trainer.elapsed_time

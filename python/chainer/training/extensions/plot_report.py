@@ -12,7 +12,7 @@ from chainer.training import extension
 from chainer.training._state import serialize_new, serialize_optional
 from chainer.training._trigger import get_trigger
 from chainer.training.extensions import _plots
-from chainer.training.extensions._numbers import to_number
+from chainer.training.extensions._numbers import to_float
 
 if tp.TYPE_CHECKING:
     from chainer.serializer import AbstractSerializer
@@ -80,7 +80,9 @@ class PlotReport(extension.Extension):
         if not self._trigger(trainer):
             return
         summary = self._summary
-        means = {k: float(to_number(mean)) for k, mean in summary.compute_mean().items()}
+        means = {
+            k: to_float(mean, f'PlotReport: {k!r}') for k, mean in summary.compute_mean().items()
+        }
         means.update({key: getattr(trainer.updater, key) for key in _COUNTS})
         self._init_summary()
         if self._x_key in means:
@@ -95,11 +97,11 @@ class PlotReport(extension.Extension):
 
         figure = Figure()
         axes = figure.add_subplot(111)
-        axes.set_xlabel(self._x_key)
+        axes.set_xlabel(_plots.plain(self._x_key))
         axes.grid(self._grid)
         for key, points in self._data.items():
             if points:
-                axes.plot(*zip(*points, strict=True), marker=self._marker, label=key)
+                axes.plot(*zip(*points, strict=True), marker=self._marker, label=_plots.plain(key))
         if axes.has_data():
             if self._postprocess is not None:
                 self._postprocess(figure, axes, summary)

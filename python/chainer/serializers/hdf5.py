@@ -16,7 +16,7 @@ _available: bool = importlib.util.find_spec('h5py') is not None
 
 # deflate, shuffle, fletcher32, lzf: what h5py writes. Others would load plug-ins.
 _FILTERS: tp.Final = (1, 2, 3, 32000)
-
+_BLOCK_SIZE: tp.Final = 1 << 20  # by which a file in memory grows
 
 # What damaged files make h5py raise.
 _ERRORS: tp.Final = (
@@ -91,24 +91,24 @@ def save_hdf5(filename: _file.PathOrFile, obj: tp.Any, compression: int | None =
 
     Raises:
         RuntimeError: If h5py is not installed.
+        OSError: If it can't be written. The old file is kept.
         TypeError: If a value can't be saved. The old file is kept.
     """
     h5py = _h5py()
-
-    def write(file: tp.Any) -> None:
-        with h5py.File(file, 'w') as group:
-            saver = HDF5Serializer(group, compression)
-            if isinstance(obj, dict):
-                for key, value in obj.items():
-                    saver(key, None if npz.is_none(value) else value)
-            else:
-                saver.save(obj)
-
-    if _file.is_path(filename):
-        with _file.replaced(filename) as path:
-            write(path)
-    else:
-        write(filename)
+    # In memory, for the library ends the process where the disk is full.
+    with h5py.File(
+        'image', 'w', driver='core', backing_store=False, block_size=_BLOCK_SIZE
+    ) as group:
+        saver = HDF5Serializer(group, compression)
+        if isinstance(obj, dict):
+            for key, value in obj.items():
+                saver(key, None if npz.is_none(value) else value)
+        else:
+            saver.save(obj)
+        group.flush()
+        image = group.id.get_file_image()
+    with _file.writing(filename) as stream:
+        stream.write(image)
 
 
 @contextlib.contextmanager

@@ -156,3 +156,20 @@ def test_files_that_are_none(tmp_path, content):
     (tmp_path / 'x').write_bytes(content)
     with pytest.raises(OSError, match=r'x. is no HDF5 file'):
         serializers.load_hdf5(tmp_path / 'x', L.Linear(1, 1))
+
+
+def test_a_full_disk_keeps_the_old_file(tmp_path):
+    """Where the library itself writes, it ends the process."""
+    resource = pytest.importorskip('resource')
+    path = tmp_path / 'x'
+    serializers.save_hdf5(path, L.Linear(1, 1))
+    before = path.read_bytes()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5000, limits[1]))
+    try:
+        with pytest.raises(OSError, match='File too large'):
+            serializers.save_hdf5(path, L.Linear(100, 100))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ['x']

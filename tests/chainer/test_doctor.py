@@ -6,6 +6,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import threading
 
 import chainer
 import chainer.functions as F
@@ -209,24 +210,69 @@ def test_two_optimizers():
     assert examine(step)[0] == {}
 
 
-@pytest.mark.parametrize('in_list', [False, True])
-def test_links_that_are_not_registered(in_list):
+@pytest.mark.parametrize(
+    ('hold', 'path'),
+    [
+        (lambda net, layer: layer, '/held'),
+        (lambda net, layer: [layer], '/held[0]'),
+        (lambda net, layer: {'x': {'y': (1, layer)}}, "/held['x']['y'][1]"),
+        (lambda net, layer: [net, [net], layer], '/held[2]'),
+    ],
+)
+def test_links_that_are_not_registered(hold, path):
     class Forgetful(Net):
         def __init__(self):
             super().__init__()
-            if in_list:
-                self.layers = [L.Linear(3, 3)]
-            else:
-                self.layer = L.Linear(3, 3)
+            layer = L.Linear(3, 3)
+            self.held, self.apply = hold(self, layer), lambda x: layer(x)
+            if isinstance(self.held, list):
+                self.held.append(self.held)  # which holds itself
 
         def forward(self, x):
-            layer = self.layers[0] if in_list else self.layer
-            return layer(super().forward(x))
+            return self.apply(super().forward(x))
 
     found, _ = examine(make(Forgetful())[0])
     text = found.pop('parameters not registered')
-    assert ('/layers[0], a Linear' if in_list else '/layer, a Linear') in text
+    assert f'{path}, a Linear' in text
     assert found == {}
+
+
+def test_a_model_without_parameters():
+    model = chainer.Chain()
+    optimizer = chainer.optimizers.SGD().setup(model)
+    found, _ = examine(lambda: optimizer.update(lambda: F.sum(X)))
+    assert 'the model stays as it is: it has no parameters' in found.pop('nothing to train')
+    assert found == {}
+
+
+def test_a_model_that_is_frozen():
+    step, model, _ = make()
+    model.disable_update()
+    found, _ = examine(step)
+    assert 'all parameters are disabled' in found.pop('nothing to train')
+    assert found == {}
+    step, model, _ = make()
+    model.a.disable_update()  # as one does
+    assert examine(step)[0] == {}
+
+
+def test_a_training_in_another_thread():
+    """It goes on after the last iteration that is looked at."""
+    step, _, _ = make()
+    done = []
+
+    def run():
+        for i in range(5):
+            step()
+            done.append(i)
+
+    with chainer.Doctor(iterations=3) as doctor:
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+    assert done == list(range(5))
+    assert str(doctor) == '3 iterations: nothing wrong was found.'
+    assert not chainer.config.debug
 
 
 def test_units_that_never_fire():

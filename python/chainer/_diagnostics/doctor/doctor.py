@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 import typing as tp
 
 from chainerx._core import engine
@@ -52,6 +53,8 @@ class Doctor:
         self._error: Finding | None = None
         self._outputs: tuple[tp.Any, ...] = ()
         self._stack = contextlib.ExitStack()
+        self._mode = contextlib.ExitStack()
+        self._thread = 0
 
     def __enter__(self) -> tp.Self:
         if Doctor._running is not None:
@@ -60,7 +63,8 @@ class Doctor:
         self._growth.start()
         self._replace(GradientMethod, 'update', self._update)
         self._replace(engine, 'backward', self._backward)
-        self._stack.enter_context(configuration.using_config('debug', True))
+        self._mode.enter_context(configuration.using_config('debug', True))
+        self._thread = threading.get_ident()
         return self
 
     def _replace(self, owner: tp.Any, name: str, method: tp.Callable[..., tp.Any]) -> None:
@@ -96,6 +100,8 @@ class Doctor:
             self._stack.close()
             self._growth.stop()
             Doctor._running = None
+        if threading.get_ident() == self._thread:  # whose configuration it is
+            self._mode.close()
 
     # ---- what is looked at ----
 

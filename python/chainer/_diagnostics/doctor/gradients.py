@@ -19,6 +19,7 @@ from chainer.variable import Parameter, Variable
 
 # How many times larger than at first gradients may become.
 _EXPLODING: tp.Final = 1000.0
+_DEEPEST: tp.Final = 4  # lists in lists that are looked into
 _CLIPPING: tp.Final = ('GradientClipping', 'GradientHardClipping')
 
 
@@ -46,6 +47,7 @@ class Gradients:
         self._n_missing: Counter[str] = Counter()
         self._n_zero: Counter[str] = Counter()
         self._n_params = 0
+        self._n_idle = 0
         self._report: MissingGradientsReport | None = None
         self._losses: list[Variable] = []
         # Parameters with a gradient at the last update, and those that have lost it since.
@@ -75,6 +77,8 @@ class Gradients:
         target = self.optimizer.target
         params = dict(target.namedparams())
         self._n_params = len(params)
+        if not any(p.update_rule and p.update_rule.enabled for p in params.values()):
+            self._n_idle += 1
         total = 0.0
         old = {}
         for path, param in params.items():
@@ -115,6 +119,14 @@ class Gradients:
         """
         if not self._norms:
             return
+        if self._n_idle == len(self._norms):
+            what = 'all parameters are disabled' if self._n_params else 'it has no parameters'
+            yield Finding(
+                'nothing to train',
+                f'{self.name}: the model stays as it is: {what}',
+                'make layers inside `with self.init_scope():`, give all of the model to '
+                'optimizer.setup, and call enable_update() of what is to be trained',
+            )
         yield from self._missing()
         n = len(self._norms)
         zero = [p for p, count in self._n_zero.items() if count == n >= 3]
@@ -217,18 +229,20 @@ def _unregistered(target: Link) -> dict[str, Link | Parameter]:
                 continue
             for suffix, one in _elements(value):
                 if id(one) not in known and _has_gradient(one):
+                    known.add(id(one))
                     found[f'{path.rstrip("/")}/{name}{suffix}'] = one
     return found
 
 
-def _elements(value: tp.Any) -> tp.Iterator[tuple[str, Link | Parameter]]:
+def _elements(value: tp.Any, depth: int = 0) -> tp.Iterator[tuple[str, Link | Parameter]]:
+    """What a value is or, being a list or the like, holds; those may hold themselves, too."""
     if isinstance(value, Link | Parameter):
         yield '', value
-    elif isinstance(value, list | tuple | dict):
+    elif isinstance(value, list | tuple | dict) and depth < _DEEPEST:
         items = value.items() if isinstance(value, dict) else enumerate(value)
-        for key, one in items:
-            if isinstance(one, Link | Parameter):
-                yield f'[{key!r}]', one
+        for key, inner in items:
+            for suffix, one in _elements(inner, depth + 1):
+                yield f'[{key!r}]{suffix}', one
 
 
 def _has_gradient(one: Link | Parameter) -> bool:

@@ -107,11 +107,12 @@ class Worker:
         self._persistent: dict[str, tp.Any] = {}
         self._process: tp.Any = None
         self._pipe: tp.Any = None
+        self._at_exit: tp.Any = None
         self._is_stale = False
 
     def start(self, model: Link, exchange: Exchange) -> None:
         """Starts the process, unless it runs and nothing was loaded since."""
-        import multiprocessing
+        import multiprocessing.util
 
         if self._process is not None:
             if not self._is_stale:
@@ -123,7 +124,7 @@ class Worker:
         self._process = multiprocessing.Process(
             target=_work,
             name=f'worker {self.rank}',
-            daemon=True,
+            daemon=False,  # for its iterator may have processes, which a daemon must not start
             args=(
                 self._pipe,
                 theirs,
@@ -139,6 +140,10 @@ class Worker:
         )
         self._process.start()
         theirs.close()
+        # Where nobody finalizes the updater, the interpreter would wait for it at exit.
+        self._at_exit = multiprocessing.util.Finalize(
+            self, _end_process, (self._process, self._pipe), exitpriority=1
+        )
 
     def send(self, message: str) -> None:
         try:
@@ -193,14 +198,8 @@ class Worker:
         self._persistent = persistent
 
     def _end(self) -> None:
-        process, self._process = self._process, None
-        with contextlib.suppress(OSError):
-            self._pipe.send('stop')
-        process.join(1)
-        if process.is_alive():
-            process.terminate()
-            process.join()
-        self._pipe.close()
+        self._process = None
+        self._at_exit()  # once
 
     def serialize(self, serializer: AbstractSerializer) -> None:
         if isinstance(serializer, Deserializer):
@@ -225,6 +224,16 @@ class Worker:
         serializer('persistent_names', json.dumps(list(self._persistent)))
         for i, value in enumerate(self._persistent.values()):
             serializer['persistent'](str(i), value)
+
+
+def _end_process(process: tp.Any, pipe: tp.Any) -> None:
+    with contextlib.suppress(OSError):
+        pipe.send('stop')
+    process.join(1)
+    if process.is_alive():
+        process.terminate()
+        process.join()
+    pipe.close()
 
 
 def _persistent_of(model: Link) -> tp.Iterator[tuple[str, Link, str]]:

@@ -2,7 +2,10 @@
 
 import multiprocessing
 import os
+import pathlib
 import signal
+import subprocess
+import sys
 
 import chainer
 import chainer.functions as F
@@ -304,6 +307,37 @@ def test_processes_are_as_one_with_the_joined_batch(device, reduce, tmp_path):
     trainer.run()
     assert_close(params_of(updater.get_optimizer('main').target), joined(reduce, 5))
     assert multiprocessing.active_children() == []
+
+
+def test_processes_whose_iterators_have_processes():
+    """As in Chainer's program for ImageNet on several devices."""
+    results = []
+    for make in (chainer.iterators.SerialIterator, chainer.iterators.MultiprocessIterator):
+        model = make_model()
+        optimizer = chainer.optimizers.SGD(0.1).setup(model)
+        iterators = [make(DATA[i::2], 3, shuffle=False) for i in range(2)]
+        updater = updaters.MultiprocessParallelUpdater(iterators, optimizer, devices=['@numpy'] * 2)
+        for _ in range(3):
+            updater.update()
+        updater.finalize()
+        results.append(params_of(model))
+        assert multiprocessing.active_children() == []
+    for x, y in zip(*results, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def test_processes_that_nobody_finalizes_do_not_hold_up_the_exit():
+    here = pathlib.Path(__file__).parent
+    program = (
+        f'import sys; sys.path[:0] = [{str(here)!r}, {str(here.parent)!r}]\n'
+        'import test_updaters\n'
+        "test_updaters.make_processes(['@numpy'] * 3).update()\n"
+        'updater = test_updaters.make_processes(["@numpy"] * 3)\n'
+        'updater.update()\n'
+    )
+    command = [sys.executable, '-c', program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, '')
 
 
 class Noisy(chainer.Chain):

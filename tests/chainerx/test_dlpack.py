@@ -1,8 +1,10 @@
 """DLPack: memory shared with other libraries: NumPy, PyTorch where it is, odd producers."""
 
+import contextlib
 import ctypes
 import gc
 import threading
+import typing as tp
 import weakref
 
 import chainerx as chx
@@ -171,6 +173,57 @@ def test_shapes_that_are_none(dims):
         shape[i] = n
     with pytest.raises(chx.DimensionError, match='from_dlpack'):
         chx.from_dlpack(capsule)
+
+
+class Tensor(ctypes.Structure):
+    _fields_: tp.ClassVar = [
+        ('data', ctypes.c_void_p),
+        ('device', ctypes.c_int32 * 2),
+        ('ndim', ctypes.c_int32),
+        ('dtype', ctypes.c_uint8 * 4),
+        ('shape', ctypes.c_void_p),
+        ('strides', ctypes.c_void_p),
+        ('byte_offset', ctypes.c_uint64),
+    ]
+
+
+@pytest.mark.parametrize(
+    ('fields', 'error', 'text'),
+    [
+        ({'data': None}, BufferError, 'its address is null'),
+        ({'ndim': -1}, BufferError, 'has -1 dimensions'),
+        ({'ndim': 100}, chx.DimensionError, 'too many dimensions: 100'),
+        ({'shape': None}, BufferError, '2 dimensions and no shape'),
+        ({'byte_offset': 3}, BufferError, 'not aligned'),
+        ({'stride': 2**61}, BufferError, r'strides\[0\] is 2305843009213693952'),
+        ({'dtype': (2, 64, 2, 0)}, chx.DtypeError, '2 lanes'),
+        ({'device': (99, 0)}, BufferError, 'of type 99'),
+    ],
+)
+def test_capsules_that_make_no_sense(fields, error, text):
+    """Read before anything is taken, and the error survives the producer's deleter."""
+    released = []
+
+    class Watched(np.ndarray):
+        def __del__(self):
+            released.append(True)
+            with contextlib.suppress(ValueError):
+                raise ValueError('of its own')
+
+    capsule = np.ones((2, 3)).view(Watched).__dlpack__()
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    tensor = Tensor.from_address(pointer(capsule, b'dltensor'))
+    for name, value in fields.items():
+        if name == 'stride':
+            ctypes.cast(tensor.strides, ctypes.POINTER(ctypes.c_int64))[0] = value
+        else:
+            setattr(tensor, name, value)
+    with pytest.raises(error, match=text):
+        chx.from_dlpack(capsule)
+    del capsule
+    gc.collect()
+    assert released
 
 
 def test_versions():

@@ -1,4 +1,5 @@
 // DLPack, the protocol by which array libraries share memory: https://dmlc.github.io/dlpack.
+#include <algorithm>
 #include <cstdint>
 
 #include "chainerx/core/backend.h"
@@ -263,8 +264,48 @@ void Release(void* owner) {
     // The deleter is someone else's, and may well use Python.
     ReleaseWithGil(owner, [](void* o) {
         auto* managed = static_cast<Managed*>(o);
-        if (managed->deleter != nullptr) managed->deleter(managed);
+        if (managed->deleter == nullptr) return;
+        // An error may be on its way, which the deleter would take for its own.
+        PyObject* type = nullptr;
+        PyObject* value = nullptr;
+        PyObject* traceback = nullptr;
+        PyErr_Fetch(&type, &value, &traceback);
+        managed->deleter(managed);
+        PyErr_Restore(type, value, traceback);
     });
+}
+
+// Throws if what a capsule tells can't be. Whether there is memory at the address, nobody can tell.
+void CheckTensor(const DLTensor& t) {
+    if (t.ndim < 0) ThrowBufferError("from_dlpack: the capsule has ", t.ndim, " dimensions");
+    if (t.ndim > kMaxNdim) {
+        throw DimensionError{"from_dlpack: too many dimensions: ", t.ndim, ", the maximum is ",
+                             static_cast<int>(kMaxNdim)};
+    }
+    if (t.shape == nullptr && t.ndim != 0) {
+        ThrowBufferError("from_dlpack: the capsule has ", t.ndim, " dimensions and no shape");
+    }
+    const bool is_empty = std::any_of(t.shape, t.shape + t.ndim, [](int64_t n) { return n == 0; });
+    if (t.data == nullptr && !is_empty) {
+        ThrowBufferError("from_dlpack: the capsule has elements, and its address is null");
+    }
+}
+
+// In bytes. All that is reached from the first element has to have an address.
+Strides StridesOf(const DLTensor& t, const Shape& shape, int64_t item_size) {
+    if (t.strides == nullptr) return {shape, item_size};
+    Strides strides;
+    for (int32_t i = 0; i < t.ndim; ++i) {
+        int64_t bytes = 0;
+        int64_t reach = 0;
+        if (__builtin_mul_overflow(t.strides[i], item_size, &bytes) ||
+            __builtin_mul_overflow(bytes, shape[i], &reach)) {
+            ThrowBufferError("from_dlpack: strides[", i, "] is ", t.strides[i],
+                             " elements, too large to address");
+        }
+        strides.push_back(bytes);
+    }
+    return strides;
 }
 
 template <typename Managed>
@@ -280,15 +321,12 @@ Array Take(PyObject* capsule) {
         writable = (managed->flags & kReadOnly) == 0;
     }
     const DLTensor& t = managed->dl_tensor;
+    CheckTensor(t);
     const Dtype dtype = FromDlDtype(t.dtype);
     Device& device = FromDlDevice(t.device);
     const Shape shape{t.shape, t.shape + t.ndim};
     CheckedNBytes("from_dlpack", shape, GetItemSize(dtype));
-    Strides strides{shape, GetItemSize(dtype)};
-    if (t.strides != nullptr) {
-        strides.clear();
-        for (int32_t i = 0; i < t.ndim; ++i) strides.push_back(t.strides[i] * GetItemSize(dtype));
-    }
+    const Strides strides = StridesOf(t, shape, GetItemSize(dtype));
     // From here on the memory is ours.
     if (PyCapsule_SetName(capsule, kUsedName<Managed>) < 0) throw PythonError{};
     Array x = internal::WrapForeign(static_cast<char*>(t.data) + t.byte_offset, shape, strides,

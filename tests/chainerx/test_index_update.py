@@ -4,6 +4,7 @@ import chainerx as chx
 import numpy as np
 import pytest
 from cases._arrays import check, filled, leaf, same
+from chainerx import func
 
 
 def test_gradient_of_values_that_are_overwritten_is_zero():
@@ -20,6 +21,26 @@ def test_gradients_of_products_with_zeros():
     y.backward()
     check(x.grad, [0, 0])
     check(v.grad, [10, 0, 0, 0, 0])
+
+
+def test_second_derivatives_of_products_with_zeros():
+    """Of each two values of an element, the product of all others with what was there."""
+    values = np.array([0, 5, 7, 0, 0, 3, 0, 0, 0], 'float64')
+    index = np.array([0, 0, 2, 2, 2, 1, 3, 3, 3])
+    x = np.array([2.0, 3.0, 4.0, 5.0])
+
+    def f(v):
+        return chx.sum(chx.array(x).at[chx.array(index)].multiply(v))
+
+    expected = np.zeros((9, 9))
+    for i, k in np.argwhere((index[:, None] == index) & ~np.eye(9, dtype=bool)):
+        others = (index == index[i]) & ~np.isin(np.arange(9), [i, k])
+        expected[i, k] = x[index[i]] * values[others].prod()
+    np.testing.assert_array_equal(chx.to_numpy(func.hessian(f)(chx.array(values))), expected)
+    # And the third ones, of three zeros.
+    third = func.jacfwd(func.hessian(f))(chx.array(values))
+    assert third[6, 7, 8].item() == 5
+    assert third[6, 6, 8].item() == 0
 
 
 @pytest.mark.parametrize('method', ['min', 'max'])

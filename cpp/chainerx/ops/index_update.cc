@@ -7,7 +7,11 @@
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/indexing.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/ops/indexing.h"
+#include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/operators.h"
+#include "chainerx/ops/reduction.h"
+#include "chainerx/ops/sorting.h"
 #include "chainerx/ops/take.h"
 #include "chainerx/ops/view.h"
 #include "chainerx/ops/where.h"
@@ -75,17 +79,23 @@ Array IsLast(const Shape& shape, const std::vector<IndexItem>& items, const Arra
     return Equal(At(last, items), numbers);
 }
 
-// The product of the other values that go to the same element, also where there are zeros.
+// The product of the other values that go to the same element. Nothing is divided, so that zeros
+// have derivatives of any order, too: values are sorted by element, and multiplied from both sides.
 Array OtherFactors(const Array& x, const std::vector<IndexItem>& items, const Array& values) {
-    const Array is_zero = Equal(internal::Detached(values), Scalar{0});
-    const Array not_zero = Where(is_zero, Scalar{1}, values);
-    const Array product = IndexUpdate(OnesLike(x), items, not_zero, ScatterRule::kMultiply);
-    const Array zeros =
-        IndexUpdate(Zeros(x.shape(), Dtype::kInt64, x.device()), items, is_zero, ScatterRule::kAdd);
-    const Array picked = At(product, items);
-    const Array others_are_zero =
-        NotEqual(At(zeros, items), AsType(Beside(is_zero, picked), Dtype::kInt64));
-    return Where(others_are_zero, Scalar{0}, picked / Beside(not_zero, picked));
+    const int64_t n = x.GetTotalSize();
+    const Array picked =
+        At(Reshape(Arange(Scalar{n}, Dtype::kInt64, x.device()), x.shape()), items);
+    if (picked.GetTotalSize() == 0) return Zeros(picked.shape(), values.dtype(), x.device());
+    const Array elements = Ravel(picked);
+    const Array order = ArgSort(elements, 0);
+    const Array sorted = Take(elements, order, 0);
+    const Array starts = Concatenate({Ones({1}, Dtype::kBool, x.device()),
+                                      NotEqual(sorted.At({ArrayIndex{Slice{1, std::nullopt}}}),
+                                               sorted.At({ArrayIndex{Slice{0, -1}}}))},
+                                     0);
+    const Array v = Ravel(BroadcastTo(Beside(values, picked), picked.shape()));
+    const Array others = internal::ProductOfOthersInRuns(Take(v, order, 0), starts);
+    return Reshape(Take(others, ArgSort(order, 0), 0), picked.shape());
 }
 
 // Whether x is the extreme y, which is NaN if one is.

@@ -63,6 +63,8 @@ CX_API Array DivideByCount(const Array& gy, int64_t n);
 
 // The products of all other elements along the last axis, also where there are zeros.
 CX_API Array ProductOfOthers(const Array& x);
+// The same of a vector that is cut into runs, within each; `starts`, of bool, is where they begin.
+CX_API Array ProductOfOthersInRuns(const Array& x, const Array& starts);
 
 }  // namespace internal
 }  // namespace chainerx

@@ -3,9 +3,11 @@
 #include "chainerx/kernels/memory.h"
 #include "chainerx/kernels/reduction.h"
 #include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/creation.h"
 #include "chainerx/ops/reduce_output.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/view.h"
+#include "chainerx/ops/where.h"
 
 namespace chainerx {
 namespace {
@@ -104,6 +106,15 @@ Array internal::ProductOfOthers(const Array& x) {
     const int8_t axis = x.ndim() - 1;
     return Multiply(Shift(CumProd(x, axis, false), axis, 1, 1),
                     Shift(CumProd(x, axis, true), axis, -1, 1));
+}
+
+Array internal::ProductOfOthersInRuns(const Array& x, const Array& starts) {
+    // Of those before, and of those behind: p[k] = x[k-1] p[k-1], and 1 where a run begins.
+    const auto product = [&x](const Array& first, int64_t by) {
+        const Array factors = Where(first, Scalar{0}, Shift(x, 0, by, 1));
+        return LinearScan(factors, AsType(first, x.dtype()), 0, by < 0);
+    };
+    return Multiply(product(starts, 1), product(Shift(starts, 0, -1, 1), -1));
 }
 
 }  // namespace chainerx

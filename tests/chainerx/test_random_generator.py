@@ -323,6 +323,19 @@ def test_integers_between_arrays():
     assert (y == rng.integers(-5, 11, 100)).all()
 
 
+def test_choices_of_a_length_need_no_array_of_it():
+    g = chx.random.Generator(3)
+    x = g.choice(2**62, (2, 3))
+    assert x.dtype == 'int64'
+    assert x.shape == (2, 3)
+    assert int(x.min()) > 2**50
+    few = chx.random.Generator(5).choice(7, 20)
+    same = chx.random.Generator(5).choice(chx.arange(7), 20)
+    assert few.tolist() == same.tolist()
+    with pytest.raises(chx.DimensionError, match='axis 1 is out of range'):
+        g.choice(7, axis=1)
+
+
 def test_an_order_of_any_length():
     for n in (0, 1, 2, 3, 511, 512, 513, 1025, 100_000):
         x = chx.to_numpy(chx.random.permutation(n))

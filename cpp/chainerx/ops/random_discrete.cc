@@ -204,12 +204,12 @@ Array Multinomial(const Parameter& n, const Array& p, const Options& options) {
     return plan.Finish(Stack(counts, plan.shape().ndim()));
 }
 
-Array Choice(const Array& x, const std::optional<Shape>& size, bool replace,
-             const std::optional<Array>& p, int8_t axis, const Source& source) {
+namespace {
+
+// Which of n places along an axis are chosen.
+Array ChosenPlaces(int64_t n, int8_t at, Device& device, const std::optional<Shape>& size,
+                   bool replace, const std::optional<Array>& p, const Source& source) {
     constexpr const char* kOp = "choice";
-    if (x.ndim() == 0) throw DimensionError{kOp, ": a is 0-dimensional, expected an axis"};
-    const int8_t at = NormalizeAxis(kOp, axis, x.ndim());
-    const int64_t n = x.shape()[at];
     const Shape shape = size.value_or(Shape{});
     CheckedNBytes(kOp, shape, sizeof(int64_t));
     const int64_t count = shape.GetTotalSize();
@@ -222,7 +222,7 @@ Array Choice(const Array& x, const std::optional<Shape>& size, bool replace,
                          " are asked for"};
     }
     if (p) {
-        CheckSameDevice(kOp, x.device(), p->device());
+        CheckSameDevice(kOp, device, p->device());
         if (p->ndim() != 1 || p->shape()[0] != n) {
             throw DimensionError{kOp, ": p has shape ", p->shape(), ", expected (",
                                  n,   ",) as a has"};
@@ -237,16 +237,27 @@ Array Choice(const Array& x, const std::optional<Shape>& size, bool replace,
                          " elements along axis ",
                          static_cast<int>(at)};
     }
-    Options options{shape, Dtype::kInt64, &x.device(), source};
-    const auto indices = [&] {
-        if (count == 0) return Empty(shape, Dtype::kInt64, x.device());
-        if (replace && p) return Categorical(*p, options);
-        if (replace) return Integers(0, n, shape, Dtype::kInt64, x.device(), source);
-        const Array order =
-            p ? WeightedOrder(*p, count, source) : Permutation(n, x.device(), source);
-        return Reshape(order.At({ArrayIndex{Slice{0, count}}}), shape);
-    }();
-    return Take(x, indices, at);
+    if (count == 0) return Empty(shape, Dtype::kInt64, device);
+    if (replace && p) return Categorical(*p, Options{shape, Dtype::kInt64, &device, source});
+    if (replace) return Integers(0, n, shape, Dtype::kInt64, device, source);
+    const Array order = p ? WeightedOrder(*p, count, source) : Permutation(n, device, source);
+    return Reshape(order.At({ArrayIndex{Slice{0, count}}}), shape);
+}
+
+}  // namespace
+
+Array Choice(int64_t n, const std::optional<Shape>& size, bool replace,
+             const std::optional<Array>& p, Device& device, const Source& source) {
+    if (n < 0) throw ValueError{"choice: a is ", n, ", expected at least 0"};
+    return ChosenPlaces(n, 0, device, size, replace, p, source);
+}
+
+Array Choice(const Array& x, const std::optional<Shape>& size, bool replace,
+             const std::optional<Array>& p, int8_t axis, const Source& source) {
+    constexpr const char* kOp = "choice";
+    if (x.ndim() == 0) throw DimensionError{kOp, ": a is 0-dimensional, expected an axis"};
+    const int8_t at = NormalizeAxis(kOp, axis, x.ndim());
+    return Take(x, ChosenPlaces(x.shape()[at], at, x.device(), size, replace, p, source), at);
 }
 
 void Shuffle(const Array& x, int8_t axis, const Source& source) {

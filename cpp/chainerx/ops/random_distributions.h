@@ -100,6 +100,10 @@ CX_API Array Multinomial(const Parameter& n, const Array& p, const Options& opti
 // Slices along an axis; without `replace` each at most once. p: weights of them.
 CX_API Array Choice(const Array& x, const std::optional<Shape>& size, bool replace,
                     const std::optional<Array>& p, int8_t axis = 0, const Source& source = {});
+// The same of 0 ... n-1.
+CX_API Array Choice(int64_t n, const std::optional<Shape>& size, bool replace,
+                    const std::optional<Array>& p, Device& device = GetDefaultDevice(),
+                    const Source& source = {});
 // In place, the slices along an axis.
 CX_API void Shuffle(const Array& x, int8_t axis = 0, const Source& source = {});
 

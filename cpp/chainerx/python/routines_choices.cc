@@ -110,15 +110,15 @@ CX_DRAW(choice,
     constexpr const char* kOp = "choice";
     std::optional<Array> p;
     if (Given(a[3])) p = ToArray(kOp, "p", a[3]);
-    const auto of_length = [&] {
-        Device& device = Given(a[5]) || !p ? ToDevice(a[5]) : p->device();
-        const int64_t n = ToInt(kOp, "a", a[0]);
-        if (n < 0) throw ValueError{kOp, ": a is ", n, ", expected at least 0"};
-        return Arange(n, Dtype::kInt64, device);
-    };
+    const std::optional<Shape> size = ToSize(kOp, a[1]);
+    const bool replace = ToBool(a[2], true);
     const int8_t axis = a[4] == nullptr ? 0 : ToAxis(kOp, "axis", a[4]);
-    return Wrap(random::Choice(IsNdArray(a[0]) ? Self(a[0]) : of_length(), ToSize(kOp, a[1]),
-                               ToBool(a[2], true), p, axis, GeneratorOf(self)));
+    if (IsNdArray(a[0])) {
+        return Wrap(random::Choice(Self(a[0]), size, replace, p, axis, GeneratorOf(self)));
+    }
+    NormalizeAxis(kOp, axis, 1);
+    Device& device = Given(a[5]) || !p ? ToDevice(a[5]) : p->device();
+    return Wrap(random::Choice(ToInt(kOp, "a", a[0]), size, replace, p, device, GeneratorOf(self)));
 }
 
 CX_DRAW(shuffle, "x: ndarray, axis: int = 0) -> None",

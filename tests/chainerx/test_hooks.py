@@ -1,5 +1,6 @@
 """Hooks on gradients: when they run, in which order, what they may change, what errors leave."""
 
+import functools
 import gc
 import weakref
 
@@ -7,6 +8,7 @@ import chainerx as chx
 import numpy as np
 import pytest
 from cases._harness import to_numpy
+from chainerx import func
 
 
 def leaf(*values):
@@ -190,3 +192,122 @@ def test_one_of_several_outputs():
     b.register_hook(lambda g: g * 10)
     (a.sum() + b.sum()).backward()
     assert to_numpy(x.grad).tolist() == [1, 1, 10, 10]
+
+
+class Layer:
+    """Keeps an array whose hook is a method."""
+
+    def __init__(self, of):
+        self.w = leaf(1.0, 2.0) if of == 'leaf' else leaf(1.0, 2.0) * 2
+        self.handle = self.w.register_hook(self.hook)
+
+    def hook(self, g):
+        return g * 2
+
+
+@pytest.mark.parametrize('of', ['leaf', 'result'])
+def test_a_hook_that_refers_to_its_array_is_collected_with_it(of):
+    layer = Layer(of)
+    ref = weakref.ref(layer)
+    gc.collect()
+    assert chx.grad([layer.w.sum()], [layer.w])[0].tolist() == [2, 2]
+    del layer
+    gc.collect()
+    assert ref() is None
+
+
+def test_a_hook_without_its_own_way_out_is_collected():
+    x = leaf(1.0)
+    marker = leaf(2.0)
+    ref = weakref.ref(marker)
+    # Nothing here can be cleared but the hook: builtin methods and tuples can't.
+    x.register_hook(functools.partial(x.__setattr__, marker))
+    del x, marker
+    gc.collect()
+    assert ref() is None
+
+
+def test_a_collection_leaves_hooks_that_are_still_to_come():
+    seen = []
+    x = leaf(1.0)
+    x.register_hook(lambda g, x=x: seen.append(g.tolist()))
+    y = x * 3
+    del x
+    gc.collect()
+    y.sum().backward()
+    assert seen == [[3]]
+    w = leaf(1.0)
+    w.register_hook(lambda g, w=w: seen.append('w'))
+    others = [w]
+    del w
+    gc.collect()
+    (others[0] * 2).sum().backward()
+    assert seen == [[3], 'w']
+
+
+@pytest.mark.parametrize('and_return', [False, True])
+def test_a_hook_may_not_write_to_the_gradient(and_return):
+    a, b = leaf(1.0), leaf(1.0)
+
+    def write(g):
+        g += 1
+        return g if and_return else None
+
+    a.register_hook(write)
+    with pytest.raises(chx.GradientError, match=r'has written to the gradient, of shape \(1,\)'):
+        (a + b).sum().backward()
+    assert a.grad is b.grad is None
+
+
+# ---- functions that are differentiated ----------------------------------------------------------
+
+
+def scaled(x, seen):
+    y = x * 2
+    y.register_hook(lambda g: (seen.append(g.tolist()), g * 10)[1])
+    return chx.sum(y * y)
+
+
+def test_inside_of_a_function_hooks_are_of_its_derivative():
+    x, seen = leaf(1.0), []
+    assert func.grad(lambda x: scaled(x, seen))(x).tolist() == [80]
+    assert func.vjp(lambda x: scaled(x, seen), x)[1](chx.ones((), 'float64'))[0].tolist() == [80]
+    assert seen == [[4], [4]]
+    assert x.grad is None
+    # What the hook does is differentiated, too; forward mode alone runs none.
+    square = chx.grad([func.grad(lambda x: scaled(x, seen))(x).sum()], [x])
+    assert square[0].tolist() == [80]
+    n = len(seen)
+    assert func.jvp(lambda x: scaled(x, seen), (x,), (chx.ones_like(x),))[1].tolist() == 8
+    assert len(seen) == n
+
+
+def test_inside_of_a_function_arrays_from_outside_have_hooks_of_their_graph():
+    w, seen = leaf(3.0), []
+
+    def f(x):
+        w.register_hook(lambda g: seen.append(g.tolist()))
+        return chx.sum(x * w)
+
+    g = func.grad(f)(leaf(2.0))
+    assert seen == []
+    g.sum().backward()
+    assert seen == [[1]]
+
+
+@pytest.mark.parametrize('times', [1, 2])
+def test_hooks_in_checkpoints_run_once(times):
+    x, w, seen = leaf(1.0), leaf(1.0), []
+    handles = []
+
+    def f(x):
+        handles.append(w.register_hook(lambda g: seen.append('w')))
+        return scaled(x * w, seen)
+
+    for _ in range(times):
+        func.checkpoint(f)(x).backward()
+    assert x.grad.tolist() == [80 * times]
+    assert seen == [[4], 'w'] * times
+    for handle in handles:
+        handle.remove()
+    assert func.grad(func.checkpoint(f))(x).tolist() == [80]

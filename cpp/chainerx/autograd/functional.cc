@@ -8,6 +8,7 @@
 #include "chainerx/autograd/backward_run.h"
 #include "chainerx/autograd/engine_ops.h"
 #include "chainerx/autograd/graph_view.h"
+#include "chainerx/autograd/hooks.h"
 #include "chainerx/autograd/record_tap.h"
 #include "chainerx/autograd/region.h"
 #include "chainerx/autograd/scopes.h"
@@ -128,6 +129,7 @@ struct FunctionGraph {
         for (const Array& x : primals) leaves.push_back(LeafOf(x, id));
         {
             const BackpropModeScope recorded{id.context(), id.mask(), true};
+            const HookGraphScope hooks{&id};
             std::optional<Tape> tape;
             if (taped) tape.emplace(id.mask(), entries);
             results = f(leaves);

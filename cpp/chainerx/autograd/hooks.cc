@@ -22,6 +22,11 @@ struct HookEntry {
         const std::lock_guard guard{lock};
         return function;
     }
+    // Null while somebody calls it.
+    const GradHook* GetIdle() {
+        const std::lock_guard guard{lock};
+        return function.use_count() == 1 ? function.get() : nullptr;
+    }
     // What it kept dies outside of the lock.
     std::shared_ptr<const GradHook> Take() {
         const std::lock_guard guard{lock};
@@ -54,7 +59,40 @@ void CheckResult(const Array& result, const Array& grad) {
     }
 }
 
+thread_local const HookGraphScope* t_hook_graph = nullptr;
+
+bool IsIn(const Slot* slot, const BackpropId& id) {
+    return slot != nullptr && (slot->live.load(std::memory_order_relaxed) & id.mask()) != 0;
+}
+
 }  // namespace
+
+HookGraphScope::HookGraphScope(const BackpropId* id) : outer_{t_hook_graph}, id_{id} {
+    t_hook_graph = this;
+}
+
+HookGraphScope::~HookGraphScope() { t_hook_graph = outer_; }
+
+const HookGraphScope* HookGraphScope::current() { return t_hook_graph; }
+
+bool HasHooksOfItsOwn(const Slot& slot) {
+    const auto& refs = slot.node != nullptr ? slot.node->refs : slot.refs;
+    return slot.hooked.load(std::memory_order_relaxed) && refs.load() == 1;
+}
+
+void VisitGradHooks(Slot& slot, const std::function<void(const GradHook&)>& visit) {
+    const std::lock_guard guard{slot.lock};
+    if (slot.more == nullptr) return;
+    for (const auto& entry : slot.more->hooks) {
+        if (const GradHook* hook = entry->GetIdle()) visit(*hook);
+    }
+}
+
+void RemoveGradHooks(Slot& slot) {
+    Entries removed;  // dies outside of the lock
+    const std::lock_guard guard{slot.lock};
+    if (slot.more != nullptr) removed.swap(slot.more->hooks);
+}
 
 Array RunGradHooks(Slot& slot, const BackpropId& id, Array grad) {
     Entries entries;  // as they are now: hooks may register others
@@ -66,7 +104,13 @@ Array RunGradHooks(Slot& slot, const BackpropId& id, Array grad) {
         if (!(entry->id == id)) continue;
         const std::shared_ptr<const GradHook> function = entry->Get();
         if (function == nullptr) continue;
-        if (std::optional<Array> result = (*function)(grad)) {
+        const uint32_t version = grad.buffer()->version();
+        std::optional<Array> result = (*function)(grad);
+        if (grad.buffer()->version() != version) {
+            throw GradientError{"register_hook: the hook has written to the gradient, of shape ",
+                                grad.shape(), ", which others may have; return a new array"};
+        }
+        if (result) {
             CheckResult(*result, grad);
             grad = std::move(*result);
         }
@@ -83,15 +127,20 @@ void GradHookHandle::Remove() const {
 GradHookHandle RegisterGradHook(const Array& x, GradHook hook,
                                 const std::optional<BackpropId>& id) {
     x.device().CheckAlive("register_hook");
-    const BackpropId bid = id ? *id : x.context().default_backprop_id();
+    internal::Slot* slot = x.body()->slot;
+    if (slot != nullptr) slot->DropExpired();
+    const internal::HookGraphScope* scope = id ? nullptr : internal::HookGraphScope::current();
+    if (scope != nullptr && scope->id() == nullptr) return GradHookHandle{{}};
+    const BackpropId bid = id ? *id
+                           : scope != nullptr && internal::IsIn(slot, *scope->id())
+                               ? *scope->id()
+                               : x.context().default_backprop_id();
     if (&bid.context() != &x.context()) {
         throw ContextError{
             "register_hook: the backprop id and the array are of different contexts"};
     }
     bid.CheckValid();
-    internal::Slot* slot = x.body()->slot;
-    if (slot != nullptr) slot->DropExpired();
-    if (slot == nullptr || (slot->live & bid.mask()) == 0) {
+    if (!internal::IsIn(slot, bid)) {
         throw ChainerxError{"register_hook: this array of shape ", x.shape(),
                             " is not in the graph of backprop id '", bid.GetName(),
                             "'; call require_grad() first"};
@@ -101,8 +150,9 @@ GradHookHandle RegisterGradHook(const Array& x, GradHook hook,
     internal::Entries removed;  // dies outside of the lock
     const std::lock_guard guard{slot->lock};
     internal::Entries& hooks = slot->More().hooks;
-    const auto gone = std::stable_partition(hooks.begin(), hooks.end(),
-                                            [](const auto& e) { return e->Get() != nullptr; });
+    const auto gone = std::stable_partition(hooks.begin(), hooks.end(), [slot](const auto& e) {
+        return e->Get() != nullptr && internal::IsIn(slot, e->id);
+    });
     removed.assign(gone, hooks.end());
     hooks.erase(gone, hooks.end());
     hooks.push_back(std::move(entry));

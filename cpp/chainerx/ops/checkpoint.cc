@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "chainerx/autograd/backward_run.h"
+#include "chainerx/autograd/hooks.h"
 #include "chainerx/autograd/record.h"
 #include "chainerx/autograd/record_tap.h"
 #include "chainerx/autograd/region.h"
@@ -143,6 +144,7 @@ struct Recompute {
  private:
     std::vector<Array> Call(const BackpropId& id, const std::vector<Array>& leaves) const {
         const BackpropModeScope recorded{id.context(), id.mask(), true};
+        const internal::HookGraphScope hooks{&id};
         const RandomStateScope random{state};
         UsedArrays now{internal::MaskOfLive(ids) | id.mask()};
         std::vector<Array> ys = f(leaves);
@@ -187,6 +189,7 @@ std::vector<Array> Checkpoint(const ArrayFunction& f, const std::vector<Array>& 
         std::vector<Array> stopped;
         for (const Array& x : inputs) stopped.push_back(x.AsGradStopped());
         UsedArrays tap{internal::MaskOfLive(ids)};
+        const internal::HookGraphScope no_hooks{nullptr};
         for (const Array& y : f(stopped)) ys.push_back(y.AsGradStopped());
         used = std::move(tap.arrays);
     }

@@ -13,6 +13,7 @@
 #include "chainerx/python/engine/module.h"
 #include "chainerx/python/errors.h"
 #include "chainerx/python/generator.h"
+#include "chainerx/python/grad_hooks.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/ndarray_at.h"
 #include "chainerx/python/runtime.h"
@@ -78,6 +79,7 @@ NB_MODULE(_core, m) {
     InitAt(m.ptr());
     InitFlat(m.ptr());
     InitFunctional(m.ptr());
+    InitGradHooks(m.ptr());
     InitBatching(m.ptr());
     AddFunctions(m, Binding::kRoutine);
     AddAliases(m, Binding::kRoutine, m);

@@ -16,6 +16,7 @@
 #include "chainerx/ops/view.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
+#include "chainerx/python/grad_hooks.h"
 #include "chainerx/python/ndarray_at.h"
 #include "chainerx/python/ndarray_slots.h"
 #include "chainerx/python/values.h"
@@ -55,9 +56,17 @@ void Dealloc(PyObject* o) {
     Py_DECREF(g_ndarray_type);
 }
 
-// Nothing to clear: what makes a cycle are attributes and containers.
+// Of what makes a cycle, all but hooks are attributes and containers, and cleared there.
+int Clear(PyObject* o) {
+    ClearGradHooks(reinterpret_cast<NdArray*>(o)->body);
+    return 0;
+}
+
 int Traverse(PyObject* o, visitproc visit, void* arg) {
     Py_VISIT(Py_TYPE(o));
+    if (const int result = VisitGradHooks(reinterpret_cast<NdArray*>(o)->body, visit, arg)) {
+        return result;
+    }
     return g_visit_graph != nullptr
                ? g_visit_graph(o, reinterpret_cast<NdArray*>(o)->body, visit, arg)
                : 0;
@@ -303,6 +312,7 @@ void InitNdArray(PyObject* module) {
     std::vector<PyType_Slot> slots = {
         {Py_tp_dealloc, reinterpret_cast<void*>(&Dealloc)},
         {Py_tp_traverse, reinterpret_cast<void*>(&Traverse)},
+        {Py_tp_clear, reinterpret_cast<void*>(&Clear)},
         {Py_tp_new, reinterpret_cast<void*>(&New)},
         {Py_tp_getset, g_getset},
         {Py_tp_members, g_members},

@@ -743,16 +743,17 @@ class ndarray:
             hook (callable): Gets the gradient, all of it, and returns None or another one, of the same
                 shape, dtype and device, which goes on in its place. May not write to it. With
                 ``loss_scale``, gradients are scaled.
-            backprop_id (BackpropId): The graph; None is the default one of the context.
+            backprop_id (BackpropId): The graph. None is the default one of the context; inside of a
+                function that `chainerx.func` differentiates, the graph of that.
         Returns:
             HookHandle: Its ``remove()`` ends it. Hooks are called in the order of their registration.
         Raises:
             ChainerxError: If the array is not in the graph.
-            GradientError: In backward, if what the hook returned does not fit. Then, and if it raises,
-                graph and gradients are as before.
+            GradientError: In backward, if the hook has written to the gradient, or what it returned
+                does not fit. Then, and if it raises, graph and gradients are as before.
         Note:
-            A hook that refers to the array, or to what is computed from it, keeps it alive until
-            ``remove()``."""
+            A hook may refer to the array. One that refers to what is computed from it keeps both alive
+            until ``remove()``."""
 
     def repeat(self, repeats: Indices, axis: builtins.int | None = None) -> ndarray:
         """See chainerx.repeat()."""

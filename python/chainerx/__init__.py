@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import builtins as _builtins
+import sys as _sys
 import typing as _typing
 from importlib.util import find_spec as _find_spec
 
@@ -67,6 +68,10 @@ from chainerx._shapes import (
     size,
 )
 from chainerx.profiler import profile
+
+# For `import chainerx.linalg`: the compiled part has no files of these names.
+for _name in ('fft', 'linalg', 'random', 'special'):
+    _sys.modules[f'{__name__}.{_name}'] = globals()[_name]
 
 if _typing.TYPE_CHECKING:
     from chainerx import func, testing

@@ -1,8 +1,11 @@
 """`chainerx.ndarray` to and from NumPy, buffers, lists, numbers, text, pickles and copies."""
 
 import copy
+import importlib
 import operator
 import pickle
+import subprocess
+import sys
 import weakref
 
 import chainerx as chx
@@ -184,6 +187,25 @@ def test_format():
     assert format(chx.array([1, 2])) == str(chx.array([1, 2]))
     with pytest.raises(TypeError):
         format(chx.array([1.0, 2.0]), '.2f')
+
+
+@pytest.mark.parametrize(
+    'make', [chx.linalg.qr, chx.linalg.svd, chx.linalg.eigh, chx.linalg.slogdet, chx.unique_all]
+)
+def test_results_with_names_are_pickled(make):
+    result = make(chx.eye(2) * 3)
+    for made in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
+        assert type(made) is type(result)
+        assert [to_numpy(a).tolist() for a in made] == [to_numpy(a).tolist() for a in result]
+    # Another process finds the type before it has computed one.
+    code = f'import pickle; print(len(pickle.loads({pickle.dumps(result)!r})))'
+    found = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+    assert found.stdout.strip() == str(len(result)), found.stderr
+
+
+@pytest.mark.parametrize('name', ['fft', 'linalg', 'random', 'special'])
+def test_modules_are_imported_by_name(name):
+    assert importlib.import_module(f'chainerx.{name}') is getattr(chx, name)
 
 
 def test_pickle_and_copies():

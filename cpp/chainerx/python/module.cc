@@ -14,6 +14,7 @@
 #include "chainerx/python/errors.h"
 #include "chainerx/python/generator.h"
 #include "chainerx/python/grad_hooks.h"
+#include "chainerx/python/named_tuple.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/ndarray_at.h"
 #include "chainerx/python/runtime.h"
@@ -109,6 +110,7 @@ NB_MODULE(_core, m) {
     } catch (const PythonError&) {
         throw nb::python_error();
     }
+    InitNamedTuples(m.ptr());
     InitRuntime(m.ptr());
     InitConfig(m.ptr());
     Describe(m.ptr());

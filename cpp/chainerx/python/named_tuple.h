@@ -9,21 +9,28 @@
 
 namespace chainerx::python {
 
-// A kind of them; a constant of a file. `names` ends with a null.
+// A kind of them; a constant of a file. `fields`, names and what they are, end with a null.
 class NamedTuple {
  public:
-    constexpr NamedTuple(const char* name, const char* doc, const char* const* names)
-        : name_{name}, doc_{doc}, names_{names} {}
+    // `name` begins with that of the module where the type is found, for pickle.
+    NamedTuple(const char* name, const char* doc, PyStructSequence_Field* fields);
 
-    // As many as there are names. The type is made at the first call, under the GIL.
+    // As many as there are fields.
     PyObject* Make(std::initializer_list<PyObject*> items);
     PyObject* Make(std::initializer_list<Array> arrays);
 
  private:
+    friend void InitNamedTuples(PyObject* module);
+    void Init(PyObject* module);
+
     const char* name_;
     const char* doc_;
-    const char* const* names_;
+    PyStructSequence_Field* fields_;
     PyTypeObject* type_{nullptr};
+    NamedTuple* next_;  // of all
 };
+
+// Puts the types of all where their names say: into the module, or one of its submodules.
+void InitNamedTuples(PyObject* module);
 
 }  // namespace chainerx::python

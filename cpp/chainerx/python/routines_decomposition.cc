@@ -13,13 +13,18 @@
 namespace chainerx::python {
 namespace {
 
-constexpr const char* kSvdNames[] = {"U", "S", "Vh", nullptr};
-constexpr const char* kEigNames[] = {"eigenvalues", "eigenvectors", nullptr};
-constexpr const char* kQrNames[] = {"Q", "R", nullptr};
-NamedTuple g_svd{"chainerx.linalg.SVDResult", "What svd returns.", kSvdNames};
-NamedTuple g_eigh{"chainerx.linalg.EighResult", "What eigh returns.", kEigNames};
-NamedTuple g_eig{"chainerx.linalg.EigResult", "What eig returns.", kEigNames};
-NamedTuple g_qr{"chainerx.linalg.QRResult", "What qr returns.", kQrNames};
+PyStructSequence_Field g_svd_fields[] = {{"U", "Left singular vectors, in columns."},
+                                         {"S", "Singular values, in descending order."},
+                                         {"Vh", "Right singular vectors, conjugated, in rows."},
+                                         {nullptr, nullptr}};
+PyStructSequence_Field g_eig_fields[] = {
+    {"eigenvalues", "One for each vector."}, {"eigenvectors", "In columns."}, {nullptr, nullptr}};
+PyStructSequence_Field g_qr_fields[] = {
+    {"Q", "Orthonormal columns."}, {"R", "An upper triangle."}, {nullptr, nullptr}};
+NamedTuple g_svd{"chainerx.linalg.SVDResult", "What svd returns.", g_svd_fields};
+NamedTuple g_eigh{"chainerx.linalg.EighResult", "What eigh returns.", g_eig_fields};
+NamedTuple g_eig{"chainerx.linalg.EigResult", "What eig returns.", g_eig_fields};
+NamedTuple g_qr{"chainerx.linalg.QRResult", "What qr returns.", g_qr_fields};
 
 bool ToLower(const char* op, PyObject* o) {
     if (o == nullptr) return true;

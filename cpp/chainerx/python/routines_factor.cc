@@ -8,8 +8,11 @@
 namespace chainerx::python {
 namespace {
 
-constexpr const char* kSlogdetNames[] = {"sign", "logabsdet", nullptr};
-NamedTuple g_slogdet{"chainerx.linalg.SlogdetResult", "What slogdet returns.", kSlogdetNames};
+PyStructSequence_Field g_slogdet_fields[] = {
+    {"sign", "Of the determinants; of absolute value 1, or 0."},
+    {"logabsdet", "The logarithms of the absolute values of the determinants."},
+    {nullptr, nullptr}};
+NamedTuple g_slogdet{"chainerx.linalg.SlogdetResult", "What slogdet returns.", g_slogdet_fields};
 
 #define CX_ARGS_A "\n\nArgs:\n    a (ndarray): (..., n, n), float32 or float64."
 #define CX_RAISES                                                                  \

@@ -11,12 +11,22 @@
 namespace chainerx::python {
 namespace {
 
-constexpr const char* kAllNames[] = {"values", "indices", "inverse_indices", "counts", nullptr};
-constexpr const char* kCountsNames[] = {"values", "counts", nullptr};
-constexpr const char* kInverseNames[] = {"values", "inverse_indices", nullptr};
-NamedTuple g_all{"chainerx.UniqueAllResult", "What unique_all returns.", kAllNames};
-NamedTuple g_counts{"chainerx.UniqueCountsResult", "What unique_counts returns.", kCountsNames};
-NamedTuple g_inverse{"chainerx.UniqueInverseResult", "What unique_inverse returns.", kInverseNames};
+PyStructSequence_Field g_all_fields[] = {
+    {"values", "Each value once."},
+    {"indices", "Where each value comes first."},
+    {"inverse_indices", "Of the elements, the places of their values."},
+    {"counts", "How often each value comes."},
+    {nullptr, nullptr}};
+PyStructSequence_Field g_counts_fields[] = {
+    {"values", "Each value once."}, {"counts", "How often each value comes."}, {nullptr, nullptr}};
+PyStructSequence_Field g_inverse_fields[] = {
+    {"values", "Each value once."},
+    {"inverse_indices", "Of the elements, the places of their values."},
+    {nullptr, nullptr}};
+NamedTuple g_all{"chainerx.UniqueAllResult", "What unique_all returns.", g_all_fields};
+NamedTuple g_counts{"chainerx.UniqueCountsResult", "What unique_counts returns.", g_counts_fields};
+NamedTuple g_inverse{"chainerx.UniqueInverseResult", "What unique_inverse returns.",
+                     g_inverse_fields};
 
 // An array, or numbers, as those that are looked for.
 Array ToElements(const char* op, const char* name, PyObject* o, Device& device) {

@@ -216,6 +216,30 @@ def test_index_by_batches(f):
     np.testing.assert_allclose(to_numpy(g), e, rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    'f',
+    [
+        lambda x, i, v: x.at[i].get(),
+        lambda x, i, v: x.at[0].set(v[0]),
+        lambda x, i, v: x.at[:, 1].add(v[0, :3]),
+        lambda x, i, v: x.at[i].subtract(1.0),
+        lambda x, i, v: x.at[i].multiply(v),
+        lambda x, i, v: x.at[[0, 2]].max(v),
+        lambda x, i, v: x.at[1].apply(lambda y: y * v[0]),
+        lambda x, i, v: x.at[i, i].power(v[:, 0]),
+        lambda x, i, v: x.at[x > 0.5].set(v[0, 0]),
+    ],
+)
+def test_changed_copies_of_what_is_the_same_for_all(f):
+    x, v = array(3, 4), array(5, 2, 4, seed=1)
+    i = chx.array(np.random.default_rng(0).integers(-3, 3, (5, 2)))
+    check(lambda i, v: f(x, i, v), i, v)
+    # Two levels, of which the index and the values belong to one each.
+    y = func.vmap(lambda i: func.vmap(lambda v: f(x, i, v))(v))(i)
+    e = np.stack([np.stack([to_numpy(f(x, i[k], v[n])) for n in range(5)]) for k in range(5)])
+    np.testing.assert_array_equal(to_numpy(y), e)
+
+
 def test_writes_in_place():
     x, y = array(3, 2, 2), array(3, 2, seed=1)
 

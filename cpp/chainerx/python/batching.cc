@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include "chainerx/python/ndarray.h"
 #include "chainerx/python/ref.h"
 
 namespace nb = nanobind;
@@ -15,6 +16,7 @@ namespace {
 PyObject* g_batched = nullptr;  // the class
 PyObject* g_call = nullptr;     // (kind, name, self, args, kwargs) -> result
 PyObject* g_draw = nullptr;     // (kind, name, self, args, kwargs) -> result, or NotImplemented
+PyObject* g_at = nullptr;       // (x, index) -> x.at[index]
 
 // In an argument, or in the lists and tuples of it.
 bool HasBatch(PyObject* o, int depth = 0) {
@@ -82,6 +84,14 @@ PyObject* FailOrBatchItem(PyObject* self, PyObject* index) noexcept {
                                  "__getitem__", self, index, none.get());
 }
 
+Ref FailOrBatchAt(const Array& x, PyObject* index, PyObject* given) {
+    TranslateException("getitem");
+    if (g_batched == nullptr || !HasBatch(given) || !IsOfArguments()) throw PythonError{};
+    PyErr_Clear();
+    const Ref array = Check(Wrap(x));
+    return Check(PyObject_CallFunctionObjArgs(g_at, array.get(), index, nullptr));
+}
+
 PyObject* DrawBatch(const ArgSpec& spec, PyObject* self, PyObject* const* args, Py_ssize_t n,
                     PyObject* keywords) noexcept {
     try {
@@ -101,12 +111,13 @@ void InitBatching(PyObject* module) {
     auto m = nb::borrow<nb::module_>(module);
     m.def(
         "_set_batching",
-        [](nb::handle batched, nb::handle call, nb::handle draw) {
+        [](nb::handle batched, nb::handle call, nb::handle draw, nb::handle at) {
             g_batched = Py_NewRef(batched.ptr());  // as long as the process
             g_call = Py_NewRef(call.ptr());
             g_draw = Py_NewRef(draw.ptr());
+            g_at = Py_NewRef(at.ptr());
         },
-        nb::arg("batched"), nb::arg("call"), nb::arg("draw"),
+        nb::arg("batched"), nb::arg("call"), nb::arg("draw"), nb::arg("at"),
         "For chainerx.func: the class of batches, and what is called with them.");
     m.def(
         "_count_vmaps", [](int change) { g_live_vmaps += change; }, nb::arg("change"),

@@ -6,11 +6,15 @@
 #pragma once
 
 #include "chainerx/python/bind.h"
+#include "chainerx/python/ref.h"
 
 namespace chainerx::python {
 
 // The same for x[index], where an error is being handled.
 CX_COLD PyObject* FailOrBatchItem(PyObject* self, PyObject* index) noexcept;
+// For x.at[index], where `given` was refused: if there is a batch in it, what takes its place.
+// Throws the error that is being handled if there is none.
+CX_COLD Ref FailOrBatchAt(const Array& x, PyObject* index, PyObject* given);
 
 void InitBatching(PyObject* module);
 

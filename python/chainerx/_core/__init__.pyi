@@ -413,7 +413,7 @@ class HookHandle:
     def remove(self) -> None:
         """Ends the hook, and forgets its function. Again does nothing."""
 
-def _set_batching(batched: object, call: object, draw: object) -> None:
+def _set_batching(batched: object, call: object, draw: object, at: object) -> None:
     """For chainerx.func: the class of batches, and what is called with them."""
 
 def _count_vmaps(change: builtins.int) -> None:

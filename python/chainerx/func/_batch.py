@@ -152,6 +152,8 @@ Rule = c.Callable[..., tp.Any]
 RULES: dict[str, Rule] = {}
 # What is called where there is none: (name, level, function, args, kwargs). Of _loop.py.
 WITHOUT_RULE: list[Rule] = []
+# What `x.at[index]` is where the index or the values are batches. Of _rules_index.py.
+AT: list[c.Callable[..., tp.Any]] = []
 # Of what draws random numbers: called with the level, the function and its arguments. Those without
 # a rule of their own have that of 'any', and some do not draw at all.
 DRAWS: dict[str, Rule] = {}
@@ -384,4 +386,8 @@ def _to_numpy(level: Level, function: tp.Any, *_: tp.Any, **__: tp.Any) -> tp.No
     _refuse('the NumPy array', 'compute with chainerx')
 
 
-_core._set_batching(Batched, _call, _draw)
+def _at(x: tp.Any, index: tp.Any) -> tp.Any:
+    return AT[0](x, index)
+
+
+_core._set_batching(Batched, _call, _draw, _at)

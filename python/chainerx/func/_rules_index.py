@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
-from chainerx.func._batch import Batched, Level, call, full, is_array, is_batch, lift, rule
+from chainerx.func._batch import AT, Batched, Level, call, full, is_array, is_batch, lift, rule
 from chainerx.func._rules_axes import axis_of
 from chainerx.func._rules_shapes import refuse_mask
 
@@ -184,7 +184,7 @@ def need_batch(op: str, x: tp.Any, level: Level) -> None:
 
 
 class At:
-    """`x.at[index]`, where `x` or the index is a batch."""
+    """`x.at[index]`, where one of `x`, the index and the values is a batch."""
 
     def __init__(self, x: tp.Any, index: tp.Any) -> None:
         self.x = x
@@ -232,6 +232,7 @@ def _update(name: str) -> tp.Any:
 _UPDATES = 'set add subtract multiply mul divide power min max'
 for _name_of_update in _UPDATES.split():
     setattr(At, _name_of_update, _update(_name_of_update))
+AT.append(At)
 
 
 @rule('add_at')

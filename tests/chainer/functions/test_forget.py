@@ -146,3 +146,32 @@ def test_no_double_backprop():
         chainer.grad([y], [x], enable_double_backprop=True)
     (gx,) = chainer.grad([y], [x])
     np.testing.assert_array_equal(gx.array, [2, 2])
+
+
+@on_each_kind
+def test_random_numbers_are_those_of_the_first_call(make):
+    masks = []
+
+    def f(x):
+        y = F.dropout(x * make(np.ones(100, 'float32')), 0.5)
+        masks.append(as_numpy(y.array))
+        return y
+
+    chainerx.random.seed(1)
+    np.random.seed(1)
+    x = Variable(make(np.ones(100, 'float32')))
+    with chainer.using_config('train', True):
+        y = F.forget(f, x)
+        after = np.random.random(3).tolist(), chainerx.random.normal(size=3).tolist()
+        np.random.seed(2)
+        chainerx.random.seed(2)
+        y.grad = make(np.ones(100, 'float32'))
+        y.backward()
+    np.testing.assert_array_equal(masks[0], masks[1])
+    np.testing.assert_array_equal(as_numpy(x.grad), masks[0])
+    # Who draws after backward gets what it would have got without it.
+    found = np.random.random(3).tolist(), chainerx.random.normal(size=3).tolist()
+    np.random.seed(2)
+    chainerx.random.seed(2)
+    assert found == (np.random.random(3).tolist(), chainerx.random.normal(size=3).tolist())
+    assert found != after

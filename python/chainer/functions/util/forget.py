@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
+import numpy as np
 
 from chainer import configuration, variable
 from chainer.function_node import FunctionNode
@@ -17,6 +18,7 @@ class Forget(FunctionNode):
         if not callable(func):
             raise TypeError(f'forget: func is a {type(func).__name__}, expected a callable')
         self.func = func
+        self._random: RandomStates | None = None
 
     def apply(self, inputs: tp.Sequence[tp.Any]) -> tuple[variable.Variable, ...]:
         """See `FunctionNode.apply`; chainerx arrays stay what they are."""
@@ -29,6 +31,7 @@ class Forget(FunctionNode):
 
     def forward(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
         self.retain_inputs(tuple(range(len(inputs))))
+        self._random = RandomStates()
         with configuration.using_config('enable_backprop', False):
             return tuple(y.array for y in self._call([_leaf(x) for x in inputs]))
 
@@ -40,8 +43,10 @@ class Forget(FunctionNode):
                 'forget: double backpropagation is not supported: gradients of parameters inside '
                 'func would be lost'
             )
+        assert self._random is not None
         xs = [_leaf(x.array) for x in self.get_retained_inputs()]
         with (
+            self._random,
             configuration.using_config('in_recomputing', True),
             configuration.using_config('enable_backprop', True),
         ):
@@ -61,6 +66,25 @@ class Forget(FunctionNode):
         return ys
 
 
+class RandomStates:
+    """What the global generators of NumPy and chainerx were, and are again inside."""
+
+    def __init__(self) -> None:
+        self._numpy = np.random.get_state()
+        self._chainerx = chainerx.random.get_state()
+
+    def _set(self) -> None:
+        np.random.set_state(self._numpy)
+        chainerx.random.set_state(self._chainerx)
+
+    def __enter__(self) -> None:
+        self._outside = RandomStates()
+        self._set()
+
+    def __exit__(self, *_: object) -> None:
+        self._outside._set()
+
+
 def _leaf(array: tp.Any) -> variable.Variable:
     """A variable of no graph but its own."""
     if isinstance(array, chainerx.ndarray):
@@ -74,7 +98,7 @@ def forget(func: tp.Callable[..., tp.Any], *xs: tp.Any) -> tp.Any:
     Args:
         func (callable): Takes Variables, returns a Variable or a tuple of them. It is called once
             more in backward, where ``chainer.config.in_recomputing`` is True; it must do the same
-            then.
+            then. Random numbers, as of :func:`dropout`, are those of the first call.
         *xs (Variable or array): Its arguments, of any shapes and dtypes.
 
     Returns:

@@ -33,6 +33,8 @@ def array_ufunc(
 ) -> tp.Any:
     """NumPy calls this for its elementwise functions."""
     name = ufunc.__name__
+    if method != '__call__':
+        raise _lacks(f'{name}.{method}')
     if any(
         not isinstance(x, (_core.ndarray, np.ndarray, np.generic, int, float, complex))
         for x in inputs
@@ -43,8 +45,8 @@ def array_ufunc(
     chainerx = sys.modules['chainerx']
     function = getattr(chainerx, name, None) or getattr(chainerx, _UFUNCS.get(name, ''), None)
     function = function or getattr(_core.special, name, None)
-    if function is None or method != '__call__':
-        raise _lacks(name if method == '__call__' else f'{name}.{method}')
+    if function is None:
+        raise _lacks(name)
     if out:
         kwargs['out'] = out[0] if len(out) == 1 else out
     return function(*inputs, **kwargs)

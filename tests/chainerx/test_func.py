@@ -338,6 +338,11 @@ ERRORS = {
         'a leaf of type ndarray, expected a c',
     ),
     'argnums': (lambda: func.grad(cube, 1)(X), ValueError, 'has 1, but there are 1 positional'),
+    'argnum twice': (
+        lambda: func.grad(lambda a, b: chx.sum(a * b), (1, -1))(X, X),
+        ValueError,
+        r'argnums has \(1, -1\), one argument twice',
+    ),
     'no argnum': (lambda: func.grad(cube, 'x')(X), TypeError, "argnums has 'x'"),
     'axes': (lambda: func.grad(lambda x: x)(X), chx.DimensionError, r'shape \(2,\), expected \(\)'),
     'no array': (lambda: func.grad(lambda x: 3.0)(X), TypeError, 'a leaf of type float'),

@@ -25,6 +25,8 @@ class Split:
         self.argnums = [
             _check_argnum(op, n, args) for n in ((argnums,) if self.single else argnums)
         ]
+        if len(set(self.argnums)) != len(self.argnums):
+            raise ValueError(f'{op}: argnums has {tuple(argnums)}, one argument twice')
         self.structures: list[_tree.Structure] = []
         self.leaves: list[tp.Any] = []
         for n in self.argnums:

@@ -110,8 +110,10 @@ class Link(device_resident.DeviceResident):
         try:
             if self._local_link_hooks or _entered:
                 return self.__call_with_hooks(args, kwargs)
-            if kwargs or len(args) != 1:
+            if kwargs:
                 return self.forward(*args, **kwargs)
+            if len(args) != 1:
+                return self.forward(*args)
             # The usual call; spelled out it takes 100 ns less.
             (x,) = args
             return self.forward(x)

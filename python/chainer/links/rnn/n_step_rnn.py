@@ -177,13 +177,13 @@ class NStepRNNBase(ChainList):
             tuple: The last outputs of all layers, as ``hx``, and a list of the outputs of the last
             layer, (length, directions * units) for each sequence.
         """
-        (hy,), ys = self._call([hx], xs, removed)
+        hy, *ys = self._call([hx], xs, removed)
         return hy, ys
 
     def _call(
         self, states: list[tp.Any], xs: tp.Sequence[tp.Any], removed: dict[str, tp.Any]
-    ) -> tuple[list[tp.Any], list[tp.Any]]:
-        """The last states and the outputs, in the order of ``xs``."""
+    ) -> tp.Sequence[tp.Any]:
+        """The last states, then the outputs in the order of ``xs``."""
         if removed:
             argument.check_unexpected_kwargs(
                 removed,
@@ -206,14 +206,14 @@ class NStepRNNBase(ChainList):
                 )
         if self._function is None or 'rnn' in self.__dict__:
             return self._call_by_steps(states, xs)
+        function = self._function.of_sequences
         dropout = self.dropout
+        inputs = *states, *self._weights_and_biases(), *xs
         if dropout:
             check_dropout(type(self).__name__, dropout)
-        outputs = self._function.of_sequences.run(
-            self.n_layers, dropout, *states, *self._weights_and_biases(), *xs
-        )
-        n = len(states)
-        return list(outputs[:n]), list(outputs[n:])
+            return function.run(self.n_layers, dropout, *inputs)
+        # Where `run` comes to, in its time.
+        return function.call(*inputs, n_layers=self.n_layers, dropout_ratio=0.0, key=0)
 
     def _weights_and_biases(self) -> list[Parameter]:
         """All weights, one after the other, then all biases."""
@@ -228,7 +228,7 @@ class NStepRNNBase(ChainList):
 
     def _call_by_steps(
         self, states: list[tp.Any], xs: tp.Sequence[tp.Any]
-    ) -> tuple[list[tp.Any], list[tp.Any]]:
+    ) -> tp.Sequence[tp.Any]:
         """The same by way of `rnn`."""
         order = argsort_list_descent(xs)
         is_sorted = bool((order[1:] > order[:-1]).all())
@@ -242,8 +242,9 @@ class NStepRNNBase(ChainList):
         ys = list(transpose_sequence(ys)) if ys else []
         ys += [self._no_steps(x) for x in xs[len(ys) :]]
         if is_sorted:
-            return lasts, ys
-        return [permutate(h, there, 1, inv=True) for h in lasts], permutate_list(ys, order, True)
+            return [*lasts, *ys]
+        lasts = [permutate(h, there, 1, inv=True) for h in lasts]
+        return [*lasts, *permutate_list(ys, order, True)]
 
     def _no_steps(self, x: tp.Any) -> variable.Variable:
         zeros = self.device.xp.zeros((0, self.direction * self.out_size), dtype=x.dtype)

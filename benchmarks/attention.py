@@ -1,4 +1,4 @@
-"""Attention, batch 4, 8 heads of 64, forward and backward, against PyTorch.
+"""Attention, 8 heads of 64, forward and backward, against PyTorch; batch 4, and 1 of few queries.
 
     python benchmarks/attention.py --memory      # peaks of resident memory instead of times
 
@@ -16,22 +16,26 @@ from peaks import compare, peak_memory
 
 BATCH, HEADS, WIDTH = 4, 8, 64
 LENGTHS = (128, 1024)
+FEW = (1, 8)  # queries, of one example
 IN_MEMORY = 4096
 
 
 class Peers:
     """The same attention in both."""
 
-    def __init__(self, length, causal):
+    def __init__(self, length, causal, queries=None, batch=BATCH):
         rng = np.random.default_rng(0)
-        shape = (BATCH, length, HEADS * WIDTH)
-        values = [rng.uniform(-2, 2, shape).astype('f') for _ in range(4)]
+        queries = length if queries is None else queries
+        values = [
+            rng.uniform(-2, 2, (batch, n, HEADS * WIDTH)).astype('f')
+            for n in (queries, length, length, queries)
+        ]
         self.options = {'is_causal': causal}
         self.x, self.gy = self.heads(map(chainerx.array, values), chainerx.swapaxes)
         self.torch_x, self.torch_gy = self.heads(map(torch.tensor, values), torch.swapaxes)
 
     def heads(self, arrays, swapaxes):
-        split = [swapaxes(x.reshape(BATCH, -1, HEADS, WIDTH), 1, 2) for x in arrays]
+        split = [swapaxes(x.reshape(len(x), -1, HEADS, WIDTH), 1, 2) for x in arrays]
         return split[:3], split[3]
 
     def ours(self):
@@ -59,26 +63,29 @@ class Peers:
             np.testing.assert_allclose(chainerx.to_numpy(a), b.detach().numpy(), 1e-3, 1e-4)
 
 
-def rows(bench):
+def both(bench, name, *sizes):
     """Forward without a graph, and forward with backward."""
+    if not any(bench.wants(n) for n in (name, f'{name}, forward')):
+        return
+    peers = Peers(*sizes)
+    variables = {p: {'peers': peers} for p in ('chainerx', 'torch')}
+    bench.row(
+        f'{name}, forward',
+        {'chainerx': 'peers.ours()', 'torch': 'peers.theirs()'},
+        variables,
+        scope={'chainerx': chainerx.no_backprop_mode, 'torch': torch.no_grad},
+    )
+    peers.require_grad()
+    peers.check()
+    bench.row(name, {'chainerx': 'peers.our_step()', 'torch': 'peers.their_step()'}, variables)
+
+
+def rows(bench):
     for length in LENGTHS:
         for causal in (False, True):
-            name = f'length {length}' + ', causal' * causal
-            if not any(bench.wants(n) for n in (name, f'{name}, forward')):
-                continue
-            peers = Peers(length, causal)
-            variables = {p: {'peers': peers} for p in ('chainerx', 'torch')}
-            bench.row(
-                f'{name}, forward',
-                {'chainerx': 'peers.ours()', 'torch': 'peers.theirs()'},
-                variables,
-                scope={'chainerx': chainerx.no_backprop_mode, 'torch': torch.no_grad},
-            )
-            peers.require_grad()
-            peers.check()
-            bench.row(
-                name, {'chainerx': 'peers.our_step()', 'torch': 'peers.their_step()'}, variables
-            )
+            both(bench, f'length {length}' + ', causal' * causal, length, causal)
+    for queries in FEW:
+        both(bench, f'{queries} x {IN_MEMORY}, batch 1', IN_MEMORY, False, queries, 1)
 
 
 def peak_of(library):

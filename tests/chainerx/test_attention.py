@@ -16,6 +16,7 @@ SHAPES = {
     'past blocks': ((1, 2), 259, 261, 33, 17, None),
     'few queries': ((3,), 3, 515, 5, 70, None),
     'as many as few': ((2,), 16, 300, 64, 80, None),
+    'few grouped': ((2, 6), 5, 140, 33, 16, 2),
     'few keys': ((2,), 300, 2, 66, 1, None),
     'matrix': ((), 70, 40, 8, 8, None),
     'grouped': ((2, 6), 131, 45, 9, 16, 2),

@@ -19,8 +19,6 @@ namespace {
 constexpr int64_t kMostQueries = 256;
 constexpr int64_t kMostKeys = 256;
 constexpr int64_t kMostColumns = 64;
-// Up to so many queries at a time are not worth packing keys and values for.
-constexpr int64_t kFew = 16;
 
 template <typename T>
 class Forward {
@@ -134,11 +132,7 @@ class Forward {
     }
     // Whether keys and values are read where they are; else they are packed.
     bool IsFew(const Lanes& lanes) const {
-        const auto is_adjacent = [](const Array& x) {
-            return x.strides().back() == x.GetItemSize() || !std::is_same_v<T, C>;
-        };
-        return lanes.all.size() <= std::min(kFew, lanes.width) && is_adjacent(k_) &&
-               is_adjacent(v_);
+        return AreFewQueries<T>(lanes.all.size(), lanes.width, k_, v_);
     }
 
     // Brings all of these queries up to date with a block of keys.

@@ -161,17 +161,23 @@ class Backward {
         const int64_t columns = GemmLoopsOf<C>().columns;
         const Lanes lanes{queries, columns};
         weights_.PackQueries(matrix, lanes, m);
-        if (wanted_.k) {
+        const bool is_few = weights_.IsFew(lanes);
+        if (wanted_.k && !is_few) {
             m.q.Pack(weights_.ReadQueries(matrix, queries, m), sizes_.width, queries.size());
         }
-        if (wanted_.v) {
+        if (wanted_.v && !is_few) {
             m.gy.Pack(weights_.ReadGrads(matrix, queries, m), sizes_.value_width, queries.size());
         }
         const int64_t end = weights_.CountKeys(queries);
         const int64_t n_blocks = CeilDiv(end, Weights::kMostKeys);
         for (int64_t b = 0; b < n_blocks; ++b) {
             internal::CheckInterrupt();
-            RunBlock(matrix, lanes, Part{end, n_blocks, b}, grads, is_added, m);
+            const Part keys{end, n_blocks, b};
+            if (is_few) {
+                RunFew(matrix, lanes, keys, grads, is_added, m);
+            } else {
+                RunBlock(matrix, lanes, keys, grads, is_added, m);
+            }
         }
         if (!wanted_.q) return;
         const auto gq = MatrixAt<T>(gq_, matrix);
@@ -186,7 +192,7 @@ class Backward {
     void RunBlock(int64_t matrix, const Lanes& lanes, const Part& keys, const KeyGrads<C>& grads,
                   bool is_added, const Memory& m) const {
         const int64_t columns = lanes.width;
-        weights_.PackKeys(matrix, keys, m);
+        weights_.PackKeys(matrix, lanes, keys, m);
         if (wanted_.q) {
             m.k_turned.Pack(Turned(weights_.ReadKeys(matrix, keys, m)), sizes_.width, keys.size());
         }
@@ -209,6 +215,29 @@ class Backward {
         };
         if (wanted_.v) add(m.turned_weights, m.gy, grads.v, sizes_.value_width);
         if (wanted_.k) add(m.turned_slopes, m.q, grads.k, sizes_.width);
+    }
+
+    // Nothing is packed: the products take less time than that.
+    void RunFew(int64_t matrix, const Lanes& lanes, const Part& keys, const KeyGrads<C>& grads,
+                bool is_added, const Memory& m) const {
+        const auto& loops = AttentionLoopsOf<C>();
+        const int64_t n = lanes.all.size();
+        const Part seen = weights_.Seen(keys, lanes.all);
+        if (seen.size() <= 0) return;
+        weights_.Run(matrix, lanes, 0, keys, seen, weights_.options().scale, m);
+        if (wanted_.q) {
+            const auto k = weights_.ReadKeys(matrix, seen, m);
+            loops.few_outputs(m.slopes, n, seen.size(), k.data, k.row, sizes_.width,
+                              keys.begin != 0, m.gq);
+        }
+        if (wanted_.v) {
+            loops.few_rows(m.weights, n, seen.size(), m.gy_turned.data, sizes_.value_width,
+                           is_added, grads.v.at(keys.begin, 0), grads.v.row);
+        }
+        if (wanted_.k) {
+            loops.few_rows(m.slopes, n, seen.size(), m.q_turned.data, sizes_.width, is_added,
+                           grads.k.at(keys.begin, 0), grads.k.row);
+        }
     }
 
     void RunPanel(int64_t matrix, const Lanes& lanes, int64_t p, const Part& keys, const Part& seen,

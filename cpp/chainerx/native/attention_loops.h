@@ -49,6 +49,9 @@ struct AttentionLoops {
     // outputs (+)= v^T weights; the lanes behind the first n are not touched.
     void (*few_outputs)(const T* weights, int64_t n, int64_t keys, const T* v, int64_t step,
                         int64_t width, bool accumulate, T* outputs);
+    // out (+)= weights x, where x has n rows of `width`, and those of out are `step` apart.
+    void (*few_rows)(const T* weights, int64_t n, int64_t keys, const T* x, int64_t width,
+                     bool accumulate, T* out, int64_t step);
     // gw, the gradient of weights w, becomes scale w (gw factor - delta), that of scores, and w
     // becomes w factor. Null factors are 1.
     void (*slopes)(T* w, T* gw, const T* factors, int64_t keys, const T* delta, T scale);

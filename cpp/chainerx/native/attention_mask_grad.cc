@@ -117,7 +117,7 @@ class MaskGrad {
 
     void AddUp(int64_t matrix, const Lanes& lanes, const Part& keys, C* sums,
                const typename Weights::Memory& m) const {
-        weights_.PackKeys(matrix, keys, m);
+        weights_.PackKeys(matrix, lanes, keys, m);
         for (int64_t p = 0; p < lanes.count(); ++p) {
             const Part seen = weights_.Seen(keys, lanes.panel(p));
             if (seen.size() <= 0) continue;

@@ -71,6 +71,17 @@ StridedMatrix<const C> ReadRows(const StridedMatrix<const T>& x, int64_t begin, 
     }
 }
 
+// Whether queries are so few that packing keys and values takes longer than reading them where
+// they are, with the numbers of a row adjacent: in memory, or once converted.
+template <typename T>
+bool AreFewQueries(int64_t queries, int64_t lanes, const Array& k, const Array& v) {
+    constexpr int64_t kFew = 16;
+    const auto is_adjacent = [](const Array& x) {
+        return !std::is_same_v<T, ComputeType<T>> || x.strides().back() == x.GetItemSize();
+    };
+    return queries <= std::min(kFew, lanes) && is_adjacent(k) && is_adjacent(v);
+}
+
 // The numbers that all of an attention agree on.
 struct AttentionSizes {
     // Broadcast rows may be wider, but no memory holds a block of so many numbers: asking for one

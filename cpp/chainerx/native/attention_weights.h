@@ -21,7 +21,7 @@ class AttentionWeights {
 
     // What one thread works in.
     struct Memory {
-        PackedB<C> q_turned;  // a lane per query
+        PackedB<C> q_turned;  // a lane per query; of few queries the rows
         PackedB<C> gy_turned;
         C* stats;
         C* deltas;
@@ -89,7 +89,19 @@ class AttentionWeights {
                         sizes_.width, m.rows);
     }
 
+    // Whether keys and values are read where they are; else they are packed.
+    bool IsFew(const Lanes& lanes) const {
+        return AreFewQueries<T>(lanes.all.size(), lanes.width, k_, v_);
+    }
+
     void PackQueries(int64_t matrix, const Lanes& lanes, const Memory& m) const {
+        // Lanes behind the last query get weights of 0.
+        std::fill_n(m.stats, lanes.count() * lanes.width, std::numeric_limits<C>::infinity());
+        std::copy_n(stats_ + matrix * sizes_.queries + lanes.all.begin, lanes.all.size(), m.stats);
+        if (IsFew(lanes)) {
+            CopyFew(matrix, lanes, m);
+            return;
+        }
         const auto pack = [&](const StridedMatrix<const C>& x, int64_t width,
                               const PackedB<C>& to) {
             for (int64_t p = 0; p < lanes.count(); ++p) {
@@ -100,9 +112,6 @@ class AttentionWeights {
         const Part& all = lanes.all;
         pack(ReadQueries(matrix, all, m), sizes_.width, m.q_turned);
         pack(ReadGrads(matrix, all, m), sizes_.value_width, m.gy_turned);
-        // Lanes behind the last query get weights of 0.
-        std::fill_n(m.stats, lanes.count() * lanes.width, std::numeric_limits<C>::infinity());
-        std::copy_n(stats_ + matrix * sizes_.queries + all.begin, all.size(), m.stats);
         C* turned = m.rows;
         C* memory = m.rows + lanes.width * sizes_.value_width;
         for (int64_t p = 0; p < lanes.count(); ++p) {
@@ -116,24 +125,32 @@ class AttentionWeights {
         }
     }
 
-    void PackKeys(int64_t matrix, const Part& keys, const Memory& m) const {
+    void PackKeys(int64_t matrix, const Lanes& lanes, const Part& keys, const Memory& m) const {
+        if (IsFew(lanes)) return;
         m.k.Pack(ReadKeys(matrix, keys, m), keys.size(), sizes_.width);
-        m.v.Pack(ReadRows(MatrixAt<const T>(v_, matrix / sizes_.group()), keys.begin, keys.size(),
-                          sizes_.value_width, m.rows),
-                 keys.size(), sizes_.value_width);
+        m.v.Pack(ReadValues(matrix, keys, m), keys.size(), sizes_.value_width);
     }
 
     // m.weights, after dropout, and m.slopes, `scale` times the gradients of scores, of panel p of
-    // the queries and of the keys that are packed and that it sees.
+    // the queries and of the keys that were passed to PackKeys and that it sees.
     void Run(int64_t matrix, const Lanes& lanes, int64_t p, const Part& keys, const Part& seen,
              double scale, const Memory& m) const {
         const auto& loops = AttentionLoopsOf<C>();
         const int64_t columns = lanes.width;
         const Part queries = lanes.panel(p);
-        m.k.Multiply(keys.size(), seen.size(), 0, sizes_.width, m.q_turned.panel(p), m.weights,
-                     columns, columns, false);
-        m.v.Multiply(keys.size(), seen.size(), 0, sizes_.value_width, m.gy_turned.panel(p),
-                     m.slopes, columns, columns, false);
+        if (IsFew(lanes)) {
+            const auto k = ReadKeys(matrix, seen, m);
+            loops.few_scores(m.q_turned.data, queries.size(), sizes_.width, k.data, k.row,
+                             seen.size(), m.weights);
+            const auto v = ReadValues(matrix, seen, m);
+            loops.few_scores(m.gy_turned.data, queries.size(), sizes_.value_width, v.data, v.row,
+                             seen.size(), m.slopes);
+        } else {
+            m.k.Multiply(keys.size(), seen.size(), 0, sizes_.width, m.q_turned.panel(p), m.weights,
+                         columns, columns, false);
+            m.v.Multiply(keys.size(), seen.size(), 0, sizes_.value_width, m.gy_turned.panel(p),
+                         m.slopes, columns, columns, false);
+        }
         loops.weights(extras_.PanelOf(matrix, queries, seen, m.rows, m.extras, m.weights),
                       m.stats + p * columns);
         if (extras_.has_dropout()) extras_.DrawFactors(matrix, queries, seen, m.rows, m.extras);
@@ -142,6 +159,29 @@ class AttentionWeights {
     }
 
  private:
+    StridedMatrix<const C> ReadValues(int64_t matrix, const Part& keys, const Memory& m) const {
+        return ReadRows(MatrixAt<const T>(v_, matrix / sizes_.group()), keys.begin, keys.size(),
+                        sizes_.value_width, m.rows);
+    }
+
+    // The rows of queries and of gradients, one after the other, and the sums of y gy.
+    void CopyFew(int64_t matrix, const Lanes& lanes, const Memory& m) const {
+        const auto q = MatrixAt<const T>(q_, matrix);
+        const auto y = MatrixAt<const T>(y_, matrix);
+        const auto gy = MatrixAt<const T>(gy_, matrix);
+        std::fill_n(m.deltas, lanes.width, C{0});
+        for (int64_t i = 0; i < lanes.all.size(); ++i) {
+            const int64_t row = lanes.all.begin + i;
+            C* to = m.q_turned.data + i * sizes_.width;
+            for (int64_t j = 0; j < sizes_.width; ++j) to[j] = Cast<C>(*q.at(row, j));
+            to = m.gy_turned.data + i * sizes_.value_width;
+            for (int64_t j = 0; j < sizes_.value_width; ++j) {
+                to[j] = Cast<C>(*gy.at(row, j));
+                m.deltas[i] += to[j] * Cast<C>(*y.at(row, j));
+            }
+        }
+    }
+
     const Array q_;
     const Array k_;
     const Array v_;

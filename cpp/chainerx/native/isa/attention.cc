@@ -301,6 +301,28 @@ void FewOutputs(const T* weights, int64_t n, int64_t keys, const T* v, int64_t s
     }
 }
 
+template <typename T>
+void FewRows(const T* weights, int64_t n, int64_t keys, const T* x, int64_t width, bool accumulate,
+             T* out, int64_t step) {
+    constexpr int64_t kSize = Batch<T>::size;
+    const int64_t whole = width / kSize * kSize;
+    for (int64_t key = 0; key < keys; ++key, weights += kLanes<T>, out += step) {
+        for (int64_t j = 0; j < whole; j += kSize) {
+            Batch<T> sum = accumulate ? Batch<T>::load_unaligned(out + j) : Batch<T>(T(0));
+            for (int64_t i = 0; i < n; ++i) {
+                const Batch<T> row = Batch<T>::load_unaligned(x + i * width + j);
+                sum = xsimd::fma(Batch<T>(weights[i]), row, sum);
+            }
+            sum.store_unaligned(out + j);
+        }
+        for (int64_t j = whole; j < width; ++j) {
+            T sum = accumulate ? out[j] : T(0);
+            for (int64_t i = 0; i < n; ++i) sum += weights[i] * x[i * width + j];
+            out[j] = sum;
+        }
+    }
+}
+
 template <bool kFactors, typename T>
 void SlopesOf(T* w, T* gw, const T* factors, int64_t keys, const T* delta, T scale) {
     const Row<T> of_row = Row<T>::At(delta);
@@ -331,9 +353,9 @@ void Slopes(T* w, T* gw, const T* factors, int64_t keys, const T* delta, T scale
 }
 
 template <typename T>
-constexpr AttentionLoops<T> kLoops{&Weigh<T>,     &Rescale<T>,    &Finish<T>,
-                                   &Weights<T>,   &Multiply<T>,   &Dot<T>,
-                                   &FewScores<T>, &FewOutputs<T>, &Slopes<T>};
+constexpr AttentionLoops<T> kLoops{&Weigh<T>,    &Rescale<T>, &Finish<T>,    &Weights<T>,
+                                   &Multiply<T>, &Dot<T>,     &FewScores<T>, &FewOutputs<T>,
+                                   &FewRows<T>,  &Slopes<T>};
 
 }  // namespace
 }  // namespace CX_ISA

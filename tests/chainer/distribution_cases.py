@@ -39,7 +39,6 @@ class Case:
 
 
 NO_CDF = ('cdf', 'log_cdf', 'survival_function', 'log_survival_function', 'icdf', 'median')
-NO_ICDF = ('icdf', 'median')
 LOC_SCALE = {
     'params': {'loc': [0.3, -1.5, 2.0], 'scale': [0.5, 1.0, 3.0]},
     'points': [[-2.0, -1.4, 9.0], [0.4, 1.0, 2.1], [1.0, 0.0, -30.0]],
@@ -159,7 +158,6 @@ SCALARS = [
         {'p': [0.2, 0.5, 0.9]},
         peer=lambda p: stats.bernoulli(p),
         points=[[0, 1, 1], [1, 0, 0]],
-        lacks=NO_ICDF,
         bad={'p': 1.5},
         other={'p': [0.3, 0.1, 0.6]},
         discrete=True,
@@ -170,7 +168,6 @@ SCALARS = [
         {'logit': [-2.0, 0.25, 3.0]},
         peer=lambda logit: stats.bernoulli(1 / (1 + np.exp(-logit))),
         points=[[0, 1, 1], [1, 0, 0]],
-        lacks=NO_ICDF,
         bad={'logit': np.nan},
         other={'logit': [1.0, -0.5, 2.0]},
         discrete=True,
@@ -183,7 +180,6 @@ SCALARS = [
         peer=lambda p: stats.geom(p),
         points=[[1, 2, 3], [8, 1, 1]],
         outside=(0, -3),
-        lacks=NO_ICDF,
         bad={'p': 0.0},
         other={'p': [0.3, 0.1, 0.6]},
         discrete=True,
@@ -195,7 +191,7 @@ SCALARS = [
         peer=lambda lam: stats.poisson(lam),
         points=[[0, 2, 3], [1, 0, 15]],
         outside=(-1,),
-        lacks=(*NO_ICDF, 'entropy'),
+        lacks=('entropy',),
         bad={'lam': -1.0},
         other={'lam': [0.3, 1.0, 6.0]},
         discrete=True,

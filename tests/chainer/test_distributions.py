@@ -15,6 +15,7 @@ import pytest
 from chainer import gradient_check
 from devices import maker, to_numpy
 from distribution_cases import CASES, SCALARS, dist_of, params_of, peer_of, points_of
+from scipy import stats
 
 SCRIPT = pathlib.Path(__file__).with_name('data') / 'make_v7_distributions.py'
 spec = importlib.util.spec_from_file_location('make_v7_distributions', SCRIPT)
@@ -106,10 +107,50 @@ def test_icdf(case, make):
     levels = np.broadcast_to(levels, (len(levels), 3)).copy()
     actual = dist_of(case, make).icdf(make(levels))
     expected = peer_of(case).ppf(levels)
+    if case.discrete:  # SciPy says the number before the lowest one
+        lowest = 1 if case.cls == 'Geometric' else 0
+        expected = np.where(levels == 0, lowest, expected)
     finite = np.abs(expected) < 1e15  # what is infinite may be huge: tan has no pole in floats
     np.testing.assert_allclose(to_numpy(actual)[finite], expected[finite], rtol=1e-9, atol=1e-9)
     assert (np.abs(to_numpy(actual)[np.isinf(expected)]) > 1e15).all()
     np.testing.assert_array_equal(np.isnan(to_numpy(actual)), np.isnan(expected))
+
+
+NUMBERS = np.array([0, 1, 2, 3, 7, 20, 21, 100, 999, 1000, 1100])
+
+
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
+@pytest.mark.parametrize(
+    'dist',
+    [
+        *(lambda x, lam=lam: D.Poisson(x * 0 + lam) for lam in (0, 0.01, 1, 18.5, 1000, 16000)),
+        *(lambda x, p=p: D.Geometric(x * 0 + p) for p in (1e-3, 0.1, 0.5, 0.999, 1)),
+        *(lambda x, p=p: D.Bernoulli(x * 0 + p) for p in (0, 0.25, 1)),
+    ],
+)
+def test_icdf_is_the_smallest_number_that_reaches_it(dist, dtype, make):
+    x = make(NUMBERS.astype(dtype))
+    dist = dist(x)
+    level = dist.cdf(x)
+    quantile = dist.icdf(level)
+    assert quantile.dtype == dtype
+    with np.errstate(invalid='ignore'):
+        before, at = (to_numpy(dist.cdf(x)) for x in (quantile - 1, quantile))
+    level = to_numpy(level)
+    inside = (level > 0) & (level < 1)
+    np.testing.assert_array_equal(at[inside], level[inside])
+    assert (before[inside] < level[inside]).all()
+
+
+def test_quantiles_of_many_events():
+    lam = np.array([1e5, 1e9, 1e15, 9e18])
+    for level in (1e-300, 1e-9, 0.5, 1 - 1e-9):
+        found = D.Poisson(lam).icdf(level).array
+        assert found[0] == stats.poisson(lam[0]).ppf(level)
+        cdf = D.Poisson(lam).cdf  # SciPy has no quantiles for the last ones
+        assert (cdf(found).array >= level).all()
+        assert (cdf(found - lam * 2e-16 - 1).array <= level * (1 + 1e-6)).all()
+    assert D.Poisson(lam).icdf(0.5).creator is None  # a step has no slope
 
 
 @all_cases

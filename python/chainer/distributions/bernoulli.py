@@ -97,6 +97,11 @@ class Bernoulli(Parametric):
         value = utils.choose(x.array >= 0, utils.choose(x.array < 1, self._q, 1), 0)
         return utils.or_nan(x, value)
 
+    def icdf(self, x: tp.Any) -> variable.Variable:
+        level = utils.level(self._point(x))
+        value = variable.as_variable((level.array > self._q.array).astype(level.dtype))
+        return utils.or_nan(level, value)
+
     @property
     def entropy(self) -> variable.Variable:
         return -utils._modified_xlogx(self.p) - utils._modified_xlogx(self._q)

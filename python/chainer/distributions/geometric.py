@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import typing as tp
 
-from chainer import distribution, variable
+from chainer import configuration, distribution, variable
 from chainer import functions as F
 from chainer.distributions import utils
 from chainer.distributions._parametric import Parametric
@@ -51,6 +51,20 @@ class Geometric(Parametric):
 
     def cdf(self, x: tp.Any) -> variable.Variable:
         return -F.expm1(self.log_survival_function(x))
+
+    def icdf(self, x: tp.Any) -> variable.Variable:
+        with configuration.using_config('enable_backprop', False):  # a step has no slope
+            level = utils.level(self._point(x))
+            certain = self.p.array == 1
+            p = utils.choose(~certain, self.p, 0.5)
+            value = F.ceil(utils.log1m(level) / utils.log1m(p))
+            # The quotient may be rounded to the other side of a whole number.
+            previous = self.cdf(value - 1).array
+            value = F.where(previous >= level.array, value - 1, value)
+            value = utils.choose(value.array > 1, value, 1)
+            value = utils.choose(level.array < 1, value, math.inf)
+            value = utils.choose(~certain, value, 1)
+            return utils.or_nan(level, value)
 
     @property
     def entropy(self) -> variable.Variable:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import typing as tp
 
-from chainer import distribution, variable
+import numpy as np
+
+from chainer import configuration, distribution, variable
 from chainer import functions as F
-from chainer.distributions import _incomplete, utils
+from chainer.distributions import _discrete, _incomplete, utils
 from chainer.distributions._parametric import Parametric
 
 
@@ -55,6 +57,19 @@ class Poisson(Parametric):
         return utils.choose(
             inside, _incomplete.call(name, variable.as_variable(count), self.lam), below
         )
+
+    def icdf(self, x: tp.Any) -> variable.Variable:
+        with configuration.using_config('enable_backprop', False):  # a step has no slope
+            level, lam = F.broadcast(utils.level(self._point(x)), self.lam)
+            # Beyond 40 standard deviations there is less than the smallest number of float64 on the
+            # left, on the right, where few events leave more, less than of 1 can be told.
+            off = 40 * F.sqrt(lam)
+            below = F.floor(F.relu(lam - off)) - 1
+            above = F.minimum(F.ceil(lam + off + 60), self._full(np.finfo(lam.dtype).max))
+            value = _discrete.search(self.cdf, level, below, above)
+            value = utils.choose(level.array > 0, value, 0)
+            value = utils.choose((level.array < 1) | (lam.array == 0), value, math.inf)
+            return utils.or_nan(level, value)
 
     @property
     def mean(self) -> variable.Variable:

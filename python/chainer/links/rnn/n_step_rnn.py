@@ -226,9 +226,7 @@ class NStepRNNBase(ChainList):
             biases += get_biases(attributes)
         return weights + biases
 
-    def _call_by_steps(
-        self, states: list[tp.Any], xs: tp.Sequence[tp.Any]
-    ) -> tp.Sequence[tp.Any]:
+    def _call_by_steps(self, states: list[tp.Any], xs: tp.Sequence[tp.Any]) -> tp.Sequence[tp.Any]:
         """The same by way of `rnn`."""
         order = argsort_list_descent(xs)
         is_sorted = bool((order[1:] > order[:-1]).all())

@@ -443,6 +443,19 @@ def test_to_device():
     assert x.chx_array.is_backprop_required()
 
 
+@pytest.mark.parametrize(
+    'other', [A.astype('f8'), np.ones((2, 1), A.dtype)], ids=['dtype', 'shape']
+)
+def test_a_model_that_was_cast_is_moved_without_its_gradients(other):
+    x = chainer.Parameter(0, A.shape)
+    x.array = other
+    assert x.grad.dtype == A.dtype  # that of the array before, as in v7
+    for move in (lambda: x.to_device('native:0'), lambda: x.to_device('@numpy'), x.to_chx):
+        move()
+        assert_equal(x.array, other)
+        assert x.grad is None
+
+
 def test_as_variable_and_as_array(make):
     a = make(A)
     x = chainer.as_variable(a)

@@ -440,7 +440,8 @@ class Variable(_Creator, engine.Variable):
             )
         array, grad = device.send((self.array, _grad_or_none(self)))
         self._replace(array)
-        if grad is not None:
+        # That of an array which was replaced since, as a cast of a model does, may fit no more.
+        if grad is not None and (grad.shape, grad.dtype) == (array.shape, array.dtype):
             self.grad = grad
 
     def to_cpu(self) -> None:

@@ -235,3 +235,13 @@ def test_predict(nets, monkeypatch):
     whole = resnet.prepare(pixels, (256, 256))
     np.testing.assert_array_equal(seen[1][0], whole[:, 16:240, 16:240])
     assert y.shape == (1, 2)
+
+
+def test_images_that_are_none(nets):
+    pytest.importorskip('PIL.Image')
+    with pytest.raises(ValueError, match=r'prepare: image has shape \(4, 5, 5\), expected'):
+        vgg.prepare(np.zeros((4, 5, 5), np.uint8))
+    net = nets['GoogLeNet']
+    for call in (net.extract, net.predict):
+        with pytest.raises(ValueError, match='GoogLeNet: images has length 0, expected at least 1'):
+            call([])

@@ -42,8 +42,17 @@ PyObject* ClassOf(const KernelError& error) {
     return error.kind == KernelError::Kind::kDomain ? g_ValueError : g_IndexError;
 }
 
+// Whether a message says which operation it is of. What begins like `op` is the public routine that
+// the errors of a private one are of, as max_pool of _max_pool_kept.
+bool NamesOperation(std::string_view message, std::string_view op) {
+    if (message.find(op) != std::string_view::npos) return true;
+    const size_t colon = message.find(": ");
+    return colon != std::string_view::npos && colon != 0 &&
+           op.starts_with(message.substr(0, colon));
+}
+
 void SetError(PyObject* cls, const char* message, const char* op) {
-    if (op == nullptr || std::string_view{message}.find(op) != std::string_view::npos) {
+    if (op == nullptr || NamesOperation(message, op)) {
         PyErr_SetString(cls, message);
     } else {
         PyErr_Format(cls, "%s: %s", op, message);

@@ -39,6 +39,36 @@ def test_parameters_that_numpy_takes(make):
     assert_equal(F.space2depth(expected, np.int64(2)), to_numpy(blocks))
 
 
+X = np.ones((2, 4, 5, 5), 'f')
+MISTAKES = [
+    (lambda: F.average(X[:0]), ZeroDivisionError, r'average: x has shape \(0, 4, 5, 5\), nothing'),
+    (lambda: F.fft((X,)), ValueError, 'fft: x has length 1, expected a real and an imaginary'),
+    (lambda: F.max_pooling_2d(X, 2, 0), ValueError, r'^max_pool: stride\[0\] is 0, expected at le'),
+    (
+        lambda: F.permutate(X, [1, 0]),
+        TypeError,
+        'permutate: indices is a list, expected a Variable',
+    ),
+    (
+        lambda: F.resize_images(X, (2,)),
+        ValueError,
+        r'output_shape is \(2,\), expected a height and',
+    ),
+    (lambda: F.resize_images(X, 2), TypeError, 'output_shape is 2, expected a height and a width'),
+    (
+        lambda: F.softmax_cross_entropy(X[..., 0, 0], np.zeros(2, 'i'), class_weight=[1.0] * 4),
+        TypeError,
+        'class_weight is a list, expected an array',
+    ),
+]
+
+
+@pytest.mark.parametrize(('call', 'error', 'match'), MISTAKES)
+def test_mistakes_are_named(call, error, match):
+    with pytest.raises(error, match=match):
+        call()
+
+
 SIZES = 0, 1, 2, (1 << 16) - 1, 1 << 16, (1 << 23) - 1, 1 << 23, (1 << 23) + 1, 1 << 32, 1 << 39
 
 

@@ -73,10 +73,15 @@ def permutate(x: tp.Any, indices: tp.Any, axis: int = 0, inv: bool = False) -> v
     Raises:
         InvalidType: If there is no such axis.
         IndexError: If an index is out of range.
+        TypeError: If ``indices`` are no array.
         ValueError: If ``indices`` have several axes or another dtype; in debug mode, if they are
             no permutation.
     """
     indices = variable.as_array(indices)
+    if not hasattr(indices, 'ndim'):
+        raise TypeError(
+            f'permutate: indices is a {type(indices).__name__}, expected a Variable or an array'
+        )
     if indices.ndim != 1 or indices.dtype.kind != 'i':
         raise ValueError(
             f'permutate: indices are of dtype {indices.dtype} with {indices.ndim} axes, expected '

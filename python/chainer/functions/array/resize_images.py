@@ -77,8 +77,8 @@ def _check(output_shape: tp.Any, mode: str) -> tuple[int, int]:
         raise ValueError(f"resize_images: mode is {mode!r}, expected 'bilinear' or 'nearest'")
     try:
         height, width = output_shape
-    except TypeError:
-        raise TypeError(
+    except (TypeError, ValueError) as error:
+        raise type(error)(
             f'resize_images: output_shape is {output_shape!r}, expected a height and a width'
         ) from None
     if not all(isinstance(m, int | np.integer) for m in (height, width)):

@@ -169,6 +169,11 @@ def _check_options(
     if class_weight is not None:
         if isinstance(class_weight, variable.Variable):
             raise ValueError('softmax_cross_entropy: class_weight is a Variable, expected an array')
+        if not hasattr(class_weight, 'ndim'):
+            raise TypeError(
+                f'softmax_cross_entropy: class_weight is a {type(class_weight).__name__}, expected '
+                'an array'
+            )
         if class_weight.ndim != 1:
             raise ValueError(
                 f'softmax_cross_entropy: class_weight has {class_weight.ndim} axes, expected 1'

@@ -25,8 +25,10 @@ class Mean(Reduction):
     def compose(
         x: chainerx.ndarray, *, axis: tuple[int, ...] | None, keepdims: bool
     ) -> tuple[chainerx.ndarray, float]:
-        multiplier = 1.0 / (x.size if axis is None else math.prod(x.shape[a] for a in axis))
-        return chainerx.mean(x, axis, keepdims), multiplier
+        count = x.size if axis is None else math.prod(x.shape[a] for a in axis)
+        if count == 0:
+            raise ZeroDivisionError(f'average: x has shape {x.shape}, nothing along axis {axis}')
+        return chainerx.mean(x, axis, keepdims), 1.0 / count
 
 
 def average(

@@ -34,6 +34,13 @@ class FFT(BuiltinFunction):
         return _METHODS[method](real, imag)
 
 
+def _parts(name: str, x: tp.Any) -> tuple[tp.Any, tp.Any]:
+    if isinstance(x, (tuple, list)) and len(x) != 2:
+        raise ValueError(f'{name}: x has length {len(x)}, expected a real and an imaginary part')
+    real, imag = x
+    return real, imag
+
+
 def fft(x: tp.Any) -> tuple[variable.Variable, variable.Variable]:
     """The discrete Fourier transform along the last axis.
 
@@ -46,10 +53,9 @@ def fft(x: tp.Any) -> tuple[variable.Variable, variable.Variable]:
 
     Raises:
         InvalidType: If shapes or dtypes do not fit.
-        ValueError: If the axis is empty.
+        ValueError: If the axis is empty, or ``x`` has not two parts.
     """
-    real, imag = x
-    return FFT.call(real, imag, method='fft')
+    return FFT.call(*_parts('fft', x), method='fft')
 
 
 def ifft(x: tp.Any) -> tuple[variable.Variable, variable.Variable]:
@@ -64,7 +70,6 @@ def ifft(x: tp.Any) -> tuple[variable.Variable, variable.Variable]:
 
     Raises:
         InvalidType: If shapes or dtypes do not fit.
-        ValueError: If the axis is empty.
+        ValueError: If the axis is empty, or ``x`` has not two parts.
     """
-    real, imag = x
-    return FFT.call(real, imag, method='ifft')
+    return FFT.call(*_parts('ifft', x), method='ifft')

@@ -159,12 +159,18 @@ class VisionModel(Chain):
             dict of str to Variable: By layer.
 
         Raises:
-            ValueError: If there is no such layer.
+            ValueError: If there is no such layer, or no image.
         """
         argument.check_unexpected_kwargs(kwargs, **_REMOVED)
         argument.assert_kwargs_empty(kwargs)
-        x = np.stack([self._prepare(image, size) for image in images])
+        x = self._prepare_all(images, size)
         return self(self.device.send(x), layers=layers)
+
+    def _prepare_all(self, images: c.Iterable[tp.Any], size: tuple[int, int] | None) -> np.ndarray:
+        prepared = [self._prepare(image, size) for image in images]
+        if not prepared:
+            raise ValueError(f'{type(self).__name__}: images has length 0, expected at least 1')
+        return np.stack(prepared)
 
     def predict(self, images: c.Iterable[tp.Any], oversample: bool = True) -> Variable:
         """The probabilities of the classes, without a graph, and as in use.
@@ -177,7 +183,7 @@ class VisionModel(Chain):
         Returns:
             Variable: (N, classes).
         """
-        x = np.stack([self._prepare(image, (256, 256)) for image in images])
+        x = self._prepare_all(images, (256, 256))
         x = imgproc.oversample(list(x), (224, 224)) if oversample else x[:, :, 16:240, 16:240]
         with function.no_backprop_mode(), configuration.using_config('train', False):
             y = self(self.device.send(np.ascontiguousarray(x)))['prob']
@@ -212,6 +218,11 @@ def prepare_image(
                 image = image[0]
             elif image.shape[0] == 3:
                 image = image.transpose(1, 2, 0)
+        if image.ndim != 2 and (image.ndim != 3 or image.shape[2] not in (2, 3, 4)):
+            raise ValueError(
+                f'prepare: image has shape {image.shape}, expected (H, W), (H, W, channels), '
+                '(1, H, W) or (3, H, W)'
+            )
         image = _image.fromarray(image.astype(np.uint8))
     if not isinstance(image, _image.Image):
         raise TypeError(

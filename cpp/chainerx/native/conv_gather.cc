@@ -8,6 +8,7 @@
 #include "chainerx/native/conv_near.h"
 #include "chainerx/native/conv_positions.h"
 #include "chainerx/native/gemm_loops.h"
+#include "chainerx/native/grid.h"
 #include "chainerx/native/packed_weights.h"
 #include "chainerx/native/parts.h"
 #include "chainerx/native/scratch.h"
@@ -116,25 +117,20 @@ void RunGatherConv(const GatherConv<T>& conv) {
     }
     const PackedWeights<T> weights{conv, gatherer.n_taps(), Side::kA};
     const int64_t n_panels = CeilDiv(n_columns, loops.columns);
-    const int64_t n_blocks = CeilDiv(n_panels * loops.columns, kBlockColumns);
-    // Rows are shared out as well where there are few columns, each part at the price of packing
-    // those again. This changes no bits.
+    // Rows are shared out as well where there are few columns. This changes no bits.
     const double work = static_cast<double>(n_columns) * static_cast<double>(conv.outs) *
                         static_cast<double>(conv.ins * gatherer.n_taps());
     constexpr double kLeast = 0x1p19;  // 10 us
-    const int64_t wanted = std::min(static_cast<int64_t>(std::min(work / kLeast, 0x1p20)),
-                                    int64_t{GetNumThreads()} * 4);
-    constexpr int64_t kLeastPanels = 4;
-    const int64_t n_row_parts =
-        std::clamp<int64_t>(wanted / (n_blocks * conv.groups), 1,
-                            std::max<int64_t>(1, weights.n_panels() / kLeastPanels));
-    const int64_t n_items = conv.groups * n_blocks * n_row_parts;
+    const Grid grid =
+        CutGrid(conv.groups, {n_panels, CeilDiv(n_panels * loops.columns, kBlockColumns)},
+                {weights.n_panels(), 1}, static_cast<int64_t>(std::min(work / kLeast, 0x1p20)));
+    const int64_t n_items = conv.groups * grid.columns * grid.rows;
     const auto run = [&](int64_t item) {
-        const Part panels{n_panels, n_blocks, item / n_row_parts % n_blocks};
+        const Part panels{n_panels, grid.columns, item / grid.rows % grid.columns};
         const Part columns_of{panels.begin * loops.columns,
                               std::min(n_columns, panels.end * loops.columns)};
-        RunBlock(conv, gatherer, weights, item / n_row_parts / n_blocks, columns_of,
-                 Part{weights.n_panels(), n_row_parts, item % n_row_parts});
+        RunBlock(conv, gatherer, weights, item / grid.rows / grid.columns, columns_of,
+                 Part{weights.n_panels(), grid.rows, item % grid.rows});
     };
     if (GetNumThreads() == 1 || work < 2 * kLeast) {
         for (int64_t i = 0; i < n_items; ++i) run(i);

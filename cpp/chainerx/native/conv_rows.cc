@@ -7,6 +7,7 @@
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/native/conv_positions.h"
 #include "chainerx/native/gemm_loops.h"
+#include "chainerx/native/grid.h"
 #include "chainerx/native/packed_weights.h"
 #include "chainerx/native/parts.h"
 #include "chainerx/native/scratch.h"
@@ -106,19 +107,18 @@ void RunPositionsInRows(const GatherConv<T>& conv, const Gatherer<T>& gatherer) 
         const Part rows{n_positions, n_places, i};
         places.data()[i].Find(gatherer, rows.begin, rows.end);
     }
-    // Four panels or so for each gathering of the input; fewer where there are threads for them.
     const double work = static_cast<double>(n_positions) * static_cast<double>(conv.outs) *
                         static_cast<double>(conv.ins * gatherer.n_taps());
-    constexpr double kLeast = 0x1p19;  // 10 us
-    const int64_t wanted = std::min(static_cast<int64_t>(std::min(work / kLeast, 0x1p20)),
-                                    int64_t{GetNumThreads()} * 4);
-    const int64_t n_parts = std::clamp<int64_t>(
-        wanted / conv.groups, CeilDiv(weights.n_panels(), 16), weights.n_panels());
+    constexpr double kLeast = 0x1p19;    // 10 us
+    constexpr int64_t kMostPanels = 16;  // of weights for each gathering of all positions
+    const Grid grid =
+        CutGrid(conv.groups, {1, 1}, {weights.n_panels(), CeilDiv(weights.n_panels(), kMostPanels)},
+                static_cast<int64_t>(std::min(work / kLeast, 0x1p20)));
     const auto run = [&](int64_t item) {
-        RunBlock(conv, gatherer, weights, places.data(), n_places, item / n_parts,
-                 Part{weights.n_panels(), n_parts, item % n_parts});
+        RunBlock(conv, gatherer, weights, places.data(), n_places, item / grid.rows,
+                 Part{weights.n_panels(), grid.rows, item % grid.rows});
     };
-    const int64_t n_items = conv.groups * n_parts;
+    const int64_t n_items = conv.groups * grid.rows;
     if (GetNumThreads() == 1 || work < 2 * kLeast) {
         for (int64_t i = 0; i < n_items; ++i) run(i);
     } else {

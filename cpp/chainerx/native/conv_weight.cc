@@ -8,6 +8,7 @@
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/native/cache_sets.h"
 #include "chainerx/native/gemm_loops.h"
+#include "chainerx/native/grid.h"
 #include "chainerx/native/parts.h"
 #include "chainerx/native/scratch.h"
 
@@ -372,38 +373,24 @@ void RunWeightConv(const WeightConv<T>& conv) {
     constexpr double kLeast = 0x1p19;  // 10 us
     const int64_t size = conv.groups * conv.outs * n_columns;
     const int64_t n_sums = CountSums(conv.groups * n_columns, grad.n_depths(), size);
-    const int64_t n_threads = GetNumThreads();
-    const int64_t wanted =
-        n_threads == 1
-            ? 1
-            : std::min(static_cast<int64_t>(std::min(work / kLeast, 0x1p20)), n_threads * 4);
-    constexpr int64_t kLeastPanels = 4;
-    const int64_t most_row_parts = std::max<int64_t>(1, grad.n_panels() / kLeastPanels);
-    const int64_t n_rest = wanted / (conv.groups * n_sums);
-    int64_t n_blocks = CeilDiv(n_panels * loops.columns, kBlockColumns);
-    int64_t n_row_parts = 1;
-    if (n_blocks == 1) {
-        n_row_parts = std::clamp<int64_t>(n_rest, 1, most_row_parts);
-        n_blocks = std::clamp<int64_t>(n_rest / n_row_parts, 1, n_panels);
-    } else {
-        n_blocks = std::clamp<int64_t>(n_rest, n_blocks, n_panels);
-        n_row_parts = std::clamp<int64_t>(n_rest / n_blocks, 1, most_row_parts);
-    }
-    if (n_blocks != 1) grad.PackAll();
+    const Grid grid =
+        CutGrid(conv.groups * n_sums, {n_panels, CeilDiv(n_panels * loops.columns, kBlockColumns)},
+                {grad.n_panels(), 1}, static_cast<int64_t>(std::min(work / kLeast, 0x1p20)));
+    if (grid.columns != 1) grad.PackAll();
     const Scratch<T> sums{(n_sums - 1) * size};
-    const int64_t n_items = n_sums * conv.groups * n_blocks * n_row_parts;
+    const int64_t n_items = n_sums * conv.groups * grid.columns * grid.rows;
     const auto run = [&](int64_t item) {
-        const Part panels{grad.n_panels(), n_row_parts, item % n_row_parts};
-        item /= n_row_parts;
-        const Part of{n_panels, n_blocks, item % n_blocks};
-        item /= n_blocks;
+        const Part panels{grad.n_panels(), grid.rows, item % grid.rows};
+        item /= grid.rows;
+        const Part of{n_panels, grid.columns, item % grid.columns};
+        item /= grid.columns;
         const int64_t i = item / conv.groups;
         RunBlock(conv, grad, positions, n_columns, item % conv.groups,
                  Part{of.begin * loops.columns, std::min(n_columns, of.end * loops.columns)},
                  panels, Part{grad.n_depths(), n_sums, i},
                  i == 0 ? conv.gw : sums.data() + (i - 1) * size, conv.accumulate && i == 0);
     };
-    if (n_threads == 1 || work < 2 * kLeast) {
+    if (GetNumThreads() == 1 || work < 2 * kLeast) {
         for (int64_t i = 0; i < n_items; ++i) run(i);
     } else {
         ParallelFor(n_items, run);

@@ -1,0 +1,57 @@
+// How the panels of a product's two sides are shared out among threads.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "chainerx/core/thread_pool.h"
+#include "chainerx/native/parts.h"
+
+namespace chainerx::native {
+
+// One side, to be cut into at least so many parts: what is packed of each stays in a cache.
+struct GridSide {
+    int64_t n_panels;
+    int64_t least_parts;
+};
+
+// Into how many parts each side is cut. A pair of parts is an item of work, which packs its columns
+// for itself.
+struct Grid {
+    int64_t columns;
+    int64_t rows;
+};
+
+// What keeps the threads busy with the least packing, for `n_products` of a kind. There are to be
+// `most_items` items at most, unless that is too few for the sides. Must change no bits, for it
+// depends on the number of threads.
+inline Grid CutGrid(int64_t n_products, const GridSide& columns, const GridSide& rows,
+                    int64_t most_items) {
+    const int64_t n_threads = GetNumThreads();
+    Grid best{columns.least_parts, rows.least_parts};
+    if (n_threads == 1) return best;
+    constexpr int64_t kItems = 4;  // for each thread: beyond that it is busy anyway
+    const int64_t most = std::min(most_items, kItems * n_threads) / n_products;
+    constexpr int64_t kPack = 1;  // a panel of columns, in halves of its product with one of rows
+    int64_t best_time = std::numeric_limits<int64_t>::max();
+    const int64_t i_end = std::max(rows.least_parts, std::min(most, rows.n_panels));
+    for (int64_t i = rows.least_parts; i <= i_end; ++i) {
+        // A few of them may be a bad number for the threads, whatever `most` is.
+        const int64_t j_end =
+            std::min(std::max(2 * columns.least_parts - 1, most / i), columns.n_panels);
+        for (int64_t j = columns.least_parts; j <= j_end; ++j) {
+            // As if all items were as large as the largest one.
+            const int64_t turns = CeilDiv(n_products * i * j, n_threads);
+            const int64_t time =
+                turns * CeilDiv(columns.n_panels, j) * (kPack + 2 * CeilDiv(rows.n_panels, i));
+            if (time < best_time) {
+                best = {j, i};
+                best_time = time;
+            }
+        }
+    }
+    return best;
+}
+
+}  // namespace chainerx::native

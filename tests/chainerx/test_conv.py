@@ -44,6 +44,8 @@ CALLS = {
     '1d': ((4, 17, 301), (19, 17, 5), {'dilate': 3, 'pad': ((2, 9),)}),
     '3d': ((2, 5, 9, 11, 13), (7, 5, 3, 2, 3), {'stride': (1, 2, 2), 'pad': (1, 0, 1)}),
     '4d': ((1, 3, 4, 5, 6, 7), (4, 3, 2, 3, 2, 3), {'pad': 1, 'stride': (1, 2, 1, 2)}),
+    'many channels': ((1, 70, 14, 14), (150, 70, 3, 3), {'pad': 1}),
+    'few positions': ((1, 70, 7, 7), (260, 70, 3, 3), {'pad': 1}),
     'many images': ((2100, 2, 9, 9), (3, 2, 3, 3), {'pad': 1}),
 }
 
@@ -144,13 +146,19 @@ def test_nan_and_inf_stay_where_they_are(name, value, device):
     np.testing.assert_array_equal(~np.isfinite(y), seen)
 
 
-@pytest.mark.parametrize('name', ['3x3', 'groups', 'depthwise', '1x1', '7x7', 'small images', '3d'])
+@pytest.mark.parametrize(
+    'name',
+    [
+        *('3x3', 'groups', 'depthwise', '1x1', '7x7', 'small images', '3d'),
+        *('many channels', 'few positions'),
+    ],
+)
 def test_threads_give_same_bits(name, device):
     x_shape, w_shape, arguments = CALLS[name]
     rng = seeded(name)
     x, w = (rng.normal(size=s).astype('float32') for s in (x_shape, w_shape))
     results = []
-    for threads in (1, 2, 4, 16):
+    for threads in (1, 2, 3, 4, 16):
         chx.set_num_threads(threads)
         xs, ws = chx.array(x).require_grad(), chx.array(w).require_grad()
         y = chx.conv(xs, ws, **arguments)

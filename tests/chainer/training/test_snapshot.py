@@ -324,6 +324,27 @@ def test_retention_counts_its_own_files_only(tmp_path):
     assert names(tmp_path) == sorted(wanted)
 
 
+@pytest.mark.parametrize(
+    ('filename', 'expected'),
+    [
+        ('snapshot_{.updater.epoch}', ['snapshot_2', 'snapshot_3']),
+        ('snapshot_{.updater.epoch_detail}', ['snapshot_2.7', 'snapshot_3.0']),
+        ('snapshot_{.updater.epoch_detail:.2e}', ['snapshot_2.70e+00', 'snapshot_3.00e+00']),
+        ('snapshot_{.updater.iteration:>3}', ['snapshot_  9', 'snapshot_ 10']),
+    ],
+)
+def test_retention_leaves_the_files_of_others(filename, expected, tmp_path):
+    every = (1, 'iteration')
+    trainer = make_trainer(tmp_path, (10, 'iteration'))
+    trainer.extend(extensions.snapshot(filename=filename, n_retains=2), trigger=every)
+    trainer.extend(extensions.snapshot(), trigger=(5, 'iteration'))
+    best = extensions.snapshot_object(model_of(trainer), 'snapshot_best')
+    trainer.extend(best, trigger=every)
+    trainer.run()
+    others = ['snapshot_best', 'snapshot_iter_10', 'snapshot_iter_5']
+    assert names(tmp_path) == sorted(expected + others)
+
+
 def test_names_in_a_folder_and_with_leading_zeros(tmp_path):
     (tmp_path / 'sub').mkdir()
     for stop in (9, 11):

@@ -251,5 +251,12 @@ def _to_pattern(filename: str) -> re.Pattern[str]:
     for literal, field, spec, _ in string.Formatter().parse(filename):
         pattern += re.escape(literal)
         if field is not None:
-            pattern += r'\d+' if 'iteration' in field or (spec or '').endswith('d') else r'[^.].*?'
+            # As narrow as may be: others write to the folder, too, and what is found is removed.
+            name = field.rpartition('.')[2]
+            if name in ('iteration', 'epoch') or (spec or '').endswith('d'):
+                pattern += r' *\d+ *'
+            elif name in ('epoch_detail', 'previous_epoch_detail', 'elapsed_time'):
+                pattern += r' *\d+(?:\.\d*)?(?:e[+-]?\d+)?%? *'
+            else:
+                pattern += r'[^.].*?'
     return re.compile(pattern)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import typing as tp
 
@@ -109,6 +110,10 @@ class DaliIterator(Iterator):
         self.current_position = int(serializer('current_position', self.current_position))
         self.epoch = int(serializer('epoch', self.epoch))
         self.is_new_epoch = bool(serializer('is_new_epoch', self.is_new_epoch))
+        previous = -1.0 if self._previous is None else self._previous
+        with contextlib.suppress(KeyError):
+            previous = float(serializer('previous_epoch_detail', previous))
+        self._previous = None if previous < 0 else previous
 
 
 def _has_dali() -> bool:

@@ -639,3 +639,12 @@ def test_dali(monkeypatch):
             ([3], 1.0),
         ]
         iterator.reset()
+    iterator = iterators.DaliIterator(Pipeline())
+    for _ in range(4):
+        iterator.next()
+    saver = chainer.serializers.DictionarySerializer()
+    iterator.serialize(saver)
+    other = iterators.DaliIterator(Pipeline())
+    other.serialize(chainer.serializers.NpzDeserializer(saver.target))
+    for name in ('epoch_detail', 'previous_epoch_detail', 'current_position', 'is_new_epoch'):
+        assert getattr(other, name) == getattr(iterator, name)

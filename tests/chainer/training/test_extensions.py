@@ -5,6 +5,7 @@ import json
 import warnings
 
 import chainer
+import chainer.links as L
 import numpy as np
 import pytest
 from chainer import training
@@ -298,6 +299,7 @@ def test_what_shifts_refuse(tmp_path):
         (lambda: extensions.InverseShift('lr', -1, 1), 'does not support negative gamma'),
         (lambda: extensions.StepShift('lr', 0.1, 0), 'step must be positive, not 0'),
         (lambda: extensions.PolynomialShift('lr', 1, 0), 'max_count must be positive'),
+        (lambda: extensions.PolynomialShift('lr', -1, 2), 'does not support negative rate'),
         (lambda: extensions.LinearShift('lr', (1,), (1, 2)), 'value_range must be a pair'),
         (lambda: extensions.LinearShift('lr', (1, 2), (2, 1)), 'time_range goes backwards'),
         (lambda: extensions.MultistepShift('lr', 0.1, [3, 2], 1), 'step_value must ascend'),
@@ -342,7 +344,67 @@ def test_exponential_moving_average(device, tmp_path):
             extensions.ExponentialMovingAverage(*arguments)
 
 
+@pytest.mark.parametrize('device', ['@numpy', 'native:0'])
+def test_averages_of_weights_of_16_bits(device, tmp_path):
+    """In float16 alone, a step of 0.001 of a small difference is none."""
+
+    class Half(chainer.Chain):
+        def __init__(self):
+            super().__init__()
+            with self.init_scope():
+                self.W = chainer.Parameter(np.ones(3, np.float16))
+
+    def train(out, stop):
+        link = Half().to_device(device)
+        trainer = make_trainer(out, (stop, 'iteration'))
+        trainer.extend(lambda t: link.W.array.fill(1.25), 'step', priority=1000)
+        average = extensions.ExponentialMovingAverage(link, 0.999)
+        average._t = 10**6
+        trainer.extend(average)
+        trainer.extend(extensions.snapshot(autoload=True), trigger=EVERY)
+        trainer.run()
+        assert average.model.W.dtype == np.float16
+        (wide,) = average._wide.values()
+        return [chainer.cuda.to_cpu(x).tolist() for x in (average.model.W.array, wide)]
+
+    whole = train(tmp_path / 'whole', 40)
+    np.testing.assert_allclose(whole[0], 1.25 - 0.25 * 0.999**40, rtol=1e-3)
+    train(tmp_path / 'parts', 15)
+    assert train(tmp_path / 'parts', 40) == whole
+
+
+def test_averages_of_shared_weights(tmp_path):
+    model = chainer.Chain()
+    with model.init_scope():
+        model.a, model.b = L.Linear(2, 2, initialW=0), L.Linear(2, 2)
+        model.b.W = model.a.W
+    average = extensions.ExponentialMovingAverage(model, 0.5)
+    average._t = 100
+    model.a.W.array[...] = 1
+    average(None)
+    assert (average.model.a.W.array == 0.5).all()
+    assert average.model.b.W is average.model.a.W
+
+
 # ---- triggers ----
+
+
+@pytest.mark.parametrize(
+    ('trigger', 'fires'),
+    [(triggers.MinValueTrigger, [0, 1, 0, 1]), (triggers.MaxValueTrigger, [0, 1, 0, 0])],
+)
+def test_nan_is_never_the_best(trigger, fires, tmp_path):
+    trainer = make_trainer(tmp_path, (4, 'iteration'))
+    values = [float('nan'), 3, float('nan'), 2]
+    trainer.extend(
+        lambda t: t.observation.update(x=values[t.updater.iteration - 1]), 'x', priority=1000
+    )
+    fired = []
+    trainer.extend(
+        lambda t: fired.append(t.updater.iteration), 'best', trigger('x', (1, 'iteration'))
+    )
+    trainer.run()
+    assert fired == [i + 1 for i, fire in enumerate(fires) if fire]
 
 
 def test_what_triggers_refuse():

@@ -24,7 +24,7 @@ class PolynomialShift(Shift):
         optimizer (Optimizer): Default: the main one of the updater.
 
     Raises:
-        ValueError: If ``max_count`` is not positive.
+        ValueError: If ``max_count`` is not positive, or ``rate`` is negative.
     """
 
     invoke_before_training = True
@@ -41,6 +41,8 @@ class PolynomialShift(Shift):
         super().__init__(attr, optimizer)
         if max_count <= 0:
             raise ValueError(f'PolynomialShift: max_count must be positive, not {max_count}')
+        if rate < 0:
+            raise ValueError(f'PolynomialShift does not support negative rate: {rate}')
         self._rate = rate
         self._max_count = max_count
         self._init = init

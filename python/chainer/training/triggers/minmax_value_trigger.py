@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import typing as tp
 
@@ -15,7 +16,7 @@ if tp.TYPE_CHECKING:
 
 
 class BestValueTrigger:
-    """Fires when the mean of an observed value is better than ever.
+    """Fires when the mean of an observed value is better than ever; NaN never is.
 
     Args:
         key (str): Name of the value in the observation.
@@ -60,7 +61,10 @@ class BestValueTrigger:
             )
         value = float(means[key])
         self._init_summary()
-        if self._best_value is None or self._compare(self._best_value, value):
+        if math.isnan(value):  # which would stay the best for ever
+            return False
+        best = self._best_value
+        if best is None or math.isnan(best) or self._compare(best, value):
             self._best_value = value
             return True
         return False

@@ -264,10 +264,14 @@ class Trainer:
         self, entries: list[_ExtensionEntry], error: Exception, show_message: bool
     ) -> None:
         if show_message:
+            try:
+                said = str(error)
+            except Exception:  # of a user's class: what is to be done about it is done anyway
+                said = f'{type(error).__name__}, whose message cannot be had'
             text = ''.join(traceback.format_tb(error.__traceback__))
             show(
                 sys.stderr,
-                f'Exception in main training loop: {error}\nTraceback (most recent call last):\n'
+                f'Exception in main training loop: {said}\nTraceback (most recent call last):\n'
                 f'{text}Will finalize trainer extensions and updater before reraising the '
                 'exception.\n',
             )

@@ -409,6 +409,21 @@ def test_an_error_is_handled_where_it_cannot_be_shown(tmp_path, monkeypatch):
     assert 'a on_error' in log
 
 
+def test_an_error_without_words_is_handled(tmp_path, capsys):
+    class Silent(Exception):
+        def __str__(self):
+            raise ValueError('no words')
+
+    def fail(trainer):
+        raise Silent
+
+    trainer = make_trainer(tmp_path, extensions=[Recorder(log := [], 'a'), fail])
+    with pytest.raises(Silent):
+        trainer.run()
+    assert 'a on_error' in log
+    assert 'Silent, whose message cannot be had' in capsys.readouterr().err
+
+
 def test_characters_that_an_encoding_lacks_are_escaped(tmp_path):
     stream = io.TextIOWrapper(io.BytesIO(), encoding='ascii')
     trainer = make_trainer(tmp_path, (1, 'iteration'))

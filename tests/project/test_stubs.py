@@ -1,8 +1,11 @@
 """The type stubs say what the built module has."""
 
+import ast
 import importlib.util
+import inspect
 import pathlib
 import sys
+import types
 
 import pytest
 
@@ -37,3 +40,52 @@ def test_stubs_name_every_member(generator):
         # The slot of assignment by index brings __delitem__, which only raises.
         if not known_to_object and not name.startswith('__array_') and name != '__delitem__':
             assert f'def {name}(' in text or f'{name}:' in text, name
+
+
+def public(module):
+    """The names of a module and what they are, but for other modules."""
+    names = getattr(module, '__all__', None) or [n for n in dir(module) if not n.startswith('_')]
+    for name in names:
+        value = getattr(module, name)
+        if not isinstance(value, types.ModuleType) and name[0] != '_' and name != 'annotations':
+            yield name, value
+
+
+def names_in(stub):
+    """What stands at the top of a stub."""
+    for node in ast.parse(stub.read_text()).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.AnnAssign):
+            yield node.target.id
+        elif isinstance(node, ast.Assign):
+            yield from (target.id for target in node.targets)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (name.asname for name in node.names if name.asname)
+
+
+def is_typed(function):
+    """Whether its code says what each parameter and the result is."""
+    signature = inspect.signature(function)
+    parameters = [p for p in signature.parameters.values() if p.name != 'self']
+    missing = [p.name for p in parameters if p.annotation is p.empty]
+    return not missing and signature.return_annotation is not signature.empty
+
+
+@pytest.mark.parametrize(
+    'module', ['', 'fft', 'graph', 'linalg', 'random', 'special', 'func', 'testing']
+)
+def test_every_public_name_is_in_a_stub_or_typed(generator, module):
+    import chainerx
+
+    owner = getattr(chainerx, module) if module else chainerx
+    stub = generator.FOLDER / f'{module or "__init__"}.pyi'
+    known = set(names_in(stub)) if stub.exists() else set()
+    for name, value in public(owner):
+        if name in known or not getattr(value, '__module__', '').startswith('chainerx'):
+            continue  # else a constant, or a name of NumPy's
+        if isinstance(value, type):
+            methods = [m for n, m in vars(value).items() if inspect.isfunction(m) and n[0] != '_']
+            assert all(is_typed(m) for m in methods), f'{module}.{name}'
+        else:
+            assert is_typed(value), f'{module}.{name} has neither a stub nor annotations'

@@ -210,3 +210,33 @@ def test_choice_and_permutation_lead_back():
     rng = chx.random.Generator(3)
     (rng.choice(x, 10).sum() + rng.permutation(x, 1).sum()).backward()
     assert float(x.grad.sum()) == 26
+
+
+@pytest.mark.parametrize(
+    ('name', 'args', 'refused'),
+    [
+        ('wald', (2.0, 3.0), {0: 'mean', 1: 'scale'}),
+        ('noncentral_chisquare', (3.0, 2.0), {1: 'nonc'}),
+        ('noncentral_f', (3.0, 8.0, 2.0), {2: 'nonc'}),
+    ],
+)
+def test_parameters_without_a_gradient(name, args, refused):
+    """They choose among numbers, so there is none at fixed noise; of the others there is."""
+    for i, value in enumerate(args):
+        values = list(args)
+        values[i] = chx.full((400,), value, 'float64').require_grad()
+        y = sample(name, values, (400,))
+        if i in refused:
+            with pytest.raises(chx.ChainerxError, match=f'{name}: {refused[i]}'):
+                chx.grad([y.sum()], [values[i]])
+        else:
+            (g,) = chx.grad([y.sum()], [values[i]])
+            assert g.shape == (400,)
+            assert np.isfinite(chx.to_numpy(g)).all()
+
+
+def test_mean_of_noncentral_numbers():
+    """d E[x] / d df of a sum of squares is 1."""
+    df = chx.full((200_000,), 3.0, 'float64').require_grad()
+    (g,) = chx.grad([sample('noncentral_chisquare', (df, 5.0), df.shape).sum()], [df])
+    assert abs(chx.to_numpy(g).mean() - 1) < 0.01

@@ -181,6 +181,7 @@ Array Triangular(const Parameter& left, const Parameter& mode, const Parameter& 
 namespace {
 
 constexpr OpInfo kVonMises{"vonmises", &kernels::RandomVonMises::kInfo};
+constexpr OpInfo kWald{"wald", nullptr};
 
 }  // namespace
 
@@ -191,12 +192,30 @@ Array VonMises(const Parameter& mu, const Parameter& kappa, const Options& optio
     Array angle = EmptyUnchecked(plan.shape(), Dtype::kFloat64, plan.device());
     CallOn<kernels::RandomVonMises>(plan.device(), plan.state(), plan.GetSpread(1), angle);
     if (Record rec{kVonMises, {concentration}, angle}) {
-        rec.Grad(0, [](const Array& gy) -> Array {
-            throw ChainerxError{"vonmises: kappa has no gradient, and one of shape ", gy.shape(),
-                                " is asked for"};
-        });
+        rec.Grad(0, [](const Array& gy) -> Array { RefuseGradient(kVonMises.name, "kappa", gy); });
     }
     return plan.Finish((angle + plan.Get(0) + kPi) % (2 * kPi) - kPi);
+}
+
+// The equation that a squared normal variable solves has two roots, of product mean^2; one of them,
+// by chance (J. R. Michael, W. R. Schucany, R. W. Haas, "Generating random variates using
+// transformations with multiple roots", The American Statistician, 1976). As a ratio to the mean,
+// without terms that cancel.
+Array Wald(const Parameter& mean, const Parameter& scale, const Options& options) {
+    const Plan plan{
+        kWald.name, {{"mean", mean, kAboveZero}, {"scale", scale, kAboveZero}}, options};
+    const Array means = plan.Get(0);
+    const Array scales = plan.Get(1);
+    const Array at = internal::Detached(means);
+    const Array r = Square(plan.Normal()) * (at / internal::Detached(scales) * 0.5);
+    const Array inverse = r + 1 + Sqrt(r * (r + 2));  // of the smaller root
+    const Array is_smaller = plan.Uniform() * (1 + 1 / inverse) <= 1;
+    Array y = at * Where(is_smaller, 1 / inverse, inverse);
+    if (Record rec{kWald, {means, scales}, y}) {
+        rec.Grad(0, [](const Array& gy) -> Array { RefuseGradient(kWald.name, "mean", gy); });
+        rec.Grad(1, [](const Array& gy) -> Array { RefuseGradient(kWald.name, "scale", gy); });
+    }
+    return plan.Finish(y);
 }
 
 }  // namespace chainerx::random

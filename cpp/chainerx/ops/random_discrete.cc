@@ -6,6 +6,7 @@
 #include "chainerx/ops/aliases.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/explog.h"
+#include "chainerx/ops/index_update.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/logic.h"
 #include "chainerx/ops/manipulation.h"
@@ -144,6 +145,93 @@ Array Geometric(const Parameter& p, const Options& options) {
     return plan.Finish(AsType(k, Dtype::kInt64, false));
 }
 
+Array Zipf(const Parameter& a, const Options& options) {
+    static constexpr Domain kExponent{1, Domain::kInfinity, false, false, "a finite number > 1"};
+    const Plan plan{"zipf", {{"a", a, kExponent}}, options, Kind::kCounts};
+    Array out = Counts(plan);
+    CallOn<kernels::RandomZipf>(plan.device(), plan.state(), plan.GetSpread(0), out);
+    return plan.Finish(out);
+}
+
+// A. W. Kemp, "Efficient generation of logarithmically distributed pseudo-random variables",
+// Applied Statistics, 1981: a geometric variable whose parameter is random.
+Array LogSeries(const Parameter& p, const Options& options) {
+    static constexpr Domain kBelowOne{0, 1, true, false, "0 to below 1"};
+    const Plan plan{"logseries", {{"p", p, kBelowOne}}, options, Kind::kCounts};
+    const Array share = internal::Detached(plan.Get(0));
+    const Array q = Negative(Expm1(Log1p(Negative(share)) * plan.OpenUniform()));
+    const Array v = plan.OpenUniform();
+    const Array rest = v >= share;  // the value is 1, also where q is 0
+    const Array length = Floor(Log(v) / Log(Where(rest, 0.5, q))) + 1;
+    const Array k = Where(rest, 1, Minimum(Maximum(length, 1), kMostInt64));
+    return plan.Finish(AsType(k, Dtype::kInt64, false));
+}
+
+namespace {
+
+constexpr Domain kKind{0, 1e9, true, true, "0 to 1e9"};
+
+Array HypergeometricOf(const Plan& plan, const Array& good, const Array& bad, const Array& sample) {
+    Array out = Counts(plan);
+    CallOn<kernels::RandomHypergeometric>(plan.device(), plan.state(), Spread(good, plan.shape()),
+                                          Spread(bad, plan.shape()), Spread(sample, plan.shape()),
+                                          out);
+    return out;
+}
+
+}  // namespace
+
+Array Hypergeometric(const Parameter& good, const Parameter& bad, const Parameter& sample,
+                     const Options& options) {
+    constexpr const char* kOp = "hypergeometric";
+    const Plan plan{kOp,
+                    {{"ngood", good, kKind}, {"nbad", bad, kKind}, {"nsample", sample, kCount}},
+                    options,
+                    Kind::kCounts};
+    const Array g = plan.Get(0, Dtype::kInt64);
+    const Array b = plan.Get(1, Dtype::kInt64);
+    const Array n = plan.Get(2, Dtype::kInt64);
+    CheckDomain(kOp, "ngood + nbad - nsample", g + b - n, kZeroOrAbove);
+    return plan.Finish(HypergeometricOf(plan, g, b, n));
+}
+
+Array MultivariateHypergeometric(const Array& colors, int64_t sample, const Options& options) {
+    constexpr const char* kOp = "multivariate_hypergeometric";
+    if (colors.ndim() != 1) {
+        throw DimensionError{kOp, ": colors has shape ", colors.shape(),
+                             ", expected one dimension"};
+    }
+    if (!IsInt(colors.dtype())) {
+        throw DtypeError{kOp, ": colors has dtype ", colors.dtype(), ", expected an integer one"};
+    }
+    if (sample < 0) throw ValueError{kOp, ": nsample is ", sample, ", expected at least 0"};
+    Options inner = options;
+    inner.device = &colors.device();
+    const Plan plan{kOp, {}, inner, Kind::kCounts};
+    const Array counts = AsType(internal::Detached(colors), Dtype::kInt64, false);
+    CheckDomain(kOp, "colors", counts, kKind);
+    const int64_t k = colors.shape()[0];
+    const Array total = Sum(counts);
+    CheckDomain(kOp, "the sum of colors", total, {0, 1e9, true, true, "0 to 1e9"});
+    CheckDomain(kOp, "the sum of colors - nsample", total - sample, kZeroOrAbove);
+    // One kind after the other: among what is left to be drawn, from it and the kinds behind it.
+    Array left = Full(plan.shape(), sample, Dtype::kInt64, plan.device());
+    Array behind = total;
+    std::vector<Array> parts;
+    for (int64_t i = 0; i + 1 < k; ++i) {
+        const Array of_kind = counts.At({i});
+        behind = behind - of_kind;
+        parts.push_back(HypergeometricOf(plan, of_kind, behind, left));
+        left = left - parts.back();
+    }
+    if (k > 0) parts.push_back(left);
+    const int8_t axis = plan.shape().ndim();
+    if (k > 0) return plan.Finish(Stack(parts, axis));
+    Shape shape = plan.shape();
+    shape.push_back(0);
+    return plan.Finish(Empty(shape, Dtype::kInt64, plan.device()));
+}
+
 Array Bernoulli(const Parameter& p, const Options& options) {
     const Plan plan{"bernoulli", {{"p", p, kProbability}}, options, Kind::kTruths};
     return plan.Finish(plan.Uniform() < internal::Detached(plan.Get(0)));
@@ -258,6 +346,17 @@ Array Choice(const Array& x, const std::optional<Shape>& size, bool replace,
     if (x.ndim() == 0) throw DimensionError{kOp, ": a is 0-dimensional, expected an axis"};
     const int8_t at = NormalizeAxis(kOp, axis, x.ndim());
     return Take(x, ChosenPlaces(x.shape()[at], at, x.device(), size, replace, p, source), at);
+}
+
+Array Permuted(const Array& x, std::optional<int8_t> axis, const Source& source) {
+    constexpr const char* kOp = "permuted";
+    if (!axis) {
+        const Array order = Permutation(x.GetTotalSize(), x.device(), source);
+        return Reshape(Take(Ravel(x), order, int8_t{0}), x.shape());
+    }
+    const int8_t at = NormalizeAxis(kOp, *axis, x.ndim());
+    const Plan plan{kOp, {}, {.size = x.shape(), .device = &x.device(), .source = source}};
+    return TakeAlongAxis(x, ArgSort(plan.Uniform(), at), at);
 }
 
 void Shuffle(const Array& x, int8_t axis, const Source& source) {

@@ -76,11 +76,21 @@ CX_API Array Beta(const Parameter& a, const Parameter& b, const Options& options
 CX_API Array ChiSquare(const Parameter& df, const Options& options = {});
 CX_API Array F(const Parameter& dfnum, const Parameter& dfden, const Options& options = {});
 CX_API Array StandardT(const Parameter& df, const Options& options = {});
+// Sums of squares of df normal variables whose squared means add up to nonc; df need not be whole.
+// Differentiable in df, a gradient in nonc is refused.
+CX_API Array NoncentralChiSquare(const Parameter& df, const Parameter& nonc,
+                                 const Options& options = {});
+CX_API Array NoncentralF(const Parameter& dfnum, const Parameter& dfden, const Parameter& nonc,
+                         const Options& options = {});
 // alpha (..., k); size is that of the result without the last axis.
 CX_API Array Dirichlet(const Array& alpha, const Options& options = {});
 
 // Differentiable in mu; a gradient in kappa is refused.
 CX_API Array VonMises(const Parameter& mu, const Parameter& kappa, const Options& options = {});
+
+// When a Brownian motion with drift first is there: the inverse Gaussian distribution. Gradients
+// are refused.
+CX_API Array Wald(const Parameter& mean, const Parameter& scale, const Options& options = {});
 
 // Integers: int64, unless another integer or float dtype is asked for.
 // low <= x < high, of integer arrays and an integer dtype.
@@ -89,6 +99,16 @@ CX_API Array Poisson(const Parameter& mean, const Options& options = {});
 CX_API Array Binomial(const Parameter& n, const Parameter& p, const Options& options = {});
 CX_API Array NegativeBinomial(const Parameter& n, const Parameter& p, const Options& options = {});
 CX_API Array Geometric(const Parameter& p, const Options& options = {});
+// k >= 1 with probability of the order of k^-a; of p^k / k.
+CX_API Array Zipf(const Parameter& a, const Options& options = {});
+CX_API Array LogSeries(const Parameter& p, const Options& options = {});
+// How many of `good` ones are among `sample` drawn, without replacement, from all. Each of both at
+// most 10^9.
+CX_API Array Hypergeometric(const Parameter& good, const Parameter& bad, const Parameter& sample,
+                            const Options& options = {});
+// The same of several kinds: colors (k,) says how many there are of each; (..., k).
+CX_API Array MultivariateHypergeometric(const Array& colors, int64_t sample,
+                                        const Options& options = {});
 // bool, unless another dtype is asked for.
 CX_API Array Bernoulli(const Parameter& p, const Options& options = {});
 // p (..., k), weights that need not sum to 1: places along the last axis. size is that of the
@@ -104,6 +124,10 @@ CX_API Array Choice(const Array& x, const std::optional<Shape>& size, bool repla
 CX_API Array Choice(int64_t n, const std::optional<Shape>& size, bool replace,
                     const std::optional<Array>& p, Device& device = GetDefaultDevice(),
                     const Source& source = {});
+// The elements along an axis in an order of its own for each of the others; without an axis, those
+// of the flattened array. Differentiable.
+CX_API Array Permuted(const Array& x, std::optional<int8_t> axis = std::nullopt,
+                      const Source& source = {});
 // In place, the slices along an axis.
 CX_API void Shuffle(const Array& x, int8_t axis = 0, const Source& source = {});
 

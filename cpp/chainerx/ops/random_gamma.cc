@@ -20,6 +20,8 @@ namespace chainerx::random {
 namespace {
 
 constexpr OpInfo kGamma{"standard_gamma", &kernels::RandomGamma::kInfo};
+constexpr OpInfo kMixture{"noncentral_chisquare", &kernels::RandomPoisson::kInfo};
+constexpr Domain kNonc{0, 1e18, true, true, "0 to 1e18"};
 // F(x; a) is x^a / Gamma(a + 1) below, to all digits.
 constexpr double kSmall = 1e-17;
 constexpr double kLogSmall = -39.14394658089878;
@@ -49,6 +51,19 @@ Array Draw(const Plan& plan, const Array& a, bool log, Dtype compute) {
 }
 
 Array DrawLog(const Plan& plan, const Array& a) { return Draw(plan, a, true, Dtype::kFloat64); }
+
+// The shape of the gamma variable whose double is a noncentral chi-square one: half the degrees of
+// freedom, and a Poisson number of them more.
+Array NoncentralShape(const Plan& plan, const Array& df, const Array& nonc) {
+    Array count = EmptyUnchecked(plan.shape(), Dtype::kInt64, plan.device());
+    CallOn<kernels::RandomPoisson>(plan.device(), plan.state(),
+                                   Spread(internal::Detached(nonc) * 0.5, plan.shape()), count);
+    Array more = AsType(count, Dtype::kFloat64);
+    if (Record rec{kMixture, {nonc}, more}) {
+        rec.Grad(0, [op = plan.op()](const Array& gy) -> Array { RefuseGradient(op, "nonc", gy); });
+    }
+    return df * 0.5 + more;
+}
 
 }  // namespace
 
@@ -81,6 +96,24 @@ Array F(const Parameter& dfnum, const Parameter& dfden, const Options& options) 
     const Array n = plan.Get(0);
     const Array d = plan.Get(1);
     const Array x = DrawLog(plan, n * 0.5);
+    return plan.Finish(Exp(x - DrawLog(plan, d * 0.5)) * (d / n));
+}
+
+Array NoncentralChiSquare(const Parameter& df, const Parameter& nonc, const Options& options) {
+    const Plan plan{kMixture.name, {{"df", df, kAboveZero}, {"nonc", nonc, kNonc}}, options};
+    const Array shape = NoncentralShape(plan, plan.Get(0), plan.Get(1));
+    return plan.Finish(Draw(plan, shape, false, Dtype::kFloat64) * 2);
+}
+
+Array NoncentralF(const Parameter& dfnum, const Parameter& dfden, const Parameter& nonc,
+                  const Options& options) {
+    const Plan plan{
+        "noncentral_f",
+        {{"dfnum", dfnum, kAboveZero}, {"dfden", dfden, kAboveZero}, {"nonc", nonc, kNonc}},
+        options};
+    const Array n = plan.Get(0);
+    const Array d = plan.Get(1);
+    const Array x = DrawLog(plan, NoncentralShape(plan, n, plan.Get(2)));
     return plan.Finish(Exp(x - DrawLog(plan, d * 0.5)) * (d / n));
 }
 

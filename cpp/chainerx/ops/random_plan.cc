@@ -34,6 +34,11 @@ void CheckDomain(const char* op, const char* argument, const Array& x, const Dom
     CallOn<kernels::CheckDomain>(x.device(), wide, op, argument, domain);
 }
 
+void RefuseGradient(const char* op, const char* parameter, const Array& gy) {
+    throw ChainerxError{
+        op, ": ", parameter, " has no gradient, and one of shape ", gy.shape(), " is asked for"};
+}
+
 Array Spread(const Array& x, const Shape& shape) {
     if (x.GetTotalSize() == 1) return Reshape(internal::Detached(x), Shape{});
     return AsContiguous(BroadcastTo(internal::Detached(x), shape));

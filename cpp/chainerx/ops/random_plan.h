@@ -63,6 +63,9 @@ class Plan {
     Array state_;
 };
 
+// What backward does with a parameter by which there is no derivative.
+[[noreturn]] void RefuseGradient(const char* op, const char* parameter, const Array& gy);
+
 // x as kernels take parameters: see Plan::GetSpread.
 Array Spread(const Array& x, const Shape& shape);
 

@@ -53,6 +53,59 @@ CX_DRAW(geometric, "p: float | ndarray, " CX_DRAW_SIGNATURE,
                                   ToDrawOptions("geometric", self, a + 1)));
 }
 
+CX_DRAW(
+    zipf, "a: float | ndarray, " CX_DRAW_SIGNATURE,
+    "Ranks from Zipf's distribution: ``k`` at least 1, with probability of the order of "
+    "``k**-a``.\n\n"
+    "Args:\n    a (float or ndarray): Exponent, above 1.\n" CX_COUNT_ARGS CX_COUNTS CX_RAISES_RANGE
+    "\nNote:\n    Ranks beyond int64, which are likely where ``a`` is near 1, are drawn again.\n"
+    "Source: Devroye, Non-Uniform Random Variate Generation, 1986.") {
+    return Wrap(random::Zipf(ToParameter("zipf", "a", a[0]), ToDrawOptions("zipf", self, a + 1)));
+}
+
+CX_DRAW(
+    logseries, "p: float | ndarray, " CX_DRAW_SIGNATURE,
+    "Numbers from the logarithmic series distribution: ``k`` at least 1, with probability of the "
+    "order of ``p**k / k``.\n\n"
+    "Args:\n    p (float or ndarray): 0 to below 1.\n" CX_COUNT_ARGS CX_COUNTS CX_RAISES_RANGE
+    "\nSource: Kemp, Applied Statistics, 1981.") {
+    return Wrap(random::LogSeries(ToParameter("logseries", "p", a[0]),
+                                  ToDrawOptions("logseries", self, a + 1)));
+}
+
+CX_DRAW(hypergeometric,
+        "ngood: int | ndarray, nbad: int | ndarray, nsample: int | ndarray, " CX_DRAW_SIGNATURE,
+        "Numbers of good ones among those that are drawn without replacement.\n\n"
+        "Args:\n    ngood (int or ndarray): How many good ones there are, up to 10**9.\n"
+        "    nbad (int or ndarray): How many others, up to 10**9.\n"
+        "    nsample (int or ndarray): How many are drawn, at most all.\n" CX_COUNT_ARGS
+            CX_COUNTS CX_RAISES_RANGE
+        "\nSource: Stadlober, Journal of Computational and Applied Mathematics, 1990.") {
+    constexpr const char* kOp = "hypergeometric";
+    return Wrap(
+        random::Hypergeometric(ToParameter(kOp, "ngood", a[0]), ToParameter(kOp, "nbad", a[1]),
+                               ToParameter(kOp, "nsample", a[2]), ToDrawOptions(kOp, self, a + 3)));
+}
+
+CX_DRAW(multivariate_hypergeometric, "colors: ndarray, nsample: int, " CX_DRAW_SIGNATURE,
+        "How many of each kind are among those that are drawn without replacement.\n\n"
+        "Args:\n    colors (ndarray): (k,), integers: how many there are of each kind; up to 10**9 "
+        "together.\n"
+        "    nsample (int): How many are drawn, at most all.\n"
+        "    size: Shape of the result without the last axis; None is ().\n"
+        "    dtype: An integer or real float dtype; None is int64.\n"
+        "    device: That of ``colors``.\n"
+        "Returns:\n    ndarray: (..., k), integers that add up to ``nsample``.\n"
+        "Raises:\n    DimensionError: If ``colors`` has not one dimension.\n"
+        "    DtypeError: If its dtype is no integer one.\n"
+        "    ValueError: If a number is out of its range; those of ``colors`` when the device "
+        "computes.") {
+    constexpr const char* kOp = "multivariate_hypergeometric";
+    return Wrap(random::MultivariateHypergeometric(ToArray(kOp, "colors", a[0]),
+                                                   ToIntNotBool(kOp, "nsample", a[1]),
+                                                   ToDrawOptions(kOp, self, a + 2)));
+}
+
 CX_DRAW(bernoulli, "p: float | ndarray, " CX_DRAW_SIGNATURE,
         "True with a probability.\n\n"
         "Args:\n    p (float or ndarray): The probability.\n"

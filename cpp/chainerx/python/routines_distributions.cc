@@ -98,6 +98,43 @@ CX_TWO(f, F, dfnum, "Degrees of freedom of the numerator, above 0.", "", dfden,
 CX_ONE(standard_t, StandardT, df, "Degrees of freedom, above 0.", "",
        "Numbers from Student's t distribution.", CX_FIRST)
 
+CX_DRAW(
+    noncentral_chisquare, "df: float | ndarray, nonc: float | ndarray, " CX_DRAW_SIGNATURE,
+    "Numbers from a noncentral chi-square distribution: sums of squares of normal numbers whose "
+    "squared means add up to ``nonc``.\n\n"
+    "Args:\n    df (float or ndarray): Degrees of freedom, above 0.\n"
+    "    nonc (float or ndarray): 0 to 1e18.\n" CX_DRAW_ARGS CX_NUMBERS CX_FIRST
+    " in ``df``; a gradient in ``nonc`` is a ChainerxError.\n" CX_RAISES_RANGE) {
+    constexpr const char* kOp = "noncentral_chisquare";
+    return Wrap(random::NoncentralChiSquare(ToParameter(kOp, "df", a[0]),
+                                            ToParameter(kOp, "nonc", a[1]),
+                                            ToDrawOptions(kOp, self, a + 2)));
+}
+CX_DRAW(
+    noncentral_f,
+    "dfnum: float | ndarray, dfden: float | ndarray, nonc: float | ndarray, " CX_DRAW_SIGNATURE,
+    "Numbers from a noncentral F distribution: ratios of noncentral chi-square numbers to others, "
+    "over their degrees.\n\n"
+    "Args:\n    dfnum (float or ndarray): Degrees of freedom of the numerator, above 0.\n"
+    "    dfden (float or ndarray): Degrees of freedom of the denominator, above 0.\n"
+    "    nonc (float or ndarray): Of the numerator, 0 to 1e18.\n" CX_DRAW_ARGS CX_NUMBERS CX_FIRST
+    " in the degrees; a gradient in ``nonc`` is a ChainerxError.\n" CX_RAISES_RANGE) {
+    constexpr const char* kOp = "noncentral_f";
+    return Wrap(random::NoncentralF(ToParameter(kOp, "dfnum", a[0]),
+                                    ToParameter(kOp, "dfden", a[1]), ToParameter(kOp, "nonc", a[2]),
+                                    ToDrawOptions(kOp, self, a + 3)));
+}
+CX_DRAW(wald, "mean: float | ndarray, scale: float | ndarray, " CX_DRAW_SIGNATURE,
+        "Numbers from an inverse Gaussian distribution.\n\n"
+        "Args:\n    mean (float or ndarray): Above 0.\n"
+        "    scale (float or ndarray): Above 0; the variance is ``mean**3 / scale``.\n" CX_DRAW_ARGS
+        "Returns:\n    ndarray: Independent numbers. A gradient in a parameter is a "
+        "ChainerxError.\n" CX_RAISES_RANGE
+        "\nSource: Michael, Schucany, Haas, The American Statistician, 1976.") {
+    return Wrap(random::Wald(ToParameter("wald", "mean", a[0]), ToParameter("wald", "scale", a[1]),
+                             ToDrawOptions("wald", self, a + 2)));
+}
+
 CX_DRAW(dirichlet, "alpha: ndarray, " CX_DRAW_SIGNATURE,
         "Shares that add up to 1, from a Dirichlet distribution.\n\n"
         "Args:\n    alpha (ndarray): (..., k), above 0.\n"

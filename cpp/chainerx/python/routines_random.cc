@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "chainerx/core/error.h"
 #include "chainerx/ops/creation.h"
@@ -187,6 +188,29 @@ CX_DRAW(permutation,
     const int8_t axis = NormalizeAxis(
         "permutation", a[1] == nullptr ? 0 : ToAxis("permutation", "axis", a[1]), x.ndim());
     return Wrap(x.Take(random::Permutation(x.shape()[axis], x.device(), generator), axis));
+}
+
+CX_DRAW(permuted, "x: ndarray, axis: int | None = None) -> ndarray",
+        "Elements in a random order, along an axis in another one for each of the others.\n\n"
+        "Args:\n"
+        "    x (ndarray): Any shape and dtype.\n"
+        "    axis (int): None moves all elements.\n"
+        "Returns:\n    ndarray: A copy. Differentiable, any order.\n"
+        "Raises:\n    DimensionError: If there is no such axis.") {
+    return Wrap(random::Permuted(ToArray("permuted", "x", a[0]),
+                                 ToOptionalAxis("permuted", "axis", a[1]), GeneratorOf(self)));
+}
+
+CX_DRAW(bytes, "length: int) -> builtins.bytes",
+        "Random bytes.\n\n"
+        "Args:\n    length (int): How many.\n"
+        "Returns:\n    bytes: Independent, all alike.\n"
+        "Raises:\n    DimensionError: If ``length`` is negative.") {
+    const Array y = random::Integers(0, 256, Shape{ToInt("bytes", "length", a[0])}, Dtype::kUInt8,
+                                     GetDefaultDevice(), GeneratorOf(self));
+    const std::vector<uint8_t> bytes = y.ToHost<uint8_t>();
+    return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes.data()),
+                                     static_cast<Py_ssize_t>(bytes.size()));
 }
 
 CX_DRAWING_ROUTINE(

@@ -68,6 +68,16 @@ class Generator:
             ValueError: If a parameter is out of its range; an element of an array when its device computes.
         Source: Hörmann, Journal of Statistical Computation and Simulation, 1993."""
 
+    def bytes(self, length: builtins.int) -> builtins.bytes:
+        """Random bytes.
+
+        Args:
+            length (int): How many.
+        Returns:
+            bytes: Independent, all alike.
+        Raises:
+            DimensionError: If ``length`` is negative."""
+
     def categorical(self, p: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Places along the last axis of ``p``, with the probabilities that stand there.
 
@@ -214,6 +224,22 @@ class Generator:
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
+    def hypergeometric(self, ngood: builtins.int | ndarray, nbad: builtins.int | ndarray, nsample: builtins.int | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers of good ones among those that are drawn without replacement.
+
+        Args:
+            ngood (int or ndarray): How many good ones there are, up to 10**9.
+            nbad (int or ndarray): How many others, up to 10**9.
+            nsample (int or ndarray): How many are drawn, at most all.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: An integer or real float dtype; None is int64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent integers.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes.
+        Source: Stadlober, Journal of Computational and Applied Mathematics, 1990."""
+
     def integers(self, low: builtins.int | ndarray, high: builtins.int | ndarray | None = None, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, endpoint: builtins.bool = False) -> ndarray:
         """Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.
 
@@ -271,6 +297,20 @@ class Generator:
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
+    def logseries(self, p: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers from the logarithmic series distribution: ``k`` at least 1, with probability of the order of ``p**k / k``.
+
+        Args:
+            p (float or ndarray): 0 to below 1.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: An integer or real float dtype; None is int64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent integers.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes.
+        Source: Kemp, Applied Statistics, 1981."""
+
     def multinomial(self, n: builtins.int | ndarray, pvals: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """How often each place comes in ``n`` draws of :func:`categorical`.
 
@@ -285,6 +325,22 @@ class Generator:
         Raises:
             DimensionError: If ``pvals`` has no place, or the shapes don't fit.
             ValueError: If a parameter is out of its range, or all weights are 0, when the device computes."""
+
+    def multivariate_hypergeometric(self, colors: ndarray, nsample: builtins.int, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """How many of each kind are among those that are drawn without replacement.
+
+        Args:
+            colors (ndarray): (k,), integers: how many there are of each kind; up to 10**9 together.
+            nsample (int): How many are drawn, at most all.
+            size: Shape of the result without the last axis; None is ().
+            dtype: An integer or real float dtype; None is int64.
+            device: That of ``colors``.
+        Returns:
+            ndarray: (..., k), integers that add up to ``nsample``.
+        Raises:
+            DimensionError: If ``colors`` has not one dimension.
+            DtypeError: If its dtype is no integer one.
+            ValueError: If a number is out of its range; those of ``colors`` when the device computes."""
 
     def multivariate_normal(self, mean: ndarray, cov: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Vectors from a normal distribution.
@@ -314,6 +370,35 @@ class Generator:
             device: Default: that of the parameters, else the default device.
         Returns:
             ndarray: Independent integers.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+    def noncentral_chisquare(self, df: builtins.float | ndarray, nonc: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers from a noncentral chi-square distribution: sums of squares of normal numbers whose squared means add up to ``nonc``.
+
+        Args:
+            df (float or ndarray): Degrees of freedom, above 0.
+            nonc (float or ndarray): 0 to 1e18.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization in ``df``; a gradient in ``nonc`` is a ChainerxError.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+    def noncentral_f(self, dfnum: builtins.float | ndarray, dfden: builtins.float | ndarray, nonc: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers from a noncentral F distribution: ratios of noncentral chi-square numbers to others, over their degrees.
+
+        Args:
+            dfnum (float or ndarray): Degrees of freedom of the numerator, above 0.
+            dfden (float or ndarray): Degrees of freedom of the denominator, above 0.
+            nonc (float or ndarray): Of the numerator, 0 to 1e18.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization in the degrees; a gradient in ``nonc`` is a ChainerxError.
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
@@ -357,6 +442,17 @@ class Generator:
             ndarray: int64, or a copy of ``x`` in another order. Differentiable.
         Raises:
             DimensionError: If ``x`` is 0-dimensional, or a negative length; or if it has no such axis."""
+
+    def permuted(self, x: ndarray, axis: builtins.int | None = None) -> ndarray:
+        """Elements in a random order, along an axis in another one for each of the others.
+
+        Args:
+            x (ndarray): Any shape and dtype.
+            axis (int): None moves all elements.
+        Returns:
+            ndarray: A copy. Differentiable, any order.
+        Raises:
+            DimensionError: If there is no such axis."""
 
     def poisson(self, lam: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers of events, from a Poisson distribution.
@@ -555,6 +651,21 @@ class Generator:
             ValueError: If a parameter is out of its range; an element of an array when its device computes.
         Source: Best, Fisher, Applied Statistics, 1979."""
 
+    def wald(self, mean: builtins.float | ndarray, scale: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Numbers from an inverse Gaussian distribution.
+
+        Args:
+            mean (float or ndarray): Above 0.
+            scale (float or ndarray): Above 0; the variance is ``mean**3 / scale``.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent numbers. A gradient in a parameter is a ChainerxError.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes.
+        Source: Michael, Schucany, Haas, The American Statistician, 1976."""
+
     def weibull(self, a: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers from a Weibull distribution of scale 1.
 
@@ -567,6 +678,22 @@ class Generator:
             ndarray: Independent numbers. Differentiable in arrays, any order.
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+    def zipf(self, a: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+        """Ranks from Zipf's distribution: ``k`` at least 1, with probability of the order of ``k**-a``.
+
+        Args:
+            a (float or ndarray): Exponent, above 1.
+            size: Shape; None is that of the parameters, broadcast.
+            dtype: An integer or real float dtype; None is int64.
+            device: Default: that of the parameters, else the default device.
+        Returns:
+            ndarray: Independent integers.
+        Raises:
+            ValueError: If a parameter is out of its range; an element of an array when its device computes.
+        Note:
+            Ranks beyond int64, which are likely where ``a`` is near 1, are drawn again.
+        Source: Devroye, Non-Uniform Random Variate Generation, 1986."""
 
 def bernoulli(p: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """True with a probability.
@@ -609,6 +736,16 @@ def binomial(n: builtins.int | ndarray, p: builtins.float | ndarray, size: Shape
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes.
     Source: Hörmann, Journal of Statistical Computation and Simulation, 1993."""
+
+def bytes(length: builtins.int) -> builtins.bytes:
+    """Random bytes.
+
+    Args:
+        length (int): How many.
+    Returns:
+        bytes: Independent, all alike.
+    Raises:
+        DimensionError: If ``length`` is negative."""
 
 def categorical(p: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Places along the last axis of ``p``, with the probabilities that stand there.
@@ -766,6 +903,22 @@ def gumbel(loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray 
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
+def hypergeometric(ngood: builtins.int | ndarray, nbad: builtins.int | ndarray, nsample: builtins.int | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers of good ones among those that are drawn without replacement.
+
+    Args:
+        ngood (int or ndarray): How many good ones there are, up to 10**9.
+        nbad (int or ndarray): How many others, up to 10**9.
+        nsample (int or ndarray): How many are drawn, at most all.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: An integer or real float dtype; None is int64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent integers.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes.
+    Source: Stadlober, Journal of Computational and Applied Mathematics, 1990."""
+
 def integers(low: builtins.int | ndarray, high: builtins.int | ndarray | None = None, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, endpoint: builtins.bool = False) -> ndarray:
     """Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.
 
@@ -823,6 +976,20 @@ def lognormal(mean: builtins.float | ndarray = 0.0, sigma: builtins.float | ndar
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
+def logseries(p: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from the logarithmic series distribution: ``k`` at least 1, with probability of the order of ``p**k / k``.
+
+    Args:
+        p (float or ndarray): 0 to below 1.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: An integer or real float dtype; None is int64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent integers.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes.
+    Source: Kemp, Applied Statistics, 1981."""
+
 def multinomial(n: builtins.int | ndarray, pvals: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """How often each place comes in ``n`` draws of :func:`categorical`.
 
@@ -837,6 +1004,22 @@ def multinomial(n: builtins.int | ndarray, pvals: ndarray, size: ShapeLike | Non
     Raises:
         DimensionError: If ``pvals`` has no place, or the shapes don't fit.
         ValueError: If a parameter is out of its range, or all weights are 0, when the device computes."""
+
+def multivariate_hypergeometric(colors: ndarray, nsample: builtins.int, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """How many of each kind are among those that are drawn without replacement.
+
+    Args:
+        colors (ndarray): (k,), integers: how many there are of each kind; up to 10**9 together.
+        nsample (int): How many are drawn, at most all.
+        size: Shape of the result without the last axis; None is ().
+        dtype: An integer or real float dtype; None is int64.
+        device: That of ``colors``.
+    Returns:
+        ndarray: (..., k), integers that add up to ``nsample``.
+    Raises:
+        DimensionError: If ``colors`` has not one dimension.
+        DtypeError: If its dtype is no integer one.
+        ValueError: If a number is out of its range; those of ``colors`` when the device computes."""
 
 def multivariate_normal(mean: ndarray, cov: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Vectors from a normal distribution.
@@ -866,6 +1049,35 @@ def negative_binomial(n: builtins.float | ndarray, p: builtins.float | ndarray, 
         device: Default: that of the parameters, else the default device.
     Returns:
         ndarray: Independent integers.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+def noncentral_chisquare(df: builtins.float | ndarray, nonc: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from a noncentral chi-square distribution: sums of squares of normal numbers whose squared means add up to ``nonc``.
+
+    Args:
+        df (float or ndarray): Degrees of freedom, above 0.
+        nonc (float or ndarray): 0 to 1e18.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization in ``df``; a gradient in ``nonc`` is a ChainerxError.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+def noncentral_f(dfnum: builtins.float | ndarray, dfden: builtins.float | ndarray, nonc: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from a noncentral F distribution: ratios of noncentral chi-square numbers to others, over their degrees.
+
+    Args:
+        dfnum (float or ndarray): Degrees of freedom of the numerator, above 0.
+        dfden (float or ndarray): Degrees of freedom of the denominator, above 0.
+        nonc (float or ndarray): Of the numerator, 0 to 1e18.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization in the degrees; a gradient in ``nonc`` is a ChainerxError.
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
@@ -909,6 +1121,17 @@ def permutation(x: ndarray | builtins.int, axis: builtins.int = 0, device: Devic
         ndarray: int64, or a copy of ``x`` in another order. Differentiable.
     Raises:
         DimensionError: If ``x`` is 0-dimensional, or a negative length; or if it has no such axis."""
+
+def permuted(x: ndarray, axis: builtins.int | None = None) -> ndarray:
+    """Elements in a random order, along an axis in another one for each of the others.
+
+    Args:
+        x (ndarray): Any shape and dtype.
+        axis (int): None moves all elements.
+    Returns:
+        ndarray: A copy. Differentiable, any order.
+    Raises:
+        DimensionError: If there is no such axis."""
 
 def poisson(lam: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers of events, from a Poisson distribution.
@@ -1141,6 +1364,21 @@ def vonmises(mu: builtins.float | ndarray, kappa: builtins.float | ndarray, size
         ValueError: If a parameter is out of its range; an element of an array when its device computes.
     Source: Best, Fisher, Applied Statistics, 1979."""
 
+def wald(mean: builtins.float | ndarray, scale: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Numbers from an inverse Gaussian distribution.
+
+    Args:
+        mean (float or ndarray): Above 0.
+        scale (float or ndarray): Above 0; the variance is ``mean**3 / scale``.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent numbers. A gradient in a parameter is a ChainerxError.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes.
+    Source: Michael, Schucany, Haas, The American Statistician, 1976."""
+
 def weibull(a: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers from a Weibull distribution of scale 1.
 
@@ -1153,5 +1391,21 @@ def weibull(a: builtins.float | ndarray, size: ShapeLike | None = None, dtype: D
         ndarray: Independent numbers. Differentiable in arrays, any order.
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes."""
+
+def zipf(a: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    """Ranks from Zipf's distribution: ``k`` at least 1, with probability of the order of ``k**-a``.
+
+    Args:
+        a (float or ndarray): Exponent, above 1.
+        size: Shape; None is that of the parameters, broadcast.
+        dtype: An integer or real float dtype; None is int64.
+        device: Default: that of the parameters, else the default device.
+    Returns:
+        ndarray: Independent integers.
+    Raises:
+        ValueError: If a parameter is out of its range; an element of an array when its device computes.
+    Note:
+        Ranks beyond int64, which are likely where ``a`` is near 1, are drawn again.
+    Source: Devroye, Non-Uniform Random Variate Generation, 1986."""
 
 random_sample = random

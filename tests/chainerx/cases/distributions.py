@@ -4,6 +4,7 @@ import dataclasses
 import typing as tp
 
 import numpy as np
+import pytest
 import scipy.stats as st
 
 from cases._table import Case
@@ -67,6 +68,24 @@ DRAWS = [
     Draw('f', ((1.0, 3.0), (20.0, 7.5)), st.f, (((0, 1), 'dfnum'), ((1, 0), 'dfden'))),
     Draw('standard_t', ((1.0,), (7.5,)), st.t, (((0,), 'df'),)),
     Draw(
+        'noncentral_chisquare',
+        ((3.0, 0.0), (0.5, 2.0), (7.5, 40.0), (1.0, 1e4)),
+        lambda df, nonc: st.ncx2(df, nonc) if nonc else st.chi2(df),
+        (((0, 1), 'df'), ((1, -1), 'nonc')),
+    ),
+    Draw(
+        'noncentral_f',
+        ((3.0, 20.0, 2.0), (1.5, 7.0, 0.0)),
+        lambda n, d, nonc: st.ncf(n, d, nonc) if nonc else st.f(n, d),
+        (((0, 1, 1), 'dfnum'), ((1, 0, 1), 'dfden'), ((1, 1, np.inf), 'nonc')),
+    ),
+    Draw(
+        'wald',
+        ((1.0, 1.0), (3.0, 0.1), (0.2, 500.0), (1e3, 1e-2)),
+        lambda mean, scale: st.invgauss(mean / scale, scale=scale),
+        (((0, 1), 'mean'), ((1, np.nan), 'scale')),
+    ),
+    Draw(
         'truncated_normal',
         (
             (-1.0, 2.0, 0.0, 1.0),
@@ -102,6 +121,36 @@ DRAWS = [
         True,
     ),
     Draw('geometric', ((0.2,), (0.9,), (1.0,)), st.geom, (((0,), 'p'), ((2,), 'p')), True),
+    Draw('zipf', ((1.6,), (2.0,), (4.5,), (70.0,)), st.zipf, (((1,), 'a'), ((np.inf,), 'a')), True),
+    Draw(
+        'logseries',
+        ((0.3,), (0.9,), (0.999,)),
+        st.logser,
+        (((1,), 'p'), ((-0.1,), 'p')),
+        True,
+    ),
+    Draw(
+        'hypergeometric',
+        (
+            (5, 3, 4),
+            (20, 50, 30),
+            (50, 20, 30),
+            (50, 20, 60),
+            (3, 1000, 900),
+            (10**6, 2 * 10**6, 10**5),
+            (7, 0, 3),
+            (0, 7, 3),
+            (40, 40, 80),
+        ),
+        lambda good, bad, n: st.hypergeom(good + bad, good, n),
+        (
+            ((-1, 1, 0), 'ngood'),
+            ((1, 2e9, 0), 'nbad'),
+            ((1, 1, -1), 'nsample'),
+            ((3, 3, 7), 'ngood \\+ nbad - nsample'),
+        ),
+        True,
+    ),
     Draw('bernoulli', ((0.2,), (0.0,), (1.0,)), st.bernoulli, (((1.5,), 'p'),), True),
 ]
 
@@ -296,6 +345,64 @@ def _check_multinomial(xp, device):
     assert (_values(xp, xp.random.multinomial(0, p)) == 0).all()
 
 
+def _check_multivariate_hypergeometric(xp, device):
+    xp.random.seed(5)
+    draw = xp.random.multivariate_hypergeometric
+    colors = xp.array([6, 30, 0, 15], device=device)
+    x = _values(xp, draw(colors, 20, 20_000))
+    assert (x.sum(-1) == 20).all()
+    for i, n in enumerate([6, 30, 0, 15]):
+        assert fits(x[:, i], st.hypergeom(51, n, 20), True)
+    assert _values(xp, draw(colors, 51)).tolist() == [6, 30, 0, 15]
+    assert draw(colors, 0, (2, 3), 'int32').shape == (2, 3, 4)
+    assert draw(colors[:0], 0, 2).shape == (2, 0)
+    assert draw(colors[:1], 3).tolist() == [3]
+    for bad, n, error, text in (
+        (colors, 52, ValueError, 'the sum of colors - nsample'),
+        (colors, -1, ValueError, 'nsample'),
+        (colors - 7, 1, ValueError, 'colors'),
+        (colors[None], 1, xp.DimensionError, 'one dimension'),
+        (colors * 1.0, 1, xp.DtypeError, 'integer'),
+    ):
+        with pytest.raises(error, match=text):
+            draw(bad, n).tolist()
+
+
+def _check_permuted(xp, device):
+    xp.random.seed(5)
+    n = np.arange(5 * 400).reshape(5, 400)
+    x = xp.array(n, device=device)
+    for array, axis in ((x, 1), (x.T, 0), (x[:, ::-1], -1)):
+        y = xp.random.permuted(array, axis)
+        rows = _values(xp, y if axis else y.T)
+        assert (np.sort(rows) == n).all()
+        assert len({tuple(row % 400) for row in rows}) == 5  # each in an order of its own
+    y = _values(xp, xp.random.permuted(x))
+    assert y.shape == (5, 400)
+    assert (np.sort(y.ravel()) == n.ravel()).all()
+    assert len(set(y[0] // 400)) == 5
+    assert xp.random.permuted(xp.array(3, device=device)).tolist() == 3
+    assert xp.random.permuted(x[:, :0], 1).shape == (5, 0)
+    z = xp.ones((2, 3), device=device).require_grad()
+    w = xp.random.permuted(z, axis=1)
+    (w * w).sum().backward()
+    assert z.grad.tolist() == [[2, 2, 2]] * 2
+    with pytest.raises(xp.DimensionError, match='2'):
+        xp.random.permuted(x, axis=2)
+
+
+def _check_bytes(xp, device):
+    xp.random.seed(5)
+    x = xp.random.bytes(100_000)
+    assert type(x) is bytes
+    assert st.chisquare(np.bincount(np.frombuffer(x, 'u1'), minlength=256)).pvalue > 1e-4
+    xp.random.seed(5)
+    assert xp.random.bytes(100_000) == x
+    assert xp.random.bytes(0) == b''
+    with pytest.raises(xp.DimensionError):
+        xp.random.bytes(-1)
+
+
 def _check_choice(xp, device):
     xp.random.seed(5)
     a = xp.array([[10, 11], [20, 21], [30, 31]], device=device)
@@ -351,6 +458,9 @@ CASES += [
     Case('random.multivariate_normal', check=_check_multivariate_normal),
     Case('random.categorical', check=_check_categorical),
     Case('random.multinomial', check=_check_multinomial),
+    Case('random.multivariate_hypergeometric', check=_check_multivariate_hypergeometric),
+    Case('random.bytes', check=_check_bytes),
+    Case('random.permuted', check=_check_permuted),
     Case('random.choice', check=_check_choice),
     Case('random.shuffle', check=_check_shuffle),
     Case('random.default_rng', check=_check_default_rng),

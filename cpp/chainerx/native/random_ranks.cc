@@ -1,0 +1,158 @@
+// Zipf's and hypergeometric variables, by rejection.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "chainerx/kernels/random.h"
+#include "chainerx/native/native_backend.h"
+#include "chainerx/native/random_loops.h"
+
+namespace chainerx::native {
+namespace {
+
+constexpr double kMostRank = 9223372036854774784.0;  // of int64 that is a double
+
+// Calls accept(u, v, &k) for the pair, and then others, until it does.
+template <typename F>
+int64_t Reject(const philox::Stream& stream, int64_t element, double u, double v, const F& accept) {
+    Substream substream{stream, element};
+    double k;
+    while (!accept(u, v, &k)) {
+        const philox::Block block = substream.Next();
+        u = philox::ToUniform(philox::Join(block.v[0], block.v[1]));
+        v = philox::ToUniform(philox::Join(block.v[2], block.v[3]));
+    }
+    return static_cast<int64_t>(k);
+}
+
+// ---- Zipf ---------------------------------------------------------------------------------------
+
+// L. Devroye, "Non-Uniform Random Variate Generation", 1986, section X.6.1: below the floor of a
+// Pareto variable, of which only that part is drawn that int64 holds.
+class ZipfRejection {
+ public:
+    explicit ZipfRejection(double a)
+        : exponent_{a - 1},
+          least_{std::pow(kMostRank, -exponent_)},
+          rest_{std::expm1(exponent_ * std::log(2.0))} {}
+
+    bool operator()(double u, double v, double* k) const {
+        *k = std::floor(std::pow(least_ + (1 - least_) * (1 - u), -1 / exponent_));
+        if (!(*k >= 1 && *k <= kMostRank)) return false;
+        const double t = std::expm1(exponent_ * std::log1p(1 / *k));
+        return v * *k * t / rest_ <= (t + 1) / (rest_ + 1);
+    }
+
+ private:
+    double exponent_;
+    double least_;  // of the uniform variable, that the Pareto one is made of
+    double rest_;
+};
+
+void RandomZipf(const Array& state, const Array& a, const Array& out) {
+    const philox::Stream stream = NextCall(state);
+    const Each<double> exponents{a};
+    auto* to = reinterpret_cast<int64_t*>(out.raw_data());
+    // All others have less than 2^-63 of the probability.
+    constexpr double kOnlyOne = 64;
+    ForPairs(stream, out.GetTotalSize(), [&](int64_t i, double u, double v) {
+        to[i] = exponents[i] >= kOnlyOne ? 1 : Reject(stream, i, u, v, ZipfRejection{exponents[i]});
+    });
+}
+CX_NATIVE_KERNEL(RandomZipf)
+
+// ---- hypergeometric -----------------------------------------------------------------------------
+
+double LogFactorial(double k) {
+    int sign;  // std::lgamma has one for the whole process
+    return lgamma_r(k + 1, &sign);
+}
+
+// How many of `few` are among `sample` that are drawn from few + many. At most half are few, and at
+// most half are drawn.
+struct Urn {
+    double few;
+    double many;
+    double sample;
+};
+
+int64_t HypergeometricBySum(const Urn& urn, double u) {
+    double probability = 1;
+    for (double i = 0; i < urn.sample; ++i) {
+        probability *= (urn.many - i) / (urn.few + urn.many - i);
+    }
+    const double last = std::min(urn.few, urn.sample);
+    double sum = probability;
+    double k = 0;
+    while (u >= sum && k < last) {
+        probability *=
+            (urn.few - k) * (urn.sample - k) / ((k + 1) * (urn.many - urn.sample + k + 1));
+        ++k;
+        sum += probability;
+    }
+    return static_cast<int64_t>(k);
+}
+
+// E. Stadlober, "The ratio of uniforms approach for generating discrete random variates", Journal
+// of Computational and Applied Mathematics, 1990: HRUA.
+class HypergeometricRejection {
+ public:
+    explicit HypergeometricRejection(const Urn& urn) : urn_{urn} {
+        const double all = urn.few + urn.many;
+        const double p = urn.few / all;
+        const double variance = (all - urn.sample) * urn.sample * p * (1 - p) / (all - 1);
+        const double deviation = std::sqrt(variance + 0.5);
+        center_ = urn.sample * p + 0.5;
+        width_ = 2 * std::sqrt(2 / kE) * deviation + (3 - 2 * std::sqrt(3 / kE));
+        at_mode_ = LogShare(std::floor((urn.sample + 1) * (urn.few + 1) / (all + 2)));
+        end_ = std::min(std::min(urn.sample, urn.few) + 1, std::floor(center_ + 16 * deviation));
+    }
+
+    bool operator()(double u, double v, double* k) const {
+        const double x = center_ + width_ * (v - 0.5) / u;
+        if (!(x >= 0 && x < end_)) return false;
+        *k = std::floor(x);
+        return 2 * std::log(u) <= LogShare(*k) - at_mode_;
+    }
+
+ private:
+    static constexpr double kE = 2.718281828459045235;
+
+    // The logarithm of the probability, but for a constant.
+    double LogShare(double k) const {
+        return -LogFactorial(k) - LogFactorial(urn_.few - k) - LogFactorial(urn_.sample - k) -
+               LogFactorial(urn_.many - urn_.sample + k);
+    }
+
+    Urn urn_;
+    double center_;
+    double width_;
+    double at_mode_;
+    double end_;
+};
+
+void RandomHypergeometric(const Array& state, const Array& good, const Array& bad,
+                          const Array& sample, const Array& out) {
+    const philox::Stream stream = NextCall(state);
+    const Each<int64_t> goods{good};
+    const Each<int64_t> bads{bad};
+    const Each<int64_t> samples{sample};
+    auto* to = reinterpret_cast<int64_t*>(out.raw_data());
+    constexpr double kFew = 10;
+    ForPairs(stream, out.GetTotalSize(), [&](int64_t i, double u, double v) {
+        const int64_t g = goods[i];
+        const int64_t b = bads[i];
+        const int64_t n = std::min(samples[i], g + b - samples[i]);
+        const Urn urn{static_cast<double>(std::min(g, b)), static_cast<double>(std::max(g, b)),
+                      static_cast<double>(n)};
+        const int64_t few = urn.sample < kFew
+                                ? HypergeometricBySum(urn, u)
+                                : Reject(stream, i, u, v, HypergeometricRejection{urn});
+        const int64_t k = g <= b ? few : n - few;  // good ones among n
+        to[i] = n == samples[i] ? k : g - k;
+    });
+}
+CX_NATIVE_KERNEL(RandomHypergeometric)
+
+}  // namespace
+}  // namespace chainerx::native

@@ -281,9 +281,26 @@ def test_get_initializer():
     one = initializers.One()
     assert get(one) is one
     assert get(np.copyto) is np.copyto
-    for wrong in ([1, 2], (1,), {}):
+    for wrong in ([1, 2], (1,), {}, 'he'):
         with pytest.raises(TypeError, match='invalid type of initializer'):
             get(wrong)
+
+
+def test_a_class_is_no_initializer():
+    """It would make an object of the array, which stayed as it was found."""
+    for use in (
+        lambda: chainer.links.Linear(None, 4, initialW=initializers.HeNormal),
+        lambda: chainer.Parameter(initializers.HeNormal, (2, 3)),
+    ):
+        with pytest.raises(TypeError, match=r'initializer is the class HeNormal, .* HeNormal\(\)'):
+            use()
+
+
+def test_arrays_that_do_not_fit():
+    with pytest.raises(ValueError, match=r'Constant: fill_value of shape \(3, 4\) does not'):
+        chainer.links.Linear(3, 4, initialW=np.ones((3, 4), 'f'))
+    row = chainer.links.Linear(3, 4, initialW=np.arange(3, dtype='f'))  # broadcast, as in v7
+    np.testing.assert_array_equal(row.W.array[2], [0, 1, 2])
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,9 @@ def generate_array(
     Raises:
         ValueError: If dtypes of the initializer and ``dtype`` differ, or ``xp`` and ``device`` do
             not go together.
+        TypeError: If the initializer is a class, which would make an object and fill nothing.
     """
+    _refuse_class(initializer)
     own = getattr(initializer, 'dtype', None)
     if dtype is not None and own is not None and np.dtype(dtype) != np.dtype(own):
         raise ValueError(f'dtype mismatch: {dtype} != {own}')
@@ -83,10 +85,17 @@ def _get_initializer(initializer: tp.Any) -> tp.Any:
     """An initializer from what may stand for one: None, a value, an array, a callable."""
     if initializer is None:
         return LeCunNormal()
-    if np.isscalar(initializer) or isinstance(
+    if (np.isscalar(initializer) and not isinstance(initializer, (str, bytes))) or isinstance(
         initializer, (np.ndarray, chainerx.ndarray, cuda.ndarray)
     ):
         return Constant(initializer)
     if not callable(initializer):
         raise TypeError(f'invalid type of initializer: {type(initializer)}')
+    _refuse_class(initializer)
     return initializer
+
+
+def _refuse_class(initializer: tp.Any) -> None:
+    if isinstance(initializer, type):
+        name = initializer.__name__
+        raise TypeError(f'initializer is the class {name}, expected an object of it, as {name}()')

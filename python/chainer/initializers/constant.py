@@ -33,6 +33,13 @@ class Identity(initializer.Initializer):
         backend.copyto(array, (np.eye(len(array)) * self.scale).astype(array.dtype))
 
 
+def _is_broadcastable(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    try:
+        return np.broadcast_shapes(shape, to) == to
+    except ValueError:
+        return False
+
+
 class _Constant(initializer.Initializer):
     fill_value: tp.Any = None
 
@@ -52,6 +59,11 @@ class _Constant(initializer.Initializer):
         value = self.fill_value
         if np.isscalar(value):
             value = np.asarray(value)
+        if not _is_broadcastable(value.shape, array.shape):
+            raise ValueError(
+                f'{type(self).__name__}: fill_value of shape {value.shape} does not broadcast to '
+                f'that of the array, {array.shape}'
+            )
         backend.copyto(array, value.astype(array.dtype))
 
 

@@ -14,6 +14,7 @@ AGAINST_NUMPY = {
     'unique, inverse': 'unique(x, return_inverse=True)',
     'isin': 'isin(x, v)',
     'median': 'median(x)',
+    'partition': 'partition(x, x.size // 2)',
     'quantile, three': 'quantile(x, [0.1, 0.5, 0.9])',
     'histogram, 100 bins': 'histogram(x, 100)',
 }

@@ -159,3 +159,19 @@ def test_gradient_after_a_write(device):
     data += 1
     with pytest.raises(chx.GradientError):
         y.backward()
+
+
+@pytest.mark.parametrize('dtype', ALL)
+@pytest.mark.parametrize('pattern', PATTERNS)
+def test_partition_is_that_of_argpartition(dtype, pattern, device):
+    """With a graph, elements are taken by their places; without one they are not."""
+    for n in (1, 2, 64, 2047, 2049, 8193, 50021):
+        x = chx.array(draw(dtype, n, pattern), device=device)
+        for k in (0, n - 1, n // 2, -1, (0, n // 2)):
+            y = chx.partition(x, k)
+            e = to_numpy(chx.take(x, chx.argpartition(x, k)))
+            same(y, e, f'{dtype} {pattern} {n} {k}')
+            if category(dtype) == 2:
+                zeros = comparable(e) == 0
+                signs = np.signbit(comparable(to_numpy(y))) == np.signbit(comparable(e))
+                assert signs[zeros].all()

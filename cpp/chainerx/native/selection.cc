@@ -187,6 +187,62 @@ void ArgPartition(const Array& x, int64_t position, const Array& out) {
 }
 CX_NATIVE_KERNEL(ArgPartition)
 
+// Keys below and above that of the position are gathered in memory of their own; those that are
+// equal fill what is between, but for zeros, which have two keys.
+template <typename T>
+void PartitionRow(const T* x, int64_t n, int64_t position, T* out) {
+    using K = SortKey<T>;
+    constexpr K kLeast = std::numeric_limits<K>::min();
+    constexpr K kMost = std::numeric_limits<K>::max();
+    const EncodedRow<T> row{x, n, false, 0};
+    K low;
+    Select(row, &position, 1, &low);
+    K high = low;
+    if constexpr (GetKind(kDtypeOf<T>) == DtypeKind::kFloat) {
+        if (low == -1 || low == 0) {  // -0.0 and 0.0
+            low = -1;
+            high = 0;
+        }
+    }
+    KeyRoom<K> below{n};
+    KeyRoom<K> above{n};
+    int64_t n_below = 0;
+    int64_t n_above = 0;
+    row.ForEachBlock([&](const K* keys, int64_t, int64_t size) {
+        const auto gather = [&](K from, K to, K* room) {
+            return LoopsOf<K>().gather(keys, size, from, to, room).inside;
+        };
+        if (low != kLeast) {
+            n_below += gather(kLeast, static_cast<K>(low - 1), below.data() + n_below);
+        }
+        if (high != kMost) {
+            n_above += gather(static_cast<K>(high + 1), kMost, above.data() + n_above);
+        }
+    });
+    for (int64_t i = 0; i < n_below; ++i) out[i] = DecodeKey<T>(below.data()[i], 0);
+    T* equal = out + n_below;
+    const int64_t n_equal = n - n_below - n_above;
+    if (low == high) {
+        std::fill_n(equal, n_equal, DecodeKey<T>(low, 0));
+    } else {
+        for (int64_t i = 0, k = 0; k < n_equal; ++i) {
+            const K key = row.At(i);
+            if (low <= key && key <= high) equal[k++] = x[i];
+        }
+    }
+    T* last = equal + n_equal;
+    for (int64_t i = 0; i < n_above; ++i) last[i] = DecodeKey<T>(above.data()[i], 0);
+}
+
+void PartitionRows(const Array& x, int64_t position, const Array& out) {
+    VisitOrdered(x.dtype(), [&]<typename T>() {
+        ForEachRow(x, [&](int64_t row) {
+            PartitionRow(RowOf<T>(x, row), x.shape()[1], position, RowOf<T>(out, row));
+        });
+    });
+}
+CX_NATIVE_KERNEL(PartitionRows)
+
 // A key and its place: of equal keys, the first one is before the others.
 template <typename K>
 struct Candidate {

@@ -130,6 +130,13 @@ Array Partition(const Array& x, const std::vector<int64_t>& kth, std::optional<i
     const auto [line, at] = Line("partition", x, axis);
     const std::vector<int64_t> places = CheckPlaces("partition", line, at, kth);
     if (line.GetTotalSize() == 0 || places.empty()) return Copy(line);
+    if (!internal::IsBackpropRequiredAny(line)) {  // the same elements, without their places
+        if (places.size() != 1 || IsComplex(line.dtype())) return SortAlong(line, at, false);
+        return ByRows(line, at, line.shape()[at], line.dtype(),
+                      [&](const Array& rows, const Array& out) {
+                          CallOn<kernels::PartitionRows>(line.device(), rows, places[0], out);
+                      });
+    }
     return TakeAlongAxis(line, ArgPartitionAlong(line, at, places), at);
 }
 

@@ -257,6 +257,37 @@ def test_parallel_reports_each_model(tmp_path):
     ]  # fmt: skip
 
 
+def make_parallel(model, **kwargs):
+    optimizer = chainer.optimizers.MomentumSGD(0.1).setup(model)
+    devices = {'main': 'native:0', 'second': 'native:1'}
+    return updaters.ParallelUpdater(iterator_of(**kwargs), optimizer, devices=devices)
+
+
+def test_parallel_goes_on_with_the_same_bits(tmp_path):
+    def train(out, stop):
+        np.random.seed(0)
+        model = make_model()
+        trainer = training.Trainer(make_parallel(model), (stop, 'iteration'), str(out))
+        trainer.extend(extensions.snapshot(autoload=True), trigger=(1, 'iteration'))
+        trainer.run()
+        return [x.tobytes() for x in params_of(model)]
+
+    whole = train(tmp_path / 'whole', 5)
+    train(tmp_path / 'parts', 2)
+    assert train(tmp_path / 'parts', 5) == whole
+
+
+def test_parallel_copies_a_model_that_is_loaded_later(tmp_path):
+    first, second = make_model(), make_model()
+    first.predictor.W.array[...] = 3
+    chainer.serializers.save_npz(tmp_path / 'model', first)
+    make_parallel(first, shuffle=False).update()
+    updater = make_parallel(second, shuffle=False)
+    chainer.serializers.load_npz(tmp_path / 'model', second)
+    updater.update()
+    assert_close(params_of(second), params_of(first))
+
+
 def test_parallel_with_lazy_layers_and_a_minibatch_too_small():
     model = L.Classifier(L.Linear(None, 2))
     optimizer = chainer.optimizers.SGD(0.1).setup(model)

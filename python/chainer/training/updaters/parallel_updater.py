@@ -12,6 +12,7 @@ from chainer.training.updaters.standard_updater import StandardUpdater
 
 if tp.TYPE_CHECKING:
     from chainer.link import Link
+    from chainer.serializer import AbstractSerializer
     from chainer.training.trainer import Trainer
 
 
@@ -80,6 +81,8 @@ class ParallelUpdater(StandardUpdater):
         if models['main'] is not main:
             raise ValueError("models['main'] must be the target of the optimizer")
         self._models = models
+        # The main one may be loaded before the first iteration, or with the trainer.
+        self._are_alike = False
         self._devices: dict[str, backend.Device | None] = {
             name: None if devices is None else _convert.check_device(devices[name])
             for name in models
@@ -110,6 +113,10 @@ class ParallelUpdater(StandardUpdater):
         batch = self._next_batch()
         optimizer, main = self._get_main_optimizer(), self._models['main']
         names = ['main', *(name for name in self._models if name != 'main')]
+        if not self._are_alike and not _has_uninitialized(main):
+            for name in names[1:]:
+                self._models[name].copyparams(main)
+            self._are_alike = True
         parts = {name: batch[i :: len(names)] for i, name in enumerate(names)}
         losses = []
         for name in names:
@@ -138,6 +145,15 @@ class ParallelUpdater(StandardUpdater):
         for name in names[1:]:
             self._models[name].copyparams(main)
         self._count_epoch()
+
+    def serialize(self, serializer: AbstractSerializer) -> None:
+        """Saves or loads what `StandardUpdater` does; copies of the model follow it.
+
+        Args:
+            serializer (AbstractSerializer): Where to or from.
+        """
+        super().serialize(serializer)
+        self._are_alike = False
 
 
 def _has_uninitialized(model: Link) -> bool:

@@ -99,6 +99,24 @@ def test_nan_and_arrays_in_the_log(tmp_path):
         assert 'text' not in entry
 
 
+def test_a_log_is_what_json_makes_of_it(tmp_path):
+    trainer = make_trainer(tmp_path, (3, 'iteration'))
+    odd = {'a\nb "c"': 1, 'nan': float('nan')}
+    trainer.extend(lambda t: t.observation.update(odd), 'odd', priority=1000)
+    log = extensions.LogReport(
+        trigger=EVERY, postprocess=lambda e: e.update(list=[1, {'x': []}], text='a\n[')
+    )
+    trainer.extend(log)
+    trainer.run()
+    text = (tmp_path / 'log').read_text()
+    assert text == json.dumps(log.log, indent=4)
+    saver = chainer.serializers.DictionarySerializer()
+    log.serialize(saver)
+    log.log.append({'lost': 1})
+    log.serialize(chainer.serializers.NpzDeserializer(saver.target))
+    assert log._to_text() == text
+
+
 def test_odd_names_and_values_in_logs(tmp_path):
     """Names are texts, as in a log that was loaded; files take halves of surrogates."""
     trainer = make_trainer(tmp_path, (1, 'iteration'))

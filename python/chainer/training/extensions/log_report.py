@@ -52,6 +52,7 @@ class LogReport(extension.Extension):
         self._postprocess = postprocess
         self._log_name = log_name if filename is None else filename
         self._log: list[dict[str, tp.Any]] = []
+        self._texts: list[str] = []  # of the entries, as far as they were written
         self._init_summary()
 
     def __call__(self, trainer: Trainer) -> None:
@@ -80,8 +81,15 @@ class LogReport(extension.Extension):
         self._log.append(entry)
         if self._log_name:
             path = os.path.join(trainer.out, self._log_name.format(**entry))
-            write_text(path, json.dumps(self._log, indent=4))
+            write_text(path, self._to_text())
         self._init_summary()
+
+    def _to_text(self) -> str:
+        """``json.dumps(self._log, indent=4)``, for which each entry is looked at once."""
+        del self._texts[len(self._log) :]
+        for entry in self._log[len(self._texts) :]:
+            self._texts.append(json.dumps(entry, indent=4).replace('\n', '\n    '))
+        return '[\n    ' + ',\n    '.join(self._texts) + '\n]'
 
     @property
     def log(self) -> list[dict[str, tp.Any]]:
@@ -105,3 +113,4 @@ class LogReport(extension.Extension):
             return
         loaded = serializer('_log', '')
         self._log = json.loads(str(loaded)) if loaded else []
+        self._texts = []

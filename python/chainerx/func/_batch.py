@@ -369,14 +369,26 @@ def raise_(x: tp.Any, levels: list[Level]) -> tp.Any:
     return x
 
 
-def flatten_arrays(tree: tp.Any, what: str) -> tuple[list[tp.Any], _tree.Structure]:
-    """The leaves, of which each must be an array."""
+def lower_all(xs: list[tp.Any], levels: list[Level]) -> list[tp.Any]:
+    """`lower` of each; the same list where there is no vmap."""
+    return [lower(x, levels) for x in xs] if levels else xs
+
+
+def raise_all(xs: list[tp.Any], levels: list[Level]) -> list[tp.Any]:
+    """What `lower_all` has undone."""
+    return [raise_(x, levels) for x in xs] if levels else xs
+
+
+def flatten_arrays(tree: tp.Any, what: str, *names: tp.Any) -> tuple[list[tp.Any], _tree.Structure]:
+    """The leaves, of which each must be an array; `what` is a format of `names`."""
+    if type(tree) is chainerx.ndarray:
+        return [tree], _tree.LEAF
     leaves, structure = _tree.flatten(tree)
     for leaf in leaves:
         if not is_array(leaf):
             raise TypeError(
-                f'{what} has a leaf of type {type(leaf).__name__}, expected a chainerx.ndarray, or '
-                'tuples, lists and dicts of them'
+                f'{what.format(*names)} has a leaf of type {type(leaf).__name__}, expected a '
+                'chainerx.ndarray, or tuples, lists and dicts of them'
             )
     return leaves, structure
 

@@ -22,15 +22,16 @@ class Split:
         self.args = args
         self.levels: list[Level] = _batch.active_levels()
         self.single = not isinstance(argnums, (tuple, list))
-        self.argnums = [
-            _check_argnum(op, n, args) for n in ((argnums,) if self.single else argnums)
-        ]
-        if len(set(self.argnums)) != len(self.argnums):
-            raise ValueError(f'{op}: argnums has {tuple(argnums)}, one argument twice')
         self.structures: list[_tree.Structure] = []
         self.leaves: list[tp.Any] = []
+        if self.single:
+            self.argnums = [_check_argnum(op, argnums, args)]
+        else:
+            self.argnums = [_check_argnum(op, n, args) for n in argnums]
+            if len(set(self.argnums)) != len(self.argnums):
+                raise ValueError(f'{op}: argnums has {tuple(argnums)}, one argument twice')
         for n in self.argnums:
-            leaves, structure = _batch.flatten_arrays(args[n], f'{op}: argument {n}')
+            leaves, structure = _batch.flatten_arrays(args[n], '{}: argument {}', op, n)
             self.leaves += leaves
             self.structures.append(structure)
 
@@ -45,21 +46,22 @@ class Split:
 
     def lowered(self) -> list[tp.Any]:
         """The arrays, plain."""
-        return [_batch.lower(x, self.levels) for x in self.leaves]
+        return _batch.lower_all(self.leaves, self.levels)
 
-    def with_leaves(self, raw: c.Iterable[tp.Any]) -> tuple[tp.Any, ...]:
+    def with_leaves(self, raw: list[tp.Any]) -> list[tp.Any]:
         """The arguments with other (plain) arrays."""
-        leaves = iter([_batch.raise_(x, self.levels) for x in raw])
+        leaves = iter(_batch.raise_all(raw, self.levels))
         args = list(self.args)
         for n, structure in zip(self.argnums, self.structures, strict=True):
             args[n] = _tree.unflatten(structure, leaves)
-        return tuple(args)
+        return args
 
-    def trees(self, raw: c.Iterable[tp.Any]) -> tp.Any:
+    def trees(self, raw: list[tp.Any]) -> tp.Any:
         """One (plain) array for each, in the form of the arguments; of the one, or a tuple."""
-        leaves = iter([_batch.raise_(x, self.levels) for x in raw])
-        trees = tuple([_tree.unflatten(structure, leaves) for structure in self.structures])
-        return trees[0] if self.single else trees
+        leaves = iter(_batch.raise_all(raw, self.levels))
+        if self.single:
+            return _tree.unflatten(self.structures[0], leaves)
+        return tuple([_tree.unflatten(structure, leaves) for structure in self.structures])
 
 
 def _check_argnum(op: str, n: tp.Any, args: tuple[tp.Any, ...]) -> int:
@@ -90,33 +92,34 @@ class Call:
 
     def __call__(self, raw: list[tp.Any]) -> list[tp.Any]:
         """From plain arrays to plain arrays: those of the result, and then those of aux."""
-        op = self.split.op
-        result = self.function(*self.split.with_leaves(raw), **self.kwargs)
+        split = self.split
+        result = self.function(*split.with_leaves(raw), **self.kwargs)
         aux: list[tp.Any] = []
         if self.has_aux:
             if not isinstance(result, tuple) or len(result) != 2:
                 raise TypeError(
-                    f'{op}: with has_aux the function must return a pair (result, aux), got '
+                    f'{split.op}: with has_aux the function must return a pair (result, aux), got '
                     f'{type(result).__name__}'
                 )
             result, self.aux = result
             aux, self.aux_structure = _tree.flatten(self.aux)
-        leaves, self.structure = _batch.flatten_arrays(result, f'{op}: the result of the function')
+        leaves, self.structure = _batch.flatten_arrays(
+            result, '{}: the result of the function', split.op
+        )
         self.count = len(leaves)
         self.results = leaves
         self.aux_leaves = aux
-        arrays = [*leaves, *[x for x in aux if _batch.is_array(x)]]
-        return [_batch.lower(x, self.split.levels) for x in arrays]
+        arrays = [*leaves, *[x for x in aux if _batch.is_array(x)]] if aux else leaves
+        return _batch.lower_all(arrays, split.levels)
 
     def result(self, raw: list[tp.Any]) -> tp.Any:
         """The result, of these plain arrays."""
-        return _tree.unflatten(
-            self.structure, [_batch.raise_(x, self.split.levels) for x in raw[: self.count]]
-        )
+        raised = _batch.raise_all(raw[: self.count], self.split.levels)
+        return _tree.unflatten(self.structure, raised)
 
     def aux_result(self, raw: list[tp.Any]) -> tp.Any:
         """aux, of these plain arrays; what is no array in it is as it was."""
-        arrays = iter([_batch.raise_(x, self.split.levels) for x in raw[self.count :]])
+        arrays = iter(_batch.raise_all(raw[self.count :], self.split.levels))
         leaves = [next(arrays) if _batch.is_array(x) else x for x in self.aux_leaves]
         return _tree.unflatten(self.aux_structure, leaves)
 

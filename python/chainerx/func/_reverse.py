@@ -169,19 +169,19 @@ def checkpoint(fun: Function) -> Function:
 
         def function(raw: list[tp.Any]) -> list[tp.Any]:
             values = list(leaves)
-            for i, x in zip(at, raw, strict=True):
-                values[i] = _batch.raise_(x, levels)
+            for i, x in zip(at, _batch.raise_all(raw, levels), strict=True):
+                values[i] = x
             with numpy_state, _batch.at_levels(levels):
                 again_args, again_kwargs = _tree.unflatten(structure, values)
                 result = fun(*again_args, **again_kwargs)
             arrays, found = _batch.flatten_arrays(result, 'checkpoint: the result of the function')
             shape_of_result[:] = [found]
-            return [_batch.lower(y, levels) for y in arrays]
+            return _batch.lower_all(arrays, levels)
 
-        raw = functional.checkpoint(function, [_batch.lower(leaves[i], levels) for i in at])
+        raw = functional.checkpoint(function, _batch.lower_all([leaves[i] for i in at], levels))
         for i in at:  # the library keeps what it needs of them
             leaves[i] = None
-        return _tree.unflatten(shape_of_result[0], [_batch.raise_(y, levels) for y in raw])
+        return _tree.unflatten(shape_of_result[0], _batch.raise_all(raw, levels))
 
     return checkpointed
 

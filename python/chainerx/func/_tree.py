@@ -77,7 +77,7 @@ def _flatten(tree: tp.Any, leaves: Leaves) -> Structure:
 
 def unflatten(structure: Structure, leaves: c.Iterable[tp.Any]) -> tp.Any:
     """The tree with these leaves."""
-    return _unflatten(structure, iter(leaves))
+    return next(iter(leaves)) if structure is LEAF else _unflatten(structure, iter(leaves))
 
 
 def _unflatten(structure: Structure, leaves: c.Iterator[tp.Any]) -> tp.Any:

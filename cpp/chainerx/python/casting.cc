@@ -5,8 +5,10 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/ops/rearrange.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
+#include "chainerx/python/ndarray.h"
 #include "chainerx/python/ref.h"
 
 namespace chainerx::python {
@@ -49,7 +51,8 @@ void CheckCasting(const char* op, const char* name, Dtype from, Dtype to, PyObje
 
 std::vector<Array> ToParts(const char* op, PyObject* arrays, PyObject* dtype, PyObject* casting,
                            PyObject* out) {
-    std::vector<Array> parts = ToArrays(op, "arrays", arrays);
+    const bool of_rows = IsNdArray(arrays) && Self(arrays).ndim() > 0;
+    std::vector<Array> parts = of_rows ? Unstack(Self(arrays)) : ToArrays(op, "arrays", arrays);
     std::optional<Dtype> to;
     if (Given(dtype)) to = ToDtype(dtype);
     if (const Array* array = ToOut(op, out)) {

@@ -30,6 +30,8 @@ Array Full(const Shape& shape, const Scalar& value, Device& device) {
     return Full(shape, value, value.dtype(), device);
 }
 
+Array Full(const Shape& shape, const Array& value) { return Copy(BroadcastTo(value, shape)); }
+
 Array Zeros(const Shape& shape, Dtype dtype, Device& device) {
     return Full(shape, 0, dtype, device);
 }

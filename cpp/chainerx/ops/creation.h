@@ -11,6 +11,8 @@ namespace chainerx {
 CX_API Array Full(const Shape& shape, const Scalar& value, Dtype dtype,
                   Device& device = GetDefaultDevice());
 CX_API Array Full(const Shape& shape, const Scalar& value, Device& device = GetDefaultDevice());
+// Of an array that broadcasts to the shape, of its dtype and on its device. Differentiable.
+CX_API Array Full(const Shape& shape, const Array& value);
 CX_API Array Zeros(const Shape& shape, Dtype dtype = kDefaultFloat,
                    Device& device = GetDefaultDevice());
 CX_API Array Ones(const Shape& shape, Dtype dtype = kDefaultFloat,

@@ -185,19 +185,33 @@ CX_ROUTINE(zeros,
         Zeros(ToShape("zeros", "shape", a[0]), ToDtypeOr(a[1], kDefaultFloat), ToDevice(a[2])));
 }
 
+#define CX_ARG_FILL_VALUE "    fill_value (number or ndarray): The value; an array is broadcast.\n"
+
+// The value of an array, broadcast.
+Array FullOf(const Shape& shape, const Array& value, Dtype dtype, Device& device) {
+    return Full(shape, AsType(value, dtype, false).ToDevice(device));
+}
+
 CX_ROUTINE(full,
-           "shape: ShapeLike, fill_value: float, dtype: DtypeLike | None = None, "
+           "shape: ShapeLike, fill_value: float | ndarray, dtype: DtypeLike | None = None, "
            "device: DeviceLike | None = None) -> ndarray",
-           "An array of one value.\n\nArgs:\n" CX_ARG_SHAPE
-           "    fill_value (number): The value.\n" CX_ARG_DTYPE("bool, int32 or float32, as the value is")
-           "    device (str or Device): Default: the default device. It may stand in the third place.\n"
-           CX_NEW CX_RAISES_SHAPE "\n    OverflowError: If the dtype does not hold the value.") {
+           "An array of one value.\n\nArgs:\n" CX_ARG_SHAPE CX_ARG_FILL_VALUE
+               CX_ARG_DTYPE("bool, int32 or float32, as the number is, or that of the array")
+           "    device (str or Device): Default: the default device, or that of an array. It may "
+           "stand in the\n        third place.\n"
+           "Returns:\n    ndarray: New. Differentiable in the value, any order.\n"
+           CX_RAISES_SHAPE "\n    OverflowError: If the dtype does not hold the value.") {
     const Shape shape = ToShape("full", "shape", a[0]);
-    const Scalar value = ToScalar("full", "fill_value", a[1]);
-    if (a[3] == nullptr && Given(a[2]) && AsDevice(a[2]) != nullptr) {
-        return Wrap(Full(shape, value, ToDevice(a[2])));
+    const bool device_is_third = a[3] == nullptr && Given(a[2]) && AsDevice(a[2]) != nullptr;
+    PyObject* dtype = device_is_third ? nullptr : a[2];
+    PyObject* device = device_is_third ? a[2] : a[3];
+    if (IsNdArray(a[1])) {
+        const Array& x = Self(a[1]);
+        return Wrap(FullOf(shape, x, ToDtypeOr(dtype, x.dtype()),
+                           Given(device) ? ToDevice(device) : x.device()));
     }
-    return Wrap(Full(shape, value, ToDtypeOr(a[2], value.dtype()), ToDevice(a[3])));
+    const Scalar value = ToScalar("full", "fill_value", a[1]);
+    return Wrap(Full(shape, value, ToDtypeOr(dtype, value.dtype()), ToDevice(device)));
 }
 
 // What an array like `a` is to be, where the caller says so; the first argument of those.
@@ -227,12 +241,13 @@ CX_ROUTINE(empty_like, "a: ndarray" CX_LIKE,
     return WrapEmpty(Empty(like.shape, like.dtype, like.device));
 }
 
-CX_ROUTINE(full_like, "a: ndarray, fill_value: float" CX_LIKE,
+CX_ROUTINE(full_like, "a: ndarray, fill_value: float | ndarray" CX_LIKE,
            "An array of one value with the shape and dtype of another, on the default "
-           "device.\n\nArgs:\n" CX_ARG_LIKE
-           "    fill_value (number): The value.\n" CX_ARGS_LIKE CX_NEW CX_RAISES_SHAPE
+           "device.\n\nArgs:\n" CX_ARG_LIKE CX_ARG_FILL_VALUE CX_ARGS_LIKE
+           "Returns:\n    ndarray: New. Differentiable in the value, any order.\n" CX_RAISES_SHAPE
            "\n    OverflowError: If the dtype does not hold the value.") {
     const Like like{"full_like", ToArray("full_like", "a", a[0]), a[2], a[3], a[4]};
+    if (IsNdArray(a[1])) return Wrap(FullOf(like.shape, Self(a[1]), like.dtype, like.device));
     return Wrap(
         Full(like.shape, ToScalar("full_like", "fill_value", a[1]), like.dtype, like.device));
 }

@@ -1,6 +1,7 @@
 // Gathering and choosing.
 #include "chainerx/core/error.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/ops/index_update.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/take.h"
 #include "chainerx/python/bounds_mode.h"
@@ -120,9 +121,15 @@ CX_ROUTINE(copyto,
     return Py_NewRef(Py_None);
 }
 
-CX_METHOD(fill, "value: float) -> None",
-          "Sets all elements to a number, in place.\n\n"
-          "Raises:\n    ChainerxError: If the array is in a graph, or read-only.") {
+CX_METHOD(fill, "value: float | ndarray) -> None",
+          "Sets all elements to a number, or to the element of an array of no axes, in place.\n\n"
+          "Raises:\n    ChainerxError: If one of the arrays is in a graph, or this one is "
+          "read-only.") {
+    if (IsNdArray(a[0]) && Self(a[0]).ndim() == 0) {
+        internal::CheckWrittenDtype("fill", Self(self), Self(a[0]));
+        CopyTo(Self(self), AsType(Self(a[0]), Self(self).dtype(), false), true);
+        return Py_NewRef(Py_None);
+    }
     Self(self).Fill(ToScalar("fill", "value", a[0]));
     return Py_NewRef(Py_None);
 }

@@ -679,11 +679,11 @@ class ndarray:
     def dot(self, b: ndarray, out: ndarray | None = None) -> ndarray:
         """Same as :func:`chainerx.dot`."""
 
-    def fill(self, value: builtins.float) -> None:
-        """Sets all elements to a number, in place.
+    def fill(self, value: builtins.float | ndarray) -> None:
+        """Sets all elements to a number, or to the element of an array of no axes, in place.
 
         Raises:
-            ChainerxError: If the array is in a graph, or read-only."""
+            ChainerxError: If one of the arrays is in a graph, or this one is read-only."""
 
     def flatten(self, order: str = 'C') -> ndarray:
         """A copy in one dimension; orders are those of chainerx.ravel(). Differentiable."""
@@ -2610,33 +2610,34 @@ def from_dlpack(x: Any, *, device: DeviceLike | None = None, copy: builtins.bool
         DtypeError: If there is no such dtype.
         ValueError: If `copy` is False and a copy is needed; without a copy, if bools have other bytes than 0 and 1."""
 
-def full(shape: ShapeLike, fill_value: builtins.float, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def full(shape: ShapeLike, fill_value: builtins.float | ndarray, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """An array of one value.
 
     Args:
         shape (int or tuple of ints): Of the array.
-        fill_value (number): The value.
-        dtype: All that numpy.dtype() takes. Default: bool, int32 or float32, as the value is.
-        device (str or Device): Default: the default device. It may stand in the third place.
+        fill_value (number or ndarray): The value; an array is broadcast.
+        dtype: All that numpy.dtype() takes. Default: bool, int32 or float32, as the number is, or that of the array.
+        device (str or Device): Default: the default device, or that of an array. It may stand in the
+            third place.
     Returns:
-        ndarray: C-contiguous, in no graph.
+        ndarray: New. Differentiable in the value, any order.
     Raises:
         DimensionError: If a size is negative or there are more than 10 dimensions.
         DtypeError: If there is no such dtype.
         MemoryError: If there is not so much memory.
         OverflowError: If the dtype does not hold the value."""
 
-def full_like(a: ndarray, fill_value: builtins.float, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
+def full_like(a: ndarray, fill_value: builtins.float | ndarray, device: DeviceLike | None = None, *, dtype: DtypeLike | None = None, shape: ShapeLike | None = None) -> ndarray:
     """An array of one value with the shape and dtype of another, on the default device.
 
     Args:
         a (ndarray): Whose shape and dtype count.
-        fill_value (number): The value.
+        fill_value (number or ndarray): The value; an array is broadcast.
         device (str or Device): Default: the default device, whatever that of others is.
         dtype: Default: that of ``a``.
         shape (int or tuple of ints): Default: that of ``a``.
     Returns:
-        ndarray: C-contiguous, in no graph.
+        ndarray: New. Differentiable in the value, any order.
     Raises:
         DimensionError: If a size is negative or there are more than 10 dimensions.
         DtypeError: If there is no such dtype.

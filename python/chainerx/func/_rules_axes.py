@@ -13,7 +13,7 @@ import typing as tp
 import chainerx
 from chainerx import _core
 from chainerx.func import _batch
-from chainerx.func._batch import Level, full, is_array, is_batch, lift, rule
+from chainerx.func._batch import Batched, Level, full, is_array, is_batch, lift, rule
 
 # Families of kernels whose rows are routines that compute element by element.
 FAMILIES = """
@@ -59,7 +59,19 @@ _batch.WRITING.add(elementwise)
 rule(*names_of_rows(), *ELEMENTWISE.split())(elementwise)
 
 
-@rule('zeros_like', 'ones_like', 'full_like', 'empty_like')
+@rule('full_like')
+def _full_like(
+    level: Level, function: tp.Any, a: tp.Any, fill_value: tp.Any, *args: tp.Any, **kw: tp.Any
+) -> tp.Any:
+    if not is_batch(fill_value, level):
+        return _like(level, function, a, fill_value, *args, **kw)
+    shape = kw.get('shape')
+    ndim = a.ndim if shape is None else len(shape) if isinstance(shape, (tuple, list)) else 1
+    a = Batched(full(a, level), level)
+    return _like(level, function, a, lift(fill_value, level, ndim), *args, **kw)
+
+
+@rule('zeros_like', 'ones_like', 'empty_like')
 def _like(level: Level, function: tp.Any, a: tp.Any, *args: tp.Any, **kw: tp.Any) -> tp.Any:
     shape = kw.pop('shape', None)
     if shape is None:

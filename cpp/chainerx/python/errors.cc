@@ -42,12 +42,12 @@ PyObject* ClassOf(const KernelError& error) {
     return error.kind == KernelError::Kind::kDomain ? g_ValueError : g_IndexError;
 }
 
-// Whether a message says which operation it is of. What begins like `op` is the public routine that
-// the errors of a private one are of, as max_pool of _max_pool_kept.
+// Whether a message says which operation it is of. Whose name is the first words of `op` is the
+// public routine that the errors of a private one are of, as max_pool of _max_pool_kept.
 bool NamesOperation(std::string_view message, std::string_view op) {
     if (message.find(op) != std::string_view::npos) return true;
     const size_t colon = message.find(": ");
-    return colon != std::string_view::npos && colon != 0 &&
+    return colon != std::string_view::npos && colon < op.size() && op[colon] == '_' &&
            op.starts_with(message.substr(0, colon));
 }
 

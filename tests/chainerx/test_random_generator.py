@@ -323,6 +323,16 @@ def test_integers_between_arrays():
     assert (y == rng.integers(-5, 11, 100)).all()
 
 
+def test_parameters_may_be_integers_of_any_length():
+    g = chx.random.Generator(3)
+    assert g.normal(2**70, 1.0).item() == 2.0**70
+    assert 0 <= g.uniform(0, 10**30).item() <= 1e30
+    with pytest.raises(OverflowError, match='normal: loc is an integer that no float holds'):
+        g.normal(10**400)
+    with pytest.raises(ValueError, match='poisson: lam is'):
+        g.poisson(2**70)
+
+
 def test_choices_of_a_length_need_no_array_of_it():
     g = chx.random.Generator(3)
     x = g.choice(2**62, (2, 3))

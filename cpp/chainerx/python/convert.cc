@@ -130,11 +130,17 @@ std::optional<uint64_t> ToKey(const char* op, const char* name, PyObject* o) {
 }
 
 double ToDouble(const char* op, const char* name, PyObject* o) {
-    const Scalar s = ToScalar(op, name, o);
+    const Scalar s = ToOperand(op, name, o);
     if (s.kind() == DtypeKind::kComplex) {
         throw TypeError{op, ": ", name, " must be a real number, got ", TypeName(o)};
     }
-    return s.To<double>();
+    if (!s.IsHugeInt()) return s.To<double>();
+    const double value = PyLong_AsDouble(o);
+    if (PyErr_Occurred() != nullptr) {
+        PyErr_Clear();
+        throw OverflowError{op, ": ", name, " is an integer that no float holds"};
+    }
+    return value;
 }
 
 bool ToBool(PyObject* o, bool fallback) {

@@ -22,9 +22,9 @@ def _refuse_numpy(name: str, arrays: tp.Iterable[tp.Any]) -> None:
         )
 
 
-def _lacks(name: str) -> TypeError:
+def _lacks(name: str, module: str = 'numpy.') -> TypeError:
     return TypeError(
-        f'numpy.{name}: chainerx has no function of that name; convert with chainerx.to_numpy(x)'
+        f'{module}{name}: chainerx has no function of that name; convert with chainerx.to_numpy(x)'
     )
 
 
@@ -45,8 +45,8 @@ def array_ufunc(
     chainerx = sys.modules['chainerx']
     function = getattr(chainerx, name, None) or getattr(chainerx, _UFUNCS.get(name, ''), None)
     function = function or getattr(_core.special, name, None)
-    if function is None:
-        raise _lacks(name)
+    if function is None:  # other libraries have ufuncs, too, such as SciPy
+        raise _lacks(name, 'numpy.' if hasattr(np, name) else '')
     if out:
         kwargs['out'] = out[0] if len(out) == 1 else out
     return function(*inputs, **kwargs)

@@ -343,6 +343,14 @@ ERRORS = {
         ValueError,
         r'argnums has \(1, -1\), one argument twice',
     ),
+    **{
+        name: (
+            lambda name=name: getattr(func, name)(chx.ones(2)),
+            TypeError,
+            f'^{name}: fun is a ndarray, expected a function',
+        )
+        for name in ('value_and_grad', 'grad', 'checkpoint', 'jacrev', 'jacfwd', 'hessian', 'vmap')
+    },
     'no argnum': (lambda: func.grad(cube, 'x')(X), TypeError, "argnums has 'x'"),
     'axes': (lambda: func.grad(lambda x: x)(X), chx.DimensionError, r'shape \(2,\), expected \(\)'),
     'no array': (lambda: func.grad(lambda x: 3.0)(X), TypeError, 'a leaf of type float'),

@@ -10,6 +10,12 @@ from chainerx.func import _batch, _tree
 from chainerx.func._batch import Level
 
 
+def check_function(op: str, fun: tp.Any) -> None:
+    """Raises where the transform is asked for, not where its result is called."""
+    if not callable(fun):
+        raise TypeError(f'{op}: fun is a {type(fun).__name__}, expected a function')
+
+
 class Split:
     """The arguments of a call, some of whose arrays it is differentiated by.
 

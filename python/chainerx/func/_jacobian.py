@@ -7,7 +7,7 @@ import typing as tp
 
 import chainerx
 from chainerx.func import _forward, _reverse, _tree, _vmap
-from chainerx.func._calls import Split
+from chainerx.func._calls import Split, check_function
 
 Function = c.Callable[..., tp.Any]
 Argnums = int | c.Sequence[int]
@@ -54,8 +54,10 @@ def jacrev(fun: Function, argnums: Argnums = 0, chunk_size: int | None = None) -
         Differentiable, any order.
 
     Raises:
+        TypeError: If ``fun`` can't be called.
         DtypeError: If an argument to differentiate by is of integers.
     """
+    check_function('jacrev', fun)
 
     def jacobian(*args: tp.Any) -> tp.Any:
         split = Split('jacrev', args, argnums)
@@ -103,8 +105,10 @@ def jacfwd(fun: Function, argnums: Argnums = 0, chunk_size: int | None = None) -
         callable: As of `jacrev`.
 
     Raises:
+        TypeError: If ``fun`` can't be called.
         DtypeError: If an argument to differentiate by is of integers.
     """
+    check_function('jacfwd', fun)
 
     def jacobian(*args: tp.Any) -> tp.Any:
         split = Split('jacfwd', args, argnums)
@@ -145,6 +149,8 @@ def hessian(fun: Function, argnums: Argnums = 0, chunk_size: int | None = None) 
         the argument; with several arrays, each with each, in their forms.
 
     Raises:
+        TypeError: If ``fun`` can't be called.
         DtypeError: If an argument to differentiate by is of integers.
     """
+    check_function('hessian', fun)
     return jacfwd(jacrev(fun, argnums, chunk_size), argnums, chunk_size)

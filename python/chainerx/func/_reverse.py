@@ -9,7 +9,7 @@ import typing as tp
 import chainerx
 from chainerx._core import functional
 from chainerx.func import _batch, _loop, _tree
-from chainerx.func._calls import Call, Split, lower_like
+from chainerx.func._calls import Call, Split, check_function, lower_like
 
 Function = c.Callable[..., tp.Any]
 Argnums = int | c.Sequence[int]
@@ -33,9 +33,11 @@ def value_and_grad(fun: Function, argnums: Argnums = 0, has_aux: bool = False) -
 
     Raises:
         DtypeError: If an argument to differentiate by is of integers.
-        TypeError: If the value is no array, or ``argnums`` are no arrays.
+        TypeError: If ``fun`` can't be called; by the result, if the value is no array, or
+            ``argnums`` are no arrays.
         DimensionError: If the value has axes.
     """
+    check_function('value_and_grad', fun)
 
     @functools.wraps(fun)
     def value_and_gradient(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
@@ -83,6 +85,7 @@ def grad(fun: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function
         DtypeError: If an argument to differentiate by is of integers.
         DimensionError: If the value has axes.
     """
+    check_function('grad', fun)
     both = value_and_grad(fun, argnums, has_aux)
 
     @functools.wraps(fun)
@@ -153,11 +156,12 @@ def checkpoint(fun: Function) -> Function:
         that ``fun`` uses.
 
     Raises:
-        TypeError: If ``fun`` returns something else.
+        TypeError: If ``fun`` can't be called, or returns something else.
         GradientError: In backward, if the second call gives other shapes or dtypes.
 
     Source: Chen et al., Training deep nets with sublinear memory cost, 2016.
     """
+    check_function('checkpoint', fun)
 
     @functools.wraps(fun)
     def checkpointed(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:

@@ -10,6 +10,7 @@ import chainerx
 from chainerx import _core
 from chainerx.func import _batch, _tree
 from chainerx.func._batch import Batched, Level
+from chainerx.func._calls import check_function
 
 Function = c.Callable[..., tp.Any]
 
@@ -45,10 +46,11 @@ def vmap(
     Raises:
         ValueError: If no array is mapped, examples are not of one number, or ``randomness`` is
             something else.
-        TypeError: If the function asks for the values of a batch, as ``if x > 0`` does, or
-            ``in_axes`` do not have the form of the arguments.
+        TypeError: If ``fun`` can't be called; if it asks for the values of a batch, as ``if x > 0``
+            does, or ``in_axes`` do not have the form of the arguments.
         DimensionError: If an axis is out of range.
     """
+    check_function('vmap', fun)
     if randomness not in ('error', 'same', 'different'):
         raise ValueError(
             f"vmap: randomness is {randomness!r}, expected 'error', 'same' or 'different'"

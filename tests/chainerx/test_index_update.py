@@ -60,6 +60,17 @@ def test_nan_is_an_extreme_and_has_the_gradient():
     check(v.grad, [0, 1])
 
 
+def test_errors_begin_with_the_operation():
+    x = chx.ones(3)
+    for values in ('a', None, object()):
+        with pytest.raises(TypeError, match=r'^index_set: values must be'):
+            x.at[0].set(values)
+    with pytest.raises(TypeError, match=r'^index_multiply: values must be'):
+        x.at[0].divide('a')
+    with pytest.raises(IndexError, match=r'^getitem: an index is'):
+        x.at['a']
+
+
 def test_array_stays_as_it_is():
     x, n = filled(3, 2)
     y = x.at[0].set(7)

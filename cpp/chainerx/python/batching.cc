@@ -84,8 +84,8 @@ PyObject* FailOrBatchItem(PyObject* self, PyObject* index) noexcept {
                                  "__getitem__", self, index, none.get());
 }
 
-Ref FailOrBatchAt(const Array& x, PyObject* index, PyObject* given) {
-    TranslateException("getitem");
+Ref FailOrBatchAt(const char* op, const Array& x, PyObject* index, PyObject* given) {
+    TranslateException(op);
     if (g_batched == nullptr || !HasBatch(given) || !IsOfArguments()) throw PythonError{};
     PyErr_Clear();
     const Ref array = Check(Wrap(x));

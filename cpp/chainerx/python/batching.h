@@ -14,7 +14,7 @@ namespace chainerx::python {
 CX_COLD PyObject* FailOrBatchItem(PyObject* self, PyObject* index) noexcept;
 // For x.at[index], where `given` was refused: if there is a batch in it, what takes its place.
 // Throws the error that is being handled if there is none.
-CX_COLD Ref FailOrBatchAt(const Array& x, PyObject* index, PyObject* given);
+CX_COLD Ref FailOrBatchAt(const char* op, const Array& x, PyObject* index, PyObject* given);
 
 void InitBatching(PyObject* module);
 

@@ -46,7 +46,7 @@ PlaceLike PlaceOf(const Indexer& at, const nb::object& key) {
     try {
         return nb::borrow<PlaceLike>(nb::cast(Place{at.x, ToItems(key.ptr(), at.x.device()), key}));
     } catch (...) {
-        return nb::steal<PlaceLike>(FailOrBatchAt(at.x, key.ptr(), key.ptr()).Release());
+        return nb::steal<PlaceLike>(FailOrBatchAt("getitem", at.x, key.ptr(), key.ptr()).Release());
     }
 }
 
@@ -58,7 +58,7 @@ auto Update(const char* name, const char* op, const F& update) {
         try {
             given = ToValues(op, "values", p.x, values.ptr());
         } catch (...) {
-            const Ref place = FailOrBatchAt(p.x, p.key.ptr(), values.ptr());
+            const Ref place = FailOrBatchAt(op, p.x, p.key.ptr(), values.ptr());
             const Ref key = Check(PyUnicode_FromString(name));
             return nb::steal<ArrayLike>(
                 Check(PyObject_CallMethodOneArg(place.get(), key.get(), values.ptr())).Release());

@@ -149,9 +149,15 @@ def isdtype(dtype: tp.Any, kind: tp.Any) -> bool:
         if isinstance(k, str) and k in _KINDS:
             if _kind(d) in _KINDS[k]:
                 return True
-        elif isinstance(k, str) and ' ' in k:
-            raise ValueError(f'isdtype: kind is {k!r}, expected one of {", ".join(_KINDS)}')
-        elif d == _dtype(k):
+            continue
+        try:
+            other = _dtype(k)
+        except _core.DtypeError:
+            if not isinstance(k, str):
+                raise
+            kinds = ', '.join(_KINDS)
+            raise ValueError(f'isdtype: kind is {k!r}, expected one of {kinds}') from None
+        if d == other:
             return True
     return False
 

@@ -72,6 +72,10 @@ def test_isdtype():
     assert not chx.isdtype(chx.float32, (chx.float64, 'integral'))
     with pytest.raises(ValueError, match='real integer'):
         chx.isdtype(chx.float32, 'real integer')
+    with pytest.raises(ValueError, match="kind is 'integer', expected one of bool"):
+        chx.isdtype(chx.float32, ('bool', 'integer'))
+    with pytest.raises(ValueError, match="kind is 'abc'"):
+        chx.__array_namespace_info__().dtypes(kind='abc')
 
 
 def test_kinds_of_objects():

@@ -192,6 +192,9 @@ class EpochIterator(Iterator):
             if not np.array_equal(loaded, order):
                 order = loaded
         previous = float(serializer('previous_epoch_detail', previous))
+        serialize = getattr(self.order_sampler, 'serialize', None)
+        if serialize is not None:
+            serialize(serializer['order_sampler'])
         self._place = Place(position, epoch, is_new, previous, order)
 
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import typing as tp
 
 import numpy as np
 
+from chainer.serializer import AbstractSerializer, Deserializer
+
 
 class OrderSampler:
-    """Base of what gives the order of an epoch."""
+    """Base of what gives the order of an epoch.
+
+    One that has a state has a method ``serialize``, which snapshots of its iterator call.
+    """
 
     def __call__(self, current_order: tp.Any, current_position: int) -> tp.Any:
         """Makes the order of the next epoch. Overridden.
@@ -45,3 +52,36 @@ class ShuffleOrderSampler(OrderSampler):
             array: Indices.
         """
         return self._random.permutation(len(current_order))
+
+    def serialize(self, serializer: AbstractSerializer) -> None:
+        """Saves or loads the state of a generator of its own, which snapshots of v7 do not have.
+
+        Args:
+            serializer (AbstractSerializer): Where to or from.
+        """
+        if self._random is np.random:  # snapshots of trainers have it
+            return
+        if not isinstance(serializer, Deserializer):
+            serializer('random_state', json.dumps(_state_of(self._random), default=_to_list))
+            return
+        with contextlib.suppress(KeyError):
+            text = serializer('random_state', None)
+            if text is not None:
+                _set_state(self._random, json.loads(str(text)))
+
+
+def _to_list(value: tp.Any) -> list[int]:
+    return [int(x) for x in value]
+
+
+def _state_of(random: tp.Any) -> dict[str, tp.Any]:
+    if isinstance(random, np.random.Generator):
+        return tp.cast(dict[str, tp.Any], random.bit_generator.state)
+    return tp.cast(dict[str, tp.Any], random.get_state(legacy=False))
+
+
+def _set_state(random: tp.Any, state: dict[str, tp.Any]) -> None:
+    if isinstance(random, np.random.Generator):
+        random.bit_generator.state = state
+    else:
+        random.set_state(state)

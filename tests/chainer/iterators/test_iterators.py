@@ -115,6 +115,22 @@ def test_own_orders(make):
     assert drawn == [['abc'[i] for i in sampler.permutation(3)] for _ in range(3)]
 
 
+@pytest.mark.parametrize(
+    'random', [np.random.RandomState, np.random.default_rng,
+               lambda seed: np.random.Generator(np.random.MT19937(seed))]
+)  # fmt: skip
+def test_a_generator_of_an_order_is_saved(make, random, tmp_path):
+    def of(seed):
+        return make(range(7), 3, order_sampler=iterators.ShuffleOrderSampler(random(seed)))
+
+    iterator, other = of(1), of(2)
+    for _ in range(4):
+        iterator.next()
+    chainer.serializers.save_npz(tmp_path / 'x', iterator)
+    chainer.serializers.load_npz(tmp_path / 'x', other)
+    assert [other.next() for _ in range(9)] == [iterator.next() for _ in range(9)]
+
+
 @pytest.mark.parametrize('shuffle', [None, False])
 @pytest.mark.parametrize('n_before', [0, 1, 5, 7])
 def test_snapshots(make, shuffle, n_before, tmp_path):

@@ -103,7 +103,10 @@ def main():
     trainer.extend(extensions.PrintReport(columns))
     trainer.extend(extensions.PlotReport(columns[2:4], 'epoch', filename='accuracy.png'))
     trainer.extend(extensions.ProgressBar())
-    trainer.extend(extensions.snapshot(n_retains=2, autoload=args.resume == ''))
+    # To compress weights takes long, and makes them hardly smaller.
+    writer = extensions.snapshot_writers.ThreadWriter(compression=False)
+    resume = args.resume == ''
+    trainer.extend(extensions.snapshot(writer=writer, n_retains=2, autoload=resume))
     if args.resume:
         chainer.serializers.load_npz(args.resume, trainer)
     trainer.run()

@@ -24,7 +24,8 @@ FUNCTIONS = {  # name -> (chainerx, torch)
 
 
 def rows(bench):
-    """Normalized exponentials, gelu, dropout, of 10^5 and of 10^7 elements; a loss of sequences."""
+    """Normalized exponentials, gelu, dropout, of 10^5 and of 10^7 elements; scores with a mask, a
+    loss of sequences."""
     for name, (ours, theirs) in FUNCTIONS.items():
         for n, shape in ROWS.items():
             x, x_torch, _ = float32(*shape)
@@ -51,8 +52,22 @@ def rows(bench):
                 },
             )
 
+    masked_row(bench)
     embedding_row(bench)
     ctc_row(bench)
+
+
+def masked_row(bench):
+    """Weights of attention, where half of the scores are masked."""
+    n = 1000
+    x = np.random.default_rng(4).standard_normal((n, n)).astype('float32')
+    x[x < 0] = -np.inf
+    peers = {
+        'chainerx': {'f': chainerx, 'x': chainerx.array(x)},
+        'torch': {'f': torch.nn.functional, 'x': torch.tensor(x)},
+    }
+    statement = dict.fromkeys(peers, 'f.softmax(x, 1)')
+    bench.row(f'softmax, {n} x {n}, half of it -inf, forward', statement, peers)
 
 
 def embedding_row(bench):

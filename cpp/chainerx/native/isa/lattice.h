@@ -13,8 +13,12 @@ template <typename T>
 inline Batch<T> LogSumOfThree(const Batch<T>& a, const Batch<T>& b, const Batch<T>& c) {
     const Batch<T> none(-static_cast<T>(__builtin_inf()));
     const Batch<T> max = xsimd::max(a, xsimd::max(b, c));
-    const Batch<T> base = xsimd::select(max == none, Batch<T>(T(0)), max);
-    return base + math::Log(math::Exp(a - base) + math::Exp(b - base) + math::Exp(c - base));
+    const Batch<T> least(T(-50));  // what is less adds nothing to 1
+    const auto part = [&](const Batch<T>& x) {
+        return math::Exp(math::MaxOrSecond(least, x - max));
+    };
+    const auto is_none = (a == none) & (b == none) & (c == none);  // nan is another case
+    return xsimd::select(is_none, none, max + math::Log(part(a) + part(b) + part(c)));
 }
 
 // See LatticeLoops.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 
 #include "chainerx/kernels/random.h"
 #include "chainerx/native/native_backend.h"
@@ -53,8 +54,15 @@ void RandomZipf(const Array& state, const Array& a, const Array& out) {
     const philox::Stream stream = NextCall(state);
     const Each<double> exponents{a};
     auto* to = reinterpret_cast<int64_t*>(out.raw_data());
+    if (out.GetTotalSize() == 0) return;
     // All others have less than 2^-63 of the probability.
     constexpr double kOnlyOne = 64;
+    if (exponents.is_one() && exponents[0] < kOnlyOne) {
+        const ZipfRejection accept{exponents[0]};
+        ForPairs(stream, out.GetTotalSize(),
+                 [&](int64_t i, double u, double v) { to[i] = Reject(stream, i, u, v, accept); });
+        return;
+    }
     ForPairs(stream, out.GetTotalSize(), [&](int64_t i, double u, double v) {
         to[i] = exponents[i] >= kOnlyOne ? 1 : Reject(stream, i, u, v, ZipfRejection{exponents[i]});
     });
@@ -63,9 +71,16 @@ CX_NATIVE_KERNEL(RandomZipf)
 
 // ---- hypergeometric -----------------------------------------------------------------------------
 
+// Stirling's series, and below it the factorials themselves, which are exact.
 double LogFactorial(double k) {
-    int sign;  // std::lgamma has one for the whole process
-    return lgamma_r(k + 1, &sign);
+    constexpr double kHalfLogTwoPi = 0.918938533204672741780;
+    constexpr double kFactorials[] = {
+        1,     1,      2,       6,        24,         120,         720,           5040,
+        40320, 362880, 3628800, 39916800, 4.790016e8, 6.2270208e9, 8.71782912e10, 1.307674368e12};
+    if (k < 16) return std::log(kFactorials[static_cast<int>(k)]);
+    const double r = 1 / (k * k);
+    return (k + 0.5) * std::log(k) - k + kHalfLogTwoPi +
+           (1.0 / 12 - r * (1.0 / 360 - r / 1260)) / k;
 }
 
 // How many of `few` are among `sample` that are drawn from few + many. At most half are few, and at
@@ -104,7 +119,8 @@ class HypergeometricRejection {
         const double deviation = std::sqrt(variance + 0.5);
         center_ = urn.sample * p + 0.5;
         width_ = 2 * std::sqrt(2 / kE) * deviation + (3 - 2 * std::sqrt(3 / kE));
-        at_mode_ = LogShare(std::floor((urn.sample + 1) * (urn.few + 1) / (all + 2)));
+        mode_ = std::floor((urn.sample + 1) * (urn.few + 1) / (all + 2));
+        at_mode_ = LogShare(mode_);
         end_ = std::min(std::min(urn.sample, urn.few) + 1, std::floor(center_ + 16 * deviation));
     }
 
@@ -112,12 +128,24 @@ class HypergeometricRejection {
         const double x = center_ + width_ * (v - 0.5) / u;
         if (!(x >= 0 && x < end_)) return false;
         *k = std::floor(x);
+        constexpr double kNear = 32;
+        if (std::abs(*k - mode_) <= kNear) return u * u <= RatioToMode(*k);
         return 2 * std::log(u) <= LogShare(*k) - at_mode_;
     }
 
  private:
     static constexpr double kE = 2.718281828459045235;
 
+    // One probability over the other, step by step.
+    double RatioToMode(double k) const {
+        double ratio = 1;
+        for (double i = std::min(k, mode_) + 1; i <= std::max(k, mode_); ++i) {
+            const double up = (urn_.few - i + 1) * (urn_.sample - i + 1);
+            const double down = i * (urn_.many - urn_.sample + i);
+            ratio *= k > mode_ ? up / down : down / up;
+        }
+        return ratio;
+    }
     // The logarithm of the probability, but for a constant.
     double LogShare(double k) const {
         return -LogFactorial(k) - LogFactorial(urn_.few - k) - LogFactorial(urn_.sample - k) -
@@ -127,8 +155,39 @@ class HypergeometricRejection {
     Urn urn_;
     double center_;
     double width_;
+    double mode_;
     double at_mode_;
     double end_;
+};
+
+// Of any numbers, by those of fewer.
+class Hypergeometric {
+ public:
+    Hypergeometric(int64_t good, int64_t bad, int64_t sample)
+        : good_{good},
+          sample_{sample},
+          drawn_{std::min(sample, good + bad - sample)},
+          is_few_{good <= bad},
+          urn_{static_cast<double>(std::min(good, bad)), static_cast<double>(std::max(good, bad)),
+               static_cast<double>(drawn_)} {
+        constexpr int64_t kSummed = 10;
+        if (drawn_ >= kSummed) rejection_.emplace(urn_);
+    }
+
+    int64_t Draw(const philox::Stream& stream, int64_t element, double u, double v) const {
+        const int64_t few =
+            rejection_ ? Reject(stream, element, u, v, *rejection_) : HypergeometricBySum(urn_, u);
+        const int64_t k = is_few_ ? few : drawn_ - few;  // good ones among those
+        return drawn_ == sample_ ? k : good_ - k;
+    }
+
+ private:
+    int64_t good_;
+    int64_t sample_;
+    int64_t drawn_;
+    bool is_few_;
+    Urn urn_;
+    std::optional<HypergeometricRejection> rejection_;
 };
 
 void RandomHypergeometric(const Array& state, const Array& good, const Array& bad,
@@ -138,18 +197,15 @@ void RandomHypergeometric(const Array& state, const Array& good, const Array& ba
     const Each<int64_t> bads{bad};
     const Each<int64_t> samples{sample};
     auto* to = reinterpret_cast<int64_t*>(out.raw_data());
-    constexpr double kFew = 10;
+    if (out.GetTotalSize() == 0) return;
+    if (goods.is_one() && bads.is_one() && samples.is_one()) {
+        const Hypergeometric all{goods[0], bads[0], samples[0]};
+        ForPairs(stream, out.GetTotalSize(),
+                 [&](int64_t i, double u, double v) { to[i] = all.Draw(stream, i, u, v); });
+        return;
+    }
     ForPairs(stream, out.GetTotalSize(), [&](int64_t i, double u, double v) {
-        const int64_t g = goods[i];
-        const int64_t b = bads[i];
-        const int64_t n = std::min(samples[i], g + b - samples[i]);
-        const Urn urn{static_cast<double>(std::min(g, b)), static_cast<double>(std::max(g, b)),
-                      static_cast<double>(n)};
-        const int64_t few = urn.sample < kFew
-                                ? HypergeometricBySum(urn, u)
-                                : Reject(stream, i, u, v, HypergeometricRejection{urn});
-        const int64_t k = g <= b ? few : n - few;  // good ones among n
-        to[i] = n == samples[i] ? k : g - k;
+        to[i] = Hypergeometric{goods[i], bads[i], samples[i]}.Draw(stream, i, u, v);
     });
 }
 CX_NATIVE_KERNEL(RandomHypergeometric)

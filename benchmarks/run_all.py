@@ -96,11 +96,13 @@ MISSED = f"""
   alone. It is most of the step, and no code around it can bring the ratio below `matmuls / torch`.
 - **ResNet-18**: nine tenths of it are convolutions, some of which miss as well, and copies of small
   images to lie side by side and back (`AsType` in `chainerx.profile()`).
-- **Products by AVX2 on two threads**: each thread packs one operand for itself.
+- **Products on two threads**: the threads pack the shorter operand together, and wait for each
+  other before they go on.
 - **Convolutions of one image, gradient of the data**: the weights, which are larger than what they
   are multiplied with, are packed for one use of each.
-- **7x7, gradient of the weights**: 147 columns fill five panels of 32, and are put together from
-  pieces of seven taps; five panels are a bad number for two threads.
+- **7x7 with stride 2, one image, forward**: three channels and 49 taps, so that what a panel of
+  positions sees of a tap is found anew for every three rows of it; a sixth of the time. Of more
+  images it takes half of PyTorch's time.
 - **Depthwise, stride 2, gradient of the data of one image**: computed on gradients with zeros
   between them.
 - **Depthwise, 14 x 14**: rows of 14 are nine tenths of a vector of AVX-512, and windows of three
@@ -123,6 +125,20 @@ MISSED = f"""
 - **einsum bij,bjk->bik, against PyTorch**: a thousand products of 8 x 8; where their time goes has
   not been looked at.
 - **svdvals, qr of 8 x 8**: LAPACK alone takes as long, for both sides.
+- **x[0], x.T and the smallest Chains**: what is left are the view, its node in the graph, and the
+  call from Python; how many instructions that takes is listed above.
+- **value_and_grad against backward()**: the function is called with new leaves, and the results
+  are taken apart and put together again as the arguments are nested, in Python.
+- **x[i] in a loop, against NumPy**: an array on a device, where NumPy has a number.
+- **sqrt(x[:, ::2])**: gathered into a buffer in the first-level cache, and then computed, which
+  takes as long as all that NumPy does: its loop, one element after the other, reads while it
+  computes. Smaller buffers, asking ahead for memory and writing past the caches did not help.
+- **sort and unique of a million**: numbers become integers of the same order, in which NaN has a
+  place, and come back, a pass each. unique then makes a list of positions, which it takes.
+- **integers, int32**: each number takes 64 bits from Philox, which makes all values equally likely
+  but for 2**-54 without a loop; NumPy takes 32, and draws again where it must.
+- **Functions of 100,000 elements on two threads**: passes of some 30 µs each, of which waking the
+  other thread is a part.
 - **vmap of grad**: a product of a matrix per example with one row, where torch.func has one product
   for all.
 """

@@ -105,6 +105,20 @@ def rows(bench):
             against='numpy',
         )
 
+    x, _, x_np = float32(1000, 1000)
+    for share in (0.02, 0.97):
+        mask_np = rng.random((1000, 1000)) < share
+        for name, statement in [('x[mask]', 'x[m]'), ('x[mask] = 0', 'x[m] = 0')]:
+            bench.row(
+                f'{name}, {share:.0%} of 1000 x 1000',
+                {'chainerx': statement, 'numpy': statement},
+                {
+                    'chainerx': {'x': x.copy(), 'm': chainerx.array(mask_np)},
+                    'numpy': {'x': x_np.copy(), 'm': mask_np},
+                },
+                against='numpy',
+            )
+
     x, _, x_np = float32(100, 16)
     v, _, v_np = float32(10, 16, seed=1)
     variables = {

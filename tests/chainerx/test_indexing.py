@@ -152,6 +152,46 @@ def test_masks(fraction, shape, device):
         np.testing.assert_array_equal(to_numpy(ours), theirs)
 
 
+@pytest.mark.parametrize('dtype', ['bool', 'int8', 'uint64', 'float16', 'float64', 'complex128'])
+def test_one_value_where_a_mask_says(dtype, device):
+    """In all layouts; the mask, or the value, may be part of what is written to."""
+    n = np.arange(3 * 4 * 5).reshape(3, 4, 5).astype(dtype)
+    for turn in (lambda a: a, lambda a: a.transpose(2, 0, 1), lambda a: a[::-1, :, ::2]):
+        for size in (1, 2, 3):
+            x, reference = chx.array(n, device=device), n.copy()
+            view, seen = turn(x), turn(reference)
+            mask = RNG.random(seen.shape[:size][::-1]) < 0.5
+            seen[mask.T] = 1
+            view[chx.array(mask, device=device).T] = 1
+            np.testing.assert_array_equal(to_numpy(x), reference)
+            mask = RNG.random(seen.shape[1:2]) < 0.5
+            seen[:, mask] = seen[0, 0, 1]
+            view[:, chx.array(mask, device=device)] = view[0, 0, 1]
+            np.testing.assert_array_equal(to_numpy(x), reference)
+    if dtype == 'bool':
+        x = chx.array([True, False, True], device=device)
+        x[x] = False
+        assert x.tolist() == [False] * 3
+        x[::-1][x] = True
+        assert x.tolist() == [False] * 3
+
+
+def test_one_value_of_another_kind(device):
+    x = chx.array([1.5, 2.5, 3.5], device=device)
+    x[x > 2] = chx.array(2, 'int32', device=device)
+    assert x.tolist() == [1.5, 2, 2]
+    i = chx.arange(3, device=device)
+    with pytest.raises(chx.DtypeError):
+        i[i > 1] = chx.array(2.7, device=device)
+    assert i.tolist() == [0, 1, 2]
+    saved = chx.ones(3, device=device).require_grad()
+    y = saved.as_grad_stopped().copy()
+    z = (saved * y).sum()
+    y[y < 0] = 5
+    with pytest.raises(chx.GradientError):
+        z.backward()
+
+
 def test_true_need_not_be_one():
     """Foreign memory may say 2 for true, once it is shared."""
     memory = bytearray(105)

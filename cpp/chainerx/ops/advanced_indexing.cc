@@ -9,6 +9,7 @@
 #include "chainerx/core/overlap.h"
 #include "chainerx/kernels/indexing.h"
 #include "chainerx/kernels/memory.h"
+#include "chainerx/kernels/where.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/index_update.h"
 #include "chainerx/ops/indexing.h"
@@ -148,9 +149,20 @@ Merged Merge(const Plan& plan) {
     return m;
 }
 
+// The bool array that is all that picks, if so.
+std::optional<Array> SoleMask(const std::vector<Pick>& picks) {
+    if (picks.size() != 1 || !picks[0].array) return std::nullopt;
+    Array array = (*picks[0].array)();
+    if (!IsBool(array.dtype())) return std::nullopt;
+    return array;
+}
+
 // Indices along axes of `lengths` that are merged into one.
 Array Positions(const char* op, const std::vector<Pick>& picks, const Shape& lengths,
                 Device& device) {
+    if (const std::optional<Array> mask = SoleMask(picks)) {
+        return Nonzero(Reshape(*mask, {mask->GetTotalSize()}))[0];
+    }
     std::vector<Array> indices;
     for (const Pick& pick : picks) {
         if (!pick.array) {
@@ -245,6 +257,22 @@ void CallScatter(const char* op, const Array& x, int8_t axis, const Array& indic
 
 }  // namespace
 
+namespace {
+
+// One value to all places of a mask: a pass over x, without a list of them.
+void FillWhere(const Array& x, const Plan& plan, const Array& mask, const Array& value) {
+    const Array one = EmptyUnchecked({}, x.dtype(), x.device());
+    Assign(one, value);
+    Shape shape;
+    for (int8_t i = 0; i < plan.axes[0]; ++i) shape.push_back(1);
+    for (int64_t d : mask.shape()) shape.push_back(d);
+    while (shape.ndim() < plan.view.ndim()) shape.push_back(1);
+    const Array condition = Reshape(internal::MayShareMemory(x, mask) ? Copy(mask) : mask, shape);
+    Write(x, [&] { CallOn<kernels::Where>(x.device(), condition, one, plan.view, plan.view); });
+}
+
+}  // namespace
+
 void internal::Scatter(const char* op, const Array& x, const std::vector<IndexItem>& items,
                        const Array& value, ScatterRule rule) {
     CheckInPlaceOutput(op, x);
@@ -257,6 +285,11 @@ void internal::Scatter(const char* op, const Array& x, const std::vector<IndexIt
         const Array sum = AsType(Detached(x), wide);
         Scatter(op, sum, items, value, rule);
         return Assign(x, AsType(sum, x.dtype()));
+    }
+    if (rule == ScatterRule::kSet && value.ndim() == 0) {
+        if (const std::optional<Array> mask = SoleMask(plan.picks)) {
+            return FillWhere(x, plan, *mask, value);
+        }
     }
     const Merged m = Merge(plan);
     Array indices = Positions(op, plan.picks, m.lengths, x.device());

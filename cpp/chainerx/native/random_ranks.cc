@@ -170,8 +170,8 @@ class Hypergeometric {
           is_few_{good <= bad},
           urn_{static_cast<double>(std::min(good, bad)), static_cast<double>(std::max(good, bad)),
                static_cast<double>(drawn_)} {
-        constexpr int64_t kSummed = 10;
-        if (drawn_ >= kSummed) rejection_.emplace(urn_);
+        constexpr double kSummed = 10;
+        if (urn_.sample >= kSummed) rejection_.emplace(urn_);
     }
 
     int64_t Draw(const philox::Stream& stream, int64_t element, double u, double v) const {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import pickle
 import typing as tp
 
 import chainerx
@@ -18,7 +20,7 @@ class Forget(FunctionNode):
         if not callable(func):
             raise TypeError(f'forget: func is a {type(func).__name__}, expected a callable')
         self.func = func
-        self._random: RandomStates | None = None
+        self._random: RandomStates | None = None  # where func draws
 
     def apply(self, inputs: tp.Sequence[tp.Any]) -> tuple[variable.Variable, ...]:
         """See `FunctionNode.apply`; chainerx arrays stay what they are."""
@@ -31,9 +33,12 @@ class Forget(FunctionNode):
 
     def forward(self, inputs: tuple[tp.Any, ...]) -> tuple[tp.Any, ...]:
         self.retain_inputs(tuple(range(len(inputs))))
-        self._random = RandomStates()
+        before = RandomStates()
         with configuration.using_config('enable_backprop', False):
-            return tuple(y.array for y in self._call([_leaf(x) for x in inputs]))
+            outputs = tuple(y.array for y in self._call([_leaf(x) for x in inputs]))
+        if RandomStates() != before:  # else nothing is kept: they are some thousand bytes
+            self._random = before
+        return outputs
 
     def backward(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[tp.Any, ...]
@@ -43,10 +48,9 @@ class Forget(FunctionNode):
                 'forget: double backpropagation is not supported: gradients of parameters inside '
                 'func would be lost'
             )
-        assert self._random is not None
         xs = [_leaf(x.array) for x in self.get_retained_inputs()]
         with (
-            self._random,
+            self._random or contextlib.nullcontext(),
             configuration.using_config('in_recomputing', True),
             configuration.using_config('enable_backprop', True),
         ):
@@ -70,8 +74,18 @@ class RandomStates:
     """What the global generators of NumPy and chainerx were, and are again inside."""
 
     def __init__(self) -> None:
-        self._numpy = np.random.get_state()
+        self._numpy = np.random.get_state(legacy=False)
         self._chainerx = chainerx.random.get_state()
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, RandomStates)
+            and self._chainerx == other._chainerx
+            # Arrays and numbers, whatever the kind of the generator.
+            and pickle.dumps(self._numpy) == pickle.dumps(other._numpy)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
 
     def _set(self) -> None:
         np.random.set_state(self._numpy)

@@ -165,6 +165,23 @@ def test_readme_tour_of_chainer_runs():
     assert str(names['model'].l1.W.array.device) == 'native:0'
 
 
+@pytest.mark.score
+def test_readme_tour_of_training_learns_digits(tmp_path, monkeypatch):
+    chainerx = pytest.importorskip('chainerx')
+    for name in ('sklearn', 'matplotlib'):
+        pytest.importorskip(name, reason='needs pip install ".[examples]"')
+    monkeypatch.chdir(tmp_path)
+    np.random.seed(2)
+    chainerx.random.seed(2)
+    trainer = run_tour(2)['trainer']
+    log = trainer.get_extension('LogReport').log
+    assert log[-1]['validation/main/accuracy'] >= 0.985
+    names = sorted(path.name for path in (tmp_path / 'result').iterdir())
+    assert names == ['log', 'plot.png', 'snapshot_iter_629', 'snapshot_iter_674']
+    # Started again, it goes on: there is nothing left to do.
+    assert run_tour(2)['trainer'].get_extension('LogReport').log == log
+
+
 def test_readme_tour_runs():
     names = run_tour(0)
     x, w, g, h = (names['chx'].to_numpy(names[name].as_grad_stopped()) for name in 'xwgh')

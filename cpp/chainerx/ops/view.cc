@@ -16,7 +16,7 @@ constexpr OpInfo kReshape{"reshape", nullptr, Batching::kShape};
 constexpr OpInfo kBroadcastTo{"broadcast_to", nullptr, Batching::kShape};
 
 // Resolves a -1 and checks the size.
-Shape ResolveShape(const Array& x, const Shape& shape) {
+[[gnu::always_inline]] inline Shape ResolveShape(const Array& x, const Shape& shape) {
     Shape out = shape;
     int8_t unknown = -1;
     int64_t known = 1;

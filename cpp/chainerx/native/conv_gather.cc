@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "chainerx/core/interrupt.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/native/conv_near.h"
 #include "chainerx/native/conv_positions.h"
 #include "chainerx/native/gemm_loops.h"
@@ -120,10 +119,9 @@ void RunGatherConv(const GatherConv<T>& conv) {
     // Rows are shared out as well where there are few columns. This changes no bits.
     const double work = static_cast<double>(n_columns) * static_cast<double>(conv.outs) *
                         static_cast<double>(conv.ins * gatherer.n_taps());
-    constexpr double kLeast = 0x1p19;  // 10 us
     const Grid grid =
         CutGrid(conv.groups, {n_panels, CeilDiv(n_panels * loops.columns, kBlockColumns)},
-                {weights.n_panels(), 1}, static_cast<int64_t>(std::min(work / kLeast, 0x1p20)));
+                {weights.n_panels(), 1}, work);
     const int64_t n_items = conv.groups * grid.columns * grid.rows;
     const auto run = [&](int64_t item) {
         const Part panels{n_panels, grid.columns, item / grid.rows % grid.columns};
@@ -132,11 +130,7 @@ void RunGatherConv(const GatherConv<T>& conv) {
         RunBlock(conv, gatherer, weights, item / grid.rows / grid.columns, columns_of,
                  Part{weights.n_panels(), grid.rows, item % grid.rows});
     };
-    if (GetNumThreads() == 1 || work < 2 * kLeast) {
-        for (int64_t i = 0; i < n_items; ++i) run(i);
-    } else {
-        ParallelFor(n_items, run);
-    }
+    RunItems(n_items, work, run);
 }
 
 template void RunGatherConv(const GatherConv<float>&);

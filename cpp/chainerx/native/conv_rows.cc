@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "chainerx/core/interrupt.h"
-#include "chainerx/core/thread_pool.h"
 #include "chainerx/native/conv_positions.h"
 #include "chainerx/native/gemm_loops.h"
 #include "chainerx/native/grid.h"
@@ -109,21 +108,15 @@ void RunPositionsInRows(const GatherConv<T>& conv, const Gatherer<T>& gatherer) 
     }
     const double work = static_cast<double>(n_positions) * static_cast<double>(conv.outs) *
                         static_cast<double>(conv.ins * gatherer.n_taps());
-    constexpr double kLeast = 0x1p19;    // 10 us
     constexpr int64_t kMostPanels = 16;  // of weights for each gathering of all positions
-    const Grid grid =
-        CutGrid(conv.groups, {1, 1}, {weights.n_panels(), CeilDiv(weights.n_panels(), kMostPanels)},
-                static_cast<int64_t>(std::min(work / kLeast, 0x1p20)));
+    const Grid grid = CutGrid(conv.groups, {1, 1},
+                              {weights.n_panels(), CeilDiv(weights.n_panels(), kMostPanels)}, work);
     const auto run = [&](int64_t item) {
         RunBlock(conv, gatherer, weights, places.data(), n_places, item / grid.rows,
                  Part{weights.n_panels(), grid.rows, item % grid.rows});
     };
     const int64_t n_items = conv.groups * grid.rows;
-    if (GetNumThreads() == 1 || work < 2 * kLeast) {
-        for (int64_t i = 0; i < n_items; ++i) run(i);
-    } else {
-        ParallelFor(n_items, run);
-    }
+    RunItems(n_items, work, run);
 }
 
 #define CX_ROWS(T)                             \

@@ -370,12 +370,11 @@ void RunWeightConv(const WeightConv<T>& conv) {
     const int64_t n_panels = CeilDiv(n_columns, loops.columns);
     const double work = static_cast<double>(n_columns) * static_cast<double>(conv.outs) *
                         static_cast<double>(conv.batch * positions);
-    constexpr double kLeast = 0x1p19;  // 10 us
     const int64_t size = conv.groups * conv.outs * n_columns;
     const int64_t n_sums = CountSums(conv.groups * n_columns, grad.n_depths(), size);
     const Grid grid =
         CutGrid(conv.groups * n_sums, {n_panels, CeilDiv(n_panels * loops.columns, kBlockColumns)},
-                {grad.n_panels(), 1}, static_cast<int64_t>(std::min(work / kLeast, 0x1p20)));
+                {grad.n_panels(), 1}, work);
     if (grid.columns != 1) grad.PackAll();
     const Scratch<T> sums{(n_sums - 1) * size};
     const int64_t n_items = n_sums * conv.groups * grid.columns * grid.rows;
@@ -390,11 +389,7 @@ void RunWeightConv(const WeightConv<T>& conv) {
                  panels, Part{grad.n_depths(), n_sums, i},
                  i == 0 ? conv.gw : sums.data() + (i - 1) * size, conv.accumulate && i == 0);
     };
-    if (GetNumThreads() == 1 || work < 2 * kLeast) {
-        for (int64_t i = 0; i < n_items; ++i) run(i);
-    } else {
-        ParallelFor(n_items, run);
-    }
+    RunItems(n_items, work, run);
     for (int64_t i = 1; i < n_sums; ++i) {
         const T* sum = sums.data() + (i - 1) * size;
         for (int64_t j = 0; j < size; ++j) conv.gw[j] += sum[j];

@@ -23,16 +23,20 @@ struct Grid {
     int64_t rows;
 };
 
-// What keeps the threads busy with the least packing, for `n_products` of a kind. There are to be
-// `most_items` items at most, unless that is too few for the sides. Must change no bits, for it
-// depends on the number of threads.
+// Multiplications and additions of an item that is worth a thread: 10 us.
+inline constexpr double kLeastWork = 0x1p19;
+
+// What keeps the threads busy with the least packing, for `n_products` of a kind, of so much work
+// together. Items are worth a thread, unless the sides need more of them. Must change no bits, for
+// it depends on the number of threads.
 inline Grid CutGrid(int64_t n_products, const GridSide& columns, const GridSide& rows,
-                    int64_t most_items) {
+                    double work) {
     const int64_t n_threads = GetNumThreads();
     Grid best{columns.least_parts, rows.least_parts};
     if (n_threads == 1) return best;
     constexpr int64_t kItems = 4;  // for each thread: beyond that it is busy anyway
-    const int64_t most = std::min(most_items, kItems * n_threads) / n_products;
+    const double worth = std::min(work / kLeastWork, static_cast<double>(kItems * n_threads));
+    const int64_t most = static_cast<int64_t>(worth) / n_products;
     constexpr int64_t kPack = 1;  // a panel of columns, in halves of its product with one of rows
     int64_t best_time = std::numeric_limits<int64_t>::max();
     const int64_t i_end = std::max(rows.least_parts, std::min(most, rows.n_panels));
@@ -52,6 +56,16 @@ inline Grid CutGrid(int64_t n_products, const GridSide& columns, const GridSide&
         }
     }
     return best;
+}
+
+// Calls run(i) for all items of so much work together.
+template <typename F>
+void RunItems(int64_t n_items, double work, const F& run) {
+    if (GetNumThreads() == 1 || work < 2 * kLeastWork) {
+        for (int64_t i = 0; i < n_items; ++i) run(i);
+    } else {
+        ParallelFor(n_items, run);
+    }
 }
 
 }  // namespace chainerx::native

@@ -32,19 +32,6 @@ double LogPoisson(double k, double mean) {
     return -mean * depth - 0.5 * std::log(k) - kHalfLogTwoPi - rest;
 }
 
-// The first pair, and others for as long as accept(u, v, &k) does not.
-template <typename F>
-int64_t Reject(const philox::Stream& stream, int64_t element, double u, double v, const F& accept) {
-    Substream substream{stream, element};
-    double k;
-    while (!accept(u, v, &k)) {
-        const philox::Block block = substream.Next();
-        u = philox::ToUniform(philox::Join(block.v[0], block.v[1]));
-        v = philox::ToUniform(philox::Join(block.v[2], block.v[3]));
-    }
-    return static_cast<int64_t>(k);
-}
-
 // ---- Poisson ------------------------------------------------------------------------------------
 
 // Probabilities one after the other.

@@ -49,6 +49,20 @@ class Substream {
     uint64_t block_;
 };
 
+// The k of the first pair of numbers that accept(u, v, &k) takes: this one, or else the next ones
+// of the element.
+template <typename F>
+int64_t Reject(const philox::Stream& stream, int64_t element, double u, double v, const F& accept) {
+    Substream substream{stream, element};
+    double k;
+    while (!accept(u, v, &k)) {
+        const philox::Block block = substream.Next();
+        u = philox::ToUniform(philox::Join(block.v[0], block.v[1]));
+        v = philox::ToUniform(philox::Join(block.v[2], block.v[3]));
+    }
+    return static_cast<int64_t>(k);
+}
+
 // Calls f(i, u, v) for each element, with the two numbers in [0, 1) of its Philox block.
 template <typename F>
 void ForPairs(const philox::Stream& stream, int64_t n, const F& f) {

@@ -13,19 +13,6 @@ namespace {
 
 constexpr double kMostRank = 9223372036854774784.0;  // of int64 that is a double
 
-// Calls accept(u, v, &k) for the pair, and then others, until it does.
-template <typename F>
-int64_t Reject(const philox::Stream& stream, int64_t element, double u, double v, const F& accept) {
-    Substream substream{stream, element};
-    double k;
-    while (!accept(u, v, &k)) {
-        const philox::Block block = substream.Next();
-        u = philox::ToUniform(philox::Join(block.v[0], block.v[1]));
-        v = philox::ToUniform(philox::Join(block.v[2], block.v[3]));
-    }
-    return static_cast<int64_t>(k);
-}
-
 // ---- Zipf ---------------------------------------------------------------------------------------
 
 // L. Devroye, "Non-Uniform Random Variate Generation", 1986, section X.6.1: below the floor of a

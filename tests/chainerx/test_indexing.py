@@ -152,6 +152,38 @@ def test_masks(fraction, shape, device):
         np.testing.assert_array_equal(to_numpy(ours), theirs)
 
 
+@pytest.mark.parametrize('dtype', ['bool', 'int8', 'float16', 'float32', 'int64', 'complex128'])
+def test_what_a_mask_keeps(dtype, device):
+    """Bit by bit, of lengths around those of vectors, groups of 64 and blocks of 65536."""
+    for n in (*range(1, 20), 31, 33, 63, 64, 65, 127, 128, 129, 200, 65535, 65536, 65537, 140001):
+        v = RNG.integers(-99, 99, n).astype(dtype)
+        if v.dtype.kind in 'fc':
+            v[: n // 3 : 3], v[1 : n // 2 : 3] = np.nan, -0.0
+        for fraction in (0.02, 0.5, 0.97, 1):
+            mask = RNG.random(n) < fraction
+            x, m = chx.array(v, device=device), chx.array(mask, device=device)
+            same = [x[m], chx.compress(m, x), chx.extract(m, x)]
+            if fraction == 1:
+                mask[n // 2] = m[n // 2] = False
+                same = [x[m]]
+            for y in same:
+                assert to_numpy(y).tobytes() == v[mask].tobytes(), (n, fraction)
+            for view in (slice(1, None), slice(None, None, -1), slice(None, None, 2)):
+                assert to_numpy(x[view][m[view]]).tobytes() == v[view][mask[view]].tobytes()
+            np.testing.assert_array_equal(to_numpy(chx.flatnonzero(m)), mask.nonzero()[0])
+            assert int(chx.count_nonzero(m)) == mask.sum()
+
+
+def test_a_mask_whose_bytes_change():
+    """Memory of others: any byte but 0 is true."""
+    memory = np.zeros(1000, 'uint8')
+    m = chx.asarray(memory.view(bool), device='native:0')
+    memory[:] = RNG.integers(0, 3, 1000) * 85
+    v = np.arange(1000.0)
+    np.testing.assert_array_equal(to_numpy(chx.array(v, device='native:0')[m]), v[memory != 0])
+    np.testing.assert_array_equal(to_numpy(chx.flatnonzero(m)), memory.nonzero()[0])
+
+
 @pytest.mark.parametrize('dtype', ['bool', 'int8', 'uint64', 'float16', 'float64', 'complex128'])
 def test_one_value_where_a_mask_says(dtype, device):
     """In all layouts; the mask, or the value, may be part of what is written to."""
@@ -470,3 +502,11 @@ def test_masks_of_arrays_without_dimensions(device):
     mask &= False
     with pytest.raises(chx.GradientError, match='bool index'):
         z.backward()
+    v = chx.arange(5.0, device=device).require_grad()
+    condition = chx.array([1, 0, 2, 0, 0], device=device)
+    z, w = chx.extract(condition, v), chx.compress(condition > 0, v)
+    seed = chx.array([5.0, 6.0], 'float32', device=device)
+    assert chx.grad([w], [v], grad_outputs=[seed])[0].tolist() == [5, 0, 6, 0, 0]
+    condition[:] = 0
+    with pytest.raises(chx.GradientError, match='extract: condition'):
+        chx.grad([z], [v], grad_outputs=[seed])

@@ -7,6 +7,7 @@
 #include "chainerx/core/error.h"
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/native/attention_loops.h"
+#include "chainerx/native/compress_loops.h"
 #include "chainerx/native/divide_loops.h"
 #include "chainerx/native/fourier_loops.h"
 #include "chainerx/native/gemm_loops.h"
@@ -144,6 +145,7 @@ void CheckIsa() {
     CX_UNIT(isa, trigonometric, struct FamilyLoops_trigonometric) \
     CX_UNIT(isa, attention, AttentionUnit)                        \
     CX_UNIT(isa, cast, CastLoops)                                 \
+    CX_UNIT(isa, compress, CompressLoops)                         \
     CX_UNIT(isa, divide, DivideLoops)                             \
     CX_UNIT(isa, fourier, FourierUnit)                            \
     CX_UNIT(isa, gemm, GemmUnit)                                  \

@@ -1,79 +1,42 @@
-// Finding nonzero elements.
+// Nonzero elements: how many there are, where they are, and what stands in their places.
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
-#include "chainerx/core/interrupt.h"
+#include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/indexing.h"
+#include "chainerx/native/compress_loops.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/parts.h"
+#include "chainerx/native/scratch.h"
 
 namespace chainerx::native {
 namespace {
 
-// Any byte but 0 is true: foreign memory may have others than 1. Counted in lanes of a byte, which
-// hold 255 rounds.
+const uint8_t* MaskOf(const Array& x) { return reinterpret_cast<const uint8_t*>(x.raw_data()); }
+
 void NonzeroCount(const Array& x, const Array& count) {
-    const auto* p = reinterpret_cast<const uint8_t*>(x.raw_data());
-    const int64_t n = x.GetTotalSize();
-    constexpr int64_t kLanes = 64;
+    const uint8_t* p = MaskOf(x);
     int64_t total = 0;
-    int64_t i = 0;
-    for (int64_t round = 1; i + kLanes <= n; ++round) {
-        if (round % 64 == 0) internal::CheckInterrupt();  // after each MiB
-        uint8_t lanes[kLanes] = {};
-        for (int r = 0; r < 255 && i + kLanes <= n; ++r, i += kLanes) {
-            for (int64_t j = 0; j < kLanes; ++j) lanes[j] += static_cast<uint8_t>(p[i + j] != 0);
-        }
-        for (const uint8_t lane : lanes) total += lane;
-    }
-    for (; i < n; ++i) total += p[i] != 0;
+    InParts(x.GetTotalSize(), [&](int64_t begin, int64_t end) {
+        total += compress_loops().count(p + begin, end - begin);
+    });
     *reinterpret_cast<int64_t*>(count.raw_data()) = total;
 }
 CX_NATIVE_KERNEL(NonzeroCount)
 
 // Writes the positions of the first `room` true ones among p[0], ..., p[n - 1] to `to`, and returns
 // how many there are.
-int64_t FindTruePart(const uint8_t* p, int64_t n, int64_t* to, int64_t room) {
-    constexpr int64_t kStep = 8;
-    int64_t found = 0;
-    int64_t i = 0;
-    for (; i + kStep <= n && found < room; i += kStep) {
-        uint64_t word;
-        std::memcpy(&word, p + i, sizeof(word));
-        if (word == 0) continue;
-        if (found + kStep <= room) {
-            // No branch depends on an element; what is not true is overwritten by the next one.
-            for (int64_t k = 0; k < kStep; ++k) {
-                to[found] = i + k;
-                found += p[i + k] != 0;
-            }
-        } else {
-            for (int64_t k = 0; k < kStep && found < room; ++k) {
-                if (p[i + k] != 0) to[found++] = i + k;
-            }
-        }
-    }
-    for (; i < n && found < room; ++i) {
-        if (p[i] != 0) to[found++] = i;
-    }
-    return found;
-}
-
-// The same, for any length.
 int64_t FindTrue(const uint8_t* p, int64_t n, int64_t* to, int64_t room) {
     int64_t found = 0;
     InParts(n, [&](int64_t begin, int64_t end) {
-        const int64_t count = FindTruePart(p + begin, end - begin, to + found, room - found);
-        if (begin != 0) {
-            for (int64_t i = 0; i < count; ++i) to[found + i] += begin;
-        }
-        found += count;
+        found += compress_loops().places(p + begin, end - begin, begin, to + found, room - found);
     });
     return found;
 }
 
 void Nonzero(const Array& x, const Array& out) {
-    const auto* p = reinterpret_cast<const uint8_t*>(x.raw_data());
+    const uint8_t* p = MaskOf(x);
     auto* to = reinterpret_cast<int64_t*>(out.raw_data());
     const int64_t count = out.shape()[1];
     if (count == 0) return;
@@ -94,6 +57,38 @@ void Nonzero(const Array& x, const Array& out) {
     for (int d = 0; d <= last; ++d) std::fill(to + d * count + found, to + (d + 1) * count, 0);
 }
 CX_NATIVE_KERNEL(Nonzero)
+
+// Each block writes to places of its own, which follow from how many the ones before it keep.
+void Compress(const Array& x, const Array& mask, const Array& out) {
+    constexpr int64_t kBlock = 1 << 16;
+    const int64_t n = x.GetTotalSize();
+    const int64_t blocks = CeilDiv(n, kBlock);
+    const int64_t item = x.GetItemSize();
+    const CompressLoops& loops = compress_loops();
+    const uint8_t* p = MaskOf(mask);
+    const Scratch<int64_t> ends{blocks};
+    const auto part = [&](int64_t block) {
+        return Part{block * kBlock, std::min(n, (block + 1) * kBlock)};
+    };
+    if (blocks > 1) {
+        ParallelFor(blocks, [&](int64_t block) {
+            ends.data()[block] = loops.count(p + part(block).begin, part(block).size());
+        });
+        std::partial_sum(ends.data(), ends.data() + blocks, ends.data());
+    }
+    ends.data()[blocks - 1] = out.GetTotalSize();
+    ParallelFor(blocks, [&](int64_t block) {
+        // Whatever another thread may have written to the mask meanwhile, each stays in its places.
+        const int64_t end = std::min(ends.data()[block], out.GetTotalSize());
+        const int64_t begin = block == 0 ? 0 : std::min(ends.data()[block - 1], end);
+        char* to = out.raw_data() + begin * item;
+        const int64_t kept =
+            loops.ItemsOf(item)(p + part(block).begin, part(block).size(),
+                                x.raw_data() + part(block).begin * item, to, end - begin);
+        std::memset(to + kept * item, 0, static_cast<size_t>((end - begin - kept) * item));
+    });
+}
+CX_NATIVE_KERNEL(Compress)
 
 }  // namespace
 }  // namespace chainerx::native

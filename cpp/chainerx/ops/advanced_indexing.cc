@@ -157,11 +157,15 @@ std::optional<Array> SoleMask(const std::vector<Pick>& picks) {
     return array;
 }
 
+Array FlatMask(const Array& mask) {
+    return AsContiguous(Reshape(internal::Detached(mask), {mask.GetTotalSize()}));
+}
+
 // Indices along axes of `lengths` that are merged into one.
 Array Positions(const char* op, const std::vector<Pick>& picks, const Shape& lengths,
                 Device& device) {
     if (const std::optional<Array> mask = SoleMask(picks)) {
-        return Nonzero(Reshape(*mask, {mask->GetTotalSize()}))[0];
+        return internal::TruePlaces(FlatMask(*mask));
     }
     std::vector<Array> indices;
     for (const Pick& pick : picks) {
@@ -218,6 +222,11 @@ Array At(const Array& x, const std::vector<IndexItem>& items) {
     const Merged m = Merge(plan);
     const int ndim = m.view.ndim() - 1 + PickedNdim(plan.picks);
     if (ndim > kMaxNdim) internal::ThrowTooManyDims(ndim);
+    if (SoleMask(plan.picks)) {
+        return internal::CompressBy("getitem", m.view, m.axis, [picks = std::move(plan.picks)] {
+            return FlatMask(*SoleMask(picks));
+        });
+    }
     return internal::TakeBy(
         "getitem", m.view, m.axis,
         [picks = std::move(plan.picks), lengths = m.lengths, device = &x.device()] {

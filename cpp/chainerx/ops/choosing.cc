@@ -113,6 +113,22 @@ Array Select(const std::vector<Array>& conditions, const std::vector<ArrayOrScal
     return y;
 }
 
+namespace {
+
+// Elements along an axis where the flattened condition is not zero; it may be shorter than the
+// axis, or longer where that is zero.
+Array CompressAlong(const char* op, const Array& condition, const Array& x, int8_t axis) {
+    const KeptOperand kept{op, "condition", condition};
+    if (condition.GetTotalSize() != x.shape()[axis]) {
+        return internal::TakeBy(op, x, axis, [kept] { return Flatnonzero(kept()); });
+    }
+    return internal::CompressBy(op, x, axis, [kept] {
+        return AsContiguous(AsType(Ravel(internal::Detached(kept())), Dtype::kBool, false));
+    });
+}
+
+}  // namespace
+
 Array Compress(const Array& condition, const Array& x, std::optional<int8_t> axis) {
     static constexpr const char* kOp = "compress";
     CheckSameDevice(kOp, condition.device(), x.device());
@@ -121,14 +137,13 @@ Array Compress(const Array& condition, const Array& x, std::optional<int8_t> axi
                              ", expected one dimension"};
     }
     if (!axis) return Compress(condition, Ravel(x), int8_t{0});
-    const int8_t a = NormalizeAxis(kOp, *axis, x.ndim());
-    return internal::TakeBy(kOp, x, a, [at = Flatnonzero(condition)] { return at; });
+    return CompressAlong(kOp, condition, x, NormalizeAxis(kOp, *axis, x.ndim()));
 }
 
 Array Extract(const Array& condition, const Array& x) {
     static constexpr const char* kOp = "extract";
     CheckSameDevice(kOp, condition.device(), x.device());
-    return internal::TakeBy(kOp, Ravel(x), 0, [at = Flatnonzero(condition)] { return at; });
+    return CompressAlong(kOp, condition, Ravel(x), 0);
 }
 
 }  // namespace chainerx

@@ -252,7 +252,7 @@ Array HistogramBinEdges(const Array& x, std::string_view rule, const HistogramRa
     if (range) {
         const Array inside = LogicalAnd(GreaterEqual(line, Scalar{bounds.low}),
                                         LessEqual(line, Scalar{bounds.high}));
-        used = Take(line, Nonzero(inside)[0], int8_t{0});
+        used = internal::CompressValues("histogram_bin_edges", line, inside, 0);
     }
     // Spans of narrow integers, and powers of narrow floats, are out of their range.
     used = AsType(used, Dtype::kFloat64, false);

@@ -29,8 +29,10 @@ Array Part(const Array& x, int64_t begin, int64_t end) {
 
 int64_t Length(const Array& x) { return x.shape()[0]; }
 
-// The elements, or rows, where `mask` is true.
-Array Compress(const Array& x, const Array& mask) { return Take(x, Nonzero(mask)[0], int8_t{0}); }
+// The elements where `mask` is true.
+Array Compress(const Array& x, const Array& mask) {
+    return internal::CompressValues("compress", x, mask, 0);
+}
 
 bool HasNan(Dtype dtype) { return IsDifferentiable(dtype); }
 
@@ -55,16 +57,17 @@ Array IsNew(const Array& differs, int64_t n) {
 
 // What follows from the order of n elements, of which some, in this order, are new. `order` is null
 // where only counts are asked for.
-void Describe(const Array& order, const Array& is_new, const Array& begins,
-              const UniqueOptions& options, UniqueResult& result) {
+void Describe(const Array& order, const Array& is_new, const UniqueOptions& options,
+              UniqueResult& result) {
     const int64_t n = Length(is_new);
-    if (options.indices) result.indices = Take(order, begins, int8_t{0});
+    if (options.indices) result.indices = Compress(order, is_new);
     if (options.inverse) {
         const Array number = Subtract(CumSum(is_new, int8_t{0}), Scalar{1});
         result.inverse = EmptyUnchecked({n}, Dtype::kInt64, is_new.device());
         Assign(result.inverse, std::vector<IndexItem>{IndexItem{Slice{}, order}}, number);
     }
     if (options.counts) {
+        const Array begins = Nonzero(is_new)[0];
         const Array ends = Concatenate({Part(begins, 1, Length(begins)),
                                         Full({1}, Scalar{n}, Dtype::kInt64, is_new.device())});
         result.counts = Subtract(ends, begins);
@@ -96,9 +99,8 @@ UniqueResult UniqueElements(const Array& x, const UniqueOptions& options) {
             sorted = Sort(line, int8_t{0});
         }
         const Array is_new = IsNew(DiffersFromLast(sorted, options.equal_nan), Length(line));
-        const Array begins = Nonzero(is_new)[0];
-        result.values = Take(sorted, begins, int8_t{0});
-        Describe(order, is_new, begins, options, result);
+        result.values = Compress(sorted, is_new);
+        Describe(order, is_new, options, result);
     }
     if (options.inverse) result.inverse = Reshape(result.inverse, x.shape());
     return result;
@@ -132,7 +134,7 @@ UniqueResult UniqueSlices(const Array& x, const UniqueOptions& options) {
         const Array is_new = IsNew(Any(differs, Axes{1}), n);
         const Array begins = Nonzero(is_new)[0];
         result.values = Take(sorted, begins, int8_t{0});
-        Describe(order, is_new, begins, options, result);
+        Describe(order, is_new, options, result);
     }
     Shape shape = first.shape();
     shape[0] = Length(result.values);

@@ -127,12 +127,33 @@ int64_t internal::CountTrue(const Array& mask) {
     return n;
 }
 
+namespace {
+
+// A row for each dimension of a contiguous bool array.
+Array FindTrue(const Array& mask) {
+    const int64_t count = internal::CountTrue(mask);
+    Array found = EmptyUnchecked({mask.ndim(), count}, Dtype::kInt64, mask.device());
+    if (count != 0) CallOn<kernels::Nonzero>(mask.device(), mask, found);
+    return found;
+}
+
+}  // namespace
+
+Array internal::TruePlaces(const Array& mask) { return At(FindTrue(mask), 0); }
+
+Array internal::CompressValues(const char* op, const Array& x, const Array& mask, int8_t axis) {
+    if (x.ndim() != 1 || !x.IsContiguous() || !HasKernel<kernels::Compress>(x.device())) {
+        return TakeValues(op, x, TruePlaces(mask), axis, IndexBoundsMode::kRaise);
+    }
+    const int64_t count = CountTrue(mask);
+    Array y = EmptyUnchecked({count}, x.dtype(), x.device());
+    if (count != 0) CallOn<kernels::Compress>(x.device(), x, mask, y);
+    return y;
+}
+
 std::vector<Array> Nonzero(const Array& x) {
     if (x.ndim() == 0) throw DimensionError{"nonzero: an array of shape () has no positions"};
-    const Array mask = AsContiguous(AsType(internal::Detached(x), Dtype::kBool, false));
-    const int64_t count = internal::CountTrue(mask);
-    const Array found = EmptyUnchecked({x.ndim(), count}, Dtype::kInt64, x.device());
-    if (count != 0) CallOn<kernels::Nonzero>(x.device(), mask, found);
+    const Array found = FindTrue(AsContiguous(AsType(internal::Detached(x), Dtype::kBool, false)));
     std::vector<Array> out;
     for (int8_t i = 0; i < x.ndim(); ++i) out.push_back(At(found, i));
     return out;

@@ -23,6 +23,10 @@ int64_t CountTrue(const Array& mask);
 // Elements of `x` along `axis`, outside all graphs. The indices are as kernels want them.
 Array TakeValues(const char* op, const Array& x, const Array& indices, int8_t axis,
                  IndexBoundsMode mode);
+// Those whose place in `mask` is true, contiguous bool of the length of that axis.
+Array CompressValues(const char* op, const Array& x, const Array& mask, int8_t axis);
+// Where elements of a contiguous bool array of one dimension are true.
+Array TruePlaces(const Array& mask);
 // Zeros of `shape`, with gy added at the indices. Differentiable in gy.
 CX_API Array TakeGrad(const Array& gy, const Shape& shape, int8_t axis, const Array& indices,
                       IndexBoundsMode mode);
@@ -35,6 +39,18 @@ Array TakeBy(const char* op, const Array& x, int8_t axis, F indices,
     if (Record rec{kTake, {x}, y}) {
         rec.Grad(0, [shape = x.shape(), axis, indices = std::move(indices), mode](const Array& gy) {
             return TakeGrad(gy, shape, axis, indices(), mode);
+        });
+    }
+    return y;
+}
+
+// The same for those whose place in mask() is true, as CompressValues wants it.
+template <typename F>
+Array CompressBy(const char* op, const Array& x, int8_t axis, F mask) {
+    Array y = CompressValues(op, x, mask(), axis);
+    if (Record rec{kTake, {x}, y}) {
+        rec.Grad(0, [shape = x.shape(), axis, mask = std::move(mask)](const Array& gy) {
+            return TakeGrad(gy, shape, axis, TruePlaces(mask()), IndexBoundsMode::kRaise);
         });
     }
     return y;

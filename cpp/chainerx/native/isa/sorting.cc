@@ -2,6 +2,7 @@
 // with a pivot.
 #include "chainerx/native/isa/batch.h"
 #include "chainerx/native/isa/key_block.h"
+#include "chainerx/native/isa/lane_orders.h"
 #include "chainerx/native/sort_keys.h"
 #include "chainerx/native/sorting_loops.h"
 
@@ -114,27 +115,6 @@ InWindow Gather(const K* keys, int64_t n, K low, K high, K* out) {
 
 #elif defined(CX_ISA_AVX2)
 
-// For each set of lanes, those in it and then the others; the places of words of 32 bits.
-template <int kLanes>
-struct Orders {
-    alignas(32) int32_t words[1 << kLanes][8];
-
-    constexpr Orders() : words{} {
-        constexpr int kWords = 8 / kLanes;  // of a lane
-        for (int set = 0; set < 1 << kLanes; ++set) {
-            int at = 0;
-            for (const bool wanted : {true, false}) {
-                for (int lane = 0; lane < kLanes; ++lane) {
-                    if ((set >> lane & 1) != static_cast<int>(wanted)) continue;
-                    for (int w = 0; w < kWords; ++w) words[set][at++] = lane * kWords + w;
-                }
-            }
-        }
-    }
-};
-template <int kLanes>
-constexpr Orders<kLanes> kOrders{};
-
 struct Vector32 {
     static constexpr int64_t kLanes = 8;
     static __m256i All(int32_t key) { return _mm256_set1_epi32(key); }
@@ -163,11 +143,6 @@ inline __m256i LoadVector(const K* p) {
 template <typename K>
 inline void StoreVector(K* p, __m256i v) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v);
-}
-template <int64_t kLanes>
-inline __m256i Arrange(uint32_t lanes, __m256i v) {
-    const auto* order = reinterpret_cast<const __m256i*>(kOrders<kLanes>.words[lanes]);
-    return _mm256_permutevar8x32_epi32(v, _mm256_load_si256(order));
 }
 
 template <typename K>

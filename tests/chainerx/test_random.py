@@ -41,6 +41,31 @@ def test_state_is_restored():
     assert chx.random.integers(0, 1 << 40, size=8).tolist() == first
 
 
+@pytest.mark.parametrize('dtype', ['int32', 'uint32', 'int64'])
+def test_integers_of_short_ranges_take_a_word(dtype):
+    """Word 1 or 3 of a block times the range, unless that favours a number: then one of its own."""
+    n, last = 1_000_000, 1_047_553  # a number of this range is drawn anew in one of 4100 cases
+    word = draw_at((9, 4), 0, 1 << 32, n // 2, 'int64').astype('uint64')
+    for low, high in [(0, last), (-3, 4), (5, 6), (0, 1 << 20)]:
+        if low < 0 and dtype[0] == 'u':
+            continue
+        x = draw_at((9, 4), low, high, n, dtype)[1::2]
+        product = word * np.uint64(high - low)
+        favoured = (product & np.uint64(0xFFFFFFFF)) < 2**32 % (high - low)
+        expected = (product >> np.uint64(32)).astype(dtype) + np.array(low, dtype)
+        np.testing.assert_array_equal(x[~favoured], expected[~favoured])
+        assert favoured.sum() == (123 if high == last else 0)
+        assert (x[favoured] != expected[favoured]).sum() >= 0.99 * favoured.sum()
+        assert x.min() >= low
+        assert x.max() < high
+        np.testing.assert_array_equal(draw_at((9, 4), low, high, 77_777, dtype)[1::2], x[:38_888])
+
+
+def draw_at(state, low, high, n, dtype):
+    chx.random.set_state(state)
+    return chx.to_numpy(chx.random.integers(low, high, size=n, dtype=dtype))
+
+
 @pytest.mark.parametrize('dtype', ['float16', 'bfloat16', 'float32', 'float64'])
 def test_uniform_excludes_its_end(dtype):
     x = chx.random.uniform(-1.0, -0.5, size=200_000, dtype=dtype)

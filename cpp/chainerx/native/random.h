@@ -66,6 +66,14 @@ CX_RANDOM_FN uint64_t ToBounded(uint64_t bits, uint64_t range) {
 #endif
 }
 
+// Numbers of such a range need 32 bits: by the upper half of their product with the range, all are
+// equally likely if it is drawn anew where the lower half is below RejectedBelow(range), which is
+// at most one in 4096 times (Lemire, 2019).
+CX_RANDOM_FN uint32_t RejectedBelow(uint32_t range) { return (0u - range) % range; }
+CX_RANDOM_FN bool IsShortRange(uint64_t range) {
+    return range != 0 && range >> 32 == 0 && RejectedBelow(static_cast<uint32_t>(range)) >> 20 == 0;
+}
+
 // Two independent standard normals (G. E. P. Box, M. E. Muller, 1958). The logarithm's argument is
 // in (0, 1].
 CX_RANDOM_FN void ToNormals(uint32_t bits0, uint32_t bits1, float* z0, float* z1) {

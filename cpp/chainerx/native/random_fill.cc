@@ -114,30 +114,66 @@ void ToRange(const uint64_t* bits, int64_t n, uint64_t start, uint64_t range, T*
     }
 }
 
-// Calls f(first, count, bits): 64 of them for each of `count` elements.
-template <typename F>
+// out[i] = start + a number of the range, from the bits of element first + i; where these are
+// rejected, from those of a substream.
+template <typename T>
+void ToShortRange(const philox::Stream& stream, int64_t first, const uint32_t* bits, int64_t n,
+                  uint64_t start, uint32_t range, T* out) {
+    const uint64_t least = philox::RejectedBelow(range);
+    uint64_t signs = 0;
+    for (int64_t i = 0; i < n; ++i) {
+        const uint64_t product = uint64_t{bits[i]} * range;
+        signs |= (product & 0xffffffffu) - least;
+        out[i] = static_cast<T>(start + (product >> 32));
+    }
+    if (signs >> 63 == 0) return;
+    for (int64_t i = 0; i < n; ++i) {
+        uint64_t product = uint64_t{bits[i]} * range;
+        if ((product & 0xffffffffu) >= least) continue;
+        Substream substream{stream, first + i};
+        while ((product & 0xffffffffu) < least) product = uint64_t{substream.Next().v[0]} * range;
+        out[i] = static_cast<T>(start + (product >> 32));
+    }
+}
+
+// Calls f(first, count, bits): a number of bits for each of `count` elements.
+template <typename Bits, typename F>
 void ForBits(const philox::Stream& stream, int64_t n, const F& f) {
-    const int64_t n_blocks = CeilDiv(n, 2);
+    using Number = std::conditional_t<sizeof(Bits) == 4, float, double>;
+    constexpr int64_t kPer = 16 / sizeof(Bits);
+    const int64_t n_blocks = CeilDiv(n, kPer);
     ParallelFor(CeilDiv(n_blocks, kBlocksPerTask), [&](int64_t task) {
-        alignas(64) uint64_t bits[2 * kChunk];
+        alignas(64) Bits bits[kPer * kChunk];
         const int64_t end = std::min(n_blocks, (task + 1) * kBlocksPerTask);
         for (int64_t i = task * kBlocksPerTask; i < end; i += kChunk) {
             const int64_t blocks = std::min(kChunk, end - i);
-            LoopsOf<double>().random.bits(stream.seed, stream.call, static_cast<uint64_t>(i),
+            LoopsOf<Number>().random.bits(stream.seed, stream.call, static_cast<uint64_t>(i),
                                           blocks, bits);
-            f(2 * i, std::min(2 * blocks, n - 2 * i), bits);
+            f(kPer * i, std::min(kPer * blocks, n - kPer * i), bits);
         }
     });
+}
+
+template <typename T>
+void FillIntegers(const philox::Stream& stream, uint64_t start, uint64_t range, const Array& out) {
+    T* to = reinterpret_cast<T*>(out.raw_data());
+    const int64_t n = out.GetTotalSize();
+    if (philox::IsShortRange(range)) {
+        ForBits<uint32_t>(stream, n, [=](int64_t first, int64_t count, const uint32_t* bits) {
+            ToShortRange(stream, first, bits, count, start, static_cast<uint32_t>(range),
+                         to + first);
+        });
+    } else {
+        ForBits<uint64_t>(stream, n, [=](int64_t first, int64_t count, const uint64_t* bits) {
+            ToRange(bits, count, start, range, to + first);
+        });
+    }
 }
 
 void RandomIntegers(const Array& state, int64_t low, uint64_t range, const Array& out) {
     const philox::Stream stream = NextCall(state);
     VisitInt(out.dtype(), [&]<typename T>() {
-        T* to = reinterpret_cast<T*>(out.raw_data());
-        const auto start = static_cast<uint64_t>(low);
-        ForBits(stream, out.GetTotalSize(), [=](int64_t first, int64_t n, const uint64_t* bits) {
-            ToRange(bits, n, start, range, to + first);
-        });
+        FillIntegers<T>(stream, static_cast<uint64_t>(low), range, out);
     });
 }
 CX_NATIVE_KERNEL(RandomIntegers)
@@ -157,15 +193,22 @@ void RandomBetween(const Array& state, const Array& low, const Array& high, cons
     const Each<int64_t> lows{low};
     const Each<int64_t> highs{high};
     VisitInt(out.dtype(), [&]<typename T>() {
+        if (out.GetTotalSize() != 0 && lows.is_one() && highs.is_one()) {
+            CheckRange<T>(0, lows[0], highs[0]);
+            const auto start = static_cast<uint64_t>(lows[0]);
+            FillIntegers<T>(stream, start, static_cast<uint64_t>(highs[0]) - start, out);
+            return;
+        }
         T* to = reinterpret_cast<T*>(out.raw_data());
-        ForBits(stream, out.GetTotalSize(), [=](int64_t first, int64_t n, const uint64_t* bits) {
-            for (int64_t i = first; i < first + n; ++i) {
-                CheckRange<T>(i, lows[i], highs[i]);
-                const auto start = static_cast<uint64_t>(lows[i]);
-                const uint64_t range = static_cast<uint64_t>(highs[i]) - start;
-                to[i] = static_cast<T>(start + philox::ToBounded(bits[i - first], range));
-            }
-        });
+        ForBits<uint64_t>(
+            stream, out.GetTotalSize(), [=](int64_t first, int64_t n, const uint64_t* bits) {
+                for (int64_t i = first; i < first + n; ++i) {
+                    CheckRange<T>(i, lows[i], highs[i]);
+                    const auto start = static_cast<uint64_t>(lows[i]);
+                    const uint64_t range = static_cast<uint64_t>(highs[i]) - start;
+                    to[i] = static_cast<T>(start + philox::ToBounded(bits[i - first], range));
+                }
+            });
     });
 }
 CX_NATIVE_KERNEL(RandomBetween)

@@ -147,18 +147,22 @@ PyObject* DrawIntegers(const char* op, PyObject* self, PyObject* const* a, bool 
 #define CX_INTEGERS_SIGNATURE                                                                \
     "low: int | ndarray, high: int | ndarray | None = None, size: ShapeLike | None = None, " \
     "dtype: DtypeLike | None = None, device: DeviceLike | None = None"
-#define CX_INTEGERS_DOC(endpoint)                                                               \
-    "Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.\n\n" \
-    "Args:\n"                                                                                   \
-    "    low (int or ndarray): Least value.\n"                                                  \
-    "    high (int or ndarray): End of the range, excluded.\n"                                  \
-    "    size: Shape; None is that of the arrays, broadcast.\n"                                 \
-    "    dtype: An integer dtype that holds the range; None is int64.\n"                        \
-    "    device: Default: that of the arrays, else the default device.\n" endpoint              \
-    "Returns:\n"                                                                                \
-    "    ndarray: Independent integers.\n"                                                      \
-    "Raises:\n"                                                                                 \
-    "    ValueError: If the range is empty or beyond the dtype."
+#define CX_INTEGERS_DOC(endpoint)                                                                  \
+    "Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.\n\n"    \
+    "Args:\n"                                                                                      \
+    "    low (int or ndarray): Least value.\n"                                                     \
+    "    high (int or ndarray): End of the range, excluded.\n"                                     \
+    "    size: Shape; None is that of the arrays, broadcast.\n"                                    \
+    "    dtype: An integer dtype that holds the range; None is int64.\n"                           \
+    "    device: Default: that of the arrays, else the default device.\n" endpoint                 \
+    "Returns:\n"                                                                                   \
+    "    ndarray: Independent integers.\n"                                                         \
+    "Raises:\n"                                                                                    \
+    "    ValueError: If the range is empty or beyond the dtype.\n"                                 \
+    "Note:\n"                                                                                      \
+    "    Ranges up to 2**20, and others that divide 2**32 nearly, take 32 random bits, and all\n"  \
+    "    numbers are equally likely. Others take 64: likely alike but for range / 2**64. Arrays\n" \
+    "    of bounds take 64, unless they have one element."
 
 CX_DRAW(integers, CX_INTEGERS_SIGNATURE ", *, endpoint: bool = False) -> ndarray",
         CX_INTEGERS_DOC("    endpoint (bool): Whether the end is drawn, too.\n")) {

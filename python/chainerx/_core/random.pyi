@@ -253,7 +253,11 @@ class Generator:
         Returns:
             ndarray: Independent integers.
         Raises:
-            ValueError: If the range is empty or beyond the dtype."""
+            ValueError: If the range is empty or beyond the dtype.
+        Note:
+            Ranges up to 2**20, and others that divide 2**32 nearly, take 32 random bits, and all
+            numbers are equally likely. Others take 64: likely alike but for range / 2**64. Arrays
+            of bounds take 64, unless they have one element."""
 
     def laplace(self, loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Numbers from a Laplace distribution.
@@ -932,7 +936,11 @@ def integers(low: builtins.int | ndarray, high: builtins.int | ndarray | None = 
     Returns:
         ndarray: Independent integers.
     Raises:
-        ValueError: If the range is empty or beyond the dtype."""
+        ValueError: If the range is empty or beyond the dtype.
+    Note:
+        Ranges up to 2**20, and others that divide 2**32 nearly, take 32 random bits, and all
+        numbers are equally likely. Others take 64: likely alike but for range / 2**64. Arrays
+        of bounds take 64, unless they have one element."""
 
 def laplace(loc: builtins.float | ndarray = 0.0, scale: builtins.float | ndarray = 1.0, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers from a Laplace distribution.
@@ -1182,7 +1190,11 @@ def randint(low: builtins.int | ndarray, high: builtins.int | ndarray | None = N
     Returns:
         ndarray: Independent integers.
     Raises:
-        ValueError: If the range is empty or beyond the dtype."""
+        ValueError: If the range is empty or beyond the dtype.
+    Note:
+        Ranges up to 2**20, and others that divide 2**32 nearly, take 32 random bits, and all
+        numbers are equally likely. Others take 64: likely alike but for range / 2**64. Arrays
+        of bounds take 64, unless they have one element."""
 
 def randn(*dims: builtins.int, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """Numbers from the normal distribution of mean 0 and deviation 1.

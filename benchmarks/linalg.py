@@ -98,6 +98,8 @@ def rows(bench):
         if dtype == 'float32':
             for subscripts, *shapes in EINSUM:
                 add_einsum(bench, subscripts, shapes, rng)
+        pair = {name: rng.normal(size=(1000, 64)).astype(dtype) for name in 'ab'}
+        add(bench, f'vecdot, 1000 x 64, {dtype}', 'f.vecdot(a, b)', 'linalg', pair)
         for name, shape in FFT:
             x = rng.normal(size=shape).astype(dtype)
             if not name.startswith('r'):

@@ -118,12 +118,8 @@ MISSED = f"""
   more of them on their way than packing does; in the cache the two differ by a tenth at most.
 - **add ... at ...**: all places are looked at before the first value is written, so that one out of
   range leaves everything as it was. That is a pass more.
-- **einsum ij,ij->i, against NumPy**: a product and a sum are two passes here, for gradients of both
-  come with them; NumPy adds up while it multiplies.
 - **einsum ijk,kl->ijl, against PyTorch**: the product of 2048 rows of 64 alone takes as
   long as its.
-- **einsum bij,bjk->bik, against PyTorch**: a thousand products of 8 x 8; where their time goes has
-  not been looked at.
 - **svdvals, qr of 8 x 8**: LAPACK alone takes as long, for both sides.
 - **x[0], x.T and the smallest Chains**: what is left are the view, its node in the graph, and the
   call from Python; how many instructions that takes is listed above.
@@ -135,8 +131,6 @@ MISSED = f"""
   computes. Smaller buffers, asking ahead for memory and writing past the caches did not help.
 - **sort and unique of a million**: numbers become integers of the same order, in which NaN has a
   place, and come back, a pass each. unique then makes a list of positions, which it takes.
-- **integers, int32**: each number takes 64 bits from Philox, which makes all values equally likely
-  but for 2**-54 without a loop; NumPy takes 32, and draws again where it must.
 - **Functions of 100,000 elements on two threads**: passes of some 30 µs each, of which waking the
   other thread is a part.
 - **vmap of grad**: a product of a matrix per example with one row, where torch.func has one product

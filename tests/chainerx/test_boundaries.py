@@ -478,6 +478,8 @@ def triples():
         yield from ((s, other, other), (other, s, other), (other, other, s), (s, s, other))
     yield from ((65, 257, 129), (257, 65, 129), (1, 513, 513), (513, 1, 513), (129, 129, 257))
     yield from ((5, 5, 5), (5, 5, 6), (4, 4, 8), (4, 4, 9), (1, 1, 128), (1, 1, 129), (1, 1, 70001))
+    yield from ((8, 8, 8), (7, 33, 5), (16, 16, 8), (16, 16, 9), (16, 16, 16), (16, 16, 17))
+    yield from ((2, 2, 512), (2, 2, 513), (2, 2, 1024), (2, 2, 1025), (13, 2, 2), (2, 13, 6))
     yield from ((200, 3, 200), (3, 200, 2000), (1, 1000, 1000), (1000, 1, 1000))
 
 
@@ -513,6 +515,23 @@ def test_batches_of_products(device):
             x1, x2 = chx.array(a, device=device), chx.array(b, device=device)
             same(x1 @ x2, a @ b, f'{batch} times ({m}, {k}) by ({k}, {n})')
             same(x1 @ x2[0], a @ b[0], f'{batch} times ({m}, {k}) by one ({k}, {n})')
+
+
+@pytest.mark.parametrize('dtype', ['float32', 'float64', 'int32', 'float16', 'complex64'])
+def test_rows_by_rows(dtype, device):
+    """Of lengths around those of vectors and of blocks of 65536 products; integers, so exact."""
+    for n, k in [
+        *itertools.product((1, 3, 4, 6), (0, 1, 3, 8, 17, 64, 100)),
+        (900, 150),
+        (17, 4099),
+    ]:
+        a, b = (seeded(name, n, k).integers(-2, 3, (n, k)).astype(dtype) for name in 'ab')
+        x1, x2 = chx.array(a, device=device), chx.array(b, device=device)
+        for seen in (np.s_[:], np.s_[::-1], np.s_[:, ::-1], np.s_[:, 1:], np.s_[::2, ::2]):
+            expected = (a[seen] * b[seen]).sum(1, dtype=dtype)
+            same(chx.vecdot(x1[seen].conj(), x2[seen]), expected, f'({n}, {k})[{seen}]')
+            same(chx.einsum('ij,ij->i', x1[seen], x2[seen]), expected, f'({n}, {k})[{seen}]')
+        same(chx.einsum('ij,ij->j', x1, x2), (a * b).sum(0, dtype=dtype), f'columns of ({n}, {k})')
 
 
 # ---- rows ----

@@ -12,6 +12,7 @@
 #include "chainerx/native/gemm_blocks.h"
 #include "chainerx/native/gemm_plain.h"
 #include "chainerx/native/isa.h"
+#include "chainerx/native/small_loops.h"
 
 namespace chainerx {
 namespace native {
@@ -83,6 +84,20 @@ void RunTiny(const Product<T>& p) {
             p.c[i * p.ldc + j] = sum;
         }
     }
+}
+
+// BLAS takes twice as long for 8 x 8 x 8, and as long at this bound.
+template <typename T>
+bool IsSmall(const Product<T>& p) {
+    constexpr int64_t kSmallWork = (1 << 14) / sizeof(T);
+    return !p.trans_b && p.m > 1 && p.n > 1 && p.m <= kSmallWork && p.n <= kSmallWork / p.m &&
+           p.k <= kSmallWork / (p.m * p.n);
+}
+
+template <typename T>
+void RunSmall(const Product<T>& p) {
+    small_loops().Of<T>().product(p.m, p.n, p.k, p.a, p.trans_a ? 1 : p.lda, p.trans_a ? p.lda : 1,
+                                  p.b, p.ldb, p.c, p.ldc, p.accumulate);
 }
 
 // k = 1: memory-bound, and BLAS would pack both operands first.
@@ -169,6 +184,10 @@ void RunBlock(const Product<T>& p) {
             }
             if (p.k == 1 && (!p.trans_b || p.ldb == 1)) {
                 RunOuter(p);
+                return;
+            }
+            if (IsSmall(p)) {
+                RunSmall(p);
                 return;
             }
         }

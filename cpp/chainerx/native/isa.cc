@@ -15,6 +15,7 @@
 #include "chainerx/native/pooling_loops.h"
 #include "chainerx/native/recurrent_loops.h"
 #include "chainerx/native/reduce_isa.h"
+#include "chainerx/native/small_loops.h"
 #include "chainerx/native/sorting_loops.h"
 #include "chainerx/native/tap_loops.h"
 #include "chainerx/native/turn_loops.h"
@@ -154,6 +155,7 @@ void CheckIsa() {
     CX_UNIT(isa, recurrent, RecurrentUnit)                        \
     CX_UNIT(isa, reduce, ReduceIsaLoops)                          \
     CX_UNIT(isa, rows, RowLoops)                                  \
+    CX_UNIT(isa, small, SmallLoops)                               \
     CX_UNIT(isa, sorting, SortLoops)                              \
     CX_UNIT(isa, taps, TapUnit)                                   \
     CX_UNIT(isa, turn, TurnLoops)                                 \

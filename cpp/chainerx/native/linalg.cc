@@ -9,6 +9,8 @@
 #include "chainerx/native/blas.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/parts.h"
+#include "chainerx/native/small_loops.h"
+#include "chainerx/native/walk.h"
 
 namespace chainerx::native {
 namespace {
@@ -195,6 +197,40 @@ void Matmul(const Array& x1, const Array& x2, const Array& out) {
         WideMatmul(x1, x2, nullptr, out);
 }
 CX_NATIVE_KERNEL(Matmul)
+
+void Vecdot(const Array& x1, const Array& x2, const Array& out) {
+    constexpr int64_t kWork = 1 << 16;  // products in a block
+    const int8_t last = out.ndim();
+    const int64_t k = x1.shape()[last];
+    const auto without_last = [last](const Array& x) {
+        const Shape shape{x.shape().begin(), x.shape().begin() + last};
+        const Strides strides{x.strides().begin(), x.strides().begin() + last};
+        return internal::MakeView(x, shape, strides, x.raw_data());
+    };
+    Walk<3> walk{AxisOrder::kGiven, without_last(x1), without_last(x2), out};
+    if (walk.total == 0) return;
+    walk.EnsureAxis();
+    const int64_t run = walk.run_length();
+    const int64_t size = out.GetItemSize();
+    const auto dots = [&]<typename T>(const char* a, const char* b, char* y, int64_t count) {
+        small_loops().Of<T>().dots(count, k, reinterpret_cast<const T*>(a),
+                                   walk.run_stride(0) / size, reinterpret_cast<const T*>(b),
+                                   walk.run_stride(1) / size, reinterpret_cast<T*>(y),
+                                   walk.run_stride(2) / size);
+    };
+    const int64_t block = std::max<int64_t>(1, kWork / std::max<int64_t>(k, 1));
+    const int64_t blocks = CeilDiv(run, block);
+    ParallelFor(walk.total / run * blocks, [&](int64_t i) {
+        const Part part{i % blocks * block, std::min(run, (i % blocks + 1) * block)};
+        const Cursor<3> at{walk, i / blocks * run + part.begin};
+        if (out.dtype() == Dtype::kFloat32) {
+            dots.operator()<float>(at.p[0], at.p[1], at.p[2], part.size());
+        } else {
+            dots.operator()<double>(at.p[0], at.p[1], at.p[2], part.size());
+        }
+    });
+}
+CX_NATIVE_KERNEL(Vecdot)
 
 // The bias goes first, and the product is added to it: no second pass over `out`.
 void Linear(const Array& x, const Array& w, const Array& b, const Array& out) {

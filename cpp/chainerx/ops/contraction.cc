@@ -1,6 +1,7 @@
 #include "chainerx/ops/contraction.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "chainerx/ops/arithmetic.h"
@@ -8,6 +9,7 @@
 #include "chainerx/ops/linalg.h"
 #include "chainerx/ops/logic.h"
 #include "chainerx/ops/reduction.h"
+#include "chainerx/ops/vecdot.h"
 #include "chainerx/ops/view.h"
 
 namespace chainerx::internal {
@@ -66,15 +68,24 @@ Array ToMatrices(const EinsumTerm& term, const EinsumLabels& batch, const Einsum
     return Reshape(y, shape);
 }
 
+// All axes from the n-th on as one.
+Array MergeFrom(const Array& x, int8_t n) {
+    if (x.ndim() == n + 1) return x;
+    Shape shape{x.shape().begin(), x.shape().begin() + n};
+    int64_t length = 1;
+    for (int8_t i = n; i < x.ndim(); ++i) length *= x.shape()[i];
+    shape.push_back(length);
+    return Reshape(x, shape);
+}
+
 // Vectors of a batch, of which each would be a product of its own that is over when it has begun.
-bool IsManyShortProducts(const EinsumTerm& term, const EinsumLabels& batch,
-                         const EinsumLabels& inner) {
+bool IsManyShortProducts(const EinsumTerm& term, const EinsumLabels& inner) {
     constexpr int64_t kLong = 512;
     const Dtype dtype = term.x.dtype();
     if (dtype != Dtype::kFloat32 && dtype != Dtype::kFloat64) return false;
     int64_t length = 1;
     for (int label : inner) length *= LengthOf(term, label);
-    return !batch.empty() && length < kLong;
+    return length < kLong;
 }
 
 }  // namespace
@@ -118,10 +129,19 @@ EinsumTerm Contract(EinsumTerm a, EinsumTerm b, LabelSet kept, const EinsumLabel
     // The larger operand is the one that is not to be copied.
     const EinsumTerm& larger = a.x.GetTotalSize() >= b.x.GetTotalSize() ? a : b;
     const EinsumLabels inner = Select(larger.labels, summed);
-    if (IsManyShortProducts(larger, batch, inner) && left.empty() && right.empty()) {
+    if (left.empty() && right.empty() && !batch.empty()) {
         EinsumLabels order = batch;
         order.insert(order.end(), inner.begin(), inner.end());
-        return SumOut({Multiply(ToOrder(a, order), ToOrder(b, order)), order}, kept);
+        const Array rows_a = ToOrder(a, order);
+        const Array rows_b = ToOrder(b, order);
+        if (inner.size() == 1 || (rows_a.IsContiguous() && rows_b.IsContiguous())) {
+            const auto n = static_cast<int8_t>(batch.size());
+            const std::optional<Array> y = TryVecdot(MergeFrom(rows_a, n), MergeFrom(rows_b, n));
+            if (y) return {*y, batch};
+        }
+        if (IsManyShortProducts(larger, inner)) {
+            return SumOut({Multiply(rows_a, rows_b), order}, kept);
+        }
     }
     const Array y = Matmul(ToMatrices(a, batch, left, inner), ToMatrices(b, batch, inner, right));
     EinsumLabels labels = batch;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "chainerx/core/error.h"
 #include "chainerx/ops/arithmetic.h"
@@ -15,6 +16,7 @@
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/matrices.h"
 #include "chainerx/ops/reduction.h"
+#include "chainerx/ops/vecdot.h"
 #include "chainerx/ops/view.h"
 
 namespace chainerx {
@@ -124,8 +126,10 @@ Array Vecdot(const Array& x1, const Array& x2, int8_t axis) {
     const int8_t axis1 = NormalizeAxis("vecdot", axis, x1.ndim());
     const int8_t axis2 = NormalizeAxis("vecdot", axis, x2.ndim());
     CheckLengths("vecdot", x1, axis1, x2, axis2);
-    const Array y = Matmul(ToRow(MoveToEnd(Conjugated(x1), axis1)), ToColumn(MoveToEnd(x2, axis2)));
-    return FromColumn(FromColumn(y));
+    const Array a = MoveToEnd(Conjugated(x1), axis1);
+    const Array b = MoveToEnd(x2, axis2);
+    if (const std::optional<Array> y = internal::TryVecdot(a, b)) return *y;
+    return FromColumn(FromColumn(Matmul(ToRow(a), ToColumn(b))));
 }
 
 Array Matvec(const Array& x1, const Array& x2) {

@@ -61,6 +61,9 @@ _VECDOT = [
     call(f(2, 3, 2), f(3, 2), axis=-2),
     call(f(2, 0), f(2, 0)),
     call(f(0, 2), f(0, 2)),
+    call(f(5, 19), f(5, 19)),
+    call(f(2, 3, 7), f(2, 3, 7)),
+    call(f(2, 9, 3), f(2, 9, 3), axis=1),
 ]
 _VECDOT_ERRORS = [
     (call(f(3), f(2)), 'DimensionError', r'vecdot: x1.shape\[0\] is 3, but x2.shape\[0\] is 2'),

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <numeric>
 
 #include "chainerx/core/kernel_error.h"
 #include "chainerx/kernels/linalg.h"
@@ -61,7 +63,8 @@ void Determinant(const Array& a, const Array& det, const Array& sign, const Arra
             T* matrix = Data<T>(a) + i * n * n;
             const Scratch<int64_t> pivots{n + 1};
             FactorLu(n, n, matrix, n, pivots.data());
-            T product = 1;
+            double product = 1;  // and a power of 2: what is on the way may be out of range
+            int power = 0;
             T sum = 0;
             T sign_of_all = 1;
             for (int64_t k = 0; k < n; ++k) {
@@ -70,17 +73,83 @@ void Determinant(const Array& a, const Array& det, const Array& sign, const Arra
                     product = -product;
                     sign_of_all = -sign_of_all;
                 }
-                product *= pivot;
+                int exponent = 0;
+                product = std::frexp(product * static_cast<double>(pivot), &exponent);
+                if (std::isfinite(product)) power += exponent;
                 sum += std::log(std::abs(pivot));
                 sign_of_all *= pivot < 0 ? T(-1) : pivot > 0 ? T(1) : std::abs(pivot);
             }
-            Data<T>(det)[i] = product;
+            Data<T>(det)[i] = static_cast<T>(std::ldexp(product, power));
             Data<T>(sign)[i] = sign_of_all;
             Data<T>(log)[i] = sum;
         });
     });
 }
 CX_NATIVE_KERNEL(Determinant)
+
+// x = L^-1 P, y = Q U^-1 where P a Q = L diag(d) U, of which `a` has the factors.
+template <typename T>
+void TakeFactorsApart(int64_t n, T* a, const int64_t* rows, const int64_t* columns, T* x, T* d,
+                      T* y) {
+    const auto set_identity = [n](T* m) {
+        std::fill_n(m, n * n, T(0));
+        for (int64_t k = 0; k < n; ++k) m[k * (n + 1)] = 1;
+    };
+    set_identity(x);
+    set_identity(y);
+    bool is_negative = false;
+    for (int64_t k = 0; k < n; ++k) {
+        SwapRows(n, x, n, k, rows[k]);
+        is_negative ^= (rows[k] != k) != (columns[k] != k);
+        T* row = a + k * n;
+        d[k] = row[k];
+        for (int64_t j = k + 1; j < n && d[k] != 0; ++j) row[j] /= d[k];
+        row[k] = 1;
+    }
+    SolveLower(true, n, n, a, n, x, n);
+    SolveUpper(n, n, a, n, y, n);
+    for (int64_t k = n - 1; k >= 0; --k) SwapRows(n, y, n, k, columns[k]);
+    if (!is_negative) return;
+    d[0] = -d[0];
+    for (int64_t j = 0; j < n; ++j) x[j] = -x[j];
+}
+
+// Interchanges of rows alone find all pivots of matrices that are far from singular.
+template <typename T>
+void DiagonalizeOne(int64_t n, T* a, T* x, T* d, T* y) {
+    const Scratch<int64_t> pivots{2 * n};
+    int64_t* rows = pivots.data();
+    int64_t* columns = rows + n;
+    const Scratch<T> copy{n * n};
+    std::copy_n(a, n * n, copy.data());
+    std::iota(columns, columns + n, int64_t{0});
+    FactorLu(n, n, a, n, rows);
+    T least = std::abs(a[0]);
+    T most = least;
+    for (int64_t k = 1; k < n; ++k) {
+        const T size = std::abs(a[k * (n + 1)]);
+        least = std::min(least, size);
+        most = std::max(most, size);
+    }
+    if (!(least > most * static_cast<T>(n) * std::numeric_limits<T>::epsilon())) {
+        std::copy_n(copy.data(), n * n, a);
+        FactorFully(n, a, rows, columns);
+    }
+    TakeFactorsApart(n, a, rows, columns, x, d, y);
+}
+
+void Diagonalize(const Array& a, const Array& x, const Array& d, const Array& y) {
+    const int64_t n = Rows(a);
+    if (n == 0) return;
+    InPrecision(a.dtype(), [&]<typename T>() {
+        ForMatrices(CountMatrices(a), n, [&](int64_t i) {
+            const int64_t at = i * n * n;
+            DiagonalizeOne(n, Data<T>(a) + at, Data<T>(x) + at, Data<T>(d) + i * n,
+                           Data<T>(y) + at);
+        });
+    });
+}
+CX_NATIVE_KERNEL(Diagonalize)
 
 void CholeskyInPlace(const Array& a) {
     const int64_t n = Rows(a);

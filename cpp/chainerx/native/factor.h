@@ -172,6 +172,39 @@ void FactorLu(int64_t m, int64_t n, T* a, int64_t lda, int64_t* pivots) {
     }
 }
 
+// a = P L U Q in place, n x n: row i was swapped with rows[i] and column i with columns[i] before
+// they were used, so that each pivot is the largest element that is left. Once that is 0, so is all
+// that is left: pivots that there are none of are the last ones.
+template <typename T>
+void FactorFully(int64_t n, T* a, int64_t* rows, int64_t* columns) {
+    for (int64_t k = 0; k < n; ++k) {
+        internal::CheckInterrupt();
+        T size = -1;
+        for (int64_t i = k; i < n; ++i) {
+            for (int64_t j = k; j < n; ++j) {
+                const T other = std::abs(a[i * n + j]);
+                if (other > size || (other != other && size == size)) {
+                    rows[k] = i;
+                    columns[k] = j;
+                    size = other;
+                }
+            }
+        }
+        SwapRows(n, a, n, k, rows[k]);
+        if (columns[k] != k) {
+            for (int64_t i = 0; i < n; ++i) std::swap(a[i * n + k], a[i * n + columns[k]]);
+        }
+        if (size == 0) continue;
+        const T* top = a + k * n;
+        for (int64_t i = k + 1; i < n; ++i) {
+            T* row = a + i * n;
+            const T factor = row[k] / top[k];
+            row[k] = factor;
+            for (int64_t j = k + 1; j < n; ++j) row[j] -= factor * top[j];
+        }
+    }
+}
+
 template <typename T, int64_t kWidth>
 int64_t FactorCorner(int64_t n, T* a, int64_t lda) {
     internal::CheckInterrupt();

@@ -4,6 +4,7 @@
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/linalg.h"
 #include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/cofactors.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/linalg.h"
 #include "chainerx/ops/matrices.h"
@@ -108,8 +109,8 @@ Array Solve(const Array& a, const Array& b, const char* op) {
 Array Det(const Array& a) {
     Array y = FindDeterminants("det", a).det;
     if (Record rec{kDet, {a}, y}) {
-        rec.Grad(0, [a = rec.Save(a), y = rec.SaveOutput(y)](const Array& gy) {
-            return Multiply(AsScale(Multiply(gy, y())), SwapLast(Inv(a())));
+        rec.Grad(0, [a = rec.Save(a)](const Array& gy) {
+            return Multiply(AsScale(gy), internal::Cofactors(a()));
         });
     }
     return y;

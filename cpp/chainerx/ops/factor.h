@@ -15,7 +15,7 @@ CX_API Array Inv(const Array& a, const char* op = "inv");
 // a^-1 b. b is a vector if it has one axis; else the axes before the matrices broadcast.
 CX_API Array Solve(const Array& a, const Array& b, const char* op = "solve");
 
-// 0 for singular matrices, of which there is no gradient.
+// Singular matrices have a gradient, and that has one; a third one is a LinAlgError of theirs.
 CX_API Array Det(const Array& a);
 
 // The sign of the determinant (no gradient) and the logarithm of its absolute value.

@@ -41,8 +41,8 @@ CX_LINALG(solve, "a: ndarray, b: ndarray) -> ndarray",
 CX_LINALG(det, "a: ndarray) -> ndarray",
           "Determinants of matrices." CX_ARGS_A
           "\n"
-          "Returns:\n    ndarray: (...), 0 for singular matrices. Differentiable, any order; "
-          "backward of a singular one is a LinAlgError.\n" CX_RAISES) {
+          "Returns:\n    ndarray: (...), 0 for singular matrices. Differentiable, any order; of a "
+          "singular one twice, and a third time is a LinAlgError.\n" CX_RAISES) {
     return Wrap(linalg::Det(ToArray("det", "a", a[0])));
 }
 

@@ -56,7 +56,7 @@ def det(a: ndarray) -> ndarray:
     Args:
         a (ndarray): (..., n, n), float32 or float64.
     Returns:
-        ndarray: (...), 0 for singular matrices. Differentiable, any order; backward of a singular one is a LinAlgError.
+        ndarray: (...), 0 for singular matrices. Differentiable, any order; of a singular one twice, and a third time is a LinAlgError.
     Raises:
         DtypeError: For other dtypes.
         DimensionError: If matrices are not square."""

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from cases import _promotion as p
 from cases._arrays import check, filled, leaf, same
+from cases._harness import to_numpy
 from cases._table import ALL, np_dtype
 
 
@@ -214,3 +215,48 @@ def test_vectorize():
         larger(chx.zeros(0), 1)
     with pytest.raises(chx.DimensionError):
         larger(chx.zeros(2), chx.zeros(3))
+
+
+@pytest.mark.parametrize('name', ['convolve', 'correlate'])
+@pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64', 'complex64'])
+@pytest.mark.parametrize('mode', ['full', 'same', 'valid'])
+def test_what_is_not_finite_stays_where_it_slides(name, dtype, mode, device):
+    """A NaN or an infinity of the shorter operand meets no zeros beyond the ends of the other."""
+    rng = np.random.default_rng(0)
+    wide = {'float16': 'float32'}.get(dtype, dtype)
+    for n, m in ((1, 1), (5, 3), (3, 5), (40, 17), (300, 20), (64, 64), (3, 400)):
+        for place in (0, m // 2, m - 1):
+            a, v = (rng.uniform(-2, 2, k).astype(dtype) for k in (n, m))
+            v[place], v[m // 3] = np.nan, np.inf
+            expected = getattr(np, name)(a.astype(wide), v.astype(wide), mode)
+            y = getattr(chx, name)(chx.array(a, device=device), chx.array(v, device=device), mode)
+            finite = np.isfinite(expected)
+            assert (np.isfinite(to_numpy(y)) == finite).all()
+            tol = 2e-3 if dtype == 'float16' else 1e-5
+            np.testing.assert_allclose(to_numpy(y)[finite], expected[finite], tol, tol)
+            if dtype[0] == 'f':
+                assert (np.isnan(to_numpy(y)) == np.isnan(expected)).all()
+    batch = chx.func.vmap(lambda v: getattr(chx, name)(chx.array(a, device=device), v, mode))
+    one = to_numpy(batch(chx.array(v, device=device)[None]))[0]
+    assert (np.isfinite(one) == finite).all()
+
+
+@pytest.mark.parametrize('n', [1, 8, 63, 64, 65, 600, 5000])
+@pytest.mark.parametrize('m', [1, 2, 9, 10, 31, 600])
+def test_convolutions_of_any_length(n, m):
+    """Where blocks, vectors and ends meet; and of derivatives, where the lengths change places."""
+    rng = np.random.default_rng(0)
+    a, v = rng.standard_normal(n), rng.standard_normal(m)
+    for dtype in ('float32', 'float64'):
+        x, w = (chx.array(k, dtype).require_grad() for k in (a, v))
+        y = chx.convolve(x, w)
+        tol = 1e-12 if dtype == 'float64' else 1e-4
+        np.testing.assert_allclose(to_numpy(y), np.convolve(a, v), tol, tol * 10)
+        g = rng.standard_normal(n + m - 1)
+        (y * chx.array(g, dtype)).sum().backward()
+        np.testing.assert_allclose(
+            to_numpy(x.grad), np.correlate(g, v, 'valid')[:n], tol, tol * 100
+        )
+        np.testing.assert_allclose(
+            to_numpy(w.grad), np.correlate(g, a, 'valid')[:m], tol, tol * 100
+        )

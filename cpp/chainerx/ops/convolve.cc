@@ -1,12 +1,15 @@
 // Convolution of vectors.
 #include <utility>
 
+#include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
+#include "chainerx/kernels/linalg.h"
 #include "chainerx/ops/complex_parts.h"
-#include "chainerx/ops/conv.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/linalg.h"
+#include "chainerx/ops/operators.h"
 #include "chainerx/ops/padding.h"
+#include "chainerx/ops/reduce_output.h"
 #include "chainerx/ops/series.h"
 #include "chainerx/ops/view.h"
 
@@ -25,27 +28,58 @@ void CheckVectors(const char* op, const Array& a, const Array& v) {
     }
 }
 
-// y[k] = sum over j of x[k - before + j] w[j], where w is the shorter one.
+constexpr OpInfo kSlide{"sliding_product", &kernels::SlidingProduct::kInfo};
+
+// y[k] is the sum of x[k - before + j] w[j] over all j for which x has that element.
+Array SlideReal(const Array& x, const Array& w, int64_t before, int64_t count) {
+    Array y = EmptyUnchecked(Shape{count}, x.dtype(), x.device());
+    CallOn<kernels::SlidingProduct>(x.device(), AsContiguous(internal::Detached(x)),
+                                    AsContiguous(internal::Detached(w)), before, y);
+    if (Record rec{kSlide, {x, w}, y}) {
+        rec.Grad(0, [w = rec.Save(w), n = x.shape()[0], before](const Array& gy) {
+            return SlideReal(gy, Flip(w()), w().shape()[0] - 1 - before, n);
+        });
+        rec.Grad(1, [x = rec.Save(x), m = w.shape()[0], before](const Array& gy) {
+            return SlideReal(x(), gy, before, m);
+        });
+    }
+    return y;
+}
+
+Array SlideComplex(const Array& x, const Array& w, int64_t before, int64_t count) {
+    const auto slide = [=](const Array& a, const Array& b) {
+        return SlideReal(a, b, before, count);
+    };
+    const Array re = Real(x), im = Imag(x);
+    const Array w_re = Real(w), w_im = Imag(w);
+    return MakeComplex(slide(re, w_re) - slide(im, w_im), slide(re, w_im) + slide(im, w_re));
+}
+
+// The same of integers: windows that overlap in memory make it an ordinary product.
+Array SlideIntegers(const Array& x, const Array& w, int64_t before, int64_t count) {
+    const int64_t m = w.shape()[0];
+    const int64_t after = count + m - 1 - before - x.shape()[0];
+    const Array padded = AsContiguous(Pad(x, {{before, after}}));
+    return Matmul(AsStrided(padded, {count, m}, {1, 1}), w);
+}
+
+// Of the shorter one w along x.
 Array Slide(const Array& x, const Array& w, OverlapMode mode) {
     const int64_t m = w.shape()[0];
     const int64_t before = mode == OverlapMode::kFull   ? m - 1
                            : mode == OverlapMode::kSame ? m / 2
                                                         : 0;
-    const int64_t after = mode == OverlapMode::kFull   ? m - 1
-                          : mode == OverlapMode::kSame ? m - 1 - before
-                                                       : 0;
+    const int64_t n = x.shape()[0];
+    const int64_t count = mode == OverlapMode::kFull   ? n + m - 1
+                          : mode == OverlapMode::kSame ? n
+                                                       : n - m + 1;
     const Dtype dtype = PromoteTypes(x.dtype(), w.dtype());
-    const Array a = AsType(x, dtype, false);
-    const Array b = AsType(w, dtype, false);
-    if (IsFloat(dtype)) {
-        const Array y = Conv(ExpandDims(a, Axes{0, 1}), ExpandDims(b, Axes{0, 1}), std::nullopt,
-                             PerAxis{1}, AxisPads{PerAxis{before}, PerAxis{after}});
-        return Reshape(y, {y.shape()[2]});
-    }
-    // The windows overlap in memory; their product is an ordinary one.
-    const Array padded = AsContiguous(Pad(a, {{before, after}}));
-    const int64_t n = padded.shape()[0] - m + 1;
-    return Matmul(AsStrided(padded, {n, m}, {1, 1}), b);
+    const Dtype wide = internal::WideDtype(dtype);
+    const Array a = AsType(x, wide, false);
+    const Array b = AsType(w, wide, false);
+    if (IsFloat(dtype)) return AsType(SlideReal(a, b, before, count), dtype, false);
+    return IsComplex(dtype) ? SlideComplex(a, b, before, count)
+                            : SlideIntegers(a, b, before, count);
 }
 
 }  // namespace

@@ -177,27 +177,24 @@ OverlapMode ToOverlap(const char* op, PyObject* o, OverlapMode fallback) {
     throw ValueError{op, ": mode must be 'full', 'same' or 'valid', got '", mode, "'"};
 }
 
-#define CX_CONVOLVE(py, Name, first, fallback, kFallback)                                       \
-    CX_ROUTINE(                                                                                 \
-        py, "a: ndarray, v: ndarray, mode: str = '" fallback "') -> ndarray",                   \
-        first                                                                                   \
-        "\n\nArgs:\n"                                                                           \
-        "    a (ndarray): One dimension, numbers.\n"                                            \
-        "    v (ndarray): The same. Dtypes are promoted.\n"                                     \
-        "    mode (str): Which positions of the two count: 'full' where they meet, 'same' as "  \
-        "many as\n"                                                                             \
-        "        the longer one has elements, 'valid' where the shorter one lies within.\n"     \
-        "Returns:\n"                                                                            \
-        "    ndarray: 1-d. Differentiable in both, any order.\n"                                \
-        "Raises:\n"                                                                             \
-        "    ValueError: If one is empty, or there is no such mode.\n"                          \
-        "    DimensionError: If one has other dimensions.\n"                                    \
-        "    DtypeError: If one is of bool.\n"                                                  \
-        "Note:\n    A NaN or infinity in the shorter one is NaN where it meets what is beyond " \
-        "the longer "                                                                           \
-        "one.") {                                                                               \
-        return Wrap(Name(ToArray(#py, "a", a[0]), ToArray(#py, "v", a[1]),                      \
-                         ToOverlap(#py, a[2], OverlapMode::kFallback)));                        \
+#define CX_CONVOLVE(py, Name, first, fallback, kFallback)                                      \
+    CX_ROUTINE(                                                                                \
+        py, "a: ndarray, v: ndarray, mode: str = '" fallback "') -> ndarray",                  \
+        first                                                                                  \
+        "\n\nArgs:\n"                                                                          \
+        "    a (ndarray): One dimension, numbers.\n"                                           \
+        "    v (ndarray): The same. Dtypes are promoted.\n"                                    \
+        "    mode (str): Which positions of the two count: 'full' where they meet, 'same' as " \
+        "many as\n"                                                                            \
+        "        the longer one has elements, 'valid' where the shorter one lies within.\n"    \
+        "Returns:\n"                                                                           \
+        "    ndarray: 1-d. Differentiable in both, any order.\n"                               \
+        "Raises:\n"                                                                            \
+        "    ValueError: If one is empty, or there is no such mode.\n"                         \
+        "    DimensionError: If one has other dimensions.\n"                                   \
+        "    DtypeError: If one is of bool.") {                                                \
+        return Wrap(Name(ToArray(#py, "a", a[0]), ToArray(#py, "v", a[1]),                     \
+                         ToOverlap(#py, a[2], OverlapMode::kFallback)));                       \
     }
 CX_CONVOLVE(convolve, Convolve, "The convolution of two vectors.", "full", kFull)
 CX_CONVOLVE(correlate, Correlate,

@@ -1805,9 +1805,7 @@ def convolve(a: ndarray, v: ndarray, mode: str = 'full') -> ndarray:
     Raises:
         ValueError: If one is empty, or there is no such mode.
         DimensionError: If one has other dimensions.
-        DtypeError: If one is of bool.
-    Note:
-        A NaN or infinity in the shorter one is NaN where it meets what is beyond the longer one."""
+        DtypeError: If one is of bool."""
 
 def copy(a: ndarray) -> ndarray:
     """A copy in C order.
@@ -1873,9 +1871,7 @@ def correlate(a: ndarray, v: ndarray, mode: str = 'valid') -> ndarray:
     Raises:
         ValueError: If one is empty, or there is no such mode.
         DimensionError: If one has other dimensions.
-        DtypeError: If one is of bool.
-    Note:
-        A NaN or infinity in the shorter one is NaN where it meets what is beyond the longer one."""
+        DtypeError: If one is of bool."""
 
 def cos(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Cosine of each element.

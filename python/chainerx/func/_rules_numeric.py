@@ -106,7 +106,14 @@ def _correlate_longer(a: tp.Any, v: tp.Any, mode: str) -> tp.Any:
     count = padded.size - n + 1
     starts = chainerx.arange(count, dtype='int64', device=a.device)
     at = chainerx.expand_dims(starts, 1) + chainerx.arange(n, dtype='int64', device=a.device)
-    return chainerx.matmul(chainerx.take(padded, at), v)
+    windows = chainerx.take(padded, at)
+    if mode == 'valid':
+        return chainerx.matmul(windows, v)
+    # What is beyond the ends is no 0, which an infinity would make NaN of.
+    before = edges[mode][0]
+    is_inside = (at >= before) & (at < before + a.size)
+    products = chainerx.where(is_inside, windows * v, 0)
+    return chainerx.sum(products, axis=1).astype(products.dtype)
 
 
 @composed('cov')

@@ -217,6 +217,45 @@ def test_vectorize():
         larger(chx.zeros(2), chx.zeros(3))
 
 
+NUMBERS = {
+    'take': [((0, a), {}) for a in (0, -1)] + [(([0, 0],), {'axis': 0})],
+    'repeat': [((2, 0), {}), (([3],), {'axis': -1}), ((0,), {'axis': 0})],
+    'squeeze': [((0,), {}), ((), {'axis': -1})],
+    'argsort': [((), {}), ((0,), {}), ((), {'axis': None})],
+    'argpartition': [((0,), {}), ((0, 0), {})],
+    'nanmean': [((0,), {}), ((), {'axis': -1, 'keepdims': True})],
+    'nanvar': [((0,), {}), ((), {'axis': -1})],
+    'nanstd': [((0,), {}), ((), {'axis': -1})],
+    'trim_zeros': [((), {})],
+}
+
+
+@pytest.mark.parametrize('name', NUMBERS)
+def test_numbers_along_an_axis(name, device):
+    """What NumPy does with an array without axes: some functions take it for one of one element."""
+    x = chx.array(3.0, device=device)
+    for args, kwargs in NUMBERS[name]:
+        y = getattr(chx, name)(x, *args, **kwargs)
+        expected = getattr(np, name)(np.array(3.0), *args, **kwargs)
+        np.testing.assert_array_equal(to_numpy(y), expected, strict=True)
+    if name != 'trim_zeros':
+        first = {'take': (0,), 'repeat': (2,), 'argpartition': (0,)}.get(name, ())
+        with pytest.raises(chx.DimensionError, match='axis 1'):
+            getattr(chx, name)(x, *first, axis=1)
+
+
+def test_numbers_are_masked_packed_and_ordered(device):
+    x = chx.array(5, 'uint8', device=device)
+    mask = chx.array([True], device=device)
+    for axis in (0, -1):
+        assert chx.compress(mask, x, axis=axis).tolist() == [5]
+        assert chx.packbits(x, axis=axis).tolist() == np.packbits(np.uint8(5), axis=axis).tolist()
+        assert chx.unpackbits(x, axis=axis).tolist() == [0, 0, 0, 0, 0, 1, 0, 1]
+        order = chx.lexsort((x, x), axis=axis)
+        assert order.tolist() == 0
+        assert order.shape == ()
+
+
 @pytest.mark.parametrize('name', ['convolve', 'correlate'])
 @pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64', 'complex64'])
 @pytest.mark.parametrize('mode', ['full', 'same', 'valid'])

@@ -10,6 +10,12 @@
 
 namespace chainerx::internal {
 
+// Whether x is a number, which NumPy's functions along an axis take for a vector of one element
+// where that is 0 or -1.
+inline bool IsNumberAlong(const Array& x, int8_t axis) {
+    return x.ndim() == 0 && (axis == 0 || axis == -1);
+}
+
 // The part [begin, end) of an axis, up to its end for nullopt: a view, in the graph of x.
 Array PartAlong(const Array& x, int8_t axis, int64_t begin,
                 std::optional<int64_t> end = std::nullopt);

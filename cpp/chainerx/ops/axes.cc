@@ -3,6 +3,7 @@
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
+#include "chainerx/ops/reduce_output.h"
 #include "chainerx/ops/view.h"
 
 namespace chainerx {
@@ -17,7 +18,7 @@ constexpr OpInfo kFlip{"flip", nullptr, Batching::kAxes};
 Array Squeeze(const Array& x, const OptionalAxes& axes) {
     Axes drop;
     if (axes) {
-        drop = NormalizeAxes("squeeze", axes, x.ndim());
+        drop = internal::ReducedAxes("squeeze", axes, x.ndim());
         for (int8_t a : drop) {
             if (x.shape()[a] != 1) {
                 throw DimensionError{"squeeze: axis ", int64_t{a},   " of shape ", x.shape(),

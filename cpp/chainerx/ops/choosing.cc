@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "chainerx/core/error.h"
+#include "chainerx/ops/along_axis.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/composed.h"
 #include "chainerx/ops/creation.h"
@@ -136,7 +137,7 @@ Array Compress(const Array& condition, const Array& x, std::optional<int8_t> axi
         throw DimensionError{kOp, ": condition has shape ", condition.shape(),
                              ", expected one dimension"};
     }
-    if (!axis) return Compress(condition, Ravel(x), int8_t{0});
+    if (!axis || internal::IsNumberAlong(x, *axis)) return Compress(condition, Ravel(x), int8_t{0});
     return CompressAlong(kOp, condition, x, NormalizeAxis(kOp, *axis, x.ndim()));
 }
 

@@ -298,7 +298,7 @@ Shape Around(const Shape& shape, int8_t axis) {
 
 Array Repeat(const Array& x, int64_t repeats, std::optional<int8_t> axis) {
     if (repeats < 0) throw DimensionError{"repeat: repeats is ", repeats, ", less than 0"};
-    if (!axis) return Repeat(Ravel(x), repeats, int8_t{0});
+    if (!axis || internal::IsNumberAlong(x, *axis)) return Repeat(Ravel(x), repeats, int8_t{0});
     const int8_t a = NormalizeAxis("repeat", *axis, x.ndim());
     Shape shape = x.shape();
     if (__builtin_mul_overflow(shape[a], repeats, &shape[a])) {
@@ -314,7 +314,7 @@ Array Repeat(const Array& x, int64_t repeats, std::optional<int8_t> axis) {
 }
 
 Array Repeat(const Array& x, const std::vector<int64_t>& repeats, std::optional<int8_t> axis) {
-    if (!axis) return Repeat(Ravel(x), repeats, int8_t{0});
+    if (!axis || internal::IsNumberAlong(x, *axis)) return Repeat(Ravel(x), repeats, int8_t{0});
     const int8_t a = NormalizeAxis("repeat", *axis, x.ndim());
     if (repeats.size() == 1) return Repeat(x, repeats[0], a);
     const int64_t n = x.shape()[a];

@@ -37,7 +37,7 @@ Array Packbits(const Array& a, std::optional<int8_t> axis, BitOrder bitorder) {
     if (IsDifferentiable(a.dtype())) {
         throw DtypeError{kOp, ": a must be of bool or integers, got ", a.dtype()};
     }
-    const Array x = axis ? a : Ravel(a);
+    const Array x = axis && !internal::IsNumberAlong(a, *axis) ? a : Ravel(a);
     const int8_t along = NormalizeAxis(kOp, axis.value_or(0), x.ndim());
     const int64_t n = x.shape()[along];
     // The bits of a byte last.
@@ -59,7 +59,7 @@ Array Unpackbits(const Array& a, std::optional<int8_t> axis, std::optional<int64
     if (a.dtype() != Dtype::kUInt8) {
         throw DtypeError{kOp, ": a must be of uint8, got ", a.dtype()};
     }
-    const Array x = axis ? a : Ravel(a);
+    const Array x = axis && !internal::IsNumberAlong(a, *axis) ? a : Ravel(a);
     const int8_t along = NormalizeAxis(kOp, axis.value_or(0), x.ndim());
     const auto last = static_cast<int8_t>(x.ndim() - 1);
     const Array bytes = ExpandDims(Moveaxis(x, Axes{along}, Axes{last}), Axes{x.ndim()});

@@ -223,7 +223,7 @@ Array Resize(const Array& x, const Shape& shape) {
 
 Array TrimZeros(const Array& x, bool front, bool back, const OptionalAxes& axes) {
     const Axes cut = NormalizeAxes("trim_zeros", axes, x.ndim());
-    if (x.ndim() == 0) throw DimensionError{"trim_zeros: an array of shape () has no axis to cut"};
+    if (x.ndim() == 0) return MakeView(x);
     const std::vector<Array> found = Nonzero(internal::Detached(x));
     const bool none = found[0].GetTotalSize() == 0;
     std::vector<ArrayIndex> index(static_cast<size_t>(x.ndim()), Slice{});

@@ -225,7 +225,8 @@ Array MaskedVar(const Array& x, const Array& mask, const Axes& axes, const Sprea
 Array Spread(const char* op, const Array& given, const OptionalAxes& axes, const SpreadOptions& o,
              bool skips_nan, bool is_root) {
     const Array x = InMeanDtype(op, given, o.dtype);
-    const Axes sorted = NormalizeAxes(op, axes, x.ndim());
+    const Axes sorted =
+        skips_nan ? internal::ReducedAxes(op, axes, x.ndim()) : NormalizeAxes(op, axes, x.ndim());
     const auto n = static_cast<double>(internal::CountReduced(x.shape(), sorted));
     const bool is_plain = o.correction == 0 || n > 0;  // that of nothing is NaN
     if (o.where == nullptr && o.mean == nullptr && !skips_nan && is_plain) {
@@ -256,7 +257,7 @@ Array Mean(const Array& given, const OptionalAxes& axes, const MeanOptions& opti
 
 Array NanMean(const Array& given, const OptionalAxes& axes, const MeanOptions& options) {
     const Array x = InMeanDtype("nanmean", given, options.dtype);
-    const Axes sorted = NormalizeAxes("nanmean", axes, x.ndim());
+    const Axes sorted = internal::ReducedAxes("nanmean", axes, x.ndim());
     if (options.where != nullptr) {
         return AsType(MaskedMean(x, NotNan("nanmean", x, options.where), sorted, options.keepdims),
                       x.dtype(), false);

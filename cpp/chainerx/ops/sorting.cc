@@ -27,6 +27,11 @@ std::pair<Array, int8_t> Line(const char* op, const Array& x, std::optional<int8
     return {x, NormalizeAxis(op, *axis, x.ndim())};
 }
 
+// The same where NumPy takes numbers, too.
+std::pair<Array, int8_t> LineOfAny(const char* op, const Array& x, std::optional<int8_t> axis) {
+    return Line(op, x, axis && internal::IsNumberAlong(x, *axis) ? std::nullopt : axis);
+}
+
 // f(rows, out): a kernel from rows to rows of `length` elements of `dtype`.
 template <typename F>
 Array ByRows(const Array& x, int8_t axis, int64_t length, Dtype dtype, const F& f) {
@@ -122,7 +127,7 @@ Array Sort(const Array& x, std::optional<int8_t> axis, bool descending) {
 }
 
 Array ArgSort(const Array& x, std::optional<int8_t> axis, bool descending) {
-    const auto [line, at] = Line("argsort", x, axis);
+    const auto [line, at] = LineOfAny("argsort", x, axis);
     return ArgSortAlong(line, at, descending);
 }
 
@@ -141,7 +146,7 @@ Array Partition(const Array& x, const std::vector<int64_t>& kth, std::optional<i
 }
 
 Array ArgPartition(const Array& x, const std::vector<int64_t>& kth, std::optional<int8_t> axis) {
-    const auto [line, at] = Line("argpartition", x, axis);
+    const auto [line, at] = LineOfAny("argpartition", x, axis);
     return ArgPartitionAlong(line, at, CheckPlaces("argpartition", line, at, kth));
 }
 
@@ -161,7 +166,9 @@ std::pair<Array, Array> TopK(const Array& x, int64_t k, int8_t axis, bool larges
 Array LexSort(std::span<const ConstArrayRef> keys, int8_t axis) {
     if (keys.empty()) throw ValueError{"lexsort: keys are empty, expected one or more arrays"};
     const Array& first = keys[0];
-    const int8_t at = NormalizeAxis("lexsort", axis, first.ndim());
+    // Of numbers there is one order.
+    const bool are_numbers = internal::IsNumberAlong(first, axis);
+    const int8_t at = are_numbers ? int8_t{0} : NormalizeAxis("lexsort", axis, first.ndim());
     for (const Array& key : keys) {
         CheckSameDevice("lexsort", first.device(), key.device());
         if (key.shape() != first.shape()) {
@@ -169,6 +176,7 @@ Array LexSort(std::span<const ConstArrayRef> keys, int8_t axis) {
                                  ", expected one"};
         }
     }
+    if (are_numbers) return Zeros(Shape{}, Dtype::kInt64, first.device());
     Array order = ArgSortAlong(first, at, false);
     for (const Array& key : keys.subspan(1)) {
         const Array next = ArgSortAlong(TakeAlongAxis(Detached(key), order, at), at, false);

@@ -6,6 +6,7 @@
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/indexing.h"
+#include "chainerx/ops/along_axis.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/logic.h"
@@ -66,7 +67,9 @@ Array internal::TakeValues(const char* op, const Array& x, const Array& indices,
 }
 
 Array Take(const Array& x, const Array& indices, std::optional<int8_t> axis, IndexBoundsMode mode) {
-    if (!axis) return Take(Ravel(x), indices, int8_t{0}, mode);
+    if (!axis || internal::IsNumberAlong(x, *axis)) {
+        return Take(Ravel(x), indices, int8_t{0}, mode);
+    }
     const int8_t a = NormalizeAxis("take", *axis, x.ndim());
     // The memory of the caller's array is kept, not that of a contiguous copy.
     return internal::TakeBy(

@@ -142,7 +142,7 @@ CASES = [
             (call(f(3, 4), [0.5], 0), 'DtypeError|TypeError|IndexError'),
             (call(f(3, 4), [[0, 1], [2]], 0), 'ValueError|TypeError'),
             (call(f(3, 4), i(2), 0, mode='nonsense'), 'ValueError', 'nonsense'),
-            (call(f(), i(2), 0), 'DimensionError'),
+            (call(f(), i(2), 1), 'DimensionError'),
             (call(f(0, 2), i(2), 0), 'IndexError'),
             (call(f(0, 2), i(2), 0, mode='wrap'), 'IndexError|DimensionError'),
             (call(f(0, 2), i(2), 0, mode='clip'), 'IndexError|DimensionError'),

@@ -198,7 +198,7 @@ CASES = [
             (call(f(3), 'x'), 'ValueError', 'x'),
             (call(f(3), ''), 'ValueError', 'trim'),
             (call(f(3), 'fb', 1), 'DimensionError', '1'),
-            (call(f()), 'DimensionError'),
+            (call(f(), 'fb', 0), 'DimensionError', '0'),
         ],
         huge=False,
         layouts=False,  # a broadcast row is another array, whose zeros are elsewhere

@@ -108,11 +108,12 @@ _TIES = [
 _AXIS_ERRORS = [
     (call(f(2, 3), 2), 'DimensionError', '2'),
     (call(f(2, 3), -3), 'DimensionError', '-3'),
-    (call(f()), 'DimensionError'),
+    (call(f(), 1), 'DimensionError'),
     (call(f(2, 3), '0'), 'TypeError'),
     (call(f(2, 3), kind='bubble'), 'ValueError', 'bubble'),
     (call(f(2, 3), kind=1), 'TypeError'),
 ]
+_NO_NUMBERS = [(call(f()), 'DimensionError'), (call(f(), 0), 'DimensionError')]
 _PARTS = [
     call(_axes(7), 3),
     call(_axes(7), -1),
@@ -132,7 +133,7 @@ _KTH_ERRORS = [
     (call(f(2, 3), 1, 2), 'DimensionError', '2'),
     (call(f(2, 3), 1, kind='quickselect'), 'ValueError', 'quickselect'),
     (call(f(0), 0), 'ValueError'),
-    (call(f(), 0), 'DimensionError'),
+    (call(f(), 0, 1), 'DimensionError'),
 ]
 _TOPS = [
     call(_axes(7), 3),
@@ -175,7 +176,7 @@ def _kth(name, ref, **kw):
         calls=kw.pop('calls', _PARTS),
         sig='a, kth, axis=-1, kind=None',
         dtypes=ALL,
-        errors=_KTH_ERRORS,
+        errors=kw.pop('errors', _KTH_ERRORS),
         big=call(_axes(3, 40000), 12345),
         huge=False,
         **kw,
@@ -208,7 +209,7 @@ CASES = [
         calls=_SORTS,
         sig='a, axis=-1, kind=None, stable=None, descending=False',
         dtypes=ALL,
-        errors=_AXIS_ERRORS,
+        errors=[*_AXIS_ERRORS, *_NO_NUMBERS],
         big=call(_axes(3, 50021)),
         huge=False,
     ),
@@ -243,7 +244,7 @@ CASES = [
         diff=(),
         errors=_KTH_ERRORS,
     ),
-    _kth('partition', _partition),
+    _kth('partition', _partition, errors=[*_KTH_ERRORS, (call(f(), 0), 'DimensionError')]),
     _kth('argpartition', _argpartition, out='int64', order=0),
     *(
         Case(

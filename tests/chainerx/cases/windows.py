@@ -57,7 +57,7 @@ CASES = [
         errors=[
             (call(i(2), 1), 'DimensionError', '1'),
             (call(i(2), 0, 'x'), 'ValueError', 'bitorder'),
-            (call(i(), 0), 'DimensionError'),
+            (call(i(), 1), 'DimensionError'),
         ],
     ),
     Case(

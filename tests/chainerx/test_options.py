@@ -15,8 +15,13 @@ def parameters(case):
     return list(inspect.signature(case.resolve(chx)).parameters)
 
 
-# One row of each function.
-ROWS = {c.name: c for c in CASES if c.ref is not None and c.fn is None and c.inputs is not None}
+PAIRS = ('divmod', 'modf', 'frexp')
+# One row of each function of one result.
+ROWS = {
+    c.name: c
+    for c in CASES
+    if c.ref is not None and c.fn is None and c.inputs is not None and c.name not in PAIRS
+}
 WITH_OPTIONS = [c for c in ROWS.values() if parameters(c)[1:3] == ['out', 'where']]
 WITH_OPTIONS += [c for c in ROWS.values() if parameters(c)[2:4] == ['out', 'where']]
 WITH_DTYPE = [c for c in WITH_OPTIONS if parameters(c)[-1] == 'dtype']
@@ -235,6 +240,29 @@ def test_pairs(device):
         assert first is not outs[0]
         with pytest.raises(TypeError, match='two'):
             function(*args, out=outs[0])
+        mask = chx.array([True, False, True], device=device)
+        got = function(*args, out=(None, outs[1]), where=mask)
+        for y, e, rest in zip(got, expected, (0, expected[1][1].item()), strict=True):
+            assert y.tolist() == [e[0].item(), rest, e[2].item()]
+        wide = tuple(chx.zeros((2, 3), y.dtype, device=device) for y in expected)
+        assert function(*args, out=wide)[1] is wide[1]
+        assert wide[0].tolist() == [expected[0].tolist()] * 2
+        with pytest.raises(chx.DimensionError, match='broadcast'):
+            function(*args, out=(chx.zeros(2, device=device), None))
+        with pytest.raises(chx.DtypeError, match='bool'):
+            function(*args, where=x)
+    for function, args in ((chx.divmod, (x, 2)), (chx.modf, (x,))):
+        for dtype in ('float32', 'float64'):
+            for y, e in zip(function(*args, dtype=dtype), function(*args), strict=True):
+                assert y.dtype == dtype
+                assert y.tolist() == e.tolist()
+        with pytest.raises(chx.DtypeError, match='int32'):
+            function(*args, dtype='int32')
+    assert chx.divmod(x.astype('int8'), 2, dtype='int32')[0].dtype == 'int32'
+    with pytest.raises(chx.DtypeError, match='int32'):
+        chx.modf(x.astype('int8'), dtype='int32')
+    with pytest.raises(chx.DtypeError, match='x2'):
+        chx.divmod(x.astype('int8'), 2.5, dtype='int32')
     assert [y.tolist() for y in chx.divmod(7, chx.array([2, 3], device=device))] == [[3, 2], [1, 1]]
 
 

@@ -164,7 +164,8 @@ PyObject* Finish(const char* op, Array y, PyObject* out) {
     return Py_NewRef(OnlyOf(op, out));
 }
 
-PyObject* FinishPair(const char* op, Array y1, Array y2, PyObject* out) {
+PyObject* FinishPair(const char* op, const Array& y1, const Array& y2, PyObject* out,
+                     PyObject* where) {
     PyObject* const none[] = {nullptr, nullptr};
     PyObject* const* outs = none;
     if (Given(out)) {
@@ -173,8 +174,14 @@ PyObject* FinishPair(const char* op, Array y1, Array y2, PyObject* out) {
         }
         outs = &PyTuple_GET_ITEM(out, 0);
     }
-    const Ref first = Ref(Finish(op, std::move(y1), outs[0]));
-    const Ref second = Ref(Finish(op, std::move(y2), outs[1]));
+    const std::optional<Array> mask = ToMask(op, where, y1.device());
+    const auto finish = [&](const Array& y, PyObject* to) {
+        if (!Given(to)) return Ref(Wrap(mask ? internal::OrZero(op, y, *mask) : y));
+        internal::StoreInto(op, y, ToArray(op, "out", to), mask ? &*mask : nullptr);
+        return Ref(Py_NewRef(to));
+    };
+    const Ref first = finish(y1, outs[0]);
+    const Ref second = finish(y2, outs[1]);
     return PyTuple_Pack(2, first.get(), second.get());
 }
 

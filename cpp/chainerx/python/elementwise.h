@@ -83,8 +83,10 @@ PyObject* CallElementwise(const ElementwiseFn& f, PyObject* const* args, Py_ssiz
 
 // The result of any other routine: `y` itself, or `out`, which then gets it, with its shape.
 PyObject* Finish(const char* op, Array y, PyObject* out);
-// The same for a routine of several results; `out` is then a tuple, of arrays or None.
-PyObject* FinishPair(const char* op, Array y1, Array y2, PyObject* out);
+// The same for an elementwise routine of two results: `out` is then a tuple, of arrays or None, to
+// which they are broadcast.
+PyObject* FinishPair(const char* op, const Array& y1, const Array& y2, PyObject* out,
+                     PyObject* where);
 
 // The parameter `keepdims`: TypeError if it is no number.
 CX_COLD bool ToKeepdims(const char* op, PyObject* o);

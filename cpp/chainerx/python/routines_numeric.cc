@@ -156,18 +156,30 @@ CX_ROUTINE(
 }
 
 // ---- two results
-#define CX_PAIR_ARGS \
-    "    out (tuple): Two arrays that the results are written to, or None in their place.\n"
+#define CX_PAIR_OPTIONS ", out: tuple | None = None, *, where: ndarray | bool = True"
+#define CX_PAIR_ARGS                                                                 \
+    "    out (tuple): Two arrays that the results are written to, or None in their " \
+    "place.\n" CX_WHERE_ARG
+
+// An operand cast to the parameter `dtype`, or as it is.
+Array OperandIn(const char* op, const char* name, const Array& x, PyObject* dtype) {
+    return Given(dtype) ? internal::OperandAs(op, name, x, ToDtype(dtype)) : x;
+}
+Scalar OperandIn(const char* op, const char* name, const Scalar& x, PyObject* dtype) {
+    if (Given(dtype)) internal::CheckOperandAs(op, name, x, ToDtype(dtype));
+    return x;
+}
 
 CX_ROUTINE(divmod,
-           "x1: ndarray | Scalar, x2: ndarray | Scalar, out: tuple | None = None) -> "
-           "tuple[ndarray, ndarray]",
-           "The results of floor_divide() and remainder()." CX_ARGS_X1_X2 CX_PAIR_ARGS
+           "x1: ndarray | Scalar, x2: ndarray | Scalar" CX_PAIR_OPTIONS
+           ", dtype: DtypeLike | None = None) -> tuple[ndarray, ndarray]",
+           "The results of floor_divide() and remainder()." CX_ARGS_X1_X2 CX_PAIR_ARGS CX_DTYPE_ARG
            "Returns:\n    tuple: Two arrays. The remainder is differentiable, any "
            "order.\n" CX_RAISES_BOOL) {
     const auto pair = [&](const auto& x1, const auto& x2) {
-        auto [quotient, remainder] = Divmod(x1, x2);
-        return FinishPair("divmod", std::move(quotient), std::move(remainder), a[2]);
+        const auto [quotient, remainder] =
+            Divmod(OperandIn("divmod", "x1", x1, a[4]), OperandIn("divmod", "x2", x2, a[4]));
+        return FinishPair("divmod", quotient, remainder, a[2], a[3]);
     };
     if (!IsNdArray(a[0])) {
         return pair(ToOperand("divmod", "x1", a[0]),
@@ -177,22 +189,29 @@ CX_ROUTINE(divmod,
                            : pair(Self(a[0]), ToOperand("divmod", "x2", a[1]));
 }
 
-CX_ROUTINE(modf, "x: ndarray, out: tuple | None = None) -> tuple[ndarray, ndarray]",
+CX_ROUTINE(modf,
+           "x: ndarray" CX_PAIR_OPTIONS
+           ", dtype: DtypeLike | None = None) -> tuple[ndarray, ndarray]",
            "The part behind the point and the whole part, both with the sign of ``x``." CX_ARGS_X
-           "any real dtype.\n" CX_PAIR_ARGS
+           "any real dtype.\n" CX_PAIR_ARGS CX_DTYPE_ARG
            "Returns:\n    tuple: Two arrays of the float dtype of ``x``. The first is "
-           "differentiable.\n" CX_RAISES_COMPLEX) {
-    auto [rest, whole] = Modf(ToArray("modf", "x", a[0]));
-    return FinishPair("modf", std::move(rest), std::move(whole), a[1]);
+           "differentiable.\n"
+           "Raises:\n    DtypeError: If ``x`` is complex, or ``dtype`` no real float one.") {
+    const Array x = OperandIn("modf", "x", ToArray("modf", "x", a[0]), a[3]);
+    const auto [rest, whole] = Modf(x);
+    if (Given(a[3]) && rest.dtype() != ToDtype(a[3])) {
+        throw DtypeError{"modf: dtype is ", x.dtype(), ", in which it is not computed"};
+    }
+    return FinishPair("modf", rest, whole, a[1], a[2]);
 }
 
-CX_ROUTINE(frexp, "x: ndarray, out: tuple | None = None) -> tuple[ndarray, ndarray]",
+CX_ROUTINE(frexp, "x: ndarray" CX_PAIR_OPTIONS ") -> tuple[ndarray, ndarray]",
            "Fractions from 1/2 up to 1 and powers of two, whose product is ``x``." CX_ARGS_X
            "any real dtype; 0, infinities and nan have the power 0.\n" CX_PAIR_ARGS
            "Returns:\n    tuple: An array of the float dtype of ``x``, differentiable, and one of "
            "int32.\n" CX_RAISES_COMPLEX) {
-    auto [fraction, exponent] = Frexp(ToArray("frexp", "x", a[0]));
-    return FinishPair("frexp", std::move(fraction), std::move(exponent), a[1]);
+    const auto [fraction, exponent] = Frexp(ToArray("frexp", "x", a[0]));
+    return FinishPair("frexp", fraction, exponent, a[1], a[2]);
 }
 
 CX_ELEMENTWISE(

@@ -2138,13 +2138,15 @@ def divide(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = Non
     Raises:
         DtypeError: If an operand is bool."""
 
-def divmod(x1: ndarray | Scalar, x2: ndarray | Scalar, out: tuple | None = None) -> tuple[ndarray, ndarray]:
+def divmod(x1: ndarray | Scalar, x2: ndarray | Scalar, out: tuple | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> tuple[ndarray, ndarray]:
     """The results of floor_divide() and remainder().
 
     Args:
         x1 (ndarray or scalar): Broadcast with ``x2``.
         x2 (ndarray or scalar): At most one of the two is a scalar, whose dtype is weak.
         out (tuple): Two arrays that the results are written to, or None in their place.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         tuple: Two arrays. The remainder is differentiable, any order.
     Raises:
@@ -2585,12 +2587,13 @@ def force_backprop_mode(x: Context | BackpropId | Sequence[BackpropId] | None = 
         TypeError: If two of the arguments were given.
         ChainerxError: If an id is released."""
 
-def frexp(x: ndarray, out: tuple | None = None) -> tuple[ndarray, ndarray]:
+def frexp(x: ndarray, out: tuple | None = None, *, where: ndarray | builtins.bool = True) -> tuple[ndarray, ndarray]:
     """Fractions from 1/2 up to 1 and powers of two, whose product is ``x``.
 
     Args:
         x (ndarray): Any shape, any real dtype; 0, infinities and nan have the power 0.
         out (tuple): Two arrays that the results are written to, or None in their place.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
     Returns:
         tuple: An array of the float dtype of ``x``, differentiable, and one of int32.
     Raises:
@@ -3848,16 +3851,18 @@ def mish(x: ndarray) -> ndarray:
     Raises:
         DtypeError: If an operand is complex."""
 
-def modf(x: ndarray, out: tuple | None = None) -> tuple[ndarray, ndarray]:
+def modf(x: ndarray, out: tuple | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> tuple[ndarray, ndarray]:
     """The part behind the point and the whole part, both with the sign of ``x``.
 
     Args:
         x (ndarray): Any shape, any real dtype.
         out (tuple): Two arrays that the results are written to, or None in their place.
+        where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
+        dtype: In which to compute; by default the promoted one.
     Returns:
         tuple: Two arrays of the float dtype of ``x``. The first is differentiable.
     Raises:
-        DtypeError: If an operand is complex."""
+        DtypeError: If ``x`` is complex, or ``dtype`` no real float one."""
 
 def moveaxis(a: ndarray, source: builtins.int | Sequence[builtins.int], destination: builtins.int | Sequence[builtins.int]) -> ndarray:
     """The array with axes moved to other places, the others in their order.

@@ -358,3 +358,50 @@ def test_an_order_of_any_length():
     assert rng.permutation(x, 1).shape == x.shape
     with pytest.raises(chx.DimensionError):
         rng.permutation(x, 3)
+
+
+@pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64'])
+@pytest.mark.parametrize(
+    ('name', 'args'),
+    [
+        ('random', ()),
+        ('standard_normal', ()),
+        ('standard_exponential', ()),
+        ('standard_gamma', (2.5,)),
+    ],
+)
+def test_draws_into_an_array(name, args, dtype, device):
+    expected = getattr(chx.random.Generator(3), name)(*args, (3, 4), dtype, device)
+    for out in (chx.zeros((3, 4), dtype, device=device), chx.zeros((4, 3), dtype, device=device).T):
+        rng = chx.random.Generator(3)
+        assert getattr(rng, name)(*args, out=out) is out
+        assert out.tolist() == expected.tolist()
+        assert getattr(rng, name)(*args, size=(3, 4), dtype=dtype, out=out) is out
+        assert out.tolist() != expected.tolist()
+    state = rng.state
+    for given, error in (
+        ({'size': (2,)}, chx.DimensionError),
+        ({'dtype': 'bfloat16'}, chx.DtypeError),
+        ({'device': 'native:1'}, chx.DeviceError),
+    ):
+        with pytest.raises(error, match=name):
+            getattr(rng, name)(*args, out=out, **given)
+    with pytest.raises(chx.ChainerxError, match='graph'):
+        getattr(rng, name)(*args, out=chx.zeros(3, dtype, device=device).require_grad())
+    with pytest.raises(TypeError, match='out'):
+        getattr(rng, name)(*args, out=np.zeros(3))
+    assert rng.state == state
+    with pytest.raises(chx.DtypeError, match='int32'):
+        getattr(rng, name)(*args, out=chx.zeros(3, 'int32', device=device))
+
+
+def test_permutes_into_an_array(device):
+    x = chx.arange(12, device=device).reshape(3, 4)
+    expected = chx.random.Generator(3).permuted(x, axis=1)
+    out = chx.zeros((3, 4), 'float64', device=device)
+    assert chx.random.Generator(3).permuted(x, axis=1, out=out) is out
+    assert out.tolist() == expected.tolist()
+    assert chx.random.Generator(3).permuted(x, axis=1, out=x) is x
+    assert x.tolist() == expected.tolist()
+    with pytest.raises(chx.DimensionError, match='out'):
+        chx.random.permuted(x, out=chx.zeros(12, device=device))

@@ -3,8 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/elementwise.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/ref.h"
 
@@ -200,6 +202,27 @@ random::Options ToDrawOptions(const char* op, PyObject* self, PyObject* const* a
     if (Given(a[1])) options.dtype = ToDtype(a[1]);
     if (Given(a[2])) options.device = &ToDevice(a[2]);
     return options;
+}
+
+PyObject* DrawInto(const char* op, PyObject* self, PyObject* const* a,
+                   const std::function<Array(const random::Options&)>& draw) {
+    random::Options options = ToDrawOptions(op, self, a);
+    const Array* out = ToOut(op, a[3]);
+    if (out == nullptr) return Wrap(draw(options));
+    if (options.size && *options.size != out->shape()) {
+        throw DimensionError{op, ": size is ", *options.size, ", expected that of out, ",
+                             out->shape()};
+    }
+    if (options.dtype && *options.dtype != out->dtype()) {
+        throw DtypeError{op, ": dtype is ", *options.dtype, ", expected that of out, ",
+                         out->dtype()};
+    }
+    if (options.device != nullptr) CheckSameDevice(op, *options.device, out->device());
+    internal::CheckInPlaceOutput(op, *out);  // before numbers are drawn
+    options.size = out->shape();
+    options.dtype = out->dtype();
+    options.device = &out->device();
+    return Finish(op, draw(options), a[3]);
 }
 
 void InitGenerator(PyObject* module) {

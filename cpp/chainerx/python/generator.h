@@ -2,6 +2,9 @@
 // share: both are of the same bindings, of which functions have no `self`.
 #pragma once
 
+#include <functional>
+#include <optional>
+
 #include "chainerx/ops/random_distributions.h"
 #include "chainerx/python/bind.h"
 
@@ -14,6 +17,9 @@ const random::Generator& GeneratorOf(PyObject* self);
 random::Parameter ToParameter(const char* op, const char* name, PyObject* o, double fallback = 0);
 // size, dtype and device, in this order.
 random::Options ToDrawOptions(const char* op, PyObject* self, PyObject* const* a);
+// draw(options) of size, dtype, device and out.
+PyObject* DrawInto(const char* op, PyObject* self, PyObject* const* a,
+                   const std::function<Array(const random::Options&)>& draw);
 // None gives none.
 std::optional<Shape> ToSize(const char* op, PyObject* o);
 
@@ -28,6 +34,14 @@ void InitGenerator(PyObject* module);
     "    dtype: A real float dtype; None is that of parameters that are arrays of floats, else " \
     "float64.\n"                                                                                 \
     "    device: Default: that of the parameters, else the default device.\n"
+// Of the distributions that draw into an array that is there, as NumPy's.
+#define CX_DRAW_OUT_SIGNATURE                                         \
+    "size: ShapeLike | None = None, dtype: DtypeLike | None = None, " \
+    "device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray"
+#define CX_DRAW_OUT_ARGS                                                                    \
+    CX_DRAW_ARGS                                                                            \
+    "    out (ndarray): Written to and returned; what is given of ``size``, ``dtype`` and " \
+    "``device``\n        must be its own. It may not be part of a graph.\n"
 #define CX_COUNT_ARGS                                               \
     "    size: Shape; None is that of the parameters, broadcast.\n" \
     "    dtype: An integer or real float dtype; None is int64.\n"   \

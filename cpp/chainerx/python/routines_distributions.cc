@@ -51,10 +51,11 @@ CX_DRAW(standard_cauchy, CX_DRAW_SIGNATURE,
 
 CX_ONE(exponential, Exponential, scale, "Mean, at least 0.", " = 1.0",
        "Numbers from an exponential distribution.", "any order")
-CX_DRAW(standard_exponential, CX_DRAW_SIGNATURE,
+CX_DRAW(standard_exponential, CX_DRAW_OUT_SIGNATURE,
         "Numbers from the exponential distribution of mean 1.\n\n"
-        "Args:\n" CX_DRAW_ARGS "Returns:\n    ndarray: Independent numbers.") {
-    return Wrap(random::Exponential(1, ToDrawOptions("standard_exponential", self, a)));
+        "Args:\n" CX_DRAW_OUT_ARGS "Returns:\n    ndarray: Independent numbers.") {
+    return DrawInto("standard_exponential", self, a,
+                    [](const random::Options& options) { return random::Exponential(1, options); });
 }
 CX_ONE(weibull, Weibull, a, "Shape, above 0.", "",
        "Numbers from a Weibull distribution of scale 1.", "any order")
@@ -72,12 +73,14 @@ CX_ONE(rayleigh, Rayleigh, scale, "Scale, at least 0.", " = 1.0",
 #define CX_GAMMA_SOURCE \
     "\nSource: Marsaglia, Tsang, ACM TOMS 2000; gradients: Figurnov, Mohamed, Mnih, NeurIPS 2018."
 
-CX_DRAW(standard_gamma, "shape: float | ndarray, " CX_DRAW_SIGNATURE,
-        "Numbers from a gamma distribution of scale 1.\n\n"
-        "Args:\n    shape (float or ndarray): Exponent, above 0.\n" CX_DRAW_ARGS CX_NUMBERS CX_FIRST
-        ".\n" CX_RAISES_RANGE CX_GAMMA_SOURCE) {
-    return Wrap(random::StandardGamma(ToParameter("standard_gamma", "shape", a[0]),
-                                      ToDrawOptions("standard_gamma", self, a + 1)));
+CX_DRAW(
+    standard_gamma, "shape: float | ndarray, " CX_DRAW_OUT_SIGNATURE,
+    "Numbers from a gamma distribution of scale 1.\n\n"
+    "Args:\n    shape (float or ndarray): Exponent, above 0.\n" CX_DRAW_OUT_ARGS CX_NUMBERS CX_FIRST
+    ".\n" CX_RAISES_RANGE CX_GAMMA_SOURCE) {
+    return DrawInto("standard_gamma", self, a + 1, [&](const random::Options& options) {
+        return random::StandardGamma(ToParameter("standard_gamma", "shape", a[0]), options);
+    });
 }
 CX_DRAW(gamma, "shape: float | ndarray, scale: float | ndarray = 1.0, " CX_DRAW_SIGNATURE,
         "Numbers from a gamma distribution.\n\n"

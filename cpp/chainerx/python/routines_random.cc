@@ -11,6 +11,7 @@
 #include "chainerx/ops/dropout.h"
 #include "chainerx/ops/operators.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/elementwise.h"
 #include "chainerx/python/generator.h"
 #include "chainerx/python/ndarray.h"
 
@@ -62,19 +63,19 @@ CX_DRAW(uniform, "low: float | ndarray = 0.0, high: float | ndarray = 1.0, " CX_
                                 ToKeyedOptions("uniform", self, a + 2)));
 }
 
-CX_DRAW(random, CX_DRAW_SIGNATURE,
+CX_DRAW(random, CX_DRAW_OUT_SIGNATURE,
         "Numbers evenly distributed in ``0 <= x < 1``.\n\n"
-        "Args:\n" CX_DRAW_ARGS "Returns:\n    ndarray: Independent numbers.") {
-    return Wrap(random::Uniform(random::Parameter{0}, random::Parameter{1},
-                                ToDrawOptions("random", self, a)));
+        "Args:\n" CX_DRAW_OUT_ARGS "Returns:\n    ndarray: Independent numbers.") {
+    return DrawInto("random", self, a,
+                    [](const random::Options& options) { return random::Uniform(0, 1, options); });
 }
 CX_RANDOM_ALIAS(random_sample, random)
 
-CX_DRAW(standard_normal, CX_DRAW_SIGNATURE,
+CX_DRAW(standard_normal, CX_DRAW_OUT_SIGNATURE,
         "Numbers from the normal distribution of mean 0 and deviation 1.\n\n"
-        "Args:\n" CX_DRAW_ARGS "Returns:\n    ndarray: Independent numbers.") {
-    return Wrap(random::Normal(random::Parameter{0}, random::Parameter{1},
-                               ToDrawOptions("standard_normal", self, a)));
+        "Args:\n" CX_DRAW_OUT_ARGS "Returns:\n    ndarray: Independent numbers.") {
+    return DrawInto("standard_normal", self, a,
+                    [](const random::Options& options) { return random::Normal(0, 1, options); });
 }
 
 // Of rand and randn: the dimensions one by one, then dtype and device.
@@ -194,15 +195,20 @@ CX_DRAW(permutation,
     return Wrap(x.Take(random::Permutation(x.shape()[axis], x.device(), generator), axis));
 }
 
-CX_DRAW(permuted, "x: ndarray, axis: int | None = None) -> ndarray",
-        "Elements in a random order, along an axis in another one for each of the others.\n\n"
-        "Args:\n"
-        "    x (ndarray): Any shape and dtype.\n"
-        "    axis (int): None moves all elements.\n"
-        "Returns:\n    ndarray: A copy. Differentiable, any order.\n"
-        "Raises:\n    DimensionError: If there is no such axis.") {
-    return Wrap(random::Permuted(ToArray("permuted", "x", a[0]),
-                                 ToOptionalAxis("permuted", "axis", a[1]), GeneratorOf(self)));
+CX_DRAW(
+    permuted, "x: ndarray, axis: int | None = None, out: ndarray | None = None) -> ndarray",
+    "Elements in a random order, along an axis in another one for each of the others.\n\n"
+    "Args:\n"
+    "    x (ndarray): Any shape and dtype.\n"
+    "    axis (int): None moves all elements.\n"
+    "    out (ndarray): Written to and returned: of the shape of ``x``, and of no lower kind of "
+    "dtype; it may be ``x``.\n"
+    "Returns:\n    ndarray: A copy. Differentiable, any order.\n"
+    "Raises:\n    DimensionError: If there is no such axis.") {
+    return Finish("permuted",
+                  random::Permuted(ToArray("permuted", "x", a[0]),
+                                   ToOptionalAxis("permuted", "axis", a[1]), GeneratorOf(self)),
+                  a[2]);
 }
 
 CX_DRAW(bytes, "length: int) -> builtins.bytes",

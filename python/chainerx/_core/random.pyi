@@ -447,12 +447,13 @@ class Generator:
         Raises:
             DimensionError: If ``x`` is 0-dimensional, or a negative length; or if it has no such axis."""
 
-    def permuted(self, x: ndarray, axis: builtins.int | None = None) -> ndarray:
+    def permuted(self, x: ndarray, axis: builtins.int | None = None, out: ndarray | None = None) -> ndarray:
         """Elements in a random order, along an axis in another one for each of the others.
 
         Args:
             x (ndarray): Any shape and dtype.
             axis (int): None moves all elements.
+            out (ndarray): Written to and returned: of the shape of ``x``, and of no lower kind of dtype; it may be ``x``.
         Returns:
             ndarray: A copy. Differentiable, any order.
         Raises:
@@ -485,13 +486,15 @@ class Generator:
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes."""
 
-    def random(self, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def random(self, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray:
         """Numbers evenly distributed in ``0 <= x < 1``.
 
         Args:
             size: Shape; None is that of the parameters, broadcast.
             dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
             device: Default: that of the parameters, else the default device.
+            out (ndarray): Written to and returned; what is given of ``size``, ``dtype`` and ``device``
+                must be its own. It may not be part of a graph.
         Returns:
             ndarray: Independent numbers."""
 
@@ -547,17 +550,19 @@ class Generator:
         Returns:
             ndarray: Independent numbers."""
 
-    def standard_exponential(self, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def standard_exponential(self, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray:
         """Numbers from the exponential distribution of mean 1.
 
         Args:
             size: Shape; None is that of the parameters, broadcast.
             dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
             device: Default: that of the parameters, else the default device.
+            out (ndarray): Written to and returned; what is given of ``size``, ``dtype`` and ``device``
+                must be its own. It may not be part of a graph.
         Returns:
             ndarray: Independent numbers."""
 
-    def standard_gamma(self, shape: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def standard_gamma(self, shape: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray:
         """Numbers from a gamma distribution of scale 1.
 
         Args:
@@ -565,19 +570,23 @@ class Generator:
             size: Shape; None is that of the parameters, broadcast.
             dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
             device: Default: that of the parameters, else the default device.
+            out (ndarray): Written to and returned; what is given of ``size``, ``dtype`` and ``device``
+                must be its own. It may not be part of a graph.
         Returns:
             ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization.
         Raises:
             ValueError: If a parameter is out of its range; an element of an array when its device computes.
         Source: Marsaglia, Tsang, ACM TOMS 2000; gradients: Figurnov, Mohamed, Mnih, NeurIPS 2018."""
 
-    def standard_normal(self, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+    def standard_normal(self, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray:
         """Numbers from the normal distribution of mean 0 and deviation 1.
 
         Args:
             size: Shape; None is that of the parameters, broadcast.
             dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
             device: Default: that of the parameters, else the default device.
+            out (ndarray): Written to and returned; what is given of ``size``, ``dtype`` and ``device``
+                must be its own. It may not be part of a graph.
         Returns:
             ndarray: Independent numbers."""
 
@@ -1130,12 +1139,13 @@ def permutation(x: ndarray | builtins.int, axis: builtins.int = 0, device: Devic
     Raises:
         DimensionError: If ``x`` is 0-dimensional, or a negative length; or if it has no such axis."""
 
-def permuted(x: ndarray, axis: builtins.int | None = None) -> ndarray:
+def permuted(x: ndarray, axis: builtins.int | None = None, out: ndarray | None = None) -> ndarray:
     """Elements in a random order, along an axis in another one for each of the others.
 
     Args:
         x (ndarray): Any shape and dtype.
         axis (int): None moves all elements.
+        out (ndarray): Written to and returned: of the shape of ``x``, and of no lower kind of dtype; it may be ``x``.
     Returns:
         ndarray: A copy. Differentiable, any order.
     Raises:
@@ -1206,13 +1216,15 @@ def randn(*dims: builtins.int, dtype: DtypeLike | None = None, device: DeviceLik
     Returns:
         ndarray: Independent numbers."""
 
-def random(size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def random(size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray:
     """Numbers evenly distributed in ``0 <= x < 1``.
 
     Args:
         size: Shape; None is that of the parameters, broadcast.
         dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
         device: Default: that of the parameters, else the default device.
+        out (ndarray): Written to and returned; what is given of ``size``, ``dtype`` and ``device``
+            must be its own. It may not be part of a graph.
     Returns:
         ndarray: Independent numbers."""
 
@@ -1268,17 +1280,19 @@ def standard_cauchy(size: ShapeLike | None = None, dtype: DtypeLike | None = Non
     Returns:
         ndarray: Independent numbers."""
 
-def standard_exponential(size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def standard_exponential(size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray:
     """Numbers from the exponential distribution of mean 1.
 
     Args:
         size: Shape; None is that of the parameters, broadcast.
         dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
         device: Default: that of the parameters, else the default device.
+        out (ndarray): Written to and returned; what is given of ``size``, ``dtype`` and ``device``
+            must be its own. It may not be part of a graph.
     Returns:
         ndarray: Independent numbers."""
 
-def standard_gamma(shape: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def standard_gamma(shape: builtins.float | ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray:
     """Numbers from a gamma distribution of scale 1.
 
     Args:
@@ -1286,19 +1300,23 @@ def standard_gamma(shape: builtins.float | ndarray, size: ShapeLike | None = Non
         size: Shape; None is that of the parameters, broadcast.
         dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
         device: Default: that of the parameters, else the default device.
+        out (ndarray): Written to and returned; what is given of ``size``, ``dtype`` and ``device``
+            must be its own. It may not be part of a graph.
     Returns:
         ndarray: Independent numbers. Differentiable in arrays, once, by implicit reparameterization.
     Raises:
         ValueError: If a parameter is out of its range; an element of an array when its device computes.
     Source: Marsaglia, Tsang, ACM TOMS 2000; gradients: Figurnov, Mohamed, Mnih, NeurIPS 2018."""
 
-def standard_normal(size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
+def standard_normal(size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None, out: ndarray | None = None) -> ndarray:
     """Numbers from the normal distribution of mean 0 and deviation 1.
 
     Args:
         size: Shape; None is that of the parameters, broadcast.
         dtype: A real float dtype; None is that of parameters that are arrays of floats, else float64.
         device: Default: that of the parameters, else the default device.
+        out (ndarray): Written to and returned; what is given of ``size``, ``dtype`` and ``device``
+            must be its own. It may not be part of a graph.
     Returns:
         ndarray: Independent numbers."""
 

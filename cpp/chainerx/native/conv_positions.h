@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "chainerx/native/cache_sets.h"
@@ -10,6 +11,7 @@
 #include "chainerx/native/gemm_loops.h"
 #include "chainerx/native/packed_weights.h"
 #include "chainerx/native/parts.h"
+#include "chainerx/native/scratch.h"
 
 namespace chainerx::native {
 
@@ -48,7 +50,10 @@ class Gatherer {
         : conv_{conv},
           last_{conv.axes[conv.ndim - 1]},
           positions_{conv.CountPositions()},
-          n_taps_{conv.CountTaps()} {}
+          n_taps_{conv.CountTaps()},
+          last_taps_{last_.taps} {
+        for (int64_t t = 0; t < last_.taps; ++t) last_taps_.data()[t] = FindLastTap(t);
+    }
 
     int64_t n_columns() const { return conv_.batch * positions_; }
     int64_t n_taps() const { return n_taps_; }
@@ -151,26 +156,38 @@ class Gatherer {
         return true;
     }
 
-    int64_t FindPieces(const int64_t* tap, const PositionRun* runs, int64_t n_runs, int64_t width,
-                       GatherPiece* pieces) const {
-        int64_t outer = 0;
-        for (int a = 0; a < conv_.ndim - 1; ++a) outer += Shift(a, tap) * conv_.axes[a].x_stride;
-        const int64_t shift = Shift(conv_.ndim - 1, tap);
+    // What a tap of the last axis sees, at any position.
+    struct LastTap {
+        int64_t low;  // Positions [low, high) are those that see an element of the input.
+        int64_t high;
+        int64_t offset;
+    };
+
+    LastTap FindLastTap(int64_t t) const {
+        const int64_t shift = last_.offset + t * last_.dilate;
         const int64_t index = FloorDiv(shift, last_.step);
         const int64_t phase = shift - index * last_.step;
-        const int64_t low = -index;
-        const int64_t high = CeilDiv(std::max<int64_t>(last_.in - phase, 0), last_.step) - index;
-        const int64_t offset = outer + phase * conv_.phase + index;
+        return {-index, CeilDiv(std::max<int64_t>(last_.in - phase, 0), last_.step) - index,
+                phase * conv_.phase + index};
+    }
+
+    int64_t FindPieces(const int64_t* tap, const PositionRun* runs, int64_t n_runs, int64_t width,
+                       GatherPiece* pieces) const {
+        const LastTap& last = last_taps_.data()[tap[conv_.ndim - 1]];
+        int64_t offset = last.offset;
+        for (int a = 0; a < conv_.ndim - 1; ++a) offset += Shift(a, tap) * conv_.axes[a].x_stride;
+        // A panel takes few pieces of few channels: divisions would be most of the time.
+        const int log2_width = std::countr_zero(static_cast<uint64_t>(width));
         int64_t n = 0;
         for (int64_t i = 0; i < n_runs; ++i) {
             const PositionRun& run = runs[i];
             if (!IsInside(run, tap)) continue;
             const int64_t at = run.at[conv_.ndim - 1];
-            int64_t begin = run.column + std::max<int64_t>(low - at, 0);
-            const int64_t end = run.column + std::min(high - at, run.length);
+            int64_t begin = run.column + std::max<int64_t>(last.low - at, 0);
+            const int64_t end = run.column + std::min(last.high - at, run.length);
             const int64_t base = run.x + offset - run.column;
             while (begin < end) {
-                const int64_t vector = begin / width;
+                const int64_t vector = begin >> log2_width;
                 const int64_t from = begin - vector * width;
                 const int64_t to = std::min(end - vector * width, width);
                 pieces[n++] = {base + vector * width, static_cast<int32_t>(vector),
@@ -197,6 +214,7 @@ class Gatherer {
     const GatherAxis& last_;
     const int64_t positions_;
     const int64_t n_taps_;
+    const Scratch<LastTap> last_taps_;
 };
 
 // A panel of positions, and how many runs there are of what it sees in the cut at hand.

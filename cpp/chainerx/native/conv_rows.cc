@@ -32,7 +32,7 @@ void WriteTurned(const T* sums, int64_t ld, int64_t n_columns, const PositionPan
 // Some panels of channels of one group.
 template <typename T>
 void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
-              const PackedWeights<T>& weights, const PositionPanel<T>* places, int64_t n_places,
+              const WeightPanels<T>& weights, const PositionPanel<T>* places, int64_t n_places,
               int64_t group, const Part& panels) {
     const GemmLoops<T>& loops = GemmLoopsOf<T>();
     const int64_t n_positions = gatherer.n_columns();
@@ -43,6 +43,10 @@ void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
     const Scratch<T> packed{n_places * block_size};
     const Scratch<TileRun<T>> runs{n_places * most_runs};
     const Scratch<int64_t> n_runs{n_places};
+    // Nobody else reads these panels of weights, so they are packed when they are wanted.
+    const int64_t n_parts = CeilDiv(panels.size(), weights.n_together());
+    const int64_t panel_size = weights.largest_depth() * loops.columns;
+    const Scratch<T> near_weights{CeilDiv(panels.size(), n_parts) * panel_size};
     for (int64_t d = 0; d < weights.n_depths(); ++d) {
         const DepthCut cut = weights.depth(d);
         internal::CheckInterrupt();
@@ -53,20 +57,25 @@ void RunBlock(const GatherConv<T>& conv, const Gatherer<T>& gatherer,
                 gatherer.Pack(Side::kA, x, places[i].runs, places[i].n_runs, cut,
                               packed.data() + i * block_size, runs.data() + i * most_runs);
         }
-        for (int64_t p = panels.begin; p < panels.end; ++p) {
-            const T* b = weights.panel(group, d, p);
-            const int64_t n = weights.channels(p).size();
-            for (int64_t i = 0; i < n_places; ++i) {
-                const Part rows{n_positions, n_places, i};
-                T* to = sums.data() + rows.begin * ld + (p - panels.begin) * loops.columns;
-                TileRun<T>* of_place = runs.data() + i * most_runs;
-                for (int64_t r = 0; r < n_runs.data()[i]; ++r) {
-                    of_place[r].b = b + of_place[r].at * loops.columns;
-                    of_place[r].b_step = loops.columns;
+        for (int64_t part = 0; part < n_parts; ++part) {
+            const Part cut_panels{panels.size(), n_parts, part};
+            const Part at_hand{panels.begin + cut_panels.begin, panels.begin + cut_panels.end};
+            weights.Pack(group, d, at_hand, near_weights.data());
+            for (int64_t p = at_hand.begin; p < at_hand.end; ++p) {
+                const T* b = near_weights.data() + (p - at_hand.begin) * cut.size() * loops.columns;
+                const int64_t n = weights.channels(p).size();
+                for (int64_t i = 0; i < n_places; ++i) {
+                    const Part rows{n_positions, n_places, i};
+                    T* to = sums.data() + rows.begin * ld + (p - panels.begin) * loops.columns;
+                    TileRun<T>* of_place = runs.data() + i * most_runs;
+                    for (int64_t r = 0; r < n_runs.data()[i]; ++r) {
+                        of_place[r].b = b + of_place[r].at * loops.columns;
+                        of_place[r].b_step = loops.columns;
+                    }
+                    if (n_runs.data()[i] == 0 && d != 0) continue;
+                    loops.tile(packed.data() + i * block_size, of_place, n_runs.data()[i], to, ld,
+                               rows.size(), n, d != 0, nullptr);
                 }
-                if (n_runs.data()[i] == 0 && d != 0) continue;
-                loops.tile(packed.data() + i * block_size, of_place, n_runs.data()[i], to, ld,
-                           rows.size(), n, d != 0, nullptr);
             }
         }
     }
@@ -98,7 +107,7 @@ Side SideOf(int64_t n_positions, int64_t outs) {
 template <typename T>
 void RunPositionsInRows(const GatherConv<T>& conv, const Gatherer<T>& gatherer) {
     const GemmLoops<T>& loops = GemmLoopsOf<T>();
-    const PackedWeights<T> weights{conv, gatherer.n_taps(), Side::kB};
+    const WeightPanels<T> weights{conv, gatherer.n_taps(), Side::kB};
     const int64_t n_positions = gatherer.n_columns();
     const int64_t n_places = CeilDiv(n_positions, loops.rows);
     const Scratch<PositionPanel<T>> places{n_places};

@@ -9,9 +9,6 @@
 namespace chainerx::native {
 namespace {
 
-// Panels that are packed together, since their parts of a line of weights are side by side.
-constexpr int64_t kPanels = 8;
-
 template <typename T>
 int64_t WidthOf(Side side) {
     return side == Side::kA ? GemmLoopsOf<T>().rows : GemmLoopsOf<T>().columns;
@@ -44,7 +41,7 @@ void PackSide(Side side, const T* w, int64_t out, int64_t along, int64_t n, int6
 }  // namespace
 
 template <typename T>
-PackedWeights<T>::PackedWeights(const GatherConv<T>& conv, int64_t n_taps, Side side)
+WeightPanels<T>::WeightPanels(const GatherConv<T>& conv, int64_t n_taps, Side side)
     : conv_{conv},
       side_{side},
       width_{WidthOf<T>(side)},
@@ -52,10 +49,8 @@ PackedWeights<T>::PackedWeights(const GatherConv<T>& conv, int64_t n_taps, Side 
       n_tap_cuts_{CeilDiv(n_taps, kPanelDepth)},
       n_channel_cuts_{CeilDiv(conv.ins, std::max<int64_t>(1, kPanelDepth / n_taps))},
       n_panels_{CeilDiv(conv.outs, width_)},
-      data_{conv.groups * n_panels_ * width_ * conv.ins * n_taps} {
-    // Of each tap, in w, and whether they are 0, 1, 2, ...
-    const Scratch<int64_t> offsets{n_taps};
-    bool adjacent = true;
+      offsets_{n_taps},
+      adjacent_{true} {
     for (int64_t t = 0; t < n_taps; ++t) {
         int64_t rest = t;
         int64_t offset = 0;
@@ -63,57 +58,46 @@ PackedWeights<T>::PackedWeights(const GatherConv<T>& conv, int64_t n_taps, Side 
             offset += rest % conv.axes[a].taps * conv.axes[a].w_stride;
             rest /= conv.axes[a].taps;
         }
-        offsets.data()[t] = offset;
-        adjacent = adjacent && offset == t;
+        offsets_.data()[t] = offset;
+        adjacent_ = adjacent_ && offset == t;
     }
-    const int64_t n_parts = CeilDiv(n_panels_, kPanels);
-    ParallelFor(conv.groups * n_depths() * n_parts, [&](int64_t i) {
-        Pack(i / n_parts / n_depths(), i / n_parts % n_depths(),
-             Part{n_panels_, n_parts, i % n_parts}, offsets.data(), adjacent);
-    });
 }
 
 template <typename T>
-Part PackedWeights<T>::channels(int64_t panel) const {
+Part WeightPanels<T>::channels(int64_t panel) const {
     return PanelOf(conv_.outs, n_panels_, width_, side_, panel);
 }
 
 template <typename T>
-void PackedWeights<T>::Pack(int64_t group, int64_t i_depth, const Part& panels,
-                            const int64_t* offsets, bool adjacent) const {
-    const GemmLoops<T>& loops = GemmLoopsOf<T>();
+void WeightPanels<T>::Pack(int64_t group, int64_t i_depth, const Part& panels, T* to) const {
     internal::CheckInterrupt();
-    const auto copy = side_ == Side::kA ? loops.copy_a : loops.copy_b;
-    const auto pack = [&](const T* from, int64_t out, int64_t along, int64_t n, int64_t k, T* to) {
-        PackSide(side_, from, out, along, n, k, to);
-    };
     const DepthCut cut = depth(i_depth);
     const T* w = conv_.w + group * conv_.w_group;
-    if (conv_.w_panel != 0) {
-        for (int64_t p = panels.begin; p < panels.end; ++p) {
-            T* to = panel(group, i_depth, p);
-            for (int64_t t = cut.taps.begin; t < cut.taps.end; ++t) {
-                copy(w + p * conv_.w_panel + cut.channels.begin * conv_.w_in + offsets[t],
-                     conv_.w_in, cut.channels.size(), to);
-                to += cut.channels.size() * width_;
-            }
-        }
+    if (conv_.w_panel == 0 && adjacent_ && n_taps_ != 1) {
+        Sort(cut, panels, w, to);
         return;
     }
-    if (!adjacent || n_taps_ == 1) {
-        for (int64_t p = panels.begin; p < panels.end; ++p) {
-            const Part i = channels(p);
-            T* to = panel(group, i_depth, p);
-            for (int64_t t = cut.taps.begin; t < cut.taps.end; ++t) {
-                pack(w + i.begin * conv_.w_out + cut.channels.begin * conv_.w_in + offsets[t],
-                     conv_.w_out, conv_.w_in, i.size(), cut.channels.size(), to);
-                to += cut.channels.size() * width_;
+    const auto copy = side_ == Side::kA ? GemmLoopsOf<T>().copy_a : GemmLoopsOf<T>().copy_b;
+    for (int64_t p = panels.begin; p < panels.end; ++p) {
+        const Part i = channels(p);
+        for (int64_t t = cut.taps.begin; t < cut.taps.end; ++t) {
+            const T* from = w + cut.channels.begin * conv_.w_in + offsets_.data()[t];
+            if (conv_.w_panel != 0) {
+                copy(from + p * conv_.w_panel, conv_.w_in, cut.channels.size(), to);
+            } else {
+                PackSide(side_, from + i.begin * conv_.w_out, conv_.w_out, conv_.w_in, i.size(),
+                         cut.channels.size(), to);
             }
+            to += cut.channels.size() * width_;
         }
-        return;
     }
-    // Taps are adjacent, so they are packed first, and then sorted. Where the weights of a channel
-    // for some rows are close together, those of the next panel are next to them.
+}
+
+// Taps are adjacent, so they are packed first, and then sorted. Where the weights of a channel for
+// some rows are close together, those of the next panel are next to them.
+template <typename T>
+void WeightPanels<T>::Sort(const DepthCut& cut, const Part& panels, const T* w, T* to) const {
+    const auto copy = side_ == Side::kA ? GemmLoopsOf<T>().copy_a : GemmLoopsOf<T>().copy_b;
     const int64_t n = cut.taps.size();
     const bool all = conv_.w_in == n;
     const Scratch<T> turned{panels.size() * cut.size() * width_};
@@ -121,24 +105,41 @@ void PackedWeights<T>::Pack(int64_t group, int64_t i_depth, const Part& panels,
         const int64_t end = all ? cut.channels.end : c + 1;
         for (int64_t p = panels.begin; p < panels.end; ++p) {
             const Part i = channels(p);
-            if (!all)
+            if (!all) {
                 Fetch(w + i.begin * conv_.w_out + (c + 2) * conv_.w_in, i.size() * conv_.w_out);
-            pack(w + i.begin * conv_.w_out + c * conv_.w_in + cut.taps.begin, conv_.w_out, 1,
-                 i.size(), (end - c) * n,
-                 turned.data() +
-                     ((p - panels.begin) * cut.channels.size() + c - cut.channels.begin) * n *
-                         width_);
+            }
+            PackSide(side_, w + i.begin * conv_.w_out + c * conv_.w_in + cut.taps.begin,
+                     conv_.w_out, 1, i.size(), (end - c) * n,
+                     turned.data() +
+                         ((p - panels.begin) * cut.channels.size() + c - cut.channels.begin) * n *
+                             width_);
         }
         c = end;
     }
     for (int64_t p = panels.begin; p < panels.end; ++p) {
         const T* from = turned.data() + (p - panels.begin) * cut.size() * width_;
-        T* to = panel(group, i_depth, p);
         for (int64_t t = 0; t < n; ++t) {
             copy(from + t * width_, n * width_, cut.channels.size(), to);
             to += cut.channels.size() * width_;
         }
     }
+}
+
+template <typename T>
+PackedWeights<T>::PackedWeights(const GatherConv<T>& conv, int64_t n_taps, Side side)
+    : WeightPanels<T>{conv, n_taps, side},
+      n_taps_{n_taps},
+      size_{conv.ins * n_taps},
+      data_{conv.groups * this->n_panels() * this->width() * size_} {
+    const int64_t n_parts = CeilDiv(this->n_panels(), this->n_together());
+    const int64_t n_depths = this->n_depths();
+    ParallelFor(conv.groups * n_depths * n_parts, [&](int64_t i) {
+        const int64_t group = i / n_parts / n_depths;
+        const int64_t i_depth = i / n_parts % n_depths;
+        const Part panels{this->n_panels(), n_parts, i % n_parts};
+        const int64_t before = panels.begin * this->depth(i_depth).size() * this->width();
+        this->Pack(group, i_depth, panels, At(group, i_depth) + before);
+    });
 }
 
 template <typename T>
@@ -153,7 +154,7 @@ void TurnWeights(GatherConv<T>* conv, Side side, T* turned) {
     const int64_t n_panels = CeilDiv(conv->outs, width);
     const int64_t n_taps = conv->CountTaps();
     const int64_t panel_size = conv->ins * n_taps * width;
-    const int64_t n_parts = CeilDiv(n_panels, kPanels);
+    const int64_t n_parts = CeilDiv(n_panels, CountPackedTogether(width));
     ParallelFor(conv->groups * n_parts, [&](int64_t item) {
         const int64_t group = item / n_parts;
         const Part panels{n_panels, n_parts, item % n_parts};
@@ -181,6 +182,7 @@ void TurnWeights(GatherConv<T>* conv, Side side, T* turned) {
 }
 
 #define CX_WEIGHTS(T)                                         \
+    template class WeightPanels<T>;                           \
     template class PackedWeights<T>;                          \
     template int64_t CountTurned(const GatherConv<T>&, Side); \
     template void TurnWeights(GatherConv<T>*, Side, T*);

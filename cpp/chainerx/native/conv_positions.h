@@ -100,29 +100,25 @@ class Gatherer {
         }
         const bool is_one = side == Side::kB && n_runs == 1 && runs[0].length == loops.columns &&
                             !SharesSets<T>(x.step);
+        const auto gather = side == Side::kA ? loops.gather_a : loops.gather_b;
+        const int64_t width = side == Side::kA ? loops.rows : loops.columns;
         GatherPiece pieces[kMostPieces];
         int64_t n = 0;
         for (int64_t t = 0; t < cut.taps.size(); ++t) {
             const int64_t n_pieces = FindPieces(tap, runs, n_runs, loops.width, pieces);
             const int64_t at = t * n_channels;
-            if (is_one && IsWhole(pieces, n_pieces, loops)) {
+            if (cut.by_channels) {
+                gather(x.data, x.step, n_channels, pieces, n_pieces, panel + t * width,
+                       cut.taps.size() * width);
+            } else if (is_one && IsWhole(pieces, n_pieces, loops)) {
                 n = AddRun({at, n_channels, x.data + pieces[0].offset, x.step}, n, found);
             } else if (n_pieces != 0 || n_channels < kLeastChannels) {
-                if (side == Side::kA) {
-                    loops.gather_a(x.data, x.step, n_channels, pieces, n_pieces,
-                                   panel + at * loops.rows);
-                } else {
-                    loops.gather(x.data, x.step, n_channels, pieces, n_pieces,
-                                 panel + at * loops.columns, loops.columns);
-                }
-                n = AddRun(
-                    side == Side::kA
-                        ? TileRun<T>{at, n_channels, nullptr, 0}  // the weights' panel
-                        : TileRun<T>{at, n_channels, panel + at * loops.columns, loops.columns},
-                    n, found);
+                gather(x.data, x.step, n_channels, pieces, n_pieces, panel + at * width, width);
+                n = AddRun(InPanel(side, panel, at, n_channels), n, found);
             }
             for (int a = conv_.ndim - 1; a >= 0 && ++tap[a] == conv_.axes[a].taps; --a) tap[a] = 0;
         }
+        if (cut.by_channels) n = AddRun(InPanel(side, panel, 0, cut.size()), 0, found);
         return n;
     }
 
@@ -146,6 +142,13 @@ class Gatherer {
     static constexpr int64_t kMostPieces = 2 * kMostRuns;
 
  private:
+    // Rows of the panel at hand; one of a gets those of the weights later.
+    static TileRun<T> InPanel(Side side, const T* panel, int64_t at, int64_t k) {
+        if (side == Side::kA) return {at, k, nullptr, 0};
+        const int64_t columns = GemmLoopsOf<T>().columns;
+        return {at, k, panel + at * columns, columns};
+    }
+
     // Whether a run of all columns is seen whole.
     static bool IsWhole(const GatherPiece* pieces, int64_t n, const GemmLoops<T>& loops) {
         if (n * loops.width != loops.columns) return false;

@@ -213,7 +213,7 @@ class SeenPacker {
         const GemmLoops<T>& loops = GemmLoopsOf<T>();
         for (int a = 0; a < conv_.ndim; ++a)
             x += at[a] * conv_.axes[a].step * conv_.axes[a].x_stride;
-        loops.gather(x, last_.step, n, pieces_, n_pieces_, panel, loops.columns);
+        loops.gather_b(x, last_.step, n, pieces_, n_pieces_, panel, loops.columns);
     }
 
     // Columns [begin, begin + n) of a panel, which are adjacent at x + offset.
@@ -289,8 +289,8 @@ class SeenPacker {
             n += AddPieces(tap.column, tap.length, tap.offset + begin * step, loops.width,
                            pieces_ + n);
         }
-        loops.gather(x, step, end - begin, pieces_, n, panel + begin * loops.columns,
-                     loops.columns);
+        loops.gather_b(x, step, end - begin, pieces_, n, panel + begin * loops.columns,
+                       loops.columns);
     }
 
     static constexpr int64_t kMostTaps = 32;

@@ -32,8 +32,8 @@ void PackB(const T* x, int64_t row, int64_t column, int64_t n, int64_t k, T* pan
 }
 
 template <int kTo, typename T>
-void GatherTo(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces, int64_t n_pieces,
-              T* panel, int64_t step) {
+void GatherRows(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
+                int64_t n_pieces, T* panel, int64_t step) {
     for (int64_t c = 0; c < count; ++c, x += plane, panel += step) {
         std::fill_n(panel, kTo, T{0});
         for (const GatherPiece* piece = pieces; piece != pieces + n_pieces; ++piece) {
@@ -44,12 +44,6 @@ void GatherTo(const T* x, int64_t plane, int64_t count, const GatherPiece* piece
         }
     }
 }
-template <typename T>
-void GatherA(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces, int64_t n_pieces,
-             T* panel) {
-    GatherTo<kRows>(x, plane, count, pieces, n_pieces, panel, kRows);
-}
-
 // Sums over rows of b that may be apart, which PlainTile of a matrix product has not.
 template <typename T>
 void PlainTile(const T* a, const TileRun<T>* runs, int64_t n_runs, T* sums) {
@@ -93,8 +87,8 @@ constexpr GemmLoops<T> kLoops{kRows,
                               &PackB<T>,
                               &Copy<kRows, T>,
                               &Copy<kColumns<T>, T>,
-                              &GatherTo<kColumns<T>, T>,
-                              &GatherA<T>,
+                              &GatherRows<kRows, T>,
+                              &GatherRows<kColumns<T>, T>,
                               &Tile<T>};
 
 }  // namespace

@@ -63,14 +63,13 @@ struct GemmLoops {
     // Copies k columns of a panel of a (rows of one of b), `step` elements apart, to adjacent ones.
     void (*copy_a)(const T* from, int64_t step, int64_t k, T* panel);
     void (*copy_b)(const T* from, int64_t step, int64_t k, T* panel);
-    // Makes `count` rows of a panel, `step` apart, of the same pieces at x, x + plane, ... Pieces
-    // stand in the order of their vectors; what none covers is 0. Reads nothing else of x.
-    void (*gather)(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
-                   int64_t n_pieces, T* panel, int64_t step);
-    // The same for columns of a panel of a, to which adjacent memory is made. May write a vector's
-    // lanes behind the last one.
+    // Makes `count` columns of a panel of a (rows of one of b), `step` apart, of the same pieces at
+    // x, x + plane, ... Pieces stand in the order of their vectors; what none covers is 0. Reads
+    // nothing else of x, writes nothing else, but may read a vector behind the last element.
     void (*gather_a)(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
-                     int64_t n_pieces, T* panel);
+                     int64_t n_pieces, T* panel, int64_t step);
+    void (*gather_b)(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
+                     int64_t n_pieces, T* panel, int64_t step);
     // m x n elements of c, rows ldc apart: a panel of a times what the runs have of b, plus what is
     // there if `accumulate`, else plus bias[i] in row i if there is one. Whole vectors of b are
     // read.

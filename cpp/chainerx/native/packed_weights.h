@@ -12,10 +12,12 @@
 namespace chainerx::native {
 
 // Some channels of the input and some taps: as many of the products that make an element as are
-// summed at a time. In a panel they are in the order of the taps, each with its channels.
+// summed at a time. In a panel they are in the order of the taps, each with its channels, or of the
+// channels, each with its taps.
 struct DepthCut {
     Part channels;
     Part taps;
+    bool by_channels;
 
     int64_t size() const { return channels.size() * taps.size(); }
 };
@@ -39,7 +41,7 @@ class WeightPanels {
     int64_t largest_depth() const { return most_channels() * CeilDiv(n_taps_, n_tap_cuts_); }
     DepthCut depth(int64_t i) const {
         return {Part{conv_.ins, n_channel_cuts_, i / n_tap_cuts_},
-                Part{n_taps_, n_tap_cuts_, i % n_tap_cuts_}};
+                Part{n_taps_, n_tap_cuts_, i % n_tap_cuts_}, by_channels_};
     }
     Part channels(int64_t panel) const;
     // Writes some panels of one cut, one behind the other.
@@ -47,7 +49,8 @@ class WeightPanels {
     int64_t n_together() const { return CountPackedTogether(width_); }
 
  private:
-    void Sort(const DepthCut& cut, const Part& panels, const T* w, T* to) const;
+    void PackAdjacent(const DepthCut& cut, const Part& panels, const T* w, T* to) const;
+    void SortByTaps(const DepthCut& cut, const Part& panels, const T* from, T* to) const;
 
     const GatherConv<T>& conv_;
     const Side side_;
@@ -58,6 +61,7 @@ class WeightPanels {
     const int64_t n_panels_;
     const Scratch<int64_t> offsets_;  // of each tap, in w
     bool adjacent_;                   // Whether they are 0, 1, 2, ...
+    bool by_channels_;
 };
 
 // All panels.

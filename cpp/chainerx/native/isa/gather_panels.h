@@ -62,7 +62,27 @@ Batch<T> Union(const Batch<T>& x, const Batch<T>& y) {
     return x | y;
 }
 
-template <int kN, typename T>
+// The first lanes of a batch, and nothing behind them.
+template <int kLanes, typename T>
+void StoreLanes(const Batch<T>& y, T* to) {
+    if constexpr (kLanes == kWidth<T>) {
+        y.store_unaligned(to);
+    } else {
+#if defined(CX_ISA_AVX512)
+        if constexpr (sizeof(T) == 4) {
+            _mm512_mask_storeu_ps(to, (1 << kLanes) - 1, y);
+        } else {
+            _mm512_mask_storeu_pd(to, (1 << kLanes) - 1, y);
+        }
+#else
+        alignas(64) T all[kWidth<T>];
+        y.store_aligned(all);
+        __builtin_memcpy(to, all, kLanes * sizeof(T));
+#endif
+    }
+}
+
+template <int kLanes, int kN, typename T>
 void GatherVector(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces, bool add,
                   T* to, int64_t step) {
     const LaneLoad<T> load[4] = {LaneLoad<T>{pieces[0].lanes}, LaneLoad<T>{pieces[1 % kN].lanes},
@@ -74,53 +94,67 @@ void GatherVector(const T* x, int64_t plane, int64_t count, const GatherPiece* p
 #pragma GCC unroll 4
         for (int i = 1; i < kN; ++i) y = Union(y, load[i](from + pieces[i].offset));
         if (add) y = Union(y, Batch<T>::load_unaligned(to + c * step));
-        y.store_unaligned(to + c * step);
+        StoreLanes<kLanes>(y, to + c * step);
     }
 }
 
 // Up to four pieces of one vector, in addition to what is there if `add`.
-template <typename T>
+template <int kLanes, typename T>
 void GatherUpTo4(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces, int64_t n,
                  bool add, T* to, int64_t step) {
     switch (n) {
         case 1:
-            return GatherVector<1>(x, plane, count, pieces, add, to, step);
+            return GatherVector<kLanes, 1>(x, plane, count, pieces, add, to, step);
         case 2:
-            return GatherVector<2>(x, plane, count, pieces, add, to, step);
+            return GatherVector<kLanes, 2>(x, plane, count, pieces, add, to, step);
         case 3:
-            return GatherVector<3>(x, plane, count, pieces, add, to, step);
+            return GatherVector<kLanes, 3>(x, plane, count, pieces, add, to, step);
         default:
-            return GatherVector<4>(x, plane, count, pieces, add, to, step);
+            return GatherVector<kLanes, 4>(x, plane, count, pieces, add, to, step);
     }
 }
 
-template <int kN, typename T>
-void GatherVectors(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
-                   int64_t n_pieces, T* panel, int64_t step) {
-    // From the last vector to the first one: where the step is no multiple of a vector, what it
-    // writes too much is written again.
-    const GatherPiece* end = pieces + n_pieces;
-    for (int v = kN - 1; v >= 0; --v) {
-        T* to = panel + v * kWidth<T>;
-        const GatherPiece* piece = end;
-        while (piece != pieces && piece[-1].vector == v) --piece;
-        const int64_t n = end - piece;
-        end = piece;
-        if (n == 0) {
-            const Batch<T> zero{T{0}};
-            for (int64_t c = 0; c < count; ++c) zero.store_unaligned(to + c * step);
-            continue;
+// All pieces of one vector, of which kLanes lanes are written.
+template <int kLanes, typename T>
+void GatherPieces(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces, int64_t n,
+                  T* to, int64_t step) {
+    if (n == 0) {
+        const Batch<T> zero{T{0}};
+        for (int64_t c = 0; c < count; ++c) StoreLanes<kLanes>(zero, to + c * step);
+        return;
+    }
+    if (n == 1 && LaneLoad<T>{pieces->lanes}.all) {
+        const T* from = x + pieces->offset;
+        for (int64_t c = 0; c < count; ++c) {
+            StoreLanes<kLanes>(Batch<T>::load_unaligned(from + c * plane), to + c * step);
         }
-        if (n == 1 && LaneLoad<T>{piece->lanes}.all) {
-            const T* from = x + piece->offset;
-            for (int64_t c = 0; c < count; ++c) {
-                Batch<T>::load_unaligned(from + c * plane).store_unaligned(to + c * step);
-            }
-            continue;
-        }
-        for (int64_t i = 0; i < n; i += 4) {
-            GatherUpTo4(x, plane, count, piece + i, n - i < 4 ? n - i : 4, i != 0, to, step);
-        }
+        return;
+    }
+    for (int64_t i = 0; i < n; i += 4) {
+        GatherUpTo4<kLanes>(x, plane, count, pieces + i, n - i < 4 ? n - i : 4, i != 0, to, step);
+    }
+}
+
+// Rows of kTo elements each. Reads up to a vector of the panel's memory behind the last one.
+template <int kTo, typename T>
+void GatherRows(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces,
+                int64_t n_pieces, T* panel, int64_t step) {
+    constexpr int kWhole = kTo / kWidth<T>;
+    constexpr int kRest = kTo % kWidth<T>;
+    const GatherPiece* const end = pieces + n_pieces;
+    const auto pieces_of = [&](int vector) {
+        const GatherPiece* last = pieces;
+        while (last != end && last->vector == vector) ++last;
+        return last - pieces;
+    };
+    for (int v = 0; v < kWhole; ++v) {
+        const int64_t n = pieces_of(v);
+        GatherPieces<kWidth<T>>(x, plane, count, pieces, n, panel + v * kWidth<T>, step);
+        pieces += n;
+    }
+    if constexpr (kRest != 0) {
+        GatherPieces<kRest>(x, plane, count, pieces, end - pieces, panel + kWhole * kWidth<T>,
+                            step);
     }
 }
 

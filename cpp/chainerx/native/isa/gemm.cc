@@ -83,18 +83,6 @@ void PackB(const T* x, int64_t row, int64_t column, int64_t n, int64_t k, T* pan
 }
 
 template <typename T>
-void Gather(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces, int64_t n_pieces,
-            T* panel, int64_t step) {
-    GatherVectors<kVectors>(x, plane, count, pieces, n_pieces, panel, step);
-}
-template <typename T>
-void GatherA(const T* x, int64_t plane, int64_t count, const GatherPiece* pieces, int64_t n_pieces,
-             T* panel) {
-    constexpr int kN = (kRows + kWidth<T> - 1) / kWidth<T>;
-    GatherVectors<kN>(x, plane, count, pieces, n_pieces, panel, kRows);
-}
-
-template <typename T>
 constexpr int kLine = 64 / sizeof(T);
 
 // Rows of two lines each that will be wanted soon; they are asked for one line at a time.
@@ -222,9 +210,16 @@ void Tile(const T* a, const TileRun<T>* runs, int64_t n_runs, T* c, int64_t ldc,
 }
 
 template <typename T>
-constexpr GemmLoops<T> kLoops{
-    kRows,           kColumns<T>,           kWidth<T>,  &PackA<T>,   &PackB<T>,
-    &Copy<kRows, T>, &Copy<kColumns<T>, T>, &Gather<T>, &GatherA<T>, &Tile<T>};
+constexpr GemmLoops<T> kLoops{kRows,
+                              kColumns<T>,
+                              kWidth<T>,
+                              &PackA<T>,
+                              &PackB<T>,
+                              &Copy<kRows, T>,
+                              &Copy<kColumns<T>, T>,
+                              &GatherRows<kRows, T>,
+                              &GatherRows<kColumns<T>, T>,
+                              &Tile<T>};
 
 }  // namespace
 }  // namespace CX_ISA

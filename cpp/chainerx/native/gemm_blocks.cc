@@ -42,9 +42,14 @@ void Run(const Product& x, int64_t begin, int64_t end, const SharedPanels* share
                     for (int64_t p = 0; p < block.n_panels; ++p) {
                         const Part i = block.Panel(p);
                         panels_of_b.AskForNext(jj, q, p, block.n_panels, &run);
-                        loops.tile(panel_of_a(p), &run, 1,
-                                   x.c + (block.rows.begin + i.begin) * x.ldc + jj, x.ldc, i.size(),
-                                   std::min<int64_t>(loops.columns, x.n - jj),
+                        float* c = x.c + (block.rows.begin + i.begin) * x.ldc + jj;
+                        const int64_t n = std::min<int64_t>(loops.columns, x.n - jj);
+                        if (x.bias != nullptr && i_depth == 0) {
+                            gemm_loops().tile_and_row(panel_of_a(p), &run, 1, c, x.ldc, i.size(), n,
+                                                      x.bias + jj);
+                            continue;
+                        }
+                        loops.tile(panel_of_a(p), &run, 1, c, x.ldc, i.size(), n,
                                    x.accumulate || i_depth != 0, nullptr);
                     }
                 }
@@ -80,7 +85,8 @@ bool IsForGemmBlocks(int64_t m, int64_t n, int64_t k) {
 }
 
 void GemmBlocks(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const float* a,
-                int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc, bool accumulate) {
+                int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc, bool accumulate,
+                const float* bias) {
     using namespace gemm;
     const Product x{{a, trans_a ? 1 : lda, trans_a ? lda : 1},
                     {b, trans_b ? 1 : ldb, trans_b ? ldb : 1},
@@ -89,7 +95,8 @@ void GemmBlocks(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, con
                     k,
                     c,
                     ldc,
-                    accumulate};
+                    accumulate,
+                    bias};
     const GemmLoops<float>& loops = gemm_loops().f32;
     // The longer side is cut.
     const bool by_columns = n > m;

@@ -34,7 +34,8 @@ inline bool IsPackedAlready(const Operand2d& b, int64_t m) {
     return b.column == 1 && m <= kFew && !SharesSets<float>(b.row);
 }
 
-// c = a b, or c += a b: all of a product, or what one part computes of it.
+// c = a b, or c += a b: all of a product, or what one part computes of it. A bias, if there is one,
+// is added to each row.
 struct Product {
     Operand2d a;
     Operand2d b;
@@ -44,6 +45,7 @@ struct Product {
     float* c;
     int64_t ldc;
     bool accumulate;
+    const float* bias;
 
     int64_t n_depths() const { return CeilDiv(k, kPanelDepth); }
     int64_t most_depth() const { return CeilDiv(k, n_depths()); }
@@ -52,10 +54,19 @@ struct Product {
         return CeilDiv(CeilDiv(m, n_row_blocks()), gemm_loops().f32.rows);
     }
     Product Columns(int64_t begin, int64_t size) const {
-        return {a, {b.at(0, begin), b.row, b.column}, m, size, k, c + begin, ldc, accumulate};
+        return {a,          {b.at(0, begin), b.row, b.column},       m, size, k, c + begin, ldc,
+                accumulate, bias == nullptr ? nullptr : bias + begin};
     }
     Product Rows(int64_t begin, int64_t size) const {
-        return {{a.at(begin, 0), a.row, a.column}, b, size, n, k, c + begin * ldc, ldc, accumulate};
+        return {{a.at(begin, 0), a.row, a.column},
+                b,
+                size,
+                n,
+                k,
+                c + begin * ldc,
+                ldc,
+                accumulate,
+                bias};
     }
 };
 

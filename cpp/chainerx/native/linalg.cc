@@ -232,7 +232,20 @@ void Vecdot(const Array& x1, const Array& x2, const Array& out) {
 }
 CX_NATIVE_KERNEL(Vecdot)
 
-// The bias goes first, and the product is added to it: no second pass over `out`.
+// out = x wt + b where the product can do it in one pass; else false.
+bool TryLinear(const Array& x, const Array& wt, const Array& b, const Array& out) {
+    Layout lx;
+    Layout lw;
+    if (out.dtype() != Dtype::kFloat32 || !b.IsContiguous() || !FindLayout(x, &lx) ||
+        !FindLayout(wt, &lw)) {
+        return false;
+    }
+    const auto data = [](const Array& a) { return reinterpret_cast<float*>(a.raw_data()); };
+    return TryGemmAndRow(lx.trans, lw.trans, out.shape()[0], out.shape()[1], x.shape()[1], data(x),
+                         lx.ld, data(wt), lw.ld, data(b), data(out), out.shape()[1]);
+}
+
+// Else the bias goes first, and the product is added to it: no second pass over `out`.
 void Linear(const Array& x, const Array& w, const Array& b, const Array& out) {
     const Array wt = internal::MakeView(w, Shape{w.shape()[1], w.shape()[0]},
                                         Strides{w.strides()[1], w.strides()[0]}, w.raw_data());
@@ -240,6 +253,7 @@ void Linear(const Array& x, const Array& w, const Array& b, const Array& out) {
     const Array bias = internal::MakeView(b, out.shape(), rows, b.raw_data());
     const Dtype wide = out.GetItemSize() < 4 ? WideDtype(out.dtype()) : out.dtype();
     if (wide == out.dtype()) {
+        if (TryLinear(x, wt, b, out)) return;
         CallOn<kernels::AsType>(out.device(), bias, out);
         TryMatmul(x, wt, out, true);
         return;

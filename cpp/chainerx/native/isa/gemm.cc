@@ -106,10 +106,18 @@ class LinesAhead {
     int64_t left_;
 };
 
+// What a tile adds to its sums.
+template <typename T>
+struct TilePlus {
+    bool accumulate;  // what is there
+    const T* bias;    // else: a number for each row
+    const T* row{};   // or a number for each column
+};
+
 // Some first rows and vectors of a tile; the first n columns of these are wanted.
 template <int kM, int kV, typename T>
 void TilePart(const T* panel, const TileRun<T>* runs, int64_t n_runs, T* c, int64_t ldc, int64_t n,
-              bool accumulate, const T* bias) {
+              const TilePlus<T>& plus) {
     // The processor keeps so many lines on their way at a time. A tile of more asks for one line of
     // c at each step, for else it waits for them before it begins.
     constexpr int kRowLines = (kV * kWidth<T> + kLine<T> - 1) / kLine<T>;
@@ -155,21 +163,29 @@ void TilePart(const T* panel, const TileRun<T>* runs, int64_t n_runs, T* c, int6
             ahead += step;
         }
     }
-    if (!accumulate && bias != nullptr) {
+    if (!plus.accumulate && plus.bias != nullptr) {
 #pragma GCC unroll 16
         for (int i = 0; i < kM; ++i) {
 #pragma GCC unroll 4
-            for (int v = 0; v < kV; ++v) sum[i][v] += Batch<T>(bias[i]);
+            for (int v = 0; v < kV; ++v) sum[i][v] += Batch<T>(plus.bias[i]);
         }
     }
     if (n == kV * kWidth<T>) {
+        if (plus.row != nullptr) {
+#pragma GCC unroll 4
+            for (int v = 0; v < kV; ++v) {
+                const Batch<T> x = Batch<T>::load_unaligned(plus.row + v * kWidth<T>);
+#pragma GCC unroll 16
+                for (int i = 0; i < kM; ++i) sum[i][v] += x;
+            }
+        }
 #pragma GCC unroll 16
         for (int i = 0; i < kM; ++i) {
             T* row = c + i * ldc;
 #pragma GCC unroll 4
             for (int v = 0; v < kV; ++v) {
                 T* to = row + v * kWidth<T>;
-                if (accumulate) sum[i][v] += Batch<T>::load_unaligned(to);
+                if (plus.accumulate) sum[i][v] += Batch<T>::load_unaligned(to);
                 sum[i][v].store_unaligned(to);
             }
         }
@@ -183,30 +199,39 @@ void TilePart(const T* panel, const TileRun<T>* runs, int64_t n_runs, T* c, int6
     }
     for (int64_t i = 0; i < kM; ++i) {
         T* row = c + i * ldc;
-        for (int64_t j = 0; j < n; ++j) row[j] = accumulate ? row[j] + whole[i][j] : whole[i][j];
+        for (int64_t j = 0; j < n; ++j) {
+            row[j] = plus.accumulate       ? row[j] + whole[i][j]
+                     : plus.row != nullptr ? plus.row[j] + whole[i][j]
+                                           : whole[i][j];
+        }
     }
 }
 
 template <int kM, typename T>
 void TileRows(const T* a, const TileRun<T>* runs, int64_t n_runs, T* c, int64_t ldc, int64_t m,
-              int64_t n, bool accumulate, const T* bias) {
+              int64_t n, const TilePlus<T>& plus) {
     if constexpr (kM > 1) {
         if (m < kM) {
-            TileRows<kM - 1>(a, runs, n_runs, c, ldc, m, n, accumulate, bias);
+            TileRows<kM - 1>(a, runs, n_runs, c, ldc, m, n, plus);
             return;
         }
     }
     if (n <= kWidth<T>) {
-        TilePart<kM, 1>(a, runs, n_runs, c, ldc, n, accumulate, bias);
+        TilePart<kM, 1>(a, runs, n_runs, c, ldc, n, plus);
     } else {
-        TilePart<kM, kVectors>(a, runs, n_runs, c, ldc, n, accumulate, bias);
+        TilePart<kM, kVectors>(a, runs, n_runs, c, ldc, n, plus);
     }
 }
 
 template <typename T>
 void Tile(const T* a, const TileRun<T>* runs, int64_t n_runs, T* c, int64_t ldc, int64_t m,
           int64_t n, bool accumulate, const T* bias) {
-    TileRows<kRows>(a, runs, n_runs, c, ldc, m, n, accumulate, bias);
+    TileRows<kRows>(a, runs, n_runs, c, ldc, m, n, TilePlus<T>{accumulate, bias});
+}
+
+void TileAndRow(const float* a, const TileRun<float>* runs, int64_t n_runs, float* c, int64_t ldc,
+                int64_t m, int64_t n, const float* row) {
+    TileRows<kRows>(a, runs, n_runs, c, ldc, m, n, TilePlus<float>{false, nullptr, row});
 }
 
 template <typename T>
@@ -233,5 +258,6 @@ const chainerx::native::GemmUnit CX_UNIT_ENTRY = {
 #else
     false,
 #endif
-    chainerx::native::CX_ISA::kLoops<float>, chainerx::native::CX_ISA::kLoops<double>};
+    chainerx::native::CX_ISA::kLoops<float>, chainerx::native::CX_ISA::kLoops<double>,
+    &chainerx::native::CX_ISA::TileAndRow};
 }

@@ -219,6 +219,7 @@ def test_umbrella_header_is_complete():
         'matrices.h',
         'pad_values.h',
         'random_plan.h',
+        'vecdot.h',
         'bool_bytes.h',
         'arrangement.h',
         'comparison.h',

@@ -39,7 +39,7 @@ def test_lengths(n, dtype):
         check(chx.fft.rfft(real, axis=axis), np.fft.rfft(wide.real, axis=axis), dtype)
 
 
-@pytest.mark.parametrize('n', [12, 37, 512])
+@pytest.mark.parametrize('n', [12, 37, 200, 512, 1000, 2100])
 @pytest.mark.parametrize('rows', [1, 2, 3, 7, 8, 9, 15, 16, 17, 33, 300])
 def test_rows(n, rows):
     """Rows that fill lanes and that do not, side by side and one after another."""

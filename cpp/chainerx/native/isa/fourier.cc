@@ -13,24 +13,21 @@ namespace {
 
 namespace library = pocketfft::detail;
 
-template <typename T>
-constexpr int64_t kLanes = lanes::kCount<T>;
-
-template <typename T>
-using Lanes = lanes::Vector<T>;
+template <typename T, int kLanes>
+using Lanes = lanes::Vector<T, kLanes>;
 
 template <typename T>
 using Complex = library::cmplx<T>;
 
 // The rows from `first` on, one per lane; where there are fewer, the last one several times.
-template <typename T>
+template <typename T, int kLanes>
 class Group {
  public:
     Group(const FourierRows<T>& r, int64_t first)
         : in_step_{r.in_step},
           out_step_{r.out_step},
-          count_{r.rows - first < kLanes<T> ? r.rows - first : kLanes<T>} {
-        for (int64_t j = 0; j < kLanes<T>; ++j) {
+          count_{r.rows - first < kLanes ? r.rows - first : kLanes} {
+        for (int64_t j = 0; j < kLanes; ++j) {
             const int64_t row = first + (j < count_ ? j : count_ - 1);
             in_[j] = r.in_at[row];
             out_[j] = r.out_at[row];
@@ -42,14 +39,30 @@ class Group {
     lanes::Places out() const { return {out_, count_, out_step_, out_beside_}; }
 
  private:
-    int64_t in_[kLanes<T>];
-    int64_t out_[kLanes<T>];
+    int64_t in_[kLanes];
+    int64_t out_[kLanes];
     int64_t in_step_;
     int64_t out_step_;
     int64_t count_;
     bool in_beside_{true};
     bool out_beside_{true};
 };
+
+// Calls f with the number of rows that are computed at once, for rows of n elements: as many as a
+// register has lanes, unless half or a quarter of them, in registers of at least kLeastBytes, stay
+// in the first-level cache together with the memory that the library works in.
+template <typename T, int kLeastBytes, int kLanes = lanes::kMost<T>, typename F>
+inline void WithLanes(int64_t n, const F& f) {
+    constexpr int64_t kCache = 32 << 10;
+    constexpr auto kRegister = static_cast<int64_t>(kLanes * sizeof(T));
+    if (2 * kRegister * n <= kCache) {
+        f.template operator()<kLanes>();
+    } else if constexpr (kRegister > kLeastBytes) {
+        WithLanes<T, kLeastBytes, kLanes / 2>(n, f);
+    } else {
+        f.template operator()<lanes::kMost<T>>();
+    }
+}
 
 // ---- complex to complex
 
@@ -59,28 +72,32 @@ inline Complex<T> Twiddled(const Complex<T>& y, const T* w, bool forward) {
     return {y.r * w[0] - y.i * i, y.r * i + y.i * w[0]};
 }
 
-template <typename T>
-void ComplexGroup(const FourierRows<T>& r, const Group<T>& g, const library::pocketfft_c<T>& plan) {
-    auto* work = static_cast<Complex<Lanes<T>>*>(r.work);
-    lanes::GatherComplex(r.in, g.in(), r.n,
-                         [&](int64_t i, const Lanes<T>& real, const Lanes<T>& imag) {
-                             work[i].r = real;
-                             work[i].i = imag;
-                         });
+template <typename T, int kLanes>
+void ComplexGroup(const FourierRows<T>& r, const Group<T, kLanes>& g,
+                  const library::pocketfft_c<T>& plan) {
+    auto* work = static_cast<Complex<Lanes<T, kLanes>>*>(r.work);
+    lanes::GatherComplex<kLanes>(
+        r.in, g.in(), r.n,
+        [&](int64_t i, const Lanes<T, kLanes>& real, const Lanes<T, kLanes>& imag) {
+            work[i].r = real;
+            work[i].i = imag;
+        });
     plan.exec(work, r.scale, r.forward);
     if (r.twiddles != nullptr) {
-        lanes::GatherComplex(r.twiddles, g.out(), r.n,
-                             [&](int64_t i, const Lanes<T>& real, const Lanes<T>& imag) {
-                                 const Lanes<T> w = r.forward ? imag : -imag;
-                                 const Complex<Lanes<T>> y = work[i];
-                                 work[i].r = y.r * real - y.i * w;
-                                 work[i].i = y.r * w + y.i * real;
-                             });
+        lanes::GatherComplex<kLanes>(
+            r.twiddles, g.out(), r.n,
+            [&](int64_t i, const Lanes<T, kLanes>& real, const Lanes<T, kLanes>& imag) {
+                const Lanes<T, kLanes> w = r.forward ? imag : -imag;
+                const Complex<Lanes<T, kLanes>> y = work[i];
+                work[i].r = y.r * real - y.i * w;
+                work[i].i = y.r * w + y.i * real;
+            });
     }
-    lanes::ScatterComplex(r.out, g.out(), r.n, [&](int64_t i, Lanes<T>* real, Lanes<T>* imag) {
-        *real = work[i].r;
-        *imag = work[i].i;
-    });
+    lanes::ScatterComplex<kLanes>(r.out, g.out(), r.n,
+                                  [&](int64_t i, Lanes<T, kLanes>* real, Lanes<T, kLanes>* imag) {
+                                      *real = work[i].r;
+                                      *imag = work[i].i;
+                                  });
 }
 
 template <typename T>
@@ -110,35 +127,37 @@ void ComplexRow(const FourierRows<T>& r, int64_t row, const library::pocketfft_c
 template <typename T>
 void RunComplex(const FourierRows<T>& r) {
     const auto& plan = *static_cast<const library::pocketfft_c<T>*>(r.plan);
-    for (int64_t row = 0; row < r.rows; row += kLanes<T>) {
-        if (r.rows - row == 1) {
-            ComplexRow(r, row, plan);
-        } else {
-            ComplexGroup(r, Group<T>{r, row}, plan);
+    WithLanes<T, 32>(2 * r.n, [&]<int kLanes>() {
+        for (int64_t row = 0; row < r.rows; row += kLanes) {
+            if (r.rows - row == 1) {
+                ComplexRow(r, row, plan);
+            } else {
+                ComplexGroup(r, Group<T, kLanes>{r, row}, plan);
+            }
         }
-    }
+    });
 }
 
 // ---- between real numbers and the first half of their transform, in which the library puts the
 // parts of number k at 2 k - 1 and 2 k, and that of number 0 at 0
 
-template <typename T>
-void FromRealGroup(const FourierRows<T>& r, const Group<T>& g,
+template <typename T, int kLanes>
+void FromRealGroup(const FourierRows<T>& r, const Group<T, kLanes>& g,
                    const library::pocketfft_r<T>& plan) {
-    auto* work = static_cast<Lanes<T>*>(r.work);
-    lanes::GatherReal(r.in, g.in(), r.n, work);
+    auto* work = static_cast<Lanes<T, kLanes>*>(r.work);
+    lanes::GatherReal<kLanes>(r.in, g.in(), r.n, work);
     plan.exec(work, r.scale, true);
     const T sign = r.forward ? r.inside : -r.inside;
-    lanes::ScatterComplex(r.out, g.out(), r.n / 2 + 1,
-                          [&](int64_t k, Lanes<T>* real, Lanes<T>* imag) {
-                              if (k == 0 || 2 * k == r.n) {
-                                  *real = work[k == 0 ? 0 : r.n - 1];
-                                  *imag = Lanes<T>{};
-                              } else {
-                                  *real = work[2 * k - 1] * r.inside;
-                                  *imag = work[2 * k] * sign;
-                              }
-                          });
+    lanes::ScatterComplex<kLanes>(r.out, g.out(), r.n / 2 + 1,
+                                  [&](int64_t k, Lanes<T, kLanes>* real, Lanes<T, kLanes>* imag) {
+                                      if (k == 0 || 2 * k == r.n) {
+                                          *real = work[k == 0 ? 0 : r.n - 1];
+                                          *imag = Lanes<T, kLanes>{};
+                                      } else {
+                                          *real = work[2 * k - 1] * r.inside;
+                                          *imag = work[2 * k] * sign;
+                                      }
+                                  });
 }
 
 template <typename T>
@@ -161,30 +180,34 @@ void FromRealRow(const FourierRows<T>& r, int64_t row, const library::pocketfft_
 template <typename T>
 void RunFromReal(const FourierRows<T>& r) {
     const auto& plan = *static_cast<const library::pocketfft_r<T>*>(r.plan);
-    for (int64_t row = 0; row < r.rows; row += kLanes<T>) {
-        if (r.rows - row == 1) {
-            FromRealRow(r, row, plan);
-        } else {
-            FromRealGroup(r, Group<T>{r, row}, plan);
+    WithLanes<T, 16>(r.n, [&]<int kLanes>() {
+        for (int64_t row = 0; row < r.rows; row += kLanes) {
+            if (r.rows - row == 1) {
+                FromRealRow(r, row, plan);
+            } else {
+                FromRealGroup(r, Group<T, kLanes>{r, row}, plan);
+            }
         }
-    }
+    });
 }
 
-template <typename T>
-void ToRealGroup(const FourierRows<T>& r, const Group<T>& g, const library::pocketfft_r<T>& plan) {
-    auto* work = static_cast<Lanes<T>*>(r.work);
+template <typename T, int kLanes>
+void ToRealGroup(const FourierRows<T>& r, const Group<T, kLanes>& g,
+                 const library::pocketfft_r<T>& plan) {
+    auto* work = static_cast<Lanes<T, kLanes>*>(r.work);
     const T sign = r.forward ? -r.inside : r.inside;
-    lanes::GatherComplex(r.in, g.in(), r.n / 2 + 1,
-                         [&](int64_t k, const Lanes<T>& real, const Lanes<T>& imag) {
-                             if (k == 0 || 2 * k == r.n) {
-                                 work[k == 0 ? 0 : r.n - 1] = real;
-                             } else {
-                                 work[2 * k - 1] = real * r.inside;
-                                 work[2 * k] = imag * sign;
-                             }
-                         });
+    lanes::GatherComplex<kLanes>(
+        r.in, g.in(), r.n / 2 + 1,
+        [&](int64_t k, const Lanes<T, kLanes>& real, const Lanes<T, kLanes>& imag) {
+            if (k == 0 || 2 * k == r.n) {
+                work[k == 0 ? 0 : r.n - 1] = real;
+            } else {
+                work[2 * k - 1] = real * r.inside;
+                work[2 * k] = imag * sign;
+            }
+        });
     plan.exec(work, r.scale, false);
-    lanes::ScatterReal(r.out, g.out(), r.n, work);
+    lanes::ScatterReal<kLanes>(r.out, g.out(), r.n, work);
 }
 
 template <typename T>
@@ -208,13 +231,15 @@ void ToRealRow(const FourierRows<T>& r, int64_t row, const library::pocketfft_r<
 template <typename T>
 void RunToReal(const FourierRows<T>& r) {
     const auto& plan = *static_cast<const library::pocketfft_r<T>*>(r.plan);
-    for (int64_t row = 0; row < r.rows; row += kLanes<T>) {
-        if (r.rows - row == 1) {
-            ToRealRow(r, row, plan);
-        } else {
-            ToRealGroup(r, Group<T>{r, row}, plan);
+    WithLanes<T, 16>(r.n, [&]<int kLanes>() {
+        for (int64_t row = 0; row < r.rows; row += kLanes) {
+            if (r.rows - row == 1) {
+                ToRealRow(r, row, plan);
+            } else {
+                ToRealGroup(r, Group<T, kLanes>{r, row}, plan);
+            }
         }
-    }
+    });
 }
 
 template <typename Plan>
@@ -229,7 +254,7 @@ void Release(void* plan) {
 
 template <typename T>
 int64_t Work(int64_t n) {
-    return n * static_cast<int64_t>(sizeof(Complex<Lanes<T>>));
+    return n * static_cast<int64_t>(sizeof(Complex<Lanes<T, lanes::kMost<T>>>));
 }
 
 template <typename T>
@@ -237,7 +262,7 @@ constexpr FourierLoops<T> kLoops = {
     {&Make<library::pocketfft_c<T>>, &Make<library::pocketfft_r<T>>},
     {&Release<library::pocketfft_c<T>>, &Release<library::pocketfft_r<T>>},
     &Work<T>,
-    kLanes<T>,
+    lanes::kMost<T>,
     &RunComplex<T>,
     &RunFromReal<T>,
     &RunToReal<T>,

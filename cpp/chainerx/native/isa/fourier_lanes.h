@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 namespace chainerx::native {
@@ -11,41 +12,36 @@ namespace {
 namespace lanes {
 
 template <typename T>
-constexpr int kCount = static_cast<int>(pocketfft::detail::VLEN<T>::val);
+constexpr int kMost = static_cast<int>(pocketfft::detail::VLEN<T>::val);
 
-template <typename T>
-using Vector = pocketfft::detail::vtype_t<T>;
-
-template <typename T>
-struct MaskOf;
-template <>
-struct MaskOf<float> {
-    using Type = int32_t __attribute__((vector_size(kCount<float> * sizeof(int32_t))));
+template <typename T, int kLanes>
+struct VectorOf {
+    using Int = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+    typedef T Type __attribute__((vector_size(kLanes * sizeof(T))));
+    typedef Int Mask __attribute__((vector_size(kLanes * sizeof(T))));
 };
-template <>
-struct MaskOf<double> {
-    using Type = int64_t __attribute__((vector_size(kCount<double> * sizeof(int64_t))));
-};
+template <typename T, int kLanes>
+using Vector = typename VectorOf<T, kLanes>::Type;
 
-// Elements kIndex of a, and of b from kCount on.
-template <typename T, int... kIndex>
-inline Vector<T> Shuffle(const Vector<T>& a, const Vector<T>& b) {
+// Elements kIndex of a, and of b from kLanes on.
+template <typename T, int kLanes, int... kIndex>
+inline Vector<T, kLanes> Shuffle(const Vector<T, kLanes>& a, const Vector<T, kLanes>& b) {
 #if defined(__clang__)
     return __builtin_shufflevector(a, b, kIndex...);
 #else
-    return __builtin_shuffle(a, b, typename MaskOf<T>::Type{kIndex...});
+    return __builtin_shuffle(a, b, typename VectorOf<T, kLanes>::Mask{kIndex...});
 #endif
 }
 
 // The same by a function of the place: index(place).
-template <typename T, typename Index, int... kPlace>
-inline Vector<T> ShuffleBy(const Vector<T>& a, const Vector<T>& b, Index,
-                           std::integer_sequence<int, kPlace...>) {
-    return Shuffle<T, Index::At(kPlace)...>(a, b);
+template <typename T, int kLanes, typename Index, int... kPlace>
+inline Vector<T, kLanes> ShuffleBy(const Vector<T, kLanes>& a, const Vector<T, kLanes>& b,
+                                   std::integer_sequence<int, kPlace...>) {
+    return Shuffle<T, kLanes, Index::At(kPlace)...>(a, b);
 }
-template <typename T, typename Index>
-inline Vector<T> ShuffleBy(const Vector<T>& a, const Vector<T>& b) {
-    return ShuffleBy<T>(a, b, Index{}, std::make_integer_sequence<int, kCount<T>>{});
+template <typename T, int kLanes, typename Index>
+inline Vector<T, kLanes> ShuffleBy(const Vector<T, kLanes>& a, const Vector<T, kLanes>& b) {
+    return ShuffleBy<T, kLanes, Index>(a, b, std::make_integer_sequence<int, kLanes>{});
 }
 
 // Every second element of both, from kFirst on.
@@ -70,31 +66,31 @@ struct Exchange {
     }
 };
 
-template <typename T>
-inline Vector<T> Load(const T* from) {
-    Vector<T> v;
+template <typename T, int kLanes>
+inline Vector<T, kLanes> Load(const T* from) {
+    Vector<T, kLanes> v;
     std::memcpy(&v, from, sizeof(v));
     return v;
 }
-template <typename T>
-inline void Store(T* to, const Vector<T>& v) {
+template <typename T, typename V>
+inline void Store(T* to, const V& v) {
     std::memcpy(to, &v, sizeof(v));
 }
 
 // Transposes vectors of units of kUnit elements: as many vectors as they have units.
-template <typename T, int kUnit, int kSize = kCount<T> / 2>
-inline void Transpose(Vector<T>* v) {
+template <typename T, int kLanes, int kUnit, int kSize = kLanes / 2>
+inline void Transpose(Vector<T, kLanes>* v) {
     if constexpr (kSize >= kUnit) {
-        constexpr int kRows = kCount<T> / kUnit;
+        constexpr int kRows = kLanes / kUnit;
         constexpr int kStep = kSize / kUnit;
         for (int i = 0; i < kRows; ++i) {
             if ((i & kStep) != 0) continue;
-            const Vector<T> a = v[i];
-            const Vector<T> b = v[i + kStep];
-            v[i] = ShuffleBy<T, Exchange<kCount<T>, kSize, false>>(a, b);
-            v[i + kStep] = ShuffleBy<T, Exchange<kCount<T>, kSize, true>>(a, b);
+            const Vector<T, kLanes> a = v[i];
+            const Vector<T, kLanes> b = v[i + kStep];
+            v[i] = ShuffleBy<T, kLanes, Exchange<kLanes, kSize, false>>(a, b);
+            v[i + kStep] = ShuffleBy<T, kLanes, Exchange<kLanes, kSize, true>>(a, b);
         }
-        Transpose<T, kUnit, kSize / 2>(v);
+        Transpose<T, kLanes, kUnit, kSize / 2>(v);
     }
 }
 
@@ -108,36 +104,37 @@ struct Places {
 };
 
 // Calls put(i, real parts, imaginary parts) for n numbers.
-template <typename T, typename F>
+template <int kLanes, typename T, typename F>
 inline void GatherComplex(const T* in, const Places& p, int64_t n, const F& put) {
-    constexpr int kLanes = kCount<T>;
     constexpr int kUnits = kLanes / 2;  // complex numbers in a vector
-    const auto put_pairs = [&](int64_t i, const Vector<T>& low, const Vector<T>& high) {
-        put(i, ShuffleBy<T, EverySecond<0>>(low, high), ShuffleBy<T, EverySecond<1>>(low, high));
+    const auto put_pairs = [&](int64_t i, const Vector<T, kLanes>& low,
+                               const Vector<T, kLanes>& high) {
+        put(i, ShuffleBy<T, kLanes, EverySecond<0>>(low, high),
+            ShuffleBy<T, kLanes, EverySecond<1>>(low, high));
     };
     int64_t i = 0;
     if (p.beside) {
         for (; i < n; ++i) {
             const T* from = in + 2 * (p.at[0] + i * p.step);
-            put_pairs(i, Load(from), Load(from + kLanes));
+            put_pairs(i, Load<T, kLanes>(from), Load<T, kLanes>(from + kLanes));
         }
         return;
     }
     if (p.step == 1) {
         for (; i + kUnits <= n; i += kUnits) {
-            Vector<T> half[2][kUnits];
+            Vector<T, kLanes> half[2][kUnits];
             for (int h = 0; h < 2; ++h) {
                 for (int j = 0; j < kUnits; ++j) {
-                    half[h][j] = Load(in + 2 * (p.at[h * kUnits + j] + i));
+                    half[h][j] = Load<T, kLanes>(in + 2 * (p.at[h * kUnits + j] + i));
                 }
-                Transpose<T, 2>(half[h]);
+                Transpose<T, kLanes, 2>(half[h]);
             }
             for (int k = 0; k < kUnits; ++k) put_pairs(i + k, half[0][k], half[1][k]);
         }
     }
     for (; i < n; ++i) {
-        Vector<T> real{};
-        Vector<T> imag{};
+        Vector<T, kLanes> real{};
+        Vector<T, kLanes> imag{};
         for (int j = 0; j < kLanes; ++j) {
             const T* from = in + 2 * (p.at[j] + i * p.step);
             real[j] = from[0];
@@ -148,22 +145,21 @@ inline void GatherComplex(const T* in, const Places& p, int64_t n, const F& put)
 }
 
 // Stores n numbers, of which get(i, &real, &imag) gives the parts.
-template <typename T, typename F>
+template <int kLanes, typename T, typename F>
 inline void ScatterComplex(T* out, const Places& p, int64_t n, const F& get) {
-    constexpr int kLanes = kCount<T>;
     constexpr int kUnits = kLanes / 2;
-    const auto get_pairs = [&](int64_t i, Vector<T>* low, Vector<T>* high) {
-        Vector<T> real;
-        Vector<T> imag;
+    const auto get_pairs = [&](int64_t i, Vector<T, kLanes>* low, Vector<T, kLanes>* high) {
+        Vector<T, kLanes> real;
+        Vector<T, kLanes> imag;
         get(i, &real, &imag);
-        *low = ShuffleBy<T, InTurn<kLanes, false>>(real, imag);
-        *high = ShuffleBy<T, InTurn<kLanes, true>>(real, imag);
+        *low = ShuffleBy<T, kLanes, InTurn<kLanes, false>>(real, imag);
+        *high = ShuffleBy<T, kLanes, InTurn<kLanes, true>>(real, imag);
     };
     int64_t i = 0;
     if (p.beside) {
         for (; i < n; ++i) {
-            Vector<T> low;
-            Vector<T> high;
+            Vector<T, kLanes> low;
+            Vector<T, kLanes> high;
             get_pairs(i, &low, &high);
             T* to = out + 2 * (p.at[0] + i * p.step);
             Store(to, low);
@@ -173,10 +169,10 @@ inline void ScatterComplex(T* out, const Places& p, int64_t n, const F& get) {
     }
     if (p.step == 1) {
         for (; i + kUnits <= n; i += kUnits) {
-            Vector<T> half[2][kUnits];
+            Vector<T, kLanes> half[2][kUnits];
             for (int k = 0; k < kUnits; ++k) get_pairs(i + k, &half[0][k], &half[1][k]);
             for (int h = 0; h < 2; ++h) {
-                Transpose<T, 2>(half[h]);
+                Transpose<T, kLanes, 2>(half[h]);
                 for (int j = 0; j < kUnits && h * kUnits + j < p.count; ++j) {
                     Store(out + 2 * (p.at[h * kUnits + j] + i), half[h][j]);
                 }
@@ -184,8 +180,8 @@ inline void ScatterComplex(T* out, const Places& p, int64_t n, const F& get) {
         }
     }
     for (; i < n; ++i) {
-        Vector<T> real;
-        Vector<T> imag;
+        Vector<T, kLanes> real;
+        Vector<T, kLanes> imag;
         get(i, &real, &imag);
         for (int64_t j = 0; j < p.count; ++j) {
             T* to = out + 2 * (p.at[j] + i * p.step);
@@ -195,19 +191,18 @@ inline void ScatterComplex(T* out, const Places& p, int64_t n, const F& get) {
     }
 }
 
-template <typename T>
-inline void GatherReal(const T* in, const Places& p, int64_t n, Vector<T>* out) {
-    constexpr int kLanes = kCount<T>;
+template <int kLanes, typename T>
+inline void GatherReal(const T* in, const Places& p, int64_t n, Vector<T, kLanes>* out) {
     int64_t i = 0;
     if (p.beside) {
-        for (; i < n; ++i) out[i] = Load(in + p.at[0] + i * p.step);
+        for (; i < n; ++i) out[i] = Load<T, kLanes>(in + p.at[0] + i * p.step);
         return;
     }
     if (p.step == 1) {
         for (; i + kLanes <= n; i += kLanes) {
-            Vector<T> rows[kLanes];
-            for (int j = 0; j < kLanes; ++j) rows[j] = Load(in + p.at[j] + i);
-            Transpose<T, 1>(rows);
+            Vector<T, kLanes> rows[kLanes];
+            for (int j = 0; j < kLanes; ++j) rows[j] = Load<T, kLanes>(in + p.at[j] + i);
+            Transpose<T, kLanes, 1>(rows);
             for (int k = 0; k < kLanes; ++k) out[i + k] = rows[k];
         }
     }
@@ -216,9 +211,8 @@ inline void GatherReal(const T* in, const Places& p, int64_t n, Vector<T>* out) 
     }
 }
 
-template <typename T>
-inline void ScatterReal(T* out, const Places& p, int64_t n, const Vector<T>* in) {
-    constexpr int kLanes = kCount<T>;
+template <int kLanes, typename T>
+inline void ScatterReal(T* out, const Places& p, int64_t n, const Vector<T, kLanes>* in) {
     int64_t i = 0;
     if (p.beside) {
         for (; i < n; ++i) Store(out + p.at[0] + i * p.step, in[i]);
@@ -226,9 +220,9 @@ inline void ScatterReal(T* out, const Places& p, int64_t n, const Vector<T>* in)
     }
     if (p.step == 1) {
         for (; i + kLanes <= n; i += kLanes) {
-            Vector<T> rows[kLanes];
+            Vector<T, kLanes> rows[kLanes];
             for (int k = 0; k < kLanes; ++k) rows[k] = in[i + k];
-            Transpose<T, 1>(rows);
+            Transpose<T, kLanes, 1>(rows);
             for (int64_t j = 0; j < p.count; ++j) Store(out + p.at[j] + i, rows[j]);
         }
     }

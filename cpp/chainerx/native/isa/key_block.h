@@ -84,6 +84,23 @@ struct Zipped {
     }
 };
 
+// Three rows of which an element is taken in turn: vector kPart of the result. The first two of
+// them, and then the last one.
+template <int kLanes, int kPart>
+struct TwoOfThree {
+    static constexpr int At(int place) {
+        const int at = kPart * kLanes + place;
+        return at % 3 == 2 ? 0 : at / 3 + at % 3 * kLanes;
+    }
+};
+template <int kLanes, int kPart>
+struct LastOfThree {
+    static constexpr int At(int place) {
+        const int at = kPart * kLanes + place;
+        return at % 3 == 2 ? at / 3 + kLanes : place;
+    }
+};
+
 template <typename K, int kBits>
 inline Row<K> Swapped(Row<K> a) {
     return ShuffleRow<K, ByBits<kBits>>(a, a);
@@ -101,7 +118,8 @@ template <int kCount, typename F>
     }(std::make_integer_sequence<int, kCount>{});
 }
 
-// Batcher's merge exchange, for a power of two.
+// Batcher's merge exchange. Places that lack to a power of two would have keys behind all others,
+// which stay where they are.
 template <int kRows>
 struct Exchanges {
     int count{0};
@@ -153,14 +171,21 @@ template <typename K, int kRows, int kBit>
     }
 }
 
-// Exchanges between rows that are kApart from each other; then between nearer ones.
-template <typename K, int kRows, int kApart>
+// Exchanges between rows that are half of kRun from each other, in each run of so many; then in its
+// halves. Three rows in any order are sorted.
+template <typename K, int kRows, int kRun>
 [[gnu::always_inline]] inline void ExchangeRows(Row<K> (&v)[kRows]) {
-    if constexpr (kApart > 0) {
-        Unrolled<kRows>([&](auto r) __attribute__((always_inline)) {
-            if constexpr ((r & kApart) == 0) Exchange<K>(v[r], v[r + kApart]);
+    if constexpr (kRun == 3) {
+        Unrolled<kRows / 3>([&](auto r) __attribute__((always_inline)) {
+            Exchange<K>(v[3 * r], v[3 * r + 1]);
+            Exchange<K>(v[3 * r + 1], v[3 * r + 2]);
+            Exchange<K>(v[3 * r], v[3 * r + 1]);
         });
-        ExchangeRows<K, kRows, kApart / 2>(v);
+    } else if constexpr (kRun > 1) {
+        Unrolled<kRows>([&](auto r) __attribute__((always_inline)) {
+            if constexpr (r % kRun < kRun / 2) Exchange<K>(v[r], v[r + kRun / 2]);
+        });
+        ExchangeRows<K, kRows, kRun / 2>(v);
     }
 }
 
@@ -182,23 +207,32 @@ template <typename K, int kRows, int kColumns>
             }
         });
         ExchangeLanes<K, kRows, kColumns / 2>(v);
-        ExchangeRows<K, kRows, kRows / 2>(v);
+        ExchangeRows<K, kRows, kRows>(v);
         MergeColumns<K, kRows, 2 * kColumns>(v);
     }
 }
 
-// From columns to the order of memory: with each zip, the number of a place turns by one bit.
-template <typename K, int kRows, int kDone>
+// From columns to the order of memory: rows of one half take turns with those of the other, or
+// those of three thirds, until there are no parts left.
+template <typename K, int kRows, int kParts>
 [[gnu::always_inline]] inline void ZipRows(Row<K> (&v)[kRows]) {
-    if constexpr (kDone < kRows) {
-        Row<K> zipped[kRows];
+    constexpr int kLanes = kKeyLanes<K>;
+    Row<K> zipped[kRows];
+    if constexpr (kParts == 3) {
+        constexpr int kThird = kRows / 3;
+        Unrolled<kRows>([&](auto to) __attribute__((always_inline)) {
+            constexpr int r = to / 3;
+            const Row<K> two = ShuffleRow<K, TwoOfThree<kLanes, to % 3>>(v[r], v[r + kThird]);
+            zipped[to] = ShuffleRow<K, LastOfThree<kLanes, to % 3>>(two, v[r + 2 * kThird]);
+        });
+        Unrolled<kRows>([&](auto r) __attribute__((always_inline)) { v[r] = zipped[r]; });
+    } else if constexpr (kParts > 1) {
         Unrolled<kRows / 2>([&](auto r) __attribute__((always_inline)) {
-            constexpr int kLanes = kKeyLanes<K>;
             zipped[2 * r] = ShuffleRow<K, Zipped<kLanes, false>>(v[r], v[r + kRows / 2]);
             zipped[2 * r + 1] = ShuffleRow<K, Zipped<kLanes, true>>(v[r], v[r + kRows / 2]);
         });
         Unrolled<kRows>([&](auto r) __attribute__((always_inline)) { v[r] = zipped[r]; });
-        ZipRows<K, kRows, 2 * kDone>(v);
+        ZipRows<K, kRows, kParts / 2>(v);
     }
 }
 
@@ -237,13 +271,13 @@ inline void StoreKeys(K* keys, int64_t n, Row<K> v) {
 #endif
 }
 
-// More keys than half of the rows hold.
-template <typename K, int kRows>
+// More keys than kWhole of the rows hold.
+template <typename K, int kRows, int kWhole>
 void SortRows(const K* keys, int64_t n, K* out) {
     constexpr int kLanes = kKeyLanes<K>;
     Row<K> v[kRows];
     Unrolled<kRows>([&](auto r) __attribute__((always_inline)) {
-        if constexpr (r < kRows / 2) {
+        if constexpr (r < kWhole) {
             std::memcpy(&v[r], keys + r * kLanes, sizeof(v[r]));
         } else {
             v[r] = LoadKeys(keys + r * kLanes, n - r * kLanes);
@@ -251,9 +285,9 @@ void SortRows(const K* keys, int64_t n, K* out) {
     });
     SortColumns<K, kRows>(v);
     MergeColumns<K, kRows, 1>(v);
-    ZipRows<K, kRows, 1>(v);
+    ZipRows<K, kRows, kRows>(v);
     Unrolled<kRows>([&](auto r) __attribute__((always_inline)) {
-        if constexpr (r < kRows / 2) {
+        if constexpr (r < kWhole) {
             std::memcpy(out + r * kLanes, &v[r], sizeof(v[r]));
         } else {
             StoreKeys(out + r * kLanes, n - r * kLanes, v[r]);
@@ -261,20 +295,26 @@ void SortRows(const K* keys, int64_t n, K* out) {
     });
 }
 
-// Up to kBlock<K> keys, in as few rows as hold them.
+// Up to kBlock<K> keys, in about as few rows as hold them.
 template <typename K>
 void SortBlock(const K* keys, int64_t n, K* out) {
     constexpr int64_t kLanes = kKeyLanes<K>;
     if (n <= kLanes) {
-        SortRows<K, 1>(keys, n, out);
+        SortRows<K, 1, 0>(keys, n, out);
     } else if (n <= 2 * kLanes) {
-        SortRows<K, 2>(keys, n, out);
+        SortRows<K, 2, 1>(keys, n, out);
     } else if (n <= 4 * kLanes) {
-        SortRows<K, 4>(keys, n, out);
+        SortRows<K, 4, 2>(keys, n, out);
+    } else if (n <= 6 * kLanes) {
+        SortRows<K, 6, 4>(keys, n, out);
     } else if (n <= 8 * kLanes) {
-        SortRows<K, 8>(keys, n, out);
+        SortRows<K, 8, 6>(keys, n, out);
     } else if constexpr (kMostRows > 8) {
-        SortRows<K, 16>(keys, n, out);
+        if (n <= 12 * kLanes) {
+            SortRows<K, 12, 8>(keys, n, out);
+        } else {
+            SortRows<K, 16, 12>(keys, n, out);
+        }
     }
 }
 

@@ -112,7 +112,8 @@ MISSED = f"""
   lanes plane by plane. Backward, where PyTorch divides an expanded view, is ahead by more.
 - **sum and mean over 16M elements**: the result is small, so there are no fresh pages to save; both
   sides read 64 MB at the speed of memory.
-- **Layouts, around 1**: both sides wait for memory, and which is ahead changes from run to run.
+- **Layouts, around 1**: both sides wait for memory, and which is ahead changes from run to run. Six
+  ways to write the loop of `x > y` took the same 1.22 ms.
 - **float64 at every third column** (copies, comparisons, sums, extremes, argmax): both sides read
   the same lines of memory, and NumPy's loop, which takes one element after the other, keeps a few
   more of them on their way than packing does; in the cache the two differ by a tenth at most.
@@ -129,8 +130,10 @@ MISSED = f"""
 - **sqrt(x[:, ::2])**: gathered into a buffer in the first-level cache, and then computed, which
   takes as long as all that NumPy does: its loop, one element after the other, reads while it
   computes. Smaller buffers, asking ahead for memory and writing past the caches did not help.
-- **sort and unique of a million**: numbers become integers of the same order, in which NaN has a
-  place, and come back, a pass each. unique then makes a list of positions, which it takes.
+- **sort of a million**: half of it are partitions from one memory to another, so the first three
+  of twelve read and write twice what NumPy's, in place, do, in the third-level cache: 4.8, 4 and
+  3 ns for 16 keys, 2.1 further in. Blocks of 512 keys, stores that compress, other ways to bring
+  the keys above a pivot to the end, and comparisons in place of minima took as long.
 - **rfft of 100 x 1024 in float64**: two rows at a time, as NumPy, for with more of them the row and
   the library's own memory leave the first-level cache; eight take a tenth longer.
 - **Functions of 100,000 elements on two threads**: passes of some 30 µs each, of which waking the

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "chainerx/core/interrupt.h"
@@ -35,14 +36,34 @@ class Parting {
  public:
     Parting(K pivot, K* out, int64_t n) : pivot_{pivot}, out_{out}, room_{n} {}
     void Take(const K* keys, int64_t count) {
-        below_ += LoopsOf<K>().partition(keys, count, pivot_, out_ + below_, room_);
-        // What is left is between the two.
-        taken_ += count;
-        room_ = total_ - taken_;
+        Count(LoopsOf<K>().partition(keys, count, pivot_, out_ + below_, room_), count);
+    }
+    // The keys of numbers, zeros apart.
+    template <typename T>
+    void TakeNumbers(const T* x, int64_t count, K flip) {
+        if constexpr (std::is_floating_point_v<T>) {
+            const auto& loops = NumberLoopsOf<T>();
+            Count(loops.partition(x, count, flip, pivot_, out_ + below_, room_), count);
+        } else {
+            constexpr int64_t kBlockSize = 1 << 10;
+            alignas(64) K block[kBlockSize];
+            for (int64_t i = 0; i < count; i += kBlockSize) {
+                const int64_t size = std::min(kBlockSize, count - i);
+                EncodeKeys(x + i, size, false, flip, block);
+                Take(block, size);
+            }
+        }
     }
     int64_t below() const { return below_; }
 
  private:
+    void Count(int64_t below, int64_t count) {
+        below_ += below;
+        // What is left is between the two.
+        taken_ += count;
+        room_ = total_ - taken_;
+    }
+
     K pivot_;
     K* out_;
     int64_t room_;

@@ -29,11 +29,18 @@ const SortLoopsOf<K>& LoopsOf() {
 }
 
 template <typename T>
-void EncodeKeys(const T* x, int64_t n, bool join_zeros, SortKey<T> flip, SortKey<T>* keys) {
+const KeyLoopsOf<T, SortKey<T>>& NumberLoopsOf() {
     if constexpr (std::is_same_v<T, float>) {
-        sorting_loops().float32.encode(x, n, join_zeros, flip, keys);
-    } else if constexpr (std::is_same_v<T, double>) {
-        sorting_loops().float64.encode(x, n, join_zeros, flip, keys);
+        return sorting_loops().float32;
+    } else {
+        return sorting_loops().float64;
+    }
+}
+
+template <typename T>
+void EncodeKeys(const T* x, int64_t n, bool join_zeros, SortKey<T> flip, SortKey<T>* keys) {
+    if constexpr (std::is_floating_point_v<T>) {
+        NumberLoopsOf<T>().encode(x, n, join_zeros, flip, keys);
     } else {
         for (int64_t i = 0; i < n; ++i) keys[i] = EncodeKey(x[i], join_zeros, flip);
     }

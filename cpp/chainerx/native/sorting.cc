@@ -59,10 +59,8 @@ void RestoreZeros(const T* x, int64_t n, SortKey<T> flip, T* out) {
 // Keys of sorted numbers become the numbers, where they are.
 template <typename T>
 void DecodeKeys(SortKey<T>* keys, int64_t n, SortKey<T> flip) {
-    if constexpr (std::is_same_v<T, float>) {
-        sorting_loops().float32.decode(keys, n, flip);
-    } else if constexpr (std::is_same_v<T, double>) {
-        sorting_loops().float64.decode(keys, n, flip);
+    if constexpr (std::is_floating_point_v<T>) {
+        NumberLoopsOf<T>().decode(keys, n, flip);
     } else {
         for (int64_t i = 0; i < n; ++i) {
             keys[i] = static_cast<SortKey<T>>(DecodeKey<T>(keys[i], flip));
@@ -83,19 +81,12 @@ void SortWideRow(const T* x, int64_t n, SortKey<T> flip, T* out) {
         finish(keys, n);
         return;
     }
-    constexpr int64_t kBlockSize = 1 << 10;
-    alignas(64) K block[kBlockSize];
     KeyRoom<K> spare{n};
     const K pivot =
         ChoosePivot<K>(n, [&](int64_t place) { return EncodeKey(x[place], false, flip); });
     Parting<K> parting{pivot, spare.data(), n};
-    InParts(n, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; i += kBlockSize) {
-            const int64_t count = std::min(kBlockSize, end - i);
-            EncodeKeys(x + i, count, false, flip, block);
-            parting.Take(block, count);
-        }
-    });
+    InParts(n,
+            [&](int64_t begin, int64_t end) { parting.TakeNumbers(x + begin, end - begin, flip); });
     const int64_t below = parting.below();
     const int steps = MostSteps(n);
     Quicksort(spare.data(), keys, below, keys, steps, finish);

@@ -29,6 +29,8 @@ template <typename T, typename K>
 struct KeyLoopsOf {
     void (*encode)(const T* x, int64_t n, bool join_zeros, K flip, K* keys);
     void (*decode)(K* keys, int64_t n, K flip);
+    // As SortLoopsOf::partition, of the keys that encode() makes with zeros apart.
+    int64_t (*partition)(const T* x, int64_t n, K flip, K pivot, K* out, int64_t room);
 };
 
 struct SortLoops {

@@ -36,23 +36,26 @@ Array Compress(const Array& x, const Array& mask) {
 
 bool HasNan(Dtype dtype) { return IsDifferentiable(dtype); }
 
-// Whether each element but the first differs from the one before. Sorted, so that NaN is last.
-Array DiffersFromLast(const Array& sorted, bool equal_nan) {
-    const int64_t n = Length(sorted);
-    const Array before = Part(sorted, 0, n - 1);
-    const Array behind = Part(sorted, 1, n);
-    const Array differs = NotEqual(before, behind);
-    if (!equal_nan || !HasNan(sorted.dtype())) return differs;
-    if (!Isnan(Part(sorted, n - 1, n)).Item<bool>()) return differs;
-    return LogicalAnd(differs, LogicalNot(LogicalAnd(Isnan(before), Isnan(behind))));
+// Whether each of n elements is new: the first one, and what set(behind) says of those behind it.
+template <typename F>
+Array IsNew(int64_t n, Device& device, const F& set) {
+    const Array is_new = EmptyUnchecked({n}, Dtype::kBool, device);
+    Assign(Part(is_new, 0, 1), Scalar{true});
+    set(Part(is_new, 1, n));
+    return is_new;
 }
 
-// The same with the first one, which is new.
-Array IsNew(const Array& differs, int64_t n) {
-    const Array is_new = EmptyUnchecked({n}, Dtype::kBool, differs.device());
-    Assign(Part(is_new, 0, 1), Scalar{true});
-    Assign(Part(is_new, 1, n), differs);
-    return is_new;
+// Whether each element differs from the one before. Sorted, so that NaN is last.
+Array DiffersFromLast(const Array& sorted, bool equal_nan) {
+    const int64_t n = Length(sorted);
+    return IsNew(n, sorted.device(), [&](const Array& differs) {
+        const Array before = Part(sorted, 0, n - 1);
+        const Array behind = Part(sorted, 1, n);
+        NotEqualInto(differs, before, behind);
+        if (!equal_nan || !HasNan(sorted.dtype())) return;
+        if (!Isnan(Part(sorted, n - 1, n)).Item<bool>()) return;
+        Assign(differs, LogicalAnd(differs, LogicalNot(LogicalAnd(Isnan(before), Isnan(behind)))));
+    });
 }
 
 // What follows from the order of n elements, of which some, in this order, are new. `order` is null
@@ -98,7 +101,7 @@ UniqueResult UniqueElements(const Array& x, const UniqueOptions& options) {
         } else {
             sorted = Sort(line, int8_t{0});
         }
-        const Array is_new = IsNew(DiffersFromLast(sorted, options.equal_nan), Length(line));
+        const Array is_new = DiffersFromLast(sorted, options.equal_nan);
         result.values = Compress(sorted, is_new);
         Describe(order, is_new, options, result);
     }
@@ -131,7 +134,8 @@ UniqueResult UniqueSlices(const Array& x, const UniqueOptions& options) {
         if (options.equal_nan && HasNan(x.dtype())) {
             differs = LogicalAnd(differs, LogicalNot(LogicalAnd(Isnan(before), Isnan(behind))));
         }
-        const Array is_new = IsNew(Any(differs, Axes{1}), n);
+        const Array is_new = IsNew(
+            n, x.device(), [&](const Array& behind) { Assign(behind, Any(differs, Axes{1})); });
         const Array begins = Nonzero(is_new)[0];
         result.values = Take(sorted, begins, int8_t{0});
         Describe(order, is_new, options, result);

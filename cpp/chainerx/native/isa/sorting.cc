@@ -10,12 +10,36 @@ namespace chainerx::native {
 namespace CX_ISA {
 namespace {
 
-// No branch depends on a key: it is written to both ends, and one of them moves on.
+// What is partitioned: keys, or those of numbers, which are made on the way. One() is a key,
+// Vector() are those of adjacent places.
 template <typename K>
-inline int64_t PartitionOneByOne(const K* keys, int64_t n, K pivot, K* out, int64_t low,
-                                 int64_t high) {
-    for (int64_t i = 0; i < n; ++i) {
-        const K key = keys[i];
+struct KeySource {
+    const K* keys;
+
+    K One(int64_t i) const { return keys[i]; }
+    template <typename V>
+    auto Vector(int64_t i) const {
+        return V::Load(keys + i);
+    }
+};
+template <typename T>
+struct NumberSource {
+    const T* x;
+    SortKey<T> flip;
+
+    SortKey<T> One(int64_t i) const { return EncodeKey(x[i], false, flip); }
+    template <typename V>
+    auto Vector(int64_t i) const {
+        return V::Encode(x + i, V::All(flip));
+    }
+};
+
+// No branch depends on a key: it is written to both ends, and one of them moves on.
+template <typename Source, typename K>
+inline int64_t PartitionOneByOne(const Source& source, int64_t i, int64_t n, K pivot, K* out,
+                                 int64_t low, int64_t high) {
+    for (; i < n; ++i) {
+        const K key = source.One(i);
         out[low] = key;
         out[high - 1] = key;
         const bool below = key < pivot;
@@ -44,6 +68,16 @@ struct Vector32 {
     static constexpr int64_t kLanes = 16;
     static __m512i All(Key key) { return _mm512_set1_epi32(key); }
     static __m512i Load(const Key* p) { return _mm512_loadu_si512(p); }
+    static __m512i Encode(const float* x, __m512i flip) {
+        const __m512 number = _mm512_loadu_ps(x);
+        const __m512i bits = _mm512_castps_si512(number);
+        const __m512i most = All(std::numeric_limits<Key>::max());
+        // bits ^ (sign & most)
+        const __m512i key =
+            _mm512_ternarylogic_epi32(bits, _mm512_srai_epi32(bits, 31), most, 0x78);
+        const __mmask16 is_nan = _mm512_cmp_ps_mask(number, number, _CMP_UNORD_Q);
+        return _mm512_xor_si512(_mm512_mask_mov_epi32(key, is_nan, most), flip);
+    }
     static uint32_t Below(__m512i a, __m512i b) { return _mm512_cmplt_epi32_mask(a, b); }
     static uint32_t NotAbove(__m512i a, __m512i b) { return _mm512_cmple_epi32_mask(a, b); }
     static __m512i Compress(uint32_t lanes, __m512i v) {
@@ -59,6 +93,15 @@ struct Vector64 {
     static constexpr int64_t kLanes = 8;
     static __m512i All(Key key) { return _mm512_set1_epi64(key); }
     static __m512i Load(const Key* p) { return _mm512_loadu_si512(p); }
+    static __m512i Encode(const double* x, __m512i flip) {
+        const __m512d number = _mm512_loadu_pd(x);
+        const __m512i bits = _mm512_castpd_si512(number);
+        const __m512i most = All(std::numeric_limits<Key>::max());
+        const __m512i key =
+            _mm512_ternarylogic_epi64(bits, _mm512_srai_epi64(bits, 63), most, 0x78);
+        const __mmask8 is_nan = _mm512_cmp_pd_mask(number, number, _CMP_UNORD_Q);
+        return _mm512_xor_si512(_mm512_mask_mov_epi64(key, is_nan, most), flip);
+    }
     static uint32_t Below(__m512i a, __m512i b) { return _mm512_cmplt_epi64_mask(a, b); }
     static uint32_t NotAbove(__m512i a, __m512i b) { return _mm512_cmple_epi64_mask(a, b); }
     static __m512i Compress(uint32_t lanes, __m512i v) {
@@ -72,8 +115,8 @@ struct Vector64 {
 template <typename K>
 using VectorOf = std::conditional_t<sizeof(K) == 4, Vector32, Vector64>;
 
-template <typename K>
-int64_t Partition(const K* keys, int64_t n, K pivot, K* out, int64_t room) {
+template <typename Source, typename K>
+inline int64_t PartitionFrom(const Source& source, int64_t n, K pivot, K* out, int64_t room) {
     using V = VectorOf<K>;
     constexpr int64_t kLanes = V::kLanes;
     constexpr uint32_t kAll = (1u << kLanes) - 1;
@@ -82,7 +125,7 @@ int64_t Partition(const K* keys, int64_t n, K pivot, K* out, int64_t room) {
     int64_t high = room;
     int64_t i = 0;
     for (; i + kLanes <= n; i += kLanes) {
-        const __m512i v = V::Load(keys + i);
+        const __m512i v = source.template Vector<V>(i);
         const uint32_t below = V::Below(v, p);
         const int64_t count = __builtin_popcount(below);
         // A whole vector: as many places are left.
@@ -91,7 +134,7 @@ int64_t Partition(const K* keys, int64_t n, K pivot, K* out, int64_t room) {
         high -= kLanes - count;
         V::Store(out + high, kLanes - count, V::Compress(below ^ kAll, v));
     }
-    return PartitionOneByOne(keys + i, n - i, pivot, out, low, high);
+    return PartitionOneByOne(source, i, n, pivot, out, low, high);
 }
 
 template <typename K>
@@ -115,27 +158,6 @@ InWindow Gather(const K* keys, int64_t n, K low, K high, K* out) {
 
 #elif defined(CX_ISA_AVX2)
 
-struct Vector32 {
-    static constexpr int64_t kLanes = 8;
-    static __m256i All(int32_t key) { return _mm256_set1_epi32(key); }
-    static uint32_t Above(__m256i a, __m256i b) {
-        return static_cast<uint32_t>(
-            _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(a, b))));
-    }
-};
-
-struct Vector64 {
-    static constexpr int64_t kLanes = 4;
-    static __m256i All(int64_t key) { return _mm256_set1_epi64x(key); }
-    static uint32_t Above(__m256i a, __m256i b) {
-        return static_cast<uint32_t>(
-            _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(a, b))));
-    }
-};
-
-template <typename K>
-using VectorOf = std::conditional_t<sizeof(K) == 4, Vector32, Vector64>;
-
 template <typename K>
 inline __m256i LoadVector(const K* p) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
@@ -145,8 +167,51 @@ inline void StoreVector(K* p, __m256i v) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v);
 }
 
+// bits ^ (sign & most), or most where it is no number.
+inline __m256i KeysOf(__m256i bits, __m256i sign, __m256i most, __m256i is_nan, __m256i flip) {
+    const __m256i key = _mm256_xor_si256(bits, _mm256_and_si256(sign, most));
+    return _mm256_xor_si256(_mm256_blendv_epi8(key, most, is_nan), flip);
+}
+
+struct Vector32 {
+    static constexpr int64_t kLanes = 8;
+    static __m256i All(int32_t key) { return _mm256_set1_epi32(key); }
+    static __m256i Load(const int32_t* p) { return LoadVector(p); }
+    static __m256i Encode(const float* x, __m256i flip) {
+        const __m256 number = _mm256_loadu_ps(x);
+        const __m256i bits = _mm256_castps_si256(number);
+        const __m256 is_nan = _mm256_cmp_ps(number, number, _CMP_UNORD_Q);
+        return KeysOf(bits, _mm256_srai_epi32(bits, 31), All(std::numeric_limits<int32_t>::max()),
+                      _mm256_castps_si256(is_nan), flip);
+    }
+    static uint32_t Above(__m256i a, __m256i b) {
+        return static_cast<uint32_t>(
+            _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(a, b))));
+    }
+};
+
+struct Vector64 {
+    static constexpr int64_t kLanes = 4;
+    static __m256i All(int64_t key) { return _mm256_set1_epi64x(key); }
+    static __m256i Load(const int64_t* p) { return LoadVector(p); }
+    static __m256i Encode(const double* x, __m256i flip) {
+        const __m256d number = _mm256_loadu_pd(x);
+        const __m256i bits = _mm256_castpd_si256(number);
+        const __m256d is_nan = _mm256_cmp_pd(number, number, _CMP_UNORD_Q);
+        return KeysOf(bits, _mm256_cmpgt_epi64(_mm256_setzero_si256(), bits),
+                      All(std::numeric_limits<int64_t>::max()), _mm256_castpd_si256(is_nan), flip);
+    }
+    static uint32_t Above(__m256i a, __m256i b) {
+        return static_cast<uint32_t>(
+            _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(a, b))));
+    }
+};
+
 template <typename K>
-int64_t Partition(const K* keys, int64_t n, K pivot, K* out, int64_t room) {
+using VectorOf = std::conditional_t<sizeof(K) == 4, Vector32, Vector64>;
+
+template <typename Source, typename K>
+inline int64_t PartitionFrom(const Source& source, int64_t n, K pivot, K* out, int64_t room) {
     using V = VectorOf<K>;
     constexpr int64_t kLanes = V::kLanes;
     const __m256i p = V::All(pivot);
@@ -155,7 +220,7 @@ int64_t Partition(const K* keys, int64_t n, K pivot, K* out, int64_t room) {
     int64_t i = 0;
     // The same vector goes to both ends, of which neither reaches what is at the other.
     for (; i + kLanes <= n && high - low >= 2 * kLanes; i += kLanes) {
-        const __m256i v = LoadVector(keys + i);
+        const __m256i v = source.template Vector<V>(i);
         const uint32_t below = V::Above(p, v);
         const int64_t count = __builtin_popcount(below);
         const __m256i arranged = Arrange<kLanes>(below, v);
@@ -164,7 +229,7 @@ int64_t Partition(const K* keys, int64_t n, K pivot, K* out, int64_t room) {
         low += count;
         high -= kLanes - count;
     }
-    return PartitionOneByOne(keys + i, n - i, pivot, out, low, high);
+    return PartitionOneByOne(source, i, n, pivot, out, low, high);
 }
 
 template <typename K>
@@ -189,9 +254,9 @@ InWindow Gather(const K* keys, int64_t n, K low, K high, K* out) {
 
 #else
 
-template <typename K>
-int64_t Partition(const K* keys, int64_t n, K pivot, K* out, int64_t room) {
-    return PartitionOneByOne(keys, n, pivot, out, 0, room);
+template <typename Source, typename K>
+inline int64_t PartitionFrom(const Source& source, int64_t n, K pivot, K* out, int64_t room) {
+    return PartitionOneByOne(source, 0, n, pivot, out, 0, room);
 }
 
 template <typename K>
@@ -200,6 +265,16 @@ InWindow Gather(const K* keys, int64_t n, K low, K high, K* out) {
 }
 
 #endif
+
+template <typename K>
+int64_t Partition(const K* keys, int64_t n, K pivot, K* out, int64_t room) {
+    return PartitionFrom(KeySource<K>{keys}, n, pivot, out, room);
+}
+
+template <typename T, typename K>
+int64_t PartitionNumbers(const T* x, int64_t n, K flip, K pivot, K* out, int64_t room) {
+    return PartitionFrom(NumberSource<T>{x, flip}, n, pivot, out, room);
+}
 
 template <typename T>
 void Encode(const T* x, int64_t n, bool join_zeros, SortKey<T> flip, SortKey<T>* keys) {
@@ -224,6 +299,8 @@ __attribute__((visibility("hidden"))) extern const chainerx::native::SortLoops C
 const chainerx::native::SortLoops CX_UNIT_ENTRY = {
     chainerx::native::CX_ISA::kLoops<int32_t>,
     chainerx::native::CX_ISA::kLoops<int64_t>,
-    {&chainerx::native::CX_ISA::Encode<float>, &chainerx::native::CX_ISA::Decode<int32_t>},
-    {&chainerx::native::CX_ISA::Encode<double>, &chainerx::native::CX_ISA::Decode<int64_t>}};
+    {&chainerx::native::CX_ISA::Encode<float>, &chainerx::native::CX_ISA::Decode<int32_t>,
+     &chainerx::native::CX_ISA::PartitionNumbers<float>},
+    {&chainerx::native::CX_ISA::Encode<double>, &chainerx::native::CX_ISA::Decode<int64_t>,
+     &chainerx::native::CX_ISA::PartitionNumbers<double>}};
 }

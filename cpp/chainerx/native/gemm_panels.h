@@ -14,9 +14,10 @@
 namespace chainerx::native::gemm {
 
 // A block of a of this many rows stays in the second-level cache, and one of b of this many columns
-// in the third.
+// in the third, or, for one block of rows, in the second as well.
 inline constexpr int64_t kBlockRows = 504;
 inline constexpr int64_t kBlockColumns = 4096;
+inline constexpr int64_t kFewBlockColumns = 512;
 
 // A matrix that is read: element (i, j) at data[i * row + j * column].
 struct Operand2d {
@@ -28,10 +29,14 @@ struct Operand2d {
 };
 
 // Whether panels of b are read where they are: with few rows of a to share it among, packing takes
-// longer than it saves. Not where rows of b share a set of the caches.
+// longer than it saves. Not where rows of b share a set of the caches, nor where a panel has a line
+// of each page: these come one by one.
 inline bool IsPackedAlready(const Operand2d& b, int64_t m) {
     constexpr int64_t kFew = 128;
-    return b.column == 1 && m <= kFew && !SharesSets<float>(b.row);
+    constexpr int64_t kLine = 64 / sizeof(float);
+    constexpr int64_t kPage = 4096 / sizeof(float);
+    return b.column == 1 && m <= kFew && !SharesSets<float>(b.row) &&
+           (gemm_loops().f32.columns > kLine || b.row < kPage);
 }
 
 // c = a b, or c += a b: all of a product, or what one part computes of it. A bias, if there is one,
@@ -144,7 +149,9 @@ class PanelsOfB {
                : IsPackedAlready(x.b, x.m)                ? Way::kInPlace
                : x.n_row_blocks() == 1 && x.b.column != 1 ? Way::kJustInTime
                                                           : Way::kBlock},
-          width_{std::min(kBlockColumns, CeilDiv(x.n, columns_) * columns_)},
+          width_{std::min(
+              way_ == Way::kBlock && x.n_row_blocks() == 1 ? kFewBlockColumns : kBlockColumns,
+              CeilDiv(x.n, columns_) * columns_)},
           own_{way_ == Way::kShared ? 0
                                     : (way_ == Way::kBlock ? width_ : columns_) * x.most_depth()} {}
 

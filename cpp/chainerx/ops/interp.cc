@@ -5,6 +5,7 @@
 #include "chainerx/ops/composed.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
+#include "chainerx/ops/logic.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/operators.h"
 #include "chainerx/ops/series.h"
@@ -40,11 +41,22 @@ Array Between(const Array& x, const Array& xp, const Array& fp) {
     const Array before = Clip(found - 1, Scalar{0}, Scalar{n - 2});
     const Array x0 = Take(xp, before, int8_t{0});
     const Array y0 = Take(fp, before, int8_t{0});
-    const Array width = Take(xp, before + 1, int8_t{0}) - x0;
-    const Array rise = Take(fp, before + 1, int8_t{0}) - y0;
+    const Array x1 = Take(xp, before + 1, int8_t{0});
+    const Array width = x1 - x0;
+    const Array y1 = Take(fp, before + 1, int8_t{0});
     // Where points coincide, the result is that of the last one.
     const Array is_step = Equal(internal::Detached(width), Scalar{0});
-    return y0 + rise / Where(is_step, Scalar{1}, width) * (x - x0);
+    const Array slope = (y1 - y0) / Where(is_step, Scalar{1}, width);
+    const Array step = x - x0;
+    const Array y = y0 + slope * step;
+    // Beside a value that is not finite there is still what it is at the points, and from the other
+    // side. No gradient is worth keeping there: it would be NaN everywhere else, too.
+    using internal::Detached;
+    const Array at = Detached(step);
+    const Array first = Detached(y0) + at * 0;  // NaN of what is NaN
+    const Array back = Detached(y1 + slope * (x - x1));
+    const Array is_first = LogicalOr(Equal(at, Scalar{0}), Equal(Detached(y0), Detached(y1)));
+    return Where(Isnan(Detached(y)), Where(is_first, first, back), y);
 }
 
 Array Inside(const Array& x, const Array& xp, const Array& fp, const std::optional<Scalar>& left,

@@ -189,3 +189,19 @@ def test_without_lapack():
     )
     assert result.returncode == 0, result.stderr
     assert LA._is_lapack_available()
+
+
+def test_conditions_of_zeros_and_of_nothing(device):
+    for order in (None, 2, -2):
+        zeros = chx.zeros((3, 2, 2), 'float64', device=device)
+        assert (
+            chx.linalg.cond(zeros, order).tolist()
+            == np.linalg.cond(np.zeros((3, 2, 2)), order).tolist()
+        )
+        assert chx.linalg.cond(zeros[:0], order).shape == (0,)
+    assert chx.linalg.cond(zeros[:0], 1).shape == (0,)
+    x = chx.array([[2.0, 0.0], [0.0, 1.0]], device=device).require_grad()
+    chx.linalg.cond(x).backward()
+    assert x.grad.tolist() == [[1, 0], [0, -2]]
+    with pytest.raises(chx.DimensionError, match='elements'):
+        chx.linalg.cond(chx.zeros((2, 0, 0), device=device))

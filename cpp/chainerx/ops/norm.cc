@@ -160,7 +160,7 @@ Array MatrixNorm(const Array& x, const NormOrder& order, bool keepdims) {
 
 Array Cond(const Array& x, const NormOrder& order) {
     internal::CheckMatrices("cond", x, "x");
-    if (x.GetTotalSize() == 0) {
+    if (internal::RowsOf(x) == 0 || internal::ColumnsOf(x) == 0) {
         throw DimensionError{"cond: x has shape ", x.shape(), ", expected matrices with elements"};
     }
     const bool by_values = order.kind == Kind::kDefault ||
@@ -172,7 +172,11 @@ Array Cond(const Array& x, const NormOrder& order) {
     const Array s = Svdvals(x, false, "cond");
     const ArrayIndex first[] = {Ellipsis{}, int64_t{0}};
     const ArrayIndex last[] = {Ellipsis{}, int64_t{-1}};
-    return order.number < 0 ? At(s, last) / At(s, first) : At(s, first) / At(s, last);
+    const Array most = At(s, first);
+    const Array least = At(s, last);
+    // As NumPy, of a matrix of zeros, too.
+    const Array is_zero = Equal(internal::Detached(most), Scalar{0});
+    return Where(is_zero, INFINITY, order.number < 0 ? least / most : most / least);
 }
 
 }  // namespace chainerx::linalg

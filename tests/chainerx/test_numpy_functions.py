@@ -299,3 +299,49 @@ def test_convolutions_of_any_length(n, m):
         np.testing.assert_allclose(
             to_numpy(w.grad), np.correlate(g, a, 'valid')[:m], tol, tol * 100
         )
+
+
+def test_interpolates_beside_what_is_not_finite(device):
+    """Values at the points, and those that one side knows, are as NumPy's."""
+    inf, nan = np.inf, np.nan
+    at = [-1.0, 0.0, 0.25, 1.0, 1.5, 2.0, 3.0, nan]
+    places = chx.array([0.0, 1.0, 2.0], 'float64', device=device)
+    for values in ([inf, 4, 1], [1, inf, 2], [1, inf, inf], [3, 2, -inf], [1, nan, 2], [5, 5, inf]):
+        x = chx.array(at, device=device).require_grad()
+        y = chx.interp(x, places, chx.array(values, 'float64', device=device))
+        expected = np.interp(at, [0, 1, 2], np.array(values, 'float64'))
+        np.testing.assert_array_equal(to_numpy(y), expected)
+    y = chx.interp(x, places, chx.array([0.0, 1.0, 4.0], device=device))
+    y.sum().backward()
+    assert x.grad.tolist()[:5] == [0, 1, 1, 3, 3]
+
+
+@pytest.mark.parametrize('dtype', ['int8', 'int64', 'uint16'])
+def test_spaces_whole_numbers_downwards(dtype, device):
+    for start, stop, num, endpoint in (
+        (-3.5, 3.5, 4, True),
+        (0, 10, 4, True),
+        (9.9, -2.2, 5, False),
+    ):
+        if dtype == 'uint16' and min(start, stop) < 0:
+            continue
+        expected = np.linspace(start, stop, num, endpoint, dtype=dtype)
+        y = chx.linspace(start, stop, num, endpoint, dtype, device)
+        np.testing.assert_array_equal(to_numpy(y), expected, strict=True)
+        ends = (chx.array([v, v], 'float64', device=device) for v in (start, stop))
+        y = chx.linspace(*ends, num, endpoint, dtype)
+        np.testing.assert_array_equal(to_numpy(y), np.stack([expected] * 2, 1), strict=True)
+
+
+def test_spaces_complex_numbers(device):
+    for args in ((1j, 2, 3), (0, 4 + 2j, 5, False), (1 + 1j, 2j, 1), (1j, 2j, 0)):
+        y = chx.linspace(*args, device=device)
+        assert y.dtype == 'complex64'
+        np.testing.assert_allclose(to_numpy(y), np.linspace(*args), 1e-6)
+    y, step = chx.linspace(1j, 2, 3, dtype='complex128', retstep=True, device=device)
+    assert y.tolist() == [1j, 1 + 0.5j, 2]
+    assert step == 1 - 0.5j
+    with pytest.raises(TypeError, match='stop'):
+        chx.linspace(1j, 'a')
+    with pytest.raises(chx.DtypeError):
+        chx.linspace(1j, 2, dtype='float32')

@@ -9,6 +9,7 @@
 #include "chainerx/kernels/memory.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/layout.h"
+#include "chainerx/ops/rounding.h"
 #include "chainerx/ops/view.h"
 
 namespace chainerx {
@@ -123,6 +124,9 @@ Array Arange(const Scalar& start, const Scalar& stop, const Scalar& step, Dtype 
 Array Linspace(double start, double stop, int64_t num, bool endpoint, Dtype dtype, Device& device) {
     if (num < 0) throw ChainerxError{"linspace: num is ", num, ", less than 0"};
     CheckedNBytes("linspace", {num}, GetItemSize(dtype));
+    if (IsInt(dtype)) {
+        return AsType(Floor(Linspace(start, stop, num, endpoint, Dtype::kFloat64, device)), dtype);
+    }
     Array y = EmptyUnchecked({num}, dtype, device);
     if (num == 0) return y;
     const int64_t intervals = endpoint ? num - 1 : num;

@@ -13,6 +13,7 @@
 #include "chainerx/ops/operators.h"
 #include "chainerx/ops/reduce_output.h"
 #include "chainerx/ops/reduction.h"
+#include "chainerx/ops/rounding.h"
 #include "chainerx/ops/view.h"
 #include "chainerx/ops/where.h"
 
@@ -286,6 +287,9 @@ Array Linspace(const Array& start, const Array& stop, int64_t num, bool endpoint
     CheckSameDevice("linspace", start.device(), stop.device());
     const Dtype common = FloatResult(PromoteTypes(start.dtype(), stop.dtype()));
     const Dtype wide = internal::WideDtype(common);
+    if (dtype && IsComplex(common) && !IsComplex(*dtype)) {
+        throw DtypeError{"linspace: dtype is ", *dtype, ", and the ends are complex"};
+    }
     const Array from = AsType(start, wide, false);
     const Array to = AsType(stop, wide, false);
     const Shape shape = BroadcastShapes("linspace", start.shape(), stop.shape());
@@ -294,6 +298,7 @@ Array Linspace(const Array& start, const Array& stop, int64_t num, bool endpoint
     Array y = from + (to - from) * t;
     if (endpoint && num > 1) y = Where(Equal(t, Scalar{1}), to, y);  // rounding may not miss it
     const int8_t at = NormalizeAxis("linspace", axis, y.ndim());
+    if (dtype && IsInt(*dtype) && !IsComplex(common)) y = Floor(y);
     return AsType(Moveaxis(y, Axes{0}, Axes{at}), dtype.value_or(common), false);
 }
 

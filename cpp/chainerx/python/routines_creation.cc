@@ -292,16 +292,17 @@ CX_ROUTINE(
 
 CX_ROUTINE(
     linspace,
-    "start: float | ndarray, stop: float | ndarray, num: int = 50, endpoint: bool = True, "
+    "start: complex | ndarray, stop: complex | ndarray, num: int = 50, endpoint: bool = True, "
     "dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, "
     "retstep: bool = False, axis: int = 0) -> Any",
     "Evenly spaced values from `start` to `stop`.\n\n"
     "Args:\n"
-    "    start (float): The first value; or an array of them.\n"
-    "    stop (float): The end; or an array, broadcast with ``start``.\n"
+    "    start (float or complex): The first value; or an array of them.\n"
+    "    stop (float or complex): The end; or an array, broadcast with ``start``.\n"
     "    num (int): How many values.\n"
     "    endpoint (bool): Whether the last one is ``stop``.\n" CX_ARG_DTYPE(
-        "float32, of arrays theirs") CX_ARG_DEVICE
+        "float32 or complex64, of arrays theirs; for integers, values are rounded down")
+        CX_ARG_DEVICE
     "    retstep (bool): Whether the distance of two values is returned, too.\n"
     "    axis (int): Where the values of arrays are in the result.\n"
     "Returns:\n    ndarray: One dimension, in no graph; of arrays, one more than they have, "
@@ -324,6 +325,19 @@ CX_ROUTINE(
         const Array y = Linspace(start, stop, num, endpoint, dtype, axis);
         if (!ToBool(a[6], false)) return Wrap(y);
         return WrapTuple({y, (stop - start) * share});
+    }
+    if (PyComplex_Check(a[0]) || PyComplex_Check(a[1])) {
+        const auto end = [&](const char* name, PyObject* o) {
+            return Full(Shape{}, ToScalar("linspace", name, o), Dtype::kComplex128, ToDevice(a[5]));
+        };
+        const Array start = end("start", a[0]);
+        const Array stop = end("stop", a[1]);
+        const Array y =
+            Linspace(start, stop, num, endpoint, ToDtypeOr(a[4], Dtype::kComplex64), axis);
+        if (!ToBool(a[6], false)) return Wrap(y);
+        const Ref values = Check(Wrap(y));
+        const Ref step = Check(FromScalar((stop - start) * share));
+        return Check(PyTuple_Pack(2, values.get(), step.get())).Release();
     }
     const double start = ToDouble("linspace", "start", a[0]);
     const double stop = ToDouble("linspace", "stop", a[1]);

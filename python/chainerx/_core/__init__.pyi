@@ -3426,15 +3426,15 @@ def linear(x: ndarray, w: ndarray, b: ndarray | None = None, n_batch_axes: built
     Raises:
         DimensionError: If shapes don't fit."""
 
-def linspace(start: builtins.float | ndarray, stop: builtins.float | ndarray, num: builtins.int = 50, endpoint: builtins.bool = True, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, retstep: builtins.bool = False, axis: builtins.int = 0) -> Any:
+def linspace(start: complex | ndarray, stop: complex | ndarray, num: builtins.int = 50, endpoint: builtins.bool = True, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, retstep: builtins.bool = False, axis: builtins.int = 0) -> Any:
     """Evenly spaced values from `start` to `stop`.
 
     Args:
-        start (float): The first value; or an array of them.
-        stop (float): The end; or an array, broadcast with ``start``.
+        start (float or complex): The first value; or an array of them.
+        stop (float or complex): The end; or an array, broadcast with ``start``.
         num (int): How many values.
         endpoint (bool): Whether the last one is ``stop``.
-        dtype: All that numpy.dtype() takes. Default: float32, of arrays theirs.
+        dtype: All that numpy.dtype() takes. Default: float32 or complex64, of arrays theirs; for integers, values are rounded down.
         device (str or Device): Default: the default device, whatever that of others is.
         retstep (bool): Whether the distance of two values is returned, too.
         axis (int): Where the values of arrays are in the result.

@@ -103,9 +103,14 @@ class ForwardPass {
         const int64_t width = depth_.columns;
         for (int64_t gate = 0; gate < gates_; ++gate) {
             for (int64_t chunk = 0; chunk < depth_.n_chunks; ++chunk) {
-                const TileRun<T> run = weights_.run(chunk, block * gates_ + gate);
+                TileRun<T> run = weights_.run(chunk, block * gates_ + gate);
                 for (int64_t p = panels.begin; p < panels.end; ++p) {
                     const Part i{step.rows, n_panels, p};
+                    // What is added to this product; rows are too far apart to be foreseen.
+                    run.next = arrays_.z + ((step.begin + i.begin) * gates_ + gate) * depth_.size +
+                               block * width;
+                    run.next_row = gates_ * depth_.size;
+                    run.n_next = chunk == 0 ? i.size() : 0;
                     loops_.tile(states.panel(step.rows, chunk, p), &run, 1,
                                 product + ((i.begin - row) * gates_ + gate) * width, gates_ * width,
                                 i.size(), units, chunk != 0, nullptr);

@@ -1,6 +1,7 @@
 """chainer.functions.forget: the same values and gradients, less memory."""
 
 import gc
+import random
 
 import chainer
 import chainer.functions as F
@@ -175,3 +176,24 @@ def test_random_numbers_are_those_of_the_first_call(make):
     chainerx.random.seed(2)
     assert found == (np.random.random(3).tolist(), chainerx.random.normal(size=3).tolist())
     assert found != after
+
+
+def test_numbers_of_python_are_those_of_the_first_call():
+    kept = []
+
+    def stochastic_depth(x):
+        kept.append(random.random())
+        return x * x if kept[-1] < 0.5 else x
+
+    random.seed(1)
+    x = Variable(np.ones(2, 'float32'))
+    y = F.forget(stochastic_depth, x)
+    after = random.random()
+    y.grad = np.ones(2, 'float32')
+    random.seed(2)
+    y.backward()
+    assert kept[0] == kept[1]
+    later = random.random()
+    random.seed(2)
+    assert later == random.random()
+    assert later != after

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import pickle
+import random
 import typing as tp
 
 import chainerx
@@ -71,16 +72,18 @@ class Forget(FunctionNode):
 
 
 class RandomStates:
-    """What the global generators of NumPy and chainerx were, and are again inside."""
+    """What the global generators of NumPy, chainerx and Python were, and are again inside."""
 
     def __init__(self) -> None:
         self._numpy = np.random.get_state(legacy=False)
         self._chainerx = chainerx.random.get_state()
+        self._python = random.getstate()
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, RandomStates)
             and self._chainerx == other._chainerx
+            and self._python == other._python
             # Arrays and numbers, whatever the kind of the generator.
             and pickle.dumps(self._numpy) == pickle.dumps(other._numpy)
         )
@@ -90,6 +93,7 @@ class RandomStates:
     def _set(self) -> None:
         np.random.set_state(self._numpy)
         chainerx.random.set_state(self._chainerx)
+        random.setstate(self._python)
 
     def __enter__(self) -> None:
         self._outside = RandomStates()
@@ -112,7 +116,7 @@ def forget(func: tp.Callable[..., tp.Any], *xs: tp.Any) -> tp.Any:
     Args:
         func (callable): Takes Variables, returns a Variable or a tuple of them. It is called once
             more in backward, where ``chainer.config.in_recomputing`` is True; it must do the same
-            then. Random numbers, as of :func:`dropout`, are those of the first call.
+            then. Random numbers, of NumPy, chainerx and Python, are those of the first call.
         *xs (Variable or array): Its arguments, of any shapes and dtypes.
 
     Returns:

@@ -195,13 +195,21 @@ void SavedLayer::Compute(GradContext& context, const Array (&in)[kPlaces]) const
 void CallStep(RecurrentCell cell, const Array& x, const RecurrentParameters& parameters,
               const Array& h, const Array& c, const Array& ys, const Array& cs,
               const Array& saved) {
-    std::vector<Array> arrays;
-    for (const auto* list : {&parameters.ws, &parameters.bs}) {
-        for (const Array& a : *list) arrays.push_back(AsType(Contiguous(a), x.dtype(), false));
-    }
-    const std::vector<ConstArrayRef> refs{arrays.begin(), arrays.end()};
-    const std::span<const ConstArrayRef> all{refs};
     const size_t n = parameters.ws.size();
+    std::vector<Array> made;  // of what the kernel can't take as it is
+    made.reserve(2 * n);
+    std::vector<ConstArrayRef> refs;
+    refs.reserve(2 * n);
+    for (const auto* list : {&parameters.ws, &parameters.bs}) {
+        for (const Array& a : *list) {
+            if (a.IsContiguous() && a.dtype() == x.dtype()) {
+                refs.emplace_back(a);
+            } else {
+                refs.emplace_back(made.emplace_back(AsType(Contiguous(a), x.dtype(), false)));
+            }
+        }
+    }
+    const std::span<const ConstArrayRef> all{refs};
     CallOn<kernels::RecurrenceStep>(x.device(), Contiguous(x), all.first(n), all.subspan(n), cell,
                                     h, c, ys, cs, saved);
 }

@@ -152,9 +152,15 @@ Array At(const Array& x, int64_t i) {
         strides[k - 1] = x.strides()[k];
     }
     Array y = internal::MakeView(x, shape, strides, x.raw_data() + at * x.strides()[0]);
-    if (x.body()->slot != nullptr) {
-        const Strides packed{shape, x.GetItemSize()};
-        RecordView(x, y, {from, packed, at * y.GetNBytes()});
+    if (x.body()->slot == nullptr) return y;
+    if (Record rec{kGetitem, {x}, y}) {
+        // Not a Placement, for which the arena of a node has no room: all else follows from gy.
+        rec.Grad(0, [n, at](const Array& gy) {
+            Shape whole{n};
+            for (int64_t length : gy.shape()) whole.push_back(length);
+            const Strides packed{gy.shape(), gy.GetItemSize()};
+            return internal::Embed(gy, {whole, packed, at * gy.GetNBytes()});
+        });
     }
     return y;
 }

@@ -44,8 +44,9 @@ struct Composition {
 };
 // The same as CallEntry for inputs and parameters that would pass the type check, with a
 // composition that does what that of `entry` would. The entry has a graph, and saves nothing.
+// `packed` is null, or a tuple of the parameters.
 PyObject* CallUnary(EntryObject* entry, VariableObject* x, std::span<PyObject* const> params,
-                    const Composition& compose);
+                    const Composition& compose, PyObject* packed = nullptr);
 
 bool IsEntry(PyObject* o);
 EntryObject* ToEntry(PyObject* o);  // TypeError if it is none

@@ -29,7 +29,7 @@ Ref PackParams(std::span<PyObject* const> params) {
 }  // namespace
 
 PyObject* CallUnary(EntryObject* entry, VariableObject* x, std::span<PyObject* const> params,
-                    const Composition& compose) {
+                    const Composition& compose, PyObject* packed) {
     const State& state = GetState();
     if (IsObserved(state)) [[unlikely]] {
         PyObject* args[1 + Composition::kMaxParams] = {reinterpret_cast<PyObject*>(x)};
@@ -57,7 +57,7 @@ PyObject* CallUnary(EntryObject* entry, VariableObject* x, std::span<PyObject* c
         y = compose.f(record, compose.data);
     }
     if (!params.empty()) {
-        region->payload = PackParams(params).Release();
+        region->payload = packed != nullptr ? Py_NewRef(packed) : PackParams(params).Release();
         region->release = &ReleasePayload;
     }
     if (y.body() != x->body && y.body()->slot == nullptr) {

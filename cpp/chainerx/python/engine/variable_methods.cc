@@ -19,6 +19,7 @@ struct Method {
     EntryObject* entry;  // with the parameters that are meant where the caller gives none
     PyObject* function;  // (variable, ...) with all else; null where the entry takes it, too
     Array (*total)(const Array& x, const void*){nullptr};  // of all elements, without parameters
+    PyObject* unasked{nullptr};  // a tuple of the parameters where the caller gives none
 };
 
 Method g_reshape{};
@@ -92,7 +93,8 @@ PyObject* Transpose(PyObject* self, PyObject* const* args, Py_ssize_t n) {
         if (!reverse) return CallEntry(entry, all, 2);
         return CallUnary(
             entry, AsVariable(self), std::span{all}.subspan(1),
-            {[](const Array& a, const void*) { return chainerx::Transpose(a); }, nullptr});
+            {[](const Array& a, const void*) { return chainerx::Transpose(a); }, nullptr},
+            g_transpose.unasked);
     } catch (...) {
         TranslateException("transpose");
         return nullptr;
@@ -119,7 +121,7 @@ PyObject* Reduce(const char* name, const Method& method, PyObject* self, PyObjec
                 return CallEntry(entry, all, 3);
             }
             return CallUnary(entry, AsVariable(self), std::span{all}.subspan(1),
-                             {method.total, nullptr});
+                             {method.total, nullptr}, method.unasked);
         }
         constexpr Py_ssize_t kMost = 3;  // axis, weights, keepdims
         if (n + n_keywords > kMost) {
@@ -165,6 +167,8 @@ PyObject* SetMethod(PyObject*, PyObject* args) {
         if (row == std::end(kRows)) throw ValueError{"set_method: there is no method ", name};
         row->method->entry = ToEntry(entry);
         row->method->function = Py_XNewRef(function);
+        if (row->name == "transpose") row->method->unasked = PyTuple_Pack(1, Py_None);
+        if (row->name == "sum") row->method->unasked = PyTuple_Pack(2, Py_None, Py_False);
         Py_INCREF(entry);
         Py_RETURN_NONE;
     } catch (...) {

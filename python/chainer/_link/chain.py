@@ -45,13 +45,13 @@ class Chain(Link):
                 f'(children and parameters: {there})'
             ) from None
 
-    def __setattr__(self, name: str, value: tp.Any) -> None:
-        if self._within_init_scope and isinstance(value, Link):
+    def _register_assigned(self, name: str, value: tp.Any) -> None:
+        if isinstance(value, Link):
             if hasattr(self, name):
                 raise AttributeError(f'cannot register a new link {name}: attribute exists')
             value.name = name
             self._children.add(name)
-        super().__setattr__(name, value)
+        super()._register_assigned(name, value)
 
     def __delattr__(self, name: str) -> None:
         super().__delattr__(name)
@@ -106,12 +106,12 @@ class ChainList(Link, MutableSequence):
     def __str__(self) -> str:
         return _tree_str(self, self._named_children())
 
-    def __setattr__(self, name: str, value: tp.Any) -> None:
-        if self._within_init_scope and isinstance(value, Link):
+    def _register_assigned(self, name: str, value: tp.Any) -> None:
+        if isinstance(value, Link):
             raise TypeError(
                 'cannot register a new link within a "with chainlist.init_scope():" block.'
             )
-        super().__setattr__(name, value)
+        super()._register_assigned(name, value)
 
     def __getitem__(self, index: tp.Any) -> tp.Any:
         """Return the child at an index, or a list of those in a slice."""

@@ -142,13 +142,18 @@ class Link(device_resident.DeviceResident):
         return out
 
     def __setattr__(self, name: str, value: tp.Any) -> None:
-        if self._within_init_scope and isinstance(value, Parameter):
+        if self._within_init_scope:
+            self._register_assigned(name, value)
+        super().__setattr__(name, value)
+
+    def _register_assigned(self, name: str, value: tp.Any) -> None:
+        """What is assigned within `init_scope` besides being an attribute."""
+        if isinstance(value, Parameter):
             value.name = name
             if self._device is not device_resident.DeviceResident._device:
                 value.to_device(self._device)
             self._params.add(name)
             self._persistent.discard(name)
-        super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
         super().__delattr__(name)

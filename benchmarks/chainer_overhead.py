@@ -82,6 +82,12 @@ def links(bench):
     linear = L.Linear(16, 16).to_device('native:0')
     variables = {'link': linear, 'x': draw(1, 16), 'w': linear.W.array, 'b': linear.b.array}
     row('L.Linear, 16 units', 'link(x)', 'f(x, w, b)', variables | {'f': chainerx.linear})
+    lstm = L.LSTM(16, 16).to_device('native:0')
+    lstm(draw(1, 16))
+    variables = {'link': lstm, 'x': draw(1, 16), 'c': draw(1, 16), 'h': draw(1, 16)}
+    variables |= {'f': chainerx.lstm, 'linear': chainerx.linear}
+    variables |= {'w': lstm.upward.W.array, 'b': lstm.upward.b.array, 'u': lstm.lateral.W.array}
+    row('L.LSTM, 16 units', 'link(x)', 'f(c, linear(x, w, b) + linear(h, u))', variables)
     for n, steps in ((1, '1 step'), (50, '50 steps')):
         link = L.NStepLSTM(1, 16, 16, 0.0).to_device('native:0')
         variables = {

@@ -61,15 +61,6 @@ CX_ROUTINE(linear,
         Linear(ToArray("linear", "x", a[0]), ToArray("linear", "w", a[1]), b, n_batch_axes));
 }
 
-CX_ROUTINE(_linear, "x: ndarray, w: ndarray, b: ndarray | None = None) -> ndarray",
-           "The same for matrices in the dtype of ``x``, for chainer.") {
-    std::optional<Array> b;
-    if (Given(a[2])) b = ToArray("linear", "b", a[2]);
-    const Array& x = ToArray("linear", "x", a[0]);
-    const Array y = Linear(x, ToArray("linear", "w", a[1]), b, 1);
-    return Wrap(y.dtype() == x.dtype() ? y : AsType(y, x.dtype()));
-}
-
 PyObject* SlotMatmul(PyObject* l, PyObject* r) {
     try {
         if (IsNdArray(l) && IsNdArray(r)) return Wrap(Matmul(Self(l), Self(r)));

@@ -1,6 +1,4 @@
 // Recurrent networks.
-#include <algorithm>
-
 #include "chainerx/core/error.h"
 #include "chainerx/ops/recurrent.h"
 #include "chainerx/python/convert.h"
@@ -241,84 +239,6 @@ CX_ROUTINE(
     const Array x = arrays.back();
     arrays.pop_back();
     return WrapState(TreeLstm(arrays, x));
-}
-
-RecurrentCell ToCell(std::string_view name) {
-    if (name == "lstm") return RecurrentCell::kLstm;
-    if (name == "gru") return RecurrentCell::kGru;
-    if (name == "tanh") return RecurrentCell::kTanh;
-    if (name == "relu") return RecurrentCell::kRelu;
-    throw ValueError{"_n_step: there is no cell '", name, "'"};
-}
-
-NStepResult CallSteps(RecurrentCell cell, const NStepOptions& options, const Array& hx,
-                      const Array* cx, const ArrayLists& ws, const ArrayLists& bs,
-                      const std::vector<Array>& xs) {
-    switch (cell) {
-        case RecurrentCell::kLstm:
-            return NStepLstm(options, hx, *cx, ws, bs, xs);
-        case RecurrentCell::kGru:
-            return NStepGru(options, hx, ws, bs, xs);
-        default:
-            return NStepRnn(
-                options, hx, ws, bs, xs,
-                cell == RecurrentCell::kTanh ? RnnActivation::kTanh : RnnActivation::kRelu);
-    }
-}
-
-// For chainer.
-CX_ROUTINE(_n_step,
-           "cell: str, is_bidirectional: bool, by_sequence: bool, *args: Any) -> "
-           "tuple[ndarray, ...]",
-           "Any of the six, of the cell 'lstm', 'gru', 'tanh' or 'relu', with dropout between "
-           "layers, for chainer. Arguments are the states, weights, biases, and steps or whole "
-           "sequences, and then the number of layers, the ratio of the dropout and its key. The "
-           "results follow each other, too.") {
-    const char* op = "_n_step";
-    const RecurrentCell cell = ToCell(ToString(op, "cell", a[0]));
-    const bool by_sequence = ToBool(a[2], false);
-    const Py_ssize_t n_inputs = PyTuple_GET_SIZE(a[3]) - 3;
-    if (n_inputs < 0)
-        throw TypeError{op, ": there are ", n_inputs + 3, " arguments, expected more"};
-    PyObject* const* const params = &PyTuple_GET_ITEM(a[3], n_inputs);
-    NStepOptions options = ToOptions(op, params[0], ToBool(a[1], false));
-    options.dropout = ToDouble(op, "dropout", params[1]);
-    options.key = static_cast<uint64_t>(ToInt(op, "key", params[2]));
-    Py_ssize_t at = 0;
-    const auto take = [&](Py_ssize_t n) {
-        if (n > n_inputs - at)
-            throw DimensionError{op, ": there are ", n_inputs, " inputs, expected more"};
-        std::vector<Array> arrays;
-        arrays.reserve(static_cast<size_t>(n));
-        for (const Py_ssize_t end = at + n; at < end; ++at) {
-            arrays.push_back(ToArray(op, "inputs", PyTuple_GET_ITEM(a[3], at)));
-        }
-        return arrays;
-    };
-    const bool has_cells = cell == RecurrentCell::kLstm;
-    const std::vector<Array> states = take(has_cells ? 2 : 1);
-    const Array* cx = has_cells ? &states[1] : nullptr;
-    const int64_t n_lists =
-        std::clamp<int64_t>(options.n_layers, 0, n_inputs) * (options.is_bidirectional ? 2 : 1);
-    const auto take_lists = [&] {
-        ArrayLists lists;
-        for (int64_t i = 0; i < n_lists; ++i) lists.push_back(take(2 * CountGates(cell)));
-        return lists;
-    };
-    const ArrayLists ws = take_lists();
-    const ArrayLists bs = take_lists();
-    const std::vector<Array> xs = take(n_inputs - at);
-    const NStepResult y = by_sequence ? NStepSequences(cell, options, states[0], cx, ws, bs, xs)
-                                      : CallSteps(cell, options, states[0], cx, ws, bs, xs);
-    const auto n_states = static_cast<Py_ssize_t>(states.size());
-    Ref result = Check(PyTuple_New(n_states + static_cast<Py_ssize_t>(y.ys.size())));
-    PyTuple_SET_ITEM(result.get(), 0, Check(Wrap(y.hy)).Release());
-    if (has_cells) PyTuple_SET_ITEM(result.get(), 1, Check(Wrap(y.cy)).Release());
-    for (size_t i = 0; i < y.ys.size(); ++i) {
-        PyTuple_SET_ITEM(result.get(), n_states + static_cast<Py_ssize_t>(i),
-                         Check(Wrap(y.ys[i])).Release());
-    }
-    return result.Release();
 }
 
 }  // namespace

@@ -112,11 +112,14 @@ class Link(device_resident.DeviceResident):
                 return self.__call_with_hooks(args, kwargs)
             if kwargs:
                 return self.forward(*args, **kwargs)
-            if len(args) != 1:
-                return self.forward(*args)
-            # The usual call; spelled out it takes 100 ns less.
-            (x,) = args
-            return self.forward(x)
+            # The usual calls; spelled out they take 100 ns less.
+            if len(args) == 1:
+                (x,) = args
+                return self.forward(x)
+            if len(args) == 3:
+                x, y, z = args
+                return self.forward(x, y, z)
+            return self.forward(*args)
         except Exception as error:
             errors.add_path(error, self, Link.__call__.__code__)
             raise

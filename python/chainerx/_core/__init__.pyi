@@ -865,9 +865,6 @@ def _ifft(real: ndarray, imag: ndarray) -> tuple[ndarray, ndarray]:
 def _layer_norm(x: ndarray, gamma: ndarray, beta: ndarray, eps: builtins.float) -> ndarray:
     """Same as :func:`layer_norm`, but it keeps no statistics for backward; for chainer."""
 
-def _linear(x: ndarray, w: ndarray, b: ndarray | None = None) -> ndarray:
-    """The same for matrices in the dtype of ``x``, for chainer."""
-
 def _max(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
     """As max(), with the gradient that chainer has.
 
@@ -890,9 +887,6 @@ def _min(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndar
         keepdims (bool): Keep reduced axes with length 1.
     Returns:
         ndarray: In the dtype of ``a``. Differentiable, any order. Of equal extremes, or several NaN, each one gets the full gradient."""
-
-def _n_step(cell: str, is_bidirectional: builtins.bool, by_sequence: builtins.bool, *args: Any) -> tuple[ndarray, ...]:
-    """Any of the six, of the cell 'lstm', 'gru', 'tanh' or 'relu', with dropout between layers, for chainer. Arguments are the states, weights, biases, and steps or whole sequences, and then the number of layers, the ratio of the dropout and its key. The results follow each other, too."""
 
 def _relu(x: ndarray) -> ndarray:
     """``max(x, 0)``. The derivative at 0 is 0, as chainer has it.

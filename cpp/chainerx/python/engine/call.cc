@@ -3,13 +3,15 @@
 #include <structmember.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "chainerx/core/error.h"
 #include "chainerx/core/thread_state.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/engine/application.h"
 #include "chainerx/python/engine/check_cache.h"
+#include "chainerx/python/engine/few.h"
 #include "chainerx/python/engine/function.h"
+#include "chainerx/python/engine/native.h"
 #include "chainerx/python/engine/scopes.h"
 #include "chainerx/python/ndarray.h"
 
@@ -22,142 +24,6 @@ using internal::t_state;
 namespace {
 
 PyTypeObject* g_entry_type = nullptr;
-
-// Borrowed pointers on the stack, most of the time: those of a recurrent layer are 22.
-class Pointers {
- public:
-    explicit Pointers(size_t n) : n_{n} {
-        if (n > kFew) {
-            more_.resize(n);
-            p_ = more_.data();
-        }
-        std::fill_n(p_, n, nullptr);
-    }
-    Pointers(const Pointers&) = delete;
-    Pointers& operator=(const Pointers&) = delete;
-    PyObject*& operator[](size_t i) { return p_[i]; }
-    PyObject** data() { return p_; }
-    size_t size() const { return n_; }
-
- protected:
-    static constexpr size_t kFew = 24;
-    size_t n_;
-    PyObject* few_[kFew];
-    PyObject** p_{few_};
-    std::vector<PyObject*> more_;
-};
-
-// The same, owned.
-class Objects : public Pointers {
- public:
-    using Pointers::Pointers;
-    ~Objects() {
-        for (size_t i = 0; i < n_; ++i) Py_XDECREF(p_[i]);
-    }
-};
-
-// One application of a function.
-class Application {
- public:
-    Application(const char* name, size_t n_inputs) : name_{name}, variables_{n_inputs} {}
-
-    // Takes inputs; None stands for an input that is left out, which the first one can be of
-    // functions of the user's only.
-    void SetInputs(PyObject* const* args, bool any) {
-        for (size_t i = 0; i < variables_.size(); ++i) {
-            PyObject* o = args[i];
-            if (o == Py_None && (any || i != 0)) continue;
-            if (IsVariable(o)) {
-                variables_[i] = Py_NewRef(o);
-                requires_grad_ |= AsVariable(o)->requires_grad;
-            } else {
-                const Kind kind = KindOf(o);
-                if (kind == Kind::kNone) ThrowNotArray(i, o);
-                variables_[i] = MakeVariable(o, kind);
-            }
-            const Kind kind = Input(i)->cell->kind;
-            if (kind_ == Kind::kNone) kind_ = kind;
-            if (kind != kind_) ThrowMixed(kind);
-            RecordOf(name_, Input(i));
-        }
-        if (kind_ == Kind::kNone) throw TypeError{name_, ": no input is an array"};
-    }
-
-    Kind kind() const { return kind_; }
-    bool requires_grad() const { return requires_grad_; }
-    void DropRequiresGrad() { requires_grad_ = false; }
-    size_t size() const { return variables_.size(); }
-    VariableObject* Input(size_t i) { return AsVariable(variables_[i]); }  // null if left out
-
-    void AddInputsTo(Region* region) {
-        region->kind = static_cast<uint8_t>(kind_);
-        for (size_t i = 0; i < size(); ++i) {
-            if (variables_[i] == nullptr) continue;
-            Slot* slot = SlotOf(name_, Input(i));
-            region->AddInput(slot);
-            region->rank = std::max(region->rank, internal::VisibleRank(slot));
-        }
-    }
-
-    // New references to chainerx arrays, for compose. `args` has room for size() objects.
-    void UnwrapTo(PyObject** args) {
-        for (size_t i = 0; i < size(); ++i) {
-            // Hooks may have assigned the array.
-            args[i] =
-                variables_[i] != nullptr ? Wrap(RecordOf(name_, Input(i))) : Py_NewRef(Py_None);
-        }
-    }
-
-    // The arrays as the user sees them. New tuple.
-    Ref InputTuple() {
-        Ref list = Check(PyList_New(0));
-        for (size_t i = 0; i < size(); ++i) {
-            if (variables_[i] == nullptr) continue;
-            const Ref array{ArrayOf(Input(i))};
-            if (PyList_Append(list.get(), array.get()) < 0) throw PythonError{};
-        }
-        return Check(PyList_AsTuple(list.get()));
-    }
-
-    // The variable of an output.
-    PyObject* WrapOutput(const Array& y, Region* region, std::vector<Array>& opaque) {
-        for (size_t i = 0; i < size(); ++i) {
-            if (variables_[i] != nullptr && Input(i)->body == y.body()) {
-                return Py_NewRef(variables_[i]);
-            }
-        }
-        if (region != nullptr) {
-            if (y.body()->slot == nullptr) {
-                opaque.push_back(y);
-            }
-        }
-        return NewVariable(y, kind_, requires_grad_);
-    }
-
- private:
-    PyObject* MakeVariable(PyObject* array, Kind kind) {
-        if (kind == Kind::kChainerx && Self(array).body()->slot != nullptr &&
-            Self(array).IsBackpropRequired(AnyGraph{})) {
-            requires_grad_ = true;
-            return NewVariable(Self(array), kind, true);
-        }
-        return NewVariable(SideOf(name_, array), kind, false, array);
-    }
-    [[noreturn]] CX_COLD void ThrowNotArray(size_t i, PyObject* o) {
-        throw TypeError{name_,    ": input ",          i,
-                        " is a ", Py_TYPE(o)->tp_name, ", expected a Variable or an array"};
-    }
-    [[noreturn]] CX_COLD void ThrowMixed(Kind kind) {
-        throw TypeError{name_,         ": incompatible array types are mixed in the inputs: ",
-                        NameOf(kind_), " and ",
-                        NameOf(kind),  "; move them to one device with to_device()"};
-    }
-
-    const char* name_;
-    Objects variables_;
-    Kind kind_{Kind::kNone};
-    bool requires_grad_{false};
-};
 
 CX_COLD void CheckTypes(EntryObject* entry, Application& application, PyObject* params,
                         CheckKey& key) {
@@ -183,38 +49,16 @@ const Array& Composed(const char* name, PyObject* o) {
     return Self(o);
 }
 
-// An ndarray to a variable, a tuple of them to a tuple.
-PyObject* WrapOutputs(const OpInfo& op, Application& application, PyObject* result,
-                      Region* region) {
-    std::vector<Array> opaque;
-    Ref wrapped;
-    if (PyTuple_CheckExact(result)) {
-        const Py_ssize_t n = PyTuple_GET_SIZE(result);
-        wrapped = Check(PyTuple_New(n));
-        for (Py_ssize_t i = 0; i < n; ++i) {
-            const Array& y = Composed(op.name, PyTuple_GET_ITEM(result, i));
-            PyTuple_SET_ITEM(wrapped.get(), i, application.WrapOutput(y, region, opaque));
-        }
-    } else {
-        wrapped = Ref{application.WrapOutput(Composed(op.name, result), region, opaque)};
+// What a composition in Python returns.
+inline void AddTo(Results& results, const char* name, PyObject* result) {
+    if (!PyTuple_CheckExact(result)) {
+        results.Add(Composed(name, result));
+        return;
     }
-    if (region == nullptr) return wrapped.Release();
-    if (!opaque.empty()) internal::AddOpaqueNode(op, region, opaque);
-    const auto add = [region](PyObject* variable) {
-        VariableObject* v = AsVariable(variable);
-        Slot* slot = CurrentSlot(v);
-        if (slot == nullptr) return;
-        if (slot->variable == nullptr) slot->variable = v;
-        if (slot->node != nullptr && slot->node->region == region) region->AddOutput(slot);
-    };
-    if (PyTuple_CheckExact(wrapped.get())) {
-        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(wrapped.get()); ++i) {
-            add(PyTuple_GET_ITEM(wrapped.get(), i));
-        }
-    } else {
-        add(wrapped.get());
+    results.SetTuple(static_cast<size_t>(PyTuple_GET_SIZE(result)));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(result); ++i) {
+        results.Add(Composed(name, PyTuple_GET_ITEM(result, i)));
     }
-    return wrapped.Release();
 }
 
 Ref ArraysOf(PyObject* variables) {
@@ -378,10 +222,28 @@ PyObject* Apply(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* k
     }
 }
 
+// entry.of_matrices(*inputs): for the usual call of a layer, without looks at what its inputs are.
+PyObject* OfMatrices(PyObject* self, PyObject* const* args, Py_ssize_t n) {
+    auto* entry = reinterpret_cast<EntryObject*>(self);
+    const char* name = entry->op->name;
+    try {
+        if (n < 2 || entry->n_params != 0) throw TypeError{name, ".of_matrices: expected 2 inputs"};
+        if (RowsOfMatrix(name, args[0]) < 0 || RowsOfMatrix(name, args[1]) < 0) Py_RETURN_NONE;
+        return CallEntry(entry, args, static_cast<size_t>(n));
+    } catch (...) {
+        TranslateException(name);
+        return nullptr;
+    }
+}
+
 PyMethodDef g_entry_methods[] = {
     {"apply", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&Apply)),
      METH_FASTCALL | METH_KEYWORDS,
      "Calls the function, with a FunctionNode of the caller's as creator."},
+    {"of_matrices", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&OfMatrices)),
+     METH_FASTCALL,
+     "Calls the function; None where one of its first two inputs is no matrix, or not initialized, "
+     "or where only a full look can tell."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyMemberDef g_entry_members[] = {
@@ -400,9 +262,11 @@ PyObject* RunNative(PyObject*, PyObject* const* args, Py_ssize_t n) {
                 "run_native: expected a FunctionNode, a tuple of Variables and a method"};
         }
         const OpInfo& op = ClassOp(args[0]);
-        Application application{op.name, static_cast<size_t>(PyTuple_GET_SIZE(args[1]))};
-        application.SetInputs(&PyTuple_GET_ITEM(args[1], 0), true);
         const bool enabled = Records(GetState());
+        Application application{op.name,
+                                static_cast<size_t>(PyTuple_GET_SIZE(args[1])),
+                                {.records = enabled, .has_variables = true}};
+        application.SetInputs(&PyTuple_GET_ITEM(args[1], 0), true);
         Objects arrays{application.size()};
         application.UnwrapTo(arrays.data());
         const Ref tuple = MakeTuple(arrays.data(), arrays.size());
@@ -427,7 +291,9 @@ PyObject* RunNative(PyObject*, PyObject* const* args, Py_ssize_t n) {
                             "chainer.Fallback, actual: ",
                             Py_TYPE(result.get())->tp_name};
         }
-        return WrapOutputs(op, application, result.get(), region);
+        Results outputs;
+        AddTo(outputs, op.name, result.get());
+        return application.WrapOutputs(op, outputs, region);
     } catch (...) {
         TranslateException("apply");
         return nullptr;
@@ -458,22 +324,20 @@ PyObject* MaterializeFunction(Region* region) {
 
 PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, PyObject* function) {
     const auto n_params = static_cast<size_t>(entry->n_params);
-    if (n_args < n_params) throw TypeError{entry->op->name, ": too few arguments, ", n_args};
+    const char* name = entry->op->name;
+    if (n_args < n_params) throw TypeError{name, ": too few arguments, ", n_args};
     const State& state = GetState();
-    Application application{entry->op->name, n_args - n_params};
+    const bool record = entry->has_graph && Records(state);
+    const bool observed = entry->has_graph && (IsObserved(state) || function != nullptr);
+    Application application{
+        name, n_args - n_params, {.records = record || observed, .has_variables = observed}};
     application.SetInputs(args, false);
     PyObject* const* params = args + application.size();
 
     if (entry->has_check && state.type_check &&
         !(entry->promotes && application.kind() == Kind::kChainerx)) {
         CheckKey key;
-        for (size_t i = 0; i < application.size(); ++i) {
-            if (application.Input(i) != nullptr) {
-                key.Add(RecordOf(entry->op->name, application.Input(i)));
-            } else {
-                key.AddAbsent();
-            }
-        }
+        application.AddTo(key);
         Ref tuple;
         if (entry->check_uses_params) tuple = MakeTuple(params, n_params);
         if (!key.fits() || !entry->cache->Contains(key, tuple.get())) {
@@ -482,8 +346,6 @@ PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, Py
         }
     }
 
-    const bool record = entry->has_graph && Records(state);
-    const bool observed = entry->has_graph && (IsObserved(state) || function != nullptr);
     RegionHold region;
     if (record || observed) {
         region.Reset(new Region);
@@ -505,24 +367,37 @@ PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, Py
                                            nullptr));
     }
 
-    Objects arrays{n_args};
-    application.UnwrapTo(arrays.data());
-    for (size_t i = 0; i < n_params; ++i) arrays[application.size() + i] = Py_NewRef(params[i]);
-    Ref result;
+    Results outputs;
+    Ref result;  // of a composition in Python
     {
         const internal::RegionScope scope{record ? region.get() : nullptr};
         const NoRecordScope no_record{!record};
-        result = Check(entry->by_name
-                           ? PyObject_Vectorcall(entry->compose, arrays.data(), application.size(),
-                                                 entry->attributes)
-                           : PyObject_Vectorcall(entry->compose, arrays.data(), n_args, nullptr));
-    }
-    PyObject* outputs = result.get();
-    if (entry->saves) {
-        if (!PyTuple_CheckExact(outputs) || PyTuple_GET_SIZE(outputs) == 0) {
-            ThrowNotComposed(entry->op->name, outputs);
+        if (IsNative(entry->compose)) {
+            Few<Array> arrays{application.size()};
+            application.CopyTo(arrays);
+            CallNative(entry->compose, arrays, params, outputs);
+        } else {
+            Objects arrays{n_args};
+            application.UnwrapTo(arrays.data());
+            for (size_t i = 0; i < n_params; ++i) {
+                arrays[application.size() + i] = Py_NewRef(params[i]);
+            }
+            result =
+                Check(entry->by_name
+                          ? PyObject_Vectorcall(entry->compose, arrays.data(), application.size(),
+                                                entry->attributes)
+                          : PyObject_Vectorcall(entry->compose, arrays.data(), n_args, nullptr));
         }
-        outputs = PyTuple_GET_ITEM(outputs, 0);
+    }
+    if (result) {
+        PyObject* composed = result.get();
+        if (entry->saves) {
+            if (!PyTuple_CheckExact(composed) || PyTuple_GET_SIZE(composed) == 0) {
+                ThrowNotComposed(name, composed);
+            }
+            composed = PyTuple_GET_ITEM(composed, 0);
+        }
+        AddTo(outputs, name, composed);
     }
     if (region.get() != nullptr && (n_params != 0 || entry->saves)) {
         Ref values = AttributeValues(entry, params, result.get());
@@ -533,13 +408,29 @@ PyObject* CallEntry(EntryObject* entry, PyObject* const* args, size_t n_args, Py
             region.get()->release = &ReleasePayload;
         }
     }
-    Ref wrapped{WrapOutputs(*entry->op, application, outputs, record ? region.get() : nullptr)};
+    // Then nobody else has a handle of an output that is no input.
+    result = Ref{};
+    Ref wrapped{application.WrapOutputs(*entry->op, outputs, record ? region.get() : nullptr)};
     if (observed) [[unlikely]] {
         const Ref out_data = ArraysOf(wrapped.get());
         Check(PyObject_CallFunctionObjArgs(g_callbacks.forward_end, function, in_data.get(),
                                            out_data.get(), nullptr));
     }
     return wrapped.Release();
+}
+
+int64_t RowsOfMatrix(const char* op, PyObject* o) {
+    if (IsVariable(o)) {
+        VariableObject* v = AsVariable(o);
+        if (v->cell->object == Py_None) return -1;
+        const Array& record = RecordOf(op, v);
+        return record.ndim() == 2 ? record.shape()[0] : -1;
+    }
+    if (IsNdArray(o)) return Self(o).ndim() == 2 ? Self(o).shape()[0] : -1;
+    if (KindOf(o) == Kind::kNone) return -1;
+    const Ref shape = Check(PyObject_GetAttrString(o, "shape"));
+    if (!PyTuple_CheckExact(shape.get()) || PyTuple_GET_SIZE(shape.get()) != 2) return -1;
+    return PyLong_AsLongLong(PyTuple_GET_ITEM(shape.get(), 0));
 }
 
 bool IsEntry(PyObject* o) { return Py_IS_TYPE(o, g_entry_type); }

@@ -48,6 +48,9 @@ struct Composition {
 PyObject* CallUnary(EntryObject* entry, VariableObject* x, std::span<PyObject* const> params,
                     const Composition& compose, PyObject* packed = nullptr);
 
+// Of a variable or an array of any kind; -1 where it is no matrix, or has no array.
+int64_t RowsOfMatrix(const char* op, PyObject* o);
+
 bool IsEntry(PyObject* o);
 EntryObject* ToEntry(PyObject* o);  // TypeError if it is none
 

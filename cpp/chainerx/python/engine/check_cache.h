@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "chainerx/core/array.h"
@@ -40,8 +39,12 @@ class CheckKey {
         return h;
     }
     friend bool operator==(const CheckKey& a, const CheckKey& b) {
-        return a.size_ == b.size_ &&
-               std::memcmp(a.few_, b.few_, sizeof(int64_t) * a.n_few()) == 0 && a.more_ == b.more_;
+        if (a.size_ != b.size_) return false;
+        // Not memcmp: there are one or two, most of the time.
+        for (size_t i = 0; i < a.n_few(); ++i) {
+            if (a.few_[i] != b.few_[i]) return false;
+        }
+        return a.size_ <= kFew || a.more_ == b.more_;
     }
 
  private:

@@ -5,8 +5,10 @@
 #include "chainerx/python/engine/cupy.h"
 #include "chainerx/python/engine/function.h"
 #include "chainerx/python/engine/gradient.h"
+#include "chainerx/python/engine/native.h"
 #include "chainerx/python/engine/node.h"
 #include "chainerx/python/engine/noise.h"
+#include "chainerx/python/engine/recurrent_links.h"
 #include "chainerx/python/engine/state.h"
 #include "chainerx/python/engine/traverse.h"
 #include "chainerx/python/engine/update.h"
@@ -26,7 +28,9 @@ void InitEngine(PyObject* module) {
     InitFunctionAttributes();
     InitFunction(module);
     InitUserFunction(module);
+    InitNative(module);
     InitCall(module);
+    InitRecurrentLinks(module);
     InitGradient(module);
     InitRun(module);
     InitNoise(module);

@@ -354,23 +354,24 @@ Array SideOf(const char* op, PyObject* array) {
     ThrowCannotHold(op, array);
 }
 
-const Array& RecordOf(const char* op, VariableObject* v) {
-    if (v->body == nullptr || v->version != v->cell->version) [[unlikely]]
-        MakeRecord(op, v);
+void PrepareRecord(const char* op, VariableObject* v) {
+    MakeRecord(op, v);
     if (v->body->slot == nullptr && v->requires_grad) {
         MakeLeaf(*v->body, true);
         v->body->slot->variable = v;
     }
-    return *reinterpret_cast<const Array*>(&v->body);
 }
 
 Slot* SlotOf(const char* op, VariableObject* v) {
-    RecordOf(op, v);
-    if (v->body->slot == nullptr) MakeLeaf(*v->body, false);
-    Slot* slot = v->body->slot;
+    Slot* slot = SlotOf(RecordOf(op, v));
     if (slot->variable == nullptr) slot->variable = v;
-    if (slot->body == nullptr) internal::TakePlace(*v->body);
     return slot;
+}
+
+Slot* SlotOf(const Array& x) {
+    if (x.body()->slot == nullptr) MakeLeaf(*x.body(), false);
+    if (x.body()->slot->body == nullptr) internal::TakePlace(*x.body());
+    return x.body()->slot;
 }
 
 Slot* CurrentSlot(const VariableObject* v) { return v->body != nullptr ? v->body->slot : nullptr; }

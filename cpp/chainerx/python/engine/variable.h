@@ -57,9 +57,13 @@ const char* NameOf(Kind kind);
 
 // The record, made if there is none. `op` is for the errors. It is the variable's own handle, so
 // copy it where Python code may run before its last use.
-const Array& RecordOf(const char* op, VariableObject* v);
+inline const Array& RecordOf(const char* op, VariableObject* v);
+// Makes it, and its place in the graph where a gradient is wanted.
+CX_COLD void PrepareRecord(const char* op, VariableObject* v);
 // The same with a place in the graph, even if no gradient is wanted.
 [[gnu::returns_nonnull]] internal::Slot* SlotOf(const char* op, VariableObject* v);
+// That of an array that is no variable's; a leaf if it had none.
+[[gnu::returns_nonnull]] internal::Slot* SlotOf(const Array& x);
 // Makes the place a leaf: backward ends there, and leaves its gradient.
 inline void Cut(internal::Slot* slot) {
     slot->cut.store(true);
@@ -118,6 +122,14 @@ void ClearGradient(VariableObject* v);
 
 // For `grad`: None or a variable. New reference.
 PyObject* GradVariable(VariableObject* v);
+
+inline const Array& RecordOf(const char* op, VariableObject* v) {
+    if (v->body == nullptr || v->version != v->cell->version ||
+        (v->body->slot == nullptr && v->requires_grad)) [[unlikely]] {
+        PrepareRecord(op, v);
+    }
+    return *reinterpret_cast<const Array*>(&v->body);
+}
 
 void AddOperatorSlots(PyType_Slot*& slot);    // variable_operators.cc
 void AddOperatorFunctions(PyObject* module);  // the same

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import typing as tp
 
-from chainerx._core import _linear
+from chainerx._core import engine
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
+from chainer._graph.declaration import routine
 from chainer.functions.array import reshape
 from chainer.utils import type_check
 
@@ -17,7 +18,7 @@ class LinearFunction(BuiltinFunction):
     """See `linear`; of matrices only."""
 
     # Weights of another precision do not change that of the data.
-    compose = staticmethod(_linear)
+    compose = routine(engine.Native('linear'))
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         n_in = type_check.eval(in_types.size())

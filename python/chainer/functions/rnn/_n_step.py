@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import typing as tp
 
-from chainerx import _core
 from chainerx._core import engine
 
 from chainer import configuration, variable
@@ -38,9 +36,7 @@ class NStep(BuiltinFunction):
 
     def __init_subclass__(cls, **kwargs: tp.Any) -> None:
         if 'cell' in vars(cls):  # else it is a user's
-            compute = functools.partial(
-                _core._n_step, cls.cell, cls.directions == 2, cls.by_sequence
-            )
+            compute = engine.Native('n_step', cls.cell, cls.directions == 2, cls.by_sequence)
             cls.compose = routine(compute, n_layers=..., dropout_ratio=0.0, key=0)
         super().__init_subclass__(**kwargs)
         if 'cell' in vars(cls) and not cls.by_sequence:

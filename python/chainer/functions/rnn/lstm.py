@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typing as tp
 
-import chainerx
+from chainerx._core import engine
 
 from chainer import variable
 from chainer._graph.builtin import BuiltinFunction
@@ -15,7 +15,7 @@ from chainer.utils import type_check
 class LSTM(BuiltinFunction):
     """See `lstm`."""
 
-    compose = routine(chainerx.lstm)
+    compose = routine(engine.Native('lstm'))
 
     def check_type_forward(self, in_types: tp.Any) -> None:
         type_check._argname(in_types, ('c', 'x'))

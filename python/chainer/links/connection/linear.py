@@ -12,6 +12,8 @@ from chainer.link import Link
 from chainer.utils import type_check
 from chainer.variable import Parameter, Variable
 
+_of_matrices = LinearFunction.call.of_matrices
+
 
 class Linear(Link):
     """Fully connected layer, ``x @ W.T + b``.
@@ -106,10 +108,12 @@ class Linear(Link):
             Variable: ``x.shape[:n_batch_axes] + (out_size,)``.
         """
         W = self.W
+        if n_batch_axes == 1:
+            y = _of_matrices(x, W, self.b)  # where `linear` comes to, in its time
+            if y is not None:
+                return y
         if W.array is None:
             self._initialize_params(self._in_size_of(x, n_batch_axes))
-        if n_batch_axes == 1 and x.ndim == 2:
-            return LinearFunction.call(x, W, self.b)  # where `linear` comes to, in its time
         return linear(x, W, self.b, n_batch_axes=n_batch_axes)
 
 

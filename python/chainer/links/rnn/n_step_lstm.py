@@ -31,8 +31,7 @@ class NStepLSTMBase(NStepRNNBase):
             tuple: The last outputs and cells of all layers, as ``hx``, and a list of the outputs of
             the last layer, (length, directions * units) for each sequence.
         """
-        hy, cy, *ys = self._call([hx, cx], xs, removed)
-        return hy, cy, ys
+        return self._call((hx, cx), xs, removed)
 
 
 class NStepLSTM(NStepLSTMBase):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import operator
+import itertools
+import sys
 import typing as tp
 
+import chainerx
 import numpy as np
+from chainerx._core import engine
 
 from chainer import initializers, variable
 from chainer.functions.array.permutate import permutate
@@ -14,7 +17,7 @@ from chainer.functions.rnn import n_step_rnn as functions
 from chainer.functions.rnn._n_step import NStep, check_dropout
 from chainer.functions.rnn.n_step_rnn import n_step_birnn, n_step_rnn
 from chainer.link import ChainList, Link
-from chainer.utils import argument
+from chainer.utils import argument, type_check
 from chainer.variable import Parameter
 
 
@@ -50,8 +53,8 @@ def permutate_list(lst: tp.Sequence[tp.Any], indices: tp.Any, inv: bool) -> list
 
 
 # The weights and the biases of one child.
-_GETTERS = {
-    n: tuple(operator.itemgetter(*(f'{letter}{j}' for j in range(n))) for letter in 'wb')
+_NAMES = {
+    n: tuple(tuple(sys.intern(f'{letter}{j}') for j in range(n)) for letter in 'wb')
     for n in (2, 6, 8)
 }
 
@@ -79,11 +82,13 @@ class NStepRNNBase(ChainList):
     use_bi_direction: bool
     # What computes whole sequences at once; None where a subclass computes steps in its own way.
     _function: tp.ClassVar[type[NStep] | None] = None
+    _entry: tp.ClassVar[tp.Any] = None
 
     def __init_subclass__(cls, **kwargs: tp.Any) -> None:
         super().__init_subclass__(**kwargs)
         if '_function' not in vars(cls) and not {'rnn', 'ws', 'bs'}.isdisjoint(vars(cls)):
             cls._function = None
+        cls._entry = cls._function and cls._function.of_sequences.call
 
     def __init__(
         self,
@@ -177,13 +182,27 @@ class NStepRNNBase(ChainList):
             tuple: The last outputs of all layers, as ``hx``, and a list of the outputs of the last
             layer, (length, directions * units) for each sequence.
         """
-        hy, *ys = self._call([hx], xs, removed)
-        return hy, ys
+        return self._call((hx,), xs, removed)
 
     def _call(
+        self, states: tuple[tp.Any, ...], xs: tp.Sequence[tp.Any], removed: dict[str, tp.Any]
+    ) -> tp.Any:
+        """The last states, and a list of the outputs in the order of ``xs``."""
+        try:
+            if self._entry is not None and not removed:
+                weights, biases = _NAMES[self.n_weights]
+                y = engine.n_step_link(self._entry, self, weights, biases, states, xs)
+                if y is not None:
+                    return y
+            *lasts, ys = self._call_in_general(list(states), xs, removed)
+        except (type_check.InvalidType, chainerx.DimensionError):
+            self._check_states(states, xs)
+            raise
+        return (*lasts, ys)
+
+    def _call_in_general(
         self, states: list[tp.Any], xs: tp.Sequence[tp.Any], removed: dict[str, tp.Any]
     ) -> tp.Sequence[tp.Any]:
-        """The last states, then the outputs in the order of ``xs``."""
         if removed:
             argument.check_unexpected_kwargs(
                 removed,
@@ -199,32 +218,25 @@ class NStepRNNBase(ChainList):
         for i, hx in enumerate(states):
             if hx is None:
                 states[i] = self.init_hx(xs)
-            elif hx.ndim == 3 and hx.shape[1] != len(xs):
+        self._check_states(states, xs)
+        if self._function is None or 'rnn' in self.__dict__:
+            return self._call_by_steps(states, xs)
+        dropout = self.dropout or 0.0
+        check_dropout(type(self).__name__, dropout)
+        flat = itertools.chain.from_iterable
+        outputs = self._function.of_sequences.run(
+            self.n_layers, dropout, *states, *flat(self.ws), *flat(self.bs), *xs
+        )
+        n = len(states)
+        return [*outputs[:n], list(outputs[n:])]
+
+    def _check_states(self, states: tp.Iterable[tp.Any], xs: tp.Sequence[tp.Any]) -> None:
+        for hx in states:
+            if hx is not None and hx.ndim == 3 and hx.shape[1] != len(xs):
                 raise ValueError(
                     f'{type(self).__name__}: a first state has shape {hx.shape}, expected '
                     f'{len(xs)} for its axis 1, as there are sequences'
-                )
-        if self._function is None or 'rnn' in self.__dict__:
-            return self._call_by_steps(states, xs)
-        function = self._function.of_sequences
-        dropout = self.dropout
-        inputs = *states, *self._weights_and_biases(), *xs
-        if dropout:
-            check_dropout(type(self).__name__, dropout)
-            return function.run(self.n_layers, dropout, *inputs)
-        # Where `run` comes to, in its time.
-        return function.call(*inputs, n_layers=self.n_layers, dropout_ratio=0.0, key=0)
-
-    def _weights_and_biases(self) -> list[Parameter]:
-        """All weights, one after the other, then all biases."""
-        get_weights, get_biases = _GETTERS[self.n_weights]
-        weights: list[Parameter] = []
-        biases: list[Parameter] = []
-        for child in self._children:
-            attributes = child.__dict__
-            weights += get_weights(attributes)
-            biases += get_biases(attributes)
-        return weights + biases
+                ) from None
 
     def _call_by_steps(self, states: list[tp.Any], xs: tp.Sequence[tp.Any]) -> tp.Sequence[tp.Any]:
         """The same by way of `rnn`."""
@@ -240,9 +252,9 @@ class NStepRNNBase(ChainList):
         ys = list(transpose_sequence(ys)) if ys else []
         ys += [self._no_steps(x) for x in xs[len(ys) :]]
         if is_sorted:
-            return [*lasts, *ys]
+            return [*lasts, ys]
         lasts = [permutate(h, there, 1, inv=True) for h in lasts]
-        return [*lasts, *permutate_list(ys, order, True)]
+        return [*lasts, permutate_list(ys, order, True)]
 
     def _no_steps(self, x: tp.Any) -> variable.Variable:
         zeros = self.device.xp.zeros((0, self.direction * self.out_size), dtype=x.dtype)

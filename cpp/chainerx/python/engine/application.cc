@@ -1,0 +1,89 @@
+#include "chainerx/python/engine/application.h"
+
+#include <utility>
+
+#include "chainerx/core/error.h"
+#include "chainerx/python/ndarray.h"
+
+namespace chainerx::python::engine {
+
+using internal::Region;
+
+namespace {
+
+bool IsInGraph(PyObject* array, Kind kind) {
+    return kind == Kind::kChainerx && Self(array).body()->slot != nullptr &&
+           Self(array).IsBackpropRequired(AnyGraph{});
+}
+
+}  // namespace
+
+void Application::SetArray(Input& input, PyObject* array, Kind kind) {
+    const bool in_graph = IsInGraph(array, kind);
+    requires_grad_ |= in_graph;
+    if (needs_.has_variables) {
+        input.object = MakeVariable(array, kind);
+        input.is_variable = true;
+        return;
+    }
+    input.object = Py_NewRef(array);
+    // Where nothing is recorded, the array itself will do.
+    const bool itself = in_graph || (kind == Kind::kChainerx && !needs_.records);
+    input.array = itself ? Self(array) : SideOf(name_, array);
+}
+
+PyObject* Application::MakeVariable(PyObject* array, Kind kind) {
+    if (IsInGraph(array, kind)) return NewVariable(Self(array), kind, true);
+    return NewVariable(SideOf(name_, array), kind, false, array);
+}
+
+Ref Application::InputTuple() const {
+    Ref list = Check(PyList_New(0));
+    for (size_t i = 0; i < size(); ++i) {
+        const Input& input = inputs_[i];
+        if (input.object == nullptr) continue;
+        const Ref array{input.is_variable ? ArrayOf(input.variable()) : Py_NewRef(input.object)};
+        if (PyList_Append(list.get(), array.get()) < 0) throw PythonError{};
+    }
+    return Check(PyList_AsTuple(list.get()));
+}
+
+const Application::Input* Application::InputOf(const Array& y) const {
+    for (const Input& input : inputs_) {
+        if (input.object == nullptr) continue;
+        const internal::ArrayBody* body =
+            input.is_variable ? input.variable()->body : input.array.body();
+        if (body == y.body()) return &input;
+    }
+    return nullptr;
+}
+
+PyObject* Application::InputAgain(const Input& input, Array y) {
+    if (input.is_variable) return Py_NewRef(input.object);
+    if (!needs_.records || IsInGraph(input.object, kind_)) {
+        return MakeVariable(input.object, kind_);
+    }
+    return NewVariable(std::move(y), kind_, false, input.object);
+}
+
+void Application::AddOpaque(const OpInfo& op, Results& results, Region* region) {
+    std::vector<Array> opaque;
+    for (size_t i = 0; i < results.size(); ++i) {
+        const Array& y = results[i];
+        if (y.body()->slot == nullptr && InputOf(y) == nullptr) opaque.push_back(y);
+    }
+    if (!opaque.empty()) internal::AddOpaqueNode(op, region, opaque);
+}
+
+void Application::ThrowNotArray(size_t i, PyObject* o) const {
+    throw TypeError{name_,    ": input ",          i,
+                    " is a ", Py_TYPE(o)->tp_name, ", expected a Variable or an array"};
+}
+
+void Application::ThrowMixed(Kind kind) const {
+    throw TypeError{name_,         ": incompatible array types are mixed in the inputs: ",
+                    NameOf(kind_), " and ",
+                    NameOf(kind),  "; move them to one device with to_device()"};
+}
+
+}  // namespace chainerx::python::engine

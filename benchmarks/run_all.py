@@ -130,6 +130,8 @@ MISSED = f"""
 - **sqrt(x[:, ::2])**: gathered into a buffer in the first-level cache, and then computed, which
   takes as long as all that NumPy does: its loop, one element after the other, reads while it
   computes. Smaller buffers, asking ahead for memory and writing past the caches did not help.
+- **take of 1000 rows of 64**: 256 KB that are scattered over 2.5 MB; ours takes 7 µs, NumPy's 6.5
+  or 9 from process to process.
 - **sort of a million**: half of it are partitions from one memory to another, so the first three
   of twelve read and write twice what NumPy's, in place, do, in the third-level cache: 4.8, 4 and
   3 ns for 16 keys, 2.1 further in. Blocks of 512 keys, stores that compress, other ways to bring

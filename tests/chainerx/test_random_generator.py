@@ -382,7 +382,7 @@ def test_draws_into_an_array(name, args, dtype, device):
     for given, error in (
         ({'size': (2,)}, chx.DimensionError),
         ({'dtype': 'bfloat16'}, chx.DtypeError),
-        ({'device': 'native:1'}, chx.DeviceError),
+        ({'device': 'native:2'}, chx.DeviceError),
     ):
         with pytest.raises(error, match=name):
             getattr(rng, name)(*args, out=out, **given)

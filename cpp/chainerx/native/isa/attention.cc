@@ -203,27 +203,73 @@ void Dot(const T* x, const T* y, int64_t rows, T* out) {
     sum.Store(out);
 }
 
+// For kN queries and kK keys, so that each number that is read is used several times.
+template <int kN, int kK, typename T>
+void FewScoresOf(const T* q, int64_t width, const T* k, int64_t step, T* scores) {
+    constexpr int64_t kSize = Batch<T>::size;
+    constexpr int64_t kAhead = 8;  // rows, too far apart to be foreseen
+    const int64_t whole = width / kSize * kSize;
+    Batch<T> sum[kK][kN];
+    for (auto& row : sum) {
+        for (Batch<T>& x : row) x = Batch<T>(T(0));
+    }
+    const auto add = [&](const auto& load, int64_t j) {
+        Batch<T> x[kK];
+        for (int i = 0; i < kK; ++i) {
+            x[i] = load(k + i * step + j);
+            if constexpr (kN > 1) __builtin_prefetch(k + (i + kAhead) * step + j);
+        }
+        for (int n = 0; n < kN; ++n) {
+            const Batch<T> row = load(q + n * width + j);
+            for (int i = 0; i < kK; ++i) sum[i][n] = xsimd::fma(x[i], row, sum[i][n]);
+        }
+    };
+    for (int64_t j = 0; j < whole; j += kSize) {
+        add([](const T* x) { return Batch<T>::load_unaligned(x); }, j);
+    }
+    if (whole < width) add([&](const T* x) { return LoadPart(x, width - whole); }, whole);
+    for (int i = 0; i < kK; ++i) {
+        for (int n = 0; n < kN; ++n) scores[i * kLanes<T> + n] = xsimd::reduce_add(sum[i][n]);
+    }
+}
+
+// f(first, how many of them, as a constant) for n queries, several at a time.
+template <typename F>
+void ForFew(int64_t n, const F& f) {
+    constexpr int64_t kTogether = 4;
+    for (int64_t i = 0; i < n; i += kTogether) {
+        switch (n - i) {
+            case 1:
+                f.template operator()<1>(i);
+                break;
+            case 2:
+                f.template operator()<2>(i);
+                break;
+            case 3:
+                f.template operator()<3>(i);
+                break;
+            default:
+                f.template operator()<4>(i);
+        }
+    }
+}
+
 template <typename T>
 void FewScores(const T* q, int64_t n, int64_t width, const T* k, int64_t step, int64_t keys,
                T* scores) {
-    constexpr int64_t kSize = Batch<T>::size;
-    const int64_t whole = width / kSize * kSize;
-    for (int64_t key = 0; key < keys; ++key, k += step, scores += kLanes<T>) {
-        Row<T>::Of(T(0)).Store(scores);
-        for (int64_t i = 0; i < n; ++i) {
-            const T* row = q + i * width;
-            Batch<T> sum(T(0));
-            for (int64_t j = 0; j < whole; j += kSize) {
-                sum = xsimd::fma(Batch<T>::load_unaligned(k + j), Batch<T>::load_unaligned(row + j),
-                                 sum);
-            }
-            if (whole < width) {
-                sum = xsimd::fma(LoadPart(k + whole, width - whole),
-                                 LoadPart(row + whole, width - whole), sum);
-            }
-            scores[i] = xsimd::reduce_add(sum);
-        }
-    }
+    constexpr int kTogether = sizeof(Batch<T>) == 64 ? 4 : 2;  // as registers allow
+    const auto run = [&]<int kK>(int64_t key) {
+        T* to = scores + key * kLanes<T>;
+        for (int i = 0; i < kK; ++i) Row<T>::Of(T(0)).Store(to + i * kLanes<T>);
+        ForFew(n, [&]<int kN>(int64_t i) {
+            FewScoresOf<kN, kK>(q + i * width, width, k + key * step, step, to + i);
+        });
+    };
+    int64_t key = 0;
+    // Of one query nothing is used twice.
+    for (; n > 1 && key + kTogether <= keys; key += kTogether)
+        run.template operator()<kTogether>(key);
+    for (; key < keys; ++key) run.template operator()<1>(key);
 }
 
 // For kN queries and the kV batches of numbers that begin at j; of the last one, `part` numbers.
@@ -280,25 +326,9 @@ void FewOutputsOfAll(const T* weights, int64_t keys, const T* v, int64_t step, i
 template <typename T>
 void FewOutputs(const T* weights, int64_t n, int64_t keys, const T* v, int64_t step, int64_t width,
                 bool accumulate, T* outputs) {
-    constexpr int64_t kTogether = 4;
-    for (int64_t i = 0; i < n; i += kTogether) {
-        const auto run = [&]<int kN>() {
-            FewOutputsOfAll<kN>(weights + i, keys, v, step, width, accumulate, outputs + i);
-        };
-        switch (n - i) {
-            case 1:
-                run.template operator()<1>();
-                break;
-            case 2:
-                run.template operator()<2>();
-                break;
-            case 3:
-                run.template operator()<3>();
-                break;
-            default:
-                run.template operator()<4>();
-        }
-    }
+    ForFew(n, [&]<int kN>(int64_t i) {
+        FewOutputsOfAll<kN>(weights + i, keys, v, step, width, accumulate, outputs + i);
+    });
 }
 
 template <typename T>

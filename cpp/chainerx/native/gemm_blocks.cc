@@ -34,9 +34,7 @@ void Run(const Product& x, int64_t begin, int64_t end, const SharedPanels* share
                     return shared_a != nullptr ? shared_a->At(q, i_block * most_panels + p)
                                                : own_a.data() + p * loops.rows * q.size();
                 };
-                for (int64_t p = 0; shared_a == nullptr && p < block.n_panels; ++p) {
-                    PackA(x, block, p, q, panel_of_a(p));
-                }
+                if (shared_a == nullptr) PackBlockOfA(x, block, q, own_a.data());
                 for (int64_t jj = j; jj < block_end; jj += loops.columns) {
                     TileRun<float> run = panels_of_b.Panel(jj, q);
                     for (int64_t p = 0; p < block.n_panels; ++p) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/native/cache_sets.h"
@@ -89,6 +90,42 @@ inline void PackA(const Product& x, const RowBlock& block, int64_t p, const Part
     const Part i = block.Panel(p);
     gemm_loops().f32.pack_a(x.a.at(block.rows.begin + i.begin, q.begin), x.a.row, x.a.column,
                             i.size(), q.size(), to);
+}
+
+// Rows of a panel of AVX-512.
+inline constexpr int64_t kLongPanel = 14;
+inline constexpr int64_t kPackedTogether = 12;
+
+// At most kPackedTogether panels of rows that are adjacent, but not the last one: the row behind a
+// short panel is one of the next, at which no tile looks.
+inline void PackTogether(const Product& x, const RowBlock& block, const Part& panels, const Part& q,
+                         float* to) {
+    int64_t begins[kPackedTogether];
+    for (int64_t p = 0; p < panels.size(); ++p) begins[p] = block.Panel(panels.begin + p).begin;
+    const int64_t panel_size = kLongPanel * q.size();
+    const float* from = x.a.at(block.rows.begin, q.begin);
+    for (int64_t i = 0; i < q.size(); ++i, from += x.a.column) {
+        float* panel = to + panels.begin * panel_size + i * kLongPanel;
+        for (int64_t p = 0; p < panels.size(); ++p, panel += panel_size) {
+            std::memcpy(panel, from + begins[p], kLongPanel * sizeof(float));
+        }
+    }
+}
+
+// All panels of a block, one behind the other. Of a matrix that is transposed, several at a time:
+// a panel takes less than a line of each of its columns, and these are too far apart for the
+// processor to foresee the next one. Short panels, of AVX2, don't gain by it.
+inline void PackBlockOfA(const Product& x, const RowBlock& block, const Part& q, float* to) {
+    const int64_t rows = gemm_loops().f32.rows;
+    int64_t p = 0;
+    if (rows == kLongPanel && x.a.row == 1 && x.a.column != 1) {
+        while (p < block.n_panels - 1) {
+            const Part panels{p, std::min(block.n_panels - 1, p + kPackedTogether)};
+            PackTogether(x, block, panels, q, to);
+            p = panels.end;
+        }
+    }
+    for (; p < block.n_panels; ++p) PackA(x, block, p, q, to + p * rows * q.size());
 }
 
 inline void PackB(const Product& x, int64_t j, int64_t end, const Part& q, float* to) {

@@ -12,6 +12,8 @@ import pytest
 SIZES = [
     *[(97, 331, 210), (64, 700, 450), (16, 5000, 40), (130, 16, 900), (20, 80, 4130)],
     *[(503, 319, 31), (504, 320, 32), (505, 321, 33), (1009, 641, 17), (15, 900, 900)],
+    # Panels of 14 rows, or 13, and twelve of them: less, all, and more.
+    *[(155, 322, 70), (168, 322, 70), (182, 322, 70), (183, 322, 70), (337, 322, 70)],
     # What the threads share of the shorter side is packed in more than one go.
     *[(345, 6200, 390), (390, 6200, 345)],
 ]

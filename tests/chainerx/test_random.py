@@ -66,6 +66,72 @@ def draw_at(state, low, high, n, dtype):
     return chx.to_numpy(chx.random.integers(low, high, size=n, dtype=dtype))
 
 
+LEAST, MOST, ALL = -(2**63), 2**63, 2**64
+
+
+@pytest.mark.parametrize(
+    ('low', 'high', 'dtype'),
+    [
+        (0, MOST, 'int64'),
+        (LEAST, MOST, 'int64'),
+        (LEAST, LEAST + 1, 'int64'),
+        (MOST - 2, MOST, 'int64'),
+        (0, ALL, 'uint64'),
+        (MOST, MOST + 5, 'uint64'),
+        (MOST - 3, MOST + 3, 'uint64'),
+        (ALL - 1, ALL, 'uint64'),
+    ],
+)
+def test_integers_up_to_the_ends_of_64_bits(low, high, dtype):
+    """From numbers or arrays, of either way to name the end: the same ones."""
+
+    def draw(*ends, **kwargs):
+        rng = chx.random.default_rng(5)
+        return chx.to_numpy(rng.integers(*ends, size=2000, dtype=dtype, **kwargs))
+
+    x = draw(low, high)
+    values = [int(v) for v in x]
+    assert low <= min(values) <= max(values) < high
+    if high - low <= 6:
+        assert set(values) == set(range(low, high))
+    else:
+        # The mean of so many is within five of its deviations.
+        spread = (high - low) / 12**0.5 / 2000**0.5
+        assert abs(sum(values) / 2000 - (low + high) / 2) < 5 * spread
+    np.testing.assert_array_equal(draw(low, high - 1, endpoint=True), x)
+    ends = [chx.array(np.array([v], dtype)) for v in (low, high - 1)]
+    np.testing.assert_array_equal(draw(*ends, endpoint=True), x)
+    np.testing.assert_array_equal(draw(low, ends[1], endpoint=True), x)
+    several = chx.full((2000,), high - 1, dtype)
+    each = [int(v) for v in draw(ends[0], several, endpoint=True)]
+    assert low <= min(each) <= max(each) < high
+
+
+def test_integers_beyond_64_bits():
+    u64 = chx.array(np.array([5, MOST + 5], 'uint64'))
+    rng = chx.random.default_rng(0)
+    for low, high, kwargs, match in [
+        (0, ALL + 1, {'dtype': 'uint64'}, f'high is {ALL + 1}, beyond what any'),
+        (LEAST - 1, 0, {}, f'low is {LEAST - 1}, beyond what any'),
+        (0, MOST + 1, {}, f'last number {MOST}, beyond what int64'),
+        (-1, MOST + 1, {'dtype': 'uint64'}, 'low is -1 .* beyond what uint64'),
+        (MOST + 1, MOST, {'dtype': 'uint64'}, 'no less'),
+        (MOST, 5, {'dtype': 'uint64'}, 'no less'),
+        (0, 256, {'dtype': 'uint8', 'endpoint': True}, 'last number 256, beyond what uint8'),
+        # A number of 64 bits without a sign is no negative one of those with it.
+        (0, u64, {'size': 2}, r'high\[1\] is 9223372036854775808, expected what the dtype holds'),
+        (u64, MOST - 1, {'size': 2}, r'high\[1\] is .* expected a number above low'),
+        (u64, MOST + 9, {'size': 2}, r'high\[0\] is .* expected what the dtype holds'),
+        (u64, u64, {'size': 2, 'dtype': 'uint64'}, r'high\[0\] is 5, expected a number above'),
+    ]:
+        with pytest.raises(ValueError, match=match):
+            rng.integers(low, high, **kwargs)
+    assert chx.to_numpy(rng.integers(u64, u64, dtype='uint64', endpoint=True)).tolist() == [
+        5,
+        MOST + 5,
+    ]
+
+
 @pytest.mark.parametrize('dtype', ['float16', 'bfloat16', 'float32', 'float64'])
 def test_uniform_excludes_its_end(dtype):
     x = chx.random.uniform(-1.0, -0.5, size=200_000, dtype=dtype)

@@ -178,35 +178,64 @@ void RandomIntegers(const Array& state, int64_t low, uint64_t range, const Array
 }
 CX_NATIVE_KERNEL(RandomIntegers)
 
+__extension__ using Wide = __int128;
+
+// Ends of ranges, int64 or uint64.
+class Ends {
+ public:
+    explicit Ends(const Array& x) : bits_{x}, is_unsigned_{x.dtype() == Dtype::kUInt64} {}
+
+    bool is_one() const { return bits_.is_one(); }
+    Wide operator[](int64_t i) const {
+        const int64_t x = bits_[i];
+        return is_unsigned_ ? Wide{static_cast<uint64_t>(x)} : Wide{x};
+    }
+
+ private:
+    const Each<int64_t> bits_;
+    const bool is_unsigned_;
+};
+
+// Where the numbers of an element begin, and how many there are; 0 are 2^64.
+struct Range {
+    uint64_t start;
+    uint64_t size;
+};
+
 template <typename T>
-void CheckRange(int64_t i, int64_t low, int64_t high) {
-    const auto fail = [i](const char* argument, int64_t value, const char* expected) {
+Range CheckedRange(int64_t i, Wide low, Wide high, bool closed) {
+    using Limits = std::numeric_limits<T>;
+    const auto fail = [i](const char* argument, Wide value, const char* expected) {
         Fail(KernelError::Domain("integers", argument, i, static_cast<double>(value), expected));
     };
-    if (low >= high) fail("high", high, "a number above low");
-    if (!std::in_range<T>(low)) fail("low", low, "what the dtype holds");
-    if (!std::in_range<T>(high - 1)) fail("high", high, "what the dtype holds, or one more");
+    const Wide last = closed ? high : high - 1;
+    if (last < low) fail("high", high, closed ? "a number not below low" : "a number above low");
+    if (low < Limits::min() || low > Limits::max()) fail("low", low, "what the dtype holds");
+    if (last > Limits::max()) {
+        fail("high", high, closed ? "what the dtype holds" : "what the dtype holds, or one more");
+    }
+    return {static_cast<uint64_t>(low), static_cast<uint64_t>(last - low + 1)};
 }
 
-void RandomBetween(const Array& state, const Array& low, const Array& high, const Array& out) {
+void RandomBetween(const Array& state, const Array& low, const Array& high, bool closed,
+                   const Array& out) {
     const philox::Stream stream = NextCall(state);
-    const Each<int64_t> lows{low};
-    const Each<int64_t> highs{high};
+    const Ends lows{low};
+    const Ends highs{high};
     VisitInt(out.dtype(), [&]<typename T>() {
         if (out.GetTotalSize() != 0 && lows.is_one() && highs.is_one()) {
-            CheckRange<T>(0, lows[0], highs[0]);
-            const auto start = static_cast<uint64_t>(lows[0]);
-            FillIntegers<T>(stream, start, static_cast<uint64_t>(highs[0]) - start, out);
+            const Range range = CheckedRange<T>(0, lows[0], highs[0], closed);
+            FillIntegers<T>(stream, range.start, range.size, out);
             return;
         }
         T* to = reinterpret_cast<T*>(out.raw_data());
         ForBits<uint64_t>(
             stream, out.GetTotalSize(), [=](int64_t first, int64_t n, const uint64_t* bits) {
                 for (int64_t i = first; i < first + n; ++i) {
-                    CheckRange<T>(i, lows[i], highs[i]);
-                    const auto start = static_cast<uint64_t>(lows[i]);
-                    const uint64_t range = static_cast<uint64_t>(highs[i]) - start;
-                    to[i] = static_cast<T>(start + philox::ToBounded(bits[i - first], range));
+                    const Range range = CheckedRange<T>(i, lows[i], highs[i], closed);
+                    const uint64_t x = bits[i - first];
+                    to[i] = static_cast<T>(
+                        range.start + (range.size == 0 ? x : philox::ToBounded(x, range.size)));
                 }
             });
     });

@@ -1,8 +1,8 @@
 #include "chainerx/ops/random.h"
 
 #include <cmath>
-#include <limits>
-#include <type_traits>
+#include <string>
+#include <utility>
 
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/random.h"
@@ -51,30 +51,65 @@ Array Uniform(double low, double high, const Shape& shape, Dtype dtype, Device& 
     return out;
 }
 
-Array Integers(int64_t low, int64_t high, const Shape& shape, Dtype dtype, Device& device,
-               const Source& source) {
+namespace {
+
+// The bits of an integer, as of its place on the circle of 2^64.
+uint64_t BitsOf(const Scalar& x) {
+    return x.kind() == DtypeKind::kUInt ? x.To<uint64_t>() : static_cast<uint64_t>(x.To<int64_t>());
+}
+
+bool IsBelow(const Scalar& x, const Scalar& y) {
+    const bool x_is_unsigned = x.kind() == DtypeKind::kUInt;
+    if (y.kind() == DtypeKind::kUInt) {
+        return x_is_unsigned ? x.To<uint64_t>() < y.To<uint64_t>()
+                             : std::cmp_less(x.To<int64_t>(), y.To<uint64_t>());
+    }
+    return x_is_unsigned ? std::cmp_less(x.To<uint64_t>(), y.To<int64_t>())
+                         : x.To<int64_t>() < y.To<int64_t>();
+}
+
+// From low to last; `end` is what the user said of it.
+Array DrawIntegers(const Scalar& low, const Scalar& last, const std::string& end,
+                   const Shape& shape, Dtype dtype, Device& device, const Source& source) {
     if (!IsInt(dtype)) {
         throw DtypeError{"integers: dtype is ", GetDtypeName(dtype), ", expected an integer dtype"};
     }
+    if (!low.Fits(dtype) || !last.Fits(dtype)) {
+        throw ValueError{"integers: low is ", low.ToString(),      " and ", end,
+                         ", beyond what ",    GetDtypeName(dtype), " holds"};
+    }
+    CheckedNBytes("integers", shape, GetItemSize(dtype));
+    Array out = EmptyUnchecked(shape, dtype, device);
+    CallOn<kernels::RandomIntegers>(device, source.StateOn(device),
+                                    static_cast<int64_t>(BitsOf(low)),
+                                    BitsOf(last) - BitsOf(low) + 1, out);
+    return out;
+}
+
+}  // namespace
+
+Array Integers(int64_t low, int64_t high, const Shape& shape, Dtype dtype, Device& device,
+               const Source& source) {
     if (low >= high) {
         throw ValueError{"integers: low is ", low, " and high is ", high, ", expected low < high"};
     }
-    VisitInt(dtype, [&]<typename T>() {
-        using Limits = std::numeric_limits<T>;
-        const bool low_fits =
-            std::is_signed_v<T> ? low >= static_cast<int64_t>(Limits::min()) : low >= 0;
-        const bool high_fits =
-            high - 1 < 0 || static_cast<uint64_t>(high - 1) <= static_cast<uint64_t>(Limits::max());
-        if (!low_fits || !high_fits) {
-            throw ValueError{"integers: low is ", low,     " and high is ", high, ", beyond what ",
-                             GetDtypeName(dtype), " holds"};
+    return DrawIntegers(low, high - 1, StrCat("high is ", high), shape, dtype, device, source);
+}
+
+Array IntegersUpTo(const Scalar& low, const Scalar& last, const Shape& shape, Dtype dtype,
+                   Device& device, const Source& source) {
+    for (const Scalar& x : {low, last}) {
+        if (x.IsHugeInt() || (x.kind() != DtypeKind::kInt && x.kind() != DtypeKind::kUInt)) {
+            throw ValueError{"integers: an end of the range is ", x.ToString(),
+                             ", expected an integer of 64 bits"};
         }
-    });
-    CheckedNBytes("integers", shape, GetItemSize(dtype));
-    Array out = EmptyUnchecked(shape, dtype, device);
-    const uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
-    CallOn<kernels::RandomIntegers>(device, source.StateOn(device), low, range, out);
-    return out;
+    }
+    if (IsBelow(last, low)) {
+        throw ValueError{"integers: low is ", low.ToString(), " and the last number ",
+                         last.ToString(), ", expected no less"};
+    }
+    return DrawIntegers(low, last, StrCat("the last number ", last.ToString()), shape, dtype,
+                        device, source);
 }
 
 Array Permutation(int64_t n, Device& device, const Source& source) {

@@ -24,6 +24,10 @@ CX_API Array Uniform(double low, double high, const Shape& shape, Dtype dtype = 
 // low <= x < high, of an integer dtype that holds both ends.
 CX_API Array Integers(int64_t low, int64_t high, const Shape& shape, Dtype dtype = Dtype::kInt64,
                       Device& device = GetDefaultDevice(), const Source& source = {});
+// low <= x <= last: up to the ends of 64 bits, signed or not.
+CX_API Array IntegersUpTo(const Scalar& low, const Scalar& last, const Shape& shape,
+                          Dtype dtype = Dtype::kInt64, Device& device = GetDefaultDevice(),
+                          const Source& source = {});
 // 0 ... n-1 in random order, int64.
 CX_API Array Permutation(int64_t n, Device& device = GetDefaultDevice(), const Source& source = {});
 

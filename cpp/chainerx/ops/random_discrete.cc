@@ -90,9 +90,7 @@ Array WeightedOrder(const Array& p, int64_t count, const Source& source) {
     return ArgSort(Where(rates > 0, plan.Exponential() / rates, Domain::kInfinity));
 }
 
-}  // namespace
-
-Array Integers(const Array& low, const Array& high, const Options& options) {
+Array IntegersBetween(const Array& low, const Array& high, const Options& options, bool closed) {
     constexpr const char* kOp = "integers";
     CheckInts("low", low);
     CheckInts("high", high);
@@ -104,10 +102,22 @@ Array Integers(const Array& low, const Array& high, const Options& options) {
         throw DtypeError{kOp, ": dtype is ", GetDtypeName(plan.dtype()),
                          ", expected an integer dtype"};
     }
+    const auto spread = [&plan](int i, const Array& x) {
+        return plan.GetSpread(i, x.dtype() == Dtype::kUInt64 ? Dtype::kUInt64 : Dtype::kInt64);
+    };
     Array out = EmptyUnchecked(plan.shape(), plan.dtype(), plan.device());
-    CallOn<kernels::RandomBetween>(plan.device(), plan.state(), plan.GetSpread(0, Dtype::kInt64),
-                                   plan.GetSpread(1, Dtype::kInt64), out);
+    CallOn<kernels::RandomBetween>(plan.device(), plan.state(), spread(0, low), spread(1, high),
+                                   closed, out);
     return out;
+}
+
+}  // namespace
+
+Array Integers(const Array& low, const Array& high, const Options& options) {
+    return IntegersBetween(low, high, options, false);
+}
+Array IntegersUpTo(const Array& low, const Array& last, const Options& options) {
+    return IntegersBetween(low, last, options, true);
 }
 
 Array Poisson(const Parameter& mean, const Options& options) {

@@ -93,8 +93,9 @@ CX_API Array VonMises(const Parameter& mu, const Parameter& kappa, const Options
 CX_API Array Wald(const Parameter& mean, const Parameter& scale, const Options& options = {});
 
 // Integers: int64, unless another integer or float dtype is asked for.
-// low <= x < high, of integer arrays and an integer dtype.
+// low <= x < high, of integer arrays and an integer dtype; IntegersUpTo draws the end, too.
 CX_API Array Integers(const Array& low, const Array& high, const Options& options = {});
+CX_API Array IntegersUpTo(const Array& low, const Array& last, const Options& options = {});
 CX_API Array Poisson(const Parameter& mean, const Options& options = {});
 CX_API Array Binomial(const Parameter& n, const Parameter& p, const Options& options = {});
 CX_API Array NegativeBinomial(const Parameter& n, const Parameter& p, const Options& options = {});

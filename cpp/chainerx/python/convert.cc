@@ -114,6 +114,20 @@ int64_t ToIntNotBool(const char* op, const char* name, PyObject* o) {
     return ToIntSlow(op, name, o);
 }
 
+Scalar ToWideInt(const char* op, const char* name, PyObject* o, long less) {
+    const Ref subtrahend = Check(PyLong_FromLong(less));
+    const Ref x = Check(PyNumber_Subtract(ToIndex(op, name, o).get(), subtrahend.get()));
+    int overflow = 0;
+    const int64_t value = PyLong_AsLongLongAndOverflow(x.get(), &overflow);
+    if (overflow == 0) return value;
+    if (overflow > 0) {
+        const uint64_t large = PyLong_AsUnsignedLongLong(x.get());
+        if (PyErr_Occurred() == nullptr) return large;
+        PyErr_Clear();
+    }
+    throw ValueError{op, ": ", name, " is ", Repr(o), ", beyond what any integer dtype holds"};
+}
+
 uint64_t ToUint64(const char* op, const char* name, PyObject* o) {
     const Ref index = ToIndex(op, name, o);
     const uint64_t value = PyLong_AsUnsignedLongLong(index.get());

@@ -33,6 +33,8 @@ Scalar ToOperand(const char* op, const char* name, PyObject* o);
 int64_t ToInt(const char* op, const char* name, PyObject* o);
 int64_t ToIntNotBool(const char* op, const char* name, PyObject* o);  // for shapes and axes
 uint64_t ToUint64(const char* op, const char* name, PyObject* o);
+// Of 64 bits, with a sign or, where that is too short, without; `less` is subtracted before.
+Scalar ToWideInt(const char* op, const char* name, PyObject* o, long less = 0);
 // Of random numbers; none for None.
 std::optional<uint64_t> ToKey(const char* op, const char* name, PyObject* o);
 double ToDouble(const char* op, const char* name, PyObject* o);

@@ -112,37 +112,38 @@ CX_RANDOM(randn,
 // An integer as an array of no dimensions beside an array.
 Array ToIntegers(const char* op, const char* name, PyObject* o, Device& device) {
     if (IsNdArray(o)) return Self(o);
-    return Array::FromHost(std::array{ToInt(op, name, o)}, Shape{}, device);
-}
-
-// The end of a range whose last value is `x`.
-int64_t After(const char* op, int64_t x) {
-    if (x == INT64_MAX) throw ValueError{op, ": the last value is ", x, ", expected less"};
-    return x + 1;
-}
-Array After(const char*, const Array& x) {
-    return (IsBool(x.dtype()) || GetItemSize(x.dtype()) == 8 ? x : AsType(x, Dtype::kInt64)) + 1;
+    const Scalar x = ToWideInt(op, name, o);
+    return Full(Shape{}, x, x.kind() == DtypeKind::kUInt ? Dtype::kUInt64 : Dtype::kInt64, device);
 }
 
 PyObject* DrawIntegers(const char* op, PyObject* self, PyObject* const* a, bool closed) {
-    const auto end = [op, closed](const auto& x) { return closed ? After(op, x) : x; };
     const bool both = Given(a[1]);
+    PyObject* const high = both ? a[1] : a[0];
+    const char* const high_name = both ? "high" : "low";
     const random::Options options = ToDrawOptions(op, self, a + 2);
-    if (IsNdArray(a[0]) || (both && IsNdArray(a[1]))) {
-        Device& device = (IsNdArray(a[0]) ? Self(a[0]) : Self(a[1])).device();
-        const Array first = ToIntegers(op, "low", a[0], device);
-        if (both) {
-            return Wrap(
-                random::Integers(first, end(ToIntegers(op, "high", a[1], device)), options));
-        }
-        const Array zero = Array::FromHost(std::array{int64_t{0}}, Shape{}, device);
-        return Wrap(random::Integers(zero, end(first), options));
+    if (IsNdArray(a[0]) || IsNdArray(high)) {
+        Device& device = (IsNdArray(a[0]) ? Self(a[0]) : Self(high)).device();
+        const Array from = both ? ToIntegers(op, "low", a[0], device)
+                                : Full(Shape{}, Scalar{0}, Dtype::kInt64, device);
+        const Array to = ToIntegers(op, high_name, high, device);
+        return Wrap(closed ? random::IntegersUpTo(from, to, options)
+                           : random::Integers(from, to, options));
     }
-    const int64_t low = both ? ToInt(op, "low", a[0]) : 0;
-    const int64_t high = end(both ? ToInt(op, "high", a[1]) : ToInt(op, "low", a[0]));
-    return Wrap(random::Integers(
-        low, high, options.size.value_or(Shape{}), options.dtype.value_or(Dtype::kInt64),
-        options.device != nullptr ? *options.device : GetDefaultDevice(), options.source));
+    const Shape shape = options.size.value_or(Shape{});
+    const Dtype dtype = options.dtype.value_or(Dtype::kInt64);
+    Device& device = options.device != nullptr ? *options.device : GetDefaultDevice();
+    const Scalar from = both ? ToWideInt(op, "low", a[0]) : Scalar{0};
+    if (!closed) {
+        const Scalar to = ToWideInt(op, high_name, high, 1);
+        if (from.kind() == DtypeKind::kInt && to.kind() == DtypeKind::kInt &&
+            to.To<int64_t>() < INT64_MAX) {
+            return Wrap(random::Integers(from.To<int64_t>(), to.To<int64_t>() + 1, shape, dtype,
+                                         device, options.source));
+        }
+        return Wrap(random::IntegersUpTo(from, to, shape, dtype, device, options.source));
+    }
+    return Wrap(random::IntegersUpTo(from, ToWideInt(op, high_name, high), shape, dtype, device,
+                                     options.source));
 }
 
 #define CX_INTEGERS_SIGNATURE                                                                \
@@ -152,7 +153,7 @@ PyObject* DrawIntegers(const char* op, PyObject* self, PyObject* const* a, bool 
     "Integers evenly distributed in ``low <= x < high``, or ``0 <= x < low`` without high.\n\n"    \
     "Args:\n"                                                                                      \
     "    low (int or ndarray): Least value.\n"                                                     \
-    "    high (int or ndarray): End of the range, excluded.\n"                                     \
+    "    high (int or ndarray): End of the range, excluded; up to 2**64.\n"                        \
     "    size: Shape; None is that of the arrays, broadcast.\n"                                    \
     "    dtype: An integer dtype that holds the range; None is int64.\n"                           \
     "    device: Default: that of the arrays, else the default device.\n" endpoint                 \

@@ -245,7 +245,7 @@ class Generator:
 
         Args:
             low (int or ndarray): Least value.
-            high (int or ndarray): End of the range, excluded.
+            high (int or ndarray): End of the range, excluded; up to 2**64.
             size: Shape; None is that of the arrays, broadcast.
             dtype: An integer dtype that holds the range; None is int64.
             device: Default: that of the arrays, else the default device.
@@ -937,7 +937,7 @@ def integers(low: builtins.int | ndarray, high: builtins.int | ndarray | None = 
 
     Args:
         low (int or ndarray): Least value.
-        high (int or ndarray): End of the range, excluded.
+        high (int or ndarray): End of the range, excluded; up to 2**64.
         size: Shape; None is that of the arrays, broadcast.
         dtype: An integer dtype that holds the range; None is int64.
         device: Default: that of the arrays, else the default device.
@@ -1193,7 +1193,7 @@ def randint(low: builtins.int | ndarray, high: builtins.int | ndarray | None = N
 
     Args:
         low (int or ndarray): Least value.
-        high (int or ndarray): End of the range, excluded.
+        high (int or ndarray): End of the range, excluded; up to 2**64.
         size: Shape; None is that of the arrays, broadcast.
         dtype: An integer dtype that holds the range; None is int64.
         device: Default: that of the arrays, else the default device.

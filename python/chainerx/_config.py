@@ -70,13 +70,14 @@ def config_info() -> dict[str, tp.Any]:
     It opens the BLAS library, as the first matrix product does.
 
     Returns:
-        dict: ``chainerx`` (its version), ``file``, ``python``, ``platform``, ``compiler``; ``isa``
-        (``used``, ``available`` on this processor, ``built``); ``blas`` (``engine``, ``path``,
-        ``version``, ``threads``); ``num_threads``; ``devices``; ``default_device``; ``plugins``
-        (path to name of the backend); ``memory`` (bytes: ``physical``, ``cache_limit``,
-        ``cached``); ``environment``, the variables of chainerx and chainer that are set;
-        ``packages``, versions of those that are loaded. What a wrong setting makes unusable is a
-        dict with ``error``.
+        dict: ``chainerx`` (its version), ``file``, ``python``, ``platform``, ``compiler``;
+        ``isa`` (``used``, ``available`` on this processor, ``built``); ``blas``
+        (``engine``, ``path``, ``version``, ``threads``, and the ``reason`` if there is
+        none); ``num_threads``; ``devices``; ``default_device``; ``plugins`` (path to name
+        of the backend); ``memory`` (bytes: ``physical``, ``cache_limit``, ``cached``);
+        ``environment``, the variables of chainerx and chainer that are set; ``packages``,
+        versions of those that are loaded. What a wrong setting makes unusable is a dict
+        with ``error``.
     """
     build = _core._build_info()
     return {
@@ -126,7 +127,8 @@ def lines(info: dict[str, tp.Any]) -> tp.Iterator[tuple[str, str]]:
     if 'error' in blas:
         yield 'BLAS', blas['error']
     else:
-        yield 'BLAS', blas['path'] + (f' ({blas["version"]})' if blas['version'] else '')
+        remark = blas['version'] or blas['reason']
+        yield 'BLAS', blas['path'] + (f' ({remark})' if remark else '')
         yield 'BLAS engine', f'{blas["engine"]}; threads of a call: {blas["threads"]}'
     yield 'threads', text(info['num_threads'])
     yield 'devices', text(info['devices'])

@@ -156,6 +156,31 @@ def test_mkl_is_told_of_integers_and_threads(cblas):
     assert "'version': 'Not MKL 1.0', 'threads': 'one for each call'" in out
 
 
+def test_a_library_is_opened_once(cblas):
+    """Also where several threads ask at once: each would tell it anew how many threads to use."""
+    program = """
+    import threading, chainerx as chx
+    gate = threading.Barrier(8)
+    def product():
+        x = chx.ones((256, 256), 'float64')  # large enough that others may run
+        gate.wait()
+        assert float((x @ x)[0, 0]) == 256
+    threads = [threading.Thread(target=product) for _ in range(8)]
+    for t in threads: t.start()
+    for t in threads: t.join()
+    """
+    out = run(program, CHAINERX_BLAS=cblas('shared', '-DINT=int', '-DAS_MKL'))
+    assert out.count('layer 0') == 1, out
+
+
+def test_reason_why_there_is_none():
+    out = run("import chainerx as c; c.show_config(); print(c.config_info()['blas']['reason'])")
+    assert 'none (' not in out
+    assert out.endswith('\n\n'), out
+    out = run('import chainerx as c; c.show_config()', CHAINERX_BLAS='plain')
+    assert "none (CHAINERX_BLAS is 'plain')" in out
+
+
 @pytest.mark.parametrize(
     'value', ['opnblas', '/nowhere/libx.so', 'libm.so.6', 'OPENBLAS', 'plain ', '/']
 )
@@ -198,7 +223,7 @@ def test_config_info():
     assert {*isa['available']} <= {*isa['built']}
     assert info['memory']['cache_limit'] == chx.get_memory_info()['limit']
     assert info['memory']['physical'] > 1 << 28
-    assert set(info['blas']) == {'engine', 'path', 'version', 'threads'}
+    assert set(info['blas']) == {'engine', 'path', 'version', 'threads', 'reason'}
 
 
 def test_show_config(capsys):

@@ -17,6 +17,7 @@ struct BlasInfo {
     std::string path;     // the file that serves as BLAS, or "none" if the plain loops are in use
     std::string version;  // its own words; may be empty
     std::string threads;  // how many it computes a product with, in words
+    std::string reason;   // why there is none, with what was tried; empty if there is one
 };
 // Opens it, which throws if $CHAINERX_BLAS or $CHAINERX_OPENBLAS names what can't be used.
 CX_API BlasInfo GetBlasInfo();

@@ -11,12 +11,15 @@
 #include <complex>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/fork_mutex.h"
 
 namespace chainerx {
 namespace {
@@ -162,16 +165,19 @@ std::unique_ptr<native::BlasLibrary> OpenOrThrow(const char* variable, const cha
     return library;
 }
 
-std::unique_ptr<native::BlasLibrary> None() {
+std::unique_ptr<native::BlasLibrary> None(std::string reason) {
     auto none = std::make_unique<native::BlasLibrary>();
     none->path = "none";
     none->threads = "those of chainerx";
+    none->reason = std::move(reason);
     return none;
 }
 
 std::unique_ptr<native::BlasLibrary> Load() {
     const native::BlasEngine engine = native::GetBlasEngine();
-    if (engine == native::BlasEngine::kPlain) return None();
+    if (engine == native::BlasEngine::kPlain) {
+        return None(StrCat(kEngineVariable, " is 'plain'"));
+    }
     if (engine == native::BlasEngine::kFile) {
         return OpenOrThrow(kEngineVariable,
                            "; expected auto, openblas, own, plain or a library with CBLAS");
@@ -203,12 +209,8 @@ std::unique_ptr<native::BlasLibrary> Load() {
         throw ChainerxError{kEngineVariable, " is 'openblas', but there is none (", kPathVariable,
                             " may say where it is); tried:", tried};
     }
-    return None();
+    return None("tried:" + tried);
 }
-
-}  // namespace
-
-namespace {
 
 // What OpenBLAS maps for a call, and some more. Only addresses: pages come when written.
 constexpr size_t kWorkBytes = size_t{144} << 20;
@@ -234,7 +236,8 @@ void SetOpenBlasPath(const char* path) {
 BlasInfo GetBlasInfo() {
     const native::BlasEngine engine = native::GetBlasEngine();
     const native::BlasLibrary& library = native::GetBlasLibrary();
-    return {kEngineNames[static_cast<int>(engine)], library.path, library.version, library.threads};
+    return {kEngineNames[static_cast<int>(engine)], library.path, library.version, library.threads,
+            library.reason};
 }
 
 namespace native {
@@ -255,17 +258,18 @@ BlasEngine GetBlasEngine() {
 
 const BlasLibrary& GetBlasLibrary() {
     const BlasLibrary* library = g_library.load(std::memory_order_acquire);
-    if (library == nullptr) {
-        // Several threads may come here at once: each opens it, and one wins. A lock could be left
-        // locked in a forked child.
-        RequireAddresses(kLoadBytes);
-        std::unique_ptr<BlasLibrary> loaded = Load();
-        loaded->is_avoided = GetBlasEngine() == BlasEngine::kOwn;
-        if (g_library.compare_exchange_strong(library, loaded.get(), std::memory_order_acq_rel)) {
-            BlasCall::WatchTheEnd();
-            library = loaded.release();
-        }
-    }
+    if (library != nullptr) return *library;
+    // One thread at a time: a library whose number of threads another one sets computes wrong
+    // products meanwhile, and would be refused.
+    const std::lock_guard lock{internal::CreationMutex()};
+    library = g_library.load(std::memory_order_relaxed);
+    if (library != nullptr) return *library;
+    RequireAddresses(kLoadBytes);
+    std::unique_ptr<BlasLibrary> loaded = Load();
+    loaded->is_avoided = GetBlasEngine() == BlasEngine::kOwn;
+    BlasCall::WatchTheEnd();
+    library = loaded.release();
+    g_library.store(library, std::memory_order_release);
     return *library;
 }
 

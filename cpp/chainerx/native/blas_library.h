@@ -59,6 +59,7 @@ struct BlasLibrary {
     std::string version;     // its own words; may be empty
     const char* threads;     // how many it computes a product with, in words
     const char* prefix;      // of every symbol: "scipy_" in the build on PyPI
+    std::string reason;      // why there is none
     bool is_avoided{false};  // where products of our own do as well: BlasEngine::kOwn
     BlasRoutines<float> s;
     BlasRoutines<double> d;

@@ -51,6 +51,7 @@ nb::dict BlasFacts() {
     d["path"] = ToStr(info.path);
     d["version"] = ToStr(info.version);
     d["threads"] = ToStr(info.threads);
+    d["reason"] = ToStr(info.reason);
     return d;
 }
 

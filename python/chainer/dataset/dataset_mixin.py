@@ -6,6 +6,8 @@ import typing as tp
 
 import numpy as np
 
+from chainer.dataset._chosen import to_indices
+
 
 class DatasetMixin:
     """Base of datasets: it turns indices of all kinds into calls of `get_example`.
@@ -14,11 +16,12 @@ class DatasetMixin:
     """
 
     def __getitem__(self, index: tp.Any) -> tp.Any:
-        """An example, or a list of them for a slice, a list or an array of indices."""
+        """An example, or a list of them for a slice, and for a list or an array of indices
+        or booleans."""
         if isinstance(index, slice):
             return [self.get_example(i) for i in range(*index.indices(len(self)))]
         if isinstance(index, list | np.ndarray):
-            return [self.get_example(int(i)) for i in index]
+            return [self.get_example(i) for i in to_indices(index, len(self))]
         return self.get_example(index)
 
     def __len__(self) -> int:

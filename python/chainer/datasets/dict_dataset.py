@@ -6,6 +6,8 @@ import typing as tp
 
 import numpy as np
 
+from chainer.dataset._chosen import to_indices
+
 
 class DictDataset:
     """A dataset of dicts, each item of which comes from a dataset of its own.
@@ -31,11 +33,12 @@ class DictDataset:
                 )
 
     def __getitem__(self, index: tp.Any) -> tp.Any:
-        """An example, or a list of them for a slice, a list or an array of indices."""
+        """An example, or a list of them for a slice, and for a list or an array of indices
+        or booleans."""
+        if isinstance(index, list | np.ndarray):
+            return [self[i] for i in to_indices(index, self._length)]
         if isinstance(index, slice):
-            index = range(*index.indices(self._length))
-        if isinstance(index, range | list | np.ndarray):
-            return [self[i] for i in index]
+            return [self[i] for i in range(*index.indices(self._length))]
         return {key: dataset[index] for key, dataset in self._datasets.items()}
 
     def __len__(self) -> int:

@@ -6,6 +6,8 @@ import typing as tp
 
 import numpy as np
 
+from chainer.dataset._chosen import to_indices
+
 
 class TupleDataset:
     """A dataset of tuples, each item of which comes from a dataset of its own.
@@ -30,9 +32,10 @@ class TupleDataset:
                 )
 
     def __getitem__(self, index: tp.Any) -> tp.Any:
-        """An example, or a list of them for a slice, a list or an array of indices."""
+        """An example, or a list of them for a slice, and for a list or an array of indices
+        or booleans."""
         if isinstance(index, (list, np.ndarray)):  # a union would be made anew each time
-            return [self[i] for i in index]
+            return [self[i] for i in to_indices(index, self._length)]
         parts = tuple([dataset[index] for dataset in self._datasets])
         if isinstance(index, slice):
             return [tuple(part[i] for part in parts) for i in range(len(parts[0]))]

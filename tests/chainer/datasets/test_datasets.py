@@ -51,11 +51,27 @@ def test_examples(name):
     assert dataset[:] == expected
     assert dataset[1:][::-1] == expected[:0:-1]
     assert dataset[list(range(n))] == dataset[np.arange(n)] == expected
+    chosen = [i % 2 == 0 for i in range(n)]
+    for booleans in (chosen, np.array(chosen, bool), list(np.array(chosen, bool))):
+        assert dataset[booleans] == expected[::2]
+    with pytest.raises(IndexError, match=f'^{n + 1} booleans cannot choose among {n} examples'):
+        dataset[[*chosen, True]]
     for outside in (n, -n - 1):
         with pytest.raises(IndexError):
             dataset[outside]
     with pytest.raises(TypeError):
         dataset[0.0]
+    if n:
+        with pytest.raises(TypeError):
+            dataset[[0.0]]
+
+
+def test_lists_of_what_only_the_dataset_knows():
+    class ByName(D.TransformDataset):
+        def get_example(self, i):
+            return f'example of {i}'
+
+    assert ByName(WHOLE, None)[['a', 'b']] == ['example of a', 'example of b']
 
 
 def test_folds():

@@ -86,6 +86,25 @@ def missing_parameters(place, found, params):
             yield f'{place}({name})'
 
 
+# What `import chainer` of Chainer v7 leaves to an import of its own.
+IMPORTED_APART = (
+    'chainer.gradient_check',
+    'chainer.testing',
+    'chainer.link_hooks',
+    'chainer.links.caffe',
+)
+
+
+def test_modules_are_attributes():
+    """Programs say `chainer.training.util.get_trigger`, and import no more than chainer."""
+    names = (HERE / 'chainer_v7_modules.txt').read_text().split()
+    names = [n for n in names if not n.startswith(IMPORTED_APART) and not covered(n, pending())]
+    code = 'import sys, operator, chainer; operator.attrgetter(*sys.argv[1:])(chainer)'
+    paths = [name.partition('.')[2] for name in names if name != 'chainer']
+    run = subprocess.run([sys.executable, '-c', code, *paths], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
 def covered(item, patterns):
     """A pending line stands for an item, or with a final * for all that begin like it."""
     return any(item == p or (p.endswith('*') and item.startswith(p[:-1])) for p in patterns)

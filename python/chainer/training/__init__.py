@@ -1,6 +1,15 @@
 """Training: the loop, what an iteration does, and what is called between iterations."""
 
-from chainer.training import extension, extensions, trainer, triggers, updaters
+from chainer.training import (
+    extension,
+    extensions,
+    trainer,
+    trigger,
+    triggers,
+    updater,
+    updaters,
+    util,
+)
 from chainer.training._trigger import IntervalTrigger, get_trigger
 from chainer.training._updater import Updater
 from chainer.training.extension import (
@@ -28,6 +37,9 @@ __all__ = [
     'get_trigger',
     'make_extension',
     'trainer',
+    'trigger',
     'triggers',
+    'updater',
     'updaters',
+    'util',
 ]

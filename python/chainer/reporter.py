@@ -106,7 +106,11 @@ class Reporter:
             self.observation.update(values)
             return
         if id(observer) not in self._observer_names:
-            raise KeyError('Given observer is not registered to the reporter.')
+            raise KeyError(
+                f'{list(values)} cannot be reported: the observer, a {type(observer).__name__}, is '
+                'not registered to the reporter (of a training, these are the links of the '
+                'optimizers)'
+            )
         prefix = self._observer_names[id(observer)]
         for name, value in values.items():
             self.observation[f'{prefix}/{name}'] = value

@@ -218,6 +218,11 @@ def test_forgotten_constructor(use):
 
     with pytest.raises(RuntimeError, match=r'Link.__init__\(\) has not been called.*Forgetful'):
         use(Forgetful())
+    for walk in (Link.cleargrads, Link.count_params, lambda link: list(link.namedlinks())):
+        for base in (Chain, ChainList):
+            walker = type('Forgetful', (base,), {'__init__': Forgetful.__init__})()
+            with pytest.raises(AttributeError, match=r'has not been called.*Forgetful'):
+                walk(walker)
 
 
 def test_from_params_is_optional():

@@ -155,6 +155,20 @@ def test_update_with_loss(device):
     assert to_list(net.l.W.array) == [[-1, -1]]
 
 
+def test_a_loss_without_a_way_back_is_refused(device):
+    net = Net().to_device(device)
+    optimizer = sgd(net)
+    for returned in (lambda: None, lambda: 1.5, lambda: net.loss(x=ones(net)).array):
+        net.l.W.grad = ones(net)
+        with pytest.raises(TypeError, match=r'^SGD\.update: the loss is a \w+ that .*<lambda> ret'):
+            optimizer.update(returned)
+        assert optimizer.t == 0
+        assert net.l.W.grad is not None
+    silent = chainer.Sequential(lambda x: None)
+    with pytest.raises(TypeError, match=r'the loss is a NoneType .*; Sequential returned it'):
+        optimizer.update(silent, ones(net))
+
+
 def test_gradients_accumulate(device):
     net = Net().to_device(device)
     optimizer = sgd(net)

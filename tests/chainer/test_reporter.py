@@ -32,7 +32,7 @@ def test_observers():
     reporter.report({'a': 1}, one)
     reporter.report({'a': 2}, two)
     assert reporter.observation == {'one/a': 1, 'one/two/a': 2}
-    with pytest.raises(KeyError, match='not registered'):
+    with pytest.raises(KeyError, match=r"\['a'\] cannot be.*, a Observer, is not registered"):
         reporter.report({'a': 3}, Observer())
     reporter.add_observer('other', one)
     reporter.report({'a': 4}, one)

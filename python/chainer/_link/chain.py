@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, MutableSequence
 
 from chainerx._core import engine
 
-from chainer._link.link import Link, _check_link, _collect_params_of, _tree_str
+from chainer._link.link import Link, MadeByInit, _check_link, _collect_params_of, _tree_str
 from chainer.variable import Parameter
 
 
@@ -25,9 +25,14 @@ class Chain(Link):
         links: Children to add.
     """
 
+    if tp.TYPE_CHECKING:
+        _children: set[str]
+    else:
+        _children = MadeByInit()
+
     def __init__(self, **links: Link) -> None:
         super().__init__()
-        self._children: set[str] = set()
+        self._children = set()
         for name, link in links.items():
             self.add_link(name, link)
 
@@ -97,9 +102,14 @@ class ChainList(Link, MutableSequence):
         links: Children to add.
     """
 
+    if tp.TYPE_CHECKING:
+        _children: list[Link]
+    else:
+        _children = MadeByInit()
+
     def __init__(self, *links: Link) -> None:
         super().__init__()
-        self._children: list[Link] = []
+        self._children = []
         for link in links:
             self.add_link(link)
 

@@ -28,6 +28,22 @@ if tp.TYPE_CHECKING:
 _UNKNOWN: tp.Any = object()
 
 
+def _without_init(cls: type[Link]) -> str:
+    return (
+        f'Link.__init__() has not been called. ({cls.__name__}.__init__ must start with '
+        'super().__init__())'
+    )
+
+
+class MadeByInit:
+    """Stands for an attribute of a link whose __init__ has not run; one of its own hides it."""
+
+    def __get__(self, link: Link | None, owner: type[Link]) -> MadeByInit:
+        if link is None:
+            return self
+        raise AttributeError(_without_init(owner))
+
+
 class Link(device_resident.DeviceResident):
     """A callable with parameters.
 
@@ -41,6 +57,9 @@ class Link(device_resident.DeviceResident):
 
     if tp.TYPE_CHECKING:
         forward: Callable[..., tp.Any]
+        _params: set[str]
+    else:
+        _params = MadeByInit()
 
     name: str | None
     _local_link_hooks: dict[str, link_hook.LinkHook] | None = _UNKNOWN
@@ -58,7 +77,7 @@ class Link(device_resident.DeviceResident):
 
     def __init__(self, **params: tp.Any) -> None:
         super().__init__()
-        self._params: set[str] = set()
+        self._params = set()
         self._persistent: set[str] = set()
         self._local_link_hooks = None
         self.name = None
@@ -69,10 +88,7 @@ class Link(device_resident.DeviceResident):
 
     def __check_init_done(self) -> None:
         if not self.__init_done:
-            raise RuntimeError(
-                f'Link.__init__() has not been called. ({type(self).__name__}.__init__ must start '
-                'with super().__init__())'
-            )
+            raise RuntimeError(_without_init(type(self)))
 
     def __str__(self) -> str:
         specs = ', '.join(f'{name}={value}' for name, value in self.printable_specs)

@@ -8,6 +8,7 @@ import typing as tp
 import warnings
 import weakref
 
+import chainerx
 import numpy as np
 
 from chainer import backend, optimizer_hooks
@@ -17,6 +18,7 @@ from chainer._optim.hyperparameter import Hyperparameter, HyperparameterProxy, I
 from chainer._optim.update_rule import UpdateRule, unscale
 from chainer.link import Link
 from chainer.serializer import AbstractSerializer, Deserializer
+from chainer.variable import Variable
 
 __all__ = [
     'GradientClipping',
@@ -411,6 +413,8 @@ class GradientMethod(Optimizer):
 
     def _compute_gradients(self, lossfun: tp.Any, args: tp.Any, kwds: tp.Any) -> None:
         loss = lossfun(*args, **kwds)
+        if not isinstance(loss, Variable):
+            _check_loss(loss, lossfun, type(self).__name__)
         if getattr(self, '_use_cleargrads', True):
             self.target.cleargrads()
         else:
@@ -477,6 +481,17 @@ _PARTS_OF_UPDATE: tp.Final = (
     'update_loss_scale',
     '_update_params',
 )
+
+
+def _check_loss(loss: tp.Any, lossfun: tp.Any, owner: str) -> None:
+    """Refuses what has no way back to the parameters; anything else with ``backward`` may do."""
+    of_no_graph = isinstance(loss, chainerx.ndarray) and not loss.is_backprop_required()
+    if of_no_graph or not hasattr(loss, 'backward'):
+        name = getattr(lossfun, '__qualname__', type(lossfun).__qualname__)
+        raise TypeError(
+            f'{owner}.update: the loss is a {type(loss).__name__} that is part of no graph, '
+            f'expected a Variable; {name} returned it'
+        )
 
 
 def _is_built_in(rule: UpdateRule | None) -> bool:

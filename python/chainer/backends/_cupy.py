@@ -12,7 +12,17 @@ cudnn_enabled = False
 _cudnn_version = -1
 _cupy_major = 0
 _resolution_error: BaseException | None = None
-cupy: tp.Any = object()
+
+
+class _Absent:
+    """Stands in for the module ``cupy``."""
+
+    def __getattr__(self, name: str) -> tp.NoReturn:
+        reason = f'{type(_resolution_error).__name__}: {_resolution_error}'
+        raise AttributeError(f'cupy.{name}: CuPy cannot be used. {reason}', name=name)
+
+
+cupy: tp.Any = _Absent()
 
 try:
     import cupy  # type: ignore[import-not-found, no-redef]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 import typing as tp
 
@@ -65,8 +66,8 @@ class EpochIterator(Iterator):
     A subclass has ``__next__``.
 
     Raises:
-        ValueError: If ``batch_size`` is not positive, and for both ``shuffle`` and
-            ``order_sampler``.
+        TypeError: If ``batch_size`` is no integer.
+        ValueError: If it is not positive, and for both ``shuffle`` and ``order_sampler``.
     """
 
     _order_key = 'order'
@@ -76,6 +77,10 @@ class EpochIterator(Iterator):
         self, dataset: tp.Any, batch_size: int, repeat: bool, shuffle: bool | None, sampler: tp.Any
     ) -> None:
         owner = type(self).__name__
+        try:
+            batch_size = operator.index(batch_size)
+        except TypeError:
+            raise TypeError(f'{owner}: batch_size must be an int, not {batch_size!r}') from None
         if batch_size < 1:
             raise ValueError(f'{owner}: batch_size must be positive, not {batch_size}')
         if shuffle is not None and sampler is not None:

@@ -46,6 +46,12 @@ def test_errors_without_cupy(call):
 
 
 @without_cupy
+def test_the_module_without_cupy():
+    with pytest.raises(AttributeError, match=r'^cupy\.zeros: CuPy cannot be used\. Mod'):
+        cuda.cupy.zeros(2)
+
+
+@without_cupy
 def test_classes_without_cupy():
     assert cuda.available is False
     assert cuda.cudnn_enabled is False

@@ -54,6 +54,7 @@ MISTAKES = [
         ValueError,
         r'output_shape is \(2,\), expected a height and',
     ),
+    (lambda: F.linear([[1.0]], X), TypeError, 'input 0 is a list, expected a Variable or an array'),
     (lambda: F.resize_images(X, 2), TypeError, 'output_shape is 2, expected a height and a width'),
     (
         lambda: F.softmax_cross_entropy(X[..., 0, 0], np.zeros(2, 'i'), class_weight=[1.0] * 4),

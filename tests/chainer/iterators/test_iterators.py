@@ -98,6 +98,9 @@ def test_refused(make):
     for size in (0, -1):
         with pytest.raises(ValueError, match=f'batch_size must be positive, not {size}'):
             make([1], size)
+    for size in (1.5, '3', None):
+        with pytest.raises(TypeError, match=f'batch_size must be an int, not {size!r}'):
+            make([1], size)
     with pytest.raises(ValueError, match='shuffle and order_sampler'):
         make([1], 1, shuffle=False, order_sampler=iterators.ShuffleOrderSampler())
 

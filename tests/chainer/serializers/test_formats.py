@@ -399,8 +399,9 @@ def test_the_longest_name(path):
 
 
 def test_no_folder(path):
-    with pytest.raises(FileNotFoundError):
-        serializers.save(path.parent / 'none' / path.name, Bag(x=1))
+    missing = path.parent / 'none' / path.name
+    with pytest.raises(FileNotFoundError, match=f"'{missing}'$"):
+        serializers.save(missing, Bag(x=1))
     with pytest.raises(FileNotFoundError):
         serializers.load(path, Bag(x=1))
 

@@ -6,6 +6,7 @@ import warnings
 
 import chainer
 import chainer.links as L
+import chainerx
 import numpy as np
 import pytest
 from chainer import training
@@ -97,6 +98,20 @@ def test_nan_and_arrays_in_the_log(tmp_path):
         assert np.isnan(entry['nan'])
         assert 'array' not in entry
         assert 'text' not in entry
+
+
+def test_what_numpy_makes_of_the_means_is_logged(tmp_path):
+    trainer = make_trainer(tmp_path, (1, 'iteration'))
+
+    def postprocess(entry):
+        entry['perplexity'] = np.exp(np.float32(entry['main/loss']))
+        entry['x'] = chainerx.array(2.5)
+
+    trainer.extend(extensions.LogReport(trigger=EVERY, postprocess=postprocess))
+    trainer.run()
+    (entry,) = json.loads((tmp_path / 'log').read_text())
+    assert entry['perplexity'] == pytest.approx(np.exp(entry['main/loss']))
+    assert entry['x'] == 2.5
 
 
 def test_a_log_is_what_json_makes_of_it(tmp_path):

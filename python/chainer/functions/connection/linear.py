@@ -61,7 +61,7 @@ def linear(x: tp.Any, W: tp.Any, b: tp.Any = None, n_batch_axes: int = 1) -> var
         y = LinearFunction.call(_flatten(x, n_batch_axes), W, b)
         return reshape.reshape(y, (*batch, y.shape[1]))
     check_batch_axes(n_batch_axes)
-    if x.ndim > 2:
+    if getattr(x, 'ndim', 0) > 2:  # what is no array is refused where all functions do
         x = _flatten(x, 1)
     return LinearFunction.call(x, W, b)
 

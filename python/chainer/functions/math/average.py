@@ -14,6 +14,7 @@ from chainer.functions.array.cast import cast
 from chainer.functions.array.reshape import reshape
 from chainer.functions.math._reduction import Reduction, to_axes
 from chainer.functions.math.sum import sum
+from chainer.utils import type_check
 
 
 class Mean(Reduction):
@@ -62,6 +63,7 @@ def average(
         raise ValueError(f'average: axis is {axes}, expected one axis with weights')
     x, weights = variable.as_variable(x), variable.as_variable(weights)
     if axes is not None:
+        type_check.expect(type_check.Variable(weights.size, 'weights.size') == x.shape[axes[0]])
         shape = [1] * x.ndim
         shape[axes[0]] = x.shape[axes[0]]
         weights = reshape(weights, tuple(shape))

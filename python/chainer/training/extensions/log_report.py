@@ -78,6 +78,9 @@ class LogReport(extension.Extension):
         entry['elapsed_time'] = trainer.elapsed_time
         if self._postprocess is not None:
             self._postprocess(entry)
+            for name, value in entry.items():
+                if hasattr(value, 'dtype'):  # what NumPy computed from the means
+                    entry[name] = to_float(value, f'LogReport: {name!r}')
         self._log.append(entry)
         if self._log_name:
             path = os.path.join(trainer.out, self._log_name.format(**entry))

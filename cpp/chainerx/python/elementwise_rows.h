@@ -23,8 +23,6 @@
 #define CX_RAISES_BOOL "Raises:\n    DtypeError: If an operand is bool."
 #define CX_RAISES_COMPLEX "Raises:\n    DtypeError: If an operand is complex."
 
-// CX_DOC below is two arguments in one, so it is expanded first.
-
 // CX_DOC in the files is two arguments in one, so it is expanded first.
 #define CX_UNARY(...) CX_UNARY_EXPANDED(__VA_ARGS__)
 #define CX_UNARY_EXPANDED(py, Name, doc, dtypes, result)                           \

@@ -81,7 +81,7 @@ CX_LINALG(svdvals, "x: ndarray) -> ndarray",
     return Wrap(linalg::Svdvals(ToArray("svdvals", "x", a[0])));
 }
 
-CX_LINALG(eigh, "a: ndarray, UPLO: str = 'L') -> tuple[ndarray, ndarray]",
+CX_LINALG(eigh, "a: ndarray, UPLO: str = 'L') -> EighResult",
           "Eigenvalues and eigenvectors of symmetric matrices." CX_SYMMETRIC
           "Returns:\n"
           "    tuple of ndarray: ``eigenvalues`` (..., n), ascending, and ``eigenvectors`` (..., "
@@ -100,7 +100,7 @@ CX_LINALG(eigvalsh, "a: ndarray, UPLO: str = 'L') -> ndarray",
     return Wrap(linalg::Eigvalsh(ToArray("eigvalsh", "a", a[0]), ToLower("eigvalsh", a[1])));
 }
 
-CX_LINALG(eig, "a: ndarray) -> tuple[ndarray, ndarray]",
+CX_LINALG(eig, "a: ndarray) -> EigResult",
           "Eigenvalues and eigenvectors of square matrices.\n\n"
           "Args:\n    a (ndarray): (..., n, n), float32 or float64.\n"
           "Returns:\n"

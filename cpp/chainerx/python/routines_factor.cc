@@ -46,7 +46,7 @@ CX_LINALG(det, "a: ndarray) -> ndarray",
     return Wrap(linalg::Det(ToArray("det", "a", a[0])));
 }
 
-CX_LINALG(slogdet, "a: ndarray) -> tuple[ndarray, ndarray]",
+CX_LINALG(slogdet, "a: ndarray) -> SlogdetResult",
           "Sign and logarithm of determinants, which may be out of the range of floats." CX_ARGS_A
           "\nReturns:\n    tuple of ndarray: ``sign``, 0 for singular matrices, which has no "
           "gradient; the logarithms of the absolute values, differentiable, any order; backward of "

@@ -46,9 +46,8 @@ CX_ROUTINE(indices,
            "    sparse (bool): Whether to give one array per axis, which broadcast "
            "together.\n" CX_ARG_DEVICE
            "Returns:\n"
-           "    ndarray or tuple of ndarray: Of shape (ndim, \\*dimensions), in no graph; or one "
-           "for each\n"
-           "    axis, if ``sparse``.\n"
+           "    ndarray or tuple of ndarray: Of shape ``(ndim, *dimensions)``, in no graph; or one "
+           "for each axis,\n    if ``sparse``.\n"
            "Raises:\n"
            "    DimensionError: If a size is negative.") {
     const Shape shape = ToShape("indices", "dimensions", a[0]);

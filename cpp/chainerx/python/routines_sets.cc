@@ -88,7 +88,7 @@ CX_ROUTINE(
     return tuple.Release();
 }
 
-CX_ROUTINE(unique_all, "x: ndarray) -> tuple[ndarray, ndarray, ndarray, ndarray]",
+CX_ROUTINE(unique_all, "x: ndarray) -> UniqueAllResult",
            "The different elements, where they are, and how often." CX_X
            "Returns:\n"
            "    UniqueAllResult: A tuple: values, indices, inverse_indices, counts; as of "
@@ -101,7 +101,7 @@ CX_ROUTINE(unique_all, "x: ndarray) -> tuple[ndarray, ndarray, ndarray, ndarray]
     return g_all.Make({values.get(), indices.get(), inverse.get(), counts.get()});
 }
 
-CX_ROUTINE(unique_counts, "x: ndarray) -> tuple[ndarray, ndarray]",
+CX_ROUTINE(unique_counts, "x: ndarray) -> UniqueCountsResult",
            "The different elements, and how often they are there." CX_X
            "Returns:\n"
            "    UniqueCountsResult: A tuple: values, counts; as of :func:`unique`, but no NaN "
@@ -110,7 +110,7 @@ CX_ROUTINE(unique_counts, "x: ndarray) -> tuple[ndarray, ndarray]",
     return g_counts.Make({y.values, y.counts});
 }
 
-CX_ROUTINE(unique_inverse, "x: ndarray) -> tuple[ndarray, ndarray]",
+CX_ROUTINE(unique_inverse, "x: ndarray) -> UniqueInverseResult",
            "The different elements, and which of them each element is." CX_X
            "Returns:\n"
            "    UniqueInverseResult: A tuple: values, inverse_indices; as of :func:`unique`, but "

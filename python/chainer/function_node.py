@@ -3,14 +3,12 @@
 The path of Chainer v7; the code is in `chainer._graph.function_node`.
 """
 
-from chainer._graph.function_node import (  # noqa: F401
-    FunctionHook,
-    FunctionNode,
-    cuda,
-    grad,
-)
-from chainer.graph_optimizations.static_graph_utilities import (  # noqa: F401
-    static_forward_optimizations,
+from chainer._graph.function_node import FunctionHook as FunctionHook
+from chainer._graph.function_node import FunctionNode as FunctionNode
+from chainer._graph.function_node import cuda as cuda
+from chainer._graph.function_node import grad as grad
+from chainer.graph_optimizations.static_graph_utilities import (
+    static_forward_optimizations as static_forward_optimizations,
 )
 
 # What pickles, messages and documentation name.

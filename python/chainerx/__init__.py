@@ -1,6 +1,5 @@
 """NumPy-like arrays with automatic differentiation, on any device."""
 
-# ruff: noqa: F401
 from __future__ import annotations
 
 import builtins as _builtins
@@ -9,74 +8,83 @@ import typing as _typing
 from importlib.util import find_spec as _find_spec
 
 import numpy as _numpy
-from numpy import (
-    bool_,
-    complex64,
-    complex128,
-    e,
-    euler_gamma,
-    float16,
-    float32,
-    float64,
-    inf,
-    int8,
-    int16,
-    int32,
-    int64,
-    nan,
-    newaxis,
-    pi,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
+from numpy import bool_ as bool_
+from numpy import complex64 as complex64
+from numpy import complex128 as complex128
 from numpy import dtype as dtype
+from numpy import e as e
+from numpy import euler_gamma as euler_gamma
+from numpy import float16 as float16
+from numpy import float32 as float32
+from numpy import float64 as float64
+from numpy import inf as inf
+from numpy import int8 as int8
+from numpy import int16 as int16
+from numpy import int32 as int32
+from numpy import int64 as int64
+from numpy import nan as nan
+from numpy import newaxis as newaxis
+from numpy import pi as pi
+from numpy import uint8 as uint8
+from numpy import uint16 as uint16
+from numpy import uint32 as uint32
+from numpy import uint64 as uint64
 
 try:
     from chainerx import _core
     from chainerx._core import *  # noqa: F403
-    from chainerx._core import fft, graph, linalg, random, special
+    from chainerx._core import fft as fft
+    from chainerx._core import graph as graph
+    from chainerx._core import linalg as linalg
+    from chainerx._core import random as random
+    from chainerx._core import special as special
 except ImportError as _error:
     raise ImportError(
         f'the compiled part of chainerx is missing beside {__file__} or broken: {_error}. '
         'Install it anew: "pip install --force-reinstall chainerx", or "pip install ." in a clone.'
     ) from _error
-from chainerx import _numpy_protocols, profiler
-from chainerx._array_api import __array_namespace_info__
-from chainerx._config import config_info, show_config
-from chainerx._dtypes import (
-    astype,
-    can_cast,
-    finfo,
-    iinfo,
-    iscomplexobj,
-    isdtype,
-    isrealobj,
-    isscalar,
-    promote_types,
-    result_type,
-)
-from chainerx._functional import apply_along_axis, mask_indices, piecewise, vectorize
-from chainerx._io import frombuffer, fromfile, fromfunction, fromiter, fromstring, loadtxt
-from chainerx._shapes import (
-    broadcast_shapes,
-    may_share_memory,
-    ndim,
-    shape,
-    shares_memory,
-    size,
-)
-from chainerx.profiler import profile
+from chainerx import _numpy_protocols as _numpy_protocols
+from chainerx import profiler as profiler
+from chainerx._array_api import __array_namespace_info__ as __array_namespace_info__
+from chainerx._config import config_info as config_info
+from chainerx._config import show_config as show_config
+from chainerx._dtypes import astype as astype
+from chainerx._dtypes import can_cast as can_cast
+from chainerx._dtypes import finfo as finfo
+from chainerx._dtypes import iinfo as iinfo
+from chainerx._dtypes import iscomplexobj as iscomplexobj
+from chainerx._dtypes import isdtype as isdtype
+from chainerx._dtypes import isrealobj as isrealobj
+from chainerx._dtypes import isscalar as isscalar
+from chainerx._dtypes import promote_types as promote_types
+from chainerx._dtypes import result_type as result_type
+from chainerx._functional import apply_along_axis as apply_along_axis
+from chainerx._functional import mask_indices as mask_indices
+from chainerx._functional import piecewise as piecewise
+from chainerx._functional import vectorize as vectorize
+from chainerx._io import frombuffer as frombuffer
+from chainerx._io import fromfile as fromfile
+from chainerx._io import fromfunction as fromfunction
+from chainerx._io import fromiter as fromiter
+from chainerx._io import fromstring as fromstring
+from chainerx._io import loadtxt as loadtxt
+from chainerx._shapes import broadcast_shapes as broadcast_shapes
+from chainerx._shapes import may_share_memory as may_share_memory
+from chainerx._shapes import ndim as ndim
+from chainerx._shapes import shape as shape
+from chainerx._shapes import shares_memory as shares_memory
+from chainerx._shapes import size as size
+from chainerx.profiler import profile as profile
 
 # For `import chainerx.linalg`: the compiled part has no files of these names.
 for _name in ('fft', 'linalg', 'random', 'special'):
     _sys.modules[f'{__name__}.{_name}'] = globals()[_name]
 
 if _typing.TYPE_CHECKING:
-    from chainerx import func, testing
-    from chainerx._core import ndarray
-    from chainerx.func import value_and_grad
+    from chainerx import func as func
+    from chainerx import testing as testing
+    from chainerx._core import ndarray as ndarray
+    from chainerx.func import value_and_grad as value_and_grad
 
     bfloat16: type[_typing.Any]
 

@@ -1,3 +1,6 @@
 """The array libraries that Chainer computes with."""
 
-from chainer.backends import _chainerx, _cpu, cuda, intel64  # noqa: F401
+from chainer.backends import _chainerx as _chainerx
+from chainer.backends import _cpu as _cpu
+from chainer.backends import cuda as cuda
+from chainer.backends import intel64 as intel64

@@ -11,28 +11,26 @@ import typing as tp
 import chainerx
 import numpy as np
 
-from chainer import backend, types
+from chainer import backend as backend
+from chainer import types as types
 from chainer._base import environment
-from chainer.backends import cuda
-from chainer.initializers.constant import (  # noqa: F401
-    Constant,
-    Identity,
-    NaN,
-    One,
-    Zero,
-)
-from chainer.initializers.normal import GlorotNormal, HeNormal, LeCunNormal, Normal  # noqa: F401
-from chainer.initializers.orthogonal import Orthogonal  # noqa: F401
-from chainer.initializers.sampling import (  # noqa: F401
-    DownsamplingConvFilter,
-    UpsamplingDeconvFilter,
-)
-from chainer.initializers.uniform import (  # noqa: F401
-    GlorotUniform,
-    HeUniform,
-    LeCunUniform,
-    Uniform,
-)
+from chainer.backends import cuda as cuda
+from chainer.initializers.constant import Constant as Constant
+from chainer.initializers.constant import Identity as Identity
+from chainer.initializers.constant import NaN as NaN
+from chainer.initializers.constant import One as One
+from chainer.initializers.constant import Zero as Zero
+from chainer.initializers.normal import GlorotNormal as GlorotNormal
+from chainer.initializers.normal import HeNormal as HeNormal
+from chainer.initializers.normal import LeCunNormal as LeCunNormal
+from chainer.initializers.normal import Normal as Normal
+from chainer.initializers.orthogonal import Orthogonal as Orthogonal
+from chainer.initializers.sampling import DownsamplingConvFilter as DownsamplingConvFilter
+from chainer.initializers.sampling import UpsamplingDeconvFilter as UpsamplingDeconvFilter
+from chainer.initializers.uniform import GlorotUniform as GlorotUniform
+from chainer.initializers.uniform import HeUniform as HeUniform
+from chainer.initializers.uniform import LeCunUniform as LeCunUniform
+from chainer.initializers.uniform import Uniform as Uniform
 
 
 def generate_array(

@@ -1,9 +1,11 @@
 """Iterators over datasets."""
 
-# ruff: noqa: F401
-from chainer.iterators.dali_iterator import DaliIterator
-from chainer.iterators.device_prefetch_iterator import DevicePrefetchIterator
-from chainer.iterators.multiprocess_iterator import MultiprocessIterator
-from chainer.iterators.multithread_iterator import MultithreadIterator
-from chainer.iterators.order_samplers import OrderSampler, ShuffleOrderSampler
-from chainer.iterators.serial_iterator import SerialIterator
+from chainer.iterators.dali_iterator import DaliIterator as DaliIterator
+from chainer.iterators.device_prefetch_iterator import (
+    DevicePrefetchIterator as DevicePrefetchIterator,
+)
+from chainer.iterators.multiprocess_iterator import MultiprocessIterator as MultiprocessIterator
+from chainer.iterators.multithread_iterator import MultithreadIterator as MultithreadIterator
+from chainer.iterators.order_samplers import OrderSampler as OrderSampler
+from chainer.iterators.order_samplers import ShuffleOrderSampler as ShuffleOrderSampler
+from chainer.iterators.serial_iterator import SerialIterator as SerialIterator

@@ -1,9 +1,10 @@
 """Hooks of optimizers: what happens to gradients before an update."""
 
-# ruff: noqa: F401
-from chainer.optimizer_hooks.gradient_clipping import GradientClipping
-from chainer.optimizer_hooks.gradient_hard_clipping import GradientHardClipping
-from chainer.optimizer_hooks.gradient_lars import GradientLARS
-from chainer.optimizer_hooks.gradient_noise import GradientNoise
-from chainer.optimizer_hooks.lasso import Lasso
-from chainer.optimizer_hooks.weight_decay import WeightDecay
+from chainer.optimizer_hooks.gradient_clipping import GradientClipping as GradientClipping
+from chainer.optimizer_hooks.gradient_hard_clipping import (
+    GradientHardClipping as GradientHardClipping,
+)
+from chainer.optimizer_hooks.gradient_lars import GradientLARS as GradientLARS
+from chainer.optimizer_hooks.gradient_noise import GradientNoise as GradientNoise
+from chainer.optimizer_hooks.lasso import Lasso as Lasso
+from chainer.optimizer_hooks.weight_decay import WeightDecay as WeightDecay

@@ -1,3 +1,5 @@
 """The path of Chainer v7 of `get_trigger`."""
 
-from chainer.training._trigger import IntervalTrigger, _never_fire_trigger, get_trigger  # noqa: F401
+from chainer.training._trigger import IntervalTrigger as IntervalTrigger
+from chainer.training._trigger import _never_fire_trigger as _never_fire_trigger
+from chainer.training._trigger import get_trigger as get_trigger

@@ -1,42 +1,44 @@
 """Helpers of functions and links, which users' own functions and links need too."""
 
-# ruff: noqa: F401
 from __future__ import annotations
 
-import collections
+import collections as collections
 import contextlib
 import typing as tp
-from collections import abc as collections_abc
+from collections import abc as collections_abc  # noqa: F401  (as in v7)
 
 import numpy as np
 
 from chainer._base import environment
-from chainer.utils import (
-    _collections,
-    argument,
-    array,
-    cache,
-    conv,
-    conv_nd,
-    conv_nd_kernel,
-    error,
-    imgproc,
-    meta,
-    precision,
-    type_check,
-    walker_alias,
-)
-from chainer.utils.array import size_of_shape, sum_to
-from chainer.utils.conv import get_conv_outsize, get_deconv_outsize
-from chainer.utils.error import _format_array_props
-from chainer.utils.experimental import experimental
-from chainer.utils.meta import enable_final, final
-from chainer.utils.nondeterministic import nondeterministic
-from chainer.utils.walker_alias import WalkerAlias
+from chainer.utils import _collections as _collections
+from chainer.utils import argument as argument
+from chainer.utils import array as array
+from chainer.utils import cache as cache
+from chainer.utils import conv as conv
+from chainer.utils import conv_nd as conv_nd
+from chainer.utils import conv_nd_kernel as conv_nd_kernel
+from chainer.utils import error as error
+from chainer.utils import imgproc as imgproc
+from chainer.utils import meta as meta
+from chainer.utils import precision as precision
+from chainer.utils import type_check as type_check
+from chainer.utils import walker_alias as walker_alias
+from chainer.utils.array import size_of_shape as size_of_shape
+from chainer.utils.array import sum_to as sum_to
+from chainer.utils.conv import get_conv_outsize as get_conv_outsize
+from chainer.utils.conv import get_deconv_outsize as get_deconv_outsize
+from chainer.utils.error import _format_array_props as _format_array_props
+from chainer.utils.experimental import experimental as experimental
+from chainer.utils.meta import enable_final as enable_final
+from chainer.utils.meta import final as final
+from chainer.utils.nondeterministic import nondeterministic as nondeterministic
+from chainer.utils.walker_alias import WalkerAlias as WalkerAlias
 
 if tp.TYPE_CHECKING:  # filled in by that module, which stands above variables
-    from chainer.utils import sparse
-    from chainer.utils.sparse import CooMatrix, get_order, to_coo
+    from chainer.utils import sparse as sparse
+    from chainer.utils.sparse import CooMatrix as CooMatrix
+    from chainer.utils.sparse import get_order as get_order
+    from chainer.utils.sparse import to_coo as to_coo
 
 
 def force_array(x: tp.Any, dtype: tp.Any = None) -> tp.Any:

@@ -1,3 +1,3 @@
 """The path of Chainer v7 of the trigger of regular intervals."""
 
-from chainer.training._trigger import IntervalTrigger  # noqa: F401
+from chainer.training._trigger import IntervalTrigger as IntervalTrigger

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -18,59 +20,139 @@ namespace {
 constexpr int64_t kSummarizeAbove = 1000;  // elements
 constexpr int64_t kEdgeItems = 3;          // shown at either end of a summarized axis
 constexpr int kPrecision = 8;              // most digits after the point
+constexpr size_t kLineWidth = 75;
 
-// Prints numbers of one column: same width, points aligned.
+struct Value {
+    double exact;
+    // The number with the fewest digits to which no other one of the dtype is nearer.
+    double shortest;
+};
+
+template <typename T>
+Value ToValue(T v) {
+    const double exact = Cast<double>(v);
+    if constexpr (sizeof(T) <= 4) {
+        if (!std::isfinite(exact)) return {exact, exact};
+        char buffer[32];
+        for (int digits = 0; digits < 9; ++digits) {
+            const char* end = std::to_chars(buffer, buffer + sizeof buffer, exact,
+                                            std::chars_format::scientific, digits)
+                                  .ptr;
+            double d{};
+            std::from_chars(buffer, end, d);
+            if (Cast<double>(Cast<T>(d)) == exact) return {exact, d};
+        }
+    }
+    return {exact, exact};
+}
+
+// Prints floating numbers as wide as the widest of them, points and exponents aligned.
 class Formatter {
  public:
-    // Collects what decides the format.
-    void See(double v) {
-        if (!std::isfinite(v)) return;
+    // `plus` is what stands before numbers that are not negative. Numbers from `limit` on have
+    // exponents.
+    Formatter(const char* plus, double limit) : plus_{plus}, limit_{limit} {}
+
+    // Collects what decides whether there are exponents.
+    void See(const Value& value) {
+        const double v = value.shortest;
+        if (!std::isfinite(v)) {
+            widest_special_ = std::max(widest_special_, Special(v).size());
+            return;
+        }
         const double a = std::abs(v);
         largest_ = std::max(largest_, a);
         if (a != 0) smallest_ = std::min(smallest_, a);
     }
 
-    std::string Number(double v, bool single) const {
-        if (std::isnan(v)) return "nan";
-        if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
-        const bool scientific = largest_ >= 1e8 || smallest_ < 1e-4;
-        char buffer[512];
-        const auto format = scientific ? std::chars_format::scientific : std::chars_format::fixed;
-        std::to_chars_result r =
-            single ? std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(v), format)
-                   : std::to_chars(buffer, buffer + sizeof buffer, v, format);
-        std::string s{buffer, r.ptr};
-        const size_t e = std::min(s.find('e'), s.size());
-        const std::string exponent = s.substr(e);
-        s.resize(e);
-        size_t point = s.find('.');
-        if (point != std::string::npos && s.size() - point - 1 > kPrecision) {
-            r = std::to_chars(buffer, buffer + sizeof buffer, v, format, kPrecision);
-            s.assign(buffer, r.ptr);
-            s.resize(std::min(s.find('e'), s.size()));
-            while (s.back() == '0') s.pop_back();
-            point = s.find('.');
+    // Collects what decides the widths, once all have been seen.
+    void Measure(const Value& v) {
+        if (!std::isfinite(v.exact)) return;
+        const Parts parts = Split(v);
+        whole_ = std::max(whole_, parts.whole.size());
+        fraction_ = std::max(fraction_, parts.fraction.size());
+        exponent_ = std::max(exponent_, parts.exponent.size());
+    }
+
+    std::string Number(const Value& v) const {
+        const size_t width = std::max(whole_ + 1 + fraction_ + exponent_, widest_special_);
+        if (!std::isfinite(v.exact)) {
+            const std::string s = Special(v.exact);
+            return std::string(width - s.size(), ' ') + s;
         }
-        if (point == std::string::npos) s += '.';
-        return s + exponent;
+        // All have as many digits as the longest, as exponents stand in one column.
+        Parts parts = IsScientific() ? Round(v.exact, static_cast<int>(fraction_)) : Split(v);
+        parts.fraction.resize(fraction_, IsScientific() ? '0' : ' ');
+        // "e-05" beside "e-100" is "e-005".
+        if (IsScientific()) parts.exponent.insert(2, exponent_ - parts.exponent.size(), '0');
+        const std::string s = parts.whole + "." + parts.fraction + parts.exponent;
+        return std::string(width - s.size(), ' ') + s;
     }
 
  private:
+    struct Parts {
+        std::string whole;     // with the sign
+        std::string fraction;  // without zeros at the end
+        std::string exponent;  // "e+05", or nothing
+    };
+
+    std::string Special(double v) const {
+        return (v < 0 ? "-" : plus_) + std::string{std::isnan(v) ? "nan" : "inf"};
+    }
+
+    bool IsScientific() const {
+        return largest_ >= limit_ || smallest_ < 1e-4 || largest_ > 1000 * smallest_;
+    }
+
+    std::chars_format Format() const {
+        return IsScientific() ? std::chars_format::scientific : std::chars_format::fixed;
+    }
+
+    Parts Split(const Value& v) const {
+        char buffer[512];
+        Parts parts =
+            Cut({buffer, std::to_chars(buffer, std::end(buffer), v.shortest, Format()).ptr});
+        if (parts.fraction.size() > kPrecision) parts = Round(v.exact, kPrecision);
+        while (parts.fraction.ends_with('0')) parts.fraction.pop_back();
+        return parts;
+    }
+
+    Parts Round(double v, int precision) const {
+        char buffer[512];
+        return Cut({buffer, std::to_chars(buffer, std::end(buffer), v, Format(), precision).ptr});
+    }
+
+    Parts Cut(const std::string& digits) const {
+        const std::string s = (digits[0] == '-' ? "" : plus_) + digits;
+        const size_t e = std::min(s.find('e'), s.size());
+        const size_t point = std::min(s.find('.'), e);
+        return {s.substr(0, point), point == e ? "" : s.substr(point + 1, e - point - 1),
+                s.substr(e)};
+    }
+
+    const char* plus_;
+    double limit_;
     double largest_{0};
-    double smallest_{1};
+    double smallest_{std::numeric_limits<double>::infinity()};
+    size_t widest_special_{0};
+    size_t whole_{0};
+    size_t fraction_{0};
+    size_t exponent_{0};
 };
+
+// From which size on not all digits before the point are those of the number.
+double Limit(Dtype dtype) {
+    if (dtype == Dtype::kFloat16 || dtype == Dtype::kBFloat16) return 1e3;
+    return dtype == Dtype::kFloat32 || dtype == Dtype::kComplex64 ? 1e6 : 1e8;
+}
 
 class Printer {
  public:
     // `x` is contiguous, on the host, in no graph.
     explicit Printer(const Array& x) : x_{x}, summarize_{x.GetTotalSize() > kSummarizeAbove} {
-        Visit(0, 0, [this](int64_t i) { See(i); });
-        Visit(0, 0, [this](int64_t i) {
-            const std::string s = Item(i);
-            const size_t point = std::min(s.find('.'), s.size());
-            left_ = std::max(left_, point);
-            right_ = std::max(right_, s.size() - point);
-        });
+        Visit(0, 0, [this](int64_t i) { Each(i, &Formatter::See); });
+        Visit(0, 0, [this](int64_t i) { Each(i, &Formatter::Measure); });
+        Visit(0, 0, [this](int64_t i) { width_ = std::max(width_, Item(i).size()); });
     }
 
     std::string Print(size_t indent) const { return Block(0, 0, indent); }
@@ -94,14 +176,15 @@ class Printer {
         return summarize_ && n > 2 * kEdgeItems && i >= kEdgeItems && i < n - kEdgeItems;
     }
 
-    void See(int64_t i) {
+    // Shows a floating element to the formatter, a complex one to those of its parts.
+    void Each(int64_t i, void (Formatter::*f)(const Value&)) {
         VisitDtype(x_.dtype(), [&]<typename T>() {
             const T v = reinterpret_cast<const T*>(x_.raw_data())[i];
             if constexpr (kIsComplexType<T>) {
-                real_.See(v.real());
-                imag_.See(v.imag());
-            } else {
-                real_.See(Cast<double>(v));
+                (real_.*f)(ToValue(v.real()));
+                (imag_.*f)(ToValue(v.imag()));
+            } else if constexpr (!std::is_integral_v<T>) {
+                (real_.*f)(ToValue(v));
             }
         });
     }
@@ -114,22 +197,23 @@ class Printer {
             } else if constexpr (std::is_integral_v<T>) {
                 return std::to_string(v);
             } else if constexpr (kIsComplexType<T>) {
-                const bool single = sizeof(T) == 8;
-                const std::string im = imag_.Number(v.imag(), single);
-                return real_.Number(v.real(), single) + (im[0] == '-' ? "" : "+") + im + "j";
+                return real_.Number(ToValue(v.real())) + Imaginary(ToValue(v.imag()));
             } else {
-                return real_.Number(Cast<double>(v), sizeof(T) <= 4);
+                return real_.Number(ToValue(v));
             }
         });
     }
 
+    // The "j" stands before the spaces at the end.
+    std::string Imaginary(const Value& v) const {
+        std::string s = imag_.Number(v);
+        s.insert(s.find_last_not_of(' ') + 1, "j");
+        return s;
+    }
+
     std::string Padded(int64_t i) const {
         const std::string s = Item(i);
-        const size_t point = s.find('.');
-        if (x_.ndim() == 0) return s;
-        // Integers, nan and inf stand at the right.
-        if (point == std::string::npos) return std::string(left_ + right_ - s.size(), ' ') + s;
-        return std::string(left_ - point, ' ') + s + std::string(right_ - (s.size() - point), ' ');
+        return std::string(width_ - s.size(), ' ') + s;
     }
 
     std::string Block(int8_t axis, int64_t base, size_t indent) const {
@@ -149,7 +233,7 @@ class Printer {
                 out += ",";
                 if (!innermost) {
                     out += break_line;
-                } else if (column + item.size() + 2 > 75) {
+                } else if (column + item.size() + static_cast<size_t>(x_.ndim()) > kLineWidth) {
                     out += "\n" + std::string(indent + 1, ' ');
                     column = indent + 1;
                 } else {
@@ -164,10 +248,9 @@ class Printer {
 
     const Array& x_;
     bool summarize_;
-    Formatter real_;
-    Formatter imag_;
-    size_t left_{0};
-    size_t right_{0};
+    Formatter real_{"", Limit(x_.dtype())};
+    Formatter imag_{"+", Limit(x_.dtype())};
+    size_t width_{0};
 };
 
 std::string BackpropNames(const Array& x) {

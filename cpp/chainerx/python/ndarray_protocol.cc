@@ -33,14 +33,15 @@ PyObject* FromScalar(const Array& x) {
 
 namespace {
 
-void CheckSizeOne(const char* op, const Array& x) {
+void CheckSizeOne(const char* op, const Array& x, const char* advice = "") {
     if (x.GetTotalSize() != 1) {
         throw DimensionError{op,
                              ": an array of shape ",
                              x.shape(),
                              " has ",
                              x.GetTotalSize(),
-                             " elements, only one with a single element converts to a number"};
+                             " elements, only one with a single element converts to a number",
+                             advice};
     }
 }
 
@@ -61,7 +62,7 @@ PyObject* SlotConvert(PyObject* self) {
 
 int SlotBool(PyObject* self) {
     try {
-        CheckSizeOne("bool", Self(self));
+        CheckSizeOne("bool", Self(self), "; any() and all() tell of several");
         PyObject* number = FromScalar(Self(self));
         const int truth = number == nullptr ? -1 : PyObject_IsTrue(number);
         Py_XDECREF(number);

@@ -47,7 +47,7 @@ CX_ROUTINE(indices,
            "together.\n" CX_ARG_DEVICE
            "Returns:\n"
            "    ndarray or tuple of ndarray: Of shape ``(ndim, *dimensions)``, in no graph; or one "
-           "for each axis,\n    if ``sparse``.\n"
+           "for each\n    axis, if ``sparse``.\n"
            "Raises:\n"
            "    DimensionError: If a size is negative.") {
     const Shape shape = ToShape("indices", "dimensions", a[0]);

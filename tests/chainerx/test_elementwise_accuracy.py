@@ -110,6 +110,15 @@ def test_binary(name, bounds1, bounds2, limit, dtype):
 
 
 @pytest.mark.parametrize('dtype', ['float32', 'float64'])
+@pytest.mark.parametrize(
+    ('name', 'shift', 'limit'), [('sin', 0, 1.5), ('cos', 0.5, 1.6), ('tan', 0, 2.5)]
+)
+def test_beside_zeros(name, shift, limit, dtype):
+    """All digits of what is left of k pi, which is less than the digits of pi behind the first."""
+    _check(name, [((np.arange(-20000, 20000) + shift) * np.pi).astype(dtype)], dtype, limit)
+
+
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
 def test_erf_and_sigmoid(dtype):
     special = pytest.importorskip('scipy.special')
     x = _arguments(np.random.default_rng(9), (-6, 6), dtype)

@@ -30,6 +30,26 @@ template <typename T>
 inline Batch<T> Copysign(const Batch<T>& x1, const Batch<T>& x2) {
     return xsimd::bitofsign(x2) | xsimd::abs(x1);
 }
+// a * b - product, exactly. Without fused steps by Dekker's splitting, which overflows where
+// the caller has no use for the result.
+#if defined(__FMA__) || defined(__aarch64__)
+template <typename T>
+inline Batch<T> ProductError(const Batch<T>& a, const Batch<T>& b, const Batch<T>& product) {
+    return xsimd::fms(a, b, product);
+}
+#else
+inline BatchD ProductError(const BatchD& a, const BatchD& b, const BatchD& product) {
+    const BatchD splitter(0x1p27 + 1.0);
+    const BatchD a_moved = a * splitter;
+    const BatchD a_high = a_moved - (a_moved - a);
+    const BatchD a_low = a - a_high;
+    const BatchD b_moved = b * splitter;
+    const BatchD b_high = b_moved - (b_moved - b);
+    const BatchD b_low = b - b_high;
+    return a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low);
+}
+#endif
+
 template <typename T>
 inline Batch<T> Sign(const Batch<T>& x) {
     const Batch<T> zero(T(0));

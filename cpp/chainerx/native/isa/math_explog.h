@@ -146,25 +146,38 @@ inline Batch<T> Exp2(const Batch<T>& x) {
     });
 }
 
-inline BatchF Log2(const BatchF& x) { return xsimd::log2(x); }
-inline BatchF Log10(const BatchF& x) { return xsimd::log10(x); }
-
 // x = 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), for positive finite x.
 struct LogParts {
     BatchD k;
     BatchD f;
 };
-inline LogParts SplitForLog(const BatchD& x) {
+inline LogParts SplitNormalForLog(const BatchD& x) {
     using Bits = Batch<uint64_t>;
-    const auto denormal = x < BatchD(0x1p-1022);
-    const Bits moved = xsimd::bitwise_cast<uint64_t>(Where(denormal, x * BatchD(0x1p54), x)) +
-                       Bits(0x3ff0000000000000u - 0x3fe6a09e00000000u);
+    const Bits moved =
+        xsimd::bitwise_cast<uint64_t>(x) + Bits(0x3ff0000000000000u - 0x3fe6a09e00000000u);
     const Bits fraction = (moved & Bits(0x000fffffffffffffu)) + Bits(0x3fe6a09e00000000u);
     // The exponent becomes the low bits of a double without a conversion from 64-bit integers.
     const BatchD exponent = xsimd::bitwise_cast<double>((moved >> 52) | Bits(0x4330000000000000u)) -
                             BatchD(0x1p52 + 1023.0);
-    return {Where(denormal, exponent - BatchD(54.0), exponent),
-            xsimd::bitwise_cast<double>(fraction) - BatchD(1.0)};
+    return {exponent, xsimd::bitwise_cast<double>(fraction) - BatchD(1.0)};
+}
+inline LogParts SplitForLog(const BatchD& x) {
+    const auto denormal = x < BatchD(0x1p-1022);
+    const LogParts p = SplitNormalForLog(Where(denormal, x * BatchD(0x1p54), x));
+    return {Where(denormal, p.k - BatchD(54.0), p.k), p.f};
+}
+
+// Good for the precision of float, of normal positive x: no division, which takes as long as all
+// else. log2(1 + f) / f is minimax to 2^-41.
+inline BatchD Log2Short(const BatchD& x) {
+    const LogParts p = SplitNormalForLog(x);
+    return xsimd::fma(p.f,
+                      Poly(p.f, 0x1.71547652b89dfp+0, -0x1.715476528d4a0p-1, 0x1.ec709dbd24231p-2,
+                           -0x1.715476b43e627p-2, 0x1.2776c940b6758p-2, -0x1.ec7061e234827p-3,
+                           0x1.a615467182cfdp-3, -0x1.715b8d45e6d3fp-3, 0x1.488d05f3f0df2p-3,
+                           -0x1.272ba25000d01p-3, 0x1.087cb97ca9ee9p-3, -0x1.e9fc7ef0d8adap-4,
+                           0x1.024cf49d70e87p-3, -0x1.f9f0bee6c59ebp-4, 0x1.02cb14755b4d5p-4),
+                      p.k);
 }
 
 // log(1 + f) = f - f^2/2 + LogTail(f)
@@ -196,7 +209,12 @@ inline BatchD Log(const BatchD& x) {
 
 // x = 2^k (1 + f) with 1 + f between 3/4 and 3/2. No division, which takes half of the time of all
 // else: log(1 + f) = f - f^2/2 + f^3 P(f) with P minimax.
-inline BatchF Log(const BatchF& x) {
+struct LogPartsF {
+    BatchF k;
+    BatchF f;
+    BatchF p;
+};
+inline LogPartsF SplitForLog(const BatchF& x) {
 #if defined(CX_ISA_AVX512)
     // 0 and infinity have their logarithms as exponents, and what is negative is nan.
     const BatchF m(_mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan));
@@ -212,9 +230,13 @@ inline BatchF Log(const BatchF& x) {
                      Where(denormal, BatchF(0x1p23f + 150.0f), BatchF(0x1p23f + 127.0f));
 #endif
     const BatchF f = m - BatchF(1.0f);
+    return {k, f,
+            Poly(f, 0x1.5555a2p-2, -0x1.000040p-2, 0x1.996a02p-3, -0x1.54f040p-3, 0x1.2880fcp-3,
+                 -0x1.0d83ecp-3, 0x1.ac9cfep-4, -0x1.717884p-5)};
+}
+inline BatchF Log(const BatchF& x) {
+    const auto [k, f, p] = SplitForLog(x);
     const BatchF z = f * f;
-    const BatchF p = Poly(f, 0x1.5555a2p-2, -0x1.000040p-2, 0x1.996a02p-3, -0x1.54f040p-3,
-                          0x1.2880fcp-3, -0x1.0d83ecp-3, 0x1.ac9cfep-4, -0x1.717884p-5);
     const BatchF low = xsimd::fma(f * z, p, k * BatchF(0x1.7f7d1cp-20f));
     const BatchF rest = f + xsimd::fma(z, BatchF(-0.5f), low);
     const BatchF y = xsimd::fma(k, BatchF(0x1.62e4p-1f), rest);
@@ -224,6 +246,38 @@ inline BatchF Log(const BatchF& x) {
     return LogBorders(x, y);
 #endif
 }
+
+#if defined(__FMA__) || defined(__aarch64__)
+// `whole` + log(1 + f) / ln b + `rest` with 1 / ln b = high + low. The larger parts, which cancel
+// just below 1, are added exactly.
+inline BatchF LogOfBase(const LogPartsF& parts, float high, float low, const BatchF& whole,
+                        const BatchF& rest) {
+    const BatchF z = parts.f * parts.f;
+    const BatchF tail = xsimd::fma(parts.f * z, parts.p, z * BatchF(-0.5f));
+    const BatchF first = parts.f * BatchF(high);
+    const BatchF first_low = xsimd::fms(parts.f, BatchF(high), first) + rest;
+    const BatchF small =
+        xsimd::fma(tail, BatchF(high), xsimd::fma(parts.f, BatchF(low), first_low));
+    // |first| is the lesser, unless `whole` is 0.
+    const BatchF sum = whole + first;
+    return sum + (small + (first - (sum - whole)));
+}
+inline BatchF Log2(const BatchF& x) {
+    const LogPartsF parts = SplitForLog(x);
+    const BatchF y = LogOfBase(parts, 0x1.715476p+0f, 0x1.4ae0cp-26f, parts.k, BatchF(0.0f));
+    return LogBorders(x, y);
+}
+// log10(2) in two parts, of which the product of the first with k is exact.
+inline BatchF Log10(const BatchF& x) {
+    const LogPartsF parts = SplitForLog(x);
+    const BatchF y = LogOfBase(parts, 0x1.bcb7b2p-2f, -0x1.5b235ep-27f,
+                               parts.k * BatchF(0x1.344p-2f), parts.k * BatchF(0x1.3509f8p-18f));
+    return LogBorders(x, y);
+}
+#else  // without fused steps too little is left where they cancel
+inline BatchF Log2(const BatchF& x) { return xsimd::log2(x); }
+inline BatchF Log10(const BatchF& x) { return xsimd::log10(x); }
+#endif
 
 // log_b(x) for a base with 1 / ln b = high + low and log_b(2) = high2 + low2, where the products
 // with `high` and `high2` are exact: as FDLIBM's e_log2.c.

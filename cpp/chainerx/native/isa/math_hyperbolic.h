@@ -27,28 +27,39 @@ inline Batch<T> Cosh(const Batch<T>& x) {
     const Batch<T> half = ExpScaled(xsimd::abs(x), T(-1));
     return half + Batch<T>(T(0.25)) / half;
 }
+// Below 1 that difference would cancel: with t = exp(|x|) - 1, (t + t / (t + 1)) / 2. Both need one
+// division of one exponential.
 template <typename T>
 inline Batch<T> Sinh(const Batch<T>& x) {
     using B = Batch<T>;
+    const B one(T(1));
     const B a = xsimd::abs(x);
-    const B half = ExpScaled(a, T(-1));
-    // Below 1 the difference would cancel.
-    const B t = Expm1(xsimd::min(B(T(1)), a));
-    const B small = (t + t / (t + B(T(1)))) * B(T(0.5));
-    return Copysign(Where(a < B(T(1)), small, half - B(T(0.25)) / half), x);
+    // A little beyond what overflows.
+    const Reduced<T> reduced = ReduceByLn2(MinOrSecond(B(sizeof(T) == 4 ? T(89.5) : T(710.5)), a));
+    const B core = Expm1Core(reduced.r);
+    const B scale = Pow2(reduced.n - B(T(2)));  // of whole 2^n the last are infinite
+    const B half = xsimd::fma(scale, core, scale) * B(T(2));
+    const B whole = scale * B(T(4));
+    const B t = xsimd::fma(whole, core, whole - one);
+    const auto small = a < one;
+    const B quotient = Where(small, t, B(T(0.25))) / Where(small, t + one, half);
+    const B y = Where(small, (t + quotient) * B(T(0.5)), half - quotient);
+    return Copysign(y, x);
 }
 
 inline BatchD Asinh(const BatchD& x) { return xsimd::asinh(x); }
 
 // In double the logarithm of a sum near 1 keeps enough digits for a float.
 inline BatchD AsinhForFloat(const BatchD& a) {
-    const BatchD y = Log(a + xsimd::sqrt(xsimd::fma(a, a, BatchD(1.0))));
+    const BatchD y =
+        Log2Short(a + xsimd::sqrt(xsimd::fma(a, a, BatchD(1.0)))) * BatchD(0x1.62e42fefa39efp-1);
     const BatchD series = xsimd::fma(a * a * a, BatchD(-1.0 / 6), a);
     return Where(a < BatchD(0x1p-10), series, y);
 }
 inline BatchF Asinh(const BatchF& x) {
     const PairD a = Widen(xsimd::abs(x));
-    return Copysign(Narrow({AsinhForFloat(a.low), AsinhForFloat(a.high)}), x);
+    const BatchF y = Narrow({AsinhForFloat(a.low), AsinhForFloat(a.high)});
+    return Where(xsimd::abs(x) < BatchF(__builtin_inff()), Copysign(y, x), x);
 }
 
 template <typename T>

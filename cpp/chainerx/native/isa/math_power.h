@@ -34,49 +34,48 @@ inline Batch<T> PowBorders(const Batch<T>& x1, const Batch<T>& x2, const Batch<T
     return Where((x2 == zero) | (x1 == one), one, y);
 }
 
-// 2^(x2 * log2 |x1|) in double: an error of 2^-33 before the only rounding to float.
-inline BatchD PowForFloat(const BatchD& a, const BatchD& x2) {
-    const LogParts p = SplitForLog(a);
-    const BatchD s = p.f / (p.f + BatchD(2.0));
-    const BatchD z = s * s;
-    const BatchD log1p =
-        xsimd::fma(s * z,
-                   Poly(z, 0x1.55555555553b0p-1, 0x1.9999999b8d912p-2, 0x1.24924622fcb46p-2,
-                        0x1.c71fd31c755cfp-3, 0x1.7381dc113cfe4p-3, 0x1.5478741fb9fdfp-3),
-                   s + s);
-    const BatchD log2 = LogBorders(a, xsimd::fma(log1p, BatchD(0x1.71547652b82fep+0), p.k));
-    const BatchD product = Clamp(x2 * log2, -200.0, 200.0);
-    const BatchD n = xsimd::nearbyint(product);
-    const BatchD r = product - n;
-    const BatchD power =
+// Of positive finite a.
+inline BatchD Log2Times(const BatchD& a, const BatchD& x2) {
+    return Clamp(x2 * Log2Short(a), -200.0, 200.0);
+}
+
+// Floats of which some are 0, infinite, negative or nan.
+inline BatchF PowAtBorders(const BatchF& x1, const BatchF& x2, const BatchF& magnitude) {
+    const BatchF a = xsimd::abs(x1);
+    const BatchF zero(0.0f);
+    const BatchF infinity(__builtin_inff());
+    // Of 0 and infinity the logarithm is infinite, and its product with 0 is not used.
+    const BatchF at_zero = Where(x2 > zero, zero, infinity);
+    const BatchF at_infinity = Where(x2 > zero, infinity, zero);
+    BatchF y = Where(a == zero, at_zero, Where(a == infinity, at_infinity, magnitude));
+    y = Where((xsimd::abs(x2) == infinity) & (a != BatchF(1.0f)),
+              Where((x2 > zero) == (a > BatchF(1.0f)), infinity, zero), y);
+    return PowBorders(x1, x2, y);
+}
+
+inline BatchF Pow(const BatchF& x1, const BatchF& x2) {
+    const BatchF infinity(__builtin_inff());
+    const PairD a = Widen(xsimd::abs(x1));
+    const PairD b = Widen(x2);
+    const PairD product{Log2Times(a.low, b.low), Log2Times(a.high, b.high)};
+    const PairD whole{xsimd::nearbyint(product.low), xsimd::nearbyint(product.high)};
+    const PairD rest{product.low - whole.low, product.high - whole.high};
+    const BatchF n = Narrow(whole);
+    const BatchF r = Narrow(rest);
+    const PairD seen = Widen(r);
+    const BatchF r_low = Narrow({rest.low - seen.low, rest.high - seen.high});
+    // 2^(r + r_low) - 1
+    const BatchF power =
         xsimd::fma(r,
                    Poly(r, 0x1.62e42fef95eb1p-1, 0x1.ebfbe045fb75cp-3, 0x1.c6b08dc5e6fdfp-5,
                         0x1.3b2a1b69d95d7p-7, 0x1.5d874c74e7e0fp-10, 0x1.4440066b62a0ep-13,
                         0x1.00dc51f0a758fp-16),
-                   BatchD(1.0));
-    return power * Pow2(n);
-}
-inline BatchF Pow(const BatchF& x1, const BatchF& x2) {
-    const PairD a = Widen(xsimd::abs(x1));
-    const PairD b = Widen(x2);
-    return PowBorders(x1, x2, Narrow({PowForFloat(a.low, b.low), PowForFloat(a.high, b.high)}));
-}
-
-// a * b - product, exactly. Without fused steps by Dekker's splitting, which overflows where
-// the caller has no use for the result.
-inline BatchD ProductError(const BatchD& a, const BatchD& b, const BatchD& product) {
-#if defined(__FMA__) || defined(__aarch64__)
-    return xsimd::fms(a, b, product);
-#else
-    const BatchD splitter(0x1p27 + 1.0);
-    const BatchD a_moved = a * splitter;
-    const BatchD a_high = a_moved - (a_moved - a);
-    const BatchD a_low = a - a_high;
-    const BatchD b_moved = b * splitter;
-    const BatchD b_high = b_moved - (b_moved - b);
-    const BatchD b_low = b - b_high;
-    return a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low);
-#endif
+                   r_low * BatchF(0x1.62e43p-1f));
+    const BatchF y = ScaleByPow2(power + BatchF(1.0f), n);
+    const auto is_plain = (x1 > BatchF(0.0f)) & (x1 < infinity) & (xsimd::abs(x2) < infinity);
+    if (xsimd::all(is_plain)) [[likely]]
+        return y;
+    return PowAtBorders(x1, x2, y);
 }
 
 // log|x1| as a sum of two doubles, good to about 2^-66, times x2, likewise.
@@ -123,15 +122,62 @@ inline BatchD Pow(const BatchD& x1, const BatchD& x2) {
     return PowBorders(x1, x2, ScaleByPow2(power, reduced.n));
 }
 
-// Denormals are scaled into the normal range by the cube of a power of two.
+template <typename T>
+struct RootFormat {
+    using Bits = uint64_t;
+    static constexpr int kMantissa = 52;
+    static constexpr T kBias = T(1023);
+    static constexpr T kTiny = T(0x1p-1022);  // the least that is no denormal
+    static constexpr T kLift = T(0x1p54);     // a power of 2^3
+    static constexpr T kLifted = T(54);
+};
+template <>
+struct RootFormat<float> {
+    using Bits = uint32_t;
+    static constexpr int kMantissa = 23;
+    static constexpr float kBias = 127.0f;
+    static constexpr float kTiny = 0x1p-126f;
+    static constexpr float kLift = 0x1p24f;
+    static constexpr float kLifted = 24.0f;
+};
+
+// |x| = 2^(3k) m with m = 2^j f, 1 <= f < 2 and j of -1, 0, 1. A minimax polynomial is 1 / cbrt(f)
+// up to 2^-12 and one step of third order brings that to 2^-33; the last step is taken on the root
+// itself, whose cube is subtracted exactly.
 template <typename T>
 inline Batch<T> Cbrt(const Batch<T>& x) {
     using B = Batch<T>;
-    constexpr bool kSingle = sizeof(T) == 4;
-    const auto tiny = xsimd::abs(x) < B(kSingle ? T(0x1p-100) : T(0x1p-900));
-    const B y = xsimd::cbrt(Where(tiny, x * B(kSingle ? T(0x1p60) : T(0x1p600)), x));
-    const B scaled = Where(tiny, y * B(kSingle ? T(0x1p-20) : T(0x1p-200)), y);
-    return Where((x == B(T(0))) | (xsimd::abs(x) == B(T(__builtin_inf()))), x, scaled);
+    using F = RootFormat<T>;
+    using Bits = Batch<typename F::Bits>;
+    constexpr T kWhole = T(uint64_t{1} << F::kMantissa);  // its low bits count from 1
+    const B zero(T(0));
+    const B one(T(1));
+    const B a = xsimd::abs(x);
+    const auto denormal = a < B(F::kTiny);
+    const Bits bits = xsimd::bitwise_cast<typename F::Bits>(Where(denormal, a * B(F::kLift), a));
+    const Bits whole = xsimd::bitwise_cast<typename F::Bits>(B(kWhole));
+    const B exponent = xsimd::bitwise_cast<T>((bits >> F::kMantissa) | whole) -
+                       Where(denormal, B(kWhole + F::kBias + F::kLifted), B(kWhole + F::kBias));
+    const Bits mantissa = Bits((typename F::Bits{1} << F::kMantissa) - 1);
+    const B f =
+        xsimd::bitwise_cast<T>((bits & mantissa) | xsimd::bitwise_cast<typename F::Bits>(one));
+    const B k = xsimd::nearbyint(exponent * B(T(0x1.5555555555555p-2)));
+    const B j = xsimd::fma(k, B(T(-3)), exponent);
+    const B m = f * Where(j > zero, B(T(2)), Where(j < zero, B(T(0.5)), one));
+    const B start = Where(j > zero, B(T(0x1.965fea53d6e3dp-1)),
+                          Where(j < zero, B(T(0x1.428a2f98d728bp+0)), one));
+    const B r = start * Poly(f, 0x1.8ab916498c84fp+0, -0x1.9eb301f4be9f6p-1, 0x1.4561f0114b5abp-2,
+                             -0x1.9914e49152868p-5);
+    // cbrt(1 - e) from 1 - m r^3 = e
+    const B e = one - (m * r) * (r * r);
+    const B t = xsimd::fma(e, B(T(0x1.c71c71c71c71cp-3)), B(T(0x1.5555555555555p-2)));
+    const B inverse = xsimd::fma(r * e, t, r);
+    const B root = (m * inverse) * inverse;
+    const B square = root * root;
+    const B rest = xsimd::fnma(square, root, m) - xsimd::fms(root, root, square) * root;
+    const B y = xsimd::fma(rest, (inverse * inverse) * B(T(0x1.5555555555555p-2)), root);
+    const B infinity{T(__builtin_inf())};
+    return Where((a > zero) & (a < infinity), Copysign(y * Pow2(k), x), x);
 }
 
 // An infinity wins over nan, as in C.

@@ -1,9 +1,12 @@
 // math:: circular functions and their inverses.
 //
-// sin, cos, tan: x = n pi/2 + r with pi/2 in three parts and fused steps (Cody and Waite), which
-// holds up to kReduceLimit; beyond it the C library reduces, element by element. Floats are
-// computed in double. Polynomials are our own minimax fits (Remez).
+// sin, cos, tan: x = n pi/2 + r with pi/2 in three parts (Cody and Waite), which holds up to
+// kReduceLimit; beyond it, and without fused steps, floats are computed in double, and doubles
+// beyond it by the C library, element by element. Polynomials are our own minimax fits (Remez).
 #pragma once
+
+#include <cstdint>
+#include <type_traits>
 
 #include "chainerx/native/isa/batch.h"
 #include "chainerx/native/isa/math_basic.h"
@@ -13,38 +16,77 @@ namespace CX_ISA {
 namespace {
 namespace math {
 
-#if defined(__FMA__) || defined(__aarch64__)
+// Up to here n is off by so little that |r| exceeds pi/4 by less than a hundredth, and the first
+// step is exact.
+template <typename T>
+inline constexpr T kReduceLimit = sizeof(T) == 4 ? T(0x1p15) : T(0x1p40);
 
-// Up to here n has an error of less than 2^-12 and n * (pi/2 rounded) leaves the first step exact.
-inline constexpr double kReduceLimit = 0x1p40;
-
+template <typename T>
 struct Quadrant {
-    Batch<uint64_t> n;
-    BatchD r;
-    BatchD r_low;
+    using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+    Batch<Bits> n;
+    Batch<T> r;
+    Batch<T> r_low;
 };
-inline Quadrant ReduceByHalfPi(const BatchD& x) {
-    const BatchD n = xsimd::nearbyint(x * BatchD(0x1.45f306dc9c883p-1));
-    const BatchD first = xsimd::fnma(n, BatchD(0x1.921fb54442d18p+0), x);
-    const BatchD r = xsimd::fnma(n, BatchD(0x1.1a62633145c07p-54), first);
-    const BatchD error = xsimd::fnma(n, BatchD(0x1.1a62633145c07p-54), first - r);
-    const BatchD r_low = xsimd::fnma(n, BatchD(-0x1.f1976b7ed8fbcp-110), error);
-    return {xsimd::bitwise_cast<uint64_t>(n + BatchD(0x1.8p52)), r, r_low};
+// pi/2 = high + middle + low. Beside a multiple of pi, as fl(k pi), what is left of the first two
+// steps is far less than either, so no error of theirs is lost: r is their difference rounded, and
+// r_low all that this leaves out.
+template <typename T>
+inline Quadrant<T> ReduceByParts(const Batch<T>& x, T inverse, T high, T middle, T low, T to_bits) {
+    using B = Batch<T>;
+    const B n = xsimd::nearbyint(x * B(inverse));
+#if defined(__FMA__) || defined(__aarch64__)
+    const B first = xsimd::fnma(n, B(high), x);
+#else
+    const B product = n * B(high);
+    const B first = (x - product) - ProductError(n, B(high), product);
+#endif
+    const B second = n * B(middle);
+    const B r = first - second;
+    const B back = first - r;
+    const B error = (first - (r + back)) + (back - second);
+    const B r_low = xsimd::fnma(n, B(low), error - ProductError(n, B(middle), second));
+    return {xsimd::bitwise_cast<typename Quadrant<T>::Bits>(n + B(to_bits)), r, r_low};
+}
+inline Quadrant<double> ReduceByHalfPi(const BatchD& x) {
+    return ReduceByParts(x, 0x1.45f306dc9c883p-1, 0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54,
+                         -0x1.f1976b7ed8fbcp-110, 0x1.8p52);
+}
+#if defined(__FMA__) || defined(__aarch64__)
+inline Quadrant<float> ReduceByHalfPi(const BatchF& x) {
+    return ReduceByParts(x, 0x1.45f306p-1f, 0x1.921fb6p+0f, -0x1.777a5cp-25f, -0x1.ee59dap-50f,
+                         0x1.8p23f);
+}
+#endif
+
+// (sin r - r) / r^3 and (cos r - 1 + r^2 / 2) / r^4 of z = r^2.
+inline BatchD SinTail(const BatchD& z) {
+    return Poly(z, -0x1.5555555555555p-3, 0x1.1111111110badp-7, -0x1.a01a019e82435p-13,
+                0x1.71de3794aecd2p-19, -0x1.ae60090c44d47p-26, 0x1.5e0a62ed2b329p-33);
+}
+inline BatchF SinTail(const BatchF& z) {
+    return Poly(z, -0x1.555544a290920p-3, 0x1.1106fc23aaef8p-7, -0x1.992c04fb9ce5fp-13);
+}
+inline BatchD CosTail(const BatchD& z) {
+    return Poly(z, 0x1.5555555555555p-5, -0x1.6c16c16c16964p-10, 0x1.a01a019f4df8fp-16,
+                -0x1.27e4fa16e89fbp-22, 0x1.1eeb67ea7a39dp-29, -0x1.907cea0cf7388p-37);
+}
+inline BatchF CosTail(const BatchF& z) {
+    return Poly(z, 0x1.55554a0d3da35p-5, -0x1.6c0c221ef0cacp-10, 0x1.99e33a2bfdfdbp-16);
 }
 
-inline BatchD SinCore(const BatchD& r, const BatchD& r_low) {
-    const BatchD z = r * r;
-    const BatchD p = Poly(z, -0x1.5555555555555p-3, 0x1.1111111110badp-7, -0x1.a01a019e82435p-13,
-                          0x1.71de3794aecd2p-19, -0x1.ae60090c44d47p-26, 0x1.5e0a62ed2b329p-33);
-    return r + xsimd::fma(r * z, p, r_low);
+template <typename T>
+inline Batch<T> SinCore(const Batch<T>& r, const Batch<T>& r_low) {
+    const Batch<T> z = r * r;
+    return r + xsimd::fma(r * z, SinTail(z), r_low);
 }
-inline BatchD CosCore(const BatchD& r, const BatchD& r_low) {
-    const BatchD z = r * r;
-    const BatchD half = z * BatchD(0.5);
-    const BatchD p = Poly(z, 0x1.5555555555555p-5, -0x1.6c16c16c16964p-10, 0x1.a01a019f4df8fp-16,
-                          -0x1.27e4fa16e89fbp-22, 0x1.1eeb67ea7a39dp-29, -0x1.907cea0cf7388p-37);
-    const BatchD y = BatchD(1.0) - half;
-    return y + (((BatchD(1.0) - y) - half) + xsimd::fma(z * z, p, -(r * r_low)));
+template <typename T>
+inline Batch<T> CosCore(const Batch<T>& r, const Batch<T>& r_low) {
+    const Batch<T> z = r * r;
+    const Batch<T> half = z * Batch<T>(T(0.5));
+    const Batch<T> one(T(1));
+    const Batch<T> y = one - half;
+    return y + (((one - y) - half) + xsimd::fma(z * z, CosTail(z), -(r * r_low)));
 }
 
 // Good for the precision of float.
@@ -63,61 +105,79 @@ inline BatchD CosCoreShort(const BatchD& r) {
                       BatchD(1.0));
 }
 
-// Through a double, 2 or 0: AVX2 compares 64-bit integers slowly.
-inline xsimd::batch_bool<double> IsOdd(const Batch<uint64_t>& n) {
-    return xsimd::bitwise_cast<double>((n & Batch<uint64_t>(1)) << 62) > BatchD(0.0);
+// Through a float, 2 or 0: AVX2 compares 64-bit integers slowly.
+template <typename T>
+inline xsimd::batch_bool<T> IsOdd(const Quadrant<T>& q) {
+    using Bits = typename Quadrant<T>::Bits;
+    constexpr int kShift = sizeof(T) * 8 - 2;
+    return xsimd::bitwise_cast<T>((q.n & Batch<Bits>(1)) << kShift) > Batch<T>(T(0));
 }
 // The sign bit of quadrants 2 and 3.
-inline BatchD QuadrantSign(const Batch<uint64_t>& n) {
-    return xsimd::bitwise_cast<double>((n & Batch<uint64_t>(2)) << 62);
+template <typename T, typename Bits>
+inline Batch<T> QuadrantSign(const Batch<Bits>& n) {
+    constexpr int kShift = sizeof(T) * 8 - 2;
+    return xsimd::bitwise_cast<T>((n & Batch<Bits>(2)) << kShift);
 }
 
 struct Sine {
-    static BatchD Full(const Quadrant& q) {
-        return QuadrantSign(q.n) ^ Where(IsOdd(q.n), CosCore(q.r, q.r_low), SinCore(q.r, q.r_low));
-    }
-    static BatchD Short(const Quadrant& q) {
-        return QuadrantSign(q.n) ^ Where(IsOdd(q.n), CosCoreShort(q.r), SinCoreShort(q.r));
+    template <typename T>
+    static Batch<T> Pick(const Quadrant<T>& q, const Batch<T>& sine, const Batch<T>& cosine) {
+        return QuadrantSign<T>(q.n) ^ Where(IsOdd(q), cosine, sine);
     }
     static double Huge(double x) { return __builtin_sin(x); }
 };
 struct Cosine {
-    static BatchD Full(const Quadrant& q) {
-        return QuadrantSign(q.n + Batch<uint64_t>(1)) ^
-               Where(IsOdd(q.n), SinCore(q.r, q.r_low), CosCore(q.r, q.r_low));
-    }
-    static BatchD Short(const Quadrant& q) {
-        return QuadrantSign(q.n + Batch<uint64_t>(1)) ^
-               Where(IsOdd(q.n), SinCoreShort(q.r), CosCoreShort(q.r));
+    template <typename T>
+    static Batch<T> Pick(const Quadrant<T>& q, const Batch<T>& sine, const Batch<T>& cosine) {
+        using Bits = typename Quadrant<T>::Bits;
+        return QuadrantSign<T>(q.n + Batch<Bits>(1)) ^ Where(IsOdd(q), sine, cosine);
     }
     static double Huge(double x) { return __builtin_cos(x); }
 };
 struct Tangent {
-    static BatchD Quotient(const Quadrant& q, const BatchD& sine, const BatchD& cosine) {
-        const auto odd = IsOdd(q.n);
+    template <typename T>
+    static Batch<T> Pick(const Quadrant<T>& q, const Batch<T>& sine, const Batch<T>& cosine) {
+        const auto odd = IsOdd(q);
         return Where(odd, Negate(cosine), sine) / Where(odd, sine, cosine);
-    }
-    static BatchD Full(const Quadrant& q) {
-        return Quotient(q, SinCore(q.r, q.r_low), CosCore(q.r, q.r_low));
-    }
-    static BatchD Short(const Quadrant& q) {
-        return Quotient(q, SinCoreShort(q.r), CosCoreShort(q.r));
     }
     static double Huge(double x) { return __builtin_tan(x); }
 };
 
+template <typename F, typename T>
+inline Batch<T> CircularNear(const Batch<T>& x) {
+    const Quadrant<T> q = ReduceByHalfPi(x);
+    return F::Pick(q, SinCore(q.r, q.r_low), CosCore(q.r, q.r_low));
+}
+template <typename F>
+inline BatchD CircularForFloat(const BatchD& x) {
+    const Quadrant<double> q = ReduceByHalfPi(x);
+    return F::Pick(q, SinCoreShort(q.r), CosCoreShort(q.r));
+}
+
 template <typename F>
 inline BatchD Circular(const BatchD& x) {
-    return PatchLanes(F::Full(ReduceByHalfPi(x)), xsimd::abs(x) > BatchD(kReduceLimit), x, x,
+    return PatchLanes(CircularNear<F>(x), xsimd::abs(x) > BatchD(kReduceLimit<double>), x, x,
                       [](double v, double) { return F::Huge(v); });
 }
 template <typename F>
-inline BatchF Circular(const BatchF& x) {
+inline BatchF CircularByDouble(const BatchF& x) {
     const PairD wide = Widen(x);
-    const BatchF y =
-        Narrow({F::Short(ReduceByHalfPi(wide.low)), F::Short(ReduceByHalfPi(wide.high))});
-    return PatchLanes(y, xsimd::abs(x) > BatchF(static_cast<float>(kReduceLimit)), x, x,
+    const BatchF y = Narrow({CircularForFloat<F>(wide.low), CircularForFloat<F>(wide.high)});
+    const BatchF limit(static_cast<float>(kReduceLimit<double>));
+    return PatchLanes(y, xsimd::abs(x) > limit, x, x,
                       [](float v, float) { return static_cast<float>(F::Huge(v)); });
+}
+template <typename F>
+inline BatchF Circular(const BatchF& x) {
+#if defined(__FMA__) || defined(__aarch64__)
+    const BatchF y = CircularNear<F>(x);
+    const auto far = xsimd::abs(x) > BatchF(kReduceLimit<float>);
+    if (!xsimd::any(far)) [[likely]]
+        return y;
+    return Where(far, CircularByDouble<F>(x), y);
+#else
+    return CircularByDouble<F>(x);
+#endif
 }
 
 // The reduction loses the sign of zero.
@@ -133,23 +193,6 @@ template <typename T>
 inline Batch<T> Tan(const Batch<T>& x) {
     return Where(x == Batch<T>(T(0)), x, Circular<Tangent>(x));
 }
-
-#else  // without fused steps the reduction above does not hold
-
-template <typename T>
-inline Batch<T> Sin(const Batch<T>& x) {
-    return xsimd::sin(x);
-}
-template <typename T>
-inline Batch<T> Cos(const Batch<T>& x) {
-    return xsimd::cos(x);
-}
-template <typename T>
-inline Batch<T> Tan(const Batch<T>& x) {
-    return xsimd::tan(x);
-}
-
-#endif
 
 template <typename T>
 struct HalfPi {

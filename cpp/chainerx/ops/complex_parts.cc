@@ -1,9 +1,13 @@
 #include "chainerx/ops/complex_parts.h"
 
+#include <bit>
+#include <cstdint>
+
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/memory.h"
 #include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/bitwise.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/view.h"
 
@@ -27,6 +31,23 @@ Array PartView(const Array& x, int part) {
                                   x.raw_data() + part * GetItemSize(dtype));
     y.body()->read_only = x.body()->read_only;
     return y;
+}
+
+// The same memory as numbers of another dtype of the same size, outside all graphs.
+Array BitView(const Array& x, Dtype dtype) {
+    x.buffer()->Ref();
+    Array y =
+        internal::MakeArray(x.shape(), x.strides(), dtype, x.device(), x.buffer(), x.raw_data());
+    y.body()->read_only = x.body()->read_only;
+    return y;
+}
+
+// The conjugates of numbers of two float32, in one pass over memory: the sign of the imaginary part
+// is the last bit of both together.
+Array FlipLastSign(const Array& x) {
+    static_assert(std::endian::native == std::endian::little);
+    const Array flipped = BitwiseXor(BitView(x, Dtype::kUInt64), Scalar{uint64_t{1} << 63});
+    return BitView(flipped, Dtype::kComplex64);
 }
 
 // One part of complex numbers whose other part is zero.
@@ -71,10 +92,10 @@ Array MakeComplex(const Array& real, const Array& imag) {
 Array Conj(const Array& x) {
     if (!IsComplex(x.dtype())) return Copy(x);
     const Array source = internal::Detached(x);
-    Array y = EmptyUnchecked(x.shape(), x.dtype(), x.device());
-    CallOn<kernels::AsType>(y.device(), PartView(source, 0), PartView(y, 0));
-    const Array imag = Negative(PartView(source, 1));
-    CallOn<kernels::AsType>(y.device(), imag, PartView(y, 1));
+    Array y = x.dtype() == Dtype::kComplex64 ? FlipLastSign(source) : Copy(source);
+    if (x.dtype() != Dtype::kComplex64) {
+        CallOn<kernels::AsType>(y.device(), Negative(PartView(source, 1)), PartView(y, 1));
+    }
     if (Record rec{kConj, {x}, y}) {
         rec.Grad(0, [](const Array& gy) { return Conj(gy); });
     }

@@ -279,3 +279,22 @@ def test_subnormal_numbers_survive():
     x = chx.array([1e-40, -1e-42], 'float32')
     assert (to_numpy(x * 1.0) == np.array([1e-40, -1e-42], 'float32')).all()
     assert float((chx.array([1e-30], 'float32') * 1e-10)[0]) != 0.0
+
+
+@pytest.mark.parametrize('dtype', ['complex64', 'complex128'])
+def test_complex_quotients_at_borders(dtype, device):
+    """Those of NumPy, part by part: 1j / 0 is nan + inf j."""
+    parts = [0.0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan, 1e30, 1e-40, 1e-30]
+    numbers = np.array([complex(a, b) for a in parts for b in parts], dtype)
+    x, y = (a.ravel() for a in np.meshgrid(numbers, numbers))
+    with np.errstate(all='ignore'):
+        expected = x / y
+    actual = chx.to_numpy(chx.array(x, device=device) / chx.array(y, device=device))
+    for part in ('real', 'imag'):
+        np.testing.assert_allclose(getattr(actual, part), getattr(expected, part), 1e-5)
+
+
+def test_complex_products_with_infinity(device):
+    """As NumPy's, without the annex G of C, which makes an infinity of some pairs of nan."""
+    x = chx.array([complex(np.inf, np.nan)], device=device)
+    assert repr((x * x).tolist()) == '[(nan+nanj)]'

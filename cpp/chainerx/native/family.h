@@ -4,6 +4,11 @@
 // Integers, bool and complex numbers are computed here, one by one, as the compiler vectorizes
 // them.
 
+#include <complex>
+#include <cstdint>
+#include <type_traits>
+
+#include "chainerx/native/complex_number.h"
 #include "chainerx/native/elementwise.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
@@ -25,10 +30,20 @@ template <typename Row, typename T>
 concept HasScalarLoop = std::is_integral_v<T> && !std::is_same_v<T, bool> &&
                         requires(T x) { Row::WithScalar(x, math::AnyScalar{}); };
 
+// What an element is computed in.
+template <typename T>
+struct NumberOf {
+    using Type = ComputeType<T>;
+};
+template <typename T>
+struct NumberOf<std::complex<T>> {
+    using Type = ComplexNumber<T>;
+};
+
 // Out is T, or bool.
 template <typename Row, typename T, typename Out>
 void ScalarUnary(const void* x_data, void* out_data, int64_t n) {
-    using C = ComputeType<T>;
+    using C = typename NumberOf<T>::Type;
     const T* x = static_cast<const T*>(x_data);
     Out* out = static_cast<Out*>(out_data);
     for (int64_t i = 0; i < n; ++i) {
@@ -39,7 +54,7 @@ void ScalarUnary(const void* x_data, void* out_data, int64_t n) {
 template <typename Row, typename T, typename Out>
 void ScalarBinary(const void* x1_data, int64_t step1, const void* x2_data, int64_t step2,
                   void* out_data, int64_t n) {
-    using C = ComputeType<T>;
+    using C = typename NumberOf<T>::Type;
     const T* x1 = static_cast<const T*>(x1_data);
     const T* x2 = static_cast<const T*>(x2_data);
     Out* out = static_cast<Out*>(out_data);
@@ -63,7 +78,7 @@ void ScalarBinary(const void* x1_data, int64_t step1, const void* x2_data, int64
 template <typename Row, typename T>
 void ScalarTernary(const void* x1_data, int64_t step1, const void* x2_data, int64_t step2,
                    const void* x3_data, int64_t step3, void* out_data, int64_t n) {
-    using C = ComputeType<T>;
+    using C = typename NumberOf<T>::Type;
     const T* x1 = static_cast<const T*>(x1_data);
     const T* x2 = static_cast<const T*>(x2_data);
     const T* x3 = static_cast<const T*>(x3_data);

@@ -152,9 +152,11 @@ Array Nextafter(const Array& x1, const Array& x2) {
 }
 
 Array Spacing(const Array& x) {
-    const Array value = AsType(Detached(x), internal::RealFloatOf("spacing", "x", x), false);
-    const Array next = Nextafter(value, Copysign(INFINITY, value + 0.0));
-    return Where(Isinf(value), NAN, next - value);
+    const Dtype dtype = internal::RealFloatOf("spacing", "x", x);
+    const Array value = AsType(Detached(x), dtype, false) + 0.0;  // of -0 as of 0
+    // Bits grow with the absolute value; those of infinity become nan.
+    const Array bits = Reinterpreted(value, IntegerOfSize(GetItemSize(dtype)));
+    return Reinterpreted(bits + 1, dtype) - value;
 }
 
 }  // namespace chainerx

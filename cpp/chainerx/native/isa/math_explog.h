@@ -305,9 +305,20 @@ inline BatchD Log10(const BatchD& x) {
                      0x1.3fde623e2566bp-43);
 }
 
-template <typename T>
-inline Batch<T> Log1p(const Batch<T>& x) {
-    return Where(x == Batch<T>(T(0)), x, xsimd::log1p(x));
+inline BatchD Log1p(const BatchD& x) { return Where(x == BatchD(0.0), x, xsimd::log1p(x)); }
+// What 1 + x leaves out of x is 2^k r: log(1 + f + r) = log(1 + f) + r / (1 + f), of which a few
+// digits do.
+inline BatchF Log1p(const BatchF& x) {
+    const BatchF one(1.0f);
+    const BatchF u = one + x;
+    const BatchF left_out = Where(xsimd::abs(x) < one, x - (u - one), one - (u - x));
+    const auto [k, f, p] = SplitForLog(u);
+    const BatchF r = left_out * Pow2(-Clamp(k, -64.0f, 64.0f));
+    const BatchF z = f * f;
+    const BatchF low = xsimd::fma(r, xsimd::fma(f, f - one, one), k * BatchF(0x1.7f7d1cp-20f));
+    const BatchF rest = f + xsimd::fma(z, BatchF(-0.5f), xsimd::fma(f * z, p, low));
+    const BatchF y = LogBorders(u, xsimd::fma(k, BatchF(0x1.62e4p-1f), rest));
+    return Where(x == BatchF(0.0f), x, y);
 }
 
 // erf(x) = x P(x^2) near 0 and 1 - exp(Q(|x|)) beyond, with P and Q minimax; Q approximates

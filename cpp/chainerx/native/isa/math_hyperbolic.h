@@ -68,9 +68,10 @@ inline Batch<T> Acosh(const Batch<T>& x) {
     const Batch<T> nan{std::numeric_limits<T>::quiet_NaN()};
     return Where(x < Batch<T>(T(1)), nan, xsimd::acosh(x));
 }
-template <typename T>
-inline Batch<T> Atanh(const Batch<T>& x) {
-    return Where(x == Batch<T>(T(0)), x, xsimd::atanh(x));
+inline BatchD Atanh(const BatchD& x) { return Where(x == BatchD(0.0), x, xsimd::atanh(x)); }
+inline BatchF Atanh(const BatchF& x) {
+    const BatchF a = xsimd::abs(x);
+    return Copysign(Log1p((a + a) / (BatchF(1.0f) - a)) * BatchF(0.5f), x);
 }
 
 }  // namespace math

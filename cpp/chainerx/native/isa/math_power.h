@@ -141,26 +141,46 @@ struct RootFormat<float> {
     static constexpr float kLifted = 24.0f;
 };
 
-// |x| = 2^(3k) m with m = 2^j f, 1 <= f < 2 and j of -1, 0, 1. A minimax polynomial is 1 / cbrt(f)
-// up to 2^-12 and one step of third order brings that to 2^-33; the last step is taken on the root
-// itself, whose cube is subtracted exactly.
+// a = 2^exponent f with 1 <= f < 2, of positive finite a.
 template <typename T>
-inline Batch<T> Cbrt(const Batch<T>& x) {
+struct Magnitude {
+    Batch<T> exponent;
+    Batch<T> f;
+};
+template <typename T>
+inline Magnitude<T> SplitMagnitude(const Batch<T>& a) {
+#if defined(CX_ISA_AVX512)
+    constexpr auto kFrom1To2 = _MM_MANT_NORM_1_2;
+    if constexpr (sizeof(T) == 4)
+        return {_mm512_getexp_ps(a), _mm512_getmant_ps(a, kFrom1To2, _MM_MANT_SIGN_zero)};
+    else
+        return {_mm512_getexp_pd(a), _mm512_getmant_pd(a, kFrom1To2, _MM_MANT_SIGN_zero)};
+#else
     using B = Batch<T>;
     using F = RootFormat<T>;
     using Bits = Batch<typename F::Bits>;
     constexpr T kWhole = T(uint64_t{1} << F::kMantissa);  // its low bits count from 1
-    const B zero(T(0));
-    const B one(T(1));
-    const B a = xsimd::abs(x);
     const auto denormal = a < B(F::kTiny);
     const Bits bits = xsimd::bitwise_cast<typename F::Bits>(Where(denormal, a * B(F::kLift), a));
     const Bits whole = xsimd::bitwise_cast<typename F::Bits>(B(kWhole));
     const B exponent = xsimd::bitwise_cast<T>((bits >> F::kMantissa) | whole) -
                        Where(denormal, B(kWhole + F::kBias + F::kLifted), B(kWhole + F::kBias));
     const Bits mantissa = Bits((typename F::Bits{1} << F::kMantissa) - 1);
-    const B f =
-        xsimd::bitwise_cast<T>((bits & mantissa) | xsimd::bitwise_cast<typename F::Bits>(one));
+    const Bits one = xsimd::bitwise_cast<typename F::Bits>(B(T(1)));
+    return {exponent, xsimd::bitwise_cast<T>((bits & mantissa) | one)};
+#endif
+}
+
+// |x| = 2^(3k) m with m = 2^j f, 1 <= f < 2 and j of -1, 0, 1. A minimax polynomial is 1 / cbrt(f)
+// up to 2^-12 and one step of third order brings that to 2^-33; the last step is taken on the root
+// itself, whose cube is subtracted exactly.
+template <typename T>
+inline Batch<T> Cbrt(const Batch<T>& x) {
+    using B = Batch<T>;
+    const B zero(T(0));
+    const B one(T(1));
+    const B a = xsimd::abs(x);
+    const auto [exponent, f] = SplitMagnitude(a);
     const B k = xsimd::nearbyint(exponent * B(T(0x1.5555555555555p-2)));
     const B j = xsimd::fma(k, B(T(-3)), exponent);
     const B m = f * Where(j > zero, B(T(2)), Where(j < zero, B(T(0.5)), one));
@@ -169,7 +189,7 @@ inline Batch<T> Cbrt(const Batch<T>& x) {
     const B r = start * Poly(f, 0x1.8ab916498c84fp+0, -0x1.9eb301f4be9f6p-1, 0x1.4561f0114b5abp-2,
                              -0x1.9914e49152868p-5);
     // cbrt(1 - e) from 1 - m r^3 = e
-    const B e = one - (m * r) * (r * r);
+    const B e = xsimd::fnma(m * r, r * r, one);
     const B t = xsimd::fma(e, B(T(0x1.c71c71c71c71cp-3)), B(T(0x1.5555555555555p-2)));
     const B inverse = xsimd::fma(r * e, t, r);
     const B root = (m * inverse) * inverse;

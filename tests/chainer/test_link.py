@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import gc
 import weakref
 
@@ -270,11 +271,55 @@ def test_a_base_behind_link_may_be_what_computes():
     class Derived(Both):
         pass
 
+    class Doubled(Link, Layer):
+        def __call__(self, x):
+            return 2 * super().__call__(x)
+
+    assert Doubled()(1) == 4
     for cls in (type('Mine', (Link, Layer), {}), Both, Derived):
         assert cls()(1) == 2
         with chainer.link_hooks.TimerHook() as hook:
             cls()(1)
         assert [name for name, _ in hook.call_history] == [cls.__name__]
+
+
+def test_a_base_behind_link_may_call_forward():
+    class CallsForward:
+        def __call__(self, x):
+            return self.forward(x) + 1
+
+    class Net(Chain, CallsForward):
+        def forward(self, x):
+            return -x
+
+    class Deeper(Net):
+        def forward(self, x):
+            return x.missing
+
+    assert Net()(3) == -2
+    assert Net().forward(3) == -3
+    with pytest.raises(AttributeError, match='forward'):
+        type('Without', (Chain, CallsForward), {})()(3)
+    with pytest.raises(AttributeError) as info:
+        Chain(net=Net(), deep=Deeper()).deep(3)
+    assert info.value.__notes__ == ['In link deep (Deeper)']
+
+
+@pytest.mark.parametrize('name', ['__call__', 'forward'])
+def test_a_base_behind_link_may_ask_for_a_call(name):
+    class Policy(abc.ABC):
+        @abc.abstractmethod
+        def __call__(self, x):
+            raise NotImplementedError
+
+    def negative(self, x):
+        return -x
+
+    class Base(Chain, Policy):
+        pass
+
+    net = abc.ABCMeta('Net', (Base,), {name: negative})()
+    assert net(3) == -3
 
 
 def test_forward_may_be_an_attribute():

@@ -28,7 +28,7 @@ class Misfit(ValueError):
         return Misfit(action, f'{name}/{path}', *shapes)
 
 
-def add_path(error: Exception, link: Link, call: CodeType) -> None:
+def add_path(error: Exception, link: Link, calls: tuple[CodeType, ...]) -> None:
     """Say in an error where in `link` it arose.
 
     Each link on the way up calls this, and each knows more of the path: the last one's word stands.
@@ -37,15 +37,15 @@ def add_path(error: Exception, link: Link, call: CodeType) -> None:
     Args:
         error: What is passing through `link`.
         link: The link that was called.
-        call: Code of `Link.__call__`.
+        calls: Codes of what calls links.
     """
     with contextlib.suppress(Exception):  # a link may be half made; its own error counts
-        _add_path(error, link, call)
+        _add_path(error, link, calls)
 
 
-def _add_path(error: Exception, link: Link, call: CodeType) -> None:
+def _add_path(error: Exception, link: Link, calls: tuple[CodeType, ...]) -> None:
     frames = traceback.walk_tb(error.__traceback__)
-    called = [frame.f_locals['self'] for frame, _ in frames if frame.f_code is call]
+    called = [frame.f_locals['self'] for frame, _ in frames if frame.f_code in calls]
     inner = called[-1]
     if inner is link:
         place = f'{link.name} ({type(link).__name__})' if link.name else type(link).__name__

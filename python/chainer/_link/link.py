@@ -10,6 +10,7 @@ import copy
 import typing as tp
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import CodeType
 
 import numpy as np
 from chainerx._core import engine
@@ -26,6 +27,10 @@ if tp.TYPE_CHECKING:
 # Stands for the hooks of a link whose __init__ has not run: true, so that a call takes the slow
 # way, which finds out.
 _UNKNOWN: tp.Any = object()
+
+
+def _codes_of_calls() -> tuple[CodeType, ...]:
+    return Link.__call__.__code__, Link._call_base.__code__
 
 
 def _without_init(cls: type[Link]) -> str:
@@ -69,11 +74,17 @@ class Link(device_resident.DeviceResident):
 
     def __init_subclass__(cls, **kwargs: tp.Any) -> None:
         super().__init_subclass__(**kwargs)
-        # A base behind Link may be what computes, as in ``class Mine(Link, Layer)``.
+        # A base behind Link may be what computes, as in ``class Mine(Link, Layer)``; an abstract
+        # one only says that somebody must.
         for base in cls.__mro__[cls.__mro__.index(Link) + 1 :]:
-            if '__call__' in base.__dict__:
-                cls.forward = base.__dict__['__call__']
-                break
+            call = base.__dict__.get('__call__')
+            if call is None or getattr(call, '__isabstractmethod__', False):
+                continue
+            if cls.__call__ is Link.__call__:
+                cls.__call__ = Link._call_base  # type: ignore[method-assign]
+            elif not hasattr(cls, 'forward'):
+                cls.forward = call  # where a `__call__` of its own comes to
+            break
 
     def __init__(self, **params: tp.Any) -> None:
         super().__init__()
@@ -125,7 +136,7 @@ class Link(device_resident.DeviceResident):
     def __call__(self, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
         try:
             if self._local_link_hooks or _entered:
-                return self.__call_with_hooks(args, kwargs)
+                return self.__call_with_hooks(self.forward, args, kwargs)
             if kwargs:
                 return self.forward(*args, **kwargs)
             # The usual calls; spelled out they take 100 ns less.
@@ -137,10 +148,20 @@ class Link(device_resident.DeviceResident):
                 return self.forward(x, y, z)
             return self.forward(*args)
         except Exception as error:
-            errors.add_path(error, self, Link.__call__.__code__)
+            errors.add_path(error, self, _codes_of_calls())
             raise
 
-    def __call_with_hooks(self, args: tuple[tp.Any, ...], kwargs: dict[str, tp.Any]) -> tp.Any:
+    def _call_base(self, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+        """What ``__call__`` is where a base behind Link has one; that comes before `forward`."""
+        try:
+            return self.__call_with_hooks(super().__call__, args, kwargs)  # type: ignore[misc]
+        except Exception as error:
+            errors.add_path(error, self, _codes_of_calls())
+            raise
+
+    def __call_with_hooks(
+        self, forward: Callable[..., tp.Any], args: tuple[tp.Any, ...], kwargs: dict[str, tp.Any]
+    ) -> tp.Any:
         self.__check_init_done()
         # A hook of the link's own takes the place of an entered one of the same name.
         hooks = list((link_hook._get_link_hooks() | self.local_link_hooks).values())
@@ -150,7 +171,7 @@ class Link(device_resident.DeviceResident):
             for hook in hooks:
                 hook.forward_preprocess(before)
                 started.append(hook)
-            out = self.forward(*args, **kwargs)
+            out = forward(*args, **kwargs)
         except BaseException:
             for hook in reversed(started):
                 hook._forward_aborted(self)

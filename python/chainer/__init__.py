@@ -3,6 +3,8 @@
 import sys as _sys
 import typing as _tp
 
+from chainer import _backend as _backend
+from chainer import _version as _version
 from chainer import backend as backend
 from chainer import backends as backends
 from chainer import computational_graph as computational_graph

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import operator
 import pathlib
 import re
 import subprocess
@@ -103,6 +104,22 @@ def test_modules_are_attributes():
     paths = [name.partition('.')[2] for name in names if name != 'chainer']
     run = subprocess.run([sys.executable, '-c', code, *paths], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
+
+
+# Private names of Chainer v7 that libraries take, of which the pip packages still install.
+TAKEN_BY_LIBRARIES = (
+    '_backend.Device',  # chainer-chemistry
+    '_get_link_hooks',  # chainer-chemistry
+    '_version.__version__',  # ESPnet
+    'dataset.convert._concat_arrays',  # chainer-chemistry, chainer-mask-rcnn
+    'dataset.convert._concat_arrays_with_padding',  # chainer-chemistry
+    'initializers._get_initializer',  # ChainerCV
+)
+
+
+@pytest.mark.parametrize('name', TAKEN_BY_LIBRARIES)
+def test_private_names_that_libraries_take(name):
+    operator.attrgetter(name)(chainer)
 
 
 def covered(item, patterns):

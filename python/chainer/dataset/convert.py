@@ -195,6 +195,14 @@ def _concat(arrays: tp.Any, padding: tp.Any, name: str) -> tp.Any:
         raise
 
 
+def _concat_arrays(arrays: tp.Any, padding: tp.Any) -> tp.Any:
+    """A name that chainer-chemistry, chainer-mask-rcnn and others take from here."""
+    return _concat(arrays, padding, '')
+
+
+_concat_arrays_with_padding = _concat_arrays
+
+
 def _concat_alike(arrays: tp.Any, padding: tp.Any, name: str) -> tp.Any:
     first = arrays[0]
     if not isinstance(first, _KINDS):

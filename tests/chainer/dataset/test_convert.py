@@ -76,3 +76,9 @@ def test_converters_are_pickled_by_name():
         assert copy.deepcopy(converter) is converter
     with pytest.raises((pickle.PicklingError, AttributeError)):
         pickle.dumps(dataset.converter()(lambda batch, device: batch))
+
+
+def test_the_columns_that_libraries_make_themselves():
+    join, pad = dataset.convert._concat_arrays, dataset.convert._concat_arrays_with_padding
+    np.testing.assert_array_equal(join([np.ones(2), np.zeros(2)], None), [[1, 1], [0, 0]])
+    np.testing.assert_array_equal(pad([np.ones(2, 'i'), np.ones(1, 'i')], -1), [[1, 1], [1, -1]])

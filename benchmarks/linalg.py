@@ -23,6 +23,7 @@ DECOMPOSITIONS = {
     'eig': 'f.eig(a)',
 }
 SIZES = [(8,), (64,), (512,), (1000, 8), (32, 64)]  # how many, if not one, and rows
+COMPLEX = ('solve', 'inv', 'cholesky', 'eigh', 'svd')  # of these, of one matrix
 
 # Against PyTorch; NumPy has no product of matrices for the first ones.
 EINSUM = [
@@ -82,8 +83,21 @@ def add_einsum(bench, subscripts, shapes, rng):
         bench.row(f'{title}, {peer}', dict.fromkeys(pair, statement), pair, against=peer)
 
 
+def add_complex(bench, rng):
+    statements = LINALG | DECOMPOSITIONS
+    for n in (8, 64, 512):
+        a = rng.normal(size=(n, n)) + 1j * rng.normal(size=(n, n)) + 2 * n**0.5 * np.eye(n)
+        b = rng.normal(size=(n, 4)) + 1j * rng.normal(size=(n, 4))
+        arrays = {'a': a, 'b': b, 's': a @ a.conj().T}
+        for name in COMPLEX:
+            title = f'{name}, {n} x {n}, complex128'
+            if bench.wants(title):
+                add(bench, title, statements[name], 'linalg', arrays)
+
+
 def rows(bench):
     rng = np.random.default_rng(0)
+    add_complex(bench, np.random.default_rng(1))
     for dtype in ('float32', 'float64'):
         for *batch, n in SIZES:
             a = (rng.normal(size=(*batch, n, n)) + 2 * n**0.5 * np.eye(n)).astype(dtype)

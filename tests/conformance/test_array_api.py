@@ -18,6 +18,8 @@ VALUES = {
     'g': np.array([[1.0, 2.0, 0.5, 4.0]]),
     'p': np.array([[0.1, 0.2, 0.75], [0.3, 0.9, 0.5]]),
     'q': np.array([1.5, 2.5, 7.0]),
+    't': np.array([[4.0, 1j, 0.5], [-1j, 3.0, 0.25 - 1j], [0.5, 0.25 + 1j, 2.0]]),
+    'm': np.array([[1 + 2j, 0.5j], [3.0, -1.0], [0.25 - 1j, 2.0]]),
     's': np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.25], [0.5, 0.25, 2.0]]),
     'h': np.array([0.5, -2.0, 3.25], 'f4'),
     'i': np.array([[3, 1, 2], [7, 5, 1]]),
@@ -105,7 +107,17 @@ OTHERS = """
     xp.linalg.matrix_power(s, 3); xp.linalg.matrix_rank(s); xp.linalg.outer(q, q)
     xp.linalg.cross(q, q); xp.linalg.diagonal(s, offset=1); xp.linalg.matmul(f, f.T)
     xp.linalg.matrix_transpose(f); xp.linalg.vecdot(f, f); xp.linalg.tensordot(s, s, axes=1)
-    abs(xp.linalg.qr(s).R); xp.fft.fft(c); xp.fft.ifft(c); xp.fft.rfft(q); xp.fft.irfft(c)
+    abs(xp.linalg.qr(s).R); xp.linalg.cholesky(t); xp.linalg.cholesky(t, upper=True)
+    xp.linalg.det(t); xp.linalg.inv(t); xp.linalg.solve(t, c); xp.linalg.solve(t, m)
+    xp.linalg.trace(t); xp.linalg.slogdet(1j * t).sign; xp.linalg.slogdet(t).logabsdet
+    xp.linalg.eigh(t).eigenvalues; abs(xp.linalg.eigh(t).eigenvectors); xp.linalg.eigvalsh(t)
+    xp.linalg.svdvals(m); xp.linalg.svd(m, full_matrices=False).S; xp.linalg.svd(m).U.shape
+    xp.linalg.svd(m).Vh.dtype; xp.linalg.pinv(m); xp.linalg.pinv(m, rtol=0.5)
+    xp.linalg.matrix_norm(m); xp.linalg.matrix_norm(m, ord=2); xp.linalg.matrix_norm(m, ord='nuc')
+    xp.linalg.vector_norm(m, axis=1, ord=1); xp.linalg.matrix_power(t, 3)
+    xp.linalg.matrix_power(t, -1); xp.linalg.matrix_rank(m); xp.linalg.qr(m).R; xp.linalg.qr(m).Q
+    xp.linalg.qr(m, mode='complete').R; xp.linalg.vecdot(c, c); xp.linalg.outer(c, c)
+    xp.fft.fft(c); xp.fft.ifft(c); xp.fft.rfft(q); xp.fft.irfft(c)
     xp.fft.fftn(c); xp.fft.hfft(c); xp.fft.fftfreq(5, d=0.5, dtype=xp.float64)
     xp.fft.rfftfreq(4, dtype=xp.float64); xp.fft.fftshift(q)
 """

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 
 #include "chainerx/core/kernel_error.h"
 #include "chainerx/kernels/linalg.h"
@@ -37,7 +39,7 @@ void SolveOne(const char* op, int64_t matrix, int64_t n, int64_t columns, T* a, 
     const Scratch<int64_t> pivots{n};
     FactorLu(n, n, a, n, pivots.data());
     for (int64_t i = 0; i < n; ++i) {
-        if (a[i * (n + 1)] == 0) Fail(KernelError::Singular(op, "a", matrix, i, n));
+        if (a[i * (n + 1)] == T(0)) Fail(KernelError::Singular(op, "a", matrix, i, n));
     }
     for (int64_t i = 0; i < n; ++i) SwapRows(columns, b, columns, i, pivots.data()[i]);
     SolveLower(true, n, columns, a, n, b, columns);
@@ -56,32 +58,64 @@ void SolveInPlace(const char* op, const Array& a, const Array& b) {
 }
 CX_NATIVE_KERNEL(SolveInPlace)
 
+// A product of many numbers, as a number and a power of 2: what is on the way may be out of range.
+class LongProduct {
+ public:
+    void Multiply(double x) {
+        int exponent = 0;
+        product_ = std::frexp(product_ * x, &exponent);
+        if (std::isfinite(product_)) power_ += exponent;
+    }
+    double Value() const { return std::ldexp(product_, power_); }
+    double Sign() const { return product_ < 0 ? -1 : product_ > 0 ? 1 : std::abs(product_); }
+
+ private:
+    double product_{1};
+    int power_{0};
+};
+
+class LongComplexProduct {
+ public:
+    using Complex = std::complex<double>;
+
+    void Multiply(const Complex& x) { product_ = Scaled(ProductOf(product_, Scaled(x))); }
+    Complex Value() const {
+        return {std::ldexp(product_.real(), power_), std::ldexp(product_.imag(), power_)};
+    }
+    Complex Sign() const { return product_ == 0.0 ? product_ : product_ / std::abs(product_); }
+
+ private:
+    Complex Scaled(const Complex& x) {
+        int exponent = 0;
+        const double size = std::frexp(std::max(std::abs(x.real()), std::abs(x.imag())), &exponent);
+        if (!std::isfinite(size)) return x;
+        power_ += exponent;
+        return {std::ldexp(x.real(), -exponent), std::ldexp(x.imag(), -exponent)};
+    }
+
+    Complex product_{1};
+    int power_{0};
+};
+
 void Determinant(const Array& a, const Array& det, const Array& sign, const Array& log) {
     const int64_t n = Rows(a);
     InPrecision(a.dtype(), [&]<typename T>() {
         ForMatrices(CountMatrices(a), n, [&](int64_t i) {
+            using Product =
+                std::conditional_t<kIsComplexNumber<T>, LongComplexProduct, LongProduct>;
             T* matrix = Data<T>(a) + i * n * n;
             const Scratch<int64_t> pivots{n + 1};
             FactorLu(n, n, matrix, n, pivots.data());
-            double product = 1;  // and a power of 2: what is on the way may be out of range
-            int power = 0;
-            T sum = 0;
-            T sign_of_all = 1;
+            Product product;
+            RealOf<T> sum = 0;
             for (int64_t k = 0; k < n; ++k) {
                 const T pivot = matrix[k * (n + 1)];
-                if (pivots.data()[k] != k) {
-                    product = -product;
-                    sign_of_all = -sign_of_all;
-                }
-                int exponent = 0;
-                product = std::frexp(product * static_cast<double>(pivot), &exponent);
-                if (std::isfinite(product)) power += exponent;
+                product.Multiply(pivots.data()[k] != k ? -pivot : pivot);
                 sum += std::log(std::abs(pivot));
-                sign_of_all *= pivot < 0 ? T(-1) : pivot > 0 ? T(1) : std::abs(pivot);
             }
-            Data<T>(det)[i] = static_cast<T>(std::ldexp(product, power));
-            Data<T>(sign)[i] = sign_of_all;
-            Data<T>(log)[i] = sum;
+            Data<T>(det)[i] = static_cast<T>(product.Value());
+            Data<T>(sign)[i] = static_cast<T>(product.Sign());
+            Data<RealOf<T>>(log)[i] = sum;
         });
     });
 }
@@ -103,7 +137,8 @@ void TakeFactorsApart(int64_t n, T* a, const int64_t* rows, const int64_t* colum
         is_negative ^= (rows[k] != k) != (columns[k] != k);
         T* row = a + k * n;
         d[k] = row[k];
-        for (int64_t j = k + 1; j < n && d[k] != 0; ++j) row[j] /= d[k];
+        const Divisor<T> divisor{d[k]};
+        for (int64_t j = k + 1; j < n && d[k] != T(0); ++j) row[j] = divisor.Divide(row[j]);
         row[k] = 1;
     }
     SolveLower(true, n, n, a, n, x, n);
@@ -124,14 +159,14 @@ void DiagonalizeOne(int64_t n, T* a, T* x, T* d, T* y) {
     std::copy_n(a, n * n, copy.data());
     std::iota(columns, columns + n, int64_t{0});
     FactorLu(n, n, a, n, rows);
-    T least = std::abs(a[0]);
-    T most = least;
+    RealOf<T> least = PivotSize(a[0]);
+    RealOf<T> most = least;
     for (int64_t k = 1; k < n; ++k) {
-        const T size = std::abs(a[k * (n + 1)]);
+        const RealOf<T> size = PivotSize(a[k * (n + 1)]);
         least = std::min(least, size);
         most = std::max(most, size);
     }
-    if (!(least > most * static_cast<T>(n) * std::numeric_limits<T>::epsilon())) {
+    if (!(least > most * static_cast<RealOf<T>>(n) * std::numeric_limits<RealOf<T>>::epsilon())) {
         std::copy_n(copy.data(), n * n, a);
         FactorFully(n, a, rows, columns);
     }

@@ -12,29 +12,40 @@
 
 #include "chainerx/core/interrupt.h"
 #include "chainerx/native/blas.h"
+#include "chainerx/native/field.h"
 #include "chainerx/native/scratch.h"
 
 namespace chainerx::native {
 
-inline constexpr int64_t kNarrow = 16;
-
-// c -= a op(b), where a is m x k and c is m x n.
+// How wide what is left may be: complex numbers are slower in loops of ours than in products.
 template <typename T>
-void SubtractProduct(bool trans_b, int64_t m, int64_t n, int64_t k, const T* a, int64_t lda,
+inline constexpr int64_t kNarrow = kIsComplexNumber<T> ? 8 : 16;
+
+// c -= a b, or a b^H, where a is m x k and c is m x n.
+template <typename T>
+void SubtractProduct(bool adjoint_b, int64_t m, int64_t n, int64_t k, const T* a, int64_t lda,
                      const T* b, int64_t ldb, T* c, int64_t ldc) {
     if (m == 0 || n == 0 || k == 0) return;
     const Scratch<T> minus{m * k};
     for (int64_t i = 0; i < m; ++i) {
         for (int64_t p = 0; p < k; ++p) minus.data()[i * k + p] = -a[i * lda + p];
     }
-    Gemm(false, trans_b, m, n, k, minus.data(), k, b, ldb, c, ldc, true);
+    if (!kIsComplexNumber<T> || !adjoint_b) {
+        Gemm(false, adjoint_b, m, n, k, minus.data(), k, b, ldb, c, ldc, true);
+        return;
+    }
+    const Scratch<T> conjugate{n * k};
+    for (int64_t j = 0; j < n; ++j) {
+        for (int64_t p = 0; p < k; ++p) conjugate.data()[j * k + p] = Conjugate(b[j * ldb + p]);
+    }
+    Gemm(false, true, m, n, k, minus.data(), k, conjugate.data(), k, c, ldc, true);
 }
 
 // b = a^-1 b, where the lower triangle of a counts, with ones on its diagonal if `unit`; b has n
 // columns.
 template <typename T>
 void SolveLower(bool unit, int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t ldb) {
-    if (m > kNarrow) {
+    if (m > kNarrow<T>) {
         const int64_t half = m / 2;
         SolveLower(unit, half, n, a, lda, b, ldb);
         T* rest = b + half * ldb;
@@ -48,18 +59,18 @@ void SolveLower(bool unit, int64_t m, int64_t n, const T* a, int64_t lda, T* b, 
         for (int64_t p = 0; p < i; ++p) {
             const T factor = a[i * lda + p];
             const T* above = b + p * ldb;
-            for (int64_t j = 0; j < n; ++j) row[j] -= factor * above[j];
+            for (int64_t j = 0; j < n; ++j) row[j] -= ProductOf(factor, above[j]);
         }
         if (unit) continue;
-        const T pivot = a[i * (lda + 1)];
-        for (int64_t j = 0; j < n; ++j) row[j] /= pivot;
+        const Divisor<T> pivot{a[i * (lda + 1)]};
+        for (int64_t j = 0; j < n; ++j) row[j] = pivot.Divide(row[j]);
     }
 }
 
 // b = a^-1 b, where the upper triangle of a counts.
 template <typename T>
 void SolveUpper(int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t ldb) {
-    if (m > kNarrow) {
+    if (m > kNarrow<T>) {
         const int64_t half = m / 2;
         T* rest = b + half * ldb;
         SolveUpper(m - half, n, a + half * (lda + 1), lda, rest, ldb);
@@ -73,16 +84,16 @@ void SolveUpper(int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t ldb
         for (int64_t p = i + 1; p < m; ++p) {
             const T factor = a[i * lda + p];
             const T* below = b + p * ldb;
-            for (int64_t j = 0; j < n; ++j) row[j] -= factor * below[j];
+            for (int64_t j = 0; j < n; ++j) row[j] -= ProductOf(factor, below[j]);
         }
-        const T pivot = a[i * (lda + 1)];
-        for (int64_t j = 0; j < n; ++j) row[j] /= pivot;
+        const Divisor<T> pivot{a[i * (lda + 1)]};
+        for (int64_t j = 0; j < n; ++j) row[j] = pivot.Divide(row[j]);
     }
 }
 
 // The lower triangle of a narrow matrix with its columns side by side: loops over a column have
 // always the same length, and no sum waits for the one before.
-template <typename T, int64_t kWidth = kNarrow>
+template <typename T, int64_t kWidth = kNarrow<T>>
 struct Corner {
     T column[kWidth][kWidth]{};
 
@@ -93,10 +104,10 @@ struct Corner {
     }
 };
 
-// b = b a^-T, where the lower triangle of a, n x n, counts; b has m rows.
+// b = b a^-H, where the lower triangle of a, n x n, counts, with a real diagonal; b has m rows.
 template <typename T>
 void SolveLowerFromRight(int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t ldb) {
-    if (n > kNarrow) {
+    if (n > kNarrow<T>) {
         const int64_t half = n / 2;
         SolveLowerFromRight(m, half, a, lda, b, ldb);
         SubtractProduct(true, m, n - half, half, b, ldb, a + half * lda, lda, b + half, ldb);
@@ -104,17 +115,20 @@ void SolveLowerFromRight(int64_t m, int64_t n, const T* a, int64_t lda, T* b, in
         return;
     }
     internal::CheckInterrupt();
-    const Corner<T> corner{n, a, lda};
+    Corner<T> corner{n, a, lda};
+    if constexpr (kIsComplexNumber<T>) {
+        for (T* column : corner.column) std::transform(column, column + n, column, Conjugate<T>);
+    }
     constexpr int64_t kRows = 4;  // at once, for a quotient waits for the one before
     for (int64_t i = 0; i < m; i += kRows) {
         const int64_t rows = m - i < kRows ? m - i : kRows;
-        T part[kRows][kNarrow]{};
+        T part[kRows][kNarrow<T>]{};
         for (int64_t r = 0; r < rows; ++r) std::copy_n(b + (i + r) * ldb, n, part[r]);
         for (int64_t j = 0; j < n; ++j) {
             const T* column = corner.column[j];
             for (T* row : {part[0], part[1], part[2], part[3]}) {
-                const T x = row[j] / column[j];
-                for (int64_t q = 0; q < kNarrow; ++q) row[q] -= x * column[q];
+                const T x = row[j] / RealPart(column[j]);
+                for (int64_t q = 0; q < kNarrow<T>; ++q) row[q] -= ProductOf(x, column[q]);
                 row[j] = x;
             }
         }
@@ -132,7 +146,7 @@ void SwapRows(int64_t n, T* a, int64_t lda, int64_t i, int64_t k) {
 // has ones on its diagonal. Columns without a pivot keep a zero there.
 template <typename T>
 void FactorLu(int64_t m, int64_t n, T* a, int64_t lda, int64_t* pivots) {
-    if (n > kNarrow) {
+    if (n > kNarrow<T>) {
         const int64_t half = n / 2;
         FactorLu(m, half, a, lda, pivots);
         T* right = a + half;
@@ -151,9 +165,9 @@ void FactorLu(int64_t m, int64_t n, T* a, int64_t lda, int64_t* pivots) {
     internal::CheckInterrupt();
     for (int64_t j = 0; j < n; ++j) {
         int64_t pivot = j;
-        T size = std::abs(a[j * (lda + 1)]);
+        RealOf<T> size = PivotSize(a[j * (lda + 1)]);
         for (int64_t i = j + 1; i < m; ++i) {
-            const T other = std::abs(a[i * lda + j]);
+            const RealOf<T> other = PivotSize(a[i * lda + j]);
             if (other > size || other != other) {  // nan is to be seen in the result
                 pivot = i;
                 size = other;
@@ -163,11 +177,12 @@ void FactorLu(int64_t m, int64_t n, T* a, int64_t lda, int64_t* pivots) {
         SwapRows(n, a, lda, j, pivot);
         if (size == 0) continue;
         const T* top = a + j * lda;
+        const Divisor<T> divisor{top[j]};
         for (int64_t i = j + 1; i < m; ++i) {
             T* row = a + i * lda;
-            const T factor = row[j] / top[j];
+            const T factor = divisor.Divide(row[j]);
             row[j] = factor;
-            for (int64_t p = j + 1; p < n; ++p) row[p] -= factor * top[p];
+            for (int64_t p = j + 1; p < n; ++p) row[p] -= ProductOf(factor, top[p]);
         }
     }
 }
@@ -179,10 +194,10 @@ template <typename T>
 void FactorFully(int64_t n, T* a, int64_t* rows, int64_t* columns) {
     for (int64_t k = 0; k < n; ++k) {
         internal::CheckInterrupt();
-        T size = -1;
+        RealOf<T> size = -1;
         for (int64_t i = k; i < n; ++i) {
             for (int64_t j = k; j < n; ++j) {
-                const T other = std::abs(a[i * n + j]);
+                const RealOf<T> other = PivotSize(a[i * n + j]);
                 if (other > size || (other != other && size == size)) {
                     rows[k] = i;
                     columns[k] = j;
@@ -196,11 +211,12 @@ void FactorFully(int64_t n, T* a, int64_t* rows, int64_t* columns) {
         }
         if (size == 0) continue;
         const T* top = a + k * n;
+        const Divisor<T> divisor{top[k]};
         for (int64_t i = k + 1; i < n; ++i) {
             T* row = a + i * n;
-            const T factor = row[k] / top[k];
+            const T factor = divisor.Divide(row[k]);
             row[k] = factor;
-            for (int64_t j = k + 1; j < n; ++j) row[j] -= factor * top[j];
+            for (int64_t j = k + 1; j < n; ++j) row[j] -= ProductOf(factor, top[j]);
         }
     }
 }
@@ -211,13 +227,14 @@ int64_t FactorCorner(int64_t n, T* a, int64_t lda) {
     Corner<T, kWidth> corner{n, a, lda};
     for (int64_t j = 0; j < n; ++j) {
         T* column = corner.column[j];
-        if (!(column[j] > 0)) return j;  // nan is none, either
-        const T root = std::sqrt(column[j]);
+        const RealOf<T> diagonal = RealPart(column[j]);
+        if (!(diagonal > 0)) return j;  // nan is none, either
+        const RealOf<T> root = std::sqrt(diagonal);
         for (int64_t q = 0; q < kWidth; ++q) column[q] /= root;
         for (int64_t k = j + 1; k < n; ++k) {
             T* other = corner.column[k];
-            const T factor = column[k];
-            for (int64_t q = 0; q < kWidth; ++q) other[q] -= factor * column[q];
+            const T factor = Conjugate(column[k]);
+            for (int64_t q = 0; q < kWidth; ++q) other[q] -= ProductOf(factor, column[q]);
         }
         column[j] = root;
     }
@@ -227,11 +244,12 @@ int64_t FactorCorner(int64_t n, T* a, int64_t lda) {
     return n;
 }
 
-// The lower triangle of a becomes L with L L^T = a; what is above it is neither read nor kept.
+// The lower triangle of a becomes L with L L^H = a; what is above it is neither read nor kept, nor
+// are the imaginary parts of the diagonal.
 // Returns how many leading rows are positive definite.
 template <typename T>
 int64_t FactorCholesky(int64_t n, T* a, int64_t lda) {
-    if (n > kNarrow) {
+    if (n > kNarrow<T>) {
         const int64_t half = n / 2;
         const int64_t done = FactorCholesky(half, a, lda);
         if (done < half) return done;
@@ -240,8 +258,9 @@ int64_t FactorCholesky(int64_t n, T* a, int64_t lda) {
         SubtractProduct(true, n - half, n - half, half, below, lda, below, lda, below + half, lda);
         return half + FactorCholesky(n - half, below + half, lda);
     }
-    constexpr int64_t kSmall = kNarrow / 2;
-    return n <= kSmall ? FactorCorner<T, kSmall>(n, a, lda) : FactorCorner<T, kNarrow>(n, a, lda);
+    constexpr int64_t kSmall = kNarrow<T> / 2;
+    return n <= kSmall ? FactorCorner<T, kSmall>(n, a, lda)
+                       : FactorCorner<T, kNarrow<T>>(n, a, lda);
 }
 
 }  // namespace chainerx::native

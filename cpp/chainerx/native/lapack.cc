@@ -1,6 +1,7 @@
 #include "chainerx/native/lapack.h"
 
 #include <atomic>
+#include <complex>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -13,16 +14,25 @@ namespace native {
 namespace {
 
 template <typename T>
+constexpr char Letter() {
+    constexpr bool kIsSingle = std::is_same_v<RealOf<T>, float>;
+    if (kIsComplexNumber<T>) return kIsSingle ? 'c' : 'z';
+    return kIsSingle ? 's' : 'd';
+}
+
+template <typename T>
 LapackRoutines<T> Look() {
     const auto find = [](auto* routine, const char* name) {
-        const std::string symbol = (std::is_same_v<T, float> ? "s" : "d") + std::string{name} + "_";
+        const std::string symbol = Letter<T>() + std::string{name} + "_";
         using Routine = std::remove_pointer_t<decltype(routine)>;
         *routine = reinterpret_cast<Routine>(FindBlasSymbol(symbol.c_str()));
         return *routine != nullptr;
     };
     LapackRoutines<T> r{};
-    const bool all = find(&r.gesdd, "gesdd") && find(&r.syevd, "syevd") && find(&r.geev, "geev") &&
-                     find(&r.gelqf, "gelqf") && find(&r.orglq, "orglq");
+    constexpr bool kIsComplex = kIsComplexNumber<T>;
+    const bool all = find(&r.gesdd, "gesdd") && find(&r.syevd, kIsComplex ? "heevd" : "syevd") &&
+                     find(&r.geev, "geev") && find(&r.gelqf, "gelqf") &&
+                     find(&r.orglq, kIsComplex ? "unglq" : "orglq");
     return all ? r : LapackRoutines<T>{};
 }
 
@@ -45,11 +55,15 @@ const LapackRoutines<T>* FindLapack() {
 }
 template const LapackRoutines<float>* FindLapack<float>();
 template const LapackRoutines<double>* FindLapack<double>();
+template const LapackRoutines<std::complex<float>>* FindLapack<std::complex<float>>();
+template const LapackRoutines<std::complex<double>>* FindLapack<std::complex<double>>();
 
 }  // namespace native
 
 bool IsLapackAvailable() {
-    return native::FindLapack<float>() != nullptr && native::FindLapack<double>() != nullptr;
+    return native::FindLapack<float>() != nullptr && native::FindLapack<double>() != nullptr &&
+           native::FindLapack<std::complex<float>>() != nullptr &&
+           native::FindLapack<std::complex<double>>() != nullptr;
 }
 
 }  // namespace chainerx

@@ -1,6 +1,7 @@
 // Batches of contiguous matrices, as kernels that factor or decompose them see arrays.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 
 #include "chainerx/core/array.h"
@@ -21,13 +22,17 @@ T* Data(const Array& a) {
     return reinterpret_cast<T*>(a.raw_data());
 }
 
-// Calls f<T>() for float32 or float64.
+// Calls f<T>() for float32, float64, complex64 or complex128.
 template <typename F>
 void InPrecision(Dtype dtype, const F& f) {
     if (dtype == Dtype::kFloat32) {
         f.template operator()<float>();
-    } else {
+    } else if (dtype == Dtype::kFloat64) {
         f.template operator()<double>();
+    } else if (dtype == Dtype::kComplex64) {
+        f.template operator()<std::complex<float>>();
+    } else {
+        f.template operator()<std::complex<double>>();
     }
 }
 

@@ -59,8 +59,10 @@ Array ProductsButTwo(const Array& d) {
     return above + SwapLast(above);
 }
 
-// Products of many are computed in float64, which more of them fit into.
-Array InRange(const Array& d) { return AsType(d, Dtype::kFloat64, false); }
+// Products of many are computed in float64, or complex128, which more of them fit into.
+Array InRange(const Array& d) {
+    return AsType(d, IsComplex(d.dtype()) ? Dtype::kComplex128 : Dtype::kFloat64, false);
+}
 
 Array TraceOfProduct(const Array& a, const Array& b) {
     const auto i = static_cast<int8_t>(a.ndim() - 1);

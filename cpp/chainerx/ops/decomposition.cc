@@ -7,6 +7,7 @@
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/linalg.h"
+#include "chainerx/ops/complex_parts.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/factor.h"
 #include "chainerx/ops/indexing.h"
@@ -34,7 +35,7 @@ linalg::SvdResult internal::ComputeSvd(const char* op, const Array& a, bool full
     const auto make = [&](const Shape& shape) { return EmptyOf(op, shape, a.dtype(), a.device()); };
     linalg::SvdResult r{
         vectors ? make(WithMatrix(batch, m, full ? m : k)) : NoArray(a),
-        make(WithVector(batch, k)),
+        EmptyOf(op, WithVector(batch, k), RealDtype(a.dtype()), a.device()),
         vectors ? make(WithMatrix(batch, full ? n : k, n)) : NoArray(a),
     };
     CallOn<kernels::SingularValues>(a.device(), op, WorkingCopy(a), r.u, r.s, r.vh);
@@ -44,11 +45,14 @@ linalg::SvdResult internal::ComputeSvd(const char* op, const Array& a, bool full
 namespace linalg {
 namespace {
 
+using internal::Adjoint;
 using internal::BatchOf;
 using internal::ColumnsOf;
+using internal::Conjugate;
 using internal::EmptyOf;
 using internal::FirstColumns;
 using internal::FirstRows;
+using internal::HermitianPart;
 using internal::RowsOf;
 using internal::SwapLast;
 using internal::ToColumn;
@@ -74,19 +78,34 @@ Array InverseDifferences(const Array& w) {
     return Reciprocal(ToRow(w) - ToColumn(w) + one) - one;
 }
 
-Array SymmetricPart(const Array& x) { return (x + SwapLast(x)) * 0.5; }
-
 // What is left of x beside its projection on the columns, or rows, of y.
 Array OutsideColumns(const Array& x, const Array& y) {
-    return x - Matmul(y, Matmul(SwapLast(y), x));
+    return x - Matmul(y, Matmul(Adjoint(y), x));
 }
-Array OutsideRows(const Array& x, const Array& y) { return x - Matmul(Matmul(x, SwapLast(y)), y); }
+Array OutsideRows(const Array& x, const Array& y) { return x - Matmul(Matmul(x, Adjoint(y)), y); }
+
+// The imaginary parts of the diagonal, as imaginary numbers; (..., 1, k).
+Array TurnOf(const Array& x) {
+    const Array imag = Imag(Diagonal(x, 0, -2, -1));
+    return ToRow(MakeComplex(ZerosLike(imag), imag));
+}
+
+// The formulas below are those of gradients dL/da + i dL/db, whose conjugates are ours: of real
+// numbers both are the same.
 
 // ---- singular values
 
-// Townsend, Differentiating the singular value decomposition, 2016. Null arrays are zeros. u and vh
+// Townsend, Differentiating the singular value decomposition, 2016; of complex matrices Wan and
+// Zhang, Automatic differentiation for complex valued SVD, 2019. Null arrays are zeros. u and vh
 // have as many columns, or rows, as there are singular values.
-Array SvdGrad(const SvdResult& y, const SvdResult& g) {
+//
+// Complex vectors of a pair may be multiplied by one phase. Only their phases against each other
+// change with x, which the imaginary parts of u^H gu and of v^H gv tell, opposite to each other as
+// long as the loss does not depend on the common one.
+Array SvdGrad(const SvdResult& y, const SvdResult& gy) {
+    const SvdResult g{gy.u.is_null() ? gy.u : Conjugate(gy.u), gy.s,
+                      gy.vh.is_null() ? gy.vh : Conjugate(gy.vh)};
+    const bool is_complex = IsComplex(y.u.dtype());
     const bool is_tall = RowsOf(y.u) > ColumnsOf(y.u);
     const bool is_wide = ColumnsOf(y.vh) > RowsOf(y.vh);
     const Array s = ToRow(y.s);
@@ -97,19 +116,21 @@ Array SvdGrad(const SvdResult& y, const SvdResult& g) {
     const auto add = [](Array& to, const Array& x) { to = to.is_null() ? x : to + x; };
     if (!g.s.is_null()) add(left, y.u * ToRow(g.s));
     if (!g.u.is_null()) {
-        const Array x = Matmul(SwapLast(y.u), g.u);
-        add(left, Matmul(y.u, InverseDifferences(squares) * (x - SwapLast(x)) * s));
+        const Array x = Matmul(Adjoint(y.u), g.u);
+        add(left, Matmul(y.u, InverseDifferences(squares) * (x - Adjoint(x)) * s));
         if (is_tall) add(left, OutsideColumns(g.u, y.u) / s);
+        if (is_complex) add(left, y.u * (TurnOf(x) / (s * 2)));
     }
     if (!g.vh.is_null()) {
-        const Array x = Matmul(y.vh, SwapLast(g.vh));
-        const Array inner = ToColumn(y.s) * (InverseDifferences(squares) * (x - SwapLast(x)));
+        const Array x = Matmul(y.vh, Adjoint(g.vh));
+        const Array inner = ToColumn(y.s) * (InverseDifferences(squares) * (x - Adjoint(x)));
         right = Matmul(inner, y.vh);
         if (is_wide) add(right, OutsideRows(g.vh, y.vh) / ToColumn(y.s));
+        if (is_complex) add(left, y.u * (TurnOf(x) / (s * -2)));
     }
-    if (right.is_null()) return Matmul(left, y.vh);
+    if (right.is_null()) return Conjugate(Matmul(left, y.vh));
     const Array gx = Matmul(y.u, right);
-    return left.is_null() ? gx : Matmul(left, y.vh) + gx;
+    return Conjugate(left.is_null() ? gx : Matmul(left, y.vh) + gx);
 }
 
 [[noreturn]] CX_COLD void ThrowNoGrad(const char* op, const char* what, const char* why) {
@@ -118,38 +139,42 @@ Array SvdGrad(const SvdResult& y, const SvdResult& g) {
 
 // ---- orthogonal factors
 
-// Of a = q r with square, or wide, r = (u, v): a = (q u, q v), and q comes from the first part.
-Array QrGrad(const Array& a, const Array& q, const Array& r, Array gq, const Array& gr) {
+// Of a = q r with square, or wide, r = (u, v): a = (q u, q v), and q comes from the first part. The
+// diagonal of u is real.
+Array QrGrad(const Array& a, const Array& q, const Array& r, const Array& gq_of_loss,
+             const Array& gr_of_loss) {
+    if (gq_of_loss.is_null() && gr_of_loss.is_null()) return {};
+    Array gq = gq_of_loss.is_null() ? gq_of_loss : Conjugate(gq_of_loss);
+    const Array gr = gr_of_loss.is_null() ? gr_of_loss : Conjugate(gr_of_loss);
     const int64_t k = RowsOf(r);
     const int64_t n = ColumnsOf(r);
-    if (gq.is_null() && gr.is_null()) return {};
     const ArrayIndex behind[] = {Ellipsis{}, Slice{k, n, 1}};
     Array gx2;
     Array gu = gr;
     if (n > k && !gr.is_null()) {
         const Array gv = At(gr, behind);
         gx2 = Matmul(q, gv);
-        const Array part = Matmul(At(a, behind), SwapLast(gv));
+        const Array part = Matmul(At(a, behind), Adjoint(gv));
         gq = gq.is_null() ? part : gq + part;
         gu = FirstColumns(gr, k);
     }
     const Array u = FirstColumns(r, k);
     Array x;
-    if (!gu.is_null()) x = Matmul(u, SwapLast(Triu(gu)));
+    if (!gu.is_null()) x = Matmul(u, Adjoint(Triu(gu)));
     if (!gq.is_null()) {
-        const Array y = Matmul(SwapLast(gq), q);
+        const Array y = Matmul(Adjoint(gq), q);
         x = x.is_null() ? -y : x - y;
     }
-    Array inner = Matmul(q, Tril(x) + SwapLast(Tril(x, -1)));
+    Array inner = Matmul(q, internal::HermitianOfLower("qr", x));
     if (!gq.is_null()) inner = gq + inner;
-    const Array gx1 = SwapLast(Solve(u, SwapLast(inner)));
-    if (n == k) return gx1;
+    const Array gx1 = Adjoint(Solve(u, Adjoint(inner)));
+    if (n == k) return Conjugate(gx1);
     if (gx2.is_null()) {
         Shape shape = a.shape();
         shape[a.ndim() - 1] = n - k;
         gx2 = Zeros(shape, a.dtype(), a.device());
     }
-    return Concatenate({gx1, gx2}, static_cast<int8_t>(a.ndim() - 1));
+    return Conjugate(Concatenate({gx1, gx2}, static_cast<int8_t>(a.ndim() - 1)));
 }
 
 struct Reflections {
@@ -184,7 +209,7 @@ Array OrthogonalOf(const Reflections& r, int64_t columns) {
 }  // namespace
 
 SvdResult Svd(const Array& a, bool full_matrices, bool hermitian) {
-    if (hermitian) return Svd(internal::SymmetricOfLower("svd", a), full_matrices);
+    if (hermitian) return Svd(internal::HermitianOfLower("svd", a), full_matrices);
     SvdResult y = internal::ComputeSvd("svd", a, full_matrices, true);
     const Array outputs[] = {y.u, y.s, y.vh};
     const ConstArrayRef inputs[] = {a};
@@ -212,21 +237,30 @@ SvdResult Svd(const Array& a, bool full_matrices, bool hermitian) {
 }
 
 Array Svdvals(const Array& a, bool hermitian, const char* op) {
-    if (hermitian) return Svdvals(internal::SymmetricOfLower(op, a), false, op);
+    if (hermitian) return Svdvals(internal::HermitianOfLower(op, a), false, op);
     Array s = internal::ComputeSvd(op, a, false, false).s;
     if (Record rec{kSvdvals, {a}, s}) {
         rec.Grad(0, [a = rec.Save(a)](const Array& gs) {
             const SvdResult y = Svd(a(), false);
-            return Matmul(y.u * ToRow(gs), y.vh);
+            return Conjugate(Matmul(y.u * ToRow(gs), y.vh));
         });
     }
     return s;
 }
 
+namespace {
+
+// For the eigenvalues of Hermitian matrices.
+Array EmptyValues(const Array& a) {
+    return EmptyUnchecked(WithVector(BatchOf(a), ColumnsOf(a)), RealDtype(a.dtype()), a.device());
+}
+
+}  // namespace
+
 std::pair<Array, Array> Eigh(const Array& a, bool lower) {
     internal::CheckSquareMatrices("eigh", a);
     const Array v = WorkingCopy(a);
-    const Array w = EmptyUnchecked(WithVector(BatchOf(a), ColumnsOf(a)), a.dtype(), a.device());
+    const Array w = EmptyValues(a);
     CallOn<kernels::SymmetricEigen>(a.device(), "eigh", lower, true, v, w);
     const Array outputs[] = {w, v};
     const ConstArrayRef inputs[] = {a};
@@ -234,15 +268,15 @@ std::pair<Array, Array> Eigh(const Array& a, bool lower) {
         rec.GradAll([w = rec.SaveOutput(w), v = rec.SaveOutput(v)](GradContext& context) {
             if (!context.IsInputGradRequired(0)) return;
             const Array v2 = v();
-            const Array vt = SwapLast(v2);
+            const Array vh = Adjoint(v2);
             Array left;
             if (context.HasOutputGrad(0)) left = v2 * ToRow(context.output_grad(0));
             if (context.HasOutputGrad(1)) {
-                const Array inner = InverseDifferences(w()) * Matmul(vt, context.output_grad(1));
-                const Array x = Matmul(v2, inner);
+                const Array gv = Conjugate(context.output_grad(1));
+                const Array x = Matmul(v2, InverseDifferences(w()) * Matmul(vh, gv));
                 left = left.is_null() ? x : left + x;
             }
-            context.SetInputGrad(0, SymmetricPart(Matmul(left, vt)));
+            context.SetInputGrad(0, Conjugate(HermitianPart(Matmul(left, vh))));
         });
     }
     return {w, v};
@@ -250,12 +284,12 @@ std::pair<Array, Array> Eigh(const Array& a, bool lower) {
 
 Array Eigvalsh(const Array& a, bool lower) {
     internal::CheckSquareMatrices("eigvalsh", a);
-    const Array w = EmptyUnchecked(WithVector(BatchOf(a), ColumnsOf(a)), a.dtype(), a.device());
+    const Array w = EmptyValues(a);
     CallOn<kernels::SymmetricEigen>(a.device(), "eigvalsh", lower, false, WorkingCopy(a), w);
     if (Record rec{kEigvalsh, {a}, w}) {
         rec.Grad(0, [a = rec.Save(a), lower](const Array& gw) {
             const Array v = Eigh(a(), lower).second;
-            return SymmetricPart(Matmul(v * ToRow(gw), SwapLast(v)));
+            return Conjugate(HermitianPart(Matmul(v * ToRow(gw), Adjoint(v))));
         });
     }
     return w;
@@ -265,7 +299,7 @@ namespace {
 
 std::pair<Array, Array> ComputeEig(const OpInfo& op, const Array& a, bool vectors) {
     internal::CheckSquareMatrices(op.name, a);
-    const Dtype dtype = a.dtype() == Dtype::kFloat32 ? Dtype::kComplex64 : Dtype::kComplex128;
+    const Dtype dtype = internal::ComplexOf(a.dtype());
     const auto make = [&](const Shape& s) { return EmptyOf(op.name, s, dtype, a.device()); };
     const Array w = make(WithVector(BatchOf(a), ColumnsOf(a)));
     const Array v = make(vectors ? a.shape() : Shape{0});
@@ -291,7 +325,8 @@ std::pair<Array, Array> Qr(const Array& a, QrMode mode) {
     const int64_t columns = mode == QrMode::kComplete ? RowsOf(a) : Smaller(a);
     const bool raw = mode == QrMode::kRaw;
     // The triangle first: q may take the memory of the reflections.
-    const Array r = raw ? factored.tau : TriangleOf(factored, columns);
+    // LAPACK's factors are those of the transposed matrix.
+    const Array r = raw ? Conjugate(factored.tau) : TriangleOf(factored, columns);
     const Array q = raw ? SwapLast(factored.h) : OrthogonalOf(factored, columns);
     const Array outputs[] = {q, r};
     const ConstArrayRef inputs[] = {a};

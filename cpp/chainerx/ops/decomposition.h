@@ -1,9 +1,11 @@
 // Decompositions of matrices by LAPACK, and what follows from them: chainerx.linalg. Over the last
-// two axes, of float32 and float64; DtypeError otherwise, DimensionError for fewer axes.
+// two axes, of float32, float64, complex64 and complex128; DtypeError otherwise, DimensionError for
+// fewer axes.
 // KernelCheckError for matrices that are not finite, for iterations that do not converge, and where
 // there is no LAPACK.
 //
-// Gradients of vectors suppose that the values they belong to differ, and are not finite otherwise.
+// Gradients of vectors suppose that the values they belong to differ, and are not finite otherwise;
+// and that the loss does not depend on the phases of complex vectors, which may be any.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +17,19 @@
 
 namespace chainerx::linalg {
 
-// a = u diag(s) vh, s descending. u and vh are square if `full_matrices`, else they have min(m, n)
-// columns, or rows.
+// a = u diag(s) vh, s descending and real. u and vh are square if `full_matrices`, else they have
+// min(m, n) columns, or rows.
 struct SvdResult {
     Array u;
     Array s;
     Array vh;
 };
-// `hermitian`: a is symmetric, and only its lower triangle is read.
+// `hermitian`: a is Hermitian, and only its lower triangle is read.
 CX_API SvdResult Svd(const Array& a, bool full_matrices = true, bool hermitian = false);
 CX_API Array Svdvals(const Array& a, bool hermitian = false, const char* op = "svdvals");
 
-// a = v diag(w) v^T of a symmetric matrix, w ascending. Reads one triangle, the lower one unless
-// told otherwise; gradients are symmetric.
+// a = v diag(w) v^H of a Hermitian matrix, w ascending and real. Reads one triangle, the lower one
+// unless told otherwise, and of its diagonal the real parts; gradients are Hermitian.
 CX_API std::pair<Array, Array> Eigh(const Array& a, bool lower = true);
 CX_API Array Eigvalsh(const Array& a, bool lower = true);
 

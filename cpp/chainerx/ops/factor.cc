@@ -5,6 +5,7 @@
 #include "chainerx/kernels/linalg.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/cofactors.h"
+#include "chainerx/ops/complex_parts.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/linalg.h"
 #include "chainerx/ops/matrices.h"
@@ -13,8 +14,11 @@
 namespace chainerx::linalg {
 namespace {
 
+using internal::Adjoint;
 using internal::BatchOf;
+using internal::Conjugate;
 using internal::FromColumn;
+using internal::HermitianPart;
 using internal::SwapLast;
 using internal::ToColumn;
 using internal::WithMatrix;
@@ -57,8 +61,8 @@ struct Determinants {
 };
 Determinants FindDeterminants(const char* op, const Array& a) {
     internal::CheckSquareMatrices(op, a);
-    const auto make = [&] { return EmptyUnchecked(BatchOf(a), a.dtype(), a.device()); };
-    Determinants d{make(), make(), make()};
+    const auto make = [&](Dtype dtype) { return EmptyUnchecked(BatchOf(a), dtype, a.device()); };
+    Determinants d{make(a.dtype()), make(a.dtype()), make(RealDtype(a.dtype()))};
     CallOn<kernels::Determinant>(a.device(), WorkingCopy(a), d.det, d.sign, d.log);
     return d;
 }
@@ -116,36 +120,66 @@ Array Det(const Array& a) {
     return y;
 }
 
+namespace {
+
+// With t the trace of a^-1 da, the logarithm changes by the real part of t, and the sign by itself
+// times the imaginary one. Null arrays are zeros.
+Array SlogdetGrad(const Array& a, const Array& sign, const Array& gsign, const Array& glog) {
+    Array g = glog;
+    if (!gsign.is_null()) {
+        const Array turn = Imag(Multiply(gsign, sign));
+        const Array i = MakeComplex(ZerosLike(turn), turn);
+        g = g.is_null() ? i : Add(i, g);
+    }
+    return Multiply(AsScale(g), SwapLast(Inv(a)));
+}
+
+}  // namespace
+
 std::pair<Array, Array> Slogdet(const Array& a) {
     const Determinants d = FindDeterminants("slogdet", a);
-    if (Record rec{kSlogdet, {a}, d.log}) {
-        rec.Grad(0, [a = rec.Save(a)](const Array& gy) {
-            return Multiply(AsScale(gy), SwapLast(Inv(a())));
+    if (!IsComplex(a.dtype())) {
+        if (Record rec{kSlogdet, {a}, d.log}) {
+            rec.Grad(0, [a = rec.Save(a)](const Array& gy) {
+                return SlogdetGrad(a(), Array{}, Array{}, gy);
+            });
+        }
+        return {d.sign, d.log};
+    }
+    const Array outputs[] = {d.sign, d.log};
+    const ConstArrayRef inputs[] = {a};
+    if (Record rec{kSlogdet, inputs, outputs}) {
+        rec.GradAll([a = rec.Save(a), sign = rec.SaveOutput(d.sign)](GradContext& context) {
+            if (!context.IsInputGradRequired(0)) return;
+            const auto grad = [&](int i) {
+                return context.HasOutputGrad(i) ? context.output_grad(i) : Array{};
+            };
+            context.SetInputGrad(0, SlogdetGrad(a(), sign(), grad(0), grad(1)));
         });
     }
     return {d.sign, d.log};
 }
 
-// With P(x) the lower triangle of x and half its diagonal, the gradient is the symmetric part of
-// L^-T P(L^T gL) L^-1 (Murray, Differentiation of the Cholesky decomposition, 2016).
+// With P(x) the lower triangle of x and half its diagonal, the conjugate of the gradient is the
+// Hermitian part of L^-H P(L^H g) L^-1, where g is that of gL (Murray, Differentiation of the
+// Cholesky decomposition, 2016).
 Array Cholesky(const Array& a) {
     internal::CheckSquareMatrices("cholesky", a);
     Array y = WorkingCopy(a);
     CallOn<kernels::CholeskyInPlace>(a.device(), y);
     if (Record rec{kCholesky, {a}, y}) {
         rec.Grad(0, [y = rec.SaveOutput(y)](const Array& gy) {
-            const Array lt = SwapLast(y());
-            const Array x = Matmul(lt, Tril(gy));
-            const Array left = SolveMatrices(lt, Multiply(Add(Tril(x), Tril(x, -1)), 0.5));
-            const Array gx = SwapLast(SolveMatrices(lt, SwapLast(left)));
-            return Multiply(Add(gx, SwapLast(gx)), 0.5);
+            const Array lh = Adjoint(y());
+            const Array x = Matmul(lh, Tril(Conjugate(gy)));
+            const Array left = SolveMatrices(lh, Multiply(Add(Tril(x), Tril(x, -1)), 0.5));
+            return Conjugate(HermitianPart(Adjoint(SolveMatrices(lh, Adjoint(left)))));
         });
     }
     return y;
 }
 
 Array Cholesky(const Array& a, bool upper) {
-    return upper && a.ndim() >= 2 ? SwapLast(Cholesky(SwapLast(a))) : Cholesky(a);
+    return upper && a.ndim() >= 2 ? Adjoint(Cholesky(Adjoint(a))) : Cholesky(a);
 }
 
 }  // namespace chainerx::linalg

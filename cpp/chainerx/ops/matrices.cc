@@ -2,6 +2,7 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/complex_parts.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/linalg.h"
@@ -10,8 +11,11 @@
 namespace chainerx::internal {
 
 void CheckPrecision(const char* op, const char* name, const Array& x) {
-    if (x.dtype() == Dtype::kFloat32 || x.dtype() == Dtype::kFloat64) return;
-    throw DtypeError{op, ": ", name, " has dtype ", x.dtype(), ", expected float32 or float64"};
+    const Dtype real = RealDtype(x.dtype());
+    if (real == Dtype::kFloat32 || real == Dtype::kFloat64) return;
+    throw DtypeError{op,        ": ",
+                     name,      " has dtype ",
+                     x.dtype(), ", expected float32, float64, complex64 or complex128"};
 }
 
 void CheckMatrices(const char* op, const Array& a, const char* name) {
@@ -30,10 +34,18 @@ void CheckSquareMatrices(const char* op, const Array& a, const char* name) {
     }
 }
 
-Array SymmetricOfLower(const char* op, const Array& a) {
+Array HermitianOfLower(const char* op, const Array& a) {
     CheckSquareMatrices(op, a);
-    return Add(Tril(a), SwapLast(Tril(a, -1)));
+    const Array below = Tril(a, -1);
+    const Array lower = IsComplex(a.dtype()) ? Add(below, Tril(Triu(Real(a)))) : Tril(a);
+    return Add(lower, Adjoint(below));
 }
+
+Array Conjugate(const Array& x) { return IsComplex(x.dtype()) ? Conj(x) : x; }
+
+Array Adjoint(const Array& x) { return SwapLast(Conjugate(x)); }
+
+Array HermitianPart(const Array& x) { return Multiply(Add(x, Adjoint(x)), 0.5); }
 
 Shape WithMatrix(Shape batch, int64_t rows, int64_t columns) {
     batch.push_back(rows);

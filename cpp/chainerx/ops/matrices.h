@@ -7,14 +7,25 @@
 
 namespace chainerx::internal {
 
-// DtypeError unless float32 or float64.
+// DtypeError unless float32, float64, complex64 or complex128.
 void CheckPrecision(const char* op, const char* name, const Array& x);
 // The same, and DimensionError with fewer than two axes.
 void CheckMatrices(const char* op, const Array& a, const char* name = "a");
 // The same, and DimensionError unless they are square.
 void CheckSquareMatrices(const char* op, const Array& a, const char* name = "a");
-// The symmetric matrices of which these are the lower triangles, after the check. Differentiable.
-Array SymmetricOfLower(const char* op, const Array& a);
+// The Hermitian matrices of which these are the lower triangles, after the check. Differentiable.
+Array HermitianOfLower(const char* op, const Array& a);
+
+// complex64 of float32 and of complex64, else complex128.
+inline Dtype ComplexOf(Dtype dtype) {
+    return RealDtype(dtype) == Dtype::kFloat32 ? Dtype::kComplex64 : Dtype::kComplex128;
+}
+
+// Of real matrices the same, and the transposed ones: no copies.
+Array Conjugate(const Array& x);
+Array Adjoint(const Array& x);
+// Half the sum with the adjoint.
+Array HermitianPart(const Array& x);
 
 inline int64_t RowsOf(const Array& x) { return x.shape()[x.ndim() - 2]; }
 inline int64_t ColumnsOf(const Array& x) { return x.shape()[x.ndim() - 1]; }

@@ -193,7 +193,7 @@ Array Roots(const Array& p) {
     static constexpr const char* kOp = "roots";
     const Array given = ToFloats(Detached(ToVector(kOp, "p", p)));
     internal::CheckPrecision(kOp, "p", given);
-    const Dtype complex = given.dtype() == Dtype::kFloat32 ? Dtype::kComplex64 : Dtype::kComplex128;
+    const Dtype complex = internal::ComplexOf(given.dtype());
     const auto [first, last] = Ends(NotEqual(given, 0));
     if (first < 0) return Zeros({0}, complex, given.device());
     const Array at_zero = Zeros({given.shape()[0] - 1 - last}, complex, given.device());
@@ -239,6 +239,10 @@ Fit PrepareFit(const Array& x, const Array& y, int64_t deg, const std::optional<
     CheckPoints(x, y);
     const Dtype dtype = FloatResult(PromoteTypes(x.dtype(), y.dtype()));
     const Array places = AsType(x, dtype, false);
+    if (IsComplex(dtype)) {
+        throw DtypeError{kFit,      ": x and y have dtypes ",        x.dtype(), " and ",
+                         y.dtype(), ", expected float32 and float64"};
+    }
     internal::CheckPrecision(kFit, "x", places);
     Array a = Vander(places, deg + 1);
     Array b = AsType(y, dtype, false);

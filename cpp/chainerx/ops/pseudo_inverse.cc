@@ -5,6 +5,7 @@
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/ops/arithmetic.h"
+#include "chainerx/ops/complex_parts.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/decomposition.h"
 #include "chainerx/ops/linalg.h"
@@ -18,7 +19,9 @@
 namespace chainerx::linalg {
 namespace {
 
+using internal::Adjoint;
 using internal::ColumnsOf;
+using internal::Conjugate;
 using internal::Detached;
 using internal::RowsOf;
 using internal::SwapLast;
@@ -29,8 +32,8 @@ constexpr OpInfo kPinv{"pinv"};
 constexpr OpInfo kLstsq{"lstsq"};
 
 double Resolution(Dtype dtype) {
-    return dtype == Dtype::kFloat32 ? std::numeric_limits<float>::epsilon()
-                                    : std::numeric_limits<double>::epsilon();
+    return RealDtype(dtype) == Dtype::kFloat32 ? std::numeric_limits<float>::epsilon()
+                                               : std::numeric_limits<double>::epsilon();
 }
 
 double DefaultCutoff(const Array& a) {
@@ -50,22 +53,23 @@ Array InverseWhere(const Array& counts, const Array& x) {
 
 // p is the pseudo-inverse of a (Golub and Pereyra, 1973: where the rank stays).
 Array PinvGrad(const Array& a, const Array& p, const Array& gp) {
-    const Array pt = SwapLast(p);
-    const Array gpt = SwapLast(gp);
-    const Array rows = Matmul(Matmul(gpt, p), pt);     // gp^T p p^T
-    const Array columns = Matmul(pt, Matmul(p, gpt));  // p^T p gp^T
+    const Array ph = Adjoint(p);
+    const Array g = Conjugate(gp);
+    const Array gh = Adjoint(g);
+    const Array rows = Matmul(Matmul(gh, p), ph);     // g^H p p^H
+    const Array columns = Matmul(ph, Matmul(p, gh));  // p^H p g^H
     const Array outside = rows - Matmul(a, Matmul(p, rows));
     const Array beside = columns - Matmul(Matmul(columns, p), a);
-    return outside + beside - Matmul(Matmul(pt, gp), pt);
+    return Conjugate(outside + beside - Matmul(Matmul(ph, g), ph));
 }
 
 }  // namespace
 
 Array Pinv(const Array& a, double rcond, bool hermitian) {
-    if (hermitian) return Pinv(internal::SymmetricOfLower("pinv", a), rcond);
+    if (hermitian) return Pinv(internal::HermitianOfLower("pinv", a), rcond);
     internal::CheckMatrices("pinv", a);
     const auto [u, s, vh] = internal::ComputeSvd("pinv", a, false, true);
-    const Array p = Matmul(SwapLast(vh) * ToRow(InverseWhere(IsLarge(s, rcond), s)), SwapLast(u));
+    const Array p = Matmul(Adjoint(vh) * ToRow(InverseWhere(IsLarge(s, rcond), s)), Adjoint(u));
     if (Record rec{kPinv, {a}, p}) {
         rec.Grad(0, [a = rec.Save(a), p = rec.SaveOutput(p)](const Array& gp) {
             return PinvGrad(a(), p(), gp);
@@ -96,8 +100,8 @@ LstsqResult Lstsq(const Array& a, const Array& b, std::optional<double> rcond, c
     const double cutoff = rcond ? (*rcond < 0 ? Resolution(dtype) : *rcond) : DefaultCutoff(a2);
     const auto [u, s, vh] = internal::ComputeSvd(op, a2, false, true);
     const Array counts = IsLarge(s, cutoff);
-    const Array scaled = ToColumn(InverseWhere(counts, s)) * Matmul(SwapLast(u), Detached(b2));
-    Array x = Matmul(SwapLast(vh), scaled);
+    const Array scaled = ToColumn(InverseWhere(counts, s)) * Matmul(Adjoint(u), Detached(b2));
+    Array x = Matmul(Adjoint(vh), scaled);
     if (Record rec{kLstsq, {a2, b2}, x}) {
         rec.GradAll([a = rec.Save(a2), b = rec.Save(b2), cutoff](GradContext& context) {
             const Array gx = context.output_grad();
@@ -111,10 +115,10 @@ LstsqResult Lstsq(const Array& a, const Array& b, std::optional<double> rcond, c
     int64_t rank = 0;
     const Array count = CountNonzero(counts);
     count.device().CopyToHost(&rank, count.raw_data(), sizeof(rank));
-    Array residuals = Zeros(Shape{0}, dtype, a.device());
+    Array residuals = Zeros(Shape{0}, RealDtype(dtype), a.device());
     if (rank == n && m > n) {
         const Array difference = b2 - Matmul(a2, x);
-        residuals = Sum(difference * difference, Axes{0});
+        residuals = Sum(Real(difference * Conjugate(difference)), Axes{0});
     }
     if (b.ndim() == 1) x = internal::FromColumn(x);
     return {x, residuals, rank, s};
@@ -130,7 +134,7 @@ Array MatrixRank(const Array& a, std::optional<double> tol, bool hermitian,
     if (hermitian) internal::CheckSquareMatrices("matrix_rank", a, "A");
     const Array s =
         internal::ComputeSvd("matrix_rank",
-                             hermitian ? internal::SymmetricOfLower("matrix_rank", Detached(a)) : a,
+                             hermitian ? internal::HermitianOfLower("matrix_rank", Detached(a)) : a,
                              false, false)
             .s;
     const Array counts = tol ? s > Scalar{*tol} : IsLarge(s, rtol ? *rtol : DefaultCutoff(a));

@@ -39,10 +39,17 @@ std::optional<double> ToOptionalDouble(const char* op, const char* name, PyObjec
     return ToDouble(op, name, o);
 }
 
-#define CX_MATRICES "\n\nArgs:\n    a (ndarray): (..., m, n), float32 or float64.\n"
-#define CX_SYMMETRIC                                                                            \
-    "\n\nArgs:\n    a (ndarray): (..., n, n), symmetric, float32 or float64.\n    UPLO (str): " \
-    "Which triangle of ``a`` is read: ``'L'``, the lower one, or ``'U'``.\n"
+#define CX_DTYPES "float32, float64, complex64 or complex128"
+#define CX_MATRICES "\n\nArgs:\n    a (ndarray): (..., m, n), " CX_DTYPES ".\n"
+#define CX_SYMMETRIC                                                                  \
+    "\n\nArgs:\n    a (ndarray): (..., n, n), symmetric, or Hermitian; " CX_DTYPES    \
+    ".\n    UPLO (str): Which triangle of ``a`` is read: ``'L'``, the lower one, or " \
+    "``'U'``; imaginary parts of the diagonal are not.\n"
+#define CX_PHASES(which)                                                                   \
+    "\n    Vectors of complex matrices may be multiplied by any phase, " which             \
+    "\n    Gradients are those of losses that do not depend on it, such as those of "      \
+    "``abs(v)`` or of projections ``v @ v^H``.\n    Of others they depend on what LAPACK " \
+    "chose, and mean nothing; that is not checked."
 #define CX_DTYPE_ERROR "Raises:\n    DtypeError: For other dtypes.\n"
 #define CX_FEW_AXES "    DimensionError: If ``a`` has fewer than two axes.\n"
 #define CX_NOT_SQUARE "    DimensionError: If matrices are not square.\n"
@@ -61,11 +68,13 @@ CX_LINALG(
     "    full_matrices (bool): Whether ``U`` and ``Vh`` are square; else they have as many "
     "columns, or rows, as there are singular values.\n"
     "    compute_uv (bool): Whether the vectors are wanted.\n"
-    "    hermitian (bool): Whether ``a`` is symmetric; its lower triangle is read then.\n"
+    "    hermitian (bool): Whether ``a`` is symmetric, or Hermitian; its lower triangle is read "
+    "then.\n"
     "Returns:\n"
-    "    tuple of ndarray: ``U``, ``S`` and ``Vh``, a named tuple; or ``S`` alone, in "
+    "    tuple of ndarray: ``U``, ``S`` and ``Vh``, a named tuple; or ``S`` alone, real, in "
     "descending order. Differentiable, any order, but for ``U`` and ``Vh`` that are "
-    "completed to squares.\n" CX_DTYPE_ERROR CX_FEW_AXES CX_NO_RESULT CX_EQUAL) {
+    "completed to squares.\n" CX_DTYPE_ERROR CX_FEW_AXES CX_NO_RESULT CX_EQUAL
+        CX_PHASES("the two of a pair by the same one.")) {
     const Array& x = ToArray("svd", "a", a[0]);
     const bool hermitian = ToBool(a[3], false);
     if (!ToBool(a[2], true)) return Wrap(linalg::Svdvals(x, hermitian, "svd"));
@@ -73,36 +82,40 @@ CX_LINALG(
     return g_svd.Make({y.u, y.s, y.vh});
 }
 
-CX_LINALG(svdvals, "x: ndarray) -> ndarray",
-          "Singular values, in descending order.\n\n"
-          "Args:\n    x (ndarray): (..., m, n), float32 or float64.\n"
-          "Returns:\n    ndarray: (..., min(m, n)). Differentiable, any order.\n" CX_DTYPE_ERROR
-          "    DimensionError: If ``x`` has fewer than two axes.\n" CX_NO_RESULT) {
+CX_LINALG(
+    svdvals, "x: ndarray) -> ndarray",
+    "Singular values, in descending order.\n\n"
+    "Args:\n    x (ndarray): (..., m, n), " CX_DTYPES
+    ".\n"
+    "Returns:\n    ndarray: (..., min(m, n)), real. Differentiable, any order.\n" CX_DTYPE_ERROR
+    "    DimensionError: If ``x`` has fewer than two axes.\n" CX_NO_RESULT) {
     return Wrap(linalg::Svdvals(ToArray("svdvals", "x", a[0])));
 }
 
 CX_LINALG(eigh, "a: ndarray, UPLO: str = 'L') -> EighResult",
-          "Eigenvalues and eigenvectors of symmetric matrices." CX_SYMMETRIC
+          "Eigenvalues and eigenvectors of symmetric, or Hermitian, matrices." CX_SYMMETRIC
           "Returns:\n"
-          "    tuple of ndarray: ``eigenvalues`` (..., n), ascending, and ``eigenvectors`` (..., "
-          "n, n), whose columns they are; a named tuple. Differentiable, any order; the gradient "
-          "is symmetric.\n" CX_DTYPE_ERROR CX_NOT_SQUARE
-          "    ValueError: If ``UPLO`` is neither of the two.\n" CX_NO_RESULT CX_EQUAL) {
+          "    tuple of ndarray: ``eigenvalues`` (..., n), real, ascending, and ``eigenvectors`` "
+          "(..., n, n), whose columns they are; a named tuple.\n    Differentiable, any order; the "
+          "gradient is symmetric, or Hermitian.\n" CX_DTYPE_ERROR CX_NOT_SQUARE
+          "    ValueError: If ``UPLO`` is neither of the two.\n" CX_NO_RESULT CX_EQUAL
+              CX_PHASES("each by its own.")) {
     const auto [w, v] = linalg::Eigh(ToArray("eigh", "a", a[0]), ToLower("eigh", a[1]));
     return g_eigh.Make({w, v});
 }
 
 CX_LINALG(eigvalsh, "a: ndarray, UPLO: str = 'L') -> ndarray",
-          "Eigenvalues of symmetric matrices, ascending." CX_SYMMETRIC
-          "Returns:\n    ndarray: (..., n). Differentiable, any order; the gradient is "
-          "symmetric.\n" CX_DTYPE_ERROR CX_NOT_SQUARE
+          "Eigenvalues of symmetric, or Hermitian, matrices, ascending." CX_SYMMETRIC
+          "Returns:\n    ndarray: (..., n), real. Differentiable, any order; the gradient is "
+          "symmetric, or Hermitian.\n" CX_DTYPE_ERROR CX_NOT_SQUARE
           "    ValueError: If ``UPLO`` is neither of the two.\n" CX_NO_RESULT) {
     return Wrap(linalg::Eigvalsh(ToArray("eigvalsh", "a", a[0]), ToLower("eigvalsh", a[1])));
 }
 
 CX_LINALG(eig, "a: ndarray) -> EigResult",
           "Eigenvalues and eigenvectors of square matrices.\n\n"
-          "Args:\n    a (ndarray): (..., n, n), float32 or float64.\n"
+          "Args:\n    a (ndarray): (..., n, n), " CX_DTYPES
+          ".\n"
           "Returns:\n"
           "    tuple of ndarray: ``eigenvalues`` (..., n), in no order, and ``eigenvectors`` (..., "
           "n, n), whose columns they are; a named tuple. Complex, also where all are "
@@ -114,7 +127,8 @@ CX_LINALG(eig, "a: ndarray) -> EigResult",
 
 CX_LINALG(eigvals, "a: ndarray) -> ndarray",
           "Eigenvalues of square matrices.\n\n"
-          "Args:\n    a (ndarray): (..., n, n), float32 or float64.\n"
+          "Args:\n    a (ndarray): (..., n, n), " CX_DTYPES
+          ".\n"
           "Returns:\n    ndarray: (..., n), complex, in no order. Not differentiable: backward is "
           "a GradientError.\n" CX_DTYPE_ERROR CX_NOT_SQUARE CX_NO_RESULT) {
     return Wrap(linalg::Eigvals(ToArray("eigvals", "a", a[0])));
@@ -122,7 +136,7 @@ CX_LINALG(eigvals, "a: ndarray) -> ndarray",
 
 CX_LINALG(
     qr, "a: ndarray, mode: str = 'reduced') -> Any",
-    "Orthogonal columns and an upper triangle: ``a = Q @ R``." CX_MATRICES
+    "Orthogonal columns and an upper triangle with a real diagonal: ``a = Q @ R``." CX_MATRICES
     "    mode (str): ``'reduced'``: ``Q`` has min(m, n) columns; ``'complete'``: m. "
     "``'r'``: ``R`` of the first kind alone. ``'raw'``: what LAPACK has for them, transposed "
     "reflections and their factors.\n"
@@ -154,7 +168,8 @@ CX_LINALG(pinv,
           "Pseudo-inverses of matrices (Moore and Penrose)." CX_MATRICES
           "    rcond (float): Singular values up to this times the largest one count as 0; 1e-15 "
           "by default.\n"
-          "    hermitian (bool): Whether ``a`` is symmetric; its lower triangle is read then.\n"
+          "    hermitian (bool): Whether ``a`` is symmetric, or Hermitian; its lower triangle is "
+          "read then.\n"
           "    rtol (float): Another name of ``rcond``.\n"
           "Returns:\n    ndarray: (..., n, m). Differentiable, any order, where the rank does not "
           "change and nothing but zeros is cut off.\n" CX_DTYPE_ERROR
@@ -175,8 +190,9 @@ CX_LINALG(
     "a: ndarray, b: ndarray, rcond: float | None = None) -> tuple[ndarray, ndarray, int, "
     "ndarray]",
     "Least squares: the ``x`` of least norm with least ``norm(a @ x - b)``.\n\n"
-    "Args:\n    a (ndarray): (m, n), float32 or float64.\n"
-    "    b (ndarray): (m,) or (m, k); float32 or float64.\n"
+    "Args:\n    a (ndarray): (m, n), " CX_DTYPES
+    ".\n"
+    "    b (ndarray): (m,) or (m, k); one of these dtypes, too.\n"
     "    rcond (float): Singular values up to this times the largest one count as 0. By "
     "default the resolution of the dtype times max(m, n); negative for the resolution.\n"
     "Returns:\n"
@@ -201,9 +217,11 @@ CX_LINALG(
     "A: ndarray, tol: float | None = None, hermitian: bool = False, *, rtol: float | None = "
     "None) -> ndarray",
     "Ranks of matrices: how many singular values are not small.\n\n"
-    "Args:\n    A (ndarray): (..., m, n), or (n,); float32 or float64.\n"
+    "Args:\n    A (ndarray): (..., m, n), or (n,); " CX_DTYPES
+    ".\n"
     "    tol (float): Up to which singular values are small.\n"
-    "    hermitian (bool): Whether ``A`` is symmetric; its lower triangle is read then.\n"
+    "    hermitian (bool): Whether ``A`` is symmetric, or Hermitian; its lower triangle is read "
+    "then.\n"
     "    rtol (float): The same as a part of the largest one; by default the resolution of "
     "the dtype times max(m, n).\n"
     "Returns:\n    ndarray: (...), int64; of a vector, whether any of it is not 0.\n" CX_DTYPE_ERROR

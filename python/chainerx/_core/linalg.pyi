@@ -38,13 +38,13 @@ def _is_lapack_available() -> builtins.bool:
     """Whether the library that serves as BLAS has LAPACK, which decompositions need."""
 
 def cholesky(a: ndarray, *, upper: builtins.bool = False) -> ndarray:
-    """Cholesky's factors: lower triangles ``l`` with ``a = l @ l.T``, or upper ones ``u`` with ``a = u.T @ u``.
+    """Cholesky's factors: lower triangles ``l`` with ``a = l @ l^H``, or upper ones ``u`` with ``a = u^H @ u``, where ``^H`` is the conjugated transpose.
 
     Args:
-        a (ndarray): (..., n, n), float32 or float64; symmetric, of which only those triangles are read.
+        a (ndarray): (..., n, n), float32, float64, complex64 or complex128; symmetric, or Hermitian, of which only those triangles are read, and of the diagonal only the real parts.
         upper (bool): Whether they are the upper ones.
     Returns:
-        ndarray: Shape and dtype of ``a``. Differentiable, any order; the gradient is symmetric.
+        ndarray: Shape and dtype of ``a``. Differentiable, any order; the gradient is symmetric, or Hermitian.
     Raises:
         DtypeError: For other dtypes.
         DimensionError: If matrices are not square.
@@ -80,7 +80,7 @@ def det(a: ndarray) -> ndarray:
     """Determinants of matrices.
 
     Args:
-        a (ndarray): (..., n, n), float32 or float64.
+        a (ndarray): (..., n, n), float32, float64, complex64 or complex128.
     Returns:
         ndarray: (...), 0 for singular matrices. Differentiable, any order; of a singular one twice, and a third time is a LinAlgError.
     Raises:
@@ -102,7 +102,7 @@ def eig(a: ndarray) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices.
 
     Args:
-        a (ndarray): (..., n, n), float32 or float64.
+        a (ndarray): (..., n, n), float32, float64, complex64 or complex128.
     Returns:
         tuple of ndarray: ``eigenvalues`` (..., n), in no order, and ``eigenvectors`` (..., n, n), whose columns they are; a named tuple. Complex, also where all are real.
     Raises:
@@ -113,26 +113,30 @@ def eig(a: ndarray) -> EigResult:
         Not differentiable: backward is a GradientError."""
 
 def eigh(a: ndarray, UPLO: str = 'L') -> EighResult:
-    """Eigenvalues and eigenvectors of symmetric matrices.
+    """Eigenvalues and eigenvectors of symmetric, or Hermitian, matrices.
 
     Args:
-        a (ndarray): (..., n, n), symmetric, float32 or float64.
-        UPLO (str): Which triangle of ``a`` is read: ``'L'``, the lower one, or ``'U'``.
+        a (ndarray): (..., n, n), symmetric, or Hermitian; float32, float64, complex64 or complex128.
+        UPLO (str): Which triangle of ``a`` is read: ``'L'``, the lower one, or ``'U'``; imaginary parts of the diagonal are not.
     Returns:
-        tuple of ndarray: ``eigenvalues`` (..., n), ascending, and ``eigenvectors`` (..., n, n), whose columns they are; a named tuple. Differentiable, any order; the gradient is symmetric.
+        tuple of ndarray: ``eigenvalues`` (..., n), real, ascending, and ``eigenvectors`` (..., n, n), whose columns they are; a named tuple.
+        Differentiable, any order; the gradient is symmetric, or Hermitian.
     Raises:
         DtypeError: For other dtypes.
         DimensionError: If matrices are not square.
         ValueError: If ``UPLO`` is neither of the two.
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK.
     Note:
-        Vectors that belong to equal values may be any, so their gradient is not finite; that of the values is."""
+        Vectors that belong to equal values may be any, so their gradient is not finite; that of the values is.
+        Vectors of complex matrices may be multiplied by any phase, each by its own.
+        Gradients are those of losses that do not depend on it, such as those of ``abs(v)`` or of projections ``v @ v^H``.
+        Of others they depend on what LAPACK chose, and mean nothing; that is not checked."""
 
 def eigvals(a: ndarray) -> ndarray:
     """Eigenvalues of square matrices.
 
     Args:
-        a (ndarray): (..., n, n), float32 or float64.
+        a (ndarray): (..., n, n), float32, float64, complex64 or complex128.
     Returns:
         ndarray: (..., n), complex, in no order. Not differentiable: backward is a GradientError.
     Raises:
@@ -141,13 +145,13 @@ def eigvals(a: ndarray) -> ndarray:
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK."""
 
 def eigvalsh(a: ndarray, UPLO: str = 'L') -> ndarray:
-    """Eigenvalues of symmetric matrices, ascending.
+    """Eigenvalues of symmetric, or Hermitian, matrices, ascending.
 
     Args:
-        a (ndarray): (..., n, n), symmetric, float32 or float64.
-        UPLO (str): Which triangle of ``a`` is read: ``'L'``, the lower one, or ``'U'``.
+        a (ndarray): (..., n, n), symmetric, or Hermitian; float32, float64, complex64 or complex128.
+        UPLO (str): Which triangle of ``a`` is read: ``'L'``, the lower one, or ``'U'``; imaginary parts of the diagonal are not.
     Returns:
-        ndarray: (..., n). Differentiable, any order; the gradient is symmetric.
+        ndarray: (..., n), real. Differentiable, any order; the gradient is symmetric, or Hermitian.
     Raises:
         DtypeError: For other dtypes.
         DimensionError: If matrices are not square.
@@ -158,7 +162,7 @@ def inv(a: ndarray) -> ndarray:
     """Inverses of matrices.
 
     Args:
-        a (ndarray): (..., n, n), float32 or float64.
+        a (ndarray): (..., n, n), float32, float64, complex64 or complex128.
     Returns:
         ndarray: Shape and dtype of ``a``. Differentiable, any order.
     Raises:
@@ -172,8 +176,8 @@ def lstsq(a: ndarray, b: ndarray, rcond: builtins.float | None = None) -> tuple[
     """Least squares: the ``x`` of least norm with least ``norm(a @ x - b)``.
 
     Args:
-        a (ndarray): (m, n), float32 or float64.
-        b (ndarray): (m,) or (m, k); float32 or float64.
+        a (ndarray): (m, n), float32, float64, complex64 or complex128.
+        b (ndarray): (m,) or (m, k); one of these dtypes, too.
         rcond (float): Singular values up to this times the largest one count as 0. By default the resolution of the dtype times max(m, n); negative for the resolution.
     Returns:
         tuple: ``x``, (n,) or (n, k); the squares of ``norm(a @ x - b)``, (1,) or (k,), or (0,) unless the rank is n and m > n; the rank of ``a``; its singular values.
@@ -216,9 +220,9 @@ def matrix_rank(A: ndarray, tol: builtins.float | None = None, hermitian: builti
     """Ranks of matrices: how many singular values are not small.
 
     Args:
-        A (ndarray): (..., m, n), or (n,); float32 or float64.
+        A (ndarray): (..., m, n), or (n,); float32, float64, complex64 or complex128.
         tol (float): Up to which singular values are small.
-        hermitian (bool): Whether ``A`` is symmetric; its lower triangle is read then.
+        hermitian (bool): Whether ``A`` is symmetric, or Hermitian; its lower triangle is read then.
         rtol (float): The same as a part of the largest one; by default the resolution of the dtype times max(m, n).
     Returns:
         ndarray: (...), int64; of a vector, whether any of it is not 0.
@@ -273,9 +277,9 @@ def pinv(a: ndarray, rcond: builtins.float | None = None, hermitian: builtins.bo
     """Pseudo-inverses of matrices (Moore and Penrose).
 
     Args:
-        a (ndarray): (..., m, n), float32 or float64.
+        a (ndarray): (..., m, n), float32, float64, complex64 or complex128.
         rcond (float): Singular values up to this times the largest one count as 0; 1e-15 by default.
-        hermitian (bool): Whether ``a`` is symmetric; its lower triangle is read then.
+        hermitian (bool): Whether ``a`` is symmetric, or Hermitian; its lower triangle is read then.
         rtol (float): Another name of ``rcond``.
     Returns:
         ndarray: (..., n, m). Differentiable, any order, where the rank does not change and nothing but zeros is cut off.
@@ -286,10 +290,10 @@ def pinv(a: ndarray, rcond: builtins.float | None = None, hermitian: builtins.bo
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK."""
 
 def qr(a: ndarray, mode: str = 'reduced') -> Any:
-    """Orthogonal columns and an upper triangle: ``a = Q @ R``.
+    """Orthogonal columns and an upper triangle with a real diagonal: ``a = Q @ R``.
 
     Args:
-        a (ndarray): (..., m, n), float32 or float64.
+        a (ndarray): (..., m, n), float32, float64, complex64 or complex128.
         mode (str): ``'reduced'``: ``Q`` has min(m, n) columns; ``'complete'``: m. ``'r'``: ``R`` of the first kind alone. ``'raw'``: what LAPACK has for them, transposed reflections and their factors.
     Returns:
         tuple of ndarray: ``Q`` and ``R``, a named tuple; or one array for ``'r'``. Differentiable, any order.
@@ -305,9 +309,10 @@ def slogdet(a: ndarray) -> SlogdetResult:
     """Sign and logarithm of determinants, which may be out of the range of floats.
 
     Args:
-        a (ndarray): (..., n, n), float32 or float64.
+        a (ndarray): (..., n, n), float32, float64, complex64 or complex128.
     Returns:
-        tuple of ndarray: ``sign``, 0 for singular matrices, which has no gradient; the logarithms of the absolute values, differentiable, any order; backward of a singular one is a LinAlgError.
+        tuple of ndarray: ``sign``, 1, -1 or a complex number of absolute value 1, and 0 for singular matrices;
+        ``logabsdet``, real. Differentiable, any order, but for signs of real matrices; backward of a singular one is a LinAlgError.
     Raises:
         DtypeError: For other dtypes.
         DimensionError: If matrices are not square."""
@@ -316,8 +321,8 @@ def solve(a: ndarray, b: ndarray) -> ndarray:
     """The solution ``x`` of ``a @ x = b``.
 
     Args:
-        a (ndarray): (..., n, n), float32 or float64.
-        b (ndarray): (n,), or (..., n, k); float32 or float64. The axes before the matrices broadcast.
+        a (ndarray): (..., n, n), float32, float64, complex64 or complex128.
+        b (ndarray): (n,), or (..., n, k); one of these dtypes, too. The axes before the matrices broadcast.
     Returns:
         ndarray: (..., n) or (..., n, k), the promoted dtype. Differentiable in both, any order.
     Raises:
@@ -329,26 +334,29 @@ def svd(a: ndarray, full_matrices: builtins.bool = True, compute_uv: builtins.bo
     """Singular values, and the vectors that belong to them: ``a = U @ diag(S) @ Vh``.
 
     Args:
-        a (ndarray): (..., m, n), float32 or float64.
+        a (ndarray): (..., m, n), float32, float64, complex64 or complex128.
         full_matrices (bool): Whether ``U`` and ``Vh`` are square; else they have as many columns, or rows, as there are singular values.
         compute_uv (bool): Whether the vectors are wanted.
-        hermitian (bool): Whether ``a`` is symmetric; its lower triangle is read then.
+        hermitian (bool): Whether ``a`` is symmetric, or Hermitian; its lower triangle is read then.
     Returns:
-        tuple of ndarray: ``U``, ``S`` and ``Vh``, a named tuple; or ``S`` alone, in descending order. Differentiable, any order, but for ``U`` and ``Vh`` that are completed to squares.
+        tuple of ndarray: ``U``, ``S`` and ``Vh``, a named tuple; or ``S`` alone, real, in descending order. Differentiable, any order, but for ``U`` and ``Vh`` that are completed to squares.
     Raises:
         DtypeError: For other dtypes.
         DimensionError: If ``a`` has fewer than two axes.
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK.
     Note:
-        Vectors that belong to equal values may be any, so their gradient is not finite; that of the values is."""
+        Vectors that belong to equal values may be any, so their gradient is not finite; that of the values is.
+        Vectors of complex matrices may be multiplied by any phase, the two of a pair by the same one.
+        Gradients are those of losses that do not depend on it, such as those of ``abs(v)`` or of projections ``v @ v^H``.
+        Of others they depend on what LAPACK chose, and mean nothing; that is not checked."""
 
 def svdvals(x: ndarray) -> ndarray:
     """Singular values, in descending order.
 
     Args:
-        x (ndarray): (..., m, n), float32 or float64.
+        x (ndarray): (..., m, n), float32, float64, complex64 or complex128.
     Returns:
-        ndarray: (..., min(m, n)). Differentiable, any order.
+        ndarray: (..., min(m, n)), real. Differentiable, any order.
     Raises:
         DtypeError: For other dtypes.
         DimensionError: If ``x`` has fewer than two axes.

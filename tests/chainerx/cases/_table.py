@@ -17,7 +17,7 @@ from cases import _promotion as p
 from cases._promotion import ALL, BOOL, COMPLEX, FLOATS, INTS, NUMERIC, REAL
 
 __all__ = ['ALL', 'BOOL', 'COMPLEX', 'FLOATS', 'INTS', 'NOT_OPS', 'NUMERIC', 'REAL']
-__all__ += ['Arg', 'Call', 'Case', 'b', 'c', 'call', 'f', 'i', 'own', 'seeded']
+__all__ += ['Arg', 'Call', 'Case', 'b', 'c', 'call', 'f', 'i', 'own', 'seeded', 'turned']
 
 
 # Public callables that are no array routines; test_context_device.py, test_autograd.py,
@@ -49,11 +49,14 @@ class Arg:
     distinct: bool = False  # no two values alike, for ops with kinks where they are
     dtype: str | None = None
     data: tp.Any = None
+    complex_data: tp.Any = None  # in its place for complex dtypes
 
     def draw(self, rng, dtype):
         """Values for this argument, as a NumPy array of `dtype` (or its own)."""
         dtype = self.dtype or dtype
         kind = p.category(dtype)
+        if kind == 3 and self.complex_data is not None:
+            return np.array(self.complex_data).astype(np_dtype(dtype))
         if self.data is not None:
             return np.array(self.data).astype(np_dtype(dtype))
         if kind == 0:
@@ -116,9 +119,20 @@ def b(*shape, **kw):
     return Arg(shape, dtype='bool', **kw)
 
 
-def c(data, dtype=None):
+def c(data, dtype=None, complex_data=None):
     """Array of given values, of each dtype in turn or of one."""
-    return Arg(np.shape(data), dtype=dtype, data=data)
+    return Arg(np.shape(data), dtype=dtype, data=data, complex_data=complex_data)
+
+
+def turned(data, similar=False):
+    """Matrices, and complex ones of the same singular values; the same eigenvalues if `similar`.
+
+    Those of symmetric ones are Hermitian then.
+    """
+    m, n = data.shape[-2:]
+    left = np.exp(1j * np.arange(m))[:, None]
+    right = left.conj().T if similar else np.exp(2j + 3j * np.arange(n))
+    return c(data, complex_data=left * data * right)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,14 +1,14 @@
 """chainerx.linalg: decompositions, and what follows from them.
 
-Vectors come with any sign, so the rows turn them to a positive sum.
+Vectors come with any sign, or phase, so the rows turn them to a positive sum.
 """
 
 import chainerx as chx
 import numpy as np
 
-from cases._table import Case, c, call, f, seeded
+from cases._table import COMPLEX, Case, c, call, f, seeded, turned
 
-DTYPES = ('float32', 'float64')
+DTYPES = ('float32', 'float64', *COMPLEX)
 
 
 def orthogonal(*shape):
@@ -21,23 +21,33 @@ def distinct(*shape):
     k = min(m, n)
     u = orthogonal(*batch, m, m)[..., :k]
     vh = orthogonal(*batch, n, n)[..., :k, :]
-    return c(u * (1 + np.arange(k) / 2) @ vh)
+    return turned(u * (1 + np.arange(k) / 2) @ vh)
 
 
 def symmetric(*shape):
     *batch, n, _ = shape
     v = orthogonal(*batch, n, n)
-    return c((v * (np.arange(n) / 2 - 0.8)) @ np.swapaxes(v, -1, -2))
+    return turned((v * (np.arange(n) / 2 - 0.8)) @ np.swapaxes(v, -1, -2), similar=True)
 
 
 def _transposed(a):
     return a.transpose((*range(a.ndim - 2), a.ndim - 1, a.ndim - 2))
 
 
+def _adjoint(xp, a):
+    return _transposed(xp.conj(a))
+
+
+def _hermitian(xp, a):
+    return xp.tril(a) + _adjoint(xp, xp.tril(a, -1))
+
+
 def _sign(xp, x, axis):
-    """1 or -1, outside the graph."""
+    """What turns sums to positive ones: 1, -1 or a phase, outside the graph."""
     total = np.asarray(chx.to_numpy(x) if xp is chx else x).sum(axis, keepdims=True)
-    sign = np.where(total < 0, -1, 1).astype(x.dtype)
+    size = np.abs(total)
+    sign = np.where(size == 0, 1, total.conj() / np.where(size == 0, 1, size))
+    sign = sign.astype(total.dtype)
     return chx.array(sign, device=x.device) if xp is chx else sign
 
 
@@ -46,7 +56,8 @@ def _svd(xp, full=False):
         u, s, vh = xp.linalg.svd(a, full_matrices=full)
         sign = _sign(xp, u, -2)
         k = s.shape[-1]
-        return u[..., :k] * sign[..., :k], s, vh[..., :k, :] * _transposed(sign)[..., :k, :]
+        turned_vh = vh[..., :k, :] * _adjoint(xp, sign)[..., :k, :]
+        return u[..., :k] * sign[..., :k], s.astype(u.dtype), turned_vh
 
     return run
 
@@ -58,16 +69,15 @@ def _projections(xp):
         u, s, vh = xp.linalg.svd(a)
         k = s.shape[-1]
         rest, below = u[..., k:], vh[..., k:, :]
-        return rest @ _transposed(rest), _transposed(below) @ below, s
+        return rest @ _adjoint(xp, rest), _adjoint(xp, below) @ below, s.astype(u.dtype)
 
     return run
 
 
 def _eigh(xp, triangle='L'):
     def run(a):
-        a = xp.tril(a) + _transposed(xp.tril(a, -1))
-        w, v = xp.linalg.eigh(a, triangle)
-        return w, v * _sign(xp, v, -2)
+        w, v = xp.linalg.eigh(_hermitian(xp, a), triangle)
+        return w.astype(v.dtype), v * _sign(xp, v, -2)
 
     return run
 
@@ -95,7 +105,7 @@ def _qr(xp, mode='reduced'):
         if mode == 'raw':
             return q, r
         sign = _sign(xp, _transposed(r), -2)
-        return q[..., : r.shape[-2]] * sign, r * _transposed(sign)
+        return q[..., : r.shape[-2]] * xp.conj(sign), r * _transposed(sign)
 
     return run
 
@@ -124,7 +134,7 @@ def _sorted_values(xp):
 
 
 def _complex(dtype):
-    return {'float32': 'complex64', 'float64': 'complex128'}[dtype]
+    return {'float32': 'complex64', 'float64': 'complex128'}.get(dtype, dtype)
 
 
 _SHAPES = [(3, 3), (1, 1), (4, 3), (3, 4), (2, 3, 2), (2, 1, 2, 3)]
@@ -176,9 +186,9 @@ CASES = [
     _case(
         'svd',
         lambda a, full_matrices, compute_uv, hermitian=False: np.linalg.svd(
-            np.tril(a) + np.swapaxes(np.tril(a, -1), -1, -2) if hermitian else a,
-            compute_uv=False,
+            _hermitian(np, a) if hermitian else a, compute_uv=False
         ),
+        out='abs',
         sig='a, full_matrices=True, compute_uv=False, hermitian=False',
         calls=[
             *(call(*m.args, True, False) for m in _MATRICES),
@@ -193,6 +203,7 @@ CASES = [
         'svdvals',
         lambda x: np.linalg.svd(x, compute_uv=False),
         sig='x',
+        out='abs',
         errors=_NOT_MATRICES + _NOT_FINITE,
         big=call(distinct(20, 40, 12)),
     ),
@@ -203,6 +214,7 @@ CASES = [
         lambda a, UPLO='L': np.linalg.eigh(a, UPLO)[0],
         [call(f(2, 3, 3)), call(f(2, 3, 3), 'U')],
         fn=lambda a, *args: chx.linalg.eigh(a, *args)[0],
+        out='abs',
         order=0,
         diff=(),
     ),
@@ -211,6 +223,7 @@ CASES = [
         np.linalg.eigvalsh,
         [*_SYMMETRIC, call(symmetric(3, 3), 'U'), call(symmetric(3, 3), UPLO='l')],
         sig="a, UPLO='L'",
+        out='abs',
         order=0,
         diff=(),
         errors=[
@@ -219,12 +232,21 @@ CASES = [
             (call(f(2, 2), 'X'), 'ValueError', "UPLO is 'X', expected L or U"),
         ],
     ),
-    _case('eigvalsh', _one_triangle(np), [call(f(3, 3))], fn=_one_triangle(chx), order=0, diff=()),
     _case(
         'eigvalsh',
-        lambda a: np.linalg.eigvalsh(np.tril(a) + _transposed(np.tril(a, -1))),
+        _one_triangle(np),
+        [call(f(3, 3))],
+        fn=_one_triangle(chx),
+        out='abs',
+        order=0,
+        diff=(),
+    ),
+    _case(
+        'eigvalsh',
+        lambda a: np.linalg.eigvalsh(_hermitian(np, a)),
         _SYMMETRIC,
-        fn=lambda a: chx.linalg.eigvalsh(chx.tril(a) + _transposed(chx.tril(a, -1))),
+        fn=lambda a: chx.linalg.eigvalsh(_hermitian(chx, a)),
+        out='abs',
     ),
     _case('eig', _sorted(np), _GENERAL, fn=_sorted(chx), out=_complex, order=0, diff=(), tol=50),
     _case(
@@ -274,7 +296,7 @@ CASES = [
     ),
     _case(
         'pinv',
-        lambda a: np.linalg.pinv(np.tril(a) + _transposed(np.tril(a, -1))),
+        lambda a: np.linalg.pinv(_hermitian(np, a)),
         _SYMMETRIC,
         fn=lambda a: chx.linalg.pinv(a, hermitian=True),
     ),
@@ -306,12 +328,14 @@ CASES = [
         lambda a, b: np.linalg.lstsq(a, b, None)[1],
         [call(distinct(4, 3), f(4, 2)), call(distinct(4, 3), f(4))],
         fn=lambda a, b: chx.linalg.lstsq(a, b)[1],
+        out='abs',
     ),
     _case(
         'lstsq',
         lambda a, b: np.linalg.lstsq(a, b, None)[1::2],
         [call(distinct(2, 3), f(2, 2)), call(distinct(3, 3), f(3)), call(distinct(4, 3), f(4))],
         fn=lambda a, b: chx.linalg.lstsq(a, b)[1::2],
+        out='abs',
         order=0,
         diff=(),
     ),

@@ -3,7 +3,7 @@
 import chainerx as chx
 import numpy as np
 
-from cases._table import ALL, BOOL, COMPLEX, REAL, Case, c, call, f, seeded
+from cases._table import ALL, BOOL, COMPLEX, REAL, Case, c, call, f, seeded, turned
 
 
 def _linear(x, w, b=None, n_batch_axes=1):
@@ -14,6 +14,7 @@ def _linear(x, w, b=None, n_batch_axes=1):
     return y.reshape(*batch, w.shape[0])
 
 
+DTYPES = ('float32', 'float64', *COMPLEX)
 _PRODUCTS = [
     call(f(2, 3), f(3, 4)),
     call(f(3), f(3)),
@@ -31,19 +32,33 @@ def _good(*shape):
     """Matrices that are far from singular, and have positive definite lower triangles."""
     n = shape[-1] if shape else 0
     data = seeded('linalg', *shape).uniform(-0.5, 0.5, shape) / max(1, n) ** 0.5 + 1.2 * np.eye(n)
-    return c(data)
+    return turned(data, similar=True)
 
 
 def _transposed(a):
     return a.transpose((*range(a.ndim - 2), a.ndim - 1, a.ndim - 2))
 
 
-def _lower(a):
-    return np.tril(a) + np.swapaxes(np.tril(a, -1), -1, -2)
+def _adjoint(a, xp=np):
+    return _transposed(xp.conj(a))
 
 
-def _slogdet(a):
-    return tuple(np.linalg.slogdet(a))
+def _lower(a, xp=np):
+    return xp.tril(a) + _adjoint(xp.tril(a, -1), xp)
+
+
+def _upper_factor(a):
+    return _adjoint(np.linalg.cholesky(_lower(_adjoint(a))))
+
+
+def _slogdet(xp):
+    """Both of one dtype."""
+
+    def run(a):
+        sign, log = xp.linalg.slogdet(a)
+        return sign, log.astype(sign.dtype)
+
+    return run
 
 
 _MATRICES = [
@@ -76,7 +91,7 @@ def _factor(name, ref, errors=(), **kw):
         ref,
         sig='a',
         calls=_MATRICES,
-        dtypes=('float32', 'float64'),
+        dtypes=DTYPES,
         tol=8,
         gtol=8,
         errors=[] if 'fn' in kw else [*_NOT_SQUARE, *errors],
@@ -89,25 +104,30 @@ def _factor(name, ref, errors=(), **kw):
 CASES = [
     _factor('inv', np.linalg.inv, _SINGULAR),
     _factor('det', np.linalg.det),
-    _factor('slogdet', _slogdet, order=0, diff=()),
-    _factor('slogdet', lambda a: np.linalg.slogdet(a)[1], fn=lambda a: chx.linalg.slogdet(a)[1]),
+    _factor('slogdet', _slogdet(np), fn=_slogdet(chx), order=0, diff=()),
+    _factor(
+        'slogdet',
+        lambda a: np.linalg.slogdet(a)[1],
+        fn=lambda a: chx.linalg.slogdet(a)[1],
+        out='abs',
+    ),
     _factor('cholesky', lambda a: np.linalg.cholesky(_lower(a)), _INDEFINITE, order=0, diff=()),
     _factor(
         'cholesky',
-        lambda a: _transposed(np.linalg.cholesky(_lower(_transposed(a)))),
+        _upper_factor,
         fn=lambda a: chx.linalg.cholesky(a, upper=True),
         order=0,
         diff=(),
     ),
     _factor(
         'cholesky',
-        lambda a: _transposed(np.linalg.cholesky(_lower(_transposed(a)))),
-        fn=lambda a: chx.linalg.cholesky(chx.triu(a) + _transposed(chx.triu(a, 1)), upper=True),
+        _upper_factor,
+        fn=lambda a: chx.linalg.cholesky(chx.triu(a) + _adjoint(chx.triu(a, 1), chx), upper=True),
     ),
     _factor(
         'cholesky',
         lambda a: np.linalg.cholesky(_lower(a)),
-        fn=lambda a: chx.linalg.cholesky(chx.tril(a) + _transposed(chx.tril(a, -1))),
+        fn=lambda a: chx.linalg.cholesky(_lower(a, chx)),
     ),
     Case(
         'linalg.solve',
@@ -125,7 +145,7 @@ CASES = [
             call(_good(0, 2, 2), f(2, 3)),
             call(_good(18, 18), f(18, 3)),
         ],
-        dtypes=('float32', 'float64'),
+        dtypes=DTYPES,
         binary=True,
         tol=8,
         gtol=8,

@@ -4,9 +4,7 @@ import numpy as np
 
 from cases._table import ALL, BOOL, COMPLEX, INTS, NUMERIC, REAL, Case, c, call, f, seeded
 from cases.decomposition import distinct
-from cases.linalg import _good
-
-WIDE = ('float32', 'float64')
+from cases.linalg import DTYPES, _good
 
 
 def _pairs(name, calls, ref=None, dtypes=ALL, errors=(), **kw):
@@ -329,7 +327,7 @@ CASES = [
         'linalg.matrix_power',
         np.linalg.matrix_power,
         calls=[call(_good(3, 3), -1), call(_good(2, 2, 2), -3), call(_good(2, 2), -2)],
-        dtypes=WIDE,
+        dtypes=DTYPES,
         tol=20,
         gtol=20,
         layouts=False,
@@ -345,7 +343,7 @@ CASES = [
             call(_good(3, 3), f(3)),
         ],
         sig='a, b, axes=None',
-        dtypes=WIDE,
+        dtypes=DTYPES,
         tol=50,
         gtol=50,
         layouts=False,
@@ -365,7 +363,7 @@ CASES = [
             call(c(_good(6, 6).data.reshape(6, 2, 3)), ind=1),
         ],
         sig='a, ind=2',
-        dtypes=WIDE,
+        dtypes=DTYPES,
         tol=50,
         gtol=50,
         layouts=False,
@@ -425,7 +423,7 @@ CASES = [
         'norm',
         [call(distinct(3, 4), p) for p in (2, -2, 'nuc')]
         + [call(distinct(2, 3, 4), 2, (1, 2)), call(distinct(2, 3, 4), 'nuc', (2, 1), True)],
-        dtypes=WIDE,
+        dtypes=DTYPES,
         maybe=ALL,
         layouts=False,
     ),
@@ -470,7 +468,7 @@ CASES = [
             call(_good(3, 3), p='nuc'),
         ],
         sig='x, p=None',
-        dtypes=WIDE,
+        dtypes=DTYPES,
         maybe=(),
         layouts=False,
         errors=[

@@ -74,6 +74,7 @@ def test_info(capsys):
     assert found['devices'][0] == 'native:0'
     assert found['num_threads'] == chainerx.get_num_threads()
     assert 'devices' in found['cuda'] or 'cuda' in found['cuda']['error']
+    assert not found['cuda'].get('error', '').endswith(':')  # and then nothing
     assert set(found['optional']) == set(info.OPTIONAL)
     assert _command.main(['info']) == 0
     text = capsys.readouterr().out

@@ -86,7 +86,8 @@ def _cuda() -> dict[str, tp.Any]:
     try:
         count = chainerx.get_backend('cuda').get_device_count()
     except Exception as error:  # whatever a plug-in or its driver says
-        return {'error': str(error).split('\n')[0]}
+        # Where it was looked for stands in lines of its own.
+        return {'error': str(error).split('\n')[0].removesuffix('; tried:')}
     return {'devices': [f'cuda:{i}' for i in range(count)]}
 
 

@@ -10,7 +10,6 @@ namespace CX_ISA {
 namespace {
 namespace math {
 
-inline BatchD Tanh(const BatchD& x) { return xsimd::tanh(x); }
 // With t = exp(2|x|) - 1, which keeps its digits near 0, t / (t + 2).
 inline BatchF Tanh(const BatchF& x) {
     const BatchF a = xsimd::abs(x);
@@ -18,6 +17,19 @@ inline BatchF Tanh(const BatchF& x) {
     const BatchF scale = Pow2(reduced.n);
     const BatchF t = xsimd::fma(scale, Expm1Core(reduced.r), scale - BatchF(1.0f));
     return Copysign(t / (t + BatchF(2.0f)), x);
+}
+// What rounding leaves out of t + 2 and of the quotient is put in again.
+inline BatchD Tanh(const BatchD& x) {
+    const BatchD a = xsimd::abs(x);
+    const Reduced<double> reduced = ReduceByLn2(MinOrSecond(BatchD(40.0), a + a));
+    const BatchD scale = Pow2(reduced.n);
+    const BatchD t = xsimd::fma(scale, Expm1Core(reduced.r), scale - BatchD(1.0));
+    const BatchD divisor = t + BatchD(2.0);
+    const BatchD divisor_low = t - (divisor - BatchD(2.0));
+    const BatchD inverse = BatchD(1.0) / divisor;
+    const BatchD y = t * inverse;
+    const BatchD rest = xsimd::fnma(y, divisor, t) - y * divisor_low;
+    return Copysign(xsimd::fma(rest, inverse, y), x);
 }
 
 // exp(|x|) / 2 and its reciprocal: the factor 1/2 goes into the exponent, so that the result

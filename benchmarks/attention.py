@@ -6,12 +6,13 @@ Heads are views of the rows of matrices, as networks have them. Both libraries a
 give the same results and gradients.
 """
 
+import functools
 import sys
 
 import chainerx
 import numpy as np
 import torch
-from harness import main
+from harness import forward_and_step, main
 from peaks import compare, peak_memory
 
 BATCH, HEADS, WIDTH = 4, 8, 64
@@ -57,35 +58,21 @@ class Peers:
             x.requires_grad_()
 
     def check(self):
+        self.require_grad()
         for a, b in zip(
             (self.ours(), *self.our_step()), (self.theirs(), *self.their_step()), strict=True
         ):
             np.testing.assert_allclose(chainerx.to_numpy(a), b.detach().numpy(), 1e-3, 1e-4)
 
 
-def both(bench, name, *sizes):
-    """Forward without a graph, and forward with backward."""
-    if not any(bench.wants(n) for n in (name, f'{name}, forward')):
-        return
-    peers = Peers(*sizes)
-    variables = {p: {'peers': peers} for p in ('chainerx', 'torch')}
-    bench.row(
-        f'{name}, forward',
-        {'chainerx': 'peers.ours()', 'torch': 'peers.theirs()'},
-        variables,
-        scope={'chainerx': chainerx.no_backprop_mode, 'torch': torch.no_grad},
-    )
-    peers.require_grad()
-    peers.check()
-    bench.row(name, {'chainerx': 'peers.our_step()', 'torch': 'peers.their_step()'}, variables)
-
-
 def rows(bench):
     for length in LENGTHS:
         for causal in (False, True):
-            both(bench, f'length {length}' + ', causal' * causal, length, causal)
+            name = f'length {length}' + ', causal' * causal
+            forward_and_step(bench, name, functools.partial(Peers, length, causal))
     for queries in FEW:
-        both(bench, f'{queries} x {IN_MEMORY}, batch 1', IN_MEMORY, False, queries, 1)
+        peers = functools.partial(Peers, IN_MEMORY, False, queries, 1)
+        forward_and_step(bench, f'{queries} x {IN_MEMORY}, batch 1', peers)
 
 
 def peak_of(library):

@@ -157,6 +157,26 @@ class Bench:
         )
 
 
+def forward_and_step(bench, name, make):
+    """Rows of forward without a graph, and of forward with backward.
+
+    `make()` gives what computes, if a row is wanted: `ours`, `theirs`, `our_step`, `their_step`,
+    and `check`, which compares them and from then on asks for gradients.
+    """
+    if not any(bench.wants(n) for n in (name, f'{name}, forward')):
+        return
+    peers = make()
+    variables = {p: {'peers': peers} for p in ('chainerx', 'torch')}
+    bench.row(
+        f'{name}, forward',
+        {'chainerx': 'peers.ours()', 'torch': 'peers.theirs()'},
+        variables,
+        scope={'chainerx': chainerx.no_backprop_mode, 'torch': torch.no_grad},
+    )
+    peers.check()
+    bench.row(name, {'chainerx': 'peers.our_step()', 'torch': 'peers.their_step()'}, variables)
+
+
 def main(rows, section, threads=(1,), rounds=30, round_seconds=0.002):
     """Command line of one benchmark file."""
     parser = argparse.ArgumentParser(description=rows.__doc__)

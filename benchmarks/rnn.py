@@ -5,10 +5,12 @@ one array and joined weights. Joining them is part of what is timed. Both are fi
 the same results and gradients.
 """
 
+import functools
+
 import chainerx
 import numpy as np
 import torch
-from harness import main
+from harness import forward_and_step, main
 
 STEPS = 50
 GATES = {'LSTM': 4, 'GRU': 3, 'RNN': 1}
@@ -90,20 +92,8 @@ def rows(bench):
         for batch, units, layers, both in SIZES:
             name = f'{kind}, {units} units, batch {batch}'
             name += f', {layers} layers' * (layers > 1) + ', both directions' * both
-            if not any(bench.wants(n) for n in (name, f'{name}, forward')):
-                continue
-            peers = Peers(kind, batch, units, layers, both)
-            variables = {p: {'peers': peers} for p in ('chainerx', 'torch')}
-            bench.row(
-                f'{name}, forward',
-                {'chainerx': 'peers.ours()', 'torch': 'peers.theirs()'},
-                variables,
-                scope={'chainerx': chainerx.no_backprop_mode, 'torch': torch.no_grad},
-            )
-            peers.check()
-            bench.row(
-                name, {'chainerx': 'peers.our_step()', 'torch': 'peers.their_step()'}, variables
-            )
+            peers = functools.partial(Peers, kind, batch, units, layers, both)
+            forward_and_step(bench, name, peers)
 
     for batch in (1, 8):
         one_step(bench, batch)

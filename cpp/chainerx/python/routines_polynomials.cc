@@ -107,7 +107,7 @@ CX_ROUTINE(roots, "p: ndarray) -> ndarray",
            "The zeros of a polynomial: the eigenvalues of its companion matrix.\n\n"
            "Args:\n"
            "    p (ndarray):" CX_COEFFICIENTS
-           "        float32 or float64; integers are computed in float32.\n"
+           "        float32, float64, complex64 or complex128; integers are computed in float32.\n"
            "Returns:\n"
            "    ndarray: 1-d, complex, in no order. Not differentiable. Waits for the device.\n"
            "Raises:\n"

@@ -4970,7 +4970,7 @@ def roots(p: ndarray) -> ndarray:
 
     Args:
         p (ndarray): Coefficients from the highest power down: 1-d, or a number.
-            float32 or float64; integers are computed in float32.
+            float32, float64, complex64 or complex128; integers are computed in float32.
     Returns:
         ndarray: 1-d, complex, in no order. Not differentiable. Waits for the device.
     Raises:

@@ -109,6 +109,12 @@ other_chainer.warn()
 missing_names.install()
 # Imported when they are used: most programs that only compute never do.
 _LAZY = ('dataset', 'datasets', 'iterators', 'training')
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})
+
+
 if _tp.TYPE_CHECKING:
     from chainer import dataset as dataset
     from chainer import datasets as datasets

@@ -140,28 +140,32 @@ def _recover_generator(state: tuple[_builtins.int, _builtins.int]) -> random.Gen
     return generator
 
 
+# Imported when asked for: ml_dtypes is not needed by programs without bfloat16, pytest not without
+# chainerx.testing, and chainerx.func not by most.
+_LAZY = {
+    'bfloat16': 'ml_dtypes:bfloat16',
+    'func': 'chainerx.func',
+    'testing': 'chainerx.testing',
+    'value_and_grad': 'chainerx.func:value_and_grad',
+}
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})
+
+
 if not _typing.TYPE_CHECKING:  # else any name would be good
 
     def __getattr__(name: str) -> _typing.Any:
-        # Imported when asked for: ml_dtypes is not needed by programs without bfloat16, pytest not
-        # without chainerx.testing, and chainerx.func not by most.
-        if name == 'bfloat16':
-            import ml_dtypes
-
-            return ml_dtypes.bfloat16
-        if name == 'testing':
+        if name in _LAZY:
             import importlib
 
-            return importlib.import_module('chainerx.testing')
-        if name == 'func':
-            import importlib
-
-            return importlib.import_module('chainerx.func')
-        if name == 'value_and_grad':
-            import importlib
-
-            return importlib.import_module('chainerx.func').value_and_grad
-        raise AttributeError(f"module 'chainerx' has no attribute '{name}'")
+            module, _, attribute = _LAZY[name].partition(':')
+            found = importlib.import_module(module)
+            return getattr(found, attribute) if attribute else found
+        raise AttributeError(
+            f"module 'chainerx' has no attribute '{name}'", name=name, obj=_sys.modules[__name__]
+        )
 
 
 # The package is only located here, not imported: the library opens it at the first product.

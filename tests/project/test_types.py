@@ -81,6 +81,20 @@ def test_public_names_are_exported(check):
     assert [f'{lines[line - 1]}: {text}' for line, text in check('\n'.join(lines) + '\n')] == []
 
 
+@pytest.mark.parametrize(
+    ('package', 'names'),
+    [('chainer', 'dataset datasets iterators training'), ('chainerx', 'bfloat16 func testing')],
+)
+def test_names_that_are_imported_on_use_are_completed(package, names):
+    done = subprocess.run(
+        [sys.executable, '-c', f'import {package}; print(*dir({package}))'],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert set(names.split()) < set(done.stdout.split())
+
+
 @pytest.mark.parametrize('package', ['chainer', 'chainerx'])
 def test_packages_are_typed(package):
     """The mark is there, and goes into wheels, which take all of the packages' folders."""

@@ -28,7 +28,7 @@ NOT_OPS = """
     get_global_default_context is_available set_default_context set_default_device
     set_global_default_context using_device get_num_threads set_num_threads
     backprop_scope backward check_backward check_double_backward force_backprop_mode grad
-    is_backprop_required no_backprop_mode
+    is_backprop_required no_backprop_mode value_and_grad
     from_dlpack free_memory_cache get_memory_info set_memory_cache_limit
     memory_stats reset_peak_memory_stats profile config_info show_config
     can_cast finfo iinfo iscomplexobj isdtype isrealobj isscalar promote_types result_type

@@ -17,7 +17,7 @@ from fuzz.worlds import DTYPES, FLOATS, View, count, draw_shape, draw_view, stre
 SKIPPED = """
     set_default_device set_default_context set_global_default_context context_scope set_num_threads
     fromfile loadtxt fromfunction set_memory_cache_limit check_backward check_double_backward
-    backward grad get_default_context get_global_default_context random.set_state
+    backward grad value_and_grad get_default_context get_global_default_context random.set_state
 """
 
 ARRAYS = ('x', 'a', 'x1', 'x2', 'array', 'b', 'm', 'v', 'ary', 'slope', 'beta', 'condition', 'y')

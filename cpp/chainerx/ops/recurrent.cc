@@ -398,6 +398,10 @@ NStepResult NStepSequences(RecurrentCell cell, const NStepOptions& options, cons
     Dtype dtype = hx.dtype();
     CheckStates(n, &dtype);
     CheckParameters(n, CheckSequences(n, &dtype), &dtype);
+    if (xs.size() == 1 && xs[0].shape()[0] != 0) {  // nothing to sort
+        const std::vector<int64_t> sizes(static_cast<size_t>(xs[0].shape()[0]), 1);
+        return RunSteps(n, {xs[0], sizes}, dtype);
+    }
     const Order order{xs};
     if (order.sizes().empty()) {
         const Array y = Zeros({0, n.directions() * n.units()}, dtype, hx.device());

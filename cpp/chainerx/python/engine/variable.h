@@ -42,7 +42,12 @@ struct VariableObject {
 
 extern PyTypeObject* g_variable_type;  // the C base
 
-inline bool IsVariable(PyObject* o) { return PyObject_TypeCheck(o, g_variable_type); }
+inline bool IsVariable(PyObject* o) {
+    // The classes that most are of, without a walk up from them.
+    auto* type = reinterpret_cast<PyObject*>(Py_TYPE(o));
+    return type == g_callbacks.variable_class || type == g_callbacks.parameter_class ||
+           PyObject_TypeCheck(o, g_variable_type);
+}
 inline VariableObject* AsVariable(PyObject* o) { return reinterpret_cast<VariableObject*>(o); }
 
 // The id of the graph of all variables.

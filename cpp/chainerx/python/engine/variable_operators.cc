@@ -1,4 +1,5 @@
 // Operators of Variable: each is a function of chainer, chosen by what the other operand is.
+#include <iterator>
 #include <string_view>
 
 #include "chainerx/core/error.h"
@@ -136,17 +137,32 @@ bool IsBasicTuple(PyObject* o) {
     return true;
 }
 
+// The parameters of x[i], which the function keeps: those of the first integers are shared by all
+// calls. Borrowed; null for others.
+PyObject* SharedParams(PyObject* index, int64_t i) {
+    static PyObject* shared[64];
+    if (i < 0 || i >= static_cast<int64_t>(std::size(shared))) return nullptr;
+    if (shared[i] == nullptr) {
+        const Ref tuple = Check(PyTuple_Pack(1, index));
+        shared[i] = Check(PyTuple_Pack(1, tuple.get())).Release();
+    }
+    return shared[i];
+}
+
 // By one integer; null without an error if that does not fit in 64 bits.
 PyObject* Element(PyObject* x, PyObject* index) {
     int overflow = 0;
     const int64_t i = PyLong_AsLongLongAndOverflow(index, &overflow);
     if (overflow != 0) return nullptr;
-    const Ref tuple = Check(PyTuple_Pack(1, index));
+    PyObject* shared = SharedParams(index, i);
+    const Ref tuple = shared != nullptr ? Ref{Py_NewRef(PyTuple_GET_ITEM(shared, 0))}
+                                        : Check(PyTuple_Pack(1, index));
     PyObject* params[] = {tuple.get()};
     return CallUnary(
         g_getitem, AsVariable(x), params,
         {[](const Array& a, const void* data) { return At(a, *static_cast<const int64_t*>(data)); },
-         &i});
+         &i},
+        shared);
 }
 
 PyObject* Subscript(PyObject* x, PyObject* slices) {

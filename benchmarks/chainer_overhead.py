@@ -5,6 +5,7 @@ divided by real Chainer 7.8.1, which runs in an environment of its own (numpy 1.
 ``$CHAINER_V7_PYTHON``; without it the row is left out.
 """
 
+import functools
 import itertools
 import os
 import subprocess
@@ -64,6 +65,14 @@ def scopes(bench):
     )
 
 
+def gru_step(h, x, reset_x, reset_h, update_x, update_h, new_x, new_h):
+    linear, sigmoid = chainerx.linear, chainerx.sigmoid
+    r = sigmoid(linear(x, *reset_x) + linear(h, *reset_h))
+    z = sigmoid(linear(x, *update_x) + linear(h, *update_h))
+    new = chainerx.tanh(linear(x, *new_x) + linear(r * h, *new_h))
+    return z * new + (h - z * h)
+
+
 def links(bench):
     """Calls of links with chainerx arrays, without a graph, against the routines below them."""
 
@@ -88,6 +97,12 @@ def links(bench):
     variables |= {'f': chainerx.lstm, 'linear': chainerx.linear}
     variables |= {'w': lstm.upward.W.array, 'b': lstm.upward.b.array, 'u': lstm.lateral.W.array}
     row('L.LSTM, 16 units', 'link(x)', 'f(c, linear(x, w, b) + linear(h, u))', variables)
+    gru = L.StatefulGRU(16, 16).to_device('native:0')
+    gru(draw(1, 16))
+    variables = {'link': gru, 'x': draw(1, 16), 'h': draw(1, 16), 'step': gru_step}
+    layers = (gru.W_r, gru.U_r, gru.W_z, gru.U_z, gru.W, gru.U)
+    variables['parameters'] = [(layer.W.array, layer.b.array) for layer in layers]
+    row('L.StatefulGRU, 16 units', 'link(x)', 'step(h, x, *parameters)', variables)
     for n, steps in ((1, '1 step'), (50, '50 steps')):
         link = L.NStepLSTM(1, 16, 16, 0.0).to_device('native:0')
         variables = {
@@ -102,6 +117,11 @@ def links(bench):
         variables |= {'f': chainerx.n_step_lstm, 'steps': [draw(1, 16) for _ in range(n)]}
         name = f'L.NStepLSTM, 16 units, {steps}'
         row(name, 'link(h, c, sequence)', 'f(1, h, c, ws, bs, steps)', variables)
+        if n == 1:
+            name += ', no first states'
+            zeros = 'f(1, zeros((1, 1, 16)), zeros((1, 1, 16)), ws, bs, steps)'
+            variables['zeros'] = functools.partial(chainerx.zeros, dtype='float32')
+            row(name, 'link(None, None, sequence)', zeros, variables)
 
 
 class MLP(chainer.Chain):

@@ -43,6 +43,11 @@ label = np.zeros(1, 'int32')
 loss = chainer.functions.softmax_cross_entropy
 sgd = chainer.optimizers.SGD().setup(net)
 adam = chainer.optimizers.Adam().setup(net.copy('copy'))
+lstm = chainer.links.LSTM(16, 16)
+gru = chainer.links.StatefulGRU(16, 16)
+sequences = chainer.links.NStepLSTM(1, 16, 16, 0.0)
+quiet = chainer.no_backprop_mode
+lstm(data), gru(data)
 many = chainer.Link()
 with many.init_scope():
     for i in range(400):
@@ -71,6 +76,12 @@ PATHS = {
     'Variable: y.sum()': 'v.sum()',
     'Variable: y[0]': 'v[0]',
     'Variable: F.dropout': 'chainer.functions.dropout(v)',
+    'no_backprop_mode': 'with quiet(): pass',
+    'L.Linear, no graph': 'with quiet(): net[0](data)',
+    'L.LSTM, no graph': 'with quiet(): lstm(data)',
+    'L.StatefulGRU, no graph': 'with quiet(): gru(data)',
+    'L.NStepLSTM of one step, no graph': 'with quiet(): sequences(None, None, [data])',
+    'L.StatefulGRU, two steps with a graph': 'gru.reset_state(); gru(data); gru(data)',
     'Chain 16-16-16-10, step with SGD': (
         'y = loss(net(data), label); net.cleargrads(); y.backward(); sgd.update()'
     ),

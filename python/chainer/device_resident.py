@@ -6,6 +6,8 @@ import sys
 import typing as tp
 import warnings
 
+from chainerx._core import engine
+
 from chainer import backend
 from chainer.backends import cuda, intel64
 
@@ -259,3 +261,8 @@ def _warn_deprecated(name: str, spec: str) -> None:
         DeprecationWarning,
         stacklevel=3,
     )
+
+
+engine.set_callbacks(
+    cpu_device_class=backend.CpuDevice, chainerx_device_class=backend.ChainerxDevice
+)

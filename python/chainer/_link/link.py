@@ -29,6 +29,12 @@ if tp.TYPE_CHECKING:
 _UNKNOWN: tp.Any = object()
 
 
+def _next_call(cls: type) -> tp.Any:
+    """`__call__` of a class of links, but for those of the engine, which come to the next one."""
+    calls = (base.__dict__['__call__'] for base in cls.__mro__ if '__call__' in base.__dict__)
+    return next(call for call in calls if getattr(call, '__wrapped__', None) is not Link.__call__)
+
+
 def _codes_of_calls() -> tuple[CodeType, ...]:
     return Link.__call__.__code__, Link._call_base.__code__
 
@@ -80,7 +86,7 @@ class Link(device_resident.DeviceResident):
             call = base.__dict__.get('__call__')
             if call is None or getattr(call, '__isabstractmethod__', False):
                 continue
-            if cls.__call__ is Link.__call__:
+            if _next_call(cls) is Link.__call__:
                 cls.__call__ = Link._call_base  # type: ignore[method-assign]
             elif not hasattr(cls, 'forward'):
                 cls.forward = call  # where a `__call__` of its own comes to

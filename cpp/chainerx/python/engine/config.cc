@@ -32,6 +32,7 @@ struct Names {
     PyObject* enable_backprop = PyUnicode_InternFromString("enable_backprop");
     PyObject* type_check = PyUnicode_InternFromString("type_check");
     PyObject* debug = PyUnicode_InternFromString("debug");
+    PyObject* train = PyUnicode_InternFromString("train");
 };
 
 const Names& GetNames() {
@@ -341,6 +342,8 @@ void ReadConfig(State& state) {
     state.type_check = ReadFlag(names.type_check);
     state.debug = ReadFlag(names.debug);
 }
+
+bool IsTraining() { return g_config != nullptr && ReadFlag(GetNames().train); }
 
 BackpropConfig::BackpropConfig(bool enabled)
     : state_{GetState()}, changed_{g_config != nullptr && state_.enable_backprop != enabled} {

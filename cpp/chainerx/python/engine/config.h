@@ -10,6 +10,9 @@ namespace chainerx::python::engine {
 // The mirror of `chainer.config` is read anew. Nothing before chainer is imported.
 void ReadConfig(State& state);
 
+// Whether `chainer.config.train` is true.
+bool IsTraining();
+
 // Sets `enable_backprop` of the running thread during its life, both there and in the mirror.
 class BackpropConfig {
  public:

@@ -5,10 +5,13 @@
 #include "chainerx/python/engine/cupy.h"
 #include "chainerx/python/engine/function.h"
 #include "chainerx/python/engine/gradient.h"
+#include "chainerx/python/engine/link_call.h"
+#include "chainerx/python/engine/link_layers.h"
+#include "chainerx/python/engine/link_sequences.h"
+#include "chainerx/python/engine/link_step.h"
 #include "chainerx/python/engine/native.h"
 #include "chainerx/python/engine/node.h"
 #include "chainerx/python/engine/noise.h"
-#include "chainerx/python/engine/recurrent_links.h"
 #include "chainerx/python/engine/state.h"
 #include "chainerx/python/engine/traverse.h"
 #include "chainerx/python/engine/update.h"
@@ -30,7 +33,10 @@ void InitEngine(PyObject* module) {
     InitUserFunction(module);
     InitNative(module);
     InitCall(module);
-    InitRecurrentLinks(module);
+    InitLinkLayers(module);
+    InitLinkCall(module);
+    InitLinkStep(module);
+    InitLinkSequences(module);
     InitGradient(module);
     InitRun(module);
     InitNoise(module);

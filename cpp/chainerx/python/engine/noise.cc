@@ -70,11 +70,9 @@ double RandomSample() {
     return x;
 }
 
-uint64_t Key() { return static_cast<uint64_t>(RandomSample() * 0x1p53); }
-
-PyObject* DrawKey(PyObject*, PyObject*) {
+PyObject* DrawKeyFunction(PyObject*, PyObject*) {
     try {
-        return PyLong_FromUnsignedLongLong(Key());
+        return PyLong_FromUnsignedLongLong(DrawKey());
     } catch (...) {
         TranslateException("draw_key");
         return nullptr;
@@ -87,7 +85,8 @@ PyObject* DropoutMask(PyObject*, PyObject* const* args, Py_ssize_t n) {
         if (n != 2) throw TypeError{"dropout_mask: expected an array and a ratio"};
         const Array& x = ToArray("dropout_mask", "x", args[0]);
         const double ratio = ToDouble("dropout_mask", "ratio", args[1]);
-        const Array numbers = random::Uniform(0, 1, x.shape(), Dtype::kFloat32, x.device(), Key());
+        const Array numbers =
+            random::Uniform(0, 1, x.shape(), Dtype::kFloat32, x.device(), DrawKey());
         return Wrap(AsType(numbers >= Scalar{ratio}, x.dtype()) * Scalar{1 / (1 - ratio)});
     } catch (...) {
         TranslateException("dropout_mask");
@@ -96,13 +95,15 @@ PyObject* DropoutMask(PyObject*, PyObject* const* args, Py_ssize_t n) {
 }
 
 PyMethodDef g_functions[] = {
-    {"draw_key", &DrawKey, METH_NOARGS,
+    {"draw_key", &DrawKeyFunction, METH_NOARGS,
      "A key for `chainerx.random`, so that `numpy.random.seed` makes the numbers repeatable."},
     {"dropout_mask", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&DropoutMask)),
      METH_FASTCALL, "What dropout multiplies an array by."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
+
+uint64_t DrawKey() { return static_cast<uint64_t>(RandomSample() * 0x1p53); }
 
 void InitNoise(PyObject* module) {
     if (PyModule_AddFunctions(module, g_functions) < 0) throw PythonError{};

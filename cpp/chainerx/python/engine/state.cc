@@ -64,6 +64,8 @@ PyObject* SetCallbacks(PyObject*, PyObject* args, PyObject* keywords) {
         CX_NAME(fallback),
         CX_NAME(parameter_class),
         CX_NAME(parameter_cleargrad),
+        CX_NAME(cpu_device_class),
+        CX_NAME(chainerx_device_class),
         CX_NAME(link_class),
         CX_NAME(hyperparameter_class),
         CX_NAME(link_params),

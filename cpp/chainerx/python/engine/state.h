@@ -43,6 +43,8 @@ struct Callbacks {
     PyObject* parameter_class;
     PyObject* parameter_cleargrad;
     PyObject* hyperparameter_class;
+    PyObject* cpu_device_class;
+    PyObject* chainerx_device_class;
     PyObject* link_class;
     PyObject* link_params;         // Link.params, and what it calls:
     PyObject* collect_params;      // Link._collect_params

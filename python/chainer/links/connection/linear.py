@@ -6,9 +6,12 @@ import math
 import typing as tp
 from collections.abc import Iterator
 
+from chainerx._core import engine
+
 from chainer import initializers
 from chainer.functions.connection.linear import LinearFunction, check_batch_axes, linear
 from chainer.link import Link
+from chainer.link_hook import _entered
 from chainer.utils import type_check
 from chainer.variable import Parameter, Variable
 
@@ -119,3 +122,7 @@ class Linear(Link):
 
 def _as_array(x: tp.Any) -> tp.Any:
     return x.array if isinstance(x, Variable) else x
+
+
+engine.set_call(Linear, engine.linear_link)
+engine.set_linear(Linear, _entered, LinearFunction.call)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import typing as tp
 
-from chainer.functions.activation.sigmoid import sigmoid
-from chainer.functions.activation.tanh import tanh
-from chainer.functions.math.linear_interpolate import linear_interpolate
+from chainerx._core import engine
+
+from chainer.functions.activation.sigmoid import Sigmoid, sigmoid
+from chainer.functions.activation.tanh import Tanh, tanh
+from chainer.functions.math.linear_interpolate import LinearInterpolate, linear_interpolate
 from chainer.link import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.rnn._state import Stateful
+
+_FUNCTIONS = Sigmoid.call, Tanh.call, LinearInterpolate.call
+_step = engine.LinkStep('gru', False, *_FUNCTIONS)
+_kept_step = engine.LinkStep('gru', True, *_FUNCTIONS)
 
 
 class GRUBase(Chain):
@@ -72,7 +78,8 @@ class StatelessGRU(GRUBase):
         Returns:
             Variable: The next output.
         """
-        return self._step(h, x)
+        y = _step(self, h, x)
+        return self._step(h, x) if y is None else y
 
 
 class StatefulGRU(GRUBase, Stateful):
@@ -117,8 +124,10 @@ class StatefulGRU(GRUBase, Stateful):
         Returns:
             Variable: ``(N, out_size)``.
         """
-        self.h = self._step(self.h, x)
-        return self.h
+        y = _kept_step(self, x)
+        if y is None:
+            self.h = y = self._step(self.h, x)
+        return y
 
 
 class GRU(StatefulGRU):
@@ -150,3 +159,8 @@ class GRU(StatefulGRU):
                 'StatelessGRU'
             )
         return super().forward(args[0])
+
+
+engine.set_call(StatelessGRU, _step)
+engine.set_call(StatefulGRU, _kept_step)
+engine.set_call(GRU, _kept_step)

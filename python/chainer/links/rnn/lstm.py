@@ -11,24 +11,15 @@ from chainerx._core import engine
 from chainer import initializers
 from chainer.backend import using_device
 from chainer.functions.array.concat import concat
-from chainer.functions.connection.linear import LinearFunction
 from chainer.functions.rnn import lstm as functions
 from chainer.functions.rnn.lstm import lstm
-from chainer.link import Chain, Link
-from chainer.link_hook import _entered
+from chainer.link import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.rnn._state import Stateful, zeros
 from chainer.variable import Parameter
 
-_USUAL = (Linear, Linear.forward, Link.__call__, _entered, LinearFunction.call)
-
-
-def _usual_step(link: LSTMBase, c: tp.Any, h: tp.Any, x: tp.Any) -> tp.Any:
-    """What `LSTMBase._step` comes to, in half of its time; None where that has more to do."""
-    try:
-        return engine.lstm_link(_USUAL, functions.LSTM.call, link, c, h, x)
-    except Exception:
-        return None  # it will say in which layer
+_step = engine.LinkStep('lstm', False, functions.LSTM.call)
+_kept_step = engine.LinkStep('lstm', True, functions.LSTM.call)
 
 
 class LSTMBase(Chain):
@@ -121,7 +112,7 @@ class StatelessLSTM(LSTMBase):
         Returns:
             tuple of Variable: The next ``c`` and ``h``.
         """
-        return _usual_step(self, c, h, x) or self._step(c, h, x)
+        return _step(self, c, h, x) or self._step(c, h, x)
 
 
 class LSTM(LSTMBase, Stateful):
@@ -168,10 +159,8 @@ class LSTM(LSTMBase, Stateful):
         Raises:
             TypeError: If there are more rows than before.
         """
-        state = _usual_step(self, self.c, self.h, x)
-        if state is not None:
-            self.c, y = state
-            self.h = y
+        y = _kept_step(self, x)
+        if y is not None:
             return y
         h, n, rest = self.h, x.shape[0], None
         if h is not None and h.shape[0] != n:
@@ -183,3 +172,7 @@ class LSTM(LSTMBase, Stateful):
         self.c, y = self._step(self.c, h, x)
         self.h = y if rest is None else concat([y, rest], 0)
         return y
+
+
+engine.set_call(StatelessLSTM, _step)
+engine.set_call(LSTM, _kept_step)

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import typing as tp
 
-from chainer.functions.activation.sigmoid import sigmoid
-from chainer.functions.activation.tanh import tanh
-from chainer.functions.array.concat import concat
-from chainer.functions.math.linear_interpolate import linear_interpolate
+from chainerx._core import engine
+
+from chainer.functions.activation.sigmoid import Sigmoid, sigmoid
+from chainer.functions.activation.tanh import Tanh, tanh
+from chainer.functions.array.concat import Concat, concat
+from chainer.functions.math.linear_interpolate import LinearInterpolate, linear_interpolate
 from chainer.link import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.rnn._state import Stateful, zeros
+
+_FUNCTIONS = Sigmoid.call, Tanh.call, LinearInterpolate.call, Concat.call
+_step = engine.LinkStep('mgu', False, *_FUNCTIONS)
+_kept_step = engine.LinkStep('mgu', True, *_FUNCTIONS)
 
 
 class MGUBase(Chain):
@@ -50,7 +56,8 @@ class StatelessMGU(MGUBase):
         Returns:
             Variable: The next output.
         """
-        return self._step(h, x)
+        y = _step(self, h, x)
+        return self._step(h, x) if y is None else y
 
 
 class StatefulMGU(MGUBase, Stateful):
@@ -85,6 +92,12 @@ class StatefulMGU(MGUBase, Stateful):
         Returns:
             Variable: ``(N, out_size)``.
         """
-        h = zeros(self, x.shape[0], self._state_size, x.dtype) if self.h is None else self.h
-        self.h = self._step(h, x)
-        return self.h
+        y = _kept_step(self, x)
+        if y is None:
+            h = zeros(self, x.shape[0], self._state_size, x.dtype) if self.h is None else self.h
+            self.h = y = self._step(h, x)
+        return y
+
+
+engine.set_call(StatelessMGU, _step)
+engine.set_call(StatefulMGU, _kept_step)

@@ -82,13 +82,17 @@ class NStepRNNBase(ChainList):
     use_bi_direction: bool
     # What computes whole sequences at once; None where a subclass computes steps in its own way.
     _function: tp.ClassVar[type[NStep] | None] = None
-    _entry: tp.ClassVar[tp.Any] = None
+    _sequences: tp.ClassVar[tp.Any] = None  # the same, for links that are the usual ones
 
     def __init_subclass__(cls, **kwargs: tp.Any) -> None:
         super().__init_subclass__(**kwargs)
         if '_function' not in vars(cls) and not {'rnn', 'ws', 'bs'}.isdisjoint(vars(cls)):
-            cls._function = None
-        cls._entry = cls._function and cls._function.of_sequences.call
+            cls._function = cls._sequences = None
+        elif '_function' in vars(cls):
+            assert cls._function is not None
+            entry = cls._function.of_sequences.call
+            cls._sequences = engine.LinkSequences(cls, entry, *_NAMES[cls.n_weights])
+            engine.set_call(cls, cls._sequences)
 
     def __init__(
         self,
@@ -182,6 +186,10 @@ class NStepRNNBase(ChainList):
             tuple: The last outputs of all layers, as ``hx``, and a list of the outputs of the last
             layer, (length, directions * units) for each sequence.
         """
+        if self._sequences is not None and not removed:
+            y = self._sequences(self, hx, xs)
+            if y is not None:
+                return y
         return self._call((hx,), xs, removed)
 
     def _call(
@@ -189,11 +197,6 @@ class NStepRNNBase(ChainList):
     ) -> tp.Any:
         """The last states, and a list of the outputs in the order of ``xs``."""
         try:
-            if self._entry is not None and not removed:
-                weights, biases = _NAMES[self.n_weights]
-                y = engine.n_step_link(self._entry, self, weights, biases, states, xs)
-                if y is not None:
-                    return y
             *lasts, ys = self._call_in_general(list(states), xs, removed)
         except (type_check.InvalidType, chainerx.DimensionError):
             self._check_states(states, xs)
@@ -215,11 +218,12 @@ class NStepRNNBase(ChainList):
             )
         if not xs:
             raise ValueError(f'{type(self).__name__}: xs has no sequence, expected at least 1')
+        given, xs = xs, list(xs)  # a subclass's init_hx may change the list
         for i, hx in enumerate(states):
             if hx is None:
-                states[i] = self.init_hx(xs)
+                states[i] = self.init_hx(given)
         self._check_states(states, xs)
-        if self._function is None or 'rnn' in self.__dict__:
+        if self._function is None or not self._sequences.is_usual(self):
             return self._call_by_steps(states, xs)
         dropout = self.dropout or 0.0
         check_dropout(type(self).__name__, dropout)

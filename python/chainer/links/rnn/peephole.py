@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import typing as tp
 
-from chainer.functions.activation.sigmoid import sigmoid
-from chainer.functions.activation.tanh import tanh
-from chainer.functions.array.reshape import reshape
-from chainer.functions.array.separate import separate
+from chainerx._core import engine
+
+from chainer.functions.activation.sigmoid import Sigmoid, sigmoid
+from chainer.functions.activation.tanh import Tanh, tanh
+from chainer.functions.array.reshape import Reshape, reshape
+from chainer.functions.array.separate import Separate, separate
 from chainer.links.connection.linear import Linear
 from chainer.links.rnn._state import Stateful, zeros
+
+_kept_step = engine.LinkStep('peephole', True, Sigmoid.call, Tanh.call, Reshape.call, Separate.call)
 
 
 class StatefulPeepholeLSTM(Stateful):
@@ -57,6 +61,9 @@ class StatefulPeepholeLSTM(Stateful):
         Returns:
             Variable: ``(N, out_size)``.
         """
+        y = _kept_step(self, x)
+        if y is not None:
+            return y
         gates = self.upward(x)
         if self.h is not None:
             gates = gates + self.lateral(self.h)
@@ -66,3 +73,6 @@ class StatefulPeepholeLSTM(Stateful):
         h = sigmoid(o + self.peep_o(c)) * tanh(c)
         self.c, self.h = c, h
         return h
+
+
+engine.set_call(StatefulPeepholeLSTM, _kept_step)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import typing as tp
 
+from chainerx._core import engine
+
 from chainer.functions.noise.zoneout import zoneout
-from chainer.functions.rnn.lstm import lstm
+from chainer.functions.rnn.lstm import LSTM, lstm
 from chainer.links.connection.linear import Linear
 from chainer.links.rnn._state import Stateful, zeros
 from chainer.utils import argument
+
+_step = engine.LinkStep('lstm', False, LSTM.call)
 
 
 class StatefulZoneoutLSTM(Stateful):
@@ -75,13 +79,17 @@ class StatefulZoneoutLSTM(Stateful):
         Returns:
             Variable: ``(N, out_size)``.
         """
-        gates = self.upward(x)
-        if self.h is not None:
-            gates = gates + self.lateral(self.h)
-        c, h = (
-            zeros(self, x.shape[0], self.state_size, gates.dtype) if state is None else state
-            for state in (self.c, self.h)
-        )
-        next_c, next_h = lstm(c, gates)
+        state = _step(self, self.c, self.h, x)
+        if state is None:
+            gates = self.upward(x)
+            if self.h is not None:
+                gates = gates + self.lateral(self.h)
+            c, h = (
+                zeros(self, x.shape[0], self.state_size, gates.dtype) if state is None else state
+                for state in (self.c, self.h)
+            )
+            next_c, next_h = lstm(c, gates)
+        else:
+            (next_c, next_h), c, h = state, self.c, self.h
         self.c, self.h = zoneout(c, next_c, self.c_ratio), zoneout(h, next_h, self.h_ratio)
         return self.h

@@ -1,10 +1,10 @@
-// The calls of recurrent links.
+// LinkStep: a step of a recurrent link whose layers are Linear.
 #pragma once
 
 #include "chainerx/python/bind.h"
 
 namespace chainerx::python::engine {
 
-void InitRecurrentLinks(PyObject* module);
+void InitLinkStep(PyObject* module);
 
 }  // namespace chainerx::python::engine

@@ -1,0 +1,110 @@
+#include "chainerx/python/engine/link_ops.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "chainerx/ops/activation.h"
+#include "chainerx/ops/hyperbolic.h"
+#include "chainerx/ops/linalg.h"
+#include "chainerx/ops/manipulation.h"
+#include "chainerx/ops/operators.h"
+#include "chainerx/ops/recurrent.h"
+#include "chainerx/ops/view.h"
+#include "chainerx/python/engine/variable.h"
+
+namespace chainerx::python::engine {
+
+// ---- arrays -------------------------------------------------------------------------------------
+
+Array ArrayOps::Layer(size_t i, const Array& x) const {
+    return Linear(x, layers[i].w, layers[i].b, 1);
+}
+Array ArrayOps::Add(const Array& a, const Array& b) { return a + b; }
+Array ArrayOps::Multiply(const Array& a, const Array& b) { return a * b; }
+Array ArrayOps::Sigmoid(const Array& x) { return chainerx::Sigmoid(x); }
+Array ArrayOps::Tanh(const Array& x) { return chainerx::Tanh(x); }
+
+// As LinearInterpolate in functions/math/linear_interpolate.py.
+Array ArrayOps::Interpolate(const Array& p, const Array& x, const Array& y) {
+    return p * x + (y - p * y);
+}
+
+Array ArrayOps::Concat(const Array& a, const Array& b) {
+    const ConstArrayRef both[] = {a, b};
+    return Concatenate(both, 1);
+}
+
+void ArrayOps::Lstm(const Array& gates, Array& c, Array& h) {
+    LstmState y = chainerx::Lstm(c, gates);
+    c = std::move(y.c);
+    h = std::move(y.h);
+}
+
+std::array<Array, 4> ArrayOps::Gates(const Array& x) {
+    const int64_t n = x.shape()[0];
+    const auto parts = Split(Reshape(x, Shape{n, x.shape()[1] / 4, 4}), 4, 2);
+    std::array<Array, 4> gates;
+    std::ranges::transform(parts, gates.begin(),
+                           [](const Array& part) { return Squeeze(part, Axes{2}); });
+    return gates;
+}
+
+// ---- variables ----------------------------------------------------------------------------------
+
+namespace {
+
+template <typename... Args>
+Ref Call(const VariableOps& ops, CellFunction f, Args... args) {
+    PyObject* all[] = {args...};
+    return Ref{CallEntry(ops.functions[static_cast<size_t>(f)], all, std::size(all))};
+}
+
+Ref Item(const Ref& tuple, Py_ssize_t i) {
+    return Ref{Py_NewRef(PyTuple_GET_ITEM(tuple.get(), i))};
+}
+
+}  // namespace
+
+Ref VariableOps::Layer(size_t i, const Ref& x) const {
+    PyObject* all[] = {x.get(), layers[i].w.get(), layers[i].b.get()};
+    return Ref{CallEntry(LinearFunction(), all, 3)};
+}
+
+Ref VariableOps::Add(const Ref& a, const Ref& b) { return Check(PyNumber_Add(a.get(), b.get())); }
+
+Ref VariableOps::Multiply(const Ref& a, const Ref& b) {
+    return Check(PyNumber_Multiply(a.get(), b.get()));
+}
+
+Ref VariableOps::Sigmoid(const Ref& x) const {
+    return Call(*this, CellFunction::kSigmoid, x.get());
+}
+Ref VariableOps::Tanh(const Ref& x) const { return Call(*this, CellFunction::kTanh, x.get()); }
+
+Ref VariableOps::Interpolate(const Ref& p, const Ref& x, const Ref& y) const {
+    return Call(*this, CellFunction::kInterpolate, p.get(), x.get(), y.get());
+}
+
+Ref VariableOps::Concat(const Ref& a, const Ref& b) const {
+    const Ref axis = Check(PyLong_FromLong(1));
+    return Call(*this, CellFunction::kConcat, a.get(), b.get(), axis.get());
+}
+
+void VariableOps::Lstm(const Ref& gates, Ref& c, Ref& h) const {
+    const Ref y = Call(*this, CellFunction::kLstm, c.get(), gates.get());
+    c = Item(y, 0);
+    h = Item(y, 1);
+}
+
+std::array<Ref, 4> VariableOps::Gates(const Ref& x) const {
+    const Shape shape = RecordOf("reshape", AsVariable(x.get())).shape();
+    const Ref wanted =
+        Check(Py_BuildValue("(LLi)", static_cast<long long>(shape[0]), shape[1] / 4LL, 4));
+    const Ref axis = Check(PyLong_FromLong(2));
+    const Ref units = Call(*this, CellFunction::kReshape, x.get(), wanted.get());
+    const Ref parts = Call(*this, CellFunction::kSeparate, units.get(), axis.get());
+    return {Item(parts, 0), Item(parts, 1), Item(parts, 2), Item(parts, 3)};
+}
+
+}  // namespace chainerx::python::engine

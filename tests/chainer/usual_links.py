@@ -1,0 +1,100 @@
+"""Links that compute their usual calls in C++, and both ways of calling them: while a hook for all
+links is on, they are computed in Python.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+import chainer
+import numpy as np
+from chainer import links as L
+from devices import to_numpy
+
+UNITS = 2
+
+
+class Python(chainer.LinkHook):
+    """Does nothing, but that links take the long way."""
+
+    name = 'python'
+
+
+WAYS = {'python': Python, 'short': contextlib.nullcontext}
+
+LINKS = {
+    'LSTM': lambda: L.LSTM(3, UNITS),
+    'StatelessLSTM': lambda: L.StatelessLSTM(3, UNITS),
+    'StatefulGRU': lambda: L.StatefulGRU(3, UNITS),
+    'GRU': lambda: L.GRU(3, UNITS),
+    'StatelessGRU': lambda: L.StatelessGRU(3, UNITS),
+    'StatefulMGU': lambda: L.StatefulMGU(3, UNITS),
+    'StatelessMGU': lambda: L.StatelessMGU(3, UNITS),
+    'StatefulPeepholeLSTM': lambda: L.StatefulPeepholeLSTM(3, UNITS),
+    'StatefulZoneoutLSTM': lambda: L.StatefulZoneoutLSTM(3, UNITS),
+    'NStepLSTM': lambda: L.NStepLSTM(1, 3, UNITS, 0.0),
+    'NStepBiLSTM': lambda: L.NStepBiLSTM(2, 3, UNITS, 0.5),
+    'NStepGRU': lambda: L.NStepGRU(2, 3, UNITS, 0.5),
+    'NStepBiGRU': lambda: L.NStepBiGRU(1, 3, UNITS, 0.5),
+    'NStepRNNTanh': lambda: L.NStepRNNTanh(1, 3, UNITS, 0),
+    'NStepBiRNNReLU': lambda: L.NStepBiRNNReLU(1, 3, UNITS, 0.0),
+    'Linear': lambda: L.Linear(3, UNITS),
+}
+STATEFUL = [name for name in LINKS if hasattr(getattr(L, name), 'reset_state')]
+
+
+def make(name, device='@numpy', dtype='f'):
+    np.random.seed(0)
+    with chainer.using_config('dtype', dtype):
+        link = LINKS[name]()
+    for param in link.params():
+        param.array[...] = np.random.uniform(-1, 1, param.shape)
+    link.to_device(device)
+    return link
+
+
+def draw(link, *shape, dtype='f'):
+    return link.device.send(np.random.uniform(-1, 1, shape).astype(dtype))
+
+
+def leaves(y):
+    return [v for part in y for v in leaves(part)] if isinstance(y, (list, tuple)) else [y]
+
+
+def arguments(link, rows=2, dtype='f'):
+    """Of one call; states are None for links over sequences."""
+    x = draw(link, rows, 3, dtype=dtype)
+    if hasattr(link, 'n_cells'):
+        return [None] * link.n_cells + [[draw(link, n, 3, dtype=dtype) for n in (2, 1, 3)]]
+    of_cells = {L.StatelessLSTM: 2, L.StatelessGRU: 1, L.StatelessMGU: 1}
+    states = next((n for cls, n in of_cells.items() if isinstance(link, cls)), 0)
+    return [draw(link, rows, UNITS, dtype=dtype) for _ in range(states)] + [x]
+
+
+def children_of(link):
+    return list(link.children()) or [link]
+
+
+def state_of(link):
+    return [getattr(link, name) for name in getattr(link, '_states', ())]
+
+
+def reset(link):
+    if hasattr(link, 'reset_state'):
+        link.reset_state()
+
+
+def of_steps(name, change=lambda link: link, backprop=False, **kwargs):
+    """The last outputs, after a change in the middle, in both ways."""
+    found = []
+    for scope in WAYS.values():
+        link = make(name, **kwargs)
+        with scope(), chainer.using_config('enable_backprop', backprop):
+            np.random.seed(1)
+            link(*arguments(link))
+            link(*arguments(link))
+            np.random.seed(2)
+            link = change(link) or link
+            np.random.seed(3)
+            found.append([to_numpy(v) for v in leaves(link(*arguments(link)))])
+    return found

@@ -154,7 +154,8 @@ Array ToRows(const Array& x) {
     const int64_t classes = x.shape()[1];
     int64_t rows = x.shape()[0];
     for (int8_t i = 2; i < x.ndim(); ++i) rows *= x.shape()[i];
-    return Reshape(Transpose(x, order), Shape{rows, classes});
+    // Of one image, the transposed array is reshaped to a view.
+    return AsContiguous(Reshape(Transpose(x, order), Shape{rows, classes}));
 }
 
 Array FromRows(const Array& rows, const Shape& shape) {

@@ -142,6 +142,89 @@ def test_heads_of_rows_are_read_and_written_where_they_are():
         np.testing.assert_array_equal(to_numpy(heads_of(x.grad, 3)), to_numpy(x2.grad))
 
 
+def attend_to_parts(dtype='float64', heads=(2, 2, 2), is_copied=False, follow=lambda y, parts: y):
+    """The array of all heads, its parts, and what is to be derived; and what joined gradients."""
+    rng = seeded('parts', *heads)
+    whole = chx.array(rng.uniform(-1, 1, (2, 5, sum(heads), 4))).astype(dtype).require_grad()
+    parts = chx.split(whole * 1, [heads[0], heads[0] + heads[1]], 2)
+    turned = [(p.copy() if is_copied else p).swapaxes(1, 2) for p in parts]
+    y = attend(*turned, enable_gqa=heads[0] != heads[1])
+    return whole, parts, follow((y * y).sum(), turned)
+
+
+def run_backward(y, **options):
+    """Whether gradients were copied to join them."""
+    with chx.profile() as profile:
+        chx.backward(y, **options)
+    return 'Concatenate' in {row.name for row in profile.get_rows()}
+
+
+@pytest.mark.parametrize('dtype', ['bfloat16', 'float16', 'float32', 'float64'])
+@pytest.mark.parametrize('heads', [(2, 2, 2), (4, 2, 2), (1, 1, 1)])
+def test_gradients_of_parts_are_joined_where_they_are(heads, dtype):
+    whole, _, y = attend_to_parts(dtype, heads)
+    apart, _, z = attend_to_parts(dtype, heads, is_copied=True)
+    assert not run_backward(y)
+    assert run_backward(z)
+    np.testing.assert_array_equal(to_numpy(whole.grad), to_numpy(apart.grad))
+
+
+@pytest.mark.parametrize('which', range(3))
+def test_gradients_of_parts_that_others_have_are_copied(which):
+    expected, _, y = attend_to_parts()
+    run_backward(y)
+    kept = []
+    whole, parts, y = attend_to_parts()
+    parts[which].register_hook(kept.append)
+    assert run_backward(y)
+    np.testing.assert_array_equal(to_numpy(whole.grad), to_numpy(expected.grad))
+    kept[0] += 100
+    np.testing.assert_array_equal(to_numpy(whole.grad), to_numpy(expected.grad))
+
+    whole, parts, y = attend_to_parts()
+    parts[which].require_grad()
+    assert run_backward(y)
+    parts[which].grad[...] = 100
+    np.testing.assert_array_equal(to_numpy(whole.grad), to_numpy(expected.grad))
+
+
+@pytest.mark.parametrize('which', range(3))
+def test_gradients_of_parts_that_are_used_elsewhere(which):
+    def follow(y, turned):
+        return y + (turned[which] ** 3).sum()
+
+    whole, _, y = attend_to_parts(follow=follow)
+    apart, _, z = attend_to_parts(is_copied=True, follow=follow)
+    run_backward(y)
+    run_backward(z)
+    np.testing.assert_array_equal(to_numpy(whole.grad), to_numpy(apart.grad))
+
+
+def test_second_derivatives_of_parts():
+    grads = []
+    for is_copied in (False, True):
+        whole, _, y = attend_to_parts(is_copied=is_copied)
+        (g,) = chx.grad([y], [whole], enable_double_backprop=True)
+        whole.cleargrad()
+        (g * g).sum().backward()
+        grads.append(to_numpy(whole.grad))
+    np.testing.assert_allclose(*grads, 1e-12, 1e-12)
+
+
+def test_gradients_of_leaves_that_are_parts_are_apart():
+    rng = seeded('leaves')
+    whole = chx.array(rng.uniform(-1, 1, (3, 2, 5, 4)))
+    q, k, v = leaves = [whole[i] for i in range(3)]
+    for x in leaves:
+        x.require_grad()
+    attend(q, k, v).sum().backward()
+    w = chx.ones(k.shape, 'float64').require_grad()
+    y = (k.grad * w).sum()
+    q.grad[...] = 0  # counted as written for its own memory alone
+    y.backward()
+    np.testing.assert_array_equal(to_numpy(w.grad), to_numpy(k.grad))
+
+
 @pytest.mark.parametrize(
     'shape', [(2, 3, 150, 140), (140,), (150, 1), (2, 1, 1, 140), (1, 3, 1, 1)]
 )

@@ -9,8 +9,8 @@
 #include "chainerx/autograd/record.h"
 #include "chainerx/autograd/scopes.h"
 #include "chainerx/kernels/attention.h"
+#include "chainerx/ops/adjacent_parts.h"
 #include "chainerx/ops/creation.h"
-#include "chainerx/ops/layout.h"
 #include "chainerx/ops/view.h"
 
 namespace chainerx::internal {
@@ -23,20 +23,13 @@ enum Place : int { kQ, kK, kV, kMask, kPlaces };
 
 Array None(const Array& like) { return EmptyUnchecked(Shape{0}, like.dtype(), like.device()); }
 
-// Uninitialized, with rows of adjacent elements that lie in memory as those of x do, so that heads
-// which were taken from the rows of a matrix go back there without a copy.
-Array EmptyRowsLike(const Array& x, int64_t width) {
-    Shape shape = x.shape();
+// The result, of which a row has `width` elements: heads which were taken from the rows of a matrix
+// go back there without a copy.
+Array EmptyRows(const Array& q, int64_t width) {
+    if (width == q.shape().back()) return EmptyRowsLike(q);
+    Shape shape = q.shape();
     shape.back() = width;
-    bool is_broadcast = false;
-    for (int8_t i = 0; i < x.ndim() - 1; ++i) {
-        is_broadcast |= x.shape()[i] > 1 && x.strides()[i] == 0;
-    }
-    if (!is_broadcast && x.strides().back() == x.GetItemSize() && width == x.shape().back()) {
-        const Array y = EmptyResult(x, x.dtype());
-        if (y.strides().back() == y.GetItemSize()) return y;
-    }
-    return EmptyUnchecked(shape, x.dtype(), x.device());
+    return EmptyUnchecked(shape, q.dtype(), q.device());
 }
 
 // The mask as the kernel takes it.
@@ -49,6 +42,11 @@ Array MaskOf(const AttentionInputs& in) {
 
 Array KeyOf(const AttentionInputs& in) {
     return in.key.is_null() ? EmptyUnchecked(Shape{0}, Dtype::kUInt64, in.q.device()) : in.key;
+}
+
+bool IsResult(const Array& x) {
+    const Slot* slot = x.body()->slot;
+    return slot != nullptr && slot->node != nullptr;
 }
 
 struct SavedAttention {
@@ -92,14 +90,29 @@ void SavedAttention::Compute(GradContext& context, const Array (&in)[kPlaces]) c
     const Array gy = Detached(context.output_grad());
     const auto wanted = [&](int i) { return context.IsInputGradRequired(i); };
     if (wanted(kQ) || wanted(kK) || wanted(kV)) {
+        // Those of results lie together as the arrays themselves do. Those of leaves, which the
+        // user keeps one by one, are arrays of their own.
+        std::vector<Array> like;
         Array grads[kMask];
         for (int i = 0; i < kMask; ++i) {
-            grads[i] = wanted(i) ? EmptyRowsLike(x[i], x[i].shape().back()) : None(x[i]);
+            if (!wanted(i)) {
+                grads[i] = None(x[i]);
+            } else if (IsResult(in[i])) {
+                like.push_back(x[i]);
+            } else {
+                grads[i] = EmptyRowsLike(x[i]);
+            }
         }
+        std::vector<Array> parts = EmptyPartsLike(like);
+        auto next = parts.begin();
+        for (Array& g : grads) {
+            if (g.is_null()) g = std::move(*next++);
+        }
+        parts.clear();
         CallOn<kernels::AttentionGrad>(result.device(), x[kQ], x[kK], x[kV], scores_mask, from,
                                        options, result, stats, gy, grads[kQ], grads[kK], grads[kV]);
         for (int i = 0; i < kMask; ++i) {
-            if (wanted(i)) context.SetInputGrad(i, grads[i]);
+            if (wanted(i)) context.SetInputGrad(i, std::move(grads[i]));
         }
     }
     if (!has_float_mask || !wanted(kMask)) return;
@@ -157,7 +170,7 @@ Array RecordedAttention(const AttentionInputs& in) {
     bool is_recorded = false;
     for (const Array& x : inputs) is_recorded |= IsBackpropRequiredAny(x);
 
-    const Array y = EmptyRowsLike(in.q, in.v.shape().back());
+    const Array y = EmptyRows(in.q, in.v.shape().back());
     Shape rows = in.q.shape();
     rows.pop_back();
     const Dtype wide = in.q.dtype() == Dtype::kFloat64 ? Dtype::kFloat64 : Dtype::kFloat32;

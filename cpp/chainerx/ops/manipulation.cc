@@ -7,6 +7,7 @@
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/manipulation.h"
+#include "chainerx/ops/adjacent_parts.h"
 #include "chainerx/ops/along_axis.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
@@ -229,9 +230,7 @@ std::vector<Array> Split(const Array& x, const std::vector<int64_t>& indices, in
     const ConstArrayRef in{x};
     if (Record rec{kSplit, std::span{&in, 1}, out}) {
         rec.GradAll([a](GradContext& context) {
-            std::vector<Array> gys;
-            for (int i = 0; i < context.output_count(); ++i) gys.push_back(context.output_grad(i));
-            context.SetInputGrad(0, Concatenate(gys, a));
+            context.SetInputGrad(0, internal::JoinOutputGrads(context, a));
         });
     }
     return out;

@@ -164,11 +164,11 @@ What bounds a row on any processor stands in [benchmarks.md]({OTHERS}#why-some-r
 - **tanh over 1M elements**: a division of 16 floats takes ten cycles, as much as all else. MKL
   looks coefficients up in tables, which AVX2 has no quick way for, and both are to give the same
   bits.
-- **Encoder of 2 layers, one thread**: of 90 ms, products take 62, as long as MKL's of the same
+- **Encoder of 2 layers, one thread**: of 82 ms, products take 61, as long as MKL's of the same
   shapes, attention 13 and Adam 2. What is left are passes over arrays of 1 to 4 MB, for which the
-  second-level cache is too small, at some 17 GB/s: rectification and its gradient 2.5 ms, layer
-  normalization and the sums around it 2.9, gradients of biases 0.9, and to join those of queries,
-  keys and values 1.1. Tried: to ask for the rows of the next head in the tiles of attention.
+  second-level cache is too small, at some 17 GB/s: layer normalization and the sums around it 2.8
+  ms, the gradient of rectification 1.2 and those of biases 1.0. Tried: to ask for the rows of the
+  next head in the tiles of attention.
 - **Language model of 10,000 words, one thread**: of 140 ms, the products with all words take 78,
   the two LSTMs 36 with their products, softmax cross entropy and its gradient 9, Adam 8 (it passes
   over 174 MB), the gradient of the last bias 2, and zeros for that of the embedding 2.

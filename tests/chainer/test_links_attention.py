@@ -7,9 +7,11 @@ import re
 import chainer
 import chainer.functions as F
 import chainer.links as L
+import chainerx
 import numpy as np
 import pytest
-from chainer import Variable, serializers
+from chainer import Variable, gradient_check, serializers
+from chainer.functions.connection.linear import _rectified_linear
 from chainer.links.attention.transformer_encoder import FeedForward
 from chainer.utils.type_check import InvalidType
 from devices import DEVICES
@@ -112,6 +114,60 @@ def test_an_error_leaves_caches_as_they_were():
     with pytest.raises(TypeError):
         link(x, cache=cache)
     assert all(c.key is k and c.value is v for c, (k, v) in zip(cache, before, strict=True))
+
+
+# Rows, features, hidden features: of products of all kinds.
+@pytest.mark.parametrize('sizes', [
+    (0, 3, 2), (1, 1, 1), (3, 5, 7), (130, 256, 300), (129, 700, 161), (1, 3000, 400),
+])  # fmt: skip
+@pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64'])
+@pytest.mark.parametrize('nobias', [False, True])
+def test_rectified_layer_is_that_of_two_functions(sizes, dtype, nobias):
+    rows, size, hidden = sizes
+    with chainer.using_config('dtype', np.dtype(dtype)):
+        link = FeedForward(size, hidden, nobias=nobias, initial_bias=chainer.initializers.Normal())
+    x = random(rows, size).astype(dtype)
+    if rows > 2:
+        x[1, 0], x[2, 0] = np.nan, np.inf
+    results = []
+    for device in DEVICES:
+        link.to_device(device)
+        for activation in ('relu', F.relu):
+            link.activation = activation
+            v = Variable(link.device.send(x))
+            link.cleargrads()
+            y = link(v)
+            y.grad = link.device.send(random(rows, size).astype(dtype))
+            y.backward()
+            arrays = [y.array, v.grad, *(p.grad for _, p in sorted(link.namedparams()))]
+            results.append([to_numpy(a) for a in arrays])
+    for others in results[1:]:
+        for a, b in zip(results[0], others, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize('nobias', [False, True])
+def test_derivatives_of_a_rectified_layer(device, nobias):
+    arrays = [device.send(random(*s).astype('d')) for s in ((5, 4), (6, 4), (6,))]
+    arrays = arrays[: 2 if nobias else 3]
+    gy = device.send(random(5, 6).astype('d'))
+    gradient_check.check_backward(_rectified_linear, arrays, gy, dtype='d')
+    gradient_check.check_double_backward(_rectified_linear, arrays, gy, arrays, dtype='d')
+
+
+def test_a_rectified_layer_needs_its_result():
+    device = chainer.get_device('native')
+    x = Variable(device.send(random(3, 4)))
+    y = _rectified_linear(x, device.send(random(5, 4)))
+    y.grad = device.send(np.ones((3, 5), 'f'))
+    y.backward()
+    before = to_numpy(x.grad).copy()
+    x.cleargrad()
+    y.backward()
+    same(x.grad, before)
+    y.array[...] = 1
+    with pytest.raises(chainerx.GradientError, match='rectified_linear: the output'):
+        y.backward()
 
 
 @pytest.mark.parametrize('make', [

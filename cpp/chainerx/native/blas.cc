@@ -273,9 +273,9 @@ void Gemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const T* 
 
 bool TryGemmAndRow(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const float* a,
                    int64_t lda, const float* b, int64_t ldb, const float* row, float* c,
-                   int64_t ldc) {
+                   int64_t ldc, bool rectified) {
     if (!IsWorthPacking(m, n, k)) return false;
-    GemmBlocks(trans_a, trans_b, m, n, k, a, lda, b, ldb, c, ldc, false, row);
+    GemmBlocks(trans_a, trans_b, m, n, k, a, lda, b, ldb, c, ldc, false, row, rectified);
     return true;
 }
 

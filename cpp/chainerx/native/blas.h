@@ -22,11 +22,12 @@ template <typename T>
 void Gemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const T* a, int64_t lda,
           const T* b, int64_t ldb, T* c, int64_t ldc, bool accumulate);
 
-// c = op(a) op(b), plus row[j] in column j, in one pass over c. False if the product is none of
-// those that are computed by loops of our own: nothing has happened then.
+// c = op(a) op(b), plus row[j] in column j, and, `rectified`, 0 for what is less, in one pass over
+// c. False if the product is none of those that are computed by loops of our own: nothing has
+// happened then.
 bool TryGemmAndRow(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const float* a,
                    int64_t lda, const float* b, int64_t ldb, const float* row, float* c,
-                   int64_t ldc);
+                   int64_t ldc, bool rectified);
 
 // `count` independent products of one shape. `operands(i, f)` calls f(a, b, c) with the matrices of
 // product i; products may share a or b, never c.

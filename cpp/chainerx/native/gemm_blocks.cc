@@ -42,9 +42,12 @@ void Run(const Product& x, int64_t begin, int64_t end, const SharedPanels* share
                         panels_of_b.AskForNext(jj, q, p, block.n_panels, &run);
                         float* c = x.c + (block.rows.begin + i.begin) * x.ldc + jj;
                         const int64_t n = std::min<int64_t>(loops.columns, x.n - jj);
-                        if (x.bias != nullptr && i_depth == 0) {
-                            gemm_loops().tile_and_row(panel_of_a(p), &run, 1, c, x.ldc, i.size(), n,
-                                                      x.bias + jj);
+                        const bool rectified = x.rectified && i_depth == x.n_depths() - 1;
+                        const float* bias = i_depth == 0 ? x.bias : nullptr;
+                        if (bias != nullptr || rectified) {
+                            gemm_loops().tile_of_layer(panel_of_a(p), &run, 1, c, x.ldc, i.size(),
+                                                       n, bias == nullptr ? nullptr : bias + jj,
+                                                       rectified);
                             continue;
                         }
                         loops.tile(panel_of_a(p), &run, 1, c, x.ldc, i.size(), n,
@@ -84,7 +87,7 @@ bool IsForGemmBlocks(int64_t m, int64_t n, int64_t k) {
 
 void GemmBlocks(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const float* a,
                 int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc, bool accumulate,
-                const float* bias) {
+                const float* bias, bool rectified) {
     using namespace gemm;
     const Product x{{a, trans_a ? 1 : lda, trans_a ? lda : 1},
                     {b, trans_b ? 1 : ldb, trans_b ? ldb : 1},
@@ -94,7 +97,8 @@ void GemmBlocks(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, con
                     c,
                     ldc,
                     accumulate,
-                    bias};
+                    bias,
+                    rectified};
     const GemmLoops<float>& loops = gemm_loops().f32;
     // The longer side is cut.
     const bool by_columns = n > m;

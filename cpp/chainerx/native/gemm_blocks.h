@@ -14,6 +14,6 @@ bool IsForGemmBlocks(int64_t m, int64_t n, int64_t k);
 // are cut.
 void GemmBlocks(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const float* a,
                 int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc, bool accumulate,
-                const float* bias = nullptr);
+                const float* bias = nullptr, bool rectified = false);
 
 }  // namespace chainerx::native

@@ -81,9 +81,10 @@ struct GemmUnit {
     bool beats_blas;  // for large products of float32 matrices
     GemmLoops<float> f32;
     GemmLoops<double> f64;
-    // The tile of f32, plus row[j] in column j.
-    void (*tile_and_row)(const float* a, const TileRun<float>* runs, int64_t n_runs, float* c,
-                         int64_t ldc, int64_t m, int64_t n, const float* row);
+    // The tile of f32, plus row[j] in column j; null adds to what is there. `rectified`, what is
+    // less than 0 becomes 0.
+    void (*tile_of_layer)(const float* a, const TileRun<float>* runs, int64_t n_runs, float* c,
+                          int64_t ldc, int64_t m, int64_t n, const float* row, bool rectified);
 };
 
 const GemmUnit& gemm_loops();

@@ -41,7 +41,7 @@ inline bool IsPackedAlready(const Operand2d& b, int64_t m) {
 }
 
 // c = a b, or c += a b: all of a product, or what one part computes of it. A bias, if there is one,
-// is added to each row.
+// is added to each row; what is then less than 0 becomes 0 if `rectified`, which needs a bias.
 struct Product {
     Operand2d a;
     Operand2d b;
@@ -52,6 +52,7 @@ struct Product {
     int64_t ldc;
     bool accumulate;
     const float* bias;
+    bool rectified;
 
     int64_t n_depths() const { return CeilDiv(k, kPanelDepth); }
     int64_t most_depth() const { return CeilDiv(k, n_depths()); }
@@ -60,8 +61,9 @@ struct Product {
         return CeilDiv(CeilDiv(m, n_row_blocks()), gemm_loops().f32.rows);
     }
     Product Columns(int64_t begin, int64_t size) const {
-        return {a,          {b.at(0, begin), b.row, b.column},       m, size, k, c + begin, ldc,
-                accumulate, bias == nullptr ? nullptr : bias + begin};
+        return {
+            a,          {b.at(0, begin), b.row, b.column},        m,        size, k, c + begin, ldc,
+            accumulate, bias == nullptr ? nullptr : bias + begin, rectified};
     }
     Product Rows(int64_t begin, int64_t size) const {
         return {{a.at(begin, 0), a.row, a.column},
@@ -72,7 +74,8 @@ struct Product {
                 c + begin * ldc,
                 ldc,
                 accumulate,
-                bias};
+                bias,
+                rectified};
     }
 };
 

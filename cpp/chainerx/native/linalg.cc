@@ -4,6 +4,7 @@
 
 #include "chainerx/core/dims.h"
 #include "chainerx/core/interrupt.h"
+#include "chainerx/kernels/activation.h"
 #include "chainerx/kernels/linalg.h"
 #include "chainerx/kernels/memory.h"
 #include "chainerx/native/blas.h"
@@ -232,8 +233,9 @@ void Vecdot(const Array& x1, const Array& x2, const Array& out) {
 }
 CX_NATIVE_KERNEL(Vecdot)
 
-// out = x wt + b where the product can do it in one pass; else false.
-bool TryLinear(const Array& x, const Array& wt, const Array& b, const Array& out) {
+// out = x wt + b, or the maximum of that and 0, where the product can do it in one pass; else
+// false.
+bool TryLinear(const Array& x, const Array& wt, const Array& b, const Array& out, bool rectified) {
     Layout lx;
     Layout lw;
     if (out.dtype() != Dtype::kFloat32 || !b.IsContiguous() || !FindLayout(x, &lx) ||
@@ -242,18 +244,23 @@ bool TryLinear(const Array& x, const Array& wt, const Array& b, const Array& out
     }
     const auto data = [](const Array& a) { return reinterpret_cast<float*>(a.raw_data()); };
     return TryGemmAndRow(lx.trans, lw.trans, out.shape()[0], out.shape()[1], x.shape()[1], data(x),
-                         lx.ld, data(wt), lw.ld, data(b), data(out), out.shape()[1]);
+                         lx.ld, data(wt), lw.ld, data(b), data(out), out.shape()[1], rectified);
+}
+
+// The matrix as the second factor of a product.
+Array Turned(const Array& w) {
+    return internal::MakeView(w, Shape{w.shape()[1], w.shape()[0]},
+                              Strides{w.strides()[1], w.strides()[0]}, w.raw_data());
 }
 
 // Else the bias goes first, and the product is added to it: no second pass over `out`.
 void Linear(const Array& x, const Array& w, const Array& b, const Array& out) {
-    const Array wt = internal::MakeView(w, Shape{w.shape()[1], w.shape()[0]},
-                                        Strides{w.strides()[1], w.strides()[0]}, w.raw_data());
+    const Array wt = Turned(w);
     const Strides rows{0, b.strides()[0]};
     const Array bias = internal::MakeView(b, out.shape(), rows, b.raw_data());
     const Dtype wide = out.GetItemSize() < 4 ? WideDtype(out.dtype()) : out.dtype();
     if (wide == out.dtype()) {
-        if (TryLinear(x, wt, b, out)) return;
+        if (TryLinear(x, wt, b, out, false)) return;
         CallOn<kernels::AsType>(out.device(), bias, out);
         TryMatmul(x, wt, out, true);
         return;
@@ -261,6 +268,13 @@ void Linear(const Array& x, const Array& w, const Array& b, const Array& out) {
     WideMatmul(x, wt, &bias, out);
 }
 CX_NATIVE_KERNEL(Linear)
+
+void RectifiedLinear(const Array& x, const Array& w, const Array& b, const Array& out) {
+    if (TryLinear(x, Turned(w), b, out, true)) return;
+    Linear(x, w, b, out);
+    CallOn<kernels::Rectify>(out.device(), out, out);
+}
+CX_NATIVE_KERNEL(RectifiedLinear)
 
 }  // namespace
 }  // namespace chainerx::native

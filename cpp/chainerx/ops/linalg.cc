@@ -5,6 +5,7 @@
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
+#include "chainerx/kernels/activation.h"
 #include "chainerx/kernels/arithmetic.h"
 #include "chainerx/kernels/linalg.h"
 #include "chainerx/ops/arithmetic.h"
@@ -258,7 +259,8 @@ Array Dot(const Array& a, const Array& b) {
     return Reshape(RecordedMatmul(kDot, a, b2), shape);
 }
 
-Array Linear(const Array& x, const Array& w, const std::optional<Array>& b, int64_t n_batch_axes) {
+Array internal::ComputeLinear(const Array& x, const Array& w, const std::optional<Array>& b,
+                              int64_t n_batch_axes, bool rectified) {
     int64_t rows;
     int64_t ins;
     const Shape shape = LinearShape(x, w, b, n_batch_axes, &rows, &ins);
@@ -281,6 +283,10 @@ Array Linear(const Array& x, const Array& w, const std::optional<Array>& b, int6
         flat ? y
              : internal::MakeView(y, Shape{rows, outs},
                                   Strides(Shape{rows, outs}, GetItemSize(dtype)), y.raw_data());
+    if (rectified && b.has_value() && HasKernel<kernels::RectifiedLinear>(x.device())) {
+        CallOn<kernels::RectifiedLinear>(x.device(), x2, wc, prepare(*b), y2);
+        return y;
+    }
     if (b.has_value() && HasKernel<kernels::Linear>(x.device())) {
         CallOn<kernels::Linear>(x.device(), x2, wc, prepare(*b), y2);
     } else {
@@ -290,13 +296,21 @@ Array Linear(const Array& x, const Array& w, const std::optional<Array>& b, int6
             CallOn<kernels::Add>(x.device(), Operand{y2}, Operand{bias}, y2);
         }
     }
+    if (rectified) CallOn<kernels::Rectify>(x.device(), y2, y2);
+    return y;
+}
+
+Array Linear(const Array& x, const Array& w, const std::optional<Array>& b, int64_t n_batch_axes) {
+    Array y = internal::ComputeLinear(x, w, b, n_batch_axes, false);
     const auto record = [&](Record&& rec) {
         if (!rec) return;
+        const bool flat = x.ndim() == 2 && n_batch_axes == 1;
         rec.Grad(0, [w = rec.Save(w), flat, shape = x.shape()](const Array& gy) {
             return flat ? Matmul(gy, w()) : Reshape(Matmul(Rows(gy), w()), shape);
         });
-        rec.Grad(1, [x = rec.Save(x), flat, rows, ins](const Array& gy) {
-            return Matmul(Transpose(Rows(gy)), flat ? x() : Reshape(x(), Shape{rows, ins}));
+        rec.Grad(1, [x = rec.Save(x), flat, ins = w.shape()[1]](const Array& gy) {
+            const Array g = Rows(gy);
+            return Matmul(Transpose(g), flat ? x() : Reshape(x(), Shape{g.shape()[0], ins}));
         });
         if (b.has_value()) {
             rec.Grad(2, [](const Array& gy) { return Sum(Rows(gy), Axes{0}); });

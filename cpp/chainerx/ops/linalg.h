@@ -24,5 +24,13 @@ namespace internal {
 // Each matrix transposed.
 Array SwapLast(const Array& x);
 
+// Linear, or the maximum of that and 0, outside the graph.
+Array ComputeLinear(const Array& x, const Array& w, const std::optional<Array>& b,
+                    int64_t n_batch_axes, bool rectified);
+
+// ---- rectified_linear.cc ----
+// Rectify(Linear(x, w, b)) of a matrix x, by a product that rectifies what it writes.
+CX_API Array RectifiedLinear(const Array& x, const Array& w, const std::optional<Array>& b);
+
 }  // namespace internal
 }  // namespace chainerx

@@ -6,6 +6,7 @@
 
 #include "chainerx/native/isa/batch.h"
 #include "chainerx/native/isa/gather_panels.h"
+#include "chainerx/native/isa/math_basic.h"
 #include "chainerx/native/isa/pack_turned.h"
 
 namespace chainerx::native {
@@ -109,10 +110,28 @@ class LinesAhead {
 // What a tile adds to its sums.
 template <typename T>
 struct TilePlus {
-    bool accumulate;  // what is there
-    const T* bias;    // else: a number for each row
-    const T* row{};   // or a number for each column
+    bool accumulate;   // what is there
+    const T* bias;     // else: a number for each row
+    const T* row{};    // or a number for each column
+    bool rectified{};  // what is less than 0 becomes 0
 };
+
+// A tile whose rows are whole vectors.
+template <int kM, int kV, typename T>
+[[gnu::always_inline]] inline void StoreRectified(Batch<T> (&sum)[kM][kV], T* c, int64_t ldc,
+                                                  const TilePlus<T>& plus) {
+    const Batch<T> zero(T{0});
+    const T* add = plus.accumulate ? c : plus.row;
+    const int64_t step = plus.accumulate ? ldc : 0;
+#pragma GCC unroll 16
+    for (int i = 0; i < kM; ++i) {
+#pragma GCC unroll 4
+        for (int v = 0; v < kV; ++v) {
+            const Batch<T> x = Batch<T>::load_unaligned(add + i * step + v * kWidth<T>);
+            math::Max(sum[i][v] + x, zero).store_unaligned(c + i * ldc + v * kWidth<T>);
+        }
+    }
+}
 
 // Some first rows and vectors of a tile; the first n columns of these are wanted.
 template <int kM, int kV, typename T>
@@ -171,6 +190,10 @@ void TilePart(const T* panel, const TileRun<T>* runs, int64_t n_runs, T* c, int6
         }
     }
     if (n == kV * kWidth<T>) {
+        if (plus.rectified) {
+            StoreRectified(sum, c, ldc, plus);
+            return;
+        }
         if (plus.row != nullptr) {
 #pragma GCC unroll 4
             for (int v = 0; v < kV; ++v) {
@@ -203,6 +226,7 @@ void TilePart(const T* panel, const TileRun<T>* runs, int64_t n_runs, T* c, int6
             row[j] = plus.accumulate       ? row[j] + whole[i][j]
                      : plus.row != nullptr ? plus.row[j] + whole[i][j]
                                            : whole[i][j];
+            if (plus.rectified && row[j] <= T{0}) row[j] = T{0};
         }
     }
 }
@@ -229,9 +253,10 @@ void Tile(const T* a, const TileRun<T>* runs, int64_t n_runs, T* c, int64_t ldc,
     TileRows<kRows>(a, runs, n_runs, c, ldc, m, n, TilePlus<T>{accumulate, bias});
 }
 
-void TileAndRow(const float* a, const TileRun<float>* runs, int64_t n_runs, float* c, int64_t ldc,
-                int64_t m, int64_t n, const float* row) {
-    TileRows<kRows>(a, runs, n_runs, c, ldc, m, n, TilePlus<float>{false, nullptr, row});
+void TileOfLayer(const float* a, const TileRun<float>* runs, int64_t n_runs, float* c, int64_t ldc,
+                 int64_t m, int64_t n, const float* row, bool rectified) {
+    TileRows<kRows>(a, runs, n_runs, c, ldc, m, n,
+                    TilePlus<float>{row == nullptr, nullptr, row, rectified});
 }
 
 template <typename T>
@@ -259,5 +284,5 @@ const chainerx::native::GemmUnit CX_UNIT_ENTRY = {
     false,
 #endif
     chainerx::native::CX_ISA::kLoops<float>, chainerx::native::CX_ISA::kLoops<double>,
-    &chainerx::native::CX_ISA::TileAndRow};
+    &chainerx::native::CX_ISA::TileOfLayer};
 }

@@ -45,11 +45,22 @@ struct Native {
 constexpr size_t kAnyNumber = ~size_t{0};
 
 // In the dtype of x: weights of another precision do not change that of the data.
-void CallLinear(const NativeObject&, Inputs& inputs, PyObject* const*, Results& results) {
+template <typename F>
+void CallLinearBy(const F& linear, Inputs& inputs, Results& results) {
     const Array& x = inputs[0];
     const bool has_bias = inputs.size() == 3 && !inputs[2].is_null();
-    Array y = Linear(x, inputs[1], has_bias ? std::optional{inputs[2]} : std::nullopt, 1);
+    Array y = linear(x, inputs[1], has_bias ? std::optional{inputs[2]} : std::nullopt);
     results.Add(y.dtype() == x.dtype() ? std::move(y) : AsType(y, x.dtype()));
+}
+
+void CallLinear(const NativeObject&, Inputs& inputs, PyObject* const*, Results& results) {
+    CallLinearBy([](const Array& x, const Array& w,
+                    const std::optional<Array>& b) { return Linear(x, w, b); },
+                 inputs, results);
+}
+
+void CallRectifiedLinear(const NativeObject&, Inputs& inputs, PyObject* const*, Results& results) {
+    CallLinearBy(&internal::RectifiedLinear, inputs, results);
 }
 
 void CallLstm(const NativeObject&, Inputs& inputs, PyObject* const*, Results& results) {
@@ -117,6 +128,7 @@ constexpr Native kNatives[] = {
     {"linear", 2, 3, 0, &CallLinear},
     {"lstm", 2, 2, 0, &CallLstm},
     {"n_step", 2, kAnyNumber, 3, &CallNStep},
+    {"rectified_linear", 2, 3, 0, &CallRectifiedLinear},
 };
 
 PyTypeObject* g_native_type = nullptr;

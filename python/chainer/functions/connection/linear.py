@@ -38,6 +38,12 @@ class LinearFunction(BuiltinFunction):
             type_check.expect(b.dtype == x.dtype, b.ndim == 1, b.shape[0] == w.shape[0])
 
 
+class RectifiedLinear(LinearFunction):
+    """``relu(linear(x, W, b))`` of matrices, which keeps its result alone for backward."""
+
+    compose = routine(engine.Native('rectified_linear'))
+
+
 def linear(x: tp.Any, W: tp.Any, b: tp.Any = None, n_batch_axes: int = 1) -> variable.Variable:
     """A fully connected layer, ``x @ W.T + b``.
 
@@ -64,6 +70,11 @@ def linear(x: tp.Any, W: tp.Any, b: tp.Any = None, n_batch_axes: int = 1) -> var
     if getattr(x, 'ndim', 0) > 2:  # what is no array is refused where all functions do
         x = _flatten(x, 1)
     return LinearFunction.call(x, W, b)
+
+
+def _rectified_linear(x: tp.Any, W: tp.Any, b: tp.Any = None) -> variable.Variable:
+    """``relu(linear(x, W, b))``."""
+    return RectifiedLinear.call(_flatten(x, 1) if x.ndim > 2 else x, W, b)
 
 
 def check_batch_axes(n_batch_axes: int) -> None:

@@ -12,7 +12,7 @@ from chainer.functions.activation.relu import relu
 from chainer.functions.activation.silu import silu
 from chainer.functions.activation.tanh import tanh
 from chainer.functions.array.reshape import reshape
-from chainer.functions.connection.linear import linear
+from chainer.functions.connection.linear import _rectified_linear, linear
 from chainer.functions.noise.dropout import dropout as drop
 from chainer.link import Chain, ChainList, Link
 from chainer.links.attention.multi_head_attention import (
@@ -110,9 +110,12 @@ class FeedForward(Link):
             type_check.expect(type_check.Variable(x.ndim, 'x.ndim') == 2)
             self._initialize_params(x.shape[1])
         function = self.activation
-        function = _ACTIVATIONS[function] if isinstance(function, str) else function
-        h = _dropped(function(linear(x, self.W1, self.b1)), self.dropout)
-        return linear(h, self.W2, self.b2)
+        if function == 'relu':
+            h = _rectified_linear(x, self.W1, self.b1)
+        else:
+            function = _ACTIVATIONS[function] if isinstance(function, str) else function
+            h = function(linear(x, self.W1, self.b1))
+        return linear(_dropped(h, self.dropout), self.W2, self.b2)
 
 
 class TransformerEncoderLayer(Chain):

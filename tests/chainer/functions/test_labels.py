@@ -103,3 +103,23 @@ def test_smoothing_of_no_classes(make):
     wanted = make(np.zeros((3, 0), 'float32'))
     loss = F.softmax_cross_entropy(x, wanted, label_smoothing=0.1, reduce='no')
     np.testing.assert_array_equal(as_numpy(loss.array), np.zeros(3))
+
+
+@on_each_kind
+@pytest.mark.parametrize('reduce', ['mean', 'no'])
+@pytest.mark.parametrize('shape', [(1, 3, 4, 5), (1, 4, 3), (1, 3, 1, 5), (2, 3, 4)])
+def test_labels_of_pixels_are_those_of_rows(make, reduce, shape):
+    """Of one image, the scores with the classes turned behind the pixels are a view."""
+
+    def as_rows(array):
+        return np.moveaxis(as_numpy(array), 1, -1).reshape(-1, shape[1]).copy()
+
+    x = scores(make, *shape)
+    rows = Variable(make(as_rows(x.array)))
+    t = np.random.default_rng(1).integers(-1, shape[1], shape[:1] + shape[2:])
+    loss = F.softmax_cross_entropy(x, make(t), reduce=reduce)
+    expected = F.softmax_cross_entropy(rows, make(t.ravel()), reduce=reduce)
+    F.sum(loss).backward()
+    F.sum(expected).backward()
+    np.testing.assert_allclose(as_numpy(loss.array).ravel(), as_numpy(expected.array).ravel(), 1e-6)
+    np.testing.assert_allclose(as_rows(x.grad), as_numpy(rows.grad), 1e-6)

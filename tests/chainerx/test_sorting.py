@@ -109,11 +109,16 @@ def test_patterns_of_a_large_array(dtype, device):
     n = 100_003
     i = np.arange(n)
     patterns = [i, -i, i % 128, i // 1000, np.minimum(i, n - i), i * 7919 % n, (i * i) % 1009]
+    # Close together, but for one; and at the ends of the range.
+    patterns += [np.where(i == 77_777, -(10**9), i % 100)]
+    patterns += [np.iinfo(dtype).min + i % 100, np.iinfo(dtype).max - i % 100]
     for x in patterns:
         x = x.astype(dtype)
         y = chx.array(x, device=device)
         same(chx.sort(y), np.sort(x), dtype)
+        same(chx.sort(y, descending=True), np.sort(x)[::-1], dtype)
         same(chx.argsort(y), np.argsort(x, kind='stable'), dtype)
+        same(chx.argsort(y, descending=True), places_of(x, True), dtype)
         for k in (0, 1, n // 2, n - 1):
             assert int(chx.partition(y, k)[k]) == np.sort(x)[k]
 

@@ -45,6 +45,9 @@ class Parting {
             const auto& loops = NumberLoopsOf<T>();
             Count(loops.partition(x, count, flip, pivot_, out_ + below_, room_), count);
         } else {
+            if constexpr (kIsOwnKey<T>) {
+                if (flip == 0) return Take(x, count);
+            }
             constexpr int64_t kBlockSize = 1 << 10;
             alignas(64) K block[kBlockSize];
             for (int64_t i = 0; i < count; i += kBlockSize) {
@@ -116,6 +119,37 @@ void Quicksort(K* at, K* spare, int64_t n, K* out, int steps, const Finish& fini
     }
     loops.sort(at, n, out);
     finish(out, n);
+}
+
+// The key at a place of the sorted row; the n keys at `at` and `spare` are overwritten.
+template <typename K>
+K QuickSelect(K* at, K* spare, int64_t n, int64_t place) {
+    const SortLoopsOf<K>& loops = LoopsOf<K>();
+    for (int steps = MostSteps(n); n > loops.leaf; --steps) {
+        if (steps == 0) {
+            std::nth_element(at, at + place, at + n);
+            return at[place];
+        }
+        const K pivot = ChoosePivot<K>(n, [at](int64_t i) { return at[i]; });
+        int64_t below = Partition(at, n, pivot, spare);
+        std::swap(at, spare);
+        if (below == 0) {  // what equals the pivot comes first
+            if (pivot == std::numeric_limits<K>::max()) return pivot;
+            below = Partition(at, n, static_cast<K>(pivot + 1), spare);
+            if (place < below) return pivot;
+            std::swap(at, spare);
+        }
+        if (place < below) {
+            n = below;
+        } else {
+            at += below;
+            spare += below;
+            n -= below;
+            place -= below;
+        }
+    }
+    loops.sort(at, n, at);
+    return at[place];
 }
 
 }  // namespace

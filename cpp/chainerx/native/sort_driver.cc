@@ -42,8 +42,13 @@ void SortRun(const int64_t* keys64, int64_t* packed, int64_t begin, int64_t end)
     // What differs is in the lower bits, all of which the next turn packs.
     const int64_t n = end - begin;
     const Scratch<int64_t> some{n};
+    bool differ = false;
+    for (int64_t i = 0; i < n; ++i) {
+        some.data()[i] = key(begin + i);
+        differ |= some.data()[i] != some.data()[0];
+    }
+    if (!differ) return;
     const Scratch<int64_t> order{n};
-    for (int64_t i = 0; i < n; ++i) some.data()[i] = key(begin + i);
     ArgSortKeys(some.data(), n, order.data());
     for (int64_t i = 0; i < n; ++i) {
         order.data()[i] = PlaceOf(packed[begin + order.data()[i]]);

@@ -16,6 +16,10 @@ namespace {
 template <typename T>
 using SortKey = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
 
+// Whether numbers are their keys, where nothing is reversed.
+template <typename T>
+constexpr bool kIsOwnKey = std::is_same_v<T, SortKey<T>>;
+
 // The bits of a float, with a sign. Those of negative ones go the wrong way; this turns them, and
 // is its own inverse.
 template <typename B>

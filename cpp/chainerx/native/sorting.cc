@@ -1,6 +1,5 @@
 // Sorting along the last axis.
 #include <algorithm>
-#include <cstring>
 #include <type_traits>
 
 #include "chainerx/core/interrupt.h"
@@ -8,30 +7,11 @@
 #include "chainerx/native/complex_order.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/quicksort.h"
+#include "chainerx/native/sort_counts.h"
 #include "chainerx/native/sort_rows.h"
 
 namespace chainerx::native {
 namespace {
-
-// ---- keys of at most 8 bits: they are counted ----
-
-template <typename T>
-void SortByCounts(const T* x, int64_t n, bool descending, T* out) {
-    using Byte = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
-    constexpr int64_t kLeast = std::is_signed_v<Byte> ? -128 : 0;
-    int64_t counts[256] = {};
-    const auto* from = reinterpret_cast<const Byte*>(x);
-    for (int64_t i = 0; i < n; ++i) {
-        // Memory of others may hold a true that is not 1.
-        ++counts[std::is_same_v<T, bool> ? from[i] != 0 : from[i] - kLeast];
-    }
-    auto* to = reinterpret_cast<uint8_t*>(out);
-    for (int64_t k = 0; k < 256; ++k) {
-        const int64_t key = descending ? 255 - k : k;
-        std::memset(to, static_cast<int>(key + kLeast), static_cast<size_t>(counts[key]));
-        to += counts[key];
-    }
-}
 
 // ---- keys of 16 bits and more ----
 
@@ -61,7 +41,7 @@ template <typename T>
 void DecodeKeys(SortKey<T>* keys, int64_t n, SortKey<T> flip) {
     if constexpr (std::is_floating_point_v<T>) {
         NumberLoopsOf<T>().decode(keys, n, flip);
-    } else {
+    } else if (!kIsOwnKey<T> || flip != 0) {
         for (int64_t i = 0; i < n; ++i) {
             keys[i] = static_cast<SortKey<T>>(DecodeKey<T>(keys[i], flip));
         }
@@ -134,8 +114,11 @@ void SortRow(const T* x, int64_t n, bool descending, T* out) {
         ArgSortByComparing(x, n, descending, order.data());
         for (int64_t i = 0; i < n; ++i) out[i] = x[order.data()[i]];
     } else if constexpr (sizeof(T) == 1) {
-        SortByCounts(x, n, descending, out);
+        SortBytes(x, n, descending, out);
     } else {
+        if constexpr (kIsCounted<T>) {
+            if (SortByCounts(x, n, descending, out)) return;
+        }
         SortRowByKeys(x, n, descending, out);
     }
 }
@@ -154,6 +137,9 @@ void ArgSortRow(const T* x, int64_t n, bool descending, int64_t* out) {
     if constexpr (kIsComplexType<T>) {
         ArgSortByComparing(x, n, descending, out);
     } else {
+        if constexpr (kIsCounted<T>) {
+            if (ArgSortByCounts(x, n, descending, out)) return;
+        }
         KeyRoom<SortKey<T>> keys{n};
         EncodeKeys<T>(x, n, true, descending ? -1 : 0, keys.data());
         ArgSortKeys(keys.data(), n, out);

@@ -7,6 +7,7 @@
 #include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/sorting.h"
 #include "chainerx/native/native_backend.h"
+#include "chainerx/native/quicksort.h"
 #include "chainerx/native/sort_rows.h"
 
 namespace chainerx::native {
@@ -68,6 +69,10 @@ void Select(const Row& row, const int64_t* places, int64_t count, K* found) {
         row.ForEachBlock([&](const K* from, int64_t begin, int64_t size) {
             std::copy_n(from, size, keys.data() + begin);
         });
+        if (count == 1) {
+            found[0] = QuickSelect(keys.data(), spare.data(), n, first);
+            return;
+        }
         SortKeys(keys.data(), spare.data(), n, keys.data());
         for (int64_t i = 0; i < count; ++i) found[i] = keys.data()[places[i]];
         return;
@@ -164,16 +169,34 @@ void ArgPartitionRow(const T* x, int64_t n, int64_t position, int64_t* out) {
     int64_t below = 0;
     int64_t equal = 0;
     row.ForEachBlock([&](const K* keys, int64_t, int64_t size) {
+        // As wide as keys, so that the compiler vectorizes the loop.
+        K less = 0;
+        K same = 0;
         for (int64_t i = 0; i < size; ++i) {
-            below += keys[i] < pivot;
-            equal += keys[i] == pivot;
+            less += keys[i] < pivot;
+            same += keys[i] == pivot;
         }
+        below += less;
+        equal += same;
     });
-    int64_t at[3] = {0, below, below + equal};
+    // Of each block, the places on either side and between. No branch depends on a key.
+    int64_t* to[3] = {out, out + below, out + below + equal};
     row.ForEachBlock([&](const K* keys, int64_t begin, int64_t size) {
+        uint16_t places[3][EncodedRow<T>::kBlockSize];
+        int64_t counts[3] = {0, 0, 0};
         for (int64_t i = 0; i < size; ++i) {
-            const int side = 1 + (keys[i] > pivot) - (keys[i] < pivot);
-            out[at[side]++] = begin + i;
+            const K key = keys[i];
+            const auto place = static_cast<uint16_t>(i);
+            places[0][counts[0]] = place;
+            places[1][counts[1]] = place;
+            places[2][counts[2]] = place;
+            counts[0] += key < pivot;
+            counts[1] += key == pivot;
+            counts[2] += key > pivot;
+        }
+        for (int side = 0; side < 3; ++side) {
+            for (int64_t i = 0; i < counts[side]; ++i) to[side][i] = begin + places[side][i];
+            to[side] += counts[side];
         }
     });
 }

@@ -85,14 +85,22 @@ std::vector<Array> OddParts(const Array& x, int8_t axis, int64_t width, bool ski
     return parts;
 }
 
-Array PadOdd(const Array& x, int8_t axis, int64_t before, int64_t after, bool skip_edge) {
-    std::vector<Array> parts;
-    for (const Array& part : OddParts(Flip(x, Axes{axis}), axis, before, skip_edge)) {
-        parts.insert(parts.begin(), Flip(part, Axes{axis}));
+std::pair<Array, Array> OddPads(const Array& x, int8_t axis, int64_t before, int64_t after,
+                                bool skip_edge) {
+    std::pair<Array, Array> pads;
+    if (before != 0) {
+        const std::vector<Array> parts = OddParts(Flip(x, Axes{axis}), axis, before, skip_edge);
+        pads.first = Flip(Join(parts, axis, "pad"), Axes{axis});
     }
-    parts.push_back(x);
-    for (Array& part : OddParts(x, axis, after, skip_edge)) parts.push_back(std::move(part));
-    return Join(parts, axis, "pad");
+    if (after != 0) pads.second = Join(OddParts(x, axis, after, skip_edge), axis, "pad");
+    return pads;
+}
+
+// Where there are pads, `head` and `tail`, of length 1 on the axis, again and again.
+std::pair<Array, Array> RepeatedPads(const Array& head, const Array& tail, int8_t axis,
+                                     int64_t before, int64_t after) {
+    return {before == 0 ? Array{} : Repeated(head, axis, before),
+            after == 0 ? Array{} : Repeated(tail, axis, after)};
 }
 
 }  // namespace
@@ -115,28 +123,26 @@ void PadPairs<T>::Check(const char* name, const Array& x) const {
 template struct PadPairs<Scalar>;
 template struct PadPairs<int64_t>;
 
-Array internal::PadAxisWithValues(const Array& x, int8_t axis, int64_t before, int64_t after,
-                                  PadMode mode, const PadOptions& options) {
+std::pair<Array, Array> internal::PadsOf(const Array& x, int8_t axis, int64_t before, int64_t after,
+                                         PadMode mode, const PadOptions& options) {
     const int64_t n = x.shape()[axis];
     if (mode == PadMode::kReflect || mode == PadMode::kSymmetric) {
         if (IsBool(x.dtype())) throw DtypeError{"pad: an array of bool has no odd reflection"};
         if (n > 1 || mode == PadMode::kSymmetric) {
-            return PadOdd(x, axis, before, after, mode == PadMode::kReflect);
+            return OddPads(x, axis, before, after, mode == PadMode::kReflect);
         }
-        return Join({Repeated(x, axis, before), x, Repeated(x, axis, after)}, axis, "pad");
+        return RepeatedPads(x, x, axis, before, after);
     }
     if (mode == PadMode::kLinearRamp) {
         if (IsBool(x.dtype())) throw DtypeError{"pad: an array of bool has no linear ramp"};
         options.end_values.Check("end_values", x);
         const auto& [first, last] = options.end_values.Of(axis);
-        std::vector<Array> parts{x};
-        if (before != 0)
-            parts.insert(parts.begin(), Ramp(PartAlong(x, axis, 0, 1), axis, before, first));
+        std::pair<Array, Array> pads;
+        if (before != 0) pads.first = Ramp(PartAlong(x, axis, 0, 1), axis, before, first);
         if (after != 0) {
-            parts.push_back(
-                Flip(Ramp(PartAlong(x, axis, n - 1, n), axis, after, last), Axes{axis}));
+            pads.second = Flip(Ramp(PartAlong(x, axis, n - 1, n), axis, after, last), Axes{axis});
         }
-        return Join(parts, axis, "pad");
+        return pads;
     }
     options.stat_length.Check("stat_length", x);
     const auto& [first, last] = options.stat_length.Of(axis);
@@ -150,7 +156,7 @@ Array internal::PadAxisWithValues(const Array& x, int8_t axis, int64_t before, i
     const Array tail = n_first == n && n_last == n
                            ? head
                            : Statistic(PartAlong(x, axis, n - n_last, n), axis, mode);
-    return Join({Repeated(head, axis, before), x, Repeated(tail, axis, after)}, axis, "pad");
+    return RepeatedPads(head, tail, axis, before, after);
 }
 
 }  // namespace chainerx

@@ -2,14 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "chainerx/core/array.h"
 #include "chainerx/ops/padding.h"
 
 namespace chainerx::internal {
 
-// x with pads before and after one axis, which is not empty. Differentiable.
-Array PadAxisWithValues(const Array& x, int8_t axis, int64_t before, int64_t after, PadMode mode,
-                        const PadOptions& options);
+// What stands before and after x on one axis, which is not empty; null where that is nothing.
+// Differentiable.
+std::pair<Array, Array> PadsOf(const Array& x, int8_t axis, int64_t before, int64_t after,
+                               PadMode mode, const PadOptions& options);
 
 }  // namespace chainerx::internal

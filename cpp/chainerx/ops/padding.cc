@@ -5,6 +5,7 @@
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/memory.h"
+#include "chainerx/ops/along_axis.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/embed.h"
 #include "chainerx/ops/indexing.h"
@@ -154,6 +155,41 @@ Array PadInPlaces(const Array& x, const Shape& shape, const PadWidths& widths, P
     return y;
 }
 
+// With values that are computed from the axes before, in a graph.
+Array PadByJoining(const Array& x, const PadWidths& widths, PadMode mode,
+                   const PadOptions& options) {
+    Array y = x;
+    for (int8_t i = 0; i < x.ndim(); ++i) {
+        const auto [before, after] = widths[static_cast<size_t>(i)];
+        if (before == 0 && after == 0) continue;
+        const auto [head, tail] = internal::PadsOf(y, i, before, after, mode, options);
+        std::vector<Array> parts;
+        if (!head.is_null()) parts.push_back(head);
+        parts.push_back(y);
+        if (!tail.is_null()) parts.push_back(tail);
+        y = internal::Join(parts, i, "pad");
+    }
+    return y.buffer() == x.buffer() ? Copy(x) : y;
+}
+
+// The same outside of graphs, where each element is written once.
+Array PadWithValues(const Array& x, const Shape& shape, const PadWidths& widths, PadMode mode,
+                    const PadOptions& options) {
+    const Array y = EmptyUnchecked(shape, x.dtype(), x.device());
+    const Canvas canvas{y, x.shape(), widths};
+    canvas.FillMiddle(x);
+    for (int8_t i = 0; i < x.ndim(); ++i) {
+        const auto [before, after] = widths[static_cast<size_t>(i)];
+        if (before == 0 && after == 0) continue;
+        const int64_t n = x.shape()[i];
+        const auto [head, tail] =
+            internal::PadsOf(canvas.Part(i, before, n, 1), i, before, after, mode, options);
+        if (!head.is_null()) Assign(canvas.Part(i, 0, before, 1), head);
+        if (!tail.is_null()) Assign(canvas.Part(i, before + n, after, 1), tail);
+    }
+    return y;
+}
+
 bool IsFromElements(PadMode mode) {
     return mode == PadMode::kEdge || mode == PadMode::kReflect || mode == PadMode::kSymmetric ||
            mode == PadMode::kWrap;
@@ -189,14 +225,8 @@ Array Pad(const Array& x, const PadWidths& widths, PadMode mode, const PadOption
     if (mode == PadMode::kConstant || mode == PadMode::kEmpty || (IsFromElements(mode) && !odd)) {
         return PadInPlaces(x, shape, widths, mode, options);
     }
-    Array y = x;
-    for (int8_t i = 0; i < x.ndim(); ++i) {
-        const auto [before, after] = widths[static_cast<size_t>(i)];
-        if (before != 0 || after != 0) {
-            y = internal::PadAxisWithValues(y, i, before, after, mode, options);
-        }
-    }
-    return y.buffer() == x.buffer() ? Copy(x) : y;
+    return internal::IsBackpropRequiredAny(x) ? PadByJoining(x, widths, mode, options)
+                                              : PadWithValues(x, shape, widths, mode, options);
 }
 
 Array Pad(const Array& x, const PadWidths& widths, PadMode mode, const Scalar& value) {

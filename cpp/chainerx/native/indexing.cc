@@ -1,5 +1,6 @@
 // Gathering and scattering along an axis.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <type_traits>
 
@@ -70,13 +71,23 @@ const int64_t* Resolve(const Array& indices, int64_t begin, int64_t n, const Bou
 void CheckAll(const Array& indices, const Bound& bound) {
     if (bound.mode == IndexBoundsMode::kWrap || bound.mode == IndexBoundsMode::kClip) return;
     const int64_t n = indices.GetTotalSize();
-    int64_t buffer[kChunk];
-    for (int64_t begin = 0; begin < n; begin += kChunk) {
-        Resolve(indices, begin, std::min(kChunk, n - begin), bound, buffer);
-    }
+    VisitInt(indices.dtype(), [&]<typename T>() {
+        const T* p = reinterpret_cast<const T*>(indices.raw_data());
+        for (int64_t begin = 0; begin < n; begin += kChunk) {
+            const int64_t end = std::min(n, begin + kChunk);
+            int64_t signs = 0;  // as in Resolve
+            for (int64_t i = begin; i < end; ++i) {
+                const auto index = static_cast<int64_t>(p[i]);
+                signs |= index | (bound.length - 1 - index);
+            }
+            if (signs >= 0) continue;
+            for (int64_t i = begin; i < end; ++i) ResolveOne(p[i], i, bound);
+        }
+    });
 }
 
-// An array `x` taken apart along an axis beside a contiguous `y` with the indices in its place.
+// An array `x` taken apart along an axis beside a contiguous `y` with the indices in its place; or
+// beside one element, which stands for all of y.
 // What the two have in common is split into outer positions and runs: a run is contiguous in y, or
 // one element.
 struct Plan {
@@ -92,15 +103,19 @@ struct Plan {
     Walk<2> rest;  // from position to position
 
     Plan(const char* op, const Array& x, int8_t axis, const Array& indices, IndexBoundsMode mode,
-         const Array& y)
+         const Array& y, bool is_one = false)
         : indices{indices},
           bound{op, x.shape()[axis], mode},
           n{indices.GetTotalSize()},
           axis_x{x.strides()[axis]},
           rest{AxisOrder::kGiven, Without(x, axis, 1), Without(y, axis, indices.ndim())} {
-        axis_y = y.GetItemSize();
+        axis_y = is_one ? 0 : y.GetItemSize();
         for (int8_t i = axis + 1; i < x.ndim(); ++i) axis_y *= x.shape()[i];
-        if (rest.ndim > 0 && rest.run_stride(1) == y.GetItemSize() && axis_y != y.GetItemSize()) {
+        const auto is_run = [&] {
+            if (is_one) return std::abs(rest.run_stride(0)) < std::abs(axis_x);
+            return rest.run_stride(1) == y.GetItemSize() && axis_y != y.GetItemSize();
+        };
+        if (rest.ndim > 0 && is_run()) {
             run = rest.run_length();
             run_x = rest.run_stride(0);
             run_y = rest.run_stride(1);
@@ -269,14 +284,68 @@ void Take(const char* op, const Array& x, int8_t axis, const Array& indices, Ind
 }
 CX_NATIVE_KERNEL(Take)
 
+// An element as an array with the indices in the place of the axis.
+Array ForEach(const Array& one, const Array& out, int8_t axis, const Array& indices) {
+    Shape shape{out.shape().begin(), out.shape().begin() + axis};
+    for (const int64_t d : indices.shape()) shape.push_back(d);
+    for (int8_t i = axis + 1; i < out.ndim(); ++i) shape.push_back(out.shape()[i]);
+    Strides strides;
+    strides.resize(shape.ndim(), 0);
+    return internal::MakeView(one, shape, strides, one.raw_data());
+}
+
+// One element for each index, which is checked on the way as in GatherChecked.
+template <typename T, typename F>
+void ScatterItems(const Plan& plan, const F& f) {
+    char* const x = plan.rest.data[0];
+    char* const y = plan.rest.data[1];
+    const auto n = static_cast<uint64_t>(plan.bound.length);
+    const auto write = [&](int64_t place, int64_t j) {
+        f(*reinterpret_cast<T*>(x + place * plan.axis_x),
+          *reinterpret_cast<const T*>(y + j * plan.axis_y));
+    };
+    const auto all = [&](const auto* at) {
+        for (int64_t j = 0; j < plan.n;) {
+            const int64_t end = std::min(plan.n, j + kParallel);
+            for (; j < end; ++j) {
+                const auto i = static_cast<uint64_t>(static_cast<int64_t>(at[j]));
+                if (i >= n) [[unlikely]]
+                    break;
+                write(static_cast<int64_t>(i), j);
+            }
+            if (j < end) {
+                plan.Range(0, 1, j, end, [&](auto*, auto*, const int64_t* resolved, int64_t count) {
+                    for (int64_t k = 0; k < count; ++k) write(resolved[k], j + k);
+                    j += count;
+                });
+            }
+            internal::CheckInterrupt();
+        }
+    };
+    if (plan.indices.dtype() == Dtype::kInt64) {
+        all(reinterpret_cast<const int64_t*>(plan.indices.raw_data()));
+    } else if (plan.indices.dtype() == Dtype::kInt32) {
+        all(reinterpret_cast<const int32_t*>(plan.indices.raw_data()));
+    } else {
+        int64_t j = 0;
+        plan.Range(0, 1, 0, plan.n, [&](auto*, auto*, const int64_t* resolved, int64_t count) {
+            for (int64_t k = 0; k < count; ++k) write(resolved[k], j + k);
+            j += count;
+        });
+    }
+}
+
 // The order of indices counts, so threads share out positions and parts of runs.
 template <typename T, typename F>
 void Scatter(const char* op, const Array& out, int8_t axis, const Array& indices,
              IndexBoundsMode mode, const Array& x, const F& f) {
-    const Plan plan{op, out, axis, indices, mode, x};
+    const bool is_one = x.ndim() == 0;
+    const Plan plan{op,    out, axis, indices, mode, is_one ? ForEach(x, out, axis, indices) : x,
+                    is_one};
     // A single chunk is resolved before its elements are written, in each block of work.
     if (plan.empty() || plan.n > kChunk) CheckAll(indices, plan.bound);
     if (plan.empty()) return;
+    if (plan.n > kChunk && plan.outer == 1 && plan.run == 1) return ScatterItems<T>(plan, f);
     const int64_t part = std::max<int64_t>(64, std::min(CeilDiv(plan.run, 16), kParallel));
     const int64_t parts = CeilDiv(plan.run, part);
     const int64_t outer_block = std::max<int64_t>(1, kParallel / (plan.n * part));
@@ -291,6 +360,12 @@ void Scatter(const char* op, const Array& out, int8_t axis, const Array& indices
             if (plan.run == 1) {
                 each([&](char* to, const char* from) {
                     f(*reinterpret_cast<T*>(to), *reinterpret_cast<const T*>(from));
+                });
+            } else if (plan.run_x == sizeof(T) && is_one) {
+                each([&](char* to, const char* from) {
+                    T* const t = reinterpret_cast<T*>(to);
+                    const T value = *reinterpret_cast<const T*>(from);
+                    for (int64_t i = first; i < last; ++i) f(t[i], value);
                 });
             } else if (plan.run_x == sizeof(T) && plan.run_y == sizeof(T)) {
                 each([&](char* to, const char* from) {

@@ -307,6 +307,7 @@ void internal::Scatter(const char* op, const Array& x, const std::vector<IndexIt
     for (int64_t d : indices.shape()) shape.push_back(d);
     for (int8_t i = m.axis + 1; i < m.view.ndim(); ++i) shape.push_back(m.view.shape()[i]);
     CheckedNBytes(op, shape, x.GetItemSize());
+    if (value.ndim() == 0) shape = Shape{};  // a kernel writes one element to all places
     const bool as_it_is = value.dtype() == x.dtype() && value.shape() == shape &&
                           value.IsContiguous() && !MayShareMemory(x, value) &&
                           &value.device() == &x.device();
@@ -330,6 +331,7 @@ void internal::ScatterFlat(const char* op, const Array& x, const Array& indices,
     const Array flat = Reshape(target, {x.GetTotalSize()});  // a copy, if x is not contiguous
     const Array at = MayShareMemory(x, indices) ? Copy(indices) : AsContiguous(indices);
     Array from = AsContiguous(AsType(Detached(values), x.dtype(), false));
+    if (from.GetTotalSize() == 1) from = Reshape(from, Shape{});
     if (MayShareMemory(x, from)) from = Copy(from);
     Write(x, [&] { CallOn<kernels::SetAt>(x.device(), op, flat, 0, at, mode, from); });
     if (flat.buffer() != x.buffer()) {

@@ -8,10 +8,11 @@
 #include "chainerx/core/error.h"
 #include "chainerx/core/overlap.h"
 #include "chainerx/kernels/memory.h"
+#include "chainerx/kernels/where.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/embed.h"
+#include "chainerx/ops/store.h"
 #include "chainerx/ops/view.h"
-#include "chainerx/ops/where.h"
 
 namespace chainerx {
 namespace {
@@ -214,6 +215,17 @@ void Assign(const Array& x, const Scalar& value) {
     CallOn<kernels::Fill>(x.device(), x, value);
 }
 
+void internal::AssignWhere(const Array& x, const Array& condition, const Array& value) {
+    if (x.GetTotalSize() == 0) return;
+    const Array to = Detached(x);
+    Array mask = AsType(Detached(condition), Dtype::kBool, false);
+    Array from = Detached(value);
+    if (MustCopy(to, mask)) mask = Copy(mask);
+    if (MustCopy(to, from)) from = Copy(from);
+    x.buffer()->MarkWritten();
+    CallOn<kernels::Where>(x.device(), mask, from, to, to);
+}
+
 namespace {
 
 void CheckCopyTo(const Array& dst, const Array& src) {
@@ -243,8 +255,7 @@ void CopyTo(const Array& dst, const Array& src, const Array& where) {
         throw DimensionError{"copyto: where of shape ", where.shape(), " does not broadcast to ",
                              dst.shape(), " of dst"};
     }
-    // Chosen first, since the operands may overlap.
-    Assign(dst, Where(where, internal::Detached(src), internal::Detached(dst)));
+    internal::AssignWhere(dst, where, src);
 }
 
 }  // namespace chainerx

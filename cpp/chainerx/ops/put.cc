@@ -4,12 +4,13 @@
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
+#include "chainerx/kernels/memory.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/index_arrays.h"
 #include "chainerx/ops/index_update.h"
 #include "chainerx/ops/rearrange.h"
+#include "chainerx/ops/store.h"
 #include "chainerx/ops/view.h"
-#include "chainerx/ops/where.h"
 
 namespace chainerx {
 namespace {
@@ -31,6 +32,26 @@ Array CheckedMask(const char* op, const Array& x, const Array& mask) {
     return Reshape(internal::Detached(mask), x.shape());
 }
 
+// The values for n places, again from the start where they are fewer: one for all of them as it is.
+Array ValuesFor(const Array& values, int64_t n) {
+    const int64_t size = values.GetTotalSize();
+    if (size == 1) return Reshape(values, Shape{});
+    const Array flat = AsContiguous(Ravel(values));
+    const int64_t item = flat.GetItemSize();
+    if (size >= n) return internal::MakeView(flat, {n}, {item}, flat.raw_data());
+    const Array y = EmptyUnchecked({n}, values.dtype(), values.device());
+    const int64_t whole = n / size;
+    const auto copy = [&](int64_t rows, int64_t columns, int64_t begin) {
+        const Shape shape{rows, columns};
+        CallOn<kernels::AsType>(
+            y.device(), internal::MakeView(flat, shape, {0, item}, flat.raw_data()),
+            internal::MakeView(y, shape, {columns * item, item}, y.raw_data() + begin * item));
+    };
+    copy(whole, size, 0);
+    if (n % size != 0) copy(1, n % size, whole * size);
+    return y;
+}
+
 }  // namespace
 
 void Put(const Array& x, const Array& indices, const Array& values, IndexBoundsMode mode) {
@@ -42,7 +63,7 @@ void Put(const Array& x, const Array& indices, const Array& values, IndexBoundsM
     CheckSameDevice(kOp, x.device(), indices.device());
     if (v.GetTotalSize() == 0) return;  // as NumPy
     const Array at = Ravel(internal::Detached(indices));
-    internal::ScatterFlat(kOp, x, at, mode, Resize(v, at.shape()));
+    internal::ScatterFlat(kOp, x, at, mode, ValuesFor(v, at.GetTotalSize()));
 }
 
 void Place(const Array& x, const Array& mask, const Array& values) {
@@ -51,7 +72,7 @@ void Place(const Array& x, const Array& mask, const Array& values) {
     const Array at = Flatnonzero(CheckedMask(kOp, x, mask));
     if (at.GetTotalSize() == 0) return;
     if (v.GetTotalSize() == 0) throw ValueError{kOp, ": vals are empty, the mask is not"};
-    internal::ScatterFlat(kOp, x, at, IndexBoundsMode::kRaise, Resize(v, at.shape()));
+    internal::ScatterFlat(kOp, x, at, IndexBoundsMode::kRaise, ValuesFor(v, at.GetTotalSize()));
 }
 
 void PutMask(const Array& x, const Array& mask, const Array& values) {
@@ -59,8 +80,9 @@ void PutMask(const Array& x, const Array& mask, const Array& values) {
     const Array v = Checked(kOp, x, values);
     const Array m = CheckedMask(kOp, x, mask);
     if (v.GetTotalSize() == 0) return;  // as NumPy
-    const Array repeated = v.ndim() == 0 ? v : Resize(v, x.shape());
-    Assign(x, AsType(Where(m, repeated, internal::Detached(x)), x.dtype(), false));
+    const Array repeated = ValuesFor(v, x.GetTotalSize());
+    const Array all = repeated.ndim() == 0 ? repeated : Reshape(repeated, x.shape());
+    internal::AssignWhere(x, m, AsType(all, x.dtype(), false));
 }
 
 void AssignFlat(const Array& x, const std::vector<IndexItem>& items, const Array& values) {
@@ -70,7 +92,7 @@ void AssignFlat(const Array& x, const std::vector<IndexItem>& items, const Array
     const Array at = Ravel(At(all, items));
     if (at.GetTotalSize() == 0) return;
     if (v.GetTotalSize() == 0) throw ValueError{kOp, ": values are empty, of shape ", v.shape()};
-    internal::ScatterFlat(kOp, x, at, IndexBoundsMode::kRaise, Resize(v, at.shape()));
+    internal::ScatterFlat(kOp, x, at, IndexBoundsMode::kRaise, ValuesFor(v, at.GetTotalSize()));
 }
 
 void FillDiagonal(const Array& x, const Array& values, bool wrap) {

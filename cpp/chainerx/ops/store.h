@@ -13,6 +13,10 @@ namespace chainerx::internal {
 CX_API void StoreInto(const char* op, const Array& y, const Array& out,
                       const Array* where = nullptr);
 
+// x[condition] = value, in place and outside all graphs; both are broadcast to the shape of x, and
+// `value` has its dtype.
+CX_API void AssignWhere(const Array& x, const Array& condition, const Array& value);
+
 // DtypeError if the operation does not compute in `dtype`.
 CX_API void CheckComputesIn(const ElementwiseOp& op, Dtype dtype);
 

@@ -87,20 +87,25 @@ CX_ROUTINE(nonzero, "a: ndarray) -> tuple[ndarray, ...]",
 }
 
 CX_ROUTINE(copyto,
-           "dst: ndarray, src: ndarray, casting: str = 'no', where: ArrayLike = True) -> None",
+           "dst: ndarray, src: ndarray | Scalar, casting: str = 'no', where: ArrayLike = True) "
+           "-> None",
            "Copies elements into an array, in place.\n\n"
            "Args:\n"
            "    dst (ndarray): Where to; in no graph.\n"
-           "    src (ndarray): What; broadcast to the shape of ``dst``, of its dtype.\n"
+           "    src (ndarray or scalar): What; broadcast to the shape of ``dst``. An array is of "
+           "its dtype,\n"
+           "        a number of no higher kind.\n"
            "    casting (str): 'no'.\n"
            "    where (ndarray or bool): Where it is false, the elements of ``dst`` stay.\n"
            "Raises:\n"
-           "    DtypeError: If the dtypes differ.\n"
+           "    DtypeError: If the dtypes differ, or a number is of a higher kind.\n"
+           "    OverflowError: If an integer does not fit.\n"
            "    DimensionError: If ``src`` or ``where`` does not broadcast.\n"
            "    NotImplementedError: If ``casting`` is not 'no'.\n"
            "    ChainerxError: If ``dst`` is in a graph.") {
     const Array& dst = ToArray("copyto", "dst", a[0]);
-    const Array& src = ToArray("copyto", "src", a[1]);
+    const Array src = !IsNdArray(a[1]) && TryScalar(a[1]) ? ToValues("copyto", "src", dst, a[1])
+                                                          : ToArray("copyto", "src", a[1]);
     if (a[2] != nullptr) {
         const std::string_view casting = ToString("copyto", "casting", a[2]);
         if (casting == "equiv" || casting == "safe" || casting == "same_kind" ||

@@ -4,7 +4,9 @@
 #include <numeric>
 #include <utility>
 
+#include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
+#include "chainerx/kernels/memory.h"
 #include "chainerx/ops/along_axis.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
@@ -16,6 +18,8 @@
 
 namespace chainerx {
 namespace {
+
+constexpr OpInfo kBlock{"block"};
 
 using internal::Join;
 using internal::PartAlong;
@@ -65,11 +69,61 @@ int MostDimensions(const Blocks& blocks) {
     return most;
 }
 
+// An array among the blocks, and where it begins in the whole.
+struct Placed {
+    Array array;
+    Shape begin;
+};
+
+// What the blocks are together.
+struct Whole {
+    Shape shape;
+    Dtype dtype;
+};
+
+// Finds a place for each array of `blocks`, which begin at `begin`.
+Whole Lay(const Blocks& blocks, int depth, int ndim, Shape begin, std::vector<Placed>& placed) {
+    if (depth == 0) {
+        const Array x = WithLeadingAxes(blocks.array, ndim);
+        placed.push_back({x, begin});
+        return {x.shape(), x.dtype()};
+    }
+    const auto axis = static_cast<int8_t>(ndim - depth);
+    Whole whole{{}, Dtype::kBool};
+    for (size_t k = 0; k < blocks.parts.size(); ++k) {
+        const Whole part = Lay(blocks.parts[k], depth - 1, ndim, begin, placed);
+        const int64_t length = part.shape[axis];
+        if (k == 0) {
+            whole = part;
+        } else {
+            if (internal::WithLength(part.shape, axis, whole.shape[axis]) != whole.shape) {
+                throw DimensionError{
+                    "block: shape ",         part.shape,  " of array ", k,
+                    " does not join shape ", whole.shape, " on axis ",  int64_t{axis}};
+            }
+            if (__builtin_add_overflow(whole.shape[axis], length, &whole.shape[axis])) {
+                throw DimensionError{"block: the joined arrays are too large to address"};
+            }
+            whole.dtype = PromoteTypes(whole.dtype, part.dtype);
+        }
+        begin[axis] += length;
+    }
+    return whole;
+}
+
+// Axis by axis, which copies each array several times.
 Array JoinBlocks(const Blocks& blocks, int depth, int ndim) {
     if (depth == 0) return WithLeadingAxes(blocks.array, ndim);
     std::vector<Array> arrays;
     for (const Blocks& part : blocks.parts) arrays.push_back(JoinBlocks(part, depth - 1, ndim));
     return Join(arrays, static_cast<int8_t>(ndim - depth), "block");
+}
+
+// The part of `whole` that begins at `begin`; outside all graphs.
+Array PartAt(const Array& whole, const Shape& begin, const Shape& shape) {
+    char* data = whole.raw_data();
+    for (int8_t i = 0; i < begin.ndim(); ++i) data += begin[i] * whole.strides()[i];
+    return internal::MakeView(whole, shape, whole.strides(), data);
 }
 
 }  // namespace
@@ -79,7 +133,35 @@ Array Block(const Blocks& blocks) {
     if (depth == 0) return Copy(blocks.array);
     const int ndim = std::max(depth, MostDimensions(blocks));
     if (ndim > kMaxNdim) internal::ThrowTooManyDims(ndim);
-    return JoinBlocks(blocks, depth, ndim);
+    std::vector<Placed> placed;
+    Shape origin;
+    origin.resize(ndim, 0);
+    const Whole whole = Lay(blocks, depth, ndim, origin, placed);
+    constexpr size_t kMaxInputs = 32768;  // of a node
+    if (placed.size() > kMaxInputs) return JoinBlocks(blocks, depth, ndim);
+    Device& device = placed[0].array.device();
+    for (const Placed& p : placed) CheckSameDevice("block", device, p.array.device());
+    CheckedNBytes("block", whole.shape, GetItemSize(whole.dtype));
+    Array y = EmptyUnchecked(whole.shape, whole.dtype, device);
+    std::vector<ConstArrayRef> arrays;
+    for (const Placed& p : placed) {
+        arrays.emplace_back(p.array);
+        if (p.array.GetTotalSize() == 0) continue;
+        CallOn<kernels::AsType>(device, p.array, PartAt(y, p.begin, p.array.shape()));
+    }
+    if (Record rec{kBlock, arrays, std::span{&y, 1}}) {
+        for (size_t k = 0; k < placed.size(); ++k) {
+            rec.Grad(static_cast<int>(k),
+                     [begin = placed[k].begin, shape = placed[k].array.shape()](const Array& gy) {
+                         std::vector<ArrayIndex> index;
+                         for (int8_t i = 0; i < shape.ndim(); ++i) {
+                             index.emplace_back(Slice{begin[i], begin[i] + shape[i]});
+                         }
+                         return At(gy, index);
+                     });
+        }
+    }
+    return y;
 }
 
 Array Append(const Array& x, const Array& values, std::optional<int8_t> axis) {
@@ -172,28 +254,37 @@ Array Insert(const Array& x, const std::vector<int64_t>& indices, const Array& v
 Array Delete(const Array& x, const std::vector<int64_t>& indices, std::optional<int8_t> axis) {
     const auto [line, a] = Line("delete", x, axis);
     const int64_t n = line.shape()[a];
-    std::vector<char> dropped(static_cast<size_t>(n));
+    std::vector<int64_t> dropped;
+    dropped.reserve(indices.size());
     for (const int64_t i : indices) {
-        dropped[static_cast<size_t>(ResolveIndex("delete", i, n, n - 1, a, line.shape()))] = 1;
+        dropped.push_back(ResolveIndex("delete", i, n, n - 1, a, line.shape()));
     }
-    // A few long runs are joined as they are, many are picked element by element.
-    constexpr size_t kMaxRuns = 8;
-    std::vector<Array> runs;
-    std::vector<int64_t> kept;
-    for (int64_t i = 0; i < n; ++i) {
-        if (dropped[static_cast<size_t>(i)] != 0) continue;
-        if (kept.empty() || kept.back() + 1 != i) {
-            if (runs.size() <= kMaxRuns) {
-                int64_t end = i;
-                while (end < n && dropped[static_cast<size_t>(end)] == 0) ++end;
-                runs.push_back(PartAlong(line, a, i, end));
-            }
-        }
-        kept.push_back(i);
+    std::ranges::sort(dropped);
+    dropped.erase(std::ranges::unique(dropped).begin(), dropped.end());
+    // What lies between two that go, as [begin, end).
+    std::vector<std::pair<int64_t, int64_t>> runs;
+    int64_t begin = 0;
+    for (const int64_t i : dropped) {
+        if (i != begin) runs.emplace_back(begin, i);
+        begin = i + 1;
     }
+    if (begin != n) runs.emplace_back(begin, n);
     if (runs.empty()) return Copy(PartAlong(line, a, 0, 0));
-    if (runs.size() == 1) return Copy(runs[0]);
-    if (runs.size() <= kMaxRuns) return Join(runs, a, "delete");
+    if (runs.size() == 1) return Copy(PartAlong(line, a, runs[0].first, runs[0].second));
+    // Long runs are joined as they are, many short ones are picked element by element.
+    constexpr int64_t kLongRun = 256;
+    const int64_t most = std::clamp<int64_t>(n / kLongRun, 8, 4096);
+    if (static_cast<int64_t>(runs.size()) <= most) {
+        std::vector<Array> parts;
+        for (const auto& [from, to] : runs) parts.push_back(PartAlong(line, a, from, to));
+        return Join(parts, a, "delete");
+    }
+    std::vector<int64_t> kept(static_cast<size_t>(n) - dropped.size());
+    auto next = kept.begin();
+    for (const auto& [from, to] : runs) {
+        std::iota(next, next + (to - from), from);
+        next += to - from;
+    }
     const Array order = Array::FromHost(kept, {static_cast<int64_t>(kept.size())}, x.device());
     return internal::TakeBy("delete", line, a, [order] { return order; });
 }

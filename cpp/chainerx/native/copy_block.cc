@@ -155,6 +155,39 @@ void CopyRows(char* dst, const char* src, const BlockCopy& b) {
     }
 }
 
+// Each of n adjacent items, kCount times in a row.
+template <typename T, int64_t kCount>
+void SpreadBy(char* dst, const char* src, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+        T value;
+        std::memcpy(&value, src + i * int64_t{sizeof(T)}, sizeof(T));
+        for (int64_t k = 0; k < kCount; ++k) {
+            std::memcpy(dst + (i * kCount + k) * int64_t{sizeof(T)}, &value, sizeof(T));
+        }
+    }
+}
+
+template <typename T>
+void Spread(char* dst, const char* src, int64_t n, int64_t count) {
+    constexpr int64_t kSize = sizeof(T);
+    switch (count) {
+        case 2:
+            return SpreadBy<T, 2>(dst, src, n);
+        case 3:
+            return SpreadBy<T, 3>(dst, src, n);
+        case 4:
+            return SpreadBy<T, 4>(dst, src, n);
+        default:
+            for (int64_t i = 0; i < n; ++i) {
+                T value;
+                std::memcpy(&value, src + i * kSize, kSize);
+                for (int64_t k = 0; k < count; ++k) {
+                    std::memcpy(dst + (i * count + k) * kSize, &value, kSize);
+                }
+            }
+    }
+}
+
 // Lines of dst may share a set of the first-level cache and drive each other out: a few of them are
 // followed then. Else all that fit there beside src, or at least all that a line of src has.
 int64_t RowsTogether(const BlockCopy& b, int64_t item_size, int64_t few) {
@@ -234,6 +267,11 @@ void CopyBlock(char* dst, const char* src, BlockCopy b, int64_t item_size) {
         constexpr int64_t kSize = sizeof(T);
         if (b.rows == 1) {
             CopyItems<T>(dst, b.dst_column, src, b.src_column, b.columns);
+            return;
+        }
+        if (b.src_column == 0 && b.src_row == kSize && b.dst_column == kSize &&
+            b.dst_row == b.columns * kSize) {
+            Spread<T>(dst, src, b.rows, b.columns);
             return;
         }
         // Long loops, and writes side by side.

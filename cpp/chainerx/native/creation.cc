@@ -4,6 +4,7 @@
 
 #include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/creation.h"
+#include "chainerx/native/copy_block.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/parts.h"
 #include "chainerx/native/walk.h"
@@ -63,13 +64,11 @@ void Triangle(const Array& x, int64_t k, bool lower, const Array& out) {
             const int64_t end = std::clamp<int64_t>(r + k + (lower ? 1 : 0), 0, columns);
             const int64_t first = lower ? 0 : end;
             const int64_t last = lower ? end : columns;
-            for (int64_t c = 0; c < columns; ++c) {
-                if (c >= first && c < last) {
-                    std::memcpy(to + c * sy, from + c * sx, sizeof(T));
-                } else {
-                    std::memset(to + c * sy, 0, sizeof(T));
-                }
-            }
+            const T zero{};
+            const auto* nothing = reinterpret_cast<const char*>(&zero);
+            CopyStrided(to, sy, nothing, 0, first, sizeof(T));
+            CopyStrided(to + first * sy, sy, from + first * sx, sx, last - first, sizeof(T));
+            CopyStrided(to + last * sy, sy, nothing, 0, columns - last, sizeof(T));
             if (++r == rows) r = 0;
             if (columns > kShortRow || r % kShortRow == 0) internal::CheckInterrupt();
         };

@@ -164,7 +164,9 @@ Array Identity(int64_t n, Dtype dtype, Device& device) {
 }
 
 Array Tri(int64_t rows, int64_t columns, int64_t k, Dtype dtype, Device& device) {
-    const Array y = ZeroMatrix("tri", rows, columns, dtype, device);
+    const Shape shape{rows, columns};
+    CheckedNBytes("tri", shape, GetItemSize(dtype));
+    const Array y = EmptyUnchecked(shape, dtype, device);
     const Array one = Full({}, 1, dtype, device);
     k = std::clamp(k, -rows - 1, columns + 1);
     if (y.GetTotalSize() != 0) {

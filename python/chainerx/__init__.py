@@ -62,7 +62,6 @@ from chainerx._functional import apply_along_axis as apply_along_axis
 from chainerx._functional import mask_indices as mask_indices
 from chainerx._functional import piecewise as piecewise
 from chainerx._functional import vectorize as vectorize
-from chainerx._io import frombuffer as frombuffer
 from chainerx._io import fromfile as fromfile
 from chainerx._io import fromfunction as fromfunction
 from chainerx._io import fromiter as fromiter

@@ -17,56 +17,6 @@ def _wrap(array: np.ndarray, device: tp.Any) -> _core.ndarray:
     return _core.array(array, copy=array.dtype == bool, device=device)
 
 
-def frombuffer(
-    buffer: tp.Any,
-    dtype: tp.Any = np.float32,
-    count: int = -1,
-    offset: int = 0,
-    device: tp.Any = None,
-) -> _core.ndarray:
-    """A one-dimensional array over the memory of a buffer.
-
-    Args:
-        buffer: Anything with the buffer protocol, C-contiguous. It is kept alive.
-        dtype: Of the elements.
-        count (int): Number of elements; -1 takes all that is left.
-        offset (int): Bytes to skip at the start.
-        device: Default: the default device.
-    Returns:
-        ndarray: Shares the memory on a native device, is a copy on others. Read-only if the
-        buffer is.
-    Raises:
-        ChainerxError: If the buffer has too few bytes, or a part of an element is left over.
-        TypeError: If it is no buffer.
-        ValueError: If bools have bytes other than 0 and 1, or the buffer holds Python objects.
-    """
-    dtype = _core.empty(0, dtype, 'native:0').dtype
-    with memoryview(buffer) as view:
-        size = view.nbytes
-        if not view.c_contiguous:
-            raise _core.ChainerxError('frombuffer: the buffer is not C-contiguous')
-        # Between colons stand names of fields.
-        if 'O' in ''.join(view.format.split(':')[::2]):
-            raise ValueError('frombuffer: the buffer holds Python objects')
-    if not 0 <= offset <= size:
-        raise _core.ChainerxError(f'frombuffer: offset {offset} is not within {size} bytes')
-    left = size - offset
-    if count < 0 and left % dtype.itemsize:
-        raise _core.ChainerxError(
-            f'frombuffer: {left} bytes are no multiple of the {dtype.itemsize} of {dtype}'
-        )
-    if count > left // dtype.itemsize:
-        raise _core.ChainerxError(
-            f'frombuffer: {count} elements of {dtype} need more than the {left} bytes of the buffer'
-        )
-    if count < 0:
-        count = left // dtype.itemsize
-    if count == 0:
-        return _core.empty(0, dtype, device)
-    array = np.frombuffer(buffer, dtype, count, offset)
-    return _core.array(array, copy=False, device=device)
-
-
 def fromfile(
     file: tp.Any,
     dtype: tp.Any = float,

@@ -133,4 +133,6 @@ def may_share_memory(a: _core.ndarray, b: _core.ndarray, max_work: int | None = 
     Raises:
         TypeError: If one is no ndarray.
     """
+    if max_work is None:
+        return _core._extents_meet(a, b)
     return _overlap('may_share_memory', np.may_share_memory, a, b, max_work)

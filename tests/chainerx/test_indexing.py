@@ -327,6 +327,18 @@ def test_frombuffer_of_shared_memory():
     np.testing.assert_array_equal(to_numpy(chx.frombuffer(named)), [1, 2])
 
 
+def test_frombuffer_at_any_byte():
+    raw = bytearray(range(41))
+    for dtype in ('float32', 'int16', 'complex64'):
+        for offset in (1, 2, 8):
+            expected = np.frombuffer(raw, dtype, 4, offset)
+            actual = chx.frombuffer(raw, dtype, 4, offset)
+            np.testing.assert_array_equal(to_numpy(actual), expected)
+    assert chx.frombuffer(raw, 'bfloat16', offset=1).dtype.name == 'bfloat16'
+    with pytest.raises(TypeError, match='bytes-like'):
+        chx.frombuffer(3)
+
+
 @pytest.mark.parametrize('dtype', ['O', [('a', 'f8'), ('b', 'O')], [('a', 'O', (3,))]])
 def test_frombuffer_of_objects(dtype):
     """Whoever writes to them would crash the process."""

@@ -345,3 +345,22 @@ def test_spaces_complex_numbers(device):
         chx.linspace(1j, 'a')
     with pytest.raises(chx.DtypeError):
         chx.linspace(1j, 2, dtype='float32')
+
+
+def test_block_of_more_arrays_than_a_node_has_inputs(device):
+    x = chx.arange(40_000, dtype='float32', device=device)
+    parts = [x[i : i + 1] for i in range(40_000)]
+    y = chx.block([parts[i : i + 200] for i in range(0, 40_000, 200)])
+    np.testing.assert_array_equal(to_numpy(y), to_numpy(x).reshape(200, 200))
+
+
+@pytest.mark.parametrize('dtype', ALL)
+def test_lists_of_any_layout(dtype, device):
+    x = np.arange(-3, 9).reshape(3, 4)
+    x = (x > 0 if dtype == 'bool' else x.astype(np_dtype(dtype))).astype(np_dtype(dtype))
+    y = chx.array(x, device=device)
+    views = [lambda a: a, lambda a: a.T, lambda a: a[::-1, ::2], lambda a: a[1], lambda a: a[1, 2]]
+    views += [lambda a: a[:, :0], lambda a: a[:0], lambda a: a[None, :, None]]
+    for view in views:
+        actual, expected = view(y).tolist(), view(x).tolist()
+        assert repr(actual) == repr(expected)

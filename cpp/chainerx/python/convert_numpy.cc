@@ -1,12 +1,14 @@
 // Arrays to and from NumPy, through the buffer protocol: no NumPy headers are needed.
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "chainerx/core/error.h"
 #include "chainerx/core/foreign.h"
 #include "chainerx/ops/bool_bytes.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/python/buffers.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/deferred.h"
 #include "chainerx/python/ref.h"
@@ -221,6 +223,66 @@ Array FromNumpy(PyObject* o, std::optional<Dtype> dtype, Sharing sharing, Device
     const Array packed = IsBool(found) ? internal::CopyPlain(shared) : AsContiguous(shared);
     Array y = EmptyUnchecked(packed.shape(), found, device);
     device.CopyFromHost(y.raw_data(), packed.raw_data(), packed.GetNBytes());
+    return y;
+}
+
+namespace {
+
+// Whether a format has Python objects: letters outside of names, which stand between colons.
+bool HasObjects(const char* format) {
+    bool is_name = false;
+    for (; format != nullptr && *format != 0; ++format) {
+        if (*format == ':') is_name = !is_name;
+        if (*format == 'O' && !is_name) return true;
+    }
+    return false;
+}
+
+// How many elements are meant. Throws where they are not there.
+int64_t CountIn(const Py_buffer& view, Dtype dtype, int64_t count, int64_t offset) {
+    constexpr const char* kOp = "frombuffer";
+    if (PyBuffer_IsContiguous(&view, 'C') == 0) {
+        throw ChainerxError{kOp, ": the buffer is not C-contiguous"};
+    }
+    if (HasObjects(view.format)) throw ValueError{kOp, ": the buffer holds Python objects"};
+    if (offset < 0 || offset > view.len) {
+        throw ChainerxError{kOp,     ": offset ", offset, " is not within ", int64_t{view.len},
+                            " bytes"};
+    }
+    const int64_t left = view.len - offset;
+    const int64_t size = GetItemSize(dtype);
+    if (count < 0 && left % size != 0) {
+        throw ChainerxError{kOp, ": ", left, " bytes are no multiple of the ", size, " of ", dtype};
+    }
+    if (count > left / size) {
+        throw ChainerxError{kOp,   ": ",
+                            count, " elements of ",
+                            dtype, " need more than the ",
+                            left,  " bytes of the buffer"};
+    }
+    return count < 0 ? left / size : count;
+}
+
+}  // namespace
+
+Array FromBuffer(PyObject* o, Dtype dtype, int64_t count, int64_t offset, Device& device) {
+    ReleaseDeferred();
+    auto memory = std::make_unique<Py_buffer>();
+    if (PyObject_GetBuffer(o, memory.get(), PyBUF_FULL_RO) < 0) throw PythonError{};
+    const auto release = [](Py_buffer* view) { ReleaseView(view); };
+    std::unique_ptr<Py_buffer, decltype(release)> view{memory.release(), release};
+    count = CountIn(*view, dtype, count, offset);
+    if (count == 0) return EmptyUnchecked({0}, dtype, device);
+    Device& host =
+        device.IsHostAccessible() ? device : device.context()->GetNativeBackend().GetDevice(0);
+    char* const data = static_cast<char*>(view->buf) + offset;
+    const bool is_writable = view->readonly == 0;
+    const Array x = internal::WrapForeign(data, {count}, {GetItemSize(dtype)}, dtype, host,
+                                          {view.release(), &ReleaseView}, is_writable);
+    if (internal::IsAligned(x) && &host == &device) return Share(x, Sharing::kWherePossible);
+    if (IsBool(dtype)) Share(x, Sharing::kWherePossible);  // for its error
+    const Array y = EmptyUnchecked({count}, dtype, device);
+    device.CopyFromHost(y.raw_data(), x.raw_data(), y.GetNBytes());
     return y;
 }
 

@@ -10,25 +10,56 @@
 
 namespace chainerx::python {
 
-// The one element as a Python number: bool, int, float or complex.
-PyObject* FromScalar(const Array& x) {
-    Array host = internal::Detached(x);
-    if (!x.device().IsHostAccessible()) host = host.ToNative();
-    const char* p = host.raw_data();
-    return VisitDtype(x.dtype(), [&]<typename T>() -> PyObject* {
-        const T v = *reinterpret_cast<const T*>(p);
-        if constexpr (std::is_same_v<T, bool>) {
-            return PyBool_FromLong(v);
-        } else if constexpr (std::is_same_v<T, uint64_t>) {
-            return PyLong_FromUnsignedLongLong(v);
-        } else if constexpr (std::is_integral_v<T>) {
-            return PyLong_FromLongLong(v);
-        } else if constexpr (kIsComplexType<T>) {
-            return PyComplex_FromDoubles(v.real(), v.imag());
-        } else {
-            return PyFloat_FromDouble(Cast<double>(v));
+namespace {
+
+// bool, int, float or complex.
+template <typename T>
+PyObject* ToNumber(const char* p) {
+    const T v = *reinterpret_cast<const T*>(p);
+    if constexpr (std::is_same_v<T, bool>) {
+        return PyBool_FromLong(v);
+    } else if constexpr (std::is_same_v<T, uint64_t>) {
+        return PyLong_FromUnsignedLongLong(v);
+    } else if constexpr (std::is_integral_v<T>) {
+        return PyLong_FromLongLong(v);
+    } else if constexpr (kIsComplexType<T>) {
+        return PyComplex_FromDoubles(v.real(), v.imag());
+    } else {
+        return PyFloat_FromDouble(Cast<double>(v));
+    }
+}
+
+Array OnHost(const Array& x) {
+    const Array own = internal::Detached(x);
+    return x.device().IsHostAccessible() ? own : own.ToNative();
+}
+
+// What stands at p, from an axis of x on: a list of lists, or a number.
+template <typename T>
+PyObject* ToLists(const Array& x, int8_t axis, const char* p) {
+    if (axis == x.ndim()) return ToNumber<T>(p);
+    const int64_t n = x.shape()[axis];
+    const int64_t stride = x.strides()[axis];
+    PyObject* list = PyList_New(n);
+    if (list == nullptr) return nullptr;
+    for (int64_t i = 0; i < n; ++i) {
+        const char* q = p + i * stride;
+        PyObject* item = axis + 1 == x.ndim() ? ToNumber<T>(q) : ToLists<T>(x, axis + 1, q);
+        if (item == nullptr) {
+            Py_DECREF(list);
+            return nullptr;
         }
-    });
+        PyList_SET_ITEM(list, i, item);
+    }
+    return list;
+}
+
+}  // namespace
+
+// The one element as a Python number.
+PyObject* FromScalar(const Array& x) {
+    const Array host = OnHost(x);
+    return VisitDtype(x.dtype(), [&]<typename T>() { return ToNumber<T>(host.raw_data()); });
 }
 
 namespace {
@@ -144,10 +175,9 @@ CX_METHOD(__complex__, ") -> complex", "The only element as a complex number.") 
 }
 
 CX_METHOD(tolist, ") -> Any", "The values as nested lists of Python numbers.") {
-    PyObject* array = ToNumpy(Self(self), false);
-    PyObject* list = PyObject_CallMethod(array, "tolist", nullptr);
-    Py_DECREF(array);
-    return list;
+    const Array host = OnHost(Self(self));
+    return VisitDtype(host.dtype(),
+                      [&]<typename T>() { return ToLists<T>(host, 0, host.raw_data()); });
 }
 
 CX_METHOD(__format__, "format_spec: str) -> str",

@@ -4,8 +4,10 @@
 #include <cmath>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/overlap.h"
 #include "chainerx/ops/operators.h"
 #include "chainerx/ops/view.h"
+#include "chainerx/python/buffers.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
 #include "chainerx/python/ndarray.h"
@@ -381,6 +383,48 @@ CX_ROUTINE(tri,
     return Wrap(Tri(n, Given(a[1]) ? ToInt("tri", "M", a[1]) : n,
                     a[2] != nullptr ? ToInt("tri", "k", a[2]) : 0, ToDtypeOr(a[3], kDefaultFloat),
                     ToDevice(a[4])));
+}
+
+CX_ROUTINE(frombuffer,
+           "buffer: Any, dtype: DtypeLike | None = None, count: int = -1, offset: int = 0, "
+           "device: DeviceLike | None = None) -> ndarray",
+           "A one-dimensional array over the memory of a buffer.\n\n"
+           "Args:\n"
+           "    buffer: Anything with the buffer protocol, C-contiguous. It is kept alive.\n"
+           "    dtype: Of the elements. Default: float32.\n"
+           "    count (int): Number of elements; -1 takes all that is left.\n"
+           "    offset (int): Bytes to skip at the start.\n"
+           "    device: Default: the default device.\n"
+           "Returns:\n"
+           "    ndarray: Shares the memory on a native device, is a copy on others. Read-only if "
+           "the\n"
+           "        buffer is.\n"
+           "Raises:\n"
+           "    ChainerxError: If the buffer has too few bytes, or a part of an element is left "
+           "over.\n"
+           "    TypeError: If it is no buffer.\n"
+           "    ValueError: If bools have bytes other than 0 and 1, or the buffer holds Python "
+           "objects.") {
+    return Wrap(FromBuffer(a[0], ToDtypeOr(a[1], kDefaultFloat),
+                           a[2] != nullptr ? ToInt("frombuffer", "count", a[2]) : -1,
+                           a[3] != nullptr ? ToInt("frombuffer", "offset", a[3]) : 0,
+                           ToDevice(a[4])));
+}
+
+CX_ROUTINE(_extents_meet, "a: ndarray, b: ndarray) -> bool",
+           "Whether the memory from the first to the last element of one meets that of the other; "
+           "for may_share_memory().") {
+    const Array& x = ToArray("may_share_memory", "a", a[0]);
+    const Array& y = ToArray("may_share_memory", "b", a[1]);
+    const auto extent = [](const Array& array) {
+        return internal::ExtentOf(array.raw_data(), array.shape(), array.strides(),
+                                  array.GetItemSize());
+    };
+    const internal::Extent ex = extent(x);
+    const internal::Extent ey = extent(y);
+    // Other devices may use equal addresses.
+    return PyBool_FromLong(&x.device() == &y.device() && ex.begin != ex.end && ey.begin != ey.end &&
+                           ex.begin < ey.end && ey.begin < ex.end);
 }
 
 CX_ROUTINE(to_numpy, "array: ndarray, copy: bool = True) -> numpy.ndarray",

@@ -870,6 +870,9 @@ def _diagonal(x: ndarray, offset: builtins.int, axis1: builtins.int, axis2: buil
 def _embed_id(ids: ndarray, w: ndarray, ignore_label: builtins.int) -> ndarray:
     """Rows of ``w``, zeros where ``ids`` has ``ignore_label``, for chainer."""
 
+def _extents_meet(a: ndarray, b: ndarray) -> builtins.bool:
+    """Whether the memory from the first to the last element of one meets that of the other; for may_share_memory()."""
+
 def _fft(real: ndarray, imag: ndarray) -> tuple[ndarray, ndarray]:
     """The discrete Fourier transform along the last axis, for chainer."""
 
@@ -1841,16 +1844,18 @@ def copysign(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None = N
     Raises:
         DtypeError: If an operand is complex."""
 
-def copyto(dst: ndarray, src: ndarray, casting: str = 'no', where: ArrayLike = True) -> None:
+def copyto(dst: ndarray, src: ndarray | Scalar, casting: str = 'no', where: ArrayLike = True) -> None:
     """Copies elements into an array, in place.
 
     Args:
         dst (ndarray): Where to; in no graph.
-        src (ndarray): What; broadcast to the shape of ``dst``, of its dtype.
+        src (ndarray or scalar): What; broadcast to the shape of ``dst``. An array is of its dtype,
+            a number of no higher kind.
         casting (str): 'no'.
         where (ndarray or bool): Where it is false, the elements of ``dst`` stay.
     Raises:
-        DtypeError: If the dtypes differ.
+        DtypeError: If the dtypes differ, or a number is of a higher kind.
+        OverflowError: If an integer does not fit.
         DimensionError: If ``src`` or ``where`` does not broadcast.
         NotImplementedError: If ``casting`` is not 'no'.
         ChainerxError: If ``dst`` is in a graph."""
@@ -2623,6 +2628,23 @@ def from_dlpack(x: Any, *, device: DeviceLike | None = None, copy: builtins.bool
         BufferError: If it is on a device of another kind, was taken before, or is not aligned.
         DtypeError: If there is no such dtype.
         ValueError: If `copy` is False and a copy is needed; without a copy, if bools have other bytes than 0 and 1."""
+
+def frombuffer(buffer: Any, dtype: DtypeLike | None = None, count: builtins.int = -1, offset: builtins.int = 0, device: DeviceLike | None = None) -> ndarray:
+    """A one-dimensional array over the memory of a buffer.
+
+    Args:
+        buffer: Anything with the buffer protocol, C-contiguous. It is kept alive.
+        dtype: Of the elements. Default: float32.
+        count (int): Number of elements; -1 takes all that is left.
+        offset (int): Bytes to skip at the start.
+        device: Default: the default device.
+    Returns:
+        ndarray: Shares the memory on a native device, is a copy on others. Read-only if the
+            buffer is.
+    Raises:
+        ChainerxError: If the buffer has too few bytes, or a part of an element is left over.
+        TypeError: If it is no buffer.
+        ValueError: If bools have bytes other than 0 and 1, or the buffer holds Python objects."""
 
 def full(shape: ShapeLike, fill_value: builtins.float | ndarray, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
     """An array of one value.

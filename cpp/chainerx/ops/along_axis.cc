@@ -59,6 +59,12 @@ Array PartAlong(const Array& x, int8_t axis, int64_t begin, std::optional<int64_
     return At(x, index);
 }
 
+Array WithLeadingAxes(const Array& x, int64_t ndim) {
+    Axes lead;
+    for (int64_t i = 0; i < ndim - x.ndim(); ++i) lead.push_back(static_cast<int8_t>(i));
+    return lead.empty() ? x : ExpandDims(x, lead);
+}
+
 Array Join(const std::vector<Array>& parts, int8_t axis, const char* op) {
     const std::vector<ConstArrayRef> refs{parts.begin(), parts.end()};
     return Concatenate(refs, axis, op);

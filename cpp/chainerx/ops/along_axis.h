@@ -20,6 +20,9 @@ inline bool IsNumberAlong(const Array& x, int8_t axis) {
 Array PartAlong(const Array& x, int8_t axis, int64_t begin,
                 std::optional<int64_t> end = std::nullopt);
 
+// With axes of length 1 in front, so that there are `ndim` at least.
+Array WithLeadingAxes(const Array& x, int64_t ndim);
+
 // One after the other, in their graphs.
 Array Join(const std::vector<Array>& parts, int8_t axis, const char* op);
 

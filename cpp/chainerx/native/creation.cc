@@ -64,11 +64,18 @@ void Triangle(const Array& x, int64_t k, bool lower, const Array& out) {
             const int64_t end = std::clamp<int64_t>(r + k + (lower ? 1 : 0), 0, columns);
             const int64_t first = lower ? 0 : end;
             const int64_t last = lower ? end : columns;
-            const T zero{};
-            const auto* nothing = reinterpret_cast<const char*>(&zero);
-            CopyStrided(to, sy, nothing, 0, first, sizeof(T));
-            CopyStrided(to + first * sy, sy, from + first * sx, sx, last - first, sizeof(T));
-            CopyStrided(to + last * sy, sy, nothing, 0, columns - last, sizeof(T));
+            if (sx == 0 && sy == sizeof(T)) {  // short rows of tri() are no calls
+                T* const t = reinterpret_cast<T*>(to);
+                std::fill(t, t + first, T{});
+                std::fill(t + first, t + last, *reinterpret_cast<const T*>(from));
+                std::fill(t + last, t + columns, T{});
+            } else {
+                const T zero{};
+                const auto* nothing = reinterpret_cast<const char*>(&zero);
+                CopyStrided(to, sy, nothing, 0, first, sizeof(T));
+                CopyStrided(to + first * sy, sy, from + first * sx, sx, last - first, sizeof(T));
+                CopyStrided(to + last * sy, sy, nothing, 0, columns - last, sizeof(T));
+            }
             if (++r == rows) r = 0;
             if (columns > kShortRow || r % kShortRow == 0) internal::CheckInterrupt();
         };

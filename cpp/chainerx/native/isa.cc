@@ -7,6 +7,7 @@
 #include "chainerx/core/error.h"
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/native/attention_loops.h"
+#include "chainerx/native/bit_loops.h"
 #include "chainerx/native/compress_loops.h"
 #include "chainerx/native/divide_loops.h"
 #include "chainerx/native/fourier_loops.h"
@@ -145,6 +146,7 @@ void CheckIsa() {
     CX_UNIT(isa, special, struct FamilyLoops_special)             \
     CX_UNIT(isa, trigonometric, struct FamilyLoops_trigonometric) \
     CX_UNIT(isa, attention, AttentionUnit)                        \
+    CX_UNIT(isa, bits, BitLoops)                                  \
     CX_UNIT(isa, cast, CastLoops)                                 \
     CX_UNIT(isa, compress, CompressLoops)                         \
     CX_UNIT(isa, divide, DivideLoops)                             \

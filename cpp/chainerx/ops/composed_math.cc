@@ -5,6 +5,8 @@
 
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
+#include "chainerx/kernels/kernel.h"
+#include "chainerx/kernels/manipulation.h"
 #include "chainerx/ops/bitwise.h"
 #include "chainerx/ops/complex_parts.h"
 #include "chainerx/ops/creation.h"
@@ -118,7 +120,15 @@ Array FloatPower(const Array& x1, const Array& x2) { return Power(Widest(x1), Wi
 Array FloatPower(const Array& x1, const Scalar& x2) { return Power(Widest(x1), x2); }
 Array FloatPower(const Scalar& x1, const Array& x2) { return Power(x1, Widest(x2)); }
 
-Array BitwiseCount(const Array& x) { return AsType(BitsSet(x), Dtype::kUInt8, false); }
+Array BitwiseCount(const Array& x) {
+    if (IsBool(x.dtype())) return AsType(x, Dtype::kUInt8);
+    if (!IsInt(x.dtype())) {
+        throw DtypeError{"bitwise_count: x must be of bool or integers, got ", x.dtype()};
+    }
+    Array y = EmptyUnchecked(x.shape(), Dtype::kUInt8, x.device());
+    CallOn<kernels::CountBits>(x.device(), x, y);
+    return y;
+}
 
 Array Degrees(const Array& x) {
     return AsType(x, internal::RealFloatOf("degrees", "x", x), false) * (180 / kPi);

@@ -4,25 +4,17 @@
 #include <vector>
 
 #include "chainerx/core/error.h"
+#include "chainerx/kernels/manipulation.h"
 #include "chainerx/ops/along_axis.h"
-#include "chainerx/ops/bitwise.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/logic.h"
-#include "chainerx/ops/operators.h"
 #include "chainerx/ops/padding.h"
-#include "chainerx/ops/reduction.h"
 #include "chainerx/ops/view.h"
 
 namespace chainerx {
 namespace {
 
 constexpr int64_t kBits = 8;
-
-// By how many places each bit of a byte is shifted.
-Array Shifts(BitOrder order, Device& device) {
-    const Array upwards = Arange(Scalar{kBits}, Dtype::kInt64, device);
-    return AsType(order == BitOrder::kBig ? kBits - 1 - upwards : upwards, Dtype::kUInt8);
-}
 
 Array WithZeros(const Array& x, int8_t axis, int64_t n) {
     PadWidths widths(static_cast<size_t>(x.ndim()));
@@ -39,17 +31,13 @@ Array Packbits(const Array& a, std::optional<int8_t> axis, BitOrder bitorder) {
     }
     const Array x = axis && !internal::IsNumberAlong(a, *axis) ? a : Ravel(a);
     const int8_t along = NormalizeAxis(kOp, axis.value_or(0), x.ndim());
-    const int64_t n = x.shape()[along];
-    // The bits of a byte last.
-    Array bits = Moveaxis(NotEqual(x, 0), Axes{along}, Axes{static_cast<int8_t>(x.ndim() - 1)});
     const auto last = static_cast<int8_t>(x.ndim() - 1);
-    if (n % kBits != 0) bits = WithZeros(bits, last, kBits - n % kBits);
+    const Array is_set = IsBool(x.dtype()) ? internal::Detached(x) : NotEqual(x, 0);
+    const Array bits = AsContiguous(Moveaxis(is_set, Axes{along}, Axes{last}));
     Shape shape = bits.shape();
-    shape[last] = (n + kBits - 1) / kBits;
-    shape.push_back(kBits);
-    const Array values =
-        LeftShift(AsType(Reshape(bits, shape), Dtype::kUInt8), Shifts(bitorder, a.device()));
-    const Array bytes = AsType(Sum(values, Axes{x.ndim()}), Dtype::kUInt8);
+    shape[last] = (shape[last] + kBits - 1) / kBits;
+    const Array bytes = EmptyUnchecked(shape, Dtype::kUInt8, a.device());
+    CallOn<kernels::PackBits>(a.device(), bits, bitorder == BitOrder::kBig, bytes);
     return AsContiguous(Moveaxis(bytes, Axes{last}, Axes{along}));
 }
 
@@ -62,13 +50,14 @@ Array Unpackbits(const Array& a, std::optional<int8_t> axis, std::optional<int64
     const Array x = axis && !internal::IsNumberAlong(a, *axis) ? a : Ravel(a);
     const int8_t along = NormalizeAxis(kOp, axis.value_or(0), x.ndim());
     const auto last = static_cast<int8_t>(x.ndim() - 1);
-    const Array bytes = ExpandDims(Moveaxis(x, Axes{along}, Axes{last}), Axes{x.ndim()});
-    const Array bits = BitwiseAnd(RightShift(bytes, Shifts(bitorder, a.device())), 1);
+    const Array bytes = AsContiguous(Moveaxis(x, Axes{along}, Axes{last}));
     const int64_t n = x.shape()[along] * kBits;
-    Shape shape = bits.shape();
-    shape.pop_back();
+    Shape shape = bytes.shape();
     shape[last] = n;
-    Array y = Moveaxis(Reshape(bits, shape), Axes{last}, Axes{along});
+    CheckedNBytes(kOp, shape, 1);
+    const Array bits = EmptyUnchecked(shape, Dtype::kUInt8, a.device());
+    CallOn<kernels::UnpackBits>(a.device(), bytes, bitorder == BitOrder::kBig, bits);
+    Array y = Moveaxis(bits, Axes{last}, Axes{along});
     if (count) {
         const int64_t wanted = *count < 0 ? n + *count : *count;
         if (wanted < 0) {

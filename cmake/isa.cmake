@@ -33,6 +33,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
     # Its own header of AVX-512 reads a variable that it leaves undefined by design.
     list(APPEND CX_ISA_FLAGS_avx512 -Wno-uninitialized -Wno-maybe-uninitialized)
 endif()
+# A division of floats could trap, and so is not vectorized next to a choice.
+set(CX_UNIT_FLAGS_divide -fno-trapping-math)
 set(known_isas sse4 avx2 avx512 neon)  # in the order in which CX_BUILT_ISAS lists them
 
 # mold and lld have no --force-group-allocation, so the sealing asks for GNU ld by its full name.
@@ -56,7 +58,7 @@ function(chainerx_add_isa_unit target source)
             chainerx_flags chainerx_xsimd chainerx_pocketfft)
         target_include_directories(${object_target} PRIVATE "${PROJECT_SOURCE_DIR}/cpp")
         target_compile_options(${object_target} PRIVATE
-            ${CX_ISA_FLAGS_${isa}} -fno-gnu-unique)
+            ${CX_ISA_FLAGS_${isa}} ${CX_UNIT_FLAGS_${unit}} -fno-gnu-unique)
         target_compile_definitions(${object_target} PRIVATE CHAINERX_BUILDING
             CX_ISA=${isa} CX_ISA_${isa_upper}=1 CX_UNIT_ENTRY=${entry})
 

@@ -20,6 +20,16 @@ void CastLoop(const void* x_data, void* out_data, int64_t n) {
     for (int64_t i = 0; i < n; ++i) out[i] = Cast<To>(x[i]);
 }
 
+// As bytes: the compiler has no vectors of bool.
+template <typename To>
+void CastBool(const void* x_data, void* out_data, int64_t n) {
+    const auto* x = static_cast<const uint8_t*>(x_data);
+    To* out = static_cast<To*>(out_data);
+    const To zero = Cast<To>(0);
+    const To one = Cast<To>(1);
+    for (int64_t i = 0; i < n; ++i) out[i] = x[i] != 0 ? one : zero;
+}
+
 // Through int32, as NumPy does it on x86-64.
 template <typename From, typename To>
 void CastToSmallInt(const void* x_data, void* out_data, int64_t n) {
@@ -44,6 +54,8 @@ UnaryLoop LoopFrom(Dtype to) {
     return VisitDtype(to, []<typename To>() -> UnaryLoop {
         if constexpr (kThroughInt32<From, To>)
             return &CastToSmallInt<From, To>;
+        else if constexpr (std::is_same_v<From, bool>)
+            return &CastBool<To>;
         else
             return &CastLoop<From, To>;
     });

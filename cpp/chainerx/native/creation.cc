@@ -1,6 +1,7 @@
 // Arrays made from a rule.
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/creation.h"
@@ -23,6 +24,22 @@ void Arange(const Scalar& start, const Scalar& step, const Array& out) {
             // Unsigned, since overflow wraps as in NumPy.
             const auto first = static_cast<uint64_t>(start.To<int64_t>());
             const auto d = static_cast<uint64_t>(step.To<int64_t>());
+            if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+                if (stride == sizeof(T)) {
+                    InParts(n, [&](int64_t begin, int64_t end) {
+                        // A running sum in the dtype, which wraps as the product does.
+                        using U = std::make_unsigned_t<T>;
+                        auto* to = reinterpret_cast<U*>(p);
+                        auto v = static_cast<U>(first + static_cast<uint64_t>(begin) * d);
+                        const auto step_of_one = static_cast<U>(d);
+                        for (int64_t i = begin; i < end; ++i) {
+                            to[i] = v;
+                            v = static_cast<U>(v + step_of_one);
+                        }
+                    });
+                    return;
+                }
+            }
             InParts(n, [&](int64_t begin, int64_t end) {
                 for (int64_t i = begin; i < end; ++i) {
                     const auto v = static_cast<int64_t>(first + static_cast<uint64_t>(i) * d);

@@ -4,15 +4,12 @@
 // Integers, bool and complex numbers are computed here, one by one, as the compiler vectorizes
 // them.
 
-#include <complex>
-#include <cstdint>
 #include <type_traits>
 
-#include "chainerx/native/complex_number.h"
 #include "chainerx/native/elementwise.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
-#include "chainerx/native/scalar_math.h"
+#include "chainerx/native/scalar_loops.h"
 
 #define CX_ROWS_NAMESPACE baseline
 #include "chainerx/native/rows.h"
@@ -25,78 +22,6 @@ const CX_FAMILY_LOOPS& CX_JOIN(CX_FAMILY, _loops)();
 namespace {
 
 namespace rows = baseline::rows;
-
-template <typename Row, typename T>
-concept HasScalarLoop = std::is_integral_v<T> && !std::is_same_v<T, bool> &&
-                        requires(T x) { Row::WithScalar(x, math::AnyScalar{}); };
-
-// What an element is computed in.
-template <typename T>
-struct NumberOf {
-    using Type = ComputeType<T>;
-};
-template <typename T>
-struct NumberOf<std::complex<T>> {
-    using Type = ComplexNumber<T>;
-};
-
-// Out is T, or bool.
-template <typename Row, typename T, typename Out>
-void ScalarUnary(const void* x_data, void* out_data, int64_t n) {
-    using C = typename NumberOf<T>::Type;
-    const T* x = static_cast<const T*>(x_data);
-    Out* out = static_cast<Out*>(out_data);
-    for (int64_t i = 0; i < n; ++i) {
-        out[i] = static_cast<Out>(Row::template Apply<C>(static_cast<C>(x[i])));
-    }
-}
-
-template <typename Row, typename T, typename Out>
-void ScalarBinary(const void* x1_data, int64_t step1, const void* x2_data, int64_t step2,
-                  void* out_data, int64_t n) {
-    using C = typename NumberOf<T>::Type;
-    const T* x1 = static_cast<const T*>(x1_data);
-    const T* x2 = static_cast<const T*>(x2_data);
-    Out* out = static_cast<Out*>(out_data);
-    const auto apply = [](T a, T b) {
-        return static_cast<Out>(Row::template Apply<C>(static_cast<C>(a), static_cast<C>(b)));
-    };
-    if (step2 == 0) {
-        const T value = *x2;
-        if constexpr (HasScalarLoop<Row, T>) {
-            if (step1 == 1) return Row::WithScalar(T{}, math::AnyScalar{})(x1, 1, x2, 0, out, n);
-        }
-        for (int64_t i = 0; i < n; ++i) out[i] = apply(x1[i * step1], value);
-    } else if (step1 == 0) {
-        const T value = *x1;
-        for (int64_t i = 0; i < n; ++i) out[i] = apply(value, x2[i]);
-    } else {
-        for (int64_t i = 0; i < n; ++i) out[i] = apply(x1[i], x2[i]);
-    }
-}
-
-template <typename Row, typename T>
-void ScalarTernary(const void* x1_data, int64_t step1, const void* x2_data, int64_t step2,
-                   const void* x3_data, int64_t step3, void* out_data, int64_t n) {
-    using C = typename NumberOf<T>::Type;
-    const T* x1 = static_cast<const T*>(x1_data);
-    const T* x2 = static_cast<const T*>(x2_data);
-    const T* x3 = static_cast<const T*>(x3_data);
-    T* out = static_cast<T*>(out_data);
-    const auto apply = [](T a, T b, T c) {
-        return static_cast<T>(
-            Row::template Apply<C>(static_cast<C>(a), static_cast<C>(b), static_cast<C>(c)));
-    };
-    if (step1 == 1 && step2 == 0 && step3 == 0) {
-        const T value2 = *x2;
-        const T value3 = *x3;
-        for (int64_t i = 0; i < n; ++i) out[i] = apply(x1[i], value2, value3);
-    } else if (step1 == 1 && step2 == 1 && step3 == 1) {
-        for (int64_t i = 0; i < n; ++i) out[i] = apply(x1[i], x2[i], x3[i]);
-    } else {
-        for (int64_t i = 0; i < n; ++i) out[i] = apply(x1[i * step1], x2[i * step2], x3[i * step3]);
-    }
-}
 
 template <typename T>
 inline constexpr bool kInBatches = std::is_same_v<T, float> || std::is_same_v<T, double> ||

@@ -2,7 +2,6 @@
 // Floats never come here: they are computed in batches (native/isa/math.h).
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -11,6 +10,7 @@
 #include "chainerx/core/dtype.h"
 #include "chainerx/native/complex_math.h"
 #include "chainerx/native/divide_loops.h"
+#include "chainerx/native/power_loop.h"
 
 namespace chainerx::native::math {
 
@@ -83,8 +83,10 @@ inline T FloorDiv(T x1, T x2) {
         return x1 / x2;
     }
 }
-// Which loops divide integers by the one value of x2, for which AnyScalar stands.
+// Loops of their own, where x2 is one value, for which AnyScalar stands, or anything, for which
+// AnyArray does.
 struct AnyScalar {};
+struct AnyArray {};
 template <typename T>
 inline BinaryLoop FloorDiv(T, AnyScalar) {
     return divide_loops().floor[static_cast<int>(kDtypeOf<T>)];
@@ -92,6 +94,22 @@ inline BinaryLoop FloorDiv(T, AnyScalar) {
 template <typename T>
 inline BinaryLoop Mod(T, AnyScalar) {
     return divide_loops().remainder[static_cast<int>(kDtypeOf<T>)];
+}
+template <typename T>
+inline BinaryLoop FloorDiv(T, AnyArray) {
+    return divide_loops().floor_of_pairs[static_cast<int>(kDtypeOf<T>)];
+}
+template <typename T>
+inline BinaryLoop Mod(T, AnyArray) {
+    return divide_loops().remainder_of_pairs[static_cast<int>(kDtypeOf<T>)];
+}
+template <typename T>
+inline BinaryLoop Fmod(T, AnyArray) {
+    return divide_loops().fmod_of_pairs[static_cast<int>(kDtypeOf<T>)];
+}
+template <typename T>
+inline BinaryLoop Pow(T, AnyArray) {
+    return &PowerOfPairs<T>;
 }
 template <typename T>
 inline T Fmod(T x1, T x2) {
@@ -111,43 +129,13 @@ inline T Mod(T x1, T x2) {
     }
 }
 
-// A negative power of an integer is its truncated value: 0 unless the base is 1 or -1.
+// Of complex numbers; integers have loops.
 template <typename T>
-inline T IntegerPow(T x1, T x2) {
-    if constexpr (std::is_signed_v<T>) {
-        if (x2 < 0) {
-            if (x1 == 1) return 1;
-            if (x1 == -1) return (x2 & 1) != 0 ? T(-1) : T(1);
-            return 0;
-        }
-    }
-    T y = 1;
-    while (x2 != 0) {
-        if ((x2 & 1) != 0) y *= x1;
-        x1 *= x1;
-        x2 = static_cast<T>(x2 >> 1);
-    }
-    return y;
-}
-template <typename T>
+    requires kIsComplexType<T>
 inline T Pow(const T& x1, const T& x2) {
-    if constexpr (kIsComplexType<T>) {
-        if (x2 == T(0)) return T(1);
-        if (x1 == T(0)) return x2.real() > 0 ? T(0) : T(NAN, NAN);
-        return std::pow(x1, x2);
-    } else {
-        return IntegerPow(x1, x2);
-    }
-}
-
-// How many bits of the absolute value are set.
-template <typename T>
-inline T BitsSet(T x) {
-    if constexpr (std::is_same_v<T, bool>) {
-        return x;
-    } else {
-        return static_cast<T>(std::popcount(Magnitude(x)));
-    }
+    if (x2 == T(0)) return T(1);
+    if (x1 == T(0)) return x2.real() > 0 ? T(0) : T(NAN, NAN);
+    return std::pow(x1, x2);
 }
 
 // The greatest common divisor; of 0 and x, x. Not std::gcd, whose absolute values may overflow.
@@ -179,7 +167,7 @@ inline T Lcm(T x1, T x2) {
 template <typename T>
 inline T Invert(T x) {
     if constexpr (std::is_same_v<T, bool>)
-        return !x;
+        return x ^ true;  // the compiler does not vectorize !x
     else
         return static_cast<T>(~x);
 }

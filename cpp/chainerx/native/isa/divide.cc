@@ -1,8 +1,13 @@
-// Floor division of many integers by one: a product and shifts in the place of each division.
+// Division of many integers by one: a product and shifts in the place of each division.
 // T. Granlund, P. L. Montgomery, Division by invariant integers using multiplication, 1994.
+// And by as many: as floats, for which processors have vectors.
 #include "chainerx/native/divide_loops.h"
 
+#include <algorithm>
+#include <cmath>
 #include <type_traits>
+
+#include "chainerx/native/scalar_math.h"
 
 #if defined(CX_ISA_SSE4) || defined(CX_ISA_AVX2) || defined(CX_ISA_AVX512)
 #include <immintrin.h>
@@ -199,6 +204,111 @@ void Divide(const void* x_data, int64_t, const void* divisor_data, int64_t, void
     }
 }
 
+enum class Wanted { kFloor, kRemainder, kFmod };
+
+template <Wanted kWanted, typename T>
+T ByInstruction(T a, T b) {
+    if constexpr (kWanted == Wanted::kFloor) {
+        return math::FloorDiv(a, b);
+    } else if constexpr (kWanted == Wanted::kRemainder) {
+        return math::Mod(a, b);
+    } else {
+        return math::Fmod(a, b);
+    }
+}
+
+// Whole numbers to floats and back, by the lowest bits of the significand of a float that is so
+// large that its last place is 1: every instruction set has vectors of these steps.
+template <typename T>
+struct Significand;
+template <>
+struct Significand<float> {
+    using Bits = uint32_t;
+    static constexpr float kOffset = 0x1.8p23f;
+};
+template <>
+struct Significand<double> {
+    using Bits = uint64_t;
+    static constexpr double kOffset = 0x1.8p52;
+};
+
+template <typename F, typename T>
+inline F ToFloat(T x) {
+    if constexpr (sizeof(T) == 8) {
+        using Bits = typename Significand<F>::Bits;
+        constexpr F kOffset = Significand<F>::kOffset;
+        Bits bits = static_cast<Bits>(x) + __builtin_bit_cast(Bits, kOffset);
+        return __builtin_bit_cast(F, bits) - kOffset;
+    } else {
+        return static_cast<F>(x);
+    }
+}
+template <typename T, typename F>
+inline T FromFloat(F x) {
+    using Bits = typename Significand<F>::Bits;
+    constexpr F kOffset = Significand<F>::kOffset;
+    F sum = x + kOffset;
+    return static_cast<T>(__builtin_bit_cast(Bits, sum) - __builtin_bit_cast(Bits, kOffset));
+}
+
+// Of numbers below 2^22 as floats, and 2^50 as doubles. The nearest float to a quotient a / b that
+// is not whole does not reach the next whole number q, whose distance is q / (q b) at least, and
+// q b is within what F holds exactly; so the quotient is rounded as the exact one would be.
+template <Wanted kWanted, typename F, typename T>
+inline T ByFloat(T a, T b) {
+    using U = std::make_unsigned_t<T>;
+    using Wide = std::conditional_t<(sizeof(T) < 4), uint32_t, U>;
+    const bool is_zero = b == 0;
+    F quotient = ToFloat<F>(a) / ToFloat<F>(static_cast<T>(b + is_zero));
+    quotient = kWanted == Wanted::kFmod ? std::trunc(quotient) : std::floor(quotient);
+    const U q = FromFloat<U>(quotient);
+    const U y = kWanted == Wanted::kFloor
+                    ? q
+                    : static_cast<U>(static_cast<Wide>(static_cast<U>(a)) -
+                                     static_cast<Wide>(q) * static_cast<Wide>(static_cast<U>(b)));
+    return static_cast<T>(is_zero ? U{0} : y);
+}
+
+constexpr int64_t kPairs = 128;
+
+template <typename T>
+inline bool AreBelow50Bits(const T* x, int64_t n) {
+    constexpr uint64_t kLimit = uint64_t{1} << 50;
+    uint64_t all = 0;
+    for (int64_t j = 0; j < n; ++j) {
+        const auto u = static_cast<uint64_t>(x[j]);
+        all |= std::is_signed_v<T> ? u ^ (u << 1) : u;  // without the copies of the sign
+    }
+    return all < kLimit;
+}
+
+template <Wanted kWanted, typename T>
+void DividePairs(const void* x1_data, int64_t step1, const void* x2_data, int64_t step2,
+                 void* out_data, int64_t n) {
+    using F = std::conditional_t<(sizeof(T) < 4), float, double>;
+    const auto* x1 = static_cast<const T*>(x1_data);
+    const auto* x2 = static_cast<const T*>(x2_data);
+    auto* out = static_cast<T*>(out_data);
+    T same1[kPairs];
+    T same2[kPairs];
+    if (step1 == 0) std::fill_n(same1, kPairs, *x1);
+    if (step2 == 0) std::fill_n(same2, kPairs, *x2);
+    for (int64_t i = 0; i < n; i += kPairs) {
+        const int64_t count = std::min(kPairs, n - i);
+        const T* a = step1 == 0 ? same1 : x1 + i;
+        const T* b = step2 == 0 ? same2 : x2 + i;
+        T y[kPairs];  // as `out` may be an operand
+        bool fits = true;
+        if constexpr (sizeof(T) == 8) fits = AreBelow50Bits(a, count) && AreBelow50Bits(b, count);
+        if (fits) {
+            for (int64_t j = 0; j < count; ++j) y[j] = ByFloat<kWanted, F>(a[j], b[j]);
+        } else {
+            for (int64_t j = 0; j < count; ++j) y[j] = ByInstruction<kWanted>(a[j], b[j]);
+        }
+        std::copy_n(y, count, out + i);
+    }
+}
+
 template <typename T, bool kRemainder>
 constexpr BinaryLoop LoopOf() {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
@@ -206,12 +316,29 @@ constexpr BinaryLoop LoopOf() {
     else
         return nullptr;
 }
+template <typename T, Wanted kWanted>
+constexpr BinaryLoop PairLoopOf() {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+        return &DividePairs<kWanted, T>;
+    else
+        return nullptr;
+}
 
 #define CX_FLOOR(Enum, Type, name, code, kind) LoopOf<Type, false>(),
 #define CX_REMAINDER(Enum, Type, name, code, kind) LoopOf<Type, true>(),
-constexpr DivideLoops kLoops = {{CX_DTYPE_LIST(CX_FLOOR)}, {CX_DTYPE_LIST(CX_REMAINDER)}};
+#define CX_FLOOR_OF_PAIRS(Enum, Type, name, code, kind) PairLoopOf<Type, Wanted::kFloor>(),
+#define CX_REMAINDER_OF_PAIRS(Enum, Type, name, code, kind) PairLoopOf<Type, Wanted::kRemainder>(),
+#define CX_FMOD_OF_PAIRS(Enum, Type, name, code, kind) PairLoopOf<Type, Wanted::kFmod>(),
+constexpr DivideLoops kLoops = {{CX_DTYPE_LIST(CX_FLOOR)},
+                                {CX_DTYPE_LIST(CX_REMAINDER)},
+                                {CX_DTYPE_LIST(CX_FLOOR_OF_PAIRS)},
+                                {CX_DTYPE_LIST(CX_REMAINDER_OF_PAIRS)},
+                                {CX_DTYPE_LIST(CX_FMOD_OF_PAIRS)}};
 #undef CX_FLOOR
 #undef CX_REMAINDER
+#undef CX_FLOOR_OF_PAIRS
+#undef CX_REMAINDER_OF_PAIRS
+#undef CX_FMOD_OF_PAIRS
 
 }  // namespace
 }  // namespace CX_ISA

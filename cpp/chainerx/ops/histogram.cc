@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
+#include "chainerx/kernels/indexing.h"
 #include "chainerx/kernels/kernel.h"
 #include "chainerx/ops/along_axis.h"
 #include "chainerx/ops/arithmetic.h"
@@ -21,6 +23,8 @@ namespace chainerx {
 namespace {
 
 using internal::Detached;
+
+constexpr OpInfo kSumEach{"sum_each", &kernels::SumEach::kInfo};
 
 Array Part(const Array& x, int64_t begin, int64_t end) {
     return internal::PartAlong(x, 0, begin, end);
@@ -45,19 +49,42 @@ void CheckWeights(const char* op, const std::optional<Array>& weights, const Sha
     }
 }
 
-// How often, or with which sum of weights, the numbers from 0 to length - 1 are in `numbers`, int64
-// of one dimension. Summed in float64, for many small terms.
-Array CountNumbers(const Array& numbers, const std::optional<Array>& weights, int64_t length) {
+// How often, or with which sum of weights, the numbers from 0 to length - 1 are in `numbers`,
+// integers of one dimension. Summed in float64, for many small terms.
+Array CountNumbers(const char* op, const Array& numbers, const std::optional<Array>& weights,
+                   int64_t length) {
     const Array places = AsContiguous(numbers);
-    const auto add = [&](const Array& terms) {
-        return internal::TakeGrad(terms, {length}, 0, places, IndexBoundsMode::kRaise);
-    };
-    if (!weights) return add(Ones(places.shape(), Dtype::kInt64, places.device()));
+    if (!weights) {
+        const Array y = EmptyUnchecked({length}, Dtype::kInt64, places.device());
+        CallOn<kernels::CountEach>(places.device(), op, places, y);
+        return y;
+    }
     const Dtype given = weights->dtype();
-    const Array line = Reshape(*weights, places.shape());
-    if (IsComplex(given)) return add(line);
-    const Array sums = add(AsType(line, Dtype::kFloat64, false));
+    const Array line = AsContiguous(Reshape(*weights, places.shape()));
+    if (IsComplex(given)) {
+        return internal::TakeGrad(line, {length}, 0, places, IndexBoundsMode::kRaise);
+    }
+    const Array sums = EmptyUnchecked({length}, Dtype::kFloat64, places.device());
+    CallOn<kernels::SumEach>(places.device(), op, places, line, sums);
+    if (Record rec{kSumEach, {line}, sums}) {
+        rec.Grad(0, [numbers = KeptOperand{op, "x", places}](const Array& gy) {
+            return Take(gy, numbers(), 0, IndexBoundsMode::kRaise);
+        });
+    }
     return IsFloat(given) ? AsType(sums, given, false) : sums;
+}
+
+Dtype UnsignedOf(Dtype dtype) {
+    switch (GetItemSize(dtype)) {
+        case 1:
+            return Dtype::kUInt8;
+        case 2:
+            return Dtype::kUInt16;
+        case 4:
+            return Dtype::kUInt32;
+        default:
+            return Dtype::kUInt64;
+    }
 }
 
 void CheckEdges(const char* op, const Array& x, const Array& edges) {
@@ -227,16 +254,23 @@ Array BinCount(const Array& x, const std::optional<Array>& weights, int64_t minl
     }
     if (minlength < 0) throw ValueError{kOp, ": minlength is ", minlength, ", expected 0 or more"};
     CheckWeights(kOp, weights, x.shape(), x.device());
-    const Array numbers = AsType(Detached(x), Dtype::kInt64, false);
+    const Array numbers = IsBool(x.dtype()) ? AsType(x, Dtype::kUInt8) : AsContiguous(Detached(x));
     int64_t length = minlength;
     if (x.GetTotalSize() != 0) {
-        const auto least = AMin(numbers).Item<int64_t>();
-        const auto most = AMax(numbers).Item<int64_t>();
-        if (least < 0) throw ValueError{kOp, ": x has ", least, ", expected 0 or more"};
-        if (most == INT64_MAX) throw ValueError{kOp, ": x has ", most, ", too much to count to"};
-        length = std::max(length, most + 1);
+        // As if they were unsigned, numbers below 0 are above all others.
+        const auto most = AMax(ViewAs(numbers, UnsignedOf(numbers.dtype()))).Item<uint64_t>();
+        const int64_t bits = 8 * numbers.GetItemSize();
+        if (GetKind(numbers.dtype()) == DtypeKind::kInt && most >> (bits - 1) != 0) {
+            const auto least = AMin(numbers).Item<int64_t>();
+            throw ValueError{kOp, ": x has ", least, ", expected 0 or more"};
+        }
+        if (most >= uint64_t{INT64_MAX}) {
+            throw ValueError{kOp, ": x has ", most, ", too much to count to"};
+        }
+        length = std::max(length, static_cast<int64_t>(most) + 1);
     }
-    return CountNumbers(numbers, weights, length);
+    CheckedNBytes(kOp, {length}, sizeof(int64_t));
+    return CountNumbers(kOp, numbers, weights, length);
 }
 
 Array HistogramBinEdges(const Array& x, int64_t bins, const HistogramRange& range) {
@@ -277,7 +311,7 @@ Array Histogram(const Array& x, const Array& edges, const std::optional<Array>& 
     const int64_t count = edges.shape()[0] - 1;
     Array y;
     if (weights) {
-        y = Part(CountNumbers(FindBins(x, edges, count), weights, count + 1), 0, count);
+        y = Part(CountNumbers(kOp, FindBins(x, edges, count), weights, count + 1), 0, count);
     } else {
         const Array sorted = Sort(Reshape(Detached(x), {x.GetTotalSize()}), int8_t{0});
         const Array bounds = Detached(edges);
@@ -316,7 +350,7 @@ Array HistogramDD(const Array& sample, const std::vector<Array>& edges,
     }
     CheckedNBytes(kOp, with_outside, 8);
     const Array all =
-        Reshape(CountNumbers(number, weights, with_outside.GetTotalSize()), with_outside);
+        Reshape(CountNumbers(kOp, number, weights, with_outside.GetTotalSize()), with_outside);
     std::vector<ArrayIndex> inside;
     for (const int64_t length : with_outside) inside.emplace_back(Slice{0, length - 1});
     const Array y = AsContiguous(At(all, inside));

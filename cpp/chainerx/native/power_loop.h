@@ -46,6 +46,17 @@ void PowerOfPairs(const void* x1_data, int64_t step1, const void* x2_data, int64
                 base[j] = is_negative && !is_one ? U{0} : b;
             }
         }
+        if constexpr (sizeof(T) == 8) {  // of which few processors have products in vectors
+            for (int64_t j = 0; j < count; ++j) {
+                U y = 1;
+                U b = base[j];
+                for (U e = exponent[j]; e != 0; e >>= 1, b *= b) {
+                    if ((e & 1) != 0) y *= b;
+                }
+                out[i + j] = static_cast<T>(y);
+            }
+            continue;
+        }
         U left = 0;
         for (int64_t j = 0; j < kBlock; ++j) {
             left |= exponent[j];

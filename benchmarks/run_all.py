@@ -176,6 +176,8 @@ What bounds a row on any processor stands in [benchmarks.md]({OTHERS}#why-some-r
   25, of which 19 are products of 32 rows; to join weights takes 1.7. Tried: to pass by the weights
   in turn from either end, and to ask for those of the next gate ahead of time.
 - **LSTM of 512 units, one step of 1**: reads 8 MB of weights once, at 27 GB/s.
+- **Fourier transforms of many short rows, where PyTorch's column is ahead**: MKL's. Ours are
+  pocketfft's, as NumPy's and SciPy's are, of several rows at a time in the lanes of registers.
 - **784-1000-1000-10**: the products of the step alone take 0.9 of PyTorch's step.
 - **LeNet, batch 1**: of 640 µs, 280 are passes over the 400,000 weights of one layer, for which the
   second-level cache is too small, at some 48 GB/s: the optimizer 140 (weights, gradients and

@@ -181,6 +181,7 @@ def test_names_are_those_of_python():
     other_form = {
         # Array::FromHost, Array::AsContiguous, x.ToHost
         *('array', 'asarray', 'asanyarray', 'ascontiguousarray', 'to_numpy', 'from_dlpack'),
+        'frombuffer',  # as 'array'
         'memory_stats',  # GetMemoryStats
         'histogram2d',  # HistogramDD of points, (n, 2): it has one form of points
         'einsum_path',  # PlanEinsum; an EinsumPath is what it finds, and what Einsum is given
@@ -213,6 +214,7 @@ def test_umbrella_header_is_complete():
     text = (ROOT / 'cpp' / 'chainerx' / 'chainerx.h').read_text()
     # These are how routines are written, not what they offer.
     inner = {
+        'adjacent_parts.h',
         'along_axis.h',
         'cofactors.h',
         'contraction.h',

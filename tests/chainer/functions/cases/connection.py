@@ -1,6 +1,7 @@
 """Rows of chainer.functions.connection."""
 
 import numpy as np
+from chainer.functions.connection.linear import _rectified_linear
 from functions.cases._table import Case, InvalidType, c, call, f, own
 
 from cases.connection import conv, conv_transpose
@@ -14,6 +15,10 @@ def linear(x, w, b=None, n_batch_axes=1):
 def embed_id(ids, w, ignore_label=None):
     ignored = ids == ignore_label
     return np.where(np.expand_dims(ignored, -1), 0, w[np.where(ignored, 0, ids)])
+
+
+def rectified_linear(x, w, b=None):
+    return np.maximum(linear(x, w, b), 0)
 
 
 def bilinear(e1, e2, w, V1=None, V2=None, b=None):
@@ -117,6 +122,10 @@ CASES = [
     Case('linear', ref=linear, cls='array.reshape.Reshape', direct=False,
          calls=[call(f(3, 2, 4), f(5, 4), f(5), n_batch_axes=2),
                 call(f(3, 0, 2, 2), f(5, 4), n_batch_axes=2)]),
+    Case('rectified_linear', ref=rectified_linear, fn=_rectified_linear,
+         cls='connection.linear.RectifiedLinear',
+         calls=[call(f(3, 4), f(2, 4), f(2)), call(f(3, 4), f(2, 4)), call(f(0, 4), f(2, 4), f(2))],
+         bad=[(call(f(3, 4), f(2, 3)), InvalidType, 'shape')]),
     Case('embed_id', ref=embed_id, cls='connection.embed_id.EmbedIDFunction',
          calls=[call(_IDS, f(3, 4)), call(_IDS, f(3, 4), 2), call(_IDS, f(3, 4), ignore_label=-1),
                 call(c([-1, 0], 'int64'), f(3, 4)), call(c([3, -5, 0], 'int8'), f(4, 2), -5),

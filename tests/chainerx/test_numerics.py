@@ -298,3 +298,13 @@ def test_complex_products_with_infinity(device):
     """As NumPy's, without the annex G of C, which makes an infinity of some pairs of nan."""
     x = chx.array([complex(np.inf, np.nan)], device=device)
     assert repr((x * x).tolist()) == '[(nan+nanj)]'
+
+
+@pytest.mark.parametrize('dtype', ['complex64', 'complex128'])
+def test_conjugates_of_numbers_at_any_part(dtype, device):
+    """Complex numbers may begin at any place where one of their parts may, and lie apart so."""
+    part = 'float32' if dtype == 'complex64' else 'float64'
+    memory = chx.arange(19, dtype=part, device=device)
+    apart = memory[1:].reshape(6, 3)[:, :2].view(dtype)
+    for x in (memory[1:].view(dtype), memory[:18].view(dtype)[::-2], apart):
+        assert x.conj().tolist() == np.conj(chx.to_numpy(x)).tolist()

@@ -6,6 +6,7 @@
 #include <complex>
 
 #include "chainerx/core/dtype.h"
+#include "chainerx/native/field.h"
 
 namespace chainerx::native {
 
@@ -17,10 +18,14 @@ struct ComplexNumber : std::complex<T> {
 
     // One of each pair may be what a function of the standard library gives.
     friend ComplexNumber operator*(const ComplexNumber& a, const ComplexNumber& b) {
-        return Times(a, b);
+        return ProductOf<Base>(a, b);
     }
-    friend ComplexNumber operator*(const ComplexNumber& a, const Base& b) { return Times(a, b); }
-    friend ComplexNumber operator*(const Base& a, const ComplexNumber& b) { return Times(a, b); }
+    friend ComplexNumber operator*(const ComplexNumber& a, const Base& b) {
+        return ProductOf<Base>(a, b);
+    }
+    friend ComplexNumber operator*(const Base& a, const ComplexNumber& b) {
+        return ProductOf<Base>(a, b);
+    }
     friend ComplexNumber operator*(const ComplexNumber& a, const T& b) {
         return {a.real() * b, a.imag() * b};
     }
@@ -31,10 +36,6 @@ struct ComplexNumber : std::complex<T> {
     friend ComplexNumber operator/(const Base& a, const ComplexNumber& b) { return Over(a, b); }
 
  private:
-    static ComplexNumber Times(const Base& a, const Base& b) {
-        return {a.real() * b.real() - a.imag() * b.imag(),
-                a.real() * b.imag() + a.imag() * b.real()};
-    }
     // Smith's method: nothing over- or underflows on the way that need not.
     static ComplexNumber Over(const Base& a, const Base& b) {
         const T real = std::abs(b.real());

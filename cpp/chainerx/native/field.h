@@ -1,4 +1,4 @@
-// What factors and decompositions of matrices need of numbers, real and complex.
+// What arithmetic, and factors of matrices above all, need of numbers, real and complex.
 #pragma once
 
 #include <algorithm>

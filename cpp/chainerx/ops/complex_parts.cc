@@ -33,21 +33,25 @@ Array PartView(const Array& x, int part) {
     return y;
 }
 
-// The same memory as numbers of another dtype of the same size, outside all graphs.
-Array BitView(const Array& x, Dtype dtype) {
-    x.buffer()->Ref();
-    Array y =
-        internal::MakeArray(x.shape(), x.strides(), dtype, x.device(), x.buffer(), x.raw_data());
-    y.body()->read_only = x.body()->read_only;
-    return y;
+// Whether all elements lie where one of `size` bytes may.
+bool IsAligned(const Array& x, int64_t size) {
+    bool is_aligned = reinterpret_cast<uintptr_t>(x.raw_data()) % static_cast<size_t>(size) == 0;
+    for (const int64_t stride : x.strides()) is_aligned &= stride % size == 0;
+    return is_aligned;
 }
 
 // The conjugates of numbers of two float32, in one pass over memory: the sign of the imaginary part
 // is the last bit of both together.
 Array FlipLastSign(const Array& x) {
     static_assert(std::endian::native == std::endian::little);
-    const Array flipped = BitwiseXor(BitView(x, Dtype::kUInt64), Scalar{uint64_t{1} << 63});
-    return BitView(flipped, Dtype::kComplex64);
+    const Array flipped = BitwiseXor(ViewAs(x, Dtype::kUInt64), Scalar{uint64_t{1} << 63});
+    return ViewAs(flipped, Dtype::kComplex64);
+}
+
+Array ConjugateByParts(const Array& x) {
+    Array y = Copy(x);
+    CallOn<kernels::AsType>(y.device(), Negative(PartView(x, 1)), PartView(y, 1));
+    return y;
 }
 
 // One part of complex numbers whose other part is zero.
@@ -92,10 +96,8 @@ Array MakeComplex(const Array& real, const Array& imag) {
 Array Conj(const Array& x) {
     if (!IsComplex(x.dtype())) return Copy(x);
     const Array source = internal::Detached(x);
-    Array y = x.dtype() == Dtype::kComplex64 ? FlipLastSign(source) : Copy(source);
-    if (x.dtype() != Dtype::kComplex64) {
-        CallOn<kernels::AsType>(y.device(), Negative(PartView(source, 1)), PartView(y, 1));
-    }
+    const bool is_one_word = x.dtype() == Dtype::kComplex64 && IsAligned(source, sizeof(uint64_t));
+    Array y = is_one_word ? FlipLastSign(source) : ConjugateByParts(source);
     if (Record rec{kConj, {x}, y}) {
         rec.Grad(0, [](const Array& gy) { return Conj(gy); });
     }

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, MutableSequence
 
 from chainerx._core import engine
 
-from chainer._link.link import Link, MadeByInit, _check_link, _collect_params_of, _tree_str
+from chainer._link.link import Link, _check_link, _collect_params_of, _tree_str
+from chainer._link.uninitialized import MadeByInit
 from chainer.variable import Parameter
 
 

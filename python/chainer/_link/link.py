@@ -18,6 +18,7 @@ from chainerx._core import engine
 from chainer import backend, device_resident, initializers, link_hook
 from chainer._base import environment
 from chainer._link import errors
+from chainer._link.uninitialized import MadeByInit, without_init
 from chainer.link_hook import _entered
 from chainer.variable import Parameter, Variable
 
@@ -37,22 +38,6 @@ def _next_call(cls: type) -> tp.Any:
 
 def _codes_of_calls() -> tuple[CodeType, ...]:
     return Link.__call__.__code__, Link._call_base.__code__
-
-
-def _without_init(cls: type[Link]) -> str:
-    return (
-        f'Link.__init__() has not been called. ({cls.__name__}.__init__ must start with '
-        'super().__init__())'
-    )
-
-
-class MadeByInit:
-    """Stands for an attribute of a link whose __init__ has not run; one of its own hides it."""
-
-    def __get__(self, link: Link | None, owner: type[Link]) -> MadeByInit:
-        if link is None:
-            return self
-        raise AttributeError(_without_init(owner))
 
 
 class Link(device_resident.DeviceResident):
@@ -105,7 +90,7 @@ class Link(device_resident.DeviceResident):
 
     def __check_init_done(self) -> None:
         if not self.__init_done:
-            raise RuntimeError(_without_init(type(self)))
+            raise RuntimeError(without_init(type(self)))
 
     def __str__(self) -> str:
         specs = ', '.join(f'{name}={value}' for name, value in self.printable_specs)

@@ -163,6 +163,36 @@ def test_lacks(case, make):
             )
 
 
+@pytest.mark.filterwarnings('ignore:The .* of a Cauchy')
+@pytest.mark.parametrize('case', SCALARS, ids=str)
+def test_numbers_as_parameters(case, make):
+    """Distributions of batch shape () have what those of one element have."""
+    params = {name: values[:1] for name, values in case.params.items()}
+    vector = dist_of(case, make, **params)
+    scalar = dist_of(case, make, **{name: values[0] for name, values in params.items()})
+    assert scalar.batch_shape == ()
+    names = {*PROPERTIES, 'mode', 'covariance'} - {*case.lacks}
+    found = {name: getattr(scalar, name) for name in names if _has(vector, name)}
+    calls = {*FUNCTIONS, 'icdf'} - {*case.lacks}
+    expected = {name: getattr(vector, name) for name in found}
+    for name in calls:
+        point = 0.4 if name == 'icdf' else case.points[0][0]
+        found[name] = getattr(scalar, name)(make(point, 'float64'))
+        expected[name] = getattr(vector, name)(make([point], 'float64'))
+    for name, y in found.items():
+        assert y.shape == (), name
+        np.testing.assert_allclose(to_numpy(y), to_numpy(expected[name])[0], err_msg=name)
+    assert scalar.sample().shape == ()
+
+
+def _has(dist, name):
+    try:
+        getattr(dist, name)
+    except NotImplementedError:
+        return False
+    return True
+
+
 @pytest.mark.parametrize('case', [c for c in CASES if 'mode' not in c.lacks], ids=str)
 def test_mode(case, make):
     if case.cls == 'Uniform':

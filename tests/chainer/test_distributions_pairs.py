@@ -132,6 +132,11 @@ def test_independent(make, ndim, batch):
     else:
         with pytest.raises(RuntimeError, match=r'Independent.icdf: no inverse of the cdf of event'):
             dist.icdf(x)
+    for shape in ((0, 3), (2, 0)):  # no batch, or no event
+        empty = D.Independent(D.Normal(make(np.zeros(shape)), make(np.ones(shape))), ndim)
+        size = int(np.prod(shape[len(batch) :]))
+        assert empty.covariance.shape == (*shape[: len(batch)], size, size)
+    size = int(np.prod(event))
     other = D.Independent(D.Normal(inner.loc + 2, inner.scale), ndim)
     np.testing.assert_allclose(
         to_numpy(chainer.kl_divergence(dist, other)), np.full(batch, 0.5 * size)

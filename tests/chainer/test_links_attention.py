@@ -146,6 +146,32 @@ def test_rectified_layer_is_that_of_two_functions(sizes, dtype, nobias):
             np.testing.assert_array_equal(a, b)
 
 
+def test_gradients_that_others_see_stay_as_they_are(device):
+    """A rectified layer masks the gradient of its result where it lies, if it alone has it."""
+    x, w, v = (Variable(device.send(random(*s))) for s in ((5, 4), (6, 4), (3, 6)))
+    y = _rectified_linear(x, w)
+    z = F.linear(y, v)
+    given = z.grad = device.send(random(5, 3))
+    kept = to_numpy(given).copy()
+    z.backward(retain_grad=True)
+    gy = kept @ to_numpy(v.array)
+    np.testing.assert_allclose(to_numpy(y.grad), gy, rtol=1e-5, atol=1e-6)
+    masked = gy * (to_numpy(y.array) > 0)
+    assert not np.allclose(masked, gy)
+    np.testing.assert_allclose(to_numpy(w.grad), masked.T @ to_numpy(x.array), rtol=1e-5, atol=1e-6)
+    same(z.grad, kept)
+    # One number for all elements, and one gradient for two functions.
+    for use in (F.sum, lambda y: F.sum(F.concat((y, y + 1)))):
+        for link_input in (x, w):
+            link_input.cleargrad()
+        y = _rectified_linear(x, w)
+        use(y).backward()
+        masked = (to_numpy(y.array) > 0) * (1.0 if use is F.sum else 2.0)
+        np.testing.assert_allclose(
+            to_numpy(w.grad), masked.T @ to_numpy(x.array), rtol=1e-5, atol=1e-6
+        )
+
+
 @pytest.mark.parametrize('nobias', [False, True])
 def test_derivatives_of_a_rectified_layer(device, nobias):
     arrays = [device.send(random(*s).astype('d')) for s in ((5, 4), (6, 4), (6,))]

@@ -22,6 +22,7 @@ from usual_links import (
     WAYS,
     arguments,
     children_of,
+    class_of,
     draw,
     leaves,
     make,
@@ -124,7 +125,7 @@ def test_patched_sequences(method, monkeypatch):
 @pytest.mark.parametrize('name', STATEFUL)
 def test_subclasses_with_states_of_their_own(name):
     """Properties and setters of a subclass see each state."""
-    base = getattr(L, name)
+    base = class_of(name)
     seen = []
 
     class Property(base):
@@ -159,7 +160,7 @@ def test_subclasses_with_states_of_their_own(name):
 @pytest.mark.parametrize('name', LINKS)
 def test_calls_of_other_classes(name):
     """`__call__` of a class between a link and Link, or above the link, is called as ever."""
-    base = getattr(L, name)
+    base = class_of(name)
 
     class Mixin(chainer.Link):
         def __call__(self, *args):
@@ -199,10 +200,10 @@ def test_bases_behind_link(name):
         def __call__(self, *args):
             return 'mixin', super().__call__(*args)
 
-    class Mine(getattr(L, name), Layer):
+    class Mine(class_of(name), Layer):
         pass
 
-    class Mixed(getattr(L, name), Mixin, Layer):
+    class Mixed(class_of(name), Mixin, Layer):
         pass
 
     link = make(name)

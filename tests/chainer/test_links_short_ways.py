@@ -201,6 +201,85 @@ def test_assignments_in_init_scope():
         links.layer = L.Linear(3, 2)
 
 
+@pytest.mark.parametrize('backprop', [True, False])
+def test_zoneout_sees_its_ratios(backprop, device):
+    link = L.StatefulZoneoutLSTM(3, 2).to_device(device)
+    x = device.send(X)
+    with chainer.using_config('enable_backprop', backprop):
+        link(x)
+        h, c = link.h, link.c
+        link.h_ratio = 1.0
+        link.c_ratio = 0.0
+        np.testing.assert_array_equal(to_numpy(link(x)), to_numpy(h))
+        assert np.abs(to_numpy(link.c) - to_numpy(c)).max() > 1e-4
+        link.h_ratio = 1.5
+        with pytest.raises(ValueError, match=r'ratio is 1\.5'):
+            link(x)
+        np.testing.assert_array_equal(to_numpy(link.h), to_numpy(h))
+        with chainer.using_config('train', False):
+            link.h_ratio, link.c_ratio = 1, 1.0
+            assert np.abs(to_numpy(link(x)) - to_numpy(h)).max() > 1e-4
+
+    class Fixed(L.StatefulZoneoutLSTM):
+        h_ratio = property(lambda self: 0.0, lambda self, value: None)
+
+    link = Fixed(3, 2, 1.0, 1.0).to_device(device)
+    link(x)
+    h = link.h
+    assert np.abs(to_numpy(link(x)) - to_numpy(h)).max() > 1e-6
+
+
+@pytest.mark.parametrize('backprop', [True, False])
+def test_trees_see(backprop, device):
+    """Other numbers of children; layers that a class has of its own; other numbers of units."""
+
+    class Doubled(L.NaryTreeLSTM):
+        @property
+        def W_h2(self):
+            return lambda h: self.W_h1(h) * 0
+
+        @W_h2.setter
+        def W_h2(self, layer):
+            pass
+
+    x, c = (device.send(X[:, :n].copy()) for n in (3, 2))
+    with chainer.using_config('enable_backprop', backprop):
+        link = L.ChildSumTreeLSTM(3, 2).to_device(device)
+        for n in (1, 5, 0, 30):
+            states = link(*[c] * 2 * n, x)
+            gates = link.W_x(x)
+            aio, forget = F.split_axis(gates, [6], 1)
+            if n:
+                aio = aio + link.W_h_aio(device.send(X[:, :2] * n))
+            a, i, o = (y for y in F.split_axis(aio, 3, 1))
+            cell = F.tanh(a) * F.sigmoid(i)
+            if n:
+                cell = cell + F.sigmoid(forget + link.W_h_f(c)) * c * n
+            expected = cell, F.sigmoid(o) * F.tanh(cell)
+            for y, e in zip(states, expected, strict=True):
+                np.testing.assert_allclose(to_numpy(y), to_numpy(e), 1e-5, 1e-6)
+        link.state_size = 1
+        with pytest.raises((type_check.InvalidType, ValueError)):
+            link(c, c, x)
+        pair = L.NaryTreeLSTM(3, 2).to_device(device)
+        h0, h1 = (to_numpy(pair(c, c, c, h, x)[1]) for h in (c, device.send(X[:, 1:].copy())))
+        assert np.abs(h0 - h1).max() > 1e-4
+        pair.__class__ = Doubled
+        h0, h1 = (to_numpy(pair(c, c, c, h, x)[1]) for h in (c, device.send(X[:, 1:].copy())))
+        np.testing.assert_array_equal(h0, h1)
+
+
+def test_trees_take_arrays_in_graphs_of_chainerx():
+    x, c = chainerx.array(X), chainerx.array(X[:, :2].copy())
+    h = chainerx.array(X[:, :2].copy()).require_grad()
+    for link in (L.ChildSumTreeLSTM(3, 2), L.NaryTreeLSTM(3, 2, 1)):
+        link.to_chx()
+        h.cleargrad()
+        _, y = link(c, h, x)
+        F.sum(y).backward()
+        assert np.abs(chainerx.to_numpy(h.grad)).max() > 0
+
+
 # ---- whole sequences ----------------------------------------------------------------------------
 
 

@@ -173,6 +173,14 @@ def test_wrong_tables():
         engine.LinkStep('lstn', True, lstm)
     with pytest.raises(TypeError, match='there are 2 functions, expected 1'):
         engine.LinkStep('lstm', True, lstm, lstm)
+    with pytest.raises(TypeError):
+        engine.LinkTree(3)
+    with pytest.raises(ValueError, match="no tree 'n'"):
+        engine.LinkTree('n')
+    with pytest.raises(TypeError, match="there are 0 functions, expected 1 for 'n_ary'"):
+        engine.LinkTree('n_ary')
+    tree = engine.LinkTree('n_ary', F.rnn.tree_lstm.TreeLSTM.call)
+    assert tree() is tree(3, 4, 5) is tree(3, 4) is None
     step = engine.LinkStep('lstm', True, lstm)
     assert step() is None
     assert step(3) is None

@@ -38,9 +38,28 @@ LINKS = {
     'NStepBiGRU': lambda: L.NStepBiGRU(1, 3, UNITS, 0.5),
     'NStepRNNTanh': lambda: L.NStepRNNTanh(1, 3, UNITS, 0),
     'NStepBiRNNReLU': lambda: L.NStepBiRNNReLU(1, 3, UNITS, 0.0),
+    'ChildSumTreeLSTM': lambda: L.ChildSumTreeLSTM(3, UNITS),
+    'ChildSumTreeLSTM_leaf': lambda: L.ChildSumTreeLSTM(3, UNITS),
+    'NaryTreeLSTM': lambda: L.NaryTreeLSTM(3, UNITS),
+    'NaryTreeLSTM_leaf': lambda: L.NaryTreeLSTM(3, UNITS, 3),
+    'NaryTreeLSTM_half': lambda: L.NaryTreeLSTM(3, UNITS),
     'Linear': lambda: L.Linear(3, UNITS),
 }
-STATEFUL = [name for name in LINKS if hasattr(getattr(L, name), 'reset_state')]
+
+
+def class_of(name):
+    return getattr(L, name.partition('_')[0])
+
+
+STATEFUL = [name for name in LINKS if hasattr(class_of(name), 'reset_state')]
+# Cells and outputs of children: whether there is an array, or None.
+CHILDREN = {
+    'ChildSumTreeLSTM': (True, True, True, True),
+    'ChildSumTreeLSTM_leaf': (),
+    'NaryTreeLSTM': (True, True, True, True),
+    'NaryTreeLSTM_leaf': (False,) * 6,
+    'NaryTreeLSTM_half': (True, False, False, True),
+}
 
 
 def make(name, device='@numpy', dtype='f'):
@@ -50,6 +69,7 @@ def make(name, device='@numpy', dtype='f'):
     for param in link.params():
         param.array[...] = np.random.uniform(-1, 1, param.shape)
     link.to_device(device)
+    link.row = name
     return link
 
 
@@ -66,6 +86,10 @@ def arguments(link, rows=2, dtype='f'):
     x = draw(link, rows, 3, dtype=dtype)
     if hasattr(link, 'n_cells'):
         return [None] * link.n_cells + [[draw(link, n, 3, dtype=dtype) for n in (2, 1, 3)]]
+    if link.row in CHILDREN:
+        has_arrays = CHILDREN[link.row]
+        children = [draw(link, rows, UNITS, dtype=dtype) if has else None for has in has_arrays]
+        return [*children, x]
     of_cells = {L.StatelessLSTM: 2, L.StatelessGRU: 1, L.StatelessMGU: 1}
     states = next((n for cls, n in of_cells.items() if isinstance(link, cls)), 0)
     return [draw(link, rows, UNITS, dtype=dtype) for _ in range(states)] + [x]

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "chainerx/native/attention_operands.h"
 #include "chainerx/native/gemm_loops.h"
 #include "chainerx/native/parts.h"
+#include "chainerx/native/turn_loops.h"
 
 namespace chainerx::native {
 
@@ -54,16 +56,30 @@ struct PackedA {
 
     // Whole panels, which are packed fastest, unless the last one would be too short to keep the
     // tile busy; else all of nearly the same number.
-    static Part Rows(int64_t n, int64_t p) {
-        const int64_t rows = GemmLoopsOf<C>().rows;
-        if (n % rows == 0 || n % rows >= rows / 2) return {p * rows, std::min(n, (p + 1) * rows)};
-        return {n, CountPanels(n), p};
-    }
+    struct Panels {
+        int64_t n;
+        int64_t count;
+        int64_t rows;    // of each
+        int64_t longer;  // how many of the first have one more
+
+        explicit Panels(int64_t n) : n{n}, count{CountPanels(n)}, rows{GemmLoopsOf<C>().rows} {
+            const int64_t rest = n % rows;
+            longer = 0;
+            if (rest == 0 || rest >= rows / 2) return;
+            rows = n / count;
+            longer = n % count;
+        }
+        Part at(int64_t p) const { return {Begin(p), std::min(n, Begin(p + 1))}; }
+
+     private:
+        int64_t Begin(int64_t p) const { return p * rows + std::min(p, longer); }
+    };
 
     // Element (i, q) is at x.at(i, q).
     void Pack(const StridedMatrix<const C>& x, int64_t n, int64_t k) const {
-        for (int64_t p = 0; p < CountPanels(n); ++p) {
-            const Part i = Rows(n, p);
+        const Panels panels{n};
+        for (int64_t p = 0; p < panels.count; ++p) {
+            const Part i = panels.at(p);
             GemmLoopsOf<C>().pack_a(x.at(i.begin, 0), x.row, x.column, i.size(), k, panel(p));
         }
     }
@@ -78,8 +94,9 @@ struct PackedA {
                   int64_t columns, bool accumulate) const {
         const auto& loops = GemmLoopsOf<C>();
         const TileRun<C> run{at, k, b, loops.columns};
-        for (int64_t p = 0; p < CountPanels(n); ++p) {
-            const Part i = Rows(n, p);
+        const Panels panels{n};
+        for (int64_t p = 0; p < panels.count; ++p) {
+            const Part i = panels.at(p);
             if (i.begin >= wanted) break;
             loops.tile(panel(p), &run, 1, c + i.begin * ldc, ldc, i.size(), columns, accumulate,
                        nullptr);
@@ -122,6 +139,17 @@ void WriteTurned(const C* panel, int64_t width, int64_t n, C* memory, const Stri
                  int64_t begin) {
     const auto& loops = GemmLoopsOf<C>();
     const int64_t columns = loops.columns;
+    if constexpr (std::is_same_v<T, C>) {
+        const TurnLoops& turns = turn_loops();
+        const int64_t side = sizeof(C) == 4 ? turns.side4 : turns.side8;
+        if (n % side == 0 && width % side == 0) {
+            const auto turn = sizeof(C) == 4 ? turns.turn4 : turns.turn8;
+            constexpr int64_t kSize = sizeof(C);
+            turn(reinterpret_cast<char*>(y.at(begin, 0)), y.row * kSize,
+                 reinterpret_cast<const char*>(panel), columns * kSize, n, width, n);
+            return;
+        }
+    }
     for (int64_t j = 0; j < width; j += columns) {
         const int64_t count = std::min(columns, width - j);
         loops.pack_b(panel + j * columns, 1, columns, count, n, memory);

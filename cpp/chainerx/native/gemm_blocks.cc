@@ -35,6 +35,11 @@ void Run(const Product& x, int64_t begin, int64_t end, const SharedPanels* share
                                                : own_a.data() + p * loops.rows * q.size();
                 };
                 if (shared_a == nullptr) PackBlockOfA(x, block, q, own_a.data());
+                if (shared_a == nullptr && x.sums != nullptr && j == 0) {
+                    for (int64_t p = 0; p < block.n_panels; ++p) {
+                        SumPanel(x, block, p, i_depth, panel_of_a(p));
+                    }
+                }
                 for (int64_t jj = j; jj < block_end; jj += loops.columns) {
                     TileRun<float> run = panels_of_b.Panel(jj, q);
                     for (int64_t p = 0; p < block.n_panels; ++p) {
@@ -87,8 +92,10 @@ bool IsForGemmBlocks(int64_t m, int64_t n, int64_t k) {
 
 void GemmBlocks(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const float* a,
                 int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc, bool accumulate,
-                const float* bias, bool rectified) {
+                const float* bias, bool rectified, float* row_sums) {
     using namespace gemm;
+    const int64_t n_sums = row_sums == nullptr ? 0 : CeilDiv(k, kPanelDepth) * m;
+    const Scratch<float> sums{n_sums};
     const Product x{{a, trans_a ? 1 : lda, trans_a ? lda : 1},
                     {b, trans_b ? 1 : ldb, trans_b ? ldb : 1},
                     m,
@@ -98,7 +105,9 @@ void GemmBlocks(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, con
                     ldc,
                     accumulate,
                     bias,
-                    rectified};
+                    rectified,
+                    row_sums == nullptr ? nullptr : sums.data(),
+                    m};
     const GemmLoops<float>& loops = gemm_loops().f32;
     // The longer side is cut.
     const bool by_columns = n > m;
@@ -117,9 +126,20 @@ void GemmBlocks(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, con
         });
     };
     const int64_t n_depths = x.n_depths();
+    const auto join_sums = [&] {
+        if (row_sums == nullptr) return;
+        for (int64_t i = 0; i < m; ++i) {
+            double sum = 0;
+            for (int64_t depth = 0; depth < n_depths; ++depth) {
+                sum += static_cast<double>(sums.data()[depth * m + i]);
+            }
+            row_sums[i] = static_cast<float>(sum);
+        }
+    };
     // Each part needs all of the shorter side: few of them pack it for themselves, many share it.
     if (count <= kFewParts) {
         run(0, n_depths, nullptr, nullptr);
+        join_sums();
         return;
     }
     const int64_t most_panels = x.most_panels();
@@ -127,16 +147,20 @@ void GemmBlocks(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, con
                                      : SharedPanels{x, CeilDiv(n, loops.columns), loops.columns};
     for (int64_t begin = 0; begin < n_depths; begin += shared.most_depths()) {
         const int64_t end = std::min(n_depths, begin + shared.most_depths());
-        shared.Pack(begin, end, [&](const Part& q, int64_t panel, float* to) {
+        shared.Pack(begin, end, [&](int64_t depth, const Part& q, int64_t panel, float* to) {
             if (!by_columns) {
                 PackB(x, panel * loops.columns, (panel + 1) * loops.columns, q, to);
                 return;
             }
             const RowBlock block{x, panel / most_panels};
-            if (panel % most_panels < block.n_panels) PackA(x, block, panel % most_panels, q, to);
+            const int64_t p = panel % most_panels;
+            if (p >= block.n_panels) return;
+            PackA(x, block, p, q, to);
+            if (x.sums != nullptr) SumPanel(x, block, p, depth, to);
         });
         run(begin, end, by_columns ? &shared : nullptr, by_columns ? nullptr : &shared);
     }
+    join_sums();
 }
 
 }  // namespace chainerx::native

@@ -85,6 +85,8 @@ struct GemmUnit {
     // less than 0 becomes 0.
     void (*tile_of_layer)(const float* a, const TileRun<float>* runs, int64_t n_runs, float* c,
                           int64_t ldc, int64_t m, int64_t n, const float* row, bool rectified);
+    // What n rows of a panel of a add up to, along k.
+    void (*sum_rows)(const float* a, int64_t n, int64_t k, float* sums);
 };
 
 const GemmUnit& gemm_loops();

@@ -42,6 +42,7 @@ inline bool IsPackedAlready(const Operand2d& b, int64_t m) {
 
 // c = a b, or c += a b: all of a product, or what one part computes of it. A bias, if there is one,
 // is added to each row; what is then less than 0 becomes 0 if `rectified`, which needs a bias.
+// `sums`, unless null, gets what the rows of a add up to, depth by depth, `ld_sums` apart.
 struct Product {
     Operand2d a;
     Operand2d b;
@@ -53,6 +54,8 @@ struct Product {
     bool accumulate;
     const float* bias;
     bool rectified;
+    float* sums;
+    int64_t ld_sums;
 
     int64_t n_depths() const { return CeilDiv(k, kPanelDepth); }
     int64_t most_depth() const { return CeilDiv(k, n_depths()); }
@@ -61,21 +64,21 @@ struct Product {
         return CeilDiv(CeilDiv(m, n_row_blocks()), gemm_loops().f32.rows);
     }
     Product Columns(int64_t begin, int64_t size) const {
-        return {
-            a,          {b.at(0, begin), b.row, b.column},        m,        size, k, c + begin, ldc,
-            accumulate, bias == nullptr ? nullptr : bias + begin, rectified};
+        Product part = *this;
+        part.b.data = b.at(0, begin);
+        part.n = size;
+        part.c = c + begin;
+        if (bias != nullptr) part.bias = bias + begin;
+        if (begin != 0) part.sums = nullptr;  // the first part sees all of a
+        return part;
     }
     Product Rows(int64_t begin, int64_t size) const {
-        return {{a.at(begin, 0), a.row, a.column},
-                b,
-                size,
-                n,
-                k,
-                c + begin * ldc,
-                ldc,
-                accumulate,
-                bias,
-                rectified};
+        Product part = *this;
+        part.a.data = a.at(begin, 0);
+        part.m = size;
+        part.c = c + begin * ldc;
+        if (sums != nullptr) part.sums = sums + begin;
+        return part;
     }
 };
 
@@ -93,6 +96,14 @@ inline void PackA(const Product& x, const RowBlock& block, int64_t p, const Part
     const Part i = block.Panel(p);
     gemm_loops().f32.pack_a(x.a.at(block.rows.begin + i.begin, q.begin), x.a.row, x.a.column,
                             i.size(), q.size(), to);
+}
+
+// Sums up the rows of panel p of depth number i, which has just been packed.
+inline void SumPanel(const Product& x, const RowBlock& block, int64_t p, int64_t i,
+                     const float* panel) {
+    const Part rows = block.Panel(p);
+    gemm_loops().sum_rows(panel, rows.size(), Part{x.k, x.n_depths(), i}.size(),
+                          x.sums + i * x.ld_sums + block.rows.begin + rows.begin);
 }
 
 // Rows of a panel of AVX-512.
@@ -152,7 +163,8 @@ class SharedPanels {
     float* At(const Part& q, int64_t panel) const {
         return panels_.data() + ((q.begin - begin_) * n_panels_ + panel * q.size()) * unit_;
     }
-    // Calls pack(q, panel, to) for all panels of depths [begin, end), on all threads.
+    // Calls pack(i, q, panel, to) for all panels of depths [begin, end), on all threads; q is depth
+    // number i.
     template <typename F>
     void Pack(int64_t begin, int64_t end, const F& pack) {
         begin_ = Part{k_, n_depths_, begin}.begin;
@@ -161,8 +173,9 @@ class SharedPanels {
         ParallelFor(count, [&](int64_t i) {
             const Part part{n, count, i};
             for (int64_t p = part.begin; p < part.end; ++p) {
-                const Part q{k_, n_depths_, begin + p / n_panels_};
-                pack(q, p % n_panels_, At(q, p % n_panels_));
+                const int64_t depth = begin + p / n_panels_;
+                const Part q{k_, n_depths_, depth};
+                pack(depth, q, p % n_panels_, At(q, p % n_panels_));
             }
         });
     }

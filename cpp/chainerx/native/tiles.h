@@ -71,6 +71,8 @@ class Tiles {
         const int64_t bytes = turned_ != 0 ? kTileBytes : kStripBytes;
         const int64_t room = widest == 0 ? block : bytes / widest;
         rows_ = turned_ != 0 ? std::min(kLine / turned_, n_rows) : 1;
+        constexpr int64_t kNear = 1 << 18;  // bytes, of which most are in the caches anyway
+        is_far_ = widest != 0 && direct_[0] && walk.total * traits.item_size[0] > kNear;
         columns_ = std::min({run, std::max<int64_t>(room / rows_, 1), traits.most});
         rows_ = std::min(n_rows, std::max(rows_, room / columns_));
         n_column_tiles_ = CeilDiv(run, columns_);
@@ -249,6 +251,18 @@ class Tiles {
         }
     }
 
+    // Asks for where the output goes while operands are copied to buffers: what is written comes in
+    // a burst then, which would wait.
+    void FetchOutput(const char* row, int64_t rows, int64_t columns) const {
+        const int last = walk_.ndim - 1;
+        for (int64_t r = 0; r < rows; ++r) {
+            for (int64_t i = 0; i < columns * traits_.item_size[0]; i += kLine) {
+                __builtin_prefetch(row + i, 1);
+            }
+            if (last > 0) row += walk_.strides[0][last - 1];
+        }
+    }
+
     template <typename F>
     void RunRows(int64_t i, char (&buffers)[N][kTileBytes], const F& loop) const {
         char* p[N];
@@ -258,7 +272,11 @@ class Tiles {
         const int last = walk_.ndim - 1;
         int64_t pitch[N];  // bytes from row to row
         int64_t steps[N];
-        if (turned_ != 0) FetchRows(p, rows, columns);
+        if (turned_ != 0) {
+            FetchRows(p, rows, columns);
+        } else if (is_far_) {
+            FetchOutput(p[0], rows, columns);
+        }
         for (int k = 0; k < N; ++k) {
             const int64_t size = traits_.item_size[k];
             const int64_t stride = walk_.strides[k][last];
@@ -361,6 +379,7 @@ class Tiles {
     int64_t turned_;
     bool by_rows_;
     bool streams_;
+    bool is_far_{false};
     bool direct_[N];  // as it lies in memory
     int64_t rows_{1};
     int64_t columns_;

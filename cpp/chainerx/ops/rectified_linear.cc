@@ -1,16 +1,27 @@
 #include <utility>
 
 #include "chainerx/autograd/record.h"
+#include "chainerx/autograd/seen_here_only.h"
+#include "chainerx/kernels/activation.h"
 #include "chainerx/kernels/linalg.h"
 #include "chainerx/ops/activation.h"
 #include "chainerx/ops/linalg.h"
-#include "chainerx/ops/reduction.h"
-#include "chainerx/ops/view.h"
+#include "chainerx/ops/linear_grad.h"
 
 namespace chainerx {
 namespace {
 
 constexpr OpInfo kRectifiedLinear{"rectified_linear", &kernels::RectifiedLinear::kInfo};
+
+// gy where y is not 0, in the memory of gy where nobody else will read it.
+Array Masked(const Array& y, const Array& gy) {
+    if (!internal::IsSeenHereOnly(gy) || !gy.IsContiguous() || gy.dtype() != y.dtype() ||
+        internal::IsBackpropRequiredAny(y)) {
+        return RectifyGrad(y, gy);
+    }
+    CallOn<kernels::RectifyGrad>(gy.device(), Operand{y}, Operand{gy}, gy);
+    return gy;
+}
 
 struct SavedLinear {
     Saved x;
@@ -18,12 +29,9 @@ struct SavedLinear {
     Saved y;
 
     void operator()(GradContext& context) const {
-        const Array g = RectifyGrad(y(), context.output_grad());
+        const Array g = Masked(y(), context.output_grad());
         if (context.IsInputGradRequired(0)) context.SetInputGrad(0, Matmul(g, w()));
-        if (context.IsInputGradRequired(1)) context.SetInputGrad(1, Matmul(Transpose(g), x()));
-        if (context.input_count() > 2 && context.IsInputGradRequired(2)) {
-            context.SetInputGrad(2, Sum(g, Axes{0}));
-        }
+        internal::SetParamGrads(context, g, x);
     }
 };
 

@@ -99,7 +99,7 @@ class Bernoulli(Parametric):
 
     def icdf(self, x: tp.Any) -> variable.Variable:
         level = utils.level(self._point(x))
-        value = variable.as_variable((level.array > self._q.array).astype(level.dtype))
+        value = utils.constant((level.array > self._q.array).astype(level.dtype))
         return utils.or_nan(level, value)
 
     @property
@@ -112,7 +112,7 @@ class Bernoulli(Parametric):
 
     @property
     def mode(self) -> variable.Variable:
-        return variable.as_variable((self.p.array > 0.5).astype(self.p.dtype))
+        return utils.constant((self.p.array > 0.5).astype(self.p.dtype))
 
     @property
     def variance(self) -> variable.Variable:

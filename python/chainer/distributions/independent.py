@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import typing as tp
 
 import numpy as np
@@ -157,8 +158,8 @@ class Independent(Distribution):
             variance = inner.variance
             blocks = F.reshape(variance, (*variance.shape, 1, 1))
         size = blocks.shape[-1]
-        blocks = F.reshape(blocks, (*self.batch_shape, -1, size, 1, size))
-        count = blocks.shape[-4]
+        count = math.prod(self.event_shape) // max(size, 1)
+        blocks = F.reshape(blocks, (*self.batch_shape, count, size, 1, size))
         eye = blocks.device.send(blocks.xp.eye(count, dtype=bool)).reshape(count, 1, count, 1)
         zero = blocks.device.send(blocks.xp.zeros((), blocks.dtype))
         return F.reshape(

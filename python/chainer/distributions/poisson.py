@@ -54,9 +54,7 @@ class Poisson(Parametric):
         x = self._point(x)
         inside = ~(x.array < 0)
         count = F.floor(utils.choose(inside, x, 0)).array + 1  # a step has no slope
-        return utils.choose(
-            inside, _incomplete.call(name, variable.as_variable(count), self.lam), below
-        )
+        return utils.choose(inside, _incomplete.call(name, utils.constant(count), self.lam), below)
 
     def icdf(self, x: tp.Any) -> variable.Variable:
         with configuration.using_config('enable_backprop', False):  # a step has no slope

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import typing as tp
 
+import numpy as np
+
 from chainer import functions as F
 from chainer import variable
 
@@ -14,6 +16,11 @@ EULER = 0.57721566490153286060
 def scalar_like(x: variable.Variable, value: float) -> tp.Any:
     """A 0-d array of the dtype and on the device of ``x``."""
     return x.device.send(x.xp.full((), value, x.dtype))
+
+
+def constant(values: tp.Any) -> variable.Variable:
+    """Of computed values: NumPy's operators give no array where there are no axes."""
+    return variable.as_variable(np.asarray(values) if isinstance(values, np.generic) else values)
 
 
 def choose(condition: tp.Any, x: variable.Variable, value: float) -> variable.Variable:

@@ -10,6 +10,7 @@ _INDEX: tp.Final = re.compile(
     r'(?:\w+: )?index (-?\d+) is out of '
     r'(?:range for an axis of length|bounds for axis \d+ with size) (\d+)'  # ours, NumPy's
 )
+_EMPTY: tp.Final = re.compile(r'(?:\w+: )?cannot take from axis \d+ of shape .*, which is empty')
 
 
 def of_labels(error: IndexError) -> IndexError:
@@ -25,4 +26,6 @@ def of_indices(error: IndexError, text: str) -> IndexError:
         text: Has ``{0}`` for the index, ``{1}`` for the length of the axis.
     """
     match = _INDEX.fullmatch(str(error))
-    return IndexError(text.format(*match.groups())) if match else error
+    if match:
+        return IndexError(text.format(*match.groups()))
+    return IndexError(text.format('an index', 0)) if _EMPTY.fullmatch(str(error)) else error

@@ -68,7 +68,8 @@ ROWS = [
         bad=((call(f(2, 3), c([0, 3], 'int32')), IndexError, 't'),
              (call(f(2, 2), _T), InvalidType, 'shape'),
              (lambda: L.BlackOut(3, [1, 2], -1), ValueError, 'sample_size is -1'),
-             (lambda: L.BlackOut(3, [1, np.nan], 2), ValueError, 'probs has nan'))),
+             (lambda: L.BlackOut(3, [1, np.nan], 2), ValueError, r'BlackOut: counts\[1\] is nan'),
+             (lambda: L.BlackOut(3, [], 2), ValueError, r'sum of counts is 0\.0'))),
     Row('CRF1d', lambda: L.CRF1d(3), call([f(2, 3), f(1, 3)],
         [c([0, 2], 'int32'), c([1], 'int32')], 'no'), crf,
         bad=((call([f(2, 3)], [c([0, 3], 'int32')]), IndexError, '3'),
@@ -81,5 +82,6 @@ ROWS = [
              (call(f(2, 2), _T), InvalidType, 'shape'),
              (call(f(2, 3), own('float32', 2)), InvalidType, 'dtype'),
              (lambda: L.NegativeSampling(3, [1, 2], -1), ValueError, 'sample_size is -1'),
-             (lambda: L.NegativeSampling(3, [0, 0], 2), ValueError, r'sum of probs is 0\.0'))),
+             (lambda: L.NegativeSampling(3, [2, -1], 2), ValueError, r'counts\[1\] is -1\.0'),
+             (lambda: L.NegativeSampling(3, [0, 0], 2), ValueError, r'sum of counts is 0\.0'))),
 ]  # fmt: skip

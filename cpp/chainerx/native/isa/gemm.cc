@@ -259,6 +259,39 @@ void TileOfLayer(const float* a, const TileRun<float>* runs, int64_t n_runs, flo
                     TilePlus<float>{row == nullptr, nullptr, row, rectified});
 }
 
+void SumRows(const float* a, int64_t n, int64_t k, float* sums) {
+    constexpr int kSize = kWidth<float>;
+    constexpr int kBatches = (kRows + kSize - 1) / kSize;
+    BatchF sum[4][kBatches];
+    for (auto& part : sum) {
+        for (BatchF& s : part) s = BatchF(0.0F);
+    }
+    int64_t q = 0;
+    // Whole batches reach into the next column, which the last ones do not have.
+    for (; q + 4 < k; q += 4, a += 4 * kRows) {
+        for (int c = 0; c < 4; ++c) {
+            for (int v = 0; v < kBatches; ++v) {
+                sum[c][v] += BatchF::load_unaligned(a + c * kRows + v * kSize);
+            }
+        }
+    }
+    for (; q < k; ++q, a += kRows) {
+        for (int v = 0; v < kBatches; ++v) {
+            const int left = kRows - v * kSize;
+            sum[0][v] += left < kSize ? LoadPart(a + v * kSize, left)
+                                      : BatchF::load_unaligned(a + v * kSize);
+        }
+    }
+    for (int v = 0; v < kBatches; ++v, sums += kSize, n -= kSize) {
+        const BatchF all = (sum[0][v] + sum[1][v]) + (sum[2][v] + sum[3][v]);
+        if (n >= kSize) {
+            all.store_unaligned(sums);
+        } else if (n > 0) {
+            StorePart(sums, all, n);
+        }
+    }
+}
+
 template <typename T>
 constexpr GemmLoops<T> kLoops{kRows,
                               kColumns<T>,
@@ -284,5 +317,5 @@ const chainerx::native::GemmUnit CX_UNIT_ENTRY = {
     false,
 #endif
     chainerx::native::CX_ISA::kLoops<float>, chainerx::native::CX_ISA::kLoops<double>,
-    &chainerx::native::CX_ISA::TileOfLayer};
+    &chainerx::native::CX_ISA::TileOfLayer, &chainerx::native::CX_ISA::SumRows};
 }

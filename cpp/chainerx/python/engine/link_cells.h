@@ -25,12 +25,15 @@ enum class CellFunction : uint8_t {
     kConcat,
     kReshape,
     kSeparate,
+    kZoneout,
+    kSplit,
+    kTreeLstm,
     kCount,
 };
 
 // What each has: names of the states, the last of which is the output; the layers; the functions
 // that it calls, in the order in which they are given; and Run, which replaces the states, none of
-// which is None.
+// which is None. One that keeps states at random has the names of their ratios, too.
 
 struct LstmCell {
     static constexpr const char* kName = "lstm";
@@ -45,6 +48,21 @@ struct LstmCell {
         Value& h = states[1];
         const Value gates = ops.Add(ops.Layer(0, x), ops.Layer(1, h));
         ops.Lstm(gates, c, h);
+    }
+};
+
+struct ZoneoutCell : LstmCell {
+    static constexpr const char* kName = "zoneout";
+    static constexpr std::array kFunctions{CellFunction::kLstm, CellFunction::kZoneout};
+    static constexpr std::array kRatios{"c_ratio", "h_ratio"};  // one for each state
+
+    template <typename Ops, typename Value = typename Ops::Value>
+    static void Run(const Ops& ops, Value* states, const Value& x) {
+        const Value c = ops.Share(states[0]);
+        const Value h = ops.Share(states[1]);
+        LstmCell::Run(ops, states, x);
+        states[0] = ops.Zoneout(0, c, states[0]);
+        states[1] = ops.Zoneout(1, h, states[1]);
     }
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "chainerx/ops/activation.h"
 #include "chainerx/ops/hyperbolic.h"
@@ -11,6 +12,9 @@
 #include "chainerx/ops/operators.h"
 #include "chainerx/ops/recurrent.h"
 #include "chainerx/ops/view.h"
+#include "chainerx/ops/where.h"
+#include "chainerx/python/engine/few.h"
+#include "chainerx/python/engine/noise.h"
 #include "chainerx/python/engine/variable.h"
 
 namespace chainerx::python::engine {
@@ -35,6 +39,32 @@ Array ArrayOps::Concat(const Array& a, const Array& b) {
     return Concatenate(both, 1);
 }
 
+Array ArrayOps::ConcatAll(std::span<const Array> all) {
+    const std::vector<ConstArrayRef> refs(all.begin(), all.end());
+    return Concatenate(refs, 1);
+}
+
+void ArrayOps::TreeLstm(std::span<const Array> cells, const Array& gates, Array& c, Array& h) {
+    LstmState y = chainerx::TreeLstm({cells.begin(), cells.end()}, gates);
+    c = std::move(y.c);
+    h = std::move(y.h);
+}
+
+// As Zoneout in functions/noise/zoneout.py.
+Array ArrayOps::Zoneout(size_t i, const Array& h, const Array& x) const {
+    return ratios == nullptr ? x : Where(ZoneoutFlags(h, ratios[i]), h, x);
+}
+
+std::array<Array, 2> ArrayOps::SplitAt(const Array& x, int64_t column) {
+    auto parts = Split(x, std::vector<int64_t>{column}, 1);
+    return {std::move(parts[0]), std::move(parts[1])};
+}
+
+std::array<Array, 3> ArrayOps::Thirds(const Array& x) {
+    auto parts = Split(x, int64_t{3}, 1);
+    return {std::move(parts[0]), std::move(parts[1]), std::move(parts[2])};
+}
+
 void ArrayOps::Lstm(const Array& gates, Array& c, Array& h) {
     LstmState y = chainerx::Lstm(c, gates);
     c = std::move(y.c);
@@ -57,7 +87,7 @@ namespace {
 template <typename... Args>
 Ref Call(const VariableOps& ops, CellFunction f, Args... args) {
     PyObject* all[] = {args...};
-    return Ref{CallEntry(ops.functions[static_cast<size_t>(f)], all, std::size(all))};
+    return Ref{CallEntry(ops.Function(f), all, std::size(all))};
 }
 
 Ref Item(const Ref& tuple, Py_ssize_t i) {
@@ -89,6 +119,44 @@ Ref VariableOps::Interpolate(const Ref& p, const Ref& x, const Ref& y) const {
 Ref VariableOps::Concat(const Ref& a, const Ref& b) const {
     const Ref axis = Check(PyLong_FromLong(1));
     return Call(*this, CellFunction::kConcat, a.get(), b.get(), axis.get());
+}
+
+Ref VariableOps::ConcatAll(std::span<const Ref> all) const {
+    const Ref axis = Check(PyLong_FromLong(1));
+    Pointers args{all.size() + 1};
+    std::ranges::transform(all, args.begin(), &Ref::get);
+    args[all.size()] = axis.get();
+    return Ref{CallEntry(Function(CellFunction::kConcat), args.data(), args.size())};
+}
+
+void VariableOps::TreeLstm(std::span<const Ref> cells, const Ref& gates, Ref& c, Ref& h) const {
+    Pointers args{cells.size() + 1};
+    std::ranges::transform(cells, args.begin(), &Ref::get);
+    args[cells.size()] = gates.get();
+    const Ref y{CallEntry(Function(CellFunction::kTreeLstm), args.data(), args.size())};
+    c = Item(y, 0);
+    h = Item(y, 1);
+}
+
+Ref VariableOps::Zoneout(size_t i, const Ref& h, const Ref& x) const {
+    if (ratios == nullptr) return Share(x);
+    return Call(*this, CellFunction::kZoneout, h.get(), x.get(), ratios[i].get(), Py_None);
+}
+
+std::array<Ref, 2> VariableOps::SplitAt(const Ref& x, int64_t column) const {
+    const Ref indices = Check(Py_BuildValue("(L)", static_cast<long long>(column)));
+    const Ref axis = Check(PyLong_FromLong(1));
+    const Ref parts =
+        Call(*this, CellFunction::kSplit, x.get(), indices.get(), Py_None, axis.get());
+    return {Item(parts, 0), Item(parts, 1)};
+}
+
+std::array<Ref, 3> VariableOps::Thirds(const Ref& x) const {
+    const Ref sections = Check(PyLong_FromLong(3));
+    const Ref axis = Check(PyLong_FromLong(1));
+    const Ref parts =
+        Call(*this, CellFunction::kSplit, x.get(), Py_None, sections.get(), axis.get());
+    return {Item(parts, 0), Item(parts, 1), Item(parts, 2)};
 }
 
 void VariableOps::Lstm(const Ref& gates, Ref& c, Ref& h) const {

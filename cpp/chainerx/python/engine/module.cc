@@ -7,8 +7,10 @@
 #include "chainerx/python/engine/gradient.h"
 #include "chainerx/python/engine/link_call.h"
 #include "chainerx/python/engine/link_layers.h"
+#include "chainerx/python/engine/link_place.h"
 #include "chainerx/python/engine/link_sequences.h"
 #include "chainerx/python/engine/link_step.h"
+#include "chainerx/python/engine/link_tree.h"
 #include "chainerx/python/engine/native.h"
 #include "chainerx/python/engine/node.h"
 #include "chainerx/python/engine/noise.h"
@@ -34,9 +36,11 @@ void InitEngine(PyObject* module) {
     InitNative(module);
     InitCall(module);
     InitLinkLayers(module);
+    InitLinkPlace();
     InitLinkCall(module);
     InitLinkStep(module);
     InitLinkSequences(module);
+    InitLinkTree(module);
     InitGradient(module);
     InitRun(module);
     InitNoise(module);

@@ -79,17 +79,30 @@ PyObject* DrawKeyFunction(PyObject*, PyObject*) {
     }
 }
 
+Array DrawNumbers(const Array& x) {
+    return random::Uniform(0, 1, x.shape(), Dtype::kFloat32, x.device(), DrawKey());
+}
+
 // dropout_mask(x, ratio): 0 with that probability, else what keeps the mean.
 PyObject* DropoutMask(PyObject*, PyObject* const* args, Py_ssize_t n) {
     try {
         if (n != 2) throw TypeError{"dropout_mask: expected an array and a ratio"};
         const Array& x = ToArray("dropout_mask", "x", args[0]);
         const double ratio = ToDouble("dropout_mask", "ratio", args[1]);
-        const Array numbers =
-            random::Uniform(0, 1, x.shape(), Dtype::kFloat32, x.device(), DrawKey());
-        return Wrap(AsType(numbers >= Scalar{ratio}, x.dtype()) * Scalar{1 / (1 - ratio)});
+        return Wrap(AsType(DrawNumbers(x) >= Scalar{ratio}, x.dtype()) * Scalar{1 / (1 - ratio)});
     } catch (...) {
         TranslateException("dropout_mask");
+        return nullptr;
+    }
+}
+
+PyObject* ZoneoutFlagsFunction(PyObject*, PyObject* const* args, Py_ssize_t n) {
+    const char* op = "zoneout_flags";
+    try {
+        if (n != 2) throw TypeError{op, ": expected an array and a ratio"};
+        return Wrap(ZoneoutFlags(ToArray(op, "h", args[0]), ToDouble(op, "ratio", args[1])));
+    } catch (...) {
+        TranslateException(op);
         return nullptr;
     }
 }
@@ -99,11 +112,16 @@ PyMethodDef g_functions[] = {
      "A key for `chainerx.random`, so that `numpy.random.seed` makes the numbers repeatable."},
     {"dropout_mask", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&DropoutMask)),
      METH_FASTCALL, "What dropout multiplies an array by."},
+    {"zoneout_flags",
+     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&ZoneoutFlagsFunction)),
+     METH_FASTCALL, "Which elements of an array zoneout keeps, with that probability."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 
 uint64_t DrawKey() { return static_cast<uint64_t>(RandomSample() * 0x1p53); }
+
+Array ZoneoutFlags(const Array& h, double ratio) { return DrawNumbers(h) < Scalar{ratio}; }
 
 void InitNoise(PyObject* module) {
     if (PyModule_AddFunctions(module, g_functions) < 0) throw PythonError{};

@@ -41,11 +41,7 @@ class Zoneout(BuiltinFunction):
         zoneout_ratio: float,
         flag_h: tp.Any = None,
     ) -> tuple[chainerx.ndarray, chainerx.ndarray, chainerx.ndarray]:
-        if flag_h is None:
-            numbers = chainerx.random.uniform(0, 1, h.shape, 'float32', h.device, engine.draw_key())
-            flag_h = numbers < zoneout_ratio
-        else:
-            flag_h = _as_chainerx(flag_h)
+        flag_h = engine.zoneout_flags(h, zoneout_ratio) if flag_h is None else _as_chainerx(flag_h)
         return chainerx.where(flag_h, h, x), flag_h, chainerx.logical_not(flag_h)
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import typing as tp
 
+import numpy as np
+
 from chainer.functions.loss.black_out import black_out
 from chainer.link import Link
+from chainer.links.loss._counts import to_counts
 from chainer.utils.walker_alias import WalkerAlias
 from chainer.variable import Parameter, Variable
 
@@ -31,7 +34,7 @@ class BlackOut(Link):
         if sample_size < 0:
             raise ValueError(f'BlackOut: sample_size is {sample_size}, expected at least 0')
         super().__init__()
-        self.sampler = WalkerAlias(counts)
+        self.sampler = WalkerAlias(to_counts('BlackOut', counts, np.float32))
         self.sample_size = sample_size
         with self.init_scope():
             self.W = Parameter(shape=(len(counts), in_size))

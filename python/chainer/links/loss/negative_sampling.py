@@ -9,6 +9,7 @@ import numpy as np
 from chainer._base import environment
 from chainer.functions.loss.negative_sampling import negative_sampling
 from chainer.link import Link
+from chainer.links.loss._counts import to_counts
 from chainer.utils.walker_alias import WalkerAlias
 from chainer.variable import Parameter
 
@@ -42,7 +43,9 @@ class NegativeSampling(Link):
         super().__init__()
         dtype = environment.get_dtype(dtype, map_mixed16=np.float32)
         self.sample_size = sample_size
-        self.sampler = WalkerAlias(np.power(np.array(counts, dtype), dtype.type(power)))
+        self.sampler = WalkerAlias(
+            np.power(to_counts('NegativeSampling', counts, dtype), dtype.type(power))
+        )
         with self.init_scope():
             self.W = Parameter(0, (len(counts), in_size))
 

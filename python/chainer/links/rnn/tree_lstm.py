@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import typing as tp
 
+from chainerx._core import engine
+
 from chainer import variable
-from chainer.functions.activation.sigmoid import sigmoid
-from chainer.functions.activation.tanh import tanh
-from chainer.functions.array.concat import concat
-from chainer.functions.array.split_axis import split_axis
-from chainer.functions.rnn.tree_lstm import tree_lstm
+from chainer.functions.activation.sigmoid import Sigmoid, sigmoid
+from chainer.functions.activation.tanh import Tanh, tanh
+from chainer.functions.array.concat import Concat, concat
+from chainer.functions.array.split_axis import SplitAxis, split_axis
+from chainer.functions.rnn.tree_lstm import TreeLSTM, tree_lstm
 from chainer.link import Chain
 from chainer.links.connection.linear import Linear
 from chainer.links.rnn._state import zeros
+
+_child_sum = engine.LinkTree(
+    'child_sum', SplitAxis.call, Concat.call, TreeLSTM.call, Sigmoid.call, Tanh.call
+)
+_n_ary = engine.LinkTree('n_ary', TreeLSTM.call)
 
 
 class _TreeLSTM(Chain):
@@ -86,6 +93,9 @@ class ChildSumTreeLSTM(_TreeLSTM):
         Raises:
             ValueError: If there are not as many cells as outputs, or all is None.
         """
+        states = _child_sum(self, *cshsx)
+        if states is not None:
+            return states
         cells, outputs, x = self._split(cshsx)
         units = self.state_size
         aio, forget = split_axis(self.W_x(x), [3 * units], 1)
@@ -143,6 +153,9 @@ class NaryTreeLSTM(_TreeLSTM):
         Raises:
             ValueError: If there is another number of arguments, or all is None.
         """
+        states = _n_ary(self, *cshsx)
+        if states is not None:
+            return states
         if len(cshsx) != 2 * self.n_ary + 1:
             raise ValueError(
                 f'NaryTreeLSTM: {len(cshsx)} arguments, expected {2 * self.n_ary + 1}: the cells '
@@ -154,3 +167,7 @@ class NaryTreeLSTM(_TreeLSTM):
             if given is not None:
                 gates = gates + getattr(self, f'W_h{k}')(h)
         return tree_lstm(*cells, gates)
+
+
+engine.set_call(ChildSumTreeLSTM, _child_sum)
+engine.set_call(NaryTreeLSTM, _n_ary)

@@ -6,13 +6,13 @@ import typing as tp
 
 from chainerx._core import engine
 
-from chainer.functions.noise.zoneout import zoneout
+from chainer.functions.noise.zoneout import Zoneout, zoneout
 from chainer.functions.rnn.lstm import LSTM, lstm
 from chainer.links.connection.linear import Linear
 from chainer.links.rnn._state import Stateful, zeros
 from chainer.utils import argument
 
-_step = engine.LinkStep('lstm', False, LSTM.call)
+_kept_step = engine.LinkStep('zoneout', True, LSTM.call, Zoneout.call)
 
 
 class StatefulZoneoutLSTM(Stateful):
@@ -79,17 +79,19 @@ class StatefulZoneoutLSTM(Stateful):
         Returns:
             Variable: ``(N, out_size)``.
         """
-        state = _step(self, self.c, self.h, x)
-        if state is None:
-            gates = self.upward(x)
-            if self.h is not None:
-                gates = gates + self.lateral(self.h)
-            c, h = (
-                zeros(self, x.shape[0], self.state_size, gates.dtype) if state is None else state
-                for state in (self.c, self.h)
-            )
-            next_c, next_h = lstm(c, gates)
-        else:
-            (next_c, next_h), c, h = state, self.c, self.h
+        y = _kept_step(self, x)
+        if y is not None:
+            return y
+        gates = self.upward(x)
+        if self.h is not None:
+            gates = gates + self.lateral(self.h)
+        c, h = (
+            zeros(self, x.shape[0], self.state_size, gates.dtype) if state is None else state
+            for state in (self.c, self.h)
+        )
+        next_c, next_h = lstm(c, gates)
         self.c, self.h = zoneout(c, next_c, self.c_ratio), zoneout(h, next_h, self.h_ratio)
         return self.h
+
+
+engine.set_call(StatefulZoneoutLSTM, _kept_step)

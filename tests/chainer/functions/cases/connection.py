@@ -133,6 +133,7 @@ CASES = [
          attributes=[{'ignore_label': None}, {'ignore_label': 2}],
          big=call(own('int32', 5000, lo=0, hi=2), f(3, 4)),
          bad=[(call(c([3], 'int32'), f(3, 4)), IndexError, '^embed_id: x has 3, W has 3 rows'),
+              (call(_IDS, f(0, 4)), IndexError, '^embed_id: x has an index, W has 0 rows'),
               (call(own('uint8', 3), f(3, 4)), InvalidType, 'kind'),
               (call(own('int32'), f(3, 4)), InvalidType, 'ndim'),
               (call(_IDS, f(3)), InvalidType, 'ndim')]),

@@ -44,6 +44,7 @@ UNARY = [
 BINARY = [
     ('power', (0, 30), (-20, 20), 1.5),
     ('power', (0.99, 1.01), (-6000, 6000), 1.5),
+    ('power', (0, 1e-37), (-3, 3), 1.5),
     ('arctan2', (-5, 5), (-5, 5), 2.8),
     ('hypot', (-5, 5), (-5, 5), 1.5),
     ('hypot', (None, None), (None, None), 1.5),
@@ -107,6 +108,32 @@ def test_binary(name, bounds1, bounds2, limit, dtype):
     x1, x2 = _arguments(rng, bounds1, dtype), _arguments(rng, bounds2, dtype)
     n = min(len(x1), len(x2))
     _check(name, [x1[:n], x2[:n]], dtype, limit)
+
+
+@pytest.mark.parametrize('dtype', ['complex64', 'complex128'])
+def test_absolute_of_complex(dtype):
+    part = 'float32' if dtype == 'complex64' else 'float64'
+    if part == 'float64' and not WIDE:
+        pytest.skip('long double is no wider than float64 here')
+    wide = np.float64 if part == 'float32' else np.longdouble
+    rng = np.random.default_rng(11)
+    real, imag = _arguments(rng, (None, None), part), _arguments(rng, (-5, 5), part)
+    n = min(len(real), len(imag))
+    edges = [0, -0.0, 1, np.finfo(part).smallest_subnormal, np.finfo(part).tiny, np.finfo(part).max]
+    edges = np.array([*edges, np.inf, -np.inf, np.nan], part)
+    real = np.concatenate([real[:n], np.repeat(edges, len(edges))])
+    imag = np.concatenate([imag[:n], np.tile(edges, len(edges))])
+    x = np.empty(real.shape, dtype)
+    x.real, x.imag = real, imag
+    with np.errstate(all='ignore'):
+        errors = _ulps(chx.to_numpy(abs(chx.array(x))), np.hypot(real.astype(wide), imag))
+    assert errors.max() <= 1.5
+    # In any layout, and the same as hypot.
+    whole = chx.array(x)
+    rows = chx.array(x[: n // 8 * 8].reshape(8, -1))
+    for y in (whole[1:], whole[::-3], rows.T, rows[1:6:2, ::-2], whole[0], whole[:0]):
+        expected = chx.hypot(y.real.copy(), y.imag.copy())
+        assert chx.to_numpy(abs(y)).tobytes() == chx.to_numpy(expected).tobytes()
 
 
 @pytest.mark.parametrize('dtype', ['float32', 'float64'])

@@ -51,11 +51,13 @@ def test_unknown_and_missing_sets_are_errors():
 def test_table(name, request):
     if name not in available()[:-1]:
         pytest.skip('not here, or what all other tests run on')
-    files = ['test_ops.py', 'test_elementwise_accuracy.py', 'test_derivatives.py']
+    names = ['ops', 'elementwise_accuracy', 'derivatives', 'integer_loops']
+    files = [f'test_{name}.py' for name in names]
     options = ['-q', '-x', '-p', 'no:cacheprovider', '-p', 'no:randomly']
     if not request.config.getoption('--whole-table', default=False):
-        # What the float loops compute; those of other dtypes are built once.
-        options += ['-k', 'border or accuracy or derivatives or (forward and (float32 or float64))']
+        # What is built for each set, which loops over complex numbers are not.
+        chosen = 'border or accuracy or derivatives or integer_loops'
+        options += ['-k', f'{chosen} or (forward and (float32 or float64))']
     done = child(name, '-m', 'pytest', *options, *files)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
     assert ' passed' in done.stdout

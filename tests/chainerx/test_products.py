@@ -96,6 +96,67 @@ def test_slices_of_a_narrow_linear():
     np.testing.assert_array_equal(chx.to_numpy(found), (x.astype('d') @ w.T + b).astype('f2'))
 
 
+# Rows, features, outputs: longer one way or the other, of several blocks and depths, and small.
+LAYERS = [
+    *[(1030, 70, 530), (700, 530, 65), (350, 4130, 20), (641, 33, 1009), (321, 40, 14)],
+    *[(6, 3, 4), (1, 5, 2), (0, 3, 4)],
+]
+OUTPUT_GRADS = {
+    'rows': lambda g: chx.array(g),
+    'columns': lambda g: chx.array(np.ascontiguousarray(g.T)).T,
+    'backwards': lambda g: chx.array(np.ascontiguousarray(g[::-1, ::-1]))[::-1, ::-1],
+    'every other': lambda g: chx.array(np.repeat(g, 2, axis=1))[:, ::2],
+}
+
+
+@pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64'])
+@pytest.mark.parametrize('layout', OUTPUT_GRADS)
+@pytest.mark.parametrize('size', LAYERS)
+def test_gradients_of_weights_and_bias(size, layout, dtype):
+    """Together they are what each is alone, on any number of threads."""
+    n, ins, outs = size
+    rng = np.random.default_rng(n + ins)
+    x, w, b, g = (
+        rng.standard_normal(s).astype(dtype) for s in ((n, ins), (outs, ins), outs, (n, outs))
+    )
+    w, b = (chx.array(a).require_grad() for a in (w, b))
+    gy = OUTPUT_GRADS[layout](g)
+
+    def gradients(inputs, **options):
+        y = chx.linear(chx.array(x), w, b)
+        found = chx.grad([y], inputs, grad_outputs=[gy], **options)
+        assert [(a.dtype, a.shape) for a in found] == [(a.dtype, a.shape) for a in inputs]
+        return [chx.to_numpy(a).astype('f8') for a in found]
+
+    found = []
+    for threads in (1, 2, 4, 16):
+        chx.set_num_threads(threads)
+        found.append(gradients([w, b]))
+    for others in found[1:]:
+        for one, other in zip(found[0], others, strict=True):
+            np.testing.assert_array_equal(one, other)
+    wide, size_of = g.astype('f8'), np.abs(g).astype('f8')
+    exact = wide.T @ x, wide.sum(0)
+    bound = size_of.T @ np.abs(x), size_of.sum(0)
+    unit = float(np.finfo(dtype).eps)
+    alone = gradients([w])[0], gradients([b])[0]
+    recorded = gradients([w, b], enable_double_backprop=True)
+    for results in (found[0], alone, recorded):
+        for one, expected, most in zip(results, exact, bound, strict=True):
+            assert np.all(np.abs(one - expected) <= 4 * unit * most)
+    np.testing.assert_array_equal(found[0][0], alone[0])
+
+
+def test_infinity_in_one_row_is_that_of_its_gradients():
+    g = np.ones((700, 60), 'f4')
+    g[411, 13], g[5, 44] = np.inf, np.nan
+    w, b = chx.ones((60, 90), 'float32').require_grad(), chx.zeros(60, 'float32').require_grad()
+    y = chx.linear(chx.ones((700, 90), 'float32'), w, b)
+    gw, gb = (chx.to_numpy(a) for a in chx.grad([y], [w, b], grad_outputs=[chx.array(g)]))
+    np.testing.assert_array_equal(gb, g.sum(0))
+    np.testing.assert_array_equal(gw, np.repeat(g.sum(0)[:, None], 90, axis=1))
+
+
 def test_nan_and_infinity_stay_where_they_belong():
     a = np.ones((100, 200), 'f4')
     b = np.ones((200, 90), 'f4')

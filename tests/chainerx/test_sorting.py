@@ -103,6 +103,52 @@ def test_zeros_keep_their_order(dtype, device):
         np.testing.assert_array_equal(np.signbit(actual), expected)
 
 
+@pytest.mark.parametrize('dtype', COMPLEX)
+def test_complex_numbers_come_back_bit_by_bit(dtype, device):
+    """Zeros of either sign, NaN in either part; with them, and without."""
+    for values in ([1, -2, 0.5], [1, 0.0, -0.0], [np.nan, 1, -np.inf, 2]):
+        rng = seeded('complex', dtype, *values)
+        x = np.empty(700, dtype)
+        x.real, x.imag = rng.choice(values, (2, 700))
+        for descending in (False, True):
+            actual = to_numpy(chx.sort(chx.array(x, device=device), descending=descending))
+            assert actual.tobytes() == x[places_of(x, descending)].tobytes(), values
+
+
+@pytest.mark.parametrize('pattern', PATTERNS)
+@pytest.mark.parametrize('dtype', ['float32', 'float64', 'int32', 'uint32', 'int64', 'complex64'])
+def test_long_rows(dtype, pattern, device):
+    """They are split into four before anything else."""
+    for n in (1 << 16, 70_001):
+        x = draw(dtype, n, pattern)
+        for descending in (False, True):
+            expected = x[places_of(x, descending)]
+            same(chx.sort(chx.array(x, device=device), descending=descending), expected, n)
+
+
+@pytest.mark.parametrize('dtype', ALL)
+def test_isin_finds_few_and_many(dtype, device):
+    """Compared with each, looked up in a table, searched for; in pieces of the array."""
+    for pattern in ('any', 'few', 'odd', 'ends'):
+        x = draw(dtype, 5000, pattern)
+        for m in (1, 3, 9, 17, 40, 70, 300, 3000):
+            values = np.concatenate([x[:m], draw(dtype, m, 'odd')])
+            for invert in (False, True):
+                expected = np.isin(comparable(x), comparable(values), invert=invert)
+                y, v = (chx.array(a, device=device) for a in (x, values))
+                actual = to_numpy(chx.isin(y, v, invert=invert))
+                np.testing.assert_array_equal(actual, expected, f'{pattern} {m}')
+
+
+@pytest.mark.parametrize('dtype', ['int16', 'int32', 'uint64'])
+def test_isin_of_integers_close_together(dtype, device):
+    rng = seeded('near', dtype)
+    x = rng.integers(0, 3000, 6000).astype(dtype)
+    values = rng.integers(500, 2500, 400).astype(dtype)
+    actual = to_numpy(chx.isin(chx.array(x, device=device), chx.array(values, device=device)))
+    np.testing.assert_array_equal(actual, np.isin(x, values))
+
+
 @pytest.mark.parametrize('dtype', ['int32', 'int64'])
 def test_patterns_of_a_large_array(dtype, device):
     """Sorted pieces, organ pipes, a period: what pivots at fixed places would split badly."""

@@ -6,6 +6,7 @@
 #include "chainerx/kernels/arithmetic.h"
 #include "chainerx/kernels/attention.h"
 #include "chainerx/kernels/bitwise.h"
+#include "chainerx/kernels/complex.h"
 #include "chainerx/kernels/connection.h"
 #include "chainerx/kernels/creation.h"
 #include "chainerx/kernels/ctc.h"

@@ -4,12 +4,12 @@
 #include "chainerx/core/interrupt.h"
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/reduction.h"
+#include "chainerx/native/arg_extreme.h"
 #include "chainerx/native/copy_block.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/parts.h"
 #include "chainerx/native/reduce.h"
 #include "chainerx/native/reduce_isa.h"
-#include "chainerx/native/reduce_policies.h"
 
 namespace chainerx::native {
 namespace {
@@ -17,42 +17,6 @@ namespace {
 constexpr int64_t kPiece = 1 << 16;
 constexpr int64_t kMaxParts = 1024;  // whose extremes are kept at a time
 constexpr int64_t kColumns = 1024;
-
-// What is looked for: the largest or the smallest, with NaN above all or ignored.
-template <typename T, bool kLargest, bool kIgnoresNan>
-struct Extreme {
-    static constexpr bool kFindsLargest = kLargest;
-    static constexpr bool kSkipsNan = kIgnoresNan;
-    using Item = T;
-    using Acc = std::conditional_t<std::is_same_v<T, bool>, uint32_t, ComputeType<T>>;
-    using Center = NoCenter;
-    using Index = ArgIndex<Acc>;
-    // Those with loops of each instruction set.
-    static constexpr bool kIsIsa = std::is_same_v<T, float> || std::is_same_v<T, double>;
-
-    static const auto& isa_loops() {
-        if constexpr (std::is_same_v<T, float>) {
-            return reduce_loops().arg_float32;
-        } else {
-            return reduce_loops().arg_float64;
-        }
-    }
-    static Acc Identity() { return kLargest ? LowestOf<Acc>() : HighestOf<Acc>(); }
-    static Acc Load(T x, NoCenter) {
-        const Acc v = Cast<Acc>(x);
-        return kIgnoresNan && IsNan(v) ? Identity() : v;
-    }
-    static bool Beats(Acc a, Acc b) { return kLargest ? a > b : a < b; }
-    static Acc Combine(Acc a, Acc b) { return Beats(b, a) | IsNan(b) ? b : a; }
-    // Whether `v` takes the place of `best`, which came first; `found` is whether there is one.
-    static bool Replaces(Acc v, Acc best, bool found) {
-        if constexpr (kIgnoresNan) {
-            return Beats(v, best) | (!found & !IsNan(v));
-        } else {
-            return Beats(v, best) | (IsNan(v) & !IsNan(best)) | !found;
-        }
-    }
-};
 
 template <typename E>
 struct Best {
@@ -64,29 +28,32 @@ struct Best {
     }
 };
 
-// The place of the first of n elements that `matches`, n if there is none.
-template <typename Item, typename F>
-int64_t FindFirst(const Item* x, int64_t n, const F& matches) {
-    constexpr int64_t kStep = 64;  // a loop without an exit, which the compiler vectorizes
-    int64_t i = 0;
-    for (; i + kStep <= n; i += kStep) {
-        uint32_t found = 0;
-        for (int64_t j = 0; j < kStep; ++j) found |= static_cast<uint32_t>(matches(x[i + j]));
-        if (found != 0) break;
+template <typename E>
+const ArgBlockLoops& BlockLoopsOf() {
+    return reduce_whole_loops()
+        .arg[static_cast<int>(kDtypeOf<typename E::Item>)][E::kFindsLargest][E::kSkipsNan];
+}
+
+// Of 0 < n <= kReduceBlock elements.
+template <typename E>
+typename E::Acc ExtremeOf(const typename E::Item* x, int64_t n) {
+    typename E::Acc value;
+    if constexpr (E::kIsIsa) {  // which finds places, unless it ignores NaN
+        const FoldTable& table = E::kFindsLargest ? reduce_loops().nan_max : reduce_loops().nan_min;
+        table.of[static_cast<int>(kDtypeOf<typename E::Item>)].runs(
+            reinterpret_cast<const char*>(x), 0, 1, n, nullptr, &value);
+    } else {
+        BlockLoopsOf<E>().fold(x, n, &value);
     }
-    while (i < n && !matches(x[i])) ++i;
-    return i;
+    return value;
 }
 
 template <typename E>
 int64_t FindValue(const typename E::Item* x, int64_t n, typename E::Acc value) {
-    using Acc = typename E::Acc;
-    using Item = typename E::Item;
     if constexpr (E::kIsIsa) {
         return E::isa_loops().find(x, n, value);
     } else {
-        if (IsNan(value)) return FindFirst(x, n, [](const Item& v) { return IsNan(Cast<Acc>(v)); });
-        return FindFirst(x, n, [value](const Item& v) { return Cast<Acc>(v) == value; });
+        return BlockLoopsOf<E>().find(x, n, &value);
     }
 }
 
@@ -96,7 +63,7 @@ Best<E> FindInRun(const char* data, const Nest& nest, int64_t begin, int64_t n) 
     using Item = typename E::Item;
     constexpr bool kFindsPlaces = E::kIsIsa && !E::kSkipsNan;
     if constexpr (kFindsPlaces) {
-        if (Loops<E>::IsAdjacent(nest)) {
+        if (nest.ndim == 1 && nest.strides[0][0] == sizeof(Item)) {
             const Item* x = reinterpret_cast<const Item*>(data) + begin;
             const int64_t place = E::isa_loops().extreme[E::kFindsLargest](x, n);
             return {x[place], begin + place};
@@ -116,7 +83,7 @@ Best<E> FindInRun(const char* data, const Nest& nest, int64_t begin, int64_t n) 
             const int64_t place = E::isa_loops().extreme[E::kFindsLargest](x, k);
             best.Take(x[place], at + place);
         } else {
-            const auto value = Loops<E>::FoldedBlock(x, k, NoCenter{});
+            const auto value = ExtremeOf<E>(x, k);
             if (!E::Replaces(value, best.value, best.index >= 0)) continue;
             // Where NaNs are ignored, a block may have no extreme, so each one that seems to win is
             // searched; else the last winner, at the end.
@@ -188,12 +155,7 @@ void TakeRow(const typename E::Item* row, int64_t n, typename E::Index at, typen
     if constexpr (E::kIsIsa) {
         E::isa_loops().take_row[E::kFindsLargest][E::kSkipsNan](row, n, at, best, index);
     } else {
-        for (int64_t j = 0; j < n; ++j) {
-            const auto v = Cast<typename E::Acc>(row[j]);
-            const bool surpasses = Surpasses<E::kFindsLargest, E::kSkipsNan>(v, best[j]);
-            best[j] = surpasses ? v : best[j];
-            index[j] = surpasses ? at : index[j];
-        }
+        BlockLoopsOf<E>().take_row(row, n, at, best, index);
     }
 }
 
@@ -267,8 +229,13 @@ void Find(const Array& x, const Axes& axes, const Array& out) {
     const ReducePlan plan{x, axes, out, AxisOrder::kGiven};
     VisitDtype(x.dtype(), [&]<typename T>() {
         if constexpr (!kIsComplexType<T>) {
-            using E = Extreme<T, kLargest, kIgnoresNan && kIsFloatingType<T>>;
-            if (plan.by_rows) {
+            using E = Extreme<ExtremeItem<T>, kLargest, kIgnoresNan && kIsFloatingType<T>>;
+            // Many rows of few elements are quicker gathered column by column, but for halves,
+            // which are converted twice then.
+            constexpr int64_t kNarrow = kIsHalf<T> ? 0 : sizeof(T) == 1 ? 64 : 16;
+            const bool is_narrow =
+                plan.kept.run_length() < kNarrow && plan.n_reduced >= kReduceBlock;
+            if (plan.by_rows && !is_narrow) {
                 FindByRows<E>(plan);
             } else {
                 FindByRuns<E>(plan);

@@ -3,6 +3,7 @@
 #define CX_FAMILY bitwise
 #define CX_FAMILY_DEF "chainerx/ops/bitwise.def"
 #define CX_FAMILY_HEAVY false
+#define CX_FAMILY_WHOLE
 #include "chainerx/native/family.h"
 
 // Floats have no bitwise operations, so the family has no unit of an instruction set.

@@ -279,6 +279,13 @@ bool TryGemmAndRow(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, 
     return true;
 }
 
+bool TryGemmAndSums(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const float* a,
+                    int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc, float* sums) {
+    if (!IsWorthPacking(m, n, k)) return false;
+    GemmBlocks(trans_a, trans_b, m, n, k, a, lda, b, ldb, c, ldc, false, nullptr, false, sums);
+    return true;
+}
+
 #define CX_GEMM(T)                                                                            \
     template void Gemm<T>(bool, bool, int64_t, int64_t, int64_t, const T*, int64_t, const T*, \
                           int64_t, T*, int64_t, bool);

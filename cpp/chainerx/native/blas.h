@@ -29,6 +29,11 @@ bool TryGemmAndRow(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, 
                    int64_t lda, const float* b, int64_t ldb, const float* row, float* c,
                    int64_t ldc, bool rectified);
 
+// c = op(a) op(b), and sums[i] = what row i of op(a) adds up to, while it is in the caches. False
+// as for TryGemmAndRow.
+bool TryGemmAndSums(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const float* a,
+                    int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc, float* sums);
+
 // `count` independent products of one shape. `operands(i, f)` calls f(a, b, c) with the matrices of
 // product i; products may share a or b, never c.
 template <typename T, typename F>

@@ -119,19 +119,27 @@ void SolveLowerFromRight(int64_t m, int64_t n, const T* a, int64_t lda, T* b, in
     if constexpr (kIsComplexNumber<T>) {
         for (T* column : corner.column) std::transform(column, column + n, column, Conjugate<T>);
     }
-    constexpr int64_t kRows = 4;  // at once, for a quotient waits for the one before
+    RealOf<T> inverse[kNarrow<T>];
+    for (int64_t j = 0; j < n; ++j) inverse[j] = 1 / RealPart(corner.column[j][j]);
+    constexpr int64_t kRows = 4;  // at once, for a product waits for the one before
     for (int64_t i = 0; i < m; i += kRows) {
         const int64_t rows = m - i < kRows ? m - i : kRows;
         T part[kRows][kNarrow<T>]{};
         for (int64_t r = 0; r < rows; ++r) std::copy_n(b + (i + r) * ldb, n, part[r]);
-        for (int64_t j = 0; j < n; ++j) {
-            const T* column = corner.column[j];
-            for (T* row : {part[0], part[1], part[2], part[3]}) {
-                const T x = row[j] / RealPart(column[j]);
-                for (int64_t q = 0; q < kNarrow<T>; ++q) row[q] -= ProductOf(x, column[q]);
-                row[j] = x;
+        // What is left of the first half does not count in the second.
+        const auto take = [&]<int64_t kFrom>(int64_t end) {
+            for (int64_t j = kFrom; j < end; ++j) {
+                const T* column = corner.column[j];
+                for (T* row : {part[0], part[1], part[2], part[3]}) {
+                    const T x = row[j] * inverse[j];
+                    for (int64_t q = kFrom; q < kNarrow<T>; ++q) row[q] -= ProductOf(x, column[q]);
+                    row[j] = x;
+                }
             }
-        }
+        };
+        constexpr int64_t kHalf = kNarrow<T> / 2;
+        take.template operator()<0>(std::min(n, kHalf));
+        take.template operator()<kHalf>(n);
         for (int64_t r = 0; r < rows; ++r) std::copy_n(part[r], n, b + (i + r) * ldb);
     }
 }

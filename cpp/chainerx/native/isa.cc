@@ -8,6 +8,7 @@
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/native/attention_loops.h"
 #include "chainerx/native/bit_loops.h"
+#include "chainerx/native/complex_loops.h"
 #include "chainerx/native/compress_loops.h"
 #include "chainerx/native/divide_loops.h"
 #include "chainerx/native/fourier_loops.h"
@@ -145,9 +146,12 @@ void CheckIsa() {
     CX_UNIT(isa, rounding, struct FamilyLoops_rounding)           \
     CX_UNIT(isa, special, struct FamilyLoops_special)             \
     CX_UNIT(isa, trigonometric, struct FamilyLoops_trigonometric) \
+    CX_UNIT(isa, whole_arithmetic, struct WholeLoops_arithmetic)  \
+    CX_UNIT(isa, whole_bitwise, struct WholeLoops_bitwise)        \
     CX_UNIT(isa, attention, AttentionUnit)                        \
     CX_UNIT(isa, bits, BitLoops)                                  \
     CX_UNIT(isa, cast, CastLoops)                                 \
+    CX_UNIT(isa, complex, ComplexLoops)                           \
     CX_UNIT(isa, compress, CompressLoops)                         \
     CX_UNIT(isa, divide, DivideLoops)                             \
     CX_UNIT(isa, fourier, FourierUnit)                            \
@@ -156,6 +160,7 @@ void CheckIsa() {
     CX_UNIT(isa, pooling, PoolLoops)                              \
     CX_UNIT(isa, recurrent, RecurrentUnit)                        \
     CX_UNIT(isa, reduce, ReduceIsaLoops)                          \
+    CX_UNIT(isa, reduce_whole, ReduceWholeLoops)                  \
     CX_UNIT(isa, rows, RowLoops)                                  \
     CX_UNIT(isa, small, SmallLoops)                               \
     CX_UNIT(isa, sorting, SortLoops)                              \

@@ -7,6 +7,7 @@
 #include "chainerx/kernels/activation.h"
 #include "chainerx/kernels/linalg.h"
 #include "chainerx/kernels/memory.h"
+#include "chainerx/kernels/reduction.h"
 #include "chainerx/native/blas.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/parts.h"
@@ -247,7 +248,7 @@ bool TryLinear(const Array& x, const Array& wt, const Array& b, const Array& out
                          lx.ld, data(wt), lw.ld, data(b), data(out), out.shape()[1], rectified);
 }
 
-// The matrix as the second factor of a product.
+// The transposed matrix.
 Array Turned(const Array& w) {
     return internal::MakeView(w, Shape{w.shape()[1], w.shape()[0]},
                               Strides{w.strides()[1], w.strides()[0]}, w.raw_data());
@@ -275,6 +276,23 @@ void RectifiedLinear(const Array& x, const Array& w, const Array& b, const Array
     CallOn<kernels::Rectify>(out.device(), out, out);
 }
 CX_NATIVE_KERNEL(RectifiedLinear)
+
+void LinearParamGrad(const Array& gy, const Array& x, const Array& gw, const Array& gb) {
+    const Array gyt = Turned(gy);
+    Layout lg;
+    Layout lx;
+    if (gw.dtype() == Dtype::kFloat32 && FindLayout(gyt, &lg) && FindLayout(x, &lx)) {
+        const auto data = [](const Array& a) { return reinterpret_cast<float*>(a.raw_data()); };
+        const int64_t ins = gw.shape()[1];
+        if (TryGemmAndSums(lg.trans, lx.trans, gw.shape()[0], ins, gy.shape()[0], data(gy), lg.ld,
+                           data(x), lx.ld, data(gw), ins, data(gb))) {
+            return;
+        }
+    }
+    Matmul(gyt, x, gw);
+    CallOn<kernels::Sum>(gb.device(), gy, Axes{0}, gb);
+}
+CX_NATIVE_KERNEL(LinearParamGrad)
 
 }  // namespace
 }  // namespace chainerx::native

@@ -2,12 +2,18 @@
 // among them needs, without a branch, so that the compiler vectorizes them.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
 namespace chainerx::native {
 namespace {
+
+// Whether there are products of vectors of 64 bits.
+#if defined(__AVX512DQ__)
+constexpr bool kMultiplies64 = true;
+#else
+constexpr bool kMultiplies64 = false;
+#endif
 
 // A negative power is its truncated value: 0 unless the base is 1 or -1. Steps are 0 or 1.
 template <typename T>
@@ -24,14 +30,14 @@ void PowerOfPairs(const void* x1_data, int64_t step1, const void* x2_data, int64
     U power[kBlock];
     const auto fill = [](U* to, const T* x, int64_t step, int64_t count) {
         if (step == 0) {
-            std::fill_n(to, kBlock, static_cast<U>(*x));
+            for (int64_t j = 0; j < count; ++j) to[j] = static_cast<U>(*x);
         } else {
             for (int64_t j = 0; j < count; ++j) to[j] = static_cast<U>(x[j]);
-            std::fill(to + count, to + kBlock, U{0});
         }
+        for (int64_t j = count; j < kBlock; ++j) to[j] = 0;
     };
     for (int64_t i = 0; i < n; i += kBlock) {
-        const int64_t count = std::min(kBlock, n - i);
+        const int64_t count = n - i < kBlock ? n - i : kBlock;
         fill(base, x1 + i * step1, step1, count);
         fill(exponent, x2 + i * step2, step2, count);
         if constexpr (std::is_signed_v<T>) {
@@ -46,7 +52,7 @@ void PowerOfPairs(const void* x1_data, int64_t step1, const void* x2_data, int64
                 base[j] = is_negative && !is_one ? U{0} : b;
             }
         }
-        if constexpr (sizeof(T) == 8) {  // of which few processors have products in vectors
+        if constexpr (sizeof(T) == 8 && !kMultiplies64) {
             for (int64_t j = 0; j < count; ++j) {
                 U y = 1;
                 U b = base[j];

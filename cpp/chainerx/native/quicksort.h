@@ -16,34 +16,65 @@
 namespace chainerx::native {
 namespace {
 
-// A key with about as many below it as make some of the leaves of which the parts shall consist,
-// each of them well filled: the time of a leaf depends on the room that it has. at(place) is a key.
-template <typename K, typename At>
-K ChoosePivot(int64_t n, const At& at) {
-    constexpr int64_t kMost = 128;
-    const int64_t leaf = LoopsOf<K>().leaf;
-    const int64_t count = std::min(n < 1024 ? 16 : n < 8192 ? 32 : kMost, leaf);
-    K sample[kMost];
-    SampleKeys(n, count, [&](int64_t i, int64_t place) { sample[i] = at(place); });
-    LoopsOf<K>().sort(sample, count, sample);
-    const int64_t leaves = CeilDiv(n, leaf - leaf / 3);
-    return sample[count * (leaves / 2) / leaves];
+constexpr int64_t kMostSampled = 128;
+
+// How many keys of n are sampled; the number of pivots of which one is chosen may fall to a quarter
+// until there are new ones.
+template <typename K>
+int64_t SampleSize(int64_t n) {
+    return std::min(n < 1024 ? 32 : n < 8192 ? 64 : kMostSampled, LoopsOf<K>().leaf);
 }
 
-// Keys below a pivot go to the start of n places, the others to their end.
+// Some of the keys of a row, sorted, from which pivots are chosen: those of the row, then of its
+// parts.
+template <typename K>
+struct Sample {
+    const K* keys;
+    int64_t count;
+
+    // at(place) is a key of n.
+    template <typename At>
+    static Sample Take(int64_t n, const At& at, K* memory) {
+        const int64_t count = SampleSize<K>(n);
+        SampleKeys(n, count, [&](int64_t i, int64_t place) { memory[i] = at(place); });
+        LoopsOf<K>().sort(memory, count, memory);
+        return {memory, count};
+    }
+    bool IsEnough(int64_t n) const { return 4 * count >= SampleSize<K>(n); }
+    // That of a key with about as many below it as make some of the leaves of which the parts shall
+    // consist, each of them well filled: the time of a leaf depends on the room that it has.
+    int64_t Middle(int64_t n) const {
+        const int64_t leaf = LoopsOf<K>().leaf;
+        const int64_t leaves = CeilDiv(n, leaf - leaf / 3);
+        return count * (leaves / 2) / leaves;
+    }
+    // What is below the pivot keys[middle], and what is not. So each is a key of the part.
+    Sample Below(int64_t middle) const {
+        const K pivot = keys[middle];
+        while (middle > 0 && keys[middle - 1] == pivot) --middle;
+        return {keys, middle};
+    }
+    Sample From(int64_t middle) const { return {keys + middle, count - middle}; }
+    Sample Above(int64_t middle) const {
+        const K pivot = keys[middle];
+        while (middle < count && keys[middle] == pivot) ++middle;
+        return From(middle);
+    }
+};
+
+// Keys below a pivot go to the places from `low` on, the others to those before `high`.
 template <typename K>
 class Parting {
  public:
-    Parting(K pivot, K* out, int64_t n) : pivot_{pivot}, out_{out}, room_{n} {}
+    Parting(K pivot, K* low, K* high) : pivot_{pivot}, low_{low}, high_{high} {}
     void Take(const K* keys, int64_t count) {
-        Count(LoopsOf<K>().partition(keys, count, pivot_, out_ + below_, room_), count);
+        Move(LoopsOf<K>().partition(keys, count, pivot_, low_, high_), count);
     }
     // The keys of numbers, zeros apart.
     template <typename T>
     void TakeNumbers(const T* x, int64_t count, K flip) {
         if constexpr (std::is_floating_point_v<T>) {
-            const auto& loops = NumberLoopsOf<T>();
-            Count(loops.partition(x, count, flip, pivot_, out_ + below_, room_), count);
+            Move(NumberLoopsOf<T>().partition(x, count, flip, pivot_, low_, high_), count);
         } else {
             if constexpr (kIsOwnKey<T>) {
                 if (flip == 0) return Take(x, count);
@@ -60,24 +91,23 @@ class Parting {
     int64_t below() const { return below_; }
 
  private:
-    void Count(int64_t below, int64_t count) {
+    void Move(int64_t below, int64_t count) {
         below_ += below;
-        // What is left is between the two.
-        taken_ += count;
-        room_ = total_ - taken_;
+        low_ += below;
+        high_ -= count - below;
     }
 
     K pivot_;
-    K* out_;
-    int64_t room_;
-    int64_t total_{room_};
-    int64_t taken_{0};
+    K* low_;
+    K* high_;
     int64_t below_{0};
 };
 
+// Of n keys, those below the pivot stay where they are, from the first place on. The others go to
+// the last places of `spare`.
 template <typename K>
-int64_t Partition(const K* keys, int64_t n, K pivot, K* out) {
-    Parting<K> parting{pivot, out, n};
+int64_t Partition(K* keys, int64_t n, K pivot, K* spare) {
+    Parting<K> parting{pivot, keys, spare + n};
     InParts(n, [&](int64_t begin, int64_t end) { parting.Take(keys + begin, end - begin); });
     return parting.below();
 }
@@ -89,8 +119,10 @@ inline int MostSteps(int64_t n) { return 2 * std::bit_width(static_cast<uint64_t
 // Sorts the n keys at `at` into `out`, which is `at` or `spare`. finish(keys, n) is called once
 // for each key that is in its place.
 template <typename K, typename Finish>
-void Quicksort(K* at, K* spare, int64_t n, K* out, int steps, const Finish& finish) {
+void Quicksort(K* at, K* spare, int64_t n, K* out, Sample<K> sample, int steps,
+               const Finish& finish) {
     const SortLoopsOf<K>& loops = LoopsOf<K>();
+    alignas(64) K memory[kMostSampled];
     while (n > loops.leaf) {
         if (n >= 1 << 14) internal::CheckInterrupt();
         if (steps-- == 0) {
@@ -99,18 +131,23 @@ void Quicksort(K* at, K* spare, int64_t n, K* out, int steps, const Finish& fini
             finish(out, n);
             return;
         }
-        const K pivot = ChoosePivot<K>(n, [at](int64_t place) { return at[place]; });
+        if (!sample.IsEnough(n)) {
+            sample = Sample<K>::Take(n, [at](int64_t place) { return at[place]; }, memory);
+        }
+        const int64_t middle = sample.Middle(n);
+        const K pivot = sample.keys[middle];
         int64_t below = Partition(at, n, pivot, spare);
-        std::swap(at, spare);
         if (below == 0) {
             // Nothing is: what equals the pivot comes first, and is in its place.
             const bool is_most = pivot == std::numeric_limits<K>::max();
-            below = is_most ? n : Partition(at, n, static_cast<K>(pivot + 1), spare);
-            if (!is_most) std::swap(at, spare);
+            below = is_most ? n : Partition(spare, n, static_cast<K>(pivot + 1), at);
             std::fill_n(out, below, pivot);
             finish(out, below);
+            sample = sample.Above(middle);
         } else {
-            Quicksort(at, spare, below, out, steps, finish);
+            Quicksort(at, spare, below, out, sample.Below(middle), steps, finish);
+            std::swap(at, spare);
+            sample = sample.From(middle);
         }
         at += below;
         spare += below;
@@ -130,23 +167,24 @@ K QuickSelect(K* at, K* spare, int64_t n, int64_t place) {
             std::nth_element(at, at + place, at + n);
             return at[place];
         }
-        const K pivot = ChoosePivot<K>(n, [at](int64_t i) { return at[i]; });
+        alignas(64) K memory[kMostSampled];
+        const auto sample = Sample<K>::Take(n, [at](int64_t i) { return at[i]; }, memory);
+        const K pivot = sample.keys[sample.Middle(n)];
         int64_t below = Partition(at, n, pivot, spare);
-        std::swap(at, spare);
         if (below == 0) {  // what equals the pivot comes first
             if (pivot == std::numeric_limits<K>::max()) return pivot;
-            below = Partition(at, n, static_cast<K>(pivot + 1), spare);
+            below = Partition(spare, n, static_cast<K>(pivot + 1), at);
             if (place < below) return pivot;
+        } else if (place < below) {
+            n = below;
+            continue;
+        } else {
             std::swap(at, spare);
         }
-        if (place < below) {
-            n = below;
-        } else {
-            at += below;
-            spare += below;
-            n -= below;
-            place -= below;
-        }
+        at += below;
+        spare += below;
+        n -= below;
+        place -= below;
     }
     loops.sort(at, n, at);
     return at[place];

@@ -1,4 +1,4 @@
-// Sums, products and means.
+// Sums and products.
 #include "chainerx/kernels/reduction.h"
 #include "chainerx/native/reduce_kernel.h"
 
@@ -6,12 +6,17 @@ namespace chainerx::native {
 namespace {
 
 CX_REDUCE(Sum, SumPolicy, StoreTotal, 0)
+CX_REDUCE(WideSum, WideSumPolicy, StoreWide, 0)
+CX_REDUCE(SumSquares, SquareSumPolicy, StoreSame, 0)
 CX_REDUCE(NanSum, NanSumPolicy, StoreTotal, 0)
 CX_REDUCE(Prod, ProdPolicy, StoreTotal, 1)
-CX_REDUCE(Mean, MeanPolicy, StoreMean, std::numeric_limits<double>::quiet_NaN())
 
-[[maybe_unused]] const bool kSumIsa = UseIsa(g_table<SumPolicy, StoreTotal>, reduce_loops().sum);
-[[maybe_unused]] const bool kMeanIsa = UseIsa(g_table<MeanPolicy, StoreMean>, reduce_loops().sum);
+[[maybe_unused]] const bool kIsa =
+    UseIsa(g_table<SumPolicy, StoreTotal>, reduce_loops().sum) &&
+    UseIsa(g_table<SumPolicy, StoreTotal>, reduce_whole_loops().sum) &&
+    UseIsa(g_table<WideSumPolicy, StoreWide>, reduce_whole_loops().wide_sum) &&
+    UseIsa(g_table<SquareSumPolicy, StoreSame>, reduce_loops().square_sum) &&
+    UseIsa(g_table<NanSumPolicy, StoreTotal>, reduce_whole_loops().sum);
 
 }  // namespace
 }  // namespace chainerx::native

@@ -1,4 +1,5 @@
-// Reductions: what the driver (reduce_driver.cc) and the loops (reduce_loops.h) share.
+// Reductions: what the driver (reduce_driver.cc), the cascade (reduce_cascade.h) and the loops
+// (reduce_loops.h) share.
 //
 // A reduction has kept dimensions (those of the result) and reduced ones. It is done either
 // output by output, over runs of reduced elements, or row by row, when adjacent elements belong to
@@ -26,6 +27,8 @@ inline Nest Line(int64_t n, int64_t stride) {
 
 // Elements that a loop takes in one go.
 inline constexpr int64_t kReduceBlock = 1024;
+// Rows that a loop takes in one go.
+inline constexpr int64_t kReduceGroup = 16;
 // Bytes of accumulators of a row of outputs. They are half of the first-level cache, so that rows
 // of 2000 float64 are read whole: memory is slower in pieces. Less where rows are gathered first,
 // into a buffer for several of them.
@@ -34,6 +37,12 @@ inline constexpr int64_t kGatheredRowBytes = 4096;
 inline constexpr int64_t ReduceColumns(int64_t item_size, int64_t acc_size, bool gathered) {
     return (gathered ? kGatheredRowBytes : kReduceRowBytes) /
            (item_size > acc_size ? item_size : acc_size);
+}
+// The lanes that adjacent elements are dealt to: eight vectors of AVX2, enough to hide the latency
+// of an addition.
+inline constexpr int64_t kReduceLaneBytes = 256;
+inline constexpr int64_t ReduceLanes(int64_t acc_size) {
+    return kReduceLaneBytes / (acc_size < 4 ? 4 : acc_size);
 }
 
 // Elements [begin, begin + n) of a nest, n <= kReduceBlock, adjacent to each other: where they are,
@@ -44,24 +53,28 @@ const char* FetchBlock(const char* data, const Nest& nest, int64_t item_size, in
 // The addresses of elements [begin, begin + n) of a nest.
 void FetchRows(const char* data, const Nest& nest, int64_t begin, int64_t n, const char** rows);
 
-// The loops of one reduction of one dtype. An accumulator is of the type that the loops choose;
-// `center` is what the loop subtracts first (a mean, a maximum), or null.
-struct ReduceLoops {
+// What one reduction does with one dtype: its innermost loops, over elements which are adjacent. An
+// accumulator is of the type that the loops choose; a center is what they subtract first (a mean, a
+// maximum), of center_size bytes, if that is not 0. Then a null center is 0.
+struct FoldLoops {
     int64_t item_size{0};
     int64_t acc_size{0};
-    // *acc = the reduction of elements [begin, begin + n) of the nest.
-    void (*run)(const char* data, const Nest& nest, int64_t begin, int64_t n, const void* center,
-                void* acc){nullptr};
-    // acc[j] = the reduction of the first n elements of the nest at data + j * step. One center for
-    // each.
-    void (*runs)(const char* data, int64_t step, int64_t n_runs, const Nest& nest, int64_t n,
-                 const void* centers, void* acc){nullptr};
-    // acc[j] = the reduction over rows [begin, begin + n) of the nest of row[j * column_stride].
-    // n_columns <= ReduceColumns(item_size, acc_size, stride != item_size). One center per column.
-    void (*rows)(const char* data, const Nest& nest, int64_t begin, int64_t n,
-                 int64_t column_stride, int64_t n_columns, const void* center, void* acc){nullptr};
+    int64_t center_size{0};
+    // acc[j] = the reduction of the n <= kReduceBlock elements at data + j * step. One center each.
+    void (*runs)(const char* data, int64_t step, int64_t n_runs, int64_t n, const void* centers,
+                 void* acc){nullptr};
+    // The same of one run before its ReduceLanes(acc_size) lanes are combined.
+    void (*block)(const char* data, int64_t n, const void* center, void* lanes){nullptr};
+    // acc[j] = the reduction of rows[.][j], of 0 < n <= kReduceGroup rows. One center per column.
+    void (*rows)(const char* const* rows, int64_t n, int64_t n_columns, const void* centers,
+                 void* acc){nullptr};
     // acc[j] is combined with x[j], both accumulators.
     void (*combine)(void* acc, const void* x, int64_t n){nullptr};
+    // Whether no more elements can change *acc. Null where they always may.
+    bool (*is_final)(const void* acc){nullptr};
+};
+
+struct ReduceLoops : FoldLoops {
     // n results. `count` elements were reduced to each.
     void (*store)(const void* acc, int64_t n, int64_t count, const void* center, char* out,
                   int64_t out_stride){nullptr};
@@ -88,8 +101,7 @@ struct ReducePlan {
     ReducePlan Into(void* to, int64_t item_size) const;
 };
 
-// `centers`: one per output, of center_size bytes, in the order of `kept`; or null.
-void RunReduce(const ReducePlan& plan, const ReduceLoops& loops, const char* centers = nullptr,
-               int64_t center_size = 0);
+// `centers`: one per output, in the order of `kept`; or null.
+void RunReduce(const ReducePlan& plan, const ReduceLoops& loops, const char* centers = nullptr);
 
 }  // namespace chainerx::native

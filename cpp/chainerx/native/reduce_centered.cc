@@ -1,4 +1,4 @@
-// Reductions in two passes: the second one is centered on the result of the first.
+// Means, and reductions in two passes: the second one is centered on the result of the first.
 #include <limits>
 
 #include "chainerx/kernels/reduction.h"
@@ -7,26 +7,28 @@
 namespace chainerx::native {
 namespace {
 
-// Reduces twice: `first` gives a center to each output, of `center_size` bytes.
+CX_REDUCE(Mean, MeanPolicy, StoreMean, std::numeric_limits<double>::quiet_NaN())
+
+// Reduces twice: `first` gives a center to each output.
 void ReduceTwice(const Array& x, const Axes& axes, const Array& out, const ReduceLoops& first,
-                 int64_t center_size, const ReduceLoops& second) {
+                 const ReduceLoops& second) {
     const ReducePlan plan{x, axes, out};
     alignas(16) char one[16];
     Array many;
     char* centers = one;
     if (plan.n_out > 1) {
-        many = EmptyUnchecked(Shape{plan.n_out * center_size}, Dtype::kUInt8, out.device());
+        many = EmptyUnchecked(Shape{plan.n_out * second.center_size}, Dtype::kUInt8, out.device());
         centers = many.raw_data();
     }
-    RunReduce(plan.Into(centers, center_size), first);
-    RunReduce(plan, second, centers, center_size);
+    RunReduce(plan.Into(centers, second.center_size), first);
+    RunReduce(plan, second, centers);
 }
 
 template <template <typename> typename Store>
 void Spread(const Array& x, const Axes& axes, const Array& out) {
     if (FillIfEmpty(x, out, std::numeric_limits<double>::quiet_NaN())) return;
     const ReduceLoops& first = g_table<MeanPolicy, StoreCenter>[x.dtype()];
-    ReduceTwice(x, axes, out, first, first.acc_size, g_table<SquarePolicy, Store>[x.dtype()]);
+    ReduceTwice(x, axes, out, first, g_table<SquarePolicy, Store>[x.dtype()]);
 }
 
 void Var(const Array& x, const Axes& axes, const Array& out) { Spread<StoreVar>(x, axes, out); }
@@ -37,19 +39,20 @@ CX_NATIVE_KERNEL(Std)
 
 void LogSumExp(const Array& x, const Axes& axes, const Array& out) {
     if (FillIfEmpty(x, out, -std::numeric_limits<double>::infinity())) return;
-    const ReduceLoops& first = g_table<MaxFloatPolicy, StoreShift>[x.dtype()];
-    ReduceTwice(x, axes, out, first, first.acc_size, g_table<ExpPolicy, StoreLogSumExp>[x.dtype()]);
+    const ReduceLoops& first = g_table<MaxPolicy, StoreShift>[x.dtype()];
+    ReduceTwice(x, axes, out, first, g_table<ExpPolicy, StoreLogSumExp>[x.dtype()]);
 }
 CX_NATIVE_KERNEL(LogSumExp)
 
-[[maybe_unused]] const bool kCenterIsa =
-    UseIsa(g_table<MeanPolicy, StoreCenter>, reduce_loops().sum);
-[[maybe_unused]] const bool kVarIsa =
-    UseIsa(g_table<SquarePolicy, StoreVar>, reduce_loops().square);
-[[maybe_unused]] const bool kStdIsa =
-    UseIsa(g_table<SquarePolicy, StoreStd>, reduce_loops().square);
-[[maybe_unused]] const bool kShiftIsa =
-    UseIsa(g_table<MaxFloatPolicy, StoreShift>, reduce_loops().max);
+[[maybe_unused]] const bool kIsa =
+    UseIsa(g_table<MeanPolicy, StoreMean>, reduce_loops().sum) &&
+    UseIsa(g_table<MeanPolicy, StoreMean>, reduce_whole_loops().mean) &&
+    UseIsa(g_table<MeanPolicy, StoreCenter>, reduce_loops().sum) &&
+    UseIsa(g_table<MeanPolicy, StoreCenter>, reduce_whole_loops().mean) &&
+    UseIsa(g_table<SquarePolicy, StoreVar>, reduce_loops().square) &&
+    UseIsa(g_table<SquarePolicy, StoreStd>, reduce_loops().square) &&
+    UseIsa(g_table<MaxPolicy, StoreShift>, reduce_loops().max) &&
+    UseIsa(g_table<MaxPolicy, StoreShift>, reduce_whole_loops().max);
 
 }  // namespace
 }  // namespace chainerx::native

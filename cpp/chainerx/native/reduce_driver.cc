@@ -8,6 +8,7 @@
 #include "chainerx/native/copy_block.h"
 #include "chainerx/native/parts.h"
 #include "chainerx/native/reduce.h"
+#include "chainerx/native/reduce_cascade.h"
 
 namespace chainerx::native {
 namespace {
@@ -100,13 +101,12 @@ ReducePlan ReducePlan::Into(void* to, int64_t item_size) const {
 namespace {
 
 // Output by output.
-void ReduceRuns(const ReducePlan& plan, const ReduceLoops& loops, const char* centers,
-                int64_t center_size) {
+void ReduceRuns(const ReducePlan& plan, const ReduceLoops& loops, const char* centers) {
     const int64_t n = plan.n_reduced;
     const int64_t piece = CeilDiv(std::max(kPiece, CeilDiv(n, kMaxPieces)), kPiece) * kPiece;
     const int64_t n_pieces = CeilDiv(n, piece);
     const auto center_of = [&](int64_t i) {
-        return centers == nullptr ? nullptr : centers + i * center_size;
+        return centers == nullptr ? nullptr : centers + i * loops.center_size;
     };
     if (n_pieces == 1) {
         const int64_t group = std::max<int64_t>(1, kPiece / n);
@@ -120,7 +120,7 @@ void ReduceRuns(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
             alignas(64) char acc[kRunsAtOnce * 16];
             for (int64_t i = begin; i < end;) {
                 const int64_t k = std::min({kRunsAtOnce, end - i, at.left()});
-                loops.runs(at.p[0], step, k, plan.reduced, n, center_of(i), acc);
+                FoldRuns(loops, at.p[0], step, k, plan.reduced, n, center_of(i), acc);
                 loops.store(acc, k, n, center_of(i), at.p[1], out_step);
                 at.Advance(k);
                 i += k;
@@ -139,8 +139,8 @@ void ReduceRuns(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
             const int64_t i = first + k / n_pieces;
             const int64_t begin = k % n_pieces * piece;
             const Cursor<2> at{plan.kept, i};
-            loops.run(at.p[0], plan.reduced, begin, std::min(piece, n - begin), center_of(i),
-                      parts + k * acc_size);
+            FoldRun(loops, at.p[0], plan.reduced, begin, std::min(piece, n - begin), center_of(i),
+                    parts + k * acc_size);
         });
         for (int64_t i = 0; i < n_group; ++i, to.Advance(1)) {
             // In halves, as the loops do: the error stays logarithmic.
@@ -155,10 +155,10 @@ void ReduceRuns(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
     }
 }
 
-// loops.rows() over rows [begin, begin + n) of a plan. Narrow rows that follow each other are taken
+// FoldRows() over rows [begin, begin + n) of a plan. Narrow rows that follow each other are taken
 // many at a time, as one wide row, and its parts combined in halves afterwards.
 void RunRows(const ReducePlan& plan, const ReduceLoops& loops, const char* data, int64_t begin,
-             int64_t n, int64_t width, const char* center, int64_t center_size, char* acc) {
+             int64_t n, int64_t width, const char* center, char* acc) {
     constexpr int64_t kNarrow = 64;
     const int64_t stride = plan.kept.run_stride(0);
     const int64_t row = width * loops.item_size;
@@ -166,7 +166,7 @@ void RunRows(const ReducePlan& plan, const ReduceLoops& loops, const char* data,
     while (k * width < 2 * kNarrow) k *= 2;
     if (width >= kNarrow || n < 4 * k || stride != loops.item_size || plan.reduced.ndim != 1 ||
         plan.reduced.strides[0][0] != row) {
-        loops.rows(data, plan.reduced, begin, n, stride, width, center, acc);
+        FoldRows(loops, data, plan.reduced, begin, n, stride, width, center, acc);
         return;
     }
     alignas(64) char centers[4 * kNarrow * 16];
@@ -174,25 +174,24 @@ void RunRows(const ReducePlan& plan, const ReduceLoops& loops, const char* data,
     if (center != nullptr) {
         wide_center = centers;
         for (int64_t i = 0; i < k; ++i) {
-            std::memcpy(centers + i * width * center_size, center,
-                        static_cast<size_t>(width * center_size));
+            std::memcpy(centers + i * width * loops.center_size, center,
+                        static_cast<size_t>(width * loops.center_size));
         }
     }
     alignas(64) char wide[4 * kNarrow * 16];
     const Nest nest = Line(n / k, k * row);
-    loops.rows(data + begin * row, nest, 0, n / k, stride, k * width, wide_center, wide);
+    FoldRows(loops, data + begin * row, nest, 0, n / k, stride, k * width, wide_center, wide);
     const int64_t acc_row = width * loops.acc_size;
     for (int64_t m = k / 2; m > 0; m /= 2) loops.combine(wide, wide + m * acc_row, m * width);
     if (const int64_t rest = n % k; rest != 0) {
-        loops.rows(data, plan.reduced, begin + n - rest, rest, stride, width, center, acc);
+        FoldRows(loops, data, plan.reduced, begin + n - rest, rest, stride, width, center, acc);
         loops.combine(wide, acc, width);
     }
     std::memcpy(acc, wide, static_cast<size_t>(acc_row));
 }
 
 // A row of outputs at a time.
-void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* centers,
-                int64_t center_size) {
+void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* centers) {
     const int64_t n_columns = plan.kept.run_length();
     const int64_t stride = plan.kept.run_stride(0);
     const int64_t out_stride = plan.kept.run_stride(1);
@@ -213,7 +212,7 @@ void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
     }
     const int64_t n_pieces = CeilDiv(n, piece);
     const auto center_of = [&](int64_t i) {
-        return centers == nullptr ? nullptr : centers + i * center_size;
+        return centers == nullptr ? nullptr : centers + i * loops.center_size;
     };
     if (n_pieces == 1) {
         const int64_t group = std::max<int64_t>(1, kPiece / (n * width));
@@ -226,7 +225,7 @@ void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
                 const int64_t w = std::min(tile, n_columns - begin);
                 const Cursor<2> at{outer, i};
                 const char* center = center_of(i * n_columns + begin);
-                RunRows(plan, loops, at.p[0] + begin * stride, 0, n, w, center, center_size, acc);
+                RunRows(plan, loops, at.p[0] + begin * stride, 0, n, w, center, acc);
                 loops.store(acc, w, n, center, at.p[1] + begin * out_stride, out_stride);
             }
         });
@@ -242,7 +241,7 @@ void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
         const int64_t begin = (k - row * n_tiles) * tile;
         const Cursor<2> at{outer, i};
         RunRows(plan, loops, at.p[0] + begin * stride, first, std::min(piece, n - first),
-                std::min(tile, n_columns - begin), center_of(i * n_columns + begin), center_size,
+                std::min(tile, n_columns - begin), center_of(i * n_columns + begin),
                 parts.get() + row * row_size + begin * acc_size);
     });
     for (int64_t i = 0; i < n_outer; ++i) {
@@ -259,13 +258,12 @@ void ReduceRows(const ReducePlan& plan, const ReduceLoops& loops, const char* ce
 
 }  // namespace
 
-void RunReduce(const ReducePlan& plan, const ReduceLoops& loops, const char* centers,
-               int64_t center_size) {
+void RunReduce(const ReducePlan& plan, const ReduceLoops& loops, const char* centers) {
     if (plan.n_out == 0) return;
     if (plan.by_rows) {
-        ReduceRows(plan, loops, centers, center_size);
+        ReduceRows(plan, loops, centers);
     } else {
-        ReduceRuns(plan, loops, centers, center_size);
+        ReduceRuns(plan, loops, centers);
     }
 }
 

@@ -1,4 +1,5 @@
-// The reductions of float32 and float64 that are built once per instruction set (isa/reduce.cc).
+// The reductions that are built once per instruction set: of float32 and float64 in batches
+// (isa/reduce.cc), of others as the compiler vectorizes them (isa/reduce_whole.cc).
 #pragma once
 
 #include <cstdint>
@@ -8,15 +9,9 @@
 
 namespace chainerx::native {
 
-struct ReduceIsaPair {
-    decltype(ReduceLoops::run) run;
-    decltype(ReduceLoops::runs) runs;
-    decltype(ReduceLoops::rows) rows;
-};
-
-struct ReduceIsaOp {
-    ReduceIsaPair float32;
-    ReduceIsaPair float64;
+// By dtype; null where the loops are others.
+struct FoldTable {
+    FoldLoops of[kNumDtypes];
 };
 
 // An index as wide as its value, so that a vector of both is regular.
@@ -39,15 +34,42 @@ struct ArgIsaLoops {
 };
 
 struct ReduceIsaLoops {
-    ReduceIsaOp sum;
-    ReduceIsaOp max;
-    ReduceIsaOp min;
-    ReduceIsaOp square;
+    FoldTable sum;
+    FoldTable max;
+    FoldTable min;
+    FoldTable nan_max;
+    FoldTable nan_min;
+    FoldTable square;
+    FoldTable square_sum;
     ArgIsaLoops<float> arg_float32;
     ArgIsaLoops<double> arg_float64;
 };
 
+// What finds a position among elements of one dtype (native/arg_extreme.h).
+struct ArgBlockLoops {
+    // The extreme of 0 < n <= kReduceBlock; without the NaNs, if these are ignored.
+    void (*fold)(const void* x, int64_t n, void* acc);
+    // The place of the first of n that is *acc; n if there is none.
+    int64_t (*find)(const void* x, int64_t n, const void* acc);
+    // Row number `at` joins the extremes of the rows before it.
+    void (*take_row)(const void* row, int64_t n, int64_t at, void* best, void* index);
+};
+
+struct ReduceWholeLoops {
+    FoldTable sum;
+    FoldTable mean;
+    FoldTable wide_sum;
+    FoldTable max;
+    FoldTable min;
+    FoldTable all;
+    FoldTable any;
+    FoldTable count;
+    // [largest][ignores NaN]. Not of bool, which goes as uint8, nor of float32 and float64.
+    ArgBlockLoops arg[kNumDtypes][2][2];
+};
+
 // Of the chosen instruction set: isa.cc.
 const ReduceIsaLoops& reduce_loops();
+const ReduceWholeLoops& reduce_whole_loops();
 
 }  // namespace chainerx::native

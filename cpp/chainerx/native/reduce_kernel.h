@@ -6,6 +6,7 @@
 #include "chainerx/native/reduce.h"
 #include "chainerx/native/reduce_isa.h"
 #include "chainerx/native/reduce_policies.h"
+#include "chainerx/native/reduce_stores.h"
 
 namespace chainerx::native {
 namespace {
@@ -21,13 +22,25 @@ constexpr ReduceTable MakeTable() {
     return table;
 }
 
+template <typename P>
+constexpr FoldLoops OnceBuilt() {
+    if constexpr (P::kBuilt == Built::kOnce)
+        return Loops<P>::Table();
+    else
+        return {};
+}
+
 template <template <typename> typename Policy, template <typename> typename Store>
 struct FamilyOf {
     template <typename T>
     struct Of {
         static constexpr ReduceLoops Make() {
             using P = Policy<T>;
-            return Loops<P>::Table(&Store<T>::template Run<typename P::Acc>);
+            if constexpr (std::is_same_v<P, NoPolicy>) {
+                return {};
+            } else {
+                return {OnceBuilt<P>(), &Store<T>::template Run<typename P::Acc>};
+            }
         }
     };
 };
@@ -35,16 +48,12 @@ struct FamilyOf {
 template <template <typename> typename Policy, template <typename> typename Store>
 constinit ReduceTable g_table = MakeTable<FamilyOf<Policy, Store>::template Of>();
 
-// Takes the loops of the chosen instruction set. While the library loads.
-[[maybe_unused]] bool UseIsa(ReduceTable& table, const ReduceIsaOp& op) {
-    const auto use = [&](Dtype dtype, const ReduceIsaPair& pair) {
-        ReduceLoops& loops = table.loops[static_cast<int>(dtype)];
-        loops.run = pair.run;
-        loops.runs = pair.runs;
-        loops.rows = pair.rows;
-    };
-    use(Dtype::kFloat32, op.float32);
-    use(Dtype::kFloat64, op.float64);
+// Takes the loops of the chosen instruction set where the table has none. While the library loads.
+[[maybe_unused]] bool UseIsa(ReduceTable& table, const FoldTable& isa) {
+    for (int i = 0; i < kNumDtypes; ++i) {
+        FoldLoops& loops = table.loops[i];
+        if (loops.runs == nullptr) loops = isa.of[i];
+    }
     return true;
 }
 
@@ -59,13 +68,16 @@ inline void Reduce(const Array& x, const Axes& axes, const Array& out, const Red
                    const Scalar& identity) {
     const ReduceLoops& loops = table[x.dtype()];
     const int64_t n = x.GetTotalSize();
-    // All of a small adjacent array: most reductions of a training step's loss are this.
-    if (x.IsContiguous() && out.GetTotalSize() == 1 && n <= kReduceBlock && n > 0) [[likely]] {
+    // All of a small adjacent array: most reductions of a training step's loss are this. Or of any,
+    // whose first elements may tell.
+    if (x.IsContiguous() && out.GetTotalSize() == 1 && n > 0 &&
+        (n <= kReduceBlock || loops.is_final != nullptr)) [[likely]] {
         alignas(16) char acc[16];
-        const Nest nest = Line(n, loops.item_size);
-        loops.run(x.raw_data(), nest, 0, n, nullptr, acc);
-        loops.store(acc, 1, n, nullptr, out.raw_data(), 0);
-        return;
+        loops.runs(x.raw_data(), 0, 1, n < kReduceBlock ? n : kReduceBlock, nullptr, acc);
+        if (n <= kReduceBlock || loops.is_final(acc)) {
+            loops.store(acc, 1, n, nullptr, out.raw_data(), 0);
+            return;
+        }
     }
     if (FillIfEmpty(x, out, identity)) return;
     RunReduce(ReducePlan{x, axes, out}, loops);

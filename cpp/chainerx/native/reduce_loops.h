@@ -1,87 +1,34 @@
-// The loops of the reductions, written once for all types. A policy P says what is reduced:
+// The innermost loops of the reductions, written once for all types. A policy P says what is
+// reduced:
 //
 //     using Item, Acc, Center;         types of an element, an accumulator, and what Load subtracts
 //     static Acc Identity();
 //     static Acc Load(Item x, Center c);
 //     static Acc Combine(Acc a, Acc b);
+//     static constexpr Built kBuilt;   // see below
 //
-// and may bring its own Block(), FoldedBlock() and AddRows(), in batches of an instruction set.
+// and may bring its own Block(), FoldedBlock() and AddRows(), in batches of an instruction set, and
+// IsFinal(Acc), whether no more elements can change an accumulator.
 //
-// Elements are dealt to lanes, which the compiler keeps in vectors. Lanes are combined in halves;
-// blocks of 16 rows of lanes in a cascade of radix 16, whose error grows with the logarithm of the
-// number of elements, as pairwise summation.
+// Elements are dealt to lanes, which the compiler keeps in vectors. Lanes are combined in halves,
+// blocks and groups of rows in a cascade (reduce_cascade.h).
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
 #include "chainerx/core/dtype.h"
-#include "chainerx/core/interrupt.h"
-#include "chainerx/native/copy_block.h"
 #include "chainerx/native/reduce.h"
 
 namespace chainerx::native {
 namespace {
 
-// Adds up rows of `width` accumulators in levels. Level 0 is filled by the caller. `kFixed`: the
-// width is kWidth always.
-template <typename P, int64_t kWidth, bool kFixed>
-class Cascade {
- public:
-    using Acc = typename P::Acc;
-    static constexpr int kRadix = 16;
-    static constexpr int kLevels = 8;  // 16^7 groups; those beyond are added to the last
+// How often the loops of a policy are built: once, or for each instruction set, as the compiler
+// vectorizes them (isa/reduce_whole.cc) or in batches (isa/reduce.cc).
+enum class Built { kOnce, kPerSet, kInBatches };
 
-    explicit Cascade(int64_t width) : width_{width} {
-        for (int l = 0; l < kLevels; ++l) counts_[l] = 0;
-    }
-
-    // Where the next group of rows goes.
-    Acc* bottom() { return rows_[0]; }
-
-    // The bottom is full.
-    void Push() {
-        int l = 0;
-        do {
-            Merge(l);
-            ++l;
-        } while (counts_[l] == kRadix && l + 1 < kLevels);
-        if (l > 2) internal::CheckInterrupt();  // after each 256 groups
-    }
-
-    // Combines all levels, the lowest first, into `out`.
-    void Finish(Acc* out) {
-        int l = 1;
-        while (counts_[l] == 0) ++l;
-        const Acc* low = rows_[l];
-        for (int64_t j = 0; j < width(); ++j) out[j] = low[j];
-        for (++l; l < kLevels; ++l) {
-            if (counts_[l] == 0) continue;
-            const Acc* row = rows_[l];
-            for (int64_t j = 0; j < width(); ++j) out[j] = P::Combine(row[j], out[j]);
-        }
-    }
-
- private:
-    int64_t width() const { return kFixed ? kWidth : width_; }
-
-    // Level l into level l + 1.
-    void Merge(int l) {
-        Acc* from = rows_[l];
-        Acc* to = rows_[l + 1];
-        if (counts_[l + 1] == 0) {
-            for (int64_t j = 0; j < width(); ++j) to[j] = from[j];
-        } else {
-            for (int64_t j = 0; j < width(); ++j) to[j] = P::Combine(to[j], from[j]);
-        }
-        counts_[l] = 0;
-        ++counts_[l + 1];
-    }
-
-    int64_t width_;
-    int counts_[kLevels];
-    alignas(64) Acc rows_[kLevels][kWidth];
-};
+// In place of a policy for dtypes that a routine refuses, or has another kernel for.
+struct NoPolicy {};
 
 template <typename P>
 struct Loops {
@@ -89,24 +36,17 @@ struct Loops {
     using Acc = typename P::Acc;
     using Center = typename P::Center;
     static constexpr int64_t kItem = sizeof(Item);
-    // 256 bytes of elements: eight vectors of AVX2, enough to hide the latency of an addition.
-    static constexpr int64_t kLanes = 256 / (sizeof(Acc) < 4 ? 4 : sizeof(Acc));
-    static constexpr int64_t kColumns = ReduceColumns(kItem, sizeof(Acc), false);
-    static constexpr int64_t kGatheredColumns = ReduceColumns(kItem, sizeof(Acc), true);
-    static constexpr int64_t kGroup = 16;  // rows to a group of Rows()
+    static constexpr int64_t kLanes = ReduceLanes(sizeof(Acc));
     static_assert(kReduceBlock % kLanes == 0);
-
-    static bool IsAdjacent(const Nest& nest) {
-        return nest.ndim == 1 && nest.strides[0][0] == kItem;
-    }
 
     static Center CenterOf(const void* center) {
         if (center == nullptr) return Center{};
         return *static_cast<const Center*>(center);
     }
 
-    // lanes = the reduction of n <= kReduceBlock adjacent elements.
-    static void Block(const Item* x, int64_t n, Center c, Acc* lanes) {
+    // lanes = the reduction of n <= kReduceBlock adjacent elements. Once in the program, for it is
+    // the most code of all.
+    [[gnu::noinline]] static void Block(const Item* x, int64_t n, Center c, Acc* lanes) {
         if constexpr (requires { P::template Block<kLanes>(x, n, c, lanes); }) {
             P::template Block<kLanes>(x, n, c, lanes);
             return;
@@ -121,137 +61,79 @@ struct Loops {
         for (int64_t j = 0; j < kLanes; ++j) lanes[j] = acc[j];
     }
 
-    static Acc Fold(Acc* lanes) {
-        for (int64_t w = kLanes / 2; w > 0; w /= 2) {
-            for (int64_t j = 0; j < w; ++j) lanes[j] = P::Combine(lanes[j], lanes[j + w]);
-        }
-        return lanes[0];
-    }
-
     static Acc FoldedBlock(const Item* x, int64_t n, const Center& c) {
         if constexpr (requires { P::template FoldedBlock<kLanes>(x, n, c); }) {
             return P::template FoldedBlock<kLanes>(x, n, c);
         } else {
             alignas(64) Acc lanes[kLanes];
             Block(x, n, c, lanes);
-            return Fold(lanes);
+            for (int64_t w = kLanes / 2; w > 0; w /= 2) {
+                for (int64_t j = 0; j < w; ++j) lanes[j] = P::Combine(lanes[j], lanes[j + w]);
+            }
+            return lanes[0];
         }
     }
 
-    static void Run(const char* data, const Nest& nest, int64_t begin, int64_t n,
-                    const void* center, void* out) {
-        alignas(64) char buffer[kReduceBlock * kItem];
-        const bool adjacent = IsAdjacent(nest);
-        const auto fetch = [&](int64_t k) {
-            return reinterpret_cast<const Item*>(
-                adjacent ? data + begin * kItem
-                         : FetchBlock(data, nest, kItem, begin, k < kReduceBlock ? k : kReduceBlock,
-                                      buffer));
-        };
-        const Center c = CenterOf(center);
-        if (n <= kReduceBlock) {
-            *static_cast<Acc*>(out) = FoldedBlock(fetch(n), n, c);
-            return;
-        }
-        Cascade<P, kLanes, true> cascade{kLanes};
-        while (n > 0) {
-            const int64_t k = n < kReduceBlock ? n : kReduceBlock;
-            Block(fetch(k), k, c, cascade.bottom());
-            cascade.Push();
-            begin += k;
-            n -= k;
-        }
-        alignas(64) Acc lanes[kLanes];
-        cascade.Finish(lanes);
-        *static_cast<Acc*>(out) = Fold(lanes);
+    static void FoldBlock(const char* data, int64_t n, const void* center, void* lanes) {
+        Block(reinterpret_cast<const Item*>(data), n, CenterOf(center), static_cast<Acc*>(lanes));
     }
 
-    static void Runs(const char* data, int64_t step, int64_t n_runs, const Nest& nest, int64_t n,
-                     const void* centers, void* out) {
+    static void Runs(const char* data, int64_t step, int64_t n_runs, int64_t n, const void* centers,
+                     void* out) {
         const auto* center = static_cast<const Center*>(centers);
         auto* acc = static_cast<Acc*>(out);
-        const bool adjacent = IsAdjacent(nest);
         for (int64_t j = 0; j < n_runs; ++j, data += step) {
-            const Center* c = center == nullptr ? nullptr : center + j;
-            if (adjacent && n <= kReduceBlock) {
-                acc[j] = FoldedBlock(reinterpret_cast<const Item*>(data), n, CenterOf(c));
-            } else {
-                Run(data, nest, 0, n, c, acc + j);
-            }
+            const Center c = CenterOf(center == nullptr ? nullptr : center + j);
+            acc[j] = FoldedBlock(reinterpret_cast<const Item*>(data), n, c);
         }
     }
 
-    // acc[j] = the reduction of 0 < n <= kGroup rows of adjacent items.
-    static void Group(const char* const* rows, int64_t n, int64_t width, const Center* center,
-                      Acc* acc) {
-        const auto load = [&](int64_t r, int64_t j) {
-            const Item x = reinterpret_cast<const Item*>(rows[r])[j];
-            if constexpr (std::is_empty_v<Center>) {
-                return P::Load(x, Center{});
-            } else {
-                return P::Load(x, center[j]);
-            }
-        };
-        for (int64_t j = 0; j < width; ++j) acc[j] = load(0, j);
-        int64_t r = 1;
-        if constexpr (requires { P::template AddRows<1>(rows, width, center, acc); }) {
-            for (; r + 4 <= n; r += 4) P::template AddRows<4>(rows + r, width, center, acc);
-            for (; r < n; ++r) P::template AddRows<1>(rows + r, width, center, acc);
-            return;
-        }
-        for (; r + 4 <= n; r += 4) {
-            for (int64_t j = 0; j < width; ++j) {
-                Acc a = P::Combine(acc[j], load(r, j));
-                a = P::Combine(a, load(r + 1, j));
-                a = P::Combine(a, load(r + 2, j));
-                acc[j] = P::Combine(a, load(r + 3, j));
-            }
-        }
-        for (; r < n; ++r) {
-            for (int64_t j = 0; j < width; ++j) acc[j] = P::Combine(acc[j], load(r, j));
-        }
-    }
-
-    static void Rows(const char* data, const Nest& nest, int64_t begin, int64_t n, int64_t stride,
-                     int64_t width, const void* centers, void* out) {
+    static void Rows(const char* const* rows, int64_t n, int64_t width, const void* centers,
+                     void* out) {
         const auto* center = static_cast<const Center*>(centers);
         auto* acc = static_cast<Acc*>(out);
-        const char* rows[kGroup];
-        alignas(64) char buffer[kGroup * kGatheredColumns * kItem];
-        const auto fetch = [&](int64_t k) {
-            FetchRows(data, nest, begin, k, rows);
-            if (stride == kItem) return;
-            for (int64_t r = 0; r < k; ++r) {
-                char* to = buffer + r * kGatheredColumns * kItem;
-                CopyStrided(to, kItem, rows[r], stride, width, kItem);
-                rows[r] = to;
-            }
-        };
-        if (n <= kGroup) {
-            fetch(n);
-            Group(rows, n, width, center, acc);
+        AddRows<1, true>(rows, width, center, acc);
+        int64_t r = 1;
+        for (; r + 4 <= n; r += 4) AddRows<4, false>(rows + r, width, center, acc);
+        for (; r < n; ++r) AddRows<1, false>(rows + r, width, center, acc);
+    }
+
+    // Adds kRows rows to acc, or begins with one.
+    template <int kRows, bool kBegins>
+    static void AddRows(const char* const* rows, int64_t width, const Center* __restrict center,
+                        Acc* __restrict acc) {
+        if constexpr (!kBegins &&
+                      requires { P::template AddRows<kRows>(rows, width, center, acc); }) {
+            P::template AddRows<kRows>(rows, width, center, acc);
             return;
         }
-        Cascade<P, kColumns, false> cascade{width};
-        while (n > 0) {
-            const int64_t k = n < kGroup ? n : kGroup;
-            fetch(k);
-            Group(rows, k, width, center, cascade.bottom());
-            cascade.Push();
-            begin += k;
-            n -= k;
+        const Item* x[kRows];
+        for (int r = 0; r < kRows; ++r) x[r] = reinterpret_cast<const Item*>(rows[r]);
+        for (int64_t j = 0; j < width; ++j) {
+            Center c{};
+            if constexpr (!std::is_empty_v<Center>) c = center[j];
+            Acc a = P::Load(x[0][j], c);
+            if constexpr (!kBegins) a = P::Combine(acc[j], a);
+            for (int r = 1; r < kRows; ++r) a = P::Combine(a, P::Load(x[r][j], c));
+            acc[j] = a;
         }
-        cascade.Finish(acc);
     }
 
     static void CombineAll(void* acc, const void* x, int64_t n) {
-        auto* a = static_cast<Acc*>(acc);
-        const auto* b = static_cast<const Acc*>(x);
+        auto* __restrict a = static_cast<Acc*>(acc);
+        const auto* __restrict b = static_cast<const Acc*>(x);
         for (int64_t j = 0; j < n; ++j) a[j] = P::Combine(a[j], b[j]);
     }
 
-    static constexpr ReduceLoops Table(decltype(ReduceLoops::store) store) {
-        return {kItem, sizeof(Acc), &Run, &Runs, &Rows, &CombineAll, store};
+    static constexpr FoldLoops Table() {
+        constexpr int64_t kCenter = std::is_empty_v<Center> ? 0 : sizeof(Center);
+        FoldLoops loops{kItem, sizeof(Acc), kCenter, &Runs, &FoldBlock, &Rows, &CombineAll};
+        if constexpr (requires(Acc acc) { P::IsFinal(acc); }) {
+            loops.is_final = [](const void* acc) {
+                return P::IsFinal(*static_cast<const Acc*>(acc));
+            };
+        }
+        return loops;
     }
 };
 

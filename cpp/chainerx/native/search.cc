@@ -6,32 +6,11 @@
 #include "chainerx/kernels/sorting.h"
 #include "chainerx/native/complex_order.h"
 #include "chainerx/native/native_backend.h"
+#include "chainerx/native/search.h"
 #include "chainerx/native/sort_rows.h"
 
 namespace chainerx::native {
 namespace {
-
-// How many of n sorted keys are below each wanted one. The searches go side by side, so that one
-// waits for memory while others do.
-template <bool kRight, typename K>
-void Search(const K* sorted, int64_t n, const K* wanted, int64_t count, int64_t* out) {
-    constexpr int64_t kTogether = 16;
-    const auto is_before = [](K key, K limit) { return kRight ? key <= limit : key < limit; };
-    for (int64_t i = 0; i < count; i += kTogether) {
-        const int64_t width = std::min(kTogether, count - i);
-        int64_t at[kTogether] = {};
-        for (int64_t left = n; left > 1;) {
-            const int64_t half = left / 2;
-            for (int64_t j = 0; j < width; ++j) {
-                at[j] += is_before(sorted[at[j] + half - 1], wanted[i + j]) ? half : 0;
-            }
-            left -= half;
-        }
-        for (int64_t j = 0; j < width; ++j) {
-            out[i + j] = at[j] + is_before(sorted[at[j]], wanted[i + j]);
-        }
-    }
-}
 
 constexpr int64_t kPiece = 1 << 12;
 

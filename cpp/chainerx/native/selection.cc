@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/sorting.h"
@@ -210,14 +211,26 @@ void ArgPartition(const Array& x, int64_t position, const Array& out) {
 }
 CX_NATIVE_KERNEL(ArgPartition)
 
+// Keys become the numbers that they stand for.
+template <typename T>
+void Decode(const SortKey<T>* keys, int64_t n, T* out) {
+    if constexpr (std::is_floating_point_v<T>) {
+        auto* const same = reinterpret_cast<SortKey<T>*>(out);
+        std::copy_n(keys, n, same);
+        NumberLoopsOf<T>().decode(same, n, 0);
+    } else {
+        for (int64_t i = 0; i < n; ++i) out[i] = DecodeKey<T>(keys[i], 0);
+    }
+}
+
 // Keys below and above that of the position are gathered in memory of their own; those that are
 // equal fill what is between, but for zeros, which have two keys.
-template <typename T>
-void PartitionRow(const T* x, int64_t n, int64_t position, T* out) {
+template <typename T, typename Row>
+void PartitionKeys(const T* x, const Row& row, int64_t position, T* out) {
     using K = SortKey<T>;
     constexpr K kLeast = std::numeric_limits<K>::min();
     constexpr K kMost = std::numeric_limits<K>::max();
-    const EncodedRow<T> row{x, n, false, 0};
+    const int64_t n = row.n;
     K low;
     Select(row, &position, 1, &low);
     K high = low;
@@ -242,7 +255,7 @@ void PartitionRow(const T* x, int64_t n, int64_t position, T* out) {
             n_above += gather(static_cast<K>(high + 1), kMost, above.data() + n_above);
         }
     });
-    for (int64_t i = 0; i < n_below; ++i) out[i] = DecodeKey<T>(below.data()[i], 0);
+    Decode(below.data(), n_below, out);
     T* equal = out + n_below;
     const int64_t n_equal = n - n_below - n_above;
     if (low == high) {
@@ -253,8 +266,17 @@ void PartitionRow(const T* x, int64_t n, int64_t position, T* out) {
             if (low <= key && key <= high) equal[k++] = x[i];
         }
     }
-    T* last = equal + n_equal;
-    for (int64_t i = 0; i < n_above; ++i) last[i] = DecodeKey<T>(above.data()[i], 0);
+    Decode(above.data(), n_above, equal + n_equal);
+}
+
+template <typename T>
+void PartitionRow(const T* x, int64_t n, int64_t position, T* out) {
+    using K = SortKey<T>;
+    const EncodedRow<T> row{x, n, false, 0};
+    if (n > EncodedRow<T>::kBlockSize) return PartitionKeys(x, row, position, out);
+    alignas(64) K keys[EncodedRow<T>::kBlockSize];
+    EncodeKeys(x, n, false, 0, keys);
+    PartitionKeys(x, KeyRow<K>{keys, n}, position, out);
 }
 
 void PartitionRows(const Array& x, int64_t position, const Array& out) {

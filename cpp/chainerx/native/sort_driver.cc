@@ -5,6 +5,7 @@
 
 #include "chainerx/native/quicksort.h"
 #include "chainerx/native/scratch.h"
+#include "chainerx/native/sort_rows.h"
 
 namespace chainerx::native {
 namespace {
@@ -60,15 +61,15 @@ void SortRun(const int64_t* keys64, int64_t* packed, int64_t begin, int64_t end)
 }  // namespace
 
 void SortKeys(int32_t* keys, int32_t* spare, int64_t n, int32_t* out) {
-    Quicksort(keys, spare, n, out, MostSteps(n), [](auto*, int64_t) {});
+    Quicksort(keys, spare, n, out, {}, MostSteps(n), [](auto*, int64_t) {});
 }
 void SortKeys(int64_t* keys, int64_t* spare, int64_t n, int64_t* out) {
-    Quicksort(keys, spare, n, out, MostSteps(n), [](auto*, int64_t) {});
+    Quicksort(keys, spare, n, out, {}, MostSteps(n), [](auto*, int64_t) {});
 }
 
 void ArgSortKeys(const int32_t* keys, int64_t n, int64_t* out) {
     if (n >= kMostPacked) return ArgSortByComparing(keys, n, out);
-    const Scratch<int64_t> spare{n};
+    KeyRoom<int64_t> spare{n};
     for (int64_t i = 0; i < n; ++i) {
         out[i] = static_cast<int64_t>(uint64_t{static_cast<uint32_t>(keys[i])} << 32 |
                                       static_cast<uint64_t>(i));
@@ -84,7 +85,7 @@ void ArgSortKeys(const int64_t* keys, int64_t n, int64_t* out) {
     const auto base = static_cast<uint64_t>(*least);
     const int bits = std::bit_width(static_cast<uint64_t>(*most) - base);
     const int shift = std::max(0, bits - 32);
-    const Scratch<int64_t> spare{n};
+    KeyRoom<int64_t> spare{n};
     for (int64_t i = 0; i < n; ++i) {
         out[i] = Pack(static_cast<uint32_t>((static_cast<uint64_t>(keys[i]) - base) >> shift), i);
     }

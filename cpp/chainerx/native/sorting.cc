@@ -4,9 +4,9 @@
 
 #include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/sorting.h"
-#include "chainerx/native/complex_order.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/quicksort.h"
+#include "chainerx/native/sort_complex.h"
 #include "chainerx/native/sort_counts.h"
 #include "chainerx/native/sort_rows.h"
 
@@ -21,12 +21,13 @@ template <typename T>
 void RestoreZeros(const T* x, int64_t n, SortKey<T> flip, T* out) {
     if constexpr (GetKind(kDtypeOf<T>) == DtypeKind::kFloat) {
         const auto key = [&](int64_t i) { return EncodeKey(out[i], false, flip); };
+        if (key(0) > 0 || key(n - 1) < -1) return;
         int64_t begin = 0;
         for (int64_t end = n; begin < end;) {
             const int64_t middle = begin + (end - begin) / 2;
             key(middle) < -1 ? begin = middle + 1 : end = middle;
         }
-        if (begin == n || key(begin) != -1) return;
+        if (key(begin) != -1) return;
         int64_t end = begin;
         while (end < n && key(end) <= 0) ++end;
         if (key(end - 1) != 0) return;
@@ -48,6 +49,47 @@ void DecodeKeys(SortKey<T>* keys, int64_t n, SortKey<T> flip) {
     }
 }
 
+// Long rows are first split into four parts, for each pass over them waits for memory. False where
+// it cannot be done: `sample` shall have four different quarters.
+template <typename T, typename K, typename Finish>
+bool SortInFour(const T* x, int64_t n, SortKey<T> flip, Sample<K> sample, K* out, K* spare,
+                const Finish& finish) {
+    if constexpr (std::is_floating_point_v<T> || kIsOwnKey<T>) {
+        constexpr int64_t kLong = 1 << 16;
+        if (n < kLong || (!std::is_floating_point_v<T> && flip != 0)) return false;
+        Sample<K> quarters[4];
+        K pivots[3];
+        for (int part = 0; part < 3; ++part) {
+            const int64_t begin = sample.count / (4 - part);
+            quarters[part] = sample.Below(begin);
+            if (quarters[part].count == 0) return false;
+            pivots[part] = sample.keys[begin];
+            sample = sample.From(begin);
+        }
+        quarters[3] = sample;
+        // Each part is where it belongs, or in `spare` while this is where it belongs.
+        K* to[4] = {out, spare, spare + n, out + n};
+        InParts(n, [&](int64_t begin, int64_t end) {
+            if constexpr (std::is_floating_point_v<T>) {
+                NumberLoopsOf<T>().split(x + begin, end - begin, flip, pivots, to);
+            } else {
+                LoopsOf<K>().split(x + begin, end - begin, pivots, to);
+            }
+        });
+        const int64_t counts[4] = {to[0] - out, to[1] - spare, spare + n - to[2], out + n - to[3]};
+        const int steps = MostSteps(n);
+        K* const second = out + counts[0];
+        K* const third = second + counts[1];
+        Quicksort(spare, second, counts[1], second, quarters[1], steps, finish);
+        Quicksort(to[2], third, counts[2], third, quarters[2], steps, finish);
+        Quicksort(out, spare, counts[0], out, quarters[0], steps, finish);
+        Quicksort(to[3], spare, counts[3], to[3], quarters[3], steps, finish);
+        return true;
+    } else {
+        return false;
+    }
+}
+
 // The keys are made while they are partitioned for the first time, and become numbers again when
 // they have reached their places: in between they stay in the caches.
 template <typename T>
@@ -61,16 +103,21 @@ void SortWideRow(const T* x, int64_t n, SortKey<T> flip, T* out) {
         finish(keys, n);
         return;
     }
-    KeyRoom<K> spare{n};
-    const K pivot =
-        ChoosePivot<K>(n, [&](int64_t place) { return EncodeKey(x[place], false, flip); });
-    Parting<K> parting{pivot, spare.data(), n};
+    KeyRoom<K> room{n};
+    K* const spare = room.data();
+    alignas(64) K memory[kMostSampled];
+    const auto sample =
+        Sample<K>::Take(n, [&](int64_t place) { return EncodeKey(x[place], false, flip); }, memory);
+    if (SortInFour(x, n, flip, sample, keys, spare, finish)) return;
+    const int64_t middle = sample.Middle(n);
+    Parting<K> parting{sample.keys[middle], keys, spare + n};
     InParts(n,
             [&](int64_t begin, int64_t end) { parting.TakeNumbers(x + begin, end - begin, flip); });
     const int64_t below = parting.below();
     const int steps = MostSteps(n);
-    Quicksort(spare.data(), keys, below, keys, steps, finish);
-    Quicksort(spare.data() + below, keys + below, n - below, keys + below, steps, finish);
+    Quicksort(keys, spare, below, keys, sample.Below(middle), steps, finish);
+    Quicksort(spare + below, keys + below, n - below, keys + below, sample.From(middle), steps,
+              finish);
 }
 
 template <typename T>
@@ -93,26 +140,12 @@ void SortRowByKeys(const T* x, int64_t n, bool descending, T* out) {
     RestoreZeros(x, n, flip, out);
 }
 
-// ---- complex numbers: by comparing ----
-
-template <typename T>
-void ArgSortByComparing(const T* x, int64_t n, bool descending, int64_t* out) {
-    for (int64_t i = 0; i < n; ++i) out[i] = i;
-    if (descending) {
-        std::stable_sort(out, out + n, [x](int64_t a, int64_t b) { return IsBefore(x[b], x[a]); });
-    } else {
-        std::stable_sort(out, out + n, [x](int64_t a, int64_t b) { return IsBefore(x[a], x[b]); });
-    }
-}
-
 // ---- kernels ----
 
 template <typename T>
 void SortRow(const T* x, int64_t n, bool descending, T* out) {
     if constexpr (kIsComplexType<T>) {
-        KeyRoom<int64_t> order{n};
-        ArgSortByComparing(x, n, descending, order.data());
-        for (int64_t i = 0; i < n; ++i) out[i] = x[order.data()[i]];
+        SortComplex(x, n, descending, out);
     } else if constexpr (sizeof(T) == 1) {
         SortBytes(x, n, descending, out);
     } else {
@@ -135,7 +168,7 @@ CX_NATIVE_KERNEL(Sort)
 template <typename T>
 void ArgSortRow(const T* x, int64_t n, bool descending, int64_t* out) {
     if constexpr (kIsComplexType<T>) {
-        ArgSortByComparing(x, n, descending, out);
+        ArgSortComplex(x, n, descending, out);
     } else {
         if constexpr (kIsCounted<T>) {
             if (ArgSortByCounts(x, n, descending, out)) return;

@@ -17,11 +17,18 @@ struct SortLoopsOf {
     int64_t leaf;  // the most keys that `sort` takes
     // out may be keys.
     void (*sort)(const K* keys, int64_t n, K* out);
-    // Keys below the pivot go to the start of the `room` places of `out`, the others to their end,
-    // in any order. Returns how many are below. room >= n; what is between the two is overwritten.
-    int64_t (*partition)(const K* keys, int64_t n, K pivot, K* out, int64_t room);
+    // Keys below the pivot go to the places from `low` on, the others to those before `high`, in
+    // any order. Returns how many are below. n places at either end are overwritten; `low` may be
+    // in the same memory as the keys, not behind them.
+    int64_t (*partition)(const K* keys, int64_t n, K pivot, K* low, K* high);
+    // The four parts that three pivots make, in any order each: the first two go to the places from
+    // to[0] and to[1] on, the last two to those before to[2] and to[3], and these move on. The
+    // first and the last part may have the same n places, and so may the other two.
+    void (*split)(const K* keys, int64_t n, const K* pivots, K** to);
     // Copies keys of [low, high] to `out`, in their order; up to n places there are overwritten.
     InWindow (*gather)(const K* keys, int64_t n, K low, K high, K* out);
+    // Whether each key is among a few others.
+    void (*find)(const K* keys, int64_t n, const K* others, int64_t count, bool* out);
 };
 
 // Floats to keys and back, see native/sort_keys.h; keys become numbers in place.
@@ -29,8 +36,9 @@ template <typename T, typename K>
 struct KeyLoopsOf {
     void (*encode)(const T* x, int64_t n, bool join_zeros, K flip, K* keys);
     void (*decode)(K* keys, int64_t n, K flip);
-    // As SortLoopsOf::partition, of the keys that encode() makes with zeros apart.
-    int64_t (*partition)(const T* x, int64_t n, K flip, K pivot, K* out, int64_t room);
+    // As in SortLoopsOf, of the keys that encode() makes with zeros apart.
+    int64_t (*partition)(const T* x, int64_t n, K flip, K pivot, K* low, K* high);
+    void (*split)(const T* x, int64_t n, K flip, const K* pivots, K** to);
 };
 
 struct SortLoops {

@@ -48,7 +48,9 @@ Array Largest(const Array& sizes, const OptionalAxes& axes, bool keepdims = fals
 }
 
 Array Euclidean(const Array& x, const OptionalAxes& axes, bool keepdims) {
-    return Root(Sum(Squares(ToFloat(x)), axes, keepdims));
+    const Array values = ToFloat(x);
+    if (!IsComplex(values.dtype())) return Root(internal::SumSquares(values, axes, keepdims));
+    return Root(Sum(Squares(values), axes, keepdims));
 }
 
 Array OfVectors(const char* op, const Array& x, double order, const OptionalAxes& axes,

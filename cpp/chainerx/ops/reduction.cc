@@ -6,6 +6,7 @@
 #include "chainerx/kernels/reduction.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/ops/operators.h"
 #include "chainerx/ops/reduce_output.h"
 #include "chainerx/ops/view.h"
 
@@ -13,6 +14,8 @@ namespace chainerx {
 namespace {
 
 constexpr OpInfo kSum{"sum", &kernels::Sum::kInfo, Batching::kAxes};
+constexpr OpInfo kWideSum{"wide_sum", &kernels::WideSum::kInfo, Batching::kAxes};
+constexpr OpInfo kSumSquares{"sum_squares", &kernels::SumSquares::kInfo, Batching::kAxes};
 constexpr OpInfo kProd{"prod", &kernels::Prod::kInfo, Batching::kAxes};
 constexpr OpInfo kMean{"mean", &kernels::Mean::kInfo, Batching::kAxes};
 
@@ -75,6 +78,36 @@ Array Sum(const Array& x, const OptionalAxes& axes, bool keepdims) {
     if (Record rec{kSum, {x}, y}) {
         rec.Grad(0, [shape = x.shape(), sorted](const Array& gy) {
             return internal::ExpandReduced(gy, shape, sorted);
+        });
+    }
+    return y;
+}
+
+Array internal::WideSum(const Array& x, const OptionalAxes& axes, bool keepdims) {
+    if (!IsFloat(x.dtype()) || x.dtype() == Dtype::kFloat64 ||
+        !HasKernel<kernels::WideSum>(x.device())) {
+        return Sum(AsType(x, Dtype::kFloat64, false), axes, keepdims);
+    }
+    const Axes sorted = ReducedAxes("sum", axes, x.ndim());
+    Array y = Reduce<kernels::WideSum>(x, sorted, keepdims, Dtype::kFloat64);
+    if (Record rec{kWideSum, {x}, y}) {
+        rec.Grad(0, [shape = x.shape(), dtype = x.dtype(), sorted](const Array& gy) {
+            return internal::ExpandReduced(AsType(gy, dtype), shape, sorted);
+        });
+    }
+    return y;
+}
+
+Array internal::SumSquares(const Array& x, const OptionalAxes& axes, bool keepdims) {
+    if (!IsFloat(x.dtype()) || !HasKernel<kernels::SumSquares>(x.device())) {
+        return Sum(x * x, axes, keepdims);
+    }
+    const Axes sorted = ReducedAxes("sum", axes, x.ndim());
+    Array y = Reduce<kernels::SumSquares>(x, sorted, keepdims, x.dtype());
+    if (Record rec{kSumSquares, {x}, y}) {
+        rec.Grad(0, [sorted, x = rec.Save(x)](const Array& gy) {
+            const Array from = x();
+            return Multiply(from, internal::ExpandReduced(gy * 2, from.shape(), sorted));
         });
     }
     return y;

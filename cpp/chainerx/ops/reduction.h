@@ -50,6 +50,14 @@ CX_API Array CumProd(const Array& x, std::optional<int8_t> axis = std::nullopt);
 
 namespace internal {
 
+// The sum in float64.
+CX_API Array WideSum(const Array& x, const OptionalAxes& axes, bool keepdims);
+// The sum of x * x, in one pass over floats.
+CX_API Array SumSquares(const Array& x, const OptionalAxes& axes, bool keepdims);
+// Of floats, without the NaNs; NaN where there is nothing else.
+CX_API Array MaxNumber(const Array& x, const OptionalAxes& axes, bool keepdims);
+CX_API Array MinNumber(const Array& x, const OptionalAxes& axes, bool keepdims);
+
 // Undoes broadcasting: sums `x` down to `shape`.
 CX_API Array SumTo(const Array& x, const Shape& shape);
 

@@ -70,6 +70,11 @@ Array InDtype(const char* op, const Array& x, Dtype dtype) {
 
 // ---- totals -------------------------------------------------------------------------------------
 
+// Whether the sum is in float64, of narrower floats.
+bool IsWideSum(const Array& x, const std::optional<Dtype>& dtype) {
+    return dtype == Dtype::kFloat64 && IsFloat(x.dtype());
+}
+
 template <typename F>
 Array Total(const char* op, const Array& x, const TotalOptions& o, int identity, const F& reduce) {
     const Array cast = o.dtype ? InDtype(op, x, *o.dtype) : x;
@@ -86,6 +91,9 @@ Array Total(const char* op, const Array& x, const TotalOptions& o, int identity,
 }  // namespace
 
 Array Sum(const Array& x, const OptionalAxes& axes, const TotalOptions& options) {
+    if (IsWideSum(x, options.dtype) && options.where == nullptr && !options.initial) {
+        return internal::WideSum(x, axes, options.keepdims);
+    }
     return Total("sum", x, options, 0,
                  [&](const Array& a) { return Sum(a, axes, options.keepdims); });
 }
@@ -134,22 +142,11 @@ Array PlainMin(const Array& x, const OptionalAxes& axes, bool keepdims) {
     return AMin(x, axes, keepdims);
 }
 
-// `worst` is the number that no other one is beyond.
-template <typename F>
-Array NanExtreme(const char* op, const Array& x, const OptionalAxes& axes, bool keepdims,
-                 double worst, const F& reduce) {
-    if (!IsFloat(x.dtype())) return reduce(x, axes, keepdims);
-    const Axes sorted = internal::ReducedAxes(op, axes, x.ndim());
-    const Array is_nan = Isnan(Detached(x));
-    const Array y = reduce(Where(is_nan, worst, x), sorted, keepdims);
-    return Where(All(is_nan, sorted, keepdims), NAN, y);
-}
-
 Array PlainNanMax(const Array& x, const OptionalAxes& axes, bool keepdims) {
-    return NanExtreme("nanmax", x, axes, keepdims, -INFINITY, PlainMax);
+    return IsFloat(x.dtype()) ? internal::MaxNumber(x, axes, keepdims) : AMax(x, axes, keepdims);
 }
 Array PlainNanMin(const Array& x, const OptionalAxes& axes, bool keepdims) {
-    return NanExtreme("nanmin", x, axes, keepdims, INFINITY, PlainMin);
+    return IsFloat(x.dtype()) ? internal::MinNumber(x, axes, keepdims) : AMin(x, axes, keepdims);
 }
 
 Array Larger(const Array& y, const Scalar& initial) { return Maximum(y, initial); }
@@ -246,6 +243,11 @@ Array Spread(const char* op, const Array& given, const OptionalAxes& axes, const
 
 Array Mean(const Array& given, const OptionalAxes& axes, const MeanOptions& options) {
     if (options.where == nullptr) {
+        if (IsWideSum(given, options.dtype)) {
+            const Axes sorted = NormalizeAxes("mean", axes, given.ndim());
+            return internal::WideSum(given, sorted, options.keepdims) /
+                   static_cast<double>(internal::CountReduced(given.shape(), sorted));
+        }
         return Mean(options.dtype ? InMeanDtype("mean", given, options.dtype) : given, axes,
                     options.keepdims);
     }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "chainerx/core/error.h"
+#include "chainerx/kernels/sorting.h"
 #include "chainerx/ops/along_axis.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/bitwise.h"
@@ -191,12 +192,12 @@ Array Isin(const Array& x, const Array& test, bool invert) {
     const int64_t n = test.GetTotalSize();
     if (n == 0) return Full(x.shape(), Scalar{invert}, Dtype::kBool, x.device());
     const Dtype dtype = internal::ComparisonDtype(x.dtype(), test.dtype());
-    const Array sorted = Sort(AsType(Flat(test), dtype, false), int8_t{0});
-    const Array wanted = AsType(Detached(x), dtype, false);
-    // The last place stands for what is above all.
-    const Array place = SearchSorted(sorted, wanted);
-    const Array found = Take(sorted, place, int8_t{0}, IndexBoundsMode::kClip);
-    return invert ? NotEqual(found, wanted) : Equal(found, wanted);
+    const Array out = EmptyUnchecked(x.shape(), Dtype::kBool, x.device());
+    if (x.GetTotalSize() != 0) {
+        CallOn<kernels::Isin>(x.device(), AsContiguous(AsType(Flat(test), dtype, false)),
+                              AsContiguous(AsType(Detached(x), dtype, false)), invert, out);
+    }
+    return out;
 }
 
 Array Union1D(const Array& x1, const Array& x2) {

@@ -207,6 +207,11 @@ Array SearchSorted(const Array& a, const Array& v, bool right, const std::option
     return out;
 }
 
+Array SortComplex(const Array& x) {
+    NormalizeAxis("sort_complex", -1, x.ndim());
+    return Sort(AsType(x, PromoteTypes(FloatResult(x.dtype()), Dtype::kComplex64), false));
+}
+
 void internal::SortInPlace(const Array& x, int8_t axis, bool descending) {
     CheckInPlaceOutput("sort", x);
     const int8_t at = NormalizeAxis("sort", axis, x.ndim());

@@ -17,6 +17,8 @@ namespace chainerx {
 
 // Differentiable.
 CX_API Array Sort(const Array& x, std::optional<int8_t> axis = -1, bool descending = false);
+// The last axis sorted, as complex numbers.
+CX_API Array SortComplex(const Array& x);
 // int64: the places, on the axis, of what Sort() gives.
 CX_API Array ArgSort(const Array& x, std::optional<int8_t> axis = -1, bool descending = false);
 

@@ -59,6 +59,8 @@ void RunBinary(const void* x1_data, int64_t step1, const void* x2_data, int64_t 
     }
     int64_t i = 0;
     for (; i + kWidth <= n; i += kWidth) {
+        AskAhead(x1 + i * step1);
+        AskAhead(x2 + i * step2);
         Row::Apply(Load(x1 + i * step1), Load(x2 + i * step2)).store_unaligned(out + i);
     }
     if (i < n) {

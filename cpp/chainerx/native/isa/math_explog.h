@@ -27,6 +27,14 @@ inline BatchD Pow2(const BatchD& n) {
     return xsimd::bitwise_cast<double>(bits << 52);
 }
 
+// The whole number next to x * scale, which is far from the ends of the mantissa. Half of the time
+// of an instruction that rounds.
+template <typename T>
+inline Batch<T> NearestTo(const Batch<T>& x, T scale) {
+    const Batch<T> magic(sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52));
+    return xsimd::fma(x, Batch<T>(scale), magic) - magic;
+}
+
 // y * 2^n, rounded once, also into the denormal range; |n| up to twice the normal exponents.
 template <typename T>
 inline Batch<T> ScaleByPow2(const Batch<T>& y, const Batch<T>& n) {
@@ -36,8 +44,19 @@ inline Batch<T> ScaleByPow2(const Batch<T>& y, const Batch<T>& n) {
     else
         return Batch<T>(_mm512_scalef_pd(y, n));
 #else
-    const Batch<T> half = xsimd::nearbyint(n * Batch<T>(T(0.5)));
-    return y * Pow2(half) * Pow2(n - half);
+    if constexpr (sizeof(T) == 4) {
+        using Whole = Batch<int32_t>;
+        const Whole whole = xsimd::batch_cast<int32_t>(n);
+        const Whole half = whole >> 1;
+        const auto pow2 = [](const Whole& k) {
+            return xsimd::bitwise_cast<float>((k + Whole(127)) << 23);
+        };
+        return y * pow2(half) * pow2(whole - half);
+    } else {  // no instruction converts doubles to integers as wide, or shifts those with their
+              // sign
+        const Batch<T> half = xsimd::nearbyint(n * Batch<T>(T(0.5)));
+        return y * Pow2(half) * Pow2(n - half);
+    }
 #endif
 }
 
@@ -69,12 +88,12 @@ struct Reduced {
     Batch<T> r;
 };
 inline Reduced<float> ReduceByLn2(const BatchF& x) {
-    const BatchF n = xsimd::nearbyint(x * BatchF(0x1.715476p+0f));
+    const BatchF n = NearestTo(x, 0x1.715476p+0f);
     const BatchF r = xsimd::fma(n, BatchF(-0x1.62e400p-1f), x);
     return {n, xsimd::fma(n, BatchF(-0x1.7f7d1cp-20f), r)};
 }
 inline Reduced<double> ReduceByLn2(const BatchD& x) {
-    const BatchD n = xsimd::nearbyint(x * BatchD(0x1.71547652b82fep+0));
+    const BatchD n = NearestTo(x, 0x1.71547652b82fep+0);
     const BatchD r = xsimd::fma(n, BatchD(-0x1.62e42fee00000p-1), x);
     return {n, xsimd::fma(n, BatchD(-0x1.a39ef35793c76p-33), r)};
 }
@@ -91,9 +110,8 @@ inline constexpr T kExpm1High = sizeof(T) == 4 ? T(89) : T(709.9);
 // score that is masked by -inf, takes a processor ten times as long as all of the function.
 template <typename T, typename F>
 inline Batch<T> NoneBelow(const Batch<T>& x, T low, const F& f) {
-    const Batch<T> zero(T(0));
     const auto is_none = x < Batch<T>(low);
-    return Where(is_none, zero, f(Where(is_none, zero, x)));
+    return ZeroWhere(is_none, f(ZeroWhere(is_none, x)));
 }
 
 // exp(x) * 2^k
@@ -101,7 +119,8 @@ template <typename T>
 inline Batch<T> ExpScaled(const Batch<T>& x, T k) {
     return NoneBelow(x, kExpLow<T>, [k](const Batch<T>& seen) {
         const Reduced<T> reduced = ReduceByLn2(MinOrSecond(Batch<T>(kExpHigh<T>), seen));
-        return ScaleByPow2(Expm1Core(reduced.r) + Batch<T>(T(1)), reduced.n + Batch<T>(k));
+        const Batch<T> n = k == 0 ? reduced.n : reduced.n + Batch<T>(k);
+        return ScaleByPow2(Expm1Core(reduced.r) + Batch<T>(T(1)), n);
     });
 }
 
@@ -190,13 +209,26 @@ inline BatchD LogTail(const BatchD& f) {
     return s * xsimd::fma(f * f, BatchD(0.5), r);
 }
 
+// y, the logarithm of positive numbers, and of the rest: -inf of 0, infinity of itself, nan of nan
+// and of what is negative. Of the rest y may be anything that is finite.
 template <typename T>
 inline Batch<T> LogBorders(const Batch<T>& x, const Batch<T>& y) {
     using B = Batch<T>;
+#if defined(CX_ISA_AVX512)
+    // By the kind of x: nan, 0, infinity, -inf, what is negative.
+    constexpr int kResults = 0x03530421;
+    if constexpr (sizeof(T) == 4)
+        return B(_mm512_fixupimm_ps(y, x, _mm512_set1_epi32(kResults), 0));
+    else
+        return B(_mm512_fixupimm_pd(y, x, _mm512_set1_epi64(kResults), 0));
+#else
+    const B zero(T(0));
     const B infinity(std::numeric_limits<T>::infinity());
-    const B high = Where(x == infinity, x, y);
-    const B low = Where(x == B(T(0)), -infinity, B(std::numeric_limits<T>::quiet_NaN()));
-    return Where(x > B(T(0)), high, Where(x == x, low, x));
+    // With the sign that processors give to a nan of theirs.
+    const B nan(-std::numeric_limits<T>::quiet_NaN());
+    const B low = ZeroUnless(x == zero, -infinity) | ZeroUnless(x < zero, nan);
+    return y + (ZeroWhere(x < infinity, x) | low);
+#endif
 }
 
 inline BatchD Log(const BatchD& x) {
@@ -213,7 +245,8 @@ struct LogPartsF {
     BatchF k;
     BatchF f;
 };
-inline LogPartsF SplitForLog(const BatchF& x) {
+inline LogPartsF SplitNormalForLog(const BatchF& x,
+                                   [[maybe_unused]] const BatchF& bias = BatchF(127.0f)) {
 #if defined(CX_ISA_AVX512)
     // 0 and infinity have their logarithms as exponents, and what is negative is nan.
     const BatchF m(_mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan));
@@ -221,14 +254,21 @@ inline LogPartsF SplitForLog(const BatchF& x) {
     const BatchF k = Where(m < BatchF(1.0f), exponent + BatchF(1.0f), exponent);
 #else
     using Bits = Batch<uint32_t>;
-    const auto denormal = x < BatchF(0x1p-126f);
-    const Bits moved = xsimd::bitwise_cast<uint32_t>(Where(denormal, x * BatchF(0x1p23f), x)) +
-                       Bits(0x3f800000u - 0x3f400000u);
+    const Bits moved = xsimd::bitwise_cast<uint32_t>(x) + Bits(0x3f800000u - 0x3f400000u);
     const BatchF m = xsimd::bitwise_cast<float>((moved & Bits(0x007fffffu)) + Bits(0x3f400000u));
-    const BatchF k = xsimd::bitwise_cast<float>((moved >> 23) | Bits(0x4b000000u)) -
-                     Where(denormal, BatchF(0x1p23f + 150.0f), BatchF(0x1p23f + 127.0f));
+    const BatchF k =
+        xsimd::bitwise_cast<float>((moved >> 23) | Bits(0x4b000000u)) - (BatchF(0x1p23f) + bias);
 #endif
     return {k, m - BatchF(1.0f)};
+}
+inline LogPartsF SplitForLog(const BatchF& x) {
+#if defined(CX_ISA_AVX512)
+    return SplitNormalForLog(x);
+#else
+    const auto denormal = x < BatchF(0x1p-126f);
+    const BatchF scale = BatchF(1.0f) + ZeroUnless(denormal, BatchF(0x1p23f - 1.0f));
+    return SplitNormalForLog(x * scale, BatchF(127.0f) + ZeroUnless(denormal, BatchF(23.0f)));
+#endif
 }
 // P(f). Its callers square f first, and wait less: that takes a part in thirteen off the logarithms
 // of a million floats (benchmarks/ops.py).
@@ -309,20 +349,38 @@ inline BatchD Log10(const BatchD& x) {
 }
 
 inline BatchD Log1p(const BatchD& x) { return Where(x == BatchD(0.0), x, xsimd::log1p(x)); }
-// What 1 + x leaves out of x is 2^k r: log(1 + f + r) = log(1 + f) + r / (1 + f), of which a few
-// digits do.
+// 1 / x up to a sixtieth for 0 < x <= 2^127, and ever better beside 1. What is subtracted from a
+// constant is the exponent, and the mantissa behind it.
+inline BatchF InverseNear(const BatchF& x) {
+    const BatchF y =
+        xsimd::bitwise_cast<float>(Batch<uint32_t>(0x7f000000u) - xsimd::bitwise_cast<uint32_t>(x));
+    return y * xsimd::fnma(x, y, BatchF(2.0f));
+}
+// log(x + low) = log(x) + low / x of normal x, where `low` is what rounding left out, or little
+// more, so that `inverse` may be off.
+inline BatchF LogOfSum(const BatchF& x, const BatchF& low, const BatchF& inverse) {
+    const auto [k, f] = SplitNormalForLog(x);
+    const BatchF z = f * f;
+    const BatchF p = LogCubic(f);
+    const BatchF least = xsimd::fma(low, inverse, k * BatchF(0x1.7f7d1cp-20f));
+    const BatchF rest = f + xsimd::fma(z, BatchF(-0.5f), xsimd::fma(f * z, p, least));
+    return xsimd::fma(k, BatchF(0x1.62e4p-1f), rest);
+}
 inline BatchF Log1p(const BatchF& x) {
     const BatchF one(1.0f);
     const BatchF u = one + x;
-    const BatchF left_out = Where(xsimd::abs(x) < one, x - (u - one), one - (u - x));
-    const auto [k, f] = SplitForLog(u);
-    const BatchF p = LogCubic(f);
-    const BatchF r = left_out * Pow2(-Clamp(k, -64.0f, 64.0f));
-    const BatchF z = f * f;
-    const BatchF low = xsimd::fma(r, xsimd::fma(f, f - one, one), k * BatchF(0x1.7f7d1cp-20f));
-    const BatchF rest = f + xsimd::fma(z, BatchF(-0.5f), xsimd::fma(f * z, p, low));
-    const BatchF y = LogBorders(u, xsimd::fma(k, BatchF(0x1.62e4p-1f), rest));
-    return Where(x == BatchF(0.0f), x, y);
+    const BatchF low = Where(xsimd::abs(x) < one, x - (u - one), one - (u - x));
+    const BatchF counted = ZeroUnless(u < BatchF(std::numeric_limits<float>::infinity()), low);
+    const BatchF y = LogOfSum(u, counted, InverseNear(Clamp(u, 0x1p-30f, 0x1p127f)));
+    return Where(x == BatchF(0.0f), x, LogBorders(u, y));
+}
+// log(1 + t + low) of 0 <= t < 2^127.
+inline BatchF Log1pOfSum(const BatchF& t, const BatchF& low) {
+    const BatchF one(1.0f);
+    const BatchF u = one + t;
+    const BatchF back = u - one;
+    const BatchF left_out = (one - (u - back)) + (t - back);
+    return LogOfSum(u, left_out + low, InverseNear(u));
 }
 
 // erf(x) = x P(x^2) near 0 and 1 - exp(Q(|x|)) beyond, with P and Q minimax; Q approximates

@@ -59,31 +59,61 @@ inline Batch<T> Sinh(const Batch<T>& x) {
     return Copysign(y, x);
 }
 
+// Up to here a^2 is finite; beyond it, asinh(a) and acosh(a) are log(2 a).
+inline constexpr float kFarOut = 0x1p13f;
+inline BatchF LogOfDouble(const BatchF& a) { return Log(a) + BatchF(0x1.62e43p-1f); }
+
 inline BatchD Asinh(const BatchD& x) { return xsimd::asinh(x); }
-
-// In double the logarithm of a sum near 1 keeps enough digits for a float.
-inline BatchD AsinhForFloat(const BatchD& a) {
-    const BatchD y =
-        Log2Short(a + xsimd::sqrt(xsimd::fma(a, a, BatchD(1.0)))) * BatchD(0x1.62e42fefa39efp-1);
-    const BatchD series = xsimd::fma(a * a * a, BatchD(-1.0 / 6), a);
-    return Where(a < BatchD(0x1p-10), series, y);
-}
+// log(1 + t) of t = a + a^2 / (1 + sqrt(1 + a^2)).
 inline BatchF Asinh(const BatchF& x) {
-    const PairD a = Widen(xsimd::abs(x));
-    const BatchF y = Narrow({AsinhForFloat(a.low), AsinhForFloat(a.high)});
-    return Where(xsimd::abs(x) < BatchF(__builtin_inff()), Copysign(y, x), x);
+    const BatchF a = xsimd::abs(x);
+    const BatchF one(1.0f);
+    const BatchF square = a * a;
+    const BatchF part = square / (one + xsimd::sqrt(one + square));
+    const BatchF t = a + part;
+    BatchF y = Log1pOfSum(t, part - (t - a));
+    const auto is_near = a < BatchF(kFarOut);
+    if (!xsimd::all(is_near)) [[unlikely]]
+        y = Where(is_near, y, LogOfDouble(a));
+    return Copysign(y, x);
 }
 
-template <typename T>
-inline Batch<T> Acosh(const Batch<T>& x) {
-    // Far below 1 its polynomial gives numbers, and inf.
-    const Batch<T> nan{std::numeric_limits<T>::quiet_NaN()};
-    return Where(x < Batch<T>(T(1)), nan, xsimd::acosh(x));
+// Far below 1 its polynomial gives numbers, and inf.
+inline BatchD Acosh(const BatchD& x) {
+    const BatchD nan{std::numeric_limits<double>::quiet_NaN()};
+    return Where(x < BatchD(1.0), nan, xsimd::acosh(x));
 }
+// log(1 + t) of t = d + sqrt(2 d + d^2), d = x - 1.
+inline BatchF Acosh(const BatchF& x) {
+    const BatchF one(1.0f);
+    const BatchF d = x - one;
+    const BatchF root = xsimd::sqrt(xsimd::fma(d, d, d + d));
+    const BatchF t = d + root;
+    const BatchF y = Log1pOfSum(t, d - (t - root));
+    const auto is_near = (x >= one) & (x < BatchF(kFarOut));
+    if (xsimd::all(is_near)) [[likely]]
+        return y;
+    const BatchF nan{std::numeric_limits<float>::quiet_NaN()};
+    return Where(is_near, y, Where(x < one, nan, LogOfDouble(x)));
+}
+
 inline BatchD Atanh(const BatchD& x) { return Where(x == BatchD(0.0), x, xsimd::atanh(x)); }
+// log(1 + t) / 2 of t = 2 a + 2 a^2 / (1 - a)
 inline BatchF Atanh(const BatchF& x) {
     const BatchF a = xsimd::abs(x);
-    return Copysign(Log1p((a + a) / (BatchF(1.0f) - a)) * BatchF(0.5f), x);
+    const BatchF one(1.0f);
+    const BatchF twice = a + a;
+    const BatchF part = (twice * a) / (one - a);
+    const BatchF t = twice + part;
+    // |part| exceeds |twice| where t exceeds 2, and its low part counts no more.
+    BatchF y = Log1pOfSum(t, part - (t - twice)) * BatchF(0.5f);
+    const auto is_inside = a < one;
+    if (!xsimd::all(is_inside)) [[unlikely]] {
+        const BatchF infinity{std::numeric_limits<float>::infinity()};
+        const BatchF nan{std::numeric_limits<float>::quiet_NaN()};
+        y = Where(is_inside, y, Where(a == one, infinity, nan));
+    }
+    return Copysign(y, x);
 }
 
 }  // namespace math

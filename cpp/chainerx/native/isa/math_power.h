@@ -34,12 +34,7 @@ inline Batch<T> PowBorders(const Batch<T>& x1, const Batch<T>& x2, const Batch<T
     return Where((x2 == zero) | (x1 == one), one, y);
 }
 
-// Of positive finite a.
-inline BatchD Log2Times(const BatchD& a, const BatchD& x2) {
-    return Clamp(x2 * Log2Short(a), -200.0, 200.0);
-}
-
-// Floats of which some are 0, infinite, negative or nan.
+// |x1|^x2 where `magnitude` is right for finite |x1| > 0 and finite x2.
 inline BatchF PowAtBorders(const BatchF& x1, const BatchF& x2, const BatchF& magnitude) {
     const BatchF a = xsimd::abs(x1);
     const BatchF zero(0.0f);
@@ -53,30 +48,127 @@ inline BatchF PowAtBorders(const BatchF& x1, const BatchF& x2, const BatchF& mag
     return PowBorders(x1, x2, y);
 }
 
+struct PairF {
+    BatchF high;
+    BatchF low;
+};
+
+// 2^(high + low) of what is no more than a little beyond the exponents.
+inline BatchF Exp2OfTwo(const PairF& x) {
+    const BatchF n = NearestTo(x.high + x.low, 1.0f);
+    return ScaleByPow2(Exp2Core((x.high - n) + x.low), n);
+}
+
+#if defined(__FMA__) || defined(__aarch64__)
+// Of each sixteenth of [0.734, 1.469), in the order of their mantissas: the inverse of a number in
+// it, of so few bits that what a number times it exceeds 1 by is a float; and minus the inverse's
+// binary logarithm in two parts, the first with 15 bits behind the point. Around 1 both are exact.
+alignas(64) inline constexpr float kPowInverse[16] = {
+    1.3125f, 1.25f,   1.25f,  1.1875f,  1.125f,  1.125f, 1.0625f,  1.0f,
+    1.0f,    0.9375f, 0.875f, 0.84375f, 0.8125f, 0.75f,  0.71875f, 0.6875f};
+alignas(64) inline constexpr float kPowLog[16] = {
+    -0x1.91b8p-2f, -0x1.49a8p-2f, -0x1.49a8p-2f, -0x1.fbcp-3f, -0x1.5cp-3f, -0x1.5cp-3f,
+    -0x1.664p-4f,  0.0f,          0.0f,          0x1.7d6p-4f,  0x1.8a9p-3f, 0x1.f6p-3f,
+    0x1.32cp-2f,   0x1.a9p-2f,    0x1.e7ep-2f,   0x1.14c4p-1f};
+alignas(64) inline constexpr float kPowLogLow[16] = {-0x1.d448f8p-17f,
+                                                     0x1.ed0cbap-20f,
+                                                     0x1.ed0cbap-20f,
+                                                     -0x1.6b9026p-19f,
+                                                     -0x1.a39fbep-19f,
+                                                     -0x1.a39fbep-19f,
+                                                     0x1.20a6dep-21f,
+                                                     0.0f,
+                                                     0.0f,
+                                                     0x1.25b3eep-22f,
+                                                     -0x1.9fd502p-17f,
+                                                     -0x1.3ab7cep-18f,
+                                                     -0x1.1c8f12p-22f,
+                                                     -0x1.a39fbep-20f,
+                                                     -0x1.40358ep-19f,
+                                                     0x1.60fe68p-17f};
+
+// table[i], of the low four bits of i.
+inline BatchF LookUp(const float (&table)[16], const Batch<uint32_t>& i) {
+#if defined(CX_ISA_AVX512)
+    return _mm512_permutexvar_ps(i, _mm512_load_ps(table));
+#elif defined(CX_ISA_AVX2)
+    const __m256 low = _mm256_permutevar8x32_ps(_mm256_load_ps(table), i);
+    const __m256 high = _mm256_permutevar8x32_ps(_mm256_load_ps(table + 8), i);
+    return _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(i, 28)));
+#else
+    alignas(64) uint32_t index[BatchF::size];
+    alignas(64) float values[BatchF::size];
+    i.store_aligned(index);
+    for (size_t k = 0; k < BatchF::size; ++k) values[k] = table[index[k] & 15];
+    return BatchF::load_aligned(values);
+#endif
+}
+
+// log2(x / 2^lift) of normal positive x, good to 2^-34 of itself.
+inline PairF Log2InTwo(const BatchF& x, const BatchF& lift) {
+    using Bits = Batch<uint32_t>;
+    const Bits moved = xsimd::bitwise_cast<uint32_t>(x) + Bits(0x3f800000u - 0x3f3c0000u);
+    const BatchF k = xsimd::bitwise_cast<float>((moved >> 23) | Bits(0x4b000000u)) -
+                     (lift + BatchF(0x1p23f + 127.0f));
+    const BatchF m = xsimd::bitwise_cast<float>((moved & Bits(0x007fffffu)) + Bits(0x3f3c0000u));
+    const Bits sixteenth = moved >> 19;
+    const BatchF r = xsimd::fms(m, LookUp(kPowInverse, sixteenth), BatchF(1.0f));
+    // log(1 + r) = w + w_low, where w is r - r^2 / 2 rounded
+    const BatchF half(-0.5f);
+    const BatchF z = r * r;
+    const BatchF w = xsimd::fma(z, half, r);
+    const BatchF rest = xsimd::fma(xsimd::fms(r, r, z), half, xsimd::fma(z, half, r - w));
+    const BatchF cubic = Poly(r, 0x1.555546p-2, -0x1.fffec4p-3, 0x1.9a6342p-3, -0x1.590dbep-3);
+    const BatchF w_low = xsimd::fma(z * r, cubic, rest);
+    const BatchF log2e(0x1.715476p+0f);
+    const BatchF whole = k + LookUp(kPowLog, sixteenth);
+    const BatchF high = xsimd::fma(w, log2e, whole);
+    // whole - high is a float, as |w log2e| < 1/16 wherever high is below 1/16, and 0 beside 1.
+    const BatchF low = xsimd::fma(w, log2e, whole - high) + LookUp(kPowLogLow, sixteenth);
+    return {high, xsimd::fma(w_low, log2e, xsimd::fma(w, BatchF(0x1.4ae0cp-26f), low))};
+}
+
+inline PairF Times(const PairF& x, const BatchF& y) {
+    const BatchF high = x.high * y;
+    return {high, xsimd::fma(x.low, y, xsimd::fms(x.high, y, high))};
+}
+// Of any x1 and x2; what Pow() computes comes out the same.
+[[gnu::noinline]] inline BatchF PowOfAny(const BatchF& x1, const BatchF& x2) {
+    const BatchF zero(0.0f);
+    const BatchF a = xsimd::abs(x1);
+    const auto denormal = a < BatchF(0x1p-126f);
+    const PairF log =
+        Log2InTwo(Where(denormal, a * BatchF(0x1p23f), a), Where(denormal, BatchF(23.0f), zero));
+    const PairF product = Times(log, x2);
+    const BatchF bounded = Clamp(product.high, -200.0f, 200.0f);
+    const BatchF low = Where(bounded == product.high, product.low, zero);
+    return PowAtBorders(x1, x2, Exp2OfTwo({bounded, low}));
+}
+// 2^(x2 log2(x1)) in floats of two parts: little more than a unit in the last place off. A call for
+// each batch, which the compiler would rather have, takes a third as long as all of it.
+[[gnu::always_inline]] inline BatchF Pow(const BatchF& x1, const BatchF& x2) {
+    const PairF product = Times(Log2InTwo(x1, BatchF(0.0f)), x2);
+    const auto is_plain = (x1 >= BatchF(0x1p-126f)) & (x1 < BatchF(__builtin_inff())) &
+                          (xsimd::abs(product.high) < BatchF(200.0f));
+    if (!xsimd::all(is_plain)) [[unlikely]]
+        return PowOfAny(x1, x2);
+    return Exp2OfTwo(product);
+}
+#else
+// log2(|x1|) in doubles, which asks for no fused steps.
+inline BatchD Log2Times(const BatchD& a, const BatchD& x2) {
+    return Clamp(x2 * Log2Short(a), -200.0, 200.0);
+}
 inline BatchF Pow(const BatchF& x1, const BatchF& x2) {
-    const BatchF infinity(__builtin_inff());
     const PairD a = Widen(xsimd::abs(x1));
     const PairD b = Widen(x2);
     const PairD product{Log2Times(a.low, b.low), Log2Times(a.high, b.high)};
-    const PairD whole{xsimd::nearbyint(product.low), xsimd::nearbyint(product.high)};
-    const PairD rest{product.low - whole.low, product.high - whole.high};
-    const BatchF n = Narrow(whole);
-    const BatchF r = Narrow(rest);
-    const PairD seen = Widen(r);
-    const BatchF r_low = Narrow({rest.low - seen.low, rest.high - seen.high});
-    // 2^(r + r_low) - 1
-    const BatchF power =
-        xsimd::fma(r,
-                   Poly(r, 0x1.62e42fef95eb1p-1, 0x1.ebfbe045fb75cp-3, 0x1.c6b08dc5e6fdfp-5,
-                        0x1.3b2a1b69d95d7p-7, 0x1.5d874c74e7e0fp-10, 0x1.4440066b62a0ep-13,
-                        0x1.00dc51f0a758fp-16),
-                   r_low * BatchF(0x1.62e43p-1f));
-    const BatchF y = ScaleByPow2(power + BatchF(1.0f), n);
-    const auto is_plain = (x1 > BatchF(0.0f)) & (x1 < infinity) & (xsimd::abs(x2) < infinity);
-    if (xsimd::all(is_plain)) [[likely]]
-        return y;
-    return PowAtBorders(x1, x2, y);
+    const BatchF high = Narrow(product);
+    const PairD seen = Widen(high);
+    const BatchF low = Narrow({product.low - seen.low, product.high - seen.high});
+    return PowAtBorders(x1, x2, Exp2OfTwo({high, low}));
 }
+#endif
 
 // log|x1| as a sum of two doubles, good to about 2^-66, times x2, likewise.
 inline BatchD Pow(const BatchD& x1, const BatchD& x2) {
@@ -122,92 +214,83 @@ inline BatchD Pow(const BatchD& x1, const BatchD& x2) {
     return PowBorders(x1, x2, ScaleByPow2(power, reduced.n));
 }
 
-template <typename T>
-struct RootFormat {
-    using Bits = uint64_t;
-    static constexpr int kMantissa = 52;
-    static constexpr T kBias = T(1023);
-    static constexpr T kTiny = T(0x1p-1022);  // the least that is no denormal
-    static constexpr T kLift = T(0x1p54);     // a power of 2^3
-    static constexpr T kLifted = T(54);
-};
-template <>
-struct RootFormat<float> {
-    using Bits = uint32_t;
-    static constexpr int kMantissa = 23;
-    static constexpr float kBias = 127.0f;
-    static constexpr float kTiny = 0x1p-126f;
-    static constexpr float kLift = 0x1p24f;
-    static constexpr float kLifted = 24.0f;
-};
-
-// a = 2^exponent f with 1 <= f < 2, of positive finite a.
-template <typename T>
-struct Magnitude {
-    Batch<T> exponent;
-    Batch<T> f;
-};
-template <typename T>
-inline Magnitude<T> SplitMagnitude(const Batch<T>& a) {
-#if defined(CX_ISA_AVX512)
-    constexpr auto kFrom1To2 = _MM_MANT_NORM_1_2;
-    if constexpr (sizeof(T) == 4)
-        return {_mm512_getexp_ps(a), _mm512_getmant_ps(a, kFrom1To2, _MM_MANT_SIGN_zero)};
-    else
-        return {_mm512_getexp_pd(a), _mm512_getmant_pd(a, kFrom1To2, _MM_MANT_SIGN_zero)};
-#else
-    using B = Batch<T>;
-    using F = RootFormat<T>;
-    using Bits = Batch<typename F::Bits>;
-    constexpr T kWhole = T(uint64_t{1} << F::kMantissa);  // its low bits count from 1
-    const auto denormal = a < B(F::kTiny);
-    const Bits bits = xsimd::bitwise_cast<typename F::Bits>(Where(denormal, a * B(F::kLift), a));
-    const Bits whole = xsimd::bitwise_cast<typename F::Bits>(B(kWhole));
-    const B exponent = xsimd::bitwise_cast<T>((bits >> F::kMantissa) | whole) -
-                       Where(denormal, B(kWhole + F::kBias + F::kLifted), B(kWhole + F::kBias));
-    const Bits mantissa = Bits((typename F::Bits{1} << F::kMantissa) - 1);
-    const Bits one = xsimd::bitwise_cast<typename F::Bits>(B(T(1)));
-    return {exponent, xsimd::bitwise_cast<T>((bits & mantissa) | one)};
-#endif
+// About 1 / cbrt(a) of normal positive a, up to a tenth: a third of the exponent, and of the
+// mantissa behind it, which goes on where the exponent ends.
+inline BatchF InverseCbrtNear(const BatchF& a) {
+    const BatchF bits = xsimd::to_float(xsimd::bitwise_cast<int32_t>(a));
+    const BatchF third(-0x1.555556p-2f);
+    return xsimd::bitwise_cast<float>(
+        xsimd::to_int(xsimd::fma(bits, third, BatchF(0x1.5287dap30f))));
+}
+inline BatchD InverseCbrtNear(const BatchD& a) {
+    // Of the upper half of the bits alone; as whole doubles, for AVX2 converts no 64-bit integers.
+    const auto whole =
+        (xsimd::bitwise_cast<uint64_t>(a) >> 32) | Batch<uint64_t>(0x4330000000000000u);
+    const BatchD bits = xsimd::bitwise_cast<double>(whole) - BatchD(0x1p52);
+    const BatchD y =
+        xsimd::fma(bits, BatchD(-0x1.5555555555555p-2), BatchD(0x1p52 + 0x1.54fba5e4p30));
+    return xsimd::bitwise_cast<double>(xsimd::bitwise_cast<uint64_t>(y) << 32);
 }
 
-// |x| = 2^(3k) m with m = 2^j f, 1 <= f < 2 and j of -1, 0, 1. A minimax polynomial is 1 / cbrt(f)
-// up to 2^-12 and one step of third order brings that to 2^-33; the last step is taken on the root
-// itself, whose cube is subtracted exactly.
+// With 1 - a r^3 = e, 1 / cbrt(a) is r / cbrt(1 - e), where a minimax polynomial is good to 2^-18;
+// a step of third order brings doubles to 2^-53. The last step is taken on the root itself, whose
+// cube is subtracted exactly.
 template <typename T>
 inline Batch<T> Cbrt(const Batch<T>& x) {
     using B = Batch<T>;
-    const B zero(T(0));
+    constexpr bool kIsFloat = sizeof(T) == 4;
     const B one(T(1));
-    const B a = xsimd::abs(x);
-    const auto [exponent, f] = SplitMagnitude(a);
-    const B k = xsimd::nearbyint(exponent * B(T(0x1.5555555555555p-2)));
-    const B j = xsimd::fma(k, B(T(-3)), exponent);
-    const B m = f * Where(j > zero, B(T(2)), Where(j < zero, B(T(0.5)), one));
-    const B start = Where(j > zero, B(T(0x1.965fea53d6e3dp-1)),
-                          Where(j < zero, B(T(0x1.428a2f98d728bp+0)), one));
-    const B r = start * Poly(f, 0x1.8ab916498c84fp+0, -0x1.9eb301f4be9f6p-1, 0x1.4561f0114b5abp-2,
-                             -0x1.9914e49152868p-5);
-    // cbrt(1 - e) from 1 - m r^3 = e
-    const B e = xsimd::fnma(m * r, r * r, one);
-    const B t = xsimd::fma(e, B(T(0x1.c71c71c71c71cp-3)), B(T(0x1.5555555555555p-2)));
-    const B inverse = xsimd::fma(r * e, t, r);
-    const B root = (m * inverse) * inverse;
+    const B third(T(0x1.5555555555555p-2));
+    const B magnitude = xsimd::abs(x);
+    // Away from denormals, and from where a cube that is rounded up is infinite.
+    const auto is_small = magnitude < B(kIsFloat ? T(0x1p-100) : T(0x1p-960));
+    const B a = magnitude * Where(is_small, B(kIsFloat ? T(0x1p24) : T(0x1p54)), B(T(0.125)));
+    B r = InverseCbrtNear(a);
+    B e = xsimd::fnma(a * r, r * r, one);
+    r = xsimd::fma(r * e, Poly(e, 0x1.5553dcp-2, 0x1.c9af1ep-3, 0x1.65bd76p-3), r);
+    if constexpr (!kIsFloat) {
+        e = xsimd::fnma(a * r, r * r, one);
+        r = xsimd::fma(r * e, xsimd::fma(e, B(T(0x1.c71c71c71c71cp-3)), third), r);
+    }
+    const B inverse_square = r * r;
+    const B root = a * inverse_square;
     const B square = root * root;
-    const B rest = xsimd::fnma(square, root, m) - xsimd::fms(root, root, square) * root;
-    const B y = xsimd::fma(rest, (inverse * inverse) * B(T(0x1.5555555555555p-2)), root);
+    const B rest = xsimd::fnma(xsimd::fms(root, root, square), root, xsimd::fnma(square, root, a));
+    const B back = Where(is_small, B(kIsFloat ? T(0x1p-8) : T(0x1p-18)), B(T(2)));
+    const B y = xsimd::fma(rest, inverse_square * third, root) * back;
     const B infinity{T(__builtin_inf())};
-    return Where((a > zero) & (a < infinity), Copysign(y * Pow2(k), x), x);
+    return Where((magnitude > B(T(0))) & (magnitude < infinity), Copysign(y, x), x);
 }
 
 // An infinity wins over nan, as in C.
+// The sum of squares in two floats, of numbers that a power of two brings near 1. No step needs to
+// be fused, so the bits are the same without.
 inline BatchF Hypot(const BatchF& x1, const BatchF& x2) {
-    const PairD a = Widen(x1);
-    const PairD b = Widen(x2);
-    const BatchF y = Narrow({xsimd::sqrt(xsimd::fma(a.low, a.low, b.low * b.low)),
-                             xsimd::sqrt(xsimd::fma(a.high, a.high, b.high * b.high))});
+    using Bits = Batch<uint32_t>;
+    const BatchF a1 = xsimd::abs(x1);
+    const BatchF a2 = xsimd::abs(x2);
+    const auto swapped = a1 < a2;  // nan stays where it is
+    const BatchF large = Where(swapped, a2, a1);
+    const BatchF small = Where(swapped, a1, a2);
+    // Neither this nor its inverse is denormal.
+    const Bits exponent = xsimd::bitwise_cast<uint32_t>(large) & Bits(0x7f800000u);
+    const BatchF power = Clamp(xsimd::bitwise_cast<float>(exponent), 0x1p-126f, 0x1p126f);
+    const BatchF inverse =
+        xsimd::bitwise_cast<float>(Bits(0x7f000000u) - xsimd::bitwise_cast<uint32_t>(power));
+    const BatchF a = large * inverse;
+    const BatchF b = small * inverse;
+    const BatchF aa = a * a;
+    const BatchF bb = b * b;
+    const BatchF sum = aa + bb;
+    const BatchF low = (ProductError(a, a, aa) + ProductError(b, b, bb)) + ((aa - sum) + bb);
+    const BatchF root = xsimd::sqrt(sum);
+    const BatchF square = root * root;
+    const BatchF rest = ((sum - square) - ProductError(root, root, square)) + low;
+    // 1 / (2 root), up to an eighth: `rest` is worth a unit in the last place at most.
+    const BatchF half =
+        xsimd::bitwise_cast<float>(Bits(0x7e6ef311u) - xsimd::bitwise_cast<uint32_t>(root));
     const BatchF infinity(__builtin_inff());
-    return Where((xsimd::abs(x1) == infinity) | (xsimd::abs(x2) == infinity), infinity, y);
+    return Where((a1 == infinity) | (a2 == infinity), infinity, (root + rest * half) * power);
 }
 inline BatchD Hypot(const BatchD& x1, const BatchD& x2) {
     const BatchD a1 = xsimd::abs(x1);

@@ -34,7 +34,8 @@ struct Quadrant {
 template <typename T>
 inline Quadrant<T> ReduceByParts(const Batch<T>& x, T inverse, T high, T middle, T low, T to_bits) {
     using B = Batch<T>;
-    const B n = xsimd::nearbyint(x * B(inverse));
+    const B turns = xsimd::fma(x, B(inverse), B(to_bits));  // n, in its low bits
+    const B n = turns - B(to_bits);
 #if defined(__FMA__) || defined(__aarch64__)
     const B first = xsimd::fnma(n, B(high), x);
 #else
@@ -46,16 +47,27 @@ inline Quadrant<T> ReduceByParts(const Batch<T>& x, T inverse, T high, T middle,
     const B back = first - r;
     const B error = (first - (r + back)) + (back - second);
     const B r_low = xsimd::fnma(n, B(low), error - ProductError(n, B(middle), second));
-    return {xsimd::bitwise_cast<typename Quadrant<T>::Bits>(n + B(to_bits)), r, r_low};
+    return {xsimd::bitwise_cast<typename Quadrant<T>::Bits>(turns), r, r_low};
 }
 inline Quadrant<double> ReduceByHalfPi(const BatchD& x) {
     return ReduceByParts(x, 0x1.45f306dc9c883p-1, 0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54,
                          -0x1.f1976b7ed8fbcp-110, 0x1.8p52);
 }
 #if defined(__FMA__) || defined(__aarch64__)
+// Of floats, r is the difference of `first` and the exact product. What rounding leaves out of it
+// is exact, too, unless r is so small that it is left out here: r_low has the third part alone
+// then. All parts are positive, so that zero keeps its sign.
 inline Quadrant<float> ReduceByHalfPi(const BatchF& x) {
-    return ReduceByParts(x, 0x1.45f306p-1f, 0x1.921fb6p+0f, -0x1.777a5cp-25f, -0x1.ee59dap-50f,
-                         0x1.8p23f);
+    const BatchF to_bits(0x1.8p23f);
+    const BatchF middle(0x1.4442dp-24f);
+    const BatchF turns = xsimd::fma(x, BatchF(0x1.45f306p-1f), to_bits);
+    const BatchF n = turns - to_bits;
+    const BatchF first = xsimd::fnma(n, BatchF(0x1.921fb4p+0f), x);
+    const BatchF r = xsimd::fnma(n, middle, first);
+    const BatchF left_out = xsimd::fnma(n, middle, first - r);
+    const BatchF counted = Where(xsimd::abs(r) > BatchF(0x1p-8f), left_out, BatchF(-0.0f));
+    return {xsimd::bitwise_cast<uint32_t>(turns), r,
+            xsimd::fnma(n, BatchF(0x1.846988p-48f), counted)};
 }
 #endif
 
@@ -167,14 +179,18 @@ inline BatchF CircularByDouble(const BatchF& x) {
     return PatchLanes(y, xsimd::abs(x) > limit, x, x,
                       [](float v, float) { return static_cast<float>(F::Huge(v)); });
 }
+// `near` of what is not beyond kReduceLimit.
+template <typename F>
+inline BatchF CircularUnlessFar(const BatchF& x, const BatchF& near) {
+    const auto far = xsimd::abs(x) > BatchF(kReduceLimit<float>);
+    if (!xsimd::any(far)) [[likely]]
+        return near;
+    return Where(far, CircularByDouble<F>(x), near);
+}
 template <typename F>
 inline BatchF Circular(const BatchF& x) {
 #if defined(__FMA__) || defined(__aarch64__)
-    const BatchF y = CircularNear<F>(x);
-    const auto far = xsimd::abs(x) > BatchF(kReduceLimit<float>);
-    if (!xsimd::any(far)) [[likely]]
-        return y;
-    return Where(far, CircularByDouble<F>(x), y);
+    return CircularUnlessFar<F>(x, CircularNear<F>(x));
 #else
     return CircularByDouble<F>(x);
 #endif
@@ -189,10 +205,24 @@ template <typename T>
 inline Batch<T> Cos(const Batch<T>& x) {
     return Circular<Cosine>(x);
 }
-template <typename T>
-inline Batch<T> Tan(const Batch<T>& x) {
-    return Where(x == Batch<T>(T(0)), x, Circular<Tangent>(x));
+inline BatchD Tan(const BatchD& x) { return Where(x == BatchD(0.0), x, Circular<Tangent>(x)); }
+#if defined(__FMA__) || defined(__aarch64__)
+// One polynomial, and its inverse in odd quadrants, where sine and cosine would be two.
+inline BatchF Tan(const BatchF& x) {
+    const Quadrant<float> q = ReduceByHalfPi(x);
+    const BatchF z = q.r * q.r;
+    const BatchF tail = Poly(z, 0x1.555564p-2, 0x1.110caep-3, 0x1.bb02e6p-5, 0x1.5b2212p-6,
+                             0x1.6b0b82p-7, -0x1.c66514p-13, 0x1.28a46cp-8);
+    const BatchF tan = q.r + xsimd::fma(q.r * z, tail, q.r_low);
+    const auto odd = IsOdd(q);
+    const BatchF y = Where(odd, BatchF(-1.0f), tan) / Where(odd, tan, BatchF(1.0f));
+    return CircularUnlessFar<Tangent>(x, y);
 }
+#else
+inline BatchF Tan(const BatchF& x) {
+    return Where(x == BatchF(0.0f), x, CircularByDouble<Tangent>(x));
+}
+#endif
 
 template <typename T>
 struct HalfPi {
@@ -211,23 +241,39 @@ inline Batch<T> FromHalfPi(T n, const Batch<T>& a) {
     return Batch<T>(n * HalfPi<T>::kHigh) - (a - Batch<T>(n * HalfPi<T>::kLow));
 }
 
-inline BatchD Asin(const BatchD& x) { return xsimd::asin(x); }
-inline BatchF Asin(const BatchF& x) {
-    const BatchF a = xsimd::abs(x);
-    const auto large = a > BatchF(0.5f);
-    const BatchF z = Where(large, (BatchF(1.0f) - a) * BatchF(0.5f), a * a);
+// asin(a) for 0 <= a <= 1, of `large` a by halves: 2 asin(sqrt((1 - a) / 2)) is pi/2 less that.
+struct ArcSine {
+    xsimd::batch_bool<float> large;
+    BatchF y;
+};
+inline ArcSine AsinParts(const BatchF& a) {
+    const BatchF half(0.5f);
+    const auto large = a > half;
+    const BatchF z = Where(large, xsimd::fnma(a, half, half), a * a);
     const BatchF s = Where(large, xsimd::sqrt(z), a);
     const BatchF y =
         xsimd::fma(s * z,
                    Poly(z, 0x1.555554d53509ap-3, 0x1.333448c35fda7p-4, 0x1.6d55b7021ad67p-5,
                         0x1.fe1576dd79fb3p-6, 0x1.1687513092958p-6, 0x1.15f6f5bda1829p-5),
                    s);
-    return Copysign(Where(large, FromHalfPi(1.0f, y + y), y), x);
+    return {large, Where(large, y + y, y)};
 }
 
-template <typename T>
-inline Batch<T> Acos(const Batch<T>& x) {
-    return xsimd::acos(x);
+inline BatchD Asin(const BatchD& x) { return xsimd::asin(x); }
+inline BatchF Asin(const BatchF& x) {
+    const auto [large, y] = AsinParts(xsimd::abs(x));
+    return Copysign(Where(large, FromHalfPi(1.0f, y), y), x);
+}
+
+// pi/2 - asin(x), or asin by halves, which is pi less that where x is negative.
+inline BatchD Acos(const BatchD& x) { return xsimd::acos(x); }
+inline BatchF Acos(const BatchF& x) {
+    const auto [large, y] = AsinParts(xsimd::abs(x));
+    const BatchF zero(0.0f);
+    const BatchF signed_y = xsimd::bitofsign(x) ^ Where(large, y, Negate(y));
+    const BatchF turns = Where(large, Where(x < zero, BatchF(2.0f), zero), BatchF(1.0f));
+    return xsimd::fma(turns, BatchF(HalfPi<float>::kHigh),
+                      xsimd::fma(turns, BatchF(HalfPi<float>::kLow), signed_y));
 }
 
 // atan(q) for 0 <= q <= 1.

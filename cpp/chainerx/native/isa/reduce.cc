@@ -1,5 +1,5 @@
-// Sums, extremes and squared deviations of floats, in batches. Lanes, blocks and cascade are those
-// of reduce_loops.h, so that every instruction set gives the same bits.
+// Sums, extremes and squared deviations of floats, in batches. Lanes and blocks are those of
+// reduce_loops.h, so that every instruction set gives the same bits.
 #include "chainerx/native/isa/batch.h"
 #include "chainerx/native/reduce_isa.h"
 #include "chainerx/native/reduce_policies.h"
@@ -11,7 +11,7 @@ namespace {
 // Policies with two more functions of batches: Join(a, b), which is Combine(), and Step(acc, x,
 // center), which combines acc with what Load() makes of x.
 template <typename T>
-struct BatchSum : SumPolicy<T> {
+struct BatchSum : SumOf<T> {
     static Batch<T> Join(const Batch<T>& a, const Batch<T>& b) { return a + b; }
     static Batch<T> Step(const Batch<T>& acc, const Batch<T>& x, const Batch<T>&) {
         return Join(acc, x);
@@ -19,7 +19,7 @@ struct BatchSum : SumPolicy<T> {
 };
 
 template <typename T>
-struct BatchMax : MaxPolicy<T> {
+struct BatchMax : MaxOf<T> {
     static Batch<T> Join(const Batch<T>& a, const Batch<T>& b) {
         return xsimd::select((b > a) | (b != b), b, a);
     }
@@ -29,7 +29,7 @@ struct BatchMax : MaxPolicy<T> {
 };
 
 template <typename T>
-struct BatchMin : MinPolicy<T> {
+struct BatchMin : MinOf<T> {
     static Batch<T> Join(const Batch<T>& a, const Batch<T>& b) {
         return xsimd::select((b < a) | (b != b), b, a);
     }
@@ -39,11 +39,39 @@ struct BatchMin : MinPolicy<T> {
 };
 
 template <typename T>
-struct BatchSquare : SquarePolicy<T> {
+struct BatchNanMax : NanMaxOf<T> {
+    static Batch<T> Join(const Batch<T>& a, const Batch<T>& b) {
+        return xsimd::select((b > a) | (a != a), b, a);
+    }
+    static Batch<T> Step(const Batch<T>& acc, const Batch<T>& x, const Batch<T>&) {
+        return Join(acc, x);
+    }
+};
+
+template <typename T>
+struct BatchNanMin : NanMinOf<T> {
+    static Batch<T> Join(const Batch<T>& a, const Batch<T>& b) {
+        return xsimd::select((b < a) | (a != a), b, a);
+    }
+    static Batch<T> Step(const Batch<T>& acc, const Batch<T>& x, const Batch<T>&) {
+        return Join(acc, x);
+    }
+};
+
+template <typename T>
+struct BatchSquare : SquareOf<T> {
     static Batch<T> Join(const Batch<T>& a, const Batch<T>& b) { return a + b; }
     static Batch<T> Step(const Batch<T>& acc, const Batch<T>& x, const Batch<T>& center) {
         const Batch<T> d = x - center;
         return acc + d * d;
+    }
+};
+
+template <typename T>
+struct BatchSquareSum : SquareSumOf<T> {
+    static Batch<T> Join(const Batch<T>& a, const Batch<T>& b) { return a + b; }
+    static Batch<T> Step(const Batch<T>& acc, const Batch<T>& x, const Batch<T>&) {
+        return acc + x * x;
     }
 };
 
@@ -270,10 +298,11 @@ constexpr ArgIsaLoops<T> kArgLoops = {{FindExtreme<false, T>, FindExtreme<true, 
                                        {TakeRow<true, false, T>, TakeRow<true, true, T>}}};
 
 template <template <typename> typename Policy>
-constexpr ReduceIsaOp MakeOp() {
-    using F = Loops<BatchPolicy<Policy<float>>>;
-    using D = Loops<BatchPolicy<Policy<double>>>;
-    return {{&F::Run, &F::Runs, &F::Rows}, {&D::Run, &D::Runs, &D::Rows}};
+constexpr FoldTable MakeTable() {
+    FoldTable table;
+    table.of[static_cast<int>(Dtype::kFloat32)] = Loops<BatchPolicy<Policy<float>>>::Table();
+    table.of[static_cast<int>(Dtype::kFloat64)] = Loops<BatchPolicy<Policy<double>>>::Table();
+    return table;
 }
 
 }  // namespace
@@ -283,10 +312,13 @@ constexpr ReduceIsaOp MakeOp() {
 extern "C" {
 __attribute__((visibility("hidden"))) extern const chainerx::native::ReduceIsaLoops CX_UNIT_ENTRY;
 const chainerx::native::ReduceIsaLoops CX_UNIT_ENTRY = {
-    chainerx::native::CX_ISA::MakeOp<chainerx::native::CX_ISA::BatchSum>(),
-    chainerx::native::CX_ISA::MakeOp<chainerx::native::CX_ISA::BatchMax>(),
-    chainerx::native::CX_ISA::MakeOp<chainerx::native::CX_ISA::BatchMin>(),
-    chainerx::native::CX_ISA::MakeOp<chainerx::native::CX_ISA::BatchSquare>(),
+    chainerx::native::CX_ISA::MakeTable<chainerx::native::CX_ISA::BatchSum>(),
+    chainerx::native::CX_ISA::MakeTable<chainerx::native::CX_ISA::BatchMax>(),
+    chainerx::native::CX_ISA::MakeTable<chainerx::native::CX_ISA::BatchMin>(),
+    chainerx::native::CX_ISA::MakeTable<chainerx::native::CX_ISA::BatchNanMax>(),
+    chainerx::native::CX_ISA::MakeTable<chainerx::native::CX_ISA::BatchNanMin>(),
+    chainerx::native::CX_ISA::MakeTable<chainerx::native::CX_ISA::BatchSquare>(),
+    chainerx::native::CX_ISA::MakeTable<chainerx::native::CX_ISA::BatchSquareSum>(),
     chainerx::native::CX_ISA::kArgLoops<float>,
     chainerx::native::CX_ISA::kArgLoops<double>};
 }

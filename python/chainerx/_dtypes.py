@@ -162,6 +162,60 @@ def isdtype(dtype: tp.Any, kind: tp.Any) -> bool:
     return False
 
 
+_ABSTRACT: tp.Final = {
+    np.generic: 'biufc',
+    np.number: 'iufc',
+    np.integer: 'iu',
+    np.signedinteger: 'i',
+    np.unsignedinteger: 'u',
+    np.inexact: 'fc',
+    np.floating: 'f',
+    np.complexfloating: 'c',
+}
+
+
+def issubdtype(arg1: tp.Any, arg2: tp.Any) -> bool:
+    """Whether a dtype is of an abstract type, such as ``chainerx.floating``, or is another dtype.
+
+    Args:
+        arg1: A dtype.
+        arg2: One of NumPy's abstract types, which are here, too: ``generic``, ``number``,
+            ``integer``, ``signedinteger``, ``unsignedinteger``, ``inexact``, ``floating``,
+            ``complexfloating``. Or a dtype.
+    Returns:
+        bool: As :func:`numpy.issubdtype`; bfloat16 is ``floating``.
+    Raises:
+        DtypeError: If there is no such dtype.
+    """
+    d = _dtype(arg1)
+    if arg2 in _ABSTRACT:
+        return _kind(d) in _ABSTRACT[arg2]
+    return d == _dtype(arg2)
+
+
+def common_type(*arrays: _core.ndarray) -> type[tp.Any]:
+    """The floating or complex type that arrays have in common.
+
+    Args:
+        *arrays (ndarray): At least one; integers count as float32, the default dtype.
+    Returns:
+        type: A scalar type, as ``numpy.float32``.
+    Raises:
+        TypeError: If one is no ndarray.
+        ValueError: If there are none.
+        DtypeError: If one is of bool.
+    """
+    for x in arrays:
+        if not isinstance(x, _core.ndarray):
+            raise TypeError(
+                f'common_type: arrays must be of chainerx.ndarray, got {type(x).__name__}'
+            )
+        if x.dtype == bool:
+            raise _core.DtypeError('common_type: arrays must be of numbers, got bool')
+    d = result_type(*arrays)
+    return np.dtype('float32').type if _kind(d) in 'iu' else d.type
+
+
 def iscomplexobj(x: tp.Any) -> bool:
     """Whether the dtype of an array, or a number, is complex.
 

@@ -53,6 +53,36 @@ def apply_along_axis(
     return _core.moveaxis(y, tuple(range(len(outer), y.ndim)), tuple(range(at, at + last)))
 
 
+def apply_over_axes(
+    func: Callable[[_core.ndarray, int], _core.ndarray], a: _core.ndarray, axes: int | Sequence[int]
+) -> _core.ndarray:
+    """Calls a function over one axis after the other.
+
+    Args:
+        func (callable): Takes an array and an axis; returns an array of as many dimensions, or of
+            one less.
+        a (ndarray): Any shape.
+        axes (int or sequence of int): Which; they count as those of ``a``.
+    Returns:
+        ndarray: As many dimensions as ``a``. Differentiable as the function is.
+    Raises:
+        TypeError: If ``a`` is no ndarray.
+        ValueError: If the function returns another number of dimensions.
+    """
+    y = _array('apply_over_axes', 'a', a)
+    for axis in (axes,) if isinstance(axes, int) else axes:
+        at = axis + a.ndim if axis < 0 else axis
+        result = func(y, at)
+        if result.ndim == y.ndim - 1:
+            result = _core.expand_dims(result, at)
+        if result.ndim != y.ndim:
+            raise ValueError(
+                f'apply_over_axes: func returned {result.ndim} dimensions for {y.ndim}'
+            )
+        y = result
+    return y
+
+
 def piecewise(
     x: _core.ndarray,
     condlist: tp.Any,

@@ -1,4 +1,4 @@
-"""Arrays from files, buffers, functions and iterables: NumPy reads, and the result is wrapped."""
+"""Arrays from files, functions and iterables, and to files: NumPy reads and writes."""
 
 from __future__ import annotations
 
@@ -161,3 +161,146 @@ def loadtxt(
         quotechar=quotechar,
     )
     return _wrap(array, device)
+
+
+def genfromtxt(fname: tp.Any, dtype: tp.Any = float, **kwargs: tp.Any) -> _core.ndarray:
+    """Reads a text file in which values may be missing, as :func:`numpy.genfromtxt`.
+
+    Args:
+        fname: Path, file, or iterable of lines.
+        dtype: Of the array.
+        **kwargs: All others of NumPy's, and ``device``.
+    Returns:
+        ndarray: 1-d or 2-d; NaN where a value is missing.
+    Raises:
+        OSError: If the file can't be read.
+        ValueError: If lines differ in length.
+        DtypeError: If columns have several dtypes.
+    """
+    device = kwargs.pop('device', None)
+    return _wrap(np.genfromtxt(fname, dtype=dtype, **kwargs), device)
+
+
+def savetxt(fname: tp.Any, X: _core.ndarray, *args: tp.Any, **kwargs: tp.Any) -> None:
+    """Writes a text file, as :func:`numpy.savetxt`.
+
+    Args:
+        fname: Path or file.
+        X (ndarray): 1-d or 2-d.
+        *args: As of NumPy's: ``fmt``, ``delimiter``, ``newline``, ``header``, ``footer``,
+            ``comments``, ``encoding``.
+        **kwargs: The same by name.
+    Raises:
+        OSError: If the file can't be written.
+        ValueError: If the array has other dimensions.
+    """
+    x = _to_numpy('savetxt', 'X', X)
+    np.savetxt(fname, x.astype('float32') if x.dtype.name == 'bfloat16' else x, *args, **kwargs)
+
+
+def _to_numpy(op: str, name: str, x: tp.Any) -> np.ndarray:
+    if not isinstance(x, _core.ndarray):
+        raise TypeError(f'{op}: {name} must be a chainerx.ndarray, got {type(x).__name__}')
+    return _core.to_numpy(x, copy=False)
+
+
+def save(file: tp.Any, arr: _core.ndarray) -> None:
+    """Writes an array to a file in NumPy's format, as :func:`numpy.save`.
+
+    Args:
+        file: Path, to which ``.npy`` is added where it lacks that, or binary file.
+        arr (ndarray): Any shape and dtype. NumPy's format has no name for bfloat16: it is two raw
+            bytes, which :func:`load` reads back.
+    Raises:
+        OSError: If the file can't be written.
+        TypeError: If ``arr`` is no ndarray.
+    """
+    np.save(file, _to_numpy('save', 'arr', arr), allow_pickle=False)
+
+
+def _save_many(
+    op: str,
+    function: Callable[..., None],
+    file: tp.Any,
+    args: tuple[tp.Any, ...],
+    kwds: dict[str, tp.Any],
+) -> None:
+    arrays = {name: _to_numpy(op, name, x) for name, x in kwds.items()}
+    function(file, *(_to_numpy(op, f'arr_{i}', x) for i, x in enumerate(args)), **arrays)
+
+
+def savez(file: tp.Any, *args: _core.ndarray, **kwds: _core.ndarray) -> None:
+    """Writes several arrays to one file, as :func:`numpy.savez`.
+
+    Args:
+        file: Path, to which ``.npz`` is added where it lacks that, or binary file.
+        *args (ndarray): They are named arr_0, arr_1 and so on.
+        **kwds (ndarray): Under these names.
+    Raises:
+        OSError: If the file can't be written.
+        TypeError: If one is no ndarray.
+        ValueError: If two have one name.
+    """
+    _save_many('savez', np.savez, file, args, kwds)
+
+
+def savez_compressed(file: tp.Any, *args: _core.ndarray, **kwds: _core.ndarray) -> None:
+    """The same as :func:`savez`, compressed.
+
+    Args:
+        file: Path, to which ``.npz`` is added where it lacks that, or binary file.
+        *args (ndarray): They are named arr_0, arr_1 and so on.
+        **kwds (ndarray): Under these names.
+    Raises:
+        OSError: If the file can't be written.
+        TypeError: If one is no ndarray.
+        ValueError: If two have one name.
+    """
+    _save_many('savez_compressed', np.savez_compressed, file, args, kwds)
+
+
+def _wrap_raw(array: np.ndarray, device: tp.Any) -> _core.ndarray:
+    """Two raw bytes are what a file has of bfloat16."""
+    if array.dtype == 'V2':
+        import ml_dtypes
+
+        array = array.view(ml_dtypes.bfloat16)
+    return _wrap(array, device)
+
+
+def load(file: tp.Any, *, device: tp.Any = None) -> _core.ndarray | dict[str, _core.ndarray]:
+    """Reads what :func:`save` or :func:`savez` has written, or NumPy's functions of these names.
+
+    Args:
+        file: Path or binary file.
+        device: Default: the default device.
+    Returns:
+        ndarray or dict: The array; of several, a dict of all by their names.
+    Raises:
+        OSError: If the file can't be read.
+        ValueError: If it has Python objects, which are never unpickled, or is of another format.
+        DtypeError: If a dtype is none of chainerx.
+    """
+    loaded = np.load(file, allow_pickle=False)
+    if isinstance(loaded, np.ndarray):
+        return _wrap_raw(loaded, device)
+    with loaded:
+        return {name: _wrap_raw(loaded[name], device) for name in loaded.files}
+
+
+def asarray_chkfinite(a: tp.Any, dtype: tp.Any = None, *, device: tp.Any = None) -> _core.ndarray:
+    """The same as :func:`asarray`, but it looks whether all numbers are finite.
+
+    Args:
+        a: What asarray() takes.
+        dtype: Default: that of ``a``.
+        device: Default: the default device.
+    Returns:
+        ndarray: After waiting for its device.
+    Raises:
+        ValueError: If there is an infinity or NaN.
+    """
+    x = _core.asarray(a, dtype, device)
+    if not _core.isfinite(x).all():
+        raise ValueError('asarray_chkfinite: a holds infinities or NaN')
+    return x

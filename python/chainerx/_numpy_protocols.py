@@ -7,7 +7,7 @@ import typing as tp
 
 import numpy as np
 
-from chainerx import _core
+from chainerx import _core, _ufunc_methods
 
 # Of NumPy's ufuncs, those that have another name here; of its modules, those that are here.
 _UFUNCS = {'degrees': 'rad2deg', 'radians': 'deg2rad', 'divide': 'true_divide'}
@@ -33,20 +33,22 @@ def array_ufunc(
 ) -> tp.Any:
     """NumPy calls this for its elementwise functions."""
     name = ufunc.__name__
-    if method != '__call__':
-        raise _lacks(f'{name}.{method}')
+    # Of `at` and `reduceat`, what comes second are indices, of any kind.
+    operands = inputs if method in ('__call__', 'outer') else (*inputs[:1], *inputs[2:])
     if any(
         not isinstance(x, (_core.ndarray, np.ndarray, np.generic, int, float, complex))
-        for x in inputs
+        for x in operands
     ):
         return NotImplemented
-    out = kwargs.pop('out', ())
-    _refuse_numpy(name, (*inputs, *out))
+    out = kwargs.get('out', ())
+    _refuse_numpy(name, (*operands, *out))
     chainerx = sys.modules['chainerx']
     function = getattr(chainerx, name, None) or getattr(chainerx, _UFUNCS.get(name, ''), None)
     function = function or getattr(_core.special, name, None)
     if function is None:  # other libraries have ufuncs, too, such as SciPy
         raise _lacks(name, 'numpy.' if hasattr(np, name) else '')
+    if method != '__call__':
+        return _ufunc_methods.call(ufunc, function, method, inputs, kwargs)
     if out:
         kwargs['out'] = out[0] if len(out) == 1 else out
     return function(*inputs, **kwargs)

@@ -55,6 +55,21 @@ def size(a: tp.Any, axis: int | tuple[int, ...] | None = None) -> int:
     return result
 
 
+def isfortran(a: _core.ndarray) -> bool:
+    """Whether an array is contiguous in Fortran order, and not in C order.
+
+    Args:
+        a (ndarray): Any shape.
+    Returns:
+        bool: False of what is contiguous in both, as a vector.
+    Raises:
+        TypeError: If it is no ndarray.
+    """
+    if not isinstance(a, _core.ndarray):
+        raise TypeError(f'isfortran: a must be a chainerx.ndarray, got {type(a).__name__}')
+    return a.T.is_contiguous and not a.is_contiguous
+
+
 def broadcast_shapes(*args: int | tuple[int, ...]) -> tuple[int, ...]:
     """The shape that arrays of these shapes broadcast to.
 

@@ -271,6 +271,17 @@ def test_device_numbers():
     x.__dlpack__(dl_device=(1, 0), copy=False)
 
 
+def test_versions_that_are_not_there_yet():
+    x = chx.array(A)
+    assert 'versioned' in repr(x.__dlpack__(max_version=(2**40, 0)))
+    assert 'versioned' not in repr(x.__dlpack__(max_version=(0, 9)))
+
+
+class NoCapsule:
+    def __dlpack__(self, **keywords):
+        return 3
+
+
 @pytest.mark.parametrize(
     ('call', 'error', 'text'),
     [
@@ -279,7 +290,28 @@ def test_device_numbers():
         (lambda x: x.__dlpack__(dl_device=(2, 0)), BufferError, r'on device \(2, 0\)'),
         (lambda x: x.__dlpack__(dl_device=3), TypeError, 'dl_device is a int'),
         (lambda x: x.__dlpack__(max_version=(1,)), TypeError, 'max_version is a tuple'),
+        (lambda x: x.__dlpack__(dl_device=(2**32 + 1, 0)), BufferError, 'on device'),
         (lambda x: chx.from_dlpack(np.zeros((1,) * 11)), chx.DimensionError, '11'),
+        (
+            lambda x: chx.from_dlpack(Other(A, device=(1,))),
+            TypeError,
+            'is a tuple, expected a tuple of two',
+        ),
+        (
+            lambda x: chx.from_dlpack(Other(A, device='cpu')),
+            TypeError,
+            'is a str, expected a tuple',
+        ),
+        (
+            lambda x: chx.from_dlpack(Other(A, device=(1, 'x'))),
+            TypeError,
+            'from_dlpack: x.__dlpack',
+        ),
+        (
+            lambda x: chx.from_dlpack(NoCapsule()),
+            TypeError,
+            r'__dlpack__\(\) is a int, expected a caps',
+        ),
     ],
 )
 def test_errors(call, error, text):

@@ -183,6 +183,51 @@ def test_complex(dtype):
         np.testing.assert_allclose(to_numpy(found), expected, atol=3e-3 if eps > 1e-5 else 1e-7)
 
 
+def test_lists_of_arrays():
+    def f(x):
+        return chx.array([x[0] * x[1], 2.0, chx.sin(x[1])])
+
+    def g(x):
+        return chx.asarray([[x, x * x], (chx.ones_like(x), [x[0], 3.0])], dtype='float64')
+
+    x = array(0.5, 2.0)
+    expected = [[2, 0.5], [0, 0], [0, np.cos(2)]]
+    for jacobian in (func.jacrev(f), func.jacfwd(f)):
+        np.testing.assert_allclose(to_numpy(jacobian(x)), expected)
+    expected = np.zeros((2, 2, 2, 2))
+    expected[0] = np.eye(2), np.diag([1, 4])
+    expected[1, 1, 0, 0] = 1
+    np.testing.assert_allclose(to_numpy(func.jacrev(g)(x)), expected)
+    np.testing.assert_array_equal(to_numpy(g(x)), [[[0.5, 2], [0.25, 4]], [[1, 1], [0.5, 3]]])
+    y = chx.array([x.require_grad(), [1.0, 2.0]], dtype='float32')
+    assert (y.shape, y.dtype, y.is_backprop_required()) == ((2, 2), 'float32', True)
+    with pytest.raises(ValueError, match='inhomogeneous'):
+        chx.array([x, [1.0]])
+    xs = chx.array([[0.5, 2.0], [1.0, 3.0]])
+    for h in (f, func.jacrev(f), g):
+        np.testing.assert_array_equal(
+            to_numpy(func.vmap(h)(xs)), to_numpy(chx.stack([h(x) for x in xs]))
+        )
+
+
+def test_complex_results_of_real_arguments():
+    x = array(1.0, 2.0, 3.0)
+
+    def f(x):
+        return chx.exp(1j * x[:2]) * x[1:], chx.sum(x) * (2 + 1j)
+
+    for result, expected in zip(func.jacrev(f)(x), func.jacfwd(f)(x), strict=True):
+        assert result.dtype == expected.dtype == 'complex128'
+        np.testing.assert_allclose(to_numpy(result), to_numpy(expected), rtol=1e-12)
+    z = x * (1 - 1j)
+    by_x, by_z = func.jacrev(lambda x, z: x * z, argnums=(0, 1))(x, z)
+    np.testing.assert_array_equal(to_numpy(by_x), np.diag(to_numpy(z)))
+    np.testing.assert_array_equal(to_numpy(by_z), np.diag(to_numpy(x)))
+    with pytest.raises(chx.DtypeError, match=r'grad: .* returned dtype complex128.* jacrev'):
+        func.grad(lambda x: chx.sum(x * 1j))(x)
+    assert func.grad(lambda z: chx.sum(z * z))(z).tolist() == (2 * z).tolist()
+
+
 @pytest.mark.parametrize('dtype', ['float16', 'bfloat16', 'float32', 'float64'])
 def test_dtypes(dtype):
     x = chx.array([1.0, 2.0], dtype=dtype)

@@ -146,6 +146,33 @@ def test_random_numbers_are_those_of_the_first_call():
     np.testing.assert_array_equal(np.random.uniform(size=3), following[1])
 
 
+def test_generators_of_the_function_draw_the_same_again(device):
+    own, other = chx.random.Generator(1), chx.random.Generator(2)
+    drawn = []
+
+    def inner(x):
+        return x * own.normal(size=3, device=device)
+
+    def block(x):
+        y = func.checkpoint(inner)(x) + other.uniform(size=3, device=device)
+        chx.random.seed(5)
+        y = y * own.normal(size=3, device=device) * chx.random.normal(size=3, device=device)
+        drawn.append(to_numpy(y.as_grad_stopped()))
+        return y
+
+    x = chx.ones(3, dtype='float64', device=device).require_grad()
+    y = func.checkpoint(block)(x)
+    following = [g.get_state() for g in (own, other, chx.random)]
+    y.sum().backward()
+    np.testing.assert_array_equal(*drawn)
+    assert [g.get_state() for g in (own, other, chx.random)] == following
+    own.set_state((1, 0))
+    factors = own.normal(size=3), own.normal(size=3)
+    chx.random.seed(5)
+    expected = factors[0] * factors[1] * chx.random.normal(size=3)
+    np.testing.assert_array_equal(to_numpy(x.grad), to_numpy(expected))
+
+
 def test_inside_of_vmap():
     x, w = array(5, 3), array(3, seed=1)
     block = func.checkpoint(lambda x, w: chx.sum(chx.tanh(x * w)))

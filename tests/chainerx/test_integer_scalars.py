@@ -209,6 +209,39 @@ def test_arange_refuses(args, number, device):
     assert chx.arange(*args, dtype='int64', device=device).tolist() == list(range(*args))
 
 
+@pytest.mark.parametrize(
+    'args',
+    [
+        (2**63, 2**63 + 3),
+        (2**63 - 2, 2**63 + 2),
+        (2**63 + 2, 2**63 - 2, -1),
+        (2**63, 2**64 - 1, 2**62),
+        (0, 2**64 - 1, 2**63),
+        (0, 5, 2**64 - 1),
+    ],
+)
+def test_arange_counts_beyond_int64(args, device):
+    assert chx.arange(*args, dtype='uint64', device=device).tolist() == list(range(*args))
+    expected = [float(i) for i in range(*args)]
+    assert chx.arange(*args, dtype='float64', device=device).tolist() == expected
+    if max(range(*args)) > 0:
+        with pytest.raises(OverflowError, match=message('arange', 'int64')):
+            chx.arange(*args, dtype='int64', device=device)
+
+
+@pytest.mark.parametrize('args', [(2**63,), (-5, 2**63), (0, 2**64 - 1)])
+def test_arange_of_too_many(args, device):
+    with pytest.raises((OverflowError, chx.DimensionError), match='arange: '):
+        chx.arange(*args, device=device)
+    with pytest.raises(chx.DimensionError, match=r'arange: (\d+ elements|shape )'):
+        chx.arange(*args, dtype='uint64' if args[0] >= 0 else 'int64', device=device)
+
+
+def test_arange_of_none_between_signs(device):
+    assert chx.arange(0, -10, 2**63, device=device).tolist() == []
+    assert chx.arange(2**63, 0, dtype='uint64', device=device).tolist() == []
+
+
 def test_arange_may_end_beyond(device):
     assert chx.arange(100, 200, 50, dtype='uint8', device=device).tolist() == [100, 150]
     assert chx.arange(0, 128, 64, dtype='int8', device=device).tolist() == [0, 64]

@@ -364,3 +364,16 @@ def test_lists_of_any_layout(dtype, device):
     for view in views:
         actual, expected = view(y).tolist(), view(x).tolist()
         assert repr(actual) == repr(expected)
+
+
+@pytest.mark.parametrize('decimals', [-20, -400, -(2**31), -(2**63)])
+@pytest.mark.parametrize('dtype', [d for d in ALL if d != 'bool' and not d.startswith('complex')])
+def test_round_to_more_than_there_is(dtype, decimals, device):
+    x = chx.array([0, 1, 2, 77, 101], dtype=dtype, device=device)
+    assert chx.round(x, decimals).tolist() == [0] * 5
+
+
+def test_unravel_index_beyond_int64(device):
+    x = chx.array([1, 2**64 - 1], dtype='uint64', device=device)
+    with pytest.raises(ValueError, match='unravel_index: index 18446744073709551615 in indices'):
+        chx.unravel_index(x, (2, 3))

@@ -137,3 +137,19 @@ def test_other_names():
     assert chx.special.gammaln is chx.special.lgamma
     assert chx.special.psi is chx.special.digamma
     assert chx.special.erf is chx.erf
+
+
+def test_products_with_logarithms():
+    nan = math.nan
+    for name in ('xlogy', 'xlog1py'):
+        assert np.isnan(special(name, [nan, nan], [1.0, 0.0])).all()
+    x, y = (chx.array([0.0, 2.0], 'float64').require_grad() for _ in range(2))
+    chx.special.xlogy(x, y).sum().backward()
+    assert y.grad.tolist() == [0, 1]
+    assert x.grad.tolist() == [-math.inf, math.log(2)]
+    tiny, huge = 1e-300, 1e300
+    assert special('rel_entr', [huge], [tiny])[0] == pytest.approx(huge * math.log(10) * 600, 1e-14)
+    near = special('rel_entr', [1.0], [1.0 + 2**-50])[0]
+    assert near == pytest.approx(-(2**-50), 1e-14)
+    half = special('logit', [0.5 + 2**-40, 0.5 - 2**-53])
+    np.testing.assert_allclose(half, [2**-38, -(2**-51)], 1e-14)

@@ -236,6 +236,7 @@ def test_umbrella_header_is_complete():
         'embed.h',
         'gradient_terms.h',
         'layout.h',
+        'linear_grad.h',
         'normalization_check.h',
         'normalization_plan.h',
         'normalization_terms.h',

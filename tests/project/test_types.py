@@ -126,6 +126,8 @@ def test_what_is_wrong_is_found(check):
         'chx.softmax([1.0])',
         'chx.backward()',
         'chx.testing.foo',
+        'chx.linalg.svd(chx.eye(2), compute_uv=False).S',
+        'chx.linalg.qr(chx.eye(2)).shape',
     ]
     assert sorted({line for line, _ in check('\n'.join(lines) + '\n')}) == [
         *range(2, len(lines) + 1)
@@ -148,6 +150,12 @@ def test_what_is_right_is_accepted(check):
         'values, counts = chx.unique_counts(chx.zeros(3))',
         'chx.linalg.eigh(chx.eye(2)).eigenvectors.T',
         'chx.linalg.slogdet(chx.eye(2)).logabsdet.item()',
+        'chx.linalg.svd(chx.eye(2)).S.shape',
+        'chx.linalg.svd(chx.eye(2), compute_uv=False).shape',
+        'chx.linalg.svd(chx.eye(2), False, False).shape',
+        'q, r = chx.linalg.qr(chx.eye(2), mode="complete")',
+        'chx.linalg.qr(chx.eye(2), "r").shape',
+        'chx.issubdtype(chx.double, chx.floating)',
     ]
     assert check('\n'.join(lines) + '\n') == []
 

@@ -6,6 +6,7 @@
 #include "chainerx/autograd/hooks.h"
 #include "chainerx/autograd/region.h"
 #include "chainerx/autograd/scopes.h"
+#include "chainerx/autograd/seen_here_only.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/interrupt.h"
 
@@ -198,9 +199,7 @@ void BackwardRun::Accumulate(Array& sum, Array&& g) {
 
 void BackwardRun::AddTo(Array& sum, const Array& g) {
     // In place only on what this run alone has made and holds.
-    const ArrayBody* b = sum.body();
-    const bool own = b->IsSole() && b->slot == nullptr && b->python == nullptr &&
-                     b->buffer->IsExclusive() && !b->read_only && (b->contiguous || IsDense(*b));
+    const bool own = IsSeenHereOnly(sum) && (sum.IsContiguous() || IsDense(*sum.body()));
     if (own && g.body()->slot == nullptr && g.dtype() == sum.dtype()) {
         engine_ops::AddInPlace(sum, g);
     } else {

@@ -2,8 +2,10 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/scalar.h"
+#include "chainerx/kernels/complex.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/complex_parts.h"
+#include "chainerx/ops/creation.h"
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/power.h"
 #include "chainerx/ops/rounding.h"
@@ -28,14 +30,21 @@ Array Shortcut(const Grad1Power&, const Array& x, const Scalar& exponent);
 namespace chainerx {
 namespace {
 
-constexpr OpInfo kComplexAbsolute{"absolute", nullptr, Batching::kElementwise};
+constexpr OpInfo kComplexAbsolute{"absolute", &kernels::ComplexAbsolute::kInfo,
+                                  Batching::kElementwise};
+
+Array AbsoluteValues(const Array& x) {
+    if (!HasKernel<kernels::ComplexAbsolute>(x.device())) return Hypot(Real(x), Imag(x));
+    Array y = EmptyUnchecked(x.shape(), RealDtype(x.dtype()), x.device());
+    CallOn<kernels::ComplexAbsolute>(x.device(), x, y);
+    return y;
+}
 
 // Of complex numbers, the distance from 0, where its derivative is taken for 0.
 Array Shortcut(const GradAbsolute&, const Array& x) {
     if (!IsComplex(x.dtype())) [[likely]]
         return Array{};
-    const Array number = internal::Detached(x);
-    Array y = Hypot(Real(number), Imag(number));
+    Array y = AbsoluteValues(internal::Detached(x));
     if (Record rec{kComplexAbsolute, {x}, y}) {
         rec.Grad(0, [x = rec.Save(x), y = rec.SaveOutput(y)](const Array& gy) {
             const Array size = y();

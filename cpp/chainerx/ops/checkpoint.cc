@@ -13,7 +13,7 @@
 #include "chainerx/autograd/region.h"
 #include "chainerx/autograd/scopes.h"
 #include "chainerx/core/error.h"
-#include "chainerx/ops/random.h"
+#include "chainerx/ops/random_generator.h"
 
 namespace chainerx {
 namespace {
@@ -55,17 +55,23 @@ class UsedArrays : public internal::RecordTap {
     std::vector<std::unique_ptr<Node, Release>> own_;
 };
 
+// Generators are in other states during its life, and in their own again afterwards.
 class RandomStateScope {
  public:
-    explicit RandomStateScope(const random::State& state) : saved_{random::GetState()} {
-        random::SetState(state);
+    explicit RandomStateScope(const random::UsedGenerators::List& states) {
+        for (const auto& [generator, state] : states) {
+            saved_.emplace_back(generator, generator.GetState());
+            generator.SetState(state);
+        }
     }
-    ~RandomStateScope() { random::SetState(saved_); }
+    ~RandomStateScope() {
+        for (const auto& [generator, state] : saved_) generator.SetState(state);
+    }
     RandomStateScope(const RandomStateScope&) = delete;
     RandomStateScope& operator=(const RandomStateScope&) = delete;
 
  private:
-    random::State saved_;
+    random::UsedGenerators::List saved_;
 };
 
 // Used arrays become part of a graph of their own, beside those that they are in, as they are what
@@ -93,7 +99,7 @@ class InGraph {
 // The gradient function of a checkpoint.
 struct Recompute {
     ArrayFunction f;
-    random::State state;
+    random::UsedGenerators::List generators;
     std::vector<BackpropId> ids;  // that were recorded
     std::vector<Saved> inputs;
     std::vector<Saved> used;
@@ -145,7 +151,7 @@ struct Recompute {
     std::vector<Array> Call(const BackpropId& id, const std::vector<Array>& leaves) const {
         const BackpropModeScope recorded{id.context(), id.mask(), true};
         const internal::HookGraphScope hooks{&id};
-        const RandomStateScope random{state};
+        const RandomStateScope random{generators};
         UsedArrays now{internal::MaskOfLive(ids) | id.mask()};
         std::vector<Array> ys = f(leaves);
         for (const Array& x : now.arrays) {
@@ -182,22 +188,24 @@ std::vector<Array> Checkpoint(const ArrayFunction& f, const std::vector<Array>& 
     const std::vector<BackpropId> ids =
         internal::IdsOfMask(context, internal::RecordMask(&context));
     if (ids.empty()) return f(inputs);
-    const random::State state = random::GetState();
+    random::UsedGenerators::List generators;
     std::vector<Array> used;
     std::vector<Array> ys;
     {
         std::vector<Array> stopped;
         for (const Array& x : inputs) stopped.push_back(x.AsGradStopped());
         UsedArrays tap{internal::MaskOfLive(ids)};
+        const random::UsedGenerators random;
         const internal::HookGraphScope no_hooks{nullptr};
         for (const Array& y : f(stopped)) ys.push_back(y.AsGradStopped());
         used = std::move(tap.arrays);
+        generators = random.found();
     }
     std::vector<ConstArrayRef> all(inputs.begin(), inputs.end());
     all.insert(all.end(), used.begin(), used.end());
     if (ys.empty()) return ys;
     if (Record rec{kCheckpoint, all, ys}) {
-        Recompute recompute{f, state, ids, {}, {}, {}, {}};
+        Recompute recompute{f, std::move(generators), ids, {}, {}, {}, {}};
         for (const Array& x : inputs) recompute.inputs.push_back(rec.Save(x));
         for (const Array& x : used) {
             recompute.used.push_back(rec.Save(x));

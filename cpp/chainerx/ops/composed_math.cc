@@ -33,13 +33,13 @@ Array OfParts(const Array& x, const F& f) {
     return MakeComplex(f(Real(x)), f(Imag(x)));
 }
 
-// Integers to multiples of 10^digits, exactly.
-Array RoundedToUnits(const Array& x, int64_t digits) {
+// Integers to multiples of 10^-decimals, exactly.
+Array RoundedToUnits(const Array& x, int64_t decimals) {
     constexpr int64_t kMostDigits = 18;  // of int64; half of 10^19 is more than any
-    if (digits > kMostDigits && x.dtype() != Dtype::kUInt64) return ZerosLike(x);
-    if (digits > kMostDigits + 1) return ZerosLike(x);
+    if (decimals < -kMostDigits && x.dtype() != Dtype::kUInt64) return ZerosLike(x);
+    if (decimals < -kMostDigits - 1) return ZerosLike(x);
     uint64_t unit = 1;
-    for (int64_t i = 0; i < digits; ++i) unit *= 10;
+    for (int64_t i = decimals; i < 0; ++i) unit *= 10;
     const Dtype wide = x.dtype() == Dtype::kUInt64 ? Dtype::kUInt64 : Dtype::kInt64;
     const Array number = AsType(x, wide, false);
     const Array rest = Remainder(number, unit);
@@ -71,11 +71,11 @@ Array Round(const Array& x, int64_t decimals) {
     if (IsComplex(x.dtype())) {
         return OfParts(Detached(x), [=](const Array& part) { return Round(part, decimals); });
     }
-    if (IsInt(x.dtype())) return decimals >= 0 ? Copy(x) : RoundedToUnits(x, -decimals);
+    if (IsInt(x.dtype())) return decimals >= 0 ? Copy(x) : RoundedToUnits(x, decimals);
     if (decimals == 0) return Rint(x);
     const Array number = AsType(Detached(x), FloatResult(x.dtype()), false);
     const Range range = RangeOf(number.dtype());
-    const double scale = std::pow(10.0, static_cast<double>(std::abs(decimals)));
+    const double scale = std::pow(10.0, std::abs(static_cast<double>(decimals)));
     if (decimals > 0) {
         // Where the dtype has no such scale, it has few elements with so many decimals.
         if (scale > range.high && number.dtype() != Dtype::kFloat64) {

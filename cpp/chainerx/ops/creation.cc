@@ -54,21 +54,26 @@ Array OnesLike(const Array& a, Device& device) { return FullLike(a, 1, device); 
 
 namespace {
 
+// Holds what both int64 and uint64 do, and the distance of any two of them.
+__extension__ using Wide = __int128;
+
+bool IsWhole(const Scalar& s) { return s.kind() < DtypeKind::kFloat; }
+
+Wide ToWide(const Scalar& s) {
+    return s.kind() == DtypeKind::kUInt ? Wide{s.To<uint64_t>()} : Wide{s.To<int64_t>()};
+}
+
 // The length of range(start, stop, step).
 int64_t ArangeLength(const Scalar& start, const Scalar& stop, const Scalar& step) {
-    if (start.kind() < DtypeKind::kFloat && stop.kind() < DtypeKind::kFloat &&
-        step.kind() < DtypeKind::kFloat) {
-        const auto a = start.To<int64_t>();
-        const auto b = stop.To<int64_t>();
-        const auto d = step.To<int64_t>();
+    if (IsWhole(start) && IsWhole(stop) && IsWhole(step)) {
+        const Wide d = ToWide(step);
         if (d == 0) throw ChainerxError{"arange: step is 0"};
-        if (d > 0 ? a >= b : a <= b) return 0;
-        // Unsigned, for the distance may exceed int64.
-        const uint64_t distance = d > 0 ? static_cast<uint64_t>(b) - static_cast<uint64_t>(a)
-                                        : static_cast<uint64_t>(a) - static_cast<uint64_t>(b);
-        const uint64_t stride = d > 0 ? static_cast<uint64_t>(d) : 0 - static_cast<uint64_t>(d);
-        const uint64_t n = (distance - 1) / stride + 1;
-        if (n > INT64_MAX) throw DimensionError{"arange: ", n, " elements are too many"};
+        const Wide distance = ToWide(stop) - ToWide(start);
+        if (d > 0 ? distance <= 0 : distance >= 0) return 0;
+        const Wide n = (distance + (d > 0 ? d - 1 : d + 1)) / d;
+        if (n > INT64_MAX) {
+            throw DimensionError{"arange: ", static_cast<uint64_t>(n), " elements are too many"};
+        }
         return static_cast<int64_t>(n);
     }
     const double d = step.To<double>();
@@ -101,13 +106,20 @@ Array Arange(const Scalar& start, const Scalar& stop, const Scalar& step, Dtype 
         throw DtypeError{"arange: bool holds no more than 2 values, not ", shape[0]};
     }
     CheckedNBytes("arange", shape, GetItemSize(dtype));
-    if (shape[0] != 0 && start.kind() == DtypeKind::kInt && step.kind() == DtypeKind::kInt) {
-        const auto first = start.To<int64_t>();
-        internal::CheckIntFits("arange", dtype, start);
-        internal::CheckIntFits("arange", dtype, first + (shape[0] - 1) * step.To<int64_t>());
-    }
     Array y = EmptyUnchecked(shape, dtype, device);
     if (shape[0] == 0) return y;
+    bool fits_int64 = true;
+    if (IsWhole(start) && IsWhole(step)) {
+        const Wide first = ToWide(start);
+        const Wide last = first + (shape[0] - 1) * ToWide(step);
+        for (const Wide end : {first, last}) {
+            const bool fits = end <= INT64_MAX;
+            internal::CheckIntFits(
+                "arange", dtype,
+                fits ? Scalar{static_cast<int64_t>(end)} : Scalar{static_cast<uint64_t>(end)});
+            fits_int64 &= fits;
+        }
+    }
     if (IsInt(dtype) && (start.kind() == DtypeKind::kFloat || step.kind() == DtypeKind::kFloat)) {
         // As in NumPy: integers apart by what is between the first two.
         const int64_t first = ToElement(dtype, start);
@@ -115,6 +127,8 @@ Array Arange(const Scalar& start, const Scalar& stop, const Scalar& step, Dtype 
         const auto apart =
             static_cast<int64_t>(static_cast<uint64_t>(second) - static_cast<uint64_t>(first));
         CallOn<kernels::Arange>(device, Scalar{first}, Scalar{apart}, y);
+    } else if (IsFloat(dtype) && !fits_int64) {  // where the kernel would count in int64
+        CallOn<kernels::Arange>(device, Scalar{start.To<double>()}, Scalar{step.To<double>()}, y);
     } else {
         CallOn<kernels::Arange>(device, start, step, y);
     }
@@ -122,7 +136,7 @@ Array Arange(const Scalar& start, const Scalar& stop, const Scalar& step, Dtype 
 }
 
 Array Linspace(double start, double stop, int64_t num, bool endpoint, Dtype dtype, Device& device) {
-    if (num < 0) throw ChainerxError{"linspace: num is ", num, ", less than 0"};
+    if (num < 0) throw DimensionError{"linspace: num is ", num, ", less than 0"};
     CheckedNBytes("linspace", {num}, GetItemSize(dtype));
     if (IsInt(dtype)) {
         return AsType(Floor(Linspace(start, stop, num, endpoint, Dtype::kFloat64, device)), dtype);

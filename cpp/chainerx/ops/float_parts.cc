@@ -32,12 +32,6 @@ constexpr int64_t kBias = 1023;
 constexpr int64_t kMinExponent = -1022;
 constexpr int64_t kMaxExponent = 1023;
 
-// The same memory as another dtype of the same size, outside all graphs.
-Array Reinterpreted(const Array& x, Dtype dtype) {
-    x.buffer()->Ref();
-    return internal::MakeArray(x.shape(), x.strides(), dtype, x.device(), x.buffer(), x.raw_data());
-}
-
 Dtype IntegerOfSize(int64_t item_size) {
     return item_size == 2 ? Dtype::kInt16 : item_size == 4 ? Dtype::kInt32 : Dtype::kInt64;
 }
@@ -57,8 +51,8 @@ double LeastNumber(Dtype dtype) {
 
 // 2^e of exponents of normal numbers.
 Array PowerOfTwo(const Array& e) {
-    return Reinterpreted(LeftShift(AsType(e, Dtype::kInt64, false) + kBias, kFractionBits),
-                         Dtype::kFloat64);
+    return ViewAs(LeftShift(AsType(e, Dtype::kInt64, false) + kBias, kFractionBits),
+                  Dtype::kFloat64);
 }
 
 // x * 2^e of float64 and int64, in steps of which only the last one rounds.
@@ -80,15 +74,14 @@ std::pair<Array, Array> Frexp(const Array& x) {
     const Array value = AsType(Detached(x), Dtype::kFloat64, false);
     const Array is_small = Absolute(value) < 0x1p-1022;
     constexpr int kUp = 54;
-    const Array bits = Reinterpreted(Where(is_small, value * 0x1p54, value), Dtype::kInt64);
+    const Array bits = ViewAs(Where(is_small, value * 0x1p54, value), Dtype::kInt64);
     const Array is_special = LogicalOr(value == 0, LogicalNot(Isfinite(value)));
     const Array power = BitwiseAnd(RightShift(bits, kFractionBits), kExponentMask) -
                         Where(is_small, kBias - 1 + kUp, kBias - 1);
     Array exponent = AsType(Where(is_special, 0, power), Dtype::kInt32);
     const Array halves = BitwiseOr(BitwiseAnd(bits, ~(kExponentMask << kFractionBits)),
                                    (kBias - 1) << kFractionBits);
-    Array fraction =
-        AsType(Where(is_special, value, Reinterpreted(halves, Dtype::kFloat64)), dtype);
+    Array fraction = AsType(Where(is_special, value, ViewAs(halves, Dtype::kFloat64)), dtype);
     if (Record rec{kFrexp, {x}, fraction}) {
         rec.Grad(0, [exponent = rec.Save(exponent)](const Array& gy) {
             return Ldexp(gy, Negative(exponent()));
@@ -143,7 +136,7 @@ Array Nextafter(const Array& x1, const Array& x2) {
     // Bits grow with the absolute value.
     const Array is_away = Equal(from < to, from > 0);
     const Array moved =
-        Reinterpreted(Reinterpreted(from, integer) + AsType(Where(is_away, 1, -1), integer), dtype);
+        ViewAs(ViewAs(from, integer) + AsType(Where(is_away, 1, -1), integer), dtype);
     const double least = LeastNumber(dtype);
     const Array from_zero = Copysign(least, to);
     const Array y = Where(from == 0, from_zero, moved);
@@ -155,8 +148,8 @@ Array Spacing(const Array& x) {
     const Dtype dtype = internal::RealFloatOf("spacing", "x", x);
     const Array value = AsType(Detached(x), dtype, false) + 0.0;  // of -0 as of 0
     // Bits grow with the absolute value; those of infinity become nan.
-    const Array bits = Reinterpreted(value, IntegerOfSize(GetItemSize(dtype)));
-    return Reinterpreted(bits + 1, dtype) - value;
+    const Array bits = ViewAs(value, IntegerOfSize(GetItemSize(dtype)));
+    return ViewAs(bits + 1, dtype) - value;
 }
 
 }  // namespace chainerx

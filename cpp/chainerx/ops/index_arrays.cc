@@ -122,6 +122,11 @@ Array Integers(const char* op, const char* name, const Array& x) {
     if (!IsInt(x.dtype())) {
         throw DtypeError{op, ": ", name, " must be of an integer dtype, got ", x.dtype()};
     }
+    if (x.dtype() == Dtype::kUInt64 && x.GetTotalSize() != 0) {
+        if (const auto most = AMax(x).Item<uint64_t>(); most > INT64_MAX) {
+            throw ValueError{op, ": index ", most, " in ", name, " does not fit in int64"};
+        }
+    }
     return AsType(internal::Detached(x), Dtype::kInt64, false);
 }
 

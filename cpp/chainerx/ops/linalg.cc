@@ -10,6 +10,7 @@
 #include "chainerx/kernels/linalg.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/ops/linear_grad.h"
 #include "chainerx/ops/operators.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/view.h"
@@ -308,13 +309,14 @@ Array Linear(const Array& x, const Array& w, const std::optional<Array>& b, int6
         rec.Grad(0, [w = rec.Save(w), flat, shape = x.shape()](const Array& gy) {
             return flat ? Matmul(gy, w()) : Reshape(Matmul(Rows(gy), w()), shape);
         });
-        rec.Grad(1, [x = rec.Save(x), flat, ins = w.shape()[1]](const Array& gy) {
-            const Array g = Rows(gy);
-            return Matmul(Transpose(g), flat ? x() : Reshape(x(), Shape{g.shape()[0], ins}));
+        const bool of_w = rec.IsInputGradRequired(1);
+        if (!of_w && !(b.has_value() && rec.IsInputGradRequired(2))) return;
+        rec.GradAll([x = of_w ? rec.Save(x) : Saved{}, flat,
+                     ins = w.shape()[1]](GradContext& context) {
+            const Array g = Rows(context.output_grad());
+            internal::SetParamGrads(
+                context, g, [&] { return flat ? x() : Reshape(x(), Shape{g.shape()[0], ins}); });
         });
-        if (b.has_value()) {
-            rec.Grad(2, [](const Array& gy) { return Sum(Rows(gy), Axes{0}); });
-        }
     };
     if (b.has_value()) {
         record(Record{kLinear, {x, w, *b}, y});

@@ -117,7 +117,6 @@ Axes ReducedLast(const Axes& sorted, int8_t ndim) {
 }
 
 Rows ToRows(const char* op, const Array& x, const OptionalAxes& axes, bool keepdims) {
-    internal::CheckReal(op, x);
     const Axes sorted = NormalizeAxes(op, axes, x.ndim());
     const Axes order = ReducedLast(sorted, x.ndim());
     Rows rows;
@@ -154,6 +153,13 @@ Array Interpolate(const Array& a, const Array& b, const Array& share) {
     return Where(Equal(a, b), a, Where(Equal(share, Scalar{0.5}), mean, y));
 }
 
+// Elements of sorted rows. Complex numbers go by their real parts, then by their imaginary ones.
+Array Chosen(const char* op, const Array& rows, const std::vector<int64_t>& places) {
+    if (!IsComplex(rows.dtype())) return internal::SelectSorted(op, rows, 1, places);
+    const Shape shape{static_cast<int64_t>(places.size())};
+    return Take(Sort(rows, int8_t{1}), Array::FromHost(places, shape, rows.device()), 1);
+}
+
 // Quantiles of rows without NaN.
 Array RowQuantiles(const char* op, const Rows& rows, const std::vector<double>& q,
                    QuantileMethod method) {
@@ -171,7 +177,7 @@ Array RowQuantiles(const char* op, const Rows& rows, const std::vector<double>& 
     needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
 
     Device& device = rows.x.device();
-    const Array chosen = internal::SelectSorted(op, rows.x, 1, needed);
+    const Array chosen = Chosen(op, rows.x, needed);
     const auto pick = [&](int64_t Place::* which) {
         std::vector<int64_t> at;
         for (const Place& place : places) {
@@ -185,8 +191,9 @@ Array RowQuantiles(const char* op, const Rows& rows, const std::vector<double>& 
     if (interpolates) {
         std::vector<double> shares;
         for (const Place& place : places) shares.push_back(place.share);
-        const Array share = AsType(
-            Array::FromHost(shares, Shape{static_cast<int64_t>(shares.size())}, device), wide);
+        const Array share =
+            AsType(Array::FromHost(shares, Shape{static_cast<int64_t>(shares.size())}, device),
+                   RealDtype(wide));
         y = Interpolate(y, AsType(pick(&Place::high), wide, false), share);
     }
     const int64_t last = static_cast<int64_t>(needed.size()) - 1;
@@ -219,7 +226,7 @@ Array RowNanQuantiles(const Rows& rows, const std::vector<double>& q, QuantileMe
         return AsType(TakeAlongAxis(sorted, Array::FromHost(at, shape, device), int8_t{1}), wide,
                       false);
     };
-    const Array share = AsType(Array::FromHost(shares, shape, device), wide);
+    const Array share = AsType(Array::FromHost(shares, shape, device), RealDtype(wide));
     return Interpolate(pick(low), pick(high), share);
 }
 
@@ -281,6 +288,7 @@ Array ToRowWeights(const char* op, const Array& x, const Array& weights, const O
 Array WeightedQuantiles(const char* op, const Array& x, const std::vector<double>& q,
                         const Array& weights, const OptionalAxes& axes, bool keepdims,
                         bool skips_nan) {
+    internal::CheckReal(op, x);
     const Rows rows = ToRows(op, x, axes, keepdims);
     Array w = ToRowWeights(op, x, weights, axes, rows);
     const Dtype dtype = rows.x.dtype();
@@ -340,6 +348,7 @@ Array NanMedian(const Array& x, const OptionalAxes& axes, bool keepdims) {
     Array Name(const Array& x, const std::vector<double>& q, const OptionalAxes& axes,         \
                QuantileMethod method, bool keepdims) {                                         \
         CheckProbabilities(op, q, most);                                                       \
+        internal::CheckReal(op, x);                                                            \
         return Quantiles(op, x, probabilities(q), axes, method, keepdims, skips_nan);          \
     }                                                                                          \
     Array Name(const Array& x, const std::vector<double>& q, const Array& weights,             \

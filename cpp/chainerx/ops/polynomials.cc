@@ -239,10 +239,6 @@ Fit PrepareFit(const Array& x, const Array& y, int64_t deg, const std::optional<
     CheckPoints(x, y);
     const Dtype dtype = FloatResult(PromoteTypes(x.dtype(), y.dtype()));
     const Array places = AsType(x, dtype, false);
-    if (IsComplex(dtype)) {
-        throw DtypeError{kFit,      ": x and y have dtypes ",        x.dtype(), " and ",
-                         y.dtype(), ", expected float32 and float64"};
-    }
     internal::CheckPrecision(kFit, "x", places);
     Array a = Vander(places, deg + 1);
     Array b = AsType(y, dtype, false);
@@ -257,13 +253,14 @@ Fit PrepareFit(const Array& x, const Array& y, int64_t deg, const std::optional<
     }
     // Columns of one length make the problem as well posed as it can be. The lengths cancel out in
     // the result, and so in gradients.
-    const Array lengths = Sqrt(Sum(Square(Detached(a)), Axes{0}));
+    const Array lengths = Sqrt(Sum(Square(Absolute(Detached(a))), Axes{0}));
     const Array scale = Where(lengths == 0, 1, lengths);
     return {a / scale, b, scale};
 }
 
 PolyfitResult Solve(const Fit& fit, std::optional<double> rcond) {
-    const double resolution = fit.a.dtype() == Dtype::kFloat32 ? FLT_EPSILON : DBL_EPSILON;
+    const bool is_single = RealDtype(fit.a.dtype()) == Dtype::kFloat32;
+    const double resolution = is_single ? FLT_EPSILON : DBL_EPSILON;
     const double cutoff = rcond.value_or(static_cast<double>(fit.a.shape()[0]) * resolution);
     const linalg::LstsqResult found = linalg::Lstsq(fit.a, fit.b, cutoff, kFit);
     const Array p = found.x / BesideRows(fit.scale, fit.b);
@@ -282,7 +279,7 @@ std::pair<Array, Array> PolyfitCovariance(const Array& x, const Array& y, int64_
                                           const std::optional<Array>& w, bool scaled) {
     const Fit fit = PrepareFit(x, y, deg, w);
     const PolyfitResult found = Solve(fit, rcond);
-    const Array inverse = linalg::Inv(Matmul(Transpose(fit.a), fit.a), kFit);
+    const Array inverse = linalg::Inv(Matmul(Conj(Transpose(fit.a)), fit.a), kFit);
     Array v = inverse / (ExpandDims(fit.scale, Axes{1}) * fit.scale);
     if (y.ndim() == 2) v = ExpandDims(v, Axes{2});
     if (!scaled)
@@ -294,7 +291,7 @@ std::pair<Array, Array> PolyfitCovariance(const Array& x, const Array& y, int64_
                          " points, got ", x.shape()[0]};
     }
     const Array rest = fit.b - Matmul(fit.a, found.p * BesideRows(fit.scale, fit.b));
-    const Array variance = Sum(Square(rest), Axes{0}) / static_cast<double>(freedom);
+    const Array variance = Sum(Square(Absolute(rest)), Axes{0}) / static_cast<double>(freedom);
     return {found.p, v * variance};
 }
 

@@ -167,9 +167,29 @@ Generator& Generator::Default() {
     return generator.Get();
 }
 
+namespace {
+
+constinit thread_local UsedGenerators* t_used = nullptr;  // the innermost
+
+}  // namespace
+
+UsedGenerators::UsedGenerators() : outer_{t_used} { t_used = this; }
+UsedGenerators::~UsedGenerators() { t_used = outer_; }
+
+void Generator::NoteUse() const {
+    for (UsedGenerators* used = t_used; used != nullptr; used = used->outer_) {
+        const bool known = std::ranges::any_of(
+            used->found_, [&](const auto& found) { return found.first.impl_ == impl_; });
+        if (!known) used->found_.emplace_back(*this, GetState());
+    }
+}
+
 State Generator::GetState() const { return impl_->Get(); }
 
-void Generator::SetState(const State& state) const { impl_->Set(state); }
+void Generator::SetState(const State& state) const {
+    NoteUse();
+    impl_->Set(state);
+}
 
 std::vector<Generator> Generator::Spawn(int64_t n) const {
     if (n < 0) throw ValueError{"spawn: n is ", n, ", expected at least 0"};
@@ -181,7 +201,10 @@ std::vector<Generator> Generator::Spawn(int64_t n) const {
     return generators;
 }
 
-Array Generator::StateOn(Device& device) const { return impl_->On(device); }
+Array Generator::StateOn(Device& device) const {
+    NoteUse();
+    return impl_->On(device);
+}
 
 Array Source::StateOn(Device& device) const {
     if (!key_) return (generator_ != nullptr ? *generator_ : Generator::Default()).StateOn(device);

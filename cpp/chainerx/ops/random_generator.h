@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "chainerx/core/array.h"
@@ -42,12 +43,35 @@ class CX_API Generator {
     Array StateOn(Device& device) const;
 
  private:
+    friend class UsedGenerators;
     class Impl;
     struct Live;
 
     static Live& GetLive();
+    // Tells those who look, before the state changes.
+    void NoteUse() const;
 
     std::shared_ptr<Impl> impl_;
+};
+
+// The generators that this thread draws from or sets during its life, and the states in which they
+// were found. They lie inside one another, and all of them see each use.
+class CX_API UsedGenerators {
+ public:
+    using List = std::vector<std::pair<Generator, State>>;
+
+    UsedGenerators();
+    ~UsedGenerators();
+    UsedGenerators(const UsedGenerators&) = delete;
+    UsedGenerators& operator=(const UsedGenerators&) = delete;
+
+    const List& found() const { return found_; }
+
+ private:
+    friend class Generator;
+
+    UsedGenerators* const outer_;
+    List found_;
 };
 
 // A generator, by default that of the process, or a key: the numbers then depend on it alone.

@@ -29,7 +29,26 @@ std::pair<Array, int8_t> Line(const char* op, const Array& x, std::optional<int8
     return {x, NormalizeAxis(op, *axis, x.ndim())};
 }
 
+bool IsFortran(const Array& x) { return Transpose(internal::Detached(x)).IsContiguous(); }
+
 }  // namespace
+
+Array AsFortranArray(const Array& x) {
+    return IsFortran(x) ? x : Transpose(AsContiguous(Transpose(x)));
+}
+
+Array AsOrder(const Array& x, ElementOrder order) {
+    switch (order) {
+        case ElementOrder::kK:
+            return x;
+        case ElementOrder::kA:
+            return IsFortran(x) ? x : AsContiguous(x);
+        case ElementOrder::kF:
+            return AsFortranArray(x);
+        default:
+            return AsContiguous(x);
+    }
+}
 
 Array ColumnStack(Refs arrays) {
     std::vector<Array> columns;

@@ -8,8 +8,14 @@
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/macro.h"
+#include "chainerx/ops/view.h"
 
 namespace chainerx {
+
+// The array, laid out in memory in this order; itself if it is so already. kA is kF for what is
+// contiguous so, and not in C order; kK is any order.
+CX_API Array AsOrder(const Array& x, ElementOrder order);
+CX_API Array AsFortranArray(const Array& x);
 
 // 1-d arrays are columns.
 CX_API Array ColumnStack(std::span<const ConstArrayRef> arrays);

@@ -7,10 +7,12 @@
 #include "chainerx/core/error.h"
 #include "chainerx/ops/along_axis.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/ops/explog.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/logic.h"
 #include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/operators.h"
+#include "chainerx/ops/power.h"
 #include "chainerx/ops/reduce_output.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/rounding.h"
@@ -282,30 +284,85 @@ Array Vander(const Array& x, std::optional<int64_t> n, bool increasing) {
     return increasing ? y : Copy(Flip(y, Axes{1}));
 }
 
+namespace {
+
+// From 0 to 1, along a first axis before those of `shape`.
+Array Shares(int64_t num, bool endpoint, Dtype dtype, const Shape& shape, Device& device) {
+    return Along(Linspace(0, 1, num, endpoint, dtype, device), 0,
+                 static_cast<int8_t>(shape.ndim() + 1));
+}
+
+// The first axis to its place, and the elements to their dtype, without their fractions.
+Array PlaceAxis(const char* op, const Array& y, int8_t axis, Dtype dtype) {
+    return AsType(Moveaxis(y, Axes{0}, Axes{NormalizeAxis(op, axis, y.ndim())}), dtype, false);
+}
+
+// What the ends have in common; DtypeError if `dtype` cannot hold it.
+Dtype CommonOfEnds(const char* op, const Array& start, const Array& stop,
+                   std::optional<Dtype> dtype) {
+    CheckSameDevice(op, start.device(), stop.device());
+    const Dtype common = FloatResult(PromoteTypes(start.dtype(), stop.dtype()));
+    if (dtype && IsComplex(common) && !IsComplex(*dtype)) {
+        throw DtypeError{op, ": dtype is ", *dtype, ", and the ends are complex"};
+    }
+    return common;
+}
+
+}  // namespace
+
 Array Linspace(const Array& start, const Array& stop, int64_t num, bool endpoint,
                std::optional<Dtype> dtype, int8_t axis) {
-    CheckSameDevice("linspace", start.device(), stop.device());
-    const Dtype common = FloatResult(PromoteTypes(start.dtype(), stop.dtype()));
+    const Dtype common = CommonOfEnds("linspace", start, stop, dtype);
     const Dtype wide = internal::WideDtype(common);
-    if (dtype && IsComplex(common) && !IsComplex(*dtype)) {
-        throw DtypeError{"linspace: dtype is ", *dtype, ", and the ends are complex"};
-    }
     const Array from = AsType(start, wide, false);
     const Array to = AsType(stop, wide, false);
     const Shape shape = BroadcastShapes("linspace", start.shape(), stop.shape());
-    const Array t = Along(Linspace(0, 1, num, endpoint, RealDtype(wide), start.device()), 0,
-                          static_cast<int8_t>(shape.ndim() + 1));
+    const Array t = Shares(num, endpoint, RealDtype(wide), shape, start.device());
     Array y = from + (to - from) * t;
     if (endpoint && num > 1) y = Where(Equal(t, Scalar{1}), to, y);  // rounding may not miss it
-    const int8_t at = NormalizeAxis("linspace", axis, y.ndim());
     if (dtype && IsInt(*dtype) && !IsComplex(common)) y = Floor(y);
-    return AsType(Moveaxis(y, Axes{0}, Axes{at}), dtype.value_or(common), false);
+    return PlaceAxis("linspace", y, axis, dtype.value_or(common));
 }
 
 Array Logspace(double start, double stop, int64_t num, bool endpoint, double base, Dtype dtype,
                Device& device) {
     const Array exponents = Linspace(start, stop, num, endpoint, Dtype::kFloat64, device);
     return AsType(Power(Scalar{base}, exponents), dtype, false);
+}
+
+Array Logspace(const Array& start, const Array& stop, int64_t num, bool endpoint, const Array& base,
+               std::optional<Dtype> dtype, int8_t axis) {
+    static constexpr const char* kOp = "logspace";
+    CheckSameDevice(kOp, start.device(), base.device());
+    const Dtype common = PromoteTypes(CommonOfEnds(kOp, start, stop, dtype), base.dtype());
+    CommonOfEnds(kOp, start, base, dtype);
+    const Dtype wide = internal::WideDtype(common);
+    const Shape shape =
+        BroadcastShapes(kOp, BroadcastShapes(kOp, start.shape(), stop.shape()), base.shape());
+    const Array exponents = Linspace(BroadcastTo(AsType(start, wide, false), shape),
+                                     AsType(stop, wide, false), num, endpoint);
+    return PlaceAxis(kOp, Power(AsType(base, wide, false), exponents), axis,
+                     dtype.value_or(common));
+}
+
+Array Geomspace(const Array& start, const Array& stop, int64_t num, bool endpoint,
+                std::optional<Dtype> dtype, int8_t axis) {
+    static constexpr const char* kOp = "geomspace";
+    const Dtype common = CommonOfEnds(kOp, start, stop, dtype);
+    const Dtype wide = internal::WideDtype(common);
+    const Array from = AsType(start, wide, false);
+    const Array to = AsType(stop, wide, false);
+    // Logarithms of both ends beside the first one's sign, which of complex numbers is a direction.
+    const Array sign = from / Absolute(from);
+    const Array exponents =
+        Linspace(AsType(Log10(Absolute(from)), wide, false), Log10(to / sign), num, endpoint);
+    Array y = sign * Power(Scalar{10}, exponents);
+    // The ends are exact.
+    const Shape shape = BroadcastShapes(kOp, start.shape(), stop.shape());
+    const Array t = Shares(num, endpoint, RealDtype(wide), shape, start.device());
+    y = Where(t == 0, from, y);
+    if (endpoint && num > 1) y = Where(t == 1, to, y);
+    return PlaceAxis(kOp, y, axis, dtype.value_or(common));
 }
 
 Array Geomspace(double start, double stop, int64_t num, bool endpoint, Dtype dtype,

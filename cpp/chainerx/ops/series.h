@@ -66,8 +66,18 @@ CX_API Array Interp(const Array& x, const Array& xp, const Array& fp,
 CX_API Array Logspace(double start, double stop, int64_t num = 50, bool endpoint = true,
                       double base = 10.0, Dtype dtype = kDefaultFloat,
                       Device& device = GetDefaultDevice());
+// The same between the elements of arrays, which are broadcast, along a new axis. By default in
+// their promoted float dtype. Differentiable in all three.
+CX_API Array Logspace(const Array& start, const Array& stop, int64_t num, bool endpoint,
+                      const Array& base, std::optional<Dtype> dtype = std::nullopt,
+                      int8_t axis = 0);
 // From start to stop, by equal factors. ValueError if they are 0, or of different signs.
 CX_API Array Geomspace(double start, double stop, int64_t num = 50, bool endpoint = true,
                        Dtype dtype = kDefaultFloat, Device& device = GetDefaultDevice());
+// The same between the elements of arrays, as Logspace; complex ones along spirals. NaN where one
+// is 0, or real ones are of different signs. Differentiable in both.
+CX_API Array Geomspace(const Array& start, const Array& stop, int64_t num = 50,
+                       bool endpoint = true, std::optional<Dtype> dtype = std::nullopt,
+                       int8_t axis = 0);
 
 }  // namespace chainerx

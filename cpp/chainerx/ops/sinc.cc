@@ -7,7 +7,6 @@
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/logic.h"
 #include "chainerx/ops/operators.h"
-#include "chainerx/ops/real_operands.h"
 #include "chainerx/ops/reduce_output.h"
 #include "chainerx/ops/trigonometric.h"
 #include "chainerx/ops/where.h"
@@ -59,8 +58,6 @@ Array Derivative(const Array& x, int n) {
 
 }  // namespace
 
-Array Sinc(const Array& x) {
-    return Derivative(AsType(x, internal::RealFloatOf("sinc", "x", x), false), 0);
-}
+Array Sinc(const Array& x) { return Derivative(AsType(x, FloatResult(x.dtype()), false), 0); }
 
 }  // namespace chainerx

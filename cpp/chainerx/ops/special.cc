@@ -4,8 +4,11 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/special.h"
+#include "chainerx/ops/activation.h"
+#include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/explog.h"
+#include "chainerx/ops/logic.h"
 #include "chainerx/ops/operators.h"
 #include "chainerx/ops/where.h"
 
@@ -30,6 +33,15 @@ Array OverBessel(const Array& y, const Array& x) {
     return Where(is_zero, 0.5, y / Where(is_zero, 1, x));
 }
 
+// x1 / x2, and 0 where both are 0.
+Array ZeroRatio(const Array& x1, const Array& x2) {
+    const Array is_zero = LogicalAnd(x1 == 0, x2 == 0);
+    return x1 / Where(is_zero, 1, x2);
+}
+Array ZeroRatio(const Scalar& x1, const Array& x2) {
+    return ZeroRatio(internal::ArrayBeside(x2, x1), x2);
+}
+
 // Of numbers in the place of arrays.
 [[maybe_unused]] Scalar Log(const Scalar& x) { return std::log(x.To<double>()); }
 [[maybe_unused]] Scalar Log1p(const Scalar& x) { return std::log1p(x.To<double>()); }
@@ -41,6 +53,30 @@ Array OverBessel(const Array& y, const Array& x) {
 }
 
 }  // namespace
+
+Array KlDiv(const Array& x1, const Array& x2) { return RelEntr(x1, x2) - x1 + x2; }
+
+Array Betaln(const Array& a, const Array& b) {
+    const Dtype dtype = FloatResult(PromoteTypes(a.dtype(), b.dtype()));
+    const Array x1 = AsType(a, dtype, false);
+    const Array x2 = AsType(b, dtype, false);
+    const Array y = Lgamma(x1) + Lgamma(x2) - Lgamma(x1 + x2);
+    // Of three poles, one is left.
+    return Where(LogicalAnd(x1 == 0, x2 == 0), HUGE_VAL, y);
+}
+
+Array Multigammaln(const Array& a, int64_t d) {
+    constexpr int64_t kMost = 10'000;  // each is a step
+    if (d < 1 || d > kMost) {
+        throw ValueError{"multigammaln: d is ", d, ", expected 1 to ", kMost};
+    }
+    constexpr double kLogPi = 1.14472988584940017414;
+    const Array x = AsType(a, FloatResult(a.dtype()), false);
+    Array y = Lgamma(x);
+    for (int64_t i = 1; i < d; ++i) y = y + Lgamma(x - static_cast<double>(i) / 2);
+    return y + kLogPi * static_cast<double>(d * (d - 1)) / 4;
+}
+
 }  // namespace chainerx
 
 #define CX_FAMILY_DEF "chainerx/ops/special.def"

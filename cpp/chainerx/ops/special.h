@@ -1,5 +1,23 @@
 // The functions of chainerx.special: kin of the error function and of the gamma function.
 #pragma once
 
+#include <cstdint>
+
+#include "chainerx/ops/real_operands.h"
+
 #define CX_DECLARED_DEF "chainerx/ops/special.def"
 #include "chainerx/ops/declare_family.h"
+
+namespace chainerx {
+
+// rel_entr(x1, x2) - x1 + x2: the divergence of two Poisson distributions.
+CX_API Array KlDiv(const Array& x1, const Array& x2);
+CX_WITH_NUMBERS(KlDiv)
+// The logarithm of the absolute value of the beta function.
+CX_API Array Betaln(const Array& a, const Array& b);
+CX_WITH_NUMBERS(Betaln)
+// That of the gamma function of d x d matrices, for a > (d - 1) / 2. ValueError unless d is from 1
+// to 10000.
+CX_API Array Multigammaln(const Array& a, int64_t d);
+
+}  // namespace chainerx

@@ -1,6 +1,7 @@
 #include "chainerx/python/bind.h"
 
 #include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,6 +78,44 @@ void ArgSpec::Init() {
     }
 }
 
+namespace {
+
+struct Pair {
+    const char* name;
+    const char* other;
+};
+
+// What NumPy calls parameters that have another name here, as the original has it.
+constexpr Pair kSynonyms[] = {
+    {"tup", "arrays"}, {"val", "x"}, {"prototype", "a"}, {"a", "object"}, {"iter", "iterable"}};
+
+// Why parameters of NumPy's are not here, in any function.
+constexpr Pair kNotHere[] = {
+    {"order", ": new arrays are in C order, others lie as their operands; there are no fields"},
+    {"like", ": there is one type of array"},
+    {"subok", ": there is one type of array"},
+    {"casting", ": cast with astype(); docs/dtypes.md says which dtypes results have"},
+    {"signature", ": dtype says in which dtype to compute"},
+    {"sig", ": dtype says in which dtype to compute"},
+    {"overwrite_input", ": operands are never written to"},
+    {"axes", ": move axes with moveaxis()"},
+    {"ndmax", ": lists are as deep as they are"},
+};
+
+const char* Find(std::span<const Pair> pairs, PyObject* key) {
+    for (const Pair& pair : pairs) {
+        if (PyUnicode_CompareWithASCIIString(key, pair.name) == 0) return pair.other;
+    }
+    return nullptr;
+}
+
+const char* WhyNot(PyObject* key) {
+    const char* reason = Find(kNotHere, key);
+    return reason != nullptr ? reason : "";
+}
+
+}  // namespace
+
 PyObject* ArgSpec::Bind(PyObject* const* args, Py_ssize_t n, PyObject* keywords,
                         PyObject** out) const {
     PyObject* rest = nullptr;
@@ -90,8 +129,9 @@ PyObject* ArgSpec::Bind(PyObject* const* args, Py_ssize_t n, PyObject* keywords,
         }
         out[n_positional_] = rest;
     } else if (n > n_positional_) {
-        PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments, got %zd", name_,
-                     n_positional_, n);
+        PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments, got %zd%s",
+                     name_, n_positional_, n,
+                     n <= count_ ? "; give the others by their names" : "");
         throw PythonError{};
     }
     if (keywords == nullptr && n >= n_required_) return rest;
@@ -108,9 +148,13 @@ PyObject* ArgSpec::Bind(PyObject* const* args, Py_ssize_t n, PyObject* keywords,
             i = 0;
             while (i < count_ && PyUnicode_Compare(names_[i], key) != 0) ++i;
         }
+        if (const char* other = i == count_ ? Find(kSynonyms, key) : nullptr) {
+            i = 0;
+            while (i < count_ && PyUnicode_CompareWithASCIIString(names_[i], other) != 0) ++i;
+        }
         if (i == count_ || (has_varargs_ && i == n_positional_)) {
-            PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", name_,
-                         key);
+            PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'%s", name_,
+                         key, WhyNot(key));
             fail();
         }
         if (out[i] != nullptr) {

@@ -1,6 +1,7 @@
 // DLPack, the protocol by which array libraries share memory: https://dmlc.github.io/dlpack.
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "chainerx/core/backend.h"
 #include "chainerx/core/context.h"
@@ -189,15 +190,20 @@ PyObject* MakeCapsule(const Array& x, bool copied) {
     return capsule;
 }
 
+// The nearest number of 32 bits: of a version, newer than any; of a device, one that is not there.
+int32_t ToPart(const char* op, const char* name, PyObject* o) {
+    using Limits = std::numeric_limits<int32_t>;
+    return static_cast<int32_t>(
+        std::clamp<int64_t>(ToInt(op, name, o), Limits::min(), Limits::max()));
+}
+
 // The pair of integers of a tuple, for what the protocol passes.
-std::optional<DLDevice> ToPair(const char* name, PyObject* o) {
-    if (!Given(o)) return std::nullopt;
+DLDevice ToPair(const char* op, const char* name, PyObject* o) {
     if (!PyTuple_Check(o) || PyTuple_GET_SIZE(o) != 2) {
-        throw TypeError{"__dlpack__: ", name, " is a ", Py_TYPE(o)->tp_name,
-                        ", expected a tuple of two integers or None"};
+        throw TypeError{
+            op, ": ", name, " is a ", Py_TYPE(o)->tp_name, ", expected a tuple of two integers"};
     }
-    return DLDevice{static_cast<int32_t>(ToInt("__dlpack__", name, PyTuple_GET_ITEM(o, 0))),
-                    static_cast<int32_t>(ToInt("__dlpack__", name, PyTuple_GET_ITEM(o, 1)))};
+    return {ToPart(op, name, PyTuple_GET_ITEM(o, 0)), ToPart(op, name, PyTuple_GET_ITEM(o, 1))};
 }
 
 bool IsMultipleOfItems(const Array& x) {
@@ -221,20 +227,21 @@ CX_METHOD(__dlpack__,
           "Raises:\n"
           "    BufferError: If the array can't be shared in the way that was asked for.") {
     const Array& x = Self(self);
-    const bool may_copy = !Given(a[3]) || a[3] == Py_True;
-    bool copied = a[3] == Py_True;
+    const bool asked_for_copy = ToBool(a[3], false);
+    const bool may_copy = !Given(a[3]) || asked_for_copy;
+    bool copied = asked_for_copy;
     const bool on_host = x.device().backend()->name() == "native";
     if (Given(a[0]) && on_host) {
         ThrowBufferError("__dlpack__: stream is given, but ", x.device().name(), " has none");
     }
     const DLDevice here = ToDlDevice(x.device());
     Array given = copied ? Copy(internal::Detached(x)) : x;
-    if (const auto there = ToPair("dl_device", a[2]);
-        there && (there->device_type != here.device_type || there->device_id != here.device_id)) {
-        if (there->device_type != kCpu || !may_copy) {
+    const DLDevice there = Given(a[2]) ? ToPair("__dlpack__", "dl_device", a[2]) : here;
+    if (there.device_type != here.device_type || there.device_id != here.device_id) {
+        if (there.device_type != kCpu || !may_copy) {
             ThrowBufferError("__dlpack__: the array is on ", x.device().name(),
-                             ", it can't be had on device (", there->device_type, ", ",
-                             there->device_id, ")", may_copy ? "" : " without a copy");
+                             ", it can't be had on device (", there.device_type, ", ",
+                             there.device_id, ")", may_copy ? "" : " without a copy");
         }
         given = internal::Detached(x).ToDevice(x.context().GetNativeBackend().GetDevice(0));
         copied = true;
@@ -245,8 +252,8 @@ CX_METHOD(__dlpack__,
         copied = true;
     }
     given.device().Synchronize();
-    const auto version = ToPair("max_version", a[1]);
-    if (version && version->device_type >= 1) {
+    // A version is a pair of integers, too: major, minor.
+    if (Given(a[1]) && ToPair("__dlpack__", "max_version", a[1]).device_type >= 1) {
         return MakeCapsule<DLManagedTensorVersioned>(given, copied);
     }
     if (!given.IsWritable()) {
@@ -344,6 +351,10 @@ Array TakeCapsule(PyObject* capsule) {
     if (PyCapsule_IsValid(capsule, kName<DLManagedTensor>) != 0) {
         return Take<DLManagedTensor>(capsule);
     }
+    if (!PyCapsule_CheckExact(capsule)) {
+        throw TypeError{"from_dlpack: x.__dlpack__() is a ", Py_TYPE(capsule)->tp_name,
+                        ", expected a capsule"};
+    }
     const char* name = PyCapsule_GetName(capsule);
     ThrowBufferError("from_dlpack: the capsule is named ", name != nullptr ? name : "(null)",
                      ", expected dltensor or dltensor_versioned; it can be taken once only");
@@ -360,15 +371,10 @@ Ref AskForCapsule(PyObject* x, bool never_copy) {
     }
     if (PyObject_HasAttrString(x, "__dlpack_device__")) {
         const Ref device = Check(PyObject_CallMethod(x, "__dlpack_device__", nullptr));
-        int type;
-        int id;
-        if (!PyTuple_Check(device.get())) {
-            throw TypeError{"from_dlpack: x.__dlpack_device__() is a ",
-                            Py_TYPE(device.get())->tp_name, ", expected a tuple of two integers"};
-        }
-        if (!PyArg_ParseTuple(device.get(), "ii", &type, &id)) throw PythonError{};
+        const DLDevice there = ToPair("from_dlpack", "x.__dlpack_device__()", device.get());
         const Ref legacy = Check(PyLong_FromLong(1));  // the default stream
-        if (type == kCuda && PyDict_SetItemString(keywords.get(), "stream", legacy.get()) < 0) {
+        if (there.device_type == kCuda &&
+            PyDict_SetItemString(keywords.get(), "stream", legacy.get()) < 0) {
             throw PythonError{};
         }
     }

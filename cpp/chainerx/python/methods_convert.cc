@@ -4,20 +4,23 @@
 #include "chainerx/ops/view.h"
 #include "chainerx/python/casting.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/element_order.h"
 #include "chainerx/python/ndarray.h"
 
 namespace chainerx::python {
 namespace {
 
 CX_METHOD(
-    astype, "dtype: DtypeLike, copy: bool = True, *, casting: str = 'unsafe') -> ndarray",
+    astype,
+    "dtype: DtypeLike, copy: bool = True, *, casting: str = 'unsafe', "
+    "order: str | None = 'K') -> ndarray",
     "The values in another dtype. Differentiable if both dtypes are floating point or "
     "complex. Without `copy`, the array itself if nothing changes.\n\n"
     "Raises:\n    DtypeError: If `casting` ('no', 'equiv', 'safe', 'same_kind') does not allow "
     "it.\n    ValueError: If there is no such rule.") {
     const Dtype dtype = ToDtype(a[0]);
     if (a[2] != nullptr) CheckCasting("astype", "the array", Self(self).dtype(), dtype, a[2]);
-    return Wrap(AsType(Self(self), dtype, ToBool(a[1], true)));
+    return Wrap(InOrder("astype", AsType(Self(self), dtype, ToBool(a[1], true)), a[3]));
 }
 
 CX_METHOD(to_device, "device: DeviceLike, index: int | None = None) -> ndarray",
@@ -29,8 +32,9 @@ CX_METHOD(to_device, "device: DeviceLike, index: int | None = None) -> ndarray",
     return Wrap(Self(self).ToDevice(Self(self).context().GetDevice(backend, index)));
 }
 
-CX_METHOD(copy, ") -> ndarray", "A C-contiguous copy. Differentiable.") {
-    return Wrap(Copy(Self(self)));
+CX_METHOD(copy, "order: str | None = 'C') -> ndarray",
+          "A copy, with its elements in the order 'C', 'F', 'A' or 'K'. Differentiable.") {
+    return Wrap(CopyInOrder(Self(self), a[0]));
 }
 
 CX_METHOD(

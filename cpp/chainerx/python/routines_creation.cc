@@ -1,21 +1,57 @@
 // Creation routines.
 #include "chainerx/ops/creation.h"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "chainerx/core/array_body.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/overlap.h"
+#include "chainerx/ops/manipulation.h"
 #include "chainerx/ops/operators.h"
+#include "chainerx/ops/rearrange.h"
 #include "chainerx/ops/view.h"
 #include "chainerx/python/buffers.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
+#include "chainerx/python/element_order.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/ref.h"
 #include "chainerx/python/values.h"
 
 namespace chainerx::python {
 namespace {
+
+bool IsNested(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
+
+// Whether lists in lists hold an array in a graph. Runs no Python code, so they stay as they are.
+bool HoldsGraph(PyObject* o, int depth = 0) {
+    if (IsNdArray(o)) return Self(o).body()->slot != nullptr;
+    if (!IsNested(o) || depth > kMaxNdim) return false;
+    PyObject* const* items = PySequence_Fast_ITEMS(o);
+    return std::any_of(items, items + PySequence_Fast_GET_SIZE(o),
+                       [&](PyObject* item) { return HoldsGraph(item, depth + 1); });
+}
+
+// What NumPy has made of lists in lists, `values`, as a stack of the arrays in them: with
+// gradients.
+Array Stacked(PyObject* o, const Array& values) {
+    if (IsNdArray(o)) {
+        const Array x = AsType(Self(o), values.dtype(), false);
+        return &x.device() == &values.device() ? x : x.ToDevice(values.device());
+    }
+    const Items items{o};
+    if (values.ndim() == 0 || items.size() != values.shape()[0]) {
+        throw ChainerxError{"array: a list has changed while its arrays were read"};
+    }
+    std::vector<Array> parts;
+    for (Py_ssize_t i = 0; i < items.size(); ++i) {
+        const Array part = values.At({int64_t{i}});
+        parts.push_back(HoldsGraph(items[i]) ? Stacked(items[i], part) : part);
+    }
+    return Stack(parts);
+}
 
 Array ToArrayOn(PyObject* object, PyObject* dtype, bool copy, PyObject* device) {
     if (IsNdArray(object)) {
@@ -26,7 +62,9 @@ Array ToArrayOn(PyObject* object, PyObject* dtype, bool copy, PyObject* device) 
     }
     std::optional<Dtype> d;
     if (Given(dtype)) d = ToDtype(dtype);
-    return FromNumpy(object, d, copy ? Sharing::kNever : Sharing::kWherePossible, ToDevice(device));
+    const Array x =
+        FromNumpy(object, d, copy ? Sharing::kNever : Sharing::kWherePossible, ToDevice(device));
+    return IsNested(object) && HoldsGraph(object) ? Stacked(object, x) : x;
 }
 
 // Whether an array that was made of the object is over its memory.
@@ -45,7 +83,7 @@ bool IsOverMemoryOf(PyObject* object, const Array& x) {
 // copy: None where it is needed, True always, False never.
 Array ToArrayCopied(const char* op, PyObject* const* a) {
     const bool copies = Given(a[3]) && ToBool(a[3], false);
-    const Array x = ToArrayOn(a[0], a[1], copies, a[2]);
+    const Array x = InOrder(op, ToArrayOn(a[0], a[1], copies, a[2]), a[4]);
     if (Given(a[3]) && !copies && !IsOverMemoryOf(a[0], x)) {
         throw ValueError{op, ": copy is False, but what was given must be copied for ",
                          GetDtypeName(x.dtype()), " on ", x.device().name()};
@@ -59,6 +97,10 @@ PyObject* WrapEmpty(const Array& x) {
     return Wrap(x);
 }
 
+#define CX_ARG_ORDER                                                                              \
+    "    order (str): Of the elements in memory: 'C', 'F', 'A' as they lie where that is F, 'K' " \
+    "any.\n"
+#define CX_ARG_NEW_ORDER "    order (str): Of the elements in memory: 'C' or 'F'.\n"
 #define CX_ARG_SHAPE "    shape (int or tuple of ints): Of the array.\n"
 #define CX_ARG_DTYPE(fallback) "    dtype: All that numpy.dtype() takes. Default: " fallback ".\n"
 #define CX_ARG_DEVICE \
@@ -74,20 +116,22 @@ PyObject* WrapEmpty(const Array& x) {
     "    DtypeError: If there is no such dtype.\n"                                               \
     "    MemoryError: If there is not so much memory."
 
-CX_ROUTINE(array,
-           "object: Any, dtype: DtypeLike | None = None, copy: bool = True, "
-           "device: DeviceLike | None = None, *, ndmin: int = 0) -> ndarray",
-           "Makes an array from numbers, lists, NumPy arrays or buffers.\n\n"
-           "Args:\n"
-           "    object: What numpy.asarray() takes, or an ndarray, whose graph is kept.\n"
-           "    dtype: Default: as NumPy chooses.\n"
-           "    copy (bool): If False, a NumPy array's memory is shared where possible.\n"
-           "    device: Default: that of an ndarray, else the default device.\n"
-           "    ndmin (int): How many axes there are at least; those that lack come first, with "
-           "length 1.\n"
-           "Returns:\n    ndarray: On the device.\n"
-           "Raises:\n    DimensionError: If ``ndmin`` is more than 10.") {
-    const Array x = ToArrayOn(a[0], a[1], ToBool(a[2], true), a[3]);
+CX_ROUTINE(
+    array,
+    "object: Any, dtype: DtypeLike | None = None, copy: bool = True, "
+    "device: DeviceLike | None = None, *, ndmin: int = 0, order: str | None = 'K') -> ndarray",
+    "Makes an array from numbers, lists, NumPy arrays or buffers.\n\n"
+    "Args:\n"
+    "    object: What numpy.asarray() takes, or an ndarray, or lists of them, whose graphs "
+    "are kept.\n"
+    "    dtype: Default: as NumPy chooses.\n"
+    "    copy (bool): If False, a NumPy array's memory is shared where possible.\n"
+    "    device: Default: that of an ndarray, else the default device.\n"
+    "    ndmin (int): How many axes there are at least; those that lack come first, with "
+    "length 1.\n" CX_ARG_ORDER
+    "Returns:\n    ndarray: On the device.\n"
+    "Raises:\n    DimensionError: If ``ndmin`` is more than 10.") {
+    const Array x = InOrder("array", ToArrayOn(a[0], a[1], ToBool(a[2], true), a[3]), a[5]);
     const int64_t lacking = a[4] != nullptr ? ToInt("array", "ndmin", a[4]) - x.ndim() : 0;
     if (lacking <= 0) return Wrap(x);
     Axes first;
@@ -98,13 +142,14 @@ CX_ROUTINE(array,
 CX_ROUTINE(
     asarray,
     "object: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None, "
-    "copy: bool | None = None) -> ndarray",
+    "copy: bool | None = None, *, order: str | None = 'K') -> ndarray",
     "Makes an array, without a copy where none is needed.\n\n"
     "Args:\n"
     "    object: What :func:`array` takes.\n"
     "    dtype: Default: that of the object, or as NumPy chooses.\n"
     "    device: Default: that of an ndarray, else the default device.\n"
-    "    copy (bool): None copies where it is needed, True always; False raises instead.\n"
+    "    copy (bool): None copies where it is needed, True always; False raises "
+    "instead.\n" CX_ARG_ORDER
     "Returns:\n"
     "    ndarray: An ndarray itself, if dtype and device fit; over the memory of a NumPy array.\n"
     "    Differentiable, any order.\n"
@@ -119,13 +164,14 @@ CX_ROUTINE(
 CX_ROUTINE(
     asanyarray,
     "a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None, "
-    "copy: bool | None = None) -> ndarray",
+    "copy: bool | None = None, *, order: str | None = 'K') -> ndarray",
     "Makes an array, without a copy where none is needed; the same as :func:`asarray`.\n\n"
     "Args:\n"
     "    a: What :func:`array` takes.\n"
     "    dtype: Default: that of the object, or as NumPy chooses.\n"
     "    device: Default: that of an ndarray, else the default device.\n"
-    "    copy (bool): None copies where it is needed, True always; False raises instead.\n"
+    "    copy (bool): None copies where it is needed, True always; False raises "
+    "instead.\n" CX_ARG_ORDER
     "Returns:\n"
     "    ndarray: An ndarray itself, if dtype and device fit; over the memory of a NumPy array.\n"
     "    Differentiable, any order.\n"
@@ -151,40 +197,64 @@ CX_ROUTINE(ascontiguousarray,
     return Wrap(AsContiguous(AtLeast1D(ToArrayOn(a[0], a[1], false, a[2]))));
 }
 
-CX_ROUTINE(copy, "a: ndarray) -> ndarray",
-           "A copy in C order.\n\n"
+CX_ROUTINE(asfortranarray,
+           "a: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
+           "The array in Fortran order, with at least one dimension: the first index is that of "
+           "neighbours.\n\n"
            "Args:\n"
-           "    a (ndarray): Any shape and dtype.\n"
+           "    a: What :func:`array` takes.\n"
+           "    dtype: Default: that of the object, or as NumPy chooses.\n"
+           "    device: Default: that of an ndarray, else the default device.\n"
+           "Returns:\n"
+           "    ndarray: ``a`` itself if it is so already. Differentiable, any order.\n"
+           "Raises:\n"
+           "    DtypeError: If ChainerX has no such dtype.") {
+    return Wrap(AsFortranArray(AtLeast1D(ToArrayOn(a[0], a[1], false, a[2]))));
+}
+
+CX_ROUTINE(copy, "a: ndarray, order: str | None = 'C') -> ndarray",
+           "A copy.\n\n"
+           "Args:\n"
+           "    a (ndarray): Any shape and dtype.\n" CX_ARG_ORDER
            "Returns:\n"
            "    ndarray: On the same device. Differentiable, any order.") {
-    return Wrap(Copy(ToArray("copy", "a", a[0])));
+    return Wrap(CopyInOrder(ToArray("copy", "a", a[0]), a[1]));
 }
 
 CX_ROUTINE(empty,
-           "shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> "
+           "shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, "
+           "order: str | None = 'C') -> "
            "ndarray",
            "An uninitialized array.\n\nArgs:\n" CX_ARG_SHAPE CX_ARG_DTYPE("float32")
-               CX_ARG_DEVICE CX_NEW CX_RAISES_SHAPE) {
-    return WrapEmpty(
-        Empty(ToShape("empty", "shape", a[0]), ToDtypeOr(a[1], kDefaultFloat), ToDevice(a[2])));
+               CX_ARG_DEVICE CX_ARG_NEW_ORDER
+           "Returns:\n    ndarray: Contiguous, in no graph.\n" CX_RAISES_SHAPE) {
+    const Array x =
+        Empty(ToShape("empty", "shape", a[0]), ToDtypeOr(a[1], kDefaultFloat), ToDevice(a[2]));
+    return WrapEmpty(InOrder("empty", x, a[3]));
 }
 
 CX_ROUTINE(ones,
-           "shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> "
+           "shape: ShapeLike, dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, "
+           "order: str | None = 'C') -> "
            "ndarray",
            "An array of ones.\n\nArgs:\n" CX_ARG_SHAPE CX_ARG_DTYPE("float32")
-               CX_ARG_DEVICE CX_NEW CX_RAISES_SHAPE) {
-    return Wrap(
-        Ones(ToShape("ones", "shape", a[0]), ToDtypeOr(a[1], kDefaultFloat), ToDevice(a[2])));
+               CX_ARG_DEVICE CX_ARG_NEW_ORDER
+           "Returns:\n    ndarray: Contiguous, in no graph.\n" CX_RAISES_SHAPE) {
+    const Array x =
+        Ones(ToShape("ones", "shape", a[0]), ToDtypeOr(a[1], kDefaultFloat), ToDevice(a[2]));
+    return Wrap(InOrder("ones", x, a[3]));
 }
 
 CX_ROUTINE(zeros,
-           "shape: ShapeLike, dtype: DtypeLike | None = None, *, device: DeviceLike | None = None) "
+           "shape: ShapeLike, dtype: DtypeLike | None = None, *, device: DeviceLike | None = None, "
+           "order: str | None = 'C') "
            "-> ndarray",
            "An array of zeros.\n\nArgs:\n" CX_ARG_SHAPE CX_ARG_DTYPE("float32")
-               CX_ARG_DEVICE CX_NEW CX_RAISES_SHAPE) {
-    return Wrap(
-        Zeros(ToShape("zeros", "shape", a[0]), ToDtypeOr(a[1], kDefaultFloat), ToDevice(a[2])));
+               CX_ARG_DEVICE CX_ARG_NEW_ORDER
+           "Returns:\n    ndarray: Contiguous, in no graph.\n" CX_RAISES_SHAPE) {
+    const Array x =
+        Zeros(ToShape("zeros", "shape", a[0]), ToDtypeOr(a[1], kDefaultFloat), ToDevice(a[2]));
+    return Wrap(InOrder("zeros", x, a[3]));
 }
 
 #define CX_ARG_FILL_VALUE "    fill_value (number or ndarray): The value; an array is broadcast.\n"
@@ -309,7 +379,7 @@ CX_ROUTINE(
     "    axis (int): Where the values of arrays are in the result.\n"
     "Returns:\n    ndarray: One dimension, in no graph; of arrays, one more than they have, "
     "differentiable in both, any order. Or a tuple of that and the distance, NaN of one value.\n"
-    "Raises:\n    ChainerxError: If `num` is negative.\n"
+    "Raises:\n    DimensionError: If `num` is negative.\n"
     "    DimensionError: If arrays do not broadcast, or there is no such axis.") {
     const int64_t num = a[2] != nullptr ? ToInt("linspace", "num", a[2]) : 50;
     const bool endpoint = ToBool(a[3], true);

@@ -51,7 +51,7 @@ CX_COMPOSED(bitwise_count, BitwiseCount, "How many bits of the absolute value ar
             "Raises:\n    DtypeError: For floats.")
 CX_ROUTINE(sinc, "x: ndarray) -> ndarray",
            "``sin(pi * x) / (pi * x)``, and 1 at 0." CX_ARGS_X
-           "any real dtype.\n" CX_FLOAT CX_GRADIENT CX_RAISES_COMPLEX) {
+           "any dtype.\n" CX_FLOAT CX_GRADIENT) {
     return Wrap(Sinc(ToArray("sinc", "x", a[0])));
 }
 

@@ -224,20 +224,31 @@ CX_ROUTINE(tile, "A: ndarray, reps: int | Sequence[int]) -> ndarray",
     return Wrap(Tile(ToArray("tile", "A", a[0]), ToShape("tile", "reps", a[1])));
 }
 
+std::vector<int64_t> ToShifts(PyObject* o) {
+    if (!IsNdArray(o)) {
+        const Shape shifts = ToShape("roll", "shift", o);
+        return {shifts.begin(), shifts.end()};
+    }
+    const Array& shifts = Self(o);
+    if (!IsInt(shifts.dtype()) || shifts.ndim() > 1) {
+        throw TypeError{"roll: shift is an array of shape ", shifts.shape(), " and ",
+                        shifts.dtype(), ", expected integers in at most one dimension"};
+    }
+    return shifts.ToHost<int64_t>();
+}
+
 CX_ROUTINE(
-    roll, "a: ndarray, shift: int | Sequence[int], axis: Axis = None) -> ndarray",
+    roll, "a: ndarray, shift: int | Sequence[int] | ndarray, axis: Axis = None) -> ndarray",
     "The elements moved along axes; those that fall off come back at the other end.\n\n"
     "Args:\n"
     "    a (ndarray): Any shape and dtype.\n"
-    "    shift (int or tuple of int): How far.\n"
+    "    shift (int or tuple of int): How far; an array of integers waits for its device.\n"
     "    axis (int or tuple of int): Where; None moves them in the flattened array.\n"
     "Returns:\n"
     "    ndarray: The shape of ``a``. Differentiable, any order.\n"
     "Raises:\n"
     "    DimensionError: If there is no such axis, or the numbers of shifts and axes differ.") {
-    const Shape shifts = ToShape("roll", "shift", a[1]);
-    return Wrap(Roll(ToArray("roll", "a", a[0]), std::vector<int64_t>(shifts.begin(), shifts.end()),
-                     ToAxes("roll", "axis", a[2])));
+    return Wrap(Roll(ToArray("roll", "a", a[0]), ToShifts(a[1]), ToAxes("roll", "axis", a[2])));
 }
 
 }  // namespace

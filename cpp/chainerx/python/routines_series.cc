@@ -268,20 +268,71 @@ CX_ROUTINE(
 #define CX_ARGS_SPACE                   \
     "    num (int): How many values.\n" \
     "    endpoint (bool): Whether the last one is the end.\n"
-#define CX_ARGS_PLACE                                              \
-    "    dtype: All that numpy.dtype() takes. Default: float32.\n" \
-    "    device (str or Device): Default: the default device.\n"   \
-    "Returns:\n    ndarray: One dimension, in no graph.\n"         \
-    "Raises:\n    ChainerxError: If ``num`` is negative."
+#define CX_ARGS_PLACE                                                                    \
+    "    dtype: All that numpy.dtype() takes. Default: float32 or complex64, of arrays " \
+    "theirs.\n"                                                                          \
+    "    device (str or Device): Default: the default device, of arrays theirs.\n"       \
+    "    axis (int): Where the values of arrays are in the result.\n"                    \
+    "Returns:\n    ndarray: One dimension, in no graph; of arrays, one more than they "  \
+    "have, differentiable in them, any order.\n"                                         \
+    "Raises:\n    ChainerxError: If ``num`` is negative.\n"                              \
+    "    DimensionError: If arrays do not broadcast, or there is no such axis.\n"        \
+    "    DtypeError: If ends are complex, and ``dtype`` is not."
+
+// Numbers beside arrays, as arrays of the first one that is among them; of numbers alone, where one
+// is complex, or there are axes to be chosen, on a device.
+struct Ends {
+    Ends(const char* op, std::initializer_list<std::pair<const char*, PyObject*>> given,
+         PyObject* device) {
+        const Array* first = nullptr;
+        bool is_complex = false;
+        for (const auto& [name, o] : given) {
+            if (o == nullptr) continue;
+            if (first == nullptr && IsNdArray(o)) first = &Self(o);
+            is_complex |= PyComplex_Check(o) != 0;
+        }
+        has_arrays = first != nullptr || is_complex;
+        if (!has_arrays) return;
+        for (const auto& [name, o] : given) {
+            if (o == nullptr) continue;
+            if (first != nullptr) {
+                arrays.push_back(ToValues(op, name, *first, o));
+            } else {
+                arrays.push_back(
+                    Full(Shape{}, ToScalar(op, name, o), Dtype::kComplex64, ToDevice(device)));
+            }
+        }
+    }
+
+    bool has_arrays;
+    std::vector<Array> arrays;
+};
+
+std::optional<Dtype> ToOptionalDtype(PyObject* o) {
+    return Given(o) ? std::optional<Dtype>{ToDtype(o)} : std::nullopt;
+}
 
 CX_ROUTINE(logspace,
-           "start: float, stop: float, num: int = 50, endpoint: bool = True, base: float = 10.0, "
-           "dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
+           "start: complex | ndarray, stop: complex | ndarray, num: int = 50, "
+           "endpoint: bool = True, base: complex | ndarray = 10.0, "
+           "dtype: DtypeLike | None = None, device: DeviceLike | None = None, *, "
+           "axis: int = 0) -> ndarray",
            "Values from ``base**start`` to ``base**stop``, by equal factors.\n\n"
            "Args:\n"
-           "    start (float): The first exponent.\n"
-           "    stop (float): The last exponent.\n" CX_ARGS_SPACE
-           "    base (float): What is raised.\n" CX_ARGS_PLACE) {
+           "    start (float or complex): The first exponent; or an array of them.\n"
+           "    stop (float or complex): The last exponent; or an array, broadcast with "
+           "``start``.\n" CX_ARGS_SPACE
+           "    base (float or complex): What is raised; or an array, broadcast with "
+           "both.\n" CX_ARGS_PLACE) {
+    const int8_t axis = ToAxisOr("logspace", a[7], 0);
+    Ends ends{"logspace", {{"start", a[0]}, {"stop", a[1]}, {"base", a[4]}}, a[6]};
+    if (ends.has_arrays) {
+        std::vector<Array>& x = ends.arrays;
+        if (x.size() == 2) x.push_back(Full(Shape{}, Scalar{10}, x[0].dtype(), x[0].device()));
+        return Wrap(Logspace(x[0], x[1], a[2] != nullptr ? ToInt("logspace", "num", a[2]) : 50,
+                             ToBool(a[3], true), x[2], ToOptionalDtype(a[5]), axis));
+    }
+    NormalizeAxis("logspace", axis, 1);
     return Wrap(Logspace(ToDouble("logspace", "start", a[0]), ToDouble("logspace", "stop", a[1]),
                          a[2] != nullptr ? ToInt("logspace", "num", a[2]) : 50, ToBool(a[3], true),
                          a[4] != nullptr ? ToDouble("logspace", "base", a[4]) : 10.0,
@@ -289,13 +340,24 @@ CX_ROUTINE(logspace,
 }
 
 CX_ROUTINE(geomspace,
-           "start: float, stop: float, num: int = 50, endpoint: bool = True, "
-           "dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray",
+           "start: complex | ndarray, stop: complex | ndarray, num: int = 50, "
+           "endpoint: bool = True, dtype: DtypeLike | None = None, "
+           "device: DeviceLike | None = None, *, axis: int = 0) -> ndarray",
            "Values from ``start`` to ``stop``, by equal factors.\n\n"
            "Args:\n"
-           "    start (float): The first value.\n"
-           "    stop (float): The last value.\n" CX_ARGS_SPACE CX_ARGS_PLACE
-           "\n    ValueError: If one is 0, or their signs differ.") {
+           "    start (float or complex): The first value; or an array of them.\n"
+           "    stop (float or complex): The last value; or an array, broadcast with "
+           "``start``.\n" CX_ARGS_SPACE CX_ARGS_PLACE
+           "\n    ValueError: If one number is 0, or signs of real ones differ. In arrays, and "
+           "of complex\n        numbers, the result is NaN where one is 0.") {
+    const int8_t axis = ToAxisOr("geomspace", a[6], 0);
+    const Ends ends{"geomspace", {{"start", a[0]}, {"stop", a[1]}}, a[5]};
+    if (ends.has_arrays) {
+        return Wrap(Geomspace(ends.arrays[0], ends.arrays[1],
+                              a[2] != nullptr ? ToInt("geomspace", "num", a[2]) : 50,
+                              ToBool(a[3], true), ToOptionalDtype(a[4]), axis));
+    }
+    NormalizeAxis("geomspace", axis, 1);
     return Wrap(Geomspace(ToDouble("geomspace", "start", a[0]), ToDouble("geomspace", "stop", a[1]),
                           a[2] != nullptr ? ToInt("geomspace", "num", a[2]) : 50,
                           ToBool(a[3], true), ToDtypeOr(a[4], kDefaultFloat), ToDevice(a[5])));

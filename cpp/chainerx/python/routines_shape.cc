@@ -6,22 +6,12 @@
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/view.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/element_order.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/values.h"
 
 namespace chainerx::python {
 namespace {
-
-ElementOrder ToElementOrder(const char* op, PyObject* o) {
-    if (o == nullptr) return ElementOrder::kC;
-    const std::string_view order = ToString(op, "order", o);
-    constexpr std::string_view kLetters = "CFAK";
-    const size_t i = order.size() == 1 ? kLetters.find(order[0]) : kLetters.npos;
-    if (i == kLetters.npos) {
-        throw ValueError{op, ": order is '", order, "', expected 'C', 'F', 'A' or 'K'"};
-    }
-    return static_cast<ElementOrder>(i);
-}
 
 // The shape in reshape(6, 2) or reshape((6, 2)). Bound by hand, because a tuple for "*newshape"
 // would cost as much as the rest of the call.

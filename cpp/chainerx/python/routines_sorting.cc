@@ -92,6 +92,19 @@ CX_ROUTINE(sort, "a: ndarray, " CX_SORT_SIGNATURE "descending: bool = False) -> 
     return Wrap(Sort(ToArray("sort", "a", a[0]), ToSortAxis("sort", a[1]), ToBool(a[4], false)));
 }
 
+CX_ROUTINE(sort_complex, "a: ndarray) -> ndarray",
+           "Sorted copy of an array along the last axis, as complex numbers: by their real parts, "
+           "then by\ntheir imaginary ones.\n\n"
+           "Args:\n"
+           "    a (ndarray): Any shape but (), any dtype.\n"
+           "Returns:\n"
+           "    ndarray: complex128 of float64 and complex128, else complex64. Differentiable, any "
+           "order.\n"
+           "Raises:\n"
+           "    DimensionError: If there is no axis.") {
+    return Wrap(SortComplex(ToArray("sort_complex", "a", a[0])));
+}
+
 CX_ROUTINE(argsort, "a: ndarray, " CX_SORT_SIGNATURE "descending: bool = False) -> ndarray",
            "Places of the elements of a sorted array.\n\n"
            "Args:\n"

@@ -42,6 +42,17 @@ CX_UNARY(ndtri, Ndtri, "The inverse of ndtr: quantiles of the normal distributio
          "The error is at most 4 units in the last place.\n"
          "Source: Algorithm AS 241 (Wichura, 1988).")
 
+// ---- kin of the logarithm
+CX_SPECIAL_ALIAS(expit, sigmoid)
+CX_SPECIAL_ALIAS(logsumexp, logsumexp)
+CX_UNARY(logit, Logit, "``log(x / (1 - x))``, the inverse of expit.",
+         " 0 and 1 give infinities, what is beyond nan.",
+         "Near 1/2, where it is 0, no digits are lost.")
+CX_UNARY(log_expit, LogExpit, "``log(expit(x))``, also where expit underflows.", "",
+         "The derivative is ``expit(-x)``.")
+CX_UNARY(entr, Entr, "``-x * log(x)``, 0 at 0, -inf below: entropy.", "",
+         "The derivative at 0 is infinite.")
+
 // ---- modified Bessel functions
 CX_UNARY_OF(kRoutine, i0, I0, "The modified Bessel function of the first kind, of order 0.", "",
             "The error is at most 4 units in the last place.\nSource: DLMF 10.25.2, 10.40.1.")
@@ -88,6 +99,51 @@ CX_SPECIAL_ALIAS(psi, digamma)
         return CallBinary(                                                                             \
             #py, a, [](const auto& x1, const auto& x2) { return Name(x1, x2); }, first, second);       \
     }
+
+#define CX_LOGARITHMIC(py, Name, op, first, second, doc, note)                                   \
+    CX_ELEMENTWISE(kSpecial, py, 2, first ": ndarray | Scalar, " second ": ndarray | Scalar",    \
+                   CX_OPTIONS, op,                                                               \
+                   doc "\n\nArgs:\n    " first                                                   \
+                       " (ndarray or scalar): Any shape, any real "                              \
+                       "dtype.\n    " second " (ndarray or scalar): Broadcast with ``" first     \
+                       "``. One of the two is an array.\n" CX_OPTION_ARGS                        \
+                       "Returns:\n    ndarray: Broadcast shape, promoted float dtype; float32 "  \
+                       "for integers. Differentiable in both, any order.\n"                      \
+                       "Raises:\n    DtypeError: If an operand is complex.\nNote:\n    " note) { \
+        return CallBinary(                                                                       \
+            #py, a, [](const auto& x1, const auto& x2) { return Name(x1, x2); }, first, second); \
+    }
+
+CX_LOGARITHMIC(xlogy, Xlogy, &internal::OpXlogy, "x", "y",
+               "``x * log(y)``, and 0 where ``x`` is 0.",
+               "The derivative in ``y`` where both are 0 is 0, that in ``x`` is -inf.")
+CX_LOGARITHMIC(xlog1py, Xlog1py, &internal::OpXlog1py, "x", "y",
+               "``x * log1p(y)``, and 0 where ``x`` is 0.", "As xlogy, for ``y`` near 0.")
+CX_LOGARITHMIC(rel_entr, RelEntr, &internal::OpRelEntr, "x", "y",
+               "``x * log(x / y)``, 0 where ``x`` is 0 and ``y`` is not negative, else inf: "
+               "relative entropy.",
+               "No quotient over- or underflows.")
+CX_LOGARITHMIC(kl_div, KlDiv, nullptr, "x", "y", "``rel_entr(x, y) - x + y``.",
+               "The Kullback-Leibler divergence of Poisson distributions with these means.")
+CX_LOGARITHMIC(betaln, Betaln, nullptr, "a", "b",
+               "Logarithm of the absolute value of the beta function.",
+               "By three values of lgamma, of which digits cancel out where one operand is much "
+               "larger\n    than the other. Source: DLMF 5.12.1.")
+#undef CX_LOGARITHMIC
+
+CX_SPECIAL(multigammaln, "a: ndarray, d: int) -> ndarray",
+           "Logarithm of the multivariate gamma function, that of ``d`` x ``d`` matrices.\n\n"
+           "Args:\n"
+           "    a (ndarray): Any shape, any real dtype; above ``(d - 1) / 2``.\n"
+           "    d (int): From 1 to 10000.\n"
+           "Returns:\n"
+           "    ndarray: Shape of ``a``, its float dtype. Differentiable, any order.\n"
+           "Raises:\n"
+           "    DtypeError: If ``a`` is complex.\n"
+           "    ValueError: If ``d`` is out of its range.\n"
+           "Source: DLMF 35.3.4.") {
+    return Wrap(Multigammaln(ToArray("multigammaln", "a", a[0]), ToInt("multigammaln", "d", a[1])));
+}
 
 CX_BINARY(polygamma, Polygamma, "n", "x", "The ``n``-th derivative of digamma.",
           "The order, a whole number from 0 on; nan for others.", "Broadcast with ``n``.",

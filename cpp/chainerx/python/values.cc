@@ -1,5 +1,8 @@
 #include "chainerx/python/values.h"
 
+#include <optional>
+#include <span>
+
 #include "chainerx/core/error.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
@@ -7,6 +10,25 @@
 #include "chainerx/python/ndarray.h"
 
 namespace chainerx::python {
+
+namespace {
+
+// The values of a list or tuple of floats, as NumPy would take them, but at once; nothing where
+// there is another object among them, or where they are many.
+std::optional<Array> TryFloats(PyObject* o, Device& device) {
+    constexpr Py_ssize_t kMany = 64;
+    const Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
+    if (n == 0 || n > kMany) return std::nullopt;
+    double values[kMany];
+    for (Py_ssize_t i = 0; i < n; ++i) {
+        PyObject* const item = PySequence_Fast_GET_ITEM(o, i);
+        if (!PyFloat_CheckExact(item)) return std::nullopt;
+        values[i] = PyFloat_AS_DOUBLE(item);
+    }
+    return Array::FromHost(std::span{values, static_cast<size_t>(n)}, {n}, device);
+}
+
+}  // namespace
 
 Array ToValues(const char* op, const char* name, const Array& x, PyObject* o) {
     if (IsNdArray(o)) return Self(o);
@@ -16,6 +38,9 @@ Array ToValues(const char* op, const char* name, const Array& x, PyObject* o) {
     }
     if (!PyList_Check(o) && !PyTuple_Check(o) && !PyObject_TypeCheck(o, Numpy().ndarray)) {
         throw TypeError{op, ": ", name, " must be a number or an array, got ", Py_TYPE(o)->tp_name};
+    }
+    if (PyList_Check(o) || PyTuple_Check(o)) {
+        if (const std::optional<Array> floats = TryFloats(o, x.device())) return *floats;
     }
     const bool is_numpy = PyObject_TypeCheck(o, Numpy().ndarray);
     if (is_numpy && !x.device().IsHostAccessible()) {

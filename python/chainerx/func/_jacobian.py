@@ -38,6 +38,19 @@ def _at(structure: _tree.Structure, leaves: list[tp.Any], i: int, value: tp.Any)
     )
 
 
+def _with_imaginary(arguments: list[tp.Any], real: tp.Any, imaginary: tp.Any) -> tp.Any:
+    """The gradients by real arguments, of both parts of the result."""
+    parts, structure = _tree.flatten(real)
+    others, _ = _tree.flatten(imaginary)
+    return _tree.unflatten(
+        structure,
+        [
+            a if x.dtype.kind == 'c' else a + 1j * b
+            for x, a, b in zip(arguments, parts, others, strict=True)
+        ],
+    )
+
+
 def jacrev(fun: Function, argnums: Argnums = 0, chunk_size: int | None = None) -> Function:
     """The function that computes the matrix of first derivatives, in reverse mode.
 
@@ -67,16 +80,22 @@ def jacrev(fun: Function, argnums: Argnums = 0, chunk_size: int | None = None) -
         result, pull = _reverse.vjp(function, *chosen)
         ys, structure = _tree.flatten(result)
 
-        def rows(i: int) -> tp.Any:
+        def gradients_of(i: int, unit: complex) -> tp.Any:
             y = ys[i]
             if y.size == 1:
-                gradients = pull(_at(structure, ys, i, chainerx.ones_like(y)))
-            else:
+                return pull(_at(structure, ys, i, chainerx.ones_like(y) * unit))
 
-                def row(u: tp.Any) -> tp.Any:
-                    return _reverse.vjp(function, *chosen)[1](_at(structure, ys, i, u))
+            def row(u: tp.Any) -> tp.Any:
+                return _reverse.vjp(function, *chosen)[1](_at(structure, ys, i, u))
 
-                gradients = _vmap.vmap(row, chunk_size=chunk_size)(_unit_vectors(y))
+            return _vmap.vmap(row, chunk_size=chunk_size)(_unit_vectors(y) * unit)
+
+        def rows(i: int) -> tp.Any:
+            y = ys[i]
+            gradients = gradients_of(i, 1)
+            if y.dtype.kind == 'c' and any(x.dtype.kind != 'c' for x in split.leaves):
+                # By real numbers, backward takes the real part alone.
+                gradients = _with_imaginary(split.leaves, gradients, gradients_of(i, -1j))
             leaves, form = _tree.flatten(gradients)
             shaped = [
                 chainerx.reshape(g, (*y.shape, *x.shape))

@@ -32,7 +32,8 @@ def value_and_grad(fun: Function, argnums: Argnums = 0, has_aux: bool = False) -
         Differentiable, any order, and a batch of examples for `vmap`.
 
     Raises:
-        DtypeError: If an argument to differentiate by is of integers.
+        DtypeError: If an argument to differentiate by is of integers; if it is real, and the value
+            complex.
         TypeError: If ``fun`` can't be called; by the result, if the value is no array, or
             ``argnums`` are no arrays.
         DimensionError: If the value has axes.
@@ -57,6 +58,11 @@ def value_and_grad(fun: Function, argnums: Argnums = 0, has_aux: bool = False) -
             )
         if value.dtype.kind not in 'fc' and value.dtype.name != 'bfloat16':
             raise chainerx.DtypeError(f'grad: the function returned dtype {value.dtype}')
+        if value.dtype.kind == 'c' and any(x.dtype.kind != 'c' for x in split.leaves):
+            raise chainerx.DtypeError(
+                f'grad: the function of an array of real numbers returned dtype {value.dtype}, '
+                'expected a real one; jacrev takes the derivatives of both parts'
+            )
         raw = pullback.outputs
         seeds = [chainerx.ones_like(raw[0]), *[None] * (len(raw) - 1)]
         gradient = split.trees(pullback(seeds))
@@ -82,7 +88,8 @@ def grad(fun: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function
         `value_and_grad`.
 
     Raises:
-        DtypeError: If an argument to differentiate by is of integers.
+        DtypeError: If an argument to differentiate by is of integers; if it is real, and the value
+            complex.
         DimensionError: If the value has axes.
     """
     check_function('grad', fun)

@@ -28,7 +28,8 @@ ELEMENTWISE = """
     fmin frexp gaussian_kl_divergence heaviside isclose iscomplex isneginf isposinf isreal ldexp
     logaddexp2 modf nan_to_num nextafter radians round sinc spacing
     ndarray.astype ndarray.to_device ndarray.view
-    array asarray asanyarray ascontiguousarray
+    ascontiguousarray asfortranarray
+    special.kl_div special.betaln special.multigammaln
     add subtract multiply divide floor_divide remainder fmod bitwise_and bitwise_or bitwise_xor
     left_shift right_shift invert equal not_equal less less_equal greater greater_equal negative
 """
@@ -57,6 +58,19 @@ _batch.WRITING.add(elementwise)
 
 
 rule(*names_of_rows(), *ELEMENTWISE.split())(elementwise)
+
+
+def _stacked(nested: tp.Any, device: tp.Any) -> tp.Any:
+    if isinstance(nested, (list, tuple)) and nested:
+        return chainerx.stack([_stacked(x, device) for x in nested])
+    return nested if is_array(nested) else chainerx.asarray(nested, device=device)
+
+
+@rule('array', 'asarray', 'asanyarray')
+def _array(level: Level, function: tp.Any, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+    if args and not is_array(args[0]):  # lists of batches
+        args = (_stacked(args[0], kwargs.get('device')), *args[1:])
+    return elementwise(level, function, *args, **kwargs)
 
 
 @rule('full_like')

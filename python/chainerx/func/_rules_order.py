@@ -67,6 +67,12 @@ def _sort(
     return function(a.array, axis_of(_name(function), axis, a.ndim), *rest, **kw)
 
 
+@rule('sort_complex')
+def _sort_complex(level: Level, function: tp.Any, a: tp.Any) -> tp.Any:
+    axis_of(_name(function), -1, a.ndim)
+    return function(a.array)
+
+
 @rule('partition', 'argpartition', 'topk')
 def _part(
     level: Level,

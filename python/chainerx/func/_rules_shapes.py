@@ -250,10 +250,13 @@ def _full(
 def _space(
     level: Level, function: tp.Any, start: tp.Any, stop: tp.Any, *args: tp.Any, **kw: tp.Any
 ) -> tp.Any:
-    ndim = max([x.ndim for x in (start, stop) if is_array(x)])
+    # The base of logspace may be an array, too.
+    ndim = max([x.ndim for x in (start, stop, *args, *kw.values()) if is_array(x)])
     axis = kw.pop('axis', 0)
     if not -ndim - 1 <= axis <= ndim:
         raise chainerx.DimensionError(f'{_name(function)}: axis {axis} of {ndim + 1} axes')
+    args = tuple([lift(x, level, ndim) if is_array(x) else x for x in args])
+    kw = {key: lift(x, level, ndim) if is_array(x) else x for key, x in kw.items()}
     result = function(lift(start, level, ndim), lift(stop, level, ndim), *args, **kw)
     y, *step = result if kw.get('retstep') else (result,)
     y = chainerx.moveaxis(y, 0, 1 + axis % (ndim + 1))

@@ -21,8 +21,8 @@ __all__ += ['Arg', 'Call', 'Case', 'b', 'c', 'call', 'f', 'i', 'own', 'seeded', 
 
 
 # Public callables that are no array routines; test_context_device.py, test_autograd.py,
-# test_dlpack.py, test_config.py, test_memory_stats.py, test_profile.py and
-# test_numpy_functions.py have them.
+# test_dlpack.py, test_config.py, test_memory_stats.py, test_profile.py, test_numpy_functions.py,
+# test_index_tricks.py and test_files.py have them.
 NOT_OPS = """
     context_scope get_backend get_default_context get_default_device get_device
     get_global_default_context is_available set_default_context set_default_device
@@ -33,7 +33,9 @@ NOT_OPS = """
     memory_stats reset_peak_memory_stats profile config_info show_config
     can_cast finfo iinfo iscomplexobj isdtype isrealobj isscalar promote_types result_type
     shape ndim size broadcast_shapes shares_memory may_share_memory
-    apply_along_axis mask_indices piecewise vectorize astype
+    apply_along_axis apply_over_axes mask_indices piecewise vectorize astype
+    asarray_chkfinite common_type genfromtxt isfortran issubdtype iterable load ndenumerate save
+    savetxt savez savez_compressed
 """
 
 

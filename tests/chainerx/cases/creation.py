@@ -136,6 +136,53 @@ def _check_share(xp, device):
     assert float(a[1, 1]) == (43 if shares else 4)
 
 
+def _check_fortran(xp, device):
+    """`order`, wherever it is taken."""
+    n = np.arange(24.0).reshape(2, 3, 4)
+    for order in ('C', 'F', 'A', 'K', None):
+        x = xp.array(n, device=device)
+        for a in (x, x.T, x[:, ::-1], x[0], x[0, 0], x[0, 0, 0], x[:0]):
+            results = [
+                xp.asarray(a, order=order),
+                xp.asanyarray(a, order=order),
+                xp.array(a, order=order),
+                xp.copy(a, order=order),
+                a.copy(order),
+                a.astype('float32', order=order),
+            ]
+            for y in results:
+                assert y.tolist() == a.tolist()
+                if order in ('C', 'F'):
+                    assert (y if order == 'C' else y.T).is_contiguous
+            assert all(y is not a and not xp.shares_memory(y, a) for y in results[2:])
+        if order in ('C', 'F'):
+            for name in ('empty', 'zeros', 'ones'):
+                y = getattr(xp, name)((2, 3), 'int32', device=device, order=order)
+                assert (y if order == 'C' else y.T).is_contiguous
+                assert y.shape == (2, 3)
+    t = xp.array(n, device=device).T
+    assert t.copy('A').T.is_contiguous
+    assert t.copy().is_contiguous
+    assert xp.isfortran(t)
+    assert not xp.isfortran(t.T)
+    assert not xp.isfortran(t[0, 0])
+    assert xp.asfortranarray(t).T.is_contiguous
+    assert xp.shares_memory(xp.asfortranarray(t), t)
+    y = xp.asfortranarray(t.T)
+    assert y.T.is_contiguous
+    assert y.tolist() == n.tolist()
+    assert xp.asfortranarray([[1, 2], [3, 4]], 'float32', device).tolist() == [[1, 2], [3, 4]]
+    assert xp.asfortranarray(t[0, 0, 0]).shape == (1,)
+    x = xp.ones((2, 3), device=device).require_grad()
+    (xp.asfortranarray(x) * x.copy('F')).sum().backward()
+    assert x.grad.tolist() == [[2, 2, 2]] * 2
+    for run in (lambda: x.copy('X'), lambda: xp.asarray(x, order='CF')):
+        with pytest.raises(ValueError, match='order'):
+            run()
+    with pytest.raises(ValueError, match='copied'):
+        xp.asarray(t, order='C', copy=False)
+
+
 def _check_contiguous(xp, device):
     a = xp.array(np.arange(6.0).reshape(2, 3), device=device)
     assert xp.ascontiguousarray(a.T).is_contiguous
@@ -234,7 +281,7 @@ CASES = [
             call(0, 4, 5, dtype='int32'),
         ],
         errors=[
-            (call(0, 1, -1), 'ChainerxError', '-1'),
+            (call(0, 1, -1), 'DimensionError', '-1'),
             (call(0, 1, axis=1), 'DimensionError', '1'),
         ],
         tol=4,
@@ -258,7 +305,7 @@ CASES = [
         errors=[
             (call(f(2), f(3)), 'DimensionError'),
             (call(f(2), f(2), axis=2), 'DimensionError', '2'),
-            (call(f(2), f(2), -1), 'ChainerxError', '-1'),
+            (call(f(2), f(2), -1), 'DimensionError', '-1'),
         ],
         tol=8,
     ),
@@ -340,10 +387,18 @@ CASES = [
         multi=list,
         errors=[(call(f(2), f(3), indexing='zz'), 'ValueError', 'zz')],
     ),
-    Case('copy', np.array, [_x], [call(f()), call(f(0, 2)), call(f(3, 3, 3))], sig='a', dtypes=ALL),
+    Case(
+        'copy',
+        np.array,
+        [_x],
+        [call(f()), call(f(0, 2)), call(f(3, 3, 3))],
+        sig='a, order=C',
+        dtypes=ALL,
+    ),
     *(Case(name, check=_check_array) for name in ('array', 'asarray', 'asanyarray')),
     Case('to_numpy', check=_check_share),
     Case('ascontiguousarray', check=_check_contiguous),
+    Case('asfortranarray', check=_check_fortran),
     *(
         Case(name, check=_check_files)
         for name in ('frombuffer', 'fromfile', 'fromfunction', 'fromiter', 'fromstring', 'loadtxt')

@@ -134,6 +134,7 @@ CASES = [
     _unary(
         'sinc',
         np.sinc,
+        BOOL + REAL + COMPLEX,
         out='float',
         tol=4,
         calls=[call(c([0.0, 1e-9, -1e-4, 0.3, 0.63, 0.64, 1.0, 2.5, -7.3]))],

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from cases._promotion import BOOL, FLOATS, INTS, REAL
+from cases._promotion import BOOL, COMPLEX, FLOATS, INTS, REAL
 from cases._table import Case, c, call, f
 
 NAN = np.nan
@@ -86,7 +86,7 @@ def _of_nan(name, ref, *rest):
         ref,
         calls=_nan_calls(*rest),
         dtypes=FLOATS,
-        unchecked=BOOL + INTS,
+        unchecked=BOOL + INTS + COMPLEX,
         out='same',
         order=0,
         diff=(),
@@ -101,7 +101,7 @@ def _median(name, ref):
         _quiet(ref),
         calls=[*_AXES, call(f(0)), call(f(2, 0), axis=1)],
         sig='a, axis=None, keepdims=False',
-        dtypes=BOOL + REAL,
+        dtypes=BOOL + REAL + COMPLEX,
         out='float',
         errors=_AXIS_ERRORS,
         big=call(_distinct(40001)),

@@ -135,8 +135,8 @@ CASES = [
             call(c([0.0, 1.0, 2.5, 3.0]), f(4), 0),
             call(c([0.0, 1.0, 2.5, 3.0]), f(4), 2, w=c([1.0, 2.0, 0.5, 1.0])),
         ],
-        dtypes=FLOATS32,
-        unchecked=OTHERS,
+        dtypes=(*FLOATS32, 'complex64', 'complex128'),
+        unchecked=tuple(d for d in OTHERS if d[0] != 'c'),
         layouts=False,  # one place, several times, is no polynomial
         tol=64,
         gtol=64,

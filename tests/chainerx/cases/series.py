@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cases._table import ALL, BOOL, NUMERIC, REAL, Case, c, call, f, own
+from cases._table import ALL, BOOL, COMPLEX, NUMERIC, REAL, Case, c, call, f, own
 
 _x, _x3 = f(2, 3), f(2, 3, 4)
 _PLACES = (0, 1, 2, 5)
@@ -18,11 +18,10 @@ def _gradient(*args, **kw):
     return list(y) if isinstance(y, (tuple, list)) else y
 
 
-def _new(name, ref, extra, calls, errors=()):
+def _new(name, ref, calls, errors=()):
     return Case(
         name,
         ref,
-        sig=f'start, stop, num=50, endpoint=True, {extra}dtype=None, device=None',
         calls=calls,
         errors=[
             (call(1, 2, -1), 'ChainerxError', '-1'),
@@ -36,6 +35,18 @@ def _new(name, ref, extra, calls, errors=()):
         huge=False,
         dtypes=ALL,
     )
+
+
+# Of these, ends and exponents are rounded before a power is computed.
+_NARROW = tuple(d for d in ALL if d not in ('float32', 'float64', *COMPLEX))
+
+
+def _ends(*shape):
+    return f(*shape, lo=0.3, hi=4)
+
+
+def _geomspace(start, stop, num=50, endpoint=True, dtype=None, *, axis=0):
+    return np.geomspace(start, stop, num, endpoint, dtype, axis)
 
 
 CASES = [
@@ -292,7 +303,6 @@ CASES = [
         lambda start, stop, num=50, endpoint=True, base=10.0, dtype=None, device=None: np.logspace(
             start, stop, num, endpoint, base, np.float32 if dtype is None else dtype
         ),
-        'base, ',
         [
             call(0, 3, 4),
             call(-1.5, 2),
@@ -306,9 +316,64 @@ CASES = [
         lambda start, stop, num=50, endpoint=True, dtype=None, device=None: np.geomspace(
             start, stop, num, endpoint, np.float32 if dtype is None else dtype
         ),
-        '',
         [call(1, 1000, 4), call(-8, -1), call(3, 7, 3, False), call(2, 5, 1), call(1, 2, 0)],
-        [(call(0, 1), 'ValueError', '0'), (call(-1, 1), 'ValueError', '-1')],
+        [
+            (call(0, 1), 'ValueError', '0'),
+            (call(-1, 1), 'ValueError', '-1'),
+            (call(1, 2, axis=1), 'DimensionError', '1'),
+        ],
+    ),
+    Case(
+        'logspace',
+        lambda start, stop, num=50, endpoint=True, base=10.0, dtype=None, *, axis=0: np.logspace(
+            start, stop, num, endpoint, base, dtype, axis
+        ),
+        calls=[
+            call(f(2, 3), f(3), 5),
+            call(f(3), 2, 4, False),
+            call(1, f(2, 3), num=4, axis=-1),
+            call(f(2), f(2), 1),
+            call(f(0), f(0), 3),
+            call(f(), f(), 3),
+            call(1, 2, 3, base=f(2, lo=1, hi=3)),
+            call(f(2, 1), f(2, 1), 3, True, f(4, lo=1, hi=3), axis=1),
+        ],
+        dtypes=('float32', 'float64', *COMPLEX),
+        unchecked=_NARROW,
+        tol=16,
+        gtol=16,
+        errors=[
+            (call(f(2), f(3)), 'DimensionError', '2'),
+            (call(f(2), 1, axis=2), 'DimensionError', '2'),
+            (call(f(2), 1, base=f(3)), 'DimensionError', '3'),
+            (call(c([1j, 2], 'complex64'), 1, dtype='float32'), 'DtypeError', 'complex'),
+            (call(1, 2, 3, base=c([1j], 'complex64'), dtype='int32'), 'DtypeError', 'complex'),
+            (call(f(2), 'x'), 'TypeError', 'stop'),
+        ],
+        huge=False,
+    ),
+    Case(
+        'geomspace',
+        _geomspace,
+        calls=[
+            call(_ends(2, 3), _ends(3), 5),
+            call(_ends(3), 2, 4, False),
+            call(1, _ends(2, 3), num=4, axis=-1),
+            call(c([-1.0, -2.0]), c([-3.0, -0.5]), 4),
+            call(_ends(2), _ends(2), 1),
+            call(_ends(0), _ends(0), 3),
+            call(_ends(), _ends(), 3),
+        ],
+        dtypes=('float32', 'float64', *COMPLEX),
+        unchecked=_NARROW,
+        tol=16,
+        gtol=16,
+        errors=[
+            (call(f(2), f(3)), 'DimensionError', '2'),
+            (call(f(2), 1, axis=2), 'DimensionError', '2'),
+            (call(c([1j, 2], 'complex64'), 1, dtype='float32'), 'DtypeError', 'complex'),
+        ],
+        huge=False,
     ),
 ]
 

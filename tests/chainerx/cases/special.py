@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import scipy.special as sp
 
-from cases._table import BOOL, REAL, Case, f, i
+from cases._table import BOOL, REAL, Case, call, f, i
 from cases.explog import quiet
 
 INF, NAN = np.inf, np.nan
@@ -86,6 +86,31 @@ _BETAINC = {(2.0, 3.0, 0.0): 0.0, (2.0, 3.0, 1.0): 1.0, (2.0, 3.0, 1.5): NAN}
 _BETAINC |= {(-1.0, 3.0, 0.5): NAN, (2.0, NAN, 0.5): NAN, (0.0, 2.0, 0.5): 1.0}
 _BETAINV = {(2.0, 3.0, 0.0): 0.0, (2.0, 3.0, 1.0): 1.0, (2.0, 3.0, -1.0): NAN, (NAN, 1.0, 0.5): NAN}
 
+_XLOGY = {(0.0, 0.0): 0.0, (0.0, NAN): NAN, (0.0, INF): 0.0, (2.0, INF): INF}
+_ENTROPY = {(-1.0, 1.0): INF, (1.0, -1.0): INF, (1.0, 0.0): INF, (NAN, 1.0): NAN, (0.0, NAN): NAN}
+_ENTROPY |= {(0.0, 0.0): 0.0}
+
+
+def _logarithmic(name, border, names='xy'):
+    return _special(
+        name,
+        None,
+        [f(2, 3, lo=0.3, hi=4), f(2, 3, lo=0.3, hi=4)],
+        border,
+        sig=f'{", ".join(names)}{OPTIONS}',
+        dtypes=REAL,
+        maybe=BOOL,
+        binary=True,
+        bools='any',
+        unchecked=('float16', 'bfloat16') if name in ('kl_div', 'betaln') else (),
+    )
+
+
+def _multigammaln(a, d):
+    steps = np.arange(d) / 2
+    return d * (d - 1) / 4 * np.log(np.pi) + sp.gammaln(a[..., None] - steps).sum(-1)
+
+
 CASES = [
     _unary('erf', border={0.0: 0.0, INF: 1.0, -INF: -1.0, NAN: NAN}),
     _unary('erfc', border={0.0: 1.0, INF: 0.0, -INF: 2.0, NAN: NAN, 1e3: 0.0, -1e3: 2.0}),
@@ -95,6 +120,36 @@ CASES = [
     _unary('ndtr', border={0.0: 0.5, INF: 1.0, -INF: 0.0, NAN: NAN, 1e3: 1.0, -1e3: 0.0}),
     _unary('log_ndtr', border={0.0: np.log(0.5), INF: -0.0, -INF: -INF, NAN: NAN, 1e3: -0.0}),
     _unary('ndtri', 0.1, 0.9, {0.5: 0.0, 0.0: -INF, 1.0: INF, -0.5: NAN, 2.0: NAN, NAN: NAN}),
+    _unary('logit', 0.05, 0.95, {0.0: -INF, 1.0: INF, 0.5: 0.0, -0.5: NAN, 2.0: NAN, NAN: NAN}),
+    _unary('log_expit', -4, 4, {0.0: np.log(0.5), INF: 0.0, -INF: -INF, NAN: NAN, -1e3: -1e3}),
+    _unary('entr', 0.2, 3, {0.0: 0.0, 1.0: -0.0, -1.0: -INF, INF: -INF, NAN: NAN}),
+    *(
+        _logarithmic(name, _XLOGY | more)
+        for name, more in (
+            ('xlogy', {(0.0, -1.0): 0.0, (1.0, 0.0): -INF}),
+            ('xlog1py', {(0.0, -2.0): 0.0, (1.0, -1.0): -INF}),
+        )
+    ),
+    _logarithmic('rel_entr', _ENTROPY | {(0.0, 2.0): 0.0, (2.0, 2.0): 0.0}),
+    _logarithmic('kl_div', _ENTROPY | {(0.0, 2.0): 2.0, (2.0, 2.0): 0.0}),
+    _logarithmic(
+        'betaln', {(1.0, 1.0): 0.0, (NAN, 1.0): NAN, (0.0, 1.0): INF, (0.0, 0.0): INF}, 'ab'
+    ),
+    Case(
+        'special.multigammaln',
+        _multigammaln,
+        sig='a, d',
+        calls=[call(f(2, 3, lo=2.2, hi=5), d) for d in (1, 2, 5)] + [call(f(0, lo=3, hi=5), 2)],
+        dtypes=BOOL + REAL,
+        out='float',
+        tol=8,
+        gtol=8,
+        errors=[
+            (call(f(2), 0), 'ValueError', '0'),
+            (call(f(2), 2**40), 'ValueError', '10000'),
+            (call(f(2), 1.5), 'TypeError', 'd'),
+        ],
+    ),
     *(_unary(name, border=_BESSEL[name]) for name in _BESSEL),
     dataclasses.replace(_unary('i0', border=_BESSEL['i0']), name='i0'),
     *(_unary(name, 0.3, 4, _LGAMMA, sp.gammaln) for name in ('lgamma', 'gammaln')),

@@ -1,0 +1,16 @@
+// Whether an array may be overwritten though it is no output.
+#pragma once
+
+#include "chainerx/core/array.h"
+#include "chainerx/core/array_body.h"
+
+namespace chainerx::internal {
+
+// Nobody but the caller has the array or its memory, and no graph does. Elements may share a place.
+inline bool IsSeenHereOnly(const Array& x) {
+    const ArrayBody* b = x.body();
+    return b->IsSole() && b->slot == nullptr && b->python == nullptr && b->buffer->IsExclusive() &&
+           !b->read_only;
+}
+
+}  // namespace chainerx::internal

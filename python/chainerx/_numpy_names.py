@@ -1,0 +1,33 @@
+"""Names that are here as NumPy has them: what C calls dtypes, abstract types, indices."""
+
+from numpy import byte as byte
+from numpy import cdouble as cdouble
+from numpy import complexfloating as complexfloating
+from numpy import csingle as csingle
+from numpy import double as double
+from numpy import floating as floating
+from numpy import generic as generic
+from numpy import half as half
+from numpy import index_exp as index_exp
+from numpy import inexact as inexact
+from numpy import int_ as int_
+from numpy import intc as intc
+from numpy import integer as integer
+from numpy import intp as intp
+from numpy import iterable as iterable
+from numpy import long as long
+from numpy import longlong as longlong
+from numpy import ndindex as ndindex
+from numpy import number as number
+from numpy import s_ as s_
+from numpy import short as short
+from numpy import signedinteger as signedinteger
+from numpy import single as single
+from numpy import ubyte as ubyte
+from numpy import uint as uint
+from numpy import uintc as uintc
+from numpy import uintp as uintp
+from numpy import ulong as ulong
+from numpy import ulonglong as ulonglong
+from numpy import unsignedinteger as unsignedinteger
+from numpy import ushort as ushort

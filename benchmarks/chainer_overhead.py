@@ -103,6 +103,24 @@ def links(bench):
     layers = (gru.W_r, gru.U_r, gru.W_z, gru.U_z, gru.W, gru.U)
     variables['parameters'] = [(layer.W.array, layer.b.array) for layer in layers]
     row('L.StatefulGRU, 16 units', 'link(x)', 'step(h, x, *parameters)', variables)
+    zoneout = L.StatefulZoneoutLSTM(16, 16).to_device('native:0')
+    zoneout(draw(1, 16))
+    variables = {'link': zoneout, 'x': draw(1, 16), 'c': draw(1, 16), 'h': draw(1, 16)}
+    variables |= {'f': zoneout_step, 'w': zoneout.upward.W.array, 'b': zoneout.upward.b.array}
+    variables['u'] = zoneout.lateral.W.array
+    row('L.StatefulZoneoutLSTM, 16 units', 'link(x)', 'f(c, h, x, w, b, u)', variables)
+    tree = L.ChildSumTreeLSTM(16, 16).to_device('native:0')
+    variables = {name: draw(1, 16) for name in ('c1', 'c2', 'h1', 'h2', 'x')}
+    variables |= {'link': tree, 'f': child_sum, 'w': tree.W_x.W.array, 'b': tree.W_x.b.array}
+    variables |= {'u': tree.W_h_aio.W.array, 'v': tree.W_h_f.W.array}
+    call = '(c1, c2, h1, h2, x'
+    row('L.ChildSumTreeLSTM, 16 units', f'link{call})', f'f{call}, w, b, u, v)', variables)
+    tree = L.NaryTreeLSTM(16, 16).to_device('native:0')
+    variables |= {'link': tree, 'f': chainerx.tree_lstm, 'w': tree.W_x.W.array}
+    variables |= {'b': tree.W_x.b.array, 'u': tree.W_h1.W.array, 'v': tree.W_h2.W.array}
+    variables['linear'] = chainerx.linear
+    routine = 'f(c1, c2, linear(x, w, b) + linear(h1, u) + linear(h2, v))'
+    row('L.NaryTreeLSTM, 16 units', f'link{call})', routine, variables)
     for n, steps in ((1, '1 step'), (50, '50 steps')):
         link = L.NStepLSTM(1, 16, 16, 0.0).to_device('native:0')
         variables = {
@@ -122,6 +140,21 @@ def links(bench):
             zeros = 'f(1, zeros((1, 1, 16)), zeros((1, 1, 16)), ws, bs, steps)'
             variables['zeros'] = functools.partial(chainerx.zeros, dtype='float32')
             row(name, 'link(None, None, sequence)', zeros, variables)
+
+
+def child_sum(c1, c2, h1, h2, x, w, b, aio, f):
+    linear = chainerx.linear
+    gates, forget = chainerx.split(linear(x, w, b), [48], 1)
+    gates = gates + linear(h1 + h2, aio)
+    gates = chainerx.concatenate([gates, forget + linear(h1, f), forget + linear(h2, f)], 1)
+    return chainerx.tree_lstm(c1, c2, gates)
+
+
+def zoneout_step(c, h, x, w, b, u):
+    next_c, next_h = chainerx.lstm(c, chainerx.linear(x, w, b) + chainerx.linear(h, u))
+    where, uniform = chainerx.where, chainerx.random.uniform
+    c = where(uniform(0, 1, c.shape, 'float32', c.device, 1) < 0.5, c, next_c)
+    return c, where(uniform(0, 1, h.shape, 'float32', h.device, 2) < 0.5, h, next_h)
 
 
 class MLP(chainer.Chain):

@@ -127,6 +127,34 @@ def test_writes_in_place_keep_to_the_rules_of_graphs(write):
         z.backward()
 
 
+@pytest.mark.parametrize(
+    'write',
+    [
+        lambda x, v: x.__setitem__(..., v),
+        lambda x, v: x.__setitem__([0, 1], v),
+        lambda x, v: x.__setitem__(chx.array([True, True]), v),
+        lambda x, v: chx.put(x, [0, 1], v),
+        lambda x, v: chx.place(x, x == x, v),
+        lambda x, v: chx.add_at(x, [0, 1], v),
+        lambda x, v: setattr(x, 'flat', v),
+    ],
+)
+def test_writes_of_lists_of_arrays_do_not_lose_their_graphs(write):
+    w, x = leaf([1, 2]), chx.zeros(2)
+    with pytest.raises(chx.ChainerxError, match='requires backprop'):
+        write(x, [w[0], w[1]])
+    same(x, [0, 0])
+    write(x, [w[0].as_grad_stopped(), 2.0])
+    same(x, [1, 2])
+
+
+def test_lists_of_arrays_are_values_with_gradients():
+    w = leaf([1, 2])
+    y = chx.zeros(3).at[[0, 2]].add([w[0], 3 * w[1]])
+    y.sum().backward()
+    same(w.grad, [1, 3])
+
+
 def test_writes_go_through_views():
     x, n = filled(3, 4)
     chx.put(x.T, [1, 5], [70, 80])

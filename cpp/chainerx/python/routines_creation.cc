@@ -1,11 +1,8 @@
 // Creation routines.
 #include "chainerx/ops/creation.h"
 
-#include <algorithm>
 #include <cmath>
-#include <vector>
 
-#include "chainerx/core/array_body.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/overlap.h"
 #include "chainerx/ops/manipulation.h"
@@ -17,41 +14,12 @@
 #include "chainerx/python/device.h"
 #include "chainerx/python/element_order.h"
 #include "chainerx/python/ndarray.h"
+#include "chainerx/python/nested.h"
 #include "chainerx/python/ref.h"
 #include "chainerx/python/values.h"
 
 namespace chainerx::python {
 namespace {
-
-bool IsNested(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
-
-// Whether lists in lists hold an array in a graph. Runs no Python code, so they stay as they are.
-bool HoldsGraph(PyObject* o, int depth = 0) {
-    if (IsNdArray(o)) return Self(o).body()->slot != nullptr;
-    if (!IsNested(o) || depth > kMaxNdim) return false;
-    PyObject* const* items = PySequence_Fast_ITEMS(o);
-    return std::any_of(items, items + PySequence_Fast_GET_SIZE(o),
-                       [&](PyObject* item) { return HoldsGraph(item, depth + 1); });
-}
-
-// What NumPy has made of lists in lists, `values`, as a stack of the arrays in them: with
-// gradients.
-Array Stacked(PyObject* o, const Array& values) {
-    if (IsNdArray(o)) {
-        const Array x = AsType(Self(o), values.dtype(), false);
-        return &x.device() == &values.device() ? x : x.ToDevice(values.device());
-    }
-    const Items items{o};
-    if (values.ndim() == 0 || items.size() != values.shape()[0]) {
-        throw ChainerxError{"array: a list has changed while its arrays were read"};
-    }
-    std::vector<Array> parts;
-    for (Py_ssize_t i = 0; i < items.size(); ++i) {
-        const Array part = values.At({int64_t{i}});
-        parts.push_back(HoldsGraph(items[i]) ? Stacked(items[i], part) : part);
-    }
-    return Stack(parts);
-}
 
 Array ToArrayOn(PyObject* object, PyObject* dtype, bool copy, PyObject* device) {
     if (IsNdArray(object)) {
@@ -64,7 +32,7 @@ Array ToArrayOn(PyObject* object, PyObject* dtype, bool copy, PyObject* device) 
     if (Given(dtype)) d = ToDtype(dtype);
     const Array x =
         FromNumpy(object, d, copy ? Sharing::kNever : Sharing::kWherePossible, ToDevice(device));
-    return IsNested(object) && HoldsGraph(object) ? Stacked(object, x) : x;
+    return WithGraphs(object, x);
 }
 
 // Whether an array that was made of the object is over its memory.

@@ -8,6 +8,7 @@
 #include "chainerx/ops/indexing.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
+#include "chainerx/python/nested.h"
 
 namespace chainerx::python {
 
@@ -51,7 +52,7 @@ Array ToValues(const char* op, const char* name, const Array& x, PyObject* o) {
                         name,
                         " on the host; convert it with chainerx.array()"};
     }
-    return FromNumpy(o, std::nullopt, Sharing::kUnlessOddBools, x.device());
+    return WithGraphs(o, FromNumpy(o, std::nullopt, Sharing::kUnlessOddBools, x.device()));
 }
 
 PyObject* WrapTuple(const std::vector<Array>& arrays) {

@@ -140,7 +140,7 @@ MISSED = f"""
   make the package larger than tests/project allows.
 - **power, tan, cbrt, arcsinh, arccosh, arctanh of float32**: NumPy's on AVX-512 allow themselves 4
   units in the last place; the bounds of ours are in tests/chainerx/test_elementwise_accuracy.py.
-- **place, nextafter**: compositions of other routines.
+- **place**: a composition of other routines.
 - **svdvals, qr of 8 x 8**: LAPACK alone takes as long, for both sides.
 - **x[0], x.T and the smallest Chains**: what is left are the view, its node in the graph, and the
   call from Python; how many instructions that takes is listed above.

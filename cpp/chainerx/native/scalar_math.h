@@ -271,6 +271,8 @@ T Rint(T x) = delete;
 template <typename T>
 T Copysign(T x1, T x2) = delete;
 template <typename T>
+T Nextafter(T x1, T x2) = delete;
+template <typename T>
 T MaximumShare(T x1, T x2) = delete;
 template <typename T>
 T MinimumShare(T x1, T x2) = delete;

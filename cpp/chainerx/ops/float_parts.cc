@@ -10,6 +10,7 @@
 #include "chainerx/ops/bitwise.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/logic.h"
+#include "chainerx/ops/numeric.h"
 #include "chainerx/ops/operators.h"
 #include "chainerx/ops/real_operands.h"
 #include "chainerx/ops/rounding.h"
@@ -132,6 +133,7 @@ std::pair<Array, Array> Modf(const Array& x) {
 Array Nextafter(const Array& x1, const Array& x2) {
     const auto [from, to] = internal::RealFloatPair("nextafter", x1, x2);
     const Dtype dtype = from.dtype();
+    if (GetItemSize(dtype) > 2) return NextFloat(from, to);
     const Dtype integer = IntegerOfSize(GetItemSize(dtype));
     // Bits grow with the absolute value.
     const Array is_away = Equal(from < to, from > 0);

@@ -49,6 +49,22 @@ template <typename T>
 inline Batch<T> Copysign(const Batch<T>& x1, const Batch<T>& x2) {
     return xsimd::bitofsign(x2) | xsimd::abs(x1);
 }
+// Bits of a number grow with its absolute value; 0 has no sign on the way.
+template <typename T>
+inline Batch<T> Nextafter(const Batch<T>& x1, const Batch<T>& x2) {
+    using B = Batch<T>;
+    using I = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+    const Batch<I> one(I(1));
+    const B up = xsimd::bitwise_cast<T>(one);
+    const B down = xsimd::bitwise_cast<T>(Batch<I>(I(-1)));
+    const auto rises = x1 < x2;
+    const B step = Where(x1 > B(T(0)), Where(rises, up, down), Where(rises, down, up));
+    const B moved =
+        xsimd::bitwise_cast<T>(xsimd::bitwise_cast<I>(x1) + xsimd::bitwise_cast<I>(step));
+    const B from_zero = up | xsimd::bitofsign(x2);
+    const B next = Where(x1 == x2, x2, Where(x1 == B(T(0)), from_zero, moved));
+    return Where((x1 == x1) & (x2 == x2), next, x1 + x2);
+}
 // a * b - product, exactly. Without fused steps by Dekker's splitting, which overflows where
 // the caller has no use for the result.
 #if defined(__FMA__) || defined(__aarch64__)

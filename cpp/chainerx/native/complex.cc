@@ -1,6 +1,7 @@
-// Absolute values of complex numbers: real and imaginary parts come apart in registers.
+// Complex numbers in registers, where real and imaginary parts come apart.
 #include "chainerx/kernels/complex.h"
 
+#include <complex>
 #include <cstdint>
 
 #include "chainerx/native/complex_loops.h"
@@ -12,9 +13,8 @@ namespace {
 
 constexpr int64_t kBlock = 16 * 1024;  // elements of a thread
 
-void ComplexAbsolute(const Array& x, const Array& out) {
-    const UnaryLoops& loops = complex_loops().absolute;
-    const UnaryLoop loop = out.dtype() == Dtype::kFloat32 ? loops.f32 : loops.f64;
+void RunLoop(const UnaryLoops& loops, const Array& x, const Array& out) {
+    const UnaryLoop loop = RealDtype(x.dtype()) == Dtype::kFloat32 ? loops.f32 : loops.f64;
     if (out.GetTotalSize() <= kBlock && out.IsContiguous() && InStep(x, out)) {
         loop(x.raw_data(), out.raw_data(), out.GetTotalSize());
         return;
@@ -24,7 +24,31 @@ void ComplexAbsolute(const Array& x, const Array& out) {
     RunTiles(walk, traits, kBlock,
              [loop](char* const* p, const int64_t*, int64_t n) { loop(p[1], p[0], n); });
 }
+
+void ComplexAbsolute(const Array& x, const Array& out) {
+    RunLoop(complex_loops().absolute, x, out);
+}
 CX_NATIVE_KERNEL(ComplexAbsolute)
+
+void ComplexConjugate(const Array& x, const Array& out) {
+    RunLoop(complex_loops().conjugate, x, out);
+}
+CX_NATIVE_KERNEL(ComplexConjugate)
+
+void ConjugateDot(const Array& x1, const Array& x2, const Array& out) {
+    const auto run = [&]<typename T>(T) {
+        const auto data = [](const Array& x) {
+            return reinterpret_cast<std::complex<T>*>(x.raw_data());
+        };
+        *data(out) = complex_loops().Dots<T>().conjugate(x1.GetTotalSize(), data(x1), data(x2));
+    };
+    if (out.dtype() == Dtype::kComplex64) {
+        run(float{});
+    } else {
+        run(double{});
+    }
+}
+CX_NATIVE_KERNEL(ConjugateDot)
 
 }  // namespace
 }  // namespace chainerx::native

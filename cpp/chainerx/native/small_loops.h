@@ -15,6 +15,8 @@ struct SmallLoopsOf {
     // y[i * y_step] = the sum of a[i * a_step + q] b[i * b_step + q] over q < k
     void (*dots)(int64_t count, int64_t k, const T* a, int64_t a_step, const T* b, int64_t b_step,
                  T* y, int64_t y_step);
+    // The sum of a[q] b[q] over q < k
+    T (*dot)(int64_t k, const T* a, const T* b);
 };
 
 struct SmallLoops {

@@ -1,13 +1,10 @@
 #include "chainerx/ops/complex_parts.h"
 
-#include <bit>
-#include <cstdint>
-
 #include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
+#include "chainerx/kernels/complex.h"
 #include "chainerx/kernels/memory.h"
 #include "chainerx/ops/arithmetic.h"
-#include "chainerx/ops/bitwise.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/view.h"
 
@@ -33,22 +30,12 @@ Array PartView(const Array& x, int part) {
     return y;
 }
 
-// Whether all elements lie where one of `size` bytes may.
-bool IsAligned(const Array& x, int64_t size) {
-    bool is_aligned = reinterpret_cast<uintptr_t>(x.raw_data()) % static_cast<size_t>(size) == 0;
-    for (const int64_t stride : x.strides()) is_aligned &= stride % size == 0;
-    return is_aligned;
-}
-
-// The conjugates of numbers of two float32, in one pass over memory: the sign of the imaginary part
-// is the last bit of both together.
-Array FlipLastSign(const Array& x) {
-    static_assert(std::endian::native == std::endian::little);
-    const Array flipped = BitwiseXor(ViewAs(x, Dtype::kUInt64), Scalar{uint64_t{1} << 63});
-    return ViewAs(flipped, Dtype::kComplex64);
-}
-
-Array ConjugateByParts(const Array& x) {
+Array Conjugates(const Array& x) {
+    if (HasKernel<kernels::ComplexConjugate>(x.device())) {
+        Array y = EmptyUnchecked(x.shape(), x.dtype(), x.device());
+        CallOn<kernels::ComplexConjugate>(y.device(), x, y);
+        return y;
+    }
     Array y = Copy(x);
     CallOn<kernels::AsType>(y.device(), Negative(PartView(x, 1)), PartView(y, 1));
     return y;
@@ -95,9 +82,7 @@ Array MakeComplex(const Array& real, const Array& imag) {
 
 Array Conj(const Array& x) {
     if (!IsComplex(x.dtype())) return Copy(x);
-    const Array source = internal::Detached(x);
-    const bool is_one_word = x.dtype() == Dtype::kComplex64 && IsAligned(source, sizeof(uint64_t));
-    Array y = is_one_word ? FlipLastSign(source) : ConjugateByParts(source);
+    Array y = Conjugates(internal::Detached(x));
     if (Record rec{kConj, {x}, y}) {
         rec.Grad(0, [](const Array& gy) { return Conj(gy); });
     }

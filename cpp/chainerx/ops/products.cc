@@ -5,7 +5,9 @@
 #include <limits>
 #include <optional>
 
+#include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
+#include "chainerx/kernels/complex.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/complex_parts.h"
 #include "chainerx/ops/contraction.h"
@@ -156,6 +158,14 @@ Array Vdot(const Array& a, const Array& b) {
     if (a.GetTotalSize() != b.GetTotalSize()) {
         throw DimensionError{"vdot: a has ", a.GetTotalSize(), " elements, but b has ",
                              b.GetTotalSize()};
+    }
+    if (IsComplex(a.dtype()) && a.dtype() == b.dtype() && &a.device() == &b.device() &&
+        HasKernel<kernels::ConjugateDot>(a.device()) && !internal::IsBackpropRequiredAny(a) &&
+        !internal::IsBackpropRequiredAny(b)) {
+        Array y = EmptyUnchecked(Shape{}, a.dtype(), a.device());
+        CallOn<kernels::ConjugateDot>(y.device(), AsContiguous(Ravel(a)), AsContiguous(Ravel(b)),
+                                      y);
+        return y;
     }
     return Matmul(Ravel(Conjugated(a)), Ravel(b));
 }

@@ -108,8 +108,28 @@ void Dots(int64_t count, int64_t k, const T* a, int64_t a_step, const T* b, int6
     }
 }
 
+// In four sums, for a sum waits for itself.
 template <typename T>
-constexpr SmallLoopsOf<T> kLoops = {&Product<T>, &Dots<T>};
+T Dot(int64_t k, const T* a, const T* b) {
+    constexpr int64_t kSize = Batch<T>::size;
+    Batch<T> sum[4];
+    for (Batch<T>& s : sum) s = Batch<T>(T(0));
+    const auto add = [&](Batch<T>& s, int64_t q) {
+        s = xsimd::fma(Batch<T>::load_unaligned(a + q), Batch<T>::load_unaligned(b + q), s);
+    };
+    int64_t q = 0;
+    for (; q + 4 * kSize <= k; q += 4 * kSize) {
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; ++i) add(sum[i], q + i * kSize);
+    }
+    for (; q + kSize <= k; q += kSize) add(sum[0], q);
+    if (q < k) sum[1] = xsimd::fma(LoadPart(a + q, k - q), LoadPart(b + q, k - q), sum[1]);
+    return FoldLanes((sum[0] + sum[1]) + (sum[2] + sum[3]),
+                     [](const Batch<T>& u, const Batch<T>& v) { return u + v; });
+}
+
+template <typename T>
+constexpr SmallLoopsOf<T> kLoops = {&Product<T>, &Dots<T>, &Dot<T>};
 
 }  // namespace
 }  // namespace CX_ISA

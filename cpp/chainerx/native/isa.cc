@@ -6,6 +6,7 @@
 #include "chainerx/core/cpu_info.h"
 #include "chainerx/core/error.h"
 #include "chainerx/core/fork_mutex.h"
+#include "chainerx/native/ask_ahead.h"
 #include "chainerx/native/attention_loops.h"
 #include "chainerx/native/bit_loops.h"
 #include "chainerx/native/complex_loops.h"
@@ -100,10 +101,17 @@ Choice Choose() {
 
 const Choice& Chosen() {
     static constinit internal::Lazy<const Choice> choice;
-    return choice.Get([] { return new Choice{Choose()}; });
+    return choice.Get([] {
+#if defined(__x86_64__)
+        asks_ahead = !__builtin_cpu_is("amd");
+#endif
+        return new Choice{Choose()};
+    });
 }
 
 }  // namespace
+
+bool asks_ahead = true;
 
 const char* IsaName() { return Chosen().isa >= 0 ? kNames[Chosen().isa] : "none"; }
 

@@ -1,5 +1,8 @@
 // Filling.
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
 
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/memory.h"
@@ -15,11 +18,16 @@ constexpr int64_t kPart = 1 << 16;  // elements of a thread
 void Fill(const Array& out, const Scalar& value) {
     VisitDtype(out.dtype(), [&]<typename T>() {
         const T v = value.To<T>();
-        ForEachRun(Walk<1>{AxisOrder::kByStride, out}, [v](auto& p, auto& s, int64_t n) {
+        // In half of the time of other values.
+        const auto bytes = std::bit_cast<std::array<char, sizeof(T)>>(v);
+        const bool is_zero = std::ranges::all_of(bytes, [](char byte) { return byte == 0; });
+        ForEachRun(Walk<1>{AxisOrder::kByStride, out}, [v, is_zero](auto& p, auto& s, int64_t n) {
             ParallelFor(CeilDiv(n, kPart), [&](int64_t i) {
                 char* to = p[0] + i * kPart * s[0];
                 const int64_t count = std::min(kPart, n - i * kPart);
-                if (s[0] == sizeof(T)) {
+                if (s[0] == sizeof(T) && is_zero) {
+                    std::memset(to, 0, static_cast<size_t>(count) * sizeof(T));
+                } else if (s[0] == sizeof(T)) {
                     std::fill_n(reinterpret_cast<T*>(to), count, v);
                 } else {
                     for (int64_t k = 0; k < count; ++k) *reinterpret_cast<T*>(to + k * s[0]) = v;

@@ -3,7 +3,7 @@
 
 #include <complex>
 
-#include "chainerx/native/isa/batch.h"
+#include "chainerx/native/isa/loop_templates.h"
 #include "chainerx/native/isa/math_power.h"
 
 namespace chainerx::native {
@@ -24,8 +24,8 @@ void Absolute(const void* x_data, void* out_data, int64_t n) {
     T* out = static_cast<T*>(out_data);
     int64_t i = 0;
     for (; i + kWidth <= n; i += kWidth) {
-        __builtin_prefetch(reinterpret_cast<const char*>(x + 2 * i) + 1024);
-        __builtin_prefetch(reinterpret_cast<const char*>(x + 2 * i) + 1088);
+        AskAhead(x + 2 * i);
+        AskAhead(x + 2 * i + kWidth);
         AbsoluteOf(x + 2 * i).store_unaligned(out + i);
     }
     if (i == n) return;

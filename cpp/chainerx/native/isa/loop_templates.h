@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "chainerx/kernels/dtype_rule.h"
+#include "chainerx/native/ask_ahead.h"
 #include "chainerx/native/isa/batch.h"
 #include "chainerx/native/isa/math.h"
 #include "chainerx/native/loops.h"
@@ -17,11 +18,11 @@ namespace {
 
 // Asks for what is computed a kilobyte later. A long expression fills the window in which the
 // processor looks ahead with two or three batches, so that from the third-level cache each would be
-// waited for.
+// waited for. Volatile, for the compiler would make two loops of each.
 template <typename T>
 inline void AskAhead(const T* x) {
     constexpr int64_t kAhead = 1024 / sizeof(T);
-    __builtin_prefetch(x + kAhead);
+    if (static_cast<const volatile bool&>(asks_ahead)) __builtin_prefetch(x + kAhead);
 }
 
 template <typename Row, typename T>

@@ -156,6 +156,7 @@ void CheckIsa() {
     CX_UNIT(isa, trigonometric, struct FamilyLoops_trigonometric) \
     CX_UNIT(isa, whole_arithmetic, struct WholeLoops_arithmetic)  \
     CX_UNIT(isa, whole_bitwise, struct WholeLoops_bitwise)        \
+    CX_UNIT(isa, whole_logic, struct WholeLoops_logic)            \
     CX_UNIT(isa, attention, AttentionUnit)                        \
     CX_UNIT(isa, bits, BitLoops)                                  \
     CX_UNIT(isa, cast, CastLoops)                                 \

@@ -3,6 +3,7 @@
 
 #include <complex>
 
+#include "chainerx/native/isa/complex_lanes.h"
 #include "chainerx/native/isa/loop_templates.h"
 #include "chainerx/native/isa/math_power.h"
 
@@ -34,23 +35,10 @@ void Absolute(const void* x_data, void* out_data, int64_t n) {
     StorePart(out + i, AbsoluteOf(rest), n - i);
 }
 
-// Which lane goes to lane i when the two parts of each number change places.
-struct OtherPart {
-    static constexpr size_t get(size_t i, size_t) { return i ^ 1; }
-};
-
-// The sign of the imaginary parts.
-template <typename T>
-inline Batch<T> ImaginarySigns() {
-    alignas(64) T signs[Batch<T>::size];
-    for (int64_t i = 0; i < int64_t{Batch<T>::size}; ++i) signs[i] = i % 2 == 0 ? T(0) : T(-0.0);
-    return Batch<T>::load_aligned(signs);
-}
-
 template <typename T>
 void Conjugate(const void* x_data, void* out_data, int64_t n) {
     constexpr int64_t kWidth = Batch<T>::size;
-    const Batch<T> signs = ImaginarySigns<T>();
+    const Batch<T> signs = SignsOf<T>(1);
     const T* x = static_cast<const T*>(x_data);
     T* out = static_cast<T*>(out_data);
     n *= 2;
@@ -66,16 +54,14 @@ void Conjugate(const void* x_data, void* out_data, int64_t n) {
 template <typename T, bool kConjugate>
 std::complex<T> Dot(int64_t k, const std::complex<T>* a_data, const std::complex<T>* b_data) {
     using B = Batch<T>;
-    using Index = xsimd::as_unsigned_integer_t<T>;
     constexpr int64_t kSize = B::size;
-    constexpr auto kOther = xsimd::make_batch_constant<Index, OtherPart, typename B::arch_type>();
     const T* a = reinterpret_cast<const T*>(a_data);
     const T* b = reinterpret_cast<const T*>(b_data);
     B alike[2] = {B(T(0)), B(T(0))};
     B unlike[2] = {B(T(0)), B(T(0))};
     const auto add = [&](int i, const B& x, const B& y) {
         alike[i] = xsimd::fma(x, y, alike[i]);
-        unlike[i] = xsimd::fma(x, xsimd::swizzle(y, kOther), unlike[i]);
+        unlike[i] = xsimd::fma(x, InOrder<OtherPart>(y), unlike[i]);
     };
     const auto load = [](const T* x) { return B::load_unaligned(x); };
     const int64_t n = 2 * k;
@@ -90,7 +76,7 @@ std::complex<T> Dot(int64_t k, const std::complex<T>* a_data, const std::complex
     }
     if (q < n) add(1, LoadPart(a + q, n - q), LoadPart(b + q, n - q));
     // Second ones are subtracted from the real part; of a conjugate, from the imaginary part.
-    const B signs = ImaginarySigns<T>();
+    const B signs = SignsOf<T>(1);
     const B real = alike[0] + alike[1];
     const B imag = unlike[0] + unlike[1];
     const auto add_lanes = [](const B& x, const B& y) { return x + y; };

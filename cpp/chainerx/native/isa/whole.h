@@ -1,14 +1,28 @@
 // Makes a family's loops over integers and bool for one instruction set out of its table: those of
 // scalars, which the compiler vectorizes. A unit defines CX_FAMILY and CX_FAMILY_DEF, the table,
-// and includes this once.
+// and includes this once; with CX_WHOLE_COMPLEX, some rows have loops over complex numbers as well.
 #include "chainerx/native/scalar_loops.h"
 
 #define CX_ROWS_NAMESPACE CX_ISA
 #include "chainerx/native/rows.h"
 #include "chainerx/native/whole_rows.h"
+#if defined(CX_WHOLE_COMPLEX)
+#include "chainerx/native/isa/complex_rows.h"
+#endif
 
 namespace chainerx::native::CX_ISA {
 namespace {
+
+#if !defined(CX_WHOLE_COMPLEX)
+template <typename Row, typename T>
+constexpr UnaryLoop ComplexUnary() {
+    return nullptr;
+}
+template <typename Row, typename T>
+constexpr BinaryLoop ComplexBinary() {
+    return nullptr;
+}
+#endif
 
 template <typename Row, typename T>
 inline constexpr bool kIsWhole = std::is_integral_v<T> && ComputesIn(Row::kRule, kDtypeOf<T>);
@@ -18,14 +32,14 @@ constexpr UnaryLoop WholeUnary() {
     if constexpr (kIsWhole<Row, T>)
         return &ScalarUnary<Row, T, std::conditional_t<kToBool, bool, T>>;
     else
-        return nullptr;
+        return ComplexUnary<Row, T>();
 }
 template <typename Row, typename T, bool kToBool>
 constexpr BinaryLoop WholeBinary() {
     if constexpr (kIsWhole<Row, T>)
         return &ScalarBinary<Row, T, std::conditional_t<kToBool, bool, T>>;
     else
-        return nullptr;
+        return ComplexBinary<Row, T>();
 }
 template <typename Row, typename T>
 constexpr TernaryLoop WholeTernary() {

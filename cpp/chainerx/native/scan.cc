@@ -107,6 +107,25 @@ void ScanLines(const std::array<char*, 2>& p, const std::array<int64_t, 2>& s, c
     }
 }
 
+// Scans a line of adjacent elements. Sums of integers are ready in a cycle, so the loop must be
+// short.
+template <typename P, typename Out>
+void ScanAdjacent(char* to, const char* from, int64_t length) {
+    constexpr int64_t kBlock = 1024;
+    auto* out = reinterpret_cast<Out*>(to);
+    const auto* x = reinterpret_cast<const typename P::Item*>(from);
+    auto acc = P::Identity();
+    for (int64_t begin = 0; begin < length; begin += kBlock) {
+        const int64_t end = std::min(length, begin + kBlock);
+#pragma GCC unroll 8
+        for (int64_t i = begin; i < end; ++i) {
+            acc = P::Combine(acc, P::Load(x[i], NoCenter{}));
+            out[i] = Cast<Out>(acc);
+        }
+        CheckAfterSteps(end - 1);
+    }
+}
+
 // Lines that are themselves adjacent go one by one, else cache lines would be read in pieces.
 template <typename P, typename Out>
 void Scan(const Array& x, int8_t axis, bool reverse, const Array& out) {
@@ -122,6 +141,10 @@ void Scan(const Array& x, int8_t axis, bool reverse, const Array& out) {
             auto acc = P::Identity();
             char* to = p[0] + j * s[0];
             const char* from = p[1] + j * s[1];
+            if (lines.steps[0] == sizeof(Out) && lines.steps[1] == sizeof(typename P::Item)) {
+                ScanAdjacent<P, Out>(to, from, lines.length);
+                continue;
+            }
             for (int64_t i = 0; i < lines.length; ++i) {
                 CheckAfterSteps(i);
                 acc = P::Combine(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -37,18 +38,16 @@ void SortBytes(const T* x, int64_t n, bool descending, T* out) {
 
 // ---- integers ----
 
-// The integers from `least` on, `width` of them. All others have the place behind the last one.
+// The integers from `least` on, `width` of them, a power of 2: a place that has a further bit is that
+// of another integer.
 template <typename T>
 struct IntegerRange {
+    // 32 bits where they do, of which a vector has more.
+    using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
     T least;
     int64_t width;
 
-    uint32_t Place(T x) const {
-        // 32 bits where they do, of which a vector has more.
-        using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-        const Bits place = static_cast<Bits>(x) - static_cast<Bits>(least);
-        return static_cast<uint32_t>(std::min(place, static_cast<Bits>(width)));
-    }
+    Bits Place(T x) const { return static_cast<Bits>(x) - static_cast<Bits>(least); }
     T At(int64_t place) const {
         return static_cast<T>(static_cast<uint64_t>(least) + static_cast<uint64_t>(place));
     }
@@ -77,7 +76,7 @@ std::optional<IntegerRange<T>> GuessRange(const T* x, int64_t n) {
     const uint64_t below = margin(std::numeric_limits<T>::min(), least);
     const uint64_t above = margin(most, std::numeric_limits<T>::max());
     return IntegerRange<T>{static_cast<T>(static_cast<uint64_t>(least) - below),
-                           static_cast<int64_t>(distance + below + above) + 1};
+                           static_cast<int64_t>(std::bit_ceil(distance + below + above + 1))};
 }
 
 // Calls f(places, begin, count) for blocks of a row. False, and no further calls, once an integer
@@ -90,10 +89,13 @@ bool ForEachPlace(const T* x, int64_t n, const IntegerRange<T>& range, const F& 
         uint32_t places[kBlockSize];
         for (int64_t i = begin; i < end && inside; i += kBlockSize) {
             const int64_t count = std::min(kBlockSize, end - i);
-            for (int64_t j = 0; j < count; ++j) places[j] = range.Place(x[i + j]);
-            uint32_t most = 0;
-            for (int64_t j = 0; j < count; ++j) most = std::max(most, places[j]);
-            inside = most < static_cast<uint32_t>(range.width);
+            typename IntegerRange<T>::Bits all = 0;
+            for (int64_t j = 0; j < count; ++j) {
+                const auto place = range.Place(x[i + j]);
+                all |= place;
+                places[j] = static_cast<uint32_t>(place);
+            }
+            inside = all < static_cast<uint64_t>(range.width);
             if (inside) f(places, i, count);
         }
     });

@@ -233,9 +233,10 @@ void Find(const Array& x, const Axes& axes, const Array& out) {
             // Many rows of few elements are quicker gathered column by column, but for halves,
             // which are converted twice then.
             constexpr int64_t kNarrow = kIsHalf<T> ? 0 : sizeof(T) == 1 ? 64 : 16;
-            const bool is_narrow =
-                plan.kept.run_length() < kNarrow && plan.n_reduced >= kReduceBlock;
-            if (plan.by_rows && !is_narrow) {
+            const auto is_narrow = [&] {
+                return plan.kept.run_length() < kNarrow && plan.n_reduced >= kReduceBlock;
+            };
+            if (plan.by_rows && !is_narrow()) {
                 FindByRows<E>(plan);
             } else {
                 FindByRuns<E>(plan);

@@ -38,8 +38,8 @@ void SortBytes(const T* x, int64_t n, bool descending, T* out) {
 
 // ---- integers ----
 
-// The integers from `least` on, `width` of them, a power of 2: a place that has a further bit is that
-// of another integer.
+// The integers from `least` on, `width` of them, a power of 2: a place that has a further bit is
+// that of another integer.
 template <typename T>
 struct IntegerRange {
     // 32 bits where they do, of which a vector has more.

@@ -64,7 +64,8 @@ void FindKeys(const Array& test, const Array& x, Encoder<K> encode, bool are_flo
     }
     const auto least = static_cast<uint64_t>(keys[0]);
     uint64_t width = 0;
-    if (n > LoopsOf<K>().leaf / 4 && !are_floats && IsTableWorthIt(keys, n, size)) {
+    // Of so few that comparing with each takes as long as to look one up.
+    if (n > LoopsOf<K>().leaf / 16 && !are_floats && IsTableWorthIt(keys, n, size)) {
         width = static_cast<uint64_t>(keys[n - 1]) - least + 1;
     }
     const Scratch<bool> table{static_cast<int64_t>(width) + 1};  // the last one: all others

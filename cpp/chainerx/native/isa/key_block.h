@@ -31,12 +31,10 @@ struct RowOf;
 template <>
 struct RowOf<int32_t> {
     using Type = int32_t __attribute__((vector_size(kKeyLanes<int32_t> * sizeof(int32_t))));
-    using Bytes = uint8_t __attribute__((vector_size(kKeyLanes<int32_t>)));
 };
 template <>
 struct RowOf<int64_t> {
     using Type = int64_t __attribute__((vector_size(kKeyLanes<int64_t> * sizeof(int64_t))));
-    using Bytes = uint8_t __attribute__((vector_size(kKeyLanes<int64_t>)));
 };
 template <typename K>
 using Row = typename RowOf<K>::Type;

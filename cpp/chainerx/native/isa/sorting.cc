@@ -38,13 +38,18 @@ void SplitNumbers(const T* x, int64_t n, K flip, const K* pivots, K** to) {
 template <typename K>
 void Find(const K* keys, int64_t n, const K* others, int64_t count, bool* out) {
     constexpr int64_t kLanes = kKeyLanes<K>;
-    using Bytes = typename RowOf<K>::Bytes;
-    for (int64_t i = 0; i < n; i += kLanes) {
-        const Row<K> row = LoadKeys(keys + i, n - i);
-        Row<K> found{};
-        for (int64_t j = 0; j < count; ++j) found |= row == others[j];
-        const Bytes bytes = __builtin_convertvector(found, Bytes) & 1;
-        std::memcpy(out + i, &bytes, static_cast<size_t>(std::min(kLanes, n - i)));
+    constexpr int64_t kBlockSize = 32 * kLanes;
+    alignas(64) K found[kBlockSize];
+    for (int64_t begin = 0; begin < n; begin += kBlockSize) {
+        const int64_t size = std::min(kBlockSize, n - begin);
+        for (int64_t i = 0; i < size; i += kLanes) {
+            const Row<K> row = LoadKeys(keys + begin + i, size - i);
+            Row<K> equal{};
+            for (int64_t j = 0; j < count; ++j) equal |= row == others[j];
+            std::memcpy(found + i, &equal, sizeof(equal));
+        }
+        // In a loop of its own, which the compiler vectorizes for all instruction sets.
+        for (int64_t i = 0; i < size; ++i) out[begin + i] = found[i] != 0;
     }
 }
 

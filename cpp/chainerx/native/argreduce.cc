@@ -28,18 +28,24 @@ struct Best {
     }
 };
 
+// Adjacent elements of which the extreme is found first, and its place among the last ones in the
+// end.
+constexpr int64_t kArgBlock = 4 * kReduceBlock;
+
 template <typename E>
 const ArgBlockLoops& BlockLoopsOf() {
     return reduce_whole_loops()
         .arg[static_cast<int>(kDtypeOf<typename E::Item>)][E::kFindsLargest][E::kSkipsNan];
 }
 
-// Of 0 < n <= kReduceBlock elements.
+// Of 0 < n <= kArgBlock elements.
 template <typename E>
 typename E::Acc ExtremeOf(const typename E::Item* x, int64_t n) {
     typename E::Acc value;
-    if constexpr (E::kIsIsa) {  // which finds places, unless it ignores NaN
-        const FoldTable& table = E::kFindsLargest ? reduce_loops().nan_max : reduce_loops().nan_min;
+    if constexpr (E::kIsIsa) {
+        const ReduceIsaLoops& loops = reduce_loops();
+        const FoldTable& table = E::kSkipsNan ? (E::kFindsLargest ? loops.nan_max : loops.nan_min)
+                                              : (E::kFindsLargest ? loops.max : loops.min);
         table.of[static_cast<int>(kDtypeOf<typename E::Item>)].runs(
             reinterpret_cast<const char*>(x), 0, 1, n, nullptr, &value);
     } else {
@@ -61,9 +67,9 @@ int64_t FindValue(const typename E::Item* x, int64_t n, typename E::Acc value) {
 template <typename E>
 Best<E> FindInRun(const char* data, const Nest& nest, int64_t begin, int64_t n) {
     using Item = typename E::Item;
-    constexpr bool kFindsPlaces = E::kIsIsa && !E::kSkipsNan;
-    if constexpr (kFindsPlaces) {
-        if (nest.ndim == 1 && nest.strides[0][0] == sizeof(Item)) {
+    const bool adjacent = nest.ndim == 1 && nest.strides[0][0] == sizeof(Item);
+    if constexpr (E::kIsIsa && !E::kSkipsNan) {
+        if (adjacent && n <= kArgBlock) {
             const Item* x = reinterpret_cast<const Item*>(data) + begin;
             const int64_t place = E::isa_loops().extreme[E::kFindsLargest](x, n);
             return {x[place], begin + place};
@@ -71,29 +77,25 @@ Best<E> FindInRun(const char* data, const Nest& nest, int64_t begin, int64_t n) 
     }
     alignas(64) char buffer[kReduceBlock * sizeof(Item)];
     const int64_t end = begin + n;
+    const int64_t most = adjacent ? kArgBlock : kReduceBlock;
     const auto fetch = [&](int64_t at) {
         return reinterpret_cast<const Item*>(
-            FetchBlock(data, nest, sizeof(Item), at, std::min(kReduceBlock, end - at), buffer));
+            FetchBlock(data, nest, sizeof(Item), at, std::min(most, end - at), buffer));
     };
     Best<E> best{E::Identity()};
-    for (int64_t at = begin; at < end; at += kReduceBlock) {
-        const int64_t k = std::min(kReduceBlock, end - at);
+    for (int64_t at = begin; at < end; at += most) {
+        const int64_t k = std::min(most, end - at);
         const Item* x = fetch(at);
-        if constexpr (kFindsPlaces) {
-            const int64_t place = E::isa_loops().extreme[E::kFindsLargest](x, k);
-            best.Take(x[place], at + place);
-        } else {
-            const auto value = ExtremeOf<E>(x, k);
-            if (!E::Replaces(value, best.value, best.index >= 0)) continue;
-            // Where NaNs are ignored, a block may have no extreme, so each one that seems to win is
-            // searched; else the last winner, at the end.
-            const int64_t place = E::kSkipsNan ? FindValue<E>(x, k, value) : 0;
-            if (place < k) best = {value, at + place};
-        }
+        const auto value = ExtremeOf<E>(x, k);
+        if (!E::Replaces(value, best.value, best.index >= 0)) continue;
+        // Where NaNs are ignored, a block may have no extreme, so each one that seems to win is
+        // searched; else the last winner, at the end.
+        const int64_t place = E::kSkipsNan ? FindValue<E>(x, k, value) : 0;
+        if (place < k) best = {value, at + place};
     }
-    if constexpr (!kFindsPlaces && !E::kSkipsNan) {
+    if constexpr (!E::kSkipsNan) {
         const int64_t at = best.index;
-        best.index += FindValue<E>(fetch(at), std::min(kReduceBlock, end - at), best.value);
+        best.index += FindValue<E>(fetch(at), std::min(most, end - at), best.value);
     }
     return best;
 }

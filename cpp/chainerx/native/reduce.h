@@ -60,7 +60,10 @@ struct FoldLoops {
     int64_t item_size{0};
     int64_t acc_size{0};
     int64_t center_size{0};
-    // acc[j] = the reduction of the n <= kReduceBlock elements at data + j * step. One center each.
+    // Elements that runs() takes in one go: many, where the order in which they are combined makes
+    // no difference.
+    int64_t longest{kReduceBlock};
+    // acc[j] = the reduction of the n <= longest elements at data + j * step. One center each.
     void (*runs)(const char* data, int64_t step, int64_t n_runs, int64_t n, const void* centers,
                  void* acc){nullptr};
     // The same of one run before its ReduceLanes(acc_size) lanes are combined.

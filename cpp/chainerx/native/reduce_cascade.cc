@@ -12,8 +12,6 @@ namespace chainerx::native {
 namespace {
 
 constexpr int64_t kMaxItem = 16;
-// Elements after which it is seen whether the rest matters; loops that end early take any number.
-constexpr int64_t kFinalBlock = 8 * kReduceBlock;
 
 // Adds up rows of accumulators, of up to kRowBytes, in levels. Level 0 is filled by the caller.
 template <int64_t kRowBytes>
@@ -90,11 +88,12 @@ void FoldRun(const FoldLoops& loops, const char* data, const Nest& nest, int64_t
         loops.runs(fetch(n), 0, 1, n, center, acc);
         return;
     }
-    if (loops.is_final != nullptr) {
-        const int64_t most = adjacent ? kFinalBlock : kReduceBlock;
+    if (loops.longest > kReduceBlock) {
+        const int64_t most = adjacent ? loops.longest : kReduceBlock;
         int64_t k = std::min(n, most);
         loops.runs(fetch(k), 0, 1, k, center, acc);
-        for (int64_t block = 1; n > k && !loops.is_final(acc); ++block) {
+        for (int64_t block = 1; n > k; ++block) {
+            if (loops.is_final != nullptr && loops.is_final(acc)) return;
             begin += k;
             n -= k;
             k = std::min(n, most);
@@ -123,7 +122,7 @@ void FoldRun(const FoldLoops& loops, const char* data, const Nest& nest, int64_t
 
 void FoldRuns(const FoldLoops& loops, const char* data, int64_t step, int64_t n_runs,
               const Nest& nest, int64_t n, const char* centers, char* acc) {
-    if (n <= kReduceBlock && IsAdjacent(loops, nest)) {
+    if (n <= loops.longest && IsAdjacent(loops, nest)) {
         loops.runs(data, step, n_runs, n, centers, acc);
         return;
     }

@@ -28,7 +28,7 @@ struct ArgIsaLoops {
     // [largest] The place of the first extreme of 0 < n < 2^31 elements; of the first NaN, if there
     // is one.
     int64_t (*extreme[2])(const T* x, int64_t n);
-    // The place of the first of n elements that is `value`; n if there is none.
+    // The place of the first of n elements that is `value`, or NaN as it is; n if there is none.
     int64_t (*find)(const T* x, int64_t n, T value);
     TakeRowLoop<T> take_row[2][2];  // [largest][ignores NaN]
 };
@@ -47,7 +47,7 @@ struct ReduceIsaLoops {
 
 // What finds a position among elements of one dtype (native/arg_extreme.h).
 struct ArgBlockLoops {
-    // The extreme of 0 < n <= kReduceBlock; without the NaNs, if these are ignored.
+    // The extreme of n > 0; without the NaNs, if these are ignored.
     void (*fold)(const void* x, int64_t n, void* acc);
     // The place of the first of n that is *acc; n if there is none.
     int64_t (*find)(const void* x, int64_t n, const void* acc);

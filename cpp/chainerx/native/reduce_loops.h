@@ -7,8 +7,9 @@
 //     static Acc Combine(Acc a, Acc b);
 //     static constexpr Built kBuilt;   // see below
 //
-// and may bring its own Block(), FoldedBlock() and AddRows(), in batches of an instruction set, and
-// IsFinal(Acc), whether no more elements can change an accumulator.
+// and may bring its own Block(), FoldedBlock() and AddRows(), in batches of an instruction set;
+// kLongest, if it takes more elements than kReduceBlock in one go; and IsFinal(Acc), whether no more
+// elements can change an accumulator.
 //
 // Elements are dealt to lanes, which the compiler keeps in vectors. Lanes are combined in halves,
 // blocks and groups of rows in a cascade (reduce_cascade.h).
@@ -18,6 +19,7 @@
 #include <type_traits>
 
 #include "chainerx/core/dtype.h"
+#include "chainerx/native/ask_ahead.h"
 #include "chainerx/native/reduce.h"
 
 namespace chainerx::native {
@@ -38,13 +40,17 @@ struct Loops {
     static constexpr int64_t kItem = sizeof(Item);
     static constexpr int64_t kLanes = ReduceLanes(sizeof(Acc));
     static_assert(kReduceBlock % kLanes == 0);
+    static constexpr int64_t kLongest = [] {
+        if constexpr (requires { P::kLongest; }) return P::kLongest;
+        return kReduceBlock;
+    }();
 
     static Center CenterOf(const void* center) {
         if (center == nullptr) return Center{};
         return *static_cast<const Center*>(center);
     }
 
-    // lanes = the reduction of n <= kReduceBlock adjacent elements. Once in the program, for it is
+    // lanes = the reduction of n <= kLongest adjacent elements. Once in the program, for it is
     // the most code of all.
     [[gnu::noinline]] static void Block(const Item* x, int64_t n, Center c, Acc* lanes) {
         if constexpr (requires { P::template Block<kLanes>(x, n, c, lanes); }) {
@@ -55,6 +61,8 @@ struct Loops {
         for (int64_t j = 0; j < kLanes; ++j) acc[j] = P::Identity();
         int64_t i = 0;
         for (; i + kLanes <= n; i += kLanes) {
+            constexpr int64_t kLine = 64 / sizeof(Item);
+            for (int64_t j = 0; j < kLanes; j += kLine) AskForLater(x + i, j);
             for (int64_t j = 0; j < kLanes; ++j) acc[j] = P::Combine(acc[j], P::Load(x[i + j], c));
         }
         for (int64_t j = 0; i < n; ++i, ++j) acc[j] = P::Combine(acc[j], P::Load(x[i], c));
@@ -127,7 +135,8 @@ struct Loops {
 
     static constexpr FoldLoops Table() {
         constexpr int64_t kCenter = std::is_empty_v<Center> ? 0 : sizeof(Center);
-        FoldLoops loops{kItem, sizeof(Acc), kCenter, &Runs, &FoldBlock, &Rows, &CombineAll};
+        FoldLoops loops{kItem, sizeof(Acc), kCenter,   kLongest,
+                        &Runs, &FoldBlock,  &Rows, &CombineAll};
         if constexpr (requires(Acc acc) { P::IsFinal(acc); }) {
             loops.is_final = [](const void* acc) {
                 return P::IsFinal(*static_cast<const Acc*>(acc));

@@ -184,6 +184,7 @@ struct MaxOf {
     using Item = T;
     using Acc = ExtremeAcc<T>;
     using Center = NoCenter;
+    static constexpr int64_t kLongest = 16 * kReduceBlock;
     static constexpr Built kBuilt = kBuiltForMost<T>;
     static Acc Identity() { return LowestOf<Acc>(); }
     static Acc Load(T x, NoCenter) { return Cast<Acc>(x); }
@@ -200,6 +201,7 @@ struct MinOf {
     using Item = T;
     using Acc = ExtremeAcc<T>;
     using Center = NoCenter;
+    static constexpr int64_t kLongest = 16 * kReduceBlock;
     static constexpr Built kBuilt = kBuiltForMost<T>;
     static Acc Identity() { return HighestOf<Acc>(); }
     static Acc Load(T x, NoCenter) { return Cast<Acc>(x); }

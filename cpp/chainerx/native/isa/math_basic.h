@@ -128,6 +128,24 @@ inline Batch<T> MinOrSecond(const Batch<T>& x1, const Batch<T>& x2) {
 #endif
 }
 
+// Whether one of the two is nan.
+template <typename T>
+inline xsimd::batch_bool<T> IsNanOfEither(const Batch<T>& x1, const Batch<T>& x2) {
+#if defined(CX_ISA_AVX512)
+    if constexpr (sizeof(T) == 4)
+        return _mm512_cmp_ps_mask(x1, x2, _CMP_UNORD_Q);
+    else
+        return _mm512_cmp_pd_mask(x1, x2, _CMP_UNORD_Q);
+#elif defined(CX_ISA_AVX2)
+    if constexpr (sizeof(T) == 4)
+        return _mm256_cmp_ps(x1, x2, _CMP_UNORD_Q);
+    else
+        return _mm256_cmp_pd(x1, x2, _CMP_UNORD_Q);
+#else
+    return (x1 != x1) | (x2 != x2);
+#endif
+}
+
 // A nan on either side is the result, as in NumPy.
 template <typename T>
 inline Batch<T> Max(const Batch<T>& x1, const Batch<T>& x2) {

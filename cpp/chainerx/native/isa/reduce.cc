@@ -1,6 +1,8 @@
 // Sums, extremes and squared deviations of floats, in batches. Lanes and blocks are those of
 // reduce_loops.h, so that every instruction set gives the same bits.
+#include "chainerx/native/ask_ahead.h"
 #include "chainerx/native/isa/batch.h"
+#include "chainerx/native/isa/math_basic.h"
 #include "chainerx/native/reduce_isa.h"
 #include "chainerx/native/reduce_policies.h"
 
@@ -9,7 +11,8 @@ namespace CX_ISA {
 namespace {
 
 // Policies with two more functions of batches: Join(a, b), which is Combine(), and Step(acc, x,
-// center), which combines acc with what Load() makes of x.
+// center), which combines acc with what Load() makes of x. Extremes have JoinNumbers(a, b) as well,
+// which is Join() of numbers in one instruction, and gives `a` where b is nan.
 template <typename T>
 struct BatchSum : SumOf<T> {
     static Batch<T> Join(const Batch<T>& a, const Batch<T>& b) { return a + b; }
@@ -23,6 +26,9 @@ struct BatchMax : MaxOf<T> {
     static Batch<T> Join(const Batch<T>& a, const Batch<T>& b) {
         return xsimd::select((b > a) | (b != b), b, a);
     }
+    static Batch<T> JoinNumbers(const Batch<T>& a, const Batch<T>& b) {
+        return math::MaxOrSecond(b, a);
+    }
     static Batch<T> Step(const Batch<T>& acc, const Batch<T>& x, const Batch<T>&) {
         return Join(acc, x);
     }
@@ -32,6 +38,9 @@ template <typename T>
 struct BatchMin : MinOf<T> {
     static Batch<T> Join(const Batch<T>& a, const Batch<T>& b) {
         return xsimd::select((b < a) | (b != b), b, a);
+    }
+    static Batch<T> JoinNumbers(const Batch<T>& a, const Batch<T>& b) {
+        return math::MinOrSecond(b, a);
     }
     static Batch<T> Step(const Batch<T>& acc, const Batch<T>& x, const Batch<T>&) {
         return Join(acc, x);
@@ -43,6 +52,9 @@ struct BatchNanMax : NanMaxOf<T> {
     static Batch<T> Join(const Batch<T>& a, const Batch<T>& b) {
         return xsimd::select((b > a) | (a != a), b, a);
     }
+    static Batch<T> JoinNumbers(const Batch<T>& a, const Batch<T>& b) {
+        return math::MaxOrSecond(b, a);
+    }
     static Batch<T> Step(const Batch<T>& acc, const Batch<T>& x, const Batch<T>&) {
         return Join(acc, x);
     }
@@ -52,6 +64,9 @@ template <typename T>
 struct BatchNanMin : NanMinOf<T> {
     static Batch<T> Join(const Batch<T>& a, const Batch<T>& b) {
         return xsimd::select((b < a) | (a != a), b, a);
+    }
+    static Batch<T> JoinNumbers(const Batch<T>& a, const Batch<T>& b) {
+        return math::MinOrSecond(b, a);
     }
     static Batch<T> Step(const Batch<T>& acc, const Batch<T>& x, const Batch<T>&) {
         return Join(acc, x);
@@ -81,6 +96,7 @@ struct BatchPolicy : P {
     using Center = typename P::Center;
     using B = Batch<T>;
     static constexpr int64_t kSize = B::size;
+    static constexpr bool kIsExtreme = requires(B b) { P::JoinNumbers(b, b); };
 
     static B CenterBatch(const Center& c) {
         if constexpr (std::is_empty_v<Center>) {
@@ -90,15 +106,53 @@ struct BatchPolicy : P {
         }
     }
 
+    // acc = the extremes of the elements of n_rounds times kBatches batches; false if nan makes a
+    // difference, and acc is of no use.
+    template <int64_t kBatches>
+    [[gnu::always_inline]] static inline bool AccumulateNumbers(const T* x, int64_t n_rounds,
+                                                                B (&acc)[kBatches]) {
+        static_assert(kBatches % 2 == 0);
+        const bool stays = P::Combine(T(0), std::numeric_limits<T>::quiet_NaN()) != T(0);
+#pragma GCC unroll 16
+        for (int64_t k = 0; k < kBatches; ++k) acc[k] = B::load_unaligned(x + k * kSize);
+        auto nan = math::IsNanOfEither(acc[0], acc[1]);
+        for (int64_t k = 2; k < kBatches; k += 2) nan = nan | math::IsNanOfEither(acc[k], acc[k + 1]);
+        for (int64_t r = 1; r < n_rounds; ++r) {
+            x += kBatches * kSize;
+#pragma GCC unroll 16
+            for (int64_t k = 0; k < kBatches; k += 2) {
+                AskForLater(x, k * kSize);
+                AskForLater(x, (k + 1) * kSize);
+                const B v = B::load_unaligned(x + k * kSize);
+                const B w = B::load_unaligned(x + (k + 1) * kSize);
+                acc[k] = P::JoinNumbers(acc[k], v);
+                acc[k + 1] = P::JoinNumbers(acc[k + 1], w);
+                if (stays) nan = nan | math::IsNanOfEither(v, w);
+            }
+        }
+        return xsimd::none(nan);
+    }
+
     // acc = the reduction of n adjacent elements, dealt to the lanes of kBatches batches.
     template <int64_t kBatches>
     [[gnu::always_inline]] static inline void Accumulate(const T* x, int64_t n, const Center& c,
                                                          B (&acc)[kBatches]) {
         const B center = CenterBatch(c);
-        for (int64_t k = 0; k < kBatches; ++k) acc[k] = B(P::Identity());
+        if constexpr (kIsExtreme) {
+            const int64_t n_rounds = n / (kBatches * kSize);
+            if (n_rounds > 0 && AccumulateNumbers(x, n_rounds, acc)) {
+                x += n_rounds * kBatches * kSize;
+                n -= n_rounds * kBatches * kSize;
+            } else {
+                for (int64_t k = 0; k < kBatches; ++k) acc[k] = B(P::Identity());
+            }
+        } else {
+            for (int64_t k = 0; k < kBatches; ++k) acc[k] = B(P::Identity());
+        }
         for (; n >= kBatches * kSize; n -= kBatches * kSize, x += kBatches * kSize) {
 #pragma GCC unroll 16
             for (int64_t k = 0; k < kBatches; ++k) {
+                AskForLater(x, k * kSize);
                 acc[k] = P::Step(acc[k], B::load_unaligned(x + k * kSize), center);
             }
         }
@@ -130,13 +184,28 @@ struct BatchPolicy : P {
     // The reduction of n adjacent elements: Block() and Fold() of Loops without a detour to memory.
     template <int64_t kLanes>
     static T FoldedBlock(const T* x, int64_t n, const Center& c) {
-        B acc[kLanes / kSize];
+        constexpr int64_t kBatches = kLanes / kSize;
+        B acc[kBatches];
         Accumulate(x, n, c, acc);
-#pragma GCC unroll 16
-        for (int64_t w = kLanes / kSize / 2; w > 0; w /= 2) {
-            for (int64_t k = 0; k < w; ++k) acc[k] = P::Join(acc[k], acc[k + w]);
+        if constexpr (kIsExtreme) {
+            auto nan = math::IsNanOfEither(acc[0], acc[1]);
+            for (int64_t k = 2; k < kBatches; k += 2) {
+                nan = nan | math::IsNanOfEither(acc[k], acc[k + 1]);
+            }
+            if (xsimd::none(nan)) {
+                return Fold(acc, [](const B& a, const B& b) { return P::JoinNumbers(a, b); });
+            }
         }
-        return FoldLanes(acc[0], [](const B& a, const B& b) { return P::Join(a, b); });
+        return Fold(acc, [](const B& a, const B& b) { return P::Join(a, b); });
+    }
+
+    template <int64_t kBatches, typename F>
+    [[gnu::always_inline]] static inline T Fold(B (&acc)[kBatches], const F& join) {
+#pragma GCC unroll 16
+        for (int64_t w = kBatches / 2; w > 0; w /= 2) {
+            for (int64_t k = 0; k < w; ++k) acc[k] = join(acc[k], acc[k + w]);
+        }
+        return FoldLanes(acc[0], join);
     }
 
     // Adds kRows rows to acc.
@@ -180,6 +249,7 @@ int64_t FindFirst(const T* x, int64_t n, const F& matches) {
 
 template <typename T>
 int64_t Find(const T* x, int64_t n, T value) {
+    if (value != value) return FindFirst(x, n, [](const auto& v) { return v != v; });
     return FindFirst(x, n, [value](const auto& v) { return v == value; });
 }
 
@@ -258,6 +328,7 @@ int64_t FindExtreme(const T* x, int64_t n) {
             first += Index(static_cast<ArgIndex<T>>(kBatches * kSize));
 #pragma GCC unroll 4
             for (int64_t k = 0; k < kBatches; ++k) {
+                AskForLater(x + i, k * kSize);
                 const B v = B::load_unaligned(x + i + k * kSize);
                 nan = nan | is_nan(v);
                 part[k].Take(v, first);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "chainerx/core/dtype.h"
+#include "chainerx/native/copy_bytes.h"
 #include "chainerx/native/turn_loops.h"
 
 namespace chainerx::native {
@@ -113,7 +114,7 @@ template <typename T>
 void CopyItems(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t n) {
     constexpr int64_t kSize = sizeof(T);
     if (dst_stride == kSize && src_stride == kSize) {
-        std::memcpy(dst, src, static_cast<size_t>(n * kSize));
+        CopyBytes(dst, src, n * kSize);
     } else if (dst_stride == kSize && src_stride == 0) {
         T value;
         std::memcpy(&value, src, kSize);

@@ -6,6 +6,7 @@
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/indexing.h"
 #include "chainerx/native/copy_block.h"
+#include "chainerx/native/copy_bytes.h"
 #include "chainerx/native/index_plan.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/parts.h"
@@ -66,7 +67,7 @@ void CopyRows(const char* from, int64_t stride, const int64_t* rows, int64_t cou
         if (by_parts) {
             for (int64_t k = 0; k < nbytes; k += kPart) std::memcpy(q + k, p + k, kPart);
         } else {
-            std::memcpy(q, p, static_cast<size_t>(nbytes));
+            CopyBytes(q, p, nbytes);
         }
     }
 }

@@ -8,6 +8,7 @@
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/kernels/manipulation.h"
 #include "chainerx/kernels/memory.h"
+#include "chainerx/native/copy_bytes.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/parts.h"
 
@@ -34,7 +35,7 @@ void CopyRows(const Piece& piece, int64_t begin, int64_t end, int64_t row) {
         for (int64_t i = begin; i < end; ++i, from += piece.nbytes, to += row) {
             for (int64_t k = 0; k < piece.nbytes; k += kPartBytes) {
                 const int64_t n = std::min(kPartBytes, piece.nbytes - k);
-                std::memcpy(to + k, from + k, static_cast<size_t>(n));
+                CopyBytes(to + k, from + k, n);
                 internal::CheckInterrupt();
             }
         }
@@ -42,7 +43,7 @@ void CopyRows(const Piece& piece, int64_t begin, int64_t end, int64_t row) {
     }
     const auto copy = [&](auto size) {
         for (int64_t i = begin; i < end; ++i, from += size, to += row) {
-            std::memcpy(to, from, static_cast<size_t>(size));
+            CopyBytes(to, from, size);
         }
     };
     // Of a size that is known, a copy is no call.

@@ -8,6 +8,7 @@
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/core/host_memory.h"
 #include "chainerx/core/pool.h"
+#include "chainerx/native/copy_bytes.h"
 #include "chainerx/native/isa.h"
 
 namespace chainerx::native {
@@ -20,8 +21,8 @@ constexpr int64_t kSmallLimit = static_cast<int64_t>(internal::kPoolMaxSize) - k
 size_t BlockSize(int64_t nbytes) { return static_cast<size_t>(nbytes + kHeader); }
 
 // memcpy may not be given the null pointers that stand for no bytes.
-void CopyBytes(void* dst, const void* src, int64_t nbytes) {
-    if (nbytes != 0) std::memcpy(dst, src, static_cast<size_t>(nbytes));
+void Copy(void* dst, const void* src, int64_t nbytes) {
+    if (nbytes != 0) CopyBytes(static_cast<char*>(dst), static_cast<const char*>(src), nbytes);
 }
 
 // As the pool rounds it.
@@ -122,11 +123,11 @@ MemoryStats NativeDevice::ReadMemoryStats() {
 }
 
 void NativeDevice::CopyFromHost(void* dst, const void* src, int64_t nbytes) {
-    CopyBytes(dst, src, nbytes);
+    Copy(dst, src, nbytes);
 }
 
 void NativeDevice::ReadToHost(void* dst, const void* src, int64_t nbytes) {
-    CopyBytes(dst, src, nbytes);
+    Copy(dst, src, nbytes);
 }
 
 int NativeBackend::GetDeviceCount() const {

@@ -26,12 +26,18 @@ void ForEachPiece(int64_t n, const F& f) {
     });
 }
 
-// Keys of the numbers from `begin` on.
+// The keys of n numbers from `begin` on: those in memory, or made in `room`.
 template <typename K>
-using Encoder = void (*)(const char* x, int64_t begin, int64_t n, K* keys);
+using Encoder = const K* (*)(const char* x, int64_t begin, int64_t n, K* room);
 template <typename T>
-void EncodeSome(const char* x, int64_t begin, int64_t n, SortKey<T>* keys) {
-    EncodeKeys<T>(reinterpret_cast<const T*>(x) + begin, n, true, 0, keys);
+const SortKey<T>* EncodeSome(const char* x, int64_t begin, int64_t n, SortKey<T>* room) {
+    const T* const numbers = reinterpret_cast<const T*>(x) + begin;
+    if constexpr (kIsOwnKey<T>) {
+        return numbers;
+    } else {
+        EncodeKeys<T>(numbers, n, true, 0, room);
+        return room;
+    }
 }
 
 // Whether a table of all integers from the least to the largest key is worth its memory.
@@ -50,8 +56,9 @@ void FindKeys(const Array& test, const Array& x, Encoder<K> encode, bool are_flo
     int64_t n = test.GetTotalSize();
     KeyRoom<K> room{n};
     K* const keys = room.data();
-    encode(test.raw_data(), 0, n, keys);
     {
+        const K* const encoded = encode(test.raw_data(), 0, n, keys);
+        if (encoded != keys) std::copy_n(encoded, n, keys);
         KeyRoom<K> spare{n};
         SortKeys(keys, spare.data(), n, keys);
     }
@@ -74,8 +81,8 @@ void FindKeys(const Array& test, const Array& x, Encoder<K> encode, bool are_flo
         for (int64_t i = 0; i < n; ++i) table.data()[static_cast<uint64_t>(keys[i]) - least] = true;
     }
     ForEachPiece(size, [&](int64_t begin, int64_t count) {
-        alignas(64) K wanted[kPiece];
-        encode(x.raw_data(), begin, count, wanted);
+        alignas(64) K room[kPiece];
+        const K* const wanted = encode(x.raw_data(), begin, count, room);
         bool* const to = out + begin;
         if (width > 0) {
             for (int64_t i = 0; i < count; ++i) {

@@ -24,16 +24,17 @@ Array ForEach(const Array& one, const Array& out, int8_t axis, const Array& indi
     return internal::MakeView(one, shape, strides, one.raw_data());
 }
 
+struct Assign {
+    template <typename T>
+    void operator()(T& to, const T& from) const {
+        to = from;
+    }
+};
+
 // One element for each index, which is checked on the way as in GatherChecked.
-template <typename T, typename F>
-void ScatterItems(const Plan& plan, const F& f) {
-    char* const x = plan.rest.data[0];
-    char* const y = plan.rest.data[1];
+template <typename Write>
+void WriteItems(const Plan& plan, const Write& write) {
     const auto n = static_cast<uint64_t>(plan.bound.length);
-    const auto write = [&](int64_t place, int64_t j) {
-        f(*reinterpret_cast<T*>(x + place * plan.axis_x),
-          *reinterpret_cast<const T*>(y + j * plan.axis_y));
-    };
     const auto all = [&](const auto* at) {
         for (int64_t j = 0; j < plan.n;) {
             const int64_t end = std::min(plan.n, j + kParallel);
@@ -63,6 +64,24 @@ void ScatterItems(const Plan& plan, const F& f) {
             j += count;
         });
     }
+}
+
+template <typename T, typename F>
+void ScatterItems(const Plan& plan, const F& f) {
+    char* const x = plan.rest.data[0];
+    const char* const y = plan.rest.data[1];
+    if constexpr (std::is_same_v<F, Assign>) {
+        if (plan.axis_x == sizeof(T) && plan.axis_y == 0) {
+            T* const to = reinterpret_cast<T*>(x);
+            const T value = *reinterpret_cast<const T*>(y);
+            WriteItems(plan, [=](int64_t place, int64_t) { to[place] = value; });
+            return;
+        }
+    }
+    WriteItems(plan, [&](int64_t place, int64_t j) {
+        f(*reinterpret_cast<T*>(x + place * plan.axis_x),
+          *reinterpret_cast<const T*>(y + j * plan.axis_y));
+    });
 }
 
 // The order of indices counts, so threads share out positions and parts of runs.
@@ -137,9 +156,8 @@ CX_NATIVE_KERNEL(AddAt)
 
 void SetAt(const char* op, const Array& out, int8_t axis, const Array& indices,
            IndexBoundsMode mode, const Array& x) {
-    VisitItemSize(out.GetItemSize(), [&]<typename T>() {
-        Scatter<T>(op, out, axis, indices, mode, x, [](T& to, const T& from) { to = from; });
-    });
+    VisitItemSize(out.GetItemSize(),
+                  [&]<typename T>() { Scatter<T>(op, out, axis, indices, mode, x, Assign{}); });
 }
 CX_NATIVE_KERNEL(SetAt)
 

@@ -64,6 +64,13 @@ void Select(const Row& row, const int64_t* places, int64_t count, K* found) {
     const int64_t n = row.n;
     const int64_t first = places[0];
     const int64_t last = places[count - 1];
+    if (n <= LoopsOf<K>().leaf) {
+        alignas(64) K sorted[kMostInLeaf];
+        row.ForEachBlock(
+            [&](const K* keys, int64_t, int64_t) { LoopsOf<K>().sort(keys, n, sorted); });
+        for (int64_t i = 0; i < count; ++i) found[i] = sorted[places[i]];
+        return;
+    }
     if (n <= kSortedAtOnce) {
         KeyRoom<K> keys{n};
         KeyRoom<K> spare{n};
@@ -211,23 +218,10 @@ void ArgPartition(const Array& x, int64_t position, const Array& out) {
 }
 CX_NATIVE_KERNEL(ArgPartition)
 
-// Keys become the numbers that they stand for.
-template <typename T>
-void Decode(const SortKey<T>* keys, int64_t n, T* out) {
-    if constexpr (std::is_floating_point_v<T>) {
-        auto* const same = reinterpret_cast<SortKey<T>*>(out);
-        std::copy_n(keys, n, same);
-        NumberLoopsOf<T>().decode(same, n, 0);
-    } else {
-        for (int64_t i = 0; i < n; ++i) out[i] = DecodeKey<T>(keys[i], 0);
-    }
-}
-
-// Keys below and above that of the position are gathered in memory of their own; those that are
-// equal fill what is between, but for zeros, which have two keys.
-template <typename T, typename Row>
-void PartitionKeys(const T* x, const Row& row, int64_t position, T* out) {
-    using K = SortKey<T>;
+// The parts as keys, of which the upper ones wait in memory of their own. What is equal fills the
+// place between, but for zeros, which have two keys.
+template <typename T, typename Row, typename K>
+void PartitionKeys(const Row& row, int64_t position, K* out) {
     constexpr K kLeast = std::numeric_limits<K>::min();
     constexpr K kMost = std::numeric_limits<K>::max();
     const int64_t n = row.n;
@@ -240,43 +234,58 @@ void PartitionKeys(const T* x, const Row& row, int64_t position, T* out) {
             high = 0;
         }
     }
-    KeyRoom<K> below{n};
     KeyRoom<K> above{n};
     int64_t n_below = 0;
     int64_t n_above = 0;
+    const auto& gather = LoopsOf<K>().gather;
     row.ForEachBlock([&](const K* keys, int64_t, int64_t size) {
-        const auto gather = [&](K from, K to, K* room) {
-            return LoopsOf<K>().gather(keys, size, from, to, room).inside;
-        };
         if (low != kLeast) {
-            n_below += gather(kLeast, static_cast<K>(low - 1), below.data() + n_below);
+            n_below += gather(keys, size, kLeast, static_cast<K>(low - 1), out + n_below).inside;
         }
         if (high != kMost) {
-            n_above += gather(static_cast<K>(high + 1), kMost, above.data() + n_above);
+            n_above +=
+                gather(keys, size, static_cast<K>(high + 1), kMost, above.data() + n_above).inside;
         }
     });
-    Decode(below.data(), n_below, out);
-    T* equal = out + n_below;
+    K* const equal = out + n_below;
     const int64_t n_equal = n - n_below - n_above;
     if (low == high) {
-        std::fill_n(equal, n_equal, DecodeKey<T>(low, 0));
+        std::fill_n(equal, n_equal, low);
     } else {
         for (int64_t i = 0, k = 0; k < n_equal; ++i) {
             const K key = row.At(i);
-            if (low <= key && key <= high) equal[k++] = x[i];
+            if (low <= key && key <= high) equal[k++] = key;
         }
     }
-    Decode(above.data(), n_above, equal + n_equal);
+    std::copy_n(above.data(), n_above, equal + n_equal);
+}
+
+template <typename T, typename Row>
+void PartitionRowOf(const Row& row, int64_t position, T* out) {
+    using K = SortKey<T>;
+    if constexpr (sizeof(T) == sizeof(K)) {  // keys become numbers where they are
+        auto* const keys = reinterpret_cast<K*>(out);
+        PartitionKeys<T>(row, position, keys);
+        if constexpr (std::is_floating_point_v<T>) {
+            NumberLoopsOf<T>().decode(keys, row.n, 0);
+        } else if constexpr (!kIsOwnKey<T>) {
+            for (int64_t i = 0; i < row.n; ++i) out[i] = DecodeKey<T>(keys[i], 0);
+        }
+    } else {
+        KeyRoom<K> keys{row.n};
+        PartitionKeys<T>(row, position, keys.data());
+        for (int64_t i = 0; i < row.n; ++i) out[i] = DecodeKey<T>(keys.data()[i], 0);
+    }
 }
 
 template <typename T>
 void PartitionRow(const T* x, int64_t n, int64_t position, T* out) {
     using K = SortKey<T>;
     const EncodedRow<T> row{x, n, false, 0};
-    if (n > EncodedRow<T>::kBlockSize) return PartitionKeys(x, row, position, out);
+    if (n > EncodedRow<T>::kBlockSize) return PartitionRowOf<T>(row, position, out);
     alignas(64) K keys[EncodedRow<T>::kBlockSize];
     EncodeKeys(x, n, false, 0, keys);
-    PartitionKeys(x, KeyRow<K>{keys, n}, position, out);
+    PartitionRowOf<T>(KeyRow<K>{keys, n}, position, out);
 }
 
 void PartitionRows(const Array& x, int64_t position, const Array& out) {

@@ -62,19 +62,19 @@ struct Sample {
     }
 };
 
-// Keys below a pivot go to the places from `low` on, the others to those before `high`.
+// Keys below a pivot go to the places from `low` on, the others to those from `other` on.
 template <typename K>
 class Parting {
  public:
-    Parting(K pivot, K* low, K* high) : pivot_{pivot}, low_{low}, high_{high} {}
+    Parting(K pivot, K* low, K* other) : pivot_{pivot}, low_{low}, other_{other} {}
     void Take(const K* keys, int64_t count) {
-        Move(LoopsOf<K>().partition(keys, count, pivot_, low_, high_), count);
+        Move(LoopsOf<K>().partition(keys, count, pivot_, low_, other_), count);
     }
     // The keys of numbers, zeros apart.
     template <typename T>
     void TakeNumbers(const T* x, int64_t count, K flip) {
         if constexpr (std::is_floating_point_v<T>) {
-            Move(NumberLoopsOf<T>().partition(x, count, flip, pivot_, low_, high_), count);
+            Move(NumberLoopsOf<T>().partition(x, count, flip, pivot_, low_, other_), count);
         } else {
             if constexpr (kIsOwnKey<T>) {
                 if (flip == 0) return Take(x, count);
@@ -94,20 +94,20 @@ class Parting {
     void Move(int64_t below, int64_t count) {
         below_ += below;
         low_ += below;
-        high_ -= count - below;
+        other_ += count - below;
     }
 
     K pivot_;
     K* low_;
-    K* high_;
+    K* other_;
     int64_t below_{0};
 };
 
-// Of n keys, those below the pivot stay where they are, from the first place on. The others go to
-// the last places of `spare`.
+// Of n keys, those below the pivot go to the first places of `low`, the others to those of `other`.
+// One of the two is where the keys are.
 template <typename K>
-int64_t Partition(K* keys, int64_t n, K pivot, K* spare) {
-    Parting<K> parting{pivot, keys, spare + n};
+int64_t Partition(const K* keys, int64_t n, K pivot, K* low, K* other) {
+    Parting<K> parting{pivot, low, other};
     InParts(n, [&](int64_t begin, int64_t end) { parting.Take(keys + begin, end - begin); });
     return parting.below();
 }
@@ -116,10 +116,10 @@ int64_t Partition(K* keys, int64_t n, K pivot, K* spare) {
 // no real data have.
 inline int MostSteps(int64_t n) { return 2 * std::bit_width(static_cast<uint64_t>(n)) + 8; }
 
-// Sorts the n keys at `at` into `out`, which is `at` or `spare`. finish(keys, n) is called once
-// for each key that is in its place.
+// Sorts the n keys at `at` into `out`; `at` is `out` or `spare`. finish(keys, n) is called once for
+// each key that is in its place.
 template <typename K, typename Finish>
-void Quicksort(K* at, K* spare, int64_t n, K* out, Sample<K> sample, int steps,
+void Quicksort(K* at, K* out, K* spare, int64_t n, Sample<K> sample, int steps,
                const Finish& finish) {
     const SortLoopsOf<K>& loops = LoopsOf<K>();
     alignas(64) K memory[kMostSampled];
@@ -136,21 +136,22 @@ void Quicksort(K* at, K* spare, int64_t n, K* out, Sample<K> sample, int steps,
         }
         const int64_t middle = sample.Middle(n);
         const K pivot = sample.keys[middle];
-        int64_t below = Partition(at, n, pivot, spare);
+        int64_t below = Partition(at, n, pivot, out, spare);
         if (below == 0) {
             // Nothing is: what equals the pivot comes first, and is in its place.
-            const bool is_most = pivot == std::numeric_limits<K>::max();
-            below = is_most ? n : Partition(spare, n, static_cast<K>(pivot + 1), at);
-            std::fill_n(out, below, pivot);
+            if (pivot == std::numeric_limits<K>::max()) {
+                std::fill_n(out, n, pivot);
+                below = n;
+            } else {
+                below = Partition(spare, n, static_cast<K>(pivot + 1), out, spare);
+            }
             finish(out, below);
             sample = sample.Above(middle);
         } else {
-            Quicksort(at, spare, below, out, sample.Below(middle), steps, finish);
-            std::swap(at, spare);
+            Quicksort(out, out, spare + (n - below), below, sample.Below(middle), steps, finish);
             sample = sample.From(middle);
         }
-        at += below;
-        spare += below;
+        at = spare;
         out += below;
         n -= below;
     }
@@ -170,19 +171,16 @@ K QuickSelect(K* at, K* spare, int64_t n, int64_t place) {
         alignas(64) K memory[kMostSampled];
         const auto sample = Sample<K>::Take(n, [at](int64_t i) { return at[i]; }, memory);
         const K pivot = sample.keys[sample.Middle(n)];
-        int64_t below = Partition(at, n, pivot, spare);
+        int64_t below = Partition(at, n, pivot, at, spare);
         if (below == 0) {  // what equals the pivot comes first
             if (pivot == std::numeric_limits<K>::max()) return pivot;
-            below = Partition(spare, n, static_cast<K>(pivot + 1), at);
+            below = Partition(spare, n, static_cast<K>(pivot + 1), at, spare);
             if (place < below) return pivot;
         } else if (place < below) {
             n = below;
             continue;
-        } else {
-            std::swap(at, spare);
         }
-        at += below;
-        spare += below;
+        std::swap(at, spare);
         n -= below;
         place -= below;
     }

@@ -8,8 +8,8 @@
 //     static constexpr Built kBuilt;   // see below
 //
 // and may bring its own Block(), FoldedBlock() and AddRows(), in batches of an instruction set;
-// kLongest, if it takes more elements than kReduceBlock in one go; and IsFinal(Acc), whether no more
-// elements can change an accumulator.
+// kLongest, if it takes more elements than kReduceBlock in one go; and IsFinal(Acc), whether no
+// more elements can change an accumulator.
 //
 // Elements are dealt to lanes, which the compiler keeps in vectors. Lanes are combined in halves,
 // blocks and groups of rows in a cascade (reduce_cascade.h).
@@ -135,8 +135,8 @@ struct Loops {
 
     static constexpr FoldLoops Table() {
         constexpr int64_t kCenter = std::is_empty_v<Center> ? 0 : sizeof(Center);
-        FoldLoops loops{kItem, sizeof(Acc), kCenter,   kLongest,
-                        &Runs, &FoldBlock,  &Rows, &CombineAll};
+        FoldLoops loops{kItem, sizeof(Acc), kCenter, kLongest,
+                        &Runs, &FoldBlock,  &Rows,   &CombineAll};
         if constexpr (requires(Acc acc) { P::IsFinal(acc); }) {
             loops.is_final = [](const void* acc) {
                 return P::IsFinal(*static_cast<const Acc*>(acc));

@@ -80,10 +80,10 @@ bool SortInFour(const T* x, int64_t n, SortKey<T> flip, Sample<K> sample, K* out
         const int steps = MostSteps(n);
         K* const second = out + counts[0];
         K* const third = second + counts[1];
-        Quicksort(spare, second, counts[1], second, quarters[1], steps, finish);
-        Quicksort(to[2], third, counts[2], third, quarters[2], steps, finish);
-        Quicksort(out, spare, counts[0], out, quarters[0], steps, finish);
-        Quicksort(to[3], spare, counts[3], to[3], quarters[3], steps, finish);
+        Quicksort(spare, second, spare, counts[1], quarters[1], steps, finish);
+        Quicksort(to[2], third, to[2], counts[2], quarters[2], steps, finish);
+        Quicksort(out, out, spare, counts[0], quarters[0], steps, finish);
+        Quicksort(to[3], to[3], spare, counts[3], quarters[3], steps, finish);
         return true;
     } else {
         return false;
@@ -110,14 +110,13 @@ void SortWideRow(const T* x, int64_t n, SortKey<T> flip, T* out) {
         Sample<K>::Take(n, [&](int64_t place) { return EncodeKey(x[place], false, flip); }, memory);
     if (SortInFour(x, n, flip, sample, keys, spare, finish)) return;
     const int64_t middle = sample.Middle(n);
-    Parting<K> parting{sample.keys[middle], keys, spare + n};
+    Parting<K> parting{sample.keys[middle], keys, spare};
     InParts(n,
             [&](int64_t begin, int64_t end) { parting.TakeNumbers(x + begin, end - begin, flip); });
     const int64_t below = parting.below();
     const int steps = MostSteps(n);
-    Quicksort(keys, spare, below, keys, sample.Below(middle), steps, finish);
-    Quicksort(spare + below, keys + below, n - below, keys + below, sample.From(middle), steps,
-              finish);
+    Quicksort(keys, keys, spare + (n - below), below, sample.Below(middle), steps, finish);
+    Quicksort(spare, keys + below, spare, n - below, sample.From(middle), steps, finish);
 }
 
 template <typename T>

@@ -12,15 +12,17 @@ struct InWindow {
     int64_t inside;
 };
 
+constexpr int64_t kMostInLeaf = 256;
+
 template <typename K>
 struct SortLoopsOf {
-    int64_t leaf;  // the most keys that `sort` takes
+    int64_t leaf;  // the most keys that `sort` takes, up to kMostInLeaf
     // out may be keys.
     void (*sort)(const K* keys, int64_t n, K* out);
-    // Keys below the pivot go to the places from `low` on, the others to those before `high`, in
-    // any order. Returns how many are below. n places at either end are overwritten; `low` may be
+    // Keys below the pivot go to the places from `low` on, the others to those from `other` on, in
+    // their order. Returns how many are below. n places are overwritten at both; one of them may be
     // in the same memory as the keys, not behind them.
-    int64_t (*partition)(const K* keys, int64_t n, K pivot, K* low, K* high);
+    int64_t (*partition)(const K* keys, int64_t n, K pivot, K* low, K* other);
     // The four parts that three pivots make, in any order each: the first two go to the places from
     // to[0] and to[1] on, the last two to those before to[2] and to[3], and these move on. The
     // first and the last part may have the same n places, and so may the other two.
@@ -37,7 +39,7 @@ struct KeyLoopsOf {
     void (*encode)(const T* x, int64_t n, bool join_zeros, K flip, K* keys);
     void (*decode)(K* keys, int64_t n, K flip);
     // As in SortLoopsOf, of the keys that encode() makes with zeros apart.
-    int64_t (*partition)(const T* x, int64_t n, K flip, K pivot, K* low, K* high);
+    int64_t (*partition)(const T* x, int64_t n, K flip, K pivot, K* low, K* other);
     void (*split)(const T* x, int64_t n, K flip, const K* pivots, K** to);
 };
 

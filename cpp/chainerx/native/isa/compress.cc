@@ -78,7 +78,7 @@ struct Places {
 #elif defined(CX_ISA_AVX2)
         __m256i v = _mm256_add_epi64(_mm256_set1_epi64x(first), _mm256_setr_epi64x(0, 1, 2, 3));
         return KeepVectors<4>(bits, out, [&v](int64_t, uint32_t lanes, int64_t* to) {
-            _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), Arrange<4>(lanes, v));
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), ArrangeLanes<4>(lanes, v));
             v = _mm256_add_epi64(v, _mm256_set1_epi64x(4));
         });
 #else
@@ -139,7 +139,7 @@ int64_t KeepItemsOf(uint64_t bits, const T* x, T* out) {
         constexpr int kLanes = 32 / kSize;
         return KeepVectors<kLanes>(bits, out, [x](int64_t i, uint32_t lanes, T* to) {
             const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i));
-            _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), Arrange<kLanes>(lanes, v));
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), ArrangeLanes<kLanes>(lanes, v));
         });
     }
 #endif

@@ -40,30 +40,22 @@ struct NumberSource {
     }
 };
 
-// Where the next keys go: from one place on, and before another one. All that a step has are
-// written to both, and each moves on by what belongs there, so that no branch depends on a key.
-template <typename K>
-struct Ends {
-    K* low;
-    K* high;
-
-    void Move(int64_t below, int64_t count) {
-        low += below;
-        high -= count - below;
-    }
-};
-
+// Keys from the i-th on; `below` have been found before. What comes is written to both places, and
+// the next key over what did not belong there: no branch depends on a key.
 template <typename Source, typename K>
-inline void PartitionOneByOne(const Source& source, int64_t i, int64_t n, K pivot, Ends<K>& ends) {
+inline int64_t PartitionOneByOne(const Source& source, int64_t i, int64_t n, K pivot, K* low,
+                                 K* other, int64_t below) {
     for (; i < n; ++i) {
         const K key = source.One(i);
-        *ends.low = key;
-        ends.high[-1] = key;
-        ends.Move(key < pivot, 1);
+        low[below] = key;
+        other[i - below] = key;
+        below += key < pivot;
     }
+    return below;
 }
 
-// The same of the four parts that three pivots make.
+// The same of the four parts that three pivots make, of which the first two grow upwards and the
+// others downwards.
 template <typename Source, typename K>
 inline void SplitOneByOne(const Source& source, int64_t i, int64_t n, const K* pivots, K** to) {
     for (; i < n; ++i) {
@@ -87,9 +79,66 @@ inline InWindow GatherOneByOne(const K* keys, int64_t n, K low, K high, K* out) 
     return found;
 }
 
+#if defined(__AVX2__)
+
+template <typename K>
+inline __m256i LoadVector(const K* p) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+}
+template <typename K>
+inline void StoreVector(K* p, __m256i v) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v);
+}
+
+// bits ^ (sign & most), or most where it is no number.
+inline __m256i KeysOf(__m256i bits, __m256i sign, __m256i most, __m256i is_nan, __m256i flip) {
+    const __m256i key = _mm256_xor_si256(bits, _mm256_and_si256(sign, most));
+    return _mm256_xor_si256(_mm256_blendv_epi8(key, most, is_nan), flip);
+}
+
+struct Vector256Of32 {
+    static constexpr int64_t kLanes = 8;
+    static constexpr uint32_t kAll = 0xff;
+    static __m256i All(int32_t key) { return _mm256_set1_epi32(key); }
+    static __m256i Load(const int32_t* p) { return LoadVector(p); }
+    static void Store(int32_t* p, __m256i v) { StoreVector(p, v); }
+    static __m256i Arrange(uint32_t first, __m256i v) { return ArrangeLanes<kLanes>(first, v); }
+    static uint32_t Below(__m256i a, __m256i b) { return Above(b, a); }
+    static __m256i Encode(__m256i bits, __m256i flip) {
+        const __m256 number = _mm256_castsi256_ps(bits);
+        const __m256 is_nan = _mm256_cmp_ps(number, number, _CMP_UNORD_Q);
+        return KeysOf(bits, _mm256_srai_epi32(bits, 31), All(std::numeric_limits<int32_t>::max()),
+                      _mm256_castps_si256(is_nan), flip);
+    }
+    static uint32_t Above(__m256i a, __m256i b) {
+        return static_cast<uint32_t>(
+            _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(a, b))));
+    }
+};
+
+struct Vector256Of64 {
+    static constexpr int64_t kLanes = 4;
+    static constexpr uint32_t kAll = 0xf;
+    static __m256i All(int64_t key) { return _mm256_set1_epi64x(key); }
+    static __m256i Load(const int64_t* p) { return LoadVector(p); }
+    static void Store(int64_t* p, __m256i v) { StoreVector(p, v); }
+    static __m256i Arrange(uint32_t first, __m256i v) { return ArrangeLanes<kLanes>(first, v); }
+    static uint32_t Below(__m256i a, __m256i b) { return Above(b, a); }
+    static __m256i Encode(__m256i bits, __m256i flip) {
+        const __m256d number = _mm256_castsi256_pd(bits);
+        const __m256d is_nan = _mm256_cmp_pd(number, number, _CMP_UNORD_Q);
+        return KeysOf(bits, _mm256_cmpgt_epi64(_mm256_setzero_si256(), bits),
+                      All(std::numeric_limits<int64_t>::max()), _mm256_castpd_si256(is_nan), flip);
+    }
+    static uint32_t Above(__m256i a, __m256i b) {
+        return static_cast<uint32_t>(
+            _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(a, b))));
+    }
+};
+
 #if defined(CX_ISA_AVX512)
 
-struct Vector32 {
+struct Vector512Of32 {
     using Key = int32_t;
     static constexpr int64_t kLanes = 16;
     static __m512i All(Key key) { return _mm512_set1_epi32(key); }
@@ -115,17 +164,19 @@ struct Vector32 {
         const uint32_t first = (1u << __builtin_popcount(lanes)) - 1;
         _mm512_mask_storeu_epi32(p, static_cast<__mmask16>(first), Compress(lanes, v));
     }
-    static void Part(__m512i v, uint32_t below, const Ends<Key>& ends) {
-        const uint32_t others = _knot_mask16(static_cast<__mmask16>(below));
-        _mm512_storeu_si512(ends.low, Compress(below, v));
-        CompressTo(ends.high - __builtin_popcount(others), others, v);
-    }
 };
 
-struct Vector64 {
+struct Vector512Of64 {
     using Key = int64_t;
     static constexpr int64_t kLanes = 8;
+    static constexpr uint32_t kAll = 0xff;
     static __m512i All(Key key) { return _mm512_set1_epi64(key); }
+    static void Store(Key* p, __m512i v) { _mm512_storeu_si512(p, v); }
+    static __m512i Arrange(uint32_t first, __m512i v) {
+        const auto* order =
+            reinterpret_cast<const __m128i*>(kLaneOrders<uint8_t, kLanes, 1>.units[first]);
+        return _mm512_permutexvar_epi64(_mm512_cvtepu8_epi64(_mm_loadl_epi64(order)), v);
+    }
     static __m512i Load(const Key* p) { return _mm512_loadu_si512(p); }
     static __m512i Load(const Key* p, int64_t count) {
         return _mm512_maskz_loadu_epi64(static_cast<__mmask8>((1u << count) - 1), p);
@@ -147,41 +198,49 @@ struct Vector64 {
         const uint32_t first = (1u << __builtin_popcount(lanes)) - 1;
         _mm512_mask_storeu_epi64(p, static_cast<__mmask8>(first), Compress(lanes, v));
     }
-    static void Part(__m512i v, uint32_t below, const Ends<Key>& ends) {
-        const auto* order =
-            reinterpret_cast<const __m128i*>(kLaneOrders<uint8_t, kLanes, 1>.units[below]);
-        const __m512i places = _mm512_cvtepu8_epi64(_mm_loadl_epi64(order));
-        const __m512i arranged = _mm512_permutexvar_epi64(places, v);
-        _mm512_storeu_si512(ends.low, arranged);
-        _mm512_storeu_si512(ends.high - kLanes, arranged);
-    }
 };
 
 template <typename K>
-using VectorOf = std::conditional_t<sizeof(K) == 4, Vector32, Vector64>;
+using KeyVector = std::conditional_t<sizeof(K) == 4, Vector512Of32, Vector512Of64>;
+template <typename K>
+using PartedVector = std::conditional_t<sizeof(K) == 4, Vector256Of32, Vector512Of64>;
 
+#else
+
+template <typename K>
+using KeyVector = std::conditional_t<sizeof(K) == 4, Vector256Of32, Vector256Of64>;
+template <typename K>
+using PartedVector = KeyVector<K>;
+
+#endif
+#endif
+
+// Arranged by a table, each of the two parts of a vector is written whole. On AMD's Zen 5 that
+// takes less time than the instructions of AVX-512 that compress, which is why keys of 32 bits go
+// in vectors of AVX2; and two streams that both go upwards less than one that goes downwards.
 template <typename Source, typename K>
-inline void PartitionFrom(const Source& source, int64_t n, K pivot, Ends<K>& ends) {
-    using V = VectorOf<K>;
-    const __m512i p = V::All(pivot);
+int64_t PartitionFrom(const Source& source, int64_t n, K pivot, K* low, K* other) {
+    int64_t below = 0;
     int64_t i = 0;
+#if defined(__AVX2__)
+    using V = PartedVector<K>;
+    const auto p = V::All(pivot);
     for (; i + V::kLanes <= n; i += V::kLanes) {
-        const __m512i v = source.template Vector<V>(i);
-        const uint32_t below = V::Below(v, p);
-        V::Part(v, below, ends);
-        ends.Move(__builtin_popcount(below), V::kLanes);
+        const auto v = source.template Vector<V>(i);
+        const uint32_t found = V::Below(v, p);
+        V::Store(low + below, V::Arrange(found, v));
+        V::Store(other + (i - below), V::Arrange(~found & V::kAll, v));
+        below += __builtin_popcount(found);
     }
-    const uint32_t rest = (1u << (n - i)) - 1;
-    const __m512i v = source.template Vector<V>(i, n - i);
-    const uint32_t below = V::Below(v, p) & rest;
-    V::CompressTo(ends.low, below, v);
-    ends.Move(__builtin_popcount(below), n - i);
-    V::CompressTo(ends.high, below ^ rest, v);
+#endif
+    return PartitionOneByOne(source, i, n, pivot, low, other, below);
 }
+
+#if defined(CX_ISA_AVX512)
 
 template <typename Source, typename K>
 inline void SplitFrom(const Source& source, int64_t n, const K* pivots, K** to) {
-    using V = VectorOf<K>;
+    using V = KeyVector<K>;
     const __m512i p[] = {V::All(pivots[0]), V::All(pivots[1]), V::All(pivots[2])};
     int64_t i = 0;
     for (; i + V::kLanes <= n; i += V::kLanes) {
@@ -203,7 +262,7 @@ inline void SplitFrom(const Source& source, int64_t n, const K* pivots, K** to) 
 
 template <typename K>
 InWindow Gather(const K* keys, int64_t n, K low, K high, K* out) {
-    using V = VectorOf<K>;
+    using V = KeyVector<K>;
     const __m512i first = V::All(low);
     const __m512i last = V::All(high);
     InWindow found{0, 0};
@@ -216,84 +275,24 @@ InWindow Gather(const K* keys, int64_t n, K low, K high, K* out) {
         found.below += __builtin_popcount(below);
         found.inside += __builtin_popcount(inside);
     }
-    const InWindow rest = GatherOneByOne(keys + i, n - i, low, high, out + found.inside);
-    return {found.below + rest.below, found.inside + rest.inside};
+    if (i < n) {
+        const __m512i v = V::Load(keys + i, n - i);
+        const uint32_t lanes = (1u << (n - i)) - 1;
+        const uint32_t below = V::Below(v, first) & lanes;
+        const uint32_t inside = V::NotAbove(v, last) & lanes & ~below;
+        V::CompressTo(out + found.inside, inside, v);
+        found.below += __builtin_popcount(below);
+        found.inside += __builtin_popcount(inside);
+    }
+    return found;
 }
 
 #elif defined(CX_ISA_AVX2)
 
-template <typename K>
-inline __m256i LoadVector(const K* p) {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
-}
-template <typename K>
-inline void StoreVector(K* p, __m256i v) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v);
-}
-
-// bits ^ (sign & most), or most where it is no number.
-inline __m256i KeysOf(__m256i bits, __m256i sign, __m256i most, __m256i is_nan, __m256i flip) {
-    const __m256i key = _mm256_xor_si256(bits, _mm256_and_si256(sign, most));
-    return _mm256_xor_si256(_mm256_blendv_epi8(key, most, is_nan), flip);
-}
-
-struct Vector32 {
-    static constexpr int64_t kLanes = 8;
-    static __m256i All(int32_t key) { return _mm256_set1_epi32(key); }
-    static __m256i Load(const int32_t* p) { return LoadVector(p); }
-    static __m256i Encode(__m256i bits, __m256i flip) {
-        const __m256 number = _mm256_castsi256_ps(bits);
-        const __m256 is_nan = _mm256_cmp_ps(number, number, _CMP_UNORD_Q);
-        return KeysOf(bits, _mm256_srai_epi32(bits, 31), All(std::numeric_limits<int32_t>::max()),
-                      _mm256_castps_si256(is_nan), flip);
-    }
-    static uint32_t Above(__m256i a, __m256i b) {
-        return static_cast<uint32_t>(
-            _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(a, b))));
-    }
-};
-
-struct Vector64 {
-    static constexpr int64_t kLanes = 4;
-    static __m256i All(int64_t key) { return _mm256_set1_epi64x(key); }
-    static __m256i Load(const int64_t* p) { return LoadVector(p); }
-    static __m256i Encode(__m256i bits, __m256i flip) {
-        const __m256d number = _mm256_castsi256_pd(bits);
-        const __m256d is_nan = _mm256_cmp_pd(number, number, _CMP_UNORD_Q);
-        return KeysOf(bits, _mm256_cmpgt_epi64(_mm256_setzero_si256(), bits),
-                      All(std::numeric_limits<int64_t>::max()), _mm256_castpd_si256(is_nan), flip);
-    }
-    static uint32_t Above(__m256i a, __m256i b) {
-        return static_cast<uint32_t>(
-            _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(a, b))));
-    }
-};
-
-template <typename K>
-using VectorOf = std::conditional_t<sizeof(K) == 4, Vector32, Vector64>;
-
-template <typename Source, typename K>
-inline void PartitionFrom(const Source& source, int64_t n, K pivot, Ends<K>& ends) {
-    using V = VectorOf<K>;
-    constexpr int64_t kLanes = V::kLanes;
-    const __m256i p = V::All(pivot);
-    int64_t i = 0;
-    for (; i + kLanes <= n; i += kLanes) {
-        const __m256i v = source.template Vector<V>(i);
-        const uint32_t below = V::Above(p, v);
-        const __m256i arranged = Arrange<kLanes>(below, v);
-        StoreVector(ends.low, arranged);
-        StoreVector(ends.high - kLanes, arranged);
-        ends.Move(__builtin_popcount(below), kLanes);
-    }
-    PartitionOneByOne(source, i, n, pivot, ends);
-}
-
 template <typename Source, typename K>
 inline void SplitFrom(const Source& source, int64_t n, const K* pivots, K** to) {
-    using V = VectorOf<K>;
+    using V = KeyVector<K>;
     constexpr int64_t kLanes = V::kLanes;
-    constexpr uint32_t kAll = (1u << kLanes) - 1;
     const __m256i p[] = {V::All(pivots[0]), V::All(pivots[1]), V::All(pivots[2])};
     int64_t i = 0;
     // What is not of a part is written with it, but not over what is at the other end.
@@ -302,12 +301,12 @@ inline void SplitFrom(const Source& source, int64_t n, const K* pivots, K** to) 
         const uint32_t below[] = {V::Above(p[0], v), V::Above(p[1], v), V::Above(p[2], v)};
         const uint32_t up[] = {below[0], below[1] & ~below[0]};
         for (int part = 0; part < 2; ++part) {
-            StoreVector(to[part], Arrange<kLanes>(up[part], v));
+            StoreVector(to[part], V::Arrange(up[part], v));
             to[part] += __builtin_popcount(up[part]);
         }
-        const uint32_t down[] = {below[2] & ~below[1], below[2] ^ kAll};
+        const uint32_t down[] = {below[2] & ~below[1], below[2] ^ V::kAll};
         for (int part = 0; part < 2; ++part) {
-            StoreVector(to[2 + part] - kLanes, Arrange<kLanes>(down[part] ^ kAll, v));
+            StoreVector(to[2 + part] - kLanes, V::Arrange(down[part] ^ V::kAll, v));
             to[2 + part] -= __builtin_popcount(down[part]);
         }
     }
@@ -316,17 +315,16 @@ inline void SplitFrom(const Source& source, int64_t n, const K* pivots, K** to) 
 
 template <typename K>
 InWindow Gather(const K* keys, int64_t n, K low, K high, K* out) {
-    using V = VectorOf<K>;
+    using V = KeyVector<K>;
     const __m256i first = V::All(low);
     const __m256i last = V::All(high);
-    constexpr uint32_t kAll = (1u << V::kLanes) - 1;
     InWindow found{0, 0};
     int64_t i = 0;
     for (; i + V::kLanes <= n; i += V::kLanes) {
         const __m256i v = LoadVector(keys + i);
         const uint32_t below = V::Above(first, v);
-        const uint32_t inside = (V::Above(v, last) | below) ^ kAll;
-        StoreVector(out + found.inside, Arrange<V::kLanes>(inside, v));
+        const uint32_t inside = (V::Above(v, last) | below) ^ V::kAll;
+        StoreVector(out + found.inside, V::Arrange(inside, v));
         found.below += __builtin_popcount(below);
         found.inside += __builtin_popcount(inside);
     }
@@ -335,11 +333,6 @@ InWindow Gather(const K* keys, int64_t n, K low, K high, K* out) {
 }
 
 #else
-
-template <typename Source, typename K>
-inline void PartitionFrom(const Source& source, int64_t n, K pivot, Ends<K>& ends) {
-    PartitionOneByOne(source, 0, n, pivot, ends);
-}
 
 template <typename Source, typename K>
 inline void SplitFrom(const Source& source, int64_t n, const K* pivots, K** to) {

@@ -34,11 +34,11 @@ struct LaneOrders {
 template <typename Unit, int kLanes, int kUnits>
 constexpr LaneOrders<Unit, kLanes, kUnits> kLaneOrders{};
 
-#if defined(CX_ISA_AVX2)
+#if defined(__AVX2__)
 
 // Of 8 or 4 lanes.
 template <int64_t kLanes>
-inline __m256i Arrange(uint32_t lanes, __m256i v) {
+inline __m256i ArrangeLanes(uint32_t lanes, __m256i v) {
     const auto* order = kLaneOrders<int32_t, kLanes, 8 / kLanes>.units[lanes];
     return _mm256_permutevar8x32_epi32(v,
                                        _mm256_load_si256(reinterpret_cast<const __m256i*>(order)));

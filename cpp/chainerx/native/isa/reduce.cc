@@ -116,7 +116,8 @@ struct BatchPolicy : P {
 #pragma GCC unroll 16
         for (int64_t k = 0; k < kBatches; ++k) acc[k] = B::load_unaligned(x + k * kSize);
         auto nan = math::IsNanOfEither(acc[0], acc[1]);
-        for (int64_t k = 2; k < kBatches; k += 2) nan = nan | math::IsNanOfEither(acc[k], acc[k + 1]);
+        for (int64_t k = 2; k < kBatches; k += 2)
+            nan = nan | math::IsNanOfEither(acc[k], acc[k + 1]);
         for (int64_t r = 1; r < n_rounds; ++r) {
             x += kBatches * kSize;
 #pragma GCC unroll 16

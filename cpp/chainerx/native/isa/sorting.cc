@@ -12,17 +12,13 @@ namespace CX_ISA {
 namespace {
 
 template <typename K>
-int64_t Partition(const K* keys, int64_t n, K pivot, K* low, K* high) {
-    Ends<K> ends{low, high};
-    PartitionFrom(KeySource<K>{keys}, n, pivot, ends);
-    return ends.low - low;
+int64_t Partition(const K* keys, int64_t n, K pivot, K* low, K* other) {
+    return PartitionFrom(KeySource<K>{keys}, n, pivot, low, other);
 }
 
 template <typename T, typename K>
-int64_t PartitionNumbers(const T* x, int64_t n, K flip, K pivot, K* low, K* high) {
-    Ends<K> ends{low, high};
-    PartitionFrom(NumberSource<T>{x, flip}, n, pivot, ends);
-    return ends.low - low;
+int64_t PartitionNumbers(const T* x, int64_t n, K flip, K pivot, K* low, K* other) {
+    return PartitionFrom(NumberSource<T>{x, flip}, n, pivot, low, other);
 }
 
 template <typename K>
@@ -63,6 +59,8 @@ template <typename K>
 void Decode(K* keys, int64_t n, K flip) {
     for (int64_t i = 0; i < n; ++i) keys[i] = TurnNegative(static_cast<K>(keys[i] ^ flip));
 }
+
+static_assert(kBlock<int32_t> <= kMostInLeaf && kBlock<int64_t> <= kMostInLeaf);
 
 template <typename K>
 constexpr SortLoopsOf<K> kLoops = {kBlock<K>, &SortBlock<K>, &Partition<K>,

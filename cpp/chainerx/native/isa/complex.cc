@@ -20,7 +20,7 @@ inline Batch<T> AbsoluteOf(const T* x) {
     using B = Batch<T>;
     const auto z =
         xsimd::batch<std::complex<T>>::load_unaligned(reinterpret_cast<const std::complex<T>*>(x));
-    const B sum = xsimd::fma(z.real(), z.real(), z.imag() * z.imag());
+    const B sum = z.real() * z.real() + z.imag() * z.imag();
     const auto is_usual = (sum >= B(sizeof(T) == 4 ? T(0x1p-96f) : T(0x1p-900))) &
                           (sum <= B(std::numeric_limits<T>::max()));
     const B root = xsimd::sqrt(sum);

@@ -231,3 +231,20 @@ def test_partition_is_that_of_argpartition(dtype, pattern, device):
                 zeros = comparable(e) == 0
                 signs = np.signbit(comparable(to_numpy(y))) == np.signbit(comparable(e))
                 assert signs[zeros].all()
+
+
+@pytest.mark.parametrize('dtype', ['int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64'])
+@pytest.mark.parametrize('is_high', [True, False])
+def test_integers_at_one_end_of_their_range(dtype, is_high, device):
+    """Nearly all that a sample sees lie together, and some at the other end."""
+    info = np.iinfo(dtype)
+    near, step, far = (info.max, -1, info.min) if is_high else (info.min, 1, info.max)
+    x = np.full(5000, near, dtype)
+    x[::2] = near + step
+    x[[1, 7]] = far, far - step
+    for row in (x, x[::-1].copy()):
+        a = chx.array(row)
+        same(chx.sort(a), np.sort(row), 'sort')
+        same(chx.sort(a, descending=True), np.sort(row)[::-1], 'descending')
+        same(chx.argsort(a), np.argsort(row, kind='stable'), 'argsort')
+        same(chx.unique(a), np.unique(row), 'unique')

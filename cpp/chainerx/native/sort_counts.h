@@ -75,8 +75,11 @@ std::optional<IntegerRange<T>> GuessRange(const T* x, int64_t n) {
     };
     const uint64_t below = margin(std::numeric_limits<T>::min(), least);
     const uint64_t above = margin(most, std::numeric_limits<T>::max());
-    return IntegerRange<T>{static_cast<T>(static_cast<uint64_t>(least) - below),
-                           static_cast<int64_t>(std::bit_ceil(distance + below + above + 1))};
+    const uint64_t width = std::bit_ceil(distance + below + above + 1);
+    // Not past the last integer, for what comes after it is the first one.
+    const uint64_t last = static_cast<uint64_t>(std::numeric_limits<T>::max()) - (width - 1);
+    const T first = static_cast<T>(static_cast<uint64_t>(least) - below);
+    return IntegerRange<T>{std::min(first, static_cast<T>(last)), static_cast<int64_t>(width)};
 }
 
 // Calls f(places, begin, count) for blocks of a row. False, and no further calls, once an integer

@@ -19,39 +19,40 @@
 
 namespace chainerx::native {
 
-void CheckCtc(const Array& x, const Array& t, const Array& input_length,
-              const Array& label_length) {
-    const int64_t labels = t.shape()[1];
+CtcTargets::CtcTargets(const Array& x, const Array& t, const Array& input_length,
+                       const Array& label_length) {
+    const int64_t most = t.shape()[1];
     for (int64_t b = 0; b < t.shape()[0]; ++b) {
         const int64_t steps = Data<const int64_t>(input_length)[b];
         const int64_t n = Data<const int64_t>(label_length)[b];
         if (steps < 0 || steps > x.shape()[0]) {
             Fail(KernelError::Length(kCtcName, "input_length", b, steps, x.shape()[0]));
         }
-        if (n < 0 || n > labels) {
-            Fail(KernelError::Length(kCtcName, "label_length", b, n, labels));
+        if (n < 0 || n > most) {
+            Fail(KernelError::Length(kCtcName, "label_length", b, n, most));
         }
-        const int64_t* row = Data<const int64_t>(t) + b * labels;
+        const int64_t* const first = Data<const int64_t>(t) + b * most;
+        const std::vector<int64_t> row(first, first + n);
         int64_t needed = n;  // equal labels need a blank between them
         for (int64_t i = 0; i < n; ++i) {
-            if (row[i] < 0 || row[i] >= x.shape()[2]) {
-                Fail(KernelError::Label(kCtcName, "x2", b * labels + i, row[i], x.shape()[2],
-                                        nullptr));
+            const int64_t label = row[static_cast<size_t>(i)];
+            if (label < 0 || label >= x.shape()[2]) {
+                Fail(
+                    KernelError::Label(kCtcName, "x2", b * most + i, label, x.shape()[2], nullptr));
             }
-            if (i > 0 && row[i] == row[i - 1]) ++needed;
+            if (i > 0 && label == row[static_cast<size_t>(i - 1)]) ++needed;
         }
         if (needed > steps) Fail(KernelError::FewSteps(kCtcName, "t", b, needed, steps));
+        labels_.push_back(row);
+        steps_.push_back(steps);
     }
 }
 
-CtcPath::CtcPath(const Array& t, const Array& input_length, const Array& label_length,
-                 int64_t blank, int64_t row)
-    : steps{Data<const int64_t>(input_length)[row]} {
-    const int64_t n = Data<const int64_t>(label_length)[row];
-    classes.assign(static_cast<size_t>(2 * n + 1), blank);
-    for (int64_t i = 0; i < n; ++i) {
-        classes[static_cast<size_t>(2 * i + 1)] = Data<const int64_t>(t)[row * t.shape()[1] + i];
-    }
+CtcPath CtcTargets::PathOf(int64_t row, int64_t blank) const {
+    const std::vector<int64_t>& labels = labels_[static_cast<size_t>(row)];
+    CtcPath path{std::vector<int64_t>(2 * labels.size() + 1, blank), steps(row)};
+    for (size_t i = 0; i < labels.size(); ++i) path.classes[2 * i + 1] = labels[i];
+    return path;
 }
 
 namespace {
@@ -174,7 +175,7 @@ void Ctc(const Array& x, const Array& t, const Array& input_length, const Array&
         });
         return;
     }
-    CheckCtc(x, t, input_length, label_length);
+    const CtcTargets targets{x, t, input_length, label_length};
     const int64_t rows = x.shape()[1];
     const int64_t classes = x.shape()[2];
     VisitWide(x.dtype(), [&]<typename T>(const RowLoopsOf<T>& loops) {
@@ -183,7 +184,7 @@ void Ctc(const Array& x, const Array& t, const Array& input_length, const Array&
                                 Data<T>(stats) + 2 * step * rows);
         });
         ParallelFor(rows, [&](int64_t row) {
-            const CtcPath path{t, input_length, label_length, blank, row};
+            const CtcPath path = targets.PathOf(row, blank);
             Lattice<T> lattice{loops, path};
             lattice.Load(Data<T>(x), Data<T>(stats), row, rows, classes);
             lattice.Run();
@@ -226,7 +227,7 @@ void CtcGrad(const Array& x, const Array& t, const Array& input_length, const Ar
         });
         return;
     }
-    CheckCtc(x, t, input_length, label_length);
+    const CtcTargets targets{x, t, input_length, label_length};
     const int64_t rows = x.shape()[1];
     const int64_t classes = x.shape()[2];
     VisitWide(x.dtype(), [&]<typename T>(const RowLoopsOf<T>& loops) {
@@ -236,12 +237,12 @@ void CtcGrad(const Array& x, const Array& t, const Array& input_length, const Ar
             loops.softmax.scaled(Data<T>(x) + first * classes, Data<T>(stats) + 2 * first,
                                  Data<T>(gy), 1, rows, classes, to);
             for (int64_t row = 0; row < rows; ++row) {
-                if (step < Data<const int64_t>(input_length)[row]) continue;
+                if (step < targets.steps(row)) continue;
                 std::fill_n(to + row * classes, classes, T{0});
             }
         });
         ParallelFor(rows, [&](int64_t row) {
-            const CtcPath path{t, input_length, label_length, blank, row};
+            const CtcPath path = targets.PathOf(row, blank);
             SubtractPosteriors<T>(loops, path, x, stats, Data<T>(gy)[row], row, gx);
         });
     });

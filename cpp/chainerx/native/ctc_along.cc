@@ -156,10 +156,10 @@ void CtcGradAlong(const Array& x, const Array& t, const Array& input_length,
         });
         return;
     }
-    CheckCtc(x, t, input_length, label_length);
+    const CtcTargets targets{x, t, input_length, label_length};
     std::fill_n(out.raw_data(), out.GetTotalSize() * out.GetItemSize(), char{0});
     ParallelFor(x.shape()[1], [&](int64_t row) {
-        const CtcPath path{t, input_length, label_length, blank, row};
+        const CtcPath path = targets.PathOf(row, blank);
         if (x.dtype() == Dtype::kFloat64) {
             Along<double>(path, x, v, Data<double>(gy)[row], row, out);
         } else {

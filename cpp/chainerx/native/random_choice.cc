@@ -26,7 +26,7 @@ double DrawAngle(const philox::Stream& stream, int64_t element, double kappa, do
     const double rho = (tau - std::sqrt(2 * tau)) / (2 * kappa);
     const double r = kappa < 1e-5 ? 1 / kappa + kappa : (1 + rho * rho) / (2 * rho);
     Substream substream{stream, element};
-    while (true) {
+    while (!substream.is_used_up()) {
         // u of both signs is the angle itself, as far as the envelope goes.
         const double z = std::cos(2 * kPi * u);
         const double f = (1 + r * z) / (r + z);
@@ -39,6 +39,7 @@ double DrawAngle(const philox::Stream& stream, int64_t element, double kappa, do
         u = philox::ToUniform(philox::Join(block.v[0], block.v[1]));
         v = philox::ToUniform(philox::Join(block.v[2], block.v[3]));
     }
+    return 0;
 }
 
 void RandomVonMises(const Array& state, const Array& kappa, const Array& out) {

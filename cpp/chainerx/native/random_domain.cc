@@ -12,9 +12,12 @@ void CheckDomain(const Array& x, const char* op, const char* argument, const Dom
         bool all = true;
         for (int64_t i = begin; i < end; ++i) all &= domain.Has(values[i]);
         if (all) return;
-        while (domain.Has(values[begin])) ++begin;
-        const int64_t position = x.ndim() == 0 ? -1 : begin;
-        Fail(KernelError::Domain(op, argument, position, values[begin], domain.expected));
+        for (int64_t i = begin; i < end; ++i) {
+            const double value = values[i];
+            if (domain.Has(value)) continue;
+            const int64_t position = x.ndim() == 0 ? -1 : i;
+            Fail(KernelError::Domain(op, argument, position, value, domain.expected));
+        }
     });
 }
 CX_NATIVE_KERNEL(CheckDomain)

@@ -50,6 +50,7 @@ double DrawSlowly(const philox::Stream& stream, int64_t element, double d, doubl
                   double u) {
     Substream substream{stream, element};
     while (!IsRight(d, c, z, u)) {
+        if (substream.is_used_up()) return 0;
         const philox::Block block = substream.Next();
         double unused;
         philox::ToNormals(philox::Join(block.v[0], block.v[1]),

@@ -39,23 +39,30 @@ inline constexpr uint64_t kSubstreams = uint64_t{1} << 63;
 // The numbers of one element, for as long as they are rejected.
 class Substream {
  public:
+    // More than are ever drawn where a fifth of them is accepted: none is, where another thread has
+    // written what is no parameter since it was checked.
+    static constexpr uint64_t kMost = 1024;
+
     Substream(const philox::Stream& stream, int64_t element)
         : stream_{stream}, block_{kSubstreams | static_cast<uint64_t>(element) << 20} {}
 
-    philox::Block Next() { return stream_.Get(block_++); }
+    philox::Block Next() { return stream_.Get(block_ + drawn_++); }
+    bool is_used_up() const { return drawn_ >= kMost; }
 
  private:
     philox::Stream stream_;
     uint64_t block_;
+    uint64_t drawn_{0};
 };
 
 // The k of the first pair of numbers that accept(u, v, &k) takes: this one, or else the next ones
-// of the element.
+// of the element. 0 if it takes none.
 template <typename F>
 int64_t Reject(const philox::Stream& stream, int64_t element, double u, double v, const F& accept) {
     Substream substream{stream, element};
     double k;
     while (!accept(u, v, &k)) {
+        if (substream.is_used_up()) return 0;
         const philox::Block block = substream.Next();
         u = philox::ToUniform(philox::Join(block.v[0], block.v[1]));
         v = philox::ToUniform(philox::Join(block.v[2], block.v[3]));

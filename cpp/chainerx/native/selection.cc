@@ -187,8 +187,10 @@ void ArgPartitionRow(const T* x, int64_t n, int64_t position, int64_t* out) {
         below += less;
         equal += same;
     });
-    // Of each block, the places on either side and between. No branch depends on a key.
+    // Of each block, the places on either side and between. No branch depends on a key. Another
+    // thread may write to the row meanwhile: nothing then goes past the room of its side.
     int64_t* to[3] = {out, out + below, out + below + equal};
+    int64_t* const ends[3] = {to[1], to[2], out + n};
     row.ForEachBlock([&](const K* keys, int64_t begin, int64_t size) {
         uint16_t places[3][EncodedRow<T>::kBlockSize];
         int64_t counts[3] = {0, 0, 0};
@@ -203,10 +205,12 @@ void ArgPartitionRow(const T* x, int64_t n, int64_t position, int64_t* out) {
             counts[2] += key > pivot;
         }
         for (int side = 0; side < 3; ++side) {
-            for (int64_t i = 0; i < counts[side]; ++i) to[side][i] = begin + places[side][i];
-            to[side] += counts[side];
+            const int64_t count = std::min<int64_t>(counts[side], ends[side] - to[side]);
+            for (int64_t i = 0; i < count; ++i) to[side][i] = begin + places[side][i];
+            to[side] += count;
         }
     });
+    for (int side = 0; side < 3; ++side) std::fill(to[side], ends[side], int64_t{0});
 }
 
 void ArgPartition(const Array& x, int64_t position, const Array& out) {
@@ -252,7 +256,8 @@ void PartitionKeys(const Row& row, int64_t position, K* out) {
     if (low == high) {
         std::fill_n(equal, n_equal, low);
     } else {
-        for (int64_t i = 0, k = 0; k < n_equal; ++i) {
+        std::fill_n(equal, n_equal, high);  // where another thread writes to the row meanwhile
+        for (int64_t i = 0, k = 0; i < n && k < n_equal; ++i) {
             const K key = row.At(i);
             if (low <= key && key <= high) equal[k++] = key;
         }

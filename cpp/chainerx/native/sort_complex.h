@@ -59,8 +59,9 @@ void ArgSortAlike(const T* x, const int64_t* places, int64_t n, KeyOfPart<T> fli
     for (int64_t i = 0; i < n; ++i) out[i] = places[out[i]];
 }
 
+// Of a row that nobody else writes to.
 template <typename T>
-void ArgSortComplex(const T* x, int64_t n, bool descending, int64_t* out) {
+void ArgSortByRanks(const T* x, int64_t n, bool descending, int64_t* out) {
     const KeyOfPart<T> flip = descending ? -1 : 0;
     int64_t counts[4] = {};
     for (int64_t i = 0; i < n; ++i) ++counts[NanRank(x[i])];
@@ -68,13 +69,26 @@ void ArgSortComplex(const T* x, int64_t n, bool descending, int64_t* out) {
     const Scratch<int64_t> places{n};
     for (int r = 0; r < 4; ++r) {
         const int rank = descending ? 3 - r : r;
-        int64_t count = 0;  // another thread may write to the row meanwhile
+        int64_t count = 0;
         for (int64_t i = 0; i < n && count < counts[rank]; ++i) {
             if (NanRank(x[i]) == rank) places.data()[count++] = i;
         }
         ArgSortAlike(x, places.data(), count, flip, out);
         out += count;
     }
+}
+
+// A row as it is now: another thread may write to it while it is compared.
+template <typename T>
+struct CopiedRow {
+    CopiedRow(const T* x, int64_t n) : room{n} { std::copy_n(x, n, room.data()); }
+    KeyRoom<T> room;
+};
+
+template <typename T>
+void ArgSortComplex(const T* x, int64_t n, bool descending, int64_t* out) {
+    CopiedRow<T> row{x, n};
+    ArgSortByRanks(row.room.data(), n, descending, out);
 }
 
 template <typename T>
@@ -95,9 +109,10 @@ void SortComplex(const T* x, int64_t n, bool descending, T* out) {
             return;
         }
     }
+    CopiedRow<T> row{x, n};
     KeyRoom<int64_t> order{n};
-    ArgSortComplex(x, n, descending, order.data());
-    for (int64_t i = 0; i < n; ++i) out[i] = x[order.data()[i]];
+    ArgSortByRanks(row.room.data(), n, descending, order.data());
+    for (int64_t i = 0; i < n; ++i) out[i] = row.room.data()[order.data()[i]];
 }
 
 }  // namespace

@@ -31,8 +31,10 @@ void RestoreZeros(const T* x, int64_t n, SortKey<T> flip, T* out) {
         int64_t end = begin;
         while (end < n && key(end) <= 0) ++end;
         if (key(end - 1) != 0) return;
-        for (int64_t to = begin; to < end; ++x) {
-            if (Cast<ComputeType<T>>(*x) == ComputeType<T>{0}) out[to++] = *x;
+        // Another thread may write to the row meanwhile, so that it has fewer of them.
+        for (int64_t i = 0; i < n && begin < end; ++i) {
+            const T v = x[i];
+            if (Cast<ComputeType<T>>(v) == ComputeType<T>{0}) out[begin++] = v;
         }
     }
 }

@@ -1,0 +1,78 @@
+"""Kernels whose operands another thread writes to: any result will do, but memory stays whole.
+
+Each runs in a process of its own, which it may bring down.
+"""
+
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import threading, time
+import chainerx as chx, numpy as np
+
+n = 1 << 18
+odd = np.arange(n) % 2
+
+def flipping(*patterns):
+    memory = patterns[0].copy()
+    def flip():
+        while not done:
+            for pattern in patterns:
+                np.copyto(memory, pattern)
+    threads.append(threading.Thread(target=flip))
+    return chx.array(memory, copy=False)
+
+done, threads = False, []
+{arrays}
+for thread in threads:
+    thread.start()
+try:
+    end = time.monotonic() + {seconds}
+    while time.monotonic() < end:
+        try:
+            {call}
+        except {errors}:
+            pass
+finally:
+    done = True
+"""
+
+ZEROS = "x = flipping(np.where(odd, -0.0, 0.0).astype('f4'), np.ones(n, 'f4'), -np.ones(n, 'f4'))"
+NANS = 'x = flipping(np.ones(n, {0!r}), np.where(odd, np.nan, 1).astype({0!r}))'
+LABELS = """
+import chainer.functions as F
+xs = [chx.zeros((64, 12), 'float32').require_grad() for _ in range(40)]
+t = flipping(*(np.full((64, 10), k, 'i4') for k in (1, 1 << 30, -7)))
+"""
+PARAMETER = 'x = flipping(np.full(n, 30.0), np.full(n, np.nan), np.full(n, -1.0))'
+CASES = {
+    'argpartition': (ZEROS, 'chx.argpartition(x, 10)'),
+    'partition': (ZEROS, 'chx.partition(x, n // 2)'),
+    'sort': (ZEROS, 'chx.sort(x)'),
+    'sort of complex64': (NANS.format('c8'), 'chx.sort(x)'),
+    'argsort of complex128': (NANS.format('c16'), 'chx.argsort(x)'),
+    'ctc': (LABELS, 'F.connectionist_temporal_classification(xs, t, 0).backward()'),
+    **{
+        f'random.{name}': (PARAMETER, f'chx.random.{name}(x)')
+        for name in ('poisson', 'gamma', 'zipf')
+    },
+    'random.vonmises': (PARAMETER, 'chx.random.vonmises(0.0, x)'),
+    'random.binomial': (PARAMETER.replace('30.0', '0.5'), 'chx.random.binomial(1000, x)'),
+}
+
+
+@pytest.mark.parametrize('name', CASES)
+def test_memory_stays_whole(name):
+    arrays, call = CASES[name]
+    errors = '(chx.ChainerxError, ValueError, IndexError)'
+    program = PROGRAM.format(arrays=arrays, call=call, errors=errors, seconds=1)
+    done = subprocess.run(
+        [sys.executable, '-X', 'faulthandler', '-c', program],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]

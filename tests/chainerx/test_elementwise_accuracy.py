@@ -110,6 +110,14 @@ def test_binary(name, bounds1, bounds2, limit, dtype):
     _check(name, [x1[:n], x2[:n]], dtype, limit)
 
 
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
+@pytest.mark.parametrize(('name', 'base'), [('log2', 2.0), ('log10', 10.0)])
+def test_logarithms_of_powers_are_whole(name, base, dtype):
+    exponents = np.arange(-37, 39)
+    powers = chx.array((base**exponents).astype(dtype))
+    assert chx.to_numpy(getattr(chx, name)(powers)).tolist() == exponents.tolist()
+
+
 @pytest.mark.parametrize('dtype', ['complex64', 'complex128'])
 def test_absolute_of_complex(dtype):
     part = 'float32' if dtype == 'complex64' else 'float64'

@@ -239,37 +239,37 @@ inline BatchD Log(const BatchD& x) {
     return LogBorders(x, y);
 }
 
-// x = 2^k (1 + f) with 1 + f between 3/4 and 3/2. No division, which takes half of the time of all
-// else: log(1 + f) = f - f^2/2 + f^3 P(f) with P minimax.
-struct LogPartsF {
+// x = 2^k m with m between 3/4 and 3/2.
+struct ScaledF {
     BatchF k;
-    BatchF f;
+    BatchF m;
 };
-inline LogPartsF SplitNormalForLog(const BatchF& x,
-                                   [[maybe_unused]] const BatchF& bias = BatchF(127.0f)) {
+inline ScaledF ScaleNormalForLog(const BatchF& x,
+                                 [[maybe_unused]] const BatchF& bias = BatchF(127.0f)) {
 #if defined(CX_ISA_AVX512)
     // 0 and infinity have their logarithms as exponents, and what is negative is nan.
     const BatchF m(_mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan));
     const BatchF exponent(_mm512_getexp_ps(x));
-    const BatchF k = Where(m < BatchF(1.0f), exponent + BatchF(1.0f), exponent);
+    return {Where(m < BatchF(1.0f), exponent + BatchF(1.0f), exponent), m};
 #else
     using Bits = Batch<uint32_t>;
     const Bits moved = xsimd::bitwise_cast<uint32_t>(x) + Bits(0x3f800000u - 0x3f400000u);
-    const BatchF m = xsimd::bitwise_cast<float>((moved & Bits(0x007fffffu)) + Bits(0x3f400000u));
     const BatchF k =
         xsimd::bitwise_cast<float>((moved >> 23) | Bits(0x4b000000u)) - (BatchF(0x1p23f) + bias);
+    return {k, xsimd::bitwise_cast<float>((moved & Bits(0x007fffffu)) + Bits(0x3f400000u))};
 #endif
-    return {k, m - BatchF(1.0f)};
 }
-inline LogPartsF SplitForLog(const BatchF& x) {
+inline ScaledF ScaleForLog(const BatchF& x) {
 #if defined(CX_ISA_AVX512)
-    return SplitNormalForLog(x);
+    return ScaleNormalForLog(x);
 #else
     const auto denormal = x < BatchF(0x1p-126f);
     const BatchF scale = BatchF(1.0f) + ZeroUnless(denormal, BatchF(0x1p23f - 1.0f));
-    return SplitNormalForLog(x * scale, BatchF(127.0f) + ZeroUnless(denormal, BatchF(23.0f)));
+    return ScaleNormalForLog(x * scale, BatchF(127.0f) + ZeroUnless(denormal, BatchF(23.0f)));
 #endif
 }
+// No division, which takes half of the time of all else: log(1 + f) = f - f^2/2 + f^3 P(f) with P
+// minimax, where 1 + f = m.
 // P(f). Its callers square f first, and wait less: that takes a part in thirteen off the logarithms
 // of a million floats (benchmarks/ops.py).
 inline BatchF LogCubic(const BatchF& f) {
@@ -277,7 +277,8 @@ inline BatchF LogCubic(const BatchF& f) {
                 -0x1.0d83ecp-3, 0x1.ac9cfep-4, -0x1.717884p-5);
 }
 inline BatchF Log(const BatchF& x) {
-    const auto [k, f] = SplitForLog(x);
+    const auto [k, m] = ScaleForLog(x);
+    const BatchF f = m - BatchF(1.0f);
     const BatchF z = f * f;
     const BatchF p = LogCubic(f);
     const BatchF low = xsimd::fma(f * z, p, k * BatchF(0x1.7f7d1cp-20f));
@@ -291,31 +292,77 @@ inline BatchF Log(const BatchF& x) {
 }
 
 #if defined(__FMA__) || defined(__aarch64__)
-// `whole` + log(1 + f) / ln b + `rest` with 1 / ln b = high + low. The larger parts, which cancel
-// just below 1, are added exactly.
-inline BatchF LogOfBase(const LogPartsF& parts, float high, float low, const BatchF& whole,
-                        const BatchF& rest) {
-    const BatchF z = parts.f * parts.f;
-    const BatchF tail = xsimd::fma(parts.f * z, LogCubic(parts.f), z * BatchF(-0.5f));
-    const BatchF first = parts.f * BatchF(high);
-    const BatchF first_low = xsimd::fms(parts.f, BatchF(high), first) + rest;
-    const BatchF small =
-        xsimd::fma(tail, BatchF(high), xsimd::fma(parts.f, BatchF(low), first_low));
-    // |first| is the lesser, unless `whole` is 0.
-    const BatchF sum = whole + first;
-    return sum + (small + (first - (sum - whole)));
+// Inverses of numbers between 3/4 and 3/2, by the upper four bits of the mantissa: 1 on both sides
+// of 1, and else one of the middle whose logarithm is a float up to a ten-thousandth of its last
+// place; of several, one by which powers of ten have whole logarithms.
+struct LogTable {
+    alignas(64) float inverse[16];
+    alignas(64) float log[16];  // of 1 / inverse
+};
+inline BatchF LookUp(const float* table, const BatchF& m) {
+    const auto bits = xsimd::bitwise_cast<uint32_t>(m);
+#if defined(CX_ISA_AVX512)
+    return _mm512_permutexvar_ps(bits >> 19, _mm512_load_ps(table));
+#elif defined(CX_ISA_AVX2)
+    const Batch<uint32_t> place = bits >> 19;  // of which the lower three bits count here
+    return _mm256_blendv_ps(_mm256_permutevar8x32_ps(_mm256_load_ps(table), place),
+                            _mm256_permutevar8x32_ps(_mm256_load_ps(table + 8), place),
+                            xsimd::bitwise_cast<float>(bits << 9));
+#else
+    alignas(64) uint32_t places[BatchF::size];
+    alignas(64) float found[BatchF::size];
+    ((bits >> 19) & Batch<uint32_t>(15u)).store_aligned(places);
+    for (size_t i = 0; i < BatchF::size; ++i) found[i] = table[places[i]];
+    return BatchF::load_aligned(found);
+#endif
+}
+// Logarithms by other bases b: what a number is of its neighbour in the table, 1 + r, has the
+// logarithm r / ln b + r^2 Q(r) with Q minimax. Constants in two parts: 1 / ln b and log_b(2).
+struct LogBase {
+    float high, low;
+    float high2, low2;
+    float q[4];
+    LogTable table;
+};
+inline BatchF LogOfBase(const BatchF& x, const LogBase& base) {
+    const auto [k, m] = ScaleForLog(x);
+    const BatchF r = xsimd::fms(m, LookUp(base.table.inverse, m), BatchF(1.0f));
+    const BatchF q = Poly(r, base.low, base.q[0], base.q[1], base.q[2], base.q[3]);
+    const BatchF part = xsimd::fma(r, BatchF(base.high), xsimd::fma(k, BatchF(base.low2), r * q));
+    const BatchF whole = xsimd::fma(k, BatchF(base.high2), LookUp(base.table.log, m));
+    return LogBorders(x, whole + part);
 }
 inline BatchF Log2(const BatchF& x) {
-    const LogPartsF parts = SplitForLog(x);
-    const BatchF y = LogOfBase(parts, 0x1.715476p+0f, 0x1.4ae0cp-26f, parts.k, BatchF(0.0f));
-    return LogBorders(x, y);
+    static constexpr LogBase kBase = {
+        0x1.715476p+0f,
+        0x1.4ae0cp-26f,
+        1.0f,
+        0.0f,
+        {-0x1.715476p-1f, 0x1.ec74f2p-2f, -0x1.717c4ep-2f, 0x1.173ec4p-2f},
+        {{0x1.000000p+0f, 0x1.d38ee4p-1f, 0x1.bb54b2p-1f, 0x1.a34a98p-1f, 0x1.901e88p-1f,
+          0x1.7d3916p-1f, 0x1.6c81aap-1f, 0x1.5d0640p-1f, 0x1.4dbe80p+0f, 0x1.40f572p+0f,
+          0x1.346d88p+0f, 0x1.2a9caap+0f, 0x1.1fbd3ap+0f, 0x1.1505b6p+0f, 0x1.0d0686p+0f,
+          0x1.000000p+0f},
+         {0.0f, 0x1.0c48a8p-3f, 0x1.a97e1ep-3f, 0x1.271b72p-2f, 0x1.6c4038p-2f, 0x1.b3b88cp-2f,
+          0x1.f5f6ccp-2f, 0x1.1b0aaep-1f, -0x1.87c7f4p-2f, -0x1.4e12f4p-2f, -0x1.133d7ep-2f,
+          -0x1.c6eb24p-3f, -0x1.59544ap-3f, -0x1.d25d22p-4f, -0x1.254504p-4f, 0.0f}}};
+    return LogOfBase(x, kBase);
 }
-// log10(2) in two parts, of which the product of the first with k is exact.
 inline BatchF Log10(const BatchF& x) {
-    const LogPartsF parts = SplitForLog(x);
-    const BatchF y = LogOfBase(parts, 0x1.bcb7b2p-2f, -0x1.5b235ep-27f,
-                               parts.k * BatchF(0x1.344p-2f), parts.k * BatchF(0x1.3509f8p-18f));
-    return LogBorders(x, y);
+    static constexpr LogBase kBase = {
+        0x1.bcb7b2p-2f,
+        -0x1.5b235ep-27f,
+        0x1.344136p-2f,
+        -0x1.ec10cp-27f,
+        {-0x1.bcb7bp-3f, 0x1.287d12p-3f, -0x1.bce7acp-4f, 0x1.503ea4p-4f},
+        {{0x1.000000p+0f, 0x1.d3c38ap-1f, 0x1.ba44e8p-1f, 0x1.a4e610p-1f, 0x1.8f736cp-1f,
+          0x1.7c9a0cp-1f, 0x1.6c0a5cp-1f, 0x1.5c0978p-1f, 0x1.4dbe4ep+0f, 0x1.3ee672p+0f,
+          0x1.35f012p+0f, 0x1.2a4deap+0f, 0x1.1efep+0f, 0x1.1657c4p+0f, 0x1.0c0fd2p+0f,
+          0x1.000000p+0f},
+         {0.0f, 0x1.417b3ap-5f, 0x1.046fecp-4f, 0x1.5c89d8p-4f, 0x1.b99368p-4f, 0x1.07c7dep-3f,
+          0x1.2f59b2p-3f, 0x1.575608p-3f, -0x1.d7bf52p-4f, -0x1.86d1aap-4f, -0x1.541c08p-4f,
+          -0x1.100e06p-4f, -0x1.9691e2p-5f, -0x1.29b2acp-5f, -0x1.4798f2p-6f, 0.0f}}};
+    return LogOfBase(x, kBase);
 }
 #else  // without fused steps too little is left where they cancel
 inline BatchF Log2(const BatchF& x) { return xsimd::log2(x); }
@@ -359,7 +406,8 @@ inline BatchF InverseNear(const BatchF& x) {
 // log(x + low) = log(x) + low / x of normal x, where `low` is what rounding left out, or little
 // more, so that `inverse` may be off.
 inline BatchF LogOfSum(const BatchF& x, const BatchF& low, const BatchF& inverse) {
-    const auto [k, f] = SplitNormalForLog(x);
+    const auto [k, m] = ScaleNormalForLog(x);
+    const BatchF f = m - BatchF(1.0f);
     const BatchF z = f * f;
     const BatchF p = LogCubic(f);
     const BatchF least = xsimd::fma(low, inverse, k * BatchF(0x1.7f7d1cp-20f));

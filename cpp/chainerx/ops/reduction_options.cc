@@ -182,12 +182,19 @@ Array Ptp(const Array& x, const OptionalAxes& axes, bool keepdims) {
 
 namespace {
 
-// `x` in the dtype that was asked for, or one that means are computed in.
-Array InMeanDtype(const char* op, const Array& x, const std::optional<Dtype>& dtype) {
+// The dtype that was asked for, or that of means of `x`.
+Dtype MeanDtype(const char* op, const Array& x, const std::optional<Dtype>& dtype) {
     if (dtype && !IsDifferentiable(*dtype)) {
         throw DtypeError{op, ": dtype is ", *dtype, ", expected a float or complex dtype"};
     }
-    return InDtype(op, x, dtype.value_or(FloatResult(x.dtype())));
+    return dtype.value_or(FloatResult(x.dtype()));
+}
+
+// `x` in the dtype that was asked for, or in one that its means are computed in: that of integers
+// holds all of their digits that count in a sum.
+Array InMeanDtype(const char* op, const Array& x, const std::optional<Dtype>& dtype) {
+    const Dtype result = MeanDtype(op, x, dtype);
+    return InDtype(op, x, dtype || IsDifferentiable(x.dtype()) ? result : Dtype::kFloat64);
 }
 
 // How many elements count, in a dtype in which sums of `x` are divided.
@@ -221,22 +228,24 @@ Array MaskedVar(const Array& x, const Array& mask, const Axes& axes, const Sprea
 
 Array Spread(const char* op, const Array& given, const OptionalAxes& axes, const SpreadOptions& o,
              bool skips_nan, bool is_root) {
-    const Array x = InMeanDtype(op, given, o.dtype);
-    const Axes sorted =
-        skips_nan ? internal::ReducedAxes(op, axes, x.ndim()) : NormalizeAxes(op, axes, x.ndim());
-    const auto n = static_cast<double>(internal::CountReduced(x.shape(), sorted));
+    const Dtype dtype = RealDtype(MeanDtype(op, given, o.dtype));
+    const Axes sorted = skips_nan ? internal::ReducedAxes(op, axes, given.ndim())
+                                  : NormalizeAxes(op, axes, given.ndim());
+    const auto n = static_cast<double>(internal::CountReduced(given.shape(), sorted));
     const bool is_plain = o.correction == 0 || n > 0;  // that of nothing is NaN
     if (o.where == nullptr && o.mean == nullptr && !skips_nan && is_plain) {
         const double ratio = n / std::max(n - o.correction, 0.0);
+        const Array x = o.dtype ? InMeanDtype(op, given, o.dtype) : given;
         const Array y = is_root ? Std(x, sorted, o.keepdims) : Var(x, sorted, o.keepdims);
         return o.correction == 0 ? y : y * (is_root ? std::sqrt(ratio) : ratio);
     }
+    const Array x = InMeanDtype(op, given, o.dtype);
     if (o.where != nullptr) CheckMask(op, x, *o.where);
     const Array mask = skips_nan            ? NotNan(op, x, o.where)
                        : o.where != nullptr ? *o.where
                                             : Ones(Shape{}, Dtype::kBool, x.device());
     const Array y = MaskedVar(x, mask, sorted, o, skips_nan);
-    return AsType(is_root ? Sqrt(y) : y, RealDtype(x.dtype()), false);
+    return AsType(is_root ? Sqrt(y) : y, dtype, false);
 }
 
 }  // namespace
@@ -254,21 +263,23 @@ Array Mean(const Array& given, const OptionalAxes& axes, const MeanOptions& opti
     const Array x = InMeanDtype("mean", given, options.dtype);
     CheckMask("mean", x, *options.where);
     const Axes sorted = NormalizeAxes("mean", axes, x.ndim());
-    return AsType(MaskedMean(x, *options.where, sorted, options.keepdims), x.dtype(), false);
+    return AsType(MaskedMean(x, *options.where, sorted, options.keepdims),
+                  MeanDtype("mean", given, options.dtype), false);
 }
 
 Array NanMean(const Array& given, const OptionalAxes& axes, const MeanOptions& options) {
     const Array x = InMeanDtype("nanmean", given, options.dtype);
+    const Dtype dtype = MeanDtype("nanmean", given, options.dtype);
     const Axes sorted = internal::ReducedAxes("nanmean", axes, x.ndim());
     if (options.where != nullptr) {
         return AsType(MaskedMean(x, NotNan("nanmean", x, options.where), sorted, options.keepdims),
-                      x.dtype(), false);
+                      dtype, false);
     }
     const Array wide = AsType(x, WideDtype(x.dtype()), false);
     const Array missing = CountNonzero(Isnan(Detached(x)), sorted, options.keepdims);
     const Array count = internal::CountReduced(x.shape(), sorted) - missing;
     return AsType(NanSum(wide, sorted, options.keepdims) / AsType(count, RealDtype(wide.dtype())),
-                  x.dtype(), false);
+                  dtype, false);
 }
 
 Array Var(const Array& x, const OptionalAxes& axes, const SpreadOptions& options) {

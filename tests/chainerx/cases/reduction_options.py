@@ -36,6 +36,8 @@ _MEAN_MASKS = [
     call(f(4, 2), axis=0, where=c([[True], [False], [True], [True]], 'bool')),
     *_MASKS[:2],
 ]
+# Their means are less than a unit in the last place of a float32.
+_LARGE = [2**30 + 1, 3, 2 - 2**30]
 _TOTALS = [
     *_MASKS,
     call(f(2, 3), initial=2),
@@ -166,6 +168,11 @@ CASES = [
     ),
     _case('mean', np.mean, _MEAN_MASKS, ALL, 'float'),
     _case('mean', np.mean, [call(own('int32', 2, 3), dtype='float64')], ('float32',)),
+    *(
+        _case(name, getattr(np, name), [call(c(_LARGE, 'int32'), **options)], ('int32',), 'float')
+        for name in ('mean', 'nanmean', 'std', 'nanvar')
+        for options in ({}, {'where': c([True] * 3, 'bool')})
+    ),
     *(
         _case(name, _spread(ref, name == 'std'), _SPREADS, BOOL + REAL, 'float', maybe=COMPLEX)
         for name, ref in (('var', np.var), ('std', np.std))

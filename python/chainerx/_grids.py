@@ -17,7 +17,9 @@ def _points(part: slice) -> _core.ndarray:
     start = 0 if part.start is None else part.start
     if isinstance(part.step, complex):
         return _core.linspace(start, part.stop, int(abs(part.step)))
-    return _core.arange(start, part.stop, 1 if part.step is None else part.step)
+    step = 1 if part.step is None else part.step
+    is_float = any(isinstance(number, float | np.floating) for number in (start, part.stop, step))
+    return _core.arange(start, part.stop, step, 'float32' if is_float else None)
 
 
 class _Grid:

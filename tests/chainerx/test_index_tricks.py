@@ -71,6 +71,15 @@ def test_joins(name):
     assert repr(ours) == f'chainerx.{name}'
 
 
+def test_ranges_of_floats_keep_their_fractions():
+    assert chx.r_[0.5:3].tolist() == [0.5, 1.5, 2.5]
+    assert chx.mgrid[1.5:4].tolist() == [1.5, 2.5, 3.5]
+    assert chx.ogrid[1:3:0.5].tolist() == [1.0, 1.5, 2.0, 2.5]
+    for ranges in (chx.r_[0.0:2], chx.mgrid[0:2.5], chx.r_[0 : np.float64(2)]):
+        assert ranges.dtype == 'float32'
+    assert chx.r_[0:2].dtype == 'int32'
+
+
 def test_gradients_pass():
     x = leaf([1, 2])
     (chx.r_[x, 5.0, x] * chx.r_[1.0:6.0]).sum().backward()

@@ -98,6 +98,12 @@ void CheckReal(const char* op, const Scalar& value) {
 
 }  // namespace
 
+Dtype ArangeDtype(const Scalar& start, const Scalar& last) {
+    const bool is_cut =
+        start.kind() == DtypeKind::kFloat && start.To<double>() != std::trunc(start.To<double>());
+    return is_cut ? start.dtype() : last.dtype();
+}
+
 Array Arange(const Scalar& start, const Scalar& stop, const Scalar& step, Dtype dtype,
              Device& device) {
     for (const Scalar* s : {&start, &stop, &step}) CheckReal("arange", *s);

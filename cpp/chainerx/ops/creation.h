@@ -32,10 +32,11 @@ inline Array OnesLike(const Array& a) { return OnesLike(a, a.device()); }
 // From `start` up to `stop`. Integers are exact; anything else is computed in double.
 CX_API Array Arange(const Scalar& start, const Scalar& stop, const Scalar& step, Dtype dtype,
                     Device& device = GetDefaultDevice());
-// Without a step, 1; without a start, 0; without a dtype, the default one of the last number that
-// is given: int32 or float32.
+// int32 or float32, as the last number that is given; float32, too, for a start with a fraction.
+CX_API Dtype ArangeDtype(const Scalar& start, const Scalar& last);
+// Without a step, 1; without a start, 0; without a dtype, that of ArangeDtype().
 inline Array Arange(const Scalar& start, const Scalar& stop, const Scalar& step) {
-    return Arange(start, stop, step, step.dtype());
+    return Arange(start, stop, step, ArangeDtype(start, step));
 }
 inline Array Arange(const Scalar& start, const Scalar& stop) {
     return Arange(start, stop, 1, start.dtype());

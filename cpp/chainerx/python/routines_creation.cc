@@ -318,14 +318,15 @@ CX_ROUTINE(
     "    start (number): The first value; the end, if ``stop`` is not given.\n"
     "    stop (number): The end, which is not reached.\n"
     "    step (number): What is between two values; 1 by default, may be negative.\n" CX_ARG_DTYPE(
-        "int32 or float32 as ``step`` is, or as ``start`` if there is no step") CX_ARG_DEVICE
+        "int32 or float32 as ``step`` is, or as ``start`` if there is no step; float32 for a "
+        "``start`` with a fraction") CX_ARG_DEVICE
     "Returns:\n    ndarray: One dimension, in no graph. Integers count by whole steps, as in "
     "NumPy.\n"
     "Raises:\n    ChainerxError: If `step` is 0.\n"
     "    OverflowError: If the dtype does not hold an end.") {
     const Scalar first = ToScalar("arange", "start", a[0]);
     const Scalar step = Given(a[2]) ? ToScalar("arange", "step", a[2]) : Scalar{1};
-    const Dtype dtype = ToDtypeOr(a[3], (Given(a[2]) ? step : first).dtype());
+    const Dtype dtype = ToDtypeOr(a[3], Given(a[2]) ? ArangeDtype(first, step) : first.dtype());
     if (!Given(a[1])) return Wrap(Arange(Scalar{0}, first, step, dtype, ToDevice(a[4])));
     return Wrap(Arange(first, ToScalar("arange", "stop", a[1]), step, dtype, ToDevice(a[4])));
 }

@@ -52,7 +52,7 @@ def _arange(start, stop=None, step=None, dtype=None):
 
 
 def _arange_dtype(start, stop=None, step=None, dtype=None):
-    return scalar_dtype(start if step is None else step)
+    return scalar_dtype(start if step is None or start % 1 != 0 else step)
 
 
 def _check_empty(xp, device):
@@ -255,6 +255,9 @@ CASES = [
             call(2, 9, 3),
             call(9, 2, -3),
             call(0, 1, 0.25),
+            call(0.5, 3, 1),
+            call(-0.25, 5, 2),
+            call(1.0, 3.5, 1),
             call(3, 1),
             call(0),
             call(5, dtype='int8'),

@@ -134,3 +134,23 @@ def test_logical_functions_of_mixed_dtypes():
     assert chx.logical_xor(x1, x2).tolist() == [True, True]
     assert chx.logical_or(x1, chx.array([0, 1e-7], 'float16')).tolist() == [True, True]
     assert chx.logical_or(chx.array([2**40]), chx.array([0.0], 'float16')).tolist() == [True]
+
+
+def test_lists_are_refused():
+    """What Python would take for "not equal" without a word."""
+    x = chx.array([1.0, 2.0])
+    for other in ([1.0, 2.0], (1.0, 2.0)):
+        for compare in (operator.eq, operator.ne):
+            with pytest.raises(TypeError, match=r'equal: one operand is a list or a tuple'):
+                compare(x, other)
+            with pytest.raises(TypeError, match=r'equal: one operand is a list or a tuple'):
+                compare(other, x)
+
+
+@pytest.mark.parametrize('number', [-1, 1000, 2**40])
+def test_integers_are_close_to_what_their_dtype_does_not_hold(number):
+    x = chx.array([1, 2], 'uint8')
+    assert chx.isclose(x, number).tolist() == [False, False]
+    assert chx.isclose(number, x).tolist() == [False, False]
+    assert not chx.allclose(x, number)
+    assert chx.isclose(chx.array([1, 2**40]), number).tolist() == [False, number == 2**40]

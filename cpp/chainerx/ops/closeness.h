@@ -22,12 +22,22 @@ CX_API bool ArrayEqual(const Array& a1, const Array& a2, bool equal_nan = false)
 // The same where the shapes are broadcast.
 CX_API bool ArrayEquiv(const Array& a1, const Array& a2);
 
+namespace internal {
+// An integer is compared with integers whose dtype may not hold it, as all integers are: as float64.
+inline Array NumberCloseTo(const Array& x, const Scalar& number) {
+    const bool are_whole = !IsFloat(x.dtype()) && !IsComplex(x.dtype()) &&
+                           number.kind() < DtypeKind::kFloat;
+    return are_whole ? Full(Shape{}, number.To<double>(), Dtype::kFloat64, x.device())
+                     : ArrayBeside(x, number);
+}
+}  // namespace internal
+
 #define CX_CLOSE_TO_NUMBER(Result, Name)                                                   \
     inline Result Name(const Array& a, const Scalar& b, const Closeness& closeness = {}) { \
-        return Name(a, internal::ArrayBeside(a, b), closeness);                            \
+        return Name(a, internal::NumberCloseTo(a, b), closeness);                          \
     }                                                                                      \
     inline Result Name(const Scalar& a, const Array& b, const Closeness& closeness = {}) { \
-        return Name(internal::ArrayBeside(b, a), b, closeness);                            \
+        return Name(internal::NumberCloseTo(b, a), b, closeness);                          \
     }
 CX_CLOSE_TO_NUMBER(Array, Isclose)
 CX_CLOSE_TO_NUMBER(bool, Allclose)

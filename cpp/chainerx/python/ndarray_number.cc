@@ -133,7 +133,20 @@ PyObject* SlotDivmod(PyObject* l, PyObject* r) {
     return pair;
 }
 
+// Python takes what is NotImplemented for "not equal", which nobody means who writes x == [1, 2].
+CX_COLD PyObject* RefuseList(const char* op) {
+    PyErr_Format(PyExc_TypeError,
+                 "%s: one operand is a list or a tuple, the other a chainerx.ndarray; convert with "
+                 "chainerx.array(x)",
+                 op);
+    return nullptr;
+}
+
 PyObject* RichCompare(PyObject* l, PyObject* r, int op) {
+    if (PyList_Check(r) || PyTuple_Check(r)) [[unlikely]] {
+        if (op == Py_EQ) return RefuseList("equal");
+        if (op == Py_NE) return RefuseList("not_equal");
+    }
     switch (op) {
 #define CX_CASE(OP, Name, name) \
     case OP:                    \

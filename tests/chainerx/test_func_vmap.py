@@ -252,12 +252,42 @@ def test_writes_in_place():
         return z
 
     check(f, x, y)
-    with pytest.raises(
-        TypeError, match='setitem: the value must be a number or an array, got Batch'
-    ):
-        func.vmap(lambda y: operator.setitem(chx.zeros(2), 0, y))(y)
     with pytest.raises(chx.ChainerxError, match='the same for all'):
         func.vmap(lambda x: func.vmap(lambda y: operator.iadd(x, y))(y))(x)
+
+
+@pytest.mark.parametrize(
+    'write',
+    [
+        operator.iadd,
+        operator.isub,
+        operator.imul,
+        operator.itruediv,
+        operator.ifloordiv,
+        operator.imod,
+        lambda x, y: operator.setitem(x, 0, y[0]),
+        lambda x, y: operator.setitem(x, ..., [y[0], y[1]]),
+        lambda x, y: operator.setitem(x, [0, 1], y),
+        lambda x, y: operator.setitem(x, y.astype('int64') * 0, 1),
+        lambda x, y: operator.setitem(x, (y.astype('int64') * 0,), 1),
+    ],
+)
+def test_writes_into_what_is_the_same_for_all(write):
+    """Python would go on to x + y for x += y, and the array that others see would be as it was."""
+    x, y = chx.ones(2, 'float64'), array(3, 2)
+    with pytest.raises(chx.ChainerxError, match='the same for all of them; compute a new one'):
+        func.vmap(lambda y: write(x, y))(y)
+    with pytest.raises(chx.ChainerxError, match='the same for all of them'):
+        func.jacfwd(lambda y: write(chx.zeros(2, 'float64')[:2], y) + y)(y[0])
+    assert x.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize('name', ['iand', 'ior', 'ixor', 'ilshift', 'irshift'])
+def test_writes_of_integers_into_what_is_the_same_for_all(name):
+    x = chx.array([1, 2])
+    with pytest.raises(chx.ChainerxError, match='the same for all of them'):
+        func.vmap(lambda y: getattr(operator, name)(x, y))(chx.array([[1, 2]]))
+    assert x.tolist() == [1, 2]
 
 
 # ---- what has no rule ---------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include "chainerx/core/error.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/ref.h"
 
@@ -90,6 +91,27 @@ Ref FailOrBatchAt(const char* op, const Array& x, PyObject* index, PyObject* giv
     PyErr_Clear();
     const Ref array = Check(Wrap(x));
     return Check(PyObject_CallFunctionObjArgs(g_at, array.get(), index, nullptr));
+}
+
+void CheckNotBatch(const char* op, PyObject* value) {
+    if (g_batched == nullptr || !HasBatch(value)) return;
+    throw ChainerxError{
+        "vmap: ", op,
+        " would write other values for each example into an array that is the same for all of "
+        "them; compute a new one, or write to a copy that is a batch"};
+}
+
+void FailOrBatchWrite(const char* op, PyObject* index, PyObject* value) noexcept {
+    TranslateException(op);
+    if (g_batched == nullptr || !IsOfArguments()) return;
+    PyObject* batch = HasBatch(index) ? index : value;
+    if (batch == nullptr || !HasBatch(batch)) return;
+    PyErr_Clear();
+    try {
+        CheckNotBatch(op, batch);
+    } catch (...) {
+        TranslateException(op);
+    }
 }
 
 PyObject* DrawBatch(const ArgSpec& spec, PyObject* self, PyObject* const* args, Py_ssize_t n,

@@ -158,7 +158,7 @@ int SetSubscript(PyObject* o, PyObject* index, PyObject* value) {
         }
         return 0;
     } catch (...) {
-        TranslateException("setitem");
+        FailOrBatchWrite("setitem", index, value);
         return -1;
     }
 }

@@ -3,6 +3,7 @@
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/bitwise.h"
 #include "chainerx/ops/logic.h"
+#include "chainerx/python/batching.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/ndarray_slots.h"
@@ -49,6 +50,7 @@ PyObject* InPlaceSlot(const char* op, PyObject* l, PyObject* r, F f) {
         } else if (const auto s = TryScalar(r)) {
             f(Self(l), *s);
         } else {
+            CheckNotBatch(op, r);
             return Refuse(op, r);
         }
         return Py_NewRef(l);

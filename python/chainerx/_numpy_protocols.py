@@ -12,6 +12,8 @@ from chainerx import _core, _ufunc_methods
 # Of NumPy's ufuncs, those that have another name here; of its modules, those that are here.
 _UFUNCS = {'degrees': 'rad2deg', 'radians': 'deg2rad', 'divide': 'true_divide'}
 _MODULES = {'numpy': '', 'numpy.linalg': 'linalg', 'numpy.fft': 'fft'}
+# What operators of NumPy's scalars hand over as arrays of no axes.
+_COMPARISONS = ('equal', 'not_equal', 'less', 'less_equal', 'greater', 'greater_equal')
 
 
 def _refuse_numpy(name: str, arrays: tp.Iterable[tp.Any]) -> None:
@@ -40,6 +42,10 @@ def array_ufunc(
         for x in operands
     ):
         return NotImplemented
+    if name in _COMPARISONS and method == '__call__':
+        inputs = operands = tuple(
+            [x[()] if isinstance(x, np.ndarray) and x.ndim == 0 else x for x in inputs]
+        )
     out = kwargs.get('out', ())
     _refuse_numpy(name, (*operands, *out))
     chainerx = sys.modules['chainerx']

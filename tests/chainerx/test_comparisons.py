@@ -154,3 +154,15 @@ def test_integers_are_close_to_what_their_dtype_does_not_hold(number):
     assert chx.isclose(number, x).tolist() == [False, False]
     assert not chx.allclose(x, number)
     assert chx.isclose(chx.array([1, 2**40]), number).tolist() == [False, number == 2**40]
+
+
+@pytest.mark.parametrize('op', OPERATORS)
+@pytest.mark.parametrize('kind', ['float64', 'int64', 'float32', 'bool_'])
+def test_scalars_of_numpy_on_the_left(op, kind):
+    """They hand themselves over as arrays of no axes, which are no numbers elsewhere."""
+    x = chx.array([0.0, 1.0, 2.0])
+    number = getattr(np, kind)(1)
+    np.testing.assert_array_equal(to_numpy(op(number, x)), op(1, np.arange(3)))
+    np.testing.assert_array_equal(to_numpy(op(x, number)), op(np.arange(3), 1))
+    with pytest.raises(TypeError, match=r'is a numpy\.ndarray'):
+        op(np.ones(3), x)

@@ -7,6 +7,7 @@ see. Levels number the vmaps that lie inside one another; the batch of the inner
 from __future__ import annotations
 
 import collections.abc as c
+import inspect
 import threading
 import typing as tp
 
@@ -160,6 +161,8 @@ DRAWS: dict[str, Rule] = {}
 NO_DRAWS: set[str] = set()
 # Rules that know what to do with `out`; the other ones do not see it.
 WRITING: set[Rule] = set()
+# Methods that are routines with the array in front: how they call it, where names differ.
+MIRRORS: dict[str, c.Callable[..., tp.Any]] = {}
 
 
 def rule(*names: str) -> c.Callable[[Rule], Rule]:
@@ -221,14 +224,44 @@ def call(name: str, function: c.Callable[..., tp.Any], args: tp.Any, kwargs: tp.
     batching = RULES.get(name)
     if batching is None:
         return WITHOUT_RULE[0](name, level, function, args, kwargs)
-    if 'out' in kwargs and batching not in WRITING:
-        kwargs = dict(kwargs)
-        if kwargs.pop('out') is not None:
-            raise chainerx.NotImplementedError(
-                f'vmap: {name} of a batch does not write to `out`, expected None'
-            )
+    if batching not in WRITING:
+        args, kwargs = _without_out(name, function, args, kwargs)
     result = batching(level, function, *args, **kwargs)
     return wrap(result, level)
+
+
+def _without_out(name: str, function: tp.Any, args: tp.Any, kwargs: tp.Any) -> tp.Any:
+    """The arguments but for `out`, which must be None; those behind it are named then."""
+    at, behind = _place_of_out(name, function)
+    out = None
+    if 'out' in kwargs:
+        kwargs = dict(kwargs)
+        out = kwargs.pop('out')
+    elif at is not None and len(args) > at:
+        out = args[at]
+        kwargs = {**dict(zip(behind, args[at + 1 :], strict=False)), **kwargs}
+        args = args[:at]
+    if out is not None:
+        raise chainerx.NotImplementedError(
+            f'vmap: {name} of a batch does not write to `out`, expected None'
+        )
+    return args, kwargs
+
+
+_places_of_out: dict[str, tuple[int | None, list[str]]] = {}
+
+
+def _place_of_out(name: str, function: tp.Any) -> tuple[int | None, list[str]]:
+    """Where `out` is among the positional arguments of a routine, and what comes behind it."""
+    if name not in _places_of_out:
+        try:
+            parameters = inspect.signature(function).parameters.values()
+        except ValueError:  # no routine of the library
+            parameters = {}.values()
+        names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        at = names.index('out') if 'out' in names else None
+        _places_of_out[name] = (at, [] if at is None else names[at + 1 :])
+    return _places_of_out[name]
 
 
 def wrap(result: tp.Any, level: Level) -> tp.Any:
@@ -266,6 +299,8 @@ def by_examples(name: str, level: Level, function: tp.Any, args: tp.Any, kwargs:
 def _call(kind: int, name: str, owner: tp.Any, args: tp.Any, kwargs: tp.Any) -> tp.Any:
     full, function = _find(kind, name)
     if full.startswith('ndarray.'):
+        if name in MIRRORS:
+            return MIRRORS[name](owner, *args, **kwargs)
         args = (owner, *args)
     return call(full, function, args, kwargs)
 
@@ -296,6 +331,15 @@ def _draw(kind: int, name: str, generator: tp.Any, args: tp.Any, kwargs: tp.Any)
 def is_batch(x: tp.Any, level: Level) -> bool:
     """Whether it is a batch of just this level; others are payload, like arrays."""
     return type(x) is Batched and x.level is level
+
+
+def need_batch(op: str, x: tp.Any, level: Level) -> None:
+    """Raises if what is written to is the same for all examples."""
+    if not is_batch(x, level):
+        raise chainerx.ChainerxError(
+            f'vmap: {op} would write other values for each example into an array that is the '
+            'same for all of them; compute a new one, or write to a copy that is a batch'
+        )
 
 
 def is_array(x: tp.Any) -> bool:

@@ -10,7 +10,7 @@ import typing as tp
 import numpy as np
 
 import chainerx
-from chainerx import _core
+from chainerx import _core, _numpy_protocols
 from chainerx.func import _batch
 from chainerx.func._batch import Batched
 from chainerx.func._rules_index import Indexer
@@ -46,9 +46,9 @@ _METHODS = """
     trace var
 """
 # Those that no routine stands for; their rules are under these names, with 'ndarray.' in front.
-_OWN = 'astype fill flatten partition sort to_device transpose view'
+_OWN = 'as_grad_stopped astype fill flatten partition sort to_device transpose view'
 # Properties that are routines.
-_PROPERTIES = {'T': 'transpose', 'mT': 'matrix_transpose', 'real': 'real', 'imag': 'imag'}
+_PROPERTIES = {'T': 'transpose', 'mT': 'matrix_transpose'}
 
 
 def _is_operand(x: tp.Any) -> bool:
@@ -126,12 +126,50 @@ def _rdivmod(self: Batched, other: tp.Any) -> tp.Any:
     return other // self, other % self
 
 
-def _compress(self: Batched, condition: tp.Any, axis: tp.Any = None) -> tp.Any:
-    return _batch.call('compress', _core.compress, (condition, self, axis), {})
+def _compress(self: tp.Any, condition: tp.Any, axis: tp.Any = None, out: tp.Any = None) -> tp.Any:
+    return _batch.call('compress', _core.compress, (condition, self, axis, out), {})
+
+
+def _put(self: tp.Any, indices: tp.Any, values: tp.Any, mode: tp.Any = 'raise') -> None:
+    _batch.call('put', _core.put, (self, indices, values, mode), {})
+
+
+def _is_backprop_required(self: Batched, *args: tp.Any, **kwargs: tp.Any) -> bool:
+    return bool(self.array.is_backprop_required(*args, **kwargs))
+
+
+def _of_part(name: str) -> property:
+    """The real or the imaginary part, which can be set."""
+
+    def write(self: Batched, value: tp.Any) -> None:
+        _batch.call(f'ndarray.{name}', _set_part(name), (self, value), {})
+
+    return property(_routine(name, getattr(_core, name)), write)
+
+
+def _set_part(name: str) -> c.Callable[..., tp.Any]:
+    def function(x: tp.Any, value: tp.Any) -> None:
+        setattr(x, name, value)
+
+    function.__name__ = name
+    return function
 
 
 def _set_item(self: Batched, index: tp.Any, value: tp.Any) -> None:
     _batch.call('ndarray.__setitem__', operator.setitem, (self, index, value), {})
+
+
+def _array_ufunc(
+    self: Batched, ufunc: np.ufunc, method: str, *inputs: tp.Any, **kwargs: tp.Any
+) -> tp.Any:
+    return _numpy_protocols.array_ufunc(self, ufunc, method, *inputs, **kwargs)  # type: ignore[arg-type]
+
+
+def _array_function(
+    self: Batched, func: tp.Any, types: c.Iterable[type], args: tp.Any, kwargs: tp.Any
+) -> tp.Any:
+    kinds = [chainerx.ndarray if t is Batched else t for t in types]
+    return _numpy_protocols.array_function(self, func, kinds, args, kwargs)  # type: ignore[arg-type]
 
 
 def _attach() -> None:
@@ -147,10 +185,17 @@ def _attach() -> None:
         methods[f'__{op}__'] = _unary(name)
     for name in _METHODS.split():
         methods[name] = _routine(name, getattr(_core, name))
+    methods['compress'] = _compress
+    methods['put'] = _put
+    methods['conjugate'] = _routine('conj', _core.conj)
+    # Those of arrays, which batches are given to.
+    mirrors = [*_METHODS.split(), 'compress', 'conjugate']
+    _batch.MIRRORS.update({name: methods[name] for name in mirrors})
     for name in _OWN.split():
         methods[name] = _routine(f'ndarray.{name}', _method(name))
-    methods['conjugate'] = _routine('conj', _core.conj)
-    methods['compress'] = _compress
+    methods['is_backprop_required'] = _is_backprop_required
+    methods['__array_ufunc__'] = _array_ufunc
+    methods['__array_function__'] = _array_function
     methods['__getitem__'] = _routine('ndarray.__getitem__', operator.getitem)
     methods['__setitem__'] = _set_item
     for name, method in methods.items():
@@ -158,6 +203,8 @@ def _attach() -> None:
         setattr(Batched, name, method)
     for name, routine in _PROPERTIES.items():
         setattr(Batched, name, property(_routine(routine, getattr(_core, routine))))
+    for name in ('real', 'imag'):
+        setattr(Batched, name, _of_part(name))
     Batched.at = property(Indexer)  # type: ignore[attr-defined]
 
 

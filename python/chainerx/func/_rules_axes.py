@@ -13,7 +13,7 @@ import typing as tp
 import chainerx
 from chainerx import _core
 from chainerx.func import _batch
-from chainerx.func._batch import Batched, Level, full, is_array, is_batch, lift, rule
+from chainerx.func._batch import Batched, Level, full, is_array, is_batch, lift, need_batch, rule
 
 # Families of kernels whose rows are routines that compute element by element.
 FAMILIES = """
@@ -27,7 +27,7 @@ ELEMENTWISE = """
     squared_error swish trunc where angle around bitwise_count degrees divmod float_power fmax
     fmin frexp gaussian_kl_divergence heaviside isclose iscomplex isneginf isposinf isreal ldexp
     logaddexp2 modf nan_to_num nextafter radians round sinc spacing
-    ndarray.astype ndarray.to_device ndarray.view
+    ndarray.as_grad_stopped ndarray.astype ndarray.to_device ndarray.view
     ascontiguousarray asfortranarray
     special.kl_div special.betaln special.multigammaln
     add subtract multiply divide floor_divide remainder fmod bitwise_and bitwise_or bitwise_xor
@@ -49,8 +49,17 @@ def elementwise(level: Level, function: tp.Any, *args: tp.Any, **kwargs: tp.Any)
     if not kwargs:
         ndim = max([x.ndim for x in args if is_array(x)])
         return function(*[lift(x, level, ndim) for x in args])
-    ndim = max([x.ndim for x in (*args, *kwargs.values()) if is_array(x)])
-    named = {k: lift(x, level, ndim) for k, x in kwargs.items()}
+    out = kwargs.get('out')
+    targets = [x for x in (out if type(out) is tuple else (out,)) if is_array(x)]
+    for x in targets:
+        need_batch(_name(function), x, level)
+    if type(out) is tuple:  # what is not written to any of them has all examples, too
+        args = tuple([Batched(full(x, level), level) if is_array(x) else x for x in args])
+    ndim = max([x.ndim for x in (*args, *kwargs.values(), *targets) if is_array(x)])
+    named = {
+        k: tuple([lift(y, level, ndim) for y in x]) if type(x) is tuple else lift(x, level, ndim)
+        for k, x in kwargs.items()
+    }
     return function(*[lift(x, level, ndim) for x in args], **named)
 
 
@@ -68,6 +77,8 @@ def _stacked(nested: tp.Any, device: tp.Any) -> tp.Any:
 
 @rule('array', 'asarray', 'asanyarray')
 def _array(level: Level, function: tp.Any, *args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+    if 'object' in kwargs:
+        args = (kwargs.pop('object'), *args)
     if args and not is_array(args[0]):  # lists of batches
         args = (_stacked(args[0], kwargs.get('device')), *args[1:])
     return elementwise(level, function, *args, **kwargs)
@@ -182,7 +193,10 @@ def _softmax(level: Level, function: tp.Any, x: tp.Any, axis: tp.Any = None) -> 
 
 
 @rule('flip')
-def _flip(level: Level, function: tp.Any, m: tp.Any, axes: tp.Any = None) -> tp.Any:
+def _flip(
+    level: Level, function: tp.Any, m: tp.Any, axes: tp.Any = None, *, axis: tp.Any = None
+) -> tp.Any:
+    axes = axis if axes is None else axes
     return function(m.array, axes_of('flip', axes, m.ndim))
 
 
@@ -201,16 +215,57 @@ def _triangle(level: Level, function: tp.Any, m: tp.Any, k: int = 0) -> tp.Any:
 
 @rule('roll')
 def _roll(level: Level, function: tp.Any, a: tp.Any, shift: tp.Any, axis: tp.Any = None) -> tp.Any:
+    if _has_batch(shift, level):
+        return _batch.unwrap(_roll_by_batches(a, shift, axis), level)
+    a = Batched(
+        full(a, level), level
+    )  # which may be the same for all, if shifts are of another vmap
     if axis is None:
+        if is_array(shift):
+            shift = chainerx.sum(shift)
         shift = sum(shift) if isinstance(shift, (tuple, list)) else shift
         return chainerx.reshape(function(_flat(a.array), shift, 1), a.array.shape)
     return function(a.array, shift, axes_of('roll', axis, a.ndim))
+
+
+def _has_batch(x: tp.Any, level: Level) -> bool:
+    if isinstance(x, (tuple, list)):
+        return any(_has_batch(y, level) for y in x)
+    return is_batch(x, level)
+
+
+def _roll_by_batches(a: tp.Any, shift: tp.Any, axis: tp.Any) -> tp.Any:
+    """By one shift for each axis; what is one array has all of them."""
+    if is_array(shift):
+        if shift.ndim > 1 or shift.dtype.kind not in 'iu':
+            raise TypeError(
+                f'roll: shift is an array of shape {shift.shape} and {shift.dtype}, expected '
+                'integers in at most one dimension'
+            )
+        shift = [shift] if shift.ndim == 0 else list(shift)
+    if axis is None:
+        return chainerx.reshape(_roll_by_batches(chainerx.ravel(a), sum(shift), 0), a.shape)
+    axes = axes_of('roll', axis, a.ndim)
+    n = max(len(axes), len(shift))
+    if not {len(axes), len(shift)} <= {1, n}:
+        raise ValueError(f'roll: {len(shift)} shifts for {len(axes)} axes')
+    for by, along in zip(list(shift) * (n // len(shift)), axes * (n // len(axes)), strict=True):
+        length = a.shape[along]
+        if length > 0:
+            places = chainerx.arange(length, dtype='int64', device=a.device)
+            a = chainerx.take(a, (places - by) % length, along)
+    return a
 
 
 @rule('repeat')
 def _repeat(
     level: Level, function: tp.Any, a: tp.Any, repeats: tp.Any, axis: tp.Any = None
 ) -> tp.Any:
+    if is_batch(repeats, level):
+        raise TypeError(
+            'vmap: repeat: numbers that are other ones for each example give results of other '
+            'shapes, so repeats must be the same for all'
+        )
     if axis is None:
         return function(_flat(a.array), repeats, 1)
     return function(a.array, repeats, axis_of('repeat', axis, a.ndim))
@@ -277,7 +332,15 @@ def _squeeze(level: Level, function: tp.Any, a: tp.Any, axis: tp.Any = None) -> 
 
 
 @rule('atleast_1d', 'atleast_2d', 'atleast_3d')
-def _at_least(level: Level, function: tp.Any, x: tp.Any) -> tp.Any:
+def _at_least(level: Level, function: tp.Any, *arys: tp.Any) -> tp.Any:
+    results = [
+        _at_least_of(level, function, x) if is_batch(x, level) else full(function(x), level)
+        for x in arys
+    ]
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def _at_least_of(level: Level, function: tp.Any, x: tp.Any) -> tp.Any:
     shape = x.shape
     one = chainerx.empty(shape, x.dtype, device=x.device) if _size(shape) == 0 else None
     # The routine itself says where the new axes go, for an array that takes no memory.
@@ -390,6 +453,8 @@ def _pad(
     options = dict(zip(_PAD_OPTIONS, args, strict=False)) | kw
     for name, none in _PAD_OPTIONS.items():
         if name in options:
+            if _has_batch(options[name], level):
+                raise TypeError(f'pad: {name} must be a number, got a batch of chainerx.ndarray')
             options[name] = _for_all_axes(options[name], n, none)
     return function(array.array, widths, mode, **options)
 
@@ -465,6 +530,20 @@ def _split_by_name(
 
 @rule('ndarray.fill')
 def _fill(level: Level, function: tp.Any, a: tp.Any, value: tp.Any) -> None:
-    if is_array(value):
-        raise TypeError('fill: value must be a number')
-    a.array.fill(value)
+    need_batch('fill', a, level)
+    if not is_array(value):
+        a.array.fill(value)
+        return
+    if value.ndim != 0:
+        raise TypeError(f'fill: value has shape {value.shape}, expected a number')
+    a.array[...] = lift(value, level, a.ndim)
+
+
+@rule('ndarray.real', 'ndarray.imag')
+def _set_part(level: Level, function: tp.Any, a: tp.Any, value: tp.Any) -> None:
+    need_batch(_name(function), a, level)
+    if is_array(value) and value.ndim > a.ndim:
+        raise chainerx.DimensionError(
+            f'{_name(function)}: an array of shape {value.shape} into one of shape {a.shape}'
+        )
+    function(a.array, lift(value, level, a.ndim))

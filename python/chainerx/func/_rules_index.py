@@ -5,7 +5,18 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
-from chainerx.func._batch import AT, Batched, Level, call, full, is_array, is_batch, lift, rule
+from chainerx.func._batch import (
+    AT,
+    Batched,
+    Level,
+    call,
+    full,
+    is_array,
+    is_batch,
+    lift,
+    need_batch,
+    rule,
+)
 from chainerx.func._rules_axes import axis_of
 from chainerx.func._rules_shapes import refuse_mask
 
@@ -169,15 +180,6 @@ def _setitem(level: Level, function: tp.Any, x: tp.Any, index: tp.Any, value: tp
     need_batch('setitem', x, level)
     full_index, value = _place(level, x, index, value)
     x.array[full_index] = value
-
-
-def need_batch(op: str, x: tp.Any, level: Level) -> None:
-    """Raises if what is written to is the same for all examples."""
-    if not is_batch(x, level):
-        raise chainerx.ChainerxError(
-            f'vmap: {op} would write other values for each example into an array that is the '
-            'same for all of them; compute a new one, or write to a copy that is a batch'
-        )
 
 
 # ---- x.at[index] --------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import typing as tp
 
 import chainerx
 from chainerx.func import _batch
-from chainerx.func._batch import Level, composed, full, is_array, is_batch, rule
+from chainerx.func._batch import Level, composed, full, is_array, is_batch, rule, unwrap
 from chainerx.func._rules_axes import axes_of, axis_of
 
 
@@ -51,7 +51,10 @@ def _trapezoid(
     axis: int = -1,
 ) -> tp.Any:
     axis = axis_of('trapezoid', axis, y.ndim)
+    if x is None and is_batch(dx, level):
+        return unwrap(_of_widths(y, dx, axis), level)
     if x is not None:
+        dx = 1.0  # which does not count
         if x.ndim == 1:
             like = [x.size if i - y.ndim == axis else 1 for i in range(y.ndim)]
             x = chainerx.reshape(x, tuple(like))
@@ -60,6 +63,13 @@ def _trapezoid(
         shape = chainerx.broadcast_shapes(x.shape, y.shape)
         x, y = full(chainerx.broadcast_to(x, shape), level), chainerx.broadcast_to(y, shape)
     return function(full(y, level), x, dx, axis)
+
+
+def _of_widths(y: tp.Any, dx: tp.Any, axis: int) -> tp.Any:
+    """The integral, where widths may be other ones for each place and example."""
+    last = (slice(None),) * (-1 - axis)
+    left, right = y[(..., slice(None, -1), *last)], y[(..., slice(1, None), *last)]
+    return chainerx.sum(dx * (left + right) / 2, axis)
 
 
 @rule('gradient')

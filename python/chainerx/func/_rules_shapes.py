@@ -125,11 +125,6 @@ def _ix(*args: tp.Any) -> tp.Any:
     return tuple(open_mesh)
 
 
-@rule('as_strided')
-def _as_strided(level: Level, function: tp.Any, *_: tp.Any, **__: tp.Any) -> tp.NoReturn:
-    raise chainerx.NotImplementedError('vmap: as_strided of a batch: strides are of one array')
-
-
 # ---- taken apart --------------------------------------------------------------------------------
 
 
@@ -165,12 +160,14 @@ def _rot90(level: Level, function: tp.Any, m: tp.Any, k: int = 1, axes: tp.Any =
     return function(m.array, k, axes_of('rot90', axes, m.ndim, 'axes'))
 
 
-@composed('compress')
-def _compress(condition: tp.Any, a: tp.Any, axis: tp.Any = None) -> tp.Any:
-    if type(condition) is _batch.Batched and condition.level is _batch.innermost(condition, a):
-        refuse_mask()
+@rule('compress')
+def _compress(
+    level: Level, function: tp.Any, condition: tp.Any, a: tp.Any, axis: tp.Any = None
+) -> tp.Any:
+    if is_batch(condition, level):
+        return _batch.by_examples('compress', level, function, (condition, a, axis), {})
     at = chainerx.nonzero(_array(condition, a))[0]
-    return chainerx.take(a, at, axis)
+    return unwrap(chainerx.take(a, at, axis), level)
 
 
 def refuse_mask() -> tp.NoReturn:
@@ -183,7 +180,7 @@ def refuse_mask() -> tp.NoReturn:
 
 @composed('extract')
 def _extract(condition: tp.Any, arr: tp.Any) -> tp.Any:
-    return chainerx.compress(chainerx.ravel(condition), chainerx.ravel(arr))
+    return chainerx.compress(chainerx.ravel(_array(condition, arr)), chainerx.ravel(arr))
 
 
 @composed('resize')
@@ -279,8 +276,10 @@ def _ravel_multi_index(
 
 
 @rule('unravel_index')
-def _unravel_index(level: Level, function: tp.Any, indices: tp.Any, *args: tp.Any) -> tp.Any:
-    return function(indices.array, *args)
+def _unravel_index(
+    level: Level, function: tp.Any, indices: tp.Any, *args: tp.Any, **kw: tp.Any
+) -> tp.Any:
+    return function(indices.array, *args, **kw)
 
 
 @composed('polyval')

@@ -17,7 +17,7 @@ from chainerx.func import (  # noqa: F401
     _rules_shapes,
 )
 from chainerx.func._forward import hvp, jvp, linearize
-from chainerx.func._jacobian import hessian, jacfwd, jacrev
+from chainerx.func._jacobian import hessian, jacfwd, jacobian, jacrev
 from chainerx.func._loop import BatchingWarning
 from chainerx.func._reverse import checkpoint, grad, value_and_grad, vjp
 from chainerx.func._vmap import vmap
@@ -29,6 +29,7 @@ __all__ = [
     'hessian',
     'hvp',
     'jacfwd',
+    'jacobian',
     'jacrev',
     'jvp',
     'linearize',

@@ -16,6 +16,16 @@ def check_function(op: str, fun: tp.Any) -> None:
         raise TypeError(f'{op}: fun is a {type(fun).__name__}, expected a function')
 
 
+def check_pair(op: str, result: tp.Any) -> tuple[tp.Any, tp.Any]:
+    """What a function returned, with has_aux."""
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise TypeError(
+            f'{op}: with has_aux the function must return a pair (result, aux), got '
+            f'{type(result).__name__}'
+        )
+    return result[0], result[1]
+
+
 class Split:
     """The arguments of a call, some of whose arrays it is differentiated by.
 
@@ -78,6 +88,10 @@ def _check_argnum(op: str, n: tp.Any, args: tuple[tp.Any, ...]) -> int:
     return n % len(args)
 
 
+def _forgotten(*_: tp.Any) -> tp.NoReturn:
+    raise AssertionError('a function is called again')
+
+
 class Call:
     """One call of the function: what it returned, next to what the library sees of it."""
 
@@ -96,18 +110,19 @@ class Call:
         self.structure = _tree.NONE
         self.aux: tp.Any = None
 
+    def forget(self) -> None:
+        """Drops what is for a call alone; a function may refer to what keeps its derivative."""
+        self.function = _forgotten
+        self.kwargs = {}
+        self.split.args = ()
+
     def __call__(self, raw: list[tp.Any]) -> list[tp.Any]:
         """From plain arrays to plain arrays: those of the result, and then those of aux."""
         split = self.split
         result = self.function(*split.with_leaves(raw), **self.kwargs)
         aux: list[tp.Any] = []
         if self.has_aux:
-            if not isinstance(result, tuple) or len(result) != 2:
-                raise TypeError(
-                    f'{split.op}: with has_aux the function must return a pair (result, aux), got '
-                    f'{type(result).__name__}'
-                )
-            result, self.aux = result
+            result, self.aux = check_pair(split.op, result)
             aux, self.aux_structure = _tree.flatten(self.aux)
         leaves, self.structure = _batch.flatten_arrays(
             result, '{}: the result of the function', split.op

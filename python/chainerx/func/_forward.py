@@ -7,7 +7,7 @@ import typing as tp
 
 from chainerx._core import functional
 from chainerx.func import _loop, _reverse, _tree
-from chainerx.func._calls import Call, Split, lower_like
+from chainerx.func._calls import Call, Split, check_function, lower_like
 
 Function = c.Callable[..., tp.Any]
 
@@ -19,6 +19,7 @@ class _Linearized:
         self.split = Split(op, primals, tuple(range(len(primals))))
         self.call = Call(self.split, fun, has_aux=has_aux)
         self.pushforward = functional.Pushforward(self.call, self.split.lowered())
+        self.call.forget()
         self.structure = _tree.Structure(tuple, None, tuple(self.split.structures))
 
     def push(self, tangents: tuple[tp.Any, ...]) -> tp.Any:
@@ -59,60 +60,93 @@ def jvp(
         one. Both are differentiable, any order.
 
     Raises:
-        TypeError: If a primal, a tangent or the result is not of arrays, or forms differ.
+        TypeError: If ``fun`` can't be called; if a primal, a tangent or the result is not of
+            arrays, or forms differ.
         GradientError: If a tangent has another shape or dtype than its primal.
 
     Note:
         Operations with a forward derivative use that; for others, backward is computed and
         differentiated. All that is on the way is kept to the end, as for backward.
     """
+    check_function('jvp', fun)
+    _check_primals('jvp', primals, tangents)
+    return jvp_of('jvp', fun, primals, tangents, has_aux)
+
+
+def _check_primals(op: str, primals: tp.Any, tangents: tp.Any) -> None:
     for name, value in (('primals', primals), ('tangents', tangents)):
         if not isinstance(value, (tuple, list)):
-            raise TypeError(f'jvp: {name} is a {type(value).__name__}, expected a tuple or a list')
+            raise TypeError(f'{op}: {name} is a {type(value).__name__}, expected a tuple or a list')
     if len(primals) != len(tangents):
-        raise TypeError(f'jvp: {len(tangents)} tangents, expected {len(primals)} as of the primals')
-    linearized = _Linearized('jvp', fun, tuple(primals), has_aux)
+        raise TypeError(
+            f'{op}: {len(tangents)} tangents, expected {len(primals)} as of the primals'
+        )
+
+
+def jvp_of(
+    op: str,
+    fun: Function,
+    primals: c.Sequence[tp.Any],
+    tangents: c.Sequence[tp.Any],
+    has_aux: bool,
+) -> tp.Any:
+    """`jvp`, whose errors say that they are of another function."""
+    linearized = _Linearized(op, fun, tuple(primals), has_aux)
     pushed = linearized.push(tuple(tangents))
     result = linearized.result()
     return (result, pushed, linearized.aux()) if has_aux else (result, pushed)
 
 
-def linearize(fun: Function, *primals: tp.Any) -> tuple[tp.Any, Function]:
+def linearize(fun: Function, *primals: tp.Any, has_aux: bool = False) -> tp.Any:
     """A function at a point, and its derivative there as a linear function.
 
     Args:
         fun (callable): Takes the primals, returns arrays or trees of them.
         *primals: The arguments, arrays or trees of them.
+        has_aux (bool): Whether ``fun`` returns a pair of that and of anything else.
 
     Returns:
-        tuple: The result, and a function that takes tangents, one for each primal, and returns the
-        change of the result. ``fun`` is not called again.
+        tuple: The result, a function, and aux if there is one. The function takes tangents, one for
+        each primal, and returns the change of the result. ``fun`` is not called again.
 
     Raises:
-        TypeError: If a primal or the result is not of arrays.
+        TypeError: If ``fun`` can't be called, or a primal or the result is not of arrays.
     """
-    linearized = _Linearized('linearize', fun, primals, False)
+    check_function('linearize', fun)
+    linearized = _Linearized('linearize', fun, primals, has_aux)
 
     def push(*tangents: tp.Any) -> tp.Any:
         return linearized.push(tangents)
 
-    return linearized.result(), push
+    result = linearized.result()
+    return (result, push, linearized.aux()) if has_aux else (result, push)
 
 
-def hvp(fun: Function, primals: c.Sequence[tp.Any], tangents: c.Sequence[tp.Any]) -> tp.Any:
+def hvp(
+    fun: Function,
+    primals: c.Sequence[tp.Any],
+    tangents: c.Sequence[tp.Any],
+    has_aux: bool = False,
+) -> tp.Any:
     """The product of the Hessian of a function and a vector, forward over reverse.
 
     Args:
         fun (callable): Takes the primals, returns an array of no axes.
         primals (tuple or list): The arguments, arrays of floats or trees of them.
         tangents (tuple or list): The vector, in the same form.
+        has_aux (bool): Whether ``fun`` returns a pair of that and of anything else.
 
     Returns:
-        tuple: One product for each primal, in its form. Differentiable, any order.
+        tuple: One product for each primal, in its form; with ``has_aux`` a pair of that and of aux.
+        Differentiable, any order.
 
     Raises:
+        TypeError: If ``fun`` can't be called, or forms differ.
         GradientError: If a tangent has another shape or dtype than its primal.
         DimensionError: If the value has axes.
     """
-    argnums = tuple(range(len(primals)))
-    return jvp(_reverse.grad(fun, argnums), primals, tangents)[1]
+    check_function('hvp', fun)
+    _check_primals('hvp', primals, tangents)
+    gradient = _reverse.gradient_of('hvp', fun, tuple(range(len(primals))), has_aux)
+    _, product, *aux = jvp_of('hvp', gradient, primals, tangents, has_aux)
+    return (product, *aux) if has_aux else product

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import collections.abc as c
+import functools
 import typing as tp
 
 import chainerx
 from chainerx.func import _forward, _reverse, _tree, _vmap
-from chainerx.func._calls import Split, check_function
+from chainerx.func._calls import Split, check_function, check_pair
 
 Function = c.Callable[..., tp.Any]
 Argnums = int | c.Sequence[int]
@@ -19,16 +20,76 @@ def _unit_vectors(x: tp.Any) -> tp.Any:
     return chainerx.reshape(eye, (x.size, *x.shape))
 
 
-def _only(fun: Function, args: tuple[tp.Any, ...], split: Split) -> Function:
+def _only(
+    fun: Function, args: tuple[tp.Any, ...], kwargs: dict[str, tp.Any], split: Split
+) -> Function:
     """The function of the arguments in argnums alone."""
 
     def function(*chosen: tp.Any) -> tp.Any:
         full = list(args)
         for n, value in zip(split.argnums, chosen, strict=True):
             full[n] = value
-        return fun(*full)
+        return fun(*full, **kwargs)
 
     return function
+
+
+class _SameNumbers:
+    """In this context the random numbers are, each time, those of the first time.
+
+    A matrix of derivatives is one of one function: rows that drop out other elements are of none.
+    """
+
+    def __init__(self) -> None:
+        self.numpy = _reverse.NumpyState()
+        self.first: tp.Any = None
+        self.before: tp.Any = None
+
+    def __enter__(self) -> None:
+        self.numpy.__enter__()
+        before = chainerx.random.get_state()
+        if self.first is None:
+            self.first = before
+        else:
+            self.before = before
+            chainerx.random.set_state(self.first)
+
+    def __exit__(self, *_: object) -> None:
+        if self.before is not None:
+            chainerx.random.set_state(self.before)
+        self.numpy.__exit__()
+
+
+def _without_aux(op: str, fun: Function) -> Function:
+    @functools.wraps(fun)
+    def function(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+        return check_pair(op, fun(*args, **kwargs))[0]
+
+    return function
+
+
+def _with_aux(op: str, fun: Function, transform: c.Callable[[Function], Function]) -> Function:
+    """A transform that calls the function as one of batches: aux is that of a call of its own."""
+    transformed = transform(_without_aux(op, fun))
+
+    @functools.wraps(fun)
+    def function(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+        numbers = _SameNumbers()
+        with numbers:
+            aux = check_pair(op, fun(*args, **kwargs))[1]
+        with numbers:
+            return transformed(*args, **kwargs), aux
+
+    return function
+
+
+def _in_dtype_of(x: tp.Any, d: tp.Any) -> tp.Any:
+    """The derivative by `x`, as backward has it: in its dtype, or complex of its precision."""
+    if d.dtype.kind == 'c':
+        dtype = x.dtype if x.dtype.kind == 'c' else chainerx.promote_types(x.dtype, 'complex64')
+    else:
+        dtype = d.dtype if x.dtype.kind == 'c' else x.dtype
+    return d.astype(dtype, copy=False)
 
 
 def _at(structure: _tree.Structure, leaves: list[tp.Any], i: int, value: tp.Any) -> tp.Any:
@@ -51,33 +112,51 @@ def _with_imaginary(arguments: list[tp.Any], real: tp.Any, imaginary: tp.Any) ->
     )
 
 
-def jacrev(fun: Function, argnums: Argnums = 0, chunk_size: int | None = None) -> Function:
+def jacrev(
+    fun: Function, argnums: Argnums = 0, chunk_size: int | None = None, has_aux: bool = False
+) -> Function:
     """The function that computes the matrix of first derivatives, in reverse mode.
 
-    Good where results are fewer than arguments; `jacfwd` is for the other case.
+    Good where results are fewer than arguments; `jacfwd` is for the other case. `jacobian` is
+    another name of it.
 
     Args:
-        fun (callable): Returns arrays: one, or tuples, lists and dicts of them.
+        fun (callable): Returns arrays: one, or tuples, lists and dicts of them; with ``has_aux`` a
+            pair of that and of anything else. Random numbers that it draws from `chainerx.random`
+            are drawn once, and are the same for all rows.
         argnums (int or sequence of int): By which positional arguments, arrays of floats or trees.
         chunk_size (int): How many rows to compute at a time; None for all. Less memory, more time.
+        has_aux (bool): Whether there is something else.
 
     Returns:
         callable: Takes what ``fun`` takes. For each array of the result, in its form, there is one
-        for each array of the argument, in its form, of the shape of the one and then of the other.
-        Differentiable, any order.
+        for each array of the argument, in its form, of the shape of the one and then of the other,
+        and of the dtype of the other (complex, if the one is). With ``has_aux``, a pair of that and
+        of aux. Differentiable, any order.
 
     Raises:
         TypeError: If ``fun`` can't be called.
+        ValueError: If ``chunk_size`` is less than 1.
         DtypeError: If an argument to differentiate by is of integers.
     """
     check_function('jacrev', fun)
+    _vmap.check_chunk_size('jacrev', chunk_size)
+    return _jacrev('jacrev', fun, argnums, chunk_size, has_aux)
 
-    def jacobian(*args: tp.Any) -> tp.Any:
-        split = Split('jacrev', args, argnums)
+
+def _jacrev(
+    op: str, fun: Function, argnums: Argnums, chunk_size: int | None, has_aux: bool
+) -> Function:
+    @functools.wraps(fun)
+    def matrices(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+        split = Split(op, args, argnums)
         split.check_float()
         chosen = tuple([args[n] for n in split.argnums])
-        function = _only(fun, args, split)
-        result, pull = _reverse.vjp(function, *chosen)
+        with_aux = _only(fun, args, kwargs, split)
+        function = _without_aux(op, with_aux) if has_aux else with_aux
+        numbers = _SameNumbers()
+        with numbers:
+            result, pull, *aux = _reverse.vjp_of(op, with_aux, chosen, has_aux)
         ys, structure = _tree.flatten(result)
 
         def gradients_of(i: int, unit: complex) -> tp.Any:
@@ -86,9 +165,10 @@ def jacrev(fun: Function, argnums: Argnums = 0, chunk_size: int | None = None) -
                 return pull(_at(structure, ys, i, chainerx.ones_like(y) * unit))
 
             def row(u: tp.Any) -> tp.Any:
-                return _reverse.vjp(function, *chosen)[1](_at(structure, ys, i, u))
+                return _reverse.vjp_of(op, function, chosen, False)[1](_at(structure, ys, i, u))
 
-            return _vmap.vmap(row, chunk_size=chunk_size)(_unit_vectors(y) * unit)
+            units = _unit_vectors(y) * unit
+            return _vmap.with_same_numbers(row, units, 0, chunk_size, numbers)
 
         def rows(i: int) -> tp.Any:
             y = ys[i]
@@ -104,47 +184,69 @@ def jacrev(fun: Function, argnums: Argnums = 0, chunk_size: int | None = None) -
             trees = _tree.unflatten(form, shaped)
             return trees[0] if split.single else trees
 
-        return _tree.unflatten(structure, [rows(i) for i in range(len(ys))])
+        jacobian = _tree.unflatten(structure, [rows(i) for i in range(len(ys))])
+        return (jacobian, *aux) if has_aux else jacobian
 
-    return jacobian
+    return matrices
 
 
-def jacfwd(fun: Function, argnums: Argnums = 0, chunk_size: int | None = None) -> Function:
+jacobian = jacrev
+
+
+def jacfwd(
+    fun: Function, argnums: Argnums = 0, chunk_size: int | None = None, has_aux: bool = False
+) -> Function:
     """The function that computes the matrix of first derivatives, in forward mode.
 
     Good where arguments are fewer than results; `jacrev` is for the other case.
 
     Args:
-        fun (callable): Returns arrays: one, or tuples, lists and dicts of them.
+        fun (callable): As of `jacrev`. With ``has_aux`` it is called once more.
         argnums (int or sequence of int): By which positional arguments, arrays of floats or trees.
         chunk_size (int): How many columns to compute at a time; None for all. Less memory, more
             time.
+        has_aux (bool): Whether ``fun`` returns a pair of arrays and of anything else.
 
     Returns:
         callable: As of `jacrev`.
 
     Raises:
         TypeError: If ``fun`` can't be called.
+        ValueError: If ``chunk_size`` is less than 1.
         DtypeError: If an argument to differentiate by is of integers.
     """
     check_function('jacfwd', fun)
+    _vmap.check_chunk_size('jacfwd', chunk_size)
+    return _jacfwd('jacfwd', fun, argnums, chunk_size, has_aux)
 
-    def jacobian(*args: tp.Any) -> tp.Any:
-        split = Split('jacfwd', args, argnums)
+
+def _jacfwd(
+    op: str, fun: Function, argnums: Argnums, chunk_size: int | None, has_aux: bool
+) -> Function:
+    if has_aux:
+        return _with_aux(op, fun, lambda f: _jacfwd(op, f, argnums, chunk_size, False))
+
+    @functools.wraps(fun)
+    def matrices(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+        split = Split(op, args, argnums)
         split.check_float()
         chosen = tuple([args[n] for n in split.argnums])
-        function = _only(fun, args, split)
+        function = _only(fun, args, kwargs, split)
         primals, form = _tree.flatten(chosen)
+        numbers = _SameNumbers()
         columns: list[list[tp.Any]] = []  # of each argument
         structure = _tree.NONE
         for i, x in enumerate(primals):
 
             def column(t: tp.Any, i: int = i) -> tp.Any:
-                return _forward.jvp(function, chosen, _at(form, primals, i, t))[1]
+                tangents = _at(form, primals, i, t)
+                return _forward.jvp_of(op, function, chosen, tangents, False)[1]
 
-            changes = _vmap.vmap(column, out_axes=-1, chunk_size=chunk_size)(_unit_vectors(x))
+            units = _unit_vectors(x)
+            changes = _vmap.with_same_numbers(column, units, -1, chunk_size, numbers)
             leaves, structure = _tree.flatten(changes)
-            columns.append([chainerx.reshape(d, (*d.shape[:-1], *x.shape)) for d in leaves])
+            shaped = [chainerx.reshape(d, (*d.shape[:-1], *x.shape)) for d in leaves]
+            columns.append([_in_dtype_of(x, d) for d in shaped])
 
         def of_result(k: int) -> tp.Any:
             trees = _tree.unflatten(form, [column[k] for column in columns])
@@ -152,24 +254,36 @@ def jacfwd(fun: Function, argnums: Argnums = 0, chunk_size: int | None = None) -
 
         return _tree.unflatten(structure, [of_result(k) for k in range(structure.count)])
 
-    return jacobian
+    return matrices
 
 
-def hessian(fun: Function, argnums: Argnums = 0, chunk_size: int | None = None) -> Function:
+def hessian(
+    fun: Function, argnums: Argnums = 0, chunk_size: int | None = None, has_aux: bool = False
+) -> Function:
     """The function that computes the matrix of second derivatives, forward over reverse.
 
     Args:
-        fun (callable): Returns an array of floats, or a tree of them.
+        fun (callable): Returns an array of floats, or a tree of them; otherwise as of `jacrev`.
+            With ``has_aux`` it is called once more.
         argnums (int or sequence of int): By which positional arguments, arrays of floats or trees.
         chunk_size (int): How many columns to compute at a time; None for all.
+        has_aux (bool): Whether ``fun`` returns a pair of arrays and of anything else.
 
     Returns:
         callable: Takes what ``fun`` takes. The shape is that of the result, and then twice that of
-        the argument; with several arrays, each with each, in their forms.
+        the argument; with several arrays, each with each, in their forms. With ``has_aux``, a pair
+        of that and of aux.
 
     Raises:
         TypeError: If ``fun`` can't be called.
+        ValueError: If ``chunk_size`` is less than 1.
         DtypeError: If an argument to differentiate by is of integers.
     """
     check_function('hessian', fun)
-    return jacfwd(jacrev(fun, argnums, chunk_size), argnums, chunk_size)
+    _vmap.check_chunk_size('hessian', chunk_size)
+
+    def transform(f: Function) -> Function:
+        gradient = _jacrev('hessian', f, argnums, chunk_size, False)
+        return _jacfwd('hessian', gradient, argnums, chunk_size, False)
+
+    return _with_aux('hessian', fun, transform) if has_aux else transform(fun)

@@ -39,28 +39,31 @@ def value_and_grad(fun: Function, argnums: Argnums = 0, has_aux: bool = False) -
         DimensionError: If the value has axes.
     """
     check_function('value_and_grad', fun)
+    return _value_and_grad('grad', fun, argnums, has_aux)
 
+
+def _value_and_grad(op: str, fun: Function, argnums: Argnums, has_aux: bool) -> Function:
     @functools.wraps(fun)
     def value_and_gradient(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
-        split = Split('grad', args, argnums)
+        split = Split(op, args, argnums)
         split.check_float()
         call = Call(split, fun, kwargs, has_aux=has_aux)
         pullback = functional.Pullback(call, split.lowered())
         if call.structure is not _tree.LEAF:
             raise TypeError(
-                f'grad: the function returned the structure {call.structure}, expected one array'
+                f'{op}: the function returned the structure {call.structure}, expected one array'
             )
         value = call.results[0]
         if value.shape != ():
             raise chainerx.DimensionError(
-                f'grad: the function returned an array of shape {value.shape}, expected (); jacrev '
+                f'{op}: the function returned an array of shape {value.shape}, expected (); jacrev '
                 'takes the derivatives of several elements'
             )
         if value.dtype.kind not in 'fc' and value.dtype.name != 'bfloat16':
-            raise chainerx.DtypeError(f'grad: the function returned dtype {value.dtype}')
+            raise chainerx.DtypeError(f'{op}: the function returned dtype {value.dtype}')
         if value.dtype.kind == 'c' and any(x.dtype.kind != 'c' for x in split.leaves):
             raise chainerx.DtypeError(
-                f'grad: the function of an array of real numbers returned dtype {value.dtype}, '
+                f'{op}: the function of an array of real numbers returned dtype {value.dtype}, '
                 'expected a real one; jacrev takes the derivatives of both parts'
             )
         raw = pullback.outputs
@@ -93,7 +96,12 @@ def grad(fun: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function
         DimensionError: If the value has axes.
     """
     check_function('grad', fun)
-    both = value_and_grad(fun, argnums, has_aux)
+    return gradient_of('grad', fun, argnums, has_aux)
+
+
+def gradient_of(op: str, fun: Function, argnums: Argnums, has_aux: bool) -> Function:
+    """`grad`, whose errors say that they are of another function."""
+    both = _value_and_grad(op, fun, argnums, has_aux)
 
     @functools.wraps(fun)
     def gradient(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
@@ -117,20 +125,28 @@ def vjp(fun: Function, *primals: tp.Any, has_aux: bool = False) -> tp.Any:
         in its form. It can be called several times, and is differentiable.
 
     Raises:
-        TypeError: If a primal or the result is not of arrays.
+        TypeError: If ``fun`` can't be called, or a primal or the result is not of arrays; by the
+            function, if cotangents do not have the form of the result.
         GradientError: By the function, if a cotangent has another shape or dtype than the result.
     """
-    pull = _Pull(fun, primals, has_aux)
+    check_function('vjp', fun)
+    return vjp_of('vjp', fun, primals, has_aux)
+
+
+def vjp_of(op: str, fun: Function, primals: tuple[tp.Any, ...], has_aux: bool) -> tp.Any:
+    """`vjp`, whose errors say that they are of another function."""
+    pull = _Pull(op, fun, primals, has_aux)
     return (pull.result, pull, pull.aux) if has_aux else (pull.result, pull)
 
 
 class _Pull:
     """What `vjp` returns."""
 
-    def __init__(self, fun: Function, primals: tuple[tp.Any, ...], has_aux: bool) -> None:
-        split = Split('vjp', primals, tuple(range(len(primals))))
+    def __init__(self, op: str, fun: Function, primals: tuple[tp.Any, ...], has_aux: bool) -> None:
+        split = Split(op, primals, tuple(range(len(primals))))
         self._call = Call(split, fun, has_aux=has_aux)
         self._pullback = functional.Pullback(self._call, split.lowered())
+        self._call.forget()
         raw = self._pullback.outputs
         self._without_aux = [None] * (len(raw) - self._call.count)
         self.result = self._call.result(raw)
@@ -139,7 +155,7 @@ class _Pull:
     def __call__(self, cotangents: tp.Any) -> tp.Any:
         call = self._call
         leaves, newer = lower_like(
-            call, cotangents, 'vjp: cotangents', call.structure, call.results
+            call, cotangents, f'{call.split.op}: cotangents', call.structure, call.results
         )
         if newer is not None:
             name = 'the function that vjp returned'
@@ -176,7 +192,7 @@ def checkpoint(fun: Function) -> Function:
         levels = _batch.active_levels()
         at = [i for i, x in enumerate(leaves) if _batch.is_array(x)]
         shape_of_result: list[_tree.Structure] = []
-        numpy_state = _NumpyState()
+        numpy_state = NumpyState()
 
         def function(raw: list[tp.Any]) -> list[tp.Any]:
             values = list(leaves)
@@ -197,7 +213,7 @@ def checkpoint(fun: Function) -> Function:
     return checkpointed
 
 
-class _NumpyState:
+class NumpyState:
     """What NumPy's global generator was when this was first entered, and is when it is again."""
 
     def __init__(self) -> None:

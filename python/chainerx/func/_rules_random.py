@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import collections.abc as c
 import functools
 import inspect
 import operator
+import types
 import typing as tp
 
 import chainerx
@@ -25,14 +27,29 @@ def _parameters(name: str) -> list[str]:
     return list(inspect.signature(getattr(chainerx.random, name)).parameters)
 
 
+def _again(function: tp.Any) -> c.Callable[..., tp.Any]:
+    """What draws from the global generator, but the same numbers each time."""
+    if not isinstance(getattr(function, '__self__', None), types.ModuleType | None):
+        raise chainerx.NotImplementedError(
+            f'vmap: {function.__name__} of a Generator with randomness="same" and a parameter that '
+            'is a batch'
+        )
+    state = chainerx.random.get_state()
+
+    @functools.wraps(function)
+    def again(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
+        chainerx.random.set_state(state)
+        return function(*args, **kwargs)
+
+    return again
+
+
 def _numbers(level: Level, function: tp.Any, *args: tp.Any, **kw: tp.Any) -> tp.Any:
     """Routines of numbers take all that is drawn at once; those of arrays go by examples."""
     values = [*args, *kw.values()]
     if any(is_batch(x, level) for x in values):
         if level.randomness == 'same':
-            raise chainerx.NotImplementedError(
-                f'vmap: {function.__name__} with randomness="same" and a parameter that is a batch'
-            )
+            function = _again(function)
         return _loop.each(function.__name__, level, function, args, kw)
     if level.randomness == 'same':
         return function(*args, **kw)

@@ -114,8 +114,7 @@ def _flatten_like(structure: Structure, tree: tp.Any, leaves: Leaves, what: str)
     if structure.kind == 'leaf':
         leaves.append(tree)
         return
-    same_kind = type(tree) is structure.kind or (type(tree) in (tuple, list) and not structure.keys)
-    if not same_kind or len(tree) != len(structure.parts):
+    if type(tree) is not structure.kind or len(tree) != len(structure.parts):
         raise TypeError(f'{what} is {_show(tree)}, expected the structure {structure}')
     if structure.keys is not None:
         if set(tree) != set(structure.keys):

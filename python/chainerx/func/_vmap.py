@@ -50,30 +50,51 @@ def vmap(
             does, or ``in_axes`` do not have the form of the arguments.
         DimensionError: If an axis is out of range.
     """
-    check_function('vmap', fun)
     if randomness not in ('error', 'same', 'different'):
         raise ValueError(
             f"vmap: randomness is {randomness!r}, expected 'error', 'same' or 'different'"
         )
-    if chunk_size is not None and chunk_size < 1:
-        raise ValueError(f'vmap: chunk_size is {chunk_size}, expected 1 or more')
+    check_function('vmap', fun)
+    check_chunk_size('vmap', chunk_size)
 
     @functools.wraps(fun)
     def mapped(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
         inputs = _Inputs(args, kwargs, in_axes)
-        if chunk_size is None or inputs.size <= chunk_size:
-            return _run(fun, inputs, out_axes, randomness)
-        if randomness == 'same':
+        if randomness == 'same' and chunk_size is not None and inputs.size > chunk_size:
             raise ValueError("vmap: randomness='same' has no chunks: chunk_size must be None")
-        parts = [
-            _run(
-                fun, inputs.part(start, min(start + chunk_size, inputs.size)), out_axes, randomness
-            )
-            for start in range(0, inputs.size, chunk_size)
-        ]
-        return _join(parts, out_axes)
+        return _run_chunks(fun, inputs, out_axes, randomness, chunk_size)
 
     return mapped
+
+
+def check_chunk_size(op: str, chunk_size: int | None) -> None:
+    """Raises unless it is a number of examples, or None for all."""
+    if chunk_size is not None and chunk_size < 1:
+        raise ValueError(f'{op}: chunk_size is {chunk_size}, expected 1 or more')
+
+
+def with_same_numbers(
+    fun: Function, x: tp.Any, out_axes: tp.Any, chunk_size: int | None, numbers: tp.Any
+) -> tp.Any:
+    """`fun` of each part of `x`; in the context `numbers`, each chunk draws the same ones."""
+
+    def function(y: tp.Any) -> tp.Any:
+        with numbers:
+            return fun(y)
+
+    return _run_chunks(function, _Inputs((x,), {}, 0), out_axes, 'same', chunk_size)
+
+
+def _run_chunks(
+    fun: Function, inputs: _Inputs, out_axes: tp.Any, randomness: str, chunk_size: int | None
+) -> tp.Any:
+    if chunk_size is None or inputs.size <= chunk_size:
+        return _run(fun, inputs, out_axes, randomness)
+    parts = [
+        _run(fun, inputs.part(start, min(start + chunk_size, inputs.size)), out_axes, randomness)
+        for start in range(0, inputs.size, chunk_size)
+    ]
+    return _join(parts, out_axes)
 
 
 class _Inputs:

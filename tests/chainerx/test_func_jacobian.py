@@ -1,0 +1,245 @@
+"""func.jacrev, jacfwd, hessian, and what hvp and linearize share with them: all but values."""
+
+import gc
+import re
+import weakref
+
+import chainerx as chx
+import numpy as np
+import pytest
+from cases._harness import to_numpy
+from chainerx import func
+
+X = chx.array([1.0, 2.0], dtype='float64')
+V = chx.array([3.0, -1.0], dtype='float64')
+BOTH = pytest.mark.parametrize('jacobian', [func.jacrev, func.jacfwd])
+ALL = pytest.mark.parametrize('transform', [func.jacrev, func.jacfwd, func.hessian])
+
+
+def equal(x, y):
+    assert x.dtype == y.dtype
+    np.testing.assert_allclose(to_numpy(x), to_numpy(y), rtol=1e-12)
+
+
+def test_jacobian_is_jacrev():
+    assert func.jacobian is func.jacrev
+
+
+# ---- random numbers -----------------------------------------------------------------------------
+
+
+def noise(a):
+    return a * chx.random.normal(size=2)
+
+
+RANDOM = {
+    'dropout': (lambda a: chx.dropout(a * chx.ones(50), 0.5), (chx.array(2.0),)),
+    'dropout of a vector': (lambda a: chx.dropout(a * a, 0.5), (chx.ones(50),)),
+    'a number': (lambda a: chx.sum(chx.dropout(a * a, 0.5)), (chx.ones(50),)),
+    'twice': (lambda a: (noise(a), noise(a) * noise(a)), (X,)),
+    'parameters': (lambda a: chx.random.normal(a, chx.exp(a)) * a, (X,)),
+    'permutation': (lambda a: chx.random.permutation(a * a), (X,)),
+    'numpy': (lambda a: a * a * np.random.normal(), (X,)),
+}
+
+
+def seed():
+    chx.random.seed(3)
+    np.random.seed(3)
+
+
+@BOTH
+@pytest.mark.parametrize('chunk', [None, 1])
+@pytest.mark.parametrize('name', RANDOM)
+def test_random_numbers_are_the_same_for_all_rows(name, chunk, jacobian):
+    f, args = RANDOM[name]
+    seed()
+    found = jacobian(f, chunk_size=chunk)(*args)
+    after = chx.random.get_state()
+    seed()
+    result, pull = func.vjp(f, *args)
+    if jacobian is func.jacrev:
+        assert chx.random.get_state() == after  # drawn once
+    ys, js = ([y] if isinstance(y, chx.ndarray) else y for y in (result, found))
+    for k, (y, j) in enumerate(zip(ys, js, strict=True)):
+        rows = j.reshape(-1, *args[0].shape)
+        for i, row in enumerate(rows):
+            unit = chx.zeros(y.size, y.dtype).at[i].set(1.0).reshape(y.shape)
+            units = unit if y is result else tuple(unit if n == k else None for n in range(len(ys)))
+            equal(row, pull(units)[0])
+
+
+def test_random_numbers_of_hessians_and_aux():
+    def f(a):
+        kept = chx.dropout(a, 0.5)
+        return chx.sum(kept**3), kept
+
+    x = chx.ones(50)
+    h, kept = func.hessian(f, has_aux=True)(x)
+    equal(h, chx.diag(6 * kept * 4))
+    for jacobian in (func.jacrev, func.jacfwd):
+        j, kept = jacobian(f, has_aux=True)(x)
+        equal(j, 3 * kept**2 * 2)
+
+
+def test_random_numbers_in_vmap():
+    def f(a):
+        return func.jacrev(noise)(a)
+
+    with pytest.raises(chx.ChainerxError, match='say randomness'):
+        func.vmap(f)(chx.ones((3, 2)))
+    y = func.vmap(f, randomness='different')(chx.ones((3, 2)))
+    assert len(set(to_numpy(y).diagonal(axis1=1, axis2=2).ravel().tolist())) == 6
+    y = func.vmap(f, randomness='same')(chx.ones((3, 2)))
+    assert (y == y[0]).all()
+
+
+# ---- arguments ----------------------------------------------------------------------------------
+
+
+@ALL
+def test_keywords_are_handed_on(transform):
+    equal(
+        transform(lambda a, *, k: chx.sum(a**3) * k)(X, k=2.0),
+        transform(lambda a: chx.sum(2 * a**3))(X),
+    )
+
+
+@ALL
+def test_aux(transform):
+    def f(a):
+        return chx.sum(a**3), {'twice': a * 2, 'word': 'w'}
+
+    found, aux = transform(f, has_aux=True)(X)
+    equal(found, transform(lambda a: f(a)[0])(X))
+    equal(aux['twice'], X * 2)
+    assert aux['word'] == 'w'
+    g = func.grad(lambda a: chx.sum(transform(f, has_aux=True)(a)[1]['twice']))(X)
+    assert g.tolist() == [2, 2]
+    with pytest.raises(TypeError, match=rf'{transform.__name__}: with has_aux .* pair'):
+        transform(lambda a: chx.sum(a), has_aux=True)(X)
+
+
+def test_aux_of_products_and_linear_functions():
+    def f(a):
+        return chx.sum(a**3), a * 2
+
+    products, aux = func.hvp(f, (X,), (V,), has_aux=True)
+    equal(products[0], 6 * X * V)
+    equal(aux, X * 2)
+    y, push, aux = func.linearize(f, X, has_aux=True)
+    equal(y, f(X)[0])
+    equal(push(V), chx.sum(3 * X**2 * V))
+    equal(aux, X * 2)
+
+
+# ---- dtypes -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('dtype', ['float16', 'bfloat16', 'float32', 'float64'])
+@pytest.mark.parametrize('other', ['float32', 'float64'])
+@pytest.mark.parametrize(
+    'f',
+    [
+        lambda a, b: a * b,
+        lambda a, b: (a * b).astype('float16'),
+        lambda a, b: chx.argsort(a * b),
+        lambda a, b: a > b,
+        lambda a, b: a * b * 1j,
+        lambda a, b: a,
+    ],
+)
+def test_matrices_have_the_dtypes_of_arguments(dtype, other, f):
+    args = chx.array([1, 2], dtype), chx.array([3, 4], other)
+    backward = func.jacrev(f, argnums=(0, 1))(*args)
+    forward = func.jacfwd(f, argnums=(0, 1))(*args)
+    for x, b, w in zip(args, backward, forward, strict=True):
+        assert b.dtype == w.dtype
+        assert b.dtype == x.dtype or b.dtype.kind == 'c'
+        np.testing.assert_allclose(
+            to_numpy(b.astype('complex64')), to_numpy(w.astype('complex64')), rtol=1e-2
+        )
+
+
+# ---- errors -------------------------------------------------------------------------------------
+
+
+def tree(a):
+    return a[0] * a[1]
+
+
+ERRORS = {
+    **{
+        f'{name}, chunks': (
+            lambda name=name: getattr(func, name)(chx.sum, chunk_size=0),
+            ValueError,
+            f'{name}: chunk_size is 0',
+        )
+        for name in ('jacrev', 'jacfwd', 'hessian', 'vmap')
+    },
+    'vjp': (lambda: func.vjp(3, X), TypeError, 'vjp: fun is a int'),
+    'linearize': (lambda: func.linearize(3, X), TypeError, 'linearize: fun is a int'),
+    'jvp': (lambda: func.jvp(3, (X,), (X,)), TypeError, 'jvp: fun is a int'),
+    'hvp': (lambda: func.hvp(3, (X,), (X,)), TypeError, 'hvp: fun is a int'),
+    'hvp axes': (
+        lambda: func.hvp(lambda a: a, (X,), (V,)),
+        chx.DimensionError,
+        'hvp: the function',
+    ),
+    'hvp shape': (lambda: func.hvp(chx.sum, (X,), (V[0],)), chx.GradientError, 'hvp: tangents'),
+    'hvp count': (lambda: func.hvp(chx.sum, (X,), ()), TypeError, 'hvp: 0 tangents, expected 1'),
+    'hvp form': (lambda: func.hvp(chx.sum, X, V), TypeError, 'hvp: primals is a ndarray'),
+    'jacrev result': (lambda: func.jacrev(lambda a: 3)(X), TypeError, 'jacrev: the result of the'),
+    'jacfwd result': (lambda: func.jacfwd(lambda a: 3)(X), TypeError, 'jacfwd: the result of the'),
+    'hessian dtype': (
+        lambda: func.hessian(chx.sum)(chx.ones(2, 'int32')),
+        chx.DtypeError,
+        'hessian',
+    ),
+    'a tuple for a list': (
+        lambda: func.jvp(tree, ([X, X],), ((X, X),)),
+        TypeError,
+        r'tangents[0] is (*, *), expected the structure [*, *]',
+    ),
+    'a list for a tuple': (
+        lambda: func.vjp(lambda a: (a, a), X)[1]([X, X]),
+        TypeError,
+        'cotangents is [*, *], expected the structure (*, *)',
+    ),
+}
+
+
+@pytest.mark.parametrize('name', ERRORS)
+def test_errors(name):
+    call, error, text = ERRORS[name]
+    with pytest.raises(error, match='^.*' + re.escape(text)):
+        call()
+
+
+# ---- what stays ---------------------------------------------------------------------------------
+
+
+def test_derivatives_do_not_keep_their_function():
+    """An object that keeps the derivative of its method goes with its last reference."""
+
+    class Layer:
+        def twice(self, x):
+            return x * 2
+
+        def forward(self, x, transform):
+            y, self.derivative = transform(self.twice, x)
+            return y
+
+    gc.disable()
+    try:
+        for transform in (func.vjp, func.linearize):
+            layer = Layer()
+            layer.forward(X, transform)
+            assert layer.derivative(V) is not None
+            gone = weakref.ref(layer)
+            del layer
+            assert gone() is None
+        for _ in range(200):
+            Layer().forward(X, func.vjp)
+    finally:
+        gc.enable()

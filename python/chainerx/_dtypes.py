@@ -268,6 +268,7 @@ def astype(
         DtypeError: If there is no such dtype.
     """
     if not isinstance(x, _core.ndarray):
-        raise TypeError(f'astype: x must be a chainerx.ndarray, got {type(x).__name__}')
+        kind = 'numpy.ndarray' if isinstance(x, np.ndarray) else type(x).__name__
+        raise TypeError(f'astype: x must be a chainerx.ndarray, got {kind}')
     y = x.astype(dtype, copy)
     return y if device is None or y.device is _core.get_device(device) else y.to_device(device)

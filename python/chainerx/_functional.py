@@ -13,6 +13,11 @@ if tp.TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
+# What chainerx.func runs in the place of a function, if batches are among the arguments: once for
+# each example. Called with the name, the function, args and kwargs; NotImplemented without batches.
+BY_EXAMPLES: list[Callable[..., tp.Any]] = []
+
+
 def _array(op: str, name: str, x: tp.Any) -> _core.ndarray:
     if not isinstance(x, _core.ndarray):
         raise TypeError(f'{op}: {name} must be a chainerx.ndarray, got {type(x).__name__}')
@@ -100,12 +105,17 @@ def piecewise(
         *args: Further arguments of the functions.
         **kw: Further keyword arguments.
     Returns:
-        ndarray: The shape and dtype of ``x``. Differentiable as the functions are.
+        ndarray: The shape and dtype of ``x``. Differentiable as the functions are. Runs example by
+        example in `func.vmap`, where functions may use arguments alone.
     Raises:
         ValueError: If the lists do not fit.
         DimensionError: If conditions do not broadcast.
     """
     x = _array('piecewise', 'x', x)
+    for by_examples in BY_EXAMPLES:
+        y = by_examples('piecewise', piecewise, (x, condlist, funclist, *args), kw)
+        if y is not NotImplemented:
+            return tp.cast(_core.ndarray, y)
     if not isinstance(condlist, (list, tuple)) or not all(
         isinstance(c, _core.ndarray) for c in condlist
     ):

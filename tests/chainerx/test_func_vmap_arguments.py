@@ -236,3 +236,40 @@ def test_functions_of_numpy():
     check(np.add.reduce, X)
     check(lambda x: np.where(V > 1, x, V), X)
     check(lambda x: np.stack([x, V]), X)
+
+
+# ---- functions that call functions --------------------------------------------------------------
+
+
+def pieces(a):
+    return chx.piecewise(a, [a > 2.5, a > 3.5], [lambda z: chx.log(z), lambda z, k=2: z**k, 5])
+
+
+def test_piecewise():
+    with pytest.warns(func.BatchingWarning, match='piecewise has no .*conditions pick other'):
+        y = func.vmap(pieces)(X)
+    assert y.tolist() == [pieces(row).tolist() for row in X]
+    with pytest.warns(func.BatchingWarning):
+        y = func.vmap(lambda a: chx.piecewise(a, [a > 2], [lambda z, k: z * k, a[0]], a[1]))(X)
+    assert y.tolist() == [[1, 1, 8], [15, 25, 20]]
+    x = X[1]
+    slopes = np.diag([1 / 3, 10, 8])
+    for jacobian in (func.jacrev, func.jacfwd):
+        with pytest.warns(func.BatchingWarning):
+            j = jacobian(pieces)(x)
+        np.testing.assert_allclose(to_numpy(j), slopes)
+    with pytest.warns(func.BatchingWarning):
+        h = func.hessian(lambda a: chx.sum(pieces(a)))(x)
+    np.testing.assert_allclose(to_numpy(h), np.diag([-1 / 9, 2, 2]))
+    # Where the conditions are the same for all, functions may use what they like.
+    check(lambda a: chx.piecewise(V, [V > 1], [lambda z: z * a[0], 0]), X)
+    with (
+        pytest.warns(func.BatchingWarning),
+        pytest.raises(chx.ChainerxError, match='give that as an argument'),
+    ):
+        func.vmap(lambda a: chx.piecewise(a, [a > 2], [lambda z: z * a[0], 0]))(X)
+
+
+def test_functions_along_axes():
+    check(lambda a: chx.apply_along_axis(lambda row: row * chx.sum(row), 0, a), X)
+    check(lambda a: chx.apply_over_axes(chx.sum, a, 0), X)

@@ -7,6 +7,7 @@ import typing as tp
 import warnings
 
 import chainerx
+from chainerx import _functional
 from chainerx.func import _batch, _tree
 from chainerx.func._batch import Level
 
@@ -50,11 +51,11 @@ REASONS = {
     'compress': 'a mask that is a batch picks other numbers of elements',
     'extract': 'a mask that is a batch picks other numbers of elements',
     'ix_': 'a mask that is a batch picks other numbers of elements',
+    'piecewise': 'conditions pick other numbers of elements of each example',
     'delete': 'positions that are a batch leave other numbers of elements',
     'insert': 'positions that are a batch are ordered by value',
     **{name: _RANKS for name in ['quantile', 'nanquantile', 'percentile', 'nanpercentile']},
     'trapezoid': 'lengths that differ along the axis broadcast after differences are taken',
-    'ndarray.flat': 'elements are counted through one array',
     'digitize': 'bins that are a batch rise for one example and fall for another',
     **{f'n_step_{cell}': _WEIGHTS for cell in ['rnn', 'birnn', 'gru', 'bigru', 'lstm', 'bilstm']},
 }
@@ -99,6 +100,11 @@ def each(
     assert structure is not None
     columns = []
     for column in zip(*rows, strict=True):
+        if any(_batch.is_batch(x, level) for x in column):
+            raise chainerx.ChainerxError(
+                f'vmap: {name} runs once for each example, and what it calls uses a batch; give '
+                'that as an argument'
+            )
         if not _batch.is_array(column[0]):
             if any(x != column[0] for x in column):
                 raise TypeError(
@@ -129,4 +135,12 @@ def _pick(x: tp.Any, level: Level, i: int) -> tp.Any:
     return x
 
 
+def _if_batches(
+    name: str, function: c.Callable[..., tp.Any], args: tp.Any, kwargs: tp.Any
+) -> tp.Any:
+    level = _batch.innermost(*args, *kwargs.values())
+    return NotImplemented if level is None else call(name, level, function, args, kwargs)
+
+
 _batch.WITHOUT_RULE[:] = [call]
+_functional.BY_EXAMPLES[:] = [_if_batches]

@@ -145,6 +145,11 @@ def test_what_runs_example_by_example(f):
     assert y.tolist() == [f(row).tolist() for row in x]
 
 
+def test_why_some_arguments_run_example_by_example():
+    with pytest.warns(func.BatchingWarning, match='gradient has no .*spacings that are a batch'):
+        func.vmap(lambda x: chx.gradient(x, x[0]))(X)
+
+
 # ---- methods ------------------------------------------------------------------------------------
 
 

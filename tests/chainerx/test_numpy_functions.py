@@ -100,6 +100,8 @@ def test_astype():
     assert chx.astype(x, 'int8', device='native:1').device.name == 'native:1'
     with pytest.raises(TypeError, match='list'):
         chx.astype([1], 'int8')
+    with pytest.raises(TypeError, match=r'got numpy\.ndarray'):
+        chx.astype(np.ones(2), 'int8')
 
 
 def test_shapes():

@@ -57,7 +57,15 @@ REASONS = {
     **{name: _RANKS for name in ['quantile', 'nanquantile', 'percentile', 'nanpercentile']},
     'trapezoid': 'lengths that differ along the axis broadcast after differences are taken',
     'digitize': 'bins that are a batch rise for one example and fall for another',
+    'from_dlpack': 'the memory is that of one array',
     **{f'n_step_{cell}': _WEIGHTS for cell in ['rnn', 'birnn', 'gru', 'bigru', 'lstm', 'bilstm']},
+}
+
+# The same, of those that a test with all arrays as batches runs by their rules.
+REASONS_OF_SOME = {
+    'gradient': 'spacings that are a batch are numbers or coordinates for each axis',
+    'searchsorted': 'a sorter that is a batch orders each example in its own way',
+    **{name: 'the order is that of memory' for name in ['ravel', 'reshape', 'flatten']},
 }
 
 
@@ -72,7 +80,8 @@ def call(
     name: str, level: Level, function: c.Callable[..., tp.Any], args: tp.Any, kwargs: tp.Any
 ) -> tp.Any:
     """The routine for each example; the results, arrays or trees of them, are stacked."""
-    why = f' for this ({REASONS[name]})' if name in REASONS else ''
+    reason = REASONS.get(name) or REASONS_OF_SOME.get(name)
+    why = f' for this ({reason})' if reason else ''
     warnings.warn(
         f'vmap: {name} has no batching rule{why}, so it runs once for each of {level.size} '
         'examples',

@@ -1,5 +1,8 @@
 """func.checkpoint: the same gradients with less memory, random numbers included."""
 
+import concurrent.futures
+import threading
+
 import chainerx as chx
 import numpy as np
 import pytest
@@ -228,5 +231,101 @@ def test_errors_of_the_function():
         y.sum().backward()
     assert x.grad is None
     fail.clear()
+    y.sum().backward()
+    assert x.grad.tolist() == [2, 2, 2]
+
+
+def draw_repeatedly(times):
+    """Whether gradients of dropout have the mask of the result; and numbers that follow."""
+    x = chx.ones(1000, dtype='float64').require_grad()
+    wrong, numbers = 0, []
+    for _ in range(times):
+        y = func.checkpoint(lambda x: chx.dropout(x, 0.5))(x)
+        numbers.append(tuple(chx.random.uniform(size=2).tolist()))
+        (g,) = chx.grad([y.sum()], [x])
+        wrong += (g != y.as_grad_stopped()).any().item()
+        numbers.append(tuple(chx.random.uniform(size=2).tolist()))
+    return wrong, numbers
+
+
+def test_threads_draw_from_one_generator():
+    chx.random.seed(0)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(draw_repeatedly, [200] * 4))
+    assert [wrong for wrong, _ in found] == [0] * 4
+    numbers = [n for _, own in found for n in own]
+    assert len(set(numbers)) == len(numbers)
+    assert chx.random.get_state()[1] == 4 * 200 * 3
+
+
+def test_draws_of_others_in_between():
+    """Those of another thread, while the function runs, are no part of what is drawn again."""
+    drawn = []
+
+    def block(x):
+        first = chx.random.normal(size=3)
+        thread = threading.Thread(target=chx.random.uniform)
+        thread.start()
+        thread.join()
+        drawn.append(first.tolist() + chx.random.normal(size=3).tolist())
+        return x * first
+
+    x = chx.ones(3, dtype='float64').require_grad()
+    chx.random.seed(1)
+    y = func.checkpoint(block)(x)
+    assert chx.random.get_state() == (1, 3)
+    y.sum().backward()
+    assert drawn[0] == drawn[1]
+    assert chx.random.get_state() == (1, 4)  # the other thread is not repeated
+
+
+def test_state_is_asked_for_and_set_again():
+    found = []
+
+    def block(x):
+        before = chx.random.get_state()
+        first = chx.random.normal(size=3)
+        between = chx.random.get_state()
+        chx.random.set_state(before)
+        again = chx.random.normal(size=3)
+        chx.random.seed(7)
+        found.append([before, between, chx.random.get_state(), first.tolist(), again.tolist()])
+        return x * first
+
+    x = chx.ones(3, dtype='float64').require_grad()
+    chx.random.seed(3)
+    chx.random.normal()
+    y = func.checkpoint(block)(x)
+    assert chx.random.get_state() == (7, 0)
+    chx.random.normal()
+    y.sum().backward()
+    assert chx.random.get_state() == (7, 1)
+    assert found[0] == found[1]
+    assert found[0][:3] == [(3, 1), (3, 2), (7, 0)]
+    assert found[0][3] == found[0][4]
+
+
+def test_function_draws_more_the_second_time():
+    counts = [1, 3]
+    drawn = []
+
+    def block(x):
+        drawn.append([chx.random.normal() for _ in range(counts.pop(0))])
+        return x * 2
+
+    x = chx.ones(3).require_grad()
+    chx.random.seed(1)
+    y = func.checkpoint(block)(x)
+    y.sum().backward()
+    chx.random.seed(1)
+    expected = [chx.random.normal().item() for _ in range(3)]
+    assert [v.item() for v in drawn[0]] == expected[:1]
+    assert [v.item() for v in drawn[1]] == expected
+
+
+def test_numpys_generator_is_left_alone_if_it_was(monkeypatch):
+    x = chx.ones(3).require_grad()
+    y = func.checkpoint(lambda x: x * 2)(x)
+    monkeypatch.setattr(np.random, 'set_state', None)
     y.sum().backward()
     assert x.grad.tolist() == [2, 2, 2]

@@ -55,25 +55,6 @@ class UsedArrays : public internal::RecordTap {
     std::vector<std::unique_ptr<Node, Release>> own_;
 };
 
-// Generators are in other states during its life, and in their own again afterwards.
-class RandomStateScope {
- public:
-    explicit RandomStateScope(const random::UsedGenerators::List& states) {
-        for (const auto& [generator, state] : states) {
-            saved_.emplace_back(generator, generator.GetState());
-            generator.SetState(state);
-        }
-    }
-    ~RandomStateScope() {
-        for (const auto& [generator, state] : saved_) generator.SetState(state);
-    }
-    RandomStateScope(const RandomStateScope&) = delete;
-    RandomStateScope& operator=(const RandomStateScope&) = delete;
-
- private:
-    random::UsedGenerators::List saved_;
-};
-
 // Used arrays become part of a graph of their own, beside those that they are in, as they are what
 // the function uses.
 class InGraph {
@@ -99,7 +80,7 @@ class InGraph {
 // The gradient function of a checkpoint.
 struct Recompute {
     ArrayFunction f;
-    random::UsedGenerators::List generators;
+    random::Draws draws;
     std::vector<BackpropId> ids;  // that were recorded
     std::vector<Saved> inputs;
     std::vector<Saved> used;
@@ -151,7 +132,7 @@ struct Recompute {
     std::vector<Array> Call(const BackpropId& id, const std::vector<Array>& leaves) const {
         const BackpropModeScope recorded{id.context(), id.mask(), true};
         const internal::HookGraphScope hooks{&id};
-        const RandomStateScope random{generators};
+        const random::DrawScope random{draws};
         UsedArrays now{internal::MaskOfLive(ids) | id.mask()};
         std::vector<Array> ys = f(leaves);
         for (const Array& x : now.arrays) {
@@ -188,24 +169,24 @@ std::vector<Array> Checkpoint(const ArrayFunction& f, const std::vector<Array>& 
     const std::vector<BackpropId> ids =
         internal::IdsOfMask(context, internal::RecordMask(&context));
     if (ids.empty()) return f(inputs);
-    random::UsedGenerators::List generators;
+    random::Draws draws;
     std::vector<Array> used;
     std::vector<Array> ys;
     {
         std::vector<Array> stopped;
         for (const Array& x : inputs) stopped.push_back(x.AsGradStopped());
         UsedArrays tap{internal::MaskOfLive(ids)};
-        const random::UsedGenerators random;
+        random::DrawScope random;
         const internal::HookGraphScope no_hooks{nullptr};
         for (const Array& y : f(stopped)) ys.push_back(y.AsGradStopped());
         used = std::move(tap.arrays);
-        generators = random.found();
+        draws = std::move(random.draws());
     }
     std::vector<ConstArrayRef> all(inputs.begin(), inputs.end());
     all.insert(all.end(), used.begin(), used.end());
     if (ys.empty()) return ys;
     if (Record rec{kCheckpoint, all, ys}) {
-        Recompute recompute{f, std::move(generators), ids, {}, {}, {}, {}};
+        Recompute recompute{f, std::move(draws), ids, {}, {}, {}, {}};
         for (const Array& x : inputs) recompute.inputs.push_back(rec.Save(x));
         for (const Array& x : used) {
             recompute.used.push_back(rec.Save(x));

@@ -10,7 +10,8 @@
 namespace chainerx {
 
 // f(inputs), recorded as one operation that keeps the inputs alone. Backward calls `f` again, with
-// the random numbers that it drew before, from any generator. Differentiable, any order, in the
+// the random numbers that it drew before, from any generator: it draws from none of them again, so
+// that other threads may go on to draw from the same ones. Differentiable, any order, in the
 // inputs and in arrays in graphs that `f` uses besides. GradientError in backward if the other call
 // gives results of another number, shape or dtype, or uses other such arrays.
 CX_API std::vector<Array> Checkpoint(const ArrayFunction& f, const std::vector<Array>& inputs);

@@ -10,6 +10,8 @@
 #include "chainerx/core/error.h"
 #include "chainerx/core/fork_mutex.h"
 #include "chainerx/kernels/random.h"
+#include "chainerx/ops/creation.h"
+#include "chainerx/ops/view.h"
 
 namespace chainerx::random {
 namespace {
@@ -169,26 +171,94 @@ Generator& Generator::Default() {
 
 namespace {
 
-constinit thread_local UsedGenerators* t_used = nullptr;  // the innermost
+constinit thread_local DrawScope* t_scope = nullptr;  // the innermost
+
+State ToState(const Array& key) {
+    State state;
+    key.device().CopyToHost(&state, key.raw_data(), sizeof(state));
+    return state;
+}
 
 }  // namespace
 
-UsedGenerators::UsedGenerators() : outer_{t_used} { t_used = this; }
-UsedGenerators::~UsedGenerators() { t_used = outer_; }
-
-void Generator::NoteUse() const {
-    for (UsedGenerators* used = t_used; used != nullptr; used = used->outer_) {
-        const bool known = std::ranges::any_of(
-            used->found_, [&](const auto& found) { return found.first.impl_ == impl_; });
-        if (!known) used->found_.emplace_back(*this, GetState());
+Draws::OfOne& Draws::Of(const Generator& generator) {
+    for (OfOne& one : all) {
+        if (one.generator.impl_ == generator.impl_) return one;
     }
+    all.push_back({generator, {}, {}});
+    return all.back();
 }
 
-State Generator::GetState() const { return impl_->Get(); }
+DrawScope::DrawScope() : outer_{t_scope} { t_scope = this; }
+DrawScope::DrawScope(const Draws& draws)
+    : outer_{t_scope}, again_{&draws}, repeated_(draws.all.size()) {
+    t_scope = this;
+}
+DrawScope::~DrawScope() { t_scope = outer_; }
+
+int DrawScope::Find(const Generator& generator) const {
+    for (size_t i = 0; i < repeated_.size(); ++i) {
+        if (again_->all[i].generator.impl_ == generator.impl_) return static_cast<int>(i);
+    }
+    return -1;
+}
+
+State DrawScope::GetState(int i) const {
+    const Draws::OfOne& one = again_->all[i];
+    const Repeated& repeated = repeated_[i];
+    if (repeated.set) return *repeated.set;
+    if (repeated.drawn != 0) {
+        const State last = ToState(one.keys[repeated.drawn - 1]);
+        return {last.seed, last.call + 1};
+    }
+    if (one.found) return *one.found;
+    return one.keys.empty() ? one.generator.impl_->Get() : ToState(one.keys[0]);
+}
+
+Array DrawScope::Draw(int i, Device& device) {
+    const Draws::OfOne& one = again_->all[i];
+    Repeated& repeated = repeated_[i];
+    if (repeated.drawn < one.keys.size()) {
+        repeated.set.reset();
+        return one.keys[repeated.drawn++].ToDevice(device);
+    }
+    // More than it drew before: as if it had been alone.
+    const State state = GetState(i);
+    repeated.set = State{state.seed, state.call + 1};
+    Array key = MakeState(device);
+    Write(key, state);
+    return key;
+}
+
+template <typename F>
+std::pair<DrawScope*, int> Generator::ForScopes(const F& f) const {
+    for (DrawScope* scope = t_scope; scope != nullptr; scope = scope->outer_) {
+        if (scope->again_ == nullptr) {
+            f(*scope);
+        } else if (const int i = scope->Find(*this); i >= 0) {
+            return {scope, i};
+        }
+    }
+    return {nullptr, -1};
+}
+
+State Generator::GetState() const {
+    const auto [scope, i] = ForScopes([](DrawScope&) {});
+    const State state = scope != nullptr ? scope->GetState(i) : impl_->Get();
+    ForScopes([&](DrawScope& records) {
+        Draws::OfOne& one = records.recorded_.Of(*this);
+        if (one.keys.empty() && !one.found) one.found = state;
+    });
+    return state;
+}
 
 void Generator::SetState(const State& state) const {
-    NoteUse();
-    impl_->Set(state);
+    const auto [scope, i] = ForScopes([&](DrawScope& records) { records.recorded_.Of(*this); });
+    if (scope != nullptr) {
+        scope->repeated_[i].set = state;
+    } else {
+        impl_->Set(state);
+    }
 }
 
 std::vector<Generator> Generator::Spawn(int64_t n) const {
@@ -202,8 +272,20 @@ std::vector<Generator> Generator::Spawn(int64_t n) const {
 }
 
 Array Generator::StateOn(Device& device) const {
-    NoteUse();
-    return impl_->On(device);
+    if (t_scope == nullptr) [[likely]]
+        return impl_->On(device);
+    bool is_recorded = false;
+    const auto [scope, i] = ForScopes([&](DrawScope&) { is_recorded = true; });
+    if (scope == nullptr && !is_recorded) return impl_->On(device);
+    Array key;
+    if (scope != nullptr) {
+        key = scope->Draw(i, device);
+    } else {
+        key = MakeState(device);
+        CallOn<kernels::RandomKey>(device, impl_->On(device), key);
+    }
+    ForScopes([&](DrawScope& records) { records.recorded_.Of(*this).keys.push_back(key); });
+    return Copy(key);  // which the kernel counts
 }
 
 Array Source::StateOn(Device& device) const {

@@ -22,6 +22,8 @@ struct State {
     uint64_t call;  // draws since the seed was set
 };
 
+class DrawScope;
+
 // Of the entropy of the system.
 CX_API uint64_t MakeSeed();
 
@@ -43,35 +45,66 @@ class CX_API Generator {
     Array StateOn(Device& device) const;
 
  private:
-    friend class UsedGenerators;
+    friend class DrawScope;
+    friend struct Draws;
     class Impl;
     struct Live;
 
     static Live& GetLive();
-    // Tells those who look, before the state changes.
-    void NoteUse() const;
+    // f(scope) for each that records, up to the one that repeats. That, and its place there; null
+    // if there is none.
+    template <typename F>
+    std::pair<DrawScope*, int> ForScopes(const F& f) const;
 
     std::shared_ptr<Impl> impl_;
 };
 
-// The generators that this thread draws from or sets during its life, and the states in which they
-// were found. They lie inside one another, and all of them see each use.
-class CX_API UsedGenerators {
+// What a thread drew from generators, to be drawn again.
+struct Draws {
+    struct OfOne {
+        Generator generator;
+        std::vector<Array> keys;     // seed and number of each draw, in the memory of a device
+        std::optional<State> found;  // if it was asked for before the first draw
+    };
+
+    CX_API OfOne& Of(const Generator& generator);  // made if there is none
+
+    std::vector<OfOne> all;
+};
+
+// For the thread that makes one: records what is drawn during its life, or repeats what was. A
+// generator that draws again stays as it is for all others, and gives each draw the numbers that it
+// had, whoever else drew in between. They lie inside one another: an outer one sees what an inner
+// one does not repeat.
+class CX_API DrawScope {
  public:
-    using List = std::vector<std::pair<Generator, State>>;
+    DrawScope();
+    // `draws` live longer.
+    explicit DrawScope(const Draws& draws);
+    ~DrawScope();
+    DrawScope(const DrawScope&) = delete;
+    DrawScope& operator=(const DrawScope&) = delete;
 
-    UsedGenerators();
-    ~UsedGenerators();
-    UsedGenerators(const UsedGenerators&) = delete;
-    UsedGenerators& operator=(const UsedGenerators&) = delete;
-
-    const List& found() const { return found_; }
+    // Of one that records.
+    Draws& draws() { return recorded_; }
 
  private:
     friend class Generator;
 
-    UsedGenerators* const outer_;
-    List found_;
+    // How far one generator has come.
+    struct Repeated {
+        size_t drawn{0};
+        std::optional<State> set;  // since the last draw
+    };
+
+    int Find(const Generator& generator) const;  // -1 if it is not repeated
+    State GetState(int i) const;
+    Array Draw(int i, Device& device);
+
+    DrawScope* const outer_;
+    Draws recorded_;
+    const Draws* again_{nullptr};  // null in one that records
+    std::vector<Repeated> repeated_;
 };
 
 // A generator, by default that of the process, or a key: the numbers then depend on it alone.

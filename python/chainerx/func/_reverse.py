@@ -172,7 +172,8 @@ def checkpoint(fun: Function) -> Function:
     Args:
         fun (callable): Takes anything, returns arrays or trees of them. Must do the same when it is
             called again; random numbers of chainerx and of NumPy's global generator will be those
-            of the first call.
+            of the first call. Other threads may draw from generators of chainerx meanwhile, but not
+            from NumPy's, if ``fun`` does.
 
     Returns:
         callable: Takes and returns the same. Differentiable, any order, by its arguments and by all
@@ -214,24 +215,37 @@ def checkpoint(fun: Function) -> Function:
 
 
 class NumpyState:
-    """What NumPy's global generator was when this was first entered, and is when it is again."""
+    """What NumPy's global generator was when this was first entered, and is when it is again.
+
+    That has one state for all threads, so it is touched only if the first call drew from it.
+    """
 
     def __init__(self) -> None:
         self.first: tp.Any = None
         self.before: tp.Any = None
+        self.is_first = True
 
     def __enter__(self) -> None:
         import numpy as np
 
-        self.before = np.random.get_state()
-        if self.first is None:
-            self.first = self.before
-            self.before = None
-        else:
+        if self.is_first:
+            self.first = np.random.get_state()
+        elif self.first is not None:
+            self.before = np.random.get_state()
             np.random.set_state(self.first)
 
     def __exit__(self, *_: object) -> None:
         import numpy as np
 
-        if self.before is not None:
+        if self.is_first:
+            self.is_first = False
+            if _is_same(np.random.get_state(), self.first):
+                self.first = None
+        elif self.before is not None:
             np.random.set_state(self.before)
+            self.before = None
+
+
+def _is_same(state: tp.Any, other: tp.Any) -> bool:
+    """Whether two states of NumPy's global generator are one."""
+    return all(bool((a == b).all()) if hasattr(a, 'all') else a == b for a, b in zip(state, other))

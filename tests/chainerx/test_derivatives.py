@@ -288,3 +288,20 @@ def test_means_of_more_than_16_bits_can_count(dtype, eps):
         y.backward()
         found = np.array(x.grad[:3].tolist())
         np.testing.assert_allclose(found, 30000 * slopes / n, rtol=2 * eps)
+
+
+@pytest.mark.parametrize('name', ['std', 'nanstd'])
+@pytest.mark.parametrize('options', [{}, {'ddof': 1}, {'where': True}])
+def test_spread_of_equal_elements(name, options):
+    """0, as the gradient of a norm at 0."""
+    if 'where' in options:
+        options = {'where': chx.array([True, True, False])}
+    x = chx.array([[2.0, 2.0, 2.0], [1.0, 3.0, 4.0]]).require_grad()
+    y = getattr(chx, name)(x, axis=1, **options)
+    (g,) = chx.grad([y.sum()], [x], enable_double_backprop=True)
+    assert g[0].tolist() == [0, 0, 0]
+    assert chx.isfinite(g).all().item()
+    assert (g[1] != 0).any().item()
+    (g2,) = chx.grad([(g * g).sum()], [x])
+    assert g2[0].tolist() == [0, 0, 0]
+    assert chx.isfinite(g2).all().item()

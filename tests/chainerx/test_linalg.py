@@ -194,3 +194,23 @@ def test_norms_of_nothing_are_0():
     for order in (-np.inf, -2):
         with pytest.raises(ValueError, match='nothing to choose from'):
             chx.linalg.norm(nothing, order)
+
+
+@pytest.mark.parametrize('order', [3, 2.5, 1.5, 1, 0.5, -0.5, -1, -2, 2, np.inf, -np.inf])
+@pytest.mark.parametrize('dtype', ['float32', 'complex64'])
+def test_gradients_of_norms_at_zeros(order, dtype):
+    """As PyTorch has them: 0 where there is none, and no NaN."""
+    torch = pytest.importorskip('torch')
+    rows = [[0, 0, 0], [1, 0, 2], [0, -3, 0], [2, 1, -3]]
+    x = chx.array(np.array(rows, dtype)).require_grad()
+    y = chx.linalg.vector_norm(x, axis=1, ord=order)
+    t = torch.tensor(rows, dtype=getattr(torch, dtype), requires_grad=True)
+    expected = torch.linalg.vector_norm(t, dim=1, ord=order)
+    expected.sum().backward()
+    np.testing.assert_allclose(to_numpy(y), expected.detach().numpy(), rtol=1e-6)
+    (g,) = chx.grad([y.sum()], [x], enable_double_backprop=True)
+    if not np.isinf(order) or order > 0:  # else it is shared among equal elements in other ways
+        np.testing.assert_allclose(to_numpy(g), t.grad.numpy(), rtol=1e-5, atol=1e-7)
+    if g.is_backprop_required():
+        g2 = chx.grad([(g * g.conj()).real.sum()], [x])[0]
+        assert g2 is None or np.isfinite(to_numpy(g2)).all()

@@ -53,6 +53,21 @@ Array Euclidean(const Array& x, const OptionalAxes& axes, bool keepdims) {
     return Root(Sum(Squares(values), axes, keepdims));
 }
 
+// The root of the sum of powers. Where the derivative of a power or of the root is not finite, at
+// 0, that of the norm is 0 here.
+Array RootOfPowers(const Array& sizes, double order, const OptionalAxes& axes, bool keepdims) {
+    Array powers;
+    if (order < 2) {
+        const Array zero = sizes == Scalar{0};
+        powers = Where(zero, order > 0 ? 0 : INFINITY, Power(Where(zero, 1, sizes), Scalar{order}));
+    } else {
+        powers = Power(sizes, Scalar{order});
+    }
+    const Array sum = Sum(powers, axes, keepdims);
+    const Array is_zero = sum == Scalar{order > 0 ? 0 : INFINITY};
+    return Where(is_zero, 0, Power(Where(is_zero, 1, sum), Scalar{1 / order}));
+}
+
 Array OfVectors(const char* op, const Array& x, double order, const OptionalAxes& axes,
                 bool keepdims) {
     if (order == 2) return Euclidean(x, axes, keepdims);
@@ -66,7 +81,7 @@ Array OfVectors(const char* op, const Array& x, double order, const OptionalAxes
         return order > 0 ? Largest(sizes, axes, keepdims) : AMin(sizes, axes, keepdims);
     }
     if (order == 1) return Sum(sizes, axes, keepdims);
-    return Power(Sum(Power(sizes, Scalar{order}), axes, keepdims), Scalar{1 / order});
+    return RootOfPowers(sizes, order, axes, keepdims);
 }
 
 [[noreturn]] CX_COLD void ThrowOrder(const char* op, const NormOrder& order, const char* expected) {

@@ -226,6 +226,12 @@ Array MaskedVar(const Array& x, const Array& mask, const Axes& axes, const Sprea
     return needs_freedom ? Where(freedom > 0, y, NAN) : y;
 }
 
+// The derivative at 0 is 0, as that of Std().
+Array Root(const Array& x) {
+    const Array is_zero = Detached(x) == Scalar{0};
+    return Where(is_zero, 0, Sqrt(Where(is_zero, 1, x)));
+}
+
 Array Spread(const char* op, const Array& given, const OptionalAxes& axes, const SpreadOptions& o,
              bool skips_nan, bool is_root) {
     const Dtype dtype = RealDtype(MeanDtype(op, given, o.dtype));
@@ -245,7 +251,7 @@ Array Spread(const char* op, const Array& given, const OptionalAxes& axes, const
                        : o.where != nullptr ? *o.where
                                             : Ones(Shape{}, Dtype::kBool, x.device());
     const Array y = MaskedVar(x, mask, sorted, o, skips_nan);
-    return AsType(is_root ? Sqrt(y) : y, dtype, false);
+    return AsType(is_root ? Root(y) : y, dtype, false);
 }
 
 }  // namespace

@@ -73,7 +73,12 @@ Array Std(const Array& x, const OptionalAxes& axes, bool keepdims) {
         internal::Reduce<kernels::Std>(x, sorted, keepdims, RealDtype(FloatResult(x.dtype())));
     if (Record rec{kStd, {x}, y}) {
         rec.Grad(0, [sorted, x = rec.Save(x), y = rec.SaveOutput(y)](const Array& gy) {
-            return SpreadGradient(x(), sorted, Divide(gy, y()));
+            // That of equal elements, a corner, is 0.
+            const Array spread = y();
+            const Array is_zero = Equal(internal::Detached(spread), Scalar{0});
+            return SpreadGradient(
+                x(), sorted,
+                Where(is_zero, Scalar{0}, Divide(gy, Where(is_zero, Scalar{1}, spread))));
         });
     }
     return y;

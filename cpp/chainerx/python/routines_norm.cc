@@ -43,17 +43,18 @@ CX_LINALG(norm,
                              ToAxes("norm", "axis", a[2]), ToBool(a[3], false)));
 }
 
-CX_LINALG(vector_norm,
-          "x: ndarray, *, axis: Axis = None, ord: float = 2, keepdims: bool = False) -> ndarray",
-          "Norms of vectors.\n\n"
-          "Args:\n    x (ndarray): Any shape and dtype; integers are computed in the default float "
-          "dtype.\n"
-          "    axis (int or tuple of int): Along which the elements of a vector lie; None is all.\n"
-          "    ord (float): Any number, also inf and -inf.\n"
-          "    keepdims (bool): Whether these axes stay, with length 1.\n" CX_NORM_RETURNS
-          "Raises:\n    DimensionError: If an axis is not there.\n"
-          "    ValueError: If ``ord`` is NaN.\n"
-          "Note:\n    The gradient of the Euclidean norm of zeros is 0.") {
+CX_LINALG(
+    vector_norm,
+    "x: ndarray, *, axis: Axis = None, ord: float = 2, keepdims: bool = False) -> ndarray",
+    "Norms of vectors.\n\n"
+    "Args:\n    x (ndarray): Any shape and dtype; integers are computed in the default float "
+    "dtype.\n"
+    "    axis (int or tuple of int): Along which the elements of a vector lie; None is all.\n"
+    "    ord (float): Any number, also inf and -inf.\n"
+    "    keepdims (bool): Whether these axes stay, with length 1.\n" CX_NORM_RETURNS
+    "Raises:\n    DimensionError: If an axis is not there.\n"
+    "    ValueError: If ``ord`` is NaN.\n"
+    "Note:\n    The gradient of a norm that is 0 is 0, and so is that by elements that are 0.") {
     return Wrap(linalg::VectorNorm(
         ToArray("vector_norm", "x", a[0]), ToAxes("vector_norm", "axis", a[1]),
         a[2] == nullptr ? 2 : ToDouble("vector_norm", "ord", a[2]), ToBool(a[3], false)));

@@ -24,10 +24,14 @@ CX_REDUCTION_METHOD(mean, Mean, MEAN, ReduceMean)
     CX_REDUCTION_ROUTINE(py, Name, SPREAD, ReduceSpread, says, CX_ANY_DTYPE, CX_SPREAD, "")
 CX_SPREAD_ROW(var, Var,
               "Variance over axes, of the population unless ddof says otherwise, in two passes.")
-CX_SPREAD_ROW(std, Std, "Standard deviation over axes: the root of var().")
+CX_SPREAD_ROW(
+    std, Std,
+    "Standard deviation over axes: the root of var(). The gradient of equal elements is 0.")
 CX_SPREAD_ROW(nanvar, NanVar, "Variance over axes of what is no NaN.")
-CX_SPREAD_ROW(nanstd, NanStd,
-              "Standard deviation over axes of what is no NaN: the root of nanvar().")
+CX_SPREAD_ROW(
+    nanstd, NanStd,
+    "Standard deviation over axes of what is no NaN: the root of nanvar(). The gradient of "
+    "equal elements is 0.")
 CX_REDUCTION_METHOD(var, Var, SPREAD, ReduceSpread)
 CX_REDUCTION_METHOD(std, Std, SPREAD, ReduceSpread)
 

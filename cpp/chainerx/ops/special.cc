@@ -10,6 +10,7 @@
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/logic.h"
 #include "chainerx/ops/operators.h"
+#include "chainerx/ops/reduce_output.h"
 #include "chainerx/ops/where.h"
 
 namespace chainerx {
@@ -52,17 +53,60 @@ Array ZeroRatio(const Scalar& x1, const Array& x2) {
     return y;
 }
 
+// From here on Stirling's formula holds, with this rest.
+constexpr double kStirling = 10;
+
+// lgamma(x) less (x - 1/2) log(x) - x + log(2 pi) / 2 (DLMF 5.11.1).
+Array StirlingRest(const Array& x) {
+    constexpr double kSeries[] = {1.0 / 12,   -1.0 / 360,        1.0 / 1260, -1.0 / 1680,
+                                  1.0 / 1188, -691.0 / 360360.0, 1.0 / 156};
+    const Array v = 1.0 / x;
+    const Array square = v * v;
+    Array sum = square * kSeries[6];
+    for (int k = 5; k > 0; --k) sum = (sum + kSeries[k]) * square;
+    return (sum + kSeries[0]) * v;
+}
+
+// lgamma(b) - lgamma(a + b), where b and a + b are large: what is as large as either is gone from
+// Stirling's formula (algdiv of Didonato and Morris, Algorithm 708, 1992).
+Array Shift(const Array& a, const Array& b) {
+    const Array sum = a + b;
+    return StirlingRest(b) - StirlingRest(sum) - (sum - 0.5) * Log1p(a / b) - a * (Log(b) - 1.0);
+}
+
+// betaln(a, b), a <= b, both large: terms of one sign (bcorr of the same).
+Array BothLarge(const Array& a, const Array& b) {
+    constexpr double kHalfLog2Pi = 0.91893853320467274178;
+    const Array rests = StirlingRest(a) + StirlingRest(b) - StirlingRest(a + b);
+    const Array ratio = a / b;
+    return rests + kHalfLog2Pi - Log(b) * 0.5 + (a - 0.5) * Log(ratio / (ratio + 1.0)) -
+           b * Log1p(ratio);
+}
+
 }  // namespace
 
 Array KlDiv(const Array& x1, const Array& x2) { return RelEntr(x1, x2) - x1 + x2; }
 
 Array Betaln(const Array& a, const Array& b) {
     const Dtype dtype = FloatResult(PromoteTypes(a.dtype(), b.dtype()));
-    const Array x1 = AsType(a, dtype, false);
-    const Array x2 = AsType(b, dtype, false);
-    const Array y = Lgamma(x1) + Lgamma(x2) - Lgamma(x1 + x2);
+    const Dtype wide = internal::WideDtype(dtype);
+    const Array x1 = AsType(a, wide, false);
+    const Array x2 = AsType(b, wide, false);
+    // Not by Minimum(), whose derivative belongs to both where they are equal.
+    const Array in_order = x1 <= x2;
+    const Array low = Where(in_order, x1, x2);
+    const Array high = Where(in_order, x2, x1);
+    const Array sum = low + high;
+    const Array is_large =
+        LogicalAnd(LogicalAnd(high >= kStirling, sum >= kStirling), sum < INFINITY);
+    const Array are_both = LogicalAnd(is_large, low >= kStirling);
+    // Each of the three where the others do not apply has operands that give finite derivatives.
+    const Array rest = Where(
+        are_both, BothLarge(Where(are_both, low, kStirling), Where(are_both, high, kStirling)),
+        Lgamma(low) + Shift(Where(is_large, low, 1), Where(is_large, high, kStirling)));
+    const Array y = Where(is_large, rest, Lgamma(low) + Lgamma(high) - Lgamma(sum));
     // Of three poles, one is left.
-    return Where(LogicalAnd(x1 == 0, x2 == 0), HUGE_VAL, y);
+    return AsType(Where(LogicalAnd(x1 == 0, x2 == 0), HUGE_VAL, y), dtype, false);
 }
 
 Array Multigammaln(const Array& a, int64_t d) {

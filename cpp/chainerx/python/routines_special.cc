@@ -125,10 +125,10 @@ CX_LOGARITHMIC(rel_entr, RelEntr, &internal::OpRelEntr, "x", "y",
                "No quotient over- or underflows.")
 CX_LOGARITHMIC(kl_div, KlDiv, nullptr, "x", "y", "``rel_entr(x, y) - x + y``.",
                "The Kullback-Leibler divergence of Poisson distributions with these means.")
-CX_LOGARITHMIC(betaln, Betaln, nullptr, "a", "b",
-               "Logarithm of the absolute value of the beta function.",
-               "By three values of lgamma, of which digits cancel out where one operand is much "
-               "larger\n    than the other. Source: DLMF 5.12.1.")
+CX_LOGARITHMIC(
+    betaln, Betaln, nullptr, "a", "b", "Logarithm of the absolute value of the beta function.",
+    "By three values of lgamma, or for large operands by Stirling's formula. Source: DLMF "
+    "5.12.1;\n    Didonato and Morris, Algorithm 708, 1992.")
 #undef CX_LOGARITHMIC
 
 CX_SPECIAL(multigammaln, "a: ndarray, d: int) -> ndarray",

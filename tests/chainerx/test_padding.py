@@ -79,3 +79,22 @@ def test_median_of_nan_is_nan(n):
     same(y.as_grad_stopped(), np.pad(values, ((0, 0), (1, 0)), 'median'))
     y[1].sum().backward()
     assert chx.to_numpy(x.grad)[1].sum() == n + 1
+
+
+def test_a_key_clears_the_dict_of_widths():
+    class Axis:
+        def __init__(self, widths, value):
+            self.widths = widths
+            self.value = value
+
+        def __index__(self):
+            self.widths.clear()
+            return self.value
+
+    widths = {}
+    widths[Axis(widths, 1)] = (1, 1)
+    widths[Axis(widths, 0)] = (0, 2)
+    assert chx.pad(chx.ones((2, 3)), widths).shape == (4, 5)
+    widths[Axis(widths, 2**70)] = (1, 1)
+    with pytest.raises(chx.DimensionError, match='does not fit'):
+        chx.pad(chx.ones((2, 3)), widths)

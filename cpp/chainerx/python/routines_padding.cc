@@ -53,12 +53,13 @@ std::vector<std::pair<int64_t, int64_t>> ToWidths(PyObject* o, int8_t ndim) {
     };
     if (PyDict_Check(o)) {
         widths.resize(static_cast<size_t>(ndim));
+        // A copy: what turns an object into a number may change the dict.
+        const Ref dict = Check(PyDict_Copy(o));
         PyObject* key;
         PyObject* value;
-        for (Py_ssize_t at = 0; PyDict_Next(o, &at, &key, &value);) {
-            const Ref held{Py_NewRef(value)};
+        for (Py_ssize_t at = 0; PyDict_Next(dict.get(), &at, &key, &value) != 0;) {
             const int8_t axis = NormalizeAxis("pad", ToAxis("pad", "pad_width", key), ndim);
-            const std::vector<std::pair<int64_t, int64_t>> one = ToWidths(held.get(), 1);
+            const std::vector<std::pair<int64_t, int64_t>> one = ToWidths(value, 1);
             if (one.size() != 1) throw DimensionError{"pad: pad_width has several for one axis"};
             widths[static_cast<size_t>(axis)] = one[0];
         }

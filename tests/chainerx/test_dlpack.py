@@ -370,3 +370,16 @@ def test_pytorch():
 def test_device_that_is_no_tuple(pair):
     with pytest.raises(TypeError, match=r'from_dlpack: x.__dlpack_device__\(\) is a'):
         chx.from_dlpack(Other(A, device=pair))
+
+
+def test_long_chains_of_owners():
+    """Each array has its memory from the one before; that they go needs no stack."""
+    gone = []
+    for share in (chx.from_dlpack, lambda x: chx.frombuffer(x, 'float64')):
+        a = np.ones(3)
+        gone.append(weakref.ref(a))
+        x = chx.from_dlpack(a)
+        for _ in range(50_000):
+            x = share(x)
+        del a, x
+    assert [ref() for ref in gone] == [None, None]

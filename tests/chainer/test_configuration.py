@@ -459,3 +459,18 @@ def test_modules_that_v7_has_as_attributes():
     code = f'import chainer; print([hasattr(chainer, name) for name in {names}])'
     out = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == str([True] * len(names))
+
+
+def test_configurations_over_one_another():
+    """Reading from many, or from one that is over itself, is an error, and no crash."""
+    config = configuration.LocalConfig(chainer.global_config)
+    config.__init__(config)
+    with pytest.raises(RecursionError, match='configuration'):
+        _ = config.nothing
+    many = chainer.global_config
+    for _ in range(100_000):
+        many = configuration.LocalConfig(many)
+    with pytest.raises(RecursionError, match='configuration'):
+        _ = many.train
+    few = configuration.LocalConfig(configuration.LocalConfig(chainer.global_config))
+    assert few.train is True

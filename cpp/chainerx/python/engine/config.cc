@@ -63,7 +63,12 @@ PyObject* Read(ConfigObject* config, PyObject* name) {
     const Ref values{LocalValues(config)};
     if (!values) return nullptr;
     if (PyObject* value = PyDict_GetItemWithError(values.get(), name)) return Py_NewRef(value);
-    return PyErr_Occurred() != nullptr ? nullptr : PyObject_GetAttr(config->global, name);
+    if (PyErr_Occurred() != nullptr) return nullptr;
+    // It may be another one, or the same one.
+    if (Py_EnterRecursiveCall(" while reading a configuration") != 0) return nullptr;
+    PyObject* value = PyObject_GetAttr(config->global, name);
+    Py_LeaveRecursiveCall();
+    return value;
 }
 
 PyObject* GetAttribute(PyObject* self, PyObject* name) {

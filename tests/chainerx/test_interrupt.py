@@ -164,6 +164,18 @@ WORK = {
         "x = chx.zeros((1, 1 << 28), 'int8')",
         'while True: x[[0]] = 1',
     ),
+    'keys of lexsort': (
+        'x = chx.broadcast_to(chx.ones(()), (1 << 26,))',
+        'while True: chx.lexsort(x)',
+    ),
+    'columns of unique': (
+        'x = chx.broadcast_to(chx.ones(()), (2, 1 << 26))',
+        'while True: chx.unique(x, axis=0)',
+    ),
+    'lists': ('x = chx.broadcast_to(chx.ones(()), (1 << 14, 1 << 10))', 'while True: x.tolist()'),
+    'polyval': ('p = chx.broadcast_to(chx.ones(()), (1 << 50,))', 'chx.polyval(p, 1.0)'),
+    'poly': ('p = chx.broadcast_to(chx.ones(()), (1 << 50,))', 'chx.poly(p)'),
+    'polydiv': ('p = chx.broadcast_to(chx.ones(()), (1 << 24,))', 'chx.polydiv(p, chx.ones(2))'),
     'add_at': (
         'x, i, gy = chx.ones(8).require_grad(), chx.zeros(1 << 24, int), chx.ones(1 << 24)',
         'while True: chx.grad([chx.take(x, i, axis=0)], [x], grad_outputs=[gy])',

@@ -1,6 +1,7 @@
 """Shapes whose bytes 64 bits can't count: an error, also where only the result is that large."""
 
 import chainerx as chx
+import numpy as np
 import pytest
 
 HUGE = 2**62
@@ -98,3 +99,32 @@ def test_dimensions_of_nothing_that_are_large_but_can_be_addressed(device):
         x.reshape(2**62, -1, 2**62)
     with pytest.raises(chx.DimensionError):
         x.reshape(-1, 2**62, 4)
+
+
+def ones(*shape):
+    return chx.broadcast_to(chx.ones((), 'int8'), shape)
+
+
+@pytest.mark.parametrize(
+    'function',
+    [
+        lambda: chx.lexsort(ones(2**50)),
+        lambda: chx.unique(ones(3, 2**50), axis=0),
+        lambda: chx.unique(ones(2**50, 3), axis=1),
+        lambda: chx.histogramdd(ones(3, 2**50)),
+        lambda: ones(2**50).tolist(),
+        lambda: ones(2**20, 2**20, 2**20).tolist(),
+        lambda: ones(2**20, 2**40, 2).tolist(),
+    ],
+)
+def test_more_parts_than_memory_holds(function):
+    with pytest.raises(TOO_LARGE):
+        function()
+
+
+@pytest.mark.parametrize('make', [ones, lambda *shape: np.broadcast_to(np.int8(1), shape)])
+def test_axes_of_many_numbers(make):
+    """No lists are made of what has too many dimensions to be one."""
+    many = make(2**20, 2**20, 2**20)
+    with pytest.raises(TypeError, match='s must be integers in at most one dimension, got 3'):
+        chx.fft.fftn(chx.ones((4, 4)), s=many)

@@ -123,6 +123,7 @@ std::pair<Array, Array> Polydiv(const Array& u, const Array& v) {
     const Array others = Part(divisor, 1);
     std::vector<Array> quotient;
     for (int64_t i = 0; i < steps; ++i) {
+        internal::CheckInterrupt();
         const Array q = Part(rest, 0, 1) * scale;
         quotient.push_back(q);
         rest = Join(kOp, {Part(rest, 1, n + 1) - q * others, Part(rest, n + 1)});
@@ -181,6 +182,7 @@ Array Poly(const Array& seq_of_zeros) {
                                   : ToFloats(ToVector(kOp, "seq_of_zeros", seq_of_zeros));
     Array y = Ones({1}, zeros.dtype(), zeros.device());
     for (int64_t i = 0; i < zeros.shape()[0]; ++i) {
+        internal::CheckInterrupt();
         const Array zero = ZerosBeside(y, 1);
         y = Join(kOp, {y, zero}) - Join(kOp, {zero, y}) * Part(zeros, i, i + 1);
     }

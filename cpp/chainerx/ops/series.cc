@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/interrupt.h"
 #include "chainerx/ops/along_axis.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/explog.h"
@@ -263,7 +264,10 @@ Array Polyval(const Array& p, const Array& x) {
     const auto coefficient = [&](int64_t k) { return At(p, k); };
     Array y = coefficient(0);
     if (n == 1) return x * 0 + y;
-    for (int64_t k = 1; k < n; ++k) y = y * x + coefficient(k);
+    for (int64_t k = 1; k < n; ++k) {
+        internal::CheckInterrupt();
+        y = y * x + coefficient(k);
+    }
     return y;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/sorting.h"
 #include "chainerx/ops/along_axis.h"
 #include "chainerx/ops/arithmetic.h"
@@ -122,7 +123,9 @@ UniqueResult UniqueSlices(const Array& x, const UniqueOptions& options) {
         result = DescribeNothing(rows, options);
     } else {
         std::vector<Array> columns;
+        columns.reserve(static_cast<size_t>(width));  // fails at once where it would later
         for (int64_t i = width - 1; i >= 0; --i) {
+            if (i % 1024 == 1023) internal::CheckInterrupt();
             columns.push_back(Reshape(rows.At({Slice{}, Slice{i, i + 1}}), {n}));
         }
         const Array order =

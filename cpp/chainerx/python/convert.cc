@@ -211,6 +211,11 @@ Shape ToShape(const char* op, const char* name, PyObject* o) {
 std::optional<std::vector<int64_t>> TryInts(const char* op, const char* name, PyObject* o) {
     Ref list;
     if (IsNdArray(o) || PyObject_TypeCheck(o, Numpy().ndarray)) {
+        // Before it becomes lists of lists, which may be many.
+        const Ref ndim = Check(PyObject_GetAttrString(o, "ndim"));
+        if (const int64_t n = ToInt(op, name, ndim.get()); n > 1) {
+            throw TypeError{op, ": ", name, " must be integers in at most one dimension, got ", n};
+        }
         list = Check(PyObject_CallMethod(o, "tolist", nullptr));
         if (!PyList_Check(list.get())) return std::nullopt;  // no dimensions
         o = list.get();

@@ -42,7 +42,12 @@ PyObject* ToLists(const Array& x, int8_t axis, const char* p) {
     const int64_t stride = x.strides()[axis];
     PyObject* list = PyList_New(n);
     if (list == nullptr) return nullptr;
+    PyObject_GC_UnTrack(list);  // until it is full, nobody sees it
     for (int64_t i = 0; i < n; ++i) {
+        if (i % 1024 == 0 && (axis != 0 || i != 0) && PyErr_CheckSignals() != 0) {
+            Py_DECREF(list);
+            return nullptr;
+        }
         const char* q = p + i * stride;
         PyObject* item = axis + 1 == x.ndim() ? ToNumber<T>(q) : ToLists<T>(x, axis + 1, q);
         if (item == nullptr) {
@@ -51,7 +56,20 @@ PyObject* ToLists(const Array& x, int8_t axis, const char* p) {
         }
         PyList_SET_ITEM(list, i, item);
     }
+    PyObject_GC_Track(list);
     return list;
+}
+
+// Whether there is memory for lists of all elements. They take it one by one, and where a page that
+// is touched can't be had, the system ends the process.
+bool HasMemoryForLists(const Array& x) {
+    constexpr int64_t kFew = int64_t{1} << 20;
+    const int64_t n = x.GetTotalSize();
+    if (n <= kFew) return true;
+    if (n > PY_SSIZE_T_MAX / int64_t{sizeof(PyObject*)}) return false;
+    void* const p = PyMem_RawMalloc(static_cast<size_t>(n) * sizeof(PyObject*));
+    PyMem_RawFree(p);
+    return p != nullptr;
 }
 
 }  // namespace
@@ -175,6 +193,7 @@ CX_METHOD(__complex__, ") -> complex", "The only element as a complex number.") 
 }
 
 CX_METHOD(tolist, ") -> Any", "The values as nested lists of Python numbers.") {
+    if (!HasMemoryForLists(Self(self))) return PyErr_NoMemory();
     const Array host = OnHost(Self(self));
     return VisitDtype(host.dtype(),
                       [&]<typename T>() { return ToLists<T>(host, 0, host.raw_data()); });

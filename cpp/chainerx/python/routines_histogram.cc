@@ -240,6 +240,12 @@ CX_ROUTINE(histogram2d,
     return Check(PyTuple_Pack(3, counts.get(), first.get(), second.get())).Release();
 }
 
+void CheckDimensions(int64_t n) {
+    if (n >= 1 && n <= kMaxNdim) return;
+    throw DimensionError{"histogramdd: sample has ", n, " dimensions, expected 1 to ",
+                         int64_t{kMaxNdim}};
+}
+
 CX_ROUTINE(
     histogramdd,
     "sample: ndarray | Sequence[ndarray], bins: Any = 10, range: Any = None, density: bool "
@@ -259,16 +265,14 @@ CX_ROUTINE(
             throw DimensionError{"histogramdd: sample has shape ", sample.shape(),
                                  ", expected (points, dimensions)"};
         }
+        CheckDimensions(sample.shape()[1]);
         for (int64_t i = 0; i < sample.shape()[1]; ++i) {
             const ArrayIndex items[] = {Slice{}, i};
             columns.push_back(At(sample, items));
         }
     } else {
         columns = ToArrays("histogramdd", "sample", a[0]);
-    }
-    if (columns.empty() || columns.size() > static_cast<size_t>(kMaxNdim)) {
-        throw DimensionError{"histogramdd: sample has ", static_cast<int64_t>(columns.size()),
-                             " dimensions, expected 1 to ", int64_t{kMaxNdim}};
+        CheckDimensions(static_cast<int64_t>(columns.size()));
     }
     const Binned y = CountPoints("histogramdd", columns, a[1], a[2], a[3], a[4], false);
     const Ref counts = Check(Wrap(y.counts));

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/interrupt.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
 #include "chainerx/ops/sorting.h"
@@ -225,7 +226,12 @@ CX_ROUTINE(lexsort, "keys: ndarray | Sequence[ndarray], axis: int = -1) -> ndarr
         if (all.ndim() == 0) {
             throw DimensionError{"lexsort: keys have shape (), expected one or more dimensions"};
         }
-        for (int64_t i = 0; i < all.shape()[0]; ++i) keys.push_back(At(all, i));
+        const int64_t n = all.shape()[0];
+        keys.reserve(static_cast<size_t>(n));  // fails at once where it would later
+        for (int64_t i = 0; i < n; ++i) {
+            if (i % 1024 == 1023) internal::CheckInterrupt();
+            keys.push_back(At(all, i));
+        }
     } else {
         keys = ToArrays("lexsort", "keys", a[0]);
     }

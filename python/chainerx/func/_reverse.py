@@ -248,4 +248,5 @@ class NumpyState:
 
 def _is_same(state: tp.Any, other: tp.Any) -> bool:
     """Whether two states of NumPy's global generator are one."""
-    return all(bool((a == b).all()) if hasattr(a, 'all') else a == b for a, b in zip(state, other))
+    pairs = zip(state, other, strict=True)
+    return all(bool((a == b).all()) if hasattr(a, 'all') else a == b for a, b in pairs)

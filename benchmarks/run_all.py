@@ -79,8 +79,12 @@ training rows it is the fastest of `nn.Sequential` with `torch.optim.SGD` (`fore
 plain) and a functional step whose update is one `torch._foreach_add_` under `no_grad`, chosen by a
 trial before the row; the choice is noted. All peers are first checked to reach the same loss.
 
+Tables were not all made on one machine: those that name no family of processors are of {unnamed}.
 The same on another make of processor: {elsewhere}.
 """
+
+# Of the tables from before they named it.
+UNNAMED = {OTHERS: 'an AMD EPYC of family 26 (Zen 5)', 'benchmarks_intel.md': 'an Intel Xeon'}
 
 
 ANNOUNCEMENT = """
@@ -241,6 +245,14 @@ def cpu_name():
     return f'{info["model name"]}, {os.cpu_count()} cores, {isa}'
 
 
+def cpu_family():
+    """What tells generations of processors of one name apart; nothing where the system has none."""
+    info = cpu_info()
+    if 'cpu family' not in info or 'model' not in info:
+        return ''
+    return f' On a processor of family {info["cpu family"]}, model {info["model"]}.'
+
+
 def elsewhere(document):
     """Links to the tables of other makes of processors."""
     names = [n for n in (OTHERS, *DOCUMENTS.values()) if n != document.name]
@@ -350,6 +362,7 @@ def main():
         numpy=np.__version__,
         torch=torch.__version__.split('+')[0],
         elsewhere=elsewhere(args.out),
+        unnamed=UNNAMED.get(args.out.name, 'the machine above'),
     )
     if (load := os.getloadavg()[0]) > 0.5:
         text += BUSY.format(load=load, cores=os.cpu_count())
@@ -368,7 +381,8 @@ def main():
             results = run(name, folder, *options)
             file, _, isa = name.partition(':')
             limits = ''.join(f'{k}={shlex.quote(v)} ' for k, v in LIMITS.get(isa, {}).items())
-            text += f'\n## {heading}\n\nRatios to {peer}. `{limits}python benchmarks/{file}.py`\n\n'
+            text += f'\n## {heading}\n\nRatios to {peer}. `{limits}python benchmarks/{file}.py`'
+            text += f'{cpu_family()}\n\n'
             if name in MISSES_ONLY:
                 missed_rows = [r for r in results if not is_kept(r)]
                 text += f'{len(results) - len(missed_rows)} of {len(results)} rows keep to it.\n\n'

@@ -23,10 +23,11 @@ CX_API bool ArrayEqual(const Array& a1, const Array& a2, bool equal_nan = false)
 CX_API bool ArrayEquiv(const Array& a1, const Array& a2);
 
 namespace internal {
-// An integer is compared with integers whose dtype may not hold it, as all integers are: as float64.
+// An integer is compared with integers whose dtype may not hold it, as all integers are: as
+// float64.
 inline Array NumberCloseTo(const Array& x, const Scalar& number) {
-    const bool are_whole = !IsFloat(x.dtype()) && !IsComplex(x.dtype()) &&
-                           number.kind() < DtypeKind::kFloat;
+    const bool are_whole =
+        !IsFloat(x.dtype()) && !IsComplex(x.dtype()) && number.kind() < DtypeKind::kFloat;
     return are_whole ? Full(Shape{}, number.To<double>(), Dtype::kFloat64, x.device())
                      : ArrayBeside(x, number);
 }

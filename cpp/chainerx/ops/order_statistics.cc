@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
+#include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/creation.h"
@@ -99,6 +101,23 @@ Place FindPlace(QuantileMethod method, int64_t n, double q) {
     return {clip(floor), clip(floor + 1), share};
 }
 
+// By how much the share of the second element grows with q.
+double ShareSlope(QuantileMethod method, int64_t n) {
+    switch (method) {
+        case QuantileMethod::kInterpolatedInvertedCdf:
+        case QuantileMethod::kHazen:
+        case QuantileMethod::kWeibull:
+        case QuantileMethod::kLinear:
+        case QuantileMethod::kMedianUnbiased:
+        case QuantileMethod::kNormalUnbiased: {
+            const auto size = static_cast<double>(n);
+            return FractionalPlace(method, size, 1) - FractionalPlace(method, size, 0);
+        }
+        default:
+            return 0;  // it is an element, or the middle of two
+    }
+}
+
 // The reduced axes as one, the last.
 struct Rows {
     Array x;  // in the graph of the operand
@@ -153,6 +172,22 @@ Array Interpolate(const Array& a, const Array& b, const Array& share) {
     return Where(Equal(a, b), a, Where(Equal(share, Scalar{0.5}), mean, y));
 }
 
+// What probabilities are, and how a result depends on them.
+struct Probabilities {
+    std::vector<double> values;
+    Array change{};  // 0 for each, in the graph of the probabilities; null outside of graphs
+};
+
+// y, as it depends on probabilities: with the slope from `low` to `high`, whose shares grow by
+// `growth`. Between infinite elements there is none.
+Array WithChange(const Array& y, const Array& change, const Array& low, const Array& high,
+                 const Array& growth) {
+    const Array step = Subtract(high, low);
+    const Array slope =
+        Multiply(Where(Isfinite(internal::Detached(step)), step, Scalar{0}), growth);
+    return Add(y, Multiply(AsType(change, y.dtype(), false), slope));
+}
+
 // Elements of sorted rows. Complex numbers go by their real parts, then by their imaginary ones.
 Array Chosen(const char* op, const Array& rows, const std::vector<int64_t>& places) {
     if (!IsComplex(rows.dtype())) return internal::SelectSorted(op, rows, 1, places);
@@ -161,12 +196,12 @@ Array Chosen(const char* op, const Array& rows, const std::vector<int64_t>& plac
 }
 
 // Quantiles of rows without NaN.
-Array RowQuantiles(const char* op, const Rows& rows, const std::vector<double>& q,
+Array RowQuantiles(const char* op, const Rows& rows, const Probabilities& q,
                    QuantileMethod method) {
     std::vector<Place> places;
     std::vector<int64_t> needed;
     bool interpolates = false;
-    for (const double p : q) {
+    for (const double p : q.values) {
         places.push_back(FindPlace(method, rows.n, p));
         needed.push_back(places.back().low);
         needed.push_back(places.back().high);
@@ -194,7 +229,15 @@ Array RowQuantiles(const char* op, const Rows& rows, const std::vector<double>& 
         const Array share =
             AsType(Array::FromHost(shares, Shape{static_cast<int64_t>(shares.size())}, device),
                    RealDtype(wide));
-        y = Interpolate(y, AsType(pick(&Place::high), wide, false), share);
+        const Array low = y;
+        const Array high = AsType(pick(&Place::high), wide, false);
+        y = Interpolate(low, high, share);
+        if (!q.change.is_null()) {
+            y = WithChange(y, q.change, low, high,
+                           Full(Shape{}, Scalar{ShareSlope(method, rows.n)}, y.dtype(), device));
+        }
+    } else if (!q.change.is_null()) {
+        y = Add(y, Multiply(AsType(q.change, wide, false), Scalar{0}));
     }
     const int64_t last = static_cast<int64_t>(needed.size()) - 1;
     const ArrayIndex items[] = {Slice{}, Slice{last, last + 1}};
@@ -203,15 +246,17 @@ Array RowQuantiles(const char* op, const Rows& rows, const std::vector<double>& 
 }
 
 // Rows of which each has its own number of elements: NaN is sorted behind them.
-Array RowNanQuantiles(const Rows& rows, const std::vector<double>& q, QuantileMethod method) {
+Array RowNanQuantiles(const Rows& rows, const Probabilities& q, QuantileMethod method) {
     Device& device = rows.x.device();
     const Array is_number = LogicalNot(Isnan(internal::Detached(rows.x)));
     const std::vector<int64_t> counts = CountNonzero(is_number, Axes{1}).ToHost<int64_t>();
     std::vector<int64_t> low;
     std::vector<int64_t> high;
     std::vector<double> shares;
+    std::vector<double> growth;
     for (const int64_t n : counts) {
-        for (const double p : q) {
+        growth.push_back(ShareSlope(method, std::max<int64_t>(n, 1)));
+        for (const double p : q.values) {
             // Without a number, the first element, which is NaN.
             const Place place = FindPlace(method, std::max<int64_t>(n, 1), p);
             low.push_back(place.low);
@@ -219,7 +264,7 @@ Array RowNanQuantiles(const Rows& rows, const std::vector<double>& q, QuantileMe
             shares.push_back(place.share);
         }
     }
-    const Shape shape{static_cast<int64_t>(counts.size()), static_cast<int64_t>(q.size())};
+    const Shape shape{static_cast<int64_t>(counts.size()), static_cast<int64_t>(q.values.size())};
     const Dtype wide = internal::WideDtype(rows.x.dtype());
     const Array sorted = Sort(rows.x, int8_t{1});
     const auto pick = [&](const std::vector<int64_t>& at) {
@@ -227,18 +272,26 @@ Array RowNanQuantiles(const Rows& rows, const std::vector<double>& q, QuantileMe
                       false);
     };
     const Array share = AsType(Array::FromHost(shares, shape, device), RealDtype(wide));
-    return Interpolate(pick(low), pick(high), share);
+    const Array first = pick(low);
+    const Array second = pick(high);
+    const Array y = Interpolate(first, second, share);
+    if (q.change.is_null()) return y;
+    return WithChange(y, q.change, first, second,
+                      AsType(Array::FromHost(growth, Shape{shape[0], 1}, device), y.dtype()));
 }
 
-Array Quantiles(const char* op, const Array& x, const std::vector<double>& q,
-                const OptionalAxes& axes, QuantileMethod method, bool keepdims, bool skips_nan) {
+Array Quantiles(const char* op, const Array& x, const Probabilities& q, const OptionalAxes& axes,
+                QuantileMethod method, bool keepdims, bool skips_nan) {
     const Rows rows = ToRows(op, x, axes, keepdims);
     const Dtype dtype = rows.x.dtype();
     const int64_t size = rows.shape.GetTotalSize();
-    const auto count = static_cast<int64_t>(q.size());
+    const auto count = static_cast<int64_t>(q.values.size());
     if (size == 0 || count == 0 || rows.n == 0) {
         // NaN of each row without elements; in the graph, as any result.
-        const Array none = Zeros({size, count}, dtype, x.device());
+        Array none = Zeros({size, count}, dtype, x.device());
+        if (!q.change.is_null()) {
+            none = Add(none, Multiply(AsType(q.change, dtype, false), Scalar{0}));
+        }
         return ToResult(Add(none, Mean(rows.x, Axes{1}, true)), rows.shape, dtype);
     }
     const Array y =
@@ -285,7 +338,7 @@ Array ToRowWeights(const char* op, const Array& x, const Array& weights, const O
     return BroadcastTo(Reshape(internal::Permute(w, order), {1, rows.n}), all);
 }
 
-Array WeightedQuantiles(const char* op, const Array& x, const std::vector<double>& q,
+Array WeightedQuantiles(const char* op, const Array& x, const Probabilities& q,
                         const Array& weights, const OptionalAxes& axes, bool keepdims,
                         bool skips_nan) {
     internal::CheckReal(op, x);
@@ -294,7 +347,7 @@ Array WeightedQuantiles(const char* op, const Array& x, const std::vector<double
     const Dtype dtype = rows.x.dtype();
     const Array detached = internal::Detached(rows.x);
     const int64_t size = rows.shape.GetTotalSize();
-    const auto count = static_cast<int64_t>(q.size());
+    const auto count = static_cast<int64_t>(q.values.size());
     if (size == 0 || count == 0 || rows.n == 0) {
         return Quantiles(op, x, q, axes, QuantileMethod::kInvertedCdf, keepdims, skips_nan);
     }
@@ -304,7 +357,8 @@ Array WeightedQuantiles(const char* op, const Array& x, const std::vector<double
     const ArrayIndex last[] = {Slice{}, Slice{rows.n - 1, rows.n}};
     const Array share = ExpandDims(Divide(running, At(running, last)), Axes{1});
     // What weighs nothing comes before each share, that of 0 too.
-    const Array wanted = Reshape(Array::FromHost(q, Shape{count}, x.device()), {1, count, 1});
+    const Array wanted =
+        Reshape(Array::FromHost(q.values, Shape{count}, x.device()), {1, count, 1});
     const Array before = LogicalOr(Less(share, wanted), Equal(share, Scalar{0}));
     const Array place = Minimum(CountNonzero(before, Axes{2}), Scalar{rows.n - 1});
     Array y = TakeAlongAxis(rows.x, TakeAlongAxis(order, place, int8_t{1}), int8_t{1});
@@ -312,15 +366,37 @@ Array WeightedQuantiles(const char* op, const Array& x, const std::vector<double
         const Array largest = TakeAlongAxis(rows.x, At(order, last), int8_t{1});
         y = Where(Isnan(internal::Detached(largest)), largest, y);
     }
+    if (!q.change.is_null()) y = Add(y, Multiply(AsType(q.change, dtype, false), Scalar{0}));
     return ToResult(y, rows.shape, dtype);
 }
 
 Array First(const Array& y) { return Reshape(y, Shape{y.shape().begin() + 1, y.shape().end()}); }
 
-std::vector<double> OfPercentages(const std::vector<double>& q) {
-    std::vector<double> p;
-    for (const double v : q) p.push_back(v / 100);
+// Of those that go up to `most`: to 1, or to 100.
+Probabilities ToProbabilities(const char* op, std::vector<double> q, int most) {
+    CheckProbabilities(op, q, most);
+    if (most != 1) {
+        for (double& p : q) p /= most;
+    }
+    return {std::move(q)};
+}
+
+Probabilities ToProbabilities(const char* op, const Array& x, const Array& q, int most) {
+    if (IsComplex(q.dtype())) throw DtypeError{op, ": q must be real numbers, got ", q.dtype()};
+    Probabilities p = ToProbabilities(op, q.ToHost<double>(), most);
+    if (internal::IsBackpropRequiredAny(q)) {
+        const Array here = Reshape(q.ToDevice(x.device()), {q.GetTotalSize()});
+        p.change = Subtract(here, internal::Detached(here));
+        if (most != 1) p.change = Divide(p.change, Scalar{static_cast<double>(most)});
+    }
     return p;
+}
+
+// The first axis as those of the probabilities.
+Array OfShape(const Array& y, const Shape& shape) {
+    Shape all = shape;
+    for (int8_t i = 1; i < y.ndim(); ++i) all.push_back(y.shape()[i]);
+    return Reshape(y, all);
 }
 
 }  // namespace
@@ -338,32 +414,44 @@ QuantileMethod GetQuantileMethod(const char* op, std::string_view name) {
 }
 
 Array Median(const Array& x, const OptionalAxes& axes, bool keepdims) {
-    return First(Quantiles("median", x, {0.5}, axes, QuantileMethod::kLinear, keepdims, false));
+    return First(Quantiles("median", x, {{0.5}}, axes, QuantileMethod::kLinear, keepdims, false));
 }
 Array NanMedian(const Array& x, const OptionalAxes& axes, bool keepdims) {
-    return First(Quantiles("nanmedian", x, {0.5}, axes, QuantileMethod::kLinear, keepdims, true));
+    return First(Quantiles("nanmedian", x, {{0.5}}, axes, QuantileMethod::kLinear, keepdims, true));
 }
 
-#define CX_QUANTILE(Name, op, most, probabilities, skips_nan)                                  \
-    Array Name(const Array& x, const std::vector<double>& q, const OptionalAxes& axes,         \
-               QuantileMethod method, bool keepdims) {                                         \
-        CheckProbabilities(op, q, most);                                                       \
-        internal::CheckReal(op, x);                                                            \
-        return Quantiles(op, x, probabilities(q), axes, method, keepdims, skips_nan);          \
-    }                                                                                          \
-    Array Name(const Array& x, const std::vector<double>& q, const Array& weights,             \
-               const OptionalAxes& axes, bool keepdims) {                                      \
-        CheckProbabilities(op, q, most);                                                       \
-        return WeightedQuantiles(op, x, probabilities(q), weights, axes, keepdims, skips_nan); \
-    }                                                                                          \
-    Array Name(const Array& x, double q, const OptionalAxes& axes, QuantileMethod method,      \
-               bool keepdims) {                                                                \
-        return First(Name(x, std::vector<double>{q}, axes, method, keepdims));                 \
+#define CX_QUANTILE(Name, op, most, skips_nan)                                                  \
+    Array Name(const Array& x, const std::vector<double>& q, const OptionalAxes& axes,          \
+               QuantileMethod method, bool keepdims) {                                          \
+        const Probabilities p = ToProbabilities(op, q, most);                                   \
+        internal::CheckReal(op, x);                                                             \
+        return Quantiles(op, x, p, axes, method, keepdims, skips_nan);                          \
+    }                                                                                           \
+    Array Name(const Array& x, const std::vector<double>& q, const Array& weights,              \
+               const OptionalAxes& axes, bool keepdims) {                                       \
+        const Probabilities p = ToProbabilities(op, q, most);                                   \
+        return WeightedQuantiles(op, x, p, weights, axes, keepdims, skips_nan);                 \
+    }                                                                                           \
+    Array Name(const Array& x, const Array& q, const OptionalAxes& axes, QuantileMethod method, \
+               bool keepdims) {                                                                 \
+        const Probabilities p = ToProbabilities(op, x, q, most);                                \
+        internal::CheckReal(op, x);                                                             \
+        return OfShape(Quantiles(op, x, p, axes, method, keepdims, skips_nan), q.shape());      \
+    }                                                                                           \
+    Array Name(const Array& x, const Array& q, const Array& weights, const OptionalAxes& axes,  \
+               bool keepdims) {                                                                 \
+        const Probabilities p = ToProbabilities(op, x, q, most);                                \
+        return OfShape(WeightedQuantiles(op, x, p, weights, axes, keepdims, skips_nan),         \
+                       q.shape());                                                              \
+    }                                                                                           \
+    Array Name(const Array& x, double q, const OptionalAxes& axes, QuantileMethod method,       \
+               bool keepdims) {                                                                 \
+        return First(Name(x, std::vector<double>{q}, axes, method, keepdims));                  \
     }
-CX_QUANTILE(Quantile, "quantile", 1, , false)
-CX_QUANTILE(NanQuantile, "nanquantile", 1, , true)
-CX_QUANTILE(Percentile, "percentile", 100, OfPercentages, false)
-CX_QUANTILE(NanPercentile, "nanpercentile", 100, OfPercentages, true)
+CX_QUANTILE(Quantile, "quantile", 1, false)
+CX_QUANTILE(NanQuantile, "nanquantile", 1, true)
+CX_QUANTILE(Percentile, "percentile", 100, false)
+CX_QUANTILE(NanPercentile, "nanpercentile", 100, true)
 #undef CX_QUANTILE
 
 }  // namespace chainerx

@@ -62,6 +62,19 @@ CX_API Array Percentile(const Array& x, const std::vector<double>& q, const Arra
 CX_API Array NanPercentile(const Array& x, const std::vector<double>& q, const Array& weights,
                            const OptionalAxes& axes = std::nullopt, bool keepdims = false);
 
+// Of probabilities in an array of any shape, whose axes become the first ones. Differentiable in
+// them too, by the slope between two elements; 0 where one is chosen.
+#define CX_QUANTILES_OF_ARRAY(Name)                                                            \
+    CX_API Array Name(const Array& x, const Array& q, const OptionalAxes& axes = std::nullopt, \
+                      QuantileMethod method = QuantileMethod::kLinear, bool keepdims = false); \
+    CX_API Array Name(const Array& x, const Array& q, const Array& weights,                    \
+                      const OptionalAxes& axes = std::nullopt, bool keepdims = false);
+CX_QUANTILES_OF_ARRAY(Quantile)
+CX_QUANTILES_OF_ARRAY(NanQuantile)
+CX_QUANTILES_OF_ARRAY(Percentile)
+CX_QUANTILES_OF_ARRAY(NanPercentile)
+#undef CX_QUANTILES_OF_ARRAY
+
 // The same of percentages, from 0 to 100.
 CX_API Array Percentile(const Array& x, const std::vector<double>& q,
                         const OptionalAxes& axes = std::nullopt,

@@ -2,32 +2,27 @@
 #include <vector>
 
 #include "chainerx/core/error.h"
+#include "chainerx/ops/creation.h"
 #include "chainerx/ops/order_statistics.h"
 #include "chainerx/ops/view.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
 #include "chainerx/python/ndarray.h"
+#include "chainerx/python/nested.h"
 
 namespace chainerx::python {
 namespace {
 
 // One probability, or an array of them, of any shape.
-struct Probabilities {
-    std::vector<double> values;
-    std::optional<Shape> shape;  // none for a number
-};
-
-Probabilities ToProbabilities(const char* op, PyObject* o) {
-    if (TryScalar(o)) return {{ToDouble(op, "q", o)}, std::nullopt};
-    if (!IsNdArray(o) && !PyList_Check(o) && !PyTuple_Check(o) &&
-        !PyObject_TypeCheck(o, Numpy().ndarray)) {
+Array ToProbabilities(const char* op, PyObject* o) {
+    if (IsNdArray(o)) return Self(o);
+    if (TryScalar(o)) {
+        return Full(Shape{}, Scalar{ToDouble(op, "q", o)}, Dtype::kFloat64, GetDefaultDevice());
+    }
+    if (!PyList_Check(o) && !PyTuple_Check(o) && !PyObject_TypeCheck(o, Numpy().ndarray)) {
         throw TypeError{op, ": q must be a number or an array of them, got ", Py_TYPE(o)->tp_name};
     }
-    const Array q = IsNdArray(o)
-                        ? Self(o)
-                        : FromNumpy(o, std::nullopt, Sharing::kUnlessOddBools, GetDefaultDevice());
-    if (IsComplex(q.dtype())) throw DtypeError{op, ": q must be real numbers, got ", q.dtype()};
-    return {q.ToHost<double>(), q.shape()};
+    return WithGraphs(o, FromNumpy(o, std::nullopt, Sharing::kUnlessOddBools, GetDefaultDevice()));
 }
 
 QuantileMethod ToMethod(const char* op, PyObject* o) {
@@ -38,19 +33,16 @@ QuantileMethod ToMethod(const char* op, PyObject* o) {
 template <typename F>
 PyObject* CallQuantile(const char* op, PyObject* const* a, const F& quantile) {
     const Array& x = ToArray(op, "a", a[0]);
-    const Probabilities q = ToProbabilities(op, a[1]);
+    const Array q = ToProbabilities(op, a[1]);
     const OptionalAxes axes = ToAxes(op, "axis", a[2]);
     const bool keepdims = ToBool(a[4], false);
     const QuantileMethod method = ToMethod(op, a[3]);
     if (Given(a[5]) && method != QuantileMethod::kInvertedCdf) {
         throw ValueError{op, ": weights are for method 'inverted_cdf' only"};
     }
-    const Array y = Given(a[5])
-                        ? quantile(x, q.values, ToArray(op, "weights", a[5]), axes, keepdims)
-                        : quantile(x, q.values, axes, method, keepdims);
-    Shape shape = q.shape ? *q.shape : Shape{};
-    for (int8_t i = 1; i < y.ndim(); ++i) shape.push_back(y.shape()[i]);
-    return Finish(op, Reshape(y, shape), a[6]);
+    const Array y = Given(a[5]) ? quantile(x, q, ToArray(op, "weights", a[5]), axes, keepdims)
+                                : quantile(x, q, axes, method, keepdims);
+    return Finish(op, y, a[6]);
 }
 
 #define CX_A "    a (ndarray): Any shape, any dtype but complex ones.\n"
@@ -86,7 +78,8 @@ CX_MEDIAN(nanmedian, NanMedian, "Median over axes, without NaN.", CX_WITHOUT_NAN
         "a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'linear', "               \
         "keepdims: bool = False, weights: ndarray | None = None, " CX_RESULT_OUT ") -> ndarray", \
         says "\n\nArgs:\n" CX_A "    q (float or array of them): From 0 to " range               \
-             ".\n"                                                                               \
+             ". An array has a gradient: the slope between two elements, 0 where one is "        \
+             "chosen.\n"                                                                         \
              "    axis: An axis, several, or None for all.\n"                                    \
              "    method (str): As of NumPy: one of Hyndman and Fan's nine, or 'lower', "        \
              "'higher', 'midpoint', 'nearest'.\n"                                                \

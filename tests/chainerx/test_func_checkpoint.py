@@ -1,6 +1,8 @@
 """func.checkpoint: the same gradients with less memory, random numbers included."""
 
 import concurrent.futures
+import subprocess
+import sys
 import threading
 
 import chainerx as chx
@@ -329,3 +331,57 @@ def test_numpys_generator_is_left_alone_if_it_was(monkeypatch):
     monkeypatch.setattr(np.random, 'set_state', None)
     y.sum().backward()
     assert x.grad.tolist() == [2, 2, 2]
+
+
+CYCLES = """
+import gc, sys
+import chainerx as chx
+from chainerx import func
+if sys.argv[1] == 'chainer':
+    import chainer
+
+
+class Block:
+    def __init__(self):
+        self.w = chx.ones(3).require_grad()
+
+    def function(self, x):
+        return x * self.w
+
+    def __call__(self, x, n):
+        self.h = func.checkpoint(self.function)(x)
+        self.after = [self.h]
+        for _ in range(n):
+            self.after.append(chx.tanh(self.after[-1]) * self.h)
+        return self.after[-1]
+
+
+def live():
+    gc.collect()
+    return chx._core._live_counts()
+
+
+chx._core._set_leak_tracking(True)
+func.checkpoint(lambda x: x)
+for n in (0, 1, 1000):
+    for backward in (False, True):
+        before = live()
+        for _ in range(10):
+            y = Block()(chx.ones(3), n)
+            if backward:
+                y.sum().backward()
+        del y
+        assert live() == before, (n, backward)
+block = Block()
+y, w = block(chx.ones(3), 0), block.w
+del block
+for _ in range(3):
+    gc.collect()
+y.sum().backward()
+assert w.grad.tolist() == [1, 1, 1]
+"""
+
+
+@pytest.mark.parametrize('module', ['chainer', 'chainerx'])
+def test_the_function_refers_to_what_keeps_the_result(module):
+    subprocess.run([sys.executable, '-c', CYCLES, module], check=True)

@@ -169,7 +169,7 @@ struct CX_API Node {
     Node* next_doomed{nullptr};
     Region* region{nullptr};  // owned (Region::UnrefNode); null outside of functions
     RunClaim claim;
-    bool foreign_below{false};  // a region of this node or of one below keeps a foreign object
+    bool foreign_below{false};  // this node, its region or one below keeps a foreign object
     uint32_t arena_used{0};
     uint32_t alloc_size;
 

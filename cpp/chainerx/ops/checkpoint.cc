@@ -198,4 +198,11 @@ std::vector<Array> Checkpoint(const ArrayFunction& f, const std::vector<Array>& 
     return ys;
 }
 
+bool internal::IsCheckpoint(const Node& node) { return node.op == &kCheckpoint; }
+
+const ArrayFunction* internal::CheckpointFunctionOf(const Node& node) {
+    const auto* only = static_cast<const GradFnOf<Recompute>*>(node.fns);
+    return only != nullptr ? &only->f.f : nullptr;
+}
+
 }  // namespace chainerx

@@ -16,4 +16,15 @@ namespace chainerx {
 // gives results of another number, shape or dtype, or uses other such arrays.
 CX_API std::vector<Array> Checkpoint(const ArrayFunction& f, const std::vector<Array>& inputs);
 
+namespace internal {
+
+struct Node;
+
+// For layers above, which know what a function refers to. Whether a checkpoint made the node; and
+// the function that it keeps for backward, or null, for a caller who is inside of it (NodeVisit).
+CX_API bool IsCheckpoint(const Node& node);
+CX_API const ArrayFunction* CheckpointFunctionOf(const Node& node);
+
+}  // namespace internal
+
 }  // namespace chainerx

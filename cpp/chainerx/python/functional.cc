@@ -1,5 +1,7 @@
 // What chainerx.func is made of: functions of lists of arrays. Trees, axes and batches are Python's
 // (python/chainerx/func).
+#include "chainerx/python/functional.h"
+
 #include "chainerx/autograd/functional.h"
 
 #include <nanobind/nanobind.h>
@@ -11,6 +13,7 @@
 #include "chainerx/python/caster.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/copies.h"
+#include "chainerx/python/deferred.h"
 #include "chainerx/python/device.h"
 #include "chainerx/python/ref.h"
 
@@ -20,13 +23,30 @@ namespace chainerx::python {
 namespace {
 
 // From a list of arrays to a list of them.
-ArrayFunction ToFunction(nb::handle f) {
-    return [call = Callable{f.ptr()}](const std::vector<Array>& xs) {
+struct PythonFunction {
+    Callable call;
+
+    std::vector<Array> operator()(const std::vector<Array>& xs) const {
         const nb::gil_scoped_acquire gil;
         const Ref list = Check(WrapList(xs));
         const Ref ys = call(list.get());
         return ToArrays("func", "result", ys.get());
-    };
+    }
+};
+
+ArrayFunction ToFunction(nb::handle f) { return PythonFunction{Callable{f.ptr()}}; }
+
+// The function may refer to what keeps a result, so that the cycle collector has to see it.
+std::vector<Array> CallCheckpoint(nb::handle f, const nb::list& inputs) {
+    std::vector<Array> ys =
+        Checkpoint(ToFunction(f), ToArrays("checkpoint", "inputs", inputs.ptr()));
+    for (const Array& y : ys) {
+        internal::Slot* slot = y.body()->slot;
+        if (slot == nullptr || slot->node == nullptr) continue;
+        // Nothing is recorded above it yet.
+        if (internal::IsCheckpoint(*slot->node)) slot->node->foreign_below = true;
+    }
+    return ys;
 }
 
 // None is zero.
@@ -41,6 +61,17 @@ std::vector<Array> ToDirections(const char* op, const nb::list& list) {
 nb::list ToList(const std::vector<Array>& arrays) { return nb::steal<nb::list>(WrapList(arrays)); }
 
 }  // namespace
+
+int VisitCheckpoint(internal::Node* node, visitproc visit, void* arg) {
+    if (!internal::IsCheckpoint(*node)) return 0;
+    // Another thread may be done with the node meanwhile, and what it kept goes here.
+    const DeferReleases deferred;
+    const internal::NodeVisit inside{node};
+    if (!inside) return 0;
+    const ArrayFunction* f = internal::CheckpointFunctionOf(*node);
+    const auto* python = f != nullptr ? f->target<PythonFunction>() : nullptr;
+    return python != nullptr && python->call.IsSole() ? visit(python->call.get(), arg) : 0;
+}
 
 void InitFunctional(PyObject* module) {
     auto core = nb::borrow<nb::module_>(module);
@@ -80,10 +111,7 @@ void InitFunctional(PyObject* module) {
             nb::arg("tangents"), "One change per result; None among tangents is zero.");
     m.def(
         "checkpoint",
-        [](nb::handle f, const nb::list& inputs) {
-            return ToList(
-                Checkpoint(ToFunction(f), ToArrays("checkpoint", "inputs", inputs.ptr())));
-        },
+        [](nb::handle f, const nb::list& inputs) { return ToList(CallCheckpoint(f, inputs)); },
         nb::arg("f"), nb::arg("inputs"), "f(inputs), which backward computes again.");
 }
 

@@ -6,12 +6,12 @@ it never imports anything itself.
 
 from __future__ import annotations
 
-import gc
 import traceback
 import typing as tp
 
 import chainerx
 import numpy as np
+from chainerx import _collector
 from chainerx._core import engine
 
 from chainer import configuration
@@ -106,14 +106,7 @@ def backward_gradient(function: FunctionNode, index: int, grad: tp.Any) -> None:
     debug.check_backward(function, index, grad)
 
 
-def _learn_how_the_collector_works() -> None:
-    probe = engine.CollectorProbe()
-    gc.collect(0)
-    del probe
-    gc.callbacks.append(engine.on_collection)
-
-
-_learn_how_the_collector_works()
+_collector.watch()
 engine.set_config(configuration.config)
 engine.set_callbacks(
     forward_begin=forward_begin,

@@ -7,6 +7,7 @@ import functools
 import typing as tp
 
 import chainerx
+from chainerx import _collector
 from chainerx._core import functional
 from chainerx.func import _batch, _loop, _tree
 from chainerx.func._calls import Call, Split, check_function, lower_like
@@ -186,6 +187,7 @@ def checkpoint(fun: Function) -> Function:
     Source: Chen et al., Training deep nets with sublinear memory cost, 2016.
     """
     check_function('checkpoint', fun)
+    _collector.watch()
 
     @functools.wraps(fun)
     def checkpointed(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:

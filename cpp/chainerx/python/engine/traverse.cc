@@ -7,6 +7,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "chainerx/ops/checkpoint.h"
+#include "chainerx/python/functional.h"
 #include "chainerx/python/ndarray.h"
 
 namespace chainerx::python::engine {
@@ -139,6 +141,7 @@ class Count {
             Node* node = complete_.back();
             complete_.pop_back();
             for (uint32_t i = 0; i < node->n_inputs; ++i) Found(node->edges()[i].slot);
+            if (const int result = VisitCheckpoint(node, visit_, arg_)) return result;
             Region* region = node->region;
             if (region == nullptr) continue;
             Found(region);
@@ -188,11 +191,15 @@ class Mark {
             Node* node = todo_.back();
             todo_.pop_back();
             for (uint32_t i = 0; i < node->n_inputs; ++i) Reach(node->edges()[i].slot);
+            if (internal::IsCheckpoint(*node)) checkpoints_.push_back(node);
             Region* region = node->region;
             if (region == nullptr) continue;
             Reach(region);
             // Nodes keep the payload; who refers to the region alone does not.
             if (c_.paid.insert(region).second) regions_.push_back(region);
+        }
+        for (Node* node : checkpoints_) {
+            if (const int result = VisitCheckpoint(node, visit_, arg_)) return result;
         }
         for (const Region* region : regions_) {
             if (PyObject* payload = PayloadOf(region)) {
@@ -207,6 +214,7 @@ class Mark {
     visitproc visit_;
     void* arg_;
     std::vector<Node*> todo_;
+    std::vector<Node*> checkpoints_;
     std::vector<Region*> regions_;
 };
 
@@ -249,6 +257,7 @@ class Walk {
             queue_.pop_back();
             if (node->refs.load() != found_[node]) continue;
             for (uint32_t i = 0; i < node->n_inputs; ++i) Found(node->edges()[i].slot);
+            if (const int result = VisitCheckpoint(node, visit_, arg_)) return result;
             if (node->region == nullptr) continue;
             if (const int result = FoundRegion(node->region)) return result;
         }

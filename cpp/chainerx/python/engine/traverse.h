@@ -1,5 +1,5 @@
-// What Python's cycle collector sees of the graph: functions that users wrote, which visited
-// objects alone keep alive, by way of nodes that nobody else refers to.
+// What Python's cycle collector sees of the graph: functions that users wrote, those of checkpoints
+// among them, which visited objects alone keep alive, by way of nodes that nobody else refers to.
 //
 // The collector first visits, from each of its objects, what that refers to, and subtracts. A node
 // of the graph is none of its objects, so its references to Python objects are reported by its

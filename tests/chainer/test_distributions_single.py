@@ -8,10 +8,11 @@ import chainer.functions as F
 import chainer.testing
 import numpy as np
 import pytest
+from chainer.distributions import utils
 from chainer.testing import distribution_test
 from devices import to_numpy
 from distribution_cases import CASES, dist_of, points_of
-from scipy import stats
+from scipy import special, stats
 
 
 def test_borders(make):
@@ -204,3 +205,12 @@ def test_distribution_unittest(target):
     NormalCase('test_dummy' if target == 'dummy' else f'test_{target}_cpu').run(result)
     assert result.testsRun == 1
     assert result.errors + result.failures + result.skipped == []
+
+
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
+def test_beta_of_large_parameters(dtype):
+    """Values of lgamma would cancel."""
+    a, b = np.array([1e8, 1e5, 3.0], dtype), np.array([0.5, 1e5, 1e6], dtype)
+    found = utils.lbeta(chainer.Variable(a), chainer.Variable(b)).array
+    expected = special.betaln(a.astype('d'), b.astype('d'))
+    np.testing.assert_allclose(found, expected, rtol=1e-6 if dtype == 'float32' else 1e-8)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import typing as tp
 
+import chainerx
 import numpy as np
 
 from chainer import functions as F
 from chainer import variable
+from chainer.functions._elementwise import FloatBinary
 
 EULER = 0.57721566490153286060
 
@@ -50,9 +52,17 @@ def level(p: variable.Variable) -> variable.Variable:
     return choose((p.array >= 0) & (p.array <= 1), p, math.nan)
 
 
+class _LogBeta(FloatBinary):
+    """See `lbeta`."""
+
+    names = ('a', 'b')
+    label = 'lbeta'
+    compose = staticmethod(chainerx.special.betaln)
+
+
 def lbeta(a: variable.Variable, b: variable.Variable) -> variable.Variable:
     """The logarithm of the beta function."""
-    return F.lgamma(a) + F.lgamma(b) - F.lgamma(a + b)
+    return _LogBeta.call(a, b)
 
 
 def log1m(p: variable.Variable) -> variable.Variable:

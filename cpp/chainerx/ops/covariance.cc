@@ -99,6 +99,9 @@ Array Covariance(const char* op, const Array& given, const CovarianceOptions& o)
     if (o.dtype && !IsDifferentiable(*o.dtype)) {
         throw DtypeError{op, ": dtype is ", *o.dtype, ", expected a float or complex dtype"};
     }
+    if (o.dtype && IsComplex(x.dtype()) && !IsComplex(*o.dtype)) {
+        throw DtypeError{op, ": dtype is ", *o.dtype, ", expected a complex one for ", x.dtype()};
+    }
     const Dtype dtype = o.dtype.value_or(FloatResult(x.dtype()));
     x = AsType(x, internal::WideDtype(dtype), false);
     const Dtype real = RealDtype(x.dtype());

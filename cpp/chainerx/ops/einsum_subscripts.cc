@@ -18,6 +18,13 @@ int LabelOf(char c) {
     return -2;
 }
 
+// Of UTF-8, where a character that is no letter may have several bytes.
+std::string_view CharacterAt(std::string_view text, size_t i) {
+    size_t n = 1;
+    while (i + n < text.size() && (text[i + n] & 0xC0) == 0x80) ++n;
+    return text.substr(i, n);
+}
+
 EinsumLabels ParseTerm(std::string_view text, std::string_view whole) {
     EinsumLabels labels;
     for (size_t i = 0; i < text.size(); ++i) {
@@ -29,7 +36,7 @@ EinsumLabels ParseTerm(std::string_view text, std::string_view whole) {
         }
         const int label = LabelOf(text[i]);
         if (label < 0) {
-            throw ValueError{"einsum: '", std::string(1, text[i]), "' in '", whole,
+            throw ValueError{"einsum: '", CharacterAt(text, i), "' in '", whole,
                              "' is not a letter, expected letters, '...', ',' and one '->'"};
         }
         labels.push_back(label);

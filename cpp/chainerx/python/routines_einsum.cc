@@ -5,6 +5,7 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/ops/store.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/elementwise.h"
 #include "chainerx/python/ndarray.h"
@@ -126,19 +127,21 @@ CX_ROUTINE(
     "    optimize (bool, str, tuple or list): In which order: from left to right (False), a good "
     "one "
     "(True, ``'greedy'``), that of least work (``'optimal'``), or a path of einsum_path.\n"
-    "    dtype (dtype): In which it is computed; by default the promoted one.\n" CX_RESULT_OUT_ARG
+    "    dtype (dtype): In which it is computed, of no lower kind than those of the operands; by "
+    "default the promoted one.\n" CX_RESULT_OUT_ARG
     "Returns:\n"
     "    ndarray: The axes of the output; a view where one operand is not summed. Differentiable "
     "in all operands, any order.\n"
     "Raises:\n"
     "    ValueError: If subscripts are malformed.\n"
     "    DimensionError: If they do not fit the arrays.\n"
+    "    DtypeError: If ``dtype`` is of a lower kind than an operand.\n"
     "Note:\n"
     "    Two operands at a time are multiplied as matrices; sums are in the dtype of the result.") {
     Call call = ToCall(a[0]);
     if (Given(a[2])) {
         const Dtype dtype = ToDtype(a[2]);
-        for (Array& x : call.operands) x = AsType(x, dtype, false);
+        for (Array& x : call.operands) x = internal::OperandAs("einsum", "operands", x, dtype);
     }
     return Finish(
         "einsum",

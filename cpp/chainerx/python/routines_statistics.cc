@@ -43,25 +43,26 @@ CX_ROUTINE(
     "    y (ndarray): More variables, in the same form.\n" \
     "    rowvar (bool): Whether rows are variables and columns observations, or the reverse.\n"
 
-CX_ROUTINE(
-    cov,
-    "m: ndarray, y: ndarray | None = None, rowvar: bool = True, bias: bool = False, "
-    "ddof: int | None = None, fweights: ndarray | None = None, "
-    "aweights: ndarray | None = None, *, dtype: DtypeLike | None = None) -> ndarray",
-    "Covariances of variables.\n\n"
-    "Args:\n"
-    "    m (ndarray): At most two dimensions, any dtype.\n" CX_VARIABLES
-    "    bias (bool): Divides by the number of observations, not by one less.\n"
-    "    ddof (int): What is taken off that number, in the place of ``bias``.\n"
-    "    fweights (ndarray): How often observations occur: integers, one for each.\n"
-    "    aweights (ndarray): How much observations count, one for each.\n"
-    "    dtype: To compute in, and of the result: a float or complex dtype.\n"
-    "Returns:\n"
-    "    ndarray: A matrix, or a number for one variable; the float dtype of the variables. "
-    "Differentiable, any order.\n"
-    "Raises:\n"
-    "    DimensionError: If there are more dimensions, or numbers of observations differ.\n"
-    "    DtypeError: If ``fweights`` are no integers, or ``dtype`` is none that holds means.") {
+CX_ROUTINE(cov,
+           "m: ndarray, y: ndarray | None = None, rowvar: bool = True, bias: bool = False, "
+           "ddof: int | None = None, fweights: ndarray | None = None, "
+           "aweights: ndarray | None = None, *, dtype: DtypeLike | None = None) -> ndarray",
+           "Covariances of variables.\n\n"
+           "Args:\n"
+           "    m (ndarray): At most two dimensions, any dtype.\n" CX_VARIABLES
+           "    bias (bool): Divides by the number of observations, not by one less.\n"
+           "    ddof (int): What is taken off that number, in the place of ``bias``.\n"
+           "    fweights (ndarray): How often observations occur: integers, one for each.\n"
+           "    aweights (ndarray): How much observations count, one for each.\n"
+           "    dtype: To compute in, and of the result: a float or complex dtype.\n"
+           "Returns:\n"
+           "    ndarray: A matrix, or a number for one variable; the float dtype of the variables. "
+           "Differentiable, any order.\n"
+           "Raises:\n"
+           "    DimensionError: If there are more dimensions, or numbers of observations differ.\n"
+           "    DtypeError: If ``fweights`` are no integers, or ``dtype`` is none that holds "
+           "means, or real for "
+           "complex variables.") {
     CovarianceOptions options;
     options.y = ToArrayOrNull("cov", "y", a[1]);
     options.rowvar = ToBool(a[2], true);
@@ -73,19 +74,20 @@ CX_ROUTINE(
     return Wrap(Cov(ToArray("cov", "m", a[0]), options));
 }
 
-CX_ROUTINE(corrcoef,
-           "x: ndarray, y: ndarray | None = None, rowvar: bool = True, *, "
-           "dtype: DtypeLike | None = None) -> ndarray",
-           "Correlations of variables: covariances over both standard deviations.\n\n"
-           "Args:\n"
-           "    x (ndarray): At most two dimensions, any dtype.\n" CX_VARIABLES
-           "    dtype: To compute in, and of the result: a float or complex dtype.\n"
-           "Returns:\n"
-           "    ndarray: A matrix, or a number for one variable; the float dtype of the variables. "
-           "Differentiable, any order.\n"
-           "Raises:\n"
-           "    DimensionError: If there are more dimensions, or numbers of observations differ.\n"
-           "    DtypeError: If ``dtype`` is none that holds means.") {
+CX_ROUTINE(
+    corrcoef,
+    "x: ndarray, y: ndarray | None = None, rowvar: bool = True, *, "
+    "dtype: DtypeLike | None = None) -> ndarray",
+    "Correlations of variables: covariances over both standard deviations.\n\n"
+    "Args:\n"
+    "    x (ndarray): At most two dimensions, any dtype.\n" CX_VARIABLES
+    "    dtype: To compute in, and of the result: a float or complex dtype.\n"
+    "Returns:\n"
+    "    ndarray: A matrix, or a number for one variable; the float dtype of the variables. "
+    "Differentiable, any order.\n"
+    "Raises:\n"
+    "    DimensionError: If there are more dimensions, or numbers of observations differ.\n"
+    "    DtypeError: If ``dtype`` is none that holds means, or real for complex variables.") {
     CovarianceOptions options;
     options.y = ToArrayOrNull("corrcoef", "y", a[1]);
     options.rowvar = ToBool(a[2], true);

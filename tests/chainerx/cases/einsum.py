@@ -139,6 +139,13 @@ _MALFORMED = [
     (call(f(2), [-1]), 'ValueError', 'a subscript is -1'),
     (call(f(2), 0), 'TypeError', 'subscripts are a int'),
     (call('i', 3), 'TypeError', 'operands'),
+    (call('é', f(2)), 'ValueError', "'é' in 'é' is not a letter"),
+    (
+        call('i,i->i', f(2, dtype='complex64'), f(2), dtype='float32'),
+        'DtypeError',
+        'operands.*comp',
+    ),
+    (call('i->', f(2, dtype='float64'), dtype='int32'), 'DtypeError', 'operands has dtype float64'),
     (call('i', f(2), optimize='best'), 'ValueError', "optimize is 'best', expected greedy or"),
     (call('i', f(2), optimize=['path', (0,)]), 'ValueError', "optimize is 'path'"),
     (call('i', f(2), optimize=[(0,)]), 'ValueError', "expected a path that begins with 'einsum_p"),

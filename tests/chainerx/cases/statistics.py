@@ -75,6 +75,7 @@ CASES = [
             (call(f(2, 4), fweights=c([1, 2], 'int64')), 'DimensionError', 'fweights'),
             (call(f(2, 4), fweights=_SHARES), 'DtypeError', 'fweights'),
             (call(f(2, 4), dtype='int32'), 'DtypeError', 'dtype'),
+            (call(f(2, 4, dtype='complex64'), dtype='float64'), 'DtypeError', 'float64.*complex64'),
         ],
         huge=False,
     ),
@@ -96,6 +97,7 @@ CASES = [
         errors=[
             (call(f(2, 3, 4)), 'DimensionError'),
             (call(f(2, 4), dtype='bool'), 'DtypeError', 'dtype'),
+            (call(f(2, 4, dtype='complex128'), dtype='float32'), 'DtypeError', 'float32.*complex'),
         ],
         huge=False,
     ),

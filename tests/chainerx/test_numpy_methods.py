@@ -1,5 +1,7 @@
 """Attributes and methods of NumPy's arrays that are more than a routine with another name."""
 
+import builtins
+
 import chainerx as chx
 import numpy as np
 import pytest
@@ -314,8 +316,47 @@ def test_options_by_position():
             call()
     for keepdims in (True, 1, np.True_):
         assert chx.sum(x, 0, keepdims).shape == (1, 3)
+        assert chx.median(x, 0, keepdims).shape == (1, 3)
     with pytest.raises(TypeError, match='mode'):
         chx.take(x, 0, 0, chx.zeros(3))
+
+
+@pytest.mark.parametrize(
+    'name',
+    [
+        'argmax',
+        'argmin',
+        'average',
+        'count_nonzero',
+        'linalg.norm',
+        'linalg.vector_norm',
+        'logsumexp',
+        'max',
+        'median',
+        'nanargmax',
+        'nanargmin',
+        'nanmedian',
+        'nanpercentile',
+        'nanquantile',
+        'percentile',
+        'ptp',
+        'quantile',
+        'sum',
+    ],
+)
+@pytest.mark.parametrize('keepdims', ['yes', 1.0, chx.zeros(3), chx.zeros(())])
+def test_keepdims_is_a_bool(name, keepdims):
+    """An ``out`` of NumPy that is given by its place would never be written to."""
+    module, _, last = name.rpartition('.')
+    function = getattr(chx.linalg if module else chx, last)
+    more = (50,) if 'quantile' in name or 'percentile' in name else ()
+    with pytest.raises(TypeError, match=f'{last}: keepdims must be a bool'):
+        function(chx.ones((2, 3)), *more, axis=0, keepdims=keepdims)
+
+
+def test_keepdims_of_matrix_norm_is_a_bool():
+    with pytest.raises(TypeError, match='matrix_norm: keepdims must be a bool'):
+        chx.linalg.matrix_norm(chx.ones((2, 3)), keepdims=chx.zeros(()))
 
 
 def test_integers_with_their_end():

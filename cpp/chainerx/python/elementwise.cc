@@ -150,8 +150,10 @@ PyObject* TryWithOptions(const ElementwiseFn& f, PyObject* const* args, Py_ssize
 }
 
 bool ToKeepdims(const char* op, PyObject* o) {
-    if (const std::optional<Scalar> number = TryScalar(o)) return number->To<bool>();
-    if (IsNdArray(o) && Self(o).ndim() == 0) return ToBool(o, false);
+    if (o == nullptr || o == Py_False) return false;
+    if (o == Py_True) return true;
+    const std::optional<Scalar> number = TryScalar(o);
+    if (number && number->kind() < DtypeKind::kFloat) return number->To<bool>();
     throw TypeError{op, ": keepdims must be a bool, got ", Py_TYPE(o)->tp_name,
                     "; give axis, dtype and out of NumPy by their names"};
 }

@@ -88,7 +88,8 @@ PyObject* Finish(const char* op, Array y, PyObject* out);
 PyObject* FinishPair(const char* op, const Array& y1, const Array& y2, PyObject* out,
                      PyObject* where);
 
-// The parameter `keepdims`: TypeError if it is no number.
+// The parameter `keepdims`, null where it is not given: TypeError if it is no bool or integer, as
+// where NumPy has `out` in its place.
 CX_COLD bool ToKeepdims(const char* op, PyObject* o);
 
 // The array of a parameter `out`, or null.

@@ -43,7 +43,7 @@ CX_REDUCTION_METHOD(any, Any, TRUTH, ReduceTruth)
 // a: axis, out, keepdims
 template <typename F>
 PyObject* PositionOf(const char* op, const Array& x, PyObject* const* a, const F& f) {
-    return Finish(op, f(x, ToOptionalAxis(op, "axis", a[0]), ToBool(a[2], false)), a[1]);
+    return Finish(op, f(x, ToOptionalAxis(op, "axis", a[0]), ToKeepdims(op, a[2])), a[1]);
 }
 #define CX_POSITION_OF(Name)                                        \
     [](const Array& x, std::optional<int8_t> axis, bool keepdims) { \
@@ -83,7 +83,8 @@ CX_ROUTINE(count_nonzero, "a: ndarray, axis: Axis = None, *, keepdims: bool = Fa
            "    ndarray: int64. No gradient.\n"
            "Raises:\n    " CX_BAD_AXES) {
     return Wrap(CountNonzero(ToArray("count_nonzero", "a", a[0]),
-                             ToAxes("count_nonzero", "axis", a[1]), ToBool(a[2], false)));
+                             ToAxes("count_nonzero", "axis", a[1]),
+                             ToKeepdims("count_nonzero", a[2])));
 }
 
 CX_ROUTINE(ptp,
@@ -99,9 +100,9 @@ CX_ROUTINE(ptp,
            "\n"
            "    DimensionError: If there is nothing to choose from.\n"
            "    DtypeError: If ``a`` is bool or complex.") {
-    return Finish("ptp",
-                  Ptp(ToArray("ptp", "a", a[0]), ToAxes("ptp", "axis", a[1]), ToBool(a[3], false)),
-                  a[2]);
+    return Finish(
+        "ptp", Ptp(ToArray("ptp", "a", a[0]), ToAxes("ptp", "axis", a[1]), ToKeepdims("ptp", a[3])),
+        a[2]);
 }
 
 }  // namespace

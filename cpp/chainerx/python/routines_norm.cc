@@ -5,6 +5,7 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
+#include "chainerx/python/elementwise.h"
 #include "chainerx/python/ndarray.h"
 
 namespace chainerx::python {
@@ -40,7 +41,7 @@ CX_LINALG(norm,
           "    LinAlgError: For these, as svd.\n"
           "Note:\n    The gradient of the Euclidean norm of zeros is 0.") {
     return Wrap(linalg::Norm(ToArray("norm", "x", a[0]), ToOrder("norm", a[1], {}),
-                             ToAxes("norm", "axis", a[2]), ToBool(a[3], false)));
+                             ToAxes("norm", "axis", a[2]), ToKeepdims("norm", a[3])));
 }
 
 CX_LINALG(
@@ -55,9 +56,10 @@ CX_LINALG(
     "Raises:\n    DimensionError: If an axis is not there.\n"
     "    ValueError: If ``ord`` is NaN.\n"
     "Note:\n    The gradient of a norm that is 0 is 0, and so is that by elements that are 0.") {
-    return Wrap(linalg::VectorNorm(
-        ToArray("vector_norm", "x", a[0]), ToAxes("vector_norm", "axis", a[1]),
-        a[2] == nullptr ? 2 : ToDouble("vector_norm", "ord", a[2]), ToBool(a[3], false)));
+    return Wrap(linalg::VectorNorm(ToArray("vector_norm", "x", a[0]),
+                                   ToAxes("vector_norm", "axis", a[1]),
+                                   a[2] == nullptr ? 2 : ToDouble("vector_norm", "ord", a[2]),
+                                   ToKeepdims("vector_norm", a[3])));
 }
 
 CX_LINALG(
@@ -75,7 +77,7 @@ CX_LINALG(
     return Wrap(linalg::MatrixNorm(
         ToArray("matrix_norm", "x", a[0]),
         ToOrder("matrix_norm", a[1], linalg::NormOrder{linalg::NormOrder::Kind::kFrobenius}),
-        ToBool(a[2], false)));
+        ToKeepdims("matrix_norm", a[2])));
 }
 
 CX_LINALG(cond, "x: ndarray, p: float | str | None = None) -> ndarray",

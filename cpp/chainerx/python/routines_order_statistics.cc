@@ -35,7 +35,7 @@ PyObject* CallQuantile(const char* op, PyObject* const* a, const F& quantile) {
     const Array& x = ToArray(op, "a", a[0]);
     const Array q = ToProbabilities(op, a[1]);
     const OptionalAxes axes = ToAxes(op, "axis", a[2]);
-    const bool keepdims = ToBool(a[4], false);
+    const bool keepdims = ToKeepdims(op, a[4]);
     const QuantileMethod method = ToMethod(op, a[3]);
     if (Given(a[5]) && method != QuantileMethod::kInvertedCdf) {
         throw ValueError{op, ": weights are for method 'inverted_cdf' only"};
@@ -66,7 +66,7 @@ PyObject* CallQuantile(const char* op, PyObject* const* a, const F& quantile) {
         "Returns:\n    ndarray: The middle element, or the mean of the middle two, " CX_STATISTIC  \
             note) {                                                                                \
         return Finish(                                                                             \
-            #py, Name(ToArray(#py, "a", a[0]), ToAxes(#py, "axis", a[1]), ToBool(a[2], false)),    \
+            #py, Name(ToArray(#py, "a", a[0]), ToAxes(#py, "axis", a[1]), ToKeepdims(#py, a[2])),  \
             a[3]);                                                                                 \
     }
 CX_MEDIAN(median, Median, "Median over axes.", CX_WITH_NAN)

@@ -43,7 +43,7 @@ CX_ROUTINE(logsumexp, "x: ndarray, " CX_AXES ") -> ndarray",
            "order.\n"
            "Raises:\n    " CX_BAD_AXES "\n    DtypeError: If ``x`` is complex.") {
     return Wrap(LogSumExp(ToArray("logsumexp", "x", a[0]), ToAxes("logsumexp", "axis", a[1]),
-                          ToBool(a[2], false)));
+                          ToKeepdims("logsumexp", a[2])));
 }
 
 // a: axis, dtype, out

@@ -2,6 +2,7 @@
 #include "chainerx/ops/covariance.h"
 
 #include "chainerx/python/convert.h"
+#include "chainerx/python/elementwise.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/ref.h"
 
@@ -32,7 +33,7 @@ CX_ROUTINE(
     "another one.\n"
     "Note:\n    Where the weights add up to 0, the mean is NaN or infinite.") {
     auto [y, sum] = Average(ToArray("average", "a", a[0]), ToAxes("average", "axis", a[1]),
-                            ToArrayOrNull("average", "weights", a[2]), ToBool(a[4], false));
+                            ToArrayOrNull("average", "weights", a[2]), ToKeepdims("average", a[4]));
     if (!ToBool(a[3], false)) return Wrap(std::move(y));
     const Ref first{Wrap(std::move(y))};
     const Ref second{Wrap(std::move(sum))};

@@ -155,11 +155,12 @@ CX_DRAW(choice,
         "    replace (bool): Whether one may come several times.\n"
         "    p (ndarray): (n,), their weights, which need not add up to 1; None: all alike.\n"
         "    axis (int): Of an ndarray.\n"
-        "    device: For a length. Default: that of ``p``, else the default device.\n"
+        "    device: Default: that of the arrays, else the default device.\n"
         "Returns:\n    ndarray: The dtype of ``a``, int64 for a length. Differentiable in ``a``.\n"
         "Raises:\n    DimensionError: If ``p`` has another length, or there is no such axis.\n"
         "    ValueError: If there are not as many without replacement, or a weight is out of "
-        "range.") {
+        "range.\n"
+        "    DeviceError: If an ndarray is on another device than ``device``.") {
     constexpr const char* kOp = "choice";
     std::optional<Array> p;
     if (Given(a[3])) p = ToArray(kOp, "p", a[3]);
@@ -167,6 +168,7 @@ CX_DRAW(choice,
     const bool replace = ToBool(a[2], true);
     const int8_t axis = a[4] == nullptr ? 0 : ToAxis(kOp, "axis", a[4]);
     if (IsNdArray(a[0])) {
+        if (Given(a[5])) CheckSameDevice(kOp, ToDevice(a[5]), Self(a[0]).device());
         return Wrap(random::Choice(Self(a[0]), size, replace, p, axis, GeneratorOf(self)));
     }
     NormalizeAxis(kOp, axis, 1);

@@ -343,13 +343,14 @@ CX_ROUTINE(
     "    num (int): How many values.\n"
     "    endpoint (bool): Whether the last one is ``stop``.\n" CX_ARG_DTYPE(
         "float32 or complex64, of arrays theirs; for integers, values are rounded down")
-        CX_ARG_DEVICE
+    "    device (str or Device): Default: the default device, of arrays theirs.\n"
     "    retstep (bool): Whether the distance of two values is returned, too.\n"
     "    axis (int): Where the values of arrays are in the result.\n"
     "Returns:\n    ndarray: One dimension, in no graph; of arrays, one more than they have, "
     "differentiable in both, any order. Or a tuple of that and the distance, NaN of one value.\n"
     "Raises:\n    DimensionError: If `num` is negative.\n"
-    "    DimensionError: If arrays do not broadcast, or there is no such axis.") {
+    "    DimensionError: If arrays do not broadcast, or there is no such axis.\n"
+    "    DeviceError: If arrays are on another device than ``device``.") {
     const int64_t num = a[2] != nullptr ? ToInt("linspace", "num", a[2]) : 50;
     const bool endpoint = ToBool(a[3], true);
     const int8_t axis = a[7] != nullptr ? ToAxis("linspace", "axis", a[7]) : int8_t{0};
@@ -360,6 +361,7 @@ CX_ROUTINE(
             return IsNdArray(a[i]) ? Self(a[i]) : ToValues("linspace", name, Self(a[1 - i]), a[i]);
         };
         const Array start = end("start", 0);
+        if (Given(a[5])) CheckSameDevice("linspace", ToDevice(a[5]), start.device());
         const Array stop = end("stop", 1);
         const std::optional<Dtype> dtype =
             Given(a[4]) ? std::optional<Dtype>{ToDtype(a[4])} : std::nullopt;

@@ -180,16 +180,18 @@ CX_DRAW(permutation,
         "Args:\n"
         "    x: A length n, for 0 ... n-1; or an ndarray, for its slices along an axis.\n"
         "    axis (int): Of an ndarray.\n"
-        "    device: Of the result for a length.\n"
+        "    device: Of the result for a length. Default: that of ``x``, else the default device.\n"
         "Returns:\n    ndarray: int64, or a copy of ``x`` in another order. Differentiable.\n"
         "Raises:\n    DimensionError: If ``x`` is 0-dimensional, or a negative length; or if it "
-        "has no such axis.") {
+        "has no such axis.\n"
+        "    DeviceError: If an ndarray is on another device than ``device``.") {
     const random::Generator& generator = GeneratorOf(self);
     if (!IsNdArray(a[0])) {
         return Wrap(
             random::Permutation(ToInt("permutation", "x", a[0]), ToDevice(a[2]), generator));
     }
     const Array& x = Self(a[0]);
+    if (Given(a[2])) CheckSameDevice("permutation", ToDevice(a[2]), x.device());
     if (x.ndim() == 0) throw DimensionError{"permutation: x is 0-dimensional"};
     const int8_t axis = NormalizeAxis(
         "permutation", a[1] == nullptr ? 0 : ToAxis("permutation", "axis", a[1]), x.ndim());

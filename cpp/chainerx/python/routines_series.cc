@@ -277,7 +277,8 @@ CX_ROUTINE(
     "have, differentiable in them, any order.\n"                                         \
     "Raises:\n    ChainerxError: If ``num`` is negative.\n"                              \
     "    DimensionError: If arrays do not broadcast, or there is no such axis.\n"        \
-    "    DtypeError: If ends are complex, and ``dtype`` is not."
+    "    DtypeError: If ends are complex, and ``dtype`` is not.\n"                       \
+    "    DeviceError: If arrays are on another device than ``device``."
 
 // Numbers beside arrays, as arrays of the first one that is among them; of numbers alone, where one
 // is complex, or there are axes to be chosen, on a device.
@@ -306,6 +307,9 @@ struct Ends {
 
     bool has_arrays;
     std::vector<Array> arrays;
+        if (first != nullptr && Given(device)) {
+            CheckSameDevice(op, ToDevice(device), first->device());
+        }
 };
 
 std::optional<Dtype> ToOptionalDtype(PyObject* o) {

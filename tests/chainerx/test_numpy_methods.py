@@ -359,6 +359,16 @@ def test_keepdims_of_matrix_norm_is_a_bool():
         chx.linalg.matrix_norm(chx.ones((2, 3)), keepdims=chx.zeros(()))
 
 
+def test_initial_does_not_change_the_dtype():
+    x = chx.array([3, 4])
+    assert chx.sum(x, initial=2).item() == 9
+    for function in (chx.sum, chx.prod, chx.max):
+        with pytest.raises(chx.DtypeError, match=r'initial is 2\.0, a float, .* of int64'):
+            function(x, initial=2.0)
+    with pytest.raises(chx.DtypeError, match=r'initial is .*j.*, a complex number, .* of float64'):
+        chx.sum(chx.array([0.5]), initial=1j)
+
+
 def test_integers_with_their_end():
     draw = chx.random.integers
     assert set(draw(1, 3, 200, endpoint=True).tolist()) == {1, 2, 3}

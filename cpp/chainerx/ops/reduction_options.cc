@@ -44,9 +44,24 @@ Array Masked(const char* op, const Array& x, const Array* where, const Scalar& f
     return Where(*where, x, fill);
 }
 
+// A result keeps its dtype, whatever it begins with.
+void CheckInitial(const char* op, Dtype dtype, const Scalar& initial) {
+    if (GetCategory(initial.kind()) > std::max(GetCategory(dtype), DtypeCategory::kInt)) {
+        std::string text = StrCat(initial);
+        if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
+        throw DtypeError{op,
+                         ": initial is ",
+                         text,
+                         IsComplex(initial.dtype()) ? ", a complex number" : ", a float",
+                         ", which does not go into the result, of ",
+                         dtype};
+    }
+    internal::CheckIntFits(op, dtype, initial);
+}
+
 // A number that goes into a dtype.
 Scalar CheckedInitial(const char* op, Dtype dtype, const Scalar& initial) {
-    internal::CheckScalarFits(op, dtype, initial);
+    CheckInitial(op, dtype, initial);
     return IsBool(dtype) ? Scalar{initial.To<bool>()} : initial;
 }
 
@@ -80,7 +95,7 @@ Array Total(const char* op, const Array& x, const TotalOptions& o, int identity,
     const Array cast = o.dtype ? InDtype(op, x, *o.dtype) : x;
     Array y = reduce(Masked(op, cast, o.where, NumberOf(cast.dtype(), identity)));
     if (o.initial) {
-        internal::CheckScalarFits(op, o.dtype.value_or(y.dtype()), *o.initial);
+        CheckInitial(op, o.dtype.value_or(y.dtype()), *o.initial);
         const Scalar initial =
             o.initial->kind() == DtypeKind::kBool ? Scalar{o.initial->To<int64_t>()} : *o.initial;
         y = identity == 0 ? y + initial : y * initial;

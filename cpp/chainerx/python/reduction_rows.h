@@ -51,12 +51,15 @@
 #define CX_MASK_ARG                                                                         \
     "    where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not " \
     "count.\n"
-#define CX_TOTAL_ARGS                                     \
-    CX_AXES_ARGS CX_REDUCTION_DTYPE_ARG CX_RESULT_OUT_ARG \
-        "    initial (scalar): What the total begins with.\n" CX_MASK_ARG
-#define CX_EXTREME_ARGS            \
-    CX_AXES_ARGS CX_RESULT_OUT_ARG \
-        "    initial (scalar): One more to choose from; needed with ``where``.\n" CX_MASK_ARG
+#define CX_TOTAL_ARGS                                                                           \
+    CX_AXES_ARGS CX_REDUCTION_DTYPE_ARG CX_RESULT_OUT_ARG                                       \
+        "    initial (scalar): What the total begins with; of no higher kind than the result, " \
+        "which "                                                                                \
+        "keeps its dtype.\n" CX_MASK_ARG
+#define CX_EXTREME_ARGS                                                                  \
+    CX_AXES_ARGS CX_RESULT_OUT_ARG                                                       \
+        "    initial (scalar): One more to choose from, of no higher kind; needed with " \
+        "``where``.\n" CX_MASK_ARG
 #define CX_MEAN_ARGS CX_AXES_ARGS CX_MEAN_DTYPE_ARG CX_RESULT_OUT_ARG CX_MASK_ARG
 #define CX_SPREAD_ARGS                                                                   \
     CX_MEAN_ARGS                                                                         \

@@ -3,6 +3,7 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/ops/creation.h"
+#include "chainerx/ops/indexing.h"
 #include "chainerx/python/array_or_scalar.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/device.h"
@@ -19,29 +20,41 @@ std::optional<Array> ToOptional(const char* op, const char* name, const Array& x
     return ToValues(op, name, x, o);
 }
 
+// The same beside x, where numbers promote x.
+std::optional<Array> ToBeside(const char* op, const char* name, const Array& x, PyObject* o) {
+    if (!Given(o)) return std::nullopt;
+    const auto number = IsNdArray(o) ? std::nullopt : TryScalar(o);
+    if (!number) return ToValues(op, name, x, o);
+    const Scalar value = ToScalar(op, name, o);
+    const Dtype dtype = ResultType(x.dtype(), value);
+    internal::CheckIntFits(op, dtype, value);
+    return Full({}, value, dtype, x.device());
+}
+
 int8_t ToAxisOr(const char* op, PyObject* o, int8_t fallback) {
     return o != nullptr ? ToAxis(op, "axis", o) : fallback;
 }
 
-CX_ROUTINE(diff,
-           "a: ndarray, n: int = 1, axis: int = -1, prepend: ndarray | Scalar | None = None, "
-           "append: ndarray | Scalar | None = None) -> ndarray",
-           "Differences of neighbours along an axis.\n\n"
-           "Args:\n"
-           "    a (ndarray): 1 dimension or more, any dtype; of bools, whether they differ.\n"
-           "    n (int): How many times.\n"
-           "    axis (int): Which.\n"
-           "    prepend, append (ndarray): What is joined to ``a`` before; numbers, too.\n"
-           "Returns:\n"
-           "    ndarray: The axis is shorter by ``n``; ``a`` itself for 0. Differentiable, any "
-           "order.\n"
-           "Raises:\n"
-           "    ValueError: If ``n`` is negative.\n"
-           "    DimensionError: If shapes do not fit, or there is no such axis.") {
+CX_ROUTINE(
+    diff,
+    "a: ndarray, n: int = 1, axis: int = -1, prepend: ndarray | Scalar | None = None, "
+    "append: ndarray | Scalar | None = None) -> ndarray",
+    "Differences of neighbours along an axis.\n\n"
+    "Args:\n"
+    "    a (ndarray): 1 dimension or more, any dtype; of bools, whether they differ.\n"
+    "    n (int): How many times.\n"
+    "    axis (int): Which.\n"
+    "    prepend, append (ndarray): What is joined to ``a`` before; numbers, too. Dtypes are "
+    "promoted.\n"
+    "Returns:\n"
+    "    ndarray: The axis is shorter by ``n``; ``a`` itself for 0. Differentiable, any "
+    "order.\n"
+    "Raises:\n"
+    "    ValueError: If ``n`` is negative.\n"
+    "    DimensionError: If shapes do not fit, or there is no such axis.") {
     const Array& x = ToArray("diff", "a", a[0]);
     return Wrap(Diff(x, a[1] != nullptr ? ToInt("diff", "n", a[1]) : 1, ToAxisOr("diff", a[2], -1),
-                     ToOptional("diff", "prepend", x, a[3]),
-                     ToOptional("diff", "append", x, a[4])));
+                     ToBeside("diff", "prepend", x, a[3]), ToBeside("diff", "append", x, a[4])));
 }
 
 CX_ROUTINE(ediff1d,
@@ -294,6 +307,9 @@ struct Ends {
         }
         has_arrays = first != nullptr || is_complex;
         if (!has_arrays) return;
+        if (first != nullptr && Given(device)) {
+            CheckSameDevice(op, ToDevice(device), first->device());
+        }
         for (const auto& [name, o] : given) {
             if (o == nullptr) continue;
             if (first != nullptr) {
@@ -307,9 +323,6 @@ struct Ends {
 
     bool has_arrays;
     std::vector<Array> arrays;
-        if (first != nullptr && Given(device)) {
-            CheckSameDevice(op, ToDevice(device), first->device());
-        }
 };
 
 std::optional<Dtype> ToOptionalDtype(PyObject* o) {

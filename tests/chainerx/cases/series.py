@@ -74,7 +74,18 @@ CASES = [
             (call(_x, 1, -1, f(3)), 'DimensionError'),
             (call(_x, 1.5), 'TypeError'),
             (call(_x, 1, -1, 'x'), 'TypeError', 'prepend'),
+            (call(own('int8', 2), append=300), 'OverflowError', 'diff: 300'),
         ],
+    ),
+    Case(
+        'diff',
+        _diff,
+        calls=[call(own('int32', 3), prepend=0.5), call(own('int64', 2, 3), 1, 0, append=1.5)],
+        dtypes=('float32',),
+        unchecked=tuple(d for d in ALL if d != 'float32'),
+        out='float32',
+        order=0,
+        diff=(),
     ),
     Case(
         'ediff1d',

@@ -196,6 +196,12 @@ void internal::CheckIntFits(const char* op, Dtype dtype, const Scalar& value) {
     }
 }
 
+void internal::CheckComplexFits(const char* op, Dtype dtype, const Scalar& value) {
+    if (value.kind() == DtypeKind::kComplex && !IsComplex(dtype)) [[unlikely]] {
+        throw DtypeError{op, ": cannot write ", value, " into an array of ", dtype};
+    }
+}
+
 void Assign(const Array& x, const Array& value) {
     internal::CheckInPlaceOutput("setitem", x);
     internal::CheckInPlaceInput("setitem", value);

@@ -61,6 +61,8 @@ namespace internal {
 CX_API void CheckScalarFits(const char* op, Dtype dtype, const Scalar& value);
 // OverflowError if `dtype` is an integer dtype and `value` an integer that it does not hold.
 CX_API void CheckIntFits(const char* op, Dtype dtype, const Scalar& value);
+// DtypeError for a complex number, unless `dtype` is complex.
+CX_API void CheckComplexFits(const char* op, Dtype dtype, const Scalar& value);
 
 }  // namespace internal
 }  // namespace chainerx

@@ -86,23 +86,26 @@ CX_ROUTINE(nonzero, "a: ndarray) -> tuple[ndarray, ...]",
     return WrapTuple(Nonzero(ToArray("nonzero", "a", a[0])));
 }
 
-CX_ROUTINE(copyto,
-           "dst: ndarray, src: ndarray | Scalar, casting: str = 'no', where: ArrayLike = True) "
-           "-> None",
-           "Copies elements into an array, in place.\n\n"
-           "Args:\n"
-           "    dst (ndarray): Where to; in no graph.\n"
-           "    src (ndarray or scalar): What; broadcast to the shape of ``dst``. An array is of "
-           "its dtype,\n"
-           "        a number of no higher kind.\n"
-           "    casting (str): 'no'.\n"
-           "    where (ndarray or bool): Where it is false, the elements of ``dst`` stay.\n"
-           "Raises:\n"
-           "    DtypeError: If the dtypes differ, or a number is of a higher kind.\n"
-           "    OverflowError: If an integer does not fit.\n"
-           "    DimensionError: If ``src`` or ``where`` does not broadcast.\n"
-           "    NotImplementedError: If ``casting`` is not 'no'.\n"
-           "    ChainerxError: If ``dst`` is in a graph.") {
+CX_ROUTINE(
+    copyto,
+    "dst: ndarray, src: ndarray | Scalar, casting: str = 'no', where: ArrayLike = True) "
+    "-> None",
+    "Copies elements into an array, in place.\n\n"
+    "Args:\n"
+    "    dst (ndarray): Where to; in no graph.\n"
+    "    src (ndarray or scalar): What; broadcast to the shape of ``dst``. An array is of "
+    "its dtype,\n"
+    "        a number of no higher kind.\n"
+    "    casting (str): 'no'.\n"
+    "    where (ndarray or bool): Of bool; where it is false, the elements of ``dst`` stay.\n"
+    "Raises:\n"
+    "    DtypeError: If the dtypes differ, a number is of a higher kind, or ``where`` is no "
+    "array of bool.\n"
+    "    TypeError: If ``where`` is no array and no bool.\n"
+    "    OverflowError: If an integer does not fit.\n"
+    "    DimensionError: If ``src`` or ``where`` does not broadcast.\n"
+    "    NotImplementedError: If ``casting`` is not 'no'.\n"
+    "    ChainerxError: If ``dst`` is in a graph.") {
     const Array& dst = ToArray("copyto", "dst", a[0]);
     const Array src = !IsNdArray(a[1]) && TryScalar(a[1]) ? ToValues("copyto", "src", dst, a[1])
                                                           : ToArray("copyto", "src", a[1]);
@@ -115,13 +118,19 @@ CX_ROUTINE(copyto,
         }
         if (casting != "no") throw ValueError{"copyto: unknown casting '", casting, "'"};
     }
-    if (PyObject* where = a[3]; where != nullptr && IsNdArray(where)) {
-        CopyTo(dst, src, Self(where));
-    } else if (where != nullptr && (PyList_Check(where) || PyTuple_Check(where) ||
-                                    PyObject_TypeCheck(where, Numpy().ndarray))) {
-        CopyTo(dst, src, FromNumpy(where, std::nullopt, Sharing::kUnlessOddBools, dst.device()));
+    PyObject* where = a[3];
+    const bool is_sequence = where != nullptr && (PyList_Check(where) || PyTuple_Check(where) ||
+                                                  PyObject_TypeCheck(where, Numpy().ndarray));
+    const std::optional<Array> mask =
+        is_sequence ? FromNumpy(where, std::nullopt, Sharing::kUnlessOddBools, dst.device())
+                    : ToMask("copyto", where, dst.device());
+    if (mask && !IsBool(mask->dtype())) {
+        throw DtypeError{"copyto: where has dtype ", mask->dtype(), ", expected bool"};
+    }
+    if (mask) {
+        CopyTo(dst, src, *mask);
     } else {
-        CopyTo(dst, src, ToBool(a[3], true));
+        CopyTo(dst, src, true);
     }
     return Py_NewRef(Py_None);
 }
@@ -129,7 +138,8 @@ CX_ROUTINE(copyto,
 CX_METHOD(fill, "value: float | ndarray) -> None",
           "Sets all elements to a number, or to the element of an array of no axes, in place.\n\n"
           "Raises:\n    ChainerxError: If one of the arrays is in a graph, or this one is "
-          "read-only.") {
+          "read-only.\n"
+          "    DtypeError: If a complex number does not go into the dtype.") {
     if (IsNdArray(a[0]) && Self(a[0]).ndim() == 0) {
         internal::CheckWrittenDtype("fill", Self(self), Self(a[0]));
         CopyTo(Self(self), AsType(Self(a[0]), Self(self).dtype(), false), true);

@@ -512,6 +512,10 @@ CASES = [
             (call(f(3), f(3), casting='nonsense'), 'ValueError'),
         ],
     ),
+            (call(f(3), f(3), where='a'), 'TypeError', 'where'),
+            (call(f(3), f(3), where=1.5), 'TypeError', 'where'),
+            (call(f(3), f(3), where=f(3)), 'DtypeError', 'where has dtype float'),
+            (call(f(3), f(3), where=[0, 1, 0]), 'DtypeError', 'where has dtype int64'),
 ]
 
 

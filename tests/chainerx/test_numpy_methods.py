@@ -369,6 +369,14 @@ def test_initial_does_not_change_the_dtype():
         chx.sum(chx.array([0.5]), initial=1j)
 
 
+def test_rint_of_complex_numbers():
+    x = np.array([1.5 + 2.5j, -0.5 - 0.2j])
+    np.testing.assert_array_equal(chx.to_numpy(chx.rint(chx.array(x))), np.rint(x))
+    out = chx.zeros(2, 'complex128')
+    assert chx.rint(chx.array(x), out=out) is out
+    np.testing.assert_array_equal(chx.to_numpy(out), np.rint(x))
+
+
 def test_integers_with_their_end():
     draw = chx.random.integers
     assert set(draw(1, 3, 200, endpoint=True).tolist()) == {1, 2, 3}

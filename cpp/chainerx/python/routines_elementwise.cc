@@ -2,6 +2,7 @@
 #include "chainerx/ops/arithmetic.h"
 #include "chainerx/ops/bitwise.h"
 #include "chainerx/ops/composed.h"
+#include "chainerx/ops/composed_math.h"
 #include "chainerx/ops/explog.h"
 #include "chainerx/ops/hyperbolic.h"
 #include "chainerx/ops/indexing.h"
@@ -111,9 +112,12 @@ CX_UNARY(floor, Floor, "The greatest whole number not above each element.", CX_D
 CX_UNARY(trunc, Trunc, "Each element without its fraction.", CX_DOC)
 CX_UNARY(fix, Trunc, "Each element without its fraction.", CX_DOC)
 #undef CX_DOC
-#define CX_DOC "any real dtype", CX_FLOAT CX_NO_GRADIENT CX_RAISES_COMPLEX
-CX_UNARY(rint, Rint, "The nearest whole number, of two the even one.", CX_DOC)
-#undef CX_DOC
+CX_ELEMENTWISE(kRoutine, rint, 1, "x: ndarray", CX_OPTIONS, &internal::OpRint,
+               "The nearest whole number, of two the even one; of complex numbers in both "
+               "parts." CX_ARGS_X "any dtype.\n" CX_OPTION_ARGS CX_FLOAT CX_NO_GRADIENT) {
+    const Array& x = ToArray("rint", "x", a[0]);
+    return Wrap(IsComplex(x.dtype()) ? Round(x) : Rint(x));
+}
 
 // ---- bits
 #define CX_DOC CX_PROMOTED CX_NO_GRADIENT "Raises:\n    DtypeError: If an operand is a float."

@@ -17,7 +17,7 @@ def quiet(ref):
     return run
 
 
-REAL_ONLY = ('erf', 'cbrt', 'rint', 'ceil', 'floor', 'trunc', 'fix')
+REAL_ONLY = ('erf', 'cbrt', 'ceil', 'floor', 'trunc', 'fix')
 
 
 def _math(name, ref, lo=-2.0, hi=2.0, **kw):

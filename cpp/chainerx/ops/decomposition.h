@@ -10,7 +10,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
+#include <variant>
 
 #include "chainerx/core/array.h"
 #include "chainerx/core/macro.h"
@@ -44,8 +46,13 @@ CX_API std::pair<Array, Array> Qr(const Array& a, QrMode mode = QrMode::kReduced
 // The r of kReduced alone.
 CX_API Array QrR(const Array& a);
 
+// A limit for all matrices, or an array of limits, real, whose shape broadcasts to the axes before
+// those of the matrices.
+using Limit = std::variant<double, Array>;
+CX_API std::string ToString(const Limit& limit);
+
 // The pseudo-inverse, (..., n, m). Singular values up to rcond times the largest count as 0.
-CX_API Array Pinv(const Array& a, double rcond = 1e-15, bool hermitian = false);
+CX_API Array Pinv(const Array& a, const Limit& rcond = 1e-15, bool hermitian = false);
 
 // The x of least norm with least |a x - b|, for one matrix a (m, n), and b (m,) or (m, k). Singular
 // values up to rcond times the largest count as 0; by default that is max(m, n) times the
@@ -62,8 +69,8 @@ CX_API LstsqResult Lstsq(const Array& a, const Array& b, std::optional<double> r
 
 // How many singular values are larger than tol; by default than rtol times the largest, where rtol
 // is max(m, n) times the resolution of the dtype. int64. A vector has rank 1 unless it is 0.
-CX_API Array MatrixRank(const Array& a, std::optional<double> tol = std::nullopt,
-                        bool hermitian = false, std::optional<double> rtol = std::nullopt);
+CX_API Array MatrixRank(const Array& a, const std::optional<Limit>& tol = std::nullopt,
+                        bool hermitian = false, const std::optional<Limit>& rtol = std::nullopt);
 
 }  // namespace chainerx::linalg
 

@@ -12,6 +12,7 @@
 #include "chainerx/ops/logic.h"
 #include "chainerx/ops/matrices.h"
 #include "chainerx/ops/operators.h"
+#include "chainerx/ops/real_operands.h"
 #include "chainerx/ops/reduction.h"
 #include "chainerx/ops/view.h"
 #include "chainerx/ops/where.h"
@@ -40,10 +41,39 @@ double DefaultCutoff(const Array& a) {
     return static_cast<double>(std::max(RowsOf(a), ColumnsOf(a))) * Resolution(a.dtype());
 }
 
+// Of arrays, with an axis for those of s (..., k).
+Array LimitsOf(const char* op, const char* name, const Array& s, const Array& limits) {
+    CheckSameDevice(op, s.device(), limits.device());
+    internal::CheckReal(op, name, limits);
+    Shape rows = s.shape();
+    rows.resize(rows.ndim() - 1);
+    if (!IsBroadcastable(limits.shape(), rows)) {
+        throw DimensionError{op,
+                             ": ",
+                             name,
+                             " of shape ",
+                             limits.shape(),
+                             " does not broadcast to ",
+                             rows,
+                             ", the axes before those of the matrices"};
+    }
+    return AsType(ExpandDims(Detached(limits), Axes{-1}), s.dtype(), false);
+}
+
+// Which of s (..., k) are larger than the limit.
+Array IsAbove(const char* op, const char* name, const Array& s, const Limit& limit) {
+    if (const double* number = std::get_if<double>(&limit)) return s > Scalar{*number};
+    return s > LimitsOf(op, name, s, std::get<Array>(limit));
+}
+
 // Which of s (..., k) are larger than rcond times the largest.
-Array IsLarge(const Array& s, double rcond) {
+Array IsLarge(const char* op, const char* name, const Array& s, const Limit& rcond) {
+    const double* number = std::get_if<double>(&rcond);
+    const Array limits =
+        number != nullptr ? Array{} : LimitsOf(op, name, s, std::get<Array>(rcond));
     if (s.GetTotalSize() == 0) return Zeros(s.shape(), Dtype::kBool, s.device());
-    return s > AMax(s, Axes{-1}, true) * rcond;
+    const Array largest = AMax(s, Axes{-1}, true);
+    return s > (number != nullptr ? largest * *number : largest * limits);
 }
 
 // 1 / x where `counts`, else 0.
@@ -65,11 +95,17 @@ Array PinvGrad(const Array& a, const Array& p, const Array& gp) {
 
 }  // namespace
 
-Array Pinv(const Array& a, double rcond, bool hermitian) {
+std::string ToString(const Limit& limit) {
+    const double* number = std::get_if<double>(&limit);
+    return number != nullptr ? StrCat(*number) : "an array";
+}
+
+Array Pinv(const Array& a, const Limit& rcond, bool hermitian) {
     if (hermitian) return Pinv(internal::HermitianOfLower("pinv", a), rcond);
     internal::CheckMatrices("pinv", a);
     const auto [u, s, vh] = internal::ComputeSvd("pinv", a, false, true);
-    const Array p = Matmul(Adjoint(vh) * ToRow(InverseWhere(IsLarge(s, rcond), s)), Adjoint(u));
+    const Array p = Matmul(Adjoint(vh) * ToRow(InverseWhere(IsLarge("pinv", "rcond", s, rcond), s)),
+                           Adjoint(u));
     if (Record rec{kPinv, {a}, p}) {
         rec.Grad(0, [a = rec.Save(a), p = rec.SaveOutput(p)](const Array& gp) {
             return PinvGrad(a(), p(), gp);
@@ -99,7 +135,7 @@ LstsqResult Lstsq(const Array& a, const Array& b, std::optional<double> rcond, c
     const Array b2 = b.ndim() == 1 ? ToColumn(AsType(b, dtype, false)) : AsType(b, dtype, false);
     const double cutoff = rcond ? (*rcond < 0 ? Resolution(dtype) : *rcond) : DefaultCutoff(a2);
     const auto [u, s, vh] = internal::ComputeSvd(op, a2, false, true);
-    const Array counts = IsLarge(s, cutoff);
+    const Array counts = IsLarge(op, "rcond", s, cutoff);
     const Array scaled = ToColumn(InverseWhere(counts, s)) * Matmul(Adjoint(u), Detached(b2));
     Array x = Matmul(Adjoint(vh), scaled);
     if (Record rec{kLstsq, {a2, b2}, x}) {
@@ -124,12 +160,13 @@ LstsqResult Lstsq(const Array& a, const Array& b, std::optional<double> rcond, c
     return {x, residuals, rank, s};
 }
 
-Array MatrixRank(const Array& a, std::optional<double> tol, bool hermitian,
-                 std::optional<double> rtol) {
+Array MatrixRank(const Array& a, const std::optional<Limit>& tol, bool hermitian,
+                 const std::optional<Limit>& rtol) {
     internal::CheckPrecision("matrix_rank", "A", a);
-    if (tol && rtol)
-        throw ValueError{"matrix_rank: tol is ", *tol, " and rtol is ", *rtol,
+    if (tol && rtol) {
+        throw ValueError{"matrix_rank: tol is ", ToString(*tol), " and rtol is ", ToString(*rtol),
                          "; expected one of them"};
+    }
     if (a.ndim() < 2) return AsType(Any(Detached(a) != Scalar{0}), Dtype::kInt64);
     if (hermitian) internal::CheckSquareMatrices("matrix_rank", a, "A");
     const Array s =
@@ -137,7 +174,9 @@ Array MatrixRank(const Array& a, std::optional<double> tol, bool hermitian,
                              hermitian ? internal::HermitianOfLower("matrix_rank", Detached(a)) : a,
                              false, false)
             .s;
-    const Array counts = tol ? s > Scalar{*tol} : IsLarge(s, rtol ? *rtol : DefaultCutoff(a));
+    const Array counts =
+        tol ? IsAbove("matrix_rank", "tol", s, *tol)
+            : IsLarge("matrix_rank", "rtol", s, rtol.value_or(Limit{DefaultCutoff(a)}));
     return CountNonzero(counts, Axes{-1});
 }
 

@@ -39,6 +39,12 @@ std::optional<double> ToOptionalDouble(const char* op, const char* name, PyObjec
     return ToDouble(op, name, o);
 }
 
+std::optional<linalg::Limit> ToLimit(const char* op, const char* name, PyObject* o) {
+    if (!Given(o)) return std::nullopt;
+    if (IsNdArray(o)) return Self(o);
+    return ToDouble(op, name, o);
+}
+
 #define CX_DTYPES "float32, float64, complex64 or complex128"
 #define CX_MATRICES "\n\nArgs:\n    a (ndarray): (..., m, n), " CX_DTYPES ".\n"
 #define CX_SYMMETRIC                                                                  \
@@ -163,25 +169,27 @@ CX_LINALG(
 }
 
 CX_LINALG(pinv,
-          "a: ndarray, rcond: float | None = None, hermitian: bool = False, *, rtol: float | None "
-          "= None) -> ndarray",
+          "a: ndarray, rcond: float | ndarray | None = None, hermitian: bool = False, *, "
+          "rtol: float | ndarray | None = None) -> ndarray",
           "Pseudo-inverses of matrices (Moore and Penrose)." CX_MATRICES
-          "    rcond (float): Singular values up to this times the largest one count as 0; 1e-15 "
-          "by default.\n"
+          "    rcond (float or ndarray): Singular values up to this times the largest one count as "
+          "0; 1e-15 by default. An array is broadcast to ``(...)``.\n"
           "    hermitian (bool): Whether ``a`` is symmetric, or Hermitian; its lower triangle is "
           "read then.\n"
-          "    rtol (float): Another name of ``rcond``.\n"
+          "    rtol (float or ndarray): Another name of ``rcond``.\n"
           "Returns:\n    ndarray: (..., n, m). Differentiable, any order, where the rank does not "
           "change and nothing but zeros is cut off.\n" CX_DTYPE_ERROR
           "    DimensionError: If ``a`` has fewer than two axes, or is ``hermitian`` and not "
-          "square.\n    ValueError: If both ``rcond`` and ``rtol`` are given.\n" CX_NO_RESULT) {
-    const std::optional<double> rcond = ToOptionalDouble("pinv", "rcond", a[1]);
-    const std::optional<double> rtol = ToOptionalDouble("pinv", "rtol", a[3]);
+          "square, or limits do not broadcast.\n    ValueError: If both ``rcond`` and ``rtol`` are "
+          "given.\n" CX_NO_RESULT) {
+    const std::optional<linalg::Limit> rcond = ToLimit("pinv", "rcond", a[1]);
+    const std::optional<linalg::Limit> rtol = ToLimit("pinv", "rtol", a[3]);
     if (rcond && rtol) {
-        throw ValueError{"pinv: rcond is ", *rcond, " and rtol is ", *rtol,
-                         "; expected one of them"};
+        throw ValueError{"pinv: rcond is ", linalg::ToString(*rcond), " and rtol is ",
+                         linalg::ToString(*rtol), "; expected one of them"};
     }
-    return Wrap(linalg::Pinv(ToArray("pinv", "a", a[0]), rcond.value_or(rtol.value_or(1e-15)),
+    return Wrap(linalg::Pinv(ToArray("pinv", "a", a[0]),
+                             rcond.value_or(rtol.value_or(linalg::Limit{1e-15})),
                              ToBool(a[2], false)));
 }
 
@@ -197,11 +205,11 @@ CX_LINALG(
     "default the resolution of the dtype times max(m, n); negative for the resolution.\n"
     "Returns:\n"
     "    tuple: ``x``, (n,) or (n, k); the squares of ``norm(a @ x - b)``, (1,) or (k,), or (0,) "
-    "unless the rank is n and m > n; the rank of ``a``; its singular values.\n" CX_DTYPE_ERROR
-    "    DimensionError: If shapes do not fit.\n" CX_NO_RESULT
-    "\nNote:\n    The solution and the residuals are differentiable in both arrays, any order; the "
-    "singular "
-    "values have no gradient here.") {
+    "unless the rank is n and m > n; the rank of ``a``, an int; its singular "
+    "values.\n" CX_DTYPE_ERROR "    DimensionError: If shapes do not fit.\n" CX_NO_RESULT
+    "\nNote:\n    The solution and the residuals are differentiable in both arrays, any order. The "
+    "rank is a number, and the singular values are not connected to ``a``: gradients of those are "
+    "in svdvals().") {
     const linalg::LstsqResult y =
         linalg::Lstsq(ToArray("lstsq", "a", a[0]), ToArray("lstsq", "b", a[1]),
                       ToOptionalDouble("lstsq", "rcond", a[2]));
@@ -214,22 +222,24 @@ CX_LINALG(
 
 CX_LINALG(
     matrix_rank,
-    "A: ndarray, tol: float | None = None, hermitian: bool = False, *, rtol: float | None = "
-    "None) -> ndarray",
+    "A: ndarray, tol: float | ndarray | None = None, hermitian: bool = False, *, rtol: float | "
+    "ndarray | None = None) -> ndarray",
     "Ranks of matrices: how many singular values are not small.\n\n"
     "Args:\n    A (ndarray): (..., m, n), or (n,); " CX_DTYPES
     ".\n"
-    "    tol (float): Up to which singular values are small.\n"
+    "    tol (float or ndarray): Up to which singular values are small. An array is broadcast to "
+    "``(...)``.\n"
     "    hermitian (bool): Whether ``A`` is symmetric, or Hermitian; its lower triangle is read "
     "then.\n"
-    "    rtol (float): The same as a part of the largest one; by default the resolution of "
+    "    rtol (float or ndarray): The same as a part of the largest one; by default the resolution "
+    "of "
     "the dtype times max(m, n).\n"
     "Returns:\n    ndarray: (...), int64; of a vector, whether any of it is not 0.\n" CX_DTYPE_ERROR
-    "    DimensionError: If ``A`` is ``hermitian`` and not square.\n"
+    "    DimensionError: If ``A`` is ``hermitian`` and not square, or limits do not broadcast.\n"
     "    ValueError: If both ``tol`` and ``rtol`` are given.\n" CX_NO_RESULT) {
-    return Wrap(linalg::MatrixRank(
-        ToArray("matrix_rank", "A", a[0]), ToOptionalDouble("matrix_rank", "tol", a[1]),
-        ToBool(a[2], false), ToOptionalDouble("matrix_rank", "rtol", a[3])));
+    return Wrap(linalg::MatrixRank(ToArray("matrix_rank", "A", a[0]),
+                                   ToLimit("matrix_rank", "tol", a[1]), ToBool(a[2], false),
+                                   ToLimit("matrix_rank", "rtol", a[3])));
 }
 
 CX_LINALG(_is_lapack_available, ") -> bool",

@@ -6,7 +6,7 @@ Vectors come with any sign, or phase, so the rows turn them to a positive sum.
 import chainerx as chx
 import numpy as np
 
-from cases._table import COMPLEX, Case, c, call, f, seeded, turned
+from cases._table import COMPLEX, Case, c, call, f, own, seeded, turned
 
 DTYPES = ('float32', 'float64', *COMPLEX)
 
@@ -277,6 +277,8 @@ CASES = [
             call(distinct(4, 3), 1e-3),
             call(distinct(3, 4), rcond=0.1, hermitian=False),
             call(distinct(3, 4), rtol=0.1),
+            call(distinct(2, 3, 4), rtol=c([0.1, 0.2], 'float64')),
+            call(distinct(2, 3, 4), c(0.1, 'float32')),
         ],
         sig='a, rcond=None, hermitian=False, rtol=None',
         errors=[
@@ -284,6 +286,8 @@ CASES = [
             *_NOT_FINITE,
             (call(f(2, 3), None, True), 'DimensionError', '2 x 3'),
             (call(f(2, 3), 0.1, rtol=0.2), 'ValueError', 'rcond is 0.1 and rtol is 0.2'),
+            (call(f(2, 2, 3), rtol=f(3)), 'DimensionError', r'rcond of shape \(3,\)'),
+            (call(f(2, 3), own('complex64')), 'DtypeError', 'rcond has dtype complex64'),
         ],
         big=call(distinct(20, 30, 12)),
     ),
@@ -348,6 +352,8 @@ CASES = [
             call(distinct(2, 3, 4)),
             call(distinct(2, 3, 4), 1.2),
             call(distinct(2, 3, 4), tol=1.7),
+            call(distinct(2, 3, 4), tol=c([1.2, 1.7], 'float64')),
+            call(distinct(2, 3, 4), rtol=c([0.4, 0.9], 'float32')),
             call(symmetric(3, 3), hermitian=True),
             call(distinct(3, 3), None, False, rtol=0.6),
             call(f(0, 3)),

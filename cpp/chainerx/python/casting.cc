@@ -23,15 +23,22 @@ bool CanCast(Dtype from, Dtype to, PyObject* casting) {
     return answer.get() == Py_True;
 }
 
+void CheckRule(const char* op, std::string_view rule) {
+    for (const std::string_view known : {"no", "equiv", "safe", "same_kind", "unsafe"}) {
+        if (rule == known) return;
+    }
+    throw ValueError{op, ": casting is '", rule,
+                     "', expected 'no', 'equiv', 'safe', 'same_kind' or 'unsafe'"};
+}
+
 bool IsAllowed(const char* op, Dtype from, Dtype to, PyObject* casting) {
     const std::string_view rule =
         casting == nullptr ? "same_kind" : ToString(op, "casting", casting);
+    CheckRule(op, rule);
     if (rule == "unsafe") return true;
     if (rule == "same_kind") return GetCategory(from) <= GetCategory(to);
     if (rule == "no" || rule == "equiv") return from == to;
-    if (rule == "safe") return CanCast(from, to, casting);
-    throw ValueError{op, ": casting is '", rule,
-                     "', expected 'no', 'equiv', 'safe', 'same_kind' or 'unsafe'"};
+    return CanCast(from, to, casting);
 }
 
 }  // namespace
@@ -59,7 +66,10 @@ std::vector<Array> ToParts(const char* op, PyObject* arrays, PyObject* dtype, Py
         if (to) throw TypeError{op, ": dtype and out are both given, expected one of them"};
         to = array->dtype();
     }
-    if (!to) return parts;
+    if (!to) {
+        if (casting != nullptr) CheckRule(op, ToString(op, "casting", casting));
+        return parts;
+    }
     for (Array& part : parts) {
         CheckCasting(op, "an array", part.dtype(), *to, casting);
         part = AsType(part, *to, false);

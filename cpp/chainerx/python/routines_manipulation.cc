@@ -25,7 +25,8 @@ CX_ROUTINE(concatenate,
            "    arrays: A list or tuple; all shapes agree but on the axis. Dtypes are promoted.\n"
            "    axis (int): None joins the flattened arrays.\n" CX_RESULT_OUT_ARG CX_JOIN_DTYPE_ARGS
            "Returns:\n    ndarray: Differentiable, any order.\n"
-           "Raises:\n    DimensionError: If shapes do not fit, or there is no array.") {
+           "Raises:\n    DimensionError: If shapes do not fit, or there is no array."
+           "\n    ValueError: If there is no such ``casting``.") {
     const std::vector<Array> arrays = ToParts("concatenate", a[0], a[3], a[4], a[2]);
     std::optional<int8_t> axis = 0;
     if (a[1] != nullptr) axis = ToOptionalAxis("concatenate", "axis", a[1]);
@@ -44,7 +45,8 @@ CX_ROUTINE(stack,
            "Returns:\n"
            "    ndarray: Differentiable, any order.\n"
            "Raises:\n"
-           "    DimensionError: If shapes differ, or there is no array, or no such place.") {
+           "    DimensionError: If shapes differ, or there is no array, or no such place."
+           "\n    ValueError: If there is no such ``casting``.") {
     const std::vector<Array> arrays = ToParts("stack", a[0], a[3], a[4], a[2]);
     return Finish("stack",
                   Stack(arrays, a[1] != nullptr ? ToAxis("stack", "axis", a[1]) : int8_t{0}), a[2]);
@@ -58,7 +60,8 @@ CX_ROUTINE(
     "Returns:\n"
     "    ndarray: Differentiable, any order.\n"
     "Raises:\n"
-    "    DimensionError: If shapes do not fit, or there is no array.") {
+    "    DimensionError: If shapes do not fit, or there is no array."
+    "\n    ValueError: If there is no such ``casting``.") {
     return Wrap(HStack(Refs(ToParts("hstack", a[0], a[1], a[2]))));
 }
 
@@ -70,7 +73,8 @@ CX_ROUTINE(vstack, "arrays: Sequence[ndarray], *, " CX_JOIN_DTYPE ") -> ndarray"
            "Returns:\n"
            "    ndarray: 2 dimensions or more. Differentiable, any order.\n"
            "Raises:\n"
-           "    DimensionError: If shapes do not fit, or there is no array.") {
+           "    DimensionError: If shapes do not fit, or there is no array."
+           "\n    ValueError: If there is no such ``casting``.") {
     return Wrap(VStack(Refs(ToParts("vstack", a[0], a[1], a[2]))));
 }
 

@@ -300,6 +300,7 @@ CASES = [
             (call([f(2, 3)], 2), 'DimensionError', '2'),
             (call([f(2, 3)], -3), 'DimensionError', '-3'),
             (call([f(2), None]), 'TypeError'),
+            (call([f(2)], casting='foo'), 'ValueError', "casting is 'foo'"),
             (call(None), 'TypeError'),
         ],
         big=call([f(100, 301), f(200, 301)], 0),
@@ -311,6 +312,7 @@ CASES = [
         [*_JOIN, call([_x, _x], 1), call([_x, _x], axis=-1), call([f(), f()]), call([_x, _x], 2)],
         [
             *_fails(call([_x, f(2, 4)]), call([_x], 3), call([_x], -4), call([f(*((1,) * 10))])),
+            (call([_x], casting='foo'), 'ValueError', "casting is 'foo'"),
             (call([]), 'DimensionError|ValueError'),
         ],
     ),
@@ -510,12 +512,12 @@ CASES = [
             (call(f(3), f(3, dtype='int8')), 'DtypeError'),
             (call(f(3), f(3), casting='safe'), 'NotImplementedError'),
             (call(f(3), f(3), casting='nonsense'), 'ValueError'),
-        ],
-    ),
             (call(f(3), f(3), where='a'), 'TypeError', 'where'),
             (call(f(3), f(3), where=1.5), 'TypeError', 'where'),
             (call(f(3), f(3), where=f(3)), 'DtypeError', 'where has dtype float'),
             (call(f(3), f(3), where=[0, 1, 0]), 'DtypeError', 'where has dtype int64'),
+        ],
+    ),
 ]
 
 

@@ -377,6 +377,16 @@ def test_rint_of_complex_numbers():
     np.testing.assert_array_equal(chx.to_numpy(out), np.rint(x))
 
 
+def test_a_range_of_arrays_without_axes():
+    x = chx.array([1.0, 2.0, 3.0])
+    expected = chx.histogram(x, 3, range=(0, 4))
+    for ends in ((chx.array(0.0), chx.array(4)), (np.array(0.0), np.float64(4))):
+        for y, e in zip(chx.histogram(x, 3, range=ends), expected, strict=True):
+            assert y.tolist() == e.tolist()
+    with pytest.raises(TypeError, match='range must be a number, got'):
+        chx.histogram(x, 3, range=(chx.zeros(1), 4))
+
+
 def test_integers_with_their_end():
     draw = chx.random.integers
     assert set(draw(1, 3, 200, endpoint=True).tolist()) == {1, 2, 3}

@@ -302,6 +302,17 @@ Array HistogramBinEdges(const Array& x, std::string_view rule, const HistogramRa
     return EqualBins(x, bounds, std::max<int64_t>(1, static_cast<int64_t>(count)));
 }
 
+Array HistogramBinEdges(const Array& x, const Array& edges) {
+    constexpr const char* kOp = "histogram_bin_edges";
+    internal::CheckReal(kOp, x);
+    CheckEdges(kOp, x, edges);
+    return edges;
+}
+
+void CheckHistogramWeights(const char* op, const Array& x, const std::optional<Array>& weights) {
+    CheckWeights(op, weights, x.shape(), x.device());
+}
+
 Array Histogram(const Array& x, const Array& edges, const std::optional<Array>& weights,
                 bool density) {
     constexpr const char* kOp = "histogram";

@@ -32,6 +32,12 @@ CX_API Array HistogramBinEdges(const Array& x, int64_t bins = 10, const Histogra
 // 'sturges', 'sqrt'.
 CX_API Array HistogramBinEdges(const Array& x, std::string_view rule,
                                const HistogramRange& range = {});
+// The edges that are given, which must ascend.
+CX_API Array HistogramBinEdges(const Array& x, const Array& edges);
+// DimensionError unless weights, if there are any, have the shape of x; DeviceError if they are on
+// another device.
+CX_API void CheckHistogramWeights(const char* op, const Array& x,
+                                  const std::optional<Array>& weights);
 
 // How many elements lie between `edges`, ascending, of one dimension; the last one counts to the
 // bin before. int64; with weights, sums of them: in their dtype if it is a float, else float64,

@@ -29,7 +29,14 @@ HistogramRange ToRange(const char* op, PyObject* o) {
         throw ValueError{op, ": range has ", static_cast<int64_t>(items.size()),
                          " numbers, expected 2"};
     }
-    return {{ToDouble(op, "range", items[0]), ToDouble(op, "range", items[1])}};
+    // Arrays of no axes are numbers here, as in NumPy.
+    const auto end = [op](PyObject* o) {
+        const bool is_array = IsNdArray(o) || PyObject_TypeCheck(o, Numpy().ndarray);
+        const Ref shape = is_array ? Check(PyObject_GetAttrString(o, "shape")) : Ref{};
+        if (!is_array || PyTuple_GET_SIZE(shape.get()) != 0) return ToDouble(op, "range", o);
+        return ToDouble(op, "range", Check(PyObject_CallMethod(o, "item", nullptr)).get());
+    };
+    return {{end(items[0]), end(items[1])}};
 }
 
 // Edges as they are given, or those that a number, or a rule, stands for.
@@ -171,17 +178,16 @@ CX_ROUTINE(
     "float] | None = None, weights: ndarray | None = None) -> ndarray",
     "The edges that histogram() uses.\n\n"
     "Args:\n" CX_A CX_BINS CX_RANGE
-    "    weights (ndarray): It changes nothing.\n"
+    "    weights (ndarray): The shape of ``a``; it changes nothing.\n"
     "Returns:\n"
     "    ndarray: One more than there are bins, in the dtype of a float ``a``, else float64; "
     "edges that are given, as they are. No gradient.\n"
-    "Raises:\n" CX_BAD_BINS) {
+    "Raises:\n" CX_BAD_BINS
+    "    DimensionError: If edges have not one dimension, or ``weights`` another shape.") {
     const Array& x = ToArray("histogram_bin_edges", "a", a[0]);
-    if (const std::optional<Array> weights = ToWeights("histogram_bin_edges", a[3])) {
-        CheckSameDevice("histogram_bin_edges", x.device(), weights->device());
-    }
-    return Wrap(
-        ToEdges("histogram_bin_edges", x, a[1], ToRange("histogram_bin_edges", a[2]), Given(a[3])));
+    CheckHistogramWeights("histogram_bin_edges", x, ToWeights("histogram_bin_edges", a[3]));
+    return Wrap(HistogramBinEdges(x, ToEdges("histogram_bin_edges", x, a[1],
+                                             ToRange("histogram_bin_edges", a[2]), Given(a[3]))));
 }
 
 CX_ROUTINE(histogram,

@@ -164,7 +164,7 @@ CASES = [
         unchecked=(*BOOL, *INTS, 'float16', 'bfloat16', 'float32'),
         out='float64',
         order=0,
-        errors=_BIN_ERRORS,
+        errors=_BIN_ERRORS + _EDGE_ERRORS,
         tol=10,
         huge=False,
     ),

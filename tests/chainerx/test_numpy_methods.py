@@ -387,6 +387,13 @@ def test_a_range_of_arrays_without_axes():
         chx.histogram(x, 3, range=(chx.zeros(1), 4))
 
 
+def test_an_array_without_axes_is_one_index():
+    x = chx.arange(4)
+    for one in (chx.array(1), np.array(1)):
+        assert chx.delete(x, one).tolist() == [0, 2, 3]
+        assert chx.insert(x, one, chx.array([7, 8])).tolist() == [0, 7, 8, 1, 2, 3]
+
+
 def test_integers_with_their_end():
     draw = chx.random.integers
     assert set(draw(1, 3, 200, endpoint=True).tolist()) == {1, 2, 3}

@@ -98,8 +98,13 @@ int64_t LengthOf(const char* op, const Array& x, std::optional<int8_t> axis) {
     return axis ? x.shape()[NormalizeAxis(op, *axis, x.ndim())] : x.GetTotalSize();
 }
 
+// An integer, or an array of no axes of one.
 bool IsOneIndex(PyObject* o) {
-    return !IsNdArray(o) && !PyObject_TypeCheck(o, Numpy().ndarray) && PyIndex_Check(o);
+    if (IsNdArray(o)) return Self(o).ndim() == 0 && IsInt(Self(o).dtype());
+    if (!PyObject_TypeCheck(o, Numpy().ndarray)) return PyIndex_Check(o) != 0;
+    const Ref index{PyNumber_Index(o)};
+    PyErr_Clear();
+    return index.get() != nullptr;
 }
 
 CX_ROUTINE(

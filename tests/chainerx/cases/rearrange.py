@@ -134,6 +134,7 @@ CASES = [
             call(f(1), 0),
             call(f(4), slice(0)),
             call(f(4), c([1, 2], 'int32')),
+            call(f(4), c(1, 'int64')),
             call(f(0, 3), 1, 1),
         ],
         [

@@ -11,6 +11,7 @@
 #include "chainerx/ops/logic.h"
 #include "chainerx/ops/operators.h"
 #include "chainerx/ops/reduce_output.h"
+#include "chainerx/ops/trigonometric.h"
 #include "chainerx/ops/where.h"
 
 namespace chainerx {
@@ -83,9 +84,55 @@ Array BothLarge(const Array& a, const Array& b) {
            b * Log1p(ratio);
 }
 
+// The sum of k**-x, less what Euler and Maclaurin make of it behind the first terms: Riemann's zeta
+// function for x from -1/2 to below 1 (DLMF 25.2.9).
+Array ZetaBelowOne(const Array& x) {
+    constexpr int kTerms = 10;
+    // Bernoulli's numbers 2k over the factorials of 2k.
+    constexpr double kFactors[] = {1.0 / 12,          -1.0 / 720,
+                                   1.0 / 30240,       -1.0 / 1209600,
+                                   1.0 / 47900160,    -691.0 / 1307674368000,
+                                   1.0 / 74724249600, -3617.0 / 10670622842880000};
+    Array sum = Full(x.shape(), 1, x.dtype(), x.device());
+    for (int k = 2; k < kTerms; ++k) sum = sum + Exp(x * -std::log(k));
+    const Array last = Exp(x * -std::log(kTerms));
+    sum = sum + last * (kTerms / (x - 1) + 0.5);
+    Array term = last * x / kTerms;
+    int k = 1;
+    for (const double factor : kFactors) {
+        sum = sum + term * factor;
+        term = term * (x + k) * (x + (k + 1)) / (kTerms * kTerms);
+        k += 2;
+    }
+    return sum;
+}
+
+// The same for x up to -1/2, by the functional equation (DLMF 25.4.1): nearer to 0, 1 - x rounds to
+// the pole.
+Array ZetaReflected(const Array& x) {
+    constexpr double kPi = 3.14159265358979323846;
+    const Array t = 1 - x;
+    const Array y = 2 * Exp(Lgamma(t) - t * std::log(2 * kPi)) * Zeta(t, Scalar{1});
+    return Where(Fmod(x, 2) == 0, 0, y * Sin(Fmod(x, 4) * (kPi / 2)));
+}
+
 }  // namespace
 
-Array KlDiv(const Array& x1, const Array& x2) { return RelEntr(x1, x2) - x1 + x2; }
+Array Zeta(const Array& x) {
+    const Array y = Zeta(x, Scalar{1});
+    const Array wide = AsType(internal::Detached(x), Dtype::kFloat64, false);
+    const Array is_below_one = wide < 1;
+    const Array near = ZetaBelowOne(Where(is_below_one, Maximum(wide, -0.5), 0));
+    const Array low = Where(wide >= -0.5, near, ZetaReflected(Minimum(wide, -0.5)));
+    return Where(is_below_one, AsType(low, y.dtype(), false), y);
+}
+
+Array KlDiv(const Array& x1, const Array& x2) {
+    const Array y = RelEntr(x1, x2);
+    const Array difference = AsType(x2, y.dtype(), false) - AsType(x1, y.dtype(), false);
+    // It has no say where the relative entropy is infinite, for -inf would make nan of it.
+    return y + Where(internal::Detached(difference) == -HUGE_VAL, 0, difference);
+}
 
 Array Betaln(const Array& a, const Array& b) {
     const Dtype dtype = FloatResult(PromoteTypes(a.dtype(), b.dtype()));

@@ -13,6 +13,8 @@ namespace chainerx {
 // rel_entr(x1, x2) - x1 + x2: the divergence of two Poisson distributions.
 CX_API Array KlDiv(const Array& x1, const Array& x2);
 CX_WITH_NUMBERS(KlDiv)
+// Riemann's zeta function, also where its sum does not converge.
+CX_API Array Zeta(const Array& x);
 // The logarithm of the absolute value of the beta function.
 CX_API Array Betaln(const Array& a, const Array& b);
 CX_WITH_NUMBERS(Betaln)

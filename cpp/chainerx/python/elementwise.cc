@@ -50,7 +50,7 @@ struct CastOperands {
         if (dtype && f.op != nullptr) internal::CheckComputesIn(f.op(), *dtype);
         for (int i = 0; i < f.n_operands; ++i) {
             objects[i] = given[i];
-            if (!dtype) continue;
+            if (!dtype || given[i] == Py_None) continue;
             const std::string held_name = NameOf(f, i);
             const char* name = held_name.c_str();
             if (IsNdArray(given[i])) {
@@ -75,6 +75,7 @@ bool ComputeKnownInto(const ElementwiseFn& f, PyObject* const* objects, const Ar
     bool has_array = false;
     for (int i = 0; i < f.n_operands; ++i) {
         if (IsNdArray(objects[i])) {
+        if (objects[i] == Py_None) return false;
             if (!ComputesIn(f.op().rule, Self(objects[i]).dtype())) return false;
             operands[i].emplace(Self(objects[i]));
             has_array = true;
@@ -118,6 +119,9 @@ PyObject* CallWithOptions(const ElementwiseFn& f, PyObject* const* args, Py_ssiz
     f.spec.Bind(args, n, keywords, bound);
     const char* op = f.spec.name();
     PyObject* const* options = bound + f.n_operands;
+    for (int i = 0; i < f.n_operands; ++i) {
+        if (bound[i] == nullptr) bound[i] = Py_None;  // one that may be left out
+    }
     const bool has_dtype = f.spec.count() > f.n_operands + 2 && Given(options[2]);
     if (!Given(options[0]) && options[1] == nullptr && !has_dtype) return f.compute(bound);
     const Array* out = ToOut(op, options[0]);

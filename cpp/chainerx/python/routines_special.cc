@@ -149,12 +149,24 @@ CX_BINARY(polygamma, Polygamma, "n", "x", "The ``n``-th derivative of digamma.",
           "The order, a whole number from 0 on; nan for others.", "Broadcast with ``n``.",
           "The relative error grows with ``n``, as that of the arguments does.\n"
           "Source: DLMF 25.11.12.")
-CX_BINARY(zeta, Zeta, "x", "q", "Hurwitz's zeta function, the sum of ``(k + q)**-x`` over k >= 0.",
-          "The exponent; 1 gives inf, less nan.",
-          "Broadcast with ``x``. 0 and negative whole numbers give inf, other negative numbers "
-          "nan unless ``x`` is whole.",
-          "The relative error grows with ``x``, as that of the arguments does.\n"
-          "Source: DLMF 25.11.7.")
+CX_ELEMENTWISE(
+    kSpecial, zeta, 2, "x: ndarray | Scalar, q: ndarray | Scalar | None = None", CX_OPTIONS,
+    &internal::OpZeta,
+    "Hurwitz's zeta function, the sum of ``(k + q)**-x`` over k >= 0; without ``q`` Riemann's.\n\n"
+    "Args:\n"
+    "    x (ndarray or scalar): The exponent; 1 gives inf, less nan, but for Riemann's function.\n"
+    "    q (ndarray or scalar): Broadcast with ``x``. 0 and negative whole numbers give inf, other "
+    "negative numbers nan unless ``x`` is whole. One of the two is an array.\n" CX_OPTION_ARGS
+    "Returns:\n    ndarray: Broadcast shape, promoted float dtype; float32 for integers. "
+    "Differentiable in ``q``, any order.\n"
+    "Raises:\n    DtypeError: If an operand is complex.\n    ChainerxError: At backward, if ``x`` "
+    "asks for a gradient.\n"
+    "Note:\n    The relative error grows with ``x``, as that of the arguments does; below 0, with "
+    "``-x``.\nSource: DLMF 25.11.7, 25.2.9, 25.4.1.") {
+    if (!Given(a[1])) return Wrap(Zeta(ToArray("zeta", "x", a[0])));
+    return CallBinary(
+        "zeta", a, [](const auto& x1, const auto& x2) { return Zeta(x1, x2); }, "x", "q");
+}
 
 // ---- the incomplete gamma and beta functions
 #undef CX_ONCE

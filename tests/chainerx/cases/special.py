@@ -131,7 +131,10 @@ CASES = [
         )
     ),
     _logarithmic('rel_entr', _ENTROPY | {(0.0, 2.0): 0.0, (2.0, 2.0): 0.0}),
-    _logarithmic('kl_div', _ENTROPY | {(0.0, 2.0): 2.0, (2.0, 2.0): 0.0}),
+    _logarithmic(
+        'kl_div',
+        _ENTROPY | {(0.0, 2.0): 2.0, (2.0, 2.0): 0.0, (INF, 0.0): INF, (1.0, -INF): INF},
+    ),
     _logarithmic(
         'betaln', {(1.0, 1.0): 0.0, (NAN, 1.0): NAN, (0.0, 1.0): INF, (0.0, 0.0): INF}, 'ab'
     ),
@@ -172,12 +175,25 @@ CASES = [
         sp.zeta,
         [f(2, 3, lo=1.5, hi=4), f(2, 3, lo=0.5, hi=4)],
         _ZETA,
-        sig=f'x, q{OPTIONS}',
+        sig=f'x, q=None{OPTIONS}',
         dtypes=REAL,
         maybe=BOOL,
         binary=True,
         bools='any',
         diff=(1,),
+    ),
+    dataclasses.replace(  # Riemann's
+        _special(
+            'zeta',
+            sp.zeta,
+            [f(2, 3, lo=-20, hi=4)],
+            {1.0: INF, 0.0: -0.5, -1e-300: -0.5, -2.0: 0.0, -1.0: -1 / 12, INF: 1.0, NAN: NAN},
+            dtypes=REAL,
+            maybe=BOOL,
+            diff=(),
+            order=0,
+        ),
+        tol=60,
     ),
     *(_incomplete(name, 2, _GAMMAINC[name]) for name in ('gammainc', 'gammaincc')),
     *(_incomplete(name, 2, _GAMMAINV[name], 'y') for name in ('gammaincinv', 'gammainccinv')),

@@ -8,6 +8,7 @@ import threading
 import chainerx as chx
 import numpy as np
 import pytest
+import scipy.stats
 from cases.distributions import DRAWS
 
 
@@ -331,6 +332,33 @@ def test_parameters_may_be_integers_of_any_length():
         g.normal(10**400)
     with pytest.raises(ValueError, match='poisson: lam is'):
         g.poisson(2**70)
+
+
+def test_few_places_of_many_need_no_order_of_all():
+    n = 10**12
+    x = chx.random.Generator(5).choice(n, (3, 4), replace=False)
+    assert x.shape == (3, 4)
+    assert x.dtype == 'int64'
+    assert chx.min(x).item() >= 0
+    assert chx.max(x).item() < n
+    y = chx.random.Generator(5).choice(n, (3, 4), replace=False, device='native:1')
+    assert y.device.name == 'native:1'
+    assert y.tolist() == x.tolist()
+    # Of so many, some come twice before they are drawn again.
+    many = chx.random.Generator(5).choice(2**24, 2**18, replace=False)
+    assert len(chx.unique(many)) == 2**18
+    assert scipy.stats.kstest(chx.to_numpy(many) / 2**24, 'uniform').pvalue > 1e-5
+
+
+@pytest.mark.parametrize('draw', ['permutation', 'choice'])
+def test_arrays_stay_on_their_device(draw):
+    x = chx.array([1.0, 2.0, 3.0], device='native:1')
+    f = getattr(chx.random, draw)
+    assert f(x).device.name == f(x, device='native:1').device.name == 'native:1'
+    with pytest.raises(chx.DeviceError, match=draw):
+        f(x, device='native:0')
+    with pytest.raises(chx.BackendError):
+        f(x, device='bogus')
 
 
 def test_choices_of_a_length_need_no_array_of_it():

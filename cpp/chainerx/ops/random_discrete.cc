@@ -1,5 +1,8 @@
 // Counts, truths and places.
 #include <limits>
+#include <span>
+#include <unordered_set>
+#include <vector>
 
 #include "chainerx/core/error.h"
 #include "chainerx/kernels/random.h"
@@ -304,6 +307,21 @@ Array Multinomial(const Parameter& n, const Array& p, const Options& options) {
 
 namespace {
 
+// Some of n places, in the order in which they come: those that came before are drawn again, so
+// that no memory of n is needed. For few of many, else it would take long.
+Array DistinctPlaces(int64_t n, int64_t count, Device& device, const Source& source) {
+    std::vector<int64_t> places;
+    std::unordered_set<int64_t> known;
+    while (static_cast<int64_t>(places.size()) < count) {
+        const int64_t lacking = count - static_cast<int64_t>(places.size());
+        const Array drawn = Integers(0, n, Shape{lacking}, Dtype::kInt64, device, source);
+        for (const int64_t place : drawn.ToHost<int64_t>()) {
+            if (known.insert(place).second) places.push_back(place);
+        }
+    }
+    return Array::FromHost(std::span<const int64_t>{places}, {count}, device);
+}
+
 // Which of n places along an axis are chosen.
 Array ChosenPlaces(int64_t n, int8_t at, Device& device, const std::optional<Shape>& size,
                    bool replace, const std::optional<Array>& p, const Source& source) {
@@ -338,6 +356,11 @@ Array ChosenPlaces(int64_t n, int8_t at, Device& device, const std::optional<Sha
     if (count == 0) return Empty(shape, Dtype::kInt64, device);
     if (replace && p) return Categorical(*p, Options{shape, Dtype::kInt64, &device, source});
     if (replace) return Integers(0, n, shape, Dtype::kInt64, device, source);
+    // In the numbers of a key no draw would differ from the one before.
+    constexpr int64_t kMany = int64_t{1} << 24;
+    if (!p && n >= kMany && count <= n / 64 && !source.is_key()) {
+        return Reshape(DistinctPlaces(n, count, device, source), shape);
+    }
     const Array order = p ? WeightedOrder(*p, count, source) : Permutation(n, device, source);
     return Reshape(order.At({ArrayIndex{Slice{0, count}}}), shape);
 }

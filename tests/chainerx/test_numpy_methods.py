@@ -394,6 +394,23 @@ def test_an_array_without_axes_is_one_index():
         assert chx.insert(x, one, chx.array([7, 8])).tolist() == [0, 7, 8, 1, 2, 3]
 
 
+def test_small_whole_powers_of_complex_numbers_are_products():
+    x = np.array([1j, 2 - 3j, 0.5 + 1e-3j])
+    for e in range(-4, 8):
+        ours = chx.to_numpy(chx.array(x) ** chx.array([e + 0j] * 3))
+        np.testing.assert_allclose(ours, x ** np.array([e + 0j] * 3), rtol=1e-15)
+    assert (chx.array([1j]) ** (1 + 0j)).tolist() == [1j]
+    assert (chx.array([1j]) ** (3 + 0j)).tolist() == [-1j]
+    assert (chx.array([1j]) ** chx.array([-2.0])).tolist() == [-1]
+
+
+def test_signs_of_infinite_complex_numbers():
+    inf, nan = np.inf, np.nan
+    x = [complex(0, inf), complex(-inf, 2), complex(inf, inf), complex(nan, -inf), 3 - 4j, 0j]
+    ours = chx.to_numpy(chx.sign(chx.array(x)))
+    np.testing.assert_array_equal(ours, np.sign(np.array(x)))
+
+
 def test_integers_with_their_end():
     draw = chx.random.integers
     assert set(draw(1, 3, 200, endpoint=True).tolist()) == {1, 2, 3}

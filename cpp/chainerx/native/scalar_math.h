@@ -135,6 +135,21 @@ template <typename T>
 inline T Pow(const T& x1, const T& x2) {
     if (x2 == T(0)) return T(1);
     if (x1 == T(0)) return x2.real() > 0 ? T(0) : T(NAN, NAN);
+    // As in NumPy, small whole powers are products: 1j**1 is 1j.
+    constexpr int kSmall = 100;
+    using R = typename T::value_type;
+    const R exponent = x2.real();
+    if (x2.imag() == 0 && std::abs(exponent) < kSmall && std::trunc(exponent) == exponent) {
+        auto n = static_cast<unsigned>(std::abs(exponent));
+        T square = x1;
+        for (; (n & 1) == 0; n >>= 1) square = square * square;
+        T y = square;
+        while ((n >>= 1) != 0) {
+            square = square * square;
+            if ((n & 1) != 0) y = y * square;
+        }
+        return exponent < 0 ? T(1) / y : y;
+    }
     return std::pow(x1, x2);
 }
 

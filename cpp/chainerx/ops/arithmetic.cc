@@ -7,9 +7,11 @@
 #include "chainerx/ops/complex_parts.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/explog.h"
+#include "chainerx/ops/logic.h"
 #include "chainerx/ops/power.h"
 #include "chainerx/ops/rounding.h"
 #include "chainerx/ops/trigonometric.h"
+#include "chainerx/ops/where.h"
 
 namespace chainerx {
 namespace {
@@ -60,7 +62,14 @@ Array Shortcut(const GradSign&, const Array& x) {
         return Array{};
     const Array number = internal::Detached(x);
     const Array size = Absolute(number);
-    return number / Where(size == 0, 1, size);
+    const Array y = number / Where(size == 0, 1, size);
+    // As in NumPy, one infinite part is the direction, and two are none.
+    const Array re_is_inf = Isinf(Real(number));
+    const Array im_is_inf = Isinf(Imag(number));
+    const Array direction = MakeComplex(Where(re_is_inf, Sign(Real(number)), 0),
+                                        Where(im_is_inf, Sign(Imag(number)), 0));
+    const Array is_one = NotEqual(re_is_inf, im_is_inf);
+    return Where(is_one, direction, y);
 }
 
 // The exponents that NumPy's operator has its own ways for, with the same bits: the square root of

@@ -19,11 +19,18 @@ _KINDS = {
 }
 
 
-def _dtype(x: tp.Any) -> np.dtype[tp.Any]:
+class _NoLimitsError(_core.DtypeError, ValueError):
+    """That of finfo and iinfo: a DtypeError as all of dtypes, a ValueError as NumPy's."""
+
+
+def _dtype(op: str, x: tp.Any) -> np.dtype[tp.Any]:
     """Of an array, or what numpy.dtype() takes."""
     if isinstance(x, _core.ndarray):
         return x.dtype
-    return _core.empty(0, x, 'native:0').dtype
+    try:
+        return _core.empty(0, x, 'native:0').dtype
+    except (_core.DtypeError, TypeError) as e:
+        raise type(e)(str(e).replace('empty:', f'{op}:', 1)) from None
 
 
 def _kind(dtype: np.dtype[tp.Any]) -> str:
@@ -38,11 +45,11 @@ def finfo(dtype: tp.Any) -> tp.Any:
     Returns:
         numpy.finfo: ``eps``, ``max``, ``min``, ``smallest_normal``, ``bits``, ``dtype`` and so on.
     Raises:
-        DtypeError: If it is not floating or complex.
+        DtypeError: If it is not floating or complex; a ValueError, too.
     """
-    d = _dtype(dtype)
+    d = _dtype('finfo', dtype)
     if _kind(d) not in 'fc':
-        raise _core.DtypeError(f'finfo: dtype must be floating or complex, got {d}')
+        raise _NoLimitsError(f'finfo: dtype must be floating or complex, got {d}')
     if d.name == 'bfloat16':
         import ml_dtypes
 
@@ -58,11 +65,11 @@ def iinfo(type: tp.Any) -> np.iinfo:
     Returns:
         numpy.iinfo: ``min``, ``max``, ``bits`` and ``dtype``.
     Raises:
-        DtypeError: If it is not of integers.
+        DtypeError: If it is not of integers; a ValueError, too.
     """
-    d = _dtype(type)
+    d = _dtype('iinfo', type)
     if _kind(d) not in 'iu':
-        raise _core.DtypeError(f'iinfo: type must be of integers, got {d}')
+        raise _NoLimitsError(f'iinfo: type must be of integers, got {d}')
     return np.iinfo(d)
 
 
@@ -76,7 +83,7 @@ def promote_types(type1: tp.Any, type2: tp.Any) -> np.dtype[tp.Any]:
     Raises:
         DtypeError: If there is no such dtype.
     """
-    return result_type(_dtype(type1), _dtype(type2))
+    return result_type(_dtype('promote_types', type1), _dtype('promote_types', type2))
 
 
 def result_type(*arrays_and_dtypes: tp.Any) -> np.dtype[tp.Any]:
@@ -97,9 +104,10 @@ def result_type(*arrays_and_dtypes: tp.Any) -> np.dtype[tp.Any]:
     others: list[tp.Any] = []
     for x in arrays_and_dtypes:
         (numbers if isinstance(x, (bool, int, float, complex)) else others).append(x)
-    empty = [_core.empty(0, _dtype(x), 'native:0') for x in others]
+    empty = [_core.empty(0, _dtype('result_type', x), 'native:0') for x in others]
     if not empty:
-        empty = [_core.full(0, x, device='native:0') for x in numbers]
+        # Their sizes have no say, as beside a dtype.
+        empty = [_core.full(0, type(x)(0), device='native:0') for x in numbers]
         numbers = []
     result = _core.concatenate(empty).dtype
     condition = _core.empty(0, 'bool', 'native:0')
@@ -128,7 +136,7 @@ def can_cast(from_: tp.Any, to: tp.Any, casting: tp.Any = 'safe') -> bool:
             f'can_cast: from_ must be a dtype or an array, got {type(from_).__name__}; '
             'a number has no dtype of its own'
         )
-    return np.can_cast(_dtype(from_), _dtype(to), casting)
+    return np.can_cast(_dtype('can_cast', from_), _dtype('can_cast', to), casting)
 
 
 def isdtype(dtype: tp.Any, kind: tp.Any) -> bool:
@@ -144,14 +152,14 @@ def isdtype(dtype: tp.Any, kind: tp.Any) -> bool:
         ValueError: If there is no such kind.
         DtypeError: If there is no such dtype.
     """
-    d = _dtype(dtype)
+    d = _dtype('isdtype', dtype)
     for k in kind if isinstance(kind, tuple) else (kind,):
         if isinstance(k, str) and k in _KINDS:
             if _kind(d) in _KINDS[k]:
                 return True
             continue
         try:
-            other = _dtype(k)
+            other = _dtype('isdtype', k)
         except _core.DtypeError:
             if not isinstance(k, str):
                 raise
@@ -187,10 +195,10 @@ def issubdtype(arg1: tp.Any, arg2: tp.Any) -> bool:
     Raises:
         DtypeError: If there is no such dtype.
     """
-    d = _dtype(arg1)
+    d = _dtype('issubdtype', arg1)
     if arg2 in _ABSTRACT:
         return _kind(d) in _ABSTRACT[arg2]
-    return d == _dtype(arg2)
+    return d == _dtype('issubdtype', arg2)
 
 
 def common_type(*arrays: _core.ndarray) -> type[tp.Any]:

@@ -411,6 +411,14 @@ def test_signs_of_infinite_complex_numbers():
     np.testing.assert_array_equal(ours, np.sign(np.array(x)))
 
 
+def test_limits_of_other_dtypes():
+    for function, dtype in ((chx.finfo, 'int32'), (chx.iinfo, 'float32')):
+        for error in (ValueError, chx.DtypeError):
+            with pytest.raises(error, match=f'got {dtype}'):
+                function(dtype)
+    assert chx.result_type(10**30) == chx.result_type(1)
+
+
 def test_integers_with_their_end():
     draw = chx.random.integers
     assert set(draw(1, 3, 200, endpoint=True).tolist()) == {1, 2, 3}

@@ -68,7 +68,7 @@ Wide ToWide(const Scalar& s) {
 int64_t ArangeLength(const Scalar& start, const Scalar& stop, const Scalar& step) {
     if (IsWhole(start) && IsWhole(stop) && IsWhole(step)) {
         const Wide d = ToWide(step);
-        if (d == 0) throw ChainerxError{"arange: step is 0"};
+        if (d == 0) throw DimensionError{"arange: step is 0"};
         const Wide distance = ToWide(stop) - ToWide(start);
         if (d > 0 ? distance <= 0 : distance >= 0) return 0;
         const Wide n = (distance + (d > 0 ? d - 1 : d + 1)) / d;
@@ -78,7 +78,7 @@ int64_t ArangeLength(const Scalar& start, const Scalar& stop, const Scalar& step
         return static_cast<int64_t>(n);
     }
     const double d = step.To<double>();
-    if (d == 0) throw ChainerxError{"arange: step is 0"};
+    if (d == 0) throw DimensionError{"arange: step is 0"};
     const double n = std::ceil((stop.To<double>() - start.To<double>()) / d);
     if (std::isnan(n) || n >= 0x1p62) {
         throw DimensionError{"arange: cannot count from ", start, " to ", stop, " by ", step};

@@ -242,23 +242,24 @@ bool HasObjects(const char* format) {
 int64_t CountIn(const Py_buffer& view, Dtype dtype, int64_t count, int64_t offset) {
     constexpr const char* kOp = "frombuffer";
     if (PyBuffer_IsContiguous(&view, 'C') == 0) {
-        throw ChainerxError{kOp, ": the buffer is not C-contiguous"};
+        throw DimensionError{kOp, ": the buffer is not C-contiguous"};
     }
     if (HasObjects(view.format)) throw ValueError{kOp, ": the buffer holds Python objects"};
     if (offset < 0 || offset > view.len) {
-        throw ChainerxError{kOp,     ": offset ", offset, " is not within ", int64_t{view.len},
-                            " bytes"};
+        throw DimensionError{kOp,     ": offset ", offset, " is not within ", int64_t{view.len},
+                             " bytes"};
     }
     const int64_t left = view.len - offset;
     const int64_t size = GetItemSize(dtype);
     if (count < 0 && left % size != 0) {
-        throw ChainerxError{kOp, ": ", left, " bytes are no multiple of the ", size, " of ", dtype};
+        throw DimensionError{kOp,  ": ",   left, " bytes are no multiple of the ",
+                             size, " of ", dtype};
     }
     if (count > left / size) {
-        throw ChainerxError{kOp,   ": ",
-                            count, " elements of ",
-                            dtype, " need more than the ",
-                            left,  " bytes of the buffer"};
+        throw DimensionError{kOp,   ": ",
+                             count, " elements of ",
+                             dtype, " need more than the ",
+                             left,  " bytes of the buffer"};
     }
     return count < 0 ? left / size : count;
 }

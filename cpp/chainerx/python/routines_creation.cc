@@ -322,7 +322,7 @@ CX_ROUTINE(
         "``start`` with a fraction") CX_ARG_DEVICE
     "Returns:\n    ndarray: One dimension, in no graph. Integers count by whole steps, as in "
     "NumPy.\n"
-    "Raises:\n    ChainerxError: If `step` is 0.\n"
+    "Raises:\n    DimensionError: If `step` is 0.\n"
     "    OverflowError: If the dtype does not hold an end.") {
     const Scalar first = ToScalar("arange", "start", a[0]);
     const Scalar step = Given(a[2]) ? ToScalar("arange", "step", a[2]) : Scalar{1};

@@ -268,7 +268,7 @@ CASES = [
             call(0.5, 200, 1.25, dtype='uint8'),
         )
     ),
-    _new('arange', _arange, [], errors=[(call(0, 5, 0), 'ChainerxError', '0')]),
+    _new('arange', _arange, [], errors=[(call(0, 5, 0), 'DimensionError', 'step is 0')]),
     _new(
         'linspace',
         lambda start, stop, num=50, endpoint=True, dtype=None: np.linspace(

@@ -42,8 +42,17 @@ def apply_along_axis(
     Raises:
         ValueError: If there is no vector to call it on.
         DimensionError: If there is no such axis, or results have several shapes.
+        TypeError: If ``axis`` is no integer.
     """
-    x = _core.moveaxis(_array('apply_along_axis', 'arr', arr), axis, -1)
+    ndim = _array('apply_along_axis', 'arr', arr).ndim
+    if not hasattr(axis, '__index__'):
+        name = type(axis).__name__
+        raise TypeError(f'apply_along_axis: axis must be an integer, got {name}')
+    if not -ndim <= axis < ndim:
+        raise _core.DimensionError(
+            f'apply_along_axis: axis {axis} is out of range for {ndim} dimensions'
+        )
+    x = _core.moveaxis(arr, axis, -1)
     outer = x.shape[:-1]
     if 0 in outer:
         raise ValueError(f'apply_along_axis: arr of shape {arr.shape} has no vector')

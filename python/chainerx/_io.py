@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import typing as tp
+from collections.abc import Iterable
 
 import numpy as np
 
 from chainerx import _core
 
 if tp.TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 
 def _wrap(array: np.ndarray, device: tp.Any) -> _core.ndarray:
@@ -39,8 +41,10 @@ def fromfile(
         ndarray: 1-d.
     Raises:
         OSError: If the file can't be read.
-        TypeError: If there is an offset in text.
+        TypeError: If there is an offset in text, or ``file`` is neither path nor file.
     """
+    if not isinstance(file, (str, bytes, os.PathLike)) and not hasattr(file, 'read'):
+        raise TypeError(f'fromfile: file must be a path or a file, got {type(file).__name__}')
     array = np.fromfile(file, dtype=dtype, count=count, sep=sep, offset=offset)
     return _wrap(array, device)
 
@@ -176,7 +180,18 @@ def genfromtxt(fname: tp.Any, dtype: tp.Any = float, **kwargs: tp.Any) -> _core.
         OSError: If the file can't be read.
         ValueError: If lines differ in length.
         DtypeError: If columns have several dtypes.
+        TypeError: If ``fname`` is neither path nor file, nor has lines of text.
     """
+    if not isinstance(fname, (str, bytes, os.PathLike)) and not hasattr(fname, 'read'):
+        if not isinstance(fname, Iterable):
+            name = type(fname).__name__
+            raise TypeError(f'genfromtxt: fname must be a path, a file or lines, got {name}')
+        fname = list(fname)
+        for line in fname:
+            if not isinstance(line, (str, bytes)):
+                raise TypeError(
+                    f'genfromtxt: a line of fname must be a str, got {type(line).__name__}'
+                )
     device = kwargs.pop('device', None)
     return _wrap(np.genfromtxt(fname, dtype=dtype, **kwargs), device)
 

@@ -74,6 +74,37 @@ def test_fill_with_an_element():
         x.fill(chx.array(1.0, 'float32').require_grad())
 
 
+def test_complex_numbers_do_not_lose_a_part():
+    x = chx.zeros(2, 'float32')
+    for call in (
+        lambda: x.fill(1j),
+        lambda: chx.full(2, 1j, dtype='float64'),
+        lambda: chx.full_like(x, 1j),
+    ):
+        with pytest.raises(chx.DtypeError, match=r'(fill|full): cannot write .*j.* of float'):
+            call()
+    assert chx.full(2, 1j, dtype='complex64').tolist() == [1j, 1j]
+    assert chx.full(2, 1.5, dtype='int32').tolist() == [1, 1]
+
+
+def test_sizes_of_buffers_are_value_errors():
+    for keywords in ({'offset': 9}, {'count': 3}, {'dtype': 'float64', 'offset': 1}):
+        with pytest.raises(chx.DimensionError, match='frombuffer'):
+            chx.frombuffer(bytes(8), **{'dtype': 'float32'} | keywords)
+
+
+@pytest.mark.parametrize('function', ['linspace', 'logspace', 'geomspace'])
+def test_ends_that_are_arrays_stay_on_their_device(function):
+    x = chx.array([1.0, 2.0], device='native:1')
+    f = getattr(chx, function)
+    assert f(x, 4.0, 3, device='native:1').device.name == 'native:1'
+    assert f(2.0, x, 3).device.name == 'native:1'
+    with pytest.raises(chx.DeviceError, match=function):
+        f(x, x + 1, 3, device='native:0')
+    with pytest.raises(chx.BackendError):
+        f(x, x + 1, 3, device='bogus')
+
+
 @pytest.mark.parametrize('name', ['concatenate', 'stack', 'hstack', 'vstack'])
 def test_the_rows_of_an_array_are_joined(name):
     n = np.arange(12.0).reshape(2, 3, 2)

@@ -411,6 +411,53 @@ def test_signs_of_infinite_complex_numbers():
     np.testing.assert_array_equal(ours, np.sign(np.array(x)))
 
 
+def test_operands_that_are_no_arrays():
+    x = chx.ones(3)
+    for call, name in (
+        (lambda: chx.add(x, np.ones(3)), 'x2'),
+        (lambda: chx.arctan2(x, [1.0]), 'x2'),
+        (lambda: chx.add(x, np.ones(3), out=x), 'x2'),
+        (lambda: chx.where(x > 0, np.ones(3), x), 'x'),
+        (lambda: chx.clip(x, 'a', 2), 'a_min'),
+    ):
+        with pytest.raises(TypeError, match=f'{name} must be a chainerx.ndarray or a number, got'):
+            call()
+
+
+@pytest.mark.parametrize(
+    ('call', 'error', 'text'),
+    [
+        (lambda: chx.maximum(chx.array([True]), 1), 'DtypeError', r'x2 has dtype int \(a scalar'),
+        (
+            lambda: chx.maximum(1.5, chx.array([True])),
+            'DtypeError',
+            'x1 has dtype float .*x2.*bool',
+        ),
+        (lambda: abs(chx.array([True])), 'DtypeError', 'bool, expected a number'),
+        (lambda: chx.sign(chx.array([True])), 'DtypeError', 'bool, expected a number'),
+        (lambda: chx.clip(chx.array([True]), 0, 1), 'DtypeError', '^clip: a has dtype bool, a_min'),
+        (lambda: complex(chx.ones(3)), 'DimensionError', '^complex: an'),
+        (lambda: format(chx.ones(3), '.2f'), 'TypeError', '^format: the'),
+        (lambda: chx.ones(3).item(5), 'IndexError', '^item: index 5 is out of range for axis 0'),
+        (lambda: chx.random.choice([1]), 'TypeError', 'a must be a chainerx.ndarray or an int'),
+        (lambda: chx.fromfile(3), 'TypeError', 'file must be a path or a file, got int'),
+        (lambda: chx.genfromtxt([1.0]), 'TypeError', 'a line of fname must be a str, got float'),
+        (lambda: chx.genfromtxt(1), 'TypeError', 'fname must be a path, a file or lines, got int'),
+        (lambda: chx.apply_along_axis(abs, 5, chx.ones(3)), 'DimensionError', '^apply_al.*axis 5'),
+        (lambda: chx.apply_along_axis(abs, 'a', chx.ones(3)), 'TypeError', '^apply_along_axis: ax'),
+        (lambda: chx.can_cast('x', 'f4'), 'DtypeError', "^can_cast: unknown dtype name: 'x'"),
+        (lambda: chx.result_type('x'), 'DtypeError', '^result_type: unknown'),
+        (lambda: chx.promote_types('f4', 'x'), 'DtypeError', '^promote_types: unknown'),
+        (lambda: chx.isdtype('x', 'bool'), 'DtypeError', '^isdtype: unknown'),
+        (lambda: chx.issubdtype('x', np.number), 'DtypeError', '^issubdtype: unknown'),
+        (lambda: chx.finfo('x'), 'DtypeError', '^finfo: unknown'),
+    ],
+)
+def test_messages_name_what_was_called(call, error, text):
+    with pytest.raises(getattr(chx, error, None) or getattr(builtins, error), match=text):
+        call()
+
+
 def test_limits_of_other_dtypes():
     for function, dtype in ((chx.finfo, 'int32'), (chx.iinfo, 'float32')):
         for error in (ValueError, chx.DtypeError):

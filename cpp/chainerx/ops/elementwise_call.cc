@@ -58,8 +58,16 @@ CX_COLD Array ClampCount(const Array& x2) {
 }  // namespace
 
 void ThrowDtype(const ElementwiseOp& op, const char* name, Dtype dtype) {
-    throw DtypeError{
-        op.name, ": ", name, " has dtype ", GetDtypeName(dtype), ", expected ", Expected(op.rule)};
+    // These two have other kernels for complex numbers.
+    const bool may_be_complex =
+        op.kernel == &kernels::Absolute::kInfo || op.kernel == &kernels::Sign::kInfo;
+    throw DtypeError{op.name,
+                     ": ",
+                     name,
+                     " has dtype ",
+                     GetDtypeName(dtype),
+                     ", expected ",
+                     Expected(may_be_complex ? DtypeRule::kNumeric : op.rule)};
 }
 
 bool IsLogical(const ElementwiseOp& op) {
@@ -95,7 +103,11 @@ Dtype Promoted(const ElementwiseOp& op, const char* name, Dtype dtype, const Sca
                     "bool goes with bool only");
     }
     if (IsBool(dtype) && BoolMeetsBoolOnly(op) && scalar.kind() != DtypeKind::kBool) {
-        ThrowDtypes(op, "bool", "a number (a scalar)", "bool goes with bool only");
+        const char* const number = scalar.kind() == DtypeKind::kComplex ? "complex (a scalar)"
+                                   : scalar.kind() == DtypeKind::kFloat ? "float (a scalar)"
+                                                                        : "int (a scalar)";
+        ThrowDtypes(op, name[1] == '1' ? "bool" : number, name[1] == '1' ? number : "bool",
+                    "bool goes with bool only");
     }
     if (op.rule == DtypeRule::kBits && IsBool(dtype) &&
         (scalar.kind() == DtypeKind::kInt || scalar.kind() == DtypeKind::kUInt)) {

@@ -1,12 +1,25 @@
 // Calls of elementwise routines of two and three operands.
 #pragma once
 
+#include <optional>
 #include <type_traits>
 
+#include "chainerx/core/error.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
 
 namespace chainerx::python {
+
+// A number that stands beside an array. TypeError for what is neither.
+inline Scalar ToNumberBeside(const char* op, const char* name, PyObject* o) {
+    if (const std::optional<Scalar> number = TryScalar(o)) return *number;
+    throw TypeError{op,
+                    ": ",
+                    name,
+                    " must be a chainerx.ndarray or a number, got ",
+                    Py_TYPE(o)->tp_name,
+                    "; make an array with chainerx.array()"};
+}
 
 CX_COLD inline const Array& NoArray(const char* op, const char* name1, PyObject* x1,
                                     const char* name2, PyObject* x2) {
@@ -20,9 +33,9 @@ PyObject* CallBinary(const char* op, PyObject* const* a, F f, const char* name1 
     if (IsNdArray(a[0])) [[likely]] {
         if (IsNdArray(a[1])) [[likely]]
             return Wrap(f(Self(a[0]), Self(a[1])));
-        return Wrap(f(Self(a[0]), ToOperand(op, name2, a[1])));
+        return Wrap(f(Self(a[0]), ToNumberBeside(op, name2, a[1])));
     }
-    if (IsNdArray(a[1])) return Wrap(f(ToOperand(op, name1, a[0]), Self(a[1])));
+    if (IsNdArray(a[1])) return Wrap(f(ToNumberBeside(op, name1, a[0]), Self(a[1])));
     NoArray(op, name1, a[0], name2, a[1]);
     return nullptr;
 }
@@ -35,15 +48,16 @@ PyObject* CallTernary(const char* op, PyObject* const* a, F f, const char* const
                                   std::is_same_v<std::decay_t<decltype(x2)>, Array>;
         if (IsNdArray(a[2])) return Wrap(f(x1, x2, Self(a[2])));
         if constexpr (kIsArray) {
-            return Wrap(f(x1, x2, ToOperand(op, names[2], a[2])));
+            return Wrap(f(x1, x2, ToNumberBeside(op, names[2], a[2])));
         } else {
             return Wrap(ToArray(op, names[2], a[2]));  // throws
         }
     };
     const auto second = [&](const auto& x1) {
-        return IsNdArray(a[1]) ? third(x1, Self(a[1])) : third(x1, ToOperand(op, names[1], a[1]));
+        return IsNdArray(a[1]) ? third(x1, Self(a[1]))
+                               : third(x1, ToNumberBeside(op, names[1], a[1]));
     };
-    return IsNdArray(a[0]) ? second(Self(a[0])) : second(ToOperand(op, names[0], a[0]));
+    return IsNdArray(a[0]) ? second(Self(a[0])) : second(ToNumberBeside(op, names[0], a[0]));
 }
 
 }  // namespace chainerx::python

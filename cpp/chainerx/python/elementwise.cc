@@ -8,6 +8,7 @@
 #include "chainerx/core/error.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/store.h"
+#include "chainerx/python/binary.h"
 #include "chainerx/python/convert.h"
 #include "chainerx/python/ndarray.h"
 #include "chainerx/python/ref.h"
@@ -59,7 +60,7 @@ struct CastOperands {
                 objects[i] = held[i].get();
             } else {
                 internal::CheckOperandAs(f.spec.name(), name,
-                                         ToOperand(f.spec.name(), name, given[i]), *dtype);
+                                         ToNumberBeside(f.spec.name(), name, given[i]), *dtype);
             }
         }
     }
@@ -74,13 +75,13 @@ bool ComputeKnownInto(const ElementwiseFn& f, PyObject* const* objects, const Ar
     std::optional<Operand> operands[kMaxOperands];
     bool has_array = false;
     for (int i = 0; i < f.n_operands; ++i) {
-        if (IsNdArray(objects[i])) {
         if (objects[i] == Py_None) return false;
+        if (IsNdArray(objects[i])) {
             if (!ComputesIn(f.op().rule, Self(objects[i]).dtype())) return false;
             operands[i].emplace(Self(objects[i]));
             has_array = true;
         } else {
-            scalars[i] = ToOperand(f.spec.name(), NameOf(f, i).c_str(), objects[i]);
+            scalars[i] = ToNumberBeside(f.spec.name(), NameOf(f, i).c_str(), objects[i]);
             operands[i].emplace(*scalars[i]);
         }
     }
@@ -118,10 +119,10 @@ PyObject* CallWithOptions(const ElementwiseFn& f, PyObject* const* args, Py_ssiz
     PyObject* bound[kMaxArgs] = {};
     f.spec.Bind(args, n, keywords, bound);
     const char* op = f.spec.name();
-    PyObject* const* options = bound + f.n_operands;
     for (int i = 0; i < f.n_operands; ++i) {
         if (bound[i] == nullptr) bound[i] = Py_None;  // one that may be left out
     }
+    PyObject* const* options = bound + f.n_operands;
     const bool has_dtype = f.spec.count() > f.n_operands + 2 && Given(options[2]);
     if (!Given(options[0]) && options[1] == nullptr && !has_dtype) return f.compute(bound);
     const Array* out = ToOut(op, options[0]);

@@ -45,6 +45,8 @@ PyObject* ClassOf(const KernelError& error) {
 // Whether a message says which operation it is of. Whose name is the first words of `op` is the
 // public routine that the errors of a private one are of, as max_pool of _max_pool_kept.
 bool NamesOperation(std::string_view message, std::string_view op) {
+    // Errors of __complex__ are of complex().
+    if (op.starts_with("__") && op.ends_with("__")) op = op.substr(2, op.size() - 4);
     if (message.find(op) != std::string_view::npos) return true;
     const size_t colon = message.find(": ");
     return colon != std::string_view::npos && colon < op.size() && op[colon] == '_' &&

@@ -87,11 +87,17 @@ void InitAt(PyObject* module) {
     nb::class_<Indexer>(m, "_At", "What x.at is: to be indexed.")
         .def("__reduce__", &RefuseCopies)
         .def("__getitem__", &PlaceOf, nb::arg("key").none());
-    nb::class_<Place>(m, "_AtIndex",
-                      "Elements of an array that an index picks. The methods give a new array in "
-                      "which they have changed,\nand leave the array as it is. Values are "
-                      "broadcast, and cast to its dtype. Differentiable in the array and\nthe "
-                      "values, any order.")
+    nb::class_<Place>(
+        m, "_AtIndex",
+        "Elements of an array that an index picks. The methods give a new array in "
+        "which they have changed,\nand leave the array as it is. Values are "
+        "arrays, numbers or lists, of no higher kind than its dtype,\nto which they "
+        "are cast, and are broadcast. Differentiable in the array and the values, any "
+        "order.\n\n"
+        "Raises:\n    DtypeError: If the values are of a higher kind than the array.\n"
+        "    OverflowError: If the dtype does not hold an integer.\n"
+        "    IndexError: If an index is out of range.\n"
+        "    DimensionError: If the values do not broadcast to the elements.")
         .def("__reduce__", &RefuseCopies)
         .def(
             "get", [](const Place& p) { return Copy(At(p.x, p.items)); }, "x[index], a copy.")
@@ -107,7 +113,8 @@ void InitAt(PyObject* module) {
         .def("mul", Update("mul", "index_multiply", &UpdateBy<ScatterRule::kMultiply>),
              nb::arg("values").none(), "The same as multiply().")
         .def("divide", Update("divide", "index_multiply", &IndexDivide), nb::arg("values").none(),
-             "x[index] /= values; several for one element all count.")
+             "x[index] /= values; several for one element all count. Of integers, the result is "
+             "float32.")
         .def("power", Update("power", "index_multiply", &IndexPower), nb::arg("values").none(),
              "x[index] **= values; several for one element all count.")
         .def("min", Update("min", "index_min", &UpdateBy<ScatterRule::kMinimum>),

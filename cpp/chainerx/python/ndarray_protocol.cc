@@ -161,6 +161,12 @@ std::vector<ArrayIndex> ToPlace(const Array& x, PyObject* args) {
             flat /= x.shape()[i];
         }
     }
+    for (int8_t i = 0; given.ndim() == x.ndim() && i < x.ndim(); ++i) {
+        if (given[i] < -x.shape()[i] || given[i] >= x.shape()[i]) {
+            throw IndexError{"item: index ", given[i],     " is out of range for axis ",
+                             int64_t{i},     " of shape ", x.shape()};
+        }
+    }
     if (given.ndim() != x.ndim()) {
         throw DimensionError{
             "item: ",          int64_t{given.ndim()}, " indices, expected one, or ",

@@ -171,6 +171,10 @@ CX_DRAW(choice,
         if (Given(a[5])) CheckSameDevice(kOp, ToDevice(a[5]), Self(a[0]).device());
         return Wrap(random::Choice(Self(a[0]), size, replace, p, axis, GeneratorOf(self)));
     }
+    if (!PyIndex_Check(a[0])) {
+        throw TypeError{kOp, ": a must be a chainerx.ndarray or an integer, got ",
+                        Py_TYPE(a[0])->tp_name, "; make an array with chainerx.array()"};
+    }
     NormalizeAxis(kOp, axis, 1);
     Device& device = Given(a[5]) || !p ? ToDevice(a[5]) : p->device();
     return Wrap(random::Choice(ToInt(kOp, "a", a[0]), size, replace, p, device, GeneratorOf(self)));

@@ -26,11 +26,11 @@ auto CallClose(const char* op, PyObject* const* a, const F& f) {
     if (a[3] != nullptr) c.atol = ToDouble(op, "atol", a[3]);
     c.equal_nan = ToBool(a[4], false);
     if (!IsNdArray(a[0])) {
-        return f(ToOperand(op, "a", a[0]),
+        return f(ToNumberBeside(op, "a", a[0]),
                  IsNdArray(a[1]) ? Self(a[1]) : NoArray(op, "a", a[0], "b", a[1]), c);
     }
     return IsNdArray(a[1]) ? f(Self(a[0]), Self(a[1]), c)
-                           : f(Self(a[0]), ToOperand(op, "b", a[1]), c);
+                           : f(Self(a[0]), ToNumberBeside(op, "b", a[1]), c);
 }
 
 CX_ROUTINE(isclose, "a: ndarray | Scalar, b: ndarray | Scalar, " CX_CLOSENESS ") -> ndarray",
@@ -84,7 +84,7 @@ PyObject* BoundOf(const char* name1, PyObject* bound1, const char* name2, PyObje
 }
 
 std::optional<Scalar> ToBound(const char* name, PyObject* o) {
-    return Given(o) ? std::optional<Scalar>{ToOperand("clip", name, o)} : std::nullopt;
+    return Given(o) ? std::optional<Scalar>{ToNumberBeside("clip", name, o)} : std::nullopt;
 }
 
 Array Clipped(const Array& a, PyObject* low, PyObject* high) {
@@ -94,16 +94,34 @@ Array Clipped(const Array& a, PyObject* low, PyObject* high) {
     if (!has_low && !has_high) return Clip(a, ToBound("a_min", low), ToBound("a_max", high));
     if (!Given(low)) return Minimum(a, Self(high));
     if (!Given(high)) return Maximum(a, Self(low));
-    if (!has_low) return Clamp(a, ToOperand("clip", "a_min", low), Self(high));
-    if (!has_high) return Clamp(a, Self(low), ToOperand("clip", "a_max", high));
+    if (!has_low) return Clamp(a, ToNumberBeside("clip", "a_min", low), Self(high));
+    if (!has_high) return Clamp(a, Self(low), ToNumberBeside("clip", "a_max", high));
     return Clamp(a, Self(low), Self(high));
+}
+
+// The routines below name other operands.
+void CheckBound(const Array& a, const char* name, PyObject* o) {
+    if (!Given(o)) return;
+    const Dtype dtype = IsNdArray(o) ? Self(o).dtype() : ToNumberBeside("clip", name, o).dtype();
+    if (IsComplex(dtype)) {
+        throw DtypeError{"clip: ", name, " has dtype ", dtype, ", expected a real dtype"};
+    }
+    if (IsBool(dtype) != IsBool(a.dtype())) {
+        throw DtypeError{"clip: a has dtype ",        a.dtype(), ", ", name, " has dtype ", dtype,
+                         ": bool goes with bool only"};
+    }
 }
 
 // a: a_min, a_max, out, min, max
 PyObject* ClipTo(const Array& x, PyObject* const* a) {
-    return Finish(
-        "clip",
-        Clipped(x, BoundOf("a_min", a[0], "min", a[3]), BoundOf("a_max", a[1], "max", a[4])), a[2]);
+    PyObject* low = BoundOf("a_min", a[0], "min", a[3]);
+    PyObject* high = BoundOf("a_max", a[1], "max", a[4]);
+    if (IsComplex(x.dtype())) {
+        throw DtypeError{"clip: a has dtype ", x.dtype(), ", expected a real dtype (not complex)"};
+    }
+    CheckBound(x, "a_min", low);
+    CheckBound(x, "a_max", high);
+    return Finish("clip", Clipped(x, low, high), a[2]);
 }
 
 #define CX_BOUND "ndarray | Scalar | None = None"

@@ -183,11 +183,11 @@ CX_ROUTINE(where,
     }
     if (IsNdArray(a[1])) {
         if (IsNdArray(a[2])) return Wrap(Where(condition, Self(a[1]), Self(a[2])));
-        return Wrap(Where(condition, Self(a[1]), ToOperand("where", "y", a[2])));
+        return Wrap(Where(condition, Self(a[1]), ToNumberBeside("where", "y", a[2])));
     }
-    const Scalar x = ToOperand("where", "x", a[1]);
+    const Scalar x = ToNumberBeside("where", "x", a[1]);
     if (IsNdArray(a[2])) return Wrap(Where(condition, x, Self(a[2])));
-    return Wrap(Where(condition, x, ToOperand("where", "y", a[2])));
+    return Wrap(Where(condition, x, ToNumberBeside("where", "y", a[2])));
 }
 
 }  // namespace

@@ -182,11 +182,11 @@ CX_ROUTINE(divmod,
         return FinishPair("divmod", quotient, remainder, a[2], a[3]);
     };
     if (!IsNdArray(a[0])) {
-        return pair(ToOperand("divmod", "x1", a[0]),
+        return pair(ToNumberBeside("divmod", "x1", a[0]),
                     IsNdArray(a[1]) ? Self(a[1]) : NoArray("divmod", "x1", a[0], "x2", a[1]));
     }
     return IsNdArray(a[1]) ? pair(Self(a[0]), Self(a[1]))
-                           : pair(Self(a[0]), ToOperand("divmod", "x2", a[1]));
+                           : pair(Self(a[0]), ToNumberBeside("divmod", "x2", a[1]));
 }
 
 CX_ROUTINE(modf,

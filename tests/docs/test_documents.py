@@ -17,6 +17,7 @@ DOCS = pathlib.Path(__file__).parents[2] / 'docs'
         ('debugging.md', 5),
         ('elementwise.md', 8),
         ('indexing.md', 1),
+        ('random.md', 7),
         ('training.md', 6),
         ('transforms.md', 9),
     ],

@@ -340,8 +340,14 @@ class _At:
 class _AtIndex:
     """
     Elements of an array that an index picks. The methods give a new array in which they have changed,
-    and leave the array as it is. Values are broadcast, and cast to its dtype. Differentiable in the array and
-    the values, any order.
+    and leave the array as it is. Values are arrays, numbers or lists, of no higher kind than its dtype,
+    to which they are cast, and are broadcast. Differentiable in the array and the values, any order.
+
+    Raises:
+        DtypeError: If the values are of a higher kind than the array.
+        OverflowError: If the dtype does not hold an integer.
+        IndexError: If an index is out of range.
+        DimensionError: If the values do not broadcast to the elements.
     """
 
     def __reduce__(self) -> Any: ...
@@ -365,7 +371,9 @@ class _AtIndex:
         """The same as multiply()."""
 
     def divide(self, values: object | None) -> ndarray:
-        """x[index] /= values; several for one element all count."""
+        """
+        x[index] /= values; several for one element all count. Of integers, the result is float32.
+        """
 
     def power(self, values: object | None) -> ndarray:
         """x[index] **= values; several for one element all count."""
@@ -683,7 +691,8 @@ class ndarray:
         """Sets all elements to a number, or to the element of an array of no axes, in place.
 
         Raises:
-            ChainerxError: If one of the arrays is in a graph, or this one is read-only."""
+            ChainerxError: If one of the arrays is in a graph, or this one is read-only.
+            DtypeError: If a complex number does not go into the dtype."""
 
     def flatten(self, order: str = 'C') -> ndarray:
         """A copy in one dimension; orders are those of chainerx.ravel(). Differentiable."""
@@ -1104,7 +1113,7 @@ def arange(start: builtins.float, stop: builtins.float | None = None, step: buil
     Returns:
         ndarray: One dimension, in no graph. Integers count by whole steps, as in NumPy.
     Raises:
-        ChainerxError: If `step` is 0.
+        DimensionError: If `step` is 0.
         OverflowError: If the dtype does not hold an end."""
 
 def arccos(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
@@ -1769,7 +1778,8 @@ def concatenate(arrays: Sequence[ndarray], axis: builtins.int | None = 0, out: n
     Returns:
         ndarray: Differentiable, any order.
     Raises:
-        DimensionError: If shapes do not fit, or there is no array."""
+        DimensionError: If shapes do not fit, or there is no array.
+        ValueError: If there is no such ``casting``."""
 
 def conj(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """Numbers with the opposite imaginary part.
@@ -1868,9 +1878,10 @@ def copyto(dst: ndarray, src: ndarray | Scalar, casting: str = 'no', where: Arra
         src (ndarray or scalar): What; broadcast to the shape of ``dst``. An array is of its dtype,
             a number of no higher kind.
         casting (str): 'no'.
-        where (ndarray or bool): Where it is false, the elements of ``dst`` stay.
+        where (ndarray or bool): Of bool; where it is false, the elements of ``dst`` stay.
     Raises:
-        DtypeError: If the dtypes differ, or a number is of a higher kind.
+        DtypeError: If the dtypes differ, a number is of a higher kind, or ``where`` is no array of bool.
+        TypeError: If ``where`` is no array and no bool.
         OverflowError: If an integer does not fit.
         DimensionError: If ``src`` or ``where`` does not broadcast.
         NotImplementedError: If ``casting`` is not 'no'.
@@ -1888,7 +1899,7 @@ def corrcoef(x: ndarray, y: ndarray | None = None, rowvar: builtins.bool = True,
         ndarray: A matrix, or a number for one variable; the float dtype of the variables. Differentiable, any order.
     Raises:
         DimensionError: If there are more dimensions, or numbers of observations differ.
-        DtypeError: If ``dtype`` is none that holds means."""
+        DtypeError: If ``dtype`` is none that holds means, or real for complex variables."""
 
 def correlate(a: ndarray, v: ndarray, mode: str = 'valid') -> ndarray:
     """The cross-correlation of two vectors: ``sum(a[n + k] * conj(v[n]))``.
@@ -1957,7 +1968,7 @@ def cov(m: ndarray, y: ndarray | None = None, rowvar: builtins.bool = True, bias
         ndarray: A matrix, or a number for one variable; the float dtype of the variables. Differentiable, any order.
     Raises:
         DimensionError: If there are more dimensions, or numbers of observations differ.
-        DtypeError: If ``fweights`` are no integers, or ``dtype`` is none that holds means."""
+        DtypeError: If ``fweights`` are no integers, or ``dtype`` is none that holds means, or real for complex variables."""
 
 def crelu(x: ndarray, axis: builtins.int = 1) -> ndarray:
     """``relu(x)`` and ``relu(-x)``, joined along an axis (Shang et al., ICML 2016).
@@ -2134,7 +2145,7 @@ def diff(a: ndarray, n: builtins.int = 1, axis: builtins.int = -1, prepend: ndar
         a (ndarray): 1 dimension or more, any dtype; of bools, whether they differ.
         n (int): How many times.
         axis (int): Which.
-        prepend, append (ndarray): What is joined to ``a`` before; numbers, too.
+        prepend, append (ndarray): What is joined to ``a`` before; numbers, too. Dtypes are promoted.
     Returns:
         ndarray: The axis is shorter by ``n``; ``a`` itself for 0. Differentiable, any order.
     Raises:
@@ -2254,7 +2265,7 @@ def einsum(*operands: Any, optimize: Any = False, dtype: DtypeLike | None = None
     Args:
         *operands: Subscripts, a str such as ``'ij,jk->ik'`` or ``'...i,i'``, and arrays; or arrays, each followed by a list of integers for its axes, and perhaps one for the output.
         optimize (bool, str, tuple or list): In which order: from left to right (False), a good one (True, ``'greedy'``), that of least work (``'optimal'``), or a path of einsum_path.
-        dtype (dtype): In which it is computed; by default the promoted one.
+        dtype (dtype): In which it is computed, of no lower kind than those of the operands; by default the promoted one.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
     Returns:
@@ -2262,6 +2273,7 @@ def einsum(*operands: Any, optimize: Any = False, dtype: DtypeLike | None = None
     Raises:
         ValueError: If subscripts are malformed.
         DimensionError: If they do not fit the arrays.
+        DtypeError: If ``dtype`` is of a lower kind than an operand.
     Note:
         Two operands at a time are multiplied as matrices; sums are in the dtype of the result."""
 
@@ -2755,6 +2767,7 @@ def geomspace(start: complex | ndarray, stop: complex | ndarray, num: builtins.i
         ChainerxError: If ``num`` is negative.
         DimensionError: If arrays do not broadcast, or there is no such axis.
         DtypeError: If ends are complex, and ``dtype`` is not.
+        DeviceError: If arrays are on another device than ``device``.
         ValueError: If one number is 0, or signs of real ones differ. In arrays, and of complex
             numbers, the result is NaN where one is 0."""
 
@@ -2965,13 +2978,14 @@ def histogram_bin_edges(a: ndarray, bins: builtins.int | str | ndarray | Sequenc
         a (ndarray): Any shape, any dtype but complex ones.
         bins (int, ndarray or str): How many; or edges, ascending; or the name of a rule for their number: 'auto', 'fd', 'doane', 'scott', 'stone', 'rice', 'sturges', 'sqrt'.
         range (tuple of float): From where to where, if not from the smallest element to the largest; edges that are given are used as they are.
-        weights (ndarray): It changes nothing.
+        weights (ndarray): The shape of ``a``; it changes nothing.
     Returns:
         ndarray: One more than there are bins, in the dtype of a float ``a``, else float64; edges that are given, as they are. No gradient.
     Raises:
         ValueError: If edges descend, bins are fewer than 1 or too many for the dtype, the range is not finite or ends before it begins, or there is no such rule.
         DtypeError: If ``a`` is complex.
-        TypeError: For a rule with weights."""
+        TypeError: For a rule with weights.
+        DimensionError: If edges have not one dimension, or ``weights`` another shape."""
 
 def histogramdd(sample: ndarray | Sequence[ndarray], bins: Any = 10, range: Any = None, density: builtins.bool | None = None, weights: ndarray | None = None) -> tuple[ndarray, tuple[ndarray, ...]]:
     """How many points lie between edges of several dimensions.
@@ -3013,7 +3027,8 @@ def hstack(arrays: Sequence[ndarray], *, dtype: DtypeLike | None = None, casting
     Returns:
         ndarray: Differentiable, any order.
     Raises:
-        DimensionError: If shapes do not fit, or there is no array."""
+        DimensionError: If shapes do not fit, or there is no array.
+        ValueError: If there is no such ``casting``."""
 
 def huber_loss(x1: ndarray, x2: ndarray, delta: builtins.float) -> ndarray:
     """Half the squared error where ``abs(x1 - x2) <= delta``, linear beyond.
@@ -3489,14 +3504,15 @@ def linspace(start: complex | ndarray, stop: complex | ndarray, num: builtins.in
         num (int): How many values.
         endpoint (bool): Whether the last one is ``stop``.
         dtype: All that numpy.dtype() takes. Default: float32 or complex64, of arrays theirs; for integers, values are rounded down.
-        device (str or Device): Default: the default device, whatever that of others is.
+        device (str or Device): Default: the default device, of arrays theirs.
         retstep (bool): Whether the distance of two values is returned, too.
         axis (int): Where the values of arrays are in the result.
     Returns:
         ndarray: One dimension, in no graph; of arrays, one more than they have, differentiable in both, any order. Or a tuple of that and the distance, NaN of one value.
     Raises:
         DimensionError: If `num` is negative.
-        DimensionError: If arrays do not broadcast, or there is no such axis."""
+        DimensionError: If arrays do not broadcast, or there is no such axis.
+        DeviceError: If arrays are on another device than ``device``."""
 
 def local_response_normalization(x: ndarray, n: builtins.int = 5, k: builtins.float = 2, alpha: builtins.float = 0.0001, beta: builtins.float = 0.75) -> ndarray:
     """Division by the activity of channels nearby,
@@ -3671,7 +3687,8 @@ def logspace(start: complex | ndarray, stop: complex | ndarray, num: builtins.in
     Raises:
         ChainerxError: If ``num`` is negative.
         DimensionError: If arrays do not broadcast, or there is no such axis.
-        DtypeError: If ends are complex, and ``dtype`` is not."""
+        DtypeError: If ends are complex, and ``dtype`` is not.
+        DeviceError: If arrays are on another device than ``device``."""
 
 def logsumexp(x: ndarray, axis: Axis = None, keepdims: builtins.bool = False) -> ndarray:
     """Logarithm of the sum of exponentials over axes, without overflow.
@@ -3750,7 +3767,7 @@ def max(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: 
         keepdims (bool): Keep reduced axes with length 1.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
-        initial (scalar): One more to choose from; needed with ``where``.
+        initial (scalar): One more to choose from, of no higher kind; needed with ``where``.
         where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes, or several NaN, share the gradient.
@@ -3871,7 +3888,7 @@ def min(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, out: 
         keepdims (bool): Keep reduced axes with length 1.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
-        initial (scalar): One more to choose from; needed with ``where``.
+        initial (scalar): One more to choose from, of no higher kind; needed with ``where``.
         where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes, or several NaN, share the gradient.
@@ -4155,7 +4172,7 @@ def nanmax(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, ou
         keepdims (bool): Keep reduced axes with length 1.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
-        initial (scalar): One more to choose from; needed with ``where``.
+        initial (scalar): One more to choose from, of no higher kind; needed with ``where``.
         where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes share the gradient.
@@ -4211,7 +4228,7 @@ def nanmin(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, ou
         keepdims (bool): Keep reduced axes with length 1.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
-        initial (scalar): One more to choose from; needed with ``where``.
+        initial (scalar): One more to choose from, of no higher kind; needed with ``where``.
         where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: In the dtype of ``a``. Differentiable, any order. Equal extremes share the gradient.
@@ -4256,7 +4273,7 @@ def nanprod(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, d
         dtype: To compute in, and of the result; that of ``out`` if there is one.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
-        initial (scalar): What the total begins with.
+        initial (scalar): What the total begins with; of no higher kind than the result, which keeps its dtype.
         where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
@@ -4315,7 +4332,7 @@ def nansum(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dt
         dtype: To compute in, and of the result; that of ``out`` if there is one.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
-        initial (scalar): What the total begins with.
+        initial (scalar): What the total begins with; of no higher kind than the result, which keeps its dtype.
         where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
@@ -4716,7 +4733,7 @@ def prod(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtyp
         dtype: To compute in, and of the result; that of ``out`` if there is one.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
-        initial (scalar): What the total begins with.
+        initial (scalar): What the total begins with; of no higher kind than the result, which keeps its dtype.
         where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
@@ -4959,18 +4976,16 @@ def right_shift(x1: ndarray | Scalar, x2: ndarray | Scalar, out: ndarray | None 
         DtypeError: If an operand is no integer."""
 
 def rint(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
-    """The nearest whole number, of two the even one.
+    """The nearest whole number, of two the even one; of complex numbers in both parts.
 
     Args:
-        x (ndarray): Any shape, any real dtype.
+        x (ndarray): Any shape, any dtype.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
         where (ndarray): Of bool; elsewhere ``out`` stays as it is, and without it there are zeros.
         dtype: In which to compute; by default the promoted one.
     Returns:
-        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable.
-    Raises:
-        DtypeError: If an operand is complex."""
+        ndarray: Shape of ``x``, its float dtype; float32 for integers and bool. Not differentiable."""
 
 def rms_norm(x: ndarray, gamma: ndarray | None = None, eps: builtins.float = 1e-06, axis: Axis = None) -> ndarray:
     """Normalization by the root mean square, ``x / sqrt(mean(x ** 2) + eps) * gamma``.
@@ -5420,7 +5435,8 @@ def stack(arrays: Sequence[ndarray], axis: builtins.int = 0, out: ndarray | None
     Returns:
         ndarray: Differentiable, any order.
     Raises:
-        DimensionError: If shapes differ, or there is no array, or no such place."""
+        DimensionError: If shapes differ, or there is no array, or no such place.
+        ValueError: If there is no such ``casting``."""
 
 def std(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
     """Standard deviation over axes: the root of var().
@@ -5466,7 +5482,7 @@ def sum(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype
         dtype: To compute in, and of the result; that of ``out`` if there is one.
         out (ndarray): Written to and returned: of the shape of the result, and of no lower kind of dtype.
             Neither it nor ``a`` may then be part of a graph.
-        initial (scalar): What the total begins with.
+        initial (scalar): What the total begins with; of no higher kind than the result, which keeps its dtype.
         where (ndarray): Of bool, broadcast to ``a``: where it is false, elements do not count.
     Returns:
         ndarray: int64 for bool and integers (uint64 for uint64), else the dtype of ``a``. Differentiable, any order.
@@ -5990,7 +6006,8 @@ def vstack(arrays: Sequence[ndarray], *, dtype: DtypeLike | None = None, casting
     Returns:
         ndarray: 2 dimensions or more. Differentiable, any order.
     Raises:
-        DimensionError: If shapes do not fit, or there is no array."""
+        DimensionError: If shapes do not fit, or there is no array.
+        ValueError: If there is no such ``casting``."""
 
 def where(condition: ndarray, x: ndarray | Scalar = ..., y: ndarray | Scalar = ...) -> ndarray:
     """Elements of ``x`` where ``condition`` holds, of ``y`` elsewhere.

@@ -180,13 +180,13 @@ def lstsq(a: ndarray, b: ndarray, rcond: builtins.float | None = None) -> tuple[
         b (ndarray): (m,) or (m, k); one of these dtypes, too.
         rcond (float): Singular values up to this times the largest one count as 0. By default the resolution of the dtype times max(m, n); negative for the resolution.
     Returns:
-        tuple: ``x``, (n,) or (n, k); the squares of ``norm(a @ x - b)``, (1,) or (k,), or (0,) unless the rank is n and m > n; the rank of ``a``; its singular values.
+        tuple: ``x``, (n,) or (n, k); the squares of ``norm(a @ x - b)``, (1,) or (k,), or (0,) unless the rank is n and m > n; the rank of ``a``, an int; its singular values.
     Raises:
         DtypeError: For other dtypes.
         DimensionError: If shapes do not fit.
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK.
     Note:
-        The solution and the residuals are differentiable in both arrays, any order; the singular values have no gradient here."""
+        The solution and the residuals are differentiable in both arrays, any order. The rank is a number, and the singular values are not connected to ``a``: gradients of those are in svdvals()."""
 
 def matrix_norm(x: ndarray, *, ord: builtins.float | str = 'fro', keepdims: builtins.bool = False) -> ndarray:
     """Norms of matrices.
@@ -216,19 +216,19 @@ def matrix_power(a: ndarray, n: builtins.int) -> ndarray:
         DtypeError: If ``n`` is negative, for other dtypes.
         LinAlgError: If ``n`` is negative and a matrix singular."""
 
-def matrix_rank(A: ndarray, tol: builtins.float | None = None, hermitian: builtins.bool = False, *, rtol: builtins.float | None = None) -> ndarray:
+def matrix_rank(A: ndarray, tol: builtins.float | ndarray | None = None, hermitian: builtins.bool = False, *, rtol: builtins.float | ndarray | None = None) -> ndarray:
     """Ranks of matrices: how many singular values are not small.
 
     Args:
         A (ndarray): (..., m, n), or (n,); float32, float64, complex64 or complex128.
-        tol (float): Up to which singular values are small.
+        tol (float or ndarray): Up to which singular values are small. An array is broadcast to ``(...)``.
         hermitian (bool): Whether ``A`` is symmetric, or Hermitian; its lower triangle is read then.
-        rtol (float): The same as a part of the largest one; by default the resolution of the dtype times max(m, n).
+        rtol (float or ndarray): The same as a part of the largest one; by default the resolution of the dtype times max(m, n).
     Returns:
         ndarray: (...), int64; of a vector, whether any of it is not 0.
     Raises:
         DtypeError: For other dtypes.
-        DimensionError: If ``A`` is ``hermitian`` and not square.
+        DimensionError: If ``A`` is ``hermitian`` and not square, or limits do not broadcast.
         ValueError: If both ``tol`` and ``rtol`` are given.
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK."""
 
@@ -273,19 +273,19 @@ def outer(x1: ndarray, x2: ndarray) -> ndarray:
     Raises:
         DimensionError: For another number of axes."""
 
-def pinv(a: ndarray, rcond: builtins.float | None = None, hermitian: builtins.bool = False, *, rtol: builtins.float | None = None) -> ndarray:
+def pinv(a: ndarray, rcond: builtins.float | ndarray | None = None, hermitian: builtins.bool = False, *, rtol: builtins.float | ndarray | None = None) -> ndarray:
     """Pseudo-inverses of matrices (Moore and Penrose).
 
     Args:
         a (ndarray): (..., m, n), float32, float64, complex64 or complex128.
-        rcond (float): Singular values up to this times the largest one count as 0; 1e-15 by default.
+        rcond (float or ndarray): Singular values up to this times the largest one count as 0; 1e-15 by default. An array is broadcast to ``(...)``.
         hermitian (bool): Whether ``a`` is symmetric, or Hermitian; its lower triangle is read then.
-        rtol (float): Another name of ``rcond``.
+        rtol (float or ndarray): Another name of ``rcond``.
     Returns:
         ndarray: (..., n, m). Differentiable, any order, where the rank does not change and nothing but zeros is cut off.
     Raises:
         DtypeError: For other dtypes.
-        DimensionError: If ``a`` has fewer than two axes, or is ``hermitian`` and not square.
+        DimensionError: If ``a`` has fewer than two axes, or is ``hermitian`` and not square, or limits do not broadcast.
         ValueError: If both ``rcond`` and ``rtol`` are given.
         LinAlgError: If a matrix has NaN or infinite values, if the iteration does not converge, or if there is no LAPACK."""
 

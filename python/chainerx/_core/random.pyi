@@ -128,12 +128,13 @@ class Generator:
             replace (bool): Whether one may come several times.
             p (ndarray): (n,), their weights, which need not add up to 1; None: all alike.
             axis (int): Of an ndarray.
-            device: For a length. Default: that of ``p``, else the default device.
+            device: Default: that of the arrays, else the default device.
         Returns:
             ndarray: The dtype of ``a``, int64 for a length. Differentiable in ``a``.
         Raises:
             DimensionError: If ``p`` has another length, or there is no such axis.
-            ValueError: If there are not as many without replacement, or a weight is out of range."""
+            ValueError: If there are not as many without replacement, or a weight is out of range.
+            DeviceError: If an ndarray is on another device than ``device``."""
 
     def dirichlet(self, alpha: ndarray, size: ShapeLike | None = None, dtype: DtypeLike | None = None, device: DeviceLike | None = None) -> ndarray:
         """Shares that add up to 1, from a Dirichlet distribution.
@@ -441,11 +442,12 @@ class Generator:
         Args:
             x: A length n, for 0 ... n-1; or an ndarray, for its slices along an axis.
             axis (int): Of an ndarray.
-            device: Of the result for a length.
+            device: Of the result for a length. Default: that of ``x``, else the default device.
         Returns:
             ndarray: int64, or a copy of ``x`` in another order. Differentiable.
         Raises:
-            DimensionError: If ``x`` is 0-dimensional, or a negative length; or if it has no such axis."""
+            DimensionError: If ``x`` is 0-dimensional, or a negative length; or if it has no such axis.
+            DeviceError: If an ndarray is on another device than ``device``."""
 
     def permuted(self, x: ndarray, axis: builtins.int | None = None, out: ndarray | None = None) -> ndarray:
         """Elements in a random order, along an axis in another one for each of the others.
@@ -810,12 +812,13 @@ def choice(a: ndarray | builtins.int, size: ShapeLike | None = None, replace: bu
         replace (bool): Whether one may come several times.
         p (ndarray): (n,), their weights, which need not add up to 1; None: all alike.
         axis (int): Of an ndarray.
-        device: For a length. Default: that of ``p``, else the default device.
+        device: Default: that of the arrays, else the default device.
     Returns:
         ndarray: The dtype of ``a``, int64 for a length. Differentiable in ``a``.
     Raises:
         DimensionError: If ``p`` has another length, or there is no such axis.
-        ValueError: If there are not as many without replacement, or a weight is out of range."""
+        ValueError: If there are not as many without replacement, or a weight is out of range.
+        DeviceError: If an ndarray is on another device than ``device``."""
 
 def default_rng(seed: builtins.int | Generator | None = None) -> Generator:
     """A random number generator.
@@ -1133,11 +1136,12 @@ def permutation(x: ndarray | builtins.int, axis: builtins.int = 0, device: Devic
     Args:
         x: A length n, for 0 ... n-1; or an ndarray, for its slices along an axis.
         axis (int): Of an ndarray.
-        device: Of the result for a length.
+        device: Of the result for a length. Default: that of ``x``, else the default device.
     Returns:
         ndarray: int64, or a copy of ``x`` in another order. Differentiable.
     Raises:
-        DimensionError: If ``x`` is 0-dimensional, or a negative length; or if it has no such axis."""
+        DimensionError: If ``x`` is 0-dimensional, or a negative length; or if it has no such axis.
+        DeviceError: If an ndarray is on another device than ``device``."""
 
 def permuted(x: ndarray, axis: builtins.int | None = None, out: ndarray | None = None) -> ndarray:
     """Elements in a random order, along an axis in another one for each of the others.

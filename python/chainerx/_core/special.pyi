@@ -488,11 +488,11 @@ def xlogy(x: ndarray | Scalar, y: ndarray | Scalar, out: ndarray | None = None, 
     Note:
         The derivative in ``y`` where both are 0 is 0, that in ``x`` is -inf."""
 
-def zeta(x: ndarray | Scalar, q: ndarray | Scalar, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
-    """Hurwitz's zeta function, the sum of ``(k + q)**-x`` over k >= 0.
+def zeta(x: ndarray | Scalar, q: ndarray | Scalar | None = None, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
+    """Hurwitz's zeta function, the sum of ``(k + q)**-x`` over k >= 0; without ``q`` Riemann's.
 
     Args:
-        x (ndarray or scalar): The exponent; 1 gives inf, less nan.
+        x (ndarray or scalar): The exponent; 1 gives inf, less nan, but for Riemann's function.
         q (ndarray or scalar): Broadcast with ``x``. 0 and negative whole numbers give inf, other negative numbers nan unless ``x`` is whole. One of the two is an array.
         out (ndarray): Written to and returned: of the broadcast shape, and of no lower kind of dtype.
             Neither it nor an operand may then be part of a graph.
@@ -504,8 +504,8 @@ def zeta(x: ndarray | Scalar, q: ndarray | Scalar, out: ndarray | None = None, *
         DtypeError: If an operand is complex.
         ChainerxError: At backward, if ``x`` asks for a gradient.
     Note:
-        The relative error grows with ``x``, as that of the arguments does.
-    Source: DLMF 25.11.7."""
+        The relative error grows with ``x``, as that of the arguments does; below 0, with ``-x``.
+    Source: DLMF 25.11.7, 25.2.9, 25.4.1."""
 
 expit = sigmoid
 gammaln = lgamma

@@ -277,8 +277,6 @@ CASES = [
             call(distinct(4, 3), 1e-3),
             call(distinct(3, 4), rcond=0.1, hermitian=False),
             call(distinct(3, 4), rtol=0.1),
-            call(distinct(2, 3, 4), rtol=c([0.1, 0.2], 'float64')),
-            call(distinct(2, 3, 4), c(0.1, 'float32')),
         ],
         sig='a, rcond=None, hermitian=False, rtol=None',
         errors=[
@@ -297,6 +295,28 @@ CASES = [
         [call(distinct(4, 3), 0.6), call(distinct(2, 3, 4), 0.6)],  # 1 of 1, 1.5, 2 counts as 0
         order=0,
         diff=(),
+    ),
+    _case(  # 2 and 1 of 1, 1.5, 2 count as 0
+        'pinv',
+        lambda a: np.linalg.pinv(a, rtol=np.array([0.8, 0.6])),
+        [call(distinct(2, 3, 4)), call(distinct(2, 4, 3))],
+        fn=lambda a: chx.linalg.pinv(a, rtol=chx.array([0.8, 0.6], device=a.device)),
+        order=0,
+        diff=(),
+    ),
+    *(
+        _case(
+            'matrix_rank',
+            lambda a, name=name: np.linalg.matrix_rank(a, **{name: np.array([1.2, 0.6])}),
+            [call(distinct(2, 3, 4)), call(distinct(2, 4, 3))],
+            fn=lambda a, name=name: chx.linalg.matrix_rank(
+                a, **{name: chx.array([1.2, 0.6], 'float32', device=a.device)}
+            ),
+            out='int64',
+            order=0,
+            diff=(),
+        )
+        for name in ('tol', 'rtol')
     ),
     _case(
         'pinv',
@@ -352,8 +372,6 @@ CASES = [
             call(distinct(2, 3, 4)),
             call(distinct(2, 3, 4), 1.2),
             call(distinct(2, 3, 4), tol=1.7),
-            call(distinct(2, 3, 4), tol=c([1.2, 1.7], 'float64')),
-            call(distinct(2, 3, 4), rtol=c([0.4, 0.9], 'float32')),
             call(symmetric(3, 3), hermitian=True),
             call(distinct(3, 3), None, False, rtol=0.6),
             call(f(0, 3)),

@@ -278,3 +278,11 @@ def test_piecewise():
 def test_functions_along_axes():
     check(lambda a: chx.apply_along_axis(lambda row: row * chx.sum(row), 0, a), X)
     check(lambda a: chx.apply_over_axes(chx.sum, a, 0), X)
+
+
+def test_limits_that_are_batches():
+    a = chx.array([[1.0, 0.0], [0.0, 0.5]], dtype='float64')
+    limits = chx.array([0.1, 0.9])
+    assert func.vmap(lambda r: chx.linalg.matrix_rank(a, rtol=r))(limits).tolist() == [2, 1]
+    inverses = func.vmap(lambda r: chx.linalg.pinv(a, rtol=r))(limits)
+    assert inverses.tolist() == [[[1, 0], [0, 2]], [[1, 0], [0, 0]]]

@@ -52,7 +52,9 @@ using Limit = std::variant<double, Array>;
 CX_API std::string ToString(const Limit& limit);
 
 // The pseudo-inverse, (..., n, m). Singular values up to rcond times the largest count as 0.
-CX_API Array Pinv(const Array& a, const Limit& rcond = 1e-15, bool hermitian = false);
+// Without a limit, that of MatrixRank().
+CX_API Array Pinv(const Array& a, const std::optional<Limit>& rcond = Limit{1e-15},
+                  bool hermitian = false);
 
 // The x of least norm with least |a x - b|, for one matrix a (m, n), and b (m,) or (m, k). Singular
 // values up to rcond times the largest count as 0; by default that is max(m, n) times the

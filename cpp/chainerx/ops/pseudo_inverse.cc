@@ -100,12 +100,12 @@ std::string ToString(const Limit& limit) {
     return number != nullptr ? StrCat(*number) : "an array";
 }
 
-Array Pinv(const Array& a, const Limit& rcond, bool hermitian) {
+Array Pinv(const Array& a, const std::optional<Limit>& rcond, bool hermitian) {
     if (hermitian) return Pinv(internal::HermitianOfLower("pinv", a), rcond);
     internal::CheckMatrices("pinv", a);
     const auto [u, s, vh] = internal::ComputeSvd("pinv", a, false, true);
-    const Array p = Matmul(Adjoint(vh) * ToRow(InverseWhere(IsLarge("pinv", "rcond", s, rcond), s)),
-                           Adjoint(u));
+    const Array counts = IsLarge("pinv", "rcond", s, rcond ? *rcond : Limit{DefaultCutoff(a)});
+    const Array p = Matmul(Adjoint(vh) * ToRow(InverseWhere(counts, s)), Adjoint(u));
     if (Record rec{kPinv, {a}, p}) {
         rec.Grad(0, [a = rec.Save(a), p = rec.SaveOutput(p)](const Array& gp) {
             return PinvGrad(a(), p(), gp);

@@ -1108,7 +1108,7 @@ def arange(start: builtins.float, stop: builtins.float | None = None, step: buil
         start (number): The first value; the end, if ``stop`` is not given.
         stop (number): The end, which is not reached.
         step (number): What is between two values; 1 by default, may be negative.
-        dtype: All that numpy.dtype() takes. Default: int32 or float32 as ``step`` is, or as ``start`` if there is no step.
+        dtype: All that numpy.dtype() takes. Default: int32 or float32 as ``step`` is, or as ``start`` if there is no step; float32 for a ``start`` with a fraction.
         device (str or Device): Default: the default device, whatever that of others is.
     Returns:
         ndarray: One dimension, in no graph. Integers count by whole steps, as in NumPy.
@@ -4245,7 +4245,7 @@ def nanpercentile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
-        q (float or array of them): From 0 to 100.
+        q (float or array of them): From 0 to 100. An array has a gradient: the slope between two elements, 0 where one is chosen.
         axis: An axis, several, or None for all.
         method (str): As of NumPy: one of Hyndman and Fan's nine, or 'lower', 'higher', 'midpoint', 'nearest'.
         keepdims (bool): Keep reduced axes with length 1.
@@ -4285,7 +4285,7 @@ def nanquantile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'l
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
-        q (float or array of them): From 0 to 1.
+        q (float or array of them): From 0 to 1. An array has a gradient: the slope between two elements, 0 where one is chosen.
         axis: An axis, several, or None for all.
         method (str): As of NumPy: one of Hyndman and Fan's nine, or 'lower', 'higher', 'midpoint', 'nearest'.
         keepdims (bool): Keep reduced axes with length 1.
@@ -4304,7 +4304,7 @@ def nanquantile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'l
     Source: Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996."""
 
 def nanstd(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
-    """Standard deviation over axes of what is no NaN: the root of nanvar().
+    """Standard deviation over axes of what is no NaN: the root of nanvar(). The gradient of equal elements is 0.
 
     Args:
         a (ndarray): Any shape and dtype.
@@ -4524,7 +4524,7 @@ def percentile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'li
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
-        q (float or array of them): From 0 to 100.
+        q (float or array of them): From 0 to 100. An array has a gradient: the slope between two elements, 0 where one is chosen.
         axis: An axis, several, or None for all.
         method (str): As of NumPy: one of Hyndman and Fan's nine, or 'lower', 'higher', 'midpoint', 'nearest'.
         keepdims (bool): Keep reduced axes with length 1.
@@ -4804,7 +4804,7 @@ def quantile(a: ndarray, q: ArrayLike, axis: Axis = None, *, method: str = 'line
 
     Args:
         a (ndarray): Any shape, any dtype but complex ones.
-        q (float or array of them): From 0 to 1.
+        q (float or array of them): From 0 to 1. An array has a gradient: the slope between two elements, 0 where one is chosen.
         axis: An axis, several, or None for all.
         method (str): As of NumPy: one of Hyndman and Fan's nine, or 'lower', 'higher', 'midpoint', 'nearest'.
         keepdims (bool): Keep reduced axes with length 1.
@@ -5439,7 +5439,7 @@ def stack(arrays: Sequence[ndarray], axis: builtins.int = 0, out: ndarray | None
         ValueError: If there is no such ``casting``."""
 
 def std(a: ndarray, axis: Axis = None, keepdims: builtins.bool = False, *, dtype: DtypeLike | None = None, out: ndarray | None = None, where: ndarray | builtins.bool = True, ddof: builtins.float = 0, correction: builtins.float = 0, mean: ndarray | None = None) -> ndarray:
-    """Standard deviation over axes: the root of var().
+    """Standard deviation over axes: the root of var(). The gradient of equal elements is 0.
 
     Args:
         a (ndarray): Any shape and dtype.

@@ -280,7 +280,7 @@ def pinv(a: ndarray, rcond: builtins.float | ndarray | None = None, hermitian: b
         a (ndarray): (..., m, n), float32, float64, complex64 or complex128.
         rcond (float or ndarray): Singular values up to this times the largest one count as 0; 1e-15 by default. An array is broadcast to ``(...)``.
         hermitian (bool): Whether ``a`` is symmetric, or Hermitian; its lower triangle is read then.
-        rtol (float or ndarray): Another name of ``rcond``.
+        rtol (float or ndarray): Another name of ``rcond``. Where None is written out for it, the limit is the resolution of the dtype times max(m, n), as in NumPy 2.
     Returns:
         ndarray: (..., n, m). Differentiable, any order, where the rank does not change and nothing but zeros is cut off.
     Raises:
@@ -428,4 +428,4 @@ def vector_norm(x: ndarray, *, axis: Axis = None, ord: builtins.float = 2, keepd
         DimensionError: If an axis is not there.
         ValueError: If ``ord`` is NaN.
     Note:
-        The gradient of the Euclidean norm of zeros is 0."""
+        The gradient of a norm that is 0 is 0, and so is that by elements that are 0."""

@@ -61,8 +61,8 @@ def betaln(a: ndarray | Scalar, b: ndarray | Scalar, out: ndarray | None = None,
     Raises:
         DtypeError: If an operand is complex.
     Note:
-        By three values of lgamma, of which digits cancel out where one operand is much larger
-        than the other. Source: DLMF 5.12.1."""
+        By three values of lgamma, or for large operands by Stirling's formula. Source: DLMF 5.12.1;
+        Didonato and Morris, Algorithm 708, 1992."""
 
 def digamma(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtins.bool = True, dtype: DtypeLike | None = None) -> ndarray:
     """The derivative of lgamma.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing as tp
 
 import chainerx
-from chainerx.func._batch import Level, composed, lift, rule
+from chainerx.func._batch import Level, composed, full, lift, rule
 from chainerx.func._rules_axes import _flat, _size, axes_of, axis_of
 
 # ---- matrices ------------------------------------------------------------------------------------
@@ -29,6 +29,10 @@ def _of_matrices(
         raise chainerx.DimensionError(
             f'{function.__name__}: a has {a.ndim} axes, expected 2 or more'
         )
+    if function.__name__ in ('pinv', 'matrix_rank'):  # whose limits may be batches, too
+        args = tuple([lift(x, level, a.ndim - 2) for x in args])
+        kw = {name: lift(x, level, a.ndim - 2) for name, x in kw.items()}
+        return function(full(a, level), *args, **kw)
     return function(a.array, *args, **kw)
 
 

@@ -296,6 +296,17 @@ CASES = [
         order=0,
         diff=(),
     ),
+    *(
+        _case(  # of rank 1, but for rounding
+            'pinv',
+            lambda a: np.linalg.pinv(a, rtol=None),
+            [call(c(np.ones((3, 2)).tolist(), dtype)), call(c(np.ones((2, 2, 4)).tolist(), dtype))],
+            fn=lambda a: chx.linalg.pinv(a, rtol=None),
+            order=0,
+            diff=(),
+        )
+        for dtype in ('float32', 'float64')
+    ),
     _case(  # 2 and 1 of 1, 1.5, 2 count as 0
         'pinv',
         lambda a: np.linalg.pinv(a, rtol=np.array([0.8, 0.6])),

@@ -2,6 +2,7 @@
 
 import gc
 import re
+import threading
 import weakref
 
 import chainerx as chx
@@ -243,3 +244,40 @@ def test_derivatives_do_not_keep_their_function():
             Layer().forward(X, func.vjp)
     finally:
         gc.enable()
+
+
+@ALL
+@pytest.mark.parametrize('chunk_size', [None, 2])
+def test_a_generator_draws_once(transform, chunk_size):
+    x = chx.arange(1, 6, dtype='float64')
+
+    def scaled(generator):
+        return lambda a: generator.normal(size=5) * a**2
+
+    generator, other = chx.random.Generator(3), chx.random.Generator(3)
+    matrix = transform(scaled(generator), chunk_size=chunk_size)(x)
+    z = to_numpy(other.normal(size=5))
+    expected = np.diag(2 * z * to_numpy(x))
+    if transform is func.hessian:
+        expected = np.zeros((5, 5, 5))
+        expected[range(5), range(5), range(5)] = 2 * z
+    np.testing.assert_allclose(to_numpy(matrix), expected)
+    # One draw, whoever else draws from the same generator meanwhile.
+    assert generator.get_state() == other.get_state()
+
+
+def test_other_threads_draw_on():
+    generator, seen = chx.random.Generator(7), []
+
+    def draw():
+        for _ in range(300):
+            seen.append(generator.normal(size=2).tolist()[0])
+
+    thread = threading.Thread(target=draw)
+    thread.start()
+    x = chx.arange(3, dtype='float64')
+    for _ in range(30):
+        matrix = to_numpy(func.jacfwd(lambda a: generator.normal(size=3) * a)(x))
+        seen.extend(np.diag(matrix).tolist()[:1])
+    thread.join()
+    assert len(set(seen)) == len(seen)

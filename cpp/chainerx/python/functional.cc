@@ -9,6 +9,7 @@
 
 #include "chainerx/core/error.h"
 #include "chainerx/ops/checkpoint.h"
+#include "chainerx/ops/random_generator.h"
 #include "chainerx/python/callable.h"
 #include "chainerx/python/caster.h"
 #include "chainerx/python/convert.h"
@@ -48,6 +49,28 @@ std::vector<Array> CallCheckpoint(nb::handle f, const nb::list& inputs) {
     }
     return ys;
 }
+
+// What a function draws at its first call, it draws at all others.
+class SameDraws {
+ public:
+    nb::object operator()(nb::handle f) {
+        if (first_) {
+            random::DrawScope scope;
+            nb::object result = f();
+            if (first_) {  // unless a call within has been the first one
+                draws_ = std::move(scope.draws());
+                first_ = false;
+            }
+            return result;
+        }
+        const random::DrawScope scope{draws_};
+        return f();
+    }
+
+ private:
+    bool first_{true};
+    random::Draws draws_;
+};
 
 // None is zero.
 std::vector<Array> ToDirections(const char* op, const nb::list& list) {
@@ -109,6 +132,11 @@ void InitFunctional(PyObject* module) {
                 return ToList(p(ToDirections("jvp", tangents)));
             },
             nb::arg("tangents"), "One change per result; None among tangents is zero.");
+    nb::class_<SameDraws>(m, "SameDraws", "Calls functions with the random numbers of the first.")
+        .def("__reduce__", &RefuseCopies)
+        .def(nb::init<>())
+        .def("__call__", &SameDraws::operator(), nb::arg("f"),
+             "f(). From generators that the first call drew from, the same numbers.");
     m.def(
         "checkpoint",
         [](nb::handle f, const nb::list& inputs) { return ToList(CallCheckpoint(f, inputs)); },

@@ -39,5 +39,15 @@ class Pushforward:
     def __call__(self, tangents: list) -> list:
         """One change per result; None among tangents is zero."""
 
+class SameDraws:
+    """Calls functions with the random numbers of the first."""
+
+    def __init__(self) -> None: ...
+
+    def __reduce__(self) -> Any: ...
+
+    def __call__(self, f: object) -> object:
+        """f(). From generators that the first call drew from, the same numbers."""
+
 def checkpoint(f: object, inputs: list) -> list:
     """f(inputs), which backward computes again."""

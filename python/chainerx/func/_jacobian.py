@@ -7,6 +7,7 @@ import functools
 import typing as tp
 
 import chainerx
+from chainerx._core import functional
 from chainerx.func import _forward, _reverse, _tree, _vmap
 from chainerx.func._calls import Split, check_function, check_pair
 
@@ -35,29 +36,18 @@ def _only(
 
 
 class _SameNumbers:
-    """In this context the random numbers are, each time, those of the first time.
+    """Calls functions with the random numbers of the first call.
 
     A matrix of derivatives is one of one function: rows that drop out other elements are of none.
     """
 
     def __init__(self) -> None:
         self.numpy = _reverse.NumpyState()
-        self.first: tp.Any = None
-        self.before: tp.Any = None
+        self.draws = functional.SameDraws()
 
-    def __enter__(self) -> None:
-        self.numpy.__enter__()
-        before = chainerx.random.get_state()
-        if self.first is None:
-            self.first = before
-        else:
-            self.before = before
-            chainerx.random.set_state(self.first)
-
-    def __exit__(self, *_: object) -> None:
-        if self.before is not None:
-            chainerx.random.set_state(self.before)
-        self.numpy.__exit__()
+    def __call__(self, fun: c.Callable[[], tp.Any]) -> tp.Any:
+        with self.numpy:
+            return self.draws(fun)
 
 
 def _without_aux(op: str, fun: Function) -> Function:
@@ -75,10 +65,8 @@ def _with_aux(op: str, fun: Function, transform: c.Callable[[Function], Function
     @functools.wraps(fun)
     def function(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
         numbers = _SameNumbers()
-        with numbers:
-            aux = check_pair(op, fun(*args, **kwargs))[1]
-        with numbers:
-            return transformed(*args, **kwargs), aux
+        aux = numbers(lambda: check_pair(op, fun(*args, **kwargs))[1])
+        return numbers(lambda: transformed(*args, **kwargs)), aux
 
     return function
 
@@ -155,8 +143,7 @@ def _jacrev(
         with_aux = _only(fun, args, kwargs, split)
         function = _without_aux(op, with_aux) if has_aux else with_aux
         numbers = _SameNumbers()
-        with numbers:
-            result, pull, *aux = _reverse.vjp_of(op, with_aux, chosen, has_aux)
+        result, pull, *aux = numbers(lambda: _reverse.vjp_of(op, with_aux, chosen, has_aux))
         ys, structure = _tree.flatten(result)
 
         def gradients_of(i: int, unit: complex) -> tp.Any:

@@ -6,10 +6,10 @@ import collections.abc as c
 import functools
 import inspect
 import operator
-import types
 import typing as tp
 
 import chainerx
+from chainerx._core import functional
 from chainerx.func import _batch, _loop
 from chainerx.func._batch import DRAWS, NO_DRAWS, Level, is_batch
 
@@ -28,18 +28,12 @@ def _parameters(name: str) -> list[str]:
 
 
 def _again(function: tp.Any) -> c.Callable[..., tp.Any]:
-    """What draws from the global generator, but the same numbers each time."""
-    if not isinstance(getattr(function, '__self__', None), types.ModuleType | None):
-        raise chainerx.NotImplementedError(
-            f'vmap: {function.__name__} of a Generator with randomness="same" and a parameter that '
-            'is a batch'
-        )
-    state = chainerx.random.get_state()
+    """The same, with the same numbers each time."""
+    draws = functional.SameDraws()
 
     @functools.wraps(function)
     def again(*args: tp.Any, **kwargs: tp.Any) -> tp.Any:
-        chainerx.random.set_state(state)
-        return function(*args, **kwargs)
+        return draws(lambda: function(*args, **kwargs))
 
     return again
 

@@ -76,11 +76,10 @@ def check_chunk_size(op: str, chunk_size: int | None) -> None:
 def with_same_numbers(
     fun: Function, x: tp.Any, out_axes: tp.Any, chunk_size: int | None, numbers: tp.Any
 ) -> tp.Any:
-    """`fun` of each part of `x`; in the context `numbers`, each chunk draws the same ones."""
+    """`fun` of each part of `x`, by way of `numbers`, so that each chunk draws the same ones."""
 
     def function(y: tp.Any) -> tp.Any:
-        with numbers:
-            return fun(y)
+        return numbers(lambda: fun(y))
 
     return _run_chunks(function, _Inputs((x,), {}, 0), out_axes, 'same', chunk_size)
 

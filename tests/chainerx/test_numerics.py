@@ -308,3 +308,10 @@ def test_conjugates_of_numbers_at_any_part(dtype, device):
     apart = memory[1:].reshape(6, 3)[:, :2].view(dtype)
     for x in (memory[1:].view(dtype), memory[:18].view(dtype)[::-2], apart):
         assert x.conj().tolist() == np.conj(chx.to_numpy(x)).tolist()
+
+
+@pytest.mark.parametrize('dtype', ['complex64', 'complex128'])
+def test_signs_of_subnormal_complex_numbers(dtype, device):
+    least = np.finfo(dtype).smallest_subnormal
+    x = np.array([complex(least, 0), complex(0, -8 * least)], dtype)
+    assert chx.sign(chx.array(x, device=device)).tolist() == [1, -1j]

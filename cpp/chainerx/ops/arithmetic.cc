@@ -62,7 +62,10 @@ Array Shortcut(const GradSign&, const Array& x) {
         return Array{};
     const Array number = internal::Detached(x);
     const Array size = Absolute(number);
-    const Array y = number / Where(size == 0, 1, size);
+    // Part by part: the quotient of complex numbers takes the inverse of the size, which may
+    // overflow.
+    const Array divisor = Where(size == 0, 1, size);
+    const Array y = MakeComplex(Real(number) / divisor, Imag(number) / divisor);
     // As in NumPy, one infinite part is the direction, and two are none.
     const Array re_is_inf = Isinf(Real(number));
     const Array im_is_inf = Isinf(Imag(number));

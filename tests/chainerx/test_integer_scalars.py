@@ -245,3 +245,36 @@ def test_arange_of_none_between_signs(device):
 def test_arange_may_end_beyond(device):
     assert chx.arange(100, 200, 50, dtype='uint8', device=device).tolist() == [100, 150]
     assert chx.arange(0, 128, 64, dtype='int8', device=device).tolist() == [0, 64]
+
+
+FILLS = {
+    'fill': lambda x, v: x.fill(v),
+    'full': lambda x, v: chx.full(x.shape, v, x.dtype, device=x.device),
+    'full_like': lambda x, v: chx.full_like(x, v, device=x.device),
+}
+
+
+@pytest.mark.parametrize('dtype', INTS)
+@pytest.mark.parametrize('name', FILLS)
+def test_floats_that_fill_integers(name, dtype, device):
+    """A fraction is cut off, as NumPy's full does; what the dtype does not hold is refused."""
+    info = np.iinfo(dtype)
+    x = chx.zeros(2, dtype, device=device)
+    ends = (2.0 * (info.max // 2 + 1), min(2.0 * info.min, -1.0))
+    for value in (float('nan'), float('inf'), -float('inf'), 1e300, *ends):
+        with pytest.raises(OverflowError, match=f'{name.removesuffix("_like")}: .* in {dtype}'):
+            FILLS[name](x, value)
+    assert x.tolist() == [0, 0]
+    y = FILLS[name](x, 2.75)
+    assert (x if y is None else y).tolist() == [2, 2]
+
+
+@pytest.mark.parametrize('dtype', ['float32', 'float64', 'complex64', 'complex128'])
+@pytest.mark.parametrize('name', FILLS)
+def test_any_integers_fill_floats(name, dtype, device):
+    x = chx.zeros(2, dtype, device=device)
+    for value in (10**30, 2**64, -(2**63) - 1):
+        y = FILLS[name](x, value)
+        np.testing.assert_array_equal(to_numpy(x if y is None else y), np.full(2, value, dtype))
+    with pytest.raises(OverflowError, match='does not fit in 64 bits'):
+        FILLS[name](x, 10**400)

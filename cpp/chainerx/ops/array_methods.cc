@@ -26,8 +26,7 @@ Array Array::AsType(Dtype dtype, bool copy) const { return chainerx::AsType(*thi
 
 void Array::Fill(const Scalar& value) const {
     internal::CheckInPlaceOutput("fill", *this);
-    internal::CheckComplexFits("fill", dtype(), value);
-    internal::CheckIntFits("fill", dtype(), value);
+    internal::CheckFillFits("fill", dtype(), value);
     buffer()->MarkWritten();
     CallOn<kernels::Fill>(device(), *this, value);
 }

@@ -21,8 +21,7 @@ constexpr OpInfo kCopy{"copy", &kernels::AsType::kInfo, Batching::kElementwise};
 }  // namespace
 
 Array Full(const Shape& shape, const Scalar& value, Dtype dtype, Device& device) {
-    internal::CheckComplexFits("full", dtype, value);
-    internal::CheckIntFits("full", dtype, value);
+    internal::CheckFillFits("full", dtype, value);
     Array y = Empty(shape, dtype, device);
     CallOn<kernels::Fill>(device, y, value);
     return y;

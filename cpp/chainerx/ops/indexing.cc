@@ -2,6 +2,8 @@
 #include "chainerx/ops/indexing.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "chainerx/autograd/record.h"
@@ -196,10 +198,21 @@ void internal::CheckIntFits(const char* op, Dtype dtype, const Scalar& value) {
     }
 }
 
-void internal::CheckComplexFits(const char* op, Dtype dtype, const Scalar& value) {
+void internal::CheckFillFits(const char* op, Dtype dtype, const Scalar& value) {
     if (value.kind() == DtypeKind::kComplex && !IsComplex(dtype)) [[unlikely]] {
         throw DtypeError{op, ": cannot write ", value, " into an array of ", dtype};
     }
+    CheckIntFits(op, dtype, value);
+    if (value.kind() != DtypeKind::kFloat || !IsInt(dtype)) return;
+    VisitInt(dtype, [&]<typename T>() {
+        using Limits = std::numeric_limits<T>;
+        const double whole = std::trunc(value.To<double>());
+        // The end is a power of 2, which a double holds.
+        const double end = 2 * static_cast<double>(Limits::max() / 2 + 1);
+        if (!(whole >= static_cast<double>(Limits::min()) && whole < end)) {
+            throw OverflowError{op, ": ", value, " does not fit in ", dtype};
+        }
+    });
 }
 
 void Assign(const Array& x, const Array& value) {

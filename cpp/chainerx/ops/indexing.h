@@ -61,8 +61,9 @@ namespace internal {
 CX_API void CheckScalarFits(const char* op, Dtype dtype, const Scalar& value);
 // OverflowError if `dtype` is an integer dtype and `value` an integer that it does not hold.
 CX_API void CheckIntFits(const char* op, Dtype dtype, const Scalar& value);
-// DtypeError for a complex number, unless `dtype` is complex.
-CX_API void CheckComplexFits(const char* op, Dtype dtype, const Scalar& value);
+// What is written whole: DtypeError for a complex number, unless `dtype` is complex; OverflowError
+// for a number that an integer dtype does not hold, of which a fraction is cut off.
+CX_API void CheckFillFits(const char* op, Dtype dtype, const Scalar& value);
 
 }  // namespace internal
 }  // namespace chainerx

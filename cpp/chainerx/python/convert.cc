@@ -1,5 +1,6 @@
 #include "chainerx/python/convert.h"
 
+#include <cmath>
 #include <complex>
 #include <limits>
 
@@ -66,6 +67,13 @@ Scalar ToScalar(const char* op, const char* name, PyObject* o) {
         throw OverflowError{op, ": ", name, " is ", Repr(o), ", which does not fit in 64 bits"};
     }
     return s;
+}
+
+Scalar ToElement(const char* op, const char* name, PyObject* o, Dtype dtype) {
+    const Scalar s = ToOperand(op, name, o);
+    const bool is_number = IsFloat(dtype) || IsComplex(dtype);
+    if (s.IsHugeInt() && is_number && std::isfinite(s.To<double>())) return Scalar{s.To<double>()};
+    return ToScalar(op, name, o);
 }
 
 Scalar ToOperand(const char* op, const char* name, PyObject* o) {

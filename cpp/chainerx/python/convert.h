@@ -26,7 +26,9 @@ inline const Array& ToArray(const char* op, const char* name, PyObject* o) {
 // Python and NumPy numbers. nullopt for everything else.
 std::optional<Scalar> TryScalar(PyObject* o);
 Scalar ToScalar(const char* op, const char* name, PyObject* o);
-// The same, but may be a HugeInt: for operands that stand beside an array.
+// The same for an element of an array: a float dtype takes integers of any size.
+Scalar ToElement(const char* op, const char* name, PyObject* o, Dtype dtype);
+// A number that may be a HugeInt: for operands that stand beside an array.
 Scalar ToOperand(const char* op, const char* name, PyObject* o);
 
 // An integer (anything with __index__).

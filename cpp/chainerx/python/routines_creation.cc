@@ -250,8 +250,13 @@ CX_ROUTINE(full,
         return Wrap(FullOf(shape, x, ToDtypeOr(dtype, x.dtype()),
                            Given(device) ? ToDevice(device) : x.device()));
     }
+    if (Given(dtype)) {
+        const Dtype given = ToDtypeOr(dtype, kDefaultFloat);
+        return Wrap(
+            Full(shape, ToElement("full", "fill_value", a[1], given), given, ToDevice(device)));
+    }
     const Scalar value = ToScalar("full", "fill_value", a[1]);
-    return Wrap(Full(shape, value, ToDtypeOr(dtype, value.dtype()), ToDevice(device)));
+    return Wrap(Full(shape, value, value.dtype(), ToDevice(device)));
 }
 
 // What an array like `a` is to be, where the caller says so; the first argument of those.
@@ -288,8 +293,8 @@ CX_ROUTINE(full_like, "a: ndarray, fill_value: float | ndarray" CX_LIKE,
            "\n    OverflowError: If the dtype does not hold the value.") {
     const Like like{"full_like", ToArray("full_like", "a", a[0]), a[2], a[3], a[4]};
     if (IsNdArray(a[1])) return Wrap(FullOf(like.shape, Self(a[1]), like.dtype, like.device));
-    return Wrap(
-        Full(like.shape, ToScalar("full_like", "fill_value", a[1]), like.dtype, like.device));
+    const Scalar value = ToElement("full_like", "fill_value", a[1], like.dtype);
+    return Wrap(Full(like.shape, value, like.dtype, like.device));
 }
 
 CX_ROUTINE(ones_like, "a: ndarray" CX_LIKE,

@@ -135,17 +135,19 @@ CX_ROUTINE(
     return Py_NewRef(Py_None);
 }
 
-CX_METHOD(fill, "value: float | ndarray) -> None",
-          "Sets all elements to a number, or to the element of an array of no axes, in place.\n\n"
-          "Raises:\n    ChainerxError: If one of the arrays is in a graph, or this one is "
-          "read-only.\n"
-          "    DtypeError: If a complex number does not go into the dtype.") {
+CX_METHOD(
+    fill, "value: float | ndarray) -> None",
+    "Sets all elements to a number, or to the element of an array of no axes, in place.\n\n"
+    "Raises:\n    ChainerxError: If one of the arrays is in a graph, or this one is "
+    "read-only.\n"
+    "    DtypeError: If a complex number does not go into the dtype.\n"
+    "    OverflowError: If an integer dtype does not hold the number; fractions are cut off.") {
     if (IsNdArray(a[0]) && Self(a[0]).ndim() == 0) {
         internal::CheckWrittenDtype("fill", Self(self), Self(a[0]));
         CopyTo(Self(self), AsType(Self(a[0]), Self(self).dtype(), false), true);
         return Py_NewRef(Py_None);
     }
-    Self(self).Fill(ToScalar("fill", "value", a[0]));
+    Self(self).Fill(ToElement("fill", "value", a[0], Self(self).dtype()));
     return Py_NewRef(Py_None);
 }
 

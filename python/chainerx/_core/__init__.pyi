@@ -692,7 +692,8 @@ class ndarray:
 
         Raises:
             ChainerxError: If one of the arrays is in a graph, or this one is read-only.
-            DtypeError: If a complex number does not go into the dtype."""
+            DtypeError: If a complex number does not go into the dtype.
+            OverflowError: If an integer dtype does not hold the number; fractions are cut off."""
 
     def flatten(self, order: str = 'C') -> ndarray:
         """A copy in one dimension; orders are those of chainerx.ravel(). Differentiable."""

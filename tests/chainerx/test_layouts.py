@@ -338,3 +338,20 @@ def test_overlapping_views_by_strides_are_read_only():
     z = chx.as_strided(x, (3, 3), (3, 1))
     z += 1
     assert x.tolist() == [*range(1, 10), 9, 10, 11]
+
+
+@pytest.mark.parametrize('size', [2047, 2048, 2049, 4096, 10000])
+def test_bytes_are_copied_from_any_place_to_any(size, device):
+    """Some distances within a page take another way (native/copy_bytes.h)."""
+    n = (np.arange(size + 70) % 251).astype('uint8')
+    x = chx.array(n, device=device)
+    for begin in (0, 1, 64):
+        part = x[begin : begin + size]
+        for ahead in (0, 1, 3, 15, 16, 17, 63):
+            y = chx.concatenate([x[:ahead], part])
+            np.testing.assert_array_equal(
+                chx.to_numpy(y), np.concatenate([n[:ahead], n[begin : begin + size]])
+            )
+            z = chx.zeros(size + ahead, 'uint8', device=device)
+            z[ahead:] = part
+            np.testing.assert_array_equal(chx.to_numpy(z)[ahead:], n[begin : begin + size])

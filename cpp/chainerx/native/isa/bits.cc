@@ -9,9 +9,13 @@ namespace chainerx::native {
 namespace CX_ISA {
 namespace {
 
-// How many bits are set, in sums of ever wider fields, which the compiler vectorizes.
+// How many bits are set, in sums of ever wider fields, which the compiler vectorizes. Of 64 bits,
+// few of which a shorter vector has, an instruction counts them one number after the other.
 template <typename U>
 inline U CountBits(U x) {
+#if defined(__POPCNT__) && !defined(CX_ISA_AVX512)
+    if constexpr (sizeof(U) == 8) return static_cast<U>(__builtin_popcountll(x));
+#endif
     constexpr auto kPairs = static_cast<U>(0x5555555555555555);
     constexpr auto kFours = static_cast<U>(0x3333333333333333);
     constexpr auto kBytes = static_cast<U>(0x0f0f0f0f0f0f0f0f);

@@ -105,7 +105,7 @@ if _typing.TYPE_CHECKING:
     bfloat16: type[_typing.Any]
 
 __version__ = _core.__version__
-__array_api_version__ = '2024.12'
+__array_api_version__ = '2025.12'
 
 
 # Names that NumPy 2 dropped, kept for existing code.

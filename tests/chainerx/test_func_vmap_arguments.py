@@ -286,3 +286,8 @@ def test_limits_that_are_batches():
     assert func.vmap(lambda r: chx.linalg.matrix_rank(a, rtol=r))(limits).tolist() == [2, 1]
     inverses = func.vmap(lambda r: chx.linalg.pinv(a, rtol=r))(limits)
     assert inverses.tolist() == [[[1, 0], [0, 2]], [[1, 0], [0, 0]]]
+
+
+def test_a_number_among_each():
+    found = func.vmap(lambda t: chx.isin(1, t))(chx.array([[1, 2], [3, 4]]))
+    assert found.tolist() == [True, False]

@@ -120,6 +120,10 @@ OTHERS = """
     xp.fft.fft(c); xp.fft.ifft(c); xp.fft.rfft(q); xp.fft.irfft(c)
     xp.fft.fftn(c); xp.fft.hfft(c); xp.fft.fftfreq(5, d=0.5, dtype=xp.float64)
     xp.fft.rfftfreq(4, dtype=xp.float64); xp.fft.fftshift(q)
+    f.__array_namespace__(api_version='2025.12').pi; xp.isin(i, j); xp.isin(i, 3); xp.isin(3, j)
+    xp.searchsorted(q, 2.0)
+    abs(xp.linalg.eigvals(t)); type(xp.meshgrid(q, q)).__name__
+    type(xp.broadcast_arrays(f, g)).__name__
 """
 
 

@@ -77,10 +77,11 @@ CX_METHOD(__array_namespace__, "*, api_version: str | None = None) -> Any",
           "Raises:\n    ValueError: For a version of the standard that is not known.") {
     if (Given(a[0])) {
         const std::string_view version = ToString("__array_namespace__", "api_version", a[0]);
-        constexpr std::string_view kKnown[] = {"2021.12", "2022.12", "2023.12", "2024.12"};
+        constexpr std::string_view kKnown[] = {"2021.12", "2022.12", "2023.12", "2024.12",
+                                               "2025.12"};
         if (std::ranges::find(kKnown, version) == std::end(kKnown)) {
             throw ValueError{"__array_namespace__: api_version is '", version,
-                             "', expected at most '2024.12'"};
+                             "', expected at most '2025.12'"};
         }
     }
     PyObject* module = PyImport_ImportModule("chainerx");

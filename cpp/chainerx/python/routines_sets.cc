@@ -126,20 +126,23 @@ CX_ROUTINE(
     return Wrap(UniqueValues(ToArray("unique_values", "x", a[0])));
 }
 
-CX_ROUTINE(isin,
-           "element: ndarray, test_elements: ArrayLike, assume_unique: bool = False, invert: bool "
-           "= False, *, kind: str | None = None) -> ndarray",
-           "Whether elements are among others.\n\n"
-           "Args:\n"
-           "    element (ndarray): Any shape and dtype.\n"
-           "    test_elements (ndarray or numbers): Any shape and dtype.\n"
-           "    assume_unique (bool): It changes nothing.\n"
-           "    invert (bool): Whether they are not.\n"
-           "    kind (str): 'sort' or 'table', which change nothing.\n"
-           "Returns:\n    ndarray: bool, the shape of ``element``. " CX_NO_GRADIENT
-           "\nRaises:\n    ValueError: If there is no such kind.\n"
-           "Note:\n    NaN is among nothing.") {
-    const Array& x = ToArray("isin", "element", a[0]);
+CX_ROUTINE(
+    isin,
+    "element: ndarray | Scalar, test_elements: ArrayLike, assume_unique: bool = False, "
+    "invert: bool = False, *, kind: str | None = None) -> ndarray",
+    "Whether elements are among others.\n\n"
+    "Args:\n"
+    "    element (ndarray or scalar): Any shape and dtype.\n"
+    "    test_elements (ndarray or numbers): Any shape and dtype; an array beside a scalar.\n"
+    "    assume_unique (bool): It changes nothing.\n"
+    "    invert (bool): Whether they are not.\n"
+    "    kind (str): 'sort' or 'table', which change nothing.\n"
+    "Returns:\n    ndarray: bool, the shape of ``element``. " CX_NO_GRADIENT
+    "\nRaises:\n    ValueError: If there is no such kind.\n"
+    "Note:\n    NaN is among nothing.") {
+    const bool is_number = IsNdArray(a[1]) && TryScalar(a[0]).has_value();
+    const Array x = is_number ? ToElements("isin", "element", a[0], Self(a[1]).device())
+                              : ToArray("isin", "element", a[0]);
     if (Given(a[4])) {
         const std::string_view kind = ToString("isin", "kind", a[4]);
         if (kind != "sort" && kind != "table") {

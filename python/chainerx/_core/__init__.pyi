@@ -3255,12 +3255,12 @@ def isfinite(x: ndarray, out: ndarray | None = None, *, where: ndarray | builtin
     Returns:
         ndarray: bool. Not differentiable."""
 
-def isin(element: ndarray, test_elements: ArrayLike, assume_unique: builtins.bool = False, invert: builtins.bool = False, *, kind: str | None = None) -> ndarray:
+def isin(element: ndarray | Scalar, test_elements: ArrayLike, assume_unique: builtins.bool = False, invert: builtins.bool = False, *, kind: str | None = None) -> ndarray:
     """Whether elements are among others.
 
     Args:
-        element (ndarray): Any shape and dtype.
-        test_elements (ndarray or numbers): Any shape and dtype.
+        element (ndarray or scalar): Any shape and dtype.
+        test_elements (ndarray or numbers): Any shape and dtype; an array beside a scalar.
         assume_unique (bool): It changes nothing.
         invert (bool): Whether they are not.
         kind (str): 'sort' or 'table', which change nothing.

@@ -211,6 +211,8 @@ def _isin(
 ) -> tp.Any:
     if not is_array(test_elements):
         test_elements = chainerx.asarray(test_elements, device=element.device)
+    if not is_array(element):
+        element = chainerx.asarray(element, device=test_elements.device)
     found = chainerx.any(
         chainerx.expand_dims(element, element.ndim) == chainerx.ravel(test_elements), -1
     )

@@ -1,5 +1,6 @@
 #include "chainerx/ops/sets.h"
 
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -123,7 +124,9 @@ UniqueResult UniqueSlices(const Array& x, const UniqueOptions& options) {
         result = DescribeNothing(rows, options);
     } else {
         std::vector<Array> columns;
-        columns.reserve(static_cast<size_t>(width));  // fails at once where it would later
+        // Fails at once where it would later, and not by the allocator, which sanitizers stop at.
+        if (width >= int64_t{1} << 32) throw std::bad_alloc{};
+        columns.reserve(static_cast<size_t>(width));
         for (int64_t i = width - 1; i >= 0; --i) {
             if (i % 1024 == 1023) internal::CheckInterrupt();
             columns.push_back(Reshape(rows.At({Slice{}, Slice{i, i + 1}}), {n}));

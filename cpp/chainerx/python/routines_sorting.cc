@@ -1,4 +1,5 @@
 // Sorting, and what needs a part of the order.
+#include <new>
 #include <vector>
 
 #include "chainerx/core/error.h"
@@ -227,7 +228,9 @@ CX_ROUTINE(lexsort, "keys: ndarray | Sequence[ndarray], axis: int = -1) -> ndarr
             throw DimensionError{"lexsort: keys have shape (), expected one or more dimensions"};
         }
         const int64_t n = all.shape()[0];
-        keys.reserve(static_cast<size_t>(n));  // fails at once where it would later
+        // Fails at once where it would later, and not by the allocator, which sanitizers stop at.
+        if (n >= int64_t{1} << 32) throw std::bad_alloc{};
+        keys.reserve(static_cast<size_t>(n));
         for (int64_t i = 0; i < n; ++i) {
             if (i % 1024 == 1023) internal::CheckInterrupt();
             keys.push_back(At(all, i));

@@ -159,9 +159,11 @@ MISSED = f"""
   computes. Smaller buffers, asking ahead for memory and writing past the caches did not help.
 - **take of 1000 rows of 64**: 256 KB that are scattered over 2.5 MB; ours takes 7 µs, NumPy's 6.5
   or 9 from process to process.
-- **sort by AVX2**: half of the time of a million keys are partitions from one memory to another,
-  where NumPy's are in place. Of 64-bit keys a register has four, and why NumPy's networks of those
-  take less time has not been found.
+- **sort by AVX2**: why NumPy's, which parts keys in place, takes less time has not been found; of
+  64-bit keys a register has four.
+- **sort, partition and unique on processors of family 25**: far below 1, for NumPy 2.4.6 chooses
+  none of its sorts by vectors there. With its AVX-512 switched off, as in the table by AVX2, it
+  takes one.
 - **rfft of 100 x 1024 in float64**: two rows at a time, as NumPy, for with more of them the row and
   the library's own memory leave the first-level cache; eight take a tenth longer.
 - **Functions of 100,000 elements on two threads**: passes of some 30 µs each, of which waking the

@@ -13,7 +13,7 @@ from chainerx.func import _batch
 
 V = chx.array([1.0, 2.0, 3.0], dtype='float64')
 X = chx.array([[1.0, 2.0, 4.0], [3.0, 5.0, 4.0]], dtype='float64')
-I = chx.array([[1, 0, 2], [2, 1, 1]])  # noqa: E741
+PLACES = chx.array([[1, 0, 2], [2, 1, 1]])
 
 
 def leaves(y):
@@ -88,14 +88,14 @@ ARGUMENTS = {
 
 @pytest.mark.parametrize('name', ARGUMENTS)
 def test_arguments(name):
-    check(ARGUMENTS[name], X, I)
+    check(ARGUMENTS[name], X, PLACES)
 
 
 def test_rolls_of_several_vmaps():
-    y = func.vmap(lambda i: func.vmap(lambda x: chx.roll(x, i[0]))(X))(I)
+    y = func.vmap(lambda i: func.vmap(lambda x: chx.roll(x, i[0]))(X))(PLACES)
     for k in range(2):
         for n in range(2):
-            assert y[k, n].tolist() == chx.roll(X[n], I[k, 0]).tolist()
+            assert y[k, n].tolist() == chx.roll(X[n], PLACES[k, 0]).tolist()
 
 
 REFUSED = {
@@ -182,7 +182,7 @@ METHODS = {
 
 @pytest.mark.parametrize('name', METHODS)
 def test_methods_of_arrays_with_batches(name):
-    check(METHODS[name], X, I)
+    check(METHODS[name], X, PLACES)
 
 
 def test_parts_of_complex_numbers_can_be_set():

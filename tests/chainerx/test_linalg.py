@@ -200,17 +200,18 @@ def test_norms_of_nothing_are_0():
 @pytest.mark.parametrize('dtype', ['float32', 'complex64'])
 def test_gradients_of_norms_at_zeros(order, dtype):
     """As PyTorch has them: 0 where there is none, and no NaN."""
-    torch = pytest.importorskip('torch')
-    rows = [[0, 0, 0], [1, 0, 2], [0, -3, 0], [2, 1, -3]]
-    x = chx.array(np.array(rows, dtype)).require_grad()
+    rows = np.array([[0, 0, 0], [1, 0, 2], [0, -3, 0], [2, 1, -3]], 'float64')
+    x = chx.array(rows.astype(dtype)).require_grad()
     y = chx.linalg.vector_norm(x, axis=1, ord=order)
-    t = torch.tensor(rows, dtype=getattr(torch, dtype), requires_grad=True)
-    expected = torch.linalg.vector_norm(t, dim=1, ord=order)
-    expected.sum().backward()
-    np.testing.assert_allclose(to_numpy(y), expected.detach().numpy(), rtol=1e-6)
+    with np.errstate(all='ignore'):
+        norms = np.linalg.norm(rows, axis=1, ord=order)
+        size, norm = np.abs(rows), norms[:, None]
+        slopes = size == norm if np.isinf(order) else size ** (order - 1) * norm ** (1 - order)
+        expected = np.where((norm == 0) | (size == 0), 0, np.sign(rows) * slopes)
+    np.testing.assert_allclose(to_numpy(y), norms, rtol=1e-6)
     (g,) = chx.grad([y.sum()], [x], enable_double_backprop=True)
-    if not np.isinf(order) or order > 0:  # else it is shared among equal elements in other ways
-        np.testing.assert_allclose(to_numpy(g), t.grad.numpy(), rtol=1e-5, atol=1e-7)
+    counted = slice(3, None) if order == -np.inf else slice(None)  # equal elements share it
+    np.testing.assert_allclose(to_numpy(g)[counted], expected[counted], rtol=1e-5, atol=1e-7)
     if g.is_backprop_required():
         g2 = chx.grad([(g * g.conj()).real.sum()], [x])[0]
         assert g2 is None or np.isfinite(to_numpy(g2)).all()

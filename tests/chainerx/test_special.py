@@ -11,6 +11,7 @@ import scipy.special
 from cases._harness import to_numpy
 
 VALUES = json.loads((pathlib.Path(__file__).parent / 'data' / 'special.json').read_text())
+BETALN = VALUES.pop('betaln')
 # In units in the last place; the docstrings say so.
 LIMITS = {'lgamma': 5, 'log_ndtr': 5, 'polygamma': 16, 'polygamma/high': 8000, 'zeta': 16}
 
@@ -155,35 +156,14 @@ def test_products_with_logarithms():
     np.testing.assert_allclose(half, [2**-38, -(2**-51)], 1e-14)
 
 
-@pytest.mark.parametrize(
-    ('a', 'b'),
-    [
-        (1e16, 3.0),
-        (1e8, 0.1),
-        (12.0, 1e-9),
-        (1e5, 1e5),
-        (1e15, 1e14),
-        (10.0, 10.0),
-        (3.0, 3.0),
-        (9.99, 200.0),
-        (-0.5, 1e10),
-        (-20.5, 35.0),
-    ],
-)
-def test_betaln_of_large_operands(a, b):
-    mp = pytest.importorskip('mpmath')
-    with mp.workdps(60):
-        x, y = mp.mpf(a), mp.mpf(b)
-        value = mp.log(abs(mp.gamma(x))) if x < 0 else mp.loggamma(x)
-        value = float(value + mp.loggamma(y) - mp.loggamma(x + y))
-        slopes = [float(mp.digamma(v) - mp.digamma(x + y)) for v in (x, y)]
-        bend = float(mp.psi(1, x) - mp.psi(1, x + y))
+@pytest.mark.parametrize(('a', 'b', 'value', 'by_a', 'by_b', 'bend'), BETALN)
+def test_betaln_of_large_operands(a, b, value, by_a, by_b, bend):
     for swap in (False, True):
         p, q = (chx.array(v).require_grad() for v in ((b, a) if swap else (a, b)))
         result = chx.special.betaln(p, q)
         np.testing.assert_allclose(result.item(), value, rtol=2e-15)
         gs = chx.grad([result], [p, q], enable_double_backprop=True)
-        np.testing.assert_allclose([g.item() for g in gs][:: -1 if swap else 1], slopes, rtol=1e-7)
+        np.testing.assert_allclose([g.item() for g in gs][:: -1 if swap else 1], [by_a, by_b], 1e-7)
         second = chx.grad([gs[swap]], [(p, q)[swap]])[0]
         np.testing.assert_allclose(second.item(), bend, rtol=1e-6)
 

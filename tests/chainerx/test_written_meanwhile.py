@@ -12,15 +12,17 @@ PROGRAM = """
 import threading, time
 import chainerx as chx, numpy as np
 
-n = 1 << 18
+n = {n}
 odd = np.arange(n) % 2
 
-def flipping(*patterns):
+def flipping(*patterns, pauses=()):
     memory = patterns[0].copy()
     def flip():
         while not done:
-            for pattern in patterns:
+            for i, pattern in enumerate(patterns):
                 np.copyto(memory, pattern)
+                if pauses:
+                    time.sleep(pauses[i])
     threads.append(threading.Thread(target=flip))
     return chx.array(memory, copy=False)
 
@@ -39,16 +41,23 @@ finally:
     done = True
 """
 
-ZEROS = "x = flipping(np.where(odd, -0.0, 0.0).astype('f4'), np.ones(n, 'f4'), -np.ones(n, 'f4'))"
+ZEROS = """
+zeros = np.where(odd, -0.0, 0.0).astype('f4')
+x = flipping(zeros, np.ones(n, 'f4'), pauses=(7e-4, 3e-4))
+"""
+SIGNS = "x = flipping(np.where(odd, -0.0, 0.0).astype('f4'), np.ones(n, 'f4'), -np.ones(n, 'f4'))"
 NANS = 'x = flipping(np.ones(n, {0!r}), np.where(odd, np.nan, 1).astype({0!r}))'
 LABELS = """
 import chainer.functions as F
-xs = [chx.zeros((64, 12), 'float32').require_grad() for _ in range(40)]
-t = flipping(*(np.full((64, 10), k, 'i4') for k in (1, 1 << 30, -7)))
+xs = [chx.array(np.random.rand(64, 50).astype('f4')).require_grad() for _ in range(500)]
+good = np.ones((64, 200), 'i8')
+good[:, ::2] = 2
+bad = np.where(good == 2, -(2**45), 2**40)
+t = flipping(good, bad, good)
 """
 PARAMETER = 'x = flipping(np.full(n, 30.0), np.full(n, np.nan), np.full(n, -1.0))'
 CASES = {
-    'argpartition': (ZEROS, 'chx.argpartition(x, 10)'),
+    'argpartition': (SIGNS, 'chx.argpartition(x, 10)'),
     'partition': (ZEROS, 'chx.partition(x, n // 2)'),
     'sort': (ZEROS, 'chx.sort(x)'),
     'sort of complex64': (NANS.format('c8'), 'chx.sort(x)'),
@@ -67,7 +76,8 @@ CASES = {
 def test_memory_stays_whole(name):
     arrays, call = CASES[name]
     errors = '(chx.ChainerxError, ValueError, IndexError)'
-    program = PROGRAM.format(arrays=arrays, call=call, errors=errors, seconds=1)
+    n = 1 << (20 if arrays == ZEROS else 18)
+    program = PROGRAM.format(arrays=arrays, call=call, errors=errors, seconds=2, n=n)
     done = subprocess.run(
         [sys.executable, '-X', 'faulthandler', '-c', program],
         capture_output=True,

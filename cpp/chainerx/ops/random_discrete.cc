@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "chainerx/core/error.h"
+#include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/random.h"
 #include "chainerx/ops/aliases.h"
 #include "chainerx/ops/creation.h"
@@ -316,7 +317,9 @@ Array DistinctPlaces(int64_t n, int64_t count, Device& device, const Source& sou
         const int64_t lacking = count - static_cast<int64_t>(places.size());
         const Array drawn = Integers(0, n, Shape{lacking}, Dtype::kInt64, device, source);
         for (const int64_t place : drawn.ToHost<int64_t>()) {
-            if (known.insert(place).second) places.push_back(place);
+            if (!known.insert(place).second) continue;
+            places.push_back(place);
+            if (places.size() % 1024 == 0) internal::CheckInterrupt();
         }
     }
     return Array::FromHost(std::span<const int64_t>{places}, {count}, device);

@@ -71,9 +71,10 @@ Scalar ToScalar(const char* op, const char* name, PyObject* o) {
 
 Scalar ToElement(const char* op, const char* name, PyObject* o, Dtype dtype) {
     const Scalar s = ToOperand(op, name, o);
+    if (!s.IsHugeInt()) return s;
     const bool is_number = IsFloat(dtype) || IsComplex(dtype);
-    if (s.IsHugeInt() && is_number && std::isfinite(s.To<double>())) return Scalar{s.To<double>()};
-    return ToScalar(op, name, o);
+    return is_number && std::isfinite(s.To<double>()) ? Scalar{s.To<double>()}
+                                                      : ToScalar(op, name, o);
 }
 
 Scalar ToOperand(const char* op, const char* name, PyObject* o) {

@@ -33,6 +33,19 @@ PAIRS = {
     'polygamma/high': [((20, 170), (0, 300)), ((171, 300), (40, 300)), ((30, 90), (1e5, 1e6))],
     'zeta': [((1.01, 8), (0, 30)), ((1.01, 2), (100, 1e6)), ((20, 50), (0.5, 3))],
 }
+# What betaln takes of them, beside its value: both first derivatives, and the second one by a.
+BETALN = [
+    (1e16, 3.0),
+    (1e8, 0.1),
+    (12.0, 1e-9),
+    (1e5, 1e5),
+    (1e15, 1e14),
+    (10.0, 10.0),
+    (3.0, 3.0),
+    (9.99, 200.0),
+    (-0.5, 1e10),
+    (-20.5, 35.0),
+]
 
 
 def _erfcx(x):
@@ -80,6 +93,13 @@ FUNCTIONS = {
 }
 
 
+def _betaln(a, b):
+    value = mpmath.log(abs(mpmath.gamma(a))) if a < 0 else mpmath.loggamma(a)
+    value += mpmath.loggamma(b) - mpmath.loggamma(a + b)
+    slopes = [mpmath.digamma(x) - mpmath.digamma(a + b) for x in (a, b)]
+    return [value, *slopes, mpmath.psi(1, a) - mpmath.psi(1, a + b)]
+
+
 def _draw(rng, low, high, kind=''):
     x = rng.uniform(low, high)
     return 10.0**x if kind == 'exponent' else x
@@ -107,6 +127,8 @@ def main():
             mpmath.mp.dps = 50
         values[name] = [[*xs, float(function(*map(mpf, xs)))] for xs in points]
         mpmath.mp.dps = 450
+    with mpmath.workdps(60):
+        values['betaln'] = [[*xs, *map(float, _betaln(*map(mpf, xs)))] for xs in BETALN]
     path = pathlib.Path(__file__).with_name('special.json')
     rows = ',\n'.join(f' "{name}": {json.dumps(row)}' for name, row in values.items())
     path.write_text(f'{{\n{rows}\n}}\n')

@@ -51,12 +51,12 @@ def test_unknown_and_missing_sets_are_errors():
 def test_table(name, request):
     if name not in available()[:-1]:
         pytest.skip('not here, or what all other tests run on')
-    names = ['ops', 'elementwise_accuracy', 'derivatives', 'integer_loops']
+    names = ['ops', 'elementwise_accuracy', 'derivatives', 'integer_loops', 'linalg']
     files = [f'test_{name}.py' for name in names]
     options = ['-q', '-x', '-p', 'no:cacheprovider', '-p', 'no:randomly']
     if not request.config.getoption('--whole-table', default=False):
         # What is built for each set, which loops over complex numbers are not.
-        chosen = 'border or accuracy or derivatives or integer_loops'
+        chosen = 'border or accuracy or derivatives or integer_loops or linalg'
         options += ['-k', f'{chosen} or (forward and (float32 or float64))']
     done = child(name, '-m', 'pytest', *options, *files)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]

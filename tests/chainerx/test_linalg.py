@@ -99,6 +99,33 @@ def test_singular_matrices():
     assert chx.linalg.LinAlgError is chx.LinAlgError
 
 
+@pytest.mark.parametrize('n', [5, 16, 17, 33, 50, 90])
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
+def test_columns_without_a_pivot(n, dtype):
+    for at in {0, n // 3, n // 2, n - 2, n - 1}:
+        a = matrices(n, n, seed=at).astype(dtype)
+        a[:, at] = 0
+        a[at:, :at] *= np.float32(2.0**-20)  # the rows below are not all needed above
+        assert float(chx.linalg.det(chx.array(a))) == 0
+        with pytest.raises(chx.LinAlgError, match=f'singular: pivot {at} of {n}'):
+            chx.linalg.inv(chx.array(a))
+
+
+@pytest.mark.parametrize('n', [5, 17, 33, 50, 90])
+@pytest.mark.parametrize('value', [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
+def test_what_is_not_finite_is_seen(n, value, dtype):
+    b = matrices(n, 3).astype(dtype)
+    for i, j in [(0, 0), (n - 1, n - 1), (n // 2, n // 3), (n // 3, n // 2), (n - 1, 0), (0, n - 1)]:
+        a = matrices(n, n, seed=1).astype(dtype)
+        a[i, j] = value
+        with np.errstate(all='ignore'):
+            expected = np.linalg.solve(a, b)
+        found = to_numpy(chx.linalg.solve(chx.array(a), chx.array(b)))
+        assert np.isfinite(found).all() == np.isfinite(expected).all()
+        assert not np.isfinite(float(chx.linalg.det(chx.array(a))))
+
+
 def cofactors(a):
     """By minors."""
     n = a.shape[-1]

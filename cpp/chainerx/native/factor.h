@@ -12,14 +12,11 @@
 
 #include "chainerx/core/interrupt.h"
 #include "chainerx/native/blas.h"
+#include "chainerx/native/factor_narrow.h"
 #include "chainerx/native/field.h"
 #include "chainerx/native/scratch.h"
 
 namespace chainerx::native {
-
-// How wide what is left may be: complex numbers are slower in loops of ours than in products.
-template <typename T>
-inline constexpr int64_t kNarrow = kIsComplexNumber<T> ? 8 : 16;
 
 // c -= a b, or a b^H, where a is m x k and c is m x n.
 template <typename T>
@@ -45,7 +42,7 @@ void SubtractProduct(bool adjoint_b, int64_t m, int64_t n, int64_t k, const T* a
 // columns.
 template <typename T>
 void SolveLower(bool unit, int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t ldb) {
-    if (m > kNarrow<T>) {
+    if (m > Narrow<T>::kWidth) {
         const int64_t half = m / 2;
         SolveLower(unit, half, n, a, lda, b, ldb);
         T* rest = b + half * ldb;
@@ -54,23 +51,13 @@ void SolveLower(bool unit, int64_t m, int64_t n, const T* a, int64_t lda, T* b, 
         return;
     }
     internal::CheckInterrupt();
-    for (int64_t i = 0; i < m; ++i) {
-        T* row = b + i * ldb;
-        for (int64_t p = 0; p < i; ++p) {
-            const T factor = a[i * lda + p];
-            const T* above = b + p * ldb;
-            for (int64_t j = 0; j < n; ++j) row[j] -= ProductOf(factor, above[j]);
-        }
-        if (unit) continue;
-        const Divisor<T> pivot{a[i * (lda + 1)]};
-        for (int64_t j = 0; j < n; ++j) row[j] = pivot.Divide(row[j]);
-    }
+    Narrow<T>::Lower(unit, m, n, a, lda, b, ldb);
 }
 
 // b = a^-1 b, where the upper triangle of a counts.
 template <typename T>
 void SolveUpper(int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t ldb) {
-    if (m > kNarrow<T>) {
+    if (m > Narrow<T>::kWidth) {
         const int64_t half = m / 2;
         T* rest = b + half * ldb;
         SolveUpper(m - half, n, a + half * (lda + 1), lda, rest, ldb);
@@ -79,35 +66,13 @@ void SolveUpper(int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t ldb
         return;
     }
     internal::CheckInterrupt();
-    for (int64_t i = m - 1; i >= 0; --i) {
-        T* row = b + i * ldb;
-        for (int64_t p = i + 1; p < m; ++p) {
-            const T factor = a[i * lda + p];
-            const T* below = b + p * ldb;
-            for (int64_t j = 0; j < n; ++j) row[j] -= ProductOf(factor, below[j]);
-        }
-        const Divisor<T> pivot{a[i * (lda + 1)]};
-        for (int64_t j = 0; j < n; ++j) row[j] = pivot.Divide(row[j]);
-    }
+    Narrow<T>::Upper(m, n, a, lda, b, ldb);
 }
-
-// The lower triangle of a narrow matrix with its columns side by side: loops over a column have
-// always the same length, and no sum waits for the one before.
-template <typename T, int64_t kWidth = kNarrow<T>>
-struct Corner {
-    T column[kWidth][kWidth]{};
-
-    Corner(int64_t n, const T* a, int64_t lda) {
-        for (int64_t i = 0; i < n; ++i) {
-            for (int64_t j = 0; j <= i; ++j) column[j][i] = a[i * lda + j];
-        }
-    }
-};
 
 // b = b a^-H, where the lower triangle of a, n x n, counts, with a real diagonal; b has m rows.
 template <typename T>
 void SolveLowerFromRight(int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t ldb) {
-    if (n > kNarrow<T>) {
+    if (n > Narrow<T>::kWidth) {
         const int64_t half = n / 2;
         SolveLowerFromRight(m, half, a, lda, b, ldb);
         SubtractProduct(true, m, n - half, half, b, ldb, a + half * lda, lda, b + half, ldb);
@@ -115,46 +80,14 @@ void SolveLowerFromRight(int64_t m, int64_t n, const T* a, int64_t lda, T* b, in
         return;
     }
     internal::CheckInterrupt();
-    Corner<T> corner{n, a, lda};
-    if constexpr (kIsComplexNumber<T>) {
-        for (T* column : corner.column) std::transform(column, column + n, column, Conjugate<T>);
-    }
-    RealOf<T> inverse[kNarrow<T>];
-    for (int64_t j = 0; j < n; ++j) inverse[j] = 1 / RealPart(corner.column[j][j]);
-    constexpr int64_t kRows = 4;  // at once, for a product waits for the one before
-    for (int64_t i = 0; i < m; i += kRows) {
-        const int64_t rows = m - i < kRows ? m - i : kRows;
-        T part[kRows][kNarrow<T>]{};
-        for (int64_t r = 0; r < rows; ++r) std::copy_n(b + (i + r) * ldb, n, part[r]);
-        // What is left of the first half does not count in the second.
-        const auto take = [&]<int64_t kFrom>(int64_t end) {
-            for (int64_t j = kFrom; j < end; ++j) {
-                const T* column = corner.column[j];
-                for (T* row : {part[0], part[1], part[2], part[3]}) {
-                    const T x = row[j] * inverse[j];
-                    for (int64_t q = kFrom; q < kNarrow<T>; ++q) row[q] -= ProductOf(x, column[q]);
-                    row[j] = x;
-                }
-            }
-        };
-        constexpr int64_t kHalf = kNarrow<T> / 2;
-        take.template operator()<0>(std::min(n, kHalf));
-        take.template operator()<kHalf>(n);
-        for (int64_t r = 0; r < rows; ++r) std::copy_n(part[r], n, b + (i + r) * ldb);
-    }
-}
-
-template <typename T>
-void SwapRows(int64_t n, T* a, int64_t lda, int64_t i, int64_t k) {
-    if (i == k) return;
-    for (int64_t j = 0; j < n; ++j) std::swap(a[i * lda + j], a[k * lda + j]);
+    Narrow<T>::FromRight(m, n, a, lda, b, ldb);
 }
 
 // a = P L U in place, m x n with m >= n: row i was swapped with pivots[i] before it was used, and L
 // has ones on its diagonal. Columns without a pivot keep a zero there.
 template <typename T>
 void FactorLu(int64_t m, int64_t n, T* a, int64_t lda, int64_t* pivots) {
-    if (n > kNarrow<T>) {
+    if (n > Narrow<T>::kWidth) {
         const int64_t half = n / 2;
         FactorLu(m, half, a, lda, pivots);
         T* right = a + half;
@@ -171,28 +104,7 @@ void FactorLu(int64_t m, int64_t n, T* a, int64_t lda, int64_t* pivots) {
         return;
     }
     internal::CheckInterrupt();
-    for (int64_t j = 0; j < n; ++j) {
-        int64_t pivot = j;
-        RealOf<T> size = PivotSize(a[j * (lda + 1)]);
-        for (int64_t i = j + 1; i < m; ++i) {
-            const RealOf<T> other = PivotSize(a[i * lda + j]);
-            if (other > size || other != other) {  // nan is to be seen in the result
-                pivot = i;
-                size = other;
-            }
-        }
-        pivots[j] = pivot;
-        SwapRows(n, a, lda, j, pivot);
-        if (size == 0) continue;
-        const T* top = a + j * lda;
-        const Divisor<T> divisor{top[j]};
-        for (int64_t i = j + 1; i < m; ++i) {
-            T* row = a + i * lda;
-            const T factor = divisor.Divide(row[j]);
-            row[j] = factor;
-            for (int64_t p = j + 1; p < n; ++p) row[p] -= ProductOf(factor, top[p]);
-        }
-    }
+    Narrow<T>::Lu(m, n, a, lda, pivots);
 }
 
 // a = P L U Q in place, n x n: row i was swapped with rows[i] and column i with columns[i] before
@@ -229,35 +141,12 @@ void FactorFully(int64_t n, T* a, int64_t* rows, int64_t* columns) {
     }
 }
 
-template <typename T, int64_t kWidth>
-int64_t FactorCorner(int64_t n, T* a, int64_t lda) {
-    internal::CheckInterrupt();
-    Corner<T, kWidth> corner{n, a, lda};
-    for (int64_t j = 0; j < n; ++j) {
-        T* column = corner.column[j];
-        const RealOf<T> diagonal = RealPart(column[j]);
-        if (!(diagonal > 0)) return j;  // nan is none, either
-        const RealOf<T> root = std::sqrt(diagonal);
-        for (int64_t q = 0; q < kWidth; ++q) column[q] /= root;
-        for (int64_t k = j + 1; k < n; ++k) {
-            T* other = corner.column[k];
-            const T factor = Conjugate(column[k]);
-            for (int64_t q = 0; q < kWidth; ++q) other[q] -= ProductOf(factor, column[q]);
-        }
-        column[j] = root;
-    }
-    for (int64_t i = 0; i < n; ++i) {
-        for (int64_t j = 0; j <= i; ++j) a[i * lda + j] = corner.column[j][i];
-    }
-    return n;
-}
-
 // The lower triangle of a becomes L with L L^H = a; what is above it is neither read nor kept, nor
 // are the imaginary parts of the diagonal.
 // Returns how many leading rows are positive definite.
 template <typename T>
 int64_t FactorCholesky(int64_t n, T* a, int64_t lda) {
-    if (n > kNarrow<T>) {
+    if (n > Narrow<T>::kWidth) {
         const int64_t half = n / 2;
         const int64_t done = FactorCholesky(half, a, lda);
         if (done < half) return done;
@@ -266,9 +155,8 @@ int64_t FactorCholesky(int64_t n, T* a, int64_t lda) {
         SubtractProduct(true, n - half, n - half, half, below, lda, below, lda, below + half, lda);
         return half + FactorCholesky(n - half, below + half, lda);
     }
-    constexpr int64_t kSmall = kNarrow<T> / 2;
-    return n <= kSmall ? FactorCorner<T, kSmall>(n, a, lda)
-                       : FactorCorner<T, kNarrow<T>>(n, a, lda);
+    internal::CheckInterrupt();
+    return Narrow<T>::Cholesky(n, a, lda);
 }
 
 }  // namespace chainerx::native

@@ -12,6 +12,7 @@
 #include "chainerx/native/complex_loops.h"
 #include "chainerx/native/compress_loops.h"
 #include "chainerx/native/divide_loops.h"
+#include "chainerx/native/factor_loops.h"
 #include "chainerx/native/fourier_loops.h"
 #include "chainerx/native/gemm_loops.h"
 #include "chainerx/native/normalization_loops.h"
@@ -166,6 +167,7 @@ void CheckIsa() {
     CX_UNIT(isa, complex, ComplexLoops)                           \
     CX_UNIT(isa, compress, CompressLoops)                         \
     CX_UNIT(isa, divide, DivideLoops)                             \
+    CX_UNIT(isa, factor, FactorLoops)                             \
     CX_UNIT(isa, fourier, FourierUnit)                            \
     CX_UNIT(isa, gemm, GemmUnit)                                  \
     CX_UNIT(isa, normalization, NormalizationIsaLoops)            \

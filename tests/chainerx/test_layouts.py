@@ -340,7 +340,7 @@ def test_overlapping_views_by_strides_are_read_only():
     assert x.tolist() == [*range(1, 10), 9, 10, 11]
 
 
-@pytest.mark.parametrize('size', [2047, 2048, 2049, 4096, 10000])
+@pytest.mark.parametrize('size', [2047, 2048, 2049, 4096, 10000, 66000, 66001])
 def test_bytes_are_copied_from_any_place_to_any(size, device):
     """Some distances within a page take another way (native/copy_bytes.h)."""
     n = (np.arange(size + 70) % 251).astype('uint8')

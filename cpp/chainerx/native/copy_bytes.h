@@ -1,29 +1,32 @@
 // Copying adjacent bytes.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
+
+#include "chainerx/native/ask_ahead.h"
+#include "chainerx/native/turn_loops.h"
 
 namespace chainerx::native {
 
 // memcpy of nbytes that don't overlap. From some kilobytes on, glibc's is one instruction, `rep
-// movsb`, which takes 14 times as long on AMD's Zen 4 where the destination begins 1 to 15 bytes
-// behind the source within a page (benchmarks/routines.py: roll). There it is given less at a time.
+// movsb`. On AMD's Zen 4 it takes 14 times as long where the destination begins 1 to 15 bytes
+// behind the source within a page, and from the second-level cache on up to a third more where one
+// of them begins within a line of memory and the other elsewhere in it (benchmarks/indexing.py:
+// roll, pad).
 inline void CopyBytes(char* dst, const char* src, int64_t nbytes) {
-    constexpr int64_t kPage = 4096;
-    constexpr int64_t kPiece = 2048;
-    const auto behind =
-        (reinterpret_cast<uintptr_t>(dst) - reinterpret_cast<uintptr_t>(src)) % kPage;
-    if (nbytes > kPiece && behind - 1 < 15) [[unlikely]] {
-        // By its address: compilers make that instruction of a call whose size is bounded.
-        void* (*volatile copy)(void*, const void*, size_t) = &std::memcpy;
-        for (int64_t i = 0; i < nbytes; i += kPiece) {
-            copy(dst + i, src + i, static_cast<size_t>(std::min(kPiece, nbytes - i)));
-        }
-        return;
+    constexpr uint64_t kLine = 64;
+    constexpr uint64_t kPage = 4096;
+    constexpr int64_t kFew = 2048;
+    constexpr int64_t kMany = 64 << 10;
+    const uint64_t behind = reinterpret_cast<uintptr_t>(dst) - reinterpret_cast<uintptr_t>(src);
+    const bool is_worst = behind % kPage - 1 < 15;
+    if (nbytes > kFew && (is_worst || (nbytes > kMany && behind % kLine != 0 && !asks_ahead)))
+        [[unlikely]] {
+        turn_loops().copy(dst, src, nbytes);
+    } else {
+        std::memcpy(dst, src, static_cast<size_t>(nbytes));
     }
-    std::memcpy(dst, src, static_cast<size_t>(nbytes));
 }
 
 }  // namespace chainerx::native

@@ -1,4 +1,4 @@
-// Turning squares of items in registers.
+// Moving items: squares that are turned in registers, and adjacent bytes.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,8 @@ struct TurnLoops {
     TurnLoop turn4;
     int side8;
     TurnLoop turn8;
+    // memcpy, by whole registers, whose stores are aligned.
+    void (*copy)(char* dst, const char* src, int64_t nbytes);
 };
 
 const TurnLoops& turn_loops();

@@ -1,5 +1,5 @@
-// Squares of items that are turned in registers. Floats stand for any items of their size: they are
-// moved, never computed with.
+// Squares of items that are turned in registers, and adjacent bytes. Floats stand for any items of
+// their size: they are moved, never computed with.
 #include "chainerx/native/turn_loops.h"
 
 #include "chainerx/native/isa/batch.h"
@@ -38,6 +38,28 @@ void Turn(char* dst, int64_t dst_row, const char* src, int64_t src_column, int64
     }
 }
 
+void Copy(char* dst, const char* src, int64_t nbytes) {
+    constexpr auto kBatch = static_cast<int64_t>(sizeof(BatchF));
+    constexpr int64_t kTogether = 4;
+    constexpr int64_t kStep = kTogether * kBatch;
+    const auto head = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(dst) % kBatch);
+    int64_t i = 0;
+    if (head <= nbytes) {
+        __builtin_memcpy(dst, src, static_cast<size_t>(head));
+        i = head;
+        for (; i + kStep <= nbytes; i += kStep) {
+            BatchF x[kTogether];
+            for (int64_t k = 0; k < kTogether; ++k) {
+                x[k] = Load(reinterpret_cast<const float*>(src + i + k * kBatch));
+            }
+            for (int64_t k = 0; k < kTogether; ++k) {
+                x[k].store_aligned(reinterpret_cast<float*>(dst + i + k * kBatch));
+            }
+        }
+    }
+    __builtin_memcpy(dst + i, src + i, static_cast<size_t>(nbytes - i));
+}
+
 }  // namespace
 }  // namespace CX_ISA
 }  // namespace chainerx::native
@@ -46,5 +68,6 @@ extern "C" {
 __attribute__((visibility("hidden"))) extern const chainerx::native::TurnLoops CX_UNIT_ENTRY;
 const chainerx::native::TurnLoops CX_UNIT_ENTRY = {
     chainerx::native::CX_ISA::kSide<float>, &chainerx::native::CX_ISA::Turn<float>,
-    chainerx::native::CX_ISA::kSide<double>, &chainerx::native::CX_ISA::Turn<double>};
+    chainerx::native::CX_ISA::kSide<double>, &chainerx::native::CX_ISA::Turn<double>,
+    &chainerx::native::CX_ISA::Copy};
 }

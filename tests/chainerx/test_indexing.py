@@ -522,3 +522,23 @@ def test_masks_of_arrays_without_dimensions(device):
     condition[:] = 0
     with pytest.raises(chx.GradientError, match='extract: condition'):
         chx.grad([z], [v], grad_outputs=[seed])
+
+
+@pytest.mark.parametrize('dtype', ['int8', 'float16', 'float32', 'float64', 'complex128'])
+def test_many_items_from_beyond_the_caches(dtype):
+    """Those are asked for before their turn comes, and the last of a block are not."""
+    length = 2**20 // np.dtype(dtype).itemsize + 3
+    n = (np.arange(length) % 251 - 120).astype(dtype)
+    x = chx.array(n)
+    rng = np.random.default_rng(0)
+    for count in (1, 63, 64, 65, 1000, 2**16, 2**16 + 30, 2**16 + 64, 2**17 + 65):
+        i = rng.integers(0, length, count)
+        np.testing.assert_array_equal(chx.to_numpy(x[chx.array(i)]), n[i])
+        for at in {0, count // 2, count - 1}:
+            j = i.copy()
+            j[at] -= length  # counts from the end
+            np.testing.assert_array_equal(chx.to_numpy(x[chx.array(j)]), n[i])
+            for wrong in (length, -length - 1, 2**62, -(2**63)):
+                j[at] = wrong
+                with pytest.raises(IndexError, match=str(wrong)):
+                    x[chx.array(j)]

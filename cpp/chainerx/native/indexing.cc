@@ -31,16 +31,24 @@ void GatherItems(const char* from, int64_t stride, const int64_t* at, int64_t co
 }
 
 // Copies the items at indices [begin, end), checking each index on the way. Stops at the first one
-// that is out of range or counts from the end, and returns where that is.
-template <typename T, typename Index>
-int64_t GatherChecked(const T* from, int64_t length, const Index* indices, int64_t begin,
-                      int64_t end, T* to) {
+// that is out of range or counts from the end, and returns where that is. Asks for what it copies
+// kAhead items later, if that is not 0: then there are as many indices after `end`. Not part of its
+// caller, where GCC's loop takes half as long again.
+template <int64_t kAhead, typename T>
+[[gnu::noinline]] int64_t GatherChecked(const T* from, int64_t length, const int64_t* indices,
+                                        int64_t begin, int64_t end, T* to) {
     const auto n = static_cast<uint64_t>(length);
 #pragma GCC unroll 4
     for (; begin < end; ++begin) {
-        const auto i = static_cast<uint64_t>(static_cast<int64_t>(indices[begin]));
+        const auto i = static_cast<uint64_t>(indices[begin]);
         if (i >= n) [[unlikely]]
             break;
+        if constexpr (kAhead != 0) {
+            // Of any address, for nothing is read there.
+            const auto offset = static_cast<uintptr_t>(indices[begin + kAhead]) * sizeof(T);
+            __builtin_prefetch(
+                reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(from) + offset));
+        }
         to[begin] = from[i];
     }
     return begin;
@@ -119,8 +127,16 @@ void Take(const char* op, const Array& x, int8_t axis, const Array& indices, Ind
                 auto* to = reinterpret_cast<T*>(plan.rest.data[1]);
                 ParallelFor(CeilDiv(plan.n, kParallel), [&](int64_t block) {
                     const int64_t end = std::min((block + 1) * kParallel, plan.n);
-                    const int64_t begin =
-                        GatherChecked(from, plan.bound.length, at, block * kParallel, end, to);
+                    const int64_t length = plan.bound.length;
+                    // What lies in the first two levels of the caches comes fast enough.
+                    constexpr int64_t kCached = (512 << 10) / sizeof(T);
+                    constexpr int64_t kAhead = 64;
+                    int64_t begin = block * kParallel;
+                    if (length > kCached) {
+                        const int64_t last = std::min(end, plan.n - kAhead);
+                        begin = GatherChecked<kAhead>(from, length, at, begin, last, to);
+                    }
+                    begin = GatherChecked<0>(from, length, at, begin, end, to);
                     plan.Range(0, 1, begin, end, gather);
                 });
             } else {

@@ -117,3 +117,21 @@ def test_the_rows_of_an_array_are_joined(name):
     np.testing.assert_array_equal(to_numpy(batch), expected)
     with pytest.raises(TypeError, match='arrays must be a list or tuple'):
         join(chx.array(1.0))
+
+
+@pytest.mark.parametrize('dtype', ['bool', 'float16', 'float32', 'float64', 'complex128'])
+@pytest.mark.parametrize('shape', [(5, 1, 1), (3, 4, 4), (2, 3, 40), (130, 128), (3, 129), (140, 2)])
+def test_triangles_of_rows_of_any_length(dtype, shape):
+    n = np.arange(1, 1 + np.prod(shape)).reshape(shape).astype(dtype)
+    wide = np.repeat(n, 2, axis=-1)
+    for k in (-200, -3, -1, 0, 1, 2, 100, 200):
+        for name in ('tril', 'triu'):
+            expected = getattr(np, name)(n, k)
+            f = getattr(chx, name)
+            for x in (
+                chx.array(n),
+                chx.array(wide)[..., ::2],
+                chx.array(n[..., ::-1].copy())[..., ::-1],
+                chx.array(n.swapaxes(-1, -2).copy()).swapaxes(-1, -2),
+            ):
+                np.testing.assert_array_equal(to_numpy(f(x, k)), expected)

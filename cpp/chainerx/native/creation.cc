@@ -74,15 +74,26 @@ void Triangle(const Array& x, int64_t k, bool lower, const Array& out) {
         return internal::MakeView(a, shape, strides, a.raw_data());
     };
     constexpr int64_t kShortRow = 1 << 10;
+    constexpr int64_t kRows = 1 << 10;  // between two looks at interrupts
+    constexpr int64_t kCalled = 128;  // columns; of fewer, each is looked at, for calls take longer
     VisitItemSize(x.GetItemSize(), [&]<typename T>() {
         int64_t r = 0;
+        int64_t done = 0;
         const auto row = [&](const char* from, char* to) {
             // Columns up to the diagonal, and from there on.
-            const int64_t end = std::clamp<int64_t>(r + k + (lower ? 1 : 0), 0, columns);
-            const int64_t first = lower ? 0 : end;
-            const int64_t last = lower ? end : columns;
-            if (sx == 0 && sy == sizeof(T)) {  // short rows of tri() are no calls
-                T* const t = reinterpret_cast<T*>(to);
+            const int64_t diagonal = std::clamp<int64_t>(r + k + (lower ? 1 : 0), 0, columns);
+            const int64_t first = lower ? 0 : diagonal;
+            const int64_t last = lower ? diagonal : columns;
+            T* const t = reinterpret_cast<T*>(to);
+            if (columns <= kCalled && sx == sizeof(T) && sy == sizeof(T)) {
+                const T* const f = reinterpret_cast<const T*>(from);
+                const int begin = static_cast<int>(first);
+                const int end = static_cast<int>(last);
+                for (int c = 0; c < static_cast<int>(columns); ++c) {
+                    const T value = f[c];  // in any case, so that there is no jump
+                    t[c] = c >= begin && c < end ? value : T{};
+                }
+            } else if (sx == 0 && sy == sizeof(T)) {  // tri()
                 std::fill(t, t + first, T{});
                 std::fill(t + first, t + last, *reinterpret_cast<const T*>(from));
                 std::fill(t + last, t + columns, T{});
@@ -94,7 +105,7 @@ void Triangle(const Array& x, int64_t k, bool lower, const Array& out) {
                 CopyStrided(to + last * sy, sy, nothing, 0, columns - last, sizeof(T));
             }
             if (++r == rows) r = 0;
-            if (columns > kShortRow || r % kShortRow == 0) internal::CheckInterrupt();
+            if (++done % kRows == 0 || columns > kShortRow) internal::CheckInterrupt();
         };
         const Walk<2> walk{AxisOrder::kGiven, without_columns(x), without_columns(out)};
         ForEachRun(walk, [&](auto& p, auto& s, int64_t n) {

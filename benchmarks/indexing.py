@@ -53,6 +53,49 @@ def elementary(bench):
             )
 
 
+# The same of many short rows, where what a row costs by itself shows.
+SHORT_ROWS = {
+    '100000 x 4': {
+        'tile': 'xp.tile(x, (1, 2))',
+        'repeat': 'xp.repeat(x, 2, 0)',
+        'take of columns': 'xp.take(x, i, 1)',
+        'x[:, i]': 'x[:, i]',
+        'x[:, ::-1].copy()': 'x[:, ::-1].copy()',
+        'roll': 'xp.roll(x, 1, 1)',
+        'concatenate': 'xp.concatenate([x, x], 1)',
+        'stack': 'xp.stack([x, x], 2)',
+        'pad': 'xp.pad(x, 1)',
+        'diff': 'xp.diff(x, axis=1)',
+    },
+    '30000 x 3 x 3': {
+        'tile': 'xp.tile(x, 2)',
+        'x.swapaxes(1, 2).copy()': 'x.swapaxes(1, 2).copy()',
+        'triu': 'xp.triu(x)',
+        'diagonals': 'xp.diagonal(x, axis1=1, axis2=2).copy()',
+        'x[:, :, i]': 'x[:, :, i]',
+    },
+    '3000 x 100': {'tile': 'xp.tile(x, 2)', 'repeat': 'xp.repeat(x, 2, 0)'},
+}
+
+
+def short_rows(bench):
+    """Routines of stacks of short rows."""
+    for shape, statements in SHORT_ROWS.items():
+        x, _, x_np = float32(*map(int, shape.split(' x ')))
+        i_np = np.array([1, 0, 2])
+        variables = {
+            'chainerx': {'xp': chainerx, 'x': x, 'i': chainerx.array(i_np)},
+            'numpy': {'xp': np, 'x': x_np, 'i': i_np},
+        }
+        for name, statement in statements.items():
+            bench.row(
+                f'{name}, {shape}',
+                {'chainerx': statement, 'numpy': statement},
+                variables,
+                against='numpy',
+            )
+
+
 def sums(bench):
     """Values added where indices say, several to one element."""
     if torch is None:
@@ -81,6 +124,7 @@ def sums(bench):
 def rows(bench):
     """take, x[i], x[i:j] = v, concatenate, pad and so on."""
     elementary(bench)
+    short_rows(bench)
     sums(bench)
     rng = np.random.default_rng(0)
     for n_rows, width, n_taken in [(100, 16, 32), (10_000, 64, 1_000), (1_000_000, 16, 100_000)]:

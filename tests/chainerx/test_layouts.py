@@ -3,6 +3,7 @@
 Sides lie around the borders of tiles: lines of the cache, vectors, and what counts as a long run.
 """
 
+import itertools
 import os
 import subprocess
 import sys
@@ -355,3 +356,57 @@ def test_bytes_are_copied_from_any_place_to_any(size, device):
             z = chx.zeros(size + ahead, 'uint8', device=device)
             z[ahead:] = part
             np.testing.assert_array_equal(chx.to_numpy(z)[ahead:], n[begin : begin + size])
+
+
+SHORT = [(40, 2, 3), (17, 3, 1, 5), (3, 100, 2, 2), (50, 7), (2, 33, 300), (16, 15, 4), (70, 1, 63)]
+
+
+@pytest.mark.parametrize('dtype', ['bool', 'float16', 'float32', 'float64', 'complex128'])
+@pytest.mark.parametrize('shape', SHORT)
+def test_stacks_of_short_rows(shape, dtype, device):
+    """Copied one place of the rows after the other (native/copy_runs.cc)."""
+    n = (np.arange(np.prod(shape)) % 250 % 7).reshape(shape).astype(dtype)
+    x = chx.array(n, device=device)
+
+    def check(y, expected):
+        np.testing.assert_array_equal(chx.to_numpy(y), expected)
+
+    for axes in itertools.permutations(range(len(shape))):
+        check(x.transpose(axes).copy(), n.transpose(axes))
+        backward = (slice(None, None, -1),) * len(shape)
+        check(x.transpose(axes)[backward].copy(), n.transpose(axes)[backward])
+    for count in (1, 2, 5):
+        for axis in range(len(shape)):
+            check(chx.repeat(x, count, axis), np.repeat(n, count, axis))
+            more = (*shape[:axis], count, *shape[axis:])
+            y = chx.broadcast_to(chx.expand_dims(x, axis), more).copy()
+            check(y, np.broadcast_to(np.expand_dims(n, axis), more))
+            every = (*(slice(None),) * axis, slice(None, None, 2))
+            check(x[every].copy(), n[every])
+            y = chx.zeros_like(x)
+            y[every] = x[every]
+            m = np.zeros_like(n)
+            m[every] = n[every]
+            check(y, m)
+        check(chx.tile(x, (count, 2)), np.tile(n, (count, 2)))
+
+
+@pytest.mark.parametrize('dtype', ['bool', 'float16', 'float32', 'float64', 'complex128'])
+@pytest.mark.parametrize('shape', SHORT)
+def test_a_few_indices_at_many_positions(shape, dtype, device):
+    n = (np.arange(np.prod(shape)) % 250 % 7).reshape(shape).astype(dtype)
+    for layout in (
+        lambda a: a,
+        lambda a: a[::-1],
+        lambda a: a.swapaxes(0, -1),
+        lambda a: a[..., ::2],
+    ):
+        x, m = layout(chx.array(n, device=device)), layout(n)
+        for axis in range(n.ndim):
+            length = m.shape[axis]
+            for i in ([0], [length - 1, 0], [-1] * 3, list(range(-length, length))[:33]):
+                found = chx.take(x, chx.array(i, device=device), axis)
+                np.testing.assert_array_equal(chx.to_numpy(found), np.take(m, i, axis))
+            for wrong in (length, -length - 1):
+                with pytest.raises(IndexError, match=f'{wrong}'):
+                    chx.take(x, chx.array([0, wrong], device=device), axis)

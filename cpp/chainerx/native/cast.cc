@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "chainerx/kernels/memory.h"
+#include "chainerx/native/copy_runs.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/tiles.h"
@@ -80,6 +81,7 @@ void AsType(const Array& x, const Array& out) {
     const LoopTraits<2> traits{{out.GetItemSize(), x.GetItemSize()}, false, INT64_MAX};
     const UnaryLoop loop = LoopOf(x.dtype(), out.dtype());
     if (loop == nullptr) {
+        if (walk.total != 0 && TryCopyShortRuns(walk, x.GetItemSize())) return;
         RunTiles(walk, traits, kBlock, CopyLoop{});
     } else {
         RunTiles(walk, traits, kBlock,

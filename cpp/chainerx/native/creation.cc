@@ -8,6 +8,7 @@
 #include "chainerx/native/copy_block.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/parts.h"
+#include "chainerx/native/scratch.h"
 #include "chainerx/native/walk.h"
 
 namespace chainerx::native {
@@ -60,11 +61,51 @@ void Arange(const Scalar& start, const Scalar& step, const Array& out) {
 }
 CX_NATIVE_KERNEL(Arange)
 
+// Which columns of a row belong to a triangle.
+Part TrianglePart(int64_t row, int64_t columns, int64_t k, bool lower) {
+    const int64_t diagonal = std::clamp<int64_t>(row + k + (lower ? 1 : 0), 0, columns);
+    return lower ? Part{0, diagonal} : Part{diagonal, columns};
+}
+
+// Many small matrices, all adjacent: as many at a time as make a loop long.
+void MaskTriangles(const Array& x, int64_t k, bool lower, const Array& out) {
+    constexpr int64_t kLong = 2048;  // bytes
+    const int8_t ndim = x.ndim();
+    const int64_t rows = x.shape()[ndim - 2];
+    const int64_t columns = x.shape()[ndim - 1];
+    const int64_t size = x.GetItemSize();
+    const int64_t total = x.GetTotalSize() * size;
+    const int64_t count = std::max<int64_t>(1, kLong / (rows * columns * size));
+    const int64_t length = count * rows * columns * size;
+    const Scratch<uint8_t> mask{length};
+    std::fill_n(mask.data(), length, uint8_t{0});
+    for (int64_t r = 0; r < count * rows; ++r) {
+        const Part part = TrianglePart(r % rows, columns, k, lower);
+        std::fill_n(mask.data() + (r * columns + part.begin) * size, part.size() * size,
+                    uint8_t{0xFF});
+    }
+    const auto* from = reinterpret_cast<const uint8_t*>(x.raw_data());
+    auto* to = reinterpret_cast<uint8_t*>(out.raw_data());
+    constexpr int64_t kBytes = 1 << 18;  // between two looks at interrupts
+    for (int64_t done = 0; done < total; done += length) {
+        const uint8_t* m = mask.data();
+        const int64_t n = std::min(length, total - done);
+        for (int64_t i = 0; i < n; ++i) to[done + i] = from[done + i] & m[i];
+        if (done / kBytes != (done + n) / kBytes) internal::CheckInterrupt();
+    }
+}
+
 void Triangle(const Array& x, int64_t k, bool lower, const Array& out) {
     const int8_t ndim = x.ndim();
     const int64_t rows = x.shape()[ndim - 2];
     const int64_t columns = x.shape()[ndim - 1];
     if (x.GetTotalSize() == 0) return;
+    constexpr int64_t kSmall = 1 << 10;  // elements of a matrix
+    if (x.IsContiguous() && out.IsContiguous() && rows * columns <= kSmall &&
+        rows * columns * 8 <= x.GetTotalSize()) {
+        MaskTriangles(x, k, lower, out);
+        return;
+    }
     const int64_t sx = x.strides()[ndim - 1];
     const int64_t sy = out.strides()[ndim - 1];
     // The matrices, and in them the rows, one by one.
@@ -81,9 +122,7 @@ void Triangle(const Array& x, int64_t k, bool lower, const Array& out) {
         int64_t done = 0;
         const auto row = [&](const char* from, char* to) {
             // Columns up to the diagonal, and from there on.
-            const int64_t diagonal = std::clamp<int64_t>(r + k + (lower ? 1 : 0), 0, columns);
-            const int64_t first = lower ? 0 : diagonal;
-            const int64_t last = lower ? diagonal : columns;
+            const auto [first, last] = TrianglePart(r, columns, k, lower);
             T* const t = reinterpret_cast<T*>(to);
             if (columns <= kCalled && sx == sizeof(T) && sy == sizeof(T)) {
                 const T* const f = reinterpret_cast<const T*>(from);

@@ -7,6 +7,7 @@
 #include "chainerx/kernels/indexing.h"
 #include "chainerx/native/copy_block.h"
 #include "chainerx/native/copy_bytes.h"
+#include "chainerx/native/copy_runs.h"
 #include "chainerx/native/index_plan.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/parts.h"
@@ -80,6 +81,39 @@ void CopyRows(const char* from, int64_t stride, const int64_t* rows, int64_t cou
     }
 }
 
+// Copies what a few indices take at many positions: one index after the other, and for each of them
+// all positions that stay in the first-level cache. False, and nothing has happened, if these are
+// not few or those not many.
+bool TryTakeFew(const Plan& plan, int64_t item_size) {
+    constexpr int64_t kFew = 32;
+    constexpr int64_t kMany = 16;
+    constexpr int64_t kLongestRun = 256;  // bytes
+    constexpr int64_t kChunkBytes = 8192;
+    const Walk<2>& rest = plan.rest;
+    const int64_t nbytes = plan.run * item_size;
+    if (plan.n > kFew || rest.ndim == 0 || rest.run_length() < kMany) return false;
+    if (plan.run != 1 && (plan.run_x != item_size || nbytes > kLongestRun)) return false;
+    int64_t buffer[kChunk];
+    const int64_t* at = Resolve(plan.indices, 0, plan.n, plan.bound, buffer);
+    const int64_t length = rest.run_length();
+    const int64_t chunk = std::min(length, std::max(kMany, kChunkBytes / (plan.n * nbytes)));
+    const int64_t chunks = CeilDiv(length, chunk);
+    const int64_t group = CeilDiv(kParallel, chunk * plan.n * plan.run);
+    const int64_t count = plan.outer / length * chunks;
+    ParallelFor(CeilDiv(count, group), [&](int64_t g) {
+        for (int64_t i = g * group; i < std::min(count, (g + 1) * group); ++i) {
+            const int64_t begin = i % chunks * chunk;
+            const Cursor<2> cursor{rest, i / chunks * length + begin};
+            for (int64_t j = 0; j < plan.n; ++j) {
+                CopyRuns(cursor.p[1] + j * plan.axis_y, rest.run_stride(1),
+                         cursor.p[0] + at[j] * plan.axis_x, rest.run_stride(0),
+                         std::min(chunk, length - begin), nbytes);
+            }
+        }
+    });
+    return true;
+}
+
 void Take(const char* op, const Array& x, int8_t axis, const Array& indices, IndexBoundsMode mode,
           const Array& out) {
     const Plan plan{op, x, axis, indices, mode, out};
@@ -87,6 +121,7 @@ void Take(const char* op, const Array& x, int8_t axis, const Array& indices, Ind
         CheckAll(indices, plan.bound);
         return;
     }
+    if (TryTakeFew(plan, x.GetItemSize())) return;
     // f(from, to, resolved, count, items of each run)
     const auto all = [&](const auto& f) {
         const int64_t part = std::min(plan.run, kParallel);

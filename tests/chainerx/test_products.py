@@ -274,3 +274,45 @@ def test_convolution_reads_and_writes_nothing_beyond():
     assert not np.isnan(y).any()
     assert y.max() == 27.0
     assert y.min() == 12.0
+
+
+WHOLE = ['int8', 'uint8', 'int16', 'int32', 'uint32', 'int64', 'uint64']
+
+
+@pytest.mark.parametrize('dtype', WHOLE)
+def test_products_of_integers_wrap(dtype):
+    """Of vectors, of what is worth packing, and of what is not; any layout."""
+    rng = np.random.default_rng(0)
+    info = np.iinfo(dtype)
+    sizes = [1, 2, 3, 17, 40]
+    shapes = [(m, k, n) for m in sizes for k in sizes for n in sizes]
+    for m, k, n in [*shapes, (1, 5000, 1), (1, 3, 3000), (3000, 3, 1), (1, 300, 2100), (1, 0, 3)]:
+        a = rng.integers(info.min, info.max, (m, k), dtype, endpoint=True)
+        b = rng.integers(info.min, info.max, (k, n), dtype, endpoint=True)
+        expected = a @ b
+        for x in (chx.array(a), chx.array(a.T.copy()).T, chx.array(a.repeat(2, 1))[:, ::2]):
+            for y in (chx.array(b), chx.array(b.T.copy()).T, chx.array(b.repeat(2, 1))[:, ::2]):
+                found = chx.to_numpy(x @ y)
+                assert found.dtype == expected.dtype
+                np.testing.assert_array_equal(found, expected, str((m, k, n)))
+                if n == 1:
+                    np.testing.assert_array_equal(chx.to_numpy(x @ y[:, 0]), expected[:, 0])
+                if m == 1:
+                    np.testing.assert_array_equal(chx.to_numpy(x[0] @ y), expected[0])
+
+
+@pytest.mark.parametrize('dtype', WHOLE)
+def test_dots_of_integers_wrap(dtype):
+    rng = np.random.default_rng(0)
+    info = np.iinfo(dtype)
+    for shape in [(5,), (1, 5), (100, 1), (100, 4), (3, 40, 33), (4, 5000), (70000, 3), (3, 0)]:
+        a, b = rng.integers(info.min, info.max, (2, *shape), dtype, endpoint=True)
+        pairs = [
+            (chx.array(a), chx.array(b), b),
+            (chx.array(a.repeat(2, -1))[..., ::2], chx.array(b[..., ::-1].copy())[..., ::-1], b),
+        ]
+        if len(shape) > 1:
+            pairs.append((chx.array(a.T.copy()).T, chx.array(b[:1]), b[:1]))
+        for x, y, other in pairs:
+            expected = np.sum(a * other, -1, dtype=dtype)
+            np.testing.assert_array_equal(chx.to_numpy(chx.vecdot(x, y)), expected)

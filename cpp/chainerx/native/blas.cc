@@ -61,9 +61,9 @@ struct Product {
 };
 
 template <typename T>
-void RunPlain(const Product<T>& p) {
-    PlainGemm(p.m, p.n, p.k, p.a, p.trans_a ? 1 : p.lda, p.trans_a ? p.lda : 1, p.b,
-              p.trans_b ? 1 : p.ldb, p.trans_b ? p.ldb : 1, p.c, p.ldc, p.accumulate);
+void RunPlain(const Product<T>& p, decltype(&PlainGemm<T>) gemm) {
+    gemm(p.m, p.n, p.k, p.a, p.trans_a ? 1 : p.lda, p.trans_a ? p.lda : 1, p.b,
+         p.trans_b ? 1 : p.ldb, p.trans_b ? p.ldb : 1, p.c, p.ldc, p.accumulate);
 }
 
 // BLAS takes a lock, a buffer and 100 ns before its first multiplication; 128 of these take as
@@ -190,7 +190,15 @@ void RunParts(const Product<T>& p, const BlasRoutines<T>& blas) {
 template <typename T>
 void RunBlock(const Product<T>& p) {
     if constexpr (std::is_integral_v<T>) {
-        RunPlain(p);
+        // Packing a panel takes as long as some thousand products.
+        constexpr int64_t kThinWork = 1 << 12;
+        const bool is_thin = p.m == 1 || p.n == 1 || p.k == 1;
+        if (is_thin ||
+            (p.m <= kThinWork && p.n <= kThinWork / p.m && p.k <= kThinWork / (p.m * p.n))) {
+            RunPlain(p, &ThinGemm<T>);
+        } else {
+            RunPlain(p, &PlainGemm<T>);
+        }
     } else {
         if constexpr (std::is_floating_point_v<T>) {
             // Not p.m * p.n * p.k, which may overflow.
@@ -218,7 +226,7 @@ void RunBlock(const Product<T>& p) {
         // Matrices that its 32-bit integers can't describe are slow to pass over anyway.
         const int64_t largest = std::max({p.m, p.n, p.k, p.lda, p.ldb, p.ldc});
         if (library.handle == nullptr || largest > INT_MAX) {
-            RunPlain(p);
+            RunPlain(p, &PlainGemm<T>);
         } else {
             RunParts(p, library.Routines<T>());
         }

@@ -115,5 +115,53 @@ void PlainGemm(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_row, int64
     }
 }
 
+// The same of vectors, and of matrices that are not worth packing.
+template <typename T>
+void ThinGemm(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b,
+              int64_t b_row, int64_t b_col, T* c, int64_t ldc, bool accumulate) {
+    if (n == 1 && a_col != 1 && a_row == 1 && ldc == 1) {  // along the columns of a
+        ThinGemm(1, m, k, b, int64_t{0}, b_row, a, a_col, a_row, c, m, accumulate);
+        return;
+    }
+    constexpr int64_t kColumns = 1024;  // whose sums stay in the first-level cache
+    constexpr int64_t kPart = 1 << 18;  // products between two looks at interrupts
+    int64_t done = 0;
+    const auto look = [&](int64_t products) {
+        if ((done += products) < kPart) return;
+        done = 0;
+        internal::CheckInterrupt();
+    };
+    for (int64_t i = 0; i < m; ++i) {
+        const T* x = a + i * a_row;
+        T* to = c + i * ldc;
+        if (n > 1 && b_col == 1) {
+            for (int64_t j0 = 0; j0 < n; j0 += kColumns) {
+                const int64_t j1 = std::min(n, j0 + kColumns);
+                if (!accumulate) std::fill(to + j0, to + j1, T{});
+                for (int64_t q = 0; q < k; ++q) {
+                    const T* y = b + q * b_row;
+                    for (int64_t j = j0; j < j1; ++j) MultiplyAdd(to[j], x[q * a_col], y[j]);
+                    look(j1 - j0);
+                }
+            }
+            continue;
+        }
+        for (int64_t j = 0; j < n; ++j) {
+            const T* y = b + j * b_col;
+            T sum = accumulate ? to[j] : T{};
+            for (int64_t q0 = 0; q0 < k; q0 += kPart) {
+                const int64_t q1 = std::min(k, q0 + kPart);
+                if (a_col == 1 && b_row == 1) {
+                    for (int64_t q = q0; q < q1; ++q) MultiplyAdd(sum, x[q], y[q]);
+                } else {
+                    for (int64_t q = q0; q < q1; ++q) MultiplyAdd(sum, x[q * a_col], y[q * b_row]);
+                }
+                look(q1 - q0);
+            }
+            to[j] = sum;
+        }
+    }
+}
+
 }  // namespace native
 }  // namespace chainerx

@@ -200,6 +200,19 @@ void Matmul(const Array& x1, const Array& x2, const Array& out) {
 }
 CX_NATIVE_KERNEL(Matmul)
 
+// Of integers, which wrap. Strides are in bytes.
+template <typename T>
+void WholeDots(int64_t count, int64_t k, const char* a, int64_t a_step, const char* b,
+               int64_t b_step, char* y, int64_t y_step) {
+    for (int64_t i = 0; i < count; ++i, a += a_step, b += b_step, y += y_step) {
+        const T* x1 = reinterpret_cast<const T*>(a);
+        const T* x2 = reinterpret_cast<const T*>(b);
+        T sum = 0;
+        for (int64_t q = 0; q < k; ++q) sum += x1[q] * x2[q];
+        *reinterpret_cast<T*>(y) = sum;
+    }
+}
+
 void Vecdot(const Array& x1, const Array& x2, const Array& out) {
     constexpr int64_t kWork = 1 << 16;  // products in a block
     const int8_t last = out.ndim();
@@ -215,20 +228,32 @@ void Vecdot(const Array& x1, const Array& x2, const Array& out) {
     const int64_t run = walk.run_length();
     const int64_t size = out.GetItemSize();
     const auto dots = [&]<typename T>(const char* a, const char* b, char* y, int64_t count) {
-        small_loops().Of<T>().dots(count, k, reinterpret_cast<const T*>(a),
-                                   walk.run_stride(0) / size, reinterpret_cast<const T*>(b),
-                                   walk.run_stride(1) / size, reinterpret_cast<T*>(y),
-                                   walk.run_stride(2) / size);
+        if constexpr (std::is_floating_point_v<T>) {
+            small_loops().Of<T>().dots(count, k, reinterpret_cast<const T*>(a),
+                                       walk.run_stride(0) / size, reinterpret_cast<const T*>(b),
+                                       walk.run_stride(1) / size, reinterpret_cast<T*>(y),
+                                       walk.run_stride(2) / size);
+        } else {
+            WholeDots<T>(count, k, a, walk.run_stride(0), b, walk.run_stride(1), y,
+                         walk.run_stride(2));
+        }
     };
     const int64_t block = std::max<int64_t>(1, kWork / std::max<int64_t>(k, 1));
     const int64_t blocks = CeilDiv(run, block);
     ParallelFor(walk.total / run * blocks, [&](int64_t i) {
         const Part part{i % blocks * block, std::min(run, (i % blocks + 1) * block)};
         const Cursor<3> at{walk, i / blocks * run + part.begin};
+        const auto run_dots = [&]<typename T>() {
+            dots.template operator()<T>(at.p[0], at.p[1], at.p[2], part.size());
+        };
         if (out.dtype() == Dtype::kFloat32) {
-            dots.operator()<float>(at.p[0], at.p[1], at.p[2], part.size());
+            run_dots.template operator()<float>();
+        } else if (out.dtype() == Dtype::kFloat64) {
+            run_dots.template operator()<double>();
+        } else if (size == sizeof(uint32_t)) {
+            run_dots.template operator()<uint32_t>();
         } else {
-            dots.operator()<double>(at.p[0], at.p[1], at.p[2], part.size());
+            run_dots.template operator()<uint64_t>();
         }
     });
 }

@@ -28,6 +28,20 @@ Array VecdotForward(const ForwardInputs& f) {
 
 constexpr OpInfo kVecdot{"vecdot", &kernels::Vecdot::kInfo, Batching::kUnknown, &VecdotForward, 2};
 
+bool IsForKernel(Dtype dtype) {
+    switch (dtype) {
+        case Dtype::kFloat32:
+        case Dtype::kFloat64:
+        case Dtype::kInt32:
+        case Dtype::kUInt32:
+        case Dtype::kInt64:
+        case Dtype::kUInt64:
+            return true;
+        default:
+            return false;
+    }
+}
+
 // As the kernel reads them.
 bool HasAdjacentRows(const Array& x) {
     const int64_t size = x.GetItemSize();
@@ -45,7 +59,7 @@ std::optional<Array> internal::TryVecdot(const Array& x1, const Array& x2) {
     constexpr int64_t kLong = 4096;  // of which a matrix product shares out each
     constexpr int64_t kMany = 16;
     const Dtype dtype = x1.dtype();
-    if (dtype != x2.dtype() || (dtype != Dtype::kFloat32 && dtype != Dtype::kFloat64)) return {};
+    if (dtype != x2.dtype() || !IsForKernel(dtype)) return {};
     if (x1.ndim() < 2 || x1.shape() != x2.shape() || &x1.device() != &x2.device()) return {};
     if (!HasKernel<kernels::Vecdot>(x1.device())) return {};
     if (!HasAdjacentRows(x1) || !HasAdjacentRows(x2)) return {};

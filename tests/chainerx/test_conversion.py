@@ -284,3 +284,30 @@ def test_identity():
     x.grad = g
     assert x.grad is g
     assert x.require_grad() is x
+
+
+@pytest.mark.parametrize('origin', ['int64', 'uint64', 'float64'])
+@pytest.mark.parametrize('target', ['bool', 'float16', 'float32', 'float64', 'int64'])
+def test_any_64_bits(origin, target):
+    """Also those that halves of integers, ties and the ends of ranges are wrong for first."""
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2**64, 20000, 'uint64', endpoint=False)
+    bits[::2] >>= rng.integers(0, 64, 10000, 'uint64')
+    edges = [2**k + d for k in range(64) for d in (-1, 0, 1, 2 ** max(k - 53, 0))]
+    edges = np.array([e % 2**64 for e in edges], 'uint64')
+    halves = rng.integers(0, 2**16, 5000).astype('uint16').view('float16').astype('float64')
+    halves = halves[np.isfinite(halves)]
+    floats = [*halves, *np.nextafter(halves, 0), *(halves * (1 + 2**-12)), *(halves * 1.5)]
+    floats += [np.inf, -np.inf, np.nan, 0.0, -0.0, 5e-324, 2.0**63, -(2.0**63), 1e300, 65520.0]
+    n = np.concatenate([bits, edges, -edges, np.array(floats).view('uint64')]).view(origin)
+    with np.errstate(all='ignore'):
+        if origin == 'float64' and target == 'int64':
+            fits = (n >= -(2.0**63)) & (n < 2.0**63)
+            expected = np.where(fits, np.where(fits, n, 0).astype('int64'), -(2**63))
+        else:
+            expected = n.astype(target)
+    found = chx.to_numpy(chx.array(n).astype(target))
+    np.testing.assert_array_equal(found, expected)
+    if target.startswith('float'):
+        where = ~np.isnan(expected)
+        np.testing.assert_array_equal(np.signbit(found[where]), np.signbit(expected[where]))

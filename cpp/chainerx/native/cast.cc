@@ -1,9 +1,16 @@
 // Copying with conversion.
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <type_traits>
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
 
 #include "chainerx/kernels/memory.h"
 #include "chainerx/native/copy_runs.h"
+#include "chainerx/native/field.h"
 #include "chainerx/native/isa.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/tiles.h"
@@ -19,6 +26,65 @@ void CastLoop(const void* x_data, void* out_data, int64_t n) {
     const From* x = static_cast<const From*>(x_data);
     To* out = static_cast<To*>(out_data);
     for (int64_t i = 0; i < n; ++i) out[i] = Cast<To>(x[i]);
+}
+
+// Halves of a 64-bit integer stand in the mantissas of 2^84 and 2^52, the upper one of a signed one
+// moved by 2^31 so that it is none below 0. The difference is exact, so that there is one rounding,
+// and all of it exists for vectors, as the conversion does not before AVX-512.
+template <typename From>
+void CastToFloat64(const void* x_data, void* out_data, int64_t n) {
+    constexpr uint64_t kSign = std::is_signed_v<From> ? uint64_t{1} << 31 : 0;
+    constexpr double kMoved = 0x1p84 + (kSign != 0 ? 0x1p63 : 0.0) + 0x1p52;
+    const auto* x = static_cast<const uint64_t*>(x_data);
+    auto* out = static_cast<double*>(out_data);
+    for (int64_t i = 0; i < n; ++i) {
+        const auto upper =
+            std::bit_cast<double>((x[i] >> 32 ^ kSign) | std::bit_cast<uint64_t>(0x1p84));
+        const auto lower =
+            std::bit_cast<double>((x[i] & 0xFFFFFFFF) | std::bit_cast<uint64_t>(0x1p52));
+        out[i] = (upper - kMoved) + lower;
+    }
+}
+
+// As Cast<int64_t>; what does not fit is INT64_MIN for the instruction, too.
+template <typename From>
+void CastToInt64(const void* x_data, void* out_data, int64_t n) {
+    const auto* x = static_cast<const From*>(x_data);
+    auto* out = static_cast<int64_t*>(out_data);
+    for (int64_t i = 0; i < n; ++i) {
+#if defined(__x86_64__)
+        if constexpr (sizeof(From) == sizeof(float)) {
+            out[i] = _mm_cvttss_si64(_mm_set_ss(x[i]));
+        } else {
+            out[i] = _mm_cvttsd_si64(_mm_set_sd(x[i]));
+        }
+#else
+        out[i] = Cast<int64_t>(x[i]);
+#endif
+    }
+}
+
+// Whether an integer or a floating point number is not 0, in halves, for there are vectors of those
+// everywhere. The upper kIgnored bits don't count.
+template <int kIgnored>
+void CastToBool64(const void* x_data, void* out_data, int64_t n) {
+    const auto* x = static_cast<const uint64_t*>(x_data);
+    auto* out = static_cast<uint8_t*>(out_data);
+    for (int64_t i = 0; i < n; ++i) {
+        const uint64_t bits = x[i] << kIgnored;
+        out[i] = (static_cast<uint32_t>(bits) | static_cast<uint32_t>(bits >> 32)) != 0;
+    }
+}
+
+void Float64ToFloat16(const void* x_data, void* out_data, int64_t n) {
+    const auto* x = static_cast<const double*>(x_data);
+    auto* out = static_cast<Float16*>(out_data);
+    float tile[kTile];
+    for (int64_t i = 0; i < n; i += kTile) {
+        const int64_t count = std::min(kTile, n - i);
+        for (int64_t j = 0; j < count; ++j) tile[j] = Float16::RoundToOdd(x[i + j]);
+        cast_loops().float32_to_float16(tile, out + i, count);
+    }
 }
 
 // As bytes: the compiler has no vectors of bool.
@@ -50,10 +116,32 @@ template <typename From, typename To>
 constexpr bool kThroughInt32 = std::is_floating_point_v<From> && std::is_integral_v<To> &&
                                !std::is_same_v<To, bool> && sizeof(To) <= 2;
 
+UnaryLoop LoopOf(Dtype from, Dtype to);
+
+// Complex numbers, by their real parts.
+template <typename R, typename To>
+void CastReals(const void* x_data, void* out_data, int64_t n) {
+    const auto* x = static_cast<const R*>(x_data);
+    auto* out = static_cast<To*>(out_data);
+    const UnaryLoop loop = LoopOf(kDtypeOf<R>, kDtypeOf<To>);
+    R tile[kTile];
+    for (int64_t i = 0; i < n; i += kTile) {
+        const int64_t count = std::min(kTile, n - i);
+        for (int64_t j = 0; j < count; ++j) tile[j] = x[2 * (i + j)];
+        loop(tile, out + i, count);
+    }
+}
+
+template <typename From, typename To>
+constexpr bool kByReals = kIsComplexType<From> && !kIsComplexType<To> &&
+                          !std::is_same_v<To, bool> && !std::is_same_v<RealOf<From>, To>;
+
 template <typename From>
 UnaryLoop LoopFrom(Dtype to) {
     return VisitDtype(to, []<typename To>() -> UnaryLoop {
-        if constexpr (kThroughInt32<From, To>)
+        if constexpr (kByReals<From, To>)
+            return &CastReals<RealOf<From>, To>;
+        else if constexpr (kThroughInt32<From, To>)
             return &CastToSmallInt<From, To>;
         else if constexpr (std::is_same_v<From, bool>)
             return &CastBool<To>;
@@ -71,6 +159,14 @@ UnaryLoop LoopOf(Dtype from, Dtype to) {
     if (from == Dtype::kBFloat16 && to == Dtype::kFloat32) return cast_loops().bfloat16_to_float32;
     if (from == Dtype::kFloat32 && to == Dtype::kInt32) return cast_loops().float32_to_int32;
     if (from == Dtype::kFloat64 && to == Dtype::kInt32) return cast_loops().float64_to_int32;
+    if (from == Dtype::kFloat32 && to == Dtype::kInt64) return &CastToInt64<float>;
+    if (from == Dtype::kFloat64 && to == Dtype::kInt64) return &CastToInt64<double>;
+    if (from == Dtype::kFloat64 && to == Dtype::kFloat16) return &Float64ToFloat16;
+    if (from == Dtype::kInt64 && to == Dtype::kFloat64) return &CastToFloat64<int64_t>;
+    if (from == Dtype::kUInt64 && to == Dtype::kFloat64) return &CastToFloat64<uint64_t>;
+    const bool has_64_bits = from == Dtype::kInt64 || from == Dtype::kUInt64;
+    if (has_64_bits && to == Dtype::kBool) return &CastToBool64<0>;
+    if (from == Dtype::kFloat64 && to == Dtype::kBool) return &CastToBool64<1>;  // not the sign
     return VisitDtype(from, [to]<typename From>() { return LoopFrom<From>(to); });
 }
 

@@ -32,3 +32,19 @@ def test_names_of_parameters_in_numpy():
     assert chx.asarray(a=x) is x
     assert chx.real(val=x).tolist() == [1, 2]
     assert chx.imag(val=x.astype('complex64')).tolist() == [0, 0]
+
+
+@pytest.mark.filterwarnings('ignore')
+@pytest.mark.parametrize('dtype', ['bool', 'int8', 'uint64', 'int64'])
+@pytest.mark.parametrize('shape', [(4, 5), (0, 3), (3, 0), (1, 1)])
+def test_integers_have_no_nan_to_skip(shape, dtype):
+    n = np.random.default_rng(0).integers(0, 2, shape).astype(dtype)
+    nowhere = np.zeros(shape, bool)
+    for name in ('nanmean', 'nanvar', 'nanstd'):
+        options = [{}, {'axis': 0}, {'axis': -1, 'keepdims': True}, {'where': nowhere}]
+        options += [{'ddof': 1}, {'ddof': 5, 'axis': 0}] if name != 'nanmean' else []
+        for o in options:
+            ours = {k: chx.array(v) if k == 'where' else v for k, v in o.items()}
+            found = getattr(chx, name)(chx.array(n), **ours)
+            expected = getattr(np, name)(n, **o)
+            np.testing.assert_allclose(chx.to_numpy(found), expected, rtol=1e-6, err_msg=str(o))

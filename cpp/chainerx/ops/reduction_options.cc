@@ -254,6 +254,8 @@ Array Spread(const char* op, const Array& given, const OptionalAxes& axes, const
                                   : NormalizeAxes(op, axes, given.ndim());
     const auto n = static_cast<double>(internal::CountReduced(given.shape(), sorted));
     const bool is_plain = o.correction == 0 || n > 0;  // that of nothing is NaN
+    // Integers have no NaN to skip.
+    if (!IsDifferentiable(given.dtype())) skips_nan = false;
     if (o.where == nullptr && o.mean == nullptr && !skips_nan && is_plain) {
         const double ratio = n / std::max(n - o.correction, 0.0);
         const Array x = o.dtype ? InMeanDtype(op, given, o.dtype) : given;
@@ -292,6 +294,7 @@ Array NanMean(const Array& given, const OptionalAxes& axes, const MeanOptions& o
     const Array x = InMeanDtype("nanmean", given, options.dtype);
     const Dtype dtype = MeanDtype("nanmean", given, options.dtype);
     const Axes sorted = internal::ReducedAxes("nanmean", axes, x.ndim());
+    if (!IsDifferentiable(given.dtype())) return Mean(given, sorted, options);  // there is none
     if (options.where != nullptr) {
         return AsType(MaskedMean(x, NotNan("nanmean", x, options.where), sorted, options.keepdims),
                       dtype, false);

@@ -1,6 +1,7 @@
 """Parameters of NumPy: those that have another name here, and errors where they are not here."""
 
 import chainerx as chx
+import numpy as np
 import pytest
 
 

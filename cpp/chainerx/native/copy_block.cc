@@ -44,22 +44,6 @@ struct Vector {
         return __builtin_shuffle(a, Type{static_cast<T>(kLanes - 1 - I)...});
 #endif
     }
-    // Every kStep-th item from p on, of which kLanes * kStep lie there.
-    template <int kStep>
-    static Type LoadEvery(const char* p) {
-        static_assert(kLanes == 4 && (kStep == 2 || kStep == 3));
-        const Type a = Load(p);
-        const Type b = Load(p + 16);
-#if defined(__clang__)
-        if constexpr (kStep == 2) return __builtin_shufflevector(a, b, 0, 2, 4, 6);
-        const Type c = __builtin_shufflevector(a, b, 0, 3, 6, 6);
-        return __builtin_shufflevector(c, Load(p + 32), 0, 1, 2, 5);
-#else
-        if constexpr (kStep == 2) return __builtin_shuffle(a, b, Type{0, 2, 4, 6});
-        const Type c = __builtin_shuffle(a, b, Type{0, 3, 6, 6});
-        return __builtin_shuffle(c, Load(p + 32), Type{0, 1, 2, 5});
-#endif
-    }
     static Type Reverse(const Type& a) { return Reverse(a, std::make_index_sequence<kLanes>{}); }
     static constexpr int Lane(int first, size_t i) {
         return static_cast<int>(i / 2) + first + (i % 2 != 0 ? kLanes : 0);
@@ -97,19 +81,6 @@ template <typename T>
     for (int i = 0; i < kLanes; ++i) V::Store(to + i * to_row, v[i]);
 }
 
-// Copies every kStep-th item, but some of the last ones, whose gaps may lie outside of the array.
-// Returns how many.
-template <typename T, int kStep>
-int64_t CopyEvery(char* dst, const char* src, int64_t n) {
-    using V = Vector<T>;
-    constexpr int64_t kSize = sizeof(T);
-    int64_t i = 0;
-    for (; i + V::kLanes < n; i += V::kLanes) {
-        V::Store(dst + i * kSize, V::template LoadEvery<kStep>(src + i * kStep * kSize));
-    }
-    return i;
-}
-
 template <typename T>
 void CopyItems(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t n) {
     constexpr int64_t kSize = sizeof(T);
@@ -134,9 +105,12 @@ void CopyItems(char* dst, int64_t dst_stride, const char* src, int64_t src_strid
         for (; i < n; ++i) std::memcpy(dst + i * dst_stride, src + i * src_stride, kSize);
     } else if (dst_stride == kSize) {
         int64_t i = 0;
-        if constexpr (kSize == 4) {
-            if (src_stride == 2 * kSize) i = CopyEvery<T, 2>(dst, src, n);
-            if (src_stride == 3 * kSize) i = CopyEvery<T, 3>(dst, src, n);
+        if constexpr (kSize == 4 || kSize == 8) {
+            const int64_t step = src_stride / kSize;
+            if (n >= kLine && src_stride % kSize == 0 && step >= 2 && step <= kMostApart) {
+                const auto& loops = turn_loops();
+                i = (kSize == 4 ? loops.every4 : loops.every8)[step](dst, src, n);
+            }
         }
 #pragma GCC unroll 8
         for (; i < n; ++i) std::memcpy(dst + i * kSize, src + i * src_stride, kSize);

@@ -62,6 +62,7 @@ class Tiles {
         for (int k = 0; k < N; ++k) {
             direct_[k] = IsDirect(k) && !(k == 0 && streams_ && !copies);
             if (!direct_[k]) widest = std::max(widest, traits.item_size[k]);
+            copy_of_[k] = CopyOf(k);
         }
         if (!by_rows_) {
             SetUpRange(block);
@@ -118,6 +119,19 @@ class Tiles {
     bool IsDirect(int k) const {
         const int64_t stride = walk_.run_stride(k);
         return stride == traits_.item_size[k] || (k > 0 && stride == 0 && traits_.takes_step_0);
+    }
+
+    // The first input that is the same as input k: x + x is gathered once.
+    int CopyOf(int k) const {
+        for (int j = 1; j < k; ++j) {
+            bool is_same =
+                walk_.data[j] == walk_.data[k] && traits_.item_size[j] == traits_.item_size[k];
+            for (int i = 0; i < walk_.ndim; ++i) {
+                is_same &= walk_.strides[j][i] == walk_.strides[k][i];
+            }
+            if (is_same) return j;
+        }
+        return k;
     }
 
     // Whether the output goes past the caches. It needs whole lines: a part of one is written by
@@ -286,12 +300,12 @@ class Tiles {
                 steps[k] = stride != 0;
                 continue;
             }
-            if (k > 0) {
+            if (k > 0 && copy_of_[k] == k) {
                 const int64_t copied = pitch[k] == 0 ? 1 : rows;
                 CopyBlock(buffers[k], p[k],
                           {copied, columns, columns * size, size, pitch[k], stride}, size);
             }
-            p[k] = buffers[k];
+            p[k] = buffers[copy_of_[k]];
             if (k == 0 || pitch[k] != 0) pitch[k] = columns * size;
         }
         for (int64_t r = 0; r < rows; ++r) {
@@ -320,12 +334,12 @@ class Tiles {
             for (int k = 0; k < N; ++k) {
                 steps[k] = !direct_[k] || walk_.run_stride(k) != 0;
                 p[k] = direct_[k] ? walk_.data[k] + steps[k] * begin * traits_.item_size[k]
-                                  : buffers[k];
+                                  : buffers[copy_of_[k]];
             }
             if (gathers) {
                 ForEachBlock(in, n, [&](int64_t at, const auto& blocks) {
                     for (int k = 1; k < N; ++k) {
-                        if (direct_[k]) continue;
+                        if (direct_[k] || copy_of_[k] != k) continue;
                         const int64_t size = traits_.item_size[k];
                         BlockCopy b = blocks[k];
                         b.dst_row = b.columns * size;
@@ -381,6 +395,7 @@ class Tiles {
     bool streams_;
     bool is_far_{false};
     bool direct_[N];  // as it lies in memory
+    int copy_of_[N];  // itself, or an input that is the same
     int64_t rows_{1};
     int64_t columns_;
     int64_t n_row_tiles_{1};

@@ -1,4 +1,4 @@
-// Moving items: squares that are turned in registers, and adjacent bytes.
+// Moving items: squares that are turned in registers, every few-th one, and adjacent bytes.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,18 @@ namespace chainerx::native {
 using TurnLoop = void (*)(char* dst, int64_t dst_row, const char* src, int64_t src_column,
                           int64_t rows, int64_t columns, int64_t together);
 
+// Every step-th item from src on goes to dst, but some of the last ones, whose gaps may lie outside
+// of the array. Returns how many.
+using EveryLoop = int64_t (*)(char* dst, const char* src, int64_t n);
+inline constexpr int kMostApart = 4;
+
 struct TurnLoops {
     int side4;  // for items of 4 bytes
     TurnLoop turn4;
     int side8;
     TurnLoop turn8;
+    EveryLoop every4[kMostApart + 1];  // by step, from 2 on
+    EveryLoop every8[kMostApart + 1];
     // memcpy, by whole registers, whose stores are aligned.
     void (*copy)(char* dst, const char* src, int64_t nbytes);
 };

@@ -74,7 +74,7 @@ void CopyRuns(char* dst, int64_t dst_stride, const char* src, int64_t src_stride
 namespace {
 
 constexpr int64_t kLongAxis = 16;
-constexpr int64_t kMostPlaces = 63;    // in a row; of more, squares are turned in registers
+constexpr int64_t kManyPlaces = 64;    // in a row: squares are turned in registers
 constexpr int64_t kLongestRun = 1024;  // bytes; above, memcpy is as fast
 constexpr int64_t kChunkBytes = 8192;  // of the output, which stay in the first-level cache
 constexpr int64_t kGroupBytes = 256 << 10;
@@ -128,7 +128,7 @@ bool TryCopyShortRuns(const Walk<2>& walk, int64_t item_size) {
     int64_t places = 1;
     for (; axis >= 0 && walk.dims[axis] < kLongAxis; --axis) places *= walk.dims[axis];
     // One short axis of items is two axes for CopyBlock.
-    if (axis < 0 || places > kMostPlaces || (!has_runs && last - axis < 2)) return false;
+    if (axis < 0 || places >= kManyPlaces || (!has_runs && last - axis < 2)) return false;
     const int64_t chunk = std::max(kChunkBytes / (places * nbytes), kLongAxis);
     int64_t chunks = CeilDiv(walk.dims[axis], chunk);
     for (int d = 0; d < axis; ++d) chunks *= walk.dims[d];

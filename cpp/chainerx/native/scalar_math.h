@@ -21,7 +21,12 @@ inline T Where(bool condition, T x, T y) {
 
 template <typename T>
 inline T Negate(const T& x) {
-    return static_cast<T>(-x);
+    if constexpr (std::is_unsigned_v<T>) {
+        // GCC 12 computes -x of short unsigned integers in int32, of signed ones it does not.
+        return static_cast<T>(-static_cast<std::make_signed_t<T>>(x));
+    } else {
+        return static_cast<T>(-x);
+    }
 }
 template <typename T>
 inline T Abs(T x) {

@@ -542,3 +542,29 @@ def test_many_items_from_beyond_the_caches(dtype):
                 j[at] = wrong
                 with pytest.raises(IndexError, match=str(wrong)):
                     x[chx.array(j)]
+
+
+@pytest.mark.parametrize('dtype', ['int8', 'float32', 'float64', 'complex128'])
+def test_many_items_to_beyond_the_caches(dtype):
+    length = 2**20 // np.dtype(dtype).itemsize + 3
+    n = (np.arange(length) % 5).astype(dtype)
+    rng = np.random.default_rng(0)
+    for count in (577, 1000, 2**16 + 30, 2**17 + 65):
+        for index in ('int64', 'int32'):
+            i = rng.integers(-length, length, count).astype(index)
+            i[: count // 3] %= length
+            values = (np.arange(count) % 3).astype(dtype)
+            x, m = chx.array(n), n.copy()
+            x[chx.array(i)] = 2
+            m[i] = 2
+            np.testing.assert_array_equal(chx.to_numpy(x), m)
+            x[chx.array(i)] = chx.array(values)  # of several, the last counts
+            m[i] = values
+            np.testing.assert_array_equal(chx.to_numpy(x), m)
+            if dtype != 'int8':
+                x = x.at[chx.array(i)].add(chx.array(values))
+                np.add.at(m, i, values)
+                np.testing.assert_array_equal(chx.to_numpy(x), m)
+            i[count // 2] = length
+            with pytest.raises(IndexError, match=str(length)):
+                x[chx.array(i)] = 3

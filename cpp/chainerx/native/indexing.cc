@@ -44,12 +44,7 @@ template <int64_t kAhead, typename T>
         const auto i = static_cast<uint64_t>(indices[begin]);
         if (i >= n) [[unlikely]]
             break;
-        if constexpr (kAhead != 0) {
-            // Of any address, for nothing is read there.
-            const auto offset = static_cast<uintptr_t>(indices[begin + kAhead]) * sizeof(T);
-            __builtin_prefetch(
-                reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(from) + offset));
-        }
+        if constexpr (kAhead != 0) AskForItem(from, sizeof(T), indices[begin + kAhead]);
         to[begin] = from[i];
     }
     return begin;
@@ -163,13 +158,10 @@ void Take(const char* op, const Array& x, int8_t axis, const Array& indices, Ind
                 ParallelFor(CeilDiv(plan.n, kParallel), [&](int64_t block) {
                     const int64_t end = std::min((block + 1) * kParallel, plan.n);
                     const int64_t length = plan.bound.length;
-                    // What lies in the first two levels of the caches comes fast enough.
-                    constexpr int64_t kCached = (512 << 10) / sizeof(T);
-                    constexpr int64_t kAhead = 64;
                     int64_t begin = block * kParallel;
-                    if (length > kCached) {
-                        const int64_t last = std::min(end, plan.n - kAhead);
-                        begin = GatherChecked<kAhead>(from, length, at, begin, last, to);
+                    if (length > kNearBytes / static_cast<int64_t>(sizeof(T))) {
+                        const int64_t last = std::min(end, plan.n - kIndicesAhead);
+                        begin = GatherChecked<kIndicesAhead>(from, length, at, begin, last, to);
                     }
                     begin = GatherChecked<0>(from, length, at, begin, end, to);
                     plan.Range(0, 1, begin, end, gather);

@@ -31,19 +31,36 @@ struct Assign {
     }
 };
 
-// One element for each index, which is checked on the way as in GatherChecked.
+// Calls write(index, j) for indices from j on, to `end`, and returns the first that is out of range
+// or counts from the end. Asks for what lies at x as GatherChecked does.
+template <int64_t kAhead, typename Index, typename Write>
+int64_t WriteChecked(const Plan& plan, const char* x, const Index* at, int64_t j, int64_t end,
+                     const Write& write) {
+    const auto n = static_cast<uint64_t>(plan.bound.length);
+    for (; j < end; ++j) {
+        const auto i = static_cast<uint64_t>(static_cast<int64_t>(at[j]));
+        if (i >= n) [[unlikely]]
+            break;
+        if constexpr (kAhead != 0) AskForItem(x, plan.axis_x, at[j + kAhead]);
+        write(static_cast<int64_t>(i), j);
+    }
+    return j;
+}
+
+// One element for each index, which is checked on the way.
 template <typename Write>
 void WriteItems(const Plan& plan, const Write& write) {
-    const auto n = static_cast<uint64_t>(plan.bound.length);
+    const char* const x = plan.rest.data[0];
+    const bool is_far =
+        plan.bound.length > kNearBytes / std::max<int64_t>(1, std::abs(plan.axis_x));
     const auto all = [&](const auto* at) {
         for (int64_t j = 0; j < plan.n;) {
             const int64_t end = std::min(plan.n, j + kParallel);
-            for (; j < end; ++j) {
-                const auto i = static_cast<uint64_t>(static_cast<int64_t>(at[j]));
-                if (i >= n) [[unlikely]]
-                    break;
-                write(static_cast<int64_t>(i), j);
+            if (is_far) {
+                const int64_t last = std::min(end, plan.n - kIndicesAhead);
+                j = WriteChecked<kIndicesAhead>(plan, x, at, j, last, write);
             }
+            j = WriteChecked<0>(plan, x, at, j, end, write);
             if (j < end) {
                 plan.Range(0, 1, j, end, [&](auto*, auto*, const int64_t* resolved, int64_t count) {
                     for (int64_t k = 0; k < count; ++k) write(resolved[k], j + k);

@@ -116,7 +116,8 @@ def test_columns_without_a_pivot(n, dtype):
 @pytest.mark.parametrize('dtype', ['float32', 'float64'])
 def test_what_is_not_finite_is_seen(n, value, dtype):
     b = matrices(n, 3).astype(dtype)
-    for i, j in [(0, 0), (n - 1, n - 1), (n // 2, n // 3), (n // 3, n // 2), (n - 1, 0), (0, n - 1)]:
+    last = n - 1
+    for i, j in [(0, 0), (last, last), (n // 2, n // 3), (n // 3, n // 2), (last, 0), (0, last)]:
         a = matrices(n, n, seed=1).astype(dtype)
         a[i, j] = value
         with np.errstate(all='ignore'):

@@ -316,3 +316,24 @@ def test_dots_of_integers_wrap(dtype):
         for x, y, other in pairs:
             expected = np.sum(a * other, -1, dtype=dtype)
             np.testing.assert_array_equal(chx.to_numpy(chx.vecdot(x, y)), expected)
+
+
+@pytest.mark.parametrize('dtype', ['complex64', 'complex128'])
+def test_dots_of_complex_numbers(dtype):
+    rng = np.random.default_rng(0)
+    for shape in [(1, 5), (100, 1), (100, 4), (3, 40, 33), (4, 5000), (40, 15), (40, 16), (3, 0)]:
+        a, b = (rng.standard_normal((2, *shape, 2)) @ [1, 1j]).astype(dtype)
+        pairs = [
+            (chx.array(a), chx.array(b)),
+            (chx.array(a.repeat(2, -1))[..., ::2], chx.array(b[..., ::-1].copy())[..., ::-1]),
+            (chx.array(a.T.copy()).T, chx.array(b)),
+        ]
+        for x, y in pairs:
+            x, y = x.require_grad(), y.require_grad()
+            found = chx.vecdot(x, y)
+            np.testing.assert_allclose(chx.to_numpy(found), np.vecdot(a, b), rtol=2e-5, atol=1e-4)
+            by_parts = chx.sum(chx.conj(x) * y, -1)
+            weights = [chx.ones_like(found) * (1 + 2j)]
+            ones, others = (chx.grad([z], [x, y], grad_outputs=weights) for z in (found, by_parts))
+            for one, other in zip(ones, others, strict=True):
+                np.testing.assert_allclose(chx.to_numpy(one), chx.to_numpy(other), rtol=1e-5)

@@ -9,6 +9,9 @@
 #include "chainerx/kernels/memory.h"
 #include "chainerx/kernels/reduction.h"
 #include "chainerx/native/blas.h"
+#include "chainerx/native/complex_loops.h"
+#include "chainerx/native/field.h"
+#include "chainerx/native/gemm_plain.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/parts.h"
 #include "chainerx/native/small_loops.h"
@@ -200,15 +203,23 @@ void Matmul(const Array& x1, const Array& x2, const Array& out) {
 }
 CX_NATIVE_KERNEL(Matmul)
 
-// Of integers, which wrap. Strides are in bytes.
+// Of integers, which wrap, and of complex numbers. Strides are in bytes.
 template <typename T>
-void WholeDots(int64_t count, int64_t k, const char* a, int64_t a_step, const char* b,
+void PlainDots(int64_t count, int64_t k, const char* a, int64_t a_step, const char* b,
                int64_t b_step, char* y, int64_t y_step) {
+    constexpr int64_t kCalled = 16;  // shorter sums take less time than a call
     for (int64_t i = 0; i < count; ++i, a += a_step, b += b_step, y += y_step) {
         const T* x1 = reinterpret_cast<const T*>(a);
         const T* x2 = reinterpret_cast<const T*>(b);
-        T sum = 0;
-        for (int64_t q = 0; q < k; ++q) sum += x1[q] * x2[q];
+        T sum{};
+        if constexpr (kIsComplexNumber<T>) {
+            if (k >= kCalled) {
+                sum = complex_loops().Dots<RealOf<T>>().plain(k, x1, x2);
+                *reinterpret_cast<T*>(y) = sum;
+                continue;
+            }
+        }
+        for (int64_t q = 0; q < k; ++q) MultiplyAdd(sum, x1[q], x2[q]);
         *reinterpret_cast<T*>(y) = sum;
     }
 }
@@ -234,7 +245,7 @@ void Vecdot(const Array& x1, const Array& x2, const Array& out) {
                                        walk.run_stride(1) / size, reinterpret_cast<T*>(y),
                                        walk.run_stride(2) / size);
         } else {
-            WholeDots<T>(count, k, a, walk.run_stride(0), b, walk.run_stride(1), y,
+            PlainDots<T>(count, k, a, walk.run_stride(0), b, walk.run_stride(1), y,
                          walk.run_stride(2));
         }
     };
@@ -250,6 +261,10 @@ void Vecdot(const Array& x1, const Array& x2, const Array& out) {
             run_dots.template operator()<float>();
         } else if (out.dtype() == Dtype::kFloat64) {
             run_dots.template operator()<double>();
+        } else if (out.dtype() == Dtype::kComplex64) {
+            run_dots.template operator()<Complex64>();
+        } else if (out.dtype() == Dtype::kComplex128) {
+            run_dots.template operator()<Complex128>();
         } else if (size == sizeof(uint32_t)) {
             run_dots.template operator()<uint32_t>();
         } else {

@@ -36,6 +36,8 @@ bool IsForKernel(Dtype dtype) {
         case Dtype::kUInt32:
         case Dtype::kInt64:
         case Dtype::kUInt64:
+        case Dtype::kComplex64:
+        case Dtype::kComplex128:
             return true;
         default:
             return false;

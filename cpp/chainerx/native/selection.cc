@@ -7,6 +7,7 @@
 
 #include "chainerx/core/interrupt.h"
 #include "chainerx/kernels/sorting.h"
+#include "chainerx/native/key_coder.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/quicksort.h"
 #include "chainerx/native/sort_rows.h"
@@ -18,24 +19,27 @@ namespace {
 constexpr int64_t kSortedAtOnce = 1 << 11;
 
 // Keys of a row as they are needed, in blocks that stay in the caches.
-template <typename T>
+template <typename K>
 struct EncodedRow {
-    using Key = SortKey<T>;
+    using Key = K;
     static constexpr int64_t kBlockSize = 1 << 11;
 
-    const T* x;
+    const KeyCoder<K>& coder;
+    const char* x;
     int64_t n;
     bool join_zeros;
-    Key flip;
+    K flip;
 
-    Key At(int64_t i) const { return EncodeKey(x[i], join_zeros, flip); }
+    void Pick(const int64_t* places, int64_t count, K* keys) const {
+        coder.pick(x, places, count, join_zeros, flip, keys);
+    }
     template <typename F>
     void ForEachBlock(const F& f) const {
-        alignas(64) Key keys[kBlockSize];
+        alignas(64) K keys[kBlockSize];
         InParts(n, [&](int64_t begin, int64_t end) {
             for (int64_t i = begin; i < end; i += kBlockSize) {
                 const int64_t count = std::min(kBlockSize, end - i);
-                EncodeKeys(x + i, count, join_zeros, flip, keys);
+                coder.encode(x + i * coder.item_size, count, join_zeros, flip, keys);
                 f(keys, i, count);
             }
         });
@@ -49,7 +53,9 @@ struct KeyRow {
     const K* keys;
     int64_t n;
 
-    K At(int64_t i) const { return keys[i]; }
+    void Pick(const int64_t* places, int64_t count, K* picked) const {
+        for (int64_t i = 0; i < count; ++i) picked[i] = keys[places[i]];
+    }
     template <typename F>
     void ForEachBlock(const F& f) const {
         InParts(n, [&](int64_t begin, int64_t end) { f(keys + begin, begin, end - begin); });
@@ -88,7 +94,9 @@ void Select(const Row& row, const int64_t* places, int64_t count, K* found) {
     constexpr int64_t kSample = 1 << 10;
     alignas(64) K sample[kSample];
     alignas(64) K spare[kSample];
-    SampleKeys(n, kSample, [&](int64_t i, int64_t place) { sample[i] = row.At(place); });
+    int64_t sampled[kSample];
+    SampleKeys(n, kSample, [&](int64_t i, int64_t place) { sampled[i] = place; });
+    row.Pick(sampled, kSample, sample);
     SortKeys(sample, spare, kSample, sample);
     // Three standard deviations of the place of an element in the sample.
     const int64_t margin = 48;
@@ -132,18 +140,17 @@ void Select(const Row& row, const int64_t* places, int64_t count, K* found) {
 // Places that are further from each other than this share no turn.
 bool AreNear(int64_t a, int64_t b, int64_t n) { return b - a <= n / 64; }
 
-template <typename T>
-void SelectSortedRow(const T* x, int64_t n, const int64_t* places, int64_t count, T* out) {
-    using K = SortKey<T>;
+template <typename K>
+void SelectSortedRow(const EncodedRow<K>& row, const int64_t* places, int64_t count, char* out) {
     constexpr int kMostTurns = 6;  // more take as long as sorting
-    const EncodedRow<T> row{x, n, false, 0};
+    const int64_t n = row.n;
     int turns = 1;
     for (int64_t i = 1; i < count; ++i) turns += AreNear(places[i - 1], places[i], n) ? 0 : 1;
     KeyRoom<K> found{count};
     if (turns > kMostTurns) {
         KeyRoom<K> keys{n};
         KeyRoom<K> spare{n};
-        EncodeKeys<T>(x, n, false, 0, keys.data());
+        row.coder.encode(row.x, n, row.join_zeros, row.flip, keys.data());
         SortKeys(keys.data(), spare.data(), n, keys.data());
         for (int64_t i = 0; i < count; ++i) found.data()[i] = keys.data()[places[i]];
     } else {
@@ -154,24 +161,25 @@ void SelectSortedRow(const T* x, int64_t n, const int64_t* places, int64_t count
             begin = end;
         }
     }
-    for (int64_t i = 0; i < count; ++i) out[i] = DecodeKey<T>(found.data()[i], 0);
+    row.coder.decode(found.data(), count, row.flip, out);
 }
 
 void SelectSorted(const Array& x, const Array& positions, const Array& out) {
     const auto* places = reinterpret_cast<const int64_t*>(positions.raw_data());
-    VisitOrdered(x.dtype(), [&]<typename T>() {
+    const int64_t n = x.shape()[1];
+    const int64_t count = out.shape()[1];
+    VisitCoder(x.dtype(), [&]<typename K>(const KeyCoder<K>& coder) {
         ForEachRow(x, [&](int64_t row) {
-            SelectSortedRow(RowOf<T>(x, row), x.shape()[1], places, positions.GetTotalSize(),
-                            RowOf<T>(out, row));
+            SelectSortedRow(EncodedRow<K>{coder, coder.RowOf(x, row), n, false, 0}, places, count,
+                            coder.RowOf(out, row));
         });
     });
 }
 CX_NATIVE_KERNEL(SelectSorted)
 
-template <typename T>
-void ArgPartitionRow(const T* x, int64_t n, int64_t position, int64_t* out) {
-    using K = SortKey<T>;
-    const EncodedRow<T> row{x, n, true, 0};
+template <typename K>
+void ArgPartitionRow(const EncodedRow<K>& row, int64_t position, int64_t* out) {
+    const int64_t n = row.n;
     K pivot;
     Select(row, &position, 1, &pivot);
     int64_t below = 0;
@@ -192,7 +200,7 @@ void ArgPartitionRow(const T* x, int64_t n, int64_t position, int64_t* out) {
     int64_t* to[3] = {out, out + below, out + below + equal};
     int64_t* const ends[3] = {to[1], to[2], out + n};
     row.ForEachBlock([&](const K* keys, int64_t begin, int64_t size) {
-        uint16_t places[3][EncodedRow<T>::kBlockSize];
+        uint16_t places[3][EncodedRow<K>::kBlockSize];
         int64_t counts[3] = {0, 0, 0};
         for (int64_t i = 0; i < size; ++i) {
             const K key = keys[i];
@@ -214,29 +222,28 @@ void ArgPartitionRow(const T* x, int64_t n, int64_t position, int64_t* out) {
 }
 
 void ArgPartition(const Array& x, int64_t position, const Array& out) {
-    VisitOrdered(x.dtype(), [&]<typename T>() {
+    VisitCoder(x.dtype(), [&]<typename K>(const KeyCoder<K>& coder) {
         ForEachRow(x, [&](int64_t row) {
-            ArgPartitionRow(RowOf<T>(x, row), x.shape()[1], position, RowOf<int64_t>(out, row));
+            ArgPartitionRow(EncodedRow<K>{coder, coder.RowOf(x, row), x.shape()[1], true, 0},
+                            position, RowOf<int64_t>(out, row));
         });
     });
 }
 CX_NATIVE_KERNEL(ArgPartition)
 
 // The parts as keys, of which the upper ones wait in memory of their own. What is equal fills the
-// place between, but for zeros, which have two keys.
-template <typename T, typename Row, typename K>
-void PartitionKeys(const Row& row, int64_t position, K* out) {
+// place between, but for zeros, which may have two keys.
+template <typename Row, typename K>
+void PartitionKeys(const Row& row, bool has_zeros, int64_t position, K* out) {
     constexpr K kLeast = std::numeric_limits<K>::min();
     constexpr K kMost = std::numeric_limits<K>::max();
     const int64_t n = row.n;
     K low;
     Select(row, &position, 1, &low);
     K high = low;
-    if constexpr (GetKind(kDtypeOf<T>) == DtypeKind::kFloat) {
-        if (low == -1 || low == 0) {  // -0.0 and 0.0
-            low = -1;
-            high = 0;
-        }
+    if (has_zeros && (low == -1 || low == 0)) {  // -0.0 and 0.0
+        low = -1;
+        high = 0;
     }
     KeyRoom<K> above{n};
     int64_t n_below = 0;
@@ -253,50 +260,46 @@ void PartitionKeys(const Row& row, int64_t position, K* out) {
     });
     K* const equal = out + n_below;
     const int64_t n_equal = n - n_below - n_above;
-    if (low == high) {
-        std::fill_n(equal, n_equal, low);
-    } else {
-        std::fill_n(equal, n_equal, high);  // where another thread writes to the row meanwhile
-        for (int64_t i = 0, k = 0; i < n && k < n_equal; ++i) {
-            const K key = row.At(i);
-            if (low <= key && key <= high) equal[k++] = key;
-        }
+    // Also of zeros, where another thread writes to the row meanwhile.
+    std::fill_n(equal, n_equal, high);
+    if (low != high) {
+        int64_t k = 0;
+        row.ForEachBlock([&](const K* keys, int64_t, int64_t size) {
+            for (int64_t i = 0; i < size && k < n_equal; ++i) {
+                if (low <= keys[i] && keys[i] <= high) equal[k++] = keys[i];
+            }
+        });
     }
     std::copy_n(above.data(), n_above, equal + n_equal);
 }
 
-template <typename T, typename Row>
-void PartitionRowOf(const Row& row, int64_t position, T* out) {
-    using K = SortKey<T>;
-    if constexpr (sizeof(T) == sizeof(K)) {  // keys become numbers where they are
+template <typename K, typename Row>
+void PartitionRowOf(const KeyCoder<K>& coder, const Row& row, int64_t position, char* out) {
+    if (coder.item_size == sizeof(K)) {  // keys become numbers where they are
         auto* const keys = reinterpret_cast<K*>(out);
-        PartitionKeys<T>(row, position, keys);
-        if constexpr (std::is_floating_point_v<T>) {
-            NumberLoopsOf<T>().decode(keys, row.n, 0);
-        } else if constexpr (!kIsOwnKey<T>) {
-            for (int64_t i = 0; i < row.n; ++i) out[i] = DecodeKey<T>(keys[i], 0);
-        }
+        PartitionKeys(row, coder.has_zeros, position, keys);
+        coder.decode(keys, row.n, 0, keys);
     } else {
         KeyRoom<K> keys{row.n};
-        PartitionKeys<T>(row, position, keys.data());
-        for (int64_t i = 0; i < row.n; ++i) out[i] = DecodeKey<T>(keys.data()[i], 0);
+        PartitionKeys(row, coder.has_zeros, position, keys.data());
+        coder.decode(keys.data(), row.n, 0, out);
     }
 }
 
-template <typename T>
-void PartitionRow(const T* x, int64_t n, int64_t position, T* out) {
-    using K = SortKey<T>;
-    const EncodedRow<T> row{x, n, false, 0};
-    if (n > EncodedRow<T>::kBlockSize) return PartitionRowOf<T>(row, position, out);
-    alignas(64) K keys[EncodedRow<T>::kBlockSize];
-    EncodeKeys(x, n, false, 0, keys);
-    PartitionRowOf<T>(KeyRow<K>{keys, n}, position, out);
+template <typename K>
+void PartitionRow(const EncodedRow<K>& row, int64_t position, char* out) {
+    const int64_t n = row.n;
+    if (n > EncodedRow<K>::kBlockSize) return PartitionRowOf(row.coder, row, position, out);
+    alignas(64) K keys[EncodedRow<K>::kBlockSize];
+    row.coder.encode(row.x, n, row.join_zeros, row.flip, keys);
+    PartitionRowOf(row.coder, KeyRow<K>{keys, n}, position, out);
 }
 
 void PartitionRows(const Array& x, int64_t position, const Array& out) {
-    VisitOrdered(x.dtype(), [&]<typename T>() {
+    VisitCoder(x.dtype(), [&]<typename K>(const KeyCoder<K>& coder) {
         ForEachRow(x, [&](int64_t row) {
-            PartitionRow(RowOf<T>(x, row), x.shape()[1], position, RowOf<T>(out, row));
+            PartitionRow(EncodedRow<K>{coder, coder.RowOf(x, row), x.shape()[1], false, 0},
+                         position, coder.RowOf(out, row));
         });
     });
 }
@@ -314,12 +317,10 @@ struct Candidate {
 };
 
 // The k first of a row. Whatever is not below the k-th of those that were seen is passed over.
-template <typename T>
-void ArgTopKRow(const T* x, int64_t n, int64_t k, bool largest, bool sorted, int64_t* out) {
-    using K = SortKey<T>;
+template <typename K>
+void ArgTopKRow(const EncodedRow<K>& row, int64_t k, bool sorted, int64_t* out) {
     using C = Candidate<K>;
-    const EncodedRow<T> row{x, n, true, largest ? -1 : 0};
-    const int64_t room = std::min(n, 2 * k + 1024);
+    const int64_t room = std::min(row.n, 2 * k + 1024);
     KeyRoom<C> memory{room};
     C* const kept = memory.data();
     int64_t count = 0;
@@ -361,10 +362,11 @@ void ArgTopKRow(const T* x, int64_t n, int64_t k, bool largest, bool sorted, int
 
 void ArgTopK(const Array& x, bool largest, bool sorted, const Array& out) {
     const int64_t k = out.shape()[1];
-    VisitOrdered(x.dtype(), [&]<typename T>() {
+    VisitCoder(x.dtype(), [&]<typename K>(const KeyCoder<K>& coder) {
+        const K flip = largest ? -1 : 0;
         ForEachRow(x, [&](int64_t row) {
-            ArgTopKRow(RowOf<T>(x, row), x.shape()[1], k, largest, sorted,
-                       RowOf<int64_t>(out, row));
+            ArgTopKRow(EncodedRow<K>{coder, coder.RowOf(x, row), x.shape()[1], true, flip}, k,
+                       sorted, RowOf<int64_t>(out, row));
         });
     });
 }

@@ -58,17 +58,5 @@ class KeyRoom {
     alignas(64) K few_[kFew];
 };
 
-// Calls f(order): T becomes a type whose keys there are.
-template <typename F>
-void VisitOrdered(Dtype dtype, const F& f) {
-    VisitDtype(dtype, [&]<typename T>() {
-        if constexpr (kIsComplexType<T>) {
-            ThrowUnexpectedDtype(dtype, "a real dtype");
-        } else {
-            f.template operator()<T>();
-        }
-    });
-}
-
 }  // namespace
 }  // namespace chainerx::native

@@ -18,6 +18,15 @@ AGAINST_NUMPY = {
     'quantile, three': 'quantile(x, [0.1, 0.5, 0.9])',
     'histogram, 100 bins': 'histogram(x, 100)',
 }
+# x: many short rows.
+SHORT_ROWS = {
+    'sort': 'sort(x)',
+    'argsort': 'argsort(x)',
+    'partition': 'partition(x, 1)',
+    'argpartition': 'argpartition(x, 1)',
+    'median': 'median(x, -1)',
+    'quantile': 'quantile(x, 0.3, -1)',
+}
 AGAINST_TORCH = {'sort': 'sort(x)', 'topk, 10': 'topk(x, 10)', 'topk, 100': 'topk(x, 100)'}
 
 
@@ -55,6 +64,19 @@ def rows(bench):
                     'torch': variables(torch, torch.from_numpy, name),
                 },
                 against='torch',
+            )
+    for shape in ((100_000, 4), (10_000, 20)):
+        x = rng.normal(size=shape).astype('float32')
+        for title, statement in SHORT_ROWS.items():
+            name = statement.split('(')[0]
+            bench.row(
+                f'{title}, {shape[0]:,} rows of {shape[1]}',
+                {'chainerx': statement, 'numpy': statement},
+                {
+                    'chainerx': {'x': chainerx.array(x), name: getattr(chainerx, name)},
+                    'numpy': {'x': x, name: getattr(np, name)},
+                },
+                against='numpy',
             )
 
 

@@ -135,3 +135,26 @@ def test_sse4_differs_in_functions_only():
         pytest.skip('there is nothing to compare')
     assert digests('sse4').keys() >= {*PLAIN.split()}
     assert not differing('sse4', available()[-1]) & {*PLAIN.split()}
+
+
+# As many rows as fill the vectors of no set.
+SHORT_ROWS = """
+import hashlib, sys
+import chainerx as chx, numpy as np
+rng = np.random.default_rng(0)
+digest = hashlib.sha256()
+for dtype in ('f2', 'f4', 'f8', 'i1', 'u4', 'i8'):
+    odd = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -2.0] if dtype[0] == 'f' else range(5)
+    for n in range(1, 34):
+        x = chx.array(rng.choice(odd, (77, n)).astype(dtype))
+        ys = [chx.sort(x, 1), chx.argsort(x, 1), chx.quantile(x, [0.1, 0.5, 0.8], 1)]
+        for y in [*ys, chx.partition(x, n // 3, 1), chx.argpartition(x, n // 3, 1)]:
+            digest.update(chx.to_numpy(y).tobytes())
+sys.stdout.write(digest.hexdigest())
+"""
+
+
+def test_short_rows_are_sorted_alike_by_all():
+    done = [child(name, '-W', 'ignore', '-c', SHORT_ROWS) for name in available()]
+    assert all(d.returncode == 0 for d in done), done[0].stderr[-3000:]
+    assert len({d.stdout for d in done}) == 1

@@ -188,6 +188,73 @@ def test_rows_are_sorted_apart(dtype, device):
             same(chx.take(chx.partition(y, k, axis), k, axis), expected, shape)
 
 
+def numbered(x):
+    """Integers whose order is that of the elements: equal ones have the same."""
+    return np.unique(comparable(x), return_inverse=True)[1].reshape(x.shape)
+
+
+def same_bits_of_zeros(actual, expected, where):
+    """The same values, and zeros of the same signs."""
+    same(actual, expected, where)
+    if expected.dtype.kind not in 'biu':
+        y, e = comparable(to_numpy(actual)), comparable(expected)
+        assert (np.signbit(y) == np.signbit(e))[e == 0].all(), where
+
+
+@pytest.mark.parametrize('pattern', ['any', 'few', 'odd'])
+@pytest.mark.parametrize('dtype', [d for d in ALL if d not in COMPLEX])
+def test_short_rows(dtype, pattern, device):
+    """A row in each lane: several vectors of them, one that is not full; and too few for that."""
+    for n in range(1, 41):
+        rows = 7 if n % 10 == 3 else 77
+        x = draw(dtype, rows * n, pattern).reshape(rows, n)
+        y = chx.array(x, device=device)
+        codes = numbered(x)
+        for descending in (False, True):
+            places = np.argsort(-codes if descending else codes, 1, kind='stable')
+            where = f'{dtype} {pattern} {n} {descending}'
+            same(chx.argsort(y, 1, descending=descending), places, where)
+            expected = np.take_along_axis(x, places, 1)
+            same_bits_of_zeros(chx.sort(y, 1, descending=descending), expected, where)
+        ordered = np.sort(codes, 1)
+        for k in range(n) if pattern == 'odd' else {0, n // 3, n - 1}:
+            places = np.argsort(np.sign(codes - ordered[:, k : k + 1]), 1, kind='stable')
+            where = f'{dtype} {pattern} {n} {k}'
+            same(chx.argpartition(y, k, 1), places, where)
+            expected = np.take_along_axis(x, places, 1)
+            same_bits_of_zeros(chx.partition(y, k, 1), expected, where)
+
+
+@pytest.mark.parametrize('dtype', ['float16', 'float32', 'float64', 'int8', 'int32', 'uint64'])
+def test_quantiles_of_short_rows(dtype, device):
+    for n in (1, 2, 3, 4, 7, 16, 17, 24, 25, 32, 33):
+        x = draw(dtype, 77 * n, 'any').reshape(77, n)
+        if n > 2 and category(dtype) == 2:
+            x[3, 1], x[4, 2], x[5, 0] = np.nan, np.inf, -np.inf
+        y = chx.array(x, device=device)
+        q = np.linspace(0, 1, n) if n > 1 else np.array([0.5])
+        actual = chx.quantile(y, q, 1, method='nearest')
+        expected = in_order(x, 1).T.astype(actual.dtype.name)
+        expected[:, np.isnan(expected).any(0)] = np.nan
+        same(actual, expected, n)
+        np.testing.assert_allclose(
+            to_numpy(chx.median(y, 1)).astype(float), np.median(x.astype(float), 1), rtol=1e-3
+        )
+
+
+def test_short_rows_are_the_same_on_any_number_of_threads(device):
+    x = chx.array(draw('float32', 100_002, 'odd').reshape(-1, 3), device=device)
+    before = chx.get_num_threads()
+    found = []
+    try:
+        for count in (1, 3):
+            chx.set_num_threads(count)
+            found.append(to_numpy(chx.argpartition(x, 1, 1)))
+    finally:
+        chx.set_num_threads(before)
+    np.testing.assert_array_equal(*found)
+
+
 def test_sort_in_place(device):
     x = chx.array([[3, 1, 2], [6, 5, 4]], device=device)
     view = x[:, ::2]

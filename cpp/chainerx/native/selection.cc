@@ -10,6 +10,7 @@
 #include "chainerx/native/key_coder.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/quicksort.h"
+#include "chainerx/native/short_rows.h"
 #include "chainerx/native/sort_rows.h"
 
 namespace chainerx::native {
@@ -168,6 +169,7 @@ void SelectSorted(const Array& x, const Array& positions, const Array& out) {
     const auto* places = reinterpret_cast<const int64_t*>(positions.raw_data());
     const int64_t n = x.shape()[1];
     const int64_t count = out.shape()[1];
+    if (SelectShortRows(x, positions, out)) return;
     VisitCoder(x.dtype(), [&]<typename K>(const KeyCoder<K>& coder) {
         ForEachRow(x, [&](int64_t row) {
             SelectSortedRow(EncodedRow<K>{coder, coder.RowOf(x, row), n, false, 0}, places, count,
@@ -222,6 +224,7 @@ void ArgPartitionRow(const EncodedRow<K>& row, int64_t position, int64_t* out) {
 }
 
 void ArgPartition(const Array& x, int64_t position, const Array& out) {
+    if (ArgPartitionShortRows(x, position, out)) return;
     VisitCoder(x.dtype(), [&]<typename K>(const KeyCoder<K>& coder) {
         ForEachRow(x, [&](int64_t row) {
             ArgPartitionRow(EncodedRow<K>{coder, coder.RowOf(x, row), x.shape()[1], true, 0},
@@ -296,6 +299,7 @@ void PartitionRow(const EncodedRow<K>& row, int64_t position, char* out) {
 }
 
 void PartitionRows(const Array& x, int64_t position, const Array& out) {
+    if (PartitionShortRows(x, position, out)) return;
     VisitCoder(x.dtype(), [&]<typename K>(const KeyCoder<K>& coder) {
         ForEachRow(x, [&](int64_t row) {
             PartitionRow(EncodedRow<K>{coder, coder.RowOf(x, row), x.shape()[1], false, 0},

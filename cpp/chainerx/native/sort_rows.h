@@ -1,4 +1,4 @@
-// What kernels of the family sorting share: rows, and memory for their keys.
+// What kernels of the family sorting share: rows, memory for their keys, and zeros of two signs.
 #pragma once
 
 #include <algorithm>
@@ -57,6 +57,30 @@ class KeyRoom {
     Large large_;
     alignas(64) K few_[kFew];
 };
+
+// -0.0 and 0.0 have keys of their own, next to each other, so that they come back; where there are
+// both, they are put in the order that they had.
+template <typename T>
+void RestoreZeros(const T* x, int64_t n, SortKey<T> flip, T* out) {
+    if constexpr (GetKind(kDtypeOf<T>) == DtypeKind::kFloat) {
+        const auto key = [&](int64_t i) { return EncodeKey(out[i], false, flip); };
+        if (key(0) > 0 || key(n - 1) < -1) return;
+        int64_t begin = 0;
+        for (int64_t end = n; begin < end;) {
+            const int64_t middle = begin + (end - begin) / 2;
+            key(middle) < -1 ? begin = middle + 1 : end = middle;
+        }
+        if (key(begin) != -1) return;
+        int64_t end = begin;
+        while (end < n && key(end) <= 0) ++end;
+        if (key(end - 1) != 0) return;
+        // Another thread may write to the row meanwhile, so that it has fewer of them.
+        for (int64_t i = 0; i < n && begin < end; ++i) {
+            const T v = x[i];
+            if (Cast<ComputeType<T>>(v) == ComputeType<T>{0}) out[begin++] = v;
+        }
+    }
+}
 
 }  // namespace
 }  // namespace chainerx::native

@@ -6,6 +6,7 @@
 #include "chainerx/kernels/sorting.h"
 #include "chainerx/native/native_backend.h"
 #include "chainerx/native/quicksort.h"
+#include "chainerx/native/short_rows.h"
 #include "chainerx/native/sort_complex.h"
 #include "chainerx/native/sort_counts.h"
 #include "chainerx/native/sort_rows.h"
@@ -14,30 +15,6 @@ namespace chainerx::native {
 namespace {
 
 // ---- keys of 16 bits and more ----
-
-// -0.0 and 0.0 have keys of their own, next to each other, so that they come back; where there are
-// both, they are put in the order that they had.
-template <typename T>
-void RestoreZeros(const T* x, int64_t n, SortKey<T> flip, T* out) {
-    if constexpr (GetKind(kDtypeOf<T>) == DtypeKind::kFloat) {
-        const auto key = [&](int64_t i) { return EncodeKey(out[i], false, flip); };
-        if (key(0) > 0 || key(n - 1) < -1) return;
-        int64_t begin = 0;
-        for (int64_t end = n; begin < end;) {
-            const int64_t middle = begin + (end - begin) / 2;
-            key(middle) < -1 ? begin = middle + 1 : end = middle;
-        }
-        if (key(begin) != -1) return;
-        int64_t end = begin;
-        while (end < n && key(end) <= 0) ++end;
-        if (key(end - 1) != 0) return;
-        // Another thread may write to the row meanwhile, so that it has fewer of them.
-        for (int64_t i = 0; i < n && begin < end; ++i) {
-            const T v = x[i];
-            if (Cast<ComputeType<T>>(v) == ComputeType<T>{0}) out[begin++] = v;
-        }
-    }
-}
 
 // Keys of sorted numbers become the numbers, where they are.
 template <typename T>
@@ -158,6 +135,7 @@ void SortRow(const T* x, int64_t n, bool descending, T* out) {
 }
 
 void Sort(const Array& x, bool descending, const Array& out) {
+    if (SortShortRows(x, descending, out)) return;
     VisitDtype(x.dtype(), [&]<typename T>() {
         ForEachRow(x, [&](int64_t row) {
             SortRow(RowOf<T>(x, row), x.shape()[1], descending, RowOf<T>(out, row));
@@ -181,6 +159,7 @@ void ArgSortRow(const T* x, int64_t n, bool descending, int64_t* out) {
 }
 
 void ArgSort(const Array& x, bool descending, const Array& out) {
+    if (ArgSortShortRows(x, descending, out)) return;
     VisitDtype(x.dtype(), [&]<typename T>() {
         ForEachRow(x, [&](int64_t row) {
             ArgSortRow(RowOf<T>(x, row), x.shape()[1], descending, RowOf<int64_t>(out, row));

@@ -118,8 +118,22 @@ template <int kCount, typename F>
     }(std::make_integer_sequence<int, kCount>{});
 }
 
-// Batcher's merge exchange. Places that lack to a power of two would have keys behind all others,
+// Batcher's merge exchange: calls f(i, j) for pairs of n places, i < j, whose keys are put in order
+// one pair after the other. Places that lack to a power of two would have keys behind all others,
 // which stay where they are.
+template <typename F>
+constexpr void ForEachExchange(int n, const F& f) {
+    for (int p = 1; p < n; p *= 2) {
+        for (int k = p; k >= 1; k /= 2) {
+            for (int j = k % p; j + k < n; j += 2 * k) {
+                for (int i = j; i < j + k && i + k < n; ++i) {
+                    if ((i ^ (i + k)) < 2 * p) f(i, i + k);  // in the same run of 2 p
+                }
+            }
+        }
+    }
+}
+
 template <int kRows>
 struct Exchanges {
     int count{0};
@@ -127,18 +141,11 @@ struct Exchanges {
     int second[kRows * kRows]{};
 
     constexpr Exchanges() {
-        for (int p = 1; p < kRows; p *= 2) {
-            for (int k = p; k >= 1; k /= 2) {
-                for (int j = k % p; j + k < kRows; j += 2 * k) {
-                    for (int i = 0; i < k && i + j + k < kRows; ++i) {
-                        if ((i + j) / (2 * p) != (i + j + k) / (2 * p)) continue;
-                        first[count] = i + j;
-                        second[count] = i + j + k;
-                        ++count;
-                    }
-                }
-            }
-        }
+        ForEachExchange(kRows, [this](int i, int j) {
+            first[count] = i;
+            second[count] = j;
+            ++count;
+        });
     }
 };
 

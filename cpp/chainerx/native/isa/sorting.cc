@@ -3,6 +3,7 @@
 
 #include "chainerx/native/isa/batch.h"
 #include "chainerx/native/isa/key_block.h"
+#include "chainerx/native/isa/key_columns.h"
 #include "chainerx/native/isa/key_partition.h"
 #include "chainerx/native/sort_keys.h"
 #include "chainerx/native/sorting_loops.h"
@@ -63,8 +64,9 @@ void Decode(K* keys, int64_t n, K flip) {
 static_assert(kBlock<int32_t> <= kMostInLeaf && kBlock<int64_t> <= kMostInLeaf);
 
 template <typename K>
-constexpr SortLoopsOf<K> kLoops = {kBlock<K>, &SortBlock<K>, &Partition<K>,
-                                   &Split<K>, &Gather<K>,    &Find<K>};
+constexpr SortLoopsOf<K> kLoops = {kBlock<K>,         &SortBlock<K>,     &Partition<K>,
+                                   &Split<K>,         &Gather<K>,        &Find<K>,
+                                   &SortShortRows<K>, &RankShortRows<K>, &PartShortRows<K>};
 
 }  // namespace
 }  // namespace CX_ISA

@@ -142,6 +142,24 @@ MATRICES = """
     A.var(ddof=1)
     A[0].tolist()
 """
+# T, E: stacks of matrices of 3 x 3 and 8 x 8, W: four long rows, R: rows of 100, of a dtype
+STACKS = """
+    xp.argmax(T, 0)
+    xp.argmax(T, 1)
+    xp.argmax(T, 2)
+    xp.argmin(T, 1)
+    xp.max(T, 1)
+    xp.sum(T, 1)
+    xp.cumsum(T, 1)
+    xp.argmax(E, 1)
+    xp.argmin(E, 2)
+    xp.argmax(R, 1)
+    xp.max(W, 0)
+    xp.min(W, 0)
+    xp.any(W, 0)
+    xp.argmax(W, 0)
+    xp.argmax(W, 1)
+"""
 # p, q: integers of 0 to 6 and 1 to 5, wide: below n
 INTEGERS = """
     p + q
@@ -250,6 +268,15 @@ def _groups(n):
         arguments = {'p': p.astype(dtype), 'q': q.astype(dtype), 'wide': wide.astype(dtype)}
         yield dtype, _lines(INTEGERS), arguments
     yield '', _lines(INDICES), {'x': x, 'i': wide, 'm': x < 0.5}
+    for dtype in ('float32', 'float64', 'int32', 'int64', 'bool'):
+        items = x > 0.9 if dtype == 'bool' else wide.astype(dtype)
+        stacks = {
+            'T': items[: n // 9 * 9].reshape(-1, 3, 3),
+            'E': items[: n // 64 * 64].reshape(-1, 8, 8),
+            'W': items.reshape(4, -1),
+            'R': items.reshape(-1, 100),
+        }
+        yield dtype, _lines(STACKS), stacks
     yield 'float64', _lines(NUMBERS), {'x': x.astype('float64'), 'y': y.astype('float64')}
     numbers = {'x': (x + 1j * y).astype('complex64'), 'y': (y + 1j * x).astype('complex64')}
     yield 'complex64', _lines(NUMBERS), numbers

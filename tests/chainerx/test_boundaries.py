@@ -304,6 +304,101 @@ def test_positions_of_extremes_among_nans(dtype, device):
 # ---- scans ----
 
 
+POSITIONS = ['float32', 'float64', 'float16', 'int32', 'uint32', 'int64', 'uint64', 'int8', 'bool']
+
+
+def check_positions(v, device):
+    reverse = tuple(slice(None, None, -1) for _ in v.shape)
+    spread = np.broadcast_to(v[:1], (3, *v.shape[1:]))
+    x = chx.array(v, device=device)
+    for ours, theirs, layout in (
+        (x, v, 'plain'),
+        (x[reverse], v[reverse], 'reversed'),
+        (x.T, v.T, 'transposed'),
+        (scattered(v, device), v, 'scattered'),
+        (chx.broadcast_to(x[:1], spread.shape), spread, 'broadcast'),
+    ):
+        for axis in range(v.ndim):
+            for name in ('argmax', 'argmin', 'nanargmax', 'nanargmin'):
+                if name.startswith('nan') and np.isnan(theirs).all(axis).any():
+                    continue  # NumPy refuses
+                expected = getattr(np, name)(theirs, axis=axis)
+                what = f'{name} of {layout} {v.dtype} {v.shape} along {axis}'
+                same(getattr(chx, name)(ours, axis=axis), expected, what)
+
+
+@pytest.mark.parametrize('dtype', POSITIONS)
+def test_positions_in_short_rows(dtype, device):
+    """Rows that are gathered, turned or compared at once: stacks of narrow ones, ties and NaNs."""
+    rng = seeded(f'short rows {dtype}')
+    shapes = itertools.product((1, 7, 70), (2, 8, 9, 16, 31, 33, 65), (1, 2, 3, 8, 17, 31, 33, 63))
+    for shape in shapes:
+        for most in (2, 100):
+            v = rng.integers(0, most, shape).astype(dtype)
+            if v.dtype.kind == 'f':
+                v[rng.random(shape) < 0.02] = np.nan
+            elif most == 100:
+                v[rng.random(shape) < 0.02] = np.iinfo(dtype).max if dtype != 'bool' else True
+            check_positions(v, device)
+
+
+@pytest.mark.parametrize('dtype', POSITIONS)
+@pytest.mark.parametrize('shape', [(PIECE + 7, 3), (2, PIECE + 1, 2), (5, 4097, 31), (3, 700, 9)])
+def test_positions_in_long_columns(shape, dtype, device):
+    """Columns that lie side by side are found in parts."""
+    v = np.zeros(shape, dtype)
+    for at in (0, 1, 255, 256, shape[-2] // 2, shape[-2] - 1):
+        v[..., at, -1] = 1
+        if at != 0:
+            v[..., at - 1, 0] = v[..., at, -1]
+        x = chx.array(v, device=device)
+        for name in ('argmax', 'argmin'):
+            what = f'{name} of {dtype} {shape}, one at {at}'
+            same(getattr(chx, name)(x, axis=-2), getattr(np, name)(v, axis=-2), what)
+        v[...] = 0
+
+
+@pytest.mark.parametrize('dtype', ['int32', 'uint32', 'int64', 'uint64', 'bool'])
+def test_positions_of_integers(dtype, device):
+    """The first of the extremes, wherever it stands in a vector."""
+    rng = seeded(f'positions {dtype}')
+    info = np.iinfo(dtype) if dtype != 'bool' else None
+    for n in SMALL[1:]:
+        v = np.full(n, info.max - 1 if info else False, dtype)
+        w = np.full(n, info.min + 1 if info else True, dtype)
+        for places in ([0], [n - 1], [n // 2], [n // 3, n - 1], rng.integers(0, n, 3), []):
+            most, least = v.copy(), w.copy()
+            most[places] = info.max if info else True
+            least[places] = info.min if info else False
+            same(chx.argmax(chx.array(most, device=device)), most.argmax(), f'{n}, {places}')
+            same(chx.argmin(chx.array(least, device=device)), least.argmin(), f'{n}, {places}')
+
+
+@pytest.mark.parametrize('dtype', ['float32', 'float64', 'float16', 'int32', 'int64', 'uint8'])
+@pytest.mark.parametrize('rows', [1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 17, 18, 33])
+def test_reductions_of_few_rows(rows, dtype, device):
+    """Rows that are begun with, and four at a time."""
+    for width in (5, 40, 64, 333, 5000):
+        v = dense(rows * width, dtype).reshape(rows, width)
+        v[:, width // 2] = 0
+        if v.dtype.kind == 'f':
+            v[rows - 1, :3] = np.nan
+            v[0, 1] = np.nan
+            v[:, 4] = -0.0
+        x = chx.array(v, device=device)
+        for name in ('max', 'min', 'sum', 'prod', 'any', 'all'):
+            what = f'{name} of {rows} rows of {width}'
+            with np.errstate(over='ignore'):
+                expected = getattr(np, name)(v, axis=0)
+            if name in ('sum', 'prod') and v.dtype.kind in 'iu':
+                expected = expected.astype('int64')
+            y = getattr(chx, name)(x, axis=0)
+            if name != 'prod' or rows < 5:
+                same(y, expected, what)
+            if v.dtype.kind == 'f' and name in ('max', 'min', 'sum'):
+                assert np.signbit(to_numpy(y)[4]), what
+
+
 @pytest.mark.parametrize('name', ['cumsum', 'cumprod'])
 def test_scans(name, device):
     shapes = [(n,) for n in SIZES if n and n < 3 * PIECE + 2]

@@ -19,6 +19,7 @@ struct Extreme {
     using Acc = ComputeType<T>;
     using Center = NoCenter;
     using Index = ArgIndex<Acc>;
+    static constexpr bool kIsTruth = false;  // the first that is the extreme of all may be taken
     // Those with loops of each instruction set.
     static constexpr bool kIsIsa = kHasBatches<T>;
 
@@ -27,6 +28,22 @@ struct Extreme {
             return reduce_loops().arg_float32;
         } else {
             return reduce_loops().arg_float64;
+        }
+    }
+    // Finds extreme and place at once, in a few thousand elements; null if none does.
+    static ExtremeLoop<T> extreme_loop() {
+        if constexpr (kIsIsa) {
+            return kIgnoresNan ? nullptr : isa_loops().extreme[kLargest];
+        } else if constexpr (std::is_same_v<T, int32_t>) {
+            return reduce_loops().extreme_int32[kLargest];
+        } else if constexpr (std::is_same_v<T, uint32_t>) {
+            return reduce_loops().extreme_uint32[kLargest];
+        } else if constexpr (std::is_same_v<T, int64_t>) {
+            return reduce_loops().extreme_int64[kLargest];
+        } else if constexpr (std::is_same_v<T, uint64_t>) {
+            return reduce_loops().extreme_uint64[kLargest];
+        } else {
+            return nullptr;
         }
     }
     static Acc Identity() { return kLargest ? LowestOf<Acc>() : HighestOf<Acc>(); }
@@ -44,6 +61,12 @@ struct Extreme {
             return Beats(v, best) | (IsNan(v) & !IsNan(best)) | !found;
         }
     }
+};
+
+// Of bools, as bytes that are 0 or 1.
+template <bool kLargest>
+struct ExtremeTruth : Extreme<uint8_t, kLargest, false> {
+    static constexpr bool kIsTruth = true;
 };
 
 // The place of the first of n elements that `matches`, n if there is none.

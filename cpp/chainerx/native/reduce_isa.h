@@ -22,12 +22,14 @@ using ArgIndex = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
 template <typename T>
 using TakeRowLoop = void (*)(const T* row, int64_t n, ArgIndex<T> at, T* best, ArgIndex<T>* index);
 
+// The place of the first extreme of 0 < n < 2^31 elements; of the first NaN, if there is one.
+template <typename T>
+using ExtremeLoop = int64_t (*)(const T* x, int64_t n);
+
 // For positions of extremes.
 template <typename T>
 struct ArgIsaLoops {
-    // [largest] The place of the first extreme of 0 < n < 2^31 elements; of the first NaN, if there
-    // is one.
-    int64_t (*extreme[2])(const T* x, int64_t n);
+    ExtremeLoop<T> extreme[2];  // [largest]
     // The place of the first of n elements that is `value`, or NaN as it is; n if there is none.
     int64_t (*find)(const T* x, int64_t n, T value);
     TakeRowLoop<T> take_row[2][2];  // [largest][ignores NaN]
@@ -43,6 +45,11 @@ struct ReduceIsaLoops {
     FoldTable square_sum;
     ArgIsaLoops<float> arg_float32;
     ArgIsaLoops<double> arg_float64;
+    // [largest] Of integers that are as wide as an index.
+    ExtremeLoop<int32_t> extreme_int32[2];
+    ExtremeLoop<uint32_t> extreme_uint32[2];
+    ExtremeLoop<int64_t> extreme_int64[2];
+    ExtremeLoop<uint64_t> extreme_uint64[2];
 };
 
 // What finds a position among elements of one dtype (native/arg_extreme.h).

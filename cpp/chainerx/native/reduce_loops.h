@@ -100,19 +100,30 @@ struct Loops {
                      void* out) {
         const auto* center = static_cast<const Center*>(centers);
         auto* acc = static_cast<Acc*>(out);
-        AddRows<1, true>(rows, width, center, acc);
-        int64_t r = 1;
-        for (; r + 4 <= n; r += 4) AddRows<4, false>(rows + r, width, center, acc);
-        for (; r < n; ++r) AddRows<1, false>(rows + r, width, center, acc);
+        // As many first that four at a time are left: acc is written for each of these.
+        const int64_t first = (n - 1) % 4 + 1;
+        switch (first) {
+            case 1:
+                AddRows<1, true>(rows, width, center, acc);
+                break;
+            case 2:
+                AddRows<2, true>(rows, width, center, acc);
+                break;
+            case 3:
+                AddRows<3, true>(rows, width, center, acc);
+                break;
+            default:
+                AddRows<4, true>(rows, width, center, acc);
+        }
+        for (int64_t r = first; r < n; r += 4) AddRows<4, false>(rows + r, width, center, acc);
     }
 
-    // Adds kRows rows to acc, or begins with one.
+    // Adds kRows rows to acc, or begins with them.
     template <int kRows, bool kBegins>
     static void AddRows(const char* const* rows, int64_t width, const Center* __restrict center,
                         Acc* __restrict acc) {
-        if constexpr (!kBegins &&
-                      requires { P::template AddRows<kRows>(rows, width, center, acc); }) {
-            P::template AddRows<kRows>(rows, width, center, acc);
+        if constexpr (requires { P::template AddRows<kRows, kBegins>(rows, width, center, acc); }) {
+            P::template AddRows<kRows, kBegins>(rows, width, center, acc);
             return;
         }
         const Item* x[kRows];

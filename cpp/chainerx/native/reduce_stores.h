@@ -12,7 +12,12 @@ namespace {
 // Writes f(acc[j], j) to the outputs.
 template <typename Out, typename Acc, typename F>
 void StoreEach(const void* acc, int64_t n, char* out, int64_t stride, F f) {
-    const auto* a = static_cast<const Acc*>(acc);
+    const auto* __restrict a = static_cast<const Acc*>(acc);
+    if (stride == sizeof(Out)) {  // in vectors
+        auto* __restrict to = reinterpret_cast<Out*>(out);
+        for (int64_t j = 0; j < n; ++j) to[j] = f(a[j], j);
+        return;
+    }
     for (int64_t j = 0; j < n; ++j) *reinterpret_cast<Out*>(out + j * stride) = f(a[j], j);
 }
 

@@ -209,8 +209,8 @@ struct BatchPolicy : P {
         return FoldLanes(acc[0], join);
     }
 
-    // Adds kRows rows to acc.
-    template <int kRows>
+    // Adds kRows rows to acc, or begins with them.
+    template <int kRows, bool kBegins>
     static void AddRows(const char* const* rows, int64_t width, const Center* centers, T* acc) {
         const T* x[kRows];
         for (int r = 0; r < kRows; ++r) x[r] = reinterpret_cast<const T*>(rows[r]);
@@ -218,14 +218,17 @@ struct BatchPolicy : P {
         for (; j + kSize <= width; j += kSize) {
             B center(T(0));
             if constexpr (!std::is_empty_v<Center>) center = Load(centers + j);
-            B a = Load(acc + j);
+            B a(P::Identity());
+            if constexpr (!kBegins) a = Load(acc + j);
             for (int r = 0; r < kRows; ++r) a = P::Step(a, Load(x[r] + j), center);
             a.store_unaligned(acc + j);
         }
         for (; j < width; ++j) {
             Center center{};
             if constexpr (!std::is_empty_v<Center>) center = centers[j];
-            for (int r = 0; r < kRows; ++r) acc[j] = P::Combine(acc[j], P::Load(x[r][j], center));
+            T a = kBegins ? P::Identity() : acc[j];
+            for (int r = 0; r < kRows; ++r) a = P::Combine(a, P::Load(x[r][j], center));
+            acc[j] = a;
         }
     }
 };
@@ -283,17 +286,19 @@ struct Extremes {
         value = xsimd::select(beats, o.value, value);
         index = xsimd::select(xsimd::batch_bool_cast<ArgIndex<T>>(beats), o.index, index);
     }
+    // Without branches, which nothing predicts.
     int64_t First() const {
-        T values[B::size];
-        ArgIndex<T> indices[B::size];
-        value.store_unaligned(values);
-        index.store_unaligned(indices);
-        size_t best = 0;
-        for (size_t i = 1; i < B::size; ++i) {
-            const bool beats = kLargest ? values[i] > values[best] : values[i] < values[best];
-            if (beats || (values[i] == values[best] && indices[i] < indices[best])) best = i;
-        }
-        return indices[best];
+        const T best = FoldLanes(value, [](const B& a, const B& b) {
+            if constexpr (std::is_integral_v<T>) {
+                return kLargest ? xsimd::max(a, b) : xsimd::min(a, b);
+            } else {
+                return kLargest ? math::MaxOrSecond(a, b) : math::MinOrSecond(a, b);
+            }
+        });
+        constexpr auto kLast = std::numeric_limits<ArgIndex<T>>::max();
+        const auto is_best = xsimd::batch_bool_cast<ArgIndex<T>>(value == B(best));
+        return FoldLanes(xsimd::select(is_best, index, Index(kLast)),
+                         [](const Index& a, const Index& b) { return xsimd::min(a, b); });
     }
 };
 
@@ -304,11 +309,17 @@ int64_t FindExtreme(const T* x, int64_t n) {
     using Found = Extremes<kLargest, T>;
     constexpr int64_t kSize = B::size;
     constexpr int64_t kBatches = 4;  // hide the latency of a comparison and a selection
-    const auto is_nan = [](const auto& v) { return v != v; };
+    const auto is_nan = [](const auto& v) {
+        if constexpr (std::is_integral_v<T>) {
+            return xsimd::batch_bool<T>(false);
+        } else {
+            return v != v;
+        }
+    };
     if (n < kSize) {
         int64_t best = 0;
         for (int64_t i = 0; i < n; ++i) {
-            if (x[i] != x[i]) return i;
+            if (!std::is_integral_v<T> && x[i] != x[i]) return i;
             if (kLargest ? x[i] > x[best] : x[i] < x[best]) best = i;
         }
         return best;
@@ -337,7 +348,9 @@ int64_t FindExtreme(const T* x, int64_t n) {
         }
         for (int64_t k = 1; k < kBatches; ++k) {
             part[k].index += Index(static_cast<ArgIndex<T>>(k * kSize));
-            part[0].Join(part[k]);
+        }
+        for (int64_t w = kBatches / 2; w > 0; w /= 2) {
+            for (int64_t k = 0; k < w; ++k) part[k].Join(part[k + w]);
         }
         found = part[0];
     }
@@ -347,7 +360,10 @@ int64_t FindExtreme(const T* x, int64_t n) {
         nan = nan | is_nan(v);
         found.Take(v, at(from));
     }
-    return xsimd::any(nan) ? FindFirst(x, n, is_nan) : found.First();
+    if constexpr (!std::is_integral_v<T>) {
+        if (xsimd::any(nan)) return FindFirst(x, n, is_nan);
+    }
+    return found.First();
 }
 
 template <bool kLargest, bool kIgnoresNan, typename T>
@@ -392,5 +408,13 @@ const chainerx::native::ReduceIsaLoops CX_UNIT_ENTRY = {
     chainerx::native::CX_ISA::MakeTable<chainerx::native::CX_ISA::BatchSquare>(),
     chainerx::native::CX_ISA::MakeTable<chainerx::native::CX_ISA::BatchSquareSum>(),
     chainerx::native::CX_ISA::kArgLoops<float>,
-    chainerx::native::CX_ISA::kArgLoops<double>};
+    chainerx::native::CX_ISA::kArgLoops<double>,
+#define CX_EXTREMES(T)                                \
+    {chainerx::native::CX_ISA::FindExtreme<false, T>, \
+     chainerx::native::CX_ISA::FindExtreme<true, T>}
+    CX_EXTREMES(int32_t),
+    CX_EXTREMES(uint32_t),
+    CX_EXTREMES(int64_t),
+    CX_EXTREMES(uint64_t)};
+#undef CX_EXTREMES
 }

@@ -160,6 +160,15 @@ STACKS = """
     xp.argmax(W, 0)
     xp.argmax(W, 1)
 """
+STACKS_OF_FLOATS = """
+    xp.matmul(T, T)
+    xp.matmul(T, T[..., :1])
+    xp.matmul(E, E)
+    xp.matmul(E, E[..., :1])
+    xp.matmul(E.swapaxes(1, 2), E[..., :1])
+    xp.einsum('bij,bj->bi', T, T[..., 0])
+    xp.einsum('bij,bj->bi', E, E[..., 0])
+"""
 # p, q: integers of 0 to 6 and 1 to 5, wide: below n
 INTEGERS = """
     p + q
@@ -277,6 +286,8 @@ def _groups(n):
             'R': items.reshape(-1, 100),
         }
         yield dtype, _lines(STACKS), stacks
+        if dtype.startswith('float'):
+            yield dtype, _lines(STACKS_OF_FLOATS), stacks
     yield 'float64', _lines(NUMBERS), {'x': x.astype('float64'), 'y': y.astype('float64')}
     numbers = {'x': (x + 1j * y).astype('complex64'), 'y': (y + 1j * x).astype('complex64')}
     yield 'complex64', _lines(NUMBERS), numbers

@@ -614,6 +614,26 @@ def test_batches_of_products(device):
             same(x1 @ x2[0], a @ b[0], f'{batch} times ({m}, {k}) by one ({k}, {n})')
 
 
+@pytest.mark.parametrize('dtype', ['float32', 'float64', 'int64', 'complex64'])
+def test_batches_of_matrices_and_vectors(dtype, device):
+    """Integers, so exact: matrices of either order, and vectors that are columns of others."""
+    for batch, m, k in itertools.product(
+        (1, 5), (1, 2, 3, 4, 5, 7, 8, 9, 16, 33), (1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 33, 65)
+    ):
+        a = seeded('a', batch, m, k).integers(-3, 4, (batch, m, k)).astype(dtype)
+        b = seeded('b', batch, m, k).integers(-3, 4, (batch, k, 3)).astype(dtype)
+        x1, x2 = chx.array(a, device=device), chx.array(b, device=device)
+        turned = chx.array(a.swapaxes(1, 2).copy(), device=device).swapaxes(1, 2)
+        column, c = x2[..., 1:2], b[..., 1:2]
+        what = f'{batch} times ({m}, {k})'
+        for x in (x1, turned):
+            same(x @ column, a @ c, what)
+            same(x @ column.copy(), a @ c, what)
+            same(column.swapaxes(1, 2) @ x.swapaxes(1, 2), (a @ c).swapaxes(1, 2), what)
+            same(chx.einsum('bij,bj->bi', x, x2[..., 1]), (a @ c)[..., 0], what)
+            same(x @ x2, a @ b, what)
+
+
 @pytest.mark.parametrize('dtype', ['float32', 'float64', 'int32', 'float16', 'complex64'])
 def test_rows_by_rows(dtype, device):
     """Of lengths around those of vectors and of blocks of 65536 products; integers, so exact."""

@@ -10,6 +10,7 @@
 #include "chainerx/core/thread_pool.h"
 #include "chainerx/native/blas_library.h"
 #include "chainerx/native/complex_loops.h"
+#include "chainerx/native/copy_block.h"
 #include "chainerx/native/gemm_blocks.h"
 #include "chainerx/native/gemm_plain.h"
 #include "chainerx/native/isa.h"
@@ -99,6 +100,85 @@ template <typename T>
 void RunSmall(const Product<T>& p) {
     small_loops().Of<T>().product(p.m, p.n, p.k, p.a, p.trans_a ? 1 : p.lda, p.trans_a ? p.lda : 1,
                                   p.b, p.ldb, p.c, p.ldc, p.accumulate);
+}
+
+// A matrix times a column, or its transpose: rows of `a` that are as long as the sums.
+template <typename T>
+struct MatrixVector {
+    int64_t rows;
+    int64_t k;
+    const T* a;
+    int64_t a_row;
+    int64_t a_col;
+    const T* x;
+    int64_t x_step;
+    T* y;
+    int64_t y_step;
+    bool accumulate;
+
+    static MatrixVector Of(const Product<T>& p) {
+        const int64_t a_row = p.trans_a ? 1 : p.lda;
+        const int64_t a_col = p.trans_a ? p.lda : 1;
+        const int64_t b_row = p.trans_b ? 1 : p.ldb;
+        const int64_t b_col = p.trans_b ? p.ldb : 1;
+        if (p.n == 1) return {p.m, p.k, p.a, a_row, a_col, p.b, b_row, p.c, p.ldc, p.accumulate};
+        return {p.n, p.k, p.b, b_col, b_row, p.a, a_col, p.c, 1, p.accumulate};
+    }
+};
+
+// kRows sums side by side, for each addition waits for the one before.
+template <int kRows, typename T>
+void RowSums(const MatrixVector<T>& v, int64_t i) {
+    T* y = v.y + i * v.y_step;
+    const T* a = v.a + i * v.a_row;
+    T sum[kRows];
+    for (int r = 0; r < kRows; ++r) sum[r] = v.accumulate ? y[r * v.y_step] : T{};
+    for (int64_t q = 0; q < v.k; ++q, a += v.a_col) {
+        const T x = v.x[q * v.x_step];
+#pragma GCC unroll 4
+        for (int r = 0; r < kRows; ++r) sum[r] += a[r * v.a_row] * x;
+    }
+    for (int r = 0; r < kRows; ++r) y[r * v.y_step] = sum[r];
+}
+
+// BLAS takes twice as long for 8 x 8. False if it is to do it.
+template <typename T>
+bool TryMatrixVector(const Product<T>& p) {
+    constexpr int64_t kSmallWork = (1 << 12) / sizeof(T);
+    if ((p.m != 1 && p.n != 1) || p.k > kSmallWork) return false;
+    const auto v = MatrixVector<T>::Of(p);
+    if (v.rows > kSmallWork / v.k || v.rows == 1) return false;
+    // Sums that loops of vectors have little use for.
+    const int64_t shortest = v.a_row == 1 && v.y_step == 1 ? 5 : 9;
+    if (v.k < shortest) {
+        int64_t i = 0;
+        for (; i + 4 <= v.rows; i += 4) RowSums<4>(v, i);
+        if (const int64_t rest = v.rows - i; rest == 3) {
+            RowSums<3>(v, i);
+        } else if (rest == 2) {
+            RowSums<2>(v, i);
+        } else if (rest == 1) {
+            RowSums<1>(v, i);
+        }
+        return true;
+    }
+    // Sums in turn, which are the same for vectors of every length: columns of `a` are turned
+    // first.
+    const auto product = [&](const T* a, int64_t a_col) {
+        small_loops().Of<T>().product(1, v.rows, v.k, v.x, 0, v.x_step, a, a_col, v.y, v.rows,
+                                      v.accumulate);
+    };
+    if (v.y_step != 1) return false;
+    if (v.a_row == 1) {
+        product(v.a, v.a_col);
+        return true;
+    }
+    constexpr int64_t kSize = sizeof(T);
+    alignas(64) T turned[kSmallWork];
+    CopyBlock(reinterpret_cast<char*>(turned), reinterpret_cast<const char*>(v.a),
+              {v.k, v.rows, v.rows * kSize, kSize, v.a_col * kSize, v.a_row * kSize}, kSize);
+    product(turned, v.rows);
+    return true;
 }
 
 // k = 1: memory-bound, and BLAS would pack both operands first.
@@ -202,7 +282,11 @@ void RunBlock(const Product<T>& p) {
     } else {
         if constexpr (std::is_floating_point_v<T>) {
             // Not p.m * p.n * p.k, which may overflow.
-            if (p.m <= kTinyWork && p.n <= kTinyWork / p.m && p.k <= kTinyWork / (p.m * p.n)) {
+            const auto is_at_most = [&](int64_t work) {
+                return p.m <= work && p.n <= work / p.m && p.k <= work / (p.m * p.n);
+            };
+            constexpr int64_t kFewest = 8;  // that are worth a call
+            if (is_at_most(kFewest)) {
                 RunTiny(p);
                 return;
             }
@@ -212,6 +296,10 @@ void RunBlock(const Product<T>& p) {
             }
             if (IsSmall(p)) {
                 RunSmall(p);
+                return;
+            }
+            if (is_at_most(kTinyWork)) {
+                RunTiny(p);
                 return;
             }
         }
@@ -277,6 +365,9 @@ void Gemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, const T* 
         }
     }
     const Product<T> p{trans_a, trans_b, accumulate, m, n, k, a, lda, b, ldb, c, ldc};
+    if constexpr (std::is_floating_point_v<T>) {
+        if (TryMatrixVector(p)) return;
+    }
     const int64_t n_blocks = CountBlocks<T>(m, n, k, (m == 1 && !trans_b) || (n == 1 && trans_a));
     constexpr int64_t kUnit = 64;
     const int64_t length = std::max(m, n);

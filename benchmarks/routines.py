@@ -169,6 +169,14 @@ STACKS_OF_FLOATS = """
     xp.einsum('bij,bj->bi', T, T[..., 0])
     xp.einsum('bij,bj->bi', E, E[..., 0])
 """
+# x: floats, s: the same in order; t, u: 1000 and 100,000 sorted points
+TABLES = """
+    xp.interp(x, t[::50], t[::50])
+    xp.interp(x, t, t)
+    xp.interp(s, t[::50], t[::50])
+    xp.interp(s, t, t)
+    xp.interp(s, u, u)
+"""
 # p, q: integers of 0 to 6 and 1 to 5, wide: below n
 INTEGERS = """
     p + q
@@ -288,6 +296,16 @@ def _groups(n):
         yield dtype, _lines(STACKS), stacks
         if dtype.startswith('float'):
             yield dtype, _lines(STACKS_OF_FLOATS), stacks
+            tables = {
+                's': np.sort(x),
+                't': np.linspace(0, 1, 1000),
+                'u': np.linspace(0, 1, 100_000),
+            }
+            yield (
+                dtype,
+                _lines(TABLES),
+                {k: a.astype(dtype) for k, a in (tables | {'x': x}).items()},
+            )
     yield 'float64', _lines(NUMBERS), {'x': x.astype('float64'), 'y': y.astype('float64')}
     numbers = {'x': (x + 1j * y).astype('complex64'), 'y': (y + 1j * x).astype('complex64')}
     yield 'complex64', _lines(NUMBERS), numbers

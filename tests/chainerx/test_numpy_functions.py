@@ -313,9 +313,41 @@ def test_interpolates_beside_what_is_not_finite(device):
         y = chx.interp(x, places, chx.array(values, 'float64', device=device))
         expected = np.interp(at, [0, 1, 2], np.array(values, 'float64'))
         np.testing.assert_array_equal(to_numpy(y), expected)
+        with chx.no_backprop_mode():
+            y = chx.interp(x, places, chx.array(values, 'float64', device=device))
+        np.testing.assert_array_equal(to_numpy(y), expected)
     y = chx.interp(x, places, chx.array([0.0, 1.0, 4.0], device=device))
     y.sum().backward()
     assert x.grad.tolist()[:5] == [0, 1, 1, 3, 3]
+
+
+@pytest.mark.parametrize('dtype', ['float32', 'float64'])
+@pytest.mark.parametrize('n', [2, 3, 4, 17, 100, 1000, 20_000])
+def test_interpolates_in_tables(n, dtype, device):
+    """Numbers in any order, below, at and above the points, some of which coincide."""
+    rng = np.random.default_rng(n)
+    places = np.sort(rng.integers(0, 4 * n, n)).astype(dtype)
+    values = rng.integers(-9, 9, n).astype(dtype)
+    table = [chx.array(a, device=device) for a in (places, values)]
+    strided = [chx.array(np.repeat(a, 2), device=device)[::2] for a in (places, values)]
+    for size in (0, 1, 2, 15, 16, 17, 255, 256, 257, 16_383, 16_385, 40_000):
+        at = rng.integers(-8, 16 * n + 8, size).astype(dtype) / 4
+        at[rng.random(size) < 0.01] = np.nan
+        at[rng.random(size) < 0.01] = np.inf
+        nearly = np.sort(at)
+        nearly[size // 3 : size // 3 + 2] = nearly[size // 3 : size // 3 + 2][::-1]
+        for x in (at, np.sort(at), np.sort(at)[::-1], nearly):
+            for sides in ({}, {'left': -100, 'right': 0.5}):
+                expected = np.interp(x, places, values, **sides)
+                y = chx.interp(chx.array(x, device=device), *table, **sides)
+                assert y.dtype == dtype
+                tol = 1e-5 if dtype == 'float32' else 1e-13
+                np.testing.assert_allclose(to_numpy(y), expected, tol, tol * 20)
+                # the composition, which has gradients, gives the same bits
+                graph = chx.array(x, device=device).require_grad()
+                np.testing.assert_array_equal(to_numpy(chx.interp(graph, *table, **sides)), y)
+                every = chx.array(np.repeat(x, 2), device=device)[::2]
+                np.testing.assert_array_equal(to_numpy(chx.interp(every, *strided, **sides)), y)
 
 
 @pytest.mark.parametrize('dtype', ['int8', 'int64', 'uint16'])

@@ -1,7 +1,9 @@
 // Linear interpolation.
 #include <cmath>
 
+#include "chainerx/autograd/record.h"
 #include "chainerx/core/error.h"
+#include "chainerx/kernels/sorting.h"
 #include "chainerx/ops/composed.h"
 #include "chainerx/ops/creation.h"
 #include "chainerx/ops/indexing.h"
@@ -59,9 +61,30 @@ Array Between(const Array& x, const Array& xp, const Array& fp) {
     return Where(Isnan(Detached(y)), Where(is_first, first, back), y);
 }
 
+// Whether one kernel does it all: no gradient, and a dtype that it has.
+bool IsPlain(const Array& x, const Array& xp, const Array& fp, const std::optional<Scalar>& left,
+             const std::optional<Scalar>& right) {
+    const auto fits = [](const std::optional<Scalar>& s) {
+        return !s || (s->kind() != DtypeKind::kComplex && !s->IsHugeInt());
+    };
+    const bool has_dtype = fp.dtype() == Dtype::kFloat32 || fp.dtype() == Dtype::kFloat64;
+    return has_dtype && xp.shape()[0] > 1 && x.GetTotalSize() != 0 && fits(left) && fits(right) &&
+           HasKernel<kernels::Interp>(x.device()) && !internal::IsBackpropRequiredAny(x) &&
+           !internal::IsBackpropRequiredAny(xp) && !internal::IsBackpropRequiredAny(fp);
+}
+
 Array Inside(const Array& x, const Array& xp, const Array& fp, const std::optional<Scalar>& left,
              const std::optional<Scalar>& right) {
     const int64_t n = xp.shape()[0];
+    if (IsPlain(x, xp, fp, left, right)) {
+        const auto number = [](const std::optional<Scalar>& s) {
+            return s ? std::optional{s->To<double>()} : std::nullopt;
+        };
+        const Array y = EmptyUnchecked(x.shape(), fp.dtype(), x.device());
+        CallOn<kernels::Interp>(x.device(), AsContiguous(x), AsContiguous(xp), AsContiguous(fp),
+                                number(left), number(right), y);
+        return y;
+    }
     const Array first = internal::Detached(At(xp, 0));
     const Array last = internal::Detached(At(xp, n - 1));
     const Array at = internal::Detached(x);

@@ -1,0 +1,153 @@
+// Linear interpolation in a table. Places are found first, then the points around them fetched, and
+// the arithmetic is done in vectors, block by block.
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "chainerx/core/interrupt.h"
+#include "chainerx/core/thread_pool.h"
+#include "chainerx/kernels/sorting.h"
+#include "chainerx/native/native_backend.h"
+#include "chainerx/native/parts.h"
+
+namespace chainerx::native {
+namespace {
+
+constexpr int64_t kBlock = 256;
+constexpr int64_t kPiece = 1 << 14;
+
+template <typename T>
+struct Table {
+    const T* x;
+    const T* y;
+    int64_t n;        // at least 2
+    const T* slopes;  // of all n - 1 lines, where they are worth it; or null
+
+    // Where points coincide, the result is that of the last one.
+    T SlopeOf(int64_t i) const {
+        const T width = x[i + 1] - x[i];
+        return (y[i + 1] - y[i]) / (width == 0 ? T(1) : width);
+    }
+};
+
+// places[i] = the last of the points but one that is not above x[i], 0 if there is none. What is
+// written to the table meanwhile can't lead out of it.
+template <typename T>
+void FindPlaces(const Table<T>& t, const T* x, int64_t count, int64_t* places) {
+    // The searches go side by side, so that one waits for memory while others do.
+    constexpr int64_t kTogether = 16;
+    const auto search = [&](const T* v, int64_t width, int64_t* found) {
+        for (int64_t j = 0; j < width; ++j) found[j] = 0;
+        for (int64_t left = t.n - 1; left > 1;) {
+            const int64_t half = left / 2;
+            for (int64_t j = 0; j < width; ++j) {
+                found[j] += t.x[found[j] + half] <= v[j] ? half : 0;
+            }
+            left -= half;
+        }
+    };
+    // Numbers that ascend, or nearly, among few points: on from the place before.
+    constexpr int64_t kFew = 4;  // for each of them
+    constexpr int64_t kSteps = 4 * kFew;
+    int64_t ascents = 0;
+    for (int64_t i = 1; i < count; ++i) ascents += x[i] >= x[i - 1];
+    int64_t at = 0;
+    int64_t end = 0;
+    search(x, 1, &at);
+    search(x + count - 1, 1, &end);
+    if (ascents < count - count / 16 - 1 || end - at > kFew * count) {
+        for (int64_t i = 0; i < count; i += kTogether) {
+            search(x + i, std::min(kTogether, count - i), places + i);
+        }
+        return;
+    }
+    constexpr T kInfinity = std::numeric_limits<T>::infinity();
+    for (int64_t i = 0; i < count;) {
+        int64_t steps = t.x[at] <= x[i] || at == 0 ? 0 : kSteps;
+        while (steps < kSteps && at + 2 < t.n && t.x[at + 1] <= x[i]) {
+            ++at;
+            ++steps;
+        }
+        if (steps == kSteps) search(x + i, 1, &at);
+        // All that follow on the same line, in the shortest loop.
+        const T low = at == 0 ? -kInfinity : t.x[at];
+        const T high = at + 2 < t.n ? t.x[at + 1] : kInfinity;
+        do {
+            places[i++] = at;
+        } while (i < count && x[i] >= low && x[i] < high);
+    }
+}
+
+// What it is where nan comes out: beside a value that is not finite there is still what it is at
+// the points, and from the other side.
+template <typename T>
+T BesideInfinity(const Table<T>& t, int64_t i, T x) {
+    const T step = x - t.x[i];
+    if (step == 0 || t.y[i] == t.y[i + 1]) return t.y[i] + step * 0;
+    return t.y[i + 1] + t.SlopeOf(i) * (x - t.x[i + 1]);
+}
+
+template <typename T>
+void InterpBlock(const Table<T>& t, const T* __restrict x, int64_t count, T left, T right,
+                 T* __restrict out) {
+    int64_t places[kBlock];
+    T x0[kBlock];
+    T y0[kBlock];
+    T slope[kBlock];
+    FindPlaces(t, x, count, places);
+    for (int64_t i = 0; i < count; ++i) {
+        x0[i] = t.x[places[i]];
+        y0[i] = t.y[places[i]];
+        slope[i] = t.slopes != nullptr ? t.slopes[places[i]] : t.SlopeOf(places[i]);
+    }
+    const T first = t.x[0];
+    const T last = t.x[t.n - 1];
+    const T last_value = t.y[t.n - 1];
+    T y[kBlock];
+    for (int64_t i = 0; i < count; ++i) y[i] = y0[i] + slope[i] * (x[i] - x0[i]);
+    bool has_nan = false;
+    for (int64_t i = 0; i < count; ++i) has_nan |= y[i] != y[i];
+    for (int64_t i = 0; i < count && has_nan; ++i) {
+        if (y[i] != y[i]) y[i] = BesideInfinity(t, places[i], x[i]);
+    }
+    for (int64_t i = 0; i < count; ++i) {
+        T v = x[i] >= last ? last_value : y[i];
+        v = x[i] > last ? right : v;
+        out[i] = x[i] < first ? left : v;
+    }
+}
+
+void Interp(const Array& x, const Array& xp, const Array& fp, const std::optional<double>& left,
+            const std::optional<double>& right, const Array& out) {
+    const int64_t size = x.GetTotalSize();
+    const auto run = [&]<typename T>() {
+        const auto data = [](const Array& a) { return reinterpret_cast<T*>(a.raw_data()); };
+        Table<T> table{data(xp), data(fp), xp.GetTotalSize(), nullptr};
+        std::unique_ptr<T[]> slopes;
+        if (table.n <= size / 2) {  // divisions take as long as all the rest
+            slopes = std::make_unique_for_overwrite<T[]>(static_cast<size_t>(table.n - 1));
+            for (int64_t i = 0; i + 1 < table.n; ++i) slopes[i] = table.SlopeOf(i);
+            table.slopes = slopes.get();
+        }
+        const T below = left ? static_cast<T>(*left) : table.y[0];
+        const T above = right ? static_cast<T>(*right) : table.y[table.n - 1];
+        ParallelFor(CeilDiv(size, kPiece), [&](int64_t piece) {
+            internal::CheckInterrupt();
+            const int64_t end = std::min(size, (piece + 1) * kPiece);
+            for (int64_t i = piece * kPiece; i < end; i += kBlock) {
+                InterpBlock(table, data(x) + i, std::min(kBlock, end - i), below, above,
+                            data(out) + i);
+            }
+        });
+    };
+    if (out.dtype() == Dtype::kFloat32) {
+        run.template operator()<float>();
+    } else {
+        run.template operator()<double>();
+    }
+}
+CX_NATIVE_KERNEL(Interp)
+
+}  // namespace
+}  // namespace chainerx::native

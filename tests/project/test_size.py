@@ -20,5 +20,7 @@ def test_package_is_below_its_ceiling():
         'wheel_mb'
     ]
     folder = pathlib.Path(chainerx.__file__).parent
+    if folder.is_relative_to(ROOT / 'python'):
+        pytest.skip('what is built in place has the names of all functions, which nobody ships')
     size = sum(f.stat().st_size for f in folder.rglob('*') if f.is_file())
     assert size < ceiling * 1e6, f'{folder} has {size / 1e6:.1f} MB'

@@ -145,6 +145,9 @@ void RowSums(const MatrixVector<T>& v, int64_t i) {
 template <typename T>
 bool TryMatrixVector(const Product<T>& p) {
     constexpr int64_t kSmallWork = (1 << 12) / sizeof(T);
+    constexpr int64_t kTurned = 16;
+    constexpr int64_t kTurnedRows = 32;
+    constexpr int64_t kFewRows = 8;
     if ((p.m != 1 && p.n != 1) || p.k > kSmallWork) return false;
     const auto v = MatrixVector<T>::Of(p);
     if (v.rows > kSmallWork / v.k || v.rows == 1) return false;
@@ -170,9 +173,12 @@ bool TryMatrixVector(const Product<T>& p) {
     };
     if (v.y_step != 1) return false;
     if (v.a_row == 1) {
+        if (v.rows < kFewRows && v.k > kFewRows) return false;  // of which a vector has no use
         product(v.a, v.a_col);
         return true;
     }
+    // Longer ones take BLAS less time than to turn them.
+    if (v.k > kTurned || v.rows > kTurnedRows || sizeof(T) != sizeof(float)) return false;
     constexpr int64_t kSize = sizeof(T);
     alignas(64) T turned[kSmallWork];
     CopyBlock(reinterpret_cast<char*>(turned), reinterpret_cast<const char*>(v.a),

@@ -25,6 +25,8 @@ template <typename From, typename To>
 void CastLoop(const void* x_data, void* out_data, int64_t n) {
     const From* x = static_cast<const From*>(x_data);
     To* out = static_cast<To*>(out_data);
+    // Or it takes half as long again where its few instructions cross a line of the cache.
+#pragma GCC unroll 4
     for (int64_t i = 0; i < n; ++i) out[i] = Cast<To>(x[i]);
 }
 

@@ -139,10 +139,9 @@ MISSED = f"""
 - **einsum ijk,kl->ijl, against PyTorch**: the product of 2048 rows of 64 alone takes as
   long as its.
 - **Routines of a million elements, up to 1.1**: both sides wait for memory.
-- **log, log2, log10, log1p, power, logaddexp of float64**: a division, which takes as long as all
-  else, and 2 units in the last place, where NumPy's on AVX-512 allow themselves 4.
+- **log of float64**: FDLIBM's series, with a division, where NumPy has Intel's SVML.
 - **reciprocal of complex64, on processors of family 25**: not looked into.
-- **x[:, i] of 100000 rows of 4**: a load and a store for each element, on both sides.
+- **x[:, i] of 100000 rows of 4**: a load and a store for each element; not looked into further.
 - **tile and repeat of 3000 rows of 100**: rows of 400 bytes, which begin at any place of a line of
   the cache; by `memcpy` or by registers of 16 bytes, they take as long.
 - **argmax along short rows, einsum and products of stacks of tiny matrices**: a call for each row

@@ -275,22 +275,21 @@ void RunParts(const Product<T>& p, const BlasRoutines<T>& blas) {
 
 template <typename T>
 void RunBlock(const Product<T>& p) {
+    // Not p.m * p.n * p.k, which may overflow.
+    const auto is_at_most = [&](int64_t work) {
+        return p.m <= work && p.n <= work / p.m && p.k <= work / (p.m * p.n);
+    };
     if constexpr (std::is_integral_v<T>) {
         // Packing a panel takes as long as some thousand products.
         constexpr int64_t kThinWork = 1 << 12;
         const bool is_thin = p.m == 1 || p.n == 1 || p.k == 1;
-        if (is_thin ||
-            (p.m <= kThinWork && p.n <= kThinWork / p.m && p.k <= kThinWork / (p.m * p.n))) {
+        if (is_thin || is_at_most(kThinWork)) {
             RunPlain(p, &ThinGemm<T>);
         } else {
             RunPlain(p, &PlainGemm<T>);
         }
     } else {
         if constexpr (std::is_floating_point_v<T>) {
-            // Not p.m * p.n * p.k, which may overflow.
-            const auto is_at_most = [&](int64_t work) {
-                return p.m <= work && p.n <= work / p.m && p.k <= work / (p.m * p.n);
-            };
             constexpr int64_t kFewest = 8;  // that are worth a call
             if (is_at_most(kFewest)) {
                 RunTiny(p);

@@ -75,7 +75,7 @@ namespace {
 
 constexpr int64_t kLongAxis = 16;
 constexpr int64_t kManyPlaces = 64;    // in a row: squares are turned in registers
-constexpr int64_t kLongestRun = 1024;  // bytes; above, memcpy is as fast
+constexpr int64_t kLongestRun = 1024;  // bytes; above, a call for each row is as fast
 constexpr int64_t kChunkBytes = 8192;  // of the output, which stay in the first-level cache
 constexpr int64_t kGroupBytes = 256 << 10;
 

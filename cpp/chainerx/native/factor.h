@@ -130,14 +130,7 @@ void FactorFully(int64_t n, T* a, int64_t* rows, int64_t* columns) {
             for (int64_t i = 0; i < n; ++i) std::swap(a[i * n + k], a[i * n + columns[k]]);
         }
         if (size == 0) continue;
-        const T* top = a + k * n;
-        const Divisor<T> divisor{top[k]};
-        for (int64_t i = k + 1; i < n; ++i) {
-            T* row = a + i * n;
-            const T factor = divisor.Divide(row[k]);
-            row[k] = factor;
-            for (int64_t j = k + 1; j < n; ++j) row[j] -= ProductOf(factor, top[j]);
-        }
+        EliminateBelow(n, n, k, a, n);
     }
 }
 

@@ -20,6 +20,20 @@ void SwapRows(int64_t n, T* a, int64_t lda, int64_t i, int64_t k) {
     for (int64_t j = 0; j < n; ++j) std::swap(a[i * lda + j], a[k * lda + j]);
 }
 
+// Subtracts multiples of row j, which go to column j, from the rows below it, m rows and n columns
+// in all.
+template <typename T>
+void EliminateBelow(int64_t m, int64_t n, int64_t j, T* a, int64_t lda) {
+    const T* top = a + j * lda;
+    const Divisor<T> divisor{top[j]};
+    for (int64_t i = j + 1; i < m; ++i) {
+        T* row = a + i * lda;
+        const T factor = divisor.Divide(row[j]);
+        row[j] = factor;
+        for (int64_t p = j + 1; p < n; ++p) row[p] -= ProductOf(factor, top[p]);
+    }
+}
+
 // a = P L U in place, row by row, as FactorLu.
 template <typename T>
 void FactorFewLu(int64_t m, int64_t n, T* a, int64_t lda, int64_t* pivots) {
@@ -36,14 +50,7 @@ void FactorFewLu(int64_t m, int64_t n, T* a, int64_t lda, int64_t* pivots) {
         pivots[j] = pivot;
         SwapRows(n, a, lda, j, pivot);
         if (size == 0) continue;
-        const T* top = a + j * lda;
-        const Divisor<T> divisor{top[j]};
-        for (int64_t i = j + 1; i < m; ++i) {
-            T* row = a + i * lda;
-            const T factor = divisor.Divide(row[j]);
-            row[j] = factor;
-            for (int64_t p = j + 1; p < n; ++p) row[p] -= ProductOf(factor, top[p]);
-        }
+        EliminateBelow(m, n, j, a, lda);
     }
 }
 

@@ -19,7 +19,8 @@ constexpr int64_t kChunk = 512;           // indices that are resolved at a time
 constexpr int64_t kParallel = 64 * 1024;  // elements per block of work
 
 // Items that lie anywhere in more bytes than the first two levels of the caches hold are asked for
-// before their turn comes: it takes a tenth to a third off the time of a million.
+// before their turn comes: a tenth to a third off the time of a million on AMD's Zen 4 (take and
+// x[i] in benchmarks/indexing.py).
 constexpr int64_t kNearBytes = 512 * 1024;
 constexpr int64_t kIndicesAhead = 64;
 // Any index will do, for nothing is read. Inlined for the reason of AskForLater.

@@ -294,7 +294,10 @@ Array NanMean(const Array& given, const OptionalAxes& axes, const MeanOptions& o
     const Array x = InMeanDtype("nanmean", given, options.dtype);
     const Dtype dtype = MeanDtype("nanmean", given, options.dtype);
     const Axes sorted = internal::ReducedAxes("nanmean", axes, x.ndim());
-    if (!IsDifferentiable(given.dtype())) return Mean(given, sorted, options);  // there is none
+    // Integers have none.
+    if (!IsDifferentiable(given.dtype()) && options.where == nullptr) {
+        return Mean(given, sorted, options);
+    }
     if (options.where != nullptr) {
         return AsType(MaskedMean(x, NotNan("nanmean", x, options.where), sorted, options.keepdims),
                       dtype, false);

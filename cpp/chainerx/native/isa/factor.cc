@@ -5,6 +5,7 @@
 #include "chainerx/native/factor_loops.h"
 
 #include "chainerx/native/isa/batch.h"
+#include "chainerx/native/isa/turn_square.h"
 
 namespace chainerx::native {
 namespace CX_ISA {
@@ -27,16 +28,9 @@ inline void Turn(int64_t rows, int64_t columns, const T* src, int64_t src_row, T
     const int64_t whole_columns = columns / kSide * kSide;
     for (int64_t r = 0; r < whole_rows; r += kSide) {
         for (int64_t c = 0; c < whole_columns; c += kSide) {
-            Square<T> y[kSide];
-#pragma GCC unroll 8
-            for (int64_t i = 0; i < kSide; ++i) {
-                y[i] = Square<T>::load_unaligned(src + (r + i) * src_row + c);
-            }
-            xsimd::transpose(y, y + kSide);
-#pragma GCC unroll 8
-            for (int64_t i = 0; i < kSide; ++i) {
-                y[i].store_unaligned(dst + (c + i) * dst_row + r);
-            }
+            constexpr int64_t kSize = sizeof(T);
+            TurnSquare<T>(reinterpret_cast<const char*>(src + r * src_row + c), src_row * kSize,
+                          reinterpret_cast<char*>(dst + c * dst_row + r), dst_row * kSize);
         }
     }
     one_by_one(0, whole_rows, whole_columns, columns);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "chainerx/native/isa/batch.h"
+#include "chainerx/native/isa/turn_square.h"
 
 namespace chainerx::native {
 namespace CX_ISA {
@@ -24,17 +25,7 @@ void Turn(char* dst, int64_t dst_row, const char* src, int64_t src_column, int64
             const char* from = src + c * src_column;
             char* to = dst + c * kSize;
             for (int64_t r = begin; r < end; r += kN) {
-                Square<T> y[kN];
-#pragma GCC unroll 16
-                for (int i = 0; i < kN; ++i) {
-                    y[i] = Square<T>::load_unaligned(
-                        reinterpret_cast<const T*>(from + i * src_column + r * kSize));
-                }
-                xsimd::transpose(y, y + kN);
-#pragma GCC unroll 16
-                for (int i = 0; i < kN; ++i) {
-                    y[i].store_unaligned(reinterpret_cast<T*>(to + (r + i) * dst_row));
-                }
+                TurnSquare<T>(from + r * kSize, src_column, to + r * dst_row, dst_row);
             }
         }
     }
